@@ -1,0 +1,50 @@
+/* crc32c: the checksum of a trace chunk (Castagnoli polynomial, reflected, as iSCSI and SSE4.2 have it). */
+#ifndef GPUPROF_CRC32C_H
+#define GPUPROF_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t gp_crc32c_software(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		crc ^= bytes[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = (crc >> 1) ^ (0x82f63b78u & (0u - (crc & 1u)));
+	}
+	return crc;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) static inline uint32_t
+gp_crc32c_sse42(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+	uint64_t wide = crc;
+
+	for (; length >= 8; bytes += 8, length -= 8) {
+		uint64_t word;
+
+		memcpy(&word, bytes, 8);
+		wide = __builtin_ia32_crc32di(wide, word);
+	}
+	crc = (uint32_t)wide;
+	for (; length > 0; bytes++, length--)
+		crc = __builtin_ia32_crc32qi(crc, *bytes);
+	return crc;
+}
+#endif
+
+/* CRC-32C of length bytes; any alignment. */
+static inline uint32_t gp_crc32c(const void *data, size_t length)
+{
+	const uint8_t *bytes = data;
+
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("sse4.2"))
+		return ~gp_crc32c_sse42(~0u, bytes, length);
+#endif
+	return ~gp_crc32c_software(~0u, bytes, length);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* option: the numbers, names and help of the options in gpuprof/option.def. */
+#ifndef GPUPROF_OPTION_H
+#define GPUPROF_OPTION_H
+
+enum gp_option_type { GP_OPTION_TEXT, GP_OPTION_NUMBER, GP_OPTION_FLAG };
+
+enum gp_option {
+#define GP_OPTION(NAME, long_name, short_name, TYPE, value, argument, help) GP_OPTION_ID_##NAME,
+#include "gpuprof/option.def"
+#undef GP_OPTION
+	GP_OPTIONS
+};
+
+struct gp_option_row {
+	const char *variable; /* without GPUPROF_ */
+	const char *long_name;
+	char short_name; /* 0 = none */
+	enum gp_option_type type;
+	const char *value; /* the default */
+	const char *argument;
+	const char *help;
+};
+
+static const struct gp_option_row gp_option_rows[] = {
+#define GP_OPTION(NAME, long_name, short_name, TYPE, value, argument, help)                        \
+	{ #NAME, long_name, short_name, GP_OPTION_##TYPE, value, argument, help },
+#include "gpuprof/option.def"
+#undef GP_OPTION
+};
+
+#define GP_OPTION_PREFIX "GPUPROF_"
+
+/*
+ * Set by gpuprof-run for its children, besides the options: a folder in which each process that opens a trace
+ * makes a symbolic link named PID-STARTTIME to the trace's absolute path.  Where it is set and is a folder, the library leaves
+ * the summary and the Chrome trace to gpuprof-run.
+ */
+#define GP_SESSION_VARIABLE "GPUPROF_SESSION"
+
+#endif

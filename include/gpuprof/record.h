@@ -1,0 +1,385 @@
+/*
+ * record: what a profiled process says about itself, as fixed-size records.
+ *
+ * A record is one or more 32-byte slots.  Program threads write records into their ring as they
+ * stand here; the writer thread packs them into the trace file (gpuprof/trace.h) and the reader
+ * unpacks them into exactly these structs again.  Both sides include this header and nothing else
+ * of each other.
+ *
+ * Rules:
+ *  - A kind's number and the meaning of its fields never change; a new need gets a new kind, or
+ *    a field in bytes that were zero until now.  Readers skip kinds that they do not know.
+ *  - No pointers, no bit-fields, no implicit padding; unused bytes are called `zero` and are zero.
+ *  - Little-endian, naturally aligned.
+ *  - A definition (string, shape, device, context, stream) precedes the first record that
+ *    refers to it, in the same ring.
+ *
+ * Three time domains occur, and the member's name tells which one:
+ *  _ticks  the host clock of the hooks: the TSC where it is invariant, else CLOCK_MONOTONIC in ns;
+ *  _ns     CUPTI's clock (CLOCK_REALTIME based), for what the GPU did;
+ *  anchors (GP_RECORD_ANCHOR) pair them, so that a reader converts both to one timeline.
+ */
+#ifndef GPUPROF_RECORD_H
+#define GPUPROF_RECORD_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_SLOT_BYTES 32u
+
+/* Every record begins with these bytes.  slots == 0: variable length (GP_RECORD_STRING only). */
+struct gp_record {
+	uint8_t kind; /* enum gp_record_kind */
+	uint8_t slots;
+};
+
+/* One call of the CUDA runtime or driver API, as the program made it.  Published at its return. */
+struct gp_record_call {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t api;	    /* GP_API_ID(domain, cbid); named by a GP_STRING_API definition */
+	uint32_t correlation_id; /* CUPTI's; GPU records of the work it started carry the same */
+	uint64_t start_ticks;
+	uint32_t duration_low_ticks;
+	uint16_t duration_high_ticks; /* bits 32..47 */
+	uint16_t status;	      /* the call's return code, 0 = success */
+	uint32_t stack_id;	      /* 0 = not captured */
+	uint32_t context_id;	      /* 0 = no context was current */
+};
+
+enum gp_memory_op {
+	GP_MEMORY_ALLOC = 1, /* `bytes` came into being at `address` */
+	GP_MEMORY_FREE = 2,  /* what was at `address` is gone; `bytes` is 0, the allocation knows */
+};
+
+enum gp_memory_kind {
+	GP_MEMORY_DEVICE = 1,	/* cudaMalloc and its relatives */
+	GP_MEMORY_ASYNC = 2,	/* stream-ordered, from a pool */
+	GP_MEMORY_MANAGED = 3,
+	GP_MEMORY_PINNED = 4,	/* page-locked host memory from CUDA */
+	GP_MEMORY_REGISTERED = 5, /* the program's host memory, page-locked by CUDA */
+	GP_MEMORY_ARRAY = 6,	/* arrays and mipmapped arrays; `address` is the handle */
+	GP_MEMORY_PHYSICAL = 7, /* cuMemCreate; `address` is the handle */
+	GP_MEMORY_IPC = 8,	/* another process's allocation, mapped here: not this process's bytes */
+	GP_MEMORY_KINDS
+};
+
+/* A call that allocated or freed memory; it takes the place of its gp_record_call. */
+struct gp_record_memory {
+	struct gp_record_call call;
+	uint64_t address; /* or handle, by memory_kind */
+	uint64_t bytes;
+	uint64_t pool;	  /* memory pool handle of an asynchronous allocation, else 0 */
+	uint8_t op;	  /* enum gp_memory_op */
+	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the family of its API call */
+	uint16_t device_id;  /* device of the memory where the call names one, else that of the context */
+	uint32_t zero;
+};
+
+/* A kernel that ran.  start_ns = end_ns = 0: the device gave no timestamps for it. */
+struct gp_record_kernel {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t correlation_id;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t name_id;  /* GP_STRING_KERNEL */
+	uint32_t shape_id; /* gp_record_shape */
+
+	uint32_t context_id;
+	uint32_t stream_id;
+	uint64_t graph_node_id; /* 0 = not from a graph */
+	uint32_t graph_id;
+	uint32_t flags; /* GP_KERNEL_* */
+	uint32_t channel_id;
+	uint32_t channel_type;
+};
+#define GP_KERNEL_DEVICE_LAUNCHED 1u
+
+/* A memory copy that ran.  Kinds and flags are CUPTI's numbers (enum CUpti_ActivityMemcpyKind, ...). */
+struct gp_record_copy {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t correlation_id;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t bytes;
+
+	uint32_t context_id;
+	uint32_t stream_id;
+	uint64_t graph_node_id;
+	uint32_t graph_id;
+	uint8_t copy_kind; /* 1 HtoD 2 DtoH 3 HtoA 4 AtoH 5 AtoA 6 AtoD 7 DtoA 8 DtoD 9 HtoH 10 PtoP */
+	uint8_t source_kind; /* 0 unknown 1 pageable 2 pinned 3 device 4 array 5 managed ... */
+	uint8_t destination_kind;
+	uint8_t flags; /* 1 = asynchronous */
+	uint32_t channel_id;
+	uint32_t channel_type;
+
+	uint32_t source_device_id; /* peer copies; else equal to device_id */
+	uint32_t destination_device_id;
+	uint32_t source_context_id;
+	uint32_t destination_context_id;
+	uint64_t copy_count; /* copies merged in one record; 0 = unknown */
+	uint64_t zero;
+};
+
+/* A memory set that ran. */
+struct gp_record_set {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t correlation_id;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t bytes;
+
+	uint32_t context_id;
+	uint32_t stream_id;
+	uint64_t graph_node_id;
+	uint32_t graph_id;
+	uint32_t value;
+	uint16_t memory_kind; /* as source_kind above */
+	uint16_t flags;	      /* 1 = asynchronous */
+	uint32_t channel_id;
+};
+
+/* Time that CUPTI or the driver says it took from the program. */
+struct gp_record_overhead {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t zero;
+	uint32_t overhead_kind; /* CUPTI's number */
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t thread_id; /* 0 = not known */
+	uint32_t correlation_id;
+};
+
+/* What GP_RECORD_STRING names. */
+enum gp_string_space {
+	GP_STRING_KERNEL = 1, /* id = name_id: the mangled name */
+	GP_STRING_API = 2,    /* id = api; value = enum gp_api_class */
+	GP_STRING_THREAD = 3, /* id = thread id: the thread's name; a later one replaces it */
+	GP_STRING_DEVICE = 4, /* id = device_id */
+	GP_STRING_INFO = 5,   /* id = enum gp_info */
+};
+
+/* A definition: text of length_bytes follows, the record fills (16 + length_bytes) up to slots. */
+struct gp_record_string {
+	uint8_t kind;
+	uint8_t slots; /* 0 */
+	uint16_t space; /* enum gp_string_space */
+	uint32_t id;
+	uint32_t value;
+	uint32_t length_bytes; /* at most GP_STRING_MAX_BYTES; no terminating NUL */
+};
+#define GP_STRING_MAX_BYTES 16368u /* 512 slots; longer names are cut and counted */
+
+static inline uint32_t gp_string_slots(uint32_t length_bytes)
+{
+	return (uint32_t)((sizeof(struct gp_record_string) + length_bytes + GP_SLOT_BYTES - 1) /
+			  GP_SLOT_BYTES);
+}
+
+/* How a kernel was launched: everything that repeats from launch to launch. */
+struct gp_record_shape {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t registers; /* per thread */
+	uint32_t id;
+	uint32_t grid[3];
+	uint32_t block[3];
+
+	uint32_t static_shared_bytes;
+	uint32_t dynamic_shared_bytes;
+	uint32_t executed_shared_bytes;
+	uint32_t local_per_thread_bytes;
+	uint16_t cluster[3]; /* 0 = no cluster */
+	uint8_t cluster_policy;
+	uint8_t launch_type; /* CUPTI's: 0 regular, 1 cooperative, 2 cooperative on many devices */
+	uint64_t local_total_bytes;
+};
+
+/* A device, from CUPTI's DEVICE record. */
+struct gp_record_device {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint16_t compute_major;
+	uint16_t compute_minor;
+	uint64_t memory_bytes;
+	uint64_t memory_bandwidth_kbytes_per_s;
+	uint32_t multiprocessors;
+	uint32_t warp_threads;
+
+	uint32_t max_threads_per_block;
+	uint32_t max_threads_per_multiprocessor;
+	uint32_t max_blocks_per_multiprocessor;
+	uint32_t max_warps_per_multiprocessor;
+	uint32_t registers_per_block;
+	uint32_t registers_per_multiprocessor;
+	uint32_t shared_per_block_bytes;
+	uint32_t shared_per_multiprocessor_bytes;
+
+	uint32_t core_clock_khz;
+	uint32_t l2_bytes;
+	uint8_t uuid[16];
+	uint32_t shared_per_block_optin_bytes; /* 0 = not known */
+	uint32_t zero;
+};
+
+struct gp_record_context {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t id;
+	uint32_t null_stream_id;
+	uint32_t parent_id; /* of a green context, else 0 */
+	uint64_t zero[2];
+};
+
+struct gp_record_stream {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t flags; /* CUPTI's: 0 unknown 1 default 2 non-blocking 3 null */
+	uint32_t id;
+	uint32_t context_id;
+	int32_t priority;
+	uint64_t zero[2];
+};
+
+/* The clocks, read back to back.  One at the start, about one a second, one at the end. */
+struct gp_record_anchor {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t zero;
+	uint32_t gap_ticks; /* between the tick reads around the others: the anchor's error bound */
+	uint64_t ticks;
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+
+	uint64_t cupti_ns; /* 0 = not read at this anchor */
+	uint64_t cupti_ticks; /* tick read that belongs to cupti_ns */
+	uint64_t zero2[2];
+};
+
+/* Value of a counter of gpuprof/counter.def so far; the last one counts. */
+struct gp_record_counter {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t counter; /* enum gp_counter */
+	uint32_t zero;
+	uint64_t value;
+	uint64_t ticks;
+	uint64_t zero2;
+};
+
+/* What the driver says of a device's memory, all processes together. */
+struct gp_record_usage {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t context_id;
+	uint64_t ticks;
+	uint64_t free_bytes;
+	uint64_t total_bytes;
+};
+
+enum gp_end_reason {
+	GP_END_EXIT = 1, /* the library was closed in an orderly way: nothing published is missing */
+};
+
+/* Last record of a trace that was closed in an orderly way. */
+struct gp_record_end {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t reason; /* enum gp_end_reason */
+	uint32_t zero;
+	uint64_t ticks;
+	uint64_t zero2[2];
+};
+
+/* kind number, name, struct.  Append only. */
+#define GP_RECORD_KINDS(X)                                                                         \
+	X(1, CALL, call)                                                                           \
+	X(2, MEMORY, memory)                                                                       \
+	X(3, KERNEL, kernel)                                                                       \
+	X(4, COPY, copy)                                                                           \
+	X(5, SET, set)                                                                             \
+	X(6, OVERHEAD, overhead)                                                                   \
+	X(7, STRING, string)                                                                       \
+	X(8, SHAPE, shape)                                                                         \
+	X(9, DEVICE, device)                                                                       \
+	X(10, CONTEXT, context)                                                                    \
+	X(11, STREAM, stream)                                                                      \
+	X(12, ANCHOR, anchor)                                                                      \
+	X(13, COUNTER, counter)                                                                    \
+	X(14, USAGE, usage)                                                                        \
+	X(15, END, end)
+
+enum gp_record_kind {
+#define X(number, NAME, name) GP_RECORD_##NAME = number,
+	GP_RECORD_KINDS(X)
+#undef X
+		GP_RECORD_KIND_LIMIT
+};
+
+#define X(number, NAME, name)                                                                      \
+	static_assert(sizeof(struct gp_record_##name) % GP_SLOT_BYTES == 0 ||                      \
+			      GP_RECORD_##NAME == GP_RECORD_STRING,                                \
+		      #name ": whole slots");
+GP_RECORD_KINDS(X)
+#undef X
+
+/* ---- the API calls ---- */
+
+/* An API call's id: the driver API's numbers have the top bit set.  cbid is CUPTI's, stable. */
+#define GP_API_DRIVER	      0x8000u
+#define GP_API_CBID(api)      ((api)&0x7fffu)
+#define GP_API_IS_DRIVER(api) (((api)&GP_API_DRIVER) != 0)
+
+/* What an API call is for; the reader groups and checks by it. */
+enum gp_api_class {
+	GP_API_OTHER = 0,
+	GP_API_LAUNCH = 1,	 /* one kernel: must have exactly one kernel record */
+	GP_API_GRAPH_LAUNCH = 2, /* any number of records */
+	GP_API_COPY = 3,	 /* a copy: usually one record; none within the host */
+	GP_API_SET = 4,
+	GP_API_ALLOC = 5,
+	GP_API_FREE = 6,
+	GP_API_SYNC = 7,
+	GP_API_CAPTURE_BEGIN = 8, /* until the matching end, launches of the thread or process are */
+	GP_API_CAPTURE_END = 9,	  /* recorded into a graph and have no GPU record of their own */
+	GP_API_CONTROL = 10,	  /* contexts, streams, modules, graphs, profiler control */
+	GP_API_CLASSES
+};
+
+/* ---- facts about the process: ids of GP_STRING_INFO ---- */
+
+enum gp_info {
+	GP_INFO_PROGRAM = 1,	/* base name of the program, or of the script an interpreter runs */
+	GP_INFO_COMMAND = 2,	/* the command line, NUL-separated as in /proc/self/cmdline */
+	GP_INFO_PID = 3,	/* decimal, in the process's own pid namespace */
+	GP_INFO_PARENT_PID = 4,
+	GP_INFO_HOST = 5,
+	GP_INFO_DIRECTORY = 6,	/* at start */
+	GP_INFO_VERSION = 7,	/* of gpuprof */
+	GP_INFO_TICKS_PER_SECOND = 8, /* decimal, an estimate; anchors are exact */
+	GP_INFO_RING_FILE = 9,	/* absolute path of the ring file; absent = rings in private memory */
+	GP_INFO_CUPTI_VERSION = 10, /* decimal cuptiGetVersion() */
+	GP_INFO_CUPTI_PATH = 11,
+	GP_INFO_DRIVER_VERSION = 12, /* decimal cuDriverGetVersion() */
+	GP_INFO_OPTIONS = 13,	/* NAME=VALUE of every option that is not at its default, newlines between */
+	GP_INFO_CLOCK = 14,	/* "tsc" or "monotonic" */
+	GP_INFO_RANK = 15,	/* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...; absent = none */
+	GP_INFO_BOOT_ID = 16,
+	GP_INFO_START_TIME = 17, /* field 22 of /proc/self/stat: with pid and boot id, this very process */
+	GP_INFO_NOTE = 18,	/* one sentence that the summary prints: a limitation met while recording */
+	GP_INFO_LIMIT
+};
+
+#endif

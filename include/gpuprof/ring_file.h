@@ -1,0 +1,61 @@
+/*
+ * ring_file: the file that holds a process's rings, so that what its threads published outlives it.
+ *
+ *   file := file_header ring*         one page, then the rings one after the other
+ *   ring := ring_header slots         one page, then ring_header.slot_count 32-byte slots
+ *
+ * The file lies in a tmpfs (or beside the trace), is named in the trace (GP_INFO_RING_FILE) and removed at an
+ * orderly end.  A program thread writes slots and then moves `head`; the writer thread moves `tail` when the slots
+ * are in the trace file.  Both count slots since the ring was made and never go back; slot p lies at index
+ * p & (slot_count - 1).  Nothing beyond head is valid.  Which slots a reader takes: gpuprof/trace.h, "Recovery".
+ *
+ * A ring is reused by a new thread once it is drained: then `ring` changes, head = tail, and positions go on.
+ * A live reader copies [from, head), reads `ring` and `tail` again, and starts over if tail has passed from.
+ */
+#ifndef GPUPROF_RING_FILE_H
+#define GPUPROF_RING_FILE_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_RING_FILE_MAGIC   "gprings1"
+#define GP_RING_HEADER_BYTES 4096u
+#define GP_RING_MAGIC	     0x676e6972u /* "ring" */
+
+struct gp_ring_file_header {
+	char magic[8]; /* GP_RING_FILE_MAGIC, written last */
+	uint32_t pid;
+	uint32_t zero;
+	uint64_t start_time;  /* field 22 of /proc/PID/stat */
+	char boot_id[40];     /* /proc/sys/kernel/random/boot_id, NUL-terminated */
+	char trace_path[1024]; /* absolute path of the trace it belongs to, NUL-terminated */
+};
+
+/* `_Atomic` is left out: the record side accesses head and tail through its own atomics. */
+struct gp_ring_header {
+	uint32_t magic; /* GP_RING_MAGIC, written last when the ring is made */
+	uint32_t slot_count; /* power of two */
+	uint32_t ring;	 /* id, 0 = free, never used */
+	uint32_t thread; /* id of the owner; 0 = shared */
+	uint8_t zero1[48];
+	/* the producer's cache line */
+	uint64_t head;
+	uint64_t cached_tail; /* the producer's last view of tail */
+	uint64_t lost;	      /* records dropped because the ring stayed full */
+	uint64_t waits;	      /* times the producer waited for room */
+	uint64_t hooks;	      /* callbacks handled on this thread */
+	uint64_t hooks_sampled;
+	uint64_t hooks_sampled_ticks;
+	uint64_t nested_callbacks;
+	/* the writer's cache line */
+	uint64_t tail;
+	uint64_t zero2[7];
+};
+
+static_assert(offsetof(struct gp_ring_header, head) == 64, "producer's line");
+static_assert(offsetof(struct gp_ring_header, tail) == 128, "writer's line");
+static_assert(sizeof(struct gp_ring_header) <= GP_RING_HEADER_BYTES, "one page");
+static_assert(sizeof(struct gp_ring_file_header) <= GP_RING_HEADER_BYTES, "one page");
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * trace: the trace file, NAME.gpuprof, byte by byte.
+ *
+ * All integers are little-endian.  A file is
+ *
+ *   file  := magic chunk*
+ *   magic := "gpuprof" version            8 bytes; version is one byte, GP_TRACE_VERSION
+ *   chunk := header payload zeros         padded with zeros to a multiple of 8 bytes
+ *
+ *   header (48 bytes, struct gp_chunk_header)
+ *      0  u32 magic           GP_CHUNK_MAGIC
+ *      4  u32 payload_bytes   1 .. GP_CHUNK_MAX_BYTES, without the padding
+ *      8  u32 crc             CRC-32C of the bytes from offset 12 to the end of the payload
+ *     12  u32 records         number of records in the payload
+ *     16  u64 sequence        0, 1, 2, ... over the whole file
+ *     24  u64 position        slot position in the ring of the first record (ring 0: 0)
+ *     32  u32 position_slots  ring slots that this chunk covers (ring 0: 0)
+ *     36  u32 ring            the ring it was drained from; 0 = the writer itself
+ *     40  u32 thread          thread id of the ring's owner; 0 = shared by several threads
+ *     44  u32 zero
+ *
+ * Validity.  A chunk is valid if its magic, length and crc are right.  A reader accepts chunks from
+ * the start; at one that is not valid it searches the next valid one at a multiple of 8 bytes and reports the
+ * bytes between as damaged.  A chunk that reaches beyond the end of the file is "not yet written" in a live file,
+ * "cut" in a dead one.  Each chunk is written by one write() to a file opened with O_APPEND, and its
+ * ring space is given back only after that: so a cut chunk's records are still in the ring file.
+ *
+ * Recovery.  Where the process died and its ring file (gpuprof/ring_file.h) is still there, each ring has the slots
+ * [next, head) that no chunk has, with next = the largest position + position_slots of the valid chunks of that ring
+ * (its tail where there is none).  Ring ids are never reused within a process, positions never go back.
+ *
+ * Payload: records, one after the other, each
+ *      u8      kind              enum gp_record_kind
+ *      varint  mask              bit i set: field i follows; clear: it is as predicted
+ *      varint  field ...         zigzag(value - prediction) for each field in the mask, in order
+ *      bytes                     GP_RECORD_STRING only: its text
+ * A varint is LEB128 of at most 10 bytes.  Fields and their order are in gpuprof/field.def; a prediction uses
+ * only what this chunk has said before, so that every chunk decodes alone.  The rules (value modulo 2^64):
+ *      LAST    the field's value in the previous record of the same kind, 0 if none
+ *      STRIDE  that value plus its last change: a, b -> b + (b - a)
+ *      AFTER   a start time: the end of the previous record of the same time domain (ticks or ns), 0 if none
+ *      LENGTH  an end time: coded as a duration, predicted by the previous record's of the same kind
+ * Members that are not listed are zero in the record; kind and slots follow from the kind.
+ *
+ * Order.  Records of one ring come in the order in which their thread published them.  Nothing is said of the order
+ * between rings, nor of times: GPU records come as CUPTI delivers them.  Definitions precede their use within
+ * a ring; ids (names, shapes) are unique in the process, so a reader that reads rings in file order has every
+ * definition when it needs it, except across rings: resolve ids after reading.
+ *
+ * Version.  GP_TRACE_VERSION grows only when an old reader would misread a file.  New record kinds and new fields
+ * at the end of a list in field.def do not count as such: a reader skips a kind that it does not know by
+ * taking the rest of the chunk as not understood, and says so.
+ */
+#ifndef GPUPROF_TRACE_H
+#define GPUPROF_TRACE_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_TRACE_MAGIC	   "gpuprof"
+#define GP_TRACE_VERSION   1u
+#define GP_TRACE_SUFFIX	   ".gpuprof"
+#define GP_CHUNK_MAGIC	   0x6b686347u /* "Gchk" */
+#define GP_CHUNK_MAX_BYTES 65536u
+
+struct gp_chunk_header {
+	uint32_t magic;
+	uint32_t payload_bytes;
+	uint32_t crc;
+	uint32_t records;
+	uint64_t sequence;
+	uint64_t position;
+	uint32_t position_slots;
+	uint32_t ring;
+	uint32_t thread;
+	uint32_t zero;
+};
+
+static_assert(sizeof(struct gp_chunk_header) == 48, "chunk header");
+static_assert(offsetof(struct gp_chunk_header, records) == 12, "crc covers from here");
+
+static inline uint32_t gp_chunk_padded_bytes(uint32_t payload_bytes)
+{
+	return (payload_bytes + 7u) & ~7u;
+}
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * model: one process's trace in memory, on one timeline, joined.
+ *
+ * All times are ns since model.base_unix_ns (Unix time), host and GPU alike: ticks and CUPTI times are
+ * converted through the trace's anchors.  Everything that analyses and exporters need is in here; they never see the file.
+ * Indices instead of pointers; GP_NONE where there is none.
+ */
+#ifndef REPORT_MODEL_H
+#define REPORT_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprof/counter.h"
+#include "gpuprof/record.h"
+
+#define GP_NONE UINT32_MAX
+
+/* An API call, sorted by (thread, start). */
+struct gp_call {
+	uint64_t start_ns;
+	uint64_t duration_ns;
+	uint32_t correlation_id;
+	uint32_t thread_id;
+	uint32_t context_id;
+	uint32_t stack_id;
+	uint16_t api; /* name and class: gp_model_api() */
+	uint16_t status;
+	uint32_t first_op; /* index of the first operation that it started (they follow by next_op), or GP_NONE */
+	uint32_t memory;   /* index in memory[], or GP_NONE */
+};
+
+enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET };
+
+/* Something that a device did, sorted by (device, context, stream, start, end). */
+struct gp_op {
+	uint64_t start_ns;
+	uint64_t end_ns;     /* >= start_ns */
+	uint64_t bytes;	     /* copies and sets */
+	uint64_t graph_node_id;
+	uint32_t graph_id;
+	uint32_t correlation_id;
+	uint32_t context_id;
+	uint32_t stream_id;
+	uint32_t name;	  /* kernels: index in names[], or GP_NONE */
+	uint32_t shape;	  /* kernels: index in shapes[], or GP_NONE */
+	uint32_t call;	  /* the call that started it, or GP_NONE */
+	uint32_t next_op; /* the next one of the same call, by start */
+	uint16_t device_id;
+	uint8_t kind; /* enum gp_op_kind */
+	uint8_t copy_kind;
+	uint8_t source_kind;
+	uint8_t destination_kind; /* a set's memory kind is here */
+	uint8_t flags;		  /* copies, sets: 1 = asynchronous */
+	uint8_t untimed;	  /* the device gave no timestamps: start = end = the call's start, in no sum of times */
+	uint32_t channel_id;
+	uint32_t channel_type;
+	uint32_t source_device_id; /* peer copies */
+	uint32_t destination_device_id;
+	uint32_t source_context_id;
+	uint32_t destination_context_id;
+};
+
+/* An allocation or a free, in order of time. */
+struct gp_memory_event {
+	uint64_t time_ns; /* the end of the call */
+	uint64_t address;
+	uint64_t bytes;	    /* of a free: those of the allocation that it ended, 0 if that is not known */
+	uint32_t call;
+	uint32_t other;	    /* the free of an allocation and the reverse, or GP_NONE */
+	uint16_t device_id; /* of a free: the allocation's */
+	uint8_t op;	    /* enum gp_memory_op; only calls that succeeded are here */
+	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the allocation's */
+};
+
+struct gp_overhead {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t overhead_kind;
+	uint32_t thread_id;
+};
+
+struct gp_api {
+	const char *name; /* as the program wrote it: no _v7000, no _ptsz; "cbid 123" where it was never named */
+	uint8_t class;	  /* enum gp_api_class */
+};
+
+struct gp_thread {
+	uint32_t id;
+	const char *name; /* "" if not known */
+};
+
+struct gp_usage {
+	uint64_t time_ns;
+	uint64_t free_bytes;
+	uint64_t total_bytes;
+	uint16_t device_id;
+};
+
+/* What is missing, and why.  All of it is printed by the summary. */
+struct gp_losses {
+	uint64_t damaged_bytes;	    /* of the file, skipped */
+	uint64_t unknown_records;   /* of kinds that this reader does not know, or that refer to nothing */
+	uint64_t recovered_records; /* taken from the ring file of a process that died: not lost */
+	bool cut;		    /* the file ends within a chunk */
+	bool closed;		    /* an END record is there: nothing published is missing */
+	bool live;		    /* the process still runs */
+	/* what did not join */
+	uint64_t launches_without_op; /* calls of class LAUNCH that succeeded, not captured, with no operation */
+	uint64_t launches_captured;   /* calls of class LAUNCH recorded into a graph: rightly without one */
+	uint64_t launches_failed;
+	uint64_t ops_without_call;    /* operations whose correlation id no recorded call has */
+	uint64_t ops_untimed;
+	uint64_t ops_reversed;	      /* end before start: set to start */
+	uint64_t frees_unknown;	      /* frees of an address whose allocation is not in the trace */
+};
+
+struct gp_model {
+	char *path; /* of the trace file */
+	uint64_t base_unix_ns; /* all times count from here: the first anchor */
+	uint64_t first_ns, last_ns; /* over all calls and timed operations */
+	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
+	char **notes;		   /* GP_INFO_NOTE, in order */
+	uint32_t note_count;
+	uint32_t pid;
+
+	struct gp_call *calls;
+	struct gp_op *ops;
+	struct gp_memory_event *memory;
+	struct gp_overhead *overheads;
+	char **names; /* kernel names as recorded (mangled) */
+	struct gp_record_shape *shapes;
+	struct gp_record_device *devices;
+	char **device_names; /* parallel to devices */
+	struct gp_record_context *contexts;
+	struct gp_record_stream *streams;
+	struct gp_thread *threads; /* every thread that made a call, and named ones; by id */
+	struct gp_usage *usages;
+	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
+	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
+
+	uint64_t counters[GP_COUNTERS];
+	double ns_per_tick;
+	struct gp_losses losses;
+	void *private; /* the API table and what else the loader keeps */
+};
+
+/*
+ * Load a trace file, with what its ring file still holds if the process did not end in order.
+ * On success *model is to be freed by gp_model_free(). Returns 0, or a negative errno value with one line for the user in
+ * message ("what, why, what to do"); a damaged or partial trace is no error as long as one chunk is valid: losses tell.
+ * -EPROTONOSUPPORT: written by a newer version.
+ */
+int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
+void gp_model_free(struct gp_model *model);
+
+/* Name and class of an API call; never NULL, never fails. */
+struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
+
+/* The recorded (mangled) name of an operation's kernel; "(unknown kernel)" if it was not recorded. */
+const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
+
+/* The device's record, or NULL. */
+const struct gp_record_device *gp_model_device(const struct gp_model *model, uint16_t device_id);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * export: the formats that `gpuprof export --format` knows.
+ *
+ * A new format is one new file in report/export/ that defines a struct gp_exporter, and one row in
+ * the table of report/export.c.
+ */
+#ifndef REPORT_EXPORT_H
+#define REPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/model.h"
+
+struct gp_export_options {
+	bool full_names;      /* kernel names demangled but not shortened */
+	uint64_t slice_limit; /* most slices (calls and operations) to write, the last ones; 0 = all
+			       */
+	FILE *messages; /* where a line for the user goes (what was left out), or NULL for nowhere
+			 */
+	void (*progress)(void *context); /* called now and then while writing; NULL = not */
+	void *progress_context;
+};
+
+struct gp_exporter {
+	const char *name;   /* of --format */
+	const char *suffix; /* of the file, with its dot */
+	const char *help;   /* one line */
+	/* Write model to out. Returns 0, -EIO if out could not be written, or another negative
+	 * errno value. */
+	int (*write)(const struct gp_model *model, const struct gp_export_options *options,
+		     FILE *out);
+};
+
+extern const struct gp_exporter gp_exporter_chrome; /* report/export/chrome.c */
+
+/* The formats, in the order of the help; ends with NULL. */
+extern const struct gp_exporter *const gp_exporters[];
+
+/* The exporter of that name, or NULL. */
+const struct gp_exporter *gp_exporter_find(const char *name);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * names: kernel names as people read them.
+ *
+ * A cache belongs to one caller; the strings that it returns live as long as the cache.
+ */
+#ifndef REPORT_NAMES_H
+#define REPORT_NAMES_H
+
+#include <stdbool.h>
+
+struct gp_names;
+
+/* An empty cache, or NULL if there is no memory. */
+struct gp_names *gp_names_new(void);
+void gp_names_free(struct gp_names *names);
+
+/* The demangled name, as the compiler's ABI has it; the name itself if it is not mangled. Never
+ * NULL. */
+const char *gp_names_full(struct gp_names *names, const char *mangled);
+
+/*
+ * The demangled name without what does not tell kernels apart: return type, parameters, anonymous
+ * namespaces, and template arguments beyond a width (as "..."). Never NULL.
+ */
+const char *gp_names_short(struct gp_names *names, const char *mangled);
+
+#endif

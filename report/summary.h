@@ -1,0 +1,25 @@
+/*
+ * summary: the text summary, one screen about one or more processes.
+ *
+ * It only reads the models; what it prints is plain text without colour, the same on a terminal and
+ * in a file.
+ */
+#ifndef REPORT_SUMMARY_H
+#define REPORT_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "report/model.h"
+
+struct gp_summary_options {
+	bool full_names;  /* kernel names demangled but not shortened */
+	size_t row_limit; /* rows of a table before "... N more"; 0 = all */
+};
+
+/* Print one summary of all the models together. Returns 0, or -EIO if out could not be written. */
+int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_count,
+		     const struct gp_summary_options *options);
+
+#endif

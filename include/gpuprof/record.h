@@ -303,6 +303,15 @@ struct gp_record_end {
 	uint64_t zero2[2];
 };
 
+/* In a ring that several threads share: the thread of the one record that follows.  Always in that record's chunk. */
+struct gp_record_thread {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t zero;
+	uint32_t id;
+	uint64_t zero2[3];
+};
+
 /* kind number, name, struct.  Append only. */
 #define GP_RECORD_KINDS(X)                                                                         \
 	X(1, CALL, call)                                                                           \
@@ -319,7 +328,8 @@ struct gp_record_end {
 	X(12, ANCHOR, anchor)                                                                      \
 	X(13, COUNTER, counter)                                                                    \
 	X(14, USAGE, usage)                                                                        \
-	X(15, END, end)
+	X(15, END, end)                                                                            \
+	X(16, THREAD, thread)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

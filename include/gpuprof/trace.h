@@ -16,7 +16,8 @@
  *     24  u64 position        slot position in the ring of the first record (ring 0: 0)
  *     32  u32 position_slots  ring slots that this chunk covers (ring 0: 0)
  *     36  u32 ring            the ring it was drained from; 0 = the writer itself
- *     40  u32 thread          thread id of the ring's owner; 0 = shared by several threads
+ *     40  u32 thread          thread id of the ring's owner; 0 = shared by several threads: each record then
+ *                             follows a THREAD record that says whose it is
  *     44  u32 zero
  *
  * Validity.  A chunk is valid if its magic, length and crc are right.  A reader accepts chunks from
@@ -37,7 +38,7 @@
  * A varint is LEB128 of at most 10 bytes.  Fields and their order are in gpuprof/field.def; a prediction uses
  * only what this chunk has said before, so that every chunk decodes alone.  The rules (value modulo 2^64):
  *      LAST    the field's value in the previous record of the same kind, 0 if none
- *      STRIDE  that value plus its last change: a, b -> b + (b - a)
+ *      STRIDE  that value plus its last change: a, b -> b + (b - a); before the first value there is 0: 7 -> 14
  *      AFTER   a start time: the end of the previous record of the same time domain (ticks or ns), 0 if none
  *      LENGTH  an end time: coded as a duration, predicted by the previous record's of the same kind
  * Members that are not listed are zero in the record; kind and slots follow from the kind.

@@ -1,0 +1,43 @@
+/*
+ * busy: for how long each GPU had something to do: the union of its operations, whatever their
+ * stream, context and process.
+ */
+#ifndef REPORT_BUSY_H
+#define REPORT_BUSY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/devices.h"
+#include "report/model.h"
+
+struct gp_interval {
+	uint64_t start_ns, end_ns;
+};
+
+/* Length of the union of the intervals, which are sorted on the way. */
+uint64_t gp_busy_union(struct gp_interval *intervals, size_t count);
+
+struct gp_busy {
+	uint64_t operations; /* timed ones, wherever they lie */
+	uint64_t inside_ns;  /* the union's part within the window */
+	uint64_t outside_ns; /* its part before and after */
+};
+
+/* A time span, in Unix ns. */
+struct gp_window {
+	uint64_t start_unix_ns, end_unix_ns;
+};
+
+/* From the first to the last API call of all processes; of the operations where there is no call.
+ */
+struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
+
+/*
+ * One struct gp_busy per device, in the order of the list, which gets the devices that it lacked.
+ * Free it. NULL if there is no memory.
+ */
+struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
+			   struct gp_window window, struct gp_device_list *devices);
+
+#endif

@@ -1,0 +1,133 @@
+#include "report/cuda_names.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "gpuprof/record.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static const char *const copy_kinds[] = {
+	"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP",
+};
+
+static const char *const memories[] = {
+	"Unknown", "Pageable", "Pinned",        "Device",
+	"Array",   "Managed",  "Device Static", "Managed Static",
+};
+
+/* CUPTI's number is the index times 65536, but for the compiler, which is 1. */
+static const char *const overheads[] = {
+	"Unknown",
+	"Buffer Flush",
+	"Instrumentation",
+	"Resource",
+	"Runtime Triggered Module Loading",
+	"Lazy Function Loading",
+	"Command Buffer Full",
+	"Activity Buffer Request",
+	"UVM Activity Init",
+};
+
+static const char *const launch_types[] = {
+	"regular",
+	"cooperative",
+	"cooperative on several devices",
+	"command list",
+};
+
+static const char *const allocations[] = {
+	"unknown", "device",   "device, from a pool", "managed", "pinned host", "registered host",
+	"array",   "physical", "other process's",
+};
+static_assert(COUNT(allocations) == GP_MEMORY_KINDS, "a word for every kind of memory");
+
+/* The runtime and the driver API number these alike. */
+static const struct {
+	uint16_t status;
+	const char *name;
+} statuses[] = {
+	{1, "invalid value"},
+	{2, "out of memory"},
+	{3, "not initialized"},
+	{4, "driver shutting down"},
+	{9, "invalid launch configuration"},
+	{34, "stub library"},
+	{35, "driver too old"},
+	{46, "devices unavailable"},
+	{98, "invalid device function"},
+	{100, "no device"},
+	{101, "invalid device"},
+	{200, "invalid image"},
+	{201, "invalid context"},
+	{209, "no kernel image for this device"},
+	{214, "uncorrectable ECC error"},
+	{217, "peer access unsupported"},
+	{218, "invalid PTX"},
+	{222, "unsupported PTX version"},
+	{400, "invalid handle"},
+	{500, "not found"},
+	{600, "not ready"},
+	{700, "illegal address"},
+	{701, "too many resources requested"},
+	{702, "launch timed out"},
+	{704, "peer access already enabled"},
+	{705, "peer access not enabled"},
+	{709, "context destroyed"},
+	{710, "assertion failed on the device"},
+	{712, "memory already registered"},
+	{713, "memory not registered"},
+	{715, "illegal instruction"},
+	{716, "misaligned address"},
+	{718, "invalid program counter"},
+	{719, "launch failed"},
+	{720, "cooperative launch too large"},
+	{800, "not permitted"},
+	{801, "not supported"},
+	{802, "system not ready"},
+	{803, "driver mismatch"},
+	{900, "not permitted while capturing"},
+	{901, "capture invalidated"},
+	{999, "unknown error"},
+};
+
+static const char *pick(const char *const *names, size_t count, uint32_t index)
+{
+	return index < count ? names[index] : "Unknown";
+}
+
+const char *gp_copy_kind_name(uint8_t copy_kind)
+{
+	return pick(copy_kinds, COUNT(copy_kinds), copy_kind);
+}
+
+const char *gp_memory_name(uint16_t memory_kind)
+{
+	return pick(memories, COUNT(memories), memory_kind);
+}
+
+const char *gp_overhead_name(uint32_t overhead_kind)
+{
+	if (overhead_kind == 1)
+		return "Driver Compiler";
+	return overhead_kind & 0xffff ? "Unknown"
+				      : pick(overheads, COUNT(overheads), overhead_kind >> 16);
+}
+
+const char *gp_launch_type_name(uint8_t launch_type)
+{
+	return pick(launch_types, COUNT(launch_types), launch_type);
+}
+
+const char *gp_allocation_name(uint8_t allocation)
+{
+	return pick(allocations, COUNT(allocations), allocation);
+}
+
+const char *gp_status_name(uint16_t status)
+{
+	for (size_t i = 0; i < COUNT(statuses); i++)
+		if (statuses[i].status == status)
+			return statuses[i].name;
+	return "";
+}

@@ -1,0 +1,15 @@
+/* cuda_names: words for the numbers that CUDA and CUPTI use. Unknown numbers get a word too, never
+ * NULL. */
+#ifndef REPORT_CUDA_NAMES_H
+#define REPORT_CUDA_NAMES_H
+
+#include <stdint.h>
+
+const char *gp_copy_kind_name(uint8_t copy_kind); /* HtoD */
+const char *gp_memory_name(uint16_t memory_kind); /* Pageable; CUPTI's kinds, in copies and sets */
+const char *gp_overhead_name(uint32_t overhead_kind); /* Buffer Flush */
+const char *gp_launch_type_name(uint8_t launch_type); /* regular */
+const char *gp_allocation_name(uint8_t allocation);   /* pinned host; enum gp_memory_kind */
+const char *gp_status_name(uint16_t status);          /* out of memory; "" if there is no word */
+
+#endif

@@ -1,0 +1,51 @@
+#include "report/devices.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gp_device_list_free(struct gp_device_list *devices)
+{
+	free(devices->entries);
+	*devices = (struct gp_device_list){0};
+}
+
+static bool is_known(const struct gp_record_device *record)
+{
+	static const uint8_t none[sizeof(record->uuid)];
+
+	return record && memcmp(record->uuid, none, sizeof(none)) != 0;
+}
+
+static bool is_same(const struct gp_device_entry *entry, const struct gp_record_device *record,
+		    uint16_t device_id)
+{
+	if (is_known(entry->record) && is_known(record))
+		return memcmp(entry->record->uuid, record->uuid, sizeof(record->uuid)) == 0;
+	return entry->device_id == device_id;
+}
+
+static const char *name_of(const struct gp_model *model, const struct gp_record_device *record)
+{
+	const char *name = record ? model->device_names[record - model->devices] : NULL;
+
+	return name ? name : "";
+}
+
+size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
+			   uint16_t device_id)
+{
+	const struct gp_record_device *record = gp_model_device(model, device_id);
+	struct gp_device_entry *entries;
+
+	for (size_t i = 0; i < devices->count; i++)
+		if (is_same(&devices->entries[i], record, device_id))
+			return i;
+	entries = realloc(devices->entries, (devices->count + 1) * sizeof(*entries));
+	if (!entries)
+		return SIZE_MAX;
+	devices->entries = entries;
+	entries[devices->count] = (struct gp_device_entry){
+		.device_id = device_id, .record = record, .name = name_of(model, record)};
+	return devices->count++;
+}

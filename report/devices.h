@@ -1,0 +1,33 @@
+/*
+ * devices: the GPUs of several processes, each once.
+ *
+ * Two processes may number one GPU differently (CUDA_VISIBLE_DEVICES): its UUID tells. Without a
+ * record of the device its number has to do.
+ */
+#ifndef REPORT_DEVICES_H
+#define REPORT_DEVICES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/model.h"
+
+struct gp_device_entry {
+	uint16_t device_id;                    /* as the first process numbers it */
+	const struct gp_record_device *record; /* NULL if no process recorded it */
+	const char *name;                      /* "" if not known */
+};
+
+/* Zeroed = empty. */
+struct gp_device_list {
+	struct gp_device_entry *entries;
+	size_t count;
+};
+
+void gp_device_list_free(struct gp_device_list *devices);
+
+/* The entry of a model's device, made if it is not there yet; SIZE_MAX if there is no memory. */
+size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
+			   uint16_t device_id);
+
+#endif

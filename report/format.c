@@ -1,0 +1,141 @@
+#include "report/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+struct unit {
+	double size;
+	const char *name;
+};
+
+static const struct unit time_units[] = {
+	{1, "ns"},
+	{1e3, "us"},
+	{1e6, "ms"},
+	{1e9, "s"},
+};
+
+static const struct unit size_units[] = {
+	{1, "B"},
+	{1024.0, "KiB"},
+	{1024.0 * 1024, "MiB"},
+	{1024.0 * 1024 * 1024, "GiB"},
+	{1024.0 * 1024 * 1024 * 1024, "TiB"},
+};
+
+#define UNITS(table) (sizeof(table) / sizeof((table)[0]))
+
+/* Four significant digits of what lies below 1000; more than that keeps one decimal. */
+static int decimals(double value)
+{
+	return value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
+}
+
+/* The largest unit in which the value, as it will be rounded, does not begin with a zero. */
+static struct gp_figure scale(double value, const struct unit *units, size_t count)
+{
+	struct gp_figure figure;
+	size_t i = 0;
+
+	while (i + 1 < count && value / units[i].size >= 999.95 &&
+	       value / units[i + 1].size >= 0.9995)
+		i++;
+	snprintf(figure.text, sizeof(figure.text), "%.*f%s", decimals(value / units[i].size),
+		 value / units[i].size, units[i].name);
+	return figure;
+}
+
+struct gp_figure gp_format_ns(uint64_t ns)
+{
+	struct gp_figure figure;
+
+	if (ns >= 1000)
+		return scale((double)ns, time_units, UNITS(time_units));
+	snprintf(figure.text, sizeof(figure.text), "%" PRIu64 "ns", ns);
+	return figure;
+}
+
+struct gp_figure gp_format_ns_mean(double ns)
+{
+	struct gp_figure figure;
+
+	if (ns >= 999.95)
+		return scale(ns, time_units, UNITS(time_units));
+	snprintf(figure.text, sizeof(figure.text), "%.1fns", ns);
+	return figure;
+}
+
+struct gp_figure gp_format_bytes(uint64_t bytes)
+{
+	struct gp_figure figure;
+
+	if (bytes >= 1024)
+		return scale((double)bytes, size_units, UNITS(size_units));
+	snprintf(figure.text, sizeof(figure.text), "%" PRIu64 "B", bytes);
+	return figure;
+}
+
+struct gp_figure gp_format_count(uint64_t count)
+{
+	char digits[24];
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	struct gp_figure figure;
+	char *out = figure.text;
+
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return figure;
+}
+
+struct gp_figure gp_format_percent(double part, double whole)
+{
+	struct gp_figure figure;
+	double percent = whole > 0 ? 100 * part / whole : 0;
+
+	if (!(whole > 0))
+		strcpy(figure.text, "-");
+	else if (part > 0 && percent < 0.05)
+		strcpy(figure.text, "<0.1");
+	else
+		snprintf(figure.text, sizeof(figure.text), "%.1f", percent);
+	return figure;
+}
+
+struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns)
+{
+	struct gp_figure figure = {"-"};
+	double rate = ns > 0 ? (double)bytes / (double)ns : 0;
+
+	if (ns > 0)
+		snprintf(figure.text, sizeof(figure.text), "%.*f", decimals(rate), rate);
+	return figure;
+}
+
+struct gp_figure gp_format_moment(uint64_t ns)
+{
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "+%.30s", gp_format_ns(ns).text);
+	return figure;
+}
+
+struct gp_figure gp_format_clock(uint64_t unix_ns)
+{
+	struct gp_figure figure = {"?"};
+	time_t seconds = (time_t)(unix_ns / 1000000000u);
+	struct tm utc;
+	size_t length = 0;
+
+	if (gmtime_r(&seconds, &utc))
+		length = strftime(figure.text, sizeof(figure.text), "%Y-%m-%d %H:%M:%S", &utc);
+	if (length > 0)
+		snprintf(figure.text + length, sizeof(figure.text) - length, ".%03u UTC",
+			 (unsigned int)(unix_ns / 1000000u % 1000u));
+	return figure;
+}

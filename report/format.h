@@ -1,0 +1,37 @@
+/*
+ * format: figures as people read them.
+ *
+ * One convention everywhere: four significant digits and the largest unit that leaves one digit
+ * before the point; no space before the unit. Times: ns, us, ms, s. Sizes: B, KiB, MiB, GiB, TiB
+ * (1024). Rates: GB/s (10^9). Whole numbers of ns or B below 1000 stand as they are. Counts have
+ * separators: 12,345.
+ */
+#ifndef REPORT_FORMAT_H
+#define REPORT_FORMAT_H
+
+#include <stdint.h>
+
+/* A figure by value: gp_format_ns(x).text lives until the end of the full expression. */
+struct gp_figure {
+	char text[32];
+};
+
+struct gp_figure gp_format_ns(uint64_t ns);
+struct gp_figure gp_format_ns_mean(double ns); /* an average: may be a fraction of a ns */
+struct gp_figure gp_format_bytes(uint64_t bytes);
+struct gp_figure gp_format_count(uint64_t count);
+
+/* part of whole as "12.3", without the sign; "<0.1" for what would round to nothing, "-" of
+ * nothing. */
+struct gp_figure gp_format_percent(double part, double whole);
+
+/* bytes in ns as a number of GB/s; "-" where no time passed. */
+struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns);
+
+/* A moment within the trace, counted from its beginning: "+1.234s". */
+struct gp_figure gp_format_moment(uint64_t ns);
+
+/* Unix time in ns as "2026-11-21 09:15:17.123 UTC". */
+struct gp_figure gp_format_clock(uint64_t unix_ns);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * groups: durations gathered under names: one group per kernel, kind of copy or API call.
+ *
+ * Every value is kept, so that medians and deviations are exact over any number of processes.
+ */
+#ifndef REPORT_GROUPS_H
+#define REPORT_GROUPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gp_group {
+	char *key;
+	uint64_t *durations_ns; /* of those that have one */
+	uint32_t duration_count, capacity;
+	uint64_t total_ns; /* their sum */
+	uint64_t count;    /* all, timed or not */
+	uint64_t failed;
+	uint64_t bytes; /* all together; a copy's or a set's */
+	uint64_t timed_bytes, least_bytes, most_bytes;
+};
+
+struct gp_groups {
+	struct gp_group *rows;
+	uint32_t count, capacity;
+	void *index; /* of the keys */
+};
+
+void gp_groups_free(struct gp_groups *groups);
+
+/* The group's number in rows[], made if it is not there yet; UINT32_MAX if there is no memory. */
+uint32_t gp_groups_find(struct gp_groups *groups, const char *key);
+
+/* One more of that group, with its duration. Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
+
+/* One more that has no duration. */
+void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
+
+/* The row numbers by total time, longest first, then by count and key. Free it; NULL if there is no
+ * memory. */
+uint32_t *gp_groups_by_time(const struct gp_groups *groups);
+
+#endif

@@ -1,0 +1,216 @@
+#include "report/json_write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/utf8.h"
+
+#define BUFFER_BYTES     (1u << 20)
+#define PIECE_BYTES      4096u
+#define MAX_DIGITS       20
+#define STRING_PART      1024u /* bytes of a string escaped at a time; each becomes at most six */
+#define REPLACEMENT      "\xef\xbf\xbd"
+#define REPLACEMENT_SIZE 3
+
+static const char digit_pairs[] = "00010203040506070809"
+				  "10111213141516171819"
+				  "20212223242526272829"
+				  "30313233343536373839"
+				  "40414243444546474849"
+				  "50515253545556575859"
+				  "60616263646566676869"
+				  "70717273747576777879"
+				  "80818283848586878889"
+				  "90919293949596979899";
+
+int gp_json_open(struct gp_json *json, FILE *out)
+{
+	*json = (struct gp_json){.out = out, .capacity = out ? BUFFER_BYTES : GP_JSON_RESERVE};
+	json->buffer = malloc(json->capacity);
+	return json->buffer ? 0 : -ENOMEM;
+}
+
+static void flush(struct gp_json *json)
+{
+	if (json->error == 0 && fwrite(json->buffer, 1, json->used, json->out) != json->used)
+		json->error = -EIO;
+	json->flushed_bytes += json->used;
+	json->used = 0;
+	if (json->progress)
+		json->progress(json->progress_context);
+}
+
+/* Without memory the text so far is given up: the error says that the whole is no good. */
+static void grow(struct gp_json *json, size_t bytes)
+{
+	size_t capacity = 2 * json->capacity + bytes;
+	char *buffer = realloc(json->buffer, capacity);
+
+	if (buffer) {
+		json->buffer = buffer;
+		json->capacity = capacity;
+	} else {
+		json->error = -ENOMEM;
+		json->used = 0;
+	}
+}
+
+void gp_json_reserve(struct gp_json *json, size_t bytes)
+{
+	if (json->capacity - json->used >= bytes)
+		return;
+	if (json->out)
+		flush(json);
+	else
+		grow(json, bytes);
+}
+
+int gp_json_close(struct gp_json *json)
+{
+	if (json->out && json->buffer)
+		flush(json);
+	if (json->out && json->error == 0 && fflush(json->out) != 0)
+		json->error = -EIO;
+	free(json->buffer);
+	json->buffer = NULL;
+	return json->error;
+}
+
+void gp_json_bytes(struct gp_json *json, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		size_t part = length < PIECE_BYTES ? length : PIECE_BYTES;
+
+		gp_json_reserve(json, part);
+		memcpy(json->buffer + json->used, bytes, part);
+		json->used += part;
+		bytes += part;
+		length -= part;
+	}
+}
+
+/* At most six bytes. */
+static char *escape_ascii(char *out, char c)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	if (c == '"' || c == '\\') {
+		*out++ = '\\';
+		*out++ = c;
+	} else if ((unsigned char)c < 0x20) {
+		out = stpcpy(out, "\\u00");
+		*out++ = hex[c >> 4];
+		*out++ = hex[c & 15];
+	} else {
+		*out++ = c;
+	}
+	return out;
+}
+
+/* Escapes whole characters from the start of text until `part` bytes are done; returns how many
+ * that were. */
+static size_t escape_part(struct gp_json *json, const char *text, size_t length, size_t part)
+{
+	char *out = json->buffer + json->used;
+	size_t at = 0;
+
+	while (at < part) {
+		uint32_t code;
+		size_t bytes = gp_utf8_decode(text + at, length - at, &code);
+
+		if (bytes == 1) {
+			out = escape_ascii(out, text[at]);
+		} else if (bytes == 0) {
+			memcpy(out, REPLACEMENT, REPLACEMENT_SIZE);
+			out += REPLACEMENT_SIZE;
+			bytes = 1;
+		} else {
+			memcpy(out, text + at, bytes);
+			out += bytes;
+		}
+		at += bytes;
+	}
+	json->used = (size_t)(out - json->buffer);
+	return at;
+}
+
+void gp_json_string(struct gp_json *json, const char *text, size_t length)
+{
+	gp_json_bytes(json, "\"", 1);
+	while (length > 0) {
+		size_t part = length < STRING_PART ? length : STRING_PART;
+
+		gp_json_reserve(json, 6 * part + 4);
+		part = escape_part(json, text, length, part);
+		text += part;
+		length -= part;
+	}
+	gp_json_bytes(json, "\"", 1);
+}
+
+/* The digits before `end`; returns where they begin. */
+static char *put_digits(char *end, uint64_t value)
+{
+	while (value >= 100) {
+		end -= 2;
+		memcpy(end, digit_pairs + 2 * (value % 100), 2);
+		value /= 100;
+	}
+	if (value < 10) {
+		*--end = (char)('0' + value);
+		return end;
+	}
+	end -= 2;
+	memcpy(end, digit_pairs + 2 * value, 2);
+	return end;
+}
+
+void gp_json_unsigned(struct gp_json *json, uint64_t value)
+{
+	char digits[MAX_DIGITS];
+	char *start = put_digits(digits + MAX_DIGITS, value);
+
+	gp_json_bytes(json, start, (size_t)(digits + MAX_DIGITS - start));
+}
+
+void gp_json_signed(struct gp_json *json, int64_t value)
+{
+	if (value < 0)
+		gp_json_bytes(json, "-", 1);
+	gp_json_unsigned(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void gp_json_address(struct gp_json *json, uint64_t address)
+{
+	char text[24];
+	int length = snprintf(text, sizeof(text), "\"0x%llx\"", (unsigned long long)address);
+
+	gp_json_bytes(json, text, (size_t)length);
+}
+
+/* A point and the last digits of value, with leading zeros. */
+static void put_decimals(struct gp_json *json, uint32_t value, int count)
+{
+	char text[8];
+
+	text[0] = '.';
+	for (int i = count; i > 0; i--) {
+		text[i] = (char)('0' + value % 10);
+		value /= 10;
+	}
+	gp_json_bytes(json, text, (size_t)count + 1);
+}
+
+void gp_json_us(struct gp_json *json, uint64_t ns)
+{
+	gp_json_unsigned(json, ns / 1000);
+	put_decimals(json, (uint32_t)(ns % 1000), 3);
+}
+
+void gp_json_ratio(struct gp_json *json, uint64_t numerator, uint64_t denominator)
+{
+	uint64_t rest = numerator % denominator;
+
+	gp_json_unsigned(json, numerator / denominator);
+	put_decimals(json, (uint32_t)((unsigned __int128)rest * 1000000 / denominator), 6);
+}

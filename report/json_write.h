@@ -1,0 +1,62 @@
+/*
+ * json_write: writes JSON text fast, into a file or into memory.
+ *
+ * It does the characters, not the grammar: the caller writes braces, commas and keys as text.
+ * Strings come out strict whatever they hold: valid UTF-8, controls as \u00xx, each byte that is no
+ * UTF-8 as U+FFFD, never an escaped surrogate. Numbers are integers or have a fixed number of
+ * decimals; no floating point is involved. Errors are remembered; gp_json_close() tells.
+ */
+#ifndef REPORT_JSON_WRITE_H
+#define REPORT_JSON_WRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GP_JSON_RESERVE 8192u
+
+struct gp_json {
+	char *buffer;
+	size_t used, capacity;
+	FILE *out; /* NULL: all stays in buffer, which grows */
+	int error; /* 0 or the first -errno */
+	uint64_t flushed_bytes;
+	void (*progress)(void *context); /* called whenever the buffer was written out, or NULL */
+	void *progress_context;
+};
+
+/* Begin writing to out, or to memory if out is NULL. Returns 0 or -ENOMEM. */
+int gp_json_open(struct gp_json *json, FILE *out);
+
+/* Write out what is left and free the buffer. Returns 0 or the first error. */
+int gp_json_close(struct gp_json *json);
+
+/* Make room for so many more bytes in the buffer (at most GP_JSON_RESERVE); whoever writes into it
+ * directly calls this first. */
+void gp_json_reserve(struct gp_json *json, size_t bytes);
+
+/* Text as it is. */
+void gp_json_bytes(struct gp_json *json, const char *bytes, size_t length);
+
+static inline void gp_json_text(struct gp_json *json, const char *text)
+{
+	gp_json_bytes(json, text, strlen(text));
+}
+
+/* A string value or key, with its quotes. */
+void gp_json_string(struct gp_json *json, const char *text, size_t length);
+
+void gp_json_unsigned(struct gp_json *json, uint64_t value);
+void gp_json_signed(struct gp_json *json, int64_t value);
+
+/* "0x..." as a string: for addresses, which do not fit JSON's numbers. */
+void gp_json_address(struct gp_json *json, uint64_t address);
+
+/* ns as microseconds with exactly three decimals. */
+void gp_json_us(struct gp_json *json, uint64_t ns);
+
+/* numerator / denominator with six decimals, rounded down; denominator > 0. */
+void gp_json_ratio(struct gp_json *json, uint64_t numerator, uint64_t denominator);
+
+#endif

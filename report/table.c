@@ -1,0 +1,144 @@
+#include "report/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/text.h"
+
+#define INDENT            "  "
+#define GAP               "  "
+#define LEAST_LAST_COLUMN 24
+
+struct gp_table {
+	const struct gp_column *columns;
+	size_t column_count;
+	char **cells;
+	uint32_t cell_count, cell_capacity;
+	bool failed;
+};
+
+struct gp_table *gp_table_new(const struct gp_column *columns, size_t column_count)
+{
+	struct gp_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->columns = columns;
+	table->column_count = column_count;
+	return table;
+}
+
+void gp_table_free(struct gp_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->cell_count; i++)
+		free(table->cells[i]);
+	free(table->cells);
+	free(table);
+}
+
+void gp_table_cell(struct gp_table *table, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy || gp_array_grow(&table->cells, &table->cell_capacity, table->cell_count,
+				   sizeof(*table->cells)) < 0) {
+		free(copy);
+		table->failed = true;
+		return;
+	}
+	table->cells[table->cell_count++] = copy;
+}
+
+static size_t widest(const struct gp_table *table, size_t column)
+{
+	size_t width = gp_text_columns(table->columns[column].title);
+
+	for (size_t i = column; i < table->cell_count; i += table->column_count) {
+		size_t cell = gp_text_columns(table->cells[i]);
+
+		width = cell > width ? cell : width;
+	}
+	return width;
+}
+
+static void print_spaces(FILE *out, size_t count)
+{
+	fprintf(out, "%*s", (int)count, "");
+}
+
+/* The last cell of a line gets no spaces behind it. */
+static void print_cell(FILE *out, const char *text, size_t width, bool left, bool last)
+{
+	size_t columns = gp_text_columns(text);
+	size_t padding = width > columns ? width - columns : 0;
+
+	if (!left)
+		print_spaces(out, padding);
+	fputs(text, out);
+	if (left && !last)
+		print_spaces(out, padding);
+	fputs(last ? "\n" : GAP, out);
+}
+
+/* How wide the last column may be when all the others stand before it. */
+static size_t last_width(const struct gp_table *table, const size_t *widths, size_t max_columns)
+{
+	size_t used = strlen(INDENT), last = table->column_count - 1;
+
+	for (size_t i = 0; i < last; i++)
+		used += widths[i] + strlen(GAP);
+	if (max_columns == 0 || used + widths[last] <= max_columns)
+		return widths[last];
+	return used + LEAST_LAST_COLUMN > max_columns ? LEAST_LAST_COLUMN : max_columns - used;
+}
+
+static int print_row(const struct gp_table *table, const char *const *cells, const size_t *widths,
+		     FILE *out)
+{
+	size_t last = table->column_count - 1;
+	char *fitted = gp_text_fit(cells[last], widths[last]);
+
+	if (!fitted)
+		return -ENOMEM;
+	fputs(INDENT, out);
+	for (size_t i = 0; i < last; i++)
+		print_cell(out, cells[i], widths[i], table->columns[i].left, false);
+	print_cell(out, fitted, widths[last], table->columns[last].left, true);
+	free(fitted);
+	return 0;
+}
+
+static int print_rows(const struct gp_table *table, const size_t *widths, const char **titles,
+		      FILE *out)
+{
+	int result = print_row(table, titles, widths, out);
+
+	for (size_t i = 0; result == 0 && i + table->column_count <= table->cell_count;
+	     i += table->column_count)
+		result = print_row(table, (const char *const *)table->cells + i, widths, out);
+	return result;
+}
+
+int gp_table_print(const struct gp_table *table, FILE *out, size_t max_columns)
+{
+	size_t *widths = calloc(table->column_count, sizeof(*widths));
+	const char **titles = calloc(table->column_count, sizeof(*titles));
+	int result = -ENOMEM;
+
+	if (!widths || !titles || table->failed)
+		goto done;
+	for (size_t i = 0; i < table->column_count; i++) {
+		widths[i] = widest(table, i);
+		titles[i] = table->columns[i].title;
+	}
+	widths[table->column_count - 1] = last_width(table, widths, max_columns);
+	result = print_rows(table, widths, titles, out);
+done:
+	free(titles);
+	free(widths);
+	return result;
+}

@@ -1,0 +1,35 @@
+/*
+ * table: rows of text in aligned columns.
+ *
+ * Cells are given one after the other, row by row, already escaped; the columns are as wide as
+ * their widest cell. The last column takes what is left of the line and is cut in its middle where
+ * a limit is given.
+ */
+#ifndef REPORT_TABLE_H
+#define REPORT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct gp_column {
+	const char *title;
+	bool left; /* aligned to the left; numbers go to the right */
+};
+
+struct gp_table;
+
+/* columns must outlive the table. NULL if there is no memory. */
+struct gp_table *gp_table_new(const struct gp_column *columns, size_t column_count);
+void gp_table_free(struct gp_table *table);
+
+/* Append one cell. A failure is remembered and reported by gp_table_print(). */
+void gp_table_cell(struct gp_table *table, const char *text);
+
+/*
+ * Print the titles and the complete rows, indented by two columns. No line gets longer than
+ * max_columns (0 = no limit) as long as that leaves the last column 24. Returns 0 or -ENOMEM.
+ */
+int gp_table_print(const struct gp_table *table, FILE *out, size_t max_columns);
+
+#endif

@@ -1,0 +1,160 @@
+#include "report/text.h"
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "report/utf8.h"
+
+#define ELLIPSIS "..."
+
+/* "\u{10ffff}" and its NUL */
+#define ESCAPE_BYTES 11
+
+/* Invisible, or changing the order of what stands around them: never shown as they are. */
+static const struct {
+	uint32_t first, last;
+} hidden[] = {
+	{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe000, 0xf8ff}, {0xe0000, 0x10ffff},
+};
+
+static bool is_hidden(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (code >= hidden[i].first && code <= hidden[i].last)
+			return true;
+	return false;
+}
+
+/* The program's own locale may be "C", where every character beyond ASCII has no width. */
+static int columns_of(uint32_t code)
+{
+	static locale_t utf8_locale;
+	locale_t before;
+	int columns;
+
+	if (code < 0x7f)
+		return 1;
+	if (utf8_locale == (locale_t)0)
+		utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	if (utf8_locale == (locale_t)0)
+		return 1;
+	before = uselocale(utf8_locale);
+	columns = wcwidth((wchar_t)code);
+	uselocale(before);
+	return columns < 0 ? 1 : columns;
+}
+
+static int escape_code(char *out, uint32_t code)
+{
+	if (code == '\n')
+		return snprintf(out, ESCAPE_BYTES, "\\n");
+	if (code == '\t')
+		return snprintf(out, ESCAPE_BYTES, "\\t");
+	if (code < 0x80)
+		return snprintf(out, ESCAPE_BYTES, "\\x%02x", (unsigned int)code);
+	return snprintf(out, ESCAPE_BYTES, "\\u{%x}", (unsigned int)code);
+}
+
+char *gp_text_escape(const char *text)
+{
+	size_t left = strlen(text);
+	char *escaped = malloc(left * ESCAPE_BYTES + 1);
+	char *out = escaped;
+
+	if (!escaped)
+		return NULL;
+	while (left > 0) {
+		uint32_t code;
+		size_t bytes = gp_utf8_decode(text, left, &code);
+
+		if (bytes == 0) {
+			out += snprintf(out, ESCAPE_BYTES, "\\x%02x", (unsigned char)*text);
+			bytes = 1;
+		} else if (is_hidden(code)) {
+			out += escape_code(out, code);
+		} else {
+			memcpy(out, text, bytes);
+			out += bytes;
+		}
+		text += bytes;
+		left -= bytes;
+	}
+	*out = '\0';
+	return escaped;
+}
+
+/* Bytes of the character at text, with its columns; a stray byte counts as one of each. */
+static size_t measure(const char *text, size_t left, size_t *columns)
+{
+	uint32_t code;
+	size_t bytes = gp_utf8_decode(text, left, &code);
+
+	*columns = bytes == 0 ? 1 : (size_t)columns_of(code);
+	return bytes == 0 ? 1 : bytes;
+}
+
+size_t gp_text_columns(const char *text)
+{
+	size_t total = 0, columns;
+
+	for (size_t left = strlen(text); left > 0;) {
+		size_t bytes = measure(text, left, &columns);
+
+		total += columns;
+		text += bytes;
+		left -= bytes;
+	}
+	return total;
+}
+
+/* The bytes at the start of text that fill at most so many columns. */
+static size_t head_bytes(const char *text, size_t limit)
+{
+	size_t used = 0, total = strlen(text), at = 0, columns;
+
+	while (at < total) {
+		size_t bytes = measure(text + at, total - at, &columns);
+
+		if (used + columns > limit)
+			break;
+		used += columns;
+		at += bytes;
+	}
+	return at;
+}
+
+/* Where the last characters begin that fill at most so many columns. */
+static size_t tail_start(const char *text, size_t limit)
+{
+	size_t skip = gp_text_columns(text), total = strlen(text), at = 0, columns;
+
+	while (at < total && skip > limit) {
+		at += measure(text + at, total - at, &columns);
+		skip -= columns;
+	}
+	return at;
+}
+
+char *gp_text_fit(const char *text, size_t columns)
+{
+	size_t room = columns > strlen(ELLIPSIS) ? columns - strlen(ELLIPSIS) : 0;
+	size_t head, tail;
+	char *fitted;
+
+	if (gp_text_columns(text) <= columns)
+		return strdup(text);
+	head = head_bytes(text, room - room / 3);
+	tail = tail_start(text, room / 3);
+	fitted = malloc(head + strlen(ELLIPSIS) + strlen(text + tail) + 1);
+	if (!fitted)
+		return NULL;
+	memcpy(fitted, text, head);
+	strcpy(stpcpy(fitted + head, ELLIPSIS), text + tail);
+	return fitted;
+}

@@ -1,0 +1,25 @@
+/*
+ * text: strings that a profiled program chose, made fit for a terminal.
+ *
+ * Names may hold anything: control characters, terminal escapes, text that runs from right to left,
+ * bytes that are no UTF-8. What is printed goes through gp_text_escape().
+ */
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
+
+#include <stddef.h>
+
+/*
+ * The text with everything that is not a visible character written out: \n, \t, \x1b for a byte,
+ * \u{202e} for a code point. A backslash stays as it is. Free it; NULL if there is no memory.
+ */
+char *gp_text_escape(const char *text);
+
+/* Columns that an escaped text takes on a terminal. */
+size_t gp_text_columns(const char *text);
+
+/* An escaped text in at most that many columns, its middle replaced by "..." if need be. Free it.
+ */
+char *gp_text_fit(const char *text, size_t columns);
+
+#endif

@@ -1,0 +1,12 @@
+/* utf8: one UTF-8 sequence at a time, strictly: no overlong forms, no surrogates, nothing beyond
+ * U+10FFFF. */
+#ifndef REPORT_UTF8_H
+#define REPORT_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How many bytes the sequence at text has, with its code point in *code; 0 if it is not valid. */
+size_t gp_utf8_decode(const char *text, size_t length, uint32_t *code);
+
+#endif

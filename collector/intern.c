@@ -1,0 +1,119 @@
+#include "collector/intern.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define FIRST_ENTRIES 1024u
+#define BLOCK_BYTES   (1u << 18)
+
+struct gp_intern_entry {
+	uint64_t hash;
+	const uint8_t *key;
+	uint32_t key_bytes;
+	uint32_t id; /* 0 = free */
+};
+
+static void *map_bytes(size_t bytes)
+{
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory != MAP_FAILED ? memory : NULL;
+}
+
+/* Eight bytes at a time, multiply and fold: names are long and come once per kernel. */
+static uint64_t hash_of(const uint8_t *key, uint32_t bytes)
+{
+	uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
+
+	while (bytes > 0) {
+		uint64_t word = 0;
+		uint32_t step = bytes < 8 ? bytes : 8;
+
+		memcpy(&word, key, step);
+		hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+		hash ^= hash >> 32;
+		key += step;
+		bytes -= step;
+	}
+	return hash;
+}
+
+static struct gp_intern_entry *find(struct gp_intern_entry *entries, uint32_t limit, uint64_t hash,
+				    const void *key, uint32_t key_bytes)
+{
+	uint32_t at = (uint32_t)hash & (limit - 1);
+
+	for (;; at = (at + 1) & (limit - 1)) {
+		struct gp_intern_entry *entry = &entries[at];
+
+		if (entry->id == 0 || (entry->hash == hash && entry->key_bytes == key_bytes &&
+				       memcmp(entry->key, key, key_bytes) == 0))
+			return entry;
+	}
+}
+
+/* Double the table when it is three quarters full, so that a search stays short. */
+static bool make_room(struct gp_intern *table)
+{
+	uint32_t limit = table->entry_limit != 0 ? table->entry_limit * 2 : FIRST_ENTRIES;
+
+	if (table->entry_limit != 0 && table->count < table->entry_limit / 4 * 3)
+		return true;
+	struct gp_intern_entry *entries = map_bytes(limit * sizeof(*entries));
+
+	if (entries == NULL)
+		return false;
+	for (uint32_t i = 0; i < table->entry_limit; i++) {
+		struct gp_intern_entry *old = &table->entries[i];
+
+		if (old->id != 0)
+			*find(entries, limit, old->hash, old->key, old->key_bytes) = *old;
+	}
+	if (table->entries != NULL)
+		munmap(table->entries, table->entry_limit * sizeof(*entries));
+	table->entries = entries;
+	table->entry_limit = limit;
+	return true;
+}
+
+static const uint8_t *keep(struct gp_intern *table, const void *key, uint32_t key_bytes)
+{
+	if (table->block_left_bytes < key_bytes) {
+		uint32_t bytes = key_bytes > BLOCK_BYTES ? key_bytes : BLOCK_BYTES;
+		uint8_t *block = map_bytes(bytes);
+
+		if (block == NULL)
+			return NULL;
+		table->block = block;
+		table->block_left_bytes = bytes;
+	}
+	uint8_t *copy = table->block;
+
+	memcpy(copy, key, key_bytes);
+	table->block += key_bytes;
+	table->block_left_bytes -= key_bytes;
+	return copy;
+}
+
+uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new)
+{
+	*is_new = false;
+	if (!make_room(table))
+		return 0;
+	uint64_t hash = hash_of(key, key_bytes);
+	struct gp_intern_entry *entry =
+		find(table->entries, table->entry_limit, hash, key, key_bytes);
+
+	if (entry->id != 0)
+		return entry->id;
+	const uint8_t *copy = keep(table, key, key_bytes);
+
+	if (copy == NULL)
+		return 0;
+	*entry = (struct gp_intern_entry){
+		.hash = hash, .key = copy, .key_bytes = key_bytes, .id = ++table->count};
+	*is_new = true;
+	return entry->id;
+}

@@ -1,0 +1,52 @@
+/*
+ * api_table: which API calls are recorded, what each is for, and how it allocates.  inject/api.def
+ * as a look-up by cbid. Read-only after gp_api_table_init(), which the start-up calls once;
+ * look-ups from any thread.
+ */
+#ifndef INJECT_API_TABLE_H
+#define INJECT_API_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* More than any libcupti has (807 in 13.0); a cbid beyond it is recorded as an unknown call of
+ * class OTHER. */
+#define GP_API_CBID_LIMIT 2048u
+
+/* How a call's parameters say what it allocated or freed: see inject/memory_call.c. */
+enum gp_memory_shape {
+	GP_SHAPE_NONE,
+	GP_SHAPE_SIZED,    /* { address *, size } */
+	GP_SHAPE_POOLED,   /* { address *, size, pool } */
+	GP_SHAPE_PITCH,    /* { address *, pitch *, width, height } */
+	GP_SHAPE_PITCH_3D, /* { cudaPitchedPtr *, extent } */
+	GP_SHAPE_RUNTIME_ARRAY,
+	GP_SHAPE_RUNTIME_ARRAY_3D,
+	GP_SHAPE_RUNTIME_MIPMAP,
+	GP_SHAPE_DRIVER_ARRAY,
+	GP_SHAPE_DRIVER_ARRAY_3D,
+	GP_SHAPE_DRIVER_MIPMAP,
+	GP_SHAPE_PHYSICAL, /* { handle *, size, properties } */
+	GP_SHAPE_REGISTER, /* { address, size } */
+	GP_SHAPE_OPENED,   /* { address *, handle }: another process's memory */
+	GP_SHAPE_FREED,    /* { address } */
+	GP_SHAPES
+};
+
+struct gp_api_entry {
+	uint16_t api;        /* GP_API_ID of record.h: cbid, with the top bit for the driver API */
+	uint8_t class;       /* enum gp_api_class */
+	uint8_t shape;       /* enum gp_memory_shape */
+	uint8_t memory_kind; /* enum gp_memory_kind, 0 = none */
+	const char *cupti_name;
+};
+
+void gp_api_table_init(void);
+
+/* The entry of a call, or NULL if it is not in the table. */
+const struct gp_api_entry *gp_api_table_find(bool driver, uint32_t cbid);
+
+/* All entries, for enabling. */
+const struct gp_api_entry *gp_api_table(uint32_t *count);
+
+#endif

@@ -1,0 +1,154 @@
+#include "inject/callbacks.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "inject/api_table.h"
+#include "inject/contexts.h"
+#include "inject/memory_call.h"
+
+/* One callback pair in this many is timed, for the summary's estimate of our own cost. */
+#define SAMPLE_EVERY 64u
+
+/* Per thread: 24 bytes of static TLS. */
+static __thread struct {
+	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
+	uint32_t in_runtime;
+	uint32_t pairs;       /* of callbacks, for sampling */
+	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
+} local;
+
+static struct gp_callback_events notify;
+
+/* Bit set: this API call's name is in the trace. */
+static _Atomic uint64_t named[2][GP_API_CBID_LIMIT / 64];
+
+void gp_callbacks_init(const struct gp_callback_events *events)
+{
+	notify = *events;
+}
+
+/* The name that CUPTI gives is a constant of the library; the class comes from our table. */
+static void define_api(bool driver, uint32_t cbid, uint16_t api, uint8_t class, const char *name)
+{
+	_Atomic uint64_t *word = &named[driver][cbid / 64];
+	uint64_t bit = (uint64_t)1 << (cbid % 64);
+
+	if (atomic_load_explicit(word, memory_order_relaxed) & bit)
+		return;
+	if (gp_emit_string(GP_STRING_API, api, class, name, (uint32_t)strlen(name)))
+		atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+}
+
+static struct gp_record_call make_call(const CUpti_CallbackData *data, uint16_t api,
+				       uint64_t end_ticks)
+{
+	uint64_t duration_ticks = end_ticks - *data->correlationData;
+	int status =
+		data->functionReturnValue != NULL ? *(const int *)data->functionReturnValue : 0;
+
+	return (struct gp_record_call){
+		.kind = GP_RECORD_CALL,
+		.slots = sizeof(struct gp_record_call) / GP_SLOT_BYTES,
+		.api = api,
+		.correlation_id = data->correlationId,
+		.start_ticks = *data->correlationData,
+		.duration_low_ticks = (uint32_t)duration_ticks,
+		.duration_high_ticks = (uint16_t)(duration_ticks >> 32),
+		.status = (uint16_t)status,
+		.context_id = data->contextUid,
+	};
+}
+
+static void emit_memory_call(const struct gp_api_entry *entry, const CUpti_CallbackData *data,
+			     const struct gp_record_call *call)
+{
+	struct gp_record_memory memory = {.call = *call};
+
+	memory.call.kind = GP_RECORD_MEMORY;
+	memory.call.slots = sizeof(memory) / GP_SLOT_BYTES;
+	gp_memory_call_read(entry, data->functionParams, &memory);
+	if (memory.device_id == GP_DEVICE_UNKNOWN)
+		memory.device_id = gp_contexts_device(data->contextUid);
+	gp_emit((const struct gp_record *)&memory);
+}
+
+static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
+		       uint64_t end_ticks)
+{
+	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
+	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
+	struct gp_record_call call = make_call(data, api, end_ticks);
+
+	if (cbid < GP_API_CBID_LIMIT)
+		define_api(driver, cbid, api, entry != NULL ? entry->class : GP_API_OTHER,
+			   data->functionName);
+	if (entry != NULL && entry->shape != GP_SHAPE_NONE && call.status == 0)
+		emit_memory_call(entry, data, &call);
+	else
+		gp_emit((const struct gp_record *)&call);
+}
+
+/* Both ids are compared: a program that leaves a call by longjmp never comes to its exit callback.
+ */
+static bool is_nested(bool driver, const CUpti_CallbackData *data)
+{
+	return driver && local.in_runtime && local.runtime_correlation_id == data->correlationId;
+}
+
+static void on_enter(bool driver, const CUpti_CallbackData *data)
+{
+	uint64_t now_ticks = gp_clock_ticks();
+
+	*data->correlationData = now_ticks;
+	if (!driver) {
+		local.in_runtime = 1;
+		local.runtime_correlation_id = data->correlationId;
+	}
+	local.entry_ticks = 0;
+	if (local.pairs++ % SAMPLE_EVERY == 0)
+		local.entry_ticks = gp_clock_ticks() - now_ticks;
+}
+
+static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+{
+	uint64_t now_ticks = gp_clock_ticks();
+
+	if (!driver)
+		local.in_runtime = 0;
+	leave_call(driver, cbid, data, now_ticks);
+	gp_count_hook(local.entry_ticks != 0 ? local.entry_ticks + gp_clock_ticks() - now_ticks
+					     : 0);
+	local.entry_ticks = 0;
+}
+
+static void on_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+{
+	if (is_nested(driver, data)) {
+		if (data->callbackSite == CUPTI_API_ENTER)
+			gp_count_nested();
+	} else if (data->callbackSite == CUPTI_API_ENTER) {
+		on_enter(driver, data);
+	} else {
+		on_exit_of(driver, cbid, data);
+	}
+}
+
+static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
+{
+	if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+		notify.context_created(data->context);
+	else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+		notify.context_destroyed(data->context);
+}
+
+void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+			  const void *data)
+{
+	(void)user;
+	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
+		on_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, cbid, data);
+	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+		on_resource(cbid, data);
+}

@@ -1,0 +1,29 @@
+/*
+ * callbacks: what runs inside the program's CUDA calls.  The hot path.
+ *
+ * CUPTI calls gp_callback() on the program's thread before and after each enabled call.  Before:
+ * one clock read.  After: one clock read and one record.  No lock, no allocation, no system call;
+ * errno is kept by gp_emit().
+ *
+ * A runtime call makes driver calls inside; those are not recorded, so that a call appears once,
+ * under the name that the program used.
+ */
+#ifndef INJECT_CALLBACKS_H
+#define INJECT_CALLBACKS_H
+
+#include <cupti.h>
+
+/* What a callback needs from the session. */
+struct gp_callback_events {
+	/* A context was made; in the middle of the driver's own work: no CUDA call, no flush. */
+	void (*context_created)(CUcontext context);
+	void (*context_destroyed)(CUcontext context);
+};
+
+/* To be set before the first callback is enabled. */
+void gp_callbacks_init(const struct gp_callback_events *events);
+
+void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+			  const void *data);
+
+#endif

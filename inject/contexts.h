@@ -1,0 +1,25 @@
+/*
+ * contexts: the CUDA contexts of this process: which device each is on, and which are alive.
+ * Written in CUPTI's resource callbacks, read in API callbacks and at exit, on any thread, without
+ * locks.
+ */
+#ifndef INJECT_CONTEXTS_H
+#define INJECT_CONTEXTS_H
+
+#include <stdint.h>
+
+#include <cuda.h>
+
+/* Contexts beyond this many are recorded, but their allocations name no device of their own. */
+#define GP_CONTEXT_LIMIT 256u
+
+void gp_contexts_add(CUcontext context, uint32_t context_id, uint16_t device_id);
+void gp_contexts_remove(uint32_t context_id);
+
+/* Device of a context, 0 where it is not known. */
+uint16_t gp_contexts_device(uint32_t context_id);
+
+/* The living context with this id, or NULL. */
+CUcontext gp_contexts_living(uint32_t context_id);
+
+#endif

@@ -1,0 +1,333 @@
+#include "inject/cupti_decode.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "inject/cupti_library.h"
+
+/*
+ * Every family below only ever grew at its end, so the oldest struct that has the fields we read is
+ * a valid view of every later record.  Fields that came later are read at their offset, and only if
+ * the library that wrote the record has them.  The offsets are those of the records of 11.8; a
+ * header in which one moved does not compile.
+ */
+typedef CUpti_ActivityKernel8 kernel_view;   /* 11.8 */
+typedef CUpti_ActivityMemcpy5 copy_view;     /* 11.6 */
+typedef CUpti_ActivityMemcpyPtoP4 peer_view; /* 11.6 */
+typedef CUpti_ActivityMemset4 set_view;      /* 11.6 */
+typedef CUpti_ActivityOverhead2
+	overhead_view; /* 12.2: correlation id; before that the record ends at 40 */
+typedef CUpti_ActivityDevice4 device_view; /* 11.6 */
+typedef CUpti_ActivityContext context_view;
+typedef CUpti_ActivityStream stream_view;
+
+#define KERNEL_DEVICE_LAUNCHED_OFFSET 208 /* u8, 13.0 */
+#define COPY_COUNT_OFFSET             88  /* u64, 12.8 */
+
+static_assert(offsetof(kernel_view, start) == 16 && offsetof(kernel_view, deviceId) == 40, "");
+static_assert(offsetof(kernel_view, gridX) == 52 && offsetof(kernel_view, name) == 104, "");
+static_assert(offsetof(kernel_view, graphNodeId) == 144 && offsetof(kernel_view, clusterX) == 176,
+	      "");
+static_assert(offsetof(kernel_view, localMemoryTotal_v2) == 192 && sizeof(kernel_view) == 200, "");
+static_assert(offsetof(copy_view, bytes) == 8 && offsetof(copy_view, channelType) == 80, "");
+static_assert(offsetof(peer_view, srcDeviceId) == 44 && offsetof(peer_view, graphId) == 80, "");
+static_assert(offsetof(set_view, memoryKind) == 50 && offsetof(set_view, graphId) == 72, "");
+static_assert(offsetof(overhead_view, start) == 24 && offsetof(overhead_view, correlationId) == 40,
+	      "");
+static_assert(offsetof(device_view, id) == 112 && offsetof(device_view, name) == 136, "");
+static_assert(offsetof(context_view, nullStreamId) == 14, "");
+static_assert(offsetof(stream_view, correlationId) == 20, "");
+
+#define HEAD(KIND, type) .kind = GP_RECORD_##KIND, .slots = sizeof(type) / GP_SLOT_BYTES
+
+static void emit(struct gp_decoder *decoder, const void *record)
+{
+	if (!gp_emit(record))
+		decoder->refused++;
+}
+
+/* ---- names and shapes: interned, defined on first sight ---- */
+
+static uint32_t name_id(struct gp_decoder *decoder, const char *name)
+{
+	bool is_new;
+
+	if (name == NULL)
+		return 0;
+	uint32_t length = (uint32_t)strnlen(name, GP_STRING_MAX_BYTES + 1);
+	uint32_t id = gp_intern(&decoder->names, name, length, &is_new);
+
+	if (is_new && !gp_emit_string(GP_STRING_KERNEL, id, 0, name, length))
+		decoder->refused++;
+	return id;
+}
+
+static uint32_t shape_id(struct gp_decoder *decoder, const kernel_view *kernel)
+{
+	struct gp_record_shape shape = {
+		HEAD(SHAPE, shape),
+		.registers = kernel->registersPerThread,
+		.grid = {(uint32_t)kernel->gridX, (uint32_t)kernel->gridY, (uint32_t)kernel->gridZ},
+		.block = {(uint32_t)kernel->blockX, (uint32_t)kernel->blockY,
+			  (uint32_t)kernel->blockZ},
+		.static_shared_bytes = (uint32_t)kernel->staticSharedMemory,
+		.dynamic_shared_bytes = (uint32_t)kernel->dynamicSharedMemory,
+		.executed_shared_bytes = kernel->sharedMemoryExecuted,
+		.local_per_thread_bytes = kernel->localMemoryPerThread,
+		.cluster = {(uint16_t)kernel->clusterX, (uint16_t)kernel->clusterY,
+			    (uint16_t)kernel->clusterZ},
+		.cluster_policy = (uint8_t)kernel->clusterSchedulingPolicy,
+		.launch_type = kernel->launchType,
+		.local_total_bytes = kernel->localMemoryTotal_v2,
+	};
+	bool is_new;
+	uint32_t id = gp_intern(&decoder->shapes, &shape, sizeof(shape), &is_new);
+
+	if (is_new) {
+		shape.id = id;
+		emit(decoder, &shape);
+	}
+	return id;
+}
+
+/* ---- one function per kind ---- */
+
+static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *record)
+{
+	if (decoder->version < GP_CUPTI_13_0)
+		return 0;
+	return ((const uint8_t *)record)[KERNEL_DEVICE_LAUNCHED_OFFSET] ? GP_KERNEL_DEVICE_LAUNCHED
+									: 0;
+}
+
+static void decode_kernel(struct gp_decoder *decoder, const void *record)
+{
+	const kernel_view *kernel = record;
+	struct gp_record_kernel out = {
+		HEAD(KERNEL, out),
+		.device_id = (uint16_t)kernel->deviceId,
+		.correlation_id = kernel->correlationId,
+		.start_ns = kernel->start,
+		.end_ns = kernel->end,
+		.name_id = name_id(decoder, kernel->name),
+		.shape_id = shape_id(decoder, kernel),
+		.context_id = kernel->contextId,
+		.stream_id = kernel->streamId,
+		.graph_node_id = kernel->graphNodeId,
+		.graph_id = kernel->graphId,
+		.flags = kernel_flags(decoder, record),
+		.channel_id = kernel->channelID,
+		.channel_type = (uint32_t)kernel->channelType,
+	};
+
+	decoder->records++;
+	emit(decoder, &out);
+}
+
+static void decode_copy(struct gp_decoder *decoder, const void *record)
+{
+	const copy_view *copy = record;
+	struct gp_record_copy out = {
+		HEAD(COPY, out),
+		.device_id = (uint16_t)copy->deviceId,
+		.correlation_id = copy->correlationId,
+		.start_ns = copy->start,
+		.end_ns = copy->end,
+		.bytes = copy->bytes,
+		.context_id = copy->contextId,
+		.stream_id = copy->streamId,
+		.graph_node_id = copy->graphNodeId,
+		.graph_id = copy->graphId,
+		.copy_kind = copy->copyKind,
+		.source_kind = copy->srcKind,
+		.destination_kind = copy->dstKind,
+		.flags = copy->flags,
+		.channel_id = copy->channelID,
+		.channel_type = (uint32_t)copy->channelType,
+		.source_device_id = copy->deviceId,
+		.destination_device_id = copy->deviceId,
+		.source_context_id = copy->contextId,
+		.destination_context_id = copy->contextId,
+	};
+
+	if (decoder->version >= GP_CUPTI_12_8)
+		memcpy(&out.copy_count, (const uint8_t *)record + COPY_COUNT_OFFSET,
+		       sizeof(out.copy_count));
+	decoder->records++;
+	emit(decoder, &out);
+}
+
+static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
+{
+	const peer_view *copy = record;
+	struct gp_record_copy out = {
+		HEAD(COPY, out),
+		.device_id = (uint16_t)copy->deviceId,
+		.correlation_id = copy->correlationId,
+		.start_ns = copy->start,
+		.end_ns = copy->end,
+		.bytes = copy->bytes,
+		.context_id = copy->contextId,
+		.stream_id = copy->streamId,
+		.graph_node_id = copy->graphNodeId,
+		.graph_id = copy->graphId,
+		.copy_kind = copy->copyKind,
+		.source_kind = copy->srcKind,
+		.destination_kind = copy->dstKind,
+		.flags = copy->flags,
+		.channel_id = copy->channelID,
+		.channel_type = (uint32_t)copy->channelType,
+		.source_device_id = copy->srcDeviceId,
+		.destination_device_id = copy->dstDeviceId,
+		.source_context_id = copy->srcContextId,
+		.destination_context_id = copy->dstContextId,
+	};
+
+	decoder->records++;
+	emit(decoder, &out);
+}
+
+static void decode_set(struct gp_decoder *decoder, const void *record)
+{
+	const set_view *set = record;
+	struct gp_record_set out = {
+		HEAD(SET, out),
+		.device_id = (uint16_t)set->deviceId,
+		.correlation_id = set->correlationId,
+		.start_ns = set->start,
+		.end_ns = set->end,
+		.bytes = set->bytes,
+		.context_id = set->contextId,
+		.stream_id = set->streamId,
+		.graph_node_id = set->graphNodeId,
+		.graph_id = set->graphId,
+		.value = set->value,
+		.memory_kind = set->memoryKind,
+		.flags = set->flags,
+		.channel_id = set->channelID,
+	};
+
+	decoder->records++;
+	emit(decoder, &out);
+}
+
+static void decode_overhead(struct gp_decoder *decoder, const void *record)
+{
+	const overhead_view *overhead = record;
+	struct gp_record_overhead out = {
+		HEAD(OVERHEAD, out),
+		.overhead_kind = (uint32_t)overhead->overheadKind,
+		.start_ns = overhead->start,
+		.end_ns = overhead->end,
+	};
+
+	if (overhead->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
+		out.thread_id = overhead->objectId.pt.threadId;
+	if (decoder->version >= GP_CUPTI_12_2)
+		out.correlation_id = overhead->correlationId;
+	emit(decoder, &out);
+}
+
+static void decode_device(struct gp_decoder *decoder, const void *record)
+{
+	const device_view *device = record;
+	struct gp_record_device out = {
+		HEAD(DEVICE, out),
+		.device_id = (uint16_t)device->id,
+		.compute_major = (uint16_t)device->computeCapabilityMajor,
+		.compute_minor = (uint16_t)device->computeCapabilityMinor,
+		.memory_bytes = device->globalMemorySize,
+		.memory_bandwidth_kbytes_per_s = device->globalMemoryBandwidth,
+		.multiprocessors = device->numMultiprocessors,
+		.warp_threads = device->numThreadsPerWarp,
+		.max_threads_per_block = device->maxThreadsPerBlock,
+		.max_threads_per_multiprocessor =
+			device->maxWarpsPerMultiprocessor * device->numThreadsPerWarp,
+		.max_blocks_per_multiprocessor = device->maxBlocksPerMultiprocessor,
+		.max_warps_per_multiprocessor = device->maxWarpsPerMultiprocessor,
+		.registers_per_block = device->maxRegistersPerBlock,
+		.registers_per_multiprocessor = device->maxRegistersPerMultiprocessor,
+		.shared_per_block_bytes = device->maxSharedMemoryPerBlock,
+		.shared_per_multiprocessor_bytes = device->maxSharedMemoryPerMultiprocessor,
+		.core_clock_khz = device->coreClockRate,
+		.l2_bytes = device->l2CacheSize,
+	};
+
+	static_assert(sizeof(out.uuid) == sizeof(device->uuid), "uuid");
+	memcpy(out.uuid, &device->uuid, sizeof(out.uuid));
+	emit(decoder, &out);
+	if (device->name != NULL)
+		gp_emit_string(GP_STRING_DEVICE, device->id, 0, device->name,
+			       (uint32_t)strnlen(device->name, GP_STRING_MAX_BYTES));
+}
+
+static void decode_context(struct gp_decoder *decoder, const void *record)
+{
+	const context_view *context = record;
+	struct gp_record_context out = {
+		HEAD(CONTEXT, out),
+		.device_id = (uint16_t)context->deviceId,
+		.id = context->contextId,
+		.null_stream_id = context->nullStreamId,
+	};
+
+	emit(decoder, &out);
+}
+
+static void decode_stream(struct gp_decoder *decoder, const void *record)
+{
+	const stream_view *stream = record;
+	struct gp_record_stream out = {
+		HEAD(STREAM, out),
+		.flags = (uint16_t)stream->flag,
+		.id = stream->streamId,
+		.context_id = stream->contextId,
+		.priority = (int32_t)stream->priority,
+	};
+
+	emit(decoder, &out);
+}
+
+/* The kinds that are asked for, in the order of enabling; each is decoded by the function beside
+ * it. */
+static const CUpti_ActivityKind kinds[] = {
+	CUPTI_ACTIVITY_KIND_DEVICE,
+	CUPTI_ACTIVITY_KIND_CONTEXT,
+	CUPTI_ACTIVITY_KIND_STREAM,
+	CUPTI_ACTIVITY_KIND_MEMCPY,
+	CUPTI_ACTIVITY_KIND_MEMCPY2,
+	CUPTI_ACTIVITY_KIND_MEMSET,
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+	CUPTI_ACTIVITY_KIND_OVERHEAD,
+};
+
+#define KIND_LIMIT 64
+
+static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
+	[CUPTI_ACTIVITY_KIND_DEVICE] = decode_device,
+	[CUPTI_ACTIVITY_KIND_CONTEXT] = decode_context,
+	[CUPTI_ACTIVITY_KIND_STREAM] = decode_stream,
+	[CUPTI_ACTIVITY_KIND_MEMCPY] = decode_copy,
+	[CUPTI_ACTIVITY_KIND_MEMCPY2] = decode_peer_copy,
+	[CUPTI_ACTIVITY_KIND_MEMSET] = decode_set,
+	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = decode_kernel,
+	[CUPTI_ACTIVITY_KIND_OVERHEAD] = decode_overhead,
+};
+
+const CUpti_ActivityKind *gp_decoder_kinds(uint32_t *count)
+{
+	*count = sizeof(kinds) / sizeof(kinds[0]);
+	return kinds;
+}
+
+void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record)
+{
+	uint32_t kind = (uint32_t)record->kind;
+
+	if (kind < KIND_LIMIT && decoders[kind] != NULL)
+		decoders[kind](decoder, record);
+	else
+		decoder->unknown++;
+}

@@ -1,0 +1,30 @@
+/*
+ * cupti_decode: CUPTI's activity records into ours.
+ *
+ * The one place that knows how CUPTI's records are laid out, in every version from 11.8 on.  Called
+ * by one thread of ours only; emits into that thread's ring, definitions first.
+ */
+#ifndef INJECT_CUPTI_DECODE_H
+#define INJECT_CUPTI_DECODE_H
+
+#include <stdint.h>
+
+#include <cupti.h>
+
+#include "collector/intern.h"
+
+struct gp_decoder {
+	uint32_t version; /* cuptiGetVersion() of the library that wrote the records */
+	struct gp_intern names;
+	struct gp_intern shapes;
+	uint64_t records; /* decoded so far: what the GPU did, not definitions */
+	uint64_t unknown; /* records of a kind that was not asked for */
+	uint64_t refused; /* records that gp_emit() dropped; counted there too */
+};
+
+/* The activity kinds to enable, each with a row in the decoder's table. */
+const CUpti_ActivityKind *gp_decoder_kinds(uint32_t *count);
+
+void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record);
+
+#endif

@@ -1,0 +1,263 @@
+#include "inject/cupti_library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A search for one file: candidates are tried in order until one loads and is new enough. */
+struct search {
+	struct gp_cupti *cupti;
+	uint32_t newest_major; /* of the driver; 0 = not known */
+	bool too_old;          /* a copy was found, of a version before 11.8 */
+	bool unusable;         /* a copy was found that does not load */
+	char why[256];
+};
+
+static bool resolve_functions(struct gp_cupti *cupti, void *handle)
+{
+	bool complete = true;
+
+#define X(name)                                                                                    \
+	*(void **)&cupti->name = dlsym(handle, #name);                                             \
+	complete = complete && cupti->name != NULL;
+	GP_CUPTI_FUNCTIONS(X)
+#undef X
+	return complete;
+}
+
+static void note_path(struct gp_cupti *cupti, void *function)
+{
+	Dl_info information;
+
+	if (dladdr(function, &information) != 0 && information.dli_fname != NULL)
+		snprintf(cupti->path, sizeof(cupti->path), "%s", information.dli_fname);
+}
+
+/* A copy is never closed again: closing crashes at exit in 13.0, and the program may be using it.
+ */
+static bool try_file(struct search *search, const char *file, int extra_flags)
+{
+	struct gp_cupti found = {.version = 0};
+	void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | extra_flags);
+
+	if (handle == NULL) {
+		if (extra_flags == 0) {
+			search->unusable = true;
+			snprintf(search->why, sizeof(search->why), "%s", dlerror());
+		}
+		return false;
+	}
+	if (!resolve_functions(&found, handle) ||
+	    found.cuptiGetVersion(&found.version) != CUPTI_SUCCESS) {
+		search->unusable = true;
+		snprintf(search->why, sizeof(search->why), "%s lacks functions", file);
+		return false;
+	}
+	note_path(&found, *(void **)&found.cuptiGetVersion);
+	if (found.version < GP_CUPTI_11_8) {
+		search->too_old = true;
+		return false;
+	}
+	*search->cupti = found;
+	return true;
+}
+
+/* ---- candidates from what the process has mapped ---- */
+
+struct mapped_files {
+	char cupti[PATH_MAX];    /* a mapped libcupti */
+	char runtime[PATH_MAX];  /* folder of a mapped libcudart */
+	char packages[PATH_MAX]; /* Python's site-packages folder that a mapped library lies in */
+};
+
+static void copy_prefix(char *target, const char *text, size_t length)
+{
+	if (length < PATH_MAX) {
+		memcpy(target, text, length);
+		target[length] = '\0';
+	}
+}
+
+static int look_at_mapped(struct dl_phdr_info *information, size_t size, void *data)
+{
+	struct mapped_files *mapped = data;
+	const char *path = information->dlpi_name;
+	const char *name = strrchr(path, '/');
+	const char *packages = strstr(path, "/site-packages/");
+
+	(void)size;
+	if (packages == NULL)
+		packages = strstr(path, "/dist-packages/");
+	if (packages != NULL && mapped->packages[0] == '\0')
+		copy_prefix(mapped->packages, path,
+			    (size_t)(packages - path) + strlen("/site-packages"));
+	if (name == NULL)
+		return 0;
+	if (strncmp(name, "/libcupti.so", 12) == 0)
+		copy_prefix(mapped->cupti, path, strlen(path));
+	if (strncmp(name, "/libcudart.so", 13) == 0 && mapped->runtime[0] == '\0')
+		copy_prefix(mapped->runtime, path, (size_t)(name - path));
+	return 0;
+}
+
+/* ---- candidates from folders ---- */
+
+/* Major version in "libcupti.so.13" or "libcupti.so.11.8"; 0 where the name has none, as in the
+ * developer's link. */
+static uint32_t major_of(const char *file)
+{
+	const char *suffix = strstr(file, "libcupti.so.");
+	long major = suffix != NULL ? strtol(suffix + strlen("libcupti.so."), NULL, 10) : 0;
+
+	return major > 0 && major < 1000 ? (uint32_t)major
+					 : 0; /* 2025.3.1: the real file's own number */
+}
+
+static int compare_newest_first(const void *left, const void *right)
+{
+	uint32_t a = major_of(*(char *const *)left), b = major_of(*(char *const *)right);
+
+	return a != b ? (a < b ? 1 : -1) : -strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Try what matches a pattern, newest first, nothing newer than the driver. */
+static bool try_pattern(struct search *search, const char *folder, const char *pattern)
+{
+	char path[PATH_MAX];
+	glob_t matches;
+	bool found = false;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, pattern) >= (int)sizeof(path) ||
+	    glob(path, 0, NULL, &matches) != 0)
+		return false;
+	qsort(matches.gl_pathv, matches.gl_pathc, sizeof(char *), compare_newest_first);
+	for (size_t i = 0; i < matches.gl_pathc && !found; i++) {
+		uint32_t major = major_of(matches.gl_pathv[i]);
+
+		if (major != 0 && (search->newest_major == 0 || major <= search->newest_major))
+			found = try_file(search, matches.gl_pathv[i], 0);
+	}
+	globfree(&matches);
+	return found;
+}
+
+static bool try_patterns(struct search *search, const char *folder, const char *const *patterns)
+{
+	for (; folder != NULL && folder[0] != '\0' && *patterns != NULL; patterns++)
+		if (try_pattern(search, folder, *patterns))
+			return true;
+	return false;
+}
+
+/* Beside libcudart: a toolkit's lib64, its extras, and the layouts of the Python wheels of CUDA 12
+ * and 13. */
+static const char *const beside_runtime[] = {
+	"libcupti.so.*",
+	"../extras/CUPTI/lib64/libcupti.so.*",
+	"../../../extras/CUPTI/lib64/libcupti.so.*",
+	"../../cuda_cupti/lib/libcupti.so.*",
+	NULL,
+};
+
+static const char *const in_packages[] = {
+	"nvidia/cu1[0-9]/lib/libcupti.so.*",
+	"nvidia/cuda_cupti/lib/libcupti.so.*",
+	NULL,
+};
+
+static const char *const in_toolkit[] = {
+	"extras/CUPTI/lib64/libcupti.so.*",
+	"lib64/libcupti.so.*",
+	"targets/x86_64-linux/lib/libcupti.so.*",
+	NULL,
+};
+
+static const char *const installed[] = {
+	"local/cuda/extras/CUPTI/lib64/libcupti.so.*",
+	"local/cuda/lib64/libcupti.so.*",
+	"local/cuda-*/extras/CUPTI/lib64/libcupti.so.*",
+	"local/cuda-*/targets/x86_64-linux/lib/libcupti.so.*",
+	"local/cuda-*/lib*/libcupti.so.*",
+	"lib/x86_64-linux-gnu/libcupti.so.*",
+	"lib64/libcupti.so.*",
+	NULL,
+};
+
+/* By bare name, through the loader's own search: LD_LIBRARY_PATH, ld.so.cache. */
+static bool try_loader_path(struct search *search)
+{
+	for (uint32_t major = search->newest_major != 0 ? search->newest_major : 13; major >= 12;
+	     major--) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "libcupti.so.%u", major);
+		if (try_file(search, name, 0))
+			return true;
+	}
+	return try_file(search, "libcupti.so.11.8", 0);
+}
+
+static bool try_everything(struct search *search)
+{
+	struct mapped_files mapped = {.cupti = ""};
+
+	dl_iterate_phdr(look_at_mapped, &mapped);
+	if (mapped.cupti[0] != '\0' && try_file(search, mapped.cupti, RTLD_NOLOAD))
+		return true;
+	return try_patterns(search, mapped.runtime, beside_runtime) ||
+	       try_patterns(search, mapped.packages, in_packages) ||
+	       try_patterns(search, getenv("CUDA_HOME"), in_toolkit) ||
+	       try_patterns(search, getenv("CUDA_PATH"), in_toolkit) || try_loader_path(search) ||
+	       try_patterns(search, "/usr", installed);
+}
+
+int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_version,
+		  char *message, size_t message_bytes)
+{
+	struct search search = {.cupti = cupti, .newest_major = driver_version / 1000};
+	bool found = override[0] != '\0' ? try_file(&search, override, 0) : try_everything(&search);
+
+	if (found)
+		return 0;
+	if (search.too_old) {
+		snprintf(
+			message, message_bytes,
+			"only a libcupti older than 11.8 was found, which would crash the program; "
+			"install a newer CUDA Toolkit or set GPUPROF_CUPTI=/path/to/libcupti.so");
+		return -EPERM;
+	}
+	if (override[0] != '\0' || search.unusable) {
+		snprintf(message, message_bytes,
+			 "cannot load libcupti (%s); set GPUPROF_CUPTI=/path/to/libcupti.so",
+			 search.why);
+		return -ENOEXEC;
+	}
+	snprintf(message, message_bytes,
+		 "no libcupti found; install the CUDA Toolkit's CUPTI or set "
+		 "GPUPROF_CUPTI=/path/to/libcupti.so");
+	return -ENOENT;
+}
+
+uint32_t gp_driver_open(struct gp_driver *driver)
+{
+	void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int version = 0;
+
+	memset(driver, 0, sizeof(*driver));
+	if (handle == NULL)
+		return 0;
+	*(void **)&driver->cuDriverGetVersion = dlsym(handle, "cuDriverGetVersion");
+	*(void **)&driver->cuCtxPushCurrent = dlsym(handle, "cuCtxPushCurrent_v2");
+	*(void **)&driver->cuCtxPopCurrent = dlsym(handle, "cuCtxPopCurrent_v2");
+	*(void **)&driver->cuMemGetInfo = dlsym(handle, "cuMemGetInfo_v2");
+	if (driver->cuDriverGetVersion == NULL ||
+	    driver->cuDriverGetVersion(&version) != CUDA_SUCCESS)
+		return 0;
+	return (uint32_t)version;
+}

@@ -1,0 +1,195 @@
+#include "inject/finish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpuprof/option.h"
+#include "inject/output.h"
+#include "inject/say.h"
+
+#define HELPER_STACK_BYTES (64u * 1024u)
+#define PROGRESS_FD        3
+#define MOST_VARIABLES     4096
+
+/*
+ * Three processes: the program; a helper, which shares its memory, never execs and therefore ends
+ * without SIGCHLD (a child that execs sends it whatever its exit signal was); and `gpuprof`, the
+ * helper's child.  The helper exists only to be that parent.
+ */
+struct job {
+	char *arguments[8];
+	char *environment[MOST_VARIABLES + 1];
+	int progress_fd;
+	volatile pid_t child;
+	volatile int status; /* of the child; -1 = could not be run */
+};
+
+static bool is_dropped(const char *variable)
+{
+	static const char *const dropped[] = {
+		"LD_PRELOAD=", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH="};
+
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+		if (strncmp(variable, dropped[i], strlen(dropped[i])) == 0)
+			return true;
+	return false;
+}
+
+static void copy_environment(struct job *job)
+{
+	size_t count = 0;
+
+	for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
+		if (!is_dropped(*variable) && count < MOST_VARIABLES)
+			job->environment[count++] = *variable;
+	job->environment[count] = NULL;
+}
+
+/* In the grandchild, before exec: the state of a fresh process, and no descriptor but 0, 1, 2 and
+ * ours. */
+static void become_clean(const struct job *job)
+{
+	struct sigaction standard = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &standard, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* whatever it prints goes where our own lines go, never to the program's stdout */
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (job->progress_fd == PROGRESS_FD)
+		fcntl(PROGRESS_FD, F_SETFD, 0);
+	else
+		dup2(job->progress_fd, PROGRESS_FD);
+	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);
+}
+
+static int helper(void *data)
+{
+	struct job *job = data;
+	/* shares memory and suspends us until exec, so no page is copied and the child may use our
+	 * stack */
+	pid_t child = (pid_t)syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+	int status = -1;
+
+	if (child == 0) {
+		become_clean(job);
+		execve(job->arguments[0], job->arguments, job->environment);
+		syscall(SYS_exit, 127);
+	}
+	job->child = child;
+	if (child > 0)
+		while (waitpid(child, &status, __WALL) < 0 && errno == EINTR)
+			;
+	job->status = child > 0 ? status : -1;
+	/* our copy of the write end closes with us: the program sees the end of the pipe */
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* Wait for the end of the pipe; false if nothing came for timeout_ns. */
+static bool watch(int read_fd, uint64_t timeout_ns)
+{
+	char signs[64];
+
+	for (;;) {
+		struct pollfd wait = {.fd = read_fd, .events = POLLIN};
+		int ready = poll(&wait, 1, (int)(timeout_ns / 1000000u));
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
+			return false;
+		if (read(read_fd, signs, sizeof(signs)) <= 0)
+			return true;
+	}
+}
+
+static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
+{
+	char *stack = mmap(NULL, HELPER_STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+	if (stack == MAP_FAILED)
+		return false;
+	pid_t pid = clone(helper, stack + HELPER_STACK_BYTES, CLONE_VM, job);
+
+	close(pipe_fds[1]);
+	if (pid < 0)
+		return false;
+	bool progressed = watch(pipe_fds[0], timeout_ns);
+
+	if (!progressed && job->child > 0)
+		kill(job->child, SIGKILL);
+	while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
+		;
+	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
+}
+
+/* Beside the library in a build folder, in ../bin of an installation. */
+static bool find_program(char *program, size_t bytes)
+{
+	static const char *const places[] = {"gpuprof", "../bin/gpuprof", "../../bin/gpuprof"};
+	const char *library = gp_output_library();
+	const char *slash = strrchr(library, '/');
+
+	for (size_t i = 0; slash != NULL && i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(program, bytes, "%.*s/%s", (int)(slash - library), library, places[i]);
+		if (access(program, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool run(const char *program, const char *trace_path, uint64_t timeout_ns)
+{
+	static struct job job; /* too large for a small stack; one at a time */
+	int pipe_fds[2];
+	sigset_t all, before;
+
+	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+		return false;
+	job.arguments[0] = (char *)program;
+	job.arguments[1] = "finish";
+	job.arguments[2] = "--progress-fd=3";
+	job.arguments[3] = (char *)trace_path;
+	job.progress_fd = pipe_fds[1];
+	job.status = -1;
+	copy_environment(&job);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	bool done = run_helper(&job, pipe_fds, timeout_ns);
+
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(pipe_fds[0]);
+	return done;
+}
+
+void gp_finish_run(const char *trace_path, uint64_t timeout_ns)
+{
+	char program[PATH_MAX + 32];
+
+	if (!find_program(program, sizeof(program))) {
+		gp_say("the program gpuprof is not beside %s; see what was recorded with: gpuprof "
+		       "summary %s",
+		       gp_output_library(), trace_path);
+		return;
+	}
+	if (!run(program, trace_path, timeout_ns))
+		gp_say("the summary and the Chrome trace were not finished; make them with: %s "
+		       "finish %s",
+		       program, trace_path);
+}

@@ -1,0 +1,195 @@
+/*
+ * init: how we get into the program, and out of it.
+ *
+ *  1. The constructor runs in every process that preloads us.  It only remembers where we are and
+ * sets CUDA_INJECTION64_PATH to this library, if it is not set: a process that uses no CUDA pays
+ * for nothing else.
+ *  2. The driver loads that path inside cuInit and calls InitializeInjection(): we subscribe to
+ * CUPTI.
+ *  3. The first context starts recording: trace file, rings, threads.
+ *  4. exit() runs our handler, registered at 3 and therefore before those of the driver and of most
+ * of the program: the GPU's last records are fetched.  Static destructors come after it; their
+ * frees are still recorded.
+ *  5. The destructor closes the trace and, under bare LD_PRELOAD, has it finished.
+ *
+ * Whatever fails on this way, the program runs on, and one line says what is missing.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+#include "inject/finish.h"
+#include "inject/options.h"
+#include "inject/output.h"
+#include "inject/say.h"
+#include "inject/session.h"
+
+#define STOP_TIMEOUT_NS    3000000000u
+#define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
+
+/* The driver's entry point; its name is CUDA's. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+static uint64_t start_up_ticks;
+
+__attribute__((constructor)) static void construct(void)
+{
+	gp_options_read(environ);
+	if (gp_option_flag(GP_OPTION_ID_QUIET))
+		gp_say_nothing();
+	gp_output_remember();
+	if (gp_output_library()[0] != '\0')
+		setenv(INJECTION_VARIABLE, gp_output_library(), 0);
+}
+
+static bool in_session(void)
+{
+	struct stat status;
+	const char *folder = gp_option_session();
+
+	return folder[0] != '\0' && stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Field 22 of /proc/self/stat: with the pid, this very process. */
+static unsigned long long start_time(void)
+{
+	char text[1024] = "";
+	unsigned long long value = 0;
+	FILE *file = fopen("/proc/self/stat", "re");
+
+	if (file == NULL)
+		return 0;
+	size_t length = fread(text, 1, sizeof(text) - 1, file);
+
+	fclose(file);
+	text[length] = '\0';
+	/* the second field, the name in brackets, may hold anything */
+	const char *rest = strrchr(text, ')');
+
+	for (int field = 2; rest != NULL && field < 22; field++)
+		rest = strchr(rest + 1, ' ');
+	if (rest != NULL)
+		value = strtoull(rest, NULL, 10);
+	return value;
+}
+
+/* Tell gpuprof-run of our trace. */
+static void register_with_session(void)
+{
+	char link[PATH_MAX];
+
+	if (!in_session())
+		return;
+	snprintf(link, sizeof(link), "%s/%d-%llu", gp_option_session(), (int)getpid(),
+		 start_time());
+	if (symlink(gp_collector_trace_path(), link) != 0)
+		gp_say("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
+		       strerror(errno));
+}
+
+static void on_exit_of_program(void)
+{
+	if (gp_collector_is_live())
+		gp_session_finish(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S, 0, 3600) *
+				  1000000000u);
+}
+
+static enum gp_ring_place ring_place(void)
+{
+	static const struct {
+		const char *name;
+		enum gp_ring_place place;
+	} places[] = {{"shm", GP_RINGS_SHM}, {"file", GP_RINGS_FILE}, {"memory", GP_RINGS_MEMORY}};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strcmp(gp_option_text(GP_OPTION_ID_RINGS), places[i].name) == 0)
+			return places[i].place;
+	return GP_RINGS_AUTO;
+}
+
+static int start_collector(char *path, size_t path_bytes)
+{
+	const char *template = gp_option_text(GP_OPTION_ID_OUTPUT);
+	int error = gp_output_expand(template, path, path_bytes);
+
+	if (error == -EINVAL)
+		snprintf(path, path_bytes,
+			 "the name %s (%% is followed by p, n, h, q{VARIABLE} or %%)", template);
+	if (error != 0)
+		return error;
+	return gp_collector_start(&(struct gp_collector_config){path, ring_place()});
+}
+
+static void describe_recording(void)
+{
+	char options[4096];
+
+	gp_session_emit_facts();
+	if (gp_options_describe(options, sizeof(options)) > 0)
+		gp_emit_info(GP_INFO_OPTIONS, options);
+	gp_count(GP_COUNTER_START_TICKS, start_up_ticks);
+}
+
+/* Inside the driver, on the thread that makes the process's first context. */
+static void on_first_context(void)
+{
+	char path[PATH_MAX];
+	int error = start_collector(path, sizeof(path));
+
+	if (error != 0)
+		gp_say("cannot record to %s: %s; running without profiling: choose a folder that "
+		       "can be "
+		       "written with -o or GPUPROF_OUTPUT",
+		       path, strerror(-error));
+	/* also without a trace: somebody has to empty CUPTI's buffers */
+	error = gp_session_start_fetching();
+	if (error != 0)
+		gp_say("cannot start a thread: %s; the trace will lack the GPU's work",
+		       strerror(-error));
+	if (gp_collector_trace_path()[0] == '\0')
+		return;
+	register_with_session();
+	describe_recording();
+	atexit(on_exit_of_program);
+}
+
+int InitializeInjection(void)
+{
+	static atomic_flag started = ATOMIC_FLAG_INIT;
+	int saved_errno = errno;
+
+	if (!atomic_flag_test_and_set(&started)) {
+		uint64_t begin_ticks = gp_clock_ticks();
+
+		gp_options_complain(environ);
+		gp_session_start(on_first_context);
+		start_up_ticks = gp_clock_ticks() - begin_ticks;
+	}
+	errno = saved_errno;
+	return 1; /* 0 would make the driver unload us */
+}
+
+static bool wants_finish(void)
+{
+	return strcmp(gp_option_text(GP_OPTION_ID_CHROME), "none") != 0 ||
+	       (strcmp(gp_option_text(GP_OPTION_ID_SUMMARY), "none") != 0 &&
+		!gp_option_flag(GP_OPTION_ID_QUIET));
+}
+
+__attribute__((destructor)) static void destruct(void)
+{
+	if (!gp_collector_is_live())
+		return;
+	gp_collector_stop(STOP_TIMEOUT_NS);
+	if (!in_session() && wants_finish())
+		gp_finish_run(gp_collector_trace_path(),
+			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S, 1, 86400) *
+				      1000000000u);
+}

@@ -1,0 +1,161 @@
+#include "inject/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "inject/say.h"
+
+/* The environment's strings may be changed by the program: keep copies.  Longer values are refused.
+ */
+#define VALUE_BYTES 1024
+
+static char values[GP_OPTIONS][VALUE_BYTES];
+static bool is_set[GP_OPTIONS];
+static char session[VALUE_BYTES];
+
+/* The part of a variable after its prefix and up to '=', or NULL if it is not one of ours. */
+static const char *own_name(const char *variable, size_t *length)
+{
+	size_t prefix = strlen(GP_OPTION_PREFIX);
+	const char *equals = strchr(variable, '=');
+
+	if (equals == NULL || strncmp(variable, GP_OPTION_PREFIX, prefix) != 0)
+		return NULL;
+	*length = (size_t)(equals - variable) - prefix;
+	return variable + prefix;
+}
+
+static int find_option(const char *name, size_t length)
+{
+	for (int i = 0; i < GP_OPTIONS; i++)
+		if (strlen(gp_option_rows[i].variable) == length &&
+		    memcmp(gp_option_rows[i].variable, name, length) == 0)
+			return i;
+	return -1;
+}
+
+static void copy_value(char *target, bool *set, const char *value)
+{
+	size_t length = strlen(value);
+
+	if (length < VALUE_BYTES) {
+		memcpy(target, value, length + 1);
+		*set = true;
+	}
+}
+
+static bool is_session(const char *name, size_t length)
+{
+	const char *session_name = GP_SESSION_VARIABLE + strlen(GP_OPTION_PREFIX);
+
+	return strlen(session_name) == length && memcmp(session_name, name, length) == 0;
+}
+
+void gp_options_read(char *const *environment)
+{
+	if (getauxval(AT_SECURE))
+		return;
+	for (; environment != NULL && *environment != NULL; environment++) {
+		size_t length;
+		const char *name = own_name(*environment, &length);
+		bool ignored;
+
+		if (name == NULL)
+			continue;
+		int option = find_option(name, length);
+
+		if (option >= 0)
+			copy_value(values[option], &is_set[option], name + length + 1);
+		else if (is_session(name, length))
+			copy_value(session, &ignored, name + length + 1);
+	}
+}
+
+const char *gp_option_text(enum gp_option option)
+{
+	return is_set[option] ? values[option] : gp_option_rows[option].value;
+}
+
+static bool parse_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+uint64_t gp_option_number(enum gp_option option, uint64_t least, uint64_t most)
+{
+	uint64_t number = 0;
+
+	if (!parse_number(gp_option_text(option), &number) || number < least || number > most)
+		parse_number(gp_option_rows[option].value, &number);
+	return number;
+}
+
+bool gp_option_flag(enum gp_option option)
+{
+	const char *text = gp_option_text(option);
+
+	return *text != '\0' && strcmp(text, "0") != 0;
+}
+
+const char *gp_option_session(void)
+{
+	return session;
+}
+
+static void complain_about_value(int option)
+{
+	uint64_t number;
+
+	if (gp_option_rows[option].type == GP_OPTION_NUMBER && is_set[option] &&
+	    !parse_number(values[option], &number))
+		gp_say("%s%s=%s is not a number; using %s", GP_OPTION_PREFIX,
+		       gp_option_rows[option].variable, values[option],
+		       gp_option_rows[option].value);
+}
+
+void gp_options_complain(char *const *environment)
+{
+	for (; environment != NULL && *environment != NULL; environment++) {
+		size_t length;
+		const char *name = own_name(*environment, &length);
+
+		if (name == NULL || is_session(name, length))
+			continue;
+		int option = find_option(name, length);
+
+		if (option >= 0)
+			complain_about_value(option);
+		else
+			gp_say("unknown variable %s%.*s is ignored; see gpuprof-run --help",
+			       GP_OPTION_PREFIX, (int)length, name);
+	}
+}
+
+size_t gp_options_describe(char *text, size_t text_bytes)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < GP_OPTIONS; i++) {
+		if (!is_set[i] || strcmp(values[i], gp_option_rows[i].value) == 0)
+			continue;
+		int length = snprintf(text + used, text_bytes - used, "%s%s=%s", used ? "\n" : "",
+				      gp_option_rows[i].variable, values[i]);
+
+		if (length < 0 || (size_t)length >= text_bytes - used) {
+			text[used] = '\0';
+			break;
+		}
+		used += (size_t)length;
+	}
+	return used;
+}

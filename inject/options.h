@@ -1,0 +1,37 @@
+/*
+ * options: the recording options of gpuprof/option.def as this process's environment has them.
+ * Read once, by the constructor, on one thread; then read-only.
+ */
+#ifndef INJECT_OPTIONS_H
+#define INJECT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprof/option.h"
+
+/* Copy the environment's values; defaults for the rest.  Nothing in a setuid program is taken from
+ * the environment. */
+void gp_options_read(char *const *environment);
+
+/* Text of an option: from the environment, else the default; never NULL. */
+const char *gp_option_text(enum gp_option option);
+
+/* Number of an option; a value that is no number, or not within [least, most], is replaced by the
+ * default. */
+uint64_t gp_option_number(enum gp_option option, uint64_t least, uint64_t most);
+
+bool gp_option_flag(enum gp_option option);
+
+/* Session folder of gpuprof-run, or "" without one. */
+const char *gp_option_session(void);
+
+/* Say one line for each GPUPROF_ variable that is unknown or has a value of the wrong kind. */
+void gp_options_complain(char *const *environment);
+
+/* NAME=VALUE lines of every option that is not at its default, for the trace. Returns the length
+ * without NUL. */
+size_t gp_options_describe(char *text, size_t text_bytes);
+
+#endif

@@ -1,0 +1,154 @@
+#include "inject/output.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/facts.h"
+
+static char start_directory[PATH_MAX];
+static char library[PATH_MAX];
+
+void gp_output_remember(void)
+{
+	Dl_info information;
+
+	if (getcwd(start_directory, sizeof(start_directory)) == NULL)
+		start_directory[0] = '\0';
+	if (dladdr((void *)gp_output_remember, &information) == 0 ||
+	    realpath(information.dli_fname, library) == NULL)
+		library[0] = '\0';
+}
+
+const char *gp_output_library(void)
+{
+	return library;
+}
+
+/* A result under construction; full is sticky. */
+struct text {
+	char *bytes;
+	size_t limit;
+	size_t length;
+	bool full;
+};
+
+static void append(struct text *text, const char *piece, size_t length)
+{
+	if (text->length + length >= text->limit) {
+		text->full = true;
+		return;
+	}
+	memcpy(text->bytes + text->length, piece, length);
+	text->length += length;
+	text->bytes[text->length] = '\0';
+}
+
+/* A value must not lead to another folder. */
+static void append_value(struct text *text, const char *value)
+{
+	for (; *value != '\0'; value++)
+		append(text, *value == '/' ? "_" : value, 1);
+}
+
+static void append_program(struct text *text)
+{
+	char name[NAME_MAX + 1];
+
+	append_value(text, gp_facts_program(name, sizeof(name)) == 0 ? name : "program");
+}
+
+static void append_host(struct text *text)
+{
+	char name[HOST_NAME_MAX + 1] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	append_value(text, name);
+}
+
+static void append_pid(struct text *text)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", (int)getpid());
+	append_value(text, number);
+}
+
+/* %q{NAME}: returns what follows the sequence, or NULL if it is not well formed. */
+static const char *append_variable(struct text *text, const char *braces)
+{
+	const char *end = strchr(braces, '}');
+	char name[128];
+
+	if (*braces != '{' || end == NULL || (size_t)(end - braces) > sizeof(name))
+		return NULL;
+	memcpy(name, braces + 1, (size_t)(end - braces) - 1);
+	name[end - braces - 1] = '\0';
+	const char *value = getenv(name);
+
+	append_value(text, value != NULL ? value : "");
+	return end + 1;
+}
+
+/* One % sequence, from the character after the sign; returns what follows it, or NULL. */
+static const char *append_sequence(struct text *text, const char *sequence)
+{
+	switch (*sequence) {
+	case 'p':
+		append_pid(text);
+		return sequence + 1;
+	case 'n':
+		append_program(text);
+		return sequence + 1;
+	case 'h':
+		append_host(text);
+		return sequence + 1;
+	case 'q':
+		return append_variable(text, sequence + 1);
+	case '%':
+		append(text, "%", 1);
+		return sequence + 1;
+	default:
+		return NULL;
+	}
+}
+
+static void begin_absolute(struct text *text, const char *path)
+{
+	text->bytes[0] = '\0';
+	if (*path == '/')
+		return;
+	append(text, start_directory, strlen(start_directory));
+	append(text, "/", 1);
+}
+
+int gp_output_absolute(const char *path, char *absolute, size_t absolute_bytes)
+{
+	struct text text = {.bytes = absolute, .limit = absolute_bytes};
+
+	begin_absolute(&text, path);
+	append(&text, path, strlen(path));
+	return text.full ? -ENAMETOOLONG : 0;
+}
+
+int gp_output_expand(const char *template, char *path, size_t path_bytes)
+{
+	struct text text = {.bytes = path, .limit = path_bytes};
+
+	begin_absolute(&text, template);
+	while (*template != '\0') {
+		if (*template != '%') {
+			append(&text, template ++, 1);
+			continue;
+		}
+		template = append_sequence(&text, template + 1);
+		if (template == NULL)
+			return -EINVAL;
+	}
+	return text.full ? -ENAMETOOLONG : 0;
+}

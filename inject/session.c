@@ -1,0 +1,431 @@
+#include "inject/session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cupti.h>
+
+#include "collector/collector.h"
+#include "inject/api_table.h"
+#include "inject/callbacks.h"
+#include "inject/contexts.h"
+#include "inject/cupti_buffers.h"
+#include "inject/cupti_decode.h"
+#include "inject/cupti_library.h"
+#include "inject/options.h"
+#include "inject/say.h"
+
+/* What the fetching thread is to do; it sleeps on this word. */
+enum request { REQUEST_NONE, REQUEST_FETCH, REQUEST_FINISH };
+
+static struct {
+	struct gp_cupti cupti;
+	struct gp_driver driver;
+	uint32_t driver_version;
+	CUpti_SubscriberHandle subscriber;
+	struct gp_decoder decoder;
+	gp_session_first_context first_context;
+	_Atomic uint32_t context_seen;
+	_Atomic uint32_t highest_context_id;
+	_Atomic uint32_t request;  /* enum request */
+	_Atomic uint32_t finished; /* the fetching thread has done its last work */
+	bool fetching;
+	pid_t pid;
+} session;
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+	struct timespec timeout = {(time_t)(timeout_ns / 1000000000u),
+				   (long)(timeout_ns % 1000000000u)};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* ---- what CUPTI calls ---- */
+
+static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*buffer = gp_buffers_take(bytes);
+	*max_records = 0; /* as many as fit */
+}
+
+/* A full buffer comes on any thread: only hand it over.  The fetching thread decodes it. */
+static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+					 size_t bytes, size_t valid_bytes)
+{
+	uint32_t idle = REQUEST_NONE;
+
+	(void)context, (void)stream, (void)bytes;
+	gp_buffers_give(buffer, valid_bytes);
+	if (atomic_compare_exchange_strong(&session.request, &idle, REQUEST_FETCH))
+		futex_wake(&session.request);
+}
+
+static void on_context_created(CUcontext context)
+{
+	uint32_t id = 0, device = 0, highest;
+
+	if (session.cupti.cuptiGetContextId(context, &id) == CUPTI_SUCCESS &&
+	    session.cupti.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS) {
+		gp_contexts_add(context, id, (uint16_t)device);
+		highest = atomic_load(&session.highest_context_id);
+		while (id > highest &&
+		       !atomic_compare_exchange_weak(&session.highest_context_id, &highest, id))
+			;
+	}
+	if (atomic_exchange(&session.context_seen, 1) == 0)
+		session.first_context();
+	gp_collector_request_anchor();
+}
+
+static void on_context_destroyed(CUcontext context)
+{
+	uint32_t id = 0;
+
+	if (session.cupti.cuptiGetContextId(context, &id) == CUPTI_SUCCESS)
+		gp_contexts_remove(id);
+}
+
+/* ---- fetching ---- */
+
+static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
+{
+	CUpti_Activity *record = NULL;
+
+	/* the loop ends with MAX_LIMIT_REACHED; any other error is the end of what can be read, too
+	 */
+	while (session.cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
+	       CUPTI_SUCCESS)
+		gp_decode(&session.decoder, record);
+}
+
+static void decode_all(void)
+{
+	size_t valid_bytes;
+	uint8_t *buffer;
+	bool any = false;
+
+	while ((buffer = gp_buffers_next(&valid_bytes)) != NULL) {
+		decode_buffer(buffer, valid_bytes);
+		gp_buffers_release(buffer);
+		gp_count(GP_COUNTER_BUFFERS_DELIVERED, 1);
+		any = true;
+	}
+	if (!any)
+		return;
+	gp_count_set(GP_COUNTER_LAST_DELIVERY_TICKS, gp_clock_ticks());
+	gp_count_set(GP_COUNTER_GPU_RECORDS, session.decoder.records);
+	gp_count_set(GP_COUNTER_UNKNOWN_RECORDS, session.decoder.unknown);
+}
+
+static void count_dropped(void)
+{
+	size_t dropped = 0;
+
+	if (session.cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
+	    dropped > 0)
+		gp_count(GP_COUNTER_LOST_CUPTI, dropped);
+}
+
+/* FORCED also returns records that are not complete: only at exit, for they are not delivered
+ * again. */
+static void fetch(uint32_t flag)
+{
+	uint64_t start_ticks = gp_clock_ticks();
+
+	session.cupti.cuptiActivityFlushAll(flag);
+	gp_count(GP_COUNTER_FLUSHES, 1);
+	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
+	decode_all();
+	count_dropped();
+}
+
+/* What the driver says of the memory of each device that a living context is on. */
+static void emit_usage(void)
+{
+	const struct gp_driver *driver = &session.driver;
+	uint32_t highest = atomic_load(&session.highest_context_id);
+
+	if (driver->cuCtxPushCurrent == NULL || driver->cuCtxPopCurrent == NULL ||
+	    driver->cuMemGetInfo == NULL)
+		return;
+	for (uint32_t id = 1; id <= highest; id++) {
+		struct gp_record_usage usage = {
+			.kind = GP_RECORD_USAGE,
+			.slots = sizeof(usage) / GP_SLOT_BYTES,
+			.device_id = gp_contexts_device(id),
+			.context_id = id,
+			.ticks = gp_clock_ticks(),
+		};
+		CUcontext context = gp_contexts_living(id), popped;
+		size_t free_bytes, total_bytes;
+
+		if (context == NULL || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+			continue;
+		if (driver->cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS) {
+			usage.free_bytes = free_bytes;
+			usage.total_bytes = total_bytes;
+			gp_emit((const struct gp_record *)&usage);
+		}
+		driver->cuCtxPopCurrent(&popped);
+	}
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A buffer that was given back full needs no flush, only decoding; a period's end needs both. */
+static void fetch_until_finish(uint64_t period_ns)
+{
+	uint64_t due_ns = monotonic_ns() + period_ns;
+
+	while (atomic_load(&session.request) != REQUEST_FINISH) {
+		uint64_t now_ns = monotonic_ns();
+		uint32_t request = REQUEST_FETCH;
+
+		if (now_ns >= due_ns) {
+			fetch(0);
+			due_ns = monotonic_ns() + period_ns;
+		} else if (atomic_compare_exchange_strong(&session.request, &request,
+							  REQUEST_NONE)) {
+			decode_all();
+		} else {
+			futex_wait(&session.request, REQUEST_NONE, due_ns - now_ns);
+		}
+	}
+}
+
+static void *fetching_thread(void *unused)
+{
+	(void)unused;
+	pthread_setname_np(pthread_self(), "gpuprof-fetch");
+	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS, 10, 1000) * 1000000u);
+	emit_usage();
+	fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	atomic_store(&session.finished, 1);
+	futex_wake(&session.finished);
+	return NULL;
+}
+
+/* All signals blocked: the program's handlers never run on our thread. */
+int gp_session_start_fetching(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 256 * 1024); /* CUPTI flushes on it */
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int error = pthread_create(&thread, &attributes, fetching_thread, NULL);
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	session.fetching = error == 0;
+	return -error;
+}
+
+void gp_session_finish(uint64_t timeout_ns)
+{
+	uint64_t start_ticks = gp_clock_ticks();
+	uint64_t limit_ticks =
+		(uint64_t)((double)timeout_ns * 1e-9 * (double)gp_clock_ticks_per_second());
+
+	if (!session.fetching || getpid() != session.pid)
+		return;
+	atomic_store(&session.request, REQUEST_FINISH);
+	futex_wake(&session.request);
+	while (atomic_load(&session.finished) == 0 && gp_clock_ticks() - start_ticks < limit_ticks)
+		futex_wait(&session.finished, 0, 10000000u);
+	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
+	if (atomic_load(&session.finished) == 0) {
+		gp_count(GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
+		gp_say("the GPU did not finish within %llu s: its last records are missing "
+		       "(--flush-timeout waits longer)",
+		       (unsigned long long)(timeout_ns / 1000000000u));
+	}
+	gp_clock_set_cupti(NULL);
+	session.fetching = false;
+}
+
+/* ---- starting ---- */
+
+static uint64_t read_cupti_ns(void)
+{
+	uint64_t ns = 0;
+
+	return session.cupti.cuptiGetTimestamp(&ns) == CUPTI_SUCCESS ? ns : 0;
+}
+
+/* Leave CUPTI as if we had never asked: nobody would empty its buffers. */
+static void withdraw(void)
+{
+	uint32_t count;
+	const CUpti_ActivityKind *kinds = gp_decoder_kinds(&count);
+
+	for (uint32_t i = 0; i < count; i++)
+		session.cupti.cuptiActivityDisable(kinds[i]);
+	session.cupti.cuptiUnsubscribe(session.subscriber);
+}
+
+static int refuse(CUptiResult result, const char *what)
+{
+	const char *text = NULL;
+
+	session.cupti.cuptiGetResultString(result, &text);
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		gp_say("another profiler (nsys, ncu, torch.profiler, ...) already uses CUPTI in "
+		       "this "
+		       "process; running without profiling: run the program under one of them "
+		       "only");
+	else
+		gp_say("CUPTI cannot %s (%s); running without profiling: the driver may be older "
+		       "than "
+		       "%s, try GPUPROF_CUPTI=/path/to/an/older/libcupti.so",
+		       what, text != NULL ? text : "unknown error", session.cupti.path);
+	return -EBUSY;
+}
+
+/*
+ * Shared buffers: with one per thread every new thread would cost a whole buffer.  The attribute
+ * must be set before the buffer callbacks are registered.  An older library that does not know it
+ * has shared ones anyway.
+ */
+static void set_attributes(void)
+{
+	uint8_t per_thread = 0;
+	size_t bytes = sizeof(per_thread);
+
+	if (session.cupti.version >= GP_CUPTI_12_3)
+		session.cupti.cuptiActivitySetAttribute(
+			(CUpti_ActivityAttribute)9 /* PER_THREAD_ACTIVITY_BUFFER, in headers
+						      from 12.3 */
+			,
+			&bytes, &per_thread);
+}
+
+static CUptiResult enable_records(void)
+{
+	uint32_t count;
+	const CUpti_ActivityKind *kinds = gp_decoder_kinds(&count);
+	CUptiResult result = session.cupti.cuptiActivityRegisterCallbacks(on_buffer_requested,
+									  on_buffer_completed);
+
+	for (uint32_t i = 0; i < count && result == CUPTI_SUCCESS; i++)
+		result = session.cupti.cuptiActivityEnable(kinds[i]);
+	return result;
+}
+
+static void enable_curated_calls(void)
+{
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	/* a number that this library does not know is an error that means nothing */
+	for (uint32_t i = 0; i < count; i++)
+		session.cupti.cuptiEnableCallback(1, session.subscriber,
+						  GP_API_IS_DRIVER(entries[i].api)
+							  ? CUPTI_CB_DOMAIN_DRIVER_API
+							  : CUPTI_CB_DOMAIN_RUNTIME_API,
+						  GP_API_CBID(entries[i].api));
+}
+
+static CUptiResult enable_calls(void)
+{
+	const struct gp_cupti *cupti = &session.cupti;
+	CUptiResult result =
+		cupti->cuptiEnableCallback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+					   CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+
+	if (result != CUPTI_SUCCESS)
+		return result;
+	cupti->cuptiEnableCallback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				   CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	if (strcmp(gp_option_text(GP_OPTION_ID_TRACE), "api-all") != 0) {
+		enable_curated_calls();
+		return CUPTI_SUCCESS;
+	}
+	result = cupti->cuptiEnableDomain(1, session.subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
+	if (result == CUPTI_SUCCESS)
+		result =
+			cupti->cuptiEnableDomain(1, session.subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+	return result;
+}
+
+static int load_libraries(void)
+{
+	char message[512];
+
+	session.driver_version = gp_driver_open(&session.driver);
+	int error = gp_cupti_open(&session.cupti, gp_option_text(GP_OPTION_ID_CUPTI),
+				  session.driver_version, message, sizeof(message));
+
+	if (error != 0)
+		gp_say("running without profiling: %s", message);
+	return error;
+}
+
+int gp_session_start(gp_session_first_context first_context)
+{
+	static const struct gp_callback_events events = {on_context_created, on_context_destroyed};
+	int error = load_libraries();
+
+	if (error == 0)
+		error = gp_buffers_init();
+	if (error != 0)
+		return error;
+	session.pid = getpid();
+	session.first_context = first_context;
+	session.decoder.version = session.cupti.version;
+	gp_api_table_init();
+	gp_callbacks_init(&events);
+	/* subscribing first tells whether somebody else has CUPTI, before anything is changed */
+	CUptiResult result = session.cupti.cuptiSubscribe(&session.subscriber, gp_callback, NULL);
+
+	if (result != CUPTI_SUCCESS)
+		return refuse(result, "start");
+	session.cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	set_attributes();
+	result = enable_records();
+	if (result == CUPTI_SUCCESS)
+		result = enable_calls();
+	if (result != CUPTI_SUCCESS) {
+		withdraw();
+		return refuse(result, "record");
+	}
+	return 0;
+}
+
+void gp_session_emit_facts(void)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", session.cupti.version);
+	gp_emit_info(GP_INFO_CUPTI_VERSION, number);
+	gp_emit_info(GP_INFO_CUPTI_PATH, session.cupti.path);
+	snprintf(number, sizeof(number), "%u", session.driver_version);
+	gp_emit_info(GP_INFO_DRIVER_VERSION, number);
+	gp_clock_set_cupti(read_cupti_ns);
+}

@@ -1,0 +1,39 @@
+/*
+ * session: our CUPTI session, from cuInit to exit.
+ *
+ * Subscribes, enables what is to be recorded, fetches GPU records from CUPTI on a thread of our own
+ * and hands them to the collector.  One session per process; no CUPTI call is ever made in a forked
+ * child.
+ */
+#ifndef INJECT_SESSION_H
+#define INJECT_SESSION_H
+
+#include <stdint.h>
+
+#include <cuda.h>
+
+/* What the session needs from the start-up code: called once, when the process makes its first
+ * context. */
+typedef void (*gp_session_first_context)(void);
+
+/*
+ * To be called inside cuInit.  Loads libcupti, subscribes, enables callbacks and records.  Says one
+ * line and returns -errno where that fails: the program then runs unprofiled.
+ */
+int gp_session_start(gp_session_first_context first_context);
+
+/* Start the thread that fetches records; the collector may or may not be running.  Returns 0 or
+ * -errno. */
+int gp_session_start_fetching(void);
+
+/* Facts about CUPTI and the driver, for the trace. */
+void gp_session_emit_facts(void);
+
+/*
+ * At exit, once, before the driver is torn down: fetch everything that the GPU has done, and what
+ * the driver says of its memory, on our own thread, waiting at most timeout_ns for it.  Afterwards
+ * no CUPTI call is made.  Not in a forked child.
+ */
+void gp_session_finish(uint64_t timeout_ns);
+
+#endif

@@ -1,0 +1,238 @@
+#include "report/run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/run/child.h"
+#include "report/run/environment.h"
+#include "report/run/library.h"
+#include "report/run/options.h"
+#include "report/run/output.h"
+#include "report/run/session.h"
+#include "report/run/target.h"
+
+#define MESSAGE_BYTES 2048
+
+/* One run, from the command line to the program's end. */
+struct run {
+	struct gp_run_options options;
+	struct gp_library library;
+	struct gp_session session;
+	struct gp_target target;
+	struct gp_environment environment;
+	char message[MESSAGE_BYTES]; /* why a step failed, for the user */
+};
+
+static int fail(int status, const char *message)
+{
+	fprintf(stderr, "gpuprof: %s\n", message);
+	return status;
+}
+
+__attribute__((format(printf, 3, 4))) static int explain(struct run *run, int error,
+							 const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(run->message, sizeof(run->message), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+static void warn_of_unknown_variables(void)
+{
+	const char *entry;
+	size_t position = 0;
+
+	while ((entry = gp_run_options_unknown_variable(environ, &position)) != NULL)
+		fprintf(stderr,
+			"gpuprof: unknown variable %.*s is ignored; see gpuprof-run --help\n",
+			(int)strcspn(entry, "="), entry);
+}
+
+/* Where the program cannot be profiled it runs all the same, and so may what it starts. */
+static void warn_of_bar(const struct run *run)
+{
+	const char *text = gp_target_bar_text(run->target.bar);
+
+	if (text)
+		fprintf(stderr, "gpuprof: %s runs unprofiled: %s\n", run->options.program[0], text);
+}
+
+/* Loading our library would end such a program, or make its loader complain, unless the loader
+ * passes it by. */
+static bool must_not_preload(const struct run *run)
+{
+	return !run->library.by_loader_path &&
+	       (run->target.bar == GP_TARGET_MUSL || run->target.bar == GP_TARGET_OTHER_MACHINE);
+}
+
+static int set_preload(struct run *run)
+{
+	char path[PATH_MAX];
+	const char *old = gp_environment_get(&run->environment, "LD_PRELOAD");
+	int error = gp_library_preload_path(&run->library, &run->session, path);
+
+	if (error || must_not_preload(run) || (old && strstr(old, path)))
+		return error;
+	return gp_environment_prepend(&run->environment, "LD_PRELOAD", path);
+}
+
+static int set_option(struct run *run, enum gp_option option, const char *value)
+{
+	char variable[64];
+
+	snprintf(variable, sizeof(variable), GP_OPTION_PREFIX "%s",
+		 gp_option_rows[option].variable);
+	return gp_environment_set(&run->environment, variable, value);
+}
+
+/* Options that came by the environment are there already. */
+static int set_given_options(struct run *run)
+{
+	int error = 0;
+
+	for (int i = 0; i < GP_OPTIONS && !error; i++)
+		if (run->options.given[i])
+			error = set_option(run, (enum gp_option)i, run->options.values[i]);
+	return error;
+}
+
+static bool is_summary_file(const char *summary)
+{
+	return strcmp(summary, "stderr") && strcmp(summary, "none");
+}
+
+/* Names of files must hold wherever the program goes. */
+static int set_file_options(struct run *run)
+{
+	const char *const *values = run->options.values;
+	char name[GP_OUTPUT_BYTES];
+	int error = gp_output_template(values[GP_OPTION_ID_OUTPUT], name, run->message,
+				       sizeof(run->message));
+
+	if (!error)
+		error = set_option(run, GP_OPTION_ID_OUTPUT, name);
+	if (error || !is_summary_file(values[GP_OPTION_ID_SUMMARY]))
+		return error;
+	error = gp_output_file(values[GP_OPTION_ID_SUMMARY], name, run->message,
+			       sizeof(run->message));
+	return error ? error : set_option(run, GP_OPTION_ID_SUMMARY, name);
+}
+
+static int set_environment(struct run *run)
+{
+	int error = gp_environment_copy(&run->environment, environ);
+
+	if (!error)
+		error = set_given_options(run);
+	if (!error)
+		error = set_file_options(run);
+	if (!error)
+		error = gp_environment_set(&run->environment, GP_SESSION_VARIABLE,
+					   run->session.path);
+	if (!error)
+		error = set_preload(run);
+	if (!error && run->target.asan)
+		error = gp_environment_append(&run->environment, "ASAN_OPTIONS",
+					      "verify_asan_link_order=0");
+	return error;
+}
+
+static int prepare(struct run *run)
+{
+	int error = gp_library_find(&run->library, run->message, sizeof(run->message));
+
+	if (error)
+		return error;
+	error = gp_session_open(&run->session);
+	if (error)
+		return explain(run, error,
+			       "cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s; "
+			       "set TMPDIR to one that can be written",
+			       strerror(-error));
+	error = set_environment(run);
+	if (error == -ENOMEM)
+		explain(run, error, "out of memory before the program was started");
+	return error;
+}
+
+static int find_program(struct run *run)
+{
+	const char *program = run->options.program[0];
+	char path[PATH_MAX];
+	int error = gp_target_find(program, path);
+
+	if (!error)
+		gp_target_look(path, &run->target);
+	else if (error == -EACCES)
+		explain(run, error,
+			"cannot run %s: it is not an executable file; type: chmod +x %s, or "
+			"name its interpreter first",
+			program, program);
+	else if (strchr(program, '/'))
+		explain(run, error, "cannot run %s: there is no such file", program);
+	else
+		explain(run, error, "cannot run %s: no such program in PATH; is it ./%s?", program,
+			program);
+	return error;
+}
+
+static int status_of_start_error(int error)
+{
+	return error == -ENOENT ? GP_RUN_NOT_FOUND : GP_RUN_NOT_EXECUTABLE;
+}
+
+static int run_program(struct run *run)
+{
+	int status = 0;
+	int error;
+
+	if (!gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET)) {
+		warn_of_unknown_variables();
+		warn_of_bar(run);
+	}
+	error = gp_child_run(run->options.program, run->environment.entries, &status);
+	if (error) {
+		explain(run, error, "cannot run %s: %s", run->options.program[0],
+			error == -ENOENT ? "the interpreter that it names is missing"
+					 : strerror(-error));
+		return fail(status_of_start_error(error), run->message);
+	}
+	finish(run);
+	return gp_child_end_alike(status);
+}
+
+static int run(struct run *run)
+{
+	int error = find_program(run);
+
+	if (error)
+		return fail(status_of_start_error(error), run->message);
+	if (prepare(run))
+		return fail(GP_RUN_FAILED, run->message);
+	return run_program(run);
+}
+
+int gp_command_run(int argc, char **argv)
+{
+	struct run one = {0};
+	int status = 0;
+
+	if (gp_run_options_parse(&one.options, argc, argv, one.message, sizeof(one.message)))
+		return fail(GP_RUN_FAILED, one.message);
+	if (one.options.action == GP_RUN_HELP)
+		gp_run_options_help(stdout);
+	else if (one.options.action == GP_RUN_VERSION)
+		printf("gpuprof %s\n", GP_VERSION);
+	else
+		status = run(&one);
+	gp_session_close(&one.session);
+	gp_environment_free(&one.environment);
+	return status;
+}

@@ -1,0 +1,28 @@
+/*
+ * child: run a program as if nobody stood between it and whoever started us.
+ *
+ * It stays in our process group and keeps the terminal, so job control and the signals that the
+ * terminal sends to the group reach it without us; only what another process sends to us alone is
+ * handed on.  It starts with the signal mask and the signal dispositions that we were started with.
+ * When it stops for the terminal, so do we, for the shell to see it.
+ */
+#ifndef REPORT_RUN_CHILD_H
+#define REPORT_RUN_CHILD_H
+
+/*
+ * Start arguments[0] (looked up in PATH, as execvp does) with this environment, wait until it has
+ * ended, and put its wait status into *status.  As process 1 of a container it also reaps the
+ * orphans that end meanwhile. Afterwards SIGHUP, SIGPIPE and SIGTERM are blocked, for the summary
+ * to come whatever ended the program; all else is as it was. Returns 0, or -errno of what kept the
+ * program from starting.  Not to be called by two threads.
+ */
+int gp_child_run(char **arguments, char **environment, int *status);
+
+/*
+ * End as the program did: by the same signal, without a second core dump.  Returns the exit status
+ * to end with where that was no signal, or where we are process 1, which no signal can end: then
+ * 128 + its number.
+ */
+int gp_child_end_alike(int status);
+
+#endif

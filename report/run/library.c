@@ -1,0 +1,104 @@
+#include "report/run/library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_readable(const char *folder, const char *below)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s", folder, below) < (int)sizeof(path) &&
+	       !access(path, R_OK);
+}
+
+/* The folder of the program that runs, without a slash at its end. */
+static int own_folder(char folder[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+	char *slash;
+
+	if (length < 0)
+		return -errno;
+	folder[length] = 0;
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = 0;
+	return 0;
+}
+
+/*
+ * What the loader puts in place of $LIB: it has no name for a program to ask for, but the C library
+ * lies there, in / or in /usr.
+ */
+static bool loader_lib(char lib[PATH_MAX])
+{
+	void *of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	Dl_info info;
+	const char *start;
+	char *slash;
+
+	if (!of_libc || !dladdr(of_libc, &info) || !info.dli_fname || info.dli_fname[0] != '/')
+		return false;
+	start = info.dli_fname + 1;
+	if (!strncmp(start, "usr/", 4))
+		start += 4;
+	snprintf(lib, PATH_MAX, "%s", start);
+	slash = strrchr(lib, '/');
+	if (slash)
+		*slash = 0;
+	return slash != NULL;
+}
+
+static bool has_loader_path(const char *folder)
+{
+	char lib[PATH_MAX], below[PATH_MAX];
+
+	return loader_lib(lib) &&
+	       snprintf(below, sizeof(below), GP_LIBRARY_FOLDER "/%s/" GP_LIBRARY_NAME, lib) <
+		       (int)sizeof(below) &&
+	       is_readable(folder, below);
+}
+
+int gp_library_find(struct gp_library *library, char *message, size_t message_bytes)
+{
+	char own[PATH_MAX], parent[PATH_MAX];
+	const char *places[] = {own, parent};
+	int error = own_folder(own);
+
+	if (!error && snprintf(parent, sizeof(parent), "%.*s/lib", (int)(strrchr(own, '/') - own),
+			       own) >= (int)sizeof(parent))
+		error = -ENAMETOOLONG;
+	for (size_t i = 0; !error && i < sizeof(places) / sizeof(*places); i++) {
+		if (!is_readable(places[i], GP_LIBRARY_NAME))
+			continue;
+		snprintf(library->folder, sizeof(library->folder), "%s", places[i]);
+		library->by_loader_path = has_loader_path(library->folder);
+		return 0;
+	}
+	snprintf(message, message_bytes,
+		 GP_LIBRARY_NAME " is not beside %s/gpuprof, nor in ../lib; build it with: make",
+		 own);
+	return error ? error : -ENOENT;
+}
+
+int gp_library_preload_path(const struct gp_library *library, const struct gp_session *session,
+			    char path[PATH_MAX])
+{
+	const char *below = library->by_loader_path ? GP_LIBRARY_FOLDER "/$LIB/" : "";
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s", library->folder);
+	if (strpbrk(folder, " :")) {
+		int error =
+			gp_session_link(session, "lib", library->folder, folder, sizeof(folder));
+
+		if (error)
+			return error;
+	}
+	if (snprintf(path, PATH_MAX, "%s/%s" GP_LIBRARY_NAME, folder, below) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return 0;
+}

@@ -1,0 +1,246 @@
+#include "report/run/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELP_COLUMNS     100
+#define HELP_TEXT_COLUMN 29
+
+/* What getopt_long returns for the options that are not in the table; those return 256 + their
+ * number. */
+enum { TABLE_BASE = 256, OWN_HELP = 'h', OWN_VERSION = 'V' };
+
+struct parser {
+	struct option long_options[GP_OPTIONS + 3];
+	char short_options[2 * GP_OPTIONS + 5];
+};
+
+static void build_parser(struct parser *parser)
+{
+	char *text = parser->short_options;
+
+	memset(parser, 0, sizeof(*parser));
+	*text++ = '+'; /* stop at the program's name */
+	*text++ = ':'; /* tell a missing argument from an unknown option */
+	for (int i = 0; i < GP_OPTIONS; i++) {
+		const struct gp_option_row *row = &gp_option_rows[i];
+		int argument = row->type == GP_OPTION_FLAG ? no_argument : required_argument;
+
+		parser->long_options[i] =
+			(struct option){row->long_name, argument, NULL, TABLE_BASE + i};
+		if (!row->short_name)
+			continue;
+		*text++ = row->short_name;
+		if (argument == required_argument)
+			*text++ = ':';
+	}
+	parser->long_options[GP_OPTIONS] = (struct option){"help", no_argument, NULL, OWN_HELP};
+	parser->long_options[GP_OPTIONS + 1] =
+		(struct option){"version", no_argument, NULL, OWN_VERSION};
+	*text++ = OWN_HELP;
+	*text++ = OWN_VERSION;
+}
+
+static int find_short(int letter)
+{
+	for (int i = 0; i < GP_OPTIONS; i++)
+		if (gp_option_rows[i].short_name == letter)
+			return i;
+	return -1;
+}
+
+static int refuse_option(int found, char **argv, char *message, size_t message_bytes)
+{
+	const char *what = found == ':' ? "needs a value" : "is not known, or not clear";
+
+	if (optopt && optopt < TABLE_BASE)
+		snprintf(message, message_bytes, "option -%c %s; see gpuprof-run --help", optopt,
+			 what);
+	else
+		snprintf(message, message_bytes, "option %s %s; see gpuprof-run --help",
+			 argv[optind - 1], what);
+	return -EINVAL;
+}
+
+static bool is_number(const char *text)
+{
+	const char *end = text;
+
+	while (isdigit((unsigned char)*end))
+		end++;
+	return end > text && !*end && end - text < 19;
+}
+
+/* An empty variable is one that is not set. */
+static const char *inherited_value(const struct gp_option_row *row)
+{
+	char variable[64];
+	const char *value;
+
+	snprintf(variable, sizeof(variable), GP_OPTION_PREFIX "%s", row->variable);
+	value = getenv(variable);
+	return value && *value ? value : row->value;
+}
+
+static int fill_in(struct gp_run_options *options, char *message, size_t message_bytes)
+{
+	for (int i = 0; i < GP_OPTIONS; i++) {
+		const struct gp_option_row *row = &gp_option_rows[i];
+
+		if (!options->given[i])
+			options->values[i] = inherited_value(row);
+		if (row->type != GP_OPTION_NUMBER || is_number(options->values[i]))
+			continue;
+		snprintf(message, message_bytes,
+			 "--%s (" GP_OPTION_PREFIX "%s) needs a number, not '%s'", row->long_name,
+			 row->variable, options->values[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void take(struct gp_run_options *options, int option)
+{
+	options->given[option] = true;
+	options->values[option] = optarg ? optarg : "1";
+}
+
+int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, char *message,
+			 size_t message_bytes)
+{
+	struct parser parser;
+	int found;
+
+	memset(options, 0, sizeof(*options));
+	build_parser(&parser);
+	opterr = 0;
+	optind = 0; /* start afresh, also after other users of getopt */
+	while ((found = getopt_long(argc, argv, parser.short_options, parser.long_options, NULL)) >=
+	       0) {
+		if (found == '?' || found == ':')
+			return refuse_option(found, argv, message, message_bytes);
+		if (found >= TABLE_BASE)
+			take(options, found - TABLE_BASE);
+		else if (found == OWN_HELP)
+			options->action = GP_RUN_HELP;
+		else if (found == OWN_VERSION)
+			options->action = GP_RUN_VERSION;
+		else
+			take(options, find_short(found));
+	}
+	options->program = argv + optind;
+	if (!*options->program && options->action == GP_RUN_PROGRAM) {
+		snprintf(message, message_bytes,
+			 "no program to run; type for example: gpuprof-run ./app, or gpuprof-run "
+			 "--help");
+		return -EINVAL;
+	}
+	return fill_in(options, message, message_bytes);
+}
+
+bool gp_run_options_flag(const struct gp_run_options *options, enum gp_option option)
+{
+	return strcmp(options->values[option], "0") != 0;
+}
+
+static bool is_option_variable(const char *name, size_t length)
+{
+	for (int i = 0; i < GP_OPTIONS; i++)
+		if (strlen(gp_option_rows[i].variable) == length &&
+		    !memcmp(gp_option_rows[i].variable, name, length))
+			return true;
+	return false;
+}
+
+const char *gp_run_options_unknown_variable(char *const *environment, size_t *position)
+{
+	const size_t prefix = strlen(GP_OPTION_PREFIX), session = strlen(GP_SESSION_VARIABLE);
+
+	while (environment[*position]) {
+		const char *entry = environment[(*position)++];
+		size_t length = strcspn(entry, "=");
+
+		if (strncmp(entry, GP_OPTION_PREFIX, prefix))
+			continue;
+		if (length == session && !memcmp(entry, GP_SESSION_VARIABLE, session))
+			continue;
+		if (!is_option_variable(entry + prefix, length - prefix))
+			return entry;
+	}
+	return NULL;
+}
+
+/* Words of text from column HELP_TEXT_COLUMN on; the cursor is at column. */
+static void print_wrapped(FILE *out, int column, const char *text)
+{
+	if (column >= HELP_TEXT_COLUMN) {
+		fputc('\n', out);
+		column = 0;
+	}
+	while (*text) {
+		int word = (int)strcspn(text, " ");
+
+		if (column + 1 + word > HELP_COLUMNS) {
+			fputc('\n', out);
+			column = 0;
+		}
+		if (column < HELP_TEXT_COLUMN)
+			column += fprintf(out, "%*s", HELP_TEXT_COLUMN - column, "");
+		else
+			column += fprintf(out, " ");
+		column += fprintf(out, "%.*s", word, text);
+		text += word + strspn(text + word, " ");
+	}
+	fputc('\n', out);
+}
+
+static void print_option(FILE *out, char short_name, const char *long_name, const char *argument,
+			 const char *help)
+{
+	int column = short_name ? fprintf(out, "  -%c, ", short_name) : fprintf(out, "      ");
+
+	column +=
+		fprintf(out, "--%s%s%s", long_name, argument ? " " : "", argument ? argument : "");
+	print_wrapped(out, column, help);
+}
+
+void gp_run_options_help(FILE *out)
+{
+	fputs("Usage: gpuprof-run [option...] [--] program [argument...]\n"
+	      "\n"
+	      "Runs a program under the gpuprof CUDA profiler.  The program keeps its terminal, "
+	      "its output, its\n"
+	      "signals and its exit status.  After it has ended, one summary of all its processes "
+	      "goes to stderr;\n"
+	      "every process that used the GPU leaves a trace file and a Chrome trace.\n"
+	      "\n"
+	      "Options (NAME below is also the environment variable GPUPROF_NAME, for use without "
+	      "gpuprof-run):\n",
+	      out);
+	for (int i = 0; i < GP_OPTIONS; i++) {
+		const struct gp_option_row *row = &gp_option_rows[i];
+		char help[512];
+
+		snprintf(help, sizeof(help), "%s%s%s%s [%s]", row->help,
+			 row->argument && *row->value ? " (default " : "",
+			 row->argument ? row->value : "", row->argument && *row->value ? ")" : "",
+			 row->variable);
+		print_option(out, row->short_name, row->long_name, row->argument, help);
+	}
+	print_option(out, OWN_HELP, "help", NULL, "this text");
+	print_option(out, OWN_VERSION, "version", NULL, "the version");
+	fputs("\n"
+	      "Examples:\n"
+	      "  gpuprof-run ./app --size 4096\n"
+	      "  gpuprof-run -o 'traces/%h-%p-%q{RANK}' python train.py\n"
+	      "  gpuprof-run --summary report.txt --chrome none -- ./app\n"
+	      "  LD_PRELOAD=build/libgpuprof.so GPUPROF_OUTPUT=/tmp/app ./app      (no launcher)\n"
+	      "\n"
+	      "Exit status: the program's; if a signal ended it, the same signal.  125: "
+	      "gpuprof-run itself failed;\n"
+	      "126: the program cannot be run; 127: it was not found.\n",
+	      out);
+}

@@ -1,0 +1,40 @@
+/*
+ * options: the command line of `gpuprof run`, from the one table gpuprof/option.def.
+ *
+ * An option counts as given on the command line, else as GPUPROF_<OPTION> in the environment, else
+ * it has its default.
+ */
+#ifndef REPORT_RUN_OPTIONS_H
+#define REPORT_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "gpuprof/option.h"
+
+enum gp_run_action { GP_RUN_PROGRAM, GP_RUN_HELP, GP_RUN_VERSION };
+
+struct gp_run_options {
+	enum gp_run_action action;
+	const char *values[GP_OPTIONS]; /* never NULL */
+	bool given[GP_OPTIONS];         /* on the command line */
+	char **program;                 /* its name and arguments, ended by NULL */
+};
+
+/*
+ * Read argv (argv[0] is the command's own name); stops at the first word that is no option, or
+ * after "--". Returns 0, or -EINVAL with one line for the user in message.
+ */
+int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, char *message,
+			 size_t message_bytes);
+
+bool gp_run_options_flag(const struct gp_run_options *options, enum gp_option option);
+
+/* The first GPUPROF_ variable from *position on that is no option, as NAME=VALUE, or NULL;
+ * *position is moved behind it. */
+const char *gp_run_options_unknown_variable(char *const *environment, size_t *position);
+
+void gp_run_options_help(FILE *out);
+
+#endif

@@ -1,0 +1,105 @@
+#include "report/run/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int refuse(int error, char *message, size_t message_bytes, const char *what,
+		  const char *name)
+{
+	snprintf(message, message_bytes, "cannot write %s: %s; choose another name", name, what);
+	return error;
+}
+
+/* Append text, with every '%' doubled where it goes into a template.  False: no room. */
+static bool append(char *absolute, const char *text, bool double_percent)
+{
+	size_t length = strlen(absolute);
+
+	for (; *text && length + 2 < GP_OUTPUT_BYTES; text++) {
+		if (*text == '%' && double_percent)
+			absolute[length++] = '%';
+		absolute[length++] = *text;
+	}
+	absolute[length] = 0;
+	return !*text;
+}
+
+static int make_absolute(const char *name, bool template, char absolute[GP_OUTPUT_BYTES],
+			 char *message, size_t message_bytes)
+{
+	char here[PATH_MAX] = "";
+
+	absolute[0] = 0;
+	if (!*name || name[strlen(name) - 1] == '/')
+		return refuse(-EISDIR, message, message_bytes, "that is a folder, not a file",
+			      name);
+	if (name[0] != '/' && !getcwd(here, sizeof(here)))
+		return refuse(-errno, message, message_bytes, "the current folder is gone", name);
+	if (!append(absolute, here, template) || (here[0] && !append(absolute, "/", false)) ||
+	    !append(absolute, name, false))
+		return refuse(-ENAMETOOLONG, message, message_bytes, "the name is too long", name);
+	return 0;
+}
+
+static int check_folder(const char *folder, const char *name, char *message, size_t message_bytes)
+{
+	struct stat status;
+	int error = 0;
+
+	if (stat(folder, &status) < 0)
+		error = -errno;
+	else if (!S_ISDIR(status.st_mode))
+		error = -ENOTDIR;
+	else if (access(folder, W_OK | X_OK) < 0)
+		error = -errno;
+	if (error)
+		snprintf(message, message_bytes,
+			 "cannot write %s: folder %s: %s; make it, or choose another", name, folder,
+			 strerror(-error));
+	return error;
+}
+
+/* The folder before the last slash, or before the first part of a template that only a process can
+ * expand. */
+static void cut_to_folder(const char *absolute, bool template, char folder[GP_OUTPUT_BYTES])
+{
+	size_t length = 0, slash = 0;
+
+	for (; *absolute; absolute++) {
+		if (template && *absolute == '%' && *++absolute != '%')
+			break;
+		if (*absolute == '/')
+			slash = length;
+		folder[length++] = *absolute;
+	}
+	folder[slash ? slash : 1] = 0;
+}
+
+static int resolve(const char *name, bool template, char absolute[GP_OUTPUT_BYTES], char *message,
+		   size_t message_bytes)
+{
+	char folder[GP_OUTPUT_BYTES];
+	int error = make_absolute(name, template, absolute, message, message_bytes);
+
+	if (error)
+		return error;
+	cut_to_folder(absolute, template, folder);
+	return check_folder(folder, name, message, message_bytes);
+}
+
+int gp_output_file(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+		   size_t message_bytes)
+{
+	return resolve(name, false, absolute, message, message_bytes);
+}
+
+int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+		       size_t message_bytes)
+{
+	return resolve(name, true, absolute, message, message_bytes);
+}

@@ -1,0 +1,30 @@
+/*
+ * output: names of files, made independent of where the program goes, and checked before it has run
+ * for hours.
+ */
+#ifndef REPORT_RUN_OUTPUT_H
+#define REPORT_RUN_OUTPUT_H
+
+#include <stddef.h>
+
+/* Longest name, with its NUL: the library keeps no longer ones. */
+#define GP_OUTPUT_BYTES 1024
+
+/*
+ * Both put an absolute name into absolute, starting from the current folder, and check that its
+ * folder is there and can be written to.  They return 0, or -errno with one line for the user in
+ * message.
+ */
+
+/* A plain name. */
+int gp_output_file(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+		   size_t message_bytes);
+
+/*
+ * A template with % parts, which each process expands for itself: a '%' of the current folder's own
+ * name is doubled, and the check goes as far as the name stands for itself.
+ */
+int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+		       size_t message_bytes);
+
+#endif

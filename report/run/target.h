@@ -1,0 +1,43 @@
+/*
+ * target: a look at the program before it starts: can it be run, can it be profiled, what does it
+ * need?
+ *
+ * Only its own file is looked at, and where that is a script, its interpreter's.  What the program
+ * starts later is not.
+ */
+#ifndef REPORT_RUN_TARGET_H
+#define REPORT_RUN_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+/* Why a preloaded library cannot get into a program. */
+enum gp_target_bar {
+	GP_TARGET_OPEN, /* nothing seen that bars it */
+	GP_TARGET_STATIC,
+	GP_TARGET_OTHER_MACHINE, /* 32-bit, or another architecture */
+	GP_TARGET_MUSL,
+	GP_TARGET_PRIVILEGED, /* set-user-id, set-group-id or file capabilities: the loader ignores
+				 LD_PRELOAD */
+	GP_TARGET_BARS
+};
+
+struct gp_target {
+	enum gp_target_bar bar;
+	bool asan; /* linked with gcc's shared address sanitizer, which wants to be the first
+		      library */
+};
+
+/*
+ * The file that execvp would run for this name.  Returns 0; -ENOENT; or -EACCES where there is a
+ * file that cannot be executed.
+ */
+int gp_target_find(const char *program, char path[PATH_MAX]);
+
+/* Never fails: what cannot be read or is no ELF file bars nothing. */
+void gp_target_look(const char *path, struct gp_target *target);
+
+/* The bar as the rest of "it runs unprofiled: ..."; NULL for GP_TARGET_OPEN. */
+const char *gp_target_bar_text(enum gp_target_bar bar);
+
+#endif

@@ -1,0 +1,115 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/run/output.h"
+
+static char folder[] = "/tmp/gpuprof-output-test-100%-XXXXXX";
+static char name[GP_OUTPUT_BYTES], message[2 * GP_OUTPUT_BYTES];
+
+static int enter_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+	(void)state;
+	return chdir("/") < 0 || rmdir(folder) < 0 ? -1 : 0;
+}
+
+static void test_names_become_absolute(void **state)
+{
+	char expected[GP_OUTPUT_BYTES];
+
+	(void)state;
+	snprintf(expected, sizeof(expected), "%s/report.txt", folder);
+	assert_int_equal(gp_output_file("report.txt", name, message, sizeof(message)), 0);
+	assert_string_equal(name, expected);
+	assert_int_equal(gp_output_file("/tmp/report.txt", name, message, sizeof(message)), 0);
+	assert_string_equal(name, "/tmp/report.txt");
+}
+
+static void test_a_percent_of_the_folder_stands_for_itself(void **state)
+{
+	const char *template = "/tmp/gpuprof-output-test-100%%-";
+
+	(void)state;
+	assert_int_equal(gp_output_template("%h-%p", name, message, sizeof(message)), 0);
+	assert_memory_equal(name, template, strlen(template));
+	assert_string_equal(strrchr(name, '/'), "/%h-%p");
+}
+
+static void test_what_only_a_process_can_expand_is_not_checked(void **state)
+{
+	(void)state;
+	assert_int_equal(gp_output_template("%h/%p", name, message, sizeof(message)), 0);
+	assert_int_equal(gp_output_template("/%q{X}/y/z", name, message, sizeof(message)), 0);
+	assert_int_equal(gp_output_template("missing/%p", name, message, sizeof(message)), -ENOENT);
+	assert_int_equal(gp_output_template("mis%%ing/%p", name, message, sizeof(message)),
+			 -ENOENT);
+	assert_non_null(strstr(message, "/mis%ing"));
+}
+
+static void test_bad_names_get_one_line(void **state)
+{
+	char endless[2 * GP_OUTPUT_BYTES];
+
+	(void)state;
+	memset(endless, 'x', sizeof(endless));
+	endless[sizeof(endless) - 1] = 0;
+	assert_int_equal(gp_output_file("", name, message, sizeof(message)), -EISDIR);
+	assert_int_equal(gp_output_file("folder/", name, message, sizeof(message)), -EISDIR);
+	assert_int_equal(gp_output_file("missing/x", name, message, sizeof(message)), -ENOENT);
+	assert_int_equal(gp_output_file("/dev/null/x", name, message, sizeof(message)), -ENOTDIR);
+	assert_non_null(strstr(message, "/dev/null"));
+	assert_null(strchr(message, '\n'));
+	assert_int_equal(gp_output_file(endless, name, message, sizeof(message)), -ENAMETOOLONG);
+}
+
+static void test_an_unwritable_folder_is_found(void **state)
+{
+	(void)state;
+	if (geteuid() == 0)
+		skip(); /* root can write everywhere */
+	assert_int_equal(chmod(folder, 0500), 0);
+	assert_int_equal(gp_output_file("x", name, message, sizeof(message)), -EACCES);
+	assert_int_equal(chmod(folder, 0700), 0);
+}
+
+static void test_a_folder_that_is_gone_is_said(void **state)
+{
+	char gone[] = "/tmp/gpuprof-output-test-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(gone));
+	assert_int_equal(chdir(gone), 0);
+	assert_int_equal(rmdir(gone), 0);
+	assert_int_equal(gp_output_file("x", name, message, sizeof(message)), -ENOENT);
+	assert_non_null(strstr(message, "the current folder is gone"));
+	assert_int_equal(chdir(folder), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_become_absolute),
+		cmocka_unit_test(test_a_percent_of_the_folder_stands_for_itself),
+		cmocka_unit_test(test_what_only_a_process_can_expand_is_not_checked),
+		cmocka_unit_test(test_bad_names_get_one_line),
+		cmocka_unit_test(test_an_unwritable_folder_is_found),
+		cmocka_unit_test(test_a_folder_that_is_gone_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,239 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/run/target.h"
+
+static char folder[] = "/tmp/gpuprof-target-test-XXXXXX";
+
+static int enter_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+	const char *const names[] = {"program", "script", "plain", "damaged"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unlink(names[i]);
+	return chdir("/") < 0 || rmdir(folder) < 0 ? -1 : 0;
+}
+
+static void write_file(const char *name, const void *bytes, size_t size, mode_t mode)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+/*
+ * A made-up program: header, PT_LOAD of everything at address 0x1000, interpreter and needed
+ * library where they are given.
+ */
+struct made {
+	Elf64_Ehdr elf;
+	Elf64_Phdr headers[3];
+	Elf64_Dyn dynamic[3];
+	char interpreter[32];
+	char strings[32];
+};
+
+static struct made make_program(const char *interpreter, const char *needed)
+{
+	struct made made = {0};
+	Elf64_Ehdr own;
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	assert_int_equal(read(fd, &own, sizeof(own)), sizeof(own));
+	close(fd);
+	memcpy(made.elf.e_ident, own.e_ident, sizeof(own.e_ident));
+	made.elf.e_machine = own.e_machine;
+	made.elf.e_phoff = offsetof(struct made, headers);
+	made.elf.e_phnum = 3;
+	made.headers[0] =
+		(Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = 0x1000, .p_filesz = sizeof(made)};
+	if (interpreter) {
+		made.headers[1].p_type = PT_INTERP;
+		made.headers[1].p_offset = offsetof(struct made, interpreter);
+		strcpy(made.interpreter, interpreter);
+	}
+	made.headers[2] = (Elf64_Phdr){.p_type = PT_DYNAMIC,
+				       .p_offset = offsetof(struct made, dynamic),
+				       .p_filesz = sizeof(made.dynamic)};
+	made.dynamic[0] = (Elf64_Dyn){.d_tag = DT_NEEDED, .d_un.d_val = 1};
+	made.dynamic[1] = (Elf64_Dyn){.d_tag = DT_STRTAB,
+				      .d_un.d_ptr = 0x1000 + offsetof(struct made, strings)};
+	strcpy(made.strings + 1, needed);
+	return made;
+}
+
+static struct gp_target look_at_made(const struct made *made)
+{
+	struct gp_target target;
+
+	write_file("program", made, sizeof(*made), 0700);
+	gp_target_look("program", &target);
+	return target;
+}
+
+#define GLIBC "/lib64/ld-linux-x86-64.so.2"
+
+static void test_an_ordinary_program_is_open(void **state)
+{
+	struct made made = make_program(GLIBC, "libc.so.6");
+	struct gp_target target = look_at_made(&made);
+
+	(void)state;
+	assert_int_equal(target.bar, GP_TARGET_OPEN);
+	assert_false(target.asan);
+	assert_null(gp_target_bar_text(target.bar));
+	gp_target_look("/proc/self/exe", &target);
+	assert_int_equal(target.bar, GP_TARGET_OPEN);
+}
+
+static void test_bars(void **state)
+{
+	struct made made = make_program(NULL, "libc.so.6");
+
+	(void)state;
+	assert_int_equal(look_at_made(&made).bar, GP_TARGET_STATIC);
+	made = make_program("/lib/ld-musl-x86_64.so.1", "libc.so");
+	assert_int_equal(look_at_made(&made).bar, GP_TARGET_MUSL);
+	made = make_program(GLIBC, "libc.so.6");
+	made.elf.e_ident[EI_CLASS] = ELFCLASS32;
+	assert_int_equal(look_at_made(&made).bar, GP_TARGET_OTHER_MACHINE);
+	made = make_program(GLIBC, "libc.so.6");
+	made.elf.e_machine = EM_RISCV;
+	assert_int_equal(look_at_made(&made).bar, GP_TARGET_OTHER_MACHINE);
+	for (int bar = GP_TARGET_OPEN + 1; bar < GP_TARGET_BARS; bar++)
+		assert_non_null(gp_target_bar_text((enum gp_target_bar)bar));
+}
+
+static void test_the_sanitizer_is_seen(void **state)
+{
+	struct made made = make_program(GLIBC, "libasan.so.8");
+
+	(void)state;
+	assert_true(look_at_made(&made).asan);
+}
+
+static void test_a_script_is_its_interpreter(void **state)
+{
+	struct made made = make_program(GLIBC, "libasan.so.8");
+	struct gp_target target;
+	char script[256];
+	int length = snprintf(script, sizeof(script), "#! %s/program -x\n", folder);
+
+	(void)state;
+	write_file("program", &made, sizeof(made), 0700);
+	write_file("script", script, (size_t)length, 0700);
+	gp_target_look("script", &target);
+	assert_true(target.asan);
+	length = snprintf(script, sizeof(script), "#!%s/script\n", folder);
+	write_file("script", script, (size_t)length, 0700); /* itself, without end */
+	gp_target_look("script", &target);
+	assert_int_equal(target.bar, GP_TARGET_OPEN);
+}
+
+static void test_gained_privileges_are_seen(void **state)
+{
+	struct made made = make_program(GLIBC, "libc.so.6");
+	struct gp_target target;
+
+	(void)state;
+	write_file("program", &made, sizeof(made), 0700);
+	assert_int_equal(chmod("program", 04755), 0);
+	gp_target_look("program", &target);
+	assert_int_equal(target.bar, GP_TARGET_OPEN); /* it is our own */
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown("program", 65534, 65534), 0);
+	assert_int_equal(chmod("program", 04755), 0);
+	gp_target_look("program", &target);
+	assert_int_equal(target.bar, GP_TARGET_PRIVILEGED);
+	assert_int_equal(chmod("program", 02755), 0);
+	gp_target_look("program", &target);
+	assert_int_equal(target.bar, GP_TARGET_PRIVILEGED);
+}
+
+/* Every byte of the headers set to every of a few nasty values, and every length: no crash, under
+ * sanitizers too. */
+static void test_damaged_programs_do_no_harm(void **state)
+{
+	static const unsigned char nasty[] = {0, 1, 0x7f, 0x80, 0xff};
+	struct made made = make_program(GLIBC, "libasan.so.8");
+	struct gp_target target;
+
+	(void)state;
+	for (size_t i = SELFMAG; i < offsetof(struct made, interpreter); i++) {
+		for (size_t j = 0; j < sizeof(nasty); j++) {
+			struct made damaged = made;
+
+			((unsigned char *)&damaged)[i] = nasty[j];
+			write_file("damaged", &damaged, sizeof(damaged), 0700);
+			gp_target_look("damaged", &target);
+			assert_in_range(target.bar, GP_TARGET_OPEN, GP_TARGET_BARS - 1);
+		}
+	}
+	for (size_t size = 0; size < sizeof(made); size++) {
+		write_file("damaged", &made, size, 0700);
+		gp_target_look("damaged", &target);
+		assert_in_range(target.bar, GP_TARGET_OPEN, GP_TARGET_BARS - 1);
+	}
+}
+
+static void test_programs_are_found_as_execvp_finds_them(void **state)
+{
+	char path[PATH_MAX], expected[PATH_MAX];
+
+	(void)state;
+	write_file("plain", "x", 1, 0600);
+	write_file("program", "x", 1, 0700);
+	setenv("PATH", "/nonexistent:/usr/bin::/bin", 1);
+	assert_int_equal(gp_target_find("program", path), 0); /* "" is the current folder */
+	assert_string_equal(path, "program");
+	assert_int_equal(gp_target_find("./program", path), 0);
+	assert_int_equal(gp_target_find("plain", path), -EACCES);
+	assert_int_equal(gp_target_find("./plain", path), -EACCES);
+	assert_int_equal(gp_target_find("/tmp", path), -EACCES);
+	assert_int_equal(gp_target_find("", path), -ENOENT);
+	assert_int_equal(gp_target_find("no-such-program", path), -ENOENT);
+	assert_int_equal(gp_target_find("./no-such-program", path), -ENOENT);
+	snprintf(expected, sizeof(expected), "%s/program", folder);
+	setenv("PATH", folder, 1);
+	assert_int_equal(gp_target_find("program", path), 0);
+	assert_string_equal(path, expected);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_ordinary_program_is_open),
+		cmocka_unit_test(test_bars),
+		cmocka_unit_test(test_the_sanitizer_is_seen),
+		cmocka_unit_test(test_a_script_is_its_interpreter),
+		cmocka_unit_test(test_gained_privileges_are_seen),
+		cmocka_unit_test(test_damaged_programs_do_no_harm),
+		cmocka_unit_test(test_programs_are_found_as_execvp_finds_them),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,8 +1,8 @@
 #include "inject/callbacks.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
+#include "collector/atomic.h"
 #include "collector/collector.h"
 #include "inject/api_table.h"
 #include "inject/contexts.h"
@@ -22,7 +22,7 @@ static __thread struct {
 static struct gp_callback_events notify;
 
 /* Bit set: this API call's name is in the trace. */
-static _Atomic uint64_t named[2][GP_API_CBID_LIMIT / 64];
+static uint64_t named[2][GP_API_CBID_LIMIT / 64];
 
 void gp_callbacks_init(const struct gp_callback_events *events)
 {
@@ -32,13 +32,13 @@ void gp_callbacks_init(const struct gp_callback_events *events)
 /* The name that CUPTI gives is a constant of the library; the class comes from our table. */
 static void define_api(bool driver, uint32_t cbid, uint16_t api, uint8_t class, const char *name)
 {
-	_Atomic uint64_t *word = &named[driver][cbid / 64];
+	uint64_t *word = &named[driver][cbid / 64];
 	uint64_t bit = (uint64_t)1 << (cbid % 64);
 
-	if (atomic_load_explicit(word, memory_order_relaxed) & bit)
+	if (gp_load64(word) & bit)
 		return;
 	if (gp_emit_string(GP_STRING_API, api, class, name, (uint32_t)strlen(name)))
-		atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+		gp_or64(word, bit);
 }
 
 static struct gp_record_call make_call(const CUpti_CallbackData *data, uint16_t api,

@@ -1,10 +1,11 @@
 #include "inject/cupti_buffers.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "collector/atomic.h"
 #include "collector/collector.h"
+#include "collector/sys.h"
 
 /* In steady state CUPTI holds two or three; a burst between two decodings takes more. */
 #define FIRST_BUFFERS 4u
@@ -15,13 +16,13 @@ enum state { ABSENT, FREE, TAKEN, FILLED };
 struct buffer {
 	uint8_t *memory;
 	size_t valid_bytes;
-	uint64_t order; /* when it was filled, among all */
-	_Atomic uint32_t state;
+	uint32_t order; /* when it was filled, among all */
+	uint32_t state; /* enum state */
 };
 
 static struct buffer buffers[MOST_BUFFERS];
-static _Atomic uint32_t buffer_count; /* entries that are not ABSENT, or soon will not be */
-static _Atomic uint64_t fill_order;
+static uint32_t buffer_count; /* entries that are not ABSENT, or soon will not be */
+static uint32_t fill_order;
 
 /* Where even the table is full, records go here and are not read: counted as lost, like CUPTI's own
  * drops. */
@@ -43,17 +44,17 @@ static uint8_t *map_buffer(void)
 /* Make one more entry, in the given state. */
 static uint8_t *add_buffer(enum state state)
 {
-	uint32_t at = atomic_fetch_add_explicit(&buffer_count, 1, memory_order_relaxed);
+	uint32_t at = gp_add32(&buffer_count, 1);
 
 	if (at >= MOST_BUFFERS) {
-		atomic_store_explicit(&buffer_count, MOST_BUFFERS, memory_order_relaxed);
+		gp_store32(&buffer_count, MOST_BUFFERS);
 		return NULL;
 	}
 	buffers[at].memory = map_buffer();
 	if (buffers[at].memory == NULL)
 		return NULL; /* the entry stays ABSENT */
 	/* pairs with the acquire of whoever looks for a buffer in this state: memory is set */
-	atomic_store_explicit(&buffers[at].state, state, memory_order_release);
+	gp_store32_release(&buffers[at].state, state);
 	return buffers[at].memory;
 }
 
@@ -67,7 +68,7 @@ int gp_buffers_init(void)
 
 static uint32_t known_buffers(void)
 {
-	uint32_t count = atomic_load_explicit(&buffer_count, memory_order_relaxed);
+	uint32_t count = gp_load32(&buffer_count);
 
 	return count < MOST_BUFFERS ? count : MOST_BUFFERS;
 }
@@ -77,14 +78,10 @@ uint8_t *gp_buffers_take(size_t *bytes)
 	uint32_t count = known_buffers();
 
 	*bytes = GP_CUPTI_BUFFER_BYTES;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t expected = FREE;
-
-		if (atomic_compare_exchange_strong_explicit(&buffers[i].state, &expected, TAKEN,
-							    memory_order_acquire,
-							    memory_order_relaxed))
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_load32(&buffers[i].state) == FREE &&
+		    gp_replace32(&buffers[i].state, FREE, TAKEN))
 			return buffers[i].memory;
-	}
 	gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
 	uint8_t *memory = add_buffer(TAKEN);
 
@@ -100,8 +97,7 @@ static struct buffer *find(const uint8_t *memory)
 	uint32_t count = known_buffers();
 
 	for (uint32_t i = 0; i < count; i++)
-		if (atomic_load_explicit(&buffers[i].state, memory_order_acquire) != ABSENT &&
-		    buffers[i].memory == memory)
+		if (gp_load32_acquire(&buffers[i].state) != ABSENT && buffers[i].memory == memory)
 			return &buffers[i];
 	return NULL;
 }
@@ -116,11 +112,10 @@ void gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 		return;
 	}
 	buffer->valid_bytes = valid_bytes;
-	buffer->order = atomic_fetch_add_explicit(&fill_order, 1, memory_order_relaxed);
+	buffer->order = gp_add32(&fill_order, 1);
 	/* pairs with the acquire in gp_buffers_next(): the records and the fields above are
 	 * complete */
-	atomic_store_explicit(&buffer->state, valid_bytes > 0 ? FILLED : FREE,
-			      memory_order_release);
+	gp_store32_release(&buffer->state, valid_bytes > 0 ? FILLED : FREE);
 }
 
 uint8_t *gp_buffers_next(size_t *valid_bytes)
@@ -129,8 +124,8 @@ uint8_t *gp_buffers_next(size_t *valid_bytes)
 	uint32_t count = known_buffers();
 
 	for (uint32_t i = 0; i < count; i++)
-		if (atomic_load_explicit(&buffers[i].state, memory_order_acquire) == FILLED &&
-		    (first == NULL || buffers[i].order < first->order))
+		if (gp_load32_acquire(&buffers[i].state) == FILLED &&
+		    (first == NULL || (int32_t)(buffers[i].order - first->order) < 0))
 			first = &buffers[i];
 	if (first == NULL)
 		return NULL;
@@ -144,5 +139,5 @@ void gp_buffers_release(uint8_t *memory)
 
 	/* pairs with the acquire in gp_buffers_take(): the decoder no longer reads */
 	if (buffer != NULL)
-		atomic_store_explicit(&buffer->state, FREE, memory_order_release);
+		gp_store32_release(&buffer->state, FREE);
 }

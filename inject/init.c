@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/identity.h"
 #include "inject/finish.h"
 #include "inject/options.h"
 #include "inject/output.h"
@@ -57,29 +58,6 @@ static bool in_session(void)
 	return folder[0] != '\0' && stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Field 22 of /proc/self/stat: with the pid, this very process. */
-static unsigned long long start_time(void)
-{
-	char text[1024] = "";
-	unsigned long long value = 0;
-	FILE *file = fopen("/proc/self/stat", "re");
-
-	if (file == NULL)
-		return 0;
-	size_t length = fread(text, 1, sizeof(text) - 1, file);
-
-	fclose(file);
-	text[length] = '\0';
-	/* the second field, the name in brackets, may hold anything */
-	const char *rest = strrchr(text, ')');
-
-	for (int field = 2; rest != NULL && field < 22; field++)
-		rest = strchr(rest + 1, ' ');
-	if (rest != NULL)
-		value = strtoull(rest, NULL, 10);
-	return value;
-}
-
 /* Tell gpuprof-run of our trace. */
 static void register_with_session(void)
 {
@@ -88,7 +66,7 @@ static void register_with_session(void)
 	if (!in_session())
 		return;
 	snprintf(link, sizeof(link), "%s/%d-%llu", gp_option_session(), (int)getpid(),
-		 start_time());
+		 (unsigned long long)gp_identity_start_time());
 	if (symlink(gp_collector_trace_path(), link) != 0)
 		gp_say("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
 		       strerror(errno));

@@ -1,21 +1,19 @@
 #include "inject/session.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cupti.h>
 
+#include "collector/atomic.h"
+#include "collector/bell.h"
 #include "collector/collector.h"
+#include "collector/sys.h"
 #include "inject/api_table.h"
 #include "inject/callbacks.h"
 #include "inject/contexts.h"
@@ -25,9 +23,6 @@
 #include "inject/options.h"
 #include "inject/say.h"
 
-/* What the fetching thread is to do; it sleeps on this word. */
-enum request { REQUEST_NONE, REQUEST_FETCH, REQUEST_FINISH };
-
 static struct {
 	struct gp_cupti cupti;
 	struct gp_driver driver;
@@ -35,26 +30,14 @@ static struct {
 	CUpti_SubscriberHandle subscriber;
 	struct gp_decoder decoder;
 	gp_session_first_context first_context;
-	_Atomic uint32_t context_seen;
-	_Atomic uint32_t highest_context_id;
-	_Atomic uint32_t request;  /* enum request */
-	_Atomic uint32_t finished; /* the fetching thread has done its last work */
+	uint32_t context_seen;
+	uint32_t highest_context_id;
+	struct gp_bell bell; /* the fetching thread sleeps on it */
+	uint32_t finish;     /* the fetching thread is to do its last work */
+	uint32_t finished;   /* it has done so */
 	bool fetching;
 	pid_t pid;
 } session;
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
-{
-	struct timespec timeout = {(time_t)(timeout_ns / 1000000000u),
-				   (long)(timeout_ns % 1000000000u)};
-
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
 
 /* ---- what CUPTI calls ---- */
 
@@ -68,27 +51,31 @@ static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *bytes, size_t
 static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
 					 size_t bytes, size_t valid_bytes)
 {
-	uint32_t idle = REQUEST_NONE;
-
 	(void)context, (void)stream, (void)bytes;
 	gp_buffers_give(buffer, valid_bytes);
-	if (atomic_compare_exchange_strong(&session.request, &idle, REQUEST_FETCH))
-		futex_wake(&session.request);
+	gp_bell_ring(&session.bell);
+}
+
+static void remember_context(CUcontext context)
+{
+	uint32_t id = 0, device = 0;
+
+	if (session.cupti.cuptiGetContextId(context, &id) != CUPTI_SUCCESS ||
+	    session.cupti.cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
+		return;
+	gp_contexts_add(context, id, (uint16_t)device);
+	for (;;) {
+		uint32_t highest = gp_load32(&session.highest_context_id);
+
+		if (id <= highest || gp_replace32(&session.highest_context_id, highest, id))
+			return;
+	}
 }
 
 static void on_context_created(CUcontext context)
 {
-	uint32_t id = 0, device = 0, highest;
-
-	if (session.cupti.cuptiGetContextId(context, &id) == CUPTI_SUCCESS &&
-	    session.cupti.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS) {
-		gp_contexts_add(context, id, (uint16_t)device);
-		highest = atomic_load(&session.highest_context_id);
-		while (id > highest &&
-		       !atomic_compare_exchange_weak(&session.highest_context_id, &highest, id))
-			;
-	}
-	if (atomic_exchange(&session.context_seen, 1) == 0)
+	remember_context(context);
+	if (gp_swap32(&session.context_seen, 1) == 0)
 		session.first_context();
 	gp_collector_request_anchor();
 }
@@ -159,7 +146,7 @@ static void fetch(uint32_t flag)
 static void emit_usage(void)
 {
 	const struct gp_driver *driver = &session.driver;
-	uint32_t highest = atomic_load(&session.highest_context_id);
+	uint32_t highest = gp_load32(&session.highest_context_id);
 
 	if (driver->cuCtxPushCurrent == NULL || driver->cuCtxPopCurrent == NULL ||
 	    driver->cuMemGetInfo == NULL)
@@ -186,31 +173,20 @@ static void emit_usage(void)
 	}
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* A buffer that was given back full needs no flush, only decoding; a period's end needs both. */
 static void fetch_until_finish(uint64_t period_ns)
 {
-	uint64_t due_ns = monotonic_ns() + period_ns;
+	uint64_t due_ns = gp_sys_now_ns() + period_ns;
 
-	while (atomic_load(&session.request) != REQUEST_FINISH) {
-		uint64_t now_ns = monotonic_ns();
-		uint32_t request = REQUEST_FETCH;
+	while (gp_load32_acquire(&session.finish) == 0) {
+		uint64_t now_ns = gp_sys_now_ns();
 
 		if (now_ns >= due_ns) {
 			fetch(0);
-			due_ns = monotonic_ns() + period_ns;
-		} else if (atomic_compare_exchange_strong(&session.request, &request,
-							  REQUEST_NONE)) {
-			decode_all();
+			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
-			futex_wait(&session.request, REQUEST_NONE, due_ns - now_ns);
+			gp_bell_wait(&session.bell, due_ns - now_ns);
+			decode_all();
 		}
 	}
 }
@@ -222,8 +198,8 @@ static void *fetching_thread(void *unused)
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS, 10, 1000) * 1000000u);
 	emit_usage();
 	fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-	atomic_store(&session.finished, 1);
-	futex_wake(&session.finished);
+	gp_store32_release(&session.finished, 1);
+	gp_sys_wake(&session.finished);
 	return NULL;
 }
 
@@ -250,17 +226,16 @@ int gp_session_start_fetching(void)
 void gp_session_finish(uint64_t timeout_ns)
 {
 	uint64_t start_ticks = gp_clock_ticks();
-	uint64_t limit_ticks =
-		(uint64_t)((double)timeout_ns * 1e-9 * (double)gp_clock_ticks_per_second());
+	uint64_t deadline_ns = gp_sys_now_ns() + timeout_ns;
 
 	if (!session.fetching || getpid() != session.pid)
 		return;
-	atomic_store(&session.request, REQUEST_FINISH);
-	futex_wake(&session.request);
-	while (atomic_load(&session.finished) == 0 && gp_clock_ticks() - start_ticks < limit_ticks)
-		futex_wait(&session.finished, 0, 10000000u);
+	gp_store32_release(&session.finish, 1);
+	gp_bell_ring(&session.bell);
+	while (gp_load32_acquire(&session.finished) == 0 && gp_sys_now_ns() < deadline_ns)
+		gp_sys_wait(&session.finished, 0, 10000000u);
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
-	if (atomic_load(&session.finished) == 0) {
+	if (gp_load32_acquire(&session.finished) == 0) {
 		gp_count(GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
 		gp_say("the GPU did not finish within %llu s: its last records are missing "
 		       "(--flush-timeout waits longer)",

@@ -1,0 +1,79 @@
+/*
+ * arena: the memory of all rings: a ring file (gpuprof/ring_file.h) or private memory, and who has
+ * which ring.
+ *
+ * Only the writer thread makes, recycles and removes rings; program threads take one and let it go,
+ * without a system call.  The file is made with real blocks before it is touched, so that a full
+ * disk is an error here and never a SIGBUS in the program.  No descriptor stays open.
+ */
+#ifndef COLLECTOR_ARENA_H
+#define COLLECTOR_ARENA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+#include "collector/identity.h"
+#include "collector/sys.h"
+#include "gpuprof/ring_file.h"
+
+#define GP_ARENA_MAX_BYTES   (16u << 20)
+#define GP_ARENA_MIN_BYTES   (1u << 20) /* a place with less room is not worth having */
+#define GP_ARENA_BIG_SLOTS   (1u << 15) /* 1 MiB each while at most half the budget is used ... */
+#define GP_ARENA_SMALL_SLOTS (1u << 11) /* ... then 64 KiB */
+#define GP_ARENA_LANES       160        /* all rings that fit in GP_ARENA_MAX_BYTES */
+#define GP_ARENA_SPARE       2 /* free rings that the writer keeps ready; twice as many small ones */
+
+enum gp_lane_state {
+	GP_LANE_FREE,    /* empty, waits for a thread */
+	GP_LANE_TAKEN,   /* a thread puts records in it */
+	GP_LANE_CLOSING, /* its thread is gone; to be drained and freed */
+};
+
+struct gp_lane {
+	struct gp_ring_header *ring;
+	uint32_t state; /* enum gp_lane_state, atomic */
+};
+
+struct gp_arena {
+	char path[GP_PATH_BYTES]; /* of the ring file, "" = private memory */
+	struct gp_file_id file;
+	uint64_t budget_bytes;
+	uint64_t used_bytes; /* of the file, and so the file's length */
+	uint32_t lane_count; /* atomic; lanes below it have a ring, for good */
+	uint32_t free_lanes; /* atomic */
+	uint32_t exhausted;  /* atomic; the last attempt to make a ring failed */
+	uint32_t last_ring;  /* atomic; the highest ring id given out */
+	struct gp_lane lanes[GP_ARENA_LANES];
+};
+
+/*
+ * Choose the place and make the ring file and the first ring.  `arena` is zeroed.  Returns 0, or
+ * -errno of the last place tried. 0 with arena->path "" means that the rings are in private memory.
+ */
+int gp_arena_open(struct gp_arena *arena, enum gp_ring_place place, const char *trace_path);
+
+/* Writer: more rings should be made, or recycled. */
+bool gp_arena_wants_spare(const struct gp_arena *arena);
+
+/* Writer: add one free ring.  -ENOSPC: the budget is used up, or the disk. */
+int gp_arena_grow(struct gp_arena *arena);
+
+/* Any thread: a free ring, bound to thread id `thread` under a new ring id; NULL = none is free. */
+struct gp_lane *gp_arena_take(struct gp_arena *arena, uint32_t thread);
+
+/* Any thread: too few rings are free, and waking the writer helps. */
+bool gp_arena_is_short(struct gp_arena *arena);
+
+/* The thread that took a ring: put nothing in it any more.  True: wake the writer, free rings are
+ * few. */
+bool gp_arena_close_lane(struct gp_arena *arena, struct gp_lane *lane);
+
+/* Writer: a drained, closing ring may be taken again. */
+void gp_arena_recycle(struct gp_arena *arena, struct gp_lane *lane);
+
+/* Remove the ring file, if any; the memory stays mapped, for threads that are just putting a
+ * record. */
+void gp_arena_remove(struct gp_arena *arena);
+
+#endif

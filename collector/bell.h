@@ -1,0 +1,22 @@
+/*
+ * bell: wakes the writer.  Any thread rings, also signal handlers; only the writer waits.
+ *
+ * A ring that nobody has heard yet makes further ones free: at most one system call per pass of the
+ * writer.
+ */
+#ifndef COLLECTOR_BELL_H
+#define COLLECTOR_BELL_H
+
+#include <stdint.h>
+
+struct gp_bell {
+	uint32_t rung;
+};
+
+void gp_bell_ring(struct gp_bell *bell);
+
+/* Sleep until the bell rings or timeout_ns is over; returns at once where it rang since the last
+ * wait. */
+void gp_bell_wait(struct gp_bell *bell, uint64_t timeout_ns);
+
+#endif

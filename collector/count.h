@@ -1,0 +1,17 @@
+/*
+ * count: the process-wide part of the counters (gp_count(), gp_count_set() of
+ * collector/collector.h).  What happens in every callback is counted in the ring headers instead;
+ * gp_count_total() adds both.
+ */
+#ifndef COLLECTOR_COUNT_H
+#define COLLECTOR_COUNT_H
+
+#include <stdint.h>
+
+#include "collector/arena.h"
+#include "gpuprof/counter.h"
+
+/* All counters, with what the rings' headers add. */
+void gp_count_total(const struct gp_arena *arena, uint64_t totals[GP_COUNTERS]);
+
+#endif

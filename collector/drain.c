@@ -1,0 +1,180 @@
+#include "collector/drain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collector/collector.h"
+
+static_assert(GP_STRING_MAX_BYTES + sizeof(struct gp_record_string) <=
+		      sizeof(((struct gp_drain *)0)->linear),
+	      "the longest record fits");
+
+int gp_drain_open(struct gp_drain *drain, const char *base_path)
+{
+	gp_encode_init(&drain->encoder);
+	return gp_tracefile_create(&drain->file, base_path);
+}
+
+static void begin(struct gp_drain *drain)
+{
+	gp_encode_begin(&drain->encoder, drain->chunk.payload, sizeof(drain->chunk.payload));
+}
+
+static int append(struct gp_drain *drain)
+{
+	int error;
+
+	drain->chunk.header.payload_bytes = gp_encode_bytes(&drain->encoder);
+	drain->chunk.header.records = drain->encoder.records;
+	error = gp_tracefile_append(&drain->file, &drain->chunk);
+	if (!error)
+		gp_count(GP_COUNTER_CHUNKS, 1);
+	return error;
+}
+
+static void count_lost(const struct gp_drain *drain)
+{
+	gp_count(GP_COUNTER_LOST_WRITE_BYTES, drain->chunk.header.payload_bytes);
+}
+
+/* A record's slots may go around the ring's end. */
+static const struct gp_record *in_one_piece(struct gp_drain *drain, struct gp_ring_header *ring,
+					    uint64_t position, uint32_t slots)
+{
+	uint64_t before_end = ring->slot_count - (position & (ring->slot_count - 1));
+
+	if (slots <= before_end)
+		return gp_ring_slot(ring, position);
+	memcpy(drain->linear, gp_ring_slot(ring, position), before_end * GP_SLOT_BYTES);
+	memcpy((char *)drain->linear + before_end * GP_SLOT_BYTES, gp_ring_slot(ring, 0),
+	       (slots - before_end) * GP_SLOT_BYTES);
+	return (const struct gp_record *)drain->linear;
+}
+
+/* Encode the record at `position`; returns its slots, 0 = the chunk is full, -EBADMSG = this is not
+ * a record. */
+static int encode_one(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position,
+		      uint64_t head)
+{
+	uint32_t slots = gp_encode_slots(&drain->encoder, gp_ring_slot(ring, position));
+
+	if (slots == 0 || slots > head - position)
+		return -EBADMSG;
+	if (!gp_encode(&drain->encoder, in_one_piece(drain, ring, position, slots)))
+		return 0;
+	return (int)slots;
+}
+
+/* A THREAD record and the record that it speaks of go into the same chunk. */
+static int encode_unit(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position,
+		       uint64_t head)
+{
+	const struct gp_record *first = gp_ring_slot(ring, position);
+	uint8_t *at = drain->encoder.at;
+	int slots = encode_one(drain, ring, position, head);
+	int more;
+
+	if (slots <= 0 || first->kind != GP_RECORD_THREAD)
+		return slots;
+	more = encode_one(drain, ring, position + (uint32_t)slots, head);
+	if (more > 0)
+		return slots + more;
+	gp_encode_cut(&drain->encoder, at);
+	return more;
+}
+
+/* The program wrote into our memory: nothing from here on can be told apart. */
+static uint64_t skip_damage(uint64_t position, uint64_t head)
+{
+	gp_count(GP_COUNTER_DAMAGED_SLOTS, head - position);
+	return head;
+}
+
+/* Fill the chunk from the ring; returns the position up to which it went. */
+static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t tail,
+			    uint64_t head)
+{
+	uint64_t position = tail;
+
+	begin(drain);
+	while (position < head) {
+		int slots = encode_unit(drain, ring, position, head);
+
+		if (slots < 0)
+			return skip_damage(position, head);
+		if (slots == 0)
+			break;
+		position += (uint32_t)slots;
+	}
+	return position;
+}
+
+int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
+{
+	uint64_t tail = gp_load64(&ring->tail);
+	uint64_t head = gp_ring_head(ring);
+	uint64_t position;
+	int error = 0;
+
+	if (head == tail)
+		return 0;
+	position = encode_ring(drain, ring, tail, head);
+	drain->chunk.header.position = tail;
+	drain->chunk.header.position_slots = (uint32_t)(position - tail);
+	drain->chunk.header.ring = gp_load32(&ring->ring);
+	drain->chunk.header.thread = gp_load32(&ring->thread);
+	if (drain->encoder.records > 0)
+		error = append(drain);
+	if (error && head - tail <= ring->slot_count / 2)
+		return error;
+	if (error)
+		count_lost(drain);
+	gp_ring_free(ring, position);
+	return error ? error : (int)(position - tail);
+}
+
+void gp_drain_say(struct gp_drain *drain, const struct gp_record *record)
+{
+	if (!drain->own)
+		begin(drain);
+	drain->own = true;
+	if (gp_encode(&drain->encoder, record))
+		return;
+	gp_drain_finish_own(drain);
+	begin(drain);
+	drain->own = true;
+	gp_encode(&drain->encoder, record);
+}
+
+void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
+			 const char *text, size_t length_bytes)
+{
+	struct gp_record_string string = {
+		.kind = GP_RECORD_STRING, .space = (uint16_t)space, .id = id};
+
+	string.length_bytes = (uint32_t)length_bytes;
+	if (length_bytes > GP_STRING_MAX_BYTES) {
+		string.length_bytes = GP_STRING_MAX_BYTES;
+		gp_count(GP_COUNTER_CUT_STRINGS, 1);
+	}
+	memcpy(drain->linear, &string, sizeof(string));
+	memcpy((char *)drain->linear + sizeof(string), text, string.length_bytes);
+	gp_drain_say(drain, (const struct gp_record *)drain->linear);
+}
+
+int gp_drain_finish_own(struct gp_drain *drain)
+{
+	int error;
+
+	if (!drain->own)
+		return 0;
+	drain->own = false;
+	drain->chunk.header.position = 0;
+	drain->chunk.header.position_slots = 0;
+	drain->chunk.header.ring = 0;
+	drain->chunk.header.thread = 0;
+	error = append(drain);
+	if (error)
+		count_lost(drain);
+	return error;
+}

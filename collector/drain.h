@@ -1,0 +1,46 @@
+/*
+ * drain: moves records from rings into the trace file, chunk by chunk, and adds the writer's own
+ * records (ring 0).
+ *
+ * A ring's slots are given back only after the chunk that holds them is in the file: at every
+ * instant each published record is in the file or still in its ring.  Writer thread only.
+ */
+#ifndef COLLECTOR_DRAIN_H
+#define COLLECTOR_DRAIN_H
+
+#include <stdbool.h>
+
+#include "collector/encode.h"
+#include "collector/ring.h"
+#include "collector/tracefile.h"
+
+struct gp_drain {
+	struct gp_tracefile file;
+	struct gp_encoder encoder;
+	struct gp_chunk chunk;
+	bool own; /* the chunk at hand holds own records */
+	uint64_t linear[GP_SLOT_BYTES * 512 /
+			sizeof(uint64_t)]; /* a record that must lie in one piece */
+};
+
+/* Create the trace file; `drain` is zeroed. */
+int gp_drain_open(struct gp_drain *drain, const char *base_path);
+
+/*
+ * Write one chunk of what is in the ring.  Returns the number of slots that were freed, 0 = the
+ * ring is empty, or -errno where the file takes nothing.  Then the records stay in the ring and the
+ * next call tries again; but if the ring is more than half full, the chunk's records are dropped
+ * and counted, for a program must not wait for a full disk.
+ */
+int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring);
+
+/* Append an own record (aligned to 8 bytes) to the own chunk. */
+void gp_drain_say(struct gp_drain *drain, const struct gp_record *record);
+void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
+			 const char *text, size_t length_bytes);
+
+/* Write the own chunk, if there is one; before the next gp_drain_ring().  -errno: it is dropped,
+ * and counted. */
+int gp_drain_finish_own(struct gp_drain *drain);
+
+#endif

@@ -1,0 +1,239 @@
+#include "collector/facts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/clock.h"
+#include "collector/collector.h"
+#include "collector/identity.h"
+#include "collector/sys.h"
+#include "collector/text.h"
+
+/* What an interpreter's one-letter options before the script mean; letters of flags without
+ * argument are not listed. */
+struct interpreter {
+	const char *name; /* a prefix: versions may follow */
+	const char *module;
+	const char *code;
+	const char *argument; /* any other argument, which may be glued on */
+};
+
+static const struct interpreter interpreters[] = {
+	{"python", "m", "c", "WX"}, {"pypy", "m", "c", "WX"}, {"perl", "", "eE", "MmI"},
+	{"ruby", "", "e", "Ir"},    {"node", "", "ep", "r"},  {"julia", "", "eE", "LptJ"},
+	{"bash", "", "c", "oO"},    {"dash", "", "c", "o"},   {"zsh", "", "c", "o"},
+	{"ksh", "", "c", "o"},      {"sh", "", "c", "o"},     {"lua", "", "e", "l"},
+};
+
+/* The words of a command line, NUL-separated. */
+struct words {
+	const char *at;
+	const char *end;
+};
+
+static const char *next_word(struct words *words)
+{
+	const char *word = words->at;
+
+	if (word >= words->end)
+		return NULL;
+	words->at += strlen(word) + 1;
+	return word;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* python3.11 is python; pythonic is not. */
+static const struct interpreter *find_interpreter(const char *file)
+{
+	const char *name = base_name(file);
+
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++) {
+		size_t length = strlen(interpreters[i].name);
+
+		if (strncmp(name, interpreters[i].name, length) == 0 &&
+		    strspn(name + length, "0123456789.") == strlen(name + length))
+			return &interpreters[i];
+	}
+	return NULL;
+}
+
+enum found { FOUND_NOTHING, FOUND_MODULE, FOUND_CODE };
+
+/* One argument of the form -abc; an argument of a letter is the rest of it or the next word. */
+static enum found read_flags(const struct interpreter *interpreter, const char *flags,
+			     struct words *words, const char **module)
+{
+	for (; *flags != '\0'; flags++) {
+		bool takes_module = strchr(interpreter->module, *flags) != NULL;
+
+		if (strchr(interpreter->code, *flags) != NULL)
+			return FOUND_CODE;
+		if (!takes_module && strchr(interpreter->argument, *flags) == NULL)
+			continue;
+		*module = flags[1] != '\0' ? flags + 1 : next_word(words);
+		return takes_module && *module != NULL ? FOUND_MODULE : FOUND_NOTHING;
+	}
+	return FOUND_NOTHING;
+}
+
+/* The script or module that an interpreter was asked to run; NULL = none, its own name will do. */
+static const char *find_script(const struct interpreter *interpreter, struct words words,
+			       bool *is_module)
+{
+	const char *word;
+
+	*is_module = false;
+	next_word(&words);
+	while ((word = next_word(&words)) != NULL) {
+		const char *module = NULL;
+		enum found found;
+
+		if (strcmp(word, "--") == 0)
+			return next_word(&words);
+		if (word[0] != '-')
+			return word;
+		if (word[1] == '\0') /* the script comes from standard input */
+			return NULL;
+		if (word[1] == '-')
+			continue;
+		found = read_flags(interpreter, word + 1, &words, &module);
+		*is_module = found == FOUND_MODULE;
+		if (found != FOUND_NOTHING)
+			return module;
+	}
+	return NULL;
+}
+
+static void add_base_name(struct gp_text *out, const char *path, const char *suffix)
+{
+	size_t length = strlen(path), less = strlen(suffix), start;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (start = length; start > 0 && path[start - 1] != '/'; start--)
+		;
+	if (length - start > less && memcmp(path + length - less, suffix, less) == 0)
+		length -= less;
+	gp_text_add_bytes(out, path + start, length - start);
+}
+
+int gp_facts_program_of(const char *file, const char *command, size_t command_bytes, char *out,
+			size_t out_bytes)
+{
+	struct gp_text text = gp_text_in(out, out_bytes);
+	const struct interpreter *interpreter = find_interpreter(file);
+	struct words words = {command, command + command_bytes};
+	bool is_module = false;
+	const char *script = NULL;
+
+	if (interpreter != NULL)
+		script = find_script(interpreter, words, &is_module);
+	if (script != NULL && is_module)
+		gp_text_add(&text, script);
+	else if (script != NULL)
+		add_base_name(&text, script, ".py");
+	if (text.length == 0)
+		add_base_name(&text, file, " (deleted)");
+	return (int)text.length;
+}
+
+static size_t read_command(char *command, size_t size)
+{
+	ssize_t bytes = gp_sys_read_file("/proc/self/cmdline", command, size - 1);
+
+	if (bytes < 0)
+		bytes = 0;
+	command[bytes] = '\0';
+	return (size_t)bytes;
+}
+
+int gp_facts_program(char *out, size_t out_bytes)
+{
+	char file[GP_PATH_BYTES];
+	char command[GP_PATH_BYTES];
+	size_t command_bytes = read_command(command, sizeof(command));
+
+	if (gp_sys_read_link("/proc/self/exe", file, sizeof(file)) <= 0) {
+		struct gp_text name = gp_text_in(file, sizeof(file));
+
+		gp_text_add(&name, program_invocation_short_name);
+	}
+	return gp_facts_program_of(file, command, command_bytes, out, out_bytes);
+}
+
+static void say(struct gp_drain *drain, enum gp_info info, const char *text)
+{
+	if (text != NULL && text[0] != '\0')
+		gp_drain_say_string(drain, GP_STRING_INFO, info, text, strlen(text));
+}
+
+static void say_number(struct gp_drain *drain, enum gp_info info, uint64_t number)
+{
+	char memory[24];
+	struct gp_text text = gp_text_in(memory, sizeof(memory));
+
+	gp_text_add_decimal(&text, number);
+	say(drain, info, memory);
+}
+
+static void say_command(struct gp_drain *drain)
+{
+	static char command[GP_STRING_MAX_BYTES + 1];
+	size_t bytes = read_command(command, sizeof(command));
+
+	gp_drain_say_string(drain, GP_STRING_INFO, GP_INFO_COMMAND, command, bytes);
+}
+
+static void say_rank(struct gp_drain *drain)
+{
+	static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+						"SLURM_PROCID"};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *rank = getenv(variables[i]);
+
+		if (rank != NULL && rank[0] != '\0') {
+			say(drain, GP_INFO_RANK, rank);
+			return;
+		}
+	}
+}
+
+static void say_where(struct gp_drain *drain)
+{
+	char text[GP_PATH_BYTES];
+
+	gp_facts_program(text, sizeof(text));
+	say(drain, GP_INFO_PROGRAM, text);
+	if (gp_sys_host(text, sizeof(text)) == 0)
+		say(drain, GP_INFO_HOST, text);
+	if (gp_sys_directory(text, sizeof(text)) > 0)
+		say(drain, GP_INFO_DIRECTORY, text);
+	gp_identity_boot_id(text, sizeof(text));
+	say(drain, GP_INFO_BOOT_ID, text);
+}
+
+void gp_facts_say(struct gp_drain *drain, const char *ring_file, bool fell_back)
+{
+	say_where(drain);
+	say_command(drain);
+	say_rank(drain);
+	say_number(drain, GP_INFO_PID, gp_sys_process_id());
+	say_number(drain, GP_INFO_PARENT_PID, gp_sys_parent_id());
+	say_number(drain, GP_INFO_START_TIME, gp_identity_start_time());
+	say(drain, GP_INFO_VERSION, GP_VERSION);
+	say(drain, GP_INFO_CLOCK, gp_clock_is_tsc() ? "tsc" : "monotonic");
+	say_number(drain, GP_INFO_TICKS_PER_SECOND, gp_clock_ticks_per_second());
+	say(drain, GP_INFO_RING_FILE, ring_file);
+	if (ring_file[0] == '\0' && fell_back)
+		say(drain, GP_INFO_NOTE,
+		    "no ring file could be made in /dev/shm or beside the trace: "
+		    "a killed program loses its last 10 ms of records");
+}

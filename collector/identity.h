@@ -1,0 +1,16 @@
+/* identity: what makes this process this process, also for a reader after its death. */
+#ifndef COLLECTOR_IDENTITY_H
+#define COLLECTOR_IDENTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_PATH_BYTES 1024u /* longest path, with its NUL, that the wire takes */
+
+/* Field 22 of /proc/self/stat: clock ticks from boot to the start of the process; 0 = not known. */
+uint64_t gp_identity_start_time(void);
+
+/* The kernel's boot id, NUL-terminated; "" = not known. */
+void gp_identity_boot_id(char *text, size_t size);
+
+#endif

@@ -1,0 +1,359 @@
+#include "collector/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
+#define PAGE_BYTES     4096u
+#define STACK_BYTES    (256u << 10) /* the program's static TLS comes out of it */
+#define NS_PER_SECOND  1000000000u
+
+static long kernel_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	int saved = errno;
+	long result = syscall(number, a, b, c, d, e, f);
+
+	if (result == -1)
+		result = -errno;
+	errno = saved;
+	return result;
+}
+
+static int create_thread(pthread_t *thread, void *(*body)(void *))
+{
+	pthread_attr_t attributes;
+	int error;
+
+	error = pthread_attr_init(&attributes);
+	if (error)
+		return -error;
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	error = pthread_create(thread, &attributes, body, NULL);
+	pthread_attr_destroy(&attributes);
+	if (error == EINVAL) /* static TLS larger than our stack */
+		error = pthread_create(thread, NULL, body, NULL);
+	return -error;
+}
+
+/* A signal that the program expects in one of its own threads must never land in ours. */
+static int start_thread(pthread_t *thread, void *(*body)(void *))
+{
+	int saved = errno;
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = create_thread(thread, body);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = saved;
+	return error;
+}
+
+struct gp_sys gp_sys = {kernel_call, start_thread};
+
+static long call0(long number)
+{
+	return gp_sys.call(number, 0, 0, 0, 0, 0, 0);
+}
+
+static long call2(long number, long a, long b)
+{
+	return gp_sys.call(number, a, b, 0, 0, 0, 0);
+}
+
+static long call3(long number, long a, long b, long c)
+{
+	return gp_sys.call(number, a, b, c, 0, 0, 0);
+}
+
+static long call4(long number, long a, long b, long c, long d)
+{
+	return gp_sys.call(number, a, b, c, d, 0, 0);
+}
+
+int gp_sys_open(const char *path, int flags, unsigned mode)
+{
+	long fd;
+
+	do
+		fd = call4(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC | O_NOFOLLOW,
+			   (long)mode);
+	while (fd == -EINTR);
+	return (int)fd;
+}
+
+void gp_sys_close(int fd)
+{
+	call2(SYS_close, fd, 0);
+}
+
+size_t gp_sys_write(int fd, const void *data, size_t bytes, int *error)
+{
+	size_t done = 0;
+
+	*error = 0;
+	while (done < bytes) {
+		long n = call3(SYS_write, fd, (long)((const char *)data + done),
+			       (long)(bytes - done));
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0) {
+			*error = n < 0 ? (int)n : -EIO;
+			break;
+		}
+		done += (size_t)n;
+	}
+	return done;
+}
+
+static ssize_t read_all(int fd, char *data, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		long n = call3(SYS_read, fd, (long)(data + done), (long)(size - done));
+
+		if (n == -EINTR)
+			continue;
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t gp_sys_read_file(const char *path, void *data, size_t size)
+{
+	int fd = gp_sys_open(path, O_RDONLY, 0);
+	ssize_t bytes;
+
+	if (fd < 0)
+		return fd;
+	bytes = read_all(fd, data, size);
+	gp_sys_close(fd);
+	return bytes;
+}
+
+ssize_t gp_sys_read_line(const char *path, char *text, size_t size)
+{
+	ssize_t bytes = gp_sys_read_file(path, text, size - 1);
+	char *newline;
+
+	text[bytes < 0 ? 0 : bytes] = '\0';
+	if (bytes < 0)
+		return bytes;
+	newline = strchr(text, '\n');
+	if (newline)
+		*newline = '\0';
+	return (ssize_t)strlen(text);
+}
+
+int gp_sys_truncate(int fd, uint64_t bytes)
+{
+	return (int)call2(SYS_ftruncate, fd, (long)bytes);
+}
+
+int gp_sys_allocate(int fd, uint64_t from_bytes, uint64_t bytes)
+{
+	long result;
+
+	do
+		result = call4(SYS_fallocate, fd, 0, (long)from_bytes, (long)bytes);
+	while (result == -EINTR);
+	return (int)result;
+}
+
+int gp_sys_unlink(const char *path)
+{
+	return (int)call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+}
+
+int gp_sys_file_id(int fd, struct gp_file_id *id)
+{
+	struct stat status;
+	long result = call2(SYS_fstat, fd, (long)&status);
+
+	if (result < 0)
+		return (int)result;
+	id->device = status.st_dev;
+	id->inode = status.st_ino;
+	return 0;
+}
+
+int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes)
+{
+	struct statfs status;
+	long result = call2(SYS_fstatfs, fd, (long)&status);
+
+	if (result < 0)
+		return (int)result;
+	*type = (uint64_t)(uint32_t)status.f_type;
+	*free_bytes = (uint64_t)status.f_bavail * (uint64_t)status.f_bsize;
+	return 0;
+}
+
+static int map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
+{
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	long result = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd,
+				  (long)from_bytes);
+
+	if (result < 0 && result > -4096)
+		return (int)result;
+	*memory = (void *)result;
+	return 0;
+}
+
+/* Where the kernel cannot populate, touching does: the file's blocks are allocated, so that it
+ * cannot fail. */
+static int populate(char *memory, size_t bytes)
+{
+	long result = call3(SYS_madvise, (long)memory, (long)bytes, POPULATE_WRITE);
+
+	if (result != -EINVAL)
+		return (int)result;
+	for (size_t at = 0; at < bytes; at += PAGE_BYTES)
+		*(volatile char *)(memory + at) = 0;
+	return 0;
+}
+
+int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
+{
+	int error = map(fd, from_bytes, bytes, memory);
+
+	if (error)
+		return error;
+	/* Saves time in fork() only: a child never touches rings, whether it has them or not. */
+	call3(SYS_madvise, (long)*memory, (long)bytes, MADV_DONTFORK);
+	error = populate(*memory, bytes);
+	if (error)
+		gp_sys_unmap(*memory, bytes);
+	return error;
+}
+
+void gp_sys_unmap(void *memory, size_t bytes)
+{
+	call2(SYS_munmap, (long)memory, (long)bytes);
+}
+
+int gp_sys_wipe_on_fork(void *memory, size_t bytes)
+{
+	return (int)call3(SYS_madvise, (long)memory, (long)bytes, MADV_WIPEONFORK);
+}
+
+void gp_sys_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+	struct timespec timeout = {(time_t)(timeout_ns / NS_PER_SECOND),
+				   (long)(timeout_ns % NS_PER_SECOND)};
+
+	call4(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)expected, (long)&timeout);
+}
+
+void gp_sys_wake(uint32_t *word)
+{
+	call3(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+void gp_sys_sleep(uint64_t duration_ns)
+{
+	struct timespec duration = {(time_t)(duration_ns / NS_PER_SECOND),
+				    (long)(duration_ns % NS_PER_SECOND)};
+
+	call2(SYS_nanosleep, (long)&duration, 0);
+}
+
+uint32_t gp_sys_thread_id(void)
+{
+	return (uint32_t)call0(SYS_gettid);
+}
+
+uint32_t gp_sys_process_id(void)
+{
+	return (uint32_t)call0(SYS_getpid);
+}
+
+uint32_t gp_sys_parent_id(void)
+{
+	return (uint32_t)call0(SYS_getppid);
+}
+
+uint32_t gp_sys_user_id(void)
+{
+	return (uint32_t)call0(SYS_getuid);
+}
+
+void gp_sys_thread_name(char name[16])
+{
+	if (call2(SYS_prctl, PR_GET_NAME, (long)name) < 0)
+		name[0] = '\0';
+	name[15] = '\0';
+}
+
+void gp_sys_set_thread_name(const char *name)
+{
+	call2(SYS_prctl, PR_SET_NAME, (long)name);
+}
+
+uint64_t gp_sys_random(void)
+{
+	uint64_t bits = 0;
+
+	if (call3(SYS_getrandom, (long)&bits, sizeof(bits), 1 /* GRND_NONBLOCK */) ==
+	    (long)sizeof(bits))
+		return bits;
+	return gp_sys_now_ns() * 0x9e3779b97f4a7c15u;
+}
+
+ssize_t gp_sys_read_link(const char *path, char *text, size_t size)
+{
+	long bytes = call4(SYS_readlinkat, AT_FDCWD, (long)path, (long)text, (long)(size - 1));
+
+	text[bytes < 0 ? 0 : bytes] = '\0';
+	return bytes;
+}
+
+ssize_t gp_sys_directory(char *text, size_t size)
+{
+	long bytes = call2(SYS_getcwd, (long)text, (long)size);
+
+	if (bytes < 0)
+		return bytes;
+	return (ssize_t)strnlen(text, size);
+}
+
+int gp_sys_host(char *text, size_t size)
+{
+	struct utsname names;
+	long result = call2(SYS_uname, (long)&names, 0);
+	size_t length;
+
+	if (result < 0)
+		return (int)result;
+	length = strnlen(names.nodename, size - 1);
+	memcpy(text, names.nodename, length);
+	text[length] = '\0';
+	return 0;
+}
+
+uint64_t gp_sys_now_ns(void)
+{
+	struct timespec now = {0, 0};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,93 @@
+/*
+ * sys: every system call of the collector, through one table that tests replace.
+ *
+ * All functions return 0 or a result, or -errno; none touches errno, so that they may be used
+ * inside a program's calls.  Calls that a signal interrupts are taken up again.  Any thread, also
+ * signal handlers.
+ */
+#ifndef COLLECTOR_SYS_H
+#define COLLECTOR_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pthread.h>
+#include <sys/types.h>
+
+struct gp_sys {
+	/* system call `number`; result or -errno */
+	long (*call)(long number, long a, long b, long c, long d, long e, long f);
+	/* start a thread with all signals blocked and a small stack; 0 or -errno */
+	int (*thread)(pthread_t *thread, void *(*body)(void *));
+};
+
+extern struct gp_sys gp_sys;
+
+/* Always with O_CLOEXEC and O_NOFOLLOW.  Returns a descriptor. */
+int gp_sys_open(const char *path, int flags, unsigned mode);
+void gp_sys_close(int fd);
+
+/* Write all of it; returns the bytes written, fewer than asked only after an error, which goes to
+ * *error (-errno). */
+size_t gp_sys_write(int fd, const void *data, size_t bytes, int *error);
+
+/* Up to `size` bytes of a file from its start; returns their number. */
+ssize_t gp_sys_read_file(const char *path, void *data, size_t size);
+
+/* The first line of a small file, NUL-terminated, without its newline; returns its length. */
+ssize_t gp_sys_read_line(const char *path, char *text, size_t size);
+
+int gp_sys_truncate(int fd, uint64_t bytes);
+
+/* Allocate real blocks and grow the file to from_bytes + bytes. */
+int gp_sys_allocate(int fd, uint64_t from_bytes, uint64_t bytes);
+int gp_sys_unlink(const char *path);
+
+struct gp_file_id {
+	uint64_t device;
+	uint64_t inode;
+};
+
+int gp_sys_file_id(int fd, struct gp_file_id *id);
+
+/* The type (statfs f_type) and free bytes of the file system that holds an open file. */
+int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes);
+
+/*
+ * Map `bytes` readable and writable: from_bytes onwards of fd, shared; or, with fd = -1, private
+ * memory. Every page is really there afterwards: touching it neither faults for lack of space nor
+ * waits.
+ */
+int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory);
+void gp_sys_unmap(void *memory, size_t bytes);
+
+/* Let whole pages of private memory become zero in forked children; -EINVAL where the kernel cannot
+ * do that. */
+int gp_sys_wipe_on_fork(void *memory, size_t bytes);
+
+/* Sleep while *word == expected, until woken or timeout_ns is over. */
+void gp_sys_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
+void gp_sys_wake(uint32_t *word);
+void gp_sys_sleep(uint64_t duration_ns);
+
+uint32_t gp_sys_thread_id(void);
+uint32_t gp_sys_process_id(void);
+uint32_t gp_sys_parent_id(void);
+uint32_t gp_sys_user_id(void);
+
+/* Name of the calling thread, NUL-terminated. */
+void gp_sys_thread_name(char name[16]);
+void gp_sys_set_thread_name(const char *name);
+
+/* Unguessable bits; where the kernel has none, ones that are merely different each time. */
+uint64_t gp_sys_random(void);
+
+ssize_t gp_sys_read_link(const char *path, char *text, size_t size);
+ssize_t gp_sys_directory(char *text, size_t size);
+int gp_sys_host(char *text, size_t size);
+
+/* CLOCK_MONOTONIC: for deadlines. */
+uint64_t gp_sys_now_ns(void);
+
+#endif

@@ -1,0 +1,44 @@
+#include "collector/text.h"
+
+#include <string.h>
+
+struct gp_text gp_text_in(char *memory, size_t size_bytes)
+{
+	memory[0] = '\0';
+	return (struct gp_text){memory, size_bytes, 0, false};
+}
+
+void gp_text_add_bytes(struct gp_text *text, const char *more, size_t bytes)
+{
+	size_t room = text->size_bytes - 1 - text->length;
+
+	if (bytes > room) {
+		bytes = room;
+		text->cut = true;
+	}
+	memcpy(text->start + text->length, more, bytes);
+	text->length += bytes;
+	text->start[text->length] = '\0';
+}
+
+void gp_text_add(struct gp_text *text, const char *more)
+{
+	gp_text_add_bytes(text, more, strlen(more));
+}
+
+void gp_text_add_decimal(struct gp_text *text, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	gp_text_add_bytes(text, digits + at, sizeof(digits) - at);
+}
+
+void gp_text_add_hex(struct gp_text *text, uint64_t number)
+{
+	for (int shift = 60; shift >= 0; shift -= 4)
+		gp_text_add_bytes(text, &"0123456789abcdef"[number >> shift & 15], 1);
+}

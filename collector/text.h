@@ -1,0 +1,25 @@
+/* text: put short texts together without stdio.  What does not fit is cut, and text->cut says so.
+ */
+#ifndef COLLECTOR_TEXT_H
+#define COLLECTOR_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gp_text {
+	char *start; /* always NUL-terminated */
+	size_t size_bytes;
+	size_t length;
+	bool cut;
+};
+
+/* An empty text in the caller's memory of at least one byte. */
+struct gp_text gp_text_in(char *memory, size_t size_bytes);
+
+void gp_text_add(struct gp_text *text, const char *more);
+void gp_text_add_bytes(struct gp_text *text, const char *more, size_t bytes);
+void gp_text_add_decimal(struct gp_text *text, uint64_t number);
+void gp_text_add_hex(struct gp_text *text, uint64_t number); /* 16 digits */
+
+#endif

@@ -1,0 +1,374 @@
+#include "collector/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "collector/ring.h"
+#include "collector/sys.h"
+
+#define LOCK_SPINS    1000
+#define NESTED_SPINS  100
+#define ROOM_SLEEP_NS 100000u
+#define LIVE_BYTES    4096u
+
+/* What a thread keeps; zero at its start.  Only the thread itself and its signal handlers touch it.
+ */
+struct local {
+	struct gp_ring_header *ring; /* its own, or NULL */
+	struct gp_lane *lane;
+	uint64_t gave_up_at; /* 1 + tail of the ring that stayed full; no second wait until it moved
+			      */
+	uint32_t id;         /* thread id, 0 = not asked yet */
+	uint8_t busy;        /* inside gp_emit(): a signal handler keeps off our ring */
+	uint8_t sharing;     /* holds the shared ring's lock */
+	uint8_t named;
+	uint8_t ended; /* its destructor ran: no ring any more */
+};
+
+static_assert(sizeof(struct local) <= 64, "static TLS is scarce");
+
+static __thread struct local local __attribute__((tls_model("initial-exec")));
+
+/* Zero: not live.  Alone on its page, because the kernel zeroes the whole page in forked children.
+ */
+static uint32_t live[LIVE_BYTES / sizeof(uint32_t)] __attribute__((aligned(LIVE_BYTES)));
+
+static struct gp_arena *rings;
+static struct gp_bell *writer_bell;
+static struct gp_ring_header *shared_ring;
+static uint32_t shared_lock;
+static uint32_t owner_process;
+
+static pthread_key_t key;
+static bool has_key;
+
+/* ---- the shared ring ---- */
+
+static bool lock_shared(int spins)
+{
+	while (gp_swap32(&shared_lock, 1) != 0) {
+		if (--spins == 0)
+			return false;
+		gp_pause();
+	}
+	local.sharing = 1;
+	return true;
+}
+
+static void unlock_shared(void)
+{
+	local.sharing = 0;
+	gp_store32_release(&shared_lock, 0);
+}
+
+static bool put(struct gp_ring_header *ring, const struct gp_item *item)
+{
+	bool done = gp_ring_put(ring, item);
+
+	if (gp_ring_is_half_full(ring))
+		gp_bell_ring(writer_bell);
+	return done;
+}
+
+static bool put_shared(const struct gp_item *item, int spins)
+{
+	bool done;
+
+	if (local.sharing || !lock_shared(spins))
+		return false;
+	done = put(shared_ring, item);
+	unlock_shared();
+	if (done)
+		gp_count(GP_COUNTER_SHARED_RING, 1);
+	return done;
+}
+
+/* ---- putting with patience ---- */
+
+static bool try_put(const struct gp_item *item)
+{
+	return local.ring != NULL ? put(local.ring, item) : put_shared(item, LOCK_SPINS);
+}
+
+static void count_wait(void)
+{
+	if (local.ring != NULL)
+		gp_add64_own(&local.ring->waits, 1);
+	else
+		gp_count(GP_COUNTER_RING_WAITS, 1);
+}
+
+static void count_lost(void)
+{
+	if (local.ring != NULL)
+		gp_add64_own(&local.ring->lost, 1);
+	else
+		gp_count(GP_COUNTER_LOST_NO_RING, 1);
+}
+
+static uint64_t ring_tail(void)
+{
+	return gp_load64(&(local.ring != NULL ? local.ring : shared_ring)->tail);
+}
+
+/* One long wait for a writer that does not move is enough: after it, records are dropped at once
+ * until it moves. */
+static bool wait_and_put(const struct gp_item *item)
+{
+	uint64_t give_up_ns;
+
+	if (local.gave_up_at == ring_tail() + 1)
+		return false;
+	count_wait();
+	give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
+	do {
+		gp_bell_ring(writer_bell);
+		gp_sys_sleep(ROOM_SLEEP_NS);
+		if (try_put(item))
+			return true;
+	} while (gp_sys_now_ns() < give_up_ns);
+	local.gave_up_at = ring_tail() + 1;
+	return false;
+}
+
+static bool put_patiently(const struct gp_item *item)
+{
+	if (try_put(item) || wait_and_put(item))
+		return true;
+	count_lost();
+	return false;
+}
+
+/* ---- a thread's first and last record ---- */
+
+/*
+ * A child of vfork() runs on its parent's thread data: what is kept there must be the parent's.  It
+ * gets no ring of its own and stays unknown.
+ */
+static bool is_own_process(void)
+{
+	return gp_sys_process_id() == owner_process;
+}
+
+static void take_ring(void)
+{
+	struct gp_lane *lane = gp_arena_take(rings, local.id);
+
+	if (gp_arena_is_short(rings))
+		gp_bell_ring(writer_bell);
+	if (lane == NULL)
+		return;
+	if (has_key && pthread_setspecific(key, lane) != 0) {
+		gp_arena_close_lane(rings, lane);
+		local.ended = 1;
+		return;
+	}
+	local.lane = lane;
+	local.ring = lane->ring;
+}
+
+static uint32_t item_owner(void)
+{
+	if (local.ring != NULL)
+		return 0;
+	return local.id != 0 ? local.id : gp_sys_thread_id();
+}
+
+static void put_name(void)
+{
+	char name[16];
+	struct gp_record_string string = {.kind = GP_RECORD_STRING, .space = GP_STRING_THREAD};
+	struct gp_item item = {(const struct gp_record *)&string, name, 1, item_owner()};
+
+	gp_sys_thread_name(name);
+	string.id = local.id;
+	string.length_bytes = (uint32_t)strlen(name);
+	local.named = try_put(&item);
+}
+
+static void introduce_thread(void)
+{
+	if (local.id == 0 && is_own_process())
+		local.id = gp_sys_thread_id();
+	if (local.ring == NULL && !local.ended && local.id != 0)
+		take_ring();
+	if (!local.named && local.id != 0)
+		put_name();
+}
+
+static void end_thread(void *lane)
+{
+	if (!gp_load32_acquire(live) || local.lane != lane)
+		return;
+	local.ring = NULL;
+	local.lane = NULL;
+	local.ended = 1;
+	gp_signal_fence();
+	if (gp_arena_close_lane(rings, lane))
+		gp_bell_ring(writer_bell);
+}
+
+/* ---- emitting ---- */
+
+/* From a signal handler that interrupted gp_emit() in this very thread: no waiting. */
+static bool emit_nested(const struct gp_item *item)
+{
+	if (put_shared(item, NESTED_SPINS))
+		return true;
+	gp_count(GP_COUNTER_LOST_NESTED, 1);
+	return false;
+}
+
+static bool emit_slowly(struct gp_item *item)
+{
+	bool done;
+
+	local.busy = 1;
+	gp_signal_fence();
+	if (local.ring == NULL || !local.named)
+		introduce_thread();
+	item->thread = item_owner();
+	done = put_patiently(item);
+	gp_signal_fence();
+	local.busy = 0;
+	return done;
+}
+
+static bool emit_item(struct gp_item *item)
+{
+	int saved = errno;
+	bool done;
+
+	if (local.busy) {
+		item->thread = local.id != 0 ? local.id : gp_sys_thread_id();
+		done = emit_nested(item);
+	} else {
+		done = emit_slowly(item);
+	}
+	errno = saved;
+	return done;
+}
+
+static __attribute__((noinline)) bool emit_fixed(const struct gp_record *record)
+{
+	struct gp_item item = {record, NULL, record->slots, 0};
+
+	return emit_item(&item);
+}
+
+bool gp_emit(const struct gp_record *record)
+{
+	struct local *self = &local;
+	bool done;
+
+	if (!gp_load32_acquire(live))
+		return false;
+	if (__builtin_expect(self->ring == NULL || self->busy, 0))
+		return emit_fixed(record);
+	self->busy = 1;
+	gp_signal_fence();
+	done = gp_ring_put_quick(self->ring, record);
+	gp_signal_fence();
+	self->busy = 0;
+	if (__builtin_expect(done, 1))
+		return true;
+	return emit_fixed(record);
+}
+
+bool gp_emit_string(enum gp_string_space space, uint32_t id, uint32_t value, const char *text,
+		    uint32_t length_bytes)
+{
+	struct gp_record_string string = {.kind = GP_RECORD_STRING,
+					  .space = (uint16_t)space,
+					  .id = id,
+					  .value = value,
+					  .length_bytes = length_bytes};
+	struct gp_item item = {(const struct gp_record *)&string, text, 0, 0};
+
+	if (!gp_load32_acquire(live))
+		return false;
+	if (length_bytes > GP_STRING_MAX_BYTES) {
+		string.length_bytes = GP_STRING_MAX_BYTES;
+		gp_count(GP_COUNTER_CUT_STRINGS, 1);
+	}
+	item.slots = gp_string_slots(string.length_bytes);
+	return emit_item(&item);
+}
+
+bool gp_emit_info(enum gp_info info, const char *text)
+{
+	return gp_emit_string(GP_STRING_INFO, info, 0, text, (uint32_t)strlen(text));
+}
+
+void gp_count_hook(uint64_t sampled_ticks)
+{
+	struct gp_ring_header *ring = local.ring;
+
+	if (!gp_load32_acquire(live))
+		return;
+	if (ring == NULL) {
+		gp_count(GP_COUNTER_HOOKS, 1);
+		return;
+	}
+	gp_add64_own(&ring->hooks, 1);
+	if (sampled_ticks != 0) {
+		gp_add64_own(&ring->hooks_sampled, 1);
+		gp_add64_own(&ring->hooks_sampled_ticks, sampled_ticks);
+	}
+}
+
+void gp_count_nested(void)
+{
+	struct gp_ring_header *ring = local.ring;
+
+	if (!gp_load32_acquire(live))
+		return;
+	if (ring == NULL)
+		gp_count(GP_COUNTER_NESTED_CALLBACKS, 1);
+	else
+		gp_add64_own(&ring->nested_callbacks, 1);
+}
+
+/* ---- life of the collector ---- */
+
+/* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an
+ * allocation in each thread. */
+static __attribute__((constructor)) void make_key(void)
+{
+	has_key = pthread_key_create(&key, end_thread) == 0;
+}
+
+static void die_in_child(void)
+{
+	gp_store32(live, 0);
+}
+
+int gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell)
+{
+	/* The second way misses children of clone(); it is for kernels before 4.14. */
+	if (gp_sys_wipe_on_fork(live, sizeof(live)) != 0 &&
+	    pthread_atfork(NULL, NULL, die_in_child) != 0)
+		return -ENOMEM;
+	rings = arena;
+	writer_bell = bell;
+	owner_process = gp_sys_process_id();
+	shared_ring = gp_arena_take(arena, 0)->ring;
+	return 0;
+}
+
+void gp_thread_go_live(void)
+{
+	gp_store32_release(live, 1);
+}
+
+void gp_thread_go_dead(void)
+{
+	gp_store32_release(live, 0);
+}
+
+bool gp_collector_is_live(void)
+{
+	return gp_load32_acquire(live) != 0;
+}

@@ -1,0 +1,116 @@
+#include "collector/tracefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "collector/sys.h"
+#include "collector/text.h"
+#include "gpuprof/crc32c.h"
+
+#define MAX_COPIES 10000 /* of one name */
+
+static int name_copy(struct gp_tracefile *file, const char *base_path, uint32_t copy)
+{
+	struct gp_text path = gp_text_in(file->path, sizeof(file->path));
+
+	gp_text_add(&path, base_path);
+	if (copy > 1) {
+		gp_text_add(&path, ".");
+		gp_text_add_decimal(&path, copy);
+	}
+	gp_text_add(&path, GP_TRACE_SUFFIX);
+	return path.cut ? -ENAMETOOLONG : 0;
+}
+
+static int create(struct gp_tracefile *file, const char *base_path)
+{
+	int fd = -EEXIST;
+
+	for (uint32_t copy = 1; copy < MAX_COPIES && fd == -EEXIST; copy++) {
+		int error = name_copy(file, base_path, copy);
+
+		if (error)
+			return error;
+		fd = gp_sys_open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
+	}
+	return fd;
+}
+
+int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
+{
+	static const char magic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', GP_TRACE_VERSION};
+	int error = -EINVAL;
+
+	file->fd = base_path[0] == '/' ? create(file, base_path) : -EINVAL;
+	if (file->fd >= 0) {
+		gp_sys_write(file->fd, magic, sizeof(magic), &error);
+		gp_tracefile_close(file);
+		if (error)
+			gp_sys_unlink(file->path);
+	} else {
+		error = file->fd;
+	}
+	file->bytes = sizeof(magic);
+	file->sequence = 0;
+	if (error)
+		file->path[0] = '\0';
+	return error;
+}
+
+static_assert(offsetof(struct gp_chunk, payload) ==
+		      offsetof(struct gp_chunk, header) + sizeof(struct gp_chunk_header),
+	      "a chunk is written in one piece");
+
+static void seal(struct gp_chunk *chunk, uint64_t sequence)
+{
+	struct gp_chunk_header *header = &chunk->header;
+	size_t unchecked = offsetof(struct gp_chunk_header, records);
+
+	memset((char *)chunk + offsetof(struct gp_chunk, payload) + header->payload_bytes, 0,
+	       sizeof(chunk->zeros));
+	header->magic = GP_CHUNK_MAGIC;
+	header->sequence = sequence;
+	header->zero = 0;
+	header->crc = gp_crc32c((const char *)chunk + offsetof(struct gp_chunk, header) + unchecked,
+				sizeof(*header) - unchecked + header->payload_bytes);
+}
+
+/* Make as if the part of a chunk that was written had not been; else the file just got longer. */
+static void undo(struct gp_tracefile *file, size_t written)
+{
+	if (written > 0 && gp_sys_truncate(file->fd, file->bytes) != 0)
+		file->bytes += written;
+}
+
+int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
+{
+	size_t padding = -file->bytes & 7;
+	size_t bytes = padding + sizeof(chunk->header) +
+		       gp_chunk_padded_bytes(chunk->header.payload_bytes);
+	size_t written;
+	int error;
+
+	if (file->fd < 0)
+		file->fd = gp_sys_open(file->path, O_WRONLY | O_APPEND, 0);
+	if (file->fd < 0)
+		return file->fd;
+	seal(chunk, file->sequence);
+	written = gp_sys_write(file->fd,
+			       (const char *)chunk + offsetof(struct gp_chunk, header) - padding,
+			       bytes, &error);
+	if (error) {
+		undo(file, written);
+		return error;
+	}
+	file->bytes += bytes;
+	file->sequence++;
+	return 0;
+}
+
+void gp_tracefile_close(struct gp_tracefile *file)
+{
+	if (file->fd >= 0)
+		gp_sys_close(file->fd);
+	file->fd = -1;
+}

@@ -1,0 +1,307 @@
+#include "collector/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "collector/arena.h"
+#include "collector/atomic.h"
+#include "collector/bell.h"
+#include "collector/clock.h"
+#include "collector/count.h"
+#include "collector/drain.h"
+#include "collector/facts.h"
+#include "collector/sys.h"
+#include "collector/text.h"
+#include "collector/thread.h"
+
+#define NS_PER_MS    1000000u
+#define IDLE_POLL_NS (50 * NS_PER_MS)
+#define MEMORY_POLL_NS                                                                             \
+	(10 * NS_PER_MS) /* what is lost when a process with rings in private memory is killed */
+#define ANCHOR_NS  (1000 * NS_PER_MS)
+#define MAX_ROUNDS 16 /* over the rings before the clock is looked at again */
+
+enum progress { STARTING, RUNNING, FAILED, DONE };
+
+static struct {
+	struct gp_collector_config config;
+	pthread_t thread;
+	uint32_t
+		progress; /* enum progress, atomic; the starting and stopping threads sleep on it */
+	uint32_t stop;    /* atomic */
+	uint32_t wants_anchor; /* atomic */
+	int error;             /* with FAILED: why; with DONE: what kept records from the file */
+	struct gp_bell bell;
+	struct gp_arena arena;
+	struct gp_drain drain;
+	uint64_t anchor_ns; /* when the last anchor was written */
+	uint64_t reported[GP_COUNTERS];
+} writer;
+
+/* ---- rings ---- */
+
+/* One chunk of each ring, so that none waits long for another.  Returns the slots moved; *error is
+ * the last one met. */
+static uint64_t drain_round(int *error)
+{
+	uint32_t lanes = gp_load32_acquire(&writer.arena.lane_count);
+	uint64_t slots = 0;
+
+	for (uint32_t i = 0; i < lanes; i++) {
+		int moved = gp_drain_ring(&writer.drain, writer.arena.lanes[i].ring);
+
+		if (moved < 0)
+			*error = moved;
+		else
+			slots += (uint32_t)moved;
+	}
+	return slots;
+}
+
+/* Returns whether records were moved. */
+static bool drain_rings(int *error)
+{
+	bool moved = false;
+
+	for (int round = 0; round < MAX_ROUNDS && drain_round(error) > 0; round++)
+		moved = true;
+	return moved;
+}
+
+static void recycle_lane(struct gp_lane *lane)
+{
+	if (gp_load32_acquire(&lane->state) == GP_LANE_CLOSING &&
+	    gp_ring_head(lane->ring) == gp_load64(&lane->ring->tail))
+		gp_arena_recycle(&writer.arena, lane);
+}
+
+static void care_for_rings(bool try_again)
+{
+	uint32_t lanes = gp_load32(&writer.arena.lane_count);
+
+	for (uint32_t i = 0; i < lanes; i++)
+		recycle_lane(&writer.arena.lanes[i]);
+	if (gp_load32(&writer.arena.exhausted) && !try_again)
+		return;
+	while (gp_arena_wants_spare(&writer.arena))
+		if (gp_arena_grow(&writer.arena) != 0)
+			break;
+}
+
+/* ---- own records ---- */
+
+static void say_anchor(void)
+{
+	struct gp_record_anchor anchor;
+
+	gp_clock_read_anchor(&anchor);
+	gp_drain_say(&writer.drain, (const struct gp_record *)&anchor);
+}
+
+static void say_counter(enum gp_counter counter, uint64_t value, uint64_t ticks)
+{
+	struct gp_record_counter record = {.kind = GP_RECORD_COUNTER,
+					   .slots = 1,
+					   .counter = (uint16_t)counter,
+					   .value = value,
+					   .ticks = ticks};
+
+	gp_drain_say(&writer.drain, (const struct gp_record *)&record);
+}
+
+static void say_counters(void)
+{
+	uint64_t totals[GP_COUNTERS];
+	uint64_t ticks = gp_clock_ticks();
+
+	gp_count_total(&writer.arena, totals);
+	for (int i = 0; i < GP_COUNTERS; i++)
+		if (totals[i] != writer.reported[i])
+			say_counter((enum gp_counter)i, totals[i], ticks);
+	if (gp_drain_finish_own(&writer.drain) == 0)
+		memcpy(writer.reported, totals, sizeof(totals));
+}
+
+static void say_thread_name(uint32_t thread)
+{
+	char path[64], name[16];
+	struct gp_text text = gp_text_in(path, sizeof(path));
+	ssize_t length;
+
+	gp_text_add(&text, "/proc/self/task/");
+	gp_text_add_decimal(&text, thread);
+	gp_text_add(&text, "/comm");
+	length = gp_sys_read_line(path, name, sizeof(name));
+	if (length > 0)
+		gp_drain_say_string(&writer.drain, GP_STRING_THREAD, thread, name, (size_t)length);
+}
+
+/* Threads say their name with their first record, but some get it only later. */
+static void say_thread_names(void)
+{
+	uint32_t lanes = gp_load32(&writer.arena.lane_count);
+
+	for (uint32_t i = 0; i < lanes; i++) {
+		uint32_t thread = gp_load32(&writer.arena.lanes[i].ring->thread);
+
+		if (gp_load32_acquire(&writer.arena.lanes[i].state) == GP_LANE_TAKEN && thread != 0)
+			say_thread_name(thread);
+	}
+}
+
+static void say_end(void)
+{
+	struct gp_record_end end = {.kind = GP_RECORD_END,
+				    .slots = 2,
+				    .reason = GP_END_EXIT,
+				    .ticks = gp_clock_ticks()};
+
+	gp_drain_say(&writer.drain, (const struct gp_record *)&end);
+}
+
+/* ---- the thread's life ---- */
+
+static int set_up(void)
+{
+	int error;
+
+	gp_clock_start();
+	error = gp_drain_open(&writer.drain, writer.config.trace_path);
+	if (error)
+		return error;
+	error = gp_arena_open(&writer.arena, writer.config.ring_place, writer.drain.file.path);
+	if (!error)
+		error = gp_thread_set_up(&writer.arena, &writer.bell);
+	if (error)
+		return error;
+	gp_arena_grow(&writer.arena); /* for this thread; the first pass makes more */
+	gp_clock_settle();
+	gp_facts_say(&writer.drain, writer.arena.path, writer.config.ring_place == GP_RINGS_AUTO);
+	say_anchor();
+	writer.anchor_ns = gp_sys_now_ns();
+	error = gp_drain_finish_own(&writer.drain);
+	gp_tracefile_close(&writer.drain.file);
+	return error;
+}
+
+static void clean_up_failure(void)
+{
+	gp_arena_remove(&writer.arena);
+	if (writer.drain.file.path[0] != '\0')
+		gp_sys_unlink(writer.drain.file.path);
+	writer.drain.file.path[0] = '\0';
+}
+
+static void announce(enum progress progress)
+{
+	gp_store32_release(&writer.progress, progress);
+	gp_sys_wake(&writer.progress);
+}
+
+static bool pass(void)
+{
+	int error = 0;
+	bool moved = drain_rings(&error);
+	bool anchor_due = gp_sys_now_ns() - writer.anchor_ns >= ANCHOR_NS;
+
+	care_for_rings(anchor_due);
+	if (gp_swap32(&writer.wants_anchor, 0) || anchor_due) {
+		say_anchor();
+		say_counters();
+		writer.anchor_ns = gp_sys_now_ns();
+	}
+	gp_tracefile_close(&writer.drain.file);
+	return moved && !error;
+}
+
+static uint64_t poll_ns(bool active)
+{
+	return active && writer.arena.path[0] == '\0' ? MEMORY_POLL_NS : IDLE_POLL_NS;
+}
+
+/* Everything published is in the file, or the error says why not. */
+static int finish(void)
+{
+	int error = 0;
+
+	while (!error && drain_rings(&error))
+		;
+	say_thread_names();
+	say_anchor();
+	say_counters();
+	if (!error) {
+		say_end();
+		error = gp_drain_finish_own(&writer.drain);
+	}
+	gp_tracefile_close(&writer.drain.file);
+	return error;
+}
+
+static void *run(void *unused)
+{
+	gp_sys_set_thread_name("gpuprof");
+	writer.error = set_up();
+	if (writer.error) {
+		clean_up_failure();
+		announce(FAILED);
+		return unused;
+	}
+	gp_thread_go_live();
+	announce(RUNNING);
+	while (!gp_load32_acquire(&writer.stop))
+		gp_bell_wait(&writer.bell, poll_ns(pass()));
+	writer.error = finish();
+	announce(DONE);
+	return unused;
+}
+
+/* ---- for the other threads ---- */
+
+int gp_writer_start(const struct gp_collector_config *config)
+{
+	int error;
+
+	writer.config = *config;
+	error = gp_sys.thread(&writer.thread, run);
+	if (error)
+		return error;
+	while (gp_load32_acquire(&writer.progress) == STARTING)
+		gp_sys_wait(&writer.progress, STARTING, IDLE_POLL_NS);
+	if (gp_load32_acquire(&writer.progress) != FAILED)
+		return 0;
+	pthread_join(writer.thread, NULL);
+	return writer.error;
+}
+
+int gp_writer_stop(uint64_t timeout_ns)
+{
+	uint64_t start_ns = gp_sys_now_ns();
+	uint64_t passed_ns = 0;
+
+	gp_thread_go_dead();
+	gp_store32_release(&writer.stop, 1);
+	gp_bell_ring(&writer.bell);
+	while (gp_load32_acquire(&writer.progress) != DONE && passed_ns < timeout_ns) {
+		gp_sys_wait(&writer.progress, RUNNING, timeout_ns - passed_ns);
+		passed_ns = gp_sys_now_ns() - start_ns;
+	}
+	if (gp_load32_acquire(&writer.progress) != DONE)
+		return -ETIMEDOUT;
+	pthread_join(writer.thread, NULL);
+	if (writer.error)
+		return writer.error;
+	gp_arena_remove(&writer.arena);
+	return 0;
+}
+
+void gp_writer_request_anchor(void)
+{
+	gp_store32_release(&writer.wants_anchor, 1);
+	gp_bell_ring(&writer.bell);
+}
+
+const char *gp_writer_trace_path(void)
+{
+	return writer.drain.file.path;
+}

@@ -1,0 +1,28 @@
+/*
+ * writer: the collector's one thread.  It makes the trace file and the rings, then empties the
+ * rings every few milliseconds until it is asked to stop.  It never waits for a program thread, has
+ * all signals blocked and keeps no descriptor.
+ */
+#ifndef COLLECTOR_WRITER_H
+#define COLLECTOR_WRITER_H
+
+#include <stdint.h>
+
+#include "collector/collector.h"
+
+/* Start the thread and wait until records can be taken.  0 or -errno: then nothing is left behind.
+ * Once per process. */
+int gp_writer_start(const struct gp_collector_config *config);
+
+/*
+ * Let it write all that there is and the END record, and wait for it to end.  -ETIMEDOUT, or what
+ * kept the file from being complete: then the ring file stays, for recovery.
+ */
+int gp_writer_stop(uint64_t timeout_ns);
+
+void gp_writer_request_anchor(void);
+
+/* Of the trace file, from start on. */
+const char *gp_writer_trace_path(void);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * finish: what is made of traces when their program has ended: a Chrome trace for each and one
+ * summary.
+ *
+ * Used by `gpuprof finish`, which the library starts at the end of a program, and by `gpuprof run`.
+ */
+#ifndef REPORT_FINISH_H
+#define REPORT_FINISH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gp_finish_options {
+	const char *summary;   /* "stderr", "none" or a file */
+	const char *chrome;    /* "json" or "none" */
+	uint64_t chrome_limit; /* most slices in a Chrome trace, 0 = all */
+	bool quiet;            /* print nothing, not even the summary */
+	int progress_fd;       /* gets a byte now and then while there is progress; -1 = none */
+};
+
+/*
+ * Finish the traces: write NAME.json beside each NAME.gpuprof, print the summary and the lines that
+ * name the files. A trace that another process is finishing, or that cannot be read, gets a line
+ * and is left out. Returns 0, or the negative errno value of the first failure; each failure has
+ * printed its line on stderr.
+ */
+int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_options *options);
+
+#endif

@@ -60,7 +60,7 @@ static void append_program(struct text *text)
 {
 	char name[NAME_MAX + 1];
 
-	append_value(text, gp_facts_program(name, sizeof(name)) == 0 ? name : "program");
+	append_value(text, gp_facts_program(name, sizeof(name)) > 0 ? name : "program");
 }
 
 static void append_host(struct text *text)

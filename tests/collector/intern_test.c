@@ -1,0 +1,89 @@
+/* intern: ids for byte strings. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/intern.h"
+
+static void equal_keys_have_one_id(void **state)
+{
+	struct gp_intern table = {.count = 0};
+	char copy[] = "kernel";
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(gp_intern(&table, "kernel", 6, &is_new), 1);
+	assert_true(is_new);
+	assert_int_equal(gp_intern(&table, copy, 6, &is_new), 1);
+	assert_false(is_new);
+	/* a prefix is another key, and so is the empty one */
+	assert_int_equal(gp_intern(&table, "kernel", 5, &is_new), 2);
+	assert_int_equal(gp_intern(&table, "", 0, &is_new), 3);
+	assert_true(is_new);
+	assert_int_equal(gp_intern(&table, "", 0, &is_new), 3);
+	assert_false(is_new);
+}
+
+/* Keys are kept: what the caller passed may change. */
+static void keys_are_copied(void **state)
+{
+	struct gp_intern table = {.count = 0};
+	char key[] = "aaaa";
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(gp_intern(&table, key, 4, &is_new), 1);
+	key[0] = 'b';
+	assert_int_equal(gp_intern(&table, key, 4, &is_new), 2);
+	assert_int_equal(gp_intern(&table, "aaaa", 4, &is_new), 1);
+}
+
+static void ids_survive_growth(void **state)
+{
+	struct gp_intern table = {.count = 0};
+	bool is_new;
+
+	(void)state;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 1; i <= 100000; i++) {
+			char key[32];
+			int length = snprintf(key, sizeof(key), "kernel_%u_of_many", i);
+
+			assert_int_equal(gp_intern(&table, key, (uint32_t)length, &is_new), i);
+			assert_int_equal(is_new, pass == 0);
+		}
+}
+
+/* Longer than a block of the table's memory. */
+static void long_keys(void **state)
+{
+	static char key[600000];
+	struct gp_intern table = {.count = 0};
+	bool is_new;
+
+	(void)state;
+	memset(key, 'x', sizeof(key));
+	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), 1);
+	key[sizeof(key) - 1] = 'y';
+	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), 2);
+	key[sizeof(key) - 1] = 'x';
+	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_keys_have_one_id),
+		cmocka_unit_test(keys_are_copied),
+		cmocka_unit_test(ids_survive_growth),
+		cmocka_unit_test(long_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* api_table: the numbers and names in inject/api.def, held against the toolkit's headers and
+ * libcupti. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cupti.h>
+
+#include "gpuprof/record.h"
+#include "inject/api_table.h"
+
+static int init(void **state)
+{
+	(void)state;
+	gp_api_table_init();
+	return 0;
+}
+
+static void every_entry_is_found_by_its_number(void **state)
+{
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	(void)state;
+	assert_true(count > 300);
+	for (uint32_t i = 0; i < count; i++)
+		assert_ptr_equal(gp_api_table_find(GP_API_IS_DRIVER(entries[i].api),
+						   GP_API_CBID(entries[i].api)),
+				 &entries[i]);
+}
+
+static void other_numbers_are_not_found(void **state)
+{
+	(void)state;
+	assert_null(gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020));
+	assert_null(gp_api_table_find(true, 0));
+	assert_null(gp_api_table_find(true, GP_API_CBID_LIMIT));
+	assert_null(gp_api_table_find(false, UINT32_MAX));
+}
+
+/* Launches of every kind: a missing one would be a kernel without a call. */
+static void every_launch_is_there(void **state)
+{
+	static const struct {
+		bool driver;
+		uint32_t cbid;
+	} launches[] = {
+		{false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000},
+		{false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000},
+		{false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060},
+		{false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060},
+		{false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000},
+		{true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel},
+		{true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz},
+		{true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx},
+		{true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz},
+		{true, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++) {
+		const struct gp_api_entry *entry =
+			gp_api_table_find(launches[i].driver, launches[i].cbid);
+
+		assert_non_null(entry);
+		assert_int_equal(entry->class, GP_API_LAUNCH);
+	}
+}
+
+/* A call that allocates or frees says how its parameters are read, and no other call does. */
+static void memory_calls_have_a_shape(void **state)
+{
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	(void)state;
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_memory =
+			entries[i].class == GP_API_ALLOC || entries[i].class == GP_API_FREE;
+
+		assert_int_equal(entries[i].shape != GP_SHAPE_NONE, is_memory);
+		assert_int_equal(entries[i].memory_kind != 0, is_memory);
+		if (is_memory)
+			assert_int_equal(entries[i].shape == GP_SHAPE_FREED,
+					 entries[i].class == GP_API_FREE);
+	}
+}
+
+/* libcupti names its calls without a driver, too.  An older one does not know the newest calls. */
+static void names_are_those_of_libcupti(void **state)
+{
+	void *library = dlopen("libcupti.so.13", RTLD_NOW);
+	uint32_t count, compared = 0;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	(void)state;
+	if (library == NULL)
+		library = dlopen("/usr/local/cuda/lib64/libcupti.so", RTLD_NOW);
+	if (library == NULL) {
+		print_message("skipped: no libcupti to compare with\n");
+		skip();
+	}
+	__typeof__(&cuptiGetCallbackName) name_of;
+
+	*(void **)&name_of = dlsym(library, "cuptiGetCallbackName");
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = NULL;
+
+		if (name_of(GP_API_IS_DRIVER(entries[i].api) ? CUPTI_CB_DOMAIN_DRIVER_API
+							     : CUPTI_CB_DOMAIN_RUNTIME_API,
+			    GP_API_CBID(entries[i].api), &name) != CUPTI_SUCCESS ||
+		    name == NULL)
+			continue;
+		assert_string_equal(name, entries[i].cupti_name);
+		compared++;
+	}
+	assert_true(compared > count / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_entry_is_found_by_its_number),
+		cmocka_unit_test(other_numbers_are_not_found),
+		cmocka_unit_test(every_launch_is_there),
+		cmocka_unit_test(memory_calls_have_a_shape),
+		cmocka_unit_test(names_are_those_of_libcupti),
+	};
+
+	return cmocka_run_group_tests(tests, init, NULL);
+}

@@ -1,0 +1,105 @@
+/* output: templates of file names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inject/output.h"
+
+static char start[PATH_MAX];
+
+static int remember(void **state)
+{
+	(void)state;
+	gp_output_remember();
+	return getcwd(start, sizeof(start)) == NULL || chdir("/") != 0;
+}
+
+static void names_stay_in_the_directory_at_start(void **state)
+{
+	char path[PATH_MAX], expected[PATH_MAX + 16];
+
+	(void)state;
+	assert_int_equal(gp_output_expand("run", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "%s/run", start);
+	assert_string_equal(path, expected);
+}
+
+static void sequences_are_expanded(void **state)
+{
+	char path[PATH_MAX], expected[64];
+
+	(void)state;
+	setenv("GPUPROF_TEST_RANK", "7", 1);
+	assert_int_equal(gp_output_expand("/d/%p-%q{GPUPROF_TEST_RANK}-%%", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "/d/%d-7-%%", (int)getpid());
+	assert_string_equal(path, expected);
+	assert_int_equal(gp_output_expand("/%q{GPUPROF_TEST_ABSENT}x", path, sizeof(path)), 0);
+	assert_string_equal(path, "/x");
+}
+
+static void program_and_host_are_names_not_paths(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(gp_output_expand("/%n", path, sizeof(path)), 0);
+	assert_string_equal(path, "/output_test");
+	assert_int_equal(gp_output_expand("/%h", path, sizeof(path)), 0);
+	assert_true(strlen(path) > 1);
+}
+
+/* A variable must not send the file to another folder. */
+static void values_cannot_hold_slashes(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	setenv("GPUPROF_TEST_RANK", "../../etc/x", 1);
+	assert_int_equal(gp_output_expand("/d/%q{GPUPROF_TEST_RANK}", path, sizeof(path)), 0);
+	assert_string_equal(path, "/d/.._.._etc_x");
+}
+
+static void bad_templates_are_refused(void **state)
+{
+	char path[PATH_MAX], tiny[8];
+
+	(void)state;
+	assert_int_equal(gp_output_expand("a%z", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_expand("a%", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_expand("a%q{HOME", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_expand("a%qHOME}", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_expand("/far-too-long", tiny, sizeof(tiny)), -ENAMETOOLONG);
+}
+
+static void the_library_knows_its_own_file(void **state)
+{
+	const char *slash = strrchr(gp_output_library(), '/');
+
+	(void)state;
+	assert_non_null(slash);
+	assert_string_equal(slash, "/output_test"); /* here it is linked into the test */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_stay_in_the_directory_at_start),
+		cmocka_unit_test(sequences_are_expanded),
+		cmocka_unit_test(program_and_host_are_names_not_paths),
+		cmocka_unit_test(values_cannot_hold_slashes),
+		cmocka_unit_test(bad_templates_are_refused),
+		cmocka_unit_test(the_library_knows_its_own_file),
+	};
+
+	return cmocka_run_group_tests(tests, remember, NULL);
+}

@@ -1,7 +1,12 @@
 # gpuprof.  `make demo` builds and shows everything, `make check` tests everything; see README.md.
 #
-# Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread),
-# V=1 shows commands.
+#   make          libgpuprof.so and gpuprof in build/            make deps      the packages that are missing
+#   make demo     profile a sample program                       make unit      the unit tests alone
+#   make check    every test that needs no GPU                   make lint      layers, exports, format, clang-tidy
+#   make install  PREFIX=/usr/local, DESTDIR=                    make clean
+#
+# Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for
+# `make unit`), V=1 shows commands.
 
 O         ?= build
 CC        ?= gcc
@@ -12,7 +17,8 @@ V         ?= 0
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CFLAGS   ?= -O2 -g
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -isystem $(CUDA_HOME)/include -MMD -MP $(CFLAGS)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -isystem $(CUDA_HOME)/include \
+	-isystem $(CUDA_HOME)/extras/CUPTI/include -MMD -MP $(CFLAGS)
 ifneq ($(SAN),)
 ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
@@ -24,8 +30,8 @@ COLLECTOR := $(patsubst %.c,$(O)/%.o,$(wildcard collector/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c))
 
-.PHONY: all demo check lint clean install
-all: $(O)/libgpuprof.so $(O)/gpuprof
+.PHONY: all deps demo check unit lint format clean install
+all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
@@ -35,6 +41,23 @@ $(O)/libgpuprof.so: $(COLLECTOR) $(INJECT) inject/libgpuprof.map
 	$(Q)$(CC) -shared $(CFLAGS) -Wl,-soname,libgpuprof.so -Wl,--version-script=inject/libgpuprof.map \
 		-Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs -Wl,-Bsymbolic -Wl,--as-needed $(LDFLAGS) \
 		-o $@ $(COLLECTOR) $(INJECT) -ldl -lpthread
+
+# ---- the folder through which the loader's $LIB reaches the library (report/run/library.h) ----
+# 64-bit programs of Debian, Fedora and Arch find the library there, 32-bit programs an empty one of their own class.
+LIB64 := lib/$(shell uname -m)-linux-gnu lib64 lib
+LIB32 := $(if $(filter x86_64,$(shell uname -m)),lib/i386-linux-gnu lib32)
+.PHONY: loader-path
+loader-path: $(LIB64:%=$(O)/gpuprof-preload/%/libgpuprof.so) $(LIB32:%=$(O)/gpuprof-preload/%/libgpuprof.so)
+$(LIB64:%=$(O)/gpuprof-preload/%/libgpuprof.so):
+	@mkdir -p $(@D)
+	$(Q)ln -sfrT $(O)/libgpuprof.so $@
+$(LIB32:%=$(O)/gpuprof-preload/%/libgpuprof.so):
+	@mkdir -p $(@D)
+	$(Q)$(CC) -m32 -nostdlib -shared -x c /dev/null -o $@
+
+$(O)/gpuprof-run: gpuprof-run
+	@mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
 
 # ---- the read side ----
 # Static archives, so that the program needs nothing but libc on the machine it is copied to.
@@ -65,6 +88,46 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 
 -include tests/sim/sim.mk
 -include tests/tests.mk
+
+# ---- what people type ----
+deps:
+	$(Q)tests/deps
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all programs
+	$(Q)tests/demo $(O)
+
+# CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs.
+CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) \
+	tests/lint/layers.py 'tests/lint/layers.py --self-test' \
+	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test'
+
+.PHONY: check-built
+check: deps
+	$(Q)$(MAKE) --no-print-directory check-built
+check-built: all $(UNIT_TESTS) programs
+	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(CHECKS)
+
+unit: $(UNIT_TESTS)
+	$(Q)O=$(abspath $(O)) tests/run $(UNIT_TESTS)
+
+C_FILES = $(shell git ls-files '*.c')
+lint: all
+	$(Q)tests/lint/layers.py
+	$(Q)tests/lint/exports.sh $(O)
+	$(Q)git ls-files '*.[ch]' | xargs clang-format --dry-run -Werror
+	$(Q)printf '%s\n' $(C_FILES) | xargs -P 0 -n 8 sh -c 'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null' tidy
+
+format:
+	$(Q)git ls-files '*.[ch]' | xargs clang-format -i
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+install: all
+	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+	$(Q)install -m 755 $(O)/gpuprof $(O)/gpuprof-run $(DESTDIR)$(PREFIX)/bin
+	$(Q)install -m 644 $(O)/libgpuprof.so $(DESTDIR)$(PREFIX)/lib
+	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(DESTDIR)$(PREFIX)/lib
 
 clean:
 	rm -rf $(O)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/version.h"
 #include "collector/clock.h"
 #include "collector/collector.h"
 #include "collector/identity.h"

@@ -7,8 +7,6 @@
 
 #include "collector/drain.h"
 
-#define GP_VERSION "0.1.0"
-
 /*
  * Name of the program: the base name of its file, or of an interpreter the base name of the script
  * (without ".py") or the module that it runs; of `-c CODE` the interpreter's.  Any thread, any

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpuprof/version.h"
+#include "report/finish.h"
 #include "report/run/child.h"
 #include "report/run/environment.h"
 #include "report/run/library.h"
@@ -186,6 +188,45 @@ static int find_program(struct run *run)
 static int status_of_start_error(int error)
 {
 	return error == -ENOENT ? GP_RUN_NOT_FOUND : GP_RUN_NOT_EXECUTABLE;
+}
+
+static void finish_traces(const struct run *run, char *const *traces, size_t count)
+{
+	const char *const *values = run->options.values;
+	struct gp_finish_options options = {
+		.summary = values[GP_OPTION_ID_SUMMARY],
+		.chrome = values[GP_OPTION_ID_CHROME],
+		.chrome_limit = strtoull(values[GP_OPTION_ID_CHROME_LIMIT], NULL, 10),
+		.quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET),
+		.progress_fd = -1,
+	};
+
+	if (count)
+		gp_finish(traces, count, &options);
+	else if (!options.quiet)
+		fprintf(stderr, "gpuprof: %s did not use the GPU: nothing was recorded\n",
+			run->options.program[0]);
+}
+
+/*
+ * The session goes first: should the user lose patience and press Ctrl-C, only what can be made
+ * again later is missing.
+ */
+static void finish(struct run *run)
+{
+	char **traces;
+	size_t count;
+	int error = gp_session_traces(&run->session, &traces, &count);
+
+	gp_session_close(&run->session);
+	if (error)
+		fprintf(stderr, "gpuprof: cannot read which traces there are: %s\n",
+			strerror(-error));
+	else
+		finish_traces(
+			run, traces,
+			count); /* it says itself what failed; the exit status is the program's */
+	gp_session_free_traces(traces, count);
 }
 
 static int run_program(struct run *run)

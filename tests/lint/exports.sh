@@ -1,0 +1,80 @@
+#!/bin/sh
+# Fail when the preloaded library or the program shows the world more than it must.
+#
+#   tests/lint/exports.sh BUILD-FOLDER     check BUILD-FOLDER/libgpuprof.so and gpuprof
+#   tests/lint/exports.sh --self-test      see that a library with each of the faults is refused
+#
+# The library lives inside somebody else's program: each symbol it exports can take the place of one of the program's,
+# each library it needs enters the program's global scope, and its thread-local storage comes from a reserve of about 1.5 KB.
+set -u
+
+EXPORTS="InitializeInjection"
+LIBC="libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
+TLS_BYTES=512
+problems=0
+
+problem() {
+	echo "$1"
+	problems=$((problems + 1))
+}
+
+check_exports() {
+	exported=$(nm -D --defined-only "$1" | awk '{ print $NF }' | sort | tr '\n' ' ')
+	wanted=$(printf '%s\n' $EXPORTS | sort | tr '\n' ' ')
+	[ "$exported" = "$wanted" ] || problem "$1: exports '$exported', should export '$wanted'"
+}
+
+check_needed() {
+	for library in $(readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+		case " $LIBC " in
+		*" $library "*) ;;
+		*) problem "$1: needs $library; only the C library's own may be needed" ;;
+		esac
+	done
+}
+
+check_tls() {
+	bytes=$(readelf -lW "$1" | awk '$1 == "TLS" { print $6 }')
+	[ $((${bytes:-0})) -le $TLS_BYTES ] || problem "$1: $((bytes)) bytes of thread-local storage, at most $TLS_BYTES"
+}
+
+check_library() {
+	[ -f "$1" ] || { problem "$1: is not there; build it first"; return; }
+	check_exports "$1"
+	check_needed "$1"
+	check_tls "$1"
+}
+
+# Build a library from the source text on standard input and expect the problem.
+plant() {
+	${CC:-cc} -shared -fPIC -x c - -o "$folder/planted.so" -Wl,--no-as-needed $2
+	found=$(check_library "$folder/planted.so")
+	case $found in
+	*"$1"*) ;;
+	*) problem "planted: expected '$1', found '$found'" ;;
+	esac
+}
+
+self_test() {
+	folder=$(mktemp -d) || exit 1
+	trap 'rm -rf "$folder"' EXIT
+	echo 'int InitializeInjection(void) { return 1; } int malloc_stats(void) { return 1; }' | plant "exports" ""
+	echo 'int nothing;' | plant "exports" ""
+	echo 'int InitializeInjection(void) { return 1; }' | plant "needs libstdc++" -lstdc++
+	echo 'static __thread char big[4096]; char *InitializeInjection(void) { return big; }' |
+		plant "thread-local storage" ""
+}
+
+case ${1:-} in
+--self-test) self_test ;;
+?*)
+	check_library "$1/libgpuprof.so"
+	if [ -f "$1/gpuprof" ]; then check_needed "$1/gpuprof"; else problem "$1/gpuprof: is not there"; fi
+	;;
+*)
+	sed -n '2,6s/^# \{0,1\}//p' "$0"
+	exit 2
+	;;
+esac
+if [ $problems -eq 0 ]; then echo "exports: in order"; else echo "exports: $problems problems"; fi
+[ $problems -eq 0 ]

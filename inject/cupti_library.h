@@ -18,6 +18,9 @@
 #define GP_CUPTI_12_8 26u /* copy records count merged copies */
 #define GP_CUPTI_13_0 130000u /* kernel records tell launches from the device */
 
+/* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, which headers before 12.3 lack. */
+#define GP_CUPTI_PER_THREAD_BUFFER ((CUpti_ActivityAttribute)9)
+
 /* Functions of libcupti; looked up by name, never linked. */
 #define GP_CUPTI_FUNCTIONS(X)                                                                      \
 	X(cuptiGetVersion)                                                                         \

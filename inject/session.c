@@ -283,22 +283,27 @@ static int refuse(CUptiResult result, const char *what)
 	return -EBUSY;
 }
 
+static void set_attribute(CUpti_ActivityAttribute attribute, void *value, size_t bytes)
+{
+	/* one that a library does not know is refused, and then it behaves that way anyway */
+	session.cupti.cuptiActivitySetAttribute(attribute, &bytes, value);
+}
+
 /*
- * Shared buffers: with one per thread every new thread would cost a whole buffer.  The attribute
- * must be set before the buffer callbacks are registered.  An older library that does not know it
- * has shared ones anyway.
+ * Buffers shared by all threads: with one per thread every new thread would cost a whole buffer.
+ * And a bound on the device memory in which CUPTI keeps the times of what is in flight: 16 buffers
+ * of 4 MiB, 1.6 million operations, where the default would let it grow to 1 GiB.  Both must be set
+ * before the buffer callbacks are registered (docs/cupti-notes.md, 2).
  */
 static void set_attributes(void)
 {
 	uint8_t per_thread = 0;
-	size_t bytes = sizeof(per_thread);
+	size_t pool_limit = 16;
 
 	if (session.cupti.version >= GP_CUPTI_12_3)
-		session.cupti.cuptiActivitySetAttribute(
-			(CUpti_ActivityAttribute)9 /* PER_THREAD_ACTIVITY_BUFFER, in headers
-						      from 12.3 */
-			,
-			&bytes, &per_thread);
+		set_attribute(GP_CUPTI_PER_THREAD_BUFFER, &per_thread, sizeof(per_thread));
+	set_attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &pool_limit,
+		      sizeof(pool_limit));
 }
 
 static CUptiResult enable_records(void)
@@ -362,15 +367,10 @@ static int load_libraries(void)
 	return error;
 }
 
-int gp_session_start(gp_session_first_context first_context)
+static int subscribe(gp_session_first_context first_context)
 {
 	static const struct gp_callback_events events = {on_context_created, on_context_destroyed};
-	int error = load_libraries();
 
-	if (error == 0)
-		error = gp_buffers_init();
-	if (error != 0)
-		return error;
 	session.pid = getpid();
 	session.first_context = first_context;
 	session.decoder.version = session.cupti.version;
@@ -391,6 +391,24 @@ int gp_session_start(gp_session_first_context first_context)
 		return refuse(result, "record");
 	}
 	return 0;
+}
+
+int gp_session_start(gp_session_first_context first_context)
+{
+	sigset_t all, before;
+	int error = load_libraries();
+
+	if (error == 0)
+		error = gp_buffers_init();
+	if (error != 0)
+		return error;
+	/* CUPTI starts its worker thread here; with all signals blocked in it, the program's
+	 * handlers never run there */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = subscribe(first_context);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
 }
 
 void gp_session_emit_facts(void)

@@ -14,7 +14,8 @@
 /* Per thread: 24 bytes of static TLS. */
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
-	uint32_t in_runtime;
+	uint16_t in_runtime;
+	uint16_t captured;    /* GP_CALL_CAPTURED once the call has become a graph node, else 0 */
 	uint32_t pairs;       /* of callbacks, for sampling */
 	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
 } local;
@@ -45,8 +46,7 @@ static struct gp_record_call make_call(const CUpti_CallbackData *data, uint16_t 
 				       uint64_t end_ticks)
 {
 	uint64_t duration_ticks = end_ticks - *data->correlationData;
-	int status =
-		data->functionReturnValue != NULL ? *(const int *)data->functionReturnValue : 0;
+	int code = data->functionReturnValue != NULL ? *(const int *)data->functionReturnValue : 0;
 
 	return (struct gp_record_call){
 		.kind = GP_RECORD_CALL,
@@ -56,7 +56,7 @@ static struct gp_record_call make_call(const CUpti_CallbackData *data, uint16_t 
 		.start_ticks = *data->correlationData,
 		.duration_low_ticks = (uint32_t)duration_ticks,
 		.duration_high_ticks = (uint16_t)(duration_ticks >> 32),
-		.status = (uint16_t)status,
+		.status = (uint16_t)(GP_CALL_CODE((uint32_t)code) | local.captured),
 		.context_id = data->contextUid,
 	};
 }
@@ -74,6 +74,16 @@ static void emit_memory_call(const struct gp_api_entry *entry, const CUpti_Callb
 	gp_emit((const struct gp_record *)&memory);
 }
 
+/* A free in a static destructor, after the driver's end, returns "unloading": the memory is gone
+ * all the same. */
+static bool took_effect(const struct gp_api_entry *entry, uint16_t status)
+{
+	uint16_t code = GP_CALL_CODE(status);
+
+	return code == CUDA_SUCCESS ||
+	       (code == CUDA_ERROR_DEINITIALIZED && entry->class == GP_API_FREE);
+}
+
 static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
 		       uint64_t end_ticks)
 {
@@ -84,7 +94,7 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	if (cbid < GP_API_CBID_LIMIT)
 		define_api(driver, cbid, api, entry != NULL ? entry->class : GP_API_OTHER,
 			   data->functionName);
-	if (entry != NULL && entry->shape != GP_SHAPE_NONE && call.status == 0)
+	if (entry != NULL && entry->shape != GP_SHAPE_NONE && took_effect(entry, call.status))
 		emit_memory_call(entry, data, &call);
 	else
 		gp_emit((const struct gp_record *)&call);
@@ -106,6 +116,7 @@ static void on_enter(bool driver, const CUpti_CallbackData *data)
 		local.in_runtime = 1;
 		local.runtime_correlation_id = data->correlationId;
 	}
+	local.captured = 0;
 	local.entry_ticks = 0;
 	if (local.pairs++ % SAMPLE_EVERY == 0)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
@@ -141,6 +152,8 @@ static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 		notify.context_created(data->context);
 	else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
 		notify.context_destroyed(data->context);
+	else if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+		local.captured = GP_CALL_CAPTURED; /* within the call that is being captured */
 }
 
 void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,

@@ -80,12 +80,22 @@ static void on_context_created(CUcontext context)
 	gp_collector_request_anchor();
 }
 
+/* When the process ends, the driver destroys contexts, too: what is allocated then was never freed.
+ */
 static void on_context_destroyed(CUcontext context)
 {
-	uint32_t id = 0;
+	struct gp_record_context_end end = {
+		.kind = GP_RECORD_CONTEXT_END,
+		.slots = sizeof(end) / GP_SLOT_BYTES,
+		.ticks = gp_clock_ticks(),
+	};
 
-	if (session.cupti.cuptiGetContextId(context, &id) == CUPTI_SUCCESS)
-		gp_contexts_remove(id);
+	if (gp_load32(&session.finish) != 0 ||
+	    session.cupti.cuptiGetContextId(context, &end.id) != CUPTI_SUCCESS)
+		return;
+	end.device_id = gp_contexts_device(end.id);
+	gp_contexts_remove(end.id);
+	gp_emit((const struct gp_record *)&end);
 }
 
 /* ---- fetching ---- */
@@ -343,6 +353,9 @@ static CUptiResult enable_calls(void)
 		return result;
 	cupti->cuptiEnableCallback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				   CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	/* fires inside a call that is being captured: the only sign that it will have no record */
+	cupti->cuptiEnableCallback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				   CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	if (strcmp(gp_option_text(GP_OPTION_ID_TRACE), "api-all") != 0) {
 		enable_curated_calls();
 		return CUPTI_SUCCESS;

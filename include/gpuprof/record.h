@@ -43,10 +43,17 @@ struct gp_record_call {
 	uint64_t start_ticks;
 	uint32_t duration_low_ticks;
 	uint16_t duration_high_ticks; /* bits 32..47 */
-	uint16_t status;	      /* the call's return code, 0 = success */
+	uint16_t status; /* the call's return code, 0 = success; and GP_CALL_CAPTURED */
 	uint32_t stack_id;	      /* 0 = not captured */
 	uint32_t context_id;	      /* 0 = no context was current */
 };
+
+/*
+ * In status: the call became a node of a graph under capture, so it has no GPU record; an allocation among them has
+ * allocated nothing yet.
+ */
+#define GP_CALL_CAPTURED    0x8000u
+#define GP_CALL_CODE(status) ((status) & 0x7fffu)
 
 enum gp_memory_op {
 	GP_MEMORY_ALLOC = 1, /* `bytes` came into being at `address` */
@@ -65,7 +72,10 @@ enum gp_memory_kind {
 	GP_MEMORY_KINDS
 };
 
-/* A call that allocated or freed memory; it takes the place of its gp_record_call. */
+/*
+ * A call that allocated or freed memory; it takes the place of its gp_record_call.  It succeeded, or it is a free that
+ * came after the end of CUDA (code 4, in a static destructor): the memory is gone all the same.
+ */
 struct gp_record_memory {
 	struct gp_record_call call;
 	uint64_t address; /* or handle, by memory_kind */
@@ -242,6 +252,16 @@ struct gp_record_context {
 	uint64_t zero[2];
 };
 
+/* A context is being destroyed while the program runs: its allocations end here, without a call of their own. */
+struct gp_record_context_end {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t id;
+	uint64_t ticks;
+	uint64_t zero[2];
+};
+
 struct gp_record_stream {
 	uint8_t kind;
 	uint8_t slots;
@@ -329,7 +349,8 @@ struct gp_record_thread {
 	X(13, COUNTER, counter)                                                                    \
 	X(14, USAGE, usage)                                                                        \
 	X(15, END, end)                                                                            \
-	X(16, THREAD, thread)
+	X(16, THREAD, thread)                                                                      \
+	X(17, CONTEXT_END, context_end)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

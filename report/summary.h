@@ -18,7 +18,8 @@ struct gp_summary_options {
 	size_t row_limit; /* rows of a table before "... N more"; 0 = all */
 };
 
-/* Print one summary of all the models together. Returns 0, or -EIO if out could not be written. */
+/* Print one summary of all the models together. Returns 0, -EIO if out could not be written, or
+ * -ENOMEM. */
 int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_count,
 		     const struct gp_summary_options *options);
 

@@ -1,0 +1,227 @@
+#include "report/activity.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/cuda_names.h"
+
+#define STATUS_NOT_READY 600
+#define API_IDS          65536u
+#define MEMORY_DEVICE    3 /* CUPTI's number in copies and sets */
+
+bool gp_activity_is_failure(uint16_t status)
+{
+	return status != 0 && status != STATUS_NOT_READY;
+}
+
+void gp_activity_free(struct gp_activity *activity)
+{
+	gp_groups_free(&activity->operations);
+	gp_groups_free(&activity->calls);
+	gp_groups_free(&activity->failures);
+	*activity = (struct gp_activity){0};
+}
+
+/* " pageable to device", " pinned" or nothing: only what the copy's kind does not say. */
+static void name_ends(char *out, size_t size, const struct gp_op *op)
+{
+	const char *kind = gp_copy_kind_name(op->copy_kind);
+	const char *source = gp_memory_name(op->source_kind);
+	const char *destination = gp_memory_name(op->destination_kind);
+
+	if (kind[0] == 'H' && kind[3] != 'H')
+		snprintf(out, size, " %s", source);
+	else if (kind[0] != 'H' && kind[3] == 'H')
+		snprintf(out, size, " %s", destination);
+	else if (op->source_kind != MEMORY_DEVICE || op->destination_kind != MEMORY_DEVICE)
+		snprintf(out, size, " %s to %s", source, destination);
+	else
+		out[0] = '\0';
+}
+
+static void name_operation(char *out, size_t size, const struct gp_op *op)
+{
+	char ends[64] = "";
+
+	if (op->kind == GP_OP_COPY)
+		name_ends(ends, sizeof(ends), op);
+	else if (op->destination_kind != MEMORY_DEVICE)
+		snprintf(ends, sizeof(ends), " %s", gp_memory_name(op->destination_kind));
+	for (char *c = ends; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (op->kind == GP_OP_COPY)
+		snprintf(out, size, "%c[memcpy %s%s]", GP_ACTIVITY_OTHER,
+			 gp_copy_kind_name(op->copy_kind), ends);
+	else
+		snprintf(out, size, "%c[memset%s]", GP_ACTIVITY_OTHER, ends);
+}
+
+static uint32_t find_kernel(struct gp_groups *groups, const char *mangled)
+{
+	char *key = malloc(strlen(mangled) + 2);
+	uint32_t row;
+
+	if (!key)
+		return UINT32_MAX;
+	key[0] = GP_ACTIVITY_KERNEL;
+	strcpy(key + 1, mangled);
+	row = gp_groups_find(groups, key);
+	free(key);
+	return row;
+}
+
+#define REMEMBERED 64u
+
+/* Where groups were found before: looking one up by its key costs more than all the rest. */
+struct lookup {
+	uint32_t *kernels; /* by name; the last one is for kernels without a name; UINT32_MAX = not
+			      yet */
+	struct {
+		uint32_t kinds, row;
+	} others[REMEMBERED];
+};
+
+static uint32_t find_other(struct gp_groups *groups, const struct gp_op *op, struct lookup *lookup)
+{
+	uint32_t kinds = (uint32_t)op->kind << 24 | (uint32_t)op->copy_kind << 16 |
+			 (uint32_t)op->source_kind << 8 | op->destination_kind;
+	uint32_t slot = (kinds * 2654435761u) >> 26;
+	char label[96];
+
+	if (lookup->others[slot].kinds == kinds)
+		return lookup->others[slot].row;
+	name_operation(label, sizeof(label), op);
+	lookup->others[slot].kinds = kinds;
+	lookup->others[slot].row = gp_groups_find(groups, label);
+	return lookup->others[slot].row;
+}
+
+static uint32_t find_operation(struct gp_groups *groups, const struct gp_model *model,
+			       const struct gp_op *op, struct lookup *lookup)
+{
+	uint32_t *row =
+		&lookup->kernels[op->name < model->name_count ? op->name : model->name_count];
+
+	if (op->kind != GP_OP_KERNEL)
+		return find_other(groups, op, lookup);
+	if (*row == UINT32_MAX)
+		*row = find_kernel(groups, gp_model_kernel_name(model, op));
+	return *row;
+}
+
+static void add_bytes(struct gp_group *group, const struct gp_op *op)
+{
+	group->bytes += op->bytes;
+	if (!op->untimed)
+		group->timed_bytes += op->bytes;
+	if (op->bytes < group->least_bytes)
+		group->least_bytes = op->bytes;
+	if (op->bytes > group->most_bytes)
+		group->most_bytes = op->bytes;
+}
+
+static int add_operation(struct gp_activity *activity, uint32_t row, const struct gp_op *op)
+{
+	uint64_t *count[] = {
+		[GP_OP_KERNEL] = &activity->kernels,
+		[GP_OP_COPY] = &activity->copies,
+		[GP_OP_SET] = &activity->sets,
+	};
+
+	if (row == UINT32_MAX)
+		return -ENOMEM;
+	(*count[op->kind])++;
+	add_bytes(&activity->operations.rows[row], op);
+	if (!op->untimed)
+		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
+	gp_groups_add_untimed(&activity->operations, row);
+	return 0;
+}
+
+static uint32_t *new_rows(uint32_t count)
+{
+	uint32_t *rows = malloc(count * sizeof(*rows));
+
+	for (uint32_t i = 0; rows && i < count; i++)
+		rows[i] = UINT32_MAX;
+	return rows;
+}
+
+static int gather_operations(struct gp_activity *activity, const struct gp_model *model)
+{
+	struct lookup lookup = {.kernels = new_rows(model->name_count + 1)};
+	int result = lookup.kernels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		result = add_operation(
+			activity, find_operation(&activity->operations, model, op, &lookup), op);
+	}
+	free(lookup.kernels);
+	return result;
+}
+
+static int add_failure(struct gp_activity *activity, const char *api, uint16_t status)
+{
+	const char *meaning = gp_status_name(status);
+	char key[256];
+	uint32_t row;
+
+	snprintf(key, sizeof(key), "%.200s (%u%s%s)", api, status, *meaning ? " " : "", meaning);
+	row = gp_groups_find(&activity->failures, key);
+	if (row == UINT32_MAX)
+		return -ENOMEM;
+	gp_groups_add_untimed(&activity->failures, row);
+	return 0;
+}
+
+static int add_call(struct gp_activity *activity, const struct gp_model *model,
+		    const struct gp_call *call, uint32_t *rows)
+{
+	struct gp_api api = gp_model_api(model, call->api);
+	uint32_t *row = &rows[call->api];
+	int result = 0;
+
+	if (*row == UINT32_MAX)
+		*row = gp_groups_find(&activity->calls, api.name);
+	if (*row == UINT32_MAX)
+		return -ENOMEM;
+	activity->launches += api.class == GP_API_LAUNCH;
+	activity->graph_launches += api.class == GP_API_GRAPH_LAUNCH;
+	if (gp_activity_is_failure(call->status)) {
+		activity->calls.rows[*row].failed++;
+		result = add_failure(activity, api.name, call->status);
+	}
+	return result < 0 ? result : gp_groups_add(&activity->calls, *row, call->duration_ns);
+}
+
+static int gather_calls(struct gp_activity *activity, const struct gp_model *model)
+{
+	uint32_t *rows = new_rows(API_IDS);
+	int result = rows ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+		result = add_call(activity, model, &model->calls[i], rows);
+	free(rows);
+	return result;
+}
+
+int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *models,
+		       size_t model_count)
+{
+	int result = 0;
+
+	*activity = (struct gp_activity){0};
+	for (size_t i = 0; result == 0 && i < model_count; i++) {
+		result = gather_operations(activity, models[i]);
+		if (result == 0)
+			result = gather_calls(activity, models[i]);
+	}
+	if (result < 0)
+		gp_activity_free(activity);
+	return result;
+}

@@ -1,0 +1,36 @@
+/*
+ * activity: the operations and API calls of several processes, gathered by name.
+ *
+ * A kernel's key is 'k' and its mangled name, any other operation's is 'o' and a label ("[memcpy
+ * HtoD pageable]"), so that no kernel can pass for a copy.
+ */
+#ifndef REPORT_ACTIVITY_H
+#define REPORT_ACTIVITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/groups.h"
+#include "report/model.h"
+
+#define GP_ACTIVITY_KERNEL 'k'
+#define GP_ACTIVITY_OTHER  'o'
+
+struct gp_activity {
+	struct gp_groups operations;
+	struct gp_groups calls;
+	struct gp_groups failures;         /* "cudaMalloc (2 out of memory)", counted */
+	uint64_t launches, graph_launches; /* calls */
+	uint64_t kernels, copies, sets;    /* operations */
+};
+
+/* Returns 0 or -ENOMEM. */
+int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *models,
+		       size_t model_count);
+void gp_activity_free(struct gp_activity *activity);
+
+/* Whether a call's return code says that it failed: "not ready" is an answer. */
+bool gp_activity_is_failure(uint16_t status);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * own_cost: what recording cost the program's own threads, estimated.
+ *
+ * Hooks measure themselves now and then; what CUPTI takes around them and for its GPU records
+ * cannot be measured from within, so that calibrated figures stand for it: one table in own_cost.c.
+ */
+#ifndef REPORT_OWN_COST_H
+#define REPORT_OWN_COST_H
+
+#include <stddef.h>
+
+#include "report/model.h"
+
+struct gp_own_cost {
+	double hooks_ns;     /* inside gpuprof's callbacks, from the sampled ones */
+	double callbacks_ns; /* CUPTI around them */
+	double records_ns;   /* CUPTI for kernel, copy and set records */
+};
+
+struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_count);
+double gp_own_cost_total_ns(const struct gp_own_cost *cost);
+
+#endif

@@ -1,0 +1,409 @@
+#include "report/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "report/summary_part.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_column process_columns[] = {
+	{"PID", false},         {"Started", false}, {"Span", false},     {"API calls", false},
+	{"Launches", false},    {"GPU ops", false}, {"GPU time", false}, {"GPU busy %", false},
+	{"Peak memory", false}, {"Program", true},
+};
+
+/* CUPTI numbered its versions until it took CUDA's: 130001 is 13.0 update 1. */
+static const char *const cupti_versions[] = {
+	[18] = "11.8", [19] = "12.0", [20] = "12.2", [21] = "12.3", [22] = "12.4",
+	[23] = "12.5", [24] = "12.6", [26] = "12.8", [27] = "12.9", [28] = "12.9.1",
+};
+
+struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns)
+{
+	uint64_t start = summary->window.start_unix_ns;
+
+	return gp_format_moment(unix_ns > start ? unix_ns - start : 0);
+}
+
+static bool has_activity(const struct gp_model *model)
+{
+	return model->call_count > 0 || model->op_count > 0;
+}
+
+static const char *info_of(const struct gp_model *model, enum gp_info info)
+{
+	return model->info[info] ? model->info[info] : "";
+}
+
+static void print_escaped(FILE *out, const char *text, size_t columns)
+{
+	char *escaped = gp_text_escape(text);
+	char *fitted = escaped && columns > 0 ? gp_text_fit(escaped, columns) : NULL;
+
+	fputs(fitted ? fitted : escaped ? escaped : "(no memory)", out);
+	free(fitted);
+	free(escaped);
+}
+
+static const char *program_of(const struct gp_model *model)
+{
+	const char *program = info_of(model, GP_INFO_PROGRAM);
+
+	return *program ? program : "(unknown program)";
+}
+
+static void print_cuda_version(FILE *out, const char *text)
+{
+	unsigned long version = strtoul(text, NULL, 10);
+
+	if (version >= 1000)
+		fprintf(out, "%lu.%lu", version / 1000, version % 1000 / 10);
+	else
+		fputs("?", out);
+}
+
+static void print_cupti_version(FILE *out, const char *text)
+{
+	unsigned long version = strtoul(text, NULL, 10);
+
+	if (version < COUNT(cupti_versions) && cupti_versions[version])
+		fputs(cupti_versions[version], out);
+	else if (version >= 100000 && version % 100 > 0)
+		fprintf(out, "%lu.%lu.%lu", version / 10000, version % 10000 / 100, version % 100);
+	else if (version >= 100000)
+		fprintf(out, "%lu.%lu", version / 10000, version % 10000 / 100);
+	else
+		fprintf(out, "version %lu", version);
+}
+
+static void print_software(FILE *out, const struct gp_model *model)
+{
+	const char *gpuprof = info_of(model, GP_INFO_VERSION);
+
+	fputs("  software  driver for CUDA ", out);
+	print_cuda_version(out, info_of(model, GP_INFO_DRIVER_VERSION));
+	fputs(", CUPTI ", out);
+	print_cupti_version(out, info_of(model, GP_INFO_CUPTI_VERSION));
+	if (*gpuprof) {
+		fputs(", gpuprof ", out);
+		print_escaped(out, gpuprof, 0);
+	}
+	fputs("\n", out);
+}
+
+/* Whether two devices are described by the same words. */
+static bool looks_like(const struct gp_device_entry *a, const struct gp_device_entry *b)
+{
+	if (!a->record || !b->record)
+		return false;
+	return strcmp(a->name, b->name) == 0 &&
+	       a->record->memory_bytes == b->record->memory_bytes &&
+	       a->record->multiprocessors == b->record->multiprocessors;
+}
+
+static void print_device(FILE *out, const struct gp_device_entry *device)
+{
+	const struct gp_record_device *record = device->record;
+
+	print_escaped(out, *device->name ? device->name : "(unknown device)", 0);
+	if (record)
+		fprintf(out, ", %u SMs, %s, compute capability %u.%u", record->multiprocessors,
+			gp_format_bytes(record->memory_bytes).text, record->compute_major,
+			record->compute_minor);
+	fputs("\n", out);
+}
+
+/* One line for neighbours that are alike: "GPU 0-7". */
+static void print_devices(const struct gp_summary *summary)
+{
+	const struct gp_device_list *devices = &summary->devices;
+	char label[24];
+
+	for (size_t first = 0, last; first < devices->count; first = last + 1) {
+		const struct gp_device_entry *device = &devices->entries[first];
+
+		for (last = first; last + 1 < devices->count; last++)
+			if (!looks_like(device, &devices->entries[last + 1]) ||
+			    devices->entries[last + 1].device_id !=
+				    devices->entries[last].device_id + 1)
+				break;
+		if (last == first)
+			snprintf(label, sizeof(label), "GPU %u", device->device_id);
+		else
+			snprintf(label, sizeof(label), "GPU %u-%u", device->device_id,
+				 devices->entries[last].device_id);
+		fprintf(summary->out, "  %-8s  ", label);
+		print_device(summary->out, device);
+	}
+}
+
+static void print_host(FILE *out, const struct gp_model *model)
+{
+	const char *host = info_of(model, GP_INFO_HOST);
+
+	if (*host) {
+		fputs(" on ", out);
+		print_escaped(out, host, 64);
+	}
+}
+
+static void print_span(const struct gp_summary *summary)
+{
+	fprintf(summary->out, "%s from the first to the last CUDA call (%s)\n",
+		gp_format_ns(summary->window.end_unix_ns - summary->window.start_unix_ns).text,
+		gp_format_clock(summary->window.start_unix_ns).text);
+}
+
+static void print_head_of_one(const struct gp_summary *summary)
+{
+	const struct gp_model *model = summary->models[0];
+	const char *command = info_of(model, GP_INFO_COMMAND);
+
+	fputs("gpuprof: ", summary->out);
+	print_escaped(summary->out, program_of(model), 64);
+	fprintf(summary->out, ", pid %u", model->pid);
+	print_host(summary->out, model);
+	fputs(": ", summary->out);
+	print_span(summary);
+	if (*command) {
+		fputs("  command   ", summary->out);
+		print_escaped(summary->out, command, GP_SUMMARY_COLUMNS - 12);
+		fputs("\n", summary->out);
+	}
+}
+
+static void print_head_of_many(const struct gp_summary *summary)
+{
+	fprintf(summary->out, "gpuprof: %zu processes used the GPU", summary->model_count);
+	print_host(summary->out, summary->models[0]);
+	fputs(": ", summary->out);
+	print_span(summary);
+}
+
+static void put(struct gp_table *table, struct gp_figure figure)
+{
+	gp_table_cell(table, figure.text);
+}
+
+/* What one process did, for its line in the table. */
+struct totals {
+	uint64_t launches, gpu_ns, busy_ns, possible_ns, peak_bytes;
+};
+
+static void count_operations(struct totals *totals, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		uint8_t class = gp_model_api(model, model->calls[i].api).class;
+
+		totals->launches += class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH;
+	}
+	for (uint32_t i = 0; i < model->op_count; i++)
+		totals->gpu_ns += model->ops[i].end_ns - model->ops[i].start_ns;
+}
+
+/* The largest peak of a device: peaks of several need not be at the same time. */
+static void count_memory(struct totals *totals, const struct gp_memory_stats *memory)
+{
+	for (size_t i = 0; i < memory->row_count; i++)
+		if (memory->rows[i].kind == GP_MEMORY_OF_DEVICE &&
+		    memory->rows[i].peak_bytes > totals->peak_bytes)
+			totals->peak_bytes = memory->rows[i].peak_bytes;
+}
+
+static int take_totals(struct totals *totals, struct gp_model *const *model,
+		       struct gp_window window)
+{
+	struct gp_device_list devices = {0};
+	struct gp_memory_stats memory = {0};
+	struct gp_busy *busy = gp_busy_of(model, 1, window, &devices);
+	int result = busy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; busy && i < devices.count; i++) {
+		totals->busy_ns += busy[i].inside_ns;
+		totals->possible_ns += window.end_unix_ns - window.start_unix_ns;
+	}
+	count_operations(totals, *model);
+	if (result == 0)
+		result = gp_memory_stats_of(model, 1, &devices, &memory);
+	if (result == 0)
+		count_memory(totals, &memory);
+	gp_memory_stats_free(&memory);
+	gp_device_list_free(&devices);
+	free(busy);
+	return result;
+}
+
+static void put_program(struct gp_table *table, const struct gp_model *model)
+{
+	char *program = gp_text_escape(program_of(model));
+
+	gp_table_cell(table, program ? program : "(no memory)");
+	free(program);
+}
+
+static int put_process(const struct gp_summary *summary, struct gp_table *table,
+		       struct gp_model *const *model)
+{
+	struct gp_window window = gp_busy_window(model, 1);
+	struct totals totals = {0};
+	int result = take_totals(&totals, model, window);
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%u", (*model)->pid);
+	gp_table_cell(table, pid);
+	put(table, gp_summary_moment(summary, window.start_unix_ns));
+	put(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
+	put(table, gp_format_count((*model)->call_count));
+	put(table, gp_format_count(totals.launches));
+	put(table, gp_format_count((*model)->op_count));
+	put(table, gp_format_ns(totals.gpu_ns));
+	put(table, gp_format_percent((double)totals.busy_ns, (double)totals.possible_ns));
+	put(table, gp_format_bytes(totals.peak_bytes));
+	put_program(table, *model);
+	return result;
+}
+
+static int print_processes(const struct gp_summary *summary)
+{
+	struct gp_table *table = gp_table_new(process_columns, COUNT(process_columns));
+	int result = table ? 0 : -ENOMEM;
+
+	fputs("\nProcesses\n", summary->out);
+	for (size_t i = 0; result == 0 && i < summary->model_count; i++)
+		result = put_process(summary, table, &summary->models[i]);
+	if (result == 0)
+		result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+	gp_table_free(table);
+	return result;
+}
+
+static void print_busy_of(const struct gp_summary *summary, size_t device, uint64_t window_ns)
+{
+	const struct gp_busy *busy = &summary->busy[device];
+
+	fprintf(summary->out, "  GPU %-4u  %s %% busy, %s %% idle: %s of %s",
+		summary->devices.entries[device].device_id,
+		gp_format_percent((double)busy->inside_ns, (double)window_ns).text,
+		gp_format_percent((double)(window_ns - busy->inside_ns), (double)window_ns).text,
+		gp_format_ns(busy->inside_ns).text, gp_format_ns(window_ns).text);
+	if (busy->outside_ns > 0)
+		fprintf(summary->out, "; %s more after the last call",
+			gp_format_ns(busy->outside_ns).text);
+	fputs("\n", summary->out);
+}
+
+static void print_busy(const struct gp_summary *summary)
+{
+	uint64_t window_ns = summary->window.end_unix_ns - summary->window.start_unix_ns;
+
+	fputs("\nGPU busy (at least one operation running, between the first and the last CUDA "
+	      "call)\n",
+	      summary->out);
+	for (size_t i = 0; i < summary->devices.count; i++)
+		print_busy_of(summary, i, window_ns);
+}
+
+static void print_head(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		gp_summary_print_partial(summary->out, summary->models[i]);
+	if (summary->model_count == 1)
+		print_head_of_one(summary);
+	else
+		print_head_of_many(summary);
+	print_devices(summary);
+	print_software(summary->out, summary->models[0]);
+}
+
+static int list_devices(struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		for (uint32_t d = 0; d < summary->models[i]->device_count; d++)
+			if (gp_device_list_find(&summary->devices, summary->models[i],
+						summary->models[i]->devices[d].device_id) ==
+			    SIZE_MAX)
+				return -ENOMEM;
+	return 0;
+}
+
+static int gather(struct gp_summary *summary)
+{
+	struct gp_model *const *models = summary->models;
+	size_t count = summary->model_count;
+	int result = list_devices(summary);
+
+	summary->window = gp_busy_window(models, count);
+	if (result == 0)
+		result = gp_memory_stats_of(models, count, &summary->devices, &summary->memory);
+	if (result == 0)
+		result = gp_activity_gather(&summary->activity, models, count);
+	summary->busy = gp_busy_of(models, count, summary->window, &summary->devices);
+	return summary->busy ? result : -ENOMEM;
+}
+
+static int print_sections(const struct gp_summary *summary)
+{
+	int result = 0;
+
+	print_head(summary);
+	if (summary->model_count > 1)
+		result = print_processes(summary);
+	if (result == 0)
+		result = gp_summary_print_activity(summary);
+	if (result == 0)
+		result = gp_summary_print_memory(summary);
+	print_busy(summary);
+	return result < 0 ? result : gp_summary_print_records(summary);
+}
+
+/* A process that never used the GPU: one line, and what went wrong if anything did. */
+static void print_unused(FILE *out, const struct gp_model *model)
+{
+	fputs("gpuprof: ", out);
+	print_escaped(out, program_of(model), 64);
+	fprintf(out, " (pid %u) made no CUDA call that was recorded\n", model->pid);
+	gp_summary_print_troubles(out, model);
+}
+
+static int print_used(FILE *out, struct gp_model *const *models, size_t count,
+		      const struct gp_summary_options *options)
+{
+	struct gp_summary summary = {
+		.out = out, .options = options, .models = models, .model_count = count};
+	int result = gather(&summary);
+
+	if (result == 0)
+		result = print_sections(&summary);
+	gp_activity_free(&summary.activity);
+	gp_memory_stats_free(&summary.memory);
+	gp_device_list_free(&summary.devices);
+	free(summary.busy);
+	return result;
+}
+
+int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_count,
+		     const struct gp_summary_options *options)
+{
+	struct gp_model **used = calloc(model_count + 1, sizeof(*used));
+	size_t count = 0;
+	int result = 0;
+
+	if (!used)
+		return -ENOMEM;
+	for (size_t i = 0; i < model_count; i++)
+		if (has_activity(models[i]))
+			used[count++] = models[i];
+		else
+			print_unused(out, models[i]);
+	if (count > 0)
+		result = print_used(out, used, count, options);
+	free(used);
+	if (fflush(out) != 0 || ferror(out))
+		return -EIO;
+	return result;
+}

@@ -1,0 +1,276 @@
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "report/names.h"
+#include "report/stats.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define MOST_FAILURES 4
+
+static const struct gp_column gpu_columns[] = {
+	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
+	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Name", true},
+};
+
+static const struct gp_column api_columns[] = {
+	{"Time %", false}, {"Total", false}, {"Calls", false}, {"Failed", false}, {"Avg", false},
+	{"Med", false},    {"Min", false},   {"Max", false},   {"StdDev", false}, {"Name", true},
+};
+
+static const struct gp_column copy_columns[] = {
+	{"Bytes", false},    {"Count", false}, {"Avg size", false}, {"Min size", false},
+	{"Max size", false}, {"Time", false},  {"GB/s", false},     {"Kind", true},
+};
+
+/* What a table needs to turn groups into rows. */
+struct listing {
+	const struct gp_summary *summary;
+	const struct gp_groups *groups;
+	struct gp_table *table;
+	struct gp_names *names; /* of kernels; NULL for API calls */
+	bool failures;          /* with the column Failed */
+	uint64_t total_ns;
+};
+
+static void put(struct gp_table *table, struct gp_figure figure)
+{
+	gp_table_cell(table, figure.text);
+}
+
+static void put_name(struct gp_table *table, const char *name)
+{
+	char *escaped = gp_text_escape(name);
+
+	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static const char *label_of(const struct listing *listing, const struct gp_group *group)
+{
+	if (!listing->names)
+		return group->key;
+	if (group->key[0] != GP_ACTIVITY_KERNEL)
+		return group->key + 1;
+	return listing->summary->options->full_names
+		       ? gp_names_full(listing->names, group->key + 1)
+		       : gp_names_short(listing->names, group->key + 1);
+}
+
+/* Groups without any duration have a count and nothing else. */
+static void put_times(struct gp_table *table, const struct gp_stats *stats)
+{
+	const double figures[] = {stats->mean, stats->median};
+
+	for (size_t i = 0; i < COUNT(figures); i++)
+		gp_table_cell(table, stats->count ? gp_format_ns_mean(figures[i]).text : "-");
+	gp_table_cell(table, stats->count ? gp_format_ns(stats->min).text : "-");
+	gp_table_cell(table, stats->count ? gp_format_ns(stats->max).text : "-");
+	gp_table_cell(table, stats->count ? gp_format_ns_mean(stats->deviation).text : "-");
+}
+
+static void put_group(const struct listing *listing, const struct gp_group *group)
+{
+	struct gp_stats stats = gp_stats_of(group->durations_ns, group->duration_count);
+	struct gp_table *table = listing->table;
+
+	put(table, gp_format_percent((double)group->total_ns, (double)listing->total_ns));
+	put(table, gp_format_ns(group->total_ns));
+	put(table, gp_format_count(group->count));
+	if (listing->failures)
+		gp_table_cell(table, group->failed ? gp_format_count(group->failed).text : "-");
+	put_times(table, &stats);
+	put_name(table, label_of(listing, group));
+}
+
+/* How many rows and how much time the limit hides, and how to see them. */
+static void print_folded(const struct listing *listing, const uint32_t *order, uint32_t shown)
+{
+	const struct gp_groups *groups = listing->groups;
+	uint64_t hidden_ns = 0;
+
+	for (uint32_t i = shown; i < groups->count; i++)
+		hidden_ns += groups->rows[order[i]].total_ns;
+	fprintf(listing->summary->out,
+		"  ... %s more, %s (%s %%): `gpuprof summary --rows 0` shows all\n",
+		gp_format_count(groups->count - shown).text, gp_format_ns(hidden_ns).text,
+		gp_format_percent((double)hidden_ns, (double)listing->total_ns).text);
+}
+
+/* One row more than the limit is shown rather than a line that says that it is not. */
+static uint32_t rows_shown(const struct gp_summary *summary, uint32_t count)
+{
+	size_t limit = summary->options->row_limit;
+
+	return limit == 0 || count <= limit + 1 ? count : (uint32_t)limit;
+}
+
+static size_t columns_limit(const struct gp_summary *summary)
+{
+	return summary->options->full_names ? 0 : GP_SUMMARY_COLUMNS;
+}
+
+static int print_listing(struct listing *listing)
+{
+	uint32_t *order = gp_groups_by_time(listing->groups);
+	uint32_t shown = rows_shown(listing->summary, listing->groups->count);
+	int result;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < shown; i++)
+		put_group(listing, &listing->groups->rows[order[i]]);
+	result = gp_table_print(listing->table, listing->summary->out,
+				columns_limit(listing->summary));
+	if (shown < listing->groups->count)
+		print_folded(listing, order, shown);
+	free(order);
+	return result;
+}
+
+static uint64_t sum_times(const struct gp_groups *groups)
+{
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++)
+		total_ns += groups->rows[i].total_ns;
+	return total_ns;
+}
+
+static void print_counted(FILE *out, uint64_t count, const char *one, const char *many)
+{
+	if (count > 0)
+		fprintf(out, ", %s %s", gp_format_count(count).text, count == 1 ? one : many);
+}
+
+static int print_gpu(const struct gp_summary *summary)
+{
+	const struct gp_activity *activity = &summary->activity;
+	struct listing listing = {
+		.summary = summary,
+		.groups = &activity->operations,
+		.table = gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.names = gp_names_new(),
+		.total_ns = sum_times(&activity->operations),
+	};
+	int result = -ENOMEM;
+
+	fprintf(summary->out, "\nGPU activities: %s in all", gp_format_ns(listing.total_ns).text);
+	print_counted(summary->out, activity->kernels, "kernel", "kernels");
+	print_counted(summary->out, activity->copies, "copy", "copies");
+	print_counted(summary->out, activity->sets, "set", "sets");
+	fputs("\n", summary->out);
+	if (listing.table && listing.names)
+		result = print_listing(&listing);
+	gp_names_free(listing.names);
+	gp_table_free(listing.table);
+	return result;
+}
+
+static void print_failures(const struct gp_summary *summary, const uint32_t *order)
+{
+	const struct gp_groups *failures = &summary->activity.failures;
+
+	fputs("  failed:", summary->out);
+	for (uint32_t i = 0; i < failures->count && i < MOST_FAILURES; i++) {
+		const struct gp_group *failure = &failures->rows[order[i]];
+
+		fprintf(summary->out, "%s %s x %s", i > 0 ? "," : "",
+			gp_format_count(failure->count).text, failure->key);
+	}
+	if (failures->count > MOST_FAILURES)
+		fprintf(summary->out, ", ... %u more kinds", failures->count - MOST_FAILURES);
+	fputs("\n", summary->out);
+}
+
+static int list_failures(const struct gp_summary *summary)
+{
+	uint32_t *order = gp_groups_by_time(&summary->activity.failures);
+
+	if (!order)
+		return -ENOMEM;
+	if (summary->activity.failures.count > 0)
+		print_failures(summary, order);
+	free(order);
+	return 0;
+}
+
+static bool records_every_call(const struct gp_summary *summary)
+{
+	const char *options = summary->models[0]->info[GP_INFO_OPTIONS];
+
+	return options && strstr(options, "TRACE=api-all");
+}
+
+static int print_api(const struct gp_summary *summary)
+{
+	struct listing listing = {
+		.summary = summary,
+		.groups = &summary->activity.calls,
+		.table = gp_table_new(api_columns, COUNT(api_columns)),
+		.failures = true,
+		.total_ns = sum_times(&summary->activity.calls),
+	};
+	int result = -ENOMEM;
+
+	fprintf(summary->out, "\nAPI calls: %s in all (%s)\n", gp_format_ns(listing.total_ns).text,
+		records_every_call(summary) ? "every one"
+					    : "launches, copies, memory, synchronisation; "
+					      "--trace=api-all records every one");
+	if (listing.table)
+		result = print_listing(&listing);
+	gp_table_free(listing.table);
+	return result < 0 ? result : list_failures(summary);
+}
+
+static void put_copies(struct gp_table *table, const struct gp_group *group)
+{
+	put(table, gp_format_bytes(group->bytes));
+	put(table, gp_format_count(group->count));
+	put(table, gp_format_bytes((group->bytes + group->count / 2) / group->count));
+	put(table, gp_format_bytes(group->least_bytes));
+	put(table, gp_format_bytes(group->most_bytes));
+	put(table, gp_format_ns(group->total_ns));
+	put(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
+	gp_table_cell(table, group->key + 1);
+}
+
+static int print_copies(const struct gp_summary *summary)
+{
+	const struct gp_groups *groups = &summary->activity.operations;
+	struct gp_table *table = gp_table_new(copy_columns, COUNT(copy_columns));
+	uint32_t *order = gp_groups_by_time(groups);
+	int result = -ENOMEM;
+
+	if (!table || !order)
+		goto done;
+	fputs("\nMemory copies and sets\n", summary->out);
+	for (uint32_t i = 0; i < groups->count; i++)
+		if (groups->rows[order[i]].key[0] == GP_ACTIVITY_OTHER)
+			put_copies(table, &groups->rows[order[i]]);
+	result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+done:
+	free(order);
+	gp_table_free(table);
+	return result;
+}
+
+int gp_summary_print_activity(const struct gp_summary *summary)
+{
+	const struct gp_activity *activity = &summary->activity;
+	int result = 0;
+
+	if (activity->operations.count > 0)
+		result = print_gpu(summary);
+	if (result == 0 && activity->calls.count > 0)
+		result = print_api(summary);
+	if (result == 0 && activity->copies + activity->sets > 0)
+		result = print_copies(summary);
+	return result;
+}

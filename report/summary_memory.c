@@ -1,0 +1,114 @@
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/table.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_column columns[] = {
+	{"Peak", false},         {"At", false},     {"Allocated", false},
+	{"Calls", false},        {"Freed", false},  {"Calls", false},
+	{"Left at exit", false}, {"Blocks", false}, {"Memory", true},
+};
+
+static void put(struct gp_table *table, struct gp_figure figure)
+{
+	gp_table_cell(table, figure.text);
+}
+
+static void put_label(const struct gp_summary *summary, struct gp_table *table,
+		      const struct gp_memory_row *row)
+{
+	const char *kind =
+		row->kind == GP_MEMORY_OF_DEVICE ? "in all" : gp_allocation_name(row->kind);
+	char label[64];
+
+	if (row->device < summary->devices.count)
+		snprintf(label, sizeof(label), "GPU %u %s",
+			 summary->devices.entries[row->device].device_id, kind);
+	else
+		snprintf(label, sizeof(label), "%s", kind);
+	gp_table_cell(table, label);
+}
+
+static void put_row(const struct gp_summary *summary, struct gp_table *table,
+		    const struct gp_memory_row *row)
+{
+	put(table, gp_format_bytes(row->peak_bytes));
+	put(table, gp_summary_moment(summary, row->peak_unix_ns));
+	put(table, gp_format_bytes(row->allocated_bytes));
+	put(table, gp_format_count(row->allocations));
+	put(table, gp_format_bytes(row->freed_bytes));
+	put(table, gp_format_count(row->frees));
+	put(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
+	put(table, gp_format_count(row->allocations - row->frees));
+	put_label(summary, table, row);
+}
+
+/* The sum of one kind only would say the same twice. */
+static bool is_worth_a_row(const struct gp_memory_stats *memory, size_t index)
+{
+	const struct gp_memory_row *row = &memory->rows[index];
+	size_t parts = 0;
+
+	if (row->kind != GP_MEMORY_OF_DEVICE)
+		return row->allocations > 0;
+	for (size_t i = 0; i < memory->row_count; i++)
+		parts += memory->rows[i].device == row->device && memory->rows[i].allocations > 0 &&
+			 gp_memory_is_of_device(memory->rows[i].kind);
+	return parts > 1;
+}
+
+static int print_rows(const struct gp_summary *summary)
+{
+	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	size_t rows = 0;
+	int result = 0;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < summary->memory.row_count; i++)
+		if (is_worth_a_row(&summary->memory, i)) {
+			put_row(summary, table, &summary->memory.rows[i]);
+			rows++;
+		}
+	if (rows > 0)
+		result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+	gp_table_free(table);
+	return result;
+}
+
+static void print_usage(const struct gp_summary *summary, const struct gp_memory_usage *usage)
+{
+	uint64_t beyond =
+		usage->in_use_bytes > usage->own_bytes ? usage->in_use_bytes - usage->own_bytes : 0;
+
+	fprintf(summary->out, "  GPU %u: the driver reports %s of %s in use at %s, ",
+		summary->devices.entries[usage->device].device_id,
+		gp_format_bytes(usage->in_use_bytes).text, gp_format_bytes(usage->total_bytes).text,
+		gp_summary_moment(summary, usage->unix_ns).text);
+	fprintf(summary->out, "%s beyond the %s allocated here\n", gp_format_bytes(beyond).text,
+		gp_format_bytes(usage->own_bytes).text);
+}
+
+int gp_summary_print_memory(const struct gp_summary *summary)
+{
+	const struct gp_memory_stats *memory = &summary->memory;
+	int result;
+
+	if (memory->row_count == 0)
+		return 0;
+	fputs("\nMemory allocated through CUDA\n", summary->out);
+	result = print_rows(summary);
+	for (size_t i = 0; i < memory->usage_count; i++)
+		print_usage(summary, &memory->usages[i]);
+	if (memory->usage_count > 0)
+		fputs("    (beyond: contexts, modules, libraries, unused parts of pools, and other "
+		      "processes)\n",
+		      summary->out);
+	return result;
+}

@@ -1,0 +1,48 @@
+/*
+ * summary_part: the sections of the summary, each printed by one function of report/summary_*.c.
+ *
+ * All read what struct gp_summary has gathered; they print a title line, indented lines, and an
+ * empty line before them. They return 0 or -ENOMEM; that out cannot be written is found at the end.
+ */
+#ifndef REPORT_SUMMARY_PART_H
+#define REPORT_SUMMARY_PART_H
+
+#include "report/activity.h"
+#include "report/busy.h"
+#include "report/devices.h"
+#include "report/memory_stats.h"
+#include "report/summary.h"
+
+#define GP_SUMMARY_COLUMNS 120 /* of a line, but for full names */
+
+struct gp_summary {
+	FILE *out;
+	const struct gp_summary_options *options;
+	struct gp_model *const *models; /* only those that used the GPU */
+	size_t model_count;
+	struct gp_window window;
+	struct gp_device_list devices;
+	struct gp_busy *busy; /* parallel to devices */
+	struct gp_memory_stats memory;
+	struct gp_activity activity;
+};
+
+/* "GPU activities", "API calls" and "Memory copies and sets". */
+int gp_summary_print_activity(const struct gp_summary *summary);
+
+int gp_summary_print_memory(const struct gp_summary *summary);
+
+/* What was recorded, what is missing and why, what recording cost. */
+int gp_summary_print_records(const struct gp_summary *summary);
+
+/* One line on each model that is not complete: for the top of the page. */
+void gp_summary_print_partial(FILE *out, const struct gp_model *model);
+
+/* What the user must know of a model without any call: losses and notes, one line each. Returns how
+ * many. */
+size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model);
+
+/* A moment of the window, counted from its start. */
+struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);
+
+#endif

@@ -1,0 +1,442 @@
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/own_cost.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum concern {
+	TELEMETRY, /* how recording went */
+	STRAIN,    /* nothing is missing, but it was tight */
+	LOSS,
+};
+
+/* Counters that are not listed are telemetry. */
+static const struct {
+	const char *meaning, *unit;
+} counters[GP_COUNTERS] = {
+#define GP_COUNTER(NAME, unit, meaning) [GP_COUNTER_##NAME] = {meaning, unit},
+#include "gpuprof/counter.def"
+#undef GP_COUNTER
+};
+
+static const uint8_t concerns[GP_COUNTERS] = {
+	[GP_COUNTER_LOST_RING_FULL] = LOSS,   [GP_COUNTER_LOST_NESTED] = LOSS,
+	[GP_COUNTER_LOST_NO_RING] = LOSS,     [GP_COUNTER_LOST_CUPTI] = LOSS,
+	[GP_COUNTER_LOST_WRITE_BYTES] = LOSS, [GP_COUNTER_UNKNOWN_RECORDS] = LOSS,
+	[GP_COUNTER_DAMAGED_SLOTS] = LOSS,    [GP_COUNTER_EXIT_FLUSH_TIMEOUTS] = LOSS,
+	[GP_COUNTER_CUT_STRINGS] = STRAIN,    [GP_COUNTER_SHARED_RING] = STRAIN,
+	[GP_COUNTER_RING_WAITS] = STRAIN,     [GP_COUNTER_BUFFERS_EXTRA] = STRAIN,
+};
+
+static const struct {
+	size_t offset;
+	enum concern concern;
+	const char *meaning;
+} losses[] = {
+#define LOSSES(member) offsetof(struct gp_losses, member)
+	{LOSSES(damaged_bytes), LOSS, "damaged bytes of the trace file, skipped"},
+	{LOSSES(unknown_records), LOSS,
+	 "records that this version does not understand (made by a newer one, or damaged)"},
+	{LOSSES(ops_untimed), LOSS,
+	 "GPU operations without timestamps from the device: counted, but in no time"},
+	{LOSSES(ops_reversed), LOSS, "GPU operations that end before they start: taken as 0ns"},
+	{LOSSES(ops_without_call), LOSS,
+	 "GPU operations whose API call was not recorded (made before recording began, or lost)"},
+	{LOSSES(frees_unknown), STRAIN,
+	 "frees of memory whose allocation was not recorded (made before recording began, or by "
+	 "a library)"},
+#undef LOSSES
+};
+
+static uint64_t loss_at(const struct gp_model *model, size_t index)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)&model->losses + losses[index].offset, sizeof(value));
+	return value;
+}
+
+static size_t print_concerns(FILE *out, const struct gp_model *model, enum concern concern,
+			     int indent)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < COUNT(losses); i++)
+		if (losses[i].concern == concern && loss_at(model, i) > 0) {
+			fprintf(out, "%*s%s %s\n", indent, "",
+				gp_format_count(loss_at(model, i)).text, losses[i].meaning);
+			lines++;
+		}
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (concerns[i] == concern && model->counters[i] > 0) {
+			fprintf(out, "%*s%s %s\n", indent, "",
+				gp_format_count(model->counters[i]).text, counters[i].meaning);
+			lines++;
+		}
+	return lines;
+}
+
+/* What explains launches without a record, most certain first. */
+static const char *explain_missing(const struct gp_model *model)
+{
+	const uint64_t *count = model->counters;
+
+	if (model->losses.live)
+		return "in flight, or not delivered yet";
+	if (!model->losses.closed)
+		return "in flight, or not delivered, when the process ended";
+	if (count[GP_COUNTER_LOST_CUPTI] > 0)
+		return "CUPTI dropped records";
+	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
+		return "the final flush was given up";
+	if (count[GP_COUNTER_LOST_RING_FULL] + count[GP_COUNTER_LOST_NO_RING] +
+		    count[GP_COUNTER_LOST_WRITE_BYTES] + count[GP_COUNTER_DAMAGED_SLOTS] +
+		    model->losses.damaged_bytes + model->losses.unknown_records >
+	    0)
+		return "records were lost on the way";
+	return "CUPTI delivered none: launched after the final flush?";
+}
+
+struct balance {
+	uint64_t launches, matched, captured, failed, missing;
+};
+
+static struct balance take_balance(const struct gp_model *model)
+{
+	struct balance balance = {
+		.captured = model->losses.launches_captured,
+		.failed = model->losses.launches_failed,
+		.missing = model->losses.launches_without_op,
+	};
+	uint64_t others = balance.captured + balance.failed + balance.missing;
+
+	for (uint32_t i = 0; i < model->call_count; i++)
+		balance.launches += gp_model_api(model, model->calls[i].api).class == GP_API_LAUNCH;
+	balance.matched = balance.launches > others ? balance.launches - others : 0;
+	return balance;
+}
+
+static void add_balance(struct balance *sum, const struct balance *one)
+{
+	sum->launches += one->launches;
+	sum->matched += one->matched;
+	sum->captured += one->captured;
+	sum->failed += one->failed;
+	sum->missing += one->missing;
+}
+
+static bool has_loss(const struct gp_model *model)
+{
+	for (size_t i = 0; i < COUNT(losses); i++)
+		if (losses[i].concern == LOSS && loss_at(model, i) > 0)
+			return true;
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (concerns[i] == LOSS && model->counters[i] > 0)
+			return true;
+	return model->losses.launches_without_op > 0;
+}
+
+static bool is_whole(const struct gp_model *model)
+{
+	return model->losses.closed && !model->losses.cut && !model->losses.live;
+}
+
+static void print_part(FILE *out, uint64_t count, const char *meaning)
+{
+	if (count > 0)
+		fprintf(out, ", %s %s", gp_format_count(count).text, meaning);
+}
+
+static void print_balance(FILE *out, const struct balance *balance)
+{
+	if (balance->launches == 0)
+		fputs("  no kernel was launched", out);
+	else if (balance->matched == balance->launches)
+		fprintf(out, "  all %s launches have their kernel record",
+			gp_format_count(balance->launches).text);
+	else
+		fprintf(out, "  %s launches: %s have their kernel record",
+			gp_format_count(balance->launches).text,
+			gp_format_count(balance->matched).text);
+	print_part(out, balance->captured, "were captured into a graph");
+	print_part(out, balance->failed, "failed");
+	print_part(out, balance->missing, "have none");
+}
+
+static bool is_clean(const struct gp_model *model)
+{
+	return !has_loss(model) && is_whole(model);
+}
+
+/* All processes of which nothing is missing, in one line. */
+static void print_clean(const struct gp_summary *summary)
+{
+	struct balance sum = {0};
+	uint64_t operations = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		struct balance one = take_balance(summary->models[i]);
+
+		if (!is_clean(summary->models[i]))
+			continue;
+		add_balance(&sum, &one);
+		operations += summary->models[i]->op_count;
+		count++;
+	}
+	if (count == 0)
+		return;
+	print_balance(summary->out, &sum);
+	fprintf(summary->out, "; %s GPU records, nothing was dropped%s\n",
+		gp_format_count(operations).text,
+		count < summary->model_count ? " (the processes not named here)" : "");
+}
+
+static void print_unclean(const struct gp_summary *summary, const struct gp_model *model)
+{
+	struct balance balance = take_balance(model);
+	FILE *out = summary->out;
+
+	print_balance(out, &balance);
+	if (balance.missing > 0)
+		fprintf(out, " (%s)", explain_missing(model));
+	fprintf(out, "; %s GPU records", gp_format_count(model->op_count).text);
+	if (model->counters[GP_COUNTER_GPU_RECORDS] > model->op_count)
+		fprintf(out, " of %s received",
+			gp_format_count(model->counters[GP_COUNTER_GPU_RECORDS]).text);
+	if (summary->model_count > 1)
+		fprintf(out, " (pid %u)", model->pid);
+	fputs("\n", out);
+	print_concerns(out, model, LOSS, 4);
+}
+
+static void print_notes(FILE *out, const struct gp_model *model, int indent)
+{
+	for (uint32_t i = 0; i < model->note_count; i++) {
+		char *note = gp_text_escape(model->notes[i]);
+
+		fprintf(out, "%*snote: %s\n", indent, "", note ? note : "(no memory)");
+		free(note);
+	}
+}
+
+size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model)
+{
+	size_t lines = print_concerns(out, model, LOSS, 2);
+
+	lines += print_concerns(out, model, STRAIN, 2);
+	print_notes(out, model, 2);
+	return lines + model->note_count;
+}
+
+static int gather_overheads(struct gp_groups *groups, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+		uint32_t row = gp_groups_find(groups, gp_overhead_name(overhead->overhead_kind));
+
+		if (row == UINT32_MAX)
+			return -ENOMEM;
+		result = gp_groups_add(groups, row, overhead->end_ns - overhead->start_ns);
+	}
+	return result;
+}
+
+/* Parts of a paragraph, separated by semicolons, broken into lines. */
+struct paragraph {
+	FILE *out;
+	size_t column; /* 0 = nothing printed yet */
+};
+
+static void put_part(struct paragraph *paragraph, const char *text)
+{
+	size_t columns = strlen(text);
+
+	if (paragraph->column == 0)
+		paragraph->column = (size_t)fprintf(paragraph->out, "  ");
+	else if (paragraph->column + 2 + columns > GP_SUMMARY_COLUMNS)
+		paragraph->column = (size_t)fprintf(paragraph->out, ";\n    ") - 2;
+	else
+		paragraph->column += (size_t)fprintf(paragraph->out, "; ");
+	paragraph->column += (size_t)fprintf(paragraph->out, "%s", text);
+}
+
+static void end_paragraph(const struct paragraph *paragraph)
+{
+	if (paragraph->column > 0)
+		fputs("\n", paragraph->out);
+}
+
+/* Short names of telemetry; a counter without one is shown with its meaning. */
+static const char *const labels[GP_COUNTERS] = {
+	[GP_COUNTER_HOOKS] = "callbacks",
+	[GP_COUNTER_HOOKS_SAMPLED] = "measured",
+	[GP_COUNTER_HOOKS_SAMPLED_TICKS] = "in these",
+	[GP_COUNTER_NESTED_CALLBACKS] = "nested callbacks",
+	[GP_COUNTER_GPU_RECORDS] = "GPU records",
+	[GP_COUNTER_BUFFERS_DELIVERED] = "buffers",
+	[GP_COUNTER_BUFFER_BYTES] = "CUPTI buffers' memory",
+	[GP_COUNTER_FLUSHES] = "flushes",
+	[GP_COUNTER_FLUSH_TICKS] = "in flushes, on a thread of our own",
+	[GP_COUNTER_EXIT_FLUSH_TICKS] = "final flush",
+	[GP_COUNTER_START_TICKS] = "start-up",
+	[GP_COUNTER_CHUNKS] = "chunks written",
+};
+
+/* "CUPTI buffers' memory 2.000MiB" */
+static void put_counter(struct paragraph *paragraph, size_t counter, uint64_t value,
+			double ticks_ns)
+{
+	const char *unit = counters[counter].unit;
+	const char *label = labels[counter] ? labels[counter] : counters[counter].meaning;
+	struct gp_figure figure = gp_format_count(value);
+	char text[128];
+
+	if (strcmp(unit, "ticks") == 0)
+		figure = gp_format_ns((uint64_t)ticks_ns);
+	else if (strcmp(unit, "bytes") == 0)
+		figure = gp_format_bytes(value);
+	snprintf(text, sizeof(text), "%s %s", label, figure.text);
+	put_part(paragraph, text);
+}
+
+static void print_telemetry(const struct gp_summary *summary)
+{
+	struct paragraph paragraph = {.out = summary->out};
+
+	for (size_t i = 0; i < GP_COUNTERS; i++) {
+		uint64_t value = 0;
+		double ns = 0;
+
+		if (concerns[i] != TELEMETRY || i == GP_COUNTER_LAST_DELIVERY_TICKS)
+			continue;
+		for (size_t m = 0; m < summary->model_count; m++) {
+			value += summary->models[m]->counters[i];
+			ns += (double)summary->models[m]->counters[i] *
+			      summary->models[m]->ns_per_tick;
+		}
+		if (value > 0)
+			put_counter(&paragraph, i, value, ns);
+	}
+	end_paragraph(&paragraph);
+}
+
+/* What CUPTI itself says that it and the driver took, by kind. */
+static int print_overheads(const struct gp_summary *summary)
+{
+	struct paragraph paragraph = {.out = summary->out};
+	struct gp_groups groups = {0};
+	uint32_t *order;
+	int result = 0;
+
+	for (size_t m = 0; m < summary->model_count; m++)
+		result = result < 0 ? result : gather_overheads(&groups, summary->models[m]);
+	order = gp_groups_by_time(&groups);
+	for (uint32_t i = 0; order && i < groups.count; i++) {
+		const struct gp_group *group = &groups.rows[order[i]];
+		char text[160];
+
+		snprintf(text, sizeof(text), "%s%s x %s %s", i == 0 ? "CUPTI reports: " : "",
+			 gp_format_count(group->count).text, group->key,
+			 gp_format_ns(group->total_ns).text);
+		put_part(&paragraph, text);
+	}
+	end_paragraph(&paragraph);
+	result = order ? result : -ENOMEM;
+	free(order);
+	gp_groups_free(&groups);
+	return result;
+}
+
+static double process_time(const struct gp_summary *summary)
+{
+	double total_ns = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		struct gp_window window = gp_busy_window(&summary->models[i], 1);
+
+		total_ns += (double)(window.end_unix_ns - window.start_unix_ns);
+	}
+	return total_ns;
+}
+
+static void print_cost(const struct gp_summary *summary)
+{
+	struct gp_own_cost cost = gp_own_cost_of(summary->models, summary->model_count);
+	double total_ns = gp_own_cost_total_ns(&cost);
+
+	fprintf(summary->out, "\ngpuprof's own cost: about %s, %s %% of the time above",
+		gp_format_ns((uint64_t)total_ns).text,
+		gp_format_percent(total_ns, process_time(summary)).text);
+	fprintf(summary->out, " (hooks %s, CUPTI callbacks %s, GPU records %s)\n",
+		gp_format_ns((uint64_t)cost.hooks_ns).text,
+		gp_format_ns((uint64_t)cost.callbacks_ns).text,
+		gp_format_ns((uint64_t)cost.records_ns).text);
+}
+
+int gp_summary_print_records(const struct gp_summary *summary)
+{
+	fputs("\nRecords\n", summary->out);
+	print_clean(summary);
+	for (size_t i = 0; i < summary->model_count; i++)
+		if (!is_clean(summary->models[i]))
+			print_unclean(summary, summary->models[i]);
+	for (size_t i = 0; i < summary->model_count; i++) {
+		print_concerns(summary->out, summary->models[i], STRAIN, 2);
+		print_notes(summary->out, summary->models[i], 2);
+	}
+	print_cost(summary);
+	print_telemetry(summary);
+	return print_overheads(summary);
+}
+
+/* What was saved, how old the last GPU records are, and what waits for its own. */
+static void print_remains(FILE *out, const struct gp_model *model)
+{
+	struct paragraph paragraph = {.out = out};
+	char text[128];
+
+	if (model->losses.cut)
+		put_part(&paragraph, "the file ends within a chunk");
+	if (model->losses.recovered_records > 0) {
+		snprintf(text, sizeof(text), "%s records were recovered from its rings",
+			 gp_format_count(model->losses.recovered_records).text);
+		put_part(&paragraph, text);
+	}
+	if (model->last_delivery_ns > 0 && model->end_ns >= model->last_delivery_ns) {
+		snprintf(text, sizeof(text), "CUPTI delivered GPU records last %s before the end",
+			 gp_format_ns(model->end_ns - model->last_delivery_ns).text);
+		put_part(&paragraph, text);
+	}
+	if (model->losses.launches_without_op > 0) {
+		snprintf(text, sizeof(text), "launches in flight: %s",
+			 gp_format_count(model->losses.launches_without_op).text);
+		put_part(&paragraph, text);
+	}
+	end_paragraph(&paragraph);
+}
+
+void gp_summary_print_partial(FILE *out, const struct gp_model *model)
+{
+	const char *why = "closed its trace, but the file was cut";
+
+	if (is_whole(model))
+		return;
+	if (model->losses.live)
+		why = "still runs; this is what it had recorded so far";
+	else if (!model->losses.closed)
+		why = "did not close its trace: it was killed, crashed or left by _exit";
+	fprintf(out, "PARTIAL: pid %u %s\n", model->pid, why);
+	print_remains(out, model);
+}

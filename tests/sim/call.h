@@ -1,0 +1,87 @@
+/*
+ * The bracket around every API call, and the hooks a tool hangs on it. A call from the program gets
+ * a correlation id; a call made inside it (the runtime's into the driver) shares that id. libcupti
+ * fills struct sim_tools; while it is not loaded or nothing is enabled a call costs two tests.
+ */
+#ifndef GPUPROF_TESTS_SIM_CALL_H
+#define GPUPROF_TESTS_SIM_CALL_H
+
+#include "tests/sim/device.h"
+
+/* Values of CUpti_CallbackDomain. */
+enum sim_domain { SIM_DRIVER = 1, SIM_RUNTIME = 2, SIM_DOMAINS };
+
+#define SIM_MAX_CBID 1024
+
+struct sim_call {
+	enum sim_domain domain;
+	uint32_t cbid;
+	const char *name;
+	const void *params;   /* the structure of the generated_*_meta.h headers */
+	const char *symbol;   /* the kernel's mangled name, of launches */
+	int per_thread;	      /* a _ptsz or _ptds function: stream 0 is the thread's own */
+	int result;
+	uint32_t correlation;
+	uint64_t data;	      /* the tool's, kept from enter to exit */
+	uint64_t start_ns;
+	struct sim_call *outer;
+};
+
+void sim_call_enter(struct sim_call *call);
+/* Returns result. */
+int sim_call_exit(struct sim_call *call, int result);
+/* The id of the calling thread's outermost call; 0 outside one. */
+uint32_t sim_correlation(void);
+/* True inside a _ptsz or _ptds function. */
+bool sim_per_thread_default(void);
+
+/* Resource events, as CUpti_CallbackIdResource numbers them, and what libcupti is told of them. */
+struct sim_resource {
+	uint32_t event;
+	CUcontext ctx;
+	CUstream stream;
+	void *descriptor;
+};
+
+/* Allocations for tools that record them. */
+struct sim_memory_event {
+	bool release;
+	uint8_t kind; /* CUpti_ActivityMemoryKind */
+	uint64_t address, bytes;
+	CUcontext ctx;
+	CUstream stream; /* of the asynchronous ones */
+	bool async;
+	CUmemoryPool pool;
+	const char *name;
+};
+
+/* A wait of the host, or of a stream, as CUpti_ActivitySynchronizationType numbers them. */
+struct sim_sync_event {
+	uint32_t type;
+	CUstream stream;
+	CUevent event;
+	uint64_t start, end;
+};
+
+/* All but callback may be NULL; they are set before anything is enabled and never change back. */
+struct sim_tools {
+	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* wanted, by callback id */
+	_Atomic bool records[SIM_DOMAINS];		     /* API records wanted */
+	void (*api)(struct sim_call *call, bool exit);
+	void (*api_record)(const struct sim_call *call, uint64_t end_ns);
+	void (*operation)(const struct sim_op *op);
+	void (*resource)(const struct sim_resource *resource);
+	void (*memory)(const struct sim_memory_event *event);
+	void (*sync)(const struct sim_sync_event *event);
+	void (*event_record)(CUevent event, CUstream stream);
+	void (*pool)(uint32_t operation, CUmemoryPool pool);
+	void (*overhead)(uint32_t kind, uint64_t start, uint64_t end);
+};
+
+extern struct sim_tools sim_tools;
+
+void sim_tell_resource(uint32_t event, CUcontext ctx, CUstream stream, void *descriptor);
+void sim_tell_memory(const struct sim_memory_event *event);
+void sim_tell_overhead(uint32_t kind, uint64_t start, uint64_t end);
+
+#endif

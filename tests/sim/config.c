@@ -1,0 +1,54 @@
+#include "tests/sim/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct sim_config config;
+
+static const struct {
+	const char *name;
+	enum sim_fault fault;
+} fault_names[] = {
+	{ "subscriber-taken", SIM_FAULT_SUBSCRIBER_TAKEN },
+	{ "drop-records", SIM_FAULT_DROP_RECORDS },
+	{ "zero-timestamps", SIM_FAULT_ZERO_TIMESTAMPS },
+	{ "late-buffers", SIM_FAULT_LATE_BUFFERS },
+	{ "flush-hangs", SIM_FAULT_FLUSH_HANGS },
+	{ "stuck-correlation", SIM_FAULT_STUCK_CORRELATION },
+};
+
+static uint64_t number(const char *name, uint64_t fallback)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? strtoull(text, NULL, 0) : fallback;
+}
+
+static unsigned int faults(const char *list)
+{
+	unsigned int found = 0;
+
+	for (size_t i = 0; list && i < sizeof(fault_names) / sizeof(fault_names[0]); i++)
+		if (strstr(list, fault_names[i].name))
+			found |= fault_names[i].fault;
+	return found;
+}
+
+static void read_environment(void)
+{
+	config.devices = (int)number("GPUSIM_DEVICES", 1);
+	if (config.devices > SIM_MAX_DEVICES)
+		config.devices = SIM_MAX_DEVICES;
+	config.memory_bytes = number("GPUSIM_MEMORY_MIB", 16384) << 20;
+	config.kernel_ns = number("GPUSIM_KERNEL_NS", 2000);
+	config.cupti_version = (uint32_t)number("GPUSIM_CUPTI_VERSION", 130001);
+	config.faults = faults(getenv("GPUSIM_FAULT"));
+}
+
+const struct sim_config *sim_config(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_environment);
+	return &config;
+}

@@ -1,0 +1,175 @@
+/* libcuda: initialisation with injection, versions, error names, finding functions. */
+#include "tests/sim/driver.h"
+#include "tests/sim/errors.h"
+
+#include <cupti.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DRIVER_VERSION 13000
+
+CUresult cuInit(unsigned int flags);
+
+static bool initialised;
+
+/* As the real driver: inside cuInit, the library that the variable names, its one entry point. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path && *path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*entry)(void) = NULL;
+
+	if (library)
+		*(void **)&entry = dlsym(library, "InitializeInjection");
+	if (entry)
+		entry();
+}
+
+static void initialise(void)
+{
+	sim_started();
+	initialised = true;
+	inject();
+	sim_tell_resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL, NULL, NULL);
+}
+
+CUresult cuInit(unsigned int flags)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (sim_config()->devices < 1)
+		return CUDA_ERROR_NO_DEVICE;
+	pthread_once(&once, initialise);
+	return sim_forked() ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
+}
+
+static bool works_before_init(const struct sim_call *call)
+{
+	static const char *const names[] = { "cuDriverGetVersion", "cuGetProcAddress",
+					     "cuGetProcAddress_v2", "cuGetErrorString",
+					     "cuGetErrorName", "cuGetExportTable" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(call->name, names[i]))
+			return true;
+	return false;
+}
+
+int sim_drv_enter(struct sim_call *call, const void *function)
+{
+	if (function)
+		call->symbol = ((const struct CUfunc_st *)function)->name;
+	sim_call_enter(call);
+	if (sim_forked() || (!initialised && !works_before_init(call)))
+		return CUDA_ERROR_NOT_INITIALIZED;
+	return CUDA_SUCCESS;
+}
+
+int sim_drv_exit(struct sim_call *call, int result)
+{
+	return sim_call_exit(call, result);
+}
+
+CUresult sim_cuDriverGetVersion(int *version)
+{
+	if (!version)
+		return CUDA_ERROR_INVALID_VALUE;
+	*version = DRIVER_VERSION;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+	*mode = CU_MODULE_LAZY_LOADING;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGetErrorName(CUresult error, const char **text)
+{
+	const struct sim_error *e = sim_error((int)error);
+
+	*text = e ? e->driver_name : NULL;
+	return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_cuGetErrorString(CUresult error, const char **text)
+{
+	const struct sim_error *e = sim_error((int)error);
+
+	*text = e ? e->text : NULL;
+	return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+struct version {
+	const char *function;
+	int since;
+	int per_thread;
+	const char *symbol;
+};
+
+static const struct version versions[] = {
+#include "sim_versions.inc"
+};
+
+/* The newest variant that the asked version of CUDA had. */
+static const struct version *variant(const char *function, int version, int per_thread)
+{
+	const struct version *best = NULL;
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		const struct version *v = &versions[i];
+
+		if (strcmp(v->function, function) || v->per_thread != per_thread || v->since > version)
+			continue;
+		if (!best || v->since > best->since)
+			best = v;
+	}
+	return best;
+}
+
+CUresult sim_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+				 CUdriverProcAddressQueryResult *symbolStatus)
+{
+	static void *self;
+	const struct version *v = NULL;
+	Dl_info info;
+
+	if (!symbol || !pfn)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!self && dladdr((void *)(uintptr_t)cuInit, &info))
+		self = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+		v = variant(symbol, cudaVersion, 1);
+	if (!v)
+		v = variant(symbol, cudaVersion, 0);
+	*pfn = dlsym(self, v ? v->symbol : symbol);
+	if (symbolStatus)
+		*symbolStatus = *pfn ? CU_GET_PROC_ADDRESS_SUCCESS :
+				       CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	return *pfn || symbolStatus ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult sim_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+{
+	return sim_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
+}
+
+CUresult sim_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
+{
+	(void)pExportTableId;
+	*ppExportTable = NULL;
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult sim_cuProfilerStart(void)
+{
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuProfilerStop(void)
+{
+	return CUDA_SUCCESS;
+}

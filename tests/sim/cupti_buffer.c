@@ -1,0 +1,436 @@
+/*
+ * libcupti: activity buffers. Records are appended where they were submitted, so a buffer may hold
+ * operations that are not finished; what is delivered ends before the first of those.
+ *
+ * A lane is what appends share: one for the process, or one for each thread. It has one buffer;
+ * full ones wait in a list for the worker thread or a flush.
+ */
+#include "tests/sim/cupti_sim.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct buffer {
+	uint8_t *data;
+	size_t size, used, records, max_records;
+	uint64_t last_end;
+	struct lane *lane;
+	struct buffer *next;
+};
+
+struct lane {
+	pthread_mutex_t lock;
+	struct buffer *current;
+	bool blocked; /* of the flush under way: an earlier buffer stays */
+	struct lane *next;
+};
+
+static CUpti_BuffersCallbackRequestFunc request_buffer;
+static CUpti_BuffersCallbackCompleteFunc complete_buffer;
+static _Atomic bool per_thread;
+static _Atomic uint32_t period_ms;
+static _Atomic size_t dropped;
+static _Atomic uint64_t gpu_records;
+
+static struct lane shared_lane = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct lane *lanes; /* of threads */
+static struct buffer *full, **full_tail = &full;
+static pthread_mutex_t full_lock = PTHREAD_MUTEX_INITIALIZER; /* lanes, full, worker */
+static pthread_cond_t full_changed = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool worker_runs;
+
+static pthread_key_t lane_key;
+static __thread struct lane *own_lane;
+
+static void start_worker_locked(void);
+
+static void push_full(struct buffer *b)
+{
+	pthread_mutex_lock(&full_lock);
+	b->next = NULL;
+	*full_tail = b;
+	full_tail = &b->next;
+	start_worker_locked();
+	pthread_cond_signal(&full_changed);
+	pthread_mutex_unlock(&full_lock);
+}
+
+/* Puts a list that was taken back in front. */
+static void restore_full(struct buffer *list)
+{
+	struct buffer **end = &list;
+
+	while (*end)
+		end = &(*end)->next;
+	pthread_mutex_lock(&full_lock);
+	*end = full;
+	if (!full && list)
+		full_tail = end;
+	full = list;
+	pthread_mutex_unlock(&full_lock);
+}
+
+static struct buffer *take_full(void)
+{
+	struct buffer *all;
+
+	pthread_mutex_lock(&full_lock);
+	all = full;
+	full = NULL;
+	full_tail = &full;
+	pthread_mutex_unlock(&full_lock);
+	return all;
+}
+
+/* An ended thread leaves its buffer to the worker. */
+static void retire_lane(void *value)
+{
+	struct lane *lane = value;
+
+	pthread_mutex_lock(&lane->lock);
+	if (lane->current)
+		push_full(lane->current);
+	lane->current = NULL;
+	pthread_mutex_unlock(&lane->lock);
+}
+
+static void make_lane_key(void)
+{
+	pthread_key_create(&lane_key, retire_lane);
+}
+
+static struct lane *this_lane(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (!per_thread)
+		return &shared_lane;
+	if (own_lane)
+		return own_lane;
+	pthread_once(&once, make_lane_key);
+	own_lane = calloc(1, sizeof(*own_lane));
+	pthread_mutex_init(&own_lane->lock, NULL);
+	pthread_setspecific(lane_key, own_lane);
+	pthread_mutex_lock(&full_lock);
+	own_lane->next = lanes;
+	lanes = own_lane;
+	pthread_mutex_unlock(&full_lock);
+	return own_lane;
+}
+
+/* Asks the client, on the thread that needs it, without a lock. */
+static struct buffer *new_buffer(struct lane *lane)
+{
+	struct buffer *b = calloc(1, sizeof(*b));
+
+	if (request_buffer)
+		request_buffer(&b->data, &b->size, &b->max_records);
+	b->lane = lane;
+	if (b->data)
+		return b;
+	free(b);
+	return NULL;
+}
+
+static bool has_room(const struct buffer *b, size_t bytes)
+{
+	return b && b->used + bytes <= b->size && (!b->max_records || b->records < b->max_records);
+}
+
+static void put(struct buffer *b, const void *record, size_t bytes)
+{
+	uint64_t end = sim_record_end(record);
+
+	memcpy(b->data + b->used, record, bytes);
+	b->used += bytes;
+	b->records++;
+	if (end > b->last_end)
+		b->last_end = end;
+}
+
+/* Replaces a buffer without room by a new one; false: the client gave none. */
+static bool renew(struct lane *lane, size_t bytes)
+{
+	uint64_t start = sim_now_ns();
+	struct buffer *fresh = new_buffer(lane), *old = NULL;
+
+	pthread_mutex_lock(&lane->lock);
+	if (has_room(lane->current, bytes)) { /* another thread was faster */
+		old = fresh;
+	} else if (fresh) {
+		old = lane->current;
+		lane->current = fresh;
+	}
+	pthread_mutex_unlock(&lane->lock);
+	if (old)
+		push_full(old);
+	if (fresh && old != fresh)
+		sim_record_overhead(CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, start, sim_now_ns());
+	return fresh != NULL;
+}
+
+static bool try_put(struct lane *lane, const void *record, size_t bytes)
+{
+	bool fits;
+
+	pthread_mutex_lock(&lane->lock);
+	fits = has_room(lane->current, bytes);
+	if (fits)
+		put(lane->current, record, bytes);
+	pthread_mutex_unlock(&lane->lock);
+	return fits;
+}
+
+static bool is_gpu_record(CUpti_ActivityKind kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMSET;
+}
+
+/* The faults: every tenth record of an operation is lost, or has no times. */
+static bool spoil(void *record, CUpti_ActivityKind kind)
+{
+	unsigned int faults = sim_config()->faults;
+
+	if (!(faults & (SIM_FAULT_DROP_RECORDS | SIM_FAULT_ZERO_TIMESTAMPS)) || !is_gpu_record(kind) ||
+	    ++gpu_records % 10)
+		return true;
+	if (faults & SIM_FAULT_DROP_RECORDS)
+		return false;
+	memset((char *)record + offsetof(CUpti_ActivityKernel10, start), 0, 16);
+	return true;
+}
+
+void sim_buffers_append(const void *record, CUpti_ActivityKind kind)
+{
+	size_t bytes = sim_record_bytes(kind);
+	struct lane *lane = this_lane();
+	uint8_t copy[sizeof(CUpti_ActivityKernel10)];
+
+	if (sim_config()->faults) {
+		memcpy(copy, record, bytes);
+		record = copy;
+		if (!spoil(copy, kind)) {
+			dropped++;
+			return;
+		}
+	}
+	while (!try_put(lane, record, bytes))
+		if (!renew(lane, bytes)) {
+			dropped++;
+			return;
+		}
+}
+
+static void deliver(struct buffer *b, size_t valid)
+{
+	complete_buffer(NULL, 0, b->data, b->size, valid);
+	free(b);
+}
+
+/* Bytes before the first record that is not finished; a forced flush makes them finished. */
+static size_t finished_bytes(struct buffer *b, bool forced, uint64_t now)
+{
+	size_t at = 0;
+
+	if (b->last_end <= now)
+		return b->used;
+	while (at < b->used) {
+		CUpti_Activity *record = (CUpti_Activity *)(b->data + at);
+
+		if (sim_record_end(record) > now) {
+			if (!forced)
+				break;
+			sim_record_clear_end(record);
+		}
+		at += sim_record_bytes(record->kind);
+	}
+	return at;
+}
+
+/* Under the lane's lock: moves what is not finished to the empty buffer rest. */
+static void split(struct buffer *b, size_t finished, struct buffer *rest)
+{
+	size_t bytes = b->used - finished;
+
+	memcpy(rest->data, b->data + finished, bytes);
+	rest->used = bytes;
+	rest->records = bytes / sizeof(CUpti_ActivityKernel10); /* at least */
+	rest->last_end = b->last_end;
+	b->used = finished;
+}
+
+/* Delivers the full buffers up to the first that holds something unfinished. */
+static void flush_full(bool forced)
+{
+	struct buffer *list = take_full(), *kept = NULL, **tail = &kept;
+
+	while (list) {
+		struct buffer *b = list;
+
+		list = b->next;
+		if (b->lane->blocked || finished_bytes(b, forced, sim_now_ns()) < b->used) {
+			b->lane->blocked = true;
+			*tail = b;
+			tail = &b->next;
+		} else {
+			deliver(b, b->used);
+		}
+	}
+	*tail = NULL;
+	if (kept)
+		restore_full(kept);
+}
+
+/* Takes what can be delivered out of a lane's buffer; spare, if given, gets the rest. */
+static struct buffer *take_finished(struct lane *lane, bool forced, struct buffer **spare)
+{
+	struct buffer *b;
+	size_t finished;
+
+	pthread_mutex_lock(&lane->lock);
+	b = lane->current;
+	finished = b && !lane->blocked ? finished_bytes(b, forced, sim_now_ns()) : 0;
+	if (!finished || (finished < b->used && !*spare)) {
+		pthread_mutex_unlock(&lane->lock);
+		return NULL;
+	}
+	lane->current = NULL;
+	if (finished < b->used) {
+		split(b, finished, *spare);
+		lane->current = *spare;
+		*spare = NULL;
+	}
+	pthread_mutex_unlock(&lane->lock);
+	return b;
+}
+
+static bool splits(struct lane *lane)
+{
+	bool unfinished;
+
+	pthread_mutex_lock(&lane->lock);
+	unfinished = lane->current && lane->current->last_end > sim_now_ns();
+	pthread_mutex_unlock(&lane->lock);
+	return unfinished;
+}
+
+static void flush_lane(struct lane *lane, bool forced)
+{
+	struct buffer *spare = !forced && splits(lane) ? new_buffer(lane) : NULL;
+	struct buffer *b = take_finished(lane, forced, &spare);
+
+	if (b)
+		deliver(b, b->used);
+	if (spare) /* not needed after all: the client gets it back empty */
+		deliver(spare, 0);
+	lane->blocked = false;
+}
+
+static void flush_all(bool forced)
+{
+	uint64_t start = sim_now_ns();
+	struct lane *list;
+
+	pthread_mutex_lock(&flush_lock);
+	flush_full(forced);
+	pthread_mutex_lock(&full_lock);
+	list = lanes;
+	pthread_mutex_unlock(&full_lock);
+	flush_lane(&shared_lane, forced);
+	for (; list; list = list->next)
+		flush_lane(list, forced);
+	pthread_mutex_unlock(&flush_lock);
+	if (!forced)
+		sim_record_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, start, sim_now_ns());
+}
+
+static void hang(void)
+{
+	for (;;)
+		pause();
+}
+
+void sim_buffers_flush(bool forced)
+{
+	unsigned int faults = sim_config()->faults;
+
+	if (sim_forked() || (forced && faults & SIM_FAULT_FLUSH_HANGS))
+		hang();
+	if (!complete_buffer || (!forced && faults & SIM_FAULT_LATE_BUFFERS))
+		return;
+	flush_all(forced);
+}
+
+/* The worker: delivers full buffers once all in them is finished, and everything each period. */
+static uint64_t next_work(void)
+{
+	bool late = sim_config()->faults & SIM_FAULT_LATE_BUFFERS;
+	uint64_t when;
+
+	pthread_mutex_lock(&full_lock);
+	while ((!full || late) && !period_ms)
+		pthread_cond_wait(&full_changed, &full_lock);
+	when = period_ms ? sim_now_ns() + period_ms * UINT64_C(1000000) : full->last_end;
+	pthread_mutex_unlock(&full_lock);
+	return when;
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		sim_wait_until_ns(next_work());
+		if (period_ms) {
+			sim_buffers_flush(false);
+			continue;
+		}
+		pthread_mutex_lock(&flush_lock);
+		flush_full(false);
+		pthread_mutex_unlock(&flush_lock);
+	}
+	return NULL;
+}
+
+static void start_worker_locked(void)
+{
+	pthread_t thread;
+
+	if (!worker_runs)
+		worker_runs = pthread_create(&thread, NULL, work, NULL) == 0;
+}
+
+void sim_buffers_register(CUpti_BuffersCallbackRequestFunc request,
+			  CUpti_BuffersCallbackCompleteFunc complete)
+{
+	request_buffer = request;
+	complete_buffer = complete;
+}
+
+void sim_buffers_per_thread(bool on)
+{
+	per_thread = on;
+}
+
+bool sim_buffers_are_per_thread(void)
+{
+	return per_thread;
+}
+
+void sim_buffers_period_ms(uint32_t period)
+{
+	pthread_mutex_lock(&full_lock);
+	period_ms = period;
+	start_worker_locked();
+	pthread_cond_signal(&full_changed);
+	pthread_mutex_unlock(&full_lock);
+}
+
+size_t sim_buffers_take_dropped(void)
+{
+	return atomic_exchange(&dropped, 0);
+}

@@ -1,0 +1,61 @@
+/*
+ * What the files of the simulated libcupti share: which activity is wanted, the buffers that records
+ * go to, and the layouts of CUPTI's versions.
+ */
+#ifndef GPUPROF_TESTS_SIM_CUPTI_SIM_H
+#define GPUPROF_TESTS_SIM_CUPTI_SIM_H
+
+#include "tests/sim/call.h"
+
+#include <cupti.h>
+
+/* ---- versions (cupti_record.c) ---------------------------------------------------------------- */
+
+/* Bytes of a record of a kind in the simulated version; 0: that version has no such kind. */
+size_t sim_record_bytes(CUpti_ActivityKind kind);
+/* The first callback id that the simulated version does not know. */
+uint32_t sim_callback_limit(CUpti_CallbackDomain domain);
+
+/* ---- wanted activity (cupti_activity.c) ------------------------------------------------------- */
+
+bool sim_wanted(CUpti_ActivityKind kind);
+uint32_t sim_thread_id(void);
+
+/* ---- buffers (cupti_buffer.c) ----------------------------------------------------------------- */
+
+void sim_buffers_register(CUpti_BuffersCallbackRequestFunc request,
+			  CUpti_BuffersCallbackCompleteFunc complete);
+void sim_buffers_per_thread(bool per_thread);
+bool sim_buffers_are_per_thread(void);
+void sim_buffers_period_ms(uint32_t period);
+/*
+ * Appends a record, the first bytes of the newest layout, asking the client for a buffer if need
+ * be. Finished at end: a flush without force delivers nothing from an unfinished record on.
+ */
+void sim_buffers_append(const void *record, CUpti_ActivityKind kind);
+void sim_buffers_flush(bool forced);
+size_t sim_buffers_take_dropped(void);
+/* The time a record ends at; 0 for kinds that take no time. */
+uint64_t sim_record_end(const void *record);
+/* Says that the operation was still running, in the way of a forced flush. */
+void sim_record_clear_end(void *record);
+
+/* ---- records (cupti_record.c) ----------------------------------------------------------------- */
+
+void sim_record_operation(const struct sim_op *op);
+void sim_record_api(const struct sim_call *call, uint64_t end_ns);
+void sim_record_memory(const struct sim_memory_event *event);
+void sim_record_sync(const struct sim_sync_event *event);
+void sim_record_event(CUevent event, CUstream stream);
+void sim_record_pool(uint32_t operation, CUmemoryPool pool);
+void sim_record_overhead(uint32_t kind, uint64_t start, uint64_t end);
+void sim_record_context(CUcontext ctx);
+void sim_record_stream(CUstream stream);
+void sim_record_devices(void);
+
+/* ---- hooks (cupti_callback.c) ----------------------------------------------------------------- */
+
+/* Points the hooks of the device to this library, once. */
+void sim_cupti_attach(void);
+
+#endif

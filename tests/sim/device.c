@@ -1,0 +1,143 @@
+#include "tests/sim/call.h"
+#include "tests/sim/device.h"
+
+#include <cupti.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTEXT_BYTES (UINT64_C(500) << 20) /* what a context takes of the device's memory */
+#define MAX_CURRENT 16
+
+static struct sim_device devices[SIM_MAX_DEVICES];
+static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t next_context_uid = 1;
+
+static __thread struct {
+	CUcontext stack[MAX_CURRENT];
+	int depth;
+} current;
+
+struct sim_device *sim_device(int ordinal)
+{
+	if (ordinal < 0 || ordinal >= sim_config()->devices)
+		return NULL;
+	devices[ordinal].ordinal = ordinal;
+	return &devices[ordinal];
+}
+
+CUuuid sim_device_uuid(int ordinal)
+{
+	CUuuid uuid = { .bytes = "gpusim" };
+
+	uuid.bytes[15] = (char)ordinal;
+	return uuid;
+}
+
+/* The driver's own streams of a context, as the real one reports them; the second is stream 0. */
+static const struct {
+	int priority;
+	unsigned int flags;
+} internal_streams[] = {
+	{ 0, CU_STREAM_DEFAULT },
+	{ 0, SIM_STREAM_LEGACY },
+	{ 0, CU_STREAM_NON_BLOCKING },
+	{ 0, CU_STREAM_NON_BLOCKING },
+	{ 0, CU_STREAM_NON_BLOCKING },
+	{ 0, CU_STREAM_NON_BLOCKING },
+	{ -5, CU_STREAM_DEFAULT },
+};
+
+static void create_internal_streams(CUcontext ctx)
+{
+	for (size_t i = 0; i < sizeof(internal_streams) / sizeof(internal_streams[0]); i++) {
+		CUstream s = sim_stream_create(ctx, internal_streams[i].flags,
+					       internal_streams[i].priority);
+
+		if (s->is_legacy)
+			ctx->legacy = s;
+	}
+}
+
+CUcontext sim_context_create(struct sim_device *device, unsigned int flags)
+{
+	CUcontext ctx = calloc(1, sizeof(*ctx));
+	uint64_t begin = sim_now_ns();
+
+	ctx->device = device;
+	ctx->uid = next_context_uid++;
+	ctx->flags = flags;
+	pthread_mutex_init(&ctx->lock, NULL);
+	device->used_bytes += CONTEXT_BYTES;
+	create_internal_streams(ctx);
+	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, begin, sim_now_ns());
+	sim_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ctx, NULL, NULL);
+	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, begin, sim_now_ns());
+	return ctx;
+}
+
+void sim_context_destroy(CUcontext ctx)
+{
+	sim_context_wait(ctx);
+	sim_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ctx, NULL, NULL);
+	ctx->device->used_bytes -= CONTEXT_BYTES;
+	ctx->dead = true; /* kept: handles of it may still be held */
+}
+
+CUresult sim_primary_retain(struct sim_device *device, CUcontext *ctx)
+{
+	pthread_mutex_lock(&devices_lock);
+	device->primary_refs++;
+	*ctx = device->primary;
+	pthread_mutex_unlock(&devices_lock);
+	if (*ctx)
+		return CUDA_SUCCESS;
+	*ctx = sim_context_create(device, 0);
+	pthread_mutex_lock(&devices_lock);
+	device->primary = *ctx;
+	pthread_mutex_unlock(&devices_lock);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_primary_release(struct sim_device *device, bool reset)
+{
+	CUcontext dying = NULL;
+	CUresult r = CUDA_SUCCESS;
+
+	pthread_mutex_lock(&devices_lock);
+	if (!reset && device->primary_refs == 0)
+		r = CUDA_ERROR_INVALID_CONTEXT;
+	else if (reset || --device->primary_refs == 0) {
+		dying = device->primary;
+		device->primary = NULL;
+		device->primary_refs = 0;
+	}
+	pthread_mutex_unlock(&devices_lock);
+	if (dying)
+		sim_context_destroy(dying);
+	return r;
+}
+
+CUcontext sim_current(void)
+{
+	CUcontext ctx = current.depth ? current.stack[current.depth - 1] : NULL;
+
+	return ctx && !ctx->dead ? ctx : NULL;
+}
+
+void sim_set_current(CUcontext ctx)
+{
+	if (current.depth == 0)
+		current.depth = 1;
+	current.stack[current.depth - 1] = ctx;
+}
+
+void sim_push_current(CUcontext ctx)
+{
+	if (current.depth < MAX_CURRENT)
+		current.stack[current.depth++] = ctx;
+}
+
+CUcontext sim_pop_current(void)
+{
+	return current.depth ? current.stack[--current.depth] : NULL;
+}

@@ -1,0 +1,243 @@
+/*
+ * The simulated device: devices, contexts, streams, events, memory and host functions on a virtual
+ * GPU timeline. libcuda.so.1, libcudart.so.13 and libcupti.so.13 of this directory stand on it;
+ * put their directory first in LD_LIBRARY_PATH and unmodified CUDA programs run without a GPU.
+ *
+ * How it works
+ *	Every GPU operation gets its start and end when it is submitted: it starts when its stream,
+ *	what its stream waits for, and its copy engine are free, and lasts as long as a simple model
+ *	says. Streams therefore overlap as on a GPU, and a host that synchronises really sleeps until
+ *	that end. Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted from one reading of that
+ *	clock by CLOCK_MONOTONIC. Bytes move at submission, in the order of the calls, which is one
+ *	of the orders that a correct program allows.
+ *
+ * What the real device does and this one does not
+ *	- Kernels do not run. They last GPUSIM_KERNEL_NS; one whose name contains "spin" lasts as
+ *	  many clock cycles (at 1.975 GHz) as its first argument (a long long) says, and one named
+ *	  k_touch(char *, size_t) adds one to each byte, since a program prints the sum. In a graph
+ *	  the argument counts at capture, and k_touch has no effect.
+ *	- Registers, static shared memory, local memory and compile-time cluster sizes come from the
+ *	  compiled code, which nobody reads here: records say 16 registers, no static shared memory.
+ *	- PTX is searched for its entry names, not compiled: no JIT records. A binary module has
+ *	  every function that is asked for.
+ *	- A stream's host function delays the operations behind it only as 2 us on the timeline;
+ *	  a copy submitted behind one waits for it before it moves its bytes.
+ *	- Internal launches that the driver uses for some copies and sets take no grid id.
+ *	- The driver opens no file descriptors and no threads of its own but one for host functions.
+ *	- Stream ids count through the whole process; the real rule for further contexts is unknown.
+ *	- Devices have no peer-to-peer atomics, no IPC, no textures, no external memory, no green
+ *	  contexts, no multicast: those calls return "not supported" (801) after their callbacks.
+ *	- cudart here is linked to libcuda, not opened at the first call; the static cudart cannot
+ *	  run on it (it asks the driver for private tables).
+ *	- Memory is host memory: a wrong device pointer used by the host does not fault.
+ *	- CUPTI 11.8 under a newer driver loses track of correlation ids (all calls after the first
+ *	  launch share one id); here that needs GPUSIM_FAULT=stuck-correlation.
+ *	- In a forked child of a process that initialised the device every call returns "not
+ *	  initialised" and a CUPTI flush never returns, as seen on the real one.
+ *
+ * Environment, read once at first use
+ *	GPUSIM_DEVICES=n		number of devices (1)
+ *	GPUSIM_MEMORY_MIB=n		memory of each device (16384)
+ *	GPUSIM_KERNEL_NS=n		duration of a kernel (2000)
+ *	GPUSIM_CUPTI_VERSION=n		what cuptiGetVersion says and which record layouts are
+ *					written: 18 (11.8), 24 (12.6), 28 (12.9 update 1), 130001
+ *					(13.0 update 1, the default)
+ *	GPUSIM_FAULT=a,b,...		faults to inject:
+ *		subscriber-taken	cuptiSubscribe returns 39, as beside another profiler
+ *		drop-records		every tenth GPU record is dropped and counted as dropped
+ *		zero-timestamps		every tenth GPU record has start and end 0
+ *		late-buffers		no buffer is delivered before a forced flush
+ *		flush-hangs		a forced flush never returns
+ *		missing-symbols		libcupti has no cuptiActivityRegisterCallbacks and no
+ *					cuptiSubscribe_v2 (see sim.mk: another libcupti is built)
+ *		stuck-correlation	ids stop at the first launch, see above
+ *
+ * Threads: everything here may be called by any thread at any time.
+ */
+#ifndef GPUPROF_TESTS_SIM_DEVICE_H
+#define GPUPROF_TESTS_SIM_DEVICE_H
+
+#include <cuda.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SIM_MAX_DEVICES 16
+#define SIM_QUEUE_DEPTH 1024 /* operations a stream takes before a submission blocks, as seen */
+
+enum sim_fault {
+	SIM_FAULT_SUBSCRIBER_TAKEN = 1 << 0,
+	SIM_FAULT_DROP_RECORDS = 1 << 1,
+	SIM_FAULT_ZERO_TIMESTAMPS = 1 << 2,
+	SIM_FAULT_LATE_BUFFERS = 1 << 3,
+	SIM_FAULT_FLUSH_HANGS = 1 << 4,
+	SIM_FAULT_STUCK_CORRELATION = 1 << 5,
+};
+
+struct sim_config {
+	int devices;
+	uint64_t memory_bytes;
+	uint64_t kernel_ns;
+	uint32_t cupti_version;
+	unsigned int faults; /* of enum sim_fault */
+};
+
+const struct sim_config *sim_config(void);
+
+/* ---- clock ---------------------------------------------------------------------------------- */
+
+uint64_t sim_now_ns(void);
+void sim_wait_until_ns(uint64_t when);
+/* True in a child forked after the device was used. */
+bool sim_forked(void);
+/* Marks the process as one whose forked children must not use the device. */
+void sim_started(void);
+
+/* ---- devices and contexts ------------------------------------------------------------------- */
+
+enum sim_engine { SIM_ENGINE_COMPUTE, SIM_ENGINE_TO_DEVICE, SIM_ENGINE_TO_HOST, SIM_ENGINES };
+
+struct sim_device {
+	int ordinal;
+	_Atomic uint64_t used_bytes;
+	CUcontext primary;
+	int primary_refs;
+	CUmemoryPool default_pool;
+	CUmemoryPool current_pool;
+};
+
+struct CUctx_st {
+	struct sim_device *device;
+	uint32_t uid; /* from 1, as CUPTI counts contexts */
+	pthread_mutex_t lock;
+	uint64_t tail;		/* end of everything submitted */
+	uint64_t legacy_tail;	/* of the legacy default stream */
+	uint64_t blocking_tail; /* of the streams that synchronise with it */
+	uint64_t engine_tail[SIM_ENGINES];
+	CUstream legacy;
+	unsigned int flags;
+	bool dead;
+};
+
+struct sim_device *sim_device(int ordinal); /* NULL: no such device */
+CUuuid sim_device_uuid(int ordinal);
+CUcontext sim_context_create(struct sim_device *device, unsigned int flags);
+void sim_context_destroy(CUcontext ctx);
+CUresult sim_primary_retain(struct sim_device *device, CUcontext *ctx);
+CUresult sim_primary_release(struct sim_device *device, bool reset);
+/* The calling thread's current context and its stack. */
+CUcontext sim_current(void);
+void sim_set_current(CUcontext ctx);
+void sim_push_current(CUcontext ctx);
+CUcontext sim_pop_current(void);
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+struct sim_capture;
+
+struct CUstream_st {
+	uint32_t magic;
+	CUcontext ctx;
+	uint32_t id; /* as CUPTI numbers streams */
+	unsigned int flags;
+	int priority;
+	bool is_legacy;
+	uint64_t tail;
+	uint64_t sequence;
+	uint64_t *ends;	   /* of the last SIM_QUEUE_DEPTH operations */
+	uint64_t host_submitted, host_done; /* host functions, under the host function lock */
+	struct sim_capture *capture;
+	struct CUstream_st *next_free;
+};
+
+#define SIM_STREAM_LEGACY 0x100u /* flag: the context's legacy default stream */
+
+CUstream sim_stream_create(CUcontext ctx, unsigned int flags, int priority);
+void sim_stream_destroy(CUstream stream);
+/* What a program calls a stream (NULL, the special handles, a created one); NULL: not a stream. */
+CUstream sim_stream_resolve(CUstream handle);
+/* The calling thread's default stream in the current context, made at its first use. */
+CUstream sim_stream_per_thread(void);
+uint32_t sim_stream_next_id(void);
+bool sim_stream_idle(CUstream stream);
+void sim_stream_wait(CUstream stream);
+void sim_context_wait(CUcontext ctx);
+
+struct CUevent_st {
+	uint32_t magic;
+	uint32_t id; /* as CUPTI numbers events: from 1, at the first record */
+	CUcontext ctx;
+	unsigned int flags;
+	bool recorded;
+	uint64_t when;
+	CUstream host_stream; /* complete only when this many host functions of it are done */
+	uint64_t host_ticket;
+	CUgraph capture_graph; /* recorded into a graph: see graph.h */
+	CUstream capture_origin;
+	struct sim_node **capture_nodes;
+	size_t capture_count;
+	struct CUevent_st *next_free;
+};
+
+CUevent sim_event_create(CUcontext ctx, unsigned int flags);
+bool sim_event_valid(CUevent event);
+void sim_event_destroy(CUevent event);
+void sim_event_record(CUevent event, CUstream stream);
+void sim_event_wait(CUstream stream, CUevent event);
+bool sim_event_done(CUevent event);
+void sim_event_sync(CUevent event);
+
+/* ---- operations ----------------------------------------------------------------------------- */
+
+enum sim_op_kind { SIM_OP_KERNEL, SIM_OP_COPY, SIM_OP_PEER, SIM_OP_SET, SIM_OP_GRAPH };
+
+/* One operation on the timeline; submission fills start and end and tells the tools. */
+struct sim_op {
+	enum sim_op_kind kind;
+	CUstream stream;
+	uint64_t start, end;
+	uint32_t correlation;
+	uint64_t graph_node;
+	uint32_t graph;
+	uint64_t bytes;
+	union {
+		struct {
+			CUfunction function;
+			unsigned int grid[3], block[3], cluster[3];
+			unsigned int shared_bytes;
+			bool cooperative;
+			int64_t grid_id;
+		} kernel;
+		struct {
+			uint8_t kind, from, to; /* CUpti_ActivityMemcpyKind, ...MemoryKind */
+			bool async;
+			CUcontext from_ctx, to_ctx;
+		} copy;
+		struct {
+			uint32_t value;
+			uint8_t memory; /* CUpti_ActivityMemoryKind */
+			bool async;
+		} set;
+	};
+};
+
+/* Puts an operation behind its stream's others; blocks while the stream's queue is full. */
+void sim_submit(struct sim_op *op, uint64_t duration_ns);
+/* Same, not before a time: nodes of a graph, which also must not wait for one another. */
+void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns);
+uint64_t sim_op_duration_ns(const struct sim_op *op);
+/* When the stream could start an operation submitted now. */
+uint64_t sim_stream_ready_ns(CUstream stream);
+/* Moves a stream's end to no earlier than a time. */
+void sim_stream_extend(CUstream stream, uint64_t until);
+
+/* ---- host functions ------------------------------------------------------------------------- */
+
+/* Runs fn(data) on the host function thread once the timeline is at due. */
+void sim_host_submit(CUstream stream, uint64_t due, void (*fn)(void *), void *data);
+bool sim_host_idle(CUstream stream, uint64_t ticket);
+/* Waits until the first ticket host functions of a stream are done; not on their own thread. */
+void sim_host_wait(CUstream stream, uint64_t ticket);
+uint64_t sim_host_ticket(CUstream stream);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * What the files of the simulated libcuda share. A function cuX of the API is defined as sim_cuX;
+ * the exported cuX around it, with its callbacks, is generated (gen.awk).
+ */
+#ifndef GPUPROF_TESTS_SIM_DRIVER_H
+#define GPUPROF_TESTS_SIM_DRIVER_H
+
+#include "tests/sim/call.h"
+#include "tests/sim/graph.h"
+#include "tests/sim/memory.h"
+#include "tests/sim/module.h"
+
+/* The types of the API's first version, which cuda.h shows only to who exports the functions. */
+#ifndef __CUDA_API_VERSION_INTERNAL
+#include <cupti.h>
+#endif
+
+#include "sim_drv_impl.h"
+
+struct CUarray_st {
+	struct sim_range range;
+	size_t width_bytes, height, depth;
+	CUDA_ARRAY3D_DESCRIPTOR descriptor;
+};
+
+int sim_drv_enter(struct sim_call *call, const void *function);
+int sim_drv_exit(struct sim_call *call, int result);
+
+/* The current context and what the program calls a stream, or an error. */
+CUresult sim_drv_context(CUcontext *ctx);
+CUresult sim_drv_stream(CUstream handle, CUstream *stream);
+void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * Graphs: nodes with dependencies, stream capture, and launches that lay the nodes on the timeline,
+ * each as soon as those it depends on have ended.
+ */
+#ifndef GPUPROF_TESTS_SIM_GRAPH_H
+#define GPUPROF_TESTS_SIM_GRAPH_H
+
+#include "tests/sim/device.h"
+
+/* What a copy or set does to memory; row by row, so that it covers the flat and 2D ones. */
+struct sim_transfer {
+	void *to;
+	const void *from; /* NULL: a set */
+	size_t width, height, depth; /* bytes, rows, slices */
+	size_t to_pitch, from_pitch, to_slice, from_slice; /* bytes */
+	uint32_t value;
+	unsigned int value_bytes; /* 1, 2 or 4 */
+};
+
+void sim_transfer_run(const struct sim_transfer *transfer);
+
+struct sim_node {
+	CUgraphNodeType type;
+	CUgraph graph;
+	uint32_t index;
+	struct sim_op op;	      /* of kernels, copies and sets */
+	struct sim_transfer transfer; /* of copies and sets */
+	uint64_t duration_ns;
+	void (*host_fn)(void *);
+	void *host_data;
+	CUevent event;
+	CUgraph child;
+	struct sim_node **dependencies;
+	size_t dependency_count;
+	uint64_t end; /* of the launch under way */
+};
+
+struct CUgraph_st {
+	uint32_t id; /* as CUPTI numbers graphs; executable ones count too */
+	struct sim_node **nodes;
+	size_t count, room;
+};
+
+struct CUgraphExec_st {
+	CUgraph graph; /* a copy of the one it was made from */
+	CUgraph source;
+	pthread_mutex_t lock;
+};
+
+struct sim_capture {
+	CUgraph graph;
+	CUstream origin;
+	struct sim_node **last; /* what the stream's next node depends on */
+	size_t last_count;
+	CUstream stream;
+	struct sim_capture *next_joined; /* the streams that events drew into the capture */
+};
+
+CUgraph sim_graph_create(void);
+void sim_graph_destroy(CUgraph graph);
+struct sim_node *sim_graph_add(CUgraph graph, CUgraphNodeType type, struct sim_node *const *after,
+			       size_t after_count);
+CUgraphExec sim_graph_instantiate(CUgraph graph);
+void sim_graph_exec_destroy(CUgraphExec exec);
+void sim_graph_launch(CUgraphExec exec, CUstream stream);
+
+CUresult sim_capture_begin(CUstream stream, CUgraph into);
+CUresult sim_capture_end(CUstream stream, CUgraph *graph);
+/* Adds a node behind the stream's last ones; the caller fills it. */
+struct sim_node *sim_capture_add(CUstream stream, CUgraphNodeType type);
+/* Event record and wait while capturing; the wait draws its stream into the capture. */
+void sim_capture_record(CUevent event, CUstream stream);
+/* True when the event was recorded in a capture that still goes on. */
+bool sim_capture_of_event(CUevent event);
+void sim_capture_wait(CUstream stream, CUevent event);
+
+/* Submits the operation and moves its bytes, or makes both a node of the stream's capture. */
+void sim_transfer_submit(struct sim_op *op, const struct sim_transfer *transfer);
+
+int64_t sim_next_grid_id(void);
+
+#endif

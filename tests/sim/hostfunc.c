@@ -1,0 +1,106 @@
+#include "tests/sim/device.h"
+
+#include <stdlib.h>
+
+struct host_function {
+	uint64_t due;
+	CUstream stream;
+	void (*fn)(void *);
+	void *data;
+	struct host_function *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct host_function *queue; /* by due time */
+static uint64_t all_submitted, all_done;
+static pthread_t runner;
+static bool running;
+
+static struct host_function *take_first(void)
+{
+	struct host_function *first;
+
+	pthread_mutex_lock(&lock);
+	while (!queue)
+		pthread_cond_wait(&changed, &lock);
+	first = queue;
+	queue = first->next;
+	pthread_mutex_unlock(&lock);
+	return first;
+}
+
+static void *run(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		struct host_function *f = take_first();
+
+		sim_wait_until_ns(f->due);
+		f->fn(f->data);
+		pthread_mutex_lock(&lock);
+		f->stream->host_done++;
+		all_done++;
+		pthread_cond_broadcast(&changed);
+		pthread_mutex_unlock(&lock);
+		free(f);
+	}
+	return NULL;
+}
+
+static void insert(struct host_function *f)
+{
+	struct host_function **at = &queue;
+
+	while (*at && (*at)->due <= f->due)
+		at = &(*at)->next;
+	f->next = *at;
+	*at = f;
+}
+
+void sim_host_submit(CUstream stream, uint64_t due, void (*fn)(void *), void *data)
+{
+	struct host_function *f = malloc(sizeof(*f));
+
+	*f = (struct host_function){ .due = due, .stream = stream, .fn = fn, .data = data };
+	pthread_mutex_lock(&lock);
+	insert(f);
+	stream->host_submitted++;
+	all_submitted++;
+	if (!running)
+		running = pthread_create(&runner, NULL, run, NULL) == 0;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+uint64_t sim_host_ticket(CUstream stream)
+{
+	uint64_t ticket;
+
+	pthread_mutex_lock(&lock);
+	ticket = stream->host_submitted;
+	pthread_mutex_unlock(&lock);
+	return ticket;
+}
+
+bool sim_host_idle(CUstream stream, uint64_t ticket)
+{
+	bool idle;
+
+	pthread_mutex_lock(&lock);
+	idle = stream->host_done >= ticket;
+	pthread_mutex_unlock(&lock);
+	return idle;
+}
+
+/* A stream of NULL stands for all of them, up to now. */
+void sim_host_wait(CUstream stream, uint64_t ticket)
+{
+	pthread_mutex_lock(&lock);
+	if (!stream)
+		ticket = all_submitted;
+	if (!running || !pthread_equal(pthread_self(), runner))
+		while ((stream ? stream->host_done : all_done) < ticket)
+			pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}

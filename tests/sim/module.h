@@ -1,0 +1,35 @@
+/* Modules, libraries and kernels of the simulated driver. */
+#ifndef GPUPROF_TESTS_SIM_MODULE_H
+#define GPUPROF_TESTS_SIM_MODULE_H
+
+#include "tests/sim/device.h"
+
+/* A module's function, a library's kernel: one layout, since launches take either. */
+struct CUfunc_st {
+	const char *name;
+	uint64_t spin_arguments; /* the first argument says how long it lasts */
+	bool touches;		 /* adds one to each byte, see device.h */
+	bool launched;
+	CUmodule module;
+	CUlibrary library;
+	struct CUfunc_st *next;
+};
+
+struct CUkern_st {
+	struct CUfunc_st function;
+};
+
+/* Modules and libraries are alike too: names, found by asking. */
+struct CUmod_st {
+	bool any_name; /* a binary: its names are not read */
+	char *text;    /* PTX */
+	struct CUfunc_st *functions;
+	pthread_mutex_t lock;
+	uint32_t id;
+};
+
+struct CUlib_st {
+	struct CUmod_st module;
+};
+
+#endif

@@ -1,0 +1,166 @@
+/* libcudart: lazy start, errors, devices of threads. */
+#include "tests/sim/runtime.h"
+#include "tests/sim/errors.h"
+
+#include <cuda.h>
+#include <string.h>
+
+static __thread cudaError_t last_error;
+static __thread int chosen_device;
+static __thread CUcontext bound;
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+	const struct sim_error *e = sim_error((int)error);
+
+	return e ? e->runtime_name : "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+	const struct sim_error *e = sim_error((int)error);
+
+	return e ? e->text : "unrecognized error code";
+}
+
+/* The questions that the real runtime asks about each device, as many of them. */
+static void ask_device(int ordinal)
+{
+	CUdevice device;
+	char name[256];
+	size_t bytes;
+	CUuuid uuid;
+	int value;
+
+	cuDeviceGet(&device, ordinal);
+	cuDeviceGetName(name, sizeof(name), device);
+	cuDeviceTotalMem(&bytes, device);
+	for (int i = 0; i < 88; i++)
+		cuDeviceGetAttribute(&value, (CUdevice_attribute)(i + 1), device);
+	cuDeviceGetUuid(&uuid, device);
+	for (int i = 0; i < 23; i++)
+		cuDeviceGetAttribute(&value, (CUdevice_attribute)(i + 89), device);
+}
+
+static cudaError_t start_result;
+
+static void start(void)
+{
+	CUmoduleLoadingMode mode;
+	int count = 0;
+
+	start_result = sim_rt_result(cuInit(0));
+	if (start_result)
+		return;
+	cuModuleGetLoadingMode(&mode);
+	cuDeviceGetCount(&count);
+	for (int i = 0; i < count; i++)
+		ask_device(i);
+}
+
+cudaError_t sim_rt_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, start);
+	return sim_forked() ? cudaErrorInitializationError : start_result;
+}
+
+static bool needs_context(const struct sim_call *call)
+{
+	static const char *const names[] = {
+		"cudaGetDeviceCount",	  "cudaGetDevice",
+		"cudaSetDevice",	  "cudaGetDeviceProperties",
+		"cudaDeviceGetAttribute", "cudaDriverGetVersion",
+		"cudaRuntimeGetVersion",  "cudaGetLastError",
+		"cudaPeekAtLastError",	  "cudaDeviceReset",
+		"cudaDeviceCanAccessPeer", "cudaDeviceGetPCIBusId",
+		"cudaDeviceGetByPCIBusId", "cudaProfilerStart",
+		"cudaProfilerStop",	  "cudaChooseDevice",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(call->name, names[i]))
+			return false;
+	return true;
+}
+
+cudaError_t sim_rt_bind(void)
+{
+	struct sim_device *device = sim_device(chosen_device);
+	CUcontext ctx;
+
+	if (bound && bound == sim_current() && bound->device == device)
+		return cudaSuccess;
+	if (!bound && sim_current()) /* the program's own, from the driver API */
+		return cudaSuccess;
+	if (device->primary)
+		ctx = device->primary;
+	else
+		sim_primary_retain(device, &ctx);
+	sim_set_current(ctx);
+	bound = ctx;
+	return cudaSuccess;
+}
+
+int sim_rt_device(void)
+{
+	return chosen_device;
+}
+
+cudaError_t sim_rt_set_device(int device)
+{
+	if (!sim_device(device))
+		return cudaErrorInvalidDevice;
+	chosen_device = device;
+	bound = NULL;
+	sim_set_current(NULL);
+	return sim_rt_bind();
+}
+
+int sim_rt_enter(struct sim_call *call, const void *function)
+{
+	cudaError_t r = sim_rt_init();
+	CUkernel kernel = function && !r ? sim_rt_kernel(function) : NULL;
+
+	call->symbol = kernel ? sim_rt_kernel_name(kernel) : NULL;
+	sim_call_enter(call);
+	if (!r && (!sim_current() || bound != sim_current()) && needs_context(call))
+		r = sim_rt_bind();
+	return r;
+}
+
+static bool asks_error(const struct sim_call *call)
+{
+	return !strcmp(call->name, "cudaGetLastError") || !strcmp(call->name, "cudaPeekAtLastError");
+}
+
+int sim_rt_exit(struct sim_call *call, int result)
+{
+	if (result && !asks_error(call))
+		last_error = (cudaError_t)result;
+	return sim_call_exit(call, result);
+}
+
+cudaError_t sim_rt_last_error(void)
+{
+	return last_error;
+}
+
+cudaError_t sim_rt_take_error(void)
+{
+	cudaError_t e = last_error;
+
+	last_error = cudaSuccess;
+	return e;
+}
+
+cudaError_t sim_cudaGetLastError(void)
+{
+	return sim_rt_take_error();
+}
+
+cudaError_t sim_cudaPeekAtLastError(void)
+{
+	return sim_rt_last_error();
+}

@@ -29,6 +29,19 @@ static bool append(char *absolute, const char *text, bool double_percent)
 	return !*text;
 }
 
+/* The first % part that no process will be able to expand, or NULL.  Known are %p %n %h %%
+ * %q{VARIABLE}. */
+static const char *find_unknown_part(const char *template)
+{
+	for (const char *part = strchr(template, '%'); part; part = strchr(part + 2, '%')) {
+		const char *end = part[1] == 'q' && part[2] == '{' ? strchr(part, '}') : NULL;
+
+		if (!end && (!part[1] || !strchr("pnh%", part[1])))
+			return part;
+	}
+	return NULL;
+}
+
 static int make_absolute(const char *name, bool template, char absolute[GP_OUTPUT_BYTES],
 			 char *message, size_t message_bytes)
 {
@@ -101,5 +114,13 @@ int gp_output_file(const char *name, char absolute[GP_OUTPUT_BYTES], char *messa
 int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		       size_t message_bytes)
 {
+	const char *unknown = find_unknown_part(name);
+
+	if (unknown) {
+		snprintf(message, message_bytes,
+			 "the output name %s has '%.2s'; known are %%p %%n %%h %%%% %%q{VARIABLE}",
+			 name, unknown);
+		return -EINVAL;
+	}
 	return resolve(name, true, absolute, message, message_bytes);
 }

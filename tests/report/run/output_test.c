@@ -77,6 +77,20 @@ static void test_bad_names_get_one_line(void **state)
 	assert_int_equal(gp_output_file(endless, name, message, sizeof(message)), -ENAMETOOLONG);
 }
 
+static void test_parts_that_nobody_can_expand_are_refused(void **state)
+{
+	static const char *const good[] = {"%p", "%%z", "%q{A}%h", "a%n"},
+				 *const bad[] = {"%z", "a%", "%q", "%q{A", "%%%", "%pq%%%x"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_int_equal(gp_output_template(good[i], name, message, sizeof(message)), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(gp_output_template(bad[i], name, message, sizeof(message)),
+				 -EINVAL);
+	assert_non_null(strstr(message, "'%x'"));
+}
+
 static void test_an_unwritable_folder_is_found(void **state)
 {
 	(void)state;
@@ -107,6 +121,7 @@ int main(void)
 		cmocka_unit_test(test_a_percent_of_the_folder_stands_for_itself),
 		cmocka_unit_test(test_what_only_a_process_can_expand_is_not_checked),
 		cmocka_unit_test(test_bad_names_get_one_line),
+		cmocka_unit_test(test_parts_that_nobody_can_expand_are_refused),
 		cmocka_unit_test(test_an_unwritable_folder_is_found),
 		cmocka_unit_test(test_a_folder_that_is_gone_is_said),
 	};

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""A small program that uses the GPU through the driver API, as the tests need it.
+
+    gpu.py [STEP...]      one after the other:
+
+    launch=N       N launches of one kernel, then a synchronisation
+    copy=N         N copies of 4096 bytes to the device
+    leak=N         N allocations of 1024 bytes that are never freed
+    say=TEXT       TEXT on standard output      complain=TEXT   on standard error
+    chdir=FOLDER   os.chdir                     touch=FILE      make an empty file
+    wait           until standard input ends    exit=N          exit status N, through the exit handlers
+    _exit=N        without the exit handlers    raise=N         end by signal N
+    fork           a child that makes CUDA calls and exits with status 0
+
+It prints what it did as "name count" lines.  Without launch, copy or leak it does not touch CUDA.
+"""
+import ctypes
+import os
+import signal
+import sys
+
+PTX = b""".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry step_kernel() { ret; }
+"""
+
+
+class Device:
+    """The first device, with a context and one kernel; made at the first use."""
+
+    def __init__(self):
+        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.context, self.module, self.kernel = (ctypes.c_void_p() for _ in range(3))
+        self.call("cuInit", 0)
+        self.call("cuCtxCreate_v2", ctypes.byref(self.context), 0, 0)
+        self.call("cuModuleLoadData", ctypes.byref(self.module), PTX)
+        self.call("cuModuleGetFunction", ctypes.byref(self.kernel), self.module, b"step_kernel")
+
+    def call(self, name, *arguments):
+        status = getattr(self.cuda, name)(*arguments)
+        if status:
+            sys.exit(f"{name}: CUDA error {status}")
+
+    def allocate(self, size):
+        pointer = ctypes.c_uint64()
+        self.call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(size))
+        return pointer
+
+    def launch(self, times):
+        for _ in range(times):
+            self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+        self.call("cuCtxSynchronize")
+        print("launches", times, flush=True)
+
+    def copy(self, times):
+        pointer, data = self.allocate(4096), bytes(4096)
+        for _ in range(times):
+            self.call("cuMemcpyHtoD_v2", pointer, data, ctypes.c_size_t(4096))
+        self.call("cuMemFree_v2", pointer)
+        print("copies", times, flush=True)
+
+    def leak(self, times):
+        for _ in range(times):
+            self.allocate(1024)
+        print("leaks", times, flush=True)
+
+    def fork(self):
+        pid = os.fork()
+        if pid == 0:
+            self.cuda.cuCtxSynchronize()
+            sys.exit(0)
+        print("child", os.waitpid(pid, 0)[1], flush=True)
+
+
+def end_by(number):
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+HOST_STEPS = {
+    "say": lambda text: print(text, flush=True),
+    "complain": lambda text: print(text, file=sys.stderr, flush=True),
+    "chdir": os.chdir,
+    "touch": lambda name: open(name, "w").close(),
+    "wait": lambda _: sys.stdin.read(),
+    "exit": lambda status: sys.exit(int(status)),
+    "_exit": lambda status: os._exit(int(status)),
+    "raise": lambda number: end_by(int(number)),
+}
+
+
+def main():
+    device = None
+    for step in sys.argv[1:]:
+        name, _, value = step.partition("=")
+        if name in HOST_STEPS:
+            HOST_STEPS[name](value)
+            continue
+        device = device or Device()
+        getattr(device, name)(*([int(value)] if value else []))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,406 @@
+"""gpuprof-run stands between a program and its parent, and neither can tell.  No GPU is used here."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+import support
+from support import LAUNCHED, LAUNCHER, PLAIN, Case
+
+PRELOADED = "import sys; sys.exit(0 if 'libgpuprof.so' in open('/proc/self/maps').read() else 1)"
+
+
+class Program(Case):
+    """What the program sees, and what its parent sees of it."""
+
+    def test_exit_statuses_are_the_programs(self):
+        for status in (0, 1, 42, 125, 127, 255):
+            result = self.run_program(["sh", "-c", f"exit {status}"])
+            self.assertEqual(result.returncode, status)
+
+    def test_it_ends_by_the_programs_signal(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGPIPE):
+            result = self.run_program([*support.GPU, f"raise={int(number)}"])
+            self.assertEqual(result.returncode, -number)
+
+    def test_standard_streams_are_the_programs(self):
+        result = self.run_program(["sh", "-c", "cat; echo error >&2"], options=["-q"], stdin="in\n")
+        self.assertEqual((result.stdout, result.stderr), ("in\n", "error\n"))
+
+    def test_closed_streams_do_no_harm(self):
+        result = self.run_program(["sh", "-c", f"'{LAUNCHER}' sh -c 'exit 3' <&- >&- 2>&-"], way=PLAIN)
+        self.assertEqual(result.returncode, 3)
+
+    def test_arguments_arrive_as_they_are(self):
+        arguments = ["-x", "", "two words", "*", "$HOME", "--", "\n"]
+        code = "import sys; print(sys.argv[1:])"
+        result = self.run_program([sys.executable, "-c", code, *arguments])
+        self.assertEqual(result.stdout, f"{arguments}\n")
+
+    def test_signal_mask_dispositions_and_descriptors_are_inherited(self):
+        def odd_signals():
+            signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR1, signal.SIGTERM})
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+        show = ["sh", "-c", "grep ^Sig[BI] /proc/self/status; ls /proc/self/fd | wc -l"]
+        seen = []
+        for way in (PLAIN, LAUNCHED):
+            line, _ = support.command(way, show)
+            seen.append(subprocess.run(line, preexec_fn=odd_signals, stdout=subprocess.PIPE, check=True,
+                                       stderr=subprocess.PIPE, env=support.environment()).stdout)
+        self.assertEqual(seen[0], seen[1])
+
+    def test_it_stays_in_the_process_group(self):
+        result = self.run_program([sys.executable, "-c", "import os; print(os.getpgrp(), os.getsid(0))"])
+        self.assertEqual(result.stdout, f"{os.getpgrp()} {os.getsid(0)}\n")
+
+    def test_the_library_is_in_the_program_and_its_children(self):
+        self.assertEqual(self.run_program([sys.executable, "-c", PRELOADED]).returncode, 0)
+        self.assertEqual(self.run_program(["sh", "-c", f'{sys.executable} -c "{PRELOADED}"']).returncode, 0)
+
+    def test_an_existing_preload_is_kept(self):
+        library = self.compile("other.so", "int other;", "-shared", "-fPIC")
+        result = self.run_program(["sh", "-c", "echo $LD_PRELOAD; grep -c other.so /proc/self/maps"],
+                                  LD_PRELOAD=library)
+        preload, mapped = result.stdout.split()
+        self.assertIn("libgpuprof.so", preload.split(":")[0])
+        self.assertEqual(preload.split(":")[1], library)
+        self.assertGreater(int(mapped), 0)
+
+    def test_a_launcher_within_a_launcher_preloads_once(self):
+        result = self.run_program([LAUNCHER, "sh", "-c", "echo $LD_PRELOAD"])
+        self.assertEqual(result.stdout.count("libgpuprof.so"), 1)
+
+
+class Signals(Case):
+    """Signals to the launcher alone reach the program; those to the group reach it once."""
+
+    REPORTER = r"""
+import os, signal, sys
+seen = []
+def note(number, frame):
+    seen.append(signal.Signals(number).name)  # the last one has the highest number: it comes after all others
+    if number == signal.SIGRTMIN:
+        print(*seen, flush=True)
+        sys.exit(7)
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGRTMIN):
+    signal.signal(number, note)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+    def start(self, code):
+        process = subprocess.Popen([LAUNCHER, "-q", sys.executable, "-c", code], stdout=subprocess.PIPE,
+                                   env=support.environment(), cwd=self.folder, universal_newlines=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    @staticmethod
+    def state_of(pid):
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+
+    def test_signals_are_forwarded(self):
+        process = self.start(self.REPORTER)
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+            process.send_signal(number)
+        process.send_signal(signal.SIGRTMIN)
+        seen = process.stdout.readline().split()
+        self.assertEqual(sorted(seen), ["SIGHUP", "SIGINT", "SIGQUIT", "SIGRTMIN", "SIGTERM", "SIGUSR1"])
+        self.assertEqual(process.wait(support.LIMIT_S), 7)
+
+    def test_what_the_program_sends_its_group_does_not_come_back(self):
+        code = self.REPORTER.replace("while True:", "os.kill(0, signal.SIGUSR1)\nwhile True:")
+        process = subprocess.Popen([LAUNCHER, "-q", sys.executable, "-c", code], stdout=subprocess.PIPE,
+                                   env=support.environment(), cwd=self.folder, universal_newlines=True,
+                                   start_new_session=True)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.send_signal(signal.SIGRTMIN)
+        self.assertEqual(process.stdout.readline().split(), ["SIGUSR1", "SIGRTMIN"])
+        self.assertEqual(process.wait(support.LIMIT_S), 7)
+
+    def test_a_default_signal_ends_both(self):
+        process = self.start("import signal; print('ready', flush=True); signal.pause()")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(support.LIMIT_S), -signal.SIGTERM)
+
+    def test_a_stop_of_the_program_alone_does_not_stop_the_launcher(self):
+        process = self.start("import os, signal\nprint('ready', flush=True)\nprint(os.getpid(), flush=True)\n"
+                             "signal.pause()")
+        pid = int(process.stdout.readline())
+        os.kill(pid, signal.SIGSTOP)
+        while self.state_of(pid) != "T":
+            pass
+        os.kill(pid, signal.SIGCONT)
+        os.kill(pid, signal.SIGTERM)
+        self.assertEqual(process.wait(support.LIMIT_S), -signal.SIGTERM)
+
+
+class Terminal(Case):
+    """A real shell on a pseudo-terminal."""
+
+    def setUp(self):
+        super().setUp()
+        import pty
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execvpe("sh", ["sh", "-i"], support.environment(PS1="", ENV=None))
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.close, self.terminal)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        signal.alarm(support.LIMIT_S)
+        self.addCleanup(signal.alarm, 0)
+        self.seen = ""
+        self.type("stty -echo; PS1=; echo ready $((6 * 7))\n")
+        self.expect("ready 42")
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def expect(self, text):
+        """Read until the text has come; what follows it stays for the next call."""
+        while text not in self.seen:
+            self.seen += os.read(self.terminal, 4096).decode()
+        before, self.seen = self.seen.split(text, 1)
+        return before
+
+    def test_control_c_reaches_the_program_once(self):
+        self.write("reporter.py", Signals.REPORTER)
+        self.type(f"{LAUNCHER} -q {sys.executable} reporter.py; echo status $?\n")
+        self.expect("ready")
+        self.type("\x03")
+        self.type("\x1c")
+        pid = subprocess.run(["pgrep", "-n", "-f", "reporter.py"], stdout=subprocess.PIPE, check=True).stdout
+        os.kill(int(pid), signal.SIGRTMIN)
+        self.assertEqual(self.expect("status 7").split(), ["SIGINT", "SIGQUIT", "SIGRTMIN"])
+
+    def test_control_z_stops_the_job_and_fg_continues_it(self):
+        self.type(f"{LAUNCHER} -q sh -c 'echo started; cat; echo ended'; echo back in the shell\n")
+        self.expect("started")
+        self.type("\x1a")
+        self.expect("back in the shell")
+        self.type("jobs\n")
+        self.expect("Stopped")
+        self.type("fg; echo status $?\n")
+        self.type("hello\n")
+        self.expect("hello")
+        self.type("\x04")
+        self.expect("ended")
+        self.expect("status 0")
+
+
+class FirstProcess(Case):
+    """As process 1 of a container."""
+
+    def setUp(self):
+        super().setUp()
+        probe = subprocess.run(["unshare", "--fork", "--pid", "--mount-proc", "true"], stderr=subprocess.DEVNULL,
+                               check=False) if shutil.which("unshare") else None
+        if probe is None or probe.returncode:
+            self.skipTest("no right to make a process namespace")
+
+    def run_first(self, *arguments):
+        return self.run_program(["unshare", "--fork", "--pid", "--mount-proc", LAUNCHER, "-q", *arguments], way=PLAIN)
+
+    def test_it_says_128_and_the_signal(self):
+        self.assertEqual(self.run_first("sh", "-c", "kill -9 $$").returncode, 128 + 9)
+        self.assertEqual(self.run_first("sh", "-c", "exit 5").returncode, 5)
+
+    def test_it_reaps_orphans(self):
+        code = r"""
+import os
+read, write = os.pipe()
+if os.fork() == 0:
+    if os.fork() == 0:
+        while os.getppid() != 1:
+            pass
+        os.write(write, b"%d" % os.getpid())
+    os._exit(0)
+os.wait()
+orphan = os.read(read, 100).decode()
+while os.path.exists(f"/proc/{orphan}"):
+    pass
+print("reaped")
+"""
+        self.assertEqual(self.run_first(sys.executable, "-c", code).stdout, "reaped\n")
+
+
+class Places(Case):
+    """Where the launcher, the program and the library are."""
+
+    def test_a_link_from_anywhere(self):
+        os.symlink(LAUNCHER, self.path("link"))
+        os.symlink("link", self.path("profile"))
+        result = self.run_program(["./profile", sys.executable, "-c", PRELOADED], way=PLAIN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        result = self.run_program(["sh", "-c", f'PATH={self.folder}:$PATH; profile {sys.executable} -c "{PRELOADED}"'],
+                                  way=PLAIN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def copy_to(self, folder, *names):
+        os.makedirs(self.path(folder), exist_ok=True)
+        for name in names:
+            shutil.copy(os.path.join(support.BUILD, name), self.path(folder))
+
+    def test_the_two_files_alone_are_enough(self):
+        self.copy_to("copy", "gpuprof", "libgpuprof.so")
+        result = self.run_program(["copy/gpuprof", "run", sys.executable, "-c", PRELOADED], way=PLAIN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_an_installation(self):
+        self.copy_to("bin", "gpuprof", "gpuprof-run")
+        self.copy_to("lib", "libgpuprof.so")
+        result = self.run_program(["bin/gpuprof-run", sys.executable, "-c", PRELOADED], way=PLAIN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_folder_that_the_loader_would_cut(self):
+        self.copy_to("a folder: mine", "gpuprof", "libgpuprof.so", "gpuprof-run")
+        result = self.run_program(["a folder: mine/gpuprof-run", "-q", sys.executable, "-c", PRELOADED], way=PLAIN)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_nothing_is_left_behind(self):
+        os.mkdir(self.path("run"))
+        self.run_program(["true"], TMPDIR=self.path("run"), XDG_RUNTIME_DIR=None)
+        self.assertEqual(os.listdir(self.path("run")), [])
+        self.assertEqual(self.files(), ["run"])
+
+    def test_no_program_beside_the_launcher(self):
+        self.copy_to("alone", "gpuprof-run")
+        result = self.run_program(["alone/gpuprof-run", "true"], way=PLAIN)
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "make")
+
+    def test_no_library_beside_the_program(self):
+        self.copy_to("alone", "gpuprof")
+        result = self.run_program(["alone/gpuprof", "run", "true"], way=PLAIN)
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "libgpuprof.so", "make")
+
+
+class OtherPrograms(Case):
+    """Programs that a library of ours cannot get into run as they do without us, and one line says so."""
+
+    SOURCE = "int main(void) { return 7; }"
+
+    def check(self, program, reason):
+        plain = self.run_program([program], way=PLAIN)
+        self.assertEqual((plain.returncode, plain.stderr), (7, ""))
+        launched = self.run_program([program], options=["-q"])
+        self.assertEqual((launched.returncode, launched.stderr), (7, ""))
+        self.assertIn(f"gpuprof: {program} runs unprofiled: {reason}", self.run_program([program]).stderr.splitlines()[0])
+
+    def test_static(self):
+        self.check("gpuprof: " and self.compile("static", self.SOURCE, "-static"), "it is statically linked")
+
+    def test_32_bit(self):
+        self.check(self.compile("narrow", self.SOURCE, "-m32"), "it is built for another kind of processor")
+
+    def test_musl(self):
+        self.check(self.compile("musl", self.SOURCE, "musl-gcc"), "it uses the C library musl")
+
+    def test_32_bit_and_musl_as_children(self):
+        for flag in ("-m32", "musl-gcc"):
+            program = self.compile("child", self.SOURCE, flag)
+            result = self.run_program(["sh", "-c", f"{program}; echo $?"], options=["-q"])
+            self.assertEqual((result.stdout, result.stderr), ("7\n", ""))
+
+    def test_musl_without_the_loader_path(self):
+        program = self.compile("musl", self.SOURCE, "musl-gcc")
+        for name in ("gpuprof", "libgpuprof.so"):
+            shutil.copy(os.path.join(support.BUILD, name), self.folder)
+        self.assertEqual(self.run_program(["./gpuprof", "run", program], way=PLAIN).returncode, 7)
+
+    def test_the_address_sanitizer_of_gcc(self):
+        program = self.compile("sanitized", self.SOURCE, "gcc", "-fsanitize=address")
+        for options in (None, "detect_leaks=0"):
+            result = self.run_program([program], options=["-q"], ASAN_OPTIONS=options)
+            self.assertEqual((result.returncode, result.stderr), (7, ""))
+
+
+class Words(Case):
+    """What the launcher itself says."""
+
+    def test_help_and_version(self):
+        result = self.run_program(["--help"])
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("Usage: gpuprof-run", result.stdout)
+        result = self.run_program(["-V"])
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^gpuprof \d+\.\d+\.\d+\n$")
+
+    def test_no_program(self):
+        result = self.run_program([])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "no program", "gpuprof-run ./app")
+
+    def test_unknown_option(self):
+        result = self.run_program(["--nonsense", "true"])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "--nonsense", "--help")
+
+    def test_program_not_found(self):
+        for program in ("no-such-program", "./no-such-program", ""):
+            result = self.run_program([program])
+            self.assertEqual(result.returncode, 127)
+            self.assert_one_line(result.stderr, "cannot run " + program)
+
+    def test_program_that_cannot_be_run(self):
+        self.write("plain", "text")
+        for program in ("./plain", "/"):
+            result = self.run_program([program])
+            self.assertEqual(result.returncode, 126)
+            self.assert_one_line(result.stderr, "cannot run " + program)
+
+    def test_a_script_whose_interpreter_is_missing(self):
+        result = self.run_program([self.write("script", "#!/no/such/interpreter\n", 0o755)])
+        self.assertEqual(result.returncode, 127)
+        self.assert_one_line(result.stderr, "interpreter")
+
+    def test_output_folder_missing(self):
+        result = self.run_program(["touch", "was-run"], options=["-o", "missing/%p"])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, self.path("missing"), "No such file")
+        self.assertEqual(self.files(), [])
+
+    def test_summary_folder_missing(self):
+        result = self.run_program(["true"], options=["-s", "missing/summary"])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "missing/summary")
+
+    @unittest.skipIf(os.geteuid() == 0, "root can write everywhere")
+    def test_an_unwritable_output_folder(self):
+        result = self.run_program(["true"], options=["-o", "/proc/%p"])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "/proc")
+
+    def test_a_template_that_nobody_can_expand(self):
+        result = self.run_program(["true"], options=["-o", "name-%z"])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "%z", "%p")
+
+    def test_unknown_variable(self):
+        result = self.run_program(["true"], GPUPROF_OUTPUTS="x")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("GPUPROF_OUTPUTS", result.stderr.splitlines()[0])
+
+    def test_no_gpu_use_is_said_in_one_line(self):
+        result = self.run_program(["true"])
+        self.assert_one_line(result.stderr, "did not use the GPU")
+
+    def test_quiet_is_quiet(self):
+        for way in ({"options": ["-q"]}, {"GPUPROF_QUIET": "1"}):
+            result = self.run_program(["true"], **way)
+            self.assertEqual((result.stdout, result.stderr), ("", ""))
+
+
+if __name__ == "__main__":
+    support.main()

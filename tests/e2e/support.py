@@ -1,0 +1,129 @@
+"""What the end-to-end tests share: running programs plain, under a bare LD_PRELOAD and under gpuprof-run, on the
+simulated device, and reading what they leave."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("O") or os.path.join(ROOT, "build")
+GPUPROF = os.path.join(BUILD, "gpuprof")
+LAUNCHER = os.path.join(BUILD, "gpuprof-run")
+LIBRARY = os.path.join(BUILD, "libgpuprof.so")
+GPU = [sys.executable, os.path.join(HERE, "gpu.py")]
+LIMIT_S = 60
+SKIPPED = 77
+
+PLAIN, BARE, LAUNCHED = "plain", "bare preload", "gpuprof-run"
+WAYS = (PLAIN, BARE, LAUNCHED)
+
+
+def environment(**changes):
+    """The environment of a program on the simulated device; a change to None unsets."""
+    variables = dict(os.environ, LD_LIBRARY_PATH=os.path.join(BUILD, "sim"))
+    for name, value in changes.items():
+        if value is None:
+            variables.pop(name, None)
+        else:
+            variables[name] = str(value)
+    return variables
+
+
+def command(way, arguments, options=()):
+    """The command line that runs a program in one of the WAYS, and the variables that belong to it."""
+    if way == LAUNCHED:
+        return [LAUNCHER, *options, *arguments], {}
+    return list(arguments), {"LD_PRELOAD": LIBRARY} if way == BARE else {}
+
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own, with nothing but what the test leaves there."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="gpuprof-e2e-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_program(self, arguments, way=LAUNCHED, options=(), stdin="", **variables):
+        """subprocess.CompletedProcess, with text output."""
+        line, own = command(way, arguments, options)
+        return subprocess.run(line, env=environment(**{**own, **variables}), cwd=self.folder, input=stdin,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S,
+                              universal_newlines=True, check=False)
+
+    def run_gpuprof(self, *arguments):
+        return subprocess.run([GPUPROF, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=LIMIT_S, universal_newlines=True, check=False)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, name, text, mode=0o644):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(self.path(name), mode)
+        return self.path(name)
+
+    def files(self, suffix=""):
+        return sorted(name for name in os.listdir(self.folder) if name.endswith(suffix))
+
+    def only_trace(self):
+        traces = self.files(".gpuprof")
+        self.assertEqual(len(traces), 1, traces)
+        return self.path(traces[0])
+
+    def compile(self, name, source, *flags):
+        """A C program; skips the test where this machine's compiler cannot build it."""
+        compiler = flags[0] if flags and not flags[0].startswith("-") else os.environ.get("CC", "cc")
+        flags = [flag for flag in flags if flag != compiler]
+        if not shutil.which(compiler.split()[0]):
+            self.skipTest(f"no {compiler}")
+        built = subprocess.run([*compiler.split(), "-x", "c", "-", "-o", self.path(name), *flags], input=source,
+                               stderr=subprocess.PIPE, universal_newlines=True, check=False)
+        if built.returncode:
+            self.skipTest(f"{compiler} {' '.join(flags)} does not work here")
+        return self.path(name)
+
+    def assert_one_line(self, text, *parts):
+        """One line of ours that says all the parts."""
+        self.assertEqual(len(text.splitlines()), 1, text)
+        self.assertTrue(text.startswith("gpuprof: "), text)
+        for part in parts:
+            self.assertIn(part, text)
+
+
+def own_lines(stderr):
+    return [line for line in stderr.splitlines() if line.startswith("gpuprof: ")]
+
+
+def slices(chrome_trace, category):
+    """The complete events of one category of a Chrome trace file."""
+    with open(chrome_trace, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    return [event for event in events if event.get("ph") == "X" and event.get("cat") == category]
+
+
+def counts(stdout):
+    """The "name count" lines that the sample programs print."""
+    found = {}
+    for line in stdout.splitlines():
+        words = line.split()
+        if len(words) == 2 and words[1].isdigit():
+            found[words[0]] = int(words[1])
+    return found
+
+
+
+
+def main():
+    """Run the calling file's tests; exit status 0, 1, or 77 where all were skipped."""
+    result = unittest.main(module="__main__", exit=False, verbosity=1).result
+    for test, reason in result.skipped:
+        print(f"skipped: {test.id().split('.', 1)[1]}: {reason}")
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(SKIPPED if result.testsRun == len(result.skipped) else 0)

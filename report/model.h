@@ -26,7 +26,8 @@ struct gp_call {
 	uint32_t context_id;
 	uint32_t stack_id;
 	uint16_t api; /* name and class: gp_model_api() */
-	uint16_t status;
+	uint16_t status; /* GP_CALL_CODE() of it */
+	bool captured;	 /* it became a node of a graph: rightly without operations */
 	uint32_t first_op; /* index of the first operation that it started (they follow by next_op), or GP_NONE */
 	uint32_t memory;   /* index in memory[], or GP_NONE */
 };
@@ -67,10 +68,10 @@ struct gp_memory_event {
 	uint64_t time_ns; /* the end of the call */
 	uint64_t address;
 	uint64_t bytes;	    /* of a free: those of the allocation that it ended, 0 if that is not known */
-	uint32_t call;
+	uint32_t call;	    /* GP_NONE: no call freed it, its context was destroyed */
 	uint32_t other;	    /* the free of an allocation and the reverse, or GP_NONE */
 	uint16_t device_id; /* of a free: the allocation's */
-	uint8_t op;	    /* enum gp_memory_op; only calls that succeeded are here */
+	uint8_t op;	    /* enum gp_memory_op; only calls that took effect are here */
 	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the allocation's */
 };
 
@@ -82,7 +83,7 @@ struct gp_overhead {
 };
 
 struct gp_api {
-	const char *name; /* as the program wrote it: no _v7000, no _ptsz; "cbid 123" where it was never named */
+	const char *name; /* as the program wrote it: no _v7000, no _ptsz; "runtime cbid 123" where it was never named */
 	uint8_t class;	  /* enum gp_api_class */
 };
 
@@ -109,7 +110,7 @@ struct gp_losses {
 	/* what did not join */
 	uint64_t launches_without_op; /* calls of class LAUNCH that succeeded, not captured, with no operation */
 	uint64_t launches_captured;   /* calls of class LAUNCH recorded into a graph: rightly without one */
-	uint64_t launches_failed;
+	uint64_t launches_failed;     /* calls of class LAUNCH that returned an error and have no operation */
 	uint64_t ops_without_call;    /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
 	uint64_t ops_reversed;	      /* end before start: set to start */
@@ -120,6 +121,8 @@ struct gp_model {
 	char *path; /* of the trace file */
 	uint64_t base_unix_ns; /* all times count from here: the first anchor */
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
+	uint64_t end_ns;	    /* the trace's last sign of life: its END, or its last anchor */
+	uint64_t last_delivery_ns;  /* when CUPTI last delivered GPU records; 0 = never */
 	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
 	char **notes;		   /* GP_INFO_NOTE, in order */
 	uint32_t note_count;
@@ -154,6 +157,10 @@ struct gp_model {
  */
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
 void gp_model_free(struct gp_model *model);
+
+/* The same, and call progress(context) now and then, so that whoever waits sees that the reading goes on. */
+int gp_model_load_watched(const char *path, void (*progress)(void *context), void *context,
+			  struct gp_model **model, char *message, size_t message_bytes);
 
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);

@@ -1,0 +1,30 @@
+/*
+ * array: growing, searching and sorting plain arrays.
+ *
+ * All counts are 32 bits, as the model's are.
+ */
+#ifndef REPORT_ARRAY_H
+#define REPORT_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Make room for one more element in an array of count elements; array is the address of the pointer
+ * to it. Returns 0, -ENOMEM, or -EOVERFLOW at the limit of 32-bit indices.
+ */
+int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
+
+/* <0, 0, >0 as for qsort, for elements a and b. */
+typedef int gp_array_compare(const void *a, const void *b, const void *context);
+
+/* The indices 0..count-1 in the order of their elements; equal ones stay in order. NULL: no memory.
+ */
+uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes,
+			 gp_array_compare *compare, const void *context);
+
+/* Sort in place, stable, in one pass if it is in order already. Returns 0 or -ENOMEM. */
+int gp_array_sort(void *array, uint32_t count, size_t element_bytes, gp_array_compare *compare,
+		  const void *context);
+
+#endif

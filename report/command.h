@@ -1,0 +1,20 @@
+/*
+ * command: the commands of the program `gpuprof`, each in a file of report/commands/.
+ *
+ * A command gets argv from its own name on and returns the exit status: 0, 1 where it failed (and
+ * has said why in one line), 2 where it was called wrongly.
+ */
+#ifndef REPORT_COMMAND_H
+#define REPORT_COMMAND_H
+
+#define GP_EXIT_FAILED 1
+#define GP_EXIT_USAGE  2
+
+int gp_command_summary(int argc, char **argv);
+int gp_command_export(int argc, char **argv);
+int gp_command_finish(int argc, char **argv);
+
+/* "gpuprof: " and one line on stderr; returns status. */
+__attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);
+
+#endif

@@ -1,0 +1,123 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/command.h"
+#include "report/export.h"
+#include "report/output_file.h"
+
+#define MESSAGE_BYTES 4352
+
+struct arguments {
+	const struct gp_exporter *exporter;
+	const char *output; /* NULL = beside the trace */
+	const char *trace;
+	struct gp_export_options options;
+};
+
+enum parsed { RUN, DONE, WRONG };
+
+static void print_usage(void)
+{
+	fputs("usage: gpuprof export [options] FILE\n"
+	      "\n"
+	      "Write a trace file in another format.\n"
+	      "\n"
+	      "  -F, --format FORMAT  one of those below (default chrome)\n"
+	      "  -o, --output OUT     the file to write, - for standard output (default: beside "
+	      "FILE)\n"
+	      "  -f, --full-names     kernel names in full\n"
+	      "  -l, --limit N        only the last N calls and GPU operations (default: all)\n"
+	      "  -h, --help           this text\n"
+	      "\n"
+	      "Formats:\n",
+	      stdout);
+	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)
+		printf("  %-19s  %s\n", (*at)->name, (*at)->help);
+}
+
+static enum parsed take_option(int c, struct arguments *a)
+{
+	char *end;
+
+	switch (c) {
+	case 'F':
+		a->exporter = gp_exporter_find(optarg);
+		if (a->exporter)
+			return RUN;
+		gp_command_fail(0, "export: there is no format %s; see gpuprof export --help",
+				optarg);
+		return WRONG;
+	case 'o':
+		a->output = optarg;
+		return RUN;
+	case 'f':
+		a->options.full_names = true;
+		return RUN;
+	case 'l':
+		a->options.slice_limit = strtoull(optarg, &end, 10);
+		if (end != optarg && *end == '\0' && *optarg != '-')
+			return RUN;
+		gp_command_fail(0, "export: --limit needs a number, not %s", optarg);
+		return WRONG;
+	case 'h':
+		print_usage();
+		return DONE;
+	default:
+		return WRONG; /* getopt has said why */
+	}
+}
+
+static enum parsed parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option table[] = {
+		{"format", required_argument, NULL, 'F'}, {"output", required_argument, NULL, 'o'},
+		{"full-names", no_argument, NULL, 'f'},   {"limit", required_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},         {0},
+	};
+	enum parsed parsed = RUN;
+
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:o:fl:h", table, NULL)) != -1;)
+		parsed = take_option(c, a);
+	if (parsed == RUN && argc - optind != 1) {
+		gp_command_fail(0, "export: name one trace file; see gpuprof export --help");
+		return WRONG;
+	}
+	if (parsed == RUN)
+		a->trace = argv[optind];
+	return parsed;
+}
+
+static int write_model(const struct gp_model *model, const struct arguments *a, const char *path)
+{
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, path, message, sizeof(message));
+
+	if (result == 0) {
+		result = a->exporter->write(model, &a->options, file.stream);
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+int gp_command_export(int argc, char **argv)
+{
+	struct arguments a = {.exporter = gp_exporters[0], .options.messages = stderr};
+	enum parsed parsed = parse(argc, argv, &a);
+	char message[MESSAGE_BYTES], *path;
+	struct gp_model *model;
+	int status;
+
+	if (parsed != RUN)
+		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (gp_model_load(a.trace, &model, message, sizeof(message)) != 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	path = a.output ? strdup(a.output) : gp_output_path(a.trace, a.exporter->suffix);
+	status = path ? write_model(model, &a, path) : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	free(path);
+	gp_model_free(model);
+	return status;
+}

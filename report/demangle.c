@@ -1,0 +1,53 @@
+#include "report/demangle.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+/* The library's callback forms allocate nothing, so that a jump out of them leaks nothing. */
+struct output {
+	jmp_buf too_long;
+	size_t length;
+	char text[GP_DEMANGLED_MAX_BYTES + 1];
+};
+
+static void append(const char *text, size_t length, void *context)
+{
+	struct output *output = context;
+
+	if (length > GP_DEMANGLED_MAX_BYTES - output->length)
+		longjmp(output->too_long, 1);
+	memcpy(output->text + output->length, text, length);
+	output->length += length;
+}
+
+static int demangle_into(struct output *output, const char *mangled)
+{
+	const int style = DMGL_PARAMS | DMGL_ANSI;
+
+	if (setjmp(output->too_long) != 0)
+		return 0;
+	if (rust_demangle_callback(mangled, style, append, output) != 0)
+		return 1;
+	output->length = 0; /* it may have written before it gave up */
+	return cplus_demangle_v3_callback(mangled, style, append, output) != 0;
+}
+
+char *gp_demangle(const char *mangled)
+{
+	struct output *output;
+	char *copy = NULL;
+
+	if (mangled[0] != '_')
+		return NULL;
+	output = malloc(sizeof(*output));
+	if (!output)
+		return NULL;
+	output->length = 0;
+	if (demangle_into(output, mangled))
+		copy = strndup(output->text, output->length);
+	free(output);
+	return copy;
+}

@@ -1,0 +1,12 @@
+/* demangle: C++ and Rust names as their source has them. */
+#ifndef REPORT_DEMANGLE_H
+#define REPORT_DEMANGLE_H
+
+/* Longest result; a mangled name of a few bytes can stand for gigabytes. */
+#define GP_DEMANGLED_MAX_BYTES 65536
+
+/* The demangled name, to be freed; NULL if it is not a mangled name, is too long, or there is no
+ * memory. */
+char *gp_demangle(const char *mangled);
+
+#endif

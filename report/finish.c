@@ -1,0 +1,280 @@
+#include "report/finish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/export.h"
+#include "report/model.h"
+#include "report/output_file.h"
+#include "report/summary.h"
+
+#define MESSAGE_BYTES       4352
+#define PROGRESS_EVERY_NS   100000000
+#define ROWS_OF_THE_SUMMARY 20
+
+/* A trace being finished. */
+struct piece {
+	const char *path;
+	int lock;          /* descriptor of the trace, locked; -1 = none */
+	char *chrome_path; /* the Chrome trace, once it is written */
+};
+
+struct finishing {
+	const struct gp_finish_options *options;
+	const struct gp_exporter *exporter; /* NULL = none wanted */
+	struct piece *pieces;
+	struct gp_model **models;
+	size_t piece_count, model_count;
+	FILE *text; /* in memory, so that what several processes print does not mix */
+	char *text_bytes;
+	size_t text_length;
+	struct timespec last_sign;
+	int result;
+};
+
+static void fail(struct finishing *f, int error, const char *message)
+{
+	if (!f->options->quiet)
+		fprintf(stderr, "gpuprof: %s\n", message);
+	if (f->result == 0)
+		f->result = error;
+}
+
+static void show_progress(void *context)
+{
+	struct finishing *f = context;
+	struct timespec now;
+	int64_t passed_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	passed_ns = (now.tv_sec - f->last_sign.tv_sec) * INT64_C(1000000000) +
+		    (now.tv_nsec - f->last_sign.tv_nsec);
+	if (f->options->progress_fd < 0 || passed_ns < PROGRESS_EVERY_NS)
+		return;
+	f->last_sign = now;
+	/* whoever waits may have gone */
+	(void)!write(f->options->progress_fd, ".", 1);
+}
+
+/* ---- one trace ---- */
+
+/* False if another process holds the lock. Where locks do not work, both may write: each replaces a
+ * whole file. */
+static bool lock(struct piece *piece)
+{
+	piece->lock = open(piece->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return piece->lock < 0 || flock(piece->lock, LOCK_EX | LOCK_NB) == 0 ||
+	       errno != EWOULDBLOCK;
+}
+
+static int write_chrome(struct finishing *f, const struct gp_model *model, const char *path,
+			char *message)
+{
+	struct gp_export_options options = {
+		.slice_limit = f->options->chrome_limit,
+		.messages = f->text,
+		.progress = show_progress,
+		.progress_context = f,
+	};
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, path, message, MESSAGE_BYTES);
+
+	if (result != 0)
+		return result;
+	result = f->exporter->write(model, &options, file.stream);
+	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
+}
+
+static void export_piece(struct finishing *f, struct piece *piece, const struct gp_model *model)
+{
+	char *path = gp_output_path(piece->path, f->exporter->suffix), message[MESSAGE_BYTES];
+	int result = -ENOMEM;
+
+	snprintf(message, sizeof(message), "no memory for the Chrome trace of %s", piece->path);
+	if (path)
+		result = write_chrome(f, model, path, message);
+	if (result == 0) {
+		piece->chrome_path = path;
+		return;
+	}
+	free(path);
+	fail(f, result, message);
+}
+
+static void take_piece(struct finishing *f, struct piece *piece)
+{
+	struct gp_model **model = &f->models[f->model_count];
+	char message[MESSAGE_BYTES];
+	int result;
+
+	if (!lock(piece)) {
+		snprintf(message, sizeof(message), "%s is being finished by another process",
+			 piece->path);
+		fail(f, -EBUSY, message);
+		return;
+	}
+	result = gp_model_load_watched(piece->path, show_progress, f, model, message,
+				       sizeof(message));
+	if (result != 0) {
+		fail(f, result, message);
+		return;
+	}
+	f->model_count++;
+	if (f->exporter)
+		export_piece(f, piece, *model);
+}
+
+/* ---- what is printed ---- */
+
+static void name_files(struct finishing *f)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < f->piece_count; i++) {
+		if (!f->pieces[i].chrome_path)
+			continue;
+		fprintf(f->text, "gpuprof: Chrome trace: %s\n", f->pieces[i].chrome_path);
+		named++;
+	}
+	if (named > 0)
+		fprintf(f->text, "gpuprof: open %s at https://ui.perfetto.dev\n",
+			named == 1 ? "it" : "them");
+}
+
+static bool wants_summary(const struct finishing *f)
+{
+	return !f->options->quiet && strcmp(f->options->summary, "none") != 0;
+}
+
+static void write_text(struct finishing *f)
+{
+	const struct gp_summary_options options = {.row_limit = ROWS_OF_THE_SUMMARY};
+	int result = 0;
+
+	if (wants_summary(f) && f->model_count > 0)
+		result = gp_summary_print(f->text, f->models, f->model_count, &options);
+	if (result != 0)
+		fail(f, result, "no memory for the summary");
+	name_files(f);
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t written = write(fd, bytes, length);
+
+		if (written < 0 && errno != EINTR)
+			return -errno;
+		if (written > 0) {
+			bytes += written;
+			length -= (size_t)written;
+		}
+	}
+	return 0;
+}
+
+/* To a file the summaries of several processes are appended, one after the other. */
+static int deliver_to_file(struct finishing *f, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	int result;
+
+	if (fd < 0)
+		return -errno;
+	result = write_all(fd, f->text_bytes, f->text_length);
+	if (close(fd) != 0 && result == 0)
+		result = -errno;
+	return result;
+}
+
+static void deliver_text(struct finishing *f)
+{
+	const char *where = f->options->summary;
+	char message[MESSAGE_BYTES];
+	int result;
+
+	if (f->options->quiet || f->text_length == 0)
+		return;
+	if (strcmp(where, "stderr") == 0 || strcmp(where, "none") == 0) {
+		/* nobody is left to tell if this fails */
+		(void)write_all(STDERR_FILENO, f->text_bytes, f->text_length);
+		return;
+	}
+	result = deliver_to_file(f, where);
+	if (result == 0)
+		return;
+	snprintf(message, sizeof(message),
+		 "the summary cannot be written to %s: %s; see it with gpuprof summary %s", where,
+		 strerror(-result), f->pieces[0].path);
+	fail(f, result, message);
+}
+
+/* ---- the whole ---- */
+
+static int choose_exporter(struct finishing *f)
+{
+	char message[MESSAGE_BYTES];
+
+	if (strcmp(f->options->chrome, "none") == 0)
+		return 0;
+	if (strcmp(f->options->chrome, "json") == 0) {
+		f->exporter = &gp_exporter_chrome;
+		return 0;
+	}
+	snprintf(message, sizeof(message), "the Chrome trace can be json or none, not %s",
+		 f->options->chrome);
+	fail(f, -EINVAL, message);
+	return -EINVAL;
+}
+
+static int prepare(struct finishing *f, char *const *traces, size_t count)
+{
+	f->pieces = calloc(count, sizeof(*f->pieces));
+	f->models = calloc(count, sizeof(struct gp_model *));
+	f->text = open_memstream(&f->text_bytes, &f->text_length);
+	if (!f->pieces || !f->models || !f->text) {
+		fail(f, -ENOMEM, "no memory to finish the traces");
+		return -ENOMEM;
+	}
+	f->piece_count = count;
+	for (size_t i = 0; i < count; i++)
+		f->pieces[i] = (struct piece){.path = traces[i], .lock = -1};
+	return 0;
+}
+
+static void release(struct finishing *f)
+{
+	for (size_t i = 0; i < f->model_count; i++)
+		gp_model_free(f->models[i]);
+	for (size_t i = 0; i < f->piece_count; i++) {
+		free(f->pieces[i].chrome_path);
+		if (f->pieces[i].lock >= 0)
+			close(f->pieces[i].lock);
+	}
+	free(f->pieces);
+	free(f->models);
+	free(f->text_bytes);
+}
+
+int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_options *options)
+{
+	struct finishing f = {.options = options};
+
+	if (choose_exporter(&f) != 0 || trace_count == 0)
+		return f.result;
+	if (prepare(&f, traces, trace_count) == 0) {
+		for (size_t i = 0; i < trace_count; i++)
+			take_piece(&f, &f.pieces[i]);
+		write_text(&f);
+	}
+	if (f.text && fclose(f.text) == 0)
+		deliver_text(&f);
+	release(&f);
+	return f.result;
+}

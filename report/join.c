@@ -1,0 +1,189 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/load.h"
+
+/* ---- the call that started an operation ---- */
+
+/* Correlation ids are CUPTI's 32-bit counter: unique until it wraps. */
+struct key {
+	uint32_t correlation_id;
+	uint32_t call;
+};
+
+static int compare_keys(const void *a, const void *b, const void *context)
+{
+	const struct key *left = a, *right = b;
+	const struct gp_call *calls = context;
+	uint64_t left_ns, right_ns;
+
+	if (left->correlation_id != right->correlation_id)
+		return left->correlation_id < right->correlation_id ? -1 : 1;
+	left_ns = calls[left->call].start_ns;
+	right_ns = calls[right->call].start_ns;
+	return (left_ns > right_ns) - (left_ns < right_ns);
+}
+
+static struct key *make_keys(const struct gp_model *m)
+{
+	struct key *keys = malloc(((size_t)m->call_count + 1) * sizeof(*keys));
+
+	if (!keys)
+		return NULL;
+	for (uint32_t i = 0; i < m->call_count; i++)
+		keys[i] = (struct key){m->calls[i].correlation_id, i};
+	if (gp_array_sort(keys, m->call_count, sizeof(*keys), compare_keys, m->calls) == 0)
+		return keys;
+	free(keys);
+	return NULL;
+}
+
+/* The last key not after (correlation id, time), or GP_NONE. */
+static uint32_t find_key(const struct gp_model *m, const struct key *keys, uint32_t correlation_id,
+			 uint64_t time_ns)
+{
+	uint32_t low = 0, high = m->call_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct key *key = &keys[middle];
+
+		if (key->correlation_id < correlation_id ||
+		    (key->correlation_id == correlation_id &&
+		     m->calls[key->call].start_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? GP_NONE : low - 1;
+}
+
+/*
+ * The latest call with the operation's id that began before it; if all began after it, as a clock
+ * that is a little off can have it, the first one.
+ */
+static uint32_t find_call(const struct gp_model *m, const struct key *keys, const struct gp_op *op)
+{
+	uint64_t time_ns = op->untimed ? UINT64_MAX : op->start_ns;
+	uint32_t at = find_key(m, keys, op->correlation_id, time_ns);
+
+	if (op->correlation_id == 0)
+		return GP_NONE;
+	if (at != GP_NONE && keys[at].correlation_id == op->correlation_id)
+		return keys[at].call;
+	at = at == GP_NONE ? 0 : at + 1;
+	if (at < m->call_count && keys[at].correlation_id == op->correlation_id)
+		return keys[at].call;
+	return GP_NONE;
+}
+
+static int match_ops(struct gp_model *m)
+{
+	struct key *keys = make_keys(m);
+
+	if (!keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		struct gp_op *op = &m->ops[i];
+
+		op->call = find_call(m, keys, op);
+		if (op->call == GP_NONE)
+			m->losses.ops_without_call++;
+		else if (op->untimed)
+			op->start_ns = op->end_ns = m->calls[op->call].start_ns;
+	}
+	free(keys);
+	return 0;
+}
+
+/* ---- the operations of a call ---- */
+
+static int compare_ops(const void *a, const void *b, const void *context)
+{
+	const struct gp_op *left = a, *right = b;
+
+	(void)context;
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	if (left->context_id != right->context_id)
+		return left->context_id < right->context_id ? -1 : 1;
+	if (left->stream_id != right->stream_id)
+		return left->stream_id < right->stream_id ? -1 : 1;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
+}
+
+static int compare_links(const void *a, const void *b, const void *context)
+{
+	const struct gp_op *ops = context;
+	uint64_t left = ops[*(const uint32_t *)a].start_ns;
+	uint64_t right = ops[*(const uint32_t *)b].start_ns;
+
+	return (left > right) - (left < right);
+}
+
+/* Put the list that begins at *first in order of start; links is room for all operations. */
+static int sort_list(struct gp_op *ops, uint32_t *first, uint32_t *links)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = *first; at != GP_NONE; at = ops[at].next_op)
+		links[count++] = at;
+	if (count < 2)
+		return 0;
+	if (gp_array_sort(links, count, sizeof(*links), compare_links, ops) != 0)
+		return -ENOMEM;
+	*first = links[0];
+	for (uint32_t i = 0; i < count; i++)
+		ops[links[i]].next_op = i + 1 < count ? links[i + 1] : GP_NONE;
+	return 0;
+}
+
+static int link_ops(struct gp_model *m)
+{
+	uint32_t *links = malloc(((size_t)m->op_count + 1) * sizeof(*links));
+	int result = links ? 0 : -ENOMEM;
+
+	for (uint32_t i = m->op_count; i-- > 0;) {
+		struct gp_op *op = &m->ops[i];
+
+		if (op->call == GP_NONE)
+			continue;
+		op->next_op = m->calls[op->call].first_op;
+		m->calls[op->call].first_op = i;
+	}
+	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
+		result = sort_list(m->ops, &m->calls[i].first_op, links);
+	free(links);
+	return result;
+}
+
+/* ---- launches without an operation ---- */
+
+static void account_for_launches(struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		const struct gp_call *call = &m->calls[i];
+
+		if (call->first_op != GP_NONE || gp_model_api(m, call->api).class != GP_API_LAUNCH)
+			continue;
+		if (call->captured)
+			m->losses.launches_captured++;
+		else if (call->status != 0)
+			m->losses.launches_failed++;
+		else
+			m->losses.launches_without_op++;
+	}
+}
+
+int gp_join_ops(struct gp_model *m)
+{
+	if (match_ops(m) != 0 ||
+	    gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
+	    link_ops(m) != 0)
+		return -ENOMEM;
+	account_for_launches(m);
+	return 0;
+}

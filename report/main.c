@@ -1,0 +1,82 @@
+/* main: the program `gpuprof`: finds the command and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpuprof/version.h"
+#include "report/command.h"
+#include "report/run.h"
+
+struct command {
+	const char *name;
+	const char *arguments;
+	const char *help;
+	int (*run)(int argc, char **argv);
+};
+
+static int print_version(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	puts("gpuprof " GP_VERSION);
+	return 0;
+}
+
+static int print_help(int argc, char **argv);
+
+static const struct command commands[] = {
+	{"run", "[options] -- PROGRAM...", "run a program under the profiler, then print a summary",
+	 gp_command_run},
+	{"summary", "[options] FILE...", "print a summary of trace files", gp_command_summary},
+	{"export", "[options] FILE", "write a trace file in another format (Chrome trace)",
+	 gp_command_export},
+	{"finish", "[options] FILE...", "write the Chrome trace and the summary of ended programs",
+	 gp_command_finish},
+	{"version", "", "print the version", print_version},
+	{"help", "", "print this text", print_help},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int print_help(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	puts("gpuprof shows what a CUDA program did: its trace files are NAME.gpuprof.\n"
+	     "\n"
+	     "usage: gpuprof COMMAND ...\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-8s %-24s %s\n", commands[i].name, commands[i].arguments,
+		       commands[i].help);
+	puts("\n"
+	     "gpuprof COMMAND --help tells more about a command.\n"
+	     "\n"
+	     "  gpuprof run ./app                          profile a program\n"
+	     "  gpuprof summary gpuprof-app-1234.gpuprof   what it did, again\n"
+	     "  gpuprof export gpuprof-app-1234.gpuprof    a file for https://ui.perfetto.dev");
+	return 0;
+}
+
+static const struct command *find(const char *name)
+{
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		name = "version";
+	else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2)
+		return gp_command_fail(GP_EXIT_USAGE, "no command given; see gpuprof help");
+	command = find(argv[1]);
+	if (!command)
+		return gp_command_fail(GP_EXIT_USAGE, "unknown command %s; see gpuprof help",
+				       argv[1]);
+	return command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,205 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/load.h"
+
+/* Kinds whose addresses one and the same call can free: cudaFree takes what cudaMallocManaged gave.
+ */
+static const uint8_t families[GP_MEMORY_KINDS] = {
+	[GP_MEMORY_DEVICE] = GP_MEMORY_DEVICE,         [GP_MEMORY_ASYNC] = GP_MEMORY_DEVICE,
+	[GP_MEMORY_MANAGED] = GP_MEMORY_DEVICE,        [GP_MEMORY_PINNED] = GP_MEMORY_PINNED,
+	[GP_MEMORY_REGISTERED] = GP_MEMORY_REGISTERED, [GP_MEMORY_ARRAY] = GP_MEMORY_ARRAY,
+	[GP_MEMORY_PHYSICAL] = GP_MEMORY_PHYSICAL,     [GP_MEMORY_IPC] = GP_MEMORY_IPC,
+};
+
+static uint8_t family_of(const struct gp_memory_event *event)
+{
+	return event->memory_kind < GP_MEMORY_KINDS ? families[event->memory_kind] : 0;
+}
+
+/*
+ * When an event takes effect for others: memory is there when the call that makes it returns, and
+ * may be given to another thread as soon as the call that frees it begins.
+ */
+static uint64_t effective_ns(const struct gp_model *m, const struct gp_memory_event *event)
+{
+	return event->op == GP_MEMORY_FREE ? m->calls[event->call].start_ns : event->time_ns;
+}
+
+static int compare_places(const void *a, const void *b, const void *context)
+{
+	const struct gp_memory_event *left = a, *right = b;
+	uint64_t left_ns, right_ns;
+
+	if (family_of(left) != family_of(right))
+		return family_of(left) < family_of(right) ? -1 : 1;
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	left_ns = effective_ns(context, left);
+	right_ns = effective_ns(context, right);
+	return (left_ns > right_ns) - (left_ns < right_ns);
+}
+
+static void join(struct gp_model *m, uint32_t allocation, uint32_t end)
+{
+	m->memory[allocation].other = end;
+	m->memory[end].other = allocation;
+	m->memory[end].bytes = m->memory[allocation].bytes;
+	m->memory[end].device_id = m->memory[allocation].device_id;
+	m->memory[end].memory_kind = m->memory[allocation].memory_kind;
+}
+
+/*
+ * Walk the events place by place: each free ends the latest allocation that is still open there.
+ * open[] is a stack within the place.
+ */
+static void join_places(struct gp_model *m, const uint32_t *order, uint32_t *open)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < m->memory_count; i++) {
+		const struct gp_memory_event *event = &m->memory[order[i]];
+		const struct gp_memory_event *last = &m->memory[order[i > 0 ? i - 1 : 0]];
+
+		if (event->address != last->address || family_of(event) != family_of(last))
+			depth = 0;
+		if (event->op == GP_MEMORY_ALLOC)
+			open[depth++] = order[i];
+		else if (event->op != GP_MEMORY_FREE)
+			m->losses.unknown_records++;
+		else if (depth > 0)
+			join(m, open[--depth], order[i]);
+		else if (event->address != 0)
+			m->losses.frees_unknown++;
+	}
+}
+
+/* ---- what ended with its context ---- */
+
+static int compare_ends(const void *a, const void *b, const void *context)
+{
+	const struct gp_context_end *left = a, *right = b;
+
+	(void)context;
+	if (left->context_id != right->context_id)
+		return left->context_id < right->context_id ? -1 : 1;
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+/* The first end of that context at or after a time, or NULL. */
+static const struct gp_context_end *find_end(const struct gp_load *load, uint32_t context_id,
+					     uint64_t time_ns)
+{
+	const struct gp_context_end key = {context_id, time_ns};
+	uint32_t low = 0, high = load->context_end_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare_ends(&load->context_ends[middle], &key, NULL) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == load->context_end_count || load->context_ends[low].context_id != context_id)
+		return NULL;
+	return &load->context_ends[low];
+}
+
+/* Give each allocation that is still open, and ended with its context, a free without a call. */
+static int free_with_contexts(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+	uint32_t count = m->memory_count;
+
+	if (gp_array_sort(load->context_ends, load->context_end_count, sizeof(*load->context_ends),
+			  compare_ends, NULL) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count && load->context_end_count > 0; i++) {
+		const struct gp_memory_event *event = &m->memory[i];
+		const struct gp_context_end *end = NULL;
+
+		if (event->op == GP_MEMORY_ALLOC && event->other == GP_NONE &&
+		    event->memory_kind != GP_MEMORY_PHYSICAL) /* which no context owns */
+			end = find_end(load, m->calls[event->call].context_id, event->time_ns);
+		if (!end)
+			continue;
+		if (gp_array_grow(&m->memory, &load->capacity.memory, m->memory_count,
+				  sizeof(*m->memory)) != 0)
+			return -ENOMEM;
+		m->memory[m->memory_count++] = (struct gp_memory_event){
+			.time_ns = end->time_ns,
+			.address = m->memory[i].address,
+			.call = GP_NONE,
+			.op = GP_MEMORY_FREE,
+		};
+		join(m, i, m->memory_count - 1);
+	}
+	return 0;
+}
+
+/* ---- the order of time ---- */
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const struct gp_memory_event *left = a, *right = b;
+
+	(void)context;
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+/* Sort the events by time, and let what refers to them follow. */
+static int order_events(struct gp_model *m)
+{
+	uint32_t count = m->memory_count;
+	uint32_t *order = gp_array_order(m->memory, count, sizeof(*m->memory), compare_times, NULL);
+	uint32_t *place = malloc(((size_t)count + 1) * sizeof(*place)); /* the reverse of order */
+	int result = -ENOMEM;
+
+	if (!order || !place)
+		goto done;
+	for (uint32_t i = 0; i < count; i++)
+		place[order[i]] = i;
+	for (uint32_t i = 0; i < count; i++) {
+		struct gp_memory_event *event = &m->memory[i];
+
+		if (event->other != GP_NONE)
+			event->other = place[event->other];
+		if (event->call != GP_NONE)
+			m->calls[event->call].memory = place[i];
+	}
+	result = gp_array_sort(m->memory, count, sizeof(*m->memory), compare_times, NULL);
+done:
+	free(order);
+	free(place);
+	return result;
+}
+
+static int join_frees(struct gp_model *m)
+{
+	uint32_t *order =
+		gp_array_order(m->memory, m->memory_count, sizeof(*m->memory), compare_places, m);
+	uint32_t *open = malloc(((size_t)m->memory_count + 1) * sizeof(*open));
+	int result = order && open ? 0 : -ENOMEM;
+
+	if (result == 0)
+		join_places(m, order, open);
+	free(order);
+	free(open);
+	return result;
+}
+
+int gp_join_memory(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+
+	for (uint32_t i = 0; i < m->memory_count; i++) {
+		const struct gp_call *call = &m->calls[m->memory[i].call];
+
+		m->memory[i].time_ns = call->start_ns + call->duration_ns;
+	}
+	if (join_frees(m) != 0 || free_with_contexts(load) != 0)
+		return -ENOMEM;
+	return order_events(m);
+}

@@ -1,0 +1,112 @@
+#include "report/output_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "gpuprof/trace.h"
+
+/* A large one: exporters write small pieces. */
+#define BUFFER_BYTES (1u << 20)
+
+static bool is_special(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+static void explain(int error, const char *path, char *message, size_t message_bytes)
+{
+	const char *advice = error == -ENOSPC ? "make room or name another file"
+					      : "name a file that can be written";
+
+	snprintf(message, message_bytes, "%s cannot be written: %s; %s", path, strerror(-error),
+		 advice);
+}
+
+static int open_stream(struct gp_output_file *file, const char *path)
+{
+	file->path = strdup(path);
+	if (!file->path)
+		return -ENOMEM;
+	if (strcmp(path, "-") == 0) {
+		file->stream = stdout;
+		return 0;
+	}
+	if (!is_special(path) && asprintf(&file->temporary, "%s.tmp", path) < 0) {
+		file->temporary = NULL;
+		return -ENOMEM;
+	}
+	file->stream = fopen(file->temporary ? file->temporary : path, "we");
+	if (!file->stream)
+		return -errno;
+	setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);
+	return 0;
+}
+
+static void free_names(struct gp_output_file *file)
+{
+	free(file->path);
+	free(file->temporary);
+	*file = (struct gp_output_file){0};
+}
+
+int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
+			size_t message_bytes)
+{
+	int result;
+
+	*file = (struct gp_output_file){0};
+	result = open_stream(file, path);
+	if (result == 0)
+		return 0;
+	explain(result, path, message, message_bytes);
+	free_names(file);
+	return result;
+}
+
+static int close_stream(struct gp_output_file *file)
+{
+	bool failed = ferror(file->stream) != 0;
+
+	if (file->stream == stdout)
+		failed |= fflush(stdout) != 0;
+	else
+		failed |= fclose(file->stream) != 0;
+	if (!failed)
+		return 0;
+	return errno != 0 ? -errno : -EIO;
+}
+
+int gp_output_file_close(struct gp_output_file *file, int result, char *message,
+			 size_t message_bytes)
+{
+	int closed;
+
+	errno = 0;
+	closed = close_stream(file);
+	if (result == 0 || (result == -EIO && closed < 0))
+		result = closed;
+	if (result == 0 && file->temporary && rename(file->temporary, file->path) != 0)
+		result = -errno;
+	if (result < 0) {
+		explain(result, file->path, message, message_bytes);
+		if (file->temporary)
+			remove(file->temporary);
+	}
+	free_names(file);
+	return result;
+}
+
+char *gp_output_path(const char *trace_path, const char *suffix)
+{
+	size_t length = strlen(trace_path), ending = strlen(GP_TRACE_SUFFIX);
+	char *path;
+
+	if (length > ending && strcmp(trace_path + length - ending, GP_TRACE_SUFFIX) == 0)
+		length -= ending;
+	return asprintf(&path, "%.*s%s", (int)length, trace_path, suffix) < 0 ? NULL : path;
+}

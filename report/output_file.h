@@ -1,0 +1,32 @@
+/* output_file: a file that is there as a whole or not at all. */
+#ifndef REPORT_OUTPUT_FILE_H
+#define REPORT_OUTPUT_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct gp_output_file {
+	FILE *stream;
+	char *path;
+	char *temporary; /* path.tmp until the file is complete; NULL where path is no plain file */
+};
+
+/*
+ * Open PATH.tmp for writing; "-" is stdout, and what is there and no plain file (a pipe, /dev/null)
+ * is written directly. Returns 0, or a negative errno value with one line for the user in message.
+ */
+int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
+			size_t message_bytes);
+
+/*
+ * Close it, and give it its name if result is 0, else remove it.  Returns result, or a negative
+ * errno value where something could not be written; then, and where result was -EIO, the line for
+ * the user is in message.
+ */
+int gp_output_file_close(struct gp_output_file *file, int result, char *message,
+			 size_t message_bytes);
+
+/* The path of a trace with another suffix in place of its own, to be freed; NULL: no memory. */
+char *gp_output_path(const char *trace_path, const char *suffix);
+
+#endif

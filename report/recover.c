@@ -1,0 +1,281 @@
+#include "report/recover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "gpuprof/record.h"
+#include "gpuprof/ring_file.h"
+#include "report/array.h"
+
+/* A ring is far smaller; what claims more is damaged. */
+#define MAX_RING_SLOTS (1u << 22)
+
+static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
+{
+	for (size_t done = 0; done < bytes;) {
+		ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* ---- the process ---- */
+
+static bool is_this_boot(const char *boot_id)
+{
+	char now[64] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0 || !boot_id)
+		return false;
+	now[strcspn(now, "\n")] = '\0';
+	return strcmp(now, boot_id) == 0;
+}
+
+/* State and start time of a process, from /proc/PID/stat; its second field may hold any character.
+ */
+static bool read_stat(uint32_t pid, char *state, uint64_t *start_time)
+{
+	char path[64], line[2048];
+	const char *at;
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	got = fread(line, 1, sizeof(line) - 1, file);
+	fclose(file);
+	line[got] = '\0';
+	at = strrchr(line, ')');
+	if (!at || sscanf(at + 1, " %c", state) != 1)
+		return false;
+	for (int field = 3; at && field <= 22; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, "%lu", start_time) == 1;
+}
+
+bool gp_process_is_live(const struct gp_process *process)
+{
+	uint64_t start_time;
+	char state;
+
+	if (process->pid == 0 || !is_this_boot(process->boot_id) ||
+	    !read_stat(process->pid, &state, &start_time))
+		return false;
+	return start_time == process->start_time && state != 'Z' && state != 'X';
+}
+
+/* ---- the ring file ---- */
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * Was the ring file made for this trace?  A trace may have been moved since, or be seen under
+ * another path from within a container: then its last name counts, or that nothing is left where it
+ * was.
+ */
+static bool is_of_trace(const struct gp_ring_file_header *header, const char *trace_path)
+{
+	char *real = realpath(trace_path, NULL);
+	const char *name = last_component(real ? real : trace_path);
+	bool same = strcmp(last_component(header->trace_path), name) == 0 ||
+		    access(header->trace_path, F_OK) != 0;
+
+	free(real);
+	return same;
+}
+
+static int check_header(int fd, const char *trace_path, const struct gp_process *process)
+{
+	struct gp_ring_file_header h;
+
+	if (!read_exactly(fd, &h, sizeof(h), 0) || memcmp(h.magic, GP_RING_FILE_MAGIC, 8) != 0)
+		return -EINVAL;
+	h.boot_id[sizeof(h.boot_id) - 1] = '\0';
+	h.trace_path[sizeof(h.trace_path) - 1] = '\0';
+	if (h.pid != process->pid || h.start_time != process->start_time || !process->boot_id ||
+	    strcmp(h.boot_id, process->boot_id) != 0 || !is_of_trace(&h, trace_path))
+		return -ESTALE;
+	return 0;
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+static bool read_ring_header(int fd, uint64_t offset, struct gp_ring_header *h)
+{
+	return read_exactly(fd, h, sizeof(*h), offset) && h->magic == GP_RING_MAGIC &&
+	       is_power_of_two(h->slot_count) && h->slot_count <= MAX_RING_SLOTS;
+}
+
+/* Copy slots [first, first + count) of a ring in the order of their positions. */
+static bool copy_slots(int fd, uint64_t offset, const struct gp_ring_header *h,
+		       struct gp_ring *ring)
+{
+	uint64_t index = ring->first & (h->slot_count - 1);
+	uint64_t until_wrap = h->slot_count - index;
+	uint64_t front = ring->count < until_wrap ? ring->count : until_wrap;
+
+	offset += GP_RING_HEADER_BYTES;
+	return read_exactly(fd, ring->slots, front * GP_SLOT_BYTES,
+			    offset + index * GP_SLOT_BYTES) &&
+	       read_exactly(fd, ring->slots + front * GP_SLOT_BYTES,
+			    (ring->count - front) * GP_SLOT_BYTES, offset);
+}
+
+/* What the writer gave back meanwhile may be overwritten already; the trace file has it. */
+static void drop_given_back(struct gp_ring *ring, const struct gp_ring_header *after)
+{
+	uint64_t gone = after->tail > ring->first ? after->tail - ring->first : 0;
+
+	if (after->ring != ring->ring || gone > ring->count)
+		gone = ring->count;
+	ring->next = ring->first + gone;
+}
+
+static int add_ring(int fd, uint64_t offset, const struct gp_ring_header *h, struct gp_rings *rings,
+		    uint32_t *capacity)
+{
+	struct gp_ring ring = {h->ring, h->thread, h->tail, h->head - h->tail, NULL, h->tail};
+	struct gp_ring_header after;
+
+	if (h->ring == 0 || ring.count == 0 || ring.count > h->slot_count)
+		return 0;
+	if (gp_array_grow(&rings->rings, capacity, rings->count, sizeof(ring)) != 0)
+		return -ENOMEM;
+	ring.slots = malloc(ring.count * GP_SLOT_BYTES);
+	if (!ring.slots)
+		return -ENOMEM;
+	if (!copy_slots(fd, offset, h, &ring) || !read_ring_header(fd, offset, &after)) {
+		free(ring.slots);
+		return -EIO;
+	}
+	drop_given_back(&ring, &after);
+	rings->rings[rings->count++] = ring;
+	return 0;
+}
+
+static void add_counts(struct gp_rings *rings, const struct gp_ring_header *h)
+{
+	rings->lost += h->lost;
+	rings->waits += h->waits;
+	rings->hooks += h->hooks;
+	rings->hooks_sampled += h->hooks_sampled;
+	rings->hooks_sampled_ticks += h->hooks_sampled_ticks;
+	rings->nested_callbacks += h->nested_callbacks;
+}
+
+static int compare_rings(const void *a, const void *b, const void *context)
+{
+	const struct gp_ring *left = a, *right = b;
+
+	(void)context;
+	return (left->ring > right->ring) - (left->ring < right->ring);
+}
+
+static int read_rings(int fd, struct gp_rings *rings)
+{
+	uint64_t offset = GP_RING_HEADER_BYTES;
+	struct gp_ring_header header;
+	uint32_t capacity = 0;
+	int result = 0;
+
+	while (result == 0 && read_ring_header(fd, offset, &header)) {
+		add_counts(rings, &header);
+		result = add_ring(fd, offset, &header, rings, &capacity);
+		offset += GP_RING_HEADER_BYTES + (uint64_t)header.slot_count * GP_SLOT_BYTES;
+	}
+	if (result == 0)
+		result = gp_array_sort(rings->rings, rings->count, sizeof(*rings->rings),
+				       compare_rings, NULL);
+	return result;
+}
+
+/* Only a plain file: the path is what a trace says, and could name anything. */
+static int open_plain(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat status;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp_process *process,
+		  struct gp_rings *rings)
+{
+	int fd = open_plain(ring_path), result;
+
+	*rings = (struct gp_rings){0};
+	if (fd < 0)
+		return fd;
+	result = check_header(fd, trace_path, process);
+	if (result == 0)
+		result = read_rings(fd, rings);
+	close(fd);
+	if (result != 0)
+		gp_rings_free(rings);
+	return result;
+}
+
+void gp_rings_free(struct gp_rings *rings)
+{
+	for (uint32_t i = 0; i < rings->count; i++)
+		free(rings->rings[i].slots);
+	free(rings->rings);
+	*rings = (struct gp_rings){0};
+}
+
+void gp_rings_cover(struct gp_rings *rings, uint32_t ring, uint64_t end)
+{
+	uint32_t low = 0, high = rings->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rings->rings[middle].ring < ring)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < rings->count && rings->rings[low].ring == ring && end > rings->rings[low].next)
+		rings->rings[low].next = end;
+}
+
+uint64_t gp_ring_left(const struct gp_ring *ring, const uint8_t **slots)
+{
+	uint64_t covered = ring->next - ring->first;
+
+	if (covered >= ring->count)
+		return 0;
+	*slots = ring->slots + covered * GP_SLOT_BYTES;
+	return ring->count - covered;
+}

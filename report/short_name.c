@@ -1,0 +1,363 @@
+#include "report/short_name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Longer names lose their inner template arguments at once, so that the search for the longest
+ * stays short. */
+#define LONG_NAME 1024
+
+static void cut(char *from, const char *to)
+{
+	memmove(from, to, strlen(to) + 1);
+}
+
+/* ---- namespaces that only the compiler named ---- */
+
+static const char *const unnamed[] = {"(anonymous namespace)::", "<unnamed>::"};
+
+/* Length of an unnamed namespace, with its "::", at the beginning of text; 0 if there is none. */
+static size_t unnamed_length(const char *text)
+{
+	const char *end;
+
+	for (size_t i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++)
+		if (strncmp(text, unnamed[i], strlen(unnamed[i])) == 0)
+			return strlen(unnamed[i]);
+	if (strncmp(text, "_INTERNAL_", 10) != 0 && strncmp(text, "_GLOBAL__N_", 11) != 0)
+		return 0;
+	for (end = text; isalnum((unsigned char)*end) || *end == '_'; end++)
+		;
+	return strncmp(end, "::", 2) == 0 ? (size_t)(end - text) + 2 : 0;
+}
+
+static bool is_name_character(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+static void drop_unnamed(char *name)
+{
+	char *to = name;
+
+	for (const char *from = name; *from;) {
+		bool begins = from == name || !is_name_character(from[-1]);
+		size_t length = begins ? unnamed_length(from) : 0;
+
+		if (length > 0)
+			from += length;
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+}
+
+/* ---- brackets ---- */
+
+/* Characters after "operator" that are its name and no bracket: the '<' of operator<, the "()" of
+ * operator(). */
+static size_t operator_length(const char *text)
+{
+	static const char *const operators[] = {"<<=", ">>=", "<=>", "->*", "()", "[]", "<<",
+						">>",  "<=",  ">=",  "->",  "<",  ">"};
+
+	if (strncmp(text, "operator", 8) != 0 || is_name_character(text[8]))
+		return 0;
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (strncmp(text + 8, operators[i], strlen(operators[i])) == 0)
+			return 8 + strlen(operators[i]);
+	return 8;
+}
+
+/* What must be skipped as a whole at this place of a name: an operator's name or an arrow. */
+static size_t opaque_length(const char *name, size_t at)
+{
+	if (strncmp(name + at, "->", 2) == 0)
+		return 2;
+	if (at > 0 && is_name_character(name[at - 1]))
+		return 0;
+	return operator_length(name + at);
+}
+
+/*
+ * How deep in brackets a scan is.  '<' and '>' count only while no other bracket is open inside
+ * them: between parentheses they may be comparisons.
+ */
+struct depth {
+	unsigned round; /* ( [ { */
+	unsigned angle; /* < outside of those */
+};
+
+static void step(struct depth *d, char c)
+{
+	if (c == '(' || c == '[' || c == '{')
+		d->round++;
+	else if ((c == ')' || c == ']' || c == '}') && d->round > 0)
+		d->round--;
+	else if (c == '<' && d->round == 0)
+		d->angle++;
+	else if (c == '>' && d->round == 0 && d->angle > 0)
+		d->angle--;
+}
+
+static bool is_outside(const struct depth *d)
+{
+	return d->round == 0 && d->angle == 0;
+}
+
+/* ---- return type and parameters ---- */
+
+/* Where the name itself begins and ends: after the last blank before the last parameter list
+ * outside of brackets. */
+static void find_name(const char *text, size_t *begin, size_t *end)
+{
+	struct depth depth = {0};
+	size_t blank = 0, length = strlen(text);
+
+	*begin = 0;
+	*end = length;
+	for (size_t at = 0; at < length;) {
+		size_t opaque = opaque_length(text, at);
+
+		if (opaque > 0) {
+			at += opaque;
+			/* a conversion's type belongs to the name: "operator bool" */
+			while (opaque == 8 && text[at] == ' ')
+				at++;
+			continue;
+		}
+		if (text[at] == ' ' && is_outside(&depth))
+			blank = at + 1;
+		if (text[at] == '(' && is_outside(&depth) && at > blank) {
+			*begin = blank;
+			*end = at;
+		}
+		step(&depth, text[at++]);
+	}
+}
+
+/* A function within a function has two lists; what follows the first is then part of the name. */
+static void keep_name_only(char *text)
+{
+	size_t begin, end;
+
+	find_name(text, &begin, &end);
+	text[end] = '\0';
+	cut(text, text + begin);
+}
+
+/* ---- template arguments ---- */
+
+/* A list of template arguments, without its brackets. */
+struct list {
+	size_t begin, end;
+};
+
+static size_t length_of(const struct list *list)
+{
+	return list->end - list->begin;
+}
+
+static bool is_worth_dropping(const struct list *list)
+{
+	return length_of(list) > strlen("...");
+}
+
+/* Replace what lies deeper than `deepest` lists of template arguments. */
+static void drop_deep_lists(char *name, unsigned deepest)
+{
+	struct depth depth = {0};
+	struct list list = {0};
+	char *to = name;
+
+	for (size_t at = 0, length = strlen(name), taken; at < length; at += taken) {
+		size_t opaque = opaque_length(name, at);
+		unsigned before = depth.angle;
+
+		taken = opaque > 0 ? opaque : 1;
+		if (opaque == 0)
+			step(&depth, name[at]);
+		if (before == deepest && depth.angle > deepest)
+			list.begin = at + 1;
+		list.end = at;
+		if (before <= deepest) {
+			memmove(to, name + at, taken);
+			to += taken;
+		} else if (depth.angle == deepest && is_worth_dropping(&list)) {
+			to = stpcpy(to, "...");
+			*to++ = '>';
+		} else if (depth.angle == deepest) {
+			memmove(to, name + list.begin, at + 1 - list.begin);
+			to += at + 1 - list.begin;
+		}
+	}
+	*to = '\0';
+}
+
+/* The deepest list within a list, and the longest of those, in a name no longer than LONG_NAME. */
+static bool find_deepest_list(const char *name, struct list *deepest)
+{
+	size_t begins[LONG_NAME]; /* of the lists that are open; a name has fewer than it has
+				     characters */
+	struct depth depth = {0};
+	unsigned least = 1;
+
+	*deepest = (struct list){0};
+	for (size_t at = 0, length = strlen(name), taken; at < length; at += taken) {
+		size_t opaque = opaque_length(name, at);
+		unsigned before = depth.angle;
+
+		taken = opaque > 0 ? opaque : 1;
+		if (opaque == 0)
+			step(&depth, name[at]);
+		if (depth.angle > before && depth.angle < LONG_NAME) {
+			begins[before] = at + 1;
+		} else if (depth.angle < before && before < LONG_NAME) {
+			struct list list = {begins[depth.angle], at};
+
+			if (!is_worth_dropping(&list) || depth.angle < least)
+				continue;
+			if (depth.angle > least || length_of(&list) > length_of(deepest))
+				*deepest = list;
+			least = depth.angle;
+		}
+	}
+	return deepest->end > 0;
+}
+
+static void drop_deepest_lists(char *name)
+{
+	struct list list;
+
+	while (strlen(name) > GP_SHORT_NAME_COLUMNS && find_deepest_list(name, &list)) {
+		memcpy(name + list.begin, "...", 3);
+		cut(name + list.begin + 3, name + list.end);
+	}
+}
+
+/* Cut the outer list behind the last argument that fits. */
+static void drop_last_arguments(char *name)
+{
+	struct depth depth = {0};
+	size_t fits = 0, length = strlen(name);
+
+	if (length <= GP_SHORT_NAME_COLUMNS || name[length - 1] != '>')
+		return;
+	for (size_t at = 0, taken; at < GP_SHORT_NAME_COLUMNS - strlen(", ...>"); at += taken) {
+		size_t opaque = opaque_length(name, at);
+
+		taken = opaque > 0 ? opaque : 1;
+		if (opaque == 0)
+			step(&depth, name[at]);
+		if (name[at] == ',' && depth.angle == 1 && depth.round == 0)
+			fits = at;
+	}
+	if (fits > 0)
+		strcpy(name + fits, ", ...>");
+}
+
+/* ---- namespaces ---- */
+
+/* Length of "namespace::" at the beginning of text, 0 if it does not begin with that. */
+static size_t qualifier_length(const char *text)
+{
+	size_t length = 0;
+
+	while (is_name_character(text[length]))
+		length++;
+	if (length == 0 || strncmp(text + length, "::", 2) != 0 ||
+	    !is_name_character(text[length + 2]))
+		return 0;
+	return length + 2;
+}
+
+/* Drop the namespaces of names that lie in at least so many lists of template arguments. */
+static void drop_namespaces(char *name, unsigned least_depth)
+{
+	struct depth depth = {0};
+	char *to = name;
+
+	for (size_t at = 0, length = strlen(name), taken; at < length; at += taken) {
+		bool begins = at == 0 || (!is_name_character(name[at - 1]) && name[at - 1] != ':');
+		size_t opaque = opaque_length(name, at), dropped = 0;
+
+		while (begins && opaque == 0 && depth.angle >= least_depth &&
+		       (taken = qualifier_length(name + at + dropped)) > 0)
+			dropped += taken;
+		taken = dropped;
+		if (dropped > 0)
+			continue;
+		taken = opaque > 0 ? opaque : 1;
+		if (opaque == 0)
+			step(&depth, name[at]);
+		memmove(to, name + at, taken);
+		to += taken;
+	}
+	*to = '\0';
+}
+
+/* ---- parameters of functions that enclose something ---- */
+
+/* The end of the parameter list that begins at `open`, with a "const" after it; NULL if it is not
+ * closed. */
+static const char *end_of_parameters(const char *open)
+{
+	unsigned round = 0;
+
+	do {
+		round += *open == '(';
+		round -= *open == ')';
+	} while (*open++ != '\0' && round > 0);
+	if (round > 0)
+		return NULL;
+	return strncmp(open, " const::", 8) == 0 ? open + 6 : open;
+}
+
+/* "f(int)::{lambda(float)#1}" becomes "f::{lambda#1}". */
+static void drop_inner_parameters(char *name)
+{
+	for (size_t at = 1; name[at - 1] != '\0' && name[at] != '\0'; at++) {
+		size_t opaque = opaque_length(name, at);
+		const char *end;
+
+		if (opaque > 0) {
+			at += opaque - 1;
+			continue;
+		}
+		if (name[at] != '(' || !(is_name_character(name[at - 1]) || name[at - 1] == '>'))
+			continue;
+		end = end_of_parameters(name + at);
+		if (end && (*end == '#' || strncmp(end, "::", 2) == 0))
+			cut(name + at--, end);
+	}
+}
+
+/* "> >", which old C++ needed. */
+static void close_up(char *name)
+{
+	for (char *at; (at = strstr(name, "> >"));)
+		cut(at + 1, at + 2);
+}
+
+static bool is_too_wide(const char *name)
+{
+	return strlen(name) > GP_SHORT_NAME_COLUMNS;
+}
+
+void gp_short_name(char *demangled)
+{
+	drop_unnamed(demangled);
+	keep_name_only(demangled);
+	for (unsigned deepest = 3; strlen(demangled) > LONG_NAME && deepest-- > 1;)
+		drop_deep_lists(demangled, deepest);
+	close_up(demangled);
+	if (is_too_wide(demangled))
+		drop_inner_parameters(demangled);
+	for (unsigned depth = 2; is_too_wide(demangled) && depth-- > 0;)
+		drop_namespaces(demangled, depth);
+	if (strlen(demangled) <= LONG_NAME)
+		drop_deepest_lists(demangled);
+	drop_last_arguments(demangled);
+}

@@ -1,0 +1,15 @@
+/* short_name: a demangled function name, cut down to what tells it from others. */
+#ifndef REPORT_SHORT_NAME_H
+#define REPORT_SHORT_NAME_H
+
+/* A name is cut down further until it is no wider than this, where that is possible. */
+#define GP_SHORT_NAME_COLUMNS 100
+
+/*
+ * Cut the name down in place.  Return type, parameters, clone marks and unnamed namespaces always
+ * go. If it is too wide then, the namespaces go, those of template arguments first; then the inner
+ * template arguments, the deepest first, which leaves "..."; then the last of the outer ones.
+ */
+void gp_short_name(char *demangled);
+
+#endif

@@ -1,0 +1,300 @@
+#include "report/timeline.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* CUPTI's clock was set, not slewed, where it and the host's differ by more than this and 0.1 % of
+ * the time passed. */
+#define STEP_NS 1000000
+
+/* An anchor read across an interruption is left out if this much coarser than the best one. */
+#define COARSE_FACTOR      8u
+#define COARSE_LEAST_TICKS 20000u
+
+/* Steps back that a lookup considers, newest first. */
+#define MAX_EPOCHS_BACK 64
+
+/* A point that two clocks have in common; between points the clocks run evenly. */
+struct point {
+	uint64_t from;
+	int64_t to;
+};
+
+struct clock {
+	struct point *points;
+	uint32_t count;
+	uint32_t hint; /* the interval of the last conversion */
+	double rate;   /* to per from, outside the points */
+};
+
+/* A stretch of CUPTI's clock in which nobody set it. */
+struct epoch {
+	struct clock clock;
+	uint64_t low;            /* its times begin here */
+	uint32_t anchors_before; /* anchors that came before its first */
+};
+
+struct gp_timeline {
+	struct clock ticks;
+	struct point *cupti_points;
+	struct epoch *epochs;
+	uint32_t epoch_count;
+	uint64_t base_unix_ns;
+};
+
+static double difference(uint64_t a, uint64_t b)
+{
+	return a >= b ? (double)(a - b) : -(double)(b - a);
+}
+
+static int64_t add_ns(int64_t to, double ns)
+{
+	const double limit = 4e18; /* within int64_t, with room for sums */
+	double sum = (double)to + ns;
+
+	if (sum > limit)
+		return (int64_t)limit;
+	if (sum < -limit)
+		return -(int64_t)limit;
+	return to + llround(ns);
+}
+
+/* The last point at or before `from`, the first one if there is none. */
+static uint32_t find_point(struct clock *c, uint64_t from)
+{
+	uint32_t low = 0, high = c->count;
+
+	if (c->points[c->hint].from <= from &&
+	    (c->hint + 1 == c->count || from < c->points[c->hint + 1].from))
+		return c->hint;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (c->points[middle].from <= from)
+			low = middle;
+		else
+			high = middle;
+	}
+	c->hint = low;
+	return low;
+}
+
+static int64_t convert(struct clock *c, uint64_t from)
+{
+	uint32_t at = find_point(c, from);
+	const struct point *p = &c->points[at];
+	double rate = c->rate;
+
+	if (from >= p->from && at + 1 < c->count)
+		rate = (double)(p[1].to - p->to) / difference(p[1].from, p->from);
+	return add_ns(p->to, difference(from, p->from) * rate);
+}
+
+static double mean_rate(const struct clock *c, double otherwise)
+{
+	const struct point *first = c->points, *last = c->points + c->count - 1;
+
+	if (c->count < 2)
+		return otherwise;
+	return (double)(last->to - first->to) / difference(last->from, first->from);
+}
+
+static bool is_coarse(const struct gp_record_anchor *anchor, uint32_t best_gap)
+{
+	return anchor->gap_ticks > COARSE_LEAST_TICKS &&
+	       anchor->gap_ticks / COARSE_FACTOR > best_gap;
+}
+
+static uint32_t best_gap_of(const struct gp_record_anchor *anchors, uint32_t count)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (anchors[i].gap_ticks < best)
+			best = anchors[i].gap_ticks;
+	return best;
+}
+
+/* Monotonic time relative to the first anchor, within what an int64_t holds four times over. */
+static int64_t relative(uint64_t monotonic_ns, uint64_t base)
+{
+	return add_ns(0, difference(monotonic_ns, base));
+}
+
+static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *anchors,
+			uint32_t count, double ticks_per_second)
+{
+	uint32_t best_gap = best_gap_of(anchors, count);
+	struct clock *c = &t->ticks;
+
+	c->points = malloc(count * sizeof(*c->points));
+	if (!c->points)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		struct point p = {anchors[i].ticks,
+				  relative(anchors[i].monotonic_ns, anchors[0].monotonic_ns)};
+		const struct point *last = c->points + c->count - 1;
+
+		if (is_coarse(&anchors[i], best_gap) ||
+		    (c->count > 0 && (p.from <= last->from || p.to < last->to)))
+			continue;
+		c->points[c->count++] = p;
+	}
+	c->rate = mean_rate(c, ticks_per_second > 0 ? 1e9 / ticks_per_second : 1.0);
+	return true;
+}
+
+static bool is_step(const struct point *a, const struct point *b)
+{
+	double passed = (double)(b->to - a->to);
+	double drift = difference(b->from, a->from) - passed;
+
+	return b->from <= a->from || b->to <= a->to || fabs(drift) > STEP_NS + passed / 1000;
+}
+
+/*
+ * Where the times of an epoch begin, which the clock entered by a step between points a and b: the
+ * step's moment is not known, so take the middle of what is possible.
+ */
+static uint64_t low_of_epoch(const struct point *a, const struct point *b)
+{
+	double passed = (double)(b->to - a->to);
+	double step = difference(b->from, a->from) - passed;
+	double back = passed; /* from b to the step, by the clock as it was after it */
+
+	if (step < 0)
+		back = passed / 2;
+	else if (step < passed)
+		back = (passed + step) / 2;
+	if (back < 0)
+		back = 0;
+	return back < (double)b->from ? b->from - (uint64_t)back : 0;
+}
+
+static void begin_epoch(struct gp_timeline *t, struct point *first, uint32_t anchors_before)
+{
+	struct epoch *e = &t->epochs[t->epoch_count++];
+
+	e->clock = (struct clock){.points = first, .rate = 1.0};
+	e->low = t->epoch_count > 1 ? low_of_epoch(first - 1, first) : 0;
+	e->anchors_before = anchors_before;
+}
+
+/* CUPTI's clock at an anchor; the wall clock, which it follows, where no anchor has it. */
+static bool cupti_point(struct gp_timeline *t, const struct gp_record_anchor *anchor, bool by_wall,
+			struct point *point)
+{
+	point->from = by_wall ? anchor->realtime_ns : anchor->cupti_ns;
+	point->to = gp_timeline_from_ticks(t, by_wall ? anchor->ticks : anchor->cupti_ticks);
+	return point->from != 0;
+}
+
+static bool lacks_cupti(const struct gp_record_anchor *anchors, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (anchors[i].cupti_ns != 0)
+			return false;
+	return true;
+}
+
+static bool build_cupti(struct gp_timeline *t, const struct gp_record_anchor *anchors,
+			uint32_t count)
+{
+	bool by_wall = lacks_cupti(anchors, count);
+	uint32_t points = 0;
+
+	t->cupti_points = malloc(count * sizeof(*t->cupti_points));
+	t->epochs = calloc(count, sizeof(*t->epochs));
+	if (!t->cupti_points || !t->epochs)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		struct point *p = &t->cupti_points[points];
+
+		if (!cupti_point(t, &anchors[i], by_wall, p))
+			continue;
+		if (points == 0 || is_step(p - 1, p))
+			begin_epoch(t, p, i);
+		t->epochs[t->epoch_count - 1].clock.count++;
+		points++;
+	}
+	for (uint32_t i = 0; i < t->epoch_count; i++)
+		t->epochs[i].clock.rate = mean_rate(&t->epochs[i].clock, 1.0);
+	return true;
+}
+
+struct gp_timeline *gp_timeline_new(const struct gp_record_anchor *anchors, uint32_t count,
+				    double ticks_per_second)
+{
+	struct gp_timeline *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->base_unix_ns = anchors[0].realtime_ns;
+	if (build_ticks(t, anchors, count, ticks_per_second) && build_cupti(t, anchors, count))
+		return t;
+	gp_timeline_free(t);
+	return NULL;
+}
+
+void gp_timeline_free(struct gp_timeline *t)
+{
+	if (!t)
+		return;
+	free(t->ticks.points);
+	free(t->cupti_points);
+	free(t->epochs);
+	free(t);
+}
+
+int64_t gp_timeline_from_ticks(struct gp_timeline *t, uint64_t ticks)
+{
+	return convert(&t->ticks, ticks);
+}
+
+/* The last epoch that the clock can have been in after so many anchors: the next one shows it
+ * afterwards. */
+static uint32_t last_epoch(const struct gp_timeline *t, uint32_t anchors_before)
+{
+	uint32_t low = 0, high = t->epoch_count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (t->epochs[middle].anchors_before <= anchors_before)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The epoch that a time belongs to: the newest possible one. */
+static struct epoch *find_epoch(struct gp_timeline *t, uint64_t cupti_ns, uint32_t anchors_before)
+{
+	uint32_t at = last_epoch(t, anchors_before);
+
+	for (unsigned back = 0; at > 0 && back < MAX_EPOCHS_BACK; back++) {
+		if (cupti_ns >= t->epochs[at].low)
+			break;
+		at--;
+	}
+	return &t->epochs[at];
+}
+
+int64_t gp_timeline_from_cupti(struct gp_timeline *t, uint64_t cupti_ns, uint32_t anchors_before)
+{
+	if (t->epoch_count == 0)
+		return relative(cupti_ns, t->base_unix_ns);
+	return convert(&find_epoch(t, cupti_ns, anchors_before)->clock, cupti_ns);
+}
+
+uint64_t gp_timeline_base_unix_ns(const struct gp_timeline *t)
+{
+	return t->base_unix_ns;
+}
+
+double gp_timeline_ns_per_tick(const struct gp_timeline *t)
+{
+	return t->ticks.rate;
+}

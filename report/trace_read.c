@@ -1,0 +1,241 @@
+#include "report/trace_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gpuprof/crc32c.h"
+
+#define WINDOW_BYTES     (1u << 20)
+#define FILE_MAGIC_BYTES 8u
+#define NO_CHUNK         UINT64_MAX
+
+/*
+ * Bytes of checksums that a search for the next chunk may spend per byte of the file.  Real damage
+ * needs next to none; a file made of chunk headers that lie could cost thousands.
+ */
+#define SEARCH_EFFORT 16u
+
+struct gp_trace {
+	int fd;
+	uint64_t size;     /* of the file, as last seen */
+	uint64_t position; /* of the next chunk */
+	uint64_t searched; /* no chunk begins between position and here */
+	uint64_t effort;   /* bytes of checksums that did not match */
+	struct gp_trace_state state;
+	uint64_t window_offset;
+	size_t window_bytes;
+	int error; /* of the last read, negative */
+	uint8_t window[WINDOW_BYTES];
+};
+
+static_assert(WINDOW_BYTES >= 2 * (sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES + 8),
+	      "a chunk fits the window");
+
+static ssize_t read_at(int fd, uint8_t *to, size_t bytes, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t got = pread(fd, to + done, bytes - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+/* The bytes at offset, or NULL where the file has fewer (or cannot be read: trace->error). */
+static const uint8_t *view(struct gp_trace *t, uint64_t offset, size_t bytes)
+{
+	ssize_t got;
+
+	if (offset > t->size || bytes > t->size - offset)
+		return NULL;
+	if (offset >= t->window_offset && offset + bytes <= t->window_offset + t->window_bytes)
+		return t->window + (offset - t->window_offset);
+	got = read_at(t->fd, t->window, WINDOW_BYTES, offset);
+	t->window_offset = offset;
+	t->window_bytes = got < 0 ? 0 : (size_t)got;
+	if (got < 0)
+		t->error = (int)got;
+	return got >= 0 && (size_t)got >= bytes ? t->window : NULL;
+}
+
+enum verdict { CHUNK_VALID, CHUNK_CUT, CHUNK_WRONG };
+
+/* A header that no writer makes, whatever the checksum. */
+static bool is_absurd(const struct gp_chunk_header *h)
+{
+	return h->magic != GP_CHUNK_MAGIC || h->payload_bytes == 0 ||
+	       h->payload_bytes > GP_CHUNK_MAX_BYTES || h->records > h->payload_bytes;
+}
+
+static enum verdict examine(struct gp_trace *t, uint64_t offset, struct gp_chunk *chunk)
+{
+	size_t covered = offsetof(struct gp_chunk_header, records);
+	const uint8_t *bytes = view(t, offset, sizeof(chunk->header));
+
+	if (!bytes)
+		return CHUNK_CUT;
+	memcpy(&chunk->header, bytes, sizeof(chunk->header));
+	if (is_absurd(&chunk->header))
+		return CHUNK_WRONG;
+	bytes = view(t, offset, sizeof(chunk->header) + chunk->header.payload_bytes);
+	if (!bytes)
+		return CHUNK_CUT;
+	covered = sizeof(chunk->header) - covered + chunk->header.payload_bytes;
+	if (gp_crc32c(bytes + offsetof(struct gp_chunk_header, records), covered) !=
+	    chunk->header.crc) {
+		t->effort += covered;
+		return CHUNK_WRONG;
+	}
+	chunk->payload = bytes + sizeof(chunk->header);
+	return CHUNK_VALID;
+}
+
+/* Find the next valid chunk after a place where there is none. */
+static uint64_t search(struct gp_trace *t, struct gp_chunk *chunk)
+{
+	uint64_t offset = t->searched;
+
+	while (offset + sizeof(chunk->header) <= t->size && t->error == 0 &&
+	       t->effort / SEARCH_EFFORT <= t->size) {
+		enum verdict verdict = examine(t, offset, chunk);
+
+		if (verdict == CHUNK_VALID)
+			return offset;
+		/* Where the file ends within a chunk, the next look must begin there again. */
+		if (verdict == CHUNK_WRONG && t->searched == offset)
+			t->searched += 8;
+		offset += 8;
+	}
+	return NO_CHUNK;
+}
+
+static int finish_scan(struct gp_trace *t)
+{
+	struct gp_chunk chunk;
+
+	if (t->error != 0)
+		return t->error;
+	t->state.rest_bytes = t->size > t->position ? t->size - t->position : 0;
+	t->state.rest_is_cut =
+		t->state.rest_bytes > 0 && examine(t, t->position, &chunk) == CHUNK_CUT;
+	return 0;
+}
+
+int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
+{
+	struct stat status;
+	uint64_t found;
+
+	if (fstat(t->fd, &status) != 0)
+		return -errno;
+	t->size = (uint64_t)status.st_size;
+	found = search(t, chunk);
+	if (found == NO_CHUNK)
+		return finish_scan(t);
+	t->state.chunks++;
+	t->state.damaged_bytes += found - t->position;
+	t->position =
+		found + sizeof(chunk->header) + gp_chunk_padded_bytes(chunk->header.payload_bytes);
+	t->searched = t->position;
+	return 1;
+}
+
+/* Whether the file is a trace of a version that this reader knows. */
+static int check_magic(struct gp_trace *t, const char *path, char *message, size_t message_bytes)
+{
+	const uint8_t *magic = view(t, 0, FILE_MAGIC_BYTES);
+
+	if (t->error != 0) {
+		snprintf(message, message_bytes, "%s cannot be read: %s", path,
+			 strerror(-t->error));
+		return t->error;
+	}
+	if (t->size == 0)
+		snprintf(message, message_bytes,
+			 "%s is empty: the program has not written to it, or the disk was full",
+			 path);
+	else if (!magic || memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) != 0)
+		snprintf(message, message_bytes,
+			 "%s is not a gpuprof trace; traces are files called NAME" GP_TRACE_SUFFIX,
+			 path);
+	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_VERSION)
+		snprintf(message, message_bytes,
+			 "%s was written by a newer gpuprof (trace version %u, this one reads up "
+			 "to %u): "
+			 "read it with that one",
+			 path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_VERSION);
+	else
+		return 0;
+	return magic && t->size > 0 && memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) == 0
+		       ? -EPROTONOSUPPORT
+		       : -EINVAL;
+}
+
+static int open_file(const char *path, uint64_t *size)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		*size = (uint64_t)status.st_size;
+		return fd;
+	}
+	close(fd);
+	return S_ISDIR(status.st_mode) ? -EISDIR : -ESPIPE;
+}
+
+int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size_t message_bytes)
+{
+	uint64_t size = 0;
+	int result, fd = open_file(path, &size);
+	struct gp_trace *t;
+
+	if (fd < 0) {
+		snprintf(message, message_bytes, "%s cannot be read: %s", path,
+			 fd == -ESPIPE ? "it is not a file" : strerror(-fd));
+		return fd;
+	}
+	t = calloc(1, sizeof(*t));
+	if (!t) {
+		close(fd);
+		snprintf(message, message_bytes, "%s cannot be read: no memory", path);
+		return -ENOMEM;
+	}
+	t->fd = fd;
+	t->size = size;
+	t->position = t->searched = FILE_MAGIC_BYTES;
+	result = check_magic(t, path, message, message_bytes);
+	if (result == 0)
+		*trace = t;
+	else
+		gp_trace_close(t);
+	return result;
+}
+
+void gp_trace_close(struct gp_trace *t)
+{
+	if (!t)
+		return;
+	close(t->fd);
+	free(t);
+}
+
+const struct gp_trace_state *gp_trace_state(const struct gp_trace *t)
+{
+	return &t->state;
+}

@@ -1,0 +1,49 @@
+/*
+ * trace_read: the chunks of a trace file (gpuprof/trace.h), valid ones only.
+ *
+ * Reads through a bounded window, so that a file may be larger than memory and may be cut short, or
+ * grow, while it is read.
+ */
+#ifndef REPORT_TRACE_READ_H
+#define REPORT_TRACE_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprof/trace.h"
+
+struct gp_trace;
+
+struct gp_chunk {
+	struct gp_chunk_header header;
+	const uint8_t *payload; /* header.payload_bytes; valid until the next call */
+};
+
+/* What a reader met so far. */
+struct gp_trace_state {
+	uint64_t chunks;
+	uint64_t damaged_bytes; /* skipped between valid chunks */
+	uint64_t rest_bytes; /* after the last valid chunk; set when gp_trace_next() returned 0 */
+	bool rest_is_cut; /* the rest begins as a chunk that reaches beyond the end of the file does
+			   */
+};
+
+/*
+ * Open a trace file for reading. Returns 0, or a negative errno value with one line for the user in
+ * message: -EPROTONOSUPPORT for a newer version, -EINVAL for a file that is no trace, else why it
+ * cannot be read.
+ */
+int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size_t message_bytes);
+void gp_trace_close(struct gp_trace *trace);
+
+/*
+ * The next valid chunk: 1, or 0 where there is none up to the end that the file has now, or a
+ * negative errno value if it cannot be read.  After 0, a later call looks again, for a file that
+ * grows.
+ */
+int gp_trace_next(struct gp_trace *trace, struct gp_chunk *chunk);
+
+const struct gp_trace_state *gp_trace_state(const struct gp_trace *trace);
+
+#endif

@@ -305,6 +305,7 @@ static CUresult synchronize(CUcontext ctx)
 	uint64_t start = sim_now_ns();
 
 	sim_context_wait(ctx);
+	sim_drv_trim_pools(ctx->device, false);
 	sim_drv_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, NULL, NULL, start);
 	return CUDA_SUCCESS;
 }

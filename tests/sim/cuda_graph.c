@@ -157,11 +157,21 @@ CUresult sim_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 	return CUDA_SUCCESS;
 }
 
+/* The driver makes one more stream of its own at a context's first graph. */
+static void make_graph_stream(void)
+{
+	CUcontext ctx = sim_current();
+
+	if (ctx && !ctx->graph_stream)
+		ctx->graph_stream = sim_stream_create(ctx, CU_STREAM_NON_BLOCKING, 0);
+}
+
 CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
 {
 	(void)flags;
 	if (!graph)
 		return CUDA_ERROR_INVALID_VALUE;
+	make_graph_stream();
 	*exec = sim_graph_instantiate(graph);
 	return CUDA_SUCCESS;
 }
@@ -171,6 +181,7 @@ CUresult sim_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
 {
 	if (!graph)
 		return CUDA_ERROR_INVALID_VALUE;
+	make_graph_stream();
 	*exec = sim_graph_instantiate(graph);
 	params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
 	return CUDA_SUCCESS;

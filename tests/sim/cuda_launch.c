@@ -79,6 +79,17 @@ static CUresult function_of(struct CUmod_st *m, const char *name, struct CUfunc_
 	return CUDA_SUCCESS;
 }
 
+/* The first use of a function loads it, which the tools see as overhead. */
+static void load_function(struct CUfunc_st *f)
+{
+	uint64_t start = sim_now_ns();
+
+	if (f->loaded)
+		return;
+	f->loaded = true;
+	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, start, sim_now_ns());
+}
+
 static void tell_module(uint32_t event, const struct CUmod_st *m, const void *image)
 {
 	CUpti_ModuleResourceData data = { .moduleId = m->id, .pCubin = image };
@@ -128,7 +139,11 @@ CUresult sim_cuModuleUnload(CUmodule hmod)
 
 CUresult sim_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
-	return function_of(hmod, name, hfunc);
+	CUresult r = function_of(hmod, name, hfunc);
+
+	if (!r)
+		load_function(*hfunc);
+	return r;
 }
 
 CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
@@ -284,17 +299,6 @@ static void capture_kernel(const struct sim_op *op, uint64_t duration_ns)
 
 	node->op = *op;
 	node->duration_ns = duration_ns;
-}
-
-/* The first launch of a function loads it, which the tools see as overhead. */
-static void load_function(struct CUfunc_st *f)
-{
-	uint64_t start = sim_now_ns();
-
-	if (f->launched)
-		return;
-	f->launched = true;
-	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, start, sim_now_ns());
 }
 
 static CUresult launch(struct sim_op *op, CUstream handle, void **arguments)

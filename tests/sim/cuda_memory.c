@@ -1,6 +1,7 @@
 /* libcuda: device, pinned, managed and registered memory; arrays; pointer attributes. */
 #include "tests/sim/driver.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ static CUresult allocate(enum sim_memory_kind kind, size_t bytes, struct sim_ran
 		r = bytes ? sim_memory_alloc(ctx, kind, bytes, NULL, range) : CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		tell(range, false);
+	else if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		sim_drv_trim_pools(ctx->device, true);
 	return r;
 }
 
@@ -52,9 +55,13 @@ CUresult sim_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
 CUresult sim_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
 	struct sim_range range;
-	CUresult r = allocate(SIM_MEMORY_MANAGED, bytesize, &range);
+	static _Atomic bool used;
+	CUresult r;
 
 	(void)flags;
+	if (!atomic_exchange(&used, true))
+		sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, sim_now_ns(), sim_now_ns());
+	r = allocate(SIM_MEMORY_MANAGED, bytesize, &range);
 	if (!r)
 		*dptr = range.start;
 	return r;

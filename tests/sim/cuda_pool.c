@@ -1,6 +1,7 @@
 /* libcuda: stream-ordered allocation, memory pools, virtual memory management. */
 #include "tests/sim/driver.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,14 +20,37 @@ static void tell_pool(uint32_t operation, CUmemoryPool pool)
 		sim_tools.pool(operation, pool);
 }
 
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static CUmemoryPool new_pool(struct sim_device *device)
+{
+	CUmemoryPool pool = calloc(1, sizeof(*pool));
+
+	pool->device = device;
+	pthread_mutex_lock(&pools_lock);
+	pool->next = device->pools;
+	device->pools = pool;
+	pthread_mutex_unlock(&pools_lock);
+	tell_pool(POOL_CREATED, pool);
+	return pool;
+}
+
 static CUmemoryPool default_pool(struct sim_device *device)
 {
-	if (!device->default_pool) {
-		device->default_pool = calloc(1, sizeof(struct CUmemPoolHandle_st));
-		device->default_pool->device = device;
-		tell_pool(POOL_CREATED, device->default_pool);
-	}
+	if (!device->default_pool)
+		device->default_pool = new_pool(device);
 	return device->default_pool;
+}
+
+void sim_drv_trim_pools(struct sim_device *device, bool always)
+{
+	if (!atomic_exchange(&device->pools_freed, false) && !always)
+		return;
+	pthread_mutex_lock(&pools_lock);
+	for (CUmemoryPool pool = device->pools; pool; pool = pool->next)
+		if (!pool->dead)
+			tell_pool(POOL_TRIMMED, pool);
+	pthread_mutex_unlock(&pools_lock);
 }
 
 static CUmemoryPool current_pool(struct sim_device *device)
@@ -91,9 +115,11 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 	r = sim_memory_free(dptr, &range);
 	if (r)
 		return r;
-	if (range.pool)
-		range.pool->used_bytes -= range.bytes;
 	tell(&range, true, s);
+	if (range.pool) {
+		range.pool->used_bytes -= range.bytes;
+		range.device->pools_freed = true;
+	}
 	return CUDA_SUCCESS;
 }
 
@@ -103,9 +129,7 @@ CUresult sim_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps
 
 	if (!device)
 		return CUDA_ERROR_INVALID_VALUE;
-	*pool = calloc(1, sizeof(**pool));
-	(*pool)->device = device;
-	tell_pool(POOL_CREATED, *pool);
+	*pool = new_pool(device);
 	return CUDA_SUCCESS;
 }
 
@@ -209,6 +233,16 @@ static void drop(struct physical *p)
 	free(p);
 }
 
+/* The tools see a mapping from when it can be used on. */
+static void tell_mapping(CUdeviceptr ptr, size_t size, bool release)
+{
+	struct sim_memory_event e = {
+		.release = release, .kind = SIM_MEMORY_DEVICE, .address = ptr, .bytes = size
+	};
+
+	sim_tell_memory(&e);
+}
+
 CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
 					   CUmemAllocationGranularity_flags option)
 {
@@ -299,6 +333,7 @@ CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 	mmap((void *)(uintptr_t)ptr, size, PROT_NONE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	drop(range.physical);
+	tell_mapping(ptr, size, true);
 	return CUDA_SUCCESS;
 }
 
@@ -308,6 +343,8 @@ CUresult sim_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc 
 				 PROT_READ | PROT_WRITE :
 				 PROT_READ;
 
-	return mprotect((void *)(uintptr_t)ptr, size, protection) ? CUDA_ERROR_INVALID_VALUE :
-								     CUDA_SUCCESS;
+	if (mprotect((void *)(uintptr_t)ptr, size, protection))
+		return CUDA_ERROR_INVALID_VALUE;
+	tell_mapping(ptr, size, false);
+	return CUDA_SUCCESS;
 }

@@ -123,6 +123,7 @@ CUresult sim_cuStreamSynchronize(CUstream hStream)
 	if (s->capture)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	sim_stream_wait(s);
+	sim_drv_trim_pools(s->ctx->device, false);
 	sim_drv_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, s, NULL, start);
 	return CUDA_SUCCESS;
 }

@@ -16,6 +16,11 @@ bool sim_wanted(CUpti_ActivityKind kind)
 	return wanted[kind];
 }
 
+bool sim_events_come_with_syncs(void)
+{
+	return sim_config()->cupti_version < 27;
+}
+
 uint32_t sim_thread_id(void)
 {
 	return system_thread_ids ? (uint32_t)syscall(SYS_gettid) : (uint32_t)pthread_self();
@@ -56,6 +61,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 	if (!records(kind))
 		return CUPTI_ERROR_INVALID_KIND;
 	if (!sim_record_bytes(kind) && !only_accepted(kind))
+		return CUPTI_ERROR_INVALID_KIND;
+	if (kind == CUPTI_ACTIVITY_KIND_CUDA_EVENT && sim_events_come_with_syncs())
 		return CUPTI_ERROR_INVALID_KIND;
 	set_default_lanes();
 	sim_cupti_attach();

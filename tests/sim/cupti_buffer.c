@@ -154,7 +154,6 @@ static void put(struct buffer *b, const void *record, size_t bytes)
 /* Replaces a buffer without room by a new one; false: the client gave none. */
 static bool renew(struct lane *lane, size_t bytes)
 {
-	uint64_t start = sim_now_ns();
 	struct buffer *fresh = new_buffer(lane), *old = NULL;
 
 	pthread_mutex_lock(&lane->lock);
@@ -167,8 +166,6 @@ static bool renew(struct lane *lane, size_t bytes)
 	pthread_mutex_unlock(&lane->lock);
 	if (old)
 		push_full(old);
-	if (fresh && old != fresh)
-		sim_record_overhead(CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, start, sim_now_ns());
 	return fresh != NULL;
 }
 
@@ -182,6 +179,21 @@ static bool try_put(struct lane *lane, const void *record, size_t bytes)
 		put(lane->current, record, bytes);
 	pthread_mutex_unlock(&lane->lock);
 	return fits;
+}
+
+/* The wait for the client's buffer is itself recorded, behind what needed it. */
+static void put_in_new(struct lane *lane, const void *record, size_t bytes)
+{
+	uint64_t start = sim_now_ns(), end;
+
+	do {
+		if (!renew(lane, bytes)) {
+			dropped++;
+			return;
+		}
+		end = sim_now_ns();
+	} while (!try_put(lane, record, bytes));
+	sim_record_overhead(CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, start, end);
 }
 
 static bool is_gpu_record(CUpti_ActivityKind kind)
@@ -219,11 +231,8 @@ void sim_buffers_append(const void *record, CUpti_ActivityKind kind)
 			return;
 		}
 	}
-	while (!try_put(lane, record, bytes))
-		if (!renew(lane, bytes)) {
-			dropped++;
-			return;
-		}
+	if (!try_put(lane, record, bytes))
+		put_in_new(lane, record, bytes);
 }
 
 static void deliver(struct buffer *b, size_t valid)
@@ -331,22 +340,45 @@ static void flush_lane(struct lane *lane, bool forced)
 	lane->blocked = false;
 }
 
-static void flush_all(bool forced)
+static void flush_lanes(bool forced)
 {
-	uint64_t start = sim_now_ns();
 	struct lane *list;
 
-	pthread_mutex_lock(&flush_lock);
-	flush_full(forced);
 	pthread_mutex_lock(&full_lock);
 	list = lanes;
 	pthread_mutex_unlock(&full_lock);
 	flush_lane(&shared_lane, forced);
 	for (; list; list = list->next)
 		flush_lane(list, forced);
-	pthread_mutex_unlock(&flush_lock);
-	if (!forced)
+}
+
+/* The last flush reports itself, from a lane of its own where threads have theirs. */
+static void flush_forced(void)
+{
+	static struct lane flush_lane_itself = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct lane *saved = own_lane;
+	uint64_t start = sim_now_ns();
+
+	if (per_thread)
+		own_lane = &flush_lane_itself;
+	for (int i = 0; i < 2; i++)
 		sim_record_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, start, sim_now_ns());
+	own_lane = saved;
+	flush_full(true);
+	flush_lanes(true);
+	flush_lane(&flush_lane_itself, true);
+}
+
+static void flush_all(bool forced)
+{
+	pthread_mutex_lock(&flush_lock);
+	if (forced) {
+		flush_forced();
+	} else {
+		flush_full(false);
+		flush_lanes(false);
+	}
+	pthread_mutex_unlock(&flush_lock);
 }
 
 static void hang(void)

@@ -6,13 +6,19 @@
 #include <unistd.h>
 
 #define NONE 0xffffffffu /* no such stream or event */
+#define POOL_CHUNK_BYTES (UINT64_C(32) << 20)
+
+static uint64_t reserved_bytes(CUmemoryPool pool)
+{
+	return (pool->high_bytes + POOL_CHUNK_BYTES - 1) & ~(POOL_CHUNK_BYTES - 1);
+}
 
 static void describe_pool(CUpti_ActivityMemory4 *m, CUmemoryPool pool)
 {
 	m->memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
 	m->memoryPoolConfig.address = (uint64_t)(uintptr_t)pool;
 	m->memoryPoolConfig.releaseThreshold = pool->threshold_bytes;
-	m->memoryPoolConfig.pool.size = pool->high_bytes;
+	m->memoryPoolConfig.pool.size = reserved_bytes(pool);
 	m->memoryPoolConfig.utilizedSize = pool->used_bytes;
 }
 
@@ -29,8 +35,8 @@ void sim_record_memory(const struct sim_memory_event *e)
 				    .bytes = e->bytes,
 				    .timestamp = sim_now_ns(),
 				    .processId = (uint32_t)getpid(),
-				    .deviceId = (uint32_t)e->ctx->device->ordinal,
-				    .contextId = e->ctx->uid,
+				    .deviceId = e->ctx ? (uint32_t)e->ctx->device->ordinal : 0,
+				    .contextId = e->ctx ? e->ctx->uid : NONE,
 				    .streamId = e->stream ? e->stream->id : NONE,
 				    .name = e->name,
 				    .isAsync = e->async };
@@ -52,7 +58,9 @@ void sim_record_pool(uint32_t operation, CUmemoryPool pool)
 		.processId = (uint32_t)getpid(),
 		.deviceId = (uint32_t)pool->device->ordinal,
 		.address = (uint64_t)(uintptr_t)pool,
-		.size = pool->high_bytes,
+		.size = operation == CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED ?
+				POOL_CHUNK_BYTES :
+				0,
 		.releaseThreshold = pool->threshold_bytes,
 		.timestamp = sim_now_ns(),
 		.utilizedSize = pool->used_bytes,
@@ -77,6 +85,10 @@ void sim_record_sync(const struct sim_sync_event *e)
 		.cudaEventSyncId = e->event ? e->event->id : NONE,
 	};
 
+	/* Versions that do not know cuCtxSynchronize_v2 miss its waits. */
+	if (e->type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE &&
+	    sim_config()->cupti_version < 130000)
+		return;
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION))
 		sim_buffers_append(&s, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 }
@@ -91,7 +103,8 @@ void sim_record_event(CUevent event, CUstream stream)
 				       .deviceId = (uint32_t)stream->ctx->device->ordinal,
 				       .cudaEventSyncId = event->id };
 
-	if (sim_wanted(CUPTI_ACTIVITY_KIND_CUDA_EVENT))
+	if (sim_wanted(sim_events_come_with_syncs() ? CUPTI_ACTIVITY_KIND_SYNCHRONIZATION :
+						      CUPTI_ACTIVITY_KIND_CUDA_EVENT))
 		sim_buffers_append(&e, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 }
 

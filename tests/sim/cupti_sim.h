@@ -19,6 +19,8 @@ uint32_t sim_callback_limit(CUpti_CallbackDomain domain);
 /* ---- wanted activity (cupti_activity.c) ------------------------------------------------------- */
 
 bool sim_wanted(CUpti_ActivityKind kind);
+/* Before 12.9 event records came with the synchronisation kind, and only so. */
+bool sim_events_come_with_syncs(void);
 uint32_t sim_thread_id(void);
 
 /* ---- buffers (cupti_buffer.c) ----------------------------------------------------------------- */

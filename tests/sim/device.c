@@ -58,10 +58,19 @@ static void create_internal_streams(CUcontext ctx)
 	}
 }
 
+/* As many as the real one reports when a context is made. */
+static void tell_overheads(uint32_t kind, int count)
+{
+	for (int i = 0; i < count; i++) {
+		uint64_t begin = sim_now_ns();
+
+		sim_tell_overhead(kind, begin, sim_now_ns());
+	}
+}
+
 CUcontext sim_context_create(struct sim_device *device, unsigned int flags)
 {
 	CUcontext ctx = calloc(1, sizeof(*ctx));
-	uint64_t begin = sim_now_ns();
 
 	ctx->device = device;
 	ctx->uid = next_context_uid++;
@@ -69,9 +78,10 @@ CUcontext sim_context_create(struct sim_device *device, unsigned int flags)
 	pthread_mutex_init(&ctx->lock, NULL);
 	device->used_bytes += CONTEXT_BYTES;
 	create_internal_streams(ctx);
-	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, begin, sim_now_ns());
+	tell_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, 2);
+	tell_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, 1);
 	sim_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ctx, NULL, NULL);
-	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, begin, sim_now_ns());
+	tell_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, 3);
 	return ctx;
 }
 

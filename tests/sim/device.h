@@ -104,6 +104,8 @@ struct sim_device {
 	int primary_refs;
 	CUmemoryPool default_pool;
 	CUmemoryPool current_pool;
+	CUmemoryPool pools;
+	_Atomic bool pools_freed; /* memory went back to a pool since the last synchronisation */
 };
 
 struct CUctx_st {
@@ -115,6 +117,7 @@ struct CUctx_st {
 	uint64_t blocking_tail; /* of the streams that synchronise with it */
 	uint64_t engine_tail[SIM_ENGINES];
 	CUstream legacy;
+	CUstream graph_stream; /* the driver's own, from the first graph on */
 	unsigned int flags;
 	bool dead;
 };

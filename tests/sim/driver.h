@@ -29,6 +29,8 @@ int sim_drv_exit(struct sim_call *call, int result);
 /* The current context and what the program calls a stream, or an error. */
 CUresult sim_drv_context(CUcontext *ctx);
 CUresult sim_drv_stream(CUstream handle, CUstream *stream);
+/* What a synchronisation, or a lack of memory, makes of the device's memory pools. */
+void sim_drv_trim_pools(struct sim_device *device, bool always);
 void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start);
 
 #endif

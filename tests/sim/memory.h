@@ -35,6 +35,7 @@ struct CUmemPoolHandle_st {
 	_Atomic uint64_t used_bytes, high_bytes;
 	uint64_t threshold_bytes;
 	bool dead;
+	struct CUmemPoolHandle_st *next; /* of the device's */
 };
 
 /* Device or pinned host memory; CUDA_ERROR_OUT_OF_MEMORY when the device has not as much. */

@@ -23,6 +23,10 @@ const char *cudaGetErrorString(cudaError_t error)
 	return e ? e->text : "unrecognized error code";
 }
 
+/* The first version of the function, as the real runtime asks. */
+#undef cuDeviceGetUuid
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
+
 /* The questions that the real runtime asks about each device, as many of them. */
 static void ask_device(int ordinal)
 {

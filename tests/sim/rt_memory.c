@@ -2,6 +2,7 @@
 #include "tests/sim/memory.h"
 #include "tests/sim/runtime.h"
 
+#include <cupti.h>
 #include <string.h>
 
 cudaError_t sim_cudaMalloc(void **devPtr, size_t size)
@@ -170,6 +171,14 @@ cudaError_t sim_cudaDeviceSetMemPool(int device, cudaMemPool_t memPool)
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 						   enum cudaChannelFormatKind f)
 {
+	cudaCreateChannelDesc_v3020_params params = { x, y, z, w, f };
+	struct sim_call call = { .domain = SIM_RUNTIME,
+				 .cbid = CUPTI_RUNTIME_TRACE_CBID_cudaCreateChannelDesc_v3020,
+				 .name = "cudaCreateChannelDesc",
+				 .params = &params };
+
+	sim_call_enter(&call);
+	sim_call_exit(&call, cudaSuccess);
 	return (struct cudaChannelFormatDesc){ .x = x, .y = y, .z = z, .w = w, .f = f };
 }
 

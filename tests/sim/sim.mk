@@ -16,7 +16,7 @@ SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,--no-undefined $(SIM_EXTRA_LDFL
 SIM_CORE := config clock call device stream event hostfunc memory graph capture errors
 SIM_CUDA := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_launch cuda_graph cuda_pool
 SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_copy rt_stream rt_graph
-SIM_CUPTI := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_info
+SIM_CUPTI := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_info cupti_unsupported
 
 SIM_HEADERS := $(wildcard tests/sim/*.h)
 SIM_TABLES := $(addprefix $(SIM_GEN)/,sim_rt_impl.h sim_drv_impl.h sim_rt_wrappers.inc \

@@ -1,0 +1,225 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/cuda_names.h"
+#include "report/export/chrome_writer.h"
+
+#define API_IDS 65536u
+
+bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op, uint64_t *end_ns)
+{
+	const struct gp_call *call;
+
+	if (op->call == GP_NONE || op->untimed || !gp_chrome_is_shown(chrome, op->end_ns))
+		return false;
+	call = &chrome->model->calls[op->call];
+	*end_ns = op->start_ns > call->start_ns ? op->start_ns : call->start_ns;
+	if (*end_ns > op->start_ns && *end_ns >= op->end_ns)
+		return false;
+	return gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns);
+}
+
+/* Arrow ids are operations' numbers: one arrow for each. */
+static void write_arrows(struct gp_chrome *chrome, const struct gp_call *call, uint32_t tid)
+{
+	struct gp_json *json = &chrome->json;
+	uint64_t end_ns;
+
+	for (uint32_t i = call->first_op; i != GP_NONE; i = chrome->model->ops[i].next_op) {
+		if (!gp_chrome_arrow_end(chrome, &chrome->model->ops[i], &end_ns))
+			continue;
+		gp_json_text(json, ",\n{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
+		gp_json_unsigned(json, (uint64_t)i + 1);
+		gp_json_text(json, ",\"pid\":");
+		gp_json_unsigned(json, chrome->host_pid);
+		gp_json_text(json, ",\"tid\":");
+		gp_json_unsigned(json, tid);
+		gp_json_text(json, ",\"ts\":");
+		gp_json_us(json, call->start_ns + chrome->offset_ns);
+		gp_json_text(json, "}");
+		chrome->arrows++;
+	}
+}
+
+static void put_memory(struct gp_json *json, const struct gp_memory_event *memory)
+{
+	const char *kind = gp_allocation_name(memory->memory_kind);
+
+	gp_json_text(json, ",\"bytes\":");
+	gp_chrome_put_number(json, memory->bytes);
+	gp_json_text(json, ",\"address\":");
+	gp_json_address(json, memory->address);
+	gp_json_text(json, ",\"memory\":");
+	gp_json_string(json, kind, strlen(kind));
+}
+
+static void put_status(struct gp_json *json, uint16_t status)
+{
+	const char *name = gp_status_name(status);
+
+	gp_json_text(json, ",\"status\":");
+	gp_json_unsigned(json, status);
+	if (*name) {
+		gp_json_text(json, ",\"error\":");
+		gp_json_string(json, name, strlen(name));
+	}
+}
+
+/* What all calls of an API have in common: the event from its beginning to the tid. */
+static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_json *scratch,
+					  uint16_t api)
+{
+	struct gp_api named = gp_model_api(chrome->model, api);
+
+	gp_json_text(scratch, ",\n{\"ph\":\"X\",\"cat\":\"");
+	gp_json_text(scratch, GP_API_IS_DRIVER(api) ? "cuda_driver" : "cuda_runtime");
+	gp_json_text(scratch, "\",\"name\":");
+	gp_json_string(scratch, named.name, strlen(named.name));
+	gp_json_text(scratch, ",\"pid\":");
+	gp_json_unsigned(scratch, chrome->host_pid);
+	gp_json_text(scratch, ",\"tid\":");
+	return gp_chrome_take(scratch);
+}
+
+static void write_call(struct gp_chrome *chrome, const struct gp_call *call,
+		       const struct gp_chrome_text *opening)
+{
+	uint64_t end_ns = call->start_ns + call->duration_ns;
+	uint32_t tid = gp_chrome_place(chrome, call->start_ns, end_ns);
+	struct gp_json *json = &chrome->json;
+
+	gp_json_bytes(json, opening->bytes, opening->length);
+	gp_json_unsigned(json, tid);
+	gp_chrome_put_times(chrome, call->start_ns, end_ns);
+	gp_json_text(json, ",\"args\":{\"cbid\":");
+	gp_json_unsigned(json, GP_API_CBID(call->api));
+	gp_json_text(json, ",\"correlation\":");
+	gp_json_unsigned(json, call->correlation_id);
+	if (call->memory != GP_NONE)
+		put_memory(json, &chrome->model->memory[call->memory]);
+	if (GP_CALL_CODE(call->status) != 0)
+		put_status(json, GP_CALL_CODE(call->status));
+	if (call->status & GP_CALL_CAPTURED)
+		gp_json_text(json, ",\"captured\":1");
+	gp_json_text(json, "}}");
+	write_arrows(chrome, call, tid);
+}
+
+static const char *thread_name(const struct gp_model *model, uint32_t thread_id)
+{
+	uint32_t low = 0, high = model->thread_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (model->threads[middle].id == thread_id)
+			return model->threads[middle].name;
+		if (model->threads[middle].id < thread_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return "";
+}
+
+/* Thread 0 stands for threads that shared a ring and are not known apart. */
+static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t thread_id)
+{
+	const char *name = thread_name(chrome->model, thread_id);
+	uint32_t tid = thread_id ? thread_id : gp_chrome_fresh_tid(tids);
+
+	if (thread_id == 0)
+		snprintf(chrome->track_name, sizeof(chrome->track_name), "threads not known");
+	else
+		snprintf(chrome->track_name, sizeof(chrome->track_name),
+			 name && *name ? "thread %u (%.64s)" : "thread %u", thread_id, name);
+	gp_chrome_begin_track(chrome, tids, chrome->host_pid, tid, true);
+}
+
+static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
+			struct gp_chrome_text *openings, struct gp_json *scratch)
+{
+	const struct gp_model *model = chrome->model;
+
+	for (uint32_t i = 0; i < model->call_count && chrome->error == 0; i++) {
+		const struct gp_call *call = &model->calls[i];
+		struct gp_chrome_text *opening = &openings[call->api];
+
+		if (i == 0 || call->thread_id != call[-1].thread_id)
+			begin_thread(chrome, tids, call->thread_id);
+		if (!gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns))
+			continue;
+		if (!opening->bytes)
+			*opening = make_opening(chrome, scratch, call->api);
+		if (opening->bytes)
+			write_call(chrome, call, opening);
+		else
+			chrome->error = -ENOMEM;
+	}
+}
+
+void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
+{
+	struct gp_chrome_text *openings = calloc(API_IDS, sizeof(*openings));
+	struct gp_json scratch = {0};
+
+	if (openings && gp_json_open(&scratch, NULL) == 0)
+		write_calls(chrome, tids, openings, &scratch);
+	else
+		chrome->error = -ENOMEM;
+	gp_json_close(&scratch);
+	for (uint32_t i = 0; openings && i < API_IDS; i++)
+		free(openings[i].bytes);
+	free(openings);
+}
+
+/* ---- overhead ---- */
+
+static int compare_overheads(const void *a, const void *b, const void *context)
+{
+	const struct gp_overhead *left = a, *right = b;
+
+	(void)context;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
+}
+
+static void write_overhead(struct gp_chrome *chrome, const struct gp_overhead *overhead)
+{
+	const char *name = gp_overhead_name(overhead->overhead_kind);
+	struct gp_json *json = &chrome->json;
+	uint32_t tid = gp_chrome_place(chrome, overhead->start_ns, overhead->end_ns);
+
+	gp_json_text(json, ",\n{\"ph\":\"X\",\"cat\":\"overhead\",\"name\":");
+	gp_json_string(json, name, strlen(name));
+	gp_json_text(json, ",\"pid\":");
+	gp_json_unsigned(json, chrome->host_pid);
+	gp_json_text(json, ",\"tid\":");
+	gp_json_unsigned(json, tid);
+	gp_chrome_put_times(chrome, overhead->start_ns, overhead->end_ns);
+	gp_json_text(json, ",\"args\":{\"thread\":");
+	gp_json_unsigned(json, overhead->thread_id);
+	gp_json_text(json, "}}");
+}
+
+void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
+{
+	const struct gp_model *model = chrome->model;
+	uint32_t *order;
+
+	if (model->overhead_count == 0)
+		return;
+	order = gp_array_order(model->overheads, model->overhead_count, sizeof(*model->overheads),
+			       compare_overheads, NULL);
+	if (!order)
+		chrome->error = -ENOMEM;
+	snprintf(chrome->track_name, sizeof(chrome->track_name), "CUPTI and driver overhead");
+	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), true);
+	for (uint32_t i = 0; order && i < model->overhead_count; i++)
+		if (gp_chrome_is_shown(chrome, model->overheads[order[i]].end_ns))
+			write_overhead(chrome, &model->overheads[order[i]]);
+	free(order);
+}

@@ -1,0 +1,434 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/cuda_names.h"
+#include "report/export/chrome_writer.h"
+
+/* The operations of one stream, which are neighbours in the model. */
+struct track {
+	uint32_t first_op, op_count;
+	uint32_t tid;
+};
+
+/* Texts that many operations share. */
+struct texts {
+	struct gp_json scratch;
+	struct gp_chrome_text *names; /* by name, then one for kernels without a name */
+	struct gp_chrome_text
+		*shapes; /* by shape, for the device of the operations being written */
+	uint32_t name_count, shape_count;
+};
+
+static void clear(struct gp_chrome_text *texts, uint32_t count)
+{
+	for (uint32_t i = 0; texts && i < count; i++) {
+		free(texts[i].bytes);
+		texts[i].bytes = NULL;
+	}
+}
+
+static void free_texts(struct texts *texts)
+{
+	clear(texts->names, texts->name_count);
+	clear(texts->shapes, texts->shape_count);
+	free(texts->names);
+	free(texts->shapes);
+	gp_json_close(&texts->scratch);
+}
+
+static int allocate_texts(struct texts *texts, const struct gp_model *model)
+{
+	*texts = (struct texts){.name_count = model->name_count + 1,
+				.shape_count = model->shape_count};
+	texts->names = calloc(texts->name_count, sizeof(*texts->names));
+	texts->shapes = calloc((size_t)texts->shape_count + 1, sizeof(*texts->shapes));
+	if (!texts->names || !texts->shapes)
+		return -ENOMEM;
+	return gp_json_open(&texts->scratch, NULL);
+}
+
+/* ---- a kernel's attributes ---- */
+
+static uint64_t product(const uint32_t sides[3])
+{
+	unsigned __int128 all = (unsigned __int128)sides[0] * sides[1] * sides[2];
+
+	return all > INT64_MAX ? INT64_MAX : (uint64_t)all;
+}
+
+static void put_key(struct gp_json *json, const char *key)
+{
+	gp_json_text(json, ",\"");
+	gp_json_text(json, key);
+	gp_json_text(json, "\":");
+}
+
+static void put_field(struct gp_json *json, const char *key, uint64_t value)
+{
+	put_key(json, key);
+	gp_chrome_put_number(json, value);
+}
+
+/* Most launches have none: a field that is zero is left out. */
+static void put_if_any(struct gp_json *json, const char *key, uint64_t value)
+{
+	if (value > 0)
+		put_field(json, key, value);
+}
+
+static void put_sides(struct gp_json *json, const char *key, const uint32_t sides[3])
+{
+	put_key(json, key);
+	for (int i = 0; i < 3; i++) {
+		gp_json_text(json, i == 0 ? "[" : ",");
+		gp_json_unsigned(json, sides[i]);
+	}
+	gp_json_text(json, "]");
+}
+
+/* Kineto's measures of how the launch fills the device. */
+static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
+		     const struct gp_record_device *device)
+{
+	uint64_t blocks = product(shape->grid), threads = product(shape->block);
+	uint64_t warps;
+
+	if (!device || device->multiprocessors == 0 || device->warp_threads == 0)
+		return;
+	put_key(json, "blocks per SM");
+	gp_json_ratio(json, blocks, device->multiprocessors);
+	warps = (threads + device->warp_threads - 1) / device->warp_threads;
+	put_key(json, "warps per SM");
+	gp_json_ratio(json, warps > 0 && blocks > INT64_MAX / warps ? INT64_MAX : blocks * warps,
+		      device->multiprocessors);
+}
+
+static void put_cluster(struct gp_json *json, const struct gp_record_shape *shape)
+{
+	const uint32_t sides[3] = {shape->cluster[0], shape->cluster[1], shape->cluster[2]};
+
+	if (sides[0] == 0)
+		return;
+	put_sides(json, "cluster", sides);
+	put_field(json, "cluster scheduling policy", shape->cluster_policy);
+}
+
+static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_record_shape *shape,
+					const struct gp_record_device *device)
+{
+	put_field(json, "registers per thread", shape->registers);
+	put_field(json, "shared memory",
+		  (uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes);
+	put_load(json, shape, device);
+	put_sides(json, "grid", shape->grid);
+	put_sides(json, "block", shape->block);
+	put_if_any(json, "static shared memory", shape->static_shared_bytes);
+	put_if_any(json, "dynamic shared memory", shape->dynamic_shared_bytes);
+	put_if_any(json, "executed shared memory", shape->executed_shared_bytes);
+	put_if_any(json, "local memory per thread", shape->local_per_thread_bytes);
+	put_if_any(json, "local memory", shape->local_total_bytes);
+	put_cluster(json, shape);
+	if (shape->launch_type > 0) {
+		put_key(json, "launch type");
+		gp_json_string(json, gp_launch_type_name(shape->launch_type),
+			       strlen(gp_launch_type_name(shape->launch_type)));
+	}
+	return gp_chrome_take(json);
+}
+
+static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct texts *texts,
+					       const struct gp_op *op)
+{
+	static const struct gp_chrome_text none = {0};
+	struct gp_chrome_text *text;
+
+	if (op->shape >= texts->shape_count)
+		return &none;
+	text = &texts->shapes[op->shape];
+	if (!text->bytes)
+		*text = make_shape(&texts->scratch, &chrome->model->shapes[op->shape],
+				   gp_model_device(chrome->model, op->device_id));
+	return text;
+}
+
+static const struct gp_chrome_text *name_text(struct gp_chrome *chrome, struct texts *texts,
+					      const struct gp_op *op)
+{
+	uint32_t index = op->name < chrome->model->name_count ? op->name : texts->name_count - 1;
+	struct gp_chrome_text *text = &texts->names[index];
+
+	if (!text->bytes) {
+		const char *name =
+			gp_names_full(chrome->names, gp_model_kernel_name(chrome->model, op));
+
+		gp_json_string(&texts->scratch, name, strlen(name));
+		*text = gp_chrome_take(&texts->scratch);
+	}
+	return text;
+}
+
+/* ---- events ---- */
+
+static void put_name(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)
+{
+	struct gp_json *json = &chrome->json;
+	const struct gp_chrome_text *name;
+
+	if (op->kind == GP_OP_KERNEL) {
+		name = name_text(chrome, texts, op);
+		gp_json_bytes(json, name->bytes, name->length);
+	} else if (op->kind == GP_OP_COPY) {
+		gp_json_text(json, "\"Memcpy ");
+		gp_json_text(json, gp_copy_kind_name(op->copy_kind));
+		gp_json_text(json, " (");
+		gp_json_text(json, gp_memory_name(op->source_kind));
+		gp_json_text(json, " -> ");
+		gp_json_text(json, gp_memory_name(op->destination_kind));
+		gp_json_text(json, ")\"");
+	} else {
+		gp_json_text(json, "\"Memset (");
+		gp_json_text(json, gp_memory_name(op->destination_kind));
+		gp_json_text(json, ")\"");
+	}
+}
+
+static void put_peers(struct gp_json *json, const struct gp_op *op)
+{
+	if (op->source_device_id == op->device_id && op->destination_device_id == op->device_id)
+		return;
+	put_field(json, "fromDevice", op->source_device_id);
+	put_field(json, "inDevice", op->device_id);
+	put_field(json, "toDevice", op->destination_device_id);
+	put_field(json, "fromContext", op->source_context_id);
+	put_field(json, "inContext", op->context_id);
+	put_field(json, "toContext", op->destination_context_id);
+}
+
+static void put_bytes(struct gp_json *json, const struct gp_op *op)
+{
+	put_field(json, "bytes", op->bytes);
+	if (op->end_ns > op->start_ns) {
+		put_key(json, "memory bandwidth (GB/s)");
+		gp_json_ratio(json, op->bytes, op->end_ns - op->start_ns);
+	}
+	put_if_any(json, "asynchronous", op->flags & 1u);
+	if (op->kind == GP_OP_COPY)
+		put_peers(json, op);
+}
+
+static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)
+{
+	struct gp_json *json = &chrome->json;
+	const struct gp_chrome_text *shape;
+
+	gp_json_text(json, ",\"args\":{\"device\":");
+	gp_json_unsigned(json, op->device_id);
+	put_field(json, "context", op->context_id);
+	put_field(json, "stream", op->stream_id);
+	put_field(json, "correlation", op->correlation_id);
+	if (op->kind == GP_OP_KERNEL) {
+		shape = shape_text(chrome, texts, op);
+		gp_json_bytes(json, shape->bytes, shape->length);
+	} else {
+		put_bytes(json, op);
+	}
+	put_if_any(json, "graph id", op->graph_id);
+	put_if_any(json, "graph node id", op->graph_node_id);
+	if (op->channel_type > 0) {
+		put_field(json, "channel", op->channel_id);
+		put_field(json, "channel_type", op->channel_type);
+	}
+	gp_json_text(json, "}}");
+}
+
+static void write_arrow_end(struct gp_chrome *chrome, uint32_t index, uint32_t tid)
+{
+	const struct gp_op *op = &chrome->model->ops[index];
+	struct gp_json *json = &chrome->json;
+	uint64_t end_ns;
+
+	if (!gp_chrome_arrow_end(chrome, op, &end_ns)) {
+		chrome->arrows_left_out += op->call != GP_NONE;
+		return;
+	}
+	gp_json_text(json,
+		     ",\n{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
+	gp_json_unsigned(json, (uint64_t)index + 1);
+	gp_json_text(json, ",\"pid\":");
+	gp_json_unsigned(json, chrome->pid);
+	gp_json_text(json, ",\"tid\":");
+	gp_json_unsigned(json, tid);
+	gp_json_text(json, ",\"ts\":");
+	gp_json_us(json, end_ns + chrome->offset_ns);
+	gp_json_text(json, "}");
+}
+
+static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t index)
+{
+	static const char *const openings[] = {
+		[GP_OP_KERNEL] = ",\n{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":",
+		[GP_OP_COPY] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":",
+		[GP_OP_SET] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_memset\",\"name\":",
+	};
+	const struct gp_op *op = &chrome->model->ops[index];
+	uint32_t tid = gp_chrome_place(chrome, op->start_ns, op->end_ns);
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, openings[op->kind]);
+	put_name(chrome, texts, op);
+	gp_json_text(json, ",\"pid\":");
+	gp_json_unsigned(json, chrome->pid);
+	gp_json_text(json, ",\"tid\":");
+	gp_json_unsigned(json, tid);
+	gp_chrome_put_times(chrome, op->start_ns, op->end_ns);
+	put_args(chrome, texts, op);
+	write_arrow_end(chrome, index, tid);
+}
+
+/* ---- tracks ---- */
+
+static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
+{
+	return a->device_id == b->device_id && a->context_id == b->context_id &&
+	       a->stream_id == b->stream_id;
+}
+
+static int find_tracks(const struct gp_model *model, struct track **tracks, uint32_t *count)
+{
+	uint32_t capacity = 0;
+
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		if (i == 0 || !is_same_stream(&model->ops[i], &model->ops[i - 1])) {
+			if (gp_array_grow(tracks, &capacity, *count, sizeof(**tracks)) < 0)
+				return -ENOMEM;
+			(*tracks)[(*count)++] = (struct track){.first_op = i};
+		}
+		(*tracks)[*count - 1].op_count++;
+	}
+	return 0;
+}
+
+static int compare_streams(const void *a, const void *b, const void *context)
+{
+	const struct gp_model *model = context;
+	uint32_t left = model->ops[((const struct track *)a)->first_op].stream_id;
+	uint32_t right = model->ops[((const struct track *)b)->first_op].stream_id;
+
+	return (left > right) - (left < right);
+}
+
+/*
+ * A stream's tid is its id, except 0 outside pid 0, which viewers take for the process, and an id
+ * that two contexts of the device use: the later ones get others.
+ */
+static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t count, uint32_t pid,
+		       struct gp_chrome_tids *tids)
+{
+	uint32_t *order =
+		gp_array_order(tracks, count, sizeof(*tracks), compare_streams, chrome->model);
+
+	tids->taken = malloc(((size_t)count + 1) * sizeof(*tids->taken));
+	if (!order || !tids->taken) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		tids->taken[i] = chrome->model->ops[tracks[order[i]].first_op].stream_id;
+	tids->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_first = i == 0 || tids->taken[i] != tids->taken[i - 1];
+
+		tracks[order[i]].tid = is_first && (tids->taken[i] != 0 || pid == 0)
+					       ? tids->taken[i]
+					       : gp_chrome_fresh_tid(tids);
+	}
+	free(order);
+	return 0;
+}
+
+static bool is_null_stream(const struct gp_model *model, const struct gp_op *op)
+{
+	for (uint32_t i = 0; i < model->context_count; i++)
+		if (model->contexts[i].id == op->context_id)
+			return model->contexts[i].null_stream_id == op->stream_id;
+	return false;
+}
+
+static int32_t priority_of(const struct gp_model *model, const struct gp_op *op)
+{
+	for (uint32_t i = 0; i < model->stream_count; i++)
+		if (model->streams[i].id == op->stream_id &&
+		    model->streams[i].context_id == op->context_id)
+			return model->streams[i].priority;
+	return 0;
+}
+
+/* "stream 7 (default)", "stream 13 (priority -5)", "stream 7 (context 2)". */
+static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32_t tid)
+{
+	int32_t priority = priority_of(chrome->model, op);
+	size_t size = sizeof(chrome->track_name);
+	int used = snprintf(chrome->track_name, size, "stream %u", op->stream_id);
+
+	if (is_null_stream(chrome->model, op))
+		used += snprintf(chrome->track_name + used, size - (size_t)used, " (default)");
+	if (priority != 0)
+		used += snprintf(chrome->track_name + used, size - (size_t)used, " (priority %d)",
+				 priority);
+	if (tid != op->stream_id && op->stream_id != 0)
+		snprintf(chrome->track_name + used, size - (size_t)used, " (context %u)",
+			 op->context_id);
+}
+
+static void write_track(struct gp_chrome *chrome, struct texts *texts, const struct track *track,
+			struct gp_chrome_tids *tids)
+{
+	const struct gp_op *ops = chrome->model->ops;
+	const struct gp_op *first = &ops[track->first_op];
+
+	name_stream(chrome, first, track->tid);
+	gp_chrome_begin_track(chrome, tids, gp_chrome_gpu_pid(chrome, first->device_id), track->tid,
+			      false);
+	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++)
+		if (!ops[i].untimed && gp_chrome_is_shown(chrome, ops[i].end_ns))
+			write_op(chrome, texts, i);
+}
+
+static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_t count)
+{
+	const struct gp_op *first = &chrome->model->ops[tracks[0].first_op];
+	struct gp_chrome_tids tids = {0};
+	struct texts texts;
+	int result = allocate_texts(&texts, chrome->model);
+
+	if (result == 0)
+		result = assign_tids(chrome, tracks, count,
+				     gp_chrome_gpu_pid(chrome, first->device_id), &tids);
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		write_track(chrome, &texts, &tracks[i], &tids);
+	if (result < 0)
+		chrome->error = result;
+	free(tids.taken);
+	free_texts(&texts);
+}
+
+void gp_chrome_write_ops(struct gp_chrome *chrome)
+{
+	const struct gp_op *ops = chrome->model->ops;
+	struct track *tracks = NULL;
+	uint32_t count = 0;
+
+	if (find_tracks(chrome->model, &tracks, &count) < 0)
+		chrome->error = -ENOMEM;
+	for (uint32_t first = 0, end; chrome->error == 0 && first < count; first = end) {
+		uint16_t device_id = ops[tracks[first].first_op].device_id;
+
+		for (end = first; end < count; end++)
+			if (ops[tracks[end].first_op].device_id != device_id)
+				break;
+		write_device(chrome, tracks + first, end - first);
+	}
+	free(tracks);
+}

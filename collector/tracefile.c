@@ -85,9 +85,10 @@ static void undo(struct gp_tracefile *file, size_t written)
 
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
-	size_t padding = -file->bytes & 7;
-	size_t bytes = padding + sizeof(chunk->header) +
-		       gp_chunk_padded_bytes(chunk->header.payload_bytes);
+	uint32_t payload_bytes = chunk->header.payload_bytes;
+	size_t before = -file->bytes & 7;
+	size_t needed = before + sizeof(chunk->header) + payload_bytes;
+	size_t bytes = before + sizeof(chunk->header) + gp_chunk_padded_bytes(payload_bytes);
 	size_t written;
 	int error;
 
@@ -97,13 +98,14 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 		return file->fd;
 	seal(chunk, file->sequence);
 	written = gp_sys_write(file->fd,
-			       (const char *)chunk + offsetof(struct gp_chunk, header) - padding,
+			       (const char *)chunk + offsetof(struct gp_chunk, header) - before,
 			       bytes, &error);
-	if (error) {
+	if (written < needed) {
 		undo(file, written);
 		return error;
 	}
-	file->bytes += bytes;
+	/* Where only zeros are missing, the next chunk brings them, and this one is valid. */
+	file->bytes += written;
 	file->sequence++;
 	return 0;
 }

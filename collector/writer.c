@@ -19,8 +19,9 @@
 #define IDLE_POLL_NS (50 * NS_PER_MS)
 #define MEMORY_POLL_NS                                                                             \
 	(10 * NS_PER_MS) /* what is lost when a process with rings in private memory is killed */
-#define ANCHOR_NS  (1000 * NS_PER_MS)
-#define MAX_ROUNDS 16 /* over the rings before the clock is looked at again */
+#define ANCHOR_NS     (1000 * NS_PER_MS)
+#define MAX_NEW_RINGS 4  /* in a pass: they take time, and the other rings fill meanwhile */
+#define MAX_ROUNDS    16 /* over the rings before the clock is looked at again */
 
 enum progress { STARTING, RUNNING, FAILED, DONE };
 
@@ -84,7 +85,7 @@ static void care_for_rings(bool try_again)
 		recycle_lane(&writer.arena.lanes[i]);
 	if (gp_load32(&writer.arena.exhausted) && !try_again)
 		return;
-	while (gp_arena_wants_spare(&writer.arena))
+	for (int i = 0; i < MAX_NEW_RINGS && gp_arena_wants_spare(&writer.arena); i++)
 		if (gp_arena_grow(&writer.arena) != 0)
 			break;
 }

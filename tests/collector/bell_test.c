@@ -1,0 +1,53 @@
+/* The bell: a ring is never missed, and wakes a thread that sleeps.  A missed one shows as a test
+ * that does not end. */
+#include "tests/collector/harness.h"
+
+#include <pthread.h>
+
+#include "collector/atomic.h"
+#include "collector/bell.h"
+
+#define ROUNDS 20000
+
+static struct gp_bell there, back;
+
+static void an_early_ring_is_heard(void **unused)
+{
+	(void)unused;
+	gp_bell_ring(&there);
+	gp_bell_ring(&there);
+	gp_bell_wait(&there, LONG_NS * 100);
+	assert_int_equal(gp_load32(&there.rung), 0);
+}
+
+static void *answer(void *unused)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		gp_bell_wait(&there, LONG_NS * 100);
+		gp_bell_ring(&back);
+	}
+	return unused;
+}
+
+static void each_ring_is_answered(void **unused)
+{
+	pthread_t thread;
+
+	(void)unused;
+	assert_int_equal(pthread_create(&thread, NULL, answer, NULL), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		gp_bell_ring(&there);
+		gp_bell_wait(&back, LONG_NS * 100);
+	}
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_early_ring_is_heard),
+		cmocka_unit_test(each_ring_is_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* Clocks: anchors hold what was true between two tick reads, and the rate fits them. */
+#include "tests/collector/harness.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "collector/atomic.h"
+#include "collector/clock.h"
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t fake_cupti(void)
+{
+	return now_ns(CLOCK_REALTIME) + 5;
+}
+
+static void an_anchor_lies_between_its_surroundings(void **unused)
+{
+	struct gp_record_anchor anchor;
+	uint64_t ticks, monotonic, realtime;
+
+	(void)unused;
+	gp_clock_set_cupti(fake_cupti);
+	ticks = gp_clock_ticks();
+	monotonic = now_ns(CLOCK_MONOTONIC);
+	realtime = now_ns(CLOCK_REALTIME);
+	gp_clock_read_anchor(&anchor);
+	assert_true(anchor.kind == GP_RECORD_ANCHOR && anchor.slots == 2);
+	assert_true(ticks <= anchor.ticks && anchor.ticks <= anchor.cupti_ticks);
+	assert_true(anchor.cupti_ticks <= gp_clock_ticks());
+	assert_true(monotonic <= anchor.monotonic_ns);
+	assert_true(anchor.monotonic_ns <= now_ns(CLOCK_MONOTONIC));
+	assert_true(realtime <= anchor.realtime_ns && anchor.realtime_ns <= anchor.cupti_ns);
+	assert_true(anchor.cupti_ns <= now_ns(CLOCK_REALTIME) + 5);
+	gp_clock_set_cupti(NULL);
+	gp_clock_read_anchor(&anchor);
+	assert_true(anchor.cupti_ns == 0 && anchor.cupti_ticks == 0);
+}
+
+static uint64_t not_now(void)
+{
+	return 0;
+}
+
+static void a_clock_that_cannot_be_read_is_left_out(void **unused)
+{
+	struct gp_record_anchor anchor;
+
+	(void)unused;
+	gp_clock_set_cupti(not_now);
+	gp_clock_read_anchor(&anchor);
+	gp_clock_set_cupti(NULL);
+	assert_true(anchor.cupti_ns == 0 && anchor.cupti_ticks == 0 && anchor.ticks != 0);
+}
+
+static void the_rate_fits_the_anchors(void **unused)
+{
+	struct gp_record_anchor first, last;
+	double rate, seen;
+
+	(void)unused;
+	gp_clock_start();
+	gp_clock_read_anchor(&first);
+	gp_clock_settle();
+	while (now_ns(CLOCK_MONOTONIC) - first.monotonic_ns < 20000000)
+		;
+	gp_clock_read_anchor(&last);
+	rate = (double)gp_clock_ticks_per_second();
+	seen = (double)(last.ticks - first.ticks) * 1e9 /
+	       (double)(last.monotonic_ns - first.monotonic_ns);
+	/* Off by no more than what the reads of the two clocks at the start may lie apart, which is
+	 * seldom a microsecond. */
+	assert_true(rate > seen * 0.9 && rate < seen * 1.1);
+	if (!gp_clock_is_tsc())
+		assert_true(gp_clock_ticks_per_second() == 1000000000u);
+}
+
+static uint32_t inside, left;
+
+static uint64_t slow_cupti(void)
+{
+	gp_store32_release(&inside, 1);
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	gp_store32_release(&left, 1);
+	return 0;
+}
+
+static void *read_anchor(void *unused)
+{
+	struct gp_record_anchor anchor;
+
+	gp_clock_read_anchor(&anchor);
+	return unused;
+}
+
+static void taking_a_clock_away_waits_for_its_reader(void **unused)
+{
+	pthread_t thread;
+
+	(void)unused;
+	gp_clock_set_cupti(slow_cupti);
+	assert_int_equal(pthread_create(&thread, NULL, read_anchor, NULL), 0);
+	while (!gp_load32_acquire(&inside))
+		sched_yield();
+	gp_clock_set_cupti(NULL);
+	assert_int_equal(gp_load32_acquire(&left), 1);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_anchor_lies_between_its_surroundings),
+		cmocka_unit_test(a_clock_that_cannot_be_read_is_left_out),
+		cmocka_unit_test(the_rate_fits_the_anchors),
+		cmocka_unit_test(taking_a_clock_away_waits_for_its_reader),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* Children of a profiled process, however they are made, have no collector and harm their parent's
+ * in nothing. */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "collector/sys.h"
+
+static struct scan scan;
+
+static struct {
+	uint64_t calls[4];  /* by the range of their number, of RANGE */
+	uint32_t strangers; /* records of threads that are not this process's */
+	uint32_t ends;
+} said;
+
+#define RANGE 1000000u
+
+static void take(void *unused, const struct found *found)
+{
+	(void)unused;
+	if (is_kind(found, GP_RECORD_CALL)) {
+		said.calls[found->record->call.correlation_id / RANGE]++;
+		said.strangers += found->thread != (uint32_t)getpid();
+	}
+	said.ends += is_kind(found, GP_RECORD_END);
+}
+
+static void stop_and_read(void)
+{
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	scan.fn = take;
+	CHECK(scan_trace(&scan, gp_collector_trace_path()));
+	CHECK(scan.error == NULL && said.ends == 1);
+}
+
+static void wait_for(pid_t child)
+{
+	int status;
+
+	CHECK(child > 0);
+	CHECK(waitpid(child, &status, __WALL) == child);
+	CHECK(status == 0);
+}
+
+/* All that a child may do to a collector that is not its own. */
+static void misbehave(void)
+{
+	CHECK(!gp_collector_is_live());
+	for (uint32_t i = 0; i < 1000; i++)
+		CHECK(!emit_call(RANGE + i));
+	CHECK(!gp_emit_info(GP_INFO_NOTE, "from a child"));
+	gp_count(GP_COUNTER_LOST_CUPTI, 1);
+	gp_count_hook(1);
+	gp_count_nested();
+	gp_collector_request_anchor();
+	CHECK(gp_collector_stop(LONG_NS) == -ECHILD);
+	CHECK(gp_collector_start(&(struct gp_collector_config){in_folder("c"), GP_RINGS_AUTO}) ==
+	      -EEXIST);
+}
+
+static void *misbehave_in_thread(void *unused)
+{
+	misbehave();
+	return unused;
+}
+
+static void emit_before(void)
+{
+	for (uint32_t i = 0; i < 1000; i++)
+		emit_call_surely(i);
+}
+
+static void emit_after(void)
+{
+	for (uint32_t i = 0; i < 1000; i++)
+		emit_call_surely(2 * RANGE + i);
+}
+
+static void check_parent(void)
+{
+	emit_after();
+	stop_and_read();
+	CHECK(said.calls[0] == 1000 && said.calls[1] == 0 && said.calls[2] == 1000);
+	CHECK(said.strangers == 0);
+}
+
+static void fork_children(enum gp_ring_place place)
+{
+	start_in(place);
+	emit_before();
+	for (int i = 0; i < 5; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			misbehave();
+			_exit(0);
+		}
+		wait_for(child);
+	}
+	check_parent();
+}
+
+static void a_forked_child(void)
+{
+	fork_children(GP_RINGS_AUTO);
+}
+
+static void a_forked_child_of_rings_in_memory(void)
+{
+	fork_children(GP_RINGS_MEMORY);
+}
+
+static void a_forked_child_with_threads_and_exit(void)
+{
+	pid_t child;
+
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		pthread_t thread;
+
+		CHECK(pthread_create(&thread, NULL, misbehave_in_thread, NULL) == 0);
+		pthread_join(thread, NULL);
+		pthread_exit(NULL); /* runs the key's destructor in the child */
+	}
+	wait_for(child);
+	check_parent();
+}
+
+static long (*real_call)(long, long, long, long, long, long, long);
+
+static long no_wipe(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_madvise && c == 18 /* MADV_WIPEONFORK */)
+		return -EINVAL;
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void a_forked_child_on_an_old_kernel(void)
+{
+	real_call = gp_sys.call;
+	gp_sys.call = no_wipe;
+	fork_children(GP_RINGS_AUTO);
+}
+
+/* As languages with a runtime of their own do it: no handler of ours or of libc runs. */
+static void a_child_of_raw_clone(void)
+{
+	pid_t child;
+
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (child == 0) {
+		misbehave();
+		_exit(0);
+	}
+	wait_for(child);
+	check_parent();
+}
+
+/* It runs in its parent's memory, while the parent stands still: what it emits is the parent's. */
+static void a_vfork_child(void)
+{
+	pid_t child;
+
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	for (int round = 0; round < 10; round++) {
+		child = vfork();
+		if (child == 0) {
+			for (uint32_t i = 0; i < 100; i++)
+				emit_call(RANGE + i);
+			_exit(0);
+		}
+		wait_for(child);
+	}
+	emit_after();
+	stop_and_read();
+	CHECK(said.calls[0] == 1000 && said.calls[1] == 1000 && said.calls[2] == 1000);
+	CHECK(said.strangers == 0);
+}
+
+static void *vfork_first(void *unused)
+{
+	pid_t child = vfork();
+
+	if (child == 0) {
+		emit_call(RANGE);
+		_exit(0);
+	}
+	wait_for(child);
+	for (uint32_t i = 0; i < 1000; i++)
+		emit_call_surely(2 * RANGE + i);
+	return unused;
+}
+
+/* Its parent's thread has not emitted yet: the child must not take a ring, or a name, in its place.
+ */
+static void a_vfork_child_that_comes_first(void)
+{
+	pthread_t thread;
+
+	start_in(GP_RINGS_AUTO);
+	CHECK(pthread_create(&thread, NULL, vfork_first, NULL) == 0);
+	pthread_join(thread, NULL);
+	stop_and_read();
+	CHECK(said.calls[1] == 1 && said.calls[2] == 1000);
+}
+
+static void *emit_for_ever(void *stop)
+{
+	uint32_t number = 0;
+
+	while (!__atomic_load_n((int *)stop, __ATOMIC_ACQUIRE))
+		emit_call(number++ % RANGE);
+	return NULL;
+}
+
+/* The child is born while another thread is in the middle of a record. */
+static void forks_beside_busy_threads(void)
+{
+	static int stop;
+	pthread_t thread;
+
+	start_in(GP_RINGS_AUTO);
+	CHECK(pthread_create(&thread, NULL, emit_for_ever, &stop) == 0);
+	for (int i = 0; i < 100; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			misbehave();
+			_exit(0);
+		}
+		wait_for(child);
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	stop_and_read();
+	CHECK(said.calls[1] == 0);
+}
+
+#define CASE(name)                                                                                 \
+	static void test_##name(void **unused)                                                     \
+	{                                                                                          \
+		(void)unused;                                                                      \
+		run_case(name);                                                                    \
+	}
+#define CASES(X)                                                                                   \
+	X(a_forked_child)                                                                          \
+	X(a_forked_child_of_rings_in_memory)                                                       \
+	X(a_forked_child_with_threads_and_exit)                                                    \
+	X(a_forked_child_on_an_old_kernel)                                                         \
+	X(a_child_of_raw_clone)                                                                    \
+	X(a_vfork_child)                                                                           \
+	X(a_vfork_child_that_comes_first)                                                          \
+	X(forks_beside_busy_threads)
+CASES(CASE)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define ROW(name) cmocka_unit_test(test_##name),
+		CASES(ROW)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

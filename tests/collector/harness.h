@@ -1,0 +1,130 @@
+/*
+ * harness: for the collector's tests.  A process has one collector for life, so that each case runs
+ * in a child of its own, which ends by a signal or a status other than 0 where a CHECK fails.
+ */
+#ifndef TESTS_COLLECTOR_HARNESS_H
+#define TESTS_COLLECTOR_HARNESS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+
+#define LONG_NS 20000000000ull /* never reached where things work */
+
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static inline const char *new_folder(void)
+{
+	static char name[64];
+
+	strcpy(name, "/tmp/gpuprof-test-XXXXXX");
+	assert_non_null(mkdtemp(name));
+	return name;
+}
+
+static inline int remove_entry(const char *path, const struct stat *status, int type,
+			       struct FTW *walk)
+{
+	(void)status;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+static inline void remove_folder(const char *name)
+{
+	nftw(name, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The folder in which the case at hand writes; set by run_case(). */
+static const char *case_folder __attribute__((unused));
+
+/* A path in it; good until the call after the next three. */
+static inline const char *in_folder(const char *name)
+{
+	static char paths[4][256];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, 256, "%s/%s", case_folder, name);
+	return path;
+}
+
+/* Run a case in a child with a folder of its own. */
+static inline void run_case(void (*body)(void))
+{
+	int status;
+	pid_t child;
+
+	case_folder = new_folder();
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		body();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (status == 0)
+		remove_folder(case_folder);
+	assert_int_equal(status, 0);
+}
+
+static inline void start_in(enum gp_ring_place place)
+{
+	struct gp_collector_config config = {in_folder("t"), place};
+
+	CHECK(gp_collector_start(&config) == 0);
+}
+
+static inline bool emit_call(uint32_t number)
+{
+	struct gp_record_call call = {.kind = GP_RECORD_CALL,
+				      .slots = 1,
+				      .api = 7,
+				      .correlation_id = number,
+				      .start_ticks = gp_clock_ticks(),
+				      .duration_low_ticks = 10};
+
+	return gp_emit((const struct gp_record *)&call);
+}
+
+/* On a machine so busy that the writer does not get to run, a record is dropped after a while; then
+ * again. */
+static inline void emit_call_surely(uint32_t number)
+{
+	while (!emit_call(number))
+		;
+}
+
+#endif

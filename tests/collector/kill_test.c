@@ -1,0 +1,323 @@
+/*
+ * Kills a recording process at random instants and reads what is left: every record whose gp_emit()
+ * returned is there, once, and nothing that was never handed over; of rings in private memory, all
+ * up to some point.
+ *
+ * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300).
+ */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <glob.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "collector/atomic.h"
+
+#define EMITTERS    3u /* calls; kernels and strings; a sequence of short threads */
+#define CHURN       2u
+#define SHARED_RING 1u
+#define LIMIT       4000000u
+#define LONGEST_US  16000u
+#define BATCH       64u
+#define SHORT_LIFE  20u
+
+/* In memory that the parent shares: what each emitter has begun to hand over, and what it has
+ * handed over. */
+struct truth {
+	uint64_t begun;
+	uint64_t published;
+	char other_line[48];
+};
+
+static struct truth *truth;
+static uint8_t (*seen)[LIMIT];
+static uint64_t seen_total[EMITTERS];
+static uint64_t after_last[EMITTERS][2]; /* by whether it was in the shared ring */
+static char ring_file[256];
+
+/* ---- the child ---- */
+
+static bool emit_number(uint32_t emitter, uint32_t number)
+{
+	struct gp_record_kernel kernel = {.kind = GP_RECORD_KERNEL,
+					  .slots = 2,
+					  .correlation_id = number,
+					  .start_ns = number,
+					  .end_ns = number + 3ull * number,
+					  .channel_id = emitter};
+	char text[200];
+
+	if (emitter != 1)
+		return emit_call(number + emitter * LIMIT);
+	if (number % 5 != 0)
+		return gp_emit((const struct gp_record *)&kernel);
+	memset(text, (int)('a' + number % 26), sizeof(text));
+	return gp_emit_string(GP_STRING_KERNEL, number, 0, text, number % sizeof(text));
+}
+
+static void emit_next(uint32_t emitter)
+{
+	uint64_t number = truth[emitter].begun;
+
+	gp_store64_release(&truth[emitter].begun, number + 1);
+	while (!emit_number(emitter, (uint32_t)number))
+		;
+	gp_store64_release(&truth[emitter].published, number + 1);
+}
+
+static void rest(void)
+{
+	for (int i = 0; i < 300; i++)
+		gp_pause();
+}
+
+static void *emit_for_ever(void *emitter)
+{
+	while (truth[(uintptr_t)emitter].begun < LIMIT) {
+		for (uint32_t i = 0; i < BATCH; i++)
+			emit_next((uint32_t)(uintptr_t)emitter);
+		rest();
+	}
+	return NULL;
+}
+
+static void *live_shortly(void *unused)
+{
+	for (uint32_t i = 0; i < SHORT_LIFE; i++)
+		emit_next(CHURN);
+	return unused;
+}
+
+static void record_until_killed(enum gp_ring_place place)
+{
+	struct gp_collector_config config = {in_folder("t"), place};
+	pthread_t threads[2], brief;
+
+	CHECK(gp_collector_start(&config) == 0);
+	for (uintptr_t i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, emit_for_ever, (void *)i) == 0);
+	while (truth[CHURN].begun + SHORT_LIFE < LIMIT) {
+		CHECK(pthread_create(&brief, NULL, live_shortly, NULL) == 0);
+		pthread_join(brief, NULL);
+	}
+	pause();
+}
+
+/* ---- the parent ---- */
+
+/* An emitter's records stand in one ring without a gap, but for those that it put in the shared
+ * ring before it had its own. */
+static void check_order(uint32_t emitter, uint64_t number, bool shared)
+{
+	uint64_t *next = &after_last[emitter][shared];
+
+	if (shared ? number < *next : *next != 0 && number != *next)
+		fail_msg("record %llu of %u after %llu", (unsigned long long)number, emitter,
+			 (unsigned long long)*next - 1);
+	*next = number + 1;
+}
+
+static void note(uint32_t emitter, uint64_t number, uint32_t ring)
+{
+	assert_true(number < LIMIT);
+	if (number >= truth[emitter].begun)
+		fail_msg("record %llu of %u was never handed over", (unsigned long long)number,
+			 emitter);
+	if (seen[emitter][number]++ != 0)
+		fail_msg("record %llu of %u twice", (unsigned long long)number, emitter);
+	seen_total[emitter]++;
+	if (emitter != CHURN)
+		check_order(emitter, number, ring == SHARED_RING);
+}
+
+static void check_string(const struct found *found)
+{
+	const struct gp_record_string *string = &found->record->string;
+
+	assert_int_equal(string->length_bytes, string->id % 200);
+	for (uint32_t i = 0; i < string->length_bytes; i++)
+		assert_int_equal(found->record->text[i], 'a' + string->id % 26);
+}
+
+static void take(void *unused, const struct found *found)
+{
+	const struct any_record *record = found->record;
+
+	(void)unused;
+	if (is_kind(found, GP_RECORD_CALL)) {
+		note(record->call.correlation_id / LIMIT, record->call.correlation_id % LIMIT,
+		     found->ring);
+	} else if (is_kind(found, GP_RECORD_KERNEL)) {
+		assert_int_equal(record->kernel.end_ns, 4ull * record->kernel.start_ns);
+		assert_int_equal(record->kernel.channel_id, 1);
+		note(1, record->kernel.correlation_id, found->ring);
+	} else if (is_kind(found, GP_RECORD_STRING)) {
+		if (record->string.space == GP_STRING_KERNEL) {
+			check_string(found);
+			note(1, record->string.id, found->ring);
+		} else if (record->string.space == GP_STRING_INFO &&
+			   record->string.id == GP_INFO_RING_FILE) {
+			snprintf(ring_file, sizeof(ring_file), "%.*s",
+				 (int)record->string.length_bytes, (const char *)record->text);
+		}
+	}
+	assert_false(is_kind(found, GP_RECORD_END));
+}
+
+/* Killed between the making of the ring file and the first chunk: nothing was published, and nobody
+ * knows the file. */
+static void remove_stray_ring_files(pid_t child)
+{
+	char pattern[64];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "/dev/shm/gpuprof-*-%d-*", (int)child);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+	globfree(&found);
+}
+
+static void check_complete(void)
+{
+	for (uint32_t i = 0; i < EMITTERS; i++)
+		for (uint64_t number = 0; number < truth[i].published; number++)
+			if (seen[i][number] != 1)
+				fail_msg("record %llu of %u is missing", (unsigned long long)number,
+					 i);
+}
+
+static void read_remains(enum gp_ring_place place, struct scan *scan)
+{
+	scan->fn = take;
+	ring_file[0] = '\0';
+	if (!scan_trace(scan, in_folder("t.gpuprof"))) {
+		assert_int_equal(truth[0].published + truth[1].published, 0);
+		return;
+	}
+	if (ring_file[0] != '\0') {
+		assert_int_not_equal(place, GP_RINGS_MEMORY);
+		assert_true(scan_ring_file(scan, ring_file, in_folder("t.gpuprof")));
+	} else if (place != GP_RINGS_MEMORY) {
+		assert_int_equal(scan->chunks, 0);
+	}
+	if (scan->error != NULL)
+		fail_msg("%s", scan->error);
+	assert_int_equal(scan->damaged_bytes, 0); /* what is torn is the end */
+	if (ring_file[0] != '\0')
+		check_complete();
+}
+
+static void sleep_us(uint32_t us)
+{
+	nanosleep(&(struct timespec){0, us * 1000l}, NULL);
+}
+
+static void clear(void)
+{
+	for (uint32_t i = 0; i < EMITTERS; i++) {
+		memset(seen[i], 0, truth[i].begun);
+		truth[i].begun = truth[i].published = 0;
+		seen_total[i] = after_last[i][0] = after_last[i][1] = 0;
+	}
+}
+
+static uint32_t kill_once(enum gp_ring_place place, struct scan *scan)
+{
+	pid_t child;
+
+	memset(scan, 0, sizeof(*scan));
+	case_folder = new_folder();
+	clear();
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		record_until_killed(place);
+		_exit(1);
+	}
+	sleep_us((uint32_t)rand() % LONGEST_US);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	read_remains(place, scan);
+	remove_stray_ring_files(child);
+	remove_folder(case_folder);
+	return scan->cut_bytes > 0;
+}
+
+static void kill_many(enum gp_ring_place place, const char *name)
+{
+	static struct scan scan;
+	const char *wanted = getenv("GPUPROF_TEST_KILLS");
+	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : 300;
+	uint64_t records = 0, behind = 0;
+	uint32_t torn = 0;
+
+	for (uint32_t i = 0; i < kills; i++) {
+		torn += kill_once(place, &scan);
+		for (uint32_t e = 0; e < EMITTERS; e++) {
+			records += seen_total[e];
+			behind += truth[e].published > seen_total[e]
+					  ? truth[e].published - seen_total[e]
+					  : 0;
+		}
+	}
+	printf("%s: %u kills, %llu records read, %llu lost, %u traces with a torn end\n", name,
+	       kills, (unsigned long long)records, (unsigned long long)behind, torn);
+	assert_true(kills < 10 || records > 0);
+}
+
+static void rings_in_shm(void **unused)
+{
+	(void)unused;
+	kill_many(GP_RINGS_SHM, "rings in /dev/shm");
+}
+
+static void rings_in_a_file(void **unused)
+{
+	(void)unused;
+	kill_many(GP_RINGS_FILE, "rings in a file");
+}
+
+static void rings_in_memory(void **unused)
+{
+	(void)unused;
+	kill_many(GP_RINGS_MEMORY, "rings in memory");
+}
+
+/* Whether this machine can have rings there at all: a container may lack /dev/shm, or have its
+ * files on another file system. */
+static bool place_works(enum gp_ring_place place)
+{
+	struct gp_collector_config config;
+	int status;
+	pid_t child;
+
+	case_folder = new_folder();
+	child = fork();
+	if (child == 0) {
+		config = (struct gp_collector_config){in_folder("t"), place};
+		_exit(gp_collector_start(&config) == 0 && gp_collector_stop(LONG_NS) == 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	remove_folder(case_folder);
+	return status == 0;
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[3];
+	size_t count = 0;
+
+	truth = mmap(NULL, EMITTERS * sizeof(*truth), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	seen = calloc(EMITTERS, sizeof(*seen));
+	srand((unsigned)time(NULL));
+	if (place_works(GP_RINGS_SHM))
+		tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_shm);
+	if (place_works(GP_RINGS_FILE))
+		tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_a_file);
+	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory);
+	return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* Many threads, short ones, threads that end, signal handlers: each record once, with its thread,
+ * and no ring leaks. */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+
+#define MANY   (UNDER_TSAN ? 1000u : 10000u)
+#define ROUNDS 200u
+
+static struct scan scan;
+
+/* By number of call: how often it was found, and whose it was. */
+#define NUMBERS 4000000u
+static uint8_t *times;
+static uint32_t *owners;
+
+static struct {
+	uint64_t calls, named, counters[GP_COUNTERS];
+	uint32_t highest_ring;
+} said;
+
+static void take(void *unused, const struct found *found)
+{
+	const struct any_record *record = found->record;
+
+	(void)unused;
+	if (found->ring > said.highest_ring)
+		said.highest_ring = found->ring;
+	if (is_kind(found, GP_RECORD_CALL)) {
+		CHECK(record->call.correlation_id < NUMBERS);
+		times[record->call.correlation_id]++;
+		owners[record->call.correlation_id] = found->thread;
+		said.calls++;
+	}
+	if (is_kind(found, GP_RECORD_COUNTER))
+		said.counters[record->counter.counter] = record->counter.value;
+	if (string_is(found, GP_STRING_THREAD, found->thread, "worker"))
+		said.named++;
+}
+
+static void stop_and_read(void)
+{
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	times = calloc(NUMBERS, sizeof(*times));
+	owners = calloc(NUMBERS, sizeof(*owners));
+	scan.fn = take;
+	CHECK(scan_trace(&scan, gp_collector_trace_path()));
+	if (scan.error != NULL)
+		fprintf(stderr, "%s\n", scan.error);
+	CHECK(scan.error == NULL);
+}
+
+static uint32_t my_id(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+/* ---- short threads ---- */
+
+static uint32_t worker_ids[10000];
+
+static void *work_shortly(void *number)
+{
+	uint32_t index = (uint32_t)(uintptr_t)number;
+
+	pthread_setname_np(pthread_self(), "worker");
+	worker_ids[index] = my_id();
+	emit_call_surely(2 * index);
+	emit_call_surely(2 * index + 1);
+	return NULL;
+}
+
+static void short_threads(enum gp_ring_place place)
+{
+	start_in(place);
+	for (uint32_t i = 0; i < MANY; i++) {
+		pthread_t thread;
+
+		CHECK(pthread_create(&thread, NULL, work_shortly, (void *)(uintptr_t)i) == 0);
+		CHECK(pthread_join(thread, NULL) == 0);
+	}
+	stop_and_read();
+	CHECK(said.calls == 2 * MANY);
+	for (uint32_t i = 0; i < 2 * MANY; i++)
+		CHECK(times[i] == 1 && owners[i] == worker_ids[i / 2]);
+	CHECK(said.named == MANY);
+	/* Rings went around: far more owners than fit at once, and each under an id of its own. */
+	CHECK(said.highest_ring + said.counters[GP_COUNTER_SHARED_RING] > MANY / 2);
+}
+
+static void ten_thousand_short_threads(void)
+{
+	short_threads(GP_RINGS_AUTO);
+}
+
+static void ten_thousand_short_threads_in_memory(void)
+{
+	short_threads(GP_RINGS_MEMORY);
+}
+
+/* ---- more threads at once than rings ---- */
+
+#define CROWD 200u
+#define EACH  300u
+
+static pthread_barrier_t all_here;
+static uint32_t crowd_lost;
+
+static void *work_in_a_crowd(void *number)
+{
+	uint32_t index = (uint32_t)(uintptr_t)number;
+
+	worker_ids[index] = my_id();
+	pthread_barrier_wait(&all_here);
+	for (uint32_t i = 0; i < EACH; i++)
+		if (!emit_call(index * EACH + i))
+			gp_add32(&crowd_lost, 1);
+	pthread_barrier_wait(&all_here);
+	return NULL;
+}
+
+static void a_crowd_shares_what_there_is(void)
+{
+	pthread_t threads[CROWD];
+
+	start_in(GP_RINGS_AUTO);
+	CHECK(pthread_barrier_init(&all_here, NULL, CROWD) == 0);
+	for (uint32_t i = 0; i < CROWD; i++)
+		CHECK(pthread_create(&threads[i], NULL, work_in_a_crowd, (void *)(uintptr_t)i) ==
+		      0);
+	for (uint32_t i = 0; i < CROWD; i++)
+		pthread_join(threads[i], NULL);
+	stop_and_read();
+	CHECK(said.calls + crowd_lost == CROWD * EACH);
+	for (uint32_t i = 0; i < CROWD * EACH; i++)
+		CHECK(times[i] == 0 || (times[i] == 1 && owners[i] == worker_ids[i / EACH]));
+	CHECK(said.counters[GP_COUNTER_SHARED_RING] > 0);
+	CHECK(said.counters[GP_COUNTER_LOST_NO_RING] + said.counters[GP_COUNTER_LOST_RING_FULL] ==
+	      crowd_lost);
+}
+
+/* ---- records from a thread's destructors ---- */
+
+static pthread_key_t late_key;
+static uint32_t late_thread;
+
+static void emit_late(void *round)
+{
+	uintptr_t next = (uintptr_t)round + 1;
+
+	CHECK(emit_call((uint32_t)next));
+	if (next < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(late_key, (void *)next);
+}
+
+static void *end_slowly(void *unused)
+{
+	late_thread = my_id();
+	pthread_setspecific(late_key, (void *)1);
+	CHECK(emit_call(1));
+	return unused;
+}
+
+static void a_thread_may_emit_while_it_ends(void)
+{
+	pthread_t thread;
+
+	CHECK(pthread_key_create(&late_key, emit_late) == 0);
+	start_in(GP_RINGS_AUTO);
+	CHECK(pthread_create(&thread, NULL, end_slowly, NULL) == 0);
+	pthread_join(thread, NULL);
+	stop_and_read();
+	for (uint32_t i = 1; i <= PTHREAD_DESTRUCTOR_ITERATIONS; i++)
+		CHECK(times[i] == 1 && owners[i] == late_thread);
+}
+
+/* ---- signal handlers ---- */
+
+static uint32_t from_handler, handler_lost;
+
+static void emit_in_handler(int signal_number)
+{
+	uint32_t number = NUMBERS / 2 + gp_add32(&from_handler, 1);
+
+	(void)signal_number;
+	if (!emit_call(number))
+		gp_add32(&handler_lost, 1);
+}
+
+static void handlers_interrupt_records(void)
+{
+	struct sigaction action = {.sa_handler = emit_in_handler};
+	struct itimerval timer = {{0, 50}, {0, 50}};
+	uint32_t number = 0, lost = 0;
+
+	start_in(GP_RINGS_AUTO);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	while (gp_load32(&from_handler) < 1000 && number < NUMBERS / 2)
+		if (!emit_call(number++))
+			lost++;
+	timer = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &timer, NULL);
+	stop_and_read();
+	CHECK(said.calls == number + from_handler - lost - handler_lost);
+	for (uint32_t i = 0; i < NUMBERS; i++)
+		CHECK(times[i] <= 1);
+	for (uint32_t i = 0; i < number; i++)
+		CHECK(times[i] == 0 || owners[i] == my_id());
+	CHECK(lost + handler_lost == said.counters[GP_COUNTER_LOST_NESTED] +
+					     said.counters[GP_COUNTER_LOST_NO_RING] +
+					     said.counters[GP_COUNTER_LOST_RING_FULL]);
+}
+
+static sigjmp_buf way_out;
+
+static void jump_away(int signal_number)
+{
+	siglongjmp(way_out, signal_number);
+}
+
+/* A handler that never returns leaves its thread "inside" a record for good: it goes on in the
+ * shared ring. */
+static void a_handler_that_jumps_away_is_survived(void)
+{
+	struct sigaction action = {.sa_handler = jump_away};
+	volatile uint32_t number = 0;
+	uint32_t after;
+
+	start_in(GP_RINGS_AUTO);
+	sigaction(SIGALRM, &action, NULL);
+	for (volatile uint32_t round = 0; round < ROUNDS; round++) {
+		struct itimerval timer = {{0, 0}, {0, 30}};
+
+		if (sigsetjmp(way_out, 1) == 0) {
+			setitimer(ITIMER_REAL, &timer, NULL);
+			while (number < NUMBERS / 2) {
+				emit_call(number);
+				number++;
+			}
+		}
+	}
+	after = number;
+	for (uint32_t i = 0; i < 1000; i++)
+		emit_call(NUMBERS / 2 + i);
+	stop_and_read();
+	for (uint32_t i = 0; i < NUMBERS; i++)
+		CHECK(times[i] <= (i < after ? 2 : 1)); /* the interrupted one may be sent again */
+	CHECK(said.calls > 0);
+}
+
+/* ---- two threads and the writer ---- */
+
+static void *emit_half(void *first)
+{
+	for (uint32_t i = (uint32_t)(uintptr_t)first; i < 400000; i += 2)
+		emit_call_surely(i);
+	return NULL;
+}
+
+static void busy_threads(void)
+{
+	pthread_t threads[2];
+
+	start_in(GP_RINGS_AUTO);
+	for (uintptr_t i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, emit_half, (void *)i) == 0);
+	for (uint32_t i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	stop_and_read();
+	for (uint32_t i = 0; i < 400000; i++)
+		CHECK(times[i] == 1);
+}
+
+#define CASE(name)                                                                                 \
+	static void test_##name(void **unused)                                                     \
+	{                                                                                          \
+		(void)unused;                                                                      \
+		run_case(name);                                                                    \
+	}
+#define CASES(X)                                                                                   \
+	X(ten_thousand_short_threads)                                                              \
+	X(ten_thousand_short_threads_in_memory)                                                    \
+	X(a_crowd_shares_what_there_is)                                                            \
+	X(a_thread_may_emit_while_it_ends)                                                         \
+	X(handlers_interrupt_records)                                                              \
+	X(a_handler_that_jumps_away_is_survived)                                                   \
+	X(busy_threads)
+CASES(CASE)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define ROW(name) cmocka_unit_test(test_##name),
+		CASES(ROW)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,400 @@
+/*
+ * trace_check: reads a trace file and a ring file as the headers of include/gpuprof/ say, and in
+ * nothing as the product does, so that a misunderstanding on either side shows.
+ */
+#ifndef TESTS_COLLECTOR_TRACE_CHECK_H
+#define TESTS_COLLECTOR_TRACE_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/crc32c.h"
+#include "gpuprof/field.h"
+#include "gpuprof/ring_file.h"
+#include "gpuprof/trace.h"
+
+#define MAX_TRACKED_RINGS 65536
+
+struct any_record {
+	union {
+		struct gp_record record;
+#define X(number, NAME, name) struct gp_record_##name name;
+		GP_RECORD_KINDS(X)
+#undef X
+		char bytes[128];
+	};
+	const uint8_t *text; /* of a string */
+};
+
+struct found {
+	const struct any_record *record;
+	uint32_t ring;
+	uint32_t thread; /* of the ring, or as a THREAD record says */
+};
+
+typedef void found_fn(void *context, const struct found *found);
+
+struct scan {
+	found_fn *fn;
+	void *context;
+	uint64_t chunks;
+	uint64_t records;
+	uint64_t damaged_bytes;
+	uint64_t cut_bytes;
+	uint64_t sequence;                /* expected next */
+	uint64_t next[MAX_TRACKED_RINGS]; /* per ring: position after the last chunk */
+	bool known[MAX_TRACKED_RINGS];
+	const char *error;
+};
+
+static const uint32_t record_bytes[GP_RECORD_KIND_LIMIT] __attribute__((unused)) = {
+#define X(number, NAME, name) [number] = sizeof(struct gp_record_##name),
+	GP_RECORD_KINDS(X)
+#undef X
+};
+
+/* ---- decoding a payload ---- */
+
+struct decoder {
+	const uint8_t *at, *end;
+	bool failed;
+	uint64_t last[GP_RECORD_KIND_LIMIT][GP_MAX_FIELDS_PER_RECORD];
+	uint64_t before[GP_RECORD_KIND_LIMIT][GP_MAX_FIELDS_PER_RECORD];
+	uint64_t end_ticks, end_ns;
+};
+
+static inline uint64_t take_varint(struct decoder *decoder)
+{
+	uint64_t value = 0;
+
+	for (int shift = 0; shift < 70; shift += 7) {
+		uint8_t byte;
+
+		if (decoder->at == decoder->end)
+			break;
+		byte = *decoder->at++;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	decoder->failed = true;
+	return 0;
+}
+
+static inline uint64_t unzigzag(uint64_t value)
+{
+	return value & 1 ? ~(value >> 1) : value >> 1;
+}
+
+static inline bool counts_ticks(uint8_t kind)
+{
+	return kind == GP_RECORD_CALL || kind == GP_RECORD_MEMORY;
+}
+
+static inline uint64_t predicted(const struct decoder *decoder, const struct gp_field *field, int i)
+{
+	uint64_t last = decoder->last[field->kind][i];
+
+	if (field->rule == GP_RULE_STRIDE)
+		return last + (last - decoder->before[field->kind][i]);
+	if (field->rule == GP_RULE_AFTER)
+		return counts_ticks(field->kind) ? decoder->end_ticks : decoder->end_ns;
+	return last;
+}
+
+static inline void note_end(struct decoder *decoder, const struct any_record *record)
+{
+	const struct gp_record_call *call = &record->call;
+
+	if (counts_ticks(call->kind))
+		decoder->end_ticks = call->start_ticks + call->duration_low_ticks +
+				     ((uint64_t)call->duration_high_ticks << 32);
+	else if (call->kind >= GP_RECORD_KERNEL && call->kind <= GP_RECORD_OVERHEAD)
+		decoder->end_ns =
+			record->kernel.end_ns; /* all of these have it at the same place */
+}
+
+/* One field: its value as a number; what is remembered of it is the coded value. */
+static inline uint64_t take_field(struct decoder *decoder, const struct gp_field *field, int i,
+				  bool present, uint64_t start)
+{
+	uint64_t value = predicted(decoder, field, i);
+
+	if (present)
+		value += unzigzag(take_varint(decoder));
+	decoder->before[field->kind][i] = decoder->last[field->kind][i];
+	decoder->last[field->kind][i] = value;
+	return field->rule == GP_RULE_LENGTH ? start + value : value;
+}
+
+static inline void take_record(struct decoder *decoder, struct any_record *record)
+{
+	uint8_t kind = *decoder->at++;
+	uint64_t mask = take_varint(decoder);
+	uint64_t start = 0;
+	int i = 0;
+
+	memset(record, 0, sizeof(*record));
+	if (kind == 0 || kind >= GP_RECORD_KIND_LIMIT) {
+		decoder->failed = true;
+		return;
+	}
+	record->record.kind = kind;
+	if (kind != GP_RECORD_STRING)
+		record->record.slots = (uint8_t)(record_bytes[kind] / GP_SLOT_BYTES);
+	for (size_t f = 0; f < GP_FIELDS; f++) {
+		uint64_t value;
+
+		if (gp_fields[f].kind != kind)
+			continue;
+		value = take_field(decoder, &gp_fields[f], i, mask >> i & 1, start);
+		if (i++ == 0)
+			start = value;
+		memcpy(record->bytes + gp_fields[f].offset, &value, gp_fields[f].bytes);
+	}
+	if (mask >> i != 0)
+		decoder->failed = true;
+	note_end(decoder, record);
+	if (kind == GP_RECORD_STRING) {
+		uint32_t length = record->string.length_bytes;
+
+		record->text = decoder->at;
+		if (length > (size_t)(decoder->end - decoder->at))
+			decoder->failed = true;
+		else
+			decoder->at += length;
+	}
+}
+
+/* ---- records of a ring, in order ---- */
+
+static inline uint32_t slots_of(const struct any_record *record)
+{
+	return record->record.kind == GP_RECORD_STRING
+		       ? gp_string_slots(record->string.length_bytes)
+		       : record->record.slots;
+}
+
+/* Tell of a record; returns the thread that the next one belongs to. */
+static inline uint32_t tell(struct scan *scan, const struct any_record *record, uint32_t ring,
+			    uint32_t thread, uint32_t ring_thread)
+{
+	struct found found = {record, ring, thread};
+
+	if (record->record.kind == GP_RECORD_THREAD)
+		return record->thread.id;
+	scan->records++;
+	if (ring != 0 && thread == 0)
+		scan->error = "a record of nobody";
+	if (scan->fn != NULL)
+		scan->fn(scan->context, &found);
+	return ring_thread;
+}
+
+static inline void scan_payload(struct scan *scan, const struct gp_chunk_header *header)
+{
+	static struct decoder decoder;
+	const uint8_t *payload = (const uint8_t *)(header + 1);
+	uint32_t thread = header->thread;
+	uint32_t slots = 0, records = 0;
+
+	memset(&decoder, 0, sizeof(decoder));
+	decoder.at = payload;
+	decoder.end = payload + header->payload_bytes;
+	while (decoder.at < decoder.end && !decoder.failed) {
+		struct any_record record;
+
+		take_record(&decoder, &record);
+		if (decoder.failed)
+			break;
+		records++;
+		slots += slots_of(&record);
+		thread = tell(scan, &record, header->ring, thread, header->thread);
+	}
+	if (decoder.failed)
+		scan->error = "payload not understood";
+	if (records != header->records)
+		scan->error = "wrong number of records";
+	if (slots != header->position_slots && header->ring != 0)
+		scan->error = "wrong number of slots";
+}
+
+static inline void scan_chunk(struct scan *scan, const struct gp_chunk_header *header)
+{
+	uint32_t ring = header->ring;
+
+	if (header->sequence != scan->sequence)
+		scan->error = "sequence not continued";
+	scan->sequence = header->sequence + 1;
+	scan->chunks++;
+	if (ring >= MAX_TRACKED_RINGS) {
+		scan->error = "too many rings";
+		return;
+	}
+	if (ring != 0 && scan->known[ring] && scan->next[ring] != header->position)
+		scan->error =
+			scan->next[ring] > header->position ? "records twice" : "records missing";
+	if (ring != 0) {
+		scan->known[ring] = true;
+		scan->next[ring] = header->position + header->position_slots;
+	}
+	scan_payload(scan, header);
+}
+
+/* ---- the trace file ---- */
+
+static inline char *load(const char *path, size_t *bytes)
+{
+	FILE *file = fopen(path, "rb");
+	char *data;
+
+	*bytes = 0;
+	if (file == NULL)
+		return NULL;
+	fseek(file, 0, SEEK_END);
+	*bytes = (size_t)ftell(file);
+	rewind(file);
+	data = calloc(1, *bytes + 64);
+	if (fread(data, 1, *bytes, file) != *bytes)
+		*bytes = 0;
+	fclose(file);
+	return data;
+}
+
+static inline bool chunk_is_valid(const char *at, size_t left)
+{
+	const struct gp_chunk_header *header = (const void *)at;
+
+	return left >= sizeof(*header) && header->magic == GP_CHUNK_MAGIC &&
+	       header->payload_bytes >= 1 && header->payload_bytes <= GP_CHUNK_MAX_BYTES &&
+	       left >= sizeof(*header) + gp_chunk_padded_bytes(header->payload_bytes) &&
+	       header->crc == gp_crc32c(at + 12, sizeof(*header) - 12 + header->payload_bytes);
+}
+
+static inline void note_invalid(struct scan *scan, size_t bytes, bool last)
+{
+	*(last ? &scan->cut_bytes : &scan->damaged_bytes) += bytes;
+}
+
+/* Returns false where there is no such trace. */
+static inline bool scan_trace(struct scan *scan, const char *path)
+{
+	size_t bytes, at = 8, invalid = 0;
+	char *data = load(path, &bytes);
+
+	if (data == NULL || bytes < 8 || memcmp(data, "gpuprof\1", 8) != 0) {
+		free(data);
+		return false;
+	}
+	while (at < bytes) {
+		const struct gp_chunk_header *header = (const void *)(data + at);
+
+		if (!chunk_is_valid(data + at, bytes - at)) {
+			size_t step = bytes - at < 8 ? bytes - at : 8;
+
+			invalid += step;
+			at += step;
+			continue;
+		}
+		note_invalid(scan, invalid, false);
+		invalid = 0;
+		scan_chunk(scan, header);
+		at += sizeof(*header) + gp_chunk_padded_bytes(header->payload_bytes);
+	}
+	note_invalid(scan, invalid, true);
+	free(data);
+	return true;
+}
+
+/* ---- the ring file ---- */
+
+static inline void copy_slot(const char *ring, uint64_t position, char *slot)
+{
+	const struct gp_ring_header *header = (const void *)ring;
+
+	memcpy(slot, ring + GP_RING_HEADER_BYTES + (position % header->slot_count) * GP_SLOT_BYTES,
+	       GP_SLOT_BYTES);
+}
+
+static inline void scan_ring(struct scan *scan, const char *data)
+{
+	static char record_memory[GP_SLOT_BYTES * 513] __attribute__((aligned(8)));
+	const struct gp_ring_header *ring = (const void *)data;
+	uint64_t at = ring->tail;
+	uint32_t thread = ring->thread;
+
+	if (ring->ring < MAX_TRACKED_RINGS && scan->known[ring->ring])
+		at = scan->next[ring->ring];
+	while (at < ring->head) {
+		struct any_record record = {.text = NULL};
+		uint32_t slots;
+
+		copy_slot(data, at, record_memory);
+		memcpy(record.bytes, record_memory, GP_SLOT_BYTES);
+		slots = slots_of(&record);
+		if (slots == 0 || slots > 512 || slots > ring->head - at) {
+			scan->error = "damaged ring";
+			return;
+		}
+		for (uint32_t i = 1; i < slots; i++)
+			copy_slot(data, at + i, record_memory + i * GP_SLOT_BYTES);
+		if (record.record.kind == GP_RECORD_STRING)
+			record.text = (uint8_t *)record_memory + sizeof(struct gp_record_string);
+		else
+			memcpy(record.bytes, record_memory, slots * GP_SLOT_BYTES);
+		thread = tell(scan, &record, ring->ring, thread, ring->thread);
+		at += slots;
+	}
+}
+
+/* After scan_trace(): what the trace lacks.  Returns false where there is no ring file. */
+static inline bool scan_ring_file(struct scan *scan, const char *path, const char *trace_path)
+{
+	size_t bytes, at = GP_RING_HEADER_BYTES;
+	char *data = load(path, &bytes);
+	const struct gp_ring_file_header *file = (const void *)data;
+
+	if (data == NULL)
+		return false;
+	if (memcmp(file->magic, GP_RING_FILE_MAGIC, 8) != 0 || file->pid == 0 ||
+	    file->start_time == 0 || strcmp(file->trace_path, trace_path) != 0)
+		scan->error = "wrong ring file header";
+	while (at + GP_RING_HEADER_BYTES <= bytes) {
+		const struct gp_ring_header *ring = (const void *)(data + at);
+
+		if (ring->magic != GP_RING_MAGIC)
+			break;
+		if (ring->ring != 0)
+			scan_ring(scan, data + at);
+		at += GP_RING_HEADER_BYTES + (size_t)ring->slot_count * GP_SLOT_BYTES;
+	}
+	free(data);
+	return true;
+}
+
+/* ---- for simple questions ---- */
+
+static inline bool is_kind(const struct found *found, uint8_t kind)
+{
+	return found->record->record.kind == kind;
+}
+
+static inline const struct gp_record_string *as_string(const struct found *found)
+{
+	return is_kind(found, GP_RECORD_STRING) ? &found->record->string : NULL;
+}
+
+static inline bool string_is(const struct found *found, uint16_t space, uint32_t id,
+			     const char *text)
+{
+	const struct gp_record_string *string = as_string(found);
+
+	return string != NULL && string->space == space && string->id == id &&
+	       string->length_bytes == strlen(text) &&
+	       memcmp(found->record->text, text, strlen(text)) == 0;
+}
+
+#endif

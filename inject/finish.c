@@ -19,9 +19,9 @@
 #include "inject/output.h"
 #include "inject/say.h"
 
-#define HELPER_STACK_BYTES (64u * 1024u)
-#define PROGRESS_FD        3
-#define MOST_VARIABLES     4096
+#define STACK_BYTES    (64u * 1024u)
+#define PROGRESS_FD    3
+#define MOST_VARIABLES 4096
 
 /*
  * Three processes: the program; a helper, which shares its memory, never execs and therefore ends
@@ -32,6 +32,7 @@ struct job {
 	char *arguments[8];
 	char *environment[MOST_VARIABLES + 1];
 	int progress_fd;
+	char *child_stack;
 	volatile pid_t child;
 	volatile int status; /* of the child; -1 = could not be run */
 };
@@ -77,25 +78,30 @@ static void become_clean(const struct job *job)
 	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);
 }
 
+static int run_program(void *data)
+{
+	struct job *job = data;
+
+	become_clean(job);
+	execve(job->arguments[0], job->arguments, job->environment);
+	syscall(SYS_exit, 127);
+	return 0;
+}
+
+/* The child shares our memory until it execs, and has a stack of its own: no page is copied, no
+ * frame of ours touched. */
 static int helper(void *data)
 {
 	struct job *job = data;
-	/* shares memory and suspends us until exec, so no page is copied and the child may use our
-	 * stack */
-	pid_t child = (pid_t)syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
 	int status = -1;
 
-	if (child == 0) {
-		become_clean(job);
-		execve(job->arguments[0], job->arguments, job->environment);
-		syscall(SYS_exit, 127);
-	}
-	job->child = child;
-	if (child > 0)
-		while (waitpid(child, &status, __WALL) < 0 && errno == EINTR)
+	job->child = clone(run_program, job->child_stack + STACK_BYTES,
+			   CLONE_VM | CLONE_VFORK | SIGCHLD, job);
+	if (job->child > 0)
+		while (waitpid(job->child, &status, __WALL) < 0 && errno == EINTR)
 			;
-	job->status = child > 0 ? status : -1;
-	/* our copy of the write end closes with us: the program sees the end of the pipe */
+	job->status = status;
+	/* our copy of the pipe's write end closes with us: the program sees its end */
 	syscall(SYS_exit, 0);
 	return 0;
 }
@@ -120,12 +126,13 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 
 static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
 {
-	char *stack = mmap(NULL, HELPER_STACK_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	char *stacks = mmap(NULL, (size_t)2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
-	if (stack == MAP_FAILED)
+	if (stacks == MAP_FAILED)
 		return false;
-	pid_t pid = clone(helper, stack + HELPER_STACK_BYTES, CLONE_VM, job);
+	job->child_stack = stacks + STACK_BYTES;
+	pid_t pid = clone(helper, stacks + STACK_BYTES, CLONE_VM, job);
 
 	close(pipe_fds[1]);
 	if (pid < 0)

@@ -17,12 +17,13 @@ struct sim_call {
 	enum sim_domain domain;
 	uint32_t cbid;
 	const char *name;
-	const void *params;   /* the structure of the generated_*_meta.h headers */
-	const char *symbol;   /* the kernel's mangled name, of launches */
-	int per_thread;	      /* a _ptsz or _ptds function: stream 0 is the thread's own */
+	const void *params; /* the structure of the generated_*_meta.h headers */
+	const char *symbol; /* the kernel's mangled name, of launches */
+	int per_thread;     /* a _ptsz or _ptds function: stream 0 is the thread's own */
+	bool quiet;         /* no callback */
 	int result;
 	uint32_t correlation;
-	uint64_t data;	      /* the tool's, kept from enter to exit */
+	uint64_t data; /* the tool's, kept from enter to exit */
 	uint64_t start_ns;
 	struct sim_call *outer;
 };
@@ -66,7 +67,7 @@ struct sim_sync_event {
 /* All but callback may be NULL; they are set before anything is enabled and never change back. */
 struct sim_tools {
 	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* wanted, by callback id */
-	_Atomic bool records[SIM_DOMAINS];		     /* API records wanted */
+	_Atomic bool records[SIM_DOMAINS];                   /* API records wanted */
 	void (*api)(struct sim_call *call, bool exit);
 	void (*api_record)(const struct sim_call *call, uint64_t end_ns);
 	void (*operation)(const struct sim_op *op);

@@ -3,11 +3,9 @@
 #include <time.h>
 
 #define NS_PER_S UINT64_C(1000000000)
-#define SPIN_NS 20000 /* below this a sleep would overshoot by more than it saves */
+#define SPIN_NS  20000 /* below this a sleep would overshoot by more than it saves */
 
 static uint64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC at the first reading */
-static bool started;
-static bool forked;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -30,41 +28,39 @@ uint64_t sim_now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC) + realtime_offset_ns;
 }
 
+static struct timespec monotonic(uint64_t when)
+{
+	uint64_t ns = when - realtime_offset_ns;
+
+	return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S),
+				 .tv_nsec = (long)(ns % NS_PER_S)};
+}
+
+void sim_cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t when)
+{
+	struct timespec t = monotonic(when);
+
+	pthread_cond_timedwait(cond, lock, &t);
+}
+
 void sim_wait_until_ns(uint64_t when)
 {
-	uint64_t now = sim_now_ns();
-
-	if (when > now + SPIN_NS) {
-		uint64_t until = when - realtime_offset_ns;
-		struct timespec t = { .tv_sec = (time_t)(until / NS_PER_S),
-				      .tv_nsec = (long)(until % NS_PER_S) };
+	if (when > sim_now_ns() + SPIN_NS) {
+		struct timespec t = monotonic(when);
 
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
 			;
 	}
 	while (sim_now_ns() < when)
 		;
-}
-
-static void in_child(void)
-{
-	forked = started;
-}
-
-static void watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, in_child);
-}
-
-void sim_started(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch_forks);
-	started = true;
-}
-
-bool sim_forked(void)
-{
-	return forked;
 }

@@ -9,12 +9,12 @@ static const struct {
 	const char *name;
 	enum sim_fault fault;
 } fault_names[] = {
-	{ "subscriber-taken", SIM_FAULT_SUBSCRIBER_TAKEN },
-	{ "drop-records", SIM_FAULT_DROP_RECORDS },
-	{ "zero-timestamps", SIM_FAULT_ZERO_TIMESTAMPS },
-	{ "late-buffers", SIM_FAULT_LATE_BUFFERS },
-	{ "flush-hangs", SIM_FAULT_FLUSH_HANGS },
-	{ "stuck-correlation", SIM_FAULT_STUCK_CORRELATION },
+	{"subscriber-taken", SIM_FAULT_SUBSCRIBER_TAKEN},
+	{"drop-records", SIM_FAULT_DROP_RECORDS},
+	{"zero-timestamps", SIM_FAULT_ZERO_TIMESTAMPS},
+	{"late-buffers", SIM_FAULT_LATE_BUFFERS},
+	{"flush-hangs", SIM_FAULT_FLUSH_HANGS},
+	{"stuck-correlation", SIM_FAULT_STUCK_CORRELATION},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

@@ -31,15 +31,15 @@ static bool on_device(const struct side *side)
 static uint8_t copy_kind(const struct side *to, const struct side *from)
 {
 	if (from->kind == SIM_MEMORY_ARRAY)
-		return to->kind == SIM_MEMORY_ARRAY ? CUPTI_ACTIVITY_MEMCPY_KIND_ATOA :
-		       on_device(to)		    ? CUPTI_ACTIVITY_MEMCPY_KIND_ATOD :
-						      CUPTI_ACTIVITY_MEMCPY_KIND_ATOH;
+		return to->kind == SIM_MEMORY_ARRAY ? CUPTI_ACTIVITY_MEMCPY_KIND_ATOA
+		       : on_device(to)              ? CUPTI_ACTIVITY_MEMCPY_KIND_ATOD
+						    : CUPTI_ACTIVITY_MEMCPY_KIND_ATOH;
 	if (to->kind == SIM_MEMORY_ARRAY)
-		return on_device(from) ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOA :
-					 CUPTI_ACTIVITY_MEMCPY_KIND_HTOA;
+		return on_device(from) ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOA
+				       : CUPTI_ACTIVITY_MEMCPY_KIND_HTOA;
 	if (on_device(from))
-		return on_device(to) ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOD :
-				       CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+		return on_device(to) ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOD
+				     : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
 	return on_device(to) ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_HTOH;
 }
 
@@ -53,12 +53,16 @@ static bool between_devices(const struct side *to, const struct side *from)
 static CUresult copy(CUstream handle, bool async, struct side *to, struct side *from, size_t width,
 		     size_t height, size_t depth)
 {
-	struct sim_transfer t = { .to = to->at,		   .from = from->at,
-				  .width = width,	   .height = height,
-				  .depth = depth,	   .to_pitch = to->pitch,
-				  .from_pitch = from->pitch, .to_slice = to->slice,
-				  .from_slice = from->slice };
-	struct sim_op op = { .kind = SIM_OP_COPY, .bytes = width * height * depth };
+	struct sim_transfer t = {.to = to->at,
+				 .from = from->at,
+				 .width = width,
+				 .height = height,
+				 .depth = depth,
+				 .to_pitch = to->pitch,
+				 .from_pitch = from->pitch,
+				 .to_slice = to->slice,
+				 .from_slice = from->slice};
+	struct sim_op op = {.kind = SIM_OP_COPY, .bytes = width * height * depth};
 	CUresult r = sim_drv_stream(handle, &op.stream);
 
 	if (r || !op.bytes)
@@ -87,7 +91,7 @@ static bool device_range(CUdeviceptr at, size_t bytes)
 static CUresult copy_flat(CUstream stream, bool async, CUdeviceptr to, CUdeviceptr from,
 			  size_t bytes)
 {
-	struct side a = { .at = (char *)(uintptr_t)to }, b = { .at = (char *)(uintptr_t)from };
+	struct side a = {.at = (char *)(uintptr_t)to}, b = {.at = (char *)(uintptr_t)from};
 
 	if (bytes && (!to || !from))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -204,7 +208,8 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, bool async, CUstream s)
 	CUresult r;
 
 	r = side_of(&from, p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
-		    p->srcPitch ? p->srcPitch : p->WidthInBytes, p->srcHeight ? p->srcHeight : p->Height);
+		    p->srcPitch ? p->srcPitch : p->WidthInBytes,
+		    p->srcHeight ? p->srcHeight : p->Height);
 	if (!r)
 		r = side_of(&to, p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray,
 			    p->dstPitch ? p->dstPitch : p->WidthInBytes,
@@ -218,23 +223,23 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, bool async, CUstream s)
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *p, bool async, CUstream s)
 {
-	CUDA_MEMCPY3D whole = { .srcXInBytes = p->srcXInBytes,
-				.srcY = p->srcY,
-				.srcMemoryType = p->srcMemoryType,
-				.srcHost = p->srcHost,
-				.srcDevice = p->srcDevice,
-				.srcArray = p->srcArray,
-				.srcPitch = p->srcPitch,
-				.dstXInBytes = p->dstXInBytes,
-				.dstY = p->dstY,
-				.dstMemoryType = p->dstMemoryType,
-				.dstHost = p->dstHost,
-				.dstDevice = p->dstDevice,
-				.dstArray = p->dstArray,
-				.dstPitch = p->dstPitch,
-				.WidthInBytes = p->WidthInBytes,
-				.Height = p->Height,
-				.Depth = 1 };
+	CUDA_MEMCPY3D whole = {.srcXInBytes = p->srcXInBytes,
+			       .srcY = p->srcY,
+			       .srcMemoryType = p->srcMemoryType,
+			       .srcHost = p->srcHost,
+			       .srcDevice = p->srcDevice,
+			       .srcArray = p->srcArray,
+			       .srcPitch = p->srcPitch,
+			       .dstXInBytes = p->dstXInBytes,
+			       .dstY = p->dstY,
+			       .dstMemoryType = p->dstMemoryType,
+			       .dstHost = p->dstHost,
+			       .dstDevice = p->dstDevice,
+			       .dstArray = p->dstArray,
+			       .dstPitch = p->dstPitch,
+			       .WidthInBytes = p->WidthInBytes,
+			       .Height = p->Height,
+			       .Depth = 1};
 
 	return copy_3d(&whole, async, s);
 }
@@ -267,11 +272,14 @@ CUresult sim_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 static CUresult set(CUstream handle, bool async, CUdeviceptr at, size_t pitch, uint32_t value,
 		    unsigned int value_bytes, size_t width, size_t height)
 {
-	struct sim_transfer t = { .to = (void *)(uintptr_t)at, .width = width * value_bytes,
-				  .height = height,	       .depth = 1,
-				  .to_pitch = pitch,	       .value = value,
-				  .value_bytes = value_bytes };
-	struct sim_op op = { .kind = SIM_OP_SET, .bytes = t.width * height };
+	struct sim_transfer t = {.to = (void *)(uintptr_t)at,
+				 .width = width * value_bytes,
+				 .height = height,
+				 .depth = 1,
+				 .to_pitch = pitch,
+				 .value = value,
+				 .value_bytes = value_bytes};
+	struct sim_op op = {.kind = SIM_OP_SET, .bytes = t.width * height};
 	CUresult r = sim_drv_stream(handle, &op.stream);
 
 	if (r || !op.bytes)

@@ -50,13 +50,11 @@ CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph, const CUgr
 	if (!graph || !p || !(p->func || p->kern))
 		return CUDA_ERROR_INVALID_VALUE;
 	node = add(out, graph, after, count, CU_GRAPH_NODE_TYPE_KERNEL);
-	node->op = (struct sim_op){
-		.kind = SIM_OP_KERNEL,
-		.kernel = { .function = p->func ? p->func : (CUfunction)p->kern,
-			    .grid = { p->gridDimX, p->gridDimY, p->gridDimZ },
-			    .block = { p->blockDimX, p->blockDimY, p->blockDimZ },
-			    .shared_bytes = p->sharedMemBytes }
-	};
+	node->op = (struct sim_op){.kind = SIM_OP_KERNEL,
+				   .kernel = {.function = p->func ? p->func : (CUfunction)p->kern,
+					      .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+					      .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+					      .shared_bytes = p->sharedMemBytes}};
 	node->duration_ns = sim_config()->kernel_ns;
 	return CUDA_SUCCESS;
 }
@@ -90,13 +88,13 @@ CUresult sim_cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraph
 	node->op.set.value = p->value;
 	node->op.set.memory = (uint8_t)sim_memory_kind(p->dst);
 	node->op.set.async = true;
-	node->transfer = (struct sim_transfer){ .to = (void *)(uintptr_t)p->dst,
-						.width = p->width * p->elementSize,
-						.height = p->height,
-						.depth = 1,
-						.to_pitch = p->pitch,
-						.value = p->value,
-						.value_bytes = p->elementSize };
+	node->transfer = (struct sim_transfer){.to = (void *)(uintptr_t)p->dst,
+					       .width = p->width * p->elementSize,
+					       .height = p->height,
+					       .depth = 1,
+					       .to_pitch = p->pitch,
+					       .value = p->value,
+					       .value_bytes = p->elementSize};
 	node->duration_ns = sim_op_duration_ns(&node->op);
 	return CUDA_SUCCESS;
 }
@@ -107,7 +105,7 @@ CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraph
 {
 	CUcontext current;
 	CUresult r = sim_drv_context(&current);
-	struct sim_capture capture = { .graph = graph };
+	struct sim_capture capture = {.graph = graph};
 	CUstream stream;
 
 	(void)ctx;
@@ -242,7 +240,8 @@ CUresult sim_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 	CUresult r = sim_drv_stream(stream, &s);
 
 	if (!r)
-		*status = s->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+		*status = s->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+				     : CU_STREAM_CAPTURE_STATUS_NONE;
 	return r;
 }
 

@@ -43,19 +43,20 @@ CUresult cuInit(unsigned int flags)
 	if (sim_config()->devices < 1)
 		return CUDA_ERROR_NO_DEVICE;
 	pthread_once(&once, initialise);
-	return sim_forked() ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
+	return (CUresult)sim_unusable();
 }
 
-static bool works_before_init(const struct sim_call *call)
+/* Before cuInit, after the end, and in a forked child. */
+static bool works_always(const struct sim_call *call)
 {
-	static const char *const names[] = { "cuDriverGetVersion", "cuGetProcAddress",
-					     "cuGetProcAddress_v2", "cuGetErrorString",
-					     "cuGetErrorName", "cuGetExportTable" };
+	static const char *const names[] = {"cuDriverGetVersion",  "cuGetProcAddress",
+					    "cuGetProcAddress_v2", "cuGetErrorString",
+					    "cuGetErrorName",      "cuGetExportTable"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(call->name, names[i]))
 			return true;
-	return false;
+	return sim_forked() && !strcmp(call->name, "cuDeviceGetCount");
 }
 
 int sim_drv_enter(struct sim_call *call, const void *function)
@@ -63,9 +64,9 @@ int sim_drv_enter(struct sim_call *call, const void *function)
 	if (function)
 		call->symbol = ((const struct CUfunc_st *)function)->name;
 	sim_call_enter(call);
-	if (sim_forked() || (!initialised && !works_before_init(call)))
-		return CUDA_ERROR_NOT_INITIALIZED;
-	return CUDA_SUCCESS;
+	if (works_always(call))
+		return CUDA_SUCCESS;
+	return initialised ? sim_unusable() : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 int sim_drv_exit(struct sim_call *call, int result)
@@ -122,7 +123,8 @@ static const struct version *variant(const char *function, int version, int per_
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		const struct version *v = &versions[i];
 
-		if (strcmp(v->function, function) || v->per_thread != per_thread || v->since > version)
+		if (strcmp(v->function, function) || v->per_thread != per_thread ||
+		    v->since > version)
 			continue;
 		if (!best || v->since > best->since)
 			best = v;
@@ -147,8 +149,8 @@ CUresult sim_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion
 		v = variant(symbol, cudaVersion, 0);
 	*pfn = dlsym(self, v ? v->symbol : symbol);
 	if (symbolStatus)
-		*symbolStatus = *pfn ? CU_GET_PROC_ADDRESS_SUCCESS :
-				       CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+		*symbolStatus =
+			*pfn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	return *pfn || symbolStatus ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 

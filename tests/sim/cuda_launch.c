@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_THREADS 1024
+#define MAX_THREADS        1024
 #define MAX_DYNAMIC_SHARED 232448
-#define CYCLES_PER_US 1975 /* the H200's clock */
+#define CYCLES_PER_US      1975 /* the H200's clock */
 
 static _Atomic uint32_t next_module_id = 1;
 
@@ -92,7 +92,7 @@ static void load_function(struct CUfunc_st *f)
 
 static void tell_module(uint32_t event, const struct CUmod_st *m, const void *image)
 {
-	CUpti_ModuleResourceData data = { .moduleId = m->id, .pCubin = image };
+	CUpti_ModuleResourceData data = {.moduleId = m->id, .pCubin = image};
 
 	sim_tell_resource(event, sim_current(), NULL, &data);
 }
@@ -247,9 +247,9 @@ CUresult sim_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 }
 
 CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
-								   int blockSize,
-								   size_t dynamicSMemSize,
-								   unsigned int flags)
+								  int blockSize,
+								  size_t dynamicSMemSize,
+								  unsigned int flags)
 {
 	(void)func;
 	(void)dynamicSMemSize;
@@ -329,10 +329,10 @@ CUresult sim_cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsi
 			    unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
 			    CUstream stream, void **arguments, void **extra)
 {
-	struct sim_op op = { .kernel = { .function = f,
-					 .grid = { gx, gy, gz },
-					 .block = { bx, by, bz },
-					 .shared_bytes = shared } };
+	struct sim_op op = {.kernel = {.function = f,
+				       .grid = {gx, gy, gz},
+				       .block = {bx, by, bz},
+				       .shared_bytes = shared}};
 
 	(void)extra;
 	return launch(&op, stream, arguments);
@@ -343,11 +343,11 @@ CUresult sim_cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned i
 				       unsigned int bz, unsigned int shared, CUstream stream,
 				       void **arguments)
 {
-	struct sim_op op = { .kernel = { .function = f,
-					 .grid = { gx, gy, gz },
-					 .block = { bx, by, bz },
-					 .shared_bytes = shared,
-					 .cooperative = true } };
+	struct sim_op op = {.kernel = {.function = f,
+				       .grid = {gx, gy, gz},
+				       .block = {bx, by, bz},
+				       .shared_bytes = shared,
+				       .cooperative = true}};
 
 	return launch(&op, stream, arguments);
 }
@@ -365,7 +365,7 @@ static void read_attribute(struct sim_op *op, const CUlaunchAttribute *a)
 
 CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **arguments, void **extra)
 {
-	struct sim_op op = { .kernel = { .function = f } };
+	struct sim_op op = {.kernel = {.function = f}};
 
 	(void)extra;
 	if (!c)

@@ -9,11 +9,11 @@
 
 static void tell(const struct sim_range *r, bool release)
 {
-	struct sim_memory_event e = { .release = release,
-				      .kind = (uint8_t)r->kind,
-				      .address = r->start,
-				      .bytes = r->bytes,
-				      .ctx = r->ctx };
+	struct sim_memory_event e = {.release = release,
+				     .kind = (uint8_t)r->kind,
+				     .address = r->start,
+				     .bytes = r->bytes,
+				     .ctx = r->ctx};
 
 	sim_tell_memory(&e);
 }
@@ -24,7 +24,8 @@ static CUresult allocate(enum sim_memory_kind kind, size_t bytes, struct sim_ran
 	CUresult r = sim_drv_context(&ctx);
 
 	if (!r)
-		r = bytes ? sim_memory_alloc(ctx, kind, bytes, NULL, range) : CUDA_ERROR_INVALID_VALUE;
+		r = bytes ? sim_memory_alloc(ctx, kind, bytes, NULL, range)
+			  : CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		tell(range, false);
 	else if (r == CUDA_ERROR_OUT_OF_MEMORY)
@@ -60,7 +61,8 @@ CUresult sim_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int 
 
 	(void)flags;
 	if (!atomic_exchange(&used, true))
-		sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, sim_now_ns(), sim_now_ns());
+		sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, sim_now_ns(),
+				  sim_now_ns());
 	r = allocate(SIM_MEMORY_MANAGED, bytesize, &range);
 	if (!r)
 		*dptr = range.start;
@@ -81,6 +83,8 @@ static CUresult release(uintptr_t start, bool host)
 		sim_context_wait(range.ctx);
 	if (sim_memory_free(start, &range))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (range.pool)
+		range.pool->used_bytes -= range.bytes;
 	tell(&range, true);
 	return CUDA_SUCCESS;
 }
@@ -113,11 +117,11 @@ CUresult sim_cuMemAllocHost_v2(void **pp, size_t bytesize)
 
 CUresult sim_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 {
-	struct sim_range range = { .start = (uintptr_t)p,
-				   .bytes = bytesize,
-				   .kind = SIM_MEMORY_PINNED,
-				   .registered = true,
-				   .flags = Flags };
+	struct sim_range range = {.start = (uintptr_t)p,
+				  .bytes = bytesize,
+				  .kind = SIM_MEMORY_PINNED,
+				  .registered = true,
+				  .flags = Flags};
 	CUresult r = sim_drv_context(&range.ctx);
 
 	if (r)
@@ -147,8 +151,8 @@ CUresult sim_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned 
 {
 	(void)Flags;
 	*pdptr = (CUdeviceptr)(uintptr_t)p;
-	return sim_memory_kind((uintptr_t)p) == SIM_MEMORY_PINNED ? CUDA_SUCCESS :
-								    CUDA_ERROR_INVALID_VALUE;
+	return sim_memory_kind((uintptr_t)p) == SIM_MEMORY_PINNED ? CUDA_SUCCESS
+								  : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_cuMemHostGetFlags(unsigned int *pFlags, void *p)
@@ -263,10 +267,10 @@ CUresult sim_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR 
 
 CUresult sim_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *d)
 {
-	CUDA_ARRAY3D_DESCRIPTOR whole = { .Width = d->Width,
-					  .Height = d->Height,
-					  .Format = d->Format,
-					  .NumChannels = d->NumChannels };
+	CUDA_ARRAY3D_DESCRIPTOR whole = {.Width = d->Width,
+					 .Height = d->Height,
+					 .Format = d->Format,
+					 .NumChannels = d->NumChannels};
 
 	return sim_cuArray3DCreate_v2(pHandle, &whole);
 }

@@ -10,9 +10,9 @@
 #define GRANULARITY ((size_t)2 << 20)
 
 /* CUpti_ActivityMemoryPoolOperationType */
-#define POOL_CREATED 1u
+#define POOL_CREATED   1u
 #define POOL_DESTROYED 2u
-#define POOL_TRIMMED 3u
+#define POOL_TRIMMED   3u
 
 static void tell_pool(uint32_t operation, CUmemoryPool pool)
 {
@@ -60,14 +60,14 @@ static CUmemoryPool current_pool(struct sim_device *device)
 
 static void tell(const struct sim_range *r, bool release, CUstream stream)
 {
-	struct sim_memory_event e = { .release = release,
-				      .kind = (uint8_t)r->kind,
-				      .address = r->start,
-				      .bytes = r->bytes,
-				      .ctx = r->ctx,
-				      .stream = stream,
-				      .async = true,
-				      .pool = r->pool };
+	struct sim_memory_event e = {.release = release,
+				     .kind = (uint8_t)r->kind,
+				     .address = r->start,
+				     .bytes = r->bytes,
+				     .ctx = r->ctx,
+				     .stream = stream,
+				     .async = true,
+				     .pool = r->pool};
 
 	sim_tell_memory(&e);
 }
@@ -83,9 +83,15 @@ CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemor
 		return r;
 	if (!bytesize || !pool)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = sim_memory_alloc(s->ctx, SIM_MEMORY_DEVICE, bytesize, pool, &range);
+	r = sim_memory_alloc(s->ctx, SIM_MEMORY_DEVICE, bytesize, s->capture ? NULL : pool, &range);
 	if (r)
 		return r;
+	if (s->capture) { /* the graph's memory: an address, and no allocation that anybody is told
+			     of */
+		sim_capture_add(s, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+		*dptr = range.start;
+		return CUDA_SUCCESS;
+	}
 	pool->used_bytes += bytesize;
 	if (pool->used_bytes > pool->high_bytes)
 		pool->high_bytes = pool->used_bytes;
@@ -99,7 +105,9 @@ CUresult sim_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStrea
 	CUstream s;
 	CUresult r = sim_drv_stream(hStream, &s);
 
-	return r ? r : sim_cuMemAllocFromPoolAsync(dptr, bytesize, current_pool(s->ctx->device), hStream);
+	return r ? r
+		 : sim_cuMemAllocFromPoolAsync(dptr, bytesize, current_pool(s->ctx->device),
+					       hStream);
 }
 
 CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
@@ -112,6 +120,10 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 		return r;
 	if (!dptr)
 		return CUDA_SUCCESS;
+	if (s->capture) {
+		sim_capture_add(s, CU_GRAPH_NODE_TYPE_MEM_FREE);
+		return CUDA_SUCCESS;
+	}
 	r = sim_memory_free(dptr, &range);
 	if (r)
 		return r;
@@ -215,7 +227,8 @@ CUresult sim_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 	return CUDA_SUCCESS;
 }
 
-/* ---- virtual memory management: a handle is a memory file, a mapping a mapping of it ----------- */
+/* ---- virtual memory management: a handle is a memory file, a mapping a mapping of it -----------
+ */
 
 struct physical {
 	int fd;
@@ -237,8 +250,7 @@ static void drop(struct physical *p)
 static void tell_mapping(CUdeviceptr ptr, size_t size, bool release)
 {
 	struct sim_memory_event e = {
-		.release = release, .kind = SIM_MEMORY_DEVICE, .address = ptr, .bytes = size
-	};
+		.release = release, .kind = SIM_MEMORY_DEVICE, .address = ptr, .bytes = size};
 
 	sim_tell_memory(&e);
 }
@@ -284,7 +296,7 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	if (!sim_memory_charge(device, size))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	p = calloc(1, sizeof(*p));
-	*p = (struct physical){ .bytes = size, .device = device, .uses = 1 };
+	*p = (struct physical){.bytes = size, .device = device, .uses = 1};
 	p->fd = memfd_create("gpusim", MFD_CLOEXEC);
 	if (p->fd < 0 || ftruncate(p->fd, (off_t)size)) {
 		drop(p);
@@ -306,13 +318,13 @@ CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 		      CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
 	struct physical *p = (struct physical *)(uintptr_t)handle;
-	struct sim_range range = { .start = ptr,
-				   .bytes = size,
-				   .kind = SIM_MEMORY_DEVICE,
-				   .mapped = true,
-				   .device = p->device,
-				   .ctx = sim_current(),
-				   .physical = p };
+	struct sim_range range = {.start = ptr,
+				  .bytes = size,
+				  .kind = SIM_MEMORY_DEVICE,
+				  .mapped = true,
+				  .device = p->device,
+				  .ctx = sim_current(),
+				  .physical = p};
 
 	(void)flags;
 	if (sim_memory_register(&range))
@@ -339,9 +351,9 @@ CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 
 CUresult sim_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
-	int protection = count && desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ?
-				 PROT_READ | PROT_WRITE :
-				 PROT_READ;
+	int protection = count && desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+				 ? PROT_READ | PROT_WRITE
+				 : PROT_READ;
 
 	if (mprotect((void *)(uintptr_t)ptr, size, protection))
 		return CUDA_ERROR_INVALID_VALUE;

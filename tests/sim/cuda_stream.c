@@ -14,9 +14,11 @@ CUresult sim_drv_stream(CUstream handle, CUstream *stream)
 
 void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start)
 {
-	struct sim_sync_event e = {
-		.type = type, .stream = stream, .event = event, .start = start, .end = sim_now_ns()
-	};
+	struct sim_sync_event e = {.type = type,
+				   .stream = stream,
+				   .event = event,
+				   .start = start,
+				   .end = sim_now_ns()};
 
 	if (sim_tools.sync)
 		sim_tools.sync(&e);
@@ -190,7 +192,7 @@ CUresult sim_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, vo
 	CUresult r;
 
 	(void)flags;
-	*c = (struct stream_callback){ .stream = hStream, .fn = callback, .data = userData };
+	*c = (struct stream_callback){.stream = hStream, .fn = callback, .data = userData};
 	r = sim_cuLaunchHostFunc(hStream, run_callback, c);
 	if (r)
 		free(c);
@@ -257,7 +259,8 @@ CUresult sim_cuEventSynchronize(CUevent hEvent)
 
 CUresult sim_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
-	if (!sim_event_valid(hStart) || !sim_event_valid(hEnd) || !hStart->recorded || !hEnd->recorded)
+	if (!sim_event_valid(hStart) || !sim_event_valid(hEnd) || !hStart->recorded ||
+	    !hEnd->recorded)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!sim_event_done(hStart) || !sim_event_done(hEnd))
 		return CUDA_ERROR_NOT_READY;

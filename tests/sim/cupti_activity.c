@@ -42,6 +42,7 @@ static bool only_accepted(CUpti_ActivityKind kind)
 
 static void set_default_lanes(void)
 {
+	sim_buffers_start();
 	if (!per_thread_set)
 		sim_buffers_per_thread(sim_config()->cupti_version >= PER_THREAD_SINCE);
 	per_thread_set = true;
@@ -155,9 +156,9 @@ static size_t attribute_bytes(CUpti_ActivityAttribute attr)
 {
 	return attr == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
 			       attr == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
-			       attr == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER ?
-		       1 :
-		       sizeof(size_t);
+			       attr == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
+		       ? 1
+		       : sizeof(size_t);
 }
 
 static CUptiResult check_attribute(CUpti_ActivityAttribute attr, const size_t *bytes,
@@ -165,10 +166,11 @@ static CUptiResult check_attribute(CUpti_ActivityAttribute attr, const size_t *b
 {
 	if (!bytes || !value || (unsigned int)attr >= sizeof(attributes) / sizeof(attributes[0]))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (attr == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER && sim_config()->cupti_version < 21)
+	if (attr == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER &&
+	    sim_config()->cupti_version < 21)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	return *bytes < attribute_bytes(attr) ? CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT :
-						CUPTI_SUCCESS;
+	return *bytes < attribute_bytes(attr) ? CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT
+					      : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
@@ -208,7 +210,7 @@ CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 
 CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type)
 {
-	*type = system_thread_ids ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM :
-				    CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+	*type = system_thread_ids ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+				  : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
 	return CUPTI_SUCCESS;
 }

@@ -3,7 +3,7 @@
  * operations that are not finished; what is delivered ends before the first of those.
  *
  * A lane is what appends share: one for the process, or one for each thread. It has one buffer;
- * full ones wait in a list for the worker thread or a flush.
+ * full ones wait in a list for the worker thread, which alone delivers, as the real one does.
  */
 #include "tests/sim/cupti_sim.h"
 
@@ -34,18 +34,19 @@ static _Atomic uint32_t period_ms;
 static _Atomic size_t dropped;
 static _Atomic uint64_t gpu_records;
 
-static struct lane shared_lane = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct lane shared_lane = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct lane *lanes; /* of threads */
 static struct buffer *full, **full_tail = &full;
 static pthread_mutex_t full_lock = PTHREAD_MUTEX_INITIALIZER; /* lanes, full, worker */
-static pthread_cond_t full_changed = PTHREAD_COND_INITIALIZER;
-static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool worker_runs;
+static pthread_cond_t full_changed;
+
+static struct {
+	uint64_t asked, done;
+	bool forced;
+} flushes; /* under full_lock */
 
 static pthread_key_t lane_key;
 static __thread struct lane *own_lane;
-
-static void start_worker_locked(void);
 
 static void push_full(struct buffer *b)
 {
@@ -53,8 +54,7 @@ static void push_full(struct buffer *b)
 	b->next = NULL;
 	*full_tail = b;
 	full_tail = &b->next;
-	start_worker_locked();
-	pthread_cond_signal(&full_changed);
+	pthread_cond_broadcast(&full_changed);
 	pthread_mutex_unlock(&full_lock);
 }
 
@@ -198,9 +198,9 @@ static void put_in_new(struct lane *lane, const void *record, size_t bytes)
 
 static bool is_gpu_record(CUpti_ActivityKind kind)
 {
-	return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_KERNEL ||
-	       kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ||
-	       kind == CUPTI_ACTIVITY_KIND_MEMSET;
+	return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMCPY2 || kind == CUPTI_ACTIVITY_KIND_MEMSET;
 }
 
 /* The faults: every tenth record of an operation is lost, or has no times. */
@@ -208,8 +208,8 @@ static bool spoil(void *record, CUpti_ActivityKind kind)
 {
 	unsigned int faults = sim_config()->faults;
 
-	if (!(faults & (SIM_FAULT_DROP_RECORDS | SIM_FAULT_ZERO_TIMESTAMPS)) || !is_gpu_record(kind) ||
-	    ++gpu_records % 10)
+	if (!(faults & (SIM_FAULT_DROP_RECORDS | SIM_FAULT_ZERO_TIMESTAMPS)) ||
+	    !is_gpu_record(kind) || ++gpu_records % 10)
 		return true;
 	if (faults & SIM_FAULT_DROP_RECORDS)
 		return false;
@@ -254,7 +254,7 @@ static size_t finished_bytes(struct buffer *b, bool forced, uint64_t now)
 		if (sim_record_end(record) > now) {
 			if (!forced)
 				break;
-			sim_record_clear_end(record);
+			sim_record_clear_times(record);
 		}
 		at += sim_record_bytes(record->kind);
 	}
@@ -278,6 +278,8 @@ static void flush_full(bool forced)
 {
 	struct buffer *list = take_full(), *kept = NULL, **tail = &kept;
 
+	for (struct buffer *b = list; b; b = b->next)
+		b->lane->blocked = false;
 	while (list) {
 		struct buffer *b = list;
 
@@ -355,14 +357,15 @@ static void flush_lanes(bool forced)
 /* The last flush reports itself, from a lane of its own where threads have theirs. */
 static void flush_forced(void)
 {
-	static struct lane flush_lane_itself = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	static struct lane flush_lane_itself = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct lane *saved = own_lane;
 	uint64_t start = sim_now_ns();
 
 	if (per_thread)
 		own_lane = &flush_lane_itself;
 	for (int i = 0; i < 2; i++)
-		sim_record_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, start, sim_now_ns());
+		sim_record_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, start,
+				    sim_now_ns());
 	own_lane = saved;
 	flush_full(true);
 	flush_lanes(true);
@@ -371,14 +374,12 @@ static void flush_forced(void)
 
 static void flush_all(bool forced)
 {
-	pthread_mutex_lock(&flush_lock);
 	if (forced) {
 		flush_forced();
 	} else {
 		flush_full(false);
 		flush_lanes(false);
 	}
-	pthread_mutex_unlock(&flush_lock);
 }
 
 static void hang(void)
@@ -387,53 +388,95 @@ static void hang(void)
 		pause();
 }
 
+/* Has the worker flush and waits for it: it alone delivers, whoever asks. */
 void sim_buffers_flush(bool forced)
 {
 	unsigned int faults = sim_config()->faults;
+	uint64_t ticket;
 
 	if (sim_forked() || (forced && faults & SIM_FAULT_FLUSH_HANGS))
 		hang();
 	if (!complete_buffer || (!forced && faults & SIM_FAULT_LATE_BUFFERS))
 		return;
-	flush_all(forced);
+	pthread_mutex_lock(&full_lock);
+	ticket = ++flushes.asked;
+	flushes.forced |= forced;
+	pthread_cond_broadcast(&full_changed);
+	while (flushes.done < ticket)
+		pthread_cond_wait(&full_changed, &full_lock);
+	pthread_mutex_unlock(&full_lock);
 }
 
-/* The worker: delivers full buffers once all in them is finished, and everything each period. */
-static uint64_t next_work(void)
+/* When the worker has something to do without being asked; 0: never. */
+static uint64_t next_work_locked(uint64_t last_flush)
 {
-	bool late = sim_config()->faults & SIM_FAULT_LATE_BUFFERS;
-	uint64_t when;
+	if (sim_config()->faults & SIM_FAULT_LATE_BUFFERS)
+		return 0;
+	if (period_ms)
+		return last_flush + period_ms * UINT64_C(1000000);
+	return full ? full->last_end : 0;
+}
+
+/* Returns whether somebody asked, and for what. */
+static uint64_t wait_for_work(uint64_t last_flush, bool *forced)
+{
+	uint64_t asked, when;
 
 	pthread_mutex_lock(&full_lock);
-	while ((!full || late) && !period_ms)
-		pthread_cond_wait(&full_changed, &full_lock);
-	when = period_ms ? sim_now_ns() + period_ms * UINT64_C(1000000) : full->last_end;
+	while (flushes.asked == flushes.done) {
+		when = next_work_locked(last_flush);
+		if (when && when <= sim_now_ns())
+			break;
+		if (when)
+			sim_cond_wait_until(&full_changed, &full_lock, when);
+		else
+			pthread_cond_wait(&full_changed, &full_lock);
+	}
+	asked = flushes.asked;
+	*forced = flushes.forced;
+	flushes.forced = false;
 	pthread_mutex_unlock(&full_lock);
-	return when;
+	return asked;
 }
 
+/* The worker: flushes when asked or when the period is over, else delivers full buffers. */
 static void *work(void *unused)
 {
+	uint64_t done = 0, last_flush = sim_now_ns();
+
 	(void)unused;
 	for (;;) {
-		sim_wait_until_ns(next_work());
-		if (period_ms) {
-			sim_buffers_flush(false);
-			continue;
+		bool forced;
+		uint64_t asked = wait_for_work(last_flush, &forced);
+
+		if (asked != done || period_ms) {
+			flush_all(forced);
+			last_flush = sim_now_ns();
+		} else {
+			flush_full(false);
 		}
-		pthread_mutex_lock(&flush_lock);
-		flush_full(false);
-		pthread_mutex_unlock(&flush_lock);
+		pthread_mutex_lock(&full_lock);
+		flushes.done = done = asked;
+		pthread_cond_broadcast(&full_changed);
+		pthread_mutex_unlock(&full_lock);
 	}
 	return NULL;
 }
 
-static void start_worker_locked(void)
+static void start_worker(void)
 {
 	pthread_t thread;
 
-	if (!worker_runs)
-		worker_runs = pthread_create(&thread, NULL, work, NULL) == 0;
+	sim_cond_init(&full_changed);
+	if (pthread_create(&thread, NULL, work, NULL))
+		abort();
+}
+
+void sim_buffers_start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, start_worker);
 }
 
 void sim_buffers_register(CUpti_BuffersCallbackRequestFunc request,
@@ -457,8 +500,7 @@ void sim_buffers_period_ms(uint32_t period)
 {
 	pthread_mutex_lock(&full_lock);
 	period_ms = period;
-	start_worker_locked();
-	pthread_cond_signal(&full_changed);
+	pthread_cond_broadcast(&full_changed);
 	pthread_mutex_unlock(&full_lock);
 }
 

@@ -23,15 +23,15 @@ static const char *const driver_names[] = {
 static void tell_api(struct sim_call *call, bool exit)
 {
 	CUcontext ctx = sim_current();
-	CUpti_CallbackData data = { .callbackSite = exit ? CUPTI_API_EXIT : CUPTI_API_ENTER,
-				    .functionName = call->name,
-				    .functionParams = call->params,
-				    .functionReturnValue = exit ? &call->result : NULL,
-				    .symbolName = call->symbol,
-				    .context = ctx,
-				    .contextUid = ctx ? ctx->uid : 0,
-				    .correlationData = &call->data,
-				    .correlationId = call->correlation };
+	CUpti_CallbackData data = {.callbackSite = exit ? CUPTI_API_EXIT : CUPTI_API_ENTER,
+				   .functionName = call->name,
+				   .functionParams = call->params,
+				   .functionReturnValue = exit ? &call->result : NULL,
+				   .symbolName = call->symbol,
+				   .context = ctx,
+				   .contextUid = ctx ? ctx->uid : 0,
+				   .correlationData = &call->data,
+				   .correlationId = call->correlation};
 
 	if (taken)
 		subscriber.callback(subscriber.userdata, (CUpti_CallbackDomain)call->domain,
@@ -50,7 +50,7 @@ static void record_resource(const struct sim_resource *r)
 
 static void tell_resource(const struct sim_resource *r)
 {
-	CUpti_ResourceData data = { .context = r->ctx, .resourceDescriptor = r->descriptor };
+	CUpti_ResourceData data = {.context = r->ctx, .resourceDescriptor = r->descriptor};
 
 	record_resource(r);
 	data.resourceHandle.stream = r->stream;
@@ -100,8 +100,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *out, CUpti_CallbackFunc ca
 {
 	CUptiResult r = cuptiSubscribe(out, callback, userdata);
 
-	if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && params && params->oldSubscriberName &&
-	    params->oldSubscriberSize)
+	if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && params &&
+	    params->oldSubscriberName && params->oldSubscriberSize)
 		strncpy(params->oldSubscriberName, "another profiler", params->oldSubscriberSize);
 	return r;
 }
@@ -143,7 +143,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle s,
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle s, CUpti_CallbackDomain domain)
+CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle s,
+			      CUpti_CallbackDomain domain)
 {
 	_Atomic uint8_t *wanted;
 	uint32_t limit;
@@ -189,9 +190,9 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle s)
 
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char **name)
 {
-	const char *const *names = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_names :
-				   domain == CUPTI_CB_DOMAIN_DRIVER_API	 ? driver_names :
-									   NULL;
+	const char *const *names = domain == CUPTI_CB_DOMAIN_RUNTIME_API  ? runtime_names
+				   : domain == CUPTI_CB_DOMAIN_DRIVER_API ? driver_names
+									  : NULL;
 
 	if (!name || !names || !cbid || cbid >= sim_callback_limit(domain) || !names[cbid])
 		return CUPTI_ERROR_INVALID_PARAMETER;
@@ -201,9 +202,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, con
 
 CUptiResult cuptiSupportedDomains(size_t *domainCount, CUpti_DomainTable *domainTable)
 {
-	static CUpti_CallbackDomain domains[] = { CUPTI_CB_DOMAIN_DRIVER_API,
-						  CUPTI_CB_DOMAIN_RUNTIME_API,
-						  CUPTI_CB_DOMAIN_RESOURCE };
+	static CUpti_CallbackDomain domains[] = {
+		CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE};
 
 	*domainCount = sizeof(domains) / sizeof(domains[0]);
 	*domainTable = domains;

@@ -39,7 +39,8 @@ CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId)
 CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream,
 			       uint32_t *streamId)
 {
-	CUstream s = perThreadStream && !stream ? sim_stream_per_thread() : sim_stream_resolve(stream);
+	CUstream s =
+		perThreadStream && !stream ? sim_stream_per_thread() : sim_stream_resolve(stream);
 
 	if (!context)
 		return CUPTI_ERROR_INVALID_CONTEXT;

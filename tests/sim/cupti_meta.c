@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NONE 0xffffffffu /* no such stream or event */
+#define NONE             0xffffffffu /* no such stream or event */
 #define POOL_CHUNK_BYTES (UINT64_C(32) << 20)
 
 static uint64_t reserved_bytes(CUmemoryPool pool)
@@ -24,22 +24,21 @@ static void describe_pool(CUpti_ActivityMemory4 *m, CUmemoryPool pool)
 
 void sim_record_memory(const struct sim_memory_event *e)
 {
-	CUpti_ActivityMemory4 m = { .kind = CUPTI_ACTIVITY_KIND_MEMORY2,
-				    .memoryOperationType =
-					    e->release ?
-						    CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE :
-						    CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
-				    .memoryKind = (CUpti_ActivityMemoryKind)e->kind,
-				    .correlationId = sim_correlation(),
-				    .address = e->address,
-				    .bytes = e->bytes,
-				    .timestamp = sim_now_ns(),
-				    .processId = (uint32_t)getpid(),
-				    .deviceId = e->ctx ? (uint32_t)e->ctx->device->ordinal : 0,
-				    .contextId = e->ctx ? e->ctx->uid : NONE,
-				    .streamId = e->stream ? e->stream->id : NONE,
-				    .name = e->name,
-				    .isAsync = e->async };
+	CUpti_ActivityMemory4 m = {
+		.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+		.memoryOperationType = e->release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+						  : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+		.memoryKind = (CUpti_ActivityMemoryKind)e->kind,
+		.correlationId = sim_correlation(),
+		.address = e->address,
+		.bytes = e->bytes,
+		.timestamp = sim_now_ns(),
+		.processId = (uint32_t)getpid(),
+		.deviceId = e->ctx ? (uint32_t)e->ctx->device->ordinal : 0,
+		.contextId = e->ctx ? e->ctx->uid : NONE,
+		.streamId = e->stream ? e->stream->id : NONE,
+		.name = e->name,
+		.isAsync = e->async};
 
 	if (!sim_wanted(CUPTI_ACTIVITY_KIND_MEMORY2))
 		return;
@@ -58,9 +57,9 @@ void sim_record_pool(uint32_t operation, CUmemoryPool pool)
 		.processId = (uint32_t)getpid(),
 		.deviceId = (uint32_t)pool->device->ordinal,
 		.address = (uint64_t)(uintptr_t)pool,
-		.size = operation == CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED ?
-				POOL_CHUNK_BYTES :
-				0,
+		.size = operation == CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED
+				? POOL_CHUNK_BYTES
+				: 0,
 		.releaseThreshold = pool->threshold_bytes,
 		.timestamp = sim_now_ns(),
 		.utilizedSize = pool->used_bytes,
@@ -95,16 +94,16 @@ void sim_record_sync(const struct sim_sync_event *e)
 
 void sim_record_event(CUevent event, CUstream stream)
 {
-	CUpti_ActivityCudaEvent2 e = { .kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT,
-				       .correlationId = sim_correlation(),
-				       .contextId = stream->ctx->uid,
-				       .streamId = stream->id,
-				       .eventId = event->id,
-				       .deviceId = (uint32_t)stream->ctx->device->ordinal,
-				       .cudaEventSyncId = event->id };
+	CUpti_ActivityCudaEvent2 e = {.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+				      .correlationId = sim_correlation(),
+				      .contextId = stream->ctx->uid,
+				      .streamId = stream->id,
+				      .eventId = event->id,
+				      .deviceId = (uint32_t)stream->ctx->device->ordinal,
+				      .cudaEventSyncId = event->id};
 
-	if (sim_wanted(sim_events_come_with_syncs() ? CUPTI_ACTIVITY_KIND_SYNCHRONIZATION :
-						      CUPTI_ACTIVITY_KIND_CUDA_EVENT))
+	if (sim_wanted(sim_events_come_with_syncs() ? CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
+						    : CUPTI_ACTIVITY_KIND_CUDA_EVENT))
 		sim_buffers_append(&e, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 }
 
@@ -116,12 +115,12 @@ static bool known_overhead(uint32_t kind)
 
 void sim_record_overhead(uint32_t kind, uint64_t start, uint64_t end)
 {
-	CUpti_ActivityOverhead3 o = { .kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
-				      .overheadKind = (CUpti_ActivityOverheadKind)kind,
-				      .objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
-				      .start = start,
-				      .end = end,
-				      .correlationId = sim_correlation() };
+	CUpti_ActivityOverhead3 o = {.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
+				     .overheadKind = (CUpti_ActivityOverheadKind)kind,
+				     .objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
+				     .start = start,
+				     .end = end,
+				     .correlationId = sim_correlation()};
 
 	if (!sim_wanted(CUPTI_ACTIVITY_KIND_OVERHEAD) || !known_overhead(kind))
 		return;
@@ -132,11 +131,11 @@ void sim_record_overhead(uint32_t kind, uint64_t start, uint64_t end)
 
 void sim_record_context(CUcontext ctx)
 {
-	CUpti_ActivityContext3 c = { .kind = CUPTI_ACTIVITY_KIND_CONTEXT,
-				     .contextId = ctx->uid,
-				     .deviceId = (uint32_t)ctx->device->ordinal,
-				     .computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA,
-				     .nullStreamId = (uint16_t)ctx->legacy->id };
+	CUpti_ActivityContext3 c = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
+				    .contextId = ctx->uid,
+				    .deviceId = (uint32_t)ctx->device->ordinal,
+				    .computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA,
+				    .nullStreamId = (uint16_t)ctx->legacy->id};
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_CONTEXT))
 		sim_buffers_append(&c, CUPTI_ACTIVITY_KIND_CONTEXT);
@@ -149,10 +148,10 @@ void sim_record_stream(CUstream stream)
 		.contextId = stream->ctx->uid,
 		.streamId = stream->id,
 		.priority = (uint32_t)stream->priority,
-		.flag = stream->is_legacy ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL :
-			stream->flags & CU_STREAM_NON_BLOCKING ?
-					    CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING :
-					    CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT,
+		.flag = stream->is_legacy ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL
+			: stream->flags & CU_STREAM_NON_BLOCKING
+				? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING
+				: CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT,
 		.correlationId = sim_correlation(),
 	};
 
@@ -163,37 +162,37 @@ void sim_record_stream(CUstream stream)
 /* An H200's numbers; the client frees the name. */
 static void record_device(int ordinal)
 {
-	CUpti_ActivityDevice5 d = { .kind = CUPTI_ACTIVITY_KIND_DEVICE,
-				    .flags = CUPTI_ACTIVITY_FLAG_DEVICE_CONCURRENT_KERNELS,
-				    .globalMemoryBandwidth = 4814304000,
-				    .globalMemorySize = sim_config()->memory_bytes,
-				    .constantMemorySize = 65536,
-				    .l2CacheSize = 62914560,
-				    .numThreadsPerWarp = 32,
-				    .coreClockRate = 1980000,
-				    .numMemcpyEngines = 3,
-				    .numMultiprocessors = 132,
-				    .maxIPC = NONE,
-				    .maxWarpsPerMultiprocessor = 64,
-				    .maxBlocksPerMultiprocessor = 32,
-				    .maxSharedMemoryPerMultiprocessor = 233472,
-				    .maxRegistersPerMultiprocessor = 65536,
-				    .maxRegistersPerBlock = 65536,
-				    .maxSharedMemoryPerBlock = 49152,
-				    .maxThreadsPerBlock = 1024,
-				    .maxBlockDimX = 1024,
-				    .maxBlockDimY = 1024,
-				    .maxBlockDimZ = 64,
-				    .maxGridDimX = 2147483647,
-				    .maxGridDimY = 65535,
-				    .maxGridDimZ = 65535,
-				    .computeCapabilityMajor = 9,
-				    .id = (uint32_t)ordinal,
-				    .eccEnabled = 1,
-				    .name = strdup("Simulated GPU"),
-				    .isCudaVisible = 1,
-				    .gpuInstanceId = NONE,
-				    .computeInstanceId = NONE };
+	CUpti_ActivityDevice5 d = {.kind = CUPTI_ACTIVITY_KIND_DEVICE,
+				   .flags = CUPTI_ACTIVITY_FLAG_DEVICE_CONCURRENT_KERNELS,
+				   .globalMemoryBandwidth = 4814304000,
+				   .globalMemorySize = sim_config()->memory_bytes,
+				   .constantMemorySize = 65536,
+				   .l2CacheSize = 62914560,
+				   .numThreadsPerWarp = 32,
+				   .coreClockRate = 1980000,
+				   .numMemcpyEngines = 3,
+				   .numMultiprocessors = 132,
+				   .maxIPC = NONE,
+				   .maxWarpsPerMultiprocessor = 64,
+				   .maxBlocksPerMultiprocessor = 32,
+				   .maxSharedMemoryPerMultiprocessor = 233472,
+				   .maxRegistersPerMultiprocessor = 65536,
+				   .maxRegistersPerBlock = 65536,
+				   .maxSharedMemoryPerBlock = 49152,
+				   .maxThreadsPerBlock = 1024,
+				   .maxBlockDimX = 1024,
+				   .maxBlockDimY = 1024,
+				   .maxBlockDimZ = 64,
+				   .maxGridDimX = 2147483647,
+				   .maxGridDimY = 65535,
+				   .maxGridDimZ = 65535,
+				   .computeCapabilityMajor = 9,
+				   .id = (uint32_t)ordinal,
+				   .eccEnabled = 1,
+				   .name = strdup("Simulated GPU"),
+				   .isCudaVisible = 1,
+				   .gpuInstanceId = NONE,
+				   .computeInstanceId = NONE};
 
 	d.uuid = sim_device_uuid(ordinal);
 	sim_buffers_append(&d, CUPTI_ACTIVITY_KIND_DEVICE);

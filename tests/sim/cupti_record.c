@@ -10,45 +10,45 @@ static const struct {
 	uint32_t since;
 	size_t bytes;
 } layouts[] = {
-	{ CUPTI_ACTIVITY_KIND_MEMCPY, 18, 88 },
-	{ CUPTI_ACTIVITY_KIND_MEMCPY, 26, 96 },
-	{ CUPTI_ACTIVITY_KIND_MEMSET, 18, 88 },
-	{ CUPTI_ACTIVITY_KIND_KERNEL, 18, 200 },
-	{ CUPTI_ACTIVITY_KIND_KERNEL, 19, 208 },
-	{ CUPTI_ACTIVITY_KIND_KERNEL, 130000, 216 },
-	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 18, 200 },
-	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 19, 208 },
-	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130000, 216 },
-	{ CUPTI_ACTIVITY_KIND_DRIVER, 18, 40 },
-	{ CUPTI_ACTIVITY_KIND_RUNTIME, 18, 40 },
-	{ CUPTI_ACTIVITY_KIND_DEVICE, 18, 176 },
-	{ CUPTI_ACTIVITY_KIND_DEVICE, 19, 184 },
-	{ CUPTI_ACTIVITY_KIND_CONTEXT, 18, 16 },
-	{ CUPTI_ACTIVITY_KIND_CONTEXT, 22, 24 },
-	{ CUPTI_ACTIVITY_KIND_CONTEXT, 23, 32 },
-	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 18, 40 },
-	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48 },
-	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 22, 56 },
-	{ CUPTI_ACTIVITY_KIND_MEMCPY2, 18, 96 },
-	{ CUPTI_ACTIVITY_KIND_CUDA_EVENT, 18, 24 },
-	{ CUPTI_ACTIVITY_KIND_CUDA_EVENT, 26, 56 },
-	{ CUPTI_ACTIVITY_KIND_STREAM, 18, 24 },
-	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 18, 40 },
-	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 26, 56 },
-	{ CUPTI_ACTIVITY_KIND_MEMORY2, 18, 120 },
-	{ CUPTI_ACTIVITY_KIND_MEMORY2, 24, 128 },
-	{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 18, 72 },
-	{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 130000, 80 },
-	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 18, 48 },
-	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, 56 },
+	{CUPTI_ACTIVITY_KIND_MEMCPY, 18, 88},
+	{CUPTI_ACTIVITY_KIND_MEMCPY, 26, 96},
+	{CUPTI_ACTIVITY_KIND_MEMSET, 18, 88},
+	{CUPTI_ACTIVITY_KIND_KERNEL, 18, 200},
+	{CUPTI_ACTIVITY_KIND_KERNEL, 19, 208},
+	{CUPTI_ACTIVITY_KIND_KERNEL, 130000, 216},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 18, 200},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 19, 208},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130000, 216},
+	{CUPTI_ACTIVITY_KIND_DRIVER, 18, 40},
+	{CUPTI_ACTIVITY_KIND_RUNTIME, 18, 40},
+	{CUPTI_ACTIVITY_KIND_DEVICE, 18, 176},
+	{CUPTI_ACTIVITY_KIND_DEVICE, 19, 184},
+	{CUPTI_ACTIVITY_KIND_CONTEXT, 18, 16},
+	{CUPTI_ACTIVITY_KIND_CONTEXT, 22, 24},
+	{CUPTI_ACTIVITY_KIND_CONTEXT, 23, 32},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, 18, 40},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, 22, 56},
+	{CUPTI_ACTIVITY_KIND_MEMCPY2, 18, 96},
+	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, 18, 24},
+	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, 26, 56},
+	{CUPTI_ACTIVITY_KIND_STREAM, 18, 24},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 18, 40},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 26, 56},
+	{CUPTI_ACTIVITY_KIND_MEMORY2, 18, 120},
+	{CUPTI_ACTIVITY_KIND_MEMORY2, 24, 128},
+	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, 18, 72},
+	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, 130000, 80},
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 18, 48},
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, 56},
 };
 
 /* How many callback ids each version knew. */
 static const struct {
 	uint32_t since, driver, runtime;
 } callback_limits[] = {
-	{ 18, 677, 436 }, { 19, 701, 445 }, { 20, 718, 451 }, { 21, 735, 465 },	   { 22, 757, 468 },
-	{ 23, 761, 470 }, { 24, 761, 480 }, { 26, 782, 487 }, { 130000, 807, 523 },
+	{18, 677, 436}, {19, 701, 445}, {20, 718, 451}, {21, 735, 465},     {22, 757, 468},
+	{23, 761, 470}, {24, 761, 480}, {26, 782, 487}, {130000, 807, 523},
 };
 
 static size_t record_bytes[CUPTI_ACTIVITY_KIND_COUNT];
@@ -76,8 +76,8 @@ uint32_t sim_callback_limit(CUpti_CallbackDomain domain)
 		return limit;
 	for (size_t i = 0; i < sizeof(callback_limits) / sizeof(callback_limits[0]); i++)
 		if (callback_limits[i].since <= sim_config()->cupti_version)
-			limit = domain == CUPTI_CB_DOMAIN_DRIVER_API ? callback_limits[i].driver :
-								       callback_limits[i].runtime;
+			limit = domain == CUPTI_CB_DOMAIN_DRIVER_API ? callback_limits[i].driver
+								     : callback_limits[i].runtime;
 	return limit;
 }
 
@@ -105,12 +105,14 @@ uint64_t sim_record_end(const void *record)
 	return end ? *end : 0;
 }
 
-void sim_record_clear_end(void *record)
+void sim_record_clear_times(void *record)
 {
 	uint64_t *end = end_of(record);
 
-	if (end)
-		*end = 0;
+	if (end) {
+		end[-1] = 0; /* the start, just before it */
+		end[0] = 0;
+	}
 }
 
 static uint32_t channel_of(CUstream s)
@@ -122,45 +124,45 @@ static CUpti_ActivityKind kernel_kind(void)
 {
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
 		return CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-	return sim_wanted(CUPTI_ACTIVITY_KIND_KERNEL) ? CUPTI_ACTIVITY_KIND_KERNEL :
-							CUPTI_ACTIVITY_KIND_INVALID;
+	return sim_wanted(CUPTI_ACTIVITY_KIND_KERNEL) ? CUPTI_ACTIVITY_KIND_KERNEL
+						      : CUPTI_ACTIVITY_KIND_INVALID;
 }
 
 static void record_kernel(const struct sim_op *op)
 {
 	CUpti_ActivityKind kind = kernel_kind();
-	CUpti_ActivityKernel10 k = { .kind = kind,
-				     .registersPerThread = 16,
-				     .partitionedGlobalCacheRequested = 1,
-				     .partitionedGlobalCacheExecuted = 1,
-				     .start = op->start,
-				     .end = op->end,
-				     .completed = op->end,
-				     .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
-				     .contextId = op->stream->ctx->uid,
-				     .streamId = op->stream->id,
-				     .gridX = (int32_t)op->kernel.grid[0],
-				     .gridY = (int32_t)op->kernel.grid[1],
-				     .gridZ = (int32_t)op->kernel.grid[2],
-				     .blockX = (int32_t)op->kernel.block[0],
-				     .blockY = (int32_t)op->kernel.block[1],
-				     .blockZ = (int32_t)op->kernel.block[2],
-				     .dynamicSharedMemory = (int32_t)op->kernel.shared_bytes,
-				     .localMemoryTotal = 155713536,
-				     .correlationId = op->correlation,
-				     .gridId = op->kernel.grid_id,
-				     .name = op->kernel.function->name,
-				     .launchType = op->kernel.cooperative,
-				     .sharedMemoryExecuted = op->kernel.shared_bytes ? 65536 : 32768,
-				     .graphNodeId = op->graph_node,
-				     .graphId = op->graph,
-				     .channelID = channel_of(op->stream),
-				     .channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
-				     .clusterX = op->kernel.cluster[0],
-				     .clusterY = op->kernel.cluster[1],
-				     .clusterZ = op->kernel.cluster[2],
-				     .clusterSchedulingPolicy = 1,
-				     .localMemoryTotal_v2 = 155713536 };
+	CUpti_ActivityKernel10 k = {.kind = kind,
+				    .registersPerThread = 16,
+				    .partitionedGlobalCacheRequested = 1,
+				    .partitionedGlobalCacheExecuted = 1,
+				    .start = op->start,
+				    .end = op->end,
+				    .completed = op->end,
+				    .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
+				    .contextId = op->stream->ctx->uid,
+				    .streamId = op->stream->id,
+				    .gridX = (int32_t)op->kernel.grid[0],
+				    .gridY = (int32_t)op->kernel.grid[1],
+				    .gridZ = (int32_t)op->kernel.grid[2],
+				    .blockX = (int32_t)op->kernel.block[0],
+				    .blockY = (int32_t)op->kernel.block[1],
+				    .blockZ = (int32_t)op->kernel.block[2],
+				    .dynamicSharedMemory = (int32_t)op->kernel.shared_bytes,
+				    .localMemoryTotal = 155713536,
+				    .correlationId = op->correlation,
+				    .gridId = op->kernel.grid_id,
+				    .name = op->kernel.function->name,
+				    .launchType = op->kernel.cooperative,
+				    .sharedMemoryExecuted = op->kernel.shared_bytes ? 65536 : 32768,
+				    .graphNodeId = op->graph_node,
+				    .graphId = op->graph,
+				    .channelID = channel_of(op->stream),
+				    .channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
+				    .clusterX = op->kernel.cluster[0],
+				    .clusterY = op->kernel.cluster[1],
+				    .clusterZ = op->kernel.cluster[2],
+				    .clusterSchedulingPolicy = 1,
+				    .localMemoryTotal_v2 = 155713536};
 
 	if (kind != CUPTI_ACTIVITY_KIND_INVALID)
 		sim_buffers_append(&k, kind);
@@ -169,24 +171,24 @@ static void record_kernel(const struct sim_op *op)
 static void record_copy(const struct sim_op *op)
 {
 	bool host = op->copy.kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
-	CUpti_ActivityMemcpy6 m = { .kind = CUPTI_ACTIVITY_KIND_MEMCPY,
-				    .copyKind = op->copy.kind,
-				    .srcKind = op->copy.from,
-				    .dstKind = op->copy.to,
-				    .flags = op->copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : 0,
-				    .bytes = op->bytes,
-				    .start = op->start,
-				    .end = op->end,
-				    .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
-				    .contextId = op->stream->ctx->uid,
-				    .streamId = op->stream->id,
-				    .correlationId = op->correlation,
-				    .graphNodeId = op->graph_node,
-				    .graphId = op->graph,
-				    .channelID = channel_of(op->stream) + (host ? 8 : 0),
-				    .channelType = host ? CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY :
-							  CUPTI_CHANNEL_TYPE_COMPUTE,
-				    .copyCount = 1 };
+	CUpti_ActivityMemcpy6 m = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+				   .copyKind = op->copy.kind,
+				   .srcKind = op->copy.from,
+				   .dstKind = op->copy.to,
+				   .flags = op->copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : 0,
+				   .bytes = op->bytes,
+				   .start = op->start,
+				   .end = op->end,
+				   .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
+				   .contextId = op->stream->ctx->uid,
+				   .streamId = op->stream->id,
+				   .correlationId = op->correlation,
+				   .graphNodeId = op->graph_node,
+				   .graphId = op->graph,
+				   .channelID = channel_of(op->stream) + (host ? 8 : 0),
+				   .channelType = host ? CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY
+						       : CUPTI_CHANNEL_TYPE_COMPUTE,
+				   .copyCount = 1};
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_MEMCPY))
 		sim_buffers_append(&m, CUPTI_ACTIVITY_KIND_MEMCPY);
@@ -223,21 +225,21 @@ static void record_peer(const struct sim_op *op)
 
 static void record_set(const struct sim_op *op)
 {
-	CUpti_ActivityMemset4 m = { .kind = CUPTI_ACTIVITY_KIND_MEMSET,
-				    .value = op->set.value,
-				    .bytes = op->bytes,
-				    .start = op->start,
-				    .end = op->end,
-				    .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
-				    .contextId = op->stream->ctx->uid,
-				    .streamId = op->stream->id,
-				    .correlationId = op->correlation,
-				    .flags = op->set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : 0,
-				    .memoryKind = op->set.memory,
-				    .graphNodeId = op->graph_node,
-				    .graphId = op->graph,
-				    .channelID = channel_of(op->stream),
-				    .channelType = CUPTI_CHANNEL_TYPE_COMPUTE };
+	CUpti_ActivityMemset4 m = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+				   .value = op->set.value,
+				   .bytes = op->bytes,
+				   .start = op->start,
+				   .end = op->end,
+				   .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
+				   .contextId = op->stream->ctx->uid,
+				   .streamId = op->stream->id,
+				   .correlationId = op->correlation,
+				   .flags = op->set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : 0,
+				   .memoryKind = op->set.memory,
+				   .graphNodeId = op->graph_node,
+				   .graphId = op->graph,
+				   .channelID = channel_of(op->stream),
+				   .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_MEMSET))
 		sim_buffers_append(&m, CUPTI_ACTIVITY_KIND_MEMSET);
@@ -245,16 +247,16 @@ static void record_set(const struct sim_op *op)
 
 static void record_graph(const struct sim_op *op)
 {
-	CUpti_ActivityGraphTrace2 g = { .kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
-					.correlationId = op->correlation,
-					.start = op->start,
-					.end = op->end,
-					.deviceId = (uint32_t)op->stream->ctx->device->ordinal,
-					.graphId = op->graph,
-					.contextId = op->stream->ctx->uid,
-					.streamId = op->stream->id,
-					.endDeviceId = (uint32_t)op->stream->ctx->device->ordinal,
-					.endContextId = op->stream->ctx->uid };
+	CUpti_ActivityGraphTrace2 g = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+				       .correlationId = op->correlation,
+				       .start = op->start,
+				       .end = op->end,
+				       .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
+				       .graphId = op->graph,
+				       .contextId = op->stream->ctx->uid,
+				       .streamId = op->stream->id,
+				       .endDeviceId = (uint32_t)op->stream->ctx->device->ordinal,
+				       .endContextId = op->stream->ctx->uid};
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))
 		sim_buffers_append(&g, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
@@ -264,7 +266,7 @@ void sim_record_operation(const struct sim_op *op)
 {
 	static void (*const by_kind[])(const struct sim_op *) = {
 		[SIM_OP_KERNEL] = record_kernel, [SIM_OP_COPY] = record_copy,
-		[SIM_OP_PEER] = record_peer,	 [SIM_OP_SET] = record_set,
+		[SIM_OP_PEER] = record_peer,     [SIM_OP_SET] = record_set,
 		[SIM_OP_GRAPH] = record_graph,
 	};
 
@@ -276,16 +278,16 @@ void sim_record_operation(const struct sim_op *op)
 
 void sim_record_api(const struct sim_call *call, uint64_t end_ns)
 {
-	CUpti_ActivityKind kind = call->domain == SIM_DRIVER ? CUPTI_ACTIVITY_KIND_DRIVER :
-							       CUPTI_ACTIVITY_KIND_RUNTIME;
-	CUpti_ActivityAPI a = { .kind = kind,
-				.cbid = call->cbid,
-				.start = call->start_ns,
-				.end = end_ns,
-				.processId = (uint32_t)getpid(),
-				.threadId = sim_thread_id(),
-				.correlationId = call->correlation,
-				.returnValue = (uint32_t)call->result };
+	CUpti_ActivityKind kind = call->domain == SIM_DRIVER ? CUPTI_ACTIVITY_KIND_DRIVER
+							     : CUPTI_ACTIVITY_KIND_RUNTIME;
+	CUpti_ActivityAPI a = {.kind = kind,
+			       .cbid = call->cbid,
+			       .start = call->start_ns,
+			       .end = end_ns,
+			       .processId = (uint32_t)getpid(),
+			       .threadId = sim_thread_id(),
+			       .correlationId = call->correlation,
+			       .returnValue = (uint32_t)call->result};
 
 	sim_buffers_append(&a, kind);
 }

@@ -1,6 +1,6 @@
 /*
- * What the files of the simulated libcupti share: which activity is wanted, the buffers that records
- * go to, and the layouts of CUPTI's versions.
+ * What the files of the simulated libcupti share: which activity is wanted, the buffers that
+ * records go to, and the layouts of CUPTI's versions.
  */
 #ifndef GPUPROF_TESTS_SIM_CUPTI_SIM_H
 #define GPUPROF_TESTS_SIM_CUPTI_SIM_H
@@ -9,22 +9,27 @@
 
 #include <cupti.h>
 
-/* ---- versions (cupti_record.c) ---------------------------------------------------------------- */
+/* ---- versions (cupti_record.c) ----------------------------------------------------------------
+ */
 
 /* Bytes of a record of a kind in the simulated version; 0: that version has no such kind. */
 size_t sim_record_bytes(CUpti_ActivityKind kind);
 /* The first callback id that the simulated version does not know. */
 uint32_t sim_callback_limit(CUpti_CallbackDomain domain);
 
-/* ---- wanted activity (cupti_activity.c) ------------------------------------------------------- */
+/* ---- wanted activity (cupti_activity.c) -------------------------------------------------------
+ */
 
 bool sim_wanted(CUpti_ActivityKind kind);
 /* Before 12.9 event records came with the synchronisation kind, and only so. */
 bool sim_events_come_with_syncs(void);
 uint32_t sim_thread_id(void);
 
-/* ---- buffers (cupti_buffer.c) ----------------------------------------------------------------- */
+/* ---- buffers (cupti_buffer.c) -----------------------------------------------------------------
+ */
 
+/* Starts the worker thread, once; before anything else here. */
+void sim_buffers_start(void);
 void sim_buffers_register(CUpti_BuffersCallbackRequestFunc request,
 			  CUpti_BuffersCallbackCompleteFunc complete);
 void sim_buffers_per_thread(bool per_thread);
@@ -39,10 +44,11 @@ void sim_buffers_flush(bool forced);
 size_t sim_buffers_take_dropped(void);
 /* The time a record ends at; 0 for kinds that take no time. */
 uint64_t sim_record_end(const void *record);
-/* Says that the operation was still running, in the way of a forced flush. */
-void sim_record_clear_end(void *record);
+/* Says that the operation was still running, in the way of a forced flush: no times at all. */
+void sim_record_clear_times(void *record);
 
-/* ---- records (cupti_record.c) ----------------------------------------------------------------- */
+/* ---- records (cupti_record.c) -----------------------------------------------------------------
+ */
 
 void sim_record_operation(const struct sim_op *op);
 void sim_record_api(const struct sim_call *call, uint64_t end_ns);
@@ -55,7 +61,8 @@ void sim_record_context(CUcontext ctx);
 void sim_record_stream(CUstream stream);
 void sim_record_devices(void);
 
-/* ---- hooks (cupti_callback.c) ----------------------------------------------------------------- */
+/* ---- hooks (cupti_callback.c) -----------------------------------------------------------------
+ */
 
 /* Points the hooks of the device to this library, once. */
 void sim_cupti_attach(void);

@@ -1,8 +1,9 @@
 /* libcupti: activity functions that exist, since clients look them up, and do nothing here. */
 #include "tests/sim/cupti_sim.h"
 
-CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
-						       uint32_t count)
+CUptiResult
+cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
+					   uint32_t count)
 {
 	(void)config;
 	(void)count;

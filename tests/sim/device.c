@@ -1,12 +1,13 @@
 #include "tests/sim/call.h"
 #include "tests/sim/device.h"
+#include "tests/sim/memory.h"
 
 #include <cupti.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CONTEXT_BYTES (UINT64_C(500) << 20) /* what a context takes of the device's memory */
-#define MAX_CURRENT 16
+#define MAX_CURRENT   16
 
 static struct sim_device devices[SIM_MAX_DEVICES];
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +28,7 @@ struct sim_device *sim_device(int ordinal)
 
 CUuuid sim_device_uuid(int ordinal)
 {
-	CUuuid uuid = { .bytes = "gpusim" };
+	CUuuid uuid = {.bytes = "gpusim"};
 
 	uuid.bytes[15] = (char)ordinal;
 	return uuid;
@@ -38,13 +39,9 @@ static const struct {
 	int priority;
 	unsigned int flags;
 } internal_streams[] = {
-	{ 0, CU_STREAM_DEFAULT },
-	{ 0, SIM_STREAM_LEGACY },
-	{ 0, CU_STREAM_NON_BLOCKING },
-	{ 0, CU_STREAM_NON_BLOCKING },
-	{ 0, CU_STREAM_NON_BLOCKING },
-	{ 0, CU_STREAM_NON_BLOCKING },
-	{ -5, CU_STREAM_DEFAULT },
+	{0, CU_STREAM_DEFAULT},      {0, SIM_STREAM_LEGACY},      {0, CU_STREAM_NON_BLOCKING},
+	{0, CU_STREAM_NON_BLOCKING}, {0, CU_STREAM_NON_BLOCKING}, {0, CU_STREAM_NON_BLOCKING},
+	{-5, CU_STREAM_DEFAULT},
 };
 
 static void create_internal_streams(CUcontext ctx)
@@ -89,6 +86,7 @@ void sim_context_destroy(CUcontext ctx)
 {
 	sim_context_wait(ctx);
 	sim_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ctx, NULL, NULL);
+	sim_memory_release(ctx);
 	ctx->device->used_bytes -= CONTEXT_BYTES;
 	ctx->dead = true; /* kept: handles of it may still be held */
 }

@@ -6,8 +6,8 @@
  * How it works
  *	Every GPU operation gets its start and end when it is submitted: it starts when its stream,
  *	what its stream waits for, and its copy engine are free, and lasts as long as a simple model
- *	says. Streams therefore overlap as on a GPU, and a host that synchronises really sleeps until
- *	that end. Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted from one reading of that
+ *	says. Streams therefore overlap as on a GPU, and a host that synchronises really sleeps
+ *until that end. Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted from one reading of that
  *	clock by CLOCK_MONOTONIC. Bytes move at submission, in the order of the calls, which is one
  *	of the orders that a correct program allows.
  *
@@ -88,10 +88,21 @@ const struct sim_config *sim_config(void);
 
 uint64_t sim_now_ns(void);
 void sim_wait_until_ns(uint64_t when);
-/* True in a child forked after the device was used. */
-bool sim_forked(void);
-/* Marks the process as one whose forked children must not use the device. */
+/* A condition that can be waited for until a time of sim_now_ns(). */
+void sim_cond_init(pthread_cond_t *cond);
+void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t when);
+
+/* ---- the process ---------------------------------------------------------------------------- */
+
+/*
+ * Called inside cuInit before anybody else gets to see it: from now on the device ends with an exit
+ * handler, which runs after those registered later and before those registered earlier, and does
+ * not work in forked children.
+ */
 void sim_started(void);
+bool sim_forked(void);
+/* What every call has to return now; 0 while the device works. */
+int sim_unusable(void);
 
 /* ---- devices and contexts ------------------------------------------------------------------- */
 
@@ -112,8 +123,8 @@ struct CUctx_st {
 	struct sim_device *device;
 	uint32_t uid; /* from 1, as CUPTI counts contexts */
 	pthread_mutex_t lock;
-	uint64_t tail;		/* end of everything submitted */
-	uint64_t legacy_tail;	/* of the legacy default stream */
+	uint64_t tail;          /* end of everything submitted */
+	uint64_t legacy_tail;   /* of the legacy default stream */
 	uint64_t blocking_tail; /* of the streams that synchronise with it */
 	uint64_t engine_tail[SIM_ENGINES];
 	CUstream legacy;
@@ -147,7 +158,7 @@ struct CUstream_st {
 	bool is_legacy;
 	uint64_t tail;
 	uint64_t sequence;
-	uint64_t *ends;	   /* of the last SIM_QUEUE_DEPTH operations */
+	uint64_t *ends;                     /* of the last SIM_QUEUE_DEPTH operations */
 	uint64_t host_submitted, host_done; /* host functions, under the host function lock */
 	struct sim_capture *capture;
 	struct CUstream_st *next_free;

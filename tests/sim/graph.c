@@ -13,11 +13,30 @@ int64_t sim_next_grid_id(void)
 	return next_grid_id++;
 }
 
-CUgraph sim_graph_create(void)
+static void tell(uint32_t event, CUgraph graph, CUgraph original, const struct sim_node *node,
+		 const struct sim_node *original_node)
+{
+	CUpti_GraphData data = {.graph = graph,
+				.originalGraph = original,
+				.node = (CUgraphNode)node,
+				.originalNode = (CUgraphNode)original_node};
+
+	sim_tell_resource(event, sim_current(), NULL, &data);
+}
+
+static CUgraph new_graph(void)
 {
 	CUgraph g = calloc(1, sizeof(*g));
 
 	g->id = next_graph_id++;
+	return g;
+}
+
+CUgraph sim_graph_create(void)
+{
+	CUgraph g = new_graph();
+
+	tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED, g, NULL, NULL, NULL);
 	return g;
 }
 
@@ -59,6 +78,7 @@ struct sim_node *sim_graph_add(CUgraph graph, CUgraphNodeType type, struct sim_n
 	node->type = type;
 	set_dependencies(node, after, after_count);
 	append(graph, node);
+	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph, NULL, node, NULL);
 	return node;
 }
 
@@ -77,14 +97,17 @@ static void copy_node(CUgraph to, const struct sim_node *from)
 	set_dependencies(node, from->dependencies, from->dependency_count);
 	for (size_t i = 0; i < node->dependency_count; i++)
 		node->dependencies[i] = to->nodes[from->dependencies[i]->index];
+	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, to, from->graph, node, from);
 }
 
 CUgraphExec sim_graph_instantiate(CUgraph graph)
 {
 	CUgraphExec exec = calloc(1, sizeof(*exec));
 
-	exec->graph = sim_graph_create();
+	exec->graph = new_graph();
 	exec->source = graph;
+	next_graph_id++; /* the driver makes two copies */
+	tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED, exec->graph, graph, NULL, NULL);
 	pthread_mutex_init(&exec->lock, NULL);
 	for (size_t i = 0; i < graph->count; i++)
 		copy_node(exec->graph, graph->nodes[i]);
@@ -153,7 +176,7 @@ static uint64_t run_nodes(CUgraph graph, CUstream stream, uint64_t begin)
 
 void sim_graph_launch(CUgraphExec exec, CUstream stream)
 {
-	struct sim_op whole = { .kind = SIM_OP_GRAPH, .stream = stream, .graph = exec->graph->id };
+	struct sim_op whole = {.kind = SIM_OP_GRAPH, .stream = stream, .graph = exec->graph->id};
 
 	pthread_mutex_lock(&exec->lock);
 	whole.start = sim_stream_ready_ns(stream);
@@ -184,17 +207,18 @@ void sim_transfer_run(const struct sim_transfer *t)
 	for (size_t z = 0; z < (t->depth ? t->depth : 1); z++)
 		for (size_t y = 0; y < (t->height ? t->height : 1); y++)
 			run_row((char *)t->to + z * t->to_slice + y * t->to_pitch,
-				t->from ? (const char *)t->from + z * t->from_slice + y * t->from_pitch :
-					  NULL,
+				t->from ? (const char *)t->from + z * t->from_slice +
+						  y * t->from_pitch
+					: NULL,
 				t);
 }
 
 void sim_transfer_submit(struct sim_op *op, const struct sim_transfer *transfer)
 {
 	if (op->stream->capture) {
-		struct sim_node *node = sim_capture_add(op->stream, op->kind == SIM_OP_SET ?
-									    CU_GRAPH_NODE_TYPE_MEMSET :
-									    CU_GRAPH_NODE_TYPE_MEMCPY);
+		struct sim_node *node = sim_capture_add(
+			op->stream, op->kind == SIM_OP_SET ? CU_GRAPH_NODE_TYPE_MEMSET
+							   : CU_GRAPH_NODE_TYPE_MEMCPY);
 
 		node->op = *op;
 		node->transfer = *transfer;

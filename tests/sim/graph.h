@@ -10,8 +10,8 @@
 /* What a copy or set does to memory; row by row, so that it covers the flat and 2D ones. */
 struct sim_transfer {
 	void *to;
-	const void *from; /* NULL: a set */
-	size_t width, height, depth; /* bytes, rows, slices */
+	const void *from;                                  /* NULL: a set */
+	size_t width, height, depth;                       /* bytes, rows, slices */
 	size_t to_pitch, from_pitch, to_slice, from_slice; /* bytes */
 	uint32_t value;
 	unsigned int value_bytes; /* 1, 2 or 4 */
@@ -23,7 +23,7 @@ struct sim_node {
 	CUgraphNodeType type;
 	CUgraph graph;
 	uint32_t index;
-	struct sim_op op;	      /* of kernels, copies and sets */
+	struct sim_op op;             /* of kernels, copies and sets */
 	struct sim_transfer transfer; /* of copies and sets */
 	uint64_t duration_ns;
 	void (*host_fn)(void *);

@@ -62,7 +62,7 @@ void sim_host_submit(CUstream stream, uint64_t due, void (*fn)(void *), void *da
 {
 	struct host_function *f = malloc(sizeof(*f));
 
-	*f = (struct host_function){ .due = due, .stream = stream, .fn = fn, .data = data };
+	*f = (struct host_function){.due = due, .stream = stream, .fn = fn, .data = data};
 	pthread_mutex_lock(&lock);
 	insert(f);
 	stream->host_submitted++;

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HUGE_BYTES ((size_t)2 << 20)
-#define SLAB_BYTES ((size_t)32 << 20)
-#define MIN_SHIFT 9 /* 512 bytes: the driver's alignment */
-#define MAX_SHIFT 20
+#define HUGE_BYTES    ((size_t)2 << 20)
+#define SLAB_BYTES    ((size_t)32 << 20)
+#define MIN_SHIFT     9 /* 512 bytes: the driver's alignment */
+#define MAX_SHIFT     20
 #define ACCOUNT_BYTES 512
 
 struct free_block {
@@ -94,7 +94,8 @@ static void *take_block(int shift)
 
 static void *take(size_t bytes)
 {
-	return bytes <= ((size_t)1 << MAX_SHIFT) ? take_block(shift_of(bytes)) : map(page_round(bytes));
+	return bytes <= ((size_t)1 << MAX_SHIFT) ? take_block(shift_of(bytes))
+						 : map(page_round(bytes));
 }
 
 static void give(void *p, size_t bytes)
@@ -146,8 +147,7 @@ CUresult sim_memory_alloc(CUcontext ctx, enum sim_memory_kind kind, size_t bytes
 	void *p;
 
 	*out = (struct sim_range){
-		.bytes = bytes, .kind = kind, .device = ctx->device, .ctx = ctx, .pool = pool
-	};
+		.bytes = bytes, .kind = kind, .device = ctx->device, .ctx = ctx, .pool = pool};
 	if (bytes > (UINT64_C(1) << 46))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	out->reserved = (bytes + ACCOUNT_BYTES - 1) & ~(size_t)(ACCOUNT_BYTES - 1);
@@ -176,7 +176,7 @@ CUresult sim_memory_register(const struct sim_range *range)
 
 static struct sim_range *find_locked(uintptr_t address)
 {
-	struct sim_range key = { .start = address, .bytes = 1 };
+	struct sim_range key = {.start = address, .bytes = 1};
 	struct sim_range **found = tfind(&key, &ranges, compare);
 
 	return found ? *found : NULL;
@@ -201,6 +201,38 @@ CUresult sim_memory_free(uintptr_t start, struct sim_range *out)
 	if (takes_device_memory(out))
 		out->device->used_bytes -= out->reserved;
 	return CUDA_SUCCESS;
+}
+
+struct doomed {
+	CUcontext ctx;
+	struct sim_range *found;
+};
+
+static void find_of_context(const void *node, VISIT visit, void *closure)
+{
+	struct doomed *d = closure;
+	struct sim_range *r = *(struct sim_range *const *)node;
+
+	if ((visit == postorder || visit == leaf) && r->ctx == d->ctx)
+		d->found = r;
+}
+
+static struct sim_range *any_of(CUcontext ctx)
+{
+	struct doomed d = {.ctx = ctx};
+
+	pthread_mutex_lock(&lock);
+	twalk_r(ranges, find_of_context, &d);
+	pthread_mutex_unlock(&lock);
+	return d.found;
+}
+
+void sim_memory_release(CUcontext ctx)
+{
+	struct sim_range *r, gone;
+
+	while ((r = any_of(ctx)) != NULL)
+		sim_memory_free(r->start, &gone);
 }
 
 bool sim_memory_find(uintptr_t address, struct sim_range *out)

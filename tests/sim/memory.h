@@ -18,11 +18,11 @@ enum sim_memory_kind {
 
 struct sim_range {
 	uintptr_t start;
-	size_t bytes;	 /* as the program asked for */
+	size_t bytes;    /* as the program asked for */
 	size_t reserved; /* as accounted */
 	enum sim_memory_kind kind;
 	bool registered; /* the program's own memory, pinned */
-	bool mapped;	 /* a piece of an address range that the program reserved */
+	bool mapped;     /* a piece of an address range that the program reserved */
 	unsigned int flags;
 	struct sim_device *device;
 	CUcontext ctx;
@@ -47,6 +47,8 @@ bool sim_memory_charge(struct sim_device *device, uint64_t bytes);
 CUresult sim_memory_register(const struct sim_range *range);
 /* Forgets and frees the range that starts at an address; out gets what it was. */
 CUresult sim_memory_free(uintptr_t start, struct sim_range *out);
+/* Forgets and frees everything of a context, as its end does, telling nobody. */
+void sim_memory_release(CUcontext ctx);
 /* The range that holds an address; false: none, so the program's own pageable memory. */
 bool sim_memory_find(uintptr_t address, struct sim_range *out);
 /* True when bytes from address on lie in one range of device-accessible memory. */

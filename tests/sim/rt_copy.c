@@ -63,7 +63,8 @@ static cudaError_t context_of(int device, CUcontext *ctx)
 	return cudaSuccess;
 }
 
-cudaError_t sim_cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
+cudaError_t sim_cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice,
+			       size_t count)
 {
 	CUcontext to, from;
 
@@ -80,8 +81,8 @@ cudaError_t sim_cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, i
 
 	if (context_of(dstDevice, &to) || context_of(srcDevice, &from))
 		return cudaErrorInvalidDevice;
-	return sim_rt_result(
-		cuMemcpyPeerAsync(sim_rt_pointer(dst), to, sim_rt_pointer(src), from, count, stream));
+	return sim_rt_result(cuMemcpyPeerAsync(sim_rt_pointer(dst), to, sim_rt_pointer(src), from,
+					       count, stream));
 }
 
 static bool from_host(enum cudaMemcpyKind kind)
@@ -97,17 +98,15 @@ static bool to_host(enum cudaMemcpyKind kind)
 static CUDA_MEMCPY2D describe(void *dst, size_t dpitch, const void *src, size_t spitch,
 			      size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-	CUDA_MEMCPY2D c = { .srcPitch = spitch,
-			    .dstPitch = dpitch,
-			    .WidthInBytes = width,
-			    .Height = height };
+	CUDA_MEMCPY2D c = {
+		.srcPitch = spitch, .dstPitch = dpitch, .WidthInBytes = width, .Height = height};
 
-	c.srcMemoryType = from_host(kind)	      ? CU_MEMORYTYPE_HOST :
-			  kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED :
-						      CU_MEMORYTYPE_DEVICE;
-	c.dstMemoryType = to_host(kind)		      ? CU_MEMORYTYPE_HOST :
-			  kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED :
-						      CU_MEMORYTYPE_DEVICE;
+	c.srcMemoryType = from_host(kind)             ? CU_MEMORYTYPE_HOST
+			  : kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED
+						      : CU_MEMORYTYPE_DEVICE;
+	c.dstMemoryType = to_host(kind)               ? CU_MEMORYTYPE_HOST
+			  : kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED
+						      : CU_MEMORYTYPE_DEVICE;
 	c.srcHost = src;
 	c.srcDevice = sim_rt_pointer(src);
 	c.dstHost = dst;
@@ -136,8 +135,8 @@ cudaError_t sim_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, siz
 	return sim_rt_result(cuMemcpy2DAsync(&c, stream));
 }
 
-cudaError_t sim_cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
-				    size_t spitch, size_t width, size_t height,
+cudaError_t sim_cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset,
+				    const void *src, size_t spitch, size_t width, size_t height,
 				    enum cudaMemcpyKind kind)
 {
 	CUDA_MEMCPY2D c = describe(NULL, 0, src, spitch, width, height, kind);
@@ -164,15 +163,15 @@ cudaError_t sim_cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_
 
 static CUDA_MEMCPY3D describe_3d(const struct cudaMemcpy3DParms *p)
 {
-	CUDA_MEMCPY3D c = { .WidthInBytes = p->extent.width,
-			    .Height = p->extent.height,
-			    .Depth = p->extent.depth,
-			    .srcXInBytes = p->srcPos.x,
-			    .srcY = p->srcPos.y,
-			    .srcZ = p->srcPos.z,
-			    .dstXInBytes = p->dstPos.x,
-			    .dstY = p->dstPos.y,
-			    .dstZ = p->dstPos.z };
+	CUDA_MEMCPY3D c = {.WidthInBytes = p->extent.width,
+			   .Height = p->extent.height,
+			   .Depth = p->extent.depth,
+			   .srcXInBytes = p->srcPos.x,
+			   .srcY = p->srcPos.y,
+			   .srcZ = p->srcPos.z,
+			   .dstXInBytes = p->dstPos.x,
+			   .dstY = p->dstPos.y,
+			   .dstZ = p->dstPos.z};
 
 	c.srcMemoryType = p->srcArray ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
 	c.srcArray = (CUarray)p->srcArray;
@@ -281,8 +280,8 @@ cudaError_t sim_cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width
 		cuMemsetD2D8(sim_rt_pointer(devPtr), pitch, (unsigned char)value, width, height));
 }
 
-cudaError_t sim_cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height,
-				  cudaStream_t stream)
+cudaError_t sim_cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width,
+				  size_t height, cudaStream_t stream)
 {
 	return sim_rt_result(cuMemsetD2D8Async(sim_rt_pointer(devPtr), pitch, (unsigned char)value,
 					       width, height, stream));

@@ -194,7 +194,8 @@ cudaError_t sim_cudaGetDriverEntryPointByVersion(const char *symbol, void **func
 	return sim_rt_result(r);
 }
 
-cudaError_t sim_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+cudaError_t sim_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,
+					unsigned long long flags,
 					enum cudaDriverEntryPointQueryResult *driverStatus)
 {
 	return sim_cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags,

@@ -53,15 +53,15 @@ cudaError_t sim_cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
 				       const cudaGraphNode_t *after, size_t count,
 				       const struct cudaKernelNodeParams *p)
 {
-	CUDA_KERNEL_NODE_PARAMS d = { .gridDimX = p->gridDim.x,
-				      .gridDimY = p->gridDim.y,
-				      .gridDimZ = p->gridDim.z,
-				      .blockDimX = p->blockDim.x,
-				      .blockDimY = p->blockDim.y,
-				      .blockDimZ = p->blockDim.z,
-				      .sharedMemBytes = p->sharedMemBytes,
-				      .kernelParams = p->kernelParams,
-				      .kern = sim_rt_kernel(p->func) };
+	CUDA_KERNEL_NODE_PARAMS d = {.gridDimX = p->gridDim.x,
+				     .gridDimY = p->gridDim.y,
+				     .gridDimZ = p->gridDim.z,
+				     .blockDimX = p->blockDim.x,
+				     .blockDimY = p->blockDim.y,
+				     .blockDimZ = p->blockDim.z,
+				     .sharedMemBytes = p->sharedMemBytes,
+				     .kernelParams = p->kernelParams,
+				     .kern = sim_rt_kernel(p->func)};
 
 	if (!d.kern)
 		return cudaErrorInvalidDeviceFunction;
@@ -72,7 +72,7 @@ cudaError_t sim_cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
 				     const cudaGraphNode_t *after, size_t count,
 				     const struct cudaHostNodeParams *p)
 {
-	CUDA_HOST_NODE_PARAMS d = { .fn = p->fn, .userData = p->userData };
+	CUDA_HOST_NODE_PARAMS d = {.fn = p->fn, .userData = p->userData};
 
 	return sim_rt_result(cuGraphAddHostNode(node, graph, after, count, &d));
 }
@@ -81,12 +81,12 @@ cudaError_t sim_cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
 				       const cudaGraphNode_t *after, size_t count,
 				       const struct cudaMemsetParams *p)
 {
-	CUDA_MEMSET_NODE_PARAMS d = { .dst = sim_rt_pointer(p->dst),
-				      .pitch = p->pitch,
-				      .value = p->value,
-				      .elementSize = p->elementSize,
-				      .width = p->width,
-				      .height = p->height };
+	CUDA_MEMSET_NODE_PARAMS d = {.dst = sim_rt_pointer(p->dst),
+				     .pitch = p->pitch,
+				     .value = p->value,
+				     .elementSize = p->elementSize,
+				     .width = p->width,
+				     .height = p->height};
 
 	return sim_rt_result(cuGraphAddMemsetNode(node, graph, after, count, &d, sim_current()));
 }
@@ -95,13 +95,13 @@ cudaError_t sim_cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t grap
 					 const cudaGraphNode_t *after, size_t count, void *dst,
 					 const void *src, size_t bytes, enum cudaMemcpyKind kind)
 {
-	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-			    .srcDevice = sim_rt_pointer(src),
-			    .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-			    .dstDevice = sim_rt_pointer(dst),
-			    .WidthInBytes = bytes,
-			    .Height = 1,
-			    .Depth = 1 };
+	CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+			   .srcDevice = sim_rt_pointer(src),
+			   .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+			   .dstDevice = sim_rt_pointer(dst),
+			   .WidthInBytes = bytes,
+			   .Height = 1,
+			   .Depth = 1};
 
 	(void)kind;
 	return sim_rt_result(cuGraphAddMemcpyNode(node, graph, after, count, &c, sim_current()));

@@ -146,11 +146,10 @@ cudaError_t sim_cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolA
 	return sim_rt_result(cuMemPoolGetAttribute(memPool, (CUmemPool_attribute)attr, value));
 }
 
-cudaError_t sim_cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList,
-				     size_t count)
+cudaError_t sim_cudaMemPoolSetAccess(cudaMemPool_t memPool,
+				     const struct cudaMemAccessDesc *descList, size_t count)
 {
-	return sim_rt_result(
-		cuMemPoolSetAccess(memPool, (const CUmemAccessDesc *)descList, count));
+	return sim_rt_result(cuMemPoolSetAccess(memPool, (const CUmemAccessDesc *)descList, count));
 }
 
 cudaError_t sim_cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
@@ -171,15 +170,15 @@ cudaError_t sim_cudaDeviceSetMemPool(int device, cudaMemPool_t memPool)
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 						   enum cudaChannelFormatKind f)
 {
-	cudaCreateChannelDesc_v3020_params params = { x, y, z, w, f };
-	struct sim_call call = { .domain = SIM_RUNTIME,
-				 .cbid = CUPTI_RUNTIME_TRACE_CBID_cudaCreateChannelDesc_v3020,
-				 .name = "cudaCreateChannelDesc",
-				 .params = &params };
+	cudaCreateChannelDesc_v3020_params params = {x, y, z, w, f};
+	struct sim_call call = {.domain = SIM_RUNTIME,
+				.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaCreateChannelDesc_v3020,
+				.name = "cudaCreateChannelDesc",
+				.params = &params};
 
 	sim_call_enter(&call);
 	sim_call_exit(&call, cudaSuccess);
-	return (struct cudaChannelFormatDesc){ .x = x, .y = y, .z = z, .w = w, .f = f };
+	return (struct cudaChannelFormatDesc){.x = x, .y = y, .z = z, .w = w, .f = f};
 }
 
 static CUarray_format format_of(const struct cudaChannelFormatDesc *d)
@@ -210,7 +209,7 @@ cudaError_t sim_cudaMallocArray(cudaArray_t *array, const struct cudaChannelForm
 				size_t width, size_t height, unsigned int flags)
 {
 	(void)flags;
-	return create_array(array, desc, (struct cudaExtent){ width, height, 0 });
+	return create_array(array, desc, (struct cudaExtent){width, height, 0});
 }
 
 cudaError_t sim_cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
@@ -253,7 +252,7 @@ cudaError_t sim_cudaPointerGetAttributes(struct cudaPointerAttributes *a, const 
 cudaError_t sim_cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
 			      struct cudaMemLocation location)
 {
-	CUmemLocation l = { .type = (CUmemLocationType)location.type, .id = location.id };
+	CUmemLocation l = {.type = (CUmemLocationType)location.type, .id = location.id};
 
 	return sim_rt_result(
 		cuMemAdvise_v2(sim_rt_pointer(devPtr), count, (CUmem_advise)advice, l));
@@ -263,7 +262,7 @@ cudaError_t sim_cudaMemPrefetchAsync(const void *devPtr, size_t count,
 				     struct cudaMemLocation location, unsigned int flags,
 				     cudaStream_t stream)
 {
-	CUmemLocation l = { .type = (CUmemLocationType)location.type, .id = location.id };
+	CUmemLocation l = {.type = (CUmemLocationType)location.type, .id = location.id};
 
 	return sim_rt_result(
 		cuMemPrefetchAsync_v2(sim_rt_pointer(devPtr), count, l, flags, stream));

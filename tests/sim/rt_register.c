@@ -176,10 +176,10 @@ void __cudaRegisterUnifiedTable(void **handle, void *table)
 
 static void place_variable(struct entity *v)
 {
-	struct sim_memory_event e = { .kind = 6 /* device static */,
-				      .bytes = v->bytes,
-				      .ctx = sim_current(),
-				      .name = v->name };
+	struct sim_memory_event e = {.kind = 6 /* device static */,
+				     .bytes = v->bytes,
+				     .ctx = sim_current(),
+				     .name = v->name};
 
 	if (sim_memory_alloc(sim_current(), v->managed ? SIM_MEMORY_MANAGED : SIM_MEMORY_DEVICE,
 			     v->bytes, NULL, &v->memory))

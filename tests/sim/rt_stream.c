@@ -14,7 +14,8 @@ cudaError_t sim_cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int fl
 	return sim_rt_result(cuStreamCreate(pStream, flags));
 }
 
-cudaError_t sim_cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
+cudaError_t sim_cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags,
+					     int priority)
 {
 	return sim_rt_result(cuStreamCreateWithPriority(pStream, flags, priority));
 }
@@ -130,15 +131,15 @@ cudaError_t sim_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3
 
 	if (!kernel)
 		return cudaErrorInvalidDeviceFunction;
-	return sim_rt_result(cuLaunchCooperativeKernel((CUfunction)kernel, gridDim.x, gridDim.y,
-						       gridDim.z, blockDim.x, blockDim.y, blockDim.z,
-						       (unsigned int)sharedMem, stream, args));
+	return sim_rt_result(cuLaunchCooperativeKernel(
+		(CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
+		blockDim.z, (unsigned int)sharedMem, stream, args));
 }
 
 cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
 	CUkernel kernel = sim_rt_kernel(func);
-	CUlaunchConfig c = { 0 };
+	CUlaunchConfig c = {0};
 
 	if (!kernel)
 		return cudaErrorInvalidDeviceFunction;
@@ -202,18 +203,14 @@ cudaError_t sim_cudaFuncGetName(const char **name, const void *func)
 }
 
 cudaError_t sim_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
-							       int blockSize,
-							       size_t dynamicSMemSize)
+							      int blockSize, size_t dynamicSMemSize)
 {
 	return sim_rt_result(cuOccupancyMaxActiveBlocksPerMultiprocessor(
 		numBlocks, (CUfunction)sim_rt_kernel(func), blockSize, dynamicSMemSize));
 }
 
-cudaError_t sim_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
-									const void *func,
-									int blockSize,
-									size_t dynamicSMemSize,
-									unsigned int flags)
+cudaError_t sim_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+	int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
 {
 	return sim_rt_result(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 		numBlocks, (CUfunction)sim_rt_kernel(func), blockSize, dynamicSMemSize, flags));

@@ -13,7 +13,7 @@ SIM_CFLAGS := -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -Wall -Wextra -Werror -I. -isy
 	-I$(SIM_GEN) $(SIM_EXTRA_CFLAGS)
 SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,--no-undefined $(SIM_EXTRA_LDFLAGS)
 
-SIM_CORE := config clock call device stream event hostfunc memory graph capture errors
+SIM_CORE := config clock process call device stream event hostfunc memory graph capture errors
 SIM_CUDA := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_launch cuda_graph cuda_pool
 SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_copy rt_stream rt_graph
 SIM_CUPTI := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_info cupti_unsupported
@@ -70,3 +70,22 @@ $(SIM)/libcudart.so: $(SIM)/libcudart.so.13
 $(SIM)/libcupti.so: $(SIM)/libcupti.so.13
 $(SIM)/libcuda.so $(SIM)/libcudart.so $(SIM)/libcupti.so:
 	ln -sf $(<F) $@
+
+# ---- sample programs: the same sources run on a GPU ----
+PROGRAM_SOURCES := $(wildcard tests/programs/*.cu) tests/gpu/zoo.cu
+PROGRAMS := $(addprefix $(O)/programs/,$(notdir $(PROGRAM_SOURCES:.cu=)))
+
+.PHONY: programs
+programs: sim $(PROGRAMS)
+
+NVCC_FLAGS := -std=c++17 -O1 -lineinfo -cudart shared -Wno-deprecated-gpu-targets -Xcompiler -Wall,-Wextra
+$(O)/programs/zoo: NVCC_FLAGS += -arch=sm_90
+$(O)/programs/%: tests/programs/%.cu tests/programs/check.h
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -o $@ $<
+$(O)/programs/driver: tests/programs/driver.cu $(SIM)/libcuda.so
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -o $@ $< -L$(SIM) -lcuda
+$(O)/programs/zoo: tests/gpu/zoo.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -o $@ $<

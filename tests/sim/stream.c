@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAM_MAGIC 0x5354524du
-#define SUBMIT_NS 2000	  /* from the call to the earliest start on the device */
-#define SWITCH_NS 250	  /* from one operation's end to the start of the stream's next */
-#define FIRST_STREAM_ID 6 /* as the real driver counts */
+#define STREAM_MAGIC    0x5354524du
+#define SUBMIT_NS       2000 /* from the call to the earliest start on the device */
+#define SWITCH_NS       250  /* from one operation's end to the start of the stream's next */
+#define FIRST_STREAM_ID 6    /* as the real driver counts */
 
 static _Atomic uint32_t next_id = FIRST_STREAM_ID;
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -201,7 +201,8 @@ void sim_submit(struct sim_op *op, uint64_t duration_ns)
 	uint64_t now = wait_for_room(op->stream);
 
 	pthread_mutex_lock(&ctx->lock);
-	place_locked(op, max_u64(ready_locked(op->stream) + SWITCH_NS, now + SUBMIT_NS), duration_ns);
+	place_locked(op, max_u64(ready_locked(op->stream) + SWITCH_NS, now + SUBMIT_NS),
+		     duration_ns);
 	pthread_mutex_unlock(&ctx->lock);
 	op->correlation = sim_correlation();
 	if (sim_tools.operation)

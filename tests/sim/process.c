@@ -1,0 +1,41 @@
+#include "tests/sim/device.h"
+
+#include <stdlib.h>
+
+static bool started, forked, ended;
+
+static void in_child(void)
+{
+	forked = started;
+}
+
+static void at_exit(void)
+{
+	ended = true;
+}
+
+static void watch(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+	atexit(at_exit);
+	started = true;
+}
+
+void sim_started(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch);
+}
+
+bool sim_forked(void)
+{
+	return forked;
+}
+
+int sim_unusable(void)
+{
+	if (ended)
+		return CUDA_ERROR_DEINITIALIZED;
+	return forked ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
+}

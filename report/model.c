@@ -40,11 +40,11 @@ static void show_progress(const struct reading *r)
 static int note_covered(struct reading *r, const struct gp_chunk_header *h)
 {
 	struct covered now = {h->ring, h->position + h->position_slots};
-	struct covered *last = r->covered + r->covered_count - 1;
+	struct covered *last = r->covered_count > 0 ? &r->covered[r->covered_count - 1] : NULL;
 
 	if (h->ring == 0)
 		return 0;
-	if (r->covered_count > 0 && last->ring == now.ring && now.end >= last->end) {
+	if (last && last->ring == now.ring && now.end >= last->end) {
 		last->end = now.end;
 		return 0;
 	}

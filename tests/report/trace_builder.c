@@ -170,10 +170,11 @@ static void put_record(struct gp_builder *b, const void *record)
 
 	assert_true(b->open);
 	for (size_t i = 0; i < GP_FIELDS; i++) {
-		uint64_t value = value_of(record, i), predicted;
+		uint64_t value, predicted;
 
 		if (gp_fields[i].kind != kind)
 			continue;
+		value = value_of(record, i);
 		predicted = predict(b, i, start);
 		if (gp_fields[i].rule == GP_RULE_AFTER)
 			start = value;

@@ -103,7 +103,7 @@ static const char *explain_missing(const struct gp_model *model)
 		    model->losses.damaged_bytes + model->losses.unknown_records >
 	    0)
 		return "records were lost on the way";
-	return "CUPTI delivered none: launched after the final flush?";
+	return "CUPTI delivered none (launched after the final flush?)";
 }
 
 struct balance {
@@ -167,9 +167,9 @@ static void print_balance(FILE *out, const struct balance *balance)
 		fprintf(out, "  %s launches: %s have their kernel record",
 			gp_format_count(balance->launches).text,
 			gp_format_count(balance->matched).text);
-	print_part(out, balance->captured, "were captured into a graph");
+	print_part(out, balance->captured, "captured into a graph");
 	print_part(out, balance->failed, "failed");
-	print_part(out, balance->missing, "have none");
+	print_part(out, balance->missing, "without");
 }
 
 static bool is_clean(const struct gp_model *model)
@@ -207,8 +207,6 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	FILE *out = summary->out;
 
 	print_balance(out, &balance);
-	if (balance.missing > 0)
-		fprintf(out, " (%s)", explain_missing(model));
 	fprintf(out, "; %s GPU records", gp_format_count(model->op_count).text);
 	if (model->counters[GP_COUNTER_GPU_RECORDS] > model->op_count)
 		fprintf(out, " of %s received",
@@ -216,6 +214,9 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	if (summary->model_count > 1)
 		fprintf(out, " (pid %u)", model->pid);
 	fputs("\n", out);
+	if (balance.missing > 0)
+		fprintf(out, "    %s launches without a kernel record: %s\n",
+			gp_format_count(balance.missing).text, explain_missing(model));
 	print_concerns(out, model, LOSS, 4);
 }
 

@@ -1,0 +1,136 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "report/busy.h"
+#include "tests/report/model_builder.h"
+
+#define SPAN 200
+
+static void overlap_counts_once(void **state)
+{
+	struct gp_interval intervals[] = {{50, 60}, {0, 10}, {5, 20}, {7, 8}, {20, 25}};
+
+	(void)state;
+	assert_int_equal(gp_busy_union(intervals, 5), 35);
+	assert_int_equal(gp_busy_union(NULL, 0), 0);
+}
+
+/* Against marking every ns of a short span. */
+static void unions_agree_with_marking(void **state)
+{
+	(void)state;
+	srand(3);
+	for (int round = 0; round < 500; round++) {
+		struct gp_interval intervals[20];
+		uint8_t marked[SPAN] = {0};
+		size_t count = (size_t)rand() % 20;
+		uint64_t expected = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			uint64_t start = (uint64_t)rand() % SPAN;
+			uint64_t end = start + (uint64_t)rand() % (SPAN + 1 - start);
+
+			intervals[i] = (struct gp_interval){start, end};
+			for (uint64_t ns = start; ns < end; ns++)
+				marked[ns] = 1;
+		}
+		for (size_t ns = 0; ns < SPAN; ns++)
+			expected += marked[ns];
+		assert_int_equal(gp_busy_union(intervals, count), expected);
+	}
+}
+
+/* Two streams of device 0 that overlap, one operation of device 1, one without times. */
+static struct gp_model *build_two_devices(void)
+{
+	struct build b = build_begin(1);
+
+	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 1);
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 900, 100, 9);
+	build_op(&b, GP_OP_KERNEL, 7, 200, 400, 1);
+	build_op(&b, GP_OP_KERNEL, 8, 300, 500, 2);
+	build_op(&b, GP_OP_KERNEL, 7, 950, 1100, 3);
+	build_op(&b, GP_OP_KERNEL, 7, 600, 700, 4)->untimed = 1;
+	build_op(&b, GP_OP_COPY, 7, 100, 200, 5)->device_id = 1;
+	return build_end(&b);
+}
+
+static void devices_are_apart_and_the_window_clips(void **state)
+{
+	struct gp_model *model = build_two_devices();
+	struct gp_device_list devices = {0};
+	struct gp_window window = gp_busy_window(&model, 1);
+	struct gp_busy *busy = gp_busy_of(&model, 1, window, &devices);
+
+	(void)state;
+	assert_int_equal(window.start_unix_ns, BUILD_BASE_UNIX_NS + 100);
+	assert_int_equal(window.end_unix_ns, BUILD_BASE_UNIX_NS + 1000);
+	assert_int_equal(devices.count, 2);
+	assert_int_equal(busy[0].operations, 3);
+	assert_int_equal(busy[0].inside_ns, 300 + 50);
+	assert_int_equal(busy[0].outside_ns, 100);
+	assert_int_equal(busy[1].inside_ns, 100);
+	free(busy);
+	gp_device_list_free(&devices);
+	gp_model_free(model);
+}
+
+/* Both use the same GPU under different numbers, half of the time at once. */
+static void processes_share_a_gpu_by_its_uuid(void **state)
+{
+	struct build first = build_begin(1), second = build_begin(2);
+	struct gp_model *models[2];
+	struct gp_device_list devices = {0};
+	struct gp_busy *busy;
+
+	(void)state;
+	build_device(&first, 3, "GPU");
+	build_device(&second, 0, "GPU");
+	second.model->devices[0].uuid[3] = 3;
+	second.model->base_unix_ns += 50;
+	build_call(&first, 1, BUILD_LAUNCH, 0, 1000, 1);
+	build_op(&first, GP_OP_KERNEL, 7, 100, 200, 1)->device_id = 3;
+	build_op(&second, GP_OP_KERNEL, 7, 100, 200, 1);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	busy = gp_busy_of(models, 2, gp_busy_window(models, 2), &devices);
+	assert_int_equal(devices.count, 1);
+	assert_int_equal(devices.entries[0].device_id, 3);
+	assert_int_equal(busy[0].inside_ns, 150);
+	free(busy);
+	gp_device_list_free(&devices);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+static void without_calls_the_operations_are_the_window(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_window window;
+
+	(void)state;
+	build_op(&b, GP_OP_KERNEL, 7, 100, 200, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 300, 450, 2);
+	b.model = build_end(&b);
+	window = gp_busy_window(&b.model, 1);
+	assert_int_equal(window.end_unix_ns - window.start_unix_ns, 350);
+	gp_model_free(b.model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(overlap_counts_once),
+		cmocka_unit_test(unions_agree_with_marking),
+		cmocka_unit_test(devices_are_apart_and_the_window_clips),
+		cmocka_unit_test(processes_share_a_gpu_by_its_uuid),
+		cmocka_unit_test(without_calls_the_operations_are_the_window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

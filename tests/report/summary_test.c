@@ -1,0 +1,375 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/summary.h"
+#include "report/text.h"
+#include "tests/report/model_builder.h"
+
+#define MANY 30
+
+static char *print(struct gp_model *const *models, size_t count, size_t row_limit)
+{
+	struct gp_summary_options options = {.row_limit = row_limit};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(gp_summary_print(out, models, count, &options), 0);
+	fclose(out);
+	return text;
+}
+
+/* The summary has a line with these words in this order, whatever the spaces between them. */
+static void expect(const char *text, const char *words)
+{
+	char squeezed[65536];
+	size_t length = 0;
+
+	for (const char *c = text; *c && length < sizeof(squeezed) - 1; c++)
+		if (*c != ' ' || length == 0 || squeezed[length - 1] != ' ')
+			squeezed[length++] = *c;
+	squeezed[length] = '\0';
+	if (!strstr(squeezed, words))
+		fail_msg("\"%s\" is not in:\n%s", words, text);
+}
+
+static void expect_not(const char *text, const char *words)
+{
+	if (strstr(text, words))
+		fail_msg("\"%s\" is in:\n%s", words, text);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static void check_widths(const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (gp_text_columns(line) > 120)
+			fail_msg("%zu columns: %s", gp_text_columns(line), line);
+	free(copy);
+}
+
+/* Two launches of one kernel, one of another, a copy, a set, memory: a small ordinary program. */
+static struct build build_ordinary(uint32_t pid)
+{
+	struct build b = build_begin(pid);
+	struct gp_op *op;
+
+	build_info(&b, GP_INFO_PROGRAM, "saxpy");
+	build_info(&b, GP_INFO_COMMAND, "./saxpy --size 1024");
+	build_info(&b, GP_INFO_HOST, "gpu01");
+	build_info(&b, GP_INFO_DRIVER_VERSION, "13000");
+	build_info(&b, GP_INFO_CUPTI_VERSION, "130001");
+	build_device(&b, 0, "NVIDIA H200");
+	build_name(&b, "_Z5saxpyifPKfPf");
+	build_name(&b, "_Z4zeroPf");
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000, 0x1000, 1 << 20);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 1100, 0x2000, 1 << 21);
+	for (uint32_t i = 0; i < 3; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, 10000 + 5000 * i, 4000, 10 + i);
+		op = build_op(&b, GP_OP_KERNEL, 7, 20000 + 10000 * i, 21000 + 12000 * i, 10 + i);
+		op->name = i == 2;
+	}
+	build_call(&b, 100, BUILD_MEMCPY_ASYNC, 60000, 2000, 20);
+	op = build_op(&b, GP_OP_COPY, 7, 62000, 64000, 20);
+	op->copy_kind = 1;
+	op->source_kind = 1;
+	op->destination_kind = 3;
+	op->bytes = 48000;
+	build_call(&b, 100, BUILD_MEMSET_ASYNC, 70000, 1000, 21);
+	op = build_op(&b, GP_OP_SET, 7, 71000, 72000, 21);
+	op->bytes = 4096;
+	op->destination_kind = 3;
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 80000, 20000, 22);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_PINNED, 100500, 0x2000, 0);
+	build_usage(&b, 0, 90000, 150109880320 - (1u << 30), 150109880320);
+	b.model->counters[GP_COUNTER_HOOKS] = b.model->call_count;
+	b.model->counters[GP_COUNTER_HOOKS_SAMPLED] = 2;
+	b.model->counters[GP_COUNTER_HOOKS_SAMPLED_TICKS] = 400;
+	return b;
+}
+
+static char *summarize(struct build *b)
+{
+	struct gp_model *model = build_end(b);
+	char *text = print(&model, 1, 10);
+
+	gp_model_free(model);
+	return text;
+}
+
+static void the_page_has_all_sections(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text = summarize(&b);
+
+	(void)state;
+	expect(text,
+	       "gpuprof: saxpy, pid 42 on gpu01: 99.51us from the first to the last CUDA call");
+	expect(text, "command ./saxpy --size 1024");
+	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0");
+	expect(text, "driver for CUDA 13.0, CUPTI 13.0.1");
+	expect(text, "Time % Total Calls Avg Med Min Max StdDev Name");
+	expect(text, "41.7 5.000us 1 5.000us 5.000us 5.000us 5.000us 0.0ns zero");
+	expect(text, "33.3 4.000us 2 2.000us 2.000us 1.000us 3.000us 1.000us saxpy");
+	expect(text, "2.000us 1 2.000us 2.000us 2.000us 2.000us 0.0ns [memcpy HtoD pageable]");
+	expect(text, "Time % Total Calls Failed Avg Med Min Max StdDev Name");
+	expect(text, "12.00us 3 - 4.000us 4.000us 4.000us 4.000us 0.0ns cudaLaunchKernel");
+	expect(text, "46.88KiB 1 46.88KiB 46.88KiB 46.88KiB 2.000us 24.00 [memcpy HtoD pageable]");
+	expect(text, "4.000KiB 1 4.000KiB 4.000KiB 4.000KiB 1.000us 4.096 [memset]");
+	expect(text, "1.000MiB +10ns 1.000MiB 1 0B 0 1.000MiB 1 GPU 0 device");
+	expect(text, "2.000MiB +110ns 2.000MiB 1 2.000MiB 1 0B 0 pinned host");
+	expect(text,
+	       "the driver reports 1.000GiB of 139.8GiB in use at +89.01us, 1023.0MiB beyond");
+	expect(text, "all 3 launches have their kernel record; 5 GPU records, nothing was dropped");
+	expect(text, "gpuprof's own cost: about");
+	check_widths(text);
+	assert_true(count_lines(text) < 50);
+	free(text);
+}
+
+/* 1 + 3 + 5 us of kernels, 2 of a copy, 1 of a set; what overlaps counts once. */
+static void the_gpu_is_busy_while_anything_runs(void **state)
+{
+	struct build b = build_ordinary(42);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_op(&b, GP_OP_KERNEL, 8, 20500, 20800, 0);
+	model = build_end(&b);
+	text = print(&model, 1, 10);
+	expect(text, "GPU 0 12.1 % busy, 87.9 % idle: 12.00us of 99.51us");
+	free(text);
+	gp_model_free(model);
+}
+
+static void the_limit_folds_rows_and_says_so(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	char name[16], *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "kernel%02u", i);
+		build_name(&b, name);
+		build_call(&b, 1, BUILD_LAUNCH, 100 * i, 10, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, 1000 * i, 1000 * i + 10, i + 1)->name = i;
+	}
+	model = build_end(&b);
+	text = print(&model, 1, 10);
+	expect(text, "... 20 more, 200ns (66.7 %)");
+	expect_not(text, "kernel10");
+	free(text);
+	text = print(&model, 1, MANY - 1);
+	expect_not(text, "more,");
+	expect(text, "kernel29");
+	free(text);
+	text = print(&model, 1, 0);
+	expect(text, "kernel29");
+	free(text);
+	gp_model_free(model);
+}
+
+static void failures_are_counted_and_named(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 31)->status = 701;
+	build_call(&b, 100, BUILD_LAUNCH, 31000, 100, 32)->status = 701;
+	build_api(&b, 400, "cudaEventQuery", GP_API_SYNC);
+	build_call(&b, 100, 400, 32000, 100, 33)->status = 600;
+	text = summarize(&b);
+	expect(text, "12.20us 5 2 ");
+	expect(text, "failed: 2 x cudaLaunchKernel (701 too many resources requested)\n");
+	expect(text, "5 launches: 3 have their kernel record, 2 failed; 5 GPU records, nothing was "
+		     "dropped");
+	free(text);
+}
+
+static void every_loss_is_shown(void **state)
+{
+	struct build b = build_ordinary(42);
+	struct gp_losses *losses = &b.model->losses;
+	char *text;
+
+	(void)state;
+	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 31);
+	b.model->counters[GP_COUNTER_LOST_CUPTI] = 7;
+	b.model->counters[GP_COUNTER_LOST_RING_FULL] = 8;
+	b.model->counters[GP_COUNTER_RING_WAITS] = 9;
+	losses->damaged_bytes = 1234;
+	losses->unknown_records = 11;
+	losses->ops_reversed = 12;
+	build_op(&b, GP_OP_KERNEL, 7, 90000, 90001, 999);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 95000, 0x7777, 0);
+	text = summarize(&b);
+	expect(text, "4 launches: 3 have their kernel record, 1 without; 6 GPU records");
+	expect(text, "1 launches without a kernel record: CUPTI dropped records");
+	expect(text, "7 GPU records that CUPTI reported as dropped");
+	expect(text, "8 records dropped because their thread's ring stayed full");
+	expect(text, "9 times a thread waited for the writer");
+	expect(text, "1,234 damaged bytes of the trace file");
+	expect(text, "11 records that this version does not understand");
+	expect(text, "12 GPU operations that end before they start");
+	expect(text, "1 GPU operations whose API call was not recorded");
+	expect(text, "1 frees of memory whose allocation was not recorded");
+	expect_not(text, "nothing was dropped");
+	check_widths(text);
+	free(text);
+}
+
+/* Each counter alone shows up, whichever it is; when CUPTI last delivered is said of partial traces
+ * only. */
+static void no_counter_is_forgotten(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < GP_COUNTERS; i++) {
+		struct build b = build_ordinary(42);
+		char *text;
+
+		memset(b.model->counters, 0, sizeof(b.model->counters));
+		b.model->counters[i] = 987654;
+		text = summarize(&b);
+		if (i != GP_COUNTER_LAST_DELIVERY_TICKS && !strstr(text, "987,654") &&
+		    !strstr(text, "493.8us") && !strstr(text, "964.5KiB"))
+			fail_msg("counter %zu is not in:\n%s", i, text);
+		free(text);
+	}
+}
+
+static void a_partial_trace_says_so_on_top(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 31);
+	b.model->losses.closed = false;
+	b.model->losses.recovered_records = 5;
+	b.model->end_ns = 5000000;
+	b.model->last_delivery_ns = 2000000;
+	text = summarize(&b);
+	assert_int_equal(strncmp(text, "PARTIAL: pid 42 did not close its trace", 39), 0);
+	expect(text, "5 records were recovered from its rings");
+	expect(text, "CUPTI delivered GPU records last 3.000ms before the end");
+	expect(text, "launches in flight: 1");
+	expect(text, "1 launches without a kernel record: in flight, or not delivered, when the "
+		     "process ended");
+	free(text);
+}
+
+static void a_live_or_cut_trace_is_partial_too(void **state)
+{
+	struct build live = build_ordinary(42), cut = build_ordinary(43);
+	char *text;
+
+	(void)state;
+	live.model->losses.live = true;
+	live.model->losses.closed = false;
+	text = summarize(&live);
+	expect(text, "PARTIAL: pid 42 still runs");
+	free(text);
+	cut.model->losses.cut = true;
+	text = summarize(&cut);
+	expect(text, "PARTIAL: pid 43");
+	expect(text, "the file ends within a chunk");
+	free(text);
+}
+
+static void a_program_without_cuda_gets_one_line(void **state)
+{
+	struct build b = build_begin(7);
+	char *text;
+
+	(void)state;
+	build_info(&b, GP_INFO_PROGRAM, "ls");
+	text = summarize(&b);
+	assert_string_equal(text, "gpuprof: ls (pid 7) made no CUDA call that was recorded\n");
+	free(text);
+}
+
+static void hostile_names_cannot_reach_the_terminal(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	free(b.model->names[0]);
+	b.model->names[0] = strdup("\x1b]0;owned\x07\nGPU activities: fake");
+	build_info(&b, GP_INFO_PROGRAM, "\x1b[31mred");
+	build_info(&b, GP_INFO_COMMAND, "a\nb\xff");
+	text = summarize(&b);
+	expect_not(text, "\x1b");
+	expect_not(text, "\x07");
+	expect_not(text, "\xff");
+	expect(text, "\\x1b]0;owned\\x07\\nGPU");
+	expect(text, "command a\\nb\\xff");
+	free(text);
+}
+
+static void processes_are_listed_and_merged(void **state)
+{
+	struct build first = build_ordinary(42), second = build_ordinary(43);
+	struct build unused = build_begin(44);
+	struct gp_model *models[3];
+	char *text;
+
+	(void)state;
+	build_call(&second, 100, BUILD_LAUNCH, 30000, 100, 31);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	models[2] = build_end(&unused);
+	text = print(models, 3, 10);
+	expect(text, "gpuprof: 2 processes used the GPU on gpu01");
+	expect(text, "(pid 44) made no CUDA call");
+	expect(text, "42 +0ns 99.51us 9 3 5 ");
+	expect(text, "43 +0ns 99.51us 10 4 5 ");
+	expect(text, "8.000us 4 2.000us");
+	expect(text, "2.000MiB +10ns 2.000MiB 2 0B 0 2.000MiB 2 GPU 0 device");
+	expect(text, "all 3 launches have their kernel record");
+	expect(text, "4 launches: 3 have their kernel record, 1 without");
+	expect(text, "(pid 43)");
+	check_widths(text);
+	free(text);
+	for (size_t i = 0; i < 3; i++)
+		gp_model_free(models[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_page_has_all_sections),
+		cmocka_unit_test(the_gpu_is_busy_while_anything_runs),
+		cmocka_unit_test(the_limit_folds_rows_and_says_so),
+		cmocka_unit_test(failures_are_counted_and_named),
+		cmocka_unit_test(every_loss_is_shown),
+		cmocka_unit_test(no_counter_is_forgotten),
+		cmocka_unit_test(a_partial_trace_says_so_on_top),
+		cmocka_unit_test(a_live_or_cut_trace_is_partial_too),
+		cmocka_unit_test(a_program_without_cuda_gets_one_line),
+		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
+		cmocka_unit_test(processes_are_listed_and_merged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,4 +1,4 @@
-// What one operation costs the program's thread, for comparison with and without a profiler (bench/overhead).
+// What an operation costs the program's thread, for comparison with and without a profiler (bench/overhead).
 //
 //   overhead MODE COUNT      prints "MODE COUNT NS_IN_ALL"; MODE: launch, copy, set, malloc, malloc_async, graph, threads
 #include <cuda_runtime.h>
@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -30,42 +31,53 @@ static double now_ns()
 	return now.tv_sec * 1e9 + now.tv_nsec;
 }
 
-// A synchronisation every 512 operations keeps the queue from filling: the thread is never held up by the GPU.
-template <class Operation> static void repeat(long count, cudaStream_t stream, Operation operation)
+// The program's thread alone is timed: few enough operations at a time that it never waits for the GPU, and the
+// synchronisations between them are left out.
+static const long AT_A_TIME = 64;
+
+template <class Operation> static double repeat(long count, cudaStream_t stream, Operation operation)
 {
-	for (long i = 0; i < count; i++) {
-		operation();
-		if (i % 512 == 511)
-			check(cudaStreamSynchronize(stream));
+	double total = 0;
+
+	for (long done = 0; done < count; done += AT_A_TIME) {
+		double start = now_ns();
+
+		for (long i = 0; i < AT_A_TIME; i++)
+			operation();
+		total += now_ns() - start;
+		check(cudaStreamSynchronize(stream));
 	}
-	check(cudaStreamSynchronize(stream));
+	return total;
 }
 
-static void launch(long count)
+static double launch(long count)
 {
-	repeat(count, 0, [] { overhead_kernel<<<1, 1>>>(); });
+	return repeat(count, 0, [] { overhead_kernel<<<1, 1>>>(); });
 }
 
-static void copy(long count)
+static double copy(long count)
 {
 	char *device, *host;
 
 	check(cudaMalloc(&device, 4096));
 	check(cudaMallocHost(&host, 4096));
-	repeat(count, 0, [&] { check(cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice)); });
+	return repeat(count, 0, [&] { check(cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice)); });
 }
 
-static void set(long count)
+static double set(long count)
 {
 	char *device;
 
 	check(cudaMalloc(&device, 4096));
-	repeat(count, 0, [&] { check(cudaMemsetAsync(device, 0, 4096)); });
+	return repeat(count, 0, [&] { check(cudaMemsetAsync(device, 0, 4096)); });
 }
 
-static void malloc_pair(long count)
+static double malloc_pair(long count)
 {
-	repeat(count, 0, [] {
+	void *first;
+
+	check(cudaMalloc(&first, 65536)); // keeps the driver's own block: later ones are cut from it
+	return repeat(count, 0, [] {
 		void *memory;
 
 		check(cudaMalloc(&memory, 65536));
@@ -73,9 +85,9 @@ static void malloc_pair(long count)
 	});
 }
 
-static void malloc_async(long count)
+static double malloc_async(long count)
 {
-	repeat(count, 0, [] {
+	return repeat(count, 0, [] {
 		void *memory;
 
 		check(cudaMallocAsync(&memory, 65536, 0));
@@ -83,7 +95,7 @@ static void malloc_async(long count)
 	});
 }
 
-static void graph(long count)
+static double graph(long count)
 {
 	cudaStream_t stream;
 	cudaGraph_t graph;
@@ -95,10 +107,10 @@ static void graph(long count)
 		overhead_kernel<<<1, 1, 0, stream>>>();
 	check(cudaStreamEndCapture(stream, &graph));
 	check(cudaGraphInstantiate(&executable, graph, 0));
-	repeat(count, stream, [&] { check(cudaGraphLaunch(executable, stream)); });
+	return repeat(count, stream, [&] { check(cudaGraphLaunch(executable, stream)); });
 }
 
-static void threads(long count)
+static double threads(long count)
 {
 	std::vector<std::thread> all;
 
@@ -107,7 +119,7 @@ static void threads(long count)
 			cudaStream_t stream;
 
 			check(cudaStreamCreate(&stream));
-			repeat(count / 8, stream, [=] { overhead_kernel<<<1, 1, 0, stream>>>(); });
+			return repeat(count / 8, stream, [=] { overhead_kernel<<<1, 1, 0, stream>>>(); });
 		});
 	for (auto &thread : all)
 		thread.join();
@@ -115,7 +127,7 @@ static void threads(long count)
 
 static const struct {
 	const char *name;
-	void (*run)(long count);
+	double (*run)(long count);
 } modes[] = {{"launch", launch}, {"copy", copy},		   {"set", set},
 	     {"malloc", malloc_pair}, {"malloc_async", malloc_async}, {"graph", graph},
 	     {"threads", threads}};
@@ -126,10 +138,8 @@ int main(int argc, char **argv)
 		if (argc != 3 || strcmp(argv[1], mode.name) != 0)
 			continue;
 		check(cudaFree(0));
-		mode.run(strcmp(mode.name, "graph") == 0 ? 10 : 1000); // warm up
-		double start = now_ns();
-		mode.run(atol(argv[2]));
-		printf("%s %s %.0f\n", argv[1], argv[2], now_ns() - start);
+		mode.run(1000); // warm up
+		printf("%s %s %.0f\n", argv[1], argv[2], mode.run(atol(argv[2])));
 		return 0;
 	}
 	fprintf(stderr, "usage: overhead launch|copy|set|malloc|malloc_async|graph|threads COUNT\n");

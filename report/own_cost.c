@@ -1,22 +1,24 @@
 #include "report/own_cost.h"
 
 /*
- * ns on the calling thread, each. Measured on an H200 (driver 580, CUPTI 13.0) with an empty kernel
- * launched in a loop, by the difference between runs with and without: kernel records alone, with
- * runtime callbacks, with driver callbacks too.
+ * ns on the calling thread, each, from docs/cupti-notes.md section 3 and bench/overhead: an H200,
+ * driver 580, CUPTI 13.0. Entry and exit callbacks of a call, the driver call within a runtime call
+ * included.
  */
 enum {
-	CALLBACK_PAIR_NS = 300,       /* entry and exit of a call that is recorded */
-	NESTED_CALLBACK_PAIR_NS = 80, /* of the driver call within it, which the hook ignores */
-	KERNEL_RECORD_NS = 700,
-	COPY_RECORD_NS = 700,
-	SET_RECORD_NS = 700,
+	DRIVER_CALLBACKS_NS = 100,
+	RUNTIME_CALLBACKS_NS = 190,
+	MEMORY_CALLBACKS_NS = 250, /* a runtime call that allocates or frees */
+	GRAPH_LAUNCH_NS =
+		13000,       /* what a graph launch takes more as soon as anybody has subscribed */
+	GRAPH_NODE_NS = 600, /* a record of a kernel, copy or set in a graph */
 };
 
+/* A record of an operation outside of graphs. */
 static const double record_ns[] = {
-	[GP_OP_KERNEL] = KERNEL_RECORD_NS,
-	[GP_OP_COPY] = COPY_RECORD_NS,
-	[GP_OP_SET] = SET_RECORD_NS,
+	[GP_OP_KERNEL] = 520,
+	[GP_OP_COPY] = 430,
+	[GP_OP_SET] = 335,
 };
 
 static double hook_ns(const struct gp_model *model)
@@ -29,14 +31,27 @@ static double hook_ns(const struct gp_model *model)
 	       (double)counters[GP_COUNTER_HOOKS_SAMPLED] * (double)counters[GP_COUNTER_HOOKS];
 }
 
+static double callbacks_ns(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api(model, call->api).class;
+	double ns = RUNTIME_CALLBACKS_NS;
+
+	if (GP_API_IS_DRIVER(call->api))
+		ns = DRIVER_CALLBACKS_NS;
+	else if (class == GP_API_ALLOC || class == GP_API_FREE)
+		ns = MEMORY_CALLBACKS_NS;
+	return class == GP_API_GRAPH_LAUNCH ? ns + GRAPH_LAUNCH_NS : ns;
+}
+
 static void add_model(struct gp_own_cost *cost, const struct gp_model *model)
 {
 	cost->hooks_ns += hook_ns(model);
-	cost->callbacks_ns +=
-		(double)model->counters[GP_COUNTER_HOOKS] * CALLBACK_PAIR_NS +
-		(double)model->counters[GP_COUNTER_NESTED_CALLBACKS] * NESTED_CALLBACK_PAIR_NS;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		cost->callbacks_ns += callbacks_ns(model, &model->calls[i]);
 	for (uint32_t i = 0; i < model->op_count; i++)
-		cost->records_ns += record_ns[model->ops[i].kind];
+		cost->records_ns += model->ops[i].graph_node_id != 0
+					    ? GRAPH_NODE_NS
+					    : record_ns[model->ops[i].kind];
 }
 
 struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_count)

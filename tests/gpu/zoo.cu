@@ -1,7 +1,7 @@
 /*
- * zoo: every common thing that a CUDA program does, a known number of times. Prints what it did, one
- * "name count" per line. The buffers in tests/data/cupti are of this program: what it calls, and in
- * which order, must stay as it is.
+ * zoo: every common thing that a CUDA program does, a known number of times. Prints what it did,
+ * one "name count" per line. The buffers in tests/data/cupti are of this program: what it calls,
+ * and in which order, must stay as it is.
  */
 #include <cooperative_groups.h>
 #include <cuda.h>
@@ -13,7 +13,9 @@
 
 #define MIB ((size_t)1 << 20)
 
-__global__ void k_empty() {}
+__global__ void k_empty()
+{
+}
 
 __global__ void k_smem(float *p)
 {
@@ -37,7 +39,8 @@ __global__ void __cluster_dims__(2, 1, 1) k_cluster(int *p)
 		atomicAdd(p, 1);
 }
 
-template <class A, class B, int N> struct very_long_name_of_a_template_argument {};
+template <class A, class B, int N> struct very_long_name_of_a_template_argument {
+};
 
 template <class T> __global__ void k_template(T, int *p)
 {
@@ -88,7 +91,9 @@ static void say(const char *name, int count)
 	printf("%s %d\n", name, count);
 }
 
-static void host_function(void *) {}
+static void host_function(void *)
+{
+}
 
 static void run_kernels()
 {
@@ -106,9 +111,10 @@ static void run_kernels()
 	for (int i = 0; i < 5; i++)
 		k_smem<<<dim3(3, 2, 1), dim3(64, 2, 1), 1024, blocking>>>(floats);
 	for (int i = 0; i < 3; i++) {
-		void *arguments[] = { &ints };
+		void *arguments[] = {&ints};
 
-		cudaLaunchCooperativeKernel((void *)k_coop, dim3(4), dim3(64), arguments, 0, blocking);
+		cudaLaunchCooperativeKernel((void *)k_coop, dim3(4), dim3(64), arguments, 0,
+					    blocking);
 	}
 	for (int i = 0; i < 2; i++)
 		k_cluster<<<4, 64, 0, independent>>>(ints);
@@ -283,7 +289,8 @@ template <class F> static void find(F &function, const char *name)
 {
 	cudaDriverEntryPointQueryResult status;
 
-	cudaGetDriverEntryPointByVersion(name, (void **)&function, 12000, cudaEnableDefault, &status);
+	cudaGetDriverEntryPointByVersion(name, (void **)&function, 12000, cudaEnableDefault,
+					 &status);
 }
 
 static driver_functions find_driver()

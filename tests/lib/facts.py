@@ -1,0 +1,123 @@
+"""What a Chrome trace of gpuprof says a program did, and how that compares with what the program itself printed.
+
+A program prints what it did as "name count" lines.  These names are compared with the trace:
+
+    kernel.NAME N            kernels whose name contains NAME
+    call.NAME N              API calls of that name
+    call.failed N            API calls that returned an error
+    launches N               calls that launch one kernel, captured ones too
+    copy.KIND N              copies, KIND is htod, dtoh, dtod, htoh or ptop
+    copy.KIND.bytes N        their bytes in all
+    copy.KIND.bytes.B N      copies of B bytes
+    sets N, sets.bytes N     memory sets, their bytes
+    alloc.bytes N            bytes allocated, of every kind of memory but registered host memory
+    left.bytes N             bytes never freed, likewise
+
+Other names are the program's own business.
+"""
+import collections
+import json
+
+CALLS = ("cuda_runtime", "cuda_driver")
+LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel", "cuLaunchKernel",
+            "cuLaunchKernelEx", "cuLaunchCooperativeKernel")
+FREES = ("Free", "Release", "Destroy", "Unregister", "IpcClose")
+
+
+def is_free(name):
+    return any(word in name for word in FREES)
+
+
+class Facts:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+        self.metadata = trace["metadata"]
+        self.slices = collections.defaultdict(list)
+        self.left = {}
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X":
+                self.slices[event["cat"]].append(event)
+            elif event["ph"] == "C" and not event["name"].endswith("all processes"):
+                self.left[event["name"], event["pid"]] = event["args"]
+
+    @property
+    def kernels(self):
+        return self.slices["kernel"]
+
+    @property
+    def copies(self):
+        return self.slices["gpu_memcpy"]
+
+    @property
+    def sets(self):
+        return self.slices["gpu_memset"]
+
+    @property
+    def calls(self):
+        return [call for category in CALLS for call in self.slices[category]]
+
+    def launches(self):
+        return [call for call in self.calls if call["name"] in LAUNCHES]
+
+    def copies_of(self, kind):
+        return [copy for copy in self.copies if copy["name"].lower().startswith("memcpy " + kind + " ")]
+
+    def memory_bytes(self, freed):
+        return sum(call["args"]["bytes"] for call in self.calls
+                   if call["args"].get("memory", "registered host") != "registered host" and "status" not in call["args"]
+                   and is_free(call["name"]) == freed)
+
+    def left_bytes(self):
+        return sum(value for counter in self.left.values() for kind, value in counter.items()
+                   if kind != "registered host")
+
+    def losses(self):
+        """Everything that the trace itself says is missing."""
+        quiet = ("slices left out", "partial")
+        return {name: value for name, value in self.metadata.items()
+                if isinstance(value, int) and name != "pid" and value != 0 and (name not in quiet or name == "partial")}
+
+    def count(self, name):
+        """What the trace says for one of the names above; None for any other name."""
+        words = name.split(".")
+        if words[0] == "kernel" and len(words) == 2:
+            return sum(words[1] in kernel["name"] for kernel in self.kernels)
+        if words[0] == "copy" and words[2:3] in ([], ["bytes"]):
+            return self._count_copies(words[1], words[2:])
+        if name.startswith("call.") and name != "call.failed":
+            return sum(call["name"] == words[1] for call in self.calls)
+        simple = {"call.failed": lambda: sum("status" in call["args"] for call in self.calls),
+                  "launches": lambda: len(self.launches()),
+                  "sets": lambda: len(self.sets),
+                  "sets.bytes": lambda: sum(one["args"]["bytes"] for one in self.sets),
+                  "alloc.bytes": lambda: self.memory_bytes(freed=False),
+                  "left.bytes": self.left_bytes}
+        return simple[name]() if name in simple else None
+
+    def _count_copies(self, kind, rest):
+        sizes = [copy["args"]["bytes"] for copy in self.copies_of(kind)]
+        if not rest:
+            return len(sizes)
+        return sizes.count(int(rest[1])) if len(rest) == 2 else sum(sizes)
+
+
+def printed_counts(output):
+    """The "name count" lines of a program's output."""
+    lines = (line.split() for line in output.splitlines())
+    return {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdigit()}
+
+
+def differences(facts, output):
+    """One line for each thing that the program and the trace do not agree on, or that does not add up in the trace."""
+    wrong = []
+    for name, expected in printed_counts(output).items():
+        found = facts.count(name)
+        if found is not None and found != expected:
+            wrong.append(f"{name}: the program says {expected}, the trace {found}")
+    for name, value in facts.losses().items():
+        wrong.append(f"{name}: {value}")
+    balance = facts.memory_bytes(freed=False) - facts.memory_bytes(freed=True)
+    if balance != facts.left_bytes():
+        wrong.append(f"allocated - freed = {balance}, but {facts.left_bytes()} bytes are left")
+    return wrong

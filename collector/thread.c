@@ -308,7 +308,7 @@ void gp_count_hook(uint64_t sampled_ticks)
 
 	if (!gp_load32_acquire(live))
 		return;
-	if (ring == NULL) {
+	if (ring == NULL) { /* seldom: then this hook is not sampled */
 		gp_count(GP_COUNTER_HOOKS, 1);
 		return;
 	}

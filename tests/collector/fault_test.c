@@ -1,0 +1,290 @@
+/*
+ * Every system call that the collector makes fails once, and from some point on always, with
+ * several errors: the process lives, its records are taken or counted, and what is in the file can
+ * be read.  And the disk is really full.
+ */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <pthread.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+
+static struct scan scan;
+
+/* ---- calls that fail ---- */
+
+static long (*real_call)(long, long, long, long, long, long, long);
+static int (*real_thread)(pthread_t *, void *(*)(void *));
+
+static struct {
+	uint32_t first; /* number of the first call that fails */
+	uint32_t last;
+	int error;
+	uint32_t calls; /* so far */
+} plan;
+
+static bool fails_now(void)
+{
+	uint32_t call = gp_add32(&plan.calls, 1);
+
+	return call >= plan.first && call <= plan.last;
+}
+
+static long failing_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	/* A wait that fails is a wait that ends early; it would only make the rest of the run busy.
+	 */
+	if (number != SYS_futex && number != SYS_nanosleep && fails_now())
+		return plan.error;
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static int failing_thread(pthread_t *thread, void *(*body)(void *))
+{
+	return fails_now() ? plan.error : real_thread(thread, body);
+}
+
+static void *emit_some(void *unused)
+{
+	for (uint32_t i = 0; i < 3000; i++)
+		emit_call(i);
+	gp_emit_info(GP_INFO_NOTE, "from a thread");
+	return unused;
+}
+
+/* A little of everything, whatever comes of it; exits with 9 where the plan's first failure was
+ * never reached. */
+static void run_with_failures(void)
+{
+	struct gp_collector_config config = {in_folder("t"), GP_RINGS_AUTO};
+	pthread_t thread;
+	int error;
+
+	real_call = gp_sys.call;
+	real_thread = gp_sys.thread;
+	gp_sys.call = failing_call;
+	gp_sys.thread = failing_thread;
+	errno = 77;
+	error = gp_collector_start(&config);
+	CHECK(gp_collector_is_live() == (error == 0));
+	CHECK(pthread_create(&thread, NULL, emit_some, NULL) == 0);
+	for (uint32_t i = 0; i < 20000; i++)
+		emit_call(i);
+	gp_collector_request_anchor();
+	pthread_join(thread, NULL);
+	gp_collector_stop(LONG_NS);
+	CHECK(!gp_collector_is_live());
+	CHECK(errno == 77);
+	gp_sys.call = real_call;
+	if (error == 0)
+		CHECK(scan_trace(&scan, gp_collector_trace_path()) && scan.error == NULL);
+	else
+		CHECK(strcmp(gp_collector_trace_path(), "") == 0);
+	_exit(plan.calls <= plan.first ? 9 : 0);
+}
+
+static void remove_ring_files(pid_t child)
+{
+	char command[100];
+
+	snprintf(command, sizeof(command), "rm -f /dev/shm/gpuprof-*-%d-*", (int)child);
+	assert_int_equal(system(command), 0);
+}
+
+/* Returns false where the run makes fewer calls than that. */
+static bool survives(uint32_t first, uint32_t last, int error)
+{
+	int status;
+	pid_t child;
+
+	case_folder = new_folder();
+	plan.first = first;
+	plan.last = last;
+	plan.error = error;
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		run_with_failures();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 9))
+		fail_msg("status %#x where calls %u to %u fail with %s", status, first, last,
+			 strerror(-error));
+	remove_ring_files(child);
+	remove_folder(case_folder);
+	return WEXITSTATUS(status) == 0;
+}
+
+static void sweep(bool for_good)
+{
+	static const int errors[] = {-ENOSPC, -EIO, -ENOMEM, -EPERM};
+	uint32_t runs = 0;
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		uint32_t call = 0;
+
+		while (survives(call, for_good ? UINT32_MAX - 1 : call, errors[i])) {
+			call++;
+			runs++;
+		}
+		assert_true(call > 50);
+	}
+	printf("%u runs\n", runs);
+}
+
+static void each_call_fails_once(void **unused)
+{
+	(void)unused;
+	sweep(false);
+}
+
+static void all_calls_fail_from_one_on(void **unused)
+{
+	(void)unused;
+	sweep(true);
+}
+
+/* ---- a full disk ---- */
+
+static struct {
+	uint64_t calls, lost_bytes;
+	uint32_t ends;
+	char ring_file[256];
+} said;
+
+static void take(void *unused, const struct found *found)
+{
+	const struct any_record *record = found->record;
+
+	(void)unused;
+	said.calls += is_kind(found, GP_RECORD_CALL);
+	said.ends += is_kind(found, GP_RECORD_END);
+	if (is_kind(found, GP_RECORD_COUNTER) &&
+	    record->counter.counter == GP_COUNTER_LOST_WRITE_BYTES)
+		said.lost_bytes = record->counter.value;
+	if (is_kind(found, GP_RECORD_STRING) && record->string.space == GP_STRING_INFO &&
+	    record->string.id == GP_INFO_RING_FILE)
+		snprintf(said.ring_file, sizeof(said.ring_file), "%.*s",
+			 (int)record->string.length_bytes, (const char *)record->text);
+}
+
+static void read_trace(void)
+{
+	memset(&scan, 0, sizeof(scan));
+	memset(&said, 0, sizeof(said));
+	scan.fn = take;
+	CHECK(scan_trace(&scan, gp_collector_trace_path()));
+	CHECK(scan.damaged_bytes == 0 && scan.cut_bytes == 0);
+}
+
+static const char *filler(void)
+{
+	return in_folder("filler");
+}
+
+/* Take all the room that is left. */
+static void fill_disk(void)
+{
+	static char zeros[4096];
+	FILE *file = fopen(filler(), "w");
+
+	CHECK(file != NULL);
+	setvbuf(file, NULL, _IONBF, 0);
+	for (size_t size = sizeof(zeros); size > 0; size /= 2)
+		while (fwrite(zeros, size, 1, file) == 1)
+			;
+	fclose(file);
+}
+
+static void a_full_disk_is_counted_and_forgiven(void)
+{
+	uint32_t kept = 0;
+
+	start_in(GP_RINGS_SHM);
+	emit_call_surely(kept++);
+	fill_disk();
+	/* More than all rings hold: the writer gives up the oldest, the program does not stand
+	 * still. */
+	for (uint32_t i = 0; i < 200000; i++)
+		kept += emit_call(i * 7919);
+	CHECK(kept > 150000);
+	unlink(filler());
+	/* Room again: what is still in the ring and what comes now is written. */
+	while (gp_emit_info(GP_INFO_NOTE, "room"), read_trace(), said.lost_bytes == 0)
+		gp_sys_sleep(10000000);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	read_trace();
+	CHECK(said.ends == 1 && said.lost_bytes > 0);
+	CHECK(said.calls > 0 && said.calls < kept);
+}
+
+static void what_a_full_disk_kept_out_is_in_the_ring_file(void)
+{
+	uint32_t kept = 0;
+
+	start_in(GP_RINGS_SHM);
+	fill_disk();
+	for (uint32_t i = 0; i < 10000; i++)
+		kept += emit_call(i * 7919);
+	CHECK(gp_collector_stop(LONG_NS) == -ENOSPC);
+	read_trace();
+	CHECK(said.ends == 0);
+	CHECK(scan_ring_file(&scan, said.ring_file, gp_collector_trace_path()));
+	CHECK(scan.error == NULL);
+	unlink(said.ring_file);
+	CHECK(said.calls == kept);
+}
+
+/* A disk of its own, of 1 MiB, in place of the case's folder. */
+static void on_small_disk(void (*body)(void))
+{
+	CHECK(mount("none", case_folder, "tmpfs", 0, "size=1m") == 0);
+	body();
+	CHECK(umount(case_folder) == 0);
+}
+
+static bool can_mount(void)
+{
+	const char *folder = new_folder();
+	bool can = mount("none", folder, "tmpfs", 0, "size=1m") == 0;
+
+	if (can)
+		umount(folder);
+	rmdir(folder);
+	return can;
+}
+
+static void forgiven_case(void)
+{
+	on_small_disk(a_full_disk_is_counted_and_forgiven);
+}
+
+static void recovered_case(void)
+{
+	on_small_disk(what_a_full_disk_kept_out_is_in_the_ring_file);
+}
+
+static void a_full_disk(void **unused)
+{
+	(void)unused;
+	if (!can_mount() || access("/dev/shm", W_OK) != 0)
+		skip();
+	run_case(forgiven_case);
+	run_case(recovered_case);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_call_fails_once),
+		cmocka_unit_test(all_calls_fail_from_one_on),
+		cmocka_unit_test(a_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

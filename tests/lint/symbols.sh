@@ -1,0 +1,74 @@
+#!/bin/sh
+# Fail when the collector calls anything of the C library that may allocate, lock or print.
+#
+#   tests/lint/symbols.sh BUILD-FOLDER     check the objects in BUILD-FOLDER/collector
+#   tests/lint/symbols.sh --self-test      see that an object with a fault is refused
+#
+# Its code runs inside somebody else's CUDA calls, signal handlers and forked children: whatever a
+# program replaced (malloc) or holds locked (stdio, the loader) must stay out of it.
+set -u
+
+# What a program thread may run into: plain memory and text functions, the clock, system calls.
+ALLOWED="memcpy memset memcmp bcmp strlen strnlen strchr strrchr strncmp strcmp strspn strncpy
+	syscall clock_gettime __errno_location pthread_setspecific _GLOBAL_OFFSET_TABLE_
+	__stack_chk_fail __udivti3 __divti3 __umodti3 __cpu_model __cpu_indicator_init"
+# What only the start, the stop and the constructor do.
+SETUP="pthread_create pthread_join pthread_attr_init pthread_attr_destroy
+	pthread_attr_setstacksize pthread_sigmask sigfillset pthread_key_create pthread_atfork
+	getenv program_invocation_short_name mmap munmap"
+problems=0
+
+problem() {
+	echo "$1"
+	problems=$((problems + 1))
+}
+
+check_object() {
+	for symbol in $(nm -u "$1" | awk '{ print $NF }'); do
+		case " $(echo $ALLOWED $SETUP) " in
+		*" $symbol "*) continue ;;
+		esac
+		case $symbol in
+		gp_*) ;;
+		*) problem "$1: uses $symbol" ;;
+		esac
+	done
+}
+
+# The way of a record through a program thread.
+check_hot_object() {
+	for symbol in $(nm -u "$1" | awk '{ print $NF }'); do
+		case " $(echo $SETUP) " in
+		*" $symbol "*) problem "$1: uses $symbol on a program thread" ;;
+		esac
+	done
+}
+
+check_folder() {
+	[ -f "$1/ring.o" ] || { problem "$1: holds no objects; build first"; return; }
+	for object in "$1"/*.o; do check_object "$object"; done
+	for name in ring bell count; do check_hot_object "$1/$name.o"; done
+}
+
+self_test() {
+	folder=$(mktemp -d) || exit 1
+	trap 'rm -rf "$folder"' EXIT
+	echo 'void *malloc(unsigned long); void *ring(void) { return malloc(1); }' |
+		${CC:-cc} -c -x c - -o "$folder/ring.o"
+	found=$(check_object "$folder/ring.o")
+	case $found in
+	*"uses malloc"*) ;;
+	*) problem "a call of malloc was not seen" ;;
+	esac
+}
+
+case ${1:-} in
+--self-test) self_test ;;
+?*) check_folder "$1/collector" ;;
+*)
+	sed -n '2,5s/^# \{0,1\}//p' "$0"
+	exit 2
+	;;
+esac
+if [ $problems -eq 0 ]; then echo "symbols: in order"; else echo "symbols: $problems problems"; fi
+[ $problems -eq 0 ]

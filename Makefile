@@ -89,6 +89,21 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 -include tests/sim/sim.mk
 -include tests/tests.mk
 
+# ---- what a machine with a GPU runs: tests/gpu/run, bench/overhead; may be built elsewhere ----
+STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
+.PHONY: gpu-programs
+gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead
+$(O)/programs-static/%: tests/programs/%.cu tests/programs/check.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -std=c++17 -O1 -cudart static -Wno-deprecated-gpu-targets -o $@ $< $(PROGRAM_LIBS)
+$(O)/programs-static/driver: PROGRAM_LIBS := -L$(O)/sim -lcuda
+$(O)/programs-static/driver: | $(O)/sim/libcuda.so
+$(O)/bench/%: bench/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -std=c++17 -O2 -o $@ $<
+
 # ---- what people type ----
 deps:
 	$(Q)tests/deps
@@ -100,7 +115,8 @@ demo: deps
 # CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs.
 CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) \
 	tests/lint/layers.py 'tests/lint/layers.py --self-test' \
-	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test'
+	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test' \
+	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test'
 
 .PHONY: check-built
 check: deps
@@ -115,8 +131,17 @@ C_FILES = $(shell git ls-files '*.c')
 lint: all
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)
+	$(Q)tests/lint/symbols.sh $(O)
 	$(Q)git ls-files '*.[ch]' | xargs clang-format --dry-run -Werror
 	$(Q)printf '%s\n' $(C_FILES) | xargs -P 0 -n 8 sh -c 'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null' tidy
+
+# What a record costs, without a GPU.
+bench-emit: $(O)/bench/emit
+	$(Q)$<
+$(O)/bench/emit: bench/emit.c $(COLLECTOR)
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
 
 format:
 	$(Q)git ls-files '*.[ch]' | xargs clang-format -i

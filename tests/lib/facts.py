@@ -2,25 +2,32 @@
 
 A program prints what it did as "name count" lines.  These names are compared with the trace:
 
-    kernel.NAME N            kernels whose name contains NAME
-    call.NAME N              API calls of that name
-    call.failed N            API calls that returned an error
-    launches N               calls that launch one kernel, captured ones too
-    copy.KIND N              copies, KIND is htod, dtoh, dtod, htoh or ptop
-    copy.KIND.bytes N        their bytes in all
-    copy.KIND.bytes.B N      copies of B bytes
-    sets N, sets.bytes N     memory sets, their bytes
-    alloc.bytes N            bytes allocated, of every kind of memory but registered host memory
-    left.bytes N             bytes never freed, likewise
+    kernel.NAME N               kernels whose name has NAME as a word
+    call.NAME N                 API calls of that name
+    call.failed N               API calls that returned an error
+    launches N                  calls that launch one kernel and succeeded, captured ones too
+    graph.launches N            launches of graphs
+    copies N                    copies of every kind
+    copy.KIND N                 copies, KIND is htod, dtoh, dtod, htoh or ptop
+    copy.KIND.bytes N           their bytes in all
+    copy.KIND.bytes.B N         copies of B bytes
+    sets N, set.bytes N         memory sets, their bytes
+    device.allocated.bytes N    bytes of device memory allocated, pools' too; device.freed.bytes likewise
+    leak.bytes N                bytes of device memory never freed
 
 Other names are the program's own business.
 """
 import collections
 import json
+import re
 
 CALLS = ("cuda_runtime", "cuda_driver")
 LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel", "cuLaunchKernel",
             "cuLaunchKernelEx", "cuLaunchCooperativeKernel")
+DEVICE_MEMORY = ("device", "device, from a pool")
+MEMORY = (*DEVICE_MEMORY, "managed", "array", "physical", "pinned host", "registered host")
+COPY_KINDS = ("htod", "dtoh", "dtod", "htoh", "ptop")
+GRAPH_LAUNCHES = ("cudaGraphLaunch", "cuGraphLaunch")
 FREES = ("Free", "Release", "Destroy", "Unregister", "IpcClose")
 
 
@@ -63,14 +70,14 @@ class Facts:
     def copies_of(self, kind):
         return [copy for copy in self.copies if copy["name"].lower().startswith("memcpy " + kind + " ")]
 
-    def memory_bytes(self, freed):
+    def memory_bytes(self, freed, kinds=None):
         return sum(call["args"]["bytes"] for call in self.calls
-                   if call["args"].get("memory", "registered host") != "registered host" and "status" not in call["args"]
+                   if call["args"].get("memory") in (kinds or MEMORY) and "status" not in call["args"]
                    and is_free(call["name"]) == freed)
 
-    def left_bytes(self):
+    def left_bytes(self, kinds=None):
         return sum(value for counter in self.left.values() for kind, value in counter.items()
-                   if kind != "registered host")
+                   if kind in (kinds or MEMORY))
 
     def losses(self):
         """Everything that the trace itself says is missing."""
@@ -82,17 +89,23 @@ class Facts:
         """What the trace says for one of the names above; None for any other name."""
         words = name.split(".")
         if words[0] == "kernel" and len(words) == 2:
-            return sum(words[1] in kernel["name"] for kernel in self.kernels)
-        if words[0] == "copy" and words[2:3] in ([], ["bytes"]):
+            return sum(bool(re.search(rf"\b{words[1]}\b", kernel["name"])) for kernel in self.kernels)
+        if words[0] == "copy" and words[1:2] and words[1] in COPY_KINDS and words[2:3] in ([], ["bytes"]):
             return self._count_copies(words[1], words[2:])
         if name.startswith("call.") and name != "call.failed":
             return sum(call["name"] == words[1] for call in self.calls)
+        return self._count_simple(name)
+
+    def _count_simple(self, name):
         simple = {"call.failed": lambda: sum("status" in call["args"] for call in self.calls),
-                  "launches": lambda: len(self.launches()),
+                  "launches": lambda: sum("status" not in call["args"] for call in self.launches()),
+                  "graph.launches": lambda: sum(call["name"] in GRAPH_LAUNCHES for call in self.calls),
+                  "copies": lambda: len(self.copies),
                   "sets": lambda: len(self.sets),
-                  "sets.bytes": lambda: sum(one["args"]["bytes"] for one in self.sets),
-                  "alloc.bytes": lambda: self.memory_bytes(freed=False),
-                  "left.bytes": self.left_bytes}
+                  "set.bytes": lambda: sum(one["args"]["bytes"] for one in self.sets),
+                  "device.allocated.bytes": lambda: self.memory_bytes(False, DEVICE_MEMORY),
+                  "device.freed.bytes": lambda: self.memory_bytes(True, DEVICE_MEMORY),
+                  "leak.bytes": lambda: self.left_bytes(DEVICE_MEMORY)}
         return simple[name]() if name in simple else None
 
     def _count_copies(self, kind, rest):

@@ -60,6 +60,8 @@ static void shaped_memory()
 	void *p;
 
 	CHECK(cudaMallocPitch(&p, &pitch, 1000, 10));
+	allocated += 10 * pitch;
+	freed += 10 * pitch;
 	CHECK(cudaFree(p));
 	CHECK(cudaMallocArray(&array, &format, 64, 64));
 	CHECK(cudaFreeArray(array));

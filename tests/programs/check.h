@@ -1,4 +1,5 @@
-/* What the sample programs share. Each prints "name count" lines of what it did, for tests to compare. */
+/* What the sample programs share. Each prints "name count" lines of what it did, for tests to
+ * compare. */
 #ifndef GPUPROF_TESTS_PROGRAMS_CHECK_H
 #define GPUPROF_TESTS_PROGRAMS_CHECK_H
 

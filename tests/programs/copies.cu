@@ -38,7 +38,8 @@ static void asynchronous(cudaStream_t stream)
 static void shaped(cudaStream_t stream)
 {
 	CHECK(cudaMemcpy2D(device, 512, host, 300, 200, 16, cudaMemcpyHostToDevice));
-	CHECK(cudaMemcpy2DAsync(other, 512, device, 512, 200, 16, cudaMemcpyDeviceToDevice, stream));
+	CHECK(cudaMemcpy2DAsync(other, 512, device, 512, 200, 16, cudaMemcpyDeviceToDevice,
+				stream));
 	CHECK(cudaMemcpyToSymbol(d_symbol, host, 4096));
 	CHECK(cudaMemcpyFromSymbol(host, d_symbol, 4096));
 	htod += 200 * 16 + 4096;

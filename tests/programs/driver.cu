@@ -34,7 +34,7 @@ static void launch(CUfunction function, CUstream stream, int count)
 
 static void move(CUstream stream)
 {
-	char host[4096] = { 1 };
+	char host[4096] = {1};
 	CUdeviceptr memory;
 
 	CHECK(cuMemAlloc(&memory, sizeof(host)));

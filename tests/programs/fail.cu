@@ -1,9 +1,13 @@
 /* fail: calls that must fail, each with its error code, and a program that goes on. */
 #include "check.h"
 
-__global__ void k_empty() {}
+__global__ void k_empty()
+{
+}
 
-static void not_a_kernel() {}
+static void not_a_kernel()
+{
+}
 
 int main()
 {

@@ -1,8 +1,12 @@
 /* graph [LAUNCHES]: a captured graph with a fork and a join, and one made node by node. */
 #include "check.h"
 
-__global__ void k_trunk() {}
-__global__ void k_branch() {}
+__global__ void k_trunk()
+{
+}
+__global__ void k_branch()
+{
+}
 
 static cudaGraphExec_t captured(char *to, char *from)
 {
@@ -44,8 +48,8 @@ static cudaGraphExec_t built()
 	params.blockDim = dim3(32);
 	CHECK(cudaGraphCreate(&graph, 0));
 	for (int i = 0; i < 3; i++)
-		CHECK(cudaGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : nullptr, i ? 1 : 0,
-					     &params));
+		CHECK(cudaGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : nullptr,
+					     i ? 1 : 0, &params));
 	CHECK(cudaGraphInstantiate(&exec, graph, 0));
 	CHECK(cudaGraphDestroy(graph));
 	return exec;

@@ -3,7 +3,9 @@
 
 #include <cooperative_groups.h>
 
-__global__ void k_empty() {}
+__global__ void k_empty()
+{
+}
 
 __global__ void k_arguments(int *out, int value, float scale)
 {
@@ -44,8 +46,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		k_shared<<<1, 128, 4096>>>();
 	for (int i = 0; i < count; i++)
-		CHECK(cudaLaunchCooperativeKernel((void *)k_cooperative, dim3(4), dim3(32), nullptr, 0,
-						  0));
+		CHECK(cudaLaunchCooperativeKernel((void *)k_cooperative, dim3(4), dim3(32), nullptr,
+						  0, 0));
 	launch_configured(count);
 	CHECK(cudaDeviceSynchronize());
 	say("kernel.k_empty", 2 * count);

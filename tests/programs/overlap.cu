@@ -1,8 +1,9 @@
-/* overlap: kernels of known length on streams that run beside each other, and on one that orders them. */
+/* overlap: kernels of known length on streams that run beside each other, and on one that orders
+ * them. */
 #include "check.h"
 
 #define STREAMS 4
-#define CYCLES 100000000LL /* some 50 ms */
+#define CYCLES  100000000LL /* some 50 ms */
 
 __global__ void k_spin(long long cycles)
 {

@@ -5,7 +5,9 @@
 
 #define MAX_THREADS 64
 
-__global__ void k_work() {}
+__global__ void k_work()
+{
+}
 
 static int stream_count, launch_count;
 

@@ -48,9 +48,10 @@
  *		zero-timestamps		every tenth GPU record has start and end 0
  *		late-buffers		no buffer is delivered before a forced flush
  *		flush-hangs		a forced flush never returns
- *		missing-symbols		libcupti has no cuptiActivityRegisterCallbacks and no
- *					cuptiSubscribe_v2 (see sim.mk: another libcupti is built)
  *		stuck-correlation	ids stop at the first launch, see above
+ *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
+ *	came after 11.8, and one without cuptiActivityRegisterCallbacks: put one first in
+ *	LD_LIBRARY_PATH.
  *
  * Threads: everything here may be called by any thread at any time.
  */

@@ -1,91 +1,121 @@
 # The simulated device: libcuda.so.1, libcudart.so.13 and libcupti.so.13 in $(O)/sim, on a common
-# libgpusim.so; sample programs in $(O)/programs; tests in $(O)/tests/sim. Part of the root Makefile,
+# libgpusim.so; sample programs in $(O)/programs; the device's own tests. Part of the root Makefile,
 # and usable alone: make -f tests/sim/sim.mk
 
-O ?= build
-CC ?= cc
+O         ?= build
+CC        ?= gcc
 CUDA_HOME ?= /usr/local/cuda
-NVCC ?= $(CUDA_HOME)/bin/nvcc
+NVCC      ?= $(CUDA_HOME)/bin/nvcc
+WARNINGS  ?= -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+say       ?= @printf '  %-5s %s\n' $(1) '$(patsubst $(O)/%,%,$@)'
+Q         ?= @
 
-SIM := $(O)/sim
+.PHONY: sim programs
+sim:
+
+SIM     := $(O)/sim
 SIM_GEN := $(SIM)/gen
-SIM_CFLAGS := -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -Wall -Wextra -Werror -I. -isystem $(CUDA_HOME)/include \
-	-I$(SIM_GEN) $(SIM_EXTRA_CFLAGS)
-SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,--no-undefined $(SIM_EXTRA_LDFLAGS)
 
-SIM_CORE := config clock process call device stream event hostfunc memory graph capture errors
-SIM_CUDA := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_launch cuda_graph cuda_pool
+# No sanitizers here: programs that know of none load these libraries.
+SIM_CFLAGS  := -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -fPIC -I. -isystem $(CUDA_HOME)/include \
+	-isystem $(CUDA_HOME)/extras/CUPTI/include -I$(SIM_GEN) -MMD -MP
+SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs -L$(SIM)
+
+SIM_CORE   := config clock process call device stream event hostfunc memory graph capture errors
+SIM_CUDA   := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_launch cuda_graph cuda_pool
 SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_copy rt_stream rt_graph
-SIM_CUPTI := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_info cupti_unsupported
+SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_info cupti_unsupported
+SIM_OBJECT  = $(patsubst %,$(SIM)/obj/%.o,$(1))
 
-SIM_HEADERS := $(wildcard tests/sim/*.h)
+# ---- tables out of the CUDA headers ----
 SIM_TABLES := $(addprefix $(SIM_GEN)/,sim_rt_impl.h sim_drv_impl.h sim_rt_wrappers.inc \
 	sim_drv_wrappers.inc sim_rt_names.inc sim_drv_names.inc sim_versions.inc)
-SIM_LIBRARIES := $(addprefix $(SIM)/,libgpusim.so libcuda.so.1 libcuda.so libcudart.so.13 libcudart.so \
-	libcupti.so.13 libcupti.so)
-
-.PHONY: sim
-sim: $(SIM_LIBRARIES)
-
-SIM_AWK = awk -v domain=$(1) -v out=$(2) -f tests/sim/gen.awk
+SIM_AWK     = awk -v domain=$(1) -v out=$(2) -f tests/sim/gen.awk
 
 $(SIM_GEN)/sim_rt_%.h $(SIM_GEN)/sim_rt_%.inc: tests/sim/gen.awk
 	@mkdir -p $(@D)
-	$(call SIM_AWK,rt,$*) $(CUDA_HOME)/include/cupti_runtime_cbid.h \
+	$(Q)$(call SIM_AWK,rt,$*) $(CUDA_HOME)/include/cupti_runtime_cbid.h \
 		$(CUDA_HOME)/include/generated_cuda_runtime_api_meta.h >$@
 
 $(SIM_GEN)/sim_drv_%.h $(SIM_GEN)/sim_drv_%.inc: tests/sim/gen.awk
 	@mkdir -p $(@D)
-	$(call SIM_AWK,drv,$*) $(CUDA_HOME)/include/cupti_driver_cbid.h \
+	$(Q)$(call SIM_AWK,drv,$*) $(CUDA_HOME)/include/cupti_driver_cbid.h \
 		$(CUDA_HOME)/include/generated_cuda_meta.h >$@
 
 $(SIM_GEN)/sim_versions.inc: tests/sim/gen.awk
 	@mkdir -p $(@D)
-	$(call SIM_AWK,drv,versions) /dev/null $(CUDA_HOME)/include/cudaTypedefs.h >$@
+	$(Q)$(call SIM_AWK,drv,versions) /dev/null $(CUDA_HOME)/include/cudaTypedefs.h >$@
 
-$(SIM)/obj/%.o: tests/sim/%.c $(SIM_HEADERS) $(SIM_TABLES)
+# ---- libraries ----
+$(SIM)/obj/%.o: tests/sim/%.c | $(SIM_TABLES)
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(SIM_CFLAGS) -c -o $@ $<
+$(SIM)/obj/cuda_api.o: $(SIM_GEN)/sim_drv_wrappers.inc
+$(SIM)/obj/rt_api.o: $(SIM_GEN)/sim_rt_wrappers.inc
 
-SIM_OBJECTS = $(addprefix $(SIM)/obj/,$(addsuffix .o,$(1)))
+SIM_LINK = $(Q)$(CC) $(SIM_LDFLAGS) -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
 
-$(SIM)/libgpusim.so: $(call SIM_OBJECTS,$(SIM_CORE))
-	$(CC) $(SIM_LDFLAGS) -Wl,-soname,$(@F) -o $@ $^ -lpthread
+$(SIM)/libgpusim.so: $(call SIM_OBJECT,$(SIM_CORE))
+	$(call say,LD)
+	$(SIM_LINK) -lpthread
 
-$(SIM)/libcuda.so.1: $(call SIM_OBJECTS,$(SIM_CUDA)) $(SIM)/libgpusim.so tests/sim/libcuda.map
-	$(CC) $(SIM_LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=tests/sim/libcuda.map -o $@ \
-		$(filter %.o,$^) -L$(SIM) -lgpusim -ldl
+$(SIM)/libcuda.so.1: $(call SIM_OBJECT,$(SIM_CUDA)) tests/sim/libcuda.map | $(SIM)/libgpusim.so
+	$(call say,LD)
+	$(SIM_LINK) -Wl,--version-script=tests/sim/libcuda.map -lgpusim -ldl
 
-$(SIM)/libcudart.so.13: $(call SIM_OBJECTS,$(SIM_CUDART)) $(SIM)/libcuda.so $(SIM)/libgpusim.so \
-		tests/sim/libcudart.map
-	$(CC) $(SIM_LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=tests/sim/libcudart.map -o $@ \
-		$(filter %.o,$^) -L$(SIM) -lcuda -lgpusim
+$(SIM)/libcudart.so.13: $(call SIM_OBJECT,$(SIM_CUDART)) tests/sim/libcudart.map | $(SIM)/libcuda.so
+	$(call say,LD)
+	$(SIM_LINK) -Wl,--version-script=tests/sim/libcudart.map -lcuda -lgpusim
 
-$(SIM)/libcupti.so.13: $(call SIM_OBJECTS,$(SIM_CUPTI)) $(SIM)/libgpusim.so tests/sim/libcupti.map
-	$(CC) $(SIM_LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=tests/sim/libcupti.map -o $@ \
-		$(filter %.o,$^) -L$(SIM) -lgpusim
+# What CUPTI 11.8 did not have yet, and what no version ever lacked: two more folders with a libcupti
+# to put in front, for clients that look functions up.
+$(SIM)/libcupti.so.13: tests/sim/libcupti.map
+$(SIM)/old/libcupti.so.13: tests/sim/libcupti_old.map
+$(SIM)/broken/libcupti.so.13: tests/sim/libcupti_broken.map
+$(addprefix $(SIM)/,libcupti.so.13 old/libcupti.so.13 broken/libcupti.so.13): \
+		$(call SIM_OBJECT,$(SIM_CUPTI)) | $(SIM)/libgpusim.so
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(SIM_LINK) -Wl,-rpath,'$$ORIGIN/..' -Wl,--version-script=$(filter %.map,$^) -lgpusim
 
 $(SIM)/libcuda.so: $(SIM)/libcuda.so.1
 $(SIM)/libcudart.so: $(SIM)/libcudart.so.13
 $(SIM)/libcupti.so: $(SIM)/libcupti.so.13
-$(SIM)/libcuda.so $(SIM)/libcudart.so $(SIM)/libcupti.so:
-	ln -sf $(<F) $@
+$(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so):
+	$(Q)ln -sf $(<F) $@
+
+sim: $(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so old/libcupti.so.13 broken/libcupti.so.13)
 
 # ---- sample programs: the same sources run on a GPU ----
-PROGRAM_SOURCES := $(wildcard tests/programs/*.cu) tests/gpu/zoo.cu
-PROGRAMS := $(addprefix $(O)/programs/,$(notdir $(PROGRAM_SOURCES:.cu=)))
+PROGRAMS   := $(patsubst tests/programs/%.cu,$(O)/programs/%,$(wildcard tests/programs/*.cu)) $(O)/programs/zoo
+NVCC_FLAGS := -std=c++17 -O1 -cudart shared -Wno-deprecated-gpu-targets -Xcompiler -Wall,-Wextra
 
-.PHONY: programs
 programs: sim $(PROGRAMS)
 
-NVCC_FLAGS := -std=c++17 -O1 -lineinfo -cudart shared -Wno-deprecated-gpu-targets -Xcompiler -Wall,-Wextra
-$(O)/programs/zoo: NVCC_FLAGS += -arch=sm_90
 $(O)/programs/%: tests/programs/%.cu tests/programs/check.h
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -o $@ $<
-$(O)/programs/driver: tests/programs/driver.cu $(SIM)/libcuda.so
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -o $@ $< -L$(SIM) -lcuda
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(NVCC_FLAGS) -o $@ $< $(PROGRAM_LIBS)
 $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -o $@ $<
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(NVCC_FLAGS) -arch=sm_90 -o $@ $<
+$(O)/programs/driver: PROGRAM_LIBS := -L$(SIM) -lcuda
+$(O)/programs/driver: | $(SIM)/libcuda.so
+
+# ---- tests: plain programs on the simulated libraries ----
+SIM_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/sim/*_test.c))
+
+$(SIM_TESTS): $(O)/tests/sim/%_test: tests/sim/%_test.c $(wildcard tests/sim/*.h) | sim
+	@mkdir -p $(@D)
+	$(call say,TEST)
+	$(Q)$(CC) $(SIM_CFLAGS) -o $@ $< -L$(SIM) -Wl,-rpath,$(abspath $(SIM)) \
+		-lcudart -lcuda -lcupti -lgpusim -lcmocka -lpthread
+
+.PHONY: sim-tests
+sim-tests: $(SIM_TESTS) programs
+check-built: $(SIM_TESTS)
+CHECKS += $(SIM_TESTS)
+
+-include $(wildcard $(SIM)/obj/*.d)

@@ -1,0 +1,161 @@
+/* The simulated libraries as libraries: what they export, when they start, how they end and fork.
+ */
+#include "tests/sim/harness.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+
+static void export_by_version(void)
+{
+	CUdriverProcAddressQueryResult status;
+	void *v2, *v1, *none;
+
+	REQUIRE(!cuGetProcAddress("cuMemAlloc", &v2, 12000, 0, &status));
+	REQUIRE(v2 == dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"));
+	REQUIRE(!cuGetProcAddress("cuMemAlloc", &v1, 2000, 0, &status));
+	REQUIRE(v1 == dlsym(RTLD_DEFAULT, "cuMemAlloc"));
+	REQUIRE(!cuGetProcAddress("cuMemcpyHtoD", &v2, 13000,
+				  CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+	REQUIRE(v2 == dlsym(RTLD_DEFAULT, "cuMemcpyHtoD_v2_ptds"));
+	REQUIRE(!cuGetProcAddress("cuNoSuchThing", &none, 13000, 0, &status) && !none);
+	REQUIRE(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+}
+
+static void refuse_the_unsupported(void)
+{
+	cudaTextureObject_t texture;
+
+	start_client();
+	REQUIRE(!cuptiEnableCallback(1, client.subscriber, CUPTI_CB_DOMAIN_RUNTIME_API,
+				     CUPTI_RUNTIME_TRACE_CBID_cudaCreateTextureObject_v5000));
+	REQUIRE(cudaCreateTextureObject(&texture, NULL, NULL, NULL) == cudaErrorNotSupported);
+	REQUIRE(client.call_count == 2 && client.calls[1].result == cudaErrorNotSupported);
+}
+
+static void need_init(void)
+{
+	int count, version;
+
+	REQUIRE(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED);
+	REQUIRE(!cuDriverGetVersion(&version) && version == 13000);
+	REQUIRE(cuInit(1) == CUDA_ERROR_INVALID_VALUE);
+	REQUIRE(!cuInit(0) && !cuDeviceGetCount(&count) && count == 3);
+	REQUIRE(cuCtxSynchronize() == CUDA_ERROR_INVALID_CONTEXT);
+}
+
+static void find_no_device(void)
+{
+	int count;
+
+	REQUIRE(cudaGetDeviceCount(&count) == cudaErrorNoDevice);
+}
+
+static void use_in_child(void)
+{
+	void *p;
+	int count;
+
+	REQUIRE(cudaMalloc(&p, 100) == cudaErrorInitializationError);
+	REQUIRE(!cudaGetDeviceCount(&count) && count == 1);
+	REQUIRE(cuInit(0) == CUDA_ERROR_NOT_INITIALIZED);
+}
+
+static void fork_after_use(void)
+{
+	REQUIRE(!cudaFree(NULL));
+	REQUIRE(in_child(NULL, use_in_child) == 0);
+}
+
+static void fork_before_use(void)
+{
+	void *p;
+
+	REQUIRE(!cudaMalloc(&p, 100));
+}
+
+/* Runs before the device's end, since it was registered later. */
+static void use_late(void)
+{
+	void *p;
+
+	REQUIRE(!cudaMalloc(&p, 100));
+}
+
+static void use_too_late(void)
+{
+	void *p;
+
+	REQUIRE(cudaMalloc(&p, 100) == cudaErrorCudartUnloading);
+	_exit(3);
+}
+
+static void end(void)
+{
+	atexit(use_too_late);
+	REQUIRE(!cudaFree(NULL));
+	atexit(use_late);
+	exit(0);
+}
+
+static void *default_stream_of_thread(void *id)
+{
+	REQUIRE(!cudaStreamGetId(cudaStreamPerThread, id));
+	return NULL;
+}
+
+static void give_threads_streams(void)
+{
+	unsigned long long mine, theirs, legacy;
+	pthread_t thread;
+
+	REQUIRE(!cudaStreamGetId(cudaStreamPerThread, &mine) && !cudaStreamGetId(NULL, &legacy));
+	pthread_create(&thread, NULL, default_stream_of_thread, &theirs);
+	pthread_join(thread, NULL);
+	REQUIRE(legacy == 7 && mine != legacy && theirs != mine && theirs != legacy);
+}
+
+static void test_versions(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(NULL, export_by_version), 0);
+	assert_int_equal(in_child(NULL, refuse_the_unsupported), 0);
+}
+
+static void test_start(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child("GPUSIM_DEVICES=3", need_init), 0);
+	assert_int_equal(in_child("GPUSIM_DEVICES=0", find_no_device), 0);
+}
+
+static void test_fork(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(NULL, fork_after_use), 0);
+	assert_int_equal(in_child(NULL, fork_before_use), 0);
+}
+
+static void test_end(void **state)
+{
+	(void)state;
+	assert_int_equal(WEXITSTATUS(in_child(NULL, end)), 3);
+}
+
+static void test_per_thread_streams(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(NULL, give_threads_streams), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_per_thread_streams),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "gpuprof/option.h"
+#include "inject/options.h"
 #include "inject/output.h"
 #include "inject/say.h"
 
@@ -30,6 +31,7 @@
  */
 struct job {
 	char *arguments[8];
+	char summary[PATH_MAX]; /* where it goes, wherever the program has gone meanwhile */
 	char *environment[MOST_VARIABLES + 1];
 	int progress_fd;
 	char *child_stack;
@@ -161,6 +163,15 @@ static bool find_program(char *program, size_t bytes)
 	return false;
 }
 
+static void place_summary(struct job *job)
+{
+	const char *where = gp_option_text(GP_OPTION_ID_SUMMARY);
+
+	if (strcmp(where, "stderr") == 0 || strcmp(where, "none") == 0 ||
+	    gp_output_absolute(where, job->summary, sizeof(job->summary)) != 0)
+		snprintf(job->summary, sizeof(job->summary), "%s", where);
+}
+
 static bool run(const char *program, const char *trace_path, uint64_t timeout_ns)
 {
 	static struct job job; /* too large for a small stack; one at a time */
@@ -172,9 +183,12 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	job.arguments[0] = (char *)program;
 	job.arguments[1] = "finish";
 	job.arguments[2] = "--progress-fd=3";
-	job.arguments[3] = (char *)trace_path;
+	job.arguments[3] = "--summary";
+	job.arguments[4] = job.summary;
+	job.arguments[5] = (char *)trace_path;
 	job.progress_fd = pipe_fds[1];
 	job.status = -1;
+	place_summary(&job);
 	copy_environment(&job);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);

@@ -21,8 +21,9 @@
 /* A trace being finished. */
 struct piece {
 	const char *path;
-	int lock;          /* descriptor of the trace, locked; -1 = none */
-	char *chrome_path; /* the Chrome trace, once it is written */
+	const struct gp_model *model; /* NULL = it could not be read */
+	int lock;                     /* descriptor of the trace, locked; -1 = none */
+	char *chrome_path;            /* the Chrome trace, once it is written */
 };
 
 struct finishing {
@@ -126,25 +127,33 @@ static void take_piece(struct finishing *f, struct piece *piece)
 		return;
 	}
 	f->model_count++;
+	piece->model = *model;
 	if (f->exporter)
 		export_piece(f, piece, *model);
 }
 
 /* ---- what is printed ---- */
 
+/* One line for each process. */
 static void name_files(struct finishing *f)
 {
 	size_t named = 0;
 
 	for (size_t i = 0; i < f->piece_count; i++) {
-		if (!f->pieces[i].chrome_path)
+		const struct piece *piece = &f->pieces[i];
+
+		if (!piece->model)
 			continue;
-		fprintf(f->text, "gpuprof: Chrome trace: %s\n", f->pieces[i].chrome_path);
-		named++;
+		fprintf(f->text, "gpuprof: pid %u: trace %s", piece->model->pid, piece->path);
+		if (piece->chrome_path)
+			fprintf(f->text, ", Chrome trace %s", piece->chrome_path);
+		fputc('\n', f->text);
+		named += piece->chrome_path != NULL;
 	}
 	if (named > 0)
-		fprintf(f->text, "gpuprof: open %s at https://ui.perfetto.dev\n",
-			named == 1 ? "it" : "them");
+		fprintf(f->text,
+			"gpuprof: open %s at https://ui.perfetto.dev or chrome://tracing\n",
+			named == 1 ? "the Chrome trace" : "Chrome traces");
 }
 
 static bool wants_summary(const struct finishing *f)

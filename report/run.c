@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gpuprof/version.h"
+#include "report/command.h"
 #include "report/finish.h"
 #include "report/run/child.h"
 #include "report/run/environment.h"
@@ -28,12 +29,6 @@ struct run {
 	struct gp_environment environment;
 	char message[MESSAGE_BYTES]; /* why a step failed, for the user */
 };
-
-static int fail(int status, const char *message)
-{
-	fprintf(stderr, "gpuprof: %s\n", message);
-	return status;
-}
 
 __attribute__((format(printf, 3, 4))) static int explain(struct run *run, int error,
 							 const char *format, ...)
@@ -243,7 +238,7 @@ static int run_program(struct run *run)
 		explain(run, error, "cannot run %s: %s", run->options.program[0],
 			error == -ENOENT ? "the interpreter that it names is missing"
 					 : strerror(-error));
-		return fail(status_of_start_error(error), run->message);
+		return gp_command_fail(status_of_start_error(error), "%s", run->message);
 	}
 	finish(run);
 	return gp_child_end_alike(status);
@@ -254,9 +249,9 @@ static int run(struct run *run)
 	int error = find_program(run);
 
 	if (error)
-		return fail(status_of_start_error(error), run->message);
+		return gp_command_fail(status_of_start_error(error), "%s", run->message);
 	if (prepare(run))
-		return fail(GP_RUN_FAILED, run->message);
+		return gp_command_fail(GP_RUN_FAILED, "%s", run->message);
 	return run_program(run);
 }
 
@@ -266,7 +261,7 @@ int gp_command_run(int argc, char **argv)
 	int status = 0;
 
 	if (gp_run_options_parse(&one.options, argc, argv, one.message, sizeof(one.message)))
-		return fail(GP_RUN_FAILED, one.message);
+		return gp_command_fail(GP_RUN_FAILED, "%s", one.message);
 	if (one.options.action == GP_RUN_HELP)
 		gp_run_options_help(stdout);
 	else if (one.options.action == GP_RUN_VERSION)

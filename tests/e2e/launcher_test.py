@@ -80,27 +80,35 @@ class Signals(Case):
 
     REPORTER = r"""
 import os, signal, sys
+wanted = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGRTMIN}
+signal.pthread_sigmask(signal.SIG_BLOCK, wanted)  # so that the kernel hands them out one by one, lowest first
+if "group" in sys.argv:
+    os.kill(0, signal.SIGUSR1)
+print("ready", os.getpid(), flush=True)
 seen = []
-def note(number, frame):
-    seen.append(signal.Signals(number).name)  # the last one has the highest number: it comes after all others
-    if number == signal.SIGRTMIN:
-        print(*seen, flush=True)
-        sys.exit(7)
-for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGRTMIN):
-    signal.signal(number, note)
-print("ready", flush=True)
-while True:
-    signal.pause()
+while seen[-1:] != ["SIGRTMIN"]:
+    seen.append(signal.Signals(signal.sigwait(wanted)).name)
+    print(seen[-1], flush=True)
+print("in all:", *seen, flush=True)
+sys.exit(7)
 """
 
-    def start(self, code):
-        process = subprocess.Popen([LAUNCHER, "-q", sys.executable, "-c", code], stdout=subprocess.PIPE,
-                                   env=support.environment(), cwd=self.folder, universal_newlines=True)
+    def start(self, *arguments, code=REPORTER):
+        """The launcher, and the process id of the program under it."""
+        process = subprocess.Popen([LAUNCHER, "-q", sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE,
+                                   env=support.environment(), cwd=self.folder, universal_newlines=True,
+                                   start_new_session=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        self.assertEqual(process.stdout.readline(), "ready\n")
-        return process
+        ready, pid = process.stdout.readline().split()
+        self.assertEqual(ready, "ready")
+        return process, int(pid)
+
+    @staticmethod
+    def seen_by(process):
+        """All the signals that the reporter has got, once it has ended."""
+        return process.stdout.read().split("in all: ")[1].split()
 
     @staticmethod
     def state_of(pid):
@@ -108,34 +116,28 @@ while True:
             return file.read().rsplit(")", 1)[1].split()[0]
 
     def test_signals_are_forwarded(self):
-        process = self.start(self.REPORTER)
+        process, _ = self.start()
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
             process.send_signal(number)
         process.send_signal(signal.SIGRTMIN)
-        seen = process.stdout.readline().split()
-        self.assertEqual(sorted(seen), ["SIGHUP", "SIGINT", "SIGQUIT", "SIGRTMIN", "SIGTERM", "SIGUSR1"])
+        self.assertEqual(sorted(self.seen_by(process)), ["SIGHUP", "SIGINT", "SIGQUIT", "SIGRTMIN", "SIGTERM", "SIGUSR1"])
         self.assertEqual(process.wait(support.LIMIT_S), 7)
 
     def test_what_the_program_sends_its_group_does_not_come_back(self):
-        code = self.REPORTER.replace("while True:", "os.kill(0, signal.SIGUSR1)\nwhile True:")
-        process = subprocess.Popen([LAUNCHER, "-q", sys.executable, "-c", code], stdout=subprocess.PIPE,
-                                   env=support.environment(), cwd=self.folder, universal_newlines=True,
-                                   start_new_session=True)
-        self.addCleanup(process.stdout.close)
-        self.assertEqual(process.stdout.readline(), "ready\n")
+        process, _ = self.start("group")
         process.send_signal(signal.SIGRTMIN)
-        self.assertEqual(process.stdout.readline().split(), ["SIGUSR1", "SIGRTMIN"])
+        self.assertEqual(self.seen_by(process), ["SIGUSR1", "SIGRTMIN"])
         self.assertEqual(process.wait(support.LIMIT_S), 7)
 
+    WAITER = "import os, signal; print('ready', os.getpid(), flush=True); signal.pause()"
+
     def test_a_default_signal_ends_both(self):
-        process = self.start("import signal; print('ready', flush=True); signal.pause()")
+        process, _ = self.start(code=self.WAITER)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(support.LIMIT_S), -signal.SIGTERM)
 
     def test_a_stop_of_the_program_alone_does_not_stop_the_launcher(self):
-        process = self.start("import os, signal\nprint('ready', flush=True)\nprint(os.getpid(), flush=True)\n"
-                             "signal.pause()")
-        pid = int(process.stdout.readline())
+        process, pid = self.start(code=self.WAITER)
         os.kill(pid, signal.SIGSTOP)
         while self.state_of(pid) != "T":
             pass
@@ -177,14 +179,18 @@ class Terminal(Case):
         self.write("reporter.py", Signals.REPORTER)
         self.type(f"{LAUNCHER} -q {sys.executable} reporter.py; echo status $?\n")
         self.expect("ready")
+        pid = int(self.expect("\n"))
         self.type("\x03")
+        self.expect("SIGINT")
         self.type("\x1c")
-        pid = subprocess.run(["pgrep", "-n", "-f", "reporter.py"], stdout=subprocess.PIPE, check=True).stdout
-        os.kill(int(pid), signal.SIGRTMIN)
+        self.expect("SIGQUIT")
+        os.kill(pid, signal.SIGRTMIN)
+        self.expect("in all: ")
         self.assertEqual(self.expect("status 7").split(), ["SIGINT", "SIGQUIT", "SIGRTMIN"])
 
     def test_control_z_stops_the_job_and_fg_continues_it(self):
-        self.type(f"{LAUNCHER} -q sh -c 'echo started; cat; echo ended'; echo back in the shell\n")
+        self.type(f"{LAUNCHER} -q cat; echo back in the shell\n")
+        self.type("started\n")
         self.expect("started")
         self.type("\x1a")
         self.expect("back in the shell")
@@ -194,7 +200,6 @@ class Terminal(Case):
         self.type("hello\n")
         self.expect("hello")
         self.type("\x04")
-        self.expect("ended")
         self.expect("status 0")
 
 

@@ -26,6 +26,8 @@ WAYS = (PLAIN, BARE, LAUNCHED)
 def environment(**changes):
     """The environment of a program on the simulated device; a change to None unsets."""
     variables = dict(os.environ, LD_LIBRARY_PATH=os.path.join(BUILD, "sim"))
+    for toolkit in ("CUDA_HOME", "CUDA_PATH"):  # whose libcupti would be taken before the simulated one
+        variables.pop(toolkit, None)
     for name, value in changes.items():
         if value is None:
             variables.pop(name, None)

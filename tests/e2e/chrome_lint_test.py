@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Tests chrome_lint.py: a good trace passes, and each kind of damage is found by the rule that is meant for it."""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+import chrome_lint
+
+GOOD = """{"schemaVersion": 1,
+"deviceProperties": [{"id": 0, "name": "GPU", "totalGlobalMem": 1, "numSms": 1, "warpSize": 32}],
+"distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1},
+"displayTimeUnit": "ns",
+"baseTimeNanoseconds": 1782967788000000000,
+"traceEvents": [
+{"ph":"M","name":"process_name","pid":42,"tid":0,"args":{"name":"a"}},
+{"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"GPU 0"}},
+{"ph":"M","name":"thread_name","pid":42,"tid":42,"args":{"name":"thread 42"}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":42,"tid":42,"ts":10.000,"dur":5.000,"args":{"cbid":211,"correlation":1}},
+{"ph":"s","cat":"ac2g","name":"ac2g","id":1,"pid":42,"tid":42,"ts":10.000},
+{"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7"}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20.001,"dur":5.000,"args":{"device":0,"context":1,"stream":7,"correlation":1}},
+{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":1,"pid":0,"tid":7,"ts":20.001},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":25.001,"dur":1.000,"args":{"device":0,"context":1,"stream":7,"correlation":2}},
+{"ph":"C","name":"memory","pid":0,"ts":11.000,"args":{"device":1}},
+{"ph":"C","name":"memory","pid":0,"ts":12.000,"args":{"device":2}}
+],
+"traceName": "a.json"}
+"""
+
+# rule, what to replace by what
+DAMAGE = [
+    ("readable", '"k"', '"\\ud83d\\ude80"'),
+    ("readable", '"k"', '"\udcff"'),
+    ("readable", '"device":2}', '"device":NaN}'),
+    ("readable", '"device":2}', '"device":2,"device":3}'),
+    ("readable", '"traceName": "a.json"}', '"traceName": "a.json",}'),
+    ("container", '"displayTimeUnit": "ns",', ""),
+    ("container", '"rank": 0', '"rank":0'),
+    ("container", "1782967788000000000", "1782967788000000001"),
+    ("lines", '"args":{"name":"a"}},\n', '"args":{"name":"a"}},'),
+    ("events", '"ph":"C"', '"ph":"Q"'),
+    ("events", '"name":"k"', '"name":""'),
+    ("times", '"ts":10.000,"dur"', '"ts":10.0,"dur"'),
+    ("times", '"ts":11.000', '"ts":-11.000'),
+    ("times", '"ts":25.001', '"ts":9790857026000000.001'),
+    ("times", '"dur":1.000', '"dur":"1.000"'),
+    ("ids", '"pid":0,"tid":7,"ts":25.001', '"pid":-1,"tid":7,"ts":25.001'),
+    ("ids", '"pid":42,"tid":42,"ts":10.000,"dur"', '"pid":42,"tid":0,"ts":10.000,"dur"'),
+    ("numbers", '"correlation":2', '"correlation":9223372036854775808'),
+    ("nesting", '"ts":25.001', '"ts":25.000'),
+    ("nesting", '"ts":25.001', '"ts":21.001'),
+    ("names", '"thread_name","pid":0,"tid":7', '"thread_name","pid":0,"tid":8'),
+    ("names", '"process_name","pid":42', '"process_name","pid":43'),
+    ("arrows", '"id":1,"pid":42', '"id":2,"pid":42'),
+    ("arrows", '"bp":"e",', ""),
+    ("arrows", '"id":1,"pid":0,"tid":7,"ts":20.001', '"id":1,"pid":0,"tid":7,"ts":25.001'),
+    ("arrows", '"id":1,"pid":0,"tid":7,"ts":20.001', '"id":1,"pid":0,"tid":7,"ts":9.001'),
+    ("arrows", '"id":1,"pid":42,"tid":42,"ts":10.000', '"id":1,"pid":42,"tid":42,"ts":16.000'),
+    ("schema", '"cbid":211', '"stream":7,"cbid":211'),
+    ("schema", "cudaLaunchKernel", "cudaLaunchKernel_v7000"),
+    ("schema", '"context":1,"stream":7,"correlation":2', '"context":1,"stream":7'),
+    ("lanes", '"stream":7,"correlation":2', '"stream":8,"correlation":2'),
+    ("counters", '"device":2', '"device":"2"'),
+    ("counters", '"device":2', '"pinned":2'),
+]
+
+
+def failed_rules(text):
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+        file.flush()
+        return [rule for rule, cases in chrome_lint.lint(file.name).items() if cases]
+
+
+class ChromeLintTest(unittest.TestCase):
+    def test_a_good_trace_passes(self):
+        self.assertEqual(failed_rules(GOOD), [])
+
+    def test_each_damage_is_found_by_its_rule(self):
+        for rule, good, bad in DAMAGE:
+            with self.subTest(rule=rule, bad=bad):
+                self.assertIn(good, GOOD)
+                self.assertIn(rule, failed_rules(GOOD.replace(good, bad, 1)))
+
+    def test_what_is_no_trace_fails(self):
+        for text in ("", "[]", "{}", '{"traceEvents": 1}'):
+            self.assertNotEqual(failed_rules(text), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,261 @@
+"""Where trace, Chrome trace and summary go, and what is in them."""
+import json
+import os
+import socket
+import time
+import unittest
+
+import support
+from support import BARE, GPU, LAUNCHED, Case, counts, own_lines, slices
+
+PROFILED = (BARE, LAUNCHED)
+
+
+class Summary(Case):
+
+    def test_it_goes_to_stderr_once_and_stdout_is_untouched(self):
+        for way in PROFILED:
+            result = self.run_program([*GPU, "launch=5"], way)
+            self.assertEqual(result.stdout, "launches 5\n")
+            self.assertEqual(result.stderr.count("step_kernel"), 1, result.stderr)
+
+    def test_it_goes_to_a_file(self):
+        for way in PROFILED:
+            name = self.path(f"{way.split()[0]}.txt")
+            result = self.run_program([*GPU, "launch=5"], way, GPUPROF_SUMMARY=name)
+            self.assertNotIn("step_kernel", result.stderr)
+            with open(name, encoding="utf-8") as file:
+                self.assertEqual(file.read().count("step_kernel"), 1)
+
+    def test_its_file_stays_where_the_program_started(self):
+        os.mkdir(self.path("elsewhere"))
+        for way in PROFILED:
+            self.run_program([*GPU, "chdir=elsewhere", "launch=5"], way, GPUPROF_SUMMARY="summary.txt")
+            self.assertIn("summary.txt", self.files())
+            os.unlink(self.path("summary.txt"))
+
+    def test_none_prints_none_and_still_writes_the_chrome_trace(self):
+        for way in PROFILED:
+            result = self.run_program([*GPU, "launch=5"], way, GPUPROF_SUMMARY="none", GPUPROF_OUTPUT="x")
+            self.assertNotIn("step_kernel", result.stderr)
+            self.assertEqual(self.files(), ["x.gpuprof", "x.json"])
+            os.unlink(self.path("x.gpuprof"))
+            os.unlink(self.path("x.json"))
+
+    def test_it_says_where_the_files_are_and_how_to_open_them(self):
+        for way in PROFILED:
+            result = self.run_program([*GPU, "launch=5"], way, GPUPROF_OUTPUT=f"{way.split()[0]}")
+            for name in (".gpuprof", ".json"):
+                self.assertIn(self.path(way.split()[0]) + name, result.stderr)
+            self.assertIn("ui.perfetto.dev", result.stderr)
+
+    def test_again_any_time_later(self):
+        first = self.run_program([*GPU, "launch=5"])
+        again = self.run_gpuprof("summary", self.only_trace())
+        self.assertEqual((again.returncode, again.stderr), (0, ""))
+        for line in first.stderr.splitlines():
+            if "step_kernel" in line:
+                self.assertIn(line, again.stdout)
+
+
+class Names(Case):
+
+    def run_named(self, template, way, *steps, **variables):
+        result = self.run_program([*GPU, *steps, "launch=1"], way, GPUPROF_OUTPUT=template, GPUPROF_SUMMARY="none",
+                                  **variables)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_the_default_is_script_and_process(self):
+        for way in PROFILED:
+            self.run_program([*GPU, "launch=1"], way)
+            names = self.files(".gpuprof")
+            self.assertEqual(len(names), 1)
+            self.assertRegex(names[0], r"^gpuprof-gpu-\d+\.gpuprof$")
+            self.assertEqual(self.files(".json"), [names[0].replace(".gpuprof", ".json")])
+            for name in self.files():
+                os.unlink(self.path(name))
+
+    def test_templates(self):
+        for way in PROFILED:
+            self.run_named("%h+%n+%q{RANK}+%q{UNSET}+100%%", way, RANK="3/4", UNSET=None)
+            self.assertIn(f"{socket.gethostname()}+gpu+3_4++100%.gpuprof", self.files())
+            for name in self.files():
+                os.unlink(self.path(name))
+
+    def test_an_existing_name_gets_a_number(self):
+        for way in PROFILED * 2:
+            self.run_named("same", way)
+        self.assertEqual(self.files(".gpuprof"), ["same.2.gpuprof", "same.3.gpuprof", "same.4.gpuprof", "same.gpuprof"])
+        self.assertEqual(self.files(".json"), ["same.2.json", "same.3.json", "same.4.json", "same.json"])
+
+    def test_the_folder_is_that_of_the_start(self):
+        os.mkdir(self.path("elsewhere"))
+        for way in PROFILED:
+            self.run_named("here", way, "chdir=elsewhere")
+        self.assertEqual(self.files(".gpuprof"), ["here.2.gpuprof", "here.gpuprof"])
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+
+    def test_a_percent_in_the_folder(self):
+        os.mkdir(self.path("100%p"))
+        self.folder = self.path("100%p")
+        for way in PROFILED:
+            self.run_named("name", way)
+        self.assertEqual(self.files(".gpuprof"), ["name.2.gpuprof", "name.gpuprof"])
+
+    def test_an_option_counts_before_a_variable(self):
+        self.run_program([*GPU, "launch=1"], options=["-o", "option"], GPUPROF_OUTPUT="variable")
+        self.assertEqual(self.files(".gpuprof"), ["option.gpuprof"])
+
+
+class Contents(Case):
+
+    def export(self):
+        result = self.run_gpuprof("export", "--format", "chrome", "-o", self.path("out.json"), self.only_trace())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return self.path("out.json")
+
+    def test_everything_that_was_done_is_there(self):
+        for way in PROFILED:
+            result = self.run_program([*GPU, "launch=50", "copy=7", "leak=2"], way)
+            self.assertEqual(counts(result.stdout), {"launches": 50, "copies": 7, "leaks": 2})
+            trace = self.export()
+            self.assertEqual(len(slices(trace, "kernel")), 50)
+            copies = slices(trace, "gpu_memcpy")
+            self.assertEqual([event["args"]["bytes"] for event in copies], [4096] * 7)
+            calls = [event["name"] for event in slices(trace, "cuda_driver")]
+            self.assertEqual(calls.count("cuLaunchKernel"), 50)
+            self.assertEqual(sum(name.startswith("cuMemcpyHtoD") for name in calls), 7)
+            self.assertEqual(sum(name.startswith("cuMemAlloc") for name in calls), 3)
+            for name in self.files():
+                os.unlink(self.path(name))
+
+    def test_every_kernel_is_joined_to_its_launch(self):
+        self.run_program([*GPU, "launch=50"])
+        trace = self.export()
+        launched = {event["args"]["correlation"] for event in slices(trace, "cuda_driver")
+                    if event["name"] == "cuLaunchKernel"}
+        ran = {event["args"]["correlation"] for event in slices(trace, "kernel")}
+        self.assertEqual(launched, ran)
+
+    def test_the_chrome_trace_at_exit_is_the_exported_one(self):
+        self.run_program([*GPU, "launch=50", "copy=7"], options=["-o", "run"])
+        with open(self.path("run.json"), encoding="utf-8") as at_exit, open(self.export(), encoding="utf-8") as later:
+            self.assertEqual(json.load(at_exit)["traceEvents"], json.load(later)["traceEvents"])
+
+    def test_a_limit_keeps_the_last_slices_and_says_so(self):
+        result = self.run_program([*GPU, "launch=500"], options=["-o", "run", "--chrome-limit", "100"])
+        self.assertLessEqual(len(slices(self.path("run.json"), "kernel")), 100)
+        self.assertGreater(len(slices(self.path("run.json"), "kernel")), 0)
+        self.assertIn("gpuprof export", result.stderr)
+        self.assertEqual(len(slices(self.export(), "kernel")), 500)
+
+
+class Crashes(Case):
+    """A killed program loses nothing that was published."""
+
+    def test_kill_and_underscore_exit(self):
+        for way in PROFILED:
+            for end in ("raise=9", "_exit=0"):
+                self.run_program([*GPU, "launch=200", "leak=3", end], way, GPUPROF_OUTPUT="dead")
+                summary = self.run_gpuprof("summary", self.path("dead.gpuprof"))
+                self.assertEqual(summary.returncode, 0, summary.stderr)
+                self.assertRegex(summary.stdout, r"cuLaunchKernel")
+                trace = self.export()
+                calls = [event["name"] for event in slices(trace, "cuda_driver")]
+                self.assertEqual(calls.count("cuLaunchKernel"), 200)
+                for name in self.files():
+                    os.unlink(self.path(name))
+
+    export = Contents.export
+
+    def test_the_launcher_finishes_a_killed_program(self):
+        result = self.run_program([*GPU, "launch=200", "raise=9"], options=["-o", "dead"])
+        self.assertIn("cuLaunchKernel", result.stderr)
+        self.assertIn("dead.json", self.files())
+
+
+class Trees(Case):
+    """Programs that start programs."""
+
+    def run_tree(self, script, **variables):
+        gpu = " ".join(GPU)
+        return self.run_program(["sh", "-c", script.replace("GPU", gpu)], **variables)
+
+    def test_one_summary_for_two_processes_with_their_files(self):
+        result = self.run_tree("GPU launch=5; GPU launch=7; exit 3")
+        self.assertEqual((result.returncode, result.stdout), (3, "launches 5\nlaunches 7\n"))
+        self.assertEqual(len(self.files(".gpuprof")), 2)
+        self.assertEqual(len(self.files(".json")), 2)
+        for name in self.files():
+            self.assertIn(self.path(name), result.stderr)
+        rows = [line for line in result.stderr.splitlines() if "step_kernel" in line]
+        self.assertEqual(len(rows), 1, result.stderr)
+        self.assertIn("12", rows[0].split())
+
+    def test_a_bare_preload_prints_a_summary_for_each(self):
+        gpu = " ".join(GPU)
+        result = self.run_program(["sh", "-c", f"{gpu} launch=5; {gpu} launch=7"], BARE)
+        self.assertEqual(result.stderr.count("step_kernel"), 2, result.stderr)
+
+    def test_processes_that_do_not_use_the_gpu_leave_no_files(self):
+        self.run_tree("GPU say=a; GPU launch=1; GPU say=b")
+        self.assertEqual(len(self.files()), 2)
+
+    def test_one_that_lives_on_is_named_and_finishes_itself(self):
+        os.mkfifo(self.path("hold"))
+        hold = os.open(self.path("hold"), os.O_RDWR)  # open for writing too, so that nobody waits for us
+        try:
+            result = self.run_tree("GPU launch=5 touch=alive wait <hold >/dev/null 2>&1 &"
+                                   "until [ -e alive ]; do :; done; GPU launch=7; exit 3")
+            self.assertEqual((result.returncode, result.stdout), (3, "launches 7\n"))
+            self.assertEqual(len(self.files(".gpuprof")), 2)
+            self.assertEqual(len([line for line in result.stderr.splitlines() if "still runs" in line]), 1,
+                             result.stderr)
+        finally:
+            os.close(hold)
+        deadline = time.monotonic() + support.LIMIT_S
+        while len(self.files(".json")) < 2 and time.monotonic() < deadline:
+            pass
+        self.assertEqual(len(self.files(".json")), 2)
+
+
+class BadTraces(Case):
+
+    def check(self, path, *parts):
+        for arguments in (["summary", path], ["export", "-o", self.path("out.json"), path]):
+            result = self.run_gpuprof(*arguments)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertEqual(result.stdout, "")
+            self.assert_one_line(result.stderr, path, *parts)
+        self.assertNotIn("out.json", self.files())
+
+    def test_no_such_file(self):
+        self.check(self.path("missing.gpuprof"), "No such file")
+
+    def test_not_a_trace(self):
+        self.check(self.write("text.gpuprof", "This is no trace, and it is long enough to be looked at.\n"))
+        self.check(self.write("empty.gpuprof", ""))
+
+    def test_a_folder(self):
+        self.check(self.folder)
+
+    @unittest.skipIf(os.geteuid() == 0, "root can read everything")
+    def test_an_unreadable_file(self):
+        self.check(self.write("secret.gpuprof", "x", 0), "Permission denied")
+
+    def test_a_newer_version(self):
+        self.run_program([*GPU, "launch=1"], options=["-o", "new"])
+        with open(self.path("new.gpuprof"), "r+b") as file:
+            self.assertEqual(file.read(7), b"gpuprof")
+            file.write(b"\xfe")
+        self.check(self.path("new.gpuprof"), "newer")
+
+    def test_an_unwritable_output(self):
+        self.run_program([*GPU, "launch=1"], options=["-o", "x"])
+        result = self.run_gpuprof("export", "-o", self.path("missing", "x.json"), self.path("x.gpuprof"))
+        self.assertNotEqual(result.returncode, 0)
+        self.assert_one_line(result.stderr, self.path("missing", "x.json"))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,96 @@
+"""The program never notices: whatever it does on the GPU, it behaves as without us."""
+import signal
+import unittest
+
+import support
+from support import BARE, GPU, LAUNCHED, PLAIN, WAYS, Case, own_lines
+
+
+def foreign_lines(stderr):
+    """The lines up to the first of ours: the summary comes last."""
+    lines = stderr.splitlines()
+    ours = [number for number, line in enumerate(lines) if line.startswith("gpuprof")]
+    return lines[:ours[0]] if ours else lines
+
+
+class Host(Case):
+
+    def run_every_way(self, *steps, **variables):
+        """The result of each way, with the summary out of the way."""
+        results = {}
+        for way in WAYS:
+            own = {} if way == PLAIN else {"GPUPROF_SUMMARY": "none", "GPUPROF_CHROME": "none"}
+            results[way] = self.run_program([*GPU, *steps], way, **{**own, **variables})
+        return results
+
+    def check_alike(self, *steps, stderr=True):
+        results = self.run_every_way(*steps)
+        plain = results[PLAIN]
+        for way in (BARE, LAUNCHED):
+            self.assertEqual(results[way].returncode, plain.returncode, results[way].stderr)
+            self.assertEqual(results[way].stdout, plain.stdout)
+            if stderr:
+                self.assertEqual(foreign_lines(results[way].stderr), plain.stderr.splitlines())
+        return plain
+
+    def test_output_and_exit_status(self):
+        plain = self.check_alike("launch=3", "say=done", "complain=careful", "exit=42")
+        self.assertEqual((plain.returncode, plain.stdout, plain.stderr), (42, "launches 3\ndone\n", "careful\n"))
+
+    def test_signals_end_it_alike(self):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
+            plain = self.check_alike("launch=3", f"raise={int(number)}")
+            self.assertEqual(plain.returncode, -number)
+
+    def test_underscore_exit(self):
+        self.assertEqual(self.check_alike("launch=3", "_exit=9").returncode, 9)
+
+    def test_a_child_of_fork(self):
+        self.assertIn("child 0", self.check_alike("launch=3", "fork", "launch=2").stdout)
+
+    def test_without_the_gpu(self):
+        self.check_alike("say=hello", "exit=3")
+
+    def test_no_child_process_shows(self):
+        code = ("import ctypes, os, sys; sys.argv = ['gpu.py', 'launch=1']; "
+                "sys.path.insert(0, os.path.dirname(sys.executable)); "
+                f"exec(open({GPU[1]!r}).read())\n"
+                "import atexit, errno\n"
+                "def wait():\n"
+                "    try: print('waited', os.waitpid(-1, os.WNOHANG))\n"
+                "    except ChildProcessError: print('no child')\n"
+                "wait()")
+        for way in WAYS:
+            result = self.run_program([support.sys.executable, "-c", code], way)
+            self.assertEqual(result.stdout, "launches 1\nno child\n", result.stderr)
+
+    def test_quiet_leaves_stderr_to_the_program(self):
+        for way in (BARE, LAUNCHED):
+            result = self.run_program([*GPU, "launch=3", "complain=careful"], way, GPUPROF_QUIET="1")
+            self.assertEqual((result.returncode, result.stderr), (0, "careful\n"))
+
+    def test_a_process_without_the_gpu_is_left_alone_under_a_bare_preload(self):
+        result = self.run_program([*GPU, "say=hello"], BARE)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "hello\n", ""))
+        self.assertEqual(self.files(), [])
+
+    def test_an_unwritable_folder_does_not_stop_the_program(self):
+        result = self.run_program([*GPU, "launch=3"], BARE, GPUPROF_OUTPUT=self.path("missing", "name"))
+        self.assertEqual((result.returncode, result.stdout), (0, "launches 3\n"))
+        lines = own_lines(result.stderr)
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertIn(self.path("missing", "name"), lines[0])
+        self.assertIn("GPUPROF_OUTPUT", lines[0])
+
+
+class OtherProfilers(Case):
+    """CUPTI can have one subscriber."""
+
+    def test_a_taken_subscriber_is_said_in_one_line(self):
+        result = self.run_program([*GPU, "launch=3"], BARE, GPUSIM_FAULT="subscriber-taken")
+        self.assertEqual((result.returncode, result.stdout), (0, "launches 3\n"))
+        self.assertEqual(len(own_lines(result.stderr)), 1, result.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

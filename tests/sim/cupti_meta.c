@@ -42,6 +42,8 @@ void sim_record_memory(const struct sim_memory_event *e)
 
 	if (!sim_wanted(CUPTI_ACTIVITY_KIND_MEMORY2))
 		return;
+	if (e->name) /* a module's variable, as the real one has it: of no context and no stream */
+		m.contextId = m.streamId = 0;
 	if (e->pool)
 		describe_pool(&m, e->pool);
 	sim_buffers_append(&m, CUPTI_ACTIVITY_KIND_MEMORY2);

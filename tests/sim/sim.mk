@@ -113,9 +113,15 @@ $(SIM_TESTS): $(O)/tests/sim/%_test: tests/sim/%_test.c $(wildcard tests/sim/*.h
 	$(Q)$(CC) $(SIM_CFLAGS) -o $@ $< -L$(SIM) -Wl,-rpath,$(abspath $(SIM)) \
 		-lcudart -lcuda -lcupti -lgpusim -lcmocka -lpthread
 
+# An injection library that writes down what CUPTI says, for the comparison with a real device.
+SIM_RECORDER := $(O)/tests/sim/recorder.so
+$(SIM_RECORDER): tests/sim/recorder.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(SIM_CFLAGS) -shared -o $@ $< -ldl -lpthread
+
 .PHONY: sim-tests
-sim-tests: $(SIM_TESTS) programs
-check-built: $(SIM_TESTS)
-CHECKS += $(SIM_TESTS)
+sim-tests check-built: $(SIM_TESTS) $(SIM_RECORDER)
+CHECKS += $(SIM_TESTS) tests/sim/parity_test.py
 
 -include $(wildcard $(SIM)/obj/*.d)

@@ -227,11 +227,57 @@ static bool find_deepest_list(const char *name, struct list *deepest)
 	return deepest->end > 0;
 }
 
+/* The end of the template argument that begins at `at`, in a list that ends at `end`. */
+static size_t end_of_argument(const char *name, size_t at, size_t end)
+{
+	struct depth depth = {0};
+
+	while (at < end && !(name[at] == ',' && is_outside(&depth))) {
+		size_t opaque = opaque_length(name, at);
+
+		if (opaque == 0)
+			step(&depth, name[at]);
+		at += opaque > 0 ? opaque : 1;
+	}
+	return at < end ? at : end;
+}
+
+/*
+ * Keep only the arguments that have arguments themselves, "..." for those between: "float,
+ * Add<int>" becomes "..., Add<int>". False if that would not shorten the list.
+ */
+static bool drop_plain_arguments(char *name, const struct list *list)
+{
+	char kept[2 * LONG_NAME + 8], *to = kept;
+	bool dropped = false, any = false;
+
+	for (size_t at = list->begin, end; at < list->end; at = end + strlen(", ")) {
+		bool plain;
+
+		end = end_of_argument(name, at, list->end);
+		plain = !memchr(name + at, '<', end - at);
+		any |= !plain;
+		if (plain && dropped)
+			continue;
+		if (to != kept)
+			to = stpcpy(to, ", ");
+		to = plain ? stpcpy(to, "...") : mempcpy(to, name + at, end - at);
+		dropped = plain;
+	}
+	if (!any || (size_t)(to - kept) >= length_of(list))
+		return false;
+	memcpy(name + list->begin, kept, (size_t)(to - kept));
+	cut(name + list->begin + (to - kept), name + list->end);
+	return true;
+}
+
 static void drop_deepest_lists(char *name)
 {
 	struct list list;
 
 	while (strlen(name) > GP_SHORT_NAME_COLUMNS && find_deepest_list(name, &list)) {
+		if (drop_plain_arguments(name, &list))
+			continue;
 		memcpy(name + list.begin, "...", 3);
 		cut(name + list.begin + 3, name + list.end);
 	}

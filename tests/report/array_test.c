@@ -1,0 +1,119 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/array.h"
+
+struct item {
+	uint32_t key;
+	uint32_t serial;
+	char text[5]; /* an odd size */
+};
+
+static int compare_keys(const void *a, const void *b, const void *context)
+{
+	const struct item *left = a, *right = b;
+
+	assert_ptr_equal(context, "context");
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+static void fill(struct item *items, uint32_t count, uint32_t keys)
+{
+	uint32_t seed = 3;
+
+	for (uint32_t i = 0; i < count; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		items[i] = (struct item){(seed >> 8) % keys, i, "abcd"};
+	}
+}
+
+static void test_growth(void **state)
+{
+	uint32_t *numbers = NULL, capacity = 0, moves = 0, last = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100000; i++) {
+		assert_int_equal(gp_array_grow(&numbers, &capacity, i, sizeof(*numbers)), 0);
+		assert_true(capacity > i);
+		moves += capacity != last;
+		last = capacity;
+		numbers[i] = i;
+	}
+	assert_true(moves < 30);
+	for (uint32_t i = 0; i < 100000; i++)
+		assert_int_equal(numbers[i], i);
+	free(numbers);
+}
+
+static void test_growth_ends_at_32_bits(void **state)
+{
+	uint32_t capacity = UINT32_MAX - 5;
+	void *array = NULL;
+
+	(void)state;
+	assert_int_equal(gp_array_grow(&array, &capacity, UINT32_MAX - 5, 1), -EOVERFLOW);
+	assert_null(array);
+}
+
+static void test_sorting_is_stable(void **state)
+{
+	static const uint32_t key_counts[] = {1, 2, 50, 100000};
+	struct item *items = malloc(2000 * sizeof(*items));
+
+	(void)state;
+	assert_non_null(items);
+	for (uint32_t count = 0; count < 2000; count = count * 2 + 1) {
+		for (size_t k = 0; k < 4; k++) {
+			uint64_t serials = 0;
+
+			fill(items, count, key_counts[k]);
+			assert_int_equal(gp_array_sort(items, count, sizeof(*items), compare_keys,
+						       "context"),
+					 0);
+			for (uint32_t i = 0; i < count; i++) {
+				const struct item *last = &items[i > 0 ? i - 1 : 0];
+
+				assert_true(last->key <= items[i].key);
+				if (i > 0 && last->key == items[i].key)
+					assert_true(last->serial < items[i].serial);
+				assert_string_equal(items[i].text, "abcd");
+				serials += items[i].serial;
+			}
+			assert_int_equal(serials,
+					 (uint64_t)count * (count > 0 ? count - 1 : 0) / 2);
+		}
+	}
+	free(items);
+}
+
+static void test_order_leaves_the_array_alone(void **state)
+{
+	struct item items[] = {{3, 0, ""}, {1, 1, ""}, {3, 2, ""}, {2, 3, ""}};
+	const uint32_t expected[] = {1, 3, 0, 2};
+	uint32_t *order = gp_array_order(items, 4, sizeof(items[0]), compare_keys, "context");
+
+	(void)state;
+	assert_non_null(order);
+	assert_memory_equal(order, expected, sizeof(expected));
+	assert_int_equal(items[0].serial, 0);
+	free(order);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_growth_ends_at_32_bits),
+		cmocka_unit_test(test_sorting_is_stable),
+		cmocka_unit_test(test_order_leaves_the_array_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "report/demangle.h"
+#include "report/names.h"
+#include "report/short_name.h"
+
+struct pair {
+	const char *given, *expected;
+};
+
+static void test_full_names(void **state)
+{
+	static const struct pair pairs[] = {
+		{"_Z6kernelPf", "kernel(float*)"},
+		{"_Z3mapIiEvPT_", "void map<int>(int*)"},
+		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
+		{"_RNvC6_123foo3bar", "123foo::bar"},
+		{"triton_poi_fused_add_0", "triton_poi_fused_add_0"},
+		{"_Z", "_Z"},
+		{"", ""},
+	};
+	struct gp_names *names = gp_names_new();
+
+	(void)state;
+	assert_non_null(names);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		assert_string_equal(gp_names_full(names, pairs[i].given), pairs[i].expected);
+	gp_names_free(names);
+}
+
+static void test_short_names(void **state)
+{
+	static const struct pair pairs[] = {
+		{"_Z6kernelPf", "kernel"},
+		{"_Z3mapIiEvPT_", "map<int>"},
+		{"_ZN3FoocvbEv", "Foo::operator bool"},
+		{"_ZN3FooclEi", "Foo::operator()"},
+		{"_ZNK3FooltERKS_", "Foo::operator<"},
+		{"_ZlsRSoRK3Foo", "operator<<"},
+		{"_Z1fIXgtLi2ELi1EEEvv", "f<((2)>(1))>"},
+		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()"},
+		{"_ZN2at6native55_GLOBAL__N__eb5d27e2_17_DistanceKernel_cu_08c5d3c2_44705cdistEv",
+		 "at::native::cdist"},
+		{"_ZN2at12_GLOBAL__N_15cdistEv", "at::cdist"},
+		{"_ZN16_INTERNAL_1_a_cu4kernEPf", "kern"},
+		{"plain_name(with) things", "plain_name(with) things"},
+		/* too wide: namespaces go first */
+		{"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
+		 "11FillFunctorImEESt5arrayIPcLm1"
+		 "EEEEviT0_T1_",
+		 "at::native::vectorized_elementwise_kernel<4, FillFunctor<unsigned long>, "
+		 "array<char*, "
+		 "1ul>>"},
+		/* what encloses a lambda loses its parameters */
+		{"_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastINS0_"
+		 "13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEEEEvRNS_"
+		 "18TensorIteratorBaseERKT_EUliE_EEviT1_",
+		 "elementwise_kernel<128, 4, gpu_kernel_impl_nocast<BinaryFunctor<..., "
+		 "MulFunctor<...>>>::{lambda#1}>"},
+		/* then the deepest arguments */
+		{"_ZN7cutlass6KernelINS_4gemm6kernel4GemmINS1_11threadblock12MmaPipelinedINS1_"
+		 "9GemmShapeILi128ELi128ELi8EEENS_"
+		 "9transform11threadblock22PredicatedTileIteratorINS_"
+		 "11MatrixShapeILi128ELi8EEEfNS_6layout11ColumnMajorELi1ENS8_"
+		 "30PitchLinearStripminedThreadMapINS_"
+		 "16PitchLinearShapeILi128ELi8EEELi256ELi1EEELi1E"
+		 "Lb0ENSD_9NoPermuteEEEEEEEEEvNT_6ParamsE",
+		 "Kernel<Gemm<MmaPipelined<GemmShape<128, 128, 8>, PredicatedTileIterator<...>>>>"},
+		/* then the last ones */
+		{"_Z4manyIJiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii4LongEEvDpT_",
+		 "many<int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, "
+		 "int, int, int, ...>"},
+	};
+	struct gp_names *names = gp_names_new();
+
+	(void)state;
+	assert_non_null(names);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		assert_string_equal(gp_names_short(names, pairs[i].given), pairs[i].expected);
+	gp_names_free(names);
+}
+
+static void test_names_live_as_long_as_the_cache(void **state)
+{
+	struct gp_names *names = gp_names_new();
+	char given[] = "_Z6kernelPf";
+	const char *first = gp_names_short(names, given);
+
+	(void)state;
+	given[5] = 'X';
+	assert_string_equal(gp_names_short(names, given), "keXnel");
+	assert_ptr_equal(gp_names_short(names, "_Z6kernelPf"), first);
+	assert_string_equal(first, "kernel");
+	gp_names_free(names);
+	gp_names_free(NULL);
+}
+
+/*
+ * f(A<>, A<A<>, A<>>, A<A<A<>, A<>>, A<A<>, A<>>>, ...): each parameter repeats the one before
+ * twice, by a reference of a few bytes.
+ */
+static void test_names_that_explode(void **state)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char mangled[1024], *demangled;
+	size_t length = (size_t)sprintf(mangled, "_Z1f1AIiE");
+
+	(void)state;
+	for (int i = 0; i < 34; i++)
+		length += (size_t)sprintf(mangled + length, "S_IS%c_S%c_E", digits[i], digits[i]);
+	demangled = gp_demangle("_Z1f1AIiES_IS0_S0_E");
+	assert_string_equal(demangled, "f(A<int>, A<A<int>, A<int> >)");
+	free(demangled);
+	alarm(20);
+	assert_null(gp_demangle(mangled));
+	alarm(0);
+}
+
+/* Cutting down must end, and never lengthen, whatever the text. */
+static void test_any_text_can_be_shortened(void **state)
+{
+	static const char *const pieces[] = {
+		"<",        ">",   "(",  ")",  "::",       "a",
+		"operator", " ",   ", ", "->", "{lambda(", "#1}",
+		"std::x",   "...", "[",  "]",  ">>",       "(anonymous namespace)::",
+		" const"};
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		char text[4096] = "";
+		size_t length;
+
+		for (int i = 0; i < round % 200; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			strcat(text, pieces[(seed >> 33) % (sizeof(pieces) / sizeof(pieces[0]))]);
+		}
+		length = strlen(text);
+		gp_short_name(text);
+		assert_true(strlen(text) <= length);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full_names),
+		cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_names_live_as_long_as_the_cache),
+		cmocka_unit_test(test_names_that_explode),
+		cmocka_unit_test(test_any_text_can_be_shortened),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -16,7 +16,8 @@ uint64_t gp_busy_union(struct gp_interval *intervals, size_t count)
 {
 	uint64_t total = 0, reached = 0;
 
-	qsort(intervals, count, sizeof(*intervals), compare_starts);
+	if (count > 1)
+		qsort(intervals, count, sizeof(*intervals), compare_starts);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = intervals[i].start_ns > reached ? intervals[i].start_ns : reached;
 

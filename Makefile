@@ -108,8 +108,10 @@ $(O)/bench/%: bench/%.cu
 deps:
 	$(Q)tests/deps
 
+# Both build in parallel, unless told otherwise.
+PARALLEL := $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc))
 demo: deps
-	$(Q)$(MAKE) --no-print-directory all programs
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) all programs
 	$(Q)tests/demo $(O)
 
 # CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs.
@@ -120,7 +122,7 @@ CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) \
 
 .PHONY: check-built
 check: deps
-	$(Q)$(MAKE) --no-print-directory check-built
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) check-built
 check-built: all $(UNIT_TESTS) programs
 	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(CHECKS)
 

@@ -63,7 +63,7 @@ class Device:
     def leak(self, times):
         for _ in range(times):
             self.allocate(1024)
-        print("leaks", times, flush=True)
+        print("leak.bytes", 1024 * times, flush=True)
 
     def fork(self):
         pid = os.fork()

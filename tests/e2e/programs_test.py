@@ -1,55 +1,59 @@
-#!/usr/bin/env python3
-"""The sample programs on the simulated device: output and exit status as without gpuprof, and a trace that says what they did."""
+"""The sample programs on the simulated device: they behave as without us, and what is traced is what they print."""
+import glob
 import os
 import sys
+import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "lib"))
-import facts  # noqa: E402
-import support  # noqa: E402
+import support
+from support import BARE, LAUNCHED, PLAIN, ROOT, Case
+from facts import Facts, differences
 
-PROGRAMS = os.path.join(support.BUILD, "programs")
+# cuptiGetVersion() of the versions whose records the simulated device can write
+CUPTI_VERSIONS = {"11.8": 18, "12.6": 24, "12.9": 28, "13.0": 130001}
 
 
-class Programs(support.Case):
-    def check(self, name):
-        command = [os.path.join(PROGRAMS, name)]
-        if name.endswith(".py"):
-            command = [sys.executable, os.path.join(support.ROOT, "tests", "programs", name)]
-        plain = self.run_program(command, way=support.PLAIN)
-        self.assertEqual(plain.returncode, 0, plain.stderr)
-        for way in (support.BARE, support.LAUNCHED):
-            with self.subTest(way=way):
-                profiled = self.run_program(command, way=way)
-                self.assertEqual((profiled.returncode, profiled.stdout), (0, plain.stdout), profiled.stderr)
-                chrome_trace = self.path(self.files(".json")[-1])
-                self.assertEqual(facts.differences(facts.Facts(chrome_trace), plain.stdout), [])
+def commands():
+    """name: command line"""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(ROOT, "tests", "programs", "*"))):
+        name, suffix = os.path.splitext(os.path.basename(path))
+        if suffix == ".cu":
+            found[name] = [os.path.join(support.BUILD, "programs", name)]
+        elif suffix == ".py":
+            found[name] = [sys.executable, path]
+    return found
 
-    def test_launch(self):
-        self.check("launch")
 
-    def test_copies(self):
-        self.check("copies")
+class Programs(Case):
 
-    def test_allocs(self):
-        self.check("allocs")
+    def check(self, name, way, **variables):
+        command = commands()[name]
+        plain = self.run_program(command, PLAIN, **variables)
+        result = self.run_program(command, way, GPUPROF_OUTPUT=name, **variables)
+        self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout), result.stderr)
+        facts = Facts(self.path(name + ".json"))
+        self.assertEqual(differences(facts, result.stdout), [], result.stderr)
+        for file in self.files():
+            os.unlink(self.path(file))
 
-    def test_streams(self):
-        self.check("streams")
+    def test_there_are_programs(self):
+        self.assertGreater(len(commands()), 5)
 
-    def test_overlap(self):
-        self.check("overlap")
+    def test_under_the_launcher(self):
+        for name in commands():
+            with self.subTest(name):
+                self.check(name, LAUNCHED)
 
-    def test_graph(self):
-        self.check("graph")
+    def test_under_a_bare_preload(self):
+        for name in commands():
+            with self.subTest(name):
+                self.check(name, BARE)
 
-    def test_driver(self):
-        self.check("driver")
-
-    def test_fail(self):
-        self.check("fail")
-
-    def test_python(self):
-        self.check("sim.py")
+    def test_with_every_version_of_cupti(self):
+        for version, number in CUPTI_VERSIONS.items():
+            for name in ("launch", "copies", "graph"):
+                with self.subTest(name, cupti=version):
+                    self.check(name, LAUNCHED, GPUSIM_CUPTI_VERSION=number)
 
 
 if __name__ == "__main__":

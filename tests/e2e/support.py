@@ -1,6 +1,5 @@
 """What the end-to-end tests share: running programs plain, under a bare LD_PRELOAD and under gpuprof-run, on the
 simulated device, and reading what they leave."""
-import json
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("O") or os.path.join(ROOT, "build")
+sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
 GPUPROF = os.path.join(BUILD, "gpuprof")
 LAUNCHER = os.path.join(BUILD, "gpuprof-run")
 LIBRARY = os.path.join(BUILD, "libgpuprof.so")
@@ -100,25 +100,6 @@ class Case(unittest.TestCase):
 
 def own_lines(stderr):
     return [line for line in stderr.splitlines() if line.startswith("gpuprof: ")]
-
-
-def slices(chrome_trace, category):
-    """The complete events of one category of a Chrome trace file."""
-    with open(chrome_trace, encoding="utf-8") as file:
-        events = json.load(file)["traceEvents"]
-    return [event for event in events if event.get("ph") == "X" and event.get("cat") == category]
-
-
-def counts(stdout):
-    """The "name count" lines that the sample programs print."""
-    found = {}
-    for line in stdout.splitlines():
-        words = line.split()
-        if len(words) == 2 and words[1].isdigit():
-            found[words[0]] = int(words[1])
-    return found
-
-
 
 
 def main():

@@ -8,10 +8,9 @@
 enum {
 	DRIVER_CALLBACKS_NS = 100,
 	RUNTIME_CALLBACKS_NS = 190,
-	MEMORY_CALLBACKS_NS = 250, /* a runtime call that allocates or frees */
 	GRAPH_LAUNCH_NS =
 		13000,       /* what a graph launch takes more as soon as anybody has subscribed */
-	GRAPH_NODE_NS = 600, /* a record of a kernel, copy or set in a graph */
+	GRAPH_NODE_NS = 520, /* a record of a kernel, copy or set in a graph */
 };
 
 /* A record of an operation outside of graphs. */
@@ -33,14 +32,11 @@ static double hook_ns(const struct gp_model *model)
 
 static double callbacks_ns(const struct gp_model *model, const struct gp_call *call)
 {
-	uint8_t class = gp_model_api(model, call->api).class;
-	double ns = RUNTIME_CALLBACKS_NS;
+	double ns = GP_API_IS_DRIVER(call->api) ? DRIVER_CALLBACKS_NS : RUNTIME_CALLBACKS_NS;
 
-	if (GP_API_IS_DRIVER(call->api))
-		ns = DRIVER_CALLBACKS_NS;
-	else if (class == GP_API_ALLOC || class == GP_API_FREE)
-		ns = MEMORY_CALLBACKS_NS;
-	return class == GP_API_GRAPH_LAUNCH ? ns + GRAPH_LAUNCH_NS : ns;
+	if (gp_model_api(model, call->api).class == GP_API_GRAPH_LAUNCH)
+		ns += GRAPH_LAUNCH_NS;
+	return ns;
 }
 
 static void add_model(struct gp_own_cost *cost, const struct gp_model *model)

@@ -25,10 +25,22 @@ static uint32_t new_correlation(const struct sim_call *call)
 	return next_correlation++;
 }
 
+/*
+ * Ids count what tools are told of, not every call: a call takes one when its callback or API
+ * records are wanted, at the latest when it starts an operation.
+ */
+static bool is_traced(const struct sim_call *call)
+{
+	return sim_tools.callback[call->domain][call->cbid] || sim_tools.records[SIM_DRIVER] ||
+	       sim_tools.records[SIM_RUNTIME];
+}
+
 void sim_call_enter(struct sim_call *call)
 {
 	call->outer = current;
-	call->correlation = current ? current->correlation : new_correlation(call);
+	call->correlation = current ? current->correlation : 0;
+	if (!call->correlation && is_traced(call))
+		call->correlation = new_correlation(call);
 	if (current && current->per_thread)
 		call->per_thread = 1;
 	current = call;
@@ -54,6 +66,13 @@ int sim_call_exit(struct sim_call *call, int result)
 uint32_t sim_correlation(void)
 {
 	return current ? current->correlation : 0;
+}
+
+uint32_t sim_take_correlation(void)
+{
+	if (current && !current->correlation)
+		current->correlation = new_correlation(current);
+	return sim_correlation();
 }
 
 bool sim_per_thread_default(void)

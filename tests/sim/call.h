@@ -1,7 +1,8 @@
 /*
- * The bracket around every API call, and the hooks a tool hangs on it. A call from the program gets
- * a correlation id; a call made inside it (the runtime's into the driver) shares that id. libcupti
- * fills struct sim_tools; while it is not loaded or nothing is enabled a call costs two tests.
+ * The bracket around every API call, and the hooks a tool hangs on it. A call that a tool is told
+ * of gets a correlation id; a call made inside it (the runtime's into the driver) shares that id.
+ * libcupti fills struct sim_tools; while it is not loaded or nothing is enabled a call costs two
+ * tests.
  */
 #ifndef GPUPROF_TESTS_SIM_CALL_H
 #define GPUPROF_TESTS_SIM_CALL_H
@@ -31,8 +32,10 @@ struct sim_call {
 void sim_call_enter(struct sim_call *call);
 /* Returns result. */
 int sim_call_exit(struct sim_call *call, int result);
-/* The id of the calling thread's outermost call; 0 outside one. */
+/* The id of the call that the calling thread is in; 0 outside one, or if it has none. */
 uint32_t sim_correlation(void);
+/* The same for an operation that the call starts: a call that had none takes one now. */
+uint32_t sim_take_correlation(void);
 /* True inside a _ptsz or _ptds function. */
 bool sim_per_thread_default(void);
 

@@ -122,13 +122,28 @@ static void know_fewer_names(void)
 	REQUIRE(client.call_count == 0);
 }
 
-/* The ids of the calls that the runtime makes at its start, as recorded on the device. */
+/* Where API records are wanted every call has an id, those that the runtime makes at its start,
+ * too: as recorded. */
 static void count_from_the_start(void)
 {
 	start_client();
+	REQUIRE(!cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER));
 	enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020);
 	REQUIRE(!cudaFree(NULL));
 	REQUIRE(client.calls[0].correlation == 118);
+}
+
+/* With callbacks alone, only calls that are called back for have one. */
+static void count_what_is_traced(void)
+{
+	cudaStream_t stream;
+
+	start_client();
+	enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020);
+	REQUIRE(!cudaFree(NULL));
+	REQUIRE(!cudaStreamCreate(&stream));
+	REQUIRE(!cudaFree(NULL));
+	REQUIRE(client.calls[2].correlation == client.calls[0].correlation + 1);
 }
 
 static void tell_resources(void)
@@ -173,6 +188,7 @@ static void test_nesting(void **state)
 	assert_int_equal(in_child(NULL, name_kernels), 0);
 	assert_int_equal(in_child(NULL, fail_early_and_late), 0);
 	assert_int_equal(in_child(NULL, count_from_the_start), 0);
+	assert_int_equal(in_child(NULL, count_what_is_traced), 0);
 }
 
 static void test_subscriber(void **state)

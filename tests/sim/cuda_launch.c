@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +85,8 @@ static void load_function(struct CUfunc_st *f)
 {
 	uint64_t start = sim_now_ns();
 
-	if (f->loaded)
+	if (atomic_exchange(&f->loaded, true))
 		return;
-	f->loaded = true;
 	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, start, sim_now_ns());
 }
 

@@ -18,11 +18,19 @@ static __thread struct {
 	int depth;
 } current;
 
+static void number_devices(void)
+{
+	for (int i = 0; i < SIM_MAX_DEVICES; i++)
+		devices[i].ordinal = i;
+}
+
 struct sim_device *sim_device(int ordinal)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 	if (ordinal < 0 || ordinal >= sim_config()->devices)
 		return NULL;
-	devices[ordinal].ordinal = ordinal;
+	pthread_once(&once, number_devices);
 	return &devices[ordinal];
 }
 

@@ -183,7 +183,7 @@ void sim_graph_launch(CUgraphExec exec, CUstream stream)
 	whole.end = run_nodes(exec->graph, stream, whole.start);
 	pthread_mutex_unlock(&exec->lock);
 	sim_stream_extend(stream, whole.end);
-	whole.correlation = sim_correlation();
+	whole.correlation = sim_take_correlation();
 	if (sim_tools.operation)
 		sim_tools.operation(&whole);
 }

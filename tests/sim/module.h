@@ -9,7 +9,7 @@ struct CUfunc_st {
 	const char *name;
 	uint64_t spin_arguments; /* the first argument says how long it lasts */
 	bool touches;            /* adds one to each byte, see device.h */
-	bool loaded;
+	_Atomic bool loaded;
 	CUmodule module;
 	CUlibrary library;
 	struct CUfunc_st *next;

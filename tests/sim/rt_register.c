@@ -47,7 +47,7 @@ struct entity {
 	char *name;
 	struct binary *binary;
 	size_t bytes; /* of a variable; 0: a kernel */
-	CUkernel kernel;
+	_Atomic(CUkernel) kernel; /* once it is loaded */
 	struct sim_range memory;
 	void **managed; /* where the program reads the address of a managed variable */
 	struct entity *next, *next_variable;
@@ -215,34 +215,45 @@ char __cudaInitModule(void **handle)
 }
 
 /* Kernel handles are found like host functions, so that launches take either. */
-static void add_handle(const struct entity *e)
+static void add_handle(const struct entity *e, CUkernel kernel)
 {
 	struct entity *alias = calloc(1, sizeof(*alias));
 
-	*alias = *e;
-	alias->host = e->kernel;
+	alias->host = kernel;
+	alias->name = e->name;
+	alias->binary = e->binary;
+	alias->kernel = kernel;
 	insert(alias);
+}
+
+static CUkernel load_kernel(struct entity *e)
+{
+	CUkernel kernel;
+	bool fresh = false;
+
+	load(e->binary);
+	pthread_mutex_lock(&e->binary->lock);
+	kernel = e->kernel;
+	if (!kernel) {
+		cuLibraryGetKernel(&kernel, e->binary->library, e->name);
+		e->kernel = kernel;
+		fresh = true;
+	}
+	pthread_mutex_unlock(&e->binary->lock);
+	if (fresh)
+		add_handle(e, kernel);
+	return kernel;
 }
 
 CUkernel sim_rt_kernel(const void *function)
 {
 	struct entity *e = find(function);
-	bool fresh = false;
+	CUkernel kernel;
 
 	if (!e || e->bytes)
 		return NULL;
-	if (e->kernel)
-		return e->kernel;
-	load(e->binary);
-	pthread_mutex_lock(&e->binary->lock);
-	if (!e->kernel) {
-		cuLibraryGetKernel(&e->kernel, e->binary->library, e->name);
-		fresh = true;
-	}
-	pthread_mutex_unlock(&e->binary->lock);
-	if (fresh)
-		add_handle(e);
-	return e->kernel;
+	kernel = e->kernel;
+	return kernel ? kernel : load_kernel(e);
 }
 
 const char *sim_rt_kernel_name(CUkernel kernel)

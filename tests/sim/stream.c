@@ -171,16 +171,18 @@ static void place_locked(struct sim_op *op, uint64_t earliest, uint64_t duration
 	op->stream->ends[op->stream->sequence++ % SIM_QUEUE_DEPTH] = op->end;
 }
 
-/* Returns the time once the stream takes one more operation. */
-static uint64_t wait_for_room(CUstream s)
+/* Waits until the stream takes one more operation, with the context's lock held before and after. */
+static uint64_t wait_for_room_locked(CUstream s)
 {
-	uint64_t oldest = s->ends[s->sequence % SIM_QUEUE_DEPTH];
-	uint64_t now = sim_now_ns();
+	uint64_t now = sim_now_ns(), oldest;
 
-	if (oldest <= now)
-		return now;
-	sim_wait_until_ns(oldest);
-	return sim_now_ns();
+	while ((oldest = s->ends[s->sequence % SIM_QUEUE_DEPTH]) > now) {
+		pthread_mutex_unlock(&s->ctx->lock);
+		sim_wait_until_ns(oldest);
+		pthread_mutex_lock(&s->ctx->lock);
+		now = sim_now_ns();
+	}
+	return now;
 }
 
 void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns)
@@ -190,7 +192,7 @@ void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns)
 	pthread_mutex_lock(&ctx->lock);
 	place_locked(op, earliest, duration_ns);
 	pthread_mutex_unlock(&ctx->lock);
-	op->correlation = sim_correlation();
+	op->correlation = sim_take_correlation();
 	if (sim_tools.operation)
 		sim_tools.operation(op);
 }
@@ -198,13 +200,14 @@ void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns)
 void sim_submit(struct sim_op *op, uint64_t duration_ns)
 {
 	CUcontext ctx = op->stream->ctx;
-	uint64_t now = wait_for_room(op->stream);
+	uint64_t now;
 
 	pthread_mutex_lock(&ctx->lock);
+	now = wait_for_room_locked(op->stream);
 	place_locked(op, max_u64(ready_locked(op->stream) + SWITCH_NS, now + SUBMIT_NS),
 		     duration_ns);
 	pthread_mutex_unlock(&ctx->lock);
-	op->correlation = sim_correlation();
+	op->correlation = sim_take_correlation();
 	if (sim_tools.operation)
 		sim_tools.operation(op);
 }

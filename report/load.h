@@ -7,6 +7,7 @@
 #ifndef REPORT_LOAD_H
 #define REPORT_LOAD_H
 
+#include "report/api_table.h"
 #include "report/decode.h"
 #include "report/model.h"
 #include "report/timeline.h"
@@ -49,11 +50,10 @@ struct gp_load {
 	uint32_t context_end_count;
 };
 
+/* What gp_model.private points to. */
 struct gp_model_private {
-	struct gp_api apis[1u << 16]; /* by api id; the names belong to it */
+	struct gp_api_table apis;
 };
-
-struct gp_model_private *gp_load_private(const struct gp_model *model);
 
 /* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_take_record(void *load, const union gp_any_record *record, const char *text);

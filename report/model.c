@@ -194,18 +194,18 @@ static void account_for_file(struct reading *r)
 
 static int name_unnamed_apis(struct gp_model *m)
 {
-	struct gp_api *apis = gp_load_private(m)->apis;
+	struct gp_model_private *private = m->private;
 
 	for (uint32_t i = 0; i < m->call_count; i++) {
 		uint16_t id = m->calls[i].api;
 		char *name;
 
-		if (apis[id].name)
+		if (gp_api_table_find(&private->apis, id).name)
 			continue;
 		if (asprintf(&name, "%s cbid %u", GP_API_IS_DRIVER(id) ? "driver" : "runtime",
-			     GP_API_CBID(id)) < 0)
+			     GP_API_CBID(id)) < 0 ||
+		    gp_api_table_set(&private->apis, id, name, GP_API_OTHER) != 0)
 			return -ENOMEM;
-		apis[id].name = name;
 	}
 	return 0;
 }
@@ -346,8 +346,8 @@ static void free_texts(char **texts, uint32_t count)
 
 static void free_private(struct gp_model_private *private)
 {
-	for (size_t i = 0; private && i < sizeof(private->apis) / sizeof(private->apis[0]); i++)
-		free((char *)private->apis[i].name);
+	if (private)
+		gp_api_table_clear(&private->apis);
 	free(private);
 }
 
@@ -377,14 +377,10 @@ void gp_model_free(struct gp_model *m)
 	free(m);
 }
 
-struct gp_model_private *gp_load_private(const struct gp_model *model)
-{
-	return model->private;
-}
-
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api)
 {
-	struct gp_api found = gp_load_private(model)->apis[api];
+	const struct gp_model_private *private = model->private;
+	struct gp_api found = gp_api_table_find(&private->apis, api);
 
 	if (!found.name)
 		found.name = "(unknown call)";

@@ -101,16 +101,17 @@ static int settle_definitions(struct gp_load *load)
 	return 0;
 }
 
-/* Index of the element whose first... id it is, GP_NONE if there is none. Ids mostly follow each
+/* Index of the element with that id, GP_NONE if there is none. Ids mostly follow each
  * other without gaps. */
 static uint32_t find_id(const void *array, uint32_t count, size_t element_bytes, size_t id_offset,
 			uint32_t id)
 {
-	const char *at = (const char *)array + id_offset;
 	uint32_t low = 0, high = count, first, value;
+	const char *at;
 
 	if (count == 0)
 		return GP_NONE;
+	at = (const char *)array + id_offset;
 	memcpy(&first, at, sizeof(first));
 	if (id >= first && id - first < count) {
 		memcpy(&value, at + (id - first) * element_bytes, sizeof(value));

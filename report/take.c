@@ -207,21 +207,15 @@ static int add_named(struct gp_named **array, uint32_t *capacity, uint32_t *coun
 
 static int name_api(struct gp_load *load, const struct gp_record_string *r, const char *text)
 {
+	struct gp_model_private *private = load->model->private;
 	size_t length = gp_api_name_length(text, strnlen(text, r->length_bytes));
-	struct gp_api *api;
-	char *name;
 
-	if (r->id >= 1u << 16 || length == 0) {
+	if (r->id > UINT16_MAX || length == 0) {
 		load->model->losses.unknown_records++;
 		return 0;
 	}
-	name = strndup(text, length);
-	if (!name)
-		return -ENOMEM;
-	api = &gp_load_private(load->model)->apis[r->id];
-	free((char *)api->name);
-	*api = (struct gp_api){name, r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER};
-	return 0;
+	return gp_api_table_set(&private->apis, (uint16_t)r->id, strndup(text, length),
+				r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER);
 }
 
 static int name_thread(struct gp_load *load, uint32_t id, char *text)

@@ -30,7 +30,7 @@ struct gp_trace {
 	uint64_t window_offset;
 	size_t window_bytes;
 	int error; /* of the last read, negative */
-	uint8_t window[WINDOW_BYTES];
+	uint8_t *window;
 };
 
 static_assert(WINDOW_BYTES >= 2 * (sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES + 8),
@@ -199,6 +199,23 @@ static int open_file(const char *path, uint64_t *size)
 	return S_ISDIR(status.st_mode) ? -EISDIR : -ESPIPE;
 }
 
+static struct gp_trace *new_trace(int fd, uint64_t size)
+{
+	struct gp_trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->window = malloc(WINDOW_BYTES);
+	if (!t->window) {
+		free(t);
+		return NULL;
+	}
+	t->fd = fd;
+	t->size = size;
+	t->position = t->searched = FILE_MAGIC_BYTES;
+	return t;
+}
+
 int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size_t message_bytes)
 {
 	uint64_t size = 0;
@@ -210,15 +227,12 @@ int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size
 			 fd == -ESPIPE ? "it is not a file" : strerror(-fd));
 		return fd;
 	}
-	t = calloc(1, sizeof(*t));
+	t = new_trace(fd, size);
 	if (!t) {
 		close(fd);
 		snprintf(message, message_bytes, "%s cannot be read: no memory", path);
 		return -ENOMEM;
 	}
-	t->fd = fd;
-	t->size = size;
-	t->position = t->searched = FILE_MAGIC_BYTES;
 	result = check_magic(t, path, message, message_bytes);
 	if (result == 0)
 		*trace = t;
@@ -232,6 +246,7 @@ void gp_trace_close(struct gp_trace *t)
 	if (!t)
 		return;
 	close(t->fd);
+	free(t->window);
 	free(t);
 }
 

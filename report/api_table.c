@@ -1,0 +1,37 @@
+#include "report/api_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct gp_api gp_api_table_find(const struct gp_api_table *table, uint16_t id)
+{
+	const struct gp_api *page = table->pages[id / GP_API_TABLE_PAGE];
+
+	return page ? page[id % GP_API_TABLE_PAGE] : (struct gp_api){NULL, 0};
+}
+
+int gp_api_table_set(struct gp_api_table *table, uint16_t id, char *name, uint8_t class)
+{
+	struct gp_api **page = &table->pages[id / GP_API_TABLE_PAGE], *api;
+
+	if (!*page)
+		*page = calloc(GP_API_TABLE_PAGE, sizeof(**page));
+	if (!*page || !name) {
+		free(name);
+		return -ENOMEM;
+	}
+	api = &(*page)[id % GP_API_TABLE_PAGE];
+	free((char *)api->name);
+	*api = (struct gp_api){name, class};
+	return 0;
+}
+
+void gp_api_table_clear(struct gp_api_table *table)
+{
+	for (size_t i = 0; i < sizeof(table->pages) / sizeof(table->pages[0]); i++) {
+		for (size_t j = 0; table->pages[i] && j < GP_API_TABLE_PAGE; j++)
+			free((char *)table->pages[i][j].name);
+		free(table->pages[i]);
+		table->pages[i] = NULL;
+	}
+}

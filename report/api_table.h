@@ -1,0 +1,26 @@
+/* api_table: names and classes of API calls by their 16-bit id. */
+#ifndef REPORT_API_TABLE_H
+#define REPORT_API_TABLE_H
+
+#include <stdint.h>
+
+#include "report/model.h"
+
+#define GP_API_TABLE_PAGE 256u
+
+/* Zeros are an empty table. Programs use a few hundred of the 65,536 ids, which lie close together.
+ */
+struct gp_api_table {
+	struct gp_api *pages[65536u / GP_API_TABLE_PAGE];
+};
+
+/* The name is NULL where none is set. */
+struct gp_api gp_api_table_find(const struct gp_api_table *table, uint16_t id);
+
+/* Set or replace; name is from malloc and belongs to the table, also after an error: -ENOMEM. */
+int gp_api_table_set(struct gp_api_table *table, uint16_t id, char *name, uint8_t class);
+
+/* Free what the table holds. */
+void gp_api_table_clear(struct gp_api_table *table);
+
+#endif

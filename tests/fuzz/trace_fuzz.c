@@ -1,0 +1,115 @@
+/*
+ * trace_fuzz: any bytes as a trace file must load or be refused, without a crash, a leak or a hang.
+ *
+ *	make fuzz FUZZ_SECONDS=30
+ *
+ * So that mutations reach the decoder, the input is not a file but what a file is made of: the
+ *first byte says how many chunks the rest is split into, and each gets a header with a right
+ *checksum; with its top bit set the rest is taken as a whole file as it is.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpuprof/crc32c.h"
+#include "gpuprof/trace.h"
+#include "report/model.h"
+#include "report/names.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int file = -1;
+
+static void append(const void *bytes, size_t length)
+{
+	if (write(file, bytes, length) != (ssize_t)length)
+		abort();
+}
+
+/* A chunk whose payload is as given; its first two bytes choose the ring and the number of records.
+ */
+static void append_chunk(const uint8_t *payload, size_t length, uint64_t sequence)
+{
+	uint8_t chunk[sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES + 8] = {0};
+	struct gp_chunk_header h = {.magic = GP_CHUNK_MAGIC, .sequence = sequence};
+	size_t covered = offsetof(struct gp_chunk_header, records);
+
+	if (length < 3 || length > GP_CHUNK_MAX_BYTES)
+		return;
+	h.ring = h.thread = payload[0] & 3;
+	h.records = payload[1];
+	h.payload_bytes = (uint32_t)length - 2;
+	memcpy(chunk, &h, sizeof(h));
+	memcpy(chunk + sizeof(h), payload + 2, h.payload_bytes);
+	h.crc = gp_crc32c(chunk + covered, sizeof(h) - covered + h.payload_bytes);
+	memcpy(chunk, &h, sizeof(h));
+	append(chunk, sizeof(h) + gp_chunk_padded_bytes(h.payload_bytes));
+}
+
+static void write_trace(const uint8_t *data, size_t size)
+{
+	size_t chunks = size > 0 ? 1 + data[0] % 8 : 1, at = 1;
+
+	if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
+		abort();
+	if (size > 0 && data[0] >= 0x80) {
+		append(data + 1, size - 1);
+		return;
+	}
+	append(GP_TRACE_MAGIC "\1", 8);
+	for (size_t i = 0; i < chunks && at < size; i++) {
+		size_t length = i + 1 < chunks ? (size - 1) / chunks : size - at;
+
+		append_chunk(data + at, length, i);
+		at += length;
+	}
+}
+
+/* Follow every index, so that a wrong one is seen. */
+static uint64_t walk(const struct gp_model *m)
+{
+	struct gp_names *names = gp_names_new();
+	uint64_t sum = m->last_ns;
+
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		sum += strlen(gp_model_api(m, m->calls[i].api).name);
+		for (uint32_t op = m->calls[i].first_op; op != GP_NONE; op = m->ops[op].next_op)
+			sum += m->ops[op].end_ns - m->ops[op].start_ns;
+		if (m->calls[i].memory != GP_NONE)
+			sum += m->memory[m->calls[i].memory].bytes;
+	}
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		sum += strlen(gp_names_short(names, gp_model_kernel_name(m, &m->ops[i])));
+		if (m->ops[i].shape != GP_NONE)
+			sum += m->shapes[m->ops[i].shape].grid[0];
+		if (m->ops[i].call != GP_NONE)
+			sum += m->calls[m->ops[i].call].start_ns;
+		if (m->ops[i].end_ns < m->ops[i].start_ns)
+			abort();
+	}
+	for (uint32_t i = 0; i < m->memory_count; i++)
+		if (m->memory[i].other != GP_NONE && m->memory[m->memory[i].other].other != i)
+			abort();
+	gp_names_free(names);
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gp_model *model;
+	char path[64], message[256];
+
+	if (file < 0)
+		file = memfd_create("trace", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	write_trace(data, size);
+	if (gp_model_load(path, &model, message, sizeof(message)) != 0)
+		return 0;
+	__asm__ volatile("" : : "r"(walk(model)));
+	gp_model_free(model);
+	return 0;
+}

@@ -46,7 +46,7 @@ struct entity {
 	const void *host;
 	char *name;
 	struct binary *binary;
-	size_t bytes; /* of a variable; 0: a kernel */
+	size_t bytes;             /* of a variable; 0: a kernel */
 	_Atomic(CUkernel) kernel; /* once it is loaded */
 	struct sim_range memory;
 	void **managed; /* where the program reads the address of a managed variable */

@@ -171,7 +171,8 @@ static void place_locked(struct sim_op *op, uint64_t earliest, uint64_t duration
 	op->stream->ends[op->stream->sequence++ % SIM_QUEUE_DEPTH] = op->end;
 }
 
-/* Waits until the stream takes one more operation, with the context's lock held before and after. */
+/* Waits until the stream takes one more operation, with the context's lock held before and after.
+ */
 static uint64_t wait_for_room_locked(CUstream s)
 {
 	uint64_t now = sim_now_ns(), oldest;

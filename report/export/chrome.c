@@ -8,8 +8,12 @@
 #include "report/format.h"
 #include "report/stats.h"
 
-/* Kineto's base of times: a quarter of a year, the same for all ranks of a job. */
-#define BASE_UNIT_NS 7889238000000000u
+/*
+ * Times count from a multiple of this: half of Kineto's quarter of a year, the same for all ranks
+ * of a job. Readers hold us in a double and multiply by 1000: that gives every ns below 2^42 us (51
+ * days), but not in the day after.
+ */
+#define BASE_UNIT_NS 3944619000000000u
 
 void gp_chrome_put_times(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns)
 {

@@ -64,10 +64,9 @@ static inline char *build_copy_text(const char *text)
 
 static inline void build_api(struct build *b, uint16_t api, const char *name, uint8_t class)
 {
-	struct gp_api *entry = &gp_load_private(b->model)->apis[api];
+	struct gp_model_private *private = b->model->private;
 
-	free((char *)entry->name);
-	*entry = (struct gp_api){.name = build_copy_text(name), .class = class};
+	build_check(gp_api_table_set(&private->apis, api, build_copy_text(name), class) == 0);
 }
 
 static inline void build_info(struct build *b, enum gp_info info, const char *text)

@@ -2,7 +2,7 @@
 #
 #   make          libgpuprof.so and gpuprof in build/            make deps      the packages that are missing
 #   make demo     profile a sample program                       make unit      the unit tests alone
-#   make check    every test that needs no GPU                   make lint      layers, exports, format, clang-tidy
+#   make check    every test that needs no GPU                   make lint      layers, exports, format, shellcheck, clang-tidy
 #   make install  PREFIX=/usr/local, DESTDIR=                    make clean
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for
@@ -30,7 +30,7 @@ COLLECTOR := $(patsubst %.c,$(O)/%.o,$(wildcard collector/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c))
 
-.PHONY: all deps demo check unit lint format clean install
+.PHONY: all deps demo check unit lint format bench-emit clean install
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
@@ -129,13 +129,25 @@ check-built: all $(UNIT_TESTS) programs
 unit: $(UNIT_TESTS)
 	$(Q)O=$(abspath $(O)) tests/run $(UNIT_TESTS)
 
-C_FILES = $(shell git ls-files '*.c')
-lint: all
+unit-programs: $(UNIT_TESTS)
+
+# ---- what needs no build but tells a lot ----
+.PHONY: unit-programs format-check script-check tidy
+SOURCES = $(shell find bench collector include inject report tests -name '*.[ch]')
+SCRIPTS = gpuprof-run .ci/run tests/deps tests/demo $(wildcard tests/lint/*.sh)
+lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)
 	$(Q)tests/lint/symbols.sh $(O)
-	$(Q)git ls-files '*.[ch]' | xargs clang-format --dry-run -Werror
-	$(Q)printf '%s\n' $(C_FILES) | xargs -P 0 -n 8 sh -c 'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null' tidy
+
+format-check:
+	$(Q)clang-format --dry-run -Werror $(SOURCES)
+script-check:
+	$(Q)shellcheck $(SCRIPTS)
+# What is delivered; .clang-tidy has the checks.
+tidy:
+	$(Q)find collector inject report -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
+		'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null' tidy
 
 # What a record costs, without a GPU.
 bench-emit: $(O)/bench/emit
@@ -146,7 +158,7 @@ $(O)/bench/emit: bench/emit.c $(COLLECTOR)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
 
 format:
-	$(Q)git ls-files '*.[ch]' | xargs clang-format -i
+	$(Q)clang-format -i $(SOURCES)
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

@@ -47,6 +47,7 @@ check_library() {
 
 # Build a library from the source text on standard input and expect the problem.
 plant() {
+	# shellcheck disable=SC2086 # a compiler with options, no or one library
 	${CC:-cc} -shared -fPIC -x c - -o "$folder/planted.so" -Wl,--no-as-needed $2
 	found=$(check_library "$folder/planted.so")
 	case $found in

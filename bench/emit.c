@@ -91,8 +91,7 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* `work` does something `count` times; the rest between the rounds lets the writer empty the ring.
- */
+/* `work` does something `count` times; the rest between rounds lets the writer empty the ring. */
 static void measure(const char *what, void (*work)(void), uint32_t count, uint32_t rounds)
 {
 	double ns[MAX_ROUNDS];

@@ -123,8 +123,7 @@ static int add_ring(struct gp_arena *arena, int fd)
 	return 0;
 }
 
-/* The file is opened by name each time; what has taken its name in the meantime is not ours to map.
- */
+/* The file is opened by name each time; what has taken its name meanwhile is not ours to map. */
 static int reopen_file(struct gp_arena *arena)
 {
 	struct gp_file_id id;

@@ -22,7 +22,7 @@
 #define GP_ARENA_BIG_SLOTS   (1u << 15) /* 1 MiB each while at most half the budget is used ... */
 #define GP_ARENA_SMALL_SLOTS (1u << 11) /* ... then 64 KiB */
 #define GP_ARENA_LANES       160        /* all rings that fit in GP_ARENA_MAX_BYTES */
-#define GP_ARENA_SPARE       2 /* free rings kept ready; of small ones twice as many */
+#define GP_ARENA_SPARE       2          /* free rings kept ready; of small ones twice as many */
 
 enum gp_lane_state {
 	GP_LANE_FREE,    /* empty, waits for a thread */

@@ -99,12 +99,6 @@ uint64_t gp_clock_ticks_per_second(void)
 	return gp_load64(&ticks_per_second);
 }
 
-void gp_clock_start(void)
-{
-	first_ticks = gp_clock_ticks();
-	first_ns = read_clock_ns(CLOCK_MONOTONIC);
-}
-
 static void update_rate(uint64_t ticks, uint64_t now_ns)
 {
 	if (gp_clock_is_tsc() && now_ns > first_ns)
@@ -159,6 +153,15 @@ static void read_host_clocks(struct gp_record_anchor *anchor)
 		anchor->realtime_ns = realtime_ns;
 	}
 	anchor->gap_ticks = best < UINT32_MAX ? (uint32_t)best : UINT32_MAX;
+}
+
+void gp_clock_start(void)
+{
+	struct gp_record_anchor anchor;
+
+	read_host_clocks(&anchor);
+	first_ticks = anchor.ticks;
+	first_ns = anchor.monotonic_ns;
 }
 
 static void read_cupti_clock(struct gp_record_anchor *anchor, uint64_t (*read_ns)(void))

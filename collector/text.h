@@ -1,5 +1,4 @@
-/* text: put short texts together without stdio.  What does not fit is cut, and text->cut says so.
- */
+/* text: put short texts together without stdio.  What does not fit is cut; text->cut says so. */
 #ifndef COLLECTOR_TEXT_H
 #define COLLECTOR_TEXT_H
 

@@ -8,17 +8,17 @@
 #include "collector/ring.h"
 #include "collector/sys.h"
 
-#define LOCK_SPINS    1000
-#define NESTED_SPINS  100
-#define ROOM_SLEEP_NS 100000u
-#define LIVE_BYTES    4096u
+#define LOCK_SPINS       100
+#define NESTED_SPINS     1000
+#define FIRST_SLEEP_NS   100000u
+#define LONGEST_SLEEP_NS 1600000u
+#define LIVE_BYTES       4096u
 
-/* What a thread keeps; zero at its start.  Only the thread itself and its signal handlers touch it.
- */
+/* What a thread keeps; zero at its start.  Only the thread and its signal handlers touch it. */
 struct local {
 	struct gp_ring_header *ring; /* its own, or NULL */
 	struct gp_lane *lane;
-	uint64_t gave_up_at; /* 1 + tail of the ring that stayed full; no second wait until it moved
+	uint64_t gave_up_at; /* 1 + tail of the ring that stayed full: no more waits until it moves
 			      */
 	uint32_t id;         /* thread id, 0 = not asked yet */
 	uint8_t busy;        /* inside gp_emit(): a signal handler keeps off our ring */
@@ -31,8 +31,7 @@ static_assert(sizeof(struct local) <= 64, "static TLS is scarce");
 
 static __thread struct local local __attribute__((tls_model("initial-exec")));
 
-/* Zero: not live.  Alone on its page, because the kernel zeroes the whole page in forked children.
- */
+/* Zero: not live.  Alone on its page: the kernel zeroes the whole page in forked children. */
 static uint32_t live[LIVE_BYTES / sizeof(uint32_t)] __attribute__((aligned(LIVE_BYTES)));
 
 static struct gp_arena *rings;
@@ -74,12 +73,15 @@ static bool put(struct gp_ring_header *ring, const struct gp_item *item)
 
 static bool put_shared(const struct gp_item *item, int spins)
 {
-	bool done;
+	bool done, half_full;
 
 	if (local.sharing || !lock_shared(spins))
 		return false;
-	done = put(shared_ring, item);
+	done = gp_ring_put(shared_ring, item);
+	half_full = gp_ring_is_half_full(shared_ring);
 	unlock_shared();
+	if (half_full) /* not before: the writer may take our core while others wait for the lock */
+		gp_bell_ring(writer_bell);
 	if (done)
 		gp_count(GP_COUNTER_SHARED_RING, 1);
 	return done;
@@ -117,6 +119,7 @@ static uint64_t ring_tail(void)
  * until it moves. */
 static bool wait_and_put(const struct gp_item *item)
 {
+	uint64_t sleep_ns = FIRST_SLEEP_NS;
 	uint64_t give_up_ns;
 
 	if (local.gave_up_at == ring_tail() + 1)
@@ -125,9 +128,11 @@ static bool wait_and_put(const struct gp_item *item)
 	give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
 	do {
 		gp_bell_ring(writer_bell);
-		gp_sys_sleep(ROOM_SLEEP_NS);
+		gp_sys_sleep(sleep_ns);
 		if (try_put(item))
 			return true;
+		if (sleep_ns < LONGEST_SLEEP_NS)
+			sleep_ns *= 2;
 	} while (gp_sys_now_ns() < give_up_ns);
 	local.gave_up_at = ring_tail() + 1;
 	return false;
@@ -185,7 +190,7 @@ static void put_name(void)
 	gp_sys_thread_name(name);
 	string.id = local.id;
 	string.length_bytes = (uint32_t)strlen(name);
-	local.named = try_put(&item);
+	local.named = put_patiently(&item);
 }
 
 static void introduce_thread(void)

@@ -85,9 +85,9 @@ static uint32_t inside, left;
 
 static uint64_t slow_cupti(void)
 {
-	gp_store32_release(&inside, 1);
-	for (int i = 0; i < 1000; i++)
-		sched_yield();
+	if (gp_swap32(&inside, 1) == 0)
+		for (int i = 0; i < 20; i++)
+			sched_yield();
 	gp_store32_release(&left, 1);
 	return 0;
 }

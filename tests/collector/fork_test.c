@@ -207,8 +207,7 @@ static void *vfork_first(void *unused)
 	return unused;
 }
 
-/* Its parent's thread has not emitted yet: the child must not take a ring, or a name, in its place.
- */
+/* Its parent's thread has not emitted yet: the child must not take a ring in its place. */
 static void a_vfork_child_that_comes_first(void)
 {
 	pthread_t thread;

@@ -90,7 +90,9 @@ static void short_threads(enum gp_ring_place place)
 	CHECK(said.calls == 2 * MANY);
 	for (uint32_t i = 0; i < 2 * MANY; i++)
 		CHECK(times[i] == 1 && owners[i] == worker_ids[i / 2]);
-	CHECK(said.named == MANY);
+	CHECK(said.named + said.counters[GP_COUNTER_LOST_NO_RING] +
+		      said.counters[GP_COUNTER_LOST_RING_FULL] >=
+	      MANY);
 	/* Rings went around: far more owners than fit at once, and each under an id of its own. */
 	CHECK(said.highest_ring + said.counters[GP_COUNTER_SHARED_RING] > MANY / 2);
 }
@@ -142,7 +144,8 @@ static void a_crowd_shares_what_there_is(void)
 	for (uint32_t i = 0; i < CROWD * EACH; i++)
 		CHECK(times[i] == 0 || (times[i] == 1 && owners[i] == worker_ids[i / EACH]));
 	CHECK(said.counters[GP_COUNTER_SHARED_RING] > 0);
-	CHECK(said.counters[GP_COUNTER_LOST_NO_RING] + said.counters[GP_COUNTER_LOST_RING_FULL] ==
+	/* Names may be lost, too. */
+	CHECK(said.counters[GP_COUNTER_LOST_NO_RING] + said.counters[GP_COUNTER_LOST_RING_FULL] >=
 	      crowd_lost);
 }
 

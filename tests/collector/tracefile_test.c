@@ -1,5 +1,4 @@
-/* The trace file: its name, and that whatever a write does, every chunk that counts can be found.
- */
+/* The trace file: its name, and that whatever a write does, chunks that count can be found. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 

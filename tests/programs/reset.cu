@@ -1,0 +1,41 @@
+/* reset: memory that no call frees: a reset of the device, then a static object's destructor after main. */
+#include "check.h"
+
+__global__ void k_before()
+{
+}
+__global__ void k_after()
+{
+}
+
+/* Freed when CUDA has already said goodbye: the call returns an error, the memory is gone all the same. */
+struct owner {
+	void *memory = nullptr;
+
+	~owner()
+	{
+		cudaFree(memory);
+	}
+};
+
+static owner late;
+
+int main()
+{
+	void *lost, *kept;
+
+	CHECK(cudaMalloc(&lost, 10000));
+	for (int i = 0; i < 10; i++)
+		k_before<<<1, 32>>>();
+	CHECK(cudaDeviceReset());
+	CHECK(cudaMalloc(&late.memory, 20000));
+	CHECK(cudaMalloc(&kept, 3000));
+	for (int i = 0; i < 5; i++)
+		k_after<<<1, 32>>>();
+	CHECK(cudaDeviceSynchronize());
+	say("kernel.k_before", 10);
+	say("kernel.k_after", 5);
+	say("device.allocated.bytes", 33000);
+	say("leak.bytes", 3000);
+	return 0;
+}

@@ -18,8 +18,7 @@
 struct local {
 	struct gp_ring_header *ring; /* its own, or NULL */
 	struct gp_lane *lane;
-	uint64_t gave_up_at; /* 1 + tail of the ring that stayed full: no more waits until it moves
-			      */
+	uint64_t gave_up_at; /* 1 + tail of a ring that stayed full: no waits until it moves */
 	uint32_t id;         /* thread id, 0 = not asked yet */
 	uint8_t busy;        /* inside gp_emit(): a signal handler keeps off our ring */
 	uint8_t sharing;     /* holds the shared ring's lock */

@@ -88,6 +88,7 @@ static struct gp_memory_row *find_row(struct gp_memory_stats *stats, size_t devi
 	return &rows[stats->row_count++];
 }
 
+/* An allocation of no bytes succeeds with no address: there is nothing to free. */
 static int apply_to_row(struct gp_memory_stats *stats, size_t device, uint8_t kind,
 			const struct moment *moment)
 {
@@ -96,10 +97,10 @@ static int apply_to_row(struct gp_memory_stats *stats, size_t device, uint8_t ki
 
 	if (!row)
 		return -ENOMEM;
-	if (event->op == GP_MEMORY_ALLOC) {
+	if (event->op == GP_MEMORY_ALLOC && event->address != 0) {
 		row->allocations++;
 		row->allocated_bytes += event->bytes;
-	} else if (event->other != GP_NONE) {
+	} else if (event->op == GP_MEMORY_FREE && event->other != GP_NONE) {
 		row->frees++;
 		row->freed_bytes += event->bytes;
 	}

@@ -6,13 +6,14 @@
 
 #include "report/format.h"
 #include "report/names.h"
+#include "report/paragraph.h"
 #include "report/stats.h"
 #include "report/table.h"
 #include "report/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define MOST_FAILURES 4
+#define MOST_FAILURES 6
 
 static const struct gp_column gpu_columns[] = {
 	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
@@ -176,17 +177,26 @@ static int print_gpu(const struct gp_summary *summary)
 static void print_failures(const struct gp_summary *summary, const uint32_t *order)
 {
 	const struct gp_groups *failures = &summary->activity.failures;
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = GP_SUMMARY_COLUMNS,
+					 .lead = "failed: ",
+					 .separator = ","};
+	char text[320];
 
-	fputs("  failed:", summary->out);
 	for (uint32_t i = 0; i < failures->count && i < MOST_FAILURES; i++) {
 		const struct gp_group *failure = &failures->rows[order[i]];
+		char *key = gp_text_escape(failure->key);
 
-		fprintf(summary->out, "%s %s x %s", i > 0 ? "," : "",
-			gp_format_count(failure->count).text, failure->key);
+		snprintf(text, sizeof(text), "%s x %s", gp_format_count(failure->count).text,
+			 key ? key : "(no memory)");
+		gp_paragraph_add(&paragraph, text);
+		free(key);
 	}
-	if (failures->count > MOST_FAILURES)
-		fprintf(summary->out, ", ... %u more kinds", failures->count - MOST_FAILURES);
-	fputs("\n", summary->out);
+	if (failures->count > MOST_FAILURES) {
+		snprintf(text, sizeof(text), "and %u more", failures->count - MOST_FAILURES);
+		gp_paragraph_add(&paragraph, text);
+	}
+	gp_paragraph_end(&paragraph);
 }
 
 static int list_failures(const struct gp_summary *summary)

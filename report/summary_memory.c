@@ -11,7 +11,7 @@
 
 static const struct gp_column columns[] = {
 	{"Peak", false},         {"At", false},     {"Allocated", false},
-	{"Calls", false},        {"Freed", false},  {"Calls", false},
+	{"Allocs", false},       {"Freed", false},  {"Frees", false},
 	{"Left at exit", false}, {"Blocks", false}, {"Memory", true},
 };
 

@@ -9,6 +9,7 @@
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/own_cost.h"
+#include "report/paragraph.h"
 #include "report/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -108,6 +109,7 @@ static const char *explain_missing(const struct gp_model *model)
 
 struct balance {
 	uint64_t launches, matched, captured, failed, missing;
+	uint64_t graphs; /* launches of graphs */
 };
 
 static struct balance take_balance(const struct gp_model *model)
@@ -119,8 +121,12 @@ static struct balance take_balance(const struct gp_model *model)
 	};
 	uint64_t others = balance.captured + balance.failed + balance.missing;
 
-	for (uint32_t i = 0; i < model->call_count; i++)
-		balance.launches += gp_model_api(model, model->calls[i].api).class == GP_API_LAUNCH;
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		uint8_t class = gp_model_api(model, model->calls[i].api).class;
+
+		balance.launches += class == GP_API_LAUNCH;
+		balance.graphs += class == GP_API_GRAPH_LAUNCH;
+	}
 	balance.matched = balance.launches > others ? balance.launches - others : 0;
 	return balance;
 }
@@ -132,6 +138,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->captured += one->captured;
 	sum->failed += one->failed;
 	sum->missing += one->missing;
+	sum->graphs += one->graphs;
 }
 
 static bool has_loss(const struct gp_model *model)
@@ -156,20 +163,32 @@ static void print_part(FILE *out, uint64_t count, const char *meaning)
 		fprintf(out, ", %s %s", gp_format_count(count).text, meaning);
 }
 
+static void print_counted(FILE *out, uint64_t count, const char *one, const char *many)
+{
+	fprintf(out, "%s %s", gp_format_count(count).text, count == 1 ? one : many);
+}
+
 static void print_balance(FILE *out, const struct balance *balance)
 {
+	fputs("  ", out);
 	if (balance->launches == 0)
-		fputs("  no kernel was launched", out);
+		fputs("no kernel was launched by itself", out);
+	else if (balance->launches == 1 && balance->matched == 1)
+		fputs("the only launch has its kernel record", out);
 	else if (balance->matched == balance->launches)
-		fprintf(out, "  all %s launches have their kernel record",
+		fprintf(out, "all %s launches have their kernel record",
 			gp_format_count(balance->launches).text);
-	else
-		fprintf(out, "  %s launches: %s have their kernel record",
-			gp_format_count(balance->launches).text,
-			gp_format_count(balance->matched).text);
+	else {
+		print_counted(out, balance->launches, "launch", "launches");
+		print_part(out, balance->matched, "with kernel record");
+	}
 	print_part(out, balance->captured, "captured into a graph");
 	print_part(out, balance->failed, "failed");
-	print_part(out, balance->missing, "without");
+	print_part(out, balance->missing, "without kernel record");
+	if (balance->graphs > 0) {
+		fputs("; ", out);
+		print_counted(out, balance->graphs, "graph launch", "graph launches");
+	}
 }
 
 static bool is_clean(const struct gp_model *model)
@@ -196,8 +215,9 @@ static void print_clean(const struct gp_summary *summary)
 	if (count == 0)
 		return;
 	print_balance(summary->out, &sum);
-	fprintf(summary->out, "; %s GPU records, nothing was dropped%s\n",
-		gp_format_count(operations).text,
+	fputs("; ", summary->out);
+	print_counted(summary->out, operations, "GPU record", "GPU records");
+	fprintf(summary->out, ", nothing was dropped%s\n",
 		count < summary->model_count ? " (the processes not named here)" : "");
 }
 
@@ -207,7 +227,8 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	FILE *out = summary->out;
 
 	print_balance(out, &balance);
-	fprintf(out, "; %s GPU records", gp_format_count(model->op_count).text);
+	fputs("; ", out);
+	print_counted(out, model->op_count, "GPU record", "GPU records");
 	if (model->counters[GP_COUNTER_GPU_RECORDS] > model->op_count)
 		fprintf(out, " of %s received",
 			gp_format_count(model->counters[GP_COUNTER_GPU_RECORDS]).text);
@@ -215,8 +236,7 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 		fprintf(out, " (pid %u)", model->pid);
 	fputs("\n", out);
 	if (balance.missing > 0)
-		fprintf(out, "    %s launches without a kernel record: %s\n",
-			gp_format_count(balance.missing).text, explain_missing(model));
+		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
 	print_concerns(out, model, LOSS, 4);
 }
 
@@ -254,36 +274,11 @@ static int gather_overheads(struct gp_groups *groups, const struct gp_model *mod
 	return result;
 }
 
-/* Parts of a paragraph, separated by semicolons, broken into lines. */
-struct paragraph {
-	FILE *out;
-	size_t column; /* 0 = nothing printed yet */
-};
-
-static void put_part(struct paragraph *paragraph, const char *text)
-{
-	size_t columns = strlen(text);
-
-	if (paragraph->column == 0)
-		paragraph->column = (size_t)fprintf(paragraph->out, "  ");
-	else if (paragraph->column + 2 + columns > GP_SUMMARY_COLUMNS)
-		paragraph->column = (size_t)fprintf(paragraph->out, ";\n    ") - 2;
-	else
-		paragraph->column += (size_t)fprintf(paragraph->out, "; ");
-	paragraph->column += (size_t)fprintf(paragraph->out, "%s", text);
-}
-
-static void end_paragraph(const struct paragraph *paragraph)
-{
-	if (paragraph->column > 0)
-		fputs("\n", paragraph->out);
-}
-
 /* Short names of telemetry; a counter without one is shown with its meaning. */
 static const char *const labels[GP_COUNTERS] = {
 	[GP_COUNTER_HOOKS] = "callbacks",
-	[GP_COUNTER_HOOKS_SAMPLED] = "measured",
-	[GP_COUNTER_HOOKS_SAMPLED_TICKS] = "in these",
+	[GP_COUNTER_HOOKS_SAMPLED] = "measured callbacks",
+	[GP_COUNTER_HOOKS_SAMPLED_TICKS] = "their time",
 	[GP_COUNTER_NESTED_CALLBACKS] = "nested callbacks",
 	[GP_COUNTER_GPU_RECORDS] = "GPU records",
 	[GP_COUNTER_BUFFERS_DELIVERED] = "buffers",
@@ -296,7 +291,7 @@ static const char *const labels[GP_COUNTERS] = {
 };
 
 /* "CUPTI buffers' memory 2.000MiB" */
-static void put_counter(struct paragraph *paragraph, size_t counter, uint64_t value,
+static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t value,
 			double ticks_ns)
 {
 	const char *unit = counters[counter].unit;
@@ -309,12 +304,12 @@ static void put_counter(struct paragraph *paragraph, size_t counter, uint64_t va
 	else if (strcmp(unit, "bytes") == 0)
 		figure = gp_format_bytes(value);
 	snprintf(text, sizeof(text), "%s %s", label, figure.text);
-	put_part(paragraph, text);
+	gp_paragraph_add(paragraph, text);
 }
 
 static void print_telemetry(const struct gp_summary *summary)
 {
-	struct paragraph paragraph = {.out = summary->out};
+	struct gp_paragraph paragraph = {.out = summary->out, .columns = GP_SUMMARY_COLUMNS};
 
 	for (size_t i = 0; i < GP_COUNTERS; i++) {
 		uint64_t value = 0;
@@ -330,13 +325,14 @@ static void print_telemetry(const struct gp_summary *summary)
 		if (value > 0)
 			put_counter(&paragraph, i, value, ns);
 	}
-	end_paragraph(&paragraph);
+	gp_paragraph_end(&paragraph);
 }
 
 /* What CUPTI itself says that it and the driver took, by kind. */
 static int print_overheads(const struct gp_summary *summary)
 {
-	struct paragraph paragraph = {.out = summary->out};
+	struct gp_paragraph paragraph = {
+		.out = summary->out, .columns = GP_SUMMARY_COLUMNS, .lead = "CUPTI reports: "};
 	struct gp_groups groups = {0};
 	uint32_t *order;
 	int result = 0;
@@ -351,9 +347,9 @@ static int print_overheads(const struct gp_summary *summary)
 		snprintf(text, sizeof(text), "%s%s x %s %s", i == 0 ? "CUPTI reports: " : "",
 			 gp_format_count(group->count).text, group->key,
 			 gp_format_ns(group->total_ns).text);
-		put_part(&paragraph, text);
+		gp_paragraph_add(&paragraph, text);
 	}
-	end_paragraph(&paragraph);
+	gp_paragraph_end(&paragraph);
 	result = order ? result : -ENOMEM;
 	free(order);
 	gp_groups_free(&groups);
@@ -405,27 +401,27 @@ int gp_summary_print_records(const struct gp_summary *summary)
 /* What was saved, how old the last GPU records are, and what waits for its own. */
 static void print_remains(FILE *out, const struct gp_model *model)
 {
-	struct paragraph paragraph = {.out = out};
+	struct gp_paragraph paragraph = {.out = out, .columns = GP_SUMMARY_COLUMNS};
 	char text[128];
 
 	if (model->losses.cut)
-		put_part(&paragraph, "the file ends within a chunk");
+		gp_paragraph_add(&paragraph, "the file ends within a chunk");
 	if (model->losses.recovered_records > 0) {
 		snprintf(text, sizeof(text), "%s records were recovered from its rings",
 			 gp_format_count(model->losses.recovered_records).text);
-		put_part(&paragraph, text);
+		gp_paragraph_add(&paragraph, text);
 	}
 	if (model->last_delivery_ns > 0 && model->end_ns >= model->last_delivery_ns) {
 		snprintf(text, sizeof(text), "CUPTI delivered GPU records last %s before the end",
 			 gp_format_ns(model->end_ns - model->last_delivery_ns).text);
-		put_part(&paragraph, text);
+		gp_paragraph_add(&paragraph, text);
 	}
 	if (model->losses.launches_without_op > 0) {
 		snprintf(text, sizeof(text), "launches in flight: %s",
 			 gp_format_count(model->losses.launches_without_op).text);
-		put_part(&paragraph, text);
+		gp_paragraph_add(&paragraph, text);
 	}
-	end_paragraph(&paragraph);
+	gp_paragraph_end(&paragraph);
 }
 
 void gp_summary_print_partial(FILE *out, const struct gp_model *model)

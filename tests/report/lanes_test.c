@@ -62,6 +62,24 @@ static void calls_nest_but_do_not_cross(void **state)
 	gp_lanes_free(&lanes);
 }
 
+/* Deeper nesting than viewers show goes to further lanes, and nothing breaks. */
+static void very_deep_nesting_spills(void **state)
+{
+	struct gp_lanes lanes = {0};
+
+	(void)state;
+	assert_int_equal(gp_lanes_begin(&lanes, true), 0);
+	for (uint64_t i = 0; i < 20 * GP_NESTING_DEPTH; i++) {
+		uint32_t lane = place(&lanes, i, 100000 - i);
+
+		if (i < GP_NESTING_LANES * GP_NESTING_DEPTH)
+			assert_int_equal(lane, i / GP_NESTING_DEPTH);
+		else
+			assert_true(lane >= GP_NESTING_LANES);
+	}
+	gp_lanes_free(&lanes);
+}
+
 static bool cross(const struct slice *a, const struct slice *b)
 {
 	return a->start < b->start && b->start < a->end && a->end < b->end;
@@ -124,6 +142,7 @@ int main(void)
 		cmocka_unit_test(touching_slices_share_a_lane),
 		cmocka_unit_test(what_a_stream_did_is_never_nested),
 		cmocka_unit_test(calls_nest_but_do_not_cross),
+		cmocka_unit_test(very_deep_nesting_spills),
 		cmocka_unit_test(no_lane_ever_holds_slices_that_cross),
 		cmocka_unit_test(a_hundred_thousand_lanes_are_no_trouble),
 	};

@@ -28,16 +28,16 @@ static void peaks_are_of_the_sum_and_have_a_time(void **state)
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 200, 0x2000, 500);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 300, 0x1000, 0);
-	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ARRAY, 400, 0x3000, 700);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ARRAY, 400, 0x3000, 1000);
 	b.model = build_end(&b);
 	assert_int_equal(gp_memory_stats_of(&b.model, 1, &devices, &stats), 0);
 	row = find(&stats, 0, GP_MEMORY_OF_DEVICE);
 	assert_int_equal(row->peak_bytes, 1500);
 	assert_int_equal(row->peak_unix_ns, BUILD_BASE_UNIX_NS + 200);
-	assert_int_equal(row->now_bytes, 1200);
+	assert_int_equal(row->now_bytes, 1500);
 	assert_int_equal(row->allocations, 3);
 	assert_int_equal(row->frees, 1);
-	assert_int_equal(row->allocated_bytes, row->freed_bytes + 1200);
+	assert_int_equal(row->allocated_bytes, row->freed_bytes + 1500);
 	assert_int_equal(find(&stats, 0, GP_MEMORY_DEVICE)->peak_bytes, 1000);
 	assert_int_equal(find(&stats, 0, GP_MEMORY_ASYNC)->now_bytes, 500);
 	gp_memory_stats_free(&stats);
@@ -64,6 +64,23 @@ static void host_and_foreign_memory_are_not_the_devices(void **state)
 	assert_int_equal(find(&stats, SIZE_MAX, GP_MEMORY_PINNED)->peak_bytes, 20);
 	assert_int_equal(find(&stats, SIZE_MAX, GP_MEMORY_REGISTERED)->peak_bytes, 40);
 	assert_int_equal(stats.rows[stats.row_count - 1].device, SIZE_MAX);
+	gp_memory_stats_free(&stats);
+	gp_device_list_free(&devices);
+	gp_model_free(b.model);
+}
+
+/* cudaMalloc of 0 bytes succeeds with no address, and nobody frees it. */
+static void an_allocation_of_nothing_leaves_nothing(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_device_list devices = {0};
+	struct gp_memory_stats stats;
+
+	(void)state;
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0, 0);
+	b.model = build_end(&b);
+	assert_int_equal(gp_memory_stats_of(&b.model, 1, &devices, &stats), 0);
+	assert_int_equal(find(&stats, 0, GP_MEMORY_DEVICE)->allocations, 0);
 	gp_memory_stats_free(&stats);
 	gp_device_list_free(&devices);
 	gp_model_free(b.model);
@@ -139,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peaks_are_of_the_sum_and_have_a_time),
 		cmocka_unit_test(host_and_foreign_memory_are_not_the_devices),
+		cmocka_unit_test(an_allocation_of_nothing_leaves_nothing),
 		cmocka_unit_test(unknown_frees_take_nothing_away),
 		cmocka_unit_test(the_driver_s_word_is_compared_with_ours_at_that_time),
 		cmocka_unit_test(processes_are_merged_in_time),

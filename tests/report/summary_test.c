@@ -196,12 +196,16 @@ static void failures_are_counted_and_named(void **state)
 	(void)state;
 	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 31)->status = 701;
 	build_call(&b, 100, BUILD_LAUNCH, 31000, 100, 32)->status = 701;
+	build_api(&b, 401, "\x1b[31mcudaEvil", GP_API_OTHER);
+	build_call(&b, 100, 401, 33000, 100, 34)->status = 1;
 	build_api(&b, 400, "cudaEventQuery", GP_API_SYNC);
 	build_call(&b, 100, 400, 32000, 100, 33)->status = 600;
 	text = summarize(&b);
 	expect(text, "12.20us 5 2 ");
-	expect(text, "failed: 2 x cudaLaunchKernel (701 too many resources requested)\n");
-	expect(text, "5 launches: 3 have their kernel record, 2 failed; 5 GPU records, nothing was "
+	expect(text, "failed: 2 x cudaLaunchKernel (701 too many resources requested), "
+		     "1 x \\x1b[31mcudaEvil (1 invalid value)\n");
+	expect_not(text, "\x1b");
+	expect(text, "5 launches, 3 with kernel record, 2 failed; 5 GPU records, nothing was "
 		     "dropped");
 	free(text);
 }
@@ -223,8 +227,8 @@ static void every_loss_is_shown(void **state)
 	build_op(&b, GP_OP_KERNEL, 7, 90000, 90001, 999);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 95000, 0x7777, 0);
 	text = summarize(&b);
-	expect(text, "4 launches: 3 have their kernel record, 1 without; 6 GPU records");
-	expect(text, "1 launches without a kernel record: CUPTI dropped records");
+	expect(text, "4 launches, 3 with kernel record, 1 without kernel record; 6 GPU records");
+	expect(text, "without kernel record: CUPTI dropped records");
 	expect(text, "7 GPU records that CUPTI reported as dropped");
 	expect(text, "8 records dropped because their thread's ring stayed full");
 	expect(text, "9 times a thread waited for the writer");
@@ -273,7 +277,7 @@ static void a_partial_trace_says_so_on_top(void **state)
 	expect(text, "5 records were recovered from its rings");
 	expect(text, "CUPTI delivered GPU records last 3.000ms before the end");
 	expect(text, "launches in flight: 1");
-	expect(text, "1 launches without a kernel record: in flight, or not delivered, when the "
+	expect(text, "without kernel record: in flight, or not delivered, when the "
 		     "process ended");
 	free(text);
 }
@@ -347,7 +351,7 @@ static void processes_are_listed_and_merged(void **state)
 	expect(text, "8.000us 4 2.000us");
 	expect(text, "2.000MiB +10ns 2.000MiB 2 0B 0 2.000MiB 2 GPU 0 device");
 	expect(text, "all 3 launches have their kernel record");
-	expect(text, "4 launches: 3 have their kernel record, 1 without");
+	expect(text, "4 launches, 3 with kernel record, 1 without kernel record");
 	expect(text, "(pid 43)");
 	check_widths(text);
 	free(text);

@@ -699,6 +699,29 @@ static void the_limit_keeps_the_last_window_and_says_so(void **state)
 	gp_model_free(model);
 }
 
+/* Freed within the window: the counter begins with what was there before. */
+static void counters_of_a_window_begin_with_what_was_there(void **state)
+{
+	struct build b = build_begin(1000);
+	struct gp_model *model;
+	struct trace trace;
+
+	(void)state;
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 200, 0x2000, 30);
+	for (uint32_t i = 0; i < 10; i++)
+		build_call(&b, 1000, BUILD_LAUNCH, 1000 * i + 1000, 50, i + 1);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 9500, 0x1000, 0);
+	model = build_end(&b);
+	trace = export_limited(model, 4);
+	assert_int_equal(trace.count, 4);
+	assert_int_equal(counter_at(&trace, 0, "device"), 1030);
+	assert_int_equal(counter_at(&trace, 1, "device"), 30);
+	check_rules(&trace);
+	free_trace(&trace);
+	gp_model_free(model);
+}
+
 static void the_rank_is_where_readers_look(void **state)
 {
 	struct build b = build_one_launch();
@@ -819,6 +842,7 @@ int main(void)
 		cmocka_unit_test(memory_is_a_counter_by_kind),
 		cmocka_unit_test(overhead_has_a_track_of_its_own),
 		cmocka_unit_test(the_limit_keeps_the_last_window_and_says_so),
+		cmocka_unit_test(counters_of_a_window_begin_with_what_was_there),
 		cmocka_unit_test(the_rank_is_where_readers_look),
 		cmocka_unit_test(an_empty_model_is_a_valid_trace),
 		cmocka_unit_test(a_full_disk_is_an_error),

@@ -3,16 +3,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct gp_api gp_api_table_find(const struct gp_api_table *table, uint16_t id)
+struct gp_api_entry gp_api_table_find(const struct gp_api_table *table, uint16_t id)
 {
-	const struct gp_api *page = table->pages[id / GP_API_TABLE_PAGE];
+	const struct gp_api_entry *page = table->pages[id / GP_API_TABLE_PAGE];
 
-	return page ? page[id % GP_API_TABLE_PAGE] : (struct gp_api){NULL, 0};
+	return page ? page[id % GP_API_TABLE_PAGE] : (struct gp_api_entry){NULL, 0};
 }
 
 int gp_api_table_set(struct gp_api_table *table, uint16_t id, char *name, uint8_t class)
 {
-	struct gp_api **page = &table->pages[id / GP_API_TABLE_PAGE], *api;
+	struct gp_api_entry **page = &table->pages[id / GP_API_TABLE_PAGE], *entry;
 
 	if (!*page)
 		*page = calloc(GP_API_TABLE_PAGE, sizeof(**page));
@@ -20,9 +20,9 @@ int gp_api_table_set(struct gp_api_table *table, uint16_t id, char *name, uint8_
 		free(name);
 		return -ENOMEM;
 	}
-	api = &(*page)[id % GP_API_TABLE_PAGE];
-	free((char *)api->name);
-	*api = (struct gp_api){name, class};
+	entry = &(*page)[id % GP_API_TABLE_PAGE];
+	free((char *)entry->name);
+	*entry = (struct gp_api_entry){name, class};
 	return 0;
 }
 

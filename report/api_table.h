@@ -4,18 +4,20 @@
 
 #include <stdint.h>
 
-#include "report/model.h"
-
 #define GP_API_TABLE_PAGE 256u
+
+struct gp_api_entry {
+	const char *name; /* NULL where none is set */
+	uint8_t class;    /* enum gp_api_class */
+};
 
 /* Zeros are an empty table. Programs use a few hundred of the 65,536 ids, which lie close together.
  */
 struct gp_api_table {
-	struct gp_api *pages[65536u / GP_API_TABLE_PAGE];
+	struct gp_api_entry *pages[65536u / GP_API_TABLE_PAGE];
 };
 
-/* The name is NULL where none is set. */
-struct gp_api gp_api_table_find(const struct gp_api_table *table, uint16_t id);
+struct gp_api_entry gp_api_table_find(const struct gp_api_table *table, uint16_t id);
 
 /* Set or replace; name is from malloc and belongs to the table, also after an error: -ENOMEM. */
 int gp_api_table_set(struct gp_api_table *table, uint16_t id, char *name, uint8_t class);

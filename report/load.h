@@ -1,8 +1,8 @@
 /*
  * load: a model while it is being made.  Used by the files that make it, in this order:
- * model.c reads the file, take.c puts each record into its array, resolve.c turns ids into indices
- * and clocks into one timeline, join.c finds who started what, memory.c which free ended which
- * allocation.
+ * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
+ * array, resolve.c turns ids into indices and clocks into one timeline, join.c finds who started
+ * what, memory.c which free ended which allocation.
  */
 #ifndef REPORT_LOAD_H
 #define REPORT_LOAD_H
@@ -48,11 +48,6 @@ struct gp_load {
 	uint64_t end_ticks; /* of the END record, else of the last anchor */
 	struct gp_context_end *context_ends;
 	uint32_t context_end_count;
-};
-
-/* What gp_model.private points to. */
-struct gp_model_private {
-	struct gp_api_table apis;
 };
 
 /* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */

@@ -146,7 +146,7 @@ struct gp_model {
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;
 	struct gp_losses losses;
-	void *private; /* the API table and what else the loader keeps */
+	void *private; /* struct gp_api_table, for gp_model_api() */
 };
 
 /*

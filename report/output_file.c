@@ -68,26 +68,28 @@ int gp_output_file_open(struct gp_output_file *file, const char *path, char *mes
 	return result;
 }
 
+/* The errno of a write that failed is gone unless the writer stopped at once; then it is still
+ * there. */
 static int close_stream(struct gp_output_file *file)
 {
 	bool failed = ferror(file->stream) != 0;
+	int before = failed ? errno : 0;
 
+	errno = 0;
 	if (file->stream == stdout)
 		failed |= fflush(stdout) != 0;
 	else
 		failed |= fclose(file->stream) != 0;
 	if (!failed)
 		return 0;
-	return errno != 0 ? -errno : -EIO;
+	return errno != 0 ? -errno : before != 0 ? -before : -EIO;
 }
 
 int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 			 size_t message_bytes)
 {
-	int closed;
+	int closed = close_stream(file);
 
-	errno = 0;
-	closed = close_stream(file);
 	if (result == 0 || (result == -EIO && closed < 0))
 		result = closed;
 	if (result == 0 && file->temporary && rename(file->temporary, file->path) != 0)

@@ -14,7 +14,8 @@
 #include "gpuprof/ring_file.h"
 #include "report/array.h"
 
-/* A ring is far smaller; what claims more is damaged. */
+/* 128 MiB in one ring, and waiting in all of them: real ones have far less; what claims more is
+ * damaged. */
 #define MAX_RING_SLOTS (1u << 22)
 
 static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
@@ -157,14 +158,18 @@ static void drop_given_back(struct gp_ring *ring, const struct gp_ring_header *a
 	ring->next = ring->first + gone;
 }
 
+/* Copy what waits in a ring; *room is how many slots more may be copied in all. */
 static int add_ring(int fd, uint64_t offset, const struct gp_ring_header *h, struct gp_rings *rings,
-		    uint32_t *capacity)
+		    uint32_t *capacity, uint64_t *room)
 {
 	struct gp_ring ring = {h->ring, h->thread, h->tail, h->head - h->tail, NULL, h->tail};
 	struct gp_ring_header after;
 
 	if (h->ring == 0 || ring.count == 0 || ring.count > h->slot_count)
 		return 0;
+	if (ring.count > *room)
+		return -EFBIG;
+	*room -= ring.count;
 	if (gp_array_grow(&rings->rings, capacity, rings->count, sizeof(ring)) != 0)
 		return -ENOMEM;
 	ring.slots = malloc(ring.count * GP_SLOT_BYTES);
@@ -201,12 +206,13 @@ static int read_rings(int fd, struct gp_rings *rings)
 {
 	uint64_t offset = GP_RING_HEADER_BYTES;
 	struct gp_ring_header header;
+	uint64_t room = MAX_RING_SLOTS;
 	uint32_t capacity = 0;
 	int result = 0;
 
 	while (result == 0 && read_ring_header(fd, offset, &header)) {
 		add_counts(rings, &header);
-		result = add_ring(fd, offset, &header, rings, &capacity);
+		result = add_ring(fd, offset, &header, rings, &capacity, &room);
 		offset += GP_RING_HEADER_BYTES + (uint64_t)header.slot_count * GP_SLOT_BYTES;
 	}
 	if (result == 0)

@@ -207,14 +207,13 @@ static int add_named(struct gp_named **array, uint32_t *capacity, uint32_t *coun
 
 static int name_api(struct gp_load *load, const struct gp_record_string *r, const char *text)
 {
-	struct gp_model_private *private = load->model->private;
 	size_t length = gp_api_name_length(text, strnlen(text, r->length_bytes));
 
 	if (r->id > UINT16_MAX || length == 0) {
 		load->model->losses.unknown_records++;
 		return 0;
 	}
-	return gp_api_table_set(&private->apis, (uint16_t)r->id, strndup(text, length),
+	return gp_api_table_set(load->model->private, (uint16_t)r->id, strndup(text, length),
 				r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER);
 }
 

@@ -36,16 +36,21 @@ static enum parsed parse(int argc, char **argv, struct gp_summary_options *optio
 			options->full_names = true;
 		} else if (c == 'n') {
 			options->row_limit = strtoul(optarg, &end, 10);
-			if (end == optarg || *end != '\0' || *optarg == '-')
-				return WRONG;
+			if (end != optarg && *end == '\0' && *optarg != '-')
+				continue;
+			gp_command_fail(0, "summary: --rows needs a number, not %s", optarg);
+			return WRONG;
 		} else if (c == 'h') {
 			fputs(usage, stdout);
 			return DONE;
 		} else {
-			return WRONG;
+			return WRONG; /* getopt has said why */
 		}
 	}
-	return optind < argc ? RUN : WRONG;
+	if (optind < argc)
+		return RUN;
+	gp_command_fail(0, "summary: name trace files; see gpuprof summary --help");
+	return WRONG;
 }
 
 /* Load what can be loaded; one bad file does not hide the others. */
@@ -82,11 +87,8 @@ int gp_command_summary(int argc, char **argv)
 	size_t wanted, loaded;
 	int status = 0;
 
-	if (parsed == DONE)
-		return 0;
-	if (parsed == WRONG)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "summary: name trace files; see gpuprof summary --help");
+	if (parsed != RUN)
+		return parsed == DONE ? 0 : GP_EXIT_USAGE;
 	wanted = (size_t)(argc - optind);
 	models = calloc(wanted, sizeof(struct gp_model *));
 	if (!models)

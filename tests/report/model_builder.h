@@ -64,9 +64,7 @@ static inline char *build_copy_text(const char *text)
 
 static inline void build_api(struct build *b, uint16_t api, const char *name, uint8_t class)
 {
-	struct gp_model_private *private = b->model->private;
-
-	build_check(gp_api_table_set(&private->apis, api, build_copy_text(name), class) == 0);
+	build_check(gp_api_table_set(b->model->private, api, build_copy_text(name), class) == 0);
 }
 
 static inline void build_info(struct build *b, enum gp_info info, const char *text)
@@ -80,7 +78,7 @@ static inline struct build build_begin(uint32_t pid)
 	struct build b = {.model = calloc(1, sizeof(*b.model))};
 
 	build_check(b.model != NULL);
-	b.model->private = calloc(1, sizeof(struct gp_model_private));
+	b.model->private = calloc(1, sizeof(struct gp_api_table));
 	build_check(b.model->private != NULL);
 	b.model->path = build_copy_text("built.gpuprof");
 	b.model->pid = pid;

@@ -1,0 +1,335 @@
+#include "report/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/recover.h"
+#include "report/trace_read.h"
+
+#define CHUNKS_PER_PROGRESS 64
+
+/* How far the chunks read so far cover a ring. */
+struct covered {
+	uint32_t ring;
+	uint64_t end; /* position */
+};
+
+struct reading {
+	struct gp_load load;
+	struct gp_trace *trace;
+	struct gp_decoded decoded;
+	struct covered *covered;
+	uint32_t covered_count, covered_capacity;
+	struct gp_rings rings;
+	void (*progress)(void *context);
+	void *progress_context;
+};
+
+static void show_progress(const struct reading *r)
+{
+	if (r->progress)
+		r->progress(r->progress_context);
+}
+
+/* ---- the chunks ---- */
+
+static int note_covered(struct reading *r, const struct gp_chunk_header *h)
+{
+	struct covered now = {h->ring, h->position + h->position_slots};
+	struct covered *last = r->covered_count > 0 ? &r->covered[r->covered_count - 1] : NULL;
+
+	if (h->ring == 0)
+		return 0;
+	if (last && last->ring == now.ring && now.end >= last->end) {
+		last->end = now.end;
+		return 0;
+	}
+	if (gp_array_grow(&r->covered, &r->covered_capacity, r->covered_count, sizeof(now)) != 0)
+		return -ENOMEM;
+	r->covered[r->covered_count++] = now;
+	return 0;
+}
+
+static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
+{
+	struct gp_record_sink sink = {gp_take_record, &r->load};
+	const struct gp_chunk_header *h = &chunk->header;
+
+	if (note_covered(r, h) != 0)
+		return -ENOMEM;
+	r->load.ring_thread = h->thread;
+	r->load.record_thread = 0;
+	return gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink, &r->decoded);
+}
+
+/* Every chunk from where the last call ended to the end that the file has now. */
+static int take_chunks(struct reading *r)
+{
+	struct gp_chunk chunk;
+	int result;
+
+	for (unsigned i = 0; (result = gp_trace_next(r->trace, &chunk)) > 0; i++) {
+		result = take_chunk(r, &chunk);
+		if (result < 0)
+			break;
+		if (i % CHUNKS_PER_PROGRESS == 0)
+			show_progress(r);
+	}
+	return result;
+}
+
+/* ---- the rings ---- */
+
+static uint64_t number_of(const char *text)
+{
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* What the rings counted after the counters were last written to the file. */
+static void raise_counters(struct gp_model *m, const struct gp_rings *rings)
+{
+	const struct {
+		enum gp_counter counter;
+		uint64_t value;
+	} counts[] = {
+		{GP_COUNTER_LOST_RING_FULL, rings->lost},
+		{GP_COUNTER_RING_WAITS, rings->waits},
+		{GP_COUNTER_HOOKS, rings->hooks},
+		{GP_COUNTER_HOOKS_SAMPLED, rings->hooks_sampled},
+		{GP_COUNTER_HOOKS_SAMPLED_TICKS, rings->hooks_sampled_ticks},
+		{GP_COUNTER_NESTED_CALLBACKS, rings->nested_callbacks},
+	};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (counts[i].value > m->counters[counts[i].counter])
+			m->counters[counts[i].counter] = counts[i].value;
+}
+
+static int take_rings(struct reading *r)
+{
+	struct gp_record_sink sink = {gp_take_record, &r->load};
+	struct gp_decoded recovered = {0};
+	int result = 0;
+
+	for (uint32_t i = 0; i < r->covered_count; i++)
+		gp_rings_cover(&r->rings, r->covered[i].ring, r->covered[i].end);
+	for (uint32_t i = 0; i < r->rings.count && result == 0; i++) {
+		const struct gp_ring *ring = &r->rings.rings[i];
+		const uint8_t *slots;
+		uint64_t count = gp_ring_left(ring, &slots);
+
+		r->load.ring_thread = ring->thread;
+		r->load.record_thread = 0;
+		if (count > 0)
+			result = gp_decode_slots(slots, count, &sink, &recovered);
+	}
+	raise_counters(r->load.model, &r->rings);
+	r->decoded.unknown += recovered.unknown;
+	if (!r->load.model->losses.live)
+		r->load.model->losses.recovered_records = recovered.records;
+	return result;
+}
+
+static int note_rings_missing(struct reading *r, const char *ring_path, int error)
+{
+	char *note;
+
+	if (asprintf(&note,
+		     "The process did not end in order and its ring file %s %s: "
+		     "what its threads did last may be missing.",
+		     ring_path,
+		     error == -ENOENT   ? "is gone"
+		     : error == -ESTALE ? "belongs to another process now"
+					: "cannot be read") < 0)
+		return -ENOMEM;
+	return gp_load_note(&r->load, note);
+}
+
+/*
+ * What the file does not have of a process that did not end in order, from its rings. The rings
+ * come first and the rest of the file second: what moved from one to the other meanwhile is then in
+ * the file.
+ */
+static int recover(struct reading *r)
+{
+	struct gp_model *m = r->load.model;
+	const char *ring_path = m->info[GP_INFO_RING_FILE];
+	struct gp_process process = {(uint32_t)number_of(m->info[GP_INFO_PID]),
+				     number_of(m->info[GP_INFO_START_TIME]),
+				     m->info[GP_INFO_BOOT_ID]};
+	int found, result;
+
+	m->losses.live = gp_process_is_live(&process);
+	found = ring_path ? gp_rings_read(ring_path, m->path, &process, &r->rings) : 0;
+	result = take_chunks(r);
+	if (result == 0 && found == 0)
+		result = take_rings(r);
+	if (m->losses.closed)
+		m->losses.live = false;
+	else if (result == 0 && found == -ENOMEM)
+		result = -ENOMEM;
+	else if (result == 0 && found < 0)
+		result = note_rings_missing(r, ring_path, found);
+	return result;
+}
+
+/* ---- the whole ---- */
+
+static void account_for_file(struct reading *r)
+{
+	const struct gp_trace_state *state = gp_trace_state(r->trace);
+	struct gp_losses *losses = &r->load.model->losses;
+
+	losses->damaged_bytes = state->damaged_bytes;
+	if (!state->rest_is_cut)
+		losses->damaged_bytes += state->rest_bytes;
+	else if (!losses->live)
+		losses->cut = true;
+	losses->unknown_records += r->decoded.unknown;
+}
+
+static int name_unnamed_apis(struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		uint16_t id = m->calls[i].api;
+		char *name;
+
+		if (gp_api_table_find(m->private, id).name)
+			continue;
+		if (asprintf(&name, "%s cbid %u", GP_API_IS_DRIVER(id) ? "driver" : "runtime",
+			     GP_API_CBID(id)) < 0 ||
+		    gp_api_table_set(m->private, id, name, GP_API_OTHER) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void find_window(struct gp_model *m)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		const struct gp_call *call = &m->calls[i];
+
+		first = call->start_ns < first ? call->start_ns : first;
+		if (call->start_ns + call->duration_ns > last)
+			last = call->start_ns + call->duration_ns;
+	}
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		const struct gp_op *op = &m->ops[i];
+
+		if (op->untimed)
+			continue;
+		first = op->start_ns < first ? op->start_ns : first;
+		last = op->end_ns > last ? op->end_ns : last;
+	}
+	m->first_ns = first == UINT64_MAX ? 0 : first;
+	m->last_ns = last;
+}
+
+static int finish(struct reading *r)
+{
+	struct gp_model *m = r->load.model;
+	int result;
+
+	account_for_file(r);
+	m->pid = (uint32_t)number_of(m->info[GP_INFO_PID]);
+	result = gp_resolve(&r->load);
+	show_progress(r);
+	if (result == 0)
+		result = gp_join_ops(m);
+	show_progress(r);
+	if (result == 0)
+		result = gp_join_memory(&r->load);
+	if (result == 0)
+		result = name_unnamed_apis(m);
+	find_window(m);
+	return result;
+}
+
+static struct gp_model *new_model(const char *path)
+{
+	struct gp_model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->path = strdup(path);
+	m->private = calloc(1, sizeof(struct gp_api_table));
+	if (m->path && m->private)
+		return m;
+	gp_model_free(m);
+	return NULL;
+}
+
+static int read_all(struct reading *r)
+{
+	int result = take_chunks(r);
+
+	if (result == 0 && gp_trace_state(r->trace)->chunks == 0)
+		return -ENODATA;
+	if (result == 0 && !r->load.model->losses.closed)
+		result = recover(r);
+	return result == 0 ? finish(r) : result;
+}
+
+static void free_named(struct gp_named *named, uint32_t count)
+{
+	for (uint32_t i = 0; named && i < count; i++)
+		free(named[i].text);
+	free(named);
+}
+
+static void end_reading(struct reading *r)
+{
+	free_named(r->load.names, r->load.model ? r->load.model->name_count : 0);
+	free_named(r->load.device_names, r->load.device_name_count);
+	free(r->load.overhead_anchors);
+	free(r->load.anchors);
+	free(r->load.context_ends);
+	free(r->covered);
+	gp_rings_free(&r->rings);
+	gp_trace_close(r->trace);
+}
+
+static void explain(int error, const char *path, char *message, size_t message_bytes)
+{
+	if (error == -ENODATA)
+		snprintf(message, message_bytes,
+			 "%s holds no readable records: the program ended before it wrote any, or "
+			 "the file is damaged",
+			 path);
+	else if (error == -ENOMEM || error == -EOVERFLOW)
+		snprintf(message, message_bytes,
+			 "%s is too large for this machine's memory: read it on a larger one",
+			 path);
+	else
+		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
+}
+
+int gp_model_load_watched(const char *path, void (*progress)(void *context), void *context,
+			  struct gp_model **model, char *message, size_t message_bytes)
+{
+	struct reading r = {.progress = progress, .progress_context = context};
+	int result = gp_trace_open(path, &r.trace, message, message_bytes);
+
+	if (result != 0)
+		return result;
+	r.load.model = new_model(path);
+	result = r.load.model ? read_all(&r) : -ENOMEM;
+	end_reading(&r);
+	if (result == 0) {
+		*model = r.load.model;
+		return 0;
+	}
+	explain(result, path, message, message_bytes);
+	gp_model_free(r.load.model);
+	return result;
+}
+
+int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes)
+{
+	return gp_model_load_watched(path, NULL, NULL, model, message, message_bytes);
+}

@@ -284,24 +284,37 @@ CUresult sim_cuMemAddressFree(CUdeviceptr ptr, size_t size)
 	return munmap((void *)(uintptr_t)ptr, size) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/* A memory file of a size; -1: there is none to be had. */
+static int new_file(size_t size)
+{
+	int fd = memfd_create("gpusim", MFD_CLOEXEC);
+
+	if (fd >= 0 && ftruncate(fd, (off_t)size)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 			 const CUmemAllocationProp *prop, unsigned long long flags)
 {
 	struct sim_device *device = sim_device(prop->location.id);
 	struct physical *p;
+	int fd;
 
 	(void)flags;
 	if (!device || !size || size % GRANULARITY)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_memory_charge(device, size))
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	p = calloc(1, sizeof(*p));
-	*p = (struct physical){.bytes = size, .device = device, .uses = 1};
-	p->fd = memfd_create("gpusim", MFD_CLOEXEC);
-	if (p->fd < 0 || ftruncate(p->fd, (off_t)size)) {
-		drop(p);
+	fd = new_file(size);
+	if (fd < 0) {
+		device->used_bytes -= size;
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
+	p = calloc(1, sizeof(*p));
+	*p = (struct physical){.fd = fd, .bytes = size, .device = device, .uses = 1};
 	*handle = (CUmemGenericAllocationHandle)(uintptr_t)p;
 	return CUDA_SUCCESS;
 }
@@ -336,16 +349,22 @@ CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 	return CUDA_SUCCESS;
 }
 
+/* All mappings from ptr on, which must fill size bytes. */
 CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
-	struct sim_range range;
+	for (CUdeviceptr at = ptr; at < ptr + size;) {
+		struct sim_range range;
 
-	if (sim_memory_free(ptr, &range))
-		return CUDA_ERROR_INVALID_VALUE;
-	mmap((void *)(uintptr_t)ptr, size, PROT_NONE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	drop(range.physical);
-	tell_mapping(ptr, size, true);
+		if (sim_memory_free(at, &range))
+			return CUDA_ERROR_INVALID_VALUE;
+		if (mmap((void *)(uintptr_t)at, range.bytes, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+			 0) == MAP_FAILED)
+			return CUDA_ERROR_INVALID_VALUE;
+		drop(range.physical);
+		tell_mapping(at, range.bytes, true);
+		at += range.bytes;
+	}
 	return CUDA_SUCCESS;
 }
 

@@ -50,13 +50,14 @@ void sim_graph_destroy(CUgraph graph)
 	free(graph);
 }
 
-static void set_dependencies(struct sim_node *node, struct sim_node *const *after, size_t count)
+/* in: the graph whose nodes of the same index are meant; NULL: the given nodes themselves. */
+static void set_dependencies(struct sim_node *node, struct sim_node *const *after, size_t count,
+			     CUgraph in)
 {
-	if (!count)
-		return;
-	node->dependencies = malloc(count * sizeof(struct sim_node *));
-	memcpy(node->dependencies, after, count * sizeof(struct sim_node *));
 	node->dependency_count = count;
+	node->dependencies = count ? malloc(count * sizeof(struct sim_node *)) : NULL;
+	for (size_t i = 0; node->dependencies && i < count; i++)
+		node->dependencies[i] = in ? in->nodes[after[i]->index] : after[i];
 }
 
 static void append(CUgraph graph, struct sim_node *node)
@@ -76,7 +77,7 @@ struct sim_node *sim_graph_add(CUgraph graph, CUgraphNodeType type, struct sim_n
 	struct sim_node *node = calloc(1, sizeof(*node));
 
 	node->type = type;
-	set_dependencies(node, after, after_count);
+	set_dependencies(node, after, after_count, NULL);
 	append(graph, node);
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph, NULL, node, NULL);
 	return node;
@@ -93,10 +94,7 @@ static void copy_node(CUgraph to, const struct sim_node *from)
 	node->op.graph_node = (uint64_t)to->id << 32 | node->index;
 	if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
 		node->op.kernel.grid_id = sim_next_grid_id();
-	node->dependencies = NULL;
-	set_dependencies(node, from->dependencies, from->dependency_count);
-	for (size_t i = 0; i < node->dependency_count; i++)
-		node->dependencies[i] = to->nodes[from->dependencies[i]->index];
+	set_dependencies(node, from->dependencies, from->dependency_count, to);
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, to, from->graph, node, from);
 }
 

@@ -106,7 +106,7 @@ static struct {
 	size_t call_count;
 	CUpti_Activity *records[MAX_RECORDS]; /* they stay in their buffers */
 	size_t record_count;
-	size_t requested, completed;
+	_Atomic size_t requested, completed;
 	pthread_t completer;
 	bool refuse; /* give no buffer */
 	pthread_mutex_t lock;

@@ -33,6 +33,9 @@ REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c))
 .PHONY: all deps demo check unit lint format bench-emit clean install
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path
 
+# Generated files are kept between builds.
+.SECONDARY:
+
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
 $(O)/collector/%.o $(O)/inject/%.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec

@@ -1,5 +1,6 @@
 """gpuprof-run stands between a program and its parent, and neither can tell.  No GPU is used here."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -341,6 +342,14 @@ class Words(Case):
         result = self.run_program(["-V"])
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"^gpuprof \d+\.\d+\.\d+\n$")
+
+    def test_the_readme_has_every_option(self):
+        options = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", self.run_program(["--help"]).stdout, re.MULTILINE))
+        self.assertGreater(len(options), 5)
+        with open(os.path.join(support.ROOT, "README.md"), encoding="utf-8") as file:
+            readme = file.read()
+        self.assertEqual([option for option in options - {"--help", "--version"} if f"{option}`" not in readme
+                          and f"{option} " not in readme], [])
 
     def test_no_program(self):
         result = self.run_program([])

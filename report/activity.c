@@ -192,9 +192,9 @@ static int add_call(struct gp_activity *activity, const struct gp_model *model,
 		return -ENOMEM;
 	activity->launches += api.class == GP_API_LAUNCH;
 	activity->graph_launches += api.class == GP_API_GRAPH_LAUNCH;
-	if (gp_activity_is_failure(GP_CALL_CODE(call->status))) {
+	if (gp_activity_is_failure(call->status)) {
 		activity->calls.rows[*row].failed++;
-		result = add_failure(activity, api.name, GP_CALL_CODE(call->status));
+		result = add_failure(activity, api.name, call->status);
 	}
 	return result < 0 ? result : gp_groups_add(&activity->calls, *row, call->duration_ns);
 }

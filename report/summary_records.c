@@ -172,7 +172,9 @@ static void print_balance(FILE *out, const struct balance *balance)
 {
 	fputs("  ", out);
 	if (balance->launches == 0)
-		fputs("no kernel was launched by itself", out);
+		fputs(balance->graphs > 0 ? "no kernel was launched outside graphs"
+					  : "no kernel was launched",
+		      out);
 	else if (balance->launches == 1 && balance->matched == 1)
 		fputs("the only launch has its kernel record", out);
 	else if (balance->matched == balance->launches)
@@ -344,9 +346,8 @@ static int print_overheads(const struct gp_summary *summary)
 		const struct gp_group *group = &groups.rows[order[i]];
 		char text[160];
 
-		snprintf(text, sizeof(text), "%s%s x %s %s", i == 0 ? "CUPTI reports: " : "",
-			 gp_format_count(group->count).text, group->key,
-			 gp_format_ns(group->total_ns).text);
+		snprintf(text, sizeof(text), "%s x %s %s", gp_format_count(group->count).text,
+			 group->key, gp_format_ns(group->total_ns).text);
 		gp_paragraph_add(&paragraph, text);
 	}
 	gp_paragraph_end(&paragraph);
@@ -398,6 +399,21 @@ int gp_summary_print_records(const struct gp_summary *summary)
 	return print_overheads(summary);
 }
 
+/* The trace's end is its last anchor or call, whichever is later. */
+static void describe_delivery(char *text, size_t size, const struct gp_model *model)
+{
+	uint64_t end_ns = model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+	uint64_t delivered_ns = model->last_delivery_ns;
+
+	if (delivered_ns == 0 && model->op_count > 0)
+		snprintf(text, size, "when CUPTI last delivered GPU records is not known");
+	else if (delivered_ns == 0)
+		snprintf(text, size, "CUPTI had not delivered any GPU record");
+	else
+		snprintf(text, size, "CUPTI delivered GPU records last %s before the end",
+			 gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text);
+}
+
 /* What was saved, how old the last GPU records are, and what waits for its own. */
 static void print_remains(FILE *out, const struct gp_model *model)
 {
@@ -411,11 +427,8 @@ static void print_remains(FILE *out, const struct gp_model *model)
 			 gp_format_count(model->losses.recovered_records).text);
 		gp_paragraph_add(&paragraph, text);
 	}
-	if (model->last_delivery_ns > 0 && model->end_ns >= model->last_delivery_ns) {
-		snprintf(text, sizeof(text), "CUPTI delivered GPU records last %s before the end",
-			 gp_format_ns(model->end_ns - model->last_delivery_ns).text);
-		gp_paragraph_add(&paragraph, text);
-	}
+	describe_delivery(text, sizeof(text), model);
+	gp_paragraph_add(&paragraph, text);
 	if (model->losses.launches_without_op > 0) {
 		snprintf(text, sizeof(text), "launches in flight: %s",
 			 gp_format_count(model->losses.launches_without_op).text);

@@ -99,9 +99,9 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call,
 	gp_json_unsigned(json, call->correlation_id);
 	if (call->memory != GP_NONE)
 		put_memory(json, &chrome->model->memory[call->memory]);
-	if (GP_CALL_CODE(call->status) != 0)
-		put_status(json, GP_CALL_CODE(call->status));
-	if (call->status & GP_CALL_CAPTURED)
+	if (call->status != 0)
+		put_status(json, call->status);
+	if (call->captured)
 		gp_json_text(json, ",\"captured\":1");
 	gp_json_text(json, "}}");
 	write_arrows(chrome, call, tid);

@@ -312,6 +312,26 @@ static void a_program_without_cuda_gets_one_line(void **state)
 	free(text);
 }
 
+static void graphs_and_captures_are_part_of_the_balance(void **state)
+{
+	struct build b = build_begin(9);
+	char *text;
+
+	(void)state;
+	build_call(&b, 9, BUILD_LAUNCH, 120, 10, 2)->captured = true;
+	build_call(&b, 9, BUILD_GRAPH_LAUNCH, 160, 10, 4);
+	build_op(&b, GP_OP_KERNEL, 7, 200, 210, 4);
+	build_op(&b, GP_OP_KERNEL, 7, 210, 220, 4);
+	build_overhead(&b, 1u << 16, 100, 350);
+	build_overhead(&b, 1u << 16, 400, 450);
+	text = summarize(&b);
+	expect(text, "1 launch, 1 captured into a graph; 1 graph launch; 2 GPU records, nothing "
+		     "was dropped");
+	expect(text, " CUPTI reports: 2 x Buffer Flush 300ns\n");
+	expect_not(text, "failed:");
+	free(text);
+}
+
 static void hostile_names_cannot_reach_the_terminal(void **state)
 {
 	struct build b = build_ordinary(42);
@@ -371,6 +391,7 @@ int main(void)
 		cmocka_unit_test(a_partial_trace_says_so_on_top),
 		cmocka_unit_test(a_live_or_cut_trace_is_partial_too),
 		cmocka_unit_test(a_program_without_cuda_gets_one_line),
+		cmocka_unit_test(graphs_and_captures_are_part_of_the_balance),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(processes_are_listed_and_merged),
 	};

@@ -411,7 +411,7 @@ static void copies_and_sets_have_bytes_and_bandwidth(void **state)
 	gp_model_free(model);
 }
 
-static void failed_calls_carry_their_status(void **state)
+static void failed_and_captured_calls_say_so(void **state)
 {
 	struct build b = build_one_launch();
 	struct gp_model *model;
@@ -420,12 +420,16 @@ static void failed_calls_carry_their_status(void **state)
 
 	(void)state;
 	build_call(&b, 4242, BUILD_DRIVER_LAUNCH, 20000, 100, 40)->status = 2;
+	build_call(&b, 4242, BUILD_MEMSET_ASYNC, 30000, 100, 41)->captured = true;
 	model = build_end(&b);
 	trace = export_all(model);
 	args = json_object_get(find_event(&trace, "X", "cuLaunchKernel"), "args");
 	assert_int_equal(integer_of(args, "status"), 2);
 	assert_string_equal(string_of(args, "error"), "out of memory");
 	assert_int_equal(integer_of(args, "cbid"), 307);
+	args = json_object_get(find_event(&trace, "X", "cudaMemsetAsync"), "args");
+	assert_int_equal(integer_of(args, "captured"), 1);
+	assert_null(json_object_get(args, "status"));
 	assert_int_equal(check_rules(&trace), 1);
 	free_trace(&trace);
 	gp_model_free(model);
@@ -831,7 +835,7 @@ int main(void)
 		cmocka_unit_test(a_launch_has_everything),
 		cmocka_unit_test(devices_have_kineto_s_properties),
 		cmocka_unit_test(copies_and_sets_have_bytes_and_bandwidth),
-		cmocka_unit_test(failed_calls_carry_their_status),
+		cmocka_unit_test(failed_and_captured_calls_say_so),
 		cmocka_unit_test(a_graph_launch_has_an_arrow_to_every_node),
 		cmocka_unit_test(arrows_never_go_back_in_time),
 		cmocka_unit_test(times_are_exact_on_any_day),

@@ -97,6 +97,45 @@ static void end(void)
 	exit(0);
 }
 
+static void *start(void *context)
+{
+	REQUIRE(!cudaFree(NULL) && !cuCtxGetCurrent(context));
+	return NULL;
+}
+
+static void start_in_threads(void)
+{
+	pthread_t threads[8];
+	CUcontext contexts[8];
+	size_t free_now, total;
+
+	for (int i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, start, &contexts[i]);
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 1; i < 8; i++)
+		REQUIRE(contexts[i] == contexts[0]);
+	REQUIRE(!cudaMemGetInfo(&free_now, &total) && total - free_now == (size_t)500 << 20);
+}
+
+/* A libcupti of another folder, that lacks functions. */
+static void look_up(const char *folder, const char *missing, const char *present)
+{
+	const char *build = getenv("O");
+	char path[4096];
+	void *library;
+
+	snprintf(path, sizeof(path), "%s/sim/%s/libcupti.so.13", build ? build : "build", folder);
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	REQUIRE(library && !dlsym(library, missing) && dlsym(library, present));
+}
+
+static void lack_functions(void)
+{
+	look_up("old", "cuptiSubscribe_v2", "cuptiSubscribe");
+	look_up("broken", "cuptiActivityRegisterCallbacks", "cuptiSubscribe");
+}
+
 static void *default_stream_of_thread(void *id)
 {
 	REQUIRE(!cudaStreamGetId(cudaStreamPerThread, id));
@@ -119,6 +158,7 @@ static void test_versions(void **state)
 	(void)state;
 	assert_int_equal(in_child(NULL, export_by_version), 0);
 	assert_int_equal(in_child(NULL, refuse_the_unsupported), 0);
+	assert_int_equal(in_child(NULL, lack_functions), 0);
 }
 
 static void test_start(void **state)
@@ -126,6 +166,7 @@ static void test_start(void **state)
 	(void)state;
 	assert_int_equal(in_child("GPUSIM_DEVICES=3", need_init), 0);
 	assert_int_equal(in_child("GPUSIM_DEVICES=0", find_no_device), 0);
+	assert_int_equal(in_child(NULL, start_in_threads), 0);
 }
 
 static void test_fork(void **state)

@@ -61,6 +61,7 @@ static struct CUfunc_st *new_function(struct CUmod_st *m, const char *name)
 	f->name = strdup(name);
 	f->spin_arguments = strstr(name, "spin") != NULL;
 	f->touches = strstr(name, "k_touch") != NULL;
+	f->module = m;
 	f->next = m->functions;
 	m->functions = f;
 	return f;

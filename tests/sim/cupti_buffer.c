@@ -261,6 +261,15 @@ static size_t finished_bytes(struct buffer *b, bool forced, uint64_t now)
 	return at;
 }
 
+static size_t count_records(const uint8_t *data, size_t bytes)
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < bytes; count++)
+		at += sim_record_bytes(((const CUpti_Activity *)(data + at))->kind);
+	return count;
+}
+
 /* Under the lane's lock: moves what is not finished to the empty buffer rest. */
 static void split(struct buffer *b, size_t finished, struct buffer *rest)
 {
@@ -268,7 +277,7 @@ static void split(struct buffer *b, size_t finished, struct buffer *rest)
 
 	memcpy(rest->data, b->data + finished, bytes);
 	rest->used = bytes;
-	rest->records = bytes / sizeof(CUpti_ActivityKernel10); /* at least */
+	rest->records = count_records(rest->data, bytes);
 	rest->last_end = b->last_end;
 	b->used = finished;
 }

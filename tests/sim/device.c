@@ -99,18 +99,19 @@ void sim_context_destroy(CUcontext ctx)
 	ctx->dead = true; /* kept: handles of it may still be held */
 }
 
+/* Whoever comes first makes the context, and the others wait; what is told of it may call back. */
 CUresult sim_primary_retain(struct sim_device *device, CUcontext *ctx)
 {
+	static pthread_mutex_t making = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+	pthread_mutex_lock(&making);
+	if (!device->primary)
+		device->primary = sim_context_create(device, 0);
+	*ctx = device->primary;
 	pthread_mutex_lock(&devices_lock);
 	device->primary_refs++;
-	*ctx = device->primary;
 	pthread_mutex_unlock(&devices_lock);
-	if (*ctx)
-		return CUDA_SUCCESS;
-	*ctx = sim_context_create(device, 0);
-	pthread_mutex_lock(&devices_lock);
-	device->primary = *ctx;
-	pthread_mutex_unlock(&devices_lock);
+	pthread_mutex_unlock(&making);
 	return CUDA_SUCCESS;
 }
 

@@ -112,7 +112,7 @@ enum sim_engine { SIM_ENGINE_COMPUTE, SIM_ENGINE_TO_DEVICE, SIM_ENGINE_TO_HOST, 
 struct sim_device {
 	int ordinal;
 	int primary_refs;
-	CUcontext primary;
+	_Atomic(CUcontext) primary;
 	_Atomic uint64_t used_bytes;
 	CUmemoryPool default_pool;
 	CUmemoryPool current_pool;

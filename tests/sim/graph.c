@@ -103,7 +103,6 @@ CUgraphExec sim_graph_instantiate(CUgraph graph)
 	CUgraphExec exec = calloc(1, sizeof(*exec));
 
 	exec->graph = new_graph();
-	exec->source = graph;
 	next_graph_id++; /* the driver makes two copies */
 	tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED, exec->graph, graph, NULL, NULL);
 	pthread_mutex_init(&exec->lock, NULL);
@@ -150,9 +149,6 @@ static uint64_t run_node(struct sim_node *node, CUstream stream, uint64_t start)
 		return start;
 	case CU_GRAPH_NODE_TYPE_GRAPH:
 		return run_nodes(node->child, stream, start);
-	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-		sim_event_record(node->event, stream);
-		return start;
 	default:
 		return start;
 	}

@@ -28,7 +28,6 @@ struct sim_node {
 	uint64_t duration_ns;
 	void (*host_fn)(void *);
 	void *host_data;
-	CUevent event;
 	CUgraph child;
 	struct sim_node **dependencies;
 	size_t dependency_count;
@@ -43,7 +42,6 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
 	CUgraph graph; /* a copy of the one it was made from */
-	CUgraph source;
 	pthread_mutex_t lock;
 };
 

@@ -11,7 +11,6 @@ struct CUfunc_st {
 	bool touches;            /* adds one to each byte, see device.h */
 	_Atomic bool loaded;
 	CUmodule module;
-	CUlibrary library;
 	struct CUfunc_st *next;
 };
 

@@ -96,9 +96,8 @@ cudaError_t sim_rt_bind(void)
 		return cudaSuccess;
 	if (!bound && sim_current()) /* the program's own, from the driver API */
 		return cudaSuccess;
-	if (device->primary)
-		ctx = device->primary;
-	else
+	ctx = device->primary;
+	if (!ctx)
 		sim_primary_retain(device, &ctx);
 	sim_set_current(ctx);
 	bound = ctx;

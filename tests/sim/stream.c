@@ -24,10 +24,14 @@ uint32_t sim_stream_next_id(void)
 	return next_id++;
 }
 
+/*
+ * A stream that was destroyed comes back as new, but for the counts of its host functions: events
+ * recorded in it may still ask for them.
+ */
 static CUstream take_stream(void)
 {
 	CUstream s;
-	uint64_t *ends;
+	struct CUstream_st old;
 
 	pthread_mutex_lock(&pool_lock);
 	s = free_streams;
@@ -39,10 +43,10 @@ static CUstream take_stream(void)
 		s->ends = calloc(SIM_QUEUE_DEPTH, sizeof(*s->ends));
 		return s;
 	}
-	ends = s->ends;
-	memset(s, 0, sizeof(*s));
-	memset(ends, 0, SIM_QUEUE_DEPTH * sizeof(*ends));
-	s->ends = ends;
+	old = *s;
+	memset(old.ends, 0, SIM_QUEUE_DEPTH * sizeof(*old.ends));
+	*s = (struct CUstream_st){
+		.ends = old.ends, .host_submitted = old.host_submitted, .host_done = old.host_done};
 	return s;
 }
 

@@ -129,6 +129,21 @@ static void run_host_functions(void)
 	REQUIRE(when >= nth_kernel(0)->end);
 }
 
+/* An event outlives its stream, whatever the stream's memory is used for next. */
+static void outlive_stream(void)
+{
+	cudaStream_t stream;
+	cudaEvent_t event;
+	uint64_t when;
+
+	REQUIRE(!cudaStreamCreate(&stream) && !cudaEventCreate(&event));
+	REQUIRE(!cudaLaunchHostFunc(stream, host_function, &when));
+	REQUIRE(!cudaEventRecord(event, stream) && !cudaStreamDestroy(stream));
+	REQUIRE(cudaStreamQuery(stream) == cudaErrorInvalidResourceHandle);
+	REQUIRE(!cudaStreamCreate(&stream) && !cudaEventSynchronize(event) &&
+		!cudaEventQuery(event));
+}
+
 /* A stream takes 1024 operations; the next one waits for the first to end. */
 static void block_when_full(void)
 {
@@ -158,6 +173,7 @@ static void test_events(void **state)
 	(void)state;
 	assert_int_equal(in_child(NULL, wait_for_event), 0);
 	assert_int_equal(in_child(NULL, measure_elapsed), 0);
+	assert_int_equal(in_child(NULL, outlive_stream), 0);
 }
 
 static void test_clock(void **state)

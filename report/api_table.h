@@ -11,8 +11,7 @@ struct gp_api_entry {
 	uint8_t class;    /* enum gp_api_class */
 };
 
-/* Zeros are an empty table. Programs use a few hundred of the 65,536 ids, which lie close together.
- */
+/* Zeros are an empty table. Programs use a few hundred of the ids, which lie close together. */
 struct gp_api_table {
 	struct gp_api_entry *pages[65536u / GP_API_TABLE_PAGE];
 };

@@ -18,8 +18,7 @@ int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t elemen
 /* <0, 0, >0 as for qsort, for elements a and b. */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);
 
-/* The indices 0..count-1 in the order of their elements; equal ones stay in order. NULL: no memory.
- */
+/* The indices 0..count-1 in the order of their elements, stable. NULL: no memory. */
 uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes,
 			 gp_array_compare *compare, const void *context);
 

@@ -15,10 +15,8 @@
 
 struct gp_export_options {
 	bool full_names;      /* kernel names demangled but not shortened */
-	uint64_t slice_limit; /* most slices (calls and operations) to write, the last ones; 0 = all
-			       */
-	FILE *messages; /* where a line for the user goes (what was left out), or NULL for nowhere
-			 */
+	uint64_t slice_limit; /* most calls and operations to write, the last ones; 0 = all */
+	FILE *messages;       /* where the line goes that says what was left out; NULL = nowhere */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;
 };
@@ -27,8 +25,7 @@ struct gp_exporter {
 	const char *name;   /* of --format */
 	const char *suffix; /* of the file, with its dot */
 	const char *help;   /* one line */
-	/* Write model to out. Returns 0, -EIO if out could not be written, or another negative
-	 * errno value. */
+	/* Write model to out. Returns 0, -EIO if out could not be written, or -ENOMEM. */
 	int (*write)(const struct gp_model *model, const struct gp_export_options *options,
 		     FILE *out);
 };

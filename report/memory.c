@@ -4,8 +4,7 @@
 #include "report/array.h"
 #include "report/load.h"
 
-/* Kinds whose addresses one and the same call can free: cudaFree takes what cudaMallocManaged gave.
- */
+/* Kinds that one call can free are a family: cudaFree takes what cudaMallocManaged gave. */
 static const uint8_t families[GP_MEMORY_KINDS] = {
 	[GP_MEMORY_DEVICE] = GP_MEMORY_DEVICE,         [GP_MEMORY_ASYNC] = GP_MEMORY_DEVICE,
 	[GP_MEMORY_MANAGED] = GP_MEMORY_DEVICE,        [GP_MEMORY_PINNED] = GP_MEMORY_PINNED,

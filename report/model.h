@@ -1,9 +1,9 @@
 /*
  * model: one process's trace in memory, on one timeline, joined.
  *
- * All times are ns since model.base_unix_ns (Unix time), host and GPU alike: ticks and CUPTI times are
- * converted through the trace's anchors.  Everything that analyses and exporters need is in here; they never see the file.
- * Indices instead of pointers; GP_NONE where there is none.
+ * All times are ns since model.base_unix_ns (Unix time), host and GPU alike: ticks and CUPTI times
+ * are converted through the trace's anchors.  Everything that analyses and exporters need is in
+ * here; they never see the file. Indices instead of pointers; GP_NONE where there is none.
  */
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
@@ -25,10 +25,11 @@ struct gp_call {
 	uint32_t thread_id;
 	uint32_t context_id;
 	uint32_t stack_id;
-	uint16_t api; /* name and class: gp_model_api() */
-	uint16_t status; /* GP_CALL_CODE() of it */
-	bool captured;	 /* it became a node of a graph: rightly without operations */
-	uint32_t first_op; /* index of the first operation that it started (they follow by next_op), or GP_NONE */
+	uint16_t api;      /* name and class: gp_model_api() */
+	uint16_t status;   /* GP_CALL_CODE() of it */
+	bool captured;     /* it became a node of a graph: rightly without operations */
+	uint32_t first_op; /* the first operation that it started, by next_op the others; or GP_NONE
+			    */
 	uint32_t memory;   /* index in memory[], or GP_NONE */
 };
 
@@ -37,24 +38,24 @@ enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET };
 /* Something that a device did, sorted by (device, context, stream, start, end). */
 struct gp_op {
 	uint64_t start_ns;
-	uint64_t end_ns;     /* >= start_ns */
-	uint64_t bytes;	     /* copies and sets */
+	uint64_t end_ns; /* >= start_ns */
+	uint64_t bytes;  /* copies and sets */
 	uint64_t graph_node_id;
 	uint32_t graph_id;
 	uint32_t correlation_id;
 	uint32_t context_id;
 	uint32_t stream_id;
-	uint32_t name;	  /* kernels: index in names[], or GP_NONE */
-	uint32_t shape;	  /* kernels: index in shapes[], or GP_NONE */
-	uint32_t call;	  /* the call that started it, or GP_NONE */
+	uint32_t name;    /* kernels: index in names[], or GP_NONE */
+	uint32_t shape;   /* kernels: index in shapes[], or GP_NONE */
+	uint32_t call;    /* the call that started it, or GP_NONE */
 	uint32_t next_op; /* the next one of the same call, by start */
 	uint16_t device_id;
 	uint8_t kind; /* enum gp_op_kind */
 	uint8_t copy_kind;
 	uint8_t source_kind;
 	uint8_t destination_kind; /* a set's memory kind is here */
-	uint8_t flags;		  /* copies, sets: 1 = asynchronous */
-	uint8_t untimed;	  /* the device gave no timestamps: start = end = the call's start, in no sum of times */
+	uint8_t flags;            /* copies, sets: 1 = asynchronous */
+	uint8_t untimed; /* no timestamps: start = end = the call's start, in no sum of times */
 	uint32_t channel_id;
 	uint32_t channel_type;
 	uint32_t source_device_id; /* peer copies */
@@ -67,11 +68,11 @@ struct gp_op {
 struct gp_memory_event {
 	uint64_t time_ns; /* the end of the call */
 	uint64_t address;
-	uint64_t bytes;	    /* of a free: those of the allocation that it ended, 0 if that is not known */
-	uint32_t call;	    /* GP_NONE: no call freed it, its context was destroyed */
-	uint32_t other;	    /* the free of an allocation and the reverse, or GP_NONE */
-	uint16_t device_id; /* of a free: the allocation's */
-	uint8_t op;	    /* enum gp_memory_op; only calls that took effect are here */
+	uint64_t bytes;      /* of a free: the allocation's, 0 if that is not known */
+	uint32_t call;       /* GP_NONE: no call freed it, its context was destroyed */
+	uint32_t other;      /* the free of an allocation and the reverse, or GP_NONE */
+	uint16_t device_id;  /* of a free: the allocation's */
+	uint8_t op;          /* enum gp_memory_op; only calls that took effect are here */
 	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the allocation's */
 };
 
@@ -83,8 +84,8 @@ struct gp_overhead {
 };
 
 struct gp_api {
-	const char *name; /* as the program wrote it: no _v7000, no _ptsz; "runtime cbid 123" where it was never named */
-	uint8_t class;	  /* enum gp_api_class */
+	const char *name; /* as the program wrote it; "runtime cbid 123" where it was never named */
+	uint8_t class;    /* enum gp_api_class */
 };
 
 struct gp_thread {
@@ -101,30 +102,30 @@ struct gp_usage {
 
 /* What is missing, and why.  All of it is printed by the summary. */
 struct gp_losses {
-	uint64_t damaged_bytes;	    /* of the file, skipped */
-	uint64_t unknown_records;   /* of kinds that this reader does not know, or that refer to nothing */
+	uint64_t damaged_bytes;     /* of the file, skipped */
+	uint64_t unknown_records;   /* of kinds not known here, or that refer to nothing */
 	uint64_t recovered_records; /* taken from the ring file of a process that died: not lost */
-	bool cut;		    /* the file ends within a chunk */
-	bool closed;		    /* an END record is there: nothing published is missing */
-	bool live;		    /* the process still runs */
-	/* what did not join */
-	uint64_t launches_without_op; /* calls of class LAUNCH that succeeded, not captured, with no operation */
-	uint64_t launches_captured;   /* calls of class LAUNCH recorded into a graph: rightly without one */
-	uint64_t launches_failed;     /* calls of class LAUNCH that returned an error and have no operation */
+	bool cut;                   /* the file ends within a chunk */
+	bool closed;                /* an END record is there: nothing published is missing */
+	bool live;                  /* the process still runs */
+	/* what did not join: calls of class LAUNCH without an operation, ... */
+	uint64_t launches_without_op; /* though they succeeded */
+	uint64_t launches_captured;   /* recorded into a graph: rightly without one */
+	uint64_t launches_failed;     /* returned an error */
 	uint64_t ops_without_call;    /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
-	uint64_t ops_reversed;	      /* end before start: set to start */
-	uint64_t frees_unknown;	      /* frees of an address whose allocation is not in the trace */
+	uint64_t ops_reversed;  /* end before start: set to start */
+	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
 };
 
 struct gp_model {
-	char *path; /* of the trace file */
-	uint64_t base_unix_ns; /* all times count from here: the first anchor */
+	char *path;                 /* of the trace file */
+	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
-	uint64_t end_ns;	    /* the trace's last sign of life: its END, or its last anchor */
+	uint64_t end_ns;            /* the trace's last sign of life: its END, or its last anchor */
 	uint64_t last_delivery_ns;  /* when CUPTI last delivered GPU records; 0 = never */
-	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
-	char **notes;		   /* GP_INFO_NOTE, in order */
+	char *info[GP_INFO_LIMIT];  /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
+	char **notes;               /* GP_INFO_NOTE, in order */
 	uint32_t note_count;
 	uint32_t pid;
 
@@ -151,21 +152,21 @@ struct gp_model {
 
 /*
  * Load a trace file, with what its ring file still holds if the process did not end in order.
- * On success *model is to be freed by gp_model_free(). Returns 0, or a negative errno value with one line for the user in
- * message ("what, why, what to do"); a damaged or partial trace is no error as long as one chunk is valid: losses tell.
- * -EPROTONOSUPPORT: written by a newer version.
+ * On success *model is to be freed by gp_model_free(). Returns 0, or a negative errno value with
+ * one line for the user in message ("what, why, what to do"); a damaged or partial trace is no
+ * error as long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version.
  */
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
 void gp_model_free(struct gp_model *model);
 
-/* The same, and call progress(context) now and then, so that whoever waits sees that the reading goes on. */
+/* The same, and call progress(context) now and then while it goes on. */
 int gp_model_load_watched(const char *path, void (*progress)(void *context), void *context,
 			  struct gp_model **model, char *message, size_t message_bytes);
 
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 
-/* The recorded (mangled) name of an operation's kernel; "(unknown kernel)" if it was not recorded. */
+/* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
 
 /* The device's record, or NULL. */

@@ -48,8 +48,7 @@ static bool is_this_boot(const char *boot_id)
 	return strcmp(now, boot_id) == 0;
 }
 
-/* State and start time of a process, from /proc/PID/stat; its second field may hold any character.
- */
+/* State and start time, from /proc/PID/stat, whose second field may hold any character. */
 static bool read_stat(uint32_t pid, char *state, uint64_t *start_time)
 {
 	char path[64], line[2048];

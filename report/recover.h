@@ -31,8 +31,7 @@ struct gp_ring {
 struct gp_rings {
 	struct gp_ring *rings; /* by id */
 	uint32_t count;
-	/* sums over all rings, of what their threads counted; the trace file may have older values
-	 */
+	/* sums of what the threads of all rings counted; the trace file may have older values */
 	uint64_t lost, waits, hooks, hooks_sampled, hooks_sampled_ticks, nested_callbacks;
 };
 

@@ -105,8 +105,7 @@ static void test_flipped_byte_costs_its_chunk(void **state)
 	gp_builder_free(&b);
 }
 
-/* The file cut at every byte: the chunks before are all there, and that the rest was cut is known.
- */
+/* The file cut at every byte: what is before is all there, and that the rest was cut is known. */
 static void test_cut_file_keeps_what_is_before(void **state)
 {
 	struct gp_builder b;

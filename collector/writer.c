@@ -21,6 +21,7 @@
 	(10 * NS_PER_MS) /* what is lost when a process with rings in private memory is killed */
 #define ANCHOR_NS     (1000 * NS_PER_MS)
 #define MAX_NEW_RINGS 4  /* in a pass: they take time, and the other rings fill meanwhile */
+#define FIRST_RINGS 2
 #define MAX_ROUNDS    16 /* over the rings before the clock is looked at again */
 
 enum progress { STARTING, RUNNING, FAILED, DONE };
@@ -176,7 +177,10 @@ static int set_up(void)
 		error = gp_thread_set_up(&writer.arena, &writer.bell);
 	if (error)
 		return error;
-	gp_arena_grow(&writer.arena); /* for this thread; the first pass makes more */
+	/* for the thread that waits for us and for the one that fetches GPU records; later passes
+	 * make more */
+	for (int i = 0; i < FIRST_RINGS && gp_arena_grow(&writer.arena) == 0; i++)
+		;
 	gp_clock_settle();
 	gp_facts_say(&writer.drain, writer.arena.path, writer.config.ring_place == GP_RINGS_AUTO);
 	say_anchor();

@@ -6,10 +6,11 @@
  * How it works
  *	Every GPU operation gets its start and end when it is submitted: it starts when its stream,
  *	what its stream waits for, and its copy engine are free, and lasts as long as a simple model
- *	says. Streams therefore overlap as on a GPU, and a host that synchronises really sleeps
- *until that end. Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted from one reading of that
- *	clock by CLOCK_MONOTONIC. Bytes move at submission, in the order of the calls, which is one
- *	of the orders that a correct program allows.
+ *	says. Streams therefore overlap as on a GPU, and a host that synchronises really sleeps.
+ *	Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted by CLOCK_MONOTONIC from one
+ *	reading. Bytes move at submission, in the order of the calls, which is one of the orders
+ *	that a correct program allows. Activity records are placed in buffers at submission too.
+ *	tests/sim/parity_test.py compares all this with recordings of a real device.
  *
  * What the real device does and this one does not
  *	- Kernels do not run. They last GPUSIM_KERNEL_NS; one whose name contains "spin" lasts as
@@ -20,20 +21,26 @@
  *	  compiled code, which nobody reads here: records say 16 registers, no static shared memory.
  *	- PTX is searched for its entry names, not compiled: no JIT records. A binary module has
  *	  every function that is asked for.
- *	- A stream's host function delays the operations behind it only as 2 us on the timeline;
+ *	- A stream's host function delays the operations behind it only by 2 us on the timeline;
  *	  a copy submitted behind one waits for it before it moves its bytes.
- *	- Internal launches that the driver uses for some copies and sets take no grid id.
- *	- The driver opens no file descriptors and no threads of its own but one for host functions.
+ *	- The driver's own launches for some copies and sets take no grid id; channels are made up.
+ *	- The driver opens no file descriptors, and starts no thread but one for host functions.
  *	- Stream ids count through the whole process; the real rule for further contexts is unknown.
- *	- Devices have no peer-to-peer atomics, no IPC, no textures, no external memory, no green
- *	  contexts, no multicast: those calls return "not supported" (801) after their callbacks.
- *	- cudart here is linked to libcuda, not opened at the first call; the static cudart cannot
- *	  run on it (it asks the driver for private tables).
- *	- Memory is host memory: a wrong device pointer used by the host does not fault.
+ *	- Memory is host memory: a device pointer used by the host does not fault. It is accounted
+ *	  in units of 512 bytes, without what pools and modules keep. An allocation in a graph takes
+ *	  memory once, at capture. Managed memory takes none and never migrates.
+ *	- There is no IPC, no texture, no external memory, no multicast, no green context: those
+ *	  calls return "not supported" (801) after their callbacks. cudaMemcpyDefault calls
+ *	  cuMemcpy, and cudart's _ptsz functions the driver's plain ones: what the real one calls
+ *	  was not recorded.
+ *	- cudart is linked to libcuda, not opened at the first call; the static cudart cannot run
+ *	  here (it asks the driver for private tables).
+ *	- CUPTI has no external correlation ids, no filter of API records by call, no timestamp
+ *	  callback, no markers: NOT_SUPPORTED, or kinds that are accepted and never come.
  *	- CUPTI 11.8 under a newer driver loses track of correlation ids (all calls after the first
  *	  launch share one id); here that needs GPUSIM_FAULT=stuck-correlation.
- *	- In a forked child of a process that initialised the device every call returns "not
- *	  initialised" and a CUPTI flush never returns, as seen on the real one.
+ *	- In a forked child of a process that used the device calls return "initialization error",
+ *	  but for the number of devices, and a CUPTI flush never returns, both as seen.
  *
  * Environment, read once at first use
  *	GPUSIM_DEVICES=n		number of devices (1)

@@ -67,6 +67,13 @@ struct gp_figure gp_format_ns_mean(double ns)
 	return figure;
 }
 
+struct gp_figure gp_format_ns_about(double ns)
+{
+	if (!(ns > 0))
+		return gp_format_ns(0);
+	return gp_format_ns(ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX);
+}
+
 struct gp_figure gp_format_bytes(uint64_t bytes)
 {
 	struct gp_figure figure;

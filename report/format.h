@@ -17,7 +17,8 @@ struct gp_figure {
 };
 
 struct gp_figure gp_format_ns(uint64_t ns);
-struct gp_figure gp_format_ns_mean(double ns); /* an average: may be a fraction of a ns */
+struct gp_figure gp_format_ns_mean(double ns);  /* an average: may be a fraction of a ns */
+struct gp_figure gp_format_ns_about(double ns); /* an estimate, in whole ns; any double */
 struct gp_figure gp_format_bytes(uint64_t bytes);
 struct gp_figure gp_format_count(uint64_t count);
 

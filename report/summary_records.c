@@ -302,7 +302,7 @@ static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t
 	char text[128];
 
 	if (strcmp(unit, "ticks") == 0)
-		figure = gp_format_ns((uint64_t)ticks_ns);
+		figure = gp_format_ns_about(ticks_ns);
 	else if (strcmp(unit, "bytes") == 0)
 		figure = gp_format_bytes(value);
 	snprintf(text, sizeof(text), "%s %s", label, figure.text);
@@ -375,12 +375,11 @@ static void print_cost(const struct gp_summary *summary)
 	double total_ns = gp_own_cost_total_ns(&cost);
 
 	fprintf(summary->out, "\ngpuprof's own cost: about %s, %s %% of the time above",
-		gp_format_ns((uint64_t)total_ns).text,
+		gp_format_ns_about(total_ns).text,
 		gp_format_percent(total_ns, process_time(summary)).text);
 	fprintf(summary->out, " (hooks %s, CUPTI callbacks %s, GPU records %s)\n",
-		gp_format_ns((uint64_t)cost.hooks_ns).text,
-		gp_format_ns((uint64_t)cost.callbacks_ns).text,
-		gp_format_ns((uint64_t)cost.records_ns).text);
+		gp_format_ns_about(cost.hooks_ns).text, gp_format_ns_about(cost.callbacks_ns).text,
+		gp_format_ns_about(cost.records_ns).text);
 }
 
 int gp_summary_print_records(const struct gp_summary *summary)

@@ -176,7 +176,7 @@ static void put_rank(struct gp_chrome *chrome)
 	const char *rank = chrome->model->info[GP_INFO_RANK];
 
 	gp_json_text(&chrome->json, "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ");
-	gp_json_unsigned(&chrome->json, rank ? strtoul(rank, NULL, 10) : 0);
+	gp_chrome_put_number(&chrome->json, rank ? strtoul(rank, NULL, 10) : 0);
 	if (!rank)
 		gp_json_text(&chrome->json, ", \"world_size\": 1");
 	gp_json_text(&chrome->json, "},\n");
@@ -245,7 +245,7 @@ static void put_metadata(struct gp_chrome *chrome)
 		gp_json_text(json, i == 0 ? "" : ", ");
 		gp_json_string(json, fields[i].key, strlen(fields[i].key));
 		gp_json_text(json, ": ");
-		gp_json_unsigned(json, fields[i].value);
+		gp_chrome_put_number(json, fields[i].value);
 	}
 	gp_json_text(json, "},\n");
 }
@@ -260,7 +260,7 @@ static void write_head(struct gp_chrome *chrome)
 	put_integer_info(chrome, "cuda_driver_version", GP_INFO_DRIVER_VERSION);
 	put_rank(chrome);
 	gp_json_text(json, "\"displayTimeUnit\": \"ns\",\n\"baseTimeNanoseconds\": ");
-	gp_json_unsigned(json, chrome->model->base_unix_ns - chrome->offset_ns);
+	gp_chrome_put_number(json, chrome->model->base_unix_ns - chrome->offset_ns);
 	gp_json_text(json, ",\n");
 	put_metadata(chrome);
 	gp_json_text(json, "\"traceEvents\": [");

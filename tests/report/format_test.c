@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "report/format.h"
@@ -32,6 +33,15 @@ static void means_keep_a_fraction_of_a_ns(void **state)
 	assert_string_equal(gp_format_ns_mean(999.94).text, "999.9ns");
 	assert_string_equal(gp_format_ns_mean(999.96).text, "1.000us");
 	assert_string_equal(gp_format_ns_mean(1e9).text, "1.000s");
+}
+
+static void estimates_may_be_any_double(void **state)
+{
+	(void)state;
+	assert_string_equal(gp_format_ns_about(1234.5).text, "1.234us");
+	assert_string_equal(gp_format_ns_about(-1).text, "0ns");
+	assert_string_equal(gp_format_ns_about(NAN).text, "0ns");
+	assert_string_equal(gp_format_ns_about(1e300).text, gp_format_ns(INT64_MAX).text);
 }
 
 static void sizes_are_binary(void **state)
@@ -86,6 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_have_four_digits_and_the_right_unit),
 		cmocka_unit_test(means_keep_a_fraction_of_a_ns),
+		cmocka_unit_test(estimates_may_be_any_double),
 		cmocka_unit_test(sizes_are_binary),
 		cmocka_unit_test(counts_are_grouped),
 		cmocka_unit_test(shares_never_round_something_to_nothing),

@@ -144,7 +144,8 @@ lint: all format-check script-check tidy
 	$(Q)tests/lint/symbols.sh $(O)
 
 format-check:
-	$(Q)clang-format --dry-run -Werror $(SOURCES)
+	$(Q)! clang-format --dry-run $(SOURCES) 2>&1 | sed -n 's/:.* code should be clang-formatted.*/: type make format/p' | \
+		sort -u | grep .
 script-check:
 	$(Q)shellcheck $(SCRIPTS)
 # What is delivered; .clang-tidy has the checks.

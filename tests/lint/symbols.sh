@@ -23,9 +23,15 @@ problem() {
 	problems=$((problems + 1))
 }
 
+# The lists hold spaces, tabs and newlines; with single spaces around every word a case finds a word.
+words() {
+	# shellcheck disable=SC2086
+	echo " "$*" "
+}
+
 check_object() {
 	for symbol in $(nm -u "$1" | awk '{ print $NF }'); do
-		case " $(echo $ALLOWED $SETUP) " in
+		case "$(words "$ALLOWED" "$SETUP")" in
 		*" $symbol "*) continue ;;
 		esac
 		case $symbol in
@@ -38,7 +44,7 @@ check_object() {
 # The way of a record through a program thread.
 check_hot_object() {
 	for symbol in $(nm -u "$1" | awk '{ print $NF }'); do
-		case " $(echo $SETUP) " in
+		case "$(words "$SETUP")" in
 		*" $symbol "*) problem "$1: uses $symbol on a program thread" ;;
 		esac
 	done

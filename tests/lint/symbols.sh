@@ -25,8 +25,8 @@ problem() {
 
 # The lists hold spaces, tabs and newlines; with single spaces around every word a case finds a word.
 words() {
-	# shellcheck disable=SC2086
-	echo " "$*" "
+	# shellcheck disable=SC2048,SC2086
+	echo "" $* ""
 }
 
 check_object() {

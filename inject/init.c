@@ -146,7 +146,8 @@ int InitializeInjection(void)
 	if (!atomic_flag_test_and_set(&started)) {
 		uint64_t begin_ticks = gp_clock_ticks();
 
-		gp_options_complain(environ);
+		if (!in_session()) /* gpuprof-run has done it, once */
+			gp_options_complain(environ);
 		gp_session_start(on_first_context);
 		start_up_ticks = gp_clock_ticks() - begin_ticks;
 	}

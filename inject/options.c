@@ -49,7 +49,7 @@ static void copy_value(char *target, bool *set, const char *value)
 
 static bool is_session(const char *name, size_t length)
 {
-	const char *session_name = GP_SESSION_VARIABLE + strlen(GP_OPTION_PREFIX);
+	const char *session_name = &GP_SESSION_VARIABLE[strlen(GP_OPTION_PREFIX)];
 
 	return strlen(session_name) == length && memcmp(session_name, name, length) == 0;
 }

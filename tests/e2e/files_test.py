@@ -190,6 +190,10 @@ class Trees(Case):
         result = self.run_program(["sh", "-c", f"{gpu} launch=5; {gpu} launch=7"], BARE)
         self.assertEqual(result.stderr.count("step_kernel"), 2, result.stderr)
 
+    def test_an_unknown_variable_gets_one_line_for_the_whole_tree(self):
+        result = self.run_tree("GPU launch=1; GPU launch=1", GPUPROF_OUTPUTS="x")
+        self.assertEqual(result.stderr.count("GPUPROF_OUTPUTS"), 1, result.stderr)
+
     def test_processes_that_do_not_use_the_gpu_leave_no_files(self):
         self.run_tree("GPU say=a; GPU launch=1; GPU say=b")
         self.assertEqual(len(self.files()), 2)

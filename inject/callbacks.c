@@ -9,7 +9,8 @@
 #include "inject/memory_call.h"
 
 /* One callback pair in this many is timed, for the summary's estimate of our own cost. */
-#define SAMPLE_EVERY 64u
+#define SAMPLE_EVERY        64u
+#define SAMPLES_PER_S_LEAST 50000u /* 20 us: a hundred times what a pair takes */
 
 /* Per thread: 24 bytes of static TLS. */
 static __thread struct {
@@ -122,6 +123,13 @@ static void on_enter(bool driver, const CUpti_CallbackData *data)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
 }
 
+/* A sample in which the thread lost its CPU, or waited for the writer, says nothing of what a
+ * callback takes. */
+static uint64_t plausible(uint64_t sample_ticks)
+{
+	return sample_ticks < gp_clock_ticks_per_second() / SAMPLES_PER_S_LEAST ? sample_ticks : 0;
+}
+
 static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
 	uint64_t now_ticks = gp_clock_ticks();
@@ -129,8 +137,9 @@ static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	if (!driver)
 		local.in_runtime = 0;
 	leave_call(driver, cbid, data, now_ticks);
-	gp_count_hook(local.entry_ticks != 0 ? local.entry_ticks + gp_clock_ticks() - now_ticks
-					     : 0);
+	gp_count_hook(local.entry_ticks != 0
+			      ? plausible(local.entry_ticks + gp_clock_ticks() - now_ticks)
+			      : 0);
 	local.entry_ticks = 0;
 }
 

@@ -16,7 +16,7 @@
 
 #define MESSAGE_BYTES       4352
 #define PROGRESS_EVERY_NS   100000000
-#define ROWS_OF_THE_SUMMARY 20
+#define ROWS_OF_THE_SUMMARY 12
 
 /* A trace being finished. */
 struct piece {

@@ -15,7 +15,8 @@
 
 struct gp_summary_options {
 	bool full_names;  /* kernel names demangled but not shortened */
-	size_t row_limit; /* rows of a table before "... N more"; 0 = all */
+	size_t row_limit; /* rows of a table before "... N more"; 0 = all, and gpuprof's telemetry
+			   */
 };
 
 /* Print one summary of all the models together. Returns 0, -EIO if out could not be written, or

@@ -394,7 +394,8 @@ int gp_summary_print_records(const struct gp_summary *summary)
 		print_notes(summary->out, summary->models[i], 2);
 	}
 	print_cost(summary);
-	print_telemetry(summary);
+	if (summary->options->row_limit == 0)
+		print_telemetry(summary);
 	return print_overheads(summary);
 }
 

@@ -8,7 +8,7 @@
 #include "report/summary.h"
 
 #define MESSAGE_BYTES 4352
-#define ROWS          20
+#define ROWS          12
 
 static const char usage[] =
 	"usage: gpuprof summary [options] FILE...\n"
@@ -16,7 +16,7 @@ static const char usage[] =
 	"Print a summary of trace files; several of one run become one.\n"
 	"\n"
 	"  -f, --full-names  kernel names in full, with parameters and template arguments\n"
-	"  -n, --rows N      rows per table (default 20; 0 = all)\n"
+	"  -n, --rows N      rows per table (default 12; 0 = all, and gpuprof's own counters)\n"
 	"  -h, --help        this text\n";
 
 enum parsed { RUN, DONE, WRONG };

@@ -242,18 +242,21 @@ static void every_loss_is_shown(void **state)
 	free(text);
 }
 
-/* Each counter alone shows up, whichever it is; when CUPTI last delivered is said of partial traces
+/* Each counter alone shows up where all rows are asked for, whichever it is; when CUPTI last delivered is said of partial traces
  * only. */
 static void no_counter_is_forgotten(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < GP_COUNTERS; i++) {
 		struct build b = build_ordinary(42);
+		struct gp_model *model;
 		char *text;
 
 		memset(b.model->counters, 0, sizeof(b.model->counters));
 		b.model->counters[i] = 987654;
-		text = summarize(&b);
+		model = build_end(&b);
+		text = print(&model, 1, 0);
+		gp_model_free(model);
 		if (i != GP_COUNTER_LAST_DELIVERY_TICKS && !strstr(text, "987,654") &&
 		    !strstr(text, "493.8us") && !strstr(text, "964.5KiB"))
 			fail_msg("counter %zu is not in:\n%s", i, text);

@@ -21,14 +21,15 @@
 #define GP_EMIT_WAIT_NS 100000000u
 
 enum gp_ring_place {
-	GP_RINGS_AUTO,	 /* the first of the following that works */
-	GP_RINGS_SHM,	 /* a file in /dev/shm */
-	GP_RINGS_FILE,	 /* a file beside the trace */
+	GP_RINGS_AUTO, /* the first of the following that works */
+	GP_RINGS_SHM,  /* a file in /dev/shm */
+	GP_RINGS_FILE, /* a file beside the trace */
 	GP_RINGS_MEMORY, /* private memory: up to one poll of the writer is lost if the process is killed */
 };
 
 struct gp_collector_config {
-	const char *trace_path; /* absolute path without suffix; ".2", ".3", ... is appended where NAME.gpuprof exists */
+	const char *
+		trace_path; /* absolute path without suffix; ".2", ".3", ... is appended where NAME.gpuprof exists */
 	enum gp_ring_place ring_place;
 };
 

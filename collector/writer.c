@@ -20,8 +20,8 @@
 #define MEMORY_POLL_NS                                                                             \
 	(10 * NS_PER_MS) /* what is lost when a process with rings in private memory is killed */
 #define ANCHOR_NS     (1000 * NS_PER_MS)
-#define MAX_NEW_RINGS 4  /* in a pass: they take time, and the other rings fill meanwhile */
-#define FIRST_RINGS 2
+#define MAX_NEW_RINGS 4 /* in a pass: they take time, and the other rings fill meanwhile */
+#define FIRST_RINGS   2
 #define MAX_ROUNDS    16 /* over the rings before the clock is looked at again */
 
 enum progress { STARTING, RUNNING, FAILED, DONE };

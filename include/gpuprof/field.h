@@ -28,7 +28,7 @@ enum { GP_RECORD_KINDS(X) };
 
 static const struct gp_field gp_fields[] = {
 #define GP_FIELD(record, member, width, how)                                                       \
-	{ GP_FIELD_KIND_##record, width, GP_RULE_##how, offsetof(struct gp_record_##record, member) },
+	{GP_FIELD_KIND_##record, width, GP_RULE_##how, offsetof(struct gp_record_##record, member)},
 #include "gpuprof/field.def"
 #undef GP_FIELD
 };

@@ -23,7 +23,7 @@ struct gp_option_row {
 
 static const struct gp_option_row gp_option_rows[] = {
 #define GP_OPTION(NAME, long_name, short_name, TYPE, value, argument, help)                        \
-	{ #NAME, long_name, short_name, GP_OPTION_##TYPE, value, argument, help },
+	{#NAME, long_name, short_name, GP_OPTION_##TYPE, value, argument, help},
 #include "gpuprof/option.def"
 #undef GP_OPTION
 };

@@ -38,22 +38,22 @@ struct gp_record {
 struct gp_record_call {
 	uint8_t kind;
 	uint8_t slots;
-	uint16_t api;	    /* GP_API_ID(domain, cbid); named by a GP_STRING_API definition */
+	uint16_t api;            /* GP_API_ID(domain, cbid); named by a GP_STRING_API definition */
 	uint32_t correlation_id; /* CUPTI's; GPU records of the work it started carry the same */
 	uint64_t start_ticks;
 	uint32_t duration_low_ticks;
 	uint16_t duration_high_ticks; /* bits 32..47 */
-	uint16_t status; /* the call's return code, 0 = success; and GP_CALL_CAPTURED */
-	uint32_t stack_id;	      /* 0 = not captured */
-	uint32_t context_id;	      /* 0 = no context was current */
+	uint16_t status;     /* the call's return code, 0 = success; and GP_CALL_CAPTURED */
+	uint32_t stack_id;   /* 0 = not captured */
+	uint32_t context_id; /* 0 = no context was current */
 };
 
 /*
  * In status: the call became a node of a graph under capture, so it has no GPU record; an allocation among them has
  * allocated nothing yet.
  */
-#define GP_CALL_CAPTURED    0x8000u
-#define GP_CALL_CODE(status) ((status) & 0x7fffu)
+#define GP_CALL_CAPTURED     0x8000u
+#define GP_CALL_CODE(status) ((status)&0x7fffu)
 
 enum gp_memory_op {
 	GP_MEMORY_ALLOC = 1, /* `bytes` came into being at `address` */
@@ -61,14 +61,14 @@ enum gp_memory_op {
 };
 
 enum gp_memory_kind {
-	GP_MEMORY_DEVICE = 1,	/* cudaMalloc and its relatives */
-	GP_MEMORY_ASYNC = 2,	/* stream-ordered, from a pool */
+	GP_MEMORY_DEVICE = 1, /* cudaMalloc and its relatives */
+	GP_MEMORY_ASYNC = 2,  /* stream-ordered, from a pool */
 	GP_MEMORY_MANAGED = 3,
-	GP_MEMORY_PINNED = 4,	/* page-locked host memory from CUDA */
+	GP_MEMORY_PINNED = 4,     /* page-locked host memory from CUDA */
 	GP_MEMORY_REGISTERED = 5, /* the program's host memory, page-locked by CUDA */
-	GP_MEMORY_ARRAY = 6,	/* arrays and mipmapped arrays; `address` is the handle */
-	GP_MEMORY_PHYSICAL = 7, /* cuMemCreate; `address` is the handle */
-	GP_MEMORY_IPC = 8,	/* another process's allocation, mapped here: not this process's bytes */
+	GP_MEMORY_ARRAY = 6,      /* arrays and mipmapped arrays; `address` is the handle */
+	GP_MEMORY_PHYSICAL = 7,   /* cuMemCreate; `address` is the handle */
+	GP_MEMORY_IPC = 8, /* another process's allocation, mapped here: not this process's bytes */
 	GP_MEMORY_KINDS
 };
 
@@ -80,10 +80,11 @@ struct gp_record_memory {
 	struct gp_record_call call;
 	uint64_t address; /* or handle, by memory_kind */
 	uint64_t bytes;
-	uint64_t pool;	  /* memory pool handle of an asynchronous allocation, else 0 */
-	uint8_t op;	  /* enum gp_memory_op */
+	uint64_t pool;       /* memory pool handle of an asynchronous allocation, else 0 */
+	uint8_t op;          /* enum gp_memory_op */
 	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the family of its API call */
-	uint16_t device_id;  /* device of the memory where the call names one, else that of the context */
+	uint16_t
+		device_id; /* device of the memory where the call names one, else that of the context */
 	uint32_t zero;
 };
 
@@ -153,7 +154,7 @@ struct gp_record_set {
 	uint32_t graph_id;
 	uint32_t value;
 	uint16_t memory_kind; /* as source_kind above */
-	uint16_t flags;	      /* 1 = asynchronous */
+	uint16_t flags;       /* 1 = asynchronous */
 	uint32_t channel_id;
 };
 
@@ -181,7 +182,7 @@ enum gp_string_space {
 /* A definition: text of length_bytes follows, the record fills (16 + length_bytes) up to slots. */
 struct gp_record_string {
 	uint8_t kind;
-	uint8_t slots; /* 0 */
+	uint8_t slots;  /* 0 */
 	uint16_t space; /* enum gp_string_space */
 	uint32_t id;
 	uint32_t value;
@@ -282,7 +283,7 @@ struct gp_record_anchor {
 	uint64_t monotonic_ns;
 	uint64_t realtime_ns;
 
-	uint64_t cupti_ns; /* 0 = not read at this anchor */
+	uint64_t cupti_ns;    /* 0 = not read at this anchor */
 	uint64_t cupti_ticks; /* tick read that belongs to cupti_ns */
 	uint64_t zero2[2];
 };
@@ -310,7 +311,8 @@ struct gp_record_usage {
 };
 
 enum gp_end_reason {
-	GP_END_EXIT = 1, /* the library was closed in an orderly way: nothing published is missing */
+	GP_END_EXIT =
+		1, /* the library was closed in an orderly way: nothing published is missing */
 };
 
 /* Last record of a trace that was closed in an orderly way. */
@@ -369,47 +371,52 @@ GP_RECORD_KINDS(X)
 /* ---- the API calls ---- */
 
 /* An API call's id: the driver API's numbers have the top bit set.  cbid is CUPTI's, stable. */
-#define GP_API_DRIVER	      0x8000u
+#define GP_API_DRIVER         0x8000u
 #define GP_API_CBID(api)      ((api)&0x7fffu)
 #define GP_API_IS_DRIVER(api) (((api)&GP_API_DRIVER) != 0)
 
 /* What an API call is for; the reader groups and checks by it. */
 enum gp_api_class {
 	GP_API_OTHER = 0,
-	GP_API_LAUNCH = 1,	 /* one kernel: must have exactly one kernel record */
+	GP_API_LAUNCH = 1,       /* one kernel: must have exactly one kernel record */
 	GP_API_GRAPH_LAUNCH = 2, /* any number of records */
-	GP_API_COPY = 3,	 /* a copy: usually one record; none within the host */
+	GP_API_COPY = 3,         /* a copy: usually one record; none within the host */
 	GP_API_SET = 4,
 	GP_API_ALLOC = 5,
 	GP_API_FREE = 6,
 	GP_API_SYNC = 7,
-	GP_API_CAPTURE_BEGIN = 8, /* until the matching end, launches of the thread or process are */
-	GP_API_CAPTURE_END = 9,	  /* recorded into a graph and have no GPU record of their own */
-	GP_API_CONTROL = 10,	  /* contexts, streams, modules, graphs, profiler control */
+	GP_API_CAPTURE_BEGIN =
+		8,              /* until the matching end, launches of the thread or process are */
+	GP_API_CAPTURE_END = 9, /* recorded into a graph and have no GPU record of their own */
+	GP_API_CONTROL = 10,    /* contexts, streams, modules, graphs, profiler control */
 	GP_API_CLASSES
 };
 
 /* ---- facts about the process: ids of GP_STRING_INFO ---- */
 
 enum gp_info {
-	GP_INFO_PROGRAM = 1,	/* base name of the program, or of the script an interpreter runs */
-	GP_INFO_COMMAND = 2,	/* the command line, NUL-separated as in /proc/self/cmdline */
-	GP_INFO_PID = 3,	/* decimal, in the process's own pid namespace */
+	GP_INFO_PROGRAM = 1, /* base name of the program, or of the script an interpreter runs */
+	GP_INFO_COMMAND = 2, /* the command line, NUL-separated as in /proc/self/cmdline */
+	GP_INFO_PID = 3,     /* decimal, in the process's own pid namespace */
 	GP_INFO_PARENT_PID = 4,
 	GP_INFO_HOST = 5,
-	GP_INFO_DIRECTORY = 6,	/* at start */
-	GP_INFO_VERSION = 7,	/* of gpuprof */
+	GP_INFO_DIRECTORY = 6,        /* at start */
+	GP_INFO_VERSION = 7,          /* of gpuprof */
 	GP_INFO_TICKS_PER_SECOND = 8, /* decimal, an estimate; anchors are exact */
-	GP_INFO_RING_FILE = 9,	/* absolute path of the ring file; absent = rings in private memory */
+	GP_INFO_RING_FILE =
+		9, /* absolute path of the ring file; absent = rings in private memory */
 	GP_INFO_CUPTI_VERSION = 10, /* decimal cuptiGetVersion() */
 	GP_INFO_CUPTI_PATH = 11,
 	GP_INFO_DRIVER_VERSION = 12, /* decimal cuDriverGetVersion() */
-	GP_INFO_OPTIONS = 13,	/* NAME=VALUE of every option that is not at its default, newlines between */
-	GP_INFO_CLOCK = 14,	/* "tsc" or "monotonic" */
-	GP_INFO_RANK = 15,	/* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...; absent = none */
+	GP_INFO_OPTIONS =
+		13, /* NAME=VALUE of every option that is not at its default, newlines between */
+	GP_INFO_CLOCK = 14, /* "tsc" or "monotonic" */
+	GP_INFO_RANK = 15,  /* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...; absent = none */
 	GP_INFO_BOOT_ID = 16,
-	GP_INFO_START_TIME = 17, /* field 22 of /proc/self/stat: with pid and boot id, this very process */
-	GP_INFO_NOTE = 18,	/* one sentence that the summary prints: a limitation met while recording */
+	GP_INFO_START_TIME =
+		17, /* field 22 of /proc/self/stat: with pid and boot id, this very process */
+	GP_INFO_NOTE =
+		18, /* one sentence that the summary prints: a limitation met while recording */
 	GP_INFO_LIMIT
 };
 

@@ -21,30 +21,30 @@
 
 #define GP_RING_FILE_MAGIC   "gprings1"
 #define GP_RING_HEADER_BYTES 4096u
-#define GP_RING_MAGIC	     0x676e6972u /* "ring" */
+#define GP_RING_MAGIC        0x676e6972u /* "ring" */
 
 struct gp_ring_file_header {
 	char magic[8]; /* GP_RING_FILE_MAGIC, written last */
 	uint32_t pid;
 	uint32_t zero;
-	uint64_t start_time;  /* field 22 of /proc/PID/stat */
-	char boot_id[40];     /* /proc/sys/kernel/random/boot_id, NUL-terminated */
+	uint64_t start_time;   /* field 22 of /proc/PID/stat */
+	char boot_id[40];      /* /proc/sys/kernel/random/boot_id, NUL-terminated */
 	char trace_path[1024]; /* absolute path of the trace it belongs to, NUL-terminated */
 };
 
 /* `_Atomic` is left out: the record side accesses head and tail through its own atomics. */
 struct gp_ring_header {
-	uint32_t magic; /* GP_RING_MAGIC, written last when the ring is made */
+	uint32_t magic;      /* GP_RING_MAGIC, written last when the ring is made */
 	uint32_t slot_count; /* power of two */
-	uint32_t ring;	 /* id, 0 = free, never used */
-	uint32_t thread; /* id of the owner; 0 = shared */
+	uint32_t ring;       /* id, 0 = free, never used */
+	uint32_t thread;     /* id of the owner; 0 = shared */
 	uint8_t zero1[48];
 	/* the producer's cache line */
 	uint64_t head;
 	uint64_t cached_tail; /* the producer's last view of tail */
-	uint64_t lost;	      /* records dropped because the ring stayed full */
-	uint64_t waits;	      /* times the producer waited for room */
-	uint64_t hooks;	      /* callbacks handled on this thread */
+	uint64_t lost;        /* records dropped because the ring stayed full */
+	uint64_t waits;       /* times the producer waited for room */
+	uint64_t hooks;       /* callbacks handled on this thread */
 	uint64_t hooks_sampled;
 	uint64_t hooks_sampled_ticks;
 	uint64_t nested_callbacks;

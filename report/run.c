@@ -25,7 +25,7 @@ struct run {
 	struct gp_run_options options;
 	struct gp_library library;
 	struct gp_session session;
-	struct gp_target target;
+	enum gp_target_bar bar;
 	struct gp_environment environment;
 	char message[MESSAGE_BYTES]; /* why a step failed, for the user */
 };
@@ -55,7 +55,7 @@ static void warn_of_unknown_variables(void)
 /* Where the program cannot be profiled it runs all the same, and so may what it starts. */
 static void warn_of_bar(const struct run *run)
 {
-	const char *text = gp_target_bar_text(run->target.bar);
+	const char *text = gp_target_bar_text(run->bar);
 
 	if (text)
 		fprintf(stderr, "gpuprof: %s runs unprofiled: %s\n", run->options.program[0], text);
@@ -66,7 +66,7 @@ static void warn_of_bar(const struct run *run)
 static bool must_not_preload(const struct run *run)
 {
 	return !run->library.by_loader_path &&
-	       (run->target.bar == GP_TARGET_MUSL || run->target.bar == GP_TARGET_OTHER_MACHINE);
+	       (run->bar == GP_TARGET_MUSL || run->bar == GP_TARGET_OTHER_MACHINE);
 }
 
 static int set_preload(struct run *run)
@@ -135,7 +135,8 @@ static int set_environment(struct run *run)
 					   run->session.path);
 	if (!error)
 		error = set_preload(run);
-	if (!error && run->target.asan)
+	/* gcc's address sanitizer ends a program that it is not the first library of; any process of the tree may be one */
+	if (!error)
 		error = gp_environment_append(&run->environment, "ASAN_OPTIONS",
 					      "verify_asan_link_order=0");
 	return error;
@@ -166,7 +167,7 @@ static int find_program(struct run *run)
 	int error = gp_target_find(program, path);
 
 	if (!error)
-		gp_target_look(path, &run->target);
+		run->bar = gp_target_look(path);
 	else if (error == -EACCES)
 		explain(run, error,
 			"cannot run %s: it is not an executable file; type: chmod +x %s, or "

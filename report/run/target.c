@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,14 @@
 #include <unistd.h>
 
 #define SCRIPT_DEPTH 4 /* the kernel follows as many */
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#error "which e_machine is this?"
+#endif
 
 /* A whole file, mapped. */
 struct image {
@@ -62,22 +70,22 @@ int gp_target_find(const char *program, char path[PATH_MAX])
 	return check_executable(path);
 }
 
-static bool map_file(const char *path, struct image *image)
+/* The image stays empty where the file cannot be read. */
+static void map_file(const char *path, struct image *image)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	void *bytes = MAP_FAILED;
 
 	if (fd < 0)
-		return false;
+		return;
 	if (!fstat(fd, &status) && status.st_size > 0)
 		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (bytes == MAP_FAILED)
-		return false;
+		return;
 	image->bytes = bytes;
 	image->size = (size_t)status.st_size;
-	return true;
 }
 
 /* length bytes at an offset, or NULL where the file has not got them. */
@@ -96,19 +104,12 @@ static const char *text_at(const struct image *image, uint64_t offset)
 	return image->bytes + offset;
 }
 
-static const ElfW(Phdr) *
-	header_at(const struct image *image, const ElfW(Ehdr) * elf, unsigned int i)
+static const Elf64_Phdr *find_header(const struct image *image, const Elf64_Ehdr *elf,
+				     uint32_t type)
 {
-	if (elf->e_phoff % sizeof(uint64_t))
-		return NULL;
-	return at(image, elf->e_phoff + (uint64_t)i * sizeof(ElfW(Phdr)), sizeof(ElfW(Phdr)));
-}
-
-static const ElfW(Phdr) *
-	find_header(const struct image *image, const ElfW(Ehdr) * elf, uint32_t type)
-{
-	for (unsigned int i = 0; i < elf->e_phnum; i++) {
-		const ElfW(Phdr) *header = header_at(image, elf, i);
+	for (uint64_t i = 0; i < elf->e_phnum && elf->e_phoff % sizeof(uint64_t) == 0; i++) {
+		const Elf64_Phdr *header =
+			at(image, elf->e_phoff + i * sizeof(*header), sizeof(*header));
 
 		if (header && header->p_type == type)
 			return header;
@@ -116,62 +117,19 @@ static const ElfW(Phdr) *
 	return NULL;
 }
 
-/* Where in the file a virtual address is; the file's size where it is not. */
-static uint64_t offset_of(const struct image *image, const ElfW(Ehdr) * elf, uint64_t address)
+static enum gp_target_bar look_at_elf(const struct image *image)
 {
-	for (unsigned int i = 0; i < elf->e_phnum; i++) {
-		const ElfW(Phdr) *header = header_at(image, elf, i);
+	const Elf64_Ehdr *elf = at(image, 0, sizeof(*elf));
+	const Elf64_Phdr *interpreter;
 
-		if (header && header->p_type == PT_LOAD && address >= header->p_vaddr &&
-		    address - header->p_vaddr < header->p_filesz)
-			return header->p_offset + (address - header->p_vaddr);
-	}
-	return image->size;
-}
-
-static bool needs_library(const struct image *image, const ElfW(Ehdr) * elf, const char *prefix)
-{
-	const ElfW(Phdr) *header = find_header(image, elf, PT_DYNAMIC);
-	const ElfW(Dyn) * entries;
-	uint64_t count, strings = image->size;
-
-	if (!header || header->p_offset % sizeof(uint64_t))
-		return false;
-	count = header->p_filesz / sizeof(*entries);
-	entries = at(image, header->p_offset, count * sizeof(*entries));
-	for (uint64_t i = 0; entries && i < count; i++)
-		if (entries[i].d_tag == DT_STRTAB)
-			strings = offset_of(image, elf, entries[i].d_un.d_ptr);
-	for (uint64_t i = 0; entries && i < count; i++)
-		if (entries[i].d_tag == DT_NEEDED &&
-		    !strncmp(text_at(image, strings + entries[i].d_un.d_val), prefix,
-			     strlen(prefix)))
-			return true;
-	return false;
-}
-
-static void look_at_elf(const struct image *image, struct gp_target *target)
-{
-	const ElfW(Ehdr) *elf = at(image, 0, sizeof(*elf));
-	const ElfW(Phdr) * interpreter;
-
-#if defined(__x86_64__)
-	const uint16_t machine = EM_X86_64;
-#elif defined(__aarch64__)
-	const uint16_t machine = EM_AARCH64;
-#else
-#error "which e_machine is this?"
-#endif
-	if (!elf || elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != machine) {
-		target->bar = GP_TARGET_OTHER_MACHINE;
-		return;
-	}
+	if (!elf || elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != OWN_MACHINE)
+		return GP_TARGET_OTHER_MACHINE;
 	interpreter = find_header(image, elf, PT_INTERP);
 	if (!interpreter)
-		target->bar = GP_TARGET_STATIC;
-	else if (strstr(text_at(image, interpreter->p_offset), "/ld-musl"))
-		target->bar = GP_TARGET_MUSL;
-	target->asan = needs_library(image, elf, "libasan.so");
+		return GP_TARGET_STATIC;
+	if (strstr(text_at(image, interpreter->p_offset), "/ld-musl"))
+		return GP_TARGET_MUSL;
+	return GP_TARGET_OPEN;
 }
 
 /* The interpreter of a "#!" line. */
@@ -204,26 +162,35 @@ static bool gains_privileges(const char *path)
 	       (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-void gp_target_look(const char *path, struct gp_target *target)
+static enum gp_target_bar look_at_file(const char *path, const struct image *image)
+{
+	enum gp_target_bar bar = GP_TARGET_OPEN;
+
+	if (image->size > SELFMAG && !memcmp(image->bytes, ELFMAG, SELFMAG))
+		bar = look_at_elf(image);
+	return bar == GP_TARGET_OPEN && gains_privileges(path) ? GP_TARGET_PRIVILEGED : bar;
+}
+
+enum gp_target_bar gp_target_look(const char *path)
 {
 	char program[PATH_MAX];
+	enum gp_target_bar bar = GP_TARGET_OPEN;
 	bool script = true;
 
-	memset(target, 0, sizeof(*target));
 	snprintf(program, sizeof(program), "%s", path);
 	for (int depth = 0; script && depth < SCRIPT_DEPTH; depth++) {
-		struct image image;
+		struct image image = {NULL, 0};
+		char interpreter[PATH_MAX] = "";
 
-		if (!map_file(program, &image))
-			return;
-		if (image.size > SELFMAG && !memcmp(image.bytes, ELFMAG, SELFMAG)) {
-			look_at_elf(&image, target);
-			if (target->bar == GP_TARGET_OPEN && gains_privileges(program))
-				target->bar = GP_TARGET_PRIVILEGED;
-		}
-		script = read_interpreter(&image, program);
-		munmap((void *)image.bytes, image.size);
+		map_file(program, &image);
+		script = read_interpreter(&image, interpreter);
+		if (!script) /* a script never gains privileges */
+			bar = look_at_file(program, &image);
+		if (image.bytes)
+			munmap((void *)image.bytes, image.size);
+		memcpy(program, interpreter, sizeof(program));
 	}
+	return bar;
 }
 
 const char *gp_target_bar_text(enum gp_target_bar bar)

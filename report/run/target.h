@@ -9,7 +9,6 @@
 #define REPORT_RUN_TARGET_H
 
 #include <limits.h>
-#include <stdbool.h>
 
 /* Why a preloaded library cannot get into a program. */
 enum gp_target_bar {
@@ -22,12 +21,6 @@ enum gp_target_bar {
 	GP_TARGET_BARS
 };
 
-struct gp_target {
-	enum gp_target_bar bar;
-	bool asan; /* linked with gcc's shared address sanitizer, which wants to be the first
-		      library */
-};
-
 /*
  * The file that execvp would run for this name.  Returns 0; -ENOENT; or -EACCES where there is a
  * file that cannot be executed.
@@ -35,7 +28,7 @@ struct gp_target {
 int gp_target_find(const char *program, char path[PATH_MAX]);
 
 /* Never fails: what cannot be read or is no ELF file bars nothing. */
-void gp_target_look(const char *path, struct gp_target *target);
+enum gp_target_bar gp_target_look(const char *path);
 
 /* The bar as the rest of "it runs unprofiled: ..."; NULL for GP_TARGET_OPEN. */
 const char *gp_target_bar_text(enum gp_target_bar bar);

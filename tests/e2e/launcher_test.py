@@ -328,8 +328,9 @@ class OtherPrograms(Case):
     def test_the_address_sanitizer_of_gcc(self):
         program = self.compile("sanitized", self.SOURCE, "gcc", "-fsanitize=address")
         for options in (None, "detect_leaks=0"):
-            result = self.run_program([program], options=["-q"], ASAN_OPTIONS=options)
-            self.assertEqual((result.returncode, result.stderr), (7, ""))
+            for command in ([program], ["sh", "-c", f"{program}; exit $?"]):
+                result = self.run_program(command, options=["-q"], ASAN_OPTIONS=options)
+                self.assertEqual((result.returncode, result.stderr), (7, ""))
 
 
 class Words(Case):

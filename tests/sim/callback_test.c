@@ -61,7 +61,7 @@ static void fail_early_and_late(void)
 	enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
 	enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
 	REQUIRE(cudaLaunchKernel(&not_a_kernel, one, one, NULL, 0, NULL) ==
-		cudaErrorInvalidDeviceFunction);
+		cudaErrorInvalidResourceHandle);
 	REQUIRE(client.call_count == 2);
 	REQUIRE(cudaLaunchKernel(&empty_kernel, one, large, NULL, 0, NULL) ==
 		cudaErrorInvalidValue);

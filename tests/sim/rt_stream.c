@@ -118,7 +118,7 @@ cudaError_t sim_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, 
 	CUkernel kernel = sim_rt_kernel(func);
 
 	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
+		return cudaErrorInvalidResourceHandle;
 	return sim_rt_result(cuLaunchKernel((CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z,
 					    blockDim.x, blockDim.y, blockDim.z,
 					    (unsigned int)sharedMem, stream, args, NULL));
@@ -130,7 +130,7 @@ cudaError_t sim_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3
 	CUkernel kernel = sim_rt_kernel(func);
 
 	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
+		return cudaErrorInvalidResourceHandle;
 	return sim_rt_result(cuLaunchCooperativeKernel(
 		(CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
 		blockDim.z, (unsigned int)sharedMem, stream, args));
@@ -142,7 +142,7 @@ cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
 	CUlaunchConfig c = {0};
 
 	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
+		return cudaErrorInvalidResourceHandle;
 	c.gridDimX = config->gridDim.x;
 	c.gridDimY = config->gridDim.y;
 	c.gridDimZ = config->gridDim.z;

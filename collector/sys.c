@@ -195,6 +195,17 @@ int gp_sys_file_id(int fd, struct gp_file_id *id)
 	return 0;
 }
 
+int gp_sys_length(int fd, uint64_t *bytes)
+{
+	struct stat status;
+	long result = call2(SYS_fstat, fd, (long)&status);
+
+	if (result < 0)
+		return (int)result;
+	*bytes = (uint64_t)status.st_size;
+	return 0;
+}
+
 int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes)
 {
 	struct statfs status;

@@ -50,6 +50,7 @@ struct gp_file_id {
 };
 
 int gp_sys_file_id(int fd, struct gp_file_id *id);
+int gp_sys_length(int fd, uint64_t *bytes);
 
 /* The type (statfs f_type) and free bytes of the file system that holds an open file. */
 int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes);

@@ -83,6 +83,26 @@ static void undo(struct gp_tracefile *file, size_t written)
 		file->bytes += written;
 }
 
+/* Known by its length: an inode's number soon belongs to another file, and changes on some file
+ * systems. */
+static int reopen(struct gp_tracefile *file)
+{
+	uint64_t bytes;
+	int fd = gp_sys_open(file->path, O_WRONLY | O_APPEND, 0);
+	int error;
+
+	if (fd < 0)
+		return fd;
+	error = gp_sys_length(fd, &bytes);
+	if (!error && bytes != file->bytes)
+		error = -ESTALE;
+	if (error)
+		gp_sys_close(fd);
+	else
+		file->fd = fd;
+	return error;
+}
+
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
 	uint32_t payload_bytes = chunk->header.payload_bytes;
@@ -90,12 +110,10 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	size_t needed = before + sizeof(chunk->header) + payload_bytes;
 	size_t bytes = before + sizeof(chunk->header) + gp_chunk_padded_bytes(payload_bytes);
 	size_t written;
-	int error;
+	int error = file->fd < 0 ? reopen(file) : 0;
 
-	if (file->fd < 0)
-		file->fd = gp_sys_open(file->path, O_WRONLY | O_APPEND, 0);
-	if (file->fd < 0)
-		return file->fd;
+	if (error)
+		return error;
 	seal(chunk, file->sequence);
 	written = gp_sys_write(file->fd,
 			       (const char *)chunk + offsetof(struct gp_chunk, header) - before,

@@ -37,7 +37,8 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path);
 /*
  * Append a chunk: its payload, and of its header payload_bytes, records, position, position_slots,
  * ring and thread, are set. 0, or -errno: then no part of it counts, and the next one will stand at
- * a place where readers find it.
+ * a place where readers find it.  -ESTALE: the file is not as we left it, so that its
+ * name may be another file's by now.
  */
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk);
 

@@ -125,6 +125,26 @@ static void a_file_that_went_away_is_an_error(void **unused)
 	assert_int_equal(gp_tracefile_append(&file, &chunk), -ELOOP);
 }
 
+/* Somebody removed the trace and put a file of his own under its name. */
+static void a_file_of_somebody_else_is_left_alone(void **unused)
+{
+	struct gp_tracefile file;
+	struct stat status;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(gp_tracefile_create(&file, path_of("s")), 0);
+	assert_int_equal(rename(file.path, path_of("kept")), 0);
+	fd = open(file.path, O_WRONLY | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	fill(1);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ESTALE);
+	assert_int_equal(stat(file.path, &status), 0);
+	assert_int_equal(status.st_size, 0);
+	assert_int_equal(file.fd, -1);
+}
+
 /* ---- writes that go wrong ---- */
 
 static long (*real_call)(long, long, long, long, long, long, long);
@@ -211,6 +231,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_go_on_where_one_exists, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bad_names_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(chunks_can_be_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_of_somebody_else_is_left_alone, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_went_away_is_an_error, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_torn_write_is_taken_back, set_up, tear_down),

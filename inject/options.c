@@ -76,7 +76,10 @@ void gp_options_read(char *const *environment)
 
 const char *gp_option_text(enum gp_option option)
 {
-	return is_set[option] ? values[option] : gp_option_rows[option].value;
+	const struct gp_option_row *row = &gp_option_rows[option];
+	bool is_right = row->type != GP_OPTION_CHOICE || gp_option_has_choice(row, values[option]);
+
+	return is_set[option] && is_right ? values[option] : row->value;
 }
 
 static bool parse_number(const char *text, uint64_t *number)
@@ -113,13 +116,17 @@ const char *gp_option_session(void)
 
 static void complain_about_value(int option)
 {
+	const struct gp_option_row *row = &gp_option_rows[option];
+	const char *right = NULL;
 	uint64_t number;
 
-	if (gp_option_rows[option].type == GP_OPTION_NUMBER && is_set[option] &&
-	    !parse_number(values[option], &number))
-		gp_say("%s%s=%s is not a number; using %s", GP_OPTION_PREFIX,
-		       gp_option_rows[option].variable, values[option],
-		       gp_option_rows[option].value);
+	if (row->type == GP_OPTION_NUMBER && !parse_number(values[option], &number))
+		right = "a number";
+	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, values[option]))
+		right = row->argument;
+	if (is_set[option] && right != NULL)
+		gp_say("%s%s=%s is not %s; using %s", GP_OPTION_PREFIX, row->variable,
+		       values[option], right, row->value);
 }
 
 void gp_options_complain(char *const *environment)

@@ -15,7 +15,7 @@
  * the environment. */
 void gp_options_read(char *const *environment);
 
-/* Text of an option: from the environment, else the default; never NULL. */
+/* Text of an option: from the environment if it is one of the option's choices, else the default; never NULL. */
 const char *gp_option_text(enum gp_option option);
 
 /* Number of an option; a value that is no number, or not within [least, most], is replaced by the

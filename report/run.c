@@ -26,6 +26,7 @@ struct run {
 	struct gp_library library;
 	struct gp_session session;
 	enum gp_target_bar bar;
+	bool stands_aside; /* for the tool that CUDA_INJECTION64_PATH names */
 	struct gp_environment environment;
 	char message[MESSAGE_BYTES]; /* why a step failed, for the user */
 };
@@ -142,6 +143,20 @@ static int set_environment(struct run *run)
 	return error;
 }
 
+/* The driver loads one library: where another tool's is named, ours stands aside. */
+static void look_for_other_injection(struct run *run)
+{
+	const char *path = gp_environment_get(&run->environment, "CUDA_INJECTION64_PATH");
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	run->stands_aside = path && *path && strcmp(name ? name + 1 : path, "libgpuprof.so") != 0;
+	if (run->stands_aside && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
+		fprintf(stderr,
+			"gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be "
+			"recorded; to profile, type: unset CUDA_INJECTION64_PATH\n",
+			path);
+}
+
 static int prepare(struct run *run)
 {
 	int error = gp_library_find(&run->library, run->message, sizeof(run->message));
@@ -155,6 +170,8 @@ static int prepare(struct run *run)
 			       "set TMPDIR to one that can be written",
 			       strerror(-error));
 	error = set_environment(run);
+	if (!error)
+		look_for_other_injection(run);
 	if (error == -ENOMEM)
 		explain(run, error, "out of memory before the program was started");
 	return error;
@@ -199,7 +216,7 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 
 	if (count)
 		gp_finish(traces, count, &options);
-	else if (!options.quiet)
+	else if (!options.quiet && !run->stands_aside)
 		fprintf(stderr, "gpuprof: %s did not use the GPU: nothing was recorded\n",
 			run->options.program[0]);
 }

@@ -2,7 +2,10 @@
 #ifndef GPUPROF_OPTION_H
 #define GPUPROF_OPTION_H
 
-enum gp_option_type { GP_OPTION_TEXT, GP_OPTION_NUMBER, GP_OPTION_FLAG };
+#include <stdbool.h>
+#include <string.h>
+
+enum gp_option_type { GP_OPTION_TEXT, GP_OPTION_NUMBER, GP_OPTION_FLAG, GP_OPTION_CHOICE };
 
 enum gp_option {
 #define GP_OPTION(NAME, long_name, short_name, TYPE, value, argument, help) GP_OPTION_ID_##NAME,
@@ -27,6 +30,20 @@ static const struct gp_option_row gp_option_rows[] = {
 #include "gpuprof/option.def"
 #undef GP_OPTION
 };
+
+/* Whether a value is one of the words of an option of type CHOICE. */
+static inline bool gp_option_has_choice(const struct gp_option_row *row, const char *value)
+{
+	size_t length = strlen(value);
+
+	for (const char *word = row->argument; word != NULL; word = strchr(word, '|')) {
+		word += *word == '|';
+		if (strncmp(word, value, length) == 0 &&
+		    (word[length] == '|' || word[length] == '\0'))
+			return length > 0;
+	}
+	return false;
+}
 
 #define GP_OPTION_PREFIX "GPUPROF_"
 

@@ -85,18 +85,29 @@ static const char *inherited_value(const struct gp_option_row *row)
 	return value && *value ? value : row->value;
 }
 
+/* What a value should have been, or NULL if it is right. */
+static const char *expected(const struct gp_option_row *row, const char *value)
+{
+	if (row->type == GP_OPTION_NUMBER && !is_number(value))
+		return "a number";
+	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value))
+		return row->argument;
+	return NULL;
+}
+
 static int fill_in(struct gp_run_options *options, char *message, size_t message_bytes)
 {
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
+		const char *right;
 
 		if (!options->given[i])
 			options->values[i] = inherited_value(row);
-		if (row->type != GP_OPTION_NUMBER || is_number(options->values[i]))
+		right = expected(row, options->values[i]);
+		if (right == NULL)
 			continue;
-		snprintf(message, message_bytes,
-			 "--%s (" GP_OPTION_PREFIX "%s) needs a number, not '%s'", row->long_name,
-			 row->variable, options->values[i]);
+		snprintf(message, message_bytes, "--%s (" GP_OPTION_PREFIX "%s) needs %s, not '%s'",
+			 row->long_name, row->variable, right, options->values[i]);
 		return -EINVAL;
 	}
 	return 0;

@@ -411,6 +411,12 @@ class Words(Case):
         result = self.run_program(["true"])
         self.assert_one_line(result.stderr, "did not use the GPU")
 
+    def test_another_injected_tool_is_named(self):
+        result = self.run_program([*support.GPU, "launch=1"], LAUNCHED, CUDA_INJECTION64_PATH="/opt/other/libtool.so")
+        self.assertEqual(result.returncode, 0)
+        self.assert_one_line(result.stderr, "/opt/other/libtool.so", "unset CUDA_INJECTION64_PATH")
+        self.assertEqual(self.files(), [])
+
     def test_quiet_is_quiet(self):
         for way in ({"options": ["-q"]}, {"GPUPROF_QUIET": "1"}):
             result = self.run_program(["true"], **way)

@@ -18,6 +18,8 @@ static char *environment[] = {
 	"GPUPROF_FLUSH_MS=20",
 	"GPUPROF_CHROME_LIMIT=many",
 	"GPUPROF_QUIET=1",
+	"GPUPROF_RINGS=mem",
+	"GPUPROF_TRACE=api-all",
 	"GPUPROF_SESSION=/tmp/session",
 	"GPUPROF_OUTPUTS=misspelt",
 	"GPUPROF_FLUSH_TIMEOUT_S=",
@@ -45,7 +47,7 @@ static void defaults_stand_for_the_rest(void **state)
 {
 	(void)state;
 	assert_string_equal(gp_option_text(GP_OPTION_ID_SUMMARY), "stderr");
-	assert_string_equal(gp_option_text(GP_OPTION_ID_RINGS), "auto");
+	assert_string_equal(gp_option_text(GP_OPTION_ID_CHROME), "json");
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S, 1, 86400), 30);
 }
 
@@ -54,6 +56,9 @@ static void nonsense_becomes_the_default(void **state)
 	(void)state;
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT, 0, UINT64_MAX), 2000000);
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S, 0, 3600), 5);
+	/* a choice that begins as one does is none */
+	assert_string_equal(gp_option_text(GP_OPTION_ID_RINGS), "auto");
+	assert_string_equal(gp_option_text(GP_OPTION_ID_TRACE), "api-all");
 	/* a number outside of what is sensible, too */
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_MS, 100, 1000), 50);
 }
@@ -66,6 +71,8 @@ static void every_default_is_of_its_type(void **state)
 
 		if (gp_option_rows[i].type == GP_OPTION_NUMBER)
 			assert_true(*value != '\0' && strspn(value, "0123456789") == strlen(value));
+		if (gp_option_rows[i].type == GP_OPTION_CHOICE)
+			assert_true(gp_option_has_choice(&gp_option_rows[i], value));
 		if (gp_option_rows[i].type == GP_OPTION_FLAG)
 			assert_true(strcmp(value, "0") == 0 || strcmp(value, "1") == 0);
 	}
@@ -88,6 +95,7 @@ static void complaints_name_the_variable(void **state)
 	close(saved);
 	assert_non_null(strstr(text, "GPUPROF_OUTPUTS"));
 	assert_non_null(strstr(text, "GPUPROF_CHROME_LIMIT=many"));
+	assert_non_null(strstr(text, "GPUPROF_RINGS=mem is not auto|shm|file|memory; using auto"));
 	assert_null(strstr(text, "GPUPROF_SESSION"));
 	assert_null(strstr(text, "GPUPROFOUTPUT="));
 	assert_null(strstr(text, "GPUPROF_FLUSH_MS"));

@@ -51,13 +51,15 @@ static void test_every_row_of_the_table_is_an_option(void **state)
 	(void)state;
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
+		const char *value = row->type == GP_OPTION_CHOICE ? row->value : "7";
 		char word[64];
 
-		snprintf(word, sizeof(word), "--%s%s", row->long_name,
-			 row->type == GP_OPTION_FLAG ? "" : "=7");
+		snprintf(word, sizeof(word), "--%s%s%s", row->long_name,
+			 row->type == GP_OPTION_FLAG ? "" : "=",
+			 row->type == GP_OPTION_FLAG ? "" : value);
 		assert_int_equal(PARSE(word, "program"), 0);
 		assert_true(options.given[i]);
-		assert_string_equal(options.values[i], row->type == GP_OPTION_FLAG ? "1" : "7");
+		assert_string_equal(options.values[i], row->type == GP_OPTION_FLAG ? "1" : value);
 	}
 }
 

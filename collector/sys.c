@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
 #define PAGE_BYTES     4096u
-#define STACK_BYTES    (256u << 10) /* the program's static TLS comes out of it */
+#define STACK_BYTES    (256u << 10) /* CUPTI flushes on one of ours */
 #define NS_PER_SECOND  1000000000u
 
 static long kernel_call(long number, long a, long b, long c, long d, long e, long f)
@@ -30,6 +31,24 @@ static long kernel_call(long number, long a, long b, long c, long d, long e, lon
 	return result;
 }
 
+static int add_tls(struct dl_phdr_info *object, size_t size, void *total_bytes)
+{
+	(void)size;
+	for (int i = 0; i < object->dlpi_phnum; i++)
+		if (object->dlpi_phdr[i].p_type == PT_TLS)
+			*(size_t *)total_bytes += object->dlpi_phdr[i].p_memsz;
+	return 0;
+}
+
+/* The C library takes every thread's copy of the program's thread-local variables out of its stack. */
+static size_t stack_bytes(void)
+{
+	size_t tls_bytes = 0;
+
+	dl_iterate_phdr(add_tls, &tls_bytes);
+	return STACK_BYTES + (tls_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
 static int create_thread(pthread_t *thread, void *(*body)(void *))
 {
 	pthread_attr_t attributes;
@@ -38,11 +57,9 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 	error = pthread_attr_init(&attributes);
 	if (error)
 		return -error;
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setstacksize(&attributes, stack_bytes());
 	error = pthread_create(thread, &attributes, body, NULL);
 	pthread_attr_destroy(&attributes);
-	if (error == EINVAL) /* static TLS larger than our stack */
-		error = pthread_create(thread, NULL, body, NULL);
 	return -error;
 }
 

@@ -18,7 +18,8 @@
 struct gp_sys {
 	/* system call `number`; result or -errno */
 	long (*call)(long number, long a, long b, long c, long d, long e, long f);
-	/* start a thread with all signals blocked and a small stack; 0 or -errno */
+	/* start a thread with all signals blocked and a small stack, besides what its
+	 * thread-local variables take; 0 or -errno */
 	int (*thread)(pthread_t *thread, void *(*body)(void *));
 };
 

@@ -218,24 +218,16 @@ static void *fetching_thread(void *unused)
 	return NULL;
 }
 
-/* All signals blocked: the program's handlers never run on our thread. */
 int gp_session_start_fetching(void)
 {
-	sigset_t all, before;
-	pthread_attr_t attributes;
 	pthread_t thread;
+	int error = gp_sys.thread(&thread, fetching_thread);
 
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, 256 * 1024); /* CUPTI flushes on it */
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(&thread, &attributes, fetching_thread, NULL);
-
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	session.fetching = error == 0;
-	return -error;
+	if (error)
+		return error;
+	pthread_detach(thread);
+	session.fetching = true;
+	return 0;
 }
 
 void gp_session_finish(uint64_t timeout_ns)

@@ -71,7 +71,7 @@ static void seal(struct gp_chunk *chunk, uint64_t sequence)
 	       sizeof(chunk->zeros));
 	header->magic = GP_CHUNK_MAGIC;
 	header->sequence = sequence;
-	header->zero = 0;
+	header->form = GP_CHUNK_PACKED;
 	header->crc = gp_crc32c((const char *)chunk + offsetof(struct gp_chunk, header) + unchecked,
 				sizeof(*header) - unchecked + header->payload_bytes);
 }

@@ -199,16 +199,15 @@ int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
 	return 0;
 }
 
-/* The number of slots of the record at `record`, 0 if it cannot be. */
-static size_t slots_of(const uint8_t *record)
+size_t gp_decode_record_slots(const uint8_t *slot)
 {
 	struct gp_record head;
 	struct gp_record_string string;
 
-	memcpy(&head, record, sizeof(head));
+	memcpy(&head, slot, sizeof(head));
 	if (head.kind != GP_RECORD_STRING)
 		return head.slots;
-	memcpy(&string, record, sizeof(string));
+	memcpy(&string, slot, sizeof(string));
 	return string.length_bytes <= GP_STRING_MAX_BYTES ? gp_string_slots(string.length_bytes)
 							  : 0;
 }
@@ -218,7 +217,7 @@ int gp_decode_slots(const uint8_t *slots, size_t slot_count, const struct gp_rec
 {
 	for (size_t at = 0; at < slot_count;) {
 		const uint8_t *from = slots + at * GP_SLOT_BYTES;
-		size_t used = slots_of(from), needed;
+		size_t used = gp_decode_record_slots(from), needed;
 		union gp_any_record record;
 		int result;
 

@@ -45,4 +45,7 @@ int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
 int gp_decode_slots(const uint8_t *slots, size_t slot_count, const struct gp_record_sink *sink,
 		    struct gp_decoded *decoded);
 
+/* The number of slots of the record that begins at `slot`; 0 if it cannot be one. */
+size_t gp_decode_record_slots(const uint8_t *slot);
+
 #endif

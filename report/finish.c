@@ -23,6 +23,7 @@ struct piece {
 	const char *path;
 	const struct gp_model *model; /* NULL = it could not be read */
 	int lock;                     /* descriptor of the trace, locked; -1 = none */
+	int save_to;                  /* the same if the trace may be added to, else -1 */
 	char *chrome_path;            /* the Chrome trace, once it is written */
 };
 
@@ -65,13 +66,25 @@ static void show_progress(void *context)
 
 /* ---- one trace ---- */
 
-/* False if another process holds the lock. Where locks do not work, both may write: each replaces a
- * whole file. */
+/*
+ * False if another process holds the lock. Where locks do not work, both may write their outputs:
+ * each replaces a whole file; but nothing is added to the trace.
+ */
 static bool lock(struct piece *piece)
 {
-	piece->lock = open(piece->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return piece->lock < 0 || flock(piece->lock, LOCK_EX | LOCK_NB) == 0 ||
-	       errno != EWOULDBLOCK;
+	bool writable;
+
+	piece->lock = open(piece->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+	writable = piece->lock >= 0;
+	if (!writable)
+		piece->lock = open(piece->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (piece->lock < 0)
+		return true;
+	if (flock(piece->lock, LOCK_EX | LOCK_NB) != 0)
+		return errno != EWOULDBLOCK;
+	if (writable)
+		piece->save_to = piece->lock;
+	return true;
 }
 
 static int write_chrome(struct finishing *f, const struct gp_model *model, const char *path,
@@ -111,6 +124,7 @@ static void export_piece(struct finishing *f, struct piece *piece, const struct 
 static void take_piece(struct finishing *f, struct piece *piece)
 {
 	struct gp_model **model = &f->models[f->model_count];
+	struct gp_load_options options = {.progress = show_progress, .progress_context = f};
 	char message[MESSAGE_BYTES];
 	int result;
 
@@ -120,8 +134,8 @@ static void take_piece(struct finishing *f, struct piece *piece)
 		fail(f, -EBUSY, message);
 		return;
 	}
-	result = gp_model_load_watched(piece->path, show_progress, f, model, message,
-				       sizeof(message));
+	options.save_to = piece->save_to;
+	result = gp_model_load_with(piece->path, &options, model, message, sizeof(message));
 	if (result != 0) {
 		fail(f, result, message);
 		return;
@@ -253,7 +267,7 @@ static int prepare(struct finishing *f, char *const *traces, size_t count)
 	}
 	f->piece_count = count;
 	for (size_t i = 0; i < count; i++)
-		f->pieces[i] = (struct piece){.path = traces[i], .lock = -1};
+		f->pieces[i] = (struct piece){.path = traces[i], .lock = -1, .save_to = -1};
 	return 0;
 }
 

@@ -21,7 +21,8 @@ struct gp_finish_options {
 
 /*
  * Finish the traces: write NAME.json beside each NAME.gpuprof, print the summary and the lines that
- * name the files. A trace that another process is finishing, or that cannot be read, gets a line
+ * name the files. What the ring file of a dead process still holds is moved into its trace where
+ * that can be written. A trace that another process is finishing, or that cannot be read, gets a line
  * and is left out. Returns 0, or the negative errno value of the first failure; each failure has
  * printed its line on stderr.
  */

@@ -7,6 +7,7 @@
 
 #include "report/array.h"
 #include "report/recover.h"
+#include "report/save.h"
 #include "report/trace_read.h"
 
 #define CHUNKS_PER_PROGRESS 64
@@ -20,18 +21,21 @@ struct covered {
 struct reading {
 	struct gp_load load;
 	struct gp_trace *trace;
+	const struct gp_load_options *options;
 	struct gp_decoded decoded;
+	struct gp_decoded recovered; /* from rings */
+	uint64_t next_sequence;
+	bool is_saved;  /* the file has all that was in the rings */
+	bool saved_now; /* since we read it */
 	struct covered *covered;
 	uint32_t covered_count, covered_capacity;
 	struct gp_rings rings;
-	void (*progress)(void *context);
-	void *progress_context;
 };
 
 static void show_progress(const struct reading *r)
 {
-	if (r->progress)
-		r->progress(r->progress_context);
+	if (r->options->progress)
+		r->options->progress(r->options->progress_context);
 }
 
 /* ---- the chunks ---- */
@@ -53,16 +57,36 @@ static int note_covered(struct reading *r, const struct gp_chunk_header *h)
 	return 0;
 }
 
+/* A chunk that was saved from a ring, or of ring 0: the end of the saving. */
+static int take_saved(struct reading *r, const struct gp_chunk *chunk)
+{
+	struct gp_record_sink sink = {gp_take_record, &r->load};
+	const struct gp_chunk_header *h = &chunk->header;
+
+	r->is_saved = h->ring == 0;
+	if (h->payload_bytes % GP_SLOT_BYTES != 0)
+		r->decoded.unknown++;
+	return gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink,
+			       h->ring == 0 ? &r->decoded : &r->recovered);
+}
+
 static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 {
 	struct gp_record_sink sink = {gp_take_record, &r->load};
 	const struct gp_chunk_header *h = &chunk->header;
 
+	r->next_sequence = h->sequence + 1;
 	if (note_covered(r, h) != 0)
 		return -ENOMEM;
 	r->load.ring_thread = h->thread;
 	r->load.record_thread = 0;
-	return gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink, &r->decoded);
+	if (h->form == GP_CHUNK_SLOTS)
+		return take_saved(r, chunk);
+	if (h->form == GP_CHUNK_PACKED)
+		return gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
+					 &r->decoded);
+	r->decoded.unknown += h->records;
+	return 0;
 }
 
 /* Every chunk from where the last call ended to the end that the file has now. */
@@ -91,31 +115,32 @@ static uint64_t number_of(const char *text)
 /* What the rings counted after the counters were last written to the file. */
 static void raise_counters(struct gp_model *m, const struct gp_rings *rings)
 {
-	const struct {
-		enum gp_counter counter;
-		uint64_t value;
-	} counts[] = {
-		{GP_COUNTER_LOST_RING_FULL, rings->lost},
-		{GP_COUNTER_RING_WAITS, rings->waits},
-		{GP_COUNTER_HOOKS, rings->hooks},
-		{GP_COUNTER_HOOKS_SAMPLED, rings->hooks_sampled},
-		{GP_COUNTER_HOOKS_SAMPLED_TICKS, rings->hooks_sampled_ticks},
-		{GP_COUNTER_NESTED_CALLBACKS, rings->nested_callbacks},
-	};
-
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		if (counts[i].value > m->counters[counts[i].counter])
-			m->counters[counts[i].counter] = counts[i].value;
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (rings->counters[i] > m->counters[i])
+			m->counters[i] = rings->counters[i];
 }
 
-static int take_rings(struct reading *r)
+/* Where that fails all is as before: the ring file stays, and is read again next time. */
+static void save(struct reading *r)
+{
+	const struct gp_saving saving = {
+		.trace = r->options->save_to,
+		.state = gp_trace_state(r->trace),
+		.sequence = r->next_sequence,
+		.is_saved = r->is_saved,
+		.ring_path = r->load.model->info[GP_INFO_RING_FILE],
+		.rings = &r->rings,
+		.counters = r->load.model->counters,
+	};
+
+	r->saved_now = gp_save_rings(&saving) == 0;
+}
+
+static int decode_rings(struct reading *r)
 {
 	struct gp_record_sink sink = {gp_take_record, &r->load};
-	struct gp_decoded recovered = {0};
 	int result = 0;
 
-	for (uint32_t i = 0; i < r->covered_count; i++)
-		gp_rings_cover(&r->rings, r->covered[i].ring, r->covered[i].end);
 	for (uint32_t i = 0; i < r->rings.count && result == 0; i++) {
 		const struct gp_ring *ring = &r->rings.rings[i];
 		const uint8_t *slots;
@@ -124,13 +149,19 @@ static int take_rings(struct reading *r)
 		r->load.ring_thread = ring->thread;
 		r->load.record_thread = 0;
 		if (count > 0)
-			result = gp_decode_slots(slots, count, &sink, &recovered);
+			result = gp_decode_slots(slots, count, &sink, &r->recovered);
 	}
-	raise_counters(r->load.model, &r->rings);
-	r->decoded.unknown += recovered.unknown;
-	if (!r->load.model->losses.live)
-		r->load.model->losses.recovered_records = recovered.records;
 	return result;
+}
+
+static int take_rings(struct reading *r, bool are_abandoned)
+{
+	for (uint32_t i = 0; i < r->covered_count; i++)
+		gp_rings_cover(&r->rings, r->covered[i].ring, r->covered[i].end);
+	raise_counters(r->load.model, &r->rings);
+	if (are_abandoned && !r->load.model->losses.closed)
+		save(r);
+	return decode_rings(r);
 }
 
 static int note_rings_missing(struct reading *r, const char *ring_path, int error)
@@ -160,18 +191,21 @@ static int recover(struct reading *r)
 	struct gp_process process = {(uint32_t)number_of(m->info[GP_INFO_PID]),
 				     number_of(m->info[GP_INFO_START_TIME]),
 				     m->info[GP_INFO_BOOT_ID]};
+	bool abandoned;
 	int found, result;
 
 	m->losses.live = gp_process_is_live(&process);
+	abandoned = ring_path && r->options->save_to >= 0 &&
+		    gp_rings_are_abandoned(ring_path, r->options->save_to, &process);
 	found = ring_path ? gp_rings_read(ring_path, m->path, &process, &r->rings) : 0;
 	result = take_chunks(r);
 	if (result == 0 && found == 0)
-		result = take_rings(r);
+		result = take_rings(r, abandoned);
 	if (m->losses.closed)
 		m->losses.live = false;
 	else if (result == 0 && found == -ENOMEM)
 		result = -ENOMEM;
-	else if (result == 0 && found < 0)
+	else if (result == 0 && found < 0 && !r->is_saved)
 		result = note_rings_missing(r, ring_path, found);
 	return result;
 }
@@ -186,9 +220,11 @@ static void account_for_file(struct reading *r)
 	losses->damaged_bytes = state->damaged_bytes;
 	if (!state->rest_is_cut)
 		losses->damaged_bytes += state->rest_bytes;
-	else if (!losses->live)
+	else if (!losses->live && !r->saved_now)
 		losses->cut = true;
-	losses->unknown_records += r->decoded.unknown;
+	losses->unknown_records += r->decoded.unknown + r->recovered.unknown;
+	if (!losses->live)
+		losses->recovered_records = r->recovered.records;
 }
 
 static int name_unnamed_apis(struct gp_model *m)
@@ -309,10 +345,10 @@ static void explain(int error, const char *path, char *message, size_t message_b
 		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
 }
 
-int gp_model_load_watched(const char *path, void (*progress)(void *context), void *context,
-			  struct gp_model **model, char *message, size_t message_bytes)
+int gp_model_load_with(const char *path, const struct gp_load_options *options,
+		       struct gp_model **model, char *message, size_t message_bytes)
 {
-	struct reading r = {.progress = progress, .progress_context = context};
+	struct reading r = {.options = options};
 	int result = gp_trace_open(path, &r.trace, message, message_bytes);
 
 	if (result != 0)
@@ -331,5 +367,7 @@ int gp_model_load_watched(const char *path, void (*progress)(void *context), voi
 
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes)
 {
-	return gp_model_load_watched(path, NULL, NULL, model, message, message_bytes);
+	const struct gp_load_options options = {.save_to = -1};
+
+	return gp_model_load_with(path, &options, model, message, message_bytes);
 }

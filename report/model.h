@@ -104,7 +104,7 @@ struct gp_usage {
 struct gp_losses {
 	uint64_t damaged_bytes;     /* of the file, skipped */
 	uint64_t unknown_records;   /* of kinds not known here, or that refer to nothing */
-	uint64_t recovered_records; /* taken from the ring file of a process that died: not lost */
+	uint64_t recovered_records; /* from the rings of the dead, saved or not: not lost */
 	bool cut;                   /* the file ends within a chunk */
 	bool closed;                /* an END record is there: nothing published is missing */
 	bool live;                  /* the process still runs */
@@ -159,9 +159,19 @@ struct gp_model {
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
 void gp_model_free(struct gp_model *model);
 
-/* The same, and call progress(context) now and then while it goes on. */
-int gp_model_load_watched(const char *path, void (*progress)(void *context), void *context,
-			  struct gp_model **model, char *message, size_t message_bytes);
+struct gp_load_options {
+	void (*progress)(void *context); /* called now and then; NULL = none */
+	void *progress_context;
+	/*
+	 * The trace, open for appending and locked by the caller: what the ring file of a dead process
+	 * still holds is saved there and the ring file removed, if it can be.  -1 = nothing is changed.
+	 */
+	int save_to;
+};
+
+/* The same with options. */
+int gp_model_load_with(const char *path, const struct gp_load_options *options,
+		       struct gp_model **model, char *message, size_t message_bytes);
 
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);

@@ -107,16 +107,14 @@ static bool is_of_trace(const struct gp_ring_file_header *header, const char *tr
 	return same;
 }
 
-static int check_header(int fd, const char *trace_path, const struct gp_process *process)
+static int check_header(int fd, const struct gp_process *process, struct gp_ring_file_header *h)
 {
-	struct gp_ring_file_header h;
-
-	if (!read_exactly(fd, &h, sizeof(h), 0) || memcmp(h.magic, GP_RING_FILE_MAGIC, 8) != 0)
+	if (!read_exactly(fd, h, sizeof(*h), 0) || memcmp(h->magic, GP_RING_FILE_MAGIC, 8) != 0)
 		return -EINVAL;
-	h.boot_id[sizeof(h.boot_id) - 1] = '\0';
-	h.trace_path[sizeof(h.trace_path) - 1] = '\0';
-	if (h.pid != process->pid || h.start_time != process->start_time || !process->boot_id ||
-	    strcmp(h.boot_id, process->boot_id) != 0 || !is_of_trace(&h, trace_path))
+	h->boot_id[sizeof(h->boot_id) - 1] = '\0';
+	h->trace_path[sizeof(h->trace_path) - 1] = '\0';
+	if (h->pid != process->pid || h->start_time != process->start_time || !process->boot_id ||
+	    strcmp(h->boot_id, process->boot_id) != 0)
 		return -ESTALE;
 	return 0;
 }
@@ -185,12 +183,12 @@ static int add_ring(int fd, uint64_t offset, const struct gp_ring_header *h, str
 
 static void add_counts(struct gp_rings *rings, const struct gp_ring_header *h)
 {
-	rings->lost += h->lost;
-	rings->waits += h->waits;
-	rings->hooks += h->hooks;
-	rings->hooks_sampled += h->hooks_sampled;
-	rings->hooks_sampled_ticks += h->hooks_sampled_ticks;
-	rings->nested_callbacks += h->nested_callbacks;
+	rings->counters[GP_COUNTER_LOST_RING_FULL] += h->lost;
+	rings->counters[GP_COUNTER_RING_WAITS] += h->waits;
+	rings->counters[GP_COUNTER_HOOKS] += h->hooks;
+	rings->counters[GP_COUNTER_HOOKS_SAMPLED] += h->hooks_sampled;
+	rings->counters[GP_COUNTER_HOOKS_SAMPLED_TICKS] += h->hooks_sampled_ticks;
+	rings->counters[GP_COUNTER_NESTED_CALLBACKS] += h->nested_callbacks;
 }
 
 static int compare_rings(const void *a, const void *b, const void *context)
@@ -238,17 +236,59 @@ int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp
 		  struct gp_rings *rings)
 {
 	int fd = open_plain(ring_path), result;
+	struct gp_ring_file_header header;
 
 	*rings = (struct gp_rings){0};
 	if (fd < 0)
 		return fd;
-	result = check_header(fd, trace_path, process);
+	result = check_header(fd, process, &header);
+	if (result == 0 && !is_of_trace(&header, trace_path))
+		result = -ESTALE;
 	if (result == 0)
 		result = read_rings(fd, rings);
 	close(fd);
 	if (result != 0)
 		gp_rings_free(rings);
 	return result;
+}
+
+/*
+ * A lease for reading is given only where nobody has the file open or mapped for writing, in
+ * whatever namespace, and only to the file's owner.  Where there are no leases, the process's death
+ * must do.
+ */
+static bool may_have_writer(int fd)
+{
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
+		return errno == EAGAIN || errno == EACCES;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return false;
+}
+
+/* The file that the ring file names; where that was moved away, any that says to be of the process. */
+static bool is_this_trace(const struct gp_ring_file_header *header, int trace)
+{
+	struct stat named, ours;
+
+	if (stat(header->trace_path, &named) != 0)
+		return errno == ENOENT || errno == ENOTDIR;
+	return fstat(trace, &ours) == 0 && named.st_dev == ours.st_dev &&
+	       named.st_ino == ours.st_ino;
+}
+
+bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_process *process)
+{
+	int fd = open_plain(ring_path);
+	struct gp_ring_file_header header;
+	bool abandoned;
+
+	if (fd < 0)
+		return false;
+	abandoned = is_this_boot(process->boot_id) && !gp_process_is_live(process) &&
+		    check_header(fd, process, &header) == 0 && is_this_trace(&header, trace) &&
+		    !may_have_writer(fd);
+	close(fd);
+	return abandoned;
 }
 
 void gp_rings_free(struct gp_rings *rings)

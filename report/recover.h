@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpuprof/counter.h"
+
 /* Which process a ring file must belong to. */
 struct gp_process {
 	uint32_t pid;
@@ -32,11 +34,19 @@ struct gp_rings {
 	struct gp_ring *rings; /* by id */
 	uint32_t count;
 	/* sums of what the threads of all rings counted; the trace file may have older values */
-	uint64_t lost, waits, hooks, hooks_sampled, hooks_sampled_ticks, nested_callbacks;
+	uint64_t counters[GP_COUNTERS];
 };
 
 /* Is this very process running, on this machine since its last start? */
 bool gp_process_is_live(const struct gp_process *process);
+
+/*
+ * May the ring file at ring_path be emptied into the trace (a descriptor) and removed?  Only if no
+ * record can come any more and nobody else needs it: the process is of this boot of this machine and
+ * dead, nobody has the file open or mapped for writing, the file belongs to that process, and the
+ * trace is the very file that it names, or nothing is left there.
+ */
+bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_process *process);
 
 /*
  * Copy the published slots of every ring in the file at ring_path, while their owner may be

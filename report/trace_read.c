@@ -128,6 +128,7 @@ static int finish_scan(struct gp_trace *t)
 
 	if (t->error != 0)
 		return t->error;
+	t->state.end_bytes = t->position;
 	t->state.rest_bytes = t->size > t->position ? t->size - t->position : 0;
 	t->state.rest_is_cut =
 		t->state.rest_bytes > 0 && examine(t, t->position, &chunk) == CHUNK_CUT;

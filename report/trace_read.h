@@ -24,6 +24,7 @@ struct gp_chunk {
 struct gp_trace_state {
 	uint64_t chunks;
 	uint64_t damaged_bytes; /* skipped between valid chunks */
+	uint64_t end_bytes;     /* where the last valid chunk with its padding ends */
 	uint64_t rest_bytes; /* after the last valid chunk; set when gp_trace_next() returned 0 */
 	bool rest_is_cut; /* the rest begins like a chunk that reaches beyond the end of the file */
 };

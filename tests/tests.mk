@@ -12,7 +12,7 @@ $(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(wildcard report/*.c report/*.h inc
 	$(call say,FUZZ)
 	$(Q)clang $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -o $@ $< $(FUZZED) $(REPORT_LIBS)
 
-FUZZED := $(patsubst %,report/%.c,array api_name api_table decode demangle join load memory model names recover resolve short_name take \
+FUZZED := $(patsubst %,report/%.c,array api_name api_table decode demangle join load memory model names recover resolve save short_name take \
 	timeline trace_read)
 
 .PHONY: fuzz

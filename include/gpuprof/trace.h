@@ -18,7 +18,7 @@
  *     36  u32 ring            the ring it was drained from; 0 = the writer itself
  *     40  u32 thread          thread id of the ring's owner; 0 = shared by several threads: each record then
  *                             follows a THREAD record that says whose it is
- *     44  u32 zero
+ *     44  u32 form            enum gp_chunk_form: how the payload is laid out
  *
  * Validity.  A chunk is valid if its magic, length and crc are right.  A reader accepts chunks from
  * the start; at one that is not valid it searches the next valid one at a multiple of 8 bytes and reports the
@@ -30,7 +30,15 @@
  * [next, head) that no chunk has, with next = the largest position + position_slots of the valid chunks of that ring
  * (its tail where there is none).  Ring ids are never reused within a process, positions never go back.
  *
- * Payload: records, one after the other, each
+ * Saving.  `gpuprof finish` appends what is to be recovered, so that the trace needs no ring file any more, and then
+ * removes that: for each ring chunks of form SLOTS with the slots that no chunk has, then one of ring 0 with a COUNTER
+ * record for every counter, which ends the saving.  Before, a reader still needs the ring file; killed halfway, the
+ * saver goes on from the positions next time.  It has the trace locked (flock) and has made sure that the process, of
+ * this boot of this machine, is dead, that nobody has the ring file mapped for writing, and that the trace is the file
+ * that the ring file names, or that nothing is left there.  A chunk cut at the end of the file is cut off first: its
+ * records are in the ring file.  No END record is added: the process did not close its trace.
+ *
+ * Payload, form PACKED: records, one after the other, each
  *      u8      kind              enum gp_record_kind
  *      varint  mask              bit i set: field i follows; clear: it is as predicted
  *      varint  field ...         zigzag(value - prediction) for each field in the mask, in order
@@ -43,6 +51,10 @@
  *      LENGTH  an end time: coded as a duration, predicted by the previous record's of the same kind
  * Members that are not listed are zero in the record; kind and slots follow from the kind.
  *
+ * Payload, form SLOTS: whole records in 32-byte slots as they stood in the ring (gpuprof/record.h).  A THREAD record
+ * has the record that follows it in its chunk.  The last record may be one that cannot be read, cut to one slot:
+ * position_slots then covers all that followed it in the ring, which is lost.
+ *
  * Order.  Records of one ring come in the order in which their thread published them.  Nothing is said of the order
  * between rings, nor of times: GPU records come as CUPTI delivers them.  Definitions precede their use within
  * a ring; ids (names, shapes) are unique in the process, so a reader that reads rings in file order has every
@@ -50,7 +62,7 @@
  *
  * Version.  GP_TRACE_VERSION grows only when an old reader would misread a file.  New record kinds and new fields
  * at the end of a list in field.def do not count as such: a reader skips a kind that it does not know by
- * taking the rest of the chunk as not understood, and says so.
+ * taking the rest of the chunk as not understood, and says so; of a form that it does not know, all of the chunk.
  */
 #ifndef GPUPROF_TRACE_H
 #define GPUPROF_TRACE_H
@@ -65,6 +77,11 @@
 #define GP_CHUNK_MAGIC	   0x6b686347u /* "Gchk" */
 #define GP_CHUNK_MAX_BYTES 65536u
 
+enum gp_chunk_form {
+	GP_CHUNK_PACKED = 0, /* written by the process itself */
+	GP_CHUNK_SLOTS = 1,  /* saved from its rings after its death */
+};
+
 struct gp_chunk_header {
 	uint32_t magic;
 	uint32_t payload_bytes;
@@ -75,7 +92,7 @@ struct gp_chunk_header {
 	uint32_t position_slots;
 	uint32_t ring;
 	uint32_t thread;
-	uint32_t zero;
+	uint32_t form;
 };
 
 static_assert(sizeof(struct gp_chunk_header) == 48, "chunk header");

@@ -1,6 +1,8 @@
 """Where trace, Chrome trace and summary go, and what is in them."""
 import json
 import os
+import re
+import shutil
 import socket
 import time
 import unittest
@@ -156,6 +158,7 @@ class Crashes(Case):
                 self.assertEqual(summary.returncode, 0, summary.stderr)
                 self.assertRegex(summary.stdout, r"cuLaunchKernel")
                 self.assertEqual(len(Facts(self.export()).launches()), 200)
+                self.run_gpuprof("finish", "--quiet", self.path("dead.gpuprof"))  # leaves nothing in /dev/shm
                 for name in self.files():
                     os.unlink(self.path(name))
 
@@ -165,6 +168,34 @@ class Crashes(Case):
         result = self.run_program([*GPU, "launch=200", "raise=9"], options=["-o", "dead"])
         self.assertIn("cuLaunchKernel", result.stderr)
         self.assertIn("dead.json", self.files())
+        self.assert_complete_by_itself("dead.gpuprof")
+
+    def test_a_killed_program_is_finished_later(self):
+        for rings in ("shm", "file"):
+            self.run_program([*GPU, "launch=200", "raise=9"], BARE, GPUPROF_OUTPUT=rings, GPUPROF_RINGS=rings)
+            self.run_gpuprof("summary", f"{rings}.gpuprof")
+            self.assertTrue(self.rings(f"{rings}.gpuprof"))
+            finish = self.run_gpuprof("finish", f"{rings}.gpuprof")
+            self.assertIn("was killed", finish.stderr)
+            self.assert_complete_by_itself(f"{rings}.gpuprof")
+
+    def rings(self, trace):
+        """The ring files of a trace that are still there."""
+        with open(self.path(trace), "rb") as file:
+            paths = set(re.findall(rb"/dev/shm/gpuprof-[0-9a-f-]+|/[^\0]*?\.rings-[0-9a-f]+", file.read()))
+        self.assertEqual(len(paths), 1, paths)
+        return [path for path in paths if os.path.exists(path)]
+
+    def assert_complete_by_itself(self, trace):
+        """Nothing of the process is left elsewhere, and a copy of the trace in another folder tells the same."""
+        self.assertEqual(self.rings(trace), [])
+        os.makedirs(self.path("elsewhere"), exist_ok=True)
+        shutil.copy(self.path(trace), self.path("elsewhere"))
+        here, there = (self.run_gpuprof("summary", os.path.join(folder, trace)) for folder in (".", "elsewhere"))
+        self.assertEqual(here.returncode, 0, here.stderr)
+        self.assertEqual(here.stdout, there.stdout)
+        self.assertIn("did not close its trace", here.stdout)
+        self.assertNotIn("may be missing", here.stdout)
 
 
 class Trees(Case):

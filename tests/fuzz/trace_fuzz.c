@@ -30,8 +30,8 @@ static void append(const void *bytes, size_t length)
 		abort();
 }
 
-/* A chunk whose payload is as given; its first two bytes choose the ring and the number of records.
- */
+/* A chunk whose payload is as given; its first two bytes choose the ring, the form and the number of
+ * records. */
 static void append_chunk(const uint8_t *payload, size_t length, uint64_t sequence)
 {
 	uint8_t chunk[sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES + 8] = {0};
@@ -41,6 +41,7 @@ static void append_chunk(const uint8_t *payload, size_t length, uint64_t sequenc
 	if (length < 3 || length > GP_CHUNK_MAX_BYTES)
 		return;
 	h.ring = h.thread = payload[0] & 3;
+	h.form = payload[0] >> 2 & 3;
 	h.records = payload[1];
 	h.payload_bytes = (uint32_t)length - 2;
 	memcpy(chunk, &h, sizeof(h));

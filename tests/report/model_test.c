@@ -715,16 +715,17 @@ static void count_up(void *context)
 
 static void test_reading_can_be_watched(void **state)
 {
+	int signs = 0;
+	const struct gp_load_options options = {
+		.progress = count_up, .progress_context = &signs, .save_to = -1};
 	struct gp_model *m = NULL;
 	struct gp_builder b;
 	char message[64];
-	int signs = 0;
 
 	(void)state;
 	begin(&b);
-	assert_int_equal(gp_model_load_watched(gp_builder_save(&b), count_up, &signs, &m, message,
-					       sizeof(message)),
-			 0);
+	assert_int_equal(
+		gp_model_load_with(gp_builder_save(&b), &options, &m, message, sizeof(message)), 0);
 	assert_true(signs > 0);
 	gp_model_free(m);
 	gp_builder_free(&b);

@@ -1,0 +1,188 @@
+#include "report/save.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "gpuprof/crc32c.h"
+#include "gpuprof/record.h"
+#include "gpuprof/trace.h"
+#include "report/decode.h"
+
+#define CHUNK_SLOTS (GP_CHUNK_MAX_BYTES / GP_SLOT_BYTES)
+
+struct chunk {
+	struct gp_chunk_header header;
+	uint8_t payload[GP_CHUNK_MAX_BYTES];
+};
+
+static_assert(sizeof(struct chunk) == sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES,
+	      "a chunk is written in one piece");
+static_assert(GP_SLOT_BYTES % 8 == 0, "no padding follows slots");
+static_assert(GP_COUNTERS <= CHUNK_SLOTS, "the counters fit one chunk");
+
+/* What goes into one chunk, from the slots that are left of a ring. */
+struct part {
+	uint32_t slots, records;
+	uint64_t covered; /* slots; more than those where the rest cannot be read */
+};
+
+/* ---- the file ---- */
+
+static int write_all(int fd, const void *from, size_t bytes)
+{
+	for (size_t done = 0; done < bytes;) {
+		ssize_t written = write(fd, (const char *)from + done, bytes - done);
+
+		if (written < 0 && errno != EINTR)
+			return -errno;
+		if (written > 0)
+			done += (size_t)written;
+	}
+	return 0;
+}
+
+/*
+ * Bring the end of the file to where the next chunk may begin; returns that, or a negative errno
+ * value.  A cut chunk goes; damage of another kind stays, to be counted.
+ */
+static off_t prepare_end(const struct gp_saving *s)
+{
+	const struct gp_trace_state *state = s->state;
+	struct stat status;
+	uint64_t end = state->end_bytes;
+
+	if (fstat(s->trace, &status) != 0)
+		return -errno;
+	if ((uint64_t)status.st_size > end + state->rest_bytes)
+		return -EBUSY; /* somebody writes to it after all */
+	if (!state->rest_is_cut && state->rest_bytes > 0)
+		end = ((uint64_t)status.st_size + 7) & ~UINT64_C(7);
+	return ftruncate(s->trace, (off_t)end) != 0 ? -errno : (off_t)end;
+}
+
+/* Append a chunk whose payload, payload_bytes, records, ring, thread and positions are set. */
+static int append(const struct gp_saving *s, struct chunk *chunk, uint64_t *sequence)
+{
+	struct gp_chunk_header *h = &chunk->header;
+	size_t unchecked = offsetof(struct gp_chunk_header, records);
+
+	h->magic = GP_CHUNK_MAGIC;
+	h->form = GP_CHUNK_SLOTS;
+	h->sequence = (*sequence)++;
+	h->crc = gp_crc32c((const uint8_t *)chunk + unchecked,
+			   sizeof(*h) - unchecked + h->payload_bytes);
+	return write_all(s->trace, chunk, sizeof(*h) + h->payload_bytes);
+}
+
+/* ---- what is appended ---- */
+
+/* As many whole records as fit a chunk; one that says whose the next is stays with the next. */
+static struct part take_part(const uint8_t *slots, uint64_t left)
+{
+	struct part part = {0};
+	size_t used, thread_slots = 0;
+
+	for (; part.slots < left; part.slots += (uint32_t)used, part.records++) {
+		const uint8_t *record = slots + (size_t)part.slots * GP_SLOT_BYTES;
+		bool is_readable;
+
+		used = gp_decode_record_slots(record);
+		is_readable = used > 0 && used <= left - part.slots;
+		if (part.slots + (is_readable ? used : 1) > CHUNK_SLOTS)
+			break;
+		if (!is_readable)
+			return (struct part){part.slots + 1, part.records + 1, left};
+		thread_slots = *record == GP_RECORD_THREAD ? used : 0;
+	}
+	if (part.slots < left && thread_slots > 0 && part.records > 1) {
+		part.slots -= (uint32_t)thread_slots;
+		part.records--;
+	}
+	part.covered = part.slots;
+	return part;
+}
+
+/* Returns the number of chunks, or a negative errno value. */
+static int append_ring(const struct gp_saving *s, const struct gp_ring *ring, struct chunk *chunk,
+		       uint64_t *sequence)
+{
+	const uint8_t *slots = NULL;
+	uint64_t left = gp_ring_left(ring, &slots);
+	int chunks = 0;
+
+	while (left > 0) {
+		struct part part = take_part(slots, left);
+		int result;
+
+		chunk->header = (struct gp_chunk_header){
+			.payload_bytes = part.slots * GP_SLOT_BYTES,
+			.records = part.records,
+			.position = ring->first + ring->count - left,
+			.position_slots = (uint32_t)part.covered,
+			.ring = ring->ring,
+			.thread = ring->thread,
+		};
+		memcpy(chunk->payload, slots, chunk->header.payload_bytes);
+		result = append(s, chunk, sequence);
+		if (result != 0)
+			return result;
+		slots += part.covered * GP_SLOT_BYTES;
+		left -= part.covered;
+		chunks++;
+	}
+	return chunks;
+}
+
+static int append_counters(const struct gp_saving *s, struct chunk *chunk, uint64_t *sequence)
+{
+	chunk->header = (struct gp_chunk_header){
+		.payload_bytes = GP_COUNTERS * sizeof(struct gp_record_counter),
+		.records = GP_COUNTERS,
+	};
+	for (uint16_t i = 0; i < GP_COUNTERS; i++) {
+		struct gp_record_counter counter = {.kind = GP_RECORD_COUNTER,
+						    .slots = 1,
+						    .counter = i,
+						    .value = s->counters[i]};
+
+		memcpy(chunk->payload + i * sizeof(counter), &counter, sizeof(counter));
+	}
+	return append(s, chunk, sequence);
+}
+
+static int append_all(const struct gp_saving *s, struct chunk *chunk)
+{
+	uint64_t sequence = s->sequence;
+	bool is_saved = s->is_saved;
+
+	for (uint32_t i = 0; i < s->rings->count; i++) {
+		int result = append_ring(s, &s->rings->rings[i], chunk, &sequence);
+
+		if (result < 0)
+			return result;
+		is_saved = is_saved && result == 0;
+	}
+	return is_saved ? 0 : append_counters(s, chunk, &sequence);
+}
+
+int gp_save_rings(const struct gp_saving *saving)
+{
+	struct chunk *chunk = malloc(sizeof(*chunk));
+	off_t end;
+	int result;
+
+	if (!chunk)
+		return -ENOMEM;
+	end = prepare_end(saving);
+	result = end < 0 ? (int)end : append_all(saving, chunk);
+	free(chunk);
+	if (result == 0)
+		unlink(saving->ring_path); /* if it stays, the next time finds nothing in it */
+	else if (end >= 0)
+		(void)!ftruncate(saving->trace, end); /* what cannot be undone is valid anyway */
+	return result;
+}

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "collector/atomic.h"
+#include "collector/thread.h"
 #include "collector/writer.h"
 
 enum state { NEVER_STARTED, STARTED, STOPPED };
@@ -35,6 +36,8 @@ int gp_collector_stop(uint64_t timeout_ns)
 
 	if (!gp_collector_is_live())
 		return gp_load32_acquire(&state) == STARTED ? -ECHILD : 0;
+	if (!gp_thread_is_own_process()) /* a child of vfork(), which has our memory */
+		return -ECHILD;
 	if (!gp_replace32(&state, STARTED, STOPPED))
 		return 0;
 	error = gp_writer_stop(timeout_ns);

@@ -151,7 +151,7 @@ static bool put_patiently(const struct gp_item *item)
  * A child of vfork() runs on its parent's thread data: what is kept there must be the parent's.  It
  * gets no ring of its own and stays unknown.
  */
-static bool is_own_process(void)
+bool gp_thread_is_own_process(void)
 {
 	return gp_sys_process_id() == owner_process;
 }
@@ -194,7 +194,7 @@ static void put_name(void)
 
 static void introduce_thread(void)
 {
-	if (local.id == 0 && is_own_process())
+	if (local.id == 0 && gp_thread_is_own_process())
 		local.id = gp_sys_thread_id();
 	if (local.ring == NULL && !local.ended && local.id != 0)
 		take_ring();

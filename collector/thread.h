@@ -22,4 +22,7 @@ int gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell);
 void gp_thread_go_live(void);
 void gp_thread_go_dead(void);
 
+/* False in a child of vfork(), in which the collector looks live: its memory is the parent's. */
+bool gp_thread_is_own_process(void);
+
 #endif

@@ -34,6 +34,7 @@
 
 #define STOP_TIMEOUT_NS    3000000000u
 #define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
+#define MOST_DIGITS        200 /* of a start time in the name of a link */
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -58,23 +59,35 @@ static bool in_session(void)
 	return folder[0] != '\0' && stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* What a process was before exec has the same pid and start time, and a link of its own: zeros
+ * before the time tell them apart. */
+static int link_in_session(unsigned long long start_time)
+{
+	char link[PATH_MAX];
+	int result = -1;
+
+	for (int digits = 1; digits < MOST_DIGITS && result != 0; digits++) {
+		snprintf(link, sizeof(link), "%s/%d-%0*llu", gp_option_session(), (int)getpid(),
+			 digits, start_time);
+		result = symlink(gp_collector_trace_path(), link);
+		if (result != 0 && errno != EEXIST)
+			break;
+	}
+	return result;
+}
+
 /* Tell gpuprof-run of our trace. */
 static void register_with_session(void)
 {
-	char link[PATH_MAX];
-
-	if (!in_session())
-		return;
-	snprintf(link, sizeof(link), "%s/%d-%llu", gp_option_session(), (int)getpid(),
-		 (unsigned long long)gp_identity_start_time());
-	if (symlink(gp_collector_trace_path(), link) != 0)
+	if (in_session() && link_in_session(gp_identity_start_time()) != 0)
 		gp_say("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
 		       strerror(errno));
 }
 
+/* Also where no trace could be made: records must not be fetched while the driver is torn down. */
 static void on_exit_of_program(void)
 {
-	if (gp_collector_is_live())
+	if (gp_collector_is_live() || gp_collector_trace_path()[0] == '\0')
 		gp_session_finish(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S, 0, 3600) *
 				  1000000000u);
 }
@@ -131,11 +144,11 @@ static void on_first_context(void)
 	if (error != 0)
 		gp_say("cannot start a thread: %s; the trace will lack the GPU's work",
 		       strerror(-error));
+	atexit(on_exit_of_program);
 	if (gp_collector_trace_path()[0] == '\0')
 		return;
 	register_with_session();
 	describe_recording();
-	atexit(on_exit_of_program);
 }
 
 int InitializeInjection(void)
@@ -164,9 +177,17 @@ static bool wants_finish(void)
 
 __attribute__((destructor)) static void destruct(void)
 {
+	int error;
+
 	if (!gp_collector_is_live())
 		return;
-	gp_collector_stop(STOP_TIMEOUT_NS);
+	error = gp_collector_stop(STOP_TIMEOUT_NS);
+	if (error == -ECHILD)
+		return;
+	if (error != 0)
+		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
+		       "finish %s",
+		       gp_collector_trace_path(), strerror(-error), gp_collector_trace_path());
 	if (!in_session() && wants_finish())
 		gp_finish_run(gp_collector_trace_path(),
 			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S, 1, 86400) *

@@ -91,11 +91,14 @@ static void on_context_destroyed(CUcontext context)
 		.ticks = gp_clock_ticks(),
 	};
 
-	if (gp_load32(&session.finish) != 0 ||
+	if (gp_load32_acquire(&session.finished) != 0 ||
 	    session.cupti.cuptiGetContextId(context, &end.id) != CUPTI_SUCCESS)
 		return;
 	end.device_id = gp_contexts_device(end.id);
-	gp_contexts_remove(end.id);
+	gp_contexts_remove(end.id); /* also now: the fetching thread asks the living ones for their
+				       usage */
+	if (gp_load32(&session.finish) != 0)
+		return;
 	gp_emit((const struct gp_record *)&end);
 }
 

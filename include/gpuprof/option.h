@@ -49,7 +49,8 @@ static inline bool gp_option_has_choice(const struct gp_option_row *row, const c
 
 /*
  * Set by gpuprof-run for its children, besides the options: a folder in which each process that opens a trace
- * makes a symbolic link named PID-STARTTIME to the trace's absolute path.  Where it is set and is a folder, the library leaves
+ * makes a symbolic link named PID-STARTTIME to the trace's absolute path; zeros before STARTTIME tell programs apart
+ * that one process became by exec.  Where it is set and is a folder, the library leaves
  * the summary and the Chrome trace to gpuprof-run.
  */
 #define GP_SESSION_VARIABLE "GPUPROF_SESSION"

@@ -193,6 +193,27 @@ static void a_vfork_child(void)
 	CHECK(said.strangers == 0);
 }
 
+/* It calls exit() where it should have called _exit(), and so runs our way out. */
+static void a_vfork_child_that_stops(void)
+{
+	static volatile int result;
+	pid_t child;
+
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	child = vfork();
+	if (child == 0) {
+		result = gp_collector_stop(1000000000u);
+		_exit(0);
+	}
+	wait_for(child);
+	CHECK(result == -ECHILD);
+	CHECK(gp_collector_is_live());
+	emit_after();
+	stop_and_read();
+	CHECK(said.calls[0] == 1000 && said.calls[2] == 1000);
+}
+
 static void *vfork_first(void *unused)
 {
 	pid_t child = vfork();
@@ -254,8 +275,9 @@ static void forks_beside_busy_threads(void)
 /* TSan turns vfork() into fork() and allows no new thread in a forked child. */
 static bool sanitizer_forbids(void (*body)(void))
 {
-	return UNDER_TSAN && (body == a_forked_child_with_threads_and_exit ||
-			      body == a_vfork_child || body == a_vfork_child_that_comes_first);
+	return UNDER_TSAN &&
+	       (body == a_forked_child_with_threads_and_exit || body == a_vfork_child ||
+		body == a_vfork_child_that_stops || body == a_vfork_child_that_comes_first);
 }
 
 #define CASE(name)                                                                                 \
@@ -273,6 +295,7 @@ static bool sanitizer_forbids(void (*body)(void))
 	X(a_forked_child_on_an_old_kernel)                                                         \
 	X(a_child_of_raw_clone)                                                                    \
 	X(a_vfork_child)                                                                           \
+	X(a_vfork_child_that_stops)                                                                \
 	X(a_vfork_child_that_comes_first)                                                          \
 	X(forks_beside_busy_threads)
 CASES(CASE)

@@ -14,6 +14,12 @@ struct gp_intern_entry {
 	uint32_t id; /* 0 = free */
 };
 
+struct gp_intern_block {
+	struct gp_intern_block *before;
+	uint32_t bytes; /* of the block */
+	uint8_t keys[];
+};
+
 static void *map_bytes(size_t bytes)
 {
 	void *memory =
@@ -59,7 +65,7 @@ static bool make_room(struct gp_intern *table)
 {
 	uint32_t limit = table->entry_limit != 0 ? table->entry_limit * 2 : FIRST_ENTRIES;
 
-	if (table->entry_limit != 0 && table->count < table->entry_limit / 4 * 3)
+	if (table->entry_limit != 0 && table->entry_count < table->entry_limit / 4 * 3)
 		return true;
 	struct gp_intern_entry *entries = map_bytes(limit * sizeof(*entries));
 
@@ -78,28 +84,51 @@ static bool make_room(struct gp_intern *table)
 	return true;
 }
 
+static bool add_block(struct gp_intern *table, uint32_t key_bytes)
+{
+	uint32_t needed = (uint32_t)sizeof(struct gp_intern_block) + key_bytes;
+	uint32_t bytes = needed > BLOCK_BYTES ? needed : BLOCK_BYTES;
+	struct gp_intern_block *block = map_bytes(bytes);
+
+	if (block == NULL)
+		return false;
+	block->before = table->blocks;
+	block->bytes = bytes;
+	table->blocks = block;
+	table->block_used_bytes = sizeof(*block);
+	return true;
+}
+
 static const uint8_t *keep(struct gp_intern *table, const void *key, uint32_t key_bytes)
 {
-	if (table->block_left_bytes < key_bytes) {
-		uint32_t bytes = key_bytes > BLOCK_BYTES ? key_bytes : BLOCK_BYTES;
-		uint8_t *block = map_bytes(bytes);
-
-		if (block == NULL)
+	if (table->blocks == NULL || table->blocks->bytes - table->block_used_bytes < key_bytes)
+		if (!add_block(table, key_bytes))
 			return NULL;
-		table->block = block;
-		table->block_left_bytes = bytes;
-	}
-	uint8_t *copy = table->block;
+	uint8_t *copy = (uint8_t *)table->blocks + table->block_used_bytes;
 
 	memcpy(copy, key, key_bytes);
-	table->block += key_bytes;
-	table->block_left_bytes -= key_bytes;
+	table->block_used_bytes += key_bytes;
+	table->kept_bytes += key_bytes;
 	return copy;
+}
+
+static void forget(struct gp_intern *table)
+{
+	while (table->blocks != NULL) {
+		struct gp_intern_block *block = table->blocks;
+
+		table->blocks = block->before;
+		munmap(block, block->bytes);
+	}
+	munmap(table->entries, table->entry_limit * sizeof(*table->entries));
+	*table = (struct gp_intern){.last_id = table->last_id};
 }
 
 uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new)
 {
 	*is_new = false;
+	if (table->kept_bytes >= GP_INTERN_MOST_BYTES)
+		forget(table);
 	if (!make_room(table))
 		return 0;
 	uint64_t hash = hash_of(key, key_bytes);
@@ -113,7 +142,8 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
 	if (copy == NULL)
 		return 0;
 	*entry = (struct gp_intern_entry){
-		.hash = hash, .key = copy, .key_bytes = key_bytes, .id = ++table->count};
+		.hash = hash, .key = copy, .key_bytes = key_bytes, .id = ++table->last_id};
+	table->entry_count++;
 	*is_new = true;
 	return entry->id;
 }

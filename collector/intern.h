@@ -1,8 +1,11 @@
 /*
  * intern: small ids for byte strings that repeat (kernel names, launch shapes).
  *
- * One thread only; memory comes from anonymous mappings, never from malloc, and is kept for the
- * life of the process. Ids count from 1.
+ * One thread only; memory comes from anonymous mappings, never from malloc.  Ids count from 1.
+ *
+ * Memory is bounded, however long the program runs and however many keys it makes up: a table that
+ * holds GP_INTERN_MOST_BYTES of keys forgets them all.  A key that comes again is then new, with an
+ * id of its own, and no id ever means two keys.
  */
 #ifndef COLLECTOR_INTERN_H
 #define COLLECTOR_INTERN_H
@@ -10,12 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define GP_INTERN_MOST_BYTES (16u << 20)
+
 struct gp_intern {
 	struct gp_intern_entry *entries; /* open addressing, entry_limit is a power of two */
 	uint32_t entry_limit;
-	uint32_t count;
-	uint8_t *block; /* where the next key's bytes go */
-	uint32_t block_left_bytes;
+	uint32_t entry_count;
+	uint32_t last_id;
+	struct gp_intern_block *blocks; /* of keys; the newest first */
+	uint32_t block_used_bytes;      /* of the newest, its head included */
+	uint32_t kept_bytes;            /* of all keys */
 };
 
 /*

@@ -13,7 +13,7 @@
 
 static void equal_keys_have_one_id(void **state)
 {
-	struct gp_intern table = {.count = 0};
+	struct gp_intern table = {.last_id = 0};
 	char copy[] = "kernel";
 	bool is_new;
 
@@ -33,7 +33,7 @@ static void equal_keys_have_one_id(void **state)
 /* Keys are kept: what the caller passed may change. */
 static void keys_are_copied(void **state)
 {
-	struct gp_intern table = {.count = 0};
+	struct gp_intern table = {.last_id = 0};
 	char key[] = "aaaa";
 	bool is_new;
 
@@ -46,7 +46,7 @@ static void keys_are_copied(void **state)
 
 static void ids_survive_growth(void **state)
 {
-	struct gp_intern table = {.count = 0};
+	struct gp_intern table = {.last_id = 0};
 	bool is_new;
 
 	(void)state;
@@ -64,7 +64,7 @@ static void ids_survive_growth(void **state)
 static void long_keys(void **state)
 {
 	static char key[600000];
-	struct gp_intern table = {.count = 0};
+	struct gp_intern table = {.last_id = 0};
 	bool is_new;
 
 	(void)state;
@@ -76,13 +76,34 @@ static void long_keys(void **state)
 	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), 1);
 }
 
+/* A program that makes up keys for ever: one more is still found, with an id that no other key had. */
+static void memory_is_bounded(void **state)
+{
+	static uint32_t key[1024];
+	const uint32_t keys = 3 * (GP_INTERN_MOST_BYTES / sizeof(key)) + 5;
+	struct gp_intern table = {.last_id = 0};
+	bool is_new;
+
+	(void)state;
+	for (key[0] = 1; key[0] <= keys; key[0]++) {
+		assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), key[0]);
+		assert_true(is_new);
+		assert_true(table.kept_bytes <= GP_INTERN_MOST_BYTES + sizeof(key));
+	}
+	key[0] = keys;
+	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), keys);
+	assert_false(is_new);
+	key[0] = 1; /* forgotten */
+	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), keys + 1);
+	assert_true(is_new);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_keys_have_one_id),
-		cmocka_unit_test(keys_are_copied),
-		cmocka_unit_test(ids_survive_growth),
-		cmocka_unit_test(long_keys),
+		cmocka_unit_test(equal_keys_have_one_id), cmocka_unit_test(keys_are_copied),
+		cmocka_unit_test(ids_survive_growth),     cmocka_unit_test(long_keys),
+		cmocka_unit_test(memory_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

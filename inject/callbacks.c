@@ -31,13 +31,14 @@ void gp_callbacks_init(const struct gp_callback_events *events)
 	notify = *events;
 }
 
-/* The name that CUPTI gives is a constant of the library; the class comes from our table. */
+/* The name that CUPTI gives is a constant of the library, and may be missing for a call that it does
+ * not know; the class comes from our table. */
 static void define_api(bool driver, uint32_t cbid, uint16_t api, uint8_t class, const char *name)
 {
 	uint64_t *word = &named[driver][cbid / 64];
 	uint64_t bit = (uint64_t)1 << (cbid % 64);
 
-	if (gp_load64(word) & bit)
+	if (name == NULL || (gp_load64(word) & bit))
 		return;
 	if (gp_emit_string(GP_STRING_API, api, class, name, (uint32_t)strlen(name)))
 		gp_or64(word, bit);

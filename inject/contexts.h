@@ -10,7 +10,7 @@
 
 #include <cuda.h>
 
-/* Contexts beyond this many are recorded, but their allocations name no device of their own. */
+/* So many of the latest contexts are remembered; calls in older ones are recorded with device 0. */
 #define GP_CONTEXT_LIMIT 256u
 
 void gp_contexts_add(CUcontext context, uint32_t context_id, uint16_t device_id);

@@ -212,8 +212,8 @@ static bool try_everything(struct search *search)
 		return true;
 	return try_patterns(search, mapped.runtime, beside_runtime) ||
 	       try_patterns(search, mapped.packages, in_packages) || try_loader_path(search) ||
-	       try_patterns(search, getenv("CUDA_HOME"), in_toolkit) ||
-	       try_patterns(search, getenv("CUDA_PATH"), in_toolkit) ||
+	       try_patterns(search, secure_getenv("CUDA_HOME"), in_toolkit) ||
+	       try_patterns(search, secure_getenv("CUDA_PATH"), in_toolkit) ||
 	       try_patterns(search, "/usr", installed);
 }
 

@@ -1,0 +1,62 @@
+/* contexts: which device each is on, and which are alive. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "inject/contexts.h"
+
+static CUcontext context_of(uint32_t id)
+{
+	return (CUcontext)(uintptr_t)(0x1000 + id);
+}
+
+static void unknown_ones_are_nothing(void **state)
+{
+	(void)state;
+	assert_null(gp_contexts_living(0));
+	assert_null(gp_contexts_living(7));
+	assert_int_equal(gp_contexts_device(7), 0);
+	gp_contexts_remove(7);
+	assert_null(gp_contexts_living(UINT32_MAX));
+}
+
+/* As a program that resets its device again and again does. */
+static void any_number_of_them(void **state)
+{
+	(void)state;
+	for (uint32_t id = 1; id < 5 * GP_CONTEXT_LIMIT; id++) {
+		gp_contexts_add(context_of(id), id, (uint16_t)(id % 3));
+		assert_ptr_equal(gp_contexts_living(id), context_of(id));
+		gp_contexts_remove(id);
+		assert_null(gp_contexts_living(id));
+		assert_int_equal(gp_contexts_device(id), id % 3);
+	}
+}
+
+/* Its slot is another context's now. */
+static void an_old_one_takes_nothing_from_a_new_one(void **state)
+{
+	uint32_t old = 10 * GP_CONTEXT_LIMIT + 1, new = old + GP_CONTEXT_LIMIT;
+
+	(void)state;
+	gp_contexts_add(context_of(old), old, 1);
+	gp_contexts_add(context_of(new), new, 2);
+	assert_null(gp_contexts_living(old));
+	gp_contexts_remove(old);
+	assert_ptr_equal(gp_contexts_living(new), context_of(new));
+	assert_int_equal(gp_contexts_device(new), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unknown_ones_are_nothing),
+		cmocka_unit_test(any_number_of_them),
+		cmocka_unit_test(an_old_one_takes_nothing_from_a_new_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -97,7 +97,9 @@ static int apply_to_row(struct gp_memory_stats *stats, size_t device, uint8_t ki
 
 	if (!row)
 		return -ENOMEM;
-	if (event->op == GP_MEMORY_ALLOC && event->address != 0) {
+	if (event->address == 0)
+		return 0;
+	if (event->op == GP_MEMORY_ALLOC) {
 		row->allocations++;
 		row->allocated_bytes += event->bytes;
 	} else if (event->op == GP_MEMORY_FREE && event->other != GP_NONE) {

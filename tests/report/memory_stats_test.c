@@ -69,7 +69,7 @@ static void host_and_foreign_memory_are_not_the_devices(void **state)
 	gp_model_free(b.model);
 }
 
-/* cudaMalloc of 0 bytes succeeds with no address, and nobody frees it. */
+/* cudaMalloc of 0 bytes succeeds with no address; to free that is allowed, and does nothing. */
 static void an_allocation_of_nothing_leaves_nothing(void **state)
 {
 	struct build b = build_begin(1);
@@ -78,9 +78,11 @@ static void an_allocation_of_nothing_leaves_nothing(void **state)
 
 	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0, 0);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 200, 0, 0);
 	b.model = build_end(&b);
 	assert_int_equal(gp_memory_stats_of(&b.model, 1, &devices, &stats), 0);
 	assert_int_equal(find(&stats, 0, GP_MEMORY_DEVICE)->allocations, 0);
+	assert_int_equal(find(&stats, 0, GP_MEMORY_DEVICE)->frees, 0);
 	gp_memory_stats_free(&stats);
 	gp_device_list_free(&devices);
 	gp_model_free(b.model);

@@ -1,6 +1,8 @@
 /* main: the program `gpuprof`: finds the command and runs it. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gpuprof/version.h"
 #include "report/command.h"
@@ -68,10 +70,26 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/*
+ * Where a standard stream is closed, the next file opened would take its place, and what is meant
+ * for the user would go into a trace.  The program that `gpuprof run` starts finds it closed.
+ */
+static void keep_streams_free(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	keep_streams_free();
 	if (argc < 2)
 		return gp_command_fail(GP_EXIT_USAGE, "no command given; see gpuprof help");
 	command = find(argv[1]);

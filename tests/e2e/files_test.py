@@ -52,6 +52,14 @@ class Summary(Case):
                 self.assertIn(self.path(way.split()[0]) + name, result.stderr)
             self.assertIn("ui.perfetto.dev", result.stderr)
 
+    def test_without_stderr_it_goes_nowhere(self):
+        script = f"'{support.LAUNCHER}' -o x {' '.join(GPU)} launch=5 2>&-"
+        self.assertEqual(self.run_program(["sh", "-c", script], support.PLAIN).returncode, 0)
+        for name in self.files():
+            with open(self.path(name), "rb") as file:
+                self.assertNotIn(b"GPU activities", file.read(), name)
+        self.assertEqual(self.files(), ["x.gpuprof", "x.json"])
+
     def test_again_any_time_later(self):
         first = self.run_program([*GPU, "launch=5"])
         again = self.run_gpuprof("summary", self.only_trace())

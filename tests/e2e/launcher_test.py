@@ -34,6 +34,11 @@ class Program(Case):
         result = self.run_program(["sh", "-c", f"'{LAUNCHER}' sh -c 'exit 3' <&- >&- 2>&-"], way=PLAIN)
         self.assertEqual(result.returncode, 3)
 
+    def test_a_stream_that_is_closed_is_closed_for_the_program(self):
+        for stream in (0, 1, 2):
+            script = f"'{LAUNCHER}' -q sh -c '[ -e /proc/self/fd/{stream} ]' {stream}>&-"
+            self.assertEqual(self.run_program(["sh", "-c", script], way=PLAIN).returncode, 1)
+
     def test_arguments_arrive_as_they_are(self):
         arguments = ["-x", "", "two words", "*", "$HOME", "--", "\n"]
         code = "import sys; print(sys.argv[1:])"

@@ -128,20 +128,46 @@ static bool allocate(struct gathering *all, struct gp_model *const *models, size
 	return all->intervals && all->scratch && all->devices;
 }
 
-/*
- * The device's intervals go to the first half of scratch, the second half is for clipping: they are
- * in order by then, and sorting them again costs nothing.
- */
-static struct gp_busy measure(const struct gathering *all, size_t device, struct gp_window window)
+/* Each device's intervals side by side, in the first half of scratch; busy[].operations counts
+ * them. */
+static void sort_by_device(const struct gathering *all, struct gp_busy *busy, size_t *ends,
+			   size_t device_count)
 {
-	struct gp_interval *own = all->scratch;
-	struct gp_busy busy = {0};
-
 	for (size_t i = 0; i < all->count; i++)
-		if (all->devices[i] == device)
-			own[busy.operations++] = all->intervals[i];
-	busy.inside_ns = clipped_union(own, busy.operations, own + busy.operations, window);
-	busy.outside_ns = gp_busy_union(own, busy.operations) - busy.inside_ns;
+		busy[all->devices[i]].operations++;
+	for (size_t i = 0, end = 0; i < device_count; i++) {
+		ends[i] = end;
+		end += busy[i].operations;
+	}
+	for (size_t i = 0; i < all->count; i++)
+		all->scratch[ends[all->devices[i]]++] = all->intervals[i];
+}
+
+/* The second half of scratch is for clipping. */
+static void measure(const struct gathering *all, struct gp_busy *busy, size_t end,
+		    struct gp_window window)
+{
+	struct gp_interval *own = all->scratch + end - busy->operations;
+
+	busy->inside_ns = clipped_union(own, busy->operations, all->scratch + all->count, window);
+	busy->outside_ns = gp_busy_union(own, busy->operations) - busy->inside_ns;
+}
+
+static struct gp_busy *measure_all(const struct gathering *all, size_t device_count,
+				   struct gp_window window)
+{
+	struct gp_busy *busy = calloc(device_count + 1, sizeof(*busy));
+	size_t *ends = calloc(device_count + 1, sizeof(*ends));
+
+	if (busy && ends) {
+		sort_by_device(all, busy, ends, device_count);
+		for (size_t i = 0; i < device_count; i++)
+			measure(all, &busy[i], ends[i], window);
+	} else {
+		free(busy);
+		busy = NULL;
+	}
+	free(ends);
 	return busy;
 }
 
@@ -155,9 +181,7 @@ struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 	for (size_t i = 0; gathered && i < model_count; i++)
 		gathered = gather_model(&all, models[i], devices);
 	if (gathered)
-		busy = calloc(devices->count + 1, sizeof(*busy));
-	for (size_t i = 0; busy && i < devices->count; i++)
-		busy[i] = measure(&all, i, window);
+		busy = measure_all(&all, devices->count, window);
 	free(all.intervals);
 	free(all.scratch);
 	free(all.devices);

@@ -32,6 +32,24 @@ static const char *name_of(const struct gp_model *model, const struct gp_record_
 	return name ? name : "";
 }
 
+static bool is_taken(const struct gp_device_list *devices, uint32_t number)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->entries[i].number == number)
+			return true;
+	return false;
+}
+
+static uint32_t choose_number(const struct gp_device_list *devices, uint16_t device_id)
+{
+	uint32_t number = device_id;
+
+	if (is_taken(devices, number))
+		for (number = 0; is_taken(devices, number);)
+			number++;
+	return number;
+}
+
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
 			   uint16_t device_id)
 {
@@ -45,7 +63,10 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 	if (!entries)
 		return SIZE_MAX;
 	devices->entries = entries;
-	entries[devices->count] = (struct gp_device_entry){
-		.device_id = device_id, .record = record, .name = name_of(model, record)};
+	entries[devices->count] =
+		(struct gp_device_entry){.device_id = device_id,
+					 .number = choose_number(devices, device_id),
+					 .record = record,
+					 .name = name_of(model, record)};
 	return devices->count++;
 }

@@ -1,8 +1,8 @@
 /*
  * devices: the GPUs of several processes, each once.
  *
- * Two processes may number one GPU differently (CUDA_VISIBLE_DEVICES): its UUID tells. Without a
- * record of the device its number has to do.
+ * Two processes may number one GPU differently, and two GPUs alike (CUDA_VISIBLE_DEVICES): its UUID
+ * tells. Without a record of the device its number has to do.
  */
 #ifndef REPORT_DEVICES_H
 #define REPORT_DEVICES_H
@@ -13,7 +13,8 @@
 #include "report/model.h"
 
 struct gp_device_entry {
-	uint16_t device_id;                    /* as the first process numbers it */
+	uint16_t device_id; /* as the first process numbers it */
+	uint32_t number;    /* what we call it: device_id, or a free one if another GPU has that */
 	const struct gp_record_device *record; /* NULL if no process recorded it */
 	const char *name;                      /* "" if not known */
 };

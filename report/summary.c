@@ -96,10 +96,10 @@ static void print_software(FILE *out, const struct gp_model *model)
 	fputs("\n", out);
 }
 
-/* Whether two devices are described by the same words. */
+/* Whether two devices, which have numbers in sequence, are described by the same words. */
 static bool looks_like(const struct gp_device_entry *a, const struct gp_device_entry *b)
 {
-	if (!a->record || !b->record)
+	if (!a->record || !b->record || b->number != a->number + 1)
 		return false;
 	return strcmp(a->name, b->name) == 0 &&
 	       a->record->memory_bytes == b->record->memory_bytes &&
@@ -115,30 +115,48 @@ static void print_device(FILE *out, const struct gp_device_entry *device)
 		fprintf(out, ", %u SMs, %s, compute capability %u.%u", record->multiprocessors,
 			gp_format_bytes(record->memory_bytes).text, record->compute_major,
 			record->compute_minor);
-	fputs("\n", out);
+}
+
+/* The beginning, which is what nvidia-smi and CUDA_VISIBLE_DEVICES tell GPUs apart by. */
+static void print_uuid(FILE *out, const struct gp_record_device *record)
+{
+	if (record)
+		fprintf(out, ", GPU-%02x%02x%02x%02x", record->uuid[0], record->uuid[1],
+			record->uuid[2], record->uuid[3]);
+}
+
+/* Whether a process numbers a GPU otherwise than we do. */
+static bool are_renumbered(const struct gp_device_list *devices)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->entries[i].number != devices->entries[i].device_id)
+			return true;
+	return false;
 }
 
 /* One line for neighbours that are alike: "GPU 0-7". */
 static void print_devices(const struct gp_summary *summary)
 {
 	const struct gp_device_list *devices = &summary->devices;
+	bool with_uuids = are_renumbered(devices);
 	char label[24];
 
 	for (size_t first = 0, last; first < devices->count; first = last + 1) {
 		const struct gp_device_entry *device = &devices->entries[first];
 
 		for (last = first; last + 1 < devices->count; last++)
-			if (!looks_like(device, &devices->entries[last + 1]) ||
-			    devices->entries[last + 1].device_id !=
-				    devices->entries[last].device_id + 1)
+			if (with_uuids ||
+			    !looks_like(&devices->entries[last], &devices->entries[last + 1]))
 				break;
 		if (last == first)
-			snprintf(label, sizeof(label), "GPU %u", device->device_id);
+			snprintf(label, sizeof(label), "GPU %u", device->number);
 		else
-			snprintf(label, sizeof(label), "GPU %u-%u", device->device_id,
-				 devices->entries[last].device_id);
+			snprintf(label, sizeof(label), "GPU %u-%u", device->number,
+				 devices->entries[last].number);
 		fprintf(summary->out, "  %-8s  ", label);
 		print_device(summary->out, device);
+		print_uuid(summary->out, with_uuids ? device->record : NULL);
+		fputs("\n", summary->out);
 	}
 }
 
@@ -287,7 +305,7 @@ static void print_busy_of(const struct gp_summary *summary, size_t device, uint6
 	const struct gp_busy *busy = &summary->busy[device];
 
 	fprintf(summary->out, "  GPU %-4u  %s %% busy, %s %% idle: %s of %s",
-		summary->devices.entries[device].device_id,
+		summary->devices.entries[device].number,
 		gp_format_percent((double)busy->inside_ns, (double)window_ns).text,
 		gp_format_percent((double)(window_ns - busy->inside_ns), (double)window_ns).text,
 		gp_format_ns(busy->inside_ns).text, gp_format_ns(window_ns).text);

@@ -29,7 +29,7 @@ static void put_label(const struct gp_summary *summary, struct gp_table *table,
 
 	if (row->device < summary->devices.count)
 		snprintf(label, sizeof(label), "GPU %u %s",
-			 summary->devices.entries[row->device].device_id, kind);
+			 summary->devices.entries[row->device].number, kind);
 	else
 		snprintf(label, sizeof(label), "%s", kind);
 	gp_table_cell(table, label);
@@ -88,7 +88,7 @@ static void print_usage(const struct gp_summary *summary, const struct gp_memory
 		usage->in_use_bytes > usage->own_bytes ? usage->in_use_bytes - usage->own_bytes : 0;
 
 	fprintf(summary->out, "  GPU %u: the driver reports %s of %s in use at %s, ",
-		summary->devices.entries[usage->device].device_id,
+		summary->devices.entries[usage->device].number,
 		gp_format_bytes(usage->in_use_bytes).text, gp_format_bytes(usage->total_bytes).text,
 		gp_summary_moment(summary, usage->unix_ns).text);
 	fprintf(summary->out, "%s beyond the %s allocated here\n", gp_format_bytes(beyond).text,

@@ -108,6 +108,34 @@ static void processes_share_a_gpu_by_its_uuid(void **state)
 	gp_model_free(models[1]);
 }
 
+/* CUDA_VISIBLE_DEVICES has each process call its own GPU 0. */
+static void gpus_of_one_number_are_told_apart(void **state)
+{
+	struct build first = build_begin(1), second = build_begin(2);
+	struct gp_model *models[2];
+	struct gp_device_list devices = {0};
+
+	(void)state;
+	build_device(&first, 0, "GPU");
+	build_device(&second, 0, "GPU");
+	build_device(&second, 1, "GPU");
+	first.model->devices[0].uuid[3] = 1;
+	second.model->devices[0].uuid[3] = 2;
+	second.model->devices[1].uuid[3] = 1;
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	assert_int_equal(gp_device_list_find(&devices, models[0], 0), 0);
+	assert_int_equal(gp_device_list_find(&devices, models[1], 0), 1);
+	assert_int_equal(gp_device_list_find(&devices, models[1], 1), 0);
+	assert_int_equal(devices.count, 2);
+	assert_int_equal(devices.entries[0].number, 0);
+	assert_int_equal(devices.entries[1].device_id, 0);
+	assert_int_equal(devices.entries[1].number, 1);
+	gp_device_list_free(&devices);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 static void without_calls_the_operations_are_the_window(void **state)
 {
 	struct build b = build_begin(1);
@@ -129,6 +157,7 @@ int main(void)
 		cmocka_unit_test(unions_agree_with_marking),
 		cmocka_unit_test(devices_are_apart_and_the_window_clips),
 		cmocka_unit_test(processes_share_a_gpu_by_its_uuid),
+		cmocka_unit_test(gpus_of_one_number_are_told_apart),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),
 	};
 

@@ -382,6 +382,29 @@ static void processes_are_listed_and_merged(void **state)
 		gp_model_free(models[i]);
 }
 
+static void gpus_of_one_number_get_two_and_their_uuids(void **state)
+{
+	struct build first = build_ordinary(42), second = build_ordinary(43);
+	struct gp_model *models[2];
+	char *text;
+
+	(void)state;
+	memcpy(first.model->devices[0].uuid, "\x1a\xff\x01\x02", 4);
+	memcpy(second.model->devices[0].uuid, "\x2b\xff\x01\x02", 4);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	text = print(models, 2, 10);
+	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0, GPU-1aff0102");
+	expect(text, "GPU 1 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0, GPU-2bff0102");
+	expect(text, "1.000MiB +10ns 1.000MiB 1 0B 0 1.000MiB 1 GPU 0 device");
+	expect(text, "1.000MiB +10ns 1.000MiB 1 0B 0 1.000MiB 1 GPU 1 device");
+	expect(text, "GPU 1 12.1 % busy");
+	expect(text, "GPU 1: the driver reports");
+	free(text);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +420,7 @@ int main(void)
 		cmocka_unit_test(graphs_and_captures_are_part_of_the_balance),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(processes_are_listed_and_merged),
+		cmocka_unit_test(gpus_of_one_number_get_two_and_their_uuids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

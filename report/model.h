@@ -136,9 +136,9 @@ struct gp_model {
 	char **names; /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
 	struct gp_record_device *devices;
-	char **device_names; /* parallel to devices */
-	struct gp_record_context *contexts;
-	struct gp_record_stream *streams;
+	char **device_names;                /* parallel to devices */
+	struct gp_record_context *contexts; /* sorted by id */
+	struct gp_record_stream *streams;   /* sorted by (context, id) */
 	struct gp_thread *threads; /* every thread that made a call, and named ones; by id */
 	struct gp_usage *usages;
 	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;

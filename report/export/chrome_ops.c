@@ -348,21 +348,45 @@ static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 	return 0;
 }
 
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_contexts(const void *key, const void *context)
+{
+	return compare_numbers(*(const uint32_t *)key,
+			       ((const struct gp_record_context *)context)->id);
+}
+
 static bool is_null_stream(const struct gp_model *model, const struct gp_op *op)
 {
-	for (uint32_t i = 0; i < model->context_count; i++)
-		if (model->contexts[i].id == op->context_id)
-			return model->contexts[i].null_stream_id == op->stream_id;
-	return false;
+	const struct gp_record_context *context =
+		model->context_count > 0
+			? bsearch(&op->context_id, model->contexts, model->context_count,
+				  sizeof(*model->contexts), compare_contexts)
+			: NULL;
+
+	return context && context->null_stream_id == op->stream_id;
+}
+
+static int compare_op_to_stream(const void *key, const void *element)
+{
+	const struct gp_op *op = key;
+	const struct gp_record_stream *stream = element;
+	int by_context = compare_numbers(op->context_id, stream->context_id);
+
+	return by_context != 0 ? by_context : compare_numbers(op->stream_id, stream->id);
 }
 
 static int32_t priority_of(const struct gp_model *model, const struct gp_op *op)
 {
-	for (uint32_t i = 0; i < model->stream_count; i++)
-		if (model->streams[i].id == op->stream_id &&
-		    model->streams[i].context_id == op->context_id)
-			return model->streams[i].priority;
-	return 0;
+	const struct gp_record_stream *stream =
+		model->stream_count > 0 ? bsearch(op, model->streams, model->stream_count,
+						  sizeof(*model->streams), compare_op_to_stream)
+					: NULL;
+
+	return stream ? stream->priority : 0;
 }
 
 /* "stream 7 (default)", "stream 13 (priority -5)", "stream 7 (context 2)". */

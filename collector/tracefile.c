@@ -2,25 +2,41 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "collector/identity.h"
 #include "collector/sys.h"
 #include "collector/text.h"
 #include "gpuprof/crc32c.h"
 
 #define MAX_COPIES 10000 /* of one name */
 
-static int name_copy(struct gp_tracefile *file, const char *base_path, uint32_t copy)
+static int name_copy(char *path, size_t path_bytes, const char *base_path, uint32_t copy,
+		     const char *suffix)
 {
-	struct gp_text path = gp_text_in(file->path, sizeof(file->path));
+	struct gp_text text = gp_text_in(path, path_bytes);
 
-	gp_text_add(&path, base_path);
+	gp_text_add(&text, base_path);
 	if (copy > 1) {
-		gp_text_add(&path, ".");
-		gp_text_add_decimal(&path, copy);
+		gp_text_add(&text, ".");
+		gp_text_add_decimal(&text, copy);
 	}
-	gp_text_add(&path, GP_TRACE_SUFFIX);
-	return path.cut ? -ENAMETOOLONG : 0;
+	gp_text_add(&text, suffix);
+	return text.cut ? -ENAMETOOLONG : 0;
+}
+
+/* The Chrome trace will take the same name: whatever has it now must stay. */
+static bool is_taken(const char *base_path, uint32_t copy)
+{
+	char path[GP_PATH_BYTES];
+	int fd = -ENOENT;
+
+	if (name_copy(path, sizeof(path), base_path, copy, GP_CHROME_SUFFIX) == 0)
+		fd = gp_sys_open(path, O_PATH, 0);
+	if (fd >= 0)
+		gp_sys_close(fd);
+	return fd >= 0;
 }
 
 static int create(struct gp_tracefile *file, const char *base_path)
@@ -28,11 +44,13 @@ static int create(struct gp_tracefile *file, const char *base_path)
 	int fd = -EEXIST;
 
 	for (uint32_t copy = 1; copy < MAX_COPIES && fd == -EEXIST; copy++) {
-		int error = name_copy(file, base_path, copy);
+		int error =
+			name_copy(file->path, sizeof(file->path), base_path, copy, GP_TRACE_SUFFIX);
 
 		if (error)
 			return error;
-		fd = gp_sys_open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
+		if (!is_taken(base_path, copy))
+			fd = gp_sys_open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
 	}
 	return fd;
 }

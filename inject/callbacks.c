@@ -15,7 +15,8 @@
 /* Per thread: 24 bytes of static TLS. */
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
-	uint16_t in_runtime;
+	uint8_t in_runtime;
+	uint8_t left_out;     /* a thread of ours: its calls are not the program's */
 	uint16_t captured;    /* GP_CALL_CAPTURED once the call has become a graph node, else 0 */
 	uint32_t pairs;       /* of callbacks, for sampling */
 	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
@@ -44,11 +45,21 @@ static void define_api(bool driver, uint32_t cbid, uint16_t api, uint8_t class, 
 		gp_or64(word, bit);
 }
 
+/* Two calls of the runtime return a string instead of a code. */
+static int return_code(uint16_t api, const CUpti_CallbackData *data)
+{
+	if (data->functionReturnValue == NULL ||
+	    api == CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorString_v3020 ||
+	    api == CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorName_v6050)
+		return 0;
+	return *(const int *)data->functionReturnValue;
+}
+
 static struct gp_record_call make_call(const CUpti_CallbackData *data, uint16_t api,
 				       uint64_t end_ticks)
 {
 	uint64_t duration_ticks = end_ticks - *data->correlationData;
-	int code = data->functionReturnValue != NULL ? *(const int *)data->functionReturnValue : 0;
+	int code = return_code(api, data);
 
 	return (struct gp_record_call){
 		.kind = GP_RECORD_CALL,
@@ -118,7 +129,8 @@ static void on_enter(bool driver, const CUpti_CallbackData *data)
 		local.in_runtime = 1;
 		local.runtime_correlation_id = data->correlationId;
 	}
-	local.captured = 0;
+	if (!driver || !local.in_runtime)
+		local.captured = 0;
 	local.entry_ticks = 0;
 	if (local.pairs++ % SAMPLE_EVERY == 0)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
@@ -144,14 +156,22 @@ static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	local.entry_ticks = 0;
 }
 
+void gp_callbacks_leave_out_thread(void)
+{
+	local.left_out = 1;
+}
+
 static void on_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
+	if (local.left_out)
+		return;
 	if (is_nested(driver, data)) {
 		if (data->callbackSite == CUPTI_API_ENTER)
 			gp_count_nested();
 	} else if (data->callbackSite == CUPTI_API_ENTER) {
 		on_enter(driver, data);
-	} else {
+	} else if (*data->correlationData !=
+		   0) { /* else we came in the middle of it: cuInit itself */
 		on_exit_of(driver, cbid, data);
 	}
 }

@@ -23,6 +23,9 @@ struct gp_callback_events {
 /* To be set before the first callback is enabled. */
 void gp_callbacks_init(const struct gp_callback_events *events);
 
+/* The calling thread is one of ours: its calls are not recorded. */
+void gp_callbacks_leave_out_thread(void);
+
 void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 			  const void *data);
 

@@ -10,7 +10,8 @@
  *  4. exit() runs our handler, registered at 3 and therefore before those of the driver and of most
  * of the program: the GPU's last records are fetched.  Static destructors come after it; their
  * frees are still recorded.
- *  5. The destructor closes the trace and, under bare LD_PRELOAD, has it finished.
+ *  5. The destructor closes the trace and, under bare LD_PRELOAD, has it finished.  _exit(), _Exit() and quick_exit()
+ *     do 4 and 5 by themselves.
  *
  * Whatever fails on this way, the program runs on, and one line says what is missing.
  */
@@ -22,8 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/identity.h"
 #include "inject/finish.h"
@@ -33,13 +36,20 @@
 #include "inject/session.h"
 
 #define STOP_TIMEOUT_NS    3000000000u
+#define LEAVE_FLUSH_S      1u /* at an end that nobody expects to take long */
 #define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
 #define MOST_DIGITS        200 /* of a start time in the name of a link */
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
+__attribute__((visibility("default"))) void _exit(int status);
+__attribute__((visibility("default"))) void _Exit(int status);
+
 static uint64_t start_up_ticks;
+static pid_t recording_pid;
+
+static void on_quick_exit(void);
 
 __attribute__((constructor)) static void construct(void)
 {
@@ -84,12 +94,18 @@ static void register_with_session(void)
 		       strerror(errno));
 }
 
+static void finish_session(uint64_t most_s)
+{
+	uint64_t timeout_s = gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S, 0, 3600);
+
+	gp_session_finish((timeout_s < most_s ? timeout_s : most_s) * 1000000000u);
+}
+
 /* Also where no trace could be made: records must not be fetched while the driver is torn down. */
 static void on_exit_of_program(void)
 {
 	if (gp_collector_is_live() || gp_collector_trace_path()[0] == '\0')
-		gp_session_finish(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S, 0, 3600) *
-				  1000000000u);
+		finish_session(UINT64_MAX / 1000000000u);
 }
 
 static enum gp_ring_place ring_place(void)
@@ -144,7 +160,9 @@ static void on_first_context(void)
 	if (error != 0)
 		gp_say("cannot start a thread: %s; the trace will lack the GPU's work",
 		       strerror(-error));
+	recording_pid = getpid();
 	atexit(on_exit_of_program);
+	at_quick_exit(on_quick_exit);
 	if (gp_collector_trace_path()[0] == '\0')
 		return;
 	register_with_session();
@@ -175,11 +193,13 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
-__attribute__((destructor)) static void destruct(void)
+/* The trace is whole and nothing is recorded any more; once, whoever comes first. */
+static void close_recording(void)
 {
+	static uint32_t closed;
 	int error;
 
-	if (!gp_collector_is_live())
+	if (!gp_collector_is_live() || gp_swap32(&closed, 1) != 0)
 		return;
 	error = gp_collector_stop(STOP_TIMEOUT_NS);
 	if (error == -ECHILD)
@@ -192,4 +212,35 @@ __attribute__((destructor)) static void destruct(void)
 		gp_finish_run(gp_collector_trace_path(),
 			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S, 1, 86400) *
 				      1000000000u);
+}
+
+__attribute__((destructor)) static void destruct(void)
+{
+	close_recording();
+}
+
+/*
+ * The end without exit handlers, interposed: Python's multiprocessing ends every worker that way.  It may be called in a
+ * signal handler, or by a child of vfork() or fork(): only the process that records waits, and not for long.
+ */
+void _exit(int status)
+{
+	if (gp_collector_is_live() && getpid() == recording_pid) {
+		finish_session(LEAVE_FLUSH_S);
+		close_recording();
+	}
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+void _Exit(int status)
+{
+	_exit(status);
+}
+
+/* quick_exit() runs no destructor. */
+static void on_quick_exit(void)
+{
+	finish_session(LEAVE_FLUSH_S);
+	close_recording();
 }

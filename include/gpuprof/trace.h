@@ -71,9 +71,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GP_TRACE_MAGIC     "gpuprof"
-#define GP_TRACE_VERSION   1u
-#define GP_TRACE_SUFFIX    ".gpuprof"
+#define GP_TRACE_MAGIC   "gpuprof"
+#define GP_TRACE_VERSION 1u
+#define GP_TRACE_SUFFIX  ".gpuprof"
+#define GP_CHROME_SUFFIX                                                                           \
+	".json" /* NAME.json belongs to NAME.gpuprof: a trace takes a NAME only if both are free */
 #define GP_CHUNK_MAGIC     0x6b686347u /* "Gchk" */
 #define GP_CHUNK_MAX_BYTES 65536u
 

@@ -76,6 +76,19 @@ static void names_go_on_where_one_exists(void **unused)
 	assert_int_equal(status.st_size, 8);
 }
 
+/* The Chrome trace would overwrite it. */
+static void a_name_whose_chrome_trace_is_there_is_taken(void **unused)
+{
+	struct gp_tracefile file;
+	FILE *foreign = fopen(path_of("config.json"), "w");
+
+	(void)unused;
+	assert_non_null(foreign);
+	fclose(foreign);
+	assert_int_equal(gp_tracefile_create(&file, path_of("config")), 0);
+	assert_string_equal(file.path, path_of("config.2.gpuprof"));
+}
+
 static void bad_names_are_refused(void **unused)
 {
 	struct gp_tracefile file;
@@ -229,6 +242,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_go_on_where_one_exists, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_name_whose_chrome_trace_is_there_is_taken, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(bad_names_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(chunks_can_be_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_of_somebody_else_is_left_alone, set_up,

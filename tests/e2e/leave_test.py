@@ -1,0 +1,83 @@
+"""Ends that run no exit handlers: the trace is whole all the same, and the program does not notice."""
+import os
+import sys
+import unittest
+
+import support
+from facts import Facts, differences
+from support import BARE, GPU, LAUNCHED, Case
+
+WORKERS = """
+import multiprocessing, runpy, sys
+
+def work(number):
+    sys.argv = ["gpu.py", "launch=%d" % number]
+    runpy.run_path({gpu!r}, run_name="__main__")
+
+if __name__ == "__main__":
+    workers = [multiprocessing.get_context("fork").Process(target=work, args=(10 * (i + 1),)) for i in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    print([worker.exitcode for worker in workers])
+"""
+
+QUICK = """
+#include <stdlib.h>
+#include <stdio.h>
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long long *, size_t);
+int main(void)
+{
+	unsigned long long memory;
+	void *context;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuMemAlloc_v2(&memory, 4096))
+		return 1;
+	puts("leak.bytes 4096");
+	fflush(stdout);
+	quick_exit(7);
+}
+"""
+
+
+class Leave(Case):
+
+    def check(self, command, way, status):
+        result = self.run_program(command, way, GPUPROF_OUTPUT="left")
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertNotIn("PARTIAL", result.stderr)
+        self.assertEqual(differences(Facts(self.path("left.json")), result.stdout), [])
+        for name in self.files():
+            if name.startswith("left"):
+                os.unlink(self.path(name))
+
+    def test_exit_without_handlers(self):
+        for way in (BARE, LAUNCHED):
+            with self.subTest(way):
+                self.check([*GPU, "launch=25", "copy=3", "leak=2", "_exit=3"], way, 3)
+
+    def test_quick_exit(self):
+        program = self.compile("quick", QUICK, f"-L{support.BUILD}/sim", "-lcuda")
+        for way in (BARE, LAUNCHED):
+            with self.subTest(way):
+                self.check([program], way, 7)
+
+    def test_forked_workers_of_multiprocessing(self):
+        script = self.write("workers.py", WORKERS.format(gpu=GPU[-1]))
+        result = self.run_program([sys.executable, script])
+        self.assertEqual(result.stdout.splitlines()[-1], "[0, 0, 0]", result.stderr)
+        self.assertNotIn("PARTIAL", result.stderr)
+        self.assertEqual(len(self.files(".gpuprof")), 3)
+        launches = sorted(len(Facts(self.path(name)).launches()) for name in self.files(".json"))
+        self.assertEqual(launches, [10, 20, 30])
+
+    def test_a_forked_child_of_a_recording_process_leaves_at_once(self):
+        result = self.run_program([*GPU, "launch=5", "fork", "_exit=0"], BARE, GPUPROF_OUTPUT="left")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.files(".gpuprof"), ["left.gpuprof"])
+        self.assertEqual(differences(Facts(self.path("left.json")), result.stdout), [])
+
+
+if __name__ == "__main__":
+    support.main()

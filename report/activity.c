@@ -171,7 +171,10 @@ static int add_failure(struct gp_activity *activity, const char *api, uint16_t s
 	char key[256];
 	uint32_t row;
 
-	snprintf(key, sizeof(key), "%.200s (%u%s%s)", api, status, *meaning ? " " : "", meaning);
+	if (*meaning)
+		snprintf(key, sizeof(key), "%.160s: %.60s (error %u)", api, meaning, status);
+	else
+		snprintf(key, sizeof(key), "%.160s: error %u", api, status);
 	row = gp_groups_find(&activity->failures, key);
 	if (row == UINT32_MAX)
 		return -ENOMEM;

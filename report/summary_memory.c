@@ -23,8 +23,8 @@ static void put(struct gp_table *table, struct gp_figure figure)
 static void put_label(const struct gp_summary *summary, struct gp_table *table,
 		      const struct gp_memory_row *row)
 {
-	const char *kind =
-		row->kind == GP_MEMORY_OF_DEVICE ? "in all" : gp_allocation_name(row->kind);
+	const char *kind = row->kind == GP_MEMORY_OF_DEVICE ? "in all but managed"
+							    : gp_allocation_name(row->kind);
 	char label[64];
 
 	if (row->device < summary->devices.count)

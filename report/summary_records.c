@@ -14,6 +14,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define LEAST_OVERHEAD                                                                             \
+	0.01 /* share of the time from which an overhead that CUPTI reports is shown */
+
 enum concern {
 	TELEMETRY, /* how recording went */
 	STRAIN,    /* nothing is missing, but it was tight */
@@ -330,6 +333,18 @@ static void print_telemetry(const struct gp_summary *summary)
 	gp_paragraph_end(&paragraph);
 }
 
+static double process_time(const struct gp_summary *summary)
+{
+	double total_ns = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		struct gp_window window = gp_busy_window(&summary->models[i], 1);
+
+		total_ns += (double)(window.end_unix_ns - window.start_unix_ns);
+	}
+	return total_ns;
+}
+
 /* What CUPTI itself says that it and the driver took, by kind. */
 static int print_overheads(const struct gp_summary *summary)
 {
@@ -346,6 +361,10 @@ static int print_overheads(const struct gp_summary *summary)
 		const struct gp_group *group = &groups.rows[order[i]];
 		char text[160];
 
+		if (summary->options->row_limit != 0 &&
+		    (double)group->total_ns < LEAST_OVERHEAD * process_time(summary))
+			continue;
+
 		snprintf(text, sizeof(text), "%s x %s %s", gp_format_count(group->count).text,
 			 group->key, gp_format_ns(group->total_ns).text);
 		gp_paragraph_add(&paragraph, text);
@@ -355,18 +374,6 @@ static int print_overheads(const struct gp_summary *summary)
 	free(order);
 	gp_groups_free(&groups);
 	return result;
-}
-
-static double process_time(const struct gp_summary *summary)
-{
-	double total_ns = 0;
-
-	for (size_t i = 0; i < summary->model_count; i++) {
-		struct gp_window window = gp_busy_window(&summary->models[i], 1);
-
-		total_ns += (double)(window.end_unix_ns - window.start_unix_ns);
-	}
-	return total_ns;
 }
 
 static void print_cost(const struct gp_summary *summary)
@@ -399,11 +406,22 @@ int gp_summary_print_records(const struct gp_summary *summary)
 	return print_overheads(summary);
 }
 
+/* The counter is written about once a second; what ended last was delivered later than it ended. */
+static uint64_t last_delivery_ns(const struct gp_model *model)
+{
+	uint64_t latest_ns = model->last_delivery_ns;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && model->ops[i].end_ns > latest_ns)
+			latest_ns = model->ops[i].end_ns;
+	return latest_ns;
+}
+
 /* The trace's end is its last anchor or call, whichever is later. */
 static void describe_delivery(char *text, size_t size, const struct gp_model *model)
 {
 	uint64_t end_ns = model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
-	uint64_t delivered_ns = model->last_delivery_ns;
+	uint64_t delivered_ns = last_delivery_ns(model);
 
 	if (delivered_ns == 0 && model->op_count > 0)
 		snprintf(text, size, "when CUPTI last delivered GPU records is not known");
@@ -446,7 +464,7 @@ void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 	if (model->losses.live)
 		why = "still runs; this is what it had recorded so far";
 	else if (!model->losses.closed)
-		why = "did not close its trace: it was killed, crashed or left by _exit";
+		why = "did not close its trace: it was killed or crashed, or the disk was full";
 	fprintf(out, "PARTIAL: pid %u %s\n", model->pid, why);
 	print_remains(out, model);
 }

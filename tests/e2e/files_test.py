@@ -154,6 +154,22 @@ class Contents(Case):
         self.assertIn("gpuprof export", result.stderr)
         self.assertEqual(len(Facts(self.export()).kernels), 500)
 
+    def test_an_export_never_replaces_its_own_trace(self):
+        self.run_program([*GPU, "launch=5"], GPUPROF_OUTPUT="good")
+        before = os.path.getsize(self.path("good.gpuprof"))
+        result = self.run_gpuprof("export", "-o", "good.gpuprof", "good.gpuprof")
+        self.assertNotEqual(result.returncode, 0)
+        self.assert_one_line(result.stderr, "is the trace itself")
+        self.assertEqual(os.path.getsize(self.path("good.gpuprof")), before)
+
+    def test_a_foreign_file_of_the_chrome_traces_name_stays(self):
+        self.write("config.json", "mine")
+        for way in PROFILED:
+            self.run_program([*GPU, "launch=5"], way, GPUPROF_OUTPUT="config")
+        with open(self.path("config.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
+        self.assertEqual(self.files(".gpuprof"), ["config.2.gpuprof", "config.3.gpuprof"])
+
 
 class Crashes(Case):
     """A killed program loses nothing that was published."""

@@ -27,6 +27,7 @@ struct run {
 	struct gp_session session;
 	enum gp_target_bar bar;
 	bool stands_aside; /* for the tool that CUDA_INJECTION64_PATH names */
+	struct gp_child_signals signals;
 	struct gp_environment environment;
 	char message[MESSAGE_BYTES]; /* why a step failed, for the user */
 };
@@ -217,7 +218,9 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 	if (count)
 		gp_finish(traces, count, &options);
 	else if (!options.quiet && !run->stands_aside)
-		fprintf(stderr, "gpuprof: %s did not use the GPU: nothing was recorded\n",
+		fprintf(stderr,
+			"gpuprof: nothing was recorded: %s did not use the GPU (or a line above "
+			"says why)\n",
 			run->options.program[0]);
 }
 
@@ -251,7 +254,8 @@ static int run_program(struct run *run)
 		warn_of_unknown_variables();
 		warn_of_bar(run);
 	}
-	error = gp_child_run(run->options.program, run->environment.entries, &status);
+	error = gp_child_run(&run->signals, run->options.program, run->environment.entries,
+			     &status);
 	if (error) {
 		explain(run, error, "cannot run %s: %s", run->options.program[0],
 			error == -ENOENT ? "the interpreter that it names is missing"
@@ -268,6 +272,7 @@ static int run(struct run *run)
 
 	if (error)
 		return gp_command_fail(status_of_start_error(error), "%s", run->message);
+	gp_child_hold_signals(&run->signals);
 	if (prepare(run))
 		return gp_command_fail(GP_RUN_FAILED, "%s", run->message);
 	return run_program(run);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,31 +18,25 @@ struct child {
 	bool stop_asked; /* we got a stop signal of the terminal since the child last ran */
 };
 
-/* What we were started with, for the child and for the time after. */
-struct inherited {
-	sigset_t mask;
-	struct sigaction chld;
-};
-
 /*
  * All signals are blocked, not handled: they wait in the kernel until wait_for_end() takes them one
- * by one with their senders, and none is lost between fork and the first wait.  A SIGCHLD that is
+ * by one with their senders, and none is lost before the first wait.  A SIGCHLD that is
  * ignored would make the kernel throw the child's status away.
  */
-static void take_signals(struct inherited *inherited)
+void gp_child_hold_signals(struct gp_child_signals *signals)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	sigset_t all;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &inherited->mask);
-	sigaction(SIGCHLD, &action, &inherited->chld);
+	sigprocmask(SIG_SETMASK, &all, &signals->mask);
+	sigaction(SIGCHLD, &action, &signals->chld);
 }
 
-static void restore_signals(const struct inherited *inherited)
+static void restore_signals(const struct gp_child_signals *signals)
 {
-	sigaction(SIGCHLD, &inherited->chld, NULL);
-	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+	sigaction(SIGCHLD, &signals->chld, NULL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
 /*
@@ -49,7 +44,7 @@ static void restore_signals(const struct inherited *inherited)
  * signals its child, then the whole group) and must not cost the summary; nor must a closed pipe
  * cost the exit status.
  */
-static void leave_signals(const struct inherited *inherited)
+static void leave_signals(const struct gp_child_signals *signals)
 {
 	struct timespec at_once = {0};
 	sigset_t all, kept;
@@ -57,7 +52,7 @@ static void leave_signals(const struct inherited *inherited)
 	sigfillset(&all);
 	while (sigtimedwait(&all, NULL, &at_once) > 0 || errno == EINTR)
 		;
-	restore_signals(inherited);
+	restore_signals(signals);
 	sigemptyset(&kept);
 	sigaddset(&kept, SIGHUP);
 	sigaddset(&kept, SIGPIPE);
@@ -65,46 +60,79 @@ static void leave_signals(const struct inherited *inherited)
 	sigprocmask(SIG_BLOCK, &kept, NULL);
 }
 
-/* In the child.  The pipe closes at a successful exec; else it carries errno. */
-static void become_program(char **arguments, char **environment, int error_pipe)
+/* In the child.  The line closes at a successful exec; else it carries errno. */
+static void become_program(char **arguments, char **environment,
+			   const struct gp_child_signals *signals, int line)
 {
+	char nothing;
 	int error;
 
+	while (read(line, &nothing, 1) < 0 && errno == EINTR)
+		; /* the parent hands on what came before us */
+	restore_signals(signals);
 	execvpe(arguments[0], arguments, environment);
 	error = errno;
-	while (write(error_pipe, &error, sizeof(error)) < 0 && errno == EINTR)
+	while (write(line, &error, sizeof(error)) < 0 && errno == EINTR)
 		;
 	_exit(1);
 }
 
 /* 0 if the child executes the program by now, else -errno of its exec. */
-static int read_exec_error(int error_pipe)
+static int read_exec_error(int line)
 {
 	int error = 0;
 	ssize_t got;
 
 	do
-		got = read(error_pipe, &error, sizeof(error));
+		got = read(line, &error, sizeof(error));
 	while (got < 0 && errno == EINTR);
 	return got == sizeof(error) ? -error : 0;
 }
 
+static void forward(const struct child *child, const siginfo_t *info)
+{
+	if (info->si_code == SI_QUEUE)
+		sigqueue(child->pid, info->si_signo, info->si_value);
+	else
+		kill(child->pid, info->si_signo);
+}
+
+/*
+ * What came until now, Ctrl-C too if there was no child yet.  It has all signals blocked so far:
+ * what it got itself it does not get twice.
+ */
+static void forward_early(const struct child *child)
+{
+	struct timespec at_once = {0};
+	siginfo_t info;
+	sigset_t all;
+	int got;
+
+	sigfillset(&all);
+	while ((got = sigtimedwait(&all, &info, &at_once)) > 0 || errno == EINTR)
+		if (got > 0 && got != SIGCHLD)
+			forward(child, &info);
+}
+
 static int start(struct child *child, char **arguments, char **environment,
-		 const struct inherited *inherited)
+		 const struct gp_child_signals *signals)
 {
 	int ends[2], error;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	child->pid = fork();
 	if (child->pid == 0) {
-		restore_signals(inherited);
-		become_program(arguments, environment, ends[1]);
+		close(ends[0]);
+		become_program(arguments, environment, signals, ends[1]);
 	}
 	error = child->pid < 0 ? -errno : 0;
 	close(ends[1]);
-	if (!error)
+	if (!error) {
+		forward_early(child);
+		shutdown(ends[0], SHUT_WR);
 		error = read_exec_error(ends[0]);
+	}
 	close(ends[0]);
 	if (error && child->pid > 0)
 		waitpid(child->pid, NULL, 0);
@@ -158,14 +186,6 @@ static bool is_for_child(const struct child *child, const siginfo_t *info)
 	return info->si_signo != SIGCONT || child->stopped;
 }
 
-static void forward(const struct child *child, const siginfo_t *info)
-{
-	if (info->si_code == SI_QUEUE)
-		sigqueue(child->pid, info->si_signo, info->si_value);
-	else
-		kill(child->pid, info->si_signo);
-}
-
 static void wait_for_end(struct child *child)
 {
 	siginfo_t info;
@@ -185,20 +205,16 @@ static void wait_for_end(struct child *child)
 	}
 }
 
-int gp_child_run(char **arguments, char **environment, int *status)
+int gp_child_run(const struct gp_child_signals *signals, char **arguments, char **environment,
+		 int *status)
 {
 	struct child child = {0};
-	struct inherited inherited;
-	int error;
+	int error = start(&child, arguments, environment, signals);
 
-	take_signals(&inherited);
-	error = start(&child, arguments, environment, &inherited);
-	if (error) {
-		restore_signals(&inherited);
+	if (error)
 		return error;
-	}
 	wait_for_end(&child);
-	leave_signals(&inherited);
+	leave_signals(signals);
 	*status = child.status;
 	return 0;
 }

@@ -9,14 +9,29 @@
 #ifndef REPORT_RUN_CHILD_H
 #define REPORT_RUN_CHILD_H
 
+#include <signal.h>
+
+/* What we were started with, for the program and for the time after it. */
+struct gp_child_signals {
+	sigset_t mask;
+	struct sigaction chld;
+};
+
+/*
+ * From now on signals wait for the program to be started, which then gets them: none ends us while
+ * we leave something behind.
+ */
+void gp_child_hold_signals(struct gp_child_signals *signals);
+
 /*
  * Start arguments[0] (looked up in PATH, as execvp does) with this environment, wait until it has
  * ended, and put its wait status into *status.  As process 1 of a container it also reaps the
  * orphans that end meanwhile. Afterwards SIGHUP, SIGPIPE and SIGTERM are blocked, for the summary
  * to come whatever ended the program; all else is as it was. Returns 0, or -errno of what kept the
- * program from starting.  Not to be called by two threads.
+ * program from starting: signals are still held then.  Not to be called by two threads.
  */
-int gp_child_run(char **arguments, char **environment, int *status);
+int gp_child_run(const struct gp_child_signals *signals, char **arguments, char **environment,
+		 int *status);
 
 /*
  * End as the program did: by the same signal, without a second core dump.  Returns the exit status

@@ -121,6 +121,18 @@ sys.exit(7)
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             return file.read().rsplit(")", 1)[1].split()[0]
 
+    def test_a_signal_before_the_program_starts_leaves_nothing(self):
+        os.mkdir(self.path("tmp"))
+        variables = support.environment(TMPDIR=self.path("tmp"), XDG_RUNTIME_DIR=None)
+        for _ in range(20):
+            process = subprocess.Popen([LAUNCHER, "-q", "sleep", "60"], env=variables)
+            self.addCleanup(process.kill)
+            while not os.listdir(self.path("tmp")):
+                self.assertIsNone(process.poll())
+            process.terminate()
+            self.assertEqual(process.wait(support.LIMIT_S), -signal.SIGTERM)
+            self.assertEqual(os.listdir(self.path("tmp")), [])
+
     def test_signals_are_forwarded(self):
         process, _ = self.start()
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):

@@ -1,21 +1,24 @@
 #include "report/output_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gpuprof/trace.h"
 
 /* A large one: exporters write small pieces. */
 #define BUFFER_BYTES (1u << 20)
 
+/* Not a file that another may take the place of: a device, a pipe, or a link (/dev/stdout). */
 static bool is_special(const char *path)
 {
 	struct stat status;
 
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 static void explain(int error, const char *path, char *message, size_t message_bytes)
@@ -29,6 +32,8 @@ static void explain(int error, const char *path, char *message, size_t message_b
 
 static int open_stream(struct gp_output_file *file, const char *path)
 {
+	int fd;
+
 	file->path = strdup(path);
 	if (!file->path)
 		return -ENOMEM;
@@ -40,9 +45,17 @@ static int open_stream(struct gp_output_file *file, const char *path)
 		file->temporary = NULL;
 		return -ENOMEM;
 	}
-	file->stream = fopen(file->temporary ? file->temporary : path, "we");
-	if (!file->stream)
-		return -errno;
+	fd = open(file->temporary ? file->temporary : path,
+		  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (file->temporary ? O_NOFOLLOW : 0),
+		  0666);
+	file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!file->stream) {
+		int error = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return -error;
+	}
 	setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);
 	return 0;
 }

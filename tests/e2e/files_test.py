@@ -162,6 +162,16 @@ class Contents(Case):
         self.assert_one_line(result.stderr, "is the trace itself")
         self.assertEqual(os.path.getsize(self.path("good.gpuprof")), before)
 
+    def test_an_export_through_a_link_leaves_the_link(self):
+        self.run_program([*GPU, "launch=5"], options=["-o", "run"])
+        os.symlink(self.write("behind.json", "old"), self.path("out.json"))
+        self.assertEqual(len(Facts(self.export()).kernels), 5)
+        self.assertTrue(os.path.islink(self.path("out.json")))
+        os.symlink("behind.json", self.path("new.json.tmp"))
+        result = self.run_gpuprof("export", "-o", "new.json", "run.gpuprof")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(len(Facts(self.path("behind.json")).kernels), 5)
+
     def test_a_foreign_file_of_the_chrome_traces_name_stays(self):
         self.write("config.json", "mine")
         for way in PROFILED:

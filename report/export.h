@@ -7,14 +7,12 @@
 #ifndef REPORT_EXPORT_H
 #define REPORT_EXPORT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "report/model.h"
 
 struct gp_export_options {
-	bool full_names;      /* kernel names demangled but not shortened */
 	uint64_t slice_limit; /* most calls and operations to write, the last ones; 0 = all */
 	FILE *messages;       /* where the line goes that says what was left out; NULL = nowhere */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */

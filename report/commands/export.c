@@ -30,7 +30,6 @@ static void print_usage(void)
 	      "  -F, --format FORMAT  one of those below (default chrome)\n"
 	      "  -o, --output OUT     the file to write, - for standard output (default: beside "
 	      "FILE)\n"
-	      "  -f, --full-names     kernel names in full\n"
 	      "  -l, --limit N        only the last N calls and GPU operations (default: all)\n"
 	      "  -h, --help           this text\n"
 	      "\n"
@@ -55,9 +54,6 @@ static enum parsed take_option(int c, struct arguments *a)
 	case 'o':
 		a->output = optarg;
 		return RUN;
-	case 'f':
-		a->options.full_names = true;
-		return RUN;
 	case 'l':
 		a->options.slice_limit = strtoull(optarg, &end, 10);
 		if (end != optarg && *end == '\0' && *optarg != '-')
@@ -75,13 +71,15 @@ static enum parsed take_option(int c, struct arguments *a)
 static enum parsed parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option table[] = {
-		{"format", required_argument, NULL, 'F'}, {"output", required_argument, NULL, 'o'},
-		{"full-names", no_argument, NULL, 'f'},   {"limit", required_argument, NULL, 'l'},
-		{"help", no_argument, NULL, 'h'},         {0},
+		{"format", required_argument, NULL, 'F'},
+		{"output", required_argument, NULL, 'o'},
+		{"limit", required_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
 	};
 	enum parsed parsed = RUN;
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:o:fl:h", table, NULL)) != -1;)
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:o:l:h", table, NULL)) != -1;)
 		parsed = take_option(c, a);
 	if (parsed == RUN && argc - optind != 1) {
 		gp_command_fail(0, "export: name one trace file; see gpuprof export --help");

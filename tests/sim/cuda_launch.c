@@ -366,7 +366,7 @@ static void read_attribute(struct sim_op *op, const CUlaunchAttribute *a)
 
 CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **arguments, void **extra)
 {
-	struct sim_op op = {.kernel = {.function = f}};
+	struct sim_op op = {.kernel = {.function = f, .extended = true}};
 
 	(void)extra;
 	if (!c)

@@ -141,7 +141,7 @@ static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *an
 			continue;
 		c->points[c->count++] = p;
 	}
-	c->rate = mean_rate(c, ticks_per_second > 0 ? 1e9 / ticks_per_second : 1.0);
+	c->rate = mean_rate(c, ticks_per_second >= 1 ? 1e9 / ticks_per_second : 1.0);
 	return true;
 }
 

@@ -18,7 +18,7 @@ struct gp_timeline;
 
 /*
  * Build a timeline from the anchors as they came; ticks_per_second is used where there is but one
- * (0 = 1e9). count must be at least 1; the anchors are not kept. NULL: no memory.
+ * (less than 1 = 1e9). count must be at least 1; the anchors are not kept. NULL: no memory.
  */
 struct gp_timeline *gp_timeline_new(const struct gp_record_anchor *anchors, uint32_t count,
 				    double ticks_per_second);

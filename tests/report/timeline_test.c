@@ -97,6 +97,23 @@ static void test_one_anchor_uses_the_estimate(void **state)
 	gp_timeline_free(t);
 }
 
+/* A damaged trace may claim any frequency. */
+static void test_one_anchor_and_no_frequency(void **state)
+{
+	const struct gp_record_anchor anchor = anchor_at(0, 0);
+	const double absurd[] = {0, -1, 1e-300, 0.0 / 0.0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
+		struct gp_timeline *t = gp_timeline_new(&anchor, 1, absurd[i]);
+
+		assert_non_null(t);
+		assert_int_equal(gp_timeline_from_ticks(t, TICK_START), 0);
+		assert_int_equal(gp_timeline_from_ticks(t, TICK_START + 7), 7);
+		gp_timeline_free(t);
+	}
+}
+
 static void test_coarse_anchors_are_left_out(void **state)
 {
 	struct gp_record_anchor anchors[3] = {anchor_at(0, 0), anchor_at(SECOND, 0),
@@ -252,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_wall_clock_stands_in_for_cupti),
 		cmocka_unit_test(test_cupti_clock_that_comes_later),
 		cmocka_unit_test(test_slewed_clock_stays_one_piece),
+		cmocka_unit_test(test_one_anchor_and_no_frequency),
 		cmocka_unit_test(test_clock_set_forward),
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_hostile_anchors),

@@ -144,6 +144,7 @@ lint: all format-check script-check tidy
 	$(Q)tests/lint/symbols.sh $(O)
 
 format-check:
+	$(Q)clang-format --version >/dev/null
 	$(Q)! clang-format --dry-run $(SOURCES) 2>&1 | sed -n 's/:.* code should be clang-formatted.*/: type make format/p' | \
 		sort -u | grep .
 script-check:

@@ -37,6 +37,10 @@ static void add_field(struct gp_layout *layout, const struct gp_field *field, ui
 		layout->clock = CLOCK_TICKS;
 	if (field->rule == GP_RULE_LENGTH)
 		layout->clock = CLOCK_NS;
+	/* what holds a gp_record_call begins with it */
+	if (layout->clock == CLOCK_TICKS &&
+	    field->offset == offsetof(struct gp_record_call, duration_high_ticks))
+		layout->high = layout->fields;
 	layout->fields++;
 }
 
@@ -47,15 +51,8 @@ void gp_encode_init(struct gp_encoder *encoder)
 		encoder->steps[i] = make_step(&gp_fields[i]);
 		add_field(&encoder->layouts[gp_fields[i].kind], &gp_fields[i], i);
 	}
-	for (int kind = 0; kind < GP_RECORD_KIND_LIMIT; kind++) {
-		struct gp_layout *layout = &encoder->layouts[kind];
-
-		layout->slots = slots_by_kind[kind];
-		/* gp_record_call's list ends with the high bits of its duration, and so does that
-		 * of what holds one. */
-		if (layout->clock == CLOCK_TICKS)
-			layout->high = (uint8_t)(layout->fields - 1);
-	}
+	for (int kind = 0; kind < GP_RECORD_KIND_LIMIT; kind++)
+		encoder->layouts[kind].slots = slots_by_kind[kind];
 }
 
 void gp_encode_begin(struct gp_encoder *encoder, uint8_t *payload, size_t size_bytes)

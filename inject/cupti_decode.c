@@ -42,12 +42,6 @@ static_assert(offsetof(stream_view, correlationId) == 20, "");
 
 #define HEAD(KIND, type) .kind = GP_RECORD_##KIND, .slots = sizeof(type) / GP_SLOT_BYTES
 
-static void emit(struct gp_decoder *decoder, const void *record)
-{
-	if (!gp_emit(record))
-		decoder->refused++;
-}
-
 /* ---- names and shapes: interned, defined on first sight ---- */
 
 static uint32_t name_id(struct gp_decoder *decoder, const char *name)
@@ -59,8 +53,8 @@ static uint32_t name_id(struct gp_decoder *decoder, const char *name)
 	uint32_t length = (uint32_t)strnlen(name, GP_STRING_MAX_BYTES + 1);
 	uint32_t id = gp_intern(&decoder->names, name, length, &is_new);
 
-	if (is_new && !gp_emit_string(GP_STRING_KERNEL, id, 0, name, length))
-		decoder->refused++;
+	if (is_new)
+		gp_emit_string(GP_STRING_KERNEL, id, 0, name, length);
 	return id;
 }
 
@@ -87,7 +81,7 @@ static uint32_t shape_id(struct gp_decoder *decoder, const kernel_view *kernel)
 
 	if (is_new) {
 		shape.id = id;
-		emit(decoder, &shape);
+		gp_emit((const struct gp_record *)&shape);
 	}
 	return id;
 }
@@ -123,7 +117,7 @@ static void decode_kernel(struct gp_decoder *decoder, const void *record)
 	};
 
 	decoder->records++;
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_copy(struct gp_decoder *decoder, const void *record)
@@ -156,7 +150,7 @@ static void decode_copy(struct gp_decoder *decoder, const void *record)
 		memcpy(&out.copy_count, (const uint8_t *)record + COPY_COUNT_OFFSET,
 		       sizeof(out.copy_count));
 	decoder->records++;
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
@@ -186,7 +180,7 @@ static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
 	};
 
 	decoder->records++;
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_set(struct gp_decoder *decoder, const void *record)
@@ -210,7 +204,7 @@ static void decode_set(struct gp_decoder *decoder, const void *record)
 	};
 
 	decoder->records++;
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_overhead(struct gp_decoder *decoder, const void *record)
@@ -227,7 +221,7 @@ static void decode_overhead(struct gp_decoder *decoder, const void *record)
 		out.thread_id = overhead->objectId.pt.threadId;
 	if (decoder->version >= GP_CUPTI_12_2)
 		out.correlation_id = overhead->correlationId;
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_device(struct gp_decoder *decoder, const void *record)
@@ -257,7 +251,7 @@ static void decode_device(struct gp_decoder *decoder, const void *record)
 
 	static_assert(sizeof(out.uuid) == sizeof(device->uuid), "uuid");
 	memcpy(out.uuid, &device->uuid, sizeof(out.uuid));
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 	if (device->name != NULL)
 		gp_emit_string(GP_STRING_DEVICE, device->id, 0, device->name,
 			       (uint32_t)strnlen(device->name, GP_STRING_MAX_BYTES));
@@ -273,7 +267,7 @@ static void decode_context(struct gp_decoder *decoder, const void *record)
 		.null_stream_id = context->nullStreamId,
 	};
 
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_stream(struct gp_decoder *decoder, const void *record)
@@ -287,7 +281,7 @@ static void decode_stream(struct gp_decoder *decoder, const void *record)
 		.priority = (int32_t)stream->priority,
 	};
 
-	emit(decoder, &out);
+	gp_emit((const struct gp_record *)&out);
 }
 
 /* The kinds that are asked for, in the order of enabling; each is decoded by the function beside

@@ -19,7 +19,6 @@ struct gp_decoder {
 	struct gp_intern shapes;
 	uint64_t records; /* decoded so far: what the GPU did, not definitions */
 	uint64_t unknown; /* records of a kind that was not asked for */
-	uint64_t refused; /* records that gp_emit() dropped; counted there too */
 };
 
 /* The activity kinds to enable, each with a row in the decoder's table. */

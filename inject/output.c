@@ -118,29 +118,36 @@ static const char *append_sequence(struct text *text, const char *sequence)
 	}
 }
 
-static void begin_absolute(struct text *text, const char *path)
+static int begin_absolute(struct text *text, const char *path)
 {
 	text->bytes[0] = '\0';
 	if (*path == '/')
-		return;
+		return 0;
+	if (start_directory[0] == '\0')
+		return -ENOENT; /* it was removed before the program started */
 	append(text, start_directory, strlen(start_directory));
 	append(text, "/", 1);
+	return 0;
 }
 
 int gp_output_absolute(const char *path, char *absolute, size_t absolute_bytes)
 {
 	struct text text = {.bytes = absolute, .limit = absolute_bytes};
 
-	begin_absolute(&text, path);
+	int error = begin_absolute(&text, path);
+
 	append(&text, path, strlen(path));
-	return text.full ? -ENAMETOOLONG : 0;
+	return error == 0 && text.full ? -ENAMETOOLONG : error;
 }
 
 int gp_output_expand(const char *template, char *path, size_t path_bytes)
 {
 	struct text text = {.bytes = path, .limit = path_bytes};
 
-	begin_absolute(&text, template);
+	int error = begin_absolute(&text, template);
+
+	if (error != 0)
+		return error;
 	while (*template != '\0') {
 		if (*template != '%') {
 			append(&text, template ++, 1);

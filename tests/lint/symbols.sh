@@ -15,7 +15,7 @@ ALLOWED="memcpy memset memcmp bcmp strlen strnlen strchr strrchr strncmp strcmp 
 # What only the start, the stop and the constructor do.
 SETUP="pthread_create pthread_join pthread_attr_init pthread_attr_destroy
 	pthread_attr_setstacksize pthread_sigmask sigfillset pthread_key_create pthread_atfork
-	getenv program_invocation_short_name mmap munmap"
+	getenv program_invocation_short_name mmap munmap dl_iterate_phdr"
 problems=0
 
 problem() {

@@ -251,6 +251,7 @@ static void decode_device(struct gp_decoder *decoder, const void *record)
 
 	static_assert(sizeof(out.uuid) == sizeof(device->uuid), "uuid");
 	memcpy(out.uuid, &device->uuid, sizeof(out.uuid));
+	(void)decoder;
 	gp_emit((const struct gp_record *)&out);
 	if (device->name != NULL)
 		gp_emit_string(GP_STRING_DEVICE, device->id, 0, device->name,
@@ -267,6 +268,7 @@ static void decode_context(struct gp_decoder *decoder, const void *record)
 		.null_stream_id = context->nullStreamId,
 	};
 
+	(void)decoder;
 	gp_emit((const struct gp_record *)&out);
 }
 
@@ -281,6 +283,7 @@ static void decode_stream(struct gp_decoder *decoder, const void *record)
 		.priority = (int32_t)stream->priority,
 	};
 
+	(void)decoder;
 	gp_emit((const struct gp_record *)&out);
 }
 

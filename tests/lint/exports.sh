@@ -20,6 +20,7 @@ problem() {
 
 check_exports() {
 	exported=$(nm -D --defined-only "$1" | awk '{ print $NF }' | sort | tr '\n' ' ')
+	# shellcheck disable=SC2086 # a list of words
 	wanted=$(printf '%s\n' $EXPORTS | sort | tr '\n' ' ')
 	[ "$exported" = "$wanted" ] || problem "$1: exports '$exported', should export '$wanted'"
 }

@@ -104,8 +104,8 @@ static void keep_buffers_per_thread(void)
 {
 	register_kernels();
 	start_client();
-	run_threads(8);
-	REQUIRE(client.requested >= 8);
+	run_threads(16);
+	REQUIRE(client.requested >= 16);
 }
 
 static void share_buffers(void)
@@ -117,8 +117,8 @@ static void share_buffers(void)
 	REQUIRE(!cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes,
 					   &off));
 	start_client();
-	run_threads(8);
-	REQUIRE(client.requested < 8);
+	run_threads(16);
+	REQUIRE(client.requested < 16);
 }
 
 static void drop_without_buffer(void)

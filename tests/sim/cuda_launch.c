@@ -355,8 +355,10 @@ CUresult sim_cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned i
 
 static void read_attribute(struct sim_op *op, const CUlaunchAttribute *a)
 {
-	if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+	if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
 		op->kernel.cooperative = a->value.cooperative != 0;
+		op->kernel.says_cooperative = true;
+	}
 	if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
 		op->kernel.cluster[0] = a->value.clusterDim.x;
 		op->kernel.cluster[1] = a->value.clusterDim.y;
@@ -366,7 +368,7 @@ static void read_attribute(struct sim_op *op, const CUlaunchAttribute *a)
 
 CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **arguments, void **extra)
 {
-	struct sim_op op = {.kernel = {.function = f, .extended = true}};
+	struct sim_op op = {.kernel = {.function = f}};
 
 	(void)extra;
 	if (!c)

@@ -152,7 +152,8 @@ static void record_kernel(const struct sim_op *op)
 				    .correlationId = op->correlation,
 				    .gridId = op->kernel.grid_id,
 				    .name = op->kernel.function->name,
-				    .launchType = op->kernel.cooperative || op->kernel.extended,
+				    .launchType =
+					    op->kernel.cooperative || op->kernel.says_cooperative,
 				    .sharedMemoryExecuted = op->kernel.shared_bytes ? 65536 : 32768,
 				    .graphNodeId = op->graph_node,
 				    .graphId = op->graph,

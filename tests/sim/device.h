@@ -228,7 +228,7 @@ struct sim_op {
 			unsigned int grid[3], block[3], cluster[3];
 			unsigned int shared_bytes;
 			bool cooperative;
-			bool extended; /* launched with a configuration: libcupti calls each of these cooperative */
+			bool says_cooperative; /* has the attribute, whatever its value: libcupti looks no further */
 			int64_t grid_id;
 		} kernel;
 		struct {

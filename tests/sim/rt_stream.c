@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <string.h>
 
+#define MOST_ATTRIBUTES 16 /* of a launch; there are fewer kinds */
+
 cudaError_t sim_cudaStreamCreate(cudaStream_t *pStream)
 {
 	return sim_rt_result(cuStreamCreate(pStream, 0));
@@ -139,10 +141,17 @@ cudaError_t sim_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3
 cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
 	CUkernel kernel = sim_rt_kernel(func);
+	CUlaunchAttribute attributes[MOST_ATTRIBUTES + 1];
 	CUlaunchConfig c = {0};
 
 	if (!kernel)
 		return cudaErrorInvalidResourceHandle;
+	if (config->numAttrs > MOST_ATTRIBUTES)
+		return cudaErrorInvalidValue;
+	/* the runtime always says whether the launch is cooperative; the last word counts */
+	attributes[0] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE};
+	if (config->numAttrs > 0) /* laid out alike */
+		memcpy(&attributes[1], config->attrs, config->numAttrs * sizeof(attributes[0]));
 	c.gridDimX = config->gridDim.x;
 	c.gridDimY = config->gridDim.y;
 	c.gridDimZ = config->gridDim.z;
@@ -151,8 +160,8 @@ cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
 	c.blockDimZ = config->blockDim.z;
 	c.sharedMemBytes = (unsigned int)config->dynamicSmemBytes;
 	c.hStream = config->stream;
-	c.attrs = (CUlaunchAttribute *)config->attrs; /* laid out alike */
-	c.numAttrs = config->numAttrs;
+	c.attrs = attributes;
+	c.numAttrs = config->numAttrs + 1;
 	return sim_rt_result(cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
 }
 

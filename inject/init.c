@@ -49,7 +49,7 @@ __attribute__((visibility("default"))) void _Exit(int status);
 static uint64_t start_up_ticks;
 static pid_t recording_pid;
 
-static void on_quick_exit(void);
+static void leave_recording(void);
 
 __attribute__((constructor)) static void construct(void)
 {
@@ -152,8 +152,7 @@ static void on_first_context(void)
 
 	if (error != 0)
 		gp_say("cannot record to %s: %s; running without profiling: choose a folder that "
-		       "can be "
-		       "written with -o or GPUPROF_OUTPUT",
+		       "can be written with -o or GPUPROF_OUTPUT",
 		       path, strerror(-error));
 	/* also without a trace: somebody has to empty CUPTI's buffers */
 	error = gp_session_start_fetching();
@@ -162,7 +161,7 @@ static void on_first_context(void)
 		       strerror(-error));
 	recording_pid = getpid();
 	atexit(on_exit_of_program);
-	at_quick_exit(on_quick_exit);
+	at_quick_exit(leave_recording);
 	if (gp_collector_trace_path()[0] == '\0')
 		return;
 	register_with_session();
@@ -193,17 +192,21 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
+/* False in every child; one of vfork() shares our memory, so that only the pid tells. */
+static bool records_here(void)
+{
+	return gp_collector_is_live() && getpid() == recording_pid;
+}
+
 /* The trace is whole and nothing is recorded any more; once, whoever comes first. */
 static void close_recording(void)
 {
 	static uint32_t closed;
 	int error;
 
-	if (!gp_collector_is_live() || gp_swap32(&closed, 1) != 0)
+	if (!records_here() || gp_swap32(&closed, 1) != 0)
 		return;
 	error = gp_collector_stop(STOP_TIMEOUT_NS);
-	if (error == -ECHILD)
-		return;
 	if (error != 0)
 		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
 		       "finish %s",
@@ -219,16 +222,22 @@ __attribute__((destructor)) static void destruct(void)
 	close_recording();
 }
 
+/* An end at which neither our exit handler nor our destructor runs. */
+static void leave_recording(void)
+{
+	if (!records_here())
+		return;
+	finish_session(LEAVE_FLUSH_S);
+	close_recording();
+}
+
 /*
  * The end without exit handlers, interposed: Python's multiprocessing ends every worker that way.  It may be called in a
  * signal handler, or by a child of vfork() or fork(): only the process that records waits, and not for long.
  */
 void _exit(int status)
 {
-	if (gp_collector_is_live() && getpid() == recording_pid) {
-		finish_session(LEAVE_FLUSH_S);
-		close_recording();
-	}
+	leave_recording();
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
@@ -236,11 +245,4 @@ void _exit(int status)
 void _Exit(int status)
 {
 	_exit(status);
-}
-
-/* quick_exit() runs no destructor. */
-static void on_quick_exit(void)
-{
-	finish_session(LEAVE_FLUSH_S);
-	close_recording();
 }

@@ -385,10 +385,9 @@ enum gp_api_class {
 	GP_API_ALLOC = 5,
 	GP_API_FREE = 6,
 	GP_API_SYNC = 7,
-	GP_API_CAPTURE_BEGIN =
-		8,              /* until the matching end, launches of the thread or process are */
-	GP_API_CAPTURE_END = 9, /* recorded into a graph and have no GPU record of their own */
-	GP_API_CONTROL = 10,    /* contexts, streams, modules, graphs, profiler control */
+	GP_API_CAPTURE_BEGIN = 8, /* of a graph; which calls are captured, GP_CALL_CAPTURED says */
+	GP_API_CAPTURE_END = 9,
+	GP_API_CONTROL = 10, /* contexts, streams, modules, graphs, profiler control */
 	GP_API_CLASSES
 };
 

@@ -40,6 +40,10 @@ int main(void)
 }
 """
 
+# A child of vfork() has its parent's memory: what it does at its end must not count as the parent's.
+BORROWED = QUICK.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>").replace(
+    "quick_exit(7);", "if (vfork() == 0)\n\t\texit(0);\n\twait(NULL);\n\t_exit(7);")
+
 
 class Leave(Case):
 
@@ -59,6 +63,12 @@ class Leave(Case):
 
     def test_quick_exit(self):
         program = self.compile("quick", QUICK, f"-L{support.BUILD}/sim", "-lcuda")
+        for way in (BARE, LAUNCHED):
+            with self.subTest(way):
+                self.check([program], way, 7)
+
+    def test_a_child_of_vfork_does_not_close_for_its_parent(self):
+        program = self.compile("borrowed", BORROWED, "-D_GNU_SOURCE", f"-L{support.BUILD}/sim", "-lcuda")
         for way in (BARE, LAUNCHED):
             with self.subTest(way):
                 self.check([program], way, 7)

@@ -104,6 +104,10 @@ static uint64_t predict(const struct decoder *d, size_t index, const uint8_t *re
 STARTS_AT(copy);
 STARTS_AT(set);
 STARTS_AT(overhead);
+STARTS_AT(sync);
+STARTS_AT(graph);
+STARTS_AT(jit);
+STARTS_AT(unified);
 
 static void set_field(struct decoder *d, size_t index, uint8_t *record, uint64_t value)
 {
@@ -122,7 +126,7 @@ static void note_end(struct decoder *d, uint8_t kind)
 	if (is_in_ticks(kind)) {
 		d->end_ticks = r->call.start_ticks + r->call.duration_low_ticks +
 			       ((uint64_t)r->call.duration_high_ticks << 32);
-	} else if (d->kinds[kind].derived & 1) {
+	} else if (gp_fields[d->kinds[kind].first].rule == GP_RULE_AFTER) {
 		d->end_ns = r->kernel.end_ns;
 		d->length[kind] = r->kernel.end_ns - r->kernel.start_ns;
 	}

@@ -26,7 +26,8 @@ struct gp_context_end {
 
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
-		contexts, streams, threads, usages, notes, anchors;
+		contexts, streams, threads, usages, notes, anchors, syncs, events, nodes, jits,
+		pools, unifieds, gates;
 };
 
 struct gp_load {

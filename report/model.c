@@ -33,6 +33,13 @@ void gp_model_free(struct gp_model *m)
 	free(m->streams);
 	free(m->threads);
 	free(m->usages);
+	free(m->syncs);
+	free(m->events);
+	free(m->nodes);
+	free(m->jits);
+	free(m->pools);
+	free(m->unifieds);
+	free(m->gates);
 	if (m->private)
 		gp_api_table_clear(m->private);
 	free(m->private);

@@ -33,7 +33,8 @@ struct gp_call {
 	uint32_t memory;   /* index in memory[], or GP_NONE */
 };
 
-enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET };
+/* GRAPH: a whole graph launch, where nodes are not recorded one by one. */
+enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET, GP_OP_GRAPH };
 
 /* Something that a device did, sorted by (device, context, stream, start, end). */
 struct gp_op {
@@ -100,6 +101,41 @@ struct gp_usage {
 	uint16_t device_id;
 };
 
+/*
+ * A range or mark of the program (NVTX), sorted by (thread, start, longest first).  What its operations are: those whose
+ * call began on the range's thread within it; of a start/end range, on any thread of the process.
+ */
+struct gp_range {
+	uint64_t start_ns;
+	uint64_t end_ns; /* of a mark: start_ns; of one that was never closed: the trace's end */
+	uint64_t gpu_start_ns; /* the first operation's start ... */
+	uint64_t gpu_end_ns;   /* ... and the last one's end; 0, 0 = it started none */
+	uint64_t gpu_busy_ns;  /* sum of its operations' durations */
+	uint64_t payload;
+	uint32_t op_count;
+	uint32_t thread_id;     /* that opened it */
+	uint32_t end_thread_id; /* that closed it */
+	uint32_t parent;   /* push/pop: the innermost one that it lies in, same thread and domain */
+	uint32_t text;     /* index in range_texts, or GP_NONE; equal texts have one index */
+	uint32_t domain;   /* index in domains */
+	uint32_t category; /* its number; 0 = none; named by gp_model_category() */
+	uint32_t color_argb;    /* 0 = none */
+	uint32_t payload_bytes; /* index in payloads, or GP_NONE */
+	uint16_t level; /* push/pop: number of ranges that it lies in, same thread and domain */
+	uint8_t style;  /* enum gp_range_style */
+	uint8_t payload_kind; /* enum gp_payload_kind */
+	bool open;            /* never closed, or closed by nothing that was recorded */
+};
+
+enum gp_range_style { GP_STYLE_PUSH_POP, GP_STYLE_START_END, GP_STYLE_MARK };
+
+/* Recording began or paused. */
+struct gp_gate {
+	uint64_t time_ns;
+	bool on;
+	uint8_t reason; /* enum gp_gate_reason */
+};
+
 /* What is missing, and why.  All of it is printed by the summary. */
 struct gp_losses {
 	uint64_t damaged_bytes;     /* of the file, skipped */
@@ -141,8 +177,18 @@ struct gp_model {
 	struct gp_record_stream *streams;   /* sorted by (context, id) */
 	struct gp_thread *threads; /* every thread that made a call, and named ones; by id */
 	struct gp_usage *usages;
+	/* Records as they came, their times on the timeline as all others'; in order of their starts. */
+	struct gp_record_sync *syncs;
+	struct gp_record_event *events;
+	struct gp_record_node *nodes; /* sorted by node_id */
+	struct gp_record_jit *jits;
+	struct gp_record_pool *pools;
+	struct gp_record_unified *unifieds;
+	struct gp_gate *gates; /* empty: recorded from beginning to end */
 	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
 	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
+	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count,
+		gate_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;

@@ -43,17 +43,20 @@ struct gp_record_call {
 	uint64_t start_ticks;
 	uint32_t duration_low_ticks;
 	uint16_t duration_high_ticks; /* bits 32..47 */
-	uint16_t status;     /* the call's return code, 0 = success; and GP_CALL_CAPTURED */
-	uint32_t stack_id;   /* 0 = not captured */
-	uint32_t context_id; /* 0 = no context was current */
+	uint16_t status;              /* the call's return code, 0 = success; and GP_CALL_ flags */
+	uint32_t stack_id;            /* 0 = not captured */
+	uint32_t context_id;          /* 0 = no context was current */
 };
 
 /*
- * In status: the call became a node of a graph under capture, so it has no GPU record; an allocation among them has
- * allocated nothing yet.
+ * In status.  CAPTURED: the call became a node of a graph under capture, so it has no GPU record; an allocation among
+ * them has allocated nothing yet.  COOPERATIVE and OVERLAPPING: attributes of a launch, as its parameters say; the
+ * latter is a programmatic dependent launch, which may start before the kernel ahead of it has ended.
  */
 #define GP_CALL_CAPTURED     0x8000u
-#define GP_CALL_CODE(status) ((status)&0x7fffu)
+#define GP_CALL_COOPERATIVE  0x4000u
+#define GP_CALL_OVERLAPPING  0x2000u
+#define GP_CALL_CODE(status) ((status)&0x1fffu)
 
 enum gp_memory_op {
 	GP_MEMORY_ALLOC = 1, /* `bytes` came into being at `address` */
@@ -172,12 +175,32 @@ struct gp_record_overhead {
 
 /* What GP_RECORD_STRING names. */
 enum gp_string_space {
-	GP_STRING_KERNEL = 1, /* id = name_id: the mangled name */
-	GP_STRING_API = 2,    /* id = api; value = enum gp_api_class */
-	GP_STRING_THREAD = 3, /* id = thread id: the thread's name; a later one replaces it */
-	GP_STRING_DEVICE = 4, /* id = device_id */
-	GP_STRING_INFO = 5,   /* id = enum gp_info */
+	GP_STRING_KERNEL = 1,   /* id = name_id: the mangled name */
+	GP_STRING_API = 2,      /* id = api; value = enum gp_api_class */
+	GP_STRING_THREAD = 3,   /* id = thread id: the thread's name; a later one replaces it */
+	GP_STRING_DEVICE = 4,   /* id = device_id */
+	GP_STRING_INFO = 5,     /* id = enum gp_info */
+	GP_STRING_RANGE = 6,    /* id = text_id of a range: its message */
+	GP_STRING_DOMAIN = 7,   /* id = domain_id of a range */
+	GP_STRING_CATEGORY = 8, /* id = category of a range; value = its domain_id */
+	GP_STRING_STREAM = 9,   /* id = stream id; value = context id; a later one replaces it */
+	GP_STRING_CONTEXT = 10, /* id = context id */
+	GP_STRING_SCHEMA = 11,  /* id = schema id of a payload: what its bytes mean, see below */
+	GP_STRING_PAYLOAD =
+		12, /* id = payload_id of a range; value = schema id: its bytes as they are */
+	GP_STRING_MODULE = 13, /* id = module id: the path of its file */
+	GP_STRING_CODE = 14,   /* id = code id: a Python code object, see below */
+	GP_STRING_STACK_COPY =
+		15, /* id = of the frame that has it: registers and stack, see below */
 };
+
+/*
+ * The text of a GP_STRING_SCHEMA: lines that end in \n, of fields with a tab between.  The first line: type (1 static,
+ * 2 dynamic), size of the payload in bytes (0 = not fixed), name.  Each further one is an entry: flags, type, offset in
+ * bytes, array or union detail, name; numbers are decimal and those of NVTX (nvToolsExtPayload.h), a type that is a
+ * schema is that schema's id here plus GP_SCHEMA_TYPE_FIRST.
+ */
+#define GP_SCHEMA_TYPE_FIRST 0x1000000u
 
 /* A definition: text of length_bytes follows, the record fills (16 + length_bytes) up to slots. */
 struct gp_record_string {
@@ -334,6 +357,234 @@ struct gp_record_thread {
 	uint64_t zero2[3];
 };
 
+/* A synchronisation as CUPTI saw it: what its API call waited for. */
+struct gp_record_sync {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t
+		sync_kind; /* CUPTI's: 1 event, 2 a stream waits for an event, 3 stream, 4 context */
+	uint32_t correlation_id;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t context_id;
+	uint32_t stream_id; /* GP_NO_STREAM where it is about none */
+
+	uint32_t event_id; /* 0 = no event */
+	uint32_t zero;
+	uint64_t event_sync_id; /* of the gp_record_event that was waited for; 0 = not known */
+	uint64_t zero2[2];
+};
+#define GP_NO_STREAM UINT32_MAX
+
+/* An event that was recorded into a stream. */
+struct gp_record_event {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t correlation_id;
+	uint32_t context_id;
+	uint32_t stream_id;
+	uint32_t event_id;
+	uint32_t zero;
+	uint64_t sync_id; /* of this very recording; 0 = the library does not give one */
+
+	uint64_t device_ns; /* when the device came to it; 0 = not recorded */
+	uint64_t zero2[3];
+};
+
+/* A launch of a whole graph, where its nodes are not recorded one by one. */
+struct gp_record_graph {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t correlation_id;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t context_id;
+	uint32_t stream_id;
+
+	uint32_t graph_id;
+	uint32_t end_device_id;
+	uint32_t end_context_id;
+	uint32_t zero;
+	uint64_t zero2[2];
+};
+
+/* A node that came into being in a graph: created by the call with this correlation id, or cloned from another node. */
+struct gp_record_node {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t node_kind; /* the driver's CUgraphNodeType */
+	uint32_t correlation_id;
+	uint64_t node_id;     /* as graph_node_id of the operations that it makes */
+	uint64_t original_id; /* the node that it is a copy of; 0 = none */
+	uint32_t graph_id;
+	uint32_t zero;
+};
+
+/* Work of the compiler inside the driver. */
+struct gp_record_jit {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t correlation_id;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint8_t entry_kind; /* CUPTI's: 1 PTX to CUBIN, 2 NVVM IR to PTX */
+	uint8_t op_kind;    /* CUPTI's: 1 cache load, 2 cache store, 3 compile */
+	uint16_t zero;
+	uint32_t thread_id; /* 0 = not known */
+
+	uint64_t cache_bytes;
+	uint64_t operation_id; /* the operations of one piece of code share it */
+	uint64_t zero2[2];
+};
+
+/* A memory pool changed. */
+struct gp_record_pool {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t correlation_id;
+	uint64_t time_ns;
+	uint64_t address; /* the pool's handle, as in gp_record_memory */
+	uint64_t reserved_bytes;
+
+	uint64_t used_bytes;
+	uint64_t release_threshold_bytes;
+	uint64_t least_kept_bytes; /* of a trim */
+	uint8_t op;                /* 1 created, 2 destroyed, 3 trimmed */
+	uint8_t pool_kind;         /* CUPTI's: 1 of this process, 2 imported */
+	uint16_t zero;
+	uint32_t zero2;
+};
+
+/* Unified memory: a migration, a fault, thrashing. */
+struct gp_record_unified {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t
+		counter_kind; /* CUPTI's: 1 bytes HtoD, 2 bytes DtoH, 3 CPU page faults, 4 GPU page faults, ... */
+	uint32_t flags; /* CUPTI's, by counter_kind: access type or cause */
+	uint64_t start_ns;
+	uint64_t end_ns; /* 0 = it has no duration */
+	uint64_t value;  /* bytes or a count */
+
+	uint64_t address;
+	uint32_t source_device_id;
+	uint32_t destination_device_id;
+	uint32_t stream_id;
+	uint32_t zero;
+	uint64_t zero2;
+};
+
+enum gp_range_op {
+	GP_RANGE_PUSH = 1,  /* opens a range on this thread */
+	GP_RANGE_POP = 2,   /* closes the innermost open one of the same domain on this thread */
+	GP_RANGE_START = 3, /* opens a range that any thread may close */
+	GP_RANGE_END = 4,   /* closes the one with the same range_id */
+	GP_RANGE_MARK = 5,
+};
+
+enum gp_payload_kind {
+	GP_PAYLOAD_NONE = 0,
+	GP_PAYLOAD_UNSIGNED = 1, /* 64 bits */
+	GP_PAYLOAD_SIGNED = 2,
+	GP_PAYLOAD_FLOATING = 3, /* the bits of a double */
+};
+
+/* What the program says it is doing: NVTX, or gpuprof's own functions. */
+struct gp_record_range {
+	uint8_t kind;
+	uint8_t slots;
+	uint8_t op;       /* enum gp_range_op */
+	uint8_t flags;    /* GP_RANGE_HAS_COLOR */
+	uint32_t text_id; /* GP_STRING_RANGE; 0 = no message */
+	uint64_t ticks;
+	uint64_t range_id;  /* START and END */
+	uint32_t domain_id; /* GP_STRING_DOMAIN; 0 = the default domain */
+	uint32_t category;  /* GP_STRING_CATEGORY of this domain; 0 = none */
+
+	uint32_t color_argb;
+	uint32_t payload_kind; /* enum gp_payload_kind */
+	uint64_t payload;
+	uint32_t payload_id; /* GP_STRING_PAYLOAD, an extended payload; 0 = none */
+	uint32_t zero;
+	uint64_t zero2;
+};
+#define GP_RANGE_HAS_COLOR 1u
+
+enum gp_gate_reason {
+	GP_GATE_START = 1,    /* as the options say, at the beginning */
+	GP_GATE_PROFILER = 2, /* cudaProfilerStart or cudaProfilerStop */
+	GP_GATE_RANGE = 3,    /* the range of --capture-range */
+	GP_GATE_TIME = 4,     /* --delay or --duration */
+	GP_GATE_COUNT = 5,    /* --after-launches or --launches */
+	GP_GATE_SIGNAL = 6,
+	GP_GATE_API = 7, /* gpuprof_start() or gpuprof_stop() */
+};
+
+/* Recording began or paused.  A trace without any was recorded from its beginning to its end. */
+struct gp_record_gate {
+	uint8_t kind;
+	uint8_t slots;
+	uint8_t on;     /* 1 or 0 */
+	uint8_t reason; /* enum gp_gate_reason */
+	uint32_t zero;
+	uint64_t ticks;
+	uint64_t zero2[2];
+};
+
+enum gp_frame_kind {
+	GP_FRAME_NATIVE = 1,
+	GP_FRAME_PYTHON = 2,
+	GP_FRAME_COPY =
+		3, /* what is outside of its inner neighbour is to be unwound from a stack copy */
+	GP_FRAME_CUT = 4,   /* frames are missing here: the stack is deeper than what is kept */
+	GP_FRAME_STUCK = 5, /* the walk could not go on: code without unwind rules */
+};
+
+/*
+ * A definition: one frame of call stacks.  Stacks are a tree; parent_id is the frame's caller.  Python's frames stand in
+ * place of the native frames of its evaluator.
+ */
+struct gp_record_frame {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t frame_kind; /* enum gp_frame_kind */
+	uint32_t id;
+	uint32_t parent_id; /* 0 = none */
+	uint32_t origin_id; /* native: gp_record_module, 0 = in none; Python: GP_STRING_CODE */
+	uint64_t
+		address; /* native: the return address, or the pc of the innermost; Python: offset in bytes in the code */
+	uint64_t zero;
+};
+
+/*
+ * The text of a GP_STRING_CODE: u32 first line, u8 form of the line table (1 lnotab, 2 Python 3.10, 3 Python 3.11 on),
+ * u8 1 = the table is cut, u16 zero, then the file's name and the qualified name, each with its NUL, then the table.
+ *
+ * The text of a GP_STRING_STACK_COPY: u32 count of registers, u32 zero, the registers (u64 each, in the order of the
+ * DWARF numbers of the machine, x86-64: 0 to 16), u64 address of the first byte, then the bytes of the stack.
+ */
+
+/* A piece of code in memory: one of these for each executable mapping of a module. */
+struct gp_record_module {
+	uint8_t kind;
+	uint8_t slots;
+	uint8_t build_id_bytes;
+	uint8_t zero;
+	uint32_t
+		id; /* of the module's path and of its frames; a file that is loaded again has a new one */
+	uint64_t start_address;
+	uint64_t end_address;
+	uint64_t bias; /* address in memory minus address in the file's symbol table */
+
+	uint8_t build_id[20]; /* the first bytes of it */
+	uint32_t zero2;
+	uint64_t ticks; /* when it was first seen */
+};
+
 /* kind number, name, struct.  Append only. */
 #define GP_RECORD_KINDS(X)                                                                         \
 	X(1, CALL, call)                                                                           \
@@ -352,7 +603,18 @@ struct gp_record_thread {
 	X(14, USAGE, usage)                                                                        \
 	X(15, END, end)                                                                            \
 	X(16, THREAD, thread)                                                                      \
-	X(17, CONTEXT_END, context_end)
+	X(17, CONTEXT_END, context_end)                                                            \
+	X(18, SYNC, sync)                                                                          \
+	X(19, EVENT, event)                                                                        \
+	X(20, GRAPH, graph)                                                                        \
+	X(21, NODE, node)                                                                          \
+	X(22, JIT, jit)                                                                            \
+	X(23, POOL, pool)                                                                          \
+	X(24, UNIFIED, unified)                                                                    \
+	X(25, RANGE, range)                                                                        \
+	X(26, GATE, gate)                                                                          \
+	X(27, FRAME, frame)                                                                        \
+	X(28, MODULE, module)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,
@@ -387,7 +649,10 @@ enum gp_api_class {
 	GP_API_SYNC = 7,
 	GP_API_CAPTURE_BEGIN = 8, /* of a graph; which calls are captured, GP_CALL_CAPTURED says */
 	GP_API_CAPTURE_END = 9,
-	GP_API_CONTROL = 10, /* contexts, streams, modules, graphs, profiler control */
+	GP_API_CONTROL = 10, /* contexts, streams, graphs, profiler control */
+	GP_API_EVENT = 11,   /* an event is recorded into a stream */
+	GP_API_MODULE = 12,  /* code is loaded, looked up, unloaded */
+	GP_API_HOST = 13,    /* a function of the host is put into a stream */
 	GP_API_CLASSES
 };
 

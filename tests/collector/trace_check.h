@@ -105,6 +105,14 @@ static inline uint64_t predicted(const struct decoder *decoder, const struct gp_
 	return last;
 }
 
+static inline bool has_end(uint8_t kind)
+{
+	for (size_t f = 0; f < GP_FIELDS; f++)
+		if (gp_fields[f].kind == kind && gp_fields[f].rule == GP_RULE_LENGTH)
+			return true;
+	return false;
+}
+
 static inline void note_end(struct decoder *decoder, const struct any_record *record)
 {
 	const struct gp_record_call *call = &record->call;
@@ -112,7 +120,7 @@ static inline void note_end(struct decoder *decoder, const struct any_record *re
 	if (counts_ticks(call->kind))
 		decoder->end_ticks = call->start_ticks + call->duration_low_ticks +
 				     ((uint64_t)call->duration_high_ticks << 32);
-	else if (call->kind >= GP_RECORD_KERNEL && call->kind <= GP_RECORD_OVERHEAD)
+	else if (has_end(call->kind))
 		decoder->end_ns =
 			record->kernel.end_ns; /* all of these have it at the same place */
 }

@@ -135,6 +135,14 @@ static uint64_t value_of(const void *record, size_t i)
 	return value;
 }
 
+static bool has_end(uint8_t kind)
+{
+	for (size_t i = 0; i < GP_FIELDS; i++)
+		if (gp_fields[i].kind == kind && gp_fields[i].rule == GP_RULE_LENGTH)
+			return true;
+	return false;
+}
+
 /* The ends that later predictions use. */
 static void note_end(struct gp_builder *b, const void *record, uint8_t kind)
 {
@@ -144,8 +152,7 @@ static void note_end(struct gp_builder *b, const void *record, uint8_t kind)
 	if (is_in_ticks(kind)) {
 		b->end_ticks = call->start_ticks + call->duration_low_ticks +
 			       ((uint64_t)call->duration_high_ticks << 32);
-	} else if (kind == GP_RECORD_KERNEL || kind == GP_RECORD_COPY || kind == GP_RECORD_SET ||
-		   kind == GP_RECORD_OVERHEAD) {
+	} else if (has_end(kind)) {
 		b->end_ns = kernel->end_ns;
 		b->length_of_kind[kind] = kernel->end_ns - kernel->start_ns;
 	}

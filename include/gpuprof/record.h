@@ -585,7 +585,7 @@ struct gp_record_module {
 	uint64_t ticks; /* when it was first seen */
 };
 
-/* kind number, name, struct.  Append only. */
+/* Kind number, name, struct.  Append only. */
 #define GP_RECORD_KINDS(X)                                                                         \
 	X(1, CALL, call)                                                                           \
 	X(2, MEMORY, memory)                                                                       \

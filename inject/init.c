@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -51,8 +52,17 @@ static pid_t recording_pid;
 
 static void leave_recording(void);
 
+/* A program with more rights than who runs it takes no library from a variable: it may only have got us from the system's
+ * own list, and gets nothing from us. */
+static bool is_trusted(void)
+{
+	return getauxval(AT_SECURE) == 0;
+}
+
 __attribute__((constructor)) static void construct(void)
 {
+	if (!is_trusted())
+		return;
 	gp_options_read(environ);
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
 		gp_say_nothing();
@@ -96,7 +106,7 @@ static void register_with_session(void)
 
 static void finish_session(uint64_t most_s)
 {
-	uint64_t timeout_s = gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S, 0, 3600);
+	uint64_t timeout_s = gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S);
 
 	gp_session_finish((timeout_s < most_s ? timeout_s : most_s) * 1000000000u);
 }
@@ -173,7 +183,7 @@ int InitializeInjection(void)
 	static atomic_flag started = ATOMIC_FLAG_INIT;
 	int saved_errno = errno;
 
-	if (!atomic_flag_test_and_set(&started)) {
+	if (is_trusted() && !atomic_flag_test_and_set(&started)) {
 		uint64_t begin_ticks = gp_clock_ticks();
 
 		if (!in_session()) /* gpuprof-run has done it, once */
@@ -213,8 +223,7 @@ static void close_recording(void)
 		       gp_collector_trace_path(), strerror(-error), gp_collector_trace_path());
 	if (!in_session() && wants_finish())
 		gp_finish_run(gp_collector_trace_path(),
-			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S, 1, 86400) *
-				      1000000000u);
+			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S) * 1000000000u);
 }
 
 __attribute__((destructor)) static void destruct(void)

@@ -1,10 +1,7 @@
 #include "inject/options.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "inject/say.h"
 
@@ -56,8 +53,6 @@ static bool is_session(const char *name, size_t length)
 
 void gp_options_read(char *const *environment)
 {
-	if (getauxval(AT_SECURE))
-		return;
 	for (; environment != NULL && *environment != NULL; environment++) {
 		size_t length;
 		const char *name = own_name(*environment, &length);
@@ -82,24 +77,23 @@ const char *gp_option_text(enum gp_option option)
 	return is_set[option] && is_right ? values[option] : row->value;
 }
 
-static bool parse_number(const char *text, uint64_t *number)
+uint64_t gp_option_number(enum gp_option option)
 {
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0';
-}
-
-uint64_t gp_option_number(enum gp_option option, uint64_t least, uint64_t most)
-{
+	const struct gp_option_row *row = &gp_option_rows[option];
 	uint64_t number = 0;
 
-	if (!parse_number(gp_option_text(option), &number) || number < least || number > most)
-		parse_number(gp_option_rows[option].value, &number);
+	if (!gp_option_is_number(row, gp_option_text(option), &number))
+		gp_option_is_number(row, row->value, &number);
 	return number;
+}
+
+uint64_t gp_option_ns(enum gp_option option)
+{
+	uint64_t duration_ns = 0;
+
+	if (!gp_option_is_seconds(gp_option_text(option), &duration_ns))
+		gp_option_is_seconds(gp_option_rows[option].value, &duration_ns);
+	return duration_ns;
 }
 
 bool gp_option_flag(enum gp_option option)
@@ -117,14 +111,9 @@ const char *gp_option_session(void)
 static void complain_about_value(int option)
 {
 	const struct gp_option_row *row = &gp_option_rows[option];
-	const char *right = NULL;
-	uint64_t number;
+	char right[256];
 
-	if (row->type == GP_OPTION_NUMBER && !parse_number(values[option], &number))
-		right = "a number";
-	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, values[option]))
-		right = row->argument;
-	if (is_set[option] && right != NULL)
+	if (is_set[option] && gp_option_is_wrong(row, values[option], right, sizeof(right)))
 		gp_say("%s%s=%s is not %s; using %s", GP_OPTION_PREFIX, row->variable,
 		       values[option], right, row->value);
 }

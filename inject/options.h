@@ -11,16 +11,15 @@
 
 #include "gpuprof/option.h"
 
-/* Copy the environment's values; defaults for the rest.  Nothing in a setuid program is taken from
- * the environment. */
+/* Copy the environment's values; defaults for the rest. */
 void gp_options_read(char *const *environment);
 
 /* Text of an option: from the environment if it is one of the option's choices, else the default; never NULL. */
 const char *gp_option_text(enum gp_option option);
 
-/* Number of an option; a value that is no number, or not within [least, most], is replaced by the
- * default. */
-uint64_t gp_option_number(enum gp_option option, uint64_t least, uint64_t most);
+/* Of an option of type NUMBER, SECONDS; the default stands for a value that is none, or out of bounds. */
+uint64_t gp_option_number(enum gp_option option);
+uint64_t gp_option_ns(enum gp_option option);
 
 bool gp_option_flag(enum gp_option option);
 

@@ -214,7 +214,7 @@ static void *fetching_thread(void *unused)
 	(void)unused;
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
 	gp_callbacks_leave_out_thread();
-	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS, 10, 1000) * 1000000u);
+	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
 	emit_usage();
 	fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	gp_store32_release(&session.finished, 1);

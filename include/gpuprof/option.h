@@ -3,12 +3,20 @@
 #define GPUPROF_OPTION_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-enum gp_option_type { GP_OPTION_TEXT, GP_OPTION_NUMBER, GP_OPTION_FLAG, GP_OPTION_CHOICE };
+enum gp_option_type {
+	GP_OPTION_TEXT,
+	GP_OPTION_NUMBER,  /* a whole number, within the row's bounds */
+	GP_OPTION_SECONDS, /* 0, 90 or 1.5 */
+	GP_OPTION_FLAG,
+	GP_OPTION_CHOICE, /* one of the words of the row's argument */
+};
 
 enum gp_option {
-#define GP_OPTION(NAME, long_name, short_name, TYPE, value, argument, help) GP_OPTION_ID_##NAME,
+#define GP_OPTION(NAME, ...) GP_OPTION_ID_##NAME,
 #include "gpuprof/option.def"
 #undef GP_OPTION
 	GP_OPTIONS
@@ -22,11 +30,14 @@ struct gp_option_row {
 	const char *value; /* the default */
 	const char *argument;
 	const char *help;
+	struct {
+		uint64_t least, most; /* both 0 = any */
+	} bounds;
 };
 
 static const struct gp_option_row gp_option_rows[] = {
-#define GP_OPTION(NAME, long_name, short_name, TYPE, value, argument, help)                        \
-	{#NAME, long_name, short_name, GP_OPTION_##TYPE, value, argument, help},
+#define GP_OPTION(NAME, long_name, short_name, TYPE, value, argument, help, ...)                   \
+	{#NAME, long_name, short_name, GP_OPTION_##TYPE, value, argument, help, {__VA_ARGS__}},
 #include "gpuprof/option.def"
 #undef GP_OPTION
 };
@@ -41,6 +52,69 @@ static inline bool gp_option_has_choice(const struct gp_option_row *row, const c
 		if (strncmp(word, value, length) == 0 &&
 		    (word[length] == '|' || word[length] == '\0'))
 			return length > 0;
+	}
+	return false;
+}
+
+/* Up to 18 decimal digits; returns what follows them, or NULL if there are none or more. */
+static inline const char *gp_option_digits(const char *text, uint64_t *number)
+{
+	const char *end = text;
+
+	for (*number = 0; *end >= '0' && *end <= '9' && end - text <= 18; end++)
+		*number = *number * 10 + (uint64_t)(*end - '0');
+	return end == text || end - text > 18 ? NULL : end;
+}
+
+/* Whether a value is a number that an option of type NUMBER takes. */
+static inline bool gp_option_is_number(const struct gp_option_row *row, const char *value,
+				       uint64_t *number)
+{
+	const char *end = gp_option_digits(value, number);
+
+	if (end == NULL || *end != '\0')
+		return false;
+	return row->bounds.most == 0 ||
+	       (*number >= row->bounds.least && *number <= row->bounds.most);
+}
+
+/* Whether a value is a time that an option of type SECONDS takes: at most a year, digits below 1 ns count as 0. */
+static inline bool gp_option_is_seconds(const char *value, uint64_t *duration_ns)
+{
+	uint64_t seconds, unit_ns = 100000000;
+	const char *end = gp_option_digits(value, &seconds);
+
+	if (end == NULL || seconds > 31536000)
+		return false;
+	*duration_ns = seconds * 1000000000u;
+	if (*end == '.')
+		for (end++; *end >= '0' && *end <= '9'; end++, unit_ns /= 10)
+			*duration_ns += unit_ns * (uint64_t)(*end - '0');
+	return *end == '\0';
+}
+
+/* What a value should have been, in text; false if it is right. */
+static inline bool gp_option_is_wrong(const struct gp_option_row *row, const char *value,
+				      char *text, size_t text_bytes)
+{
+	uint64_t number;
+
+	if (row->type == GP_OPTION_NUMBER && !gp_option_is_number(row, value, &number)) {
+		if (row->bounds.most == 0)
+			snprintf(text, text_bytes, "a number");
+		else
+			snprintf(text, text_bytes, "a number from %llu to %llu",
+				 (unsigned long long)row->bounds.least,
+				 (unsigned long long)row->bounds.most);
+		return true;
+	}
+	if (row->type == GP_OPTION_SECONDS && !gp_option_is_seconds(value, &number)) {
+		snprintf(text, text_bytes, "a number of seconds (2 or 0.5)");
+		return true;
+	}
+	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value)) {
+		snprintf(text, text_bytes, "%s", row->argument);
+		return true;
 	}
 	return false;
 }

@@ -1,6 +1,5 @@
 #include "report/run/options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -65,15 +64,6 @@ static int refuse_option(int found, char **argv, char *message, size_t message_b
 	return -EINVAL;
 }
 
-static bool is_number(const char *text)
-{
-	const char *end = text;
-
-	while (isdigit((unsigned char)*end))
-		end++;
-	return end > text && !*end && end - text < 19;
-}
-
 /* An empty variable is one that is not set. */
 static const char *inherited_value(const struct gp_option_row *row)
 {
@@ -85,26 +75,15 @@ static const char *inherited_value(const struct gp_option_row *row)
 	return value && *value ? value : row->value;
 }
 
-/* What a value should have been, or NULL if it is right. */
-static const char *expected(const struct gp_option_row *row, const char *value)
-{
-	if (row->type == GP_OPTION_NUMBER && !is_number(value))
-		return "a number";
-	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value))
-		return row->argument;
-	return NULL;
-}
-
 static int fill_in(struct gp_run_options *options, char *message, size_t message_bytes)
 {
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
-		const char *right;
+		char right[256];
 
 		if (!options->given[i])
 			options->values[i] = inherited_value(row);
-		right = expected(row, options->values[i]);
-		if (right == NULL)
+		if (!gp_option_is_wrong(row, options->values[i], right, sizeof(right)))
 			continue;
 		snprintf(message, message_bytes, "--%s (" GP_OPTION_PREFIX "%s) needs %s, not '%s'",
 			 row->long_name, row->variable, right, options->values[i]);

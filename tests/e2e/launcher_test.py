@@ -379,6 +379,11 @@ class Words(Case):
         self.assertEqual(result.returncode, 125)
         self.assert_one_line(result.stderr, "--nonsense", "--help")
 
+    def test_a_number_out_of_bounds(self):
+        result = self.run_program(["--flush-ms", "5", "true"])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "--flush-ms (GPUPROF_FLUSH_MS) needs a number from 10 to 1000, not '5'")
+
     def test_program_not_found(self):
         for program in ("no-such-program", "./no-such-program", ""):
             result = self.run_program([program])

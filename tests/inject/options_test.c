@@ -23,6 +23,7 @@ static char *environment[] = {
 	"GPUPROF_SESSION=/tmp/session",
 	"GPUPROF_OUTPUTS=misspelt",
 	"GPUPROF_FLUSH_TIMEOUT_S=",
+	"GPUPROF_FINISH_TIMEOUT_S=86401",
 	"GPUPROFOUTPUT=not ours",
 	NULL,
 };
@@ -38,7 +39,7 @@ static void values_come_from_the_environment(void **state)
 {
 	(void)state;
 	assert_string_equal(gp_option_text(GP_OPTION_ID_OUTPUT), "run-%p");
-	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_MS, 10, 1000), 20);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_MS), 20);
 	assert_true(gp_option_flag(GP_OPTION_ID_QUIET));
 	assert_string_equal(gp_option_session(), "/tmp/session");
 }
@@ -48,19 +49,19 @@ static void defaults_stand_for_the_rest(void **state)
 	(void)state;
 	assert_string_equal(gp_option_text(GP_OPTION_ID_SUMMARY), "stderr");
 	assert_string_equal(gp_option_text(GP_OPTION_ID_CHROME), "json");
-	assert_int_equal(gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S, 1, 86400), 30);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
 }
 
 static void nonsense_becomes_the_default(void **state)
 {
 	(void)state;
-	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT, 0, UINT64_MAX), 2000000);
-	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S, 0, 3600), 5);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S), 5);
 	/* a choice that begins as one does is none */
 	assert_string_equal(gp_option_text(GP_OPTION_ID_RINGS), "auto");
 	assert_string_equal(gp_option_text(GP_OPTION_ID_TRACE), "api-all");
-	/* a number outside of what is sensible, too */
-	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_MS, 100, 1000), 50);
+	/* a number outside of its bounds, too */
+	assert_int_equal(gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S), 30);
 }
 
 static void every_default_is_of_its_type(void **state)
@@ -69,13 +70,35 @@ static void every_default_is_of_its_type(void **state)
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const char *value = gp_option_rows[i].value;
 
-		if (gp_option_rows[i].type == GP_OPTION_NUMBER)
-			assert_true(*value != '\0' && strspn(value, "0123456789") == strlen(value));
-		if (gp_option_rows[i].type == GP_OPTION_CHOICE)
-			assert_true(gp_option_has_choice(&gp_option_rows[i], value));
+		char right[256];
+
+		assert_false(gp_option_is_wrong(&gp_option_rows[i], value, right, sizeof(right)));
 		if (gp_option_rows[i].type == GP_OPTION_FLAG)
 			assert_true(strcmp(value, "0") == 0 || strcmp(value, "1") == 0);
 	}
+}
+
+static void seconds_have_fractions(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} right[] = {{"0", 0},
+		     {"2", 2000000000},
+		     {"0.5", 500000000},
+		     {"1.", 1000000000},
+		     {"1.0000000019", 1000000001},
+		     {"31536000", 31536000000000000}};
+	static const char *const wrong[] = {"", ".5", "-1", "1s", "1.5.", "31536001", "1e3", " 1"};
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		assert_true(gp_option_is_seconds(right[i].text, &ns));
+		assert_int_equal(ns, right[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(gp_option_is_seconds(wrong[i], &ns));
 }
 
 /* What gp_options_complain() prints, caught in a pipe. */
@@ -96,6 +119,8 @@ static void complaints_name_the_variable(void **state)
 	assert_non_null(strstr(text, "GPUPROF_OUTPUTS"));
 	assert_non_null(strstr(text, "GPUPROF_CHROME_LIMIT=many"));
 	assert_non_null(strstr(text, "GPUPROF_RINGS=mem is not auto|shm|file|memory; using auto"));
+	assert_non_null(
+		strstr(text, "FINISH_TIMEOUT_S=86401 is not a number from 1 to 86400; using 30"));
 	assert_null(strstr(text, "GPUPROF_SESSION"));
 	assert_null(strstr(text, "GPUPROFOUTPUT="));
 	assert_null(strstr(text, "GPUPROF_FLUSH_MS"));
@@ -120,6 +145,7 @@ int main(void)
 		cmocka_unit_test(defaults_stand_for_the_rest),
 		cmocka_unit_test(nonsense_becomes_the_default),
 		cmocka_unit_test(every_default_is_of_its_type),
+		cmocka_unit_test(seconds_have_fractions),
 		cmocka_unit_test(complaints_name_the_variable),
 		cmocka_unit_test(description_names_what_differs),
 	};

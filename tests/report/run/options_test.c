@@ -51,7 +51,7 @@ static void test_every_row_of_the_table_is_an_option(void **state)
 	(void)state;
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
-		const char *value = row->type == GP_OPTION_CHOICE ? row->value : "7";
+		const char *value = row->type == GP_OPTION_TEXT ? "7" : row->value;
 		char word[64];
 
 		snprintf(word, sizeof(word), "--%s%s%s", row->long_name,
@@ -97,6 +97,8 @@ static void test_what_is_wrong_gets_one_line(void **state)
 	refused(PARSE("-o"), "-o needs a value");
 	refused(PARSE("--flush-ms", "soon", "program"), "not 'soon'");
 	refused(PARSE("--flush-ms", "-5", "program"), "not '-5'");
+	refused(PARSE("--flush-ms", "5", "program"), "needs a number from 10 to 1000, not '5'");
+	refused(PARSE("--flush-ms", "1001", "program"), "needs a number from 10 to 1000");
 }
 
 static void test_help_and_version_need_no_program(void **state)

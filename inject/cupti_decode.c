@@ -287,19 +287,6 @@ static void decode_stream(struct gp_decoder *decoder, const void *record)
 	gp_emit((const struct gp_record *)&out);
 }
 
-/* The kinds that are asked for, in the order of enabling; each is decoded by the function beside
- * it. */
-static const CUpti_ActivityKind kinds[] = {
-	CUPTI_ACTIVITY_KIND_DEVICE,
-	CUPTI_ACTIVITY_KIND_CONTEXT,
-	CUPTI_ACTIVITY_KIND_STREAM,
-	CUPTI_ACTIVITY_KIND_MEMCPY,
-	CUPTI_ACTIVITY_KIND_MEMCPY2,
-	CUPTI_ACTIVITY_KIND_MEMSET,
-	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-	CUPTI_ACTIVITY_KIND_OVERHEAD,
-};
-
 #define KIND_LIMIT 64
 
 static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
@@ -312,12 +299,6 @@ static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
 	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = decode_kernel,
 	[CUPTI_ACTIVITY_KIND_OVERHEAD] = decode_overhead,
 };
-
-const CUpti_ActivityKind *gp_decoder_kinds(uint32_t *count)
-{
-	*count = sizeof(kinds) / sizeof(kinds[0]);
-	return kinds;
-}
 
 void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record)
 {

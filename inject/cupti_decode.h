@@ -21,9 +21,6 @@ struct gp_decoder {
 	uint64_t unknown; /* records of a kind that was not asked for */
 };
 
-/* The activity kinds to enable, each with a row in the decoder's table. */
-const CUpti_ActivityKind *gp_decoder_kinds(uint32_t *count);
-
 void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record);
 
 #endif

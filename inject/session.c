@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <cupti.h>
@@ -21,6 +20,7 @@
 #include "inject/cupti_decode.h"
 #include "inject/cupti_library.h"
 #include "inject/options.h"
+#include "inject/recording.h"
 #include "inject/say.h"
 
 static struct {
@@ -265,17 +265,6 @@ static uint64_t read_cupti_ns(void)
 	return session.cupti.cuptiGetTimestamp(&ns) == CUPTI_SUCCESS ? ns : 0;
 }
 
-/* Leave CUPTI as if we had never asked: nobody would empty its buffers. */
-static void withdraw(void)
-{
-	uint32_t count;
-	const CUpti_ActivityKind *kinds = gp_decoder_kinds(&count);
-
-	for (uint32_t i = 0; i < count; i++)
-		session.cupti.cuptiActivityDisable(kinds[i]);
-	session.cupti.cuptiUnsubscribe(session.subscriber);
-}
-
 static int refuse(CUptiResult result, const char *what)
 {
 	const char *text = NULL;
@@ -317,54 +306,16 @@ static void set_attributes(void)
 		      sizeof(pool_limit));
 }
 
-static CUptiResult enable_records(void)
+static CUptiResult start_recording(void)
 {
-	uint32_t count;
-	const CUpti_ActivityKind *kinds = gp_decoder_kinds(&count);
 	CUptiResult result = session.cupti.cuptiActivityRegisterCallbacks(on_buffer_requested,
 									  on_buffer_completed);
 
-	for (uint32_t i = 0; i < count && result == CUPTI_SUCCESS; i++)
-		result = session.cupti.cuptiActivityEnable(kinds[i]);
-	return result;
-}
-
-static void enable_curated_calls(void)
-{
-	uint32_t count;
-	const struct gp_api_entry *entries = gp_api_table(&count);
-
-	/* a number that this library does not know is an error that means nothing */
-	for (uint32_t i = 0; i < count; i++)
-		session.cupti.cuptiEnableCallback(1, session.subscriber,
-						  GP_API_IS_DRIVER(entries[i].api)
-							  ? CUPTI_CB_DOMAIN_DRIVER_API
-							  : CUPTI_CB_DOMAIN_RUNTIME_API,
-						  GP_API_CBID(entries[i].api));
-}
-
-static CUptiResult enable_calls(void)
-{
-	const struct gp_cupti *cupti = &session.cupti;
-	CUptiResult result =
-		cupti->cuptiEnableCallback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-					   CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-
-	if (result != CUPTI_SUCCESS)
-		return result;
-	cupti->cuptiEnableCallback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				   CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-	/* fires inside a call that is being captured: the only sign that it will have no record */
-	cupti->cuptiEnableCallback(1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				   CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
-	if (strcmp(gp_option_text(GP_OPTION_ID_TRACE), "api-all") != 0) {
-		enable_curated_calls();
-		return CUPTI_SUCCESS;
-	}
-	result = cupti->cuptiEnableDomain(1, session.subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
+	gp_recording_init(&session.cupti, session.subscriber);
 	if (result == CUPTI_SUCCESS)
-		result =
-			cupti->cuptiEnableDomain(1, session.subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+		result = gp_recording_begin();
+	if (result == CUPTI_SUCCESS)
+		result = gp_recording_switch(true);
 	return result;
 }
 
@@ -397,11 +348,11 @@ static int subscribe(gp_session_first_context first_context)
 		return refuse(result, "start");
 	session.cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	set_attributes();
-	result = enable_records();
-	if (result == CUPTI_SUCCESS)
-		result = enable_calls();
+	result = start_recording();
 	if (result != CUPTI_SUCCESS) {
-		withdraw();
+		/* leave CUPTI as if we had never asked: nobody would empty its buffers */
+		gp_recording_end();
+		session.cupti.cuptiUnsubscribe(session.subscriber);
 		return refuse(result, "record");
 	}
 	return 0;

@@ -290,12 +290,12 @@ static unsigned recorded(const struct recording *recording, uint32_t kind)
 /* The recording has more kinds than we ask for. */
 static void decode_all(struct gp_decoder *decoder, const struct recording *recording)
 {
-	uint32_t count;
-	const CUpti_ActivityKind *kinds = gp_decoder_kinds(&count);
+	static const uint32_t asked_for[] = {COPY,   SET,      DEVICE, CONTEXT,
+					     KERNEL, OVERHEAD, PEER,   STREAM};
 
 	for (size_t i = 0; i < recording->record_count; i++)
-		for (uint32_t k = 0; k < count; k++)
-			if (recording->records[i].kind == (uint32_t)kinds[k])
+		for (size_t k = 0; k < sizeof(asked_for) / sizeof(asked_for[0]); k++)
+			if (recording->records[i].kind == asked_for[k])
 				gp_decode(decoder,
 					  (const CUpti_Activity *)recording->records[i].at);
 }

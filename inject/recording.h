@@ -1,0 +1,32 @@
+/*
+ * recording: what CUPTI is asked for, by the options: records of the GPU's work, and callbacks in the program's calls.
+ *
+ * One part is on from the beginning to the end: what defines devices, contexts and streams, and the birth and end of
+ * contexts.  All the rest is switched on and off together, as often as one likes, by any thread and also inside a
+ * callback.  Nothing here waits: two threads that switch at a time do not get in each other's way.
+ */
+#ifndef INJECT_RECORDING_H
+#define INJECT_RECORDING_H
+
+#include <stdbool.h>
+
+#include <cupti.h>
+
+#include "inject/cupti_library.h"
+
+/* To be called once, after cuptiSubscribe and before every other function; both arguments stay the caller's. */
+void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber);
+
+/* Enable what is always on.  Once, after the buffer callbacks are registered; an error of CUPTI is returned. */
+CUptiResult gp_recording_begin(void);
+
+/*
+ * Switch the rest on or off.  Where another thread is doing so at this moment, it does this, too, and the call returns
+ * at once.  Returns CUPTI's error where switching on failed, and then some of it may be on.  Not in a forked child.
+ */
+CUptiResult gp_recording_switch(bool on);
+
+/* Disable every record, to leave CUPTI as if we had never asked.  No other thread may be switching. */
+void gp_recording_end(void);
+
+#endif

@@ -7,6 +7,21 @@ const struct gp_exporter *const gp_exporters[] = {
 	NULL,
 };
 
+static const struct gp_model *get_itself(void *model, size_t index)
+{
+	(void)index;
+	return model;
+}
+
+int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
+		    const struct gp_export_options *options, FILE *out)
+{
+	const struct gp_export_source source = {
+		.count = 1, .get = get_itself, .context = (void *)model};
+
+	return exporter->write(&source, options, out);
+}
+
 const struct gp_exporter *gp_exporter_find(const char *name)
 {
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)

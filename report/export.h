@@ -7,6 +7,7 @@
 #ifndef REPORT_EXPORT_H
 #define REPORT_EXPORT_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,12 +20,29 @@ struct gp_export_options {
 	void *progress_context;
 };
 
+/*
+ * The processes to export, in order.  They are handed over one after the other, so that not all of
+ * them need be in memory; an exporter may go through them more than once.
+ */
+struct gp_export_source {
+	size_t count;
+	/*
+	 * The model of that index, valid until the next call.  NULL: it cannot be had and is to be
+	 * left out; whoever made the source has said why.
+	 */
+	const struct gp_model *(*get)(void *context, size_t index);
+	void *context;
+};
+
 struct gp_exporter {
 	const char *name;   /* of --format */
 	const char *suffix; /* of the file, with its dot */
 	const char *help;   /* one line */
-	/* Write model to out. Returns 0, -EIO if out could not be written, or -ENOMEM. */
-	int (*write)(const struct gp_model *model, const struct gp_export_options *options,
+	/*
+	 * Write the processes to out: one as it is, several on one timeline. Returns 0, -EIO if out
+	 * could not be written, -ENODATA if there was no process, or -ENOMEM.
+	 */
+	int (*write)(const struct gp_export_source *source, const struct gp_export_options *options,
 		     FILE *out);
 };
 
@@ -32,6 +50,10 @@ extern const struct gp_exporter gp_exporter_chrome; /* report/export/chrome.c */
 
 /* The formats, in the order of the help; ends with NULL. */
 extern const struct gp_exporter *const gp_exporters[];
+
+/* Write one process. */
+int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
+		    const struct gp_export_options *options, FILE *out);
 
 /* The exporter of that name, or NULL. */
 const struct gp_exporter *gp_exporter_find(const char *name);

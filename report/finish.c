@@ -101,7 +101,7 @@ static int write_chrome(struct finishing *f, const struct gp_model *model, const
 
 	if (result != 0)
 		return result;
-	result = f->exporter->write(model, &options, file.stream);
+	result = gp_export_model(f->exporter, model, &options, file.stream);
 	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
 }
 

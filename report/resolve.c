@@ -333,6 +333,7 @@ static void shift_base(struct gp_load *load, uint64_t shift)
 	for (uint32_t i = 0; i < load->context_end_count; i++)
 		load->context_ends[i].time_ns += shift;
 	m->base_unix_ns -= shift < m->base_unix_ns ? shift : m->base_unix_ns;
+	m->base_monotonic_ns -= shift < m->base_monotonic_ns ? shift : m->base_monotonic_ns;
 }
 
 static uint64_t time_of(struct gp_timeline *t, uint64_t ticks, uint64_t shift)
@@ -352,6 +353,7 @@ static int resolve_times(struct gp_load *load)
 	if (!t)
 		return -ENOMEM;
 	m->base_unix_ns = gp_timeline_base_unix_ns(t);
+	m->base_monotonic_ns = load->anchor_count > 0 ? load->anchors[0].monotonic_ns : 0;
 	m->ns_per_tick = gp_timeline_ns_per_tick(t);
 	earliest = time_calls(m, t, 0);
 	earliest = time_ops(m, t, earliest);

@@ -97,7 +97,7 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 	int result = gp_output_file_open(&file, path, message, sizeof(message));
 
 	if (result == 0) {
-		result = a->exporter->write(model, &a->options, file.stream);
+		result = gp_export_model(a->exporter, model, &a->options, file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);

@@ -8,13 +8,6 @@
 #include "report/format.h"
 #include "report/stats.h"
 
-/*
- * Times count from a multiple of this: half of Kineto's quarter of a year, the same for all ranks
- * of a job. Readers hold us in a double and multiply by 1000: that gives every ns below 2^42 us (51
- * days), but not in the day after.
- */
-#define BASE_UNIT_NS 3944619000000000u
-
 void gp_chrome_put_times(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns)
 {
 	struct gp_json *json = &chrome->json;
@@ -48,56 +41,99 @@ struct gp_chrome_text gp_chrome_take(struct gp_json *scratch)
 
 /* ---- the window ---- */
 
-static uint64_t collect_ends(const struct gp_model *model, uint64_t *ends)
-{
-	uint64_t count = 0;
+/* Ends of slices, in the file's time. */
+struct ends {
+	uint64_t *ns;
+	uint64_t count, capacity;
+};
 
+static bool reserve(struct ends *ends, uint64_t more)
+{
+	uint64_t capacity = ends->count + more, *grown;
+
+	if (capacity <= ends->capacity)
+		return true;
+	if (ends->count > 0)
+		capacity *= 2;
+	grown = realloc(ends->ns, capacity * sizeof(*grown));
+	if (!grown)
+		return false;
+	ends->ns = grown;
+	ends->capacity = capacity;
+	return true;
+}
+
+static uint64_t most_slices(const struct gp_model *model)
+{
+	return (uint64_t)model->call_count + model->op_count + model->overhead_count;
+}
+
+static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
+{
+	const struct gp_model *model = chrome->model;
+	uint64_t *ns, count = 0, offset_ns = chrome->offset_ns;
+
+	if (!reserve(ends, most_slices(model)))
+		return -ENOMEM;
+	ns = ends->ns + ends->count;
 	for (uint32_t i = 0; i < model->call_count; i++)
-		ends[count++] = model->calls[i].start_ns + model->calls[i].duration_ns;
+		ns[count++] = offset_ns + model->calls[i].start_ns + model->calls[i].duration_ns;
 	for (uint32_t i = 0; i < model->op_count; i++)
 		if (!model->ops[i].untimed)
-			ends[count++] = model->ops[i].end_ns;
+			ns[count++] = offset_ns + model->ops[i].end_ns;
 	for (uint32_t i = 0; i < model->overhead_count; i++)
-		ends[count++] = model->overheads[i].end_ns;
-	return count;
+		ns[count++] = offset_ns + model->overheads[i].end_ns;
+	ends->count += count;
+	return 0;
+}
+
+static void cut(struct gp_chrome *chrome, struct ends *ends, uint64_t limit)
+{
+	if (ends->count <= limit)
+		return;
+	chrome->is_cut = true;
+	chrome->cut_in_file_ns = gp_stats_select(ends->ns, ends->count, ends->count - limit - 1);
+	for (uint64_t i = 0; i < ends->count; i++)
+		chrome->slices_left_out += ends->ns[i] <= chrome->cut_in_file_ns;
 }
 
 /* The last slices up to the limit, by their end: those that run into the window belong to it. */
-static int choose_window(struct gp_chrome *chrome, uint64_t limit)
+static int choose_window(struct gp_chrome *chrome, const struct gp_export_source *source)
 {
-	const struct gp_model *model = chrome->model;
-	uint64_t most = (uint64_t)model->call_count + model->op_count + model->overhead_count;
-	uint64_t *ends, count;
+	uint64_t limit = chrome->options->slice_limit;
+	struct ends ends = {0};
+	int result = 0;
 
-	if (limit == 0 || most <= limit)
-		return 0;
-	ends = malloc(most * sizeof(*ends));
-	if (!ends)
-		return -ENOMEM;
-	count = collect_ends(model, ends);
-	if (count > limit) {
-		chrome->is_cut = true;
-		chrome->cut_ns = gp_stats_select(ends, count, count - limit - 1);
-		for (uint64_t i = 0; i < count; i++)
-			chrome->slices_left_out += ends[i] <= chrome->cut_ns;
+	for (size_t i = 0; limit > 0 && result == 0 && i < source->count; i++) {
+		chrome->model = source->get(source->context, i);
+		if (!chrome->model || !gp_chrome_set_times(chrome))
+			continue;
+		if (source->count > 1 || most_slices(chrome->model) > limit)
+			result = collect_ends(chrome, &ends);
 	}
-	free(ends);
-	return 0;
+	if (result == 0)
+		cut(chrome, &ends, limit);
+	free(ends.ns);
+	return result;
 }
 
 static void explain_window(const struct gp_chrome *chrome)
 {
-	const struct gp_model *model = chrome->model;
-	uint64_t from_ns = chrome->cut_ns > model->first_ns ? chrome->cut_ns - model->first_ns : 0;
+	uint64_t start_ns = chrome->first_in_file_ns, cut_ns = chrome->cut_in_file_ns;
 
 	if (!chrome->is_cut || !chrome->options->messages)
 		return;
 	fprintf(chrome->options->messages,
-		"gpuprof: the Chrome trace holds the last %s of %s slices, from %s on; for all: "
-		"gpuprof export --format chrome -o FILE.json %s\n",
+		"gpuprof: the Chrome trace holds the last %s of %s slices, from %s on; for all: ",
 		gp_format_count(chrome->slices).text,
 		gp_format_count(chrome->slices + chrome->slices_left_out).text,
-		gp_format_moment(from_ns).text, model->path ? model->path : "TRACE");
+		gp_format_moment(cut_ns > start_ns ? cut_ns - start_ns : 0).text);
+	if (chrome->is_merged)
+		fputs("gpuprof merge without --limit\n", chrome->options->messages);
+	else
+		fprintf(chrome->options->messages,
+			"gpuprof export --format chrome -o FILE.json %s\n",
+			chrome->model->path ? chrome->model->path : "TRACE");
 }
 
 /* ---- what stands before the events ---- */
@@ -109,7 +145,7 @@ static void put_text_field(struct gp_json *json, const char *key, const char *te
 	gp_json_string(json, text, strlen(text));
 }
 
-static void put_device(struct gp_json *json, const struct gp_record_device *device,
+static void put_device(struct gp_json *json, const struct gp_record_device *device, uint32_t id,
 		       const char *name)
 {
 	const struct {
@@ -131,7 +167,7 @@ static void put_device(struct gp_json *json, const struct gp_record_device *devi
 	};
 
 	gp_json_text(json, "{\"id\": ");
-	gp_json_unsigned(json, device->device_id);
+	gp_json_unsigned(json, id);
 	gp_json_text(json, ", ");
 	put_text_field(json, "name", name);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -151,7 +187,7 @@ static void put_devices(struct gp_chrome *chrome)
 	gp_json_text(json, "\"deviceProperties\": [");
 	for (uint32_t i = 0; i < model->device_count; i++) {
 		gp_json_text(json, i == 0 ? "\n" : ",\n");
-		put_device(json, &model->devices[i],
+		put_device(json, &model->devices[i], model->devices[i].device_id,
 			   model->device_names[i] ? model->device_names[i] : "");
 	}
 	gp_json_text(json, "],\n");
@@ -182,7 +218,7 @@ static void put_rank(struct gp_chrome *chrome)
 	gp_json_text(&chrome->json, "},\n");
 }
 
-static void put_metadata_texts(struct gp_chrome *chrome)
+static void put_metadata_texts(const struct gp_model *model, struct gp_json *json)
 {
 	static const struct {
 		enum gp_info info;
@@ -192,21 +228,20 @@ static void put_metadata_texts(struct gp_chrome *chrome)
 		{GP_INFO_COMMAND, "command"},     {GP_INFO_HOST, "host"},
 		{GP_INFO_DIRECTORY, "directory"}, {GP_INFO_OPTIONS, "options"},
 	};
-	struct gp_json *json = &chrome->json;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		const char *text = chrome->model->info[fields[i].info];
+		const char *text = model->info[fields[i].info];
 
 		if (!text)
 			continue;
 		put_text_field(json, fields[i].key, text);
 		gp_json_text(json, ", ");
 	}
-	for (uint32_t i = 0; i < chrome->model->note_count; i++) {
+	for (uint32_t i = 0; i < model->note_count; i++) {
 		char key[24];
 
 		snprintf(key, sizeof(key), "note %u", i + 1);
-		put_text_field(json, key, chrome->model->notes[i]);
+		put_text_field(json, key, model->notes[i]);
 		gp_json_text(json, ", ");
 	}
 }
@@ -221,33 +256,42 @@ static uint64_t count_untimed(const struct gp_model *model)
 }
 
 /* What is not in the file is said in it. */
-static void put_metadata(struct gp_chrome *chrome)
+static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
+			 struct gp_json *json)
 {
-	const struct gp_losses *losses = &chrome->model->losses;
+	const struct gp_losses *losses = &model->losses;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} fields[] = {
-		{"pid", chrome->model->pid},
-		{"slices left out", chrome->slices_left_out},
-		{"operations without timestamps, not drawn", count_untimed(chrome->model)},
+		{"pid", model->pid},
+		{"slices left out", slices_left_out},
+		{"operations without timestamps, not drawn", count_untimed(model)},
 		{"operations without a call", losses->ops_without_call},
 		{"launches without an operation", losses->launches_without_op},
-		{"records dropped by CUPTI", chrome->model->counters[GP_COUNTER_LOST_CUPTI]},
-		{"records dropped, ring full", chrome->model->counters[GP_COUNTER_LOST_RING_FULL]},
+		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI]},
+		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL]},
 		{"partial", !losses->closed || losses->cut || losses->live},
 	};
-	struct gp_json *json = &chrome->json;
 
-	gp_json_text(json, "\"metadata\": {");
-	put_metadata_texts(chrome);
+	gp_json_text(json, "{");
+	put_metadata_texts(model, json);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		gp_json_text(json, i == 0 ? "" : ", ");
 		gp_json_string(json, fields[i].key, strlen(fields[i].key));
 		gp_json_text(json, ": ");
 		gp_chrome_put_number(json, fields[i].value);
 	}
-	gp_json_text(json, "},\n");
+	gp_json_text(json, "}");
+}
+
+/* Before the events, as Kineto has it. */
+static void put_process(struct gp_chrome *chrome)
+{
+	put_devices(chrome);
+	put_integer_info(chrome, "cupti_version", GP_INFO_CUPTI_VERSION);
+	put_integer_info(chrome, "cuda_driver_version", GP_INFO_DRIVER_VERSION);
+	put_rank(chrome);
 }
 
 static void write_head(struct gp_chrome *chrome)
@@ -255,19 +299,21 @@ static void write_head(struct gp_chrome *chrome)
 	struct gp_json *json = &chrome->json;
 
 	gp_json_text(json, "{\"schemaVersion\": 1,\n");
-	put_devices(chrome);
-	put_integer_info(chrome, "cupti_version", GP_INFO_CUPTI_VERSION);
-	put_integer_info(chrome, "cuda_driver_version", GP_INFO_DRIVER_VERSION);
-	put_rank(chrome);
+	if (!chrome->is_merged)
+		put_process(chrome);
 	gp_json_text(json, "\"displayTimeUnit\": \"ns\",\n\"baseTimeNanoseconds\": ");
-	gp_chrome_put_number(json, chrome->model->base_unix_ns - chrome->offset_ns);
+	gp_chrome_put_number(json, chrome->base_ns);
 	gp_json_text(json, ",\n");
-	put_metadata(chrome);
+	if (!chrome->is_merged) {
+		gp_json_text(json, "\"metadata\": ");
+		put_metadata(chrome->model, chrome->slices_left_out, json);
+		gp_json_text(json, ",\n");
+	}
 	gp_json_text(json, "\"traceEvents\": [");
 }
 
 /* Kineto's last key: the file's name, which here is the trace's with another suffix. */
-static void write_tail(struct gp_chrome *chrome)
+static void write_name(struct gp_chrome *chrome)
 {
 	const char *path = chrome->model->path ? chrome->model->path : "gpuprof";
 	const char *slash = strrchr(path, '/');
@@ -277,10 +323,44 @@ static void write_tail(struct gp_chrome *chrome)
 	char text[256];
 
 	snprintf(text, sizeof(text), "%.*s.json", (int)(length < 240 ? length : 240), name);
-	gp_json_text(&chrome->json, "\n],\n\"traceName\": ");
+	gp_json_text(&chrome->json, "\"traceName\": ");
 	gp_json_string(&chrome->json, text, strlen(text));
+}
+
+/* What is known of the processes only when all have been seen. */
+static void write_about(struct gp_chrome *chrome)
+{
+	struct gp_json *json = &chrome->json;
+	const char *separator = "\n";
+
+	gp_json_text(json, "\"deviceProperties\": [");
+	for (uint32_t i = 0; i < chrome->gpu_count; i++) {
+		const struct gp_chrome_gpu *gpu = &chrome->gpus[i];
+
+		if (!gpu->is_known)
+			continue;
+		gp_json_text(json, separator);
+		put_device(json, &gpu->record, gpu->number, gpu->name);
+		separator = ",\n";
+	}
+	gp_json_text(json, "],\n\"metadata\": {\"slices left out\": ");
+	gp_chrome_put_number(json, chrome->slices_left_out);
+	gp_json_text(json, ", \"processes\": [");
+	gp_json_bytes(json, chrome->about.buffer, chrome->about.used);
+	gp_json_text(json, "]}");
+}
+
+static void write_tail(struct gp_chrome *chrome)
+{
+	gp_json_text(&chrome->json, "\n],\n");
+	if (chrome->is_merged)
+		write_about(chrome);
+	else
+		write_name(chrome);
 	gp_json_text(&chrome->json, "}\n");
 }
+
+/* ---- processes ---- */
 
 static void write_events(struct gp_chrome *chrome)
 {
@@ -295,7 +375,6 @@ static void write_events(struct gp_chrome *chrome)
 	for (uint32_t i = 0; i < model->call_count; i++)
 		if (i == 0 || model->calls[i].thread_id != model->calls[i - 1].thread_id)
 			tids.taken[tids.count++] = model->calls[i].thread_id;
-	gp_chrome_write_processes(chrome);
 	gp_chrome_write_calls(chrome, &tids);
 	gp_chrome_write_overheads(chrome, &tids);
 	gp_chrome_write_ops(chrome);
@@ -303,35 +382,98 @@ static void write_events(struct gp_chrome *chrome)
 	free(tids.taken);
 }
 
-static int write_chrome(const struct gp_model *model, const struct gp_export_options *options,
-			FILE *out)
+static void write_process(struct gp_chrome *chrome)
 {
-	struct gp_chrome chrome = {.model = model, .options = options};
+	const struct gp_model *model = chrome->model;
+
+	if (chrome->processes == 0) {
+		chrome->first_in_file_ns = chrome->offset_ns + model->first_ns;
+		write_head(chrome);
+	}
+	chrome->cut_ns = chrome->cut_in_file_ns > chrome->offset_ns
+				 ? chrome->cut_in_file_ns - chrome->offset_ns
+				 : 0;
+	gp_chrome_write_processes(chrome);
+	if (chrome->error == 0)
+		write_events(chrome);
+	if (chrome->is_merged) {
+		gp_json_text(&chrome->about, chrome->processes == 0 ? "\n" : ",\n");
+		put_metadata(model, 0, &chrome->about);
+	}
+	chrome->first_arrow += model->op_count;
+	chrome->processes++;
+}
+
+static void explain_left_out(const struct gp_chrome *chrome)
+{
+	if (chrome->options->messages)
+		fprintf(chrome->options->messages,
+			"gpuprof: %s began more than a day before the first of the traces and is "
+			"left out; name it first\n",
+			chrome->model->path ? chrome->model->path : "a trace");
+}
+
+static int write_processes(struct gp_chrome *chrome, const struct gp_export_source *source)
+{
+	for (size_t i = 0; i < source->count; i++) {
+		chrome->model = source->get(source->context, i);
+		if (!chrome->model)
+			continue;
+		if (!gp_chrome_set_times(chrome))
+			explain_left_out(chrome);
+		else
+			write_process(chrome);
+		if (chrome->error != 0 || chrome->json.error != 0)
+			return chrome->error;
+	}
+	if (chrome->processes == 0)
+		return -ENODATA;
+	write_tail(chrome);
+	return chrome->about.error;
+}
+
+static void explain_clocks(const struct gp_chrome *chrome)
+{
+	if (chrome->boot_count > 1 && chrome->options->messages)
+		fprintf(chrome->options->messages,
+			"gpuprof: these processes ran on %u machines (or boots of one): they are "
+			"aligned by the wall clocks, which may differ by milliseconds\n",
+			chrome->boot_count);
+}
+
+static int write_file(struct gp_chrome *chrome, const struct gp_export_source *source)
+{
+	int result = choose_window(chrome, source);
+
+	if (result == 0)
+		result = write_processes(chrome, source);
+	if (result == 0) {
+		explain_window(chrome);
+		explain_clocks(chrome);
+	}
+	return result;
+}
+
+static int write_chrome(const struct gp_export_source *source,
+			const struct gp_export_options *options, FILE *out)
+{
+	struct gp_chrome chrome = {.options = options, .is_merged = source->count > 1};
 	int result = -ENOMEM, closed;
 
-	chrome.offset_ns = model->base_unix_ns % BASE_UNIT_NS;
 	chrome.names = gp_names_new();
-	if (!chrome.names || gp_json_open(&chrome.json, out) < 0)
-		goto done;
-	chrome.json.progress = options->progress;
-	chrome.json.progress_context = options->progress_context;
-	result = choose_window(&chrome, options->slice_limit);
-	if (result == 0) {
-		gp_chrome_find_processes(&chrome);
-		write_head(&chrome);
-		write_events(&chrome);
-		write_tail(&chrome);
-		result = chrome.error;
+	if (chrome.names && gp_json_open(&chrome.json, out) == 0 &&
+	    gp_json_open(&chrome.about, NULL) == 0) {
+		chrome.json.progress = options->progress;
+		chrome.json.progress_context = options->progress_context;
+		result = write_file(&chrome, source);
 	}
 	closed = gp_json_close(&chrome.json);
-	result = result < 0 ? result : closed;
-	if (result == 0)
-		explain_window(&chrome);
-done:
+	gp_json_close(&chrome.about);
 	gp_lanes_free(&chrome.lanes);
 	free(chrome.lane_tids);
+	gp_chrome_free_places(&chrome);
 	gp_names_free(chrome.names);
-	return result;
+	return result < 0 ? result : closed;
 }
 
 const struct gp_exporter gp_exporter_chrome = {

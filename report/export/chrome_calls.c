@@ -21,7 +21,7 @@ bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op,
 	return gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns);
 }
 
-/* Arrow ids are operations' numbers: one arrow for each. */
+/* Arrow ids are operations' numbers, over all processes: one arrow for each. */
 static void write_arrows(struct gp_chrome *chrome, const struct gp_call *call, uint32_t tid)
 {
 	struct gp_json *json = &chrome->json;
@@ -31,7 +31,7 @@ static void write_arrows(struct gp_chrome *chrome, const struct gp_call *call, u
 		if (!gp_chrome_arrow_end(chrome, &chrome->model->ops[i], &end_ns))
 			continue;
 		gp_json_text(json, ",\n{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
-		gp_json_unsigned(json, (uint64_t)i + 1);
+		gp_json_unsigned(json, chrome->first_arrow + i + 1);
 		gp_json_text(json, ",\"pid\":");
 		gp_json_unsigned(json, chrome->host_pid);
 		gp_json_text(json, ",\"tid\":");

@@ -81,14 +81,16 @@ static void write_account(struct gp_chrome *chrome, struct account *account, uin
 {
 	struct gp_json *json = &chrome->json;
 	const char *separator = "";
-	char name[48];
+	const struct gp_chrome_gpu *gpu =
+		account->is_host ? NULL : gp_chrome_gpu(chrome, account->device_id);
+	char name[96];
 
-	snprintf(name, sizeof(name), account->is_host ? "Host memory" : "GPU %u memory",
-		 account->device_id);
-	open_counter(chrome, name,
-		     account->is_host ? chrome->host_pid
-				      : gp_chrome_gpu_pid(chrome, account->device_id),
-		     time_ns);
+	if (gpu)
+		snprintf(name, sizeof(name), "GPU %u memory%s%s", gpu->number,
+			 *chrome->owner ? ", " : "", chrome->owner);
+	else
+		snprintf(name, sizeof(name), "Host memory");
+	open_counter(chrome, name, gpu ? gpu->pid : chrome->host_pid, time_ns);
 	for (uint8_t kind = 1; kind < GP_MEMORY_KINDS; kind++) {
 		const char *word = gp_allocation_name(kind);
 
@@ -142,13 +144,12 @@ static void write_usages(struct gp_chrome *chrome)
 
 	for (uint32_t i = 0; i < model->usage_count; i++) {
 		const struct gp_usage *usage = &model->usages[i];
+		const struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, usage->device_id);
 
 		if (!gp_chrome_is_shown(chrome, usage->time_ns))
 			continue;
-		snprintf(name, sizeof(name), "GPU %u memory in use by all processes",
-			 usage->device_id);
-		open_counter(chrome, name, gp_chrome_gpu_pid(chrome, usage->device_id),
-			     usage->time_ns);
+		snprintf(name, sizeof(name), "GPU %u memory in use by all processes", gpu->number);
+		open_counter(chrome, name, gpu->pid, usage->time_ns);
 		gp_json_text(&chrome->json, "\"bytes\":");
 		gp_chrome_put_number(&chrome->json, usage->free_bytes < usage->total_bytes
 							    ? usage->total_bytes - usage->free_bytes

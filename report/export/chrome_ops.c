@@ -10,6 +10,7 @@
 struct track {
 	uint32_t first_op, op_count;
 	uint32_t tid;
+	bool wants_tid; /* its stream's id is no good for one */
 };
 
 /* Texts that many operations share. */
@@ -255,7 +256,7 @@ static void write_arrow_end(struct gp_chrome *chrome, uint32_t index, uint32_t t
 	}
 	gp_json_text(json,
 		     ",\n{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
-	gp_json_unsigned(json, (uint64_t)index + 1);
+	gp_json_unsigned(json, chrome->first_arrow + index + 1);
 	gp_json_text(json, ",\"pid\":");
 	gp_json_unsigned(json, chrome->pid);
 	gp_json_text(json, ",\"tid\":");
@@ -319,33 +320,48 @@ static int compare_streams(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
+static uint32_t stream_of(const struct gp_chrome *chrome, const struct track *track)
+{
+	return chrome->model->ops[track->first_op].stream_id;
+}
+
+/* Those that can have their stream's id get it; ids becomes all streams' ids, sorted. */
+static void assign_ids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
+		       const struct gp_chrome_gpu *gpu, const uint32_t *order, uint32_t *ids)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct track *track = &tracks[order[i]];
+		uint32_t id = stream_of(chrome, track);
+
+		track->tid = id;
+		track->wants_tid = (i > 0 && id == ids[i - 1]) || (id == 0 && gpu->pid != 0) ||
+				   gp_chrome_is_taken(&gpu->tids, id);
+		ids[i] = id;
+	}
+}
+
 /*
  * A stream's tid is its id, except 0 outside pid 0, which viewers take for the process, and an id
- * that two contexts of the device use: the later ones get others.
+ * that two contexts or processes use on the device: the later ones get others.
  */
-static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t count, uint32_t pid,
-		       struct gp_chrome_tids *tids)
+static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
+		       struct gp_chrome_gpu *gpu)
 {
 	uint32_t *order =
 		gp_array_order(tracks, count, sizeof(*tracks), compare_streams, chrome->model);
+	uint32_t *ids = malloc(count * sizeof(*ids));
+	int result = -ENOMEM;
 
-	tids->taken = malloc(((size_t)count + 1) * sizeof(*tids->taken));
-	if (!order || !tids->taken) {
-		free(order);
-		return -ENOMEM;
+	if (order && ids) {
+		assign_ids(chrome, tracks, count, gpu, order, ids);
+		result = gp_chrome_take_tids(&gpu->tids, ids, count);
 	}
-	for (uint32_t i = 0; i < count; i++)
-		tids->taken[i] = chrome->model->ops[tracks[order[i]].first_op].stream_id;
-	tids->count = count;
-	for (uint32_t i = 0; i < count; i++) {
-		bool is_first = i == 0 || tids->taken[i] != tids->taken[i - 1];
-
-		tracks[order[i]].tid = is_first && (tids->taken[i] != 0 || pid == 0)
-					       ? tids->taken[i]
-					       : gp_chrome_fresh_tid(tids);
-	}
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		if (tracks[order[i]].wants_tid)
+			tracks[order[i]].tid = gp_chrome_fresh_tid(&gpu->tids);
 	free(order);
-	return 0;
+	free(ids);
+	return result;
 }
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -394,27 +410,26 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 {
 	int32_t priority = priority_of(chrome->model, op);
 	size_t size = sizeof(chrome->track_name);
-	int used = snprintf(chrome->track_name, size, "stream %u", op->stream_id);
+	int used = snprintf(chrome->track_name, size, "%s%sstream %u", chrome->owner,
+			    *chrome->owner ? ": " : "", op->stream_id);
 
 	if (is_null_stream(chrome->model, op))
 		used += snprintf(chrome->track_name + used, size - (size_t)used, " (default)");
 	if (priority != 0)
 		used += snprintf(chrome->track_name + used, size - (size_t)used, " (priority %d)",
 				 priority);
-	if (tid != op->stream_id && op->stream_id != 0)
+	if (tid != op->stream_id && op->stream_id != 0 && !chrome->is_merged)
 		snprintf(chrome->track_name + used, size - (size_t)used, " (context %u)",
 			 op->context_id);
 }
 
 static void write_track(struct gp_chrome *chrome, struct texts *texts, const struct track *track,
-			struct gp_chrome_tids *tids)
+			struct gp_chrome_gpu *gpu)
 {
 	const struct gp_op *ops = chrome->model->ops;
-	const struct gp_op *first = &ops[track->first_op];
 
-	name_stream(chrome, first, track->tid);
-	gp_chrome_begin_track(chrome, tids, gp_chrome_gpu_pid(chrome, first->device_id), track->tid,
-			      false);
+	name_stream(chrome, &ops[track->first_op], track->tid);
+	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, track->tid, false);
 	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++)
 		if (!ops[i].untimed && gp_chrome_is_shown(chrome, ops[i].end_ns))
 			write_op(chrome, texts, i);
@@ -423,18 +438,16 @@ static void write_track(struct gp_chrome *chrome, struct texts *texts, const str
 static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_t count)
 {
 	const struct gp_op *first = &chrome->model->ops[tracks[0].first_op];
-	struct gp_chrome_tids tids = {0};
+	struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, first->device_id);
 	struct texts texts;
 	int result = allocate_texts(&texts, chrome->model);
 
 	if (result == 0)
-		result = assign_tids(chrome, tracks, count,
-				     gp_chrome_gpu_pid(chrome, first->device_id), &tids);
+		result = assign_tids(chrome, tracks, count, gpu);
 	for (uint32_t i = 0; result == 0 && i < count; i++)
-		write_track(chrome, &texts, &tracks[i], &tids);
+		write_track(chrome, &texts, &tracks[i], gpu);
 	if (result < 0)
 		chrome->error = result;
-	free(tids.taken);
 	free_texts(&texts);
 }
 

@@ -4,7 +4,6 @@
 
 #include "report/array.h"
 #include "report/export/chrome_writer.h"
-#include "report/memory_stats.h"
 
 /* Lanes of one track that are told apart by the viewer's order; more of them are drawn, in any
  * order. */
@@ -17,14 +16,36 @@ static int compare_tids(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/* Those that were handed out are taken too. */
+bool gp_chrome_is_taken(const struct gp_chrome_tids *tids, uint32_t tid)
+{
+	if (tid >= GP_CHROME_FIRST_FREE_TID && tid < tids->next)
+		return true;
+	return tids->count > 0 &&
+	       bsearch(&tid, tids->taken, tids->count, sizeof(*tids->taken), compare_tids);
+}
+
 uint32_t gp_chrome_fresh_tid(struct gp_chrome_tids *tids)
 {
 	if (tids->next < GP_CHROME_FIRST_FREE_TID)
 		tids->next = GP_CHROME_FIRST_FREE_TID;
-	while (tids->count > 0 &&
-	       bsearch(&tids->next, tids->taken, tids->count, sizeof(*tids->taken), compare_tids))
+	while (gp_chrome_is_taken(tids, tids->next))
 		tids->next++;
 	return tids->next++;
+}
+
+int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint32_t count)
+{
+	uint32_t *taken =
+		realloc(tids->taken, ((size_t)tids->count + count + 1) * sizeof(*tids->taken));
+
+	if (!taken)
+		return -ENOMEM;
+	memcpy(taken + tids->count, more, count * sizeof(*more));
+	tids->taken = taken;
+	tids->count += count;
+	qsort(taken, tids->count, sizeof(*taken), compare_tids);
+	return 0;
 }
 
 void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
@@ -116,65 +137,10 @@ fail:
 	return chrome->tid;
 }
 
-uint32_t gp_chrome_gpu_pid(const struct gp_chrome *chrome, uint16_t device_id)
-{
-	return chrome->gpu_pid_base + device_id;
-}
-
-static void write_process(struct gp_chrome *chrome, uint32_t pid, const char *name,
-			  const char *label, uint32_t sort_index)
+void gp_chrome_name_process(struct gp_chrome *chrome, uint32_t pid, const char *name,
+			    const char *label, uint32_t sort_index)
 {
 	put_metadata_text(chrome, "process_name", pid, 0, "name", name);
 	put_metadata_text(chrome, "process_labels", pid, 0, "labels", label);
 	put_metadata_number(chrome, "process_sort_index", pid, 0, sort_index);
-}
-
-static void write_device(struct gp_chrome *chrome, uint16_t device_id)
-{
-	const struct gp_model *model = chrome->model;
-	const struct gp_record_device *device = gp_model_device(model, device_id);
-	const char *name = device ? model->device_names[device - model->devices] : NULL;
-	char label[24], title[160];
-
-	snprintf(label, sizeof(label), "GPU %u", device_id);
-	snprintf(title, sizeof(title), name && *name ? "%s: %.120s" : "%s", label, name);
-	write_process(chrome, gp_chrome_gpu_pid(chrome, device_id), title, label,
-		      GP_CHROME_GPU_BASE + device_id);
-}
-
-static void mark(struct gp_chrome *chrome, uint16_t device_id)
-{
-	chrome->devices[device_id / 8] |= (uint8_t)(1u << device_id % 8);
-}
-
-static bool is_marked(const struct gp_chrome *chrome, uint32_t device_id)
-{
-	return chrome->devices[device_id / 8] >> device_id % 8 & 1;
-}
-
-void gp_chrome_find_processes(struct gp_chrome *chrome)
-{
-	const struct gp_model *model = chrome->model;
-
-	for (uint32_t i = 0; i < model->op_count; i++)
-		mark(chrome, model->ops[i].device_id);
-	for (uint32_t i = 0; i < model->memory_count; i++)
-		if (!gp_memory_is_of_host(model->memory[i].memory_kind))
-			mark(chrome, model->memory[i].device_id);
-	for (uint32_t i = 0; i < model->usage_count; i++)
-		mark(chrome, model->usages[i].device_id);
-	chrome->host_pid = model->pid;
-	if (model->pid <= UINT16_MAX && is_marked(chrome, model->pid))
-		chrome->gpu_pid_base = GP_CHROME_GPU_BASE;
-}
-
-void gp_chrome_write_processes(struct gp_chrome *chrome)
-{
-	const char *program = chrome->model->info[GP_INFO_PROGRAM];
-
-	write_process(chrome, chrome->host_pid, program && *program ? program : "program", "CPU",
-		      chrome->host_pid);
-	for (uint32_t device_id = 0; device_id <= UINT16_MAX; device_id++)
-		if (is_marked(chrome, device_id))
-			write_device(chrome, (uint16_t)device_id);
 }

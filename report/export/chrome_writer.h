@@ -3,7 +3,8 @@
  * the file holds.
  *
  * Events go out in one pass: API calls with the starts of their arrows, operations with the arrows'
- * ends, overhead, counters. A track names itself when its first slice comes.
+ * ends, overhead, counters. A track names itself when its first slice comes.  Several processes go
+ * out one after the other; what they must not share (pids, tids, arrows' ids) is counted over all.
  */
 #ifndef REPORT_EXPORT_CHROME_WRITER_H
 #define REPORT_EXPORT_CHROME_WRITER_H
@@ -39,23 +40,54 @@ struct gp_chrome_text {
 	uint32_t length;
 };
 
+/* A GPU, which has a pid of its own; several processes may have used it. */
+struct gp_chrome_gpu {
+	uint32_t pid;
+	uint32_t number; /* in its name: the device's, or a free one if another GPU has that */
+	uint16_t device_id;
+	bool is_known; /* record is there */
+	struct gp_record_device record;
+	char name[128];
+	char boot[40]; /* of the machine: GP_INFO_BOOT_ID */
+	struct gp_chrome_tids tids;
+};
+
+/* Machines, so to speak: within a boot CLOCK_MONOTONIC is the same for all processes. */
+struct gp_chrome_boot {
+	char id[40];
+	uint64_t unix_minus_monotonic_ns; /* by its first process */
+};
+
 struct gp_chrome {
 	struct gp_json json;
-	const struct gp_model *model;
+	const struct gp_model *model; /* the process that is being written */
 	const struct gp_export_options *options;
 	struct gp_names *names;
 	int error;  /* 0 or -ENOMEM */
 	bool begun; /* an event is there: the next one needs a comma (the first is a process's name)
 		     */
 
+	bool is_merged;     /* of several processes */
+	uint64_t base_ns;   /* Unix time of the file's 0; 0 = not chosen yet */
 	uint64_t offset_ns; /* from the model's times to the file's */
-	uint64_t cut_ns;    /* slices that end after it are written, */
+	uint64_t cut_ns;    /* slices of the model that end after it are written, */
 	bool is_cut;        /* all of them if this is false */
+	uint64_t cut_in_file_ns, first_in_file_ns;
 	uint64_t slices, slices_left_out, arrows, arrows_left_out;
 
 	uint32_t host_pid;
-	uint32_t gpu_pid_base;
-	uint8_t devices[(UINT16_MAX + 1) / 8]; /* a bit for each device that has a process */
+	uint32_t *gpu_of_device; /* index in gpus of each device of the model, or GP_NONE */
+	uint64_t first_arrow;    /* number of arrow ids that earlier processes have */
+	char owner[40];          /* "rank 3, pid 1234": whose a stream is; "" if there is but one */
+
+	/* over all processes */
+	struct gp_chrome_gpu *gpus;
+	struct gp_chrome_boot *boots;
+	uint32_t *host_pids;
+	uint32_t gpu_count, gpu_capacity, boot_count, boot_capacity;
+	uint32_t host_pid_count, host_pid_capacity;
+	uint32_t processes;   /* written so far */
+	struct gp_json about; /* what a file of several says of each, in memory until its end */
 
 	/* the track that is being written */
 	struct gp_lanes lanes;
@@ -71,6 +103,10 @@ struct gp_chrome {
 
 /* A tid that nothing else has. */
 uint32_t gp_chrome_fresh_tid(struct gp_chrome_tids *tids);
+bool gp_chrome_is_taken(const struct gp_chrome_tids *tids, uint32_t tid);
+
+/* Take more tids.  Returns 0 or -ENOMEM. */
+int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint32_t count);
 
 /* Begin a track with the name in track_name; nesting: of a thread. tid is that of its first lane.
  */
@@ -80,14 +116,24 @@ void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 /* The tid on which a slice of the track goes; names the lane if it is its first. */
 uint32_t gp_chrome_place(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns);
 
-uint32_t gp_chrome_gpu_pid(const struct gp_chrome *chrome, uint16_t device_id);
+/* process_name, process_labels and process_sort_index of a pid. */
+void gp_chrome_name_process(struct gp_chrome *chrome, uint32_t pid, const char *name,
+			    const char *label, uint32_t sort_index);
 
-/* Find the devices, and pids for them: their numbers, as Kineto has it, unless the program's pid is
- * among those. */
-void gp_chrome_find_processes(struct gp_chrome *chrome);
+/* ---- chrome_places.c: when and where the model's process lies in the file ---- */
 
-/* process_name, process_labels and process_sort_index of the program and its devices. */
+/*
+ * Choose base_ns with the first process, and set offset_ns.  False: the process began too long
+ * before the first for a file to hold both.
+ */
+bool gp_chrome_set_times(struct gp_chrome *chrome);
+
+/* Give the model's process and its devices pids, and name those that are new. */
 void gp_chrome_write_processes(struct gp_chrome *chrome);
+
+struct gp_chrome_gpu *gp_chrome_gpu(const struct gp_chrome *chrome, uint16_t device_id);
+
+void gp_chrome_free_places(struct gp_chrome *chrome);
 
 /* ---- chrome_calls.c, chrome_ops.c, chrome_memory.c: the events ---- */
 

@@ -109,7 +109,7 @@ static struct trace export_limited(const struct gp_model *model, uint64_t limit)
 	FILE *messages = open_memstream(&trace.messages, &message_bytes);
 	struct gp_export_options options = {.slice_limit = limit, .messages = messages};
 
-	assert_int_equal(gp_exporter_chrome.write(model, &options, out), 0);
+	assert_int_equal(gp_export_model(&gp_exporter_chrome, model, &options, out), 0);
 	fclose(out);
 	fclose(messages);
 	trace.root = json_loadb(trace.text, bytes, JSON_REJECT_DUPLICATES, &error);
@@ -765,7 +765,7 @@ static void a_full_disk_is_an_error(void **state)
 	(void)state;
 	if (!full)
 		skip();
-	assert_int_equal(gp_exporter_chrome.write(model, &options, full), -EIO);
+	assert_int_equal(gp_export_model(&gp_exporter_chrome, model, &options, full), -EIO);
 	fclose(full);
 	gp_model_free(model);
 }

@@ -106,6 +106,12 @@ static void update_rate(uint64_t ticks, uint64_t now_ns)
 							 NS_PER_SECOND / (now_ns - first_ns)));
 }
 
+void gp_clock_reset(void)
+{
+	gp_store64(&cupti_clock, 0);
+	gp_store32(&reading_cupti, 0);
+}
+
 void gp_clock_settle(void)
 {
 	struct gp_record_anchor anchor;

@@ -19,6 +19,9 @@ bool gp_clock_is_tsc(void);
 void gp_clock_start(void);
 void gp_clock_settle(void);
 
+/* In a forked child: never ask the parent's CUPTI. */
+void gp_clock_reset(void);
+
 /* Read all clocks: the closest of a few tries.  Writer thread only; refines
  * gp_clock_ticks_per_second(). */
 void gp_clock_read_anchor(struct gp_record_anchor *anchor);

@@ -3,23 +3,40 @@
 #include <errno.h>
 
 #include "collector/atomic.h"
+#include "collector/clock.h"
+#include "collector/count.h"
+#include "collector/since_fork.h"
 #include "collector/thread.h"
 #include "collector/writer.h"
 
+/* gp_since_fork.collector */
 enum state { NEVER_STARTED, STARTED, STOPPED };
 
-static uint32_t state;
+/* In a child that was forked after it: what the parent's recording left is still in our memory. */
+static bool has_started;
+
+/* The writer's state is made anew by itself. */
+static void forget_parent(void)
+{
+	gp_count_reset();
+	gp_clock_reset();
+}
 
 int gp_collector_start(const struct gp_collector_config *config)
 {
 	int saved = errno;
 	int error;
 
-	if (!gp_replace32(&state, NEVER_STARTED, STARTED))
+	if (!gp_since_fork_is_own_process()) /* a child of vfork(), which has our memory */
+		return -ECHILD;
+	if (!gp_replace32(&gp_since_fork.collector, NEVER_STARTED, STARTED))
 		return -EEXIST;
+	if (has_started)
+		forget_parent();
+	has_started = true;
 	error = gp_writer_start(config);
 	if (error)
-		gp_store32_release(&state, STOPPED);
+		gp_store32_release(&gp_since_fork.collector, STOPPED);
 	errno = saved;
 	return error;
 }
@@ -35,10 +52,12 @@ int gp_collector_stop(uint64_t timeout_ns)
 	int error;
 
 	if (!gp_collector_is_live())
-		return gp_load32_acquire(&state) == STARTED ? -ECHILD : 0;
-	if (!gp_thread_is_own_process()) /* a child of vfork(), which has our memory */
+		return has_started && gp_load32_acquire(&gp_since_fork.collector) == NEVER_STARTED
+			       ? -ECHILD
+			       : 0;
+	if (!gp_since_fork_is_own_process())
 		return -ECHILD;
-	if (!gp_replace32(&state, STARTED, STOPPED))
+	if (!gp_replace32(&gp_since_fork.collector, STARTED, STOPPED))
 		return 0;
 	error = gp_writer_stop(timeout_ns);
 	errno = saved;

@@ -1,7 +1,7 @@
 /*
  * collector: the record side's facade, all that inject/ sees of rings, writer and trace file.
  *
- * A process has at most one collector, started once.  Program threads hand records over with gp_emit();
+ * A process has at most one collector, started once; a forked child may start one of its own.  Program threads hand records over with gp_emit();
  * one thread of ours, the writer, packs them into the trace file.  Nothing here knows CUDA.
  *
  * gp_emit() and the definition functions may be called from any thread at any time, also before start and after stop,
@@ -37,7 +37,8 @@ struct gp_collector_config {
  * Create the trace file (mode 0600, never through a link, never over an existing one) and the rings, write the
  * GP_INFO facts that the collector knows by itself (program, pid, host, clock, ...), start the writer.
  * Returns 0 or -errno; after an error the process runs on without a collector, and gp_emit() does nothing.
- * -EEXIST: already started.  Not to be called in a forked child of a process that started one.
+ * -EEXIST: already started.  A forked child of a process that records starts anew, with a file and rings of its own;
+ * nothing of its parent's is touched.  -ECHILD: this is a child of vfork().
  */
 int gp_collector_start(const struct gp_collector_config *config);
 
@@ -47,12 +48,15 @@ const char *gp_collector_trace_path(void);
 /*
  * Drain every ring, write counters, a last anchor and the END record, stop the writer, remove the ring file.
  * Waits at most timeout_ns for the writer; -ETIMEDOUT leaves the rings for recovery.  Records
- * emitted later are dropped and counted nowhere: call it last.  In a forked child: does nothing, returns -ECHILD.
+ * emitted later are dropped and counted nowhere: call it last.  In a forked child that started none: does nothing, returns -ECHILD.
  */
 int gp_collector_stop(uint64_t timeout_ns);
 
-/* True in the process that started the collector, from start to stop; false in every forked child.  One load. */
+/* True in the process that started the collector, from start to stop; false in a forked child, until it starts its own.  One load. */
 bool gp_collector_is_live(void);
+
+/* The recording's number, 0 = not live.  A process and the children forked from it have different ones: what was defined in one is not in another. */
+uint32_t gp_collector_recording(void);
 
 /* Publish one record of fixed size (record->slots slots) in this thread's ring.  False: it was dropped, and counted. */
 bool gp_emit(const struct gp_record *record);

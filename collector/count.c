@@ -19,6 +19,11 @@ static const struct {
 	{GP_COUNTER_NESTED_CALLBACKS, offsetof(struct gp_ring_header, nested_callbacks)},
 };
 
+void gp_count_reset(void)
+{
+	memset(counters, 0, sizeof(counters));
+}
+
 void gp_count(enum gp_counter counter, uint64_t amount)
 {
 	gp_add64(&counters[counter], amount);

@@ -14,4 +14,7 @@
 /* All counters, with what the rings' headers add. */
 void gp_count_total(const struct gp_arena *arena, uint64_t totals[GP_COUNTERS]);
 
+/* All to zero: in a forked child, they are its parent's. */
+void gp_count_reset(void);
+
 #endif

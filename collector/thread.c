@@ -6,22 +6,24 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/ring.h"
+#include "collector/since_fork.h"
 #include "collector/sys.h"
 
 #define LOCK_SPINS       100
 #define NESTED_SPINS     1000
 #define FIRST_SLEEP_NS   100000u
 #define LONGEST_SLEEP_NS 1600000u
-#define LIVE_BYTES       4096u
 
 /* What a thread keeps; zero at its start.  Only the thread and its signal handlers touch it. */
 struct local {
 	struct gp_ring_header *ring; /* its own, or NULL */
 	struct gp_lane *lane;
 	uint64_t gave_up_at; /* 1 + tail of a ring that stayed full: no waits until it moves */
-	uint32_t id;         /* thread id, 0 = not asked yet */
-	uint8_t busy;        /* inside gp_emit(): a signal handler keeps off our ring */
-	uint8_t sharing;     /* holds the shared ring's lock */
+	uint32_t
+		recording; /* that all this is of: what a forked child's thread has from its parent is not its own */
+	uint32_t id;     /* thread id, 0 = not asked yet */
+	uint8_t busy;    /* inside gp_emit(): a signal handler keeps off our ring */
+	uint8_t sharing; /* holds the shared ring's lock */
 	uint8_t named;
 	uint8_t ended; /* its destructor ran: no ring any more */
 };
@@ -30,14 +32,11 @@ static_assert(sizeof(struct local) <= 64, "static TLS is scarce");
 
 static __thread struct local local __attribute__((tls_model("initial-exec")));
 
-/* Zero: not live.  Alone on its page: the kernel zeroes the whole page in forked children. */
-static uint32_t live[LIVE_BYTES / sizeof(uint32_t)] __attribute__((aligned(LIVE_BYTES)));
-
 static struct gp_arena *rings;
 static struct gp_bell *writer_bell;
 static struct gp_ring_header *shared_ring;
 static uint32_t shared_lock;
-static uint32_t owner_process;
+static uint32_t last_recording; /* of this process or of those that it was forked from */
 
 static pthread_key_t key;
 static bool has_key;
@@ -147,15 +146,6 @@ static bool put_patiently(const struct gp_item *item)
 
 /* ---- a thread's first and last record ---- */
 
-/*
- * A child of vfork() runs on its parent's thread data: what is kept there must be the parent's.  It
- * gets no ring of its own and stays unknown.
- */
-bool gp_thread_is_own_process(void)
-{
-	return gp_sys_process_id() == owner_process;
-}
-
 static void take_ring(void)
 {
 	struct gp_lane *lane = gp_arena_take(rings, local.id);
@@ -192,9 +182,13 @@ static void put_name(void)
 	local.named = put_patiently(&item);
 }
 
+/*
+ * A child of vfork() runs on its parent's thread data: what is kept there must be the parent's.  It
+ * gets no ring of its own and stays unknown.
+ */
 static void introduce_thread(void)
 {
-	if (local.id == 0 && gp_thread_is_own_process())
+	if (local.id == 0 && gp_since_fork_is_own_process())
 		local.id = gp_sys_thread_id();
 	if (local.ring == NULL && !local.ended && local.id != 0)
 		take_ring();
@@ -204,7 +198,9 @@ static void introduce_thread(void)
 
 static void end_thread(void *lane)
 {
-	if (!gp_load32_acquire(live) || local.lane != lane)
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+
+	if (live == 0 || local.recording != live || local.lane != lane)
 		return;
 	local.ring = NULL;
 	local.lane = NULL;
@@ -240,11 +236,25 @@ static bool emit_slowly(struct gp_item *item)
 	return done;
 }
 
-static bool emit_item(struct gp_item *item)
+/* `busy` and `sharing` stay: they are of calls that this very thread is in. */
+static void forget_other_recording(uint32_t live)
+{
+	if (local.recording == live)
+		return;
+	local.ring = NULL;
+	local.lane = NULL;
+	local.gave_up_at = 0;
+	local.id = 0;
+	local.named = 0;
+	local.recording = live;
+}
+
+static bool emit_item(struct gp_item *item, uint32_t live)
 {
 	int saved = errno;
 	bool done;
 
+	forget_other_recording(live);
 	if (local.busy) {
 		item->thread = local.id != 0 ? local.id : gp_sys_thread_id();
 		done = emit_nested(item);
@@ -255,22 +265,28 @@ static bool emit_item(struct gp_item *item)
 	return done;
 }
 
-static __attribute__((noinline)) bool emit_fixed(const struct gp_record *record)
+static __attribute__((noinline)) bool emit_fixed(const struct gp_record *record, uint32_t live)
 {
 	struct gp_item item = {record, NULL, record->slots, 0};
 
-	return emit_item(&item);
+	return emit_item(&item, live);
+}
+
+static bool is_of(const struct local *self, uint32_t live)
+{
+	return self->ring != NULL && self->recording == live;
 }
 
 bool gp_emit(const struct gp_record *record)
 {
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
 	struct local *self = &local;
 	bool done;
 
-	if (!gp_load32_acquire(live))
+	if (live == 0)
 		return false;
-	if (__builtin_expect(self->ring == NULL || self->busy, 0))
-		return emit_fixed(record);
+	if (__builtin_expect(!is_of(self, live) || self->busy, 0))
+		return emit_fixed(record, live);
 	self->busy = 1;
 	gp_signal_fence();
 	done = gp_ring_put_quick(self->ring, record);
@@ -278,7 +294,7 @@ bool gp_emit(const struct gp_record *record)
 	self->busy = 0;
 	if (__builtin_expect(done, 1))
 		return true;
-	return emit_fixed(record);
+	return emit_fixed(record, live);
 }
 
 bool gp_emit_string(enum gp_string_space space, uint32_t id, uint32_t value, const char *text,
@@ -290,15 +306,16 @@ bool gp_emit_string(enum gp_string_space space, uint32_t id, uint32_t value, con
 					  .value = value,
 					  .length_bytes = length_bytes};
 	struct gp_item item = {(const struct gp_record *)&string, text, 0, 0};
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
 
-	if (!gp_load32_acquire(live))
+	if (live == 0)
 		return false;
 	if (length_bytes > GP_STRING_MAX_BYTES) {
 		string.length_bytes = GP_STRING_MAX_BYTES;
 		gp_count(GP_COUNTER_CUT_STRINGS, 1);
 	}
 	item.slots = gp_string_slots(string.length_bytes);
-	return emit_item(&item);
+	return emit_item(&item, live);
 }
 
 bool gp_emit_info(enum gp_info info, const char *text)
@@ -308,11 +325,12 @@ bool gp_emit_info(enum gp_info info, const char *text)
 
 void gp_count_hook(uint64_t sampled_ticks)
 {
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
 	struct gp_ring_header *ring = local.ring;
 
-	if (!gp_load32_acquire(live))
+	if (live == 0)
 		return;
-	if (ring == NULL) { /* seldom: then this hook is not sampled */
+	if (!is_of(&local, live)) { /* seldom: then this hook is not sampled */
 		gp_count(GP_COUNTER_HOOKS, 1);
 		return;
 	}
@@ -325,14 +343,14 @@ void gp_count_hook(uint64_t sampled_ticks)
 
 void gp_count_nested(void)
 {
-	struct gp_ring_header *ring = local.ring;
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
 
-	if (!gp_load32_acquire(live))
+	if (live == 0)
 		return;
-	if (ring == NULL)
-		gp_count(GP_COUNTER_NESTED_CALLBACKS, 1);
+	if (is_of(&local, live))
+		gp_add64_own(&local.ring->nested_callbacks, 1);
 	else
-		gp_add64_own(&ring->nested_callbacks, 1);
+		gp_count(GP_COUNTER_NESTED_CALLBACKS, 1);
 }
 
 /* ---- life of the collector ---- */
@@ -344,35 +362,31 @@ static __attribute__((constructor)) void make_key(void)
 	has_key = pthread_key_create(&key, end_thread) == 0;
 }
 
-static void die_in_child(void)
+void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell)
 {
-	gp_store32(live, 0);
-}
-
-int gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell)
-{
-	/* The second way misses children of clone(); it is for kernels before 4.14. */
-	if (gp_sys_wipe_on_fork(live, sizeof(live)) != 0 &&
-	    pthread_atfork(NULL, NULL, die_in_child) != 0)
-		return -ENOMEM;
 	rings = arena;
 	writer_bell = bell;
-	owner_process = gp_sys_process_id();
 	shared_ring = gp_arena_take(arena, 0)->ring;
-	return 0;
+	shared_lock = 0;
 }
 
 void gp_thread_go_live(void)
 {
-	gp_store32_release(live, 1);
+	last_recording++;
+	gp_store32_release(&gp_since_fork.live, last_recording);
 }
 
 void gp_thread_go_dead(void)
 {
-	gp_store32_release(live, 0);
+	gp_store32_release(&gp_since_fork.live, 0);
+}
+
+uint32_t gp_collector_recording(void)
+{
+	return gp_load32_acquire(&gp_since_fork.live);
 }
 
 bool gp_collector_is_live(void)
 {
-	return gp_load32_acquire(live) != 0;
+	return gp_collector_recording() != 0;
 }

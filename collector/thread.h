@@ -6,8 +6,9 @@
  * go there (no ring is free, the thread is ending, a signal handler interrupted another record)
  * takes the shared ring, under a lock that nobody waits long for.
  *
- * A word on a page that becomes zero in forked children says that the collector is live; every
- * function looks at it before anything else, because a child has neither rings nor writer.
+ * A word that becomes zero in forked children says that the collector is live; every function looks at it before
+ * anything else, because a child has neither rings nor writer.  It numbers the recordings: a child that starts one of its
+ * own gives it the next number, and what its thread kept of the parent's is forgotten.
  */
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H
@@ -15,14 +16,11 @@
 #include "collector/arena.h"
 #include "collector/bell.h"
 
-/* Writer, before gp_thread_go_live(): take the first ring as the shared one.  0 or -errno. */
-int gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell);
+/* Writer, before gp_thread_go_live(): take the first ring as the shared one. */
+void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell);
 
 /* From here on records are taken, and until gp_thread_go_dead(). */
 void gp_thread_go_live(void);
 void gp_thread_go_dead(void);
-
-/* False in a child of vfork(), in which the collector looks live: its memory is the parent's. */
-bool gp_thread_is_own_process(void);
 
 #endif

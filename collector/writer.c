@@ -173,10 +173,9 @@ static int set_up(void)
 	if (error)
 		return error;
 	error = gp_arena_open(&writer.arena, writer.config.ring_place, writer.drain.file.path);
-	if (!error)
-		error = gp_thread_set_up(&writer.arena, &writer.bell);
 	if (error)
 		return error;
+	gp_thread_set_up(&writer.arena, &writer.bell);
 	/* for the thread that waits for us and for the one that fetches GPU records; later passes
 	 * make more */
 	for (int i = 0; i < FIRST_RINGS && gp_arena_grow(&writer.arena) == 0; i++)
@@ -267,6 +266,8 @@ int gp_writer_start(const struct gp_collector_config *config)
 {
 	int error;
 
+	/* in a forked child: what its parent left.  The parent's rings stay mapped, and are never touched. */
+	memset(&writer, 0, sizeof(writer));
 	writer.config = *config;
 	error = gp_sys.thread(&writer.thread, run);
 	if (error)

@@ -5,8 +5,10 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "collector/since_fork.h"
 #include "collector/sys.h"
 
 static struct scan scan;
@@ -58,8 +60,6 @@ static void misbehave(void)
 	gp_count_nested();
 	gp_collector_request_anchor();
 	CHECK(gp_collector_stop(LONG_NS) == -ECHILD);
-	CHECK(gp_collector_start(&(struct gp_collector_config){in_folder("c"), GP_RINGS_AUTO}) ==
-	      -EEXIST);
 }
 
 static void *misbehave_in_thread(void *unused)
@@ -148,10 +148,13 @@ static long no_wipe(long number, long a, long b, long c, long d, long e, long f)
 	return real_call(number, a, b, c, d, e, f);
 }
 
+/* What the constructor asked of this kernel is taken back. */
 static void a_forked_child_on_an_old_kernel(void)
 {
 	real_call = gp_sys.call;
 	gp_sys.call = no_wipe;
+	CHECK(madvise(&gp_since_fork, sizeof(gp_since_fork), 19 /* MADV_KEEPONFORK */) == 0);
+	CHECK(gp_since_fork_prepare() == 0);
 	fork_children(GP_RINGS_AUTO);
 }
 
@@ -272,12 +275,184 @@ static void forks_beside_busy_threads(void)
 	CHECK(said.calls[1] == 0);
 }
 
+/* ---- a child that starts anew ---- */
+
+static void scan_afresh(void)
+{
+	memset(&scan, 0, sizeof(scan));
+	memset(&said, 0, sizeof(said));
+}
+
+/* In a child: a recording of its own, with the calls of the second range. */
+static void record_anew(const char *name, uint32_t first)
+{
+	struct gp_collector_config config = {in_folder(name), GP_RINGS_AUTO};
+
+	CHECK(!gp_collector_is_live());
+	gp_count(GP_COUNTER_LOST_CUPTI, 1); /* before the start: of the parent's recording */
+	CHECK(gp_collector_start(&config) == 0);
+	CHECK(gp_collector_start(&config) == -EEXIST);
+	CHECK(strstr(gp_collector_trace_path(), name) != NULL);
+	for (uint32_t i = 0; i < 1000; i++)
+		emit_call_surely(first + i);
+	scan_afresh();
+	stop_and_read();
+	CHECK(said.calls[first / RANGE] == 1000 && said.strangers == 0);
+	CHECK(said.calls[0] + said.calls[1] + said.calls[2] + said.calls[3] == 1000);
+}
+
+static void a_forked_child_that_records(void)
+{
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	for (int i = 0; i < 3; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			record_anew("child", RANGE);
+			_exit(0);
+		}
+		wait_for(child);
+	}
+	check_parent();
+}
+
+static void a_grandchild_that_records(void)
+{
+	pid_t child;
+
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	child = fork();
+	if (child == 0) {
+		pid_t grandchild = fork();
+
+		if (grandchild == 0) {
+			record_anew("grandchild", RANGE);
+			_exit(0);
+		}
+		wait_for(grandchild);
+		record_anew("child", 3 * RANGE);
+		_exit(0);
+	}
+	wait_for(child);
+	check_parent();
+}
+
+static void a_child_of_one_that_has_stopped(void)
+{
+	pid_t child;
+
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	child = fork();
+	if (child == 0) {
+		record_anew("child", RANGE);
+		_exit(0);
+	}
+	wait_for(child);
+}
+
+static void a_vfork_child_that_starts(void)
+{
+	static volatile int result;
+	pid_t child;
+
+	CHECK(gp_since_fork_is_own_process()); /* as the constructor of a program asks */
+	child = vfork();
+	if (child == 0) {
+		result = gp_collector_start(
+			&(struct gp_collector_config){in_folder("c"), GP_RINGS_AUTO});
+		_exit(0);
+	}
+	wait_for(child);
+	CHECK(result == -ECHILD);
+	start_in(GP_RINGS_AUTO);
+	emit_before();
+	stop_and_read();
+	CHECK(said.calls[0] == 1000);
+}
+
+static void *emit_a_thousand(void *first)
+{
+	for (uint32_t i = 0; i < 1000; i++)
+		emit_call_surely(*(uint32_t *)first + i);
+	return NULL;
+}
+
+/* The thread that forked keeps what was its parent's in thread-local storage; it ends without a record of its own. */
+static void *fork_in_thread(void *unused)
+{
+	static uint32_t first = RANGE;
+	pthread_t thread;
+	pid_t child;
+
+	emit_before();
+	child = fork();
+	if (child == 0) {
+		struct gp_collector_config config = {in_folder("child"), GP_RINGS_AUTO};
+
+		CHECK(gp_collector_start(&config) == 0);
+		CHECK(pthread_create(&thread, NULL, emit_a_thousand, &first) == 0);
+		pthread_join(thread, NULL);
+		emit_after();
+		scan_afresh();
+		stop_and_read();
+		CHECK(said.calls[0] == 0 && said.calls[1] == 1000 && said.calls[2] == 1000);
+		_exit(0);
+	}
+	wait_for(child);
+	return unused;
+}
+
+static void a_child_with_threads_that_records(void)
+{
+	pthread_t thread;
+
+	start_in(GP_RINGS_AUTO);
+	CHECK(pthread_create(&thread, NULL, fork_in_thread, NULL) == 0);
+	pthread_join(thread, NULL);
+	stop_and_read();
+	CHECK(said.calls[0] == 1000 && said.calls[1] == 0 && said.calls[2] == 0);
+}
+
+/* Children are born in the middle of other threads' records and start; the parent's trace lacks nothing. */
+static void records_anew_beside_busy_threads(void)
+{
+	static uint32_t firsts[2] = {0, 3 * RANGE};
+	pthread_t threads[2];
+
+	start_in(GP_RINGS_AUTO);
+	for (int i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, emit_a_thousand, &firsts[i]) == 0);
+	for (int i = 0; i < 10; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			record_anew("child", RANGE);
+			_exit(0);
+		}
+		wait_for(child);
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	emit_after();
+	stop_and_read();
+	CHECK(said.calls[0] == 1000 && said.calls[3] == 1000 && said.calls[1] == 0);
+	CHECK(said.calls[2] == 1000);
+}
+
 /* TSan turns vfork() into fork() and allows no new thread in a forked child. */
 static bool sanitizer_forbids(void (*body)(void))
 {
 	return UNDER_TSAN &&
 	       (body == a_forked_child_with_threads_and_exit || body == a_vfork_child ||
-		body == a_vfork_child_that_stops || body == a_vfork_child_that_comes_first);
+		body == a_vfork_child_that_stops || body == a_vfork_child_that_comes_first ||
+		body == a_vfork_child_that_starts || body == a_forked_child_that_records ||
+		body == a_grandchild_that_records || body == a_child_of_one_that_has_stopped ||
+		body == a_child_with_threads_that_records ||
+		body == records_anew_beside_busy_threads);
 }
 
 #define CASE(name)                                                                                 \
@@ -297,7 +472,13 @@ static bool sanitizer_forbids(void (*body)(void))
 	X(a_vfork_child)                                                                           \
 	X(a_vfork_child_that_stops)                                                                \
 	X(a_vfork_child_that_comes_first)                                                          \
-	X(forks_beside_busy_threads)
+	X(forks_beside_busy_threads)                                                               \
+	X(a_forked_child_that_records)                                                             \
+	X(a_grandchild_that_records)                                                               \
+	X(a_child_of_one_that_has_stopped)                                                         \
+	X(a_child_with_threads_that_records)                                                       \
+	X(records_anew_beside_busy_threads)                                                        \
+	X(a_vfork_child_that_starts)
 CASES(CASE)
 
 int main(void)

@@ -12,6 +12,7 @@
 
 int gp_command_summary(int argc, char **argv);
 int gp_command_export(int argc, char **argv);
+int gp_command_merge(int argc, char **argv);
 int gp_command_finish(int argc, char **argv);
 
 /* "gpuprof: " and one line on stderr; returns status. */

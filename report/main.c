@@ -31,6 +31,8 @@ static const struct command commands[] = {
 	{"summary", "[options] FILE...", "print a summary of trace files", gp_command_summary},
 	{"export", "[options] FILE", "write a trace file in another format (Chrome trace)",
 	 gp_command_export},
+	{"merge", "-o OUT FILE...", "write one Chrome trace of several processes",
+	 gp_command_merge},
 	{"finish", "[options] FILE...", "write the Chrome trace and the summary of ended programs",
 	 gp_command_finish},
 	{"version", "", "print the version", print_version},

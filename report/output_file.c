@@ -116,6 +116,14 @@ int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 	return result;
 }
 
+bool gp_output_is_same(const char *left, const char *right)
+{
+	struct stat a, b;
+
+	return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 char *gp_output_path(const char *trace_path, const char *suffix)
 {
 	size_t length = strlen(trace_path), ending = strlen(GP_TRACE_SUFFIX);

@@ -2,6 +2,7 @@
 #ifndef REPORT_OUTPUT_FILE_H
 #define REPORT_OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -25,6 +26,9 @@ int gp_output_file_open(struct gp_output_file *file, const char *path, char *mes
  */
 int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 			 size_t message_bytes);
+
+/* Whether two names are those of one file that is there. */
+bool gp_output_is_same(const char *left, const char *right);
 
 /* The path of a trace with another suffix in place of its own, to be freed; NULL: no memory. */
 char *gp_output_path(const char *trace_path, const char *suffix);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "report/command.h"
 #include "report/export.h"
@@ -103,14 +102,6 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
-static bool is_same_file(const char *left, const char *right)
-{
-	struct stat a, b;
-
-	return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
 int gp_command_export(int argc, char **argv)
 {
 	struct arguments a = {.exporter = gp_exporters[0], .options.messages = stderr};
@@ -123,7 +114,7 @@ int gp_command_export(int argc, char **argv)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
 	if (gp_model_load(a.trace, &model, message, sizeof(message)) != 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
-	if (a.output && is_same_file(a.output, a.trace)) {
+	if (a.output && gp_output_is_same(a.output, a.trace)) {
 		gp_model_free(model);
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "export: %s is the trace itself; name another file after -o",

@@ -418,7 +418,8 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 	if (priority != 0)
 		used += snprintf(chrome->track_name + used, size - (size_t)used, " (priority %d)",
 				 priority);
-	if (tid != op->stream_id && op->stream_id != 0 && !chrome->is_merged)
+	if (tid != op->stream_id && op->stream_id != 0 &&
+	    (!chrome->is_merged || chrome->model->context_count > 1))
 		snprintf(chrome->track_name + used, size - (size_t)used, " (context %u)",
 			 op->context_id);
 }

@@ -20,6 +20,9 @@
 /* Pids of programs whose own one another process has; above all that Linux gives. */
 #define FIRST_FREE_PID 20000000u
 
+/* Sort indices of programs without a rank come after those of all ranks and before GPUs'. */
+#define FIRST_UNRANKED 1000000u
+
 #define DEVICES (UINT16_MAX + 1u)
 
 /* ---- when ---- */
@@ -106,11 +109,20 @@ static void name_owner(struct gp_chrome *chrome)
 {
 	const char *rank = chrome->model->info[GP_INFO_RANK];
 
-	if (rank)
+	if (rank && *rank)
 		snprintf(chrome->owner, sizeof(chrome->owner), "rank %u, pid %u",
 			 (unsigned)strtoul(rank, NULL, 10), chrome->model->pid);
 	else
 		snprintf(chrome->owner, sizeof(chrome->owner), "pid %u", chrome->model->pid);
+}
+
+/* Ranks in their order, then the others as they came. */
+static uint32_t sort_index(const struct gp_chrome *chrome)
+{
+	const char *rank = chrome->model->info[GP_INFO_RANK];
+
+	return rank && *rank ? (uint32_t)strtoul(rank, NULL, 10) % FIRST_UNRANKED
+			     : FIRST_UNRANKED + chrome->processes % FIRST_UNRANKED;
 }
 
 static void write_program(struct gp_chrome *chrome)
@@ -128,7 +140,7 @@ static void write_program(struct gp_chrome *chrome)
 	name_owner(chrome);
 	snprintf(title, sizeof(title), "%.255s, %s%s%.64s", program, chrome->owner,
 		 host ? " on " : "", host ? host : "");
-	gp_chrome_name_process(chrome, chrome->host_pid, title, "CPU", chrome->processes);
+	gp_chrome_name_process(chrome, chrome->host_pid, title, "CPU", sort_index(chrome));
 }
 
 static void write_gpu(struct gp_chrome *chrome, const struct gp_chrome_gpu *gpu)

@@ -99,15 +99,29 @@ class Lint:
         base = root.get("baseTimeNanoseconds")
         if not isinstance(base, int) or base % BASE_UNIT:
             self.fail("container", "baseTimeNanoseconds %r is not a multiple of half of Kineto's" % base)
+        if "processes" in root.get("metadata", {}):
+            self.check_merged(root)
+        else:
+            self.check_one_process(keys, text)
+        for device in root.get("deviceProperties", [None]):
+            if not isinstance(device, dict) or not {"id", "name", "totalGlobalMem", "numSms", "warpSize"} <= set(device):
+                self.fail("container", "deviceProperties: %r" % device)
+
+    def check_one_process(self, keys, text):
         if keys[-1:] != ["traceName"]:
             self.fail("container", "traceName is not last")
         if "distributedInfo" not in keys or keys.index("distributedInfo") > keys.index("traceEvents"):
             self.fail("container", "no distributedInfo before the events")
         if not re.search(r'"rank":\s+\d', text):
             self.fail("container", 'no white space after "rank":')
-        for device in root.get("deviceProperties", [None]):
-            if not isinstance(device, dict) or not {"id", "name", "totalGlobalMem", "numSms", "warpSize"} <= set(device):
-                self.fail("container", "deviceProperties: %r" % device)
+
+    def check_merged(self, root):
+        """Of several processes: what is known of each comes after the events, and none is taken for a rank of its own."""
+        if "distributedInfo" in root:
+            self.fail("container", "distributedInfo in a file of several processes")
+        named = sum(1 for event in root["traceEvents"] if event.get("name") == "process_labels" and event["args"]["labels"] == "CPU")
+        if named != len(root["metadata"]["processes"]):
+            self.fail("container", "%d processes are named, %d described" % (named, len(root["metadata"]["processes"])))
 
     def check_lines(self, root, text):
         lines = sum(1 for line in text.splitlines() if line.startswith('{"ph":'))

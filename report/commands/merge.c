@@ -1,0 +1,150 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/command.h"
+#include "report/export.h"
+#include "report/output_file.h"
+
+#define MESSAGE_BYTES 4352
+
+struct arguments {
+	const char *output; /* NULL = not given */
+	char **traces;
+	size_t trace_count;
+	struct gp_export_options options;
+};
+
+/* The traces, of which one at a time is in memory. */
+struct pile {
+	char **traces;
+	bool *failed; /* has been said */
+	size_t at;    /* index of model */
+	struct gp_model *model;
+	bool any_failed;
+};
+
+enum parsed { RUN, DONE, WRONG };
+
+static const char usage[] =
+	"usage: gpuprof merge -o OUT FILE...\n"
+	"\n"
+	"Write one Chrome trace of several processes, on one timeline: the processes of one\n"
+	"machine by its monotonic clock, those of several machines by their wall clocks.  A GPU\n"
+	"that several of them used is shown once, with the streams of each process.\n"
+	"\n"
+	"  -o, --output OUT  the file to write, - for standard output\n"
+	"  -l, --limit N     only the last N calls and GPU operations of all (default: all)\n"
+	"  -h, --help        this text\n";
+
+static enum parsed take_option(int c, struct arguments *a)
+{
+	char *end;
+
+	switch (c) {
+	case 'o':
+		a->output = optarg;
+		return RUN;
+	case 'l':
+		a->options.slice_limit = strtoull(optarg, &end, 10);
+		if (end != optarg && *end == '\0' && *optarg != '-')
+			return RUN;
+		gp_command_fail(0, "merge: --limit needs a number, not %s", optarg);
+		return WRONG;
+	case 'h':
+		fputs(usage, stdout);
+		return DONE;
+	default:
+		return WRONG; /* getopt has said why */
+	}
+}
+
+static enum parsed check(const struct arguments *a)
+{
+	if (a->trace_count == 0)
+		gp_command_fail(0, "merge: name trace files; see gpuprof merge --help");
+	else if (!a->output)
+		gp_command_fail(0, "merge: name the file to write; type for example: gpuprof merge "
+				   "-o all.json FILE...");
+	return a->trace_count > 0 && a->output ? RUN : WRONG;
+}
+
+static enum parsed parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option table[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"limit", required_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	enum parsed parsed = RUN;
+
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:l:h", table, NULL)) != -1;)
+		parsed = take_option(c, a);
+	a->traces = argv + optind;
+	a->trace_count = (size_t)(argc - optind);
+	return parsed == RUN ? check(a) : parsed;
+}
+
+static const struct gp_model *get(void *context, size_t index)
+{
+	struct pile *pile = context;
+	char message[MESSAGE_BYTES];
+
+	if (pile->failed[index] || (pile->model && pile->at == index))
+		return pile->failed[index] ? NULL : pile->model;
+	gp_model_free(pile->model);
+	pile->model = NULL;
+	pile->at = index;
+	if (gp_model_load(pile->traces[index], &pile->model, message, sizeof(message)) == 0)
+		return pile->model;
+	pile->failed[index] = pile->any_failed = true;
+	gp_command_fail(0, "%s", message);
+	return NULL;
+}
+
+static int write_merged(const struct arguments *a, struct pile *pile)
+{
+	const struct gp_export_source source = {
+		.count = a->trace_count, .get = get, .context = pile};
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, a->output, message, sizeof(message));
+
+	if (result == 0) {
+		result = gp_exporter_chrome.write(&source, &a->options, file.stream);
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	if (result == -ENODATA)
+		return gp_command_fail(GP_EXIT_FAILED,
+				       "merge: %s is not written: none of the traces can be read",
+				       a->output);
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+int gp_command_merge(int argc, char **argv)
+{
+	struct arguments a = {.options.messages = stderr};
+	enum parsed parsed = parse(argc, argv, &a);
+	struct pile pile = {0};
+	int status;
+
+	if (parsed != RUN)
+		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	for (size_t i = 0; i < a.trace_count; i++)
+		if (gp_output_is_same(a.output, a.traces[i]))
+			return gp_command_fail(GP_EXIT_USAGE,
+					       "merge: %s is one of the traces; name another file "
+					       "after -o",
+					       a.output);
+	pile.traces = a.traces;
+	pile.failed = calloc(a.trace_count, sizeof(*pile.failed));
+	status = pile.failed ? write_merged(&a, &pile)
+			     : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	gp_model_free(pile.model);
+	free(pile.failed);
+	return status == 0 && pile.any_failed ? GP_EXIT_FAILED : status;
+}

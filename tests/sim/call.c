@@ -100,3 +100,15 @@ void sim_tell_overhead(uint32_t kind, uint64_t start, uint64_t end)
 	if (sim_tools.overhead)
 		sim_tools.overhead(kind, start, end);
 }
+
+void sim_tell_jit(const struct sim_jit_event *event)
+{
+	if (sim_tools.jit)
+		sim_tools.jit(event);
+}
+
+void sim_tell_unified(const struct sim_unified_event *event)
+{
+	if (sim_tools.unified)
+		sim_tools.unified(event);
+}

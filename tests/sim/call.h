@@ -67,10 +67,30 @@ struct sim_sync_event {
 	uint64_t start, end;
 };
 
+/* Work of the compiler inside the driver, as CUpti_ActivityJitOperationType numbers it. */
+struct sim_jit_event {
+	uint32_t operation;
+	uint64_t id; /* of one piece of code */
+	CUcontext ctx;
+	uint64_t start, end;
+};
+
+/* Managed memory moved or faulted, as CUpti_ActivityUnifiedMemoryCounterKind numbers it. */
+struct sim_unified_event {
+	uint32_t counter;
+	uint32_t flags; /* access type of a fault, cause of a migration */
+	uint64_t value, address;
+	uint32_t from, to; /* devices; SIM_CPU */
+	uint64_t start, end;
+};
+
+#define SIM_CPU 0xffffffffu
+
 /* All but callback may be NULL; they are set before anything is enabled and never change back. */
 struct sim_tools {
 	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* wanted, by callback id */
 	_Atomic bool records[SIM_DOMAINS];                   /* API records wanted */
+	_Atomic bool whole_graphs; /* of graphs instantiated from now on no nodes are recorded */
 	void (*api)(struct sim_call *call, bool exit);
 	void (*api_record)(const struct sim_call *call, uint64_t end_ns);
 	void (*operation)(const struct sim_op *op);
@@ -80,6 +100,8 @@ struct sim_tools {
 	void (*event_record)(CUevent event, CUstream stream);
 	void (*pool)(uint32_t operation, CUmemoryPool pool);
 	void (*overhead)(uint32_t kind, uint64_t start, uint64_t end);
+	void (*jit)(const struct sim_jit_event *event);
+	void (*unified)(const struct sim_unified_event *event);
 };
 
 extern struct sim_tools sim_tools;
@@ -87,5 +109,7 @@ extern struct sim_tools sim_tools;
 void sim_tell_resource(uint32_t event, CUcontext ctx, CUstream stream, void *descriptor);
 void sim_tell_memory(const struct sim_memory_event *event);
 void sim_tell_overhead(uint32_t kind, uint64_t start, uint64_t end);
+void sim_tell_jit(const struct sim_jit_event *event);
+void sim_tell_unified(const struct sim_unified_event *event);
 
 #endif

@@ -41,6 +41,7 @@ static void read_environment(void)
 		config.devices = SIM_MAX_DEVICES;
 	config.memory_bytes = number("GPUSIM_MEMORY_MIB", 16384) << 20;
 	config.kernel_ns = number("GPUSIM_KERNEL_NS", 2000);
+	config.jit_cache_warm = number("GPUSIM_JIT_CACHE_WARM", 0) != 0;
 	config.cupti_version = (uint32_t)number("GPUSIM_CUPTI_VERSION", 130001);
 	config.faults = faults(getenv("GPUSIM_FAULT"));
 }

@@ -64,9 +64,11 @@ CUresult sim_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int 
 		sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, sim_now_ns(),
 				  sim_now_ns());
 	r = allocate(SIM_MEMORY_MANAGED, bytesize, &range);
-	if (!r)
-		*dptr = range.start;
-	return r;
+	if (r)
+		return r;
+	sim_drv_managed_add(&range);
+	*dptr = range.start;
+	return CUDA_SUCCESS;
 }
 
 static CUresult release(uintptr_t start, bool host)
@@ -83,6 +85,8 @@ static CUresult release(uintptr_t start, bool host)
 		sim_context_wait(range.ctx);
 	if (sim_memory_free(start, &range))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (range.kind == SIM_MEMORY_MANAGED)
+		sim_drv_managed_remove(start);
 	if (range.pool)
 		range.pool->used_bytes -= range.bytes;
 	tell(&range, true);
@@ -293,21 +297,4 @@ CUresult sim_cuArrayDestroy(CUarray hArray)
 	tell(&range, true);
 	free(hArray);
 	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
-			    CUmemLocation location)
-{
-	(void)advice;
-	(void)location;
-	return sim_memory_covers(devPtr, count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
-				   unsigned int flags, CUstream hStream)
-{
-	(void)location;
-	(void)flags;
-	(void)hStream;
-	return sim_memory_covers(devPtr, count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

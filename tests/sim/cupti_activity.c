@@ -34,10 +34,9 @@ static bool records(CUpti_ActivityKind kind)
 /* Kinds that some real version takes without ever writing a record of them here. */
 static bool only_accepted(CUpti_ActivityKind kind)
 {
-	return kind == CUPTI_ACTIVITY_KIND_JIT || kind == CUPTI_ACTIVITY_KIND_NAME ||
-	       kind == CUPTI_ACTIVITY_KIND_MARKER || kind == CUPTI_ACTIVITY_KIND_MARKER_DATA ||
-	       kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION ||
-	       kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
+	return kind == CUPTI_ACTIVITY_KIND_NAME || kind == CUPTI_ACTIVITY_KIND_MARKER ||
+	       kind == CUPTI_ACTIVITY_KIND_MARKER_DATA ||
+	       kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
 }
 
 static void set_default_lanes(void)
@@ -55,6 +54,8 @@ static void want(CUpti_ActivityKind kind, bool on)
 		sim_tools.records[SIM_DRIVER] = on;
 	if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
 		sim_tools.records[SIM_RUNTIME] = on;
+	if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+		sim_tools.whole_graphs = on;
 }
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)

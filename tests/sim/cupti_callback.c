@@ -68,6 +68,8 @@ static void attach(void)
 	sim_tools.event_record = sim_record_event;
 	sim_tools.pool = sim_record_pool;
 	sim_tools.overhead = sim_record_overhead;
+	sim_tools.jit = sim_record_jit;
+	sim_tools.unified = sim_record_unified;
 	sim_tools.resource = tell_resource;
 }
 

@@ -7,6 +7,7 @@
 
 #define NONE             0xffffffffu /* no such stream or event */
 #define POOL_CHUNK_BYTES (UINT64_C(32) << 20)
+#define JIT_CACHE_BYTES  (UINT64_C(1) << 30)
 
 static uint64_t reserved_bytes(CUmemoryPool pool)
 {
@@ -104,8 +105,9 @@ void sim_record_event(CUevent event, CUstream stream)
 				      .deviceId = (uint32_t)stream->ctx->device->ordinal,
 				      .cudaEventSyncId = event->id};
 
-	if (sim_wanted(sim_events_come_with_syncs() ? CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
-						    : CUPTI_ACTIVITY_KIND_CUDA_EVENT))
+	/* Later versions have the kind of its own, and yet give nothing while it is on alone. */
+	if (sim_wanted(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) &&
+	    (sim_events_come_with_syncs() || sim_wanted(CUPTI_ACTIVITY_KIND_CUDA_EVENT)))
 		sim_buffers_append(&e, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 }
 
@@ -129,6 +131,29 @@ void sim_record_overhead(uint32_t kind, uint64_t start, uint64_t end)
 	o.objectId.pt.processId = (uint32_t)getpid();
 	o.objectId.pt.threadId = sim_thread_id();
 	sim_buffers_append(&o, CUPTI_ACTIVITY_KIND_OVERHEAD);
+}
+
+void sim_record_jit(const struct sim_jit_event *e)
+{
+	CUpti_ActivityJit2 j = {
+		.kind = CUPTI_ACTIVITY_KIND_JIT,
+		.jitEntryType = CUPTI_ACTIVITY_JIT_ENTRY_PTX_TO_CUBIN,
+		.jitOperationType = (CUpti_ActivityJitOperationType)e->operation,
+		.deviceId = e->ctx ? (uint32_t)e->ctx->device->ordinal : 0,
+		.start = e->start,
+		.end = e->end,
+		.correlationId = sim_correlation(),
+		.jitOperationCorrelationId = e->id,
+		.processId = (uint32_t)getpid(),
+		.threadId = sim_thread_id(),
+	};
+
+	if (e->operation != CUPTI_ACTIVITY_JIT_OPERATION_COMPILE) {
+		j.cacheSize = JIT_CACHE_BYTES;
+		j.cachePath = "/root/.nv/ComputeCache";
+	}
+	if (sim_wanted(CUPTI_ACTIVITY_KIND_JIT))
+		sim_buffers_append(&j, CUPTI_ACTIVITY_KIND_JIT);
 }
 
 void sim_record_context(CUcontext ctx)

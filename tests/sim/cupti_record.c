@@ -41,6 +41,10 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, 130000, 80},
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 18, 48},
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, 56},
+	{CUPTI_ACTIVITY_KIND_JIT, 18, 64},
+	{CUPTI_ACTIVITY_KIND_JIT, 22, 72},
+	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 18, 64},
+	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 26, 104},
 };
 
 /* How many callback ids each version knew. */
@@ -271,9 +275,6 @@ void sim_record_operation(const struct sim_op *op)
 		[SIM_OP_GRAPH] = record_graph,
 	};
 
-	/* Tracing whole graphs takes the place of their nodes. */
-	if (op->graph_node && sim_wanted(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))
-		return;
 	by_kind[op->kind](op);
 }
 

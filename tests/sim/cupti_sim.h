@@ -57,6 +57,8 @@ void sim_record_sync(const struct sim_sync_event *event);
 void sim_record_event(CUevent event, CUstream stream);
 void sim_record_pool(uint32_t operation, CUmemoryPool pool);
 void sim_record_overhead(uint32_t kind, uint64_t start, uint64_t end);
+void sim_record_jit(const struct sim_jit_event *event);
+void sim_record_unified(const struct sim_unified_event *event); /* cupti_unified.c */
 void sim_record_context(CUcontext ctx);
 void sim_record_stream(CUstream stream);
 void sim_record_devices(void);

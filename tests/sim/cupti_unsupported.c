@@ -1,15 +1,6 @@
 /* libcupti: activity functions that exist, since clients look them up, and do nothing here. */
 #include "tests/sim/cupti_sim.h"
 
-CUptiResult
-cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
-					   uint32_t count)
-{
-	(void)config;
-	(void)count;
-	return CUPTI_ERROR_NOT_SUPPORTED;
-}
-
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
 {
 	(void)kind;

@@ -19,8 +19,8 @@
  *	  the argument counts at capture, and k_touch has no effect.
  *	- Registers, static shared memory, local memory and compile-time cluster sizes come from the
  *	  compiled code, which nobody reads here: records say 16 registers, no static shared memory.
- *	- PTX is searched for its entry names, not compiled: no JIT records. A binary module has
- *	  every function that is asked for.
+ *	- PTX is searched for its entry names, not compiled; JIT records say that it was, in 0.3 ms.
+ *	  A binary module has every function that is asked for.
  *	- A stream's host function delays the operations behind it only by 2 us on the timeline;
  *	  a copy submitted behind one waits for it before it moves its bytes.
  *	- The driver's own launches for some copies and sets take no grid id; channels are made up.
@@ -28,7 +28,11 @@
  *	- Stream ids count through the whole process; the real rule for further contexts is unknown.
  *	- Memory is host memory: a device pointer used by the host does not fault. It is accounted
  *	  in units of 512 bytes, without what pools and modules keep. An allocation in a graph takes
- *	  memory once, at capture. Managed memory takes none and never migrates.
+ *	  memory once, at capture.
+ *	- Managed memory takes no device memory. It counts as the CPU's from its allocation on and
+ *	  moves in blocks of 2 MiB, by prefetches and by k_touch alone; the CPU never faults.
+ *	- A graph keeps how it is traced, node by node or whole, from its instantiation on. What the
+ *	  real device does when GRAPH_TRACE is switched between that and the launch is not known.
  *	- There is no IPC, no texture, no external memory, no multicast, no green context: those
  *	  calls return "not supported" (801) after their callbacks. cudaMemcpyDefault calls
  *	  cuMemcpy, and cudart's _ptsz functions the driver's plain ones: what the real one calls
@@ -46,6 +50,7 @@
  *	GPUSIM_DEVICES=n		number of devices (1)
  *	GPUSIM_MEMORY_MIB=n		memory of each device (16384)
  *	GPUSIM_KERNEL_NS=n		duration of a kernel (2000)
+ *	GPUSIM_JIT_CACHE_WARM=1		PTX is in the driver's cache from earlier runs
  *	GPUSIM_CUPTI_VERSION=n		what cuptiGetVersion says and which record layouts are
  *					written: 18 (11.8), 24 (12.6), 28 (12.9 update 1), 130001
  *					(13.0 update 1, the default)
@@ -86,6 +91,7 @@ struct sim_config {
 	int devices;
 	uint64_t memory_bytes;
 	uint64_t kernel_ns;
+	bool jit_cache_warm;
 	uint32_t cupti_version;
 	unsigned int faults; /* of enum sim_fault */
 };
@@ -108,6 +114,7 @@ void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t w
  * not work in forked children.
  */
 void sim_started(void);
+bool sim_is_started(void);
 bool sim_forked(void);
 /* What every call has to return now; 0 while the device works. */
 int sim_unusable(void);
@@ -221,6 +228,7 @@ struct sim_op {
 	uint32_t correlation;
 	uint64_t graph_node;
 	uint32_t graph;
+	bool unrecorded; /* a node of a graph that is traced as a whole */
 	uint64_t bytes;
 	union {
 		struct {

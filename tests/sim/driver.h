@@ -31,6 +31,13 @@ CUresult sim_drv_context(CUcontext *ctx);
 CUresult sim_drv_stream(CUstream handle, CUstream *stream);
 /* What a synchronisation, or a lack of memory, makes of the device's memory pools. */
 void sim_drv_trim_pools(struct sim_device *device, bool always);
+/* The first use of a function loads it, which the tools see as overhead. */
+void sim_drv_load_function(struct CUfunc_st *function);
+/* Managed memory, which is the CPU's when it is new. */
+void sim_drv_managed_add(const struct sim_range *range);
+void sim_drv_managed_remove(uintptr_t start);
+/* A kernel writes to managed memory: what is not on its device faults and comes. */
+void sim_drv_fault_in(CUstream stream, CUdeviceptr at, size_t bytes);
 void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start);
 
 #endif

@@ -13,6 +13,7 @@ int64_t sim_next_grid_id(void)
 	return next_grid_id++;
 }
 
+/* The type of a node is not said: it reads as 0, as on the real device. */
 static void tell(uint32_t event, CUgraph graph, CUgraph original, const struct sim_node *node,
 		 const struct sim_node *original_node)
 {
@@ -20,6 +21,13 @@ static void tell(uint32_t event, CUgraph graph, CUgraph original, const struct s
 				.originalGraph = original,
 				.node = (CUgraphNode)node,
 				.originalNode = (CUgraphNode)original_node};
+
+	sim_tell_resource(event, sim_current(), NULL, &data);
+}
+
+static void tell_exec(uint32_t event, CUgraph graph, CUgraphExec exec)
+{
+	CUpti_GraphData data = {.graph = graph, .graphExec = exec};
 
 	sim_tell_resource(event, sim_current(), NULL, &data);
 }
@@ -40,7 +48,7 @@ CUgraph sim_graph_create(void)
 	return g;
 }
 
-void sim_graph_destroy(CUgraph graph)
+static void free_graph(CUgraph graph)
 {
 	for (size_t i = 0; i < graph->count; i++) {
 		free(graph->nodes[i]->dependencies);
@@ -48,6 +56,12 @@ void sim_graph_destroy(CUgraph graph)
 	}
 	free(graph->nodes);
 	free(graph);
+}
+
+void sim_graph_destroy(CUgraph graph)
+{
+	tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, graph, NULL, NULL, NULL);
+	free_graph(graph);
 }
 
 /* in: the graph whose nodes of the same index are meant; NULL: the given nodes themselves. */
@@ -102,18 +116,22 @@ CUgraphExec sim_graph_instantiate(CUgraph graph)
 {
 	CUgraphExec exec = calloc(1, sizeof(*exec));
 
+	tell_exec(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, graph, NULL);
+	exec->whole = sim_tools.whole_graphs;
 	exec->graph = new_graph();
 	next_graph_id++; /* the driver makes two copies */
 	tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED, exec->graph, graph, NULL, NULL);
 	pthread_mutex_init(&exec->lock, NULL);
 	for (size_t i = 0; i < graph->count; i++)
 		copy_node(exec->graph, graph->nodes[i]);
+	tell_exec(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, graph, exec);
 	return exec;
 }
 
 void sim_graph_exec_destroy(CUgraphExec exec)
 {
-	sim_graph_destroy(exec->graph);
+	tell_exec(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, exec->graph, exec);
+	free_graph(exec->graph);
 	pthread_mutex_destroy(&exec->lock);
 	free(exec);
 }
@@ -128,14 +146,17 @@ static uint64_t start_of(const struct sim_node *node, uint64_t begin)
 	return start;
 }
 
-static uint64_t run_nodes(CUgraph graph, CUstream stream, uint64_t begin);
+static uint64_t run_nodes(CUgraph graph, const struct CUgraphExec_st *exec, CUstream stream,
+			  uint64_t begin);
 
 /* Lays one node on the timeline and returns its end. */
-static uint64_t run_node(struct sim_node *node, CUstream stream, uint64_t start)
+static uint64_t run_node(struct sim_node *node, const struct CUgraphExec_st *exec, CUstream stream,
+			 uint64_t start)
 {
 	struct sim_op op = node->op;
 
 	op.stream = stream;
+	op.unrecorded = exec->whole;
 	switch (node->type) {
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 	case CU_GRAPH_NODE_TYPE_MEMSET:
@@ -148,20 +169,21 @@ static uint64_t run_node(struct sim_node *node, CUstream stream, uint64_t start)
 		sim_host_submit(stream, start, node->host_fn, node->host_data);
 		return start;
 	case CU_GRAPH_NODE_TYPE_GRAPH:
-		return run_nodes(node->child, stream, start);
+		return run_nodes(node->child, exec, stream, start);
 	default:
 		return start;
 	}
 }
 
-static uint64_t run_nodes(CUgraph graph, CUstream stream, uint64_t begin)
+static uint64_t run_nodes(CUgraph graph, const struct CUgraphExec_st *exec, CUstream stream,
+			  uint64_t begin)
 {
 	uint64_t end = begin;
 
 	for (size_t i = 0; i < graph->count; i++) {
 		struct sim_node *node = graph->nodes[i];
 
-		node->end = run_node(node, stream, start_of(node, begin));
+		node->end = run_node(node, exec, stream, start_of(node, begin));
 		if (node->end > end)
 			end = node->end;
 	}
@@ -174,11 +196,11 @@ void sim_graph_launch(CUgraphExec exec, CUstream stream)
 
 	pthread_mutex_lock(&exec->lock);
 	whole.start = sim_stream_ready_ns(stream);
-	whole.end = run_nodes(exec->graph, stream, whole.start);
+	whole.end = run_nodes(exec->graph, exec, stream, whole.start);
 	pthread_mutex_unlock(&exec->lock);
 	sim_stream_extend(stream, whole.end);
 	whole.correlation = sim_take_correlation();
-	if (sim_tools.operation)
+	if (exec->whole && sim_tools.operation)
 		sim_tools.operation(&whole);
 }
 

@@ -42,6 +42,7 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
 	CUgraph graph; /* a copy of the one it was made from */
+	bool whole;    /* instantiated for tracing whole graphs: no records of nodes, ever */
 	pthread_mutex_t lock;
 };
 

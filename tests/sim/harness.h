@@ -109,6 +109,8 @@ static struct {
 	_Atomic size_t requested, completed;
 	pthread_t completer;
 	bool refuse; /* give no buffer */
+	/* called in each callback, without a lock */
+	void (*also)(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data);
 	pthread_mutex_t lock;
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -141,6 +143,8 @@ static inline void on_callback(void *unused, CUpti_CallbackDomain domain, CUpti_
 	else
 		client.calls[client.call_count++] = (struct call){.domain = domain, .cbid = cbid};
 	pthread_mutex_unlock(&client.lock);
+	if (client.also)
+		client.also(domain, cbid, data);
 }
 
 static inline void on_request(uint8_t **buffer, size_t *size, size_t *max_records)

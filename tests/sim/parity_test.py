@@ -20,10 +20,10 @@ DATA = os.path.join(ROOT, "tests", "data", "cupti")
 
 # recording -> environment of the simulated device
 VERSIONS = {
-    "11.8": {"GPUSIM_CUPTI_VERSION": "18", "GPUSIM_FAULT": "stuck-correlation"},
-    "12.6": {"GPUSIM_CUPTI_VERSION": "26"},
-    "12.9": {"GPUSIM_CUPTI_VERSION": "28"},
-    "13.0": {"GPUSIM_CUPTI_VERSION": "130001"},
+    "11.8": {"GPUSIM_CUPTI_VERSION": "18", "GPUSIM_FAULT": "stuck-correlation", "GPUSIM_JIT_CACHE_WARM": "1"},
+    "12.6": {"GPUSIM_CUPTI_VERSION": "26", "GPUSIM_JIT_CACHE_WARM": "1"},
+    "12.9": {"GPUSIM_CUPTI_VERSION": "28", "GPUSIM_JIT_CACHE_WARM": "1"},
+    "13.0": {"GPUSIM_CUPTI_VERSION": "130001", "GPUSIM_JIT_CACHE_WARM": "1"},
 }
 
 # kind -> name, and its fields: (offset, format, name)
@@ -56,12 +56,12 @@ KINDS = {
                      (52, "I", "device"), (56, "I", "context"), (60, "I", "stream"), (72, "I", "async"),
                      (80, "I", "poolType"), (104, "Q", "poolSize"), (112, "Q", "poolUsed")]),
     50: ("MEMORY_POOL", [(4, "I", "operation"), (8, "I", "poolType"), (12, "I", "correlation"), (20, "I", "device")]),
-    52: ("JIT", []),
+    52: ("JIT", [(4, "I", "entry"), (8, "I", "operation"), (12, "I", "device"), (32, "I", "correlation"), (40, "Q", "operationId"),
+               (48, "Q", "cacheSize")]),
 }
 
 # (kind, field) -> why the simulated device says something else; field None: the kind as a whole
 EXPECTED = {
-    ("JIT", None): "PTX is not compiled",
     ("MEMCPY", "channel"): "channel numbers are made up",
     ("MEMCPY", "channelType"): "small copies go over the compute channel or the copy engine by rules unknown",
     ("MEMSET", "channel"): "channel numbers are made up",

@@ -28,6 +28,11 @@ void sim_started(void)
 	pthread_once(&once, watch);
 }
 
+bool sim_is_started(void)
+{
+	return started;
+}
+
 bool sim_forked(void)
 {
 	return forked;

@@ -198,7 +198,7 @@ void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns)
 	place_locked(op, earliest, duration_ns);
 	pthread_mutex_unlock(&ctx->lock);
 	op->correlation = sim_take_correlation();
-	if (sim_tools.operation)
+	if (sim_tools.operation && !op->unrecorded)
 		sim_tools.operation(op);
 }
 
@@ -213,7 +213,7 @@ void sim_submit(struct sim_op *op, uint64_t duration_ns)
 		     duration_ns);
 	pthread_mutex_unlock(&ctx->lock);
 	op->correlation = sim_take_correlation();
-	if (sim_tools.operation)
+	if (sim_tools.operation && !op->unrecorded)
 		sim_tools.operation(op);
 }
 

@@ -13,7 +13,7 @@
 /*
  * Run it and wait while it makes progress, at most timeout_ns between two signs of life.  Where it
  * cannot be run, or stalls, one line says how to run it later.  From the library's destructor only:
- * never in a signal handler or a forked child.
+ * never in a signal handler, or in a forked child that has no trace of its own.
  */
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns);
 

@@ -16,30 +16,23 @@
  * Whatever fails on this way, the program runs on, and one line says what is missing.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/atomic.h"
 #include "collector/collector.h"
-#include "collector/identity.h"
-#include "inject/finish.h"
 #include "inject/options.h"
 #include "inject/output.h"
+#include "inject/process_trace.h"
 #include "inject/say.h"
 #include "inject/session.h"
 
-#define STOP_TIMEOUT_NS    3000000000u
 #define LEAVE_FLUSH_S      1u /* at an end that nobody expects to take long */
 #define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
-#define MOST_DIGITS        200 /* of a start time in the name of a link */
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -48,7 +41,6 @@ __attribute__((visibility("default"))) void _exit(int status);
 __attribute__((visibility("default"))) void _Exit(int status);
 
 static uint64_t start_up_ticks;
-static pid_t recording_pid;
 
 static void leave_recording(void);
 
@@ -71,39 +63,6 @@ __attribute__((constructor)) static void construct(void)
 		setenv(INJECTION_VARIABLE, gp_output_library(), 0);
 }
 
-static bool in_session(void)
-{
-	struct stat status;
-	const char *folder = gp_option_session();
-
-	return folder[0] != '\0' && stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* What a process was before exec has the same pid and start time, and a link of its own: zeros
- * before the time tell them apart. */
-static int link_in_session(unsigned long long start_time)
-{
-	char link[PATH_MAX];
-	int result = -1;
-
-	for (int digits = 1; digits < MOST_DIGITS && result != 0; digits++) {
-		snprintf(link, sizeof(link), "%s/%d-%0*llu", gp_option_session(), (int)getpid(),
-			 digits, start_time);
-		result = symlink(gp_collector_trace_path(), link);
-		if (result != 0 && errno != EEXIST)
-			break;
-	}
-	return result;
-}
-
-/* Tell gpuprof-run of our trace. */
-static void register_with_session(void)
-{
-	if (in_session() && link_in_session(gp_identity_start_time()) != 0)
-		gp_say("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
-		       strerror(errno));
-}
-
 static void finish_session(uint64_t most_s)
 {
 	uint64_t timeout_s = gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S);
@@ -118,64 +77,21 @@ static void on_exit_of_program(void)
 		finish_session(UINT64_MAX / 1000000000u);
 }
 
-static enum gp_ring_place ring_place(void)
-{
-	static const struct {
-		const char *name;
-		enum gp_ring_place place;
-	} places[] = {{"shm", GP_RINGS_SHM}, {"file", GP_RINGS_FILE}, {"memory", GP_RINGS_MEMORY}};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (strcmp(gp_option_text(GP_OPTION_ID_RINGS), places[i].name) == 0)
-			return places[i].place;
-	return GP_RINGS_AUTO;
-}
-
-static int start_collector(char *path, size_t path_bytes)
-{
-	const char *template = gp_option_text(GP_OPTION_ID_OUTPUT);
-	int error = gp_output_expand(template, path, path_bytes);
-
-	if (error == -EINVAL)
-		snprintf(path, path_bytes,
-			 "the name %s (%% is followed by p, n, h, q{VARIABLE} or %%)", template);
-	if (error != 0)
-		return error;
-	return gp_collector_start(&(struct gp_collector_config){path, ring_place()});
-}
-
-static void describe_recording(void)
-{
-	char options[4096];
-
-	gp_session_emit_facts();
-	if (gp_options_describe(options, sizeof(options)) > 0)
-		gp_emit_info(GP_INFO_OPTIONS, options);
-	gp_count(GP_COUNTER_START_TICKS, start_up_ticks);
-}
-
 /* Inside the driver, on the thread that makes the process's first context. */
 static void on_first_context(void)
 {
-	char path[PATH_MAX];
-	int error = start_collector(path, sizeof(path));
-
-	if (error != 0)
-		gp_say("cannot record to %s: %s; running without profiling: choose a folder that "
-		       "can be written with -o or GPUPROF_OUTPUT",
-		       path, strerror(-error));
+	bool has_trace = gp_process_trace_start(leave_recording);
 	/* also without a trace: somebody has to empty CUPTI's buffers */
-	error = gp_session_start_fetching();
+	int error = gp_session_start_fetching();
+
 	if (error != 0)
 		gp_say("cannot start a thread: %s; the trace will lack the GPU's work",
 		       strerror(-error));
-	recording_pid = getpid();
 	atexit(on_exit_of_program);
-	at_quick_exit(leave_recording);
-	if (gp_collector_trace_path()[0] == '\0')
+	if (!has_trace)
 		return;
-	register_with_session();
-	describe_recording();
+	gp_session_emit_facts();
+	gp_count(GP_COUNTER_START_TICKS, start_up_ticks);
 }
 
 int InitializeInjection(void)
@@ -186,7 +102,7 @@ int InitializeInjection(void)
 	if (is_trusted() && !atomic_flag_test_and_set(&started)) {
 		uint64_t begin_ticks = gp_clock_ticks();
 
-		if (!in_session()) /* gpuprof-run has done it, once */
+		if (!gp_process_trace_in_session()) /* gpuprof-run has done it, once */
 			gp_options_complain(environ);
 		gp_session_start(on_first_context);
 		start_up_ticks = gp_clock_ticks() - begin_ticks;
@@ -195,49 +111,18 @@ int InitializeInjection(void)
 	return 1; /* 0 would make the driver unload us */
 }
 
-static bool wants_finish(void)
-{
-	return strcmp(gp_option_text(GP_OPTION_ID_CHROME), "none") != 0 ||
-	       (strcmp(gp_option_text(GP_OPTION_ID_SUMMARY), "none") != 0 &&
-		!gp_option_flag(GP_OPTION_ID_QUIET));
-}
-
-/* False in every child; one of vfork() shares our memory, so that only the pid tells. */
-static bool records_here(void)
-{
-	return gp_collector_is_live() && getpid() == recording_pid;
-}
-
-/* The trace is whole and nothing is recorded any more; once, whoever comes first. */
-static void close_recording(void)
-{
-	static uint32_t closed;
-	int error;
-
-	if (!records_here() || gp_swap32(&closed, 1) != 0)
-		return;
-	error = gp_collector_stop(STOP_TIMEOUT_NS);
-	if (error != 0)
-		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
-		       "finish %s",
-		       gp_collector_trace_path(), strerror(-error), gp_collector_trace_path());
-	if (!in_session() && wants_finish())
-		gp_finish_run(gp_collector_trace_path(),
-			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S) * 1000000000u);
-}
-
 __attribute__((destructor)) static void destruct(void)
 {
-	close_recording();
+	gp_process_trace_close();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */
 static void leave_recording(void)
 {
-	if (!records_here())
+	if (!gp_process_trace_is_here())
 		return;
 	finish_session(LEAVE_FLUSH_S);
-	close_recording();
+	gp_process_trace_close();
 }
 
 /*

@@ -1,0 +1,181 @@
+#include "inject/process_trace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "collector/identity.h"
+#include "collector/since_fork.h"
+#include "collector/sys.h"
+#include "inject/finish.h"
+#include "inject/options.h"
+#include "inject/output.h"
+#include "inject/say.h"
+
+#define STOP_TIMEOUT_NS  3000000000u
+#define START_TIMEOUT_NS 1000000000u
+#define MOST_DIGITS      200 /* of a start time in the name of a link */
+
+/* gp_since_fork.recording */
+enum progress { UNTRIED, STARTING, TRIED };
+
+bool gp_process_trace_in_session(void)
+{
+	struct stat status;
+	const char *folder = gp_option_session();
+
+	return folder[0] != '\0' && stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* What a process was before exec has the same pid and start time, and a link of its own: zeros
+ * before the time tell them apart. */
+static int link_in_session(unsigned long long start_time)
+{
+	char link[PATH_MAX];
+	int result = -1;
+
+	for (int digits = 1; digits < MOST_DIGITS && result != 0; digits++) {
+		snprintf(link, sizeof(link), "%s/%d-%0*llu", gp_option_session(), (int)getpid(),
+			 digits, start_time);
+		result = symlink(gp_collector_trace_path(), link);
+		if (result != 0 && errno != EEXIST)
+			break;
+	}
+	return result;
+}
+
+/* Tell gpuprof-run of our trace. */
+static void register_with_session(void)
+{
+	if (gp_process_trace_in_session() && link_in_session(gp_identity_start_time()) != 0)
+		gp_say("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
+		       strerror(errno));
+}
+
+static enum gp_ring_place ring_place(void)
+{
+	static const struct {
+		const char *name;
+		enum gp_ring_place place;
+	} places[] = {{"shm", GP_RINGS_SHM}, {"file", GP_RINGS_FILE}, {"memory", GP_RINGS_MEMORY}};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strcmp(gp_option_text(GP_OPTION_ID_RINGS), places[i].name) == 0)
+			return places[i].place;
+	return GP_RINGS_AUTO;
+}
+
+static int start_collector(char *path, size_t path_bytes)
+{
+	const char *template = gp_option_text(GP_OPTION_ID_OUTPUT);
+	int error = gp_output_expand(template, path, path_bytes);
+
+	if (error == -EINVAL)
+		snprintf(path, path_bytes,
+			 "the name %s (%% is followed by p, n, h, q{VARIABLE} or %%)", template);
+	if (error != 0)
+		return error;
+	return gp_collector_start(&(struct gp_collector_config){path, ring_place()});
+}
+
+static void describe_options(void)
+{
+	char options[4096];
+
+	if (gp_options_describe(options, sizeof(options)) > 0)
+		gp_emit_info(GP_INFO_OPTIONS, options);
+}
+
+/* Once in a program: its forked children have the parent's handlers. */
+static void register_leaving(void (*on_leave)(void))
+{
+	static bool registered;
+
+	if (!registered)
+		at_quick_exit(on_leave);
+	registered = true;
+}
+
+static void start(void (*on_leave)(void))
+{
+	char path[PATH_MAX];
+	int error = start_collector(path, sizeof(path));
+
+	if (error != 0) {
+		gp_say("cannot record to %s: %s; running without profiling: choose a folder that "
+		       "can be written with -o or GPUPROF_OUTPUT",
+		       path, strerror(-error));
+		return;
+	}
+	register_leaving(on_leave);
+	register_with_session();
+	describe_options();
+}
+
+/* The time limit is for a signal handler that interrupted the thread that starts. */
+static void wait_for_start(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + START_TIMEOUT_NS;
+
+	while (gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
+	       gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(&gp_since_fork.recording, STARTING, START_TIMEOUT_NS / 10);
+}
+
+static void start_or_wait(void (*on_leave)(void))
+{
+	int saved_errno = errno;
+
+	if (!gp_since_fork_is_own_process())
+		return;
+	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
+		start(on_leave);
+		gp_store32_release(&gp_since_fork.recording, TRIED);
+		gp_sys_wake(&gp_since_fork.recording);
+	} else {
+		wait_for_start();
+	}
+	errno = saved_errno;
+}
+
+bool gp_process_trace_start(void (*on_leave)(void))
+{
+	if (!gp_collector_is_live() && gp_load32_acquire(&gp_since_fork.recording) != TRIED)
+		start_or_wait(on_leave);
+	return gp_collector_is_live();
+}
+
+bool gp_process_trace_is_here(void)
+{
+	return gp_collector_is_live() && gp_since_fork_is_own_process();
+}
+
+static bool wants_finish(void)
+{
+	return strcmp(gp_option_text(GP_OPTION_ID_CHROME), "none") != 0 ||
+	       (strcmp(gp_option_text(GP_OPTION_ID_SUMMARY), "none") != 0 &&
+		!gp_option_flag(GP_OPTION_ID_QUIET));
+}
+
+void gp_process_trace_close(void)
+{
+	int error;
+
+	if (!gp_process_trace_is_here() || gp_swap32(&gp_since_fork.closed, 1) != 0)
+		return;
+	error = gp_collector_stop(STOP_TIMEOUT_NS);
+	if (error != 0)
+		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
+		       "finish %s",
+		       gp_collector_trace_path(), strerror(-error), gp_collector_trace_path());
+	if (!gp_process_trace_in_session() && wants_finish())
+		gp_finish_run(gp_collector_trace_path(),
+			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S) * 1000000000u);
+}

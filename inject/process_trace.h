@@ -1,0 +1,28 @@
+/*
+ * process_trace: the trace of this process: begins with whatever is first to be recorded, is made known to gpuprof-run,
+ * and is closed at the end.
+ *
+ * A forked child may have one of its own, also where its parent has one: nothing of the parent's is touched.
+ */
+#ifndef INJECT_PROCESS_TRACE_H
+#define INJECT_PROCESS_TRACE_H
+
+#include <stdbool.h>
+
+/*
+ * To be called by what is first to be recorded: CUDA's first context, the first range.  The first call makes the trace
+ * (some ms), others wait for it, and from then on it costs two loads.  At an end that runs no exit handlers on_leave is called.
+ * Returns whether there is a trace to record to; where it could not be made, one line has said so.  Any thread; keeps errno.
+ */
+bool gp_process_trace_start(void (*on_leave)(void));
+
+/* Whether this very process records: false in every child that has not started a trace, also in one of vfork(). */
+bool gp_process_trace_is_here(void);
+
+/* Nothing is recorded any more.  The trace gets its end and, without gpuprof-run, is finished.  Once, whoever comes first. */
+void gp_process_trace_close(void);
+
+/* Whether gpuprof-run does what concerns the whole tree: complaints about options, the summary, the Chrome trace. */
+bool gp_process_trace_in_session(void);
+
+#endif

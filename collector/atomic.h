@@ -70,6 +70,12 @@ static inline void gp_store64_release(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
+/* Returns the value before. */
+static inline uint64_t gp_take64(uint64_t *word, uint64_t amount)
+{
+	return __atomic_fetch_add(word, amount, __ATOMIC_RELAXED);
+}
+
 static inline void gp_add64(uint64_t *word, uint64_t amount)
 {
 	__atomic_fetch_add(word, amount, __ATOMIC_RELAXED);
@@ -84,6 +90,12 @@ static inline void gp_or64(uint64_t *word, uint64_t bits)
 static inline uint64_t gp_swap64(uint64_t *word, uint64_t value)
 {
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+static inline bool gp_replace64(uint64_t *word, uint64_t expected, uint64_t value)
+{
+	return __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
 }
 
 static inline uint64_t gp_load64_ordered(const uint64_t *word)

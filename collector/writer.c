@@ -266,7 +266,7 @@ int gp_writer_start(const struct gp_collector_config *config)
 {
 	int error;
 
-	/* in a forked child: what its parent left.  The parent's rings stay mapped, and are never touched. */
+	/* in a forked child: what its parent left, except for the rings, which are not mapped here */
 	memset(&writer, 0, sizeof(writer));
 	writer.config = *config;
 	error = gp_sys.thread(&writer.thread, run);

@@ -1,0 +1,213 @@
+#include "collector/texts.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+
+#define SHARE_OF_CHAINS 16u /* this part of the memory is the heads of the chains */
+#define NO_MEMORY       1u
+
+static_assert(GP_STRING_MAX_BYTES <= UINT16_MAX, "lengths have 16 bits");
+
+/* Eight bytes at a time, multiply and fold. */
+static uint64_t hash_of(const struct gp_text_key *key)
+{
+	uint64_t hash = 0x9e3779b97f4a7c15u ^ key->length_bytes ^ (uint64_t)key->value << 32 ^
+			(uint64_t)key->space << 16;
+	uint32_t left = key->length_bytes;
+
+	for (const char *at = key->bytes; left > 0;) {
+		uint64_t word = 0;
+		uint32_t step = left < 8 ? left : 8;
+
+		if (step == 8)
+			memcpy(&word, at, 8);
+		else
+			memcpy(&word, at, step);
+		hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+		hash ^= hash >> 32;
+		at += step;
+		left -= step;
+	}
+	return hash;
+}
+
+/* ---- memory ---- */
+
+/* Pages are there only once they are touched. */
+static uint64_t map_memory(struct gp_texts *table)
+{
+	int saved_errno = errno;
+	void *memory = mmap(NULL, table->most_bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	errno = saved_errno;
+	if (memory == MAP_FAILED)
+		gp_replace64(&table->memory, 0, NO_MEMORY);
+	else if (!gp_replace64(&table->memory, 0, (uintptr_t)memory))
+		munmap(memory, table->most_bytes);
+	return gp_load64_acquire(&table->memory);
+}
+
+static uint64_t *chain_of(struct gp_texts *table, uint64_t hash)
+{
+	uint64_t memory = gp_load64_acquire(&table->memory);
+	uint64_t chains = table->most_bytes / SHARE_OF_CHAINS / sizeof(uint64_t);
+
+	if (__builtin_expect(memory == 0, 0))
+		memory = map_memory(table);
+	return memory != NO_MEMORY ? (uint64_t *)(uintptr_t)memory + (hash & (chains - 1)) : NULL;
+}
+
+static struct gp_known_text *text_at(uint64_t address)
+{
+	return (struct gp_known_text *)(uintptr_t)address;
+}
+
+/* What two threads take for one text at a time is lost to one of them, seldom. */
+static struct gp_known_text *take_room(struct gp_texts *table, uint32_t length_bytes)
+{
+	uint64_t first = table->most_bytes / SHARE_OF_CHAINS;
+	uint64_t bytes = (sizeof(struct gp_known_text) + length_bytes + 1 + 7) & ~(uint64_t)7;
+	uint64_t used;
+
+	if (gp_load64(&table->used_bytes) + bytes > table->most_bytes - first)
+		return NULL;
+	used = gp_take64(&table->used_bytes, bytes);
+	if (used + bytes > table->most_bytes - first)
+		return NULL;
+	return text_at(gp_load64(&table->memory) + first + used);
+}
+
+/* ---- finding and adding ---- */
+
+static bool is_text(const struct gp_known_text *text, const struct gp_text_key *key, uint64_t hash)
+{
+	return text->hash == hash && text->length_bytes == key->length_bytes &&
+	       text->space == key->space && text->value == key->value &&
+	       memcmp(text->bytes, key->bytes, key->length_bytes) == 0;
+}
+
+/* The part of a chain from `first` up to `end`. */
+static struct gp_known_text *find(uint64_t first, uint64_t end, const struct gp_text_key *key,
+				  uint64_t hash)
+{
+	for (uint64_t at = first; at != end; at = text_at(at)->next)
+		if (is_text(text_at(at), key, hash))
+			return text_at(at);
+	return NULL;
+}
+
+static struct gp_known_text *make(struct gp_texts *table, const struct gp_text_key *key,
+				  uint64_t hash)
+{
+	struct gp_known_text *text = take_room(table, key->length_bytes);
+
+	if (text == NULL)
+		return NULL;
+	text->hash = hash;
+	text->id = gp_add32(&table->last_id, 1) + 1;
+	text->recording = 0;
+	text->value = key->value;
+	text->space = (uint16_t)key->space;
+	text->length_bytes = (uint16_t)key->length_bytes;
+	memcpy(text->bytes, key->bytes, key->length_bytes);
+	text->bytes[key->length_bytes] = '\0';
+	return text;
+}
+
+/* What others add meanwhile comes before what has been looked at. */
+static struct gp_known_text *add(struct gp_texts *table, uint64_t *chain, uint64_t searched,
+				 const struct gp_text_key *key, uint64_t hash)
+{
+	struct gp_known_text *text = make(table, key, hash);
+
+	while (text != NULL) {
+		struct gp_known_text *other;
+		uint64_t head;
+
+		text->next = searched;
+		if (gp_replace64(chain, searched, (uintptr_t)text))
+			break;
+		head = gp_load64_acquire(chain);
+		other = find(head, searched, key, hash);
+		if (other != NULL)
+			return other;
+		searched = head;
+	}
+	return text;
+}
+
+static struct gp_text_key shortened(const struct gp_text_key *key)
+{
+	struct gp_text_key key_that_fits = *key;
+
+	if (key->length_bytes > GP_STRING_MAX_BYTES) {
+		key_that_fits.length_bytes = GP_STRING_MAX_BYTES;
+		gp_count(GP_COUNTER_CUT_STRINGS, 1);
+	}
+	return key_that_fits;
+}
+
+static struct gp_known_text *keep(struct gp_texts *table, const struct gp_text_key *key)
+{
+	uint64_t hash = hash_of(key);
+	uint64_t *chain = chain_of(table, hash);
+	struct gp_known_text *text;
+	uint64_t first;
+
+	if (chain == NULL)
+		return NULL;
+	first = gp_load64_acquire(chain);
+	text = find(first, 0, key, hash);
+	return text != NULL ? text : add(table, chain, first, key, hash);
+}
+
+struct gp_known_text *gp_texts_keep(struct gp_texts *table, const struct gp_text_key *key)
+{
+	struct gp_text_key fits = shortened(key);
+
+	return keep(table, &fits);
+}
+
+/* ---- defining ---- */
+
+/* The definition is out before anybody can take it for made; two threads may both make it. */
+static uint32_t define(struct gp_known_text *text, uint32_t recording)
+{
+	if (recording == 0 || !gp_emit_string((enum gp_string_space)text->space, text->id,
+					      text->value, text->bytes, text->length_bytes))
+		return 0;
+	gp_store32_release(&text->recording, recording);
+	return text->id;
+}
+
+uint32_t gp_texts_say(struct gp_known_text *text)
+{
+	uint32_t recording = gp_collector_recording();
+
+	if (__builtin_expect(recording != 0 && gp_load32_acquire(&text->recording) == recording, 1))
+		return text->id;
+	return define(text, recording);
+}
+
+static uint32_t say_once(struct gp_texts *table, const struct gp_text_key *key)
+{
+	uint32_t id = gp_add32(&table->last_id, 1) + 1;
+
+	gp_count(GP_COUNTER_TEXTS_AGAIN, 1);
+	return gp_emit_string(key->space, id, key->value, key->bytes, key->length_bytes) ? id : 0;
+}
+
+uint32_t gp_texts_id(struct gp_texts *table, const struct gp_text_key *key)
+{
+	struct gp_text_key fits = shortened(key);
+	struct gp_known_text *text = keep(table, &fits);
+
+	return text != NULL ? gp_texts_say(text) : say_once(table, &fits);
+}

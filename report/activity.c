@@ -46,6 +46,10 @@ static void name_operation(char *out, size_t size, const struct gp_op *op)
 {
 	char ends[64] = "";
 
+	if (op->kind == GP_OP_GRAPH) {
+		snprintf(out, size, "%c[graph %u]", GP_ACTIVITY_GRAPH, op->graph_id);
+		return;
+	}
 	if (op->kind == GP_OP_COPY)
 		name_ends(ends, sizeof(ends), op);
 	else if (op->destination_kind != MEMORY_DEVICE)
@@ -91,6 +95,10 @@ static uint32_t find_other(struct gp_groups *groups, const struct gp_op *op, str
 	uint32_t slot = (kinds * 2654435761u) >> 26;
 	char label[96];
 
+	if (op->kind == GP_OP_GRAPH) {
+		name_operation(label, sizeof(label), op);
+		return gp_groups_find(groups, label);
+	}
 	if (lookup->others[slot].kinds == kinds)
 		return lookup->others[slot].row;
 	name_operation(label, sizeof(label), op);
@@ -129,6 +137,7 @@ static int add_operation(struct gp_activity *activity, uint32_t row, const struc
 		[GP_OP_KERNEL] = &activity->kernels,
 		[GP_OP_COPY] = &activity->copies,
 		[GP_OP_SET] = &activity->sets,
+		[GP_OP_GRAPH] = &activity->graphs,
 	};
 
 	if (row == UINT32_MAX)

@@ -1,8 +1,8 @@
 /*
  * activity: the operations and API calls of several processes, gathered by name.
  *
- * A kernel's key is 'k' and its mangled name, any other operation's is 'o' and a label ("[memcpy
- * HtoD pageable]"), so that no kernel can pass for a copy.
+ * A kernel's key is 'k' and its mangled name, any other operation's is 'o' or 'g' and a label
+ * ("[memcpy HtoD pageable]"), so that no kernel can pass for a copy.
  */
 #ifndef REPORT_ACTIVITY_H
 #define REPORT_ACTIVITY_H
@@ -16,13 +16,14 @@
 
 #define GP_ACTIVITY_KERNEL 'k'
 #define GP_ACTIVITY_OTHER  'o'
+#define GP_ACTIVITY_GRAPH  'g' /* "[graph 3]": launches of it as a whole */
 
 struct gp_activity {
 	struct gp_groups operations;
 	struct gp_groups calls;
-	struct gp_groups failures;         /* "cudaMalloc (2 out of memory)", counted */
-	uint64_t launches, graph_launches; /* calls */
-	uint64_t kernels, copies, sets;    /* operations */
+	struct gp_groups failures;              /* "cudaMalloc (2 out of memory)", counted */
+	uint64_t launches, graph_launches;      /* calls */
+	uint64_t kernels, copies, sets, graphs; /* operations */
 };
 
 /* Returns 0 or -ENOMEM. */

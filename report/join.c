@@ -6,15 +6,9 @@
 
 /* ---- the call that started an operation ---- */
 
-/* Correlation ids are CUPTI's 32-bit counter: unique until it wraps. */
-struct key {
-	uint32_t correlation_id;
-	uint32_t call;
-};
-
 static int compare_keys(const void *a, const void *b, const void *context)
 {
-	const struct key *left = a, *right = b;
+	const struct gp_call_key *left = a, *right = b;
 	const struct gp_call *calls = context;
 	uint64_t left_ns, right_ns;
 
@@ -25,29 +19,28 @@ static int compare_keys(const void *a, const void *b, const void *context)
 	return (left_ns > right_ns) - (left_ns < right_ns);
 }
 
-static struct key *make_keys(const struct gp_model *m)
+static int make_keys(struct gp_load *load)
 {
-	struct key *keys = malloc(((size_t)m->call_count + 1) * sizeof(*keys));
+	const struct gp_model *m = load->model;
 
-	if (!keys)
-		return NULL;
+	load->keys = malloc(((size_t)m->call_count + 1) * sizeof(*load->keys));
+	if (!load->keys)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < m->call_count; i++)
-		keys[i] = (struct key){m->calls[i].correlation_id, i};
-	if (gp_array_sort(keys, m->call_count, sizeof(*keys), compare_keys, m->calls) == 0)
-		return keys;
-	free(keys);
-	return NULL;
+		load->keys[i] = (struct gp_call_key){m->calls[i].correlation_id, i};
+	return gp_array_sort(load->keys, m->call_count, sizeof(*load->keys), compare_keys,
+			     m->calls);
 }
 
 /* The last key not after (correlation id, time), or GP_NONE. */
-static uint32_t find_key(const struct gp_model *m, const struct key *keys, uint32_t correlation_id,
-			 uint64_t time_ns)
+static uint32_t find_key(const struct gp_model *m, const struct gp_call_key *keys,
+			 uint32_t correlation_id, uint64_t time_ns)
 {
 	uint32_t low = 0, high = m->call_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct key *key = &keys[middle];
+		const struct gp_call_key *key = &keys[middle];
 
 		if (key->correlation_id < correlation_id ||
 		    (key->correlation_id == correlation_id &&
@@ -59,42 +52,39 @@ static uint32_t find_key(const struct gp_model *m, const struct key *keys, uint3
 	return low == 0 ? GP_NONE : low - 1;
 }
 
-/*
- * The latest call with the operation's id that began before it; if all began after it, as a clock
- * that is a little off can have it, the first one.
- */
-static uint32_t find_call(const struct gp_model *m, const struct key *keys, const struct gp_op *op)
+/* If all began after the time, as a clock that is a little off can have it, it is the first one. */
+uint32_t gp_find_call(const struct gp_load *load, uint32_t correlation_id, uint64_t time_ns)
 {
-	uint64_t time_ns = op->untimed ? UINT64_MAX : op->start_ns;
-	uint32_t at = find_key(m, keys, op->correlation_id, time_ns);
+	const struct gp_model *m = load->model;
+	const struct gp_call_key *keys = load->keys;
+	uint32_t at = find_key(m, keys, correlation_id, time_ns);
 
-	if (op->correlation_id == 0)
+	if (correlation_id == 0)
 		return GP_NONE;
-	if (at != GP_NONE && keys[at].correlation_id == op->correlation_id)
+	if (at != GP_NONE && keys[at].correlation_id == correlation_id)
 		return keys[at].call;
 	at = at == GP_NONE ? 0 : at + 1;
-	if (at < m->call_count && keys[at].correlation_id == op->correlation_id)
+	if (at < m->call_count && keys[at].correlation_id == correlation_id)
 		return keys[at].call;
 	return GP_NONE;
 }
 
-static int match_ops(struct gp_model *m)
+static void match_ops(struct gp_load *load)
 {
-	struct key *keys = make_keys(m);
+	struct gp_model *m = load->model;
 
-	if (!keys)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < m->op_count; i++) {
 		struct gp_op *op = &m->ops[i];
+		uint64_t time_ns = op->untimed ? UINT64_MAX : op->start_ns;
 
-		op->call = find_call(m, keys, op);
-		if (op->call == GP_NONE)
-			m->losses.ops_without_call++;
-		else if (op->untimed)
+		op->call = gp_find_call(load, op->correlation_id, time_ns);
+		if (op->call != GP_NONE && op->untimed)
 			op->start_ns = op->end_ns = m->calls[op->call].start_ns;
+		else if (op->call == GP_NONE && gp_model_paused_before(m, op->start_ns))
+			m->losses.ops_outside++;
+		else if (op->call == GP_NONE)
+			m->losses.ops_without_call++;
 	}
-	free(keys);
-	return 0;
 }
 
 /* ---- the operations of a call ---- */
@@ -162,6 +152,13 @@ static int link_ops(struct gp_model *m)
 
 /* ---- launches without an operation ---- */
 
+/* A kernel is recorded where recording was on from its launch's beginning to its end. */
+static bool pauses_during(const struct gp_model *m, const struct gp_call *call)
+{
+	return !gp_model_records_at(m, call->start_ns) ||
+	       !gp_model_records_at(m, call->start_ns + call->duration_ns);
+}
+
 static void account_for_launches(struct gp_model *m)
 {
 	for (uint32_t i = 0; i < m->call_count; i++) {
@@ -173,15 +170,21 @@ static void account_for_launches(struct gp_model *m)
 			m->losses.launches_captured++;
 		else if (call->status != 0)
 			m->losses.launches_failed++;
+		else if (pauses_during(m, call))
+			m->losses.launches_outside++;
 		else
 			m->losses.launches_without_op++;
 	}
 }
 
-int gp_join_ops(struct gp_model *m)
+int gp_join_ops(struct gp_load *load)
 {
-	if (match_ops(m) != 0 ||
-	    gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
+	struct gp_model *m = load->model;
+
+	if (make_keys(load) != 0)
+		return -ENOMEM;
+	match_ops(load);
+	if (gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
 	    link_ops(m) != 0)
 		return -ENOMEM;
 	account_for_launches(m);

@@ -227,8 +227,10 @@ static void account_for_file(struct reading *r)
 		losses->recovered_records = r->recovered.records;
 }
 
-static int name_unnamed_apis(struct gp_model *m)
+static int name_unnamed_apis(struct gp_load *load)
 {
+	struct gp_model *m = load->model;
+
 	for (uint32_t i = 0; i < m->call_count; i++) {
 		uint16_t id = m->calls[i].api;
 		char *name;
@@ -243,8 +245,9 @@ static int name_unnamed_apis(struct gp_model *m)
 	return 0;
 }
 
-static void find_window(struct gp_model *m)
+static int find_window(struct gp_load *load)
 {
+	struct gp_model *m = load->model;
 	uint64_t first = UINT64_MAX, last = 0;
 
 	for (uint32_t i = 0; i < m->call_count; i++) {
@@ -264,10 +267,15 @@ static void find_window(struct gp_model *m)
 	}
 	m->first_ns = first == UINT64_MAX ? 0 : first;
 	m->last_ns = last;
+	return 0;
 }
 
 static int finish(struct reading *r)
 {
+	static int (*const joins[])(struct gp_load *) = {
+		gp_join_ops,       gp_join_captures, gp_join_memory,
+		name_unnamed_apis, find_window,      gp_join_ranges,
+	};
 	struct gp_model *m = r->load.model;
 	int result;
 
@@ -275,14 +283,10 @@ static int finish(struct reading *r)
 	m->pid = (uint32_t)number_of(m->info[GP_INFO_PID]);
 	result = gp_resolve(&r->load);
 	show_progress(r);
-	if (result == 0)
-		result = gp_join_ops(m);
-	show_progress(r);
-	if (result == 0)
-		result = gp_join_memory(&r->load);
-	if (result == 0)
-		result = name_unnamed_apis(m);
-	find_window(m);
+	for (size_t i = 0; result == 0 && i < sizeof(joins) / sizeof(joins[0]); i++) {
+		result = joins[i](&r->load);
+		show_progress(r);
+	}
 	return result;
 }
 
@@ -322,9 +326,10 @@ static void end_reading(struct reading *r)
 {
 	free_named(r->load.names, r->load.model ? r->load.model->name_count : 0);
 	free_named(r->load.device_names, r->load.device_name_count);
-	free(r->load.overhead_anchors);
 	free(r->load.anchors);
 	free(r->load.context_ends);
+	free(r->load.range_points);
+	free(r->load.keys);
 	free(r->covered);
 	gp_rings_free(&r->rings);
 	gp_trace_close(r->trace);

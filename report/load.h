@@ -1,13 +1,16 @@
 /*
  * load: a model while it is being made.  Used by the files that make it, in this order:
  * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
- * array, resolve.c turns ids into indices and clocks into one timeline, join.c finds who started
- * what, memory.c which free ended which allocation.
+ * array (take_string.c each definition), resolve.c turns ids into indices, times.c clocks into one
+ * timeline, join.c finds who started what, capture.c which call became which node of a graph,
+ * memory.c which free ended which allocation, ranges.c what opened and closed the program's ranges,
+ * project.c what ran on the GPU for them.
  */
 #ifndef REPORT_LOAD_H
 #define REPORT_LOAD_H
 
 #include "report/api_table.h"
+#include "report/array.h"
 #include "report/decode.h"
 #include "report/model.h"
 #include "report/timeline.h"
@@ -24,10 +27,30 @@ struct gp_context_end {
 	uint64_t time_ns;
 };
 
+/* A record of a range: what of it counts. */
+struct gp_range_point {
+	uint64_t time_ns;
+	uint64_t range_id;
+	uint64_t payload;
+	uint32_t thread_id;
+	uint32_t text_id, domain_id, category, color_argb, payload_id;
+	uint8_t op, payload_kind;
+};
+
+/* Correlation ids are CUPTI's 32-bit counter: unique until it wraps. */
+struct gp_call_key {
+	uint32_t correlation_id;
+	uint32_t call;
+};
+
+/* Room for one more element of an array that has a capacity of its own. */
+#define GP_LOAD_GROW(load, array, count, which)                                                    \
+	gp_array_grow(&(array), &(load)->capacity.which, (count), sizeof(*(array)))
+
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		contexts, streams, threads, usages, notes, anchors, syncs, events, nodes, jits,
-		pools, unifieds, gates;
+		pools, unifieds, gates, texts, range_points, ranges;
 };
 
 struct gp_load {
@@ -36,30 +59,45 @@ struct gp_load {
 	uint32_t ring_thread;   /* owner of the ring being read, 0 = shared */
 	uint32_t record_thread; /* in a shared ring: of the next record */
 
-	/* What the model has in another form. Until gp_resolve(), the times in the model are as
-	 * recorded, and */
-	/* ops[].name and .shape are ids; ops[].next_op and overhead_anchors[] count the anchors
-	 * before the record. */
+	/*
+	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
+	 * recorded, and ops[].name and .shape are ids; ops[].next_op, and a field that is zero by
+	 * rights of overheads and of records with CUPTI's times, count the anchors before it.
+	 */
 	struct gp_named *names;
 	struct gp_named *device_names;
 	uint32_t device_name_count;
-	uint32_t *overhead_anchors;
 	struct gp_record_anchor *anchors;
 	uint32_t anchor_count;
 	uint64_t end_ticks; /* of the END record, else of the last anchor */
 	struct gp_context_end *context_ends;
 	uint32_t context_end_count;
+	struct gp_range_point *range_points;
+	uint32_t range_point_count;
+	struct gp_call_key *keys; /* of all calls, sorted; from gp_join_ops() on */
 };
 
 /* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_take_record(void *load, const union gp_any_record *record, const char *text);
 
+int gp_take_string(struct gp_load *load, const struct gp_record_string *record, const char *text);
+
+/* The thread of the record that is being taken; 0 = not known. */
+uint32_t gp_load_thread(const struct gp_load *load);
+
 /* Add a sentence to the model's notes; text is from malloc and belongs to the model from now on. */
 int gp_load_note(struct gp_load *load, char *text);
 
-/* All of these: 0 or -ENOMEM. */
+/* All of these, in this order: 0 or -ENOMEM. */
 int gp_resolve(struct gp_load *load);
-int gp_join_ops(struct gp_model *model);
+int gp_resolve_times(struct gp_load *load); /* by gp_resolve() */
+int gp_join_ops(struct gp_load *load);
+int gp_join_captures(struct gp_load *load);
 int gp_join_memory(struct gp_load *load);
+int gp_join_ranges(struct gp_load *load);
+int gp_project_ranges(struct gp_model *model);
+
+/* The latest call with that correlation id that began by then, else the first one; or GP_NONE. */
+uint32_t gp_find_call(const struct gp_load *load, uint32_t correlation_id, uint64_t time_ns);
 
 #endif

@@ -17,27 +17,16 @@ static uint8_t family_of(const struct gp_memory_event *event)
 	return event->memory_kind < GP_MEMORY_KINDS ? families[event->memory_kind] : 0;
 }
 
-/*
- * When an event takes effect for others: memory is there when the call that makes it returns, and
- * may be given to another thread as soon as the call that frees it begins.
- */
-static uint64_t effective_ns(const struct gp_model *m, const struct gp_memory_event *event)
-{
-	return event->op == GP_MEMORY_FREE ? m->calls[event->call].start_ns : event->time_ns;
-}
-
 static int compare_places(const void *a, const void *b, const void *context)
 {
 	const struct gp_memory_event *left = a, *right = b;
-	uint64_t left_ns, right_ns;
 
+	(void)context;
 	if (family_of(left) != family_of(right))
 		return family_of(left) < family_of(right) ? -1 : 1;
 	if (left->address != right->address)
 		return left->address < right->address ? -1 : 1;
-	left_ns = effective_ns(context, left);
-	right_ns = effective_ns(context, right);
-	return (left_ns > right_ns) - (left_ns < right_ns);
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
 static void join(struct gp_model *m, uint32_t allocation, uint32_t end)
@@ -69,6 +58,8 @@ static void join_places(struct gp_model *m, const uint32_t *order, uint32_t *ope
 			m->losses.unknown_records++;
 		else if (depth > 0)
 			join(m, open[--depth], order[i]);
+		else if (event->address != 0 && gp_model_paused_before(m, event->time_ns))
+			m->losses.frees_outside++;
 		else if (event->address != 0)
 			m->losses.frees_unknown++;
 	}
@@ -177,8 +168,8 @@ done:
 
 static int join_frees(struct gp_model *m)
 {
-	uint32_t *order =
-		gp_array_order(m->memory, m->memory_count, sizeof(*m->memory), compare_places, m);
+	uint32_t *order = gp_array_order(m->memory, m->memory_count, sizeof(*m->memory),
+					 compare_places, NULL);
 	uint32_t *open = malloc(((size_t)m->memory_count + 1) * sizeof(*open));
 	int result = order && open ? 0 : -ENOMEM;
 
@@ -189,6 +180,10 @@ static int join_frees(struct gp_model *m)
 	return result;
 }
 
+/*
+ * An event's time is when it takes effect for others: memory is there when the call that makes it
+ * returns, and may be given to another thread as soon as the call that frees it begins.
+ */
 int gp_join_memory(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
@@ -196,7 +191,9 @@ int gp_join_memory(struct gp_load *load)
 	for (uint32_t i = 0; i < m->memory_count; i++) {
 		const struct gp_call *call = &m->calls[m->memory[i].call];
 
-		m->memory[i].time_ns = call->start_ns + call->duration_ns;
+		m->memory[i].time_ns = call->start_ns;
+		if (m->memory[i].op == GP_MEMORY_ALLOC)
+			m->memory[i].time_ns += call->duration_ns;
 	}
 	if (join_frees(m) != 0 || free_with_contexts(load) != 0)
 		return -ENOMEM;

@@ -40,6 +40,12 @@ void gp_model_free(struct gp_model *m)
 	free(m->pools);
 	free(m->unifieds);
 	free(m->gates);
+	free(m->ranges);
+	free(m->range_texts);
+	free(m->domains);
+	for (uint32_t i = 0; i < m->text_count; i++)
+		free(m->texts[i].bytes);
+	free(m->texts);
 	if (m->private)
 		gp_api_table_clear(m->private);
 	free(m->private);
@@ -58,10 +64,121 @@ const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_o
 	return op->name < model->name_count ? model->names[op->name] : "(unknown kernel)";
 }
 
+static int compare_device(const void *key, const void *device)
+{
+	uint16_t left = *(const uint16_t *)key;
+	uint16_t right = ((const struct gp_record_device *)device)->device_id;
+
+	return (left > right) - (left < right);
+}
+
 const struct gp_record_device *gp_model_device(const struct gp_model *model, uint16_t device_id)
 {
-	for (uint32_t i = 0; i < model->device_count; i++)
-		if (model->devices[i].device_id == device_id)
-			return &model->devices[i];
-	return NULL;
+	return model->device_count > 0 ? bsearch(&device_id, model->devices, model->device_count,
+						 sizeof(*model->devices), compare_device)
+				       : NULL;
+}
+
+/* ---- definitions ---- */
+
+/* Streams and contexts are numbered within what `value` says. */
+static uint32_t key_value(const struct gp_text *text)
+{
+	return text->space == GP_STRING_STREAM || text->space == GP_STRING_CATEGORY ? text->value
+										    : 0;
+}
+
+int gp_text_compare(const struct gp_text *a, const struct gp_text *b)
+{
+	uint32_t left = key_value(a), right = key_value(b);
+
+	if (a->space != b->space)
+		return a->space < b->space ? -1 : 1;
+	if (left != right)
+		return left < right ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return gp_text_compare(a, b);
+}
+
+const struct gp_text *gp_model_text(const struct gp_model *model, enum gp_string_space space,
+				    uint32_t value, uint32_t id)
+{
+	const struct gp_text key = {.space = (uint16_t)space, .id = id, .value = value};
+
+	return model->text_count > 0 ? bsearch(&key, model->texts, model->text_count,
+					       sizeof(*model->texts), compare_texts)
+				     : NULL;
+}
+
+static const char *bytes_of(const struct gp_text *text)
+{
+	return text ? text->bytes : "";
+}
+
+const char *gp_model_range_text(const struct gp_model *model, const struct gp_range *range)
+{
+	return range->text < model->range_text_count ? model->range_texts[range->text] : "";
+}
+
+const char *gp_model_category(const struct gp_model *model, uint32_t domain, uint32_t category)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_CATEGORY, domain, category));
+}
+
+const char *gp_model_stream_name(const struct gp_model *model, uint32_t context_id,
+				 uint32_t stream_id)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_STREAM, context_id, stream_id));
+}
+
+const char *gp_model_context_name(const struct gp_model *model, uint32_t context_id)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_CONTEXT, 0, context_id));
+}
+
+/* ---- when recording was on ---- */
+
+/* How many gates come before a time or at it. */
+static uint32_t gates_until(const struct gp_model *model, uint64_t time_ns)
+{
+	uint32_t low = 0, high = model->gate_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (model->gates[middle].time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_on_at_first(const struct gp_model *model)
+{
+	const struct gp_gate *first = model->gates;
+
+	if (model->gate_count == 0)
+		return true;
+	return first->reason == GP_GATE_START ? first->on : !first->on;
+}
+
+bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns)
+{
+	uint32_t gates = gates_until(model, time_ns);
+
+	return gates > 0 ? model->gates[gates - 1].on : is_on_at_first(model);
+}
+
+/* Gates alternate: the first one that closes is one of the first two. */
+bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns)
+{
+	for (uint32_t i = 0; i < model->gate_count && i < 2; i++)
+		if (!model->gates[i].on && model->gates[i].time_ns < time_ns)
+			return true;
+	return !is_on_at_first(model);
 }

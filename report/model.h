@@ -28,6 +28,8 @@ struct gp_call {
 	uint16_t api;      /* name and class: gp_model_api() */
 	uint16_t status;   /* GP_CALL_CODE() of it */
 	bool captured;     /* it became a node of a graph: rightly without operations */
+	bool cooperative;  /* a launch whose blocks may wait for each other */
+	bool overlapping;  /* a programmatic dependent launch */
 	uint32_t first_op; /* the first operation that it started, by next_op the others; or GP_NONE
 			    */
 	uint32_t memory;   /* index in memory[], or GP_NONE */
@@ -46,10 +48,11 @@ struct gp_op {
 	uint32_t correlation_id;
 	uint32_t context_id;
 	uint32_t stream_id;
-	uint32_t name;    /* kernels: index in names[], or GP_NONE */
-	uint32_t shape;   /* kernels: index in shapes[], or GP_NONE */
-	uint32_t call;    /* the call that started it, or GP_NONE */
-	uint32_t next_op; /* the next one of the same call, by start */
+	uint32_t name;         /* kernels: index in names[], or GP_NONE */
+	uint32_t shape;        /* kernels: index in shapes[], or GP_NONE */
+	uint32_t call;         /* the call that started it, or GP_NONE */
+	uint32_t capture_call; /* of a graph's node: the call that became it, or GP_NONE */
+	uint32_t next_op;      /* the next one of the same call, by start */
 	uint16_t device_id;
 	uint8_t kind; /* enum gp_op_kind */
 	uint8_t copy_kind;
@@ -67,7 +70,7 @@ struct gp_op {
 
 /* An allocation or a free, in order of time. */
 struct gp_memory_event {
-	uint64_t time_ns; /* the end of the call */
+	uint64_t time_ns; /* the end of the call that allocates, the start of the one that frees */
 	uint64_t address;
 	uint64_t bytes;      /* of a free: the allocation's, 0 if that is not known */
 	uint32_t call;       /* GP_NONE: no call freed it, its context was destroyed */
@@ -82,6 +85,8 @@ struct gp_overhead {
 	uint64_t end_ns;
 	uint32_t overhead_kind;
 	uint32_t thread_id;
+	uint32_t correlation_id; /* 0 = not known */
+	uint32_t zero;
 };
 
 struct gp_api {
@@ -102,32 +107,44 @@ struct gp_usage {
 };
 
 /*
- * A range or mark of the program (NVTX), sorted by (thread, start, longest first).  What its operations are: those whose
- * call began on the range's thread within it; of a start/end range, on any thread of the process.
+ * A range or mark of the program (NVTX), sorted by (thread, start, longest first).  What its
+ * operations are: those whose call began on the range's thread within it; of a start/end range, on
+ * any thread of the process; of a mark, none.
  */
 struct gp_range {
 	uint64_t start_ns;
 	uint64_t end_ns; /* of a mark: start_ns; of one that was never closed: the trace's end */
-	uint64_t gpu_start_ns; /* the first operation's start ... */
+	uint64_t gpu_start_ns; /* the first timed operation's start ... */
 	uint64_t gpu_end_ns;   /* ... and the last one's end; 0, 0 = it started none */
 	uint64_t gpu_busy_ns;  /* sum of its operations' durations */
+	uint64_t op_count;     /* timed or not */
 	uint64_t payload;
-	uint32_t op_count;
 	uint32_t thread_id;     /* that opened it */
 	uint32_t end_thread_id; /* that closed it */
 	uint32_t parent;   /* push/pop: the innermost one that it lies in, same thread and domain */
 	uint32_t text;     /* index in range_texts, or GP_NONE; equal texts have one index */
-	uint32_t domain;   /* index in domains */
+	uint32_t domain;   /* index in domains; equal names have one index */
 	uint32_t category; /* its number; 0 = none; named by gp_model_category() */
-	uint32_t color_argb;    /* 0 = none */
-	uint32_t payload_bytes; /* index in payloads, or GP_NONE */
+	uint32_t color_argb;       /* 0 = none */
+	uint32_t extended_payload; /* index in texts, for gp_payload_decode(), or GP_NONE */
 	uint16_t level; /* push/pop: number of ranges that it lies in, same thread and domain */
 	uint8_t style;  /* enum gp_range_style */
 	uint8_t payload_kind; /* enum gp_payload_kind */
-	bool open;            /* never closed, or closed by nothing that was recorded */
+	bool open;            /* never closed */
 };
 
 enum gp_range_style { GP_STYLE_PUSH_POP, GP_STYLE_START_END, GP_STYLE_MARK };
+
+/*
+ * A definition that a number stands for: what the lookups below and gp_payload_decode() search.
+ * A payload's text may hold NULs; a NUL follows each.
+ */
+struct gp_text {
+	uint16_t space; /* enum gp_string_space */
+	uint32_t id, value;
+	uint32_t length;
+	char *bytes;
+};
 
 /* Recording began or paused. */
 struct gp_gate {
@@ -150,8 +167,11 @@ struct gp_losses {
 	uint64_t launches_failed;     /* returned an error */
 	uint64_t ops_without_call;    /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
-	uint64_t ops_reversed;  /* end before start: set to start */
-	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
+	uint64_t ops_reversed;       /* end before start: set to start */
+	uint64_t frees_unknown;      /* frees of an address whose allocation is not in the trace */
+	uint64_t range_ends_unknown; /* ranges were closed whose opening is not in the trace */
+	/* The same where recording paused, which explains them: none of them is in the above. */
+	uint64_t launches_outside, ops_outside, frees_outside, range_ends_outside;
 };
 
 struct gp_model {
@@ -178,18 +198,25 @@ struct gp_model {
 	struct gp_record_stream *streams;   /* sorted by (context, id) */
 	struct gp_thread *threads; /* every thread that made a call, and named ones; by id */
 	struct gp_usage *usages;
-	/* Records as they came, their times on the timeline as all others'; in order of their starts. */
+	/*
+	 * Records as they came, their times on the timeline as all others'; in order of their
+	 * starts.  A unified.end_ns that has no duration is its start; event.device_ns may be 0.
+	 */
 	struct gp_record_sync *syncs;
 	struct gp_record_event *events;
 	struct gp_record_node *nodes; /* sorted by node_id */
 	struct gp_record_jit *jits;
 	struct gp_record_pool *pools;
 	struct gp_record_unified *unifieds;
-	struct gp_gate *gates; /* empty: recorded from beginning to end */
+	struct gp_gate *gates; /* in order, on and off by turns; empty: recorded throughout */
+	struct gp_range *ranges;
+	const char **range_texts; /* messages, each once */
+	const char **domains;     /* [0] = "", the default domain */
+	struct gp_text *texts;    /* sorted by (space, value where it is part of the key, id) */
 	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
 	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
-	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count,
-		gate_count;
+	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
+	uint32_t gate_count, range_count, range_text_count, domain_count, text_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;
@@ -225,6 +252,30 @@ struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 
 /* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
+
+/* The message of a range; "" if it has none. */
+const char *gp_model_range_text(const struct gp_model *model, const struct gp_range *range);
+
+/* The name of a category of a domain (an index in domains); "" if it has none. */
+const char *gp_model_category(const struct gp_model *model, uint32_t domain, uint32_t category);
+
+/* What the program calls a stream or a context; "" if nothing. */
+const char *gp_model_stream_name(const struct gp_model *model, uint32_t context_id,
+				 uint32_t stream_id);
+const char *gp_model_context_name(const struct gp_model *model, uint32_t context_id);
+
+/* The definition with that key, or NULL; value counts only for streams and categories. */
+const struct gp_text *gp_model_text(const struct gp_model *model, enum gp_string_space space,
+				    uint32_t value, uint32_t id);
+
+/* The order of texts. */
+int gp_text_compare(const struct gp_text *a, const struct gp_text *b);
+
+/* Whether recording was on at that time. */
+bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
+
+/* Whether recording was off at any time before that. */
+bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);
 
 /* The device's record, or NULL. */
 const struct gp_record_device *gp_model_device(const struct gp_model *model, uint16_t device_id);

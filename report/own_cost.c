@@ -18,6 +18,7 @@ static const double record_ns[] = {
 	[GP_OP_KERNEL] = 520,
 	[GP_OP_COPY] = 430,
 	[GP_OP_SET] = 335,
+	[GP_OP_GRAPH] = 520,
 };
 
 static double hook_ns(const struct gp_model *model)

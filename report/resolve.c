@@ -5,9 +5,6 @@
 #include "report/array.h"
 #include "report/load.h"
 
-/* An operation that began so long before the first anchor has no true time. */
-#define EARLIEST_NS (-3600 * INT64_C(1000000000))
-
 /* ---- definitions: sorted by id, the last of each id kept ---- */
 
 /* Every definition begins its comparison with a function of this kind. */
@@ -33,6 +30,23 @@ COMPARE(shapes, struct gp_record_shape, ID)
 COMPARE(contexts, struct gp_record_context, ID)
 COMPARE(devices, struct gp_record_device, DEVICE_ID)
 COMPARE(streams, struct gp_record_stream, STREAM_ID)
+#define NODE_ID(r)    ((r)->node_id)
+#define START(r)      ((r)->start_ns)
+#define POINT_TIME(r) ((r)->time_ns)
+#define EVENT_TIME(r) ((r)->device_ns)
+COMPARE(nodes, struct gp_record_node, NODE_ID)
+COMPARE(syncs, struct gp_record_sync, START)
+COMPARE(events, struct gp_record_event, EVENT_TIME)
+COMPARE(jits, struct gp_record_jit, START)
+COMPARE(pools, struct gp_record_pool, POINT_TIME)
+COMPARE(unifieds, struct gp_record_unified, START)
+COMPARE(gates, struct gp_gate, POINT_TIME)
+
+static int compare_texts(const void *a, const void *b, const void *context)
+{
+	(void)context;
+	return gp_text_compare(a, b);
+}
 
 static void drop_nothing(void *element)
 {
@@ -47,6 +61,11 @@ static void drop_named(void *element)
 static void drop_thread(void *element)
 {
 	free((char *)((struct gp_thread *)element)->name);
+}
+
+static void drop_text(void *element)
+{
+	free(((struct gp_text *)element)->bytes);
 }
 
 static int sort_and_keep_last(void *array, uint32_t *count, size_t element_bytes,
@@ -92,6 +111,8 @@ static int settle_definitions(struct gp_load *load)
 		 drop_nothing},
 		{m->devices, &m->device_count, sizeof(*m->devices), compare_devices, drop_nothing},
 		{m->streams, &m->stream_count, sizeof(*m->streams), compare_streams, drop_nothing},
+		{m->nodes, &m->node_count, sizeof(*m->nodes), compare_nodes, drop_nothing},
+		{m->texts, &m->text_count, sizeof(*m->texts), compare_texts, drop_text},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -185,189 +206,6 @@ static int move_names(struct gp_load *load)
 	return 0;
 }
 
-/* ---- times ---- */
-
-/* Without any anchor the two clocks are put together where each first occurs. */
-static struct gp_record_anchor make_anchor(const struct gp_model *m)
-{
-	struct gp_record_anchor anchor = {.ticks = UINT64_MAX, .cupti_ns = UINT64_MAX};
-
-	for (uint32_t i = 0; i < m->call_count; i++)
-		if (m->calls[i].start_ns < anchor.ticks)
-			anchor.ticks = m->calls[i].start_ns;
-	for (uint32_t i = 0; i < m->op_count; i++)
-		if (m->ops[i].start_ns != 0 && m->ops[i].start_ns < anchor.cupti_ns)
-			anchor.cupti_ns = m->ops[i].start_ns;
-	anchor.cupti_ticks = anchor.ticks;
-	anchor.realtime_ns = anchor.cupti_ns == UINT64_MAX ? 0 : anchor.cupti_ns;
-	return anchor;
-}
-
-static struct gp_timeline *make_timeline(const struct gp_load *load)
-{
-	const char *text = load->model->info[GP_INFO_TICKS_PER_SECOND];
-	double ticks_per_second = text ? strtod(text, NULL) : 0;
-	struct gp_record_anchor substitute;
-
-	if (load->anchor_count > 0)
-		return gp_timeline_new(load->anchors, load->anchor_count, ticks_per_second);
-	substitute = make_anchor(load->model);
-	return gp_timeline_new(&substitute, 1, ticks_per_second);
-}
-
-static int64_t time_calls(struct gp_model *m, struct gp_timeline *t, int64_t earliest)
-{
-	for (uint32_t i = 0; i < m->call_count; i++) {
-		struct gp_call *call = &m->calls[i];
-		int64_t start = gp_timeline_from_ticks(t, call->start_ns);
-		int64_t end = gp_timeline_from_ticks(t, call->start_ns + call->duration_ns);
-
-		call->start_ns = (uint64_t)start;
-		call->duration_ns = end > start ? (uint64_t)(end - start) : 0;
-		earliest = start < earliest ? start : earliest;
-	}
-	return earliest;
-}
-
-/* Convert a span of CUPTI's clock; true if its end came before its start. */
-static bool time_span(struct gp_timeline *t, uint32_t anchors_before, uint64_t *start_ns,
-		      uint64_t *end_ns)
-{
-	bool reversed = *end_ns < *start_ns;
-	int64_t start = gp_timeline_from_cupti(t, *start_ns, anchors_before);
-	int64_t end = reversed ? start : gp_timeline_from_cupti(t, *end_ns, anchors_before);
-
-	if (end < start) /* the clock was set between them */
-		end = start + (int64_t)((*end_ns - *start_ns) & INT32_MAX);
-	*start_ns = (uint64_t)start;
-	*end_ns = (uint64_t)end;
-	return reversed;
-}
-
-static void leave_untimed(struct gp_model *m, struct gp_op *op)
-{
-	op->start_ns = op->end_ns = 0;
-	op->untimed = 1;
-	m->losses.ops_untimed++;
-}
-
-static int64_t time_ops(struct gp_model *m, struct gp_timeline *t, int64_t earliest)
-{
-	for (uint32_t i = 0; i < m->op_count; i++) {
-		struct gp_op *op = &m->ops[i];
-		uint32_t anchors_before = op->next_op;
-		bool has_times = op->start_ns != 0 && op->end_ns != 0;
-
-		op->next_op = GP_NONE;
-		if (has_times && time_span(t, anchors_before, &op->start_ns, &op->end_ns))
-			m->losses.ops_reversed++;
-		if (!has_times || (int64_t)op->start_ns < EARLIEST_NS)
-			leave_untimed(m, op);
-		else if ((int64_t)op->start_ns < earliest)
-			earliest = (int64_t)op->start_ns;
-	}
-	return earliest;
-}
-
-static int64_t time_overheads(struct gp_load *load, struct gp_timeline *t, int64_t earliest)
-{
-	struct gp_model *m = load->model;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < m->overhead_count; i++) {
-		struct gp_overhead *o = &m->overheads[i];
-
-		time_span(t, load->overhead_anchors[i], &o->start_ns, &o->end_ns);
-		if ((int64_t)o->start_ns < EARLIEST_NS)
-			continue;
-		if ((int64_t)o->start_ns < earliest)
-			earliest = (int64_t)o->start_ns;
-		m->overheads[kept++] = *o;
-	}
-	m->losses.unknown_records += m->overhead_count - kept;
-	m->overhead_count = kept;
-	return earliest;
-}
-
-static int64_t time_usages(struct gp_model *m, struct gp_timeline *t, int64_t earliest)
-{
-	for (uint32_t i = 0; i < m->usage_count; i++) {
-		int64_t time = gp_timeline_from_ticks(t, m->usages[i].time_ns);
-
-		m->usages[i].time_ns = (uint64_t)time;
-		earliest = time < earliest ? time : earliest;
-	}
-	return earliest;
-}
-
-static int64_t time_context_ends(struct gp_load *load, struct gp_timeline *t, int64_t earliest)
-{
-	for (uint32_t i = 0; i < load->context_end_count; i++) {
-		int64_t time = gp_timeline_from_ticks(t, load->context_ends[i].time_ns);
-
-		load->context_ends[i].time_ns = (uint64_t)time;
-		earliest = time < earliest ? time : earliest;
-	}
-	return earliest;
-}
-
-/* Nothing may lie before 0: let the base begin as early as the earliest. */
-static void shift_base(struct gp_load *load, uint64_t shift)
-{
-	struct gp_model *m = load->model;
-
-	if (shift == 0)
-		return;
-	for (uint32_t i = 0; i < m->call_count; i++)
-		m->calls[i].start_ns += shift;
-	for (uint32_t i = 0; i < m->op_count; i++) {
-		m->ops[i].start_ns += shift;
-		m->ops[i].end_ns += shift;
-	}
-	for (uint32_t i = 0; i < m->overhead_count; i++) {
-		m->overheads[i].start_ns += shift;
-		m->overheads[i].end_ns += shift;
-	}
-	for (uint32_t i = 0; i < m->usage_count; i++)
-		m->usages[i].time_ns += shift;
-	for (uint32_t i = 0; i < load->context_end_count; i++)
-		load->context_ends[i].time_ns += shift;
-	m->base_unix_ns -= shift < m->base_unix_ns ? shift : m->base_unix_ns;
-	m->base_monotonic_ns -= shift < m->base_monotonic_ns ? shift : m->base_monotonic_ns;
-}
-
-static uint64_t time_of(struct gp_timeline *t, uint64_t ticks, uint64_t shift)
-{
-	int64_t time = gp_timeline_from_ticks(t, ticks) + (int64_t)shift;
-
-	return ticks != 0 && time > 0 ? (uint64_t)time : 0;
-}
-
-static int resolve_times(struct gp_load *load)
-{
-	struct gp_timeline *t = make_timeline(load);
-	struct gp_model *m = load->model;
-	int64_t earliest;
-	uint64_t shift;
-
-	if (!t)
-		return -ENOMEM;
-	m->base_unix_ns = gp_timeline_base_unix_ns(t);
-	m->base_monotonic_ns = load->anchor_count > 0 ? load->anchors[0].monotonic_ns : 0;
-	m->ns_per_tick = gp_timeline_ns_per_tick(t);
-	earliest = time_calls(m, t, 0);
-	earliest = time_ops(m, t, earliest);
-	earliest = time_overheads(load, t, earliest);
-	earliest = time_usages(m, t, earliest);
-	earliest = time_context_ends(load, t, earliest);
-	shift = (uint64_t)-earliest;
-	shift_base(load, shift);
-	m->end_ns = time_of(t, load->end_ticks, shift);
-	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
-	gp_timeline_free(t);
-	return 0;
-}
-
 /* ---- calls in their order, and what hangs on that ---- */
 
 static int compare_calls(const void *a, const void *b, const void *context)
@@ -407,6 +245,41 @@ static int complete_threads(struct gp_load *load)
 				  compare_threads, drop_thread);
 }
 
+/* What needs no more than its order. */
+static int order_records(struct gp_model *m)
+{
+	const struct {
+		void *array;
+		uint32_t count;
+		size_t record_bytes;
+		gp_array_compare *compare;
+	} kinds[] = {
+		{m->syncs, m->sync_count, sizeof(*m->syncs), compare_syncs},
+		{m->events, m->event_count, sizeof(*m->events), compare_events},
+		{m->jits, m->jit_count, sizeof(*m->jits), compare_jits},
+		{m->pools, m->pool_count, sizeof(*m->pools), compare_pools},
+		{m->unifieds, m->unified_count, sizeof(*m->unifieds), compare_unifieds},
+		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
+	};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		result = gp_array_sort(kinds[i].array, kinds[i].count, kinds[i].record_bytes,
+				       kinds[i].compare, NULL);
+	return result;
+}
+
+/* A gate that was open opens no more: keep those that change something. */
+static void settle_gates(struct gp_model *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->gate_count; i++)
+		if (kept == 0 || m->gates[i].on != m->gates[kept - 1].on)
+			m->gates[kept++] = m->gates[i];
+	m->gate_count = kept;
+}
+
 static int order_calls(struct gp_model *m)
 {
 	if (gp_array_sort(m->calls, m->call_count, sizeof(*m->calls), compare_calls, NULL) != 0)
@@ -422,7 +295,9 @@ int gp_resolve(struct gp_load *load)
 	if (settle_definitions(load) != 0)
 		return -ENOMEM;
 	resolve_ids(load);
-	if (move_names(load) != 0 || resolve_times(load) != 0 || order_calls(load->model) != 0)
+	if (move_names(load) != 0 || gp_resolve_times(load) != 0 || order_calls(load->model) != 0 ||
+	    order_records(load->model) != 0)
 		return -ENOMEM;
+	settle_gates(load->model);
 	return complete_threads(load);
 }

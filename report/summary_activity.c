@@ -166,6 +166,7 @@ static int print_gpu(const struct gp_summary *summary)
 	print_counted(summary->out, activity->kernels, "kernel", "kernels");
 	print_counted(summary->out, activity->copies, "copy", "copies");
 	print_counted(summary->out, activity->sets, "set", "sets");
+	print_counted(summary->out, activity->graphs, "whole graph", "whole graphs");
 	fputs("\n", summary->out);
 	if (listing.table && listing.names)
 		result = print_listing(&listing);

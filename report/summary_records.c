@@ -58,6 +58,8 @@ static const struct {
 	{LOSSES(frees_unknown), STRAIN,
 	 "frees of memory whose allocation was not recorded (made before recording began, or by "
 	 "a library)"},
+	{LOSSES(range_ends_unknown), STRAIN,
+	 "ranges that were closed, whose opening was not recorded"},
 #undef LOSSES
 };
 

@@ -188,6 +188,10 @@ static void put_name(struct gp_chrome *chrome, struct texts *texts, const struct
 		gp_json_text(json, " -> ");
 		gp_json_text(json, gp_memory_name(op->destination_kind));
 		gp_json_text(json, ")\"");
+	} else if (op->kind == GP_OP_GRAPH) {
+		gp_json_text(json, "\"graph ");
+		gp_json_unsigned(json, op->graph_id);
+		gp_json_text(json, "\"");
 	} else {
 		gp_json_text(json, "\"Memset (");
 		gp_json_text(json, gp_memory_name(op->destination_kind));
@@ -232,7 +236,7 @@ static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct
 	if (op->kind == GP_OP_KERNEL) {
 		shape = shape_text(chrome, texts, op);
 		gp_json_bytes(json, shape->bytes, shape->length);
-	} else {
+	} else if (op->kind != GP_OP_GRAPH) {
 		put_bytes(json, op);
 	}
 	put_if_any(json, "graph id", op->graph_id);
@@ -272,6 +276,7 @@ static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t ind
 		[GP_OP_KERNEL] = ",\n{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":",
 		[GP_OP_COPY] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":",
 		[GP_OP_SET] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_memset\",\"name\":",
+		[GP_OP_GRAPH] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_graph\",\"name\":",
 	};
 	const struct gp_op *op = &chrome->model->ops[index];
 	uint32_t tid = gp_chrome_place(chrome, op->start_ns, op->end_ns);

@@ -254,7 +254,9 @@ static inline struct gp_model *build_end(struct build *b)
 	struct gp_load load = {.model = m};
 
 	build_sort_calls(m);
-	build_check(gp_join_memory(&load) == 0 && gp_join_ops(m) == 0);
+	build_check(gp_join_ops(&load) == 0 && gp_join_captures(&load) == 0 &&
+		    gp_join_memory(&load) == 0 && gp_project_ranges(m) == 0);
+	free(load.keys);
 	for (uint32_t i = 0; i < m->call_count; i++)
 		if (m->calls[i].start_ns + m->calls[i].duration_ns > m->last_ns)
 			m->last_ns = m->calls[i].start_ns + m->calls[i].duration_ns;

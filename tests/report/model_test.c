@@ -539,9 +539,11 @@ static void test_address_reused_during_the_free(void **state)
 						      .memory_kind = GP_MEMORY_DEVICE});
 	m = load(&b);
 	assert_int_equal(m->memory[0].bytes, 64);
-	assert_int_equal(m->memory[0].other, 2);
-	assert_int_equal(m->memory[1].bytes, 32);
-	assert_int_equal(m->memory[1].other, GP_NONE);
+	assert_int_equal(m->memory[0].other, 1);
+	assert_int_equal(m->memory[1].time_ns, 200); /* so that the two are never there together */
+	assert_int_equal(m->memory[2].time_ns, 215);
+	assert_int_equal(m->memory[2].bytes, 32);
+	assert_int_equal(m->memory[2].other, GP_NONE);
 	gp_model_free(m);
 }
 

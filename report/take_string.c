@@ -1,0 +1,138 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/api_name.h"
+#include "report/array.h"
+#include "report/load.h"
+
+static char *copy_text(const char *text, uint32_t length)
+{
+	return strndup(text, length);
+}
+
+static int add_named(struct gp_named **array, uint32_t *capacity, uint32_t *count, uint32_t id,
+		     char *text)
+{
+	if (!text || gp_array_grow(array, capacity, *count, sizeof(**array)) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	(*array)[(*count)++] = (struct gp_named){id, text};
+	return 0;
+}
+
+static int name_api(struct gp_load *load, const struct gp_record_string *r, const char *text)
+{
+	size_t length = gp_api_name_length(text, strnlen(text, r->length_bytes));
+
+	if (r->id > UINT16_MAX || length == 0) {
+		load->model->losses.unknown_records++;
+		return 0;
+	}
+	return gp_api_table_set(load->model->private, (uint16_t)r->id, strndup(text, length),
+				r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER);
+}
+
+static int name_thread(struct gp_load *load, uint32_t id, char *text)
+{
+	struct gp_model *m = load->model;
+
+	if (!text || GP_LOAD_GROW(load, m->threads, m->thread_count, threads) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	m->threads[m->thread_count++] = (struct gp_thread){id, text};
+	return 0;
+}
+
+int gp_load_note(struct gp_load *load, char *text)
+{
+	struct gp_model *m = load->model;
+
+	if (!text || GP_LOAD_GROW(load, m->notes, m->note_count, notes) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	m->notes[m->note_count++] = text;
+	return 0;
+}
+
+/* The command line as one text: its NULs become spaces, the last ones go. */
+static char *copy_command(const char *text, uint32_t length)
+{
+	char *copy;
+
+	while (length > 0 && text[length - 1] == '\0')
+		length--;
+	copy = malloc((size_t)length + 1);
+	if (!copy)
+		return NULL;
+	for (uint32_t i = 0; i < length; i++)
+		copy[i] = text[i] == '\0' ? ' ' : text[i];
+	copy[length] = '\0';
+	return copy;
+}
+
+static int set_info(struct gp_load *load, const struct gp_record_string *r, const char *text)
+{
+	char **info = load->model->info;
+
+	if (r->id == GP_INFO_NOTE)
+		return gp_load_note(load, copy_text(text, r->length_bytes));
+	if (r->id == 0 || r->id >= GP_INFO_LIMIT)
+		return 0; /* a fact that only later versions know */
+	free(info[r->id]);
+	info[r->id] = r->id == GP_INFO_COMMAND ? copy_command(text, r->length_bytes)
+					       : copy_text(text, r->length_bytes);
+	return info[r->id] ? 0 : -ENOMEM;
+}
+
+static int add_text(struct gp_load *load, const struct gp_record_string *r, const char *text)
+{
+	struct gp_model *m = load->model;
+	char *bytes = malloc((size_t)r->length_bytes + 1);
+
+	if (!bytes || GP_LOAD_GROW(load, m->texts, m->text_count, texts) != 0) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	memcpy(bytes, text, r->length_bytes);
+	bytes[r->length_bytes] = '\0';
+	m->texts[m->text_count++] =
+		(struct gp_text){r->space, r->id, r->value, r->length_bytes, bytes};
+	return 0;
+}
+
+int gp_take_string(struct gp_load *load, const struct gp_record_string *r, const char *text)
+{
+	switch (r->space) {
+	case GP_STRING_KERNEL:
+		return add_named(&load->names, &load->capacity.names, &load->model->name_count,
+				 r->id, copy_text(text, r->length_bytes));
+	case GP_STRING_API:
+		return name_api(load, r, text);
+	case GP_STRING_THREAD:
+		return name_thread(load, r->id, copy_text(text, r->length_bytes));
+	case GP_STRING_DEVICE:
+		return add_named(&load->device_names, &load->capacity.device_names,
+				 &load->device_name_count, r->id, copy_text(text, r->length_bytes));
+	case GP_STRING_INFO:
+		return set_info(load, r, text);
+	case GP_STRING_RANGE:
+	case GP_STRING_DOMAIN:
+	case GP_STRING_CATEGORY:
+	case GP_STRING_STREAM:
+	case GP_STRING_CONTEXT:
+	case GP_STRING_SCHEMA:
+	case GP_STRING_PAYLOAD:
+		return add_text(load, r, text);
+	case GP_STRING_MODULE:
+	case GP_STRING_CODE:
+	case GP_STRING_STACK_COPY: /* stacks have no place in the model yet */
+		return 0;
+	default:
+		load->model->losses.unknown_records++;
+		return 0;
+	}
+}

@@ -22,9 +22,12 @@ typedef CUpti_ActivityOverhead2
 typedef CUpti_ActivityDevice4 device_view; /* 11.6 */
 typedef CUpti_ActivityContext context_view;
 typedef CUpti_ActivityStream stream_view;
+typedef CUpti_ActivityGraphTrace graph_view; /* 11.7 */
 
 #define KERNEL_DEVICE_LAUNCHED_OFFSET 208 /* u8, 13.0 */
 #define COPY_COUNT_OFFSET             88  /* u64, 12.8 */
+#define GRAPH_END_DEVICE_OFFSET       48  /* u32, 12.3 */
+#define GRAPH_END_CONTEXT_OFFSET      52  /* u32, 12.3 */
 
 static_assert(offsetof(kernel_view, start) == 16 && offsetof(kernel_view, deviceId) == 40, "");
 static_assert(offsetof(kernel_view, gridX) == 52 && offsetof(kernel_view, name) == 104, "");
@@ -39,6 +42,24 @@ static_assert(offsetof(overhead_view, start) == 24 && offsetof(overhead_view, co
 static_assert(offsetof(device_view, id) == 112 && offsetof(device_view, name) == 136, "");
 static_assert(offsetof(context_view, nullStreamId) == 14, "");
 static_assert(offsetof(stream_view, correlationId) == 20, "");
+static_assert(offsetof(graph_view, graphId) == 28 && offsetof(graph_view, reserved) == 40, "");
+
+/* A field that came later, at its offset. */
+static uint32_t late32(const void *record, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, (const uint8_t *)record + offset, sizeof(value));
+	return value;
+}
+
+static uint64_t late64(const void *record, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, (const uint8_t *)record + offset, sizeof(value));
+	return value;
+}
 
 #define HEAD(KIND, type) .kind = GP_RECORD_##KIND, .slots = sizeof(type) / GP_SLOT_BYTES
 
@@ -147,8 +168,7 @@ static void decode_copy(struct gp_decoder *decoder, const void *record)
 	};
 
 	if (decoder->version >= GP_CUPTI_12_8)
-		memcpy(&out.copy_count, (const uint8_t *)record + COPY_COUNT_OFFSET,
-		       sizeof(out.copy_count));
+		out.copy_count = late64(record, COPY_COUNT_OFFSET);
 	decoder->records++;
 	gp_emit((const struct gp_record *)&out);
 }
@@ -287,6 +307,30 @@ static void decode_stream(struct gp_decoder *decoder, const void *record)
 	gp_emit((const struct gp_record *)&out);
 }
 
+static void decode_graph(struct gp_decoder *decoder, const void *record)
+{
+	const graph_view *graph = record;
+	struct gp_record_graph out = {
+		HEAD(GRAPH, out),
+		.device_id = (uint16_t)graph->deviceId,
+		.correlation_id = graph->correlationId,
+		.start_ns = graph->start,
+		.end_ns = graph->end,
+		.context_id = graph->contextId,
+		.stream_id = graph->streamId,
+		.graph_id = graph->graphId,
+		.end_device_id = graph->deviceId,
+		.end_context_id = graph->contextId,
+	};
+
+	if (decoder->version >= GP_CUPTI_12_3) {
+		out.end_device_id = late32(record, GRAPH_END_DEVICE_OFFSET);
+		out.end_context_id = late32(record, GRAPH_END_CONTEXT_OFFSET);
+	}
+	decoder->records++;
+	gp_emit((const struct gp_record *)&out);
+}
+
 #define KIND_LIMIT 64
 
 static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
@@ -298,6 +342,7 @@ static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
 	[CUPTI_ACTIVITY_KIND_MEMSET] = decode_set,
 	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = decode_kernel,
 	[CUPTI_ACTIVITY_KIND_OVERHEAD] = decode_overhead,
+	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = decode_graph,
 };
 
 void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record)

@@ -72,18 +72,16 @@ void gp_options_read(char *const *environment)
 const char *gp_option_text(enum gp_option option)
 {
 	const struct gp_option_row *row = &gp_option_rows[option];
-	bool is_right = row->type != GP_OPTION_CHOICE || gp_option_has_choice(row, values[option]);
+	bool is_right = is_set[option] && !gp_option_is_wrong(row, values[option], NULL, 0);
 
-	return is_set[option] && is_right ? values[option] : row->value;
+	return is_right ? values[option] : row->value;
 }
 
 uint64_t gp_option_number(enum gp_option option)
 {
-	const struct gp_option_row *row = &gp_option_rows[option];
 	uint64_t number = 0;
 
-	if (!gp_option_is_number(row, gp_option_text(option), &number))
-		gp_option_is_number(row, row->value, &number);
+	gp_option_is_number(&gp_option_rows[option], gp_option_text(option), &number);
 	return number;
 }
 
@@ -91,8 +89,7 @@ uint64_t gp_option_ns(enum gp_option option)
 {
 	uint64_t duration_ns = 0;
 
-	if (!gp_option_is_seconds(gp_option_text(option), &duration_ns))
-		gp_option_is_seconds(gp_option_rows[option].value, &duration_ns);
+	gp_option_is_seconds(gp_option_text(option), &duration_ns);
 	return duration_ns;
 }
 
@@ -111,7 +108,7 @@ const char *gp_option_session(void)
 static void complain_about_value(int option)
 {
 	const struct gp_option_row *row = &gp_option_rows[option];
-	char right[256];
+	char right[512];
 
 	if (is_set[option] && gp_option_is_wrong(row, values[option], right, sizeof(right)))
 		gp_say("%s%s=%s is not %s; using %s", GP_OPTION_PREFIX, row->variable,

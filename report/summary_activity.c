@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/option.h"
 #include "report/format.h"
 #include "report/names.h"
 #include "report/paragraph.h"
@@ -215,8 +216,14 @@ static int list_failures(const struct gp_summary *summary)
 static bool records_every_call(const struct gp_summary *summary)
 {
 	const char *options = summary->models[0]->info[GP_INFO_OPTIONS];
+	const char *list = options ? strstr(options, "TRACE=") : NULL;
+	char words[128];
 
-	return options && strstr(options, "TRACE=api-all");
+	if (!list)
+		return false;
+	list += strlen("TRACE=");
+	snprintf(words, sizeof(words), "%.*s", (int)strcspn(list, "\n"), list);
+	return gp_option_list_has(words, "api-all");
 }
 
 static int print_api(const struct gp_summary *summary)

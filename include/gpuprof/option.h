@@ -13,6 +13,7 @@ enum gp_option_type {
 	GP_OPTION_SECONDS, /* 0, 90 or 1.5 */
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
+	GP_OPTION_LIST,   /* any of them, with commas between */
 };
 
 enum gp_option {
@@ -42,18 +43,43 @@ static const struct gp_option_row gp_option_rows[] = {
 #undef GP_OPTION
 };
 
-/* Whether a value is one of the words of an option of type CHOICE. */
-static inline bool gp_option_has_choice(const struct gp_option_row *row, const char *value)
+/* Whether words, with separators between, have this one among them. */
+static inline bool gp_option_among(const char *words, char separator, const char *value,
+				   size_t length)
 {
-	size_t length = strlen(value);
-
-	for (const char *word = row->argument; word != NULL; word = strchr(word, '|')) {
-		word += *word == '|';
-		if (strncmp(word, value, length) == 0 &&
-		    (word[length] == '|' || word[length] == '\0'))
+	for (const char *word = words; word != NULL; word = strchr(word, separator)) {
+		word += *word == separator;
+		if (strncmp(word, value, length) == 0 && memchr(word, separator, length) == NULL &&
+		    (word[length] == separator || word[length] == '\0'))
 			return length > 0;
 	}
 	return false;
+}
+
+/* Whether a value is one of the words of an option of type CHOICE. */
+static inline bool gp_option_has_choice(const struct gp_option_row *row, const char *value)
+{
+	return gp_option_among(row->argument, '|', value, strlen(value));
+}
+
+/* Whether a value is a list of words of an option of type LIST. */
+static inline bool gp_option_is_list(const struct gp_option_row *row, const char *value)
+{
+	for (;;) {
+		size_t length = strcspn(value, ",");
+
+		if (!gp_option_among(row->argument, '|', value, length))
+			return false;
+		if (value[length] == '\0')
+			return true;
+		value += length + 1;
+	}
+}
+
+/* Whether the value of an option of type LIST has this word. */
+static inline bool gp_option_list_has(const char *list, const char *word)
+{
+	return gp_option_among(list, ',', word, strlen(word));
 }
 
 /* Up to 18 decimal digits; returns what follows them, or NULL if there are none or more. */
@@ -114,6 +140,10 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 	}
 	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value)) {
 		snprintf(text, text_bytes, "%s", row->argument);
+		return true;
+	}
+	if (row->type == GP_OPTION_LIST && !gp_option_is_list(row, value)) {
+		snprintf(text, text_bytes, "a list like gpu,memory of the words %s", row->argument);
 		return true;
 	}
 	return false;

@@ -79,7 +79,7 @@ static int fill_in(struct gp_run_options *options, char *message, size_t message
 {
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
-		char right[256];
+		char right[512];
 
 		if (!options->given[i])
 			options->values[i] = inherited_value(row);
@@ -212,7 +212,7 @@ void gp_run_options_help(FILE *out)
 	      out);
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
-		char help[512];
+		char help[1024];
 
 		snprintf(help, sizeof(help), "%s%s%s%s [%s]", row->help,
 			 row->argument && *row->value ? " (default " : "",

@@ -12,7 +12,7 @@
 #include "report/run/options.h"
 
 static struct gp_run_options options;
-static char message[256];
+static char message[512];
 
 static int parse(char **argv)
 {
@@ -99,6 +99,12 @@ static void test_what_is_wrong_gets_one_line(void **state)
 	refused(PARSE("--flush-ms", "-5", "program"), "not '-5'");
 	refused(PARSE("--flush-ms", "5", "program"), "needs a number from 10 to 1000, not '5'");
 	refused(PARSE("--flush-ms", "1001", "program"), "needs a number from 10 to 1000");
+	refused(PARSE("-t", "gpu,memroy", "program"), "--trace (GPUPROF_TRACE) needs a list");
+	refused(PARSE("-t", "gpu,", "program"), "not 'gpu,'");
+	refused(PARSE("-t", ",gpu", "program"), "not ',gpu'");
+	refused(PARSE("-t", "gpu|memory", "program"), "not 'gpu|memory'");
+	assert_int_equal(PARSE("-t", "gpu,memory,gpu", "program"), 0);
+	assert_string_equal(options.values[GP_OPTION_ID_TRACE], "gpu,memory,gpu");
 }
 
 static void test_help_and_version_need_no_program(void **state)

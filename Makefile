@@ -96,10 +96,10 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead
-$(O)/programs-static/%: tests/programs/%.cu tests/programs/check.h
+$(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
-	$(Q)$(NVCC) -std=c++17 -O1 -cudart static -Wno-deprecated-gpu-targets -o $@ $< $(PROGRAM_LIBS)
+	$(Q)$(NVCC) -std=c++17 -O1 -cudart static -Wno-deprecated-gpu-targets $(PROGRAM_ARCH) -o $@ $< $(PROGRAM_LIBS)
 $(O)/programs-static/driver: PROGRAM_LIBS := -L$(O)/sim -lcuda
 $(O)/programs-static/driver: | $(O)/sim/libcuda.so
 $(O)/bench/%: bench/%.cu

@@ -26,8 +26,8 @@ def commands():
 
 class Programs(Case):
 
-    def check(self, name, way, **variables):
-        command = commands()[name]
+    def check(self, name, way, *arguments, **variables):
+        command = [*commands()[name], *arguments]
         plain = self.run_program(command, PLAIN, **variables)
         result = self.run_program(command, way, GPUPROF_OUTPUT=name, **variables)
         self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout), result.stderr)
@@ -54,6 +54,11 @@ class Programs(Case):
             for name in ("launch", "copies", "graph"):
                 with self.subTest(name, cupti=version):
                     self.check(name, LAUNCHED, GPUSIM_CUPTI_VERSION=number)
+            with self.subTest("cover", cupti=version):  # no version before 13.0 knows the batches of the runtime of 13.0
+                self.check("cover", LAUNCHED, "-batches", GPUSIM_CUPTI_VERSION=number)
+
+    def test_on_two_devices(self):
+        self.check("cover", LAUNCHED, GPUSIM_DEVICES=2)
 
 
 if __name__ == "__main__":

@@ -175,6 +175,20 @@ CUresult sim_cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdevicept
 	return inside(s, true, dst, src, n);
 }
 
+CUresult sim_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+				   size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
+				   size_t numAttrs, CUstream hStream)
+{
+	CUstream s;
+	CUresult r = sim_drv_stream(hStream, &s);
+
+	if (!r && (s->is_legacy || !count || !numAttrs || !attrs || !attrsIdxs))
+		r = CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < count && !r; i++)
+		r = copy_flat(s, true, dsts[i], srcs[i], sizes[i]);
+	return r;
+}
+
 /* Fills a side from what the 2D and 3D structures say of it. */
 static CUresult side_of(struct side *side, CUmemorytype type, const void *host, CUdeviceptr device,
 			CUarray array, size_t pitch, size_t height)

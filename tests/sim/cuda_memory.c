@@ -1,4 +1,4 @@
-/* libcuda: device, pinned, managed and registered memory; arrays; pointer attributes. */
+/* libcuda: device, pinned, managed and registered memory; pointer attributes. */
 #include "tests/sim/driver.h"
 
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 
 #define PITCH_ALIGNMENT 512
 
-static void tell(const struct sim_range *r, bool release)
+void sim_drv_tell_memory(const struct sim_range *r, bool release)
 {
 	struct sim_memory_event e = {.release = release,
 				     .kind = (uint8_t)r->kind,
@@ -18,7 +18,7 @@ static void tell(const struct sim_range *r, bool release)
 	sim_tell_memory(&e);
 }
 
-static CUresult allocate(enum sim_memory_kind kind, size_t bytes, struct sim_range *range)
+CUresult sim_drv_allocate(enum sim_memory_kind kind, size_t bytes, struct sim_range *range)
 {
 	CUcontext ctx;
 	CUresult r = sim_drv_context(&ctx);
@@ -27,7 +27,7 @@ static CUresult allocate(enum sim_memory_kind kind, size_t bytes, struct sim_ran
 		r = bytes ? sim_memory_alloc(ctx, kind, bytes, NULL, range)
 			  : CUDA_ERROR_INVALID_VALUE;
 	if (!r)
-		tell(range, false);
+		sim_drv_tell_memory(range, false);
 	else if (r == CUDA_ERROR_OUT_OF_MEMORY)
 		sim_drv_trim_pools(ctx->device, true);
 	return r;
@@ -36,7 +36,7 @@ static CUresult allocate(enum sim_memory_kind kind, size_t bytes, struct sim_ran
 CUresult sim_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
 	struct sim_range range;
-	CUresult r = allocate(SIM_MEMORY_DEVICE, bytesize, &range);
+	CUresult r = sim_drv_allocate(SIM_MEMORY_DEVICE, bytesize, &range);
 
 	if (!r)
 		*dptr = range.start;
@@ -63,7 +63,7 @@ CUresult sim_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int 
 	if (!atomic_exchange(&used, true))
 		sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, sim_now_ns(),
 				  sim_now_ns());
-	r = allocate(SIM_MEMORY_MANAGED, bytesize, &range);
+	r = sim_drv_allocate(SIM_MEMORY_MANAGED, bytesize, &range);
 	if (r)
 		return r;
 	sim_drv_managed_add(&range);
@@ -89,7 +89,7 @@ static CUresult release(uintptr_t start, bool host)
 		sim_drv_managed_remove(start);
 	if (range.pool)
 		range.pool->used_bytes -= range.bytes;
-	tell(&range, true);
+	sim_drv_tell_memory(&range, true);
 	return CUDA_SUCCESS;
 }
 
@@ -106,7 +106,7 @@ CUresult sim_cuMemFreeHost(void *p)
 CUresult sim_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
 	struct sim_range range;
-	CUresult r = allocate(SIM_MEMORY_PINNED, bytesize, &range);
+	CUresult r = sim_drv_allocate(SIM_MEMORY_PINNED, bytesize, &range);
 
 	(void)Flags;
 	if (!r)
@@ -135,7 +135,7 @@ CUresult sim_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 	range.device = range.ctx->device;
 	r = sim_memory_register(&range);
 	if (!r)
-		tell(&range, false);
+		sim_drv_tell_memory(&range, false);
 	return r;
 }
 
@@ -147,7 +147,7 @@ CUresult sim_cuMemHostUnregister(void *p)
 		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	if (sim_memory_free((uintptr_t)p, &range))
 		return CUDA_ERROR_INVALID_VALUE;
-	tell(&range, true);
+	sim_drv_tell_memory(&range, true);
 	return CUDA_SUCCESS;
 }
 
@@ -233,68 +233,4 @@ CUresult sim_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CU
 	default:
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
-}
-
-static size_t element_bytes(CUarray_format format, unsigned int channels)
-{
-	switch (format) {
-	case CU_AD_FORMAT_UNSIGNED_INT8:
-	case CU_AD_FORMAT_SIGNED_INT8:
-		return channels;
-	case CU_AD_FORMAT_UNSIGNED_INT16:
-	case CU_AD_FORMAT_SIGNED_INT16:
-	case CU_AD_FORMAT_HALF:
-		return (size_t)2 * channels;
-	default:
-		return (size_t)4 * channels;
-	}
-}
-
-CUresult sim_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
-	CUarray array = calloc(1, sizeof(*array));
-	size_t rows = d->Height ? d->Height : 1, slices = d->Depth ? d->Depth : 1;
-	CUresult r;
-
-	array->descriptor = *d;
-	array->width_bytes = d->Width * element_bytes(d->Format, d->NumChannels);
-	array->height = rows;
-	array->depth = slices;
-	r = allocate(SIM_MEMORY_ARRAY, array->width_bytes * rows * slices, &array->range);
-	if (r) {
-		free(array);
-		return r;
-	}
-	*pHandle = array;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *d)
-{
-	CUDA_ARRAY3D_DESCRIPTOR whole = {.Width = d->Width,
-					 .Height = d->Height,
-					 .Format = d->Format,
-					 .NumChannels = d->NumChannels};
-
-	return sim_cuArray3DCreate_v2(pHandle, &whole);
-}
-
-CUresult sim_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *d, CUarray hArray)
-{
-	*d = hArray->descriptor;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuArrayDestroy(CUarray hArray)
-{
-	struct sim_range range;
-
-	if (!hArray)
-		return CUDA_ERROR_INVALID_HANDLE;
-	sim_context_wait(hArray->range.ctx);
-	if (sim_memory_free(hArray->range.start, &range))
-		return CUDA_ERROR_INVALID_HANDLE;
-	tell(&range, true);
-	free(hArray);
-	return CUDA_SUCCESS;
 }

@@ -355,7 +355,7 @@ CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 	for (CUdeviceptr at = ptr; at < ptr + size;) {
 		struct sim_range range;
 
-		if (sim_memory_free(at, &range))
+		if (!sim_memory_find(at, &range) || !range.physical || sim_memory_free(at, &range))
 			return CUDA_ERROR_INVALID_VALUE;
 		if (mmap((void *)(uintptr_t)at, range.bytes, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,

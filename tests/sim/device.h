@@ -33,7 +33,9 @@
  *	  moves in blocks of 2 MiB, by prefetches and by k_touch alone; the CPU never faults.
  *	- A graph keeps how it is traced, node by node or whole, from its instantiation on. What the
  *	  real device does when GRAPH_TRACE is switched between that and the launch is not known.
- *	- There is no IPC, no texture, no external memory, no multicast, no green context: those
+ *	- Memory of another process has its size and an address here, but not its bytes. A batch of
+ *	  copies makes one record each.
+ *	- There are no IPC events, no texture, no external memory, no multicast, no green context: those
  *	  calls return "not supported" (801) after their callbacks. cudaMemcpyDefault calls
  *	  cuMemcpy, and cudart's _ptsz functions the driver's plain ones: what the real one calls
  *	  was not recorded.

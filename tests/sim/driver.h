@@ -33,6 +33,9 @@ CUresult sim_drv_stream(CUstream handle, CUstream *stream);
 void sim_drv_trim_pools(struct sim_device *device, bool always);
 /* The first use of a function loads it, which the tools see as overhead. */
 void sim_drv_load_function(struct CUfunc_st *function);
+/* Memory of the current context, which tools are told of. */
+CUresult sim_drv_allocate(enum sim_memory_kind kind, size_t bytes, struct sim_range *range);
+void sim_drv_tell_memory(const struct sim_range *range, bool release);
 /* Managed memory, which is the CPU's when it is new. */
 void sim_drv_managed_add(const struct sim_range *range);
 void sim_drv_managed_remove(uintptr_t start);

@@ -23,6 +23,7 @@ struct sim_range {
 	enum sim_memory_kind kind;
 	bool registered; /* the program's own memory, pinned */
 	bool mapped;     /* a piece of an address range that the program reserved */
+	bool borrowed;   /* another process's, mapped too */
 	unsigned int flags;
 	struct sim_device *device;
 	CUcontext ctx;

@@ -53,6 +53,18 @@ cudaError_t sim_cudaMemcpyAsync(void *dst, const void *src, size_t count, enum c
 	return copy_async(dst, src, count, kind, stream);
 }
 
+/* The arguments of the driver's function are laid out alike. */
+cudaError_t sim_cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs,
+				     const size_t *sizes, size_t count,
+				     struct cudaMemcpyAttributes *attrs, size_t *attrsIdxs,
+				     size_t numAttrs, cudaStream_t stream)
+{
+	return sim_rt_result(
+		cuMemcpyBatchAsync((CUdeviceptr *)(uintptr_t)dsts, (CUdeviceptr *)(uintptr_t)srcs,
+				   (size_t *)(uintptr_t)sizes, count, (CUmemcpyAttributes *)attrs,
+				   attrsIdxs, numAttrs, stream));
+}
+
 static cudaError_t context_of(int device, CUcontext *ctx)
 {
 	struct sim_device *d = sim_device(device);

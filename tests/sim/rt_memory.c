@@ -1,8 +1,7 @@
-/* libcudart: allocations, pools, arrays, pointers. */
+/* libcudart: allocations, pools, pointers. */
 #include "tests/sim/memory.h"
 #include "tests/sim/runtime.h"
 
-#include <cupti.h>
 #include <string.h>
 
 cudaError_t sim_cudaMalloc(void **devPtr, size_t size)
@@ -167,63 +166,6 @@ cudaError_t sim_cudaDeviceSetMemPool(int device, cudaMemPool_t memPool)
 	return sim_rt_result(cuDeviceSetMemPool(device, memPool));
 }
 
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-						   enum cudaChannelFormatKind f)
-{
-	cudaCreateChannelDesc_v3020_params params = {x, y, z, w, f};
-	struct sim_call call = {.domain = SIM_RUNTIME,
-				.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaCreateChannelDesc_v3020,
-				.name = "cudaCreateChannelDesc",
-				.params = &params};
-
-	sim_call_enter(&call);
-	sim_call_exit(&call, cudaSuccess);
-	return (struct cudaChannelFormatDesc){.x = x, .y = y, .z = z, .w = w, .f = f};
-}
-
-static CUarray_format format_of(const struct cudaChannelFormatDesc *d)
-{
-	if (d->f == cudaChannelFormatKindFloat)
-		return d->x == 16 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
-	if (d->x == 8)
-		return CU_AD_FORMAT_UNSIGNED_INT8;
-	return d->x == 16 ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT32;
-}
-
-static cudaError_t create_array(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-				struct cudaExtent extent)
-{
-	CUDA_ARRAY3D_DESCRIPTOR d = {
-		.Width = extent.width,
-		.Height = extent.height,
-		.Depth = extent.depth,
-		.Format = format_of(desc),
-		.NumChannels = (unsigned int)((desc->x > 0) + (desc->y > 0) + (desc->z > 0) +
-					      (desc->w > 0)),
-	};
-
-	return sim_rt_result(cuArray3DCreate((CUarray *)array, &d));
-}
-
-cudaError_t sim_cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-				size_t width, size_t height, unsigned int flags)
-{
-	(void)flags;
-	return create_array(array, desc, (struct cudaExtent){width, height, 0});
-}
-
-cudaError_t sim_cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-				  struct cudaExtent extent, unsigned int flags)
-{
-	(void)flags;
-	return create_array(array, desc, extent);
-}
-
-cudaError_t sim_cudaFreeArray(cudaArray_t array)
-{
-	return array ? sim_rt_result(cuArrayDestroy((CUarray)array)) : cudaSuccess;
-}
-
 static enum cudaMemoryType runtime_type(const struct sim_range *range)
 {
 	if (range->kind == SIM_MEMORY_MANAGED)
@@ -266,4 +208,26 @@ cudaError_t sim_cudaMemPrefetchAsync(const void *devPtr, size_t count,
 
 	return sim_rt_result(
 		cuMemPrefetchAsync_v2(sim_rt_pointer(devPtr), count, l, flags, stream));
+}
+
+cudaError_t sim_cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr)
+{
+	return sim_rt_result(cuIpcGetMemHandle((CUipcMemHandle *)handle, sim_rt_pointer(devPtr)));
+}
+
+cudaError_t sim_cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags)
+{
+	CUipcMemHandle h;
+	CUdeviceptr p = 0;
+	CUresult r;
+
+	memcpy(&h, &handle, sizeof(h));
+	r = cuIpcOpenMemHandle(&p, h, flags);
+	*devPtr = (void *)(uintptr_t)p;
+	return sim_rt_result(r);
+}
+
+cudaError_t sim_cudaIpcCloseMemHandle(void *devPtr)
+{
+	return sim_rt_result(cuIpcCloseMemHandle(sim_rt_pointer(devPtr)));
 }

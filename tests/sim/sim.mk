@@ -22,8 +22,8 @@ SIM_CFLAGS  := -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -fPIC -I. -isystem $(CU
 SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs -L$(SIM)
 
 SIM_CORE   := config clock process call device stream event hostfunc memory graph capture errors
-SIM_CUDA   := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_module cuda_launch cuda_graph cuda_pool cuda_managed
-SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_copy rt_stream rt_graph
+SIM_CUDA   := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_module cuda_launch cuda_graph cuda_pool cuda_managed cuda_array cuda_ipc
+SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_array rt_copy rt_stream rt_graph
 SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_unsupported
 SIM_OBJECT  = $(patsubst %,$(SIM)/obj/%.o,$(1))
 
@@ -93,14 +93,17 @@ NVCC_FLAGS := -std=c++17 -O1 -cudart shared -Wno-deprecated-gpu-targets -Xcompil
 
 programs: sim $(PROGRAMS)
 
-$(O)/programs/%: tests/programs/%.cu tests/programs/check.h
+$(O)/programs/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
-	$(Q)$(NVCC) $(NVCC_FLAGS) -o $@ $< $(PROGRAM_LIBS)
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -o $@ $< $(PROGRAM_LIBS)
 $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) -arch=sm_90 -o $@ $<
+# Clusters need code of their own for 9.0.
+$(O)/programs/cover $(O)/programs-static/cover: PROGRAM_ARCH := -gencode arch=compute_75,code=sm_75 \
+	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
 $(O)/programs/driver: PROGRAM_LIBS := -L$(SIM) -lcuda
 $(O)/programs/driver: | $(SIM)/libcuda.so
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "inject/contexts.h"
 #include "inject/cupti_library.h"
 
 /*
@@ -23,11 +24,21 @@ typedef CUpti_ActivityDevice4 device_view; /* 11.6 */
 typedef CUpti_ActivityContext context_view;
 typedef CUpti_ActivityStream stream_view;
 typedef CUpti_ActivityGraphTrace graph_view; /* 11.7 */
+typedef CUpti_ActivitySynchronization sync_view;
+typedef CUpti_ActivityCudaEvent event_view;
+typedef CUpti_ActivityJit jit_view;
+typedef CUpti_ActivityMemoryPool2 pool_view; /* 11.6 */
+typedef CUpti_ActivityUnifiedMemoryCounter2 unified_view;
 
 #define KERNEL_DEVICE_LAUNCHED_OFFSET 208 /* u8, 13.0 */
 #define COPY_COUNT_OFFSET             88  /* u64, 12.8 */
 #define GRAPH_END_DEVICE_OFFSET       48  /* u32, 12.3 */
 #define GRAPH_END_CONTEXT_OFFSET      52  /* u32, 12.3 */
+#define SYNC_EVENT_SYNC_OFFSET        40  /* u64, 12.8 */
+#define EVENT_DEVICE_OFFSET           24  /* u32, 12.8 */
+#define EVENT_TIME_OFFSET             40  /* u64, 12.8 */
+#define EVENT_SYNC_OFFSET             48  /* u64, 12.8 */
+#define JIT_THREAD_OFFSET             68  /* u32, 12.4 */
 
 static_assert(offsetof(kernel_view, start) == 16 && offsetof(kernel_view, deviceId) == 40, "");
 static_assert(offsetof(kernel_view, gridX) == 52 && offsetof(kernel_view, name) == 104, "");
@@ -43,6 +54,23 @@ static_assert(offsetof(device_view, id) == 112 && offsetof(device_view, name) ==
 static_assert(offsetof(context_view, nullStreamId) == 14, "");
 static_assert(offsetof(stream_view, correlationId) == 20, "");
 static_assert(offsetof(graph_view, graphId) == 28 && offsetof(graph_view, reserved) == 40, "");
+static_assert(offsetof(sync_view, start) == 8 && offsetof(sync_view, cudaEventId) == 36, "");
+static_assert(offsetof(event_view, correlationId) == 4 && offsetof(event_view, eventId) == 16, "");
+static_assert(offsetof(jit_view, start) == 16 && offsetof(jit_view, cacheSize) == 48, "");
+static_assert(offsetof(pool_view, address) == 32 && offsetof(pool_view, utilizedSize) == 64, "");
+static_assert(offsetof(unified_view, value) == 8 && offsetof(unified_view, flags) == 56, "");
+#if CUPTI_API_VERSION >= 130000
+#define LATE(type, field, offset) static_assert(offsetof(type, field) == (offset), #type);
+LATE(CUpti_ActivityKernel10, isDeviceLaunched, KERNEL_DEVICE_LAUNCHED_OFFSET)
+LATE(CUpti_ActivityMemcpy6, copyCount, COPY_COUNT_OFFSET)
+LATE(CUpti_ActivityGraphTrace2, endDeviceId, GRAPH_END_DEVICE_OFFSET)
+LATE(CUpti_ActivityGraphTrace2, endContextId, GRAPH_END_CONTEXT_OFFSET)
+LATE(CUpti_ActivitySynchronization2, cudaEventSyncId, SYNC_EVENT_SYNC_OFFSET)
+LATE(CUpti_ActivityCudaEvent2, deviceId, EVENT_DEVICE_OFFSET)
+LATE(CUpti_ActivityCudaEvent2, deviceTimestamp, EVENT_TIME_OFFSET)
+LATE(CUpti_ActivityCudaEvent2, cudaEventSyncId, EVENT_SYNC_OFFSET)
+LATE(CUpti_ActivityJit2, threadId, JIT_THREAD_OFFSET)
+#endif
 
 /* A field that came later, at its offset. */
 static uint32_t late32(const void *record, size_t offset)
@@ -331,6 +359,113 @@ static void decode_graph(struct gp_decoder *decoder, const void *record)
 	gp_emit((const struct gp_record *)&out);
 }
 
+/* CUPTI says "none" by the largest number of 32 bits, also where the field has 64. */
+static uint64_t or_zero(uint64_t value)
+{
+	return value == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : value;
+}
+
+static void decode_sync(struct gp_decoder *decoder, const void *record)
+{
+	const sync_view *sync = record;
+	struct gp_record_sync out = {
+		HEAD(SYNC, out),
+		.sync_kind = (uint16_t)sync->type,
+		.correlation_id = sync->correlationId,
+		.start_ns = sync->start,
+		.end_ns = sync->end,
+		.context_id = sync->contextId,
+		.stream_id = sync->streamId,
+		.event_id = (uint32_t)or_zero(sync->cudaEventId),
+	};
+
+	static_assert(GP_NO_STREAM == CUPTI_SYNCHRONIZATION_INVALID_VALUE, "no stream");
+	if (decoder->version >= GP_CUPTI_12_8)
+		out.event_sync_id = or_zero(late64(record, SYNC_EVENT_SYNC_OFFSET));
+	gp_emit((const struct gp_record *)&out);
+}
+
+static void decode_event(struct gp_decoder *decoder, const void *record)
+{
+	const event_view *event = record;
+	struct gp_record_event out = {
+		HEAD(EVENT, out),
+		.device_id = gp_contexts_device(event->contextId),
+		.correlation_id = event->correlationId,
+		.context_id = event->contextId,
+		.stream_id = event->streamId,
+		.event_id = event->eventId,
+	};
+
+	if (decoder->version >= GP_CUPTI_12_8) {
+		out.device_id = (uint16_t)late32(record, EVENT_DEVICE_OFFSET);
+		out.device_ns = late64(record, EVENT_TIME_OFFSET);
+		out.sync_id = or_zero(late64(record, EVENT_SYNC_OFFSET));
+	}
+	gp_emit((const struct gp_record *)&out);
+}
+
+static void decode_jit(struct gp_decoder *decoder, const void *record)
+{
+	const jit_view *jit = record;
+	struct gp_record_jit out = {
+		HEAD(JIT, out),
+		.device_id = (uint16_t)jit->deviceId,
+		.correlation_id = jit->correlationId,
+		.start_ns = jit->start,
+		.end_ns = jit->end,
+		.entry_kind = (uint8_t)jit->jitEntryType,
+		.op_kind = (uint8_t)jit->jitOperationType,
+		.cache_bytes = jit->cacheSize,
+		.operation_id = jit->jitOperationCorrelationId,
+	};
+
+	if (decoder->version >= GP_CUPTI_12_4)
+		out.thread_id = late32(record, JIT_THREAD_OFFSET);
+	gp_emit((const struct gp_record *)&out);
+}
+
+static void decode_pool(struct gp_decoder *decoder, const void *record)
+{
+	const pool_view *pool = record;
+	struct gp_record_pool out = {
+		HEAD(POOL, out),
+		.device_id = (uint16_t)pool->deviceId,
+		.correlation_id = pool->correlationId,
+		.time_ns = pool->timestamp,
+		.address = pool->address,
+		.reserved_bytes = pool->size,
+		.used_bytes = pool->utilizedSize,
+		.release_threshold_bytes = pool->releaseThreshold,
+		.least_kept_bytes = pool->minBytesToKeep,
+		.op = (uint8_t)pool->memoryPoolOperationType,
+		.pool_kind = (uint8_t)pool->memoryPoolType,
+	};
+
+	(void)decoder;
+	gp_emit((const struct gp_record *)&out);
+}
+
+static void decode_unified(struct gp_decoder *decoder, const void *record)
+{
+	const unified_view *unified = record;
+	struct gp_record_unified out = {
+		HEAD(UNIFIED, out),
+		.counter_kind = (uint16_t)unified->counterKind,
+		.flags = unified->flags,
+		.start_ns = unified->start,
+		.end_ns = unified->end,
+		.value = unified->value,
+		.address = unified->address,
+		.source_device_id = unified->srcId,
+		.destination_device_id = unified->dstId,
+		.stream_id = unified->streamId,
+	};
+
+	(void)decoder;
+	gp_emit((const struct gp_record *)&out);
+}
+
 #define KIND_LIMIT 64
 
 static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
@@ -343,6 +478,11 @@ static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
 	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = decode_kernel,
 	[CUPTI_ACTIVITY_KIND_OVERHEAD] = decode_overhead,
 	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = decode_graph,
+	[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = decode_sync,
+	[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = decode_event,
+	[CUPTI_ACTIVITY_KIND_JIT] = decode_jit,
+	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = decode_pool,
+	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = decode_unified,
 };
 
 void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record)

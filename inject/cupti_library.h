@@ -15,7 +15,10 @@
 #define GP_CUPTI_11_8 18u /* the oldest that current drivers bear: older ones crash the program */
 #define GP_CUPTI_12_2 20u /* overhead records have a correlation id */
 #define GP_CUPTI_12_3 21u /* attribute "buffers per thread" */
-#define GP_CUPTI_12_8 26u /* copy records count merged copies */
+#define GP_CUPTI_12_4 22u /* compiler records have a thread */
+#define GP_CUPTI_12_8                                                                              \
+	26u /* copies count merged ones; event records have device, time and id, waits name that id */
+#define GP_CUPTI_12_9 28u     /* event records can be had without those of synchronisation */
 #define GP_CUPTI_13_0 130000u /* kernel records tell launches from the device */
 
 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, which headers before 12.3 lack. */

@@ -51,6 +51,10 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true, GP_TRACE_GPU, "kernels"},
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false, WHOLE_GRAPHS,
 	 "graphs as a whole, but node by node"},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, GP_TRACE_SYNC, "synchronisation"},
+	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, GP_TRACE_EVENT, "events"},
+	{CUPTI_ACTIVITY_KIND_JIT, false, GP_TRACE_MODULE, "compilation"},
+	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, false, GP_TRACE_MEMORY, "memory pools"},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, true, GP_TRACE_OVERHEAD | GP_TRACE_MODULE, "overhead"},
 };
 

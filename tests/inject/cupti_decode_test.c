@@ -18,7 +18,13 @@ enum {
 	KERNEL = 10,
 	OVERHEAD = 17,
 	PEER = 22,
-	STREAM = 37
+	UNIFIED = 25,
+	EVENT = 36,
+	STREAM = 37,
+	SYNC = 38,
+	POOL = 50,
+	GRAPH = 51,
+	JIT = 52
 };
 
 /* One recording: the buffers' bytes, the records in them, the strings that they point to. */
@@ -128,6 +134,7 @@ struct compare {
 	const char *device_name;
 	struct gp_record_shape shapes[256];
 	unsigned kernels, copies, sets, overheads, devices, contexts, streams;
+	unsigned syncs, events, pools, jits;
 };
 
 /* The recording's next record of these kinds. */
@@ -218,6 +225,60 @@ static void check_overhead(struct compare *compare, const struct gp_record_overh
 	compare->overheads++;
 }
 
+static void check_sync(struct compare *compare, const struct gp_record_sync *sync)
+{
+	const char *record = next_of(compare, SYNC, SYNC);
+	bool of_event = sync->sync_kind == 1 || sync->sync_kind == 2;
+
+	CHECK(sync->sync_kind == u32(record, 4));
+	CHECK(sync->start_ns == u64(record, 8) && sync->end_ns == u64(record, 16));
+	CHECK(sync->correlation_id == u32(record, 24) && sync->context_id == u32(record, 28));
+	CHECK(sync->stream_id == u32(record, 32));
+	CHECK(sync->event_id == (of_event ? u32(record, 36) : 0));
+	CHECK(sync->event_sync_id ==
+	      (of_event && compare->recording->version >= 26 ? u64(record, 40) : 0));
+	compare->syncs++;
+}
+
+static void check_event(struct compare *compare, const struct gp_record_event *event)
+{
+	const char *record = next_of(compare, EVENT, EVENT);
+	bool late = compare->recording->version >= 26;
+
+	CHECK(event->correlation_id == u32(record, 4) && event->context_id == u32(record, 8));
+	CHECK(event->stream_id == u32(record, 12) && event->event_id == u32(record, 16));
+	CHECK(event->device_id == 0);
+	CHECK(event->device_ns == (late ? u64(record, 40) : 0));
+	CHECK(event->sync_id == (late ? event->event_id : 0)); /* each is recorded once */
+	compare->events++;
+}
+
+static void check_pool(struct compare *compare, const struct gp_record_pool *pool)
+{
+	const char *record = next_of(compare, POOL, POOL);
+
+	CHECK(pool->op == u32(record, 4) && pool->pool_kind == u32(record, 8));
+	CHECK(pool->correlation_id == u32(record, 12) && pool->device_id == u32(record, 20));
+	CHECK(pool->least_kept_bytes == u64(record, 24) && pool->address == u64(record, 32));
+	CHECK(pool->reserved_bytes == u64(record, 40));
+	CHECK(pool->release_threshold_bytes == u64(record, 48));
+	CHECK(pool->time_ns == u64(record, 56) && pool->used_bytes == u64(record, 64));
+	compare->pools++;
+}
+
+static void check_jit(struct compare *compare, const struct gp_record_jit *jit)
+{
+	const char *record = next_of(compare, JIT, JIT);
+
+	CHECK(jit->entry_kind == 1 && jit->op_kind == u32(record, 8));
+	CHECK(jit->device_id == 0 && jit->correlation_id == u32(record, 32));
+	CHECK(jit->start_ns == u64(record, 16) && jit->end_ns == u64(record, 24));
+	CHECK(jit->end_ns > jit->start_ns);
+	CHECK(jit->operation_id == u64(record, 40) && jit->cache_bytes == u64(record, 48));
+	CHECK(jit->thread_id == (compare->recording->version >= 22 ? u32(record, 68) : 0));
+	compare->jits++;
+}
+
 static void check_device(struct compare *compare, const struct gp_record_device *device)
 {
 	CHECK(device->compute_major == 9 && device->compute_minor == 0);
@@ -275,6 +336,18 @@ static void check_record(void *context, const struct found *found)
 		CHECK(record->stream.context_id == 1);
 		compare->streams++;
 		break;
+	case GP_RECORD_SYNC:
+		check_sync(compare, &record->sync);
+		break;
+	case GP_RECORD_EVENT:
+		check_event(compare, &record->event);
+		break;
+	case GP_RECORD_POOL:
+		check_pool(compare, &record->pool);
+		break;
+	case GP_RECORD_JIT:
+		check_jit(compare, &record->jit);
+		break;
 	}
 }
 
@@ -290,8 +363,8 @@ static unsigned recorded(const struct recording *recording, uint32_t kind)
 /* The recording has more kinds than we ask for. */
 static void decode_all(struct gp_decoder *decoder, const struct recording *recording)
 {
-	static const uint32_t asked_for[] = {COPY,   SET,      DEVICE, CONTEXT,
-					     KERNEL, OVERHEAD, PEER,   STREAM};
+	static const uint32_t asked_for[] = {COPY, SET,    DEVICE, CONTEXT, KERNEL, OVERHEAD,
+					     PEER, STREAM, SYNC,   EVENT,   POOL,   JIT};
 
 	for (size_t i = 0; i < recording->record_count; i++)
 		for (size_t k = 0; k < sizeof(asked_for) / sizeof(asked_for[0]); k++)
@@ -325,6 +398,10 @@ static void decode_and_compare(const char *folder, const char *version)
 	CHECK(compare.overheads == recorded(recording, OVERHEAD));
 	CHECK(compare.devices == 1 && compare.contexts == 1);
 	CHECK(compare.streams == recorded(recording, STREAM));
+	CHECK(compare.syncs >= 10 && compare.syncs == recorded(recording, SYNC));
+	CHECK(compare.events == 4 && compare.events == recorded(recording, EVENT));
+	CHECK(compare.pools == 7 && compare.pools == recorded(recording, POOL));
+	CHECK(compare.jits == 1);
 	CHECK(strcmp(compare.device_name, "NVIDIA H200") == 0);
 	CHECK(decoder.records == compare.kernels + compare.copies + compare.sets);
 }
@@ -368,6 +445,120 @@ static void cupti_13_0(void **state)
 	check_version("13.0");
 }
 
+/* ---- records that the recordings do not have, in the layout of each version ---- */
+
+static void put32(char *record, size_t offset, uint32_t value)
+{
+	memcpy(record + offset, &value, sizeof(value));
+}
+
+static void put64(char *record, size_t offset, uint64_t value)
+{
+	memcpy(record + offset, &value, sizeof(value));
+}
+
+struct made {
+	struct gp_record_graph graph;
+	struct gp_record_unified unified;
+	unsigned graphs, unifieds;
+};
+
+static void note_made(void *context, const struct found *found)
+{
+	struct made *made = context;
+
+	if (found->record->record.kind == GP_RECORD_GRAPH) {
+		made->graph = found->record->graph;
+		made->graphs++;
+	} else if (found->record->record.kind == GP_RECORD_UNIFIED) {
+		made->unified = found->record->unified;
+		made->unifieds++;
+	}
+}
+
+/* What a record does not have is full of ones here: it must not be read. */
+static void decode_made(uint32_t version)
+{
+	struct gp_decoder decoder = {.version = version};
+	char graph[64], unified[112];
+
+	memset(graph, 0xff, sizeof(graph));
+	memset(unified, 0xff, sizeof(unified));
+	put32(graph, 0, GRAPH);
+	put32(graph, 4, 77);         /* correlation id */
+	put64(graph, 8, 1000);       /* start */
+	put64(graph, 16, 2000);      /* end */
+	put32(graph, 24, 1);         /* device */
+	put32(graph, 28, 5);         /* graph */
+	put32(graph, 32, 2);         /* context */
+	put32(graph, 36, 14);        /* stream */
+	if (version >= 21) {         /* 12.3 */
+		put32(graph, 48, 3); /* where it ended: device */
+		put32(graph, 52, 4); /* and context */
+	}
+	put32(unified, 0, UNIFIED);
+	put32(unified, 4, 2);               /* bytes DtoH */
+	put64(unified, 8, 65536);           /* value */
+	put64(unified, 16, 3000);           /* start */
+	put64(unified, 24, 4000);           /* end */
+	put64(unified, 32, 0x7f0000000000); /* address */
+	put32(unified, 40, 1);              /* source */
+	put32(unified, 44, 0x80000000);     /* destination */
+	put32(unified, 48, 7);              /* stream */
+	put32(unified, 52, 4321);           /* process */
+	put32(unified, 56, 3);              /* flags */
+	gp_decode(&decoder, (const CUpti_Activity *)graph);
+	gp_decode(&decoder, (const CUpti_Activity *)unified);
+	CHECK(decoder.unknown == 0 && decoder.records == 1);
+}
+
+static void make_and_compare(const char *folder, uint32_t version)
+{
+	static struct made made;
+	static struct scan scan;
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/made", folder);
+	CHECK(gp_collector_start(&(struct gp_collector_config){path, GP_RINGS_MEMORY}) == 0);
+	decode_made(version);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	scan.fn = note_made;
+	scan.context = &made;
+	CHECK(scan_trace(&scan, gp_collector_trace_path()) && scan.error == NULL);
+	CHECK(made.graphs == 1 && made.unifieds == 1);
+	CHECK(made.graph.correlation_id == 77 && made.graph.graph_id == 5);
+	CHECK(made.graph.start_ns == 1000 && made.graph.end_ns == 2000);
+	CHECK(made.graph.device_id == 1 && made.graph.context_id == 2);
+	CHECK(made.graph.stream_id == 14);
+	CHECK(made.graph.end_device_id == (version >= 21 ? 3 : 1));
+	CHECK(made.graph.end_context_id == (version >= 21 ? 4 : 2));
+	CHECK(made.unified.counter_kind == 2 && made.unified.value == 65536);
+	CHECK(made.unified.start_ns == 3000 && made.unified.end_ns == 4000);
+	CHECK(made.unified.address == 0x7f0000000000 && made.unified.flags == 3);
+	CHECK(made.unified.source_device_id == 1 && made.unified.stream_id == 7);
+	CHECK(made.unified.destination_device_id == 0x80000000);
+}
+
+static void graphs_and_unified_memory(void **state)
+{
+	static const uint32_t versions[] = {18, 20, 21, 26, 28, 130000, 130001};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		const char *folder = new_folder();
+		pid_t child = fork();
+		int status;
+
+		if (child == 0) {
+			make_and_compare(folder, versions[i]);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		remove_folder(folder);
+		assert_int_equal(status, 0);
+	}
+}
+
 static void unasked_kinds_are_counted(void **state)
 {
 	struct gp_decoder decoder = {.version = 130001};
@@ -388,6 +579,7 @@ int main(void)
 		cmocka_unit_test(cupti_12_6),
 		cmocka_unit_test(cupti_12_9),
 		cmocka_unit_test(cupti_13_0),
+		cmocka_unit_test(graphs_and_unified_memory),
 		cmocka_unit_test(unasked_kinds_are_counted),
 	};
 

@@ -182,6 +182,8 @@ static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 		notify.context_created(data->context);
 	else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
 		notify.context_destroyed(data->context);
+	else if (cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
+		notify.driver_ready();
 	else if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
 		local.captured = GP_CALL_CAPTURED; /* within the call that is being captured */
 }

@@ -15,6 +15,8 @@
 
 /* What a callback needs from the session. */
 struct gp_callback_events {
+	/* cuInit is about to return. */
+	void (*driver_ready)(void);
 	/* A context was made; in the middle of the driver's own work: no CUDA call, no flush. */
 	void (*context_created)(CUcontext context);
 	void (*context_destroyed)(CUcontext context);

@@ -28,6 +28,9 @@ static bool resolve_functions(struct gp_cupti *cupti, void *handle)
 	complete = complete && cupti->name != NULL;
 	GP_CUPTI_FUNCTIONS(X)
 #undef X
+#define X(name) *(void **)&cupti->name = dlsym(handle, #name);
+	GP_CUPTI_EXTRA_FUNCTIONS(X)
+#undef X
 	return complete;
 }
 

@@ -44,11 +44,23 @@
 	X(cuptiGetResultString)                                                                    \
 	X(cuptiSetThreadIdType)
 
+/* Those that not every version has, and recording can do without: NULL where they are missing. */
+#define GP_CUPTI_EXTRA_FUNCTIONS(X)                                                                \
+	X(cuptiActivityConfigureUnifiedMemoryCounter)                                              \
+	X(cuptiActivityEnableAllSyncRecords)                                                       \
+	X(cuptiGetGraphId)                                                                         \
+	X(cuptiGetGraphNodeId)
+
+#if CUPTI_API_VERSION < 26
+CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable); /* headers before 12.8 lack it */
+#endif
+
 struct gp_cupti {
 	uint32_t version; /* cuptiGetVersion() */
 	char path[512];   /* of the loaded file */
 #define X(name) __typeof__(&name) name;
 	GP_CUPTI_FUNCTIONS(X)
+	GP_CUPTI_EXTRA_FUNCTIONS(X)
 #undef X
 };
 

@@ -14,15 +14,19 @@
 
 /*
  * Beside the bits of trace_list.  CUPTI gives a record for a whole graph in place of those of its nodes, where both are
- * on; so --graphs is one bit.
+ * on; so --graphs is one bit.  And before 12.9 there are records of events only beside those of synchronisation.
  */
-#define WHOLE_GRAPHS 0x80000000u
+#define WHOLE_GRAPHS     0x80000000u
+#define SYNCS_FOR_EVENTS 0x40000000u
+
+/* What is in force. */
+enum { ON = 1, DRIVER_READY = 2 };
 
 static struct {
 	const struct gp_cupti *cupti;
 	CUpti_SubscriberHandle subscriber;
-	uint32_t trace;     /* enum gp_trace, and WHOLE_GRAPHS */
-	uint32_t wanted;    /* 1 = on: what was asked for last */
+	uint32_t trace;     /* enum gp_trace, and the bits above */
+	uint32_t wanted;    /* ON, DRIVER_READY: what was asked for last */
 	uint32_t applied;   /* what is in force; of the thread that is switching */
 	uint32_t switching; /* a thread is at it */
 	uint32_t refused;   /* bit n: row n of kinds, which this library or device does not have */
@@ -35,27 +39,65 @@ static const CUpti_ActivityKind definitions[] = {
 	CUPTI_ACTIVITY_KIND_STREAM,
 };
 
+/* Unified memory says what it does in counters; each is asked for. */
+static CUptiResult configure_unified(void)
+{
+	static const CUpti_ActivityUnifiedMemoryCounterScope scopes[] = {
+		CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES,
+		CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
+	};
+	CUpti_ActivityUnifiedMemoryCounterConfig
+		config[CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD];
+	CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
+
+	if (recording.cupti->cuptiActivityConfigureUnifiedMemoryCounter == NULL)
+		return result;
+	for (size_t scope = 0; scope < COUNT(scopes) && result != CUPTI_SUCCESS; scope++) {
+		for (uint32_t i = 0; i < COUNT(config); i++)
+			config[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
+				.scope = scopes[scope],
+				.kind = (CUpti_ActivityUnifiedMemoryCounterKind)(i + 1),
+				.enable = 1,
+			};
+		result = recording.cupti->cuptiActivityConfigureUnifiedMemoryCounter(config,
+										     COUNT(config));
+	}
+	return result;
+}
+
+/* Leave out what a program that polls an event or a stream would drown in: queries that say "not yet". */
+static CUptiResult leave_out_polling(void)
+{
+	if (recording.cupti->cuptiActivityEnableAllSyncRecords != NULL)
+		recording.cupti->cuptiActivityEnableAllSyncRecords(0);
+	return CUPTI_SUCCESS;
+}
+
 /*
  * What the device does is one switch: without records of copies, CUPTI loses those of kernels in graphs
- * (docs/cupti-notes.md, 2).  Lazy loading is told by overhead records.  What is not vital may be refused.
+ * (docs/cupti-notes.md, 2).  Lazy loading is told by overhead records.
  */
 static const struct {
 	CUpti_ActivityKind kind;
-	bool vital;
-	uint32_t trace; /* on with any of these */
-	const char *what;
+	uint32_t trace;   /* on with any of these */
+	const char *what; /* NULL: vital; else it may be refused, and this says what is missing */
+	bool waits;       /* for the driver to be initialised */
+	CUptiResult (*prepare)(void); /* before it is enabled */
 } kinds[] = {
-	{CUPTI_ACTIVITY_KIND_MEMCPY, true, GP_TRACE_GPU, "copies"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY2, true, GP_TRACE_GPU, "copies between devices"},
-	{CUPTI_ACTIVITY_KIND_MEMSET, true, GP_TRACE_GPU, "memory sets"},
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true, GP_TRACE_GPU, "kernels"},
-	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false, WHOLE_GRAPHS,
-	 "graphs as a whole, but node by node"},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, GP_TRACE_SYNC, "synchronisation"},
-	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, false, GP_TRACE_EVENT, "events"},
-	{CUPTI_ACTIVITY_KIND_JIT, false, GP_TRACE_MODULE, "compilation"},
-	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, false, GP_TRACE_MEMORY, "memory pools"},
-	{CUPTI_ACTIVITY_KIND_OVERHEAD, true, GP_TRACE_OVERHEAD | GP_TRACE_MODULE, "overhead"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY, GP_TRACE_GPU, NULL, false, NULL},
+	{CUPTI_ACTIVITY_KIND_MEMCPY2, GP_TRACE_GPU, NULL, false, NULL},
+	{CUPTI_ACTIVITY_KIND_MEMSET, GP_TRACE_GPU, NULL, false, NULL},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, GP_TRACE_GPU, NULL, false, NULL},
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WHOLE_GRAPHS, "whole graphs", false, NULL},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, GP_TRACE_SYNC | SYNCS_FOR_EVENTS, "synchronisation",
+	 false, leave_out_polling},
+	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, GP_TRACE_EVENT, "events", false, NULL},
+	{CUPTI_ACTIVITY_KIND_JIT, GP_TRACE_MODULE, "compilation", false, NULL},
+	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, GP_TRACE_MEMORY, "memory pools", false, NULL},
+	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, GP_TRACE_UNIFIED, "unified memory", true,
+	 configure_unified},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, GP_TRACE_OVERHEAD | GP_TRACE_MODULE, "overhead", false,
+	 NULL},
 };
 
 void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
@@ -66,13 +108,25 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 &&
 	    (recording.trace & GP_TRACE_GPU) != 0)
 		recording.trace |= WHOLE_GRAPHS;
+	if (cupti->version < GP_CUPTI_12_9 && (recording.trace & GP_TRACE_EVENT) != 0)
+		recording.trace |= SYNCS_FOR_EVENTS;
 }
 
 /* ---- records ---- */
 
-static bool is_asked_for(size_t row)
+static bool is_on(size_t row, uint32_t state)
 {
-	return (kinds[row].trace & recording.trace) != 0 && (recording.refused & (1u << row)) == 0;
+	return (kinds[row].trace & recording.trace) != 0 &&
+	       (recording.refused & (1u << row)) == 0 && (state & ON) != 0 &&
+	       (!kinds[row].waits || (state & DRIVER_READY) != 0);
+}
+
+static CUptiResult enable_kind(size_t row)
+{
+	CUptiResult result = kinds[row].prepare != NULL ? kinds[row].prepare() : CUPTI_SUCCESS;
+
+	return result == CUPTI_SUCCESS ? recording.cupti->cuptiActivityEnable(kinds[row].kind)
+				       : result;
 }
 
 /* Once for each kind: it is not tried again. */
@@ -82,30 +136,26 @@ static void note_refused(size_t row, CUptiResult result)
 
 	recording.cupti->cuptiGetResultString(result, &text);
 	recording.refused |= 1u << row;
-	gp_say("CUPTI does not record %s here (%s); the rest is recorded", kinds[row].what,
+	gp_say("%s: CUPTI gives no such records here (%s); the rest is recorded", kinds[row].what,
 	       text != NULL ? text : "unknown error");
 }
 
-static CUptiResult enable_kinds(void)
+static CUptiResult set_kinds(uint32_t before, uint32_t after)
 {
 	for (size_t i = 0; i < COUNT(kinds); i++) {
+		bool was = is_on(i, before), is = is_on(i, after);
 		CUptiResult result = CUPTI_SUCCESS;
 
-		if (is_asked_for(i))
-			result = recording.cupti->cuptiActivityEnable(kinds[i].kind);
-		if (result != CUPTI_SUCCESS && kinds[i].vital)
+		if (was && !is)
+			recording.cupti->cuptiActivityDisable(kinds[i].kind);
+		if (!was && is)
+			result = enable_kind(i);
+		if (result != CUPTI_SUCCESS && kinds[i].what == NULL)
 			return result;
 		if (result != CUPTI_SUCCESS)
 			note_refused(i, result);
 	}
 	return CUPTI_SUCCESS;
-}
-
-static void disable_kinds(void)
-{
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (is_asked_for(i))
-			recording.cupti->cuptiActivityDisable(kinds[i].kind);
 }
 
 /* ---- callbacks ---- */
@@ -170,15 +220,13 @@ static CUptiResult set_calls(bool on)
 
 /* ---- on and off ---- */
 
-static CUptiResult apply(bool on)
+static CUptiResult apply(uint32_t before, uint32_t after)
 {
-	CUptiResult result = CUPTI_SUCCESS;
+	CUptiResult result = set_kinds(before, after);
 
-	if (on)
-		result = enable_kinds();
-	else
-		disable_kinds();
-	return result == CUPTI_SUCCESS ? set_calls(on) : result;
+	if (result != CUPTI_SUCCESS || ((before ^ after) & ON) == 0)
+		return result;
+	return set_calls((after & ON) != 0);
 }
 
 CUptiResult gp_recording_begin(void)
@@ -193,23 +241,27 @@ CUptiResult gp_recording_begin(void)
 	if (result == CUPTI_SUCCESS)
 		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE,
 			     CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	if (result == CUPTI_SUCCESS && (recording.trace & GP_TRACE_UNIFIED) != 0)
+		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
 	return result;
 }
 
 /*
  * A thread that finds another at work leaves its wish; whoever is at work looks for one after it has finished.  The two
- * look crosswise, so all four accesses are sequentially consistent.
+ * look crosswise, so their accesses are sequentially consistent.
  */
-CUptiResult gp_recording_switch(bool on)
+static CUptiResult want(uint32_t clear, uint32_t set)
 {
 	CUptiResult result = CUPTI_SUCCESS;
+	uint32_t before = gp_load32(&recording.wanted);
 
-	gp_swap32(&recording.wanted, on);
+	while (!gp_replace32(&recording.wanted, before, (before & ~clear) | set))
+		before = gp_load32(&recording.wanted);
 	while (gp_replace32(&recording.switching, 0, 1)) {
 		uint32_t wanted = gp_load32(&recording.wanted);
 
 		if (wanted != recording.applied)
-			result = apply(wanted);
+			result = apply(recording.applied, wanted);
 		recording.applied = wanted;
 		gp_swap32(&recording.switching, 0);
 		if (gp_replace32(&recording.wanted, wanted, wanted))
@@ -218,9 +270,19 @@ CUptiResult gp_recording_switch(bool on)
 	return result;
 }
 
+CUptiResult gp_recording_switch(bool on)
+{
+	return on ? want(0, ON) : want(ON, 0);
+}
+
+void gp_recording_driver_is_ready(void)
+{
+	want(0, DRIVER_READY);
+}
+
 void gp_recording_end(void)
 {
-	disable_kinds();
+	set_kinds(ON | DRIVER_READY, 0);
 	for (size_t i = 0; i < COUNT(definitions); i++)
 		recording.cupti->cuptiActivityDisable(definitions[i]);
 }

@@ -26,6 +26,9 @@ CUptiResult gp_recording_begin(void);
  */
 CUptiResult gp_recording_switch(bool on);
 
+/* The driver has been initialised: what must wait for it is enabled, now or when the rest is.  As gp_recording_switch(). */
+void gp_recording_driver_is_ready(void);
+
 /* Disable every record, to leave CUPTI as if we had never asked.  No other thread may be switching. */
 void gp_recording_end(void);
 

@@ -334,7 +334,11 @@ static int load_libraries(void)
 
 static int subscribe(gp_session_first_context first_context)
 {
-	static const struct gp_callback_events events = {on_context_created, on_context_destroyed};
+	static const struct gp_callback_events events = {
+		gp_recording_driver_is_ready,
+		on_context_created,
+		on_context_destroyed,
+	};
 
 	session.pid = getpid();
 	session.first_context = first_context;

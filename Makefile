@@ -27,6 +27,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) '$(patsubst $(O)/%,%,$@)')
 
 COLLECTOR := $(patsubst %.c,$(O)/%.o,$(wildcard collector/*.c))
+STACKS    := $(patsubst %.c,$(O)/%.o,$(wildcard stacks/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c))
 
@@ -38,12 +39,12 @@ all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
-$(O)/collector/%.o $(O)/inject/%.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
-$(O)/libgpuprof.so: $(COLLECTOR) $(INJECT) inject/libgpuprof.map
+$(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
+$(O)/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
 	$(call say,LD)
 	$(Q)$(CC) -shared $(CFLAGS) -Wl,-soname,libgpuprof.so -Wl,--version-script=inject/libgpuprof.map \
 		-Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs -Wl,-Bsymbolic -Wl,--as-needed $(LDFLAGS) \
-		-o $@ $(COLLECTOR) $(INJECT) -ldl -lpthread
+		-o $@ $(COLLECTOR) $(STACKS) $(INJECT) -ldl -lpthread
 
 # ---- the folder through which the loader's $LIB reaches the library (report/run/library.h) ----
 # 64-bit programs of Debian, Fedora and Arch find the library there, 32-bit programs an empty one of their own class.
@@ -76,16 +77,18 @@ $(O)/%.o: %.c
 
 # ---- tests: one program per module, tests/DIR/MODULE_test.c ----
 COLLECTOR_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/collector/*_test.c))
+STACKS_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/stacks/*_test.c))
 INJECT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/inject/*_test.c))
 REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/report/*/*_test.c))
-UNIT_TESTS       = $(COLLECTOR_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
+UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
 
 $(O)/tests/%_test: tests/%_test.c
 	@mkdir -p $(@D)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
 $(COLLECTOR_TESTS): $(COLLECTOR)
-$(INJECT_TESTS): $(COLLECTOR) $(filter-out $(O)/inject/init.o,$(INJECT))
+$(STACKS_TESTS): $(COLLECTOR) $(STACKS)
+$(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/init.o,$(INJECT))
 $(REPORT_TESTS): $(filter-out $(O)/report/main.o,$(REPORT))
 $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 
@@ -136,7 +139,7 @@ unit-programs: $(UNIT_TESTS)
 
 # ---- what needs no build but tells a lot ----
 .PHONY: unit-programs format-check script-check tidy
-SOURCES = $(shell find bench collector include inject report tests -name '*.[ch]')
+SOURCES = $(shell find bench collector include inject report stacks tests -name '*.[ch]')
 SCRIPTS = gpuprof-run .ci/run tests/deps tests/demo $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
@@ -151,7 +154,7 @@ script-check:
 	$(Q)shellcheck $(SCRIPTS)
 # What is delivered; .clang-tidy has the checks.
 tidy:
-	$(Q)find collector inject report -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
+	$(Q)find collector inject report stacks -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null' tidy
 
 # What a record costs, without a GPU.

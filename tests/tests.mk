@@ -20,3 +20,36 @@ fuzz: $(O)/tests/fuzz/trace_fuzz
 	$(Q)mkdir -p $(O)/tests/fuzz/corpus
 	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -print_final_stats=1 \
 		-artifact_prefix=$(O)/tests/fuzz/ $(O)/tests/fuzz/corpus
+
+# ---- programs that are hard on an unwinder: tests/stacks/adversary.py writes them, the same ones each time ----
+# name, compiler, options; the last of each is clang's where there is one
+ADVERSARY   := $(O)/tests/stacks/adversary
+OTHER_CC    := $(if $(shell command -v clang),clang -O2,gcc -Os)
+OTHER_CXX   := $(if $(shell command -v clang++),clang++ -O2,g++ -Os)
+ADVERSARIES := $(patsubst %,$(ADVERSARY)/%.o,c_o0 c_o1 c_o2 c_o3 c_fp c_other cpp_o0 cpp_o2 cpp_other)
+
+$(ADVERSARY)/c_%.c: tests/stacks/adversary.py
+	@mkdir -p $(@D)
+	$(Q)$< c c_$* 30 $$(printf %s $* | cksum | cut -d' ' -f1) > $@
+$(ADVERSARY)/cpp_%.cpp: tests/stacks/adversary.py
+	@mkdir -p $(@D)
+	$(Q)$< cpp cpp_$* 30 $$(printf %s $* | cksum | cut -d' ' -f1) > $@
+$(ADVERSARY)/c_o0.o:      COMPILE := gcc -O0
+$(ADVERSARY)/c_o1.o:      COMPILE := gcc -O1
+$(ADVERSARY)/c_o2.o:      COMPILE := gcc -O2
+$(ADVERSARY)/c_o3.o:      COMPILE := gcc -O3
+$(ADVERSARY)/c_fp.o:      COMPILE := gcc -O2 -fno-omit-frame-pointer
+$(ADVERSARY)/c_other.o:   COMPILE := $(OTHER_CC)
+$(ADVERSARY)/cpp_o0.o:    COMPILE := g++ -O0
+$(ADVERSARY)/cpp_o2.o:    COMPILE := g++ -O2
+$(ADVERSARY)/cpp_other.o: COMPILE := $(OTHER_CXX)
+# Which functions exist is the generator's affair, what is unused among them, too: no warnings.
+$(ADVERSARY)/c_%.o: $(ADVERSARY)/c_%.c tests/stacks/adversary.h
+	$(call say,CC)
+	$(Q)$(COMPILE) -fexceptions -I. -w -c -o $@ $<
+$(ADVERSARY)/cpp_%.o: $(ADVERSARY)/cpp_%.cpp tests/stacks/adversary.h
+	$(call say,CXX)
+	$(Q)$(COMPILE) -I. -w -c -o $@ $<
+
+$(O)/tests/stacks/walk_test: $(ADVERSARIES)
+$(O)/tests/stacks/walk_test: TEST_LIBS = -lunwind -lstdc++

@@ -1,0 +1,50 @@
+/*
+ * cfi: what a module's .eh_frame says of one address: where its caller's frame begins and where the registers of its
+ * caller are kept.
+ *
+ * x86-64's numbers of registers.  Reads the mapped sections of a module that is in use (the caller executes in it), needs no
+ * memory, takes no lock.  Any thread.
+ */
+#ifndef STACKS_CFI_H
+#define STACKS_CFI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GP_REGISTER_RBP 6u
+#define GP_REGISTER_RSP 7u
+#define GP_REGISTER_RA  16u /* the return address */
+#define GP_REGISTERS    17u
+
+enum gp_cfi_how {
+	GP_CFI_SAME =
+		0, /* the caller's value is in the register still; also where nothing is said */
+	GP_CFI_AT_OFFSET,     /* in memory at CFA + offset */
+	GP_CFI_AT_EXPRESSION, /* in memory at what the expression yields */
+	GP_CFI_UNDEFINED,     /* nowhere; of the return address: there is no caller */
+	GP_CFI_OTHER,
+};
+
+struct gp_cfi_column {
+	uint8_t how; /* enum gp_cfi_how */
+	uint8_t expression_bytes;
+	int32_t offset;
+	const uint8_t *expression; /* DWARF operations */
+};
+
+struct gp_cfi_row {
+	struct gp_cfi_column columns[GP_REGISTERS];
+	struct gp_cfi_column
+		cfa; /* AT_OFFSET: register cfa_register + offset; AT_EXPRESSION: its value */
+	uint32_t cfa_register;
+	bool is_signal;      /* the frame below a signal handler */
+	uint64_t code_start; /* of the function's description */
+};
+
+/*
+ * The row for the instruction at `pc`.  header: the module's .eh_frame_hdr.  False: no description covers pc, or it is written in a form
+ * that no compiler in use emits.
+ */
+bool gp_cfi_find(const uint8_t *header, uint64_t pc, struct gp_cfi_row *row);
+
+#endif

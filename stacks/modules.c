@@ -1,0 +1,422 @@
+#include "stacks/modules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "collector/sys.h"
+#include "stacks/lock.h"
+#include "stacks/memory.h"
+
+#define MAPPINGS     4096u
+#define IDS          16384u /* fit the 16 bits of a rule */
+#define PATH_BYTES   4096u
+#define OWN_MAPPINGS 8u /* of one module that are told */
+
+/* What the loader counts: modules that came, modules that went. */
+struct turn {
+	uint64_t added;
+	uint64_t removed;
+};
+
+struct list {
+	struct turn turn;
+	uint32_t count;
+	struct gp_module mappings[MAPPINGS];
+};
+
+static struct list known;
+static uint32_t lock; /* of `known` and `last_id` */
+static uint32_t last_id;
+static uint32_t epoch;
+static bool
+	met_stranger; /* somebody asked for an address in no module: one may come to lie there */
+static uint8_t flags[IDS];
+static uint8_t was_asked[IDS];
+
+/* ---- what the loader says ---- */
+
+static int read_turn(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	struct turn *turn = user;
+
+	(void)bytes;
+	*turn = (struct turn){info->dlpi_adds, info->dlpi_subs};
+	return 1;
+}
+
+static struct turn current_turn(void)
+{
+	struct turn turn = {0, 0};
+
+	dl_iterate_phdr(read_turn, &turn);
+	return turn;
+}
+
+static const ElfW(Phdr) *
+	find_header(const ElfW(Phdr) * headers, uint32_t count, uint32_t type, uint32_t from)
+{
+	for (uint32_t i = from; i < count; i++)
+		if (headers[i].p_type == type)
+			return &headers[i];
+	return NULL;
+}
+
+/* The build-id in one segment of notes, or NULL. */
+static const uint8_t *search_notes(const uint8_t *at, uint64_t bytes, uint32_t *id_bytes)
+{
+	const uint8_t *end = at + bytes;
+
+	while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
+		uint64_t name_bytes = (note->n_namesz + 3u) & ~(uint64_t)3;
+		uint64_t text_bytes = (note->n_descsz + 3u) & ~(uint64_t)3;
+
+		if ((size_t)(end - at) - sizeof(*note) < name_bytes + text_bytes)
+			break;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+		    memcmp(note + 1, "GNU", 4) == 0) {
+			*id_bytes = note->n_descsz;
+			return (const uint8_t *)(note + 1) + 4;
+		}
+		at += sizeof(*note) + name_bytes + text_bytes;
+	}
+	return NULL;
+}
+
+static const uint8_t *find_build_id(const struct gp_module *module, uint32_t *bytes)
+{
+	const ElfW(Phdr) *header = module->headers;
+
+	for (uint32_t i = 0; i < module->header_count; i++, header++) {
+		const uint8_t *id = NULL;
+
+		if (header->p_type == PT_NOTE)
+			id = search_notes((const uint8_t *)(module->bias + header->p_vaddr),
+					  header->p_memsz, bytes);
+		if (id != NULL)
+			return id;
+	}
+	*bytes = 0;
+	return NULL;
+}
+
+static uint64_t add_to_hash(uint64_t hash, const void *data, size_t bytes)
+{
+	const uint8_t *at = data;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ at[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static uint64_t identity_of(const struct gp_module *module)
+{
+	uint32_t bytes;
+	const uint8_t *build_id = find_build_id(module, &bytes);
+	uint64_t hash = add_to_hash(0xcbf29ce484222325u, &module->bias, sizeof(module->bias));
+
+	hash = add_to_hash(hash, module->path, strlen(module->path));
+	return bytes != 0 ? add_to_hash(hash, build_id, bytes) : hash;
+}
+
+/* With the loader's lock held: nothing but memory is touched. */
+static int gather(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	struct list *list = user;
+	struct gp_module module = {.bias = info->dlpi_addr,
+				   .path = info->dlpi_name != NULL ? info->dlpi_name : "",
+				   .headers = info->dlpi_phdr,
+				   .header_count = info->dlpi_phnum};
+	const ElfW(Phdr) *unwind =
+		find_header(module.headers, module.header_count, PT_GNU_EH_FRAME, 0);
+
+	(void)bytes;
+	list->turn = (struct turn){info->dlpi_adds, info->dlpi_subs};
+	if (unwind != NULL)
+		module.unwind = (const uint8_t *)(module.bias + unwind->p_vaddr);
+	module.identity = identity_of(&module);
+	for (uint32_t i = 0; i < module.header_count && list->count < MAPPINGS; i++) {
+		const ElfW(Phdr) *header = &module.headers[i];
+
+		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+			continue;
+		module.start = module.bias + header->p_vaddr;
+		module.end = module.start + header->p_memsz;
+		list->mappings[list->count++] = module;
+	}
+	return 0;
+}
+
+/* ---- the list ---- */
+
+static bool is_same(const struct gp_module *a, const struct gp_module *b)
+{
+	return a->identity == b->identity && a->bias == b->bias;
+}
+
+/* A module that stayed keeps its id; the mappings of one module follow each other. */
+static uint32_t id_for(const struct list *list, uint32_t at)
+{
+	const struct gp_module *module = &list->mappings[at];
+
+	if (at > 0 && is_same(module, &list->mappings[at - 1]))
+		return list->mappings[at - 1].id;
+	for (uint32_t i = 0; i < known.count; i++)
+		if (is_same(module, &known.mappings[i]))
+			return known.mappings[i].id;
+	return last_id + 1 < IDS ? ++last_id : 0;
+}
+
+/* What was said of an address since `known` was taken may be wrong by now. */
+static bool is_stale(struct turn turn)
+{
+	return known.count != 0 && (turn.removed != known.turn.removed ||
+				    (met_stranger && turn.added != known.turn.added));
+}
+
+static void adopt(struct list *list)
+{
+	bool is_older =
+		list->turn.added < known.turn.added || list->turn.removed < known.turn.removed;
+
+	if (is_older)
+		return;
+	for (uint32_t i = 0; i < list->count; i++)
+		list->mappings[i].id = id_for(list, i);
+	if (is_stale(list->turn)) {
+		gp_store32_release(&epoch, gp_load32(&epoch) + 1);
+		met_stranger = false;
+	}
+	known.turn = list->turn;
+	known.count = list->count;
+	memcpy(known.mappings, list->mappings, list->count * sizeof(list->mappings[0]));
+}
+
+static void refresh(void)
+{
+	struct list *list = gp_memory_map(sizeof(*list));
+
+	if (list == NULL)
+		return;
+	dl_iterate_phdr(gather, list);
+	gp_lock(&lock);
+	adopt(list);
+	gp_unlock(&lock);
+	gp_sys_unmap(list, sizeof(*list));
+}
+
+static bool is_current(void)
+{
+	struct turn turn = current_turn();
+	bool current;
+
+	gp_lock(&lock);
+	current = turn.added == known.turn.added && turn.removed == known.turn.removed;
+	gp_unlock(&lock);
+	return current;
+}
+
+/* ---- telling the trace ---- */
+
+/* The program's own file, and names relative to the folder that was current, get a whole path. */
+static uint32_t whole_path(const char *path, char text[PATH_BYTES])
+{
+	ssize_t length = 0;
+
+	if (path[0] == '\0') {
+		length = gp_sys_read_link("/proc/self/exe", text, PATH_BYTES);
+		return length > 0 ? (uint32_t)length : 0;
+	}
+	if (path[0] != '/' && strchr(path, '/') != NULL) {
+		length = gp_sys_directory(text, PATH_BYTES);
+		length = length > 0 ? (ssize_t)strnlen(text, (size_t)length) : 0;
+		text[length++] = '/';
+	}
+	size_t bytes = strnlen(path, PATH_BYTES - (size_t)length);
+
+	memcpy(text + length, path, bytes);
+	return (uint32_t)length + (uint32_t)bytes;
+}
+
+static uint32_t flags_of(const char *path, uint32_t length)
+{
+	static const struct {
+		const char *prefix;
+		enum gp_module_flag flag;
+	} rows[] = {
+		{"libgpuprof.so", GP_MODULE_BELOW}, {"libcupti.so", GP_MODULE_BELOW},
+		{"libcuda.so", GP_MODULE_BELOW},    {"libcudart", GP_MODULE_BELOW},
+		{"libpython", GP_MODULE_PYTHON},    {"python", GP_MODULE_PYTHON},
+	};
+	uint32_t base = length;
+
+	while (base > 0 && path[base - 1] != '/')
+		base--;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t bytes = strlen(rows[i].prefix);
+
+		if (length - base >= bytes && memcmp(path + base, rows[i].prefix, bytes) == 0)
+			return rows[i].flag;
+	}
+	return 0;
+}
+
+static void tell_mapping(const struct gp_module *mapping)
+{
+	struct gp_record_module record = {
+		.kind = GP_RECORD_MODULE,
+		.slots = sizeof(record) / GP_SLOT_BYTES,
+		.id = mapping->id,
+		.start_address = mapping->start,
+		.end_address = mapping->end,
+		.bias = mapping->bias,
+		.ticks = gp_clock_ticks(),
+	};
+	uint32_t bytes;
+	const uint8_t *build_id = find_build_id(mapping, &bytes);
+
+	if (bytes > sizeof(record.build_id))
+		bytes = sizeof(record.build_id);
+	if (bytes != 0)
+		memcpy(record.build_id, build_id, bytes);
+	record.build_id_bytes = (uint8_t)bytes;
+	gp_emit((const struct gp_record *)&record);
+}
+
+static uint32_t copy_mappings(uint32_t id, struct gp_module own[OWN_MAPPINGS])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < known.count && count < OWN_MAPPINGS; i++)
+		if (known.mappings[i].id == id)
+			own[count++] = known.mappings[i];
+	return count;
+}
+
+/* The caller executes in the module: path and headers stay. */
+static void introduce(const struct gp_module *module)
+{
+	struct gp_module own[OWN_MAPPINGS];
+	char path[PATH_BYTES];
+	uint32_t path_bytes = whole_path(module->path, path);
+
+	__atomic_store_n(&flags[module->id], (uint8_t)flags_of(path, path_bytes), __ATOMIC_RELAXED);
+	gp_emit_string(GP_STRING_MODULE, module->id, 0, path, path_bytes);
+	gp_lock(&lock);
+	uint32_t count = copy_mappings(module->id, own);
+
+	gp_unlock(&lock);
+	for (uint32_t i = 0; i < count; i++)
+		tell_mapping(&own[i]);
+}
+
+/* ---- asking ---- */
+
+static bool look_up(uint64_t pc, struct gp_module *module)
+{
+	for (uint32_t i = 0; i < known.count; i++) {
+		if (pc < known.mappings[i].start || pc >= known.mappings[i].end)
+			continue;
+		*module = known.mappings[i];
+		return true;
+	}
+	return false;
+}
+
+bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first)
+{
+	*is_first = false;
+	if (!is_current())
+		refresh();
+	gp_lock(&lock);
+	bool found = look_up(pc, module);
+
+	met_stranger |= !found;
+	if (found && module->id != 0 && !was_asked[module->id]) {
+		was_asked[module->id] = 1;
+		*is_first = true;
+	}
+	gp_unlock(&lock);
+	if (*is_first)
+		introduce(module);
+	return found;
+}
+
+void gp_modules_poll(void)
+{
+	struct turn turn = current_turn();
+
+	gp_lock(&lock);
+	bool stale = is_stale(turn);
+
+	gp_unlock(&lock);
+	if (stale)
+		refresh();
+}
+
+uint32_t gp_modules_epoch(void)
+{
+	return gp_load32_acquire(&epoch);
+}
+
+uint32_t gp_modules_flags(uint32_t id)
+{
+	return id < IDS ? __atomic_load_n(&flags[id], __ATOMIC_RELAXED) : 0;
+}
+
+/* ---- symbols ---- */
+
+/* The loader has made most of these addresses; in what it could not write they are relative still. */
+static uint64_t dynamic_address(const struct gp_module *module, ElfW(Sxword) tag)
+{
+	const ElfW(Phdr) *header =
+		find_header(module->headers, module->header_count, PT_DYNAMIC, 0);
+	const ElfW(Dyn) *entry = NULL;
+
+	if (header != NULL)
+		entry = (const ElfW(Dyn) *)(module->bias + header->p_vaddr);
+	for (; entry != NULL && entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == tag)
+			return entry->d_un.d_ptr < module->bias ? entry->d_un.d_ptr + module->bias
+								: entry->d_un.d_ptr;
+	return 0;
+}
+
+static uint32_t gnu_hash(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name != '\0'; name++)
+		hash = hash * 33 + (uint8_t)*name;
+	return hash;
+}
+
+uint64_t gp_modules_symbol(const struct gp_module *module, const char *name, uint64_t *bytes)
+{
+	const uint32_t *table = (const uint32_t *)dynamic_address(module, DT_GNU_HASH);
+	const ElfW(Sym) *symbols = (const ElfW(Sym) *)dynamic_address(module, DT_SYMTAB);
+	const char *names = (const char *)dynamic_address(module, DT_STRTAB);
+	uint32_t hash = gnu_hash(name);
+
+	if (table == NULL || symbols == NULL || names == NULL || table[0] == 0)
+		return 0;
+	uint32_t bucket_count = table[0], first = table[1], filter_words = table[2];
+	const uint32_t *buckets = (const uint32_t *)((const uint64_t *)(table + 4) + filter_words);
+	const uint32_t *chain = buckets + bucket_count;
+	uint32_t at = buckets[hash % bucket_count];
+
+	for (; at >= first && at != 0; at++) {
+		const ElfW(Sym) *symbol = &symbols[at];
+
+		if ((chain[at - first] | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
+		    strcmp(names + symbol->st_name, name) == 0) {
+			*bytes = symbol->st_size;
+			return module->bias + symbol->st_value;
+		}
+		if (chain[at - first] & 1)
+			break;
+	}
+	return 0;
+}

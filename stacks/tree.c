@@ -1,0 +1,128 @@
+#include "stacks/tree.h"
+
+#include <errno.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "stacks/memory.h"
+
+#define NODE_LIMIT  (1u << 21)
+#define INDEX_BITS  22u
+#define INDEX_LIMIT (1u << INDEX_BITS) /* half empty at worst: searches end */
+
+static struct gp_node *nodes;    /* by id; 0 is nobody */
+static uint32_t *index_of_nodes; /* atomic; ids by hash, 0 = free */
+static uint32_t *was_told;       /* atomic; a bit a node */
+static uint32_t last_id;
+
+int gp_tree_init(void)
+{
+	nodes = gp_memory_map(NODE_LIMIT * sizeof(*nodes));
+	index_of_nodes = gp_memory_map(INDEX_LIMIT * sizeof(*index_of_nodes));
+	was_told = gp_memory_map(NODE_LIMIT / 8);
+	return nodes != NULL && index_of_nodes != NULL && was_told != NULL ? 0 : -ENOMEM;
+}
+
+static uint32_t place_of(const struct gp_node *node)
+{
+	uint64_t hash = (node->what ^ (uint64_t)node->origin << 40) * 0x9e3779b97f4a7c15u;
+
+	hash = (hash ^ (hash >> 32) ^ node->parent) * 0xff51afd7ed558ccdu;
+	return (uint32_t)(hash >> (64 - INDEX_BITS));
+}
+
+static bool is_same(const struct gp_node *a, const struct gp_node *b)
+{
+	return a->parent == b->parent && a->what == b->what && a->origin == b->origin;
+}
+
+/* A new id for the node, or 0.  The counter never wraps: it stays at the limit. */
+static uint32_t add(const struct gp_node *node)
+{
+	if (gp_load32(&last_id) >= NODE_LIMIT - 1)
+		return 0;
+	uint32_t id = gp_add32(&last_id, 1) + 1;
+
+	if (id >= NODE_LIMIT) {
+		gp_store32(&last_id, NODE_LIMIT - 1);
+		return 0;
+	}
+	nodes[id] = *node;
+	return id;
+}
+
+/* The node's id; where two threads add the same one at once, the id of the loser is never used. */
+static uint32_t find_or_add(const struct gp_node *node)
+{
+	uint32_t own = 0;
+
+	for (uint32_t at = place_of(node);; at = (at + 1) & (INDEX_LIMIT - 1)) {
+		uint32_t id = gp_load32_acquire(&index_of_nodes[at]);
+
+		if (id == 0) {
+			own = own != 0 ? own : add(node);
+			if (own == 0)
+				return GP_NO_NODE;
+			if (gp_replace32(&index_of_nodes[at], 0, own))
+				return own;
+			id = gp_load32_acquire(&index_of_nodes[at]);
+		}
+		if (is_same(&nodes[id], node))
+			return id;
+	}
+}
+
+uint32_t gp_tree_child(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address)
+{
+	struct gp_node node = {parent, origin, address | (uint64_t)kind << 56};
+
+	return parent != GP_NO_NODE ? find_or_add(&node) : GP_NO_NODE;
+}
+
+uint32_t gp_tree_single(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address)
+{
+	struct gp_node node = {parent, origin, address | (uint64_t)kind << 56};
+	uint32_t id = parent != GP_NO_NODE ? add(&node) : 0;
+
+	return id != 0 ? id : GP_NO_NODE;
+}
+
+const struct gp_node *gp_tree_node(uint32_t id)
+{
+	return &nodes[id];
+}
+
+static bool is_told(uint32_t id)
+{
+	return gp_load32(&was_told[id / 32]) >> (id % 32) & 1;
+}
+
+static void tell_one(uint32_t id)
+{
+	const struct gp_node *node = &nodes[id];
+	struct gp_record_frame frame = {
+		.kind = GP_RECORD_FRAME,
+		.slots = sizeof(frame) / GP_SLOT_BYTES,
+		.frame_kind = (uint16_t)GP_NODE_KIND(node),
+		.id = id,
+		.parent_id = node->parent,
+		.origin_id = node->origin,
+		.address = GP_NODE_ADDRESS(node),
+	};
+
+	if (gp_emit((const struct gp_record *)&frame))
+		__atomic_fetch_or(&was_told[id / 32], 1u << (id % 32), __ATOMIC_RELAXED);
+}
+
+void gp_tree_tell(uint32_t id)
+{
+	uint32_t untold[2 * GP_STACK_DEPTH +
+			2]; /* both kinds of frames, and what is said of a cut */
+	uint32_t count = 0;
+
+	for (; id != 0 && !is_told(id) && count < sizeof(untold) / sizeof(untold[0]);
+	     id = nodes[id].parent)
+		untold[count++] = id;
+	while (count > 0)
+		tell_one(untold[--count]);
+}

@@ -1,0 +1,45 @@
+/*
+ * tree: ids for call stacks.  A stack is the id of its innermost frame; a frame is a node under its caller's.
+ *
+ * One tree for all threads, without locks; nodes stay for the life of the process.  Bounded: when it is full, new stacks have no id.
+ * A node becomes a GP_RECORD_FRAME only when a stack that a record carries needs it.
+ */
+#ifndef STACKS_TREE_H
+#define STACKS_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpuprof/record.h"
+
+/* Most frames of one stack: longer ones keep the innermost and have a GP_FRAME_CUT outside of them. */
+#define GP_STACK_DEPTH 512u
+
+struct gp_node {
+	uint32_t parent; /* 0 = none */
+	uint32_t origin; /* as gp_record_frame.origin_id */
+	uint64_t what;   /* the address, and the kind in the highest byte */
+};
+
+#define GP_NODE_ADDRESS(node) ((node)->what & 0xffffffffffffffu)
+#define GP_NODE_KIND(node)    ((uint32_t)((node)->what >> 56)) /* enum gp_frame_kind, or one of ours */
+
+/* In place of an id: the tree is full. */
+#define GP_NO_NODE UINT32_MAX
+
+/* Once.  0 or -ENOMEM. */
+int gp_tree_init(void);
+
+/* The id of a frame under its caller's.  GP_NO_NODE: the tree is full, or the parent is GP_NO_NODE. */
+uint32_t gp_tree_child(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address);
+
+/* A node that no other frame shares. */
+uint32_t gp_tree_single(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address);
+
+/* As given to gp_tree_child(). */
+const struct gp_node *gp_tree_node(uint32_t id);
+
+/* Emit the frames of a stack that were not emitted yet, callers first. */
+void gp_tree_tell(uint32_t id);
+
+#endif

@@ -1,0 +1,305 @@
+#include "stacks/walk.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "collector/sys.h"
+#include "stacks/modules.h"
+#include "stacks/rules.h"
+
+#define WORD             8u
+#define LEAST_PC         4096u
+#define MOST_STACK_BYTES ((uint64_t)1 << 30) /* farther from its end, it is another stack */
+#define MOST_FRAME_BYTES ((uint64_t)8 << 20)
+#define UCONTEXT_RBP     120u /* where the kernel puts a register, from the ucontext on */
+#define UCONTEXT_RSP     160u
+#define UCONTEXT_RIP     168u
+
+#define NO_EPOCH UINT32_MAX /* what was remembered is not to be used */
+
+enum outcome { CONTINUES, ENDED, STOPPED };
+
+static enum gp_rule_kind kind_of(const struct gp_frame *frame)
+{
+	return gp_rule_kind(frame->rule);
+}
+
+static uint64_t word_at(uint64_t address)
+{
+	return *(const uint64_t *)address;
+}
+
+/* Where a frame, which ends at cfa, keeps its caller's rbp. */
+static uint64_t saved_bp(const struct gp_frame *frame, uint64_t cfa)
+{
+	return cfa + (uint64_t)gp_rule_saved(frame->rule) * WORD;
+}
+
+/* Above all frames of the thread: the random bytes that the kernel gives the program, or the thread's own data, which the C library
+ * puts at the end of its stack. */
+void gp_walk_init(struct gp_walk *walk)
+{
+	bool is_first_thread = gp_sys_thread_id() == gp_sys_process_id();
+
+	walk->high = is_first_thread ? getauxval(AT_RANDOM) : (uint64_t)pthread_self();
+}
+
+/* ---- one step ---- */
+
+/* A frame lies above the one before it and is not absurdly large; on the thread's own stack it ends before that does. */
+static bool is_plausible(const struct gp_walk *walk, uint64_t sp, uint64_t cfa)
+{
+	bool is_own = sp < walk->high && walk->high - sp < MOST_STACK_BYTES;
+
+	return cfa > sp && cfa % WORD == 0 && cfa - sp <= MOST_FRAME_BYTES &&
+	       (!is_own || cfa <= walk->high);
+}
+
+static enum outcome step_signal(const struct gp_frame *own, struct gp_frame *caller)
+{
+	caller->pc =
+		word_at(own->sp + UCONTEXT_RIP) + 1; /* no call before it: the instruction itself */
+	caller->sp = word_at(own->sp + UCONTEXT_RSP);
+	caller->bp = word_at(own->sp + UCONTEXT_RBP);
+	return caller->sp % WORD == 0 && caller->sp >= LEAST_PC ? CONTINUES : STOPPED;
+}
+
+static enum outcome step_regular(const struct gp_walk *walk, const struct gp_frame *own,
+				 int64_t offset, struct gp_frame *caller)
+{
+	uint64_t base = kind_of(own) == GP_RULE_SP ? own->sp : own->bp;
+	uint64_t cfa = base + (uint64_t)offset * WORD;
+
+	if (kind_of(own) == GP_RULE_REALIGNED) {
+		if (!is_plausible(walk, own->sp, own->bp + WORD))
+			return STOPPED;
+		cfa = word_at(cfa);
+	}
+	if (!is_plausible(walk, own->sp, cfa))
+		return STOPPED;
+	caller->sp = cfa;
+	caller->pc = word_at(cfa - WORD);
+	caller->bp = own->bp;
+	if (kind_of(own) == GP_RULE_REALIGNED)
+		caller->bp = word_at(own->bp);
+	else if (gp_rule_saved(own->rule) != 0)
+		caller->bp = word_at(saved_bp(own, cfa));
+	return caller->pc >= LEAST_PC ? CONTINUES : ENDED;
+}
+
+/* From a frame, whose rule is known, to its caller's, but for the caller's rule. */
+static enum outcome step(const struct gp_walk *walk, const struct gp_frame *own, uint64_t rule,
+			 struct gp_frame *caller)
+{
+	switch (kind_of(own)) {
+	case GP_RULE_SP:
+	case GP_RULE_BP:
+	case GP_RULE_REALIGNED:
+		return step_regular(walk, own, gp_rule_offset(rule), caller);
+	case GP_RULE_SIGNAL:
+		return step_signal(own, caller);
+	case GP_RULE_END:
+		return ENDED;
+	default:
+		return STOPPED;
+	}
+}
+
+/* ---- the last walk ---- */
+
+static bool is_same_state(const struct gp_frame *a, const struct gp_frame *b)
+{
+	return a->pc == b->pc && a->sp == b->sp && a->bp == b->bp;
+}
+
+static bool is_simple(const struct gp_frame *frame)
+{
+	return kind_of(frame) <= GP_RULE_BP;
+}
+
+/* The outermost frame whose state holds, if that of frames[at] does. */
+static uint32_t validate(const struct gp_walk *walk, uint32_t at)
+{
+	const struct gp_frame *own = &walk->frames[at];
+
+	for (; at > 0 && is_simple(own); at--, own--) {
+		const struct gp_frame *caller = own - 1;
+
+		if (word_at(caller->sp - WORD) != caller->pc)
+			break;
+		if (gp_rule_saved(own->rule) != 0 &&
+		    word_at(saved_bp(own, caller->sp)) != caller->bp)
+			break;
+	}
+	return at;
+}
+
+/* Whether the walk that ended at frames[0] must end there again. */
+static bool is_final(const struct gp_walk *walk)
+{
+	return kind_of(&walk->frames[0]) == GP_RULE_END;
+}
+
+/* ---- ids ---- */
+
+static uint32_t module_of(const struct gp_frame *frame)
+{
+	return gp_rule_module(frame->rule);
+}
+
+/* Put the new frames, innermost first, on top of the `kept` outermost ones of the last walk. */
+static void rebuild(struct gp_walk *walk, uint32_t kept)
+{
+	uint32_t parent = kept > 0 ? walk->frames[kept - 1].id : walk->root;
+
+	for (uint32_t i = walk->fresh_count; i > 0; i--) {
+		struct gp_frame *frame = &walk->frames[kept++];
+
+		*frame = walk->fresh[i - 1];
+		frame->id = gp_tree_child(parent, GP_FRAME_NATIVE, module_of(frame), frame->pc);
+		parent = frame->id;
+	}
+	walk->count = kept;
+}
+
+/* What the outermost frame hangs on. */
+static void set_root(struct gp_walk *walk, enum outcome outcome)
+{
+	const struct gp_frame *outermost = &walk->fresh[walk->fresh_count - 1];
+
+	walk->root = 0;
+	if (outcome == CONTINUES)
+		walk->root = gp_tree_child(0, GP_FRAME_CUT, 0, 0);
+	else if (outcome == STOPPED)
+		walk->root = gp_tree_child(0, GP_FRAME_STUCK, module_of(outermost), outermost->pc);
+}
+
+/* ---- walking ---- */
+
+/* Without memory.  The frame to begin with is fresh[0]. */
+static void walk_whole(struct gp_walk *walk)
+{
+	enum outcome outcome = CONTINUES;
+
+	walk->fresh_count = 0;
+	for (;;) {
+		struct gp_frame *own = &walk->fresh[walk->fresh_count++];
+		uint64_t rule = gp_rules_find(own->pc);
+
+		own->rule = (uint32_t)rule;
+		walk->stepped++;
+		if (kind_of(own) == GP_RULE_END)
+			outcome = ENDED;
+		if (outcome == ENDED || walk->fresh_count == GP_STACK_DEPTH)
+			break;
+		outcome = step(walk, own, rule, own + 1);
+		if (outcome != CONTINUES)
+			break;
+	}
+	set_root(walk, outcome);
+	rebuild(walk, 0);
+}
+
+/* Frames at - 1 to `last` of the last walk hold: take them over, to be hung on other callers. */
+static bool take_over(struct gp_walk *walk, uint32_t at, uint32_t last)
+{
+	if (walk->fresh_count + (at - last) >= GP_STACK_DEPTH)
+		return false;
+	while (at > last)
+		walk->fresh[walk->fresh_count++] = walk->frames[--at];
+	return true;
+}
+
+/* All frames of the last walk from at - 1 on hold: is its end the end of this one? */
+static bool ends_as_before(struct gp_walk *walk, uint32_t at)
+{
+	const struct gp_frame *outermost = &walk->frames[0];
+	struct gp_frame beyond;
+
+	if (is_final(walk))
+		return walk->fresh_count + at <= GP_STACK_DEPTH;
+	enum outcome outcome = step(walk, outermost, gp_rules_find(outermost->pc), &beyond);
+
+	if (outcome == CONTINUES) /* it was cut, and is the very same */
+		return walk->count == GP_STACK_DEPTH && at == walk->count;
+	return walk->fresh_count + at < GP_STACK_DEPTH && (outcome == ENDED) == (walk->root == 0);
+}
+
+static bool finish(struct gp_walk *walk, enum outcome outcome)
+{
+	set_root(walk, outcome);
+	rebuild(walk, 0);
+	return true;
+}
+
+/* False: only a walk without memory can tell. */
+static bool walk_by_memory(struct gp_walk *walk)
+{
+	uint32_t at = walk->count;
+
+	walk->fresh_count = 0;
+	for (;;) {
+		struct gp_frame *own = &walk->fresh[walk->fresh_count];
+
+		while (at > 0 && walk->frames[at - 1].sp < own->sp)
+			at--; /* dead, or of another way to here */
+		if (at > 0 && is_same_state(&walk->frames[at - 1], own)) {
+			uint32_t last = validate(walk, at - 1);
+
+			walk->validated += at - last;
+			if (last == 0 && ends_as_before(walk, at)) {
+				rebuild(walk, at);
+				return true;
+			}
+			if (last == 0 || !take_over(walk, at, last))
+				return false;
+			at = last;
+			own = &walk->fresh[walk->fresh_count - 1];
+		} else {
+			walk->fresh_count++;
+		}
+		if (walk->fresh_count == GP_STACK_DEPTH)
+			return false;
+		uint64_t rule = gp_rules_find(own->pc);
+
+		own->rule = (uint32_t)rule;
+		walk->stepped++;
+		enum outcome outcome = step(walk, own, rule, own + 1);
+
+		if (outcome != CONTINUES)
+			return finish(walk, outcome);
+	}
+}
+
+/* From a signal's own stack the way may lead down: such a walk does not serve the next. */
+static bool is_ascending(const struct gp_walk *walk)
+{
+	for (uint32_t i = 1; i < walk->fresh_count; i++)
+		if (walk->fresh[i].sp < walk->fresh[i - 1].sp)
+			return false;
+	return true;
+}
+
+static void follow_modules(struct gp_walk *walk)
+{
+	uint32_t epoch = gp_modules_epoch();
+
+	if (walk->epoch == epoch && walk->count != 0)
+		return;
+	gp_rules_follow(epoch);
+	walk->epoch = epoch;
+	walk->count = 0;
+}
+
+uint32_t gp_walk(struct gp_walk *walk, struct gp_place place)
+{
+	follow_modules(walk);
+	walk->fresh[0] = (struct gp_frame){.pc = place.pc, .sp = place.sp, .bp = place.bp};
+	if (walk->count == 0 || !walk_by_memory(walk))
+		walk_whole(walk);
+
+	if (!is_ascending(walk))
+		walk->epoch = NO_EPOCH;
+	return walk->frames[walk->count - 1].id;
+}

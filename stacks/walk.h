@@ -1,0 +1,64 @@
+/*
+ * walk: the native call stack of the calling thread, exact and fast.
+ *
+ * A walk goes from frame to frame by the rules of stacks/rules.h.  Each step depends on the state (pc, sp, rbp) and on what it
+ * reads: the slot of the return address, and that of the saved rbp.  So a thread keeps its last walk: where a frame has the same state
+ * as then, and the slots hold what they held, the caller has the same state as then, too, and so on outwards until a slot
+ * differs; from there on the walk goes step by step, until it meets a frame of the last walk again.  What comes out is what a walk without
+ * memory gives, for a fraction of the time; nothing is read that such a walk would not read.
+ *
+ * Only the thread itself walks its stack.  Other stacks than its own (fibers, signal stacks) are followed as well.
+ */
+#ifndef STACKS_WALK_H
+#define STACKS_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stacks/rule.h"
+#include "stacks/tree.h"
+
+struct gp_frame {
+	uint64_t
+		pc; /* return address; of the innermost the pc itself; below a signal handler that plus 1 */
+	uint64_t sp;
+	uint64_t bp;
+	uint32_t id;   /* the tree's, of this frame and all its callers */
+	uint32_t rule; /* all of its rule but the offset */
+};
+
+struct gp_walk {
+	uint32_t count;
+	uint32_t epoch; /* of gp_modules_epoch(), when `frames` was made */
+	uint32_t
+		root; /* what frames[0] hangs on: 0, or a node that says why the stack ends there */
+	uint32_t fresh_count;
+	uint64_t high;      /* end of the thread's own stack */
+	uint64_t stepped;   /* frames of all walks, for tests and benchmarks ... */
+	uint64_t validated; /* ... and those that were taken over */
+	struct gp_frame frames[GP_STACK_DEPTH]; /* outermost first */
+	struct gp_frame fresh[GP_STACK_DEPTH];  /* of the walk that goes on, innermost first */
+};
+
+/* Where a walk begins. */
+struct gp_place {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t bp;
+};
+
+/* The caller's own frame.  To be used in a function that does not return before the walk has ended. */
+#define GP_PLACE_HERE(place)                                                                       \
+	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"                   \
+			 : "=&r"((place).pc), "=&r"((place).sp), "=&r"((place).bp))
+
+/* Once a thread, zeroed memory. */
+void gp_walk_init(struct gp_walk *walk);
+
+/*
+ * Id of the stack from `place` on; walk->frames has its frames.  GP_NO_NODE: the tree is full.  Keeps errno; no system call, lock or
+ * allocation unless an address is met for the first time in the process.
+ */
+uint32_t gp_walk(struct gp_walk *walk, struct gp_place place);
+
+#endif

@@ -95,10 +95,10 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 -include tests/sim/sim.mk
 -include tests/tests.mk
 
-# ---- what a machine with a GPU runs: tests/gpu/run, bench/overhead; may be built elsewhere ----
+# ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
 .PHONY: gpu-programs
-gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead
+gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/floor.so
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
@@ -109,6 +109,11 @@ $(O)/bench/%: bench/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) -std=c++17 -O2 -o $@ $<
+
+$(O)/bench/floor.so: bench/floor.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) -shared -fPIC $(ALL_CFLAGS) -o $@ $< -ldl -lpthread
 
 # ---- what people type ----
 deps:

@@ -1,6 +1,7 @@
 // What an operation costs the program's thread, for comparison with and without a profiler (bench/overhead).
 //
-//   overhead MODE COUNT      prints "MODE COUNT NS_IN_ALL"; MODE: launch, copy, set, malloc, malloc_async, graph, threads
+//   overhead MODE COUNT      prints "MODE COUNT NS_IN_ALL"; MODE: launch, copy, set, malloc, malloc_async, graph, threads,
+//                            replay (a graph of 100 nodes, with what the GPU takes)
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -35,7 +36,8 @@ static double now_ns()
 // synchronisations between them are left out.
 static const long AT_A_TIME = 64;
 
-template <class Operation> static double repeat(long count, cudaStream_t stream, Operation operation)
+template <class Operation>
+static double repeat(long count, cudaStream_t stream, Operation operation)
 {
 	double total = 0;
 
@@ -61,7 +63,8 @@ static double copy(long count)
 
 	check(cudaMalloc(&device, 4096));
 	check(cudaMallocHost(&host, 4096));
-	return repeat(count, 0, [&] { check(cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice)); });
+	return repeat(count, 0,
+		      [&] { check(cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice)); });
 }
 
 static double set(long count)
@@ -76,7 +79,8 @@ static double malloc_pair(long count)
 {
 	void *first;
 
-	check(cudaMalloc(&first, 65536)); // keeps the driver's own block: later ones are cut from it
+	// keeps the driver's own block: later ones are cut from it
+	check(cudaMalloc(&first, 65536));
 	return repeat(count, 0, [] {
 		void *memory;
 
@@ -95,19 +99,40 @@ static double malloc_async(long count)
 	});
 }
 
-static double graph(long count)
+static cudaGraphExec_t hundred_nodes(cudaStream_t stream)
 {
-	cudaStream_t stream;
 	cudaGraph_t graph;
 	cudaGraphExec_t executable;
 
-	check(cudaStreamCreate(&stream));
 	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
 	for (int i = 0; i < 100; i++)
 		overhead_kernel<<<1, 1, 0, stream>>>();
 	check(cudaStreamEndCapture(stream, &graph));
 	check(cudaGraphInstantiate(&executable, graph, 0));
+	return executable;
+}
+
+static double graph(long count)
+{
+	cudaStream_t stream;
+
+	check(cudaStreamCreate(&stream));
+	cudaGraphExec_t executable = hundred_nodes(stream);
 	return repeat(count, stream, [&] { check(cudaGraphLaunch(executable, stream)); });
+}
+
+// From the first launch to the end of the last: what a program that replays a graph waits for.
+static double replay(long count)
+{
+	cudaStream_t stream;
+
+	check(cudaStreamCreate(&stream));
+	cudaGraphExec_t executable = hundred_nodes(stream);
+	double start = now_ns();
+	for (long i = 0; i < count; i++)
+		check(cudaGraphLaunch(executable, stream));
+	check(cudaStreamSynchronize(stream));
+	return now_ns() - start;
 }
 
 static double threads(long count)
@@ -120,7 +145,8 @@ static double threads(long count)
 			cudaStream_t stream;
 
 			check(cudaStreamCreate(&stream));
-			total[i] = repeat(count / 8, stream, [=] { overhead_kernel<<<1, 1, 0, stream>>>(); });
+			total[i] = repeat(count / 8, stream,
+					  [=] { overhead_kernel<<<1, 1, 0, stream>>>(); });
 		});
 	for (auto &thread : all)
 		thread.join();
@@ -130,9 +156,14 @@ static double threads(long count)
 static const struct {
 	const char *name;
 	double (*run)(long count);
-} modes[] = {{"launch", launch}, {"copy", copy},		   {"set", set},
-	     {"malloc", malloc_pair}, {"malloc_async", malloc_async}, {"graph", graph},
-	     {"threads", threads}};
+} modes[] = {{"launch", launch},
+	     {"copy", copy},
+	     {"set", set},
+	     {"malloc", malloc_pair},
+	     {"malloc_async", malloc_async},
+	     {"graph", graph},
+	     {"threads", threads},
+	     {"replay", replay}};
 
 int main(int argc, char **argv)
 {
@@ -144,6 +175,7 @@ int main(int argc, char **argv)
 		printf("%s %s %.0f\n", argv[1], argv[2], mode.run(atol(argv[2])));
 		return 0;
 	}
-	fprintf(stderr, "usage: overhead launch|copy|set|malloc|malloc_async|graph|threads COUNT\n");
+	fprintf(stderr,
+		"usage: overhead launch|copy|set|malloc|malloc_async|graph|threads|replay COUNT\n");
 	return 64;
 }

@@ -156,15 +156,14 @@ def printed_counts(output):
 
 
 def differences(facts, output, but=()):
-    """One line for each thing that the program and the trace do not agree on, or that does not add up in the trace; but: names
-    not to look at."""
+    """One line for each thing that the program and the trace do not agree on, or that does not add up in the trace; but: names,
+    of losses too, not to look at."""
     wrong = []
     for name, expected in printed_counts(output).items():
         found = None if name in but else facts.count(name)
         if found is not None and found != expected:
             wrong.append(f"{name}: the program says {expected}, the trace {found}")
-    for name, value in facts.losses().items():
-        wrong.append(f"{name}: {value}")
+    wrong += [f"{name}: {value}" for name, value in facts.losses().items() if name not in but]
     balance = facts.memory_bytes(freed=False) - facts.memory_bytes(freed=True)
     # a reset and the end of a context free without a call
     if balance != facts.left_bytes() and not any(call["name"] in CONTEXT_ENDS for call in facts.calls):

@@ -1,0 +1,152 @@
+/*
+ * floor: the least that recording through CUPTI costs, as an injection library.
+ *
+ *   CUDA_INJECTION64_PATH=.../floor.so FLOOR_CUPTI=.../libcupti.so FLOOR_GRAPHS=node|graph PROGRAM
+ *
+ * The same kinds, buffers and settings as gpuprof for the GPU's operations, and a thread that asks
+ * for them as often; what comes is thrown away.  Says at exit how many bytes of records that were.
+ */
+#include <cupti.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BUFFER_BYTES ((size_t)256 << 10)
+#define PERIOD_NS    50000000
+
+int InitializeInjection(void);
+
+#define FUNCTIONS(X)                                                                               \
+	X(cuptiSubscribe)                                                                          \
+	X(cuptiActivityEnable)                                                                     \
+	X(cuptiActivityRegisterCallbacks)                                                          \
+	X(cuptiActivitySetAttribute)                                                               \
+	X(cuptiActivityFlushAll)
+
+static struct {
+#define POINTER(f) __typeof__(f) *f;
+	FUNCTIONS(POINTER)
+} cupti;
+
+/* The start of a buffer that is free. */
+struct spare {
+	struct spare *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct spare *spares;
+static atomic_size_t received;
+
+static void on_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	pthread_mutex_lock(&lock);
+	*buffer = (uint8_t *)spares;
+	if (spares)
+		spares = spares->next;
+	pthread_mutex_unlock(&lock);
+	if (!*buffer)
+		*buffer = aligned_alloc(4096, BUFFER_BYTES);
+	*size = *buffer ? BUFFER_BYTES : 0;
+	*max_records = 0;
+}
+
+static void on_complete(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	struct spare *spare = (struct spare *)buffer;
+
+	(void)ctx;
+	(void)stream;
+	(void)size;
+	received += valid;
+	pthread_mutex_lock(&lock);
+	spare->next = spares;
+	spares = spare;
+	pthread_mutex_unlock(&lock);
+}
+
+static void on_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			const void *call)
+{
+	(void)data;
+	(void)domain;
+	(void)id;
+	(void)call;
+}
+
+static void *flush(void *unused)
+{
+	struct timespec period = {.tv_nsec = PERIOD_NS};
+
+	for (;;) {
+		nanosleep(&period, NULL);
+		cupti.cuptiActivityFlushAll(0);
+	}
+	return unused;
+}
+
+static void finish(void)
+{
+	cupti.cuptiActivityFlushAll(1);
+	fprintf(stderr, "floor: %zu bytes of records\n", received);
+}
+
+static int find_cupti(void)
+{
+	const char *path = getenv("FLOOR_CUPTI");
+	void *library = dlopen(path ? path : "libcupti.so.13", RTLD_NOW);
+	int complete = library != NULL;
+
+#define FIND(f) complete = complete && (*(void **)&cupti.f = dlsym(library, #f)) != NULL;
+	FUNCTIONS(FIND)
+	return complete;
+}
+
+static void set_attributes(void)
+{
+	uint8_t per_thread = 0;
+	size_t pool_limit = 16, bytes = sizeof(per_thread);
+
+	cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes,
+					&per_thread);
+	bytes = sizeof(pool_limit);
+	cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &bytes,
+					&pool_limit);
+}
+
+static int enable_kinds(void)
+{
+	static const CUpti_ActivityKind kinds[] = {
+		CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+		CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
+	const char *graphs = getenv("FLOOR_GRAPHS");
+	int failed = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		failed |= cupti.cuptiActivityEnable(kinds[i]) != CUPTI_SUCCESS;
+	if (graphs && !strcmp(graphs, "graph"))
+		failed |=
+			cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != CUPTI_SUCCESS;
+	return failed;
+}
+
+int InitializeInjection(void)
+{
+	CUpti_SubscriberHandle subscriber;
+	pthread_t thread;
+
+	if (!find_cupti() ||
+	    cupti.cuptiSubscribe(&subscriber, (CUpti_CallbackFunc)on_callback, NULL)) {
+		fprintf(stderr, "floor: no libcupti, or it is taken\n");
+		return 1;
+	}
+	set_attributes();
+	if (cupti.cuptiActivityRegisterCallbacks(on_request, on_complete) || enable_kinds() ||
+	    pthread_create(&thread, NULL, flush, NULL))
+		fprintf(stderr, "floor: not everything is recorded\n");
+	atexit(finish);
+	return 1;
+}

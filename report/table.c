@@ -16,6 +16,8 @@ struct gp_table {
 	size_t column_count;
 	char **cells;
 	uint32_t cell_count, cell_capacity;
+	size_t *widths; /* of what was printed already */
+	bool titled;    /* the titles were */
 	bool failed;
 };
 
@@ -27,16 +29,27 @@ struct gp_table *gp_table_new(const struct gp_column *columns, size_t column_cou
 		return NULL;
 	table->columns = columns;
 	table->column_count = column_count;
-	return table;
+	table->widths = calloc(column_count, sizeof(*table->widths));
+	if (table->widths)
+		return table;
+	free(table);
+	return NULL;
+}
+
+static void forget_rows(struct gp_table *table)
+{
+	for (size_t i = 0; i < table->cell_count; i++)
+		free(table->cells[i]);
+	table->cell_count = 0;
 }
 
 void gp_table_free(struct gp_table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->cell_count; i++)
-		free(table->cells[i]);
+	forget_rows(table);
 	free(table->cells);
+	free(table->widths);
 	free(table);
 }
 
@@ -57,6 +70,7 @@ static size_t widest(const struct gp_table *table, size_t column)
 {
 	size_t width = gp_text_columns(table->columns[column].title);
 
+	width = table->widths[column] > width ? table->widths[column] : width;
 	for (size_t i = column; i < table->cell_count; i += table->column_count) {
 		size_t cell = gp_text_columns(table->cells[i]);
 
@@ -112,33 +126,42 @@ static int print_row(const struct gp_table *table, const char *const *cells, con
 	return 0;
 }
 
-static int print_rows(const struct gp_table *table, const size_t *widths, const char **titles,
-		      FILE *out)
+static int print_titles(const struct gp_table *table, FILE *out)
 {
-	int result = print_row(table, titles, widths, out);
-
-	for (size_t i = 0; result == 0 && i + table->column_count <= table->cell_count;
-	     i += table->column_count)
-		result = print_row(table, (const char *const *)table->cells + i, widths, out);
-	return result;
-}
-
-int gp_table_print(const struct gp_table *table, FILE *out, size_t max_columns)
-{
-	size_t *widths = calloc(table->column_count, sizeof(*widths));
 	const char **titles = calloc(table->column_count, sizeof(*titles));
 	int result = -ENOMEM;
 
-	if (!widths || !titles || table->failed)
-		goto done;
-	for (size_t i = 0; i < table->column_count; i++) {
-		widths[i] = widest(table, i);
+	for (size_t i = 0; titles && i < table->column_count; i++)
 		titles[i] = table->columns[i].title;
-	}
-	widths[table->column_count - 1] = last_width(table, widths, max_columns);
-	result = print_rows(table, widths, titles, out);
-done:
+	if (titles)
+		result = print_row(table, titles, table->widths, out);
 	free(titles);
-	free(widths);
+	return result;
+}
+
+static int print_rows(struct gp_table *table, FILE *out)
+{
+	int result = table->titled ? 0 : print_titles(table, out);
+
+	table->titled = true;
+	for (size_t i = 0; result == 0 && i + table->column_count <= table->cell_count;
+	     i += table->column_count)
+		result =
+			print_row(table, (const char *const *)table->cells + i, table->widths, out);
+	return result;
+}
+
+int gp_table_print(struct gp_table *table, FILE *out, size_t max_columns)
+{
+	size_t last = table->column_count - 1;
+	int result;
+
+	if (table->failed)
+		return -ENOMEM;
+	for (size_t i = 0; i <= last; i++)
+		table->widths[i] = widest(table, i);
+	table->widths[last] = last_width(table, table->widths, max_columns);
+	result = print_rows(table, out);
+	forget_rows(table);
 	return result;
 }

@@ -29,7 +29,10 @@ void gp_table_cell(struct gp_table *table, const char *text);
 /*
  * Print the titles and the complete rows, indented by two columns. No line gets longer than
  * max_columns (0 = no limit) as long as that leaves the last column 24. Returns 0 or -ENOMEM.
+ *
+ * A long table may be printed in parts: the rows are gone then, and the next ones are printed below
+ * them without titles, in columns that are at least as wide.
  */
-int gp_table_print(const struct gp_table *table, FILE *out, size_t max_columns);
+int gp_table_print(struct gp_table *table, FILE *out, size_t max_columns);
 
 #endif

@@ -1,0 +1,167 @@
+#include "report/sheet_writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "report/text.h"
+
+static const struct gp_sheet_format *const formats[] = {
+	&gp_sheet_text,
+	&gp_sheet_csv,
+	&gp_sheet_json,
+	&gp_sheet_markdown,
+};
+
+static const char *const unit_names[GP_UNITS] = {
+	[GP_UNIT_TEXT] = "text",     [GP_UNIT_COUNT] = "count",     [GP_UNIT_NUMBER] = "number",
+	[GP_UNIT_NS] = "ns",         [GP_UNIT_BYTES] = "bytes",     [GP_UNIT_PERCENT] = "percent",
+	[GP_UNIT_GB_PER_S] = "GB/s", [GP_UNIT_ADDRESS] = "address",
+};
+
+const struct gp_sheet_format *gp_sheet_format_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}
+
+const char *gp_sheet_unit_name(enum gp_unit unit)
+{
+	return unit_names[unit];
+}
+
+/* 1234.500 as 1234.5: no digits that say nothing. */
+static void trim_zeros(char *text)
+{
+	char *end = text + strlen(text);
+
+	while (end[-1] == '0')
+		*--end = '\0';
+	if (end[-1] == '.')
+		end[-1] = '\0';
+}
+
+struct gp_sheet_number gp_sheet_number(const struct gp_value *value)
+{
+	struct gp_sheet_number number = {"0"};
+
+	if (value->kind == GP_VALUE_WHOLE) {
+		snprintf(number.text, sizeof(number.text), "%" PRIu64, value->whole);
+	} else if (isfinite(value->real)) {
+		snprintf(number.text, sizeof(number.text), "%.3f", value->real);
+		trim_zeros(number.text);
+	}
+	return number;
+}
+
+static struct gp_figure plain(const struct gp_value *value)
+{
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.31s", gp_sheet_number(value).text);
+	return figure;
+}
+
+static struct gp_figure address_of(const struct gp_value *value)
+{
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "0x%" PRIx64, value->whole);
+	return figure;
+}
+
+static struct gp_figure rate_of(const struct gp_value *value)
+{
+	double rate = value->real;
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.*f",
+		 rate < 9.9995   ? 3
+		 : rate < 99.995 ? 2
+				 : 1,
+		 rate);
+	return figure;
+}
+
+static struct gp_figure whole_figure(const struct gp_value *value, enum gp_unit unit)
+{
+	switch (unit) {
+	case GP_UNIT_NS:
+		return gp_format_ns(value->whole);
+	case GP_UNIT_BYTES:
+		return gp_format_bytes(value->whole);
+	case GP_UNIT_COUNT:
+		return gp_format_count(value->whole);
+	case GP_UNIT_ADDRESS:
+		return address_of(value);
+	default:
+		return plain(value);
+	}
+}
+
+static struct gp_figure real_figure(const struct gp_value *value, enum gp_unit unit)
+{
+	switch (unit) {
+	case GP_UNIT_NS:
+		return gp_format_ns_mean(value->real);
+	case GP_UNIT_BYTES:
+		return gp_format_bytes((uint64_t)(value->real + 0.5));
+	case GP_UNIT_PERCENT:
+		return gp_format_percent(value->real, 100);
+	case GP_UNIT_GB_PER_S:
+		return rate_of(value);
+	default:
+		return plain(value);
+	}
+}
+
+char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit)
+{
+	if (value->kind == GP_VALUE_NONE)
+		return strdup("-");
+	if (value->kind == GP_VALUE_TEXT)
+		return gp_text_escape(value->text);
+	return strdup(value->kind == GP_VALUE_WHOLE ? whole_figure(value, unit).text
+						    : real_figure(value, unit).text);
+}
+
+void gp_sheet_writer_open(struct gp_sheet_writer *writer, const struct gp_sheet_format *format,
+			  FILE *out, bool several)
+{
+	*writer = (struct gp_sheet_writer){.format = format, .out = out, .several = several};
+	if (format->open)
+		format->open(writer);
+}
+
+void gp_sheet_writer_begin(struct gp_sheet_writer *writer, const struct gp_sheet_head *head)
+{
+	writer->head = head;
+	writer->rows = 0;
+	writer->format->begin(writer);
+	writer->sheets++;
+}
+
+void gp_sheet_writer_row(struct gp_sheet_writer *writer, const struct gp_value *values)
+{
+	writer->format->row(writer, values);
+	writer->rows++;
+}
+
+void gp_sheet_writer_end(struct gp_sheet_writer *writer)
+{
+	writer->format->end(writer);
+}
+
+int gp_sheet_writer_close(struct gp_sheet_writer *writer)
+{
+	if (writer->format->close)
+		writer->format->close(writer);
+	if (writer->error == 0 && (fflush(writer->out) != 0 || ferror(writer->out)))
+		writer->error = -EIO;
+	return writer->error;
+}

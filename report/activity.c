@@ -42,12 +42,12 @@ static void name_ends(char *out, size_t size, const struct gp_op *op)
 		out[0] = '\0';
 }
 
-static void name_operation(char *out, size_t size, const struct gp_op *op)
+void gp_activity_label(char label[], const struct gp_op *op)
 {
 	char ends[64] = "";
 
 	if (op->kind == GP_OP_GRAPH) {
-		snprintf(out, size, "%c[graph %u]", GP_ACTIVITY_GRAPH, op->graph_id);
+		snprintf(label, GP_ACTIVITY_LABEL_BYTES, "[graph %u]", op->graph_id);
 		return;
 	}
 	if (op->kind == GP_OP_COPY)
@@ -57,10 +57,10 @@ static void name_operation(char *out, size_t size, const struct gp_op *op)
 	for (char *c = ends; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	if (op->kind == GP_OP_COPY)
-		snprintf(out, size, "%c[memcpy %s%s]", GP_ACTIVITY_OTHER,
+		snprintf(label, GP_ACTIVITY_LABEL_BYTES, "[memcpy %s%s]",
 			 gp_copy_kind_name(op->copy_kind), ends);
 	else
-		snprintf(out, size, "%c[memset%s]", GP_ACTIVITY_OTHER, ends);
+		snprintf(label, GP_ACTIVITY_LABEL_BYTES, "[memset%s]", ends);
 }
 
 static uint32_t find_kernel(struct gp_groups *groups, const char *mangled)
@@ -93,17 +93,18 @@ static uint32_t find_other(struct gp_groups *groups, const struct gp_op *op, str
 	uint32_t kinds = (uint32_t)op->kind << 24 | (uint32_t)op->copy_kind << 16 |
 			 (uint32_t)op->source_kind << 8 | op->destination_kind;
 	uint32_t slot = (kinds * 2654435761u) >> 26;
-	char label[96];
+	char key[1 + GP_ACTIVITY_LABEL_BYTES] = {GP_ACTIVITY_OTHER};
 
 	if (op->kind == GP_OP_GRAPH) {
-		name_operation(label, sizeof(label), op);
-		return gp_groups_find(groups, label);
+		key[0] = GP_ACTIVITY_GRAPH;
+		gp_activity_label(key + 1, op);
+		return gp_groups_find(groups, key);
 	}
 	if (lookup->others[slot].kinds == kinds)
 		return lookup->others[slot].row;
-	name_operation(label, sizeof(label), op);
+	gp_activity_label(key + 1, op);
 	lookup->others[slot].kinds = kinds;
-	lookup->others[slot].row = gp_groups_find(groups, label);
+	lookup->others[slot].row = gp_groups_find(groups, key);
 	return lookup->others[slot].row;
 }
 

@@ -34,4 +34,8 @@ void gp_activity_free(struct gp_activity *activity);
 /* Whether a call's return code says that it failed: "not ready" is an answer. */
 bool gp_activity_is_failure(uint16_t status);
 
+/* What an operation other than a kernel is called: "[memcpy HtoD pageable]". */
+void gp_activity_label(char label[], const struct gp_op *op);
+#define GP_ACTIVITY_LABEL_BYTES 96
+
 #endif

@@ -29,6 +29,22 @@ static const char *const overheads[] = {
 	"UVM Activity Init",
 };
 
+static const char *const syncs[] = {
+	"Unknown", "event", "stream waits for event", "stream", "context",
+};
+
+static const char *const unifieds[] = {
+	"Unknown",
+	"migration HtoD",
+	"migration DtoH",
+	"page fault of the CPU",
+	"page fault of a GPU",
+	"thrashing",
+	"throttling",
+	"mapped from afar",
+	"migration DtoD",
+};
+
 static const char *const launch_types[] = {
 	"regular",
 	"cooperative",
@@ -122,6 +138,22 @@ const char *gp_launch_type_name(uint8_t launch_type)
 const char *gp_allocation_name(uint8_t allocation)
 {
 	return pick(allocations, COUNT(allocations), allocation);
+}
+
+const char *gp_sync_name(uint16_t sync_kind)
+{
+	return pick(syncs, COUNT(syncs), sync_kind);
+}
+
+const char *gp_unified_name(uint16_t counter_kind)
+{
+	return pick(unifieds, COUNT(unifieds), counter_kind);
+}
+
+/* The compiler, modules loaded by the runtime, functions loaded when they are first used. */
+bool gp_overhead_is_of_code(uint32_t overhead_kind)
+{
+	return overhead_kind == 1 || overhead_kind == 4 << 16 || overhead_kind == 5 << 16;
 }
 
 const char *gp_status_name(uint16_t status)

@@ -3,6 +3,7 @@
 #ifndef REPORT_CUDA_NAMES_H
 #define REPORT_CUDA_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 const char *gp_copy_kind_name(uint8_t copy_kind); /* HtoD */
@@ -11,5 +12,10 @@ const char *gp_overhead_name(uint32_t overhead_kind); /* Buffer Flush */
 const char *gp_launch_type_name(uint8_t launch_type); /* regular */
 const char *gp_allocation_name(uint8_t allocation);   /* pinned host; enum gp_memory_kind */
 const char *gp_status_name(uint16_t status);          /* out of memory; "" if there is no word */
+const char *gp_sync_name(uint16_t sync_kind);         /* stream; CUPTI's kinds */
+const char *gp_unified_name(uint16_t counter_kind);   /* migration HtoD; CUPTI's kinds */
+
+/* Whether an overhead is that of loading or compiling code. */
+bool gp_overhead_is_of_code(uint32_t overhead_kind);
 
 #endif

@@ -1,5 +1,6 @@
 #include "report/devices.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,4 +70,35 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 					 .record = record,
 					 .name = name_of(model, record)};
 	return devices->count++;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct gp_device_entry *left = a, *right = b;
+
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+/* Returns whether there was memory. */
+static bool add_devices(struct gp_device_list *devices, const struct gp_model *model)
+{
+	size_t found = 0;
+
+	for (uint32_t i = 0; found != SIZE_MAX && i < model->device_count; i++)
+		found = gp_device_list_find(devices, model, model->devices[i].device_id);
+	for (uint32_t i = 0; found != SIZE_MAX && i < model->op_count; i++)
+		if (i == 0 || model->ops[i].device_id != model->ops[i - 1].device_id)
+			found = gp_device_list_find(devices, model, model->ops[i].device_id);
+	return found != SIZE_MAX;
+}
+
+int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *models,
+		       size_t model_count)
+{
+	for (size_t i = 0; i < model_count; i++)
+		if (!add_devices(devices, models[i]))
+			return -ENOMEM;
+	if (devices->count > 1)
+		qsort(devices->entries, devices->count, sizeof(*devices->entries), compare_numbers);
+	return 0;
 }

@@ -31,4 +31,11 @@ void gp_device_list_free(struct gp_device_list *devices);
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
 			   uint16_t device_id);
 
+/*
+ * Every device that occurs in the models, in the order of their numbers.  Returns 0 or -ENOMEM.  To be
+ * called with an empty list; what gp_device_list_find() adds later comes behind.
+ */
+int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *models,
+		       size_t model_count);
+
 #endif

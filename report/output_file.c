@@ -26,8 +26,8 @@ static void explain(int error, const char *path, char *message, size_t message_b
 	const char *advice = error == -ENOSPC ? "make room or name another file"
 					      : "name a file that can be written";
 
-	snprintf(message, message_bytes, "%s cannot be written: %s; %s", path, strerror(-error),
-		 advice);
+	snprintf(message, message_bytes, "%s cannot be written: %s; %s",
+		 strcmp(path, "-") == 0 ? "standard output" : path, strerror(-error), advice);
 }
 
 static int open_stream(struct gp_output_file *file, const char *path)

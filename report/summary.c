@@ -338,22 +338,11 @@ static void print_head(const struct gp_summary *summary)
 	print_software(summary->out, summary->models[0]);
 }
 
-static int list_devices(struct gp_summary *summary)
-{
-	for (size_t i = 0; i < summary->model_count; i++)
-		for (uint32_t d = 0; d < summary->models[i]->device_count; d++)
-			if (gp_device_list_find(&summary->devices, summary->models[i],
-						summary->models[i]->devices[d].device_id) ==
-			    SIZE_MAX)
-				return -ENOMEM;
-	return 0;
-}
-
 static int gather(struct gp_summary *summary)
 {
 	struct gp_model *const *models = summary->models;
 	size_t count = summary->model_count;
-	int result = list_devices(summary);
+	int result = gp_device_list_all(&summary->devices, models, count);
 
 	summary->window = gp_busy_window(models, count);
 	if (result == 0)

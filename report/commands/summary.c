@@ -1,11 +1,14 @@
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/command.h"
-#include "report/model.h"
+#include "report/output_file.h"
 #include "report/summary.h"
+#include "report/summary_by.h"
+#include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
 #define ROWS          12
@@ -13,91 +16,191 @@
 static const char usage[] =
 	"usage: gpuprof summary [options] FILE...\n"
 	"\n"
-	"Print a summary of trace files; several of one run become one.\n"
+	"Print a summary of trace files; several of one run become one.  With --by, print tables\n"
+	"instead, for reading or for other programs.\n"
 	"\n"
-	"  -f, --full-names  kernel names in full, with parameters and template arguments\n"
-	"  -n, --rows N      rows per table (default 12; 0 = all, and gpuprof's own counters)\n"
-	"  -h, --help        this text\n";
+	"  -b, --by WHAT,...    tables: kernel, copy, api, stream, ...; --by help lists them\n"
+	"  -F, --format FORMAT  of tables: text (default), csv, json or markdown\n"
+	"  -n, --top N          rows of a table (default: 12, with --by all; 0 = all, and "
+	"gpuprof's\n"
+	"                       own counters); --rows N is the same\n"
+	"      --sort COLUMN    order of a table's rows: largest numbers first, text from A on\n"
+	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof summary --by kernel --top 5 FILE\n"
+	"  gpuprof summary --by copy,api --format csv -o tables.csv FILE\n"
+	"\n"
+	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
+	"said);\n"
+	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
+	"line.\n";
 
 enum parsed { RUN, DONE, WRONG };
 
-static enum parsed parse(int argc, char **argv, struct gp_summary_options *options)
+struct arguments {
+	const char *output;
+	char *const *traces;
+	size_t trace_count;
+	bool limited; /* row_limit was given */
+	struct gp_summary_options page;
+	struct gp_summary_by by; /* words NULL: the page */
+};
+
+static enum parsed take_rows(struct arguments *a, const char *text)
 {
-	static const struct option table[] = {
-		{"full-names", no_argument, NULL, 'f'},
-		{"rows", required_argument, NULL, 'n'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
 	char *end;
 
-	for (int c; (c = getopt_long(argc, argv, "fn:h", table, NULL)) != -1;) {
-		if (c == 'f') {
-			options->full_names = true;
-		} else if (c == 'n') {
-			options->row_limit = strtoul(optarg, &end, 10);
-			if (end != optarg && *end == '\0' && *optarg != '-')
-				continue;
-			gp_command_fail(0, "summary: --rows needs a number, not %s", optarg);
-			return WRONG;
-		} else if (c == 'h') {
-			fputs(usage, stdout);
-			return DONE;
-		} else {
-			return WRONG; /* getopt has said why */
-		}
-	}
-	if (optind < argc)
+	a->page.row_limit = strtoul(text, &end, 10);
+	a->limited = true;
+	if (end != text && *end == '\0' && *text != '-')
 		return RUN;
-	gp_command_fail(0, "summary: name trace files; see gpuprof summary --help");
+	gp_command_fail(0, "summary: --top needs a number, not %s", text);
 	return WRONG;
 }
 
-/* Load what can be loaded; one bad file does not hide the others. */
-static size_t load(char *const *paths, size_t count, struct gp_model **models)
+static enum parsed take_format(struct arguments *a, const char *name)
 {
-	char message[MESSAGE_BYTES];
-	size_t loaded = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (gp_model_load(paths[i], &models[loaded], message, sizeof(message)) == 0)
-			loaded++;
-		else
-			gp_command_fail(0, "%s", message);
-	}
-	return loaded;
+	a->by.format = gp_sheet_format_find(name);
+	if (a->by.format)
+		return RUN;
+	gp_command_fail(0, "summary: there is no format %s; name %s", name, GP_SHEET_FORMATS);
+	return WRONG;
 }
 
-static int print(struct gp_model *const *models, size_t count,
-		 const struct gp_summary_options *options)
+static enum parsed take_option(struct arguments *a, int c)
 {
-	int result = gp_summary_print(stdout, models, count, options);
+	switch (c) {
+	case 'b':
+		a->by.words = optarg;
+		return RUN;
+	case 'F':
+		return take_format(a, optarg);
+	case 'n':
+		return take_rows(a, optarg);
+	case 's':
+		a->by.sort = optarg;
+		return RUN;
+	case 'f':
+		a->page.full_names = true;
+		return RUN;
+	case 'o':
+		a->output = optarg;
+		return RUN;
+	case 'h':
+		fputs(usage, stdout);
+		return DONE;
+	default:
+		return WRONG; /* getopt has said why */
+	}
+}
 
-	if (result == 0 && fflush(stdout) == 0)
-		return 0;
-	return gp_command_fail(GP_EXIT_FAILED, "the summary cannot be written: %s",
-			       result < 0 ? strerror(-result) : "output error");
+static enum parsed check_by(const struct arguments *a)
+{
+	char message[MESSAGE_BYTES];
+	int result;
+
+	if (strcmp(a->by.words, "help") == 0) {
+		gp_summary_by_list(stdout);
+		return DONE;
+	}
+	result = gp_summary_by_check(&a->by, message, sizeof(message));
+	if (result == 0)
+		return RUN;
+	gp_command_fail(0, "%s", message);
+	if (result == -ENOENT)
+		gp_summary_by_list(stderr);
+	return WRONG;
+}
+
+static enum parsed check(const struct arguments *a)
+{
+	enum parsed parsed = a->by.words ? check_by(a) : RUN;
+
+	if (parsed != RUN)
+		return parsed;
+	if (!a->by.words && (a->by.sort || a->by.format != &gp_sheet_text))
+		gp_command_fail(0, "summary: --format and --sort are for tables; type for example: "
+				   "gpuprof summary --by kernel --format csv FILE");
+	else if (a->trace_count == 0)
+		gp_command_fail(0, "summary: name trace files; see gpuprof summary --help");
+	else
+		return RUN;
+	return WRONG;
+}
+
+static enum parsed check_output(const struct arguments *a)
+{
+	for (size_t i = 0; a->output && i < a->trace_count; i++)
+		if (gp_output_is_same(a->output, a->traces[i])) {
+			gp_command_fail(0,
+					"summary: %s is one of the traces; name another file after "
+					"-o",
+					a->output);
+			return WRONG;
+		}
+	return RUN;
+}
+
+static enum parsed parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option table[] = {
+		{"by", required_argument, NULL, 'b'},
+		{"format", required_argument, NULL, 'F'},
+		{"top", required_argument, NULL, 'n'},
+		{"rows", required_argument, NULL, 'n'},
+		{"sort", required_argument, NULL, 's'},
+		{"full-names", no_argument, NULL, 'f'},
+		{"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	enum parsed parsed = RUN;
+
+	for (int c;
+	     parsed == RUN && (c = getopt_long(argc, argv, "b:F:n:fo:h", table, NULL)) != -1;)
+		parsed = take_option(a, c);
+	a->traces = argv + optind;
+	a->trace_count = (size_t)(argc - optind);
+	a->by.row_limit = a->limited ? a->page.row_limit : 0;
+	a->by.full_names = a->page.full_names;
+	if (parsed == RUN)
+		parsed = check(a);
+	return parsed == RUN ? check_output(a) : parsed;
+}
+
+static int print(const struct arguments *a, const struct gp_traces *traces)
+{
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result =
+		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+
+	if (result < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	result = a->by.words
+			 ? gp_summary_by_print(file.stream, traces->models, traces->count, &a->by)
+			 : gp_summary_print(file.stream, traces->models, traces->count, &a->page);
+	result = gp_output_file_close(&file, result, message, sizeof(message));
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
 int gp_command_summary(int argc, char **argv)
 {
-	struct gp_summary_options options = {.row_limit = ROWS};
-	enum parsed parsed = parse(argc, argv, &options);
-	struct gp_model **models;
-	size_t wanted, loaded;
+	struct arguments a = {.page.row_limit = ROWS,
+			      .by = {.format = &gp_sheet_text, .messages = stderr}};
+	enum parsed parsed = parse(argc, argv, &a);
+	struct gp_traces traces;
 	int status = 0;
 
 	if (parsed != RUN)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
-	wanted = (size_t)(argc - optind);
-	models = calloc(wanted, sizeof(struct gp_model *));
-	if (!models)
+	if (gp_traces_load(&traces, a.traces, a.trace_count, a.by.words != NULL) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	loaded = load(argv + optind, wanted, models);
-	if (loaded > 0)
-		status = print(models, loaded, &options);
-	for (size_t i = 0; i < loaded; i++)
-		gp_model_free(models[i]);
-	free(models);
-	return status == 0 && loaded < wanted ? GP_EXIT_FAILED : status;
+	if (traces.count > 0)
+		status = print(&a, &traces);
+	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	gp_traces_free(&traces);
+	return status;
 }

@@ -1,0 +1,30 @@
+#include "report/breakdown.h"
+
+#include <string.h>
+
+const struct gp_breakdown *const gp_breakdowns[] = {
+	&gp_breakdown_kernel,    &gp_breakdown_grid,    &gp_breakdown_exec,
+	&gp_breakdown_api,       &gp_breakdown_sync,    &gp_breakdown_copy_time,
+	&gp_breakdown_copy_size, &gp_breakdown_memory,  &gp_breakdown_unified,
+	&gp_breakdown_graph,     &gp_breakdown_module,  &gp_breakdown_overhead,
+	&gp_breakdown_stream,    &gp_breakdown_context, &gp_breakdown_device,
+	&gp_breakdown_thread,    &gp_breakdown_process, NULL,
+};
+
+bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word)
+{
+	return strcmp(breakdown->head.name, word) == 0 ||
+	       (breakdown->word && strcmp(breakdown->word, word) == 0);
+}
+
+int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
+		      struct gp_sheet *sheet)
+{
+	int result;
+
+	gp_sheet_open(sheet, &breakdown->head);
+	result = breakdown->fill(scope, sheet);
+	if (result == 0)
+		result = sheet->error;
+	return result == 0 ? gp_sheet_sort(sheet, breakdown->sort_column) : result;
+}

@@ -1,0 +1,46 @@
+/*
+ * breakdown: the tables of `gpuprof summary --by`: what was recorded, gathered by one thing.
+ *
+ * A new one is one new file in report/breakdowns/ (or a part of one) that defines a struct gp_breakdown, and one row in the
+ * table of report/breakdown.c.  docs/reports.md says what its columns mean.
+ */
+#ifndef REPORT_BREAKDOWN_H
+#define REPORT_BREAKDOWN_H
+
+#include "report/breakdown_scope.h"
+#include "report/sheet.h"
+
+struct gp_breakdown {
+	const char
+		*word; /* of --by; several may share one, then all are meant; else as head.name */
+	const char *help; /* one line */
+	const char *
+		nothing; /* what to tell the user when there is no row: what, and how to get some */
+	struct gp_sheet_head head;
+	size_t sort_column; /* the order of the rows: report/sheet.h */
+	/* Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too. */
+	int (*fill)(struct gp_scope *scope, struct gp_sheet *sheet);
+};
+
+/* In the order of the help; ends with NULL. */
+extern const struct gp_breakdown *const gp_breakdowns[];
+
+/* Whether WORD of --by means this one. */
+bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word);
+
+/* Open the sheet, fill and sort it.  Returns 0, -ENOMEM or -EOVERFLOW; sheet is to be closed then, too. */
+int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
+		      struct gp_sheet *sheet);
+
+extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid;
+extern const struct gp_breakdown gp_breakdown_copy_time, gp_breakdown_copy_size;
+extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread;
+extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
+extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process;
+extern const struct gp_breakdown gp_breakdown_exec;
+extern const struct gp_breakdown gp_breakdown_memory;
+extern const struct gp_breakdown gp_breakdown_graph;
+extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;
+extern const struct gp_breakdown gp_breakdown_unified;
+
+#endif

@@ -1,0 +1,211 @@
+#include "report/breakdown_scope.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/stats.h"
+
+#define API_IDS 65536u
+
+static void find_start(struct gp_scope *scope)
+{
+	scope->start_unix_ns = UINT64_MAX;
+	for (size_t i = 0; i < scope->model_count; i++) {
+		const struct gp_model *model = scope->models[i];
+		uint64_t start = model->base_unix_ns + model->first_ns;
+
+		if (model->call_count + model->op_count > 0 && start < scope->start_unix_ns)
+			scope->start_unix_ns = start;
+	}
+}
+
+int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
+		  bool full_names)
+{
+	*scope = (struct gp_scope){
+		.models = models,
+		.model_count = model_count,
+		.full_names = full_names,
+		.names = gp_names_new(),
+	};
+	find_start(scope);
+	return scope->names ? gp_device_list_all(&scope->devices, models, model_count) : -ENOMEM;
+}
+
+void gp_scope_close(struct gp_scope *scope)
+{
+	gp_names_free(scope->names);
+	gp_groups_free(&scope->texts);
+	gp_device_list_free(&scope->devices);
+}
+
+uint64_t gp_scope_text(struct gp_scope *scope, const char *text)
+{
+	return gp_groups_find(&scope->texts, text);
+}
+
+const char *gp_scope_text_of(const struct gp_scope *scope, uint64_t number)
+{
+	return number < scope->texts.count ? scope->texts.rows[number].key : "(no memory)";
+}
+
+const char *gp_scope_kernel_of(const struct gp_scope *scope, uint64_t number)
+{
+	const char *mangled = gp_scope_text_of(scope, number);
+
+	return scope->full_names ? gp_names_full(scope->names, mangled)
+				 : gp_names_short(scope->names, mangled);
+}
+
+uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id)
+{
+	size_t index = gp_device_list_find(&scope->devices, model, device_id);
+
+	return index < scope->devices.count ? scope->devices.entries[index].number : device_id;
+}
+
+/* ---- gathering ---- */
+
+static uint64_t *new_numbers(size_t count)
+{
+	uint64_t *numbers = malloc(count * sizeof(*numbers));
+
+	for (size_t i = 0; numbers && i < count; i++)
+		numbers[i] = GP_SCOPE_NO_TEXT;
+	return numbers;
+}
+
+/* The number of an operation's name; names[] remembers them, the last one that of no name. */
+static uint64_t name_of(struct gp_scope *scope, const struct gp_model *model,
+			const struct gp_op *op, uint64_t *names)
+{
+	uint64_t *number = &names[op->name < model->name_count ? op->name : model->name_count];
+
+	if (op->kind == GP_OP_KERNEL && *number == GP_SCOPE_NO_TEXT)
+		*number = gp_scope_text(scope, gp_model_kernel_name(model, op));
+	return *number;
+}
+
+static int take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tally,
+		    void (*take)(struct gp_tally *tally, const struct gp_scope_op *at))
+{
+	const struct gp_model *model = scope->models[process];
+	uint64_t *names = new_numbers((size_t)model->name_count + 1);
+	struct gp_scope_op at = {.scope = scope, .model = model, .process = process};
+
+	if (!names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		at.op = &model->ops[i];
+		at.name = name_of(scope, model, at.op, names);
+		take(tally, &at);
+	}
+	free(names);
+	return 0;
+}
+
+int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally,
+		 void (*take)(struct gp_tally *tally, const struct gp_scope_op *at))
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_ops(scope, i, tally, take);
+	return result;
+}
+
+static int take_calls(struct gp_scope *scope, size_t process, struct gp_tally *tally,
+		      void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
+{
+	const struct gp_model *model = scope->models[process];
+	uint64_t *names = new_numbers(API_IDS);
+	struct gp_scope_call at = {.scope = scope, .model = model, .process = process};
+
+	if (!names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		struct gp_api api = gp_model_api(model, model->calls[i].api);
+		uint64_t *name = &names[model->calls[i].api];
+
+		if (*name == GP_SCOPE_NO_TEXT)
+			*name = gp_scope_text(scope, api.name);
+		at.call = &model->calls[i];
+		at.name = *name;
+		at.class = api.class;
+		take(tally, &at);
+	}
+	free(names);
+	return 0;
+}
+
+int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
+		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_calls(scope, i, tally, take);
+	return result;
+}
+
+void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op)
+{
+	row->count++;
+	if (op->untimed)
+		row->sums[GP_SCOPE_UNTIMED]++;
+	else
+		gp_tally_value(tally, row, 0, op->end_ns - op->start_ns);
+}
+
+/* ---- the rows ---- */
+
+int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
+		  int result,
+		  void (*put)(struct gp_scope *scope, struct gp_sheet *sheet,
+			      const struct gp_tally_row *row, double total))
+{
+	double total = gp_tally_total(tally, 0);
+
+	if (result == 0)
+		result = tally->error;
+	for (uint32_t i = 0; result == 0 && i < tally->count; i++)
+		put(scope, sheet, &tally->rows[i], total);
+	gp_tally_free(tally);
+	return result;
+}
+
+void gp_scope_put_share(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+{
+	const struct gp_tally_series *times = &row->series[0];
+
+	gp_sheet_cell(sheet, gp_value_percent((double)times->total, total));
+	gp_sheet_cell(sheet, gp_value_whole(times->total));
+}
+
+void gp_scope_put_spread(struct gp_sheet *sheet, const struct gp_tally_series *series)
+{
+	struct gp_stats stats = gp_stats_of(series->values, series->count);
+	const struct gp_value values[] = {
+		gp_value_real(stats.mean),      gp_value_real(stats.median),
+		gp_value_whole(stats.min),      gp_value_whole(stats.max),
+		gp_value_real(stats.deviation),
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		gp_sheet_cell(sheet, series->count > 0 ? values[i] : gp_value_none());
+}
+
+void gp_scope_put_whole(struct gp_sheet *sheet, uint64_t whole)
+{
+	gp_sheet_cell(sheet, gp_value_whole(whole));
+}
+
+void gp_scope_put_text(struct gp_sheet *sheet, const char *text)
+{
+	gp_sheet_cell(sheet, *text ? gp_value_text(text) : gp_value_none());
+}
+
+void gp_scope_put_pid(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t process)
+{
+	gp_scope_put_whole(sheet, scope->models[process]->pid);
+}

@@ -1,0 +1,107 @@
+/* By kernel; by kernel and launch shape. */
+#include "report/breakdown.h"
+
+#include "report/model.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column kernel_columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Name", GP_UNIT_TEXT},
+};
+
+static const struct gp_sheet_column grid_columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"GrdX", GP_UNIT_NUMBER},   {"GrdY", GP_UNIT_NUMBER},
+	{"GrdZ", GP_UNIT_NUMBER},   {"BlkX", GP_UNIT_NUMBER},
+	{"BlkY", GP_UNIT_NUMBER},   {"BlkZ", GP_UNIT_NUMBER},
+	{"Name", GP_UNIT_TEXT},
+};
+
+static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {at->name};
+
+	if (at->op->kind == GP_OP_KERNEL)
+		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
+}
+
+static void put_times(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+{
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_spread(sheet, &row->series[0]);
+}
+
+static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
+		       const struct gp_tally_row *row, double total)
+{
+	put_times(sheet, row, total);
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+}
+
+static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_ops(scope, &tally, take_kernel);
+
+	return gp_scope_rows(scope, sheet, &tally, result, put_kernel);
+}
+
+/* Two of the shape's numbers in each number of the key; all zero where it is not known. */
+static void take_shape(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	static const struct gp_record_shape unknown;
+	const struct gp_record_shape *shape = at->op->shape < at->model->shape_count
+						      ? &at->model->shapes[at->op->shape]
+						      : &unknown;
+	const uint64_t key[GP_TALLY_KEYS] = {
+		at->name,
+		(uint64_t)shape->grid[0] << 32 | shape->grid[1],
+		(uint64_t)shape->grid[2] << 32 | shape->block[0],
+		(uint64_t)shape->block[1] << 32 | shape->block[2],
+	};
+
+	if (at->op->kind == GP_OP_KERNEL)
+		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
+}
+
+static void put_shape(struct gp_scope *scope, struct gp_sheet *sheet,
+		      const struct gp_tally_row *row, double total)
+{
+	put_times(sheet, row, total);
+	for (size_t i = 1; i <= 3; i++) {
+		gp_scope_put_whole(sheet, row->key[i] >> 32);
+		gp_scope_put_whole(sheet, row->key[i] & UINT32_MAX);
+	}
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+}
+
+static int fill_grids(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_ops(scope, &tally, take_shape);
+
+	return gp_scope_rows(scope, sheet, &tally, result, put_shape);
+}
+
+#define NOTHING "no kernel ran; `gpuprof summary FILE` says what was recorded"
+
+const struct gp_breakdown gp_breakdown_kernel = {
+	.help = "kernels",
+	.nothing = NOTHING,
+	.head = {"kernel", "Kernels", kernel_columns, COUNT(kernel_columns)},
+	.sort_column = 1,
+	.fill = fill_kernels,
+};
+
+const struct gp_breakdown gp_breakdown_grid = {
+	.help = "kernels by grid and block",
+	.nothing = NOTHING,
+	.head = {"grid", "Kernels by grid and block", grid_columns, COUNT(grid_columns)},
+	.sort_column = 1,
+	.fill = fill_grids,
+};

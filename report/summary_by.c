@@ -1,0 +1,153 @@
+#include "report/summary_by.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/breakdown.h"
+#include "report/format.h"
+
+#define ALL        "all"
+#define WORD_BYTES 32
+
+void gp_summary_by_list(FILE *out)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		fprintf(out, "  %-11s  %s\n", (*at)->head.name, (*at)->help);
+	fprintf(out, "  %-11s  both of copy-time and copy-size\n", "copy");
+	fprintf(out, "  %-11s  every table\n", ALL);
+}
+
+/* The next word of a list with commas, which goes on at the result; NULL at its end. */
+static const char *next_word(const char *words, char word[WORD_BYTES])
+{
+	size_t length = strcspn(words, ",");
+
+	if (*words == '\0')
+		return NULL;
+	snprintf(word, WORD_BYTES, "%.*s", (int)length, words);
+	return words + length + (words[length] == ',');
+}
+
+static bool is_wanted(const struct gp_breakdown *breakdown, const char *words)
+{
+	char word[WORD_BYTES];
+
+	while ((words = next_word(words, word)))
+		if (strcmp(word, ALL) == 0 || gp_breakdown_is(breakdown, word))
+			return true;
+	return false;
+}
+
+static bool is_known(const char *word)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (is_wanted(*at, word))
+			return true;
+	return false;
+}
+
+/* The tables are made in the order of the words; of "all" and "copy", in that of the list. */
+static size_t count_wanted(const char *words)
+{
+	size_t count = 0;
+
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		count += is_wanted(*at, words);
+	return count;
+}
+
+static int check_column(const struct gp_summary_by *by, char *message, size_t size)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
+		const struct gp_sheet_head *head = &(*at)->head;
+		size_t used;
+
+		if (!is_wanted(*at, by->words) ||
+		    gp_sheet_find_column(head, by->sort) < head->column_count)
+			continue;
+		used = (size_t)snprintf(message, size, "summary: %s has no column %s; it has",
+					head->name, by->sort);
+		for (size_t i = 0; i < head->column_count && used < size; i++)
+			used += (size_t)snprintf(message + used, size - used, "%s %s",
+						 i > 0 ? "," : "", head->columns[i].title);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes)
+{
+	const char *words = by->words;
+	char word[WORD_BYTES];
+
+	if (*words == '\0') {
+		snprintf(message, message_bytes, "summary: --by needs a word; it takes these:");
+		return -ENOENT;
+	}
+	while ((words = next_word(words, word)))
+		if (!is_known(word)) {
+			snprintf(message, message_bytes,
+				 "summary: there is no table by %s; --by takes these:", word);
+			return -ENOENT;
+		}
+	return by->sort ? check_column(by, message, message_bytes) : 0;
+}
+
+static void write_rows(struct gp_sheet_writer *writer, const struct gp_sheet *sheet, size_t limit)
+{
+	size_t rows = gp_sheet_rows(sheet);
+	size_t shown = limit == 0 || limit > rows ? rows : limit;
+
+	gp_sheet_writer_begin(writer, sheet->head);
+	for (size_t i = 0; i < shown; i++)
+		gp_sheet_writer_row(writer, gp_sheet_row(sheet, i));
+	gp_sheet_writer_end(writer);
+	if (shown < rows && writer->format == &gp_sheet_text)
+		fprintf(writer->out, "  ... %s more\n", gp_format_count(rows - shown).text);
+}
+
+/* In text, a table without rows is left out. */
+static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
+		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by)
+{
+	struct gp_sheet sheet;
+	int result = gp_breakdown_make(breakdown, scope, &sheet);
+
+	if (result == 0 && by->sort)
+		result = gp_sheet_sort(&sheet, gp_sheet_find_column(&breakdown->head, by->sort));
+	if (result == 0 && gp_sheet_rows(&sheet) == 0)
+		fprintf(by->messages, "gpuprof: %s\n", breakdown->nothing);
+	if (result == 0 && (gp_sheet_rows(&sheet) > 0 || writer->format != &gp_sheet_text))
+		write_rows(writer, &sheet, by->row_limit);
+	gp_sheet_close(&sheet);
+	return result;
+}
+
+static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
+			const struct gp_summary_by *by)
+{
+	const char *words = by->words;
+	char word[WORD_BYTES];
+	int result = 0;
+
+	while (result == 0 && (words = next_word(words, word)))
+		for (const struct gp_breakdown *const *at = gp_breakdowns; result == 0 && *at; at++)
+			if (is_wanted(*at, word))
+				result = write_table(writer, scope, *at, by);
+	return result;
+}
+
+int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_count,
+			const struct gp_summary_by *by)
+{
+	struct gp_sheet_writer writer;
+	struct gp_scope scope;
+	int result = gp_scope_open(&scope, models, model_count, by->full_names), closed;
+
+	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by->words) > 1);
+	if (result == 0)
+		result = write_tables(&writer, &scope, by);
+	closed = gp_sheet_writer_close(&writer);
+	gp_scope_close(&scope);
+	return result == 0 ? closed : result;
+}

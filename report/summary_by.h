@@ -1,0 +1,36 @@
+/*
+ * summary_by: the tables of `gpuprof summary --by`, one after the other in one format.
+ */
+#ifndef REPORT_SUMMARY_BY_H
+#define REPORT_SUMMARY_BY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "report/model.h"
+#include "report/sheet_writer.h"
+
+struct gp_summary_by {
+	const char *words;                    /* of --by, commas between; "all" = every table */
+	const struct gp_sheet_format *format; /* never NULL */
+	const char *sort;                     /* title of a column; NULL = each table's own order */
+	size_t row_limit;                     /* of each table, 0 = all */
+	bool full_names;                      /* of kernels */
+	FILE *messages;                       /* for one line on each table without rows */
+};
+
+/* The words that --by takes, one line each. */
+void gp_summary_by_list(FILE *out);
+
+/*
+ * Whether the words and the column are such.  If not, the line for the user is in message, and
+ * -EINVAL is returned; -ENOENT where --by has an unknown word.
+ */
+int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes);
+
+/* Write the tables.  by has been checked.  Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW. */
+int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_count,
+			const struct gp_summary_by *by);
+
+#endif

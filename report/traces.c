@@ -1,0 +1,68 @@
+#include "report/traces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/command.h"
+#include "report/format.h"
+#include "report/output_file.h"
+
+#define MESSAGE_BYTES 4352
+
+static bool is_repeated(char *const *paths, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (gp_output_is_same(paths[index], paths[i]))
+			return true;
+	return false;
+}
+
+static void warn_of(const struct gp_model *model)
+{
+	const struct gp_losses *losses = &model->losses;
+	const char *why = losses->live      ? "its process still runs"
+			  : !losses->closed ? "its process was killed or crashed"
+			  : losses->cut     ? "the file was cut"
+					    : NULL;
+
+	if (why)
+		gp_command_fail(0, "%s is not complete: %s; `gpuprof summary %s` says more",
+				model->path, why, model->path);
+	if (losses->damaged_bytes > 0)
+		gp_command_fail(0,
+				"%s is damaged: %s bytes were skipped, and what they held is "
+				"missing; `gpuprof summary %s` says more",
+				model->path, gp_format_count(losses->damaged_bytes).text,
+				model->path);
+}
+
+int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn)
+{
+	char message[MESSAGE_BYTES];
+
+	*traces = (struct gp_traces){.models = calloc(count + 1, sizeof(*traces->models))};
+	if (!traces->models)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		if (is_repeated(paths, i)) {
+			gp_command_fail(0, "%s is named twice; it is counted once", paths[i]);
+		} else if (gp_model_load(paths[i], &traces->models[traces->count], message,
+					 sizeof(message)) != 0) {
+			traces->any_failed = true;
+			gp_command_fail(0, "%s", message);
+		} else {
+			if (warn)
+				warn_of(traces->models[traces->count]);
+			traces->count++;
+		}
+	}
+	return 0;
+}
+
+void gp_traces_free(struct gp_traces *traces)
+{
+	for (size_t i = 0; i < traces->count; i++)
+		gp_model_free(traces->models[i]);
+	free(traces->models);
+	*traces = (struct gp_traces){0};
+}

@@ -1,0 +1,25 @@
+/*
+ * traces: the trace files that a command was given, loaded.
+ *
+ * What is wrong with one is said in one line on stderr, and the others are used: a file that cannot be
+ * read, one that was named already, one that is not complete.
+ */
+#ifndef REPORT_TRACES_H
+#define REPORT_TRACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/model.h"
+
+struct gp_traces {
+	struct gp_model **models;
+	size_t count;
+	bool any_failed; /* could not be read */
+};
+
+/* warn: say of what is loaded that it is not complete.  gp_traces_free() in either case.  Returns 0 or -ENOMEM. */
+int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn);
+void gp_traces_free(struct gp_traces *traces);
+
+#endif

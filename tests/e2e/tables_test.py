@@ -1,0 +1,239 @@
+"""gpuprof summary --by: the tables of the sample programs add up to what their Chrome traces hold."""
+import collections
+import csv
+import glob
+import io
+import json
+import os
+import statistics
+import unittest
+
+import support
+from support import ROOT, Case
+from facts import Facts, is_free
+
+PROGRAMS = [os.path.splitext(os.path.basename(path))[0]
+            for path in sorted(glob.glob(os.path.join(ROOT, "tests", "programs", "*.cu")))]
+SPREAD = ("Avg", "Med", "Min", "Max", "StdDev")
+
+
+def ns(microseconds):
+    return round(microseconds * 1000)
+
+
+class Tables(Case):
+
+    def record(self, program, *arguments):
+        path = os.path.join(support.BUILD, "programs", program)
+        result = self.run_program([path, *arguments], GPUPROF_OUTPUT=program)
+        self.assertIn(program + ".gpuprof", self.files(), result.stderr)
+        return self.path(program + ".gpuprof")
+
+    def summary(self, *arguments):
+        result = self.run_gpuprof("summary", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def tables(self, words, *traces):
+        """name: list of rows, each a dictionary"""
+        found = json.loads(self.summary("--by", words, "--format", "json", *traces).stdout)
+        found = found if isinstance(found, list) else [found]
+        for table in found:
+            for row in table["rows"]:
+                self.assertEqual(list(row), [column["name"] for column in table["columns"]])
+        return {table["report"]: table["rows"] for table in found}
+
+    def sum(self, rows, column):
+        return sum(row[column] for row in rows)
+
+
+class Sums(Tables):
+
+    def check_operations(self, tables, facts):
+        operations = {"Kernels": facts.kernels, "Copies": facts.copies, "Sets": facts.sets}
+        for name in ("stream", "context", "device", "process"):
+            rows = tables[name]
+            self.assertEqual(self.sum(rows, "Count"), sum(map(len, operations.values())), name)
+            self.assertEqual(self.sum(rows, "Total"), sum(ns(op["dur"]) for ops in operations.values() for op in ops))
+            for column, ops in operations.items():
+                self.assertEqual(self.sum(rows, column), len(ops), name)
+        self.assertEqual(self.sum(tables["thread"], "GPU ops"), sum(map(len, operations.values())))
+
+    def check_kernels(self, tables, facts):
+        for name in ("kernel", "grid"):
+            self.assertEqual(self.sum(tables[name], "Count"), len(facts.kernels))
+            self.assertEqual(self.sum(tables[name], "Total"), sum(ns(kernel["dur"]) for kernel in facts.kernels))
+        grids = {tuple(row[column] for column in ("GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ"))
+                 for row in tables["grid"]}
+        self.assertEqual(grids, {(*kernel["args"]["grid"], *kernel["args"]["block"]) for kernel in facts.kernels})
+        launched = sum(row["Count"] for row in tables["kernel"]) - self.sum(tables["graph"], "Kernels")
+        self.assertEqual(self.sum(tables["exec"], "Count"), launched)
+
+    def check_copies(self, tables, facts):
+        moved = facts.copies + facts.sets
+        for name in ("copy-time", "copy-size"):
+            self.assertEqual(self.sum(tables[name], "Count"), len(moved))
+        self.assertEqual(self.sum(tables["copy-time"], "Total"), sum(ns(op["dur"]) for op in moved))
+        self.assertEqual(self.sum(tables["copy-size"], "Total"), sum(op["args"]["bytes"] for op in moved))
+
+    def check_calls(self, tables, facts):
+        failed = sum(1 for call in facts.calls if call["args"].get("status"))
+        self.assertEqual(self.sum(tables["api"], "Count"), len(facts.calls))
+        self.assertEqual(self.sum(tables["api"], "Failed"), failed)
+        self.assertEqual({row["Name"]: row["Count"] for row in tables["api"]},
+                         collections.Counter(call["name"] for call in facts.calls))
+        for name in ("thread", "process"):
+            self.assertEqual(self.sum(tables[name], "Calls"), len(facts.calls))
+            self.assertEqual(self.sum(tables[name], "Failed"), failed)
+
+    def check_memory(self, tables, facts):
+        for operation, freed in (("allocate", False), ("free", True)):
+            rows = [row for row in tables["memory"] if row["Operation"] == operation and "(" not in row["API"]]
+            took_effect = [call["args"]["bytes"] for call in facts.calls
+                           if "bytes" in call["args"] and "memory" in call["args"] and is_free(call["name"]) == freed]
+            self.assertEqual((self.sum(rows, "Count"), self.sum(rows, "Total")), (len(took_effect), sum(took_effect)))
+
+    def check_shares(self, tables):
+        for name, rows in tables.items():
+            if rows and "Time %" in rows[0] and self.sum(rows, "Total") > 0:
+                self.assertAlmostEqual(self.sum(rows, "Time %"), 100, delta=0.001 * len(rows), msg=name)
+
+    def test_of_every_program(self):
+        for program in PROGRAMS:
+            with self.subTest(program):
+                tables = self.tables("all", self.record(program))
+                facts = Facts(self.path(program + ".json"))
+                self.check_operations(tables, facts)
+                self.check_kernels(tables, facts)
+                self.check_copies(tables, facts)
+                self.check_calls(tables, facts)
+                self.check_memory(tables, facts)
+                self.check_shares(tables)
+
+    def test_of_two_processes_are_those_of_both(self):
+        traces = [self.record("launch"), self.record("copies")]
+        alone = [self.tables("api,process", trace) for trace in traces]
+        both = self.tables("api,process", *traces)
+        for name in ("api", "process"):
+            self.assertEqual(self.sum(both[name], "Total"), sum(self.sum(one[name], "Total") for one in alone))
+        self.assertEqual(len(both["process"]), 2)
+
+    def test_spreads_are_exact(self):
+        tables = self.tables("api", self.record("demo"))
+        durations = collections.defaultdict(list)
+        for call in Facts(self.path("demo.json")).calls:
+            durations[call["name"]].append(ns(call["dur"]))
+        for row in tables["api"]:
+            values = durations[row["Name"]]
+            expected = (statistics.mean(values), statistics.median(values), min(values), max(values),
+                        statistics.pstdev(values))
+            for column, value in zip(SPREAD, expected):
+                self.assertAlmostEqual(row[column], value, delta=0.001, msg=f"{row['Name']} {column}")
+
+    def test_a_graph_has_its_launches_and_nodes(self):
+        trace = self.record("graph")
+        graphs = self.tables("graph", trace)["graph"]
+        facts = Facts(self.path("graph.json"))
+        self.assertEqual(self.sum(graphs, "Launches"), facts.count("graph.launches"))
+        for row in graphs:
+            self.assertEqual(row["Count"], row["Kernels"] + row["Copies"] + row["Sets"])
+            self.assertEqual(row["Count"] % row["Launches"], 0)
+
+
+class Formats(Tables):
+
+    def test_hold_the_same_values(self):
+        trace = self.record("demo", "3")
+        rows = self.tables("kernel", trace)["kernel"]
+        text = self.summary("--by", "kernel", "--format", "csv", trace).stdout
+        titles, *lines = list(csv.reader(io.StringIO(text)))
+        self.assertEqual([title.replace(" (ns)", "") for title in titles], list(rows[0]))
+        self.assertEqual([[str(value) for value in row.values()] for row in rows], lines)
+
+    def test_of_people_name_the_table(self):
+        trace = self.record("demo", "3")
+        self.assertTrue(self.summary("--by", "kernel", trace).stdout.startswith("Kernels\n  Time %"))
+        self.assertTrue(self.summary("--by", "kernel", "--format", "markdown", trace).stdout
+                        .startswith("### Kernels\n\n| Time % |"))
+
+    def test_full_names_have_parameters(self):
+        trace = self.record("demo", "3")
+        short, full = (self.tables("kernel", *options, trace)["kernel"] for options in ((), ("--full-names",)))
+        self.assertIn("smooth", [row["Name"] for row in short])
+        self.assertIn("smooth(float*, float const*, int)", [row["Name"] for row in full])
+
+
+class Choices(Tables):
+
+    def test_top_and_sort(self):
+        trace = self.record("demo", "3")
+        everything = self.tables("api", trace)["api"]
+        self.assertEqual([row["Total"] for row in everything],
+                         sorted((row["Total"] for row in everything), reverse=True))
+        first = self.tables("api", "--top", "2", "--sort", "name", trace)["api"]
+        self.assertEqual([row["Name"] for row in first], sorted(row["Name"] for row in everything)[:2])
+        text = self.summary("--by", "api", "--top", "2", trace).stdout
+        self.assertIn(f"... {len(everything) - 2} more", text)
+
+    def test_the_output_is_a_file(self):
+        trace = self.record("demo", "3")
+        for options in (("--by", "kernel"), ()):
+            printed = self.summary(*options, trace).stdout
+            self.assertEqual(self.summary("-o", self.path("out"), *options, trace).stdout, "")
+            with open(self.path("out"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), printed)
+
+    def test_words_are_listed(self):
+        listed = self.summary("--by", "help").stdout
+        for word in ("kernel", "grid", "api", "copy", "stream", "thread", "process", "device", "context", "exec",
+                     "sync", "memory", "unified", "graph", "overhead", "module"):
+            self.assertIn(f"\n  {word} ", "\n" + listed)
+        wrong = self.run_gpuprof("summary", "--by", "kernels", "x.gpuprof")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("there is no table by kernels", wrong.stderr)
+        self.assertTrue(wrong.stderr.endswith(listed))
+
+    def test_what_is_wrong_is_said_in_one_line(self):
+        trace = self.record("demo", "3")
+        for arguments, part in (
+                (("--by", "kernel", "--sort", "size", trace), "has no column size; it has Time %, Total"),
+                (("--by", "kernel", "--format", "xml", trace), "text, csv, json or markdown"),
+                (("--format", "csv", trace), "summary --by kernel --format csv"),
+                (("--by", "kernel", "--top", "x", trace), "--top needs a number"),
+                (("--by", "kernel", "-o", trace, trace), "is one of the traces"),
+                (("--by", "kernel"), "name trace files")):
+            result = self.run_gpuprof("summary", *arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), arguments)
+            self.assert_one_line(result.stderr, part)
+
+    def test_a_table_without_rows_is_said(self):
+        trace = self.record("demo", "3")
+        result = self.summary("--by", "unified", trace)
+        self.assertEqual(result.stdout, "")
+        self.assert_one_line(result.stderr, "nothing of unified memory was recorded", "--trace=unified")
+        self.assertEqual(self.tables("unified", trace), {"unified": []})
+
+    def test_a_file_named_twice_counts_once(self):
+        trace = self.record("demo", "3")
+        result = self.summary("--by", "kernel", "--format", "csv", trace, os.path.join(".", "demo.gpuprof"))
+        self.assert_one_line(result.stderr, "is named twice")
+        self.assertEqual(result.stdout, self.summary("--by", "kernel", "--format", "csv", trace).stdout)
+
+    def test_a_file_that_is_none_does_not_hide_the_others(self):
+        trace = self.record("demo", "3")
+        result = self.run_gpuprof("summary", "--by", "kernel", self.path("missing.gpuprof"), trace)
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_line(result.stderr, "missing.gpuprof")
+        self.assertIn("smooth", result.stdout)
+
+    def test_a_damaged_file_is_said(self):
+        trace = self.record("demo", "3")
+        with open(trace, "r+b") as file:
+            file.truncate(os.path.getsize(trace) - 40)
+        result = self.summary("--by", "kernel", trace)
+        self.assertIn("smooth", result.stdout)
+        self.assert_one_line(result.stderr, "demo.gpuprof is not complete", "gpuprof summary")
+
+
+if __name__ == "__main__":
+    support.main()

@@ -321,25 +321,33 @@ __global__ void k_second()
 static void devices()
 {
 	char *first, *second;
-	int count;
+	int count, reachable = 0;
 
 	CHECK(cudaGetDeviceCount(&count));
-	if (count < 2) {
-		skip("copy.ptop", "there is one device");
+	if (count > 1)
+		CHECK(cudaDeviceCanAccessPeer(&reachable, 0, 1));
+	if (!reachable) {
+		skip("copy.ptop",
+		     count > 1 ? "the devices do not reach each other" : "there is one device");
 		return;
 	}
+	CHECK(cudaDeviceEnablePeerAccess(1, 0));
 	first = device_memory(MIB);
 	CHECK(cudaSetDevice(1));
 	second = device_memory(MIB);
 	for (int i = 0; i < 2; i++)
 		k_second<<<1, 32>>>();
 	launched("k_second", 2);
-	CHECK(cudaMemcpyPeer(second, 1, first, 0, 70000));
 	CHECK(cudaDeviceSynchronize());
-	CHECK(cudaFree(second));
 	CHECK(cudaSetDevice(0));
+	CHECK(cudaMemcpyPeer(second, 1, first, 0, 70000));
+	CHECK(cudaMemcpyPeerAsync(second, 1, first, 0, 70004, stream));
+	wait_for(stream);
+	CHECK(cudaFree(second));
+	CHECK(cudaDeviceDisablePeerAccess(1));
 	add("sync.context", 1);
-	add("copy.ptop", 1);
+	add("copy.ptop", 2);
+	add("copy.ptop.bytes", 140004);
 	CHECK(cudaFree(first));
 }
 

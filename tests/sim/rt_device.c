@@ -2,6 +2,7 @@
 #include "tests/sim/runtime.h"
 
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,22 +165,31 @@ cudaError_t sim_cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peer
 
 cudaError_t sim_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 {
-	return sim_device(peerDevice) && !flags ? cudaSuccess : cudaErrorInvalidDevice;
+	CUcontext peer;
+
+	if (!sim_device(peerDevice))
+		return cudaErrorInvalidDevice;
+	sim_primary_retain(sim_device(peerDevice), &peer);
+	return sim_rt_result(cuCtxEnablePeerAccess(peer, flags));
 }
 
 cudaError_t sim_cudaDeviceDisablePeerAccess(int peerDevice)
 {
-	return sim_device(peerDevice) ? cudaSuccess : cudaErrorInvalidDevice;
+	struct sim_device *device = sim_device(peerDevice);
+
+	if (!device)
+		return cudaErrorInvalidDevice;
+	return sim_rt_result(cuCtxDisablePeerAccess(device->primary));
 }
 
 cudaError_t sim_cudaProfilerStart(void)
 {
-	return cudaSuccess;
+	return sim_rt_result(cuProfilerStart());
 }
 
 cudaError_t sim_cudaProfilerStop(void)
 {
-	return cudaSuccess;
+	return sim_rt_result(cuProfilerStop());
 }
 
 cudaError_t sim_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,

@@ -44,6 +44,17 @@ static inline bool gp_replace32(uint32_t *word, uint32_t expected, uint32_t valu
 					   __ATOMIC_SEQ_CST);
 }
 
+/* Both sequentially consistent; they return the value before. */
+static inline uint32_t gp_or32(uint32_t *word, uint32_t bits)
+{
+	return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline uint32_t gp_clear32(uint32_t *word, uint32_t bits)
+{
+	return __atomic_fetch_and(word, ~bits, __ATOMIC_SEQ_CST);
+}
+
 /* Returns the value before. */
 static inline uint32_t gp_add32(uint32_t *word, uint32_t amount)
 {
@@ -86,16 +97,16 @@ static inline void gp_or64(uint64_t *word, uint64_t bits)
 	__atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 }
 
-/* Sequentially consistent, as gp_swap32(). */
-static inline uint64_t gp_swap64(uint64_t *word, uint64_t value)
-{
-	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
-}
-
 static inline bool gp_replace64(uint64_t *word, uint64_t expected, uint64_t value)
 {
 	return __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
+}
+
+/* Sequentially consistent, as gp_swap32(). */
+static inline uint64_t gp_swap64(uint64_t *word, uint64_t value)
+{
+	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
 static inline uint64_t gp_load64_ordered(const uint64_t *word)

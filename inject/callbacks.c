@@ -6,6 +6,7 @@
 #include "collector/collector.h"
 #include "inject/api_table.h"
 #include "inject/contexts.h"
+#include "inject/control.h"
 #include "inject/memory_call.h"
 
 /* One callback pair in this many is timed, for the summary's estimate of our own cost. */
@@ -120,7 +121,7 @@ static bool is_nested(bool driver, const CUpti_CallbackData *data)
 	return driver && local.in_runtime && local.runtime_correlation_id == data->correlationId;
 }
 
-static void on_enter(bool driver, const CUpti_CallbackData *data)
+static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
 	uint64_t now_ticks = gp_clock_ticks();
 
@@ -134,6 +135,8 @@ static void on_enter(bool driver, const CUpti_CallbackData *data)
 	local.entry_ticks = 0;
 	if (local.pairs++ % SAMPLE_EVERY == 0)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
+	if (gp_load32(&gp_watch) != 0 && !gp_control_enter(gp_api_table_find(driver, cbid), data))
+		*data->correlationData = 0;
 }
 
 /* A sample in which the thread lost its CPU, or waited for the writer, says nothing of what a
@@ -143,13 +146,38 @@ static uint64_t plausible(uint64_t sample_ticks)
 	return sample_ticks < gp_clock_ticks_per_second() / SAMPLES_PER_S_LEAST ? sample_ticks : 0;
 }
 
+/* Some calls are not recorded, others have a meaning for the recording itself. */
+static void leave_watched_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
+			       uint64_t end_ticks)
+{
+	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
+	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
+
+	if (gp_control_keeps(entry != NULL ? entry->class : GP_API_OTHER,
+			     return_code(api, data) != 0, end_ticks - *data->correlationData))
+		leave_call(driver, cbid, data, end_ticks);
+	gp_control_exit(entry);
+}
+
+/* A call that is left out, or that we came in the middle of: cuInit itself. */
+static void leave_other_call(bool driver, uint32_t cbid)
+{
+	if (!driver)
+		local.in_runtime = 0;
+	if (gp_load32(&gp_watch) != 0)
+		gp_control_exit(gp_api_table_find(driver, cbid));
+}
+
 static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
 	uint64_t now_ticks = gp_clock_ticks();
 
 	if (!driver)
 		local.in_runtime = 0;
-	leave_call(driver, cbid, data, now_ticks);
+	if (gp_load32(&gp_watch) == 0)
+		leave_call(driver, cbid, data, now_ticks);
+	else
+		leave_watched_call(driver, cbid, data, now_ticks);
 	gp_count_hook(local.entry_ticks != 0
 			      ? plausible(local.entry_ticks + gp_clock_ticks() - now_ticks)
 			      : 0);
@@ -169,10 +197,11 @@ static void on_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 		if (data->callbackSite == CUPTI_API_ENTER)
 			gp_count_nested();
 	} else if (data->callbackSite == CUPTI_API_ENTER) {
-		on_enter(driver, data);
-	} else if (*data->correlationData !=
-		   0) { /* else we came in the middle of it: cuInit itself */
+		on_enter(driver, cbid, data);
+	} else if (*data->correlationData != 0) {
 		on_exit_of(driver, cbid, data);
+	} else {
+		leave_other_call(driver, cbid);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "collector/collector.h"
 #include "inject/contexts.h"
+#include "inject/control.h"
 #include "inject/cupti_library.h"
 
 /*
@@ -137,6 +138,31 @@ static uint32_t shape_id(struct gp_decoder *decoder, const kernel_view *kernel)
 
 /* ---- one function per kind ---- */
 
+/* What a call has caused is left out where the call is. */
+static bool emit_caused(const void *record, uint32_t correlation_id)
+{
+	bool left_out = gp_gate_has_left_out(correlation_id);
+
+	if (left_out)
+		gp_count(GP_COUNTER_LEFT_OUT_PAUSED, 1);
+	else
+		gp_emit(record);
+	return !left_out;
+}
+
+static void emit_operation(struct gp_decoder *decoder, const void *record, uint32_t correlation_id)
+{
+	decoder->records += emit_caused(record, correlation_id);
+}
+
+static bool is_wanted(const kernel_view *kernel)
+{
+	bool wanted = kernel->name == NULL || gp_control_wants_kernel(kernel->name);
+
+	gp_count(GP_COUNTER_LEFT_OUT_KERNELS, !wanted);
+	return wanted;
+}
+
 static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *record)
 {
 	if (decoder->version < GP_CUPTI_13_0)
@@ -148,7 +174,11 @@ static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *recor
 static void decode_kernel(struct gp_decoder *decoder, const void *record)
 {
 	const kernel_view *kernel = record;
-	struct gp_record_kernel out = {
+	struct gp_record_kernel out;
+
+	if (!is_wanted(kernel))
+		return;
+	out = (struct gp_record_kernel){
 		HEAD(KERNEL, out),
 		.device_id = (uint16_t)kernel->deviceId,
 		.correlation_id = kernel->correlationId,
@@ -165,8 +195,7 @@ static void decode_kernel(struct gp_decoder *decoder, const void *record)
 		.channel_type = (uint32_t)kernel->channelType,
 	};
 
-	decoder->records++;
-	gp_emit((const struct gp_record *)&out);
+	emit_operation(decoder, &out, out.correlation_id);
 }
 
 static void decode_copy(struct gp_decoder *decoder, const void *record)
@@ -197,8 +226,7 @@ static void decode_copy(struct gp_decoder *decoder, const void *record)
 
 	if (decoder->version >= GP_CUPTI_12_8)
 		out.copy_count = late64(record, COPY_COUNT_OFFSET);
-	decoder->records++;
-	gp_emit((const struct gp_record *)&out);
+	emit_operation(decoder, &out, out.correlation_id);
 }
 
 static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
@@ -227,8 +255,7 @@ static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
 		.destination_context_id = copy->dstContextId,
 	};
 
-	decoder->records++;
-	gp_emit((const struct gp_record *)&out);
+	emit_operation(decoder, &out, out.correlation_id);
 }
 
 static void decode_set(struct gp_decoder *decoder, const void *record)
@@ -251,8 +278,7 @@ static void decode_set(struct gp_decoder *decoder, const void *record)
 		.channel_id = set->channelID,
 	};
 
-	decoder->records++;
-	gp_emit((const struct gp_record *)&out);
+	emit_operation(decoder, &out, out.correlation_id);
 }
 
 static void decode_overhead(struct gp_decoder *decoder, const void *record)
@@ -355,8 +381,7 @@ static void decode_graph(struct gp_decoder *decoder, const void *record)
 		out.end_device_id = late32(record, GRAPH_END_DEVICE_OFFSET);
 		out.end_context_id = late32(record, GRAPH_END_CONTEXT_OFFSET);
 	}
-	decoder->records++;
-	gp_emit((const struct gp_record *)&out);
+	emit_operation(decoder, &out, out.correlation_id);
 }
 
 /* CUPTI says "none" by the largest number of 32 bits, also where the field has 64. */
@@ -382,7 +407,7 @@ static void decode_sync(struct gp_decoder *decoder, const void *record)
 	static_assert(GP_NO_STREAM == CUPTI_SYNCHRONIZATION_INVALID_VALUE, "no stream");
 	if (decoder->version >= GP_CUPTI_12_8)
 		out.event_sync_id = or_zero(late64(record, SYNC_EVENT_SYNC_OFFSET));
-	gp_emit((const struct gp_record *)&out);
+	emit_caused(&out, out.correlation_id);
 }
 
 static void decode_event(struct gp_decoder *decoder, const void *record)
@@ -402,7 +427,7 @@ static void decode_event(struct gp_decoder *decoder, const void *record)
 		out.device_ns = late64(record, EVENT_TIME_OFFSET);
 		out.sync_id = or_zero(late64(record, EVENT_SYNC_OFFSET));
 	}
-	gp_emit((const struct gp_record *)&out);
+	emit_caused(&out, out.correlation_id);
 }
 
 static void decode_jit(struct gp_decoder *decoder, const void *record)

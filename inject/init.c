@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "inject/control.h"
 #include "inject/options.h"
 #include "inject/output.h"
 #include "inject/process_trace.h"
@@ -59,6 +60,7 @@ __attribute__((constructor)) static void construct(void)
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
 		gp_say_nothing();
 	gp_output_remember();
+	gp_control_init();
 	if (gp_output_library()[0] != '\0')
 		setenv(INJECTION_VARIABLE, gp_output_library(), 0);
 }
@@ -99,7 +101,7 @@ int InitializeInjection(void)
 	static atomic_flag started = ATOMIC_FLAG_INIT;
 	int saved_errno = errno;
 
-	if (is_trusted() && !atomic_flag_test_and_set(&started)) {
+	if (is_trusted() && gp_control_wants_process() && !atomic_flag_test_and_set(&started)) {
 		uint64_t begin_ticks = gp_clock_ticks();
 
 		if (!gp_process_trace_in_session()) /* gpuprof-run has done it, once */

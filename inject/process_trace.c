@@ -14,6 +14,7 @@
 #include "collector/identity.h"
 #include "collector/since_fork.h"
 #include "collector/sys.h"
+#include "inject/control.h"
 #include "inject/finish.h"
 #include "inject/options.h"
 #include "inject/output.h"
@@ -117,6 +118,7 @@ static void start(void (*on_leave)(void))
 	register_leaving(on_leave);
 	register_with_session();
 	describe_options();
+	gp_control_begin_trace();
 }
 
 /* The time limit is for a signal handler that interrupted the thread that starts. */

@@ -6,6 +6,7 @@
 #include "collector/atomic.h"
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
+#include "inject/control.h"
 #include "inject/options.h"
 #include "inject/say.h"
 #include "inject/trace_list.h"
@@ -181,6 +182,14 @@ static uint32_t trace_of(const struct gp_api_entry *entry)
 	return entry->memory_kind != 0 ? GP_TRACE_MEMORY : trace_of_class[entry->class];
 }
 
+static void set_call(bool on, const struct gp_api_entry *entry)
+{
+	set_callback(on,
+		     GP_API_IS_DRIVER(entry->api) ? CUPTI_CB_DOMAIN_DRIVER_API
+						  : CUPTI_CB_DOMAIN_RUNTIME_API,
+		     GP_API_CBID(entry->api));
+}
+
 static void set_curated_calls(bool on)
 {
 	uint32_t count;
@@ -188,11 +197,20 @@ static void set_curated_calls(bool on)
 
 	/* a number that this library does not know is an error that means nothing */
 	for (uint32_t i = 0; i < count; i++)
-		if ((trace_of(&entries[i]) & recording.trace) != 0)
-			set_callback(on,
-				     GP_API_IS_DRIVER(entries[i].api) ? CUPTI_CB_DOMAIN_DRIVER_API
-								      : CUPTI_CB_DOMAIN_RUNTIME_API,
-				     GP_API_CBID(entries[i].api));
+		set_call((on && (trace_of(&entries[i]) & recording.trace) != 0) ||
+				 gp_control_needs(&entries[i]),
+			 &entries[i]);
+}
+
+/* By which the recording is switched on again. */
+static void enable_triggers(void)
+{
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_control_needs(&entries[i]))
+			set_call(true, &entries[i]);
 }
 
 static CUptiResult set_every_call(bool on)
@@ -204,6 +222,8 @@ static CUptiResult set_every_call(bool on)
 	if (result == CUPTI_SUCCESS)
 		result = cupti->cuptiEnableDomain(on, recording.subscriber,
 						  CUPTI_CB_DOMAIN_DRIVER_API);
+	if (!on)
+		enable_triggers();
 	return result;
 }
 
@@ -220,13 +240,17 @@ static CUptiResult set_calls(bool on)
 
 /* ---- on and off ---- */
 
+/* Records come only of calls whose callbacks were called, so that those can be told that are not wanted. */
 static CUptiResult apply(uint32_t before, uint32_t after)
 {
-	CUptiResult result = set_kinds(before, after);
+	bool on = (after & ON) != 0, turns = ((before ^ after) & ON) != 0;
+	CUptiResult result = CUPTI_SUCCESS;
 
-	if (result != CUPTI_SUCCESS || ((before ^ after) & ON) == 0)
-		return result;
-	return set_calls((after & ON) != 0);
+	if (turns && on)
+		result = set_calls(true);
+	if (result == CUPTI_SUCCESS)
+		result = set_kinds(before, after);
+	return turns && !on ? set_calls(false) : result;
 }
 
 CUptiResult gp_recording_begin(void)
@@ -243,6 +267,8 @@ CUptiResult gp_recording_begin(void)
 			     CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 	if (result == CUPTI_SUCCESS && (recording.trace & GP_TRACE_UNIFIED) != 0)
 		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+	if (result == CUPTI_SUCCESS)
+		enable_triggers();
 	return result;
 }
 

@@ -1,8 +1,8 @@
 /*
  * recording: what CUPTI is asked for, by the options: records of the GPU's work, and callbacks in the program's calls.
  *
- * One part is on from the beginning to the end: what defines devices, contexts and streams, and the birth and end of
- * contexts.  All the rest is switched on and off together, as often as one likes, by any thread and also inside a
+ * One part is on from the beginning to the end: what defines devices, contexts and streams, the birth and end of
+ * contexts, and the calls that control needs.  All the rest is switched on and off together, as often as one likes, by any thread and also inside a
  * callback.  Nothing here waits: two threads that switch at a time do not get in each other's way.
  */
 #ifndef INJECT_RECORDING_H

@@ -16,6 +16,7 @@
 #include "inject/api_table.h"
 #include "inject/callbacks.h"
 #include "inject/contexts.h"
+#include "inject/control.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_decode.h"
 #include "inject/cupti_library.h"
@@ -35,6 +36,8 @@ static struct {
 	struct gp_bell bell; /* the fetching thread sleeps on it */
 	uint32_t finish;     /* the fetching thread is to do its last work */
 	uint32_t finished;   /* it has done so */
+	CUptiResult
+		switch_result; /* of the last time that the recording could not be switched on */
 	bool fetching;
 	bool has_delivered;
 	pid_t pid;
@@ -199,11 +202,14 @@ static void fetch_until_finish(uint64_t period_ns)
 	while (gp_load32_acquire(&session.finish) == 0) {
 		uint64_t now_ns = gp_sys_now_ns();
 
+		uint64_t control_ns = gp_control_pass(now_ns);
+
 		if (now_ns >= due_ns) {
 			fetch(0);
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
-			gp_bell_wait(&session.bell, due_ns - now_ns);
+			gp_bell_wait(&session.bell,
+				     control_ns < due_ns - now_ns ? control_ns : due_ns - now_ns);
 			decode_all();
 		}
 	}
@@ -222,10 +228,19 @@ static void *fetching_thread(void *unused)
 	return NULL;
 }
 
+/* Any thread, signal handlers, too. */
+static void wake_fetching_thread(void)
+{
+	gp_bell_ring(&session.bell);
+}
+
 int gp_session_start_fetching(void)
 {
 	pthread_t thread;
-	int error = gp_sys.thread(&thread, fetching_thread);
+	int error;
+
+	gp_control_begin(wake_fetching_thread);
+	error = gp_sys.thread(&thread, fetching_thread);
 
 	if (error)
 		return error;
@@ -306,6 +321,15 @@ static void set_attributes(void)
 		      sizeof(pool_limit));
 }
 
+/* By the gate, on any thread. */
+static void switch_recording(bool on)
+{
+	CUptiResult result = gp_recording_switch(on);
+
+	if (on && result != CUPTI_SUCCESS)
+		session.switch_result = result;
+}
+
 static CUptiResult start_recording(void)
 {
 	CUptiResult result = session.cupti.cuptiActivityRegisterCallbacks(on_buffer_requested,
@@ -315,8 +339,8 @@ static CUptiResult start_recording(void)
 	if (result == CUPTI_SUCCESS)
 		result = gp_recording_begin();
 	if (result == CUPTI_SUCCESS)
-		result = gp_recording_switch(true);
-	return result;
+		gp_gate_connect(switch_recording);
+	return result != CUPTI_SUCCESS ? result : session.switch_result;
 }
 
 static int load_libraries(void)
@@ -355,6 +379,7 @@ static int subscribe(gp_session_first_context first_context)
 	result = start_recording();
 	if (result != CUPTI_SUCCESS) {
 		/* leave CUPTI as if we had never asked: nobody would empty its buffers */
+		gp_gate_connect(NULL);
 		gp_recording_end();
 		session.cupti.cuptiUnsubscribe(session.subscriber);
 		return refuse(result, "record");

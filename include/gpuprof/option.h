@@ -56,10 +56,17 @@ static inline bool gp_option_among(const char *words, char separator, const char
 	return false;
 }
 
-/* Whether a value is one of the words of an option of type CHOICE. */
+/* Whether a value is one of the words of an option of type CHOICE; of "word:TEXT", anything may follow the colon. */
 static inline bool gp_option_has_choice(const struct gp_option_row *row, const char *value)
 {
-	return gp_option_among(row->argument, '|', value, strlen(value));
+	const char *colon = strchr(value, ':'), *word = row->argument;
+	size_t length = colon != NULL ? (size_t)(colon - value) + 1 : 0;
+
+	if (colon == NULL)
+		return gp_option_among(row->argument, '|', value, strlen(value));
+	while (word != NULL && strncmp(word + (*word == '|'), value, length) != 0)
+		word = strchr(word + 1, '|');
+	return word != NULL && colon[1] != '\0';
 }
 
 /* Whether a value is a list of words of an option of type LIST. */

@@ -8,6 +8,8 @@
     leak=N         N allocations of 1024 bytes that are never freed
     say=TEXT       TEXT on standard output      complain=TEXT   on standard error
     chdir=FOLDER   os.chdir                     touch=FILE      make an empty file
+    pump           launches until standard input ends; how many so far is in the file "progress"
+    handle=NAME    a handler of SIGNAME that prints send=NAME       SIGNAME to itself
     wait           until standard input ends    exit=N          exit status N, through the exit handlers
     _exit=N        without the exit handlers    raise=N         end by signal N
     fork           a child that makes CUDA calls and exits with status 0
@@ -16,6 +18,7 @@ It prints what it did as "name count" lines.  Without launch, copy or leak it do
 """
 import ctypes
 import os
+import select
 import signal
 import sys
 
@@ -53,6 +56,18 @@ class Device:
         self.call("cuCtxSynchronize")
         print("launches", times, flush=True)
 
+    def pump(self):
+        times = 0
+        while not select.select([sys.stdin], [], [], 0)[0]:
+            for _ in range(100):
+                self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+            self.call("cuCtxSynchronize")
+            times += 100
+            with open("progress.new", "w", encoding="utf-8") as file:
+                file.write(str(times))
+            os.replace("progress.new", "progress")
+        print("launches", times, flush=True)
+
     def copy(self, times):
         pointer, data = self.allocate(4096), bytes(4096)
         for _ in range(times):
@@ -79,7 +94,13 @@ def end_by(number):
     os.kill(os.getpid(), number)
 
 
+def handle(name):
+    signal.signal(signal.Signals["SIG" + name], lambda number, frame: print("handled", name, flush=True))
+
+
 HOST_STEPS = {
+    "handle": handle,
+    "send": lambda name: os.kill(os.getpid(), signal.Signals["SIG" + name]),
     "say": lambda text: print(text, flush=True),
     "complain": lambda text: print(text, file=sys.stderr, flush=True),
     "chdir": os.chdir,

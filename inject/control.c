@@ -1,0 +1,377 @@
+#include "inject/control.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "collector/facts.h"
+#include "collector/sys.h"
+#include "inject/options.h"
+#include "inject/pattern.h"
+#include "inject/say.h"
+#include "inject/toggle.h"
+
+/* What is still to happen before a window may begin. */
+#define WAITS_FOR_DELAY    1u
+#define WAITS_FOR_LAUNCHES 2u
+#define WAITS_FOR_SIGNAL   4u
+
+static struct {
+	bool has_profiler_range, has_nvtx_range;
+	bool has_windows; /* any option that opens or closes */
+	const char *range_name, *range_domain, *kernels;
+	size_t range_name_bytes;
+	uint64_t start_ns, delay_ns, duration_ns;
+	uint64_t launches_before, launches_within; /* 0 = no such bound */
+	uint64_t most_ranges;
+	uint64_t short_ticks;
+	void (*wake)(void);
+
+	uint32_t waits_for;
+	uint32_t in_range;
+	uint32_t depth;           /* of NVTX ranges that are open */
+	uint64_t ranges;          /* that made a window */
+	uint64_t launches;        /* before the first window */
+	uint64_t window_launches; /* in this window */
+	uint64_t window_end_ns;   /* 0 = not known */
+} control = {.kernels = ""};
+
+/* ---- windows ---- */
+
+static bool has_ranges(void)
+{
+	return control.has_profiler_range || control.has_nvtx_range;
+}
+
+static void begin_window(enum gp_gate_reason reason)
+{
+	if (gp_gate_is_open())
+		return;
+	gp_store64(&control.window_launches, 0);
+	gp_store64(&control.window_end_ns,
+		   control.duration_ns == 0 ? 0 : gp_sys_now_ns() + control.duration_ns);
+	gp_gate_set(true, reason);
+	if (control.duration_ns != 0 && control.wake != NULL)
+		control.wake();
+}
+
+static void begin_range_window(enum gp_gate_reason reason)
+{
+	if (control.most_ranges == 0 || gp_take64(&control.ranges, 1) < control.most_ranges)
+		begin_window(reason);
+}
+
+/* The last thing that was waited for opens the gate. */
+static void stop_waiting(uint32_t what, enum gp_gate_reason reason)
+{
+	if (gp_clear32(&control.waits_for, what) != what)
+		return;
+	if (!has_ranges())
+		begin_window(reason);
+	else if (gp_load32(&control.in_range))
+		begin_range_window(reason);
+}
+
+/* in_range is set before waits_for is looked at, and stop_waiting() does it crosswise: one of them opens. */
+static void begin_range(enum gp_gate_reason reason)
+{
+	if (gp_swap32(&control.in_range, 1) == 0 && gp_clear32(&control.waits_for, 0) == 0)
+		begin_range_window(reason);
+}
+
+static void end_range(enum gp_gate_reason reason)
+{
+	if (gp_swap32(&control.in_range, 0) != 0)
+		gp_gate_set(false, reason);
+}
+
+void gp_control_begin_range(void)
+{
+	if (gp_add32(&control.depth, 1) == 0)
+		begin_range(GP_GATE_RANGE);
+}
+
+void gp_control_end_range(void)
+{
+	if (gp_add32(&control.depth, UINT32_MAX) == 1)
+		end_range(GP_GATE_RANGE);
+}
+
+void gp_control_switch(bool on)
+{
+	gp_watch_set(GP_WATCH_GATE);
+	if (on)
+		begin_window(GP_GATE_API);
+	else
+		gp_gate_set(false, GP_GATE_API);
+}
+
+static void toggle(void)
+{
+	if (gp_gate_is_open())
+		gp_gate_set(false, GP_GATE_SIGNAL);
+	else
+		begin_window(GP_GATE_SIGNAL);
+}
+
+/* ---- the fetching thread ---- */
+
+static uint64_t pass_delay(uint64_t now_ns)
+{
+	uint64_t due_ns = control.start_ns + control.delay_ns;
+
+	if (!(gp_load32(&control.waits_for) & WAITS_FOR_DELAY))
+		return UINT64_MAX;
+	if (now_ns < due_ns)
+		return due_ns - now_ns;
+	stop_waiting(WAITS_FOR_DELAY, GP_GATE_TIME);
+	return UINT64_MAX;
+}
+
+static uint64_t pass_duration(uint64_t now_ns)
+{
+	uint64_t end_ns = gp_load64(&control.window_end_ns);
+
+	if (end_ns == 0 || !gp_gate_is_open())
+		return UINT64_MAX;
+	if (now_ns < end_ns)
+		return end_ns - now_ns;
+	gp_gate_set(false, GP_GATE_TIME);
+	return UINT64_MAX;
+}
+
+static uint64_t least(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+uint64_t gp_control_pass(uint64_t now_ns)
+{
+	uint64_t due_ns;
+
+	if (gp_toggle_was_asked())
+		toggle();
+	due_ns = pass_delay(now_ns);
+	due_ns = least(due_ns, pass_duration(now_ns));
+	return least(due_ns, gp_gate_rest(now_ns));
+}
+
+/* ---- in callbacks ---- */
+
+static bool is_launch(uint8_t class)
+{
+	return class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH;
+}
+
+static bool is_profiler_call(uint16_t api, uint32_t runtime, uint32_t driver)
+{
+	return api == runtime || api == (GP_API_DRIVER | driver);
+}
+
+static bool is_start(uint16_t api)
+{
+	return is_profiler_call(api, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000,
+				CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+}
+
+static bool is_stop(uint16_t api)
+{
+	return is_profiler_call(api, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000,
+				CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
+}
+
+bool gp_control_needs(const struct gp_api_entry *entry)
+{
+	if (control.has_profiler_range && (is_start(entry->api) || is_stop(entry->api)))
+		return true;
+	return is_launch(entry->class) && (gp_load32(&control.waits_for) & WAITS_FOR_LAUNCHES);
+}
+
+/* The last launch of a window closes the gate behind itself; one that comes before it has done so is too late. */
+static void count_within(void)
+{
+	if (gp_take64(&control.window_launches, 1) >= control.launches_within)
+		gp_gate_set(false, GP_GATE_COUNT);
+}
+
+bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+{
+	uint32_t watch = gp_load32(&gp_watch);
+	uint8_t class = entry != NULL ? entry->class : GP_API_OTHER;
+
+	if ((watch & GP_WATCH_KERNELS) && class == GP_API_LAUNCH && data->symbolName != NULL &&
+	    !gp_control_wants_kernel(data->symbolName)) {
+		gp_count(GP_COUNTER_LEFT_OUT_LAUNCHES, !(watch & GP_WATCH_CLOSED));
+		return false;
+	}
+	if ((watch & GP_WATCH_WITHIN) && !(watch & GP_WATCH_CLOSED) && is_launch(class))
+		count_within();
+	return !(watch & (GP_WATCH_CLOSED | GP_WATCH_GATE)) || gp_gate_admits(data->correlationId);
+}
+
+static bool is_worth_keeping(uint8_t class)
+{
+	return is_launch(class) || class == GP_API_COPY || class == GP_API_SET ||
+	       class == GP_API_ALLOC || class == GP_API_FREE;
+}
+
+bool gp_control_keeps(uint8_t class, bool failed, uint64_t duration_ticks)
+{
+	if (duration_ticks >= control.short_ticks || failed || is_worth_keeping(class))
+		return true;
+	gp_count(GP_COUNTER_LEFT_OUT_SHORT, 1);
+	return false;
+}
+
+void gp_control_exit(const struct gp_api_entry *entry)
+{
+	uint32_t watch = gp_load32(&gp_watch);
+
+	if (entry == NULL)
+		return;
+	if (watch & GP_WATCH_PROFILER) {
+		if (is_start(entry->api))
+			begin_range(GP_GATE_PROFILER);
+		if (is_stop(entry->api))
+			end_range(GP_GATE_PROFILER);
+	}
+	if ((watch & GP_WATCH_WITHIN) && is_launch(entry->class) &&
+	    gp_load64(&control.window_launches) >= control.launches_within)
+		gp_gate_set(false, GP_GATE_COUNT);
+	if ((watch & GP_WATCH_BEFORE) && is_launch(entry->class) &&
+	    gp_take64(&control.launches, 1) + 1 == control.launches_before) {
+		gp_watch_clear(GP_WATCH_BEFORE);
+		stop_waiting(WAITS_FOR_LAUNCHES, GP_GATE_COUNT);
+	}
+}
+
+bool gp_control_wants_kernel(const char *name)
+{
+	return *control.kernels == '\0' || gp_pattern_matches_function(control.kernels, name);
+}
+
+bool gp_control_wants_ranges(void)
+{
+	return control.has_nvtx_range;
+}
+
+bool gp_control_wants_range(const char *name, const char *domain)
+{
+	return control.has_nvtx_range &&
+	       gp_pattern_matches_one(control.range_name, control.range_name_bytes, name) &&
+	       gp_pattern_matches_one(control.range_domain, strlen(control.range_domain), domain);
+}
+
+/* ---- the options ---- */
+
+/* nvtx:NAME, or nvtx:NAME@DOMAIN; a name may have an @ itself. */
+static void read_range(const char *text)
+{
+	const char *name = strchr(text, ':'), *at = strrchr(text, '@');
+
+	control.has_profiler_range = strcmp(text, "cudaProfilerApi") == 0;
+	control.has_nvtx_range = name != NULL;
+	if (name == NULL)
+		return;
+	control.range_name = name + 1;
+	control.range_name_bytes = at != NULL ? (size_t)(at - name) - 1 : strlen(name + 1);
+	control.range_domain = at != NULL ? at + 1 : "*";
+}
+
+static bool has_toggle(void)
+{
+	return strcmp(gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL), "none") != 0;
+}
+
+static void read_windows(void)
+{
+	read_range(gp_option_text(GP_OPTION_ID_CAPTURE_RANGE));
+	control.most_ranges = gp_option_number(GP_OPTION_ID_CAPTURE_REPEAT);
+	control.delay_ns = gp_option_ns(GP_OPTION_ID_DELAY);
+	control.duration_ns = gp_option_ns(GP_OPTION_ID_DURATION);
+	control.launches_before = gp_option_number(GP_OPTION_ID_AFTER_LAUNCHES);
+	control.launches_within = gp_option_number(GP_OPTION_ID_LAUNCHES);
+	control.waits_for = (control.delay_ns != 0 ? WAITS_FOR_DELAY : 0) |
+			    (control.launches_before != 0 ? WAITS_FOR_LAUNCHES : 0);
+}
+
+static void start_windows(void)
+{
+	bool closed = control.waits_for != 0 || has_ranges();
+
+	/* nothing else opens: the signal does */
+	if (has_toggle() && !closed) {
+		control.waits_for = WAITS_FOR_SIGNAL;
+		closed = true;
+	}
+	control.has_windows = closed || control.duration_ns != 0 || control.launches_within != 0;
+	gp_gate_init(!closed);
+}
+
+static void start_watching(void)
+{
+	const struct {
+		bool wanted;
+		uint32_t bit;
+	} watches[] = {
+		{control.has_windows, GP_WATCH_GATE},
+		{control.has_profiler_range, GP_WATCH_PROFILER},
+		{control.launches_before != 0, GP_WATCH_BEFORE},
+		{control.launches_within != 0, GP_WATCH_WITHIN},
+		{*control.kernels != '\0', GP_WATCH_KERNELS},
+		{gp_option_number(GP_OPTION_ID_MIN_API_US) != 0, GP_WATCH_SHORT},
+	};
+
+	for (size_t i = 0; i < sizeof(watches) / sizeof(watches[0]); i++)
+		if (watches[i].wanted)
+			gp_watch_set(watches[i].bit);
+}
+
+void gp_control_init(void)
+{
+	control.start_ns = gp_sys_now_ns();
+	control.kernels = gp_option_text(GP_OPTION_ID_KERNELS);
+	read_windows();
+	start_windows();
+	start_watching();
+}
+
+bool gp_control_wants_process(void)
+{
+	const char *list = gp_option_text(GP_OPTION_ID_PROCESSES);
+	char name[256];
+
+	if (*list == '\0')
+		return true;
+	gp_facts_program(name, sizeof(name));
+	return gp_pattern_matches(list, name);
+}
+
+static void install_toggle(void)
+{
+	const char *name = gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL);
+
+	if (gp_toggle_install(name, control.wake) == -EBUSY)
+		gp_say("the program handles SIG%s itself, so it does not switch the recording: "
+		       "choose "
+		       "another --toggle-signal",
+		       name);
+}
+
+void gp_control_begin_trace(void)
+{
+	if (control.has_windows)
+		gp_gate_emit_start();
+}
+
+void gp_control_begin(void (*wake)(void))
+{
+	control.wake = wake;
+	control.short_ticks =
+		gp_option_number(GP_OPTION_ID_MIN_API_US) * gp_clock_ticks_per_second() / 1000000u;
+	if (gp_gate_is_open() && control.duration_ns != 0)
+		gp_store64(&control.window_end_ns, gp_sys_now_ns() + control.duration_ns);
+	if (has_toggle())
+		install_toggle();
+}

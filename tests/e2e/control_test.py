@@ -1,0 +1,178 @@
+"""What is recorded is what was chosen, to the last launch; the program never notices."""
+import collections
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import support
+from support import BARE, GPU, LAUNCHED, PLAIN, Case
+from facts import Facts
+
+RANGES = os.path.join(support.BUILD, "programs", "ranges")
+COUNTS = ["3", "100", "50"]  # ranges, launches inside of each, outside before, between and after them
+POLL_S = 0.01
+
+
+class Control(Case):
+
+    def check(self, options, inside, outside, way=LAUNCHED, arguments=()):
+        """Run with these options; the numbers of kernels of both kinds that are to be recorded."""
+        command = [RANGES, *(arguments or COUNTS)]
+        plain = self.run_program(command, PLAIN)
+        variables = {"GPUPROF_" + name: value for name, value in options.items()}
+        result = self.run_program(command, way, GPUPROF_OUTPUT="out", **variables)
+        self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout), result.stderr)
+        facts = Facts(self.path("out.json"))
+        names = collections.Counter("inside" if "k_inside" in kernel["name"] else "outside" for kernel in facts.kernels)
+        self.assertEqual((names["inside"], names["outside"]), (inside, outside), options)
+        self.assertEqual(len(facts.launches()), inside + outside, options)
+        self.assertIn(f"all {inside + outside:,} launches have their kernel record", result.stderr)
+        for file in self.files():
+            os.unlink(self.path(file))
+        return result
+
+    def test_profiler_ranges(self):
+        for way in (LAUNCHED, BARE):
+            self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 300, 0, way)
+        self.check({"CAPTURE_RANGE": "cudaProfilerApi", "CAPTURE_REPEAT": 2}, 200, 0)
+
+    def test_profiler_ranges_with_every_call_recorded(self):
+        self.check({"CAPTURE_RANGE": "cudaProfilerApi", "TRACE": "api-all"}, 300, 0)
+
+    def test_many_short_ranges(self):
+        self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 3000, 0, arguments=["1500", "2", "3"])
+
+    def test_a_window_by_count(self):
+        self.check({"LAUNCHES": 70}, 20, 50)
+        self.check({"AFTER_LAUNCHES": 60}, 290, 150)
+        self.check({"AFTER_LAUNCHES": 60, "LAUNCHES": 100}, 90, 10)
+        self.check({"AFTER_LAUNCHES": 60, "LAUNCHES": 100, "TRACE": "api-all"}, 90, 10)
+
+    def test_so_many_launches_of_each_range(self):
+        self.check({"CAPTURE_RANGE": "cudaProfilerApi", "LAUNCHES": 7}, 21, 0)
+
+    def test_ranges_after_so_many_launches(self):
+        # the 200th launch is the last before the second range
+        self.check({"CAPTURE_RANGE": "cudaProfilerApi", "AFTER_LAUNCHES": 200}, 200, 0)
+
+    def test_kernels_by_name(self):
+        self.check({"KERNELS": "k_inside"}, 300, 0)
+        self.check({"KERNELS": "k_*,!k_inside"}, 0, 200)
+        self.check({"KERNELS": "_ZN4tool*"}, 300, 0)
+        self.check({"KERNELS": "k_inside", "LAUNCHES": 10}, 10, 0)
+
+    def test_short_calls(self):
+        result = self.check({"MIN_API_US": 10000000}, 300, 200)
+        self.assertNotIn("cudaDeviceSynchronize", result.stderr)
+        self.assertIn("cudaMalloc", result.stderr)
+
+    def test_programs_by_name(self):
+        self.check({"PROCESSES": "python,rang*"}, 300, 200)
+        for way in (LAUNCHED, BARE):
+            result = self.run_program([RANGES], way, GPUPROF_PROCESSES="!ranges")
+            self.assertEqual((result.returncode, self.files()), (0, []))
+
+    def test_a_duration_that_is_long_enough(self):
+        self.check({"DURATION": "3600.5"}, 300, 200)
+
+    def test_values_that_mean_nothing(self):
+        for option, value in (("capture-range", "nvtx:"), ("capture-range", "range"), ("toggle-signal", "KILL"),
+                              ("delay", "-1"), ("duration", "1s")):
+            result = self.run_program(["true"], options=[f"--{option}", value])
+            self.assertEqual(result.returncode, 125)
+            self.assert_one_line(result.stderr, f"--{option}", f"not '{value}'")
+
+
+class Live(Case):
+    """Windows by time and by signal, seen while the program runs."""
+
+    def start(self, **options):
+        variables = {"GPUPROF_" + name: str(value) for name, value in options.items()}
+        line, _ = support.command(LAUNCHED, [*GPU, "pump"], ["-o", "out"])
+        process = subprocess.Popen(line, cwd=self.folder, env=support.environment(**variables), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        self.addCleanup(process.kill)
+        self.deadline = time.monotonic() + support.LIMIT_S
+        return process
+
+    def until(self, condition):
+        while not condition():
+            self.assertLess(time.monotonic(), self.deadline, "it never happened")
+            time.sleep(POLL_S)
+
+    def recorded(self):
+        """Launches in the trace by now."""
+        if not os.path.exists(self.path("out.gpuprof")):
+            return 0
+        found = re.search(r"([\d,]+) launches", self.run_gpuprof("summary", "out.gpuprof").stdout)
+        return int(found.group(1).replace(",", "")) if found else 0
+
+    def launched(self):
+        """Launches that the program has made by now."""
+        try:
+            with open(self.path("progress"), encoding="utf-8") as file:
+                return int(file.read() or 0)
+        except FileNotFoundError:
+            return 0
+
+    def let_it_launch(self):
+        """Enough launches for some of them to be seen, were they recorded."""
+        before = self.launched()
+        self.until(lambda: self.launched() > before + 2000)
+
+    def end(self, process):
+        """How many launches were recorded, and how many made."""
+        stdout, stderr = process.communicate("", timeout=support.LIMIT_S)
+        self.assertEqual(process.returncode, 0, stderr)
+        found = re.search(r"all ([\d,]+) launches have their kernel record", stderr)
+        self.assertIsNotNone(found, stderr)
+        return int(found.group(1).replace(",", "")), int(stdout.split()[1])
+
+    def test_a_delay(self):
+        process = self.start(DELAY="1.5")
+        self.until(self.launched)
+        self.until(self.recorded)
+        recorded, made = self.end(process)
+        self.assertLess(recorded, made)
+
+    def test_a_duration(self):
+        process = self.start(DURATION="0.2")
+        self.until(self.recorded)
+        self.until(lambda: self.recorded() < self.launched() - 5000)
+        recorded, made = self.end(process)
+        self.assertLess(recorded, made)
+        self.assertGreater(recorded, 0)
+
+    def test_a_signal_opens_and_closes(self):
+        process = self.start(TOGGLE_SIGNAL="USR2")
+        self.until(lambda: os.path.exists(self.path("out.gpuprof")))
+        self.let_it_launch()
+        self.assertEqual(self.recorded(), 0)
+        process.send_signal(signal.SIGUSR2)  # the launcher hands it on
+        self.until(self.recorded)
+        process.send_signal(signal.SIGUSR2)
+        self.until(lambda: self.recorded() < self.launched() - 5000)
+        first = self.recorded()
+        self.let_it_launch()
+        self.assertEqual(self.recorded(), first)
+        process.send_signal(signal.SIGUSR2)
+        self.until(lambda: self.recorded() > first)
+        recorded, made = self.end(process)
+        self.assertLess(first, recorded)
+        self.assertLess(recorded, made)
+
+    def test_a_signal_that_the_program_handles(self):
+        result = self.run_program([*GPU, "handle=USR1", "launch=3", "send=USR1"], GPUPROF_TOGGLE_SIGNAL="USR1")
+        self.assertEqual((result.returncode, result.stdout), (0, "launches 3\nhandled USR1\n"), result.stderr)
+        self.assertIn("the program handles SIGUSR1 itself", result.stderr)
+
+    def test_a_handler_that_the_program_sets_later(self):
+        result = self.run_program([*GPU, "launch=3", "handle=USR1", "send=USR1"], GPUPROF_TOGGLE_SIGNAL="USR1")
+        self.assertEqual((result.returncode, result.stdout), (0, "launches 3\nhandled USR1\n"), result.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,295 @@
+/* control: when windows begin and end.  Each case runs in a child, for the options are read once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+#include "collector/sys.h"
+#include "inject/control.h"
+#include "inject/options.h"
+#include "inject/toggle.h"
+
+#define SECOND_NS 1000000000u
+#define NEVER     UINT64_MAX
+
+static uint64_t start_ns;
+static uint32_t next_id = 1;
+static int wakes;
+
+static void wake(void)
+{
+	wakes++;
+}
+
+static void with(char *const *environment)
+{
+	gp_options_read(environment);
+	gp_api_table_init();
+	gp_control_init();
+	start_ns = gp_sys_now_ns();
+	gp_control_begin(wake);
+}
+
+#define WITH(...) with((char *const[]){__VA_ARGS__, NULL})
+
+static bool is_closed(void)
+{
+	return !gp_gate_is_open();
+}
+
+static const struct gp_api_entry *entry_of(uint32_t cbid)
+{
+	return gp_api_table_find(false, cbid);
+}
+
+/* A call from its beginning to its end; whether it is recorded. */
+static bool call(uint32_t cbid, const char *symbol)
+{
+	CUpti_CallbackData data = {.correlationId = next_id++, .symbolName = symbol};
+	bool admitted = gp_watch == 0 || gp_control_enter(entry_of(cbid), &data);
+
+	if (gp_watch != 0)
+		gp_control_exit(entry_of(cbid));
+	return admitted;
+}
+
+static bool launch(void)
+{
+	return call(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, "_Z7k_emptyv");
+}
+
+static bool start(void)
+{
+	return call(CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000, NULL);
+}
+
+static bool stop(void)
+{
+	return call(CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000, NULL);
+}
+
+#define REQUIRE(condition)                                                                         \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static void without_options(void)
+{
+	WITH("GPUPROF_OUTPUT=x");
+	REQUIRE(gp_watch == 0 && gp_gate_is_open());
+	REQUIRE(gp_control_pass(start_ns + SECOND_NS) == NEVER);
+	REQUIRE(gp_control_wants_process() && gp_control_wants_kernel("k"));
+}
+
+static void delay_and_duration(void)
+{
+	uint64_t wait_ns;
+
+	WITH("GPUPROF_DELAY=2.5", "GPUPROF_DURATION=1000");
+	REQUIRE(is_closed());
+	wait_ns = gp_control_pass(start_ns);
+	REQUIRE(wait_ns > 0 && wait_ns <= 5 * (SECOND_NS / 2));
+	REQUIRE(is_closed() && !launch());
+	gp_control_pass(start_ns + 5 * (SECOND_NS / 2));
+	REQUIRE(gp_gate_is_open() && launch() && wakes == 1);
+	/* the thousand seconds begin now */
+	wait_ns = gp_control_pass(start_ns + 3 * (uint64_t)SECOND_NS);
+	REQUIRE(wait_ns > 900 * (uint64_t)SECOND_NS && wait_ns <= 1000 * (uint64_t)SECOND_NS);
+	gp_control_pass(gp_sys_now_ns() + 1000 * (uint64_t)SECOND_NS);
+	REQUIRE(is_closed() && !launch());
+	gp_control_pass(gp_sys_now_ns() + 3000 * (uint64_t)SECOND_NS);
+	REQUIRE(is_closed());
+}
+
+static void counted_launches(void)
+{
+	WITH("GPUPROF_AFTER_LAUNCHES=3", "GPUPROF_LAUNCHES=2");
+	REQUIRE(gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)));
+	REQUIRE(!gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020)));
+	REQUIRE(!launch() && !launch() && !launch());
+	REQUIRE(gp_gate_is_open());
+	REQUIRE(!gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)));
+	REQUIRE(launch() && gp_gate_is_open() && launch());
+	REQUIRE(is_closed() && !launch() && !launch());
+}
+
+static void profiler_ranges(void)
+{
+	WITH("GPUPROF_CAPTURE_RANGE=cudaProfilerApi", "GPUPROF_CAPTURE_REPEAT=2");
+	REQUIRE(gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000)));
+	REQUIRE(!launch());
+	for (int range = 0; range < 2; range++) {
+		REQUIRE(!start() && launch() && stop() && !launch());
+		REQUIRE(!stop());
+	}
+	REQUIRE(!start() && !launch() && is_closed());
+}
+
+/* A range that is there already begins to count when the delay is over. */
+static void a_range_within_the_delay(void)
+{
+	WITH("GPUPROF_CAPTURE_RANGE=cudaProfilerApi", "GPUPROF_DELAY=1");
+	start();
+	stop();
+	REQUIRE(is_closed());
+	start();
+	REQUIRE(is_closed());
+	gp_control_pass(start_ns + SECOND_NS);
+	REQUIRE(gp_gate_is_open());
+	stop();
+	REQUIRE(is_closed());
+	start();
+	REQUIRE(gp_gate_is_open());
+}
+
+static void so_many_launches_of_each_range(void)
+{
+	WITH("GPUPROF_CAPTURE_RANGE=cudaProfilerApi", "GPUPROF_LAUNCHES=2");
+	for (int range = 0; range < 3; range++) {
+		start();
+		REQUIRE(launch() && launch() && !launch());
+		stop();
+	}
+}
+
+static void nvtx_ranges(void)
+{
+	WITH("GPUPROF_CAPTURE_RANGE=nvtx:step*@my@tool");
+	REQUIRE(gp_control_wants_ranges() && is_closed());
+	REQUIRE(gp_control_wants_range("step*@my", "tool"));
+	REQUIRE(gp_control_wants_range("step 1@my", "tool"));
+	REQUIRE(!gp_control_wants_range("step 1", "tool"));
+	REQUIRE(!gp_control_wants_range("step@my", ""));
+	gp_control_begin_range();
+	gp_control_begin_range();
+	gp_control_end_range();
+	REQUIRE(gp_gate_is_open());
+	gp_control_end_range();
+	REQUIRE(is_closed());
+}
+
+static void nvtx_ranges_of_any_domain(void)
+{
+	WITH("GPUPROF_CAPTURE_RANGE=nvtx:step");
+	REQUIRE(gp_control_wants_range("step", "") && gp_control_wants_range("step", "tool"));
+	REQUIRE(!gp_control_wants_range("steps", "tool"));
+}
+
+static void a_signal(void)
+{
+	WITH("GPUPROF_TOGGLE_SIGNAL=USR2");
+	REQUIRE(is_closed() && !launch());
+	raise(SIGUSR2);
+	REQUIRE(wakes == 1 && is_closed());
+	gp_control_pass(start_ns);
+	REQUIRE(gp_gate_is_open() && launch());
+	raise(SIGUSR2);
+	raise(SIGUSR2);
+	gp_control_pass(start_ns);
+	REQUIRE(gp_gate_is_open());
+	raise(SIGUSR2);
+	gp_control_pass(start_ns);
+	REQUIRE(is_closed());
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+static void a_signal_that_the_program_handles(void)
+{
+	struct sigaction action;
+
+	signal(SIGUSR1, ignore);
+	REQUIRE(gp_toggle_install("USR1", wake) < 0);
+	REQUIRE(sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler == ignore);
+	REQUIRE(gp_toggle_install("KILL", wake) < 0);
+}
+
+static void names_of_kernels(void)
+{
+	WITH("GPUPROF_KERNELS=k_*,!k_other", "GPUPROF_LAUNCHES=2");
+	REQUIRE(launch());
+	REQUIRE(!call(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, "_Z7k_otherv"));
+	REQUIRE(!gp_control_wants_kernel("_Z7k_otherv") && gp_control_wants_kernel("k_"));
+	/* it did not count */
+	REQUIRE(launch() && !launch());
+}
+
+static void short_calls(void)
+{
+	WITH("GPUPROF_MIN_API_US=1000000000");
+	REQUIRE(gp_control_keeps(GP_API_LAUNCH, false, 1));
+	REQUIRE(gp_control_keeps(GP_API_SYNC, true, 1));
+	REQUIRE(gp_control_keeps(GP_API_OTHER, false, UINT64_MAX));
+	REQUIRE(gp_clock_ticks_per_second() == 0 || !gp_control_keeps(GP_API_SYNC, false, 1));
+}
+
+static void other_programs(void)
+{
+	WITH("GPUPROF_PROCESSES=python*,!control_*");
+	REQUIRE(!gp_control_wants_process());
+}
+
+static void the_c_functions(void)
+{
+	WITH("GPUPROF_OUTPUT=x");
+	gp_control_switch(false);
+	REQUIRE(is_closed() && !launch());
+	gp_control_switch(true);
+	REQUIRE(gp_gate_is_open() && launch());
+}
+
+static void (*const cases[])(void) = {
+	without_options,
+	delay_and_duration,
+	counted_launches,
+	profiler_ranges,
+	a_range_within_the_delay,
+	so_many_launches_of_each_range,
+	nvtx_ranges,
+	nvtx_ranges_of_any_domain,
+	a_signal,
+	a_signal_that_the_program_handles,
+	names_of_kernels,
+	short_calls,
+	other_programs,
+	the_c_functions,
+};
+
+static void every_case(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int status;
+		pid_t child = fork();
+
+		if (child == 0) {
+			cases[i]();
+			_exit(0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (status != 0)
+			fail_msg("case %zu", i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_case)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

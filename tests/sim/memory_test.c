@@ -170,6 +170,88 @@ static void share_between_threads(void)
 	REQUIRE(free_bytes() == before);
 }
 
+/* Three copies in one call, each with a record of its own. */
+static void move_batch(void)
+{
+	struct cudaMemcpyAttributes how = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
+	size_t bytes[] = {10, 20, 30}, first = 0;
+	cudaStream_t stream;
+	char *p, seen[600];
+
+	start_client();
+	REQUIRE(!cudaMalloc((void **)&p, 600) && !cudaStreamCreate(&stream));
+	REQUIRE(!cudaMemset(p, 1, 300) && !cudaMemset(p + 300, 0, 300));
+	REQUIRE(!cudaMemcpyBatchAsync((void *[]){p + 300, p + 400, p + 500},
+				      (const void *[]){p, p + 100, p + 200}, bytes, 3, &how, &first,
+				      1, stream));
+	REQUIRE(cudaMemcpyBatchAsync((void *[]){p}, (const void *[]){p + 300}, bytes, 1, &how,
+				     &first, 1, NULL) == cudaErrorInvalidValue);
+	REQUIRE(!cudaStreamSynchronize(stream) && !cuptiActivityFlushAll(1));
+	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_MEMCPY) == 3);
+	REQUIRE(!cudaMemcpy(seen, p, 600, cudaMemcpyDeviceToHost));
+	for (int i = 0; i < 3; i++)
+		REQUIRE(seen[300 + 100 * i + bytes[i] - 1] == 1 && !seen[300 + 100 * i + bytes[i]]);
+}
+
+/* Each level is half of the one before, and is told of. */
+static void shrink_levels(void)
+{
+	struct cudaChannelFormatDesc format =
+		cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+	struct cudaExtent extent = {.width = 64, .height = 32};
+	size_t before = free_bytes();
+	cudaMipmappedArray_t mipmaps;
+	cudaArray_t level;
+
+	start_client();
+	REQUIRE(!cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMORY2));
+	REQUIRE(!cudaMallocMipmappedArray(&mipmaps, &format, extent, 3, 0));
+	REQUIRE(!cudaGetMipmappedArrayLevel(&level, mipmaps, 2));
+	REQUIRE(cudaGetMipmappedArrayLevel(&level, mipmaps, 3) == cudaErrorInvalidValue);
+	REQUIRE(!cudaFreeMipmappedArray(mipmaps) && free_bytes() == before);
+	REQUIRE(!cuptiActivityFlushAll(1));
+	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_MEMORY2) == 6);
+	for (size_t i = 0; i < 3; i++)
+		REQUIRE(((CUpti_ActivityMemory4 *)nth_record(CUPTI_ACTIVITY_KIND_MEMORY2, i))
+				->bytes == (size_t)2048 >> (2 * i));
+}
+
+/* The other process lends until the pipe is closed; its own handle it cannot open. */
+static void lend(int out, int in)
+{
+	cudaIpcMemHandle_t handle;
+	void *p, *again;
+	char byte;
+
+	REQUIRE(!cudaMalloc(&p, 3 * MIB) && !cudaIpcGetMemHandle(&handle, p));
+	REQUIRE(cudaIpcOpenMemHandle(&again, handle, 0) == cudaErrorDeviceUninitialized);
+	REQUIRE(write(out, &handle, sizeof(handle)) == sizeof(handle));
+	REQUIRE(read(in, &byte, 1) == 0);
+	_exit(0);
+}
+
+static void borrow(void)
+{
+	int to[2], from[2], status = -1;
+	cudaIpcMemHandle_t handle;
+	void *p;
+	pid_t pid;
+
+	REQUIRE(!pipe(to) && !pipe(from));
+	pid = fork();
+	if (pid == 0) {
+		close(to[1]);
+		lend(from[1], to[0]);
+	}
+	REQUIRE(read(from[0], &handle, sizeof(handle)) == sizeof(handle));
+	REQUIRE(!cudaIpcOpenMemHandle(&p, handle, cudaIpcMemLazyEnablePeerAccess));
+	REQUIRE(!cudaMemset(p, 1, 3 * MIB) && cudaMemset(p, 1, 3 * MIB + 1));
+	REQUIRE(cudaFree(p) == cudaErrorInvalidValue);
+	REQUIRE(!cudaIpcCloseMemHandle(p) && cudaIpcCloseMemHandle(p) == cudaErrorInvalidValue);
+	close(to[1]);
+	REQUIRE(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 static void test_accounting(void **state)
 {
 	(void)state;
@@ -184,6 +266,7 @@ static void test_bytes(void **state)
 	(void)state;
 	assert_int_equal(in_child(NULL, move_bytes), 0);
 	assert_int_equal(in_child(NULL, move_rows), 0);
+	assert_int_equal(in_child(NULL, move_batch), 0);
 }
 
 static void test_pointers(void **state)
@@ -198,6 +281,18 @@ static void test_mapping(void **state)
 	assert_int_equal(in_child(NULL, remap), 0);
 }
 
+static void test_levels(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(NULL, shrink_levels), 0);
+}
+
+static void test_other_process(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(NULL, borrow), 0);
+}
+
 static void test_devices(void **state)
 {
 	(void)state;
@@ -207,9 +302,10 @@ static void test_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accounting), cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_pointers),   cmocka_unit_test(test_mapping),
-		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_accounting),    cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_pointers),      cmocka_unit_test(test_mapping),
+		cmocka_unit_test(test_devices),       cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_other_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

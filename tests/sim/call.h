@@ -90,6 +90,7 @@ struct sim_unified_event {
 struct sim_tools {
 	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* wanted, by callback id */
 	_Atomic bool records[SIM_DOMAINS];                   /* API records wanted */
+	_Atomic bool cpu_faults;   /* the CPU's accesses to managed memory are to fault */
 	_Atomic bool whole_graphs; /* of graphs instantiated from now on no nodes are recorded */
 	void (*api)(struct sim_call *call, bool exit);
 	void (*api_record)(const struct sim_call *call, uint64_t end_ns);

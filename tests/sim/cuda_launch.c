@@ -83,10 +83,13 @@ static void touch(CUstream stream, void **arguments)
 	unsigned char *p = *(unsigned char **)arguments[0];
 	size_t n = *(const size_t *)arguments[1];
 
+	if (!sim_memory_covers((uintptr_t)p, n))
+		return;
+	sim_touching = true;
+	for (size_t i = 0; i < n; i++)
+		p[i]++;
+	sim_touching = false;
 	sim_drv_fault_in(stream, (CUdeviceptr)(uintptr_t)p, n);
-	if (sim_memory_covers((uintptr_t)p, n))
-		for (size_t i = 0; i < n; i++)
-			p[i]++;
 }
 
 static void capture_kernel(const struct sim_op *op, uint64_t duration_ns)

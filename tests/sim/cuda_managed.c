@@ -1,13 +1,19 @@
 /*
  * libcuda: where managed memory is, in blocks of 2 MiB. Prefetches move it, and so do kernels that
- * are known to write to it; what the CPU touches is not seen, so it never faults there.
+ * are known to write to it. If a tool counts the CPU's faults, pages of a block on a device are
+ * protected; a handler of SIGSEGV brings the block back, as a fault of the CPU, unless the device's
+ * own code touched it.
  */
 #include "tests/sim/driver.h"
 
 #include <cupti.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #define BLOCK_BYTES ((uintptr_t)2 << 20)
+#define PAGE_BYTES  ((uintptr_t)4096)
 #define FAULT_NS    20000
 
 struct managed {
@@ -24,6 +30,37 @@ static size_t block_of(const struct managed *m, uintptr_t at)
 	return at / BLOCK_BYTES - m->start / BLOCK_BYTES;
 }
 
+/* One block of a piece of memory, in bytes and in whole pages. */
+struct extent {
+	uintptr_t start, end, first_page, last_page;
+};
+
+static struct extent extent_of(const struct managed *m, uintptr_t at)
+{
+	struct extent e = {.start = at / BLOCK_BYTES * BLOCK_BYTES};
+
+	e.end = e.start + BLOCK_BYTES < m->end ? e.start + BLOCK_BYTES : m->end;
+	e.start = e.start > m->start ? e.start : m->start;
+	e.first_page = (e.start + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	e.last_page = e.end / PAGE_BYTES * PAGE_BYTES;
+	return e;
+}
+
+static void protect(const struct managed *m, uintptr_t at, int protection)
+{
+	struct extent e = extent_of(m, at);
+
+	if (e.first_page < e.last_page)
+		mprotect((void *)e.first_page, e.last_page - e.first_page, protection);
+}
+
+/* The memory goes back to others, who know nothing of protection. */
+static void open_all(const struct managed *m)
+{
+	for (uintptr_t at = m->start; at < m->end; at = extent_of(m, at).end)
+		protect(m, at, PROT_READ | PROT_WRITE);
+}
+
 static void remove_locked(uintptr_t start)
 {
 	for (struct managed **at = &all; *at; at = &(*at)->next) {
@@ -32,6 +69,7 @@ static void remove_locked(uintptr_t start)
 		if (m->start != start)
 			continue;
 		*at = m->next;
+		open_all(m);
 		free(m->places);
 		free(m);
 		return;
@@ -56,7 +94,7 @@ void sim_drv_managed_add(const struct sim_range *range)
 	for (size_t i = 0; i < count; i++)
 		m->places[i] = SIM_CPU;
 	pthread_mutex_lock(&lock);
-	remove_locked(m->start); /* freed with its context, which tells nobody */
+	remove_locked(m->start); /* it was freed with its context, which tells nobody */
 	m->next = all;
 	all = m;
 	pthread_mutex_unlock(&lock);
@@ -69,6 +107,68 @@ static struct managed *find_locked(uintptr_t at)
 	for (m = all; m && (at < m->start || at >= m->end); m = m->next)
 		;
 	return m;
+}
+
+static struct sigaction others;
+
+/* Tells of the fault, then of the way back, which the thread waits for. */
+static void fault_on_cpu(struct managed *m, uintptr_t at, uint64_t instruction)
+{
+	struct extent extent = extent_of(m, at);
+	struct sim_unified_event e = {
+		.counter = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
+		.value = instruction,
+		.address = at / PAGE_BYTES * PAGE_BYTES,
+		.start = sim_now_ns()};
+
+	sim_tell_unified(&e);
+	e.counter = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
+	e.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE;
+	e.value = extent.end - extent.start;
+	e.address = extent.start;
+	e.from = m->places[block_of(m, at)];
+	e.to = SIM_CPU;
+	e.start = sim_now_ns();
+	e.end = e.start + 1200 + e.value / 50;
+	sim_wait_until_ns(e.end);
+	sim_tell_unified(&e);
+	m->places[block_of(m, at)] = SIM_CPU;
+}
+
+/* The lock may be taken here: none of its holders touches managed memory. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *registers = context;
+	uintptr_t at = (uintptr_t)info->si_addr;
+	struct managed *m;
+
+	pthread_mutex_lock(&lock);
+	m = find_locked(at);
+	if (m && m->places[block_of(m, at)] != SIM_CPU) {
+		protect(m, at, PROT_READ | PROT_WRITE);
+		if (!sim_touching)
+			fault_on_cpu(m, at, (uint64_t)registers->uc_mcontext.gregs[REG_RIP]);
+	} else {
+		sigaction(number, &others, NULL); /* it comes again, and is theirs */
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void handle_faults(void)
+{
+	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+	sigaction(SIGSEGV, &ours, &others);
+}
+
+static void watch_block(const struct managed *m, uintptr_t at)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (!sim_tools.cpu_faults)
+		return;
+	pthread_once(&once, handle_faults);
+	protect(m, at, PROT_NONE);
 }
 
 static uint32_t counter_of(uint32_t from, uint32_t to)
@@ -113,12 +213,19 @@ static void move_block(CUstream stream, struct managed *m, uintptr_t at, uintptr
 				      .from = *place,
 				      .to = to};
 
-	if (*place == to)
+	if (*place == to) {
+		if (to != SIM_CPU)
+			watch_block(m, at); /* the device's own code may have opened it */
 		return;
-	if (cause == CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_USER)
+	}
+	if (cause == CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE)
 		fault(stream, at, to);
 	occupy(stream, 1200 + e.value / 50, &e);
 	*place = to;
+	if (to == SIM_CPU)
+		protect(m, at, PROT_READ | PROT_WRITE);
+	else
+		watch_block(m, at);
 }
 
 static void move(CUstream stream, uintptr_t at, size_t bytes, uint32_t to, uint32_t cause)
@@ -143,7 +250,7 @@ void sim_drv_fault_in(CUstream stream, CUdeviceptr at, size_t bytes)
 {
 	if (sim_memory_kind(at) == SIM_MEMORY_MANAGED && sim_memory_covers(at, bytes))
 		move(stream, at, bytes, (uint32_t)stream->ctx->device->ordinal,
-		     CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_USER);
+		     CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE);
 }
 
 static bool is_managed(CUdeviceptr at, size_t bytes)
@@ -173,6 +280,6 @@ CUresult sim_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocati
 	if (to_device && !sim_device(location.id))
 		return CUDA_ERROR_INVALID_DEVICE;
 	move(s, devPtr, count, to_device ? (uint32_t)location.id : SIM_CPU,
-	     CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_PREFETCH);
+	     CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_USER);
 	return CUDA_SUCCESS;
 }

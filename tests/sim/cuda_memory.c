@@ -83,10 +83,10 @@ static CUresult release(uintptr_t start, bool host)
 	/* As the driver does: a free waits for the work that may use the memory. */
 	if (!range.ctx->dead)
 		sim_context_wait(range.ctx);
+	if (range.kind == SIM_MEMORY_MANAGED)
+		sim_drv_managed_remove(start); /* while it is still there */
 	if (sim_memory_free(start, &range))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (range.kind == SIM_MEMORY_MANAGED)
-		sim_drv_managed_remove(start);
 	if (range.pool)
 		range.pool->used_bytes -= range.bytes;
 	sim_drv_tell_memory(&range, true);

@@ -27,6 +27,8 @@ cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterCon
 		return CUPTI_ERROR_NOT_INITIALIZED;
 	for (uint32_t i = 0; i < count; i++)
 		configured[config[i].kind] = config[i].enable != 0;
+	sim_tools.cpu_faults =
+		configured[CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT];
 	return CUPTI_SUCCESS;
 }
 

@@ -30,7 +30,9 @@
  *	  in units of 512 bytes, without what pools and modules keep. An allocation in a graph takes
  *	  memory once, at capture.
  *	- Managed memory takes no device memory. It counts as the CPU's from its allocation on and
- *	  moves in blocks of 2 MiB, by prefetches and by k_touch alone; the CPU never faults.
+ *	  moves in blocks of 2 MiB, by prefetches, by k_touch, and back by what the CPU touches, if a
+ *	  tool counts CPU faults by then (a handler of SIGSEGV sees them; in a system call such memory
+ *	  is a bad address).
  *	- A graph keeps how it is traced, node by node or whole, from its instantiation on. What the
  *	  real device does when GRAPH_TRACE is switched between that and the launch is not known.
  *	- Memory of another process has its size and an address here, but not its bytes. A batch of
@@ -78,6 +80,9 @@
 #include <stdint.h>
 
 #define SIM_MAX_DEVICES 16
+/* On while the device's own code touches memory, as copies and k_touch do. */
+extern __thread bool sim_touching;
+
 #define SIM_QUEUE_DEPTH 1024 /* operations a stream takes before a submission blocks, as seen */
 
 enum sim_fault {

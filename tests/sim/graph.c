@@ -218,8 +218,11 @@ static void run_row(char *to, const char *from, const struct sim_transfer *t)
 		memcpy(to + i, &t->value, t->value_bytes);
 }
 
+__thread bool sim_touching;
+
 void sim_transfer_run(const struct sim_transfer *t)
 {
+	sim_touching = true;
 	for (size_t z = 0; z < (t->depth ? t->depth : 1); z++)
 		for (size_t y = 0; y < (t->height ? t->height : 1); y++)
 			run_row((char *)t->to + z * t->to_slice + y * t->to_pitch,
@@ -227,6 +230,7 @@ void sim_transfer_run(const struct sim_transfer *t)
 						  y * t->from_pitch
 					: NULL,
 				t);
+	sim_touching = false;
 }
 
 void sim_transfer_submit(struct sim_op *op, const struct sim_transfer *transfer)

@@ -2,6 +2,8 @@
 #include "tests/sim/harness.h"
 
 #include <cuda.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <cuda_profiler_api.h>
 
 #define MIB ((size_t)1 << 20)
@@ -15,6 +17,14 @@ static void finish(void)
 {
 	REQUIRE(!cudaDeviceSynchronize());
 	REQUIRE(!cuptiActivityFlushAll(1));
+}
+
+static char touch_kernel;
+
+static void register_touch(void)
+{
+	__cudaRegisterFunction(__cudaRegisterFatBinary(""), &touch_kernel, NULL, "k_touch", -1,
+			       NULL, NULL, NULL, NULL, NULL);
 }
 
 /* ---- waits and events ------------------------------------------------------------------------ */
@@ -193,7 +203,10 @@ static uint64_t moved(CUpti_ActivityUnifiedMemoryCounterKind kind, size_t *count
 	*count = 0;
 	for (size_t i = 0; (u = nth_record(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, i)); i++)
 		if (u->counterKind == kind) {
-			REQUIRE(u->end > u->start && u->address && u->processId);
+			REQUIRE((u->end > u->start) !=
+				(kind ==
+				 CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT));
+			REQUIRE(u->start && u->address && u->processId);
 			sum += u->value;
 			++*count;
 		}
@@ -222,6 +235,46 @@ static void migrate(void)
 		2 * MIB);
 	REQUIRE(!moved(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, &count));
 	REQUIRE(!cudaFree(p));
+}
+
+/* k_touch writes on the device, the CPU reads the first page of each block afterwards. */
+static void fault_on_both_sides(void)
+{
+	dim3 one = {1, 1, 1};
+	size_t count, bytes = 5 * MIB;
+	char *p, copy;
+	void *arguments[] = {&p, &bytes};
+
+	register_kernels();
+	register_touch();
+	start_client();
+	configure();
+	REQUIRE(!cudaMallocManaged((void **)&p, bytes, cudaMemAttachGlobal));
+	memset(p, 1, bytes);
+	for (int i = 0; i < 2; i++)
+		REQUIRE(!cudaLaunchKernel(&touch_kernel, one, one, arguments, 0, NULL));
+	REQUIRE(!cudaMemcpy(&copy, p, 1, cudaMemcpyDeviceToHost) && copy == 3);
+	REQUIRE(!cudaLaunchKernel(&touch_kernel, one, one, arguments, 0, NULL));
+	REQUIRE(!cudaDeviceSynchronize());
+	REQUIRE(p[0] == 4 && p[1] == 4 && p[2 * MIB] == 4);
+	finish();
+	REQUIRE(moved(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, &count) == 3);
+	REQUIRE(moved(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, &count) ==
+		bytes);
+	REQUIRE(moved(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, &count) ==
+		4 * MIB);
+	REQUIRE(moved(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT, &count) &&
+		count == 2);
+	REQUIRE(!cudaFree(p));
+}
+
+static void fault_elsewhere(void)
+{
+	volatile char *nothing = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	signal(SIGSEGV, SIG_DFL); /* not cmocka's */
+	fault_on_both_sides();
+	*nothing = 1;
 }
 
 static void configure_nothing(void)
@@ -410,6 +463,8 @@ static void test_unified_memory(void **state)
 	assert_int_equal(in_child(NULL, migrate), 0);
 	assert_int_equal(in_child("GPUSIM_CUPTI_VERSION=24", migrate), 0);
 	assert_int_equal(in_child(NULL, configure_nothing), 0);
+	assert_int_equal(in_child(NULL, fault_on_both_sides), 0);
+	assert_int_equal(WTERMSIG(in_child(NULL, fault_elsewhere)), SIGSEGV);
 }
 
 static void test_switching(void **state)

@@ -4,6 +4,7 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
+#include "collector/since_fork.h"
 #include "inject/api_table.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
@@ -184,9 +185,9 @@ static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	local.entry_ticks = 0;
 }
 
-void gp_callbacks_leave_out_thread(void)
+void gp_callbacks_leave_out_thread(bool leave_out)
 {
-	local.left_out = 1;
+	local.left_out = leave_out;
 }
 
 static void on_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
@@ -221,6 +222,8 @@ void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_Callbac
 			  const void *data)
 {
 	(void)user;
+	if (!gp_load32(&gp_since_fork.cupti)) /* a forked child of the process that subscribed */
+		return;
 	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		on_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, cbid, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)

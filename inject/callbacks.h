@@ -11,6 +11,8 @@
 #ifndef INJECT_CALLBACKS_H
 #define INJECT_CALLBACKS_H
 
+#include <stdbool.h>
+
 #include <cupti.h>
 
 /* What a callback needs from the session. */
@@ -25,8 +27,8 @@ struct gp_callback_events {
 /* To be set before the first callback is enabled. */
 void gp_callbacks_init(const struct gp_callback_events *events);
 
-/* The calling thread is one of ours: its calls are not recorded. */
-void gp_callbacks_leave_out_thread(void);
+/* Whether the calling thread's calls are ours, and not to be recorded. */
+void gp_callbacks_leave_out_thread(bool leave_out);
 
 void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 			  const void *data);

@@ -49,7 +49,8 @@
 	X(cuptiActivityConfigureUnifiedMemoryCounter)                                              \
 	X(cuptiActivityEnableAllSyncRecords)                                                       \
 	X(cuptiGetGraphId)                                                                         \
-	X(cuptiGetGraphNodeId)
+	X(cuptiGetGraphNodeId)                                                                     \
+	X(cuptiGetStreamIdEx)
 
 #if CUPTI_API_VERSION < 26
 CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable); /* headers before 12.8 lack it */
@@ -70,6 +71,7 @@ struct gp_driver {
 	CUresult (*cuCtxPushCurrent)(CUcontext);
 	CUresult (*cuCtxPopCurrent)(CUcontext *);
 	CUresult (*cuMemGetInfo)(size_t *, size_t *);
+	CUresult (*cuStreamGetCtx)(CUstream, CUcontext *);
 };
 
 /*

@@ -26,11 +26,14 @@
 
 #include "collector/collector.h"
 #include "inject/control.h"
+#include "inject/nvtx.h"
 #include "inject/options.h"
 #include "inject/output.h"
 #include "inject/process_trace.h"
+#include "inject/ranges.h"
 #include "inject/say.h"
 #include "inject/session.h"
+#include "inject/trace_list.h"
 
 #define LEAVE_FLUSH_S      1u /* at an end that nobody expects to take long */
 #define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
@@ -60,9 +63,27 @@ __attribute__((constructor)) static void construct(void)
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
 		gp_say_nothing();
 	gp_output_remember();
+	gp_process_trace_init(leave_recording);
 	gp_control_init();
-	if (gp_output_library()[0] != '\0')
-		setenv(INJECTION_VARIABLE, gp_output_library(), 0);
+	if (gp_output_library()[0] == '\0')
+		return;
+	setenv(INJECTION_VARIABLE, gp_output_library(), 0);
+	if ((gp_trace_list() & GP_TRACE_NVTX) == 0)
+		return;
+	gp_ranges_enable();
+	gp_nvtx_announce(gp_output_library());
+}
+
+/* gpuprof-run has done it, once for all. */
+static void complain(void)
+{
+	if (gp_process_trace_in_session())
+		return;
+	gp_options_complain(environ);
+	if (gp_nvtx_other_tool() != NULL)
+		gp_say("NVTX_INJECTION64_PATH names another tool (%s): ranges will not be "
+		       "recorded; to record them, type: unset NVTX_INJECTION64_PATH",
+		       gp_nvtx_other_tool());
 }
 
 static void finish_session(uint64_t most_s)
@@ -82,7 +103,7 @@ static void on_exit_of_program(void)
 /* Inside the driver, on the thread that makes the process's first context. */
 static void on_first_context(void)
 {
-	bool has_trace = gp_process_trace_start(leave_recording);
+	bool has_trace = gp_process_trace_start();
 	/* also without a trace: somebody has to empty CUPTI's buffers */
 	int error = gp_session_start_fetching();
 
@@ -104,8 +125,7 @@ int InitializeInjection(void)
 	if (is_trusted() && gp_control_wants_process() && !atomic_flag_test_and_set(&started)) {
 		uint64_t begin_ticks = gp_clock_ticks();
 
-		if (!gp_process_trace_in_session()) /* gpuprof-run has done it, once */
-			gp_options_complain(environ);
+		complain();
 		gp_session_start(on_first_context);
 		start_up_ticks = gp_clock_ticks() - begin_ticks;
 	}

@@ -16,6 +16,7 @@
 #include "collector/sys.h"
 #include "inject/control.h"
 #include "inject/finish.h"
+#include "inject/given_names.h"
 #include "inject/options.h"
 #include "inject/output.h"
 #include "inject/say.h"
@@ -26,6 +27,13 @@
 
 /* gp_since_fork.recording */
 enum progress { UNTRIED, STARTING, TRIED };
+
+static void (*on_quick_exit)(void);
+
+void gp_process_trace_init(void (*on_leave)(void))
+{
+	on_quick_exit = on_leave;
+}
 
 bool gp_process_trace_in_session(void)
 {
@@ -95,16 +103,16 @@ static void describe_options(void)
 }
 
 /* Once in a program: its forked children have the parent's handlers. */
-static void register_leaving(void (*on_leave)(void))
+static void register_leaving(void)
 {
 	static bool registered;
 
-	if (!registered)
-		at_quick_exit(on_leave);
+	if (!registered && on_quick_exit != NULL)
+		at_quick_exit(on_quick_exit);
 	registered = true;
 }
 
-static void start(void (*on_leave)(void))
+static void start(void)
 {
 	char path[PATH_MAX];
 	int error = start_collector(path, sizeof(path));
@@ -115,10 +123,11 @@ static void start(void (*on_leave)(void))
 		       path, strerror(-error));
 		return;
 	}
-	register_leaving(on_leave);
+	register_leaving();
 	register_with_session();
 	describe_options();
 	gp_control_begin_trace();
+	gp_given_names_say();
 }
 
 /* The time limit is for a signal handler that interrupted the thread that starts. */
@@ -131,14 +140,14 @@ static void wait_for_start(void)
 		gp_sys_wait(&gp_since_fork.recording, STARTING, START_TIMEOUT_NS / 10);
 }
 
-static void start_or_wait(void (*on_leave)(void))
+static void start_or_wait(void)
 {
 	int saved_errno = errno;
 
 	if (!gp_since_fork_is_own_process())
 		return;
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
-		start(on_leave);
+		start();
 		gp_store32_release(&gp_since_fork.recording, TRIED);
 		gp_sys_wake(&gp_since_fork.recording);
 	} else {
@@ -147,10 +156,10 @@ static void start_or_wait(void (*on_leave)(void))
 	errno = saved_errno;
 }
 
-bool gp_process_trace_start(void (*on_leave)(void))
+bool gp_process_trace_start(void)
 {
 	if (!gp_collector_is_live() && gp_load32_acquire(&gp_since_fork.recording) != TRIED)
-		start_or_wait(on_leave);
+		start_or_wait();
 	return gp_collector_is_live();
 }
 

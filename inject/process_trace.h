@@ -9,12 +9,15 @@
 
 #include <stdbool.h>
 
+/* What is to be called at quick_exit(), in a process that has a trace; NULL = nothing.  By the constructor. */
+void gp_process_trace_init(void (*on_leave)(void));
+
 /*
  * To be called by what is first to be recorded: CUDA's first context, the first range.  The first call makes the trace
- * (some ms), others wait for it, and from then on it costs two loads.  At an end that runs no exit handlers on_leave is called.
+ * (some ms), others wait for it, and from then on it costs two loads.
  * Returns whether there is a trace to record to; where it could not be made, one line has said so.  Any thread; keeps errno.
  */
-bool gp_process_trace_start(void (*on_leave)(void));
+bool gp_process_trace_start(void);
 
 /* Whether this very process records: false in every child that has not started a trace, also in one of vfork(). */
 bool gp_process_trace_is_here(void);

@@ -12,6 +12,7 @@
 #include "collector/atomic.h"
 #include "collector/bell.h"
 #include "collector/collector.h"
+#include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/api_table.h"
 #include "inject/callbacks.h"
@@ -219,7 +220,7 @@ static void *fetching_thread(void *unused)
 {
 	(void)unused;
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
-	gp_callbacks_leave_out_thread();
+	gp_callbacks_leave_out_thread(true);
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
 	emit_usage();
 	fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -365,6 +366,7 @@ static int subscribe(gp_session_first_context first_context)
 	};
 
 	session.pid = getpid();
+	gp_store32(&gp_since_fork.cupti, 1);
 	session.first_context = first_context;
 	session.decoder.version = session.cupti.version;
 	gp_api_table_init();
@@ -415,4 +417,43 @@ void gp_session_emit_facts(void)
 	snprintf(number, sizeof(number), "%u", session.driver_version);
 	gp_emit_info(GP_INFO_DRIVER_VERSION, number);
 	gp_clock_set_cupti(read_cupti_ns);
+}
+
+/* ---- numbers of what the program has handles of ---- */
+
+uint32_t gp_session_context_id(const void *context)
+{
+	uint32_t id = 0;
+
+	if (!gp_load32(&gp_since_fork.cupti) || context == NULL ||
+	    session.cupti.cuptiGetContextId((CUcontext)(uintptr_t)context, &id) != CUPTI_SUCCESS)
+		return 0;
+	return id;
+}
+
+/* A stream that is no object (the default ones) is of the current context. */
+static CUcontext context_of_stream(CUstream stream)
+{
+	CUcontext context = NULL;
+
+	gp_callbacks_leave_out_thread(true);
+	if (session.driver.cuStreamGetCtx == NULL ||
+	    session.driver.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS)
+		context = NULL;
+	gp_callbacks_leave_out_thread(false);
+	return context;
+}
+
+bool gp_session_stream_id(const void *handle, uint32_t *id, uint32_t *context_id)
+{
+	CUstream stream = (CUstream)(uintptr_t)handle;
+	uint8_t per_thread = stream == CU_STREAM_PER_THREAD;
+	CUcontext context;
+
+	if (!gp_load32(&gp_since_fork.cupti) || session.cupti.cuptiGetStreamIdEx == NULL)
+		return false;
+	context = context_of_stream(stream);
+	*context_id = gp_session_context_id(context);
+	return *context_id != 0 &&
+	       session.cupti.cuptiGetStreamIdEx(context, stream, per_thread, id) == CUPTI_SUCCESS;
 }

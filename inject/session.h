@@ -8,6 +8,7 @@
 #ifndef INJECT_SESSION_H
 #define INJECT_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <cuda.h>
@@ -35,5 +36,11 @@ void gp_session_emit_facts(void);
  * no CUPTI call is made.  Not in a forked child.
  */
 void gp_session_finish(uint64_t timeout_ns);
+
+/* CUPTI's number of a context, 0 = not known.  On a thread of the program, outside of callbacks; 0 in a forked child. */
+uint32_t gp_session_context_id(const void *context);
+
+/* CUPTI's number of a stream and that of its context.  False: not known.  As gp_session_context_id(). */
+bool gp_session_stream_id(const void *stream, uint32_t *id, uint32_t *context_id);
 
 #endif

@@ -12,7 +12,8 @@
  *  - No pointers, no bit-fields, no implicit padding; unused bytes are called `zero` and are zero.
  *  - Little-endian, naturally aligned.
  *  - A definition (string, shape, device, context, stream) precedes the first record that
- *    refers to it, in the same ring.
+ *    refers to it, in the same ring; those of API calls and of what ranges refer to, in any ring: it
+ *    was published before.
  *
  * Three time domains occur, and the member's name tells which one:
  *  _ticks  the host clock of the hooks: the TSC where it is invariant, else CLOCK_MONOTONIC in ns;
@@ -175,10 +176,11 @@ struct gp_record_overhead {
 
 /* What GP_RECORD_STRING names. */
 enum gp_string_space {
-	GP_STRING_KERNEL = 1,   /* id = name_id: the mangled name */
-	GP_STRING_API = 2,      /* id = api; value = enum gp_api_class */
-	GP_STRING_THREAD = 3,   /* id = thread id: the thread's name; a later one replaces it */
-	GP_STRING_DEVICE = 4,   /* id = device_id */
+	GP_STRING_KERNEL = 1, /* id = name_id: the mangled name */
+	GP_STRING_API = 2,    /* id = api; value = enum gp_api_class */
+	/* id = thread id: the thread's name; a later one replaces it, but not one with value GP_NAME_GIVEN by one without */
+	GP_STRING_THREAD = 3,
+	GP_STRING_DEVICE = 4,   /* id = device_id; value GP_NAME_GIVEN: what the program calls it */
 	GP_STRING_INFO = 5,     /* id = enum gp_info */
 	GP_STRING_RANGE = 6,    /* id = text_id of a range: its message */
 	GP_STRING_DOMAIN = 7,   /* id = domain_id of a range */
@@ -194,11 +196,18 @@ enum gp_string_space {
 		15, /* id = of the frame that has it: registers and stack, see below */
 };
 
+#define GP_NAME_GIVEN 1u /* by the program, through NVTX */
+
 /*
  * The text of a GP_STRING_SCHEMA: lines that end in \n, of fields with a tab between.  The first line: type (1 static,
  * 2 dynamic), size of the payload in bytes (0 = not fixed), name.  Each further one is an entry: flags, type, offset in
  * bytes, array or union detail, name; numbers are decimal and those of NVTX (nvToolsExtPayload.h), a type that is a
- * schema is that schema's id here plus GP_SCHEMA_TYPE_FIRST.
+ * schema is that schema's id here plus GP_SCHEMA_TYPE_FIRST.  Offsets are filled in where the program left them to be
+ * found by the rules for structs.  Of an enumeration, the type in the first line is 0, and a further line is: 1 = the value is
+ * a set of bits, the value, 0, 0, name.
+ *
+ * In the bytes of a payload, the place of an address of a string, and that of a registered string, hold the id of its text
+ * (GP_STRING_RANGE) as 64 bits, in schemas of the type 1 up to the eighth of them.
  */
 #define GP_SCHEMA_TYPE_FIRST 0x1000000u
 

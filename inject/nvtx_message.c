@@ -1,0 +1,65 @@
+#include "inject/nvtx_message.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/collector.h"
+
+#define LONGEST_UTF8 4u
+#define REPLACEMENT  0xfffdu
+
+struct gp_message gp_message_narrow(const char *text)
+{
+	return (struct gp_message){
+		.bytes = text,
+		.length_bytes = text != NULL ? (uint32_t)strnlen(text, GP_STRING_MAX_BYTES + 1) : 0,
+	};
+}
+
+static uint32_t put_utf8(char *at, uint32_t code)
+{
+	if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		code = REPLACEMENT;
+	if (code < 0x80) {
+		at[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		at[0] = (char)(0xc0 | code >> 6);
+		at[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	if (code < 0x10000) {
+		at[0] = (char)(0xe0 | code >> 12);
+		at[1] = (char)(0x80 | (code >> 6 & 0x3f));
+		at[2] = (char)(0x80 | (code & 0x3f));
+		return 3;
+	}
+	at[0] = (char)(0xf0 | code >> 18);
+	at[1] = (char)(0x80 | (code >> 12 & 0x3f));
+	at[2] = (char)(0x80 | (code >> 6 & 0x3f));
+	at[3] = (char)(0x80 | (code & 0x3f));
+	return 4;
+}
+
+struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room)
+{
+	uint32_t length = 0;
+
+	if (text == NULL)
+		return (struct gp_message){.bytes = NULL};
+	for (; *text != L'\0' && length <= GP_WIDE_BYTES - LONGEST_UTF8; text++)
+		length += put_utf8(room->bytes + length, (uint32_t)*text);
+	if (*text != L'\0')
+		gp_count(GP_COUNTER_CUT_STRINGS, 1);
+	return (struct gp_message){.bytes = room->bytes, .length_bytes = length};
+}
+
+struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value, struct gp_wide_room *room)
+{
+	if (type == NVTX_MESSAGE_TYPE_REGISTERED)
+		return (struct gp_message){.kept = (struct gp_known_text *)value.registered};
+	if (type == NVTX_MESSAGE_TYPE_UNICODE)
+		return gp_message_wide(value.unicode, room);
+	return gp_message_narrow(type == NVTX_MESSAGE_TYPE_ASCII ? value.ascii : NULL);
+}

@@ -1,0 +1,242 @@
+#include "inject/nvtx_payload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "inject/nvtx_schema.h"
+#include "inject/ranges.h"
+
+/* What NVTX's headers look for; its name is NVTX's. */
+__attribute__((visibility("default"))) int
+InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
+
+#define OLDEST_COMPATIBLE 0x0103 /* before it, the structs were others */
+
+static struct gp_texts payloads = {.most_bytes = 1u << 20};
+
+/* ---- a payload's bytes ---- */
+
+struct copy {
+	char bytes[GP_PAYLOAD_BYTES];
+	uint32_t length;
+};
+
+/* A size that is not stated is the schema's. */
+static bool copy_bytes(struct copy *copy, const nvtxPayloadData_t *data,
+		       const struct gp_schema *schema)
+{
+	uint64_t static_size = schema != NULL ? schema->size_bytes : 0;
+	uint64_t size = data->size != SIZE_MAX ? data->size : static_size;
+
+	if (static_size != 0 && size > static_size)
+		size = static_size;
+	if (data->payload == NULL || size == 0)
+		return false;
+	if (size > GP_PAYLOAD_BYTES) {
+		size = GP_PAYLOAD_BYTES;
+		gp_count(GP_COUNTER_CUT_PAYLOADS, 1);
+	}
+	memcpy(copy->bytes, data->payload, size);
+	copy->length = (uint32_t)size;
+	return true;
+}
+
+/* The string that an entry leads to; none where it lies beyond the payload. */
+static struct gp_message string_at(const struct gp_schema_pointer *pointer, const char *bytes,
+				   uint64_t length)
+{
+	uint64_t value;
+
+	if (pointer->offset_bytes + sizeof(value) > length)
+		return (struct gp_message){.bytes = NULL};
+	memcpy(&value, bytes + pointer->offset_bytes, sizeof(value));
+	if (pointer->is_registered)
+		return (struct gp_message){.kept = (struct gp_known_text *)(uintptr_t)value};
+	return gp_message_narrow((const char *)(uintptr_t)value);
+}
+
+/* Addresses mean nothing in a trace: the numbers of the strings take their place. */
+static void replace_strings(struct copy *copy, const struct gp_schema *schema)
+{
+	for (uint32_t i = 0; i < schema->pointer_count; i++) {
+		const struct gp_schema_pointer *pointer = &schema->pointers[i];
+		struct gp_message string = string_at(pointer, copy->bytes, copy->length);
+		uint64_t id = gp_ranges_text_id(&string);
+
+		if (pointer->offset_bytes + sizeof(id) <= copy->length)
+			memcpy(copy->bytes + pointer->offset_bytes, &id, sizeof(id));
+	}
+}
+
+static uint32_t payload_id(const nvtxPayloadData_t *data, const struct gp_schema *schema)
+{
+	struct gp_text_key key = {.space = GP_STRING_PAYLOAD};
+	struct copy copy;
+
+	if (!copy_bytes(&copy, data, schema))
+		return 0;
+	if (schema != NULL) {
+		replace_strings(&copy, schema);
+		key.value = gp_schema_say(schema);
+	}
+	key.bytes = copy.bytes;
+	key.length_bytes = copy.length;
+	return gp_texts_id(&payloads, &key);
+}
+
+/* Of several, the first that is for showing; the others are counted. */
+static uint32_t first_payload_id(struct gp_known_text *domain, const nvtxPayloadData_t *data,
+				 size_t count)
+{
+	uint32_t id = 0;
+
+	if (data == NULL || !gp_ranges_wanted())
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		if (data[i].schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED)
+			continue;
+		if (id == 0)
+			id = payload_id(&data[i], gp_schema_find(domain, data[i].schemaId));
+		else
+			gp_count(GP_COUNTER_CUT_PAYLOADS, 1);
+	}
+	return id;
+}
+
+uint32_t gp_payload_of_event(struct gp_known_text *domain, const nvtxEventAttributes_t *event)
+{
+	const nvtxPayloadData_t *data =
+		(const nvtxPayloadData_t *)(uintptr_t)event->payload.ullValue;
+
+	return event->reserved0 > 0 ? first_payload_id(domain, data, (size_t)event->reserved0) : 0;
+}
+
+/* ---- events that are nothing but payloads ---- */
+
+/* The message is an entry of one of them. */
+static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayloadData_t *data,
+				    size_t count)
+{
+	for (size_t i = 0; data != NULL && i < count; i++) {
+		const struct gp_schema *schema = gp_schema_find(domain, data[i].schemaId);
+		uint64_t length = data[i].size;
+
+		if (schema == NULL || data[i].payload == NULL)
+			continue;
+		if (length > schema->size_bytes) /* also where it is not stated */
+			length = schema->size_bytes;
+		for (uint32_t p = 0; p < schema->pointer_count; p++)
+			if (schema->pointers[p].is_message)
+				return string_at(&schema->pointers[p], data[i].payload, length);
+	}
+	return (struct gp_message){.bytes = NULL};
+}
+
+static struct gp_range_details details_of(struct gp_known_text *domain,
+					  const nvtxPayloadData_t *data, size_t count)
+{
+	return (struct gp_range_details){.payload_id = first_payload_id(domain, data, count)};
+}
+
+static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
+{
+	struct gp_known_text *of = (struct gp_known_text *)domain;
+	struct gp_message message = message_in(of, data, count);
+	struct gp_range_details details = details_of(of, data, count);
+
+	gp_ranges_mark(of, &message, &details);
+}
+
+static int push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
+{
+	struct gp_known_text *of = (struct gp_known_text *)domain;
+	struct gp_message message = message_in(of, data, count);
+	struct gp_range_details details = details_of(of, data, count);
+
+	return gp_ranges_push(of, &message, &details);
+}
+
+static nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data,
+				   size_t count)
+{
+	struct gp_known_text *of = (struct gp_known_text *)domain;
+	struct gp_message message = message_in(of, data, count);
+	struct gp_range_details details = details_of(of, data, count);
+
+	return gp_ranges_start(of, &message, &details);
+}
+
+/* What a range gets at its end is not kept. */
+static int pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
+{
+	if (data != NULL)
+		gp_count(GP_COUNTER_CUT_PAYLOADS, count);
+	return gp_ranges_pop((struct gp_known_text *)domain);
+}
+
+static void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t *data,
+			size_t count)
+{
+	if (data != NULL)
+		gp_count(GP_COUNTER_CUT_PAYLOADS, count);
+	gp_ranges_end((struct gp_known_text *)domain, id);
+}
+
+/* ---- the functions of the extension ---- */
+
+static uint64_t register_schema(nvtxDomainHandle_t domain,
+				const nvtxPayloadSchemaAttr_t *attributes)
+{
+	return gp_schema_register((struct gp_known_text *)domain, attributes);
+}
+
+static uint64_t register_enum(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr_t *attributes)
+{
+	return gp_schema_register_enum((struct gp_known_text *)domain, attributes);
+}
+
+/* Left out, some versions of the headers take every domain for disabled. */
+static uint8_t domain_is_enabled(nvtxDomainHandle_t domain)
+{
+	(void)domain;
+	return 1;
+}
+
+static int64_t timestamp(void)
+{
+	return (int64_t)gp_clock_ticks();
+}
+
+static const struct {
+	size_t slot;
+	void (*function)(void);
+} functions[] = {
+	{NVTX3EXT_CBID_nvtxPayloadSchemaRegister, (void (*)(void))register_schema},
+	{NVTX3EXT_CBID_nvtxPayloadEnumRegister, (void (*)(void))register_enum},
+	{NVTX3EXT_CBID_nvtxMarkPayload, (void (*)(void))mark_payload},
+	{NVTX3EXT_CBID_nvtxRangePushPayload, (void (*)(void))push_payload},
+	{NVTX3EXT_CBID_nvtxRangePopPayload, (void (*)(void))pop_payload},
+	{NVTX3EXT_CBID_nvtxRangeStartPayload, (void (*)(void))start_payload},
+	{NVTX3EXT_CBID_nvtxRangeEndPayload, (void (*)(void))end_payload},
+	{NVTX3EXT_CBID_nvtxDomainIsEnabled, (void (*)(void))domain_is_enabled},
+	{NVTX3EXT_CBID_nvtxTimestampGet, (void (*)(void))timestamp},
+};
+
+/* Headers of some years have fewer functions.  Other extensions are none of ours: all their functions become free. */
+int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module)
+{
+	const nvtxExtModuleSegment_t *segment;
+
+	if (!gp_ranges_are_enabled())
+		return 0;
+	if (module == NULL || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID ||
+	    module->compatId < OLDEST_COMPATIBLE || module->segmentsCount == 0)
+		return 1;
+	segment = &module->segments[0];
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (functions[i].slot < segment->slotCount)
+			segment->functionSlots[functions[i].slot] = (intptr_t)functions[i].function;
+	return 1;
+}

@@ -1,0 +1,221 @@
+#include "inject/ranges.h"
+
+#include <stddef.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "inject/process_trace.h"
+
+static struct gp_texts domains = {.most_bytes = 1u << 16};
+static struct gp_texts messages = {.most_bytes = GP_TEXTS_MOST_BYTES};
+
+/* Ranges that are open on this thread, by domain; index 0 is the default one.  Counted also where nothing is recorded. */
+static __thread uint16_t levels[GP_LEVEL_DOMAINS];
+
+static bool enabled;
+static uint64_t last_range_id;
+static uint64_t watcher; /* address of the function, 0 = none */
+
+/* ---- domains and messages ---- */
+
+struct gp_known_text *gp_ranges_domain(const char *name, uint32_t length_bytes)
+{
+	struct gp_text_key key = {GP_STRING_DOMAIN, 0, name, length_bytes};
+
+	return name != NULL ? gp_texts_keep(&domains, &key) : NULL;
+}
+
+uint32_t gp_ranges_domain_id(struct gp_known_text *domain)
+{
+	return domain != NULL ? gp_texts_say(domain) : 0;
+}
+
+struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes)
+{
+	struct gp_text_key key = {GP_STRING_RANGE, 0, bytes, length_bytes};
+
+	return gp_texts_keep(&messages, &key);
+}
+
+uint32_t gp_ranges_text_id(const struct gp_message *message)
+{
+	struct gp_text_key key = {GP_STRING_RANGE, 0, message->bytes, message->length_bytes};
+
+	if (message->kept != NULL)
+		return gp_texts_say(message->kept);
+	return message->bytes != NULL ? gp_texts_id(&messages, &key) : 0;
+}
+
+/* ---- levels ---- */
+
+static uint16_t *level_of(const struct gp_known_text *domain)
+{
+	uint32_t index = domain != NULL ? domain->id : 0;
+
+	return index < GP_LEVEL_DOMAINS ? &levels[index] : NULL;
+}
+
+static int raise_level(const struct gp_known_text *domain)
+{
+	uint16_t *level = level_of(domain);
+
+	if (level == NULL)
+		return GP_LEVEL_UNKNOWN;
+	if (*level < UINT16_MAX)
+		++*level;
+	return *level - 1;
+}
+
+static int lower_level(const struct gp_known_text *domain)
+{
+	uint16_t *level = level_of(domain);
+
+	if (level == NULL)
+		return GP_LEVEL_UNKNOWN;
+	if (*level == 0)
+		return GP_LEVEL_NONE;
+	return --*level;
+}
+
+/* ---- events ---- */
+
+void gp_ranges_watch(void (*function)(const struct gp_range_event *event))
+{
+	gp_store64_release(&watcher, (uintptr_t)function);
+}
+
+static __attribute__((noinline)) void tell_watcher(const struct gp_known_text *domain,
+						   const struct gp_message *message,
+						   struct gp_range_event *event)
+{
+	void (*function)(const struct gp_range_event *event) =
+		(void (*)(const struct gp_range_event *))(uintptr_t)gp_load64_acquire(&watcher);
+
+	event->domain = domain != NULL ? domain->bytes : "";
+	if (message != NULL && message->kept != NULL) {
+		event->bytes = message->kept->bytes;
+		event->length_bytes = message->kept->length_bytes;
+	} else if (message != NULL) {
+		event->bytes = message->bytes;
+		event->length_bytes = message->length_bytes;
+	}
+	if (function != NULL)
+		function(event);
+}
+
+static bool is_watched(void)
+{
+	return __builtin_expect(gp_load64(&watcher) != 0, 0);
+}
+
+void gp_ranges_enable(void)
+{
+	enabled = true;
+}
+
+bool gp_ranges_are_enabled(void)
+{
+	return enabled;
+}
+
+bool gp_ranges_wanted(void)
+{
+	return __builtin_expect(gp_collector_is_live(), 1) || gp_process_trace_start();
+}
+
+static struct gp_record_range make_event(enum gp_range_op op, struct gp_known_text *domain)
+{
+	return (struct gp_record_range){
+		.kind = GP_RECORD_RANGE,
+		.slots = sizeof(struct gp_record_range) / GP_SLOT_BYTES,
+		.op = (uint8_t)op,
+		.domain_id = gp_ranges_domain_id(domain),
+	};
+}
+
+/* The clock is read last: what we do ourselves is outside of the range. */
+static void emit_opening(enum gp_range_op op, struct gp_known_text *domain,
+			 const struct gp_message *message, const struct gp_range_details *details,
+			 uint64_t range_id)
+{
+	struct gp_record_range range = make_event(op, domain);
+
+	range.text_id = gp_ranges_text_id(message);
+	range.range_id = range_id;
+	if (details != NULL) {
+		range.flags = details->flags;
+		range.category = details->category;
+		range.color_argb = details->color_argb;
+		range.payload_kind = details->payload_kind;
+		range.payload = details->payload;
+		range.payload_id = details->payload_id;
+	}
+	range.ticks = gp_clock_ticks();
+	gp_emit((const struct gp_record *)&range);
+}
+
+static void emit_closing(enum gp_range_op op, struct gp_known_text *domain, uint64_t range_id)
+{
+	uint64_t ticks = gp_clock_ticks();
+	struct gp_record_range range = make_event(op, domain);
+
+	range.range_id = range_id;
+	range.ticks = ticks;
+	gp_emit((const struct gp_record *)&range);
+}
+
+int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *message,
+		   const struct gp_range_details *details)
+{
+	int level = raise_level(domain);
+
+	if (is_watched())
+		tell_watcher(domain, message,
+			     &(struct gp_range_event){.op = GP_RANGE_PUSH, .level = level});
+	if (gp_ranges_wanted())
+		emit_opening(GP_RANGE_PUSH, domain, message, details, 0);
+	return level;
+}
+
+int gp_ranges_pop(struct gp_known_text *domain)
+{
+	int level = lower_level(domain);
+
+	if (level == GP_LEVEL_NONE)
+		return level;
+	if (gp_ranges_wanted())
+		emit_closing(GP_RANGE_POP, domain, 0);
+	if (is_watched())
+		tell_watcher(domain, NULL,
+			     &(struct gp_range_event){.op = GP_RANGE_POP, .level = level});
+	return level;
+}
+
+uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *message,
+			 const struct gp_range_details *details)
+{
+	uint64_t id = gp_take64(&last_range_id, 1) + 1;
+
+	if (is_watched())
+		tell_watcher(domain, message,
+			     &(struct gp_range_event){.op = GP_RANGE_START, .range_id = id});
+	if (gp_ranges_wanted())
+		emit_opening(GP_RANGE_START, domain, message, details, id);
+	return id;
+}
+
+void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id)
+{
+	if (gp_ranges_wanted())
+		emit_closing(GP_RANGE_END, domain, range_id);
+	if (is_watched())
+		tell_watcher(domain, NULL,
+			     &(struct gp_range_event){.op = GP_RANGE_END, .range_id = range_id});
+}
+
+void gp_ranges_mark(struct gp_known_text *domain, const struct gp_message *message,
+		    const struct gp_range_details *details)
+{
+	if (gp_ranges_wanted())
+		emit_opening(GP_RANGE_MARK, domain, message, details, 0);
+}

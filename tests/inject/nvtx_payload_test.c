@@ -1,0 +1,233 @@
+/* nvtx_payload: schemas and payloads of the real headers, from their registration to the trace. */
+#include "tests/inject/nvtx_scene.h"
+
+/* As a collective communication library has it: a static schema with a number of its own, and an enumeration. */
+struct reduce {
+	uint64_t communicator;
+	size_t bytes;
+	int op;
+};
+
+#define SCHEMA_OPS    (NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 11)
+#define SCHEMA_REDUCE (NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 5)
+
+static void register_reduce(nvtxDomainHandle_t domain)
+{
+	static const nvtxPayloadEnum_t ops[] = {{"Sum", 0, 0}, {"Max", 2, 0}};
+	static const nvtxPayloadSchemaEntry_t entries[] = {
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64, .name = "Communicator"},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_SIZE, .name = "Message\tsize [bytes]"},
+		{.type = SCHEMA_OPS,
+		 .name = "Reduction operation",
+		 .offset = offsetof(struct reduce, op)},
+	};
+	nvtxPayloadEnumAttr_t of_ops = {
+		.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+			     NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE |
+			     NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID,
+		.entries = ops,
+		.numEntries = 2,
+		.sizeOfEnum = sizeof(int),
+		.schemaId = SCHEMA_OPS,
+	};
+	nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME,
+		.name = "AllReduce",
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = 3,
+		.schemaId = SCHEMA_REDUCE,
+	};
+
+	CHECK(nvtxPayloadEnumRegister(domain, &of_ops) == SCHEMA_OPS);
+	CHECK(nvtxPayloadSchemaRegister(domain, &schema) == SCHEMA_REDUCE);
+	CHECK(nvtxPayloadSchemaRegister(domain, &schema) == SCHEMA_REDUCE);
+}
+
+static void push_with(nvtxDomainHandle_t domain, uint64_t schema, const void *bytes, size_t size)
+{
+	nvtxEventAttributes_t event = attributes_of("ncclAllReduce");
+	nvtxPayloadData_t data = {schema, size, bytes};
+
+	event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	event.payload.ullValue = (uintptr_t)&data;
+	event.reserved0 = 1;
+	nvtxDomainRangePushEx(domain, &event);
+	nvtxDomainRangePop(domain);
+}
+
+static const struct gp_record_string *payload_of(uint32_t range)
+{
+	uint32_t i = find_text(GP_STRING_PAYLOAD, said.ranges[range].payload_id);
+
+	return i < MOST_TEXTS ? &said.strings[i] : NULL;
+}
+
+static const char *payload_bytes(uint32_t range)
+{
+	return said.texts[find_text(GP_STRING_PAYLOAD, said.ranges[range].payload_id)];
+}
+
+static void a_collective_with_its_payload(void)
+{
+	struct reduce reduce = {0x1122334455667788u, 4096, 2};
+	nvtxDomainHandle_t domain;
+	char expected[200];
+	uint32_t ops;
+
+	begin("t");
+	domain = nvtxDomainCreateA("NCCL");
+	CHECK(nvtxDomainIsEnabled(domain) == 1);
+	register_reduce(domain);
+	CHECK(!gp_collector_is_live());
+	push_with(domain, SCHEMA_REDUCE, &reduce, sizeof(reduce));
+	reduce.bytes = 8192;
+	push_with(domain, SCHEMA_REDUCE, &reduce, sizeof(reduce));
+	reduce.bytes = 4096;
+	push_with(domain, SCHEMA_REDUCE, &reduce, sizeof(reduce));
+	stop_and_read();
+	CHECK(said.range_count == 6 && range_is(0, GP_RANGE_PUSH, "NCCL", "ncclAllReduce"));
+	CHECK(payload_of(0)->length_bytes == sizeof(reduce));
+	CHECK(memcmp(payload_bytes(0), &reduce, sizeof(reduce)) == 0);
+	CHECK(said.ranges[0].payload_id == said.ranges[4].payload_id);
+	CHECK(said.ranges[0].payload_id != said.ranges[2].payload_id);
+	for (ops = 0; ops < said.text_count; ops++)
+		if (said.strings[ops].space == GP_STRING_SCHEMA && said.texts[ops][0] == '0')
+			break;
+	CHECK(strcmp(said.texts[ops], "0\t4\t\n0\t0\t0\t0\tSum\n0\t2\t0\t0\tMax\n") == 0);
+	snprintf(expected, sizeof(expected),
+		 "1\t24\tAllReduce\n0\t18\t0\t0\tCommunicator\n0\t22\t8\t0\tMessage size [bytes]\n"
+		 "0\t%u\t16\t0\tReduction operation\n",
+		 GP_SCHEMA_TYPE_FIRST + said.strings[ops].id);
+	CHECK(strcmp(text_of(GP_STRING_SCHEMA, payload_of(0)->value), expected) == 0);
+}
+
+/* The last byte of the memory is the last that may be read. */
+static void payloads_are_read_within_bounds(void)
+{
+	struct reduce *reduce = malloc(sizeof(*reduce));
+	char *big = malloc(100000);
+	nvtxDomainHandle_t domain;
+
+	begin("t");
+	memset(reduce, 1, sizeof(*reduce));
+	memset(big, 2, 100000);
+	domain = nvtxDomainCreateA("d");
+	register_reduce(domain);
+	push_with(domain, SCHEMA_REDUCE, reduce, 100000); /* more than the schema says */
+	push_with(domain, SCHEMA_REDUCE, reduce, SIZE_MAX);
+	push_with(domain, SCHEMA_REDUCE, reduce, 10);    /* less */
+	push_with(domain, 0x1234567890u, big, 100000);   /* of no known schema */
+	push_with(domain, 0x1234567890u, big, SIZE_MAX); /* and of no known size */
+	push_with(domain, SCHEMA_REDUCE, NULL, 24);
+	push_with(NULL, SCHEMA_REDUCE, reduce, 16); /* a schema is its domain's */
+	stop_and_read();
+	free(reduce);
+	free(big);
+	CHECK(payload_of(0)->length_bytes == 24 && payload_of(2)->length_bytes == 24);
+	CHECK(payload_of(4)->length_bytes == 10 && payload_of(4)->value != 0);
+	CHECK(payload_of(6)->length_bytes == 4096 && payload_of(6)->value == 0);
+	CHECK(said.ranges[8].payload_id == 0 && said.ranges[10].payload_id == 0);
+	CHECK(payload_of(12)->value == 0 && payload_of(12)->length_bytes == 16);
+}
+
+struct with_strings {
+	char tag;
+	const char *plain;
+	nvtxStringHandle_t registered;
+	char fixed[6];
+	uint16_t port;
+};
+
+static void strings_in_payloads(void)
+{
+	static const nvtxPayloadSchemaEntry_t entries[] = {
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_CHAR, .name = "tag"},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
+		 .name = "plain",
+		 .flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE,
+		 .name = "registered"},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, .name = "fixed", .arrayOrUnionDetail = 6},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT16, .name = "port"},
+	};
+	nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES,
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = 5,
+	};
+	struct with_strings strings = {.tag = 't', .plain = "plain text", .port = 80};
+	nvtxPayloadData_t data = {0, sizeof(strings), &strings};
+	struct {
+		uint64_t tag, plain, registered;
+	} words;
+
+	begin("t");
+	strings.registered = nvtxDomainRegisterStringA(NULL, "kept");
+	data.schemaId = nvtxPayloadSchemaRegister(NULL, &schema);
+	CHECK(data.schemaId >= NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+	CHECK(nvtxRangePushPayload(NULL, &data, 1) == 0);
+	CHECK(nvtxRangePopPayload(NULL, NULL, 0) == 0);
+	nvtxMarkPayload(NULL, &data, 1);
+	nvtxRangeEndPayload(NULL, nvtxRangeStartPayload(NULL, &data, 1), NULL, 0);
+	data.size = 12; /* the second entry is cut */
+	nvtxMarkPayload(NULL, &data, 1);
+	stop_and_read();
+	CHECK(said.range_count == 6);
+	CHECK(range_is(0, GP_RANGE_PUSH, "", "plain text") && range_is(1, GP_RANGE_POP, "", ""));
+	CHECK(range_is(2, GP_RANGE_MARK, "", "plain text"));
+	CHECK(range_is(3, GP_RANGE_START, "", "plain text") && range_is(4, GP_RANGE_END, "", ""));
+	CHECK(payload_of(0)->length_bytes == sizeof(strings));
+	CHECK(memcmp(text_of(GP_STRING_SCHEMA, payload_of(0)->value), "1\t32\t\n", 6) == 0);
+	memcpy(&words, payload_bytes(0), sizeof(words));
+	CHECK(strcmp(text_of(GP_STRING_RANGE, (uint32_t)words.plain), "plain text") == 0);
+	CHECK(strcmp(text_of(GP_STRING_RANGE, (uint32_t)words.registered), "kept") == 0);
+	CHECK(said.ranges[5].text_id == 0 && payload_of(5)->length_bytes == 12);
+}
+
+static void extensions_of_other_kinds(void)
+{
+	intptr_t slots[4] = {0};
+	nvtxExtModuleSegment_t segment = {0, 2, slots}; /* as the first headers had it */
+	nvtxExtModuleInfo_t module = {
+		3, sizeof(module), NVTX_EXT_PAYLOAD_MODULEID, 0x0103, 1, &segment, NULL, NULL};
+
+	begin("t");
+	CHECK(InitializeInjectionNvtxExtension(&module) == 1);
+	CHECK(slots[0] != 0 && slots[1] != 0 && slots[2] == 0 && slots[3] == 0);
+	memset(slots, 0, sizeof(slots));
+	module.moduleId = 1;
+	CHECK(InitializeInjectionNvtxExtension(&module) == 1 && slots[0] == 0);
+	CHECK(InitializeInjectionNvtxExtension(NULL) == 1);
+}
+
+#define CASE(name)                                                                                 \
+	static void test_##name(void **unused)                                                     \
+	{                                                                                          \
+		(void)unused;                                                                      \
+		run_case(name);                                                                    \
+	}
+#define CASES(X)                                                                                   \
+	X(a_collective_with_its_payload)                                                           \
+	X(payloads_are_read_within_bounds)                                                         \
+	X(strings_in_payloads)                                                                     \
+	X(extensions_of_other_kinds)
+CASES(CASE)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define ROW(name) cmocka_unit_test(test_##name),
+		CASES(ROW)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

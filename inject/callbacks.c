@@ -122,7 +122,7 @@ static bool is_nested(bool driver, const CUpti_CallbackData *data)
 	return driver && local.in_runtime && local.runtime_correlation_id == data->correlationId;
 }
 
-static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+static inline void note_entry(bool driver, const CUpti_CallbackData *data)
 {
 	uint64_t now_ticks = gp_clock_ticks();
 
@@ -136,8 +136,25 @@ static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 	local.entry_ticks = 0;
 	if (local.pairs++ % SAMPLE_EVERY == 0)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
-	if (gp_load32(&gp_watch) != 0 && !gp_control_enter(gp_api_table_find(driver, cbid), data))
+}
+
+/* For what is not done without options: kept out of the code that every call runs through. */
+#define OUT_OF_THE_WAY __attribute__((noinline, cold))
+
+OUT_OF_THE_WAY static void enter_watched_call(bool driver, uint32_t cbid,
+					      const CUpti_CallbackData *data)
+{
+	note_entry(driver, data);
+	if (!gp_control_enter(gp_api_table_find(driver, cbid), data))
 		*data->correlationData = 0;
+}
+
+static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+{
+	if (gp_load32(&gp_watch) == 0)
+		note_entry(driver, data);
+	else
+		enter_watched_call(driver, cbid, data);
 }
 
 /* A sample in which the thread lost its CPU, or waited for the writer, says nothing of what a
@@ -147,21 +164,21 @@ static uint64_t plausible(uint64_t sample_ticks)
 	return sample_ticks < gp_clock_ticks_per_second() / SAMPLES_PER_S_LEAST ? sample_ticks : 0;
 }
 
-/* Some calls are not recorded, others have a meaning for the recording itself. */
-static void leave_watched_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
-			       uint64_t end_ticks)
+/* Some calls are not recorded, others have a meaning for the recording itself: false for the former. */
+OUT_OF_THE_WAY static bool leave_watched_call(bool driver, uint32_t cbid,
+					      const CUpti_CallbackData *data, uint64_t end_ticks)
 {
 	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
 	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
+	uint64_t duration_ticks = end_ticks - *data->correlationData;
 
-	if (gp_control_keeps(entry != NULL ? entry->class : GP_API_OTHER,
-			     return_code(api, data) != 0, end_ticks - *data->correlationData))
-		leave_call(driver, cbid, data, end_ticks);
 	gp_control_exit(entry);
+	return gp_control_keeps(entry != NULL ? entry->class : GP_API_OTHER,
+				return_code(api, data) != 0, duration_ticks);
 }
 
 /* A call that is left out, or that we came in the middle of: cuInit itself. */
-static void leave_other_call(bool driver, uint32_t cbid)
+OUT_OF_THE_WAY static void leave_other_call(bool driver, uint32_t cbid)
 {
 	if (!driver)
 		local.in_runtime = 0;
@@ -175,10 +192,8 @@ static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 
 	if (!driver)
 		local.in_runtime = 0;
-	if (gp_load32(&gp_watch) == 0)
+	if (gp_load32(&gp_watch) == 0 || leave_watched_call(driver, cbid, data, now_ticks))
 		leave_call(driver, cbid, data, now_ticks);
-	else
-		leave_watched_call(driver, cbid, data, now_ticks);
 	gp_count_hook(local.entry_ticks != 0
 			      ? plausible(local.entry_ticks + gp_clock_ticks() - now_ticks)
 			      : 0);

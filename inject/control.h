@@ -42,11 +42,11 @@ bool gp_control_needs(const struct gp_api_entry *entry);
 /* The program enters a call.  False: it is left out. */
 bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData *data);
 
-/* It leaves a call of this enum gp_api_class.  False: it is too short to be recorded. */
-bool gp_control_keeps(uint8_t class, bool failed, uint64_t duration_ticks);
-
-/* It has left a call, also one that was left out. */
+/* It leaves a call, also one that was left out. */
 void gp_control_exit(const struct gp_api_entry *entry);
+
+/* Whether a call of this enum gp_api_class is long enough to be recorded. */
+bool gp_control_keeps(uint8_t class, bool failed, uint64_t duration_ticks);
 
 /* ---- for GPU records, on the fetching thread ---- */
 

@@ -31,7 +31,7 @@ enum gp_watch {
 	GP_WATCH_KERNELS = 32, /* not all kernels are recorded */
 	GP_WATCH_SHORT = 64,   /* short calls are not recorded */
 };
-extern uint32_t gp_watch;
+extern uint32_t gp_watch __attribute__((visibility("hidden"))); /* one load, in every callback */
 
 void gp_watch_set(uint32_t bits);
 void gp_watch_clear(uint32_t bits);

@@ -23,6 +23,7 @@ struct gp_since_fork {
 		recording; /* how far inject/ is with starting a recording; see inject/process_trace.c */
 	uint32_t closed;   /* and whether it closed it */
 	uint32_t cupti;    /* 1 = this very process subscribed to CUPTI; see inject/session.c */
+	uint32_t stacks; /* 1 = this very process takes call stacks; see stacks/stack.c */
 } __attribute__((aligned(GP_SINCE_FORK_BYTES)));
 
 extern struct gp_since_fork gp_since_fork;

@@ -6,6 +6,7 @@
 #include "collector/collector.h"
 #include "collector/since_fork.h"
 #include "inject/api_table.h"
+#include "inject/call_stacks.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
 #include "inject/memory_call.h"
@@ -14,13 +15,14 @@
 #define SAMPLE_EVERY        64u
 #define SAMPLES_PER_S_LEAST 50000u /* 20 us: a hundred times what a pair takes */
 
-/* Per thread: 24 bytes of static TLS. */
+/* Per thread: 32 bytes of static TLS. */
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
 	uint8_t in_runtime;
 	uint8_t left_out;     /* a thread of ours: its calls are not the program's */
 	uint16_t captured;    /* GP_CALL_CAPTURED once the call has become a graph node, else 0 */
 	uint32_t pairs;       /* of callbacks, for sampling */
+	uint32_t stack_id;    /* of the call, where it was taken at its beginning */
 	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
 } local;
 
@@ -72,6 +74,7 @@ static struct gp_record_call make_call(const CUpti_CallbackData *data, uint16_t 
 		.duration_low_ticks = (uint32_t)duration_ticks,
 		.duration_high_ticks = (uint16_t)(duration_ticks >> 32),
 		.status = (uint16_t)(GP_CALL_CODE((uint32_t)code) | local.captured),
+		.stack_id = local.stack_id,
 		.context_id = data->contextUid,
 	};
 }
@@ -106,6 +109,8 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
 	struct gp_record_call call = make_call(data, api, end_ticks);
 
+	if (call.stack_id == 0)
+		call.stack_id = gp_call_stacks_at_exit(driver, cbid);
 	if (cbid < GP_API_CBID_LIMIT)
 		define_api(driver, cbid, api, entry != NULL ? entry->class : GP_API_OTHER,
 			   data->functionName);
@@ -134,6 +139,7 @@ static inline void note_entry(bool driver, const CUpti_CallbackData *data)
 	if (!driver || !local.in_runtime)
 		local.captured = 0;
 	local.entry_ticks = 0;
+	local.stack_id = 0;
 	if (local.pairs++ % SAMPLE_EVERY == 0)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
 }
@@ -149,12 +155,27 @@ OUT_OF_THE_WAY static void enter_watched_call(bool driver, uint32_t cbid,
 		*data->correlationData = 0;
 }
 
+/* Of a call that is recorded and may block; it begins when that is done. */
+static void take_stack(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+{
+	uint64_t began_ticks = *data->correlationData;
+
+	if (began_ticks != 0)
+		local.stack_id = gp_call_stacks_at_enter(driver, cbid);
+	if (local.stack_id == 0)
+		return;
+	*data->correlationData = gp_clock_ticks();
+	if (local.entry_ticks != 0)
+		local.entry_ticks += *data->correlationData - began_ticks;
+}
+
 static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
 	if (gp_load32(&gp_watch) == 0)
 		note_entry(driver, data);
 	else
 		enter_watched_call(driver, cbid, data);
+	take_stack(driver, cbid, data);
 }
 
 /* A sample in which the thread lost its CPU, or waited for the writer, says nothing of what a

@@ -15,6 +15,7 @@
 #include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/api_table.h"
+#include "inject/call_stacks.h"
 #include "inject/callbacks.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
@@ -24,6 +25,7 @@
 #include "inject/options.h"
 #include "inject/recording.h"
 #include "inject/say.h"
+#include "stacks/stack.h"
 
 static struct {
 	struct gp_cupti cupti;
@@ -207,6 +209,7 @@ static void fetch_until_finish(uint64_t period_ns)
 
 		if (now_ns >= due_ns) {
 			fetch(0);
+			gp_stack_poll();
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
 			gp_bell_wait(&session.bell,
@@ -370,6 +373,7 @@ static int subscribe(gp_session_first_context first_context)
 	session.first_context = first_context;
 	session.decoder.version = session.cupti.version;
 	gp_api_table_init();
+	gp_call_stacks_init();
 	gp_callbacks_init(&events);
 	/* subscribing first tells whether somebody else has CUPTI, before anything is changed */
 	CUptiResult result = session.cupti.cuptiSubscribe(&session.subscriber, gp_callback, NULL);

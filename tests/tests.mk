@@ -53,3 +53,9 @@ $(ADVERSARY)/cpp_%.o: $(ADVERSARY)/cpp_%.cpp tests/stacks/adversary.h
 
 $(O)/tests/stacks/walk_test: $(ADVERSARIES)
 $(O)/tests/stacks/walk_test: TEST_LIBS = -lunwind -lstdc++
+
+# Prints the call stacks of a trace.
+$(O)/tests/stacks/dump: tests/stacks/dump.c $(filter-out $(O)/report/main.o,$(REPORT))
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS)

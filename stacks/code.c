@@ -1,0 +1,247 @@
+#include "stacks/code.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "stacks/memory.h"
+
+#define CODE_LIMIT  (1u << 17)
+#define INDEX_BITS  18u
+#define INDEX_LIMIT (1u << INDEX_BITS) /* half empty at worst: searches end */
+
+/* Of CPython's objects, the same in all versions. */
+#define OBJECT_SIZE     16u /* of bytes, of a str in characters */
+#define BYTES_DATA      32u
+#define TEXT_STATE      32u
+#define TEXT_KIND(s)    (((s) >> 2) & 7u) /* bytes of a character */
+#define TEXT_COMPACT(s) (((s) >> 5) & 1u)
+#define TEXT_ASCII(s)   (((s) >> 6) & 1u)
+
+#define HEAD_BYTES 8u
+#define NAME_BYTES 4000u /* most of a file's name, and of a function's */
+
+/* What an object says of itself.  Without a version the addresses may all come again with another object: see is_loose(). */
+struct identity {
+	uint64_t address;
+	uint64_t file;
+	uint64_t name;
+	uint64_t table;
+	uint32_t first_line;
+	uint32_t version;
+	uint64_t hash; /* of the line table; 0 = not needed */
+};
+
+static_assert(sizeof(((struct gp_code_scratch *)0)->text) == GP_STRING_MAX_BYTES, "one string");
+
+static struct identity *codes;   /* by id; 0 is nobody */
+static uint32_t *index_of_codes; /* atomic; ids by hash of the address, 0 = free */
+static uint32_t last_id;
+
+int gp_code_init(void)
+{
+	codes = gp_memory_map(CODE_LIMIT * sizeof(*codes));
+	index_of_codes = gp_memory_map(INDEX_LIMIT * sizeof(*index_of_codes));
+	return codes != NULL && index_of_codes != NULL ? 0 : -ENOMEM;
+}
+
+static uint64_t word_at(uint64_t address)
+{
+	return *(const uint64_t *)address;
+}
+
+static uint32_t half_at(uint64_t address)
+{
+	return *(const uint32_t *)address;
+}
+
+/* ---- what an object is ---- */
+
+/*
+ * Code that was not read from a file, as that of exec(), comes and goes; what comes may lie where the last one did, with its names and
+ * its line table.  Where nothing else tells them apart, the table's contents do.  Modules' code stays in practice.
+ */
+static bool is_loose(const struct gp_python_layout *layout, const struct identity *identity)
+{
+	const char *text = (const char *)identity->file + layout->text.ascii;
+
+	if (layout->code.version != 0 && identity->version != 0)
+		return false;
+	if (!TEXT_ASCII(half_at(identity->file + TEXT_STATE)))
+		return true;
+	return text[0] != '/' && strncmp(text, "<frozen", 7) != 0;
+}
+
+static uint64_t hash_of_table(uint64_t table)
+{
+	const uint8_t *data = (const uint8_t *)table + BYTES_DATA;
+	uint64_t bytes = word_at(table + OBJECT_SIZE), hash = 0xcbf29ce484222325u ^ bytes;
+
+	for (; bytes >= 8; bytes -= 8, data += 8) {
+		uint64_t word;
+
+		memcpy(&word, data, 8);
+		hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+		hash ^= hash >> 32;
+	}
+	for (; bytes > 0; bytes--, data++)
+		hash = (hash ^ *data) * 0x100000001b3u;
+	return hash | 1;
+}
+
+static struct identity identify(const struct gp_python_layout *layout, uint64_t code)
+{
+	struct identity identity = {
+		.address = code,
+		.file = word_at(code + layout->code.file),
+		.name = word_at(code + layout->code.name),
+		.table = word_at(code + layout->code.table),
+		.first_line = half_at(code + layout->code.first_line),
+	};
+
+	if (layout->code.version != 0)
+		identity.version = half_at(code + layout->code.version);
+	return identity;
+}
+
+static bool is_same(const struct identity *a, const struct identity *b)
+{
+	return a->address == b->address && a->table == b->table && a->file == b->file &&
+	       a->name == b->name && a->first_line == b->first_line && a->version == b->version;
+}
+
+bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint32_t id)
+{
+	const struct identity *known = &codes[id];
+	struct identity identity = identify(layout, code);
+
+	return is_same(&identity, known) &&
+	       (known->hash == 0 || known->hash == hash_of_table(identity.table));
+}
+
+/* ---- telling the trace ---- */
+
+static uint32_t put_character(char *at, uint32_t c)
+{
+	if (c < 0x80) {
+		at[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		at[0] = (char)(0xc0 | c >> 6);
+		at[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		at[0] = (char)(0xe0 | c >> 12);
+		at[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		at[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	at[0] = (char)(0xf0 | c >> 18);
+	at[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	at[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	at[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static uint32_t character_at(const uint8_t *data, uint32_t bytes, uint64_t i)
+{
+	uint32_t c = 0;
+
+	memcpy(&c, data + i * bytes, bytes);
+	return c;
+}
+
+/* A str as UTF-8, with its NUL; what does not fit is left out. */
+static uint32_t put_text(const struct gp_python_layout *layout, uint64_t text, char *at)
+{
+	uint32_t state = half_at(text + TEXT_STATE), kind = TEXT_KIND(state), used = 0;
+	uint64_t length = word_at(text + OBJECT_SIZE);
+	const uint8_t *data = (const uint8_t *)text +
+			      (TEXT_ASCII(state) ? layout->text.ascii : layout->text.other);
+
+	if (!TEXT_COMPACT(state) || (kind != 1 && kind != 2 && kind != 4))
+		length = 0;
+	for (uint64_t i = 0; i < length && used < NAME_BYTES - 5; i++) {
+		uint32_t c = character_at(data, kind, i);
+
+		if (c != 0)
+			used += put_character(at + used, c);
+	}
+	at[used] = '\0';
+	return used + 1;
+}
+
+static void tell(const struct gp_python_layout *layout, const struct identity *identity,
+		 uint32_t id, char *text)
+{
+	uint64_t table_bytes = word_at(identity->table + OBJECT_SIZE);
+	uint32_t used = HEAD_BYTES;
+
+	memset(text, 0, HEAD_BYTES);
+	memcpy(text, &identity->first_line, 4);
+	text[4] = (char)layout->table_form;
+	used += put_text(layout, identity->file, text + used);
+	used += put_text(layout, identity->name, text + used);
+	if (table_bytes > GP_STRING_MAX_BYTES - used) {
+		table_bytes = GP_STRING_MAX_BYTES - used;
+		text[5] = 1;
+	}
+	memcpy(text + used, (const char *)identity->table + BYTES_DATA, table_bytes);
+	gp_emit_string(GP_STRING_CODE, id, 0, text, used + (uint32_t)table_bytes);
+}
+
+/* ---- the table ---- */
+
+static uint32_t add(const struct identity *identity)
+{
+	uint32_t id = gp_load32(&last_id) < CODE_LIMIT - 1 ? gp_add32(&last_id, 1) + 1 : CODE_LIMIT;
+
+	if (id >= CODE_LIMIT) {
+		gp_store32(&last_id, CODE_LIMIT - 1);
+		gp_count(GP_COUNTER_STACK_CODES_FULL, 1);
+		return 0;
+	}
+	codes[id] = *identity;
+	return id;
+}
+
+/* By all that tells objects apart: many may have had one address. */
+static uint32_t place_of(const struct identity *identity)
+{
+	uint64_t hash = (identity->address ^ identity->hash) * 0x9e3779b97f4a7c15u;
+
+	hash ^= hash >> 32 ^ identity->table ^ (uint64_t)identity->version << 32 ^
+		identity->first_line;
+	return (uint32_t)((hash * 0xff51afd7ed558ccdu) >> (64 - INDEX_BITS));
+}
+
+uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
+		      struct gp_code_scratch *scratch)
+{
+	struct identity identity = identify(layout, code);
+	uint32_t own = 0;
+
+	if (is_loose(layout, &identity))
+		identity.hash = hash_of_table(identity.table);
+	for (uint32_t at = place_of(&identity);; at = (at + 1) & (INDEX_LIMIT - 1)) {
+		uint32_t id = gp_load32_acquire(&index_of_codes[at]);
+
+		if (id == 0) {
+			own = own != 0 ? own : add(&identity);
+			if (own == 0)
+				return 0;
+			if (gp_replace32(&index_of_codes[at], 0, own)) {
+				tell(layout, &identity, own, scratch->text);
+				return own;
+			}
+			id = gp_load32_acquire(&index_of_codes[at]);
+		}
+		if (is_same(&codes[id], &identity) && codes[id].hash == identity.hash)
+			return id;
+	}
+}

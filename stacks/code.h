@@ -1,0 +1,30 @@
+/*
+ * code: numbers for Python's code objects, told to the trace at first sight (GP_STRING_CODE).
+ *
+ * An object's address is used again after it is gone: what it says of itself is compared, too.  No lock; bounded.  Only for
+ * objects that a frame of the calling thread is executing, and so keeps alive.
+ */
+#ifndef STACKS_CODE_H
+#define STACKS_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stacks/python_layout.h"
+
+/* Where gp_code_find() puts together what it tells: of the thread. */
+struct gp_code_scratch {
+	char text[16368]; /* GP_STRING_MAX_BYTES */
+};
+
+/* Once.  0 or -ENOMEM. */
+int gp_code_init(void);
+
+/* Number of a code object; 0 = the table is full, which is counted. */
+uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
+		      struct gp_code_scratch *scratch);
+
+/* Whether the object at the address is the one that has this number, which was found for the same address. */
+bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint32_t id);
+
+#endif

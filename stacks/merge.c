@@ -1,0 +1,191 @@
+#include "stacks/merge.h"
+
+#include <errno.h>
+
+#include "collector/atomic.h"
+#include "stacks/memory.h"
+#include "stacks/modules.h"
+
+#define PAIR_BITS  18u
+#define PAIR_LIMIT (1u << PAIR_BITS)
+#define MOST_TRIES 64u /* then a pair is merged each time */
+
+struct pair {
+	uint64_t key; /* atomic; native id << 32 | Python id, 0 = free */
+	uint64_t id;  /* atomic; 0 = its thread is merging it now */
+};
+
+static struct pair *pairs;
+
+int gp_merge_init(void)
+{
+	pairs = gp_memory_map(PAIR_LIMIT * sizeof(*pairs));
+	return pairs != NULL ? 0 : -ENOMEM;
+}
+
+/* ---- the table of pairs ---- */
+
+/* The pair's entry, which may be new; NULL = no room near its place. */
+static struct pair *find_pair(uint64_t key)
+{
+	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - PAIR_BITS));
+
+	for (uint32_t i = 0; i < MOST_TRIES; i++, at = (at + 1) & (PAIR_LIMIT - 1)) {
+		uint64_t found = gp_load64(&pairs[at].key);
+
+		if (found == 0 && gp_replace64(&pairs[at].key, 0, key))
+			return &pairs[at];
+		if (gp_load64(&pairs[at].key) == key)
+			return &pairs[at];
+	}
+	return NULL;
+}
+
+/* ---- merging ---- */
+
+static uint32_t flags_of(const struct gp_frame *frame)
+{
+	return gp_modules_flags(gp_rule_module(frame->rule));
+}
+
+/* How many frames are left when those of CUDA and ours are taken from the inner end. */
+static uint32_t count_users(const struct gp_walk *walk)
+{
+	uint32_t count = walk->count;
+
+	while (count > 0 && (flags_of(&walk->frames[count - 1]) & GP_MODULE_BELOW))
+		count--;
+	return count;
+}
+
+static void put_step(struct gp_merge *merge, uint32_t kind, uint32_t origin, uint64_t address)
+{
+	if (merge->count < sizeof(merge->steps) / sizeof(merge->steps[0]))
+		merge->steps[merge->count++] = (struct gp_merge_step){kind, origin, address};
+}
+
+/* Python's frames, of which those before `next` have been put. */
+struct pending {
+	const struct gp_python_frame *frames;
+	uint32_t count;
+	uint32_t next;
+	bool is_cut;
+};
+
+/* One activation: up to its last frame.  The outermost one has none where the stack is cut. */
+static void put_activation(struct gp_merge *merge, struct pending *pending)
+{
+	bool ends = false;
+
+	for (; pending->next < pending->count && !ends; pending->next++) {
+		const struct gp_python_frame *frame = &pending->frames[pending->next];
+
+		put_step(merge, GP_FRAME_PYTHON, frame->code_id, gp_python_offset(frame));
+		ends = frame->activation != 0;
+	}
+	if (!ends && pending->is_cut) {
+		put_step(merge, GP_FRAME_CUT, 0, 0);
+		pending->is_cut = false;
+	}
+}
+
+/* Where the activation that comes next is, as gp_python_frame has it; 0 = it is cut. */
+static uint64_t next_activation(const struct pending *pending)
+{
+	for (uint32_t i = pending->next; i < pending->count; i++)
+		if (pending->frames[i].activation != 0)
+			return pending->frames[i].activation;
+	return 0;
+}
+
+/* Whether the next activation is native frame `at`. */
+static bool is_activation(const struct gp_walk *walk, uint32_t at, const struct pending *pending)
+{
+	const struct gp_frame *own = &walk->frames[at];
+	uint64_t address = next_activation(pending);
+
+	if (pending->next == pending->count && !pending->is_cut)
+		return false;
+	if (address == 0) /* the rest of it, in a frame of the interpreter's */
+		return (flags_of(own) & GP_MODULE_PYTHON) != 0;
+	if (address == 1)
+		return gp_python_is_evaluator(own->pc);
+	return address >= own->sp && (at == 0 || address < walk->frames[at - 1].sp);
+}
+
+static void put_native(struct gp_merge *merge, const struct gp_frame *frame)
+{
+	if (!(flags_of(frame) & GP_MODULE_PYTHON))
+		put_step(merge, GP_FRAME_NATIVE, gp_rule_module(frame->rule), frame->pc);
+}
+
+static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)
+{
+	for (uint32_t i = merge->count; i > 0; i--) {
+		const struct gp_merge_step *step = &merge->steps[i - 1];
+
+		root = gp_tree_child(root, step->kind, step->origin, step->address);
+	}
+	return root;
+}
+
+/* Activations that were met in no native frame (the thread's C stack was swapped, or ends early) go to the outer end. */
+static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
+			   struct pending pending)
+{
+	merge->count = 0;
+	for (uint32_t at = count_users(walk); at > 0; at--) {
+		if (is_activation(walk, at - 1, &pending))
+			put_activation(merge, &pending);
+		else
+			put_native(merge, &walk->frames[at - 1]);
+	}
+	while (pending.next < pending.count || pending.is_cut)
+		put_activation(merge, &pending);
+	return hang_up(merge, walk->root);
+}
+
+static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
+			  const struct gp_python_walk *python_walk, uint32_t python)
+{
+	uint32_t count = count_users(walk), id = walk->root;
+
+	if (python != 0) {
+		struct pending pending = {.frames = gp_python_frames(python_walk),
+					  .count = python_walk->count,
+					  .is_cut = python_walk->is_cut};
+
+		id = interleave(merge, walk, pending);
+	} else if (count > 0) {
+		id = walk->frames[count - 1].id;
+	}
+	if (id != GP_NO_NODE)
+		gp_tree_tell(id);
+	return id;
+}
+
+static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_walk *walk,
+			const struct gp_python_walk *python_walk)
+{
+	struct pair *pair = find_pair(key);
+	uint32_t id = pair != NULL ? (uint32_t)gp_load64(&pair->id) : 0;
+
+	if (id != 0)
+		return id;
+	id = merge_now(merge, walk, python_walk, (uint32_t)key);
+	if (pair != NULL && id != GP_NO_NODE)
+		gp_store64_release(&pair->id, id);
+	return id;
+}
+
+uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uint32_t native,
+			 const struct gp_python_walk *python_walk, uint32_t python)
+{
+	uint64_t key = (uint64_t)native << 32 | python;
+
+	if (key != merge->last_pair) {
+		merge->last_id = look_up(merge, key, walk, python_walk);
+		merge->last_pair = merge->last_id != GP_NO_NODE ? key : 0;
+	}
+	return merge->last_id;
+}

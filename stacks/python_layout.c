@@ -1,0 +1,103 @@
+#include "stacks/python_layout.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FIRST_WITH_OFFSETS 13u
+#define OFFSETS            72u /* words of the table that every version since has */
+
+static const struct gp_python_layout layouts[] = {
+	{8,
+	 GP_PYTHON_BYTES,
+	 GP_PYTHON_EACH,
+	 1,
+	 {24, -1, 0, 176},
+	 {32, 24, 104, 0},
+	 {104, 112, 40, 120, 0, 0, 0},
+	 {48, 72}},
+	{9,
+	 GP_PYTHON_BYTES,
+	 GP_PYTHON_EACH,
+	 1,
+	 {24, -1, 0, 176},
+	 {32, 24, 104, 0},
+	 {104, 112, 40, 120, 0, 0, 0},
+	 {48, 72}},
+	{10,
+	 GP_PYTHON_UNITS,
+	 GP_PYTHON_EACH,
+	 2,
+	 {24, -1, 0, 176},
+	 {32, 24, 96, 0},
+	 {104, 112, 40, 120, 0, 0, 0},
+	 {48, 72}},
+	{11,
+	 GP_PYTHON_POINTER,
+	 GP_PYTHON_ENTRY,
+	 3,
+	 {56, 8, 16, 152},
+	 {32, 48, 56, 69},
+	 {112, 128, 72, 136, 0, 168, 184},
+	 {48, 72}},
+	{12,
+	 GP_PYTHON_POINTER,
+	 GP_PYTHON_SHIM,
+	 3,
+	 {56, 0, 8, 136},
+	 {0, 8, 56, 70},
+	 {112, 128, 68, 136, 92, 176, 192},
+	 {40, 56}},
+	{13,
+	 GP_PYTHON_POINTER,
+	 GP_PYTHON_SHIM,
+	 3,
+	 {72, -1, 0, 152},
+	 {0, 8, 56, 70},
+	 {112, 128, 68, 136, 92, 184, 200},
+	 {40, 56}},
+	{14,
+	 GP_PYTHON_POINTER,
+	 GP_PYTHON_SHIM,
+	 3,
+	 {72, -1, 0, 152},
+	 {0, 8, 56, 74},
+	 {112, 128, 68, 136, 92, 192, 208},
+	 {40, 56}},
+};
+
+const struct gp_python_layout *gp_python_layout_of(uint32_t version_hex)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (version_hex >> 24 == 3 && ((version_hex >> 16) & 0xff) == layouts[i].minor)
+			return &layouts[i];
+	return NULL;
+}
+
+/* Groups of the table come and go between versions, but within a group the order stays: look for what must stand together. */
+static bool has_run(const uint64_t *words, const uint64_t *run, size_t length)
+{
+	for (size_t i = 0; i + length <= OFFSETS; i++)
+		if (memcmp(words + i, run, length * sizeof(*run)) == 0)
+			return true;
+	return false;
+}
+
+bool gp_python_layout_agrees(const struct gp_python_layout *layout, uint32_t version_hex,
+			     const void *runtime)
+{
+	const uint64_t thread[] = {layout->thread.frame, layout->thread.thread_id};
+	const uint64_t frame[] = {layout->frame.previous, layout->frame.code,
+				  layout->frame.instruction};
+	const uint64_t code[] = {layout->code.file, layout->code.name - 8u, layout->code.name,
+				 layout->code.table, layout->code.first_line};
+	uint64_t words[OFFSETS];
+
+	if (layout->minor < FIRST_WITH_OFFSETS)
+		return true;
+	memcpy(words, runtime, sizeof(words));
+	return memcmp(words, "xdebugpy", 8) == 0 && words[1] == version_hex &&
+	       words[2] == 0 /* free of the global lock */ &&
+	       has_run(words, thread, sizeof(thread) / sizeof(thread[0])) &&
+	       has_run(words, frame, sizeof(frame) / sizeof(frame[0])) &&
+	       has_run(words, code, sizeof(code) / sizeof(code[0]));
+}

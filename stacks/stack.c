@@ -1,0 +1,141 @@
+#include "stacks/stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "collector/since_fork.h"
+#include "collector/sys.h"
+
+#if defined(__x86_64__)
+#include "stacks/memory.h"
+#include "stacks/merge.h"
+#include "stacks/python.h"
+#include "stacks/rules.h"
+#include "stacks/tree.h"
+#include "stacks/walk.h"
+
+struct thread {
+	struct gp_walk walk;
+	struct gp_python_walk python;
+	struct gp_merge merge;
+};
+
+static __thread struct {
+	struct thread *thread; /* from the first capture on, until the thread ends */
+	uint8_t busy;          /* a signal handler keeps off */
+	uint8_t ended;
+} local __attribute__((tls_model("initial-exec")));
+
+static bool was_started; /* by this process, or one that it was forked from */
+static pthread_key_t key;
+static bool has_key;
+
+/* ---- threads ---- */
+
+static void end_thread(void *thread)
+{
+	if (local.thread != thread)
+		return;
+	local.thread = NULL;
+	local.ended = 1;
+	gp_signal_fence();
+	gp_sys_unmap(thread, sizeof(struct thread));
+}
+
+/* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an allocation in each thread. */
+static __attribute__((constructor)) void make_key(void)
+{
+	has_key = pthread_key_create(&key, end_thread) == 0;
+}
+
+static struct thread *introduce_thread(void)
+{
+	struct thread *thread = has_key && !local.ended ? gp_memory_map(sizeof(*thread)) : NULL;
+
+	if (thread == NULL)
+		return NULL;
+	if (pthread_setspecific(key, thread) != 0) {
+		gp_sys_unmap(thread, sizeof(*thread));
+		return NULL;
+	}
+	gp_walk_init(&thread->walk);
+	local.thread = thread;
+	return thread;
+}
+
+/* ---- capturing ---- */
+
+static uint32_t capture(struct thread *thread, struct gp_place place)
+{
+	uint32_t native = gp_walk(&thread->walk, place);
+	uint32_t python = gp_python_walk(&thread->python);
+
+	if (native == GP_NO_NODE)
+		return GP_NO_NODE;
+	return gp_merge_stacks(&thread->merge, &thread->walk, native, &thread->python, python);
+}
+
+uint32_t gp_stack_capture(void)
+{
+	struct gp_place place;
+	uint32_t id = GP_NO_NODE;
+
+	if (gp_load32(&gp_since_fork.stacks) == 0 || !gp_collector_is_live())
+		return 0;
+	if (local.busy) {
+		gp_count(GP_COUNTER_STACKS_NESTED, 1);
+		return 0;
+	}
+	local.busy = 1;
+	gp_signal_fence();
+	struct thread *thread = local.thread != NULL ? local.thread : introduce_thread();
+
+	GP_PLACE_HERE(place);
+	if (thread != NULL)
+		id = capture(thread, place);
+	gp_signal_fence();
+	local.busy = 0;
+	if (id != GP_NO_NODE)
+		return id;
+	gp_count(GP_COUNTER_STACKS_LOST, 1);
+	return 0;
+}
+
+int gp_stack_start(void)
+{
+	if (was_started)
+		return -EALREADY;
+	was_started = true;
+	if (gp_rules_init(gp_python_notice) != 0 || gp_tree_init() != 0 || gp_code_init() != 0 ||
+	    gp_merge_init() != 0)
+		return -ENOMEM;
+	gp_store32_release(&gp_since_fork.stacks, 1);
+	return 0;
+}
+
+void gp_stack_poll(void)
+{
+	if (gp_load32(&gp_since_fork.stacks) != 0)
+		gp_modules_poll();
+}
+
+#else
+
+int gp_stack_start(void)
+{
+	return -ENOTSUP;
+}
+
+uint32_t gp_stack_capture(void)
+{
+	return 0;
+}
+
+void gp_stack_poll(void)
+{
+}
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * stack: the calling thread's call stack, native and Python, as the id of its innermost frame.
+ *
+ * Frames, modules and code objects are told to the trace when they are first met; an id is valid in the trace of this process.
+ * In the steady state a capture takes no lock, allocates nothing and makes no system call.  x86-64.
+ */
+#ifndef STACKS_STACK_H
+#define STACKS_STACK_H
+
+#include <stdint.h>
+
+/*
+ * Once, before the first capture.  0; -ENOTSUP on other machines, -ENOMEM; -EALREADY in a forked child of a process that did: captures
+ * stay off there.
+ */
+int gp_stack_start(void);
+
+/*
+ * The stack of the caller; frames of CUDA's libraries and of this one are left out at the inner end.  0 = none was taken: not started, nothing
+ * is recorded, or one of the reasons that are counted.  Any thread, also in signal handlers; keeps errno.
+ */
+uint32_t gp_stack_capture(void);
+
+/* A thread of ours, a few times a second: see whether modules were unloaded. */
+void gp_stack_poll(void);
+
+#endif

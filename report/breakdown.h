@@ -42,5 +42,6 @@ extern const struct gp_breakdown gp_breakdown_memory;
 extern const struct gp_breakdown gp_breakdown_graph;
 extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;
 extern const struct gp_breakdown gp_breakdown_unified;
+extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_gpu, gp_breakdown_nvtx_kernel;
 
 #endif

@@ -75,13 +75,18 @@ static uint64_t *new_numbers(size_t count)
 	return numbers;
 }
 
-/* The number of an operation's name; names[] remembers them, the last one that of no name. */
-static uint64_t name_of(struct gp_scope *scope, const struct gp_model *model,
-			const struct gp_op *op, uint64_t *names)
+/* One more than the model's: the last one is for kernels without a name. */
+uint64_t *gp_scope_names(const struct gp_model *model)
+{
+	return new_numbers((size_t)model->name_count + 1);
+}
+
+uint64_t gp_scope_name(struct gp_scope *scope, const struct gp_model *model, const struct gp_op *op,
+		       uint64_t *names)
 {
 	uint64_t *number = &names[op->name < model->name_count ? op->name : model->name_count];
 
-	if (op->kind == GP_OP_KERNEL && *number == GP_SCOPE_NO_TEXT)
+	if (*number == GP_SCOPE_NO_TEXT)
 		*number = gp_scope_text(scope, gp_model_kernel_name(model, op));
 	return *number;
 }
@@ -90,14 +95,15 @@ static int take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tal
 		    void (*take)(struct gp_tally *tally, const struct gp_scope_op *at))
 {
 	const struct gp_model *model = scope->models[process];
-	uint64_t *names = new_numbers((size_t)model->name_count + 1);
+	uint64_t *names = gp_scope_names(model);
 	struct gp_scope_op at = {.scope = scope, .model = model, .process = process};
 
 	if (!names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		at.op = &model->ops[i];
-		at.name = name_of(scope, model, at.op, names);
+		at.name = at.op->kind == GP_OP_KERNEL ? gp_scope_name(scope, model, at.op, names)
+						      : GP_SCOPE_NO_TEXT;
 		take(tally, &at);
 	}
 	free(names);

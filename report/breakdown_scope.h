@@ -43,6 +43,13 @@ const char *gp_scope_text_of(const struct gp_scope *scope, uint64_t number);
 /* A kernel's name as the user wants it, by the number of its mangled name. */
 const char *gp_scope_kernel_of(const struct gp_scope *scope, uint64_t number);
 
+/* The number of a kernel's mangled name.  names remembers it: from gp_scope_names(), free it. */
+uint64_t gp_scope_name(struct gp_scope *scope, const struct gp_model *model, const struct gp_op *op,
+		       uint64_t *names);
+
+/* For the names of that model's kernels, none yet.  NULL if there is no memory. */
+uint64_t *gp_scope_names(const struct gp_model *model);
+
 /* What we call a model's device. */
 uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id);
 

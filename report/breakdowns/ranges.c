@@ -1,0 +1,188 @@
+/* By NVTX range: its time on the thread, and projected onto the GPU. */
+#include "report/breakdowns/ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/breakdown.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column range_columns[] = {
+	GP_SHARE_COLUMNS,        {"Self", GP_UNIT_NS},          {"Count", GP_UNIT_COUNT},
+	{"Open", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS), GP_RANGE_COLUMNS,
+};
+
+static const struct gp_sheet_column gpu_columns[] = {
+	GP_SHARE_COLUMNS,         {"Count", GP_UNIT_COUNT},   GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"GPU time", GP_UNIT_NS}, {"GPU ops", GP_UNIT_COUNT}, {"Range time", GP_UNIT_NS},
+	GP_RANGE_COLUMNS,
+};
+
+struct gp_range_key gp_range_key_of(struct gp_scope *scope, const struct gp_model *model,
+				    const struct gp_range *range)
+{
+	return (struct gp_range_key){
+		.text = gp_scope_text(scope, gp_model_range_text(model, range)),
+		.domain = gp_scope_text(scope, model->domains[range->domain]),
+		.style = range->style,
+	};
+}
+
+void gp_range_put_key(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_range_key key)
+{
+	static const char *const styles[] = {
+		[GP_STYLE_PUSH_POP] = "push/pop",
+		[GP_STYLE_START_END] = "start/end",
+		[GP_STYLE_MARK] = "mark",
+	};
+
+	gp_scope_put_text(sheet, styles[key.style]);
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, key.domain));
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, key.text));
+}
+
+static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *tally,
+				     const struct gp_model *model, const struct gp_range *range)
+{
+	struct gp_range_key key = gp_range_key_of(scope, model, range);
+
+	return gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){key.text, key.domain, key.style});
+}
+
+static void put_key(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row)
+{
+	gp_range_put_key(scope, sheet,
+			 (struct gp_range_key){row->key[0], row->key[1], row->key[2]});
+}
+
+/* ---- on the thread ---- */
+
+enum { SELF_NS, OPEN };
+
+/* How long each range's children took, those that lie directly in it.  NULL if there is no memory. */
+static uint64_t *sum_children(const struct gp_model *model)
+{
+	uint64_t *children_ns = calloc((size_t)model->range_count + 1, sizeof(*children_ns));
+
+	for (uint32_t i = 0; children_ns && i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i], *parent;
+		uint64_t end_ns = range->end_ns;
+
+		if (range->style != GP_STYLE_PUSH_POP || range->parent >= model->range_count)
+			continue;
+		parent = &model->ranges[range->parent];
+		end_ns = end_ns < parent->end_ns ? end_ns : parent->end_ns;
+		if (end_ns > range->start_ns)
+			children_ns[range->parent] += end_ns - range->start_ns;
+	}
+	return children_ns;
+}
+
+/* Of one that was never closed we know no time. */
+static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
+			const struct gp_range *range, uint64_t children_ns)
+{
+	uint64_t duration_ns = range->end_ns - range->start_ns;
+
+	row->count++;
+	row->sums[OPEN] += range->open;
+	if (range->open || range->style == GP_STYLE_MARK)
+		return;
+	gp_tally_value(tally, row, 0, duration_ns);
+	row->sums[SELF_NS] += duration_ns > children_ns ? duration_ns - children_ns : 0;
+}
+
+static int take_ranges(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model)
+{
+	uint64_t *children_ns = sum_children(model);
+
+	if (!children_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		count_range(tally, find_row(scope, tally, model, &model->ranges[i]),
+			    &model->ranges[i], children_ns[i]);
+	free(children_ns);
+	return 0;
+}
+
+static void put_range(struct gp_scope *scope, struct gp_sheet *sheet,
+		      const struct gp_tally_row *row, double total)
+{
+	bool nests = row->key[2] == GP_STYLE_PUSH_POP;
+
+	gp_scope_put_share(sheet, row, total);
+	gp_sheet_cell(sheet, nests ? gp_value_whole(row->sums[SELF_NS]) : gp_value_none());
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[OPEN]);
+	gp_scope_put_spread(sheet, &row->series[0]);
+	put_key(scope, sheet, row);
+}
+
+static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_ranges(scope, &tally, scope->models[i]);
+	return gp_scope_rows(scope, sheet, &tally, result, put_range);
+}
+
+/* ---- on the GPU ---- */
+
+enum { OPS, BUSY_NS, RANGE_NS };
+
+static void take_projection(struct gp_scope *scope, struct gp_tally *tally,
+			    const struct gp_model *model, const struct gp_range *range)
+{
+	struct gp_tally_row *row = find_row(scope, tally, model, range);
+
+	row->count++;
+	row->sums[OPS] += range->op_count;
+	row->sums[BUSY_NS] += range->gpu_busy_ns;
+	row->sums[RANGE_NS] += range->end_ns - range->start_ns;
+	if (range->gpu_end_ns > 0)
+		gp_tally_value(tally, row, 0, range->gpu_end_ns - range->gpu_start_ns);
+}
+
+static void put_projection(struct gp_scope *scope, struct gp_sheet *sheet,
+			   const struct gp_tally_row *row, double total)
+{
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_whole(sheet, row->sums[BUSY_NS]);
+	gp_scope_put_whole(sheet, row->sums[OPS]);
+	gp_scope_put_whole(sheet, row->sums[RANGE_NS]);
+	put_key(scope, sheet, row);
+}
+
+static int fill_projections(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+
+	for (size_t m = 0; m < scope->model_count; m++)
+		for (uint32_t i = 0; i < scope->models[m]->range_count; i++)
+			if (scope->models[m]->ranges[i].op_count > 0)
+				take_projection(scope, &tally, scope->models[m],
+						&scope->models[m]->ranges[i]);
+	return gp_scope_rows(scope, sheet, &tally, 0, put_projection);
+}
+
+const struct gp_breakdown gp_breakdown_nvtx = {
+	.help = "NVTX ranges and marks of the program",
+	.nothing = GP_RANGE_NOTHING("NVTX range"),
+	.head = {"nvtx", "NVTX ranges", range_columns, COUNT(range_columns)},
+	.sort_column = 1,
+	.fill = fill_ranges,
+};
+
+const struct gp_breakdown gp_breakdown_nvtx_gpu = {
+	.help = "NVTX ranges projected onto the GPU: from the first to the last operation started "
+		"inside",
+	.nothing = GP_RANGE_NOTHING("NVTX range that started a GPU operation"),
+	.head = {"nvtx-gpu", "NVTX ranges on the GPU", gpu_columns, COUNT(gpu_columns)},
+	.sort_column = 1,
+	.fill = fill_projections,
+};

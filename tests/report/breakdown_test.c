@@ -1,0 +1,473 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/breakdown.h"
+#include "tests/report/model_builder.h"
+
+/* A table of some models; cells are asked for by the text of the row's last column and the title. */
+struct made {
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+};
+
+static struct made make(const struct gp_breakdown *breakdown, struct gp_model *const *models,
+			size_t count)
+{
+	struct made made;
+
+	assert_int_equal(gp_scope_open(&made.scope, models, count, false), 0);
+	assert_int_equal(gp_breakdown_make(breakdown, &made.scope, &made.sheet), 0);
+	return made;
+}
+
+static void end(struct made *made)
+{
+	gp_sheet_close(&made->sheet);
+	gp_scope_close(&made->scope);
+}
+
+static struct gp_value cell(const struct made *made, const char *name, const char *title)
+{
+	const struct gp_sheet_head *head = made->sheet.head;
+	size_t column = gp_sheet_find_column(head, title);
+
+	assert_true(column < head->column_count);
+	for (size_t i = 0; i < gp_sheet_rows(&made->sheet); i++) {
+		const struct gp_value *row = gp_sheet_row(&made->sheet, i);
+		const struct gp_value *last = &row[head->column_count - 1];
+
+		if (last->kind == GP_VALUE_TEXT && strcmp(last->text, name) == 0)
+			return row[column];
+	}
+	fail_msg("there is no row %s", name);
+	return gp_value_none();
+}
+
+static void expect(const struct made *made, const char *name, const char *title, double expected)
+{
+	struct gp_value value = cell(made, name, title);
+
+	if (value.kind == GP_VALUE_WHOLE)
+		assert_int_equal(value.whole, (uint64_t)expected);
+	else
+		assert_true(value.kind == GP_VALUE_REAL && value.real == expected);
+}
+
+static void expect_none(const struct made *made, const char *name, const char *title)
+{
+	assert_int_equal(cell(made, name, title).kind, GP_VALUE_NONE);
+}
+
+static struct gp_op *build_kernel(struct build *b, uint32_t name, uint64_t start_ns,
+				  uint64_t end_ns, uint32_t correlation_id)
+{
+	struct gp_op *op = build_op(b, GP_OP_KERNEL, 7, start_ns, end_ns, correlation_id);
+
+	op->name = name;
+	return op;
+}
+
+/* ---- kernels and calls ---- */
+
+static void untimed_kernels_are_counted_apart(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t name = build_name(&b, "twice");
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	build_kernel(&b, name, 100, 110, 0);
+	build_kernel(&b, name, 200, 230, 0);
+	build_kernel(&b, name, 0, 0, 0)->untimed = 1;
+	build_kernel(&b, build_name(&b, "never"), 0, 0, 0)->untimed = 1;
+	model = build_end(&b);
+	made = make(&gp_breakdown_kernel, &model, 1);
+	expect(&made, "twice", "Count", 3);
+	expect(&made, "twice", "Untimed", 1);
+	expect(&made, "twice", "Total", 40);
+	expect(&made, "twice", "Avg", 20);
+	expect(&made, "twice", "Med", 20);
+	expect(&made, "twice", "StdDev", 10);
+	expect(&made, "never", "Total", 0);
+	expect_none(&made, "never", "Min");
+	end(&made);
+	gp_model_free(model);
+}
+
+static void kernels_of_two_processes_are_one_row(void **state)
+{
+	struct gp_model *models[2];
+	struct made made;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct build b = build_begin(1 + (uint32_t)i);
+
+		build_name(&b, i ? "unused" : "same");
+		build_kernel(&b, i ? build_name(&b, "same") : 0, 100, 110, 0);
+		models[i] = build_end(&b);
+	}
+	made = make(&gp_breakdown_kernel, models, 2);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	expect(&made, "same", "Count", 2);
+	end(&made);
+	made = make(&gp_breakdown_context, models, 2);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	end(&made);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+/* The first waits in the queue for 40 ns, the second starts before its call has returned. */
+static void a_launch_is_split_into_call_queue_and_kernel(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t name = build_name(&b, "work");
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 1);
+	build_kernel(&b, name, 150, 180, 1);
+	build_call(&b, 1, BUILD_LAUNCH, 200, 100, 2);
+	build_kernel(&b, name, 210, 220, 2);
+	build_call(&b, 1, BUILD_GRAPH_LAUNCH, 400, 10, 3);
+	build_kernel(&b, name, 450, 460, 3);
+	model = build_end(&b);
+	made = make(&gp_breakdown_exec, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	expect(&made, "work", "Count", 2);
+	expect(&made, "work", "QCount", 1);
+	expect(&made, "work", "Total", 80 + 100);
+	expect(&made, "work", "AMax", 100);
+	expect(&made, "work", "QMin", 40);
+	expect(&made, "work", "KAvg", 20);
+	end(&made);
+	gp_model_free(model);
+}
+
+static void failed_calls_are_counted_apart(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	build_thread(&b, 1, "main");
+	build_call(&b, 1, BUILD_MALLOC, 100, 10, 1);
+	build_call(&b, 1, BUILD_MALLOC, 200, 30, 2)->status = 2;
+	build_op(&b, GP_OP_SET, 7, 300, 310, 99);
+	model = build_end(&b);
+	made = make(&gp_breakdown_api, &model, 1);
+	expect(&made, "cudaMalloc", "Count", 2);
+	expect(&made, "cudaMalloc", "Failed", 1);
+	expect(&made, "cudaMalloc", "Total", 40);
+	end(&made);
+	made = make(&gp_breakdown_thread, &model, 1);
+	expect(&made, "main", "Failed", 1);
+	expect(&made, "(operations whose call was not recorded)", "GPU ops", 1);
+	end(&made);
+	gp_model_free(model);
+}
+
+static void a_stream_is_busy_where_any_operation_runs(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+	size_t column;
+
+	(void)state;
+	build_kernel(&b, build_name(&b, "k"), 100, 200, 0);
+	build_kernel(&b, 0, 150, 160, 0);
+	build_kernel(&b, 0, 190, 210, 0);
+	build_kernel(&b, 0, 300, 310, 0);
+	model = build_end(&b);
+	made = make(&gp_breakdown_stream, &model, 1);
+	column = gp_sheet_find_column(made.sheet.head, "Busy");
+	assert_int_equal(gp_sheet_row(&made.sheet, 0)[column].whole, 120);
+	assert_int_equal(gp_sheet_row(&made.sheet, 0)[1].whole, 140);
+	end(&made);
+	gp_model_free(model);
+}
+
+/* ---- ranges ---- */
+
+static uint32_t build_range(struct build *b, uint8_t style, uint32_t text, uint64_t start_ns,
+			    uint64_t end_ns, uint32_t parent)
+{
+	static const char *const texts[] = {"step", "inner", "spot"};
+	uint32_t index = BUILD_GROW(b, ranges, range_count);
+
+	if (!b->model->domains) {
+		b->model->domains = calloc(1, sizeof(*b->model->domains));
+		b->model->range_texts = calloc(3, sizeof(*b->model->range_texts));
+		b->model->domains[0] = "";
+		memcpy(b->model->range_texts, texts, sizeof(texts));
+		b->model->domain_count = 1;
+		b->model->range_text_count = 3;
+	}
+	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
+						    .end_ns = end_ns,
+						    .thread_id = 1,
+						    .text = text,
+						    .extended_payload = GP_NONE,
+						    .parent = parent,
+						    .style = style};
+	return index;
+}
+
+/* step [100, 200] holds step [110, 150], which holds inner [120, 130]; a mark; inner, never closed. */
+static struct gp_model *build_ranges(void)
+{
+	struct build b = build_begin(1);
+	uint32_t name = build_name(&b, "work"), outer, again;
+
+	outer = build_range(&b, GP_STYLE_PUSH_POP, 0, 100, 200, GP_NONE);
+	again = build_range(&b, GP_STYLE_PUSH_POP, 0, 110, 150, outer);
+	build_range(&b, GP_STYLE_PUSH_POP, 1, 120, 130, again);
+	build_range(&b, GP_STYLE_MARK, 2, 160, 160, GP_NONE);
+	build_range(&b, GP_STYLE_START_END, 2, 170, 400, GP_NONE);
+	build_range(&b, GP_STYLE_PUSH_POP, 1, 500, 900, GP_NONE);
+	b.model->ranges[5].open = true;
+	build_call(&b, 1, BUILD_LAUNCH, 105, 2, 1);
+	build_kernel(&b, name, 300, 310, 1);
+	build_call(&b, 1, BUILD_LAUNCH, 125, 2, 2);
+	build_kernel(&b, name, 310, 330, 2);
+	build_call(&b, 2, BUILD_LAUNCH, 126, 2, 3); /* on another thread */
+	build_kernel(&b, name, 330, 370, 3);
+	build_call(&b, 2, BUILD_LAUNCH, 180, 2, 4);
+	build_kernel(&b, name, 400, 480, 4);
+	return build_end(&b);
+}
+
+static void ranges_have_their_own_time(void **state)
+{
+	struct gp_model *model = build_ranges();
+	struct made made = make(&gp_breakdown_nvtx, &model, 1);
+
+	(void)state;
+	assert_int_equal(gp_sheet_rows(&made.sheet), 4);
+	expect(&made, "step", "Count", 2);
+	expect(&made, "step", "Total", 100 + 40);
+	expect(&made, "step", "Self", 60 + 30);
+	expect(&made, "inner", "Count", 2);
+	expect(&made, "inner", "Open", 1);
+	expect(&made, "inner", "Total", 10);
+	expect(&made, "inner", "Max", 10);
+	expect(&made, "spot", "Total", 230);
+	expect_none(&made, "spot", "Self");
+	end(&made);
+	gp_model_free(model);
+}
+
+static void ranges_are_projected_onto_the_gpu(void **state)
+{
+	struct gp_model *model = build_ranges();
+	struct made made = make(&gp_breakdown_nvtx_gpu, &model, 1);
+
+	(void)state;
+	assert_int_equal(gp_sheet_rows(&made.sheet), 3);
+	expect(&made, "step", "Count", 2);
+	expect(&made, "step", "Total", 30 + 20);
+	expect(&made, "step", "GPU ops", 3);
+	expect(&made, "step", "GPU time", 30 + 20);
+	expect(&made, "inner", "Total", 20);
+	expect(&made, "inner", "Range time", 10);
+	expect(&made, "spot", "Total", 80);
+	end(&made);
+	gp_model_free(model);
+}
+
+static void a_kernel_counts_once_in_each_range_that_it_lies_in(void **state)
+{
+	static const struct {
+		const char *range;
+		uint64_t count, total, ranges;
+	} expected[] = {{"spot", 1, 80, 1}, {"step", 2, 30, 1}, {"inner", 1, 20, 1}};
+	struct gp_model *model = build_ranges();
+	struct made made = make(&gp_breakdown_nvtx_kernel, &model, 1);
+	const struct gp_sheet_head *head = made.sheet.head;
+
+	(void)state;
+	assert_int_equal(gp_sheet_rows(&made.sheet), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct gp_value *row = gp_sheet_row(&made.sheet, i);
+
+		assert_string_equal(row[gp_sheet_find_column(head, "Range")].text,
+				    expected[i].range);
+		assert_string_equal(row[gp_sheet_find_column(head, "Name")].text, "work");
+		assert_int_equal(row[gp_sheet_find_column(head, "Count")].whole, expected[i].count);
+		assert_int_equal(row[gp_sheet_find_column(head, "Total")].whole, expected[i].total);
+		assert_int_equal(row[gp_sheet_find_column(head, "Ranges")].whole,
+				 expected[i].ranges);
+	}
+	end(&made);
+	gp_model_free(model);
+}
+
+/* ---- the driver ---- */
+
+static void syncs_are_gathered_by_what_was_waited_for(void **state)
+{
+	static const struct gp_record_sync syncs[] = {
+		{.sync_kind = 3, .start_ns = 100, .end_ns = 110},
+		{.sync_kind = 3, .start_ns = 200, .end_ns = 230},
+		{.sync_kind = 4, .start_ns = 300, .end_ns = 310},
+		{.sync_kind = 99, .start_ns = 310, .end_ns = 300},
+	};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		uint32_t index = BUILD_GROW(&b, syncs, sync_count);
+
+		b.model->syncs[index] = syncs[i];
+	}
+	model = build_end(&b);
+	made = make(&gp_breakdown_sync, &model, 1);
+	expect(&made, "stream", "Count", 2);
+	expect(&made, "stream", "Time %", 80);
+	expect(&made, "context", "Total", 10);
+	expect(&made, "Unknown", "Total", 0);
+	end(&made);
+	gp_model_free(model);
+}
+
+static void code_comes_from_compiler_driver_and_calls(void **state)
+{
+	static const struct gp_record_jit jits[] = {
+		{.op_kind = 3, .entry_kind = 1, .start_ns = 100, .end_ns = 200, .cache_bytes = 7},
+		{.op_kind = 1, .entry_kind = 77, .start_ns = 300, .end_ns = 310, .cache_bytes = 9},
+	};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t index = BUILD_GROW(&b, jits, jit_count);
+
+		b.model->jits[index] = jits[i];
+	}
+	build_api(&b, 900, "cuModuleLoadData", GP_API_MODULE);
+	build_call(&b, 1, 900, 50, 400, 1);
+	build_overhead(&b, 5 << 16, 60, 70);
+	build_overhead(&b, 1 << 16, 70, 80);
+	model = build_end(&b);
+	made = make(&gp_breakdown_module, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 4);
+	expect(&made, "compile: PTX to machine code", "Cache", 7);
+	expect(&made, "compile: PTX to machine code", "Total", 100);
+	expect(&made, "load from the cache: unknown", "Count", 1);
+	expect(&made, "cuModuleLoadData", "Total", 400);
+	expect(&made, "Lazy Function Loading", "Total", 10);
+	end(&made);
+	made = make(&gp_breakdown_overhead, &model, 1);
+	expect(&made, "Buffer Flush", "Count", 1);
+	expect(&made, "Lazy Function Loading", "Count", 1);
+	end(&made);
+	gp_model_free(model);
+}
+
+static void unified_memory_has_bytes_or_faults(void **state)
+{
+	static const struct gp_record_unified events[] = {
+		{.counter_kind = 1, .start_ns = 100, .end_ns = 200, .value = 4096},
+		{.counter_kind = 1, .start_ns = 200, .end_ns = 300, .value = 8192},
+		{.counter_kind = 3, .start_ns = 400, .end_ns = 400, .value = 0xdeadbeef},
+		{.counter_kind = 4, .start_ns = 500, .end_ns = 600, .value = 12},
+	};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		uint32_t index = BUILD_GROW(&b, unifieds, unified_count);
+
+		b.model->unifieds[index] = events[i];
+	}
+	model = build_end(&b);
+	made = make(&gp_breakdown_unified, &model, 1);
+	expect(&made, "migration HtoD", "Count", 2);
+	expect(&made, "migration HtoD", "Bytes", 12288);
+	expect(&made, "migration HtoD", "GB/s", 61.44);
+	expect(&made, "page fault of the CPU", "Faults", 1);
+	expect_none(&made, "page fault of the CPU", "Device");
+	expect(&made, "page fault of a GPU", "Faults", 12);
+	end(&made);
+	gp_model_free(model);
+}
+
+static void memory_that_a_context_took_with_it_has_no_call(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 64);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 200, 0x2000, 32);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 300, 0x1000, 0);
+	model = build_end(&b);
+	model->memory[2].call = GP_NONE;
+	made = make(&gp_breakdown_memory, &model, 1);
+	expect(&made, "cudaMalloc", "Count", 2);
+	expect(&made, "cudaMalloc", "Total", 96);
+	expect(&made, "cudaMalloc", "API time", 20);
+	expect(&made, "(the context's end)", "Total", 64);
+	expect(&made, "(the context's end)", "API time", 0);
+	end(&made);
+	gp_model_free(model);
+}
+
+/* ---- the list ---- */
+
+static void every_table_is_sound(void **state)
+{
+	struct gp_model *model = build_ranges();
+
+	(void)state;
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
+		const struct gp_sheet_head *head = &(*at)->head;
+		struct made made = make(*at, &model, 1);
+
+		assert_true((*at)->sort_column < head->column_count);
+		assert_int_equal(made.sheet.cell_count % head->column_count, 0);
+		for (size_t i = 0; i < head->column_count; i++)
+			assert_int_equal(gp_sheet_find_column(head, head->columns[i].title), i);
+		assert_true(gp_breakdown_is(*at, head->name));
+		end(&made);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(untimed_kernels_are_counted_apart),
+		cmocka_unit_test(kernels_of_two_processes_are_one_row),
+		cmocka_unit_test(a_launch_is_split_into_call_queue_and_kernel),
+		cmocka_unit_test(failed_calls_are_counted_apart),
+		cmocka_unit_test(a_stream_is_busy_where_any_operation_runs),
+		cmocka_unit_test(ranges_have_their_own_time),
+		cmocka_unit_test(ranges_are_projected_onto_the_gpu),
+		cmocka_unit_test(a_kernel_counts_once_in_each_range_that_it_lies_in),
+		cmocka_unit_test(syncs_are_gathered_by_what_was_waited_for),
+		cmocka_unit_test(code_comes_from_compiler_driver_and_calls),
+		cmocka_unit_test(unified_memory_has_bytes_or_faults),
+		cmocka_unit_test(memory_that_a_context_took_with_it_has_no_call),
+		cmocka_unit_test(every_table_is_sound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -11,6 +11,7 @@
 #define GP_EXIT_USAGE  2
 
 int gp_command_summary(int argc, char **argv);
+int gp_command_trace(int argc, char **argv);
 int gp_command_export(int argc, char **argv);
 int gp_command_merge(int argc, char **argv);
 int gp_command_finish(int argc, char **argv);

@@ -28,7 +28,10 @@ static int print_help(int argc, char **argv);
 static const struct command commands[] = {
 	{"run", "[options] -- PROGRAM...", "run a program under the profiler, then print a summary",
 	 gp_command_run},
-	{"summary", "[options] FILE...", "print a summary of trace files", gp_command_summary},
+	{"summary", "[options] FILE...", "print a summary of trace files, or tables (--by kernel)",
+	 gp_command_summary},
+	{"trace", "gpu|api [options] FILE...", "print every GPU operation or API call",
+	 gp_command_trace},
 	{"export", "[options] FILE", "write a trace file in another format (Chrome trace)",
 	 gp_command_export},
 	{"merge", "-o OUT FILE...", "write one Chrome trace of several processes",
@@ -49,7 +52,7 @@ static int print_help(int argc, char **argv)
 	     "\n"
 	     "usage: gpuprof COMMAND ...\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		printf("  %-8s %-24s %s\n", commands[i].name, commands[i].arguments,
+		printf("  %-8s %-26s %s\n", commands[i].name, commands[i].arguments,
 		       commands[i].help);
 	puts("\n"
 	     "gpuprof COMMAND --help tells more about a command.\n"

@@ -1,8 +1,6 @@
 /* By API function; by thread. */
 #include "report/breakdown.h"
 
-#include <stdlib.h>
-
 #include "report/activity.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -78,22 +76,10 @@ static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
 	row->sums[OPS_NS] += at->op->end_ns - at->op->start_ns;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t left = ((const struct gp_thread *)a)->id,
-		 right = ((const struct gp_thread *)b)->id;
-
-	return (left > right) - (left < right);
-}
-
 static const char *thread_name(const struct gp_model *model, uint64_t id)
 {
-	const struct gp_thread wanted = {.id = (uint32_t)id}, *found;
-
-	if (id == NO_THREAD)
-		return "(operations whose call was not recorded)";
-	found = bsearch(&wanted, model->threads, model->thread_count, sizeof(wanted), compare_ids);
-	return found ? found->name : "";
+	return id == NO_THREAD ? "(operations whose call was not recorded)"
+			       : gp_scope_thread_name(model, (uint32_t)id);
 }
 
 static void put_thread(struct gp_scope *scope, struct gp_sheet *sheet,

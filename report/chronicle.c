@@ -1,0 +1,302 @@
+#include "report/chronicle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/activity.h"
+#include "report/cuda_names.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- GPU operations ---- */
+
+static const struct gp_sheet_column gpu_columns[] = {
+	{"Start", GP_UNIT_NS},       {"Duration", GP_UNIT_NS},   {"CorrID", GP_UNIT_NUMBER},
+	{"GrdX", GP_UNIT_NUMBER},    {"GrdY", GP_UNIT_NUMBER},   {"GrdZ", GP_UNIT_NUMBER},
+	{"BlkX", GP_UNIT_NUMBER},    {"BlkY", GP_UNIT_NUMBER},   {"BlkZ", GP_UNIT_NUMBER},
+	{"Reg/Trd", GP_UNIT_COUNT},  {"StcSMem", GP_UNIT_BYTES}, {"DymSMem", GP_UNIT_BYTES},
+	{"Size", GP_UNIT_BYTES},     {"GB/s", GP_UNIT_GB_PER_S}, {"SrcMemKd", GP_UNIT_TEXT},
+	{"DstMemKd", GP_UNIT_TEXT},  {"PID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
+	{"Context", GP_UNIT_NUMBER}, {"Stream", GP_UNIT_NUMBER}, {"Name", GP_UNIT_TEXT},
+};
+
+/* The first columns with the same kind of values for all operations, and those of launches and of copies. */
+enum { SHAPE = 3, COPY = 12, PLACE = 16 };
+
+static uint32_t count_ops(const struct gp_model *model)
+{
+	return model->op_count;
+}
+
+static uint64_t start_of_op(const struct gp_model *model, uint32_t index)
+{
+	return model->ops[index].start_ns;
+}
+
+static void put_shape(struct gp_value *values, const struct gp_record_shape *shape)
+{
+	const uint64_t numbers[] = {
+		shape->grid[0],
+		shape->grid[1],
+		shape->grid[2],
+		shape->block[0],
+		shape->block[1],
+		shape->block[2],
+		shape->registers,
+		shape->static_shared_bytes,
+		shape->dynamic_shared_bytes,
+	};
+
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		values[i] = gp_value_whole(numbers[i]);
+}
+
+static void put_copy(struct gp_value *values, const struct gp_op *op)
+{
+	values[0] = gp_value_whole(op->bytes);
+	values[1] = gp_value_rate(op->bytes, op->end_ns - op->start_ns);
+	if (op->kind == GP_OP_COPY)
+		values[2] = gp_value_text(gp_memory_name(op->source_kind));
+	values[3] = gp_value_text(gp_memory_name(op->destination_kind));
+}
+
+static const char *name_of(struct gp_scope *scope, const struct gp_model *model,
+			   const struct gp_op *op, char label[GP_ACTIVITY_LABEL_BYTES])
+{
+	const char *mangled = gp_model_kernel_name(model, op);
+
+	gp_activity_label(label, op);
+	if (op->kind != GP_OP_KERNEL)
+		return label;
+	return scope->full_names ? gp_names_full(scope->names, mangled)
+				 : gp_names_short(scope->names, mangled);
+}
+
+static void write_op(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
+		     uint64_t start_ns, struct gp_sheet_writer *writer)
+{
+	const struct gp_op *op = &model->ops[index];
+	struct gp_value values[COUNT(gpu_columns)] = {{0}}, *place = values + PLACE;
+	char label[GP_ACTIVITY_LABEL_BYTES];
+
+	values[0] = gp_value_whole(start_ns);
+	if (!op->untimed)
+		values[1] = gp_value_whole(op->end_ns - op->start_ns);
+	values[2] = gp_value_whole(op->correlation_id);
+	if (op->kind == GP_OP_KERNEL && op->shape < model->shape_count)
+		put_shape(values + SHAPE, &model->shapes[op->shape]);
+	if (op->kind == GP_OP_COPY || op->kind == GP_OP_SET)
+		put_copy(values + COPY, op);
+	place[0] = gp_value_whole(model->pid);
+	place[1] = gp_value_whole(gp_scope_device(scope, model, op->device_id));
+	place[2] = gp_value_whole(op->context_id);
+	place[3] = gp_value_whole(op->stream_id);
+	place[4] = gp_value_text(name_of(scope, model, op, label));
+	gp_sheet_writer_row(writer, values);
+}
+
+static const struct gp_chronicle chronicle_gpu = {
+	.word = "gpu",
+	.help = "kernels, copies and sets",
+	.things = "GPU operation",
+	.head = {"trace-gpu", "GPU operations", gpu_columns, COUNT(gpu_columns)},
+	.count = count_ops,
+	.start = start_of_op,
+	.write = write_op,
+};
+
+/* ---- API calls ---- */
+
+static const struct gp_sheet_column api_columns[] = {
+	{"Start", GP_UNIT_NS},      {"Duration", GP_UNIT_NS}, {"Result", GP_UNIT_NUMBER},
+	{"CorrID", GP_UNIT_NUMBER}, {"PID", GP_UNIT_NUMBER},  {"TID", GP_UNIT_NUMBER},
+	{"Thread", GP_UNIT_TEXT},   {"Error", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
+};
+
+static uint32_t count_calls(const struct gp_model *model)
+{
+	return model->call_count;
+}
+
+static uint64_t start_of_call(const struct gp_model *model, uint32_t index)
+{
+	return model->calls[index].start_ns;
+}
+
+static struct gp_value text_or_none(const char *text)
+{
+	return *text ? gp_value_text(text) : gp_value_none();
+}
+
+static void write_call(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
+		       uint64_t start_ns, struct gp_sheet_writer *writer)
+{
+	const struct gp_call *call = &model->calls[index];
+	const struct gp_value values[COUNT(api_columns)] = {
+		gp_value_whole(start_ns),
+		gp_value_whole(call->duration_ns),
+		gp_value_whole(call->status),
+		gp_value_whole(call->correlation_id),
+		gp_value_whole(model->pid),
+		gp_value_whole(call->thread_id),
+		text_or_none(gp_scope_thread_name(model, call->thread_id)),
+		text_or_none(gp_status_name(call->status)),
+		gp_value_text(gp_model_api(model, call->api).name),
+	};
+
+	(void)scope;
+	gp_sheet_writer_row(writer, values);
+}
+
+static const struct gp_chronicle chronicle_api = {
+	.word = "api",
+	.help = "API calls",
+	.things = "API call",
+	.head = {"trace-api", "API calls", api_columns, COUNT(api_columns)},
+	.count = count_calls,
+	.start = start_of_call,
+	.write = write_call,
+};
+
+const struct gp_chronicle *const gp_chronicles[] = {&chronicle_gpu, &chronicle_api, NULL};
+
+const struct gp_chronicle *gp_chronicle_find(const char *word)
+{
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+		if (strcmp((*at)->word, word) == 0)
+			return *at;
+	return NULL;
+}
+
+/* ---- in order ---- */
+
+/* What is left of one model. */
+struct cursor {
+	uint32_t *order;
+	uint32_t at, count;
+	uint64_t start_ns; /* of the next one, from scope.start_unix_ns on */
+};
+
+struct merge {
+	const struct gp_chronicle *chronicle;
+	struct gp_scope *scope;
+	struct cursor *cursors; /* one for each model */
+};
+
+struct sorting {
+	const struct gp_chronicle *chronicle;
+	const struct gp_model *model;
+};
+
+static int compare_starts(const void *a, const void *b, void *context)
+{
+	const struct sorting *sorting = context;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	uint64_t left_ns = sorting->chronicle->start(sorting->model, left);
+	uint64_t right_ns = sorting->chronicle->start(sorting->model, right);
+
+	if (left_ns != right_ns)
+		return left_ns < right_ns ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+/* An operation without a time of its own may come before what the scope begins with. */
+static void look_at_next(struct merge *merge, size_t model)
+{
+	const struct gp_model *m = merge->scope->models[model];
+	struct cursor *cursor = &merge->cursors[model];
+	uint64_t unix_ns;
+
+	if (cursor->at == cursor->count)
+		return;
+	unix_ns = m->base_unix_ns + merge->chronicle->start(m, cursor->order[cursor->at]);
+	cursor->start_ns =
+		unix_ns > merge->scope->start_unix_ns ? unix_ns - merge->scope->start_unix_ns : 0;
+}
+
+static int begin(struct merge *merge)
+{
+	size_t count = merge->scope->model_count;
+
+	merge->cursors = calloc(count + 1, sizeof(*merge->cursors));
+	if (!merge->cursors)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct sorting sorting = {merge->chronicle, merge->scope->models[i]};
+		struct cursor *cursor = &merge->cursors[i];
+
+		cursor->count = merge->chronicle->count(sorting.model);
+		cursor->order = malloc(((size_t)cursor->count + 1) * sizeof(*cursor->order));
+		if (!cursor->order)
+			return -ENOMEM;
+		for (uint32_t k = 0; k < cursor->count; k++)
+			cursor->order[k] = k;
+		qsort_r(cursor->order, cursor->count, sizeof(*cursor->order), compare_starts,
+			&sorting);
+		look_at_next(merge, i);
+	}
+	return 0;
+}
+
+static void end(struct merge *merge)
+{
+	for (size_t i = 0; merge->cursors && i < merge->scope->model_count; i++)
+		free(merge->cursors[i].order);
+	free(merge->cursors);
+}
+
+/* The model whose next one is the earliest; SIZE_MAX at the end. */
+static size_t choose(const struct merge *merge)
+{
+	size_t chosen = SIZE_MAX;
+
+	for (size_t i = 0; i < merge->scope->model_count; i++) {
+		const struct cursor *cursor = &merge->cursors[i];
+
+		if (cursor->at < cursor->count &&
+		    (chosen == SIZE_MAX || cursor->start_ns < merge->cursors[chosen].start_ns))
+			chosen = i;
+	}
+	return chosen;
+}
+
+static uint64_t write_part(struct merge *merge, const struct gp_chronicle_part *part,
+			   struct gp_sheet_writer *writer)
+{
+	uint64_t rows = 0;
+	size_t i;
+
+	while ((part->limit == 0 || rows < part->limit) && (i = choose(merge)) != SIZE_MAX) {
+		struct cursor *cursor = &merge->cursors[i];
+		uint64_t start_ns = cursor->start_ns;
+
+		if (start_ns >= part->to_ns || writer->error < 0)
+			break;
+		if (start_ns >= part->from_ns) {
+			merge->chronicle->write(merge->scope, merge->scope->models[i],
+						cursor->order[cursor->at], start_ns, writer);
+			rows++;
+		}
+		cursor->at++;
+		look_at_next(merge, i);
+	}
+	return rows;
+}
+
+int gp_chronicle_write(const struct gp_chronicle *chronicle, struct gp_scope *scope,
+		       const struct gp_chronicle_part *part, struct gp_sheet_writer *writer,
+		       uint64_t *rows)
+{
+	struct merge merge = {.chronicle = chronicle, .scope = scope};
+	int result = begin(&merge);
+
+	*rows = 0;
+	if (result == 0) {
+		gp_sheet_writer_begin(writer, &chronicle->head);
+		*rows = write_part(&merge, part, writer);
+		gp_sheet_writer_end(writer);
+	}
+	end(&merge);
+	return result;
+}

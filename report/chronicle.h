@@ -1,0 +1,45 @@
+/*
+ * chronicle: every GPU operation, or every API call, in the order of their starts: the tables of
+ * `gpuprof trace`.
+ *
+ * Rows are written as they are found; what it takes in memory is four bytes for each.
+ */
+#ifndef REPORT_CHRONICLE_H
+#define REPORT_CHRONICLE_H
+
+#include <stdint.h>
+
+#include "report/breakdown_scope.h"
+#include "report/sheet_writer.h"
+
+struct gp_chronicle {
+	const char *word; /* of `gpuprof trace` */
+	const char *help;
+	const char *things; /* what there may be none of: "GPU operation" */
+	struct gp_sheet_head head;
+	uint32_t (*count)(const struct gp_model *model);
+	uint64_t (*start)(const struct gp_model *model, uint32_t index); /* ns on its timeline */
+	/* One row, of that start. */
+	void (*write)(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
+		      uint64_t start_ns, struct gp_sheet_writer *writer);
+};
+
+/* The chronicles; ends with NULL. */
+extern const struct gp_chronicle *const gp_chronicles[];
+
+/* The one of that word, or NULL. */
+const struct gp_chronicle *gp_chronicle_find(const char *word);
+
+/* Which rows: those that start at from_ns or later, and before to_ns, counted from scope.start_unix_ns. */
+struct gp_chronicle_part {
+	uint64_t from_ns, to_ns;
+	uint64_t limit; /* the first so many of them; 0 = all */
+};
+
+/* Write those rows; *rows is how many there were.  Returns 0 or -ENOMEM; what fails in writing, the
+ * writer knows. */
+int gp_chronicle_write(const struct gp_chronicle *chronicle, struct gp_scope *scope,
+		       const struct gp_chronicle_part *part, struct gp_sheet_writer *writer,
+		       uint64_t *rows);
+
+#endif

@@ -1,0 +1,233 @@
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/chronicle.h"
+#include "report/command.h"
+#include "report/format.h"
+#include "report/output_file.h"
+#include "report/traces.h"
+
+#define MESSAGE_BYTES 4352
+
+static const char usage[] =
+	"usage: gpuprof trace gpu|api [options] FILE...\n"
+	"\n"
+	"Print every GPU operation (gpu) or every API call (api) of trace files, one a line, in "
+	"the\n"
+	"order of their starts.  Times count from the first of the trace files' calls and "
+	"operations.\n"
+	"\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
+	"      --start TIME     only what starts at that time or later: 1.5s, 20ms, 300us, 5000ns\n"
+	"      --end TIME       only what starts before that time\n"
+	"  -l, --limit N        only the first N of those\n"
+	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof trace gpu --start 1s --end 1.01s FILE\n"
+	"  gpuprof trace api --format csv -o calls.csv FILE\n"
+	"\n"
+	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
+	"said);\n"
+	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
+	"line.\n";
+
+enum parsed { RUN, DONE, WRONG };
+
+struct arguments {
+	const struct gp_chronicle *chronicle;
+	const struct gp_sheet_format *format;
+	const char *output;
+	char *const *traces;
+	size_t trace_count;
+	bool full_names;
+	struct gp_chronicle_part part;
+};
+
+/* "1.5s", "20ms", ...; without a unit, seconds. */
+static enum parsed take_time(uint64_t *time_ns, const char *option, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	char *end;
+	double value = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		double ns = value * units[i].ns;
+
+		if (end == text || strcmp(end, units[i].name) != 0 || !(ns >= 0 && ns < 0x1p63))
+			continue;
+		*time_ns = (uint64_t)llround(ns);
+		return RUN;
+	}
+	gp_command_fail(0, "trace: --%s needs a time such as 1.5s, 20ms, 300us or 5000ns, not %s",
+			option, text);
+	return WRONG;
+}
+
+static enum parsed take_limit(struct arguments *a, const char *text)
+{
+	char *end;
+
+	a->part.limit = strtoull(text, &end, 10);
+	if (end != text && *end == '\0' && *text != '-')
+		return RUN;
+	gp_command_fail(0, "trace: --limit needs a number, not %s", text);
+	return WRONG;
+}
+
+static enum parsed take_format(struct arguments *a, const char *name)
+{
+	a->format = gp_sheet_format_find(name);
+	if (a->format)
+		return RUN;
+	gp_command_fail(0, "trace: there is no format %s; name %s", name, GP_SHEET_FORMATS);
+	return WRONG;
+}
+
+static enum parsed take_option(struct arguments *a, int c)
+{
+	switch (c) {
+	case 'F':
+		return take_format(a, optarg);
+	case 's':
+		return take_time(&a->part.from_ns, "start", optarg);
+	case 'e':
+		return take_time(&a->part.to_ns, "end", optarg);
+	case 'l':
+		return take_limit(a, optarg);
+	case 'f':
+		a->full_names = true;
+		return RUN;
+	case 'o':
+		a->output = optarg;
+		return RUN;
+	case 'h':
+		fputs(usage, stdout);
+		return DONE;
+	default:
+		return WRONG; /* getopt has said why */
+	}
+}
+
+static enum parsed check(struct arguments *a, int argc, char **argv)
+{
+	a->chronicle = argc > 0 ? gp_chronicle_find(argv[0]) : NULL;
+	a->traces = argv + 1;
+	a->trace_count = argc > 0 ? (size_t)argc - 1 : 0;
+	if (!a->chronicle)
+		gp_command_fail(0, "trace: say what to list, gpu or api, then name trace files; "
+				   "see gpuprof trace --help");
+	else if (a->trace_count == 0)
+		gp_command_fail(0, "trace: name trace files; see gpuprof trace --help");
+	else if (a->part.from_ns >= a->part.to_ns)
+		gp_command_fail(0, "trace: --start has to be before --end");
+	else
+		return RUN;
+	return WRONG;
+}
+
+static enum parsed check_output(const struct arguments *a)
+{
+	for (size_t i = 0; a->output && i < a->trace_count; i++)
+		if (gp_output_is_same(a->output, a->traces[i])) {
+			gp_command_fail(
+				0, "trace: %s is one of the traces; name another file after -o",
+				a->output);
+			return WRONG;
+		}
+	return RUN;
+}
+
+static enum parsed parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option table[] = {
+		{"format", required_argument, NULL, 'F'}, {"start", required_argument, NULL, 's'},
+		{"end", required_argument, NULL, 'e'},    {"limit", required_argument, NULL, 'l'},
+		{"full-names", no_argument, NULL, 'f'},   {"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},         {0},
+	};
+	enum parsed parsed = RUN;
+
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:l:fo:h", table, NULL)) != -1;)
+		parsed = take_option(a, c);
+	if (parsed == RUN)
+		parsed = check(a, argc - optind, argv + optind);
+	return parsed == RUN ? check_output(a) : parsed;
+}
+
+/* How long the trace is, where a part of it was asked for. */
+static void say_nothing(const struct arguments *a, const struct gp_scope *scope)
+{
+	uint64_t last_unix_ns = 0;
+
+	for (size_t i = 0; i < scope->model_count; i++) {
+		const struct gp_model *model = scope->models[i];
+
+		if (model->base_unix_ns + model->last_ns > last_unix_ns)
+			last_unix_ns = model->base_unix_ns + model->last_ns;
+	}
+	if (last_unix_ns < scope->start_unix_ns ||
+	    (a->part.from_ns == 0 && a->part.to_ns == UINT64_MAX))
+		gp_command_fail(0, "no %s was recorded; `gpuprof summary FILE` says what was",
+				a->chronicle->things);
+	else
+		gp_command_fail(0, "no %s starts then; the trace ends at %s", a->chronicle->things,
+				gp_format_moment(last_unix_ns - scope->start_unix_ns).text);
+}
+
+static int write_rows(const struct arguments *a, const struct gp_traces *traces, FILE *out)
+{
+	struct gp_sheet_writer writer;
+	struct gp_scope scope;
+	uint64_t rows = 0;
+	int result = gp_scope_open(&scope, traces->models, traces->count, a->full_names), closed;
+
+	gp_sheet_writer_open(&writer, a->format, out, false);
+	if (result == 0)
+		result = gp_chronicle_write(a->chronicle, &scope, &a->part, &writer, &rows);
+	closed = gp_sheet_writer_close(&writer);
+	if (result == 0 && closed == 0 && rows == 0)
+		say_nothing(a, &scope);
+	gp_scope_close(&scope);
+	return result == 0 ? closed : result;
+}
+
+static int print(const struct arguments *a, const struct gp_traces *traces)
+{
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result =
+		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+
+	if (result == 0) {
+		result = write_rows(a, traces, file.stream);
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+int gp_command_trace(int argc, char **argv)
+{
+	struct arguments a = {.format = &gp_sheet_text, .part.to_ns = UINT64_MAX};
+	enum parsed parsed = parse(argc, argv, &a);
+	struct gp_traces traces;
+	int status = 0;
+
+	if (parsed != RUN)
+		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (gp_traces_load(&traces, a.traces, a.trace_count, true) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (traces.count > 0)
+		status = print(&a, &traces);
+	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	gp_traces_free(&traces);
+	return status;
+}

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "inject/capture_range.h"
 #include "inject/control.h"
 #include "inject/nvtx.h"
 #include "inject/options.h"
@@ -55,6 +56,17 @@ static bool is_trusted(void)
 	return getauxval(AT_SECURE) == 0;
 }
 
+static void prepare_ranges(void)
+{
+	bool record = (gp_trace_list() & GP_TRACE_NVTX) != 0;
+
+	if (!gp_control_wants_process() || (!record && !gp_control_wants_ranges()))
+		return;
+	gp_ranges_enable(record);
+	gp_capture_range_init();
+	gp_nvtx_announce(gp_output_library());
+}
+
 __attribute__((constructor)) static void construct(void)
 {
 	if (!is_trusted())
@@ -68,10 +80,7 @@ __attribute__((constructor)) static void construct(void)
 	if (gp_output_library()[0] == '\0')
 		return;
 	setenv(INJECTION_VARIABLE, gp_output_library(), 0);
-	if ((gp_trace_list() & GP_TRACE_NVTX) == 0)
-		return;
-	gp_ranges_enable();
-	gp_nvtx_announce(gp_output_library());
+	prepare_ranges();
 }
 
 /* gpuprof-run has done it, once for all. */

@@ -48,8 +48,9 @@ struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room
 
 	if (text == NULL)
 		return (struct gp_message){.bytes = NULL};
-	for (; *text != L'\0' && length <= GP_WIDE_BYTES - LONGEST_UTF8; text++)
+	for (; *text != L'\0' && length < GP_WIDE_BYTES - LONGEST_UTF8; text++)
 		length += put_utf8(room->bytes + length, (uint32_t)*text);
+	room->bytes[length] = '\0';
 	if (*text != L'\0')
 		gp_count(GP_COUNTER_CUT_STRINGS, 1);
 	return (struct gp_message){.bytes = room->bytes, .length_bytes = length};

@@ -4,15 +4,21 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
+#include "inject/gate.h"
 #include "inject/process_trace.h"
 
 static struct gp_texts domains = {.most_bytes = 1u << 16};
 static struct gp_texts messages = {.most_bytes = GP_TEXTS_MOST_BYTES};
 
-/* Ranges that are open on this thread, by domain; index 0 is the default one.  Counted also where nothing is recorded. */
-static __thread uint16_t levels[GP_LEVEL_DOMAINS];
+#define MASK_LEVELS 32
 
-static bool enabled;
+/* Ranges that are open on this thread, by domain; index 0 is the default one.  Counted also where nothing is recorded. */
+static __thread struct {
+	uint16_t levels[GP_LEVEL_DOMAINS];
+	uint32_t recorded[GP_LEVEL_DOMAINS]; /* bit set: the push to this level was recorded */
+} open_ranges;
+
+static bool enabled, recording;
 static uint64_t last_range_id;
 static uint64_t watcher; /* address of the function, 0 = none */
 
@@ -48,33 +54,53 @@ uint32_t gp_ranges_text_id(const struct gp_message *message)
 
 /* ---- levels ---- */
 
-static uint16_t *level_of(const struct gp_known_text *domain)
+static uint32_t index_of(const struct gp_known_text *domain)
 {
-	uint32_t index = domain != NULL ? domain->id : 0;
-
-	return index < GP_LEVEL_DOMAINS ? &levels[index] : NULL;
+	return domain != NULL ? domain->id : 0;
 }
 
-static int raise_level(const struct gp_known_text *domain)
+static int raise_level(uint32_t index)
 {
-	uint16_t *level = level_of(domain);
-
-	if (level == NULL)
+	if (index >= GP_LEVEL_DOMAINS)
 		return GP_LEVEL_UNKNOWN;
-	if (*level < UINT16_MAX)
-		++*level;
-	return *level - 1;
+	if (open_ranges.levels[index] < UINT16_MAX)
+		open_ranges.levels[index]++;
+	return open_ranges.levels[index] - 1;
 }
 
-static int lower_level(const struct gp_known_text *domain)
+static int lower_level(uint32_t index)
 {
-	uint16_t *level = level_of(domain);
-
-	if (level == NULL)
+	if (index >= GP_LEVEL_DOMAINS)
 		return GP_LEVEL_UNKNOWN;
-	if (*level == 0)
+	if (open_ranges.levels[index] == 0)
 		return GP_LEVEL_NONE;
-	return --*level;
+	return --open_ranges.levels[index];
+}
+
+/* Of deeper levels it is not known, and neither is it in domains whose levels are not counted. */
+static bool is_in_mask(int level)
+{
+	return level >= 0 && level < MASK_LEVELS;
+}
+
+static void note_recorded(uint32_t index, int level, bool recorded)
+{
+	uint32_t bit;
+
+	if (!is_in_mask(level))
+		return;
+	bit = (uint32_t)1 << level;
+	if (recorded)
+		open_ranges.recorded[index] |= bit;
+	else
+		open_ranges.recorded[index] &= ~bit;
+}
+
+static bool was_recorded(uint32_t index, int level)
+{
+	if (!is_in_mask(level))
+		return gp_ranges_wanted();
+	return (open_ranges.recorded[index] >> level & 1) != 0;
 }
 
 /* ---- events ---- */
@@ -92,13 +118,8 @@ static __attribute__((noinline)) void tell_watcher(const struct gp_known_text *d
 		(void (*)(const struct gp_range_event *))(uintptr_t)gp_load64_acquire(&watcher);
 
 	event->domain = domain != NULL ? domain->bytes : "";
-	if (message != NULL && message->kept != NULL) {
-		event->bytes = message->kept->bytes;
-		event->length_bytes = message->kept->length_bytes;
-	} else if (message != NULL) {
-		event->bytes = message->bytes;
-		event->length_bytes = message->length_bytes;
-	}
+	if (message != NULL)
+		event->message = message->kept != NULL ? message->kept->bytes : message->bytes;
 	if (function != NULL)
 		function(event);
 }
@@ -108,9 +129,10 @@ static bool is_watched(void)
 	return __builtin_expect(gp_load64(&watcher) != 0, 0);
 }
 
-void gp_ranges_enable(void)
+void gp_ranges_enable(bool record)
 {
 	enabled = true;
+	recording = record;
 }
 
 bool gp_ranges_are_enabled(void)
@@ -120,6 +142,8 @@ bool gp_ranges_are_enabled(void)
 
 bool gp_ranges_wanted(void)
 {
+	if (__builtin_expect(!recording || (gp_load32(&gp_watch) & GP_WATCH_CLOSED) != 0, 0))
+		return false;
 	return __builtin_expect(gp_collector_is_live(), 1) || gp_process_trace_start();
 }
 
@@ -167,23 +191,28 @@ static void emit_closing(enum gp_range_op op, struct gp_known_text *domain, uint
 int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *message,
 		   const struct gp_range_details *details)
 {
-	int level = raise_level(domain);
+	uint32_t index = index_of(domain);
+	int level = raise_level(index);
+	bool wanted;
 
 	if (is_watched())
 		tell_watcher(domain, message,
 			     &(struct gp_range_event){.op = GP_RANGE_PUSH, .level = level});
-	if (gp_ranges_wanted())
+	wanted = gp_ranges_wanted();
+	if (wanted)
 		emit_opening(GP_RANGE_PUSH, domain, message, details, 0);
+	note_recorded(index, level, wanted);
 	return level;
 }
 
 int gp_ranges_pop(struct gp_known_text *domain)
 {
-	int level = lower_level(domain);
+	uint32_t index = index_of(domain);
+	int level = lower_level(index);
 
 	if (level == GP_LEVEL_NONE)
 		return level;
-	if (gp_ranges_wanted())
+	if (was_recorded(index, level))
 		emit_closing(GP_RANGE_POP, domain, 0);
 	if (is_watched())
 		tell_watcher(domain, NULL,
@@ -191,26 +220,29 @@ int gp_ranges_pop(struct gp_known_text *domain)
 	return level;
 }
 
+/* The last bit of a number says whether the start was recorded. */
 uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *message,
 			 const struct gp_range_details *details)
 {
-	uint64_t id = gp_take64(&last_range_id, 1) + 1;
+	uint64_t id = (gp_take64(&last_range_id, 1) + 1) << 1;
 
 	if (is_watched())
 		tell_watcher(domain, message,
-			     &(struct gp_range_event){.op = GP_RANGE_START, .range_id = id});
-	if (gp_ranges_wanted())
-		emit_opening(GP_RANGE_START, domain, message, details, id);
-	return id;
+			     &(struct gp_range_event){.op = GP_RANGE_START, .range_id = id >> 1});
+	if (!gp_ranges_wanted())
+		return id;
+	emit_opening(GP_RANGE_START, domain, message, details, id | 1);
+	return id | 1;
 }
 
 void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id)
 {
-	if (gp_ranges_wanted())
+	if ((range_id & 1) != 0)
 		emit_closing(GP_RANGE_END, domain, range_id);
 	if (is_watched())
-		tell_watcher(domain, NULL,
-			     &(struct gp_range_event){.op = GP_RANGE_END, .range_id = range_id});
+		tell_watcher(
+			domain, NULL,
+			&(struct gp_range_event){.op = GP_RANGE_END, .range_id = range_id >> 1});
 }
 
 void gp_ranges_mark(struct gp_known_text *domain, const struct gp_message *message,

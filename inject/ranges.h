@@ -14,11 +14,11 @@
 #include "gpuprof/record.h"
 
 /* Levels are counted in this many domains; push and pop return GP_LEVEL_UNKNOWN in further ones. */
-#define GP_LEVEL_DOMAINS 64
+#define GP_LEVEL_DOMAINS 32
 #define GP_LEVEL_UNKNOWN (-2)
 #define GP_LEVEL_NONE    (-1) /* a pop without a push */
 
-/* A message.  Either as it is, or kept before: then `kept` alone counts. */
+/* A message, NUL-terminated.  Either as it is, or kept before: then `kept` alone counts. */
 struct gp_message {
 	const char *bytes; /* NULL = none */
 	uint32_t length_bytes;
@@ -63,11 +63,14 @@ void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id);
 void gp_ranges_mark(struct gp_known_text *domain, const struct gp_message *message,
 		    const struct gp_range_details *details);
 
-/* By the constructor: ranges are to be recorded. */
-void gp_ranges_enable(void);
+/* By the constructor: ranges are looked at, and recorded, or looked at alone. */
+void gp_ranges_enable(bool record);
 bool gp_ranges_are_enabled(void);
 
-/* Whether there is a trace to record to; makes it, if this is the first that asks.  For those that know ranges enabled. */
+/*
+ * Whether a range that begins now is recorded: the gate is open and there is a trace; the first that asks makes it.  What
+ * began while the gate was open is recorded to its end.
+ */
 bool gp_ranges_wanted(void);
 
 /* ---- for whoever waits for a certain range ---- */
@@ -75,10 +78,9 @@ bool gp_ranges_wanted(void);
 struct gp_range_event {
 	enum gp_range_op op; /* all but MARK */
 	const char *domain;  /* its name, "" = the default one */
-	const char *bytes;   /* of the message of PUSH and START, not terminated; else NULL */
-	uint32_t length_bytes;
-	int level;         /* of PUSH and POP */
-	uint64_t range_id; /* of START and END */
+	const char *message; /* of PUSH and START, NULL = none */
+	int level;           /* of PUSH and POP */
+	uint64_t range_id;   /* of START and END */
 };
 
 /*

@@ -87,7 +87,7 @@ static inline void begin(const char *name)
 	setenv("GPUPROF_SUMMARY", "none", 1);
 	gp_output_remember();
 	gp_options_read(environ);
-	gp_ranges_enable();
+	gp_ranges_enable(true);
 	InitializeInjectionNvtx2_fnptr = InitializeInjectionNvtx2;
 	InitializeInjectionNvtxExtension_fnptr = InitializeInjectionNvtxExtension;
 }

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <wchar.h>
 
+#include "inject/gate.h"
+
 #define THREADS 4
 #define LOOPS   200u
 
@@ -396,7 +398,34 @@ static void ranges_that_are_off(void)
 	CHECK(!gp_collector_is_live());
 }
 
-/* ---- whoever waits for a range ---- */
+/* ---- the gate, and whoever waits for a range ---- */
+
+/* What began while the gate was open is recorded to its end, and of the rest nothing. */
+static void ranges_across_the_gate(void)
+{
+	nvtxRangeId_t recorded, left_out;
+
+	begin("t");
+	gp_gate_init(false);
+	nvtxRangePushA("before");
+	left_out = nvtxRangeStartA("before");
+	nvtxMarkA("before");
+	CHECK(!gp_collector_is_live()); /* no trace for nothing */
+	gp_gate_set(true, GP_GATE_API);
+	nvtxRangePushA("within");
+	recorded = nvtxRangeStartA("within");
+	gp_gate_set(false, GP_GATE_API);
+	nvtxRangePushA("after");
+	CHECK(nvtxRangePop() == 2 && nvtxRangePop() == 1 && nvtxRangePop() == 0);
+	nvtxRangeEnd(left_out);
+	nvtxRangeEnd(recorded);
+	stop_and_read();
+	CHECK(said.range_count == 4);
+	CHECK(range_is(0, GP_RANGE_PUSH, "", "within"));
+	CHECK(range_is(1, GP_RANGE_START, "", "within") && said.ranges[1].range_id == recorded);
+	CHECK(range_is(2, GP_RANGE_POP, "", "") && range_is(3, GP_RANGE_END, "", ""));
+	CHECK(said.ranges[3].range_id == recorded);
+}
 
 static struct {
 	char text[200];
@@ -410,8 +439,7 @@ static void watch(const struct gp_range_event *event)
 
 	seen.was_live[seen.count++] = gp_collector_is_live();
 	snprintf(seen.text + length, sizeof(seen.text) - length, "%d %s@%s %d;", (int)event->op,
-		 event->bytes != NULL ? strndup(event->bytes, event->length_bytes) : "",
-		 event->domain, event->level);
+		 event->message != NULL ? event->message : "", event->domain, event->level);
 }
 
 static void a_watcher_sees_ranges(void)
@@ -464,6 +492,7 @@ static bool sanitizer_forbids(void (*body)(void))
 	X(a_child_that_does_nothing)                                                               \
 	X(no_trace_can_be_made)                                                                    \
 	X(ranges_that_are_off)                                                                     \
+	X(ranges_across_the_gate)                                                                  \
 	X(a_watcher_sees_ranges)
 CASES(CASE)
 

@@ -13,8 +13,11 @@
  * class OTHER. */
 #define GP_API_CBID_LIMIT 2048u
 
-/* How a call's parameters say what it allocated or freed: see inject/memory_call.c. */
-enum gp_memory_shape {
+/*
+ * How a call's parameters say what it allocated or freed (inject/memory_call.c) or how it launched
+ * (inject/launch_call.c).
+ */
+enum gp_call_shape {
 	GP_SHAPE_NONE,
 	GP_SHAPE_SIZED,    /* { address *, size } */
 	GP_SHAPE_POOLED,   /* { address *, size, pool } */
@@ -30,13 +33,19 @@ enum gp_memory_shape {
 	GP_SHAPE_REGISTER, /* { address, size } */
 	GP_SHAPE_OPENED,   /* { address *, handle }: another process's memory */
 	GP_SHAPE_FREED,    /* { address } */
+	GP_SHAPE_MAPPED,   /* { address, size, offset, handle } */
+	GP_SHAPE_UNMAPPED, /* { address, size } */
+	GP_SHAPE_RETAINED, /* { handle * } */
+	GP_SHAPE_LAUNCHES,
+	GP_SHAPE_COOPERATIVE = GP_SHAPE_LAUNCHES, /* every launch by this call is */
+	GP_SHAPE_CONFIGURED,                      /* { configuration *, ... } */
 	GP_SHAPES
 };
 
 struct gp_api_entry {
 	uint16_t api;        /* GP_API_ID of record.h: cbid, with the top bit for the driver API */
 	uint8_t class;       /* enum gp_api_class */
-	uint8_t shape;       /* enum gp_memory_shape */
+	uint8_t shape;       /* enum gp_call_shape */
 	uint8_t memory_kind; /* enum gp_memory_kind, 0 = none */
 	const char *cupti_name;
 };

@@ -9,6 +9,8 @@
 #include "inject/call_stacks.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
+#include "inject/graph_nodes.h"
+#include "inject/launch_call.h"
 #include "inject/memory_call.h"
 
 /* One callback pair in this many is timed, for the summary's estimate of our own cost. */
@@ -19,10 +21,11 @@
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
 	uint8_t in_runtime;
-	uint8_t left_out;     /* a thread of ours: its calls are not the program's */
-	uint16_t captured;    /* GP_CALL_CAPTURED once the call has become a graph node, else 0 */
-	uint32_t pairs;       /* of callbacks, for sampling */
-	uint32_t stack_id;    /* of the call, where it was taken at its beginning */
+	uint8_t left_out;               /* a thread of ours: its calls are not the program's */
+	uint16_t captured; /* GP_CALL_CAPTURED once the call has become a graph node, else 0 */
+	uint32_t driver_correlation_id; /* of the last driver call outside of runtime calls */
+	uint32_t pairs;                 /* of callbacks, for sampling */
+	uint32_t stack_id; /* of the call, where it was taken at its beginning */
 	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
 } local;
 
@@ -92,6 +95,13 @@ static void emit_memory_call(const struct gp_api_entry *entry, const CUpti_Callb
 	gp_emit((const struct gp_record *)&memory);
 }
 
+static void emit_launch(const struct gp_api_entry *entry, const CUpti_CallbackData *data,
+			struct gp_record_call *call)
+{
+	call->status |= gp_launch_call_flags(entry, data->functionParams);
+	gp_emit((const struct gp_record *)call);
+}
+
 /* A free in a static destructor, after the driver's end, returns "unloading": the memory is gone
  * all the same. */
 static bool took_effect(const struct gp_api_entry *entry, uint16_t status)
@@ -114,10 +124,12 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	if (cbid < GP_API_CBID_LIMIT)
 		define_api(driver, cbid, api, entry != NULL ? entry->class : GP_API_OTHER,
 			   data->functionName);
-	if (entry != NULL && entry->shape != GP_SHAPE_NONE && took_effect(entry, call.status))
+	if (entry == NULL || entry->shape == GP_SHAPE_NONE || !took_effect(entry, call.status))
+		gp_emit((const struct gp_record *)&call);
+	else if (entry->shape < GP_SHAPE_LAUNCHES)
 		emit_memory_call(entry, data, &call);
 	else
-		gp_emit((const struct gp_record *)&call);
+		emit_launch(entry, data, &call);
 }
 
 /* Both ids are compared: a program that leaves a call by longjmp never comes to its exit callback.
@@ -135,6 +147,8 @@ static inline void note_entry(bool driver, const CUpti_CallbackData *data)
 	if (!driver) {
 		local.in_runtime = 1;
 		local.runtime_correlation_id = data->correlationId;
+	} else {
+		local.driver_correlation_id = data->correlationId;
 	}
 	if (!driver || !local.in_runtime)
 		local.captured = 0;
@@ -242,6 +256,16 @@ static void on_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 	}
 }
 
+/* Created within the call that is being captured; cloned within the one that instantiates the graph. */
+static void on_graph_node(uint32_t cbid, const CUpti_ResourceData *data)
+{
+	if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+		local.captured = GP_CALL_CAPTURED;
+	gp_graph_nodes_add(data->resourceDescriptor, local.in_runtime
+							     ? local.runtime_correlation_id
+							     : local.driver_correlation_id);
+}
+
 static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 {
 	if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
@@ -250,8 +274,9 @@ static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 		notify.context_destroyed(data->context);
 	else if (cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
 		notify.driver_ready();
-	else if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
-		local.captured = GP_CALL_CAPTURED; /* within the call that is being captured */
+	else if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED ||
+		 cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+		on_graph_node(cbid, data);
 }
 
 void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,

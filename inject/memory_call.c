@@ -3,6 +3,8 @@
 #include <cuda.h>
 #include <driver_types.h>
 
+#include "inject/array_bytes.h"
+
 /* The parameter structs below are those of CUPTI's generated_*_meta.h, one for all calls of a
  * shape. */
 struct sized {
@@ -54,48 +56,17 @@ struct physical {
 	const CUmemAllocationProp *properties;
 };
 
+struct mapped {
+	uint64_t address;
+	size_t bytes;
+	size_t offset;
+	uint64_t handle;
+};
+
 struct plain {
 	uint64_t address;
 	size_t bytes;
 };
-
-static size_t at_least_one(size_t extent)
-{
-	return extent > 0 ? extent : 1;
-}
-
-static uint64_t texel_bytes(const struct cudaChannelFormatDesc *format)
-{
-	return (uint64_t)(format->x + format->y + format->z + format->w) / 8;
-}
-
-/* Bytes of one channel by CUarray_format; the packed video formats are counted as one byte. */
-static uint64_t channel_bytes(CUarray_format format)
-{
-	switch ((int)format) {
-	case CU_AD_FORMAT_UNSIGNED_INT16:
-	case CU_AD_FORMAT_SIGNED_INT16:
-	case CU_AD_FORMAT_HALF:
-		return 2;
-	case CU_AD_FORMAT_UNSIGNED_INT32:
-	case CU_AD_FORMAT_SIGNED_INT32:
-	case CU_AD_FORMAT_FLOAT:
-		return 4;
-	default:
-		return 1;
-	}
-}
-
-/* Texels of all levels: each level halves every extent, down to one. */
-static uint64_t mipmap_texels(size_t width, size_t height, size_t depth, unsigned int levels)
-{
-	uint64_t texels = 0;
-
-	for (unsigned int level = 0; level < levels && level < 32; level++)
-		texels += (uint64_t)at_least_one(width >> level) * at_least_one(height >> level) *
-			  at_least_one(depth >> level);
-	return texels;
-}
 
 static void read_sized(const void *parameters, struct gp_record_memory *record)
 {
@@ -130,48 +101,52 @@ static void read_pitch_3d(const void *parameters, struct gp_record_memory *recor
 static void read_runtime_array(const void *parameters, struct gp_record_memory *record)
 {
 	const struct runtime_array *call = parameters;
+	struct gp_array_extent extent = {call->width, call->height, 0, 1};
 
 	record->address = *call->handle;
-	record->bytes = texel_bytes(call->format) * call->width * at_least_one(call->height);
+	record->bytes = gp_array_bytes_runtime(call->format, &extent);
+}
+
+static void read_runtime_levels(const struct runtime_array_3d *call, uint32_t levels,
+				struct gp_record_memory *record)
+{
+	struct gp_array_extent extent = {call->extent.width, call->extent.height,
+					 call->extent.depth, levels};
+
+	record->address = *call->handle;
+	record->bytes = gp_array_bytes_runtime(call->format, &extent);
 }
 
 static void read_runtime_array_3d(const void *parameters, struct gp_record_memory *record)
 {
-	const struct runtime_array_3d *call = parameters;
-	struct cudaExtent extent = call->extent;
-
-	record->address = *call->handle;
-	record->bytes = texel_bytes(call->format) *
-			mipmap_texels(extent.width, extent.height, extent.depth, 1);
+	read_runtime_levels(parameters, 1, record);
 }
 
 static void read_runtime_mipmap(const void *parameters, struct gp_record_memory *record)
 {
 	const struct runtime_array_3d *call = parameters;
-	struct cudaExtent extent = call->extent;
 
-	record->address = *call->handle;
-	record->bytes = texel_bytes(call->format) *
-			mipmap_texels(extent.width, extent.height, extent.depth, call->levels);
+	read_runtime_levels(call, call->levels, record);
 }
 
 static void read_driver_array(const void *parameters, struct gp_record_memory *record)
 {
 	const struct driver_array *call = parameters;
+	struct gp_array_extent extent = {call->format->Width, call->format->Height, 0, 1};
 
 	record->address = *call->handle;
-	record->bytes = channel_bytes(call->format->Format) * call->format->NumChannels *
-			call->format->Width * at_least_one(call->format->Height);
+	record->bytes =
+		gp_array_bytes_driver(call->format->Format, call->format->NumChannels, &extent);
 }
 
-static void read_driver_levels(const struct driver_array_3d *call, unsigned int levels,
+static void read_driver_levels(const struct driver_array_3d *call, uint32_t levels,
 			       struct gp_record_memory *record)
 {
 	const CUDA_ARRAY3D_DESCRIPTOR *format = call->format;
+	struct gp_array_extent extent = {format->Width, format->Height, format->Depth, levels};
 
 	record->address = *call->handle;
-	record->bytes = channel_bytes(format->Format) * format->NumChannels *
-			mipmap_texels(format->Width, format->Height, format->Depth, levels);
+	record->bytes = gp_array_bytes_driver(format->Format, format->NumChannels, &extent);
 }
 
 static void read_driver_array_3d(const void *parameters, struct gp_record_memory *record)
@@ -215,7 +190,32 @@ static void read_freed(const void *parameters, struct gp_record_memory *record)
 	record->op = GP_MEMORY_FREE;
 }
 
-static void (*const readers[GP_SHAPES])(const void *, struct gp_record_memory *) = {
+static void read_mapped(const void *parameters, struct gp_record_memory *record)
+{
+	const struct mapped *call = parameters;
+
+	record->address = call->address;
+	record->bytes = call->bytes;
+	record->pool = call->handle;
+	record->op = GP_MEMORY_MAP;
+}
+
+static void read_unmapped(const void *parameters, struct gp_record_memory *record)
+{
+	const struct plain *call = parameters;
+
+	record->address = call->address;
+	record->bytes = call->bytes;
+	record->op = GP_MEMORY_UNMAP;
+}
+
+static void read_retained(const void *parameters, struct gp_record_memory *record)
+{
+	record->address = *((const struct sized *)parameters)->address;
+	record->op = GP_MEMORY_RETAIN;
+}
+
+static void (*const readers[GP_SHAPE_LAUNCHES])(const void *, struct gp_record_memory *) = {
 	[GP_SHAPE_SIZED] = read_sized,
 	[GP_SHAPE_POOLED] = read_pooled,
 	[GP_SHAPE_PITCH] = read_pitch,
@@ -230,6 +230,9 @@ static void (*const readers[GP_SHAPES])(const void *, struct gp_record_memory *)
 	[GP_SHAPE_REGISTER] = read_register,
 	[GP_SHAPE_OPENED] = read_opened,
 	[GP_SHAPE_FREED] = read_freed,
+	[GP_SHAPE_MAPPED] = read_mapped,
+	[GP_SHAPE_UNMAPPED] = read_unmapped,
+	[GP_SHAPE_RETAINED] = read_retained,
 };
 
 void gp_memory_call_read(const struct gp_api_entry *entry, const void *parameters,

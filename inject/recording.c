@@ -7,6 +7,7 @@
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
 #include "inject/control.h"
+#include "inject/graph_nodes.h"
 #include "inject/options.h"
 #include "inject/say.h"
 #include "inject/trace_list.h"
@@ -101,6 +102,12 @@ static const struct {
 	 NULL},
 };
 
+/* Each node of each graph, rather than graphs as a whole. */
+static bool records_nodes(void)
+{
+	return (recording.trace & (GP_TRACE_GPU | WHOLE_GRAPHS)) == GP_TRACE_GPU;
+}
+
 void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
 {
 	recording.cupti = cupti;
@@ -109,6 +116,8 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 &&
 	    (recording.trace & GP_TRACE_GPU) != 0)
 		recording.trace |= WHOLE_GRAPHS;
+	if (records_nodes())
+		gp_graph_nodes_init(cupti);
 	if (cupti->version < GP_CUPTI_12_9 && (recording.trace & GP_TRACE_EVENT) != 0)
 		recording.trace |= SYNCS_FOR_EVENTS;
 }
@@ -232,6 +241,8 @@ static CUptiResult set_calls(bool on)
 	/* fires inside a call that is being captured: the only sign that it will have no record */
 	if (recording.trace & (GP_TRACE_GPU | GP_TRACE_MEMORY))
 		set_callback(on, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+	if (records_nodes())
+		set_callback(on, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 	if (recording.trace & GP_TRACE_API_ALL)
 		return set_every_call(on);
 	set_curated_calls(on);

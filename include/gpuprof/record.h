@@ -52,7 +52,8 @@ struct gp_record_call {
 /*
  * In status.  CAPTURED: the call became a node of a graph under capture, so it has no GPU record; an allocation among
  * them has allocated nothing yet.  COOPERATIVE and OVERLAPPING: attributes of a launch, as its parameters say; the
- * latter is a programmatic dependent launch, which may start before the kernel ahead of it has ended.
+ * latter is one side of a programmatic dependent launch: it may start before the kernel ahead of it has ended, or lets
+ * another start before it has ended itself.
  */
 #define GP_CALL_CAPTURED     0x8000u
 #define GP_CALL_COOPERATIVE  0x4000u
@@ -62,6 +63,14 @@ struct gp_record_call {
 enum gp_memory_op {
 	GP_MEMORY_ALLOC = 1, /* `bytes` came into being at `address` */
 	GP_MEMORY_FREE = 2,  /* what was at `address` is gone; `bytes` is 0, the allocation knows */
+	/*
+	 * These three are about GP_MEMORY_PHYSICAL, whose `address` is a handle.  A free of a handle gives up one
+	 * ownership of it; the memory is gone once no ownership and no mapping is left.
+	 */
+	GP_MEMORY_MAP = 3, /* `bytes` of the handle in `pool` appeared at the virtual `address` */
+	GP_MEMORY_UNMAP =
+		4, /* what was mapped within `bytes` from the virtual `address` is not any more */
+	GP_MEMORY_RETAIN = 5, /* one more ownership of the handle `address` */
 };
 
 enum gp_memory_kind {
@@ -84,7 +93,8 @@ struct gp_record_memory {
 	struct gp_record_call call;
 	uint64_t address; /* or handle, by memory_kind */
 	uint64_t bytes;
-	uint64_t pool;       /* memory pool handle of an asynchronous allocation, else 0 */
+	uint64_t
+		pool; /* memory pool handle of an asynchronous allocation; of a map the handle; else 0 */
 	uint8_t op;          /* enum gp_memory_op */
 	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the family of its API call */
 	uint16_t
@@ -423,7 +433,8 @@ struct gp_record_graph {
 struct gp_record_node {
 	uint8_t kind;
 	uint8_t slots;
-	uint16_t node_kind; /* the driver's CUgraphNodeType */
+	uint16_t
+		node_kind; /* the driver's CUgraphNodeType; 0 also for copies and sets (docs/cupti-notes.md, 8) */
 	uint32_t correlation_id;
 	uint64_t node_id;     /* as graph_node_id of the operations that it makes */
 	uint64_t original_id; /* the node that it is a copy of; 0 = none */

@@ -74,7 +74,7 @@ static void every_launch_is_there(void **state)
 	}
 }
 
-/* A call that allocates or frees says how its parameters are read, and no other call does. */
+/* What allocates or frees says how its parameters are read; what only manages memory need not. */
 static void memory_calls_have_a_shape(void **state)
 {
 	uint32_t count;
@@ -84,12 +84,58 @@ static void memory_calls_have_a_shape(void **state)
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_memory =
 			entries[i].class == GP_API_ALLOC || entries[i].class == GP_API_FREE;
+		bool has_shape =
+			entries[i].shape != GP_SHAPE_NONE && entries[i].shape < GP_SHAPE_LAUNCHES;
 
-		assert_int_equal(entries[i].shape != GP_SHAPE_NONE, is_memory);
-		assert_int_equal(entries[i].memory_kind != 0, is_memory);
+		if (is_memory || has_shape)
+			assert_true(has_shape && entries[i].memory_kind != 0);
+		if (!is_memory && entries[i].memory_kind != 0)
+			assert_int_equal(entries[i].class, GP_API_CONTROL);
 		if (is_memory)
 			assert_int_equal(entries[i].shape == GP_SHAPE_FREED,
 					 entries[i].class == GP_API_FREE);
+	}
+}
+
+/* Calls that exist in several variants are recorded under every one of them. */
+static void variants_are_together(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t count;
+		uint8_t class;
+	} families[] = {
+		{"cudaEventRecord", 4, GP_API_EVENT},
+		{"cuEventRecord", 4, GP_API_EVENT},
+		{"cudaLaunchHostFunc", 2, GP_API_HOST},
+		{"cuLaunchHostFunc", 2, GP_API_HOST},
+		{"cudaStreamAddCallback", 2, GP_API_HOST},
+		{"cuModuleLoad", 4, GP_API_MODULE},
+		{"cuLibraryLoad", 2, GP_API_MODULE},
+		{"cuLink", 8, GP_API_MODULE},
+		{"cudaMemcpyBatchAsync", 4, GP_API_COPY},
+		{"cudaMemcpy3DBatchAsync", 4, GP_API_COPY},
+		{"cudaMemPrefetch", 6, GP_API_CONTROL},
+		{"cudaMemAdvise", 2, GP_API_CONTROL},
+		{"cudaStreamCreate", 3, GP_API_CONTROL},
+		{"cudaMemPool", 9, GP_API_CONTROL},
+		{"cudaGraphInstantiate", 5, GP_API_CONTROL},
+	};
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	(void)state;
+	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+		uint32_t found = 0;
+
+		for (uint32_t i = 0; i < count; i++) {
+			if (strncmp(entries[i].cupti_name, families[f].name,
+				    strlen(families[f].name)) != 0)
+				continue;
+			assert_int_equal(entries[i].class, families[f].class);
+			found++;
+		}
+		assert_int_equal(found, families[f].count);
 	}
 }
 
@@ -131,6 +177,7 @@ int main(void)
 		cmocka_unit_test(other_numbers_are_not_found),
 		cmocka_unit_test(every_launch_is_there),
 		cmocka_unit_test(memory_calls_have_a_shape),
+		cmocka_unit_test(variants_are_together),
 		cmocka_unit_test(names_are_those_of_libcupti),
 	};
 

@@ -163,6 +163,34 @@ static void memory_of_another_process_has_no_bytes(void **state)
 	assert_int_equal(memory.memory_kind, GP_MEMORY_IPC);
 }
 
+/* What the reader needs to tell when physical memory is gone: its mappings and its owners. */
+static void physical_memory_is_mapped_and_retained(void **state)
+{
+	CUmemGenericAllocationHandle handle = 0x55aa;
+	struct gp_record_memory memory =
+		DRIVER(cuMemMap, (&(cuMemMap_params){0x7f0000200000, 0x200000, 0, handle, 0}));
+
+	(void)state;
+	assert_int_equal(memory.op, GP_MEMORY_MAP);
+	assert_int_equal(memory.memory_kind, GP_MEMORY_PHYSICAL);
+	assert_int_equal(memory.address, 0x7f0000200000);
+	assert_int_equal(memory.bytes, 0x200000);
+	assert_int_equal(memory.pool, handle);
+	memory = DRIVER(cuMemUnmap, (&(cuMemUnmap_params){0x7f0000200000, 0x200000}));
+	assert_int_equal(memory.op, GP_MEMORY_UNMAP);
+	assert_int_equal(memory.address, 0x7f0000200000);
+	assert_int_equal(memory.bytes, 0x200000);
+	memory = DRIVER(cuMemRetainAllocationHandle,
+			(&(cuMemRetainAllocationHandle_params){&handle, somewhere}));
+	assert_int_equal(memory.op, GP_MEMORY_RETAIN);
+	assert_int_equal(memory.address, handle);
+	memory = DRIVER(cuMemImportFromShareableHandle,
+			(&(cuMemImportFromShareableHandle_params){&handle, NULL, 1}));
+	assert_int_equal(memory.op, GP_MEMORY_ALLOC);
+	assert_int_equal(memory.address, handle);
+	assert_int_equal(memory.bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +201,7 @@ int main(void)
 		cmocka_unit_test(physical_memory_names_its_device),
 		cmocka_unit_test(frees),
 		cmocka_unit_test(memory_of_another_process_has_no_bytes),
+		cmocka_unit_test(physical_memory_is_mapped_and_retained),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -1,0 +1,60 @@
+#include "inject/launch_call.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include <cuda.h>
+#include <driver_types.h>
+
+#include "gpuprof/record.h"
+
+/* More than there are kinds of attributes: a list that is longer repeats itself. */
+#define MOST_ATTRIBUTES 64u
+
+/* The runtime's configuration and attributes are laid out as the driver's. */
+static_assert(offsetof(CUlaunchConfig, attrs) == offsetof(cudaLaunchConfig_t, attrs), "");
+static_assert(offsetof(CUlaunchConfig, numAttrs) == offsetof(cudaLaunchConfig_t, numAttrs), "");
+static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "");
+static_assert(offsetof(CUlaunchAttribute, value) == offsetof(cudaLaunchAttribute, val), "");
+static_assert((int)CU_LAUNCH_ATTRIBUTE_COOPERATIVE == (int)cudaLaunchAttributeCooperative, "");
+static_assert((int)CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ==
+		      (int)cudaLaunchAttributeProgrammaticStreamSerialization,
+	      "");
+static_assert((int)CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ==
+		      (int)cudaLaunchAttributeProgrammaticEvent,
+	      "");
+
+struct configured {
+	const CUlaunchConfig *config;
+};
+
+static uint16_t flag_of(const CUlaunchAttribute *attribute)
+{
+	switch ((int)attribute->id) {
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		return attribute->value.cooperative != 0 ? GP_CALL_COOPERATIVE : 0;
+	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+		return attribute->value.programmaticStreamSerializationAllowed != 0
+			       ? GP_CALL_OVERLAPPING
+			       : 0;
+	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+		return attribute->value.programmaticEvent.event != NULL ? GP_CALL_OVERLAPPING : 0;
+	default:
+		return 0;
+	}
+}
+
+uint16_t gp_launch_call_flags(const struct gp_api_entry *entry, const void *parameters)
+{
+	const CUlaunchConfig *config;
+	uint16_t flags = 0;
+
+	if (entry->shape == GP_SHAPE_COOPERATIVE)
+		return GP_CALL_COOPERATIVE;
+	config = ((const struct configured *)parameters)->config;
+	if (config == NULL || config->attrs == NULL)
+		return 0;
+	for (uint32_t i = 0; i < config->numAttrs && i < MOST_ATTRIBUTES; i++)
+		flags |= flag_of(&config->attrs[i]);
+	return flags;
+}

@@ -21,11 +21,11 @@
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
 	uint8_t in_runtime;
-	uint8_t left_out;               /* a thread of ours: its calls are not the program's */
+	uint8_t left_out;  /* a thread of ours: its calls are not the program's */
 	uint16_t captured; /* GP_CALL_CAPTURED once the call has become a graph node, else 0 */
 	uint32_t driver_correlation_id; /* of the last driver call outside of runtime calls */
 	uint32_t pairs;                 /* of callbacks, for sampling */
-	uint32_t stack_id; /* of the call, where it was taken at its beginning */
+	uint32_t stack_id;              /* of the call, where it was taken at its beginning */
 	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
 } local;
 

@@ -53,13 +53,19 @@ static bool took_effect(const struct gp_record_memory *r)
 	return code == 0 || (r->op == GP_MEMORY_FREE && code == CODE_DEINITIALIZED);
 }
 
+/* Mappings and ownerships of physical memory: calls, but no memory comes or goes. */
+static bool is_about_a_handle(const struct gp_record_memory *r)
+{
+	return r->op == GP_MEMORY_MAP || r->op == GP_MEMORY_UNMAP || r->op == GP_MEMORY_RETAIN;
+}
+
 static int take_memory(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	const struct gp_record_memory *r = &record->memory;
 	struct gp_model *m = load->model;
 
 	(void)text;
-	if (!took_effect(r))
+	if (!took_effect(r) || is_about_a_handle(r))
 		return add_call(load, &r->call, GP_NONE);
 	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0 ||
 	    add_call(load, &r->call, m->memory_count) != 0)

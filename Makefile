@@ -179,6 +179,7 @@ install: all
 	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	$(Q)install -m 755 $(O)/gpuprof $(O)/gpuprof-run $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 $(O)/libgpuprof.so $(DESTDIR)$(PREFIX)/lib
+	$(Q)install -D -m 644 include/gpuprof/gpuprof.h $(DESTDIR)$(PREFIX)/include/gpuprof/gpuprof.h
 	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(DESTDIR)$(PREFIX)/lib
 
 clean:

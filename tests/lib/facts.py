@@ -38,6 +38,9 @@ KERNEL_ATTRIBUTES = {"blocks": "grid", "threads": "block", "cluster": "cluster",
                      "cooperative": "cooperative"}
 CONTEXT_ENDS = ("cudaDeviceReset", "cuDevicePrimaryCtxReset_v2", "cuCtxDestroy_v2")
 GRAPH_LAUNCHES = ("cudaGraphLaunch", "cuGraphLaunch")
+# What cover prints of the nodes of its graphs, which have no records where graphs are recorded as a whole.
+NODES_OF_COVER = {"kernel.k_node", "kernel.k_child", "sets", "set.bytes", "copy.dtod.bytes", "copy.dtod.bytes.4096",
+                  "copy.dtod.bytes.4104"}
 FREES = ("Free", "Release", "Destroy", "Unregister", "IpcClose")
 
 
@@ -73,6 +76,13 @@ class Facts:
     @property
     def sets(self):
         return self.slices["gpu_memset"]
+
+    @property
+    def graphs(self):
+        return self.slices["gpu_graph"]
+
+    def records_whole_graphs(self):
+        return "GRAPHS=graph" in self.metadata["options"].split()
 
     @property
     def calls(self):
@@ -164,6 +174,8 @@ def differences(facts, output, but=()):
         if found is not None and found != expected:
             wrong.append(f"{name}: the program says {expected}, the trace {found}")
     wrong += [f"{name}: {value}" for name, value in facts.losses().items() if name not in but]
+    if facts.records_whole_graphs() and len(facts.graphs) != facts.count("graph.launches"):
+        wrong.append(f"{facts.count('graph.launches')} graph launches, but {len(facts.graphs)} whole graphs")
     balance = facts.memory_bytes(freed=False) - facts.memory_bytes(freed=True)
     # a reset and the end of a context free without a call
     if balance != facts.left_bytes() and not any(call["name"] in CONTEXT_ENDS for call in facts.calls):

@@ -1,13 +1,19 @@
 /* Graphs: their launches, and what ran for them. */
 #include "report/breakdown.h"
 
+#include <assert.h>
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Series 0: the GPU time of an operation; 1: a launch's, from its first operation's start to its last one's end. */
 enum { OP_TIMES, SPANS };
 
-/* KINDS is followed by one sum for each enum gp_op_kind. */
-enum { KINDS = GP_SCOPE_UNTIMED + 1 };
+/*
+ * LAUNCH is the call that the row is at, counted from 1, with the span of its operations.  KINDS is followed by one sum for
+ * each enum gp_op_kind.
+ */
+enum { LAUNCH = GP_SCOPE_UNTIMED + 1, START_NS, END_NS, KINDS };
+static_assert(KINDS + GP_OP_GRAPH < GP_TALLY_SUMS, "a sum for each");
 
 static const struct gp_sheet_column columns[] = {
 	GP_SHARE_COLUMNS,          {"Launches", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
@@ -33,26 +39,46 @@ static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
 	row->sums[KINDS + at->op->kind]++;
 }
 
-/* A launch whose operations were not recorded is of no graph that we know. */
+/* The launch that the row is at has been seen to its end. */
+static void end_launch(struct gp_tally *tally, struct gp_tally_row *row)
+{
+	if (row->sums[LAUNCH] > 0)
+		gp_tally_value(tally, row, SPANS, row->sums[END_NS] - row->sums[START_NS]);
+	row->sums[LAUNCH] = 0;
+}
+
+static void stretch_launch(struct gp_tally *tally, struct gp_tally_row *row, uint64_t launch,
+			   const struct gp_op *op)
+{
+	if (row->sums[LAUNCH] != launch) {
+		end_launch(tally, row);
+		row->sums[LAUNCH] = launch;
+		row->sums[START_NS] = op->start_ns;
+		row->sums[END_NS] = op->end_ns;
+	}
+	if (op->start_ns < row->sums[START_NS])
+		row->sums[START_NS] = op->start_ns;
+	if (op->end_ns > row->sums[END_NS])
+		row->sums[END_NS] = op->end_ns;
+}
+
+/*
+ * The operations of one launch may be of several graphs: those within it.  A launch without a timed operation is of no
+ * graph that we know.
+ */
 static void take_launch(struct gp_tally *tally, const struct gp_scope_call *at)
 {
-	const struct gp_op *ops = at->model->ops, *first;
-	uint64_t start_ns = UINT64_MAX, end_ns = 0;
+	const struct gp_model *model = at->model;
+	uint64_t launch = (uint64_t)(at->call - model->calls) + 1;
 
-	if (at->class != GP_API_GRAPH_LAUNCH || at->call->first_op == GP_NONE)
+	if (at->class != GP_API_GRAPH_LAUNCH)
 		return;
-	first = &ops[at->call->first_op];
-	for (uint32_t i = at->call->first_op; i != GP_NONE; i = ops[i].next_op) {
-		if (ops[i].untimed)
-			continue;
-		start_ns = ops[i].start_ns < start_ns ? ops[i].start_ns : start_ns;
-		end_ns = ops[i].end_ns > end_ns ? ops[i].end_ns : end_ns;
+	for (uint32_t i = at->call->first_op; i != GP_NONE; i = model->ops[i].next_op) {
+		const uint64_t key[GP_TALLY_KEYS] = {at->process, model->ops[i].graph_id};
+
+		if (!model->ops[i].untimed)
+			stretch_launch(tally, gp_tally_find(tally, key), launch, &model->ops[i]);
 	}
-	if (start_ns <= end_ns)
-		gp_tally_value(tally,
-			       gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){at->process,
-									      first->graph_id}),
-			       SPANS, end_ns - start_ns);
 }
 
 static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
@@ -76,6 +102,8 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 
 	if (result == 0)
 		result = gp_scope_calls(scope, &tally, take_launch);
+	for (uint32_t i = 0; i < tally.count; i++)
+		end_launch(&tally, &tally.rows[i]);
 	return gp_scope_rows(scope, sheet, &tally, result, put_row);
 }
 

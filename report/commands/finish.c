@@ -20,7 +20,7 @@ static const char usage[] =
 	"\n"
 	"  -s, --summary WHERE   stderr, none, or a file to append to\n"
 	"      --chrome FORMAT   json or none\n"
-	"      --chrome-limit N  most slices in the Chrome trace, 0 = all\n"
+	"      --chrome-limit N  only the last N slices in the Chrome trace, 0 = all\n"
 	"  -q, --quiet           print nothing\n"
 	"      --progress-fd N   write a byte to descriptor N now and then\n"
 	"  -h, --help            this text\n";

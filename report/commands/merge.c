@@ -37,7 +37,7 @@ static const char usage[] =
 	"that several of them used is shown once, with the streams of each process.\n"
 	"\n"
 	"  -o, --output OUT  the file to write, - for standard output\n"
-	"  -l, --limit N     only the last N calls and GPU operations of all (default: all)\n"
+	"  -l, --limit N     only the last N slices, calls and GPU operations (default: all)\n"
 	"  -h, --help        this text\n";
 
 static enum parsed take_option(int c, struct arguments *a)

@@ -140,6 +140,73 @@ class Sums(Tables):
             self.assertEqual(row["Count"] % row["Launches"], 0)
 
 
+RANGES = """
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+
+int main(void)
+{
+	nvtxRangeId_t whole;
+	void *memory;
+
+	cudaMalloc(&memory, 4096);
+	whole = nvtxRangeStartA("whole");
+	for (int i = 0; i < 5; i++) {
+		nvtxRangePushA("step");
+		nvtxRangePushA("clear|it");
+		cudaMemsetAsync(memory, 0, 4096, 0);
+		cudaMemsetAsync(memory, 0, 4096, 0);
+		nvtxRangePop();
+		cudaMemsetAsync(memory, 0, 4096, 0);
+		nvtxRangePop();
+	}
+	cudaDeviceSynchronize();
+	nvtxRangeEnd(whole);
+	nvtxMarkA("here");
+	nvtxMarkA("here");
+	nvtxRangePushA("left open");
+	return 0;
+}
+"""
+
+
+class Ranges(Tables):
+
+    def record_ranges(self):
+        toolkit = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+        program = self.compile("ranges", RANGES, f"-I{toolkit}/include", f"-L{support.BUILD}/sim",
+                               "-l:libcudart.so.13", "-Wl,--allow-shlib-undefined", "-ldl")
+        self.run_program([program], GPUPROF_OUTPUT="ranges")
+        return self.path("ranges.gpuprof")
+
+    def by_range(self, table, trace):
+        return {row["Range"]: row for row in self.tables(table, trace)[table]}
+
+    def test_on_their_thread(self):
+        rows = self.by_range("nvtx", self.record_ranges())
+        self.assertEqual({name: (row["Count"], row["Open"], row["Style"]) for name, row in rows.items()},
+                         {"whole": (1, 0, "start/end"), "step": (5, 0, "push/pop"), "clear|it": (5, 0, "push/pop"),
+                          "here": (2, 0, "mark"), "left open": (1, 1, "push/pop")})
+        self.assertEqual(rows["step"]["Self"], rows["step"]["Total"] - rows["clear|it"]["Total"])
+        self.assertEqual(rows["clear|it"]["Self"], rows["clear|it"]["Total"])
+        self.assertGreater(rows["whole"]["Total"], rows["step"]["Total"])
+        self.assertEqual((rows["here"]["Total"], rows["here"]["Min"], rows["left open"]["Total"]), (0, None, 0))
+
+    def test_on_the_gpu(self):
+        trace = self.record_ranges()
+        rows = self.by_range("nvtx-gpu", trace)
+        self.assertEqual({name: (row["Count"], row["GPU ops"]) for name, row in rows.items()},
+                         {"whole": (1, 15), "step": (5, 15), "clear|it": (5, 10)})
+        operations = self.tables("process", trace)["process"][0]
+        self.assertEqual(rows["whole"]["GPU time"], operations["Total"])
+        self.assertEqual(rows["step"]["GPU time"], operations["Total"])
+        self.assertEqual(self.tables("nvtx-kernel", trace), {"nvtx-kernel": []})
+
+    def test_a_trace_without_any_says_how_to_get_some(self):
+        result = self.summary("--by", "nvtx", self.record("demo", "3"))
+        self.assert_one_line(result.stderr, "no NVTX range in this trace", "record with --trace=default")
+
+
 class Formats(Tables):
 
     def test_hold_the_same_values(self):

@@ -100,7 +100,7 @@ static void print_folded(const struct listing *listing, const uint32_t *order, u
 	for (uint32_t i = shown; i < groups->count; i++)
 		hidden_ns += groups->rows[order[i]].total_ns;
 	fprintf(listing->summary->out,
-		"  ... %s more, %s (%s %%): `gpuprof summary --rows 0 FILE` shows all\n",
+		"  ... %s more, %s (%s %%): `gpuprof summary --top 0 FILE` shows all\n",
 		gp_format_count(groups->count - shown).text, gp_format_ns(hidden_ns).text,
 		gp_format_percent((double)hidden_ns, (double)listing->total_ns).text);
 }

@@ -68,6 +68,8 @@ const char *gp_scope_thread_name(const struct gp_model *model, uint32_t id)
 {
 	const struct gp_thread wanted = {.id = id}, *found;
 
+	if (model->thread_count == 0)
+		return "";
 	found = bsearch(&wanted, model->threads, model->thread_count, sizeof(wanted),
 			compare_threads);
 	return found ? found->name : "";

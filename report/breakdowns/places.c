@@ -104,6 +104,8 @@ static const struct gp_record_stream *find_stream(const struct gp_model *model, 
 	const struct gp_record_stream wanted = {.context_id = (uint32_t)context_id,
 						.id = (uint32_t)id};
 
+	if (model->stream_count == 0)
+		return NULL;
 	return bsearch(&wanted, model->streams, model->stream_count, sizeof(wanted),
 		       compare_streams);
 }

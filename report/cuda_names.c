@@ -107,6 +107,22 @@ static const struct {
 	{999, "unknown error"},
 };
 
+static const char *const jit_ops[] = {"unknown work on", "load from cache", "store in cache",
+				      "compile"};
+
+static const char *const jit_entries[] = {"unknown code", "PTX to CUBIN", "NVVM IR to PTX"};
+
+static const char *const gate_reasons[] = {
+	"unknown",
+	"the options, at the start",
+	"cudaProfilerStart or cudaProfilerStop",
+	"the range of --capture-range",
+	"--delay or --duration",
+	"--after-launches or --launches",
+	"a signal",
+	"gpuprof_start() or gpuprof_stop()",
+};
+
 static const char *pick(const char *const *names, size_t count, uint32_t index)
 {
 	return index < count ? names[index] : "Unknown";
@@ -145,6 +161,16 @@ const char *gp_sync_name(uint16_t sync_kind)
 	return pick(syncs, COUNT(syncs), sync_kind);
 }
 
+const char *gp_jit_op_name(uint8_t op_kind)
+{
+	return pick(jit_ops, COUNT(jit_ops), op_kind);
+}
+
+const char *gp_jit_entry_name(uint8_t entry_kind)
+{
+	return pick(jit_entries, COUNT(jit_entries), entry_kind);
+}
+
 const char *gp_unified_name(uint16_t counter_kind)
 {
 	return pick(unifieds, COUNT(unifieds), counter_kind);
@@ -154,6 +180,11 @@ const char *gp_unified_name(uint16_t counter_kind)
 bool gp_overhead_is_of_code(uint32_t overhead_kind)
 {
 	return overhead_kind == 1 || overhead_kind == 4 << 16 || overhead_kind == 5 << 16;
+}
+
+const char *gp_gate_reason_name(uint8_t reason)
+{
+	return pick(gate_reasons, COUNT(gate_reasons), reason);
 }
 
 const char *gp_status_name(uint16_t status)

@@ -11,9 +11,12 @@ const char *gp_memory_name(uint16_t memory_kind); /* Pageable; CUPTI's kinds, in
 const char *gp_overhead_name(uint32_t overhead_kind); /* Buffer Flush */
 const char *gp_launch_type_name(uint8_t launch_type); /* regular */
 const char *gp_allocation_name(uint8_t allocation);   /* pinned host; enum gp_memory_kind */
+const char *gp_jit_op_name(uint8_t op_kind);          /* compile */
+const char *gp_jit_entry_name(uint8_t entry_kind);    /* PTX to CUBIN */
+const char *gp_unified_name(uint16_t counter_kind);   /* migration HtoD */
+const char *gp_gate_reason_name(uint8_t reason);      /* a signal; enum gp_gate_reason */
 const char *gp_status_name(uint16_t status);          /* out of memory; "" if there is no word */
 const char *gp_sync_name(uint16_t sync_kind);         /* stream; CUPTI's kinds */
-const char *gp_unified_name(uint16_t counter_kind);   /* migration HtoD; CUPTI's kinds */
 
 /* Whether an overhead is that of loading or compiling code. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind);

@@ -79,6 +79,25 @@ const struct gp_record_device *gp_model_device(const struct gp_model *model, uin
 				       : NULL;
 }
 
+static int compare_context(const void *key, const void *context)
+{
+	uint32_t left = *(const uint32_t *)key;
+	uint32_t right = ((const struct gp_record_context *)context)->id;
+
+	return (left > right) - (left < right);
+}
+
+uint16_t gp_model_context_device(const struct gp_model *model, uint32_t context_id)
+{
+	const struct gp_record_context *context =
+		model->context_count > 0
+			? bsearch(&context_id, model->contexts, model->context_count,
+				  sizeof(*model->contexts), compare_context)
+			: NULL;
+
+	return context ? context->device_id : 0;
+}
+
 /* ---- definitions ---- */
 
 /* Streams and contexts are numbered within what `value` says. */

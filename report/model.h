@@ -277,6 +277,9 @@ bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
 /* Whether recording was off at any time before that. */
 bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);
 
+/* The device of a context; 0 where the context is not known. */
+uint16_t gp_model_context_device(const struct gp_model *model, uint32_t context_id);
+
 /* The device's record, or NULL. */
 const struct gp_record_device *gp_model_device(const struct gp_model *model, uint16_t device_id);
 

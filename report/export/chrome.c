@@ -8,37 +8,6 @@
 #include "report/format.h"
 #include "report/stats.h"
 
-void gp_chrome_put_times(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns)
-{
-	struct gp_json *json = &chrome->json;
-
-	gp_json_text(json, ",\"ts\":");
-	gp_json_us(json, start_ns + chrome->offset_ns);
-	gp_json_text(json, ",\"dur\":");
-	gp_json_us(json, end_ns - start_ns);
-}
-
-void gp_chrome_put_number(struct gp_json *json, uint64_t value)
-{
-	if (value > INT64_MAX)
-		gp_json_address(json, value);
-	else
-		gp_json_unsigned(json, value);
-}
-
-struct gp_chrome_text gp_chrome_take(struct gp_json *scratch)
-{
-	struct gp_chrome_text text = {.length = (uint32_t)scratch->used};
-
-	text.bytes = scratch->error == 0 ? malloc(scratch->used + 1) : NULL;
-	if (text.bytes)
-		memcpy(text.bytes, scratch->buffer, scratch->used);
-	else
-		text.length = 0;
-	scratch->used = 0;
-	return text;
-}
-
 /* ---- the window ---- */
 
 /* Ends of slices, in the file's time. */
@@ -65,7 +34,8 @@ static bool reserve(struct ends *ends, uint64_t more)
 
 static uint64_t most_slices(const struct gp_model *model)
 {
-	return (uint64_t)model->call_count + model->op_count + model->overhead_count;
+	return (uint64_t)model->call_count + model->op_count + model->overhead_count +
+	       model->range_count + model->sync_count + model->jit_count + model->unified_count;
 }
 
 static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
@@ -83,6 +53,16 @@ static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 			ns[count++] = offset_ns + model->ops[i].end_ns;
 	for (uint32_t i = 0; i < model->overhead_count; i++)
 		ns[count++] = offset_ns + model->overheads[i].end_ns;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].style == GP_STYLE_PUSH_POP)
+			ns[count++] = offset_ns + model->ranges[i].end_ns;
+	for (uint32_t i = 0; i < model->sync_count; i++)
+		ns[count++] = offset_ns + model->syncs[i].end_ns;
+	for (uint32_t i = 0; i < model->jit_count; i++)
+		ns[count++] = offset_ns + model->jits[i].end_ns;
+	for (uint32_t i = 0; i < model->unified_count; i++)
+		if (model->unifieds[i].end_ns > model->unifieds[i].start_ns)
+			ns[count++] = offset_ns + model->unifieds[i].end_ns;
 	ends->count += count;
 	return 0;
 }
@@ -134,6 +114,15 @@ static void explain_window(const struct gp_chrome *chrome)
 		fprintf(chrome->options->messages,
 			"gpuprof export --format chrome -o FILE.json %s\n",
 			chrome->model->path ? chrome->model->path : "TRACE");
+}
+
+static void explain_depth(const struct gp_chrome *chrome)
+{
+	if (chrome->deep_ranges > 0 && chrome->options->messages)
+		fprintf(chrome->options->messages,
+			"gpuprof: %s ranges lie in %u others of their thread or more: the Chrome "
+			"trace has them on the thread, not on the GPU\n",
+			gp_format_count(chrome->deep_ranges).text, GP_NESTING_DEPTH);
 }
 
 /* ---- what stands before the events ---- */
@@ -269,6 +258,7 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 		{"operations without timestamps, not drawn", count_untimed(model)},
 		{"operations without a call", losses->ops_without_call},
 		{"launches without an operation", losses->launches_without_op},
+		{"launches outside the recorded windows", losses->launches_outside},
 		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI]},
 		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL]},
 		{"partial", !losses->closed || losses->cut || losses->live},
@@ -362,22 +352,42 @@ static void write_tail(struct gp_chrome *chrome)
 
 /* ---- processes ---- */
 
+/* Those of all threads that called something or opened a range. */
+static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
+{
+	uint32_t *threads =
+		malloc(((size_t)model->call_count + model->range_count + 1) * sizeof(*threads));
+	uint32_t count = 0;
+	int result;
+
+	if (!threads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (i == 0 || model->calls[i].thread_id != threads[count - 1])
+			threads[count++] = model->calls[i].thread_id;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (i == 0 || model->ranges[i].thread_id != threads[count - 1])
+			threads[count++] = model->ranges[i].thread_id;
+	result = gp_chrome_take_tids(tids, threads, count);
+	free(threads);
+	return result;
+}
+
 static void write_events(struct gp_chrome *chrome)
 {
 	struct gp_chrome_tids tids = {0};
-	const struct gp_model *model = chrome->model;
 
-	tids.taken = malloc(((size_t)model->call_count + 1) * sizeof(*tids.taken));
-	if (!tids.taken) {
+	if (take_threads(chrome->model, &tids) < 0) {
 		chrome->error = -ENOMEM;
 		return;
 	}
-	for (uint32_t i = 0; i < model->call_count; i++)
-		if (i == 0 || model->calls[i].thread_id != model->calls[i - 1].thread_id)
-			tids.taken[tids.count++] = model->calls[i].thread_id;
 	gp_chrome_write_calls(chrome, &tids);
 	gp_chrome_write_overheads(chrome, &tids);
+	gp_chrome_write_compiling(chrome, &tids);
+	gp_chrome_write_gates(chrome);
 	gp_chrome_write_ops(chrome);
+	gp_chrome_write_syncs(chrome);
+	gp_chrome_write_unified(chrome, &tids);
 	gp_chrome_write_memory(chrome);
 	free(tids.taken);
 }
@@ -449,6 +459,7 @@ static int write_file(struct gp_chrome *chrome, const struct gp_export_source *s
 		result = write_processes(chrome, source);
 	if (result == 0) {
 		explain_window(chrome);
+		explain_depth(chrome);
 		explain_clocks(chrome);
 	}
 	return result;

@@ -101,6 +101,10 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call,
 		put_memory(json, &chrome->model->memory[call->memory]);
 	if (call->status != 0)
 		put_status(json, call->status);
+	if (call->cooperative)
+		gp_chrome_put_field(json, "cooperative", 1);
+	if (call->overlapping)
+		gp_chrome_put_field(json, "programmatic dependent launch", 1);
 	if (call->captured)
 		gp_json_text(json, ",\"captured\":1");
 	gp_json_text(json, "}}");
@@ -130,6 +134,7 @@ static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 	const char *name = thread_name(chrome->model, thread_id);
 	uint32_t tid = thread_id ? thread_id : gp_chrome_fresh_tid(tids);
 
+	chrome->thread_id = thread_id;
 	if (thread_id == 0)
 		snprintf(chrome->track_name, sizeof(chrome->track_name), "threads not known");
 	else
@@ -138,25 +143,53 @@ static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, tid, true);
 }
 
+static void show_call(struct gp_chrome *chrome, const struct gp_call *call,
+		      struct gp_chrome_text *openings, struct gp_json *scratch)
+{
+	struct gp_chrome_text *opening = &openings[call->api];
+
+	if (!gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns))
+		return;
+	if (!opening->bytes)
+		*opening = make_opening(chrome, scratch, call->api);
+	if (opening->bytes)
+		write_call(chrome, call, opening);
+	else
+		chrome->error = -ENOMEM;
+}
+
+/* Whether the next range comes before the next call: both are sorted by thread and start. */
+static bool comes_range(const struct gp_model *model, uint32_t call, uint32_t range)
+{
+	const struct gp_call *next_call = &model->calls[call];
+	const struct gp_range *next_range = &model->ranges[range];
+
+	if (range == model->range_count || call == model->call_count)
+		return range < model->range_count;
+	if (next_range->thread_id != next_call->thread_id)
+		return next_range->thread_id < next_call->thread_id;
+	return next_range->start_ns <= next_call->start_ns;
+}
+
 static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
 			struct gp_chrome_text *openings, struct gp_json *scratch)
 {
 	const struct gp_model *model = chrome->model;
 
-	for (uint32_t i = 0; i < model->call_count && chrome->error == 0; i++) {
-		const struct gp_call *call = &model->calls[i];
-		struct gp_chrome_text *opening = &openings[call->api];
+	for (uint32_t call = 0, range = 0, begun = 0; chrome->error == 0; begun = 1) {
+		bool is_range = comes_range(model, call, range);
+		uint32_t thread_id;
 
-		if (i == 0 || call->thread_id != call[-1].thread_id)
-			begin_thread(chrome, tids, call->thread_id);
-		if (!gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns))
-			continue;
-		if (!opening->bytes)
-			*opening = make_opening(chrome, scratch, call->api);
-		if (opening->bytes)
-			write_call(chrome, call, opening);
+		if (!is_range && call == model->call_count)
+			break;
+		thread_id =
+			is_range ? model->ranges[range].thread_id : model->calls[call].thread_id;
+		if (!begun || thread_id != chrome->thread_id)
+			begin_thread(chrome, tids, thread_id);
+		if (is_range)
+			gp_chrome_write_range(chrome, &model->ranges[range++]);
 		else
-			chrome->error = -ENOMEM;
+			show_call(chrome, &model->calls[call++], openings, scratch);
 	}
 }
 
@@ -173,53 +206,4 @@ void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 	for (uint32_t i = 0; openings && i < API_IDS; i++)
 		free(openings[i].bytes);
 	free(openings);
-}
-
-/* ---- overhead ---- */
-
-static int compare_overheads(const void *a, const void *b, const void *context)
-{
-	const struct gp_overhead *left = a, *right = b;
-
-	(void)context;
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
-}
-
-static void write_overhead(struct gp_chrome *chrome, const struct gp_overhead *overhead)
-{
-	const char *name = gp_overhead_name(overhead->overhead_kind);
-	struct gp_json *json = &chrome->json;
-	uint32_t tid = gp_chrome_place(chrome, overhead->start_ns, overhead->end_ns);
-
-	gp_json_text(json, ",\n{\"ph\":\"X\",\"cat\":\"overhead\",\"name\":");
-	gp_json_string(json, name, strlen(name));
-	gp_json_text(json, ",\"pid\":");
-	gp_json_unsigned(json, chrome->host_pid);
-	gp_json_text(json, ",\"tid\":");
-	gp_json_unsigned(json, tid);
-	gp_chrome_put_times(chrome, overhead->start_ns, overhead->end_ns);
-	gp_json_text(json, ",\"args\":{\"thread\":");
-	gp_json_unsigned(json, overhead->thread_id);
-	gp_json_text(json, "}}");
-}
-
-void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
-{
-	const struct gp_model *model = chrome->model;
-	uint32_t *order;
-
-	if (model->overhead_count == 0)
-		return;
-	order = gp_array_order(model->overheads, model->overhead_count, sizeof(*model->overheads),
-			       compare_overheads, NULL);
-	if (!order)
-		chrome->error = -ENOMEM;
-	snprintf(chrome->track_name, sizeof(chrome->track_name), "CUPTI and driver overhead");
-	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), true);
-	for (uint32_t i = 0; order && i < model->overhead_count; i++)
-		if (gp_chrome_is_shown(chrome, model->overheads[order[i]].end_ns))
-			write_overhead(chrome, &model->overheads[order[i]]);
-	free(order);
 }

@@ -158,6 +158,28 @@ static void write_usages(struct gp_chrome *chrome)
 	}
 }
 
+static void write_pools(struct gp_chrome *chrome)
+{
+	const struct gp_model *model = chrome->model;
+	char name[96];
+
+	for (uint32_t i = 0; i < model->pool_count; i++) {
+		const struct gp_record_pool *pool = &model->pools[i];
+		const struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, pool->device_id);
+
+		if (!gp_chrome_is_shown(chrome, pool->time_ns))
+			continue;
+		snprintf(name, sizeof(name), "%s%sGPU %u pool 0x%llx", chrome->owner,
+			 *chrome->owner ? ": " : "", gpu->number,
+			 (unsigned long long)pool->address);
+		open_counter(chrome, name, gpu->pid, pool->time_ns);
+		gp_json_text(&chrome->json, "\"reserved\":");
+		gp_chrome_put_number(&chrome->json, pool->reserved_bytes);
+		gp_chrome_put_field(&chrome->json, "used", pool->used_bytes);
+		gp_json_text(&chrome->json, "}}");
+	}
+}
+
 void gp_chrome_write_memory(struct gp_chrome *chrome)
 {
 	struct accounts accounts = {0};
@@ -167,5 +189,6 @@ void gp_chrome_write_memory(struct gp_chrome *chrome)
 	else
 		chrome->error = -ENOMEM;
 	write_usages(chrome);
+	write_pools(chrome);
 	free(accounts.rows);
 }

@@ -59,29 +59,16 @@ static uint64_t product(const uint32_t sides[3])
 	return all > INT64_MAX ? INT64_MAX : (uint64_t)all;
 }
 
-static void put_key(struct gp_json *json, const char *key)
-{
-	gp_json_text(json, ",\"");
-	gp_json_text(json, key);
-	gp_json_text(json, "\":");
-}
-
-static void put_field(struct gp_json *json, const char *key, uint64_t value)
-{
-	put_key(json, key);
-	gp_chrome_put_number(json, value);
-}
-
 /* Most launches have none: a field that is zero is left out. */
 static void put_if_any(struct gp_json *json, const char *key, uint64_t value)
 {
 	if (value > 0)
-		put_field(json, key, value);
+		gp_chrome_put_field(json, key, value);
 }
 
 static void put_sides(struct gp_json *json, const char *key, const uint32_t sides[3])
 {
-	put_key(json, key);
+	gp_chrome_put_key(json, key);
 	for (int i = 0; i < 3; i++) {
 		gp_json_text(json, i == 0 ? "[" : ",");
 		gp_json_unsigned(json, sides[i]);
@@ -98,10 +85,10 @@ static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
 
 	if (!device || device->multiprocessors == 0 || device->warp_threads == 0)
 		return;
-	put_key(json, "blocks per SM");
+	gp_chrome_put_key(json, "blocks per SM");
 	gp_json_ratio(json, blocks, device->multiprocessors);
 	warps = (threads + device->warp_threads - 1) / device->warp_threads;
-	put_key(json, "warps per SM");
+	gp_chrome_put_key(json, "warps per SM");
 	gp_json_ratio(json, warps > 0 && blocks > INT64_MAX / warps ? INT64_MAX : blocks * warps,
 		      device->multiprocessors);
 }
@@ -113,15 +100,15 @@ static void put_cluster(struct gp_json *json, const struct gp_record_shape *shap
 	if (sides[0] == 0)
 		return;
 	put_sides(json, "cluster", sides);
-	put_field(json, "cluster scheduling policy", shape->cluster_policy);
+	gp_chrome_put_field(json, "cluster scheduling policy", shape->cluster_policy);
 }
 
 static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_record_shape *shape,
 					const struct gp_record_device *device)
 {
-	put_field(json, "registers per thread", shape->registers);
-	put_field(json, "shared memory",
-		  (uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes);
+	gp_chrome_put_field(json, "registers per thread", shape->registers);
+	gp_chrome_put_field(json, "shared memory",
+			    (uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes);
 	put_load(json, shape, device);
 	put_sides(json, "grid", shape->grid);
 	put_sides(json, "block", shape->block);
@@ -132,7 +119,7 @@ static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_re
 	put_if_any(json, "local memory", shape->local_total_bytes);
 	put_cluster(json, shape);
 	if (shape->launch_type > 0) {
-		put_key(json, "launch type");
+		gp_chrome_put_key(json, "launch type");
 		gp_json_string(json, gp_launch_type_name(shape->launch_type),
 			       strlen(gp_launch_type_name(shape->launch_type)));
 	}
@@ -203,24 +190,41 @@ static void put_peers(struct gp_json *json, const struct gp_op *op)
 {
 	if (op->source_device_id == op->device_id && op->destination_device_id == op->device_id)
 		return;
-	put_field(json, "fromDevice", op->source_device_id);
-	put_field(json, "inDevice", op->device_id);
-	put_field(json, "toDevice", op->destination_device_id);
-	put_field(json, "fromContext", op->source_context_id);
-	put_field(json, "inContext", op->context_id);
-	put_field(json, "toContext", op->destination_context_id);
+	gp_chrome_put_field(json, "fromDevice", op->source_device_id);
+	gp_chrome_put_field(json, "inDevice", op->device_id);
+	gp_chrome_put_field(json, "toDevice", op->destination_device_id);
+	gp_chrome_put_field(json, "fromContext", op->source_context_id);
+	gp_chrome_put_field(json, "inContext", op->context_id);
+	gp_chrome_put_field(json, "toContext", op->destination_context_id);
 }
 
 static void put_bytes(struct gp_json *json, const struct gp_op *op)
 {
-	put_field(json, "bytes", op->bytes);
+	gp_chrome_put_field(json, "bytes", op->bytes);
 	if (op->end_ns > op->start_ns) {
-		put_key(json, "memory bandwidth (GB/s)");
+		gp_chrome_put_key(json, "memory bandwidth (GB/s)");
 		gp_json_ratio(json, op->bytes, op->end_ns - op->start_ns);
 	}
 	put_if_any(json, "asynchronous", op->flags & 1u);
 	if (op->kind == GP_OP_COPY)
 		put_peers(json, op);
+}
+
+/* How it was launched; of a kernel in a graph, by the call that was captured. */
+static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
+{
+	const struct gp_model *model = chrome->model;
+	uint32_t index = op->capture_call != GP_NONE ? op->capture_call : op->call;
+	const struct gp_call *call = index != GP_NONE ? &model->calls[index] : NULL;
+
+	if (!call)
+		return;
+	put_if_any(&chrome->json, "cooperative", call->cooperative);
+	put_if_any(&chrome->json, "programmatic dependent launch", call->overlapping);
+	if (op->capture_call == GP_NONE)
+		return;
+	gp_chrome_put_text(&chrome->json, "captured call", gp_model_api(model, call->api).name);
+	gp_chrome_put_field(&chrome->json, "captured correlation", call->correlation_id);
 }
 
 static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)
@@ -230,20 +234,21 @@ static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct
 
 	gp_json_text(json, ",\"args\":{\"device\":");
 	gp_json_unsigned(json, op->device_id);
-	put_field(json, "context", op->context_id);
-	put_field(json, "stream", op->stream_id);
-	put_field(json, "correlation", op->correlation_id);
+	gp_chrome_put_field(json, "context", op->context_id);
+	gp_chrome_put_field(json, "stream", op->stream_id);
+	gp_chrome_put_field(json, "correlation", op->correlation_id);
 	if (op->kind == GP_OP_KERNEL) {
 		shape = shape_text(chrome, texts, op);
 		gp_json_bytes(json, shape->bytes, shape->length);
 	} else if (op->kind != GP_OP_GRAPH) {
 		put_bytes(json, op);
 	}
+	put_launch(chrome, op);
 	put_if_any(json, "graph id", op->graph_id);
 	put_if_any(json, "graph node id", op->graph_node_id);
 	if (op->channel_type > 0) {
-		put_field(json, "channel", op->channel_id);
-		put_field(json, "channel_type", op->channel_type);
+		gp_chrome_put_field(json, "channel", op->channel_id);
+		gp_chrome_put_field(json, "channel_type", op->channel_type);
 	}
 	gp_json_text(json, "}}");
 }
@@ -294,6 +299,43 @@ static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t ind
 }
 
 /* ---- tracks ---- */
+
+/* The program's ranges on the streams, by stream. */
+struct spans {
+	struct gp_chrome_span *spans;
+	uint32_t count;
+};
+
+/* The first span that is not of an earlier stream. */
+static uint32_t first_span(const struct spans *spans, uint32_t stream)
+{
+	uint32_t low = 0, high = spans->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (spans->spans[middle].stream < stream)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint32_t count,
+		      struct spans *spans)
+{
+	uint32_t *first_ops = malloc(((size_t)count + 1) * sizeof(*first_ops));
+	int result = -ENOMEM;
+
+	for (uint32_t i = 0; first_ops && i < count; i++)
+		first_ops[i] = tracks[i].first_op;
+	if (first_ops)
+		result = gp_chrome_find_spans(chrome->model, first_ops, count, &spans->spans,
+					      &spans->count, &chrome->deep_ranges);
+	free(first_ops);
+	return result;
+}
 
 static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
 {
@@ -410,9 +452,10 @@ static int32_t priority_of(const struct gp_model *model, const struct gp_op *op)
 	return stream ? stream->priority : 0;
 }
 
-/* "stream 7 (default)", "stream 13 (priority -5)", "stream 7 (context 2)". */
+/* "stream 7 (default)", "stream 13 (priority -5)", "stream 7 (context 2)", "stream 13 (loader)". */
 static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32_t tid)
 {
+	const char *name = gp_model_stream_name(chrome->model, op->context_id, op->stream_id);
 	int32_t priority = priority_of(chrome->model, op);
 	size_t size = sizeof(chrome->track_name);
 	int used = snprintf(chrome->track_name, size, "%s%sstream %u", chrome->owner,
@@ -420,6 +463,8 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 
 	if (is_null_stream(chrome->model, op))
 		used += snprintf(chrome->track_name + used, size - (size_t)used, " (default)");
+	if (*name)
+		used += snprintf(chrome->track_name + used, size - (size_t)used, " (%.32s)", name);
 	if (priority != 0)
 		used += snprintf(chrome->track_name + used, size - (size_t)used, " (priority %d)",
 				 priority);
@@ -427,6 +472,23 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 	    (!chrome->is_merged || chrome->model->context_count > 1))
 		snprintf(chrome->track_name + used, size - (size_t)used, " (context %u)",
 			 op->context_id);
+}
+
+/* The ranges of the program that did something there, above the stream. */
+static void write_spans(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream,
+			const struct gp_op *op, struct gp_chrome_gpu *gpu, uint32_t stream_tid)
+{
+	uint32_t first = first_span(spans, stream), end = first_span(spans, stream + 1);
+	size_t used;
+
+	if (first == end)
+		return;
+	name_stream(chrome, op, stream_tid);
+	used = strlen(chrome->track_name);
+	snprintf(chrome->track_name + used, sizeof(chrome->track_name) - used, ", ranges");
+	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), true);
+	for (uint32_t i = first; i < end; i++)
+		gp_chrome_write_span(chrome, &spans->spans[i]);
 }
 
 static void write_track(struct gp_chrome *chrome, struct texts *texts, const struct track *track,
@@ -441,7 +503,9 @@ static void write_track(struct gp_chrome *chrome, struct texts *texts, const str
 			write_op(chrome, texts, i);
 }
 
-static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_t count)
+/* first: the number of the first track. */
+static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
+			 const struct spans *spans, uint32_t first_track)
 {
 	const struct gp_op *first = &chrome->model->ops[tracks[0].first_op];
 	struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, first->device_id);
@@ -450,8 +514,11 @@ static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_
 
 	if (result == 0)
 		result = assign_tids(chrome, tracks, count, gpu);
-	for (uint32_t i = 0; result == 0 && i < count; i++)
+	for (uint32_t i = 0; result == 0 && i < count; i++) {
+		write_spans(chrome, spans, first_track + i, &chrome->model->ops[tracks[i].first_op],
+			    gpu, tracks[i].tid);
 		write_track(chrome, &texts, &tracks[i], gpu);
+	}
 	if (result < 0)
 		chrome->error = result;
 	free_texts(&texts);
@@ -461,9 +528,11 @@ void gp_chrome_write_ops(struct gp_chrome *chrome)
 {
 	const struct gp_op *ops = chrome->model->ops;
 	struct track *tracks = NULL;
+	struct spans spans = {0};
 	uint32_t count = 0;
 
-	if (find_tracks(chrome->model, &tracks, &count) < 0)
+	if (find_tracks(chrome->model, &tracks, &count) < 0 ||
+	    find_spans(chrome, tracks, count, &spans) < 0)
 		chrome->error = -ENOMEM;
 	for (uint32_t first = 0, end; chrome->error == 0 && first < count; first = end) {
 		uint16_t device_id = ops[tracks[first].first_op].device_id;
@@ -471,7 +540,8 @@ void gp_chrome_write_ops(struct gp_chrome *chrome)
 		for (end = first; end < count; end++)
 			if (ops[tracks[end].first_op].device_id != device_id)
 				break;
-		write_device(chrome, tracks + first, end - first);
+		write_device(chrome, tracks + first, end - first, &spans, first);
 	}
+	free(spans.spans);
 	free(tracks);
 }

@@ -121,6 +121,13 @@ static bool add_lane(struct gp_chrome *chrome)
 	return true;
 }
 
+uint32_t gp_chrome_first_tid(struct gp_chrome *chrome)
+{
+	if (chrome->lane_count == 0 && !add_lane(chrome))
+		chrome->error = -ENOMEM;
+	return chrome->tid;
+}
+
 uint32_t gp_chrome_place(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns)
 {
 	uint32_t lane;

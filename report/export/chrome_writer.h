@@ -74,10 +74,12 @@ struct gp_chrome {
 	bool is_cut;        /* all of them if this is false */
 	uint64_t cut_in_file_ns, first_in_file_ns;
 	uint64_t slices, slices_left_out, arrows, arrows_left_out;
+	uint64_t deep_ranges; /* not projected: too many were open at once */
 
 	uint32_t host_pid;
 	uint32_t *gpu_of_device; /* index in gpus of each device of the model, or GP_NONE */
 	uint64_t first_arrow;    /* number of arrow ids that earlier processes have */
+	uint64_t last_async;     /* the last id of a start/end range, of any process */
 	char owner[40];          /* "rank 3, pid 1234": whose a stream is; "" if there is but one */
 
 	/* over all processes */
@@ -93,6 +95,7 @@ struct gp_chrome {
 	struct gp_lanes lanes;
 	struct gp_chrome_tids *tids;
 	uint32_t pid, tid;
+	uint32_t thread_id; /* of a thread's track */
 	uint32_t *lane_tids;
 	uint32_t lane_count, lane_capacity;
 	uint32_t sort_index; /* of the track within its pid; its lanes follow */
@@ -116,6 +119,9 @@ void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 /* The tid on which a slice of the track goes; names the lane if it is its first. */
 uint32_t gp_chrome_place(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns);
 
+/* The tid of the track's first lane, named: for what is no slice. */
+uint32_t gp_chrome_first_tid(struct gp_chrome *chrome);
+
 /* process_name, process_labels and process_sort_index of a pid. */
 void gp_chrome_name_process(struct gp_chrome *chrome, uint32_t pid, const char *name,
 			    const char *label, uint32_t sort_index);
@@ -135,12 +141,36 @@ struct gp_chrome_gpu *gp_chrome_gpu(const struct gp_chrome *chrome, uint16_t dev
 
 void gp_chrome_free_places(struct gp_chrome *chrome);
 
-/* ---- chrome_calls.c, chrome_ops.c, chrome_memory.c: the events ---- */
+/* ---- chrome_calls.c, chrome_ops.c, ...: the events ---- */
 
 void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+void gp_chrome_write_gates(struct gp_chrome *chrome);
+void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+void gp_chrome_write_syncs(struct gp_chrome *chrome);
 void gp_chrome_write_ops(struct gp_chrome *chrome);
 void gp_chrome_write_memory(struct gp_chrome *chrome);
+
+/* Sorts as the model has it: a range of the thread whose track is being written. */
+void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *range);
+
+/* What a range is on one stream: from the first to the last operation that it started there. */
+struct gp_chrome_span {
+	uint64_t start_ns, end_ns;
+	uint32_t range;
+	uint32_t stream; /* index in first_ops */
+};
+
+/*
+ * Project push/pop ranges onto streams, which are runs of operations that begin with first_ops[].
+ * The spans come sorted by (stream, start, longest first); *deep counts ranges left out because
+ * too many were open at once.  Returns 0, -ENOMEM or -EOVERFLOW.
+ */
+int gp_chrome_find_spans(const struct gp_model *model, const uint32_t *first_ops,
+			 uint32_t stream_count, struct gp_chrome_span **spans, uint32_t *count,
+			 uint64_t *deep);
+void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_chrome_span *span);
 
 /* Whether a slice that ends then is written. */
 static inline bool gp_chrome_is_shown(const struct gp_chrome *chrome, uint64_t end_ns)
@@ -159,6 +189,21 @@ void gp_chrome_put_times(struct gp_chrome *chrome, uint64_t start_ns, uint64_t e
 
 /* A number that may not fit a signed 64-bit one: then it is a string. */
 void gp_chrome_put_number(struct gp_json *json, uint64_t value);
+
+/* ,"key": */
+void gp_chrome_put_key(struct gp_json *json, const char *key);
+
+/* ,"key":value */
+void gp_chrome_put_field(struct gp_json *json, const char *key, uint64_t value);
+void gp_chrome_put_text(struct gp_json *json, const char *key, const char *text);
+
+/* An event from its beginning to its ts: the caller goes on with ,"dur": or ,"args":. */
+void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *category,
+		    const char *name, uint32_t tid, uint64_t start_ns);
+
+/* A slice of the track, from its beginning to {"first":: the caller goes on with a number. */
+void gp_chrome_open_slice(struct gp_chrome *chrome, const char *category, const char *name,
+			  uint64_t start_ns, uint64_t end_ns, const char *first);
 
 /* The text of a memory writer, which is emptied; bytes is NULL if there was no memory for it. */
 struct gp_chrome_text gp_chrome_take(struct gp_json *scratch);

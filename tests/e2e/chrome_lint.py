@@ -15,7 +15,10 @@ import re
 import sys
 
 SHOWN = 3  # cases of a rule that are printed
-GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
+GPU = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_graph"}
+RANGES = {"user_annotation", "gpu_user_annotation"}
+INSTANTS = {"user_annotation", "cuda_event", "unified_memory", "gpuprof"}
+SYNCS = {"Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync", "Unknown Sync"}
 API = {"cuda_runtime", "cuda_driver"}
 METADATA = {"process_name", "process_labels", "process_sort_index", "thread_name", "thread_sort_index"}
 BASE_UNIT = 7889238 * 10**9 // 2  # half of Kineto's
@@ -29,6 +32,7 @@ RULES = [
     "numbers: integers of 64 bits, nothing that is not finite",
     "nesting: slices of a thread nest or are apart, those of a stream are apart",
     "names: every process and every track with slices has one",
+    "asynchronous: each range from start to end has both, in this order, and an id of its own",
     "arrows: one start and one end, on the slices that they join, forward in time",
     "schema: the args that readers look for, and no stream on API calls",
     "lanes: a track holds operations of one stream only",
@@ -134,7 +138,7 @@ class Lint:
         """Returns whether the event is fit for the checks of all events together."""
         where = "#%d %s" % (index, str(event)[:120])
         phase = event.get("ph") if isinstance(event, dict) else None
-        if phase not in ("M", "X", "s", "f", "C") or not event.get("name"):
+        if phase not in ("M", "X", "s", "f", "C", "i", "b", "e") or not event.get("name"):
             self.fail("events", where)
             return False
         self.check_numbers(event.get("args"), where)
@@ -151,6 +155,11 @@ class Lint:
                 return False
         if phase == "X" and not event.get("cat"):
             self.fail("events", where)
+        if phase == "i" and (event.get("s") not in ("t", "p", "g") or event.get("cat") not in INSTANTS):
+            self.fail("events", where)
+        if phase in "be" and not (isinstance(event.get("id"), int) and event.get("cat") == "user_annotation"):
+            self.fail("asynchronous", where)
+            return False
         if phase in "sf" and not (isinstance(event.get("id"), int) and event.get("cat") == event["name"] == "ac2g"):
             self.fail("arrows", where)
             return False
@@ -163,7 +172,7 @@ class Lint:
             if not isinstance(event.get(key), int) or not 0 <= event[key] < 2**32:
                 self.fail("ids", where)
                 return False
-        if event["ph"] in "Xsf" and event["tid"] == 0 and event["pid"] != 0:
+        if event["ph"] in "Xsfibe" and event["tid"] == 0 and event["pid"] != 0:
             self.fail("ids", "tid 0 is read as the pid: " + where)
         return True
 
@@ -204,14 +213,22 @@ class Lint:
         if category in GPU:
             wanted = ["device", "context", "stream", "correlation"]
             wanted += ["grid", "block", "registers per thread", "shared memory"] if category == "kernel" and "grid" in args else []
-            wanted += ["bytes"] if category != "kernel" else []
+            wanted += ["bytes"] if category in ("gpu_memcpy", "gpu_memset") else []
         elif category in API:
             wanted = ["cbid", "correlation"]
             if "stream" in args:
                 self.fail("schema", "an API call with a stream: %.120s" % event)
             if re.search(r"_v\d{4,}$", event["name"]):
                 self.fail("schema", "a name with its version: " + event["name"])
-        elif category != "overhead":
+        elif category == "cuda_sync":
+            wanted = ["device", "context", "stream", "correlation"]
+            wanted += ["wait_on_stream", "wait_on_cuda_event_record_corr_id"] if "Event" in event["name"] else []
+            if event["name"] not in SYNCS or args.get("cuda_sync_kind") != event["name"]:
+                self.fail("schema", "a synchronisation of no kind: %.120s" % event)
+        elif category in RANGES:
+            if not isinstance(args.get("domain"), str) or "stream" in args:
+                self.fail("schema", "a range without its domain, or with a stream: %.120s" % event)
+        elif category not in ("overhead", "jit", "unified_memory"):
             self.fail("schema", "unknown category %r" % category)
         for key in wanted:
             if key not in args or not isinstance(args[key], (int, list)):
@@ -228,6 +245,20 @@ class Lint:
                 self.fail("names", "pid %d" % track[0])
             if track not in threads:
                 self.fail("names", "pid %d tid %d" % track)
+
+    def check_asynchronous(self, events):
+        opened = {}
+        for event in events:
+            if event["ph"] == "b" and opened.setdefault(event["id"], event) is not event:
+                self.fail("asynchronous", "id %d is opened twice" % event["id"])
+            if event["ph"] == "e":
+                start = opened.get(event["id"])
+                if not start or start["name"] != event["name"] or ns(start["ts"]) > ns(event["ts"]):
+                    self.fail("asynchronous", "id %d is closed as %.80s, opened as %.80s" % (event["id"], event, start))
+                opened[event["id"]] = None
+        for id, event in opened.items():
+            if event:
+                self.fail("asynchronous", "id %d is not closed" % id)
 
     # ---- arrows ----
 
@@ -290,6 +321,7 @@ class Lint:
                 self.check_schema(event)
         self.check_slices(slices)
         self.check_tracks(slices, events)
+        self.check_asynchronous(events)
         self.check_arrows(slices, events)
         self.check_counters(events)
 

@@ -19,6 +19,12 @@ A program prints what it did as "name count" lines.  These names are compared wi
     leak.bytes N                bytes of device memory never freed
     memory.KIND.allocations N   allocations, KIND is a key of MEMORY_KINDS; allocated.bytes, freed.bytes: their bytes
 
+    range.NAME N                ranges of that name that were pushed or started; mark.NAME N: marks
+    range.NAME.operations N     GPU operations that each of them started
+    sync.KIND N                 synchronisations that the device saw, KIND is event, wait, stream, context
+    graphs.whole N              launches of graphs that are recorded as a whole
+    compilations N              pieces of code that the driver compiled
+
 Other names are the program's own business.
 """
 import collections
@@ -34,6 +40,7 @@ MEMORY = (*DEVICE_MEMORY, "managed", "array", "physical", "pinned host", "regist
 MEMORY_KINDS = {"device": "device", "pool": "device, from a pool", "managed": "managed", "pinned": "pinned host",
                 "registered": "registered host", "array": "array", "physical": "physical", "ipc": "other process's"}
 COPY_KINDS = ("htod", "dtoh", "dtod", "htoh", "ptop", "htoa", "atoh")
+SYNC_KINDS = {"event": "Event Sync", "wait": "Stream Wait Event", "stream": "Stream Sync", "context": "Context Sync"}
 KERNEL_ATTRIBUTES = {"blocks": "grid", "threads": "block", "cluster": "cluster", "dynamic_shared": "dynamic shared memory",
                      "cooperative": "cooperative"}
 CONTEXT_ENDS = ("cudaDeviceReset", "cuDevicePrimaryCtxReset_v2", "cuCtxDestroy_v2")
@@ -58,10 +65,15 @@ class Facts:
             trace = json.load(file)
         self.metadata = trace["metadata"]
         self.slices = collections.defaultdict(list)
+        self.ranges, self.marks = [], []
         self.left = {}
         for event in trace["traceEvents"]:
             if event["ph"] == "X":
                 self.slices[event["cat"]].append(event)
+            if event["ph"] in "Xb" and event["cat"] == "user_annotation":
+                self.ranges.append(event)
+            elif event["ph"] == "i" and event["cat"] == "user_annotation":
+                self.marks.append(event)
             elif event["ph"] == "C" and not event["name"].endswith("all processes"):
                 self.left[event["name"], event["pid"]] = event["args"]
 
@@ -120,6 +132,10 @@ class Facts:
             return self._count_copies(words[1], words[2:])
         if words[0] == "memory" and words[1] in MEMORY_KINDS:
             return self._count_memory([MEMORY_KINDS[words[1]]], words[2])
+        if words[0] in ("range", "mark") and words[1:]:
+            return self._count_ranges(words[0], *words[1:])
+        if words[0] == "sync" and words[1] in SYNC_KINDS:
+            return sum(sync["name"] == SYNC_KINDS[words[1]] for sync in self.slices["cuda_sync"])
         if name.startswith("call.") and name != "call.failed":
             return sum(call["name"] == words[1] for call in self.calls)
         return self._count_simple(name)
@@ -130,6 +146,8 @@ class Facts:
                   "graph.launches": lambda: sum(call["name"] in GRAPH_LAUNCHES for call in self.calls),
                   "copies": lambda: len(self.copies),
                   "sets": lambda: len(self.sets),
+                  "graphs.whole": lambda: len(self.slices["gpu_graph"]),
+                  "compilations": lambda: sum(one["name"].startswith("compile") for one in self.slices["jit"]),
                   "set.bytes": lambda: sum(one["args"]["bytes"] for one in self.sets),
                   "device.allocated.bytes": lambda: self.memory_bytes(False, DEVICE_MEMORY),
                   "device.freed.bytes": lambda: self.memory_bytes(True, DEVICE_MEMORY),
@@ -143,6 +161,13 @@ class Facts:
             return len(kernels)
         values = {product(kernel["args"].get(KERNEL_ATTRIBUTES[attribute])) for kernel in kernels}
         return values.pop() if len(values) == 1 else f"has {sorted(values, key=str)}"
+
+    def _count_ranges(self, kind, name, attribute=None):
+        ranges = [one for one in (self.ranges if kind == "range" else self.marks) if one["name"] == name]
+        if attribute is None:
+            return len(ranges)
+        values = {one["args"].get("GPU operations", 0) for one in ranges}
+        return values.pop() if len(values) == 1 else f"has {sorted(values)}"
 
     def _count_memory(self, kinds, what):
         if what == "allocations":

@@ -1,0 +1,207 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/cuda_names.h"
+#include "report/export/chrome_writer.h"
+
+/* ---- overhead ---- */
+
+static int compare_overheads(const void *a, const void *b, const void *context)
+{
+	const struct gp_overhead *left = a, *right = b;
+
+	(void)context;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
+}
+
+static void write_overhead(struct gp_chrome *chrome, const struct gp_overhead *overhead)
+{
+	gp_chrome_open_slice(chrome, "overhead", gp_overhead_name(overhead->overhead_kind),
+			     overhead->start_ns, overhead->end_ns, "thread");
+	gp_json_unsigned(&chrome->json, overhead->thread_id);
+	gp_json_text(&chrome->json, "}}");
+}
+
+void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
+{
+	const struct gp_model *model = chrome->model;
+	uint32_t *order;
+
+	if (model->overhead_count == 0)
+		return;
+	order = gp_array_order(model->overheads, model->overhead_count, sizeof(*model->overheads),
+			       compare_overheads, NULL);
+	if (!order)
+		chrome->error = -ENOMEM;
+	snprintf(chrome->track_name, sizeof(chrome->track_name), "CUPTI and driver overhead");
+	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), true);
+	for (uint32_t i = 0; order && i < model->overhead_count; i++)
+		if (gp_chrome_is_shown(chrome, model->overheads[order[i]].end_ns))
+			write_overhead(chrome, &model->overheads[order[i]]);
+	free(order);
+}
+
+/* ---- the driver's compiler ---- */
+
+static void write_jit(struct gp_chrome *chrome, const struct gp_record_jit *jit)
+{
+	struct gp_json *json = &chrome->json;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s %s", gp_jit_op_name(jit->op_kind),
+		 gp_jit_entry_name(jit->entry_kind));
+	gp_chrome_open_slice(chrome, "jit", name, jit->start_ns, jit->end_ns, "device");
+	gp_json_unsigned(json, jit->device_id);
+	gp_chrome_put_field(json, "correlation", jit->correlation_id);
+	gp_chrome_put_field(json, "thread", jit->thread_id);
+	gp_chrome_put_field(json, "operation", jit->operation_id);
+	gp_chrome_put_field(json, "cache bytes", jit->cache_bytes);
+	gp_json_text(json, "}}");
+}
+
+void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
+{
+	const struct gp_model *model = chrome->model;
+
+	if (model->jit_count == 0)
+		return;
+	snprintf(chrome->track_name, sizeof(chrome->track_name), "driver's compiler (JIT)");
+	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), false);
+	for (uint32_t i = 0; i < model->jit_count; i++)
+		if (gp_chrome_is_shown(chrome, model->jits[i].end_ns))
+			write_jit(chrome, &model->jits[i]);
+}
+
+/* ---- recording on and off ---- */
+
+void gp_chrome_write_gates(struct gp_chrome *chrome)
+{
+	const struct gp_model *model = chrome->model;
+
+	chrome->pid = chrome->host_pid;
+	for (uint32_t i = 0; i < model->gate_count; i++) {
+		const struct gp_gate *gate = &model->gates[i];
+
+		if (!gp_chrome_is_shown(chrome, gate->time_ns))
+			continue;
+		gp_chrome_open(chrome, "i", "gpuprof", gate->on ? "recording on" : "recording off",
+			       chrome->host_pid, gate->time_ns);
+		gp_json_text(&chrome->json, ",\"s\":\"p\",\"args\":{\"by\":");
+		gp_json_text(&chrome->json, "\"");
+		gp_json_text(&chrome->json, gp_gate_reason_name(gate->reason));
+		gp_json_text(&chrome->json, "\"}}");
+	}
+}
+
+/* ---- unified memory ---- */
+
+/* CUPTI's kinds of counters. */
+enum {
+	BYTES_TO_DEVICE = 1,
+	BYTES_TO_HOST = 2,
+	FAULTS_OF_CPU = 3,
+	LAST_BYTES = 8, /* between devices; the others count or only happen */
+};
+
+struct happening {
+	uint32_t device_id; /* GP_NONE: of the host */
+	uint32_t index;
+};
+
+/* The device whose memory is concerned. */
+static uint32_t device_of(const struct gp_chrome *chrome, const struct gp_record_unified *unified)
+{
+	uint32_t device_id = unified->source_device_id;
+
+	if (unified->counter_kind == FAULTS_OF_CPU)
+		return GP_NONE;
+	if (unified->counter_kind == BYTES_TO_DEVICE || unified->counter_kind == LAST_BYTES)
+		device_id = unified->destination_device_id;
+	return device_id <= UINT16_MAX && chrome->gpu_of_device[device_id] != GP_NONE ? device_id
+										      : GP_NONE;
+}
+
+static bool is_of_bytes(const struct gp_record_unified *unified)
+{
+	return unified->counter_kind == BYTES_TO_DEVICE || unified->counter_kind == BYTES_TO_HOST ||
+	       unified->counter_kind == LAST_BYTES;
+}
+
+static void put_unified(struct gp_json *json, const struct gp_record_unified *unified)
+{
+	gp_json_address(json, unified->address);
+	gp_chrome_put_field(json, is_of_bytes(unified) ? "bytes" : "value", unified->value);
+	gp_chrome_put_field(json, "flags", unified->flags);
+	gp_chrome_put_field(json, "source", unified->source_device_id);
+	gp_chrome_put_field(json, "destination", unified->destination_device_id);
+	if (is_of_bytes(unified) && unified->end_ns > unified->start_ns) {
+		gp_chrome_put_key(json, "memory bandwidth (GB/s)");
+		gp_json_ratio(json, unified->value, unified->end_ns - unified->start_ns);
+	}
+	gp_json_text(json, "}}");
+}
+
+static void write_unified(struct gp_chrome *chrome, const struct gp_record_unified *unified)
+{
+	const char *name = gp_unified_name(unified->counter_kind);
+	struct gp_json *json = &chrome->json;
+
+	if (!gp_chrome_is_shown(chrome, unified->end_ns))
+		return;
+	if (unified->end_ns > unified->start_ns) {
+		gp_chrome_open_slice(chrome, "unified_memory", name, unified->start_ns,
+				     unified->end_ns, "address");
+	} else {
+		gp_chrome_open(chrome, "i", "unified_memory", name, gp_chrome_first_tid(chrome),
+			       unified->start_ns);
+		gp_json_text(json, ",\"s\":\"t\",\"args\":{\"address\":");
+	}
+	put_unified(json, unified);
+}
+
+static int compare_happenings(const void *a, const void *b, const void *context)
+{
+	const struct happening *left = a, *right = b;
+
+	(void)context;
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	return (left->index > right->index) - (left->index < right->index);
+}
+
+static void begin_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t device_id)
+{
+	struct gp_chrome_gpu *gpu =
+		device_id != GP_NONE ? gp_chrome_gpu(chrome, (uint16_t)device_id) : NULL;
+	struct gp_chrome_tids *of = gpu ? &gpu->tids : tids;
+
+	snprintf(chrome->track_name, sizeof(chrome->track_name), "%s%sunified memory",
+		 chrome->owner, *chrome->owner ? ": " : "");
+	gp_chrome_begin_track(chrome, of, gpu ? gpu->pid : chrome->host_pid,
+			      gp_chrome_fresh_tid(of), false);
+}
+
+void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
+{
+	const struct gp_model *model = chrome->model;
+	struct happening *all = malloc(((size_t)model->unified_count + 1) * sizeof(*all));
+
+	for (uint32_t i = 0; all && i < model->unified_count; i++)
+		all[i] = (struct happening){device_of(chrome, &model->unifieds[i]), i};
+	if (!all ||
+	    gp_array_sort(all, model->unified_count, sizeof(*all), compare_happenings, NULL) < 0) {
+		chrome->error = -ENOMEM;
+		free(all);
+		return;
+	}
+	for (uint32_t i = 0; i < model->unified_count; i++) {
+		if (i == 0 || all[i].device_id != all[i - 1].device_id)
+			begin_unified(chrome, tids, all[i].device_id);
+		write_unified(chrome, &model->unifieds[all[i].index]);
+	}
+	free(all);
+}

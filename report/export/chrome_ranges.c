@@ -1,0 +1,379 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/export/chrome_writer.h"
+#include "report/payload.h"
+
+/* ---- on their thread ---- */
+
+static void put_value(struct gp_json *json, uint8_t kind, uint64_t value)
+{
+	double floating = gp_payload_floating(value);
+	char text[40];
+
+	if (kind == GP_PAYLOAD_SIGNED) {
+		gp_json_signed(json, (int64_t)value);
+	} else if (kind == GP_PAYLOAD_FLOATING && isfinite(floating)) {
+		snprintf(text, sizeof(text), "%.17g", floating);
+		gp_json_text(json, text);
+	} else if (kind == GP_PAYLOAD_FLOATING) {
+		gp_json_text(json, isnan(floating) ? "\"nan\""
+				   : floating > 0  ? "\"inf\""
+						   : "\"-inf\"");
+	} else {
+		gp_chrome_put_number(json, value);
+	}
+}
+
+/* The fields of a payload that are written already: keys of an object may not occur twice. */
+struct fields {
+	struct gp_json *json;
+	uint32_t hashes[GP_PAYLOAD_MOST_FIELDS];
+	uint32_t count;
+};
+
+static bool is_new(struct fields *fields, const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * 16777619u;
+	fields->hashes[fields->count] = hash;
+	for (uint32_t i = 0; i < fields->count; i++)
+		if (fields->hashes[i] == hash)
+			return false;
+	return true;
+}
+
+static void put_payload_field(void *context, const struct gp_payload_field *field)
+{
+	struct fields *fields = context;
+	char name[192];
+
+	snprintf(name, sizeof(name), "%s", field->name);
+	if (!is_new(fields, field->name))
+		snprintf(name, sizeof(name), "%.160s (%u)", field->name, fields->count + 1);
+	gp_json_text(fields->json, fields->count > 0 ? "," : "");
+	fields->count++;
+	gp_json_string(fields->json, name, strlen(name));
+	gp_json_text(fields->json, ":");
+	if (field->kind == GP_PAYLOAD_NONE)
+		gp_json_string(fields->json, field->text, strlen(field->text));
+	else
+		put_value(fields->json, field->kind, field->value);
+}
+
+static void put_payloads(struct gp_chrome *chrome, const struct gp_range *range)
+{
+	struct fields fields = {.json = &chrome->json};
+
+	if (range->payload_kind != GP_PAYLOAD_NONE) {
+		gp_chrome_put_key(&chrome->json, "payload");
+		put_value(&chrome->json, range->payload_kind, range->payload);
+	}
+	if (range->extended_payload == GP_NONE)
+		return;
+	gp_chrome_put_key(&chrome->json, "fields");
+	gp_json_text(&chrome->json, "{");
+	gp_payload_decode(chrome->model, range->extended_payload, put_payload_field, &fields);
+	gp_json_text(&chrome->json, "}");
+}
+
+static void put_category(struct gp_chrome *chrome, const struct gp_range *range)
+{
+	const char *name = gp_model_category(chrome->model, range->domain, range->category);
+
+	if (range->category == 0)
+		return;
+	if (*name)
+		gp_chrome_put_text(&chrome->json, "category", name);
+	else
+		gp_chrome_put_field(&chrome->json, "category", range->category);
+}
+
+/* ,"args":{...}} */
+static void put_args(struct gp_chrome *chrome, const struct gp_range *range)
+{
+	const char *domain = chrome->model->domains[range->domain];
+	struct gp_json *json = &chrome->json;
+	char color[12];
+
+	gp_json_text(json, ",\"args\":{\"domain\":");
+	gp_json_string(json, domain, strlen(domain));
+	put_category(chrome, range);
+	put_payloads(chrome, range);
+	if (range->color_argb != 0) {
+		snprintf(color, sizeof(color), "#%06x", range->color_argb & 0xffffffu);
+		gp_chrome_put_text(json, "color", color);
+	}
+	if (range->op_count > 0) {
+		gp_chrome_put_field(json, "GPU operations", range->op_count);
+		gp_chrome_put_key(json, "GPU busy (us)");
+		gp_json_us(json, range->gpu_busy_ns);
+	}
+	if (range->open)
+		gp_chrome_put_field(json, "never closed", 1);
+	gp_json_text(json, "}}");
+}
+
+static const char *name_of(const struct gp_chrome *chrome, const struct gp_range *range)
+{
+	const char *text = gp_model_range_text(chrome->model, range);
+
+	return *text ? text : "(no name)";
+}
+
+static void write_pushed(struct gp_chrome *chrome, const struct gp_range *range)
+{
+	uint32_t tid = gp_chrome_place(chrome, range->start_ns, range->end_ns);
+
+	gp_chrome_open(chrome, "X", "user_annotation", name_of(chrome, range), tid,
+		       range->start_ns);
+	gp_chrome_put_key(&chrome->json, "dur");
+	gp_json_us(&chrome->json, range->end_ns - range->start_ns);
+	put_args(chrome, range);
+}
+
+/* Two events; a viewer draws what lies between them on a track of its own. */
+static void write_started(struct gp_chrome *chrome, const struct gp_range *range)
+{
+	const char *name = name_of(chrome, range);
+	uint32_t tid = gp_chrome_first_tid(chrome);
+
+	chrome->last_async++;
+	gp_chrome_open(chrome, "b", "user_annotation", name, tid, range->start_ns);
+	gp_chrome_put_field(&chrome->json, "id", chrome->last_async);
+	put_args(chrome, range);
+	gp_chrome_open(chrome, "e", "user_annotation", name, tid, range->end_ns);
+	gp_chrome_put_field(&chrome->json, "id", chrome->last_async);
+	gp_json_text(&chrome->json, ",\"args\":{\"thread\":");
+	gp_json_unsigned(&chrome->json, range->end_thread_id);
+	gp_json_text(&chrome->json, "}}");
+}
+
+static void write_mark(struct gp_chrome *chrome, const struct gp_range *range)
+{
+	gp_chrome_open(chrome, "i", "user_annotation", name_of(chrome, range),
+		       gp_chrome_first_tid(chrome), range->start_ns);
+	gp_json_text(&chrome->json, ",\"s\":\"t\"");
+	put_args(chrome, range);
+}
+
+void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *range)
+{
+	static void (*const writers[])(struct gp_chrome *, const struct gp_range *) = {
+		[GP_STYLE_PUSH_POP] = write_pushed,
+		[GP_STYLE_START_END] = write_started,
+		[GP_STYLE_MARK] = write_mark,
+	};
+
+	if (gp_chrome_is_shown(chrome, range->end_ns))
+		writers[range->style](chrome, range);
+}
+
+/* ---- on the GPU ---- */
+
+/* Ranges that are open at once, of a thread: those that come later are not projected. */
+#define MOST_OPEN GP_NESTING_DEPTH
+
+/* Spans of a range that are found again at once, by stream. */
+#define REMEMBERED 8u
+
+struct open {
+	uint32_t range;
+	uint32_t spans[REMEMBERED]; /* GP_NONE: none */
+};
+
+struct projection {
+	const struct gp_model *model;
+	const uint32_t *first_ops;
+	uint32_t stream_count;
+	struct gp_chrome_span *spans;
+	uint32_t count, capacity;
+	struct open open[MOST_OPEN];
+	uint32_t open_count;
+	uint64_t deep;
+};
+
+static uint32_t find_stream(const struct projection *p, uint32_t op)
+{
+	uint32_t low = 0, high = p->stream_count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->first_ops[middle] <= op)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int stretch(struct projection *p, struct open *open, uint32_t stream, const struct gp_op *op)
+{
+	uint32_t *known = &open->spans[stream % REMEMBERED];
+	struct gp_chrome_span *span = *known != GP_NONE ? &p->spans[*known] : NULL;
+	int result;
+
+	if (span && span->stream == stream) {
+		span->start_ns = op->start_ns < span->start_ns ? op->start_ns : span->start_ns;
+		span->end_ns = op->end_ns > span->end_ns ? op->end_ns : span->end_ns;
+		return 0;
+	}
+	result = gp_array_grow(&p->spans, &p->capacity, p->count, sizeof(*p->spans));
+	if (result < 0)
+		return result;
+	*known = p->count;
+	p->spans[p->count++] =
+		(struct gp_chrome_span){op->start_ns, op->end_ns, open->range, stream};
+	return 0;
+}
+
+static int project_call(struct projection *p, const struct gp_call *call)
+{
+	int result = 0;
+
+	for (uint32_t i = call->first_op; result == 0 && i != GP_NONE;
+	     i = p->model->ops[i].next_op) {
+		uint32_t stream = find_stream(p, i);
+
+		for (uint32_t k = 0; result == 0 && k < p->open_count; k++)
+			if (!p->model->ops[i].untimed)
+				result = stretch(p, &p->open[k], stream, &p->model->ops[i]);
+	}
+	return result;
+}
+
+static void close_ranges(struct projection *p, uint64_t time_ns)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->open_count; i++)
+		if (p->model->ranges[p->open[i].range].end_ns >= time_ns)
+			p->open[kept++] = p->open[i];
+	p->open_count = kept;
+}
+
+static void open_range(struct projection *p, uint32_t range)
+{
+	if (p->model->ranges[range].style != GP_STYLE_PUSH_POP)
+		return;
+	if (p->open_count == MOST_OPEN)
+		close_ranges(p, p->model->ranges[range].start_ns);
+	if (p->open_count == MOST_OPEN) {
+		p->deep++;
+		return;
+	}
+	p->open[p->open_count].range = range;
+	memset(p->open[p->open_count].spans, 0xff, sizeof(p->open->spans));
+	p->open_count++;
+}
+
+/* Go through each thread's calls and ranges, which are both sorted by thread and start. */
+static int project(struct projection *p)
+{
+	const struct gp_model *m = p->model;
+	int result = 0;
+
+	for (uint32_t call = 0, range = 0; result == 0 && call < m->call_count; call++) {
+		const struct gp_call *at = &m->calls[call];
+
+		if (at->first_op == GP_NONE)
+			continue;
+		if (call > 0 && p->open_count > 0 &&
+		    m->ranges[p->open[0].range].thread_id != at->thread_id)
+			p->open_count = 0;
+		while (range < m->range_count && m->ranges[range].thread_id < at->thread_id)
+			range++;
+		for (; range < m->range_count && m->ranges[range].thread_id == at->thread_id &&
+		       m->ranges[range].start_ns <= at->start_ns;
+		     range++)
+			open_range(p, range);
+		close_ranges(p, at->start_ns);
+		result = project_call(p, at);
+	}
+	return result;
+}
+
+static int compare_pieces(const void *a, const void *b, const void *context)
+{
+	const struct gp_chrome_span *left = a, *right = b;
+
+	(void)context;
+	if (left->stream != right->stream)
+		return left->stream < right->stream ? -1 : 1;
+	return (left->range > right->range) - (left->range < right->range);
+}
+
+static int compare_spans(const void *a, const void *b, const void *context)
+{
+	const struct gp_chrome_span *left = a, *right = b;
+
+	if (left->stream != right->stream)
+		return left->stream < right->stream ? -1 : 1;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	if (left->end_ns != right->end_ns)
+		return left->end_ns > right->end_ns ? -1 : 1;
+	return compare_pieces(a, b, context);
+}
+
+/* What was found in pieces becomes one span per range and stream. */
+static int join_pieces(struct projection *p)
+{
+	uint32_t kept = 0;
+
+	if (gp_array_sort(p->spans, p->count, sizeof(*p->spans), compare_pieces, NULL) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct gp_chrome_span *last = &p->spans[kept > 0 ? kept - 1 : 0];
+		const struct gp_chrome_span *piece = &p->spans[i];
+
+		if (kept == 0 || compare_pieces(last, piece, NULL) != 0) {
+			p->spans[kept++] = *piece;
+			continue;
+		}
+		last->start_ns =
+			piece->start_ns < last->start_ns ? piece->start_ns : last->start_ns;
+		last->end_ns = piece->end_ns > last->end_ns ? piece->end_ns : last->end_ns;
+	}
+	p->count = kept;
+	return gp_array_sort(p->spans, p->count, sizeof(*p->spans), compare_spans, NULL);
+}
+
+int gp_chrome_find_spans(const struct gp_model *model, const uint32_t *first_ops,
+			 uint32_t stream_count, struct gp_chrome_span **spans, uint32_t *count,
+			 uint64_t *deep)
+{
+	struct projection p = {
+		.model = model, .first_ops = first_ops, .stream_count = stream_count};
+	int result = model->range_count > 0 ? project(&p) : 0;
+
+	if (result == 0)
+		result = join_pieces(&p);
+	*spans = p.spans;
+	*count = p.count;
+	*deep += p.deep;
+	return result;
+}
+
+/* Such slices follow from others: the limit does not count them. */
+void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_chrome_span *span)
+{
+	const struct gp_range *range = &chrome->model->ranges[span->range];
+	const char *domain = chrome->model->domains[range->domain];
+
+	if (!gp_chrome_is_shown(chrome, span->end_ns))
+		return;
+	gp_chrome_open_slice(chrome, "gpu_user_annotation", name_of(chrome, range), span->start_ns,
+			     span->end_ns, "thread");
+	gp_json_unsigned(&chrome->json, range->thread_id);
+	gp_chrome_put_text(&chrome->json, "domain", domain);
+	gp_json_text(&chrome->json, "}}");
+	chrome->slices--;
+}

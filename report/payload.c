@@ -18,32 +18,43 @@
 #define MOST_TEXT_BYTES     255u
 #define MOST_LENGTH_ENTRIES 64u
 #define MOST_ENTRIES        1024u /* of all schemas on the way through one payload */
+#define MOST_LETTERS        120   /* of the name of a value of an enumeration */
+#define SCHEMA_ENUM         0u
 #define SCHEMA_STATIC       1u
 #define SCHEMA_DYNAMIC      2u
 
-enum form { FORM_UNKNOWN, FORM_UNSIGNED, FORM_SIGNED, FORM_FLOATING, FORM_CHARACTER };
+enum form {
+	FORM_UNKNOWN,
+	FORM_UNSIGNED,
+	FORM_SIGNED,
+	FORM_FLOATING,
+	FORM_CHARACTER,
+	FORM_STRING, /* an address, in whose place the id of its text came */
+};
 
 /* NVTX's numbers of types, on a machine with 64 bits. */
 static const struct {
 	uint8_t bytes, form;
 } types[] = {
-	[1] = {1, FORM_CHARACTER}, [2] = {1, FORM_UNSIGNED},   [3] = {2, FORM_SIGNED},
-	[4] = {2, FORM_UNSIGNED},  [5] = {4, FORM_SIGNED},     [6] = {4, FORM_UNSIGNED},
-	[7] = {8, FORM_SIGNED},    [8] = {8, FORM_UNSIGNED},   [9] = {8, FORM_SIGNED},
-	[10] = {8, FORM_UNSIGNED}, [11] = {1, FORM_SIGNED},    [12] = {1, FORM_UNSIGNED},
-	[13] = {2, FORM_SIGNED},   [14] = {2, FORM_UNSIGNED},  [15] = {4, FORM_SIGNED},
-	[16] = {4, FORM_UNSIGNED}, [17] = {8, FORM_SIGNED},    [18] = {8, FORM_UNSIGNED},
-	[19] = {4, FORM_FLOATING}, [20] = {8, FORM_FLOATING},  [21] = {16, FORM_UNKNOWN},
-	[22] = {8, FORM_UNSIGNED}, [23] = {8, FORM_UNSIGNED},  [24] = {4, FORM_UNSIGNED},
+	[1] = {1, FORM_CHARACTER},  [2] = {1, FORM_UNSIGNED},  [3] = {2, FORM_SIGNED},
+	[4] = {2, FORM_UNSIGNED},   [5] = {4, FORM_SIGNED},    [6] = {4, FORM_UNSIGNED},
+	[7] = {8, FORM_SIGNED},     [8] = {8, FORM_UNSIGNED},  [9] = {8, FORM_SIGNED},
+	[10] = {8, FORM_UNSIGNED},  [11] = {1, FORM_SIGNED},   [12] = {1, FORM_UNSIGNED},
+	[13] = {2, FORM_SIGNED},    [14] = {2, FORM_UNSIGNED}, [15] = {4, FORM_SIGNED},
+	[16] = {4, FORM_UNSIGNED},  [17] = {8, FORM_SIGNED},   [18] = {8, FORM_UNSIGNED},
+	[19] = {4, FORM_FLOATING},  [20] = {8, FORM_FLOATING}, [21] = {16, FORM_UNKNOWN},
+	[22] = {8, FORM_UNSIGNED},  [23] = {8, FORM_UNSIGNED}, [24] = {4, FORM_UNSIGNED},
 	[25] = {1, FORM_CHARACTER}, [26] = {2, FORM_UNSIGNED}, [27] = {4, FORM_UNSIGNED},
-	[32] = {1, FORM_UNSIGNED}, [33] = {16, FORM_UNKNOWN},  [34] = {16, FORM_UNKNOWN},
-	[42] = {2, FORM_UNKNOWN},  [43] = {4, FORM_FLOATING},  [44] = {8, FORM_FLOATING},
-	[45] = {16, FORM_UNKNOWN}, [50] = {2, FORM_UNKNOWN},   [52] = {4, FORM_UNKNOWN},
-	[68] = {4, FORM_UNSIGNED}, [69] = {4, FORM_UNSIGNED},  [70] = {8, FORM_UNSIGNED},
-	[71] = {4, FORM_UNSIGNED}, [72] = {8, FORM_UNSIGNED},  [73] = {4, FORM_UNSIGNED},
-	[74] = {8, FORM_UNSIGNED}, [75] = {8, FORM_UNKNOWN},   [76] = {8, FORM_UNKNOWN},
-	[77] = {8, FORM_UNKNOWN},  [78] = {8, FORM_UNKNOWN},   [80] = {8, FORM_UNKNOWN},
+	[32] = {1, FORM_UNSIGNED},  [33] = {16, FORM_UNKNOWN}, [34] = {16, FORM_UNKNOWN},
+	[42] = {2, FORM_UNKNOWN},   [43] = {4, FORM_FLOATING}, [44] = {8, FORM_FLOATING},
+	[45] = {16, FORM_UNKNOWN},  [50] = {2, FORM_UNKNOWN},  [52] = {4, FORM_UNKNOWN},
+	[68] = {4, FORM_UNSIGNED},  [69] = {4, FORM_UNSIGNED}, [70] = {8, FORM_UNSIGNED},
+	[71] = {4, FORM_UNSIGNED},  [72] = {8, FORM_UNSIGNED}, [73] = {4, FORM_UNSIGNED},
+	[74] = {8, FORM_UNSIGNED},  [75] = {8, FORM_STRING},   [76] = {8, FORM_STRING},
+	[77] = {8, FORM_STRING},    [78] = {8, FORM_STRING},   [80] = {8, FORM_STRING},
 };
+
+enum { TYPE_UINT8 = 12, TYPE_UINT16 = 14, TYPE_UINT32 = 16, TYPE_UINT64 = 18 };
 
 /* A line of a schema. */
 struct entry {
@@ -163,6 +174,19 @@ static void put_number(struct decoding *d, const char *name, const uint8_t *byte
 					  .value = number_at(bytes, type)});
 }
 
+/* Where no text was recorded the field is left out. */
+static void put_string(struct decoding *d, const char *name, const uint8_t *bytes)
+{
+	uint64_t id = number_at(bytes, TYPE_UINT64);
+	const struct gp_text *text =
+		id != 0 && id <= UINT32_MAX
+			? gp_model_text(d->model, GP_STRING_RANGE, 0, (uint32_t)id)
+			: NULL;
+
+	if (text)
+		put(d, &(struct gp_payload_field){.name = name, .text = text->bytes});
+}
+
 static void put_text(struct decoding *d, const char *name, const uint8_t *bytes, uint64_t length)
 {
 	char text[MOST_TEXT_BYTES + 1];
@@ -171,6 +195,51 @@ static void put_text(struct decoding *d, const char *name, const uint8_t *bytes,
 	memcpy(text, bytes, length);
 	text[length] = '\0';
 	put(d, &(struct gp_payload_field){.name = name, .text = text});
+}
+
+/*
+ * The names of a value of an enumeration whose entries begin at `at`: the one that it has, else those
+ * of its bits.  An entry's flags say that it is bits, its type is the value.  False: it has none.
+ */
+static bool name_value(struct decoding *d, const char *at, uint64_t value, uint64_t mask,
+		       char names[MOST_LETTERS])
+{
+	struct entry entry;
+	int used = 0;
+
+	names[0] = '\0';
+	for (; d->entries < MOST_ENTRIES && take_entry(&at, &entry); d->entries++) {
+		int length = entry.name_length < 60 ? entry.name_length : 60;
+		uint64_t wanted = entry.type & mask;
+
+		if (wanted == value) {
+			snprintf(names, MOST_LETTERS, "%.*s", length, entry.name);
+			return true;
+		}
+		if (entry.flags == 1 && wanted != 0 && (value & wanted) == wanted &&
+		    used < MOST_LETTERS - 64)
+			used += snprintf(names + used, MOST_LETTERS - (size_t)used, "%s%.*s",
+					 used > 0 ? "|" : "", length, entry.name);
+	}
+	return used > 0;
+}
+
+/* at: the entries of its schema. */
+static void put_enum(struct decoding *d, const struct place *place, uint64_t size, const char *at)
+{
+	static const uint8_t types_by_size[] = {
+		[1] = TYPE_UINT8, [2] = TYPE_UINT16, [4] = TYPE_UINT32, [8] = TYPE_UINT64};
+	uint64_t type = size < COUNT(types_by_size) ? types_by_size[size] : 0;
+	char names[MOST_LETTERS];
+	uint64_t value;
+
+	if (type == 0 || size > place->length)
+		return;
+	value = number_at(place->bytes, type);
+	if (name_value(d, at, value, size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX, names))
+		put(d, &(struct gp_payload_field){.name = place->prefix, .text = names});
+	else
+		put_number(d, place->prefix, place->bytes, type);
 }
 
 static void decode(struct decoding *d, const struct place *place, uint32_t schema_id);
@@ -186,6 +255,8 @@ static void put_one(struct decoding *d, const struct place *place, const struct 
 		       (uint32_t)(entry->type - GP_SCHEMA_TYPE_FIRST));
 	else if (form_of(entry->type) == FORM_CHARACTER)
 		put_text(d, name, at, left < 1 ? left : 1);
+	else if (form_of(entry->type) == FORM_STRING && bytes_of(entry->type) <= left)
+		put_string(d, name, at);
 	else if (form_of(entry->type) != FORM_UNKNOWN && bytes_of(entry->type) <= left)
 		put_number(d, name, at, entry->type);
 }
@@ -200,7 +271,8 @@ static void put_array(struct decoding *d, const struct place *place, const struc
 		put_text(d, name, place->bytes + offset, length < left ? length : left);
 		return;
 	}
-	if (step == 0 || form_of(entry->type) == FORM_UNKNOWN)
+	if (step == 0 || form_of(entry->type) == FORM_UNKNOWN ||
+	    form_of(entry->type) == FORM_STRING)
 		return;
 	for (uint64_t i = 0; i < length && (i + 1) * step <= left; i++) {
 		if (d->fields >= GP_PAYLOAD_MOST_FIELDS)
@@ -226,19 +298,8 @@ static uint64_t length_to_zero(const struct place *place, const struct entry *en
 
 /* ---- a schema ---- */
 
-/* Entries that say no offset follow each other as the members of a struct do. */
-static uint64_t offset_of(const struct entry *entry, uint64_t behind, bool is_first)
-{
-	uint64_t step = bytes_of(entry->type);
-
-	if (is_first || entry->offset != 0 || step == 0)
-		return entry->offset;
-	return (behind + step - 1) / step * step;
-}
-
 struct walk {
 	uint64_t lengths[MOST_LENGTH_ENTRIES]; /* numbers so far, by entry: others' lengths */
-	uint64_t behind;                       /* the end of the last one */
 	uint32_t index;
 };
 
@@ -262,7 +323,7 @@ static uint64_t length_of(const struct walk *walk, const struct place *place,
 static void decode_entry(struct decoding *d, const struct place *place, const struct entry *entry,
 			 struct walk *walk)
 {
-	uint64_t offset = offset_of(entry, walk->behind, walk->index == 0);
+	uint64_t offset = entry->offset;
 	uint64_t step = bytes_of(entry->type);
 	char name[160];
 
@@ -270,7 +331,6 @@ static void decode_entry(struct decoding *d, const struct place *place, const st
 		return;
 	snprintf(name, sizeof(name), "%s%s%.*s", place->prefix, *place->prefix ? "." : "",
 		 entry->name_length < 64 ? entry->name_length : 64, entry->name);
-	walk->behind = offset + step;
 	if (walk->index < MOST_LENGTH_ENTRIES && form_of(entry->type) != FORM_UNKNOWN &&
 	    step <= place->length - offset)
 		walk->lengths[walk->index] = number_at(place->bytes + offset, entry->type);
@@ -290,10 +350,13 @@ static void decode(struct decoding *d, const struct place *place, uint32_t schem
 	uint64_t type, size;
 	struct entry entry;
 
-	if (!take_number(&at, &type) || !take_number(&at, &size) ||
-	    (type != SCHEMA_STATIC && type != SCHEMA_DYNAMIC))
+	if (!take_number(&at, &type) || !take_number(&at, &size))
 		return;
 	at = next_line(at);
+	if (type == SCHEMA_ENUM)
+		put_enum(d, place, size, at);
+	if (type != SCHEMA_STATIC && type != SCHEMA_DYNAMIC)
+		return;
 	for (; d->fields < GP_PAYLOAD_MOST_FIELDS && d->entries < MOST_ENTRIES &&
 	       take_entry(&at, &entry);
 	     walk.index++, d->entries++)

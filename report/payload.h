@@ -4,6 +4,7 @@
  * The program registered a schema, which came into the trace as text (GP_STRING_SCHEMA in
  * gpuprof/record.h); both are taken for what anybody may have written.  Left out are fields that
  * only the program's own memory can tell (pointers), unions, and numbers of more than 64 bits.
+ * Strings whose text was recorded, and values of enumerations that have names, are text.
  */
 #ifndef REPORT_PAYLOAD_H
 #define REPORT_PAYLOAD_H

@@ -64,6 +64,7 @@ class Facts:
         with open(path, encoding="utf-8") as file:
             trace = json.load(file)
         self.metadata = trace["metadata"]
+        self.cupti_version = trace.get("cupti_version", 0)
         self.slices = collections.defaultdict(list)
         self.ranges, self.marks = [], []
         self.left = {}
@@ -134,6 +135,8 @@ class Facts:
             return self._count_memory([MEMORY_KINDS[words[1]]], words[2])
         if words[0] in ("range", "mark") and words[1:]:
             return self._count_ranges(words[0], *words[1:])
+        if name == "sync.context" and self.cupti_version < 130000:
+            return None  # such versions do not record a wait by cuCtxSynchronize_v2
         if words[0] == "sync" and words[1] in SYNC_KINDS:
             return sum(sync["name"] == SYNC_KINDS[words[1]] for sync in self.slices["cuda_sync"])
         if name.startswith("call.") and name != "call.failed":

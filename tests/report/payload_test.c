@@ -68,7 +68,33 @@ static void test_members_at_their_offsets(void **state)
 	       "communicator=2748 Message size [bytes]=4096 Reduction operation=2 Rank=-1 ");
 }
 
-static void test_offsets_that_are_not_said(void **state)
+static void test_strings_and_enumerations(void **state)
+{
+	const struct {
+		uint64_t text;
+		uint32_t operation, flags;
+		uint64_t lost;
+		uint8_t other;
+	} payload = {9, 2, 5, 10, 77};
+	const char *const schemas[] = {
+		"1\t0\t\n0\t80\t0\t0\tname\n0\t16777218\t8\t0\top\n"
+		"0\t16777219\t12\t0\tflags\n0\t75\t16\t0\tlost\n0\t16777220\t24\t0\tother\n",
+		"0\t4\tncclRedOp\n0\t0\t0\t0\tSum\n0\t2\t0\t0\tMax\n",
+		"0\t4\tflags\n1\t1\t0\t0\tA\n1\t2\t0\t0\tB\n1\t4\t0\t0\tC\n",
+		"0\t1\tother\n0\t1\t0\t0\tOne\n",
+	};
+	struct gp_text texts[6] = {{GP_STRING_RANGE, 9, 0, 5, (char *)"hello"}};
+	struct gp_model m = model_of(texts + 1, schemas, 4, &payload, sizeof(payload));
+	char out[1024] = "";
+
+	(void)state;
+	m.texts = texts;
+	m.text_count++;
+	gp_payload_decode(&m, 5, write_field, out);
+	assert_string_equal(out, "name='hello' op='Max' flags='A|C' other=77 ");
+}
+
+static void test_numbers_of_each_kind(void **state)
 {
 	const struct {
 		uint8_t a;
@@ -76,8 +102,8 @@ static void test_offsets_that_are_not_said(void **state)
 		int16_t c;
 		float d;
 	} payload = {7, 2.5, -3, 0.25f};
-	const char *const schemas[] = {"1\t0\t\n0\t12\t0\t0\ta\n0\t20\t0\t0\tb\n"
-				       "0\t3\t0\t0\tc\n0\t19\t0\t0\td\n"};
+	const char *const schemas[] = {"1\t0\t\n0\t12\t0\t0\ta\n0\t20\t8\t0\tb\n"
+				       "0\t3\t16\t0\tc\n0\t19\t20\t0\td\n"};
 
 	(void)state;
 	expect(schemas, 1, &payload, sizeof(payload), "a=7 b=2.5 c=-3 d=0.25 ");
@@ -149,7 +175,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_members_at_their_offsets),
-		cmocka_unit_test(test_offsets_that_are_not_said),
+		cmocka_unit_test(test_numbers_of_each_kind),
+		cmocka_unit_test(test_strings_and_enumerations),
 		cmocka_unit_test(test_arrays_and_texts),
 		cmocka_unit_test(test_schemas_within_schemas),
 		cmocka_unit_test(test_any_schema_is_survived),

@@ -449,6 +449,7 @@ static void every_table_is_sound(void **state)
 		assert_true(gp_breakdown_is(*at, head->name));
 		end(&made);
 	}
+	gp_model_free(model);
 }
 
 int main(void)

@@ -144,13 +144,33 @@ static int set_environment(struct run *run)
 	return error;
 }
 
+/* What the variable names, if it is not our library; else NULL. */
+static const char *other_tool(const struct run *run, const char *variable)
+{
+	const char *path = gp_environment_get(&run->environment, variable);
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	return path && *path && strcmp(name ? name + 1 : path, "libgpuprof.so") != 0 ? path : NULL;
+}
+
+/* NVTX, too, loads one library. */
+static void look_for_other_nvtx_tool(const struct run *run)
+{
+	const char *path = other_tool(run, "NVTX_INJECTION64_PATH");
+
+	if (path && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
+		fprintf(stderr,
+			"gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not be "
+			"recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
+			path);
+}
+
 /* The driver loads one library: where another tool's is named, ours stands aside. */
 static void look_for_other_injection(struct run *run)
 {
-	const char *path = gp_environment_get(&run->environment, "CUDA_INJECTION64_PATH");
-	const char *name = path ? strrchr(path, '/') : NULL;
+	const char *path = other_tool(run, "CUDA_INJECTION64_PATH");
 
-	run->stands_aside = path && *path && strcmp(name ? name + 1 : path, "libgpuprof.so") != 0;
+	run->stands_aside = path != NULL;
 	if (run->stands_aside && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
 		fprintf(stderr,
 			"gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be "
@@ -171,8 +191,10 @@ static int prepare(struct run *run)
 			       "set TMPDIR to one that can be written",
 			       strerror(-error));
 	error = set_environment(run);
-	if (!error)
+	if (!error) {
 		look_for_other_injection(run);
+		look_for_other_nvtx_tool(run);
+	}
 	if (error == -ENOMEM)
 		explain(run, error, "out of memory before the program was started");
 	return error;

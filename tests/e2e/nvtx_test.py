@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""NVTX and gpuprof's own ranges, end to end: real programs with the real headers, libraries of their own, threads and children."""
+import json
+import os
+import unittest
+
+import support
+from support import BARE, LAUNCHED, PLAIN
+
+NVTX = os.path.join(os.environ.get("CUDA_HOME") or "/usr/local/cuda", "include")
+OWN = os.path.join(support.ROOT, "include")
+FLAGS = ("-I" + NVTX, "-I" + OWN, "-pthread", "-ldl")
+
+# A library that uses NVTX in a domain of its own, as many do; the headers keep their tables in each of them.
+LIBRARY = r"""
+#include <nvtx3/nvToolsExt.h>
+void WORK(void)
+{
+	static nvtxDomainHandle_t domain;
+	nvtxEventAttributes_t event = {.version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+				       .messageType = NVTX_MESSAGE_TYPE_REGISTERED};
+	if (!domain)
+		domain = nvtxDomainCreateA(DOMAIN);
+	event.message.registered = nvtxDomainRegisterStringA(domain, "work");
+	nvtxDomainRangePushEx(domain, &event);
+	nvtxDomainRangePop(domain);
+}
+"""
+
+SEVERAL = r"""
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+void work_a(void);
+void work_b(void);
+static void *run(void *unused)
+{
+	nvtxRangePushA("thread");
+	for (int i = 0; i < 100; i++) {
+		work_a();
+		work_b();
+	}
+	nvtxRangePop();
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	nvtxMarkA("begin");
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], 0, run, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], 0);
+	return 0;
+}
+"""
+
+# As a framework's data loader: children that are forked while the parent has ranges open, and end without exit handlers.
+WORKERS = r"""
+#include <nvtx3/nvToolsExt.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	nvtxRangePushA("parent");
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0) {
+			nvtxRangePushA("load");
+			nvtxRangePop();
+			_exit(0);
+		}
+	while (wait(0) > 0)
+		;
+	nvtxRangePop();
+	(void)argc, (void)argv;
+	return 0;
+}
+"""
+
+OWN_API = r"""
+#include <gpuprof/gpuprof.h>
+#include <stdio.h>
+int main(void)
+{
+	uint64_t across = gpuprof_range_start("across");
+	int outer = gpuprof_range_push("outer"), inner = gpuprof_range_push("inner");
+	gpuprof_mark("mark");
+	gpuprof_range_pop();
+	gpuprof_range_end(across);
+	printf("%d %d %d\n", outer, inner, gpuprof_range_pop());
+	return 0;
+}
+"""
+
+WINDOW = r"""
+#include <gpuprof/gpuprof.h>
+int main(void)
+{
+	gpuprof_mark("before");
+	gpuprof_stop();
+	gpuprof_mark("left out");
+	gpuprof_start();
+	gpuprof_mark("after");
+	return 0;
+}
+"""
+
+CAPTURED = r"""
+#include <nvtx3/nvToolsExt.h>
+int main(void)
+{
+	for (int i = 0; i < 5; i++) {
+		nvtxRangePushA("step");
+		nvtxRangePushA(i == 3 ? "wanted" : "other");
+		nvtxRangePushA("inside");
+		nvtxRangePop();
+		nvtxRangePop();
+		nvtxRangePop();
+	}
+	return 0;
+}
+"""
+
+# The way of the Python modules: functions of a library by ctypes, from several threads.
+EXPORTED = r"""
+#define NVTX_EXPORT_API
+#include <nvtx3/nvToolsExt.h>
+"""
+
+PYTHON = r"""
+import ctypes, os, sys, threading
+nvtx = ctypes.CDLL(sys.argv[1])
+def step():
+    for i in range(50):
+        nvtx.nvtxRangePushA(b"forward")
+        nvtx.nvtxRangePop()
+nvtx.nvtxRangePushA(b"epoch")
+threads = [threading.Thread(target=step) for _ in range(4)]
+for thread in threads: thread.start()
+if os.fork() == 0:
+    step()
+    os._exit(0)
+for thread in threads: thread.join()
+os.wait()
+nvtx.nvtxRangePop()
+"""
+
+ON_GPU = r"""
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+int main(void)
+{
+	cudaStream_t stream;
+	void *memory;
+	nvtxRangePushA("set up");
+	cudaStreamCreate(&stream);
+	nvtxNameCudaStreamA(stream, "copies");
+	cudaMalloc(&memory, 4096);
+	nvtxRangePop();
+	nvtxRangePushA("clear");
+	cudaMemsetAsync(memory, 0, 4096, stream);
+	cudaStreamSynchronize(stream);
+	nvtxRangePop();
+	return 0;
+}
+"""
+
+
+class Ranges(support.Case):
+    def tables(self, report="nvtx"):
+        """For each trace, by name: {(domain, range, style): count}."""
+        tables = {}
+        for name in self.files(".gpuprof"):
+            result = self.run_gpuprof("summary", "--by", report, "--rows", "0", "--format", "json", name)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            rows = json.loads(result.stdout)["rows"]
+            tables[name] = {(row["Domain"], row["Range"], row["Style"]): row["Count"] for row in rows}
+        return tables
+
+    def only_table(self):
+        tables = self.tables()
+        self.assertEqual(len(tables), 1, tables)
+        return next(iter(tables.values()))
+
+    def build_several(self):
+        for letter in "ab":
+            self.compile(f"lib{letter}.so", LIBRARY, f"-DWORK=work_{letter}", f'-DDOMAIN="lib{letter}"', "-shared", "-fPIC",
+                         *FLAGS)
+        return self.compile("several", SEVERAL, "-L" + self.folder, "-l:liba.so", "-l:libb.so",
+                            "-Wl,-rpath," + self.folder, "-I" + NVTX, "-pthread", "-ldl")
+
+    def test_libraries_and_threads_without_a_gpu(self):
+        program = self.build_several()
+        for way in (LAUNCHED, BARE):
+            with self.subTest(way):
+                for name in self.files(".gpuprof"):
+                    os.unlink(self.path(name))
+                result = self.run_program([program], way)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(self.only_table(), {
+                    (None, "begin", "mark"): 1, (None, "thread", "push/pop"): 4,
+                    ("liba", "work", "push/pop"): 400, ("libb", "work", "push/pop"): 400})
+
+    def test_off_is_free(self):
+        program = self.build_several()
+        for way in (LAUNCHED, BARE):
+            with self.subTest(way):
+                result = self.run_program(["sh", "-c", f"{program}; echo ${{NVTX_INJECTION64_PATH-unset}}"], way,
+                                          GPUPROF_TRACE="gpu", GPUPROF_QUIET=1)
+                self.assertEqual(result.stdout, "unset\n")
+                self.assertEqual(self.files(".gpuprof"), [])
+
+    def test_forked_workers_have_traces_of_their_own(self):
+        program = self.compile("workers", WORKERS, *FLAGS)
+        result = self.run_program([program])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        counts = sorted(str(table) for table in self.tables().values())
+        load = str({(None, "load", "push/pop"): 1})
+        parent = str({(None, "parent", "push/pop"): 1})
+        self.assertEqual(counts, [load] * 3 + [parent])
+
+    def test_python_threads_and_fork(self):
+        library = self.compile("libnvtx.so", EXPORTED, "-shared", "-fPIC", *FLAGS)
+        script = self.write("train.py", PYTHON)
+        result = self.run_program([support.GPU[0], script, library])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        counts = sorted((sorted(table.items(), key=str) for table in self.tables().values()), key=str)
+        self.assertEqual(counts, [
+            [((None, "epoch", "push/pop"), 1), ((None, "forward", "push/pop"), 200)],
+            [((None, "forward", "push/pop"), 50)]])
+
+    def test_another_tool_is_left_alone_and_said(self):
+        tool = self.compile("libtool.so", "int InitializeInjectionNvtx2(void *t) { (void)t; return 0; }", "-shared", "-fPIC")
+        program = self.compile("workers", WORKERS, *FLAGS)
+        result = self.run_program([program], NVTX_INJECTION64_PATH=tool)
+        self.assertEqual(result.returncode, 0)
+        lines = [line for line in support.own_lines(result.stderr) if tool in line]
+        self.assert_one_line("\n".join(lines), "unset NVTX_INJECTION64_PATH")
+        self.assertEqual(self.files(".gpuprof"), [])
+        result = self.run_program([*support.GPU, "launch=1"], BARE, NVTX_INJECTION64_PATH=tool)
+        lines = [line for line in support.own_lines(result.stderr) if tool in line]
+        self.assert_one_line("\n".join(lines), "unset NVTX_INJECTION64_PATH")
+        self.assertEqual(len(self.files(".gpuprof")), 1)
+
+    def test_own_functions(self):
+        for name, flags in (("pie", ()), ("fixed", ("-fno-pie", "-no-pie")), ("hidden", ("-fvisibility=hidden",))):
+            with self.subTest(name):
+                program = self.compile(name, OWN_API, "-O1", *flags, *FLAGS)
+                self.assertEqual(self.run_program([program], PLAIN).stdout, "-2 -2 -2\n")
+                self.assertEqual(self.run_program([program]).stdout, "0 1 0\n")
+                self.assertEqual(self.only_table(), {
+                    (None, "across", "start/end"): 1, (None, "inner", "push/pop"): 1, (None, "mark", "mark"): 1,
+                    (None, "outer", "push/pop"): 1})
+                os.unlink(self.only_trace())
+
+    def test_own_functions_in_cxx(self):
+        program = self.compile("cxx", OWN_API, "c++ -x c++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *FLAGS)
+        self.assertEqual(self.run_program([program]).stdout, "0 1 0\n")
+
+    def test_start_and_stop(self):
+        self.run_program([self.compile("window", WINDOW, *FLAGS)])
+        self.assertEqual(self.only_table(), {(None, "before", "mark"): 1, (None, "after", "mark"): 1})
+
+    def test_capture_range(self):
+        program = self.compile("captured", CAPTURED, *FLAGS)
+        self.run_program([program], options=["--capture-range=nvtx:wanted"])
+        self.assertEqual(self.only_table(), {(None, "wanted", "push/pop"): 1, (None, "inside", "push/pop"): 1})
+
+    def test_a_killed_program_keeps_its_ranges(self):
+        program = self.compile("killed", CAPTURED.replace("return 0;", "__builtin_trap();"), *FLAGS)
+        self.run_program([program])
+        self.assertEqual(self.only_table()[(None, "inside", "push/pop")], 5)
+
+    def test_ranges_and_the_gpu(self):
+        program = self.compile("on_gpu", ON_GPU, *FLAGS, "-L" + os.path.join(support.BUILD, "sim"), "-lcudart")
+        result = self.run_program([program])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.only_table(), {(None, "set up", "push/pop"): 1, (None, "clear", "push/pop"): 1})
+        result = self.run_gpuprof("summary", "--by", "nvtx-gpu", "--format", "json", self.only_trace())
+        rows = json.loads(result.stdout)["rows"]
+        self.assertEqual([row["Range"] for row in rows], ["clear"])
+
+
+if __name__ == "__main__":
+    support.main()

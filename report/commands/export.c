@@ -29,7 +29,8 @@ static void print_usage(void)
 	      "  -F, --format FORMAT  one of those below (default chrome)\n"
 	      "  -o, --output OUT     the file to write, - for standard output (default: beside "
 	      "FILE)\n"
-	      "  -l, --limit N        only the last N slices, calls and GPU operations (default: all)\n"
+	      "  -l, --limit N        only the last N slices, calls and GPU operations (default: "
+	      "all)\n"
 	      "  -h, --help           this text\n"
 	      "\n"
 	      "Formats:\n",

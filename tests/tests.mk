@@ -59,3 +59,12 @@ $(O)/tests/stacks/dump: tests/stacks/dump.c $(filter-out $(O)/report/main.o,$(RE
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS)
+
+# The recorder of stacks in a library of its own.
+$(O)/tests/stacks/probe.o: ALL_CFLAGS += -fPIC -fvisibility=hidden
+$(O)/tests/stacks/libprobe.so: $(O)/tests/stacks/probe.o $(COLLECTOR) $(STACKS)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-Bsymbolic -o $@ $^ -lpthread
+
+CHECKS += tests/stacks/python_test.py
+check-built: $(O)/tests/stacks/libprobe.so $(O)/tests/stacks/dump

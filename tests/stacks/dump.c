@@ -5,6 +5,7 @@
  *
  *   frame ID PARENT KIND ORIGIN ADDRESS        code ID FIRST-LINE FORM CUT TABLE-HEX FILE<tab>NAME
  *   module ID START END BIAS BUILD-ID          path ID PATH           call API STACK       note TEXT
+ *   counter NUMBER VALUE
  */
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,10 @@ static int print_record(void *context, const union gp_any_record *record, const 
 		break;
 	case GP_RECORD_MODULE:
 		print_module(&record->module);
+		break;
+	case GP_RECORD_COUNTER:
+		printf("counter %u %llu\n", record->counter.counter,
+		       (unsigned long long)record->counter.value);
 		break;
 	case GP_RECORD_STRING:
 		print_string(&record->string, text);

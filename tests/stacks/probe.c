@@ -1,0 +1,69 @@
+/*
+ * The recorder of call stacks in a library of its own, for programs that are no CUDA programs: tests load it, into an interpreter or
+ * another program, record, and read the trace.
+ */
+#include <pthread.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+#include "stacks/stack.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int probe_start(const char *trace);
+EXPORT uint32_t probe_capture(void);
+EXPORT uint32_t probe_capture_in_thread(void);
+EXPORT uint32_t probe_repeat(uint32_t count);
+EXPORT int probe_stop(void);
+
+int probe_start(const char *trace)
+{
+	const struct gp_collector_config config = {trace, GP_RINGS_MEMORY};
+	int error = gp_collector_start(&config);
+
+	return error != 0 ? error : gp_stack_start();
+}
+
+uint32_t probe_capture(void)
+{
+	return gp_stack_capture();
+}
+
+static void *capture(void *id)
+{
+	*(uint32_t *)id = gp_stack_capture();
+	return NULL;
+}
+
+/* From a thread that the interpreter does not know. */
+uint32_t probe_capture_in_thread(void)
+{
+	pthread_t thread;
+	uint32_t id = 0;
+
+	if (pthread_create(&thread, NULL, capture, &id) == 0)
+		pthread_join(thread, NULL);
+	return id;
+}
+
+/* One id for all, or 0 where they differ. */
+uint32_t probe_repeat(uint32_t count)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		/* the first call is no other than the rest: it must come from the same place */
+		__asm__ volatile("" : "+r"(i));
+		uint32_t id = gp_stack_capture();
+
+		first = i == 0 ? id : first;
+		if (id != first)
+			return 0;
+	}
+	return first;
+}
+
+int probe_stop(void)
+{
+	return gp_collector_stop(10000000000u);
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Python's call stacks in the trace against what each interpreter on this machine says of itself.
+
+    tests/stacks/python_test.py [PYTHON...]       O is the build folder
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+VERSIONS = range(8, 15)
+HERE = os.path.dirname(os.path.abspath(__file__))
+LOST, NATIVE, PYTHON, CUT = 0, 1, 2, 4
+DEPTH = 512
+
+
+def candidates(minor):
+    places = (os.path.expanduser(f"~/.pyenv/versions/3.{minor}.*/bin"), "/usr/local/bin", "/usr/bin")
+    return sorted(path for place in places for path in glob.glob(f"{place}/python3.{minor}"))
+
+
+class Trace:
+    """What dump prints."""
+
+    def __init__(self, text):
+        self.frames, self.codes, self.paths, self.notes = {}, {}, {}, []
+        for line in text.split("\n"):
+            word, _, rest = line.partition(" ")
+            if word == "frame":
+                number, parent, kind, origin, address = rest.split()
+                self.frames[int(number)] = int(parent), int(kind), int(origin), int(address, 16)
+            elif word == "code":
+                number, first, _form, _cut, table, names = rest.split(" ", 5)
+                file, name = names.split("\t")
+                self.codes[int(number)] = [file, name, int(first), table]
+            elif word == "path":
+                number, _, path = rest.partition(" ")
+                self.paths[int(number)] = path
+            elif word == "note":
+                self.notes.append(rest)
+
+    def stack(self, number):
+        """Innermost first: (kind, origin, address)."""
+        while number:
+            if number not in self.frames:
+                yield LOST, 0, 0
+                return
+            number, kind, origin, address = self.frames[number]
+            yield kind, origin, address
+
+
+def compare(trace, result):
+    """What is wrong, or None."""
+    stack = list(trace.stack(result["id"]))
+    got = [(*trace.codes[origin], address) for kind, origin, address in stack if kind == PYTHON]
+    want = [(file, name, first, table, lasti) for file, name, lasti, first, table in result["frames"]]
+    if any(kind == LOST for kind, _, _ in stack):
+        return "a frame is not in the trace"
+    is_cut = len(want) > DEPTH
+    natives = [os.path.basename(trace.paths.get(origin, "")) for kind, origin, _ in stack if kind == NATIVE]
+    if len(got) != min(len(want), DEPTH):
+        return f"{len(got)} frames, not {len(want)}"
+    if any(g[:4] != w[:4] for g, w in zip(got, want)):
+        return "other functions"
+    if any(g != w for g, w in list(zip(got, want))[1:]):
+        return "other places in the functions"
+    # one Python frame was up to four native ones before 3.11, so that those may be too many where these are not
+    if any(kind == CUT for kind, _, _ in stack) not in (is_cut, len(want) > DEPTH // 5):
+        return "cut, or not"
+    if any(name.startswith(("libpython", "python")) for name in natives) and want:
+        return "frames of the interpreter itself"
+    if result["label"] == "qsort":
+        between = [kind for kind, _, _ in stack][1:]
+        if "libc.so.6" not in natives or between.index(NATIVE) > 3:
+            return "no C frames between Python's"
+    return None
+
+
+def check(python, folder):
+    out = os.environ["O"]
+    base = os.path.join(folder, python.replace("/", "_"))
+    program = os.path.join(HERE, "python_program.py")
+    status = subprocess.run([python, program, f"{out}/tests/stacks/libprobe.so", base, base + ".json"], check=False).returncode
+    if status != 0:
+        print(f"{python}: exit status {status}")
+        return False
+    dump = subprocess.run([f"{out}/tests/stacks/dump", base + ".gpuprof"], check=True, stdout=subprocess.PIPE)
+    trace = Trace(dump.stdout.decode("utf-8"))
+    with open(base + ".json", encoding="utf-8") as file:
+        results = json.load(file)
+    wrong = {}
+    for result in results:
+        problem = compare(trace, result)
+        if problem:
+            wrong.setdefault(f"{result['label']}: {problem}", []).append(result)
+    print(f"{python}: {len(results)} stacks, {sum(len(r['frames']) for r in results)} frames, "
+          f"{sum(map(len, wrong.values()))} wrong; {len(trace.codes)} code objects")
+    for problem, which in list(wrong.items())[:10]:
+        print(f"  {len(which)} times: {problem}")
+        if os.environ.get("VERBOSE"):
+            print(f"  want {which[0]['frames']}")
+            for kind, origin, address in trace.stack(which[0]["id"]):
+                print("   ", kind, trace.codes.get(origin) if kind == PYTHON else trace.paths.get(origin), hex(address))
+    return not wrong
+
+
+def main():
+    pythons = sys.argv[1:]
+    skipped = []
+    if not pythons:
+        for minor in VERSIONS:
+            found = candidates(minor)
+            pythons += found
+            if not found:
+                skipped.append(f"3.{minor}")
+    if skipped:
+        print(f"skipped: Python {', '.join(skipped)} is not on this machine")
+    if not pythons:
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        right = [check(python, folder) for python in pythons]
+    sys.exit(0 if all(right) else 1)
+
+
+main()

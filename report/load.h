@@ -1,8 +1,8 @@
 /*
  * load: a model while it is being made.  Used by the files that make it, in this order:
  * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
- * array (take_string.c each definition), resolve.c turns ids into indices, times.c clocks into one
- * timeline, join.c finds who started what, capture.c which call became which node of a graph,
+ * array (take_string.c each definition), resolve.c turns ids into indices (frames.c those of call
+ * stacks), times.c clocks into one timeline, join.c finds who started what, capture.c which call became which node of a graph,
  * memory.c which free ended which allocation, ranges.c what opened and closed the program's ranges,
  * project.c what ran on the GPU for them.
  */
@@ -50,7 +50,7 @@ struct gp_call_key {
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		contexts, streams, threads, usages, notes, anchors, syncs, events, nodes, jits,
-		pools, unifieds, gates, texts, range_points, ranges;
+		pools, unifieds, gates, texts, range_points, ranges, frames, modules;
 };
 
 struct gp_load {
@@ -61,7 +61,7 @@ struct gp_load {
 
 	/*
 	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
-	 * recorded, and ops[].name and .shape are ids; ops[].next_op, and a field that is zero by
+	 * recorded, and ops[].name and .shape, calls[].stack, frames[].parent and .origin are ids; ops[].next_op, and a field that is zero by
 	 * rights of overheads and of records with CUPTI's times, count the anchors before it.
 	 */
 	struct gp_named *names;
@@ -90,7 +90,8 @@ int gp_load_note(struct gp_load *load, char *text);
 
 /* All of these, in this order: 0 or -ENOMEM. */
 int gp_resolve(struct gp_load *load);
-int gp_resolve_times(struct gp_load *load); /* by gp_resolve() */
+int gp_resolve_times(struct gp_load *load);    /* by gp_resolve() */
+int gp_resolve_stacks(struct gp_model *model); /* by gp_resolve() */
 int gp_join_ops(struct gp_load *load);
 int gp_join_captures(struct gp_load *load);
 int gp_join_memory(struct gp_load *load);

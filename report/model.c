@@ -43,6 +43,8 @@ void gp_model_free(struct gp_model *m)
 	free(m->ranges);
 	free(m->range_texts);
 	free(m->domains);
+	free(m->frames);
+	free(m->modules);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
 	free(m->texts);
@@ -157,6 +159,12 @@ const char *gp_model_stream_name(const struct gp_model *model, uint32_t context_
 const char *gp_model_context_name(const struct gp_model *model, uint32_t context_id)
 {
 	return bytes_of(gp_model_text(model, GP_STRING_CONTEXT, 0, context_id));
+}
+
+const char *gp_model_module_path(const struct gp_model *model,
+				 const struct gp_record_module *module)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_MODULE, 0, module->id));
 }
 
 /* ---- when recording was on ---- */

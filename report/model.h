@@ -24,7 +24,7 @@ struct gp_call {
 	uint32_t correlation_id;
 	uint32_t thread_id;
 	uint32_t context_id;
-	uint32_t stack_id;
+	uint32_t stack;    /* index in frames of the innermost one, or GP_NONE */
 	uint16_t api;      /* name and class: gp_model_api() */
 	uint16_t status;   /* GP_CALL_CODE() of it */
 	bool captured;     /* it became a node of a graph: rightly without operations */
@@ -146,6 +146,23 @@ struct gp_text {
 	char *bytes;
 };
 
+/*
+ * A frame of call stacks, which are a tree: from a call's innermost frame the parents lead to the outermost one, GP_FRAME_DEPTH
+ * frames at most.
+ */
+struct gp_frame {
+	uint64_t
+		address; /* native: the return address, or the pc of the innermost; Python: offset in the code */
+	uint32_t id;
+	uint32_t
+		parent; /* index of its caller's, always lower than its own; GP_NONE = it is the outermost */
+	uint32_t
+		origin; /* native: index in modules; Python: of its GP_STRING_CODE in texts; or GP_NONE */
+	uint16_t kind;    /* enum gp_frame_kind */
+	bool has_no_root; /* its callers are not in the trace */
+};
+#define GP_FRAME_DEPTH 2048
+
 /* Recording began or paused. */
 struct gp_gate {
 	uint64_t time_ns;
@@ -212,11 +229,15 @@ struct gp_model {
 	struct gp_range *ranges;
 	const char **range_texts; /* messages, each once */
 	const char **domains;     /* [0] = "", the default domain */
-	struct gp_text *texts;    /* sorted by (space, value where it is part of the key, id) */
+	struct gp_frame *frames;  /* sorted by id */
+	struct gp_record_module
+		*modules;      /* sorted by (id, start); path: GP_STRING_MODULE of texts */
+	struct gp_text *texts; /* sorted by (space, value where it is part of the key, id) */
 	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
 	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
 	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
 	uint32_t gate_count, range_count, range_text_count, domain_count, text_count;
+	uint32_t frame_count, module_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;
@@ -267,6 +288,10 @@ const char *gp_model_context_name(const struct gp_model *model, uint32_t context
 /* The definition with that key, or NULL; value counts only for streams and categories. */
 const struct gp_text *gp_model_text(const struct gp_model *model, enum gp_string_space space,
 				    uint32_t value, uint32_t id);
+
+/* The path of a module's file; "" if it is not known. */
+const char *gp_model_module_path(const struct gp_model *model,
+				 const struct gp_record_module *module);
 
 /* The order of texts. */
 int gp_text_compare(const struct gp_text *a, const struct gp_text *b);

@@ -35,12 +35,23 @@ COMPARE(streams, struct gp_record_stream, STREAM_ID)
 #define POINT_TIME(r) ((r)->time_ns)
 #define EVENT_TIME(r) ((r)->device_ns)
 COMPARE(nodes, struct gp_record_node, NODE_ID)
+COMPARE(frames, struct gp_frame, ID)
 COMPARE(syncs, struct gp_record_sync, START)
 COMPARE(events, struct gp_record_event, EVENT_TIME)
 COMPARE(jits, struct gp_record_jit, START)
 COMPARE(pools, struct gp_record_pool, POINT_TIME)
 COMPARE(unifieds, struct gp_record_unified, START)
 COMPARE(gates, struct gp_gate, POINT_TIME)
+
+static int compare_modules(const void *a, const void *b, const void *context)
+{
+	const struct gp_record_module *left = a, *right = b;
+
+	(void)context;
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return compare_ids(left->start_address, right->start_address);
+}
 
 static int compare_texts(const void *a, const void *b, const void *context)
 {
@@ -112,6 +123,8 @@ static int settle_definitions(struct gp_load *load)
 		{m->devices, &m->device_count, sizeof(*m->devices), compare_devices, drop_nothing},
 		{m->streams, &m->stream_count, sizeof(*m->streams), compare_streams, drop_nothing},
 		{m->nodes, &m->node_count, sizeof(*m->nodes), compare_nodes, drop_nothing},
+		{m->frames, &m->frame_count, sizeof(*m->frames), compare_frames, drop_nothing},
+		{m->modules, &m->module_count, sizeof(*m->modules), compare_modules, drop_nothing},
 		{m->texts, &m->text_count, sizeof(*m->texts), compare_texts, drop_text},
 	};
 
@@ -295,6 +308,8 @@ int gp_resolve(struct gp_load *load)
 	if (settle_definitions(load) != 0)
 		return -ENOMEM;
 	resolve_ids(load);
+	if (gp_resolve_stacks(load->model) != 0)
+		return -ENOMEM;
 	if (move_names(load) != 0 || gp_resolve_times(load) != 0 || order_calls(load->model) != 0 ||
 	    order_records(load->model) != 0)
 		return -ENOMEM;

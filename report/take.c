@@ -25,7 +25,7 @@ static int add_call(struct gp_load *load, const struct gp_record_call *r, uint32
 		.correlation_id = r->correlation_id,
 		.thread_id = gp_load_thread(load),
 		.context_id = r->context_id,
-		.stack_id = r->stack_id,
+		.stack = r->stack_id,
 		.api = r->api,
 		.status = GP_CALL_CODE(r->status),
 		.captured = (r->status & GP_CALL_CAPTURED) != 0,
@@ -235,6 +235,7 @@ APPEND(device, devices, device_count)
 APPEND(context, contexts, context_count)
 APPEND(stream, streams, stream_count)
 APPEND(node, nodes, node_count)
+APPEND(module, modules, module_count)
 
 /* The same of a record with CUPTI's times: `zero` holds the anchors before it for now. */
 #define APPEND_TIMED(name, array, count, zero)                                                     \
@@ -351,16 +352,21 @@ static int take_range(struct gp_load *load, const union gp_any_record *record, c
 	return 0;
 }
 
-/* Stacks have no place in the model yet. */
 static int take_frame(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
-	(void)load, (void)record, (void)text;
-	return 0;
-}
+	const struct gp_record_frame *r = &record->frame;
+	struct gp_model *m = load->model;
 
-static int take_module(struct gp_load *load, const union gp_any_record *record, const char *text)
-{
-	(void)load, (void)record, (void)text;
+	(void)text;
+	if (GP_LOAD_GROW(load, m->frames, m->frame_count, frames) != 0)
+		return -ENOMEM;
+	m->frames[m->frame_count++] = (struct gp_frame){
+		.address = r->address,
+		.id = r->id,
+		.parent = r->parent_id,
+		.origin = r->origin_id,
+		.kind = r->frame_kind,
+	};
 	return 0;
 }
 

@@ -164,6 +164,7 @@ static inline struct gp_call *build_call(struct build *b, uint32_t thread_id, ui
 				 .context_id = 1,
 				 .api = api,
 				 .first_op = GP_NONE,
+				 .stack = GP_NONE,
 				 .memory = GP_NONE};
 	return call;
 }

@@ -207,18 +207,24 @@ void gp_builder_add(struct gp_builder *b, const void *record)
 	b->header.position_slots += slots_of(*(const uint8_t *)record);
 }
 
-void gp_builder_string(struct gp_builder *b, enum gp_string_space space, uint32_t id,
-		       uint32_t value, const char *text)
+void gp_builder_bytes(struct gp_builder *b, enum gp_string_space space, uint32_t id, uint32_t value,
+		      const void *bytes, size_t length)
 {
 	struct gp_record_string r = {.kind = GP_RECORD_STRING,
 				     .space = (uint16_t)space,
 				     .id = id,
 				     .value = value,
-				     .length_bytes = (uint32_t)strlen(text)};
+				     .length_bytes = (uint32_t)length};
 
 	put_record(b, &r);
-	gp_builder_raw(b, text, strlen(text));
+	gp_builder_raw(b, bytes, length);
 	b->header.position_slots += gp_string_slots(r.length_bytes);
+}
+
+void gp_builder_string(struct gp_builder *b, enum gp_string_space space, uint32_t id,
+		       uint32_t value, const char *text)
+{
+	gp_builder_bytes(b, space, id, value, text, strlen(text));
 }
 
 /* ---- what most tests need ---- */

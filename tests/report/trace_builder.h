@@ -82,6 +82,10 @@ void gp_builder_add(struct gp_builder *b, const void *record);
 void gp_builder_string(struct gp_builder *b, enum gp_string_space space, uint32_t id,
 		       uint32_t value, const char *text);
 
+/* The same of a text that holds NULs. */
+void gp_builder_bytes(struct gp_builder *b, enum gp_string_space space, uint32_t id, uint32_t value,
+		      const void *bytes, size_t length);
+
 /* Raw bytes between chunks, as damage or for formats to come. */
 void gp_builder_raw(struct gp_builder *b, const void *bytes, size_t length);
 

@@ -365,6 +365,7 @@ static int print_sections(const struct gp_summary *summary)
 	if (result == 0)
 		result = gp_summary_print_memory(summary);
 	print_busy(summary);
+	gp_summary_print_windows(summary);
 	return result < 0 ? result : gp_summary_print_records(summary);
 }
 
@@ -374,6 +375,7 @@ static void print_unused(FILE *out, const struct gp_model *model)
 	fputs("gpuprof: ", out);
 	print_escaped(out, program_of(model), 64);
 	fprintf(out, " (pid %u) made no CUDA call that was recorded\n", model->pid);
+	gp_summary_print_never(out, model);
 	gp_summary_print_troubles(out, model);
 }
 

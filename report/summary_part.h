@@ -32,6 +32,12 @@ int gp_summary_print_activity(const struct gp_summary *summary);
 
 int gp_summary_print_memory(const struct gp_summary *summary);
 
+/* When it was recorded, and what was left out by choice; nothing where everything was recorded. */
+void gp_summary_print_windows(const struct gp_summary *summary);
+
+/* One line on a model without any call that was never recorded. */
+void gp_summary_print_never(FILE *out, const struct gp_model *model);
+
 /* What was recorded, what is missing and why, what recording cost. */
 int gp_summary_print_records(const struct gp_summary *summary);
 

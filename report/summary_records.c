@@ -114,6 +114,7 @@ static const char *explain_missing(const struct gp_model *model)
 
 struct balance {
 	uint64_t launches, matched, captured, failed, missing;
+	uint64_t paused; /* without a record, for the recording paused */
 	uint64_t graphs; /* launches of graphs */
 };
 
@@ -123,8 +124,9 @@ static struct balance take_balance(const struct gp_model *model)
 		.captured = model->losses.launches_captured,
 		.failed = model->losses.launches_failed,
 		.missing = model->losses.launches_without_op,
+		.paused = model->losses.launches_outside,
 	};
-	uint64_t others = balance.captured + balance.failed + balance.missing;
+	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused;
 
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		uint8_t class = gp_model_api(model, model->calls[i].api).class;
@@ -143,6 +145,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->captured += one->captured;
 	sum->failed += one->failed;
 	sum->missing += one->missing;
+	sum->paused += one->paused;
 	sum->graphs += one->graphs;
 }
 
@@ -192,6 +195,7 @@ static void print_balance(FILE *out, const struct balance *balance)
 	print_part(out, balance->captured, "captured into a graph");
 	print_part(out, balance->failed, "failed");
 	print_part(out, balance->missing, "without kernel record");
+	print_part(out, balance->paused, "whose kernel ran when the recording had paused");
 	if (balance->graphs > 0) {
 		fputs("; ", out);
 		print_counted(out, balance->graphs, "graph launch", "graph launches");

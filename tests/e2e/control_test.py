@@ -42,6 +42,28 @@ class Control(Case):
     def test_profiler_ranges_with_every_call_recorded(self):
         self.check({"CAPTURE_RANGE": "cudaProfilerApi", "TRACE": "api-all"}, 300, 0)
 
+    def test_nvtx_ranges(self):
+        for way in (LAUNCHED, BARE):
+            self.check({"CAPTURE_RANGE": "nvtx:inside"}, 300, 0, way)
+        self.check({"CAPTURE_RANGE": "nvtx:in*@", "CAPTURE_REPEAT": 1}, 100, 0)
+        self.check({"CAPTURE_RANGE": "nvtx:inside", "TRACE": "gpu"}, 300, 0)
+
+    def test_ranges_that_never_come(self):
+        for capture in ("nvtx:outside", "nvtx:inside@other"):
+            result = self.run_program([RANGES], GPUPROF_CAPTURE_RANGE=capture)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("made no CUDA call that was recorded", result.stderr)
+            self.assertIn("what is to resume it (--capture-range, --delay, ...) never came", result.stderr)
+
+    def test_the_summary_says_which_parts(self):
+        result = self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 300, 0)
+        self.assertEqual(result.stderr.count("from cudaProfilerStart to cudaProfilerStop"), 3)
+        self.assertIn(", in 3 parts", result.stderr)
+        result = self.check({"AFTER_LAUNCHES": 60, "LAUNCHES": 70}, 70, 0)
+        self.assertIn("from the last of --after-launches to the last of --launches", result.stderr)
+        result = self.check({"KERNELS": "k_inside"}, 300, 0)
+        self.assertIn("200 kernels whose names --kernels leaves out", result.stderr)
+
     def test_many_short_ranges(self):
         self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 3000, 0, arguments=["1500", "2", "3"])
 

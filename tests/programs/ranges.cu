@@ -1,10 +1,11 @@
 /*
- * ranges [RANGES [INSIDE [OUTSIDE]]]: launches between cudaProfilerStart and cudaProfilerStop, and others before each range
- * and after the last; allocations on one side that are freed on the other.
+ * ranges [RANGES [INSIDE [OUTSIDE]]]: launches between cudaProfilerStart and cudaProfilerStop and within an NVTX range, and
+ * others before each range and after the last; allocations on one side that are freed on the other.
  */
 #include "check.h"
 
 #include <cuda_profiler_api.h>
+#include <nvtx3/nvToolsExt.h>
 
 namespace tool
 {
@@ -33,9 +34,11 @@ int main(int argc, char **argv)
 	for (int range = 0; range < ranges; range++) {
 		launch_outside(outside);
 		CHECK(cudaProfilerStart());
+		nvtxRangePushA("inside");
 		for (int i = 0; i < inside; i++)
 			tool::k_inside<<<1, 32>>>(before);
 		CHECK(cudaMalloc(&within, 4096));
+		nvtxRangePop();
 		CHECK(cudaProfilerStop());
 		CHECK(cudaFree(within));
 	}

@@ -229,6 +229,15 @@ static inline void build_overhead(struct build *b, uint32_t kind, uint64_t start
 		(struct gp_overhead){.start_ns = start_ns, .end_ns = end_ns, .overhead_kind = kind};
 }
 
+/* In the order of time. */
+static inline void build_gate(struct build *b, bool on, enum gp_gate_reason reason,
+			      uint64_t time_ns)
+{
+	uint32_t at = BUILD_GROW(b, gates, gate_count);
+
+	b->model->gates[at] = (struct gp_gate){time_ns, on, (uint8_t)reason};
+}
+
 static inline int build_compare_calls(const void *a, const void *b, const void *context)
 {
 	const struct gp_call *left = a, *right = b;

@@ -405,6 +405,79 @@ static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 	gp_model_free(models[1]);
 }
 
+static void parts_that_were_recorded_are_listed(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_START, 500);
+	build_gate(&b, true, GP_GATE_PROFILER, 1000);
+	build_gate(&b, false, GP_GATE_PROFILER, 31000);
+	build_gate(&b, true, GP_GATE_SIGNAL, 51000);
+	b.model->end_ns = 101000;
+	b.model->counters[GP_COUNTER_LEFT_OUT_KERNELS] = 12;
+	b.model->losses.frees_outside = 3;
+	text = summarize(&b);
+	expect(text, "Recorded in part\n 80.00us of 101.0us, in 2 parts\n");
+	expect(text, "+10ns to +30.01us from cudaProfilerStart to cudaProfilerStop\n");
+	expect(text, "+50.01us to +100.0us from a signal to the end\n");
+	expect(text, "3 frees of memory that was allocated while the recording paused");
+	expect(text, "12 kernels whose names --kernels leaves out");
+	free(text);
+}
+
+static void a_part_that_began_with_the_trace(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_API, 41000);
+	b.model->end_ns = 101000;
+	text = summarize(&b);
+	expect(text, "41.00us of 101.0us, in 1 part\n");
+	expect(text, "from the start to gpuprof_stop()\n");
+	free(text);
+}
+
+static void parts_beyond_the_limit_are_counted(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++)
+		build_gate(&b, i % 2 == 0, 99, 1000 + 100 * i); /* a reason of a later version */
+	text = summarize(&b);
+	expect(text, "in 50 parts\n");
+	expect(text, "from an event not known here to an event not known here\n");
+	expect(text, "40 more (--rows 0 shows all)\n");
+	free(text);
+}
+
+static void what_was_recorded_throughout_says_nothing_of_parts(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text = summarize(&b);
+
+	(void)state;
+	expect_not(text, "Recorded in part");
+	free(text);
+}
+
+static void a_process_that_was_never_recorded_says_why(void **state)
+{
+	struct build b = build_begin(42);
+	char *text;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_START, 500);
+	text = summarize(&b);
+	expect(text, "made no CUDA call that was recorded\n the recording paused from the start");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +492,11 @@ int main(void)
 		cmocka_unit_test(a_program_without_cuda_gets_one_line),
 		cmocka_unit_test(graphs_and_captures_are_part_of_the_balance),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
+		cmocka_unit_test(parts_that_were_recorded_are_listed),
+		cmocka_unit_test(a_part_that_began_with_the_trace),
+		cmocka_unit_test(parts_beyond_the_limit_are_counted),
+		cmocka_unit_test(what_was_recorded_throughout_says_nothing_of_parts),
+		cmocka_unit_test(a_process_that_was_never_recorded_says_why),
 		cmocka_unit_test(processes_are_listed_and_merged),
 		cmocka_unit_test(gpus_of_one_number_get_two_and_their_uuids),
 	};

@@ -1,0 +1,172 @@
+#include "report/summary_part.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "report/format.h"
+
+/* What paused and resumed the recording, by enum gp_gate_reason. */
+static const struct {
+	const char *resumed, *paused;
+} reasons[] = {
+	[GP_GATE_START] = {"the start", "the start"},
+	[GP_GATE_PROFILER] = {"cudaProfilerStart", "cudaProfilerStop"},
+	[GP_GATE_RANGE] = {"the begin of a range", "the end of the range"},
+	[GP_GATE_TIME] = {"the end of --delay", "the end of --duration"},
+	[GP_GATE_COUNT] = {"the last of --after-launches", "the last of --launches"},
+	[GP_GATE_SIGNAL] = {"a signal", "a signal"},
+	[GP_GATE_API] = {"gpuprof_start()", "gpuprof_stop()"},
+};
+
+/* A time in which was recorded; gates are NULL where it is the trace that begins or ends. */
+struct part {
+	const struct gp_gate *resumed, *paused;
+	uint64_t start_ns, end_ns;
+};
+
+static const char *reason_of(const struct gp_gate *gate, bool resumed)
+{
+	size_t count = sizeof(reasons) / sizeof(reasons[0]);
+
+	if (!gate)
+		return resumed ? "the start" : "the end";
+	if (gate->reason >= count || !reasons[gate->reason].resumed)
+		return "an event not known here";
+	return resumed ? reasons[gate->reason].resumed : reasons[gate->reason].paused;
+}
+
+/* The trace's end is its last anchor or call, whichever is later. */
+static uint64_t end_of(const struct gp_model *model)
+{
+	return model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+}
+
+static struct part make_part(const struct gp_model *model, const struct gp_gate *resumed,
+			     const struct gp_gate *paused)
+{
+	return (struct part){
+		.resumed = resumed,
+		.paused = paused,
+		.start_ns = resumed ? resumed->time_ns : 0,
+		.end_ns = paused ? paused->time_ns : end_of(model),
+	};
+}
+
+/* Gates open and close by turns; one that closes first ends what began with the trace. */
+static bool take_part(const struct gp_model *model, uint32_t *next, struct part *part)
+{
+	const struct gp_gate *gates = model->gates, *resumed = NULL;
+	uint32_t at = *next, count = model->gate_count;
+
+	if (at == 0 && !gates[0].on && gates[0].reason == GP_GATE_START)
+		at++;
+	if (at < count && gates[at].on)
+		resumed = &gates[at++];
+	else if (at != 0 || count == 0)
+		return false;
+	*part = make_part(model, resumed, at < count ? &gates[at] : NULL);
+	*next = at + 1;
+	return true;
+}
+
+static void print_part(const struct gp_summary *summary, const struct gp_model *model,
+		       const struct part *part)
+{
+	struct gp_figure start = gp_summary_moment(summary, model->base_unix_ns + part->start_ns);
+	struct gp_figure end = gp_summary_moment(summary, model->base_unix_ns + part->end_ns);
+
+	fprintf(summary->out, "    %9s to %9s  from %s to %s\n", start.text, end.text,
+		reason_of(part->resumed, true), reason_of(part->paused, false));
+}
+
+static void print_parts(const struct gp_summary *summary, const struct gp_model *model,
+			uint32_t parts)
+{
+	size_t limit = summary->options->row_limit;
+	uint32_t next = 0, printed = 0;
+	struct part part;
+
+	while ((limit == 0 || printed < limit) && take_part(model, &next, &part)) {
+		print_part(summary, model, &part);
+		printed++;
+	}
+	if (printed < parts)
+		fprintf(summary->out, "    %s more (--rows 0 shows all)\n",
+			gp_format_count(parts - printed).text);
+}
+
+static void print_windows(const struct gp_summary *summary, const struct gp_model *model)
+{
+	uint64_t total_ns = 0;
+	uint32_t next = 0, parts = 0;
+	struct part part;
+
+	for (; take_part(model, &next, &part); parts++)
+		total_ns += part.end_ns > part.start_ns ? part.end_ns - part.start_ns : 0;
+	fprintf(summary->out, "  %s of %s, in %s %s", gp_format_ns(total_ns).text,
+		gp_format_ns(end_of(model)).text, gp_format_count(parts).text,
+		parts == 1 ? "part" : "parts");
+	if (summary->model_count > 1)
+		fprintf(summary->out, " (pid %u)", model->pid);
+	fputs("\n", summary->out);
+	print_parts(summary, model, parts);
+}
+
+/* What the recording has from the time in which it paused, and what it has not. */
+static void print_left_out(FILE *out, const struct gp_model *model)
+{
+	const struct {
+		uint64_t count;
+		const char *meaning;
+	} lines[] = {
+		{model->losses.frees_outside,
+		 "frees of memory that was allocated while the recording paused"},
+		{model->losses.range_ends_outside, "ranges that had begun while it paused"},
+		{model->losses.ops_outside, "GPU operations whose call was made while it paused"},
+		{model->counters[GP_COUNTER_LEFT_OUT_KERNELS],
+		 "kernels whose names --kernels leaves out, not recorded"},
+		{model->counters[GP_COUNTER_LEFT_OUT_SHORT],
+		 "calls shorter than --min-api-us, not recorded"},
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (lines[i].count > 0)
+			fprintf(out, "  %s %s\n", gp_format_count(lines[i].count).text,
+				lines[i].meaning);
+}
+
+static bool is_in_part(const struct gp_model *model)
+{
+	return model->gate_count > 0 || model->counters[GP_COUNTER_LEFT_OUT_KERNELS] > 0 ||
+	       model->counters[GP_COUNTER_LEFT_OUT_SHORT] > 0;
+}
+
+void gp_summary_print_windows(const struct gp_summary *summary)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const struct gp_model *model = summary->models[i];
+
+		if (!is_in_part(model))
+			continue;
+		if (!any)
+			fputs("\nRecorded in part\n", summary->out);
+		any = true;
+		if (model->gate_count > 0)
+			print_windows(summary, model);
+		print_left_out(summary->out, model);
+	}
+}
+
+void gp_summary_print_never(FILE *out, const struct gp_model *model)
+{
+	uint32_t next = 0;
+	struct part part;
+
+	if (model->gate_count > 0 && !take_part(model, &next, &part))
+		fputs("  the recording paused from the start to the end: what is to resume it "
+		      "(--capture-range, --delay, ...) never came\n",
+		      out);
+}

@@ -1,0 +1,29 @@
+/*
+ * python_code: a Python code object as the trace has it: function, file, and the line of each instruction.
+ */
+#ifndef REPORT_PYTHON_CODE_H
+#define REPORT_PYTHON_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The form of a line table: how versions of Python write it. */
+enum gp_line_table { GP_LINES_LNOTAB = 1, GP_LINES_3_10 = 2, GP_LINES_3_11 = 3 };
+
+struct gp_python_code {
+	const char *file; /* as Python has it */
+	const char *name; /* qualified from 3.11 on */
+	const uint8_t *table;
+	size_t table_bytes;
+	uint32_t first_line;
+	uint8_t form; /* enum gp_line_table */
+};
+
+/* Read the text of a GP_STRING_CODE, into which the result points.  False: it is damaged. */
+bool gp_python_code_read(const void *text, size_t bytes, struct gp_python_code *code);
+
+/* The line of the instruction at that offset in bytes; 0 = it has none, or the table does not reach there. */
+uint32_t gp_python_code_line(const struct gp_python_code *code, uint64_t offset);
+
+#endif

@@ -170,6 +170,15 @@ $(O)/bench/emit: bench/emit.c $(COLLECTOR)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
 
+# What a call stack costs, beside other ways to take it.
+.PHONY: bench-stacks
+bench-stacks: $(O)/bench/stacks
+	$(Q)$<
+$(O)/bench/stacks: bench/stacks.c $(COLLECTOR) $(STACKS)
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) $(STACKS) -lunwind -ldl -lpthread
+
 format:
 	$(Q)clang-format -i $(SOURCES)
 

@@ -1,0 +1,225 @@
+/*
+ * What taking a call stack costs: ours against libunwind and the C library, in ns, medians, the clock's own time taken off.
+ *
+ *   make bench-stacks
+ *
+ * Below DEPTH distinct functions the stack is taken again and again, from the same place ("unchanged"), or as if by a thread that has
+ * never taken one ("all changed"); between, so much other memory is touched that the caches hold something else.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <x86intrin.h>
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
+#include "collector/collector.h"
+#include "stacks/stack.h"
+#include "stacks/walk.h"
+
+#define FUNCTIONS    100
+#define SAMPLES      401
+#define MOST_FRAMES  256
+#define POLLUTION_MB 2
+
+static struct gp_walk *last_walk;
+static char pollution[POLLUTION_MB << 20];
+static void *pcs[MOST_FRAMES];
+static double ns_per_tick;
+static int (*libc_backtrace)(void **buffer, int size); /* libunwind has one of that name, too */
+
+/* ---- the ways ---- */
+
+static void take_nothing(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+static void take_ours(void)
+{
+	gp_stack_capture();
+}
+
+static void walk_ours(void)
+{
+	struct gp_place place;
+
+	GP_PLACE_HERE(place);
+	gp_walk(last_walk, place);
+	__asm__ volatile("" : : : "memory");
+}
+
+static void walk_ours_changed(void)
+{
+	last_walk->count = 0;
+	walk_ours();
+}
+
+static void take_unw_backtrace(void)
+{
+	unw_backtrace(pcs, MOST_FRAMES);
+}
+
+static void take_unw_step(void)
+{
+	unw_context_t context;
+	unw_cursor_t cursor;
+	unw_word_t pc;
+
+	unw_getcontext(&context);
+	unw_init_local(&cursor, &context);
+	do
+		unw_get_reg(&cursor, UNW_REG_IP, &pc);
+	while (unw_step(&cursor) > 0);
+}
+
+static void take_backtrace(void)
+{
+	libc_backtrace(pcs, MOST_FRAMES);
+}
+
+static const struct way {
+	const char *name;
+	void (*take)(void);
+} ways[] = {
+	{"timer", take_nothing},
+	{"ours: gp_stack_capture, unchanged", take_ours},
+	{"ours: native walk and id, unchanged", walk_ours},
+	{"ours: native walk and id, all changed", walk_ours_changed},
+	{"libunwind unw_backtrace (no id)", take_unw_backtrace},
+	{"libunwind unw_step (no id)", take_unw_step},
+	{"C library backtrace (no id)", take_backtrace},
+};
+
+#define WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
+
+/* ---- measuring ---- */
+
+static int compare_samples(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void pollute(size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 64)
+		pollution[i]++;
+}
+
+static uint64_t sample(const struct way *way, size_t polluted_bytes)
+{
+	unsigned core;
+
+	pollute(polluted_bytes);
+	uint64_t start = __rdtscp(&core);
+
+	way->take();
+	return __rdtscp(&core) - start;
+}
+
+static double medians[WAYS];
+
+static __attribute__((noinline)) void measure(size_t polluted_bytes)
+{
+	static uint64_t samples[WAYS][SAMPLES];
+
+	for (int i = 0; i < SAMPLES; i++)
+		for (int way = 0; way < WAYS; way++) {
+			if (polluted_bytes == 0)
+				ways[way].take(); /* what the others have put into the caches */
+			samples[way][i] = sample(&ways[way], polluted_bytes);
+		}
+	for (int way = 0; way < WAYS; way++) {
+		qsort(samples[way], SAMPLES, sizeof(uint64_t), compare_samples);
+		medians[way] = (double)samples[way][SAMPLES / 2] * ns_per_tick;
+	}
+}
+
+/* ---- the callers ---- */
+
+typedef int caller(int depth, size_t polluted_bytes);
+static caller *const callers[FUNCTIONS];
+
+/* One in eight has a frame of variable size, which is found through rbp. */
+#define CALLER(n)                                                                                  \
+	static __attribute__((noinline, optimize("omit-frame-pointer"))) int caller_##n(           \
+		int depth, size_t polluted_bytes)                                                  \
+	{                                                                                          \
+		volatile char block[16 + (n) % 7 * 8];                                             \
+		char *more = (n) % 8 == 0 ? __builtin_alloca(16 + (size_t)depth % 3 * 16) : NULL;  \
+                                                                                                   \
+		block[0] = (char)depth;                                                            \
+		if (more != NULL)                                                                  \
+			*(volatile char *)more = 1;                                                \
+		if (depth == 0)                                                                    \
+			measure(polluted_bytes);                                                   \
+		else                                                                               \
+			callers[depth - 1](depth - 1, polluted_bytes);                             \
+		return block[0];                                                                   \
+	}
+#define TEN(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7) X(n##8) X(n##9)
+#define ALL(X)                                                                                     \
+	X(0)                                                                                       \
+	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4)       \
+		TEN(X, 5) TEN(X, 6) TEN(X, 7) TEN(X, 8) TEN(X, 9)
+ALL(CALLER)
+#define NAME(n) caller_##n,
+static caller *const callers[FUNCTIONS] = {ALL(NAME)};
+
+static void find_clock(void)
+{
+	const uint64_t rate = gp_clock_ticks_per_second();
+
+	ns_per_tick = 1e9 / (double)rate;
+}
+
+static void print_table(size_t polluted_bytes)
+{
+	static const int depths[] = {10, 30, 60, 100};
+	double results[WAYS][4];
+
+	for (int i = 0; i < 4; i++) {
+		/* measure() and what calls it are frames, too */
+		callers[depths[i] - 5](depths[i] - 5, polluted_bytes);
+		for (int way = 0; way < WAYS; way++)
+			results[way][i] = medians[way];
+	}
+	printf("\n%-40s %8s %8s %8s %8s   ns, %zu KiB of other memory between\n", "frames", "10",
+	       "30", "60", "100", polluted_bytes / 1024);
+	for (int way = 1; way < WAYS; way++) {
+		printf("%-40s", ways[way].name);
+		for (int i = 0; i < 4; i++)
+			printf(" %8.0f", results[way][i] - results[0][i]);
+		printf("\n");
+	}
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/gpuprof-bench-XXXXXX", path[64];
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/trace", folder);
+	const struct gp_collector_config config = {path, GP_RINGS_MEMORY};
+
+	last_walk = calloc(1, sizeof(*last_walk));
+	if (last_walk == NULL || gp_collector_start(&config) != 0 || gp_stack_start() != 0)
+		return 1;
+	gp_walk_init(last_walk);
+	find_clock();
+	*(void **)&libc_backtrace = dlsym(dlopen("libc.so.6", RTLD_LAZY), "backtrace");
+	if (libc_backtrace == NULL)
+		return 1;
+	unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_PER_THREAD);
+	print_table(0);
+	print_table(256u << 10);
+	print_table(sizeof(pollution));
+	gp_collector_stop(10000000000u);
+	remove(gp_collector_trace_path());
+	return remove(folder);
+}

@@ -68,3 +68,13 @@ $(O)/tests/stacks/libprobe.so: $(O)/tests/stacks/probe.o $(COLLECTOR) $(STACKS)
 
 CHECKS += tests/stacks/python_test.py
 check-built: $(O)/tests/stacks/libprobe.so $(O)/tests/stacks/dump
+
+# A library of two sizes, to be loaded and unloaded.
+$(O)/tests/stacks/plugin_small.so: FRAME_BYTES := 200
+$(O)/tests/stacks/plugin_large.so: FRAME_BYTES := 2000
+$(O)/tests/stacks/plugin_%.so: tests/stacks/plugin.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -DFRAME_BYTES=$(FRAME_BYTES) -o $@ $<
+$(O)/tests/stacks/modules_test: | $(O)/tests/stacks/plugin_small.so $(O)/tests/stacks/plugin_large.so
+$(O)/tests/stacks/modules_test: TEST_LIBS = -lunwind

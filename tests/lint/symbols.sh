@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fail when the collector calls anything of the C library that may allocate, lock or print.
+# Fail when the collector, or what takes call stacks, calls anything of the C library that may allocate, lock or print.
 #
-#   tests/lint/symbols.sh BUILD-FOLDER     check the objects in BUILD-FOLDER/collector
+#   tests/lint/symbols.sh BUILD-FOLDER     check the objects in BUILD-FOLDER/collector and BUILD-FOLDER/stacks
 #   tests/lint/symbols.sh --self-test      see that an object with a fault is refused
 #
 # Its code runs inside somebody else's CUDA calls, signal handlers and forked children: whatever a
@@ -10,12 +10,12 @@ set -u
 
 # What a program thread may run into: plain memory and text functions, the clock, system calls.
 ALLOWED="memcpy memset memcmp bcmp strlen strnlen strchr strrchr strncmp strcmp strspn strncpy
-	syscall clock_gettime __errno_location pthread_setspecific _GLOBAL_OFFSET_TABLE_
+	syscall clock_gettime __errno_location pthread_setspecific pthread_self _GLOBAL_OFFSET_TABLE_
 	__stack_chk_fail __udivti3 __divti3 __umodti3 __cpu_model __cpu_indicator_init"
 # What only the start, the stop and the constructor do.
 SETUP="pthread_create pthread_join pthread_attr_init pthread_attr_destroy
 	pthread_attr_setstacksize pthread_sigmask sigfillset pthread_key_create pthread_atfork
-	getenv program_invocation_short_name mmap munmap dl_iterate_phdr"
+	getenv getauxval program_invocation_short_name mmap munmap dl_iterate_phdr"
 problems=0
 
 problem() {
@@ -70,7 +70,10 @@ self_test() {
 
 case ${1:-} in
 --self-test) self_test ;;
-?*) check_folder "$1/collector" ;;
+?*)
+	check_folder "$1/collector"
+	for object in "$1"/stacks/*.o; do check_object "$object"; done
+	;;
 *)
 	sed -n '2,5s/^# \{0,1\}//p' "$0"
 	exit 2

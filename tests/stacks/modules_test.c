@@ -1,0 +1,331 @@
+/* Modules that come and go, other stacks than a thread's own, code without unwind rules: what the walk makes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#define UNW_LOCAL_ONLY
+#include <dlfcn.h>
+#include <errno.h>
+#include <libunwind.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stacks/modules.h"
+#include "stacks/rules.h"
+#include "stacks/tree.h"
+#include "stacks/walk.h"
+
+#define LONG_S 20
+
+typedef int back(void *argument);
+typedef int plugin_fn(back *function, void *argument);
+
+static struct gp_walk walk;
+
+static __attribute__((noinline)) uint32_t walk_here(struct gp_walk *own)
+{
+	struct gp_place place;
+
+	GP_PLACE_HERE(place);
+	uint32_t id = gp_walk(own, place);
+
+	__asm__ volatile("" : : : "memory");
+	return id;
+}
+
+static void load(const char *name, void **handle, plugin_fn **call)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/tests/stacks/%s", getenv("O"), name);
+	*handle = dlopen(path, RTLD_NOW);
+	assert_non_null(*handle);
+	*(void **)call = dlsym(*handle, "plugin_call");
+	assert_non_null(*call);
+}
+
+/* Frame by frame, from the second on: the first is at different places of one function. */
+static __attribute__((noinline)) int agrees_with_libunwind(void *unused)
+{
+	unw_context_t context;
+	unw_cursor_t cursor;
+	unw_word_t pc;
+	struct gp_place place;
+
+	(void)unused;
+	unw_getcontext(&context);
+	GP_PLACE_HERE(place);
+	gp_walk(&walk, place);
+	unw_flush_cache(unw_local_addr_space, 0, 0);
+	unw_init_local(&cursor, &context);
+	for (uint32_t i = walk.count - 1; i-- > 0;) {
+		assert_true(unw_step(&cursor) > 0);
+		unw_get_reg(&cursor, UNW_REG_IP, &pc);
+		assert_int_equal(pc, walk.frames[i].pc);
+	}
+	assert_int_equal(walk.root, 0);
+	return 0;
+}
+
+static void forgets_what_was_unloaded(void **state)
+{
+	uint64_t places[2] = {0, 0};
+	void *handle;
+	plugin_fn *call;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		load(i % 2 ? "plugin_small.so" : "plugin_large.so", &handle, &call);
+		places[i % 2] = (uint64_t)(uintptr_t)call;
+		call(agrees_with_libunwind, NULL);
+		call(agrees_with_libunwind, NULL);
+		dlclose(handle);
+		gp_modules_poll();
+	}
+	if (places[0] != places[1])
+		print_message("the two lay at different addresses: nothing was proved\n");
+}
+
+/* ---- a thread that loads a module waits for one that takes stacks ---- */
+
+static sem_t wanted, done;
+static bool had_to_look;
+
+static void *take_when_wanted(void *unused)
+{
+	struct gp_module module;
+	bool is_first;
+
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		sem_wait(&wanted);
+		/* not seen before: the list of modules is taken anew */
+		had_to_look =
+			gp_modules_find((uint64_t)(uintptr_t)&take_when_wanted, &module, &is_first);
+		gp_rules_learn((uint64_t)(uintptr_t)&take_when_wanted + 8 + (uint64_t)i);
+		sem_post(&done);
+	}
+	return NULL;
+}
+
+static void wait_for_capture(void)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += LONG_S;
+	sem_post(&wanted);
+	while (sem_timedwait(&done, &limit) != 0)
+		if (errno != EINTR) {
+			fprintf(stderr, "the capture waits for the loader\n");
+			abort();
+		}
+}
+
+static void never_waits_for_a_constructor(void **state)
+{
+	char hook[32];
+	pthread_t thread;
+	void *handle;
+	plugin_fn *call;
+
+	(void)state;
+	sem_init(&wanted, 0, 0);
+	sem_init(&done, 0, 0);
+	snprintf(hook, sizeof(hook), "%lx", (unsigned long)(uintptr_t)wait_for_capture);
+	setenv("PLUGIN_HOOK", hook, 1);
+	assert_int_equal(pthread_create(&thread, NULL, take_when_wanted, NULL), 0);
+	load("plugin_small.so", &handle, &call);
+	dlclose(handle);
+	pthread_join(thread, NULL);
+	unsetenv("PLUGIN_HOOK");
+	assert_true(had_to_look);
+}
+
+/* ---- signals ---- */
+
+/* Volatile: the compiler knows that raise() changes nothing here. */
+static volatile uint32_t frames_in_handler;
+static volatile bool found_victim;
+static volatile uint64_t victim_sp;
+
+static void on_signal(int number)
+{
+	(void)number;
+	walk_here(&walk);
+	frames_in_handler = walk.count;
+	for (uint32_t i = 0; i < walk.count; i++)
+		if (walk.frames[i].sp == victim_sp)
+			found_victim = true;
+}
+
+static __attribute__((noinline)) void raise_here(void)
+{
+	struct gp_place place;
+
+	GP_PLACE_HERE(place);
+	victim_sp = place.sp;
+	raise(SIGUSR1);
+	__asm__ volatile("" : : : "memory");
+}
+
+static void goes_through_signal_frames(void **state)
+{
+	static char other_stack[1 << 16];
+	const stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof(other_stack)};
+	struct sigaction action = {.sa_handler = on_signal};
+
+	(void)state;
+	sigaltstack(&stack, NULL);
+	for (int on_other = 0; on_other < 2; on_other++) {
+		action.sa_flags = on_other ? SA_ONSTACK : 0;
+		sigaction(SIGUSR1, &action, NULL);
+		for (int i = 0; i < 3; i++) {
+			found_victim = false;
+			raise_here();
+			assert_true(found_victim);
+			assert_true(frames_in_handler > 5);
+			assert_int_equal(walk.root, 0);
+			walk_here(&walk); /* its memory serves the next in no wrong way */
+			assert_int_equal(walk.root, 0);
+		}
+	}
+}
+
+/* ---- code without rules ---- */
+
+static int stops_here(void *unused)
+{
+	const struct gp_node *root;
+
+	(void)unused;
+	for (int i = 0; i < 3; i++) {
+		walk_here(&walk);
+		assert_int_not_equal(walk.root, 0);
+		root = gp_tree_node(walk.root);
+		assert_int_equal(GP_NODE_KIND(root), GP_FRAME_STUCK);
+		assert_int_equal(GP_NODE_ADDRESS(root), walk.frames[0].pc);
+	}
+	return 5;
+}
+
+static void stops_at_code_without_rules(void **state)
+{
+	/* sub rsp, 8; mov rax, rdi; mov rdi, rsi; call rax; add rsp, 8; ret */
+	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0xf8, 0x48, 0x89,
+				       0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	plugin_fn *call;
+
+	(void)state;
+	assert_true(memory != MAP_FAILED);
+	memcpy(memory, code, sizeof(code));
+	assert_int_equal(mprotect(memory, 4096, PROT_READ | PROT_EXEC), 0);
+	*(void **)&call = memory;
+	assert_int_equal(call(stops_here, NULL), 5);
+	munmap(memory, 4096);
+}
+
+/* ---- deep stacks ---- */
+
+static struct gp_walk bare;
+
+static __attribute__((noinline)) int go_deep(int depth)
+{
+	volatile int result;
+	struct gp_place place;
+
+	if (depth > 0) {
+		result = go_deep(depth - 1);
+		if (depth % 16 != 0)
+			return result + 1;
+	}
+	GP_PLACE_HERE(place);
+	uint32_t id = gp_walk(&walk, place);
+
+	bare.count = 0;
+	assert_int_equal(id, gp_walk(&bare, place));
+	assert_int_equal(walk.count, bare.count);
+	assert_int_equal(walk.root, bare.root);
+	return 1;
+}
+
+static void keeps_the_innermost_of_deep_stacks(void **state)
+{
+	(void)state;
+	for (int depth = 480; depth < 560; depth++)
+		go_deep(depth);
+	assert_true(walk.count < GP_STACK_DEPTH);
+	go_deep(2000);
+}
+
+/* ---- the steady state ---- */
+
+static void makes_no_system_call(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	walk_here(&walk);
+	child = fork();
+	if (child == 0) {
+		bool same = true;
+		uint32_t first = 0;
+
+		for (int i = 0; i < 10; i++) {
+			if (i == 2) /* from here on, any system call but exit kills */
+				prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+			for (int j = 0; j < 1000; j++) {
+				uint32_t id = walk_here(&walk);
+
+				same = same && (first == 0 || id == first);
+				first = id;
+			}
+		}
+		syscall(SYS_exit, same ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void ignore_module(const struct gp_module *module)
+{
+	(void)module;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forgets_what_was_unloaded),
+		cmocka_unit_test(never_waits_for_a_constructor),
+		cmocka_unit_test(goes_through_signal_frames),
+		cmocka_unit_test(stops_at_code_without_rules),
+		cmocka_unit_test(keeps_the_innermost_of_deep_stacks),
+		cmocka_unit_test(makes_no_system_call),
+	};
+
+	if (getenv("O") == NULL) {
+		printf("skipped: O is not set, so the plugins are not found\n");
+		return 77;
+	}
+	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0)
+		return 1;
+	gp_walk_init(&walk);
+	gp_walk_init(&bare);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -50,6 +50,6 @@ def show(code):
 
 
 show(compile(ODD, "odd.py", "exec"))
-for path in sorted(glob.glob(os.path.join(os.path.dirname(os.__file__), "*.py")))[:60]:
+for path in sorted(glob.glob(os.path.join(os.path.dirname(os.__file__), "*.py")))[:25]:
     with open(path, "rb") as file:
         show(compile(file.read(), path, "exec"))

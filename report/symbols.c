@@ -1,0 +1,334 @@
+#include "report/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/elf_code.h"
+#include "report/names.h"
+#include "report/python_code.h"
+
+#define MOST_EXPLAINED 5
+
+/* A module's file, whatever processes had it. */
+struct file {
+	char *path;
+	uint8_t build_id[20];
+	uint8_t build_id_bytes;
+	struct gp_elf_code *code; /* NULL: problem says why */
+	const char *problem;
+	uint32_t named, unnamed; /* frames */
+};
+
+struct frame_places {
+	struct gp_place *places;
+	uint32_t count; /* 0 = not looked up yet */
+};
+
+/* What was found for the frames of one model. */
+struct known {
+	const struct gp_model *model;
+	struct frame_places *frames;
+};
+
+struct text {
+	struct text *next;
+	char bytes[];
+};
+
+struct gp_symbols {
+	struct gp_names *names;
+	struct file *files;
+	struct known *known;
+	uint32_t file_count, file_capacity, known_count, known_capacity;
+	struct text *texts; /* that were made up */
+};
+
+static const struct gp_place no_memory = {.function = "(no memory)", .file = "", .module = ""};
+
+struct gp_symbols *gp_symbols_new(void)
+{
+	struct gp_symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (!symbols)
+		return NULL;
+	symbols->names = gp_names_new();
+	if (symbols->names)
+		return symbols;
+	free(symbols);
+	return NULL;
+}
+
+static void free_known(struct known *known)
+{
+	for (uint32_t i = 0; i < known->model->frame_count; i++)
+		free(known->frames[i].places);
+	free(known->frames);
+}
+
+void gp_symbols_free(struct gp_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (uint32_t i = 0; i < symbols->known_count; i++)
+		free_known(&symbols->known[i]);
+	for (uint32_t i = 0; i < symbols->file_count; i++) {
+		gp_elf_code_close(symbols->files[i].code);
+		free(symbols->files[i].path);
+	}
+	while (symbols->texts) {
+		struct text *next = symbols->texts->next;
+
+		free(symbols->texts);
+		symbols->texts = next;
+	}
+	gp_names_free(symbols->names);
+	free(symbols->known);
+	free(symbols->files);
+	free(symbols);
+}
+
+/* ---- files ---- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_of_file(const struct file *file, const struct gp_record_module *module,
+		       const char *path)
+{
+	return file->build_id_bytes == module->build_id_bytes &&
+	       memcmp(file->build_id, module->build_id, sizeof(file->build_id)) == 0 &&
+	       strcmp(file->path, path) == 0;
+}
+
+static struct file *open_file(struct gp_symbols *symbols, const struct gp_record_module *module,
+			      const char *path)
+{
+	struct file *file;
+	char *copy = strdup(path);
+
+	if (!copy || gp_array_grow(&symbols->files, &symbols->file_capacity, symbols->file_count,
+				   sizeof(*symbols->files)) != 0) {
+		free(copy);
+		return NULL;
+	}
+	file = &symbols->files[symbols->file_count++];
+	*file = (struct file){.path = copy, .build_id_bytes = module->build_id_bytes};
+	memcpy(file->build_id, module->build_id, sizeof(file->build_id));
+	if (path[0] == '/')
+		file->code = gp_elf_code_open(path, file->build_id,
+					      module->build_id_bytes <= sizeof(file->build_id)
+						      ? module->build_id_bytes
+						      : 0,
+					      &file->problem);
+	else
+		file->problem = "it is in no file";
+	return file;
+}
+
+static struct file *find_file(struct gp_symbols *symbols, const struct gp_record_module *module,
+			      const char *path)
+{
+	for (uint32_t i = 0; i < symbols->file_count; i++)
+		if (is_of_file(&symbols->files[i], module, path))
+			return &symbols->files[i];
+	return open_file(symbols, module, path);
+}
+
+/* ---- one frame ---- */
+
+static const char *make_text(struct gp_symbols *symbols, const char *module, uint64_t address)
+{
+	size_t room = strlen(module) + 20;
+	struct text *text = malloc(sizeof(*text) + room);
+
+	if (!text)
+		return no_memory.function;
+	snprintf(text->bytes, room, "%s+0x%llx", module, (unsigned long long)address);
+	text->next = symbols->texts;
+	symbols->texts = text;
+	return text->bytes;
+}
+
+static void set_places(struct frame_places *found, const struct gp_place *places, size_t count)
+{
+	found->places = malloc(count * sizeof(*places));
+	if (!found->places)
+		return;
+	memcpy(found->places, places, count * sizeof(*places));
+	found->count = (uint32_t)count;
+}
+
+static void set_place(struct frame_places *found, const struct gp_frame *frame,
+		      const char *function)
+{
+	set_places(found,
+		   &(struct gp_place){
+			   .function = function, .file = "", .module = "", .kind = frame->kind},
+		   1);
+}
+
+static void look_up_python(const struct gp_model *model, const struct gp_frame *frame,
+			   struct frame_places *found)
+{
+	const struct gp_text *text = frame->origin != GP_NONE ? &model->texts[frame->origin] : NULL;
+	struct gp_python_code code;
+
+	if (!text || !gp_python_code_read(text->bytes, text->length, &code)) {
+		set_place(found, frame, "(unknown Python function)");
+		return;
+	}
+	set_places(found,
+		   &(struct gp_place){
+			   .function = code.name,
+			   .file = code.file,
+			   .module = "",
+			   .line = gp_python_code_line(&code, frame->address),
+			   .kind = GP_FRAME_PYTHON,
+		   },
+		   1);
+}
+
+static size_t name_places(struct gp_symbols *symbols, const struct gp_elf_place *found,
+			  size_t count, const char *module, struct gp_place *places)
+{
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct gp_place){
+			.function = found[i].function
+					    ? gp_names_short(symbols->names, found[i].function)
+					    : "(unnamed function)",
+			.file = found[i].file ? found[i].file : "",
+			.module = module,
+			.line = found[i].line,
+			.kind = GP_FRAME_NATIVE,
+		};
+	return count;
+}
+
+/*
+ * A frame's address is where the call returns to, which may be the next line or the next function: the call is in
+ * the byte before.
+ */
+static void look_up_in_module(struct gp_symbols *symbols, const struct gp_model *model,
+			      const struct gp_frame *frame, struct frame_places *found)
+{
+	const struct gp_record_module *module = &model->modules[frame->origin];
+	const char *path = gp_model_module_path(model, module);
+	struct file *file = find_file(symbols, module, path);
+	uint64_t address = frame->address - module->bias - 1;
+	const struct gp_elf_place *elf_places;
+	struct gp_place places[GP_ELF_PLACES];
+	size_t count = file && file->code ? gp_elf_code_find(file->code, address, &elf_places) : 0;
+
+	if (count > 0 && elf_places[count - 1].function) {
+		file->named++;
+		set_places(found, places, name_places(symbols, elf_places, count, path, places));
+		return;
+	}
+	if (file)
+		file->unnamed++;
+	places[0] = (struct gp_place){
+		.function =
+			make_text(symbols, path[0] ? last_part(path) : "(unknown module)", address),
+		.file = "",
+		.module = path,
+		.kind = GP_FRAME_NATIVE,
+	};
+	set_places(found, places, 1);
+}
+
+static void look_up(struct gp_symbols *symbols, const struct gp_model *model,
+		    const struct gp_frame *frame, struct frame_places *found)
+{
+	switch (frame->kind) {
+	case GP_FRAME_PYTHON:
+		look_up_python(model, frame, found);
+		break;
+	case GP_FRAME_CUT:
+		set_place(found, frame, "(deeper frames were not kept)");
+		break;
+	case GP_FRAME_STUCK:
+		set_place(found, frame, "(callers unknown: code without unwind information)");
+		break;
+	case GP_FRAME_NATIVE:
+		if (frame->origin != GP_NONE)
+			look_up_in_module(symbols, model, frame, found);
+		else
+			set_place(found, frame, "(code in no file)");
+		break;
+	default:
+		set_place(found, frame, "(unknown frame)");
+	}
+}
+
+static struct known *find_known(struct gp_symbols *symbols, const struct gp_model *model)
+{
+	struct frame_places *frames;
+
+	for (uint32_t i = symbols->known_count; i-- > 0;)
+		if (symbols->known[i].model == model)
+			return &symbols->known[i];
+	frames = calloc((size_t)model->frame_count + 1, sizeof(*frames));
+	if (!frames || gp_array_grow(&symbols->known, &symbols->known_capacity,
+				     symbols->known_count, sizeof(*symbols->known)) != 0) {
+		free(frames);
+		return NULL;
+	}
+	symbols->known[symbols->known_count] = (struct known){model, frames};
+	return &symbols->known[symbols->known_count++];
+}
+
+const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct gp_model *model,
+				       uint32_t frame, size_t *count)
+{
+	struct known *known = find_known(symbols, model);
+	struct frame_places *found = known ? &known->frames[frame] : NULL;
+
+	if (found && found->count == 0)
+		look_up(symbols, model, &model->frames[frame], found);
+	*count = 1;
+	if (!found || found->count == 0)
+		return &no_memory;
+	*count = found->count;
+	return found->places;
+}
+
+/* ---- what could not be named ---- */
+
+static int compare_unnamed(const void *a, const void *b)
+{
+	const struct file *left = *(const struct file *const *)a;
+	const struct file *right = *(const struct file *const *)b;
+
+	return (left->unnamed < right->unnamed) - (left->unnamed > right->unnamed);
+}
+
+static const char *problem_of(const struct file *file)
+{
+	return file->problem ? file->problem : "it has no symbols";
+}
+
+void gp_symbols_explain(const struct gp_symbols *symbols, FILE *out)
+{
+	const struct file **unnamed = calloc(symbols->file_count + 1, sizeof(const struct file *));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; unnamed && i < symbols->file_count; i++)
+		if (symbols->files[i].unnamed > 0)
+			unnamed[count++] = &symbols->files[i];
+	if (count > 0) {
+		qsort(unnamed, count, sizeof(*unnamed), compare_unnamed);
+		fputs("gpuprof: functions have no names in", out);
+		for (uint32_t i = 0; i < count && i < MOST_EXPLAINED; i++)
+			fprintf(out, "%s %s (%s)", i > 0 ? "," : "", unnamed[i]->path,
+				problem_of(unnamed[i]));
+		if (count > MOST_EXPLAINED)
+			fprintf(out, " and %u more", count - MOST_EXPLAINED);
+		fputs("\n", out);
+	}
+	free(unnamed);
+}

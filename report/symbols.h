@@ -1,0 +1,41 @@
+/*
+ * symbols: the frames of call stacks in words.
+ *
+ * Native frames by their modules' files (report/elf_code.h), Python's by what the trace holds of their code.  Each frame is looked up
+ * once.
+ */
+#ifndef REPORT_SYMBOLS_H
+#define REPORT_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/model.h"
+
+struct gp_place {
+	const char *
+		function; /* demangled; where that is not known, "libx.so+0x1f0" or the like; never NULL */
+	const char *file;   /* "" if not known */
+	const char *module; /* the path of its file; "" of Python's and of code in no file */
+	uint32_t line;      /* 0 if not known */
+	uint16_t kind;      /* enum gp_frame_kind */
+};
+
+struct gp_symbols;
+
+/* NULL if there is no memory.  Models that are asked for must outlive it. */
+struct gp_symbols *gp_symbols_new(void);
+void gp_symbols_free(struct gp_symbols *symbols);
+
+/*
+ * The places of a frame (an index in frames), the innermost of inlined functions first; their number is in *count, at least 1.
+ * They live as long as symbols do.
+ */
+const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct gp_model *model,
+				       uint32_t frame, size_t *count);
+
+/* One line for the user on the modules whose functions could not be named, and why; nothing if there are none. */
+void gp_symbols_explain(const struct gp_symbols *symbols, FILE *out);
+
+#endif

@@ -1,0 +1,265 @@
+/* Functions, files and lines of this program's own code. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <link.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "report/symbols.h"
+
+struct scene {
+	struct gp_model model;
+	struct gp_frame frames[2];
+	struct gp_record_module modules[1];
+	struct gp_text texts[2];
+	char path[4096];
+	struct gp_symbols *symbols;
+};
+
+/* ---- code to look for ---- */
+
+static volatile unsigned line;
+
+static __attribute__((noinline)) void *here(void)
+{
+	return __builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void *outer_function(void)
+{
+	void *address;
+
+	line = __LINE__ + 1;
+	address = here();
+	return (char *)address + (line == 0);
+}
+
+static inline __attribute__((always_inline)) void *inner_function(void)
+{
+	line = __LINE__ + 1;
+	void *address = here();
+
+	return (char *)address + (line == 0);
+}
+
+static volatile unsigned line_of_inlining;
+
+static __attribute__((noinline)) void *around_function(void)
+{
+	void *address;
+
+	line_of_inlining = __LINE__ + 1;
+	address = inner_function();
+	return (char *)address + (line_of_inlining == 0);
+}
+
+/* ---- a model of it ---- */
+
+static int find_own_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+	(void)size;
+	*(uint64_t *)bias = info->dlpi_addr;
+	return 1; /* the program comes first */
+}
+
+static void set_path(struct scene *s, const char *path)
+{
+	s->texts[0] = (struct gp_text){.space = GP_STRING_MODULE,
+				       .id = 1,
+				       .length = (uint32_t)strlen(path),
+				       .bytes = (char *)path};
+}
+
+static void build(struct scene *s, const void *address)
+{
+	ssize_t length = readlink("/proc/self/exe", s->path, sizeof(s->path) - 1);
+
+	assert_true(length > 0);
+	s->path[length] = '\0';
+	s->modules[0] = (struct gp_record_module){.id = 1, .end_address = UINT64_MAX};
+	dl_iterate_phdr(find_own_bias, &s->modules[0].bias);
+	s->frames[0] = (struct gp_frame){
+		.address = (uintptr_t)address, .id = 1, .parent = GP_NONE, .kind = GP_FRAME_NATIVE};
+	set_path(s, s->path);
+	s->model = (struct gp_model){.frames = s->frames,
+				     .modules = s->modules,
+				     .texts = s->texts,
+				     .frame_count = 1,
+				     .module_count = 1,
+				     .text_count = 1};
+	s->symbols = gp_symbols_new();
+	assert_non_null(s->symbols);
+}
+
+static const struct gp_place *find(struct scene *s, size_t *count)
+{
+	return gp_symbols_find(s->symbols, &s->model, 0, count);
+}
+
+static char *explanation(struct scene *s)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	gp_symbols_explain(s->symbols, out);
+	fclose(out);
+	return text;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static void test_a_function_has_file_and_line(void **state)
+{
+	struct scene s;
+	const struct gp_place *place;
+	size_t count;
+	char *text;
+
+	(void)state;
+	build(&s, outer_function());
+	place = find(&s, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(place->function, "outer_function");
+	assert_true(ends_with(place->file, "tests/report/symbols_test.c"));
+	assert_int_equal(place->line, line);
+	assert_string_equal(place->module, s.path);
+	assert_ptr_equal(find(&s, &count), place); /* looked up once */
+	text = explanation(&s);
+	assert_string_equal(text, "");
+	free(text);
+	gp_symbols_free(s.symbols);
+}
+
+static void test_inlined_functions_come_first(void **state)
+{
+	struct scene s;
+	const struct gp_place *places;
+	size_t count;
+
+	(void)state;
+	build(&s, around_function());
+	places = find(&s, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(places[0].function, "inner_function");
+	assert_int_equal(places[0].line, line);
+	assert_string_equal(places[1].function, "around_function");
+	assert_int_equal(places[1].line, line_of_inlining);
+	gp_symbols_free(s.symbols);
+}
+
+static void test_another_build_is_not_asked(void **state)
+{
+	struct scene s;
+	const struct gp_place *place;
+	size_t count;
+	char *text;
+
+	(void)state;
+	build(&s, outer_function());
+	s.modules[0].build_id_bytes = 20;
+	memset(s.modules[0].build_id, 0xee, 20);
+	place = find(&s, &count);
+	assert_int_equal(count, 1);
+	assert_non_null(strstr(place->function, "symbols_test+0x"));
+	text = explanation(&s);
+	assert_non_null(strstr(text, "symbols_test (the file is another build"));
+	free(text);
+	gp_symbols_free(s.symbols);
+}
+
+static void test_files_that_cannot_be_read(void **state)
+{
+	static const char *const paths[][2] = {
+		{"/nonexistent/libx.so", "libx.so+0x1233"},
+		{"/dev/zero", "zero+0x1233"},
+		{"/etc/passwd", "passwd+0x1233"},
+		{"relative.so", "relative.so+0x1233"},
+		{"", "(unknown module)+0x1233"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct scene s;
+		size_t count;
+		char *text;
+
+		build(&s, (void *)0x1234);
+		s.modules[0].bias = 0;
+		set_path(&s, paths[i][0]);
+		assert_string_equal(find(&s, &count)->function, paths[i][1]);
+		text = explanation(&s);
+		assert_non_null(strstr(text, "functions have no names in"));
+		free(text);
+		gp_symbols_free(s.symbols);
+	}
+}
+
+static void test_python_frames(void **state)
+{
+	static const char code[] = "\5\0\0\0\3\0\0\0/home/train.py\0Net.step\0\xd0\x02";
+	struct scene s;
+	const struct gp_place *place;
+	size_t count;
+
+	(void)state;
+	build(&s, NULL);
+	s.texts[1] = (struct gp_text){.space = GP_STRING_CODE,
+				      .id = 9,
+				      .length = sizeof(code) - 1,
+				      .bytes = (char *)code};
+	s.frames[0].kind = GP_FRAME_PYTHON;
+	s.frames[0].origin = 1;
+	place = find(&s, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(place->function, "Net.step");
+	assert_string_equal(place->file, "/home/train.py");
+	assert_int_equal(place->line, 5);
+	assert_int_equal(place->kind, GP_FRAME_PYTHON);
+	gp_symbols_free(s.symbols);
+}
+
+static void test_what_is_no_function(void **state)
+{
+	static const uint16_t kinds[] = {GP_FRAME_NATIVE, GP_FRAME_PYTHON, GP_FRAME_COPY,
+					 GP_FRAME_CUT,    GP_FRAME_STUCK,  99};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct scene s;
+		size_t count;
+
+		build(&s, NULL);
+		s.frames[0].kind = kinds[i];
+		s.frames[0].origin = GP_NONE;
+		assert_int_equal(find(&s, &count)->function[0], '(');
+		assert_int_equal(count, 1);
+		gp_symbols_free(s.symbols);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_function_has_file_and_line),
+		cmocka_unit_test(test_inlined_functions_come_first),
+		cmocka_unit_test(test_another_build_is_not_asked),
+		cmocka_unit_test(test_files_that_cannot_be_read),
+		cmocka_unit_test(test_python_frames),
+		cmocka_unit_test(test_what_is_no_function),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

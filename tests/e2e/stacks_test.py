@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Call stacks of a program's API calls, from the option to the trace."""
+import os
+import subprocess
+import sys
+import unittest
+
+from support import BUILD, Case, SKIPPED
+
+ZOO = os.path.join(BUILD, "programs", "zoo")
+DUMP = os.path.join(BUILD, "tests", "stacks", "dump")
+MALLOC, FREE, LAUNCH, SYNCHRONIZE = 20, 22, 211, 165  # cbids of the runtime API
+
+
+class StacksTest(Case):
+    def record(self, *options):
+        """The calls [(api, stack)], frames {id: (parent, kind, origin)}, module paths {id: path}."""
+        done = self.run_program([ZOO], options=("-o", "out", "--chrome", "none", *options))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        calls, frames, paths = [], {}, {}
+        out = subprocess.run([DUMP, os.path.join(self.folder, "out.gpuprof")], stdout=subprocess.PIPE, check=True,
+                             universal_newlines=True).stdout
+        for line in out.splitlines():
+            word, *rest = line.split(" ")
+            if word == "call":
+                calls.append((int(rest[0]), int(rest[1])))
+            elif word == "frame":
+                frames[int(rest[0])] = int(rest[1]), int(rest[2]), int(rest[3])
+            elif word == "path":
+                paths[int(rest[0])] = os.path.basename(rest[1])
+        return calls, frames, paths
+
+    def modules(self, stack, frames, paths):
+        """Names of the modules of a stack's frames, innermost first."""
+        names = []
+        while stack:
+            stack, _kind, origin = frames[stack]
+            names.append(paths[origin])
+        return names
+
+    def test_all_calls(self):
+        calls, frames, paths = self.record("--stacks=all")
+        self.assertGreater(len(calls), 50)
+        for api, stack in calls[1:]:  # the first one made the context, in which recording began
+            names = self.modules(stack, frames, paths)
+            self.assertIn("zoo", names, api)
+            self.assertEqual(names[-1], "zoo", api)  # _start
+            self.assertNotIn("libgpuprof.so", names)
+            self.assertFalse([name for name in names if name.startswith("libcupti")])
+            self.assertFalse(names[0].startswith(("libcudart", "libcuda.so")), names)
+
+    def test_by_class(self):
+        for word, taken in (("alloc", (MALLOC, FREE)), ("launch", (LAUNCH,)), ("sync", (SYNCHRONIZE,)),
+                            ("none", ()), ("sync,launch", (SYNCHRONIZE, LAUNCH))):
+            with self.subTest(word):
+                for name in os.listdir(self.folder):
+                    os.remove(os.path.join(self.folder, name))
+                calls = self.record(f"--stacks={word}")[0]
+                for api in (MALLOC, FREE, LAUNCH, SYNCHRONIZE):
+                    stacks = [stack != 0 for number, stack in calls[1:] if number == api]
+                    self.assertTrue(stacks)
+                    self.assertEqual(set(stacks), {api in taken}, api)
+
+    def test_one_place_has_one_stack(self):
+        calls, _, _ = self.record("--stacks=all")
+        self.assertLess(len({stack for _, stack in calls}), len(calls))
+
+
+if __name__ == "__main__":
+    if not os.path.exists(DUMP):
+        print("skipped: make", DUMP)
+        sys.exit(SKIPPED)
+    unittest.main()

@@ -21,9 +21,10 @@ struct local {
 	uint64_t gave_up_at; /* 1 + tail of a ring that stayed full: no waits until it moves */
 	uint32_t
 		recording; /* that all this is of: what a forked child's thread has from its parent is not its own */
-	uint32_t id;     /* thread id, 0 = not asked yet */
-	uint8_t busy;    /* inside gp_emit(): a signal handler keeps off our ring */
-	uint8_t sharing; /* holds the shared ring's lock */
+	uint32_t id;        /* thread id, 0 = not asked yet */
+	uint32_t name_hash; /* of the name that was said last */
+	uint8_t busy;       /* inside gp_emit(): a signal handler keeps off our ring */
+	uint8_t sharing;    /* holds the shared ring's lock */
 	uint8_t named;
 	uint8_t ended; /* its destructor ran: no ring any more */
 };
@@ -170,16 +171,25 @@ static uint32_t item_owner(void)
 	return local.id != 0 ? local.id : gp_sys_thread_id();
 }
 
-static void put_name(void)
+/* FNV-1a */
+static uint32_t hash_of(const char *name)
 {
-	char name[16];
+	uint32_t hash = 2166136261u;
+
+	for (; *name != '\0'; name++)
+		hash = (hash ^ (uint8_t)*name) * 16777619u;
+	return hash;
+}
+
+static void put_name(const char *name)
+{
 	struct gp_record_string string = {.kind = GP_RECORD_STRING, .space = GP_STRING_THREAD};
 	struct gp_item item = {(const struct gp_record *)&string, name, 1, item_owner()};
 
-	gp_sys_thread_name(name);
 	string.id = local.id;
 	string.length_bytes = (uint32_t)strlen(name);
 	local.named = put_patiently(&item);
+	local.name_hash = hash_of(name);
 }
 
 /*
@@ -188,12 +198,31 @@ static void put_name(void)
  */
 static void introduce_thread(void)
 {
+	char name[16];
+
 	if (local.id == 0 && gp_since_fork_is_own_process())
 		local.id = gp_sys_thread_id();
 	if (local.ring == NULL && !local.ended && local.id != 0)
 		take_ring();
-	if (!local.named && local.id != 0)
-		put_name();
+	if (!local.named && local.id != 0) {
+		gp_sys_thread_name(name);
+		put_name(name);
+	}
+}
+
+/* Threads are often named after their first record, by whoever made them. */
+static void say_last_name(void)
+{
+	char name[16];
+
+	gp_sys_thread_name(name);
+	if (!local.named || hash_of(name) == local.name_hash)
+		return;
+	local.busy = 1;
+	gp_signal_fence();
+	put_name(name);
+	gp_signal_fence();
+	local.busy = 0;
 }
 
 static void end_thread(void *lane)
@@ -202,6 +231,7 @@ static void end_thread(void *lane)
 
 	if (live == 0 || local.recording != live || local.lane != lane)
 		return;
+	say_last_name();
 	local.ring = NULL;
 	local.lane = NULL;
 	local.ended = 1;

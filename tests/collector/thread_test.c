@@ -97,6 +97,27 @@ static void short_threads(enum gp_ring_place place)
 	CHECK(said.highest_ring + said.counters[GP_COUNTER_SHARED_RING] > MANY / 2);
 }
 
+/* ---- names that come after the first record ---- */
+
+static void *be_named_late(void *unused)
+{
+	(void)unused;
+	emit_call_surely(0);
+	pthread_setname_np(pthread_self(), "worker");
+	return NULL;
+}
+
+static void a_name_that_comes_late(void)
+{
+	pthread_t thread;
+
+	start_in(GP_RINGS_MEMORY);
+	CHECK(pthread_create(&thread, NULL, be_named_late, NULL) == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	stop_and_read();
+	CHECK(said.calls == 1 && said.named == 1);
+}
+
 static void ten_thousand_short_threads(void)
 {
 	short_threads(GP_RINGS_AUTO);
@@ -293,6 +314,7 @@ static void busy_threads(void)
 #define CASES(X)                                                                                   \
 	X(ten_thousand_short_threads)                                                              \
 	X(ten_thousand_short_threads_in_memory)                                                    \
+	X(a_name_that_comes_late)                                                                  \
 	X(a_crowd_shares_what_there_is)                                                            \
 	X(a_thread_may_emit_while_it_ends)                                                         \
 	X(handlers_interrupt_records)                                                              \

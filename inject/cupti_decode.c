@@ -171,6 +171,26 @@ static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *recor
 									: 0;
 }
 
+/*
+ * CUPTI 11.8 under a driver for CUDA 13 gives every operation the same number.  Nothing else leads from an operation to
+ * its call, so all that can be done is to say so.
+ */
+static void watch_numbers(struct gp_decoder *decoder, const kernel_view *kernel)
+{
+	static const char note[] =
+		"this libcupti is too old for the driver: it does not tell which call started "
+		"which GPU "
+		"operation; set GPUPROF_CUPTI=/path/to/libcupti.so of CUDA 12 or later";
+
+	uint64_t launch = (uint64_t)kernel->deviceId << 32 | kernel->correlationId;
+
+	if (decoder->version >= GP_CUPTI_12_2 || decoder->said_numberless || kernel->graphId != 0)
+		return;
+	decoder->said_numberless = kernel->correlationId != 0 && decoder->last_launch == launch &&
+				   gp_emit_info(GP_INFO_NOTE, note);
+	decoder->last_launch = launch;
+}
+
 static void decode_kernel(struct gp_decoder *decoder, const void *record)
 {
 	const kernel_view *kernel = record;
@@ -195,6 +215,7 @@ static void decode_kernel(struct gp_decoder *decoder, const void *record)
 		.channel_type = (uint32_t)kernel->channelType,
 	};
 
+	watch_numbers(decoder, kernel);
 	emit_operation(decoder, &out, out.correlation_id);
 }
 

@@ -7,6 +7,7 @@
 #ifndef INJECT_CUPTI_DECODE_H
 #define INJECT_CUPTI_DECODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <cupti.h>
@@ -17,8 +18,10 @@ struct gp_decoder {
 	uint32_t version; /* cuptiGetVersion() of the library that wrote the records */
 	struct gp_intern names;
 	struct gp_intern shapes;
-	uint64_t records; /* decoded so far: what the GPU did, not definitions */
-	uint64_t unknown; /* records of a kind that was not asked for */
+	uint64_t records;     /* decoded so far: what the GPU did, not definitions */
+	uint64_t unknown;     /* records of a kind that was not asked for */
+	uint64_t last_launch; /* device and correlation id of the last kernel outside of graphs */
+	bool said_numberless; /* that ids do not tell launches apart */
 };
 
 void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record);

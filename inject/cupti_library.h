@@ -18,7 +18,7 @@
 #define GP_CUPTI_12_4 22u /* compiler records have a thread */
 #define GP_CUPTI_12_8                                                                              \
 	26u /* copies count merged ones; event records have device, time and id, waits name that id */
-#define GP_CUPTI_12_9 28u     /* event records can be had without those of synchronisation */
+#define GP_CUPTI_12_9 28u     /* event records are a kind of their own */
 #define GP_CUPTI_13_0 130000u /* kernel records tell launches from the device */
 
 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, which headers before 12.3 lack. */

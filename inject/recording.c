@@ -16,10 +16,11 @@
 
 /*
  * Beside the bits of trace_list.  CUPTI gives a record for a whole graph in place of those of its nodes, where both are
- * on; so --graphs is one bit.  And before 12.9 there are records of events only beside those of synchronisation.
+ * on; so --graphs is one bit.  Records of events come only beside those of synchronisation (docs/cupti-notes.md, 9), and
+ * before 12.9 they come with those, without a kind of their own.
  */
-#define WHOLE_GRAPHS     0x80000000u
-#define SYNCS_FOR_EVENTS 0x40000000u
+#define WHOLE_GRAPHS  0x80000000u
+#define KIND_OF_EVENT 0x40000000u
 
 /* What is in force. */
 enum { ON = 1, DRIVER_READY = 2 };
@@ -91,9 +92,9 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_MEMSET, GP_TRACE_GPU, NULL, false, NULL},
 	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, GP_TRACE_GPU, NULL, false, NULL},
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WHOLE_GRAPHS, "whole graphs", false, NULL},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, GP_TRACE_SYNC | SYNCS_FOR_EVENTS, "synchronisation",
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, GP_TRACE_SYNC | GP_TRACE_EVENT, "synchronisation",
 	 false, leave_out_polling},
-	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, GP_TRACE_EVENT, "events", false, NULL},
+	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, KIND_OF_EVENT, "events", false, NULL},
 	{CUPTI_ACTIVITY_KIND_JIT, GP_TRACE_MODULE, "compilation", false, NULL},
 	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, GP_TRACE_MEMORY, "memory pools", false, NULL},
 	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, GP_TRACE_UNIFIED, "unified memory", true,
@@ -118,8 +119,8 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 		recording.trace |= WHOLE_GRAPHS;
 	if (records_nodes())
 		gp_graph_nodes_init(cupti);
-	if (cupti->version < GP_CUPTI_12_9 && (recording.trace & GP_TRACE_EVENT) != 0)
-		recording.trace |= SYNCS_FOR_EVENTS;
+	if (cupti->version >= GP_CUPTI_12_9 && (recording.trace & GP_TRACE_EVENT) != 0)
+		recording.trace |= KIND_OF_EVENT;
 }
 
 /* ---- records ---- */

@@ -3,6 +3,13 @@
 # Every test of the read side can write trace files.
 $(filter-out $(O)/tests/report/run/%,$(REPORT_TESTS)): $(O)/tests/report/trace_builder.o
 
+# ---- what a trace holds, for end-to-end tests ----
+programs: $(O)/tests/lib/record_counts
+$(O)/tests/lib/record_counts: tests/lib/record_counts.c $(filter-out $(O)/report/main.o,$(REPORT))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS) -lpthread
+
 # ---- fuzzing: not part of `make check`, for it ends when time is up; findings become tests ----
 FUZZ_SECONDS ?= 30
 FUZZ_FLAGS   := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all

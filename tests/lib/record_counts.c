@@ -37,7 +37,7 @@ static void say_calls(const struct gp_model *model)
 		cooperative += model->calls[i].cooperative;
 		overlapping += model->calls[i].overlapping;
 	}
-	for (int class = 0; class < GP_API_CLASSES; class++)
+	for (int class = 0; class < GP_API_CLASSES; class ++)
 		say(names[class], counts[class]);
 	say("calls.cooperative", cooperative);
 	say("calls.overlapping", overlapping);

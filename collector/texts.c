@@ -175,6 +175,23 @@ struct gp_known_text *gp_texts_keep(struct gp_texts *table, const struct gp_text
 	return keep(table, &fits);
 }
 
+/* What looks like a text there, and has the hash of one, is one. */
+struct gp_known_text *gp_texts_at(const struct gp_texts *table, uint64_t address)
+{
+	uint64_t memory = gp_load64_acquire(&table->memory);
+	uint64_t first = memory + table->most_bytes / SHARE_OF_CHAINS;
+	uint64_t end = memory + table->most_bytes;
+	struct gp_known_text *text = text_at(address);
+	struct gp_text_key key;
+
+	if (memory == 0 || memory == NO_MEMORY || address % 8 != 0 || address < first ||
+	    address + sizeof(*text) > end || address + sizeof(*text) + text->length_bytes >= end)
+		return NULL;
+	key = (struct gp_text_key){(enum gp_string_space)text->space, text->value, text->bytes,
+				   text->length_bytes};
+	return text->id != 0 && hash_of(&key) == text->hash ? text : NULL;
+}
+
 /* ---- defining ---- */
 
 /* The definition is out before anybody can take it for made; two threads may both make it. */

@@ -47,6 +47,12 @@ struct gp_texts {
 /* The text as it is in the table, added if need be.  NULL: the table is full. */
 struct gp_known_text *gp_texts_keep(struct gp_texts *table, const struct gp_text_key *key);
 
+/*
+ * The kept text at an address that the program gave back as a handle, or NULL where there is none: a program may hand
+ * over anything.
+ */
+struct gp_known_text *gp_texts_at(const struct gp_texts *table, uint64_t address);
+
 /* The number of a kept text, defined in the recording that is live.  0: there is none, or the definition was dropped. */
 uint32_t gp_texts_say(struct gp_known_text *text);
 

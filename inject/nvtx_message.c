@@ -59,7 +59,7 @@ struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room
 struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value, struct gp_wide_room *room)
 {
 	if (type == NVTX_MESSAGE_TYPE_REGISTERED)
-		return (struct gp_message){.kept = (struct gp_known_text *)value.registered};
+		return (struct gp_message){.kept = gp_ranges_kept((uintptr_t)value.registered)};
 	if (type == NVTX_MESSAGE_TYPE_UNICODE)
 		return gp_message_wide(value.unicode, room);
 	return gp_message_narrow(type == NVTX_MESSAGE_TYPE_ASCII ? value.ascii : NULL);

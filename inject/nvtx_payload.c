@@ -1,8 +1,11 @@
 #include "inject/nvtx_payload.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "collector/collector.h"
 #include "inject/nvtx_schema.h"
@@ -12,6 +15,9 @@
 __attribute__((visibility("default"))) int
 InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 
+#define STRING_BYTES                                                                               \
+	1024u /* of a string that a payload leads to; longer ones are cut, and counted */
+#define PAGE_BYTES        4096u
 #define OLDEST_COMPATIBLE 0x0103 /* before it, the structs were others */
 
 static struct gp_texts payloads = {.most_bytes = 1u << 20};
@@ -43,9 +49,42 @@ static bool copy_bytes(struct copy *copy, const nvtxPayloadData_t *data,
 	return true;
 }
 
+/*
+ * A string of the program whose address stands in a payload.  Nobody checks that payloads are what their schema says, so
+ * the kernel reads it: an address that leads nowhere is an error of its, and not the program's end.
+ */
+static struct gp_message read_string(uint64_t address, char room[STRING_BYTES])
+{
+	int saved_errno = errno;
+	uint32_t length = 0;
+
+	while (length < STRING_BYTES - 1) {
+		uint64_t step = PAGE_BYTES - (address + length) % PAGE_BYTES;
+		struct iovec to = {room + length, step};
+		struct iovec from = {(void *)(uintptr_t)(address + length), 0};
+
+		if (step > STRING_BYTES - 1 - length)
+			step = STRING_BYTES - 1 - length;
+		to.iov_len = from.iov_len = step;
+		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)step)
+			break;
+		if (memchr(room + length, '\0', step) != NULL) {
+			errno = saved_errno;
+			return gp_message_narrow(room);
+		}
+		length += (uint32_t)step;
+	}
+	errno = saved_errno;
+	if (length == 0)
+		return (struct gp_message){.bytes = NULL};
+	gp_count(GP_COUNTER_CUT_STRINGS, 1);
+	room[length] = '\0';
+	return gp_message_narrow(room);
+}
+
 /* The string that an entry leads to; none where it lies beyond the payload. */
 static struct gp_message string_at(const struct gp_schema_pointer *pointer, const char *bytes,
-				   uint64_t length)
+				   uint64_t length, char room[STRING_BYTES])
 {
 	uint64_t value;
 
@@ -53,16 +92,18 @@ static struct gp_message string_at(const struct gp_schema_pointer *pointer, cons
 		return (struct gp_message){.bytes = NULL};
 	memcpy(&value, bytes + pointer->offset_bytes, sizeof(value));
 	if (pointer->is_registered)
-		return (struct gp_message){.kept = (struct gp_known_text *)(uintptr_t)value};
-	return gp_message_narrow((const char *)(uintptr_t)value);
+		return (struct gp_message){.kept = gp_ranges_kept(value)};
+	return read_string(value, room);
 }
 
 /* Addresses mean nothing in a trace: the numbers of the strings take their place. */
 static void replace_strings(struct copy *copy, const struct gp_schema *schema)
 {
+	char room[STRING_BYTES];
+
 	for (uint32_t i = 0; i < schema->pointer_count; i++) {
 		const struct gp_schema_pointer *pointer = &schema->pointers[i];
-		struct gp_message string = string_at(pointer, copy->bytes, copy->length);
+		struct gp_message string = string_at(pointer, copy->bytes, copy->length, room);
 		uint64_t id = gp_ranges_text_id(&string);
 
 		if (pointer->offset_bytes + sizeof(id) <= copy->length)
@@ -117,7 +158,7 @@ uint32_t gp_payload_of_event(struct gp_known_text *domain, const nvtxEventAttrib
 
 /* The message is an entry of one of them. */
 static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayloadData_t *data,
-				    size_t count)
+				    size_t count, char room[STRING_BYTES])
 {
 	for (size_t i = 0; data != NULL && i < count; i++) {
 		const struct gp_schema *schema = gp_schema_find(domain, data[i].schemaId);
@@ -129,7 +170,8 @@ static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayl
 			length = schema->size_bytes;
 		for (uint32_t p = 0; p < schema->pointer_count; p++)
 			if (schema->pointers[p].is_message)
-				return string_at(&schema->pointers[p], data[i].payload, length);
+				return string_at(&schema->pointers[p], data[i].payload, length,
+						 room);
 	}
 	return (struct gp_message){.bytes = NULL};
 }
@@ -143,7 +185,8 @@ static struct gp_range_details details_of(struct gp_known_text *domain,
 static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
 {
 	struct gp_known_text *of = (struct gp_known_text *)domain;
-	struct gp_message message = message_in(of, data, count);
+	char room[STRING_BYTES];
+	struct gp_message message = message_in(of, data, count, room);
 	struct gp_range_details details = details_of(of, data, count);
 
 	gp_ranges_mark(of, &message, &details);
@@ -152,7 +195,8 @@ static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *dat
 static int push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
 {
 	struct gp_known_text *of = (struct gp_known_text *)domain;
-	struct gp_message message = message_in(of, data, count);
+	char room[STRING_BYTES];
+	struct gp_message message = message_in(of, data, count, room);
 	struct gp_range_details details = details_of(of, data, count);
 
 	return gp_ranges_push(of, &message, &details);
@@ -162,7 +206,8 @@ static nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadD
 				   size_t count)
 {
 	struct gp_known_text *of = (struct gp_known_text *)domain;
-	struct gp_message message = message_in(of, data, count);
+	char room[STRING_BYTES];
+	struct gp_message message = message_in(of, data, count, room);
 	struct gp_range_details details = details_of(of, data, count);
 
 	return gp_ranges_start(of, &message, &details);

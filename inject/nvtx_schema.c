@@ -213,6 +213,10 @@ static void note_pointer(struct gp_schema *schema, const nvtxPayloadSchemaEntry_
 	    (entry->flags & ARRAY_FLAGS) != 0 || offset >= UINT32_MAX ||
 	    schema->pointer_count == GP_SCHEMA_POINTERS)
 		return;
+	/* entries may overlay each other: the address is replaced once */
+	for (uint32_t i = 0; i < schema->pointer_count; i++)
+		if (schema->pointers[i].offset_bytes == offset)
+			return;
 	schema->pointers[schema->pointer_count++] = (struct gp_schema_pointer){
 		.offset_bytes = (uint32_t)offset,
 		.is_registered = is_registered,

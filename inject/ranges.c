@@ -43,6 +43,11 @@ struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes)
 	return gp_texts_keep(&messages, &key);
 }
 
+struct gp_known_text *gp_ranges_kept(uint64_t handle)
+{
+	return gp_texts_at(&messages, handle);
+}
+
 uint32_t gp_ranges_text_id(const struct gp_message *message)
 {
 	struct gp_text_key key = {GP_STRING_RANGE, 0, message->bytes, message->length_bytes};

@@ -46,6 +46,9 @@ uint32_t gp_ranges_domain_id(struct gp_known_text *domain);
 /* A message that will come again. */
 struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes);
 
+/* The kept message that a program means by a handle; NULL where it is none of ours. */
+struct gp_known_text *gp_ranges_kept(uint64_t handle);
+
 /* Its number in the recording that is live. */
 uint32_t gp_ranges_text_id(const struct gp_message *message);
 

@@ -160,7 +160,8 @@ static void look_for_other_nvtx_tool(const struct run *run)
 
 	if (path && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
 		fprintf(stderr,
-			"gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not be "
+			"gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not "
+			"be "
 			"recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
 			path);
 }

@@ -424,7 +424,8 @@ static void test_unified_memory(void **state)
 	event = need(events, "X", "unified_memory", "migration DtoH");
 	assert_string_equal(track_of(events, event), "unified memory, lane 2");
 	assert_int_equal(pid_of(need(events, "i", "unified_memory", "page fault of a GPU")), 1);
-	assert_int_equal(pid_of(need(events, "i", "unified_memory", "page fault of the CPU")), 4242);
+	assert_int_equal(pid_of(need(events, "i", "unified_memory", "page fault of the CPU")),
+			 4242);
 	json_decref(root);
 }
 

@@ -42,20 +42,29 @@ static void fail(struct gp_tally *tally, int error)
 		tally->error = error;
 }
 
-static struct gp_tally_row *append(struct gp_tally *tally, const struct node *wanted)
+/* Makes the index find the row that comes next. */
+static int index_next(struct gp_tally *tally, const struct node *wanted)
 {
 	struct node *node = malloc(sizeof(*node));
-	int result = node ? gp_array_grow(&tally->rows, &tally->capacity, tally->count,
-					  sizeof(*tally->rows))
-			  : -ENOMEM;
 
-	if (result == 0) {
-		*node = *wanted;
-		node->row = tally->count;
-		result = tsearch(node, &tally->index, compare_nodes) ? 0 : -ENOMEM;
-	}
+	if (!node)
+		return -ENOMEM;
+	*node = *wanted;
+	node->row = tally->count;
+	if (tsearch(node, &tally->index, compare_nodes))
+		return 0;
+	free(node);
+	return -ENOMEM;
+}
+
+static struct gp_tally_row *append(struct gp_tally *tally, const struct node *wanted)
+{
+	int result =
+		gp_array_grow(&tally->rows, &tally->capacity, tally->count, sizeof(*tally->rows));
+
+	if (result == 0)
+		result = index_next(tally, wanted);
 	if (result < 0) {
-		free(node);
 		fail(tally, result);
 		return &tally->spare;
 	}

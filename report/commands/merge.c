@@ -132,7 +132,7 @@ int gp_command_merge(int argc, char **argv)
 	struct pile pile = {0};
 	int status;
 
-	if (parsed != RUN)
+	if (parsed != RUN || a.trace_count == 0)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
 	for (size_t i = 0; i < a.trace_count; i++)
 		if (gp_output_is_same(a.output, a.traces[i]))

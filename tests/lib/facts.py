@@ -95,7 +95,7 @@ class Facts:
         return self.slices["gpu_graph"]
 
     def records_whole_graphs(self):
-        return "GRAPHS=graph" in self.metadata["options"].split()
+        return "GRAPHS=graph" in self.metadata.get("options", "").split()
 
     @property
     def calls(self):

@@ -77,8 +77,8 @@ static void test_strings_and_enumerations(void **state)
 		uint8_t other;
 	} payload = {9, 2, 5, 10, 77};
 	const char *const schemas[] = {
-		"1\t0\t\n0\t80\t0\t0\tname\n0\t16777218\t8\t0\top\n"
-		"0\t16777219\t12\t0\tflags\n0\t75\t16\t0\tlost\n0\t16777220\t24\t0\tother\n",
+		("1\t0\t\n0\t80\t0\t0\tname\n0\t16777218\t8\t0\top\n"
+		 "0\t16777219\t12\t0\tflags\n0\t75\t16\t0\tlost\n0\t16777220\t24\t0\tother\n"),
 		"0\t4\tncclRedOp\n0\t0\t0\t0\tSum\n0\t2\t0\t0\tMax\n",
 		"0\t4\tflags\n1\t1\t0\t0\tA\n1\t2\t0\t0\tB\n1\t4\t0\t0\tC\n",
 		"0\t1\tother\n0\t1\t0\t0\tOne\n",

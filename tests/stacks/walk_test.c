@@ -102,7 +102,9 @@ void adversary_keep(void *memory)
 long adversary_sum(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
 {
 	adversary_visit(0);
-	return a + b + c + d + e + f + g + h + i + j;
+	return (long)((unsigned long)a + (unsigned long)b + (unsigned long)c + (unsigned long)d +
+		      (unsigned long)e + (unsigned long)f + (unsigned long)g + (unsigned long)h +
+		      (unsigned long)i + (unsigned long)j);
 }
 
 jmp_buf *adversary_push_jump(void)

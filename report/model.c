@@ -66,6 +66,18 @@ const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_o
 	return op->name < model->name_count ? model->names[op->name] : "(unknown kernel)";
 }
 
+static uint32_t stack_of(const struct gp_model *model, uint32_t call)
+{
+	return call != GP_NONE ? model->calls[call].stack : GP_NONE;
+}
+
+uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op)
+{
+	uint32_t captured = stack_of(model, op->capture_call);
+
+	return captured != GP_NONE ? captured : stack_of(model, op->call);
+}
+
 static int compare_device(const void *key, const void *device)
 {
 	uint16_t left = *(const uint16_t *)key;

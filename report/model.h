@@ -274,6 +274,11 @@ struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 /* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
 
+/*
+ * Index of the stack of what started an operation, or GP_NONE; of a graph's node, that of the call that became it, where that is known.
+ */
+uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op);
+
 /* The message of a range; "" if it has none. */
 const char *gp_model_range_text(const struct gp_model *model, const struct gp_range *range);
 

@@ -29,6 +29,7 @@ struct frame_places {
 struct known {
 	const struct gp_model *model;
 	struct frame_places *frames;
+	uint32_t count; /* of them */
 };
 
 struct text {
@@ -61,9 +62,18 @@ struct gp_symbols *gp_symbols_new(void)
 
 static void free_known(struct known *known)
 {
-	for (uint32_t i = 0; i < known->model->frame_count; i++)
+	for (uint32_t i = 0; i < known->count; i++)
 		free(known->frames[i].places);
 	free(known->frames);
+}
+
+void gp_symbols_forget(struct gp_symbols *symbols, const struct gp_model *model)
+{
+	for (uint32_t i = symbols->known_count; i-- > 0;)
+		if (symbols->known[i].model == model) {
+			free_known(&symbols->known[i]);
+			symbols->known[i] = symbols->known[--symbols->known_count];
+		}
 }
 
 void gp_symbols_free(struct gp_symbols *symbols)
@@ -278,7 +288,7 @@ static struct known *find_known(struct gp_symbols *symbols, const struct gp_mode
 		free(frames);
 		return NULL;
 	}
-	symbols->known[symbols->known_count] = (struct known){model, frames};
+	symbols->known[symbols->known_count] = (struct known){model, frames, model->frame_count};
 	return &symbols->known[symbols->known_count++];
 }
 

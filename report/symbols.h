@@ -24,16 +24,19 @@ struct gp_place {
 
 struct gp_symbols;
 
-/* NULL if there is no memory.  Models that are asked for must outlive it. */
+/* NULL if there is no memory. */
 struct gp_symbols *gp_symbols_new(void);
 void gp_symbols_free(struct gp_symbols *symbols);
 
 /*
  * The places of a frame (an index in frames), the innermost of inlined functions first; their number is in *count, at least 1.
- * They live as long as symbols do.
+ * They live until the model is forgotten.
  */
 const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct gp_model *model,
 				       uint32_t frame, size_t *count);
+
+/* Free what was found for that model; what was read of files stays.  A model is freed after it was forgotten, or after symbols. */
+void gp_symbols_forget(struct gp_symbols *symbols, const struct gp_model *model);
 
 /* One line for the user on the modules whose functions could not be named, and why; nothing if there are none. */
 void gp_symbols_explain(const struct gp_symbols *symbols, FILE *out);

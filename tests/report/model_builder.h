@@ -184,6 +184,7 @@ static inline struct gp_op *build_op(struct build *b, enum gp_op_kind kind, uint
 			     .name = GP_NONE,
 			     .shape = GP_NONE,
 			     .call = GP_NONE,
+			     .capture_call = GP_NONE,
 			     .next_op = GP_NONE};
 	return op;
 }

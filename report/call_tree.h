@@ -1,0 +1,57 @@
+/*
+ * call_tree: the call stacks of all processes in one tree of functions, for everything that gathers by stack.
+ *
+ * Sites are functions, or lines of functions; a node is a site that was called by its parent.  Node 0 stands for calls without a
+ * stack.  Models come one after the other and may be freed in between.
+ */
+#ifndef REPORT_CALL_TREE_H
+#define REPORT_CALL_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/model.h"
+#include "report/symbols.h"
+
+#define GP_CALL_TREE_NO_STACK 0u
+
+struct gp_call_node {
+	uint32_t parent; /* below its own number, or GP_NONE */
+	uint32_t site;
+};
+
+struct gp_call_tree {
+	struct gp_place *sites; /* line 0 in a tree without lines */
+	struct gp_call_node *nodes;
+	uint32_t site_count, node_count;
+
+	bool has_lines;
+	struct gp_symbols *symbols;
+	const struct gp_model
+		*model; /* the present one, and what its frames are here: GP_NONE = not looked up */
+	uint32_t *nodes_of_frames;
+	uint32_t site_capacity, node_capacity;
+	void *index_of_sites, *index_of_nodes;
+	int error; /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
+};
+
+/* with_lines: calls from several lines of a function are kept apart.  Returns 0 or -ENOMEM; to be closed in either case. */
+int gp_call_tree_open(struct gp_call_tree *tree, bool with_lines);
+void gp_call_tree_close(struct gp_call_tree *tree);
+
+/* What follows is of that model, until the next call of this; NULL = of none.  Returns 0 or -ENOMEM. */
+int gp_call_tree_use(struct gp_call_tree *tree, const struct gp_model *model);
+
+/* The node of a stack (an index in frames, or GP_NONE); GP_CALL_TREE_NO_STACK where there is no memory, and error says so. */
+uint32_t gp_call_tree_find(struct gp_call_tree *tree, uint32_t frame);
+
+/* The site of a node. */
+const struct gp_place *gp_call_tree_site(const struct gp_call_tree *tree, uint32_t node);
+
+#define GP_SITE_LABEL_BYTES 512
+
+/* What people call a site: its function and, of Python's or in a tree with lines, the file's name and the line. */
+const char *gp_site_label(const struct gp_place *site, char label[GP_SITE_LABEL_BYTES]);
+
+#endif

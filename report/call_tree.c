@@ -143,7 +143,7 @@ uint32_t gp_call_tree_find(struct gp_call_tree *tree, uint32_t frame)
 {
 	uint32_t path[GP_FRAME_DEPTH], count = 0, node = GP_NONE;
 
-	if (frame == GP_NONE)
+	if (frame == GP_NONE || tree->error != 0)
 		return GP_CALL_TREE_NO_STACK;
 	for (uint32_t at = frame; at != GP_NONE && count < GP_FRAME_DEPTH;
 	     at = tree->model->frames[at].parent) {
@@ -187,8 +187,10 @@ int gp_call_tree_use(struct gp_call_tree *tree, const struct gp_model *model)
 	if (!model)
 		return 0;
 	tree->nodes_of_frames = malloc(((size_t)model->frame_count + 1) * sizeof(uint32_t));
-	if (!tree->nodes_of_frames)
+	if (!tree->nodes_of_frames) {
+		fail(tree, -ENOMEM);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < model->frame_count; i++)
 		tree->nodes_of_frames[i] = GP_NONE;
 	return 0;

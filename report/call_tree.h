@@ -1,8 +1,18 @@
 /*
  * call_tree: the call stacks of all processes in one tree of functions, for everything that gathers by stack.
  *
- * Sites are functions, or lines of functions; a node is a site that was called by its parent.  Node 0 stands for calls without a
- * stack.  Models come one after the other and may be freed in between.
+ * A site is a function, or a line of a function; a node is a site that was called by its parent's.  Node 0 stands for calls without a
+ * stack.  Parents come before their children, so that one pass from the last node to the first sums up values over callers:
+ *
+ *	gp_call_tree_open(&tree, false);
+ *	for each model:
+ *		gp_call_tree_use(&tree, model);
+ *		for each operation:
+ *			values[gp_call_tree_find(&tree, gp_model_op_stack(model, op))] += ...;
+ *	gp_call_tree_use(&tree, NULL);
+ *
+ * Models come one after the other and may be freed in between; the tree keeps its own copies.  Stacks may be deeper than the program's
+ * own stack can recurse: go by parents.
  */
 #ifndef REPORT_CALL_TREE_H
 #define REPORT_CALL_TREE_H

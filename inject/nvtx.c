@@ -453,14 +453,14 @@ static const NvtxFunctionPointer cudart[NVTX_CBID_CUDART_SIZE] = {
 };
 
 static const struct {
-	NvtxCallbackModule module;
 	const NvtxFunctionPointer *functions;
+	NvtxCallbackModule module;
 	unsigned count;
 } tables[] = {
-	{NVTX_CB_MODULE_CORE, core, NVTX_CBID_CORE_SIZE},
-	{NVTX_CB_MODULE_CORE2, core2, NVTX_CBID_CORE2_SIZE},
-	{NVTX_CB_MODULE_CUDA, cuda, NVTX_CBID_CUDA_SIZE},
-	{NVTX_CB_MODULE_CUDART, cudart, NVTX_CBID_CUDART_SIZE},
+	{core, NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_SIZE},
+	{core2, NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_SIZE},
+	{cuda, NVTX_CB_MODULE_CUDA, NVTX_CBID_CUDA_SIZE},
+	{cudart, NVTX_CB_MODULE_CUDART, NVTX_CBID_CUDART_SIZE},
 };
 
 /* The object may have fewer functions than we know of, or more.  What is left out becomes free. */

@@ -16,20 +16,21 @@ struct ends {
 	uint64_t count, capacity;
 };
 
-static bool reserve(struct ends *ends, uint64_t more)
+/* The place for that many more; NULL: no memory. */
+static uint64_t *reserve(struct ends *ends, uint64_t more)
 {
 	uint64_t capacity = ends->count + more, *grown;
 
-	if (capacity <= ends->capacity)
-		return true;
+	if (ends->ns && capacity <= ends->capacity)
+		return ends->ns + ends->count;
 	if (ends->count > 0)
 		capacity *= 2;
-	grown = realloc(ends->ns, capacity * sizeof(*grown));
+	grown = realloc(ends->ns, (capacity + 1) * sizeof(*grown));
 	if (!grown)
-		return false;
+		return NULL;
 	ends->ns = grown;
 	ends->capacity = capacity;
-	return true;
+	return ends->ns + ends->count;
 }
 
 static uint64_t most_slices(const struct gp_model *model)
@@ -41,11 +42,10 @@ static uint64_t most_slices(const struct gp_model *model)
 static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 {
 	const struct gp_model *model = chrome->model;
-	uint64_t *ns, count = 0, offset_ns = chrome->offset_ns;
+	uint64_t *ns = reserve(ends, most_slices(model)), count = 0, offset_ns = chrome->offset_ns;
 
-	if (!reserve(ends, most_slices(model)))
+	if (!ns)
 		return -ENOMEM;
-	ns = ends->ns + ends->count;
 	for (uint32_t i = 0; i < model->call_count; i++)
 		ns[count++] = offset_ns + model->calls[i].start_ns + model->calls[i].duration_ns;
 	for (uint32_t i = 0; i < model->op_count; i++)

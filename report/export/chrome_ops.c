@@ -396,7 +396,7 @@ static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 {
 	uint32_t *order =
 		gp_array_order(tracks, count, sizeof(*tracks), compare_streams, chrome->model);
-	uint32_t *ids = malloc(count * sizeof(*ids));
+	uint32_t *ids = malloc(((size_t)count + 1) * sizeof(*ids));
 	int result = -ENOMEM;
 
 	if (order && ids) {

@@ -32,8 +32,8 @@ static const char *const hostile[] = {
 	"a\nb\r\tc",
 	"\x1b[31mred",
 	"\xff\xfe",
-	"\xe2\x80\xae"
-	"evil",
+	("\xe2\x80\xae"
+	 "evil"),
 	"`x` <b>*_[l](javascript:x)",
 	" =1",
 	"\\",
@@ -238,8 +238,8 @@ static void markdown_keeps_names_in_their_cell(void **state)
 static void json_is_strict_and_keeps_names(void **state)
 {
 	static const char *const kept[] = {"=cmd|' /C calc'!A0", "a\nb\r\tc",
-					   "\xe2\x80\xae"
-					   "evil"};
+					   ("\xe2\x80\xae"
+					    "evil")};
 	char *text = write_names(&gp_sheet_json, hostile, HOSTILE, 1);
 	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *rows, *first;
 

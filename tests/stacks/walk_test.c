@@ -237,7 +237,7 @@ static void compare_with_libunwind(unw_context_t *context)
 }
 
 /* One function, which the compiler takes as it is: both walks begin in its frame. */
-static __attribute__((noinline, noclone)) void capture(void)
+static __attribute__((noinline)) void capture(void)
 {
 	unw_context_t context;
 	struct gp_place place;

@@ -2,8 +2,9 @@
  * load: a model while it is being made.  Used by the files that make it, in this order:
  * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
  * array (take_string.c each definition), resolve.c turns ids into indices (frames.c those of call
- * stacks), times.c clocks into one timeline, join.c finds who started what, capture.c which call became which node of a graph,
- * memory.c which free ended which allocation, ranges.c what opened and closed the program's ranges,
+ * stacks), times.c clocks into one timeline, join.c finds who started what, capture.c which call
+ * became which node of a graph, physical.c when memory is gone that has handles, memory.c which free
+ * ended which allocation, ranges.c what opened and closed the program's ranges,
  * project.c what ran on the GPU for them.
  */
 #ifndef REPORT_LOAD_H
@@ -25,6 +26,15 @@ struct gp_named {
 struct gp_context_end {
 	uint32_t context_id;
 	uint64_t time_ns;
+};
+
+/* A handle of physical memory was mapped, unmapped or retained. */
+struct gp_handle_point {
+	uint64_t time_ns; /* of its effect */
+	uint64_t address, bytes;
+	uint64_t handle; /* of a map */
+	uint32_t call;
+	uint8_t op; /* enum gp_memory_op */
 };
 
 /* A record of a range: what of it counts. */
@@ -50,7 +60,7 @@ struct gp_call_key {
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		contexts, streams, threads, usages, notes, anchors, syncs, events, nodes, jits,
-		pools, unifieds, gates, texts, range_points, ranges, frames, modules;
+		pools, unifieds, gates, texts, range_points, ranges, handle_points, frames, modules;
 };
 
 struct gp_load {
@@ -72,6 +82,8 @@ struct gp_load {
 	uint64_t end_ticks; /* of the END record, else of the last anchor */
 	struct gp_context_end *context_ends;
 	uint32_t context_end_count;
+	struct gp_handle_point *handle_points;
+	uint32_t handle_point_count;
 	struct gp_range_point *range_points;
 	uint32_t range_point_count;
 	struct gp_call_key *keys; /* of all calls, sorted; from gp_join_ops() on */
@@ -94,6 +106,7 @@ int gp_resolve_times(struct gp_load *load);    /* by gp_resolve() */
 int gp_resolve_stacks(struct gp_model *model); /* by gp_resolve() */
 int gp_join_ops(struct gp_load *load);
 int gp_join_captures(struct gp_load *load);
+int gp_join_physical(struct gp_load *load); /* by gp_join_memory() */
 int gp_join_memory(struct gp_load *load);
 int gp_join_ranges(struct gp_load *load);
 int gp_project_ranges(struct gp_model *model);

@@ -195,7 +195,7 @@ int gp_join_memory(struct gp_load *load)
 		if (m->memory[i].op == GP_MEMORY_ALLOC)
 			m->memory[i].time_ns += call->duration_ns;
 	}
-	if (join_frees(m) != 0 || free_with_contexts(load) != 0)
+	if (gp_join_physical(load) != 0 || join_frees(m) != 0 || free_with_contexts(load) != 0)
 		return -ENOMEM;
 	return order_events(m);
 }

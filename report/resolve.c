@@ -293,13 +293,21 @@ static void settle_gates(struct gp_model *m)
 	m->gate_count = kept;
 }
 
-static int order_calls(struct gp_model *m)
+static int order_calls(struct gp_load *load)
 {
+	struct gp_model *m = load->model;
+
 	if (gp_array_sort(m->calls, m->call_count, sizeof(*m->calls), compare_calls, NULL) != 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->call_count; i++)
-		if (m->calls[i].memory != GP_NONE)
-			m->memory[m->calls[i].memory].call = i;
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		struct gp_call *call = &m->calls[i];
+
+		if (call->memory != GP_NONE)
+			m->memory[call->memory].call = i;
+		if (call->first_op != GP_NONE)
+			load->handle_points[call->first_op].call = i;
+		call->first_op = GP_NONE;
+	}
 	return 0;
 }
 
@@ -310,7 +318,7 @@ int gp_resolve(struct gp_load *load)
 	resolve_ids(load);
 	if (gp_resolve_stacks(load->model) != 0)
 		return -ENOMEM;
-	if (move_names(load) != 0 || gp_resolve_times(load) != 0 || order_calls(load->model) != 0 ||
+	if (move_names(load) != 0 || gp_resolve_times(load) != 0 || order_calls(load) != 0 ||
 	    order_records(load->model) != 0)
 		return -ENOMEM;
 	settle_gates(load->model);

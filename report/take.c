@@ -59,14 +59,30 @@ static bool is_about_a_handle(const struct gp_record_memory *r)
 	return r->op == GP_MEMORY_MAP || r->op == GP_MEMORY_UNMAP || r->op == GP_MEMORY_RETAIN;
 }
 
+/* Until gp_resolve(), first_op of such a call leads to its point. */
+static int add_handle_point(struct gp_load *load, const struct gp_record_memory *r)
+{
+	struct gp_model *m = load->model;
+
+	if (GP_LOAD_GROW(load, load->handle_points, load->handle_point_count, handle_points) != 0 ||
+	    add_call(load, &r->call, GP_NONE) != 0)
+		return -ENOMEM;
+	m->calls[m->call_count - 1].first_op = load->handle_point_count;
+	load->handle_points[load->handle_point_count++] = (struct gp_handle_point){
+		.address = r->address, .bytes = r->bytes, .handle = r->pool, .op = r->op};
+	return 0;
+}
+
 static int take_memory(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	const struct gp_record_memory *r = &record->memory;
 	struct gp_model *m = load->model;
 
 	(void)text;
-	if (!took_effect(r) || is_about_a_handle(r))
+	if (!took_effect(r))
 		return add_call(load, &r->call, GP_NONE);
+	if (is_about_a_handle(r))
+		return add_handle_point(load, r);
 	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0 ||
 	    add_call(load, &r->call, m->memory_count) != 0)
 		return -ENOMEM;

@@ -1,0 +1,267 @@
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/load.h"
+
+/*
+ * Physical memory lives as long as an ownership of its handle or a mapping of it.  So that the rest
+ * sees one free for each allocation, a release that leaves any is taken for a call like others, and
+ * an unmapping that leaves none becomes the free.
+ */
+
+/* What happened, in order of time: an event of the model or a point. */
+struct step {
+	uint64_t time_ns;
+	uint32_t index;
+	bool is_point;
+};
+
+/* A handle that is in use. */
+struct handle {
+	uint64_t handle;
+	uint64_t owners, mappings;
+	const struct handle *before; /* all of them, for freeing */
+};
+
+/* Keys of the tree of mappings: the one at an address, or any within some bytes. */
+struct mapping {
+	uint64_t address, bytes; /* bytes: of a search; 1 in the tree */
+	struct handle *handle;
+	const struct mapping *before;
+};
+
+struct following {
+	struct gp_load *load;
+	void *handles, *mappings; /* trees */
+	struct handle *last_handle;
+	struct mapping *last_mapping;
+};
+
+static int compare_steps(const void *a, const void *b, const void *context)
+{
+	const struct step *left = a, *right = b;
+
+	(void)context;
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+static int compare_handles(const void *a, const void *b)
+{
+	const struct handle *left = a, *right = b;
+
+	return (left->handle > right->handle) - (left->handle < right->handle);
+}
+
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct mapping *left = a, *right = b;
+
+	if (left->address >= right->address && left->address - right->address < right->bytes)
+		return 0;
+	if (right->address >= left->address && right->address - left->address < left->bytes)
+		return 0;
+	return left->address < right->address ? -1 : 1;
+}
+
+static struct handle *find_handle(struct following *f, uint64_t handle)
+{
+	const struct handle key = {.handle = handle};
+	struct handle **found = tfind(&key, &f->handles, compare_handles);
+
+	return found ? *found : NULL;
+}
+
+static int create(struct following *f, uint64_t handle)
+{
+	struct handle *state = find_handle(f, handle);
+
+	if (!state) {
+		state = malloc(sizeof(*state));
+		if (!state)
+			return -ENOMEM;
+		*state = (struct handle){.handle = handle, .before = f->last_handle};
+		f->last_handle = state;
+		if (!tsearch(state, &f->handles, compare_handles))
+			return -ENOMEM;
+	}
+	state->owners = 1;
+	state->mappings = 0;
+	return 0;
+}
+
+static int map(struct following *f, const struct gp_handle_point *point)
+{
+	struct handle *handle = find_handle(f, point->handle);
+	struct mapping *mapping, **known;
+
+	if (!handle)
+		return 0;
+	mapping = malloc(sizeof(*mapping));
+	if (!mapping)
+		return -ENOMEM;
+	*mapping = (struct mapping){point->address, 1, handle, f->last_mapping};
+	f->last_mapping = mapping;
+	known = tsearch(mapping, &f->mappings, compare_mappings);
+	if (!known)
+		return -ENOMEM;
+	handle->mappings += *known == mapping; /* else something is mapped there */
+	return 0;
+}
+
+/* The memory of the handle is gone by an unmapping. */
+static int end_memory(struct following *f, const struct handle *handle,
+		      const struct gp_handle_point *point)
+{
+	struct gp_load *load = f->load;
+	struct gp_model *m = load->model;
+
+	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0)
+		return -ENOMEM;
+	m->calls[point->call].memory = m->memory_count;
+	m->memory[m->memory_count++] = (struct gp_memory_event){
+		.time_ns = point->time_ns,
+		.address = handle->handle,
+		.call = point->call,
+		.other = GP_NONE,
+		.op = GP_MEMORY_FREE,
+		.memory_kind = GP_MEMORY_PHYSICAL,
+	};
+	return 0;
+}
+
+static int unmap(struct following *f, const struct gp_handle_point *point)
+{
+	const struct mapping key = {.address = point->address, .bytes = point->bytes};
+	struct mapping **found;
+	int result = 0;
+
+	while (result == 0 && (found = tfind(&key, &f->mappings, compare_mappings)) != NULL) {
+		struct mapping *mapping = *found;
+		struct handle *handle = mapping->handle;
+
+		tdelete(mapping, &f->mappings, compare_mappings);
+		if (handle->mappings == 0 || --handle->mappings > 0)
+			continue;
+		if (handle->owners == 0)
+			result = end_memory(f, handle, point);
+	}
+	return result;
+}
+
+/* A release that does not end the memory: op 0 marks it, to be dropped. */
+static void give_up(struct following *f, struct gp_memory_event *event)
+{
+	struct handle *handle = find_handle(f, event->address);
+
+	if (!handle || handle->owners == 0)
+		return;
+	handle->owners--;
+	if (handle->owners == 0 && handle->mappings == 0)
+		return;
+	event->op = 0;
+	f->load->model->calls[event->call].memory = GP_NONE;
+}
+
+static int follow_point(struct following *f, const struct gp_handle_point *point)
+{
+	struct handle *handle;
+
+	if (point->op == GP_MEMORY_MAP)
+		return map(f, point);
+	if (point->op == GP_MEMORY_UNMAP)
+		return unmap(f, point);
+	handle = find_handle(f, point->address);
+	if (handle)
+		handle->owners++;
+	return 0;
+}
+
+static int follow(struct following *f, const struct step *step)
+{
+	struct gp_memory_event *event = &f->load->model->memory[step->index];
+
+	if (step->is_point)
+		return follow_point(f, &f->load->handle_points[step->index]);
+	if (event->op == GP_MEMORY_ALLOC)
+		return create(f, event->address);
+	if (event->op == GP_MEMORY_FREE)
+		give_up(f, event);
+	return 0;
+}
+
+/* Steps of events and points; points get their times. */
+static uint32_t collect(struct gp_load *load, struct step *steps)
+{
+	struct gp_model *m = load->model;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < m->memory_count; i++)
+		if (m->memory[i].memory_kind == GP_MEMORY_PHYSICAL)
+			steps[count++] = (struct step){m->memory[i].time_ns, i, false};
+	for (uint32_t i = 0; i < load->handle_point_count; i++) {
+		struct gp_handle_point *point = &load->handle_points[i];
+
+		point->time_ns = m->calls[point->call].start_ns;
+		if (point->op != GP_MEMORY_UNMAP)
+			point->time_ns += m->calls[point->call].duration_ns;
+		steps[count++] = (struct step){point->time_ns, i, true};
+	}
+	return count;
+}
+
+/* Calls and events name each other by index. */
+static void drop_marked(struct gp_model *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->memory_count; i++) {
+		if (m->memory[i].op == 0 && m->memory[i].memory_kind == GP_MEMORY_PHYSICAL)
+			continue;
+		if (m->memory[i].call != GP_NONE)
+			m->calls[m->memory[i].call].memory = kept;
+		m->memory[kept++] = m->memory[i];
+	}
+	m->memory_count = kept;
+}
+
+static void free_following(struct following *f)
+{
+	while (f->mappings)
+		tdelete(*(void **)f->mappings, &f->mappings, compare_mappings);
+	while (f->handles)
+		tdelete(*(void **)f->handles, &f->handles, compare_handles);
+	for (const struct mapping *mapping = f->last_mapping, *before; mapping; mapping = before) {
+		before = mapping->before;
+		free((void *)mapping);
+	}
+	for (const struct handle *handle = f->last_handle, *before; handle; handle = before) {
+		before = handle->before;
+		free((void *)handle);
+	}
+}
+
+int gp_join_physical(struct gp_load *load)
+{
+	struct following f = {.load = load};
+	struct step *steps;
+	uint32_t count;
+	int result;
+
+	if (load->handle_point_count == 0)
+		return 0;
+	steps = malloc(((size_t)load->model->memory_count + load->handle_point_count) *
+		       sizeof(*steps));
+	if (!steps)
+		return -ENOMEM;
+	count = collect(load, steps);
+	result = gp_array_sort(steps, count, sizeof(*steps), compare_steps, NULL);
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		result = follow(&f, &steps[i]);
+	if (result == 0)
+		drop_marked(load->model);
+	free_following(&f);
+	free(steps);
+	return result;
+}

@@ -24,7 +24,7 @@ void gp_memory_apply(uint64_t *now_bytes, const struct gp_memory_event *event)
 		*now_bytes -= event->bytes < *now_bytes ? event->bytes : *now_bytes;
 }
 
-/* An event of one process on the time axis of all: memory or usage, the other is NULL. */
+/* An event of one process on the time axis of all: memory or usage; neither is its end. */
 struct moment {
 	uint64_t unix_ns;
 	const struct gp_model *model;
@@ -42,6 +42,7 @@ static int compare_moments(const void *a, const void *b, const void *context)
 
 static uint32_t collect_model(const struct gp_model *model, struct moment *moments)
 {
+	uint64_t end_ns = model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < model->memory_count; i++)
@@ -54,6 +55,12 @@ static uint32_t collect_model(const struct gp_model *model, struct moment *momen
 			(struct moment){.unix_ns = model->base_unix_ns + model->usages[i].time_ns,
 					.model = model,
 					.usage = &model->usages[i]};
+	for (uint32_t i = 0; i < count; i++)
+		if (moments[i].unix_ns > model->base_unix_ns + end_ns)
+			end_ns = moments[i].unix_ns - model->base_unix_ns;
+	if (!model->losses.live)
+		moments[count++] =
+			(struct moment){.unix_ns = model->base_unix_ns + end_ns, .model = model};
 	return count;
 }
 
@@ -63,7 +70,7 @@ static int collect(struct gp_model *const *models, size_t model_count, struct mo
 	uint64_t capacity = 1;
 
 	for (size_t i = 0; i < model_count; i++)
-		capacity += (uint64_t)models[i]->memory_count + models[i]->usage_count;
+		capacity += (uint64_t)models[i]->memory_count + models[i]->usage_count + 1;
 	*count = 0;
 	*moments = capacity < UINT32_MAX ? malloc(capacity * sizeof(**moments)) : NULL;
 	if (!*moments)
@@ -168,6 +175,51 @@ static int apply_usage(struct gp_memory_stats *stats, struct gp_device_list *dev
 	return 0;
 }
 
+static void take_away(struct gp_memory_stats *stats, size_t device, uint8_t kind, uint64_t bytes)
+{
+	struct gp_memory_row *row = find_row(stats, device, kind);
+
+	if (row)
+		row->now_bytes -= bytes < row->now_bytes ? bytes : row->now_bytes;
+}
+
+/* What a process did not free is gone with it. */
+static void apply_end(struct gp_memory_stats *stats, struct gp_device_list *devices,
+		      const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+		size_t device = SIZE_MAX;
+
+		if (event->op != GP_MEMORY_ALLOC || event->other != GP_NONE)
+			continue;
+		if (!gp_memory_is_of_host(event->memory_kind))
+			device = gp_device_list_find(devices, model, event->device_id);
+		take_away(stats, device, event->memory_kind, event->bytes);
+		if (gp_memory_is_of_device(event->memory_kind))
+			take_away(stats, device, GP_MEMORY_OF_DEVICE, event->bytes);
+	}
+}
+
+static int apply(struct gp_memory_stats *stats, struct gp_device_list *devices,
+		 const struct moment *moment)
+{
+	if (moment->memory)
+		return apply_memory(stats, devices, moment);
+	if (moment->usage)
+		return apply_usage(stats, devices, moment);
+	apply_end(stats, devices, moment->model);
+	return 0;
+}
+
+/* Ends after which nothing comes change nothing. */
+static uint32_t drop_last_ends(const struct moment *moments, uint32_t count)
+{
+	while (count > 0 && !moments[count - 1].memory && !moments[count - 1].usage)
+		count--;
+	return count;
+}
+
 static int compare_rows(const void *a, const void *b)
 {
 	const struct gp_memory_row *left = a, *right = b;
@@ -186,9 +238,9 @@ int gp_memory_stats_of(struct gp_model *const *models, size_t model_count,
 
 	*stats = (struct gp_memory_stats){0};
 	result = collect(models, model_count, &moments, &count);
+	count = result == 0 ? drop_last_ends(moments, count) : 0;
 	for (uint32_t i = 0; result == 0 && i < count; i++)
-		result = moments[i].memory ? apply_memory(stats, devices, &moments[i])
-					   : apply_usage(stats, devices, &moments[i]);
+		result = apply(stats, devices, &moments[i]);
 	free(moments);
 	if (result < 0)
 		gp_memory_stats_free(stats);

@@ -24,8 +24,8 @@ struct gp_memory_row {
 	uint64_t allocations, allocated_bytes;
 	uint64_t frees,
 		freed_bytes; /* of the above; freeing something unknown is in the model's losses */
-	uint64_t now_bytes, peak_bytes;
-	uint64_t peak_unix_ns; /* when it was first reached */
+	uint64_t now_bytes, peak_bytes; /* what ended processes left is in neither any more */
+	uint64_t peak_unix_ns;          /* when it was first reached */
 };
 
 /* What the driver said last of a device. */

@@ -1,5 +1,9 @@
 #include "report/own_cost.h"
 
+#include <stdlib.h>
+
+#include "report/busy.h"
+
 /*
  * ns on the calling thread, each, from docs/cupti-notes.md section 3 and bench/overhead: an H200,
  * driver 580, CUPTI 13.0. Entry and exit callbacks of a call, the driver call within a runtime call
@@ -11,6 +15,7 @@ enum {
 	GRAPH_LAUNCH_NS =
 		13000,       /* what a graph launch takes more as soon as anybody has subscribed */
 	GRAPH_NODE_NS = 520, /* a record of a kernel, copy or set in a graph */
+	SERIAL_RECORD_NS = 250, /* of a record's time: while the driver lets no other thread in */
 };
 
 /* A record of an operation outside of graphs. */
@@ -40,15 +45,60 @@ static double callbacks_ns(const struct gp_model *model, const struct gp_call *c
 	return ns;
 }
 
+/* Mean number of threads inside calls that started operations, while any was; 0 = not known. */
+static double threads_at_once(const struct gp_model *model)
+{
+	struct gp_interval *calls = malloc(((size_t)model->call_count + 1) * sizeof(*calls));
+	uint64_t union_ns;
+	double sum_ns = 0;
+	size_t count = 0;
+
+	for (uint32_t i = 0; calls && i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->first_op == GP_NONE)
+			continue;
+		sum_ns += (double)call->duration_ns;
+		calls[count++] =
+			(struct gp_interval){call->start_ns, call->start_ns + call->duration_ns};
+	}
+	union_ns = count > 0 ? gp_busy_union(calls, count) : 0;
+	free(calls);
+	return union_ns > 0 ? sum_ns / (double)union_ns : 0;
+}
+
+static bool has_threads(const struct gp_model *model)
+{
+	return model->call_count > 0 &&
+	       model->calls[0].thread_id != model->calls[model->call_count - 1].thread_id;
+}
+
+static struct gp_own_cost cost_of(const struct gp_model *model)
+{
+	struct gp_own_cost cost = {.hooks_ns = hook_ns(model)};
+	double contended_ns;
+
+	for (uint32_t i = 0; i < model->call_count; i++)
+		cost.callbacks_ns += callbacks_ns(model, &model->calls[i]);
+	for (uint32_t i = 0; i < model->op_count; i++)
+		cost.records_ns += model->ops[i].graph_node_id != 0 ? GRAPH_NODE_NS
+								    : record_ns[model->ops[i].kind];
+	if (!has_threads(model))
+		return cost;
+	contended_ns = (double)SERIAL_RECORD_NS * model->op_count * threads_at_once(model);
+	if (contended_ns > gp_own_cost_total_ns(&cost))
+		cost.waiting_ns = contended_ns - gp_own_cost_total_ns(&cost);
+	return cost;
+}
+
 static void add_model(struct gp_own_cost *cost, const struct gp_model *model)
 {
-	cost->hooks_ns += hook_ns(model);
-	for (uint32_t i = 0; i < model->call_count; i++)
-		cost->callbacks_ns += callbacks_ns(model, &model->calls[i]);
-	for (uint32_t i = 0; i < model->op_count; i++)
-		cost->records_ns += model->ops[i].graph_node_id != 0
-					    ? GRAPH_NODE_NS
-					    : record_ns[model->ops[i].kind];
+	struct gp_own_cost one = cost_of(model);
+
+	cost->hooks_ns += one.hooks_ns;
+	cost->callbacks_ns += one.callbacks_ns;
+	cost->records_ns += one.records_ns;
+	cost->waiting_ns += one.waiting_ns;
 }
 
 struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_count)
@@ -62,5 +112,5 @@ struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_c
 
 double gp_own_cost_total_ns(const struct gp_own_cost *cost)
 {
-	return cost->hooks_ns + cost->callbacks_ns + cost->records_ns;
+	return cost->hooks_ns + cost->callbacks_ns + cost->records_ns + cost->waiting_ns;
 }

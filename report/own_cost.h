@@ -3,6 +3,10 @@
  *
  * Hooks measure themselves now and then; what CUPTI takes around them and for its GPU records
  * cannot be measured from within, so that calibrated figures stand for it: one table in own_cost.c.
+ *
+ * Threads that launch at once wait for each other in the driver, which makes its records one at a
+ * time: then the cost is at least 250 ns for each record, times the mean number of threads that were
+ * inside such calls while any was (the sum of the calls' durations over their union).
  */
 #ifndef REPORT_OWN_COST_H
 #define REPORT_OWN_COST_H
@@ -15,6 +19,7 @@ struct gp_own_cost {
 	double hooks_ns;     /* inside gpuprof's callbacks, from the sampled ones */
 	double callbacks_ns; /* CUPTI around them */
 	double records_ns;   /* CUPTI for kernel, copy and set records */
+	double waiting_ns;   /* of threads for each other's records, beyond the above */
 };
 
 struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_count);

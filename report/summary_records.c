@@ -387,12 +387,18 @@ static void print_cost(const struct gp_summary *summary)
 	struct gp_own_cost cost = gp_own_cost_of(summary->models, summary->model_count);
 	double total_ns = gp_own_cost_total_ns(&cost);
 
-	fprintf(summary->out, "\ngpuprof's own cost: about %s, %s %% of the time above",
+	fprintf(summary->out, "\ngpuprof's own cost: about %s, %s %% of %s",
 		gp_format_ns_about(total_ns).text,
-		gp_format_percent(total_ns, process_time(summary)).text);
+		gp_format_percent(total_ns, process_time(summary)).text,
+		summary->model_count > 1 ? "their spans" : "the time above");
 	fprintf(summary->out, " (hooks %s, CUPTI callbacks %s, GPU records %s)\n",
 		gp_format_ns_about(cost.hooks_ns).text, gp_format_ns_about(cost.callbacks_ns).text,
 		gp_format_ns_about(cost.records_ns).text);
+	if (cost.waiting_ns > 0)
+		fprintf(summary->out,
+			"  and threads that launch at once waiting for each other in the driver "
+			"%s\n",
+			gp_format_ns_about(cost.waiting_ns).text);
 }
 
 int gp_summary_print_records(const struct gp_summary *summary)

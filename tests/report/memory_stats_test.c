@@ -153,6 +153,31 @@ static void processes_are_merged_in_time(void **state)
 	gp_model_free(models[1]);
 }
 
+/* Processes one after the other: what the first did not free is gone when the second begins. */
+static void what_a_process_leaves_ends_with_it(void **state)
+{
+	struct build first = build_begin(1), second = build_begin(2);
+	struct gp_device_list devices = {0};
+	struct gp_memory_stats stats;
+	struct gp_model *models[2];
+
+	(void)state;
+	build_memory(&first, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 300);
+	build_memory(&second, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 5000, 0x1000, 200);
+	build_usage(&second, 0, 6000, 600, 1000);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	assert_int_equal(gp_memory_stats_of(models, 2, &devices, &stats), 0);
+	assert_int_equal(find(&stats, 0, GP_MEMORY_DEVICE)->peak_bytes, 300);
+	assert_int_equal(find(&stats, 0, GP_MEMORY_DEVICE)->now_bytes, 200);
+	assert_int_equal(find(&stats, 0, GP_MEMORY_DEVICE)->allocated_bytes, 500);
+	assert_int_equal(stats.usages[0].own_bytes, 200);
+	gp_memory_stats_free(&stats);
+	gp_device_list_free(&devices);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +187,7 @@ int main(void)
 		cmocka_unit_test(unknown_frees_take_nothing_away),
 		cmocka_unit_test(the_driver_s_word_is_compared_with_ours_at_that_time),
 		cmocka_unit_test(processes_are_merged_in_time),
+		cmocka_unit_test(what_a_process_leaves_ends_with_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

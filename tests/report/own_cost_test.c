@@ -1,0 +1,81 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "report/own_cost.h"
+#include "tests/report/trace_builder.h"
+
+#define CALLS 100
+
+/* Threads that each launch one kernel after the other, each call as long as the pause between two. */
+static struct gp_model *launch(uint32_t threads, uint64_t shift_ns)
+{
+	struct gp_model *model;
+	struct gp_builder b;
+	uint32_t id = 0;
+
+	gp_builder_init(&b);
+	gp_builder_start(&b);
+	for (uint32_t thread = 0; thread < threads; thread++) {
+		gp_builder_chunk(&b, 1 + thread, 100 + thread);
+		for (uint32_t i = 0; i < CALLS; i++) {
+			uint64_t start_ns = 10000 * i + thread * shift_ns;
+
+			gp_builder_call(&b, GP_TEST_LAUNCH, ++id, start_ns, 1000);
+			gp_builder_kernel(&b, id, start_ns + 2000, start_ns + 2100);
+		}
+	}
+	model = gp_builder_load(&b);
+	gp_builder_free(&b);
+	return model;
+}
+
+static struct gp_own_cost cost_of(uint32_t threads, uint64_t shift_ns)
+{
+	struct gp_model *model = launch(threads, shift_ns);
+	struct gp_own_cost cost = gp_own_cost_of(&model, 1);
+
+	gp_model_free(model);
+	return cost;
+}
+
+static void test_one_thread_waits_for_nobody(void **state)
+{
+	struct gp_own_cost cost = cost_of(1, 0);
+
+	(void)state;
+	assert_int_equal(cost.callbacks_ns, CALLS * 190);
+	assert_int_equal(cost.records_ns, CALLS * 520);
+	assert_int_equal(cost.waiting_ns, 0);
+}
+
+static void test_threads_that_never_meet(void **state)
+{
+	(void)state;
+	assert_int_equal(cost_of(8, 1000).waiting_ns, 0);
+}
+
+/* 8 at once: each record costs 8 times what the driver takes for it. */
+static void test_threads_at_once(void **state)
+{
+	struct gp_own_cost cost = cost_of(8, 0);
+
+	(void)state;
+	assert_int_equal(gp_own_cost_total_ns(&cost), 8 * CALLS * 8 * 250);
+	assert_int_equal(cost.waiting_ns, 8 * CALLS * (8 * 250 - 190 - 520));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_thread_waits_for_nobody),
+		cmocka_unit_test(test_threads_that_never_meet),
+		cmocka_unit_test(test_threads_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -17,6 +17,9 @@
 
 #define GP_NONE UINT32_MAX
 
+/* Numbers of devices in a model are lower. */
+#define GP_DEVICE_LIMIT 256u
+
 /* An API call, sorted by (thread, start). */
 struct gp_call {
 	uint64_t start_ns;
@@ -182,7 +185,9 @@ struct gp_losses {
 	uint64_t launches_without_op; /* though they succeeded */
 	uint64_t launches_captured;   /* recorded into a graph: rightly without one */
 	uint64_t launches_failed;     /* returned an error */
-	uint64_t ops_without_call;    /* operations whose correlation id no recorded call has */
+	uint64_t launches_left_out;   /* of kernels that --kernels leaves out, by their names */
+	uint64_t copies_in_flight; /* copies and sets without one, after the last call with one */
+	uint64_t ops_without_call; /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
 	uint64_t ops_reversed;       /* end before start: set to start */
 	uint64_t frees_unknown;      /* frees of an address whose allocation is not in the trace */

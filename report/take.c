@@ -73,6 +73,15 @@ static int add_handle_point(struct gp_load *load, const struct gp_record_memory 
 	return 0;
 }
 
+/* No machine has so many: such a number is damage, and device after device would cost time. */
+static bool is_device(struct gp_load *load, uint16_t device_id)
+{
+	bool is_one = device_id < GP_DEVICE_LIMIT;
+
+	load->model->losses.unknown_records += !is_one;
+	return is_one;
+}
+
 static int take_memory(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	const struct gp_record_memory *r = &record->memory;
@@ -83,6 +92,8 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 		return add_call(load, &r->call, GP_NONE);
 	if (is_about_a_handle(r))
 		return add_handle_point(load, r);
+	if (!is_device(load, r->device_id))
+		return add_call(load, &r->call, GP_NONE);
 	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0 ||
 	    add_call(load, &r->call, m->memory_count) != 0)
 		return -ENOMEM;
@@ -404,10 +415,21 @@ static int (*const takers[])(struct gp_load *, const union gp_any_record *, cons
 #undef X
 };
 
+/* Records that have the number of a device where a kernel has it. */
+static const bool has_device[GP_RECORD_KIND_LIMIT] = {
+	[GP_RECORD_KERNEL] = true, [GP_RECORD_COPY] = true,    [GP_RECORD_SET] = true,
+	[GP_RECORD_DEVICE] = true, [GP_RECORD_CONTEXT] = true, [GP_RECORD_CONTEXT_END] = true,
+	[GP_RECORD_USAGE] = true,  [GP_RECORD_EVENT] = true,   [GP_RECORD_GRAPH] = true,
+	[GP_RECORD_JIT] = true,    [GP_RECORD_POOL] = true,
+};
+
 int gp_take_record(void *context, const union gp_any_record *record, const char *text)
 {
 	struct gp_load *load = context;
-	int result = takers[record->head.kind](load, record, text);
+	int result = 0;
+
+	if (!has_device[record->head.kind] || is_device(load, record->kernel.device_id))
+		result = takers[record->head.kind](load, record, text);
 
 	if (record->head.kind != GP_RECORD_THREAD)
 		load->record_thread = 0;

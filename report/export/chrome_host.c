@@ -121,8 +121,9 @@ static uint32_t device_of(const struct gp_chrome *chrome, const struct gp_record
 		return GP_NONE;
 	if (unified->counter_kind == BYTES_TO_DEVICE || unified->counter_kind == LAST_BYTES)
 		device_id = unified->destination_device_id;
-	return device_id <= UINT16_MAX && chrome->gpu_of_device[device_id] != GP_NONE ? device_id
-										      : GP_NONE;
+	return device_id < GP_DEVICE_LIMIT && chrome->gpu_of_device[device_id] != GP_NONE
+		       ? device_id
+		       : GP_NONE;
 }
 
 static bool is_of_bytes(const struct gp_record_unified *unified)

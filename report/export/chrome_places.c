@@ -23,7 +23,7 @@
 /* Sort indices of programs without a rank come after those of all ranks and before GPUs'. */
 #define FIRST_UNRANKED 1000000u
 
-#define DEVICES (UINT16_MAX + 1u)
+#define DEVICES GP_DEVICE_LIMIT
 
 /* ---- when ---- */
 

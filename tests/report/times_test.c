@@ -126,6 +126,38 @@ static void test_impossible_times_are_dropped_and_counted(void **state)
 	gp_model_free(m);
 }
 
+static void add_wall_anchor(struct gp_builder *b, uint64_t ns, uint64_t set_by)
+{
+	gp_builder_add(b, &(struct gp_record_anchor){.kind = GP_RECORD_ANCHOR,
+						     .ticks = GP_TEST_AT_TICK(ns),
+						     .monotonic_ns = GP_TEST_MONOTONIC + ns,
+						     .realtime_ns = GP_TEST_UNIX + ns + set_by,
+						     .cupti_ns = GP_TEST_CUPTI(ns + set_by),
+						     .cupti_ticks = GP_TEST_AT_TICK(ns)});
+}
+
+/* An operation of 5 s during which the clock was set forward by an hour. */
+static void test_the_clock_is_set_while_something_runs(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct gp_builder b;
+	struct gp_model *m;
+
+	(void)state;
+	begin(&b);
+	gp_builder_call(&b, GP_TEST_LAUNCH, 1, second, 5);
+	gp_builder_chunk(&b, 0, 0);
+	add_wall_anchor(&b, 2 * second, 0);
+	add_wall_anchor(&b, 3 * second, HOUR);
+	add_wall_anchor(&b, 9 * second, HOUR);
+	gp_builder_chunk(&b, 1, THREAD);
+	gp_builder_kernel(&b, 1, second, 6 * second + HOUR);
+	m = load(&b);
+	assert_int_equal(m->ops[0].start_ns, second);
+	assert_int_equal(m->ops[0].end_ns, 6 * second);
+	gp_model_free(m);
+}
+
 /* ---- recording on and off ---- */
 
 static void test_gates(void **state)
@@ -214,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_records_are_on_the_timeline),
 		cmocka_unit_test(test_the_base_moves_for_all),
 		cmocka_unit_test(test_impossible_times_are_dropped_and_counted),
+		cmocka_unit_test(test_the_clock_is_set_while_something_runs),
 		cmocka_unit_test(test_gates),
 		cmocka_unit_test(test_recorded_from_the_beginning_until_a_gate),
 		cmocka_unit_test(test_what_lies_outside),

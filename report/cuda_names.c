@@ -176,10 +176,20 @@ const char *gp_unified_name(uint16_t counter_kind)
 	return pick(unifieds, COUNT(unifieds), counter_kind);
 }
 
+bool gp_jit_op_compiles(uint8_t op_kind)
+{
+	return op_kind == 3;
+}
+
+bool gp_overhead_is_of_loading(uint32_t overhead_kind)
+{
+	return overhead_kind == 4 << 16 || overhead_kind == 5 << 16;
+}
+
 /* The compiler, modules loaded by the runtime, functions loaded when they are first used. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind)
 {
-	return overhead_kind == 1 || overhead_kind == 4 << 16 || overhead_kind == 5 << 16;
+	return overhead_kind == 1 || gp_overhead_is_of_loading(overhead_kind);
 }
 
 const char *gp_gate_reason_name(uint8_t reason)

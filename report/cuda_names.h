@@ -18,6 +18,11 @@ const char *gp_gate_reason_name(uint8_t reason);      /* a signal; enum gp_gate_
 const char *gp_status_name(uint16_t status);          /* out of memory; "" if there is no word */
 const char *gp_sync_name(uint16_t sync_kind);         /* stream; CUPTI's kinds */
 
+bool gp_jit_op_compiles(uint8_t op_kind); /* and does not only use its cache */
+
+/* Whether an overhead is that of loading code: modules, or functions when they are first used. */
+bool gp_overhead_is_of_loading(uint32_t overhead_kind);
+
 /* Whether an overhead is that of loading or compiling code. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind);
 

@@ -177,6 +177,37 @@ static void account_for_launches(struct gp_model *m)
 	}
 }
 
+/* Kernels whose names came too late for their launches to be left out, too. */
+static void explain_filtered(struct gp_model *m)
+{
+	uint64_t kernels = m->counters[GP_COUNTER_LEFT_OUT_KERNELS];
+	uint64_t launches = m->counters[GP_COUNTER_LEFT_OUT_LAUNCHES];
+	uint64_t explained = kernels > launches ? kernels - launches : 0;
+
+	if (explained > m->losses.launches_without_op)
+		explained = m->losses.launches_without_op;
+	m->losses.launches_left_out = explained;
+	m->losses.launches_without_op -= explained;
+}
+
+/* Copies may rightly have no record (within the host, of nothing): only the last ones tell. */
+static void count_copies_in_flight(struct gp_model *m)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < m->call_count; i++)
+		if (m->calls[i].first_op != GP_NONE && m->calls[i].start_ns > last_ns)
+			last_ns = m->calls[i].start_ns;
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		const struct gp_call *call = &m->calls[i];
+		uint8_t class = gp_model_api(m, call->api).class;
+
+		if ((class == GP_API_COPY || class == GP_API_SET) && call->start_ns > last_ns &&
+		    call->first_op == GP_NONE && call->status == 0 && !call->captured)
+			m->losses.copies_in_flight++;
+	}
+}
+
 int gp_join_ops(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
@@ -188,5 +219,7 @@ int gp_join_ops(struct gp_load *load)
 	    link_ops(m) != 0)
 		return -ENOMEM;
 	account_for_launches(m);
+	explain_filtered(m);
+	count_copies_in_flight(m);
 	return 0;
 }

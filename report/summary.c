@@ -81,7 +81,7 @@ static void print_cupti_version(FILE *out, const char *text)
 		fprintf(out, "version %lu", version);
 }
 
-static void print_software(FILE *out, const struct gp_model *model)
+static void print_software(FILE *out, const struct gp_model *model, const char *owner)
 {
 	const char *gpuprof = info_of(model, GP_INFO_VERSION);
 
@@ -93,7 +93,30 @@ static void print_software(FILE *out, const struct gp_model *model)
 		fputs(", gpuprof ", out);
 		print_escaped(out, gpuprof, 0);
 	}
+	if (*owner)
+		fprintf(out, " (%s)", owner);
 	fputs("\n", out);
+}
+
+static bool is_same_software(const struct gp_model *a, const struct gp_model *b)
+{
+	return strcmp(info_of(a, GP_INFO_DRIVER_VERSION), info_of(b, GP_INFO_DRIVER_VERSION)) ==
+		       0 &&
+	       strcmp(info_of(a, GP_INFO_CUPTI_VERSION), info_of(b, GP_INFO_CUPTI_VERSION)) == 0 &&
+	       strcmp(info_of(a, GP_INFO_VERSION), info_of(b, GP_INFO_VERSION)) == 0;
+}
+
+/* Processes that differ from the first have a line each. */
+static void print_all_software(const struct gp_summary *summary)
+{
+	char owner[24];
+
+	print_software(summary->out, summary->models[0], "");
+	for (size_t i = 1; i < summary->model_count; i++) {
+		snprintf(owner, sizeof(owner), "pid %u", summary->models[i]->pid);
+		if (!is_same_software(summary->models[i], summary->models[0]))
+			print_software(summary->out, summary->models[i], owner);
+	}
 }
 
 /* Whether two devices, which have numbers in sequence, are described by the same words. */
@@ -310,7 +333,7 @@ static void print_busy_of(const struct gp_summary *summary, size_t device, uint6
 		gp_format_percent((double)(window_ns - busy->inside_ns), (double)window_ns).text,
 		gp_format_ns(busy->inside_ns).text, gp_format_ns(window_ns).text);
 	if (busy->outside_ns > 0)
-		fprintf(summary->out, "; %s more after the last call",
+		fprintf(summary->out, "; %s more outside of that",
 			gp_format_ns(busy->outside_ns).text);
 	fputs("\n", summary->out);
 }
@@ -335,7 +358,7 @@ static void print_head(const struct gp_summary *summary)
 	else
 		print_head_of_many(summary);
 	print_devices(summary);
-	print_software(summary->out, summary->models[0]);
+	print_all_software(summary);
 }
 
 static int gather(struct gp_summary *summary)
@@ -362,6 +385,9 @@ static int print_sections(const struct gp_summary *summary)
 		result = print_processes(summary);
 	if (result == 0)
 		result = gp_summary_print_activity(summary);
+	gp_summary_print_code(summary);
+	if (result == 0)
+		result = gp_summary_print_ranges(summary);
 	if (result == 0)
 		result = gp_summary_print_memory(summary);
 	print_busy(summary);

@@ -213,9 +213,9 @@ static int list_failures(const struct gp_summary *summary)
 	return 0;
 }
 
-static bool records_every_call(const struct gp_summary *summary)
+static bool records_every_call(const struct gp_model *model)
 {
-	const char *options = summary->models[0]->info[GP_INFO_OPTIONS];
+	const char *options = model->info[GP_INFO_OPTIONS];
 	const char *list = options ? strstr(options, "TRACE=") : NULL;
 	char words[128];
 
@@ -224,6 +224,20 @@ static bool records_every_call(const struct gp_summary *summary)
 	list += strlen("TRACE=");
 	snprintf(words, sizeof(words), "%.*s", (int)strcspn(list, "\n"), list);
 	return gp_option_list_has(words, "api-all");
+}
+
+static const char *which_calls(const struct gp_summary *summary)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++)
+		count += records_every_call(summary->models[i]);
+	if (count == summary->model_count)
+		return "every one";
+	if (count > 0)
+		return "every one of some processes; of others launches, copies, memory, "
+		       "synchronisation";
+	return "launches, copies, memory, synchronisation; --trace=api-all records every one";
 }
 
 static int print_api(const struct gp_summary *summary)
@@ -238,9 +252,7 @@ static int print_api(const struct gp_summary *summary)
 	int result = -ENOMEM;
 
 	fprintf(summary->out, "\nAPI calls: %s in all (%s)\n", gp_format_ns(listing.total_ns).text,
-		records_every_call(summary) ? "every one"
-					    : "launches, copies, memory, synchronisation; "
-					      "--trace=api-all records every one");
+		which_calls(summary));
 	if (listing.table)
 		result = print_listing(&listing);
 	gp_table_free(listing.table);

@@ -30,6 +30,12 @@ struct gp_summary {
 /* "GPU activities", "API calls" and "Memory copies and sets". */
 int gp_summary_print_activity(const struct gp_summary *summary);
 
+/* The ranges of the program by GPU time, if there are any. */
+int gp_summary_print_ranges(const struct gp_summary *summary);
+
+/* One line on compiling and loading code, where that took a share of the time that matters. */
+void gp_summary_print_code(const struct gp_summary *summary);
+
 int gp_summary_print_memory(const struct gp_summary *summary);
 
 /* When it was recorded, and what was left out by choice; nothing where everything was recorded. */

@@ -114,8 +114,9 @@ static const char *explain_missing(const struct gp_model *model)
 
 struct balance {
 	uint64_t launches, matched, captured, failed, missing;
-	uint64_t paused; /* without a record, for the recording paused */
-	uint64_t graphs; /* launches of graphs */
+	uint64_t paused;   /* without a record, for the recording paused */
+	uint64_t left_out; /* by --kernels */
+	uint64_t graphs;   /* launches of graphs */
 };
 
 static struct balance take_balance(const struct gp_model *model)
@@ -125,8 +126,10 @@ static struct balance take_balance(const struct gp_model *model)
 		.failed = model->losses.launches_failed,
 		.missing = model->losses.launches_without_op,
 		.paused = model->losses.launches_outside,
+		.left_out = model->losses.launches_left_out,
 	};
-	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused;
+	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
+			  balance.left_out;
 
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		uint8_t class = gp_model_api(model, model->calls[i].api).class;
@@ -146,6 +149,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->failed += one->failed;
 	sum->missing += one->missing;
 	sum->paused += one->paused;
+	sum->left_out += one->left_out;
 	sum->graphs += one->graphs;
 }
 
@@ -195,6 +199,7 @@ static void print_balance(FILE *out, const struct balance *balance)
 	print_part(out, balance->captured, "captured into a graph");
 	print_part(out, balance->failed, "failed");
 	print_part(out, balance->missing, "without kernel record");
+	print_part(out, balance->left_out, "left out by --kernels");
 	print_part(out, balance->paused, "whose kernel ran when the recording had paused");
 	if (balance->graphs > 0) {
 		fputs("; ", out);
@@ -462,6 +467,11 @@ static void print_remains(FILE *out, const struct gp_model *model)
 	if (model->losses.launches_without_op > 0) {
 		snprintf(text, sizeof(text), "launches in flight: %s",
 			 gp_format_count(model->losses.launches_without_op).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	if (model->losses.copies_in_flight > 0) {
+		snprintf(text, sizeof(text), "copies and sets in flight: %s",
+			 gp_format_count(model->losses.copies_in_flight).text);
 		gp_paragraph_add(&paragraph, text);
 	}
 	gp_paragraph_end(&paragraph);

@@ -1,0 +1,206 @@
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Share of the time from which the loading and compiling of code is worth a line. */
+#define LEAST_CODE 0.01
+
+static const struct gp_column columns[] = {
+	{"GPU busy", false}, {"GPU ops", false}, {"Ranges", false}, {"Total", false},
+	{"Avg", false},      {"Max", false},     {"Range", true},
+};
+
+/* All ranges of one domain and message. */
+struct row {
+	char *key;
+	uint64_t busy_ns, operations, count, total_ns, longest_ns;
+};
+
+struct rows {
+	struct gp_groups names; /* whose numbers are the rows' */
+	struct row *rows;
+	uint32_t count, capacity;
+	uint64_t ranges;
+};
+
+/* "message", or "message (domain)". */
+static char *make_key(const struct gp_model *model, const struct gp_range *range)
+{
+	const char *text = gp_model_range_text(model, range);
+	const char *domain = model->domains[range->domain];
+	size_t size = strlen(text) + strlen(domain) + sizeof("(no name) ()");
+	char *key = malloc(size);
+
+	if (key && *domain)
+		snprintf(key, size, "%s (%s)", *text ? text : "(no name)", domain);
+	else if (key)
+		snprintf(key, size, "%s", *text ? text : "(no name)");
+	return key;
+}
+
+static struct row *find_row(struct rows *rows, const struct gp_model *model,
+			    const struct gp_range *range)
+{
+	char *key = make_key(model, range);
+	uint32_t number = key ? gp_groups_find(&rows->names, key) : UINT32_MAX;
+
+	free(key);
+	if (number == UINT32_MAX ||
+	    gp_array_grow(&rows->rows, &rows->capacity, number, sizeof(*rows->rows)) < 0)
+		return NULL;
+	if (number == rows->count)
+		rows->rows[rows->count++] = (struct row){.key = rows->names.rows[number].key};
+	return &rows->rows[number];
+}
+
+static int add_range(struct rows *rows, const struct gp_model *model, const struct gp_range *range)
+{
+	uint64_t length_ns = range->end_ns - range->start_ns;
+	struct row *row;
+
+	if (range->style == GP_STYLE_MARK)
+		return 0;
+	row = find_row(rows, model, range);
+	if (!row)
+		return -ENOMEM;
+	rows->ranges++;
+	row->count++;
+	row->busy_ns += range->gpu_busy_ns;
+	row->operations += range->op_count;
+	row->total_ns += length_ns;
+	row->longest_ns = length_ns > row->longest_ns ? length_ns : row->longest_ns;
+	return 0;
+}
+
+static int gather(const struct gp_summary *summary, struct rows *rows)
+{
+	int result = 0;
+
+	for (size_t m = 0; m < summary->model_count; m++) {
+		const struct gp_model *model = summary->models[m];
+
+		for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
+			result = add_range(rows, model, &model->ranges[i]);
+	}
+	return result;
+}
+
+static int compare_rows(const void *a, const void *b, const void *context)
+{
+	const struct row *left = a, *right = b;
+
+	(void)context;
+	if (left->busy_ns != right->busy_ns)
+		return left->busy_ns > right->busy_ns ? -1 : 1;
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	return strcmp(left->key, right->key);
+}
+
+static void put(struct gp_table *table, struct gp_figure figure)
+{
+	gp_table_cell(table, figure.text);
+}
+
+static void put_row(struct gp_table *table, const struct row *row)
+{
+	char *escaped = gp_text_escape(row->key);
+
+	put(table, gp_format_ns(row->busy_ns));
+	put(table, gp_format_count(row->operations));
+	put(table, gp_format_count(row->count));
+	put(table, gp_format_ns(row->total_ns));
+	put(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
+	put(table, gp_format_ns(row->longest_ns));
+	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static int print_rows(const struct gp_summary *summary, struct rows *rows)
+{
+	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	size_t limit = summary->options->row_limit;
+	uint32_t shown = limit == 0 || rows->count <= limit + 1 ? rows->count : (uint32_t)limit;
+	int result = -ENOMEM;
+
+	if (!table ||
+	    gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL) < 0)
+		goto done;
+	fprintf(summary->out, "\nRanges: %s (what their threads started inside them)\n",
+		gp_format_count(rows->ranges).text);
+	for (uint32_t i = 0; i < shown; i++)
+		put_row(table, &rows->rows[i]);
+	result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+	if (shown < rows->count)
+		fprintf(summary->out, "  ... %s more: `gpuprof summary --by nvtx FILE` shows all\n",
+			gp_format_count(rows->count - shown).text);
+done:
+	gp_table_free(table);
+	return result;
+}
+
+int gp_summary_print_ranges(const struct gp_summary *summary)
+{
+	struct rows rows = {0};
+	int result = gather(summary, &rows);
+
+	if (result == 0 && rows.count > 0)
+		result = print_rows(summary, &rows);
+	free(rows.rows);
+	gp_groups_free(&rows.names);
+	return result;
+}
+
+/* ---- code ---- */
+
+/* What the compiler and the loading of code took, as CUPTI says. */
+struct code {
+	uint64_t compile_ns, compiled, cache_ns, load_ns, loaded;
+};
+
+static void add_code(struct code *code, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->jit_count; i++) {
+		const struct gp_record_jit *jit = &model->jits[i];
+		bool compiles = gp_jit_op_compiles(jit->op_kind);
+
+		*(compiles ? &code->compile_ns : &code->cache_ns) += jit->end_ns - jit->start_ns;
+		code->compiled += compiles;
+	}
+	for (uint32_t i = 0; i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+
+		if (!gp_overhead_is_of_loading(overhead->overhead_kind))
+			continue;
+		code->load_ns += overhead->end_ns - overhead->start_ns;
+		code->loaded++;
+	}
+}
+
+void gp_summary_print_code(const struct gp_summary *summary)
+{
+	uint64_t window_ns = summary->window.end_unix_ns - summary->window.start_unix_ns;
+	struct code code = {0};
+	uint64_t all_ns;
+
+	for (size_t i = 0; i < summary->model_count; i++)
+		add_code(&code, summary->models[i]);
+	all_ns = code.compile_ns + code.cache_ns + code.load_ns;
+	if (all_ns == 0 || (double)all_ns < LEAST_CODE * (double)window_ns)
+		return;
+	fprintf(summary->out, "\nCode: %s pieces compiled in %s, %s in the compiler's cache",
+		gp_format_count(code.compiled).text, gp_format_ns(code.compile_ns).text,
+		gp_format_ns(code.cache_ns).text);
+	fprintf(summary->out, "; %s loads of modules and functions took %s\n",
+		gp_format_count(code.loaded).text, gp_format_ns(code.load_ns).text);
+}

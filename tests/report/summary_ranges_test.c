@@ -1,0 +1,209 @@
+/* The summary of what trace files say of ranges, code, and of records that are missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/summary.h"
+#include "tests/report/trace_builder.h"
+
+static void begin(struct gp_builder *b)
+{
+	gp_builder_init(b);
+	gp_builder_start(b);
+	gp_builder_chunk(b, 1, 100);
+}
+
+/* The summary with its runs of spaces squeezed to one. */
+static char *print(struct gp_builder *builders, size_t count)
+{
+	const struct gp_summary_options options = {.row_limit = 10};
+	struct gp_model *models[4];
+	char *text, *to;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	for (size_t i = 0; i < count; i++) {
+		models[i] = gp_builder_load(&builders[i]);
+		gp_builder_free(&builders[i]);
+	}
+	assert_int_equal(gp_summary_print(out, models, count, &options), 0);
+	fclose(out);
+	for (size_t i = 0; i < count; i++)
+		gp_model_free(models[i]);
+	to = text;
+	for (const char *c = text; *c; c++)
+		if (*c != ' ' || to == text || to[-1] != ' ')
+			*to++ = *c;
+	*to = '\0';
+	return text;
+}
+
+static void expect(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("\"%s\" is not in:\n%s", words, text);
+}
+
+static void expect_not(const char *text, const char *words)
+{
+	if (strstr(text, words))
+		fail_msg("\"%s\" is in:\n%s", words, text);
+}
+
+static void launch(struct gp_builder *b, uint32_t id, uint64_t at_ns, uint64_t length_ns)
+{
+	gp_builder_call(b, GP_TEST_LAUNCH, id, at_ns, 5);
+	gp_builder_kernel(b, id, at_ns + 100, at_ns + 100 + length_ns);
+}
+
+static void add_range(struct gp_builder *b, uint8_t op, uint32_t domain, uint32_t text,
+		      uint64_t at_ns)
+{
+	gp_builder_add(b, &(struct gp_record_range){.kind = GP_RECORD_RANGE,
+						    .op = op,
+						    .domain_id = domain,
+						    .text_id = text,
+						    .ticks = GP_TEST_AT_TICK(at_ns)});
+}
+
+static void test_ranges_by_gpu_time(void **state)
+{
+	struct gp_builder b;
+	char *text;
+
+	(void)state;
+	begin(&b);
+	gp_builder_string(&b, GP_STRING_DOMAIN, 4, 0, "lib");
+	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
+	gp_builder_string(&b, GP_STRING_RANGE, 2, 0, "load");
+	for (uint32_t i = 0; i < 3; i++) {
+		add_range(&b, GP_RANGE_PUSH, 0, 1, 1000 + 500 * i);
+		launch(&b, i + 1, 1010 + 500 * i, 50);
+		add_range(&b, GP_RANGE_POP, 0, 0, 1200 + 500 * i);
+	}
+	add_range(&b, GP_RANGE_MARK, 0, 2, 4000);
+	add_range(&b, GP_RANGE_PUSH, 4, 2, 5000);
+	add_range(&b, GP_RANGE_POP, 4, 0, 5500);
+	text = print(&b, 1);
+	expect(text, "\nRanges: 4 (what their threads started inside them)\n");
+	expect(text, " 150ns 3 3 600ns 200.0ns 200ns step\n");
+	expect(text, " 0ns 0 1 500ns 500.0ns 500ns load (lib)\n");
+	free(text);
+}
+
+static void test_no_ranges_no_section(void **state)
+{
+	struct gp_builder b;
+	char *text;
+
+	(void)state;
+	begin(&b);
+	launch(&b, 1, 1000, 50);
+	text = print(&b, 1);
+	expect_not(text, "Ranges");
+	expect_not(text, "Code:");
+	free(text);
+}
+
+static void test_code_where_it_matters(void **state)
+{
+	struct gp_builder b;
+	char *text;
+
+	(void)state;
+	begin(&b);
+	gp_builder_call(&b, GP_TEST_SYNC, 1, 0, 5);
+	gp_builder_call(&b, GP_TEST_SYNC, 2, 9990, 10);
+	gp_builder_add(&b, &(struct gp_record_jit){.kind = GP_RECORD_JIT,
+						   .start_ns = GP_TEST_CUPTI(100),
+						   .end_ns = GP_TEST_CUPTI(1100),
+						   .op_kind = 3});
+	gp_builder_add(&b, &(struct gp_record_overhead){.kind = GP_RECORD_OVERHEAD,
+							.overhead_kind = 5 << 16,
+							.start_ns = GP_TEST_CUPTI(2000),
+							.end_ns = GP_TEST_CUPTI(2300)});
+	text = print(&b, 1);
+	expect(text,
+	       "\nCode: 1 pieces compiled in 1.000us, 0ns in the compiler's cache; 1 loads of "
+	       "modules and functions took 300ns\n");
+	free(text);
+}
+
+static void test_kernels_left_out_by_their_names(void **state)
+{
+	struct gp_builder b;
+	char *text;
+
+	(void)state;
+	begin(&b);
+	for (uint32_t i = 0; i < 3; i++)
+		gp_builder_call(&b, GP_TEST_LAUNCH, i + 1, 1000 + 10 * i, 5);
+	gp_builder_add(&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
+						       .counter = GP_COUNTER_LEFT_OUT_KERNELS,
+						       .value = 5});
+	gp_builder_add(&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
+						       .counter = GP_COUNTER_LEFT_OUT_LAUNCHES,
+						       .value = 3});
+	text = print(&b, 1);
+	expect(text, "3 launches, 1 without kernel record, 2 left out by --kernels;");
+	free(text);
+}
+
+/* A copy within the host has no record; those after all that were delivered are in flight. */
+static void test_copies_in_flight_of_a_partial_trace(void **state)
+{
+	struct gp_builder b;
+	char *text;
+
+	(void)state;
+	begin(&b);
+	gp_builder_call(&b, GP_TEST_COPY, 1, 900, 5);
+	launch(&b, 2, 1000, 50);
+	gp_builder_call(&b, GP_TEST_COPY, 3, 1100, 5);
+	gp_builder_call(&b, GP_TEST_SET, 4, 1200, 5);
+	text = print(&b, 1);
+	expect(text, "copies and sets in flight: 2");
+	free(text);
+}
+
+static void test_processes_that_differ(void **state)
+{
+	struct gp_builder b[2];
+	char *text;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&b[i]);
+		gp_builder_string(&b[i], GP_STRING_INFO, GP_INFO_CUPTI_VERSION, 0,
+				  i == 0 ? "130000" : "24");
+		gp_builder_string(&b[i], GP_STRING_INFO, GP_INFO_OPTIONS, 0,
+				  i == 0 ? "TRACE=api-all" : "");
+		gp_builder_string(&b[i], GP_STRING_INFO, GP_INFO_PID, 0, i == 0 ? "11" : "12");
+		gp_builder_call(&b[i], GP_TEST_SYNC, 1, 1000, 5);
+	}
+	text = print(b, 2);
+	expect(text, "CUPTI 13.0\n");
+	expect(text, "CUPTI 12.6 (pid 12)\n");
+	expect(text, "(every one of some processes; of others launches,");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ranges_by_gpu_time),
+		cmocka_unit_test(test_no_ranges_no_section),
+		cmocka_unit_test(test_code_where_it_matters),
+		cmocka_unit_test(test_kernels_left_out_by_their_names),
+		cmocka_unit_test(test_copies_in_flight_of_a_partial_trace),
+		cmocka_unit_test(test_processes_that_differ),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

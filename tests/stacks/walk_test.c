@@ -26,7 +26,7 @@
 #define PLACES       24
 #define DEPTH        22
 #define FIBER_DEPTH  9
-#define ORACLE_EVERY 64u
+#define ORACLE_EVERY 16u
 #define THREADS      2
 
 #define TABLES(X)                                                                                  \

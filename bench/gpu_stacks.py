@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""What call stacks cost in a training step of PyTorch, on a machine with a GPU.
+
+    bench/gpu_stacks.py [--build FOLDER] [--rounds N] [--optimizer fused|foreach|each]
+
+Two tables.  Inside one process under `gpuprof-run --stacks=all`, blocks of steps by turns: paused, recording without stacks,
+recording with a native and Python stack at every call.  Then whole processes by turns: bare, gpuprof with all stacks, and nsys
+without any, where it is installed.  Medians over the rounds, in ms a step and us a launch, and at the end the ratio of what
+gpuprof adds with all stacks to what nsys adds with none.
+"""
+import argparse
+import ctypes
+import json
+import os
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS = 20
+STACKS_WORD = 24  # of struct gp_since_fork: whether stacks are taken
+
+
+# ---- the step ----
+
+def make_step(optimizer):
+    """A transformer of six layers, small enough for the CPU to be what a step waits for."""
+    import torch
+    model = torch.nn.TransformerEncoder(
+        torch.nn.TransformerEncoderLayer(256, 4, 512, dropout=0.0, batch_first=True), 6).cuda()
+    kinds = {"fused": {"fused": True}, "foreach": {"foreach": True}, "each": {"foreach": False}}
+    adam = torch.optim.Adam(model.parameters(), lr=1e-4, **kinds[optimizer])
+    batch = torch.randn(8, 64, 256, device="cuda")
+
+    def step():
+        adam.zero_grad(set_to_none=True)
+        model(batch).square().mean().backward()
+        adam.step()
+    return step, torch.cuda.synchronize
+
+
+def count_launches(step, synchronize):
+    import torch
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        step()
+        synchronize()
+    return sum(1 for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA)
+
+
+def time_block(step, synchronize):
+    """ms a step"""
+    synchronize()
+    start = time.perf_counter()
+    for _ in range(STEPS):
+        step()
+    synchronize()
+    return (time.perf_counter() - start) / STEPS * 1e3
+
+
+# ---- in the process ----
+
+def find_symbol(path, name):
+    """Value of a symbol of a 64-bit ELF file, hidden ones too."""
+    with open(path, "rb") as file:
+        elf = file.read()
+    table, = struct.unpack_from("<Q", elf, 40)
+    size, count = struct.unpack_from("<HH", elf, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
+    for section in sections:
+        if section[1] != 2:  # SHT_SYMTAB
+            continue
+        strings = sections[section[6]][4]
+        for at in range(section[4], section[4] + section[5], 24):
+            text, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", elf, at)
+            end = elf.index(b"\0", strings + text)
+            if elf[strings + text:end] == name.encode():
+                return value
+    sys.exit(f"{path} has no symbol {name}: is it stripped?")
+
+
+def find_stacks_word():
+    """The word of the preloaded library that says whether it takes stacks."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        line = next(line for line in maps if line.rstrip().endswith("libgpuprof.so"))
+    base = int(line.split("-")[0], 16)
+    path = os.path.realpath(line.split()[-1])
+    return ctypes.c_uint32.from_address(base + find_symbol(path, "gp_since_fork") + STACKS_WORD)
+
+
+def measure_inside(step, synchronize, rounds):
+    library = ctypes.CDLL(None)
+    stacks = find_stacks_word()
+    if stacks.value != 1:
+        sys.exit("this gpuprof takes no stacks: start it with --stacks=all")
+
+    def pause():
+        library.gpuprof_v1_stop()
+        time.sleep(0.5)  # CUPTI goes off a little later
+
+    def record(word):
+        stacks.value = word
+        library.gpuprof_v1_start()
+        time.sleep(0.1)
+
+    modes = {"paused": pause, "no stacks": lambda: record(0), "all stacks": lambda: record(1)}
+    times = {name: [] for name in modes}
+    for _ in range(rounds):
+        for name, enter in modes.items():
+            enter()
+            time_block(step, synchronize)
+            times[name].append(time_block(step, synchronize))
+    return times
+
+
+def child(mode, optimizer, rounds, out):
+    step, synchronize = make_step(optimizer)
+    for _ in range(2 * STEPS):
+        step()
+    if mode == "count":
+        result = count_launches(step, synchronize)
+    elif mode == "inside":
+        result = measure_inside(step, synchronize, rounds)
+    else:
+        result = statistics.median(time_block(step, synchronize) for _ in range(5))
+    with open(out, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+
+
+# ---- processes ----
+
+def run(prefix, mode, options):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "result")
+        command = [part.replace("FOLDER", folder) for part in prefix]
+        command += [sys.executable, os.path.abspath(__file__), "--child", mode, "--out", out, "--rounds",
+                    str(options.rounds), "--optimizer", options.optimizer]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if not os.path.exists(out):
+            sys.exit(f"{' '.join(command)}\n{done.stdout.decode('utf-8', 'replace')[-2000:]}")
+        with open(out, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def print_table(title, times, base, launches):
+    """Differences within a round count, not those of medians."""
+    print(f"\n{title}\n{'':<26}{'ms a step':>10}{'added':>9}{'lowest':>9}{'highest':>9}{'us a launch':>13}")
+    added = {}
+    for name, values in times.items():
+        differences = [value - other for value, other in zip(values, times[base])]
+        added[name] = statistics.median(differences)
+        print(f"{name:<26}{statistics.median(values):10.3f}{added[name]:9.3f}{min(differences):9.3f}"
+              f"{max(differences):9.3f}{added[name] * 1e3 / launches:13.3f}")
+    return added
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build"))
+    arguments.add_argument("--rounds", type=int, default=9)
+    arguments.add_argument("--optimizer", choices=("fused", "foreach", "each"), default="each")
+    arguments.add_argument("--child", help=argparse.SUPPRESS)
+    arguments.add_argument("--out", help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.child:
+        child(options.child, options.optimizer, options.rounds, options.out)
+        return
+    gpuprof = [os.path.join(os.path.abspath(options.build), "gpuprof-run"), "--quiet", "--chrome", "none",
+               "-o", "FOLDER/trace", "--stacks=all"]
+    launches = run([], "count", options)
+    print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations a step")
+    inside = run(gpuprof, "inside", options)
+    print_table("one process, gpuprof on and off:", inside, "paused", launches)
+
+    prefixes = {"bare": [], "gpuprof, all stacks": gpuprof}
+    if shutil.which("nsys"):
+        prefixes["nsys, no stacks"] = ["nsys", "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-o",
+                                       "FOLDER/nsys"]
+    times = {name: [] for name in prefixes}
+    for _ in range(max(3, options.rounds // 2)):
+        for name, prefix in prefixes.items():
+            times[name].append(run(prefix, "plain", options))
+    added = print_table("a process each:", times, "bare", launches)
+    if "nsys, no stacks" in added:
+        ratio = added["gpuprof, all stacks"] / added["nsys, no stacks"]
+        print(f"\nratio of what is added, gpuprof with all stacks to nsys with none: {ratio:.2f} (at most 0.6 is wanted)")
+    else:
+        print("\nnsys is not installed: no ratio")
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@
  * of the program: the GPU's last records are fetched.  Static destructors come after it; their
  * frees are still recorded.
  *  5. The destructor closes the trace and, under bare LD_PRELOAD, has it finished.  _exit(), _Exit() and quick_exit()
- *     do 4 and 5 by themselves.
+ *     do 4 and 5 by themselves, and so do execve() and its relatives in a process that records (inject/exec.h).
  *
  * Whatever fails on this way, the program runs on, and one line says what is missing.
  */
@@ -27,6 +27,8 @@
 #include "collector/collector.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
+#include "inject/exec.h"
+#include "inject/follow.h"
 #include "inject/nvtx.h"
 #include "inject/options.h"
 #include "inject/output.h"
@@ -77,6 +79,8 @@ __attribute__((constructor)) static void construct(void)
 	gp_output_remember();
 	gp_process_trace_init(leave_recording);
 	gp_control_init();
+	gp_follow_remember(environ);
+	gp_exec_prepare(gp_process_trace_is_here, leave_recording);
 	if (gp_output_library()[0] == '\0')
 		return;
 	setenv(INJECTION_VARIABLE, gp_output_library(), 0);

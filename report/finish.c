@@ -25,6 +25,7 @@ struct piece {
 	int lock;                     /* descriptor of the trace, locked; -1 = none */
 	int save_to;                  /* the same if the trace may be added to, else -1 */
 	char *chrome_path;            /* the Chrome trace, once it is written */
+	uint32_t running_pid;         /* left out because it still runs; 0 = not */
 };
 
 struct finishing {
@@ -121,23 +122,29 @@ static void export_piece(struct finishing *f, struct piece *piece, const struct 
 	fail(f, result, message);
 }
 
-static void take_piece(struct finishing *f, struct piece *piece)
+/* Both outputs are there, or will not be: whoever comes next may have the trace. */
+static void unlock(struct piece *piece)
+{
+	if (piece->lock >= 0)
+		close(piece->lock);
+	piece->lock = piece->save_to = -1;
+}
+
+static void load_piece(struct finishing *f, struct piece *piece)
 {
 	struct gp_model **model = &f->models[f->model_count];
-	struct gp_load_options options = {.progress = show_progress, .progress_context = f};
+	struct gp_load_options options = {
+		.progress = show_progress, .progress_context = f, .save_to = piece->save_to};
 	char message[MESSAGE_BYTES];
-	int result;
+	int result = gp_model_load_with(piece->path, &options, model, message, sizeof(message));
 
-	if (!lock(piece)) {
-		snprintf(message, sizeof(message), "%s is being finished by another process",
-			 piece->path);
-		fail(f, -EBUSY, message);
-		return;
-	}
-	options.save_to = piece->save_to;
-	result = gp_model_load_with(piece->path, &options, model, message, sizeof(message));
 	if (result != 0) {
 		fail(f, result, message);
+		return;
+	}
+	if (f->options->ended_only && (*model)->losses.live) {
+		piece->running_pid = (*model)->pid;
+		gp_model_free(*model);
 		return;
 	}
 	f->model_count++;
@@ -146,7 +153,34 @@ static void take_piece(struct finishing *f, struct piece *piece)
 		export_piece(f, piece, *model);
 }
 
+static void take_piece(struct finishing *f, struct piece *piece)
+{
+	char message[MESSAGE_BYTES];
+
+	if (lock(piece)) {
+		load_piece(f, piece);
+	} else {
+		snprintf(message, sizeof(message), "%s is being finished by another process",
+			 piece->path);
+		fail(f, -EBUSY, message);
+	}
+	unlock(piece);
+}
+
 /* ---- what is printed ---- */
+
+/* At its end it finds that the launcher has gone, and finishes its trace itself. */
+static void name_running(struct finishing *f)
+{
+	for (size_t i = 0; i < f->piece_count; i++)
+		if (f->pieces[i].running_pid)
+			fprintf(f->text,
+				"gpuprof: pid %u still runs and is not in this summary: it "
+				"finishes its "
+				"trace when it ends; if it is killed, type: gpuprof finish %s "
+				"(--wait=all waits for such processes)\n",
+				f->pieces[i].running_pid, f->pieces[i].path);
+}
 
 /* One line for each process. */
 static void name_files(struct finishing *f)
@@ -185,6 +219,7 @@ static void write_text(struct finishing *f)
 	if (result != 0)
 		fail(f, result, "no memory for the summary");
 	name_files(f);
+	name_running(f);
 }
 
 static int write_all(int fd, const char *bytes, size_t length)
@@ -275,11 +310,8 @@ static void release(struct finishing *f)
 {
 	for (size_t i = 0; i < f->model_count; i++)
 		gp_model_free(f->models[i]);
-	for (size_t i = 0; i < f->piece_count; i++) {
+	for (size_t i = 0; i < f->piece_count; i++)
 		free(f->pieces[i].chrome_path);
-		if (f->pieces[i].lock >= 0)
-			close(f->pieces[i].lock);
-	}
 	free(f->pieces);
 	free(f->models);
 	free(f->text_bytes);

@@ -16,6 +16,7 @@ struct gp_finish_options {
 	const char *chrome;    /* "json" or "none" */
 	uint64_t chrome_limit; /* most slices in a Chrome trace, 0 = all */
 	bool quiet;            /* print nothing, not even the summary */
+	bool ended_only;       /* processes that still run get a line and are left out */
 	int progress_fd;       /* gets a byte now and then while there is progress; -1 = none */
 };
 

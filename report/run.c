@@ -235,6 +235,7 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 		.chrome = values[GP_OPTION_ID_CHROME],
 		.chrome_limit = strtoull(values[GP_OPTION_ID_CHROME_LIMIT], NULL, 10),
 		.quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET),
+		.ended_only = true,
 		.progress_fd = -1,
 	};
 
@@ -268,16 +269,28 @@ static void finish(struct run *run)
 	gp_session_free_traces(traces, count);
 }
 
+static void say_waiting(void)
+{
+	fputs("gpuprof: the program has ended; waiting for processes that it left running (Ctrl-C "
+	      "ends the waiting)\n",
+	      stderr);
+}
+
 static int run_program(struct run *run)
 {
+	bool is_quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET);
+	struct gp_child_wait wait = {
+		.for_all = !strcmp(run->options.values[GP_OPTION_ID_WAIT], "all"),
+		.on_waiting = is_quiet ? NULL : say_waiting,
+	};
 	int status = 0;
 	int error;
 
-	if (!gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET)) {
+	if (!is_quiet) {
 		warn_of_unknown_variables();
 		warn_of_bar(run);
 	}
-	error = gp_child_run(&run->signals, run->options.program, run->environment.entries,
+	error = gp_child_run(&run->signals, &wait, run->options.program, run->environment.entries,
 			     &status);
 	if (error) {
 		explain(run, error, "cannot run %s: %s", run->options.program[0],

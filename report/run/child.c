@@ -10,11 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/run/witness.h"
+
 struct child {
 	pid_t pid;
 	int status;
 	bool ended;
 	bool stopped;
+	bool reaps_all; /* orphans come to us */
+	struct gp_witness witness;
 	bool stop_asked; /* we got a stop signal of the terminal since the child last ran */
 };
 
@@ -157,7 +161,7 @@ static void stop_alike(struct child *child, int stop_signal)
 /* Take every change of state that the kernel has for us. */
 static void reap(struct child *child)
 {
-	pid_t whom = getpid() == 1 ? -1 : child->pid;
+	pid_t whom = child->reaps_all ? -1 : child->pid;
 	pid_t pid;
 	int status;
 
@@ -176,12 +180,15 @@ static void reap(struct child *child)
 }
 
 /*
- * Signals that the kernel generates (Ctrl-C, a lost terminal) go to the whole group, so the child
- * has its own; those that the child sends are not for itself.
+ * Signals that the kernel generates (Ctrl-C, a lost terminal) go to the whole group, as those do that somebody sends to
+ * it: the child has its own, unless it left the group; those that the child sends are not for itself.
  */
-static bool is_for_child(const struct child *child, const siginfo_t *info)
+static bool is_for_child(struct child *child, const siginfo_t *info)
 {
-	if (info->si_code > 0 || info->si_pid == child->pid)
+	bool is_of_group = gp_witness_saw(&child->witness, info->si_signo);
+
+	if (info->si_code > 0 || info->si_pid == child->pid ||
+	    (is_of_group && getpgid(child->pid) == getpgrp()))
 		return false;
 	return info->si_signo != SIGCONT || child->stopped;
 }
@@ -205,15 +212,58 @@ static void wait_for_end(struct child *child)
 	}
 }
 
-int gp_child_run(const struct gp_child_signals *signals, char **arguments, char **environment,
-		 int *status)
+/* Whether any child is left, the ended ones reaped. */
+static bool has_children(void)
 {
-	struct child child = {0};
-	int error = start(&child, arguments, environment, signals);
+	pid_t pid;
 
+	do
+		pid = waitpid(-1, NULL, WNOHANG);
+	while (pid > 0);
+	return pid == 0;
+}
+
+/*
+ * The program has ended; what it left running, in whatever session, comes to us one by one as their parents end.  Who
+ * signals us now wants us to end the waiting.
+ */
+static void wait_for_rest(void (*on_waiting)(void))
+{
+	sigset_t all;
+	int number;
+
+	sigfillset(&all);
+	if (!has_children())
+		return;
+	if (on_waiting)
+		on_waiting();
+	while (has_children()) {
+		number = sigwaitinfo(&all, NULL);
+		if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+			return;
+		if (number == SIGTSTP)
+			kill(getpid(), SIGSTOP);
+	}
+}
+
+int gp_child_run(const struct gp_child_signals *signals, const struct gp_child_wait *wait,
+		 char **arguments, char **environment, int *status)
+{
+	struct child child = {.reaps_all = wait->for_all || getpid() == 1};
+	int error;
+
+	if (wait->for_all)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/* without a witness a signal to the group comes twice: better than none */
+	(void)gp_witness_start(&child.witness);
+	error = start(&child, arguments, environment, signals);
+	if (!error)
+		wait_for_end(&child);
+	gp_witness_end(&child.witness);
 	if (error)
 		return error;
-	wait_for_end(&child);
+	if (wait->for_all)
+		wait_for_rest(wait->on_waiting);
 	leave_signals(signals);
 	*status = child.status;
 	return 0;

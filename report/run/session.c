@@ -13,6 +13,7 @@
 struct announced {
 	unsigned long pid;
 	unsigned long long start_time;
+	int zeros; /* more of them after each exec */
 	char *trace;
 };
 
@@ -59,6 +60,7 @@ static bool read_announced(int folder, const char *name, struct announced *annou
 	length = readlinkat(folder, name, target, sizeof(target));
 	if (length <= 0 || length == sizeof(target))
 		return false;
+	announced->zeros = (int)strspn(strchr(name, '-') + 1, "0");
 	announced->trace = strndup(target, (size_t)length);
 	return announced->trace != NULL;
 }
@@ -69,7 +71,9 @@ static int compare_announced(const void *left, const void *right)
 
 	if (a->start_time != b->start_time)
 		return a->start_time < b->start_time ? -1 : 1;
-	return a->pid < b->pid ? -1 : a->pid > b->pid;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->zeros - b->zeros;
 }
 
 /* A growing array of what the folder's entries announce. */

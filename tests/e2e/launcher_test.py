@@ -147,6 +147,56 @@ sys.exit(7)
         self.assertEqual(self.seen_by(process), ["SIGUSR1", "SIGRTMIN"])
         self.assertEqual(process.wait(support.LIMIT_S), 7)
 
+    COUNTER = r"""
+import os, signal, sys
+wanted = {signal.SIGRTMIN, signal.SIGRTMIN + 1}
+signal.pthread_sigmask(signal.SIG_BLOCK, wanted)  # real-time signals queue: each one counts
+if "leave" in sys.argv:
+    os.setpgid(0, 0)
+print("ready", os.getpid(), flush=True)
+seen = 0
+while signal.sigwait(wanted) == signal.SIGRTMIN:
+    seen += 1
+print("in all:", seen, flush=True)
+"""
+
+    def count_signals(self, *arguments):
+        """How many of 20 signals to the group and 3 to the launcher alone the program gets, and how it ended."""
+        process, pid = self.start(*arguments, code=self.COUNTER)
+        for i in range(20):
+            os.killpg(process.pid, signal.SIGRTMIN)
+            if i % 7 == 0:
+                process.send_signal(signal.SIGRTMIN)
+        process.send_signal(signal.SIGRTMIN + 1)
+        seen = self.seen_by(process)
+        return int(seen[0]), process.wait(support.LIMIT_S)
+
+    def test_what_somebody_sends_to_the_group_comes_once(self):
+        self.assertEqual(self.count_signals(), (23, 0))
+
+    def test_a_program_that_left_the_group_gets_what_comes_to_it(self):
+        self.assertEqual(self.count_signals("leave"), (23, 0))
+
+    def test_a_terminated_group_is_terminated_once(self):
+        for _ in range(10):
+            process, _ = self.start()
+            os.killpg(process.pid, signal.SIGTERM)
+            self.assertEqual(process.stdout.readline(), "SIGTERM\n")
+            process.send_signal(signal.SIGRTMIN)
+            self.assertEqual(self.seen_by(process), ["SIGTERM", "SIGRTMIN"])
+            self.assertEqual(process.wait(support.LIMIT_S), 7)
+
+    def test_nothing_of_ours_outlives_a_killed_launcher(self):
+        process, pid = self.start(code=self.WAITER)
+        process.kill()
+        process.wait()
+        os.kill(pid, signal.SIGTERM)
+        while True:  # the group is empty when both the program and our witness have gone
+            try:
+                os.killpg(process.pid, 0)
+            except ProcessLookupError:
+                break
+
     WAITER = "import os, signal; print('ready', os.getpid(), flush=True); signal.pause()"
 
     def test_a_default_signal_ends_both(self):

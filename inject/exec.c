@@ -1,0 +1,284 @@
+#include "inject/exec.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "inject/follow.h"
+#include "inject/say.h"
+
+#define VISIBLE __attribute__((visibility("default")))
+
+typedef int exec_function(const char *file, char *const arguments[], char *const environment[]);
+typedef int spawn_function(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+			   const posix_spawnattr_t *attributes, char *const arguments[],
+			   char *const environment[]);
+
+VISIBLE exec_function execve, execvpe;
+VISIBLE spawn_function posix_spawn, posix_spawnp;
+VISIBLE int execv(const char *path, char *const arguments[]);
+VISIBLE int execvp(const char *file, char *const arguments[]);
+VISIBLE int execl(const char *path, const char *argument, ...);
+VISIBLE int execlp(const char *file, const char *argument, ...);
+VISIBLE int execle(const char *path, const char *argument, ...);
+
+/* The C library's, by number; looked up again where somebody calls before our constructor. */
+enum real { EXECVE, EXECVPE, POSIX_SPAWN, POSIX_SPAWNP, REALS };
+static void *reals[REALS];
+static bool (*records_here)(void);
+static void (*leave)(void);
+
+static void *real(enum real which)
+{
+	static const char *const names[] = {"execve", "execvpe", "posix_spawn", "posix_spawnp"};
+
+	if (reals[which] == NULL)
+		reals[which] = dlsym(RTLD_NEXT, names[which]);
+	return reals[which];
+}
+
+void gp_exec_prepare(bool (*is_recording)(void), void (*before)(void))
+{
+	for (int i = 0; i < REALS; i++)
+		(void)real((enum real)i);
+	records_here = is_recording;
+	leave = before;
+}
+
+/* ---- the file ---- */
+
+static bool is_program(const char *path, struct stat *status)
+{
+	return stat(path, status) == 0 && S_ISREG(status->st_mode) && access(path, X_OK) == 0;
+}
+
+static bool is_plain_program(const char *path)
+{
+	struct stat status;
+
+	return is_program(path, &status) && (status.st_mode & (S_ISUID | S_ISGID)) == 0 &&
+	       getxattr(path, "security.capability", NULL, 0) < 0;
+}
+
+/* The first program of that name in PATH. */
+static bool is_plain_program_in_path(const char *name)
+{
+	const char *folders = getenv("PATH");
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (folders == NULL)
+		folders = "/bin:/usr/bin";
+	for (const char *end; *folders != '\0'; folders = *end != '\0' ? end + 1 : end) {
+		size_t length, name_length = strlen(name);
+
+		end = strchrnul(folders, ':');
+		length = (size_t)(end - folders);
+		if (length + name_length + 2 > sizeof(path))
+			continue;
+		memcpy(path, folders, length);
+		path[length] = '/';
+		memcpy(path + length + (length > 0), name, name_length + 1);
+		if (is_program(path, &status))
+			return is_plain_program(path);
+	}
+	return false;
+}
+
+/* What exec would run is there, and gains no privileges.  errno is kept. */
+static bool may_touch(const char *file, bool search)
+{
+	int saved = errno;
+	bool may;
+
+	if (file == NULL)
+		return false;
+	may = search && strchr(file, '/') == NULL ? is_plain_program_in_path(file)
+						  : is_plain_program(file);
+	errno = saved;
+	return may;
+}
+
+/* ---- exec ---- */
+
+static int call(enum real which, const char *file, char *const arguments[],
+		char *const environment[])
+{
+	exec_function *function = (exec_function *)real(which);
+
+	if (function == NULL) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return function(file, arguments, environment);
+}
+
+/* Its frame is large: not to be part of the usual way. */
+__attribute__((noinline)) static int
+call_followed(enum real which, const char *file, char *const arguments[], char *const environment[])
+{
+	char *with[GP_FOLLOW_VARIABLES + 1];
+
+	return call(which, file, arguments, gp_follow_fill(environment, with) ? with : environment);
+}
+
+static int replace(enum real which, const char *file, char *const arguments[],
+		   char *const environment[])
+{
+	bool follows = gp_follow_applies(environment);
+	bool records = records_here != NULL && records_here();
+	int result, saved;
+
+	if ((follows || records) && !may_touch(file, which == EXECVPE))
+		follows = records = false;
+	if (records)
+		leave();
+	result = follows ? call_followed(which, file, arguments, environment)
+			 : call(which, file, arguments, environment);
+	saved = errno;
+	if (records)
+		gp_say("recording ended when %s was to be executed, which failed: %s", file,
+		       strerror(saved));
+	errno = saved;
+	return result;
+}
+
+int execve(const char *path, char *const arguments[], char *const environment[])
+{
+	return replace(EXECVE, path, arguments, environment);
+}
+
+int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+	return replace(EXECVPE, file, arguments, environment);
+}
+
+int execv(const char *path, char *const arguments[])
+{
+	return replace(EXECVE, path, arguments, environ);
+}
+
+int execvp(const char *file, char *const arguments[])
+{
+	return replace(EXECVPE, file, arguments, environ);
+}
+
+/* ---- exec with its arguments one by one ---- */
+
+/* Number of arguments up to the NULL, and past it, where environment is wanted, that. */
+static size_t count_arguments(const char *first, va_list rest, char *const **environment)
+{
+	size_t count = 0;
+
+	for (const char *at = first; at != NULL; at = va_arg(rest, const char *))
+		count++;
+	if (environment != NULL)
+		*environment = va_arg(rest, char *const *);
+	return count;
+}
+
+static void collect_arguments(char **arguments, const char *first, va_list rest)
+{
+	for (const char *at = first; at != NULL; at = va_arg(rest, const char *))
+		*arguments++ = (char *)at;
+	*arguments = NULL;
+}
+
+int execl(const char *path, const char *argument, ...)
+{
+	va_list rest;
+	size_t count;
+	char **arguments;
+
+	va_start(rest, argument);
+	count = count_arguments(argument, rest, NULL);
+	va_end(rest);
+	arguments = alloca((count + 1) * sizeof(*arguments));
+	va_start(rest, argument);
+	collect_arguments(arguments, argument, rest);
+	va_end(rest);
+	return replace(EXECVE, path, arguments, environ);
+}
+
+int execlp(const char *file, const char *argument, ...)
+{
+	va_list rest;
+	size_t count;
+	char **arguments;
+
+	va_start(rest, argument);
+	count = count_arguments(argument, rest, NULL);
+	va_end(rest);
+	arguments = alloca((count + 1) * sizeof(*arguments));
+	va_start(rest, argument);
+	collect_arguments(arguments, argument, rest);
+	va_end(rest);
+	return replace(EXECVPE, file, arguments, environ);
+}
+
+int execle(const char *path, const char *argument, ...)
+{
+	char *const *environment;
+	va_list rest;
+	size_t count;
+	char **arguments;
+
+	va_start(rest, argument);
+	count = count_arguments(argument, rest, &environment);
+	va_end(rest);
+	arguments = alloca((count + 1) * sizeof(*arguments));
+	va_start(rest, argument);
+	collect_arguments(arguments, argument, rest);
+	va_end(rest);
+	return replace(EXECVE, path, arguments, environment);
+}
+
+/* ---- spawn ---- */
+
+__attribute__((noinline)) static int
+spawn_followed(spawn_function *function, pid_t *pid, const char *file,
+	       const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+	       char *const arguments[], char *const environment[])
+{
+	char *with[GP_FOLLOW_VARIABLES + 1];
+
+	return function(pid, file, actions, attributes, arguments,
+			gp_follow_fill(environment, with) ? with : environment);
+}
+
+static int spawn(enum real which, pid_t *pid, const char *file,
+		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+		 char *const arguments[], char *const environment[])
+{
+	spawn_function *function = (spawn_function *)real(which);
+
+	if (function == NULL)
+		return ENOSYS;
+	if (gp_follow_applies(environment) && may_touch(file, which == POSIX_SPAWNP))
+		return spawn_followed(function, pid, file, actions, attributes, arguments,
+				      environment);
+	return function(pid, file, actions, attributes, arguments, environment);
+}
+
+int posix_spawn(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const arguments[],
+		char *const environment[])
+{
+	return spawn(POSIX_SPAWN, pid, file, actions, attributes, arguments, environment);
+}
+
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attributes, char *const arguments[],
+		 char *const environment[])
+{
+	return spawn(POSIX_SPAWNP, pid, file, actions, attributes, arguments, environment);
+}

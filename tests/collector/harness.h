@@ -21,19 +21,9 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "tests/lib/sanitizer.h"
 
 #define LONG_NS 20000000000ull /* never reached where things work */
-
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
-#endif
 
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \

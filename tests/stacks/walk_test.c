@@ -20,6 +20,7 @@
 #include "stacks/rules.h"
 #include "stacks/tree.h"
 #include "stacks/walk.h"
+#include "tests/lib/sanitizer.h"
 #include "tests/stacks/adversary.h"
 
 #define FIBERS       7 /* of each thread; the first is its own stack */
@@ -317,6 +318,10 @@ int main(void)
 		cmocka_unit_test(agrees_in_adversarial_programs),
 	};
 
+	if (UNDER_TSAN) {
+		puts("skipped: ThreadSanitizer cannot follow programs that switch stacks and jump");
+		return 77;
+	}
 	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,6 +166,29 @@ done:
 	return result;
 }
 
+/*
+ * A free that waits for the device gives the memory up at its end, unless it is somebody else's
+ * before.
+ */
+static void settle_frees(struct gp_model *m, const uint32_t *order)
+{
+	for (uint32_t i = 0; i < m->memory_count; i++) {
+		struct gp_memory_event *event = &m->memory[order[i]];
+		const struct gp_memory_event *next =
+			i + 1 < m->memory_count ? &m->memory[order[i + 1]] : NULL;
+		uint64_t end_ns = event->time_ns;
+
+		if (event->op != GP_MEMORY_FREE)
+			continue;
+		end_ns += m->calls[event->call].duration_ns;
+		if (next && next->op == GP_MEMORY_ALLOC && next->address == event->address &&
+		    family_of(next) == family_of(event) && next->time_ns <= end_ns)
+			end_ns =
+				next->time_ns > event->time_ns ? next->time_ns - 1 : event->time_ns;
+		event->time_ns = end_ns;
+	}
+}
+
 static int join_frees(struct gp_model *m)
 {
 	uint32_t *order = gp_array_order(m->memory, m->memory_count, sizeof(*m->memory),
@@ -173,16 +196,19 @@ static int join_frees(struct gp_model *m)
 	uint32_t *open = malloc(((size_t)m->memory_count + 1) * sizeof(*open));
 	int result = order && open ? 0 : -ENOMEM;
 
-	if (result == 0)
+	if (result == 0) {
 		join_places(m, order, open);
+		settle_frees(m, order);
+	}
 	free(order);
 	free(open);
 	return result;
 }
 
 /*
- * An event's time is when it takes effect for others: memory is there when the call that makes it
- * returns, and may be given to another thread as soon as the call that frees it begins.
+ * An event's time is when it takes effect: memory is there when the call that makes it returns.
+ * While frees and allocations are joined, that of a free is its beginning, for another thread may be
+ * given the memory before it has returned.
  */
 int gp_join_memory(struct gp_load *load)
 {

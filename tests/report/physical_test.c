@@ -58,7 +58,7 @@ static void test_released_while_mapped(void **state)
 	assert_int_equal(m->memory_count, 2);
 	assert_int_equal(m->memory[0].bytes, 4096);
 	assert_int_equal(m->memory[0].other, 1);
-	assert_int_equal(m->memory[1].time_ns, 500);
+	assert_int_equal(m->memory[1].time_ns, 510);
 	assert_int_equal(m->memory[1].bytes, 4096);
 	assert_int_equal(m->calls[m->memory[1].call].start_ns, 500);
 	for (uint32_t i = 0; i < m->call_count; i++)
@@ -83,7 +83,7 @@ static void test_released_last(void **state)
 	add(&b, GP_MEMORY_FREE, 600, 0xa, 0, 0);
 	m = load(&b);
 	assert_int_equal(m->memory_count, 2);
-	assert_int_equal(m->memory[1].time_ns, 600);
+	assert_int_equal(m->memory[1].time_ns, 610);
 	assert_int_equal(m->memory[1].other, 0);
 	gp_model_free(m);
 }
@@ -109,9 +109,9 @@ static void test_several_mappings(void **state)
 	add(&b, GP_MEMORY_ALLOC, 500, 0xa, 40, 0); /* the handle's number again */
 	m = load(&b);
 	assert_int_equal(m->memory_count, 5);
-	assert_int_equal(m->memory[2].time_ns, 300);
+	assert_int_equal(m->memory[2].time_ns, 310);
 	assert_int_equal(m->memory[2].bytes, 10);
-	assert_int_equal(m->memory[3].time_ns, 400);
+	assert_int_equal(m->memory[3].time_ns, 410);
 	assert_int_equal(m->memory[3].bytes, 20);
 	assert_int_equal(m->memory[4].other, GP_NONE);
 	assert_int_equal(m->losses.frees_unknown, 0);

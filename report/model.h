@@ -99,6 +99,7 @@ struct gp_api {
 
 struct gp_thread {
 	uint32_t id;
+	bool is_given;    /* the name: by the program, through NVTX */
 	const char *name; /* "" if not known */
 };
 
@@ -215,7 +216,7 @@ struct gp_model {
 	char **names; /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
 	struct gp_record_device *devices;
-	char **device_names;                /* parallel to devices */
+	char **device_names; /* parallel to devices; with what the program calls it, if it does */
 	struct gp_record_context *contexts; /* sorted by id */
 	struct gp_record_stream *streams;   /* sorted by (context, id) */
 	struct gp_thread *threads; /* every thread that made a call, and named ones; by id */

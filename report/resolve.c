@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,16 @@ static int compare_texts(const void *a, const void *b, const void *context)
 	return gp_text_compare(a, b);
 }
 
+/* Names that the program gave come after others of the same thread. */
+static int compare_thread_names(const void *a, const void *b, const void *context)
+{
+	const struct gp_thread *left = a, *right = b;
+
+	if (left->id == right->id)
+		return left->is_given - right->is_given;
+	return compare_threads(a, b, context);
+}
+
 static void drop_nothing(void *element)
 {
 	(void)element;
@@ -116,6 +127,8 @@ static int settle_definitions(struct gp_load *load)
 		{load->names, &m->name_count, sizeof(*load->names), compare_named, drop_named},
 		{load->device_names, &load->device_name_count, sizeof(*load->device_names),
 		 compare_named, drop_named},
+		{m->threads, &m->thread_count, sizeof(*m->threads), compare_thread_names,
+		 drop_thread},
 		{m->threads, &m->thread_count, sizeof(*m->threads), compare_threads, drop_thread},
 		{m->shapes, &m->shape_count, sizeof(*m->shapes), compare_shapes, drop_nothing},
 		{m->contexts, &m->context_count, sizeof(*m->contexts), compare_contexts,
@@ -195,6 +208,21 @@ static void resolve_ids(struct gp_load *load)
 	}
 }
 
+/* "NVIDIA H200", or "NVIDIA H200 (what the program calls it)". */
+static char *name_device(const struct gp_load *load, uint16_t device_id)
+{
+	const struct gp_text *given = gp_model_text(load->model, GP_STRING_DEVICE, 0, device_id);
+	uint32_t at =
+		find_id(load->device_names, load->device_name_count, sizeof(*load->device_names),
+			offsetof(struct gp_named, id), device_id);
+	const char *name = at == GP_NONE ? "" : load->device_names[at].text;
+	char *both;
+
+	if (!given || given->length == 0)
+		return strdup(name);
+	return asprintf(&both, "%s%s(%s)", name, *name ? " " : "", given->bytes) < 0 ? NULL : both;
+}
+
 static int move_names(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
@@ -208,11 +236,7 @@ static int move_names(struct gp_load *load)
 		load->names[i].text = NULL;
 	}
 	for (uint32_t i = 0; i < m->device_count; i++) {
-		uint32_t at = find_id(load->device_names, load->device_name_count,
-				      sizeof(*load->device_names), offsetof(struct gp_named, id),
-				      m->devices[i].device_id);
-
-		m->device_names[i] = strdup(at == GP_NONE ? "" : load->device_names[at].text);
+		m->device_names[i] = name_device(load, m->devices[i].device_id);
 		if (!m->device_names[i])
 			return -ENOMEM;
 	}
@@ -239,7 +263,7 @@ static int complete_threads(struct gp_load *load)
 	uint32_t named = m->thread_count;
 
 	for (uint32_t i = 0; i < m->call_count; i++) {
-		struct gp_thread thread = {m->calls[i].thread_id, NULL};
+		struct gp_thread thread = {.id = m->calls[i].thread_id};
 
 		if (i > 0 && m->calls[i - 1].thread_id == thread.id)
 			continue;

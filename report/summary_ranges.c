@@ -198,9 +198,9 @@ void gp_summary_print_code(const struct gp_summary *summary)
 	all_ns = code.compile_ns + code.cache_ns + code.load_ns;
 	if (all_ns == 0 || (double)all_ns < LEAST_CODE * (double)window_ns)
 		return;
-	fprintf(summary->out, "\nCode: %s pieces compiled in %s, %s in the compiler's cache",
-		gp_format_count(code.compiled).text, gp_format_ns(code.compile_ns).text,
+	fprintf(summary->out, "\nCode: %s compiling (%s x), %s in the compiler's cache, ",
+		gp_format_ns(code.compile_ns).text, gp_format_count(code.compiled).text,
 		gp_format_ns(code.cache_ns).text);
-	fprintf(summary->out, "; %s loads of modules and functions took %s\n",
-		gp_format_count(code.loaded).text, gp_format_ns(code.load_ns).text);
+	fprintf(summary->out, "%s loading modules and functions (%s x)\n",
+		gp_format_ns(code.load_ns).text, gp_format_count(code.loaded).text);
 }

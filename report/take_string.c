@@ -34,7 +34,7 @@ static int name_api(struct gp_load *load, const struct gp_record_string *r, cons
 				r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER);
 }
 
-static int name_thread(struct gp_load *load, uint32_t id, char *text)
+static int name_thread(struct gp_load *load, const struct gp_record_string *r, char *text)
 {
 	struct gp_model *m = load->model;
 
@@ -42,7 +42,8 @@ static int name_thread(struct gp_load *load, uint32_t id, char *text)
 		free(text);
 		return -ENOMEM;
 	}
-	m->threads[m->thread_count++] = (struct gp_thread){id, text};
+	m->threads[m->thread_count++] = (struct gp_thread){
+		.id = r->id, .is_given = (r->value & GP_NAME_GIVEN) != 0, .name = text};
 	return 0;
 }
 
@@ -113,8 +114,10 @@ int gp_take_string(struct gp_load *load, const struct gp_record_string *r, const
 	case GP_STRING_API:
 		return name_api(load, r, text);
 	case GP_STRING_THREAD:
-		return name_thread(load, r->id, copy_text(text, r->length_bytes));
+		return name_thread(load, r, copy_text(text, r->length_bytes));
 	case GP_STRING_DEVICE:
+		if (r->value & GP_NAME_GIVEN)
+			return add_text(load, r, text);
 		return add_named(&load->device_names, &load->capacity.device_names,
 				 &load->device_name_count, r->id, copy_text(text, r->length_bytes));
 	case GP_STRING_INFO:

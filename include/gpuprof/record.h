@@ -455,7 +455,7 @@ struct gp_record_jit {
 	uint16_t zero;
 	uint32_t thread_id; /* 0 = not known */
 
-	uint64_t cache_bytes;
+	uint64_t cache_bytes;  /* size of the whole compute cache that was used; 0 = none */
 	uint64_t operation_id; /* the operations of one piece of code share it */
 	uint64_t zero2[2];
 };

@@ -17,8 +17,12 @@ static const struct gp_sheet_column sync_columns[] = {
 };
 
 static const struct gp_sheet_column module_columns[] = {
-	GP_SHARE_COLUMNS,         {"Count", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
-	{"Cache", GP_UNIT_BYTES}, {"Source", GP_UNIT_TEXT}, {"Operation", GP_UNIT_TEXT},
+	GP_SHARE_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Cache size", GP_UNIT_BYTES},
+	{"Source", GP_UNIT_TEXT},
+	{"Operation", GP_UNIT_TEXT},
 };
 
 /* One more of that kind, from start to end. */
@@ -100,9 +104,12 @@ static void take_jits(struct gp_tally *tally, const struct gp_model *model)
 	for (uint32_t i = 0; i < model->jit_count; i++) {
 		const struct gp_record_jit *jit = &model->jits[i];
 
-		count(tally, FROM_JIT, (uint64_t)jit->op_kind << 8 | jit->entry_kind,
-		      span_of(jit->start_ns, jit->end_ns))
-			->sums[CACHE_BYTES] += jit->cache_bytes;
+		struct gp_tally_row *row =
+			count(tally, FROM_JIT, (uint64_t)jit->op_kind << 8 | jit->entry_kind,
+			      span_of(jit->start_ns, jit->end_ns));
+
+		if (jit->cache_bytes > row->sums[CACHE_BYTES])
+			row->sums[CACHE_BYTES] = jit->cache_bytes;
 	}
 }
 
@@ -144,8 +151,8 @@ static void put_module(struct gp_scope *scope, struct gp_sheet *sheet,
 	static const char *const sources[] = {"compiler", "driver", "API call"};
 
 	put_times(sheet, row, total);
-	gp_sheet_cell(sheet, row->key[0] == FROM_JIT ? gp_value_whole(row->sums[CACHE_BYTES])
-						     : gp_value_none());
+	gp_sheet_cell(sheet, row->sums[CACHE_BYTES] > 0 ? gp_value_whole(row->sums[CACHE_BYTES])
+							: gp_value_none());
 	gp_scope_put_text(sheet, sources[row->key[0]]);
 	if (row->key[0] == FROM_JIT)
 		put_jit_name(sheet, row->key[1]);

@@ -51,7 +51,7 @@ static uint64_t device_of(struct gp_scope *scope, const struct gp_model *model,
 				  ? event->destination_device_id
 				  : event->source_device_id;
 
-	if (event->counter_kind == HOST_FAULT || device > UINT16_MAX)
+	if (event->counter_kind == HOST_FAULT || device >= GP_DEVICE_LIMIT)
 		return NO_DEVICE;
 	return gp_scope_device(scope, model, (uint16_t)device);
 }

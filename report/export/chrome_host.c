@@ -59,7 +59,8 @@ static void write_jit(struct gp_chrome *chrome, const struct gp_record_jit *jit)
 	gp_chrome_put_field(json, "correlation", jit->correlation_id);
 	gp_chrome_put_field(json, "thread", jit->thread_id);
 	gp_chrome_put_field(json, "operation", jit->operation_id);
-	gp_chrome_put_field(json, "cache bytes", jit->cache_bytes);
+	if (jit->cache_bytes > 0)
+		gp_chrome_put_field(json, "compute cache bytes", jit->cache_bytes);
 	gp_json_text(json, "}}");
 }
 

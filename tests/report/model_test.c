@@ -99,6 +99,28 @@ static void test_facts(void **state)
 	gp_model_free(m);
 }
 
+/* The library says a thread's name at its end, too; what the program chose stands. */
+static void test_names_that_the_program_gave(void **state)
+{
+	struct gp_builder b;
+	struct gp_model *m;
+
+	(void)state;
+	begin(&b);
+	gp_builder_string(&b, GP_STRING_THREAD, 300, 0, "app");
+	gp_builder_string(&b, GP_STRING_THREAD, 300, GP_NAME_GIVEN, "first");
+	gp_builder_string(&b, GP_STRING_THREAD, 300, GP_NAME_GIVEN, "trainer");
+	gp_builder_string(&b, GP_STRING_THREAD, 300, 0, "app-worker");
+	gp_builder_string(&b, GP_STRING_DEVICE, 0, GP_NAME_GIVEN, "left");
+	gp_builder_string(&b, GP_STRING_DEVICE, 0, 0, "H200");
+	gp_builder_add(&b, &(struct gp_record_device){.kind = GP_RECORD_DEVICE});
+	m = load(&b);
+	assert_int_equal(m->thread_count, 1);
+	assert_string_equal(m->threads[0].name, "trainer");
+	assert_string_equal(m->device_names[0], "H200 (left)");
+	gp_model_free(m);
+}
+
 static void test_command_line_has_blanks_for_nuls(void **state)
 {
 	const char command[] = "python\0-u\0sim.py";
@@ -168,6 +190,41 @@ static void test_devices_contexts_streams(void **state)
 	assert_int_equal(m->context_count, 1); /* the later definition stands */
 	assert_int_equal(m->contexts[0].device_id, 1);
 	assert_int_equal(m->streams[0].priority, -3);
+	gp_model_free(m);
+}
+
+/* Damage: no machine has so many devices, and each would cost rows and time. */
+static void test_numbers_of_devices_are_bounded(void **state)
+{
+	const uint16_t damaged = GP_DEVICE_LIMIT;
+	struct gp_builder b;
+	struct gp_model *m;
+
+	(void)state;
+	begin(&b);
+	gp_builder_add(&b,
+		       &(struct gp_record_device){.kind = GP_RECORD_DEVICE, .device_id = damaged});
+	gp_builder_add(&b, &(struct gp_record_kernel){.kind = GP_RECORD_KERNEL,
+						      .device_id = damaged,
+						      .start_ns = GP_TEST_CUPTI(10),
+						      .end_ns = GP_TEST_CUPTI(20)});
+	gp_builder_add(&b,
+		       &(struct gp_record_usage){.kind = GP_RECORD_USAGE, .device_id = UINT16_MAX});
+	gp_builder_add(&b,
+		       &(struct gp_record_pool){.kind = GP_RECORD_POOL, .device_id = UINT16_MAX});
+	gp_builder_add(&b, &(struct gp_record_memory){.call = {.kind = GP_RECORD_MEMORY,
+							       .api = GP_TEST_MALLOC,
+							       .start_ticks = GP_TEST_AT_TICK(5)},
+						      .address = 0xa000,
+						      .bytes = 64,
+						      .op = GP_MEMORY_ALLOC,
+						      .memory_kind = GP_MEMORY_DEVICE,
+						      .device_id = damaged});
+	m = load(&b);
+	assert_int_equal(m->losses.unknown_records, 5);
+	assert_int_equal(m->device_count + m->op_count + m->usage_count + m->pool_count, 0);
+	assert_int_equal(m->memory_count, 0);
+	assert_int_equal(m->call_count, 1);
 	gp_model_free(m);
 }
 
@@ -518,6 +575,19 @@ static void test_frees_find_their_allocations(void **state)
 	gp_model_free(m);
 }
 
+static void add_free(struct gp_builder *b, uint64_t start_ns, uint32_t duration_ns,
+		     uint64_t address)
+{
+	gp_builder_add(b,
+		       &(struct gp_record_memory){.call = {.kind = GP_RECORD_MEMORY,
+							   .api = GP_TEST_FREE,
+							   .start_ticks = GP_TEST_AT_TICK(start_ns),
+							   .duration_low_ticks = duration_ns},
+						  .address = address,
+						  .op = GP_MEMORY_FREE,
+						  .memory_kind = GP_MEMORY_DEVICE});
+}
+
 /* An address that another thread got while the call that freed it had not returned. */
 static void test_address_reused_during_the_free(void **state)
 {
@@ -530,20 +600,36 @@ static void test_address_reused_during_the_free(void **state)
 	gp_builder_chunk(&b, 2, 200);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 205, 0xa000, 32); /* returns at 215 */
 	gp_builder_chunk(&b, 1, THREAD);
-	gp_builder_add(&b, &(struct gp_record_memory){.call = {.kind = GP_RECORD_MEMORY,
-							       .api = GP_TEST_FREE,
-							       .start_ticks = GP_TEST_AT_TICK(200),
-							       .duration_low_ticks = 100},
-						      .address = 0xa000,
-						      .op = GP_MEMORY_FREE,
-						      .memory_kind = GP_MEMORY_DEVICE});
+	add_free(&b, 200, 100, 0xa000);
 	m = load(&b);
 	assert_int_equal(m->memory[0].bytes, 64);
 	assert_int_equal(m->memory[0].other, 1);
-	assert_int_equal(m->memory[1].time_ns, 200); /* so that the two are never there together */
+	assert_int_equal(m->memory[1].time_ns, 214); /* so that the two are never there together */
 	assert_int_equal(m->memory[2].time_ns, 215);
 	assert_int_equal(m->memory[2].bytes, 32);
 	assert_int_equal(m->memory[2].other, GP_NONE);
+	gp_model_free(m);
+}
+
+/* The memory is there until the free has waited for the device. */
+static void test_allocated_during_a_free(void **state)
+{
+	struct gp_builder b;
+	struct gp_model *m;
+
+	(void)state;
+	begin(&b);
+	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
+	gp_builder_chunk(&b, 2, 200);
+	gp_builder_memory(&b, GP_MEMORY_DEVICE, 205, 0xb000, 32);
+	gp_builder_chunk(&b, 1, THREAD);
+	add_free(&b, 200, 100, 0xa000);
+	m = load(&b);
+	assert_int_equal(m->memory[1].bytes, 32);
+	assert_int_equal(m->memory[2].bytes, 64);
+	assert_int_equal(m->memory[2].time_ns, 300);
+	assert_int_equal(m->memory[0].other, 2);
+	assert_int_equal(m->memory[2].other, 0);
 	gp_model_free(m);
 }
 
@@ -737,9 +823,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_names_that_the_program_gave),
 		cmocka_unit_test(test_command_line_has_blanks_for_nuls),
 		cmocka_unit_test(test_api_names),
 		cmocka_unit_test(test_devices_contexts_streams),
+		cmocka_unit_test(test_numbers_of_devices_are_bounded),
 		cmocka_unit_test(test_times_count_from_the_first_anchor),
 		cmocka_unit_test(test_what_came_before_the_first_anchor_moves_the_base),
 		cmocka_unit_test(test_without_anchors_the_clocks_are_put_together),
@@ -754,6 +842,7 @@ int main(void)
 		cmocka_unit_test(test_shared_ring_names_the_thread_of_each_record),
 		cmocka_unit_test(test_frees_find_their_allocations),
 		cmocka_unit_test(test_address_reused_during_the_free),
+		cmocka_unit_test(test_allocated_during_a_free),
 		cmocka_unit_test(test_memory_calls_that_had_no_effect),
 		cmocka_unit_test(test_a_context_takes_its_memory_along),
 		cmocka_unit_test(test_references_to_nothing_are_counted),

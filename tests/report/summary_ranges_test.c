@@ -129,9 +129,8 @@ static void test_code_where_it_matters(void **state)
 							.start_ns = GP_TEST_CUPTI(2000),
 							.end_ns = GP_TEST_CUPTI(2300)});
 	text = print(&b, 1);
-	expect(text,
-	       "\nCode: 1 pieces compiled in 1.000us, 0ns in the compiler's cache; 1 loads of "
-	       "modules and functions took 300ns\n");
+	expect(text, "\nCode: 1.000us compiling (1 x), 0ns in the compiler's cache, 300ns loading "
+		     "modules and functions (1 x)\n");
 	free(text);
 }
 

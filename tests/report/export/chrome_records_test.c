@@ -456,7 +456,7 @@ static void test_compiling_pools_and_gates(void **state)
 	event = need(events, "X", "jit", "compile PTX to CUBIN");
 	assert_int_equal(at(root, event), 100);
 	assert_int_equal(length_of(event), 800);
-	assert_int_equal(arg(event, "cache bytes"), 50);
+	assert_int_equal(arg(event, "compute cache bytes"), 50);
 	event = need(events, "C", "", "GPU 0 pool 0xabc");
 	assert_int_equal(arg(event, "reserved"), 4096);
 	assert_int_equal(arg(event, "used"), 64);

@@ -64,6 +64,11 @@ int gp_collector_stop(uint64_t timeout_ns)
 	return error;
 }
 
+uint64_t gp_collector_unwritten(int *error)
+{
+	return gp_writer_unwritten(error);
+}
+
 void gp_collector_request_anchor(void)
 {
 	if (gp_collector_is_live())

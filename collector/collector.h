@@ -52,6 +52,12 @@ const char *gp_collector_trace_path(void);
  */
 int gp_collector_stop(uint64_t timeout_ns);
 
+/*
+ * After gp_collector_stop(): how many records were given up because the trace could not be written, and why (-errno, of
+ * the last ones).
+ */
+uint64_t gp_collector_unwritten(int *error);
+
 /* True in the process that started the collector, from start to stop; false in a forked child, until it starts its own.  One load. */
 bool gp_collector_is_live(void);
 

@@ -17,6 +17,10 @@ static const struct {
 	{GP_COUNTER_HOOKS_SAMPLED, offsetof(struct gp_ring_header, hooks_sampled)},
 	{GP_COUNTER_HOOKS_SAMPLED_TICKS, offsetof(struct gp_ring_header, hooks_sampled_ticks)},
 	{GP_COUNTER_NESTED_CALLBACKS, offsetof(struct gp_ring_header, nested_callbacks)},
+	{GP_COUNTER_LOST_DISK_FULL, offsetof(struct gp_ring_header, lost_writes[0])},
+	{GP_COUNTER_LOST_DISK_QUOTA, offsetof(struct gp_ring_header, lost_writes[1])},
+	{GP_COUNTER_LOST_FILE_LIMIT, offsetof(struct gp_ring_header, lost_writes[2])},
+	{GP_COUNTER_LOST_WRITE_ERROR, offsetof(struct gp_ring_header, lost_writes[3])},
 };
 
 void gp_count_reset(void)

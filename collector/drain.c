@@ -22,19 +22,39 @@ static void begin(struct gp_drain *drain)
 
 static int append(struct gp_drain *drain)
 {
-	int error;
+	int error = drain->gives_up;
 
 	drain->chunk.header.payload_bytes = gp_encode_bytes(&drain->encoder);
 	drain->chunk.header.records = drain->encoder.records;
-	error = gp_tracefile_append(&drain->file, &drain->chunk);
+	if (!error)
+		error = gp_tracefile_append(&drain->file, &drain->chunk);
 	if (!error)
 		gp_count(GP_COUNTER_CHUNKS, 1);
 	return error;
 }
 
-static void count_lost(const struct gp_drain *drain)
+/* Which of GP_WRITE_CAUSES. */
+static uint32_t cause_of(int error)
 {
+	static const int errors[GP_WRITE_CAUSES - 1] = {-ENOSPC, -EDQUOT, -EFBIG};
+	uint32_t cause = 0;
+
+	while (cause < GP_WRITE_CAUSES - 1 && errors[cause] != error)
+		cause++;
+	return cause;
+}
+
+/* `ring` NULL: own records. */
+static void count_lost(struct gp_drain *drain, struct gp_ring_header *ring, int error)
+{
+	uint32_t cause = cause_of(error);
+
+	drain->error = error;
 	gp_count(GP_COUNTER_LOST_WRITE_BYTES, drain->chunk.header.payload_bytes);
+	if (ring != NULL)
+		gp_add64_own(&ring->lost_writes[cause], drain->chunk.header.records);
+	else
+		gp_count(GP_COUNTER_LOST_DISK_FULL + cause, drain->chunk.header.records);
 }
 
 /* A record's slots may go around the ring's end. */
@@ -125,10 +145,10 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 	drain->chunk.header.thread = gp_load32(&ring->thread);
 	if (drain->encoder.records > 0)
 		error = append(drain);
-	if (error && head - tail <= ring->slot_count / 2)
+	if (error && !drain->gives_up && head - tail <= ring->slot_count / 2)
 		return error;
 	if (error)
-		count_lost(drain);
+		count_lost(drain, ring, error);
 	gp_ring_free(ring, position);
 	return error ? error : (int)(position - tail);
 }
@@ -175,6 +195,26 @@ int gp_drain_finish_own(struct gp_drain *drain)
 	drain->chunk.header.thread = 0;
 	error = append(drain);
 	if (error)
-		count_lost(drain);
+		count_lost(drain, NULL, error);
 	return error;
+}
+
+void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int error)
+{
+	drain->gives_up = error;
+	while (gp_drain_ring(drain, ring) != 0)
+		;
+	drain->gives_up = 0;
+}
+
+int gp_drain_make_room(struct gp_drain *drain, int error)
+{
+	uint64_t records;
+	int failed = gp_tracefile_make_room(&drain->file, &records);
+
+	if (failed)
+		return failed;
+	drain->error = error;
+	gp_count(GP_COUNTER_LOST_DISK_FULL + cause_of(error), records);
+	return 0;
 }

@@ -18,7 +18,9 @@ struct gp_drain {
 	struct gp_tracefile file;
 	struct gp_encoder encoder;
 	struct gp_chunk chunk;
-	bool own; /* the chunk at hand holds own records */
+	bool own;     /* the chunk at hand holds own records */
+	int gives_up; /* -errno: nothing more is written, for that reason */
+	int error;    /* -errno, why records were given up last; 0 = none were */
 	uint64_t linear[GP_SLOT_BYTES * 512 /
 			sizeof(uint64_t)]; /* a record that must lie in one piece */
 };
@@ -42,5 +44,14 @@ void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uin
 /* Write the own chunk, if there is one; before the next gp_drain_ring().  -errno: it is dropped,
  * and counted. */
 int gp_drain_finish_own(struct gp_drain *drain);
+
+/* Drop all that is in the ring, and count it as not written because of `error`. */
+void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int error);
+
+/*
+ * Where the file takes nothing because of `error`: drop its last chunks, a few KiB or more, for what must be said at the
+ * end.  Their records are counted as not written.  0 or -errno.
+ */
+int gp_drain_make_room(struct gp_drain *drain, int error);
 
 #endif

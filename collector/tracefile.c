@@ -70,7 +70,8 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
 		error = file->fd;
 	}
 	file->bytes = sizeof(magic);
-	file->sequence = 0;
+	file->sequence = file->records = 0;
+	memset(file->mark, 0, sizeof(file->mark));
 	if (error)
 		file->path[0] = '\0';
 	return error;
@@ -121,6 +122,34 @@ static int reopen(struct gp_tracefile *file)
 	return error;
 }
 
+static void mark(struct gp_tracefile *file)
+{
+	if (file->sequence == 0 || file->bytes - file->mark[1].bytes < GP_TRACEFILE_ROOM_BYTES)
+		return;
+	file->mark[0] = file->mark[1];
+	file->mark[1] = (struct gp_tracefile_mark){file->bytes, file->sequence, file->records};
+}
+
+int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records)
+{
+	bool is_enough = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_ROOM_BYTES;
+	const struct gp_tracefile_mark *end = &file->mark[is_enough ? 1 : 0];
+	int error = file->fd < 0 ? reopen(file) : 0;
+
+	if (!error && end->sequence == 0)
+		error = -ENOSPC;
+	if (!error)
+		error = gp_sys_truncate(file->fd, end->bytes);
+	if (error)
+		return error;
+	*records = file->records - end->records;
+	file->bytes = end->bytes;
+	file->sequence = end->sequence;
+	file->records = end->records;
+	file->mark[0] = file->mark[1] = *end;
+	return 0;
+}
+
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
 	uint32_t payload_bytes = chunk->header.payload_bytes;
@@ -132,6 +161,7 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 
 	if (error)
 		return error;
+	mark(file);
 	seal(chunk, file->sequence);
 	written = gp_sys_write(file->fd,
 			       (const char *)chunk + offsetof(struct gp_chunk, header) - before,
@@ -143,6 +173,7 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	/* Where only zeros are missing, the next chunk brings them, and this one is valid. */
 	file->bytes += written;
 	file->sequence++;
+	file->records += chunk->header.records;
 	return 0;
 }
 

@@ -12,12 +12,24 @@
 #include "collector/identity.h"
 #include "gpuprof/trace.h"
 
+/* A place between two chunks. */
+struct gp_tracefile_mark {
+	uint64_t bytes;    /* the file's length there */
+	uint64_t sequence; /* of the chunk that follows */
+	uint64_t records;  /* in the chunks before it */
+};
+
 struct gp_tracefile {
 	char path[GP_PATH_BYTES];
 	uint64_t bytes;    /* the file's length */
 	uint64_t sequence; /* of the next chunk */
-	int fd;            /* while a flush lasts, else -1 */
+	uint64_t records;  /* in all chunks */
+	struct gp_tracefile_mark
+		mark[2]; /* the later one last, at least GP_TRACEFILE_ROOM_BYTES apart */
+	int fd;          /* while a flush lasts, else -1 */
 };
+
+#define GP_TRACEFILE_ROOM_BYTES 4096u
 
 struct gp_chunk {
 	uint8_t padding[8]; /* zeros that go before the header where the file's length is not a
@@ -41,6 +53,12 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path);
  * name may be another file's by now.
  */
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk);
+
+/*
+ * Cut off the last chunks, at least GP_TRACEFILE_ROOM_BYTES, but never the first: the next one takes less room than that.
+ * *records is how many they held.  0, -ENOSPC where there are too few, or -errno.
+ */
+int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records);
 
 /* End of a flush. */
 void gp_tracefile_close(struct gp_tracefile *file);

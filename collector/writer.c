@@ -224,13 +224,25 @@ static uint64_t poll_ns(bool active)
 	return active && writer.arena.path[0] == '\0' ? MEMORY_POLL_NS : IDLE_POLL_NS;
 }
 
-/* Everything published is in the file, or the error says why not. */
+/* Rings in private memory end with the process, so that the trace at least has to say what it lacks. */
+static int give_up_rest(int error)
+{
+	uint32_t lanes = gp_load32_acquire(&writer.arena.lane_count);
+
+	for (uint32_t i = 0; i < lanes; i++)
+		gp_drain_give_up(&writer.drain, writer.arena.lanes[i].ring, error);
+	return gp_drain_make_room(&writer.drain, error) == 0 ? 0 : error;
+}
+
+/* Everything published is in the file, or counted there as missing, or the error says why not. */
 static int finish(void)
 {
 	int error = 0;
 
 	while (!error && drain_rings(&error))
 		;
+	if (error && writer.arena.path[0] == '\0')
+		error = give_up_rest(error);
 	say_thread_names();
 	say_anchor();
 	say_counters();
@@ -305,6 +317,18 @@ void gp_writer_request_anchor(void)
 {
 	gp_store32_release(&writer.wants_anchor, 1);
 	gp_bell_ring(&writer.bell);
+}
+
+uint64_t gp_writer_unwritten(int *error)
+{
+	uint64_t totals[GP_COUNTERS];
+	uint64_t records = 0;
+
+	gp_count_total(&writer.arena, totals);
+	for (int i = 0; i < GP_WRITE_CAUSES; i++)
+		records += totals[GP_COUNTER_LOST_DISK_FULL + i];
+	*error = writer.drain.error;
+	return records;
 }
 
 const char *gp_writer_trace_path(void)

@@ -22,6 +22,9 @@ int gp_writer_stop(uint64_t timeout_ns);
 
 void gp_writer_request_anchor(void);
 
+/* How many records were given up because the file could not be written; *error is why the last ones were, 0 = none. */
+uint64_t gp_writer_unwritten(int *error);
+
 /* Of the trace file, from start on. */
 const char *gp_writer_trace_path(void);
 

@@ -175,6 +175,29 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
+/* What the trace lacks, in one line. */
+static void say_what_is_missing(int stop_error)
+{
+	const char *path = gp_collector_trace_path();
+	int lost_error;
+	unsigned long long lost = gp_collector_unwritten(&lost_error);
+
+	if (stop_error != 0 && lost > 0)
+		gp_say("the end of %s could not be written: %s; %llu records are lost; when it can "
+		       "be, "
+		       "type: gpuprof finish %s",
+		       path, strerror(-stop_error), lost, path);
+	else if (stop_error != 0)
+		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
+		       "finish %s",
+		       path, strerror(-stop_error), path);
+	else if (lost > 0)
+		gp_say("%llu records are missing in %s, which could not be written: %s; choose "
+		       "another "
+		       "folder with -o or GPUPROF_OUTPUT",
+		       lost, path, strerror(-lost_error));
+}
+
 void gp_process_trace_close(void)
 {
 	int error;
@@ -182,10 +205,7 @@ void gp_process_trace_close(void)
 	if (!gp_process_trace_is_here() || gp_swap32(&gp_since_fork.closed, 1) != 0)
 		return;
 	error = gp_collector_stop(STOP_TIMEOUT_NS);
-	if (error != 0)
-		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
-		       "finish %s",
-		       gp_collector_trace_path(), strerror(-error), gp_collector_trace_path());
+	say_what_is_missing(error);
 	if (!gp_process_trace_in_session() && wants_finish())
 		gp_finish_run(gp_collector_trace_path(),
 			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S) * 1000000000u);

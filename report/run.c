@@ -1,6 +1,7 @@
 #include "report/run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,6 +260,7 @@ static void finish(struct run *run)
 	int error = gp_session_traces(&run->session, &traces, &count);
 
 	gp_session_close(&run->session);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, told in a line */
 	if (error)
 		fprintf(stderr, "gpuprof: cannot read which traces there are: %s\n",
 			strerror(-error));

@@ -9,4 +9,7 @@ enum gp_counter {
 	GP_COUNTERS
 };
 
+/* Why the trace could not be written: so many counters, from GP_COUNTER_LOST_DISK_FULL on. */
+#define GP_WRITE_CAUSES 4
+
 #endif

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gpuprof/counter.h"
+
 #define GP_RING_FILE_MAGIC   "gprings1"
 #define GP_RING_HEADER_BYTES 4096u
 #define GP_RING_MAGIC        0x676e6972u /* "ring" */
@@ -50,7 +52,9 @@ struct gp_ring_header {
 	uint64_t nested_callbacks;
 	/* the writer's cache line */
 	uint64_t tail;
-	uint64_t zero2[7];
+	uint64_t lost_writes
+		[GP_WRITE_CAUSES]; /* records given up because the trace could not be written */
+	uint64_t zero2[3];
 };
 
 static_assert(offsetof(struct gp_ring_header, head) == 64, "producer's line");

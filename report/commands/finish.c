@@ -112,8 +112,9 @@ int gp_command_finish(int argc, char **argv)
 
 	if (parsed != RUN)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
-	/* whoever waited for progress, or read stderr, may go before we are done */
+	/* whoever waited for progress, or read stderr, may go before we are done; a file that may not grow is an error */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	return gp_finish(argv + optind, (size_t)(argc - optind), &options) == 0 ? 0
 										: GP_EXIT_FAILED;
 }

@@ -159,7 +159,7 @@ static void all_calls_fail_from_one_on(void **unused)
 /* ---- a full disk ---- */
 
 static struct {
-	uint64_t calls, lost_bytes;
+	uint64_t calls, lost_bytes, lost[GP_WRITE_CAUSES];
 	uint32_t ends;
 	char ring_file[256];
 } said;
@@ -174,6 +174,10 @@ static void take(void *unused, const struct found *found)
 	if (is_kind(found, GP_RECORD_COUNTER) &&
 	    record->counter.counter == GP_COUNTER_LOST_WRITE_BYTES)
 		said.lost_bytes = record->counter.value;
+	if (is_kind(found, GP_RECORD_COUNTER))
+		for (int i = 0; i < GP_WRITE_CAUSES; i++)
+			if (record->counter.counter == GP_COUNTER_LOST_DISK_FULL + i)
+				said.lost[i] = record->counter.value;
 	if (is_kind(found, GP_RECORD_STRING) && record->string.space == GP_STRING_INFO &&
 	    record->string.id == GP_INFO_RING_FILE)
 		snprintf(said.ring_file, sizeof(said.ring_file), "%.*s",
@@ -208,6 +212,23 @@ static void fill_disk(void)
 	fclose(file);
 }
 
+/* Every record that was taken is in the file or counted under its cause; the writer's own and strings may be among
+ * the counted. */
+static void check_account(uint64_t kept, int error)
+{
+	static const int errors[GP_WRITE_CAUSES] = {-ENOSPC, -EDQUOT, -EFBIG, -EIO};
+	uint64_t lost = 0, unwritten;
+	int why;
+
+	for (int i = 0; i < GP_WRITE_CAUSES; i++) {
+		CHECK(said.lost[i] == 0 || errors[i] == error);
+		lost += said.lost[i];
+	}
+	CHECK(said.calls + lost >= kept && said.calls + lost < kept + 1000);
+	unwritten = gp_collector_unwritten(&why);
+	CHECK(unwritten == lost && why == error);
+}
+
 static void a_full_disk_is_counted_and_forgiven(void)
 {
 	uint32_t kept = 0;
@@ -228,6 +249,7 @@ static void a_full_disk_is_counted_and_forgiven(void)
 	read_trace();
 	CHECK(said.ends == 1 && said.lost_bytes > 0);
 	CHECK(said.calls > 0 && said.calls < kept);
+	check_account(kept, -ENOSPC);
 }
 
 static void what_a_full_disk_kept_out_is_in_the_ring_file(void)
@@ -245,6 +267,72 @@ static void what_a_full_disk_kept_out_is_in_the_ring_file(void)
 	CHECK(scan.error == NULL);
 	unlink(said.ring_file);
 	CHECK(said.calls == kept);
+}
+
+/* What rings in private memory hold is lost with the process: the trace says how much. */
+static void what_private_rings_held_is_counted(void)
+{
+	uint32_t kept = 0;
+
+	start_in(GP_RINGS_MEMORY);
+	for (uint32_t i = 0; i < 200000; i++)
+		kept += emit_call(i * 7919);
+	fill_disk();
+	for (uint32_t i = 0; i < 10000; i++)
+		kept += emit_call(i * 7919);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	read_trace();
+	CHECK(said.ends == 1 && said.calls > 0 && said.calls < kept);
+	check_account(kept, -ENOSPC);
+}
+
+/* ---- a file that may not grow ---- */
+
+static int write_error;
+static uint64_t room_bytes;
+
+/* Like the kernel: what fits is written, then no more. */
+static long limited_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	struct stat status;
+
+	if (number != SYS_write || real_call(SYS_fstat, a, (long)&status, 0, 0, 0, 0) != 0)
+		return real_call(number, a, b, c, d, e, f);
+	if ((uint64_t)status.st_size >= room_bytes)
+		return write_error;
+	if ((uint64_t)c > room_bytes - (uint64_t)status.st_size)
+		c = (long)(room_bytes - (uint64_t)status.st_size);
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void a_file_that_may_not_grow(void)
+{
+	uint32_t kept = 0;
+
+	real_call = gp_sys.call;
+	gp_sys.call = limited_call;
+	start_in(GP_RINGS_MEMORY);
+	for (uint32_t i = 0; i < 300000; i++)
+		kept += emit_call(i * 7919);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	gp_sys.call = real_call;
+	read_trace();
+	CHECK(said.ends == 1 && said.calls > 0 && said.calls < kept);
+	check_account(kept, write_error);
+}
+
+static void each_cause_is_counted_as_itself(void **unused)
+{
+	static const int errors[] = {-EFBIG, -EDQUOT, -EIO};
+	static const uint64_t rooms[] = {100000, 100001, 200000, 500000};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		for (size_t j = 0; j < sizeof(rooms) / sizeof(rooms[0]); j++) {
+			write_error = errors[i];
+			room_bytes = rooms[j];
+			run_case(a_file_that_may_not_grow);
+		}
 }
 
 /* A disk of its own, of 1 MiB, in place of the case's folder. */
@@ -276,6 +364,11 @@ static void recovered_case(void)
 	on_small_disk(what_a_full_disk_kept_out_is_in_the_ring_file);
 }
 
+static void private_case(void)
+{
+	on_small_disk(what_private_rings_held_is_counted);
+}
+
 static void a_full_disk(void **unused)
 {
 	(void)unused;
@@ -283,6 +376,7 @@ static void a_full_disk(void **unused)
 		skip();
 	run_case(forgiven_case);
 	run_case(recovered_case);
+	run_case(private_case);
 }
 
 int main(void)
@@ -291,6 +385,7 @@ int main(void)
 		cmocka_unit_test(each_call_fails_once),
 		cmocka_unit_test(all_calls_fail_from_one_on),
 		cmocka_unit_test(a_full_disk),
+		cmocka_unit_test(each_cause_is_counted_as_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,92 @@
+"""Little room: what cannot be written is counted by its cause and said in one line, and the program does not notice."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import BARE, GPU, LAUNCHED, PLAIN, Case, own_lines
+
+STEPS = "launch=100000 say=done exit=5"
+OUTPUT = "launches 100000\ndone\n"
+
+
+def can_mount():
+    return os.geteuid() == 0 and shutil.which("unshare") and subprocess.run(
+        ["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=1m", "none", "/mnt"], check=False,
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
+class Room(Case):
+
+    def run_limited(self, script, way, **variables):
+        """A shell script in which PROGRAM stands for the profiled one; the summary comes on stderr."""
+        line, own = support.command(way, [*GPU, *STEPS.split()])
+        own = " ".join(f"{name}='{value}'" for name, value in own.items())
+        return self.run_program(["sh", "-c", script.replace("PROGRAM", f"env {own} {' '.join(line)}")], PLAIN,
+                                GPUPROF_OUTPUT="out/t", GPUPROF_CHROME="none", **variables)
+
+    def check(self, result, reason):
+        self.assertEqual((result.returncode, result.stdout), (5, OUTPUT), result.stderr)
+        lines = [line for line in own_lines(result.stderr) if "could not be written" in line]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertIn(reason, lines[0])
+
+    def said(self, text, what):
+        """The number of records that the summary says were dropped for that reason."""
+        found = re.search(rf"([\d,]+) records dropped because {what}", text)
+        self.assertTrue(found, text)
+        return int(found.group(1).replace(",", ""))
+
+    def check_file_limit(self, way, rings):
+        os.mkdir(self.path("out"))
+        self.addCleanup(self.finish)
+        result = self.run_limited("ulimit -f 300; exec PROGRAM", way, GPUPROF_RINGS=rings)
+        self.check(result, "File too large")
+        self.assertLessEqual(os.path.getsize(self.path("out", "t.gpuprof")), 300 * 1024)
+        self.assertGreater(self.said(result.stderr, "the trace had reached the largest file size"), 1000)
+        self.assertNotIn("records dropped because the disk", result.stderr)
+        if rings != "memory":  # once there is room, what the rings kept is saved
+            before = os.path.getsize(self.path("out", "t.gpuprof"))
+            self.assertEqual(self.finish().returncode, 0)
+            self.assertGreater(os.path.getsize(self.path("out", "t.gpuprof")), before)
+
+    def finish(self):
+        return self.run_gpuprof("finish", "-s", "none", "--chrome", "none", "out/t.gpuprof")
+
+    def test_a_limit_of_file_sizes(self):
+        self.check_file_limit(BARE, "auto")
+
+    def test_a_limit_of_file_sizes_under_the_launcher(self):
+        self.check_file_limit(LAUNCHED, "auto")
+
+    def test_a_limit_of_file_sizes_and_rings_in_memory(self):
+        self.check_file_limit(BARE, "memory")
+
+    def remove_rings(self, pid):
+        for name in glob.glob(f"/dev/shm/gpuprof-*-{pid}-*"):
+            os.unlink(name)
+
+    def check_full_disk(self, way):
+        os.mkdir(self.path("out"))
+        script = ("unshare -m sh -c 'mount -t tmpfs -o size=300k none out && { PROGRAM; status=$?; "
+                  "umount out; exit $status; }'")
+        result = self.run_limited(script, way)
+        self.addCleanup(self.remove_rings, re.search(r"pid (\d+)", result.stderr).group(1))
+        self.check(result, "No space left on device")
+        self.assertGreater(self.said(result.stderr, "the disk of the trace was full"), 1000)
+        self.assertNotIn("largest file size", result.stderr)
+
+    @unittest.skipUnless(can_mount(), "needs the right to mount a small disk")
+    def test_a_full_disk(self):
+        self.check_full_disk(BARE)
+
+    @unittest.skipUnless(can_mount(), "needs the right to mount a small disk")
+    def test_a_full_disk_under_the_launcher(self):
+        self.check_full_disk(LAUNCHED)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -3,13 +3,19 @@
 #include <string.h>
 
 const struct gp_breakdown *const gp_breakdowns[] = {
-	&gp_breakdown_kernel,    &gp_breakdown_grid,     &gp_breakdown_exec,
-	&gp_breakdown_api,       &gp_breakdown_sync,     &gp_breakdown_copy_time,
-	&gp_breakdown_copy_size, &gp_breakdown_memory,   &gp_breakdown_unified,
-	&gp_breakdown_graph,     &gp_breakdown_module,   &gp_breakdown_overhead,
-	&gp_breakdown_nvtx,      &gp_breakdown_nvtx_gpu, &gp_breakdown_nvtx_kernel,
-	&gp_breakdown_stream,    &gp_breakdown_context,  &gp_breakdown_device,
-	&gp_breakdown_thread,    &gp_breakdown_process,  NULL,
+	&gp_breakdown_kernel,      &gp_breakdown_grid,
+	&gp_breakdown_exec,        &gp_breakdown_api,
+	&gp_breakdown_sync,        &gp_breakdown_copy_time,
+	&gp_breakdown_copy_size,   &gp_breakdown_memory,
+	&gp_breakdown_memory_leak, &gp_breakdown_memory_cache,
+	&gp_breakdown_memory_peak, &gp_breakdown_memory_churn,
+	&gp_breakdown_memory_wait, &gp_breakdown_unified,
+	&gp_breakdown_graph,       &gp_breakdown_module,
+	&gp_breakdown_overhead,    &gp_breakdown_nvtx,
+	&gp_breakdown_nvtx_gpu,    &gp_breakdown_nvtx_kernel,
+	&gp_breakdown_stream,      &gp_breakdown_context,
+	&gp_breakdown_device,      &gp_breakdown_thread,
+	&gp_breakdown_process,     NULL,
 };
 
 bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word)

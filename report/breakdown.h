@@ -8,6 +8,7 @@
 #define REPORT_BREAKDOWN_H
 
 #include "report/breakdown_scope.h"
+#include "report/memory_sites.h"
 #include "report/sheet.h"
 
 struct gp_breakdown {
@@ -39,9 +40,15 @@ extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
 extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process;
 extern const struct gp_breakdown gp_breakdown_exec;
 extern const struct gp_breakdown gp_breakdown_memory;
+extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;
+extern const struct gp_breakdown gp_breakdown_memory_peak, gp_breakdown_memory_churn;
+extern const struct gp_breakdown gp_breakdown_memory_wait;
 extern const struct gp_breakdown gp_breakdown_graph;
 extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;
 extern const struct gp_breakdown gp_breakdown_unified;
 extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_gpu, gp_breakdown_nvtx_kernel;
+
+/* Memory by call site: gathered once for all tables of a scope, whose it stays.  NULL if there is no memory. */
+const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);
 
 #endif

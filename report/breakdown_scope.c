@@ -34,6 +34,8 @@ int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t
 
 void gp_scope_close(struct gp_scope *scope)
 {
+	if (scope->memory)
+		scope->free_memory(scope->memory);
 	gp_names_free(scope->names);
 	gp_groups_free(&scope->texts);
 	gp_device_list_free(&scope->devices);

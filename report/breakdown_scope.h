@@ -26,6 +26,8 @@ struct gp_scope {
 	struct gp_names *names;
 	struct gp_groups texts; /* only their keys are used: each text once */
 	struct gp_device_list devices;
+	void *memory; /* what gp_scope_memory() found, and how to free it */
+	void (*free_memory)(void *memory);
 };
 
 /* The models must outlive the scope.  Returns 0 or -ENOMEM; gp_scope_close() in either case. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/command.h"
+#include "report/memory_page.h"
 #include "report/output_file.h"
 #include "report/summary.h"
 #include "report/summary_by.h"
@@ -20,6 +21,9 @@ static const char usage[] =
 	"instead, for reading or for other programs.\n"
 	"\n"
 	"  -b, --by WHAT,...    tables: kernel, copy, api, stream, ...; --by help lists them\n"
+	"  -m, --memory         memory by call site: what was never freed, who held the peak, what "
+	"was\n"
+	"                       allocated again and again, and what waited for the GPU\n"
 	"  -F, --format FORMAT  of tables: text (default), csv, json or markdown\n"
 	"  -n, --top N          rows of a table (default: 12, with --by all; 0 = all, and "
 	"gpuprof's\n"
@@ -30,6 +34,7 @@ static const char usage[] =
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof summary --by kernel --top 5 FILE\n"
+	"  gpuprof summary --memory FILE\n"
 	"  gpuprof summary --by copy,api --format csv -o tables.csv FILE\n"
 	"\n"
 	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
@@ -45,7 +50,8 @@ struct arguments {
 	size_t trace_count;
 	bool limited; /* row_limit was given */
 	struct gp_summary_options page;
-	struct gp_summary_by by; /* words NULL: the page */
+	bool memory;
+	struct gp_summary_by by; /* words NULL: a page */
 };
 
 static enum parsed take_rows(struct arguments *a, const char *text)
@@ -74,6 +80,9 @@ static enum parsed take_option(struct arguments *a, int c)
 	switch (c) {
 	case 'b':
 		a->by.words = optarg;
+		return RUN;
+	case 'm':
+		a->memory = true;
 		return RUN;
 	case 'F':
 		return take_format(a, optarg);
@@ -114,10 +123,26 @@ static enum parsed check_by(const struct arguments *a)
 	return WRONG;
 }
 
-static enum parsed check(const struct arguments *a)
+/* In other formats than text, --memory is the tables of its page. */
+static enum parsed check_memory(struct arguments *a)
 {
-	enum parsed parsed = a->by.words ? check_by(a) : RUN;
+	if (a->memory && a->by.words) {
+		gp_command_fail(0,
+				"summary: --memory is tables of its own; for others beside them "
+				"type for example: gpuprof summary --by memory-leak,kernel FILE");
+		return WRONG;
+	}
+	if (a->memory && a->by.format != &gp_sheet_text)
+		a->by.words = gp_memory_page_words;
+	return RUN;
+}
 
+static enum parsed check(struct arguments *a)
+{
+	enum parsed parsed = check_memory(a);
+
+	if (parsed == RUN && a->by.words)
+		parsed = check_by(a);
 	if (parsed != RUN)
 		return parsed;
 	if (!a->by.words && (a->by.sort || a->by.format != &gp_sheet_text))
@@ -146,20 +171,16 @@ static enum parsed check_output(const struct arguments *a)
 static enum parsed parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option table[] = {
-		{"by", required_argument, NULL, 'b'},
-		{"format", required_argument, NULL, 'F'},
-		{"top", required_argument, NULL, 'n'},
-		{"rows", required_argument, NULL, 'n'},
-		{"sort", required_argument, NULL, 's'},
-		{"full-names", no_argument, NULL, 'f'},
-		{"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
+		{"by", required_argument, NULL, 'b'},     {"memory", no_argument, NULL, 'm'},
+		{"format", required_argument, NULL, 'F'}, {"top", required_argument, NULL, 'n'},
+		{"rows", required_argument, NULL, 'n'},   {"sort", required_argument, NULL, 's'},
+		{"full-names", no_argument, NULL, 'f'},   {"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},         {0},
 	};
 	enum parsed parsed = RUN;
 
 	for (int c;
-	     parsed == RUN && (c = getopt_long(argc, argv, "b:F:n:fo:h", table, NULL)) != -1;)
+	     parsed == RUN && (c = getopt_long(argc, argv, "b:mF:n:fo:h", table, NULL)) != -1;)
 		parsed = take_option(a, c);
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
@@ -168,6 +189,18 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 	if (parsed == RUN)
 		parsed = check(a);
 	return parsed == RUN ? check_output(a) : parsed;
+}
+
+static int print_to(FILE *out, const struct arguments *a, const struct gp_traces *traces)
+{
+	const struct gp_memory_page_options memory = {.row_limit = a->page.row_limit,
+						      .messages = stderr};
+
+	if (a->by.words)
+		return gp_summary_by_print(out, traces->models, traces->count, &a->by);
+	if (a->memory)
+		return gp_memory_page_print(out, traces->models, traces->count, &memory);
+	return gp_summary_print(out, traces->models, traces->count, &a->page);
 }
 
 static int print(const struct arguments *a, const struct gp_traces *traces)
@@ -179,9 +212,7 @@ static int print(const struct arguments *a, const struct gp_traces *traces)
 
 	if (result < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
-	result = a->by.words
-			 ? gp_summary_by_print(file.stream, traces->models, traces->count, &a->by)
-			 : gp_summary_print(file.stream, traces->models, traces->count, &a->page);
+	result = print_to(file.stream, a, traces);
 	result = gp_output_file_close(&file, result, message, sizeof(message));
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
@@ -196,7 +227,7 @@ int gp_command_summary(int argc, char **argv)
 
 	if (parsed != RUN)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
-	if (gp_traces_load(&traces, a.traces, a.trace_count, a.by.words != NULL) < 0)
+	if (gp_traces_load(&traces, a.traces, a.trace_count, a.by.words || a.memory) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)
 		status = print(&a, &traces);

@@ -104,6 +104,8 @@ $(O)/programs/zoo: tests/gpu/zoo.cu
 # Clusters need code of their own for 9.0.
 $(O)/programs/cover $(O)/programs-static/cover: PROGRAM_ARCH := -gencode arch=compute_75,code=sm_75 \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
+# Its lines are looked for.
+$(O)/programs/leaks $(O)/programs-static/leaks: PROGRAM_ARCH := -g
 $(O)/programs/driver: PROGRAM_LIBS := -L$(SIM) -lcuda
 $(O)/programs/driver: | $(SIM)/libcuda.so
 

@@ -1,0 +1,44 @@
+/*
+ * call_site: where in the user's own code a call was made.
+ *
+ * That is the innermost frame which is of none of the libraries that stand between a user and CUDA: CUDA's own, allocators and
+ * frameworks, the interpreter, the C library.  Where there is none, that of a framework; where there is none of these either, the
+ * innermost one of all.  The tables in call_site.c say which files are which.
+ *
+ * Two stacks have the same site if the site's line is the same and the lines of the user's code that called it are, GP_SITE_CALLERS of
+ * them.  Only frames that may be the user's are looked up in files.
+ */
+#ifndef REPORT_CALL_SITE_H
+#define REPORT_CALL_SITE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/model.h"
+
+#define GP_SITE_CALLERS   3
+#define GP_SITE_SEPARATOR " < " /* between callers, the innermost first */
+
+struct gp_call_site {
+	const char *place;   /* "function (file:line)"; of a call without a stack, a word on that */
+	const char *callers; /* of the user's code, the innermost first; "" if there are none */
+	const char *owner; /* whose allocator made the call for the user: "PyTorch", ...; else "" */
+};
+
+struct gp_call_sites;
+
+/* NULL if there is no memory.  Models that are asked for must outlive it. */
+struct gp_call_sites *gp_call_sites_new(void);
+void gp_call_sites_free(struct gp_call_sites *sites);
+
+/* The number of a call's site; UINT32_MAX if there is no memory. */
+uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
+			    const struct gp_call *call);
+
+/* The site of that number, good until the next one is found; of another number, one that says "(no memory)". */
+struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);
+
+/* gp_symbols_explain() of the frames that were looked up. */
+void gp_call_sites_explain(const struct gp_call_sites *sites, FILE *out);
+
+#endif

@@ -1,0 +1,267 @@
+#include "report/memory_page.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/breakdown.h"
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/memory_stats.h"
+#include "report/sheet_writer.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define COLUMNS      120 /* of a line */
+
+const char gp_memory_page_words[] = "memory-leak,memory-cache,memory-peak,memory-churn,memory-wait";
+
+static const struct gp_breakdown *const parts[] = {
+	&gp_breakdown_memory_leak,  &gp_breakdown_memory_cache, &gp_breakdown_memory_peak,
+	&gp_breakdown_memory_churn, &gp_breakdown_memory_wait,
+};
+
+struct page {
+	FILE *out;
+	const struct gp_memory_page_options *options;
+	struct gp_scope scope;
+	const struct gp_memory_sites *memory;
+};
+
+/* ---- tables: as a sheet, but callers go below their site ---- */
+
+static struct gp_column *make_columns(const struct gp_sheet_head *head)
+{
+	struct gp_column *columns = calloc(head->column_count, sizeof(*columns));
+
+	for (size_t i = 0; columns && i + 1 < head->column_count; i++)
+		columns[i] = (struct gp_column){head->columns[i].title,
+						head->columns[i].unit == GP_UNIT_TEXT};
+	return columns;
+}
+
+static int put_figure(struct gp_table *table, const struct gp_value *value, enum gp_unit unit)
+{
+	char *figure = gp_sheet_figure(value, unit);
+
+	if (!figure)
+		return -ENOMEM;
+	gp_table_cell(table, figure);
+	free(figure);
+	return 0;
+}
+
+/* A line for each caller, with nothing but the last column. */
+static int put_callers(struct gp_table *table, size_t column_count, const struct gp_value *callers)
+{
+	char *text = callers->kind == GP_VALUE_TEXT ? gp_text_escape(callers->text) : NULL;
+	char line[1024];
+
+	if (callers->kind != GP_VALUE_TEXT)
+		return 0;
+	for (char *at = text, *next; at; at = next) {
+		next = strstr(at, GP_SITE_SEPARATOR);
+		if (next) {
+			*next = '\0';
+			next += strlen(GP_SITE_SEPARATOR);
+		}
+		for (size_t i = 0; i + 1 < column_count; i++)
+			gp_table_cell(table, "");
+		snprintf(line, sizeof(line), "  by %s", at);
+		gp_table_cell(table, line);
+	}
+	free(text);
+	return text ? 0 : -ENOMEM;
+}
+
+static int put_rows(struct gp_table *table, const struct gp_sheet *sheet, size_t shown)
+{
+	size_t count = sheet->head->column_count;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < shown; i++) {
+		const struct gp_value *row = gp_sheet_row(sheet, i);
+
+		for (size_t c = 0; result == 0 && c + 1 < count; c++)
+			result = put_figure(table, &row[c], sheet->head->columns[c].unit);
+		if (result == 0)
+			result = put_callers(table, count - 1, &row[count - 1]);
+	}
+	return result;
+}
+
+static int print_sheet(const struct page *page, const struct gp_sheet *sheet)
+{
+	size_t rows = gp_sheet_rows(sheet), limit = page->options->row_limit;
+	size_t shown = limit == 0 || limit > rows ? rows : limit;
+	struct gp_column *columns = make_columns(sheet->head);
+	struct gp_table *table =
+		columns ? gp_table_new(columns, sheet->head->column_count - 1) : NULL;
+	int result = table ? put_rows(table, sheet, shown) : -ENOMEM;
+
+	fprintf(page->out, "\n%s\n", sheet->head->title);
+	if (result == 0)
+		result = gp_table_print(table, page->out, COLUMNS);
+	if (shown < rows)
+		fprintf(page->out, "  ... %s more\n", gp_format_count(rows - shown).text);
+	gp_table_free(table);
+	free(columns);
+	return result;
+}
+
+static int print_part(struct page *page, const struct gp_breakdown *part)
+{
+	struct gp_sheet sheet;
+	int result = gp_breakdown_make(part, &page->scope, &sheet);
+
+	if (result == 0 && gp_sheet_rows(&sheet) > 0)
+		result = print_sheet(page, &sheet);
+	gp_sheet_close(&sheet);
+	return result;
+}
+
+/* ---- the closing lines ---- */
+
+/* Memory of another process is mapped here: no bytes of ours. */
+struct totals {
+	uint64_t allocations, bytes, temporary, allocate_ns, free_ns;
+	uint64_t left_blocks, left_bytes, left_sites, left_mappings;
+	uint64_t kept_bytes, ended_with_context;
+};
+
+static void add_left(struct totals *totals, const struct gp_memory_site *row, bool kept)
+{
+	if (row->kind == GP_MEMORY_IPC) {
+		totals->left_mappings += row->now_blocks;
+	} else if (kept) {
+		totals->kept_bytes += row->now_bytes;
+	} else {
+		totals->left_blocks += row->now_blocks;
+		totals->left_bytes += row->now_bytes;
+		totals->left_sites += row->now_blocks > 0;
+	}
+}
+
+static struct totals sum_up(const struct gp_memory_sites *memory)
+{
+	struct totals totals = {0};
+
+	for (uint32_t i = 0; i < memory->row_count; i++) {
+		const struct gp_memory_site *row = &memory->rows[i];
+		struct gp_call_site site = gp_call_sites_at(memory->sites, row->site);
+
+		totals.allocations += row->allocations;
+		totals.bytes += row->kind == GP_MEMORY_IPC ? 0 : row->allocated_bytes;
+		totals.temporary += row->temporary;
+		totals.allocate_ns += row->allocate_ns;
+		totals.free_ns += row->free_ns;
+		totals.ended_with_context += row->ended_with_context;
+		add_left(&totals, row, site.owner[0] != '\0');
+	}
+	return totals;
+}
+
+static void print_left(FILE *out, const struct totals *totals)
+{
+	fprintf(out, "  leaked       %s in %s blocks", gp_format_bytes(totals->left_bytes).text,
+		gp_format_count(totals->left_blocks).text);
+	if (totals->left_blocks > 0)
+		fprintf(out, " from %s call sites", gp_format_count(totals->left_sites).text);
+	if (totals->kept_bytes > 0)
+		fprintf(out, "; %s more is kept by caching allocators",
+			gp_format_bytes(totals->kept_bytes).text);
+	if (totals->ended_with_context > 0)
+		fprintf(out, "; %s blocks were freed only by the end of their context",
+			gp_format_count(totals->ended_with_context).text);
+	if (totals->left_mappings > 0)
+		fprintf(out, "; %s mappings of other processes' memory were left open",
+			gp_format_count(totals->left_mappings).text);
+	fputs("\n", out);
+}
+
+static void print_peak(const struct page *page, const struct gp_memory_account *account)
+{
+	uint64_t start = page->scope.start_unix_ns, at = account->peak_unix_ns;
+	const char *kind = account->kind == GP_MEMORY_OF_DEVICE ? "device memory"
+								: gp_allocation_name(account->kind);
+
+	if (account->peak_bytes == 0)
+		return;
+	fprintf(page->out, "  peak         %s ", gp_format_bytes(account->peak_bytes).text);
+	if (account->device < page->scope.devices.count)
+		fprintf(page->out, "of GPU %" PRIu32 "'s %s",
+			page->scope.devices.entries[account->device].number, kind);
+	else
+		fprintf(page->out, "of %s memory", kind);
+	fprintf(page->out, " at %s\n", gp_format_moment(at > start ? at - start : 0).text);
+}
+
+static void print_totals(const struct page *page)
+{
+	struct totals totals = sum_up(page->memory);
+
+	fprintf(page->out, "\nIn all\n  allocations  %s of %s; the calls took %s, the frees %s\n",
+		gp_format_count(totals.allocations).text, gp_format_bytes(totals.bytes).text,
+		gp_format_ns(totals.allocate_ns).text, gp_format_ns(totals.free_ns).text);
+	fprintf(page->out,
+		"  temporary    %s (%s %%): freed before their thread allocated or freed anything "
+		"else\n",
+		gp_format_count(totals.temporary).text,
+		gp_format_percent((double)totals.temporary, (double)totals.allocations).text);
+	print_left(page->out, &totals);
+	for (uint32_t i = 0; i < page->memory->account_count; i++)
+		print_peak(page, &page->memory->accounts[i]);
+	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o "
+	      "memory.json FILE\n",
+	      page->out);
+}
+
+static void print_head(const struct page *page)
+{
+	const struct gp_model *model = page->scope.models[0];
+	const char *program = model->info[GP_INFO_PROGRAM];
+	char *escaped = gp_text_escape(program ? program : "(unknown program)");
+
+	fprintf(page->out, "gpuprof: %s, ", escaped ? escaped : "(no memory)");
+	free(escaped);
+	if (page->scope.model_count == 1)
+		fprintf(page->out, "pid %" PRIu32, model->pid);
+	else
+		fprintf(page->out, "%zu processes", page->scope.model_count);
+	fputs(": memory allocated through CUDA, by call site\n", page->out);
+}
+
+static int print_page(struct page *page)
+{
+	int result = 0;
+
+	page->memory = gp_scope_memory(&page->scope);
+	if (!page->memory)
+		return -ENOMEM;
+	print_head(page);
+	if (page->memory->row_count == 0) {
+		fputs("  nothing was allocated while it was recorded\n", page->out);
+		return 0;
+	}
+	for (size_t i = 0; result == 0 && i < COUNT(parts); i++)
+		result = print_part(page, parts[i]);
+	print_totals(page);
+	gp_call_sites_explain(page->memory->sites, page->options->messages);
+	return result;
+}
+
+int gp_memory_page_print(FILE *out, struct gp_model *const *models, size_t model_count,
+			 const struct gp_memory_page_options *options)
+{
+	struct page page = {.out = out, .options = options};
+	int result = gp_scope_open(&page.scope, models, model_count, false);
+
+	if (result == 0)
+		result = print_page(&page);
+	gp_scope_close(&page.scope);
+	if (fflush(out) != 0 || ferror(out))
+		return -EIO;
+	return result;
+}

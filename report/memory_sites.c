@@ -1,0 +1,338 @@
+#include "report/memory_sites.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/device_work.h"
+#include "report/memory_stats.h"
+#include "report/merge.h"
+#include "report/tally.h"
+
+/* One process: where we are in its events. */
+struct process {
+	const struct gp_model *model;
+	uint32_t next;
+	uint32_t *last_of_threads; /* the last event of each thread, or GP_NONE */
+	struct gp_device_work work;
+};
+
+struct pass {
+	struct gp_memory_sites *found;
+	struct gp_device_list *devices;
+	struct process *processes;
+	size_t process_count;
+	struct gp_merge merge;
+	struct gp_tally rows, calls; /* only their keys are used: numbers of rows */
+	enum gp_memory_wanted wanted;
+};
+
+/* ---- rows ---- */
+
+static struct gp_memory_account *find_account(struct gp_memory_sites *found, size_t device,
+					      uint8_t kind)
+{
+	struct gp_memory_account *accounts = found->accounts;
+
+	for (uint32_t i = 0; i < found->account_count; i++)
+		if (accounts[i].device == device && accounts[i].kind == kind)
+			return &accounts[i];
+	if (gp_array_grow(&found->accounts, &found->account_capacity, found->account_count,
+			  sizeof(*accounts)) != 0)
+		return NULL;
+	accounts = found->accounts;
+	accounts[found->account_count] = (struct gp_memory_account){.device = device, .kind = kind};
+	return &accounts[found->account_count++];
+}
+
+/* The number of the tally's row with that key; its count tells whether it is new. */
+static int find_number(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS], uint32_t *number)
+{
+	struct gp_tally_row *row = gp_tally_find(tally, key);
+
+	if (tally->error < 0)
+		return tally->error;
+	*number = (uint32_t)(row - tally->rows);
+	return 0;
+}
+
+static int append_row(struct gp_memory_sites *found, uint32_t site, size_t device, uint8_t kind)
+{
+	uint8_t account_kind = gp_memory_is_of_device(kind) ? GP_MEMORY_OF_DEVICE : kind;
+	struct gp_memory_account *account = find_account(found, device, account_kind);
+	int result = account ? gp_array_grow(&found->rows, &found->row_capacity, found->row_count,
+					     sizeof(*found->rows))
+			     : -ENOMEM;
+
+	if (result < 0)
+		return result;
+	found->rows[found->row_count++] = (struct gp_memory_site){
+		.site = site,
+		.device = device,
+		.kind = kind,
+		.account = (uint32_t)(account - found->accounts),
+	};
+	return 0;
+}
+
+static int find_device(struct pass *pass, const struct gp_model *model,
+		       const struct gp_memory_event *event, size_t *device)
+{
+	*device = SIZE_MAX;
+	if (gp_memory_is_of_host(event->memory_kind))
+		return 0;
+	*device = gp_device_list_find(pass->devices, model, event->device_id);
+	return *device == SIZE_MAX ? -ENOMEM : 0;
+}
+
+/* The row of an allocation. */
+static int find_row(struct pass *pass, const struct gp_model *model,
+		    const struct gp_memory_event *event, struct gp_memory_site **row)
+{
+	struct gp_memory_sites *found = pass->found;
+	uint32_t site = gp_call_sites_find(found->sites, model, &model->calls[event->call]);
+	uint32_t number;
+	size_t device;
+	int result = site == UINT32_MAX ? -ENOMEM : find_device(pass, model, event, &device);
+
+	if (result == 0)
+		result = find_number(
+			&pass->rows,
+			(const uint64_t[GP_TALLY_KEYS]){site, device, event->memory_kind}, &number);
+	if (result == 0 && number == found->row_count)
+		result = append_row(found, site, device, event->memory_kind);
+	if (result == 0)
+		*row = &found->rows[number];
+	return result;
+}
+
+/* ---- what an event does ---- */
+
+/*
+ * A row is looked at only when it changes: before that, it is what it was at the account's last peak, if it was not
+ * seen since.
+ */
+static void see_peak(struct gp_memory_site *row, const struct gp_memory_account *account)
+{
+	if (row->peaks_seen == account->peaks)
+		return;
+	row->peaks_seen = account->peaks;
+	row->peak_blocks = row->now_blocks;
+	row->peak_bytes = row->now_bytes;
+}
+
+static void allocate(struct pass *pass, const struct gp_model *model,
+		     const struct gp_memory_event *event, struct gp_memory_site *row)
+{
+	struct gp_memory_account *account = &pass->found->accounts[row->account];
+
+	see_peak(row, account);
+	row->allocations++;
+	row->allocated_bytes += event->bytes;
+	row->allocate_ns += model->calls[event->call].duration_ns;
+	row->now_bytes += event->bytes;
+	if (++row->now_blocks > row->blocks_at_once)
+		row->blocks_at_once = row->now_blocks;
+	account->now_bytes += event->bytes;
+	if (account->now_bytes <= account->peak_bytes)
+		return;
+	account->peak_bytes = account->now_bytes;
+	account->peak_unix_ns = model->base_unix_ns + event->time_ns;
+	account->peaks++;
+}
+
+/* A free is of the row of its allocation. */
+static void release(struct pass *pass, const struct process *process,
+		    const struct gp_memory_event *event, struct gp_memory_site *row, bool at_once)
+{
+	const struct gp_model *model = process->model;
+	struct gp_memory_account *account = &pass->found->accounts[row->account];
+	uint64_t born_ns = model->memory[event->other].time_ns;
+
+	see_peak(row, account);
+	row->now_blocks--;
+	row->now_bytes -= event->bytes;
+	account->now_bytes -= event->bytes;
+	if (event->call == GP_NONE) {
+		row->ended_with_context++;
+		return;
+	}
+	row->frees++;
+	row->free_ns += model->calls[event->call].duration_ns;
+	row->lived_ns += event->time_ns > born_ns ? event->time_ns - born_ns : 0;
+	row->temporary += at_once;
+	row->temporary_bytes += at_once ? event->bytes : 0;
+}
+
+static int compare_threads(const void *key, const void *element)
+{
+	uint32_t left = *(const uint32_t *)key, right = ((const struct gp_thread *)element)->id;
+
+	return (left > right) - (left < right);
+}
+
+/* Note the event as its thread's last one; whether the one before was its allocation. */
+static bool follows_its_allocation(struct process *process, uint32_t index)
+{
+	const struct gp_model *model = process->model;
+	const struct gp_memory_event *event = &model->memory[index];
+	const struct gp_thread *thread = NULL;
+	uint32_t *last, before;
+
+	if (event->call != GP_NONE && model->thread_count > 0)
+		thread = bsearch(&model->calls[event->call].thread_id, model->threads,
+				 model->thread_count, sizeof(*thread), compare_threads);
+	if (!thread)
+		return false;
+	last = &process->last_of_threads[thread - model->threads];
+	before = *last;
+	*last = index;
+	return event->op == GP_MEMORY_FREE && before != GP_NONE && before == event->other;
+}
+
+static int count_call(struct pass *pass, struct process *process, const struct gp_call *call)
+{
+	struct gp_memory_sites *found = pass->found;
+	uint32_t site = gp_call_sites_find(found->sites, process->model, call), number;
+	uint64_t wait_ns = gp_device_work_wait_ns(&process->work, call);
+	struct gp_memory_calls *row;
+	int result = site == UINT32_MAX ? -ENOMEM : 0;
+
+	if (result == 0)
+		result = find_number(&pass->calls, (const uint64_t[GP_TALLY_KEYS]){site, call->api},
+				     &number);
+	if (result == 0 && number == found->call_count) {
+		result = gp_array_grow(&found->calls, &found->call_capacity, found->call_count,
+				       sizeof(*found->calls));
+		if (result == 0)
+			found->calls[found->call_count++] = (struct gp_memory_calls){
+				.site = site, .api = call->api, .api_model = process->model};
+	}
+	if (result < 0)
+		return result;
+	row = &found->calls[number];
+	row->calls++;
+	row->ns += call->duration_ns;
+	row->waits += wait_ns > 0;
+	row->waited_ns += wait_ns;
+	if (wait_ns > row->longest_ns)
+		row->longest_ns = wait_ns;
+	return 0;
+}
+
+/* An allocation of no bytes succeeds with no address: there is nothing to free. */
+static bool is_wanted(const struct pass *pass, const struct gp_memory_event *event)
+{
+	if (event->address == 0)
+		return false;
+	return pass->wanted == GP_MEMORY_ALL ||
+	       (event->op == GP_MEMORY_ALLOC && event->other == GP_NONE);
+}
+
+static int take_event(struct pass *pass, struct process *process, uint32_t index)
+{
+	const struct gp_model *model = process->model;
+	const struct gp_memory_event *event = &model->memory[index];
+	struct gp_memory_site *row;
+	bool at_once = follows_its_allocation(process, index);
+	int result = 0;
+
+	if (!is_wanted(pass, event))
+		return 0;
+	if (pass->wanted == GP_MEMORY_ALL && event->call != GP_NONE)
+		result = count_call(pass, process, &model->calls[event->call]);
+	if (result < 0 || (event->op == GP_MEMORY_FREE && event->other == GP_NONE))
+		return result;
+	result =
+		find_row(pass, model,
+			 event->op == GP_MEMORY_ALLOC ? event : &model->memory[event->other], &row);
+	if (result < 0)
+		return result;
+	if (event->op == GP_MEMORY_ALLOC)
+		allocate(pass, model, event, row);
+	else
+		release(pass, process, event, row, at_once);
+	return 0;
+}
+
+/* ---- the pass ---- */
+
+static void put_next(struct pass *pass, size_t process)
+{
+	const struct process *p = &pass->processes[process];
+
+	if (p->next < p->model->memory_count)
+		gp_merge_put(&pass->merge, process,
+			     p->model->base_unix_ns + p->model->memory[p->next].time_ns);
+}
+
+static int open_process(struct process *process, const struct gp_model *model)
+{
+	process->model = model;
+	process->last_of_threads =
+		malloc(((size_t)model->thread_count + 1) * sizeof(*process->last_of_threads));
+	if (!process->last_of_threads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->thread_count; i++)
+		process->last_of_threads[i] = GP_NONE;
+	return gp_device_work_open(&process->work, model);
+}
+
+static int open_pass(struct pass *pass, struct gp_model *const *models, size_t model_count)
+{
+	int result = gp_merge_open(&pass->merge, model_count);
+
+	pass->found->sites = gp_call_sites_new();
+	pass->processes = calloc(model_count + 1, sizeof(*pass->processes));
+	if (!pass->processes || !pass->found->sites)
+		return -ENOMEM;
+	for (size_t i = 0; result == 0 && i < model_count; i++) {
+		result = open_process(&pass->processes[i], models[i]);
+		pass->process_count++;
+		put_next(pass, i);
+	}
+	return result;
+}
+
+static void close_pass(struct pass *pass)
+{
+	for (size_t i = 0; i < pass->process_count; i++) {
+		gp_device_work_close(&pass->processes[i].work);
+		free(pass->processes[i].last_of_threads);
+	}
+	free(pass->processes);
+	gp_merge_close(&pass->merge);
+	gp_tally_free(&pass->rows);
+	gp_tally_free(&pass->calls);
+}
+
+int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
+		       struct gp_device_list *devices, enum gp_memory_wanted wanted,
+		       struct gp_memory_sites *found)
+{
+	struct pass pass = {.found = found, .devices = devices, .wanted = wanted};
+	struct gp_merge_head head;
+	int result;
+
+	*found = (struct gp_memory_sites){0};
+	result = open_pass(&pass, models, model_count);
+	while (result == 0 && gp_merge_take(&pass.merge, &head)) {
+		struct process *process = &pass.processes[head.sequence];
+
+		result = take_event(&pass, process, process->next++);
+		put_next(&pass, head.sequence);
+	}
+	for (uint32_t i = 0; i < found->row_count; i++)
+		see_peak(&found->rows[i], &found->accounts[found->rows[i].account]);
+	close_pass(&pass);
+	return result;
+}
+
+void gp_memory_sites_free(struct gp_memory_sites *found)
+{
+	gp_call_sites_free(found->sites);
+	free(found->accounts);
+	free(found->rows);
+	free(found->calls);
+	*found = (struct gp_memory_sites){0};
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""gpuprof summary --memory: known leaks, peaks, temporary blocks and waits, with the very lines that allocated."""
+import json
+import os
+import sys
+import unittest
+
+import support
+from support import HERE, ROOT, Case
+
+LEAKS = os.path.join(support.BUILD, "programs", "leaks")
+SOURCE = os.path.join(ROOT, "tests", "programs", "leaks.cu")
+SCRIPT = os.path.join(HERE, "leaks.py")
+MIB = 1 << 20
+
+
+def line_of(path, comment):
+    with open(path, encoding="utf-8") as file:
+        lines = [number for number, text in enumerate(file, 1)
+                 if text.rstrip().endswith((f"/* {comment} */", f"# {comment}"))]
+    assert len(lines) == 1, (comment, lines)
+    return lines[0]
+
+
+def place(function, comment, path=SOURCE):
+    return f"{function} ({os.path.basename(path)}:{line_of(path, comment)})"
+
+
+class MemoryTest(Case):
+    def record(self, arguments, *options, **variables):
+        done = self.run_program(arguments, options=("-o", "out", "--chrome", "none", *options), **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def tables(self, *arguments):
+        done = self.run_gpuprof("summary", *arguments, "--format", "json", "out.gpuprof")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {table["report"]: table["rows"] for table in json.loads(done.stdout)}
+
+    def row(self, rows, site, *callers, memory="device"):
+        """The one row of a call site; callers from the innermost on."""
+        found = [row for row in rows if row["Call site"] == site and row["Memory"] == memory
+                 and (row["Called by"] or "").split(" < ")[:len(callers)] == list(callers)]
+        self.assertEqual(len(found), 1, rows)
+        return found[0]
+
+    def test_a_program_in_cpp(self):
+        self.record([LEAKS])
+        tables = self.tables("--memory")
+        allocate = place("allocate", "allocate")
+
+        leaks = tables["memory-leak"]
+        self.assertEqual(len(leaks), 2)
+        row = self.row(leaks, allocate, place("leak", "leak"))
+        self.assertEqual((row["Bytes"], row["Blocks"], row["Device"]), (3 * MIB, 3, 0))
+        row = self.row(leaks, place("leak", "host leak"), memory="pinned host")
+        self.assertEqual((row["Bytes"], row["Blocks"], row["Device"]), (12288, 1, None))
+        self.assertEqual(tables["memory-cache"], [])
+
+        peak = tables["memory-peak"]
+        device = [row for row in peak if row["Memory"] == "device"]
+        self.assertEqual(sum(row["Bytes"] for row in device), 15 * MIB + 65536)
+        for function, comment, size, blocks in (("leak", "leak", 3 * MIB, 3), ("reach_the_peak", "large", 8 * MIB, 1),
+                                                ("reach_the_peak", "small", 4 * MIB, 1)):
+            row = self.row(peak, allocate, place(function, comment))
+            self.assertEqual((row["Bytes"], row["Blocks"]), (size, blocks), comment)
+        self.assertEqual(self.row(peak, place("main", "table"))["Bytes"], 65536)
+        self.assertAlmostEqual(sum(row["Peak %"] for row in device), 100, places=1)
+
+        churn = tables["memory-churn"]
+        self.assertEqual(len(churn), 1)
+        row = self.row(churn, allocate, place("work_in_turns", "turn"))
+        self.assertEqual((row["Allocs"], row["At once"], row["Temporary"], row["Bytes"]), (20, 1, 20, 5 * MIB))
+
+        waits = tables["memory-wait"]
+        self.assertEqual(len(waits), 1)
+        self.assertEqual((waits[0]["API"], waits[0]["Waits"], waits[0]["Call site"]),
+                         ("cudaFree", 1, place("release", "release")))
+        self.assertIn(place("wait_in_a_free", "wait"), waits[0]["Called by"])
+
+    def test_the_page(self):
+        self.record([LEAKS])
+        done = self.run_gpuprof("summary", "--memory", "out.gpuprof")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for text in ("Never freed", "At the peak", "Allocated again and again",
+                     "by " + place("work_in_turns", "turn"),
+                     "leaked       3.012MiB in 4 blocks from 2 call sites", "temporary    21 ",
+                     "15.06MiB of GPU 0's device memory", "12.00KiB of pinned host memory"):
+            self.assertIn(text, done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 120)
+
+    def test_python(self):
+        self.record([sys.executable, SCRIPT])
+        tables = self.tables("--memory")
+        allocate = place("allocate", "allocate", SCRIPT)
+        weights = tables["memory-leak"]
+        self.assertEqual(len(weights), 1)
+        self.assertEqual((weights[0]["Bytes"], weights[0]["Blocks"], weights[0]["Call site"]), (MIB, 1, allocate))
+        self.assertIn(f"(leaks.py:{line_of(SCRIPT, 'weights')})", weights[0]["Called by"])
+        row = [row for row in tables["memory-churn"] if f":{line_of(SCRIPT, 'scratch')})" in row["Called by"]]
+        self.assertEqual([(r["Allocs"], r["At once"], r["Temporary"], r["Bytes"]) for r in row], [(10, 1, 10, 40960)])
+        self.assertIn(f"main (leaks.py:{line_of(SCRIPT, 'step')})", row[0]["Called by"])
+
+    def test_without_stacks(self):
+        self.record([LEAKS], "--stacks=none")
+        rows = self.tables("--memory")["memory-leak"]
+        self.assertEqual({(row["Call site"], row["Bytes"]) for row in rows},
+                         {("(cudaMalloc, without a call stack)", 3 * MIB),
+                          ("(cudaMallocHost, without a call stack)", 12288)})
+
+    def test_wrong_use(self):
+        done = self.run_gpuprof("summary", "--memory", "--by", "kernel", "out.gpuprof")
+        self.assertEqual(done.returncode, 2)
+        self.assert_one_line(done.stderr, "--memory", "--by memory-leak,kernel")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -108,7 +108,7 @@ class Facts:
         return [copy for copy in self.copies if copy["name"].lower().startswith("memcpy " + kind + " ")]
 
     def memory_calls(self, freed, kinds=None):
-        return [call for call in self.calls if call["args"].get("memory") in (kinds or MEMORY) and "status" not in call["args"]
+        return [call for call in self.calls if call["args"].get("memory") in (kinds or MEMORY)
                 and is_free(call["name"]) == freed]
 
     def memory_bytes(self, freed, kinds=None):

@@ -191,7 +191,7 @@ static void temporary_is_what_is_freed_next(void **state)
 	assert_int_equal(row->blocks_at_once, 1);
 	assert_int_equal(row->allocate_ns, 100);
 	assert_int_equal(row->free_ns, 100);
-	assert_int_equal(row->lived_ns, 200); /* a free takes effect when its call begins */
+	assert_int_equal(row->lived_ns, 300);
 	assert_int_equal(row_of(&s, 2)->temporary, 0);
 	assert_int_equal(row_of(&s, 2)->blocks_at_once, 2);
 	close_scene(&s);

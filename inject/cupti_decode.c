@@ -376,6 +376,7 @@ static void decode_stream(struct gp_decoder *decoder, const void *record)
 		.id = stream->streamId,
 		.context_id = stream->contextId,
 		.priority = (int32_t)stream->priority,
+		.correlation_id = stream->correlationId,
 	};
 
 	(void)decoder;

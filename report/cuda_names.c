@@ -45,6 +45,18 @@ static const char *const unifieds[] = {
 	"migration DtoD",
 };
 
+static const char *const accesses[] = {"", "read", "write", "atomic", "prefetch"};
+
+static const char *const migration_causes[] = {
+	"", "user", "coherence", "prefetch", "eviction", "access counters",
+};
+
+static const char *const mapping_causes[] = {
+	"", "coherence", "thrashing", "policy", "out of memory", "eviction",
+};
+
+static const char *const stream_kinds[] = {"", "blocking", "non-blocking", "null"};
+
 static const char *const launch_types[] = {
 	"regular",
 	"cooperative",
@@ -174,6 +186,27 @@ const char *gp_jit_entry_name(uint8_t entry_kind)
 const char *gp_unified_name(uint16_t counter_kind)
 {
 	return pick(unifieds, COUNT(unifieds), counter_kind);
+}
+
+const char *gp_unified_cause_name(uint16_t counter_kind, uint32_t flags)
+{
+	switch (counter_kind) {
+	case 1:
+	case 2:
+	case 8:
+		return flags < COUNT(migration_causes) ? migration_causes[flags] : "";
+	case 4:
+		return flags < COUNT(accesses) ? accesses[flags] : "";
+	case 7:
+		return flags < COUNT(mapping_causes) ? mapping_causes[flags] : "";
+	default:
+		return "";
+	}
+}
+
+const char *gp_stream_kind_name(uint16_t flags)
+{
+	return flags < COUNT(stream_kinds) ? stream_kinds[flags] : "";
 }
 
 bool gp_jit_op_compiles(uint8_t op_kind)

@@ -208,11 +208,24 @@ static void count_copies_in_flight(struct gp_model *m)
 	}
 }
 
+/* CUPTI tells in the course of which call a stream came into being. */
+static int find_makers(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+
+	m->stream_calls = malloc(((size_t)m->stream_count + 1) * sizeof(*m->stream_calls));
+	if (!m->stream_calls)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->stream_count; i++)
+		m->stream_calls[i] = gp_find_call(load, m->streams[i].correlation_id, UINT64_MAX);
+	return 0;
+}
+
 int gp_join_ops(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
 
-	if (make_keys(load) != 0)
+	if (make_keys(load) != 0 || find_makers(load) != 0)
 		return -ENOMEM;
 	match_ops(load);
 	if (gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||

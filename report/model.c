@@ -31,6 +31,7 @@ void gp_model_free(struct gp_model *m)
 	free(m->devices);
 	free(m->contexts);
 	free(m->streams);
+	free(m->stream_calls);
 	free(m->threads);
 	free(m->usages);
 	free(m->syncs);
@@ -101,15 +102,60 @@ static int compare_context(const void *key, const void *context)
 	return (left > right) - (left < right);
 }
 
+static const struct gp_record_context *find_context(const struct gp_model *model, uint32_t id)
+{
+	return model->context_count > 0 ? bsearch(&id, model->contexts, model->context_count,
+						  sizeof(*model->contexts), compare_context)
+					: NULL;
+}
+
 uint16_t gp_model_context_device(const struct gp_model *model, uint32_t context_id)
 {
-	const struct gp_record_context *context =
-		model->context_count > 0
-			? bsearch(&context_id, model->contexts, model->context_count,
-				  sizeof(*model->contexts), compare_context)
-			: NULL;
+	const struct gp_record_context *context = find_context(model, context_id);
 
 	return context ? context->device_id : 0;
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct gp_record_stream *left = a, *right = b;
+
+	if (left->context_id != right->context_id)
+		return left->context_id < right->context_id ? -1 : 1;
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+const struct gp_record_stream *gp_model_stream(const struct gp_model *model, uint32_t context_id,
+					       uint32_t stream_id)
+{
+	const struct gp_record_stream key = {.context_id = context_id, .id = stream_id};
+
+	return model->stream_count > 0 ? bsearch(&key, model->streams, model->stream_count,
+						 sizeof(key), compare_streams)
+				       : NULL;
+}
+
+bool gp_model_is_null_stream(const struct gp_model *model, uint32_t context_id, uint32_t stream_id)
+{
+	const struct gp_record_context *context = find_context(model, context_id);
+
+	return context && context->null_stream_id == stream_id;
+}
+
+uint32_t gp_model_stream_call(const struct gp_model *model, const struct gp_record_stream *stream)
+{
+	return stream && model->stream_calls ? model->stream_calls[stream - model->streams]
+					     : GP_NONE;
+}
+
+uint32_t gp_model_context_call(const struct gp_model *model, uint32_t context_id)
+{
+	const struct gp_record_context *context = find_context(model, context_id);
+
+	if (!context)
+		return GP_NONE;
+	return gp_model_stream_call(model,
+				    gp_model_stream(model, context_id, context->null_stream_id));
 }
 
 /* ---- definitions ---- */

@@ -219,6 +219,7 @@ struct gp_model {
 	char **device_names; /* parallel to devices; with what the program calls it, if it does */
 	struct gp_record_context *contexts; /* sorted by id */
 	struct gp_record_stream *streams;   /* sorted by (context, id) */
+	uint32_t *stream_calls;             /* parallel to streams: for gp_model_stream_call() */
 	struct gp_thread *threads; /* every thread that made a call, and named ones; by id */
 	struct gp_usage *usages;
 	/*
@@ -312,6 +313,17 @@ bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
 
 /* Whether recording was off at any time before that. */
 bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);
+
+/* The stream's record, or NULL. */
+const struct gp_record_stream *gp_model_stream(const struct gp_model *model, uint32_t context_id,
+					       uint32_t stream_id);
+
+/* Whether it is the default stream of its context. */
+bool gp_model_is_null_stream(const struct gp_model *model, uint32_t context_id, uint32_t stream_id);
+
+/* The call that made a stream of the model (NULL: of none), or its context: index in calls, or GP_NONE. */
+uint32_t gp_model_stream_call(const struct gp_model *model, const struct gp_record_stream *stream);
+uint32_t gp_model_context_call(const struct gp_model *model, uint32_t context_id);
 
 /* The device of a context; 0 where the context is not known. */
 uint16_t gp_model_context_device(const struct gp_model *model, uint32_t context_id);

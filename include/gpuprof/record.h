@@ -312,7 +312,10 @@ struct gp_record_stream {
 	uint32_t id;
 	uint32_t context_id;
 	int32_t priority;
-	uint64_t zero[2];
+	uint32_t
+		correlation_id; /* of the call that made it, and its context where that was new; 0 = not known */
+	uint32_t zero;
+	uint64_t zero2;
 };
 
 /* The clocks, read back to back.  One at the start, about one a second, one at the end. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "report/activity.h"
+#include "report/cuda_names.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -28,12 +29,14 @@ enum { API_TIMES = 1 };
 static const struct gp_sheet_column stream_columns[] = {
 	OPERATION_COLUMNS,          {"Busy", GP_UNIT_NS},        {"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER}, {"Context", GP_UNIT_NUMBER}, {"Stream", GP_UNIT_NUMBER},
-	{"Priority", GP_UNIT_TEXT}, {"Kind", GP_UNIT_TEXT},      {"Name", GP_UNIT_TEXT},
+	{"Priority", GP_UNIT_TEXT}, {"Kind", GP_UNIT_TEXT},      {"Made", GP_UNIT_NS},
+	{"Made by", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
 };
 
 static const struct gp_sheet_column context_columns[] = {
-	OPERATION_COLUMNS,           {"PID", GP_UNIT_NUMBER}, {"Device", GP_UNIT_NUMBER},
-	{"Context", GP_UNIT_NUMBER}, {"Name", GP_UNIT_TEXT},
+	OPERATION_COLUMNS,           {"PID", GP_UNIT_NUMBER},  {"Device", GP_UNIT_NUMBER},
+	{"Context", GP_UNIT_NUMBER}, {"API time", GP_UNIT_NS}, {"Made", GP_UNIT_NS},
+	{"Made by", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
 };
 
 static const struct gp_sheet_column device_columns[] = {
@@ -89,37 +92,14 @@ static void take_stream(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_busy(gp_tally_find(tally, key), at->op);
 }
 
-static int compare_streams(const void *a, const void *b)
-{
-	const struct gp_record_stream *left = a, *right = b;
-
-	if (left->context_id != right->context_id)
-		return left->context_id < right->context_id ? -1 : 1;
-	return (left->id > right->id) - (left->id < right->id);
-}
-
-static const struct gp_record_stream *find_stream(const struct gp_model *model, uint64_t context_id,
-						  uint64_t id)
-{
-	const struct gp_record_stream wanted = {.context_id = (uint32_t)context_id,
-						.id = (uint32_t)id};
-
-	if (model->stream_count == 0)
-		return NULL;
-	return bsearch(&wanted, model->streams, model->stream_count, sizeof(wanted),
-		       compare_streams);
-}
-
 static void put_stream_kind(struct gp_sheet *sheet, const struct gp_record_stream *stream)
 {
-	static const char *const kinds[] = {"", "blocking", "non-blocking", "null"};
 	char priority[16] = "";
 
 	if (stream)
 		snprintf(priority, sizeof(priority), "%d", stream->priority);
 	gp_scope_put_text(sheet, priority);
-	gp_scope_put_text(sheet,
-			  stream && stream->flags < COUNT(kinds) ? kinds[stream->flags] : "");
+	gp_scope_put_text(sheet, stream ? gp_stream_kind_name(stream->flags) : "");
 }
 
 static void put_place(struct gp_scope *scope, struct gp_sheet *sheet,
@@ -131,16 +111,36 @@ static void put_place(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->key[2]);
 }
 
+/* When the call that made it began, and its name. */
+static void put_maker(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
+		      uint32_t call)
+{
+	uint64_t unix_ns;
+
+	if (call == GP_NONE) {
+		gp_sheet_cell(sheet, gp_value_none());
+		gp_sheet_cell(sheet, gp_value_none());
+		return;
+	}
+	unix_ns = model->base_unix_ns + model->calls[call].start_ns;
+	gp_scope_put_whole(sheet,
+			   unix_ns > scope->start_unix_ns ? unix_ns - scope->start_unix_ns : 0);
+	gp_scope_put_text(sheet, gp_model_api(model, model->calls[call].api).name);
+}
+
 static void put_stream(struct gp_scope *scope, struct gp_sheet *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
+	const struct gp_record_stream *stream =
+		gp_model_stream(model, (uint32_t)row->key[2], (uint32_t)row->key[3]);
 
 	put_operations(sheet, row, total);
 	gp_scope_put_whole(sheet, row->sums[BUSY_NS]);
 	put_place(scope, sheet, row);
 	gp_scope_put_whole(sheet, row->key[3]);
-	put_stream_kind(sheet, find_stream(model, row->key[2], row->key[3]));
+	put_stream_kind(sheet, stream);
+	put_maker(scope, sheet, model, gp_model_stream_call(model, stream));
 	gp_scope_put_text(
 		sheet, gp_model_stream_name(model, (uint32_t)row->key[2], (uint32_t)row->key[3]));
 }
@@ -165,10 +165,16 @@ static void take_context(struct gp_tally *tally, const struct gp_scope_op *at)
 static void put_context(struct gp_scope *scope, struct gp_sheet *sheet,
 			const struct gp_tally_row *row, double total)
 {
+	const struct gp_model *model = scope->models[row->key[0]];
+	uint32_t context_id = (uint32_t)row->key[2],
+		 maker = gp_model_context_call(model, context_id);
+
 	put_operations(sheet, row, total);
 	put_place(scope, sheet, row);
-	gp_scope_put_text(sheet,
-			  gp_model_context_name(scope->models[row->key[0]], (uint32_t)row->key[2]));
+	gp_sheet_cell(sheet, maker != GP_NONE ? gp_value_whole(model->calls[maker].duration_ns)
+					      : gp_value_none());
+	put_maker(scope, sheet, model, maker);
+	gp_scope_put_text(sheet, gp_model_context_name(model, context_id));
 }
 
 static int fill_contexts(struct gp_scope *scope, struct gp_sheet *sheet)

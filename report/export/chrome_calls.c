@@ -8,6 +8,14 @@
 
 #define API_IDS 65536u
 
+/* What all calls are written with. */
+struct calls {
+	struct gp_chrome_text *openings; /* by API */
+	struct gp_json scratch;
+	uint32_t *makers; /* indices of streams, in the order of the calls that made them */
+	uint32_t maker;   /* how many of them are written */
+};
+
 bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op, uint64_t *end_ns)
 {
 	const struct gp_call *call;
@@ -67,6 +75,70 @@ static void put_status(struct gp_json *json, uint16_t status)
 	}
 }
 
+static int compare_makers(const void *a, const void *b, void *context)
+{
+	const struct gp_model *model = context;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	uint32_t left_call = gp_model_stream_call(model, &model->streams[left]);
+	uint32_t right_call = gp_model_stream_call(model, &model->streams[right]);
+
+	if (left_call != right_call)
+		return left_call < right_call ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+static int order_makers(struct calls *calls, const struct gp_model *model)
+{
+	calls->makers = malloc(((size_t)model->stream_count + 1) * sizeof(*calls->makers));
+	if (!calls->makers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->stream_count; i++)
+		calls->makers[i] = i;
+	qsort_r(calls->makers, model->stream_count, sizeof(*calls->makers), compare_makers,
+		(void *)model);
+	return 0;
+}
+
+/* The streams that came into being in a call, one number or several; and their context, if it did. */
+static void put_made(struct gp_json *json, const struct gp_model *model, const uint32_t *made,
+		     uint32_t count)
+{
+	const struct gp_record_stream *first = &model->streams[made[0]];
+
+	gp_json_text(json, ",\"made streams\":[");
+	for (uint32_t i = 0; i < count; i++) {
+		gp_json_text(json, i > 0 ? "," : "");
+		gp_json_unsigned(json, model->streams[made[i]].id);
+	}
+	gp_json_text(json, "]");
+	if (count == 1) {
+		gp_chrome_put_key(json, "priority");
+		gp_json_signed(json, first->priority);
+		gp_chrome_put_text(json, "stream kind", gp_stream_kind_name(first->flags));
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_model_is_null_stream(model, first->context_id, model->streams[made[i]].id)) {
+			gp_chrome_put_field(json, "made context", first->context_id);
+			break;
+		}
+}
+
+/* Calls come in the order of their indices. */
+static void put_what_it_made(struct gp_chrome *chrome, struct calls *calls, uint32_t index)
+{
+	const struct gp_model *model = chrome->model;
+	uint32_t first = calls->maker, call = GP_NONE;
+
+	for (; calls->maker < model->stream_count; calls->maker++) {
+		call = gp_model_stream_call(model, &model->streams[calls->makers[calls->maker]]);
+		if (call > index)
+			break;
+		first += call < index;
+	}
+	if (calls->maker > first)
+		put_made(&chrome->json, model, calls->makers + first, calls->maker - first);
+}
+
 /* What all calls of an API have in common: the event from its beginning to the tid. */
 static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_json *scratch,
 					  uint16_t api)
@@ -83,9 +155,9 @@ static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_js
 	return gp_chrome_take(scratch);
 }
 
-static void write_call(struct gp_chrome *chrome, const struct gp_call *call,
-		       const struct gp_chrome_text *opening)
+static void write_call(struct gp_chrome *chrome, const struct gp_call *call, struct calls *calls)
 {
+	const struct gp_chrome_text *opening = &calls->openings[call->api];
 	uint64_t end_ns = call->start_ns + call->duration_ns;
 	uint32_t tid = gp_chrome_place(chrome, call->start_ns, end_ns);
 	struct gp_json *json = &chrome->json;
@@ -107,6 +179,7 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call,
 		gp_chrome_put_field(json, "programmatic dependent launch", 1);
 	if (call->captured)
 		gp_json_text(json, ",\"captured\":1");
+	put_what_it_made(chrome, calls, (uint32_t)(call - chrome->model->calls));
 	gp_json_text(json, "}}");
 	write_arrows(chrome, call, tid);
 }
@@ -143,17 +216,16 @@ static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, tid, true);
 }
 
-static void show_call(struct gp_chrome *chrome, const struct gp_call *call,
-		      struct gp_chrome_text *openings, struct gp_json *scratch)
+static void show_call(struct gp_chrome *chrome, const struct gp_call *call, struct calls *calls)
 {
-	struct gp_chrome_text *opening = &openings[call->api];
+	struct gp_chrome_text *opening = &calls->openings[call->api];
 
 	if (!gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns))
 		return;
 	if (!opening->bytes)
-		*opening = make_opening(chrome, scratch, call->api);
+		*opening = make_opening(chrome, &calls->scratch, call->api);
 	if (opening->bytes)
-		write_call(chrome, call, opening);
+		write_call(chrome, call, calls);
 	else
 		chrome->error = -ENOMEM;
 }
@@ -171,8 +243,7 @@ static bool comes_range(const struct gp_model *model, uint32_t call, uint32_t ra
 	return next_range->start_ns <= next_call->start_ns;
 }
 
-static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
-			struct gp_chrome_text *openings, struct gp_json *scratch)
+static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids, struct calls *calls)
 {
 	const struct gp_model *model = chrome->model;
 
@@ -189,21 +260,22 @@ static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
 		if (is_range)
 			gp_chrome_write_range(chrome, &model->ranges[range++]);
 		else
-			show_call(chrome, &model->calls[call++], openings, scratch);
+			show_call(chrome, &model->calls[call++], calls);
 	}
 }
 
 void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
 {
-	struct gp_chrome_text *openings = calloc(API_IDS, sizeof(*openings));
-	struct gp_json scratch = {0};
+	struct calls calls = {.openings = calloc(API_IDS, sizeof(*calls.openings))};
 
-	if (openings && gp_json_open(&scratch, NULL) == 0)
-		write_calls(chrome, tids, openings, &scratch);
+	if (calls.openings && order_makers(&calls, chrome->model) == 0 &&
+	    gp_json_open(&calls.scratch, NULL) == 0)
+		write_calls(chrome, tids, &calls);
 	else
 		chrome->error = -ENOMEM;
-	gp_json_close(&scratch);
-	for (uint32_t i = 0; openings && i < API_IDS; i++)
-		free(openings[i].bytes);
-	free(openings);
+	gp_json_close(&calls.scratch);
+	for (uint32_t i = 0; calls.openings && i < API_IDS; i++)
+		free(calls.openings[i].bytes);
+	free(calls.openings);
+	free(calls.makers);
 }

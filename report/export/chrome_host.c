@@ -105,6 +105,7 @@ enum {
 	BYTES_TO_DEVICE = 1,
 	BYTES_TO_HOST = 2,
 	FAULTS_OF_CPU = 3,
+	FAULTS_OF_GPU = 4,
 	LAST_BYTES = 8, /* between devices; the others count or only happen */
 };
 
@@ -133,13 +134,27 @@ static bool is_of_bytes(const struct gp_record_unified *unified)
 	       unified->counter_kind == LAST_BYTES;
 }
 
+/* A GPU's number, or the host. */
+static void put_end(struct gp_json *json, const char *key, uint32_t device_id)
+{
+	if (device_id < GP_DEVICE_LIMIT)
+		gp_chrome_put_field(json, key, device_id);
+	else
+		gp_chrome_put_text(json, key, "host");
+}
+
 static void put_unified(struct gp_json *json, const struct gp_record_unified *unified)
 {
+	const char *cause = gp_unified_cause_name(unified->counter_kind, unified->flags);
+
 	gp_json_address(json, unified->address);
 	gp_chrome_put_field(json, is_of_bytes(unified) ? "bytes" : "value", unified->value);
 	gp_chrome_put_field(json, "flags", unified->flags);
-	gp_chrome_put_field(json, "source", unified->source_device_id);
-	gp_chrome_put_field(json, "destination", unified->destination_device_id);
+	if (*cause)
+		gp_chrome_put_text(
+			json, unified->counter_kind == FAULTS_OF_GPU ? "access" : "cause", cause);
+	put_end(json, "source", unified->source_device_id);
+	put_end(json, "destination", unified->destination_device_id);
 	if (is_of_bytes(unified) && unified->end_ns > unified->start_ns) {
 		gp_chrome_put_key(json, "memory bandwidth (GB/s)");
 		gp_json_ratio(json, unified->value, unified->end_ns - unified->start_ns);

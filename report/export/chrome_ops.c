@@ -6,6 +6,9 @@
 #include "report/cuda_names.h"
 #include "report/export/chrome_writer.h"
 
+/* CUPTI's flag of a stream that does not wait for the default one. */
+#define NON_BLOCKING 2
+
 /* The operations of one stream, which are neighbours in the model. */
 struct track {
 	uint32_t first_op, op_count;
@@ -411,63 +414,27 @@ static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 	return result;
 }
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_contexts(const void *key, const void *context)
-{
-	return compare_numbers(*(const uint32_t *)key,
-			       ((const struct gp_record_context *)context)->id);
-}
-
-static bool is_null_stream(const struct gp_model *model, const struct gp_op *op)
-{
-	const struct gp_record_context *context =
-		model->context_count > 0
-			? bsearch(&op->context_id, model->contexts, model->context_count,
-				  sizeof(*model->contexts), compare_contexts)
-			: NULL;
-
-	return context && context->null_stream_id == op->stream_id;
-}
-
-static int compare_op_to_stream(const void *key, const void *element)
-{
-	const struct gp_op *op = key;
-	const struct gp_record_stream *stream = element;
-	int by_context = compare_numbers(op->context_id, stream->context_id);
-
-	return by_context != 0 ? by_context : compare_numbers(op->stream_id, stream->id);
-}
-
-static int32_t priority_of(const struct gp_model *model, const struct gp_op *op)
-{
-	const struct gp_record_stream *stream =
-		model->stream_count > 0 ? bsearch(op, model->streams, model->stream_count,
-						  sizeof(*model->streams), compare_op_to_stream)
-					: NULL;
-
-	return stream ? stream->priority : 0;
-}
-
-/* "stream 7 (default)", "stream 13 (priority -5)", "stream 7 (context 2)", "stream 13 (loader)". */
+/* "stream 7 (default)", "stream 13 (loader) (priority -5, non-blocking)", "stream 7 (context 2)". */
 static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32_t tid)
 {
 	const char *name = gp_model_stream_name(chrome->model, op->context_id, op->stream_id);
-	int32_t priority = priority_of(chrome->model, op);
+	const struct gp_record_stream *stream =
+		gp_model_stream(chrome->model, op->context_id, op->stream_id);
+	int32_t priority = stream ? stream->priority : 0;
+	bool blocks = !stream || stream->flags != NON_BLOCKING;
 	size_t size = sizeof(chrome->track_name);
 	int used = snprintf(chrome->track_name, size, "%s%sstream %u", chrome->owner,
 			    *chrome->owner ? ": " : "", op->stream_id);
 
-	if (is_null_stream(chrome->model, op))
+	if (gp_model_is_null_stream(chrome->model, op->context_id, op->stream_id))
 		used += snprintf(chrome->track_name + used, size - (size_t)used, " (default)");
 	if (*name)
 		used += snprintf(chrome->track_name + used, size - (size_t)used, " (%.32s)", name);
 	if (priority != 0)
-		used += snprintf(chrome->track_name + used, size - (size_t)used, " (priority %d)",
-				 priority);
+		used += snprintf(chrome->track_name + used, size - (size_t)used, " (priority %d%s)",
+				 priority, blocks ? "" : ", non-blocking");
+	else if (!blocks)
+		used += snprintf(chrome->track_name + used, size - (size_t)used, " (non-blocking)");
 	if (tid != op->stream_id && op->stream_id != 0 &&
 	    (!chrome->is_merged || chrome->model->context_count > 1))
 		snprintf(chrome->track_name + used, size - (size_t)used, " (context %u)",

@@ -337,6 +337,7 @@ static void check_record(void *context, const struct found *found)
 		break;
 	case GP_RECORD_STREAM:
 		CHECK(record->stream.context_id == 1);
+		CHECK(record->stream.correlation_id >= 118); /* the program's first call */
 		compare->streams++;
 		break;
 	case GP_RECORD_SYNC:

@@ -395,6 +395,7 @@ static void add_unified(struct gp_builder *b, uint16_t kind, uint32_t source, ui
 {
 	gp_builder_add(b, &(struct gp_record_unified){.kind = GP_RECORD_UNIFIED,
 						      .counter_kind = kind,
+						      .flags = 3,
 						      .start_ns = GP_TEST_CUPTI(start_ns),
 						      .end_ns = end_ns ? GP_TEST_CUPTI(end_ns) : 0,
 						      .value = 4096,
@@ -420,12 +421,64 @@ static void test_unified_memory(void **state)
 	assert_int_equal(pid_of(event), 1);
 	assert_int_equal(arg(event, "bytes"), 4096);
 	assert_string_equal(text_arg(event, "address"), "0x7000");
+	assert_string_equal(text_arg(event, "source"), "host");
+	assert_int_equal(arg(event, "destination"), 1);
+	assert_string_equal(text_arg(event, "cause"), "prefetch");
 	assert_string_equal(track_of(events, event), "unified memory");
 	event = need(events, "X", "unified_memory", "migration DtoH");
 	assert_string_equal(track_of(events, event), "unified memory, lane 2");
 	assert_int_equal(pid_of(need(events, "i", "unified_memory", "page fault of a GPU")), 1);
 	assert_int_equal(pid_of(need(events, "i", "unified_memory", "page fault of the CPU")),
 			 4242);
+	json_decref(root);
+}
+
+static void add_stream(struct gp_builder *b, uint32_t id, uint32_t made_by, uint16_t flags,
+		       int32_t priority)
+{
+	gp_builder_add(b, &(struct gp_record_stream){.kind = GP_RECORD_STREAM,
+						     .id = id,
+						     .context_id = 1,
+						     .correlation_id = made_by,
+						     .flags = flags,
+						     .priority = priority});
+}
+
+/* The first call makes the context, whose streams come with it. */
+static void test_calls_say_what_they_made(void **state)
+{
+	struct gp_builder b;
+	json_t *root, *events, *event;
+
+	(void)state;
+	begin(&b);
+	gp_builder_add(&b, &(struct gp_record_context){
+				   .kind = GP_RECORD_CONTEXT, .id = 1, .null_stream_id = 7});
+	add_stream(&b, 7, 1, 3, 0);
+	add_stream(&b, 6, 1, 1, 0);
+	add_stream(&b, 13, 3, 2, -5);
+	add_stream(&b, 14, 99, 2, 0);
+	gp_builder_call(&b, GP_TEST_FREE, 1, 100, 50);
+	gp_builder_call(&b, GP_TEST_SYNC, 2, 200, 50);
+	gp_builder_call(&b, GP_TEST_SET, 3, 300, 50);
+	gp_builder_add(&b, &(struct gp_record_kernel){.kind = GP_RECORD_KERNEL,
+						      .start_ns = GP_TEST_CUPTI(400),
+						      .end_ns = GP_TEST_CUPTI(500),
+						      .context_id = 1,
+						      .stream_id = 13});
+	events = export(&b, &root);
+	event = need(events, "X", "cuda_runtime", "cudaFree");
+	assert_int_equal(arg(event, "made context"), 1);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(event, "args"), "made streams")),
+		2);
+	event = need(events, "X", "cuda_runtime", "cudaMemsetAsync");
+	assert_int_equal(arg(event, "priority"), -5);
+	assert_string_equal(text_arg(event, "stream kind"), "non-blocking");
+	event = need(events, "X", "cuda_runtime", "cudaDeviceSynchronize");
+	assert_null(json_object_get(json_object_get(event, "args"), "made streams"));
+	event = need(events, "X", "kernel", "(unknown kernel)");
+	assert_string_equal(track_of(events, event), "stream 13 (priority -5, non-blocking)");
 	json_decref(root);
 }
 
@@ -477,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_an_event_that_was_not_recorded),
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_unified_memory),
+		cmocka_unit_test(test_calls_say_what_they_made),
 		cmocka_unit_test(test_compiling_pools_and_gates),
 	};
 

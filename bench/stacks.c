@@ -86,8 +86,8 @@ static const struct way {
 } ways[] = {
 	{"timer", take_nothing},
 	{"ours: gp_stack_capture, unchanged", take_ours},
-	{"ours: native walk and id, unchanged", walk_ours},
-	{"ours: native walk and id, all changed", walk_ours_changed},
+	{"ours: native walk, unchanged", walk_ours},
+	{"ours: native walk, all changed", walk_ours_changed},
 	{"libunwind unw_backtrace (no id)", take_unw_backtrace},
 	{"libunwind unw_step (no id)", take_unw_step},
 	{"C library backtrace (no id)", take_backtrace},
@@ -169,7 +169,8 @@ static caller *const callers[FUNCTIONS];
 	X(3)                                                                                       \
 	X(4)                                                                                       \
 	X(5)                                                                                       \
-	X(6) X(7) X(8) X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7)  \
+	X(6)                                                                                       \
+	X(7) X(8) X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7)       \
 		TEN(X, 8) TEN(X, 9)
 ALL(CALLER)
 #define NAME(n) caller_##n,

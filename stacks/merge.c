@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "collector/atomic.h"
+#include "stacks/hash.h"
 #include "stacks/memory.h"
 #include "stacks/modules.h"
 
@@ -11,7 +12,7 @@
 #define MOST_TRIES 64u /* then a pair is merged each time */
 
 struct pair {
-	uint64_t key; /* atomic; native id << 32 | Python id, 0 = free */
+	uint64_t key; /* atomic; of both stacks' numbers, 0 = free */
 	uint64_t id;  /* atomic; 0 = its thread is merging it now */
 };
 
@@ -28,7 +29,7 @@ int gp_merge_init(void)
 /* The pair's entry, which may be new; NULL = no room near its place. */
 static struct pair *find_pair(uint64_t key)
 {
-	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - PAIR_BITS));
+	uint32_t at = (uint32_t)(key >> (64 - PAIR_BITS));
 
 	for (uint32_t i = 0; i < MOST_TRIES; i++, at = (at + 1) & (PAIR_LIMIT - 1)) {
 		uint64_t found = gp_load64(&pairs[at].key);
@@ -113,12 +114,6 @@ static bool is_activation(const struct gp_walk *walk, uint32_t at, const struct 
 	return address >= own->sp && (at == 0 || address < walk->frames[at - 1].sp);
 }
 
-static void put_native(struct gp_merge *merge, const struct gp_frame *frame)
-{
-	if (!(flags_of(frame) & GP_MODULE_PYTHON))
-		put_step(merge, GP_FRAME_NATIVE, gp_rule_module(frame->rule), frame->pc);
-}
-
 static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)
 {
 	for (uint32_t i = merge->count; i > 0; i--) {
@@ -133,12 +128,15 @@ static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)
 static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
 			   struct pending pending)
 {
+	bool has_python = pending.count > 0;
+
 	merge->count = 0;
 	for (uint32_t at = count_users(walk); at > 0; at--) {
 		if (is_activation(walk, at - 1, &pending))
 			put_activation(merge, &pending);
-		else
-			put_native(merge, &walk->frames[at - 1]);
+		else if (!has_python || !(flags_of(&walk->frames[at - 1]) & GP_MODULE_PYTHON))
+			put_step(merge, GP_FRAME_NATIVE, gp_rule_module(walk->frames[at - 1].rule),
+				 walk->frames[at - 1].pc);
 	}
 	while (pending.next < pending.count || pending.is_cut)
 		put_activation(merge, &pending);
@@ -146,19 +144,16 @@ static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
 }
 
 static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
-			  const struct gp_python_walk *python_walk, uint32_t python)
+			  const struct gp_python_walk *python_walk)
 {
-	uint32_t count = count_users(walk), id = walk->root;
+	struct pending pending = {0};
 
-	if (python != 0) {
-		struct pending pending = {.frames = gp_python_frames(python_walk),
-					  .count = python_walk->count,
-					  .is_cut = python_walk->is_cut};
+	if (python_walk != NULL)
+		pending = (struct pending){.frames = gp_python_frames(python_walk),
+					   .count = python_walk->count,
+					   .is_cut = python_walk->is_cut};
+	uint32_t id = interleave(merge, walk, pending);
 
-		id = interleave(merge, walk, pending);
-	} else if (count > 0) {
-		id = walk->frames[count - 1].id;
-	}
 	if (id != GP_NO_NODE)
 		gp_tree_tell(id);
 	return id;
@@ -172,19 +167,19 @@ static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_wa
 
 	if (id != 0)
 		return id;
-	id = merge_now(merge, walk, python_walk, (uint32_t)key);
+	id = merge_now(merge, walk, python_walk);
 	if (pair != NULL && id != GP_NO_NODE)
 		gp_store64_release(&pair->id, id);
 	return id;
 }
 
-uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uint32_t native,
-			 const struct gp_python_walk *python_walk, uint32_t python)
+uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uint64_t native,
+			 const struct gp_python_walk *python_walk, uint64_t python)
 {
-	uint64_t key = (uint64_t)native << 32 | python;
+	uint64_t key = gp_hash_add(gp_hash_add(0, native), python) | 1;
 
 	if (key != merge->last_pair) {
-		merge->last_id = look_up(merge, key, walk, python_walk);
+		merge->last_id = look_up(merge, key, walk, python != 0 ? python_walk : NULL);
 		merge->last_pair = merge->last_id != GP_NO_NODE ? key : 0;
 	}
 	return merge->last_id;

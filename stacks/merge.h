@@ -5,7 +5,7 @@
  * evaluator keeps of an activation lies within its native frame.  The Python frames take that frame's place; the other frames of the
  * interpreter's own code are left out, as are those of CUDA and ours at the inner end.
  *
- * Done once for each pair of ids, then looked up.  No lock; bounded.
+ * Done once for each pair of stacks, then looked up.  No lock; bounded.
  */
 #ifndef STACKS_MERGE_H
 #define STACKS_MERGE_H
@@ -23,8 +23,8 @@ struct gp_merge_step {
 
 /* Of the thread. */
 struct gp_merge {
-	uint64_t last_pair; /* and what came out */
-	uint32_t last_id;
+	uint64_t last_pair; /* 0 = none */
+	uint32_t last_id;   /* what came out */
 	uint32_t count;
 	struct gp_merge_step steps[2 * GP_STACK_DEPTH + 2]; /* innermost first */
 };
@@ -33,10 +33,10 @@ struct gp_merge {
 int gp_merge_init(void);
 
 /*
- * Id of the stack whose native frames are in `walk` and have the id native, and whose Python frames have the id python (0 = there are
- * none); the trace knows its frames.  GP_NO_NODE: the tree is full.
+ * The tree's id of the stack whose native frames are in `walk` and have the number native, and whose Python frames have the number python
+ * (0 = there are none); the trace knows its frames.  GP_NO_NODE: the tree is full.
  */
-uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uint32_t native,
-			 const struct gp_python_walk *python_walk, uint32_t python);
+uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uint64_t native,
+			 const struct gp_python_walk *python_walk, uint64_t python);
 
 #endif

@@ -6,6 +6,7 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "gpuprof/record.h"
+#include "stacks/hash.h"
 
 #define OBJECT_TYPE        8u
 #define LEAST_SHIM         3u /* owners from here on are no functions */
@@ -13,7 +14,7 @@
 #define ENTRY_MARK         68u /* 3.11: is this the last frame of its activation? */
 #define TAG_BITS           3u  /* 3.14: in the lowest bits of references */
 #define NO_ADDRESS         1u
-#define LAST_OF_ACTIVATION 0x80u /* beside GP_FRAME_PYTHON, in ids of ours alone */
+#define LAST_OF_ACTIVATION ((uint64_t)1 << 63) /* beside a code object's number, in a hash */
 
 enum { UNKNOWN, LOOKING, READY, REFUSED };
 
@@ -219,7 +220,7 @@ static uint32_t read_frames(const struct gp_python_layout *layout, uint64_t thre
 	return count;
 }
 
-/* ---- ids ---- */
+/* ---- numbers ---- */
 
 static bool is_as_before(const struct gp_python_frame *frame, const struct gp_python_frame *before)
 {
@@ -237,24 +238,24 @@ static bool is_code(uint64_t code)
 	       word_at(word_at(code + python.layout->code.name) + OBJECT_TYPE) == python.text_type;
 }
 
-static bool number(struct gp_python_walk *walk, struct gp_python_frame *frame, uint32_t parent)
+static bool number(struct gp_python_walk *walk, struct gp_python_frame *frame, uint64_t callers)
 {
-	uint32_t kind = GP_FRAME_PYTHON | (frame->activation != 0 ? LAST_OF_ACTIVATION : 0);
-
 	if (!is_code(frame->code))
 		return false;
 	frame->code_id = gp_code_find(python.layout, frame->code, &walk->scratch);
-	frame->id = gp_tree_child(parent, kind, frame->code_id, gp_python_offset(frame));
-	return frame->id != GP_NO_NODE;
+	frame->hash = gp_hash_add(
+		callers, ((uint64_t)frame->code_id << 32 | (uint32_t)gp_python_offset(frame)) +
+				 (frame->activation != 0 ? LAST_OF_ACTIVATION : 0));
+	return true;
 }
 
-/* Outermost frames that are what they were keep their ids. */
+/* Outermost frames that are what they were keep their numbers. */
 static bool number_all(struct gp_python_walk *walk, struct gp_python_frame *frames, uint32_t count,
 		       bool is_cut)
 {
 	const struct gp_python_frame *before = walk->frames[walk->current];
 	uint32_t before_count = walk->is_cut == is_cut ? walk->count : 0;
-	uint32_t parent = is_cut ? gp_tree_child(0, GP_FRAME_CUT, 0, 0) : 0;
+	uint64_t callers = gp_hash_add(0, is_cut);
 	bool same = true;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -264,16 +265,16 @@ static bool number_all(struct gp_python_walk *walk, struct gp_python_frame *fram
 		       is_as_before(frame, &before[before_count - 1 - i]);
 		if (same) {
 			frame->code_id = before[before_count - 1 - i].code_id;
-			frame->id = before[before_count - 1 - i].id;
-		} else if (!number(walk, frame, parent)) {
+			frame->hash = before[before_count - 1 - i].hash;
+		} else if (!number(walk, frame, callers)) {
 			return false;
 		}
-		parent = frame->id;
+		callers = frame->hash;
 	}
 	return true;
 }
 
-uint32_t gp_python_walk(struct gp_python_walk *walk)
+uint64_t gp_python_walk(struct gp_python_walk *walk)
 {
 	const struct gp_python_layout *layout = python.layout;
 
@@ -294,7 +295,7 @@ uint32_t gp_python_walk(struct gp_python_walk *walk)
 	walk->current = !walk->current;
 	walk->count = count;
 	walk->is_cut = is_cut;
-	return count > 0 ? frames[0].id : 0;
+	return count > 0 ? frames[0].hash : 0;
 }
 
 const struct gp_python_frame *gp_python_frames(const struct gp_python_walk *walk)

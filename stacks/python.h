@@ -22,8 +22,8 @@ struct gp_python_frame {
 	uint64_t instruction;
 	/* Of the last frame of an activation of the evaluator: an address within the C frame of that, or 1 where there is none; else 0. */
 	uint64_t activation;
+	uint64_t hash; /* of this frame and all its callers */
 	uint32_t code_id;
-	uint32_t id; /* the tree's, of this frame and all its callers */
 };
 
 struct gp_python_walk {
@@ -38,10 +38,10 @@ struct gp_python_walk {
 void gp_python_notice(const struct gp_module *module);
 
 /*
- * Id of the calling thread's Python stack; 0 = it has none.  The frames are in gp_python_frames() until the next walk.  The ids are not for
- * the trace: they know where activations end.
+ * The number (stacks/hash.h) of the calling thread's Python stack, with where its activations end; 0 = it has none.  The frames are in
+ * gp_python_frames() until the next walk.
  */
-uint32_t gp_python_walk(struct gp_python_walk *walk);
+uint64_t gp_python_walk(struct gp_python_walk *walk);
 
 const struct gp_python_frame *gp_python_frames(const struct gp_python_walk *walk);
 

@@ -70,11 +70,9 @@ static struct thread *introduce_thread(void)
 
 static uint32_t capture(struct thread *thread, struct gp_place place)
 {
-	uint32_t native = gp_walk(&thread->walk, place);
-	uint32_t python = gp_python_walk(&thread->python);
+	uint64_t native = gp_walk(&thread->walk, place);
+	uint64_t python = gp_python_walk(&thread->python);
 
-	if (native == GP_NO_NODE)
-		return GP_NO_NODE;
 	return gp_merge_stacks(&thread->merge, &thread->walk, native, &thread->python, python);
 }
 

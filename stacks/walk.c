@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include "collector/sys.h"
+#include "stacks/hash.h"
 #include "stacks/modules.h"
 #include "stacks/rules.h"
 
@@ -15,6 +16,8 @@
 #define UCONTEXT_RBP     120u /* where the kernel puts a register, from the ucontext on */
 #define UCONTEXT_RSP     160u
 #define UCONTEXT_RIP     168u
+
+#define MODULE_SHIFT 47u /* above the bits of an address */
 
 #define NO_EPOCH UINT32_MAX /* what was remembered is not to be used */
 
@@ -141,7 +144,7 @@ static bool is_final(const struct gp_walk *walk)
 	return kind_of(&walk->frames[0]) == GP_RULE_END;
 }
 
-/* ---- ids ---- */
+/* ---- the new walk ---- */
 
 static uint32_t module_of(const struct gp_frame *frame)
 {
@@ -151,14 +154,14 @@ static uint32_t module_of(const struct gp_frame *frame)
 /* Put the new frames, innermost first, on top of the `kept` outermost ones of the last walk. */
 static void rebuild(struct gp_walk *walk, uint32_t kept)
 {
-	uint32_t parent = kept > 0 ? walk->frames[kept - 1].id : walk->root;
+	uint64_t hash = kept > 0 ? walk->hashes[kept - 1] : gp_hash_add(0, walk->root);
 
 	for (uint32_t i = walk->fresh_count; i > 0; i--) {
-		struct gp_frame *frame = &walk->frames[kept++];
+		const struct gp_frame *frame = &walk->fresh[i - 1];
 
-		*frame = walk->fresh[i - 1];
-		frame->id = gp_tree_child(parent, GP_FRAME_NATIVE, module_of(frame), frame->pc);
-		parent = frame->id;
+		hash = gp_hash_add(hash, frame->pc + ((uint64_t)module_of(frame) << MODULE_SHIFT));
+		walk->frames[kept] = *frame;
+		walk->hashes[kept++] = hash;
 	}
 	walk->count = kept;
 }
@@ -292,7 +295,7 @@ static void follow_modules(struct gp_walk *walk)
 	walk->count = 0;
 }
 
-uint32_t gp_walk(struct gp_walk *walk, struct gp_place place)
+uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
 {
 	follow_modules(walk);
 	walk->fresh[0] = (struct gp_frame){.pc = place.pc, .sp = place.sp, .bp = place.bp};
@@ -301,5 +304,5 @@ uint32_t gp_walk(struct gp_walk *walk, struct gp_place place)
 
 	if (!is_ascending(walk))
 		walk->epoch = NO_EPOCH;
-	return walk->frames[walk->count - 1].id;
+	return walk->hashes[walk->count - 1];
 }

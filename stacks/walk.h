@@ -23,7 +23,6 @@ struct gp_frame {
 		pc; /* return address; of the innermost the pc itself; below a signal handler that plus 1 */
 	uint64_t sp;
 	uint64_t bp;
-	uint32_t id;   /* the tree's, of this frame and all its callers */
 	uint32_t rule; /* all of its rule but the offset */
 };
 
@@ -37,6 +36,7 @@ struct gp_walk {
 	uint64_t stepped;   /* frames of all walks, for tests and benchmarks ... */
 	uint64_t validated; /* ... and those that were taken over */
 	struct gp_frame frames[GP_STACK_DEPTH]; /* outermost first */
+	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each with all its callers */
 	struct gp_frame fresh[GP_STACK_DEPTH];  /* of the walk that goes on, innermost first */
 };
 
@@ -56,9 +56,9 @@ struct gp_place {
 void gp_walk_init(struct gp_walk *walk);
 
 /*
- * Id of the stack from `place` on; walk->frames has its frames.  GP_NO_NODE: the tree is full.  Keeps errno; no system call, lock or
+ * The number (stacks/hash.h) of the stack from `place` on, whose frames are in walk->frames.  Keeps errno; no system call, lock or
  * allocation unless an address is met for the first time in the process.
  */
-uint32_t gp_walk(struct gp_walk *walk, struct gp_place place);
+uint64_t gp_walk(struct gp_walk *walk, struct gp_place place);
 
 #endif

@@ -37,15 +37,15 @@ typedef int plugin_fn(back *function, void *argument);
 
 static struct gp_walk walk;
 
-static __attribute__((noinline)) uint32_t walk_here(struct gp_walk *own)
+static __attribute__((noinline)) uint64_t walk_here(struct gp_walk *own)
 {
 	struct gp_place place;
 
 	GP_PLACE_HERE(place);
-	uint32_t id = gp_walk(own, place);
+	uint64_t number = gp_walk(own, place);
 
 	__asm__ volatile("" : : : "memory");
-	return id;
+	return number;
 }
 
 static void load(const char *name, void **handle, plugin_fn **call)
@@ -256,10 +256,10 @@ static __attribute__((noinline)) int go_deep(int depth)
 			return result + 1;
 	}
 	GP_PLACE_HERE(place);
-	uint32_t id = gp_walk(&walk, place);
+	uint64_t number = gp_walk(&walk, place);
 
 	bare.count = 0;
-	assert_int_equal(id, gp_walk(&bare, place));
+	assert_int_equal(number, gp_walk(&bare, place));
 	assert_int_equal(walk.count, bare.count);
 	assert_int_equal(walk.root, bare.root);
 	return 1;
@@ -302,16 +302,16 @@ static void makes_no_system_call(void **state)
 	child = fork();
 	if (child == 0) {
 		bool same = true;
-		uint32_t first = 0;
+		uint64_t first = 0;
 
 		for (int i = 0; i < 10; i++) {
 			if (i == 2)
 				forbid_system_calls();
 			for (int j = 0; j < 1000; j++) {
-				uint32_t id = walk_here(&walk);
+				uint64_t number = walk_here(&walk);
 
-				same = same && (first == 0 || id == first);
-				first = id;
+				same = same && (first == 0 || number == first);
+				first = number;
 			}
 		}
 		syscall(SYS_exit_group, same ? 0 : 1);

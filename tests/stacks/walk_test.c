@@ -200,12 +200,12 @@ static void fail_at(uint32_t at, const char *what)
 	abort();
 }
 
-static void compare_with_bare(uint32_t id, struct gp_place place)
+static void compare_with_bare(uint64_t number, struct gp_place place)
 {
 	const struct gp_walk *memory = self.memory, *bare = self.bare;
 
 	self.bare->count = 0;
-	if (gp_walk(self.bare, place) != id || bare->count != memory->count)
+	if (gp_walk(self.bare, place) != number || bare->count != memory->count)
 		fail_at(memory->count, "another stack than the walk without memory finds");
 	for (uint32_t i = 0; i < bare->count; i++)
 		if (bare->frames[i].pc != memory->frames[i].pc ||
@@ -245,13 +245,13 @@ static __attribute__((noinline)) void capture(void)
 
 	unw_getcontext(&context);
 	GP_PLACE_HERE(place);
-	uint32_t id = gp_walk(self.memory, place);
+	uint64_t number = gp_walk(self.memory, place);
 
 	self.captures++;
 	self.frames += self.memory->count;
 	if (self.memory->root != 0)
 		fail_at(0, "the stack does not end where it begins");
-	compare_with_bare(id, place);
+	compare_with_bare(number, place);
 	if (self.captures % ORACLE_EVERY == 0)
 		compare_with_libunwind(&context);
 }

@@ -133,6 +133,7 @@ static void look_up(const char *folder, const char *missing, const char *present
 static void lack_functions(void)
 {
 	look_up("old", "cuptiSubscribe_v2", "cuptiSubscribe");
+	look_up("old", "cuptiActivityEnableAllSyncRecords", "cuptiActivityEnable");
 	look_up("broken", "cuptiActivityRegisterCallbacks", "cuptiSubscribe");
 }
 

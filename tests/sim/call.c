@@ -26,13 +26,14 @@ static uint32_t new_correlation(const struct sim_call *call)
 }
 
 /*
- * Ids count what tools are told of, not every call: a call takes one when its callback or API
- * records are wanted, at the latest when it starts an operation.
+ * Ids count what tools are told of: a call takes one when its callback or API records are wanted,
+ * at the latest when it starts an operation; and every call takes one while certain kinds of
+ * activity are.
  */
 static bool is_traced(const struct sim_call *call)
 {
 	return sim_tools.callback[call->domain][call->cbid] || sim_tools.records[SIM_DRIVER] ||
-	       sim_tools.records[SIM_RUNTIME];
+	       sim_tools.records[SIM_RUNTIME] || sim_tools.counts_every_call;
 }
 
 void sim_call_enter(struct sim_call *call)

@@ -59,11 +59,12 @@ struct sim_memory_event {
 	const char *name;
 };
 
-/* A wait of the host, or of a stream, as CUpti_ActivitySynchronizationType numbers them. */
+/* A wait of the host, or of a stream, or a question whether one would be needed, as CUpti_ActivitySynchronizationType numbers them. */
 struct sim_sync_event {
 	uint32_t type;
 	CUstream stream;
 	CUevent event;
+	CUresult result;
 	uint64_t start, end;
 };
 
@@ -90,7 +91,8 @@ struct sim_unified_event {
 struct sim_tools {
 	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* wanted, by callback id */
 	_Atomic bool records[SIM_DOMAINS];                   /* API records wanted */
-	_Atomic bool cpu_faults;   /* the CPU's accesses to managed memory are to fault */
+	_Atomic bool counts_every_call; /* each takes a correlation id, wanted or not */
+	_Atomic bool cpu_faults;        /* the CPU's accesses to managed memory are to fault */
 	_Atomic bool whole_graphs; /* of graphs instantiated from now on no nodes are recorded */
 	void (*api)(struct sim_call *call, bool exit);
 	void (*api_record)(const struct sim_call *call, uint64_t end_ns);

@@ -146,6 +146,52 @@ static void count_what_is_traced(void)
 	REQUIRE(client.calls[2].correlation == client.calls[0].correlation + 1);
 }
 
+/* Records of these make every call take one, as seen on the device with all of them wanted. */
+static void count_every_call(void)
+{
+	static const CUpti_ActivityKind kinds[] = {
+		CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+		CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+		CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+		CUPTI_ACTIVITY_KIND_JIT,
+	};
+	uint32_t before;
+	int device;
+
+	start_client();
+	enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		client.call_count = 0;
+		REQUIRE(!cuptiActivityEnable(kinds[i]));
+		REQUIRE(!cudaFree(NULL) && !cudaGetDevice(&device) && !cudaFree(NULL));
+		before = client.calls[0].correlation;
+		REQUIRE(client.calls[2].correlation == before + 2);
+		REQUIRE(!cuptiActivityDisable(kinds[i]));
+		REQUIRE(!cudaGetDevice(&device) && !cudaFree(NULL));
+		REQUIRE(client.calls[4].correlation == before + 3);
+	}
+}
+
+/* Of a kernel that is no host function the name is asked for, and that takes an id of its own. */
+static void ask_names(void)
+{
+	static const char not_a_kernel;
+	cudaKernel_t kernel;
+
+	register_kernels();
+	start_client();
+	REQUIRE(!cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
+	enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
+	REQUIRE(!launch(NULL) && !launch(NULL));
+	REQUIRE(client.calls[2].correlation == client.calls[0].correlation + 1);
+	REQUIRE(!cudaGetKernel(&kernel, &empty_kernel)); /* takes one, too */
+	REQUIRE(!cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL));
+	REQUIRE(client.calls[4].correlation == client.calls[2].correlation + 3);
+	REQUIRE(cudaLaunchKernel(&not_a_kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL));
+	REQUIRE(client.calls[6].correlation == client.calls[4].correlation + 2);
+	REQUIRE(!client.calls[6].symbol[0]);
+}
+
 static void tell_resources(void)
 {
 	cudaStream_t stream;
@@ -189,6 +235,8 @@ static void test_nesting(void **state)
 	assert_int_equal(in_child(NULL, fail_early_and_late), 0);
 	assert_int_equal(in_child(NULL, count_from_the_start), 0);
 	assert_int_equal(in_child(NULL, count_what_is_traced), 0);
+	assert_int_equal(in_child(NULL, count_every_call), 0);
+	assert_int_equal(in_child(NULL, ask_names), 0);
 }
 
 static void test_subscriber(void **state)

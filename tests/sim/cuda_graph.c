@@ -73,7 +73,7 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph, const CUg
 				      size_t count, CUgraph child)
 {
 	add(out, graph, after, count, CU_GRAPH_NODE_TYPE_GRAPH)->child =
-		sim_graph_instantiate(child)->graph;
+		sim_graph_copy_child(child);
 	return CUDA_SUCCESS;
 }
 

@@ -12,16 +12,24 @@ CUresult sim_drv_stream(CUstream handle, CUstream *stream)
 	return sim_current() ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start)
+static CUresult tell_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start,
+			  CUresult result)
 {
 	struct sim_sync_event e = {.type = type,
 				   .stream = stream,
 				   .event = event,
+				   .result = result,
 				   .start = start,
 				   .end = sim_now_ns()};
 
 	if (sim_tools.sync)
 		sim_tools.sync(&e);
+	return result;
+}
+
+void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start)
+{
+	tell_sync(type, stream, event, start, CUDA_SUCCESS);
 }
 
 CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
@@ -104,6 +112,7 @@ CUresult sim_cuStreamGetDevice(CUstream hStream, CUdevice *device)
 
 CUresult sim_cuStreamQuery(CUstream hStream)
 {
+	uint64_t start = sim_now_ns();
 	CUstream s;
 	CUresult r = sim_drv_stream(hStream, &s);
 
@@ -111,7 +120,8 @@ CUresult sim_cuStreamQuery(CUstream hStream)
 		return r;
 	if (s->capture)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	return sim_stream_idle(s) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	return tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, s, NULL, start,
+			 sim_stream_idle(s) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 CUresult sim_cuStreamSynchronize(CUstream hStream)
@@ -241,9 +251,12 @@ CUresult sim_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned i
 
 CUresult sim_cuEventQuery(CUevent hEvent)
 {
+	uint64_t start = sim_now_ns();
+
 	if (!sim_event_valid(hEvent))
 		return CUDA_ERROR_INVALID_HANDLE;
-	return sim_event_done(hEvent) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	return tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, NULL, hEvent, start,
+			 sim_event_done(hEvent) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 CUresult sim_cuEventSynchronize(CUevent hEvent)

@@ -85,13 +85,14 @@ void sim_record_sync(const struct sim_sync_event *e)
 		.streamId = e->stream ? e->stream->id : NONE,
 		.cudaEventId = e->event ? e->event->id : NONE,
 		.cudaEventSyncId = e->event ? e->event->id : NONE,
+		.returnValue = e->result,
 	};
 
 	/* Versions that do not know cuCtxSynchronize_v2 miss its waits. */
 	if (e->type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE &&
 	    sim_config()->cupti_version < 130000)
 		return;
-	if (sim_wanted(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION))
+	if (sim_wanted(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) && sim_queries_are_wanted(e->result))
 		sim_buffers_append(&s, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 }
 

@@ -23,6 +23,8 @@ uint32_t sim_callback_limit(CUpti_CallbackDomain domain);
 bool sim_wanted(CUpti_ActivityKind kind);
 /* Before 12.9 event records came with the synchronisation kind, and only so. */
 bool sim_events_come_with_syncs(void);
+/* Questions that found the work not done leave records unless a client says otherwise. */
+bool sim_queries_are_wanted(CUresult result);
 uint32_t sim_thread_id(void);
 
 /* ---- buffers (cupti_buffer.c) -----------------------------------------------------------------

@@ -98,7 +98,7 @@ struct sim_node *sim_graph_add(CUgraph graph, CUgraphNodeType type, struct sim_n
 }
 
 /* Copies keep the order of the nodes, so a dependency is found by its index. */
-static void copy_node(CUgraph to, const struct sim_node *from)
+static struct sim_node *copy_node(CUgraph to, const struct sim_node *from)
 {
 	struct sim_node *node = malloc(sizeof(*node));
 
@@ -109,6 +109,23 @@ static void copy_node(CUgraph to, const struct sim_node *from)
 	if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
 		node->op.kernel.grid_id = sim_next_grid_id();
 	set_dependencies(node, from->dependencies, from->dependency_count, to);
+	return node;
+}
+
+/* The device tells of these copies nothing that leads from a node to that of the child graph. */
+CUgraph sim_graph_copy_child(CUgraph graph)
+{
+	CUgraph copy = new_graph();
+
+	for (size_t i = 0; i < graph->count; i++)
+		copy_node(copy, graph->nodes[i]);
+	return copy;
+}
+
+static void clone_node(CUgraph to, const struct sim_node *from)
+{
+	struct sim_node *node = copy_node(to, from);
+
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, to, from->graph, node, from);
 }
 
@@ -123,7 +140,7 @@ CUgraphExec sim_graph_instantiate(CUgraph graph)
 	tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED, exec->graph, graph, NULL, NULL);
 	pthread_mutex_init(&exec->lock, NULL);
 	for (size_t i = 0; i < graph->count; i++)
-		copy_node(exec->graph, graph->nodes[i]);
+		clone_node(exec->graph, graph->nodes[i]);
 	tell_exec(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, graph, exec);
 	return exec;
 }

@@ -60,6 +60,7 @@ void sim_graph_destroy(CUgraph graph);
 struct sim_node *sim_graph_add(CUgraph graph, CUgraphNodeType type, struct sim_node *const *after,
 			       size_t after_count);
 CUgraphExec sim_graph_instantiate(CUgraph graph);
+CUgraph sim_graph_copy_child(CUgraph graph);
 void sim_graph_exec_destroy(CUgraphExec exec);
 void sim_graph_launch(CUgraphExec exec, CUstream stream);
 

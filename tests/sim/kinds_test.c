@@ -61,6 +61,33 @@ static void record_waits(void)
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CUDA_EVENT) == 0);
 }
 
+/* A question is recorded like a wait; one that finds work undone only if that is wanted. */
+static void record_queries(void)
+{
+	CUpti_ActivitySynchronization2 *s;
+	cudaEvent_t event;
+
+	register_kernels();
+	start_client();
+	enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+	REQUIRE(!cudaEventCreate(&event) && !launch_ms(NULL, 10000));
+	REQUIRE(!cudaEventQuery(event));
+	REQUIRE(!cudaEventRecord(event, NULL));
+	REQUIRE(cudaEventQuery(event) == cudaErrorNotReady);
+	REQUIRE(cudaStreamQuery(NULL) == cudaErrorNotReady);
+	REQUIRE(!cuptiActivityEnableAllSyncRecords(0));
+	REQUIRE(cudaEventQuery(event) == cudaErrorNotReady);
+	REQUIRE(!cuptiActivityFlushAll(1));
+	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) == 3);
+	for (size_t i = 0; i < 3; i++) {
+		s = nth_record(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, i);
+		REQUIRE(s->type ==
+			(i < 2 ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
+			       : CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE));
+		REQUIRE(s->returnValue == (i ? (uint32_t)CUDA_ERROR_NOT_READY : 0));
+	}
+}
+
 static void record_events(void)
 {
 	CUpti_ActivityCudaEvent *e;
@@ -441,6 +468,7 @@ static void test_waits(void **state)
 	assert_int_equal(in_child("GPUSIM_CUPTI_VERSION=26", record_events_with_syncs), 0);
 	assert_int_equal(in_child("GPUSIM_CUPTI_VERSION=18", record_events_with_syncs), 0);
 	assert_int_equal(in_child(NULL, record_no_event_alone), 0);
+	assert_int_equal(in_child(NULL, record_queries), 0);
 }
 
 static void test_whole_graphs(void **state)

@@ -122,14 +122,15 @@ cudaError_t sim_rt_set_device(int device)
 int sim_rt_enter(struct sim_call *call, const void *function)
 {
 	cudaError_t r = sim_rt_init();
-	CUkernel kernel = function && !r ? sim_rt_kernel(function) : NULL;
 
 	if (r && !strcmp(call->name, "cudaGetDeviceCount")) /* works in a forked child */
 		r = start_result;
-	call->symbol = kernel ? sim_rt_kernel_name(kernel) : NULL;
+	call->symbol = function && !r ? sim_rt_kernel_name(function) : NULL;
 	sim_call_enter(call);
-	if (!r && (!sim_current() || bound != sim_current()) && needs_context(call))
+	if (!r && (!sim_current() || bound != sim_current()) && needs_context(call)) {
 		r = sim_rt_bind();
+		sim_rt_place_variables(function);
+	}
 	return r;
 }
 

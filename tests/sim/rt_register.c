@@ -38,6 +38,7 @@ struct binary {
 	void *image; /* first: the compiled code looks at *handle */
 	CUlibrary library;
 	struct entity *variables;
+	bool placed; /* they have memory */
 	pthread_mutex_t lock;
 };
 
@@ -191,15 +192,16 @@ static void place_variable(struct entity *v)
 	sim_tell_memory(&e);
 }
 
-/* Loads a program's binary at the first use of anything in it. */
+/* Loads a program's binary at the first use of anything in it; its variables wait for a context. */
 static void load(struct binary *b)
 {
 	pthread_mutex_lock(&b->lock);
-	if (!b->library) {
+	if (!b->library)
 		cuLibraryLoadData(&b->library, b->image, NULL, NULL, 0, NULL, NULL, 0);
-		if (!sim_rt_bind())
-			for (struct entity *v = b->variables; v; v = v->next_variable)
-				place_variable(v);
+	if (!b->placed && sim_current()) {
+		b->placed = true;
+		for (struct entity *v = b->variables; v; v = v->next_variable)
+			place_variable(v);
 	}
 	pthread_mutex_unlock(&b->lock);
 }
@@ -208,7 +210,7 @@ char __cudaInitModule(void **handle)
 {
 	struct binary *b = (struct binary *)handle;
 
-	if (sim_rt_init())
+	if (sim_rt_init() || sim_rt_bind())
 		return 0;
 	load(b);
 	return 1;
@@ -256,9 +258,24 @@ CUkernel sim_rt_kernel(const void *function)
 	return kernel ? kernel : load_kernel(e);
 }
 
-const char *sim_rt_kernel_name(CUkernel kernel)
+/* The runtime knows the names of host functions, and takes all else for a handle. */
+const char *sim_rt_kernel_name(const void *function)
 {
-	return kernel->function.name;
+	CUkernel kernel = sim_rt_kernel(function);
+	const char *name = NULL;
+
+	if (kernel && kernel != function)
+		return kernel->function.name;
+	cuKernelGetName(&name, kernel);
+	return name;
+}
+
+void sim_rt_place_variables(const void *function)
+{
+	struct entity *e = function ? find(function) : NULL;
+
+	if (e)
+		load(e->binary);
 }
 
 bool sim_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes)
@@ -319,25 +336,15 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 	return cudaSuccess;
 }
 
-static void ask_name(cudaKernel_t kernel)
-{
-	const char *name;
-
-	if (kernel)
-		cuKernelGetName(&name, (CUkernel)kernel);
-}
-
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
 			       size_t shared, cudaStream_t stream)
 {
-	ask_name(kernel);
 	return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared, stream);
 }
 
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
 				    size_t shared, cudaStream_t stream)
 {
-	ask_name(kernel);
 	return cudaLaunchKernel_ptsz((const void *)kernel, grid, block, arguments, shared, stream);
 }
 

@@ -207,7 +207,7 @@ cudaError_t sim_cudaFuncGetName(const char **name, const void *func)
 {
 	CUkernel kernel = sim_rt_kernel(func);
 
-	*name = kernel ? sim_rt_kernel_name(kernel) : NULL;
+	*name = sim_rt_kernel_name(func);
 	return kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 

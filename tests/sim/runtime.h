@@ -17,7 +17,10 @@ int sim_rt_exit(struct sim_call *call, int result);
 
 /* The kernel behind a host function or a kernel handle, loaded if need be; NULL: not one. */
 CUkernel sim_rt_kernel(const void *function);
-const char *sim_rt_kernel_name(CUkernel kernel);
+/* Its name; what is not a host function the driver is asked for. NULL: not a kernel. */
+const char *sim_rt_kernel_name(const void *function);
+/* Gives memory to the variables beside a kernel that was loaded before there was a context. */
+void sim_rt_place_variables(const void *function);
 /* The device memory behind a host variable; false: not one. */
 bool sim_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 

@@ -179,6 +179,19 @@ $(O)/bench/stacks: bench/stacks.c $(COLLECTOR) $(STACKS)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) $(STACKS) -lunwind -ldl -lpthread
 
+# What a range costs: without a tool, with gpuprof that leaves ranges out, and recorded.
+RECORDED = GPUPROF_OUTPUT=$(O)/bench/ranges GPUPROF_CHROME=none GPUPROF_SUMMARY=none LD_PRELOAD=$(abspath $(O))/libgpuprof.so
+.PHONY: bench-ranges
+bench-ranges: $(O)/bench/ranges $(O)/libgpuprof.so
+	$(Q)rm -f $(O)/bench/ranges*.gpuprof
+	$(Q)echo 'without a tool'; $<
+	$(Q)echo '--trace gpu'; $(RECORDED) GPUPROF_TRACE=gpu $<
+	$(Q)echo 'recorded'; $(RECORDED) $<
+$(O)/bench/ranges: bench/ranges.c
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -ldl
+
 format:
 	$(Q)clang-format -i $(SOURCES)
 

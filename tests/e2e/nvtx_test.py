@@ -165,6 +165,29 @@ int main(void)
 }
 """
 
+# The child never calls CUPTI, whatever the parent did; its ranges are its own.
+CHILD_OF_GPU = r"""
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	void *memory;
+	nvtxRangePushA("parent");
+	cudaMalloc(&memory, 4096);
+	if (fork() == 0) {
+		nvtxRangePushA("child");
+		nvtxRangePop();
+		_exit(0);
+	}
+	wait(0);
+	cudaFree(memory);
+	nvtxRangePop();
+	return 0;
+}
+"""
+
 
 class Ranges(support.Case):
     def tables(self, report="nvtx"):
@@ -270,6 +293,16 @@ class Ranges(support.Case):
         program = self.compile("killed", CAPTURED.replace("return 0;", "__builtin_trap();"), *FLAGS)
         self.run_program([program])
         self.assertEqual(self.only_table()[(None, "inside", "push/pop")], 5)
+
+    def test_a_child_of_a_process_that_uses_the_gpu(self):
+        program = self.compile("child", CHILD_OF_GPU, *FLAGS, "-L" + os.path.join(support.BUILD, "sim"), "-lcudart")
+        for way in (LAUNCHED, BARE):
+            with self.subTest(way):
+                for name in self.files(".gpuprof"):
+                    os.unlink(self.path(name))
+                self.assertEqual(self.run_program([program], way).returncode, 0)
+                self.assertEqual(sorted(self.tables().values(), key=str), [
+                    {(None, "child", "push/pop"): 1}, {(None, "parent", "push/pop"): 1}])
 
     def test_ranges_and_the_gpu(self):
         program = self.compile("on_gpu", ON_GPU, *FLAGS, "-L" + os.path.join(support.BUILD, "sim"), "-lcudart")

@@ -2,6 +2,8 @@
 #ifndef REPORT_API_TABLE_H
 #define REPORT_API_TABLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define GP_API_TABLE_PAGE 256u
@@ -17,6 +19,9 @@ struct gp_api_table {
 };
 
 struct gp_api_entry gp_api_table_find(const struct gp_api_table *table, uint16_t id);
+
+/* Whether an entry's name is that, of so many bytes. */
+bool gp_api_table_has(const struct gp_api_table *table, const char *name, size_t length);
 
 /* Set or replace; name is from malloc and belongs to the table, also after an error: -ENOMEM. */
 int gp_api_table_set(struct gp_api_table *table, uint16_t id, char *name, uint8_t class);

@@ -1,5 +1,6 @@
 #include "report/call_tree.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -122,6 +123,51 @@ static uint32_t find_node(struct gp_call_tree *tree, uint32_t parent, const stru
 	return found ? (*found)->number : add_node(tree, &wanted.node);
 }
 
+uint32_t gp_call_tree_add(struct gp_call_tree *tree, uint32_t parent, const struct gp_place *place)
+{
+	uint32_t node = tree->error == 0 ? find_node(tree, parent, place) : GP_NONE;
+
+	return node != GP_NONE ? node : GP_CALL_TREE_NO_STACK;
+}
+
+/* ---- frames ---- */
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* The CUDA runtime as a static library: its functions are called like this, or as the API is. */
+static bool is_of_static_runtime(const struct gp_model *model, const char *function)
+{
+	if (begins_with(function, "libcudart_static_"))
+		return true;
+	if (begins_with(function, "__cudart"))
+		return isdigit((unsigned char)function[strlen("__cudart")]);
+	return begins_with(function, "cuda") && isupper((unsigned char)function[4]) &&
+	       gp_model_calls_api(model, function);
+}
+
+/*
+ * What is below the program's own code, whose frames say nothing about the program: CUDA, the profiler, and the function that the compiler
+ * makes for each kernel to launch it.
+ */
+static bool is_below(const struct gp_model *model, const struct gp_place *place)
+{
+	static const char *const libraries[] = {"libcuda.so", "libcudart.so", "libcudart-",
+						"libcupti.so", "libgpuprof.so"};
+	const char *slash = strrchr(place->module, '/');
+	const char *library = slash ? slash + 1 : place->module;
+
+	if (place->kind != GP_FRAME_NATIVE)
+		return false;
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (begins_with(library, libraries[i]))
+			return true;
+	return begins_with(place->function, "__device_stub__") ||
+	       is_of_static_runtime(model, place->function);
+}
+
 /* The node of a frame whose caller's is parent: one for each function that is inlined there. */
 static uint32_t hang_frame(struct gp_call_tree *tree, uint32_t frame, uint32_t parent)
 {
@@ -134,6 +180,8 @@ static uint32_t hang_frame(struct gp_call_tree *tree, uint32_t frame, uint32_t p
 
 	if (tree->model->frames[frame].has_no_root)
 		parent = find_node(tree, GP_NONE, &lost);
+	if (is_below(tree->model, &places[count - 1]))
+		return parent;
 	while (count-- > 0 && tree->error == 0)
 		parent = find_node(tree, parent, &places[count]);
 	return parent;
@@ -156,12 +204,34 @@ uint32_t gp_call_tree_find(struct gp_call_tree *tree, uint32_t frame)
 		node = hang_frame(tree, path[count], node);
 		tree->nodes_of_frames[path[count]] = node;
 	}
-	return tree->error == 0 ? node : GP_CALL_TREE_NO_STACK;
+	return tree->error == 0 && node != GP_NONE ? node : GP_CALL_TREE_NO_STACK;
 }
 
 const struct gp_place *gp_call_tree_site(const struct gp_call_tree *tree, uint32_t node)
 {
 	return &tree->sites[tree->nodes[node].site];
+}
+
+const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint32_t *length)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
+		count++;
+	if (count > tree->path_capacity) {
+		uint32_t *grown = realloc(tree->path, 2 * (size_t)count * sizeof(*grown));
+
+		if (!grown) {
+			fail(tree, -ENOMEM);
+			return NULL;
+		}
+		tree->path = grown;
+		tree->path_capacity = 2 * count;
+	}
+	*length = count;
+	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
+		tree->path[--count] = at;
+	return tree->path;
 }
 
 /* ---- the whole ---- */
@@ -205,6 +275,7 @@ void gp_call_tree_close(struct gp_call_tree *tree)
 	free(tree->sites);
 	free(tree->nodes);
 	free(tree->nodes_of_frames);
+	free(tree->path);
 	gp_symbols_free(tree->symbols);
 	*tree = (struct gp_call_tree){0};
 }

@@ -11,6 +11,8 @@
  *			values[gp_call_tree_find(&tree, gp_model_op_stack(model, op))] += ...;
  *	gp_call_tree_use(&tree, NULL);
  *
+ * Frames of CUDA's own libraries and of the profiler are left out, also where the CUDA runtime is linked into the program.
+ *
  * Models come one after the other and may be freed in between; the tree keeps its own copies.  Stacks may be deeper than the program's
  * own stack can recurse: go by parents.
  */
@@ -41,7 +43,8 @@ struct gp_call_tree {
 	const struct gp_model
 		*model; /* the present one, and what its frames are here: GP_NONE = not looked up */
 	uint32_t *nodes_of_frames;
-	uint32_t site_capacity, node_capacity;
+	uint32_t *path;
+	uint32_t site_capacity, node_capacity, path_capacity;
 	void *index_of_sites, *index_of_nodes;
 	int error; /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
 };
@@ -56,8 +59,21 @@ int gp_call_tree_use(struct gp_call_tree *tree, const struct gp_model *model);
 /* The node of a stack (an index in frames, or GP_NONE); GP_CALL_TREE_NO_STACK where there is no memory, and error says so. */
 uint32_t gp_call_tree_find(struct gp_call_tree *tree, uint32_t frame);
 
+/*
+ * The node of something that the parent's code did (parent: a node): a call of CUDA, or a kernel.  place.kind is one of these; its texts are
+ * copied.  GP_CALL_TREE_NO_STACK where there is no memory, and error says so.
+ */
+enum gp_call_tree_leaf { GP_SITE_CALL = 0x100, GP_SITE_OPERATION };
+uint32_t gp_call_tree_add(struct gp_call_tree *tree, uint32_t parent, const struct gp_place *place);
+
 /* The site of a node. */
 const struct gp_place *gp_call_tree_site(const struct gp_call_tree *tree, uint32_t node);
+
+/*
+ * The nodes from the outermost caller to that node, their number in *length; good until the next call.  NULL if there is no memory, and
+ * error says so.
+ */
+const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint32_t *length);
 
 #define GP_SITE_LABEL_BYTES 512
 

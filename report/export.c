@@ -3,8 +3,7 @@
 #include <string.h>
 
 const struct gp_exporter *const gp_exporters[] = {
-	&gp_exporter_chrome,
-	NULL,
+	&gp_exporter_chrome, &gp_exporter_folded, &gp_exporter_speedscope, &gp_exporter_pprof, NULL,
 };
 
 static const struct gp_model *get_itself(void *model, size_t index)

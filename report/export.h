@@ -7,15 +7,18 @@
 #ifndef REPORT_EXPORT_H
 #define REPORT_EXPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/measure.h"
 #include "report/model.h"
 
 struct gp_export_options {
-	uint64_t slice_limit; /* most calls and operations to write, the last ones; 0 = all */
-	FILE *messages;       /* where the line goes that says what was left out; NULL = nowhere */
+	uint64_t slice_limit;    /* most calls and operations to write, the last ones; 0 = all */
+	enum gp_measure measure; /* of formats of stacks: what to show; GP_MEASURES = not chosen */
+	FILE *messages; /* where the line goes that says what was left out; NULL = nowhere */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;
 };
@@ -38,6 +41,7 @@ struct gp_exporter {
 	const char *name;   /* of --format */
 	const char *suffix; /* of the file, with its dot */
 	const char *help;   /* one line */
+	bool is_of_stacks;  /* it heeds the measure; others heed slice_limit */
 	/*
 	 * Write the processes to out: one as it is, several on one timeline. Returns 0, -EIO if out
 	 * could not be written, -ENODATA if there was no process, or -ENOMEM.
@@ -46,7 +50,10 @@ struct gp_exporter {
 		     FILE *out);
 };
 
-extern const struct gp_exporter gp_exporter_chrome; /* report/export/chrome.c */
+extern const struct gp_exporter gp_exporter_chrome;     /* report/export/chrome.c */
+extern const struct gp_exporter gp_exporter_folded;     /* report/export/folded.c */
+extern const struct gp_exporter gp_exporter_speedscope; /* report/export/speedscope.c */
+extern const struct gp_exporter gp_exporter_pprof;      /* report/export/pprof.c */
 
 /* The formats, in the order of the help; ends with NULL. */
 extern const struct gp_exporter *const gp_exporters[];

@@ -1,7 +1,9 @@
 #include "report/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "report/api_name.h"
 #include "report/api_table.h"
 
 static void free_texts(char **texts, uint32_t count)
@@ -67,16 +69,25 @@ const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_o
 	return op->name < model->name_count ? model->names[op->name] : "(unknown kernel)";
 }
 
-static uint32_t stack_of(const struct gp_model *model, uint32_t call)
+bool gp_model_calls_api(const struct gp_model *model, const char *name)
 {
-	return call != GP_NONE ? model->calls[call].stack : GP_NONE;
+	return gp_api_table_has(model->private, name, gp_api_name_length(name, strlen(name)));
+}
+
+const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op)
+{
+	uint32_t index = op->capture_call != GP_NONE ? op->capture_call : op->call;
+
+	return index != GP_NONE ? &model->calls[index] : NULL;
 }
 
 uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op)
 {
-	uint32_t captured = stack_of(model, op->capture_call);
+	const struct gp_call *cause = gp_model_op_cause(model, op);
 
-	return captured != GP_NONE ? captured : stack_of(model, op->call);
+	if (cause && cause->stack == GP_NONE && op->call != GP_NONE)
+		cause = &model->calls[op->call];
+	return cause ? cause->stack : GP_NONE;
 }
 
 static int compare_device(const void *key, const void *device)

@@ -278,12 +278,16 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 
+/* Whether a recorded call's name is that, whatever ending for the per-thread default stream it has. */
+bool gp_model_calls_api(const struct gp_model *model, const char *name);
+
 /* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
 
-/*
- * Index of the stack of what started an operation, or GP_NONE; of a graph's node, that of the call that became it, where that is known.
- */
+/* The call that an operation is due to, or NULL: of a graph's node the one that became it, where that is known, else the one that started it. */
+const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op);
+
+/* Index of that call's stack in frames, or GP_NONE; of a graph's node the stack of the graph's launch where its own is not known. */
 uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op);
 
 /* The message of a range; "" if it has none. */

@@ -109,6 +109,14 @@ static bool is_outside(const struct depth *d)
 
 /* ---- return type and parameters ---- */
 
+/* Whether a qualifier is here that belongs to a function which what follows is in: " const::" after its parameters. */
+static bool is_within(const char *text, size_t at)
+{
+	return at > 0 && text[at - 1] == ')' &&
+	       (strncmp(text + at, " const::", 8) == 0 ||
+		strncmp(text + at, " const &::", 10) == 0);
+}
+
 /* Where the name itself begins and ends: after the last blank before the last parameter list
  * outside of brackets. */
 static void find_name(const char *text, size_t *begin, size_t *end)
@@ -128,7 +136,7 @@ static void find_name(const char *text, size_t *begin, size_t *end)
 				at++;
 			continue;
 		}
-		if (text[at] == ' ' && is_outside(&depth))
+		if (text[at] == ' ' && is_outside(&depth) && !is_within(text, at))
 			blank = at + 1;
 		if (text[at] == '(' && is_outside(&depth) && at > blank) {
 			*begin = blank;

@@ -1,5 +1,10 @@
 #include "report/utf8.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
 /* By sequence length: the bits of the lead byte that say so, and the smallest code point. */
 static const struct {
 	uint8_t mask, lead;
@@ -36,4 +41,23 @@ size_t gp_utf8_decode(const char *text, size_t length, uint32_t *code)
 	    (*code >= 0xd800 && *code < 0xe000))
 		return 0;
 	return count;
+}
+
+char *gp_utf8_repair(const char *text)
+{
+	size_t length = strlen(text), used = 0, replaced = strlen(REPLACEMENT);
+	char *copy = malloc(replaced * length + 1);
+	uint32_t code;
+
+	for (size_t i = 0; copy && i < length;) {
+		size_t count = gp_utf8_decode(text + i, length - i, &code);
+
+		memcpy(copy + used, count > 0 ? text + i : REPLACEMENT,
+		       count > 0 ? count : replaced);
+		used += count > 0 ? count : replaced;
+		i += count > 0 ? count : 1;
+	}
+	if (copy)
+		copy[used] = '\0';
+	return copy;
 }

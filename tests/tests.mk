@@ -10,6 +10,17 @@ $(O)/tests/lib/record_counts: tests/lib/record_counts.c $(filter-out $(O)/report
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS) -lpthread
 
+# ---- programs whose call stacks are known ----
+PLACES      := $(addprefix $(O)/programs/,places places++ libplaces.so)
+PLACES_LINK := -O1 -g -L$(O)/sim -lcuda
+programs: $(PLACES)
+$(PLACES): tests/programs/places.h | $(O)/sim/libcuda.so
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(if $(filter %.cc,$^),$(CXX),$(CC)) $(if $(filter %.so,$@),-shared -fPIC) -o $@ $(filter %.c %.cc,$^) $(PLACES_LINK)
+$(O)/programs/places $(O)/programs/libplaces.so: tests/programs/places.c
+$(O)/programs/places++: tests/programs/places.cc
+
 # ---- fuzzing: not part of `make check`, for it ends when time is up; findings become tests ----
 FUZZ_SECONDS ?= 30
 FUZZ_FLAGS   := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all

@@ -29,14 +29,44 @@ static void print_usage(void)
 	      "  -F, --format FORMAT  one of those below (default chrome)\n"
 	      "  -o, --output OUT     the file to write, - for standard output (default: beside "
 	      "FILE)\n"
-	      "  -l, --limit N        only the last N slices, calls and GPU operations (default: "
-	      "all)\n"
+	      "  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
+	      "(default: all)\n"
+	      "  -v, --value WHAT     call stacks: what to show, one of those below (default "
+	      "gpu-time)\n"
 	      "  -h, --help           this text\n"
 	      "\n"
 	      "Formats:\n",
 	      stdout);
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)
 		printf("  %-19s  %s\n", (*at)->name, (*at)->help);
+	puts("\nValues:");
+	for (int i = 0; i < GP_MEASURES; i++)
+		printf("  %-19s  %s\n", gp_measures[i].word, gp_measures[i].title);
+}
+
+static enum parsed take_measure(struct arguments *a, const char *word)
+{
+	a->options.measure = gp_measure_find(word);
+	if (a->options.measure < GP_MEASURES)
+		return RUN;
+	gp_command_fail(0, "export: there is no value %s; see gpuprof export --help", word);
+	return WRONG;
+}
+
+/* That no option was given that the format does not heed. */
+static enum parsed check(const struct arguments *a)
+{
+	const char *option = NULL;
+
+	if (a->exporter->is_of_stacks && a->options.slice_limit > 0)
+		option = "--limit is for slices";
+	else if (!a->exporter->is_of_stacks && a->options.measure < GP_MEASURES)
+		option = "--value is for call stacks";
+	if (!option)
+		return RUN;
+	gp_command_fail(0, "export: %s, which --format %s does not write", option,
+			a->exporter->name);
+	return WRONG;
 }
 
 static enum parsed take_option(int c, struct arguments *a)
@@ -60,6 +90,8 @@ static enum parsed take_option(int c, struct arguments *a)
 			return RUN;
 		gp_command_fail(0, "export: --limit needs a number, not %s", optarg);
 		return WRONG;
+	case 'v':
+		return take_measure(a, optarg);
 	case 'h':
 		print_usage();
 		return DONE;
@@ -71,15 +103,13 @@ static enum parsed take_option(int c, struct arguments *a)
 static enum parsed parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option table[] = {
-		{"format", required_argument, NULL, 'F'},
-		{"output", required_argument, NULL, 'o'},
-		{"limit", required_argument, NULL, 'l'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
+		{"format", required_argument, NULL, 'F'}, {"output", required_argument, NULL, 'o'},
+		{"limit", required_argument, NULL, 'l'},  {"value", required_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},         {0},
 	};
 	enum parsed parsed = RUN;
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:o:l:h", table, NULL)) != -1;)
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:o:l:v:h", table, NULL)) != -1;)
 		parsed = take_option(c, a);
 	if (parsed == RUN && argc - optind != 1) {
 		gp_command_fail(0, "export: name one trace file; see gpuprof export --help");
@@ -87,7 +117,7 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 	}
 	if (parsed == RUN)
 		a->trace = argv[optind];
-	return parsed;
+	return parsed == RUN ? check(a) : parsed;
 }
 
 static int write_model(const struct gp_model *model, const struct arguments *a, const char *path)
@@ -105,7 +135,8 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 
 int gp_command_export(int argc, char **argv)
 {
-	struct arguments a = {.exporter = gp_exporters[0], .options.messages = stderr};
+	struct arguments a = {.exporter = gp_exporters[0],
+			      .options = {.messages = stderr, .measure = GP_MEASURES}};
 	enum parsed parsed = parse(argc, argv, &a);
 	char message[MESSAGE_BYTES], *path;
 	struct gp_model *model;

@@ -3,59 +3,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "report/call_tree.h"
+#include "tests/report/stack_builder.h"
 
-#define FRAMES 3000u
-
-/* A process whose frames are Python's: function f is called at line l where its code is "f" and l its first line. */
-struct scene {
-	struct gp_model model;
-	struct gp_frame frames[FRAMES];
-	struct gp_text texts[8];
-	char code[8][32];
-};
-
-static void add_code(struct scene *s, char function, uint8_t line)
-{
-	uint32_t i = s->model.text_count++;
-	int length = snprintf(s->code[i] + 8, sizeof(s->code[i]) - 8, "/src/a.py%c%c%c\x80", 0,
-			      function, 0);
-
-	memset(s->code[i], 0, 8);
-	s->code[i][0] = (char)line;
-	s->code[i][4] = 3;
-	s->texts[i] = (struct gp_text){.space = GP_STRING_CODE,
-				       .id = i + 1,
-				       .length = 8 + (uint32_t)length,
-				       .bytes = s->code[i]};
-}
-
-/* "a5 b6": the functions a and b in lines 5 and 6. */
-static struct scene *make_scene(const char *functions)
-{
-	struct scene *s = calloc(1, sizeof(*s));
-
-	assert_non_null(s);
-	s->model.frames = s->frames;
-	s->model.texts = s->texts;
-	for (const char *at = functions; *at; at += at[2] ? 3 : 2)
-		add_code(s, at[0], (uint8_t)(at[1] - '0'));
-	return s;
-}
-
-static uint32_t add_frame(struct scene *s, uint32_t parent, uint32_t code)
-{
-	uint32_t i = s->model.frame_count++;
-
-	s->frames[i] = (struct gp_frame){
-		.id = i + 1, .parent = parent, .origin = code, .kind = GP_FRAME_PYTHON};
-	return i;
-}
+#define FILE_NAME "/src/a.py"
 
 /* "c (a.py:7) < b (a.py:6) < a (a.py:5)" */
 static const char *path_of(const struct gp_call_tree *tree, uint32_t node)
@@ -72,57 +29,67 @@ static const char *path_of(const struct gp_call_tree *tree, uint32_t node)
 	return text;
 }
 
+static void open_tree(struct gp_call_tree *tree, bool with_lines, struct build *build)
+{
+	build_stacks_end(build);
+	assert_int_equal(gp_call_tree_open(tree, with_lines), 0);
+	assert_int_equal(gp_call_tree_use(tree, build->model), 0);
+}
+
 static void test_equal_stacks_are_one_node(void **state)
 {
-	struct scene *s = make_scene("a5 b6 c7");
+	struct build build = build_begin(1);
 	struct gp_call_tree tree;
-	uint32_t a = add_frame(s, GP_NONE, 0), b = add_frame(s, a, 1), c = add_frame(s, b, 2);
-	uint32_t again = add_frame(s, add_frame(s, add_frame(s, GP_NONE, 0), 1), 2);
+	static const char *const names[3] = {"a", "b", "c"};
+	uint32_t stacks[2][3];
 
 	(void)state;
-	assert_int_equal(gp_call_tree_open(&tree, true), 0);
-	assert_int_equal(gp_call_tree_use(&tree, &s->model), 0);
-	assert_string_equal(path_of(&tree, gp_call_tree_find(&tree, c)),
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < 3; j++)
+			stacks[i][j] = build_python(&build, j > 0 ? stacks[i][j - 1] : GP_NONE,
+						    FILE_NAME, names[j], (uint8_t)(5 + j));
+	open_tree(&tree, true, &build);
+	assert_string_equal(path_of(&tree, gp_call_tree_find(&tree, stacks[0][2])),
 			    "c (a.py:7) < b (a.py:6) < a (a.py:5)");
-	assert_int_equal(gp_call_tree_find(&tree, again), gp_call_tree_find(&tree, c));
-	assert_int_equal(tree.nodes[gp_call_tree_find(&tree, c)].parent,
-			 gp_call_tree_find(&tree, b));
+	assert_int_equal(gp_call_tree_find(&tree, stacks[1][2]),
+			 gp_call_tree_find(&tree, stacks[0][2]));
+	assert_int_equal(tree.nodes[gp_call_tree_find(&tree, stacks[0][2])].parent,
+			 gp_call_tree_find(&tree, stacks[0][1]));
 	assert_int_equal(tree.node_count, 4); /* the one without a stack is there always */
 	gp_call_tree_close(&tree);
-	free(s);
+	gp_model_free(build.model);
 }
 
 static void test_lines_are_kept_apart_or_not(void **state)
 {
-	struct scene *s = make_scene("a5 a9");
+	struct build build = build_begin(1);
 	struct gp_call_tree tree;
-	uint32_t five = add_frame(s, GP_NONE, 0), nine = add_frame(s, GP_NONE, 1);
+	uint32_t five = build_python(&build, GP_NONE, FILE_NAME, "a", 5);
+	uint32_t nine = build_python(&build, GP_NONE, FILE_NAME, "a", 9);
 
 	(void)state;
-	assert_int_equal(gp_call_tree_open(&tree, true), 0);
-	assert_int_equal(gp_call_tree_use(&tree, &s->model), 0);
+	open_tree(&tree, true, &build);
 	assert_int_not_equal(gp_call_tree_find(&tree, five), gp_call_tree_find(&tree, nine));
 	gp_call_tree_close(&tree);
 	assert_int_equal(gp_call_tree_open(&tree, false), 0);
-	assert_int_equal(gp_call_tree_use(&tree, &s->model), 0);
+	assert_int_equal(gp_call_tree_use(&tree, build.model), 0);
 	assert_int_equal(gp_call_tree_find(&tree, five), gp_call_tree_find(&tree, nine));
 	assert_string_equal(path_of(&tree, gp_call_tree_find(&tree, five)), "a (a.py)");
 	gp_call_tree_close(&tree);
-	free(s);
+	gp_model_free(build.model);
 }
 
 static void test_a_call_without_a_stack(void **state)
 {
-	struct scene *s = make_scene("a5");
+	struct build build = build_begin(1);
 	struct gp_call_tree tree;
 
 	(void)state;
-	assert_int_equal(gp_call_tree_open(&tree, true), 0);
-	assert_int_equal(gp_call_tree_use(&tree, &s->model), 0);
+	open_tree(&tree, true, &build);
 	assert_int_equal(gp_call_tree_find(&tree, GP_NONE), GP_CALL_TREE_NO_STACK);
 	assert_string_equal(path_of(&tree, GP_CALL_TREE_NO_STACK), "(no call stack)");
 	gp_call_tree_close(&tree);
-	free(s);
+	gp_model_free(build.model);
 }
 
 static void test_models_may_go(void **state)
@@ -133,15 +100,17 @@ static void test_models_may_go(void **state)
 	(void)state;
 	assert_int_equal(gp_call_tree_open(&tree, true), 0);
 	for (int i = 0; i < 3; i++) {
-		struct scene *s = make_scene("b6 a5");
-		uint32_t a = add_frame(s, GP_NONE, 1), b = add_frame(s, a, 0), node;
+		struct build build = build_begin(1);
+		uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5), node;
+		uint32_t b = build_python(&build, a, FILE_NAME, "b", 6);
 
-		assert_int_equal(gp_call_tree_use(&tree, &s->model), 0);
+		build_stacks_end(&build);
+		assert_int_equal(gp_call_tree_use(&tree, build.model), 0);
 		node = gp_call_tree_find(&tree, b);
 		first = i == 0 ? node : first;
 		assert_int_equal(node, first);
 		assert_int_equal(gp_call_tree_use(&tree, NULL), 0);
-		free(s);
+		gp_model_free(build.model);
 	}
 	assert_string_equal(path_of(&tree, first), "b (a.py:6) < a (a.py:5)");
 	gp_call_tree_close(&tree);
@@ -149,38 +118,89 @@ static void test_models_may_go(void **state)
 
 static void test_callers_that_are_missing_are_said(void **state)
 {
-	struct scene *s = make_scene("a5");
+	struct build build = build_begin(1);
 	struct gp_call_tree tree;
-	uint32_t a = add_frame(s, GP_NONE, 0);
+	uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5);
 
 	(void)state;
-	s->frames[a].has_no_root = true;
-	assert_int_equal(gp_call_tree_open(&tree, false), 0);
-	assert_int_equal(gp_call_tree_use(&tree, &s->model), 0);
+	build.model->frames[a].has_no_root = true;
+	open_tree(&tree, false, &build);
 	assert_string_equal(path_of(&tree, gp_call_tree_find(&tree, a)),
 			    "a (a.py) < (callers are missing in the trace)");
 	gp_call_tree_close(&tree);
-	free(s);
+	gp_model_free(build.model);
+}
+
+static void test_what_a_function_did_hangs_below_it(void **state)
+{
+	static const struct gp_place launch = {"cudaLaunchKernel", "", "", 0, GP_SITE_CALL};
+	struct build build = build_begin(1);
+	struct gp_call_tree tree;
+	uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5), node;
+
+	(void)state;
+	open_tree(&tree, false, &build);
+	node = gp_call_tree_add(&tree, gp_call_tree_find(&tree, a), &launch);
+	assert_int_equal(gp_call_tree_add(&tree, gp_call_tree_find(&tree, a), &launch), node);
+	assert_string_equal(path_of(&tree, node), "cudaLaunchKernel < a (a.py)");
+	gp_call_tree_close(&tree);
+	gp_model_free(build.model);
+}
+
+static void test_frames_of_cuda_are_left_out(void **state)
+{
+	static const char *const paths[] = {
+		"/none/program",          "/none/libcudart.so.12",  "/none/libcudart-a1b2.so.12",
+		"/none/libcuda.so.1",     "/none/libcupti.so.2025", "/none/libgpuprof.so",
+		"/none/libcudart_mine.so"};
+	struct build build = build_begin(1);
+	struct gp_call_tree tree;
+	uint32_t frame = GP_NONE;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		frame = build_native(&build, frame, paths[i], 0x11);
+	open_tree(&tree, false, &build);
+	assert_string_equal(path_of(&tree, gp_call_tree_find(&tree, frame)),
+			    "libcudart_mine.so+0x10 < program+0x10");
+	gp_call_tree_close(&tree);
+	gp_model_free(build.model);
+}
+
+static void test_a_stack_of_nothing_but_cuda_is_none(void **state)
+{
+	struct build build = build_begin(1);
+	struct gp_call_tree tree;
+	uint32_t frame = build_native(&build, GP_NONE, "/none/libcuda.so.1", 0x11);
+
+	(void)state;
+	open_tree(&tree, false, &build);
+	assert_int_equal(gp_call_tree_find(&tree, frame), GP_CALL_TREE_NO_STACK);
+	gp_call_tree_close(&tree);
+	gp_model_free(build.model);
 }
 
 static void test_parents_come_before_their_children(void **state)
 {
-	struct scene *s = make_scene("a5 b6 c7");
+	struct build build = build_begin(1);
 	struct gp_call_tree tree;
-	uint32_t frame = GP_NONE, depth = 0, node;
+	uint32_t frame = GP_NONE, depth = 0, node, length;
+	const uint32_t *path;
 
 	(void)state;
 	for (uint32_t i = 0; i < GP_FRAME_DEPTH; i++)
-		frame = add_frame(s, frame, i % 3);
-	assert_int_equal(gp_call_tree_open(&tree, true), 0);
-	assert_int_equal(gp_call_tree_use(&tree, &s->model), 0);
-	for (node = gp_call_tree_find(&tree, frame); tree.nodes[node].parent != GP_NONE; depth++) {
-		assert_true(tree.nodes[node].parent < node);
-		node = tree.nodes[node].parent;
+		frame = build_python(&build, frame, FILE_NAME, "a", 5);
+	open_tree(&tree, true, &build);
+	node = gp_call_tree_find(&tree, frame);
+	path = gp_call_tree_path(&tree, node, &length);
+	assert_non_null(path);
+	assert_int_equal(length, GP_FRAME_DEPTH);
+	for (; node != GP_NONE; node = tree.nodes[node].parent) {
+		assert_int_equal(path[length - 1 - depth++], node);
+		assert_true(tree.nodes[node].parent == GP_NONE || tree.nodes[node].parent < node);
 	}
-	assert_int_equal(depth + 1, GP_FRAME_DEPTH);
 	gp_call_tree_close(&tree);
-	free(s);
+	gp_model_free(build.model);
 }
 
 static void test_labels(void **state)
@@ -210,6 +230,9 @@ int main(void)
 		cmocka_unit_test(test_a_call_without_a_stack),
 		cmocka_unit_test(test_models_may_go),
 		cmocka_unit_test(test_callers_that_are_missing_are_said),
+		cmocka_unit_test(test_what_a_function_did_hangs_below_it),
+		cmocka_unit_test(test_frames_of_cuda_are_left_out),
+		cmocka_unit_test(test_a_stack_of_nothing_but_cuda_is_none),
 		cmocka_unit_test(test_parents_come_before_their_children),
 		cmocka_unit_test(test_labels),
 	};

@@ -48,6 +48,8 @@ static void test_short_names(void **state)
 		{"_ZlsRSoRK3Foo", "operator<<"},
 		{"_Z1fIXgtLi2ELi1EEEvv", "f<((2)>(1))>"},
 		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()"},
+		{"_ZZNK3net5LayerIdE7forwardEiENKUlPvE_clES2_",
+		 "net::Layer<double>::forward(int) const::{lambda(void*)#1}::operator()"},
 		{"_ZN2at6native55_GLOBAL__N__eb5d27e2_17_DistanceKernel_cu_08c5d3c2_44705cdistEv",
 		 "at::native::cdist"},
 		{"_ZN2at12_GLOBAL__N_15cdistEv", "at::cdist"},

@@ -1,0 +1,83 @@
+/*
+ * Folded stacks, as flamegraph.pl reads them: a line for each stack, the outermost function first, semicolons between, then a blank and the
+ * value.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/stack_profile.h"
+#include "report/utf8.h"
+
+/* What would end a function or a line; a line that begins with # is a comment to some readers. */
+static int put_function(FILE *out, const char *label, bool is_first)
+{
+	char *text = gp_utf8_repair(label);
+
+	if (!text)
+		return -ENOMEM;
+	if (is_first && text[0] == '#')
+		text[0] = '_';
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = ' ';
+		else if (*at == ';')
+			*at = ':';
+	fputs(text[0] ? text : "(unnamed)", out);
+	free(text);
+	return 0;
+}
+
+static int write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value, FILE *out)
+{
+	char label[GP_SITE_LABEL_BYTES];
+	uint32_t length;
+	const uint32_t *path = gp_call_tree_path(tree, node, &length);
+	int result = path ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < length && result == 0; i++) {
+		if (i > 0)
+			putc(';', out);
+		result = put_function(out, gp_site_label(gp_call_tree_site(tree, path[i]), label),
+				      i == 0);
+	}
+	fprintf(out, " %llu\n", (unsigned long long)value);
+	return result;
+}
+
+static int write_stacks(struct gp_stack_profile *profile, enum gp_measure measure, FILE *out)
+{
+	int result = 0;
+
+	for (uint32_t node = 0; node < profile->tree.node_count && result == 0; node++)
+		if (gp_stack_profile_value(profile, node, measure) > 0)
+			result = write_stack(&profile->tree, node,
+					     gp_stack_profile_value(profile, node, measure), out);
+	return result == 0 && ferror(out) ? -EIO : result;
+}
+
+static int write_folded(const struct gp_export_source *source,
+			const struct gp_export_options *options, FILE *out)
+{
+	enum gp_measure measure =
+		options->measure < GP_MEASURES ? options->measure : GP_MEASURE_GPU_TIME;
+	struct gp_stack_profile profile;
+	int result = gp_stack_profile_open(&profile, false, false);
+
+	if (result == 0)
+		result = gp_stack_profile_add_all(&profile, source);
+	if (result == 0)
+		result = write_stacks(&profile, measure, out);
+	if (result == 0 && options->messages)
+		gp_stack_profile_explain(&profile, measure, options->messages);
+	gp_stack_profile_close(&profile);
+	return result;
+}
+
+const struct gp_exporter gp_exporter_folded = {
+	.name = "folded",
+	.suffix = ".folded",
+	.help = "a line for each call stack, for flamegraph.pl and others; shows --value",
+	.is_of_stacks = true,
+	.write = write_folded,
+};

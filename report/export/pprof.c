@@ -1,0 +1,250 @@
+/*
+ * pprof's format: profile.proto of github.com/google/pprof, compressed by gzip.  Locations are sites, functions are told apart by name and
+ * file; a sample has all the measures.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "gpuprof/version.h"
+#include "report/array.h"
+#include "report/groups.h"
+#include "report/protobuf.h"
+#include "report/stack_profile.h"
+#include "report/utf8.h"
+
+/* The numbers of profile.proto's fields. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NS = 9,
+	PROFILE_DURATION_NS = 10,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_TYPE = 14,
+};
+enum { TYPE_TYPE = 1, TYPE_UNIT = 2 };
+enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2 };
+enum { LOCATION_ID = 1, LOCATION_LINE = 4 };
+enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
+enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
+
+struct pprof {
+	struct gp_stack_profile *profile;
+	struct gp_protobuf message, part, inner;
+	struct gp_groups strings; /* only their keys are used: each string once */
+	uint32_t *functions;      /* by site: the number of its function, from 1 on */
+	int error;
+};
+
+static uint64_t find_string(struct pprof *pprof, const char *text)
+{
+	char *repaired = gp_utf8_repair(text);
+	uint32_t number = repaired ? gp_groups_find(&pprof->strings, repaired) : UINT32_MAX;
+
+	free(repaired);
+	if (number != UINT32_MAX)
+		return number;
+	pprof->error = -ENOMEM;
+	return 0;
+}
+
+static void put_types(struct pprof *pprof)
+{
+	for (int i = 0; i < GP_MEASURES; i++) {
+		gp_protobuf_number(&pprof->part, TYPE_TYPE,
+				   find_string(pprof, gp_measures[i].word));
+		gp_protobuf_number(&pprof->part, TYPE_UNIT,
+				   find_string(pprof, gp_measures[i].unit));
+		gp_protobuf_message(&pprof->message, PROFILE_SAMPLE_TYPE, &pprof->part);
+	}
+}
+
+/* ---- functions and locations ---- */
+
+static int compare_functions(const void *a, const void *b, const void *context)
+{
+	const struct gp_place *left = a, *right = b;
+	int order = strcmp(left->function, right->function);
+
+	(void)context;
+	return order != 0 ? order : strcmp(left->file, right->file);
+}
+
+static void put_function(struct pprof *pprof, const struct gp_place *site, uint32_t id)
+{
+	uint64_t name = find_string(pprof, site->function[0] ? site->function : "(unnamed)");
+
+	gp_protobuf_number(&pprof->part, FUNCTION_ID, id);
+	gp_protobuf_number(&pprof->part, FUNCTION_NAME, name);
+	gp_protobuf_number(&pprof->part, FUNCTION_SYSTEM_NAME, name);
+	gp_protobuf_number(&pprof->part, FUNCTION_FILE, find_string(pprof, site->file));
+	gp_protobuf_message(&pprof->message, PROFILE_FUNCTION, &pprof->part);
+}
+
+static void put_functions(struct pprof *pprof)
+{
+	const struct gp_call_tree *tree = &pprof->profile->tree;
+	uint32_t *order = gp_array_order(tree->sites, tree->site_count, sizeof(*tree->sites),
+					 compare_functions, NULL);
+	uint32_t id = 0;
+
+	if (!order) {
+		pprof->error = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < tree->site_count; i++) {
+		const struct gp_place *site = &tree->sites[order[i]];
+
+		if (i == 0 || compare_functions(&tree->sites[order[i - 1]], site, NULL) != 0)
+			put_function(pprof, site, ++id);
+		pprof->functions[order[i]] = id;
+	}
+	free(order);
+}
+
+static void put_locations(struct pprof *pprof)
+{
+	const struct gp_call_tree *tree = &pprof->profile->tree;
+
+	for (uint32_t i = 0; i < tree->site_count; i++) {
+		gp_protobuf_number(&pprof->inner, LINE_FUNCTION, pprof->functions[i]);
+		gp_protobuf_number(&pprof->inner, LINE_LINE, tree->sites[i].line);
+		gp_protobuf_number(&pprof->part, LOCATION_ID, (uint64_t)i + 1);
+		gp_protobuf_message(&pprof->part, LOCATION_LINE, &pprof->inner);
+		gp_protobuf_message(&pprof->message, PROFILE_LOCATION, &pprof->part);
+	}
+}
+
+/* ---- samples ---- */
+
+static bool has_value(const struct gp_stack_profile *profile, uint32_t node)
+{
+	for (int i = 0; i < GP_MEASURES; i++)
+		if (gp_stack_profile_value(profile, node, (enum gp_measure)i) > 0)
+			return true;
+	return false;
+}
+
+/* The innermost function comes first. */
+static void put_sample(struct pprof *pprof, uint32_t node)
+{
+	const struct gp_call_tree *tree = &pprof->profile->tree;
+
+	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
+		gp_protobuf_packed(&pprof->inner, (uint64_t)tree->nodes[at].site + 1);
+	gp_protobuf_message(&pprof->part, SAMPLE_LOCATIONS, &pprof->inner);
+	for (int i = 0; i < GP_MEASURES; i++)
+		gp_protobuf_packed(&pprof->inner, gp_stack_profile_value(pprof->profile, node,
+									 (enum gp_measure)i));
+	gp_protobuf_message(&pprof->part, SAMPLE_VALUES, &pprof->inner);
+	gp_protobuf_message(&pprof->message, PROFILE_SAMPLE, &pprof->part);
+}
+
+/* ---- the file ---- */
+
+static void put_strings(struct pprof *pprof)
+{
+	for (uint32_t i = 0; i < pprof->strings.count; i++)
+		gp_protobuf_bytes(&pprof->message, PROFILE_STRING, pprof->strings.rows[i].key,
+				  strlen(pprof->strings.rows[i].key));
+}
+
+static void put_profile(struct pprof *pprof, enum gp_measure measure)
+{
+	const struct gp_stack_profile *profile = pprof->profile;
+
+	find_string(pprof, ""); /* the first one has to be this */
+	put_types(pprof);
+	put_functions(pprof);
+	put_locations(pprof);
+	for (uint32_t node = 0; node < profile->tree.node_count; node++)
+		if (has_value(profile, node))
+			put_sample(pprof, node);
+	gp_protobuf_number(&pprof->message, PROFILE_TIME_NS, profile->start_unix_ns);
+	gp_protobuf_number(&pprof->message, PROFILE_DURATION_NS,
+			   profile->end_unix_ns - profile->start_unix_ns);
+	gp_protobuf_number(&pprof->message, PROFILE_COMMENT,
+			   find_string(pprof, "gpuprof " GP_VERSION));
+	gp_protobuf_number(&pprof->message, PROFILE_DEFAULT_TYPE,
+			   find_string(pprof, gp_measures[measure].word));
+	put_strings(pprof);
+	if (pprof->error == 0)
+		pprof->error = pprof->message.error;
+}
+
+#define PIECE_BYTES 65536u
+#define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
+
+static int compress_to(FILE *out, const struct gp_protobuf *message)
+{
+	uint8_t piece[PIECE_BYTES];
+	z_stream zip = {.next_in = message->bytes};
+	size_t left = message->used;
+	int state = deflateInit2(&zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
+				 Z_DEFAULT_STRATEGY);
+
+	if (state != Z_OK)
+		return -ENOMEM;
+	while (state == Z_OK && !ferror(out)) {
+		if (zip.avail_in == 0) {
+			zip.avail_in = left > PIECE_BYTES ? PIECE_BYTES : (uInt)left;
+			left -= zip.avail_in;
+		}
+		zip.next_out = piece;
+		zip.avail_out = sizeof(piece);
+		state = deflate(&zip, left == 0 ? Z_FINISH : Z_NO_FLUSH);
+		fwrite(piece, 1, sizeof(piece) - zip.avail_out, out);
+	}
+	deflateEnd(&zip);
+	return ferror(out) ? -EIO : 0;
+}
+
+static int write_profile(struct gp_stack_profile *profile, enum gp_measure measure, FILE *out)
+{
+	struct pprof pprof = {.profile = profile};
+	int result = -ENOMEM;
+
+	pprof.functions = calloc((size_t)profile->tree.site_count + 1, sizeof(*pprof.functions));
+	if (pprof.functions) {
+		put_profile(&pprof, measure);
+		result = pprof.error == 0 ? compress_to(out, &pprof.message) : pprof.error;
+	}
+	free(pprof.functions);
+	gp_groups_free(&pprof.strings);
+	gp_protobuf_free(&pprof.message);
+	gp_protobuf_free(&pprof.part);
+	gp_protobuf_free(&pprof.inner);
+	return result;
+}
+
+static int write_pprof(const struct gp_export_source *source,
+		       const struct gp_export_options *options, FILE *out)
+{
+	enum gp_measure measure =
+		options->measure < GP_MEASURES ? options->measure : GP_MEASURE_GPU_TIME;
+	struct gp_stack_profile profile;
+	int result = gp_stack_profile_open(&profile, true, false);
+
+	if (result == 0)
+		result = gp_stack_profile_add_all(&profile, source);
+	if (result == 0)
+		result = write_profile(&profile, measure, out);
+	if (result == 0 && options->messages)
+		gp_stack_profile_explain(&profile, measure, options->messages);
+	gp_stack_profile_close(&profile);
+	return result;
+}
+
+const struct gp_exporter gp_exporter_pprof = {
+	.name = "pprof",
+	.suffix = ".pb.gz",
+	.help = "call stacks, for `go tool pprof` and others; all values, --value is what it shows "
+		"first",
+	.is_of_stacks = true,
+	.write = write_pprof,
+};

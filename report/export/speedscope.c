@@ -1,0 +1,162 @@
+/* speedscope's own format: a profile for each measure, the functions shared. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/version.h"
+#include "report/json_write.h"
+#include "report/stack_profile.h"
+
+static void put_text(struct gp_json *json, const char *key, const char *text)
+{
+	gp_json_text(json, key);
+	gp_json_string(json, text, strlen(text));
+}
+
+static void put_frames(struct gp_json *json, const struct gp_call_tree *tree)
+{
+	char label[GP_SITE_LABEL_BYTES];
+
+	gp_json_text(json, "\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < tree->site_count; i++) {
+		const struct gp_place *site = &tree->sites[i];
+
+		gp_json_text(json, i > 0 ? ",\n" : "\n");
+		put_text(json, "{\"name\":", gp_site_label(site, label));
+		if (site->file[0])
+			put_text(json, ",\"file\":", site->file);
+		gp_json_text(json, "}");
+	}
+	gp_json_text(json, "\n]}");
+}
+
+static int put_samples(struct gp_json *json, struct gp_stack_profile *profile,
+		       enum gp_measure measure)
+{
+	const char *separator = "\n[";
+
+	for (uint32_t node = 0; node < profile->tree.node_count; node++) {
+		uint32_t length;
+		const uint32_t *path;
+
+		if (gp_stack_profile_value(profile, node, measure) == 0)
+			continue;
+		path = gp_call_tree_path(&profile->tree, node, &length);
+		if (!path)
+			return -ENOMEM;
+		gp_json_text(json, separator);
+		separator = ",\n[";
+		for (uint32_t i = 0; i < length; i++) {
+			gp_json_text(json, i > 0 ? "," : "");
+			gp_json_unsigned(json, profile->tree.nodes[path[i]].site);
+		}
+		gp_json_text(json, "]");
+	}
+	return 0;
+}
+
+static void put_weights(struct gp_json *json, const struct gp_stack_profile *profile,
+			enum gp_measure measure)
+{
+	const char *separator = "\n";
+
+	for (uint32_t node = 0; node < profile->tree.node_count; node++) {
+		uint64_t value = gp_stack_profile_value(profile, node, measure);
+
+		if (value == 0)
+			continue;
+		gp_json_text(json, separator);
+		gp_json_unsigned(json, value);
+		separator = ",";
+	}
+}
+
+static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
+		       enum gp_measure measure)
+{
+	const struct gp_measure_about *about = &gp_measures[measure];
+	int result;
+
+	put_text(json, "\n{\"type\":\"sampled\",\"name\":", about->title);
+	put_text(json, ",\"unit\":", strcmp(about->unit, "count") == 0 ? "none" : about->unit);
+	gp_json_text(json, ",\"startValue\":0,\"endValue\":");
+	gp_json_unsigned(json, profile->totals[measure]);
+	gp_json_text(json, ",\n\"samples\":[");
+	result = put_samples(json, profile, measure);
+	gp_json_text(json, "],\n\"weights\":[");
+	put_weights(json, profile, measure);
+	gp_json_text(json, "]}");
+	return result;
+}
+
+/* The one that was chosen, or all that there are; at least one, for speedscope shows no empty file. */
+static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
+			enum gp_measure chosen)
+{
+	bool is_any = chosen < GP_MEASURES;
+	int result = 0, count = 0;
+
+	for (int i = 0; i < GP_MEASURES && result == 0; i++) {
+		if (is_any ? i != (int)chosen : profile->totals[i] == 0 && i > 0)
+			continue;
+		gp_json_text(json, count++ > 0 ? "," : "");
+		result = put_profile(json, profile, (enum gp_measure)i);
+	}
+	return result;
+}
+
+static const char *name_of(const struct gp_export_source *source)
+{
+	const struct gp_model *model = source->count > 0 ? source->get(source->context, 0) : NULL;
+	const char *path = model && model->path ? model->path : "gpuprof",
+		   *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int put_file(struct gp_json *json, struct gp_stack_profile *profile, enum gp_measure measure,
+		    const char *name)
+{
+	int result;
+
+	gp_json_text(json, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+			   "\"exporter\":\"gpuprof " GP_VERSION "\",\n");
+	put_text(json, "\"name\":", name);
+	gp_json_text(json, ",\n\"activeProfileIndex\":0,\n");
+	put_frames(json, &profile->tree);
+	gp_json_text(json, ",\n\"profiles\":[");
+	result = put_profiles(json, profile, measure);
+	gp_json_text(json, "\n]}\n");
+	return result;
+}
+
+static int write_speedscope(const struct gp_export_source *source,
+			    const struct gp_export_options *options, FILE *out)
+{
+	struct gp_stack_profile profile;
+	struct gp_json json = {0};
+	int result = gp_stack_profile_open(&profile, false, false), closed;
+
+	if (result == 0)
+		result = gp_stack_profile_add_all(&profile, source);
+	if (result == 0)
+		result = gp_json_open(&json, out);
+	if (result == 0)
+		result = put_file(&json, &profile, options->measure, name_of(source));
+	closed = json.buffer ? gp_json_close(&json) : 0;
+	if (result == 0 && options->messages)
+		gp_stack_profile_explain(&profile,
+					 options->measure < GP_MEASURES ? options->measure
+									: GP_MEASURE_GPU_TIME,
+					 options->messages);
+	gp_stack_profile_close(&profile);
+	return result < 0 ? result : closed;
+}
+
+const struct gp_exporter gp_exporter_speedscope = {
+	.name = "speedscope",
+	.suffix = ".speedscope.json",
+	.help = "call stacks, for https://www.speedscope.app; all values unless --value names one",
+	.is_of_stacks = true,
+	.write = write_speedscope,
+};

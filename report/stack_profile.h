@@ -1,0 +1,57 @@
+/*
+ * stack_profile: what the processes' calls cost, by call stack: GPU time, time in the API, memory.
+ *
+ * A call tree (report/call_tree.h) that goes on below the program's functions: with the API function that was called, and with what the GPU
+ * did on its account.  Kernels of a graph stand below the call that was captured, where the trace knows it.
+ */
+#ifndef REPORT_STACK_PROFILE_H
+#define REPORT_STACK_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/call_tree.h"
+#include "report/export.h"
+#include "report/measure.h"
+#include "report/model.h"
+#include "report/names.h"
+
+struct gp_stack_profile {
+	struct gp_call_tree tree;
+	uint64_t (*values)[GP_MEASURES];     /* of each node itself, without its callees */
+	uint64_t totals[GP_MEASURES];        /* of all nodes */
+	uint64_t without_stack[GP_MEASURES]; /* of these, of calls that have no stack */
+	uint64_t start_unix_ns,
+		end_unix_ns; /* from the first process's beginning to the last one's end */
+	uint32_t capacity;
+	struct gp_names *names; /* of kernels */
+	bool full_names;
+};
+
+/* with_lines as for gp_call_tree_open().  Returns 0 or -ENOMEM; to be closed in either case. */
+int gp_stack_profile_open(struct gp_stack_profile *profile, bool with_lines, bool full_names);
+void gp_stack_profile_close(struct gp_stack_profile *profile);
+
+/* Add a process, which may be freed after that.  Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model);
+
+/* Of a node itself. */
+static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *profile, uint32_t node,
+					      enum gp_measure measure)
+{
+	return node < profile->capacity ? profile->values[node][measure] : 0;
+}
+
+/* Add all processes of an export.  -ENODATA: there is none. */
+int gp_stack_profile_add_all(struct gp_stack_profile *profile,
+			     const struct gp_export_source *source);
+
+/*
+ * A line for the user, if there is something to say: that a measure is nothing, or that its calls have no stacks, and how to get some; and
+ * which modules' functions have no names.
+ */
+void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_measure measure,
+			      FILE *out);
+
+#endif

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Call stacks from the program to the formats that show them: folded, speedscope, pprof."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from pprof import Profile
+from support import BUILD, ROOT, SKIPPED, Case, main, own_lines
+
+PLACES = os.path.join(BUILD, "programs", "places")
+CXX_PLACES = os.path.join(BUILD, "programs", "places++")
+LIBRARY = os.path.join(BUILD, "programs", "libplaces.so")
+PYTHON = [sys.executable, os.path.join(ROOT, "tests", "programs", "places.py"), LIBRARY]
+
+MAIN = ("main", "run_places")
+DESCEND = ("descend",) * 101
+GPU_TIME = {  # kernels by what launched them, and how many
+    (*MAIN, "forward", "launch", "cuLaunchKernel", "step_kernel"): 6,
+    (*MAIN, "backward", "launch", "cuLaunchKernel", "step_kernel"): 3,
+    (*MAIN, "record_graph", "launch", "cuLaunchKernel", "step_kernel"): 5,
+    (*MAIN, *DESCEND, "launch", "cuLaunchKernel", "step_kernel"): 2,
+    (*MAIN, "borrow", "cuMemsetD8_v2", "Memset (Device)"): 1,
+}
+
+
+def known(stack):
+    """The functions from the program's own on, without those of the simulated device."""
+    names = [name for name in stack if name != "sim_call_exit"]
+    return tuple(names[names.index("main"):]) if "main" in names else tuple(names)
+
+
+class FlameTest(Case):
+    def record(self, program=(PLACES,), stacks="all", **variables):
+        done = self.run_program(list(program), options=("-o", "out", "--chrome", "none", f"--stacks={stacks}"),
+                                **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("out.gpuprof")
+
+    def export(self, trace, form, *options):
+        done = self.run_gpuprof("export", "--format", form, "-o", self.path("exported"), *options, trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("exported"), own_lines(done.stderr)
+
+    def folded(self, trace, *options):
+        """{stack: value}; every line is as flamegraph.pl wants it."""
+        path, said = self.export(trace, "folded", *options)
+        stacks = {}
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                found = re.match(r"^(\S.*) (\d+)\n$", line)
+                self.assertTrue(found, line)
+                stack = tuple(found.group(1).split(";"))
+                self.assertNotIn(stack, stacks)
+                self.assertTrue(all(stack), line)
+                stacks[stack] = int(found.group(2))
+        return stacks, said
+
+    def by_known(self, stacks):
+        return {known(stack): value for stack, value in stacks.items()}
+
+    def test_gpu_operations_by_launching_stack(self):
+        stacks, said = self.folded(self.record(), "--value", "operations")
+        self.assertEqual(self.by_known(stacks), GPU_TIME)
+        self.assertFalse(said)
+
+    def test_memory_by_allocating_stack(self):
+        trace = self.record(stacks="alloc")
+        for value, wanted in (("leaked-bytes", {"leak": 4096}), ("peak-bytes", {"leak": 4096, "borrow": 1 << 20}),
+                              ("allocated-bytes", {"leak": 4096, "borrow": 1 << 20}),
+                              ("allocations", {"leak": 1, "borrow": 1})):
+            stacks = self.by_known(self.folded(trace, "--value", value)[0])
+            self.assertEqual(stacks, {(*MAIN, function, "cuMemAlloc_v2"): number
+                                      for function, number in wanted.items()}, value)
+
+    def test_missing_stacks_are_said(self):
+        trace = self.record(stacks="alloc")
+        stacks, said = self.folded(trace)
+        self.assertTrue(stacks)
+        self.assertEqual({stack[0] for stack in stacks}, {"(no call stack)"})
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("--stacks=launch", said[0])
+
+    def test_programs_without_symbols_and_programs_that_are_gone(self):
+        for name in ("stripped", "gone"):
+            with self.subTest(name):
+                program = shutil.copy(PLACES, self.path(name))
+                subprocess.run(["strip", program], check=True)
+                trace = self.record((program,))
+                if name == "gone":
+                    os.remove(program)
+                stacks, said = self.folded(trace, "--value", "operations")
+                self.assertEqual(sorted(stacks.values()), sorted(GPU_TIME.values()))
+                for stack in stacks:
+                    self.assertTrue(any(re.match(name + r"\+0x[0-9a-f]+$", each) for each in stack), stack)
+                self.assertEqual(len(said), 1, said)
+                self.assertIn(name, said[0])
+                os.remove(trace)
+
+    def test_another_build_in_the_programs_place(self):
+        program = shutil.copy(PLACES, self.path("places"))
+        trace = self.record((program,))
+        shutil.copy(CXX_PLACES, program)
+        stacks, said = self.folded(trace)
+        self.assertFalse([stack for stack in stacks if "main" in stack])
+        self.assertIn("another build", said[0])
+
+    def test_python_and_native_functions_in_one_stack(self):
+        trace = self.record(PYTHON)
+        stacks, _ = self.folded(trace, "--value", "operations")
+        python = ("train (places.py)", "batches (places.py)", "Model.step (places.py)")
+        for stack in stacks:
+            at = stack.index(python[0])
+            self.assertEqual(stack[at - 1], "<module> (places.py)")
+            self.assertEqual(stack[at:at + 3], python)
+            self.assertIn("run_places", stack[at + 3:])
+        leaked, _ = self.folded(trace, "--value", "leaked-bytes")
+        self.assertEqual({stack[stack.index(python[0]) + 1]: value for stack, value in leaked.items()},
+                         {"batches (places.py)": 4096, "Model.allocate (places.py)": 2048})
+
+    def test_functions_of_cxx_are_demangled_and_inlined_ones_are_there(self):
+        stacks = self.by_known(self.folded(self.record((CXX_PLACES,)), "--value", "operations")[0])
+        step = [stack for stack in stacks if "net::Model::step" in stack]
+        fail = [stack for stack in stacks if "net::Model::fail" in stack]
+        self.assertEqual((len(step), len(fail), len(stacks)), (1, 1, 2), stacks)
+        self.assertEqual((stacks[step[0]], stacks[fail[0]]), (12, 1))
+        self.assertEqual(step[0][:3], ("main", "net::Model::step", "net::Layer<double>::forward"))
+        self.assertTrue([name for name in step[0] if name.startswith("net::Layer<double>::run<")], step)
+
+    def test_speedscope(self):
+        trace = self.record()
+        with open(self.export(trace, "speedscope")[0], encoding="utf-8") as file:
+            whole = json.load(file)
+        self.assertEqual(whole["$schema"], "https://www.speedscope.app/file-format-schema.json")
+        frames = [frame["name"] for frame in whole["shared"]["frames"]]
+        self.assertEqual(len(whole["profiles"]), 8)
+        for profile in whole["profiles"]:
+            self.assertEqual(profile["type"], "sampled")
+            self.assertIn(profile["unit"], ("nanoseconds", "bytes", "none"))
+            self.assertEqual(len(profile["samples"]), len(profile["weights"]))
+            self.assertEqual(sum(profile["weights"]), profile["endValue"] - profile["startValue"])
+        operations = whole["profiles"][1]
+        self.assertEqual({known([frames[i] for i in sample]): weight
+                          for sample, weight in zip(operations["samples"], operations["weights"])}, GPU_TIME)
+        with open(self.export(trace, "speedscope", "--value", "leaked-bytes")[0], encoding="utf-8") as file:
+            one = json.load(file)["profiles"]
+        self.assertEqual([(profile["unit"], profile["endValue"]) for profile in one], [("bytes", 4096)])
+
+    def test_pprof(self):
+        trace = self.record()
+        profile = Profile(self.export(trace, "pprof", "--value", "peak-bytes")[0])
+        self.assertEqual(profile.types[:2], [("gpu-time", "nanoseconds"), ("operations", "count")])
+        self.assertEqual(profile.default, "peak-bytes")
+        self.assertGreater(profile.all["duration_nanos"][0], 0)
+        operations = {}
+        for places, values in profile.samples:
+            stack = known([function for function, _, _ in places])
+            operations[stack] = operations.get(stack, 0) + values[1]
+        self.assertEqual({stack: count for stack, count in operations.items() if count}, GPU_TIME)
+        lines = {(os.path.basename(path), line) for places, _ in profile.samples for function, path, line in places
+                 if function == "run_places"}
+        with open(os.path.join(ROOT, "tests", "programs", "places.c"), encoding="utf-8") as file:
+            source = file.read().splitlines()
+        called = {source[line - 1].strip() for path, line in lines if path == "places.c"}
+        self.assertLessEqual({"leak(4096);", "forward();", "backward();", "replay(5);"}, called)
+
+    def test_readers_of_others(self):
+        trace = self.record()
+        go = shutil.which("go")
+        if not go:
+            self.skipTest("no go")
+        path = self.export(trace, "pprof")[0]
+        done = subprocess.run([go, "tool", "pprof", "-top", "-sample_index=operations", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^ *16 .*step_kernel$")
+
+    def test_wrong_options(self):
+        trace = self.record()
+        for options, said in ((("--format", "folded", "--limit", "5"), "--limit is for slices"),
+                              (("--format", "chrome", "--value", "calls"), "--value is for call stacks"),
+                              (("--format", "folded", "--value", "time"), "there is no value time")):
+            done = self.run_gpuprof("export", *options, trace)
+            self.assertEqual(done.returncode, 2)
+            self.assert_one_line(done.stderr, said)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(PLACES):
+        print("skipped: make programs")
+        sys.exit(SKIPPED)
+    main()

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "gpuprof/option.h"
+#include "gpuprof/shell_word.h"
 #include "inject/options.h"
 #include "inject/output.h"
 #include "inject/say.h"
@@ -202,16 +203,17 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns)
 {
-	char program[PATH_MAX + 32];
+	char program[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES], file[GP_SHELL_WORD_BYTES];
 
 	if (!find_program(program, sizeof(program))) {
 		gp_say("the program gpuprof is not beside %s; see what was recorded with: gpuprof "
 		       "summary %s",
-		       gp_output_library(), trace_path);
+		       gp_output_library(), gp_shell_word(trace_path, word, sizeof(word)));
 		return;
 	}
 	if (!run(program, trace_path, timeout_ns))
 		gp_say("the summary and the Chrome trace were not finished; make them with: %s "
 		       "finish %s",
-		       program, trace_path);
+		       gp_shell_word(program, file, sizeof(file)),
+		       gp_shell_word(trace_path, word, sizeof(word)));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpuprof/option.h"
 #include "collector/facts.h"
 
 static char start_directory[PATH_MAX];
@@ -118,44 +119,63 @@ static const char *append_sequence(struct text *text, const char *sequence)
 	}
 }
 
-static int begin_absolute(struct text *text, const char *path)
+/* A sign of a place's own name stands for itself. */
+static void append_place(struct text *text, const char *place, bool double_percent)
+{
+	for (; *place != '\0'; place++) {
+		if (*place == '%' && double_percent)
+			append(text, "%", 1);
+		append(text, place, 1);
+	}
+}
+
+static int begin_absolute(struct text *text, const char *path, bool double_percent)
 {
 	text->bytes[0] = '\0';
 	if (*path == '/')
 		return 0;
 	if (start_directory[0] == '\0')
 		return -ENOENT; /* it was removed before the program started */
-	append(text, start_directory, strlen(start_directory));
+	append_place(text, start_directory, double_percent);
 	append(text, "/", 1);
 	return 0;
 }
 
-int gp_output_absolute(const char *path, char *absolute, size_t absolute_bytes)
+int gp_output_absolute(const char *template, char *absolute, size_t absolute_bytes)
 {
 	struct text text = {.bytes = absolute, .limit = absolute_bytes};
 
-	int error = begin_absolute(&text, path);
+	int error = begin_absolute(&text, template, true);
 
-	append(&text, path, strlen(path));
+	append(&text, template, strlen(template));
 	return error == 0 && text.full ? -ENAMETOOLONG : error;
+}
+
+/* Returns 0 or -EINVAL. */
+static int append_expanded(struct text *text, const char *template)
+{
+	while (*template != '\0') {
+		if (*template != '%') {
+			append(text, template ++, 1);
+			continue;
+		}
+		template = append_sequence(text, template + 1);
+		if (template == NULL)
+			return -EINVAL;
+	}
+	return 0;
 }
 
 int gp_output_expand(const char *template, char *path, size_t path_bytes)
 {
 	struct text text = {.bytes = path, .limit = path_bytes};
+	size_t length = strlen(template);
 
-	int error = begin_absolute(&text, template);
+	int error = begin_absolute(&text, template, false);
 
-	if (error != 0)
-		return error;
-	while (*template != '\0') {
-		if (*template != '%') {
-			append(&text, template ++, 1);
-			continue;
-		}
-		template = append_sequence(&text, template + 1);
-		if (template == NULL)
-			return -EINVAL;
-	}
-	return text.full ? -ENAMETOOLONG : 0;
+	if (error == 0)
+		error = append_expanded(&text, template);
+	if (error == 0 && length > 0 && template[length - 1] == '/')
+		error = append_expanded(&text, gp_option_rows[GP_OPTION_ID_OUTPUT].value);
+	return error == 0 && text.full ? -ENAMETOOLONG : error;
 }

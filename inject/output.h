@@ -14,12 +14,13 @@ void gp_output_remember(void);
 /* Absolute path of this library, "" if it cannot be told. */
 const char *gp_output_library(void);
 
-/* A path made absolute by the directory at start.  Returns 0, -ENAMETOOLONG, or -ENOENT (that directory was gone). */
+/* A template made absolute by the directory at start, and not yet expanded.  Returns 0, -ENAMETOOLONG, or -ENOENT (that directory was gone). */
 int gp_output_absolute(const char *path, char *absolute, size_t absolute_bytes);
 
 /*
  * Expand a template: %p process id, %n program or script, %h host name, %q{NAME} the environment's
- * value, %% a percent sign; slashes within a value become underscores.  The result is absolute.
+ * value, %% a percent sign; slashes within a value become underscores.  One that ends with a slash
+ * gets the default name in that folder.  The result is absolute.
  * Returns 0, -EINVAL (an unknown % sequence), -ENAMETOOLONG or -ENOENT.
  */
 int gp_output_expand(const char *template, char *path, size_t path_bytes);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/shell_word.h"
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/identity.h"
@@ -179,6 +180,7 @@ static bool wants_finish(void)
 static void say_what_is_missing(int stop_error)
 {
 	const char *path = gp_collector_trace_path();
+	char word[GP_SHELL_WORD_BYTES];
 	int lost_error;
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
 
@@ -186,11 +188,11 @@ static void say_what_is_missing(int stop_error)
 		gp_say("the end of %s could not be written: %s; %llu records are lost; when it can "
 		       "be, "
 		       "type: gpuprof finish %s",
-		       path, strerror(-stop_error), lost, path);
+		       path, strerror(-stop_error), lost, gp_shell_word(path, word, sizeof(word)));
 	else if (stop_error != 0)
 		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
 		       "finish %s",
-		       path, strerror(-stop_error), path);
+		       path, strerror(-stop_error), gp_shell_word(path, word, sizeof(word)));
 	else if (lost > 0)
 		gp_say("%llu records are missing in %s, which could not be written: %s; choose "
 		       "another "

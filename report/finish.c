@@ -9,9 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/export.h"
 #include "report/model.h"
 #include "report/output_file.h"
+#include "report/output_name.h"
 #include "report/summary.h"
 
 #define MESSAGE_BYTES       4352
@@ -37,6 +39,7 @@ struct finishing {
 	FILE *text; /* in memory, so that what several processes print does not mix */
 	char *text_bytes;
 	size_t text_length;
+	char *summary_file; /* where the summary goes if to a file; its name is that of the first process */
 	struct timespec last_sign;
 	int result;
 };
@@ -130,6 +133,18 @@ static void unlock(struct piece *piece)
 	piece->lock = piece->save_to = -1;
 }
 
+static bool is_file(const char *summary)
+{
+	return strcmp(summary, "stderr") != 0 && strcmp(summary, "none") != 0;
+}
+
+/* After the first process that could be read. */
+static void name_summary(struct finishing *f, const struct gp_model *model)
+{
+	if (!f->summary_file && is_file(f->options->summary))
+		f->summary_file = gp_output_name(f->options->summary, model);
+}
+
 static void load_piece(struct finishing *f, struct piece *piece)
 {
 	struct gp_model **model = &f->models[f->model_count];
@@ -142,6 +157,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 		fail(f, result, message);
 		return;
 	}
+	name_summary(f, *model);
 	if (f->options->ended_only && (*model)->losses.live) {
 		piece->running_pid = (*model)->pid;
 		gp_model_free(*model);
@@ -172,6 +188,8 @@ static void take_piece(struct finishing *f, struct piece *piece)
 /* At its end it finds that the launcher has gone, and finishes its trace itself. */
 static void name_running(struct finishing *f)
 {
+	char word[GP_SHELL_WORD_BYTES];
+
 	for (size_t i = 0; i < f->piece_count; i++)
 		if (f->pieces[i].running_pid)
 			fprintf(f->text,
@@ -179,7 +197,8 @@ static void name_running(struct finishing *f)
 				"finishes its "
 				"trace when it ends; if it is killed, type: gpuprof finish %s "
 				"(--wait=all waits for such processes)\n",
-				f->pieces[i].running_pid, f->pieces[i].path);
+				f->pieces[i].running_pid,
+				gp_shell_word(f->pieces[i].path, word, sizeof(word)));
 }
 
 /* One line for each process. */
@@ -240,7 +259,7 @@ static int write_all(int fd, const char *bytes, size_t length)
 /* To a file the summaries of several processes are appended, one after the other. */
 static int deliver_to_file(struct finishing *f, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	int result;
 
 	if (fd < 0)
@@ -253,23 +272,23 @@ static int deliver_to_file(struct finishing *f, const char *path)
 
 static void deliver_text(struct finishing *f)
 {
-	const char *where = f->options->summary;
-	char message[MESSAGE_BYTES];
+	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
 	int result;
 
 	if (f->options->quiet || f->text_length == 0)
 		return;
-	if (strcmp(where, "stderr") == 0 || strcmp(where, "none") == 0) {
+	if (!is_file(f->options->summary)) {
 		/* nobody is left to tell if this fails */
 		(void)write_all(STDERR_FILENO, f->text_bytes, f->text_length);
 		return;
 	}
-	result = deliver_to_file(f, where);
+	result = f->summary_file ? deliver_to_file(f, f->summary_file) : -ENOMEM;
 	if (result == 0)
 		return;
 	snprintf(message, sizeof(message),
-		 "the summary cannot be written to %s: %s; see it with gpuprof summary %s", where,
-		 strerror(-result), f->pieces[0].path);
+		 "the summary cannot be written to %s: %s; see it with gpuprof summary %s",
+		 f->summary_file ? f->summary_file : f->options->summary, strerror(-result),
+		 gp_shell_word(f->pieces[0].path, word, sizeof(word)));
 	fail(f, result, message);
 }
 
@@ -315,6 +334,7 @@ static void release(struct finishing *f)
 	free(f->pieces);
 	free(f->models);
 	free(f->text_bytes);
+	free(f->summary_file);
 }
 
 int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_options *options)

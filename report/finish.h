@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 struct gp_finish_options {
-	const char *summary;   /* "stderr", "none" or a file */
+	const char *
+		summary; /* "stderr", "none" or a file, as report/output_name.h has it of the first trace */
 	const char *chrome;    /* "json" or "none" */
 	uint64_t chrome_limit; /* most slices in a Chrome trace, 0 = all */
 	bool quiet;            /* print nothing, not even the summary */

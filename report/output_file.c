@@ -47,7 +47,7 @@ static int open_stream(struct gp_output_file *file, const char *path)
 	}
 	fd = open(file->temporary ? file->temporary : path,
 		  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (file->temporary ? O_NOFOLLOW : 0),
-		  0666);
+		  0600);
 	file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!file->stream) {
 		int error = errno;

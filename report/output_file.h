@@ -1,4 +1,7 @@
-/* output_file: a file that is there as a whole or not at all. */
+/*
+ * output_file: a file that is there as a whole or not at all.  As traces are, it is for its owner alone: names of programs,
+ * their arguments and folders are in it.
+ */
 #ifndef REPORT_OUTPUT_FILE_H
 #define REPORT_OUTPUT_FILE_H
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
 #include "report/command.h"
 #include "report/finish.h"
@@ -120,8 +121,8 @@ static int set_file_options(struct run *run)
 		error = set_option(run, GP_OPTION_ID_OUTPUT, name);
 	if (error || !is_summary_file(values[GP_OPTION_ID_SUMMARY]))
 		return error;
-	error = gp_output_file(values[GP_OPTION_ID_SUMMARY], name, run->message,
-			       sizeof(run->message));
+	error = gp_output_summary(values[GP_OPTION_ID_SUMMARY], name, run->message,
+				  sizeof(run->message));
 	return error ? error : set_option(run, GP_OPTION_ID_SUMMARY, name);
 }
 
@@ -205,7 +206,7 @@ static int prepare(struct run *run)
 static int find_program(struct run *run)
 {
 	const char *program = run->options.program[0];
-	char path[PATH_MAX];
+	char path[PATH_MAX], word[GP_SHELL_WORD_BYTES];
 	int error = gp_target_find(program, path);
 
 	if (!error)
@@ -214,12 +215,12 @@ static int find_program(struct run *run)
 		explain(run, error,
 			"cannot run %s: it is not an executable file; type: chmod +x %s, or "
 			"name its interpreter first",
-			program, program);
+			program, gp_shell_word(program, word, sizeof(word)));
 	else if (strchr(program, '/'))
 		explain(run, error, "cannot run %s: there is no such file", program);
 	else
 		explain(run, error, "cannot run %s: no such program in PATH; is it ./%s?", program,
-			program);
+			gp_shell_word(program, word, sizeof(word)));
 	return error;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/command.h"
 #include "report/format.h"
 #include "report/output_file.h"
@@ -24,16 +25,17 @@ static void warn_of(const struct gp_model *model)
 			  : !losses->closed ? "its process was killed or crashed"
 			  : losses->cut     ? "the file was cut"
 					    : NULL;
+	char word[GP_SHELL_WORD_BYTES];
 
 	if (why)
 		gp_command_fail(0, "%s is not complete: %s; `gpuprof summary %s` says more",
-				model->path, why, model->path);
+				model->path, why, gp_shell_word(model->path, word, sizeof(word)));
 	if (losses->damaged_bytes > 0)
 		gp_command_fail(0,
 				"%s is damaged: %s bytes were skipped, and what they held is "
 				"missing; `gpuprof summary %s` says more",
 				model->path, gp_format_count(losses->damaged_bytes).text,
-				model->path);
+				gp_shell_word(model->path, word, sizeof(word)));
 }
 
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn)

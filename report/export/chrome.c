@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/shell_word.h"
 #include "gpuprof/trace.h"
 #include "report/export/chrome_writer.h"
 #include "report/format.h"
@@ -100,6 +101,8 @@ static int choose_window(struct gp_chrome *chrome, const struct gp_export_source
 static void explain_window(const struct gp_chrome *chrome)
 {
 	uint64_t start_ns = chrome->first_in_file_ns, cut_ns = chrome->cut_in_file_ns;
+	const char *path = chrome->model && chrome->model->path ? chrome->model->path : "TRACE";
+	char word[GP_SHELL_WORD_BYTES];
 
 	if (!chrome->is_cut || !chrome->options->messages)
 		return;
@@ -113,7 +116,7 @@ static void explain_window(const struct gp_chrome *chrome)
 	else
 		fprintf(chrome->options->messages,
 			"gpuprof export --format chrome -o FILE.json %s\n",
-			chrome->model->path ? chrome->model->path : "TRACE");
+			gp_shell_word(path, word, sizeof(word)));
 }
 
 static void explain_depth(const struct gp_chrome *chrome)

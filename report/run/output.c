@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/shell_word.h"
+
 static int refuse(int error, char *message, size_t message_bytes, const char *what,
 		  const char *name)
 {
@@ -42,18 +44,15 @@ static const char *find_unknown_part(const char *template)
 	return NULL;
 }
 
-static int make_absolute(const char *name, bool template, char absolute[GP_OUTPUT_BYTES],
-			 char *message, size_t message_bytes)
+static int make_absolute(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+			 size_t message_bytes)
 {
 	char here[PATH_MAX] = "";
 
 	absolute[0] = 0;
-	if (!*name || name[strlen(name) - 1] == '/')
-		return refuse(-EISDIR, message, message_bytes, "that is a folder, not a file",
-			      name);
 	if (name[0] != '/' && !getcwd(here, sizeof(here)))
 		return refuse(-errno, message, message_bytes, "the current folder is gone", name);
-	if (!append(absolute, here, template) || (here[0] && !append(absolute, "/", false)) ||
+	if (!append(absolute, here, true) || (here[0] && !append(absolute, "/", false)) ||
 	    !append(absolute, name, false))
 		return refuse(-ENAMETOOLONG, message, message_bytes, "the name is too long", name);
 	return 0;
@@ -62,6 +61,7 @@ static int make_absolute(const char *name, bool template, char absolute[GP_OUTPU
 static int check_folder(const char *folder, const char *name, char *message, size_t message_bytes)
 {
 	struct stat status;
+	char word[GP_SHELL_WORD_BYTES];
 	int error = 0;
 
 	if (stat(folder, &status) < 0)
@@ -70,21 +70,23 @@ static int check_folder(const char *folder, const char *name, char *message, siz
 		error = -ENOTDIR;
 	else if (access(folder, W_OK | X_OK) < 0)
 		error = -errno;
-	if (error)
+	if (error == -ENOENT)
 		snprintf(message, message_bytes,
-			 "cannot write %s: folder %s: %s; make it, or choose another", name, folder,
-			 strerror(-error));
+			 "cannot write %s: folder %s: %s; type: mkdir -p %s", name, folder,
+			 strerror(-error), gp_shell_word(folder, word, sizeof(word)));
+	else if (error)
+		snprintf(message, message_bytes, "cannot write %s: folder %s: %s; choose another",
+			 name, folder, strerror(-error));
 	return error;
 }
 
-/* The folder before the last slash, or before the first part of a template that only a process can
- * expand. */
-static void cut_to_folder(const char *absolute, bool template, char folder[GP_OUTPUT_BYTES])
+/* The folder before the last slash, or before the first part that only a process can expand. */
+static void cut_to_folder(const char *absolute, char folder[GP_OUTPUT_BYTES])
 {
 	size_t length = 0, slash = 0;
 
 	for (; *absolute; absolute++) {
-		if (template && *absolute == '%' && *++absolute != '%')
+		if (*absolute == '%' && *++absolute != '%')
 			break;
 		if (*absolute == '/')
 			slash = length;
@@ -93,28 +95,12 @@ static void cut_to_folder(const char *absolute, bool template, char folder[GP_OU
 	folder[slash ? slash : 1] = 0;
 }
 
-static int resolve(const char *name, bool template, char absolute[GP_OUTPUT_BYTES], char *message,
-		   size_t message_bytes)
-{
-	char folder[GP_OUTPUT_BYTES];
-	int error = make_absolute(name, template, absolute, message, message_bytes);
-
-	if (error)
-		return error;
-	cut_to_folder(absolute, template, folder);
-	return check_folder(folder, name, message, message_bytes);
-}
-
-int gp_output_file(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
-		   size_t message_bytes)
-{
-	return resolve(name, false, absolute, message, message_bytes);
-}
-
 int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		       size_t message_bytes)
 {
 	const char *unknown = find_unknown_part(name);
+	char folder[GP_OUTPUT_BYTES];
+	int error;
 
 	if (unknown) {
 		snprintf(message, message_bytes,
@@ -122,5 +108,20 @@ int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *m
 			 name, unknown);
 		return -EINVAL;
 	}
-	return resolve(name, true, absolute, message, message_bytes);
+	if (!*name)
+		return refuse(-ENOENT, message, message_bytes, "the name is empty", "the trace");
+	error = make_absolute(name, absolute, message, message_bytes);
+	if (error)
+		return error;
+	cut_to_folder(absolute, folder);
+	return check_folder(folder, name, message, message_bytes);
+}
+
+int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+		      size_t message_bytes)
+{
+	if (!*name || name[strlen(name) - 1] == '/')
+		return refuse(-EISDIR, message, message_bytes, "that is a folder, not a file",
+			      name);
+	return gp_output_template(name, absolute, message, message_bytes);
 }

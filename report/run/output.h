@@ -14,17 +14,17 @@
  * Both put an absolute name into absolute, starting from the current folder, and check that its
  * folder is there and can be written to.  They return 0, or -errno with one line for the user in
  * message.
+ *
+ * Names are templates with % parts, which are expanded later: a '%' of the current folder's own name is doubled, and the
+ * check goes as far as the name stands for itself.
  */
 
-/* A plain name. */
-int gp_output_file(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
-		   size_t message_bytes);
-
-/*
- * A template with % parts, which each process expands for itself: a '%' of the current folder's own
- * name is doubled, and the check goes as far as the name stands for itself.
- */
+/* Of the files of each process; ends with a slash where the default name is meant, in that folder. */
 int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		       size_t message_bytes);
+
+/* Of the summary: no folder. */
+int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+		      size_t message_bytes);
 
 #endif

@@ -37,6 +37,21 @@ class Summary(Case):
             self.assertIn("summary.txt", self.files())
             os.unlink(self.path("summary.txt"))
 
+    def test_its_file_can_be_named_after_the_process(self):
+        for way in PROFILED:
+            self.run_program([*GPU, "launch=5"], way, GPUPROF_SUMMARY="%n-%p-%q{RANK}.txt", RANK="7", GPUPROF_CHROME="none")
+            pid = re.fullmatch(r"gpuprof-gpu-(\d+)\.gpuprof", os.path.basename(self.only_trace())).group(1)
+            self.assertEqual(self.files(".txt"), [f"gpu-{pid}-7.txt"])
+            for name in self.files():
+                os.unlink(self.path(name))
+
+    def test_its_folder_may_have_a_percent_sign(self):
+        for way in PROFILED:
+            os.mkdir(self.path("100%p"))
+            self.folder = self.path("100%p")
+            self.run_program([*GPU, "launch=5"], way, GPUPROF_SUMMARY="%h", GPUPROF_OUTPUT="x", GPUPROF_CHROME="none")
+            self.assertEqual(self.files(), sorted([socket.gethostname(), "x.gpuprof"]))
+
     def test_none_prints_none_and_still_writes_the_chrome_trace(self):
         for way in PROFILED:
             result = self.run_program([*GPU, "launch=5"], way, GPUPROF_SUMMARY="none", GPUPROF_OUTPUT="x")
@@ -112,6 +127,35 @@ class Names(Case):
         for way in PROFILED:
             self.run_named("name", way)
         self.assertEqual(self.files(".gpuprof"), ["name.2.gpuprof", "name.gpuprof"])
+
+    def test_a_folder_gets_the_default_name(self):
+        for way in PROFILED:
+            os.mkdir(self.path(way))
+            self.run_named(way + "/", way)
+            names = sorted(os.listdir(self.path(way)))
+            self.assertEqual(len(names), 2)
+            self.assertRegex(names[0], r"^gpuprof-gpu-\d+\.gpuprof$")
+
+    def test_files_are_for_their_owner_alone(self):
+        self.addCleanup(os.umask, os.umask(0))
+        for way in PROFILED:
+            self.run_program([*GPU, "launch=1"], way, GPUPROF_OUTPUT="x", GPUPROF_SUMMARY="summary")
+        self.run_gpuprof("merge", "-o", "all.json", *self.files(".gpuprof"))
+        self.run_gpuprof("summary", "--by", "kernel", "-o", "table", *self.files(".gpuprof"))
+        modes = {name: oct(os.stat(self.path(name)).st_mode & 0o777) for name in self.files()}
+        self.assertEqual(modes, dict.fromkeys(
+            ["all.json", "summary", "table", "x.2.gpuprof", "x.2.json", "x.gpuprof", "x.json"], "0o600"))
+
+    def test_commands_to_type_have_names_in_quotes(self):
+        os.mkdir(self.path("it's here"))
+        self.folder = self.path("it's here")
+        for way in PROFILED:
+            os.mkdir(self.path("summary"))
+            result = self.run_program([*GPU, "launch=1"], way, GPUPROF_OUTPUT="a b", GPUPROF_SUMMARY="summary")
+            command = re.search(r"see it with gpuprof (summary .*)", result.stderr).group(1)
+            again = self.run_program(["sh", "-c", f"{support.GPUPROF} {command}"], support.PLAIN)
+            self.assertIn("step_kernel", again.stdout)
+            os.rmdir(self.path("summary"))
 
     def test_an_option_counts_before_a_variable(self):
         self.run_program([*GPU, "launch=1"], options=["-o", "option"], GPUPROF_OUTPUT="variable")

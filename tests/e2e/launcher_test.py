@@ -455,7 +455,7 @@ class Words(Case):
     def test_output_folder_missing(self):
         result = self.run_program(["touch", "was-run"], options=["-o", "missing/%p"])
         self.assertEqual(result.returncode, 125)
-        self.assert_one_line(result.stderr, self.path("missing"), "No such file")
+        self.assert_one_line(result.stderr, self.path("missing"), "No such file", "mkdir -p " + self.path("missing"))
         self.assertEqual(self.files(), [])
 
     def test_summary_folder_missing(self):

@@ -69,6 +69,35 @@ static void values_cannot_hold_slashes(void **state)
 	assert_string_equal(path, "/d/.._.._etc_x");
 }
 
+static void a_folder_gets_the_default_name(void **state)
+{
+	char path[PATH_MAX], expected[64];
+
+	(void)state;
+	snprintf(expected, sizeof(expected), "/d/gpuprof-output_test-%d", (int)getpid());
+	assert_int_equal(gp_output_expand("/d/", path, sizeof(path)), 0);
+	assert_string_equal(path, expected);
+}
+
+/* So that what expands it later finds the same place. */
+static void a_template_can_be_made_absolute(void **state)
+{
+	static char place[] = "/tmp/100%-gpuprof-XXXXXX";
+	char path[PATH_MAX], expected[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(place));
+	assert_int_equal(chdir(place), 0);
+	gp_output_remember();
+	assert_int_equal(gp_output_absolute("a%p", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "/tmp/100%%%%%s/a%%p", strchr(place, '-'));
+	assert_string_equal(path, expected);
+	assert_int_equal(gp_output_absolute("/a%p", path, sizeof(path)), 0);
+	assert_string_equal(path, "/a%p");
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(place), 0);
+}
+
 static void bad_templates_are_refused(void **state)
 {
 	char path[PATH_MAX], tiny[8];
@@ -97,8 +126,10 @@ int main(void)
 		cmocka_unit_test(sequences_are_expanded),
 		cmocka_unit_test(program_and_host_are_names_not_paths),
 		cmocka_unit_test(values_cannot_hold_slashes),
+		cmocka_unit_test(a_folder_gets_the_default_name),
 		cmocka_unit_test(bad_templates_are_refused),
 		cmocka_unit_test(the_library_knows_its_own_file),
+		cmocka_unit_test(a_template_can_be_made_absolute),
 	};
 
 	return cmocka_run_group_tests(tests, remember, NULL);

@@ -33,11 +33,12 @@ static void test_names_become_absolute(void **state)
 	char expected[GP_OUTPUT_BYTES];
 
 	(void)state;
-	snprintf(expected, sizeof(expected), "%s/report.txt", folder);
-	assert_int_equal(gp_output_file("report.txt", name, message, sizeof(message)), 0);
+	snprintf(expected, sizeof(expected), "/tmp/gpuprof-output-test-100%%%%%s/report.txt",
+		 strrchr(folder, '-'));
+	assert_int_equal(gp_output_summary("report.txt", name, message, sizeof(message)), 0);
 	assert_string_equal(name, expected);
-	assert_int_equal(gp_output_file("/tmp/report.txt", name, message, sizeof(message)), 0);
-	assert_string_equal(name, "/tmp/report.txt");
+	assert_int_equal(gp_output_summary("/tmp/%p.txt", name, message, sizeof(message)), 0);
+	assert_string_equal(name, "/tmp/%p.txt");
 }
 
 static void test_a_percent_of_the_folder_stands_for_itself(void **state)
@@ -61,6 +62,15 @@ static void test_what_only_a_process_can_expand_is_not_checked(void **state)
 	assert_non_null(strstr(message, "/mis%ing"));
 }
 
+static void test_a_folder_may_stand_for_the_default_name_in_it(void **state)
+{
+	(void)state;
+	assert_int_equal(gp_output_template("/tmp/", name, message, sizeof(message)), 0);
+	assert_string_equal(name, "/tmp/");
+	assert_int_equal(gp_output_template("missing/", name, message, sizeof(message)), -ENOENT);
+	assert_non_null(strstr(message, "mkdir -p "));
+}
+
 static void test_bad_names_get_one_line(void **state)
 {
 	char endless[2 * GP_OUTPUT_BYTES];
@@ -68,13 +78,17 @@ static void test_bad_names_get_one_line(void **state)
 	(void)state;
 	memset(endless, 'x', sizeof(endless));
 	endless[sizeof(endless) - 1] = 0;
-	assert_int_equal(gp_output_file("", name, message, sizeof(message)), -EISDIR);
-	assert_int_equal(gp_output_file("folder/", name, message, sizeof(message)), -EISDIR);
-	assert_int_equal(gp_output_file("missing/x", name, message, sizeof(message)), -ENOENT);
-	assert_int_equal(gp_output_file("/dev/null/x", name, message, sizeof(message)), -ENOTDIR);
+	assert_int_equal(gp_output_template("", name, message, sizeof(message)), -ENOENT);
+	assert_int_equal(gp_output_summary("", name, message, sizeof(message)), -EISDIR);
+	assert_int_equal(gp_output_summary("/tmp/", name, message, sizeof(message)), -EISDIR);
+	assert_int_equal(gp_output_template("mis sing/x", name, message, sizeof(message)), -ENOENT);
+	assert_non_null(strstr(message, "/mis sing'"));
+	assert_int_equal(gp_output_summary("/dev/null/x", name, message, sizeof(message)),
+			 -ENOTDIR);
 	assert_non_null(strstr(message, "/dev/null"));
 	assert_null(strchr(message, '\n'));
-	assert_int_equal(gp_output_file(endless, name, message, sizeof(message)), -ENAMETOOLONG);
+	assert_int_equal(gp_output_template(endless, name, message, sizeof(message)),
+			 -ENAMETOOLONG);
 }
 
 static void test_parts_that_nobody_can_expand_are_refused(void **state)
@@ -97,7 +111,7 @@ static void test_an_unwritable_folder_is_found(void **state)
 	if (geteuid() == 0)
 		skip(); /* root can write everywhere */
 	assert_int_equal(chmod(folder, 0500), 0);
-	assert_int_equal(gp_output_file("x", name, message, sizeof(message)), -EACCES);
+	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -EACCES);
 	assert_int_equal(chmod(folder, 0700), 0);
 }
 
@@ -109,7 +123,7 @@ static void test_a_folder_that_is_gone_is_said(void **state)
 	assert_non_null(mkdtemp(gone));
 	assert_int_equal(chdir(gone), 0);
 	assert_int_equal(rmdir(gone), 0);
-	assert_int_equal(gp_output_file("x", name, message, sizeof(message)), -ENOENT);
+	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -ENOENT);
 	assert_non_null(strstr(message, "the current folder is gone"));
 	assert_int_equal(chdir(folder), 0);
 }
@@ -120,6 +134,7 @@ int main(void)
 		cmocka_unit_test(test_names_become_absolute),
 		cmocka_unit_test(test_a_percent_of_the_folder_stands_for_itself),
 		cmocka_unit_test(test_what_only_a_process_can_expand_is_not_checked),
+		cmocka_unit_test(test_a_folder_may_stand_for_the_default_name_in_it),
 		cmocka_unit_test(test_bad_names_get_one_line),
 		cmocka_unit_test(test_parts_that_nobody_can_expand_are_refused),
 		cmocka_unit_test(test_an_unwritable_folder_is_found),

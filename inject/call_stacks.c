@@ -68,6 +68,6 @@ uint32_t gp_call_stacks_at_enter(bool driver, uint32_t cbid)
 
 uint32_t gp_call_stacks_at_exit(bool driver, uint32_t cbid)
 {
-	return cbid < GP_API_CBID_LIMIT && when_taken[driver][cbid] == AT_EXIT ? gp_stack_capture()
-									       : 0;
+	return cbid < GP_API_CBID_LIMIT && when_taken[driver][cbid] != NEVER ? gp_stack_capture()
+									     : 0;
 }

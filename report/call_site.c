@@ -25,6 +25,7 @@ static const struct row modules[] = {
 	{"libcuda.so*", BENEATH},
 	{"libcudart*.so*", BENEATH},
 	{"libcupti.so*", BENEATH},
+	{"libgpusim.so*", BENEATH},
 	{"libgpuprof.so*", BENEATH},
 	{"libnvToolsExt*", BENEATH},
 	{"libnvrtc*", BENEATH},

@@ -266,7 +266,8 @@ static void put_next(struct pass *pass, size_t process)
 			     p->model->base_unix_ns + p->model->memory[p->next].time_ns);
 }
 
-static int open_process(struct process *process, const struct gp_model *model)
+static int open_process(struct process *process, const struct gp_model *model,
+			enum gp_memory_wanted wanted)
 {
 	process->model = model;
 	process->last_of_threads =
@@ -275,7 +276,7 @@ static int open_process(struct process *process, const struct gp_model *model)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		process->last_of_threads[i] = GP_NONE;
-	return gp_device_work_open(&process->work, model);
+	return wanted == GP_MEMORY_ALL ? gp_device_work_open(&process->work, model) : 0;
 }
 
 static int open_pass(struct pass *pass, struct gp_model *const *models, size_t model_count)
@@ -287,7 +288,7 @@ static int open_pass(struct pass *pass, struct gp_model *const *models, size_t m
 	if (!pass->processes || !pass->found->sites)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++) {
-		result = open_process(&pass->processes[i], models[i]);
+		result = open_process(&pass->processes[i], models[i], pass->wanted);
 		pass->process_count++;
 		put_next(pass, i);
 	}

@@ -390,6 +390,8 @@ static int print_sections(const struct gp_summary *summary)
 		result = gp_summary_print_ranges(summary);
 	if (result == 0)
 		result = gp_summary_print_memory(summary);
+	if (result == 0)
+		result = gp_summary_print_left(summary);
 	print_busy(summary);
 	gp_summary_print_windows(summary);
 	return result < 0 ? result : gp_summary_print_records(summary);

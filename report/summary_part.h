@@ -38,6 +38,9 @@ void gp_summary_print_code(const struct gp_summary *summary);
 
 int gp_summary_print_memory(const struct gp_summary *summary);
 
+/* What was never freed, by call site; nothing where everything was. */
+int gp_summary_print_left(const struct gp_summary *summary);
+
 /* When it was recorded, and what was left out by choice; nothing where everything was recorded. */
 void gp_summary_print_windows(const struct gp_summary *summary);
 

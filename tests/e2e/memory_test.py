@@ -89,6 +89,24 @@ class MemoryTest(Case):
             self.assertIn(text, done.stdout)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 120)
 
+    def test_the_summary(self):
+        self.record([LEAKS])
+        lines = self.run_gpuprof("summary", "out.gpuprof").stdout.splitlines()
+        at = lines.index("Never freed: 3.012MiB in 4 blocks")
+        allocate, leak = place("allocate", "allocate"), place("leak", "leak")
+        self.assertTrue(lines[at + 2].split("  3  ")[1].startswith(f"{allocate} < {leak} < main"), lines[at + 2])
+        self.assertTrue(lines[at + 3].endswith(place("leak", "host leak") + lines[at + 2].split(leak)[1]), lines[at + 3])
+        self.assertIn("gpuprof summary --memory FILE", lines[at + 4])
+
+    def test_a_program_that_frees_everything_is_told_nothing(self):
+        self.record([sys.executable, support.GPU[1], "copy=3"])
+        self.assertNotIn("Never freed", self.run_gpuprof("summary", "out.gpuprof").stdout)
+
+    def test_the_first_call_of_all(self):
+        self.record([sys.executable, support.GPU[1], "leak=2"])
+        self.assertEqual([(row["Blocks"], row["Call site"][:6]) for row in self.tables("--memory")["memory-leak"]],
+                         [(2, "Device")])
+
     def test_python(self):
         self.record([sys.executable, SCRIPT])
         tables = self.tables("--memory")

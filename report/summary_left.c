@@ -1,0 +1,129 @@
+/* What was never freed, in a few lines: `gpuprof summary --memory` has the rest. */
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/format.h"
+#include "report/memory_sites.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SHOWN        3
+#define LINE_BYTES   1024
+
+static const struct gp_column columns[] = {
+	{"Bytes", false},
+	{"Blocks", false},
+	{"Call site", true},
+};
+
+struct left {
+	const struct gp_memory_site *most[SHOWN]; /* the largest first; NULL = none */
+	uint64_t bytes, blocks, sites;
+	uint64_t kept_bytes; /* by caching allocators */
+	const char *keeper;  /* the first of them */
+};
+
+static void note_largest(struct left *left, const struct gp_memory_site *row)
+{
+	for (size_t i = 0; i < SHOWN; i++)
+		if (!left->most[i] || row->now_bytes > left->most[i]->now_bytes) {
+			for (size_t k = SHOWN - 1; k > i; k--)
+				left->most[k] = left->most[k - 1];
+			left->most[i] = row;
+			return;
+		}
+}
+
+static struct left sum_up(const struct gp_memory_sites *found)
+{
+	struct left left = {.keeper = ""};
+
+	for (uint32_t i = 0; i < found->row_count; i++) {
+		const struct gp_memory_site *row = &found->rows[i];
+		const char *owner = gp_call_sites_at(found->sites, row->site).owner;
+
+		if (row->kind == GP_MEMORY_IPC)
+			continue;
+		if (owner[0] != '\0') {
+			left.kept_bytes += row->now_bytes;
+			left.keeper = owner;
+			continue;
+		}
+		left.bytes += row->now_bytes;
+		left.blocks += row->now_blocks;
+		left.sites++;
+		note_largest(&left, row);
+	}
+	return left;
+}
+
+static void put_site(struct gp_table *table, const struct gp_memory_sites *found, uint32_t number)
+{
+	struct gp_call_site site = gp_call_sites_at(found->sites, number);
+	char line[LINE_BYTES], *escaped;
+
+	snprintf(line, sizeof(line), "%s%s%s", site.place,
+		 site.callers[0] != '\0' ? GP_SITE_SEPARATOR : "", site.callers);
+	escaped = gp_text_escape(line);
+	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static int print_sites(const struct gp_summary *summary, const struct gp_memory_sites *found,
+		       const struct left *left)
+{
+	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	int result;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < SHOWN && left->most[i]; i++) {
+		gp_table_cell(table, gp_format_bytes(left->most[i]->now_bytes).text);
+		gp_table_cell(table, gp_format_count(left->most[i]->now_blocks).text);
+		put_site(table, found, left->most[i]->site);
+	}
+	result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+	gp_table_free(table);
+	if (left->sites > SHOWN)
+		fprintf(summary->out, "  ... %s more\n", gp_format_count(left->sites - SHOWN).text);
+	return result;
+}
+
+static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found)
+{
+	struct left left = sum_up(found);
+	int result = 0;
+
+	if (left.blocks + left.kept_bytes == 0)
+		return 0;
+	fprintf(summary->out, "\nNever freed: %s in %s block%s", gp_format_bytes(left.bytes).text,
+		gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");
+	if (left.kept_bytes > 0)
+		fprintf(summary->out, ", not counting %s in the cache of %s",
+			gp_format_bytes(left.kept_bytes).text, left.keeper);
+	fputs("\n", summary->out);
+	if (left.blocks > 0)
+		result = print_sites(summary, found, &left);
+	fputs("  all of it, who held the peak, what was allocated again and again: "
+	      "gpuprof summary --memory FILE\n",
+	      summary->out);
+	return result;
+}
+
+int gp_summary_print_left(const struct gp_summary *summary)
+{
+	struct gp_device_list devices = {0};
+	struct gp_memory_sites found;
+	int result = gp_memory_sites_of(summary->models, summary->model_count, &devices,
+					GP_MEMORY_LEFT, &found);
+
+	if (result == 0)
+		result = print_left(summary, &found);
+	gp_memory_sites_free(&found);
+	gp_device_list_free(&devices);
+	return result;
+}

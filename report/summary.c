@@ -385,7 +385,8 @@ static int print_sections(const struct gp_summary *summary)
 		result = print_processes(summary);
 	if (result == 0)
 		result = gp_summary_print_activity(summary);
-	gp_summary_print_code(summary);
+	if (result == 0)
+		result = gp_summary_print_more(summary);
 	if (result == 0)
 		result = gp_summary_print_ranges(summary);
 	if (result == 0)

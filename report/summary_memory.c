@@ -6,6 +6,7 @@
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/tally.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -95,6 +96,44 @@ static void print_usage(const struct gp_summary *summary, const struct gp_memory
 		gp_format_bytes(usage->own_bytes).text);
 }
 
+/* ---- pools ---- */
+
+enum { MOST_RESERVED };
+
+/* One row for each pool of each process. */
+static void gather_pools(const struct gp_summary *summary, struct gp_tally *tally)
+{
+	for (size_t m = 0; m < summary->model_count; m++)
+		for (uint32_t i = 0; i < summary->models[m]->pool_count; i++) {
+			const struct gp_record_pool *pool = &summary->models[m]->pools[i];
+			struct gp_tally_row *row =
+				gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){m, pool->device_id,
+									       pool->address});
+
+			if (pool->reserved_bytes > row->sums[MOST_RESERVED])
+				row->sums[MOST_RESERVED] = pool->reserved_bytes;
+		}
+}
+
+static int print_pools(const struct gp_summary *summary)
+{
+	struct gp_tally tally = {0};
+	uint64_t most_bytes = 0;
+	int result;
+
+	gather_pools(summary, &tally);
+	result = tally.error;
+	for (uint32_t i = 0; i < tally.count; i++)
+		if (tally.rows[i].sums[MOST_RESERVED] > most_bytes)
+			most_bytes = tally.rows[i].sums[MOST_RESERVED];
+	if (result == 0 && tally.count > 0)
+		fprintf(summary->out, "  %s pool%s, at most %s reserved%s\n",
+			gp_format_count(tally.count).text, tally.count == 1 ? "" : "s",
+			gp_format_bytes(most_bytes).text, tally.count == 1 ? "" : " in one");
+	gp_tally_free(&tally);
+	return result;
+}
+
 int gp_summary_print_memory(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
@@ -104,6 +143,8 @@ int gp_summary_print_memory(const struct gp_summary *summary)
 		return 0;
 	fputs("\nMemory allocated through CUDA\n", summary->out);
 	result = print_rows(summary);
+	if (result == 0)
+		result = print_pools(summary);
 	for (size_t i = 0; i < memory->usage_count; i++)
 		print_usage(summary, &memory->usages[i]);
 	if (memory->usage_count > 0)

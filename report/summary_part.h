@@ -33,8 +33,8 @@ int gp_summary_print_activity(const struct gp_summary *summary);
 /* The ranges of the program by GPU time, if there are any. */
 int gp_summary_print_ranges(const struct gp_summary *summary);
 
-/* One line on compiling and loading code, where that took a share of the time that matters. */
-void gp_summary_print_code(const struct gp_summary *summary);
+/* What else there is: a line on each other kind of thing that the program did. */
+int gp_summary_print_more(const struct gp_summary *summary);
 
 int gp_summary_print_memory(const struct gp_summary *summary);
 

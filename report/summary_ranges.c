@@ -5,15 +5,11 @@
 #include <string.h>
 
 #include "report/array.h"
-#include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/table.h"
 #include "report/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* Share of the time from which the loading and compiling of code is worth a line. */
-#define LEAST_CODE 0.01
 
 static const struct gp_column columns[] = {
 	{"GPU busy", false}, {"GPU ops", false}, {"Ranges", false}, {"Total", false},
@@ -159,48 +155,4 @@ int gp_summary_print_ranges(const struct gp_summary *summary)
 	free(rows.rows);
 	gp_groups_free(&rows.names);
 	return result;
-}
-
-/* ---- code ---- */
-
-/* What the compiler and the loading of code took, as CUPTI says. */
-struct code {
-	uint64_t compile_ns, compiled, cache_ns, load_ns, loaded;
-};
-
-static void add_code(struct code *code, const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->jit_count; i++) {
-		const struct gp_record_jit *jit = &model->jits[i];
-		bool compiles = gp_jit_op_compiles(jit->op_kind);
-
-		*(compiles ? &code->compile_ns : &code->cache_ns) += jit->end_ns - jit->start_ns;
-		code->compiled += compiles;
-	}
-	for (uint32_t i = 0; i < model->overhead_count; i++) {
-		const struct gp_overhead *overhead = &model->overheads[i];
-
-		if (!gp_overhead_is_of_loading(overhead->overhead_kind))
-			continue;
-		code->load_ns += overhead->end_ns - overhead->start_ns;
-		code->loaded++;
-	}
-}
-
-void gp_summary_print_code(const struct gp_summary *summary)
-{
-	uint64_t window_ns = summary->window.end_unix_ns - summary->window.start_unix_ns;
-	struct code code = {0};
-	uint64_t all_ns;
-
-	for (size_t i = 0; i < summary->model_count; i++)
-		add_code(&code, summary->models[i]);
-	all_ns = code.compile_ns + code.cache_ns + code.load_ns;
-	if (all_ns == 0 || (double)all_ns < LEAST_CODE * (double)window_ns)
-		return;
-	fprintf(summary->out, "\nCode: %s compiling (%s x), %s in the compiler's cache, ",
-		gp_format_ns(code.compile_ns).text, gp_format_count(code.compiled).text,
-		gp_format_ns(code.cache_ns).text);
-	fprintf(summary->out, "%s loading modules and functions (%s x)\n",
-		gp_format_ns(code.load_ns).text, gp_format_count(code.loaded).text);
 }

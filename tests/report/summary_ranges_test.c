@@ -107,7 +107,7 @@ static void test_no_ranges_no_section(void **state)
 	launch(&b, 1, 1000, 50);
 	text = print(&b, 1);
 	expect_not(text, "Ranges");
-	expect_not(text, "Code:");
+	expect_not(text, "\nMore");
 	free(text);
 }
 
@@ -129,8 +129,64 @@ static void test_code_where_it_matters(void **state)
 							.start_ns = GP_TEST_CUPTI(2000),
 							.end_ns = GP_TEST_CUPTI(2300)});
 	text = print(&b, 1);
-	expect(text, "\nCode: 1.000us compiling (1 x), 0ns in the compiler's cache, 300ns loading "
-		     "modules and functions (1 x)\n");
+	expect(text,
+	       "\n module 1.000us compiling (1 x), 0ns in the compiler's cache, 300ns loading "
+	       "modules and functions (1 x)\n");
+	free(text);
+}
+
+static void add_sync(struct gp_builder *b, uint16_t kind, uint64_t start_ns, uint64_t end_ns)
+{
+	gp_builder_add(b, &(struct gp_record_sync){.kind = GP_RECORD_SYNC,
+						   .sync_kind = kind,
+						   .start_ns = GP_TEST_CUPTI(start_ns),
+						   .end_ns = GP_TEST_CUPTI(end_ns)});
+}
+
+static void add_unified(struct gp_builder *b, uint16_t kind, uint64_t value)
+{
+	gp_builder_add(b, &(struct gp_record_unified){.kind = GP_RECORD_UNIFIED,
+						      .counter_kind = kind,
+						      .value = value,
+						      .start_ns = GP_TEST_CUPTI(3000)});
+}
+
+static void test_a_line_on_each_kind(void **state)
+{
+	struct gp_builder b;
+	char *text;
+
+	(void)state;
+	begin(&b);
+	launch(&b, 1, 1000, 50);
+	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 2, 1500, 5);
+	for (uint32_t i = 0; i < 2; i++)
+		gp_builder_add(&b, &(struct gp_record_kernel){.kind = GP_RECORD_KERNEL,
+							      .correlation_id = 2,
+							      .start_ns = GP_TEST_CUPTI(2000),
+							      .end_ns = GP_TEST_CUPTI(2010),
+							      .context_id = 1,
+							      .stream_id = 8,
+							      .graph_id = 4,
+							      .graph_node_id = 7 + i});
+	add_sync(&b, 3, 1000, 1600);
+	add_sync(&b, 1, 1000, 1400);
+	add_sync(&b, 2, 1000, 9000); /* the device waits, not the host */
+	gp_builder_memory(&b, GP_MEMORY_ASYNC, 3000, 0xa000, 64);
+	for (uint64_t i = 0; i < 3; i++)
+		gp_builder_add(&b, &(struct gp_record_pool){.kind = GP_RECORD_POOL,
+							    .address = 0x100 + i / 2,
+							    .time_ns = GP_TEST_CUPTI(3000),
+							    .reserved_bytes = 4096 - i});
+	add_unified(&b, 1, 4096);
+	add_unified(&b, 4, 3);
+	text = print(&b, 1);
+	expect(text, " stream operations in 2 streams of 1 context\n");
+	expect(text, " sync the host waited 1.000us, 1 x for an event, 1 x for a stream, "
+		     "streams waited for events 1 x\n");
+	expect(text, " graph 1 launch of graphs, 2 operations of 1 graph: 20ns\n");
+	expect(text, " 2 pools, at most 4.000KiB reserved in one\n");
+	expect(text, " unified 4.000KiB moved to GPUs, 3 page faults of GPUs\n");
 	free(text);
 }
 
@@ -199,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_ranges_by_gpu_time),
 		cmocka_unit_test(test_no_ranges_no_section),
 		cmocka_unit_test(test_code_where_it_matters),
+		cmocka_unit_test(test_a_line_on_each_kind),
 		cmocka_unit_test(test_kernels_left_out_by_their_names),
 		cmocka_unit_test(test_copies_in_flight_of_a_partial_trace),
 		cmocka_unit_test(test_processes_that_differ),

@@ -1,0 +1,304 @@
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/paragraph.h"
+#include "report/tally.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Share of the time from which overhead, and loading and compiling code, are worth a line. */
+#define LEAST_SHARE 0.01
+
+/* One line: a word of --by, and what it has a table of. */
+struct line {
+	struct gp_paragraph paragraph;
+	char lead[16];
+};
+
+static void begin(struct line *line, const struct gp_summary *summary, const char *word)
+{
+	snprintf(line->lead, sizeof(line->lead), "%-9s ", word);
+	line->paragraph = (struct gp_paragraph){.out = summary->out,
+						.columns = GP_SUMMARY_COLUMNS,
+						.lead = line->lead,
+						.separator = ","};
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+{
+	char text[128];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	gp_paragraph_add(&line->paragraph, text);
+}
+
+static void end(struct line *line)
+{
+	gp_paragraph_end(&line->paragraph);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* ---- what there is ---- */
+
+/* CUPTI's kinds of synchronisation. */
+enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_KINDS };
+
+/* CUPTI's kinds of unified memory events. */
+enum { TO_DEVICE = 1, TO_HOST, HOST_FAULT, DEVICE_FAULT, BETWEEN = 8, UNIFIED_KINDS };
+
+struct kinds {
+	uint64_t syncs[SYNC_KINDS], sync_ns;
+	uint64_t events, host_functions, graph_launches; /* calls */
+	uint64_t graphs, graph_ops, graph_ns;
+	uint64_t streams, contexts;
+	uint64_t unified[UNIFIED_KINDS]; /* bytes or faults */
+	uint64_t compiled, compile_ns, cache_ns, loaded, load_ns;
+	uint64_t overheads, overhead_ns;
+};
+
+static void count_syncs(struct kinds *kinds, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->sync_count; i++) {
+		const struct gp_record_sync *sync = &model->syncs[i];
+
+		kinds->syncs[sync->sync_kind < SYNC_KINDS ? sync->sync_kind : 0]++;
+		if (sync->sync_kind != SYNC_STREAM_WAIT)
+			kinds->sync_ns += sync->end_ns - sync->start_ns;
+	}
+}
+
+static void count_calls(struct kinds *kinds, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+		uint8_t class =
+			call->status == 0 ? gp_model_api(model, call->api).class : GP_API_OTHER;
+
+		kinds->events += class == GP_API_EVENT;
+		kinds->host_functions += class == GP_API_HOST;
+		kinds->graph_launches += class == GP_API_GRAPH_LAUNCH;
+	}
+}
+
+/* Whether that key was never seen before. */
+static bool is_new(struct gp_tally *seen, uint64_t what, uint64_t process, uint64_t a, uint64_t b)
+{
+	return gp_tally_find(seen, (uint64_t[GP_TALLY_KEYS]){what, process, a, b})->count++ == 0;
+}
+
+static void count_place(struct kinds *kinds, struct gp_tally *seen, uint64_t process,
+			const struct gp_op *op)
+{
+	enum { CONTEXTS, STREAMS };
+
+	kinds->contexts += is_new(seen, CONTEXTS, process, op->context_id, 0);
+	kinds->streams += is_new(seen, STREAMS, process, op->context_id, op->stream_id);
+}
+
+static void count_ops(struct kinds *kinds, struct gp_tally *seen, const struct gp_model *model,
+		      uint64_t process)
+{
+	enum { GRAPHS = 2 };
+
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (i == 0 || op->stream_id != op[-1].stream_id ||
+		    op->context_id != op[-1].context_id)
+			count_place(kinds, seen, process, op);
+		if (op->graph_id == 0 && op->graph_node_id == 0 && op->kind != GP_OP_GRAPH)
+			continue;
+		kinds->graphs += is_new(seen, GRAPHS, process, op->graph_id, 0);
+		kinds->graph_ops++;
+		kinds->graph_ns += op->end_ns - op->start_ns;
+	}
+}
+
+static void count_unified(struct kinds *kinds, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->unified_count; i++) {
+		const struct gp_record_unified *event = &model->unifieds[i];
+		uint16_t kind = event->counter_kind;
+
+		if (kind < UNIFIED_KINDS)
+			kinds->unified[kind] += kind == HOST_FAULT ? 1 : event->value;
+	}
+}
+
+static void count_code(struct kinds *kinds, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->jit_count; i++) {
+		const struct gp_record_jit *jit = &model->jits[i];
+		bool compiles = gp_jit_op_compiles(jit->op_kind);
+
+		*(compiles ? &kinds->compile_ns : &kinds->cache_ns) += jit->end_ns - jit->start_ns;
+		kinds->compiled += compiles;
+	}
+	for (uint32_t i = 0; i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+		bool loads = gp_overhead_is_of_loading(overhead->overhead_kind);
+
+		*(loads ? &kinds->load_ns : &kinds->overhead_ns) +=
+			overhead->end_ns - overhead->start_ns;
+		*(loads ? &kinds->loaded : &kinds->overheads) += 1;
+	}
+}
+
+/* ---- the lines ---- */
+
+static void print_syncs(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	static const char *const names[SYNC_KINDS] = {
+		[SYNC_EVENT] = "event", [SYNC_STREAM] = "stream", [SYNC_CONTEXT] = "context"};
+	uint64_t waits = kinds->syncs[SYNC_STREAM_WAIT];
+	struct line line;
+
+	begin(&line, summary, "sync");
+	if (kinds->sync_ns > 0)
+		add(&line, "the host waited %s", gp_format_ns(kinds->sync_ns).text);
+	for (size_t i = 0; i < SYNC_KINDS; i++)
+		if (names[i] && kinds->syncs[i] > 0)
+			add(&line, "%s x for %s %s", gp_format_count(kinds->syncs[i]).text,
+			    i == SYNC_EVENT ? "an" : "a", names[i]);
+	if (waits > 0)
+		add(&line, "streams waited for events %s x", gp_format_count(waits).text);
+	if (kinds->events > 0)
+		add(&line, "%s event%s recorded", gp_format_count(kinds->events).text,
+		    plural(kinds->events));
+	end(&line);
+}
+
+static void print_places(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	struct line line;
+
+	begin(&line, summary, "stream");
+	if (kinds->streams > 1)
+		add(&line, "operations in %s stream%s of %s context%s",
+		    gp_format_count(kinds->streams).text, plural(kinds->streams),
+		    gp_format_count(kinds->contexts).text, plural(kinds->contexts));
+	if (kinds->host_functions > 0)
+		add(&line, "%s function%s of the host put in",
+		    gp_format_count(kinds->host_functions).text, plural(kinds->host_functions));
+	end(&line);
+}
+
+static void print_graphs(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	struct line line;
+
+	begin(&line, summary, "graph");
+	if (kinds->graph_launches > 0)
+		add(&line, "%s launch%s of graphs", gp_format_count(kinds->graph_launches).text,
+		    kinds->graph_launches == 1 ? "" : "es");
+	if (kinds->graph_ops > 0)
+		add(&line, "%s operation%s of %s graph%s: %s",
+		    gp_format_count(kinds->graph_ops).text, plural(kinds->graph_ops),
+		    gp_format_count(kinds->graphs).text, plural(kinds->graphs),
+		    gp_format_ns(kinds->graph_ns).text);
+	end(&line);
+}
+
+static void print_unified(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	static const struct {
+		int kind;
+		const char *text;
+	} moves[] = {{TO_DEVICE, "to GPUs"}, {TO_HOST, "to the host"}, {BETWEEN, "between GPUs"}};
+	static const struct {
+		int kind;
+		const char *text;
+	} faults[] = {{HOST_FAULT, "the CPU"}, {DEVICE_FAULT, "GPUs"}};
+	struct line line;
+
+	begin(&line, summary, "unified");
+	for (size_t i = 0; i < COUNT(moves); i++)
+		if (kinds->unified[moves[i].kind] > 0)
+			add(&line, "%s moved %s",
+			    gp_format_bytes(kinds->unified[moves[i].kind]).text, moves[i].text);
+	for (size_t i = 0; i < COUNT(faults); i++)
+		if (kinds->unified[faults[i].kind] > 0)
+			add(&line, "%s page fault%s of %s",
+			    gp_format_count(kinds->unified[faults[i].kind]).text,
+			    plural(kinds->unified[faults[i].kind]), faults[i].text);
+	end(&line);
+}
+
+static bool matters(const struct gp_summary *summary, uint64_t ns)
+{
+	uint64_t window_ns = summary->window.end_unix_ns - summary->window.start_unix_ns;
+
+	return ns > 0 && (double)ns >= LEAST_SHARE * (double)window_ns;
+}
+
+static void print_code(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	struct line line;
+
+	begin(&line, summary, "module");
+	if (matters(summary, kinds->compile_ns + kinds->cache_ns + kinds->load_ns)) {
+		add(&line, "%s compiling (%s x)", gp_format_ns(kinds->compile_ns).text,
+		    gp_format_count(kinds->compiled).text);
+		add(&line, "%s in the compiler's cache", gp_format_ns(kinds->cache_ns).text);
+		add(&line, "%s loading modules and functions (%s x)",
+		    gp_format_ns(kinds->load_ns).text, gp_format_count(kinds->loaded).text);
+	}
+	end(&line);
+	begin(&line, summary, "overhead");
+	if (matters(summary, kinds->overhead_ns))
+		add(&line, "%s that CUPTI and the driver say they took (%s x)",
+		    gp_format_ns(kinds->overhead_ns).text, gp_format_count(kinds->overheads).text);
+	end(&line);
+}
+
+static bool are_any(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	uint64_t things = kinds->events + kinds->host_functions + kinds->graph_launches +
+			  kinds->graph_ops + (kinds->streams > 1);
+
+	for (size_t i = SYNC_EVENT; i < SYNC_KINDS; i++)
+		things += kinds->syncs[i];
+	for (size_t i = 0; i < UNIFIED_KINDS; i++)
+		things += kinds->unified[i];
+	return things > 0 || matters(summary, kinds->overhead_ns) ||
+	       matters(summary, kinds->compile_ns + kinds->cache_ns + kinds->load_ns);
+}
+
+int gp_summary_print_more(const struct gp_summary *summary)
+{
+	struct kinds kinds = {0};
+	struct gp_tally seen = {0};
+	int result;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		count_syncs(&kinds, summary->models[i]);
+		count_calls(&kinds, summary->models[i]);
+		count_ops(&kinds, &seen, summary->models[i], i);
+		count_unified(&kinds, summary->models[i]);
+		count_code(&kinds, summary->models[i]);
+	}
+	result = seen.error;
+	gp_tally_free(&seen);
+	if (result < 0 || !are_any(summary, &kinds))
+		return result;
+	fputs("\nMore (`gpuprof summary --by WORD FILE` has a table for each of these words)\n",
+	      summary->out);
+	print_places(summary, &kinds);
+	print_syncs(summary, &kinds);
+	print_graphs(summary, &kinds);
+	print_unified(summary, &kinds);
+	print_code(summary, &kinds);
+	return 0;
+}

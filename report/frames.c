@@ -1,7 +1,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/array.h"
 #include "report/load.h"
+#include "report/unwind_copy.h"
 
 /* Indices of frames by the lowest bits of their ids: the stacks of a loop come again and again. */
 #define RECENT 4096u
@@ -70,9 +72,127 @@ static void resolve_parent(struct gp_model *m, struct gp_frame *frame, uint16_t 
 	frame->parent = id < frame->id ? find_frame(m, id, recent) : GP_NONE;
 	if (frame->parent != GP_NONE && depths[frame->parent] + 1 >= GP_FRAME_DEPTH)
 		frame->parent = GP_NONE;
-	depths[index] = frame->parent == GP_NONE ? 0 : (uint16_t)(depths[frame->parent] + 1);
+	depths[index] = 0;
+	if (frame->parent != GP_NONE)
+		depths[index] = (uint16_t)(depths[frame->parent] + 1);
+	else if (frame->kind == GP_FRAME_COPY) /* may become as many */
+		depths[index] = GP_UNWOUND_DEPTH;
 	frame->has_no_root = id != 0 && frame->parent == GP_NONE;
 	m->losses.unknown_records += frame->has_no_root;
+}
+
+/* ---- stacks that were copied, to be unwound here ---- */
+
+/* The model's frames, with those of the copies put in front of the frame that stands for the copy, callers first. */
+struct expansion {
+	struct gp_frame *frames;
+	uint32_t count, capacity;
+	uint32_t *places; /* new indices, by the old ones */
+	struct gp_unwinder *unwinder;
+	struct gp_unwound unwound;
+};
+
+static int put_frame(struct expansion *e, const struct gp_frame *frame)
+{
+	int error = gp_array_grow(&e->frames, &e->capacity, e->count, sizeof(*e->frames));
+
+	if (error == 0)
+		e->frames[e->count++] = *frame;
+	return error;
+}
+
+/* The mapping around an address: of several, the one that was met last. */
+static uint32_t find_mapping(const struct gp_model *m, uint64_t pc)
+{
+	uint32_t count = m->module_count;
+
+	if (count > GP_UNWINDER_MODULES)
+		count = GP_UNWINDER_MODULES;
+	for (uint32_t i = count; i-- > 0;)
+		if (pc > m->modules[i].start_address && pc <= m->modules[i].end_address)
+			return i;
+	return GP_NONE;
+}
+
+/* What was unwound of the copy that frame stands for; its innermost frame takes that one's place. */
+static int put_unwound(struct expansion *e, const struct gp_model *m, struct gp_frame frame)
+{
+	const struct gp_unwound *unwound = &e->unwound;
+	int error = 0;
+
+	if (!unwound->is_whole) {
+		frame.kind = GP_FRAME_STUCK;
+		frame.address = unwound->pcs[unwound->count - 1];
+		frame.origin = find_mapping(m, frame.address);
+		error = put_frame(e, &frame);
+		frame.parent = e->count - 1;
+	}
+	frame.kind = GP_FRAME_NATIVE;
+	for (uint32_t i = unwound->count; i > 0 && error == 0; i--) {
+		frame.address = unwound->pcs[i - 1];
+		frame.origin = find_mapping(m, frame.address);
+		error = put_frame(e, &frame);
+		frame.parent = e->count - 1;
+	}
+	return error;
+}
+
+static int expand_frame(struct expansion *e, const struct gp_model *m, uint32_t at)
+{
+	struct gp_frame frame = m->frames[at];
+	const struct gp_text *copy = NULL;
+	int error;
+
+	if (frame.parent != GP_NONE)
+		frame.parent = e->places[frame.parent];
+	else if (frame.kind == GP_FRAME_COPY)
+		copy = gp_model_text(m, GP_STRING_STACK_COPY, 0, frame.id);
+	e->unwound.count = 0;
+	if (copy)
+		gp_unwind_copy(e->unwinder, copy->bytes, copy->length, &e->unwound);
+	error = e->unwound.count > 0 ? put_unwound(e, m, frame) : put_frame(e, &frame);
+	e->places[at] = e->count - 1;
+	return error;
+}
+
+static void adopt_frames(struct gp_model *m, struct expansion *e)
+{
+	free(m->frames);
+	m->frames = e->frames;
+	m->frame_count = e->count;
+	e->frames = NULL;
+	for (uint32_t i = 0; i < m->call_count; i++)
+		if (m->calls[i].stack != GP_NONE)
+			m->calls[i].stack = e->places[m->calls[i].stack];
+}
+
+static bool has_copies(const struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->frame_count; i++)
+		if (m->frames[i].kind == GP_FRAME_COPY)
+			return true;
+	return false;
+}
+
+/* Where no file of a module is at hand, copies stay what they are. */
+static int unwind_copies(struct gp_model *m)
+{
+	struct expansion e = {.unwinder = has_copies(m) ? gp_unwinder_new(m) : NULL};
+	int error = 0;
+
+	if (!e.unwinder)
+		return 0;
+	e.places = malloc((size_t)m->frame_count * sizeof(*e.places));
+	if (!e.places)
+		error = -ENOMEM;
+	for (uint32_t i = 0; i < m->frame_count && error == 0; i++)
+		error = expand_frame(&e, m, i);
+	if (error == 0)
+		adopt_frames(m, &e);
+	gp_unwinder_free(e.unwinder);
+	free(e.places);
+	free(e.frames);
+	return error;
 }
 
 int gp_resolve_stacks(struct gp_model *m)
@@ -97,5 +217,5 @@ int gp_resolve_stacks(struct gp_model *m)
 		m->calls[i].stack = find_frame(m, id, recent);
 		m->losses.unknown_records += id != 0 && m->calls[i].stack == GP_NONE;
 	}
-	return 0;
+	return unwind_copies(m);
 }

@@ -261,6 +261,9 @@ static void look_up(struct gp_symbols *symbols, const struct gp_model *model,
 	case GP_FRAME_CUT:
 		set_place(found, frame, "(deeper frames were not kept)");
 		break;
+	case GP_FRAME_COPY:
+		set_place(found, frame, "(callers unknown: their files are not here)");
+		break;
 	case GP_FRAME_STUCK:
 		set_place(found, frame, "(callers unknown: code without unwind information)");
 		break;

@@ -131,9 +131,8 @@ int gp_take_string(struct gp_load *load, const struct gp_record_string *r, const
 	case GP_STRING_PAYLOAD:
 	case GP_STRING_MODULE:
 	case GP_STRING_CODE:
+	case GP_STRING_STACK_COPY:
 		return add_text(load, r, text);
-	case GP_STRING_STACK_COPY: /* of no use without what unwinds it */
-		return 0;
 	default:
 		load->model->losses.unknown_records++;
 		return 0;

@@ -32,6 +32,7 @@ static uint32_t last_id;
 static uint32_t epoch;
 static bool
 	met_stranger; /* somebody asked for an address in no module: one may come to lie there */
+static uint64_t code_low, code_high; /* atomic; no code of `known` lies outside */
 static uint8_t flags[IDS];
 static uint8_t was_asked[IDS];
 
@@ -176,6 +177,18 @@ static bool is_stale(struct turn turn)
 				    (met_stranger && turn.added != known.turn.added));
 }
 
+static void note_bounds(const struct list *list)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		low = list->mappings[i].start < low ? list->mappings[i].start : low;
+		high = list->mappings[i].end > high ? list->mappings[i].end : high;
+	}
+	gp_store64(&code_low, low);
+	gp_store64(&code_high, high);
+}
+
 static void adopt(struct list *list)
 {
 	bool is_older =
@@ -189,6 +202,7 @@ static void adopt(struct list *list)
 		gp_store32_release(&epoch, gp_load32(&epoch) + 1);
 		met_stranger = false;
 	}
+	note_bounds(list);
 	known.turn = list->turn;
 	known.count = list->count;
 	memcpy(known.mappings, list->mappings, list->count * sizeof(list->mappings[0]));
@@ -220,24 +234,67 @@ static bool is_current(void)
 
 /* ---- telling the trace ---- */
 
-/* The program's own file, and names relative to the folder that was current, get a whole path. */
-static uint32_t whole_path(const char *path, char text[PATH_BYTES])
+/* What is told of a module beside its mappings. */
+struct facts {
+	const ElfW(Phdr) * headers;
+	uint32_t path_bytes;
+	uint32_t build_id_bytes;
+	uint8_t build_id[20];
+	bool is_there;
+	char path[PATH_BYTES];
+};
+
+/* With the loader's lock held, so that the module cannot go meanwhile. */
+static int read_facts(struct dl_phdr_info *info, size_t bytes, void *user)
 {
-	ssize_t length = 0;
+	struct facts *facts = user;
+	const struct gp_module module = {.bias = info->dlpi_addr,
+					 .headers = info->dlpi_phdr,
+					 .header_count = info->dlpi_phnum};
 
-	if (path[0] == '\0') {
-		length = gp_sys_read_link("/proc/self/exe", text, PATH_BYTES);
-		return length > 0 ? (uint32_t)length : 0;
-	}
-	if (path[0] != '/' && strchr(path, '/') != NULL) {
-		length = gp_sys_directory(text, PATH_BYTES);
-		length = length > 0 ? (ssize_t)strnlen(text, (size_t)length) : 0;
-		text[length++] = '/';
-	}
-	size_t bytes = strnlen(path, PATH_BYTES - (size_t)length);
+	(void)bytes;
+	if (info->dlpi_phdr != facts->headers)
+		return 0;
+	const uint8_t *build_id = find_build_id(&module, &facts->build_id_bytes);
 
-	memcpy(text + length, path, bytes);
-	return (uint32_t)length + (uint32_t)bytes;
+	if (facts->build_id_bytes > sizeof(facts->build_id))
+		facts->build_id_bytes = sizeof(facts->build_id);
+	if (build_id != NULL)
+		memcpy(facts->build_id, build_id, facts->build_id_bytes);
+	if (info->dlpi_name != NULL) {
+		facts->path_bytes = (uint32_t)strnlen(info->dlpi_name, PATH_BYTES);
+		memcpy(facts->path, info->dlpi_name, facts->path_bytes);
+	}
+	facts->is_there = true;
+	return 1;
+}
+
+/* In front of a name relative to the folder that is current. */
+static void put_directory(struct facts *facts)
+{
+	char *name = facts->path + PATH_BYTES - facts->path_bytes;
+	ssize_t length;
+
+	memmove(name, facts->path, facts->path_bytes);
+	length = gp_sys_directory(facts->path, PATH_BYTES - facts->path_bytes - 1);
+	length = length > 0 ? (ssize_t)strnlen(facts->path, (size_t)length) : 0;
+	facts->path[length++] = '/';
+	memmove(facts->path + length, name, facts->path_bytes);
+	facts->path_bytes += (uint32_t)length;
+}
+
+/* The program's own file, and names relative to the folder that was current, get a whole path. */
+static void complete_path(struct facts *facts)
+{
+	ssize_t length;
+
+	if (facts->path_bytes == 0) {
+		length = gp_sys_read_link("/proc/self/exe", facts->path, PATH_BYTES);
+		facts->path_bytes = length > 0 ? (uint32_t)length : 0;
+	} else if (facts->path[0] != '/' && facts->path_bytes < PATH_BYTES - 1 &&
+		   memchr(facts->path, '/', facts->path_bytes) != NULL) {
+		put_directory(facts);
+	}
 }
 
 static uint32_t flags_of(const char *path, uint32_t length)
@@ -263,7 +320,7 @@ static uint32_t flags_of(const char *path, uint32_t length)
 	return 0;
 }
 
-static void tell_mapping(const struct gp_module *mapping)
+static void tell_mapping(const struct gp_module *mapping, const struct facts *facts)
 {
 	struct gp_record_module record = {
 		.kind = GP_RECORD_MODULE,
@@ -273,15 +330,10 @@ static void tell_mapping(const struct gp_module *mapping)
 		.end_address = mapping->end,
 		.bias = mapping->bias,
 		.ticks = gp_clock_ticks(),
+		.build_id_bytes = (uint8_t)facts->build_id_bytes,
 	};
-	uint32_t bytes;
-	const uint8_t *build_id = find_build_id(mapping, &bytes);
 
-	if (bytes > sizeof(record.build_id))
-		bytes = sizeof(record.build_id);
-	if (bytes != 0)
-		memcpy(record.build_id, build_id, bytes);
-	record.build_id_bytes = (uint8_t)bytes;
+	memcpy(record.build_id, facts->build_id, sizeof(record.build_id));
 	gp_emit((const struct gp_record *)&record);
 }
 
@@ -295,21 +347,29 @@ static uint32_t copy_mappings(uint32_t id, struct gp_module own[OWN_MAPPINGS])
 	return count;
 }
 
-/* The caller executes in the module: path and headers stay. */
 static void introduce(const struct gp_module *module)
 {
 	struct gp_module own[OWN_MAPPINGS];
-	char path[PATH_BYTES];
-	uint32_t path_bytes = whole_path(module->path, path);
+	struct facts *facts = gp_memory_map(sizeof(*facts));
 
-	__atomic_store_n(&flags[module->id], (uint8_t)flags_of(path, path_bytes), __ATOMIC_RELAXED);
-	gp_emit_string(GP_STRING_MODULE, module->id, 0, path, path_bytes);
-	gp_lock(&lock);
-	uint32_t count = copy_mappings(module->id, own);
+	if (facts == NULL)
+		return;
+	facts->headers = module->headers;
+	dl_iterate_phdr(read_facts, facts);
+	if (facts->is_there) {
+		complete_path(facts);
+		__atomic_store_n(&flags[module->id],
+				 (uint8_t)flags_of(facts->path, facts->path_bytes),
+				 __ATOMIC_RELAXED);
+		gp_emit_string(GP_STRING_MODULE, module->id, 0, facts->path, facts->path_bytes);
+		gp_lock(&lock);
+		uint32_t count = copy_mappings(module->id, own);
 
-	gp_unlock(&lock);
-	for (uint32_t i = 0; i < count; i++)
-		tell_mapping(&own[i]);
+		gp_unlock(&lock);
+		for (uint32_t i = 0; i < count; i++)
+			tell_mapping(&own[i], facts);
+	}
+	gp_sys_unmap(facts, sizeof(*facts));
 }
 
 /* ---- asking ---- */
@@ -341,6 +401,19 @@ bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first)
 	gp_unlock(&lock);
 	if (*is_first)
 		introduce(module);
+	return found;
+}
+
+bool gp_modules_is_code(uint64_t address)
+{
+	struct gp_module module;
+
+	if (address < gp_load64(&code_low) || address >= gp_load64(&code_high))
+		return false;
+	gp_lock(&lock);
+	bool found = look_up(address, &module);
+
+	gp_unlock(&lock);
 	return found;
 }
 

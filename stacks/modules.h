@@ -40,6 +40,9 @@ struct gp_module {
  */
 bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first);
 
+/* Whether an address is in the code of a module that is known by now. */
+bool gp_modules_is_code(uint64_t address);
+
 /* Any thread, now and then: see whether modules were unloaded.  Cheap where none were. */
 void gp_modules_poll(void);
 

@@ -124,17 +124,25 @@ static void keep(uint64_t pc, uint64_t rule)
 	}
 }
 
+bool gp_rules_module(uint64_t pc, struct gp_module *module)
+{
+	bool is_first;
+
+	if (!gp_modules_find(pc - 1, module, &is_first))
+		return false;
+	if (is_first)
+		notice_module(module);
+	return true;
+}
+
 uint64_t gp_rules_learn(uint64_t pc)
 {
 	int saved = errno;
 	struct gp_module module;
 	struct gp_cfi_row row;
 	uint64_t rule = gp_rule_pack(GP_RULE_STUCK, 0, 0);
-	bool is_first;
 
-	if (gp_modules_find(pc - 1, &module, &is_first)) {
-		if (is_first)
-			notice_module(&module);
+	if (gp_rules_module(pc, &module)) {
 		if (gp_rules_row(&module, pc, &row))
 			rule = rule_of(&row);
 		rule = gp_rule_with_module(rule, module.id);

@@ -34,6 +34,11 @@ int gp_rules_init(gp_rules_notice notice);
 /* Make the rule of a return address that is on the caller's own stack, and keep it.  Slow; keeps errno. */
 uint64_t gp_rules_learn(uint64_t pc);
 
+/*
+ * The module that a return address on the caller's own stack lies in; who is to be told of it is.  False: it is in none.  Slow.
+ */
+bool gp_rules_module(uint64_t pc, struct gp_module *module);
+
 /* Forget what was learned before this epoch of gp_modules_epoch(). */
 void gp_rules_follow(uint32_t epoch);
 

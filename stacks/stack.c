@@ -10,6 +10,7 @@
 #include "collector/sys.h"
 
 #if defined(__x86_64__)
+#include "stacks/copy.h"
 #include "stacks/memory.h"
 #include "stacks/merge.h"
 #include "stacks/python.h"
@@ -108,7 +109,7 @@ int gp_stack_start(void)
 		return -EALREADY;
 	was_started = true;
 	if (gp_rules_init(gp_python_notice) != 0 || gp_tree_init() != 0 || gp_code_init() != 0 ||
-	    gp_merge_init() != 0)
+	    gp_copy_init() != 0 || gp_merge_init() != 0)
 		return -ENOMEM;
 	gp_store32_release(&gp_since_fork.stacks, 1);
 	return 0;

@@ -50,13 +50,17 @@ void gp_walk_init(struct gp_walk *walk)
 
 /* ---- one step ---- */
 
+/* Whether sp is on the thread's own stack. */
+static bool is_own_stack(const struct gp_walk *walk, uint64_t sp)
+{
+	return sp < walk->high && walk->high - sp < MOST_STACK_BYTES;
+}
+
 /* A frame lies above the one before it and is not absurdly large; on the thread's own stack it ends before that does. */
 static bool is_plausible(const struct gp_walk *walk, uint64_t sp, uint64_t cfa)
 {
-	bool is_own = sp < walk->high && walk->high - sp < MOST_STACK_BYTES;
-
 	return cfa > sp && cfa % WORD == 0 && cfa - sp <= MOST_FRAME_BYTES &&
-	       (!is_own || cfa <= walk->high);
+	       (!is_own_stack(walk, sp) || cfa <= walk->high);
 }
 
 static enum outcome step_signal(const struct gp_frame *own, struct gp_frame *caller)
@@ -166,16 +170,26 @@ static void rebuild(struct gp_walk *walk, uint32_t kept)
 	walk->count = kept;
 }
 
+/* What stands for the callers of a frame from which no rule leads on. */
+static uint32_t find_stop(struct gp_walk *walk)
+{
+	const struct gp_frame *outermost = &walk->fresh[walk->fresh_count - 1];
+	uint32_t id = 0;
+
+	if (kind_of(outermost) == GP_RULE_IRREGULAR && is_own_stack(walk, outermost->sp))
+		id = gp_copy_keep(&walk->copy, &walk->place, walk->fresh, walk->fresh_count,
+				  walk->high);
+	return id != 0 ? id : gp_tree_child(0, GP_FRAME_STUCK, module_of(outermost), outermost->pc);
+}
+
 /* What the outermost frame hangs on. */
 static void set_root(struct gp_walk *walk, enum outcome outcome)
 {
-	const struct gp_frame *outermost = &walk->fresh[walk->fresh_count - 1];
-
 	walk->root = 0;
 	if (outcome == CONTINUES)
 		walk->root = gp_tree_child(0, GP_FRAME_CUT, 0, 0);
 	else if (outcome == STOPPED)
-		walk->root = gp_tree_child(0, GP_FRAME_STUCK, module_of(outermost), outermost->pc);
+		walk->root = find_stop(walk);
 }
 
 /* ---- walking ---- */
@@ -222,6 +236,8 @@ static bool ends_as_before(struct gp_walk *walk, uint32_t at)
 
 	if (is_final(walk))
 		return walk->fresh_count + at <= GP_STACK_DEPTH;
+	if (kind_of(outermost) == GP_RULE_IRREGULAR) /* what is outside of it is not known */
+		return false;
 	enum outcome outcome = step(walk, outermost, gp_rules_find(outermost->pc), &beyond);
 
 	if (outcome == CONTINUES) /* it was cut, and is the very same */
@@ -298,6 +314,7 @@ static void follow_modules(struct gp_walk *walk)
 uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
 {
 	follow_modules(walk);
+	walk->place = place;
 	walk->fresh[0] = (struct gp_frame){.pc = place.pc, .sp = place.sp, .bp = place.bp};
 	if (walk->count == 0 || !walk_by_memory(walk))
 		walk_whole(walk);

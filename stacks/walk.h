@@ -7,6 +7,8 @@
  * differs; from there on the walk goes step by step, until it meets a frame of the last walk again.  What comes out is what a walk without
  * memory gives, for a fraction of the time; nothing is read that such a walk would not read.
  *
+ * A stack with a frame that no rule expresses ends there with a copy of the rest (stacks/copy.h).
+ *
  * Only the thread itself walks its stack.  Other stacks than its own (fibers, signal stacks) are followed as well.
  */
 #ifndef STACKS_WALK_H
@@ -15,16 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stacks/copy.h"
+#include "stacks/frame.h"
 #include "stacks/rule.h"
 #include "stacks/tree.h"
-
-struct gp_frame {
-	uint64_t
-		pc; /* return address; of the innermost the pc itself; below a signal handler that plus 1 */
-	uint64_t sp;
-	uint64_t bp;
-	uint32_t rule; /* all of its rule but the offset */
-};
 
 struct gp_walk {
 	uint32_t count;
@@ -38,19 +34,9 @@ struct gp_walk {
 	struct gp_frame frames[GP_STACK_DEPTH]; /* outermost first */
 	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each with all its callers */
 	struct gp_frame fresh[GP_STACK_DEPTH];  /* of the walk that goes on, innermost first */
+	struct gp_place place;                  /* where that one began */
+	struct gp_copy copy;
 };
-
-/* Where a walk begins. */
-struct gp_place {
-	uint64_t pc;
-	uint64_t sp;
-	uint64_t bp;
-};
-
-/* The caller's own frame.  To be used in a function that does not return before the walk has ended. */
-#define GP_PLACE_HERE(place)                                                                       \
-	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"                   \
-			 : "=&r"((place).pc), "=&r"((place).sp), "=&r"((place).bp))
 
 /* Once a thread, zeroed memory. */
 void gp_walk_init(struct gp_walk *walk);

@@ -96,3 +96,5 @@ $(O)/tests/stacks/plugin_%.so: tests/stacks/plugin.c
 	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -DFRAME_BYTES=$(FRAME_BYTES) -o $@ $<
 $(O)/tests/stacks/modules_test: | $(O)/tests/stacks/plugin_small.so $(O)/tests/stacks/plugin_large.so
 $(O)/tests/stacks/modules_test: TEST_LIBS = -lunwind
+$(O)/tests/report/unwind_copy_test: | $(O)/tests/stacks/libprobe.so
+$(O)/tests/report/unwind_copy_test: TEST_LIBS = $(REPORT_LIBS) -lunwind

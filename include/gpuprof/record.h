@@ -588,7 +588,8 @@ struct gp_record_frame {
  * u8 1 = the table is cut, u16 zero, then the file's name and the qualified name, each with its NUL, then the table.
  *
  * The text of a GP_STRING_STACK_COPY: u32 count of registers, u32 zero, the registers (u64 each, in the order of the
- * DWARF numbers of the machine, x86-64: 0 to 16), u64 address of the first byte, then the bytes of the stack.
+ * DWARF numbers of the machine, x86-64: 0 to 16), u64 address of the first byte, then the bytes of the stack.  They are those
+ * of the frame below the GP_FRAME_COPY, with the pc in the call, not behind it; what that frame did not know is 0.
  */
 
 /* A piece of code in memory: one of these for each executable mapping of a module. */

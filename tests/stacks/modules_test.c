@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "stacks/copy.h"
 #include "stacks/modules.h"
 #include "stacks/rules.h"
 #include "stacks/tree.h"
@@ -345,7 +346,7 @@ int main(void)
 		printf("skipped: O is not set, so the plugins are not found\n");
 		return 77;
 	}
-	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0)
+	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0 || gp_copy_init() != 0)
 		return 1;
 	gp_walk_init(&walk);
 	gp_walk_init(&bare);

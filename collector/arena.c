@@ -31,14 +31,14 @@ static int name_file(char *path, enum gp_ring_place place, const char *trace_pat
 	struct gp_text name = gp_text_in(path, GP_PATH_BYTES);
 
 	if (place == GP_RINGS_SHM) {
-		gp_text_add(&name, "/dev/shm/gpuprof-");
+		gp_text_add(&name, GP_RING_FILE_FOLDER "/" GP_RING_FILE_PREFIX);
 		gp_text_add_decimal(&name, gp_sys_user_id());
 		gp_text_add(&name, "-");
 		gp_text_add_decimal(&name, gp_sys_process_id());
 		gp_text_add(&name, "-");
 	} else {
 		gp_text_add(&name, trace_path);
-		gp_text_add(&name, ".rings-");
+		gp_text_add(&name, GP_RING_FILE_PART);
 	}
 	gp_text_add_hex(&name, gp_sys_random());
 	return name.cut ? -ENAMETOOLONG : 0;
@@ -64,6 +64,8 @@ static int write_file_header(int fd, const char *trace_path)
 	char page[GP_RING_HEADER_BYTES] = {0};
 	int error;
 
+	header.pid_namespace = gp_identity_namespace("/proc/self/ns/pid");
+	header.mount_namespace = gp_identity_namespace("/proc/self/ns/mnt");
 	header.start_time = gp_identity_start_time();
 	gp_identity_boot_id(header.boot_id, sizeof(header.boot_id));
 	strncpy(header.trace_path, trace_path, sizeof(header.trace_path) - 1);

@@ -34,6 +34,19 @@ uint64_t gp_identity_start_time(void)
 	return time;
 }
 
+uint32_t gp_identity_namespace(const char *path)
+{
+	char link[64];
+	const char *at;
+	uint32_t inode = 0;
+
+	gp_sys_read_link(path, link, sizeof(link));
+	at = strchr(link, '[');
+	for (at = at != NULL ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+		inode = inode * 10 + (uint32_t)(*at - '0');
+	return inode;
+}
+
 void gp_identity_boot_id(char *text, size_t size)
 {
 	gp_sys_read_line("/proc/sys/kernel/random/boot_id", text, size);

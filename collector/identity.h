@@ -10,6 +10,9 @@
 /* Field 22 of /proc/self/stat: clock ticks from boot to the start of the process; 0 = not known. */
 uint64_t gp_identity_start_time(void);
 
+/* The number of a namespace, from its link /proc/self/ns/...; 0 = not known. */
+uint32_t gp_identity_namespace(const char *path);
+
 /* The kernel's boot id, NUL-terminated; "" = not known. */
 void gp_identity_boot_id(char *text, size_t size);
 

@@ -19,6 +19,8 @@
 #define MESSAGE_BYTES       4352
 #define PROGRESS_EVERY_NS   100000000
 #define ROWS_OF_THE_SUMMARY 12
+#define LOCK_TRIES          50
+#define LOCK_PAUSE_NS       10000000
 
 /* A trace being finished. */
 struct piece {
@@ -70,6 +72,18 @@ static void show_progress(void *context)
 
 /* ---- one trace ---- */
 
+/* Whoever only saves what is in the rings is soon done (report/orphans.h). */
+static int lock_soon(int fd)
+{
+	int result = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int i = 0; i < LOCK_TRIES && result != 0 && errno == EWOULDBLOCK; i++) {
+		nanosleep(&(struct timespec){0, LOCK_PAUSE_NS}, NULL);
+		result = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return result;
+}
+
 /*
  * False if another process holds the lock. Where locks do not work, both may write their outputs:
  * each replaces a whole file; but nothing is added to the trace.
@@ -84,7 +98,7 @@ static bool lock(struct piece *piece)
 		piece->lock = open(piece->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (piece->lock < 0)
 		return true;
-	if (flock(piece->lock, LOCK_EX | LOCK_NB) != 0)
+	if (lock_soon(piece->lock) != 0)
 		return errno != EWOULDBLOCK;
 	if (writable)
 		piece->save_to = piece->lock;

@@ -112,14 +112,6 @@ static uint64_t number_of(const char *text)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* What the rings counted after the counters were last written to the file. */
-static void raise_counters(struct gp_model *m, const struct gp_rings *rings)
-{
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (rings->counters[i] > m->counters[i])
-			m->counters[i] = rings->counters[i];
-}
-
 /* Where that fails all is as before: the ring file stays, and is read again next time. */
 static void save(struct reading *r)
 {
@@ -158,7 +150,7 @@ static int take_rings(struct reading *r, bool are_abandoned)
 {
 	for (uint32_t i = 0; i < r->covered_count; i++)
 		gp_rings_cover(&r->rings, r->covered[i].ring, r->covered[i].end);
-	raise_counters(r->load.model, &r->rings);
+	gp_rings_raise(&r->rings, r->load.model->counters);
 	if (are_abandoned && !r->load.model->losses.closed)
 		save(r);
 	return decode_rings(r);

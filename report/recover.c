@@ -107,12 +107,21 @@ static bool is_of_trace(const struct gp_ring_file_header *header, const char *tr
 	return same;
 }
 
-static int check_header(int fd, const struct gp_process *process, struct gp_ring_file_header *h)
+int gp_rings_header(int fd, struct gp_ring_file_header *h)
 {
 	if (!read_exactly(fd, h, sizeof(*h), 0) || memcmp(h->magic, GP_RING_FILE_MAGIC, 8) != 0)
 		return -EINVAL;
 	h->boot_id[sizeof(h->boot_id) - 1] = '\0';
 	h->trace_path[sizeof(h->trace_path) - 1] = '\0';
+	return 0;
+}
+
+static int check_header(int fd, const struct gp_process *process, struct gp_ring_file_header *h)
+{
+	int error = gp_rings_header(fd, h);
+
+	if (error)
+		return error;
 	if (h->pid != process->pid || h->start_time != process->start_time || !process->boot_id ||
 	    strcmp(h->boot_id, process->boot_id) != 0)
 		return -ESTALE;
@@ -254,15 +263,29 @@ int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp
 	return result;
 }
 
+/* 0 = not known: then it is. */
+static bool is_our_namespace(uint32_t number, const char *path)
+{
+	struct stat status;
+
+	return number == 0 || (stat(path, &status) == 0 && (uint32_t)status.st_ino == number);
+}
+
+bool gp_rings_are_of_our_files(const struct gp_ring_file_header *header)
+{
+	return is_our_namespace(header->mount_namespace, "/proc/self/ns/mnt");
+}
+
 /*
  * A lease for reading is given only where nobody has the file open or mapped for writing, in
  * whatever namespace, and only to the file's owner.  Where there are no leases, the process's death
- * must do.
+ * must do, which is known only where its id is one of ours.
  */
-static bool may_have_writer(int fd)
+static bool may_have_writer(int fd, const struct gp_ring_file_header *header)
 {
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
-		return errno == EAGAIN || errno == EACCES;
+		return errno == EAGAIN || errno == EACCES ||
+		       !is_our_namespace(header->pid_namespace, "/proc/self/ns/pid");
 	fcntl(fd, F_SETLEASE, F_UNLCK);
 	return false;
 }
@@ -288,9 +311,16 @@ bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_pr
 		return false;
 	abandoned = is_this_boot(process->boot_id) && !gp_process_is_live(process) &&
 		    check_header(fd, process, &header) == 0 && is_this_trace(&header, trace) &&
-		    !may_have_writer(fd);
+		    !may_have_writer(fd, &header);
 	close(fd);
 	return abandoned;
+}
+
+void gp_rings_raise(const struct gp_rings *rings, uint64_t counters[GP_COUNTERS])
+{
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (rings->counters[i] > counters[i])
+			counters[i] = rings->counters[i];
 }
 
 void gp_rings_free(struct gp_rings *rings)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "gpuprof/counter.h"
+#include "gpuprof/ring_file.h"
 
 /* Which process a ring file must belong to. */
 struct gp_process {
@@ -48,6 +49,12 @@ bool gp_process_is_live(const struct gp_process *process);
  */
 bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_process *process);
 
+/* Whom an open ring file belongs to; -EINVAL: it does not say. */
+int gp_rings_header(int fd, struct gp_ring_file_header *header);
+
+/* Are the paths that a ring file gives those that we see? */
+bool gp_rings_are_of_our_files(const struct gp_ring_file_header *header);
+
 /*
  * Copy the published slots of every ring in the file at ring_path, while their owner may be
  * running.  The file must say that it belongs to that process and to the trace at trace_path.
@@ -56,6 +63,9 @@ bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_pr
  */
 int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp_process *process,
 		  struct gp_rings *rings);
+
+/* What the rings counted after the counters were last written to the trace file. */
+void gp_rings_raise(const struct gp_rings *rings, uint64_t counters[GP_COUNTERS]);
 void gp_rings_free(struct gp_rings *rings);
 
 /* A chunk of the trace file covers the slots up to position `end` of a ring. */

@@ -12,6 +12,7 @@
 #include "gpuprof/version.h"
 #include "report/command.h"
 #include "report/finish.h"
+#include "report/orphans.h"
 #include "report/run/child.h"
 #include "report/run/environment.h"
 #include "report/run/library.h"
@@ -269,6 +270,7 @@ static void finish(struct run *run)
 		finish_traces(
 			run, traces,
 			count); /* it says itself what failed; the exit status is the program's */
+	gp_orphans_save(count ? traces[0] : NULL);
 	gp_session_free_traces(traces, count);
 }
 

@@ -9,6 +9,10 @@
  * are in the trace file.  Both count slots since the ring was made and never go back; slot p lies at index
  * p & (slot_count - 1).  Nothing beyond head is valid.  Which slots a reader takes: gpuprof/trace.h, "Recovery".
  *
+ * Where the process was killed, the next `gpuprof finish` or gpuprof-run of the same user moves what the file holds into
+ * the trace (gpuprof/trace.h, "Saving") and removes it.  A file whose trace is gone is made read-only by the first that
+ * sees it, and removed ten minutes later: the trace may only have been moved.
+ *
  * A ring is reused by a new thread once it is drained: then `ring` changes, head = tail, and positions go on.
  * A live reader copies [from, head), reads `ring` and `tail` again, and starts over if tail has passed from.
  */
@@ -21,6 +25,11 @@
 
 #include "gpuprof/counter.h"
 
+/* Where it lies: FOLDER/PREFIX UID-PID-RANDOM, or beside the trace: TRACE PART RANDOM. */
+#define GP_RING_FILE_FOLDER "/dev/shm"
+#define GP_RING_FILE_PREFIX "gpuprof-"
+#define GP_RING_FILE_PART   ".rings-"
+
 #define GP_RING_FILE_MAGIC   "gprings1"
 #define GP_RING_HEADER_BYTES 4096u
 #define GP_RING_MAGIC        0x676e6972u /* "ring" */
@@ -28,10 +37,14 @@
 struct gp_ring_file_header {
 	char magic[8]; /* GP_RING_FILE_MAGIC, written last */
 	uint32_t pid;
-	uint32_t zero;
+	uint32_t
+		pid_namespace; /* in which that is its id: the inode of /proc/self/ns/pid, 0 = not known */
 	uint64_t start_time;   /* field 22 of /proc/PID/stat */
 	char boot_id[40];      /* /proc/sys/kernel/random/boot_id, NUL-terminated */
 	char trace_path[1024]; /* absolute path of the trace it belongs to, NUL-terminated */
+	uint32_t
+		mount_namespace; /* in which that is its path: the inode of /proc/self/ns/mnt, 0 = not known */
+	uint32_t zero;
 };
 
 /* `_Atomic` is left out: the record side accesses head and tail through its own atomics. */

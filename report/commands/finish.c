@@ -7,6 +7,7 @@
 #include "gpuprof/option.h"
 #include "report/command.h"
 #include "report/finish.h"
+#include "report/orphans.h"
 
 static const char usage[] =
 	"usage: gpuprof finish [options] FILE...\n"
@@ -110,12 +111,14 @@ int gp_command_finish(int argc, char **argv)
 {
 	struct gp_finish_options options = {.progress_fd = -1};
 	enum parsed parsed = parse(argc, argv, &options);
+	int result;
 
 	if (parsed != RUN)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
 	/* whoever waited for progress, or read stderr, may go before we are done; a file that may not grow is an error */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	return gp_finish(argv + optind, (size_t)(argc - optind), &options) == 0 ? 0
-										: GP_EXIT_FAILED;
+	result = gp_finish(argv + optind, (size_t)(argc - optind), &options);
+	gp_orphans_save(argv[optind]);
+	return result == 0 ? 0 : GP_EXIT_FAILED;
 }

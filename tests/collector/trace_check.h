@@ -230,6 +230,32 @@ static inline void scan_payload(struct scan *scan, const struct gp_chunk_header 
 		scan->error = "wrong number of slots";
 }
 
+/* What was saved from a ring: its slots as they were. */
+static inline void scan_slots(struct scan *scan, const struct gp_chunk_header *header)
+{
+	const uint8_t *at = (const uint8_t *)(header + 1);
+	const uint8_t *end = at + header->payload_bytes;
+	uint32_t thread = header->thread;
+
+	while (at < end) {
+		struct any_record record = {.text = NULL};
+		uint32_t slots;
+
+		memcpy(record.bytes, at, GP_SLOT_BYTES);
+		slots = slots_of(&record);
+		if (slots == 0 || slots * GP_SLOT_BYTES > (size_t)(end - at)) {
+			scan->error = "damaged slots";
+			return;
+		}
+		if (record.record.kind == GP_RECORD_STRING)
+			record.text = (uint8_t *)at + sizeof(struct gp_record_string);
+		else
+			memcpy(record.bytes, at, slots * GP_SLOT_BYTES);
+		thread = tell(scan, &record, header->ring, thread, header->thread);
+		at += slots * GP_SLOT_BYTES;
+	}
+}
+
 static inline void scan_chunk(struct scan *scan, const struct gp_chunk_header *header)
 {
 	uint32_t ring = header->ring;
@@ -249,7 +275,10 @@ static inline void scan_chunk(struct scan *scan, const struct gp_chunk_header *h
 		scan->known[ring] = true;
 		scan->next[ring] = header->position + header->position_slots;
 	}
-	scan_payload(scan, header);
+	if (header->form == GP_CHUNK_SLOTS)
+		scan_slots(scan, header);
+	else
+		scan_payload(scan, header);
 }
 
 /* ---- the trace file ---- */

@@ -252,10 +252,22 @@ class Crashes(Case):
         for rings in ("shm", "file"):
             self.run_program([*GPU, "launch=200", "raise=9"], BARE, GPUPROF_OUTPUT=rings, GPUPROF_RINGS=rings)
             self.run_gpuprof("summary", f"{rings}.gpuprof")
-            self.assertTrue(self.rings(f"{rings}.gpuprof"))
             finish = self.run_gpuprof("finish", f"{rings}.gpuprof")
             self.assertIn("was killed", finish.stderr)
             self.assert_complete_by_itself(f"{rings}.gpuprof")
+
+    def test_the_next_run_finishes_what_was_killed(self):
+        for way in PROFILED:
+            for rings in ("shm", "file"):
+                self.run_program([*GPU, "launch=200", "raise=9"], BARE, GPUPROF_OUTPUT="dead", GPUPROF_RINGS=rings)
+                self.run_program([*GPU, "launch=1"], way, GPUPROF_OUTPUT="next")
+                self.assert_complete_by_itself("dead.gpuprof")
+                self.assertEqual(len(Facts(self.export_of("dead.gpuprof")).launches()), 200)
+                os.unlink(self.path("dead.gpuprof"))
+
+    def export_of(self, trace):
+        self.assertEqual(self.run_gpuprof("export", "-o", self.path("out.json"), trace).returncode, 0)
+        return self.path("out.json")
 
     def rings(self, trace):
         """The ring files of a trace that are still there."""

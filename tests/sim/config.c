@@ -15,6 +15,7 @@ static const struct {
 	{"late-buffers", SIM_FAULT_LATE_BUFFERS},
 	{"flush-hangs", SIM_FAULT_FLUSH_HANGS},
 	{"stuck-correlation", SIM_FAULT_STUCK_CORRELATION},
+	{"shuffled-records", SIM_FAULT_SHUFFLED_RECORDS},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

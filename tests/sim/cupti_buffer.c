@@ -235,8 +235,36 @@ void sim_buffers_append(const void *record, CUpti_ActivityKind kind)
 		put_in_new(lane, record, bytes);
 }
 
+/* The fault: CUPTI promises no order, so a client must do without. The same order at each run. */
+static void shuffle(uint8_t *data, size_t bytes)
+{
+	uint8_t **records = malloc(bytes / sizeof(uint32_t) * sizeof(*records)),
+		*copy = malloc(bytes);
+	size_t count = 0, to = 0;
+	uint32_t chance = 1;
+
+	memcpy(copy, data, bytes);
+	for (size_t at = 0; at < bytes;
+	     at += sim_record_bytes(((CUpti_Activity *)(copy + at))->kind))
+		records[count++] = copy + at;
+	for (; count; count--) {
+		size_t length, i;
+
+		chance = chance * 1664525 + 1013904223;
+		i = (chance >> 8) % count;
+		length = sim_record_bytes(((CUpti_Activity *)records[i])->kind);
+		memcpy(data + to, records[i], length);
+		to += length;
+		records[i] = records[count - 1];
+	}
+	free(records);
+	free(copy);
+}
+
 static void deliver(struct buffer *b, size_t valid)
 {
+	if (sim_config()->faults & SIM_FAULT_SHUFFLED_RECORDS)
+		shuffle(b->data, valid);
 	complete_buffer(NULL, 0, b->data, b->size, valid);
 	free(b);
 }

@@ -33,6 +33,11 @@
  *	  moves in blocks of 2 MiB, by prefetches, by k_touch, and back by what the CPU touches, if a
  *	  tool counts CPU faults by then (a handler of SIGSEGV sees them; in a system call such memory
  *	  is a bad address).
+ *	- Which calls take a correlation id follows what was seen with the default kinds of records
+ *	  on; which of four kinds makes every call take one is not known (cupti_activity.c), nor what
+ *	  takes the one more that the first launch of a module has without them.
+ *	- The nodes of a child graph are copied without a word to the tools; whether the real device
+ *	  tells of them in another way is not known, only that nothing led from copy to original.
  *	- A graph keeps how it is traced, node by node or whole, from its instantiation on. What the
  *	  real device does when GRAPH_TRACE is switched between that and the launch is not known.
  *	- Memory of another process has its size and an address here, but not its bytes. A batch of
@@ -56,8 +61,10 @@
  *	GPUSIM_KERNEL_NS=n		duration of a kernel (2000)
  *	GPUSIM_JIT_CACHE_WARM=1		PTX is in the driver's cache from earlier runs
  *	GPUSIM_CUPTI_VERSION=n		what cuptiGetVersion says and which record layouts are
- *					written: 18 (11.8), 24 (12.6), 28 (12.9 update 1), 130001
- *					(13.0 update 1, the default)
+ *					written: 18 (11.8), 19 to 24 (12.0 to 12.6), 26 (12.8), 28
+ *					(12.9 update 1), 130000, 130001 (13.0 update 1, the default);
+ *					recorded from a real device were 18, 24, 28 and 130001, the
+ *					others' sizes are those of their headers
  *	GPUSIM_FAULT=a,b,...		faults to inject:
  *		subscriber-taken	cuptiSubscribe returns 39, as beside another profiler
  *		drop-records		every tenth GPU record is dropped and counted as dropped
@@ -65,6 +72,7 @@
  *		late-buffers		no buffer is delivered before a forced flush
  *		flush-hangs		a forced flush never returns
  *		stuck-correlation	ids stop at the first launch, see above
+ *		shuffled-records	the records of each buffer come in an order of chance
  *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
  *	came after 11.8, and one without cuptiActivityRegisterCallbacks: put one first in
  *	LD_LIBRARY_PATH.
@@ -92,6 +100,7 @@ enum sim_fault {
 	SIM_FAULT_LATE_BUFFERS = 1 << 3,
 	SIM_FAULT_FLUSH_HANGS = 1 << 4,
 	SIM_FAULT_STUCK_CORRELATION = 1 << 5,
+	SIM_FAULT_SHUFFLED_RECORDS = 1 << 6,
 };
 
 struct sim_config {

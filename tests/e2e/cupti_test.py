@@ -1,0 +1,117 @@
+"""What libcupti may be like: of any version from 11.8 on, without some functions, losing, delaying and disordering records."""
+import os
+
+import describe
+import support
+from facts import Facts, printed_counts
+from support import BARE, BUILD, Case, own_lines
+
+# cuptiGetVersion() of every version that lays out some record in its own way: 11.8, 12.0 to 12.6, 12.8, 12.9 U1, 13.0, 13.0 U1
+VERSIONS = (18, 19, 20, 21, 22, 23, 24, 26, 28, 130000, 130001)
+KNOWS_ALL_CALLS = 20     # the first version that knows each call of cover, but for the batches of copies
+RECORDS_CONTEXTS = 130000  # the first version with records of waits for a device
+
+
+class Cupti(Case):
+
+    def trace(self, name, *arguments, options=(), **variables):
+        """(result, lines of tests/lib/describe.py, facts) of a sample program's own trace"""
+        result = self.run_program([os.path.join(BUILD, "programs", name), *arguments], GPUPROF_OUTPUT="trace",
+                                  options=("--follow=inherited", *options), **variables)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines, facts = describe.describe(self.path("trace.json")), Facts(self.path("trace.json"))
+        for file in self.files():
+            os.unlink(self.path(file))
+        return result, lines, facts
+
+
+class Versions(Cupti):
+    """One program, the same lines from records of every layout."""
+
+    @staticmethod
+    def comparable(lines, version):
+        if version < KNOWS_ALL_CALLS:
+            lines = [line for line in lines if not line.startswith("thread")]
+        return [line for line in lines if version >= RECORDS_CONTEXTS or "Context Sync" not in line]
+
+    def test_every_layout_says_the_same(self):
+        newest = self.trace("cover", "-batches")[1]
+        self.assertGreater(len(newest), 300)
+        for version in VERSIONS:
+            with self.subTest(cupti=version):
+                lines = self.trace("cover", "-batches", GPUSIM_CUPTI_VERSION=version)[1]
+                self.assertEqual(self.comparable(lines, version), self.comparable(newest, version))
+
+    def test_whole_graphs(self):
+        for version in VERSIONS:
+            with self.subTest(cupti=version):
+                _, _, facts = self.trace("cover", "graphs", options=["--graphs=graph"], GPUSIM_CUPTI_VERSION=version)
+                self.assertEqual(len(facts.graphs), facts.count("graph.launches"))
+                self.assertTrue(all(graph["dur"] > 0 and graph["args"]["graph id"] for graph in facts.graphs), facts.graphs)
+
+    def test_unified_memory(self):
+        for version in VERSIONS:
+            with self.subTest(cupti=version):
+                result, _, facts = self.trace("cover", "memory", options=["--trace=default,unified"], GPUSIM_CUPTI_VERSION=version)
+                for way in ("HtoD", "DtoH"):
+                    moved = sum(one["args"]["bytes"] for one in facts.slices["unified_memory"] if one["name"] == f"migration {way}")
+                    self.assertEqual(moved, printed_counts(result.stdout)[f"unified.{way.lower()}.bytes"])
+
+    def test_a_version_without_ids_is_said(self):
+        result, _, _ = self.trace("zoo", GPUSIM_CUPTI_VERSION=18, GPUSIM_FAULT="stuck-correlation")
+        self.assertIn("does not tell which call started which GPU operation", result.stderr)
+
+
+class Functions(Cupti):
+
+    def test_a_libcupti_without_the_functions_that_came_later(self):
+        _, expected, _ = self.trace("zoo", GPUSIM_CUPTI_VERSION=18)
+        _, lines, _ = self.trace("zoo", GPUSIM_CUPTI_VERSION=18, GPUPROF_CUPTI=os.path.join(BUILD, "sim", "old", "libcupti.so.13"))
+        self.assertEqual(lines, expected)
+
+    def test_a_libcupti_without_what_is_needed(self):
+        result = self.run_program([*support.GPU, "launch=3"], BARE,
+                                  GPUPROF_CUPTI=os.path.join(BUILD, "sim", "broken", "libcupti.so.13"))
+        self.assertEqual((result.returncode, result.stdout), (0, "launches 3\n"))
+        self.assertEqual(len(own_lines(result.stderr)), 1, result.stderr)
+        self.assertIn("lacks functions", result.stderr)
+
+
+class Faults(Cupti):
+    """launch makes 500 kernels, zoo 73 operations and more."""
+
+    def test_dropped_records_are_counted(self):
+        result, _, facts = self.trace("launch", GPUSIM_FAULT="drop-records")
+        self.assertEqual((len(facts.launches()), len(facts.kernels)), (500, 450))
+        self.assertIn("50 without kernel record", result.stderr)
+        self.assertIn("50 GPU records that CUPTI reported as dropped", result.stderr)
+
+    def test_operations_without_times_are_counted(self):
+        result, _, facts = self.trace("launch", GPUSIM_FAULT="zero-timestamps")
+        self.assertEqual(len(facts.launches()), 500)
+        self.assertIn("50 GPU operations without timestamps", result.stderr)
+        self.assertIn("500 kernels", result.stderr)
+        self.assertTrue(all(kernel["ts"] > 0 and kernel["dur"] > 0 for kernel in facts.kernels))
+
+    def test_late_buffers_come_at_the_end(self):
+        _, expected, _ = self.trace("zoo")
+        _, lines, _ = self.trace("zoo", GPUSIM_FAULT="late-buffers")
+        self.assertEqual(lines, expected)
+
+    def test_the_order_of_records_does_not_matter(self):
+        for name in ("zoo", "cover", "reset"):
+            with self.subTest(name):
+                _, expected, _ = self.trace(name)
+                result, lines, _ = self.trace(name, GPUSIM_FAULT="shuffled-records")
+                self.assertEqual(lines, expected)
+                self.assertIn("nothing was dropped", result.stderr)
+
+    def test_a_flush_that_hangs_is_given_up(self):
+        result, _, facts = self.trace("launch", options=["--flush-timeout=1"], GPUSIM_FAULT="flush-hangs")
+        self.assertIn("the GPU did not finish within 1 s", result.stderr)
+        self.assertIn("the final flush was given up", result.stderr)
+        self.assertEqual(len(facts.launches()), 500)
+
+
+if __name__ == "__main__":
+    support.main()

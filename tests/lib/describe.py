@@ -1,0 +1,92 @@
+"""A Chrome trace of gpuprof as lines that can be compared with those of another run of the same program.
+
+Per thread, the API calls in their order with return codes, nesting (a call appears once) and the step of the correlation id; per
+stream, the operations in their order with the call that started them, kinds, sizes and launch attributes; the synchronisations in
+their order with their call; and of every operation and synchronisation which of its fields are empty.  Times, addresses, channels and
+the numbers of streams, events and graphs are left out, and so is what CUPTI and the compiler take for themselves (overhead and
+compilation records).
+"""
+import collections
+import re
+
+import facts
+
+# Launch attributes and sizes that must be equal; of other fields only whether they are empty.
+EXACT = ("grid", "block", "cluster", "bytes", "shared memory", "static shared memory", "dynamic shared memory", "cooperative",
+         "status", "memory")
+# Numbers that are each device's own: an operation has them or not, and which it is says nothing.
+NUMBERS = ("stream", "correlation", "channel", "memory bandwidth (GB/s)")
+
+
+def describe_call(call, previous_id):
+    arguments = call["args"]
+    parts = [call["name"], f"id+{arguments['correlation'] - previous_id}"]
+    parts += [f"{name}={arguments[name]}" for name in ("status", "bytes", "memory") if name in arguments]
+    return " ".join(parts)
+
+
+def describe_calls(trace):
+    lines = []
+    threads = collections.defaultdict(list)
+    for call in trace.calls:
+        threads[call["tid"]].append(call)
+    for number, thread in enumerate(sorted(threads, key=lambda one: min(call["ts"] for call in threads[one]))):
+        calls = sorted(threads[thread], key=lambda one: one["ts"])
+        previous_id = calls[0]["args"]["correlation"]
+        for call in calls:
+            lines.append(f"thread {number}: {describe_call(call, previous_id)}")
+            previous_id = call["args"]["correlation"]
+    return lines
+
+
+def describe_operation(operation, call):
+    arguments = operation["args"]
+    parts = [operation["name"], f"by {call['name'] if call else 'nobody'}"]
+    for name in sorted(arguments):
+        value = arguments[name]
+        if name in EXACT:
+            parts.append(f"{name}={value}")
+        elif name not in NUMBERS:
+            parts.append(f"{name}:{'empty' if value in (0, '', None) else 'set'}")
+    return ", ".join(parts)
+
+
+def describe_operations(trace):
+    calls = {call["args"]["correlation"]: call for call in trace.calls}
+    streams = collections.defaultdict(list)
+    for operation in [*trace.kernels, *trace.copies, *trace.sets]:
+        streams[operation["args"]["context"], operation["args"]["stream"]].append(operation)
+
+    def first_call(stream):
+        return min(calls[operation["args"]["correlation"]]["ts"] for operation in streams[stream])
+
+    lines = []
+    for number, stream in enumerate(sorted(streams, key=first_call)):
+        for operation in sorted(streams[stream], key=lambda one: one["ts"]):
+            call = calls.get(operation["args"]["correlation"])
+            lines.append(f"stream {number}: {describe_operation(operation, call)}")
+    return lines
+
+
+def describe_sync(sync, calls):
+    arguments = sync["args"]
+    call = calls.get(arguments["correlation"])
+    parts = [f"sync: {sync['name']}, by {call['name'] if call else 'nobody'}"]
+    parts += [f"{name}:{'none' if arguments[name] == -1 else 'empty' if arguments[name] == '' else 'set'}"
+              for name in sorted(arguments) if name != "correlation"]
+    return ", ".join(parts)
+
+
+def describe_syncs(trace):
+    calls = {call["args"]["correlation"]: call for call in trace.calls}
+    return [describe_sync(sync, calls) for sync in sorted(trace.slices["cuda_sync"], key=lambda one: one["ts"])]
+
+
+def without_chance(lines):
+    """Of threads that run at once: no order, no step of an id but that there is one."""
+    return sorted(re.sub(r"^(thread|stream) \d+: ", r"\1: ", re.sub(r" id\+[1-9]\d*\b", " id grows", line)) for line in lines)
+
+
+def describe(path):
+    trace = facts.Facts(path)
+    return describe_calls(trace) + describe_operations(trace) + describe_syncs(trace)

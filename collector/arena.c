@@ -7,6 +7,7 @@
 #include "collector/atomic.h"
 #include "collector/identity.h"
 #include "collector/ring.h"
+#include "collector/ring_share.h"
 #include "collector/text.h"
 
 #define FILE_SYSTEM_TMPFS 0x01021994u
@@ -85,6 +86,21 @@ static uint32_t next_slot_count(const struct gp_arena *arena)
 	return GP_ARENA_BIG_SLOTS;
 }
 
+/* With what was just added.  Two processes that add at once may both step back: that is the safe side. */
+static int check_share(const struct gp_arena *arena, int fd)
+{
+	uint64_t type, free_bytes, taken_bytes;
+	int error;
+
+	if (!arena->is_in_shm)
+		return 0;
+	error = gp_sys_file_system(fd, &type, &free_bytes);
+	taken_bytes = gp_ring_share_taken();
+	if (!error && gp_ring_share_left(free_bytes + 1, taken_bytes - 1) == 0)
+		error = -EDQUOT;
+	return error;
+}
+
 static int map_ring(struct gp_arena *arena, int fd, size_t bytes, void **memory)
 {
 	int error;
@@ -92,6 +108,8 @@ static int map_ring(struct gp_arena *arena, int fd, size_t bytes, void **memory)
 	if (fd < 0)
 		return gp_sys_map(-1, 0, bytes, memory);
 	error = gp_sys_allocate(fd, arena->used_bytes, bytes);
+	if (!error)
+		error = check_share(arena, fd);
 	if (!error)
 		error = gp_sys_map(fd, arena->used_bytes, bytes, memory);
 	if (error) /* a failed allocation leaves some of its blocks behind */
@@ -105,11 +123,9 @@ static bool has_room(const struct gp_arena *arena)
 	       arena->used_bytes + gp_ring_bytes(next_slot_count(arena)) <= arena->budget_bytes;
 }
 
-/* fd < 0: in private memory. */
-static int add_ring(struct gp_arena *arena, int fd)
+static int add_ring_of(struct gp_arena *arena, int fd, uint32_t slot_count)
 {
 	uint32_t lane = gp_load32(&arena->lane_count);
-	uint32_t slot_count = next_slot_count(arena);
 	size_t bytes = gp_ring_bytes(slot_count);
 	void *memory;
 	int error;
@@ -123,6 +139,17 @@ static int add_ring(struct gp_arena *arena, int fd)
 	gp_add32(&arena->free_lanes, 1);
 	gp_store32_release(&arena->lane_count, lane + 1);
 	return 0;
+}
+
+/* fd < 0: in private memory.  Where a big one does not fit, a small one still may. */
+static int add_ring(struct gp_arena *arena, int fd)
+{
+	uint32_t slot_count = next_slot_count(arena);
+	int error = add_ring_of(arena, fd, slot_count);
+
+	if (error && slot_count > GP_ARENA_SMALL_SLOTS)
+		error = add_ring_of(arena, fd, GP_ARENA_SMALL_SLOTS);
+	return error;
 }
 
 /* The file is opened by name each time; what has taken its name meanwhile is not ours to map. */
@@ -175,6 +202,19 @@ int gp_arena_grow(struct gp_arena *arena)
 	return error;
 }
 
+static int limit_budget(struct gp_arena *arena, uint64_t free_bytes)
+{
+	uint64_t most = arena->is_in_shm ? gp_ring_share_left(free_bytes, gp_ring_share_taken())
+					 : free_bytes / FREE_SHARE;
+
+	if (most < arena->budget_bytes)
+		arena->budget_bytes = most;
+	if (most >= GP_ARENA_MIN_BYTES)
+		return 0;
+	return arena->is_in_shm && free_bytes / FREE_SHARE >= GP_ARENA_MIN_BYTES ? -EDQUOT
+										 : -ENOSPC;
+}
+
 static int fill_file(struct gp_arena *arena, int fd, enum gp_ring_place place,
 		     const char *trace_path)
 {
@@ -185,10 +225,9 @@ static int fill_file(struct gp_arena *arena, int fd, enum gp_ring_place place,
 		return error;
 	if (!file_system_keeps_blocks(type, place))
 		return -EOPNOTSUPP;
-	if (free_bytes / FREE_SHARE < arena->budget_bytes)
-		arena->budget_bytes = free_bytes / FREE_SHARE;
-	if (arena->budget_bytes < GP_ARENA_MIN_BYTES)
-		return -ENOSPC;
+	error = limit_budget(arena, free_bytes);
+	if (error)
+		return error;
 	error = gp_sys_file_id(fd, &arena->file);
 	if (!error)
 		error = write_file_header(fd, trace_path);
@@ -201,6 +240,7 @@ static int open_file(struct gp_arena *arena, enum gp_ring_place place, const cha
 	int fd, error;
 
 	arena->budget_bytes = GP_ARENA_MAX_BYTES;
+	arena->is_in_shm = place == GP_RINGS_SHM;
 	fd = create_file(arena, place, trace_path);
 	if (fd < 0) {
 		arena->path[0] = '\0';
@@ -213,25 +253,28 @@ static int open_file(struct gp_arena *arena, enum gp_ring_place place, const cha
 	return error;
 }
 
-static int open_memory(struct gp_arena *arena)
+static int open_memory(struct gp_arena *arena, uint64_t budget_bytes)
 {
-	arena->budget_bytes = GP_ARENA_MAX_BYTES;
+	arena->budget_bytes = budget_bytes;
+	arena->is_in_shm = false;
 	arena->used_bytes = 0;
 	return add_ring(arena, -1);
 }
 
 int gp_arena_open(struct gp_arena *arena, enum gp_ring_place place, const char *trace_path)
 {
-	int error;
+	int shm_error, error;
 
 	if (place == GP_RINGS_MEMORY)
-		return open_memory(arena);
+		return open_memory(arena, GP_ARENA_MAX_BYTES);
 	if (place != GP_RINGS_AUTO)
 		return open_file(arena, place, trace_path);
-	error = open_file(arena, GP_RINGS_SHM, trace_path);
-	if (error)
-		error = open_file(arena, GP_RINGS_FILE, trace_path);
-	return error ? open_memory(arena) : 0;
+	shm_error = open_file(arena, GP_RINGS_SHM, trace_path);
+	error = shm_error ? open_file(arena, GP_RINGS_FILE, trace_path) : 0;
+	if (!error)
+		return 0;
+	return open_memory(arena,
+			   shm_error == -EDQUOT ? GP_ARENA_SCARCE_BYTES : GP_ARENA_MAX_BYTES);
 }
 
 static void bind(struct gp_arena *arena, struct gp_ring_header *ring, uint32_t thread)

@@ -5,6 +5,9 @@
  * Only the writer thread makes, recycles and removes rings; program threads take one and let it go,
  * without a system call.  The file is made with real blocks before it is touched, so that a full
  * disk is an error here and never a SIGBUS in the program.  No descriptor stays open.
+ *
+ * A process takes at most GP_ARENA_MAX_BYTES, all together at most their share of /dev/shm (collector/ring_share.h); whoever
+ * gets none of it has its rings beside the trace or in little memory.  Threads for which there is no ring share one.
  */
 #ifndef COLLECTOR_ARENA_H
 #define COLLECTOR_ARENA_H
@@ -17,8 +20,11 @@
 #include "collector/sys.h"
 #include "gpuprof/ring_file.h"
 
-#define GP_ARENA_MAX_BYTES   (16u << 20)
-#define GP_ARENA_MIN_BYTES   (1u << 20) /* a place with less room is not worth having */
+#define GP_ARENA_MAX_BYTES (16u << 20)
+#define GP_ARENA_MIN_BYTES (1u << 20) /* a place with less room is not worth having */
+#define GP_ARENA_SCARCE_BYTES                                                                      \
+	(2u                                                                                        \
+	 << 20) /* of private memory, where all processes together have their share of /dev/shm */
 #define GP_ARENA_BIG_SLOTS   (1u << 15) /* 1 MiB each while at most half the budget is used ... */
 #define GP_ARENA_SMALL_SLOTS (1u << 11) /* ... then 64 KiB */
 #define GP_ARENA_LANES       160        /* all rings that fit in GP_ARENA_MAX_BYTES */
@@ -37,6 +43,7 @@ struct gp_lane {
 
 struct gp_arena {
 	char path[GP_PATH_BYTES]; /* of the ring file, "" = private memory */
+	bool is_in_shm;           /* which all processes share */
 	struct gp_file_id file;
 	uint64_t budget_bytes;
 	uint64_t used_bytes; /* of the file, and so the file's length */

@@ -223,6 +223,22 @@ int gp_sys_length(int fd, uint64_t *bytes)
 	return 0;
 }
 
+int gp_sys_length_of(int folder, const char *name, uint64_t *bytes)
+{
+	struct stat status;
+	long result = call4(SYS_newfstatat, folder, (long)name, (long)&status, AT_SYMLINK_NOFOLLOW);
+
+	if (result < 0)
+		return (int)result;
+	*bytes = (uint64_t)status.st_size;
+	return 0;
+}
+
+ssize_t gp_sys_read_folder(int folder, void *entries, size_t size)
+{
+	return call3(SYS_getdents64, folder, (long)entries, (long)size);
+}
+
 int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes)
 {
 	struct statfs status;

@@ -53,6 +53,12 @@ struct gp_file_id {
 int gp_sys_file_id(int fd, struct gp_file_id *id);
 int gp_sys_length(int fd, uint64_t *bytes);
 
+/* Of a file in an open folder, no link followed. */
+int gp_sys_length_of(int folder, const char *name, uint64_t *bytes);
+
+/* The next entries of an open folder, as getdents64 gives them; returns their bytes, 0 = no more. */
+ssize_t gp_sys_read_folder(int folder, void *entries, size_t size);
+
 /* The type (statfs f_type) and free bytes of the file system that holds an open file. */
 int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes);
 

@@ -20,7 +20,9 @@
 
 #define MESSAGE_BYTES  256
 #define LONGEST_NUMBER 21
-#define KEPT_S         600 /* without its trace */
+#define KEPT_S         600 /* without its trace ... */
+#define CROWD_BYTES                                                                                \
+	(16u << 20) /* ... where all do not take more: half of what living processes may */
 
 /* A ring file, and what its trace says. */
 struct orphan {
@@ -28,6 +30,7 @@ struct orphan {
 	struct gp_ring_file_header header;
 	struct gp_process process;
 	struct gp_rings rings;
+	bool is_crowded;                         /* where it lies */
 	bool is_of_pid, is_of_start, is_of_boot; /* the trace is this very process's */
 	bool closed;
 	bool saved; /* an earlier saving came to its end */
@@ -114,7 +117,9 @@ static void leave_for_a_while(const struct orphan *o, int fd)
 	if (!gp_rings_are_of_our_files(&o->header) || gp_process_is_live(&o->process) ||
 	    fstat(fd, &status) != 0)
 		return;
-	if (status.st_mode & S_IWUSR) {
+	if (o->is_crowded) {
+		unlink(o->path);
+	} else if (status.st_mode & S_IWUSR) {
 		if (fchmod(fd, S_IRUSR) == 0)
 			futimens(fd, NULL);
 	} else if (time(NULL) - status.st_mtime > KEPT_S) {
@@ -190,7 +195,7 @@ static void remove_unborn(const char *path, int fd, const struct stat *status)
 		unlink(path);
 }
 
-static void look_at(const char *path)
+static void look_at(const char *path, bool is_crowded)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	struct orphan *o = calloc(1, sizeof(*o));
@@ -199,6 +204,7 @@ static void look_at(const char *path)
 	if (fd >= 0 && o && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_uid == geteuid()) {
 		o->path = path;
+		o->is_crowded = is_crowded;
 		if (gp_rings_header(fd, &o->header) == 0) {
 			o->process = (struct gp_process){o->header.pid, o->header.start_time,
 							 o->header.boot_id};
@@ -214,28 +220,41 @@ static void look_at(const char *path)
 
 /* ---- where they are ---- */
 
+/* The next one's path, or false. */
+static bool find_next(DIR *listing, const char *folder, const char *prefix, const char *part,
+		      char path[PATH_MAX])
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(listing)) != NULL)
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+		    strstr(entry->d_name, part) &&
+		    snprintf(path, PATH_MAX, "%s/%s", folder, entry->d_name) < PATH_MAX)
+			return true;
+	return false;
+}
+
 static void look_in(const char *folder, const char *prefix, const char *part)
 {
 	DIR *listing = opendir(folder);
-	struct dirent *entry;
 	char path[PATH_MAX];
+	uint64_t bytes = 0;
+	struct stat status;
 
-	while (listing && (entry = readdir(listing)) != NULL) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-		    !strstr(entry->d_name, part))
-			continue;
-		if (snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) <
-		    (int)sizeof(path))
-			look_at(path);
-	}
-	if (listing)
-		closedir(listing);
+	if (!listing)
+		return;
+	while (find_next(listing, folder, prefix, part, path))
+		bytes += lstat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+	rewinddir(listing);
+	while (find_next(listing, folder, prefix, part, path))
+		look_at(path, bytes > CROWD_BYTES);
+	closedir(listing);
 }
 
 void gp_orphans_save(const char *beside)
 {
-	char prefix[32], folder[PATH_MAX];
 	const char *slash = beside ? strrchr(beside, '/') : NULL;
+	char prefix[32], folder[PATH_MAX];
 
 	snprintf(prefix, sizeof(prefix), GP_RING_FILE_PREFIX "%u-", getuid());
 	look_in(GP_RING_FILE_FOLDER, prefix, "");

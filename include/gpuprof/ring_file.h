@@ -11,7 +11,7 @@
  *
  * Where the process was killed, the next `gpuprof finish` or gpuprof-run of the same user moves what the file holds into
  * the trace (gpuprof/trace.h, "Saving") and removes it.  A file whose trace is gone is made read-only by the first that
- * sees it, and removed ten minutes later: the trace may only have been moved.
+ * sees it, and removed ten minutes later, or at once where such files take much room: the trace may only have been moved.
  *
  * A ring is reused by a new thread once it is drained: then `ring` changes, head = tail, and positions go on.
  * A live reader copies [from, head), reads `ring` and `tail` again, and starts over if tail has passed from.

@@ -2,13 +2,19 @@
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 
 #include "collector/arena.h"
+#include "collector/atomic.h"
 #include "collector/ring.h"
+#include "collector/ring_share.h"
 #include "collector/sys.h"
 
 static struct gp_arena arena;
@@ -23,6 +29,7 @@ static struct {
 	long statfs_free_bytes;    /* likewise */
 	int failing_call;          /* this one fails, NO_CALL = none */
 	int error;
+	uint64_t no_allocation_above; /* of a file's size; 0 = any is good */
 } fake;
 
 static long fake_statfs(long number, long a, long b)
@@ -44,6 +51,9 @@ static long fake_call(long number, long a, long b, long c, long d, long e, long 
 	if (number == SYS_openat && fake.no_open_below != NULL &&
 	    strncmp((const char *)b, fake.no_open_below, strlen(fake.no_open_below)) == 0)
 		return -EACCES;
+	if (number == SYS_fallocate && fake.no_allocation_above != 0 &&
+	    (uint64_t)c + (uint64_t)d > fake.no_allocation_above)
+		return -EFBIG;
 	if (number == SYS_fstatfs)
 		return fake_statfs(number, a, b);
 	return real_call(number, a, b, c, d, e, f);
@@ -97,8 +107,10 @@ static bool has_shm(void)
 {
 	struct statfs status;
 
+	/* and other processes' rings leave some of it */
 	return statfs("/dev/shm", &status) == 0 && status.f_type == 0x01021994 &&
-	       status.f_bavail * (uint64_t)status.f_bsize > (64u << 20);
+	       status.f_bavail * (uint64_t)status.f_bsize > (64u << 20) &&
+	       gp_ring_share_taken() < GP_RING_SHARE_BYTES / 2;
 }
 
 static void the_first_choice_is_shm(void **unused)
@@ -249,6 +261,99 @@ static void a_strange_file_under_our_name_is_not_mapped(void **unused)
 	assert_int_equal(arena.lane_count, 1);
 }
 
+/* ---- several processes ---- */
+
+#define PROCESSES 12
+
+/* A /dev/shm of our own; false where we may not. */
+static bool mount_shm(const char *options)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", "/dev/shm", "tmpfs", 0, options) == 0;
+}
+
+static uint64_t bytes_in_shm(void)
+{
+	struct statfs status;
+
+	CHECK(statfs("/dev/shm", &status) == 0);
+	return (status.f_blocks - status.f_bfree) * (uint64_t)status.f_bsize;
+}
+
+/* Take all that can be had, say so, and hold it. */
+static void take_all(uint32_t *ready)
+{
+	memset(&arena, 0, sizeof(arena));
+	CHECK(gp_arena_open(&arena, GP_RINGS_AUTO, in_folder("t.gpuprof")) == 0);
+	while (gp_arena_grow(&arena) == 0)
+		;
+	if (!arena.is_in_shm)
+		CHECK(arena.path[0] != '\0' || arena.used_bytes <= GP_ARENA_SCARCE_BYTES);
+	gp_add32(ready, 1);
+	gp_sys_wake(ready);
+	for (;;)
+		pause();
+}
+
+/* Exits with 0, with 2 where there can be no such /dev/shm. */
+static void many_take_all(const char *options, uint64_t most_bytes)
+{
+	uint32_t *ready =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t children[PROCESSES];
+
+	if (!mount_shm(options))
+		_exit(2);
+	for (int i = 0; i < PROCESSES; i++) {
+		children[i] = fork();
+		if (children[i] == 0)
+			take_all(ready);
+	}
+	while (gp_load32(ready) < PROCESSES && waitpid(-1, NULL, WNOHANG) == 0)
+		sched_yield();
+	CHECK(gp_load32(ready) == PROCESSES);
+	CHECK(bytes_in_shm() <= most_bytes && bytes_in_shm() > most_bytes / 2);
+	for (int i = 0; i < PROCESSES; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	_exit(0);
+}
+
+static void all_processes_together_keep_to_their_share(void **unused)
+{
+	static const struct {
+		const char *options;
+		uint64_t most_bytes;
+	} cases[] = {{"size=64m", 8u << 20}, {"size=2g", 32u << 20}};
+	int status;
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			many_take_all(cases[i].options, cases[i].most_bytes);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+			skip();
+		assert_int_equal(status, 0);
+	}
+}
+
+static void where_big_rings_do_not_fit_small_ones_do(void **unused)
+{
+	(void)unused;
+	fake.statfs_type = 0xef53;
+	fake.no_allocation_above = 1u << 20;
+	assert_int_equal(open_arena(GP_RINGS_FILE), 0);
+	while (gp_arena_grow(&arena) == 0)
+		;
+	assert_true(arena.lane_count > 10);
+	assert_true(arena.used_bytes <= 1u << 20);
+}
+
 static void every_taker_gets_a_new_ring_id(void **unused)
 {
 	struct gp_lane *first, *second;
@@ -302,6 +407,8 @@ int main(void)
 		CASE(a_failed_ring_leaves_the_file_as_it_was),
 		CASE(a_strange_file_under_our_name_is_not_mapped),
 		CASE(every_taker_gets_a_new_ring_id),
+		CASE(where_big_rings_do_not_fit_small_ones_do),
+		CASE(all_processes_together_keep_to_their_share),
 		CASE(the_file_names_its_process_and_trace),
 	};
 

@@ -165,6 +165,18 @@ static void test_without_their_trace_they_go_some_time_after_they_were_first_see
 	clear(s);
 }
 
+static void test_many_without_their_trace_go_at_once(void **state)
+{
+	struct scene *s = place(new_scene_of_the_dead());
+
+	(void)state;
+	unlink(trace);
+	assert_int_equal(truncate(s->path, 17 << 20), 0);
+	gp_orphans_save(trace);
+	assert_int_equal(mode_of(s->path), 0);
+	clear(s);
+}
+
 /* The name was used again for another process's trace. */
 static void test_they_never_go_into_the_trace_of_another_process(void **state)
 {
@@ -233,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_where_the_trace_is_complete_they_are_only_removed),
 		cmocka_unit_test(
 			test_without_their_trace_they_go_some_time_after_they_were_first_seen),
+		cmocka_unit_test(test_many_without_their_trace_go_at_once),
 		cmocka_unit_test(test_they_never_go_into_the_trace_of_another_process),
 		cmocka_unit_test(test_whose_paths_are_not_ours_stay),
 		cmocka_unit_test(test_a_file_without_a_beginning_goes),

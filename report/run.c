@@ -1,11 +1,13 @@
 #include "report/run.h"
 
 #include <errno.h>
+#include <libiberty/libiberty.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
@@ -32,6 +34,7 @@ struct run {
 	bool stands_aside; /* for the tool that CUDA_INJECTION64_PATH names */
 	struct gp_child_signals signals;
 	struct gp_environment environment;
+	int status;                  /* how the program ended, as waitpid() has it */
 	char message[MESSAGE_BYTES]; /* why a step failed, for the user */
 };
 
@@ -230,6 +233,23 @@ static int status_of_start_error(int error)
 	return error == -ENOENT ? GP_RUN_NOT_FOUND : GP_RUN_NOT_EXECUTABLE;
 }
 
+/* What shells do not all tell, and nobody where we are process 1. */
+static void say_how_it_ended(const struct run *run, bool has_trace)
+{
+	const char *program = run->options.program[0];
+	int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
+
+	if (number)
+		fprintf(stderr, "gpuprof: %s was ended by %s (%s)%s\n", program, strsigno(number),
+			strsignal(number),
+			has_trace || run->stands_aside ? "" : "; nothing was recorded");
+	else if (!has_trace && !run->stands_aside)
+		fprintf(stderr,
+			"gpuprof: nothing was recorded: %s did not use the GPU (or a line above "
+			"says why)\n",
+			program);
+}
+
 static void finish_traces(const struct run *run, char *const *traces, size_t count)
 {
 	const char *const *values = run->options.values;
@@ -242,13 +262,9 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 		.progress_fd = -1,
 	};
 
-	if (count)
-		gp_finish(traces, count, &options);
-	else if (!options.quiet && !run->stands_aside)
-		fprintf(stderr,
-			"gpuprof: nothing was recorded: %s did not use the GPU (or a line above "
-			"says why)\n",
-			run->options.program[0]);
+	if (!options.quiet)
+		say_how_it_ended(run, count > 0);
+	gp_finish(traces, count, &options);
 }
 
 /*
@@ -288,7 +304,6 @@ static int run_program(struct run *run)
 		.for_all = !strcmp(run->options.values[GP_OPTION_ID_WAIT], "all"),
 		.on_waiting = is_quiet ? NULL : say_waiting,
 	};
-	int status = 0;
 	int error;
 
 	if (!is_quiet) {
@@ -296,7 +311,7 @@ static int run_program(struct run *run)
 		warn_of_bar(run);
 	}
 	error = gp_child_run(&run->signals, &wait, run->options.program, run->environment.entries,
-			     &status);
+			     &run->status);
 	if (error) {
 		explain(run, error, "cannot run %s: %s", run->options.program[0],
 			error == -ENOENT ? "the interpreter that it names is missing"
@@ -304,7 +319,7 @@ static int run_program(struct run *run)
 		return gp_command_fail(status_of_start_error(error), "%s", run->message);
 	}
 	finish(run);
-	return gp_child_end_alike(status);
+	return gp_child_end_alike(run->status);
 }
 
 static int run(struct run *run)

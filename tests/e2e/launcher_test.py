@@ -26,6 +26,14 @@ class Program(Case):
             result = self.run_program([*support.GPU, f"raise={int(number)}"])
             self.assertEqual(result.returncode, -number)
 
+    def test_the_programs_signal_is_named(self):
+        for steps, rest in (([], "; nothing was recorded"), (["launch=1"], "")):
+            for name, text in (("SIGSEGV", "Segmentation fault"), ("SIGTERM", "Terminated")):
+                result = self.run_program([*support.GPU, *steps, f"raise={int(signal.Signals[name])}"], options=["-s", "none"])
+                lines = support.own_lines(result.stderr)
+                self.assertEqual(lines[0], f"gpuprof: {sys.executable} was ended by {name} ({text}){rest}")
+                self.assertEqual("nothing was recorded" in result.stderr, bool(rest))
+
     def test_standard_streams_are_the_programs(self):
         result = self.run_program(["sh", "-c", "cat; echo error >&2"], options=["-q"], stdin="in\n")
         self.assertEqual((result.stdout, result.stderr), ("in\n", "error\n"))
@@ -287,6 +295,19 @@ class FirstProcess(Case):
     def test_it_says_128_and_the_signal(self):
         self.assertEqual(self.run_first("sh", "-c", "kill -9 $$").returncode, 128 + 9)
         self.assertEqual(self.run_first("sh", "-c", "exit 5").returncode, 5)
+
+    def test_what_comes_from_outside_reaches_the_program(self):
+        code = "import signal; signal.signal(15, lambda *_: print('stopped') or exit(3)); print('ready', flush=True); signal.pause()"
+        outer = subprocess.Popen(["unshare", "--fork", "--pid", "--mount-proc", LAUNCHER, "-q", sys.executable, "-c", code],
+                                 stdout=subprocess.PIPE, env=support.environment(), universal_newlines=True)
+        self.addCleanup(outer.stdout.close)
+        self.addCleanup(outer.kill)
+        self.assertEqual(outer.stdout.readline(), "ready\n")
+        with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="utf-8") as file:
+            first = int(file.read())
+        os.kill(first, signal.SIGTERM)
+        self.assertEqual(outer.stdout.read(), "stopped\n")
+        self.assertEqual(outer.wait(support.LIMIT_S), 3)
 
     def test_it_reaps_orphans(self):
         code = r"""

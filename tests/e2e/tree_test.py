@@ -1,6 +1,9 @@
 """Trees of processes: each one that uses the GPU has a trace of its own with what it did, and the tree does what it does without us."""
 import json
 import os
+import platform
+import re
+import signal
 import subprocess
 import sys
 import unittest
@@ -84,6 +87,78 @@ import os, runpy, sys
 def gpu(*steps):
     sys.argv = ["gpu.py", *steps]
     runpy.run_path({gpu!r}, run_name="__main__")
+"""
+
+# Preloaded, it makes each function of libcupti an illegal instruction in forked children.
+TRAP = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static const char *const names[] = {@names@};
+
+static void set_traps(void)
+{
+	void *cupti = dlopen("@library@", RTLD_LAZY | RTLD_NOLOAD);
+
+	for (unsigned int i = 0; cupti && i < sizeof(names) / sizeof(names[0]); i++) {
+		char *function = dlsym(cupti, names[i]);
+		char *page = (char *)((uintptr_t)function & ~UINT64_C(4095));
+
+		mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+		memcpy(function, "\x0f\x0b", 2);
+	}
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+	pthread_atfork(NULL, NULL, set_traps);
+}
+"""
+
+# What a child does between fork() and its end.
+TRAPPED = RUN_GPU + """
+import ctypes, signal, threading
+
+def call(name, *arguments):
+    getattr(ctypes.CDLL(None), name, lambda *_: None)(*arguments)
+
+def work():
+    cuda = ctypes.CDLL("libcuda.so.1")
+    print("device call", cuda.cuCtxSynchronize(), flush=True)
+    for name in ("start", "stop", "start"):
+        call("gpuprof_v1_" + name)
+    call("gpuprof_v1_range_push", b"range")
+    call("gpuprof_v1_range_pop")
+    if os.environ.get("GPUPROF_TOGGLE_SIGNAL") and "libgpuprof" in open("/proc/self/maps").read():
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+def child(ending):
+    work()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if ending == "cupti":
+        print("loaded", "libcupti" in open("/proc/self/maps").read(), flush=True)
+        ctypes.CDLL({library!r}).cuptiGetVersion(ctypes.byref(ctypes.c_uint32()))
+    if ending == "exec":
+        os.execv(sys.executable, [sys.executable, "-c", "pass"])
+    if ending == "kill":
+        os.kill(os.getpid(), signal.SIGTERM)
+    if ending == "_exit":
+        os._exit(3)
+    sys.exit(4)
+
+endings = sys.argv[1:]
+gpu("launch=5")
+for ending in endings:
+    if os.fork() == 0:
+        child(ending)
+    print(ending, os.wait()[1], flush=True)
+gpu("launch=2")
 """
 
 WORKERS = RUN_GPU + """
@@ -218,6 +293,28 @@ class Start(Tree):
 
     def test_a_child_of_a_process_that_records(self):
         self.check(self.script(FORK_WITH_CONTEXT), [7, 7], (LAUNCHED, BARE))
+
+    def test_a_forked_child_never_calls_cupti(self):
+        """Not even where it uses the device, our own functions or a signal of ours, and however it ends."""
+        if platform.machine() != "x86_64":
+            self.skipTest("the trap is an instruction of x86-64")
+        library = os.path.realpath(os.path.join(support.BUILD, "sim", "libcupti.so.13"))
+        symbols = subprocess.run(["nm", "-D", "--defined-only", library], stdout=subprocess.PIPE, universal_newlines=True,
+                                 check=True).stdout
+        names = re.findall(r"^\w+ T (cupti\w+)", symbols, re.MULTILINE)
+        self.assertGreater(len(names), 20)
+        source = TRAP.replace("@names@", ", ".join(f'"{name}"' for name in names)).replace("@library@", library)
+        trap = self.compile("trap.so", source, "-shared", "-fPIC", "-ldl", "-lpthread")
+        script = [sys.executable, self.write("trapped.py", TRAPPED.format(gpu=GPU[-1], library=library))]
+        # the trap works, and the library is there to be called
+        result = self.run_program([*script, "cupti"], LD_PRELOAD=trap)
+        self.assertIn("loaded True\n", result.stdout)
+        self.assertRegex(result.stdout, f"cupti ({int(signal.SIGILL)}|{128 + signal.SIGILL})\n")
+        for name in self.files(".json") + self.files(".gpuprof"):
+            os.unlink(self.path(name))
+        # each child's range makes a trace of it; with the signal, the parent pauses all the time, for it gets none
+        for toggle, launches in ((None, [7, 0, 0, 0, 0]), ("USR1", [0])):
+            self.check([*script, "exit", "_exit", "exec", "kill"], launches, LD_PRELOAD=trap, GPUPROF_TOGGLE_SIGNAL=toggle)
 
     def test_many_levels(self):
         command = "(exit 3)"

@@ -43,6 +43,20 @@ static uint64_t word_at(uint64_t address)
 	return *(const uint64_t *)address;
 }
 
+/* The part of the stack that is in use: all of it can be read. */
+struct span {
+	uint64_t low;
+	uint64_t high;
+};
+
+static bool read_word(const struct span *stack, uint64_t address, uint64_t *word)
+{
+	if (address % WORD != 0 || address < stack->low || address > stack->high - WORD)
+		return false;
+	*word = word_at(address);
+	return true;
+}
+
 /* "rbp + offset": where a function that realigned its stack keeps registers. */
 static bool is_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 {
@@ -61,57 +75,58 @@ static bool is_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 }
 
 /* What a register was in the caller of own, whose frame ends at cfa. */
-static bool restore(const struct gp_cfi_column *column, const struct gp_frame *own, uint64_t cfa,
-		    uint64_t *value)
+static bool restore(const struct span *stack, const struct gp_cfi_column *column,
+		    const struct gp_frame *own, uint64_t *value)
 {
+	uint64_t cfa = own[1].sp;
 	int32_t offset;
 
 	if (column->how == GP_CFI_SAME || column->how == GP_CFI_UNDEFINED)
 		return true;
 	if (column->how == GP_CFI_AT_OFFSET)
-		*value = word_at(cfa + (uint64_t)(int64_t)column->offset);
-	else if (is_behind_bp(column, &offset))
-		*value = word_at(own->bp + (uint64_t)(int64_t)offset);
-	else
-		return false;
-	return true;
+		return read_word(stack, cfa + (uint64_t)(int64_t)column->offset, value);
+	return is_behind_bp(column, &offset) &&
+	       read_word(stack, own->bp + (uint64_t)(int64_t)offset, value);
 }
 
-static void restore_from_signal(const struct gp_frame *own, uint64_t kept[GP_KEPT_REGISTERS])
+static bool restore_from_signal(const struct span *stack, const struct gp_frame *own,
+				uint64_t kept[GP_KEPT_REGISTERS])
 {
-	kept[GP_KEPT_BX] = word_at(own->sp + UCONTEXT_RBX);
+	bool right = read_word(stack, own->sp + UCONTEXT_RBX, &kept[GP_KEPT_BX]);
+
 	for (uint32_t i = GP_KEPT_R12; i < GP_KEPT_REGISTERS; i++)
-		kept[i] = word_at(own->sp + UCONTEXT_R12 + (i - GP_KEPT_R12) * WORD);
+		right = right && read_word(stack, own->sp + UCONTEXT_R12 + (i - GP_KEPT_R12) * WORD,
+					   &kept[i]);
+	return right;
 }
 
 /* From the registers of own to those of its caller. */
-static bool restore_all(const struct gp_frame *own, uint64_t kept[GP_KEPT_REGISTERS])
+static bool restore_all(const struct span *stack, const struct gp_frame *own,
+			uint64_t kept[GP_KEPT_REGISTERS])
 {
-	const struct gp_frame *caller = own + 1;
 	struct gp_module module;
 	struct gp_cfi_row row;
 
-	if (gp_rule_kind(own->rule) == GP_RULE_SIGNAL) {
-		restore_from_signal(own, kept);
-		return true;
-	}
+	if (gp_rule_kind(own->rule) == GP_RULE_SIGNAL)
+		return restore_from_signal(stack, own, kept);
 	if (!gp_rules_module(own->pc, &module) || !gp_rules_row(&module, own->pc, &row))
 		return false;
 	for (uint32_t i = 0; i < GP_KEPT_REGISTERS; i++)
-		if (!restore(&row.columns[dwarf_numbers[i]], own, caller->sp, &kept[i]))
+		if (!restore(stack, &row.columns[dwarf_numbers[i]], own, &kept[i]))
 			return false;
 	return true;
 }
 
-static bool put_registers(struct gp_copy *copy, const struct gp_place *place,
-			  const struct gp_frame *frames, uint32_t count)
+static bool put_registers(struct gp_copy *copy, const struct span *stack,
+			  const struct gp_place *place, const struct gp_frame *frames,
+			  uint32_t count)
 {
 	const struct gp_frame *last = &frames[count - 1];
 	uint64_t kept[GP_KEPT_REGISTERS];
 
 	memcpy(kept, place->kept, sizeof(kept));
 	for (uint32_t i = 0; i + 1 < count; i++)
-		if (!restore_all(&frames[i], kept))
+		if (!restore_all(stack, &frames[i], kept))
 			return false;
 	memset(copy, 0, offsetof(struct gp_copy, words));
 	copy->register_count = GP_COPY_REGISTERS;
@@ -207,9 +222,11 @@ uint32_t gp_copy_keep(struct gp_copy *copy, const struct gp_place *place,
 		      const struct gp_frame *frames, uint32_t count, uint64_t high)
 {
 	const struct gp_frame *last = &frames[count - 1];
+	const struct span stack = {place->sp, high};
 	uint64_t words = (high - last->sp) / WORD;
 
-	if (last->sp >= high || !put_registers(copy, place, frames, count))
+	if (last->sp < stack.low || last->sp >= high ||
+	    !put_registers(copy, &stack, place, frames, count))
 		return 0;
 	if (words > GP_COPY_WORDS)
 		words = GP_COPY_WORDS;

@@ -29,8 +29,8 @@ struct gp_copy {
 int gp_copy_init(void);
 
 /*
- * The tree's node for the callers of frames[count - 1]; frames are those of the walk that began at place, innermost first, on a stack that
- * ends at `high`.  0: none can be had, which is counted where the bound is the reason.  scratch: of the thread.
+ * The tree's node for the callers of frames[count - 1]; frames are those of the walk that began at place, innermost first, on the thread's
+ * own stack, which ends at `high`.  0: none can be had, which is counted where the bound is the reason.  scratch: of the thread.
  */
 uint32_t gp_copy_keep(struct gp_copy *scratch, const struct gp_place *place,
 		      const struct gp_frame *frames, uint32_t count, uint64_t high);

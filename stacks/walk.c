@@ -1,8 +1,10 @@
 #include "stacks/walk.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 
 #include "collector/sys.h"
 #include "stacks/hash.h"
@@ -11,6 +13,7 @@
 
 #define WORD             8u
 #define LEAST_PC         4096u
+#define PAGE_BYTES       4096u
 #define MOST_STACK_BYTES ((uint64_t)1 << 30) /* farther from its end, it is another stack */
 #define MOST_FRAME_BYTES ((uint64_t)8 << 20)
 #define UCONTEXT_RBP     120u /* where the kernel puts a register, from the ucontext on */
@@ -28,7 +31,8 @@ static enum gp_rule_kind kind_of(const struct gp_frame *frame)
 	return gp_rule_kind(frame->rule);
 }
 
-static uint64_t word_at(uint64_t address)
+/* On a hostile stack this may be any of its words: a sanitizer would object. */
+__attribute__((no_sanitize("address", "thread"))) static uint64_t word_at(uint64_t address)
 {
 	return *(const uint64_t *)address;
 }
@@ -46,57 +50,120 @@ void gp_walk_init(struct gp_walk *walk)
 	bool is_first_thread = gp_sys_thread_id() == gp_sys_process_id();
 
 	walk->high = is_first_thread ? getauxval(AT_RANDOM) : (uint64_t)pthread_self();
+	walk->high -= walk->high % WORD;
+	walk->low = walk->high - walk->high % PAGE_BYTES;
+}
+
+/* ---- what may be read ---- */
+
+/* The kernel looks at the word, and then at a request that it does not know. */
+static bool ask_kernel(uint64_t address)
+{
+	return gp_sys.call(SYS_rt_sigprocmask, -1, (long)address, 0, WORD, 0, 0) != -EFAULT;
+}
+
+static bool is_own(const struct gp_walk *walk, uint64_t sp)
+{
+	return sp >= walk->low && sp < walk->high;
+}
+
+/*
+ * Whether sp is on the thread's own stack: all from there to the stack's end can be read.  What was asked once is known: neither end moves
+ * while the thread lives.
+ */
+static bool reach(struct gp_walk *walk, uint64_t sp)
+{
+	if (sp >= walk->low || sp < walk->limit || walk->high - sp > MOST_STACK_BYTES)
+		return is_own(walk, sp);
+	while (walk->low > sp) {
+		if (!ask_kernel(walk->low - PAGE_BYTES)) {
+			walk->limit = walk->low;
+			return false;
+		}
+		walk->low -= PAGE_BYTES;
+	}
+	return true;
+}
+
+/*
+ * Off the thread's own stack nobody says where memory ends, and hand-made stacks have frames that lead beyond it.  What was asked once is
+ * remembered.
+ */
+static bool is_readable_elsewhere(struct gp_walk *walk, uint64_t address)
+{
+	uint64_t page = address / PAGE_BYTES;
+
+	for (uint32_t i = 0; i < GP_WALK_PAGES; i++)
+		if (walk->pages[i] == page && page != 0)
+			return true;
+	if (!ask_kernel(address))
+		return false;
+	walk->pages[walk->next_page++ % GP_WALK_PAGES] = page;
+	return true;
+}
+
+static bool read_word(struct gp_walk *walk, uint64_t address, uint64_t *word)
+{
+	if (address % WORD != 0 ||
+	    (!is_own(walk, address) && !is_readable_elsewhere(walk, address)))
+		return false;
+	*word = word_at(address);
+	return true;
 }
 
 /* ---- one step ---- */
-
-/* Whether sp is on the thread's own stack. */
-static bool is_own_stack(const struct gp_walk *walk, uint64_t sp)
-{
-	return sp < walk->high && walk->high - sp < MOST_STACK_BYTES;
-}
 
 /* A frame lies above the one before it and is not absurdly large; on the thread's own stack it ends before that does. */
 static bool is_plausible(const struct gp_walk *walk, uint64_t sp, uint64_t cfa)
 {
 	return cfa > sp && cfa % WORD == 0 && cfa - sp <= MOST_FRAME_BYTES &&
-	       (!is_own_stack(walk, sp) || cfa <= walk->high);
+	       (!is_own(walk, sp) || cfa <= walk->high);
 }
 
-static enum outcome step_signal(const struct gp_frame *own, struct gp_frame *caller)
+static enum outcome step_signal(struct gp_walk *walk, const struct gp_frame *own,
+				struct gp_frame *caller)
 {
-	caller->pc =
-		word_at(own->sp + UCONTEXT_RIP) + 1; /* no call before it: the instruction itself */
-	caller->sp = word_at(own->sp + UCONTEXT_RSP);
-	caller->bp = word_at(own->sp + UCONTEXT_RBP);
+	if (!read_word(walk, own->sp + UCONTEXT_RIP, &caller->pc) ||
+	    !read_word(walk, own->sp + UCONTEXT_RSP, &caller->sp) ||
+	    !read_word(walk, own->sp + UCONTEXT_RBP, &caller->bp))
+		return STOPPED;
+	caller->pc++; /* no call before it: the instruction itself */
 	return caller->sp % WORD == 0 && caller->sp >= LEAST_PC ? CONTINUES : STOPPED;
 }
 
-static enum outcome step_regular(const struct gp_walk *walk, const struct gp_frame *own,
-				 int64_t offset, struct gp_frame *caller)
+static bool find_cfa(struct gp_walk *walk, const struct gp_frame *own, int64_t offset,
+		     uint64_t *cfa)
 {
 	uint64_t base = kind_of(own) == GP_RULE_SP ? own->sp : own->bp;
-	uint64_t cfa = base + (uint64_t)offset * WORD;
 
-	if (kind_of(own) == GP_RULE_REALIGNED) {
-		if (!is_plausible(walk, own->sp, own->bp + WORD))
-			return STOPPED;
-		cfa = word_at(cfa);
-	}
-	if (!is_plausible(walk, own->sp, cfa))
+	*cfa = base + (uint64_t)offset * WORD;
+	if (kind_of(own) == GP_RULE_REALIGNED &&
+	    (!is_plausible(walk, own->sp, own->bp + WORD) || !read_word(walk, *cfa, cfa)))
+		return false;
+	return is_plausible(walk, own->sp, *cfa);
+}
+
+static enum outcome step_regular(struct gp_walk *walk, const struct gp_frame *own, int64_t offset,
+				 struct gp_frame *caller)
+{
+	uint64_t cfa;
+	bool right = true;
+
+	if (!find_cfa(walk, own, offset, &cfa) || !read_word(walk, cfa - WORD, &caller->pc))
 		return STOPPED;
 	caller->sp = cfa;
-	caller->pc = word_at(cfa - WORD);
 	caller->bp = own->bp;
 	if (kind_of(own) == GP_RULE_REALIGNED)
-		caller->bp = word_at(own->bp);
+		right = read_word(walk, own->bp, &caller->bp);
 	else if (gp_rule_saved(own->rule) != 0)
-		caller->bp = word_at(saved_bp(own, cfa));
+		right = read_word(walk, saved_bp(own, cfa), &caller->bp);
+	if (!right)
+		return STOPPED;
 	return caller->pc >= LEAST_PC ? CONTINUES : ENDED;
 }
 
 /* From a frame, whose rule is known, to its caller's, but for the caller's rule. */
-static enum outcome step(const struct gp_walk *walk, const struct gp_frame *own, uint64_t rule,
+static enum outcome step(struct gp_walk *walk, const struct gp_frame *own, uint64_t rule,
 			 struct gp_frame *caller)
 {
 	switch (kind_of(own)) {
@@ -105,7 +172,7 @@ static enum outcome step(const struct gp_walk *walk, const struct gp_frame *own,
 	case GP_RULE_REALIGNED:
 		return step_regular(walk, own, gp_rule_offset(rule), caller);
 	case GP_RULE_SIGNAL:
-		return step_signal(own, caller);
+		return step_signal(walk, own, caller);
 	case GP_RULE_END:
 		return ENDED;
 	default:
@@ -176,7 +243,7 @@ static uint32_t find_stop(struct gp_walk *walk)
 	const struct gp_frame *outermost = &walk->fresh[walk->fresh_count - 1];
 	uint32_t id = 0;
 
-	if (kind_of(outermost) == GP_RULE_IRREGULAR && is_own_stack(walk, outermost->sp))
+	if (kind_of(outermost) == GP_RULE_IRREGULAR && walk->is_on_own)
 		id = gp_copy_keep(&walk->copy, &walk->place, walk->fresh, walk->fresh_count,
 				  walk->high);
 	return id != 0 ? id : gp_tree_child(0, GP_FRAME_STUCK, module_of(outermost), outermost->pc);
@@ -315,6 +382,7 @@ uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
 {
 	follow_modules(walk);
 	walk->place = place;
+	walk->is_on_own = reach(walk, place.sp);
 	walk->fresh[0] = (struct gp_frame){.pc = place.pc, .sp = place.sp, .bp = place.bp};
 	if (walk->count == 0 || !walk_by_memory(walk))
 		walk_whole(walk);

@@ -22,13 +22,21 @@
 #include "stacks/rule.h"
 #include "stacks/tree.h"
 
+/* Pages of other stacks than its own that a thread remembers. */
+#define GP_WALK_PAGES 16u
+
 struct gp_walk {
 	uint32_t count;
 	uint32_t epoch; /* of gp_modules_epoch(), when `frames` was made */
 	uint32_t
 		root; /* what frames[0] hangs on: 0, or a node that says why the stack ends there */
 	uint32_t fresh_count;
-	uint64_t high;      /* end of the thread's own stack */
+	uint64_t high;                 /* end of the thread's own stack */
+	uint64_t low;                  /* from here to there all of it is known to be readable */
+	uint64_t limit;                /* below here it is not */
+	uint64_t pages[GP_WALK_PAGES]; /* of other stacks, that were readable */
+	uint32_t next_page;
+	bool is_on_own;     /* the walk that goes on began on the own stack */
 	uint64_t stepped;   /* frames of all walks, for tests and benchmarks ... */
 	uint64_t validated; /* ... and those that were taken over */
 	struct gp_frame frames[GP_STACK_DEPTH]; /* outermost first */

@@ -1,0 +1,253 @@
+/* Whatever lies on a stack, and wherever the stack ends: the walk reads no memory that cannot be read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stacks/copy.h"
+#include "stacks/rules.h"
+#include "stacks/tree.h"
+#include "stacks/walk.h"
+#include "tests/lib/sanitizer.h"
+
+#define PAGE        4096
+#define STACK_PAGES 4
+#define WALKS       200000
+#define PCS         4096
+
+static struct gp_walk walk;
+
+static __attribute__((noinline)) void walk_here(void)
+{
+	struct gp_place place;
+
+	GP_PLACE_HERE(place);
+	gp_walk(&walk, place);
+	__asm__ volatile("" : : : "memory");
+}
+
+/* STACK_PAGES pages, and one that nobody may read; the end of what may be read. */
+static char *map_stack(void)
+{
+	char *memory = mmap(NULL, (STACK_PAGES + 1) * PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(memory != MAP_FAILED);
+	assert_int_equal(mprotect(memory + STACK_PAGES * PAGE, PAGE, PROT_NONE), 0);
+	return memory + STACK_PAGES * PAGE;
+}
+
+/* ---- a stack that was made by hand ---- */
+
+/* Calls a function on another stack; its unwind information does not know of that, and leads beyond that stack's end. */
+__asm__(".text\n.type call_on, @function\ncall_on:\n"
+	".cfi_startproc\n"
+	"pushq %rbx\n.cfi_def_cfa_offset 16\n"
+	"movq %rsp, %rbx\nmovq %rsi, %rsp\n"
+	"callq *%rdi\n"
+	"movq %rbx, %rsp\npopq %rbx\n.cfi_def_cfa_offset 8\n"
+	"ret\n"
+	".cfi_endproc\n.size call_on, .-call_on\n");
+void call_on(void (*function)(void), char *stack_end);
+
+static void stops_where_memory_ends(void **state)
+{
+	char *end = map_stack();
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		call_on(walk_here, end);
+		assert_int_equal(walk.count, 2);
+		assert_int_not_equal(walk.root, 0);
+		assert_int_equal(GP_NODE_KIND(gp_tree_node(walk.root)), GP_FRAME_STUCK);
+	}
+	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
+}
+
+/* ---- a stack that ran over ---- */
+
+static sigjmp_buf before;
+static volatile uint32_t frames_in_handler;
+
+static void on_overflow(int number)
+{
+	(void)number;
+	walk_here();
+	frames_in_handler = walk.count;
+	siglongjmp(before, 1);
+}
+
+/* Not every frame touches the end of the stack at the same place. */
+static volatile int depth_limit = 1 << 30;
+
+static __attribute__((noinline)) int run_over(int depth)
+{
+	volatile char block[200];
+
+	block[depth % 200] = (char)depth;
+	return depth < depth_limit ? run_over(depth + 1) + block[depth % 100] : 0;
+}
+
+static bool walks_from_one(int depth)
+{
+	frames_in_handler = 0;
+	if (sigsetjmp(before, 1) == 0)
+		run_over(depth);
+	return frames_in_handler > 20;
+}
+
+/* NULL: not all were walked. */
+static void *overflow(void *right)
+{
+	static char handler_stack[1 << 16];
+	const stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof(handler_stack)};
+	stack_t old;
+
+	gp_walk_init(&walk);
+	sigaltstack(&stack, &old);
+	for (int i = 0; i < 3; i++)
+		if (!walks_from_one(i))
+			right = NULL;
+	sigaltstack(&old, NULL);
+	return right;
+}
+
+static void walks_from_an_overflow(void **state)
+{
+	struct sigaction action = {.sa_handler = on_overflow, .sa_flags = SA_ONSTACK}, old;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	void *right;
+
+	(void)state;
+	sigaction(SIGSEGV, &action, &old);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 128 << 10);
+	assert_int_equal(pthread_create(&thread, &attributes, overflow, &walk), 0);
+	pthread_join(thread, &right);
+	pthread_attr_destroy(&attributes);
+	sigaction(SIGSEGV, &old, NULL);
+	assert_non_null(right);
+	gp_walk_init(&walk);
+}
+
+/* ---- stacks of any words ---- */
+
+static uint64_t dice = 88172645463325252u;
+
+static uint64_t roll(void)
+{
+	dice ^= dice << 13;
+	dice ^= dice >> 7;
+	dice ^= dice << 17;
+	return dice;
+}
+
+static uint64_t pcs[PCS];
+
+/* Addresses of code of all kinds: this program's and the C library's. */
+static void gather_pcs(void)
+{
+	uint64_t starts[] = {(uint64_t)(uintptr_t)map_stack, (uint64_t)(uintptr_t)qsort,
+			     (uint64_t)(uintptr_t)printf, (uint64_t)(uintptr_t)raise,
+			     (uint64_t)(uintptr_t)pthread_create};
+
+	for (int i = 0; i < PCS; i++)
+		pcs[i] = starts[roll() % 5] + roll() % 2000;
+}
+
+static uint64_t any_word(const char *stack_end)
+{
+	uint64_t within = (uint64_t)(uintptr_t)stack_end - roll() % (STACK_PAGES * PAGE + 64);
+
+	switch (roll() % 16) {
+	case 0:
+		return roll();
+	case 1:
+		return (uint64_t)(uintptr_t)&within + roll() % 65536;
+	case 2:
+		return (uint64_t)(uintptr_t)&within - roll() % (16 << 20);
+	case 3:
+		return within;
+	default:
+		return roll() % 3 ? pcs[roll() % PCS] : within & ~(uint64_t)7;
+	}
+}
+
+static void bears_any_stack(void **state)
+{
+	char *end = map_stack();
+	uint64_t *words = (uint64_t *)(end - STACK_PAGES * PAGE);
+	uint64_t frames = 0;
+	uint32_t deepest = 0;
+
+	(void)state;
+	gather_pcs();
+	for (int i = 0; i < WALKS; i++) {
+		struct gp_place place = {.pc = pcs[roll() % PCS], .bp = any_word(end)};
+
+		for (int j = 0; j < 64; j++)
+			words[roll() % (STACK_PAGES * PAGE / 8)] = any_word(end);
+		place.sp =
+			((uint64_t)(uintptr_t)end - roll() % (STACK_PAGES * PAGE)) & ~(uint64_t)7;
+		gp_walk(&walk, place);
+		assert_true(walk.count >= 1 && walk.count <= GP_STACK_DEPTH);
+		frames += walk.count;
+		deepest = walk.count > deepest ? walk.count : deepest;
+	}
+	print_message("%.1f frames each, %u at most\n", (double)frames / WALKS, deepest);
+	assert_true(deepest > 10);
+	munmap(words, (STACK_PAGES + 1) * PAGE);
+}
+
+static void bears_any_frame_pointer(void **state)
+{
+	char *end = map_stack();
+
+	(void)state;
+	for (int i = 0; i < WALKS; i++) {
+		struct gp_place place;
+
+		GP_PLACE_HERE(place);
+		place.pc = pcs[roll() % PCS];
+		place.bp = any_word(end);
+		for (int j = 0; j < GP_KEPT_REGISTERS; j++)
+			place.kept[j] = any_word(end);
+		gp_walk(&walk, place);
+		assert_true(walk.count >= 1 && walk.count <= GP_STACK_DEPTH);
+	}
+	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
+}
+
+static void ignore_module(const struct gp_module *module)
+{
+	(void)module;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stops_where_memory_ends),
+		cmocka_unit_test(walks_from_an_overflow),
+		cmocka_unit_test(bears_any_stack),
+		cmocka_unit_test(bears_any_frame_pointer),
+	};
+
+	if (UNDER_TSAN) {
+		puts("skipped: ThreadSanitizer takes reads of other frames for races");
+		return 77;
+	}
+	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0 || gp_copy_init() != 0)
+		return 1;
+	gp_walk_init(&walk);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -17,6 +17,8 @@
 #include "report/sheet.h"
 #include "report/tally.h"
 
+struct gp_torch_snapshot;
+
 struct gp_scope {
 	struct gp_model *const *models;
 	size_t model_count;
@@ -26,6 +28,7 @@ struct gp_scope {
 	struct gp_names *names;
 	struct gp_groups texts; /* only their keys are used: each text once */
 	struct gp_device_list devices;
+	const struct gp_torch_snapshot *torch; /* of the only model; NULL = none */
 	void *memory; /* what gp_scope_memory() found, and how to free it */
 	void (*free_memory)(void *memory);
 };

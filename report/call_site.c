@@ -344,6 +344,19 @@ uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *
 	return numbers[call->stack];
 }
 
+uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,
+				 size_t count)
+{
+	struct texts texts = {.owner = "", .place = "", .callers = ""};
+	struct walk walk = {.texts = &texts};
+
+	for (; walk.wanted < RANKS && walk.taken == 0; walk.wanted++)
+		for (size_t i = 0; i < count && walk.taken <= GP_SITE_CALLERS; i++)
+			if (rank_place(&places[i]) == walk.wanted)
+				take_place(&walk, GP_NONE, &places[i]);
+	return number_of(sites, &texts);
+}
+
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number)
 {
 	const struct site *site;

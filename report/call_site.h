@@ -11,10 +11,12 @@
 #ifndef REPORT_CALL_SITE_H
 #define REPORT_CALL_SITE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "report/model.h"
+#include "report/symbols.h"
 
 #define GP_SITE_CALLERS   3
 #define GP_SITE_SEPARATOR " < " /* between callers, the innermost first */
@@ -34,6 +36,10 @@ void gp_call_sites_free(struct gp_call_sites *sites);
 /* The number of a call's site; UINT32_MAX if there is no memory. */
 uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
 			    const struct gp_call *call);
+
+/* The same of a stack that somebody else wrote down, the innermost place first. */
+uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,
+				 size_t count);
 
 /* The site of that number, good until the next one is found; of another number, one that says "(no memory)". */
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);

@@ -16,11 +16,17 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define COLUMNS      120 /* of a line */
 
-const char gp_memory_page_words[] = "memory-leak,memory-cache,memory-peak,memory-churn,memory-wait";
+#define LEFT  "memory-leak,memory-cache"
+#define TORCH "torch-segment,torch-block"
+#define WHEN  "memory-peak,memory-churn,memory-wait"
+
+const char gp_memory_page_words[] = LEFT "," WHEN;
+const char gp_memory_page_torch_words[] = LEFT "," TORCH "," WHEN;
 
 static const struct gp_breakdown *const parts[] = {
-	&gp_breakdown_memory_leak,  &gp_breakdown_memory_cache, &gp_breakdown_memory_peak,
-	&gp_breakdown_memory_churn, &gp_breakdown_memory_wait,
+	&gp_breakdown_memory_leak, &gp_breakdown_memory_cache, &gp_breakdown_torch_segment,
+	&gp_breakdown_torch_block, &gp_breakdown_memory_peak,  &gp_breakdown_memory_churn,
+	&gp_breakdown_memory_wait,
 };
 
 struct page {
@@ -258,6 +264,7 @@ int gp_memory_page_print(FILE *out, struct gp_model *const *models, size_t model
 	struct page page = {.out = out, .options = options};
 	int result = gp_scope_open(&page.scope, models, model_count, false);
 
+	page.scope.torch = options->torch;
 	if (result == 0)
 		result = print_page(&page);
 	gp_scope_close(&page.scope);

@@ -11,10 +11,14 @@
 
 /* The page's tables as words of --by: what --memory is in the other formats. */
 extern const char gp_memory_page_words[];
+extern const char gp_memory_page_torch_words[]; /* with a snapshot of PyTorch */
+
+struct gp_torch_snapshot;
 
 struct gp_memory_page_options {
-	size_t row_limit; /* rows of a table before "... N more"; 0 = all */
-	FILE *messages;   /* for a line on modules without symbols */
+	size_t row_limit;                      /* rows of a table before "... N more"; 0 = all */
+	const struct gp_torch_snapshot *torch; /* NULL = none */
+	FILE *messages;                        /* for a line on modules without symbols */
 };
 
 /* Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW. */

@@ -144,6 +144,7 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	struct gp_scope scope;
 	int result = gp_scope_open(&scope, models, model_count, by->full_names), closed;
 
+	scope.torch = by->torch;
 	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by->words) > 1);
 	if (result == 0)
 		result = write_tables(&writer, &scope, by);

@@ -11,13 +11,16 @@
 #include "report/model.h"
 #include "report/sheet_writer.h"
 
+struct gp_torch_snapshot;
+
 struct gp_summary_by {
 	const char *words;                    /* of --by, commas between; "all" = every table */
 	const struct gp_sheet_format *format; /* never NULL */
 	const char *sort;                     /* title of a column; NULL = each table's own order */
 	size_t row_limit;                     /* of each table, 0 = all */
 	bool full_names;                      /* of kernels */
-	FILE *messages;                       /* for one line on each table without rows */
+	const struct gp_torch_snapshot *torch; /* NULL = none */
+	FILE *messages;                        /* for one line on each table without rows */
 };
 
 /* The words that --by takes, one line each. */

@@ -9,6 +9,7 @@
 #include "report/output_file.h"
 #include "report/summary.h"
 #include "report/summary_by.h"
+#include "report/torch_snapshot.h"
 #include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
@@ -24,6 +25,9 @@ static const char usage[] =
 	"  -m, --memory         memory by call site: what was never freed, who held the peak, what "
 	"was\n"
 	"                       allocated again and again, and what waited for the GPU\n"
+	"      --torch-snapshot SNAP  what PyTorch gave to tensors, too; SNAP is the file that "
+	"the\n"
+	"                       traced process wrote by torch.cuda.memory._dump_snapshot()\n"
 	"  -F, --format FORMAT  of tables: text (default), csv, json or markdown\n"
 	"  -n, --top N          rows of a table (default: 12, with --by all; 0 = all, and "
 	"gpuprof's\n"
@@ -51,6 +55,7 @@ struct arguments {
 	bool limited; /* row_limit was given */
 	struct gp_summary_options page;
 	bool memory;
+	const char *snapshot;    /* of PyTorch; NULL = none */
 	struct gp_summary_by by; /* words NULL: a page */
 };
 
@@ -80,6 +85,9 @@ static enum parsed take_option(struct arguments *a, int c)
 	switch (c) {
 	case 'b':
 		a->by.words = optarg;
+		return RUN;
+	case 't':
+		a->snapshot = optarg;
 		return RUN;
 	case 'm':
 		a->memory = true;
@@ -133,7 +141,7 @@ static enum parsed check_memory(struct arguments *a)
 		return WRONG;
 	}
 	if (a->memory && a->by.format != &gp_sheet_text)
-		a->by.words = gp_memory_page_words;
+		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
 	return RUN;
 }
 
@@ -148,6 +156,14 @@ static enum parsed check(struct arguments *a)
 	if (!a->by.words && (a->by.sort || a->by.format != &gp_sheet_text))
 		gp_command_fail(0, "summary: --format and --sort are for tables; type for example: "
 				   "gpuprof summary --by kernel --format csv FILE");
+	else if (a->snapshot && !a->by.words && !a->memory)
+		gp_command_fail(0,
+				"summary: --torch-snapshot is for tables; type for example: "
+				"gpuprof summary --memory --torch-snapshot %s FILE",
+				a->snapshot);
+	else if (a->snapshot && a->trace_count > 1)
+		gp_command_fail(0, "summary: --torch-snapshot needs one trace: that of the process "
+				   "which wrote the snapshot");
 	else if (a->trace_count == 0)
 		gp_command_fail(0, "summary: name trace files; see gpuprof summary --help");
 	else
@@ -171,11 +187,17 @@ static enum parsed check_output(const struct arguments *a)
 static enum parsed parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option table[] = {
-		{"by", required_argument, NULL, 'b'},     {"memory", no_argument, NULL, 'm'},
-		{"format", required_argument, NULL, 'F'}, {"top", required_argument, NULL, 'n'},
-		{"rows", required_argument, NULL, 'n'},   {"sort", required_argument, NULL, 's'},
-		{"full-names", no_argument, NULL, 'f'},   {"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},         {0},
+		{"by", required_argument, NULL, 'b'},
+		{"memory", no_argument, NULL, 'm'},
+		{"torch-snapshot", required_argument, NULL, 't'},
+		{"format", required_argument, NULL, 'F'},
+		{"top", required_argument, NULL, 'n'},
+		{"rows", required_argument, NULL, 'n'},
+		{"sort", required_argument, NULL, 's'},
+		{"full-names", no_argument, NULL, 'f'},
+		{"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
 	};
 	enum parsed parsed = RUN;
 
@@ -193,8 +215,8 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 
 static int print_to(FILE *out, const struct arguments *a, const struct gp_traces *traces)
 {
-	const struct gp_memory_page_options memory = {.row_limit = a->page.row_limit,
-						      .messages = stderr};
+	const struct gp_memory_page_options memory = {
+		.row_limit = a->page.row_limit, .torch = a->by.torch, .messages = stderr};
 
 	if (a->by.words)
 		return gp_summary_by_print(out, traces->models, traces->count, &a->by);
@@ -203,7 +225,7 @@ static int print_to(FILE *out, const struct arguments *a, const struct gp_traces
 	return gp_summary_print(out, traces->models, traces->count, &a->page);
 }
 
-static int print(const struct arguments *a, const struct gp_traces *traces)
+static int print_all(const struct arguments *a, const struct gp_traces *traces)
 {
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
@@ -215,6 +237,24 @@ static int print(const struct arguments *a, const struct gp_traces *traces)
 	result = print_to(file.stream, a, traces);
 	result = gp_output_file_close(&file, result, message, sizeof(message));
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+/* With what the snapshot says, if there is one. */
+static int print(struct arguments *a, const struct gp_traces *traces)
+{
+	struct gp_torch_snapshot snapshot = {0};
+	char message[MESSAGE_BYTES];
+	int result = 0, status;
+
+	if (a->snapshot) {
+		result = gp_torch_snapshot_load(a->snapshot, traces->models[0], &snapshot, message,
+						sizeof(message));
+		a->by.torch = &snapshot;
+	}
+	status = result == 0 ? print_all(a, traces)
+			     : gp_command_fail(GP_EXIT_FAILED, "summary: %s", message);
+	gp_torch_snapshot_free(&snapshot);
+	return status;
 }
 
 int gp_command_summary(int argc, char **argv)

@@ -2,6 +2,7 @@
 """gpuprof summary --memory: known leaks, peaks, temporary blocks and waits, with the very lines that allocated."""
 import json
 import os
+import pickle
 import sys
 import unittest
 
@@ -118,6 +119,72 @@ class MemoryTest(Case):
         row = [row for row in tables["memory-churn"] if f":{line_of(SCRIPT, 'scratch')})" in row["Called by"]]
         self.assertEqual([(r["Allocs"], r["At once"], r["Temporary"], r["Bytes"]) for r in row], [(10, 1, 10, 40960)])
         self.assertIn(f"main (leaks.py:{line_of(SCRIPT, 'step')})", row[0]["Called by"])
+
+    def snapshot(self, protocol, address):
+        """A file as torch.cuda.memory._dump_snapshot() writes it: two segments, of which the trace knows one."""
+        user = [{"filename": "??", "line": 0, "name": "c10::cuda::CUDACachingAllocator::malloc"},
+                {"filename": "/x/lib/python3.12/site-packages/torch/nn/modules/linear.py", "line": 125,
+                 "name": "forward"},
+                {"filename": "/home/me/train.py", "line": 33, "name": "step"},
+                {"filename": "/home/me/train.py", "line": 70, "name": "<module>"}]
+
+        def segment(address, size, blocks):
+            return {"device": 0, "address": address, "total_size": size, "stream": 0, "segment_type": "large",
+                    "segment_pool_id": (0, 0), "is_expandable": False, "frames": [], "blocks": blocks,
+                    "allocated_size": 0, "active_size": 0, "requested_size": 0}
+
+        def block(size, state, frames):
+            return {"address": 0, "size": size, "requested_size": size - 24, "state": state, "frames": frames}
+
+        content = {"segments": [segment(address, MIB, [block(MIB // 2, "active_allocated", user),
+                                                       block(MIB // 4, "inactive", []),
+                                                       block(MIB // 4, "active_allocated", user)]),
+                                segment(0x1234500000, 2 * MIB, [block(2 * MIB, "inactive", [])])],
+                   "device_traces": [[{"action": "alloc", "addr": address, "size": 512, "stream": 0, "time_us": 1 << 50,
+                                       "frames": user}] * 10],
+                   "allocator_settings": {"garbage_collection_threshold": 0.5, "expandable_segments": False,
+                                          "roundup_power2_divisions": {"1": 0}}, "external_annotations": []}
+        with open(self.path("snapshot.pickle"), "wb") as file:
+            pickle.dump(content, file, protocol=protocol)
+
+    def test_a_snapshot_of_pytorch(self):
+        self.record([sys.executable, SCRIPT])
+        api = self.run_gpuprof("export", "--format", "chrome", "-o", "out.json", "out.gpuprof")
+        self.assertEqual(api.returncode, 0, api.stderr)
+        with open(self.path("out.json"), encoding="utf-8") as file:
+            weights = [event["args"]["address"] for event in json.load(file)["traceEvents"]
+                       if event.get("name") == "cudaMalloc" and event["args"].get("bytes") == MIB]
+        for protocol in (2, 3, 4, 5):
+            with self.subTest(protocol):
+                self.snapshot(protocol, int(str(weights[0]), 0))
+                tables = self.tables("--memory", "--torch-snapshot", "snapshot.pickle")
+                self.assertEqual([(row["Reserved"], row["Segments"], row["In the trace"], row["Allocated"], row["Free"],
+                                   row["Split"], row["Largest free"]) for row in tables["torch-segment"]],
+                                 [(3 * MIB, 2, 1, 3 * MIB // 4, 9 * MIB // 4, MIB // 4, 2 * MIB)])
+                self.assertEqual([(row["Bytes"], row["Requested"], row["Blocks"], row["State"], row["Call site"],
+                                   row["Called by"]) for row in tables["torch-block"]],
+                                 [(3 * MIB // 4, 3 * MIB // 4 - 48, 2, "allocated", "step (train.py:33)",
+                                   "<module> (train.py:70)")])
+
+    def test_what_is_no_snapshot(self):
+        self.record([sys.executable, SCRIPT])
+
+        class Harmful:
+            def __reduce__(self):
+                return os.mkdir, ("harm",)
+
+        endless = {"segments": [{"blocks": [{"size": 1}] * 100000}] * 100000}
+        for content, reason in (({"segments": [Harmful()]}, "it holds more than data"), ([1, 2], "no segments"),
+                                ({}, "no segments"), (endless, "its parts repeat")):
+            with open(self.path("snapshot.pickle"), "wb") as file:
+                pickle.dump(content, file)
+            done = self.run_gpuprof("summary", "--memory", "--torch-snapshot", "snapshot.pickle", "out.gpuprof")
+            self.assertEqual(done.returncode, 1)
+            self.assert_one_line(done.stderr, "snapshot.pickle cannot be read", reason, "_dump_snapshot")
+        self.assertNotIn("harm", self.files())
+        done = self.run_gpuprof("summary", "--torch-snapshot", "snapshot.pickle", "out.gpuprof")
+        self.assertEqual(done.returncode, 2)
+        self.assert_one_line(done.stderr, "gpuprof summary --memory --torch-snapshot snapshot.pickle FILE")
 
     def test_without_stacks(self):
         self.record([LEAKS], "--stacks=none")

@@ -32,7 +32,7 @@ INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c))
 
 .PHONY: all deps demo check unit lint format bench-emit clean install
-all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path
+all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
 
 # Generated files are kept between builds.
 .SECONDARY:
@@ -69,6 +69,9 @@ REPORT_LIBS ?= -Wl,-Bstatic -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -Wl,-
 $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
+
+$(O)/%.1: docs/%.1 docs/man.awk $(O)/gpuprof
+	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man.awk $< >$@.tmp && mv $@.tmp $@
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
@@ -202,6 +205,7 @@ install: all
 	$(Q)install -m 755 $(O)/gpuprof $(O)/gpuprof-run $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 $(O)/libgpuprof.so $(DESTDIR)$(PREFIX)/lib
 	$(Q)install -D -m 644 include/gpuprof/gpuprof.h $(DESTDIR)$(PREFIX)/include/gpuprof/gpuprof.h
+	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
 	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(DESTDIR)$(PREFIX)/lib
 
 clean:

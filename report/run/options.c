@@ -163,10 +163,10 @@ const char *gp_run_options_unknown_variable(char *const *environment, size_t *po
 	return NULL;
 }
 
-/* Words of text from column HELP_TEXT_COLUMN on; the cursor is at column. */
+/* Words of text from column HELP_TEXT_COLUMN on, two spaces or a line away from what is before; the cursor is at column. */
 static void print_wrapped(FILE *out, int column, const char *text)
 {
-	if (column >= HELP_TEXT_COLUMN) {
+	if (column + 2 > HELP_TEXT_COLUMN) {
 		fputc('\n', out);
 		column = 0;
 	}

@@ -7,87 +7,13 @@
 #include "collector/collector.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
-#include "inject/cupti_library.h"
+#include "inject/cupti_versions.h"
 
-/*
- * Every family below only ever grew at its end, so the oldest struct that has the fields we read is
- * a valid view of every later record.  Fields that came later are read at their offset, and only if
- * the library that wrote the record has them.  The offsets are those of the records of 11.8; a
- * header in which one moved does not compile.
- */
-typedef CUpti_ActivityKernel8 kernel_view;   /* 11.8 */
-typedef CUpti_ActivityMemcpy5 copy_view;     /* 11.6 */
-typedef CUpti_ActivityMemcpyPtoP4 peer_view; /* 11.6 */
-typedef CUpti_ActivityMemset4 set_view;      /* 11.6 */
-typedef CUpti_ActivityOverhead2
-	overhead_view; /* 12.2: correlation id; before that the record ends at 40 */
-typedef CUpti_ActivityDevice4 device_view; /* 11.6 */
-typedef CUpti_ActivityContext context_view;
-typedef CUpti_ActivityStream stream_view;
-typedef CUpti_ActivityGraphTrace graph_view; /* 11.7 */
-typedef CUpti_ActivitySynchronization sync_view;
-typedef CUpti_ActivityCudaEvent event_view;
-typedef CUpti_ActivityJit jit_view;
-typedef CUpti_ActivityMemoryPool2 pool_view; /* 11.6 */
-typedef CUpti_ActivityUnifiedMemoryCounter2 unified_view;
-
-#define KERNEL_DEVICE_LAUNCHED_OFFSET 208 /* u8, 13.0 */
-#define COPY_COUNT_OFFSET             88  /* u64, 12.8 */
-#define GRAPH_END_DEVICE_OFFSET       48  /* u32, 12.3 */
-#define GRAPH_END_CONTEXT_OFFSET      52  /* u32, 12.3 */
-#define SYNC_EVENT_SYNC_OFFSET        40  /* u64, 12.8 */
-#define EVENT_DEVICE_OFFSET           24  /* u32, 12.8 */
-#define EVENT_TIME_OFFSET             40  /* u64, 12.8 */
-#define EVENT_SYNC_OFFSET             48  /* u64, 12.8 */
-#define JIT_THREAD_OFFSET             68  /* u32, 12.4 */
-
-static_assert(offsetof(kernel_view, start) == 16 && offsetof(kernel_view, deviceId) == 40, "");
-static_assert(offsetof(kernel_view, gridX) == 52 && offsetof(kernel_view, name) == 104, "");
-static_assert(offsetof(kernel_view, graphNodeId) == 144 && offsetof(kernel_view, clusterX) == 176,
-	      "");
-static_assert(offsetof(kernel_view, localMemoryTotal_v2) == 192 && sizeof(kernel_view) == 200, "");
-static_assert(offsetof(copy_view, bytes) == 8 && offsetof(copy_view, channelType) == 80, "");
-static_assert(offsetof(peer_view, srcDeviceId) == 44 && offsetof(peer_view, graphId) == 80, "");
-static_assert(offsetof(set_view, memoryKind) == 50 && offsetof(set_view, graphId) == 72, "");
-static_assert(offsetof(overhead_view, start) == 24 && offsetof(overhead_view, correlationId) == 40,
-	      "");
-static_assert(offsetof(device_view, id) == 112 && offsetof(device_view, name) == 136, "");
-static_assert(offsetof(context_view, nullStreamId) == 14, "");
-static_assert(offsetof(stream_view, correlationId) == 20, "");
-static_assert(offsetof(graph_view, graphId) == 28 && offsetof(graph_view, reserved) == 40, "");
-static_assert(offsetof(sync_view, start) == 8 && offsetof(sync_view, cudaEventId) == 36, "");
-static_assert(offsetof(event_view, correlationId) == 4 && offsetof(event_view, eventId) == 16, "");
-static_assert(offsetof(jit_view, start) == 16 && offsetof(jit_view, cacheSize) == 48, "");
-static_assert(offsetof(pool_view, address) == 32 && offsetof(pool_view, utilizedSize) == 64, "");
-static_assert(offsetof(unified_view, value) == 8 && offsetof(unified_view, flags) == 56, "");
-#if CUPTI_API_VERSION >= 130000
-#define LATE(type, field, offset) static_assert(offsetof(type, field) == (offset), #type);
-LATE(CUpti_ActivityKernel10, isDeviceLaunched, KERNEL_DEVICE_LAUNCHED_OFFSET)
-LATE(CUpti_ActivityMemcpy6, copyCount, COPY_COUNT_OFFSET)
-LATE(CUpti_ActivityGraphTrace2, endDeviceId, GRAPH_END_DEVICE_OFFSET)
-LATE(CUpti_ActivityGraphTrace2, endContextId, GRAPH_END_CONTEXT_OFFSET)
-LATE(CUpti_ActivitySynchronization2, cudaEventSyncId, SYNC_EVENT_SYNC_OFFSET)
-LATE(CUpti_ActivityCudaEvent2, deviceId, EVENT_DEVICE_OFFSET)
-LATE(CUpti_ActivityCudaEvent2, deviceTimestamp, EVENT_TIME_OFFSET)
-LATE(CUpti_ActivityCudaEvent2, cudaEventSyncId, EVENT_SYNC_OFFSET)
-LATE(CUpti_ActivityJit2, threadId, JIT_THREAD_OFFSET)
-#endif
-
-/* A field that came later, at its offset. */
-static uint32_t late32(const void *record, size_t offset)
+/* A field that not every version has; 0 where it is missing. */
+static uint64_t late(const struct gp_decoder *decoder, enum gp_cupti_field field,
+		     const void *record)
 {
-	uint32_t value;
-
-	memcpy(&value, (const uint8_t *)record + offset, sizeof(value));
-	return value;
-}
-
-static uint64_t late64(const void *record, size_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, (const uint8_t *)record + offset, sizeof(value));
-	return value;
+	return gp_cupti_field(decoder->version, field, record, 0);
 }
 
 #define HEAD(KIND, type) .kind = GP_RECORD_##KIND, .slots = sizeof(type) / GP_SLOT_BYTES
@@ -108,7 +34,7 @@ static uint32_t name_id(struct gp_decoder *decoder, const char *name)
 	return id;
 }
 
-static uint32_t shape_id(struct gp_decoder *decoder, const kernel_view *kernel)
+static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kernel)
 {
 	struct gp_record_shape shape = {
 		HEAD(SHAPE, shape),
@@ -155,7 +81,7 @@ static void emit_operation(struct gp_decoder *decoder, const void *record, uint3
 	decoder->records += emit_caused(record, correlation_id);
 }
 
-static bool is_wanted(const kernel_view *kernel)
+static bool is_wanted(const gp_kernel_view *kernel)
 {
 	bool wanted = kernel->name == NULL || gp_control_wants_kernel(kernel->name);
 
@@ -165,17 +91,14 @@ static bool is_wanted(const kernel_view *kernel)
 
 static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *record)
 {
-	if (decoder->version < GP_CUPTI_13_0)
-		return 0;
-	return ((const uint8_t *)record)[KERNEL_DEVICE_LAUNCHED_OFFSET] ? GP_KERNEL_DEVICE_LAUNCHED
-									: 0;
+	return late(decoder, GP_KERNEL_IS_DEVICE_LAUNCHED, record) ? GP_KERNEL_DEVICE_LAUNCHED : 0;
 }
 
 /*
  * CUPTI 11.8 under a driver for CUDA 13 gives every operation the same number.  Nothing else leads from an operation to
  * its call, so all that can be done is to say so.
  */
-static void watch_numbers(struct gp_decoder *decoder, const kernel_view *kernel)
+static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kernel)
 {
 	static const char note[] =
 		"this libcupti is too old for the driver: it does not tell which call started "
@@ -184,7 +107,8 @@ static void watch_numbers(struct gp_decoder *decoder, const kernel_view *kernel)
 
 	uint64_t launch = (uint64_t)kernel->deviceId << 32 | kernel->correlationId;
 
-	if (decoder->version >= GP_CUPTI_12_2 || decoder->said_numberless || kernel->graphId != 0)
+	if (gp_cupti_can(decoder->version, GP_CUPTI_NUMBERS_LAUNCHES) || decoder->said_numberless ||
+	    kernel->graphId != 0)
 		return;
 	decoder->said_numberless = kernel->correlationId != 0 && decoder->last_launch == launch &&
 				   gp_emit_info(GP_INFO_NOTE, note);
@@ -193,7 +117,7 @@ static void watch_numbers(struct gp_decoder *decoder, const kernel_view *kernel)
 
 static void decode_kernel(struct gp_decoder *decoder, const void *record)
 {
-	const kernel_view *kernel = record;
+	const gp_kernel_view *kernel = record;
 	struct gp_record_kernel out;
 
 	if (!is_wanted(kernel))
@@ -221,7 +145,7 @@ static void decode_kernel(struct gp_decoder *decoder, const void *record)
 
 static void decode_copy(struct gp_decoder *decoder, const void *record)
 {
-	const copy_view *copy = record;
+	const gp_copy_view *copy = record;
 	struct gp_record_copy out = {
 		HEAD(COPY, out),
 		.device_id = (uint16_t)copy->deviceId,
@@ -243,16 +167,15 @@ static void decode_copy(struct gp_decoder *decoder, const void *record)
 		.destination_device_id = copy->deviceId,
 		.source_context_id = copy->contextId,
 		.destination_context_id = copy->contextId,
+		.copy_count = late(decoder, GP_COPY_COUNT, record),
 	};
 
-	if (decoder->version >= GP_CUPTI_12_8)
-		out.copy_count = late64(record, COPY_COUNT_OFFSET);
 	emit_operation(decoder, &out, out.correlation_id);
 }
 
 static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
 {
-	const peer_view *copy = record;
+	const gp_peer_view *copy = record;
 	struct gp_record_copy out = {
 		HEAD(COPY, out),
 		.device_id = (uint16_t)copy->deviceId,
@@ -281,7 +204,7 @@ static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
 
 static void decode_set(struct gp_decoder *decoder, const void *record)
 {
-	const set_view *set = record;
+	const gp_set_view *set = record;
 	struct gp_record_set out = {
 		HEAD(SET, out),
 		.device_id = (uint16_t)set->deviceId,
@@ -304,24 +227,23 @@ static void decode_set(struct gp_decoder *decoder, const void *record)
 
 static void decode_overhead(struct gp_decoder *decoder, const void *record)
 {
-	const overhead_view *overhead = record;
+	const gp_overhead_view *overhead = record;
 	struct gp_record_overhead out = {
 		HEAD(OVERHEAD, out),
 		.overhead_kind = (uint32_t)overhead->overheadKind,
 		.start_ns = overhead->start,
 		.end_ns = overhead->end,
+		.correlation_id = (uint32_t)late(decoder, GP_OVERHEAD_CORRELATION, record),
 	};
 
 	if (overhead->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
 		out.thread_id = overhead->objectId.pt.threadId;
-	if (decoder->version >= GP_CUPTI_12_2)
-		out.correlation_id = overhead->correlationId;
 	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_device(struct gp_decoder *decoder, const void *record)
 {
-	const device_view *device = record;
+	const gp_device_view *device = record;
 	struct gp_record_device out = {
 		HEAD(DEVICE, out),
 		.device_id = (uint16_t)device->id,
@@ -355,7 +277,7 @@ static void decode_device(struct gp_decoder *decoder, const void *record)
 
 static void decode_context(struct gp_decoder *decoder, const void *record)
 {
-	const context_view *context = record;
+	const gp_context_view *context = record;
 	struct gp_record_context out = {
 		HEAD(CONTEXT, out),
 		.device_id = (uint16_t)context->deviceId,
@@ -369,7 +291,7 @@ static void decode_context(struct gp_decoder *decoder, const void *record)
 
 static void decode_stream(struct gp_decoder *decoder, const void *record)
 {
-	const stream_view *stream = record;
+	const gp_stream_view *stream = record;
 	struct gp_record_stream out = {
 		HEAD(STREAM, out),
 		.flags = (uint16_t)stream->flag,
@@ -385,7 +307,7 @@ static void decode_stream(struct gp_decoder *decoder, const void *record)
 
 static void decode_graph(struct gp_decoder *decoder, const void *record)
 {
-	const graph_view *graph = record;
+	const gp_graph_view *graph = record;
 	struct gp_record_graph out = {
 		HEAD(GRAPH, out),
 		.device_id = (uint16_t)graph->deviceId,
@@ -395,14 +317,12 @@ static void decode_graph(struct gp_decoder *decoder, const void *record)
 		.context_id = graph->contextId,
 		.stream_id = graph->streamId,
 		.graph_id = graph->graphId,
-		.end_device_id = graph->deviceId,
-		.end_context_id = graph->contextId,
+		.end_device_id = (uint32_t)gp_cupti_field(decoder->version, GP_GRAPH_END_DEVICE,
+							  record, graph->deviceId),
+		.end_context_id = (uint32_t)gp_cupti_field(decoder->version, GP_GRAPH_END_CONTEXT,
+							   record, graph->contextId),
 	};
 
-	if (decoder->version >= GP_CUPTI_12_3) {
-		out.end_device_id = late32(record, GRAPH_END_DEVICE_OFFSET);
-		out.end_context_id = late32(record, GRAPH_END_CONTEXT_OFFSET);
-	}
 	emit_operation(decoder, &out, out.correlation_id);
 }
 
@@ -414,7 +334,7 @@ static uint64_t or_zero(uint64_t value)
 
 static void decode_sync(struct gp_decoder *decoder, const void *record)
 {
-	const sync_view *sync = record;
+	const gp_sync_view *sync = record;
 	struct gp_record_sync out = {
 		HEAD(SYNC, out),
 		.sync_kind = (uint16_t)sync->type,
@@ -424,37 +344,34 @@ static void decode_sync(struct gp_decoder *decoder, const void *record)
 		.context_id = sync->contextId,
 		.stream_id = sync->streamId,
 		.event_id = (uint32_t)or_zero(sync->cudaEventId),
+		.event_sync_id = or_zero(late(decoder, GP_SYNC_EVENT_SYNC, record)),
 	};
 
 	static_assert(GP_NO_STREAM == CUPTI_SYNCHRONIZATION_INVALID_VALUE, "no stream");
-	if (decoder->version >= GP_CUPTI_12_8)
-		out.event_sync_id = or_zero(late64(record, SYNC_EVENT_SYNC_OFFSET));
 	emit_caused(&out, out.correlation_id);
 }
 
 static void decode_event(struct gp_decoder *decoder, const void *record)
 {
-	const event_view *event = record;
+	const gp_event_view *event = record;
 	struct gp_record_event out = {
 		HEAD(EVENT, out),
-		.device_id = gp_contexts_device(event->contextId),
+		.device_id = (uint16_t)gp_cupti_field(decoder->version, GP_EVENT_DEVICE, record,
+						      gp_contexts_device(event->contextId)),
 		.correlation_id = event->correlationId,
 		.context_id = event->contextId,
 		.stream_id = event->streamId,
 		.event_id = event->eventId,
+		.device_ns = late(decoder, GP_EVENT_TIME, record),
+		.sync_id = or_zero(late(decoder, GP_EVENT_SYNC, record)),
 	};
 
-	if (decoder->version >= GP_CUPTI_12_8) {
-		out.device_id = (uint16_t)late32(record, EVENT_DEVICE_OFFSET);
-		out.device_ns = late64(record, EVENT_TIME_OFFSET);
-		out.sync_id = or_zero(late64(record, EVENT_SYNC_OFFSET));
-	}
 	emit_caused(&out, out.correlation_id);
 }
 
 static void decode_jit(struct gp_decoder *decoder, const void *record)
 {
-	const jit_view *jit = record;
+	const gp_jit_view *jit = record;
 	struct gp_record_jit out = {
 		HEAD(JIT, out),
 		.device_id = (uint16_t)jit->deviceId,
@@ -465,16 +382,15 @@ static void decode_jit(struct gp_decoder *decoder, const void *record)
 		.op_kind = (uint8_t)jit->jitOperationType,
 		.cache_bytes = jit->cacheSize,
 		.operation_id = jit->jitOperationCorrelationId,
+		.thread_id = (uint32_t)late(decoder, GP_JIT_THREAD, record),
 	};
 
-	if (decoder->version >= GP_CUPTI_12_4)
-		out.thread_id = late32(record, JIT_THREAD_OFFSET);
 	gp_emit((const struct gp_record *)&out);
 }
 
 static void decode_pool(struct gp_decoder *decoder, const void *record)
 {
-	const pool_view *pool = record;
+	const gp_pool_view *pool = record;
 	struct gp_record_pool out = {
 		HEAD(POOL, out),
 		.device_id = (uint16_t)pool->deviceId,
@@ -495,7 +411,7 @@ static void decode_pool(struct gp_decoder *decoder, const void *record)
 
 static void decode_unified(struct gp_decoder *decoder, const void *record)
 {
-	const unified_view *unified = record;
+	const gp_unified_view *unified = record;
 	struct gp_record_unified out = {
 		HEAD(UNIFIED, out),
 		.counter_kind = (uint16_t)unified->counterKind,

@@ -1,7 +1,7 @@
 /*
  * cupti_decode: CUPTI's activity records into ours.
  *
- * The one place that knows how CUPTI's records are laid out, in every version from 11.8 on.  Called
+ * The layouts of CUPTI's records, in every version from 11.8 on, are in inject/cupti_versions.h.  Called
  * by one thread of ours only; emits into that thread's ring, definitions first.
  */
 #ifndef INJECT_CUPTI_DECODE_H

@@ -63,7 +63,7 @@ static bool try_file(struct search *search, const char *file, int extra_flags)
 		return false;
 	}
 	note_path(&found, *(void **)&found.cuptiGetVersion);
-	if (found.version < GP_CUPTI_11_8) {
+	if (found.version < GP_CUPTI_OLDEST) {
 		search->too_old = true;
 		return false;
 	}

@@ -1,7 +1,6 @@
 /*
- * cupti_library: finds and loads the right libcupti, and knows what its version can do.
- * All knowledge of where libcupti lies and which version has which function is here.  The layouts
- * of its records are in inject/cupti_decode.c.
+ * cupti_library: finds and loads the right libcupti.  All knowledge of where libcupti lies is here; of what its
+ * versions are like, in inject/cupti_versions.h.
  */
 #ifndef INJECT_CUPTI_LIBRARY_H
 #define INJECT_CUPTI_LIBRARY_H
@@ -11,50 +10,7 @@
 
 #include <cupti.h>
 
-/* cuptiGetVersion() of the releases that matter. */
-#define GP_CUPTI_11_8 18u /* the oldest that current drivers bear: older ones crash the program */
-#define GP_CUPTI_12_2 20u /* overhead records have a correlation id */
-#define GP_CUPTI_12_3 21u /* attribute "buffers per thread" */
-#define GP_CUPTI_12_4 22u /* compiler records have a thread */
-#define GP_CUPTI_12_8                                                                              \
-	26u /* copies count merged ones; event records have device, time and id, waits name that id */
-#define GP_CUPTI_12_9 28u     /* event records are a kind of their own */
-#define GP_CUPTI_13_0 130000u /* kernel records tell launches from the device */
-
-/* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, which headers before 12.3 lack. */
-#define GP_CUPTI_PER_THREAD_BUFFER ((CUpti_ActivityAttribute)9)
-
-/* Functions of libcupti; looked up by name, never linked. */
-#define GP_CUPTI_FUNCTIONS(X)                                                                      \
-	X(cuptiGetVersion)                                                                         \
-	X(cuptiSubscribe)                                                                          \
-	X(cuptiUnsubscribe)                                                                        \
-	X(cuptiEnableCallback)                                                                     \
-	X(cuptiEnableDomain)                                                                       \
-	X(cuptiActivityEnable)                                                                     \
-	X(cuptiActivityDisable)                                                                    \
-	X(cuptiActivityRegisterCallbacks)                                                          \
-	X(cuptiActivityFlushAll)                                                                   \
-	X(cuptiActivityGetNextRecord)                                                              \
-	X(cuptiActivityGetNumDroppedRecords)                                                       \
-	X(cuptiActivitySetAttribute)                                                               \
-	X(cuptiGetTimestamp)                                                                       \
-	X(cuptiGetDeviceId)                                                                        \
-	X(cuptiGetContextId)                                                                       \
-	X(cuptiGetResultString)                                                                    \
-	X(cuptiSetThreadIdType)
-
-/* Those that not every version has, and recording can do without: NULL where they are missing. */
-#define GP_CUPTI_EXTRA_FUNCTIONS(X)                                                                \
-	X(cuptiActivityConfigureUnifiedMemoryCounter)                                              \
-	X(cuptiActivityEnableAllSyncRecords)                                                       \
-	X(cuptiGetGraphId)                                                                         \
-	X(cuptiGetGraphNodeId)                                                                     \
-	X(cuptiGetStreamIdEx)
-
-#if CUPTI_API_VERSION < 26
-CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable); /* headers before 12.8 lack it */
-#endif
+#include "inject/cupti_versions.h"
 
 struct gp_cupti {
 	uint32_t version; /* cuptiGetVersion() */

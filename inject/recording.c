@@ -119,7 +119,8 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 		recording.trace |= WHOLE_GRAPHS;
 	if (records_nodes())
 		gp_graph_nodes_init(cupti);
-	if (cupti->version >= GP_CUPTI_12_9 && (recording.trace & GP_TRACE_EVENT) != 0)
+	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_EVENTS) &&
+	    (recording.trace & GP_TRACE_EVENT) != 0)
 		recording.trace |= KIND_OF_EVENT;
 }
 

@@ -319,7 +319,7 @@ static void set_attributes(void)
 	uint8_t per_thread = 0;
 	size_t pool_limit = 16;
 
-	if (session.cupti.version >= GP_CUPTI_12_3)
+	if (gp_cupti_can(session.cupti.version, GP_CUPTI_BUFFERS_PER_THREAD))
 		set_attribute(GP_CUPTI_PER_THREAD_BUFFER, &per_thread, sizeof(per_thread));
 	set_attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &pool_limit,
 		      sizeof(pool_limit));

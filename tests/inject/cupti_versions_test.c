@@ -1,0 +1,99 @@
+/* cupti_versions: fields that came later are read from the records of the versions that have them, and from no others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "inject/cupti_versions.h"
+
+#if CUPTI_API_VERSION >= 130000
+
+#define OTHERWISE 77u
+
+/* In a record full of ones but for this field: what the versions before it and from it on say. */
+#define CHECK_FIELD(type, name, field, since, value)                                               \
+	do {                                                                                       \
+		type record;                                                                       \
+                                                                                                   \
+		memset(&record, 0xff, sizeof(record));                                             \
+		record.name = (value);                                                             \
+		assert_int_equal(gp_cupti_field((since)-1, field, &record, OTHERWISE), OTHERWISE); \
+		assert_int_equal(gp_cupti_field(since, field, &record, OTHERWISE), value);         \
+		assert_int_equal(gp_cupti_field(130001, field, &record, OTHERWISE), value);        \
+	} while (0)
+
+static void fields(void **state)
+{
+	const uint64_t wide = UINT64_C(0x0123456789abcdef);
+	const uint32_t narrow = 0x12345678;
+
+	(void)state;
+	CHECK_FIELD(CUpti_ActivityKernel10, isDeviceLaunched, GP_KERNEL_IS_DEVICE_LAUNCHED, 130000,
+		    1);
+	CHECK_FIELD(CUpti_ActivityMemcpy6, copyCount, GP_COPY_COUNT, 26, wide);
+	CHECK_FIELD(CUpti_ActivityOverhead3, correlationId, GP_OVERHEAD_CORRELATION, 20, narrow);
+	CHECK_FIELD(CUpti_ActivityGraphTrace2, endDeviceId, GP_GRAPH_END_DEVICE, 21, narrow);
+	CHECK_FIELD(CUpti_ActivityGraphTrace2, endContextId, GP_GRAPH_END_CONTEXT, 21, narrow);
+	CHECK_FIELD(CUpti_ActivitySynchronization2, cudaEventSyncId, GP_SYNC_EVENT_SYNC, 26, wide);
+	CHECK_FIELD(CUpti_ActivityCudaEvent2, deviceId, GP_EVENT_DEVICE, 26, narrow);
+	CHECK_FIELD(CUpti_ActivityCudaEvent2, deviceTimestamp, GP_EVENT_TIME, 26, wide);
+	CHECK_FIELD(CUpti_ActivityCudaEvent2, cudaEventSyncId, GP_EVENT_SYNC, 26, wide);
+	CHECK_FIELD(CUpti_ActivityJit2, threadId, GP_JIT_THREAD, 22, narrow);
+}
+
+#define CHECK_VIEW(view, type, field)                                                              \
+	assert_int_equal(offsetof(gp_##view##_view, field), offsetof(type, field))
+
+/* The views fit the newest structures too. */
+static void views(void **state)
+{
+	(void)state;
+	CHECK_VIEW(kernel, CUpti_ActivityKernel10, localMemoryTotal_v2);
+	CHECK_VIEW(copy, CUpti_ActivityMemcpy6, channelType);
+	CHECK_VIEW(overhead, CUpti_ActivityOverhead3, end);
+	CHECK_VIEW(graph, CUpti_ActivityGraphTrace2, streamId);
+	CHECK_VIEW(sync, CUpti_ActivitySynchronization2, cudaEventId);
+	CHECK_VIEW(event, CUpti_ActivityCudaEvent2, eventId);
+	CHECK_VIEW(jit, CUpti_ActivityJit2, cacheSize);
+	CHECK_VIEW(pool, CUpti_ActivityMemoryPool3, utilizedSize);
+	CHECK_VIEW(unified, CUpti_ActivityUnifiedMemoryCounter3, flags);
+	CHECK_VIEW(device, CUpti_ActivityDevice5, name);
+	CHECK_VIEW(context, CUpti_ActivityContext3, nullStreamId);
+}
+
+static void abilities(void **state)
+{
+	(void)state;
+	assert_false(gp_cupti_can(18, GP_CUPTI_NUMBERS_LAUNCHES));
+	assert_true(gp_cupti_can(20, GP_CUPTI_NUMBERS_LAUNCHES));
+	assert_false(gp_cupti_can(20, GP_CUPTI_BUFFERS_PER_THREAD));
+	assert_true(gp_cupti_can(21, GP_CUPTI_BUFFERS_PER_THREAD));
+	assert_false(gp_cupti_can(26, GP_CUPTI_KIND_OF_EVENTS));
+	assert_true(gp_cupti_can(28, GP_CUPTI_KIND_OF_EVENTS));
+	assert_true(gp_cupti_can(130001, GP_CUPTI_KIND_OF_EVENTS));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields),
+		cmocka_unit_test(views),
+		cmocka_unit_test(abilities),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+	puts("skipped: the headers are older than the newest layouts");
+	return 77;
+}
+
+#endif

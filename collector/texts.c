@@ -103,6 +103,12 @@ static struct gp_known_text *find(uint64_t first, uint64_t end, const struct gp_
 	return NULL;
 }
 
+/* What a text has and nothing else, not even its copy elsewhere. */
+static uint64_t seal_of(const struct gp_known_text *text)
+{
+	return (text->hash ^ (uintptr_t)text) * 0xff51afd7ed558ccdu | 1;
+}
+
 static struct gp_known_text *make(struct gp_texts *table, const struct gp_text_key *key,
 				  uint64_t hash)
 {
@@ -111,6 +117,7 @@ static struct gp_known_text *make(struct gp_texts *table, const struct gp_text_k
 	if (text == NULL)
 		return NULL;
 	text->hash = hash;
+	text->seal = seal_of(text);
 	text->id = gp_add32(&table->last_id, 1) + 1;
 	text->recording = 0;
 	text->value = key->value;
@@ -175,21 +182,16 @@ struct gp_known_text *gp_texts_keep(struct gp_texts *table, const struct gp_text
 	return keep(table, &fits);
 }
 
-/* What looks like a text there, and has the hash of one, is one. */
 struct gp_known_text *gp_texts_at(const struct gp_texts *table, uint64_t address)
 {
 	uint64_t memory = gp_load64_acquire(&table->memory);
 	uint64_t first = memory + table->most_bytes / SHARE_OF_CHAINS;
-	uint64_t end = memory + table->most_bytes;
-	struct gp_known_text *text = text_at(address);
-	struct gp_text_key key;
+	uint64_t last = memory + table->most_bytes - sizeof(struct gp_known_text);
 
 	if (memory == 0 || memory == NO_MEMORY || address % 8 != 0 || address < first ||
-	    address + sizeof(*text) > end || address + sizeof(*text) + text->length_bytes >= end)
+	    address > last)
 		return NULL;
-	key = (struct gp_text_key){(enum gp_string_space)text->space, text->value, text->bytes,
-				   text->length_bytes};
-	return text->id != 0 && hash_of(&key) == text->hash ? text : NULL;
+	return text_at(address)->seal == seal_of(text_at(address)) ? text_at(address) : NULL;
 }
 
 /* ---- defining ---- */

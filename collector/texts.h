@@ -28,6 +28,7 @@ struct gp_text_key {
 struct gp_known_text {
 	uint64_t next; /* address of the next text of its chain */
 	uint64_t hash;
+	uint64_t seal; /* tells that there is a text at this address */
 	uint32_t id;
 	uint32_t recording; /* atomic; the last one in which it was defined */
 	uint32_t value;

@@ -1,10 +1,12 @@
 #include "inject/nvtx.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/atomic.h"
+#include "collector/sys.h"
 #include "inject/given_names.h"
 #include "inject/nvtx_message.h"
 #include "inject/nvtx_payload.h"
@@ -89,7 +91,7 @@ static void read_event(struct event *event, nvtxDomainHandle_t domain,
 		event->details.color_argb = attributes->color;
 	}
 	if (attributes->payloadType != NVTX_PAYLOAD_UNKNOWN)
-		read_payload((struct gp_known_text *)domain, attributes, &event->details);
+		read_payload(gp_message_domain(domain), attributes, &event->details);
 }
 
 /* ---- events ---- */
@@ -99,7 +101,7 @@ static void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *
 	struct event event;
 
 	read_event(&event, domain, attributes);
-	gp_ranges_mark((struct gp_known_text *)domain, &event.message, &event.details);
+	gp_ranges_mark(gp_message_domain(domain), &event.message, &event.details);
 }
 
 static nvtxRangeId_t domain_start(nvtxDomainHandle_t domain,
@@ -108,12 +110,12 @@ static nvtxRangeId_t domain_start(nvtxDomainHandle_t domain,
 	struct event event;
 
 	read_event(&event, domain, attributes);
-	return gp_ranges_start((struct gp_known_text *)domain, &event.message, &event.details);
+	return gp_ranges_start(gp_message_domain(domain), &event.message, &event.details);
 }
 
 static void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
-	gp_ranges_end((struct gp_known_text *)domain, id);
+	gp_ranges_end(gp_message_domain(domain), id);
 }
 
 static int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
@@ -121,12 +123,12 @@ static int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a
 	struct event event;
 
 	read_event(&event, domain, attributes);
-	return gp_ranges_push((struct gp_known_text *)domain, &event.message, &event.details);
+	return gp_ranges_push(gp_message_domain(domain), &event.message, &event.details);
 }
 
 static int domain_pop(nvtxDomainHandle_t domain)
 {
-	return gp_ranges_pop((struct gp_known_text *)domain);
+	return gp_ranges_pop(gp_message_domain(domain));
 }
 
 static void mark_ex(const nvtxEventAttributes_t *attributes)
@@ -252,7 +254,7 @@ static void give_name(enum gp_string_space space, uint32_t id, uint32_t value,
 		.space = space,
 		.id = id,
 		.value = value,
-		.domain = (struct gp_known_text *)domain,
+		.domain = gp_message_domain(domain),
 		.bytes = bytes,
 		.length_bytes = name->kept != NULL ? name->kept->length_bytes : name->length_bytes,
 	});
@@ -381,6 +383,10 @@ static nvtxResourceHandle_t create_resource(nvtxDomainHandle_t domain,
 	case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
 		give_name(GP_STRING_THREAD, (uint32_t)attributes->identifier.ullValue,
 			  GP_NAME_GIVEN, NULL, &name);
+		break;
+	case NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX: /* only of itself it can be told which */
+		if (pthread_equal((pthread_t)attributes->identifier.ullValue, pthread_self()))
+			give_name(GP_STRING_THREAD, gp_sys_thread_id(), GP_NAME_GIVEN, NULL, &name);
 		break;
 	case NVTX_RESOURCE_TYPE_CUDA_DEVICE:
 	case NVTX_RESOURCE_TYPE_CUDART_DEVICE:

@@ -56,11 +56,25 @@ struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room
 	return (struct gp_message){.bytes = room->bytes, .length_bytes = length};
 }
 
+struct gp_message gp_message_registered(uint64_t handle)
+{
+	struct gp_known_text *kept = gp_ranges_kept(handle);
+
+	if (kept == NULL)
+		gp_count(GP_COUNTER_TEXTS_UNKNOWN, 1);
+	return (struct gp_message){.kept = kept};
+}
+
 struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value, struct gp_wide_room *room)
 {
 	if (type == NVTX_MESSAGE_TYPE_REGISTERED)
-		return (struct gp_message){.kept = gp_ranges_kept((uintptr_t)value.registered)};
+		return gp_message_registered((uintptr_t)value.registered);
 	if (type == NVTX_MESSAGE_TYPE_UNICODE)
 		return gp_message_wide(value.unicode, room);
 	return gp_message_narrow(type == NVTX_MESSAGE_TYPE_ASCII ? value.ascii : NULL);
+}
+
+struct gp_known_text *gp_message_domain(nvtxDomainHandle_t handle)
+{
+	return gp_ranges_known_domain((uintptr_t)handle);
 }

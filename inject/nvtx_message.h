@@ -1,5 +1,5 @@
 /*
- * nvtx_message: the messages and names that NVTX's functions are given, in the one form that inject/ranges.h takes.
+ * nvtx_message: the messages, names and handles that NVTX's functions are given, in the one form that inject/ranges.h takes.
  *
  * Other files that need NVTX's types include this one: the headers' own implementation is for programs.
  */
@@ -26,7 +26,13 @@ struct gp_wide_room {
 struct gp_message gp_message_narrow(const char *text);
 struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room);
 
+/* Of a registered string; none, and counted, where the handle is not one of ours. */
+struct gp_message gp_message_registered(uint64_t handle);
+
 /* As an attribute struct has it: of one of the types of nvtxMessageType_t. */
 struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value, struct gp_wide_room *room);
+
+/* NULL, the default domain, where the handle is not one of ours. */
+struct gp_known_text *gp_message_domain(nvtxDomainHandle_t handle);
 
 #endif

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include <sys/syscall.h>
 
 #include "collector/collector.h"
+#include "collector/sys.h"
 #include "inject/nvtx_schema.h"
 #include "inject/ranges.h"
 
@@ -49,36 +49,42 @@ static bool copy_bytes(struct copy *copy, const nvtxPayloadData_t *data,
 	return true;
 }
 
+/* The kernel reads 8 bytes there before it finds that it is not told what to do with them. */
+static bool can_read(uint64_t address)
+{
+	static const long no_operation = -1;
+
+	return address >= PAGE_BYTES && gp_sys.call(SYS_rt_sigprocmask, no_operation,
+						    (long)(address & ~7ull), 0, 8, 0, 0) != -EFAULT;
+}
+
 /*
- * A string of the program whose address stands in a payload.  Nobody checks that payloads are what their schema says, so
- * the kernel reads it: an address that leads nowhere is an error of its, and not the program's end.
+ * A string of the program whose address stands in a payload.  Nobody checks that payloads are what their schema says: an
+ * address that leads nowhere must not be the program's end.
  */
 static struct gp_message read_string(uint64_t address, char room[STRING_BYTES])
 {
-	int saved_errno = errno;
 	uint32_t length = 0;
 
-	while (length < STRING_BYTES - 1) {
-		uint64_t step = PAGE_BYTES - (address + length) % PAGE_BYTES;
-		struct iovec to = {room + length, step};
-		struct iovec from = {(void *)(uintptr_t)(address + length), 0};
+	while (length < STRING_BYTES && can_read(address + length)) {
+		const char *at = (const char *)(uintptr_t)(address + length);
+		size_t step = PAGE_BYTES - (address + length) % PAGE_BYTES;
+		size_t part;
 
-		if (step > STRING_BYTES - 1 - length)
-			step = STRING_BYTES - 1 - length;
-		to.iov_len = from.iov_len = step;
-		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)step)
-			break;
-		if (memchr(room + length, '\0', step) != NULL) {
-			errno = saved_errno;
+		if (step > STRING_BYTES - length)
+			step = STRING_BYTES - length;
+		part = strnlen(at, step);
+		memcpy(room + length, at, part);
+		length += (uint32_t)part;
+		if (part < step) {
+			room[length] = '\0';
 			return gp_message_narrow(room);
 		}
-		length += (uint32_t)step;
 	}
-	errno = saved_errno;
 	if (length == 0)
 		return (struct gp_message){.bytes = NULL};
 	gp_count(GP_COUNTER_CUT_STRINGS, 1);
-	room[length] = '\0';
+	room[length < STRING_BYTES ? length : STRING_BYTES - 1] = '\0';
 	return gp_message_narrow(room);
 }
 
@@ -86,14 +92,18 @@ static struct gp_message read_string(uint64_t address, char room[STRING_BYTES])
 static struct gp_message string_at(const struct gp_schema_pointer *pointer, const char *bytes,
 				   uint64_t length, char room[STRING_BYTES])
 {
+	struct gp_message message;
 	uint64_t value;
 
 	if (pointer->offset_bytes + sizeof(value) > length)
 		return (struct gp_message){.bytes = NULL};
 	memcpy(&value, bytes + pointer->offset_bytes, sizeof(value));
 	if (pointer->is_registered)
-		return (struct gp_message){.kept = gp_ranges_kept(value)};
-	return read_string(value, room);
+		return gp_message_registered(value);
+	message = read_string(value, room);
+	if (message.bytes == NULL && value != 0)
+		gp_count(GP_COUNTER_TEXTS_UNKNOWN, 1);
+	return message;
 }
 
 /* Addresses mean nothing in a trace: the numbers of the strings take their place. */
@@ -184,7 +194,7 @@ static struct gp_range_details details_of(struct gp_known_text *domain,
 
 static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
 {
-	struct gp_known_text *of = (struct gp_known_text *)domain;
+	struct gp_known_text *of = gp_message_domain(domain);
 	char room[STRING_BYTES];
 	struct gp_message message = message_in(of, data, count, room);
 	struct gp_range_details details = details_of(of, data, count);
@@ -194,7 +204,7 @@ static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *dat
 
 static int push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
 {
-	struct gp_known_text *of = (struct gp_known_text *)domain;
+	struct gp_known_text *of = gp_message_domain(domain);
 	char room[STRING_BYTES];
 	struct gp_message message = message_in(of, data, count, room);
 	struct gp_range_details details = details_of(of, data, count);
@@ -205,7 +215,7 @@ static int push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data
 static nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data,
 				   size_t count)
 {
-	struct gp_known_text *of = (struct gp_known_text *)domain;
+	struct gp_known_text *of = gp_message_domain(domain);
 	char room[STRING_BYTES];
 	struct gp_message message = message_in(of, data, count, room);
 	struct gp_range_details details = details_of(of, data, count);
@@ -218,7 +228,7 @@ static int pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data,
 {
 	if (data != NULL)
 		gp_count(GP_COUNTER_CUT_PAYLOADS, count);
-	return gp_ranges_pop((struct gp_known_text *)domain);
+	return gp_ranges_pop(gp_message_domain(domain));
 }
 
 static void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t *data,
@@ -226,7 +236,7 @@ static void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxP
 {
 	if (data != NULL)
 		gp_count(GP_COUNTER_CUT_PAYLOADS, count);
-	gp_ranges_end((struct gp_known_text *)domain, id);
+	gp_ranges_end(gp_message_domain(domain), id);
 }
 
 /* ---- the functions of the extension ---- */
@@ -234,12 +244,12 @@ static void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxP
 static uint64_t register_schema(nvtxDomainHandle_t domain,
 				const nvtxPayloadSchemaAttr_t *attributes)
 {
-	return gp_schema_register((struct gp_known_text *)domain, attributes);
+	return gp_schema_register(gp_message_domain(domain), attributes);
 }
 
 static uint64_t register_enum(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr_t *attributes)
 {
-	return gp_schema_register_enum((struct gp_known_text *)domain, attributes);
+	return gp_schema_register_enum(gp_message_domain(domain), attributes);
 }
 
 /* Left out, some versions of the headers take every domain for disabled. */

@@ -7,7 +7,7 @@
 #include "inject/gate.h"
 #include "inject/process_trace.h"
 
-static struct gp_texts domains = {.most_bytes = 1u << 16};
+static struct gp_texts domains = {.most_bytes = 1u << 20};
 static struct gp_texts messages = {.most_bytes = GP_TEXTS_MOST_BYTES};
 
 #define MASK_LEVELS 32
@@ -29,6 +29,11 @@ struct gp_known_text *gp_ranges_domain(const char *name, uint32_t length_bytes)
 	struct gp_text_key key = {GP_STRING_DOMAIN, 0, name, length_bytes};
 
 	return name != NULL ? gp_texts_keep(&domains, &key) : NULL;
+}
+
+struct gp_known_text *gp_ranges_known_domain(uint64_t handle)
+{
+	return handle != 0 ? gp_texts_at(&domains, handle) : NULL;
 }
 
 uint32_t gp_ranges_domain_id(struct gp_known_text *domain)

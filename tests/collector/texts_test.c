@@ -183,6 +183,29 @@ static void a_full_table(void)
 	CHECK(said.definitions == 2 && said.defined[last] && said.defined[last + 1]);
 }
 
+static void addresses_that_are_none(void)
+{
+	struct gp_text_key key = key_of("a text that is not short");
+	struct gp_known_text *kept, copy;
+	uint64_t address;
+
+	CHECK(gp_texts_at(&table, 8) == NULL); /* nothing was kept so far */
+	kept = gp_texts_keep(&table, &key);
+	address = (uintptr_t)kept;
+	copy = *kept;
+	CHECK(gp_texts_at(&table, address) == kept);
+	for (uint64_t near = address - 64; near < address + 128; near++)
+		CHECK(near == address || gp_texts_at(&table, near) == NULL);
+	memcpy(kept->bytes, &copy, 8);
+	CHECK(gp_texts_at(&table, (uintptr_t)kept->bytes) == NULL);
+	CHECK(gp_texts_at(&table, (uintptr_t)&copy) == NULL);
+	CHECK(gp_texts_at(&table, 0) == NULL && gp_texts_at(&table, 16) == NULL);
+	CHECK(gp_texts_at(&table, (uint64_t)-8) == NULL);
+	CHECK(gp_texts_at(&table, table.memory) == NULL);
+	CHECK(gp_texts_at(&table, table.memory + table.most_bytes - 8) == NULL);
+	CHECK(gp_texts_at(&table, table.memory + table.most_bytes) == NULL);
+}
+
 static void a_forked_child_defines_again(void)
 {
 	uint32_t id;
@@ -215,6 +238,7 @@ static void a_forked_child_defines_again(void)
 		run_case(name);                                                                    \
 	}
 #define CASES(X)                                                                                   \
+	X(addresses_that_are_none)                                                                 \
 	X(equal_texts_have_one_number)                                                             \
 	X(texts_of_all_lengths)                                                                    \
 	X(a_long_text_is_cut)                                                                      \

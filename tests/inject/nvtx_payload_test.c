@@ -1,6 +1,8 @@
 /* nvtx_payload: schemas and payloads of the real headers, from their registration to the trace. */
 #include "tests/inject/nvtx_scene.h"
 
+#include <sys/mman.h>
+
 /* As a collective communication library has it: a static schema with a number of its own, and an enumeration. */
 struct reduce {
 	uint64_t communicator;
@@ -194,6 +196,143 @@ static void strings_in_payloads(void)
 	CHECK(said.ranges[5].text_id == 0 && payload_of(5)->length_bytes == 12);
 }
 
+/* ---- what nobody checks: that a payload is what its schema says ---- */
+
+#define PAGE     4096u
+#define MOST     1023u /* bytes of a string */
+#define NO_WHERE ((const char *)16)
+
+struct two_words {
+	uint64_t number;
+	const char *text;
+};
+
+static uint64_t register_entries(const nvtxPayloadSchemaEntry_t *entries, size_t count)
+{
+	nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = count,
+		.payloadStaticSize = sizeof(struct two_words),
+	};
+
+	return nvtxPayloadSchemaRegister(NULL, &schema);
+}
+
+static uint64_t word_of(uint32_t range, size_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, payload_bytes(range) + offset, sizeof(word));
+	return word;
+}
+
+/* As JAX has them. */
+static void entries_that_lie_over_each_other(void)
+{
+	const size_t at = offsetof(struct two_words, text);
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
+		 .flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+		 .offset = at},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8, .offset = at},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, .offset = at},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, .offset = at - 4},
+	};
+	struct two_words words = {1, "the text"};
+	nvtxPayloadData_t data = {0, sizeof(words), &words};
+
+	begin("t");
+	data.schemaId = register_entries(entries, 3);
+	nvtxMarkPayload(NULL, &data, 1);
+	data.schemaId = register_entries(entries, 4); /* and half over each other */
+	nvtxMarkPayload(NULL, &data, 1);
+	stop_and_read();
+	CHECK(said.range_count == 2 && range_is(0, GP_RANGE_MARK, "", "the text"));
+	CHECK(word_of(0, 0) == 1 && word_of(0, at) == said.ranges[0].text_id);
+	CHECK(range_is(1, GP_RANGE_MARK, "", "the text"));
+}
+
+static void mark_with_text(uint64_t schema, const char *text)
+{
+	struct two_words words = {1, text};
+	nvtxPayloadData_t data = {schema, sizeof(words), &words};
+
+	nvtxMarkPayload(NULL, &data, 1);
+}
+
+static void strings_that_cannot_be_read(void)
+{
+	const nvtxPayloadSchemaEntry_t entry = {
+		.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
+		.flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+		.offset = offsetof(struct two_words, text),
+	};
+	char *pages =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t schema;
+	uint32_t missing = 0;
+
+	begin("t");
+	memset(pages, 'x', 2 * PAGE);
+	CHECK(mprotect(pages + PAGE, PAGE, PROT_NONE) == 0);
+	schema = register_entries(&entry, 1);
+	errno = 1234;
+	mark_with_text(schema, NO_WHERE);
+	mark_with_text(schema, (const char *)(1ull << 63));
+	mark_with_text(schema, (const char *)-1ll);
+	mark_with_text(schema, pages + PAGE);
+	mark_with_text(schema, NULL);
+	mark_with_text(schema, pages + PAGE - 5); /* has no end that can be read */
+	pages[PAGE - 1] = '\0';
+	mark_with_text(schema, pages + PAGE - 5);
+	mark_with_text(schema, pages); /* too long */
+	CHECK(errno == 1234);
+	CHECK(mprotect(pages + PAGE, PAGE, PROT_READ) == 0);
+	pages[PAGE - 1] = 'x';
+	mark_with_text(schema, pages + PAGE - 5); /* over two pages, and too long */
+	stop_and_read();
+	CHECK(said.range_count == 9);
+	for (uint32_t i = 0; i < 5; i++)
+		missing += said.ranges[i].text_id == 0 && word_of(i, 8) == 0;
+	CHECK(missing == 5);
+	CHECK(range_is(5, GP_RANGE_MARK, "", "xxxxx") && range_is(6, GP_RANGE_MARK, "", "xxxx"));
+	CHECK(strlen(text_of(GP_STRING_RANGE, said.ranges[7].text_id)) == MOST);
+	CHECK(strlen(text_of(GP_STRING_RANGE, said.ranges[8].text_id)) == MOST);
+	/* each is looked at twice: as the message, and for the payload */
+	CHECK(said.counters[GP_COUNTER_TEXTS_UNKNOWN] == 2 * 4);
+	CHECK(said.counters[GP_COUNTER_CUT_STRINGS] == 2 * 3);
+}
+
+static void registered_strings_that_are_none(void)
+{
+	const nvtxPayloadSchemaEntry_t entry = {
+		.type = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE,
+		.flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+		.offset = offsetof(struct two_words, text),
+	};
+	const char *kept;
+	uint64_t schema;
+
+	begin("t");
+	schema = register_entries(&entry, 1);
+	kept = (const char *)nvtxDomainRegisterStringA(NULL, "kept");
+	mark_with_text(schema, kept);
+	mark_with_text(schema, "a text, not its handle");
+	mark_with_text(schema, kept + 8);
+	mark_with_text(schema, (const char *)-8ll);
+	stop_and_read();
+	CHECK(said.range_count == 4 && range_is(0, GP_RANGE_MARK, "", "kept"));
+	CHECK(word_of(0, 8) == said.ranges[0].text_id);
+	for (uint32_t i = 1; i < 4; i++)
+		CHECK(said.ranges[i].text_id == 0 && word_of(i, 8) == 0);
+	CHECK(said.counters[GP_COUNTER_TEXTS_UNKNOWN] == 2 * 3);
+}
+
 static void extensions_of_other_kinds(void)
 {
 	intptr_t slots[4] = {0};
@@ -220,6 +359,9 @@ static void extensions_of_other_kinds(void)
 	X(a_collective_with_its_payload)                                                           \
 	X(payloads_are_read_within_bounds)                                                         \
 	X(strings_in_payloads)                                                                     \
+	X(entries_that_lie_over_each_other)                                                        \
+	X(strings_that_cannot_be_read)                                                             \
+	X(registered_strings_that_are_none)                                                        \
 	X(extensions_of_other_kinds)
 CASES(CASE)
 

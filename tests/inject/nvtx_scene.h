@@ -41,6 +41,7 @@ static struct {
 	char *texts[MOST_TEXTS];
 	uint32_t text_count;
 	uint32_t ends;
+	uint64_t counters[GP_COUNTERS];
 } said;
 
 static struct scan scan;
@@ -51,6 +52,8 @@ static inline void take(void *unused, const struct found *found)
 
 	(void)unused;
 	said.ends += is_kind(found, GP_RECORD_END);
+	if (is_kind(found, GP_RECORD_COUNTER))
+		said.counters[found->record->counter.counter] = found->record->counter.value;
 	if (is_kind(found, GP_RECORD_RANGE) && said.range_count < MOST_RANGES) {
 		said.threads[said.range_count] = found->thread;
 		said.ranges[said.range_count++] = found->record->range;

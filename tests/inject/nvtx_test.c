@@ -11,6 +11,11 @@
 
 /* ---- events ---- */
 
+static uint32_t value_of(uint16_t space, uint32_t id)
+{
+	return said.strings[find_text(space, id)].value;
+}
+
 static void pushes_and_pops(void)
 {
 	begin("t");
@@ -117,6 +122,62 @@ static void messages_of_every_kind(void)
 	CHECK(said.ranges[9].text_id == 0);
 }
 
+static void handles_that_are_none(void)
+{
+	static uint64_t zeros[64];
+	const void *handles[] = {zeros, (const void *)8, (const void *)-8ll, "text"};
+	nvtxEventAttributes_t event = attributes_of("a");
+	nvtxDomainHandle_t domain;
+
+	begin("t");
+	domain = nvtxDomainCreateA("d");
+	for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
+		nvtxDomainHandle_t none = (nvtxDomainHandle_t)(uintptr_t)handles[i];
+
+		CHECK(nvtxDomainRangePushEx(none, &event) == 0 && nvtxDomainRangePop(none) == 0);
+		nvtxDomainNameCategoryA(none, 7, "of the default domain");
+		CHECK(nvtxDomainRegisterStringA(none, "kept") != NULL);
+	}
+	event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
+		event.message.registered = (nvtxStringHandle_t)(uintptr_t)handles[i];
+		nvtxDomainMarkEx(domain, &event);
+	}
+	event.message.registered = (nvtxStringHandle_t)domain;
+	nvtxDomainMarkEx(domain, &event);
+	stop_and_read();
+	CHECK(said.range_count == 13 && said.counters[GP_COUNTER_TEXTS_UNKNOWN] == 5);
+	for (uint32_t i = 0; i < 8; i += 2)
+		CHECK(range_is(i, GP_RANGE_PUSH, "", "a"));
+	for (uint32_t i = 8; i < 13; i++)
+		CHECK(range_is(i, GP_RANGE_MARK, "d", ""));
+	CHECK(value_of(GP_STRING_CATEGORY, 7) == 0);
+}
+
+/* Memory is bounded: what finds no room has no handle, and its ranges are counted. */
+static void more_registered_strings_than_are_kept(void)
+{
+	static char text[4000];
+	nvtxEventAttributes_t event = attributes_of(NULL);
+	uint32_t kept = 0;
+
+	begin("t");
+	memset(text, 'x', sizeof(text) - 1);
+	event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	do {
+		snprintf(text, 9, "%08u", kept);
+		text[8] = 'x';
+		event.message.registered = nvtxDomainRegisterStringA(NULL, text);
+	} while (event.message.registered != NULL && ++kept < 1u << 20);
+	nvtxMarkEx(&event);
+	nvtxMarkA("a new text");
+	stop_and_read();
+	CHECK(kept > 1000 && kept <= GP_TEXTS_MOST_BYTES / sizeof(text));
+	CHECK(said.range_count == 2 && said.ranges[0].text_id == 0);
+	CHECK(range_is(1, GP_RANGE_MARK, "", "a new text"));
+	CHECK(said.counters[GP_COUNTER_TEXTS_UNKNOWN] == 1);
+}
+
 static void ranges_that_start_and_end(void)
 {
 	nvtxRangeId_t first, second;
@@ -193,9 +254,14 @@ static void colours_categories_and_payloads(void)
 	CHECK(said.ranges[6].payload_kind == GP_PAYLOAD_NONE);
 }
 
-static uint32_t value_of(uint16_t space, uint32_t id)
+/* The system's name of a thread comes again at its end. */
+static bool was_given(uint16_t space, uint32_t id, const char *name)
 {
-	return said.strings[find_text(space, id)].value;
+	for (uint32_t i = 0; i < said.text_count; i++)
+		if (said.strings[i].space == space && said.strings[i].id == id &&
+		    said.strings[i].value == GP_NAME_GIVEN)
+			return strcmp(said.texts[i], name) == 0;
+	return false;
 }
 
 static void names_given_before_and_after(void)
@@ -219,6 +285,10 @@ static void names_given_before_and_after(void)
 	resource.messageType = NVTX_MESSAGE_TYPE_ASCII;
 	resource.message.ascii = "resource";
 	nvtxDomainResourceDestroy(nvtxDomainResourceCreate(domain, &resource));
+	resource.identifierType = NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX;
+	resource.identifier.ullValue = (uint64_t)pthread_self();
+	resource.message.ascii = "myself";
+	nvtxDomainResourceDestroy(nvtxDomainResourceCreate(domain, &resource));
 	stop_and_read();
 	CHECK(strcmp(text_of(GP_STRING_CATEGORY, 7), "early") == 0);
 	CHECK(value_of(GP_STRING_CATEGORY, 7) == 0);
@@ -228,6 +298,7 @@ static void names_given_before_and_after(void)
 	CHECK(strcmp(text_of(GP_STRING_THREAD, 1234), "worker") == 0);
 	CHECK(value_of(GP_STRING_THREAD, 1234) == GP_NAME_GIVEN);
 	CHECK(strcmp(text_of(GP_STRING_THREAD, 1235), "resource") == 0);
+	CHECK(was_given(GP_STRING_THREAD, (uint32_t)getpid(), "myself"));
 }
 
 /* ---- threads and processes ---- */
@@ -483,6 +554,8 @@ static bool sanitizer_forbids(void (*body)(void))
 	X(domains_have_levels_of_their_own)                                                        \
 	X(more_domains_than_levels_are_counted_in)                                                 \
 	X(messages_of_every_kind)                                                                  \
+	X(handles_that_are_none)                                                                   \
+	X(more_registered_strings_than_are_kept)                                                   \
 	X(ranges_that_start_and_end)                                                               \
 	X(colours_categories_and_payloads)                                                         \
 	X(names_given_before_and_after)                                                            \

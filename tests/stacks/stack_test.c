@@ -1,0 +1,245 @@
+/* Captures where a program has little room, is interrupted, forks or ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+#include "stacks/stack.h"
+#include "tests/lib/sanitizer.h"
+
+#define SMALL_STACK_BYTES 16384 /* PTHREAD_STACK_MIN, of which the C library takes some */
+#define DEPTHS            40
+#define FORKS             50
+#define SIGNALS           2000
+#define LONG_S            20
+
+/* ---- little room ---- */
+
+static void *take_one(void *id)
+{
+	*(uint32_t *)id = gp_stack_capture();
+	return NULL;
+}
+
+/* The first capture of all: nothing is known of any address yet. */
+static void needs_little_stack(void **state)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	uint32_t id = 0;
+
+	(void)state;
+	pthread_attr_init(&attributes);
+	assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK_BYTES), 0);
+	assert_int_equal(pthread_create(&thread, &attributes, take_one, &id), 0);
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
+	assert_int_not_equal(id, 0);
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t signal_count, taken_in_handler, errno_was_lost;
+
+static void on_signal(int number)
+{
+	(void)number;
+	errno = EXDEV;
+	taken_in_handler += gp_stack_capture() != 0;
+	errno_was_lost += errno != EXDEV;
+	signal_count++;
+}
+
+/* One place for all depths; the number goes back through memory, so that no frame is left out. */
+static __attribute__((noinline)) void take_at(int depth, volatile uint32_t *id)
+{
+	if (depth > 0)
+		take_at(depth - 1, id);
+	else
+		*id = gp_stack_capture();
+	__asm__ volatile("" : : : "memory");
+}
+
+/* Round and round through the depths, from one place, until so many signals came: how many stacks were not what they were at first. */
+static int count_wrong(int signals)
+{
+	uint32_t first[DEPTHS] = {0};
+	int wrong = 0;
+
+	for (int i = 0; i < DEPTHS || signal_count < signals; i++) {
+		volatile uint32_t id;
+		int depth = i * 7 % DEPTHS;
+
+		__asm__ volatile("" : "+r"(i)); /* the first times are no other than the rest */
+		take_at(depth, &id);
+		if (i < DEPTHS)
+			first[depth] = id;
+		wrong += id == 0 || id != first[depth];
+		i = i == 100 * DEPTHS ? DEPTHS : i;
+	}
+	return wrong;
+}
+
+static void is_interrupted_anywhere(void **state)
+{
+	const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+	(void)state;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	int wrong = count_wrong(SIGNALS);
+
+	setitimer(ITIMER_REAL, &never, NULL);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(errno_was_lost, 0);
+	assert_int_not_equal(taken_in_handler, 0);
+}
+
+/* ---- processes ---- */
+
+static volatile bool is_over;
+
+static void *take_all_the_time(void *unused)
+{
+	volatile uint32_t id;
+
+	for (int depth = 0; !is_over; depth = (depth + 1) % DEPTHS)
+		take_at(depth, &id);
+	return unused;
+}
+
+static int run_child(void)
+{
+	volatile uint32_t id = 1;
+
+	alarm(LONG_S);
+	take_at(3, &id);
+	return id == 0 && gp_stack_start() == -EALREADY ? 0 : 1;
+}
+
+static void is_off_in_forked_children(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	is_over = false;
+	assert_int_equal(pthread_create(&thread, NULL, take_all_the_time, NULL), 0);
+	for (int i = 0; i < FORKS; i++) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			_exit(run_child());
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	is_over = true;
+	pthread_join(thread, NULL);
+}
+
+/* ---- threads that end ---- */
+
+static uint32_t ids_at_end[PTHREAD_DESTRUCTOR_ITERATIONS];
+static pthread_key_t key;
+static int round_at_end;
+
+/* Keys are cleared in their order, then again: ours was before, and after. */
+static void take_at_end(void *value)
+{
+	ids_at_end[round_at_end++] = gp_stack_capture();
+	if (round_at_end < PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+		pthread_setspecific(key, value);
+}
+
+static void *end_with_captures(void *unused)
+{
+	volatile uint32_t id;
+
+	take_at(2, &id);
+	pthread_setspecific(key, &key);
+	return unused;
+}
+
+static void takes_none_of_threads_that_ended(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_key_create(&key, take_at_end), 0);
+	assert_int_equal(pthread_create(&thread, NULL, end_with_captures, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(round_at_end, PTHREAD_DESTRUCTOR_ITERATIONS - 1);
+	for (int i = 0; i < round_at_end; i++)
+		assert_int_equal(ids_at_end[i], 0);
+	pthread_key_delete(key);
+}
+
+/* A program of many threads does not grow: what a thread had is given back. */
+static void gives_back_what_threads_had(void **state)
+{
+	long before = 0, after = 0;
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		pthread_t thread;
+		uint32_t id;
+		FILE *file;
+
+		assert_int_equal(pthread_create(&thread, NULL, take_one, &id), 0);
+		pthread_join(thread, NULL);
+		assert_int_not_equal(id, 0);
+		if (i != 20 && i != 399)
+			continue;
+		file = fopen("/proc/self/statm", "r");
+		assert_non_null(file);
+		assert_int_equal(fscanf(file, "%ld", i == 20 ? &before : &after), 1);
+		fclose(file);
+	}
+	assert_true((after - before) * 4096 < 2 << 20); /* one thread's would be a tenth of that */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(needs_little_stack),
+		cmocka_unit_test(is_interrupted_anywhere),
+		cmocka_unit_test(is_off_in_forked_children),
+		cmocka_unit_test(takes_none_of_threads_that_ended),
+		cmocka_unit_test(gives_back_what_threads_had),
+	};
+	char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64];
+
+	if (UNDER_TSAN) {
+		puts("skipped: ThreadSanitizer delays signals, and has no forks beside threads");
+		return 77;
+	}
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/t", folder);
+	const struct gp_collector_config config = {path, GP_RINGS_MEMORY};
+
+	if (gp_collector_start(&config) != 0 || gp_stack_start() != 0)
+		return 1;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	gp_collector_stop(10000000000u);
+	remove(gp_collector_trace_path());
+	remove(folder);
+	return failed;
+}

@@ -20,7 +20,7 @@
 #define TABLE_ENCODING 0x3bu
 #define COUNT_ENCODING FORMAT_UDATA4
 
-#define REMEMBERED 8u
+#define REMEMBERED 4u
 
 /* Reads that never pass the end; past it everything is zero. */
 struct cursor {

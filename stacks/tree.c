@@ -6,6 +6,8 @@
 #include "collector/collector.h"
 #include "stacks/memory.h"
 
+#define AT_ONCE     64u /* frames that are told */
+#define MOST_ROUNDS (2 * GP_STACK_DEPTH / AT_ONCE + 2)
 #define NODE_LIMIT  (1u << 21)
 #define INDEX_BITS  22u
 #define INDEX_LIMIT (1u << INDEX_BITS) /* half empty at worst: searches end */
@@ -97,7 +99,7 @@ static bool is_told(uint32_t id)
 	return gp_load32(&was_told[id / 32]) >> (id % 32) & 1;
 }
 
-static void tell_one(uint32_t id)
+static bool tell_one(uint32_t id)
 {
 	const struct gp_node *node = &nodes[id];
 	struct gp_record_frame frame = {
@@ -110,19 +112,33 @@ static void tell_one(uint32_t id)
 		.address = GP_NODE_ADDRESS(node),
 	};
 
-	if (gp_emit((const struct gp_record *)&frame))
-		__atomic_fetch_or(&was_told[id / 32], 1u << (id % 32), __ATOMIC_RELAXED);
+	if (!gp_emit((const struct gp_record *)&frame))
+		return false;
+	__atomic_fetch_or(&was_told[id / 32], 1u << (id % 32), __ATOMIC_RELAXED);
+	return true;
+}
+
+/* The outermost ones of a stack that were not told, innermost first; how many.  Callers are told before: they are all on the outer side. */
+static uint32_t find_untold(uint32_t id, uint32_t untold[AT_ONCE])
+{
+	uint32_t count = 0;
+
+	for (; id != 0 && !is_told(id); id = nodes[id].parent)
+		untold[count++ % AT_ONCE] = id;
+	return count;
 }
 
 void gp_tree_tell(uint32_t id)
 {
-	uint32_t untold[2 * GP_STACK_DEPTH +
-			2]; /* both kinds of frames, and what is said of a cut */
-	uint32_t count = 0;
+	uint32_t untold[AT_ONCE]; /* few, for stacks are small: a deep one takes several rounds */
+	uint32_t count;
 
-	for (; id != 0 && !is_told(id) && count < sizeof(untold) / sizeof(untold[0]);
-	     id = nodes[id].parent)
-		untold[count++] = id;
-	while (count > 0)
-		tell_one(untold[--count]);
+	for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+		count = find_untold(id, untold);
+		for (uint32_t i = 0; i < count && i < AT_ONCE; i++)
+			if (!tell_one(untold[(count - 1 - i) % AT_ONCE]))
+				return;
+		if (count <= AT_ONCE)
+			return;
+	}
 }

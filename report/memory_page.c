@@ -18,7 +18,7 @@
 
 #define LEFT  "memory-leak,memory-cache"
 #define TORCH "torch-segment,torch-block"
-#define WHEN  "memory-peak,memory-churn,memory-wait"
+#define WHEN  "memory-peak,memory-churn,memory-wait,memory-pool"
 
 const char gp_memory_page_words[] = LEFT "," WHEN;
 const char gp_memory_page_torch_words[] = LEFT "," TORCH "," WHEN;
@@ -26,7 +26,7 @@ const char gp_memory_page_torch_words[] = LEFT "," TORCH "," WHEN;
 static const struct gp_breakdown *const parts[] = {
 	&gp_breakdown_memory_leak, &gp_breakdown_memory_cache, &gp_breakdown_torch_segment,
 	&gp_breakdown_torch_block, &gp_breakdown_memory_peak,  &gp_breakdown_memory_churn,
-	&gp_breakdown_memory_wait,
+	&gp_breakdown_memory_wait, &gp_breakdown_memory_pool,
 };
 
 struct page {
@@ -38,11 +38,20 @@ struct page {
 
 /* ---- tables: as a sheet, but callers go below their site ---- */
 
+#define CALLERS "Called by" /* the title of the last column of such a sheet */
+
+static size_t count_columns(const struct gp_sheet_head *head)
+{
+	size_t count = head->column_count;
+
+	return strcmp(head->columns[count - 1].title, CALLERS) == 0 ? count - 1 : count;
+}
+
 static struct gp_column *make_columns(const struct gp_sheet_head *head)
 {
 	struct gp_column *columns = calloc(head->column_count, sizeof(*columns));
 
-	for (size_t i = 0; columns && i + 1 < head->column_count; i++)
+	for (size_t i = 0; columns && i < head->column_count; i++)
 		columns[i] = (struct gp_column){head->columns[i].title,
 						head->columns[i].unit == GP_UNIT_TEXT};
 	return columns;
@@ -84,16 +93,16 @@ static int put_callers(struct gp_table *table, size_t column_count, const struct
 
 static int put_rows(struct gp_table *table, const struct gp_sheet *sheet, size_t shown)
 {
-	size_t count = sheet->head->column_count;
+	size_t count = count_columns(sheet->head);
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < shown; i++) {
 		const struct gp_value *row = gp_sheet_row(sheet, i);
 
-		for (size_t c = 0; result == 0 && c + 1 < count; c++)
+		for (size_t c = 0; result == 0 && c < count; c++)
 			result = put_figure(table, &row[c], sheet->head->columns[c].unit);
-		if (result == 0)
-			result = put_callers(table, count - 1, &row[count - 1]);
+		if (result == 0 && count < sheet->head->column_count)
+			result = put_callers(table, count, &row[count]);
 	}
 	return result;
 }
@@ -103,8 +112,7 @@ static int print_sheet(const struct page *page, const struct gp_sheet *sheet)
 	size_t rows = gp_sheet_rows(sheet), limit = page->options->row_limit;
 	size_t shown = limit == 0 || limit > rows ? rows : limit;
 	struct gp_column *columns = make_columns(sheet->head);
-	struct gp_table *table =
-		columns ? gp_table_new(columns, sheet->head->column_count - 1) : NULL;
+	struct gp_table *table = columns ? gp_table_new(columns, count_columns(sheet->head)) : NULL;
 	int result = table ? put_rows(table, sheet, shown) : -ENOMEM;
 
 	fprintf(page->out, "\n%s\n", sheet->head->title);
@@ -169,21 +177,31 @@ static struct totals sum_up(const struct gp_memory_sites *memory)
 	return totals;
 }
 
+/* "1 block", "2 blocks". */
+static void print_count(FILE *out, const char *before, uint64_t count, const char *thing)
+{
+	fprintf(out, "%s%s %s%s", before, gp_format_count(count).text, thing,
+		count == 1 ? "" : "s");
+}
+
 static void print_left(FILE *out, const struct totals *totals)
 {
-	fprintf(out, "  leaked       %s in %s blocks", gp_format_bytes(totals->left_bytes).text,
-		gp_format_count(totals->left_blocks).text);
-	if (totals->left_blocks > 0)
-		fprintf(out, " from %s call sites", gp_format_count(totals->left_sites).text);
+	fprintf(out, "  leaked       %s", gp_format_bytes(totals->left_bytes).text);
+	if (totals->left_blocks > 0) {
+		print_count(out, " in ", totals->left_blocks, "block");
+		print_count(out, " from ", totals->left_sites, "call site");
+	}
 	if (totals->kept_bytes > 0)
 		fprintf(out, "; %s more is kept by caching allocators",
 			gp_format_bytes(totals->kept_bytes).text);
-	if (totals->ended_with_context > 0)
-		fprintf(out, "; %s blocks were freed only by the end of their context",
-			gp_format_count(totals->ended_with_context).text);
-	if (totals->left_mappings > 0)
-		fprintf(out, "; %s mappings of other processes' memory were left open",
-			gp_format_count(totals->left_mappings).text);
+	if (totals->ended_with_context > 0) {
+		print_count(out, "; ", totals->ended_with_context, "block");
+		fputs(" freed only by the end of their context", out);
+	}
+	if (totals->left_mappings > 0) {
+		print_count(out, "; ", totals->left_mappings, "mapping");
+		fputs(" of other processes' memory left open", out);
+	}
 	fputs("\n", out);
 }
 
@@ -197,7 +215,7 @@ static void print_peak(const struct page *page, const struct gp_memory_account *
 		return;
 	fprintf(page->out, "  peak         %s ", gp_format_bytes(account->peak_bytes).text);
 	if (account->device < page->scope.devices.count)
-		fprintf(page->out, "of GPU %" PRIu32 "'s %s",
+		fprintf(page->out, "of GPU %" PRIu32 "'s %s memory",
 			page->scope.devices.entries[account->device].number, kind);
 	else
 		fprintf(page->out, "of %s memory", kind);

@@ -76,6 +76,7 @@ struct gp_memory_event {
 	uint64_t time_ns; /* the end of the call that allocates, the start of the one that frees */
 	uint64_t address;
 	uint64_t bytes;      /* of a free: the allocation's, 0 if that is not known */
+	uint64_t pool;       /* handle of the pool that an allocation named; 0 = none */
 	uint32_t call;       /* GP_NONE: no call freed it, its context was destroyed */
 	uint32_t other;      /* the free of an allocation and the reverse, or GP_NONE */
 	uint16_t device_id;  /* of a free: the allocation's */

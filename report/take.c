@@ -100,6 +100,7 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 	m->memory[m->memory_count++] = (struct gp_memory_event){
 		.address = r->address,
 		.bytes = r->op == GP_MEMORY_ALLOC ? r->bytes : 0,
+		.pool = r->pool,
 		.call = m->call_count - 1,
 		.other = GP_NONE,
 		.device_id = r->device_id,

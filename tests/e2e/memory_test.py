@@ -166,6 +166,18 @@ class MemoryTest(Case):
                                  [(3 * MIB // 4, 3 * MIB // 4 - 48, 2, "allocated", "step (train.py:33)",
                                    "<module> (train.py:70)")])
 
+        page = self.run_gpuprof("summary", "--memory", "--torch-snapshot", "snapshot.pickle", "out.gpuprof")
+        self.assertRegex(page.stdout, r"3.000MiB +2 +1 +768.0KiB .* larger blocks\n")
+        self.assertIn("by <module> (train.py:70)", page.stdout)
+        self.assertLessEqual(max(map(len, page.stdout.splitlines())), 120)
+
+    def test_pools(self):
+        self.record([os.path.join(support.BUILD, "programs", "allocs")])
+        rows = self.tables("--by", "memory-pool,memory")["memory-pool"]
+        self.assertEqual([(row["Allocs"], row["Allocated"], row["Most used"], row["Left"]) for row in rows],
+                         [(16, 65536, 65536, 0)])
+        self.assertGreater(rows[0]["Reserved"], rows[0]["Most used"])
+
     def test_what_is_no_snapshot(self):
         self.record([sys.executable, SCRIPT])
 

@@ -172,8 +172,8 @@ static caller *const callers[FUNCTIONS];
 	X(6)                                                                                       \
 	X(7)                                                                                       \
 	X(8)                                                                                       \
-	X(9) TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7) TEN(X, 8)       \
-		TEN(X, 9)
+	X(9)                                                                                       \
+	TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7) TEN(X, 8) TEN(X, 9)
 ALL(CALLER)
 #define NAME(n) caller_##n,
 static caller *const callers[FUNCTIONS] = {ALL(NAME)};

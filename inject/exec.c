@@ -19,12 +19,14 @@
 #define VISIBLE __attribute__((visibility("default")))
 
 typedef int exec_function(const char *file, char *const arguments[], char *const environment[]);
+typedef int fexecve_function(int fd, char *const arguments[], char *const environment[]);
 typedef int spawn_function(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			   const posix_spawnattr_t *attributes, char *const arguments[],
 			   char *const environment[]);
 
 VISIBLE exec_function execve, execvpe;
 VISIBLE spawn_function posix_spawn, posix_spawnp;
+VISIBLE int fexecve(int fd, char *const arguments[], char *const environment[]);
 VISIBLE int execv(const char *path, char *const arguments[]);
 VISIBLE int execvp(const char *file, char *const arguments[]);
 VISIBLE int execl(const char *path, const char *argument, ...);
@@ -32,14 +34,15 @@ VISIBLE int execlp(const char *file, const char *argument, ...);
 VISIBLE int execle(const char *path, const char *argument, ...);
 
 /* The C library's, by number; looked up again where somebody calls before our constructor. */
-enum real { EXECVE, EXECVPE, POSIX_SPAWN, POSIX_SPAWNP, REALS };
+enum real { EXECVE, EXECVPE, FEXECVE, POSIX_SPAWN, POSIX_SPAWNP, REALS };
 static void *reals[REALS];
 static bool (*records_here)(void);
 static void (*leave)(void);
 
 static void *real(enum real which)
 {
-	static const char *const names[] = {"execve", "execvpe", "posix_spawn", "posix_spawnp"};
+	static const char *const names[] = {"execve", "execvpe", "fexecve", "posix_spawn",
+					    "posix_spawnp"};
 
 	if (reals[which] == NULL)
 		reals[which] = dlsym(RTLD_NEXT, names[which]);
@@ -110,43 +113,51 @@ static bool may_touch(const char *file, bool search)
 
 /* ---- exec ---- */
 
-static int call(enum real which, const char *file, char *const arguments[],
-		char *const environment[])
+/* What is to be executed, and by which function. */
+struct target {
+	enum real which;
+	const char *
+		file; /* a path, a name to be looked up, or for FEXECVE the descriptor's place in /proc */
+	int fd;
+};
+
+static int call(const struct target *target, char *const arguments[], char *const environment[])
 {
-	exec_function *function = (exec_function *)real(which);
+	void *function = real(target->which);
 
 	if (function == NULL) {
 		errno = ENOSYS;
 		return -1;
 	}
-	return function(file, arguments, environment);
+	if (target->which == FEXECVE)
+		return ((fexecve_function *)function)(target->fd, arguments, environment);
+	return ((exec_function *)function)(target->file, arguments, environment);
 }
 
 /* Its frame is large: not to be part of the usual way. */
 __attribute__((noinline)) static int
-call_followed(enum real which, const char *file, char *const arguments[], char *const environment[])
+call_followed(const struct target *target, char *const arguments[], char *const environment[])
 {
 	char *with[GP_FOLLOW_VARIABLES + 1];
 
-	return call(which, file, arguments, gp_follow_fill(environment, with) ? with : environment);
+	return call(target, arguments, gp_follow_fill(environment, with) ? with : environment);
 }
 
-static int replace(enum real which, const char *file, char *const arguments[],
-		   char *const environment[])
+static int replace(const struct target *target, char *const arguments[], char *const environment[])
 {
 	bool follows = gp_follow_applies(environment);
 	bool records = records_here != NULL && records_here();
 	int result, saved;
 
-	if ((follows || records) && !may_touch(file, which == EXECVPE))
+	if ((follows || records) && !may_touch(target->file, target->which == EXECVPE))
 		follows = records = false;
 	if (records)
 		leave();
-	result = follows ? call_followed(which, file, arguments, environment)
-			 : call(which, file, arguments, environment);
+	result = follows ? call_followed(target, arguments, environment)
+			 : call(target, arguments, environment);
 	saved = errno;
 	if (records)
-		gp_say("recording ended when %s was to be executed, which failed: %s", file,
+		gp_say("recording ended when %s was to be executed, which failed: %s", target->file,
 		       strerror(saved));
 	errno = saved;
 	return result;
@@ -154,22 +165,30 @@ static int replace(enum real which, const char *file, char *const arguments[],
 
 int execve(const char *path, char *const arguments[], char *const environment[])
 {
-	return replace(EXECVE, path, arguments, environment);
+	return replace(&(struct target){EXECVE, path, -1}, arguments, environment);
+}
+
+int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+	char place[sizeof("/proc/self/fd/-2147483648")];
+
+	snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
+	return replace(&(struct target){FEXECVE, place, fd}, arguments, environment);
 }
 
 int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-	return replace(EXECVPE, file, arguments, environment);
+	return replace(&(struct target){EXECVPE, file, -1}, arguments, environment);
 }
 
 int execv(const char *path, char *const arguments[])
 {
-	return replace(EXECVE, path, arguments, environ);
+	return replace(&(struct target){EXECVE, path, -1}, arguments, environ);
 }
 
 int execvp(const char *file, char *const arguments[])
 {
-	return replace(EXECVPE, file, arguments, environ);
+	return replace(&(struct target){EXECVPE, file, -1}, arguments, environ);
 }
 
 /* ---- exec with its arguments one by one ---- */
@@ -206,7 +225,7 @@ int execl(const char *path, const char *argument, ...)
 	va_start(rest, argument);
 	collect_arguments(arguments, argument, rest);
 	va_end(rest);
-	return replace(EXECVE, path, arguments, environ);
+	return replace(&(struct target){EXECVE, path, -1}, arguments, environ);
 }
 
 int execlp(const char *file, const char *argument, ...)
@@ -222,7 +241,7 @@ int execlp(const char *file, const char *argument, ...)
 	va_start(rest, argument);
 	collect_arguments(arguments, argument, rest);
 	va_end(rest);
-	return replace(EXECVPE, file, arguments, environ);
+	return replace(&(struct target){EXECVPE, file, -1}, arguments, environ);
 }
 
 int execle(const char *path, const char *argument, ...)
@@ -239,7 +258,7 @@ int execle(const char *path, const char *argument, ...)
 	va_start(rest, argument);
 	collect_arguments(arguments, argument, rest);
 	va_end(rest);
-	return replace(EXECVE, path, arguments, environment);
+	return replace(&(struct target){EXECVE, path, -1}, arguments, environment);
 }
 
 /* ---- spawn ---- */

@@ -1,5 +1,5 @@
 /*
- * exec: execve() and its relatives, posix_spawn() and posix_spawnp(), interposed.
+ * exec: execve() and its relatives, fexecve(), posix_spawn() and posix_spawnp(), interposed.
  *
  * They do what the C library's do, which they call, and two things more: a new environment that would lose us gets us
  * back (inject/follow.h), and a process that records and is about to become another program closes its trace first.

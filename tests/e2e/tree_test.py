@@ -18,6 +18,7 @@ SHELL_GPU = " ".join(GPU)
 # starts argv[2...] as argv[1] says, with an environment of its own if that begins with "bare-"
 STARTER = r"""
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,9 @@ static char *library_path, *path;
 
 static void run(const char *how, char **program, char **environment)
 {
-	if (strstr(how, "-execvpe"))
+	if (strstr(how, "-fexecve"))
+		fexecve(open(program[0], O_RDONLY | O_CLOEXEC), program, environment);
+	else if (strstr(how, "-execvpe"))
 		execvpe(program[0], program, environment);
 	environ = environment;
 	if (strstr(how, "-execve"))
@@ -78,7 +81,7 @@ int main(int argc, char **argv)
 }
 """
 WAYS_TO_START = [f"{fork}-{name}" for fork in ("fork", "vfork")
-                 for name in ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle")]
+                 for name in ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve")]
 WAYS_TO_START += ["posix_spawn", "posix_spawnp"]
 
 RUN_GPU = """

@@ -9,7 +9,10 @@
 
 /* In steady state CUPTI holds two or three; a burst between two decodings takes more. */
 #define FIRST_BUFFERS 4u
-#define MOST_BUFFERS  1024u
+#define MOST_BUFFERS  16384u
+
+#define FIRST_SLEEP_NS   100000u
+#define LONGEST_SLEEP_NS 1600000u
 
 enum state { ABSENT, FREE, TAKEN, FILLED };
 
@@ -24,9 +27,16 @@ static struct buffer buffers[MOST_BUFFERS];
 static uint32_t buffer_count; /* entries that are not ABSENT, or soon will not be */
 static uint32_t fill_order;
 
-/* Where even the table is full, records go here and are not read: counted as lost, like CUPTI's own
- * drops. */
-static uint8_t discard[4096] __attribute__((aligned(64)));
+static uint32_t buffer_limit = MOST_BUFFERS;
+static void (*wake_decoder)(void);
+static uint32_t releases; /* how many buffers the decoder has emptied */
+static uint32_t
+	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
+
+/* Where all are out, records go here.  In turn, for CUPTI must not have the same one twice at a time. */
+#define DISCARD_PAGES 64u
+static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
+static uint32_t next_discard;
 
 static uint8_t *map_buffer(void)
 {
@@ -46,8 +56,8 @@ static uint8_t *add_buffer(enum state state)
 {
 	uint32_t at = gp_add32(&buffer_count, 1);
 
-	if (at >= MOST_BUFFERS) {
-		gp_store32(&buffer_count, MOST_BUFFERS);
+	if (at >= buffer_limit) {
+		gp_store32(&buffer_count, buffer_limit);
 		return NULL;
 	}
 	buffers[at].memory = map_buffer();
@@ -58,8 +68,12 @@ static uint8_t *add_buffer(enum state state)
 	return buffers[at].memory;
 }
 
-int gp_buffers_init(void)
+int gp_buffers_init(uint64_t most_bytes, void (*wake)(void))
 {
+	uint64_t most = most_bytes / GP_CUPTI_BUFFER_BYTES;
+
+	buffer_limit = most < MOST_BUFFERS ? (uint32_t)most : MOST_BUFFERS;
+	wake_decoder = wake;
 	for (uint32_t i = 0; i < FIRST_BUFFERS; i++)
 		if (add_buffer(FREE) == NULL)
 			return -ENOMEM;
@@ -70,26 +84,66 @@ static uint32_t known_buffers(void)
 {
 	uint32_t count = gp_load32(&buffer_count);
 
-	return count < MOST_BUFFERS ? count : MOST_BUFFERS;
+	return count < buffer_limit ? count : buffer_limit;
 }
 
-uint8_t *gp_buffers_take(size_t *bytes)
+static uint8_t *take_free(void)
 {
 	uint32_t count = known_buffers();
 
-	*bytes = GP_CUPTI_BUFFER_BYTES;
 	for (uint32_t i = 0; i < count; i++)
 		if (gp_load32(&buffers[i].state) == FREE &&
 		    gp_replace32(&buffers[i].state, FREE, TAKEN))
 			return buffers[i].memory;
-	gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
-	uint8_t *memory = add_buffer(TAKEN);
+	return NULL;
+}
 
-	if (memory == NULL) {
-		*bytes = sizeof(discard);
-		return discard;
+static bool decoder_lags(void)
+{
+	uint32_t count = known_buffers();
+
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_load32(&buffers[i].state) == FILLED)
+			return true;
+	return false;
+}
+
+static uint8_t *wait_for_free(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
+	uint64_t sleep_ns = FIRST_SLEEP_NS;
+	uint8_t *memory = NULL;
+
+	if (gp_load32(&gave_up_after) == gp_load32(&releases) + 1 || !decoder_lags())
+		return NULL;
+	gp_count(GP_COUNTER_BUFFER_WAITS, 1);
+	while (memory == NULL && gp_sys_now_ns() < give_up_ns) {
+		wake_decoder();
+		gp_sys_sleep(sleep_ns);
+		memory = take_free();
+		if (sleep_ns < LONGEST_SLEEP_NS)
+			sleep_ns *= 2;
 	}
+	if (memory == NULL)
+		gp_store32(&gave_up_after, gp_load32(&releases) + 1);
 	return memory;
+}
+
+uint8_t *gp_buffers_take(size_t *bytes)
+{
+	uint8_t *memory = take_free();
+
+	*bytes = GP_CUPTI_BUFFER_BYTES;
+	if (memory != NULL)
+		return memory;
+	gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
+	memory = add_buffer(TAKEN);
+	if (memory == NULL)
+		memory = wait_for_free();
+	if (memory != NULL)
+		return memory;
+	*bytes = sizeof(discards[0]);
+	return discards[gp_add32(&next_discard, 1) % DISCARD_PAGES];
 }
 
 static struct buffer *find(const uint8_t *memory)
@@ -102,20 +156,18 @@ static struct buffer *find(const uint8_t *memory)
 	return NULL;
 }
 
-void gp_buffers_give(uint8_t *memory, size_t valid_bytes)
+bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 {
 	struct buffer *buffer = find(memory);
 
-	if (buffer == NULL) {
-		/* the discard page: how many records it held cannot be told */
-		gp_count(GP_COUNTER_LOST_CUPTI, valid_bytes > 0);
-		return;
-	}
+	if (buffer == NULL)
+		return false;
 	buffer->valid_bytes = valid_bytes;
 	buffer->order = gp_add32(&fill_order, 1);
 	/* pairs with the acquire in gp_buffers_next(): the records and the fields above are
 	 * complete */
 	gp_store32_release(&buffer->state, valid_bytes > 0 ? FILLED : FREE);
+	return true;
 }
 
 uint8_t *gp_buffers_next(size_t *valid_bytes)
@@ -137,7 +189,11 @@ void gp_buffers_release(uint8_t *memory)
 {
 	struct buffer *buffer = find(memory);
 
-	/* pairs with the acquire in gp_buffers_take(): the decoder no longer reads */
-	if (buffer != NULL)
-		gp_store32_release(&buffer->state, FREE);
+	if (buffer == NULL)
+		return;
+	if (buffer - buffers >= (ptrdiff_t)GP_BUFFERS_KEPT)
+		madvise(memory, GP_CUPTI_BUFFER_BYTES, MADV_DONTNEED);
+	gp_add32(&releases, 1);
+	/* pairs with the acquire in take_free(): the decoder no longer reads */
+	gp_store32_release(&buffer->state, FREE);
 }

@@ -5,6 +5,10 @@
  * takes buffers on any thread, often in the middle of a launch, and gives them back on any thread;
  * one thread of ours, the decoder's, empties them.  No lock anywhere: a buffer's state says who
  * owns it.  A request always gets a buffer, for older versions of CUPTI crash on NULL.
+ *
+ * CUPTI keeps the records of what has not ended, so that a kernel that never ends holds all buffers that follow.  Where
+ * the limit is reached, and it is the decoder that lags, a request waits for it, GP_EMIT_WAIT_NS at most; else what CUPTI
+ * writes from then on is dropped, and counted.  Memory that a burst took goes back to the system when the burst is decoded.
  */
 #ifndef INJECT_CUPTI_BUFFERS_H
 #define INJECT_CUPTI_BUFFERS_H
@@ -15,14 +19,19 @@
 
 #define GP_CUPTI_BUFFER_BYTES (256u * 1024u)
 
-/* Map the first buffers.  Returns 0 or -errno. */
-int gp_buffers_init(void);
+#define GP_BUFFERS_KEPT 32u /* stay in memory, for the next burst */
+
+/* Map the first buffers.  most_bytes limits all.  wake_decoder is called on any thread.  Returns 0 or -errno. */
+int gp_buffers_init(uint64_t most_bytes, void (*wake_decoder)(void));
 
 /* For CUPTI, any thread: an empty buffer, 8-byte aligned, of *bytes bytes. */
 uint8_t *gp_buffers_take(size_t *bytes);
 
-/* For CUPTI, any thread: a buffer that it has filled with valid_bytes bytes of records. */
-void gp_buffers_give(uint8_t *buffer, size_t valid_bytes);
+/*
+ * For CUPTI, any thread: a buffer that it has filled with valid_bytes bytes of records.  False: it was of those that
+ * nobody decodes; its records are lost, and may be counted until the return of the callback.
+ */
+bool gp_buffers_give(uint8_t *buffer, size_t valid_bytes);
 
 /* For the decoder, one thread: the filled buffer given back first, or NULL.  It stays the caller's
  * until gp_buffers_release(). */

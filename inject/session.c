@@ -48,10 +48,27 @@ static struct {
 
 /* ---- what CUPTI calls ---- */
 
+/* Any thread, signal handlers, too. */
+static void wake_fetching_thread(void)
+{
+	gp_bell_ring(&session.bell);
+}
+
 static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	*buffer = gp_buffers_take(bytes);
 	*max_records = 0; /* as many as fit */
+}
+
+static void count_discarded(uint8_t *buffer, size_t valid_bytes)
+{
+	CUpti_Activity *record = NULL;
+	uint64_t records = 0;
+
+	while (records <= valid_bytes && session.cupti.cuptiActivityGetNextRecord(
+						 buffer, valid_bytes, &record) == CUPTI_SUCCESS)
+		records++;
+	gp_count(GP_COUNTER_LOST_NO_BUFFER, records);
 }
 
 /* A full buffer comes on any thread: only hand it over.  The fetching thread decodes it. */
@@ -59,7 +76,8 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
 					 size_t bytes, size_t valid_bytes)
 {
 	(void)context, (void)stream, (void)bytes;
-	gp_buffers_give(buffer, valid_bytes);
+	if (!gp_buffers_give(buffer, valid_bytes))
+		count_discarded(buffer, valid_bytes);
 	gp_bell_ring(&session.bell);
 }
 
@@ -232,12 +250,6 @@ static void *fetching_thread(void *unused)
 	return NULL;
 }
 
-/* Any thread, signal handlers, too. */
-static void wake_fetching_thread(void)
-{
-	gp_bell_ring(&session.bell);
-}
-
 int gp_session_start_fetching(void)
 {
 	pthread_t thread;
@@ -399,7 +411,8 @@ int gp_session_start(gp_session_first_context first_context)
 	int error = load_libraries();
 
 	if (error == 0)
-		error = gp_buffers_init();
+		error = gp_buffers_init(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20,
+					wake_fetching_thread);
 	if (error != 0)
 		return error;
 	/* CUPTI starts its worker thread here; with all signals blocked in it, the program's

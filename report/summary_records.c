@@ -38,6 +38,7 @@ static const uint8_t concerns[GP_COUNTERS] = {
 	[GP_COUNTER_LOST_WRITE_BYTES] = LOSS, [GP_COUNTER_UNKNOWN_RECORDS] = LOSS,
 	[GP_COUNTER_DAMAGED_SLOTS] = LOSS,    [GP_COUNTER_EXIT_FLUSH_TIMEOUTS] = LOSS,
 	[GP_COUNTER_LOST_DISK_FULL] = LOSS,   [GP_COUNTER_LOST_DISK_QUOTA] = LOSS,
+	[GP_COUNTER_LOST_NO_BUFFER] = LOSS,   [GP_COUNTER_BUFFER_WAITS] = STRAIN,
 	[GP_COUNTER_LOST_FILE_LIMIT] = LOSS,  [GP_COUNTER_LOST_WRITE_ERROR] = LOSS,
 	[GP_COUNTER_TEXTS_UNKNOWN] = LOSS,    [GP_COUNTER_CUT_PAYLOADS] = STRAIN,
 	[GP_COUNTER_CUT_STRINGS] = STRAIN,    [GP_COUNTER_SHARED_RING] = STRAIN,
@@ -105,6 +106,8 @@ static const char *explain_missing(const struct gp_model *model)
 		return "in flight, or not delivered, when the process ended";
 	if (count[GP_COUNTER_LOST_CUPTI] > 0)
 		return "CUPTI dropped records";
+	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0)
+		return "no memory was left for their records (--cupti-memory)";
 	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
 		return "the final flush was given up";
 	if (count[GP_COUNTER_LOST_RING_FULL] + count[GP_COUNTER_LOST_NO_RING] +

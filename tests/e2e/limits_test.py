@@ -88,5 +88,29 @@ class Room(Case):
         self.check_full_disk(LAUNCHED)
 
 
+class Memory(Case):
+
+    def test_gpu_records_beyond_their_memory_are_counted(self):
+        """CUPTI keeps all buffers to the end: 4 MiB of them, some 20,000 records."""
+        for way in (BARE, LAUNCHED):
+            result = self.run_program([*GPU, "launch=60000"], way, GPUSIM_FAULT="late-buffers", GPUPROF_CHROME="none",
+                                      GPUPROF_CUPTI_MEMORY_MIB="4")
+            self.assertEqual((result.returncode, result.stdout), (0, "launches 60000\n"), result.stderr)
+            with_record = self.number(result.stderr, "([0-9,]+) with kernel record")
+            without = self.number(result.stderr, "([0-9,]+) without kernel record")
+            lost = self.number(result.stderr, "([0-9,]+) GPU records dropped because the memory for them was full")
+            self.assertEqual(with_record + without, 60000)
+            self.assertGreater(with_record, 10000)
+            self.assertGreater(without, 10000)
+            self.assertGreaterEqual(lost, without)  # CUPTI's own records of what it took are among them
+            self.assertLess(lost, without + 5000)
+            self.assertIn("no memory was left for their records (--cupti-memory)", result.stderr)
+
+    def number(self, text, pattern):
+        found = re.search(pattern, text)
+        self.assertTrue(found, text)
+        return int(found.group(1).replace(",", ""))
+
+
 if __name__ == "__main__":
     support.main()

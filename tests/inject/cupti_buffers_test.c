@@ -7,14 +7,25 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <string.h>
 
+#include "collector/atomic.h"
 #include "inject/cupti_buffers.h"
+
+#define LIMIT 1000u
+
+static uint32_t wakes;
+
+static void wake_decoder(void)
+{
+	gp_add32(&wakes, 1);
+}
 
 static int init(void **state)
 {
 	(void)state;
-	return gp_buffers_init();
+	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, wake_decoder);
 }
 
 static void buffers_are_aligned_and_distinct(void **state)
@@ -103,12 +114,113 @@ static void nothing_is_lost_among_threads(void **state)
 	}
 }
 
+/* ---- the limit ---- */
+
+static uint8_t *taken[LIMIT];
+
+/* All that there are; all are out then. */
+static void take_all(void)
+{
+	size_t bytes;
+
+	for (uint32_t i = 0; i < LIMIT; i++) {
+		taken[i] = gp_buffers_take(&bytes);
+		assert_int_equal(bytes, GP_CUPTI_BUFFER_BYTES);
+	}
+}
+
+/* A kernel that never ends holds them: whoever launches more does not wait for it. */
+static void where_all_are_out_records_are_dropped_at_once(void **state)
+{
+	size_t bytes;
+	uint8_t *first, *second;
+
+	(void)state;
+	take_all();
+	wakes = 0;
+	first = gp_buffers_take(&bytes);
+	assert_true(bytes >= 4096 && bytes < GP_CUPTI_BUFFER_BYTES);
+	memset(first, 1, bytes);
+	second = gp_buffers_take(&bytes);
+	assert_ptr_not_equal(first, second);
+	assert_false(gp_buffers_give(first, 100));
+	assert_false(gp_buffers_give(second, 0));
+	assert_null(gp_buffers_next(&bytes));
+	assert_int_equal(wakes, 0);
+	for (uint32_t i = 0; i < LIMIT; i++)
+		assert_true(gp_buffers_give(taken[i], 0));
+}
+
+static void *empty_one(void *unused)
+{
+	size_t valid_bytes;
+
+	while (gp_load32(&wakes) == 0)
+		gp_pause();
+	gp_buffers_release(gp_buffers_next(&valid_bytes));
+	return unused;
+}
+
+static void where_the_decoder_lags_it_is_waited_for(void **state)
+{
+	pthread_t decoder;
+	size_t bytes;
+
+	(void)state;
+	take_all();
+	assert_true(gp_buffers_give(taken[5], 64));
+	assert_true(gp_buffers_give(taken[6], 64));
+	wakes = 0;
+	assert_int_equal(pthread_create(&decoder, NULL, empty_one, NULL), 0);
+	assert_ptr_equal(gp_buffers_take(&bytes), taken[5]);
+	pthread_join(decoder, NULL);
+	/* it does not move: one wait is in vain, then none until it does */
+	gp_buffers_take(&bytes);
+	assert_int_not_equal(bytes, GP_CUPTI_BUFFER_BYTES);
+	wakes = 0;
+	gp_buffers_take(&bytes);
+	assert_int_equal(wakes, 0);
+	gp_buffers_release(gp_buffers_next(&bytes));
+	for (uint32_t i = 0; i < LIMIT; i++)
+		if (i != 6)
+			assert_true(gp_buffers_give(taken[i], 0));
+}
+
+static bool is_in_memory(void *page)
+{
+	unsigned char is_there;
+
+	assert_int_equal(mincore(page, 4096, &is_there), 0);
+	return is_there & 1;
+}
+
+static void what_a_burst_took_goes_back(void **state)
+{
+	size_t bytes;
+	uint32_t there = 0;
+
+	(void)state;
+	take_all();
+	for (uint32_t i = 0; i < LIMIT; i++) {
+		memset(taken[i], 1, GP_CUPTI_BUFFER_BYTES);
+		assert_true(gp_buffers_give(taken[i], GP_CUPTI_BUFFER_BYTES));
+	}
+	for (uint32_t i = 0; i < LIMIT; i++)
+		gp_buffers_release(gp_buffers_next(&bytes));
+	for (uint32_t i = 0; i < LIMIT; i++)
+		there += is_in_memory(taken[i]);
+	assert_int_equal(there, GP_BUFFERS_KEPT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buffers_are_aligned_and_distinct),
 		cmocka_unit_test(filled_buffers_come_in_their_order),
 		cmocka_unit_test(nothing_is_lost_among_threads),
+		cmocka_unit_test(where_all_are_out_records_are_dropped_at_once),
+		cmocka_unit_test(where_the_decoder_lags_it_is_waited_for),
+		cmocka_unit_test(what_a_burst_took_goes_back),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -343,7 +343,7 @@ static struct buffer *take_finished(struct lane *lane, bool forced, struct buffe
 	pthread_mutex_lock(&lane->lock);
 	b = lane->current;
 	finished = b && !lane->blocked ? finished_bytes(b, forced, sim_now_ns()) : 0;
-	if (!finished || (finished < b->used && !*spare)) {
+	if (!finished || (finished < b->used && (!*spare || (*spare)->size < b->used - finished))) {
 		pthread_mutex_unlock(&lane->lock);
 		return NULL;
 	}

@@ -18,7 +18,7 @@ struct gp_breakdown {
 	const char *
 		nothing; /* what to tell the user when there is no row: what, and how to get some */
 	struct gp_sheet_head head;
-	size_t sort_column; /* the order of the rows: report/sheet.h */
+	size_t sort_column; /* the order of the rows: report/sheet.h; or GP_SHEET_AS_ADDED: there is no other */
 	/* Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too. */
 	int (*fill)(struct gp_scope *scope, struct gp_sheet *sheet);
 };
@@ -46,6 +46,7 @@ extern const struct gp_breakdown gp_breakdown_memory_wait, gp_breakdown_memory_p
 extern const struct gp_breakdown gp_breakdown_torch_segment, gp_breakdown_torch_block;
 extern const struct gp_breakdown gp_breakdown_graph;
 extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;
+extern const struct gp_breakdown gp_breakdown_stack, gp_breakdown_stack_api;
 extern const struct gp_breakdown gp_breakdown_unified;
 extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_gpu, gp_breakdown_nvtx_kernel;
 

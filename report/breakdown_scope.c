@@ -36,6 +36,8 @@ void gp_scope_close(struct gp_scope *scope)
 {
 	if (scope->memory)
 		scope->free_memory(scope->memory);
+	if (scope->stacks)
+		scope->free_stacks(scope->stacks);
 	gp_names_free(scope->names);
 	gp_groups_free(&scope->texts);
 	gp_device_list_free(&scope->devices);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "report/busy.h"
 #include "report/devices.h"
@@ -31,6 +32,9 @@ struct gp_scope {
 	const struct gp_torch_snapshot *torch; /* of the only model; NULL = none */
 	void *memory; /* what gp_scope_memory() found, and how to free it */
 	void (*free_memory)(void *memory);
+	void *stacks; /* the same of the tables by stack */
+	void (*free_stacks)(void *stacks);
+	FILE *messages; /* for one line on what a table lacks; NULL = nowhere */
 };
 
 /* The models must outlive the scope.  Returns 0 or -ENOMEM; gp_scope_close() in either case. */

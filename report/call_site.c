@@ -1,89 +1,16 @@
 #include "report/call_site.h"
 
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/array.h"
+#include "report/code_rank.h"
 #include "report/groups.h"
 #include "report/symbols.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define TEXT_BYTES   2048
-
-/* Whose code a frame is, the user's first. */
-enum rank { OWN, FRAMEWORK, BENEATH, RANKS };
-
-/* A pattern with a / is one of the whole path, without one of the file's name; the first row that matches counts. */
-struct row {
-	const char *pattern;
-	enum rank rank;
-};
-
-static const struct row modules[] = {
-	{"libcuda.so*", BENEATH},
-	{"libcudart*.so*", BENEATH},
-	{"libcupti.so*", BENEATH},
-	{"libgpusim.so*", BENEATH},
-	{"libgpuprof.so*", BENEATH},
-	{"libnvToolsExt*", BENEATH},
-	{"libnvrtc*", BENEATH},
-	{"libc.so*", BENEATH},
-	{"libc-2*.so", BENEATH},
-	{"libstdc++.so*", BENEATH},
-	{"libpthread*", BENEATH},
-	{"libgcc_s.so*", BENEATH},
-	{"ld-linux*", BENEATH},
-	{"libffi*", BENEATH},
-	{"_ctypes*", BENEATH},
-	{"_cffi_backend*", BENEATH},
-	{"libpython*", BENEATH},
-	{"python", BENEATH},
-	{"python[23]*", BENEATH},
-	{"libgomp*", BENEATH},
-	{"libc10*", FRAMEWORK},
-	{"libtorch*", FRAMEWORK},
-	{"*/torch/*", FRAMEWORK},
-	{"libcublas*", FRAMEWORK},
-	{"libcudnn*", FRAMEWORK},
-	{"libcufft*", FRAMEWORK},
-	{"libcurand*", FRAMEWORK},
-	{"libcusolver*", FRAMEWORK},
-	{"libcusparse*", FRAMEWORK},
-	{"libnccl*", FRAMEWORK},
-	{"libnv*", FRAMEWORK},
-	{"librmm.so*", FRAMEWORK},
-	{"libtensorflow*", FRAMEWORK},
-	{"xla_*.so", FRAMEWORK},
-	{"libjax*", FRAMEWORK},
-	{"*/cupy/*", FRAMEWORK},
-	{"*/cupy_backends/*", FRAMEWORK},
-	{"*/numba/*", FRAMEWORK},
-	{"*/cuda/bindings/*", FRAMEWORK},
-	{"*/pycuda/*", FRAMEWORK},
-	{"*/site-packages/*", FRAMEWORK},
-	{"*/dist-packages/*", FRAMEWORK},
-};
-
-static const struct row python_files[] = {
-	{"<frozen*", BENEATH},
-	{"*/site-packages/*", FRAMEWORK},
-	{"*/dist-packages/*", FRAMEWORK},
-	{"*/lib/python[23]*/*", FRAMEWORK},
-};
-
-/* What of CUDA and of the compiler's libraries lies in the user's own module: linked statically, or inlined. */
-static const struct row source_files[] = {
-	{"cuda_runtime*.h", BENEATH}, {"cudart_*", BENEATH},  {"*/include/c++/*", BENEATH},
-	{"*/thrust/*", FRAMEWORK},    {"*/cub/*", FRAMEWORK}, {"*/rmm/*", FRAMEWORK},
-};
-
-static const struct row functions[] = {
-	{"_start", BENEATH},    {"__cudart*", BENEATH},   {"libcudart_static_*", BENEATH},
-	{"cudart::*", BENEATH}, {"cudaMalloc*", BENEATH}, {"cudaFree*", BENEATH},
-	{"cudaHost*", BENEATH}, {"cuMem*", BENEATH},
-};
 
 /* Modules that allocate from CUDA to keep it: what they hold is their cache, not the user's blocks. */
 static const struct {
@@ -150,26 +77,6 @@ void gp_call_sites_free(struct gp_call_sites *sites)
 
 /* ---- whose code it is ---- */
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool matches(const char *pattern, const char *path)
-{
-	return fnmatch(pattern, strchr(pattern, '/') ? path : last_part(path), 0) == 0;
-}
-
-static enum rank rank_by(const struct row *rows, size_t count, const char *path)
-{
-	for (size_t i = 0; i < count; i++)
-		if (matches(rows[i].pattern, path))
-			return rows[i].rank;
-	return OWN;
-}
-
 static const char *module_of(const struct gp_model *model, const struct gp_frame *frame)
 {
 	return frame->kind == GP_FRAME_NATIVE && frame->origin != GP_NONE
@@ -178,23 +85,13 @@ static const char *module_of(const struct gp_model *model, const struct gp_frame
 }
 
 /* As far as it can be told without looking into files. */
-static enum rank rank_frame(const struct gp_model *model, const struct gp_frame *frame)
+static enum gp_code_rank rank_frame(const struct gp_model *model, const struct gp_frame *frame)
 {
 	if (frame->kind == GP_FRAME_PYTHON)
-		return OWN;
+		return GP_CODE_OWN;
 	if (frame->kind != GP_FRAME_NATIVE)
-		return BENEATH;
-	return rank_by(modules, COUNT(modules), module_of(model, frame));
-}
-
-static enum rank rank_place(const struct gp_place *place)
-{
-	if (place->kind == GP_FRAME_PYTHON)
-		return rank_by(python_files, COUNT(python_files), place->file);
-	for (size_t i = 0; i < COUNT(functions); i++)
-		if (fnmatch(functions[i].pattern, place->function, 0) == 0)
-			return functions[i].rank;
-	return rank_by(source_files, COUNT(source_files), place->file);
+		return GP_CODE_BENEATH;
+	return gp_code_rank_of_module(module_of(model, frame));
 }
 
 static const char *owner_of(const struct gp_model *model, const struct gp_frame *frame)
@@ -202,7 +99,7 @@ static const char *owner_of(const struct gp_model *model, const struct gp_frame 
 	const char *path = module_of(model, frame);
 
 	for (size_t i = 0; i < COUNT(owners); i++)
-		if (matches(owners[i].pattern, path))
+		if (gp_code_matches(owners[i].pattern, path))
 			return owners[i].owner;
 	return "";
 }
@@ -212,7 +109,8 @@ static const char *owner_of(const struct gp_model *model, const struct gp_frame 
 static void append(char *text, const char *separator, const struct gp_place *place)
 {
 	size_t used = strlen(text);
-	const char *file = last_part(place->file);
+	const char *slash = strrchr(place->file, '/');
+	const char *file = slash ? slash + 1 : place->file;
 
 	used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s%s", separator,
 				 place->function);
@@ -222,7 +120,7 @@ static void append(char *text, const char *separator, const struct gp_place *pla
 
 /* The places of a stack from the innermost on, those of the wanted rank taken. */
 struct walk {
-	enum rank wanted;
+	enum gp_code_rank wanted;
 	uint32_t taken;
 	uint32_t site; /* the frame of the first one */
 	struct texts *texts;
@@ -242,15 +140,14 @@ static void take_place(struct walk *walk, uint32_t frame, const struct gp_place 
 static void take_frame(struct gp_call_sites *sites, const struct gp_model *model, uint32_t index,
 		       struct walk *walk)
 {
-	enum rank rank = rank_frame(model, &model->frames[index]);
 	const struct gp_place *places;
 	size_t count;
 
-	if (rank > walk->wanted)
+	if (rank_frame(model, &model->frames[index]) > walk->wanted)
 		return;
 	places = gp_symbols_find(sites->symbols, model, index, &count);
 	for (size_t i = 0; i < count && walk->taken <= GP_SITE_CALLERS; i++)
-		if ((rank > OWN ? rank : rank_place(&places[i])) == walk->wanted)
+		if (gp_code_rank_of_place(&places[i]) == walk->wanted)
 			take_place(walk, index, &places[i]);
 }
 
@@ -259,7 +156,7 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 {
 	struct walk walk = {.texts = texts};
 
-	for (; walk.wanted < RANKS && walk.taken == 0; walk.wanted++)
+	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++)
 		for (uint32_t at = stack; at != GP_NONE && walk.taken <= GP_SITE_CALLERS;
 		     at = model->frames[at].parent)
 			take_frame(sites, model, at, &walk);
@@ -350,9 +247,9 @@ uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_pl
 	struct texts texts = {.owner = "", .place = "", .callers = ""};
 	struct walk walk = {.texts = &texts};
 
-	for (; walk.wanted < RANKS && walk.taken == 0; walk.wanted++)
+	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++)
 		for (size_t i = 0; i < count && walk.taken <= GP_SITE_CALLERS; i++)
-			if (rank_place(&places[i]) == walk.wanted)
+			if (gp_code_rank_of_place(&places[i]) == walk.wanted)
 				take_place(&walk, GP_NONE, &places[i]);
 	return number_of(sites, &texts);
 }

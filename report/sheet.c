@@ -100,6 +100,8 @@ int gp_sheet_sort(struct gp_sheet *sheet, size_t column)
 {
 	struct ordering ordering = {.columns = sheet->head->column_count, .first = column};
 
+	if (column == GP_SHEET_AS_ADDED)
+		return 0;
 	return gp_array_sort(sheet->cells, (uint32_t)gp_sheet_rows(sheet),
 			     ordering.columns * sizeof(*sheet->cells), compare_rows, &ordering);
 }

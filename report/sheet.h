@@ -92,9 +92,12 @@ const struct gp_value *gp_sheet_row(const struct gp_sheet *sheet, size_t row);
 /* The column of that title, in any case of its letters; column_count if there is none. */
 size_t gp_sheet_find_column(const struct gp_sheet_head *head, const char *title);
 
+#define GP_SHEET_AS_ADDED SIZE_MAX
+
 /*
  * Order the rows by a column: numbers from the largest down, text from A on, absent values last; equal
- * ones by the other columns from the last to the first.  Returns 0 or -ENOMEM.
+ * ones by the other columns from the last to the first.  Nothing is done where the column is
+ * GP_SHEET_AS_ADDED.  Returns 0 or -ENOMEM.
  */
 int gp_sheet_sort(struct gp_sheet *sheet, size_t column);
 

@@ -56,22 +56,37 @@ static size_t count_wanted(const char *words)
 	return count;
 }
 
-static int check_column(const struct gp_summary_by *by, char *message, size_t size)
+static int say_columns(const struct gp_breakdown *breakdown, const char *sort, char *message,
+		       size_t size)
 {
-	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
-		const struct gp_sheet_head *head = &(*at)->head;
-		size_t used;
+	const struct gp_sheet_head *head = &breakdown->head;
+	size_t used;
 
-		if (!is_wanted(*at, by->words) ||
-		    gp_sheet_find_column(head, by->sort) < head->column_count)
-			continue;
-		used = (size_t)snprintf(message, size, "summary: %s has no column %s; it has",
-					head->name, by->sort);
-		for (size_t i = 0; i < head->column_count && used < size; i++)
-			used += (size_t)snprintf(message + used, size - used, "%s %s",
-						 i > 0 ? "," : "", head->columns[i].title);
+	if (breakdown->sort_column == GP_SHEET_AS_ADDED) {
+		snprintf(message, size,
+			 "summary: %s is a tree, in the order of its own; leave out --sort",
+			 head->name);
 		return -EINVAL;
 	}
+	used = (size_t)snprintf(message, size, "summary: %s has no column %s; it has", head->name,
+				sort);
+	for (size_t i = 0; i < head->column_count && used < size; i++)
+		used += (size_t)snprintf(message + used, size - used, "%s %s", i > 0 ? "," : "",
+					 head->columns[i].title);
+	return -EINVAL;
+}
+
+static bool can_sort(const struct gp_breakdown *breakdown, const char *column)
+{
+	return breakdown->sort_column != GP_SHEET_AS_ADDED &&
+	       gp_sheet_find_column(&breakdown->head, column) < breakdown->head.column_count;
+}
+
+static int check_column(const struct gp_summary_by *by, char *message, size_t size)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (is_wanted(*at, by->words) && !can_sort(*at, by->sort))
+			return say_columns(*at, by->sort, message, size);
 	return 0;
 }
 
@@ -145,6 +160,7 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	int result = gp_scope_open(&scope, models, model_count, by->full_names), closed;
 
 	scope.torch = by->torch;
+	scope.messages = by->messages;
 	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by->words) > 1);
 	if (result == 0)
 		result = write_tables(&writer, &scope, by);

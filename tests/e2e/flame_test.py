@@ -177,6 +177,25 @@ class FlameTest(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"(?m)^ *16 .*step_kernel$")
 
+    def test_tree_in_the_terminal(self):
+        trace = self.record()
+        done = self.run_gpuprof("summary", "--by", "stack,stack-api", trace)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        tree, api = done.stdout.split("\n\n")
+        rows = [re.match(r" +(<?[0-9.]+) +\S+ +([0-9,]+)  ( *)(\S.*)$", line).groups() for line in tree.splitlines()[2:]]
+        self.assertEqual((rows[0][0], rows[0][1]), ("100.0", "17"))
+        below = [(count, text) for _, count, indent, text in rows[1:] if indent == "  "]
+        for count, function in ((6, "forward"), (3, "backward"), (5, "record_graph"), (2, "descend"), (1, "borrow")):
+            self.assertEqual([text for number, text in below if int(number) == count and f"{function} (places.c:" in text],
+                             [text for number, text in below if int(number) == count], tree)
+        self.assertEqual(len(below), 5, tree)
+        self.assertIn("cuCtxCreate_v2", api)
+
+    def test_tree_without_stacks(self):
+        done = self.run_gpuprof("summary", "--by", "stack", self.record(stacks="none"))
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assert_one_line(done.stderr, "--stacks=launch")
+
     def test_wrong_options(self):
         trace = self.record()
         for options, said in ((("--format", "folded", "--limit", "5"), "--limit is for slices"),
@@ -185,6 +204,9 @@ class FlameTest(Case):
             done = self.run_gpuprof("export", *options, trace)
             self.assertEqual(done.returncode, 2)
             self.assert_one_line(done.stderr, said)
+        done = self.run_gpuprof("summary", "--by", "stack", "--sort", "Total", trace)
+        self.assertEqual(done.returncode, 2)
+        self.assert_one_line(done.stderr, "leave out --sort")
 
 
 if __name__ == "__main__":

@@ -93,8 +93,14 @@ class Sums(Tables):
                            if "bytes" in call["args"] and "memory" in call["args"] and is_free(call["name"]) == freed]
             self.assertEqual((self.sum(rows, "Count"), self.sum(rows, "Total")), (len(took_effect), sum(took_effect)))
 
+    def check_stacks(self, tables, facts):
+        rows = [row for row in tables["stack-api"] if not row["Stack"].startswith(" ")]
+        if rows:
+            self.assertEqual(self.sum(rows, "Count"), len(facts.calls))
+
     def check_shares(self, tables):
         for name, rows in tables.items():
+            rows = [row for row in rows if not row.get("Stack", "").startswith(" ")]  # of trees, the outermost
             if rows and "Time %" in rows[0] and self.sum(rows, "Total") > 0:
                 self.assertAlmostEqual(self.sum(rows, "Time %"), 100, delta=0.001 * len(rows), msg=name)
 
@@ -108,6 +114,7 @@ class Sums(Tables):
                 self.check_copies(tables, facts)
                 self.check_calls(tables, facts)
                 self.check_memory(tables, facts)
+                self.check_stacks(tables, facts)
                 self.check_shares(tables)
 
     def test_of_two_processes_are_those_of_both(self):

@@ -1,0 +1,120 @@
+#include "report/code_rank.h"
+
+#include <fnmatch.h>
+#include <stddef.h>
+#include <string.h>
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* A pattern with a / is one of the whole path, without one of the file's name; the first row that matches counts. */
+struct row {
+	const char *pattern;
+	enum gp_code_rank rank;
+};
+
+static const struct row modules[] = {
+	{"libcuda.so*", GP_CODE_BENEATH},
+	{"libcudart*.so*", GP_CODE_BENEATH},
+	{"libcupti.so*", GP_CODE_BENEATH},
+	{"libgpusim.so*", GP_CODE_BENEATH},
+	{"libgpuprof.so*", GP_CODE_BENEATH},
+	{"libnvToolsExt*", GP_CODE_BENEATH},
+	{"libnvrtc*", GP_CODE_BENEATH},
+	{"libc.so*", GP_CODE_BENEATH},
+	{"libc-2*.so", GP_CODE_BENEATH},
+	{"libstdc++.so*", GP_CODE_BENEATH},
+	{"libpthread*", GP_CODE_BENEATH},
+	{"libgcc_s.so*", GP_CODE_BENEATH},
+	{"ld-linux*", GP_CODE_BENEATH},
+	{"libffi*", GP_CODE_BENEATH},
+	{"_ctypes*", GP_CODE_BENEATH},
+	{"_cffi_backend*", GP_CODE_BENEATH},
+	{"libpython*", GP_CODE_BENEATH},
+	{"python", GP_CODE_BENEATH},
+	{"python[23]*", GP_CODE_BENEATH},
+	{"libgomp*", GP_CODE_BENEATH},
+	{"libc10*", GP_CODE_FRAMEWORK},
+	{"libtorch*", GP_CODE_FRAMEWORK},
+	{"*/torch/*", GP_CODE_FRAMEWORK},
+	{"libcublas*", GP_CODE_FRAMEWORK},
+	{"libcudnn*", GP_CODE_FRAMEWORK},
+	{"libcufft*", GP_CODE_FRAMEWORK},
+	{"libcurand*", GP_CODE_FRAMEWORK},
+	{"libcusolver*", GP_CODE_FRAMEWORK},
+	{"libcusparse*", GP_CODE_FRAMEWORK},
+	{"libnccl*", GP_CODE_FRAMEWORK},
+	{"libnv*", GP_CODE_FRAMEWORK},
+	{"librmm.so*", GP_CODE_FRAMEWORK},
+	{"libtensorflow*", GP_CODE_FRAMEWORK},
+	{"xla_*.so", GP_CODE_FRAMEWORK},
+	{"libjax*", GP_CODE_FRAMEWORK},
+	{"*/cupy/*", GP_CODE_FRAMEWORK},
+	{"*/cupy_backends/*", GP_CODE_FRAMEWORK},
+	{"*/numba/*", GP_CODE_FRAMEWORK},
+	{"*/cuda/bindings/*", GP_CODE_FRAMEWORK},
+	{"*/pycuda/*", GP_CODE_FRAMEWORK},
+	{"*/site-packages/*", GP_CODE_FRAMEWORK},
+	{"*/dist-packages/*", GP_CODE_FRAMEWORK},
+};
+
+static const struct row python_files[] = {
+	{"<frozen*", GP_CODE_BENEATH},
+	{"*/site-packages/*", GP_CODE_FRAMEWORK},
+	{"*/dist-packages/*", GP_CODE_FRAMEWORK},
+	{"*/lib/python[23]*/*", GP_CODE_FRAMEWORK},
+};
+
+/* What of CUDA and of the compiler's libraries lies in the user's own module: linked statically, or inlined. */
+static const struct row source_files[] = {
+	{"cuda_runtime*.h", GP_CODE_BENEATH}, {"cudart_*", GP_CODE_BENEATH},
+	{"*/include/c++/*", GP_CODE_BENEATH}, {"*/thrust/*", GP_CODE_FRAMEWORK},
+	{"*/cub/*", GP_CODE_FRAMEWORK},       {"*/rmm/*", GP_CODE_FRAMEWORK},
+};
+
+static const struct row functions[] = {
+	{"_start", GP_CODE_BENEATH},
+	{"__cudart*", GP_CODE_BENEATH},
+	{"libcudart_static_*", GP_CODE_BENEATH},
+	{"cudart::*", GP_CODE_BENEATH},
+	{"cudaMalloc*", GP_CODE_BENEATH},
+	{"cudaFree*", GP_CODE_BENEATH},
+	{"cudaHost*", GP_CODE_BENEATH},
+	{"cuMem*", GP_CODE_BENEATH},
+};
+
+bool gp_code_matches(const char *pattern, const char *path)
+{
+	const char *slash = strchr(pattern, '/') ? NULL : strrchr(path, '/');
+
+	return fnmatch(pattern, slash ? slash + 1 : path, 0) == 0;
+}
+
+static enum gp_code_rank rank_by(const struct row *rows, size_t count, const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (gp_code_matches(rows[i].pattern, path))
+			return rows[i].rank;
+	return GP_CODE_OWN;
+}
+
+enum gp_code_rank gp_code_rank_of_module(const char *path)
+{
+	return rank_by(modules, COUNT(modules), path);
+}
+
+enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
+{
+	enum gp_code_rank rank;
+
+	if (place->kind == GP_FRAME_PYTHON)
+		return rank_by(python_files, COUNT(python_files), place->file);
+	if (place->kind != GP_FRAME_NATIVE)
+		return GP_CODE_BENEATH;
+	rank = gp_code_rank_of_module(place->module);
+	if (rank != GP_CODE_OWN)
+		return rank;
+	for (size_t i = 0; i < COUNT(functions); i++)
+		if (fnmatch(functions[i].pattern, place->function, 0) == 0)
+			return functions[i].rank;
+	return rank_by(source_files, COUNT(source_files), place->file);
+}

@@ -1,0 +1,25 @@
+/*
+ * code_rank: whose code a function is.  The tables in code_rank.c say which files are which.
+ */
+#ifndef REPORT_CODE_RANK_H
+#define REPORT_CODE_RANK_H
+
+#include <stdbool.h>
+
+#include "report/symbols.h"
+
+enum gp_code_rank {
+	GP_CODE_OWN,       /* the user's */
+	GP_CODE_FRAMEWORK, /* of a library that works with CUDA for the user */
+	GP_CODE_BENEATH,   /* CUDA's, the interpreter's, the C library's; or no function */
+	GP_CODE_RANKS
+};
+
+/* As far as it can be told without looking into the file; "" is of a file that is not known. */
+enum gp_code_rank gp_code_rank_of_module(const char *path);
+enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place);
+
+/* Whether a pattern with a / fits the path, or one without fits the file's name. */
+bool gp_code_matches(const char *pattern, const char *path);
+
+#endif

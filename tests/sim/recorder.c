@@ -6,7 +6,8 @@
  *
  * NAME.buf: each buffer as four little-endian u64 (magic, valid bytes, address, stream) and its
  *valid bytes. NAME.txt: the version, clocks read back to back, callbacks and records in order of
- *arrival, the texts that records point to, and how many records of each kind there were.
+ *arrival, the texts that records point to, and how many records of each kind there were; and
+ *"graph" lines: what is told of graphs and their nodes, with the ids of copies and originals.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -33,7 +34,9 @@ int InitializeInjection(void);
 	F(cuptiActivityGetNextRecord)                                                              \
 	F(cuptiGetVersion)                                                                         \
 	F(cuptiGetCallbackName)                                                                    \
-	F(cuptiGetTimestamp)
+	F(cuptiGetTimestamp)                                                                       \
+	F(cuptiGetGraphId)                                                                         \
+	F(cuptiGetGraphNodeId)
 
 #define DECLARE(name) __typeof__(name) *name;
 static struct {
@@ -85,6 +88,43 @@ static void on_complete(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t 
 	free(buffer);
 }
 
+static const char *graph_event(CUpti_CallbackId id)
+{
+	switch (id) {
+	case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
+		return "created";
+	case CUPTI_CBID_RESOURCE_GRAPH_CLONED:
+		return "cloned";
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+		return "node-created";
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+		return "node-cloned";
+	default:
+		return NULL;
+	}
+}
+
+static void on_graph(CUpti_CallbackId id, const CUpti_GraphData *data)
+{
+	uint64_t node = 0, original_node = 0;
+	uint32_t graph = 0, original = 0;
+
+	if (!graph_event(id))
+		return;
+	if (data->graph)
+		cupti.cuptiGetGraphId(data->graph, &graph);
+	if (data->originalGraph)
+		cupti.cuptiGetGraphId(data->originalGraph, &original);
+	if (data->node)
+		cupti.cuptiGetGraphNodeId(data->node, &node);
+	if (data->originalNode)
+		cupti.cuptiGetGraphNodeId(data->originalNode, &original_node);
+	pthread_mutex_lock(&lock);
+	fprintf(text, "graph %s graph %u original %u node %lx original %lx type %d\n",
+		graph_event(id), graph, original, node, original_node, (int)data->nodeType);
+	pthread_mutex_unlock(&lock);
+}
+
 static void on_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			const CUpti_CallbackData *data)
 {
@@ -93,6 +133,10 @@ static void on_callback(void *unused, CUpti_CallbackDomain domain, CUpti_Callbac
 	int exiting = data->callbackSite == CUPTI_API_EXIT;
 
 	(void)unused;
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+		on_graph(id, ((const CUpti_ResourceData *)(const void *)data)->resourceDescriptor);
+		return;
+	}
 	cupti.cuptiGetCallbackName(domain, id, &name);
 	cupti.cuptiGetTimestamp(&now);
 	pthread_mutex_lock(&lock);
@@ -190,6 +234,9 @@ int InitializeInjection(void)
 			cupti.cuptiActivityEnable((CUpti_ActivityKind)kinds[i]));
 	enable_calls(subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 	enable_calls(subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
+	for (uint32_t id = 0; id < CUPTI_CBID_RESOURCE_SIZE; id++)
+		if (graph_event(id))
+			cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
 	atexit(finish);
 	return 1;
 }

@@ -134,13 +134,17 @@ static int call(const struct target *target, char *const arguments[], char *cons
 	return ((exec_function *)function)(target->file, arguments, environment);
 }
 
-/* Its frame is large: not to be part of the usual way. */
+/* Its frame may be large: not to be part of the usual way. */
 __attribute__((noinline)) static int
 call_followed(const struct target *target, char *const arguments[], char *const environment[])
 {
-	char *with[GP_FOLLOW_VARIABLES + 1];
+	size_t size = gp_follow_size(environment);
+	char **with = alloca(size * sizeof(*with));
 
-	return call(target, arguments, gp_follow_fill(environment, with) ? with : environment);
+	if (size == 0)
+		return call(target, arguments, environment);
+	gp_follow_fill(environment, with);
+	return call(target, arguments, with);
 }
 
 static int replace(const struct target *target, char *const arguments[], char *const environment[])
@@ -268,10 +272,13 @@ spawn_followed(spawn_function *function, pid_t *pid, const char *file,
 	       const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
 	       char *const arguments[], char *const environment[])
 {
-	char *with[GP_FOLLOW_VARIABLES + 1];
+	size_t size = gp_follow_size(environment);
+	char **with = alloca(size * sizeof(*with));
 
-	return function(pid, file, actions, attributes, arguments,
-			gp_follow_fill(environment, with) ? with : environment);
+	if (size == 0)
+		return function(pid, file, actions, attributes, arguments, environment);
+	gp_follow_fill(environment, with);
+	return function(pid, file, actions, attributes, arguments, with);
 }
 
 static int spawn(enum real which, pid_t *pid, const char *file,

@@ -6,7 +6,7 @@
  * Both are left alone where the new program is set-user-id, set-group-id or has file capabilities.
  *
  * As execve() must be, they are safe in a child of vfork() and in a signal handler: no allocation, no lock, nothing but the stack is
- * written (at most 9 KB of it, and that only where an environment is changed or a trace closed).
+ * written (a few KB of it, and a word for each variable where an environment is changed).
  */
 #ifndef INJECT_EXEC_H
 #define INJECT_EXEC_H

@@ -104,18 +104,22 @@ bool gp_follow_applies(char *const *environment)
 	return asan == NULL || strstr(asan, ASAN_OPTION) != NULL;
 }
 
-bool gp_follow_fill(char *const *environment, char *with[GP_FOLLOW_VARIABLES + 1])
+size_t gp_follow_size(char *const *environment)
 {
-	size_t count = 0;
+	size_t count = kept.count + 1;
 
+	for (; environment != NULL && *environment != NULL; environment++)
+		if (++count > GP_FOLLOW_VARIABLES)
+			return 0;
+	return count;
+}
+
+void gp_follow_fill(char *const *environment, char **with)
+{
 	for (size_t i = 0; i < kept.count; i++)
 		if (find(environment, kept.variables[i]) == NULL)
-			with[count++] = kept.variables[i];
-	for (; environment != NULL && *environment != NULL; environment++) {
-		if (count == GP_FOLLOW_VARIABLES)
-			return false;
-		with[count++] = *environment;
-	}
-	with[count] = NULL;
-	return true;
+			*with++ = kept.variables[i];
+	for (; environment != NULL && *environment != NULL; environment++)
+		*with++ = *environment;
+	*with = NULL;
 }

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Most variables of a followed process's environment, ours among them; a larger one is left as it is. */
-#define GP_FOLLOW_VARIABLES 512
+/* A larger environment is left as it is: the new one goes onto the stack. */
+#define GP_FOLLOW_VARIABLES 4096
 
 /* Copy what a process needs to be profiled as this one is. */
 void gp_follow_remember(char *const *environment);
@@ -24,7 +24,10 @@ void gp_follow_remember(char *const *environment);
 /* Whether a process with this environment would not load us, though it could. */
 bool gp_follow_applies(char *const *environment);
 
-/* Make an environment with ours added, ended by NULL; the strings are not copied.  False: it does not fit. */
-bool gp_follow_fill(char *const *environment, char *with[GP_FOLLOW_VARIABLES + 1]);
+/* Most words that such an environment takes with ours added, the NULL among them; 0: too many, it is left as it is. */
+size_t gp_follow_size(char *const *environment);
+
+/* Put that environment into with, ended by NULL; the strings are not copied. */
+void gp_follow_fill(char *const *environment, char **with);
 
 #endif

@@ -335,6 +335,10 @@ class Environment(Tree):
     def test_env_without_anything(self):
         self.check(["env", "-i", f"LD_LIBRARY_PATH={support.BUILD}/sim", *GPU, "launch=6", "exit=2"], [6])
 
+    def test_a_large_one(self):
+        own = [f"VARIABLE_{i}=x" for i in range(2000)]
+        self.check(["env", "-i", f"LD_LIBRARY_PATH={support.BUILD}/sim", *own, *GPU, "launch=6"], [6])
+
     def test_it_can_be_left_so(self):
         command = ["env", "-i", f"LD_LIBRARY_PATH={support.BUILD}/sim", "sh", "-c", "echo [$LD_PRELOAD]"]
         self.assertEqual(self.run_program(command, options=["--follow=inherited"]).stdout, "[]\n")

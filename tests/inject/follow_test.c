@@ -58,24 +58,27 @@ static char *const launched[] = {"LD_PRELOAD=/other.so:" OWN " /more.so",
 static void add_to_an_empty_one(void)
 {
 	char *const nothing[] = {NULL};
-	char *with[GP_FOLLOW_VARIABLES + 1];
+	char *with[16];
 
 	remember(launched);
 	want(gp_follow_applies(nothing) && gp_follow_applies(NULL));
-	want(gp_follow_fill(nothing, with));
+	want(gp_follow_size(nothing) <= 16);
+	gp_follow_fill(nothing, with);
 	want(has(with, "LD_PRELOAD=" OWN)); /* ours alone: the others are the program's business */
 	want(has(with, "GPUPROF_OUTPUT=/tmp/%p") && has(with, "GPUPROF_SESSION=/run/s"));
 	want(has(with, "ASAN_OPTIONS=verify_asan_link_order=0") && !has(with, "HOME=/root"));
-	want(gp_follow_fill(NULL, with) && has(with, "LD_PRELOAD=" OWN));
+	gp_follow_fill(NULL, with);
+	want(gp_follow_size(NULL) <= 16 && has(with, "LD_PRELOAD=" OWN));
 }
 
 static void keep_what_is_there(void)
 {
 	char *const own[] = {"A=b", "GPUPROF_OUTPUT=mine", NULL};
-	char *with[GP_FOLLOW_VARIABLES + 1];
+	char *with[16];
 
 	remember(launched);
-	want(gp_follow_applies(own) && gp_follow_fill(own, with));
+	want(gp_follow_applies(own) && gp_follow_size(own) <= 16);
+	gp_follow_fill(own, with);
 	want(has(with, "A=b") && has(with, "GPUPROF_OUTPUT=mine"));
 	want(!has(with, "GPUPROF_OUTPUT=/tmp/%p"));
 }
@@ -118,13 +121,14 @@ static void leave_all_if_told_to(void)
 
 static void leave_a_very_large_one(void)
 {
-	static char *large[GP_FOLLOW_VARIABLES + 2];
-	char *with[GP_FOLLOW_VARIABLES + 1];
+	static char *large[GP_FOLLOW_VARIABLES + 1];
 
 	remember(launched);
-	for (int i = 0; i <= GP_FOLLOW_VARIABLES; i++)
+	for (int i = 0; i < GP_FOLLOW_VARIABLES; i++)
 		large[i] = "X=1";
-	want(!gp_follow_fill(large, with));
+	want(gp_follow_size(large) == 0);
+	large[GP_FOLLOW_VARIABLES / 2] = NULL;
+	want(gp_follow_size(large) > GP_FOLLOW_VARIABLES / 2);
 }
 
 #define CASE(name)                                                                                 \

@@ -254,6 +254,7 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 	status = result == 0 ? print_all(a, traces)
 			     : gp_command_fail(GP_EXIT_FAILED, "summary: %s", message);
 	gp_torch_snapshot_free(&snapshot);
+	a->by.torch = NULL;
 	return status;
 }
 

@@ -208,8 +208,8 @@ static void print_left(FILE *out, const struct totals *totals)
 static void print_peak(const struct page *page, const struct gp_memory_account *account)
 {
 	uint64_t start = page->scope.start_unix_ns, at = account->peak_unix_ns;
-	const char *kind = account->kind == GP_MEMORY_OF_DEVICE ? "device memory"
-								: gp_allocation_name(account->kind);
+	const char *kind =
+		account->kind == GP_MEMORY_OF_DEVICE ? "device" : gp_allocation_name(account->kind);
 
 	if (account->peak_bytes == 0)
 		return;
@@ -238,7 +238,9 @@ static void print_totals(const struct page *page)
 	for (uint32_t i = 0; i < page->memory->account_count; i++)
 		print_peak(page, &page->memory->accounts[i]);
 	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o "
-	      "memory.json FILE\n",
+	      "memory.json FILE\n"
+	      "  flame graph  of what was left, the peak, allocations: gpuprof export --format "
+	      "speedscope FILE\n",
 	      page->out);
 }
 

@@ -5,6 +5,7 @@
 const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_kernel,
 	&gp_breakdown_grid,
+	&gp_breakdown_gpu,
 	&gp_breakdown_exec,
 	&gp_breakdown_stack,
 	&gp_breakdown_api,
@@ -22,6 +23,8 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_torch_segment,
 	&gp_breakdown_torch_block,
 	&gp_breakdown_unified,
+	&gp_breakdown_unified_address,
+	&gp_breakdown_unified_fault,
 	&gp_breakdown_graph,
 	&gp_breakdown_module,
 	&gp_breakdown_overhead,

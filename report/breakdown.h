@@ -33,7 +33,7 @@ bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word);
 int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
 		      struct gp_sheet *sheet);
 
-extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid;
+extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid, gp_breakdown_gpu;
 extern const struct gp_breakdown gp_breakdown_copy_time, gp_breakdown_copy_size;
 extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread;
 extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
@@ -48,6 +48,7 @@ extern const struct gp_breakdown gp_breakdown_graph;
 extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;
 extern const struct gp_breakdown gp_breakdown_stack, gp_breakdown_stack_api;
 extern const struct gp_breakdown gp_breakdown_unified;
+extern const struct gp_breakdown gp_breakdown_unified_address, gp_breakdown_unified_fault;
 extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_gpu, gp_breakdown_nvtx_kernel;
 
 /* Memory by call site: gathered once for all tables of a scope, whose it stays.  NULL if there is no memory. */

@@ -159,7 +159,9 @@ static const struct gp_chronicle chronicle_api = {
 	.write = write_call,
 };
 
-const struct gp_chronicle *const gp_chronicles[] = {&chronicle_gpu, &chronicle_api, NULL};
+const struct gp_chronicle *const gp_chronicles[] = {
+	&chronicle_gpu, &chronicle_api, &gp_chronicle_exec, &gp_chronicle_nvtx, NULL,
+};
 
 const struct gp_chronicle *gp_chronicle_find(const char *word)
 {
@@ -215,6 +217,20 @@ static void look_at_next(struct merge *merge, size_t model)
 		unix_ns > merge->scope->start_unix_ns ? unix_ns - merge->scope->start_unix_ns : 0;
 }
 
+static int choose_rows(struct cursor *cursor, const struct sorting *sorting)
+{
+	const struct gp_chronicle *chronicle = sorting->chronicle;
+	uint32_t count = chronicle->count(sorting->model);
+
+	cursor->order = malloc(((size_t)count + 1) * sizeof(*cursor->order));
+	if (!cursor->order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		if (!chronicle->has || chronicle->has(sorting->model, i))
+			cursor->order[cursor->count++] = i;
+	return 0;
+}
+
 static int begin(struct merge *merge)
 {
 	size_t count = merge->scope->model_count;
@@ -226,12 +242,8 @@ static int begin(struct merge *merge)
 		struct sorting sorting = {merge->chronicle, merge->scope->models[i]};
 		struct cursor *cursor = &merge->cursors[i];
 
-		cursor->count = merge->chronicle->count(sorting.model);
-		cursor->order = malloc(((size_t)cursor->count + 1) * sizeof(*cursor->order));
-		if (!cursor->order)
+		if (choose_rows(cursor, &sorting) < 0)
 			return -ENOMEM;
-		for (uint32_t k = 0; k < cursor->count; k++)
-			cursor->order[k] = k;
 		qsort_r(cursor->order, cursor->count, sizeof(*cursor->order), compare_starts,
 			&sorting);
 		look_at_next(merge, i);

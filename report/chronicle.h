@@ -1,12 +1,13 @@
 /*
- * chronicle: every GPU operation, or every API call, in the order of their starts: the tables of
- * `gpuprof trace`.
+ * chronicle: every GPU operation, API call, launch or range in the order of their starts: the
+ * tables of `gpuprof trace`.
  *
  * Rows are written as they are found; what it takes in memory is four bytes for each.
  */
 #ifndef REPORT_CHRONICLE_H
 #define REPORT_CHRONICLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/breakdown_scope.h"
@@ -18,11 +19,15 @@ struct gp_chronicle {
 	const char *things; /* what there may be none of: "GPU operation" */
 	struct gp_sheet_head head;
 	uint32_t (*count)(const struct gp_model *model);
+	bool (*has)(const struct gp_model *model, uint32_t index);       /* a row; NULL: all have */
 	uint64_t (*start)(const struct gp_model *model, uint32_t index); /* ns on its timeline */
 	/* One row, of that start. */
 	void (*write)(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
 		      uint64_t start_ns, struct gp_sheet_writer *writer);
 };
+
+/* The parts of several files: chronicle.c has those of operations and calls. */
+extern const struct gp_chronicle gp_chronicle_exec, gp_chronicle_nvtx;
 
 /* The chronicles; ends with NULL. */
 extern const struct gp_chronicle *const gp_chronicles[];

@@ -169,6 +169,22 @@ uint32_t gp_model_context_call(const struct gp_model *model, uint32_t context_id
 				    gp_model_stream(model, context_id, context->null_stream_id));
 }
 
+/* CUPTI's kinds of events whose source_device_id is not the device that they are about. */
+enum { MIGRATION_TO_DEVICE = 1, FAULT_OF_HOST = 3, THRASHING = 5, MIGRATION_BETWEEN = 8 };
+
+uint32_t gp_unified_device(const struct gp_record_unified *event)
+{
+	uint32_t device_id = event->source_device_id;
+
+	if (event->counter_kind == FAULT_OF_HOST)
+		return GP_NONE;
+	if (event->counter_kind == MIGRATION_TO_DEVICE || event->counter_kind == MIGRATION_BETWEEN)
+		device_id = event->destination_device_id;
+	if (event->counter_kind == THRASHING) /* one bit for each */
+		device_id = device_id != 0 ? (uint32_t)__builtin_ctz(device_id) : GP_NONE;
+	return device_id < GP_DEVICE_LIMIT ? device_id : GP_NONE;
+}
+
 /* ---- definitions ---- */
 
 /* Streams and contexts are numbered within what `value` says. */

@@ -123,6 +123,7 @@ struct gp_range {
 	uint64_t gpu_end_ns;   /* ... and the last one's end; 0, 0 = it started none */
 	uint64_t gpu_busy_ns;  /* sum of its operations' durations */
 	uint64_t op_count;     /* timed or not */
+	uint64_t children_ns;  /* push/pop: how much of it those directly inside took */
 	uint64_t payload;
 	uint32_t thread_id;     /* that opened it */
 	uint32_t end_thread_id; /* that closed it */
@@ -130,6 +131,7 @@ struct gp_range {
 	uint32_t text;     /* index in range_texts, or GP_NONE; equal texts have one index */
 	uint32_t domain;   /* index in domains; equal names have one index */
 	uint32_t category; /* its number; 0 = none; named by gp_model_category() */
+	uint32_t children; /* how many those are */
 	uint32_t color_argb;       /* 0 = none */
 	uint32_t extended_payload; /* index in texts, for gp_payload_decode(), or GP_NONE */
 	uint16_t level; /* push/pop: number of ranges that it lies in, same thread and domain */
@@ -312,6 +314,12 @@ const char *gp_model_module_path(const struct gp_model *model,
 
 /* The order of texts. */
 int gp_text_compare(const struct gp_text *a, const struct gp_text *b);
+
+/*
+ * The device that an event of unified memory is about: that memory came to, else that it came from, or that
+ * had the fault; of several that fight for it, the first.  GP_NONE: the host, or not known.
+ */
+uint32_t gp_unified_device(const struct gp_record_unified *event);
 
 /* Whether recording was on at that time. */
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);

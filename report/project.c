@@ -168,9 +168,27 @@ static int project_style(struct gp_model *m, uint8_t style)
 	return result;
 }
 
+static void sum_children(struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->range_count; i++) {
+		const struct gp_range *range = &m->ranges[i];
+		struct gp_range *parent;
+		uint64_t end_ns = range->end_ns;
+
+		if (range->style != GP_STYLE_PUSH_POP || range->parent >= m->range_count)
+			continue;
+		parent = &m->ranges[range->parent];
+		end_ns = end_ns < parent->end_ns ? end_ns : parent->end_ns;
+		parent->children++;
+		if (end_ns > range->start_ns)
+			parent->children_ns += end_ns - range->start_ns;
+	}
+}
+
 int gp_project_ranges(struct gp_model *m)
 {
 	int result = project_style(m, GP_STYLE_PUSH_POP);
 
+	sum_children(m);
 	return result == 0 ? project_style(m, GP_STYLE_START_END) : result;
 }

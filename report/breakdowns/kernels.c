@@ -1,6 +1,7 @@
-/* By kernel; by kernel and launch shape. */
+/* By kernel; by kernel and launch shape; every operation by its name. */
 #include "report/breakdown.h"
 
+#include "report/activity.h"
 #include "report/model.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -88,6 +89,50 @@ static int fill_grids(struct gp_scope *scope, struct gp_sheet *sheet)
 	return gp_scope_rows(scope, sheet, &tally, result, put_shape);
 }
 
+/* ---- every operation ---- */
+
+static const struct gp_sheet_column gpu_columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Category", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
+};
+
+static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	char label[GP_ACTIVITY_LABEL_BYTES];
+	uint64_t name = at->name;
+
+	if (at->op->kind != GP_OP_KERNEL) {
+		gp_activity_label(label, at->op);
+		name = gp_scope_text(at->scope, label);
+	}
+	gp_scope_count_op(
+		tally, gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){name, at->op->kind}), at->op);
+}
+
+static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		   double total)
+{
+	static const char *const categories[] = {[GP_OP_KERNEL] = "kernel",
+						 [GP_OP_COPY] = "copy",
+						 [GP_OP_SET] = "set",
+						 [GP_OP_GRAPH] = "graph"};
+
+	put_times(sheet, row, total);
+	gp_scope_put_text(sheet, categories[row->key[1]]);
+	gp_scope_put_text(sheet, row->key[1] == GP_OP_KERNEL
+					 ? gp_scope_kernel_of(scope, row->key[0])
+					 : gp_scope_text_of(scope, row->key[0]));
+}
+
+static int fill_ops(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_ops(scope, &tally, take_op);
+
+	return gp_scope_rows(scope, sheet, &tally, result, put_op);
+}
+
 #define NOTHING "no kernel ran; `gpuprof summary FILE` says what was recorded"
 
 const struct gp_breakdown gp_breakdown_kernel = {
@@ -104,4 +149,12 @@ const struct gp_breakdown gp_breakdown_grid = {
 	.head = {"grid", "Kernels by grid and block", grid_columns, COUNT(grid_columns)},
 	.sort_column = 1,
 	.fill = fill_grids,
+};
+
+const struct gp_breakdown gp_breakdown_gpu = {
+	.help = "kernels, copies and sets",
+	.nothing = "no GPU operation was recorded; `gpuprof summary FILE` says what was",
+	.head = {"gpu", "GPU operations", gpu_columns, COUNT(gpu_columns)},
+	.sort_column = 1,
+	.fill = fill_ops,
 };

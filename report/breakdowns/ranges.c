@@ -1,9 +1,6 @@
 /* By NVTX range: its time on the thread, and projected onto the GPU. */
 #include "report/breakdowns/ranges.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "report/breakdown.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -14,8 +11,9 @@ static const struct gp_sheet_column range_columns[] = {
 };
 
 static const struct gp_sheet_column gpu_columns[] = {
-	GP_SHARE_COLUMNS,         {"Count", GP_UNIT_COUNT},   GP_SPREAD_COLUMNS(GP_UNIT_NS),
-	{"GPU time", GP_UNIT_NS}, {"GPU ops", GP_UNIT_COUNT}, {"Range time", GP_UNIT_NS},
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},     GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"GPU time", GP_UNIT_NS},   {"GPU ops", GP_UNIT_COUNT},   {"Range time", GP_UNIT_NS},
+	{"Avg ops", GP_UNIT_COUNT}, {"Avg level", GP_UNIT_COUNT}, {"Avg children", GP_UNIT_COUNT},
 	GP_RANGE_COLUMNS,
 };
 
@@ -60,28 +58,9 @@ static void put_key(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 
 enum { SELF_NS, OPEN };
 
-/* How long each range's children took, those that lie directly in it.  NULL if there is no memory. */
-static uint64_t *sum_children(const struct gp_model *model)
-{
-	uint64_t *children_ns = calloc((size_t)model->range_count + 1, sizeof(*children_ns));
-
-	for (uint32_t i = 0; children_ns && i < model->range_count; i++) {
-		const struct gp_range *range = &model->ranges[i], *parent;
-		uint64_t end_ns = range->end_ns;
-
-		if (range->style != GP_STYLE_PUSH_POP || range->parent >= model->range_count)
-			continue;
-		parent = &model->ranges[range->parent];
-		end_ns = end_ns < parent->end_ns ? end_ns : parent->end_ns;
-		if (end_ns > range->start_ns)
-			children_ns[range->parent] += end_ns - range->start_ns;
-	}
-	return children_ns;
-}
-
 /* Of one that was never closed we know no time. */
 static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
-			const struct gp_range *range, uint64_t children_ns)
+			const struct gp_range *range)
 {
 	uint64_t duration_ns = range->end_ns - range->start_ns;
 
@@ -90,20 +69,8 @@ static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
 	if (range->open || range->style == GP_STYLE_MARK)
 		return;
 	gp_tally_value(tally, row, 0, duration_ns);
-	row->sums[SELF_NS] += duration_ns > children_ns ? duration_ns - children_ns : 0;
-}
-
-static int take_ranges(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model)
-{
-	uint64_t *children_ns = sum_children(model);
-
-	if (!children_ns)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < model->range_count; i++)
-		count_range(tally, find_row(scope, tally, model, &model->ranges[i]),
-			    &model->ranges[i], children_ns[i]);
-	free(children_ns);
-	return 0;
+	row->sums[SELF_NS] +=
+		duration_ns > range->children_ns ? duration_ns - range->children_ns : 0;
 }
 
 static void put_range(struct gp_scope *scope, struct gp_sheet *sheet,
@@ -122,16 +89,20 @@ static void put_range(struct gp_scope *scope, struct gp_sheet *sheet,
 static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	struct gp_tally tally = {0};
-	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_ranges(scope, &tally, scope->models[i]);
-	return gp_scope_rows(scope, sheet, &tally, result, put_range);
+	for (size_t m = 0; m < scope->model_count; m++)
+		for (uint32_t i = 0; i < scope->models[m]->range_count; i++) {
+			const struct gp_range *range = &scope->models[m]->ranges[i];
+
+			count_range(&tally, find_row(scope, &tally, scope->models[m], range),
+				    range);
+		}
+	return gp_scope_rows(scope, sheet, &tally, 0, put_range);
 }
 
 /* ---- on the GPU ---- */
 
-enum { OPS, BUSY_NS, RANGE_NS };
+enum { OPS, BUSY_NS, RANGE_NS, LEVELS, CHILDREN };
 
 static void take_projection(struct gp_scope *scope, struct gp_tally *tally,
 			    const struct gp_model *model, const struct gp_range *range)
@@ -142,8 +113,15 @@ static void take_projection(struct gp_scope *scope, struct gp_tally *tally,
 	row->sums[OPS] += range->op_count;
 	row->sums[BUSY_NS] += range->gpu_busy_ns;
 	row->sums[RANGE_NS] += range->end_ns - range->start_ns;
+	row->sums[LEVELS] += range->level;
+	row->sums[CHILDREN] += range->children;
 	if (range->gpu_end_ns > 0)
 		gp_tally_value(tally, row, 0, range->gpu_end_ns - range->gpu_start_ns);
+}
+
+static void put_mean(struct gp_sheet *sheet, const struct gp_tally_row *row, size_t sum)
+{
+	gp_sheet_cell(sheet, gp_value_real((double)row->sums[sum] / (double)row->count));
 }
 
 static void put_projection(struct gp_scope *scope, struct gp_sheet *sheet,
@@ -155,6 +133,9 @@ static void put_projection(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->sums[BUSY_NS]);
 	gp_scope_put_whole(sheet, row->sums[OPS]);
 	gp_scope_put_whole(sheet, row->sums[RANGE_NS]);
+	put_mean(sheet, row, OPS);
+	put_mean(sheet, row, LEVELS);
+	put_mean(sheet, row, CHILDREN);
 	put_key(scope, sheet, row);
 }
 

@@ -43,17 +43,13 @@ static bool has_bytes(uint16_t kind)
 	       kind == REMOTE;
 }
 
-/* The device that it is about: that the memory came to, else that it came from. */
 static uint64_t device_of(struct gp_scope *scope, const struct gp_model *model,
 			  const struct gp_record_unified *event)
 {
-	uint32_t device = event->counter_kind == TO_DEVICE || event->counter_kind == BETWEEN
-				  ? event->destination_device_id
-				  : event->source_device_id;
+	uint32_t device_id = gp_unified_device(event);
 
-	if (event->counter_kind == HOST_FAULT || device >= GP_DEVICE_LIMIT)
-		return NO_DEVICE;
-	return gp_scope_device(scope, model, (uint16_t)device);
+	return device_id != GP_NONE ? gp_scope_device(scope, model, (uint16_t)device_id)
+				    : NO_DEVICE;
 }
 
 static void take_event(struct gp_scope *scope, struct gp_tally *tally, uint64_t process,
@@ -110,10 +106,116 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 	return gp_scope_rows(scope, sheet, &tally, 0, put_row);
 }
 
+/* ---- by address ---- */
+
+/* Sums: bytes of each direction, faults of both, and the bytes that took time. */
+enum { MOVED_TO_DEVICE, MOVED_TO_HOST, MOVED_BETWEEN, HOST_FAULTS, DEVICE_FAULTS, TIMED };
+
+static const struct gp_sheet_column address_columns[] = {
+	GP_SHARE_COLUMNS,           {"HtoD", GP_UNIT_BYTES},       {"DtoH", GP_UNIT_BYTES},
+	{"DtoD", GP_UNIT_BYTES},    {"CPU faults", GP_UNIT_COUNT}, {"GPU faults", GP_UNIT_COUNT},
+	{"GB/s", GP_UNIT_GB_PER_S}, {"PID", GP_UNIT_NUMBER},       {"Address", GP_UNIT_ADDRESS},
+};
+
+static void take_address(struct gp_tally *tally, uint64_t process,
+			 const struct gp_record_unified *event)
+{
+	static const uint8_t sums[] = {[TO_DEVICE] = MOVED_TO_DEVICE,
+				       [TO_HOST] = MOVED_TO_HOST,
+				       [HOST_FAULT] = HOST_FAULTS,
+				       [DEVICE_FAULT] = DEVICE_FAULTS,
+				       [BETWEEN] = MOVED_BETWEEN};
+	uint16_t kind = event->counter_kind;
+	struct gp_tally_row *row;
+
+	if (kind != TO_DEVICE && kind != TO_HOST && kind != BETWEEN && kind != HOST_FAULT &&
+	    kind != DEVICE_FAULT)
+		return;
+	row = gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){process, event->address});
+	row->sums[sums[kind]] += kind == HOST_FAULT ? 1 : event->value;
+	if (event->end_ns <= event->start_ns || !has_bytes(kind))
+		return;
+	gp_tally_value(tally, row, TIMES, event->end_ns - event->start_ns);
+	row->sums[TIMED] += event->value;
+}
+
+static void put_address(struct gp_scope *scope, struct gp_sheet *sheet,
+			const struct gp_tally_row *row, double total)
+{
+	gp_scope_put_share(sheet, row, total);
+	for (size_t sum = MOVED_TO_DEVICE; sum <= DEVICE_FAULTS; sum++)
+		gp_scope_put_whole(sheet, row->sums[sum]);
+	gp_sheet_cell(sheet, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
+	gp_scope_put_pid(scope, sheet, row->key[0]);
+	gp_scope_put_whole(sheet, row->key[1]);
+}
+
+static int fill_addresses(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+
+	for (size_t m = 0; m < scope->model_count; m++)
+		for (uint32_t i = 0; i < scope->models[m]->unified_count; i++)
+			take_address(&tally, m, &scope->models[m]->unifieds[i]);
+	return gp_scope_rows(scope, sheet, &tally, 0, put_address);
+}
+
+/* ---- the host's faults by the instruction that met them, which is such a record's value ---- */
+
+static const struct gp_sheet_column fault_columns[] = {
+	{"Count", GP_UNIT_COUNT},
+	{"PID", GP_UNIT_NUMBER},
+	{"Instruction", GP_UNIT_ADDRESS},
+};
+
+static void put_fault(struct gp_scope *scope, struct gp_sheet *sheet,
+		      const struct gp_tally_row *row, double total)
+{
+	(void)total;
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_pid(scope, sheet, row->key[0]);
+	gp_scope_put_whole(sheet, row->key[1]);
+}
+
+static int fill_faults(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+
+	for (size_t m = 0; m < scope->model_count; m++)
+		for (uint32_t i = 0; i < scope->models[m]->unified_count; i++) {
+			const struct gp_record_unified *event = &scope->models[m]->unifieds[i];
+			const uint64_t key[GP_TALLY_KEYS] = {m, event->value};
+
+			if (event->counter_kind == HOST_FAULT)
+				gp_tally_find(&tally, key)->count++;
+		}
+	return gp_scope_rows(scope, sheet, &tally, 0, put_fault);
+}
+
+#define NOTHING "nothing of unified memory was recorded; record with --trace=unified"
+
 const struct gp_breakdown gp_breakdown_unified = {
 	.help = "unified memory: migrations and faults",
-	.nothing = "nothing of unified memory was recorded; record with --trace=unified",
+	.nothing = NOTHING,
 	.head = {"unified", "Unified memory", columns, COUNT(columns)},
 	.sort_column = 2,
 	.fill = fill,
+};
+
+const struct gp_breakdown gp_breakdown_unified_address = {
+	.help = "unified memory by address",
+	.nothing = NOTHING,
+	.head = {"unified-address", "Unified memory by address", address_columns,
+		 COUNT(address_columns)},
+	.sort_column = 1,
+	.fill = fill_addresses,
+};
+
+const struct gp_breakdown gp_breakdown_unified_fault = {
+	.help = "unified memory: page faults of the CPU by instruction",
+	.nothing = "no page fault of the CPU was recorded; record with --trace=unified",
+	.head = {"unified-fault", "Page faults of the CPU by instruction", fault_columns,
+		 COUNT(fault_columns)},
+	.sort_column = 0,
+	.fill = fill_faults,
 };

@@ -14,12 +14,13 @@
 #define MESSAGE_BYTES 4352
 
 static const char usage[] =
-	"usage: gpuprof trace gpu|api [options] FILE...\n"
+	"usage: gpuprof trace gpu|api|exec|nvtx [options] FILE...\n"
 	"\n"
-	"Print every GPU operation (gpu) or every API call (api) of trace files, one a line, in "
-	"the\n"
-	"order of their starts.  Times count from the first of the trace files' calls and "
-	"operations.\n"
+	"Print every GPU operation (gpu), API call (api), launch with its queue and kernel (exec), "
+	"or\n"
+	"NVTX range (nvtx) of trace files, one a line, in the order of their starts.  Times count "
+	"from\n"
+	"the first of the trace files' calls and operations.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
 	"      --start TIME     only what starts at that time or later: 1.5s, 20ms, 300us, 5000ns\n"
@@ -123,8 +124,10 @@ static enum parsed check(struct arguments *a, int argc, char **argv)
 	a->traces = argv + 1;
 	a->trace_count = argc > 0 ? (size_t)argc - 1 : 0;
 	if (!a->chronicle)
-		gp_command_fail(0, "trace: say what to list, gpu or api, then name trace files; "
-				   "see gpuprof trace --help");
+		gp_command_fail(
+			0,
+			"trace: say what to list, gpu, api, exec or nvtx, then name trace files; "
+			"see gpuprof trace --help");
 	else if (a->trace_count == 0)
 		gp_command_fail(0, "trace: name trace files; see gpuprof trace --help");
 	else if (a->part.from_ns >= a->part.to_ns)

@@ -106,6 +106,8 @@ enum {
 	BYTES_TO_HOST = 2,
 	FAULTS_OF_CPU = 3,
 	FAULTS_OF_GPU = 4,
+	THRASHING = 5,
+	THROTTLING = 6,
 	LAST_BYTES = 8, /* between devices; the others count or only happen */
 };
 
@@ -114,18 +116,13 @@ struct happening {
 	uint32_t index;
 };
 
-/* The device whose memory is concerned. */
+/* GPUs that did nothing else have no tracks. */
 static uint32_t device_of(const struct gp_chrome *chrome, const struct gp_record_unified *unified)
 {
-	uint32_t device_id = unified->source_device_id;
+	uint32_t device_id = gp_unified_device(unified);
 
-	if (unified->counter_kind == FAULTS_OF_CPU)
-		return GP_NONE;
-	if (unified->counter_kind == BYTES_TO_DEVICE || unified->counter_kind == LAST_BYTES)
-		device_id = unified->destination_device_id;
-	return device_id < GP_DEVICE_LIMIT && chrome->gpu_of_device[device_id] != GP_NONE
-		       ? device_id
-		       : GP_NONE;
+	return device_id != GP_NONE && chrome->gpu_of_device[device_id] != GP_NONE ? device_id
+										   : GP_NONE;
 }
 
 static bool is_of_bytes(const struct gp_record_unified *unified)
@@ -143,6 +140,23 @@ static void put_end(struct gp_json *json, const char *key, uint32_t device_id)
 		gp_chrome_put_text(json, key, "host");
 }
 
+/* The devices that memory goes to and fro between: one bit each. */
+static void put_fighters(struct gp_json *json, uint32_t devices)
+{
+	const char *separator = "";
+
+	gp_chrome_put_key(json, "devices");
+	gp_json_text(json, "[");
+	for (uint32_t i = 0; i < 32; i++) {
+		if ((devices >> i & 1) == 0)
+			continue;
+		gp_json_text(json, separator);
+		gp_json_unsigned(json, i);
+		separator = ",";
+	}
+	gp_json_text(json, "]");
+}
+
 static void put_unified(struct gp_json *json, const struct gp_record_unified *unified)
 {
 	const char *cause = gp_unified_cause_name(unified->counter_kind, unified->flags);
@@ -153,8 +167,14 @@ static void put_unified(struct gp_json *json, const struct gp_record_unified *un
 	if (*cause)
 		gp_chrome_put_text(
 			json, unified->counter_kind == FAULTS_OF_GPU ? "access" : "cause", cause);
-	put_end(json, "source", unified->source_device_id);
-	put_end(json, "destination", unified->destination_device_id);
+	if (unified->counter_kind == THRASHING)
+		put_fighters(json, unified->source_device_id);
+	else if (unified->counter_kind == FAULTS_OF_GPU || unified->counter_kind == THROTTLING)
+		put_end(json, "device", unified->source_device_id);
+	else if (unified->counter_kind != FAULTS_OF_CPU) {
+		put_end(json, "source", unified->source_device_id);
+		put_end(json, "destination", unified->destination_device_id);
+	}
 	if (is_of_bytes(unified) && unified->end_ns > unified->start_ns) {
 		gp_chrome_put_key(json, "memory bandwidth (GB/s)");
 		gp_json_ratio(json, unified->value, unified->end_ns - unified->start_ns);

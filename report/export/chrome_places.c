@@ -220,10 +220,9 @@ static uint32_t find_gpu(const struct gp_chrome *chrome, uint32_t known, uint16_
 	return GP_NONE;
 }
 
-/* Unified memory has numbers for the host, too. */
 static void mark_if_known(struct gp_chrome *chrome, uint32_t device_id)
 {
-	if (device_id < DEVICES && gp_model_device(chrome->model, (uint16_t)device_id))
+	if (device_id != GP_NONE && gp_model_device(chrome->model, (uint16_t)device_id))
 		chrome->gpu_of_device[device_id] = 0;
 }
 
@@ -250,10 +249,8 @@ static void mark_devices(struct gp_chrome *chrome)
 		if (model->events[i].device_ns != 0)
 			chrome->gpu_of_device[gp_model_context_device(
 				model, model->events[i].context_id)] = 0;
-	for (uint32_t i = 0; i < model->unified_count; i++) {
-		mark_if_known(chrome, model->unifieds[i].source_device_id);
-		mark_if_known(chrome, model->unifieds[i].destination_device_id);
-	}
+	for (uint32_t i = 0; i < model->unified_count; i++)
+		mark_if_known(chrome, gp_unified_device(&model->unifieds[i]));
 }
 
 /* As Kineto has it, GPUs' numbers are their pids, unless a program's pid is among those. */

@@ -51,6 +51,30 @@ class Trace(Case):
             self.assertEqual(sum(row["Result"] != 0 for row in rows), sum("status" in call["args"] for call in calls))
             self.assertTrue(all((row["Error"] is None) == (row["Result"] == 0) for row in rows))
 
+    def test_launches_are_those_of_the_tables(self):
+        trace = self.record("launch")
+        rows = self.rows("exec", trace)
+        facts = Facts(self.path("launch.json"))
+        self.assertEqual(len(rows), len(facts.kernels))
+        for row in rows:
+            self.assertEqual(row["Total Dur"], max(row["Kernel Start"] + row["Kernel Dur"], row["Start"] + row["API Dur"])
+                             - row["Start"])
+            if row["Queue Dur"] is not None:
+                self.assertEqual(row["Queue Start"] + row["Queue Dur"], row["Kernel Start"])
+        table = json.loads(self.run_gpuprof("summary", "--by", "exec", "--top", "0", "--format", "json", trace).stdout)["rows"]
+        self.assertEqual(sum(row["Total Dur"] for row in rows), sum(row["Total"] for row in table))
+
+    def test_ranges_are_those_of_the_chrome_trace(self):
+        rows = self.rows("nvtx", self.record("zoo"))
+        ranges = Facts(self.path("zoo.json")).ranges
+        self.assertEqual([(row["Name"], row["Duration"], row["GPU ops"]) for row in rows],
+                         [(one["name"], ns(one["dur"]), one["args"].get("GPU operations", 0)) for one in ranges])
+        outer, *inner = rows
+        self.assertEqual((outer["Parent"], outer["Children"], outer["Level"]), (None, len(inner), 0))
+        self.assertEqual(outer["Self"], outer["Duration"] - sum(row["Duration"] for row in inner))
+        self.assertEqual({(row["Parent"], row["Level"]) for row in inner}, {(outer["Range"], 1)})
+        self.assertTrue(all(row["GPU Dur"] >= 0 and row["GPU Start"] >= row["Start"] for row in rows if row["GPU ops"]))
+
     def test_a_window_and_a_limit(self):
         trace = self.record("demo", "20")
         rows = self.rows("api", trace)
@@ -84,8 +108,8 @@ class Trace(Case):
     def test_what_is_wrong_is_said_in_one_line(self):
         trace = self.record("demo", "3")
         for arguments, part in (
-                ((), "gpu or api"),
-                ((trace,), "gpu or api"),
+                ((), "gpu, api, exec or nvtx"),
+                ((trace,), "gpu, api, exec or nvtx"),
                 (("gpu",), "name trace files"),
                 (("gpu", "--start", "soon", trace), "a time such as 1.5s"),
                 (("gpu", "--start", "-1", trace), "a time such as 1.5s"),

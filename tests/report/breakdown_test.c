@@ -64,6 +64,15 @@ static void expect_none(const struct made *made, const char *name, const char *t
 	assert_int_equal(cell(made, name, title).kind, GP_VALUE_NONE);
 }
 
+/* The same of the row with that number: of tables that do not end in a name. */
+static void expect_at(const struct made *made, size_t row, const char *title, uint64_t expected)
+{
+	size_t column = gp_sheet_find_column(made->sheet.head, title);
+
+	assert_true(row < gp_sheet_rows(&made->sheet) && column < made->sheet.head->column_count);
+	assert_int_equal(gp_sheet_row(&made->sheet, row)[column].whole, expected);
+}
+
 static struct gp_op *build_kernel(struct build *b, uint32_t name, uint64_t start_ns,
 				  uint64_t end_ns, uint32_t correlation_id)
 {
@@ -87,6 +96,7 @@ static void untimed_kernels_are_counted_apart(void **state)
 	build_kernel(&b, name, 200, 230, 0);
 	build_kernel(&b, name, 0, 0, 0)->untimed = 1;
 	build_kernel(&b, build_name(&b, "never"), 0, 0, 0)->untimed = 1;
+	build_op(&b, GP_OP_SET, 7, 300, 310, 0)->destination_kind = 3;
 	model = build_end(&b);
 	made = make(&gp_breakdown_kernel, &model, 1);
 	expect(&made, "twice", "Count", 3);
@@ -97,6 +107,12 @@ static void untimed_kernels_are_counted_apart(void **state)
 	expect(&made, "twice", "StdDev", 10);
 	expect(&made, "never", "Total", 0);
 	expect_none(&made, "never", "Min");
+	end(&made);
+	made = make(&gp_breakdown_gpu, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 3);
+	expect(&made, "twice", "Total", 40);
+	expect(&made, "[memset]", "Time %", 20);
+	assert_string_equal(cell(&made, "[memset]", "Category").text, "set");
 	end(&made);
 	gp_model_free(model);
 }
@@ -214,13 +230,15 @@ static uint32_t build_range(struct build *b, uint8_t style, uint32_t text, uint6
 		b->model->domain_count = 1;
 		b->model->range_text_count = 3;
 	}
-	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
-						    .end_ns = end_ns,
-						    .thread_id = 1,
-						    .text = text,
-						    .extended_payload = GP_NONE,
-						    .parent = parent,
-						    .style = style};
+	b->model->ranges[index] = (struct gp_range){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.thread_id = 1,
+		.text = text,
+		.extended_payload = GP_NONE,
+		.parent = parent,
+		.level = parent == GP_NONE ? 0 : (uint16_t)(b->model->ranges[parent].level + 1),
+		.style = style};
 	return index;
 }
 
@@ -279,6 +297,9 @@ static void ranges_are_projected_onto_the_gpu(void **state)
 	expect(&made, "step", "Total", 30 + 20);
 	expect(&made, "step", "GPU ops", 3);
 	expect(&made, "step", "GPU time", 30 + 20);
+	expect(&made, "step", "Avg ops", 1.5);
+	expect(&made, "step", "Avg level", 0.5);
+	expect(&made, "step", "Avg children", 1);
 	expect(&made, "inner", "Total", 20);
 	expect(&made, "inner", "Range time", 10);
 	expect(&made, "spot", "Total", 80);
@@ -386,13 +407,18 @@ static void unified_memory_has_bytes_or_faults(void **state)
 		{.counter_kind = 1, .start_ns = 200, .end_ns = 300, .value = 8192},
 		{.counter_kind = 3, .start_ns = 400, .end_ns = 400, .value = 0xdeadbeef},
 		{.counter_kind = 4, .start_ns = 500, .end_ns = 600, .value = 12},
+		{.counter_kind = 2,
+		 .start_ns = 600,
+		 .end_ns = 700,
+		 .value = 100,
+		 .address = 0x2000},
 	};
 	struct build b = build_begin(1);
 	struct gp_model *model;
 	struct made made;
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		uint32_t index = BUILD_GROW(&b, unifieds, unified_count);
 
 		b.model->unifieds[index] = events[i];
@@ -405,6 +431,19 @@ static void unified_memory_has_bytes_or_faults(void **state)
 	expect(&made, "page fault of the CPU", "Faults", 1);
 	expect_none(&made, "page fault of the CPU", "Device");
 	expect(&made, "page fault of a GPU", "Faults", 12);
+	end(&made);
+	made = make(&gp_breakdown_unified_address, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	expect_at(&made, 0, "HtoD", 12288);
+	expect_at(&made, 0, "CPU faults", 1);
+	expect_at(&made, 0, "GPU faults", 12);
+	expect_at(&made, 0, "Total", 200);
+	expect_at(&made, 1, "Address", 0x2000);
+	expect_at(&made, 1, "DtoH", 100);
+	end(&made);
+	made = make(&gp_breakdown_unified_fault, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	expect_at(&made, 0, "Instruction", 0xdeadbeef);
 	end(&made);
 	gp_model_free(model);
 }

@@ -416,6 +416,7 @@ static void test_unified_memory(void **state)
 	add_unified(&b, 2, 1, UINT32_MAX, 150, 300); /* overlaps */
 	add_unified(&b, 4, 1, 1, 350, 0);
 	add_unified(&b, 3, UINT32_MAX, UINT32_MAX, 360, 0);
+	add_unified(&b, 5, 1 << 1 | 1 << 4, 0, 370, 0); /* bits */
 	events = export(&b, &root);
 	event = need(events, "X", "unified_memory", "migration HtoD");
 	assert_int_equal(pid_of(event), 1);
@@ -428,6 +429,10 @@ static void test_unified_memory(void **state)
 	event = need(events, "X", "unified_memory", "migration DtoH");
 	assert_string_equal(track_of(events, event), "unified memory, lane 2");
 	assert_int_equal(pid_of(need(events, "i", "unified_memory", "page fault of a GPU")), 1);
+	event = need(events, "i", "unified_memory", "thrashing");
+	assert_int_equal(pid_of(event), 1);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(event, "args"), "devices")), 2);
 	assert_int_equal(pid_of(need(events, "i", "unified_memory", "page fault of the CPU")),
 			 4242);
 	json_decref(root);

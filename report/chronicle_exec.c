@@ -1,0 +1,97 @@
+/* Launches of kernels, one by one: the call, the queue, the kernel. */
+#include "report/chronicle.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Start", GP_UNIT_NS},     {"API Dur", GP_UNIT_NS},      {"Queue Start", GP_UNIT_NS},
+	{"Queue Dur", GP_UNIT_NS}, {"Kernel Start", GP_UNIT_NS}, {"Kernel Dur", GP_UNIT_NS},
+	{"Total Dur", GP_UNIT_NS}, {"CorrID", GP_UNIT_NUMBER},   {"GrdX", GP_UNIT_NUMBER},
+	{"GrdY", GP_UNIT_NUMBER},  {"GrdZ", GP_UNIT_NUMBER},     {"BlkX", GP_UNIT_NUMBER},
+	{"BlkY", GP_UNIT_NUMBER},  {"BlkZ", GP_UNIT_NUMBER},     {"PID", GP_UNIT_NUMBER},
+	{"TID", GP_UNIT_NUMBER},   {"Device", GP_UNIT_NUMBER},   {"Stream", GP_UNIT_NUMBER},
+	{"API", GP_UNIT_TEXT},     {"Name", GP_UNIT_TEXT},
+};
+
+/* The first columns of the shape and of the place. */
+enum { SHAPE = 8, PLACE = 14 };
+
+static uint32_t count(const struct gp_model *model)
+{
+	return model->op_count;
+}
+
+/* Kernels of graphs are left out: one launch has many of them. */
+static bool has(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_op *op = &model->ops[index];
+
+	return op->kind == GP_OP_KERNEL && !op->untimed && op->call != GP_NONE &&
+	       gp_model_api(model, model->calls[op->call].api).class == GP_API_LAUNCH;
+}
+
+static uint64_t start(const struct gp_model *model, uint32_t index)
+{
+	return model->calls[model->ops[index].call].start_ns;
+}
+
+static void put_stages(struct gp_value *values, const struct gp_call *call, const struct gp_op *op,
+		       uint64_t start_ns)
+{
+	uint64_t call_end_ns = call->start_ns + call->duration_ns;
+	uint64_t end_ns = op->end_ns > call_end_ns ? op->end_ns : call_end_ns;
+
+	values[0] = gp_value_whole(start_ns);
+	values[1] = gp_value_whole(call->duration_ns);
+	if (op->start_ns >= call_end_ns) {
+		values[2] = gp_value_whole(start_ns + call->duration_ns);
+		values[3] = gp_value_whole(op->start_ns - call_end_ns);
+	}
+	if (start_ns + op->start_ns >= call->start_ns)
+		values[4] = gp_value_whole(start_ns + op->start_ns - call->start_ns);
+	values[5] = gp_value_whole(op->end_ns - op->start_ns);
+	values[6] = gp_value_whole(end_ns - call->start_ns);
+	values[7] = gp_value_whole(call->correlation_id);
+}
+
+static void put_shape(struct gp_value *values, const struct gp_record_shape *shape)
+{
+	for (size_t i = 0; i < 3; i++) {
+		values[i] = gp_value_whole(shape->grid[i]);
+		values[3 + i] = gp_value_whole(shape->block[i]);
+	}
+}
+
+static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
+		  uint64_t start_ns, struct gp_sheet_writer *writer)
+{
+	const struct gp_op *op = &model->ops[index];
+	const struct gp_call *call = &model->calls[op->call];
+	struct gp_value values[COUNT(columns)] = {{0}}, *place = values + PLACE;
+	const char *mangled = gp_model_kernel_name(model, op);
+
+	put_stages(values, call, op, start_ns);
+	if (op->shape < model->shape_count)
+		put_shape(values + SHAPE, &model->shapes[op->shape]);
+	place[0] = gp_value_whole(model->pid);
+	place[1] = gp_value_whole(call->thread_id);
+	place[2] = gp_value_whole(gp_scope_device(scope, model, op->device_id));
+	place[3] = gp_value_whole(op->stream_id);
+	place[4] = gp_value_text(gp_model_api(model, call->api).name);
+	place[5] = gp_value_text(scope->full_names ? gp_names_full(scope->names, mangled)
+						   : gp_names_short(scope->names, mangled));
+	gp_sheet_writer_row(writer, values);
+}
+
+const struct gp_chronicle gp_chronicle_exec = {
+	.word = "exec",
+	.help = "launches: the call, the queue, the kernel",
+	.things = "kernel with times and a recorded launch outside graphs",
+	.head = {"trace-exec", "Launches of kernels", columns, COUNT(columns)},
+	.count = count,
+	.has = has,
+	.start = start,
+	.write = write,
+};

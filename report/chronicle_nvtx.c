@@ -1,0 +1,103 @@
+/* Ranges and marks of the program, one by one, with what ran on the GPU for them. */
+#include "report/chronicle.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Start", GP_UNIT_NS},      {"Duration", GP_UNIT_NS},   {"Self", GP_UNIT_NS},
+	{"GPU Start", GP_UNIT_NS},  {"GPU Dur", GP_UNIT_NS},    {"GPU time", GP_UNIT_NS},
+	{"GPU ops", GP_UNIT_COUNT}, {"Level", GP_UNIT_NUMBER},  {"Children", GP_UNIT_COUNT},
+	{"Range", GP_UNIT_NUMBER},  {"Parent", GP_UNIT_NUMBER}, {"PID", GP_UNIT_NUMBER},
+	{"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},   {"Style", GP_UNIT_TEXT},
+	{"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
+};
+
+/* The first columns of what ran on the GPU, of the nesting, of the place and of the words. */
+enum { GPU = 3, NESTING = 7, PLACE = 11, WORDS = 13 };
+
+static uint32_t count(const struct gp_model *model)
+{
+	return model->range_count;
+}
+
+static uint64_t start(const struct gp_model *model, uint32_t index)
+{
+	return model->ranges[index].start_ns;
+}
+
+static struct gp_value text_or_none(const char *text)
+{
+	return *text ? gp_value_text(text) : gp_value_none();
+}
+
+/* Of one that was never closed we know no time. */
+static void put_times(struct gp_value *values, const struct gp_range *range, uint64_t start_ns)
+{
+	uint64_t duration_ns = range->end_ns - range->start_ns;
+
+	values[0] = gp_value_whole(start_ns);
+	if (range->open || range->style == GP_STYLE_MARK)
+		return;
+	values[1] = gp_value_whole(duration_ns);
+	if (range->style == GP_STYLE_PUSH_POP)
+		values[2] = gp_value_whole(
+			duration_ns > range->children_ns ? duration_ns - range->children_ns : 0);
+}
+
+static void put_projection(struct gp_value *values, const struct gp_range *range, uint64_t start_ns)
+{
+	values[3] = gp_value_whole(range->op_count);
+	if (range->gpu_end_ns == 0)
+		return;
+	if (start_ns + range->gpu_start_ns >= range->start_ns)
+		values[0] = gp_value_whole(start_ns + range->gpu_start_ns - range->start_ns);
+	values[1] = gp_value_whole(range->gpu_end_ns - range->gpu_start_ns);
+	values[2] = gp_value_whole(range->gpu_busy_ns);
+}
+
+/* Numbers count from 1, in the trace's order. */
+static void put_nesting(struct gp_value *values, const struct gp_range *range, uint32_t index)
+{
+	values[2] = gp_value_whole((uint64_t)index + 1);
+	if (range->style != GP_STYLE_PUSH_POP)
+		return;
+	values[0] = gp_value_whole(range->level);
+	values[1] = gp_value_whole(range->children);
+	if (range->parent != GP_NONE)
+		values[3] = gp_value_whole((uint64_t)range->parent + 1);
+}
+
+static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
+		  uint64_t start_ns, struct gp_sheet_writer *writer)
+{
+	static const char *const styles[] = {[GP_STYLE_PUSH_POP] = "push/pop",
+					     [GP_STYLE_START_END] = "start/end",
+					     [GP_STYLE_MARK] = "mark"};
+	const struct gp_range *range = &model->ranges[index];
+	struct gp_value values[COUNT(columns)] = {{0}}, *words = values + WORDS;
+
+	(void)scope;
+	put_times(values, range, start_ns);
+	put_projection(values + GPU, range, start_ns);
+	put_nesting(values + NESTING, range, index);
+	values[PLACE] = gp_value_whole(model->pid);
+	values[PLACE + 1] = gp_value_whole(range->thread_id);
+	words[0] = text_or_none(gp_scope_thread_name(model, range->thread_id));
+	words[1] = gp_value_text(styles[range->style]);
+	words[2] = text_or_none(model->domains[range->domain]);
+	words[3] = text_or_none(gp_model_category(model, range->domain, range->category));
+	words[4] = text_or_none(gp_model_range_text(model, range));
+	gp_sheet_writer_row(writer, values);
+}
+
+const struct gp_chronicle gp_chronicle_nvtx = {
+	.word = "nvtx",
+	.help = "NVTX ranges and marks",
+	.things = "NVTX range or mark",
+	.head = {"trace-nvtx", "NVTX ranges", columns, COUNT(columns)},
+	.count = count,
+	.start = start,
+	.write = write,
+};

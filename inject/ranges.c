@@ -14,7 +14,7 @@ static struct gp_texts messages = {.most_bytes = GP_TEXTS_MOST_BYTES};
 
 /* Ranges that are open on this thread, by domain; index 0 is the default one.  Counted also where nothing is recorded. */
 static __thread struct {
-	uint16_t levels[GP_LEVEL_DOMAINS];
+	uint32_t levels[GP_LEVEL_DOMAINS];
 	uint32_t recorded[GP_LEVEL_DOMAINS]; /* bit set: the push to this level was recorded */
 } open_ranges;
 
@@ -73,9 +73,7 @@ static int raise_level(uint32_t index)
 {
 	if (index >= GP_LEVEL_DOMAINS)
 		return GP_LEVEL_UNKNOWN;
-	if (open_ranges.levels[index] < UINT16_MAX)
-		open_ranges.levels[index]++;
-	return open_ranges.levels[index] - 1;
+	return (int)open_ranges.levels[index]++;
 }
 
 static int lower_level(uint32_t index)
@@ -84,7 +82,7 @@ static int lower_level(uint32_t index)
 		return GP_LEVEL_UNKNOWN;
 	if (open_ranges.levels[index] == 0)
 		return GP_LEVEL_NONE;
-	return --open_ranges.levels[index];
+	return (int)--open_ranges.levels[index];
 }
 
 /* Of deeper levels it is not known, and neither is it in domains whose levels are not counted. */

@@ -170,11 +170,12 @@ static void more_registered_strings_than_are_kept(void)
 		event.message.registered = nvtxDomainRegisterStringA(NULL, text);
 	} while (event.message.registered != NULL && ++kept < 1u << 20);
 	nvtxMarkEx(&event);
-	nvtxMarkA("a new text");
+	nvtxMarkA(text);
 	stop_and_read();
 	CHECK(kept > 1000 && kept <= GP_TEXTS_MOST_BYTES / sizeof(text));
 	CHECK(said.range_count == 2 && said.ranges[0].text_id == 0);
-	CHECK(range_is(1, GP_RANGE_MARK, "", "a new text"));
+	CHECK(range_is(1, GP_RANGE_MARK, "", text));
+	CHECK(said.counters[GP_COUNTER_TEXTS_AGAIN] == 1);
 	CHECK(said.counters[GP_COUNTER_TEXTS_UNKNOWN] == 1);
 }
 

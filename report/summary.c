@@ -403,7 +403,10 @@ static void print_unused(FILE *out, const struct gp_model *model)
 {
 	fputs("gpuprof: ", out);
 	print_escaped(out, program_of(model), 64);
-	fprintf(out, " (pid %u) made no CUDA call that was recorded\n", model->pid);
+	fprintf(out, " (pid %u) made no CUDA call that was recorded", model->pid);
+	if (model->range_count > 0)
+		fprintf(out, "; ranges and marks: %s", gp_format_count(model->range_count).text);
+	fputc('\n', out);
 	gp_summary_print_never(out, model);
 	gp_summary_print_troubles(out, model);
 }
@@ -424,12 +427,20 @@ static int print_used(FILE *out, struct gp_model *const *models, size_t count,
 	return result;
 }
 
+/* Of processes that have nothing else. */
+static int print_ranges_alone(FILE *out, struct gp_model *const *models, size_t count,
+			      const struct gp_summary_options *options)
+{
+	return gp_summary_print_ranges(&(struct gp_summary){
+		.out = out, .options = options, .models = models, .model_count = count});
+}
+
 int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_count,
 		     const struct gp_summary_options *options)
 {
 	struct gp_model **used = calloc(model_count + 1, sizeof(*used));
 	size_t count = 0;
-	int result = 0;
+	int result;
 
 	if (!used)
 		return -ENOMEM;
@@ -438,8 +449,8 @@ int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_cou
 			used[count++] = models[i];
 		else
 			print_unused(out, models[i]);
-	if (count > 0)
-		result = print_used(out, used, count, options);
+	result = count > 0 ? print_used(out, used, count, options)
+			   : print_ranges_alone(out, models, model_count, options);
 	free(used);
 	if (fflush(out) != 0 || ferror(out))
 		return -EIO;

@@ -97,6 +97,31 @@ static void test_ranges_by_gpu_time(void **state)
 	free(text);
 }
 
+static void test_ranges_without_a_gpu(void **state)
+{
+	struct gp_builder both[2];
+	char *text;
+
+	(void)state;
+	begin(&both[0]);
+	gp_builder_string(&both[0], GP_STRING_RANGE, 1, 0, "step");
+	add_range(&both[0], GP_RANGE_PUSH, 0, 1, 1000);
+	add_range(&both[0], GP_RANGE_POP, 0, 0, 1200);
+	text = print(both, 1);
+	expect(text, " made no CUDA call that was recorded; ranges and marks: 1\n\nRanges: 1 (");
+	expect(text, " 0ns 0 1 200ns 200.0ns 200ns step\n");
+	free(text);
+
+	begin(&both[0]);
+	add_range(&both[0], GP_RANGE_PUSH, 0, 1, 1000);
+	begin(&both[1]);
+	launch(&both[1], 1, 1000, 50);
+	text = print(both, 2);
+	expect(text, " made no CUDA call that was recorded; ranges and marks: 1\n");
+	expect_not(text, "\nRanges");
+	free(text);
+}
+
 static void test_no_ranges_no_section(void **state)
 {
 	struct gp_builder b;
@@ -253,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranges_by_gpu_time),
+		cmocka_unit_test(test_ranges_without_a_gpu),
 		cmocka_unit_test(test_no_ranges_no_section),
 		cmocka_unit_test(test_code_where_it_matters),
 		cmocka_unit_test(test_a_line_on_each_kind),

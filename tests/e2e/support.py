@@ -16,6 +16,8 @@ GPUPROF = os.path.join(BUILD, "gpuprof")
 LAUNCHER = os.path.join(BUILD, "gpuprof-run")
 LIBRARY = os.path.join(BUILD, "libgpuprof.so")
 GPU = [sys.executable, os.path.join(HERE, "gpu.py")]
+ON_GPU = bool(os.environ.get("TESTS_ON_GPU"))  # the real one, instead of the simulated device
+LIBRARIES = os.environ.get("LD_LIBRARY_PATH", "") if ON_GPU else os.path.join(BUILD, "sim")
 LIMIT_S = 60
 SKIPPED = 77
 
@@ -24,9 +26,9 @@ WAYS = (PLAIN, BARE, LAUNCHED)
 
 
 def environment(**changes):
-    """The environment of a program on the simulated device; a change to None unsets."""
-    variables = dict(os.environ, LD_LIBRARY_PATH=os.path.join(BUILD, "sim"))
-    for toolkit in ("CUDA_HOME", "CUDA_PATH"):  # whose libcupti would be taken before the simulated one
+    """The environment of a program on the simulated device, or where TESTS_ON_GPU is set on the real one; a change to None unsets."""
+    variables = dict(os.environ, LD_LIBRARY_PATH=LIBRARIES)
+    for toolkit in () if ON_GPU else ("CUDA_HOME", "CUDA_PATH"):  # whose libcupti would be taken before the simulated one
         variables.pop(toolkit, None)
     for name, value in changes.items():
         if value is None:

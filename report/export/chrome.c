@@ -407,8 +407,10 @@ static void write_process(struct gp_chrome *chrome)
 				 ? chrome->cut_in_file_ns - chrome->offset_ns
 				 : 0;
 	gp_chrome_write_processes(chrome);
+	gp_chrome_stacks_use(chrome->stacks, model);
 	if (chrome->error == 0)
 		write_events(chrome);
+	gp_chrome_stacks_use(chrome->stacks, NULL);
 	if (chrome->is_merged) {
 		gp_json_text(&chrome->about, chrome->processes == 0 ? "\n" : ",\n");
 		put_metadata(model, 0, &chrome->about);
@@ -463,6 +465,7 @@ static int write_file(struct gp_chrome *chrome, const struct gp_export_source *s
 	if (result == 0) {
 		explain_window(chrome);
 		explain_depth(chrome);
+		gp_chrome_explain_stacks(chrome);
 		explain_clocks(chrome);
 	}
 	return result;
@@ -475,7 +478,8 @@ static int write_chrome(const struct gp_export_source *source,
 	int result = -ENOMEM, closed;
 
 	chrome.names = gp_names_new();
-	if (chrome.names && gp_json_open(&chrome.json, out) == 0 &&
+	chrome.stacks = gp_chrome_stacks_new();
+	if (chrome.names && chrome.stacks && gp_json_open(&chrome.json, out) == 0 &&
 	    gp_json_open(&chrome.about, NULL) == 0) {
 		chrome.json.progress = options->progress;
 		chrome.json.progress_context = options->progress_context;
@@ -486,6 +490,7 @@ static int write_chrome(const struct gp_export_source *source,
 	gp_lanes_free(&chrome.lanes);
 	free(chrome.lane_tids);
 	gp_chrome_free_places(&chrome);
+	gp_chrome_stacks_free(chrome.stacks);
 	gp_names_free(chrome.names);
 	return result < 0 ? result : closed;
 }

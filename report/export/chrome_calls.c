@@ -179,6 +179,7 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call, str
 		gp_chrome_put_field(json, "programmatic dependent launch", 1);
 	if (call->captured)
 		gp_json_text(json, ",\"captured\":1");
+	gp_chrome_put_stack(chrome, "stack", call->stack);
 	put_what_it_made(chrome, calls, (uint32_t)(call - chrome->model->calls));
 	gp_json_text(json, "}}");
 	write_arrows(chrome, call, tid);

@@ -213,21 +213,24 @@ static void put_bytes(struct gp_json *json, const struct gp_op *op)
 		put_peers(json, op);
 }
 
-/* How it was launched; of a kernel in a graph, by the call that was captured. */
+/* How it was launched, and by whom; of a kernel in a graph, by the call that was captured, whose slice is elsewhere: its whole stack. */
 static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 {
-	const struct gp_model *model = chrome->model;
-	uint32_t index = op->capture_call != GP_NONE ? op->capture_call : op->call;
-	const struct gp_call *call = index != GP_NONE ? &model->calls[index] : NULL;
+	const struct gp_call *call = gp_model_op_cause(chrome->model, op);
+	uint32_t stack = gp_model_op_stack(chrome->model, op);
 
 	if (!call)
 		return;
 	put_if_any(&chrome->json, "cooperative", call->cooperative);
 	put_if_any(&chrome->json, "programmatic dependent launch", call->overlapping);
-	if (op->capture_call == GP_NONE)
+	if (op->capture_call == GP_NONE) {
+		gp_chrome_put_stack_place(chrome, "launched by", stack);
 		return;
-	gp_chrome_put_text(&chrome->json, "captured call", gp_model_api(model, call->api).name);
+	}
+	gp_chrome_put_text(&chrome->json, "captured call",
+			   gp_model_api(chrome->model, call->api).name);
 	gp_chrome_put_field(&chrome->json, "captured correlation", call->correlation_id);
+	gp_chrome_put_stack(chrome, "captured stack", call->stack);
 }
 
 static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)

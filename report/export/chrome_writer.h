@@ -63,6 +63,7 @@ struct gp_chrome {
 	const struct gp_model *model; /* the process that is being written */
 	const struct gp_export_options *options;
 	struct gp_names *names;
+	struct gp_chrome_stacks *stacks;
 	int error;  /* 0 or -ENOMEM */
 	bool begun; /* an event is there: the next one needs a comma (the first is a process's name)
 		     */
@@ -140,6 +141,29 @@ void gp_chrome_write_processes(struct gp_chrome *chrome);
 struct gp_chrome_gpu *gp_chrome_gpu(const struct gp_chrome *chrome, uint16_t device_id);
 
 void gp_chrome_free_places(struct gp_chrome *chrome);
+
+/* ---- chrome_stacks.c ---- */
+
+struct gp_chrome_stacks;
+
+/* NULL if there is no memory. */
+struct gp_chrome_stacks *gp_chrome_stacks_new(void);
+void gp_chrome_stacks_free(struct gp_chrome_stacks *stacks);
+
+/* From here on stacks are that model's; NULL = none will be asked for.  The last one must still be there. */
+void gp_chrome_stacks_use(struct gp_chrome_stacks *stacks, const struct gp_model *model);
+
+/*
+ * ,"key":"forward (net.py:12) < libtorch.so < main": a stack, an index in frames; nothing if it is GP_NONE.  Stacks fill so much of a
+ * file and no more: then it is as gp_chrome_put_stack_place().
+ */
+void gp_chrome_put_stack(struct gp_chrome *chrome, const char *key, uint32_t stack);
+
+/* ,"key":"forward (net.py:12)": the innermost function of the stack that is the user's own. */
+void gp_chrome_put_stack_place(struct gp_chrome *chrome, const char *key, uint32_t stack);
+
+/* One line for the user if stacks are missing. */
+void gp_chrome_explain_stacks(const struct gp_chrome *chrome);
 
 /* ---- chrome_calls.c, chrome_ops.c, ...: the events ---- */
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Call stacks from the program to the formats that show them: folded, speedscope, pprof."""
+import collections
 import json
 import os
 import re
@@ -176,6 +177,21 @@ class FlameTest(Case):
                               stderr=subprocess.PIPE, universal_newlines=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"(?m)^ *16 .*step_kernel$")
+
+    def test_chrome_trace(self):
+        with open(self.export(self.record(PYTHON), "chrome")[0], encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        kernels = [event["args"] for event in events if event.get("cat") == "kernel"]
+        captured = [args["captured stack"] for args in kernels if "captured stack" in args]
+        stacks = [event["args"]["stack"] for event in events if event.get("name") == "cuLaunchKernel"]
+        self.assertEqual(collections.Counter(args.get("launched by", "").split(" ")[0] for args in kernels),
+                         {"launch": 11, "": 5})
+        self.assertEqual(len(captured), 5)
+        self.assertEqual(collections.Counter(re.match(r"launch \(places.c:\d+\) < (\w+)", stack).group(1)
+                                             for stack in stacks + captured),
+                         {"forward": 6, "backward": 3, "record_graph": 1 + 5, "descend": 2})
+        for stack in captured:
+            self.assertRegex(stack, r"run_places \(places.c:\d+\) < Model.step \(places.py:\d+\) < batches .* < train ")
 
     def test_tree_in_the_terminal(self):
         trace = self.record()

@@ -16,9 +16,16 @@
 static const struct {
 	const char *pattern, *owner;
 } owners[] = {
-	{"libc10_cuda.so*", "PyTorch"},   {"libtorch_cuda.so*", "PyTorch"},
-	{"*/cupy/cuda/memory.*", "CuPy"}, {"librmm.so*", "RMM"},
-	{"libtensorflow*", "TensorFlow"}, {"xla_*.so", "XLA"},
+	{"libc10_cuda.so*", "PyTorch"},
+	{"libtorch_cuda.so*", "PyTorch"},
+	{"*/cupy/cuda/memory.*", "CuPy"},
+	{"librmm.so*", "RMM"},
+	{"libtensorflow*", "TensorFlow"},
+	{"_pywrap_tensorflow*", "TensorFlow"},
+	{"xla_*.so", "XLA"},
+	{"libjax*", "XLA"},
+	{"libonnxruntime*", "ONNX Runtime"},
+	{"libpaddle*", "Paddle"},
 };
 
 struct known {
@@ -42,7 +49,7 @@ struct gp_call_sites {
 	struct site *sites;    /* parallel to the keys */
 	uint32_t site_count, site_capacity;
 	struct known *known;
-	uint32_t known_count, known_capacity;
+	uint32_t known_count, known_capacity, last;
 };
 
 struct gp_call_sites *gp_call_sites_new(void)
@@ -208,9 +215,13 @@ static uint32_t *numbers_of(struct gp_call_sites *sites, const struct gp_model *
 {
 	uint32_t *numbers;
 
+	if (sites->last < sites->known_count && sites->known[sites->last].model == model)
+		return sites->known[sites->last].numbers;
 	for (uint32_t i = sites->known_count; i-- > 0;)
-		if (sites->known[i].model == model)
+		if (sites->known[i].model == model) {
+			sites->last = i;
 			return sites->known[i].numbers;
+		}
 	numbers = new_numbers(model);
 	if (!numbers || gp_array_grow(&sites->known, &sites->known_capacity, sites->known_count,
 				      sizeof(*sites->known)) != 0) {

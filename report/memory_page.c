@@ -235,6 +235,8 @@ static void print_totals(const struct page *page)
 		gp_format_count(totals.temporary).text,
 		gp_format_percent((double)totals.temporary, (double)totals.allocations).text);
 	print_left(page->out, &totals);
+	if (gp_memory_sites_miss_frees(page->scope.models, page->scope.model_count))
+		fputs("               with what was freed while recording was paused\n", page->out);
 	for (uint32_t i = 0; i < page->memory->account_count; i++)
 		print_peak(page, &page->memory->accounts[i]);
 	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o "

@@ -255,6 +255,17 @@ static int take_event(struct pass *pass, struct process *process, uint32_t index
 	return 0;
 }
 
+bool gp_memory_sites_miss_frees(struct gp_model *const *models, size_t model_count)
+{
+	for (size_t i = 0; i < model_count; i++)
+		for (uint32_t gate = 1; gate < models[i]->gate_count && models[i]->memory_count > 0;
+		     gate++)
+			if (!models[i]->gates[gate].on &&
+			    models[i]->gates[gate].time_ns > models[i]->memory[0].time_ns)
+				return true;
+	return false;
+}
+
 /* ---- the pass ---- */
 
 static void put_next(struct pass *pass, size_t process)

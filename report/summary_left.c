@@ -108,6 +108,8 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 	fputs("\n", summary->out);
 	if (left.blocks > 0)
 		result = print_sites(summary, found, &left);
+	if (gp_memory_sites_miss_frees(summary->models, summary->model_count))
+		fputs("  with what was freed while recording was paused\n", summary->out);
 	fputs("  all of it, who held the peak, what was allocated again and again: "
 	      "gpuprof summary --memory FILE\n",
 	      summary->out);

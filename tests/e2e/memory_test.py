@@ -99,6 +99,16 @@ class MemoryTest(Case):
         self.assertTrue(lines[at + 3].endswith(place("leak", "host leak") + lines[at + 2].split(leak)[1]), lines[at + 3])
         self.assertIn("gpuprof summary --memory FILE", lines[at + 4])
 
+    def test_what_was_freed_in_a_pause(self):
+        self.record([LEAKS], "--launches", "1")
+        done = self.run_gpuprof("summary", "out.gpuprof")
+        self.assertIn("Never freed: 4.074MiB in 6 blocks", done.stdout)  # and what would have been freed after the launch
+        self.assertIn("with what was freed while recording was paused", done.stdout)
+        page = self.run_gpuprof("summary", "--memory", "out.gpuprof").stdout
+        self.assertIn("with what was freed while recording was paused", page)
+        self.record([LEAKS], "-o", "whole")
+        self.assertNotIn("paused", self.run_gpuprof("summary", "--memory", "whole.gpuprof").stdout)
+
     def test_a_program_that_frees_everything_is_told_nothing(self):
         self.record([sys.executable, support.GPU[1], "copy=3"])
         self.assertNotIn("Never freed", self.run_gpuprof("summary", "out.gpuprof").stdout)

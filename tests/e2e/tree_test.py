@@ -197,10 +197,17 @@ if __name__ == "__main__":
 
 # A process with a context forks; the child uses Python only, and then another program.
 FORK_WITH_CONTEXT = RUN_GPU + """
+import subprocess
 gpu("launch=5")
 if os.fork() == 0:
     os.execv(sys.executable, [sys.executable, {gpu!r}, "launch=7"])
 print("child", os.wait()[1], flush=True)
+gpu("launch=2")
+# the usual way, by vfork(), and posix_spawn()
+print("child", subprocess.call([sys.executable, {gpu!r}, "launch=3"], env=dict(os.environ, A="b")), flush=True)
+gpu("launch=2")
+child = os.posix_spawn(sys.executable, [sys.executable, {gpu!r}, "launch=4"], os.environ)
+print("child", os.waitpid(child, 0)[1], flush=True)
 gpu("launch=2")
 """
 
@@ -308,7 +315,7 @@ class Start(Tree):
                 self.check([*self.script(WORKERS), method], [5, 10, 20, 30], (LAUNCHED, BARE))
 
     def test_a_child_of_a_process_that_records(self):
-        self.check(self.script(FORK_WITH_CONTEXT), [7, 7], (LAUNCHED, BARE))
+        self.check(self.script(FORK_WITH_CONTEXT), [3, 4, 7, 11], (LAUNCHED, BARE))
 
     def test_a_forked_child_never_calls_cupti(self):
         """Not even where it uses the device, our own functions or a signal of ours, and however it ends."""

@@ -143,6 +143,7 @@ static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
 	return hang_up(merge, walk->root);
 }
 
+/* As gp_merge_stacks(), without memory. */
 static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
 			  const struct gp_python_walk *python_walk)
 {
@@ -152,15 +153,12 @@ static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
 		pending = (struct pending){.frames = gp_python_frames(python_walk),
 					   .count = python_walk->count,
 					   .is_cut = python_walk->is_cut};
-	uint32_t id = interleave(merge, walk, pending);
-
-	if (id != GP_NO_NODE)
-		gp_tree_tell(id);
-	return id;
+	return interleave(merge, walk, pending);
 }
 
+/* *is_known becomes false where the trace does not know all of the stack: the next capture tries again. */
 static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_walk *walk,
-			const struct gp_python_walk *python_walk)
+			const struct gp_python_walk *python_walk, bool *is_known)
 {
 	struct pair *pair = find_pair(key);
 	uint32_t id = pair != NULL ? (uint32_t)gp_load64(&pair->id) : 0;
@@ -168,7 +166,8 @@ static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_wa
 	if (id != 0)
 		return id;
 	id = merge_now(merge, walk, python_walk);
-	if (pair != NULL && id != GP_NO_NODE)
+	*is_known = id != GP_NO_NODE && gp_tree_tell(id);
+	if (pair != NULL && *is_known)
 		gp_store64_release(&pair->id, id);
 	return id;
 }
@@ -179,8 +178,11 @@ uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uin
 	uint64_t key = gp_hash_add(gp_hash_add(0, native), python) | 1;
 
 	if (key != merge->last_pair) {
-		merge->last_id = look_up(merge, key, walk, python != 0 ? python_walk : NULL);
-		merge->last_pair = merge->last_id != GP_NO_NODE ? key : 0;
+		bool is_known = true;
+
+		merge->last_id =
+			look_up(merge, key, walk, python != 0 ? python_walk : NULL, &is_known);
+		merge->last_pair = is_known ? key : 0;
 	}
 	return merge->last_id;
 }

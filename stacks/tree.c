@@ -128,7 +128,7 @@ static uint32_t find_untold(uint32_t id, uint32_t untold[AT_ONCE])
 	return count;
 }
 
-void gp_tree_tell(uint32_t id)
+bool gp_tree_tell(uint32_t id)
 {
 	uint32_t untold[AT_ONCE]; /* few, for stacks are small: a deep one takes several rounds */
 	uint32_t count;
@@ -137,8 +137,9 @@ void gp_tree_tell(uint32_t id)
 		count = find_untold(id, untold);
 		for (uint32_t i = 0; i < count && i < AT_ONCE; i++)
 			if (!tell_one(untold[(count - 1 - i) % AT_ONCE]))
-				return;
+				return false;
 		if (count <= AT_ONCE)
-			return;
+			break;
 	}
+	return true;
 }

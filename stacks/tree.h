@@ -39,7 +39,7 @@ uint32_t gp_tree_single(uint32_t parent, uint32_t kind, uint32_t origin, uint64_
 /* As given to gp_tree_child(). */
 const struct gp_node *gp_tree_node(uint32_t id);
 
-/* Emit the frames of a stack that were not emitted yet, callers first. */
-void gp_tree_tell(uint32_t id);
+/* Emit the frames of a stack that were not emitted yet, callers first.  False: the trace does not know all of them, for want of room. */
+bool gp_tree_tell(uint32_t id);
 
 #endif

@@ -2,13 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/array.h"
 #include "report/elf_code.h"
 #include "report/names.h"
+#include "report/perf_map.h"
 #include "report/python_code.h"
 
 #define MOST_EXPLAINED 5
+#define MOST_LATE_S    60 /* after a trace ended, its process may still write its map */
 
 /* A module's file, whatever processes had it. */
 struct file {
@@ -29,7 +32,8 @@ struct frame_places {
 struct known {
 	const struct gp_model *model;
 	struct frame_places *frames;
-	uint32_t count; /* of them */
+	uint32_t count;               /* of them */
+	struct gp_perf_map *perf_map; /* of the process; NULL = none */
 };
 
 struct text {
@@ -65,6 +69,7 @@ static void free_known(struct known *known)
 	for (uint32_t i = 0; i < known->count; i++)
 		free(known->frames[i].places);
 	free(known->frames);
+	gp_perf_map_free(known->perf_map);
 }
 
 void gp_symbols_forget(struct gp_symbols *symbols, const struct gp_model *model)
@@ -251,9 +256,22 @@ static void look_up_in_module(struct gp_symbols *symbols, const struct gp_model 
 	set_places(found, places, 1);
 }
 
-static void look_up(struct gp_symbols *symbols, const struct gp_model *model,
+/* Code that no file has: a compiler at run time made it, and may have left its name. */
+static void look_up_in_no_file(const struct known *known, const struct gp_frame *frame,
+			       struct frame_places *found)
+{
+	const char *name = NULL;
+
+	if (known->perf_map)
+		name = gp_perf_map_find(known->perf_map, frame->address - 1);
+	set_place(found, frame, name ? name : "(code in no file)");
+}
+
+static void look_up(struct gp_symbols *symbols, const struct known *known,
 		    const struct gp_frame *frame, struct frame_places *found)
 {
+	const struct gp_model *model = known->model;
+
 	switch (frame->kind) {
 	case GP_FRAME_PYTHON:
 		look_up_python(model, frame, found);
@@ -271,11 +289,37 @@ static void look_up(struct gp_symbols *symbols, const struct gp_model *model,
 		if (frame->origin != GP_NONE)
 			look_up_in_module(symbols, model, frame, found);
 		else
-			set_place(found, frame, "(code in no file)");
+			look_up_in_no_file(known, frame, found);
 		break;
 	default:
 		set_place(found, frame, "(unknown frame)");
 	}
+}
+
+/* When the process began, by the clock of files; that of the first record where that is not known. */
+static int64_t start_of(const struct gp_model *model)
+{
+	const char *text = model->info[GP_INFO_START_TIME];
+	uint64_t start_ns = text ? strtoull(text, NULL, 10) * 10000000u : model->base_monotonic_ns;
+	uint64_t before_ns =
+		model->base_monotonic_ns > start_ns ? model->base_monotonic_ns - start_ns : 0;
+
+	return (int64_t)(model->base_unix_ns / 1000000000u) - (int64_t)(before_ns / 1000000000u) -
+	       1;
+}
+
+/* The map that this very process wrote, on this machine. */
+static struct gp_perf_map *open_perf_map(const struct gp_model *model)
+{
+	char path[64], host[256] = "";
+	uint64_t end_ns = model->base_unix_ns + model->end_ns;
+
+	if (gethostname(host, sizeof(host) - 1) != 0 || !model->info[GP_INFO_HOST] ||
+	    strcmp(host, model->info[GP_INFO_HOST]) != 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", model->pid);
+	return gp_perf_map_open(path, start_of(model),
+				(int64_t)(end_ns / 1000000000u) + MOST_LATE_S);
 }
 
 static struct known *find_known(struct gp_symbols *symbols, const struct gp_model *model)
@@ -291,7 +335,12 @@ static struct known *find_known(struct gp_symbols *symbols, const struct gp_mode
 		free(frames);
 		return NULL;
 	}
-	symbols->known[symbols->known_count] = (struct known){model, frames, model->frame_count};
+	symbols->known[symbols->known_count] = (struct known){
+		.model = model,
+		.frames = frames,
+		.count = model->frame_count,
+		.perf_map = open_perf_map(model),
+	};
 	return &symbols->known[symbols->known_count++];
 }
 
@@ -302,7 +351,7 @@ const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct 
 	struct frame_places *found = known ? &known->frames[frame] : NULL;
 
 	if (found && found->count == 0)
-		look_up(symbols, model, &model->frames[frame], found);
+		look_up(symbols, known, &model->frames[frame], found);
 	*count = 1;
 	if (!found || found->count == 0)
 		return &no_memory;

@@ -111,7 +111,9 @@ static bool is_activation(const struct gp_walk *walk, uint32_t at, const struct 
 		return (flags_of(own) & GP_MODULE_PYTHON) != 0;
 	if (address == 1)
 		return gp_python_is_evaluator(own->pc);
-	return address >= own->sp && (at == 0 || address < walk->frames[at - 1].sp);
+	if (at == 0) /* where it ends is not known */
+		return address >= own->sp && (flags_of(own) & GP_MODULE_PYTHON) != 0;
+	return address >= own->sp && address < walk->frames[at - 1].sp;
 }
 
 static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)

@@ -122,6 +122,29 @@ static uint64_t identity_of(const struct gp_module *module)
 	return bytes != 0 ? add_to_hash(hash, build_id, bytes) : hash;
 }
 
+static uint32_t flags_of(const char *path, uint32_t length)
+{
+	static const struct {
+		const char *prefix;
+		enum gp_module_flag flag;
+	} rows[] = {
+		{"libgpuprof.so", GP_MODULE_BELOW}, {"libcupti.so", GP_MODULE_BELOW},
+		{"libcuda.so", GP_MODULE_BELOW},    {"libcudart", GP_MODULE_BELOW},
+		{"libpython", GP_MODULE_PYTHON},    {"python", GP_MODULE_PYTHON},
+	};
+	uint32_t base = length;
+
+	while (base > 0 && path[base - 1] != '/')
+		base--;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t bytes = strlen(rows[i].prefix);
+
+		if (length - base >= bytes && memcmp(path + base, rows[i].prefix, bytes) == 0)
+			return rows[i].flag;
+	}
+	return 0;
+}
+
 /* With the loader's lock held: nothing but memory is touched. */
 static int gather(struct dl_phdr_info *info, size_t bytes, void *user)
 {
@@ -138,6 +161,9 @@ static int gather(struct dl_phdr_info *info, size_t bytes, void *user)
 	if (unwind != NULL)
 		module.unwind = (const uint8_t *)(module.bias + unwind->p_vaddr);
 	module.identity = identity_of(&module);
+	module.may_be_interpreter =
+		module.path[0] == '\0' || /* the program itself */
+		flags_of(module.path, (uint32_t)strlen(module.path)) == GP_MODULE_PYTHON;
 	for (uint32_t i = 0; i < module.header_count && list->count < MAPPINGS; i++) {
 		const ElfW(Phdr) *header = &module.headers[i];
 
@@ -297,29 +323,6 @@ static void complete_path(struct facts *facts)
 	}
 }
 
-static uint32_t flags_of(const char *path, uint32_t length)
-{
-	static const struct {
-		const char *prefix;
-		enum gp_module_flag flag;
-	} rows[] = {
-		{"libgpuprof.so", GP_MODULE_BELOW}, {"libcupti.so", GP_MODULE_BELOW},
-		{"libcuda.so", GP_MODULE_BELOW},    {"libcudart", GP_MODULE_BELOW},
-		{"libpython", GP_MODULE_PYTHON},    {"python", GP_MODULE_PYTHON},
-	};
-	uint32_t base = length;
-
-	while (base > 0 && path[base - 1] != '/')
-		base--;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t bytes = strlen(rows[i].prefix);
-
-		if (length - base >= bytes && memcmp(path + base, rows[i].prefix, bytes) == 0)
-			return rows[i].flag;
-	}
-	return 0;
-}
-
 static void tell_mapping(const struct gp_module *mapping, const struct facts *facts)
 {
 	struct gp_record_module record = {
@@ -400,6 +403,23 @@ bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first)
 	}
 	gp_unlock(&lock);
 	if (*is_first)
+		introduce(module);
+	return found;
+}
+
+bool gp_modules_find_interpreter(struct gp_module *module)
+{
+	bool found = false;
+
+	gp_lock(&lock);
+	for (uint32_t i = 0; i < known.count && !found; i++) {
+		*module = known.mappings[i];
+		found = module->may_be_interpreter && module->id != 0 && !was_asked[module->id];
+	}
+	if (found)
+		was_asked[module->id] = 1;
+	gp_unlock(&lock);
+	if (found)
 		introduce(module);
 	return found;
 }

@@ -32,6 +32,7 @@ struct gp_module {
 	const ElfW(Phdr) * headers;
 	uint32_t header_count;
 	uint32_t id; /* 0 = the ids are used up */
+	bool may_be_interpreter;
 };
 
 /*
@@ -39,6 +40,12 @@ struct gp_module {
  * to the trace.  False: pc is in no module.  Slow.
  */
 bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first);
+
+/*
+ * A module that may be an interpreter, by its name, and that nobody asked for before; it was told to the trace.  For stacks that end before
+ * they reach it.
+ */
+bool gp_modules_find_interpreter(struct gp_module *module);
 
 /* Whether an address is in the code of a module that is known by now. */
 bool gp_modules_is_code(uint64_t address);

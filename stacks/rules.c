@@ -128,8 +128,13 @@ bool gp_rules_module(uint64_t pc, struct gp_module *module)
 {
 	bool is_first;
 
-	if (!gp_modules_find(pc - 1, module, &is_first))
+	if (!gp_modules_find(pc - 1, module, &is_first)) {
+		struct gp_module interpreter;
+
+		while (gp_modules_find_interpreter(&interpreter))
+			notice_module(&interpreter);
 		return false;
+	}
 	if (is_first)
 		notice_module(module);
 	return true;

@@ -5,9 +5,10 @@ import subprocess
 import sys
 import unittest
 
-from support import BUILD, Case, SKIPPED
+from support import BUILD, ROOT, Case, SKIPPED
 
 ZOO = os.path.join(BUILD, "programs", "zoo")
+JIT = os.path.join(ROOT, "tests", "programs", "jit.py")
 DUMP = os.path.join(BUILD, "tests", "stacks", "dump")
 MALLOC, FREE, LAUNCH, SYNCHRONIZE = 20, 22, 211, 165  # cbids of the runtime API
 
@@ -64,6 +65,29 @@ class StacksTest(Case):
     def test_one_place_has_one_stack(self):
         calls, _, _ = self.record("--stacks=all")
         self.assertLess(len({stack for _, stack in calls}), len(calls))
+
+    def allocating_stacks(self, word):
+        """Folded stacks of a program that allocates through code made at run time."""
+        done = self.run_program([sys.executable, JIT, word], options=("-o", "out", "--chrome", "none"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        perf_map = next(line for line in done.stdout.splitlines() if line.startswith("/tmp/perf-"))
+        try:
+            done = self.run_gpuprof("export", "--format", "folded", "--value", "allocations", "-o", "-",
+                                    self.path("out.gpuprof"))
+        finally:
+            if os.path.exists(perf_map):
+                os.remove(perf_map)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [line.rsplit(" ", 1)[0].split(";") for line in done.stdout.splitlines()]
+
+    def test_code_made_at_run_time(self):
+        for word, name in (("named", "made_at_run_time"), ("unnamed", "(code in no file)")):
+            with self.subTest(word):
+                stacks = self.allocating_stacks(word)
+                self.assertEqual(len(stacks), 1, stacks)
+                self.assertIn(name, stacks[0])
+                self.assertLess(stacks[0].index("allocate (jit.py)"), stacks[0].index(name))
+                self.assertEqual(stacks[0][0], "(callers unknown: code without unwind information)")
 
 
 if __name__ == "__main__":

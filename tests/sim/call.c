@@ -1,5 +1,7 @@
 #include "tests/sim/call.h"
 
+#include <string.h>
+
 struct sim_tools sim_tools;
 
 static _Atomic uint32_t next_correlation = 1;
@@ -25,15 +27,21 @@ static uint32_t new_correlation(const struct sim_call *call)
 	return next_correlation++;
 }
 
+static bool is_load(const struct sim_call *call)
+{
+	return call->domain == SIM_DRIVER && !strcmp(call->name, "cuLibraryLoadData");
+}
+
 /*
  * Ids count what tools are told of: a call takes one when its callback or API records are wanted,
- * at the latest when it starts an operation; and every call takes one while certain kinds of
- * activity are.
+ * at the latest when it starts an operation. And every call takes one while records of
+ * synchronisation are wanted, the loading of a program's code with those of overhead.
  */
 static bool is_traced(const struct sim_call *call)
 {
 	return sim_tools.callback[call->domain][call->cbid] || sim_tools.records[SIM_DRIVER] ||
-	       sim_tools.records[SIM_RUNTIME] || sim_tools.counts_every_call;
+	       sim_tools.records[SIM_RUNTIME] || sim_tools.counts_every_call ||
+	       (sim_tools.counts_loads && is_load(call));
 }
 
 void sim_call_enter(struct sim_call *call)

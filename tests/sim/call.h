@@ -91,8 +91,9 @@ struct sim_unified_event {
 struct sim_tools {
 	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* wanted, by callback id */
 	_Atomic bool records[SIM_DOMAINS];                   /* API records wanted */
-	_Atomic bool counts_every_call; /* each takes a correlation id, wanted or not */
-	_Atomic bool cpu_faults;        /* the CPU's accesses to managed memory are to fault */
+	/* Correlation ids, wanted or not: of all calls; of those by which cudart loads code. */
+	_Atomic bool counts_every_call, counts_loads;
+	_Atomic bool cpu_faults;   /* the CPU's accesses to managed memory are to fault */
 	_Atomic bool whole_graphs; /* of graphs instantiated from now on no nodes are recorded */
 	void (*api)(struct sim_call *call, bool exit);
 	void (*api_record)(const struct sim_call *call, uint64_t end_ns);

@@ -82,6 +82,7 @@ void sim_capture_record(CUevent event, CUstream stream)
 {
 	struct sim_capture *c = stream->capture;
 
+	sim_event_number(event);
 	free(event->capture_nodes);
 	event->capture_nodes = malloc((c->last_count + 1) * sizeof(*event->capture_nodes));
 	if (c->last_count)

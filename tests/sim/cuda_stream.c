@@ -151,11 +151,10 @@ CUresult sim_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Fl
 		return r;
 	if (!sim_event_valid(hEvent))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (sim_capture_of_event(hEvent)) {
+	if (sim_capture_of_event(hEvent))
 		sim_capture_wait(s, hEvent);
-		return CUDA_SUCCESS;
-	}
-	sim_event_wait(s, hEvent);
+	else
+		sim_event_wait(s, hEvent);
 	sim_drv_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, s, hEvent, start);
 	return CUDA_SUCCESS;
 }

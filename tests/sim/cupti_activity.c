@@ -59,21 +59,13 @@ static void set_default_lanes(void)
 	per_thread_set = true;
 }
 
-/*
- * Seen on the device with these four on and not without them; which of them does it is not known.
- * tests/gpu/parity asks for each.
- */
-static bool counts_every_call(void)
-{
-	return wanted[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] ||
-	       wanted[CUPTI_ACTIVITY_KIND_CUDA_EVENT] || wanted[CUPTI_ACTIVITY_KIND_MEMORY_POOL] ||
-	       wanted[CUPTI_ACTIVITY_KIND_JIT];
-}
-
 static void want(CUpti_ActivityKind kind, bool on)
 {
 	wanted[kind] = on;
-	sim_tools.counts_every_call = counts_every_call();
+	if (kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)
+		sim_tools.counts_every_call = on;
+	if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD)
+		sim_tools.counts_loads = on;
 	if (kind == CUPTI_ACTIVITY_KIND_DRIVER)
 		sim_tools.records[SIM_DRIVER] = on;
 	if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)

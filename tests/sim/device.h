@@ -33,9 +33,8 @@
  *	  moves in blocks of 2 MiB, by prefetches, by k_touch, and back by what the CPU touches, if a
  *	  tool counts CPU faults by then (a handler of SIGSEGV sees them; in a system call such memory
  *	  is a bad address).
- *	- Which calls take a correlation id follows what was seen with the default kinds of records
- *	  on; which of four kinds makes every call take one is not known (cupti_activity.c), nor what
- *	  takes the one more that the first launch of a module has without them.
+ *	- Which calls take a correlation id, with which kinds of records on, is as seen; that it is
+ *	  cuLibraryLoadData which takes one with overhead records is a guess.
  *	- The nodes of a child graph are copied without a word to the tools; whether the real device
  *	  tells of them in another way is not known, only that nothing led from copy to original.
  *	- A graph keeps how it is traced, node by node or whole, from its instantiation on. What the
@@ -227,6 +226,8 @@ struct CUevent_st {
 CUevent sim_event_create(CUcontext ctx, unsigned int flags);
 bool sim_event_valid(CUevent event);
 void sim_event_destroy(CUevent event);
+/* Gives it its number, which records show, at its first use. */
+void sim_event_number(CUevent event);
 void sim_event_record(CUevent event, CUstream stream);
 void sim_event_wait(CUstream stream, CUevent event);
 bool sim_event_done(CUevent event);

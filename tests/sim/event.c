@@ -44,10 +44,15 @@ void sim_event_destroy(CUevent event)
 	pthread_mutex_unlock(&pool_lock);
 }
 
-void sim_event_record(CUevent event, CUstream stream)
+void sim_event_number(CUevent event)
 {
 	if (!event->id)
 		event->id = next_id++;
+}
+
+void sim_event_record(CUevent event, CUstream stream)
+{
+	sim_event_number(event);
 	event->when = sim_stream_ready_ns(stream);
 	event->host_stream = stream;
 	event->host_ticket = sim_host_ticket(stream);

@@ -98,7 +98,7 @@ cudaError_t sim_rt_bind(void)
 		return cudaSuccess;
 	ctx = device->primary;
 	if (!ctx)
-		sim_primary_retain(device, &ctx);
+		cuDevicePrimaryCtxRetain(&ctx, device->ordinal);
 	sim_set_current(ctx);
 	bound = ctx;
 	return cudaSuccess;

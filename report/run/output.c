@@ -99,7 +99,7 @@ int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *m
 		       size_t message_bytes)
 {
 	const char *unknown = find_unknown_part(name);
-	char folder[GP_OUTPUT_BYTES];
+	char folder[GP_OUTPUT_BYTES] = "";
 	int error;
 
 	if (unknown) {

@@ -36,6 +36,11 @@ class Parity(Case):
         self.assertEqual(parity.compare("other", ["x 1", "y"], ["x 2", "y"], allowed), ["-x 1", "+x 2"])
         self.assertEqual(sorted(parity.compare("all", ["y", "z"], ["z", "y"], allowed)), ["+z", "-z"])
 
+    def test_no_trace_on_either_side_is_a_difference(self):
+        parity = load()
+        nothing = [f"{parity.NO_TRACE}, exit status 1"]
+        self.assertEqual(parity.compare("all", nothing, nothing, []), nothing)
+
     def test_each_rule_has_a_reason_and_is_narrow(self):
         parity = load()
         with open(os.path.join(ROOT, "tests", "gpu", "parity.txt"), encoding="utf-8") as file:

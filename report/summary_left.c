@@ -100,8 +100,12 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 
 	if (left.blocks + left.kept_bytes == 0)
 		return 0;
-	fprintf(summary->out, "\nNever freed: %s in %s block%s", gp_format_bytes(left.bytes).text,
-		gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");
+	fputs("\nNever freed: ", summary->out);
+	if (left.blocks > 0)
+		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left.bytes).text,
+			gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");
+	else
+		fputs("nothing", summary->out);
 	if (left.kept_bytes > 0)
 		fprintf(summary->out, ", not counting %s in the cache of %s",
 			gp_format_bytes(left.kept_bytes).text, left.keeper);

@@ -130,6 +130,25 @@ class MemoryTest(Case):
         self.assertEqual([(r["Allocs"], r["At once"], r["Temporary"], r["Bytes"]) for r in row], [(10, 1, 10, 40960)])
         self.assertIn(f"main (leaks.py:{line_of(SCRIPT, 'step')})", row[0]["Called by"])
 
+    def test_the_cache_of_pytorch_is_no_leak(self):
+        """Segments that a library of that name takes, once for each of two steps."""
+        self.compile("libc10_cuda.so", "int cudaMalloc(void **, unsigned long);\n"
+                     "int take_segment(void) { static void *p; return cudaMalloc(&p, 2 << 20) + (p == 0); }\n",
+                     "-shared", "-fPIC", "-L" + os.path.join(support.BUILD, "sim"), "-lcudart")
+        script = self.write("train.py", "import ctypes\n"
+                            "torch = ctypes.CDLL('./libc10_cuda.so')\n"
+                            "def step():\n"
+                            "    assert torch.take_segment() == 0\n"
+                            "for _ in range(2):\n"
+                            "    step()\n")
+        self.record([sys.executable, script])
+        tables = self.tables("--memory")
+        self.assertEqual(tables["memory-leak"], [])
+        self.assertEqual([(row["Bytes"], row["Blocks"], row["At peak"], row["Allocator"], row["Call site"])
+                          for row in tables["memory-cache"]], [(4 * MIB, 2, 4 * MIB, "PyTorch", "step (train.py:4)")])
+        self.assertIn("Never freed: nothing, not counting 4.000MiB in the cache of PyTorch",
+                      self.run_gpuprof("summary", "out.gpuprof").stdout)
+
     def snapshot(self, protocol, address):
         """A file as torch.cuda.memory._dump_snapshot() writes it: two segments, of which the trace knows one."""
         user = [{"filename": "??", "line": 0, "name": "c10::cuda::CUDACachingAllocator::malloc"},

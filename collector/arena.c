@@ -186,11 +186,12 @@ static int grow(struct gp_arena *arena)
 		return -ENOSPC;
 	if (arena->path[0] == '\0')
 		return add_ring(arena, -1);
-	fd = reopen_file(arena);
+	fd = arena->stays_open ? arena->fd : reopen_file(arena);
 	if (fd < 0)
 		return fd;
 	error = add_ring(arena, fd);
-	gp_sys_close(fd);
+	if (!arena->stays_open)
+		gp_sys_close(fd);
 	return error;
 }
 
@@ -247,7 +248,9 @@ static int open_file(struct gp_arena *arena, enum gp_ring_place place, const cha
 		return fd;
 	}
 	error = fill_file(arena, fd, place, trace_path);
-	gp_sys_close(fd);
+	arena->fd = fd;
+	if (error || !arena->stays_open)
+		gp_sys_close(fd);
 	if (error)
 		gp_arena_remove(arena);
 	return error;

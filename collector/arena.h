@@ -44,6 +44,8 @@ struct gp_lane {
 struct gp_arena {
 	char path[GP_PATH_BYTES]; /* of the ring file, "" = private memory */
 	bool is_in_shm;           /* which all processes share */
+	bool stays_open;          /* set by the owner: the writer has descriptors of its own */
+	int fd;                   /* of the ring file, where it stays open */
 	struct gp_file_id file;
 	uint64_t budget_bytes;
 	uint64_t used_bytes; /* of the file, and so the file's length */

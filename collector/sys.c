@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
+#define RANGE_UNSHARE  2  /* CLOSE_RANGE_UNSHARE */
 #define PAGE_BYTES     4096u
 #define STACK_BYTES    (256u << 10) /* CUPTI flushes on one of ours */
 #define NS_PER_SECOND  1000000000u
@@ -223,6 +225,13 @@ int gp_sys_length(int fd, uint64_t *bytes)
 	return 0;
 }
 
+bool gp_sys_has_name(int fd)
+{
+	struct stat status;
+
+	return call2(SYS_fstat, fd, (long)&status) == 0 && status.st_nlink > 0;
+}
+
 int gp_sys_length_of(int folder, const char *name, uint64_t *bytes)
 {
 	struct stat status;
@@ -351,6 +360,13 @@ void gp_sys_thread_name(char name[16])
 void gp_sys_set_thread_name(const char *name)
 {
 	call2(SYS_prctl, PR_SET_NAME, (long)name);
+}
+
+int gp_sys_stand_apart(void)
+{
+	call2(SYS_unshare, CLONE_FS, 0);
+	/* takes none along, and therefore closes none: closing can be seen, by the owner of a file system for one */
+	return (int)call3(SYS_close_range, 0, (long)UINT32_MAX, RANGE_UNSHARE);
 }
 
 uint64_t gp_sys_random(void)

@@ -52,6 +52,7 @@ struct gp_file_id {
 
 int gp_sys_file_id(int fd, struct gp_file_id *id);
 int gp_sys_length(int fd, uint64_t *bytes);
+bool gp_sys_has_name(int fd); /* it was not removed */
 
 /* Of a file in an open folder, no link followed. */
 int gp_sys_length_of(int folder, const char *name, uint64_t *bytes);
@@ -87,6 +88,13 @@ uint32_t gp_sys_user_id(void);
 /* Name of the calling thread, NUL-terminated. */
 void gp_sys_thread_name(char name[16]);
 void gp_sys_set_thread_name(const char *name);
+
+/*
+ * Give the calling thread descriptors of its own, none at first, and a root and working folder of its own: what the program
+ * closes, uses up or changes from now on is not the thread's.  0, or -errno where the kernel cannot (before 5.9): then the
+ * descriptors are the program's.
+ */
+int gp_sys_stand_apart(void);
 
 /* Unguessable bits; where the kernel has none, ones that are merely different each time. */
 uint64_t gp_sys_random(void);

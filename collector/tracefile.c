@@ -60,6 +60,7 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
 	static const char magic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', GP_TRACE_VERSION};
 	int error = -EINVAL;
 
+	file->stays_open = file->rests = false;
 	file->fd = base_path[0] == '/' ? create(file, base_path) : -EINVAL;
 	if (file->fd >= 0) {
 		gp_sys_write(file->fd, magic, sizeof(magic), &error);
@@ -122,6 +123,20 @@ static int reopen(struct gp_tracefile *file)
 	return error;
 }
 
+/* At the beginning of a flush; what became of a file that stayed open is seen as where it is opened by name. */
+static int begin(struct gp_tracefile *file)
+{
+	uint64_t bytes;
+
+	if (file->rests && (gp_sys_length(file->fd, &bytes) != 0 || bytes != file->bytes ||
+			    !gp_sys_has_name(file->fd))) {
+		gp_sys_close(file->fd);
+		file->fd = -1;
+	}
+	file->rests = false;
+	return file->fd < 0 ? reopen(file) : 0;
+}
+
 static void mark(struct gp_tracefile *file)
 {
 	if (file->sequence == 0 || file->bytes - file->mark[1].bytes < GP_TRACEFILE_ROOM_BYTES)
@@ -134,7 +149,7 @@ int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records)
 {
 	bool is_enough = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_ROOM_BYTES;
 	const struct gp_tracefile_mark *end = &file->mark[is_enough ? 1 : 0];
-	int error = file->fd < 0 ? reopen(file) : 0;
+	int error = begin(file);
 
 	if (!error && end->sequence == 0)
 		error = -ENOSPC;
@@ -157,7 +172,7 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	size_t needed = before + sizeof(chunk->header) + payload_bytes;
 	size_t bytes = before + sizeof(chunk->header) + gp_chunk_padded_bytes(payload_bytes);
 	size_t written;
-	int error = file->fd < 0 ? reopen(file) : 0;
+	int error = begin(file);
 
 	if (error)
 		return error;
@@ -179,6 +194,9 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 
 void gp_tracefile_close(struct gp_tracefile *file)
 {
+	file->rests = file->stays_open && file->fd >= 0;
+	if (file->rests)
+		return;
 	if (file->fd >= 0)
 		gp_sys_close(file->fd);
 	file->fd = -1;

@@ -1,12 +1,13 @@
 /*
  * tracefile: appends chunks to the trace file (gpuprof/trace.h).
  *
- * The file is opened by its absolute path for each flush and closed after it: no descriptor stays
- * open that the program could close, or reuse for a file of its own.  Writer thread only.
+ * Where the writer has descriptors of its own, one stays open.  Else the file is opened by its absolute path for each flush
+ * and closed after it, for the program could close it, or reuse it for a file of its own.  Writer thread only.
  */
 #ifndef COLLECTOR_TRACEFILE_H
 #define COLLECTOR_TRACEFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/identity.h"
@@ -27,6 +28,8 @@ struct gp_tracefile {
 	struct gp_tracefile_mark
 		mark[2]; /* the later one last, at least GP_TRACEFILE_ROOM_BYTES apart */
 	int fd;          /* while a flush lasts, else -1 */
+	bool stays_open; /* set by the owner after creation: between flushes, too */
+	bool rests;      /* between flushes */
 };
 
 #define GP_TRACEFILE_ROOM_BYTES 4096u

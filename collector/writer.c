@@ -166,12 +166,15 @@ static void say_end(void)
 
 static int set_up(void)
 {
+	bool apart = gp_sys_stand_apart() == 0;
 	int error;
 
+	writer.arena.stays_open = apart;
 	gp_clock_start();
 	error = gp_drain_open(&writer.drain, writer.config.trace_path);
 	if (error)
 		return error;
+	writer.drain.file.stays_open = apart;
 	error = gp_arena_open(&writer.arena, writer.config.ring_place, writer.drain.file.path);
 	if (error)
 		return error;

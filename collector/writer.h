@@ -1,7 +1,7 @@
 /*
  * writer: the collector's one thread.  It makes the trace file and the rings, then empties the
  * rings every few milliseconds until it is asked to stop.  It never waits for a program thread, has
- * all signals blocked and keeps no descriptor.
+ * all signals blocked and keeps none of the program's descriptors: it has its own, where the kernel can do that.
  */
 #ifndef COLLECTOR_WRITER_H
 #define COLLECTOR_WRITER_H

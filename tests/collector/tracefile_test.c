@@ -138,6 +138,43 @@ static void a_file_that_went_away_is_an_error(void **unused)
 	assert_int_equal(gp_tracefile_append(&file, &chunk), -ELOOP);
 }
 
+/* A descriptor that stays open needs no right and no path; but what nobody can find any more is no trace. */
+static void a_file_that_stays_open(void **unused)
+{
+	struct gp_tracefile file;
+
+	(void)unused;
+	assert_int_equal(gp_tracefile_create(&file, path_of("c")), 0);
+	file.stays_open = true;
+	fill(1);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
+	gp_tracefile_close(&file);
+	assert_true(file.fd >= 0);
+	assert_int_equal(rename(file.path, path_of("moved")), 0);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
+	gp_tracefile_close(&file);
+	assert_int_equal(truncate(path_of("moved"), 8), 0);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ENOENT);
+	assert_int_equal(file.fd, -1);
+	assert_int_equal(rename(path_of("moved"), file.path), 0);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ESTALE);
+}
+
+static void a_file_that_stays_open_and_is_removed(void **unused)
+{
+	struct gp_tracefile file;
+
+	(void)unused;
+	assert_int_equal(gp_tracefile_create(&file, path_of("c")), 0);
+	file.stays_open = true;
+	fill(1);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
+	gp_tracefile_close(&file);
+	assert_int_equal(unlink(file.path), 0);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ENOENT);
+	assert_int_equal(file.fd, -1);
+}
+
 /* Somebody removed the trace and put a file of his own under its name. */
 static void a_file_of_somebody_else_is_left_alone(void **unused)
 {
@@ -246,6 +283,9 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(bad_names_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(chunks_can_be_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_stays_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_stays_open_and_is_removed, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_file_of_somebody_else_is_left_alone, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_went_away_is_an_error, set_up,

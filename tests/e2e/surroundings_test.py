@@ -1,0 +1,180 @@
+"""What the program takes away from under us: descriptors, rights, its root folder, /proc and /dev/shm.  It does not notice,
+and the trace has all that it did."""
+import os
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import BARE, PLAIN, Case
+
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuModuleLoadData(void **, const void *);
+extern int cuModuleGetFunction(void **, void *, const char *), cuCtxSynchronize(void);
+extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry step_kernel() { ret; }\n";
+static void *kernel;
+
+static void launch(int times)
+{
+	for (int i = 0; i < times; i++)
+		if (cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL))
+			exit(3);
+	if (cuCtxSynchronize())
+		exit(4);
+}
+
+/* No descriptor is left, and those that there are go to files of the program. */
+static void use_up(const char *argument)
+{
+	struct rlimit limit = {64, 64};
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		exit(5);
+	while (open(argument, O_WRONLY | O_CREAT | O_APPEND, 0600) >= 0)
+		;
+}
+
+/* Everything above the standard ones is closed, and the numbers are taken again by files of the program's. */
+static void close_all(const char *argument)
+{
+	syscall(SYS_close_range, 3, ~0u, 0);
+	for (int i = 0; i < 20; i++)
+		if (open(argument, O_WRONLY | O_CREAT | O_APPEND, 0600) < 0)
+			exit(6);
+}
+
+static void change_root(const char *argument)
+{
+	if (chroot(argument) || chdir("/"))
+		exit(7);
+}
+
+static void become_nobody(const char *argument)
+{
+	(void)argument;
+	if (setgid(65534) || setuid(65534))
+		exit(8);
+}
+
+static void change_mask(const char *argument)
+{
+	(void)argument;
+	umask(0777);
+}
+
+static void nothing(const char *argument)
+{
+	(void)argument;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*function)(const char *argument);
+	} steps[] = {{"use-up", use_up}, {"close", close_all}, {"chroot", change_root}, {"nobody", become_nobody},
+		     {"umask", change_mask}, {"nothing", nothing}};
+	void *context, *module;
+
+	if (argc < 3 || cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, ptx) ||
+	    cuModuleGetFunction(&kernel, module, "step_kernel"))
+		return 1;
+	launch(100);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (!strcmp(steps[i].name, argv[1]))
+			steps[i].function(argv[2]);
+	launch(99900);
+	printf("launches 100000\n");
+	fflush(stdout);
+	return 9;
+}
+"""
+
+
+def can_unshare():
+    return os.geteuid() == 0 and shutil.which("unshare") and subprocess.run(
+        ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], check=False,
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
+class Surroundings(Case):
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.compile("program", PROGRAM, f"-L{support.BUILD}/sim", "-lcuda", "-include", "sys/stat.h")
+        os.mkdir(self.path("own"))
+
+    def run_step(self, step, argument="own/file", before="", **variables):
+        """The program's own files are as without us; returns what it printed on stderr under us."""
+        results = []
+        for way in (PLAIN, BARE):
+            line, own = support.command(way, [self.program, step, argument])
+            own = " ".join(f"{name}='{value}'" for name, value in own.items())
+            script = f"{before} exec env {own} {' '.join(line)}"
+            results.append(self.run_program(["sh", "-c", script], PLAIN, GPUPROF_OUTPUT="t", **variables))
+            self.check_own_files()
+        self.assertEqual((results[0].returncode, results[0].stdout, results[0].stderr), (9, "launches 100000\n", ""))
+        self.assertEqual((results[1].returncode, results[1].stdout), (9, "launches 100000\n"), results[1].stderr)
+        return results[1].stderr
+
+    def check_own_files(self):
+        for name in os.listdir(self.path("own")):
+            self.assertEqual(os.path.getsize(self.path("own", name)), 0)
+
+    def check_trace(self):
+        """Everything is there, and nothing had to be recovered: the trace was written to its end."""
+        summary = self.run_gpuprof("summary", "t.gpuprof")
+        self.assertEqual(summary.returncode, 0, summary.stderr)
+        self.assertNotIn("PARTIAL", summary.stdout)
+        self.assertIn("all 100,000 launches have their kernel record", summary.stdout)
+        self.assertIn("nothing was dropped", summary.stdout)
+
+    def test_no_descriptor_is_left(self):
+        self.run_step("use-up")
+        self.check_trace()
+
+    def test_all_descriptors_are_closed_and_used_again(self):
+        self.run_step("close")
+        self.check_trace()
+
+    def test_a_mask_that_forbids_everything(self):
+        self.run_step("umask")
+        self.check_trace()
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_another_root_folder(self):
+        stderr = self.run_step("chroot", "own")
+        self.assert_one_line(stderr, "t.gpuprof")
+        self.check_trace()
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_rights_that_are_given_up(self):
+        self.run_step("nobody")
+        self.check_trace()
+
+    @unittest.skipUnless(can_unshare(), "needs the right to mount")
+    def test_without_proc_and_shared_memory(self):
+        for folders in (["/dev/shm"], ["/proc"], ["/proc", "/dev/shm"]):
+            hide = "".join(f"mount -t ramfs -o mode=000 none {folder} && " for folder in folders)
+            with self.subTest(folders):
+                script = f"{hide} exec env LD_PRELOAD={support.LIBRARY} {self.program} nothing own"
+                result = self.run_program(["unshare", "-m", "sh", "-c", script], PLAIN, GPUPROF_OUTPUT="t")
+                self.assertEqual((result.returncode, result.stdout), (9, "launches 100000\n"), result.stderr)
+                self.check_trace()
+                os.unlink(self.path("t.gpuprof"))
+                os.unlink(self.path("t.json"))
+
+
+if __name__ == "__main__":
+    support.main()

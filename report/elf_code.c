@@ -12,10 +12,13 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+#include "report/elf_symbols.h"
+
 struct gp_elf_code {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	GElf_Addr bias; /* of what the library calls addresses */
+	struct gp_elf_symbols symbols;
 	struct gp_elf_place places[GP_ELF_PLACES];
 };
 
@@ -87,6 +90,7 @@ void gp_elf_code_close(struct gp_elf_code *code)
 {
 	if (!code)
 		return;
+	gp_elf_symbols_free(&code->symbols);
 	if (code->dwfl)
 		dwfl_end(code->dwfl);
 	free(code);
@@ -192,7 +196,7 @@ size_t gp_elf_code_find(struct gp_elf_code *code, uint64_t address,
 	size_t found = unit ? find_scopes(code, unit, pc - bias, innermost) : 0;
 
 	if (found == 0 || !code->places[found - 1].function) {
-		const char *name = dwfl_module_addrname(code->module, pc);
+		const char *name = gp_elf_symbols_find(&code->symbols, code->module, pc);
 
 		if (found == 0 && name)
 			code->places[found++] = innermost;

@@ -100,6 +100,12 @@ class FlameTest(Case):
                 self.assertIn(name, said[0])
                 os.remove(trace)
 
+    def test_programs_without_debug_information_have_names(self):
+        program = shutil.copy(PLACES, self.path("plain"))
+        subprocess.run(["strip", "--strip-debug", program], check=True)
+        stacks, said = self.folded(self.record((program,)), "--value", "operations")
+        self.assertEqual((self.by_known(stacks), said), (GPU_TIME, []))
+
     def test_another_build_in_the_programs_place(self):
         program = shutil.copy(PLACES, self.path("places"))
         trace = self.record((program,))

@@ -416,6 +416,7 @@ static void write_process(struct gp_chrome *chrome)
 		put_metadata(model, 0, &chrome->about);
 	}
 	chrome->first_arrow += model->op_count;
+	chrome->stream_count = 0;
 	chrome->processes++;
 }
 
@@ -489,6 +490,7 @@ static int write_chrome(const struct gp_export_source *source,
 	gp_json_close(&chrome.about);
 	gp_lanes_free(&chrome.lanes);
 	free(chrome.lane_tids);
+	free(chrome.streams);
 	gp_chrome_free_places(&chrome);
 	gp_chrome_stacks_free(chrome.stacks);
 	gp_names_free(chrome.names);

@@ -12,8 +12,7 @@
 struct calls {
 	struct gp_chrome_text *openings; /* by API */
 	struct gp_json scratch;
-	uint32_t *makers; /* indices of streams, in the order of the calls that made them */
-	uint32_t maker;   /* how many of them are written */
+	struct gp_chrome_args args;
 };
 
 bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op, uint64_t *end_ns)
@@ -75,70 +74,6 @@ static void put_status(struct gp_json *json, uint16_t status)
 	}
 }
 
-static int compare_makers(const void *a, const void *b, void *context)
-{
-	const struct gp_model *model = context;
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	uint32_t left_call = gp_model_stream_call(model, &model->streams[left]);
-	uint32_t right_call = gp_model_stream_call(model, &model->streams[right]);
-
-	if (left_call != right_call)
-		return left_call < right_call ? -1 : 1;
-	return (left > right) - (left < right);
-}
-
-static int order_makers(struct calls *calls, const struct gp_model *model)
-{
-	calls->makers = malloc(((size_t)model->stream_count + 1) * sizeof(*calls->makers));
-	if (!calls->makers)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < model->stream_count; i++)
-		calls->makers[i] = i;
-	qsort_r(calls->makers, model->stream_count, sizeof(*calls->makers), compare_makers,
-		(void *)model);
-	return 0;
-}
-
-/* The streams that came into being in a call, one number or several; and their context, if it did. */
-static void put_made(struct gp_json *json, const struct gp_model *model, const uint32_t *made,
-		     uint32_t count)
-{
-	const struct gp_record_stream *first = &model->streams[made[0]];
-
-	gp_json_text(json, ",\"made streams\":[");
-	for (uint32_t i = 0; i < count; i++) {
-		gp_json_text(json, i > 0 ? "," : "");
-		gp_json_unsigned(json, model->streams[made[i]].id);
-	}
-	gp_json_text(json, "]");
-	if (count == 1) {
-		gp_chrome_put_key(json, "priority");
-		gp_json_signed(json, first->priority);
-		gp_chrome_put_text(json, "stream kind", gp_stream_kind_name(first->flags));
-	}
-	for (uint32_t i = 0; i < count; i++)
-		if (gp_model_is_null_stream(model, first->context_id, model->streams[made[i]].id)) {
-			gp_chrome_put_field(json, "made context", first->context_id);
-			break;
-		}
-}
-
-/* Calls come in the order of their indices. */
-static void put_what_it_made(struct gp_chrome *chrome, struct calls *calls, uint32_t index)
-{
-	const struct gp_model *model = chrome->model;
-	uint32_t first = calls->maker, call = GP_NONE;
-
-	for (; calls->maker < model->stream_count; calls->maker++) {
-		call = gp_model_stream_call(model, &model->streams[calls->makers[calls->maker]]);
-		if (call > index)
-			break;
-		first += call < index;
-	}
-	if (calls->maker > first)
-		put_made(&chrome->json, model, calls->makers + first, calls->maker - first);
-}
-
 /* What all calls of an API have in common: the event from its beginning to the tid. */
 static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_json *scratch,
 					  uint16_t api)
@@ -180,7 +115,7 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call, str
 	if (call->captured)
 		gp_json_text(json, ",\"captured\":1");
 	gp_chrome_put_stack(chrome, "stack", call->stack);
-	put_what_it_made(chrome, calls, (uint32_t)(call - chrome->model->calls));
+	gp_chrome_args_put(chrome, &calls->args, call);
 	gp_json_text(json, "}}");
 	write_arrows(chrome, call, tid);
 }
@@ -269,7 +204,7 @@ void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 {
 	struct calls calls = {.openings = calloc(API_IDS, sizeof(*calls.openings))};
 
-	if (calls.openings && order_makers(&calls, chrome->model) == 0 &&
+	if (calls.openings && gp_chrome_args_open(&calls.args, chrome->model) == 0 &&
 	    gp_json_open(&calls.scratch, NULL) == 0)
 		write_calls(chrome, tids, &calls);
 	else
@@ -278,5 +213,5 @@ void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 	for (uint32_t i = 0; calls.openings && i < API_IDS; i++)
 		free(calls.openings[i].bytes);
 	free(calls.openings);
-	free(calls.makers);
+	gp_chrome_args_close(&calls.args);
 }

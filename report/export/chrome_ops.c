@@ -464,10 +464,12 @@ static void write_spans(struct gp_chrome *chrome, const struct spans *spans, uin
 static void write_track(struct gp_chrome *chrome, struct texts *texts, const struct track *track,
 			struct gp_chrome_gpu *gpu)
 {
-	const struct gp_op *ops = chrome->model->ops;
+	const struct gp_op *ops = chrome->model->ops, *first = &ops[track->first_op];
 
-	name_stream(chrome, &ops[track->first_op], track->tid);
+	name_stream(chrome, first, track->tid);
 	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, track->tid, false);
+	gp_chrome_note_stream(chrome, (struct gp_chrome_stream){first->device_id, first->context_id,
+								first->stream_id, 0});
 	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++)
 		if (!ops[i].untimed && gp_chrome_is_shown(chrome, ops[i].end_ns))
 			write_op(chrome, texts, i);

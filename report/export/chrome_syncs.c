@@ -174,7 +174,6 @@ static bool is_same_track(const struct item *a, const struct item *b)
 
 static void begin_track(struct gp_chrome *chrome, const struct item *item)
 {
-	struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, item->device_id);
 	const char *separator = *chrome->owner ? ": " : "";
 
 	if (item->stream_id == GP_NO_STREAM)
@@ -183,7 +182,9 @@ static void begin_track(struct gp_chrome *chrome, const struct item *item)
 	else
 		snprintf(chrome->track_name, sizeof(chrome->track_name), "%s%sstream %u (sync)",
 			 chrome->owner, separator, item->stream_id);
-	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), false);
+	gp_chrome_begin_track_of(
+		chrome,
+		(struct gp_chrome_stream){item->device_id, item->context_id, item->stream_id, 0});
 }
 
 static void write_items(struct gp_chrome *chrome, const struct syncs *s)

@@ -57,7 +57,43 @@ void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 	chrome->pid = pid;
 	chrome->tid = tid;
 	chrome->lane_count = 0;
-	chrome->sort_index++;
+	chrome->sort_index = ++chrome->last_sort_index;
+}
+
+void gp_chrome_note_stream(struct gp_chrome *chrome, struct gp_chrome_stream stream)
+{
+	if (gp_array_grow(&chrome->streams, &chrome->stream_capacity, chrome->stream_count,
+			  sizeof(*chrome->streams)) < 0) {
+		chrome->error = -ENOMEM;
+		return;
+	}
+	stream.sort_index = chrome->sort_index;
+	chrome->streams[chrome->stream_count++] = stream;
+	chrome->last_sort_index++; /* is left free for gp_chrome_begin_track_of() */
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct gp_chrome_stream *left = a, *right = b;
+
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	if (left->context_id != right->context_id)
+		return left->context_id < right->context_id ? -1 : 1;
+	return (left->stream_id > right->stream_id) - (left->stream_id < right->stream_id);
+}
+
+void gp_chrome_begin_track_of(struct gp_chrome *chrome, struct gp_chrome_stream stream)
+{
+	struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, stream.device_id);
+	const struct gp_chrome_stream *drawn =
+		chrome->stream_count > 0 ? bsearch(&stream, chrome->streams, chrome->stream_count,
+						   sizeof(stream), compare_streams)
+					 : NULL;
+
+	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), false);
+	if (drawn)
+		chrome->sort_index = drawn->sort_index + 1;
 }
 
 static void put_metadata(struct gp_chrome *chrome, const char *event, uint32_t pid, uint32_t tid)

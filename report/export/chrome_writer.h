@@ -58,6 +58,13 @@ struct gp_chrome_boot {
 	uint64_t unix_minus_monotonic_ns; /* by its first process */
 };
 
+/* Where a stream is drawn. */
+struct gp_chrome_stream {
+	uint16_t device_id;
+	uint32_t context_id, stream_id;
+	uint32_t sort_index; /* of its track */
+};
+
 struct gp_chrome {
 	struct gp_json json;
 	const struct gp_model *model; /* the process that is being written */
@@ -92,6 +99,10 @@ struct gp_chrome {
 	uint32_t processes;   /* written so far */
 	struct gp_json about; /* what a file of several says of each, in memory until its end */
 
+	/* the streams of the process that are drawn */
+	struct gp_chrome_stream *streams;
+	uint32_t stream_count, stream_capacity;
+
 	/* the track that is being written */
 	struct gp_lanes lanes;
 	struct gp_chrome_tids *tids;
@@ -100,6 +111,7 @@ struct gp_chrome {
 	uint32_t *lane_tids;
 	uint32_t lane_count, lane_capacity;
 	uint32_t sort_index; /* of the track within its pid; its lanes follow */
+	uint32_t last_sort_index;
 	char track_name[96];
 };
 
@@ -116,6 +128,12 @@ int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint3
  */
 void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
 			   uint32_t tid, bool nesting);
+
+/* The same of a new track that belongs to a stream of the model: right below that, if it is drawn. */
+void gp_chrome_begin_track_of(struct gp_chrome *chrome, struct gp_chrome_stream stream);
+
+/* Remember the track that was begun last as that stream's; streams come in the order of the model. */
+void gp_chrome_note_stream(struct gp_chrome *chrome, struct gp_chrome_stream stream);
 
 /* The tid on which a slice of the track goes; names the lane if it is its first. */
 uint32_t gp_chrome_place(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns);
@@ -164,6 +182,23 @@ void gp_chrome_put_stack_place(struct gp_chrome *chrome, const char *key, uint32
 
 /* One line for the user if stacks are missing. */
 void gp_chrome_explain_stacks(const struct gp_chrome *chrome);
+
+/* ---- chrome_args.c: what a call made, where that is known ---- */
+
+/* Orders in which the calls of a model find what is theirs. */
+struct gp_chrome_args {
+	uint32_t *streams; /* in the order of the calls that made them */
+	uint32_t stream;   /* how many of them are written */
+	uint32_t *events;  /* recorded ones by correlation id */
+};
+
+/* Returns 0 or -ENOMEM; gp_chrome_args_close() in either case. */
+int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model);
+void gp_chrome_args_close(struct gp_chrome_args *args);
+
+/* The args of a call; calls are to come in the order of the model. */
+void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
+			const struct gp_call *call);
 
 /* ---- chrome_calls.c, chrome_ops.c, ...: the events ---- */
 

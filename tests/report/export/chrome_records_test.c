@@ -133,6 +133,21 @@ static const char *track_of(json_t *events, json_t *on)
 	return "";
 }
 
+/* Where viewers put the track. */
+static json_int_t order_of(json_t *events, json_t *on)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(events, i, event)
+	{
+		if (strcmp(text_of(event, "name"), "thread_sort_index") == 0 &&
+		    pid_of(event) == pid_of(on) && tid_of(event) == tid_of(on))
+			return arg(event, "sort_index");
+	}
+	return -1;
+}
+
 /* ---- ranges ---- */
 
 static void add_range(struct gp_builder *b, struct gp_record_range range, uint64_t at_ns)
@@ -471,7 +486,25 @@ static void test_calls_say_what_they_made(void **state)
 						      .end_ns = GP_TEST_CUPTI(500),
 						      .context_id = 1,
 						      .stream_id = 13});
+	gp_builder_string(&b, GP_STRING_API, 135, GP_API_EVENT, "cudaEventRecord");
+	gp_builder_call(&b, 135, 4, 600, 50);
+	gp_builder_add(&b, &(struct gp_record_event){.kind = GP_RECORD_EVENT,
+						     .correlation_id = 4,
+						     .context_id = 1,
+						     .stream_id = 13,
+						     .event_id = 9});
+	gp_builder_add(&b, &(struct gp_record_sync){.kind = GP_RECORD_SYNC,
+						    .sync_kind = 3,
+						    .start_ns = GP_TEST_CUPTI(700),
+						    .end_ns = GP_TEST_CUPTI(800),
+						    .context_id = 1,
+						    .stream_id = 13});
 	events = export(&b, &root);
+	event = need(events, "X", "cuda_runtime", "cudaEventRecord");
+	assert_int_equal(arg(event, "event_id"), 9);
+	assert_int_equal(arg(event, "stream"), 13);
+	assert_int_equal(order_of(events, need(events, "X", "cuda_sync", "Stream Sync")),
+			 order_of(events, need(events, "X", "kernel", "(unknown kernel)")) + 100);
 	event = need(events, "X", "cuda_runtime", "cudaFree");
 	assert_int_equal(arg(event, "made context"), 1);
 	assert_int_equal(

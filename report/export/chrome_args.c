@@ -1,0 +1,140 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/cuda_names.h"
+#include "report/export/chrome_writer.h"
+
+/* ---- streams, and with the default one their context ---- */
+
+static int compare_streams(const void *a, const void *b, void *context)
+{
+	const struct gp_model *model = context;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	uint32_t left_call = gp_model_stream_call(model, &model->streams[left]);
+	uint32_t right_call = gp_model_stream_call(model, &model->streams[right]);
+
+	if (left_call != right_call)
+		return left_call < right_call ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+static int order_streams(struct gp_chrome_args *args, const struct gp_model *model)
+{
+	args->streams = malloc(((size_t)model->stream_count + 1) * sizeof(*args->streams));
+	if (!args->streams)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->stream_count; i++)
+		args->streams[i] = i;
+	qsort_r(args->streams, model->stream_count, sizeof(*args->streams), compare_streams,
+		(void *)model);
+	return 0;
+}
+
+/* The streams that came into being in a call, one number or several; and their context, if it did. */
+static void put_made(struct gp_json *json, const struct gp_model *model, const uint32_t *made,
+		     uint32_t count)
+{
+	const struct gp_record_stream *first = &model->streams[made[0]];
+
+	gp_json_text(json, ",\"made streams\":[");
+	for (uint32_t i = 0; i < count; i++) {
+		gp_json_text(json, i > 0 ? "," : "");
+		gp_json_unsigned(json, model->streams[made[i]].id);
+	}
+	gp_json_text(json, "]");
+	if (count == 1) {
+		gp_chrome_put_key(json, "priority");
+		gp_json_signed(json, first->priority);
+		gp_chrome_put_text(json, "stream kind", gp_stream_kind_name(first->flags));
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_model_is_null_stream(model, first->context_id, model->streams[made[i]].id)) {
+			gp_chrome_put_field(json, "made context", first->context_id);
+			break;
+		}
+}
+
+/* Calls come in the order of their indices. */
+static void put_streams(struct gp_chrome *chrome, struct gp_chrome_args *args, uint32_t index)
+{
+	const struct gp_model *model = chrome->model;
+	uint32_t first = args->stream, call = GP_NONE;
+
+	for (; args->stream < model->stream_count; args->stream++) {
+		call = gp_model_stream_call(model, &model->streams[args->streams[args->stream]]);
+		if (call > index)
+			break;
+		first += call < index;
+	}
+	if (args->stream > first)
+		put_made(&chrome->json, model, args->streams + first, args->stream - first);
+}
+
+/* ---- events ---- */
+
+static int compare_events(const void *a, const void *b, const void *context)
+{
+	const struct gp_record_event *left = a, *right = b;
+
+	(void)context;
+	return (left->correlation_id > right->correlation_id) -
+	       (left->correlation_id < right->correlation_id);
+}
+
+static const struct gp_record_event *
+find_event(const struct gp_chrome_args *args, const struct gp_model *model, uint32_t correlation_id)
+{
+	uint32_t low = 0, high = model->event_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (model->events[args->events[middle]].correlation_id < correlation_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == model->event_count)
+		return NULL;
+	return model->events[args->events[low]].correlation_id == correlation_id
+		       ? &model->events[args->events[low]]
+		       : NULL;
+}
+
+static void put_event(struct gp_chrome *chrome, const struct gp_chrome_args *args,
+		      const struct gp_call *call)
+{
+	const struct gp_record_event *event;
+
+	if (chrome->model->event_count == 0 ||
+	    gp_model_api(chrome->model, call->api).class != GP_API_EVENT)
+		return;
+	event = find_event(args, chrome->model, call->correlation_id);
+	if (!event)
+		return;
+	gp_chrome_put_field(&chrome->json, "event_id", event->event_id);
+	gp_chrome_put_field(&chrome->json, "stream", event->stream_id);
+}
+
+/* ---- the whole ---- */
+
+int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model)
+{
+	args->events = gp_array_order(model->events, model->event_count, sizeof(*model->events),
+				      compare_events, NULL);
+	return args->events ? order_streams(args, model) : -ENOMEM;
+}
+
+void gp_chrome_args_close(struct gp_chrome_args *args)
+{
+	free(args->streams);
+	free(args->events);
+}
+
+void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
+			const struct gp_call *call)
+{
+	put_streams(chrome, args, (uint32_t)(call - chrome->model->calls));
+	put_event(chrome, args, call);
+}

@@ -98,3 +98,12 @@ $(O)/tests/stacks/modules_test: | $(O)/tests/stacks/plugin_small.so $(O)/tests/s
 $(O)/tests/stacks/modules_test: TEST_LIBS = -lunwind
 $(O)/tests/report/unwind_copy_test: | $(O)/tests/stacks/libprobe.so
 $(O)/tests/report/unwind_copy_test: TEST_LIBS = $(REPORT_LIBS) -lunwind
+
+# The walk in a library that any program can have, for a debugger to compare with.
+$(O)/tests/stacks/everywhere.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
+$(O)/tests/stacks/libeverywhere.so: $(O)/tests/stacks/everywhere.o $(COLLECTOR) $(STACKS)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-Bsymbolic -o $@ $^ -lpthread
+
+CHECKS += tests/stacks/gdb_test.py
+check-built: $(O)/tests/stacks/libeverywhere.so

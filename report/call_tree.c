@@ -144,6 +144,8 @@ static bool is_of_static_runtime(const struct gp_model *model, const char *funct
 		return true;
 	if (begins_with(function, "__cudart"))
 		return isdigit((unsigned char)function[strlen("__cudart")]);
+	if (begins_with(function, "__cuda"))
+		return isupper((unsigned char)function[strlen("__cuda")]);
 	return begins_with(function, "cuda") && isupper((unsigned char)function[4]) &&
 	       gp_model_calls_api(model, function);
 }
@@ -152,35 +154,45 @@ static bool is_of_static_runtime(const struct gp_model *model, const char *funct
  * What is below the program's own code, whose frames say nothing about the program: CUDA, the profiler, and the function that the compiler
  * makes for each kernel to launch it.
  */
-static bool is_below(const struct gp_model *model, const struct gp_place *place)
+static bool is_module_below(const struct gp_model *model, const struct gp_frame *frame)
 {
 	static const char *const libraries[] = {"libcuda.so", "libcudart.so", "libcudart-",
 						"libcupti.so", "libgpuprof.so"};
-	const char *slash = strrchr(place->module, '/');
-	const char *library = slash ? slash + 1 : place->module;
+	const char *path, *slash;
 
-	if (place->kind != GP_FRAME_NATIVE)
+	if (frame->kind != GP_FRAME_NATIVE || frame->origin == GP_NONE)
 		return false;
+	path = gp_model_module_path(model, &model->modules[frame->origin]);
+	slash = strrchr(path, '/');
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-		if (begins_with(library, libraries[i]))
+		if (begins_with(slash ? slash + 1 : path, libraries[i]))
 			return true;
-	return begins_with(place->function, "__device_stub__") ||
-	       is_of_static_runtime(model, place->function);
+	return false;
+}
+
+static bool is_function_below(const struct gp_model *model, const struct gp_place *place)
+{
+	return place->kind == GP_FRAME_NATIVE && (begins_with(place->function, "__device_stub__") ||
+						  is_of_static_runtime(model, place->function));
 }
 
 /* The node of a frame whose caller's is parent: one for each function that is inlined there. */
-static uint32_t hang_frame(struct gp_call_tree *tree, uint32_t frame, uint32_t parent)
+static uint32_t hang_frame(struct gp_call_tree *tree, uint32_t index, uint32_t parent)
 {
 	static const struct gp_place lost = {.function = "(callers are missing in the trace)",
 					     .file = "",
 					     .module = "",
 					     .kind = GP_FRAME_CUT};
+	const struct gp_frame *frame = &tree->model->frames[index];
+	const struct gp_place *places;
 	size_t count;
-	const struct gp_place *places = gp_symbols_find(tree->symbols, tree->model, frame, &count);
 
-	if (tree->model->frames[frame].has_no_root)
+	if (frame->has_no_root)
 		parent = find_node(tree, GP_NONE, &lost);
-	if (is_below(tree->model, &places[count - 1]))
+	if (is_module_below(tree->model, frame))
+		return parent;
+	places = gp_symbols_find(tree->symbols, tree->model, index, &count);
+	if (is_function_below(tree->model, &places[count - 1]))
 		return parent;
 	while (count-- > 0 && tree->error == 0)
 		parent = find_node(tree, parent, &places[count]);

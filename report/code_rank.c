@@ -81,7 +81,7 @@ static const struct row functions[] = {
 	{"__device_stub__*", GP_CODE_BENEATH}, {"__libc_start_*", GP_CODE_BENEATH},
 	{"cudaLaunch*", GP_CODE_BENEATH},      {"cudaMemcpy*", GP_CODE_BENEATH},
 	{"cudaMemset*", GP_CODE_BENEATH},      {"_start", GP_CODE_BENEATH},
-	{"__cudart*", GP_CODE_BENEATH},        {"libcudart_static_*", GP_CODE_BENEATH},
+	{"__cuda*", GP_CODE_BENEATH},          {"libcudart_static_*", GP_CODE_BENEATH},
 	{"cudart::*", GP_CODE_BENEATH},        {"cudaMalloc*", GP_CODE_BENEATH},
 	{"cudaFree*", GP_CODE_BENEATH},        {"cudaHost*", GP_CODE_BENEATH},
 	{"cuMem*", GP_CODE_BENEATH},

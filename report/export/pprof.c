@@ -33,11 +33,16 @@ enum { LOCATION_ID = 1, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
+/* The message is written when it is so long: stacks together are many times as long as the tree. */
+#define FLUSH_BYTES (1u << 20)
+
 struct pprof {
 	struct gp_stack_profile *profile;
 	struct gp_protobuf message, part, inner;
 	struct gp_groups strings; /* only their keys are used: each string once */
 	uint32_t *functions;      /* by site: the number of its function, from 1 on */
+	z_stream zip;
+	FILE *out;
 	int error;
 };
 
@@ -147,6 +152,38 @@ static void put_sample(struct pprof *pprof, uint32_t node)
 
 /* ---- the file ---- */
 
+#define PIECE_BYTES 65536u
+#define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
+
+/* Compress what there is of the message and write it: a message may come in pieces. */
+static void flush(struct pprof *pprof, int how)
+{
+	uint8_t piece[PIECE_BYTES];
+	struct gp_protobuf *message = &pprof->message;
+
+	pprof->zip.next_in = message->bytes;
+	pprof->zip.avail_in = (uInt)message->used;
+	do {
+		pprof->zip.next_out = piece;
+		pprof->zip.avail_out = sizeof(piece);
+		deflate(&pprof->zip, how);
+		fwrite(piece, 1, sizeof(piece) - pprof->zip.avail_out, pprof->out);
+	} while (pprof->zip.avail_out == 0 && !ferror(pprof->out));
+	message->used = 0;
+}
+
+static void put_samples(struct pprof *pprof)
+{
+	const struct gp_stack_profile *profile = pprof->profile;
+
+	for (uint32_t node = 0; node < profile->tree.node_count && !ferror(pprof->out); node++) {
+		if (has_value(profile, node))
+			put_sample(pprof, node);
+		if (pprof->message.used > FLUSH_BYTES)
+			flush(pprof, Z_NO_FLUSH);
+	}
+}
+
 static void put_strings(struct pprof *pprof)
 {
 	for (uint32_t i = 0; i < pprof->strings.count; i++)
@@ -162,9 +199,7 @@ static void put_profile(struct pprof *pprof, enum gp_measure measure)
 	put_types(pprof);
 	put_functions(pprof);
 	put_locations(pprof);
-	for (uint32_t node = 0; node < profile->tree.node_count; node++)
-		if (has_value(profile, node))
-			put_sample(pprof, node);
+	put_samples(pprof);
 	gp_protobuf_number(&pprof->message, PROFILE_TIME_NS, profile->start_unix_ns);
 	gp_protobuf_number(&pprof->message, PROFILE_DURATION_NS,
 			   profile->end_unix_ns - profile->start_unix_ns);
@@ -173,53 +208,28 @@ static void put_profile(struct pprof *pprof, enum gp_measure measure)
 	gp_protobuf_number(&pprof->message, PROFILE_DEFAULT_TYPE,
 			   find_string(pprof, gp_measures[measure].word));
 	put_strings(pprof);
+	flush(pprof, Z_FINISH);
 	if (pprof->error == 0)
 		pprof->error = pprof->message.error;
 }
 
-#define PIECE_BYTES 65536u
-#define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
-
-static int compress_to(FILE *out, const struct gp_protobuf *message)
-{
-	uint8_t piece[PIECE_BYTES];
-	z_stream zip = {.next_in = message->bytes};
-	size_t left = message->used;
-	int state = deflateInit2(&zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-				 Z_DEFAULT_STRATEGY);
-
-	if (state != Z_OK)
-		return -ENOMEM;
-	while (state == Z_OK && !ferror(out)) {
-		if (zip.avail_in == 0) {
-			zip.avail_in = left > PIECE_BYTES ? PIECE_BYTES : (uInt)left;
-			left -= zip.avail_in;
-		}
-		zip.next_out = piece;
-		zip.avail_out = sizeof(piece);
-		state = deflate(&zip, left == 0 ? Z_FINISH : Z_NO_FLUSH);
-		fwrite(piece, 1, sizeof(piece) - zip.avail_out, out);
-	}
-	deflateEnd(&zip);
-	return ferror(out) ? -EIO : 0;
-}
-
 static int write_profile(struct gp_stack_profile *profile, enum gp_measure measure, FILE *out)
 {
-	struct pprof pprof = {.profile = profile};
-	int result = -ENOMEM;
+	struct pprof pprof = {.profile = profile, .out = out, .error = -ENOMEM};
 
 	pprof.functions = calloc((size_t)profile->tree.site_count + 1, sizeof(*pprof.functions));
-	if (pprof.functions) {
+	if (pprof.functions && deflateInit2(&pprof.zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+					    GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
+		pprof.error = 0;
 		put_profile(&pprof, measure);
-		result = pprof.error == 0 ? compress_to(out, &pprof.message) : pprof.error;
+		deflateEnd(&pprof.zip);
 	}
 	free(pprof.functions);
 	gp_groups_free(&pprof.strings);
 	gp_protobuf_free(&pprof.message);
 	gp_protobuf_free(&pprof.part);
 	gp_protobuf_free(&pprof.inner);
-	return result;
+	return pprof.error == 0 && ferror(out) ? -EIO : pprof.error;
 }
 
 static int write_pprof(const struct gp_export_source *source,

@@ -114,7 +114,7 @@ static void put_event(struct gp_chrome *chrome, const struct gp_chrome_args *arg
 	if (!event)
 		return;
 	gp_chrome_put_field(&chrome->json, "event_id", event->event_id);
-	gp_chrome_put_field(&chrome->json, "stream", event->stream_id);
+	gp_chrome_put_field(&chrome->json, "recorded in stream", event->stream_id);
 }
 
 /* ---- the whole ---- */

@@ -4,6 +4,7 @@ import os
 import sys
 import unittest
 
+import chrome_lint
 import support
 from support import BARE, LAUNCHED, PLAIN, ROOT, Case
 from facts import Facts, NODES_OF_COVER, differences
@@ -33,6 +34,7 @@ class Programs(Case):
         self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout), result.stderr)
         facts = Facts(self.path(name + ".json"))
         self.assertEqual(differences(facts, result.stdout, but), [], result.stderr)
+        self.assertEqual({rule: cases for rule, cases in chrome_lint.lint(self.path(name + ".json")).items() if cases}, {})
         for file in self.files():
             os.unlink(self.path(file))
 

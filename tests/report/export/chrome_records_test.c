@@ -502,7 +502,7 @@ static void test_calls_say_what_they_made(void **state)
 	events = export(&b, &root);
 	event = need(events, "X", "cuda_runtime", "cudaEventRecord");
 	assert_int_equal(arg(event, "event_id"), 9);
-	assert_int_equal(arg(event, "stream"), 13);
+	assert_int_equal(arg(event, "recorded in stream"), 13);
 	assert_int_equal(order_of(events, need(events, "X", "cuda_sync", "Stream Sync")),
 			 order_of(events, need(events, "X", "kernel", "(unknown kernel)")) + 100);
 	event = need(events, "X", "cuda_runtime", "cudaFree");

@@ -110,8 +110,8 @@ sys.exit(7)
     def start(self, *arguments, code=REPORTER):
         """The launcher, and the process id of the program under it."""
         process = subprocess.Popen([LAUNCHER, "-q", sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE,
-                                   env=support.environment(), cwd=self.folder, universal_newlines=True,
-                                   start_new_session=True)
+                                   env=support.environment(TMPDIR=self.folder, XDG_RUNTIME_DIR=None), cwd=self.folder,
+                                   universal_newlines=True, start_new_session=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)

@@ -35,6 +35,9 @@ static void print_usage(void)
 	      "gpu-time)\n"
 	      "  -h, --help           this text\n"
 	      "\n"
+	      "  gpuprof export --format speedscope FILE\n"
+	      "  gpuprof export -F folded -v leaked-bytes -o - FILE | flamegraph.pl > leaks.svg\n"
+	      "\n"
 	      "Formats:\n",
 	      stdout);
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)

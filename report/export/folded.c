@@ -53,7 +53,7 @@ static int write_stacks(struct gp_stack_profile *profile, enum gp_measure measur
 		if (gp_stack_profile_value(profile, node, measure) > 0)
 			result = write_stack(&profile->tree, node,
 					     gp_stack_profile_value(profile, node, measure), out);
-	return result == 0 && ferror(out) ? -EIO : result;
+	return result == 0 && (fflush(out) != 0 || ferror(out)) ? -EIO : result;
 }
 
 static int write_folded(const struct gp_export_source *source,
@@ -77,7 +77,7 @@ static int write_folded(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_folded = {
 	.name = "folded",
 	.suffix = ".folded",
-	.help = "a line for each call stack, for flamegraph.pl and others; shows --value",
+	.help = "call stacks, for flamegraph.pl and others; a line each; --value",
 	.is_of_stacks = true,
 	.write = write_folded,
 };

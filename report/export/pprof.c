@@ -229,7 +229,7 @@ static int write_profile(struct gp_stack_profile *profile, enum gp_measure measu
 	gp_protobuf_free(&pprof.message);
 	gp_protobuf_free(&pprof.part);
 	gp_protobuf_free(&pprof.inner);
-	return pprof.error == 0 && ferror(out) ? -EIO : pprof.error;
+	return pprof.error == 0 && (fflush(out) != 0 || ferror(out)) ? -EIO : pprof.error;
 }
 
 static int write_pprof(const struct gp_export_source *source,
@@ -253,8 +253,7 @@ static int write_pprof(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_pprof = {
 	.name = "pprof",
 	.suffix = ".pb.gz",
-	.help = "call stacks, for `go tool pprof` and others; all values, --value is what it shows "
-		"first",
+	.help = "call stacks, for `go tool pprof`; all values, --value is shown first",
 	.is_of_stacks = true,
 	.write = write_pprof,
 };

@@ -156,7 +156,7 @@ static int write_speedscope(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
-	.help = "call stacks, for https://www.speedscope.app; all values unless --value names one",
+	.help = "call stacks, for https://www.speedscope.app; all values, or --value",
 	.is_of_stacks = true,
 	.write = write_speedscope,
 };

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <link.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 #include "report/call_tree.h"
@@ -167,6 +170,62 @@ static void test_frames_of_cuda_are_left_out(void **state)
 	gp_model_free(build.model);
 }
 
+/* What a program has of CUDA's in its own file: the runtime as a static library, and what the compiler makes of a launch. */
+void libcudart_static_0a1b(void);
+void libcudart_static_0a1b(void)
+{
+}
+void __cudart42(void);
+void __cudart42(void)
+{
+}
+void __device_stub__Z4gemmv(void);
+void __device_stub__Z4gemmv(void)
+{
+}
+void cudaLaunchKernel(void);
+void cudaLaunchKernel(void)
+{
+}
+void cudaHelper(void); /* the program's own: no API call is called so */
+void cudaHelper(void)
+{
+}
+
+static int find_own_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+	(void)size;
+	*(uint64_t *)bias = info->dlpi_addr;
+	return 1; /* the program comes first */
+}
+
+static void test_frames_of_cuda_in_the_programs_file_are_left_out(void **state)
+{
+	static void (*const functions[])(void) = {cudaHelper, __device_stub__Z4gemmv,
+						  cudaLaunchKernel, libcudart_static_0a1b,
+						  __cudart42};
+	struct build build = build_begin(1);
+	struct gp_call_tree tree;
+	uint32_t frame = GP_NONE, node;
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	(void)state;
+	assert_true(length > 0);
+	path[length] = '\0';
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		frame = build_native(&build, frame, path, (uintptr_t)functions[i] + 1);
+		dl_iterate_phdr(find_own_bias,
+				&build.model->modules[build.model->module_count - 1].bias);
+	}
+	open_tree(&tree, false, &build);
+	node = gp_call_tree_find(&tree, frame);
+	assert_string_equal(gp_call_tree_site(&tree, node)->function, "cudaHelper");
+	assert_int_equal(tree.nodes[node].parent, GP_NONE);
+	gp_call_tree_close(&tree);
+	gp_model_free(build.model);
+}
+
 static void test_a_stack_of_nothing_but_cuda_is_none(void **state)
 {
 	struct build build = build_begin(1);
@@ -232,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_callers_that_are_missing_are_said),
 		cmocka_unit_test(test_what_a_function_did_hangs_below_it),
 		cmocka_unit_test(test_frames_of_cuda_are_left_out),
+		cmocka_unit_test(test_frames_of_cuda_in_the_programs_file_are_left_out),
 		cmocka_unit_test(test_a_stack_of_nothing_but_cuda_is_none),
 		cmocka_unit_test(test_parents_come_before_their_children),
 		cmocka_unit_test(test_labels),

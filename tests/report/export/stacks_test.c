@@ -1,0 +1,142 @@
+/* Formats of call stacks, with names that would break them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export.h"
+#include "tests/report/stack_builder.h"
+
+static char *export(const struct gp_exporter *exporter, const struct gp_model *model)
+{
+	const struct gp_export_options options = {.measure = GP_MEASURE_CALLS};
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	assert_int_equal(gp_export_model(exporter, model, &options, out), 0);
+	fclose(out);
+	return text;
+}
+
+/* One call, by main > NAME. */
+static struct gp_model *model_of(const char *outer, const char *name)
+{
+	struct build b = build_begin(1);
+	uint32_t stack = build_python(&b, BUILD_OUTERMOST, "", outer, 0);
+
+	stack = build_python(&b, stack, "", name, 0);
+	build_call(&b, 100, BUILD_LAUNCH, 1000, 10, 1)->stack = stack;
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+static void test_names_in_folded_stacks(void **state)
+{
+	static const struct {
+		const char *outer, *name, *line;
+	} cases[] = {
+		{"main", "f", "main;f;cudaLaunchKernel 1\n"},
+		{"main", "f(int, x) [y] 12", "main;f(int, x) [y] 12;cudaLaunchKernel 1\n"},
+		{"main", "a;b\nc\td\x7f", "main;a:b c d ;cudaLaunchKernel 1\n"},
+		{"main",
+		 "a\xff"
+		 "b\xc3\xa9",
+		 "main;a\xef\xbf\xbd"
+		 "b\xc3\xa9;cudaLaunchKernel 1\n"},
+		{"#main", "#f", "_main;#f;cudaLaunchKernel 1\n"},
+		{"main", "", "main;(unnamed);cudaLaunchKernel 1\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = model_of(cases[i].outer, cases[i].name);
+		char *text = export(&gp_exporter_folded, model);
+
+		assert_string_equal(text, cases[i].line);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
+static void test_names_in_speedscope(void **state)
+{
+	struct gp_model *model = model_of("main", "a\"\\\n\x01\xff;b");
+	char *text = export(&gp_exporter_speedscope, model);
+	json_error_t error;
+	json_t *root = json_loads(text, 0, &error), *frames, *profile, *stack;
+
+	(void)state;
+	assert_non_null(root);
+	frames = json_object_get(json_object_get(root, "shared"), "frames");
+	profile = json_array_get(json_object_get(root, "profiles"), 0);
+	stack = json_array_get(json_object_get(profile, "samples"), 0);
+	assert_int_equal(json_array_size(stack), 3);
+	assert_string_equal(json_string_value(json_object_get(
+				    json_array_get(frames, (size_t)json_integer_value(
+								   json_array_get(stack, 1))),
+				    "name")),
+			    "a\"\\\n\x01\xef\xbf\xbd;b");
+	json_decref(root);
+	free(text);
+	gp_model_free(model);
+}
+
+static const struct gp_model *get_nothing(void *context, size_t index)
+{
+	(void)context;
+	(void)index;
+	return NULL;
+}
+
+static void test_no_process(void **state)
+{
+	static const struct gp_export_source nothing = {.count = 2, .get = get_nothing};
+	static const struct gp_export_options options = {.measure = GP_MEASURES};
+
+	(void)state;
+	for (const struct gp_exporter *const *at = gp_exporters; *at; at++) {
+		FILE *out = fopen("/dev/null", "w");
+
+		assert_non_null(out);
+		assert_int_equal((*at)->write(&nothing, &options, out), -ENODATA);
+		fclose(out);
+	}
+}
+
+static void test_files_that_cannot_be_written(void **state)
+{
+	static const struct gp_export_options options = {.measure = GP_MEASURE_CALLS};
+	struct gp_model *model = model_of("main", "f");
+
+	(void)state;
+	for (const struct gp_exporter *const *at = gp_exporters; *at; at++) {
+		FILE *out = fopen("/dev/full", "w");
+
+		assert_non_null(out);
+		if (gp_export_model(*at, model, &options, out) != -EIO)
+			fail_msg("%s", (*at)->name);
+		fclose(out);
+	}
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_in_folded_stacks),
+		cmocka_unit_test(test_names_in_speedscope),
+		cmocka_unit_test(test_no_process),
+		cmocka_unit_test(test_files_that_cannot_be_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -107,3 +107,22 @@ $(O)/tests/stacks/libeverywhere.so: $(O)/tests/stacks/everywhere.o $(COLLECTOR) 
 
 CHECKS += tests/stacks/gdb_test.py
 check-built: $(O)/tests/stacks/libeverywhere.so
+
+# ---- a profiled program, killed at random instants ----
+KILLS ?= 3334
+check-built: $(O)/tests/torture/torture $(O)/tests/torture/workload
+CHECKS += '$(O)/tests/torture/torture 100'
+$(O)/tests/torture/torture: tests/torture/torture.c
+	@mkdir -p $(@D)
+	$(call say,TEST)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lcmocka
+$(O)/tests/torture/workload: tests/torture/workload.c | $(O)/sim/libcuda.so
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread
+
+# What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
+.PHONY: soak
+soak: all $(O)/tests/torture/torture $(O)/tests/torture/workload $(O)/tests/collector/kill_test
+	$(Q)O=$(abspath $(O)) $(O)/tests/torture/torture $(KILLS)
+	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/kill_test

@@ -1,0 +1,243 @@
+/*
+ * Kills a profiled program at random instants and reads what is left: of each thread a prefix of what it did; with rings
+ * that outlive the process all that it had done, to the last call; nothing twice, and no GPU record of what was never
+ * launched.
+ *
+ *	torture [KILLS [SEED]]		so many in each placement of the rings; O names the build folder
+ */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "tests/torture/truth.h"
+
+#define API_LAUNCH   (GP_API_DRIVER | 307u)
+#define LONGEST_NS   20000000u
+#define STANDARD     100
+#define SOME_SECONDS 20u
+
+static const char *places[] = {"shm", "file", "memory"};
+static char variables[8][320];
+static struct truth *truth;
+static struct scan scan;
+static char ring_file[256];
+static uint64_t launches[WORKERS], allocations[WORKERS], kernels, all_launches, in_work;
+static uint8_t *called, *ran; /* by correlation id */
+
+static void set_variable(int number, const char *name, const char *value)
+{
+	snprintf(variables[number], sizeof(variables[number]), "%s=%s", name, value);
+}
+
+/* ---- the process ---- */
+
+static void run_workload(void)
+{
+	char *environment[9] = {NULL}, path[256];
+	char *arguments[] = {path, NULL};
+
+	for (int i = 0; i < 8; i++)
+		environment[i] = variables[i];
+	snprintf(path, sizeof(path), "%s/tests/torture/workload", getenv("O"));
+	alarm(SOME_SECONDS); /* a workload that is not killed fails */
+	execve(path, arguments, environment);
+	_exit(1);
+}
+
+/* Returns how it ended. */
+static int kill_one(const char *place)
+{
+	char delay[32], path[300];
+	int status;
+	pid_t child;
+
+	snprintf(delay, sizeof(delay), "%u", (unsigned)rand() % LONGEST_NS);
+	set_variable(0, "GPUPROF_RINGS", place);
+	set_variable(1, "GPUPROF_OUTPUT", in_folder("t"));
+	set_variable(2, TRUTH_VARIABLE, in_folder("truth"));
+	set_variable(3, DELAY_VARIABLE, delay);
+	set_variable(4, PHASE_VARIABLE, rand() % 4 == 0 ? "start" : "work");
+	snprintf(path, sizeof(path), "%s/libgpuprof.so", getenv("O"));
+	set_variable(5, "LD_PRELOAD", path);
+	snprintf(path, sizeof(path), "%s/sim", getenv("O"));
+	set_variable(6, "LD_LIBRARY_PATH", path);
+	set_variable(7, "GPUPROF_STACKS", "none");
+	child = fork();
+	if (child == 0)
+		run_workload();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void make_truth(void)
+{
+	int fd = open(in_folder("truth"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0 && ftruncate(fd, sizeof(*truth)) == 0);
+	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(truth, MAP_FAILED);
+	close(fd);
+}
+
+/* ---- what is left ---- */
+
+static uint32_t worker_of(uint32_t thread)
+{
+	for (uint32_t i = 0; i < WORKERS; i++)
+		if (truth->workers[i].thread == thread)
+			return i;
+	fail_msg("a record of thread %u", thread);
+	return 0;
+}
+
+static void note(uint8_t *seen, uint32_t correlation, const char *what)
+{
+	assert_true(correlation < MOST_NUMBERS);
+	if (seen[correlation]++ != 0)
+		fail_msg("%s %u twice", what, correlation);
+}
+
+static void take_memory(const struct found *found)
+{
+	const struct gp_record_memory *memory = &found->record->memory;
+	uint32_t worker;
+
+	if (memory->op != GP_MEMORY_ALLOC)
+		return;
+	worker = worker_of(found->thread);
+	if (memory->bytes != LEAST_BYTES + allocations[worker])
+		fail_msg("allocation %llu where %llu was next",
+			 (unsigned long long)memory->bytes - LEAST_BYTES,
+			 (unsigned long long)allocations[worker]);
+	allocations[worker]++;
+}
+
+static void take(void *unused, const struct found *found)
+{
+	const struct any_record *record = found->record;
+	uint8_t kind = record->record.kind;
+
+	(void)unused;
+	if (kind == GP_RECORD_CALL && record->call.api == API_LAUNCH) {
+		note(called, record->call.correlation_id, "launch");
+		launches[worker_of(found->thread)]++;
+	} else if (kind == GP_RECORD_MEMORY) {
+		take_memory(found);
+	} else if (kind == GP_RECORD_KERNEL) {
+		note(ran, record->kernel.correlation_id, "kernel");
+		kernels++;
+	} else if (kind == GP_RECORD_STRING && record->string.space == GP_STRING_INFO &&
+		   record->string.id == GP_INFO_RING_FILE) {
+		snprintf(ring_file, sizeof(ring_file), "%.*s", (int)record->string.length_bytes,
+			 (const char *)record->text);
+	}
+	assert_int_not_equal(kind, GP_RECORD_END);
+}
+
+/* One call may have been in between. */
+static void check(const char *what, uint64_t found, uint64_t begun, uint64_t done, bool is_all)
+{
+	if (found > begun || (is_all && found < done))
+		fail_msg("%llu %s of %llu begun and %llu done", (unsigned long long)found, what,
+			 (unsigned long long)begun, (unsigned long long)done);
+}
+
+static void check_counts(bool is_all)
+{
+	uint64_t begun = 0;
+
+	for (uint32_t i = 0; i < WORKERS; i++) {
+		check("launches", launches[i], truth->workers[i].launches_begun,
+		      truth->workers[i].launches_done, is_all);
+		check("allocations", allocations[i], truth->workers[i].allocations_begun,
+		      truth->workers[i].allocations_done, is_all);
+		begun += truth->workers[i].launches_begun;
+		all_launches += launches[i];
+	}
+	check("kernels", kernels, begun, 0, false);
+	in_work += begun > 0;
+}
+
+static void read_remains(const char *place)
+{
+	bool outlives = strcmp(place, "memory") != 0;
+
+	scan.fn = take;
+	if (!scan_trace(&scan, in_folder("t.gpuprof")))
+		assert_int_equal(truth->workers[0].launches_done, 0);
+	/* else another run on this machine has moved all that it holds into the trace */
+	if (ring_file[0] != '\0' && access(ring_file, F_OK) == 0)
+		assert_true(scan_ring_file(&scan, ring_file, in_folder("t.gpuprof")));
+	if (scan.error != NULL)
+		fail_msg("%s", scan.error);
+	assert_int_equal(scan.damaged_bytes, 0); /* what is torn is the end */
+	check_counts(outlives);
+	if (ring_file[0] != '\0')
+		unlink(ring_file);
+}
+
+static void clear(void)
+{
+	memset(&scan, 0, sizeof(scan));
+	memset(launches, 0, sizeof(launches));
+	memset(allocations, 0, sizeof(allocations));
+	memset(called, 0, MOST_NUMBERS);
+	memset(ran, 0, MOST_NUMBERS);
+	kernels = 0;
+	ring_file[0] = '\0';
+}
+
+static void kill_and_read(const char *place)
+{
+	int status, lock;
+
+	case_folder = new_folder();
+	clear();
+	make_truth();
+	status = kill_one(place);
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		fail_msg("the workload ended by itself: %#x", status);
+	lock = open(in_folder("t.gpuprof"), O_RDONLY | O_CLOEXEC);
+	if (lock >= 0)
+		assert_int_equal(flock(lock, LOCK_EX), 0);
+	read_remains(place);
+	if (lock >= 0)
+		close(lock);
+	munmap(truth, sizeof(*truth));
+	remove_folder(case_folder);
+}
+
+static int kills = STANDARD;
+
+static void every_instant(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		all_launches = in_work = 0;
+		for (int k = 0; k < kills; k++)
+			kill_and_read(places[i]);
+		printf("rings in %s: %d kills, %llu of them at work, %llu launches read\n",
+		       places[i], kills, (unsigned long long)in_work,
+		       (unsigned long long)all_launches);
+		assert_true(kills < 50 || in_work > (uint64_t)kills / 4);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_instant)};
+	unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : (unsigned)time(NULL);
+
+	if (argc > 1)
+		kills = atoi(argv[1]);
+	called = malloc(MOST_NUMBERS);
+	ran = malloc(MOST_NUMBERS);
+	srand(seed);
+	printf("seed %u\n", seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+/* truth: what the workload has begun and done, in a file that it shares with the test that kills it. */
+#ifndef TESTS_TORTURE_TRUTH_H
+#define TESTS_TORTURE_TRUTH_H
+
+#include <stdint.h>
+
+#define TRUTH_VARIABLE "TORTURE_TRUTH" /* its path */
+#define DELAY_VARIABLE "TORTURE_DELAY" /* ns until SIGKILL */
+#define PHASE_VARIABLE                                                                             \
+	"TORTURE_PHASE" /* "start": counted from main() on; "work": from the first launch on */
+#define WORKERS      2u
+#define LEAST_BYTES  256u       /* of an allocation; its number is added */
+#define MOST_NUMBERS (1u << 20) /* of calls: more than fit the time */
+
+struct truth {
+	struct {
+		uint32_t thread; /* id */
+		uint32_t zero[15];
+		uint64_t launches_begun, launches_done;
+		uint64_t allocations_begun, allocations_done;
+		uint64_t zero2[4];
+	} workers[WORKERS];
+};
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * Launches kernels and allocates memory in two threads as fast as it can, until a timer of its own kills it.  Before and
+ * after each call it says so in memory that outlives it.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cuda.h>
+
+#include "tests/torture/truth.h"
+
+#define NS_PER_SECOND 1000000000ll
+
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+			  ".visible .entry step_kernel() { ret; }\n";
+
+static volatile struct truth *truth;
+static CUcontext context;
+static CUfunction kernel;
+
+static void expect(int is_so)
+{
+	if (!is_so)
+		_exit(1);
+}
+
+static void start_timer(const char *phase)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+	long long ns = atoll(getenv(DELAY_VARIABLE));
+	struct itimerspec when = {.it_value = {ns / NS_PER_SECOND, ns % NS_PER_SECOND + 1}};
+	timer_t timer;
+
+	if (strcmp(getenv(PHASE_VARIABLE), phase) != 0)
+		return;
+	expect(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	expect(timer_settime(timer, 0, &when, NULL) == 0);
+}
+
+static void open_truth(void)
+{
+	int fd = open(getenv(TRUTH_VARIABLE), O_RDWR | O_CLOEXEC);
+
+	expect(fd >= 0);
+	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	expect(truth != MAP_FAILED);
+	close(fd);
+}
+
+static void set_up(void)
+{
+	CUmodule module;
+
+	expect(cuInit(0) == CUDA_SUCCESS);
+	expect(cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
+	expect(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	expect(cuModuleLoadData(&module, ptx) == CUDA_SUCCESS);
+	expect(cuModuleGetFunction(&kernel, module, "step_kernel") == CUDA_SUCCESS);
+}
+
+static void launch(uint32_t worker)
+{
+	truth->workers[worker].launches_begun++;
+	expect(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS);
+	truth->workers[worker].launches_done++;
+}
+
+static void allocate(uint32_t worker)
+{
+	uint64_t number = truth->workers[worker].allocations_begun++;
+	CUdeviceptr memory;
+
+	expect(cuMemAlloc_v2(&memory, LEAST_BYTES + number) == CUDA_SUCCESS);
+	truth->workers[worker].allocations_done++;
+	expect(cuMemFree_v2(memory) == CUDA_SUCCESS);
+}
+
+static void *work(void *number)
+{
+	uint32_t worker = (uint32_t)(uintptr_t)number;
+
+	truth->workers[worker].thread = (uint32_t)syscall(SYS_gettid);
+	expect(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	while (truth->workers[worker].allocations_begun < MOST_NUMBERS / 8) {
+		for (int i = 0; i < 7; i++)
+			launch(worker);
+		allocate(worker);
+	}
+	for (;;)
+		pause();
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	open_truth();
+	start_timer("start");
+	set_up();
+	start_timer("work");
+	expect(pthread_create(&thread, NULL, work, (void *)1) == 0);
+	work((void *)0);
+}

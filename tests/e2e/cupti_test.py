@@ -1,10 +1,10 @@
 """What libcupti may be like: of any version from 11.8 on, without some functions, losing, delaying and disordering records."""
 import os
 
-import describe
 import support
 from facts import Facts, printed_counts
 from support import BARE, BUILD, Case, own_lines
+import describe  # in the folder that support names
 
 # cuptiGetVersion() of every version that lays out some record in its own way: 11.8, 12.0 to 12.6, 12.8, 12.9 U1, 13.0, 13.0 U1
 VERSIONS = (18, 19, 20, 21, 22, 23, 24, 26, 28, 130000, 130001)

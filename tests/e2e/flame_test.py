@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import sys
 
-from pprof import Profile
 from support import BUILD, ROOT, SKIPPED, Case, main, own_lines
+from pprof import Profile  # in the folder that support names
 
 PLACES = os.path.join(BUILD, "programs", "places")
 CXX_PLACES = os.path.join(BUILD, "programs", "places++")

@@ -5,9 +5,9 @@ import os
 import re
 import subprocess
 
-import describe
 import support
 from support import BUILD, ROOT, Case
+import describe  # in the folder that support names
 
 PATH = os.path.join(ROOT, "tests", "gpu", "parity")
 

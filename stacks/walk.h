@@ -25,24 +25,25 @@
 /* Pages of other stacks than its own that a thread remembers. */
 #define GP_WALK_PAGES 16u
 
+/* What every walk uses comes first, in as few cache lines as can be. */
 struct gp_walk {
 	uint32_t count;
 	uint32_t epoch; /* of gp_modules_epoch(), when `frames` was made */
-	uint32_t
-		root; /* what frames[0] hangs on: 0, or a node that says why the stack ends there */
+	/* what frames[0] hangs on: 0, or a node that says why the stack ends there */
+	uint32_t root;
 	uint32_t fresh_count;
-	uint64_t high;                 /* end of the thread's own stack */
-	uint64_t low;                  /* from here to there all of it is known to be readable */
-	uint64_t limit;                /* below here it is not */
+	uint64_t high;         /* end of the thread's own stack */
+	uint64_t low;          /* from here to there all of it is known to be readable */
+	uint64_t stepped;      /* frames of all walks, for tests and benchmarks ... */
+	uint64_t validated;    /* ... and those that were taken over */
+	bool is_on_own;        /* the walk that goes on began on the own stack */
+	struct gp_place place; /* where it began */
+	struct gp_frame fresh[GP_STACK_DEPTH];  /* of it, innermost first */
+	struct gp_frame frames[GP_STACK_DEPTH]; /* of the last one, outermost first */
+	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each with all its callers */
+	uint64_t limit;                /* below here the own stack is known not to be readable */
 	uint64_t pages[GP_WALK_PAGES]; /* of other stacks, that were readable */
 	uint32_t next_page;
-	bool is_on_own;     /* the walk that goes on began on the own stack */
-	uint64_t stepped;   /* frames of all walks, for tests and benchmarks ... */
-	uint64_t validated; /* ... and those that were taken over */
-	struct gp_frame frames[GP_STACK_DEPTH]; /* outermost first */
-	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each with all its callers */
-	struct gp_frame fresh[GP_STACK_DEPTH];  /* of the walk that goes on, innermost first */
-	struct gp_place place;                  /* where that one began */
 	struct gp_copy copy;
 };
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -214,6 +215,47 @@ static void gives_back_what_threads_had(void **state)
 	assert_true((after - before) * 4096 < 2 << 20); /* one thread's would be a tenth of that */
 }
 
+/* ---- an interpreter that is not known ---- */
+
+typedef int back(void *argument);
+
+static int take_below(void *id)
+{
+	*(uint32_t *)id = gp_stack_capture();
+	return 1;
+}
+
+static void has_native_frames_of_unknown_interpreters(void **state)
+{
+	int (*call)(back * function, void *argument);
+	char path[512];
+	uint32_t id = 0;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/tests/stacks/plugin_python.so", getenv("O"));
+	void *library = dlopen(path, RTLD_NOW);
+
+	assert_non_null(library);
+	*(void **)&call = dlsym(library, "plugin_call");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(call(take_below, &id), 2);
+		assert_int_not_equal(id, 0);
+	}
+}
+
+/* What the trace says of it: its texts are as they are in the file. */
+static bool is_said(const char *trace)
+{
+	static const char wanted[] = "Python 3.15 is not known well enough here";
+	static char bytes[4 << 20];
+	FILE *file = fopen(trace, "r");
+	size_t count = file != NULL ? fread(bytes, 1, sizeof(bytes), file) : 0;
+
+	if (file != NULL)
+		fclose(file);
+	return memmem(bytes, count, wanted, sizeof(wanted) - 1) != NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,11 +264,16 @@ int main(void)
 		cmocka_unit_test(is_off_in_forked_children),
 		cmocka_unit_test(takes_none_of_threads_that_ended),
 		cmocka_unit_test(gives_back_what_threads_had),
+		cmocka_unit_test(has_native_frames_of_unknown_interpreters),
 	};
 	char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64];
 
 	if (UNDER_TSAN) {
 		puts("skipped: ThreadSanitizer delays signals, and has no forks beside threads");
+		return 77;
+	}
+	if (getenv("O") == NULL) {
+		puts("skipped: O is not set, so the plugin is not found");
 		return 77;
 	}
 	if (mkdtemp(folder) == NULL)
@@ -239,6 +286,10 @@ int main(void)
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
 	gp_collector_stop(10000000000u);
+	if (!is_said(gp_collector_trace_path())) {
+		fprintf(stderr, "the trace does not say that an interpreter is not known\n");
+		failed++;
+	}
 	remove(gp_collector_trace_path());
 	remove(folder);
 	return failed;

@@ -1,0 +1,95 @@
+/* Which interpreters are known, and whether they agree. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "stacks/python_layout.h"
+
+#define VERSION(minor) (0x03000000u | (minor) << 16 | 0x00f0u)
+
+/* A runtime's table of offsets, with numbers of other things between the groups. */
+static void fill(uint64_t words[100], const struct gp_python_layout *layout, uint32_t version)
+{
+	const uint64_t groups[] = {
+		layout->thread.frame,
+		layout->thread.thread_id,
+		999,
+		layout->frame.previous,
+		layout->frame.code,
+		layout->frame.instruction,
+		999,
+		layout->code.file,
+		layout->code.name - 8u,
+		layout->code.name,
+		layout->code.table,
+		layout->code.first_line,
+	};
+
+	for (int i = 0; i < 100; i++)
+		words[i] = 1000 + (uint64_t)i;
+	memcpy(words, "xdebugpy", 8);
+	words[1] = version;
+	words[2] = 0;
+	memcpy(words + 10, groups, sizeof(groups));
+}
+
+static void knows_its_versions(void **state)
+{
+	(void)state;
+	for (uint32_t minor = 8; minor <= 14; minor++) {
+		const struct gp_python_layout *layout = gp_python_layout_of(VERSION(minor));
+
+		assert_non_null(layout);
+		assert_int_equal(layout->minor, minor);
+	}
+	assert_null(gp_python_layout_of(VERSION(7)));
+	assert_null(gp_python_layout_of(VERSION(15)));
+	assert_null(gp_python_layout_of(0x02070000));
+	assert_null(gp_python_layout_of(0x040b0000));
+	assert_null(gp_python_layout_of(0));
+}
+
+static void agrees_with_what_an_interpreter_says(void **state)
+{
+	uint64_t words[100], other[100];
+
+	(void)state;
+	for (uint32_t minor = 13; minor <= 14; minor++) {
+		const struct gp_python_layout *layout = gp_python_layout_of(VERSION(minor));
+
+		fill(words, layout, VERSION(minor));
+		assert_true(gp_python_layout_agrees(layout, VERSION(minor), words));
+		assert_false(gp_python_layout_agrees(layout, VERSION(minor) + 1, words));
+		for (int i = 0; i < 22; i++) { /* any number that counts is another */
+			memcpy(other, words, sizeof(words));
+			other[i] += 8;
+			if (words[i] < 900 || i < 3)
+				assert_false(
+					gp_python_layout_agrees(layout, VERSION(minor), other));
+		}
+	}
+}
+
+/* From what is before 3.13 there is nothing to compare with. */
+static void asks_older_ones_nothing(void **state)
+{
+	(void)state;
+	for (uint32_t minor = 8; minor <= 12; minor++)
+		assert_true(gp_python_layout_agrees(gp_python_layout_of(VERSION(minor)),
+						    VERSION(minor), NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_its_versions),
+		cmocka_unit_test(agrees_with_what_an_interpreter_says),
+		cmocka_unit_test(asks_older_ones_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

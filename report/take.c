@@ -416,12 +416,11 @@ static int (*const takers[])(struct gp_load *, const union gp_any_record *, cons
 #undef X
 };
 
-/* Records that have the number of a device where a kernel has it. */
+/* Records by whose number of a device things are gathered; it is where a kernel has it. */
 static const bool has_device[GP_RECORD_KIND_LIMIT] = {
 	[GP_RECORD_KERNEL] = true, [GP_RECORD_COPY] = true,    [GP_RECORD_SET] = true,
-	[GP_RECORD_DEVICE] = true, [GP_RECORD_CONTEXT] = true, [GP_RECORD_CONTEXT_END] = true,
-	[GP_RECORD_USAGE] = true,  [GP_RECORD_EVENT] = true,   [GP_RECORD_GRAPH] = true,
-	[GP_RECORD_JIT] = true,    [GP_RECORD_POOL] = true,
+	[GP_RECORD_DEVICE] = true, [GP_RECORD_CONTEXT] = true, [GP_RECORD_USAGE] = true,
+	[GP_RECORD_GRAPH] = true,  [GP_RECORD_POOL] = true,
 };
 
 int gp_take_record(void *context, const union gp_any_record *record, const char *text)

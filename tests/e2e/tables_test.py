@@ -257,6 +257,32 @@ class Choices(Tables):
             with open(self.path("out"), encoding="utf-8") as file:
                 self.assertEqual(file.read(), printed)
 
+    def test_streams_and_contexts_say_who_made_them(self):
+        trace = self.record("cover")
+        context, = self.tables("context", trace)["context"]
+        self.assertEqual((context["Made by"], context["Made"]), ("cudaStreamCreate", 0))
+        self.assertGreater(context["API time"], 0)
+        streams = {(row["Kind"], row["Priority"], row["Made by"]) for row in self.tables("stream", trace)["stream"]}
+        self.assertEqual(streams, {("null", "0", "cudaStreamCreate"), ("blocking", "0", "cudaStreamCreate"),
+                                   ("blocking", "0", "cudaStreamCreateWithPriority"),
+                                   ("non-blocking", "0", "cudaStreamCreateWithFlags"),
+                                   ("non-blocking", "-5", "cudaStreamCreateWithPriority")})
+
+    def test_unified_memory_by_address_is_all_of_it(self):
+        program = os.path.join(support.BUILD, "programs", "zoo")
+        self.run_program([program], GPUPROF_OUTPUT="zoo", GPUPROF_TRACE="default,unified")
+        trace = self.path("zoo.gpuprof")
+        kinds = {row["Kind"]: row for row in self.tables("unified", trace)["unified"]}
+        addresses = self.tables("unified-address", trace)["unified-address"]
+        self.assertEqual({title: sum(row[title] for row in addresses)
+                          for title in ("HtoD", "DtoH", "CPU faults", "GPU faults", "Total")},
+                         {"HtoD": kinds["migration HtoD"]["Bytes"], "DtoH": kinds["migration DtoH"]["Bytes"],
+                          "CPU faults": kinds["page fault of the CPU"]["Faults"],
+                          "GPU faults": kinds["page fault of a GPU"]["Faults"],
+                          "Total": sum(row["Total"] for kind, row in kinds.items() if kind.startswith("migration"))})
+        self.assertEqual(sum(row["Count"] for row in self.tables("unified-fault", trace)["unified-fault"]),
+                         kinds["page fault of the CPU"]["Count"])
+
     def test_words_are_listed(self):
         listed = self.summary("--by", "help").stdout
         for word in ("kernel", "grid", "api", "copy", "stream", "thread", "process", "device", "context", "exec",

@@ -220,8 +220,13 @@ static void test_numbers_of_devices_are_bounded(void **state)
 						      .op = GP_MEMORY_ALLOC,
 						      .memory_kind = GP_MEMORY_DEVICE,
 						      .device_id = damaged});
+	gp_builder_add(&b, &(struct gp_record_jit){.kind = GP_RECORD_JIT, /* may be of none */
+						   .device_id = UINT16_MAX,
+						   .start_ns = GP_TEST_CUPTI(10),
+						   .end_ns = GP_TEST_CUPTI(20)});
 	m = load(&b);
 	assert_int_equal(m->losses.unknown_records, 5);
+	assert_int_equal(m->jit_count, 1);
 	assert_int_equal(m->device_count + m->op_count + m->usage_count + m->pool_count, 0);
 	assert_int_equal(m->memory_count, 0);
 	assert_int_equal(m->call_count, 1);

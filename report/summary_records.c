@@ -441,9 +441,25 @@ static uint64_t last_delivery_ns(const struct gp_model *model)
 }
 
 /* The trace's end is its last anchor or call, whichever is later. */
+static uint64_t trace_end_ns(const struct gp_model *model)
+{
+	return model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+}
+
+static void describe_end(char *text, size_t size, const struct gp_model *model)
+{
+	uint64_t end_ns = trace_end_ns(model);
+
+	if (model->call_count + model->op_count == 0 || end_ns < model->first_ns)
+		snprintf(text, size, "it ends before the first recorded CUDA call");
+	else
+		snprintf(text, size, "it ends %s after the first CUDA call",
+			 gp_format_ns(end_ns - model->first_ns).text);
+}
+
 static void describe_delivery(char *text, size_t size, const struct gp_model *model)
 {
-	uint64_t end_ns = model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+	uint64_t end_ns = trace_end_ns(model);
 	uint64_t delivered_ns = last_delivery_ns(model);
 
 	if (delivered_ns == 0 && model->op_count > 0)
@@ -461,6 +477,8 @@ static void print_remains(FILE *out, const struct gp_model *model)
 	struct gp_paragraph paragraph = {.out = out, .columns = GP_SUMMARY_COLUMNS};
 	char text[128];
 
+	describe_end(text, sizeof(text), model);
+	gp_paragraph_add(&paragraph, text);
 	if (model->losses.cut)
 		gp_paragraph_add(&paragraph, "the file ends within a chunk");
 	if (model->losses.recovered_records > 0) {

@@ -4,6 +4,7 @@
     gpu.py [STEP...]      one after the other:
 
     launch=N       N launches of one kernel, then a synchronisation
+    start=N        N launches, no synchronisation
     copy=N         N copies of 4096 bytes to the device
     leak=N         N allocations of 1024 bytes that are never freed
     say=TEXT       TEXT on standard output      complain=TEXT   on standard error
@@ -55,6 +56,11 @@ class Device:
             self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
         self.call("cuCtxSynchronize")
         print("launches", times, flush=True)
+
+    def start(self, times):
+        for _ in range(times):
+            self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+        print("started", times, flush=True)
 
     def pump(self):
         times = 0

@@ -1,0 +1,206 @@
+"""How programs end: by signals that they expect or not, while threads still launch, after a reset, with a GPU that hangs."""
+import os
+import signal
+import unittest
+
+import support
+from facts import Facts, differences
+from support import BARE, GPU, LAUNCHED, PLAIN, WAYS, Case, own_lines
+
+NEVER_NS = str(10 ** 17)
+
+# Threads launch until the process is gone; the main thread ends it as it is told.
+BUSY = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *);
+extern int cuModuleLoadData(void **, const void *), cuModuleGetFunction(void **, void *, const char *);
+extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry step_kernel() { ret; }\n";
+static void *context, *kernel;
+static int launched[4];
+
+static void *launch(void *number)
+{
+	int *count = number;
+
+	cuCtxSetCurrent(context);
+	for (;;)
+		if (!cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL))
+			__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Runs after ours, which was registered later. */
+static void launch_late(void)
+{
+	for (int i = 0; i < 10; i++)
+		cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	void *module;
+
+	atexit(launch_late);
+	if (argc < 2 || cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
+	    cuModuleLoadData(&module, ptx) || cuModuleGetFunction(&kernel, module, "step_kernel"))
+		return 1;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, launch, &launched[i]);
+	for (int i = 0; i < 4; i++)
+		while (__atomic_load_n(&launched[i], __ATOMIC_RELAXED) < 200)
+			;
+	puts("at work");
+	fflush(stdout);
+	if (!strcmp(argv[1], "exit"))
+		exit(5);
+	if (!strcmp(argv[1], "_exit"))
+		_exit(5);
+	if (!strcmp(argv[1], "quick_exit"))
+		quick_exit(5);
+	if (!strcmp(argv[1], "abort"))
+		abort();
+	return 5;
+}
+"""
+
+
+class Ends(Case):
+
+    def run_every_way(self, command, **variables):
+        """The results agree; the bare one leaves bare.gpuprof, the launched one launched.gpuprof."""
+        results = {}
+        for way in WAYS:
+            own = {} if way == PLAIN else {"GPUPROF_OUTPUT": way.split()[0], "GPUPROF_CHROME": "none"}
+            results[way] = self.run_program(command, way, **own, **variables)
+        plain = results[PLAIN]
+        for way in (BARE, LAUNCHED):
+            self.assertEqual((results[way].returncode, results[way].stdout), (plain.returncode, plain.stdout),
+                             results[way].stderr)
+        return results
+
+    def traces(self):
+        return self.files(".gpuprof")
+
+    def export(self, trace):
+        result = self.run_gpuprof("export", "-o", self.path("out.json"), trace)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return Facts(self.path("out.json"))
+
+    def test_signals_that_nobody_handles(self):
+        for name in ("TERM", "INT", "HUP", "ABRT", "SEGV"):
+            with self.subTest(name):
+                number = signal.Signals["SIG" + name]
+                results = self.run_every_way([*GPU, "launch=50", f"raise={int(number)}"])
+                self.assertEqual(results[PLAIN].returncode, -number)
+                self.assertIn("cuLaunchKernel", results[LAUNCHED].stderr)
+                for trace in self.traces():
+                    self.run_gpuprof("finish", "-q", "--chrome", "none", trace)
+                    self.assertEqual(len(self.export(trace).launches()), 50, trace)
+                    os.unlink(self.path(trace))
+
+    def test_signals_that_are_handled(self):
+        for name in ("TERM", "INT"):
+            with self.subTest(name):
+                results = self.run_every_way([*GPU, f"handle={name}", "launch=20", f"send={name}", "launch=30", "exit=4"])
+                self.assertEqual(results[PLAIN].returncode, 4)
+                self.assertIn("handled", results[PLAIN].stdout)
+                for trace in self.traces():
+                    self.assertEqual(differences(self.export(trace), "launches 50\n"), [])
+                    os.unlink(self.path(trace))
+
+    def test_threads_that_launch_until_the_end(self):
+        program = self.compile("busy", BUSY, f"-L{support.BUILD}/sim", "-lcuda", "-lpthread")
+        for end in ("exit", "return", "_exit", "quick_exit", "abort"):
+            with self.subTest(end):
+                results = self.run_every_way([program, end])
+                self.assertEqual(results[PLAIN].returncode, -signal.SIGABRT if end == "abort" else 5)
+                for way in (BARE, LAUNCHED):
+                    trace = way.split()[0] + ".gpuprof"
+                    self.assertGreaterEqual(len(self.export(trace).launches()), 800)
+                    self.assertNotIn("records dropped", results[way].stderr)
+                    if end != "abort":
+                        self.assertNotIn("PARTIAL", results[way].stderr)
+                    self.run_gpuprof("finish", "-q", "--chrome", "none", trace)
+                for trace in self.traces():
+                    os.unlink(self.path(trace))
+
+    def test_a_kernel_that_never_ends(self):
+        results = self.run_every_way([*GPU, "start=25", "exit=3"], GPUSIM_KERNEL_NS=NEVER_NS)
+        self.assertEqual(results[PLAIN].returncode, 3)
+        for trace in self.traces():
+            self.assertEqual(len(self.export(trace).launches()), 25)
+
+    def test_a_hung_gpu_holds_the_end_up_for_the_time_limit_only(self):
+        results = self.run_every_way([*GPU, "start=25", "exit=3"], GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT="flush-hangs",
+                                     GPUPROF_FLUSH_TIMEOUT_S="1")
+        self.assertEqual(results[PLAIN].returncode, 3)
+        for way in (BARE, LAUNCHED):
+            lines = [line for line in own_lines(results[way].stderr) if "the GPU did not finish" in line]
+            self.assertEqual(len(lines), 1, results[way].stderr)
+            self.assertIn("within 1 s", lines[0])
+            self.assertIn("25 without kernel record", results[way].stderr)
+            self.assertIn("the final flush was given up", results[way].stderr)
+        for trace in self.traces():
+            self.assertEqual(len(self.export(trace).launches()), 25)
+
+    def test_the_time_limit_is_five_seconds(self):
+        result = self.run_program([*GPU, "start=5", "exit=3"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT="flush-hangs",
+                                  GPUPROF_CHROME="none")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("the GPU did not finish within 5 s", result.stderr)
+
+    def test_a_hung_gpu_and_an_end_without_handlers(self):
+        results = self.run_every_way([*GPU, "start=25", "_exit=3"], GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT="flush-hangs")
+        for way in (BARE, LAUNCHED):
+            self.assertIn("the GPU did not finish within 1 s", results[way].stderr)
+            self.assertIn("25 without kernel record", results[way].stderr)
+
+
+class Live(Case):
+    """A trace is read while its process runs."""
+
+    def test_a_summary_of_a_running_process(self):
+        process = support.subprocess.Popen(
+            support.command(BARE, [*GPU, "launch=1000", "start=25", "touch=there", "wait"])[0],
+            env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT="live", GPUSIM_KERNEL_NS="2000"),
+            cwd=self.folder, stdin=support.subprocess.PIPE, stdout=support.subprocess.DEVNULL,
+            stderr=support.subprocess.DEVNULL)
+        try:
+            while "there" not in self.files() and process.poll() is None:
+                pass
+            first = self.run_gpuprof("summary", "live.gpuprof")
+        finally:
+            process.communicate()
+        self.assertEqual((first.returncode, process.returncode), (0, 0))
+        self.assertRegex(first.stdout, r"PARTIAL: pid \d+ still runs; this is what it had recorded so far")
+        self.assertRegex(first.stdout, r"it ends [\d.]+[mun]?s after the first CUDA call")
+        self.assertRegex(first.stdout, r"1,025 .*cuLaunchKernel")
+        self.assertNotIn("PARTIAL", self.run_gpuprof("summary", "live.gpuprof").stdout)
+
+    def test_a_running_kernel_is_listed_as_in_flight(self):
+        command = [*GPU, "start=25", "touch=there", "wait", "_exit=0"]
+        process = support.subprocess.Popen(
+            command, env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT="live", GPUSIM_KERNEL_NS=NEVER_NS),
+            cwd=self.folder, stdin=support.subprocess.PIPE, stdout=support.subprocess.DEVNULL,
+            stderr=support.subprocess.DEVNULL)
+        try:
+            while "there" not in self.files() and process.poll() is None:
+                pass
+            summary = self.run_gpuprof("summary", "live.gpuprof").stdout
+        finally:
+            process.communicate()
+        self.assertIn("launches in flight: 25", summary)
+        self.assertRegex(summary, r"CUPTI had not delivered any GPU record|CUPTI delivered GPU records last .* before the end")
+        self.assertIn("without kernel record: in flight, or not delivered yet", summary)
+
+
+if __name__ == "__main__":
+    support.main()

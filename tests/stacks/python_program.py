@@ -190,6 +190,62 @@ def traced():
     sys.settrace(None)
 
 
+SUBPROGRAM = """
+import ctypes, sys
+def inside():
+    return ctypes.CDLL({probe!r}).probe_capture()
+with open({out!r}, "w") as file:
+    file.write(str(inside()))
+"""
+
+
+def in_subinterpreter():
+    """What it has are frames of the main interpreter, or its own too: either way true ones, and no crash."""
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        with contextlib.suppress(ImportError):
+            module = __import__(name)
+            break
+    else:
+        return
+    out = sys.argv[3] + ".inside"
+    program = SUBPROGRAM.format(probe=sys.argv[1], out=out)
+    if sys.version_info >= (3, 13):
+        interpreter = module.create("legacy")
+    else:  # 3.8 has no isolated ones
+        interpreter = module.create(**({"isolated": False} if sys.version_info >= (3, 9) else {}))
+    try:
+        module.run_string(interpreter, program)
+    finally:
+        module.destroy(interpreter)
+    with open(out, encoding="utf-8") as file:
+        results.append({"label": "subinterpreter", "id": int(file.read()), "frames": [], "within": chain()})
+
+
+def chain():
+    """The caller's callers."""
+    frames, frame = [], sys._getframe(1)
+    while frame is not None:
+        frames.append(describe(frame))
+        frame = frame.f_back
+    return frames
+
+
+def in_greenlets():
+    try:
+        import greenlet
+    except ImportError:
+        return
+    def other():
+        take("greenlet")
+        main.switch()
+        take("greenlet again")
+    main = greenlet.getcurrent()
+    one = greenlet.greenlet(other)
+    one.switch()
+    decorated(3)
+    one.switch()
+
+
 def main():
     assert probe.probe_start(sys.argv[2].encode()) == 0
     functions()
@@ -202,6 +258,8 @@ def main():
     asyncio.run(asynchronous())
     in_threads()
     reused(3000)
+    in_subinterpreter()
+    in_greenlets()
     sys.setrecursionlimit(5000)
     threading.stack_size(256 << 20)
     thread = threading.Thread(target=deep, args=(2000,))

@@ -51,9 +51,20 @@ class Trace:
             yield kind, origin, address
 
 
+def compare_subinterpreter(trace, stack, outside):
+    """Functions outside of the subinterpreter, or its own as well; never others."""
+    names = [trace.codes[origin][1] for kind, origin, _ in stack if kind == PYTHON]
+    known = {name for _, name, *_ in outside} | {"inside", "<module>", "in_subinterpreter"}
+    if not stack or any(kind == LOST for kind, _, _ in stack):
+        return "no stack, or frames are not in the trace"
+    return None if set(names) <= known else f"other functions: {names}"
+
+
 def compare(trace, result):
     """What is wrong, or None."""
     stack = list(trace.stack(result["id"]))
+    if "within" in result:
+        return compare_subinterpreter(trace, stack, result["within"])
     got = [(*trace.codes[origin], address) for kind, origin, address in stack if kind == PYTHON]
     want = [(file, name, first, table, lasti) for file, name, lasti, first, table in result["frames"]]
     if any(kind == LOST for kind, _, _ in stack):

@@ -8,13 +8,18 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +159,60 @@ static void is_off_in_forked_children(void **state)
 	pthread_join(thread, NULL);
 }
 
+/* ---- the steady state ---- */
+
+/* Any system call of this thread kills the process, but for those with which it says that it is done and waits for the end. */
+static int forbid_system_calls(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pause, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static volatile int calmly_taken;
+static sem_t calm_ended;
+
+static void *take_calmly(void *unused)
+{
+	volatile uint32_t id = 0;
+
+	for (int i = 0; i < 4 * DEPTHS; i++) {
+		__asm__ volatile("" : "+r"(i));
+		if (i == DEPTHS && forbid_system_calls() != 0)
+			break;
+		take_at(i % DEPTHS, &id);
+		calmly_taken += id != 0;
+	}
+	sem_post(&calm_ended);
+	syscall(SYS_pause); /* for ever */
+	return unused;
+}
+
+static void makes_no_system_call(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	sem_init(&calm_ended, 0, 0);
+	assert_int_equal(pthread_create(&thread, NULL, take_calmly, NULL), 0);
+	while (sem_wait(&calm_ended) != 0)
+		;
+	pthread_detach(thread);
+	if (calmly_taken == DEPTHS) {
+		print_message("the system does not let a thread forbid itself system calls\n");
+		skip();
+	}
+	assert_int_equal(calmly_taken, 4 * DEPTHS);
+}
+
 /* ---- threads that end ---- */
 
 static uint32_t ids_at_end[PTHREAD_DESTRUCTOR_ITERATIONS];
@@ -262,6 +321,7 @@ int main(void)
 		cmocka_unit_test(needs_little_stack),
 		cmocka_unit_test(is_interrupted_anywhere),
 		cmocka_unit_test(is_off_in_forked_children),
+		cmocka_unit_test(makes_no_system_call),
 		cmocka_unit_test(takes_none_of_threads_that_ended),
 		cmocka_unit_test(gives_back_what_threads_had),
 		cmocka_unit_test(has_native_frames_of_unknown_interpreters),

@@ -77,7 +77,8 @@ static inline void build_stacks_end(struct build *b)
 {
 	struct gp_model *m = b->model;
 
-	qsort(m->texts, m->text_count, sizeof(*m->texts), build_compare_texts);
+	if (m->text_count > 0)
+		qsort(m->texts, m->text_count, sizeof(*m->texts), build_compare_texts);
 	for (uint32_t i = 0; i < m->frame_count; i++)
 		for (uint32_t t = 0; m->frames[i].kind == GP_FRAME_PYTHON && t < m->text_count; t++)
 			if (m->texts[t].id == m->frames[i].origin) {

@@ -90,19 +90,40 @@ static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
 }
 
 /* The one that was chosen, or all that there are; at least one, for speedscope shows no empty file. */
+static bool is_written(const struct gp_stack_profile *profile, enum gp_measure chosen, int measure)
+{
+	if (chosen < GP_MEASURES)
+		return measure == (int)chosen;
+	return profile->totals[measure] > 0 || measure == 0;
+}
+
 static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
 			enum gp_measure chosen)
 {
-	bool is_any = chosen < GP_MEASURES;
 	int result = 0, count = 0;
 
 	for (int i = 0; i < GP_MEASURES && result == 0; i++) {
-		if (is_any ? i != (int)chosen : profile->totals[i] == 0 && i > 0)
+		if (!is_written(profile, chosen, i))
 			continue;
 		gp_json_text(json, count++ > 0 ? "," : "");
 		result = put_profile(json, profile, (enum gp_measure)i);
 	}
 	return result;
+}
+
+/* The number of the profile that is shown first: the first one whose calls have stacks. */
+static uint64_t find_active(const struct gp_stack_profile *profile, enum gp_measure chosen)
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < GP_MEASURES; i++) {
+		if (!is_written(profile, chosen, i))
+			continue;
+		if (profile->without_stack[i] < profile->totals[i])
+			return number;
+		number++;
+	}
+	return 0;
 }
 
 static const char *name_of(const struct gp_export_source *source)
@@ -122,7 +143,9 @@ static int put_file(struct gp_json *json, struct gp_stack_profile *profile, enum
 	gp_json_text(json, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			   "\"exporter\":\"gpuprof " GP_VERSION "\",\n");
 	put_text(json, "\"name\":", name);
-	gp_json_text(json, ",\n\"activeProfileIndex\":0,\n");
+	gp_json_text(json, ",\n\"activeProfileIndex\":");
+	gp_json_unsigned(json, find_active(profile, measure));
+	gp_json_text(json, ",\n");
 	put_frames(json, &profile->tree);
 	gp_json_text(json, ",\n\"profiles\":[");
 	result = put_profiles(json, profile, measure);

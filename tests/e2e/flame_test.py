@@ -151,9 +151,19 @@ class FlameTest(Case):
         operations = whole["profiles"][1]
         self.assertEqual({known([frames[i] for i in sample]): weight
                           for sample, weight in zip(operations["samples"], operations["weights"])}, GPU_TIME)
+        self.assertEqual(whole["activeProfileIndex"], 0)
         with open(self.export(trace, "speedscope", "--value", "leaked-bytes")[0], encoding="utf-8") as file:
-            one = json.load(file)["profiles"]
-        self.assertEqual([(profile["unit"], profile["endValue"]) for profile in one], [("bytes", 4096)])
+            one = json.load(file)
+        self.assertEqual([(profile["unit"], profile["endValue"]) for profile in one["profiles"]], [("bytes", 4096)])
+        self.assertEqual(one["activeProfileIndex"], 0)
+
+    def test_speedscope_shows_what_has_stacks(self):
+        path, said = self.export(self.record(stacks="alloc"), "speedscope")
+        with open(path, encoding="utf-8") as file:
+            whole = json.load(file)
+        shown = whole["profiles"][whole["activeProfileIndex"]]
+        self.assertEqual(shown["name"], "time in CUDA calls by stack")
+        self.assertIn("--stacks=launch", said[0])
 
     def test_pprof(self):
         trace = self.record()

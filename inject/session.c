@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cupti.h>
@@ -26,6 +27,8 @@
 #include "inject/recording.h"
 #include "inject/say.h"
 #include "stacks/stack.h"
+
+#define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
 
 static struct {
 	struct gp_cupti cupti;
@@ -405,11 +408,29 @@ static int subscribe(gp_session_first_context first_context)
 	return 0;
 }
 
+/* Where a process may have few addresses, CUPTI and we would take those that the program needs. */
+static int look_for_addresses(void)
+{
+	void *some = mmap(NULL, NEEDED_BYTES, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (some != MAP_FAILED) {
+		munmap(some, NEEDED_BYTES);
+		return 0;
+	}
+	gp_say("running without profiling: it takes %u MiB of addresses, and the process may not "
+	       "have as many; type: ulimit -v unlimited",
+	       NEEDED_BYTES >> 20);
+	return -ENOMEM;
+}
+
 int gp_session_start(gp_session_first_context first_context)
 {
 	sigset_t all, before;
-	int error = load_libraries();
+	int error = look_for_addresses();
 
+	if (error == 0)
+		error = load_libraries();
 	if (error == 0)
 		error = gp_buffers_init(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20,
 					wake_fetching_thread);

@@ -11,9 +11,13 @@ from support import BARE, PLAIN, Case
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -73,6 +77,43 @@ static void change_mask(const char *argument)
 	umask(0777);
 }
 
+/* All threads may no more open, remove or make anything. */
+static void forbid(const char *argument)
+{
+	static const unsigned numbers[] = {SYS_open, SYS_openat, SYS_creat, SYS_unlink, SYS_unlinkat, SYS_clone, SYS_fork, SYS_vfork,
+					   SYS_execve, SYS_pipe, SYS_pipe2, SYS_ftruncate, SYS_fallocate, SYS_readlink, SYS_socket};
+	enum { COUNT = sizeof(numbers) / sizeof(numbers[0]) };
+	struct sock_filter code[COUNT + 3] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0)};
+	struct sock_fprog program = {COUNT + 3, code};
+
+	(void)argument;
+	for (int i = 0; i < COUNT; i++)
+		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], COUNT - i, 0);
+	code[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, 1, 1, &program))
+		exit(10);
+}
+
+static void *enter_strict(void *unused)
+{
+	(void)unused;
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		exit(11);
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+/* A thread that may only read, write and end, and is gone by then. */
+static void be_strict(const char *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	if (pthread_create(&thread, NULL, enter_strict, NULL) || pthread_join(thread, NULL))
+		exit(12);
+}
+
 static void nothing(const char *argument)
 {
 	(void)argument;
@@ -84,7 +125,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*function)(const char *argument);
 	} steps[] = {{"use-up", use_up}, {"close", close_all}, {"chroot", change_root}, {"nobody", become_nobody},
-		     {"umask", change_mask}, {"nothing", nothing}};
+		     {"umask", change_mask}, {"nothing", nothing}, {"forbid", forbid}, {"strict", be_strict}};
 	void *context, *module;
 
 	if (argc < 3 || cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, ptx) ||
@@ -112,7 +153,7 @@ class Surroundings(Case):
 
     def setUp(self):
         super().setUp()
-        self.program = self.compile("program", PROGRAM, f"-L{support.BUILD}/sim", "-lcuda", "-include", "sys/stat.h")
+        self.program = self.compile("program", PROGRAM, f"-L{support.BUILD}/sim", "-lcuda", "-lpthread", "-include", "sys/stat.h")
         os.mkdir(self.path("own"))
 
     def run_step(self, step, argument="own/file", before="", **variables):
@@ -151,6 +192,32 @@ class Surroundings(Case):
     def test_a_mask_that_forbids_everything(self):
         self.run_step("umask")
         self.check_trace()
+
+    def test_calls_that_are_forbidden(self):
+        self.run_step("forbid")
+        self.check_trace()
+        self.run_gpuprof("finish", "-q", "--chrome", "none", "t.gpuprof")  # what could not be removed is now
+
+    def test_a_strict_thread(self):
+        self.run_step("strict")
+        self.check_trace()
+
+    def test_little_memory_and_few_descriptors(self):
+        """Wherever the program runs without us, it runs."""
+        ran = 0
+        for limit in ("-v 12000", "-v 20000", "-v 40000", "-v 80000", "-v 120000", "-v 160000", "-v 300000", "-n 3", "-n 4", "-n 5",
+                      "-n 8", "-s 64", "-s 200", "-f 0", "-f 1", "-l 0", "-c 0"):
+            results = []
+            for way in (PLAIN, BARE):
+                line, own = support.command(way, [self.program, "nothing", "own"])
+                own = " ".join(f"{name}='{value}'" for name, value in own.items())
+                script = f"ulimit {limit}; exec env {own} GPUPROF_CHROME=none {' '.join(line)}"
+                results.append(self.run_program(["sh", "-c", script], PLAIN))
+            if results[0].returncode == 9:
+                ran += 1
+                self.assertEqual((results[1].returncode, results[1].stdout), (9, "launches 100000\n"),
+                                 f"{limit}: {results[1].stderr}")
+        self.assertGreater(ran, 8)
 
     @unittest.skipIf(os.geteuid() != 0, "needs root")
     def test_another_root_folder(self):

@@ -96,9 +96,12 @@ static int run_program(void *data)
  * frame of ours touched. */
 static int helper(void *data)
 {
+	struct sigaction standard = {.sa_handler = SIG_DFL};
 	struct job *job = data;
 	int status = -1;
 
+	sigaction(SIGCHLD, &standard,
+		  NULL); /* ours alone; ignored, no child would leave a status */
 	job->child = clone(run_program, job->child_stack + STACK_BYTES,
 			   CLONE_VM | CLONE_VFORK | SIGCHLD, job);
 	if (job->child > 0)
@@ -176,7 +179,7 @@ static void place_summary(struct job *job)
 
 static bool run(const char *program, const char *trace_path, uint64_t timeout_ns)
 {
-	static struct job job; /* too large for a small stack; one at a time */
+	static struct job job; /* as in gp_finish_run() */
 	int pipe_fds[2];
 	sigset_t all, before;
 
@@ -203,7 +206,8 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns)
 {
-	char program[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES], file[GP_SHELL_WORD_BYTES];
+	/* too large for a small stack; one at a time */
+	static char program[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES], file[GP_SHELL_WORD_BYTES];
 
 	if (!find_program(program, sizeof(program))) {
 		gp_say("the program gpuprof is not beside %s; see what was recorded with: gpuprof "

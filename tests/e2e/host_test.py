@@ -66,6 +66,13 @@ class Host(Case):
             result = self.run_program([support.sys.executable, "-c", code], way)
             self.assertEqual(result.stdout, "launches 1\nno child\n", result.stderr)
 
+    def test_a_program_that_ignores_its_children(self):
+        ignore = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+        result = self.run_program([support.sys.executable, "-c", ignore, *GPU, "launch=3"], BARE)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(self.files(".json")), 1)
+        self.assertNotIn("not finished", result.stderr)
+
     def test_quiet_leaves_stderr_to_the_program(self):
         for way in (BARE, LAUNCHED):
             result = self.run_program([*GPU, "launch=3", "complain=careful"], way, GPUPROF_QUIET="1")

@@ -6,6 +6,7 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
+#include "collector/sys.h"
 #include "collector/text.h"
 
 #define TEXT_BYTES       8192u
@@ -309,53 +310,56 @@ static uint64_t static_size(const nvtxPayloadSchemaAttr_t *attributes, uint64_t 
 	return size < UINT32_MAX ? size : 0;
 }
 
-/* The whole text but its first line is written before the size is known. */
-uint64_t gp_schema_register(struct gp_known_text *domain, const nvtxPayloadSchemaAttr_t *attributes)
+/* Where a definition is put together: not on the program's stack, which may be small. */
+struct draft {
+	char text[TEXT_BYTES];
+	char body[TEXT_BYTES - MOST_NAME_BYTES - 64];
+};
+
+static bool has_fields(uint64_t mask, uint64_t fields)
 {
-	char bytes[TEXT_BYTES], body_bytes[TEXT_BYTES - MOST_NAME_BYTES - 64];
-	struct gp_text text = gp_text_in(bytes, sizeof(bytes));
-	struct gp_text body = gp_text_in(body_bytes, sizeof(body_bytes));
+	return (mask & fields) == fields;
+}
+
+/* The whole text but its first line is written before the size is known. */
+static uint64_t register_schema(struct draft *draft, struct gp_known_text *domain,
+				const nvtxPayloadSchemaAttr_t *attributes)
+{
+	struct gp_text text = gp_text_in(draft->text, sizeof(draft->text));
+	struct gp_text body = gp_text_in(draft->body, sizeof(draft->body));
 	struct gp_schema schema = {.domain = domain};
 	struct place place = {.align = 1, .is_known = true};
-	uint64_t mask = attributes != NULL ? attributes->fieldMask : 0;
+	uint64_t mask = attributes->fieldMask;
 
-	if ((mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) == 0 ||
-	    (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) == 0 ||
-	    (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) == 0 || attributes->entries == NULL)
-		return 0;
-	if ((mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) != 0)
+	if (has_fields(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID))
 		schema.given_id = attributes->schemaId;
-	if ((mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) != 0)
+	if (has_fields(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT))
 		place.pack = attributes->packAlign;
 	read_entries(&schema, attributes, &place, &body);
 	if (attributes->type != NVTX_PAYLOAD_SCHEMA_TYPE_STATIC)
 		schema.pointer_count = 0; /* where an entry lies depends on those before */
 	schema.size_bytes = (uint32_t)static_size(attributes, attributes->type, &place);
 	add_head(&text, attributes->type, schema.size_bytes,
-		 (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) != 0 ? attributes->name : NULL);
+		 has_fields(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) ? attributes->name : NULL);
 	gp_text_add_bytes(&text, body.start, body.length);
 	text.cut |= body.cut;
 	schema.text = keep_text(&text);
 	return publish(&schema);
 }
 
-uint64_t gp_schema_register_enum(struct gp_known_text *domain,
-				 const nvtxPayloadEnumAttr_t *attributes)
+static uint64_t register_enum(struct draft *draft, struct gp_known_text *domain,
+			      const nvtxPayloadEnumAttr_t *attributes)
 {
-	char bytes[TEXT_BYTES];
-	struct gp_text text = gp_text_in(bytes, sizeof(bytes));
+	struct gp_text text = gp_text_in(draft->text, sizeof(draft->text));
 	struct gp_schema schema = {.domain = domain, .size_bytes = sizeof(int)};
-	uint64_t mask = attributes != NULL ? attributes->fieldMask : 0;
+	uint64_t mask = attributes->fieldMask;
 
-	if ((mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) == 0 ||
-	    (mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) == 0 || attributes->entries == NULL)
-		return 0;
-	if ((mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) != 0 && attributes->sizeOfEnum <= 8)
+	if (has_fields(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) && attributes->sizeOfEnum <= 8)
 		schema.size_bytes = (uint32_t)attributes->sizeOfEnum;
-	if ((mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) != 0)
+	if (has_fields(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID))
 		schema.given_id = attributes->schemaId;
 	add_head(&text, ENUMERATION, schema.size_bytes,
-		 (mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME) != 0 ? attributes->name : NULL);
+		 has_fields(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME) ? attributes->name : NULL);
 	for (size_t i = 0; i < attributes->numEntries && i < MOST_ENTRIES && !text.cut; i++)
 		add_line(&text,
 			 (const uint64_t[4]){attributes->entries[i].isFlag != 0,
@@ -363,6 +367,38 @@ uint64_t gp_schema_register_enum(struct gp_known_text *domain,
 			 attributes->entries[i].name);
 	schema.text = keep_text(&text);
 	return publish(&schema);
+}
+
+uint64_t gp_schema_register(struct gp_known_text *domain, const nvtxPayloadSchemaAttr_t *attributes)
+{
+	const uint64_t needed = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+				NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+				NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+	void *draft;
+	uint64_t id;
+
+	if (attributes == NULL || !has_fields(attributes->fieldMask, needed) ||
+	    attributes->entries == NULL || gp_sys_map(-1, 0, sizeof(struct draft), &draft) != 0)
+		return 0;
+	id = register_schema(draft, domain, attributes);
+	gp_sys_unmap(draft, sizeof(struct draft));
+	return id;
+}
+
+uint64_t gp_schema_register_enum(struct gp_known_text *domain,
+				 const nvtxPayloadEnumAttr_t *attributes)
+{
+	const uint64_t needed =
+		NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES;
+	void *draft;
+	uint64_t id;
+
+	if (attributes == NULL || !has_fields(attributes->fieldMask, needed) ||
+	    attributes->entries == NULL || gp_sys_map(-1, 0, sizeof(struct draft), &draft) != 0)
+		return 0;
+	id = register_enum(draft, domain, attributes);
+	gp_sys_unmap(draft, sizeof(struct draft));
+	return id;
 }
 
 /* ---- saying ---- */

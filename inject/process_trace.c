@@ -48,7 +48,7 @@ bool gp_process_trace_in_session(void)
  * before the time tell them apart. */
 static int link_in_session(unsigned long long start_time)
 {
-	char link[PATH_MAX];
+	static char link[PATH_MAX]; /* as in start() */
 	int result = -1;
 
 	for (int digits = 1; digits < MOST_DIGITS && result != 0; digits++) {
@@ -97,7 +97,7 @@ static int start_collector(char *path, size_t path_bytes)
 
 static void describe_options(void)
 {
-	char options[4096];
+	static char options[4096]; /* as in start() */
 
 	if (gp_options_describe(options, sizeof(options)) > 0)
 		gp_emit_info(GP_INFO_OPTIONS, options);
@@ -113,9 +113,10 @@ static void register_leaving(void)
 	registered = true;
 }
 
+/* By one thread of a process, whose stack may be small. */
 static void start(void)
 {
-	char path[PATH_MAX];
+	static char path[PATH_MAX];
 	int error = start_collector(path, sizeof(path));
 
 	if (error != 0) {

@@ -120,6 +120,64 @@ int main(void)
 }
 """
 
+# All that may be the first of its kind, on threads with the smallest stacks there can be.
+SMALL_STACKS = r"""
+#define _GNU_SOURCE
+#include <limits.h>
+#include <nvtx3/nvToolsExtPayload.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static nvtxDomainHandle_t domain;
+static void *mark(void *unused)
+{
+	nvtxMarkA("first");
+	return unused;
+}
+static void *attach(void *unused)
+{
+	static const nvtxPayloadSchemaEntry_t entries[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "bytes", NULL, 0, 0, NULL}};
+	static const nvtxPayloadEnum_t values[] = {{"one", 1, 0}};
+	nvtxPayloadSchemaAttr_t schema = {.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+						       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+						       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+					  .type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, .entries = entries, .numEntries = 1,
+					  .payloadStaticSize = sizeof(uint64_t)};
+	nvtxPayloadEnumAttr_t names = {.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES,
+				       .entries = values, .numEntries = 1};
+	uint64_t bytes = 4096;
+	nvtxPayloadData_t data = {0, sizeof(bytes), &bytes};
+	data.schemaId = nvtxPayloadSchemaRegister(domain, &schema);
+	nvtxPayloadEnumRegister(domain, &names);
+	nvtxRangePushPayload(domain, &data, 1);
+	nvtxDomainRangePop(domain);
+	return unused;
+}
+static void *leave(void *unused)
+{
+	exit(7);
+	return unused;
+}
+static void run(void *(*body)(void *))
+{
+	pthread_attr_t small;
+	pthread_t thread;
+	pthread_attr_init(&small);
+	if (pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN) || pthread_create(&thread, &small, body, NULL))
+		_exit(9);
+	pthread_join(thread, NULL);
+}
+int main(void)
+{
+	domain = nvtxDomainCreateA("small");
+	nvtxDomainIsEnabled(domain); /* NVTX itself takes much to begin with */
+	run(mark);
+	run(attach);
+	run(leave);
+	return 0;
+}
+"""
+
 # The way of the Python modules: functions of a library by ctypes, from several threads.
 EXPORTED = r"""
 #define NVTX_EXPORT_API
@@ -223,6 +281,16 @@ class Ranges(support.Case):
                 self.assertEqual(self.only_table(), {
                     (None, "begin", "mark"): 1, (None, "thread", "push/pop"): 4,
                     ("liba", "work", "push/pop"): 400, ("libb", "work", "push/pop"): 400})
+
+    def test_threads_with_the_smallest_stacks(self):
+        program = self.compile("small", SMALL_STACKS, *FLAGS)
+        for way in (PLAIN, LAUNCHED, BARE):
+            with self.subTest(way):
+                result = self.run_program([program], way)
+                self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertEqual(len(self.files(".gpuprof")), 2)
+        for table in self.tables().values():
+            self.assertEqual(table[None, "first", "mark"], 1)
 
     def test_off_is_free(self):
         program = self.build_several()

@@ -8,6 +8,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_gpu,
 	&gp_breakdown_exec,
 	&gp_breakdown_stack,
+	&gp_breakdown_caller,
 	&gp_breakdown_api,
 	&gp_breakdown_stack_api,
 	&gp_breakdown_sync,

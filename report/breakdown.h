@@ -46,7 +46,7 @@ extern const struct gp_breakdown gp_breakdown_memory_wait, gp_breakdown_memory_p
 extern const struct gp_breakdown gp_breakdown_torch_segment, gp_breakdown_torch_block;
 extern const struct gp_breakdown gp_breakdown_graph;
 extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;
-extern const struct gp_breakdown gp_breakdown_stack, gp_breakdown_stack_api;
+extern const struct gp_breakdown gp_breakdown_stack, gp_breakdown_stack_api, gp_breakdown_caller;
 extern const struct gp_breakdown gp_breakdown_unified;
 extern const struct gp_breakdown gp_breakdown_unified_address, gp_breakdown_unified_fault;
 extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_gpu, gp_breakdown_nvtx_kernel;

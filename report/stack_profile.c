@@ -238,6 +238,38 @@ int gp_stack_profile_add_all(struct gp_stack_profile *profile,
 	return result;
 }
 
+/* The node of the outermost caller, in the tree that is upside down. */
+static uint32_t turn_round(const struct gp_call_tree *tree, uint32_t node,
+			   struct gp_call_tree *inverted)
+{
+	uint32_t turned = GP_NONE;
+
+	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
+		turned = gp_call_tree_add(inverted, turned, gp_call_tree_site(tree, at));
+	return turned;
+}
+
+int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_measure value,
+			    struct gp_stack_profile *inverted)
+{
+	int result = gp_stack_profile_open(inverted, profile->tree.has_lines, profile->full_names);
+
+	memcpy(inverted->totals, profile->totals, sizeof(inverted->totals));
+	memcpy(inverted->without_stack, profile->without_stack, sizeof(inverted->without_stack));
+	for (uint32_t i = 0; result == 0 && i < profile->tree.node_count; i++) {
+		uint32_t node;
+
+		if (gp_stack_profile_value(profile, i, value) == 0)
+			continue;
+		node = turn_round(&profile->tree, i, &inverted->tree);
+		result = reserve(inverted);
+		for (int m = 0; result == 0 && m < GP_MEASURES; m++)
+			inverted->values[node][m] += profile->values[i][m];
+		result = result == 0 ? inverted->tree.error : result;
+	}
+	return result;
+}
+
 void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_measure measure,
 			      FILE *out)
 {

@@ -36,6 +36,13 @@ void gp_stack_profile_close(struct gp_stack_profile *profile);
 /* Add a process, which may be freed after that.  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model);
 
+/*
+ * The same upside down: what has a value at the roots, and below it who called it; each value is at its outermost caller.  Returns 0, -ENOMEM or
+ * -EOVERFLOW; inverted is to be closed in either case.
+ */
+int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_measure value,
+			    struct gp_stack_profile *inverted);
+
 /* Of a node itself. */
 static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *profile, uint32_t node,
 					      enum gp_measure measure)

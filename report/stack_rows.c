@@ -15,7 +15,7 @@
 #define LABEL_COLUMNS 48u
 #define LEAST_TEXT    50u /* columns, however far a row is indented */
 #define MOST_LEVELS   40u /* that are indented */
-#define ARROW         " > "
+#define ARROW_COLUMNS 3u
 
 /* A node with all that it called. */
 struct entry {
@@ -43,6 +43,7 @@ struct item {
 
 struct rows {
 	const struct gp_stack_profile *profile;
+	enum gp_stack_order order;
 	enum gp_measure value;
 	struct entry *entries; /* by parent, then by value */
 	uint32_t *
@@ -247,7 +248,7 @@ static uint32_t rank_of(const struct rows *rows, uint32_t link)
 static bool show(struct rows *rows, uint32_t link, size_t *columns)
 {
 	char *label = label_of(rows, link);
-	size_t width = label ? gp_text_columns(label) + strlen(ARROW) : 0;
+	size_t width = label ? gp_text_columns(label) + ARROW_COLUMNS : 0;
 
 	free(label);
 	if (width > *columns)
@@ -257,21 +258,41 @@ static bool show(struct rows *rows, uint32_t link, size_t *columns)
 	return true;
 }
 
+/* The links from the innermost function on. */
+static uint32_t inner(const struct rows *rows, uint32_t i, uint32_t count)
+{
+	return rows->order == GP_STACK_CALLERS_FIRST ? i : count - 1 - i;
+}
+
 /*
- * Choose what fits into so many columns: the innermost function; the outermost of somebody's code, which tells the row from those beside it; then the user's
- * own, those of frameworks, others, each from the innermost outwards.
+ * Choose what fits into so many columns: the innermost function; the first of the row, unless it is nobody's, for it tells the row from those
+ * beside it; then the user's own, those of frameworks, others, each from the innermost outwards.
  */
 static void choose_links(struct rows *rows, uint32_t count, size_t columns)
 {
-	bool has_room = show(rows, 0, &columns);
+	uint32_t innermost = inner(rows, 0, count), first = count - 1;
+	bool has_room = show(rows, innermost, &columns);
 
-	rows->links[0].shown = true;
-	if (has_room && rank_of(rows, count - 1) != GP_CODE_BENEATH)
-		has_room = show(rows, count - 1, &columns);
+	rows->links[innermost].shown = true;
+	if (has_room && !rows->links[first].shown && rank_of(rows, first) != GP_CODE_BENEATH)
+		has_room = show(rows, first, &columns);
 	for (uint32_t rank = GP_CODE_OWN; rank < GP_CODE_RANKS; rank++)
-		for (uint32_t i = 0; i < count && has_room; i++)
-			if (!rows->links[i].shown && rank_of(rows, i) == rank)
-				has_room = show(rows, i, &columns);
+		for (uint32_t i = 0; i < count && has_room; i++) {
+			uint32_t link = inner(rows, i, count);
+
+			if (!rows->links[link].shown && rank_of(rows, link) == rank)
+				has_room = show(rows, link, &columns);
+		}
+}
+
+static void append_left_out(struct text *text, const char *separator, uint32_t count)
+{
+	char words[32];
+
+	if (count == 0)
+		return;
+	snprintf(words, sizeof(words), "%s(%u more)", separator, count);
+	append(text, words);
 }
 
 /* Functions that called but the next one each. */
@@ -279,22 +300,22 @@ static void put_chain(struct rows *rows, struct text *text, uint32_t top, uint32
 {
 	size_t columns =
 		text->used + LEAST_TEXT < TEXT_COLUMNS ? TEXT_COLUMNS - text->used : LEAST_TEXT;
+	const char *arrow = rows->order == GP_STACK_CALLERS_FIRST ? " > " : " < ", *separator = "";
 	uint32_t count = find_links(rows, top, last), left_out = 0;
-	char words[32];
 
 	choose_links(rows, count, columns);
 	while (count-- > 0) {
-		left_out += !rows->links[count].shown;
-		if (!rows->links[count].shown)
+		if (!rows->links[count].shown) {
+			left_out++;
 			continue;
-		if (left_out > 0) {
-			snprintf(words, sizeof(words), "(%u more)" ARROW, left_out);
-			append(text, words);
-			left_out = 0;
 		}
+		append_left_out(text, separator, left_out);
+		append(text, left_out > 0 ? arrow : separator);
 		append_label(rows, text, count);
-		append(text, count > 0 ? ARROW : "");
+		separator = arrow;
+		left_out = 0;
 	}
+	append_left_out(text, separator, left_out);
 }
 
 /* ---- rows ---- */
@@ -355,10 +376,12 @@ static void put_all(struct rows *rows)
 	}
 }
 
-int gp_stack_rows(struct gp_stack_profile *profile, enum gp_measure value, enum gp_measure count,
+int gp_stack_rows(const struct gp_stack_profile *profile, enum gp_stack_order order,
+		  enum gp_measure value, enum gp_measure count,
 		  void (*put)(void *context, const struct gp_stack_row *row), void *context)
 {
 	struct rows rows = {.profile = profile,
+			    .order = order,
 			    .value = value,
 			    .total = profile->totals[value],
 			    .put = put,

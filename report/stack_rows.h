@@ -17,11 +17,17 @@ struct gp_stack_row {
 	uint64_t value, count; /* of the two measures, callees included */
 };
 
+enum gp_stack_order {
+	GP_STACK_CALLERS_FIRST,
+	GP_STACK_CALLERS_LAST, /* the profile is upside down: gp_stack_profile_invert() */
+};
+
 /*
  * Call put for every row, from the top down, siblings from the largest value down.  Nothing is put where no call has a stack.  Returns 0, -ENOMEM
  * or -EOVERFLOW.
  */
-int gp_stack_rows(struct gp_stack_profile *profile, enum gp_measure value, enum gp_measure count,
+int gp_stack_rows(const struct gp_stack_profile *profile, enum gp_stack_order order,
+		  enum gp_measure value, enum gp_measure count,
 		  void (*put)(void *context, const struct gp_stack_row *row), void *context);
 
 #endif

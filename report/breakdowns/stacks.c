@@ -56,7 +56,7 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet, enum gp_measure 
 	int result = scope->stacks ? 0 : find_stacks(scope);
 	struct gp_stack_profile *profile = scope->stacks;
 
-	return result == 0 ? gp_stack_rows(profile, value, count, put_row,
+	return result == 0 ? gp_stack_rows(profile, GP_STACK_CALLERS_FIRST, value, count, put_row,
 					   &(struct put){sheet, profile->totals[value]})
 			   : result;
 }
@@ -69,6 +69,22 @@ static int fill_gpu(struct gp_scope *scope, struct gp_sheet *sheet)
 static int fill_api(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	return fill(scope, sheet, GP_MEASURE_API_TIME, GP_MEASURE_CALLS);
+}
+
+static int fill_callers(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	int result = scope->stacks ? 0 : find_stacks(scope);
+	struct gp_stack_profile inverted;
+
+	if (result != 0)
+		return result;
+	result = gp_stack_profile_invert(scope->stacks, GP_MEASURE_GPU_TIME, &inverted);
+	if (result == 0)
+		result = gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_MEASURE_GPU_TIME,
+				       GP_MEASURE_OPERATIONS, put_row,
+				       &(struct put){sheet, inverted.totals[GP_MEASURE_GPU_TIME]});
+	gp_stack_profile_close(&inverted);
+	return result;
 }
 
 const struct gp_breakdown gp_breakdown_stack = {
@@ -85,4 +101,12 @@ const struct gp_breakdown gp_breakdown_stack_api = {
 	.head = {"stack-api", "Time in CUDA calls by call stack", columns, COUNT(columns)},
 	.sort_column = GP_SHEET_AS_ADDED,
 	.fill = fill_api,
+};
+
+const struct gp_breakdown gp_breakdown_caller = {
+	.help = "GPU time by kernel, copy and set, and below them who launched them",
+	.nothing = "no launch has a call stack: record with --stacks=launch, or --stacks=all",
+	.head = {"caller", "Who launched what", columns, COUNT(columns)},
+	.sort_column = GP_SHEET_AS_ADDED,
+	.fill = fill_callers,
 };

@@ -223,6 +223,15 @@ class FlameTest(Case):
         self.assertEqual(len(below), 5, tree)
         self.assertIn("cuCtxCreate_v2", api)
 
+    def test_tree_of_callers(self):
+        done = self.run_gpuprof("summary", "--by", "caller", self.record())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = done.stdout.splitlines()[2:]
+        self.assertRegex(rows[0], r" 16  step_kernel < cuLaunchKernel < .*launch \(places.c:\d+\)$")
+        self.assertEqual([re.search(r"  (\d+)    (\w+) \(places.c", row).groups() for row in rows[1:5]],
+                         [("6", "forward"), ("5", "record_graph"), ("3", "backward"), ("2", "descend")])
+        self.assertRegex(rows[5], r" 1  Memset \(Device\) < cuMemsetD8_v2 < borrow ")
+
     def test_tree_without_stacks(self):
         done = self.run_gpuprof("summary", "--by", "stack", self.record(stacks="none"))
         self.assertEqual((done.returncode, done.stdout), (0, ""))

@@ -52,8 +52,9 @@ static const char *rows_of(struct scene *s)
 	assert_int_equal(gp_stack_profile_open(&profile, true, false), 0);
 	assert_int_equal(gp_stack_profile_add(&profile, s->b.model), 0);
 	gp_model_free(s->b.model);
-	assert_int_equal(
-		gp_stack_rows(&profile, GP_MEASURE_GPU_TIME, GP_MEASURE_OPERATIONS, put, s), 0);
+	assert_int_equal(gp_stack_rows(&profile, GP_STACK_CALLERS_FIRST, GP_MEASURE_GPU_TIME,
+				       GP_MEASURE_OPERATIONS, put, s),
+			 0);
 	gp_stack_profile_close(&profile);
 	return s->rows;
 }
@@ -189,6 +190,34 @@ static void test_names_are_made_harmless(void **state)
 	free(s);
 }
 
+static void test_callers_below_what_they_called(void **state)
+{
+	struct scene *s = begin();
+	struct gp_stack_profile profile, inverted;
+
+	(void)state;
+	add(s, "main train gemm", 600);
+	add(s, "main train gemm", 100);
+	add(s, "main test gemm", 200);
+	add(s, "gemm", 100);
+	build_stacks_end(&s->b);
+	s->b.model = build_end(&s->b);
+	assert_int_equal(gp_stack_profile_open(&profile, true, false), 0);
+	assert_int_equal(gp_stack_profile_add(&profile, s->b.model), 0);
+	gp_model_free(s->b.model);
+	assert_int_equal(gp_stack_profile_invert(&profile, GP_MEASURE_GPU_TIME, &inverted), 0);
+	assert_int_equal(inverted.totals[GP_MEASURE_GPU_TIME], 1000);
+	assert_int_equal(gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_MEASURE_GPU_TIME,
+				       GP_MEASURE_OPERATIONS, put, s),
+			 0);
+	assert_string_equal(s->rows, "Memset (Unknown) < cudaLaunchKernel < gemm = 1000\n"
+				     "  train < main = 700\n"
+				     "  test < main = 200\n");
+	gp_stack_profile_close(&inverted);
+	gp_stack_profile_close(&profile);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_long_rows_keep_their_ends),
 		cmocka_unit_test(test_a_comb_is_a_row),
 		cmocka_unit_test(test_names_are_made_harmless),
+		cmocka_unit_test(test_callers_below_what_they_called),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,10 +180,11 @@ static int follow_point(struct following *f, const struct gp_handle_point *point
 
 static int follow(struct following *f, const struct step *step)
 {
-	struct gp_memory_event *event = &f->load->model->memory[step->index];
+	struct gp_memory_event *event;
 
 	if (step->is_point)
 		return follow_point(f, &f->load->handle_points[step->index]);
+	event = &f->load->model->memory[step->index];
 	if (event->op == GP_MEMORY_ALLOC)
 		return create(f, event->address);
 	if (event->op == GP_MEMORY_FREE)

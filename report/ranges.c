@@ -370,11 +370,10 @@ static int compare_texts(const void *a, const void *b, const void *context)
 static int settle_categories(struct making *making)
 {
 	struct gp_model *m = making->load->model;
-	struct section section = find_section(m, GP_STRING_CATEGORY);
-	struct gp_text *texts = m->texts + (section.texts - m->texts);
 
-	for (uint32_t i = 0; i < section.count; i++)
-		texts[i].value = find_domain(making, texts[i].value);
+	for (uint32_t i = 0; i < m->text_count; i++)
+		if (m->texts[i].space == GP_STRING_CATEGORY)
+			m->texts[i].value = find_domain(making, m->texts[i].value);
 	return gp_array_sort(m->texts, m->text_count, sizeof(*m->texts), compare_texts, NULL);
 }
 

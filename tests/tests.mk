@@ -30,14 +30,15 @@ $(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(wildcard report/*.c report/*.h inc
 	$(call say,FUZZ)
 	$(Q)clang $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -o $@ $< $(FUZZED) $(REPORT_LIBS)
 
-FUZZED := $(patsubst %,report/%.c,array api_name api_table decode demangle join load memory model names recover resolve save short_name take \
-	timeline trace_read)
+FUZZED := $(patsubst %,report/%.c,array api_name api_table capture decode demangle frames join load memory model names payload physical \
+	project ranges recover resolve save short_name take take_string timeline times trace_read unwind_copy)
 
 .PHONY: fuzz
-fuzz: $(O)/tests/fuzz/trace_fuzz
-	$(Q)mkdir -p $(O)/tests/fuzz/corpus
+fuzz: $(addprefix fuzz-,trace payload)
+fuzz-%: $(O)/tests/fuzz/%_fuzz
+	$(Q)mkdir -p $(O)/tests/fuzz/corpus-$*
 	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -print_final_stats=1 \
-		-artifact_prefix=$(O)/tests/fuzz/ $(O)/tests/fuzz/corpus
+		-artifact_prefix=$(O)/tests/fuzz/ $(O)/tests/fuzz/corpus-$* $(wildcard tests/fuzz/$*)
 
 # ---- programs that are hard on an unwinder: tests/stacks/adversary.py writes them, the same ones each time ----
 # name, compiler, options; the last of each is clang's where there is one

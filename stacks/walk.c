@@ -62,9 +62,9 @@ static bool ask_kernel(uint64_t address)
 	return gp_sys.call(SYS_rt_sigprocmask, -1, (long)address, 0, WORD, 0, 0) != -EFAULT;
 }
 
-static bool is_own(const struct gp_walk *walk, uint64_t sp)
+static bool is_own(const struct gp_walk *walk, uint64_t address)
 {
-	return sp >= walk->low && sp < walk->high;
+	return address - walk->low < walk->high - walk->low;
 }
 
 /*
@@ -87,7 +87,7 @@ static bool reach(struct gp_walk *walk, uint64_t sp)
 
 /*
  * Off the thread's own stack nobody says where memory ends, and hand-made stacks have frames that lead beyond it.  What was asked once is
- * remembered.
+ * remembered until the walk ends: what lies behind such a stack may be gone at the next.
  */
 static bool is_readable_elsewhere(struct gp_walk *walk, uint64_t address)
 {
@@ -102,10 +102,22 @@ static bool is_readable_elsewhere(struct gp_walk *walk, uint64_t address)
 	return true;
 }
 
+static void forget_pages(struct gp_walk *walk)
+{
+	if (walk->next_page == 0)
+		return;
+	memset(walk->pages, 0, sizeof(walk->pages));
+	walk->next_page = 0;
+}
+
+static bool is_readable(struct gp_walk *walk, uint64_t address)
+{
+	return __builtin_expect(is_own(walk, address), 1) || is_readable_elsewhere(walk, address);
+}
+
 static bool read_word(struct gp_walk *walk, uint64_t address, uint64_t *word)
 {
-	if (address % WORD != 0 ||
-	    (!is_own(walk, address) && !is_readable_elsewhere(walk, address)))
+	if (address % WORD != 0 || !is_readable(walk, address))
 		return false;
 	*word = word_at(address);
 	return true;
@@ -192,18 +204,24 @@ static bool is_simple(const struct gp_frame *frame)
 	return kind_of(frame) <= GP_RULE_BP;
 }
 
+/* Of a slot that the last walk read. */
+static bool still_holds(struct gp_walk *walk, uint64_t address, uint64_t word)
+{
+	return is_readable(walk, address) && word_at(address) == word;
+}
+
 /* The outermost frame whose state holds, if that of frames[at] does. */
-static uint32_t validate(const struct gp_walk *walk, uint32_t at)
+static uint32_t validate(struct gp_walk *walk, uint32_t at)
 {
 	const struct gp_frame *own = &walk->frames[at];
 
 	for (; at > 0 && is_simple(own); at--, own--) {
 		const struct gp_frame *caller = own - 1;
 
-		if (word_at(caller->sp - WORD) != caller->pc)
+		if (!still_holds(walk, caller->sp - WORD, caller->pc))
 			break;
 		if (gp_rule_saved(own->rule) != 0 &&
-		    word_at(saved_bp(own, caller->sp)) != caller->bp)
+		    !still_holds(walk, saved_bp(own, caller->sp), caller->bp))
 			break;
 	}
 	return at;
@@ -389,5 +407,6 @@ uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
 
 	if (!is_ascending(walk))
 		walk->epoch = NO_EPOCH;
+	forget_pages(walk);
 	return walk->hashes[walk->count - 1];
 }

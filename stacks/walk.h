@@ -22,7 +22,7 @@
 #include "stacks/rule.h"
 #include "stacks/tree.h"
 
-/* Pages of other stacks than its own that a thread remembers. */
+/* Pages of other stacks than its own that a walk remembers. */
 #define GP_WALK_PAGES 16u
 
 /* What every walk uses comes first, in as few cache lines as can be. */

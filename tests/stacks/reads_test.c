@@ -73,6 +73,38 @@ static void stops_where_memory_ends(void **state)
 	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
 }
 
+static void *returns_to;
+
+static __attribute__((noinline)) void note_return_and_walk(void)
+{
+	returns_to = __builtin_return_address(0);
+	walk_here();
+	__asm__ volatile("" : : : "memory");
+}
+
+/* Frames that lead on and on, in the page behind the stack, which is gone the next time. */
+static void stops_where_memory_that_was_there_ends(void **state)
+{
+	char *end = map_stack();
+	uint64_t *behind = (uint64_t *)(void *)end;
+
+	(void)state;
+	assert_int_equal(mprotect(end, PAGE, PROT_READ | PROT_WRITE), 0);
+	call_on(note_return_and_walk, end);
+	for (uint32_t i = 0; i < PAGE / sizeof(*behind); i++)
+		behind[i] = (uintptr_t)returns_to;
+	for (int i = 0; i < 2; i++) {
+		call_on(note_return_and_walk, end);
+		assert_true(walk.count > 100);
+	}
+	assert_int_equal(mprotect(end, PAGE, PROT_NONE), 0);
+	for (int i = 0; i < 2; i++) {
+		call_on(note_return_and_walk, end);
+		assert_int_equal(walk.count, 3);
+	}
+	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
+}
+
 /* ---- a stack that ran over ---- */
 
 static sigjmp_buf before;
@@ -237,6 +269,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stops_where_memory_ends),
+		cmocka_unit_test(stops_where_memory_that_was_there_ends),
 		cmocka_unit_test(walks_from_an_overflow),
 		cmocka_unit_test(bears_any_stack),
 		cmocka_unit_test(bears_any_frame_pointer),

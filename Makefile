@@ -101,7 +101,7 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 # ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
 .PHONY: gpu-programs
-gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/floor.so $(SIM_RECORDER)
+gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/floor.so $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)

@@ -112,8 +112,9 @@ CHECKS += tests/stacks/gdb_test.py
 check-built: $(O)/tests/stacks/libeverywhere.so
 
 # ---- a profiled program, killed at random instants ----
-KILLS ?= 3334
-check-built: $(O)/tests/torture/torture $(O)/tests/torture/workload
+KILLS   ?= 3334
+TORTURE := $(O)/tests/torture/torture $(O)/tests/torture/workload
+check-built: $(TORTURE)
 CHECKS += '$(O)/tests/torture/torture 100'
 $(O)/tests/torture/torture: tests/torture/torture.c
 	@mkdir -p $(@D)
@@ -126,6 +127,6 @@ $(O)/tests/torture/workload: tests/torture/workload.c | $(O)/sim/libcuda.so
 
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
 .PHONY: soak
-soak: all $(O)/tests/torture/torture $(O)/tests/torture/workload $(O)/tests/collector/kill_test
+soak: all $(TORTURE) $(O)/tests/collector/kill_test
 	$(Q)O=$(abspath $(O)) $(O)/tests/torture/torture $(KILLS)
 	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/kill_test

@@ -4,6 +4,8 @@
  * launched.
  *
  *	torture [KILLS [SEED]]		so many in each placement of the rings; O names the build folder
+ *
+ * On the simulated device, or, where TESTS_ON_GPU is set, on the real one.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -32,6 +34,13 @@ static uint8_t *called, *ran; /* by correlation id */
 static void set_variable(int number, const char *name, const char *value)
 {
 	snprintf(variables[number], sizeof(variables[number]), "%s=%s", name, value);
+}
+
+static const char *value_of(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value != NULL ? value : "";
 }
 
 /* ---- the process ---- */
@@ -65,7 +74,8 @@ static int kill_one(const char *place)
 	snprintf(path, sizeof(path), "%s/libgpuprof.so", getenv("O"));
 	set_variable(5, "LD_PRELOAD", path);
 	snprintf(path, sizeof(path), "%s/sim", getenv("O"));
-	set_variable(6, "LD_LIBRARY_PATH", path);
+	set_variable(6, "LD_LIBRARY_PATH",
+		     getenv("TESTS_ON_GPU") == NULL ? path : value_of("LD_LIBRARY_PATH"));
 	set_variable(7, "GPUPROF_STACKS", "none");
 	child = fork();
 	if (child == 0)

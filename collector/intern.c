@@ -147,3 +147,12 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
 	*is_new = true;
 	return entry->id;
 }
+
+/* Nothing was added since, so that no search leads beyond the entry, and its key is the last in its block. */
+void gp_intern_take_back(struct gp_intern *table, const void *key, uint32_t key_bytes)
+{
+	find(table->entries, table->entry_limit, hash_of(key, key_bytes), key, key_bytes)->id = 0;
+	table->entry_count--;
+	table->block_used_bytes -= key_bytes;
+	table->kept_bytes -= key_bytes;
+}

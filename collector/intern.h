@@ -31,4 +31,7 @@ struct gp_intern {
  */
 uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new);
 
+/* Right after gp_intern() made an id: its definition was dropped.  The key is new when it comes again, with another id. */
+void gp_intern_take_back(struct gp_intern *table, const void *key, uint32_t key_bytes);
+
 #endif

@@ -18,7 +18,7 @@ static uint64_t late(const struct gp_decoder *decoder, enum gp_cupti_field field
 
 #define HEAD(KIND, type) .kind = GP_RECORD_##KIND, .slots = sizeof(type) / GP_SLOT_BYTES
 
-/* ---- names and shapes: interned, defined on first sight ---- */
+/* ---- names and shapes: interned, defined on first sight; again where the definition was dropped ---- */
 
 static uint32_t name_id(struct gp_decoder *decoder, const char *name)
 {
@@ -29,9 +29,10 @@ static uint32_t name_id(struct gp_decoder *decoder, const char *name)
 	uint32_t length = (uint32_t)strnlen(name, GP_STRING_MAX_BYTES + 1);
 	uint32_t id = gp_intern(&decoder->names, name, length, &is_new);
 
-	if (is_new)
-		gp_emit_string(GP_STRING_KERNEL, id, 0, name, length);
-	return id;
+	if (!is_new || gp_emit_string(GP_STRING_KERNEL, id, 0, name, length))
+		return id;
+	gp_intern_take_back(&decoder->names, name, length);
+	return 0;
 }
 
 static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kernel)
@@ -52,14 +53,14 @@ static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kerne
 		.launch_type = kernel->launchType,
 		.local_total_bytes = kernel->localMemoryTotal_v2,
 	};
+	struct gp_record_shape defined = shape;
 	bool is_new;
-	uint32_t id = gp_intern(&decoder->shapes, &shape, sizeof(shape), &is_new);
 
-	if (is_new) {
-		shape.id = id;
-		gp_emit((const struct gp_record *)&shape);
-	}
-	return id;
+	defined.id = gp_intern(&decoder->shapes, &shape, sizeof(shape), &is_new);
+	if (!is_new || gp_emit((const struct gp_record *)&defined))
+		return defined.id;
+	gp_intern_take_back(&decoder->shapes, &shape, sizeof(shape));
+	return 0;
 }
 
 /* ---- one function per kind ---- */

@@ -30,6 +30,24 @@ static void equal_keys_have_one_id(void **state)
 	assert_false(is_new);
 }
 
+static void what_was_taken_back_is_new(void **state)
+{
+	struct gp_intern table = {.last_id = 0};
+	bool is_new;
+
+	(void)state;
+	gp_intern(&table, "one", 3, &is_new);
+	for (uint32_t i = 2; i < 10000; i++) {
+		assert_int_equal(gp_intern(&table, "another", 7, &is_new), i);
+		assert_true(is_new);
+		gp_intern_take_back(&table, "another", 7);
+	}
+	assert_int_equal(table.entry_count, 1);
+	assert_int_equal(table.kept_bytes, 3);
+	assert_int_equal(gp_intern(&table, "one", 3, &is_new), 1);
+	assert_false(is_new);
+}
+
 /* Keys are kept: what the caller passed may change. */
 static void keys_are_copied(void **state)
 {
@@ -101,8 +119,11 @@ static void memory_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_keys_have_one_id), cmocka_unit_test(keys_are_copied),
-		cmocka_unit_test(ids_survive_growth),     cmocka_unit_test(long_keys),
+		cmocka_unit_test(equal_keys_have_one_id),
+		cmocka_unit_test(keys_are_copied),
+		cmocka_unit_test(what_was_taken_back_is_new),
+		cmocka_unit_test(ids_survive_growth),
+		cmocka_unit_test(long_keys),
 		cmocka_unit_test(memory_is_bounded),
 	};
 

@@ -21,6 +21,16 @@ int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *m
 	return exporter->write(&source, options, out);
 }
 
+const char *gp_export_unheeded(const struct gp_exporter *exporter,
+			       const struct gp_export_options *options)
+{
+	if (exporter->is_of_stacks && options->slice_limit > 0)
+		return "--limit is for slices";
+	if (!exporter->is_of_stacks && options->measure < GP_MEASURES)
+		return "--value is for call stacks";
+	return NULL;
+}
+
 const struct gp_exporter *gp_exporter_find(const char *name)
 {
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)

@@ -62,6 +62,10 @@ extern const struct gp_exporter *const gp_exporters[];
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
 		    const struct gp_export_options *options, FILE *out);
 
+/* Of the options one that the format does not heed, in a few words for the user; NULL if there is none. */
+const char *gp_export_unheeded(const struct gp_exporter *exporter,
+			       const struct gp_export_options *options);
+
 /* The exporter of that name, or NULL. */
 const struct gp_exporter *gp_exporter_find(const char *name);
 

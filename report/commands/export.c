@@ -59,12 +59,8 @@ static enum parsed take_measure(struct arguments *a, const char *word)
 /* That no option was given that the format does not heed. */
 static enum parsed check(const struct arguments *a)
 {
-	const char *option = NULL;
+	const char *option = gp_export_unheeded(a->exporter, &a->options);
 
-	if (a->exporter->is_of_stacks && a->options.slice_limit > 0)
-		option = "--limit is for slices";
-	else if (!a->exporter->is_of_stacks && a->options.measure < GP_MEASURES)
-		option = "--value is for call stacks";
 	if (!option)
 		return RUN;
 	gp_command_fail(0, "export: %s, which --format %s does not write", option,
@@ -115,7 +111,8 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:o:l:v:h", table, NULL)) != -1;)
 		parsed = take_option(c, a);
 	if (parsed == RUN && argc - optind != 1) {
-		gp_command_fail(0, "export: name one trace file; see gpuprof export --help");
+		gp_command_fail(0, "export: name one trace file; see gpuprof export --help%s",
+				argc - optind > 1 ? "; several become one by gpuprof merge" : "");
 		return WRONG;
 	}
 	if (parsed == RUN)

@@ -12,6 +12,7 @@
 #define MESSAGE_BYTES 4352
 
 struct arguments {
+	const struct gp_exporter *exporter;
 	const char *output; /* NULL = not given */
 	char **traces;
 	size_t trace_count;
@@ -34,11 +35,33 @@ static const char usage[] =
 	"\n"
 	"Write one Chrome trace of several processes, on one timeline: the processes of one\n"
 	"machine by its monotonic clock, those of several machines by their wall clocks.  A GPU\n"
-	"that several of them used is shown once, with the streams of each process.\n"
+	"that several of them used is shown once, with the streams of each process.  With\n"
+	"--format, call stacks: equal ones of all processes are one.\n"
 	"\n"
-	"  -o, --output OUT  the file to write, - for standard output\n"
-	"  -l, --limit N     only the last N slices, calls and GPU operations (default: all)\n"
-	"  -h, --help        this text\n";
+	"  -o, --output OUT     the file to write, - for standard output\n"
+	"  -F, --format FORMAT  one of gpuprof export (default chrome)\n"
+	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default: "
+	"all)\n"
+	"  -v, --value WHAT     call stacks: what to show, as of gpuprof export\n"
+	"  -h, --help           this text\n";
+
+static enum parsed take_format(struct arguments *a, const char *name)
+{
+	a->exporter = gp_exporter_find(name);
+	if (a->exporter)
+		return RUN;
+	gp_command_fail(0, "merge: there is no format %s; see gpuprof export --help", name);
+	return WRONG;
+}
+
+static enum parsed take_measure(struct arguments *a, const char *word)
+{
+	a->options.measure = gp_measure_find(word);
+	if (a->options.measure < GP_MEASURES)
+		return RUN;
+	gp_command_fail(0, "merge: there is no value %s; see gpuprof export --help", word);
+	return WRONG;
+}
 
 static enum parsed take_option(int c, struct arguments *a)
 {
@@ -48,6 +71,10 @@ static enum parsed take_option(int c, struct arguments *a)
 	case 'o':
 		a->output = optarg;
 		return RUN;
+	case 'F':
+		return take_format(a, optarg);
+	case 'v':
+		return take_measure(a, optarg);
 	case 'l':
 		a->options.slice_limit = strtoull(optarg, &end, 10);
 		if (end != optarg && *end == '\0' && *optarg != '-')
@@ -64,25 +91,29 @@ static enum parsed take_option(int c, struct arguments *a)
 
 static enum parsed check(const struct arguments *a)
 {
-	if (a->trace_count == 0)
+	const char *option = gp_export_unheeded(a->exporter, &a->options);
+
+	if (option)
+		gp_command_fail(0, "merge: %s, which --format %s does not write", option,
+				a->exporter->name);
+	else if (a->trace_count == 0)
 		gp_command_fail(0, "merge: name trace files; see gpuprof merge --help");
 	else if (!a->output)
 		gp_command_fail(0, "merge: name the file to write; type for example: gpuprof merge "
 				   "-o all.json FILE...");
-	return a->trace_count > 0 && a->output ? RUN : WRONG;
+	return !option && a->trace_count > 0 && a->output ? RUN : WRONG;
 }
 
 static enum parsed parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option table[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"limit", required_argument, NULL, 'l'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
+		{"output", required_argument, NULL, 'o'}, {"format", required_argument, NULL, 'F'},
+		{"limit", required_argument, NULL, 'l'},  {"value", required_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},         {0},
 	};
 	enum parsed parsed = RUN;
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:l:h", table, NULL)) != -1;)
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:F:l:v:h", table, NULL)) != -1;)
 		parsed = take_option(c, a);
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
@@ -115,7 +146,7 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 	int result = gp_output_file_open(&file, a->output, message, sizeof(message));
 
 	if (result == 0) {
-		result = gp_exporter_chrome.write(&source, &a->options, file.stream);
+		result = a->exporter->write(&source, &a->options, file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	if (result == -ENODATA)
@@ -127,7 +158,8 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 
 int gp_command_merge(int argc, char **argv)
 {
-	struct arguments a = {.options.messages = stderr};
+	struct arguments a = {.exporter = &gp_exporter_chrome,
+			      .options = {.messages = stderr, .measure = GP_MEASURES}};
 	enum parsed parsed = parse(argc, argv, &a);
 	struct pile pile = {0};
 	int status;

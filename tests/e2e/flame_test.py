@@ -76,6 +76,17 @@ class FlameTest(Case):
             self.assertEqual(stacks, {(*MAIN, function, "cuMemAlloc_v2"): number
                                       for function, number in wanted.items()}, value)
 
+    def test_equal_stacks_of_several_processes_are_one(self):
+        traces = [shutil.move(self.record(), self.path(f"rank{i}.gpuprof")) for i in range(2)]
+        done = self.run_gpuprof("merge", "--format", "folded", "--value", "operations", "-o", "-", *traces)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        stacks = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
+        self.assertEqual({known(stack.split(";")): int(count) for stack, count in stacks.items()},
+                         {stack: 2 * count for stack, count in GPU_TIME.items()})
+        self.assert_one_line(self.run_gpuprof("merge", "-F", "folded", "-l", "5", "-o", "x", *traces).stderr,
+                             "--limit is for slices")
+        self.assert_one_line(self.run_gpuprof("export", *traces).stderr, "gpuprof merge")
+
     def test_missing_stacks_are_said(self):
         trace = self.record(stacks="alloc")
         stacks, said = self.folded(trace)

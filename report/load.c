@@ -320,7 +320,6 @@ static void end_reading(struct reading *r)
 	free_named(r->load.device_names, r->load.device_name_count);
 	free(r->load.anchors);
 	free(r->load.context_ends);
-	free(r->load.handle_points);
 	free(r->load.range_points);
 	free(r->load.keys);
 	free(r->covered);

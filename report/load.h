@@ -28,15 +28,6 @@ struct gp_context_end {
 	uint64_t time_ns;
 };
 
-/* A handle of physical memory was mapped, unmapped or retained. */
-struct gp_handle_point {
-	uint64_t time_ns; /* of its effect */
-	uint64_t address, bytes;
-	uint64_t handle; /* of a map */
-	uint32_t call;
-	uint8_t op; /* enum gp_memory_op */
-};
-
 /* A record of a range: what of it counts. */
 struct gp_range_point {
 	uint64_t time_ns;
@@ -60,7 +51,7 @@ struct gp_call_key {
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		contexts, streams, threads, usages, notes, anchors, syncs, events, nodes, jits,
-		pools, unifieds, gates, texts, range_points, ranges, handle_points, frames, modules;
+		pools, unifieds, gates, texts, range_points, ranges, mappings, frames, modules;
 };
 
 struct gp_load {
@@ -82,8 +73,6 @@ struct gp_load {
 	uint64_t end_ticks; /* of the END record, else of the last anchor */
 	struct gp_context_end *context_ends;
 	uint32_t context_end_count;
-	struct gp_handle_point *handle_points;
-	uint32_t handle_point_count;
 	struct gp_range_point *range_points;
 	uint32_t range_point_count;
 	struct gp_call_key *keys; /* of all calls, sorted; from gp_join_ops() on */

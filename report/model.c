@@ -28,6 +28,7 @@ void gp_model_free(struct gp_model *m)
 	free(m->calls);
 	free(m->ops);
 	free(m->memory);
+	free(m->mappings);
 	free(m->overheads);
 	free(m->shapes);
 	free(m->devices);

@@ -84,6 +84,16 @@ struct gp_memory_event {
 	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the allocation's */
 };
 
+/* A call that mapped, unmapped or retained physical memory. */
+struct gp_mapping {
+	uint64_t time_ns; /* of its effect */
+	uint64_t address; /* virtual; of a retain, the handle */
+	uint64_t bytes;   /* 0 of a retain */
+	uint64_t handle;  /* of a map */
+	uint32_t call;    /* index in calls */
+	uint8_t op;       /* enum gp_memory_op */
+};
+
 struct gp_overhead {
 	uint64_t start_ns;
 	uint64_t end_ns;
@@ -215,6 +225,7 @@ struct gp_model {
 	struct gp_call *calls;
 	struct gp_op *ops;
 	struct gp_memory_event *memory;
+	struct gp_mapping *mappings; /* sorted by call */
 	struct gp_overhead *overheads;
 	char **names; /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
@@ -247,7 +258,7 @@ struct gp_model {
 	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
 	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
 	uint32_t gate_count, range_count, range_text_count, domain_count, text_count;
-	uint32_t frame_count, module_count;
+	uint32_t frame_count, module_count, mapping_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;

@@ -91,7 +91,7 @@ static int create(struct following *f, uint64_t handle)
 	return 0;
 }
 
-static int map(struct following *f, const struct gp_handle_point *point)
+static int map(struct following *f, const struct gp_mapping *point)
 {
 	struct handle *handle = find_handle(f, point->handle);
 	struct mapping *mapping, **known;
@@ -112,7 +112,7 @@ static int map(struct following *f, const struct gp_handle_point *point)
 
 /* The memory of the handle is gone by an unmapping. */
 static int end_memory(struct following *f, const struct handle *handle,
-		      const struct gp_handle_point *point)
+		      const struct gp_mapping *point)
 {
 	struct gp_load *load = f->load;
 	struct gp_model *m = load->model;
@@ -131,7 +131,7 @@ static int end_memory(struct following *f, const struct handle *handle,
 	return 0;
 }
 
-static int unmap(struct following *f, const struct gp_handle_point *point)
+static int unmap(struct following *f, const struct gp_mapping *point)
 {
 	const struct mapping key = {.address = point->address, .bytes = point->bytes};
 	struct mapping **found;
@@ -164,7 +164,7 @@ static void give_up(struct following *f, struct gp_memory_event *event)
 	f->load->model->calls[event->call].memory = GP_NONE;
 }
 
-static int follow_point(struct following *f, const struct gp_handle_point *point)
+static int follow_point(struct following *f, const struct gp_mapping *point)
 {
 	struct handle *handle;
 
@@ -183,7 +183,7 @@ static int follow(struct following *f, const struct step *step)
 	struct gp_memory_event *event;
 
 	if (step->is_point)
-		return follow_point(f, &f->load->handle_points[step->index]);
+		return follow_point(f, &f->load->model->mappings[step->index]);
 	event = &f->load->model->memory[step->index];
 	if (event->op == GP_MEMORY_ALLOC)
 		return create(f, event->address);
@@ -201,8 +201,8 @@ static uint32_t collect(struct gp_load *load, struct step *steps)
 	for (uint32_t i = 0; i < m->memory_count; i++)
 		if (m->memory[i].memory_kind == GP_MEMORY_PHYSICAL)
 			steps[count++] = (struct step){m->memory[i].time_ns, i, false};
-	for (uint32_t i = 0; i < load->handle_point_count; i++) {
-		struct gp_handle_point *point = &load->handle_points[i];
+	for (uint32_t i = 0; i < load->model->mapping_count; i++) {
+		struct gp_mapping *point = &load->model->mappings[i];
 
 		point->time_ns = m->calls[point->call].start_ns;
 		if (point->op != GP_MEMORY_UNMAP)
@@ -243,6 +243,14 @@ static void free_following(struct following *f)
 	}
 }
 
+static int compare_calls(const void *a, const void *b, const void *context)
+{
+	const struct gp_mapping *left = a, *right = b;
+
+	(void)context;
+	return (left->call > right->call) - (left->call < right->call);
+}
+
 int gp_join_physical(struct gp_load *load)
 {
 	struct following f = {.load = load};
@@ -250,9 +258,9 @@ int gp_join_physical(struct gp_load *load)
 	uint32_t count;
 	int result;
 
-	if (load->handle_point_count == 0)
+	if (load->model->mapping_count == 0)
 		return 0;
-	steps = malloc(((size_t)load->model->memory_count + load->handle_point_count) *
+	steps = malloc(((size_t)load->model->memory_count + load->model->mapping_count) *
 		       sizeof(*steps));
 	if (!steps)
 		return -ENOMEM;
@@ -262,6 +270,9 @@ int gp_join_physical(struct gp_load *load)
 		result = follow(&f, &steps[i]);
 	if (result == 0)
 		drop_marked(load->model);
+	if (result == 0)
+		result = gp_array_sort(load->model->mappings, load->model->mapping_count,
+				       sizeof(*load->model->mappings), compare_calls, NULL);
 	free_following(&f);
 	free(steps);
 	return result;

@@ -329,7 +329,7 @@ static int order_calls(struct gp_load *load)
 		if (call->memory != GP_NONE)
 			m->memory[call->memory].call = i;
 		if (call->first_op != GP_NONE)
-			load->handle_points[call->first_op].call = i;
+			load->model->mappings[call->first_op].call = i;
 		call->first_op = GP_NONE;
 	}
 	return 0;

@@ -60,15 +60,15 @@ static bool is_about_a_handle(const struct gp_record_memory *r)
 }
 
 /* Until gp_resolve(), first_op of such a call leads to its point. */
-static int add_handle_point(struct gp_load *load, const struct gp_record_memory *r)
+static int add_mapping(struct gp_load *load, const struct gp_record_memory *r)
 {
 	struct gp_model *m = load->model;
 
-	if (GP_LOAD_GROW(load, load->handle_points, load->handle_point_count, handle_points) != 0 ||
+	if (GP_LOAD_GROW(load, m->mappings, m->mapping_count, mappings) != 0 ||
 	    add_call(load, &r->call, GP_NONE) != 0)
 		return -ENOMEM;
-	m->calls[m->call_count - 1].first_op = load->handle_point_count;
-	load->handle_points[load->handle_point_count++] = (struct gp_handle_point){
+	m->calls[m->call_count - 1].first_op = m->mapping_count;
+	m->mappings[m->mapping_count++] = (struct gp_mapping){
 		.address = r->address, .bytes = r->bytes, .handle = r->pool, .op = r->op};
 	return 0;
 }
@@ -91,7 +91,7 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 	if (!took_effect(r))
 		return add_call(load, &r->call, GP_NONE);
 	if (is_about_a_handle(r))
-		return add_handle_point(load, r);
+		return add_mapping(load, r);
 	if (!is_device(load, r->device_id))
 		return add_call(load, &r->call, GP_NONE);
 	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0 ||

@@ -117,6 +117,29 @@ static void put_event(struct gp_chrome *chrome, const struct gp_chrome_args *arg
 	gp_chrome_put_field(&chrome->json, "recorded in stream", event->stream_id);
 }
 
+/* ---- mappings of physical memory ---- */
+
+static void put_mapping(struct gp_chrome *chrome, struct gp_chrome_args *args, uint32_t index)
+{
+	const struct gp_model *model = chrome->model;
+	const struct gp_mapping *mapping;
+
+	while (args->mapping < model->mapping_count && model->mappings[args->mapping].call < index)
+		args->mapping++;
+	if (args->mapping == model->mapping_count || model->mappings[args->mapping].call != index)
+		return;
+	mapping = &model->mappings[args->mapping];
+	gp_chrome_put_key(&chrome->json, mapping->op == GP_MEMORY_RETAIN ? "handle" : "address");
+	gp_json_address(&chrome->json, mapping->address);
+	if (mapping->op == GP_MEMORY_RETAIN)
+		return;
+	gp_chrome_put_field(&chrome->json, "bytes", mapping->bytes);
+	if (mapping->op != GP_MEMORY_MAP)
+		return;
+	gp_chrome_put_key(&chrome->json, "handle");
+	gp_json_address(&chrome->json, mapping->handle);
+}
+
 /* ---- the whole ---- */
 
 int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model)
@@ -137,4 +160,6 @@ void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
 {
 	put_streams(chrome, args, (uint32_t)(call - chrome->model->calls));
 	put_event(chrome, args, call);
+	if (call->memory == GP_NONE) /* an unmapping may end the memory */
+		put_mapping(chrome, args, (uint32_t)(call - chrome->model->calls));
 }

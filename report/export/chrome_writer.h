@@ -190,6 +190,7 @@ struct gp_chrome_args {
 	uint32_t *streams; /* in the order of the calls that made them */
 	uint32_t stream;   /* how many of them are written */
 	uint32_t *events;  /* recorded ones by correlation id */
+	uint32_t mapping;  /* how many are written, or belong to calls that are not */
 };
 
 /* Returns 0 or -ENOMEM; gp_chrome_args_close() in either case. */

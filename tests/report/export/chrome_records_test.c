@@ -520,6 +520,49 @@ static void test_calls_say_what_they_made(void **state)
 	json_decref(root);
 }
 
+static void add_physical(struct gp_builder *b, uint16_t api, uint8_t op, uint64_t start_ns,
+			 uint64_t address, uint64_t handle)
+{
+	gp_builder_add(b,
+		       &(struct gp_record_memory){.call = {.kind = GP_RECORD_MEMORY,
+							   .api = api,
+							   .start_ticks = GP_TEST_AT_TICK(start_ns),
+							   .duration_low_ticks = 10},
+						  .address = address,
+						  .bytes = op == GP_MEMORY_FREE ? 0 : 4096,
+						  .pool = handle,
+						  .op = op,
+						  .memory_kind = GP_MEMORY_PHYSICAL});
+}
+
+/* The unmapping ends the memory: its args are those of a free. */
+static void test_mappings_of_physical_memory(void **state)
+{
+	const uint16_t create = 549, map = 550, release = 551, unmap = 552;
+	struct gp_builder b;
+	json_t *root, *events, *event;
+
+	(void)state;
+	begin(&b);
+	gp_builder_string(&b, GP_STRING_API, create, GP_API_ALLOC, "cuMemCreate");
+	gp_builder_string(&b, GP_STRING_API, map, GP_API_OTHER, "cuMemMap");
+	gp_builder_string(&b, GP_STRING_API, release, GP_API_FREE, "cuMemRelease");
+	gp_builder_string(&b, GP_STRING_API, unmap, GP_API_OTHER, "cuMemUnmap");
+	add_physical(&b, create, GP_MEMORY_ALLOC, 100, 0xa, 0);
+	add_physical(&b, map, GP_MEMORY_MAP, 200, 0x7000, 0xa);
+	add_physical(&b, release, GP_MEMORY_FREE, 300, 0xa, 0);
+	add_physical(&b, unmap, GP_MEMORY_UNMAP, 400, 0x7000, 0);
+	events = export(&b, &root);
+	event = need(events, "X", "cuda_runtime", "cuMemMap");
+	assert_string_equal(text_arg(event, "address"), "0x7000");
+	assert_string_equal(text_arg(event, "handle"), "0xa");
+	assert_int_equal(arg(event, "bytes"), 4096);
+	event = need(events, "X", "cuda_runtime", "cuMemUnmap");
+	assert_string_equal(text_arg(event, "memory"), "physical");
+	assert_string_equal(text_arg(event, "address"), "0xa");
+	json_decref(root);
+}
+
 static void test_compiling_pools_and_gates(void **state)
 {
 	struct gp_builder b;
@@ -569,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_unified_memory),
 		cmocka_unit_test(test_calls_say_what_they_made),
+		cmocka_unit_test(test_mappings_of_physical_memory),
 		cmocka_unit_test(test_compiling_pools_and_gates),
 	};
 

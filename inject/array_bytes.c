@@ -1,5 +1,8 @@
 #include "inject/array_bytes.h"
 
+#include <assert.h>
+#include <stdbool.h>
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A format stores blocks of side × side texels. */
@@ -99,15 +102,23 @@ static uint64_t blocks(size_t extent, uint32_t side)
 	return (at_least_one(extent) + side - 1) / side;
 }
 
-/* Each level halves every extent, down to one. */
+static_assert(cudaArrayLayered == CUDA_ARRAY3D_LAYERED, "");
+static_assert(cudaArrayCubemap == CUDA_ARRAY3D_CUBEMAP, "");
+static_assert(cudaArraySparse == CUDA_ARRAY3D_SPARSE, "");
+static_assert(cudaArrayDeferredMapping == CUDA_ARRAY3D_DEFERRED_MAPPING, "");
+
+/* Each level halves every extent, down to one; of layers and faces it has as many as the first. */
 static uint64_t bytes_of(struct block block, const struct gp_array_extent *extent)
 {
+	bool has_layers = (extent->flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
 	uint64_t count = 0;
 
+	if ((extent->flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0)
+		return 0;
 	for (uint32_t level = 0; level < extent->levels && level < 32; level++)
 		count += blocks(extent->width >> level, block.side) *
 			 blocks(extent->height >> level, block.side) *
-			 at_least_one(extent->depth >> level);
+			 at_least_one(extent->depth >> (has_layers ? 0 : level));
 	return count * block.bits / 8;
 }
 

@@ -1,5 +1,6 @@
 /*
- * array_bytes: how much memory a CUDA array takes, by its format and extents.  Padding of the driver's is not in it.
+ * array_bytes: how much memory a CUDA array takes, by its format and extents.  Padding of the driver's is not in it.  One whose
+ * memory the program maps, whole or in parts, takes none itself.
  */
 #ifndef INJECT_ARRAY_BYTES_H
 #define INJECT_ARRAY_BYTES_H
@@ -13,6 +14,7 @@
 struct gp_array_extent {
 	size_t width, height, depth;
 	uint32_t levels;
+	uint32_t flags; /* CUDA_ARRAY3D_*, cudaArray*: the numbers are the same */
 };
 
 uint64_t gp_array_bytes_runtime(const struct cudaChannelFormatDesc *format,

@@ -30,13 +30,22 @@ struct runtime_array {
 	const struct cudaChannelFormatDesc *format;
 	size_t width;
 	size_t height;
+	unsigned int flags;
 };
 
 struct runtime_array_3d {
 	const uint64_t *handle;
 	const struct cudaChannelFormatDesc *format;
 	struct cudaExtent extent;
-	unsigned int levels; /* mipmapped arrays only */
+	unsigned int flags;
+};
+
+struct runtime_mipmap {
+	const uint64_t *handle;
+	const struct cudaChannelFormatDesc *format;
+	struct cudaExtent extent;
+	unsigned int levels;
+	unsigned int flags;
 };
 
 struct driver_array {
@@ -101,17 +110,7 @@ static void read_pitch_3d(const void *parameters, struct gp_record_memory *recor
 static void read_runtime_array(const void *parameters, struct gp_record_memory *record)
 {
 	const struct runtime_array *call = parameters;
-	struct gp_array_extent extent = {call->width, call->height, 0, 1};
-
-	record->address = *call->handle;
-	record->bytes = gp_array_bytes_runtime(call->format, &extent);
-}
-
-static void read_runtime_levels(const struct runtime_array_3d *call, uint32_t levels,
-				struct gp_record_memory *record)
-{
-	struct gp_array_extent extent = {call->extent.width, call->extent.height,
-					 call->extent.depth, levels};
+	struct gp_array_extent extent = {call->width, call->height, 0, 1, call->flags};
 
 	record->address = *call->handle;
 	record->bytes = gp_array_bytes_runtime(call->format, &extent);
@@ -119,20 +118,28 @@ static void read_runtime_levels(const struct runtime_array_3d *call, uint32_t le
 
 static void read_runtime_array_3d(const void *parameters, struct gp_record_memory *record)
 {
-	read_runtime_levels(parameters, 1, record);
+	const struct runtime_array_3d *call = parameters;
+	struct gp_array_extent extent = {call->extent.width, call->extent.height,
+					 call->extent.depth, 1, call->flags};
+
+	record->address = *call->handle;
+	record->bytes = gp_array_bytes_runtime(call->format, &extent);
 }
 
 static void read_runtime_mipmap(const void *parameters, struct gp_record_memory *record)
 {
-	const struct runtime_array_3d *call = parameters;
+	const struct runtime_mipmap *call = parameters;
+	struct gp_array_extent extent = {call->extent.width, call->extent.height,
+					 call->extent.depth, call->levels, call->flags};
 
-	read_runtime_levels(call, call->levels, record);
+	record->address = *call->handle;
+	record->bytes = gp_array_bytes_runtime(call->format, &extent);
 }
 
 static void read_driver_array(const void *parameters, struct gp_record_memory *record)
 {
 	const struct driver_array *call = parameters;
-	struct gp_array_extent extent = {call->format->Width, call->format->Height, 0, 1};
+	struct gp_array_extent extent = {call->format->Width, call->format->Height, 0, 1, 0};
 
 	record->address = *call->handle;
 	record->bytes =
@@ -143,7 +150,8 @@ static void read_driver_levels(const struct driver_array_3d *call, uint32_t leve
 			       struct gp_record_memory *record)
 {
 	const CUDA_ARRAY3D_DESCRIPTOR *format = call->format;
-	struct gp_array_extent extent = {format->Width, format->Height, format->Depth, levels};
+	struct gp_array_extent extent = {format->Width, format->Height, format->Depth, levels,
+					 format->Flags};
 
 	record->address = *call->handle;
 	record->bytes = gp_array_bytes_driver(format->Format, format->NumChannels, &extent);

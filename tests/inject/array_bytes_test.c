@@ -10,7 +10,7 @@
 
 static uint64_t driver(CUarray_format format, uint32_t channels, size_t width, size_t height)
 {
-	struct gp_array_extent extent = {width, height, 0, 1};
+	struct gp_array_extent extent = {width, height, 0, 1, 0};
 
 	return gp_array_bytes_driver(format, channels, &extent);
 }
@@ -18,7 +18,7 @@ static uint64_t driver(CUarray_format format, uint32_t channels, size_t width, s
 static uint64_t runtime(enum cudaChannelFormatKind kind, int bits, int channels, size_t width,
 			size_t height)
 {
-	struct gp_array_extent extent = {width, height, 0, 1};
+	struct gp_array_extent extent = {width, height, 0, 1, 0};
 	struct cudaChannelFormatDesc format = {.x = bits,
 					       .y = channels > 1 ? bits : 0,
 					       .z = channels > 2 ? bits : 0,
@@ -66,13 +66,35 @@ static void planes_of_video(void **state)
 
 static void levels_halve_down_to_one_block(void **state)
 {
-	struct gp_array_extent plain = {8, 4, 2, 4}, blocks = {8, 8, 0, 4};
+	struct gp_array_extent plain = {8, 4, 2, 4, 0}, blocks = {8, 8, 0, 4, 0};
 
 	(void)state;
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &plain),
 			 4 * (8 * 4 * 2 + 4 * 2 * 1 + 2 * 1 * 1 + 1));
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_BC1_UNORM, 4, &blocks),
 			 8 * (4 + 1 + 1 + 1));
+}
+
+static void each_level_has_all_layers(void **state)
+{
+	struct gp_array_extent layers = {8, 4, 3, 4, CUDA_ARRAY3D_LAYERED};
+	struct gp_array_extent faces = {4, 4, 6, 3, CUDA_ARRAY3D_CUBEMAP};
+
+	(void)state;
+	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &layers),
+			 4 * 3 * (8 * 4 + 4 * 2 + 2 * 1 + 1));
+	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &faces),
+			 4 * 6 * (16 + 4 + 1));
+}
+
+static void memory_that_the_program_maps_is_not_the_arrays(void **state)
+{
+	struct gp_array_extent sparse = {64, 64, 0, 1, CUDA_ARRAY3D_SPARSE};
+	struct gp_array_extent deferred = {64, 64, 0, 1, CUDA_ARRAY3D_DEFERRED_MAPPING};
+
+	(void)state;
+	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &sparse), 0);
+	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &deferred), 0);
 }
 
 int main(void)
@@ -82,6 +104,8 @@ int main(void)
 		cmocka_unit_test(blocks_of_sixteen_texels),
 		cmocka_unit_test(planes_of_video),
 		cmocka_unit_test(levels_halve_down_to_one_block),
+		cmocka_unit_test(each_level_has_all_layers),
+		cmocka_unit_test(memory_that_the_program_maps_is_not_the_arrays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,41 @@ static void arrays(void **state)
 	assert_int_equal(memory.bytes, 10 * 2 * 2);
 }
 
+static void arrays_with_flags(void **state)
+{
+	cudaArray_t array = (cudaArray_t)0x99;
+	cudaMipmappedArray_t mipmap = (cudaMipmappedArray_t)0x98;
+	struct cudaChannelFormatDesc rgba = {32, 32, 32, 32, cudaChannelFormatKindFloat};
+	CUarray driver_array = (CUarray)0x97;
+	CUDA_ARRAY3D_DESCRIPTOR layers = {.Width = 4,
+					  .Height = 4,
+					  .Depth = 6,
+					  .Format = CU_AD_FORMAT_HALF,
+					  .NumChannels = 1,
+					  .Flags = CUDA_ARRAY3D_LAYERED};
+	CUmipmappedArray driver_mipmap = (CUmipmappedArray)0x96;
+	struct gp_record_memory memory =
+		RUNTIME(cudaMallocArray_v3020,
+			(&(cudaMallocArray_v3020_params){&array, &rgba, 64, 64, cudaArraySparse}));
+
+	(void)state;
+	assert_int_equal(memory.bytes, 0);
+	memory = RUNTIME(cudaMalloc3DArray_v3020,
+			 (&(cudaMalloc3DArray_v3020_params){
+				 &array, &rgba, {4, 5, 6}, cudaArrayDeferredMapping}));
+	assert_int_equal(memory.bytes, 0);
+	memory = RUNTIME(cudaMallocMipmappedArray_v5000,
+			 (&(cudaMallocMipmappedArray_v5000_params){
+				 &mipmap, &rgba, {4, 4, 6}, 3, cudaArrayLayered}));
+	assert_int_equal(memory.bytes, 6 * (16 + 4 + 1) * 16);
+	memory = DRIVER(cuMipmappedArrayCreate,
+			(&(cuMipmappedArrayCreate_params){&driver_mipmap, &layers, 3}));
+	assert_int_equal(memory.bytes, 6 * (16 + 4 + 1) * 2);
+	layers.Flags = CUDA_ARRAY3D_SPARSE;
+	memory = DRIVER(cuArray3DCreate_v2, (&(cuArray3DCreate_v2_params){&driver_array, &layers}));
+	assert_int_equal(memory.bytes, 0);
+}
+
 static void physical_memory_names_its_device(void **state)
 {
 	CUmemGenericAllocationHandle handle = 0x4242;
@@ -198,6 +233,7 @@ int main(void)
 		cmocka_unit_test(stream_ordered_allocations),
 		cmocka_unit_test(pitched_allocations),
 		cmocka_unit_test(arrays),
+		cmocka_unit_test(arrays_with_flags),
 		cmocka_unit_test(physical_memory_names_its_device),
 		cmocka_unit_test(frees),
 		cmocka_unit_test(memory_of_another_process_has_no_bytes),

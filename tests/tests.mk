@@ -123,7 +123,8 @@ $(O)/tests/torture/torture: tests/torture/torture.c
 $(O)/tests/torture/workload: tests/torture/workload.c | $(O)/sim/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread -lrt
+$(O)/tests/collector/kill_test: TEST_LIBS = -lrt
 
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
 .PHONY: soak

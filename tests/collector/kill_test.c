@@ -92,6 +92,16 @@ static void *live_shortly(void *unused)
 	return unused;
 }
 
+static void die_in(uint32_t us)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+	struct itimerspec when = {.it_value = {0, us * 1000l + 1}};
+	timer_t timer;
+
+	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	CHECK(timer_settime(timer, 0, &when, NULL) == 0);
+}
+
 static void record_until_killed(enum gp_ring_place place)
 {
 	struct gp_collector_config config = {in_folder("t"), place};
@@ -228,11 +238,6 @@ static void read_remains(enum gp_ring_place place, struct scan *scan)
 		check_complete();
 }
 
-static void sleep_us(uint32_t us)
-{
-	nanosleep(&(struct timespec){0, us * 1000l}, NULL);
-}
-
 static void clear(void)
 {
 	for (uint32_t i = 0; i < EMITTERS; i++) {
@@ -244,8 +249,9 @@ static void clear(void)
 
 static uint32_t kill_once(enum gp_ring_place place, struct scan *scan)
 {
+	uint32_t us = (uint32_t)rand() % LONGEST_US;
 	pid_t child;
-	int lock;
+	int lock, status;
 
 	memset(scan, 0, sizeof(*scan));
 	case_folder = new_folder();
@@ -253,12 +259,12 @@ static uint32_t kill_once(enum gp_ring_place place, struct scan *scan)
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
+		die_in(us);
 		record_until_killed(place);
 		_exit(1);
 	}
-	sleep_us((uint32_t)rand() % LONGEST_US);
-	kill(child, SIGKILL);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	lock = lock_trace();
 	read_remains(place, scan);
 	if (lock >= 0)

@@ -21,7 +21,8 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STEPS = 20
+STEPS = 5
+TURNS = 5
 STACKS_WORD = 24  # of struct gp_since_fork: whether stacks are taken
 
 
@@ -97,35 +98,40 @@ def measure_inside(step, synchronize, rounds):
     if stacks.value != 1:
         sys.exit("this gpuprof takes no stacks: start it with --stacks=all")
 
-    def pause():
+    def time_paused():
         library.gpuprof_v1_stop()
         time.sleep(0.5)  # CUPTI goes off a little later
+        return statistics.median(time_block(step, synchronize) for _ in range(TURNS))
 
-    def record(word):
-        stacks.value = word
+    def time_recording():
+        """Without and with stacks.  The word alone is changed in between: neighbouring blocks see the same machine."""
         library.gpuprof_v1_start()
         time.sleep(0.1)
+        found = {0: [], 1: []}
+        for turn in range(2 * TURNS):
+            stacks.value = turn % 2
+            found[turn % 2].append(time_block(step, synchronize))
+        return statistics.median(found[0]), statistics.median(found[1])
 
-    modes = {"paused": pause, "no stacks": lambda: record(0), "all stacks": lambda: record(1)}
-    times = {name: [] for name in modes}
+    times = {"paused": [], "no stacks": [], "all stacks": []}
     for _ in range(rounds):
-        for name, enter in modes.items():
-            enter()
-            time_block(step, synchronize)
-            times[name].append(time_block(step, synchronize))
+        times["paused"].append(time_paused())
+        without, with_stacks = time_recording()
+        times["no stacks"].append(without)
+        times["all stacks"].append(with_stacks)
     return times
 
 
 def child(mode, optimizer, rounds, out):
     step, synchronize = make_step(optimizer)
-    for _ in range(2 * STEPS):
+    for _ in range(40):
         step()
     if mode == "count":
         result = count_launches(step, synchronize)
     elif mode == "inside":
         result = measure_inside(step, synchronize, rounds)
     else:
-        result = statistics.median(time_block(step, synchronize) for _ in range(5))
+        result = statistics.median(time_block(step, synchronize) for _ in range(20))
     with open(out, "w", encoding="utf-8") as file:
         json.dump(result, file)
 
@@ -174,13 +180,15 @@ def main():
     print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations a step")
     inside = run(gpuprof, "inside", options)
     print_table("one process, gpuprof on and off:", inside, "paused", launches)
+    print_table("the same blocks, what the stacks add:", {name: inside[name] for name in ("no stacks", "all stacks")},
+                "no stacks", launches)
 
     prefixes = {"bare": [], "gpuprof, all stacks": gpuprof}
     if shutil.which("nsys"):
         prefixes["nsys, no stacks"] = ["nsys", "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-o",
                                        "FOLDER/nsys"]
     times = {name: [] for name in prefixes}
-    for _ in range(max(3, options.rounds // 2)):
+    for _ in range(max(3, options.rounds // 3)):
         for name, prefix in prefixes.items():
             times[name].append(run(prefix, "plain", options))
     added = print_table("a process each:", times, "bare", launches)

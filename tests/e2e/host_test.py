@@ -2,6 +2,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import unittest
 
 import support
@@ -13,6 +14,17 @@ def foreign_lines(stderr):
     lines = stderr.splitlines()
     ours = [number for number, line in enumerate(lines) if line.startswith("gpuprof")]
     return lines[:ours[0]] if ours else lines
+
+
+UNHEARD = """
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int);
+int main(void)
+{
+	void *context;
+
+	return cuInit(0) || cuCtxCreate_v2(&context, 0, 0) ? 1 : 5;
+}
+"""
 
 
 class Host(Case):
@@ -72,6 +84,18 @@ class Host(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(self.files(".json")), 1)
         self.assertNotIn("not finished", result.stderr)
+
+    def test_a_stderr_that_nobody_reads(self):
+        program = self.compile("program", UNHEARD, f"-L{support.BUILD}/sim", "-lcuda")
+        for way, output in ((PLAIN, None), (BARE, None), (BARE, self.path("missing", "name")), (LAUNCHED, None)):
+            reading, writing = os.pipe()
+            os.close(reading)
+            line, own = support.command(way, [program])
+            with self.subTest(way):
+                ended = subprocess.run(line, env=support.environment(GPUPROF_OUTPUT=output, **own), cwd=self.folder,
+                                       stderr=writing, timeout=support.LIMIT_S, check=False)
+                self.assertEqual(ended.returncode, 5)
+            os.close(writing)
 
     def test_quiet_leaves_stderr_to_the_program(self):
         for way in (BARE, LAUNCHED):

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,14 +141,17 @@ static void wait_for_start(void)
 	while (gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
 	       gp_sys_now_ns() < give_up_ns)
 		gp_sys_wait(&gp_since_fork.recording, STARTING, START_TIMEOUT_NS / 10);
+	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 
+/* No cancellation point of the C library's counts: the program called nothing that is one. */
 static void start_or_wait(void)
 {
-	int saved_errno = errno;
+	int saved_errno = errno, saved_state;
 
 	if (!gp_since_fork_is_own_process())
 		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
 		start();
 		gp_store32_release(&gp_since_fork.recording, TRIED);
@@ -155,6 +159,7 @@ static void start_or_wait(void)
 	} else {
 		wait_for_start();
 	}
+	pthread_setcancelstate(saved_state, NULL);
 	errno = saved_errno;
 }
 
@@ -203,13 +208,15 @@ static void say_what_is_missing(int stop_error)
 
 void gp_process_trace_close(void)
 {
-	int error;
+	int error, saved_state;
 
 	if (!gp_process_trace_is_here() || gp_swap32(&gp_since_fork.closed, 1) != 0)
 		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	error = gp_collector_stop(STOP_TIMEOUT_NS);
 	say_what_is_missing(error);
 	if (!gp_process_trace_in_session() && wants_finish())
 		gp_finish_run(gp_collector_trace_path(),
 			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S) * 1000000000u);
+	pthread_setcancelstate(saved_state, NULL);
 }

@@ -178,6 +178,31 @@ int main(void)
 }
 """
 
+# A thread that is to be cancelled goes on to its next cancellation point; a range is none, whatever it finds to do.
+CANCELLED = r"""
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <stdlib.h>
+static int went_on;
+static void *run(void *unused)
+{
+	pthread_cancel(pthread_self());
+	nvtxMarkA("first");
+	went_on = 1;
+	pthread_testcancel();
+	exit(8);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	nvtxDomainCreateA("NVTX is there");
+	pthread_create(&thread, 0, run, 0);
+	pthread_join(thread, 0);
+	return went_on ? 7 : 9;
+}
+"""
+
 # The way of the Python modules: functions of a library by ctypes, from several threads.
 EXPORTED = r"""
 #define NVTX_EXPORT_API
@@ -291,6 +316,13 @@ class Ranges(support.Case):
         self.assertEqual(len(self.files(".gpuprof")), 2)
         for table in self.tables().values():
             self.assertEqual(table[None, "first", "mark"], 1)
+
+    def test_a_range_is_no_cancellation_point(self):
+        program = self.compile("cancelled", CANCELLED, *FLAGS)
+        for way, output in ((PLAIN, None), (BARE, None), (BARE, self.path("missing", "name"))):
+            with self.subTest(way, output=output):
+                result = self.run_program([program], way, GPUPROF_OUTPUT=output)
+                self.assertEqual(result.returncode, 7, result.stderr)
 
     def test_off_is_free(self):
         program = self.build_several()

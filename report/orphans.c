@@ -20,7 +20,9 @@
 
 #define MESSAGE_BYTES  256
 #define LONGEST_NUMBER 21
-#define KEPT_S         600 /* without its trace ... */
+#define LONGEST_S      2          /* somebody waits for the end of this run */
+#define LARGEST_TRACE  (1u << 30) /* bytes; reading more takes too long by itself */
+#define KEPT_S         600        /* without its trace ... */
 #define CROWD_BYTES                                                                                \
 	(16u << 20) /* ... where all do not take more: half of what living processes may */
 
@@ -162,7 +164,10 @@ static bool try_trace(struct orphan *o, int fd)
 	char message[MESSAGE_BYTES];
 	struct gp_trace *trace;
 	bool is_its_own = true;
+	struct stat status;
 
+	if (fstat(fd, &status) != 0 || status.st_size > (off_t)LARGEST_TRACE)
+		return true;
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0 || !gp_rings_are_abandoned(o->path, fd, &o->process))
 		return true;
 	if (gp_trace_open(o->header.trace_path, &trace, message, sizeof(message)) != 0)
@@ -234,7 +239,7 @@ static bool find_next(DIR *listing, const char *folder, const char *prefix, cons
 	return false;
 }
 
-static void look_in(const char *folder, const char *prefix, const char *part)
+static void look_in(const char *folder, const char *prefix, const char *part, time_t until)
 {
 	DIR *listing = opendir(folder);
 	char path[PATH_MAX];
@@ -246,20 +251,21 @@ static void look_in(const char *folder, const char *prefix, const char *part)
 	while (find_next(listing, folder, prefix, part, path))
 		bytes += lstat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 	rewinddir(listing);
-	while (find_next(listing, folder, prefix, part, path))
+	while (time(NULL) <= until && find_next(listing, folder, prefix, part, path))
 		look_at(path, bytes > CROWD_BYTES);
 	closedir(listing);
 }
 
 void gp_orphans_save(const char *beside)
 {
+	time_t until = time(NULL) + LONGEST_S;
 	const char *slash = beside ? strrchr(beside, '/') : NULL;
 	char prefix[32], folder[PATH_MAX];
 
 	snprintf(prefix, sizeof(prefix), GP_RING_FILE_PREFIX "%u-", getuid());
-	look_in(GP_RING_FILE_FOLDER, prefix, "");
+	look_in(GP_RING_FILE_FOLDER, prefix, "", until);
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - beside) + 1 : 1,
 		 slash ? beside : ".");
 	if (beside)
-		look_in(folder, "", GP_RING_FILE_PART);
+		look_in(folder, "", GP_RING_FILE_PART, until);
 }

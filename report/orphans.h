@@ -9,7 +9,8 @@
 
 /*
  * Save and remove the orphans in /dev/shm and, where it is not NULL, beside the trace `beside`.  Files of living processes, of
- * other users and of traces that another process is finishing stay, and so do those that cannot be saved now.
+ * other users and of traces that another process is finishing stay, and so do those that cannot be saved now, or would take
+ * long: gpuprof finish saves these.
  * Prints nothing.
  */
 void gp_orphans_save(const char *beside);

@@ -270,9 +270,11 @@ int gp_arena_open(struct gp_arena *arena, enum gp_ring_place place, const char *
 
 	if (place == GP_RINGS_MEMORY)
 		return open_memory(arena, GP_ARENA_MAX_BYTES);
-	if (place != GP_RINGS_AUTO)
+	if (place == GP_RINGS_FILE)
 		return open_file(arena, place, trace_path);
 	shm_error = open_file(arena, GP_RINGS_SHM, trace_path);
+	if (place == GP_RINGS_SHM && shm_error != -EDQUOT)
+		return shm_error;
 	error = shm_error ? open_file(arena, GP_RINGS_FILE, trace_path) : 0;
 	if (!error)
 		return 0;

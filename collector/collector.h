@@ -22,7 +22,7 @@
 
 enum gp_ring_place {
 	GP_RINGS_AUTO, /* the first of the following that works */
-	GP_RINGS_SHM,  /* a file in /dev/shm */
+	GP_RINGS_SHM,  /* a file in /dev/shm; as AUTO, where other processes' rings leave no room */
 	GP_RINGS_FILE, /* a file beside the trace */
 	GP_RINGS_MEMORY, /* private memory: up to one poll of the writer is lost if the process is killed */
 };

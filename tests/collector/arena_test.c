@@ -282,10 +282,10 @@ static uint64_t bytes_in_shm(void)
 }
 
 /* Take all that can be had, say so, and hold it. */
-static void take_all(uint32_t *ready)
+static void take_all(uint32_t *ready, enum gp_ring_place place)
 {
 	memset(&arena, 0, sizeof(arena));
-	CHECK(gp_arena_open(&arena, GP_RINGS_AUTO, in_folder("t.gpuprof")) == 0);
+	CHECK(gp_arena_open(&arena, place, in_folder("t.gpuprof")) == 0);
 	while (gp_arena_grow(&arena) == 0)
 		;
 	if (!arena.is_in_shm)
@@ -308,7 +308,7 @@ static void many_take_all(const char *options, uint64_t most_bytes)
 	for (int i = 0; i < PROCESSES; i++) {
 		children[i] = fork();
 		if (children[i] == 0)
-			take_all(ready);
+			take_all(ready, i % 2 == 0 ? GP_RINGS_AUTO : GP_RINGS_SHM);
 	}
 	while (gp_load32(ready) < PROCESSES && waitpid(-1, NULL, WNOHANG) == 0)
 		sched_yield();

@@ -28,6 +28,7 @@ static char variables[8][320];
 static struct truth *truth;
 static struct scan scan;
 static char ring_file[256];
+static pid_t last_child;
 static uint64_t launches[WORKERS], allocations[WORKERS], kernels, all_launches, in_work;
 static uint8_t *called, *ran; /* by correlation id */
 
@@ -81,6 +82,7 @@ static int kill_one(const char *place)
 	if (child == 0)
 		run_workload();
 	assert_int_equal(waitpid(child, &status, 0), child);
+	last_child = child;
 	return status;
 }
 
@@ -173,6 +175,19 @@ static void check_counts(bool is_all)
 	in_work += begun > 0;
 }
 
+/* Killed before its first chunk: the trace does not name the file, and nothing was published. */
+static void remove_stray_ring_file(void)
+{
+	char pattern[64];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "/dev/shm/gpuprof-*-%d-*", (int)last_child);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+	globfree(&found);
+}
+
 static void read_remains(const char *place)
 {
 	bool outlives = strcmp(place, "memory") != 0;
@@ -187,8 +202,7 @@ static void read_remains(const char *place)
 		fail_msg("%s", scan.error);
 	assert_int_equal(scan.damaged_bytes, 0); /* what is torn is the end */
 	check_counts(outlives);
-	if (ring_file[0] != '\0')
-		unlink(ring_file);
+	remove_stray_ring_file(); /* and the one that was read */
 }
 
 static void clear(void)

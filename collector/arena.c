@@ -95,8 +95,8 @@ static int check_share(const struct gp_arena *arena, int fd)
 	if (!arena->is_in_shm)
 		return 0;
 	error = gp_sys_file_system(fd, &type, &free_bytes);
-	taken_bytes = gp_ring_share_taken();
-	if (!error && gp_ring_share_left(free_bytes + 1, taken_bytes - 1) == 0)
+	taken_bytes = gp_ring_share_taken(); /* 0 where that cannot be seen: ours is among them */
+	if (!error && taken_bytes != 0 && gp_ring_share_left(free_bytes + 1, taken_bytes - 1) == 0)
 		error = -EDQUOT;
 	return error;
 }

@@ -128,6 +128,16 @@ static void the_first_choice_is_shm(void **unused)
 	assert_true((uint64_t)status.st_blocks * 512 >= arena.used_bytes); /* nothing sparse */
 }
 
+static void what_others_take_need_not_be_seen(void **unused)
+{
+	(void)unused;
+	if (!has_shm())
+		skip();
+	fake.failing_call = SYS_getdents64;
+	fake.error = -EACCES;
+	assert_int_equal(open_arena(GP_RINGS_SHM), 0);
+}
+
 static void then_a_file_beside_the_trace(void **unused)
 {
 	(void)unused;
@@ -397,6 +407,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_first_choice_is_shm),
+		CASE(what_others_take_need_not_be_seen),
 		CASE(then_a_file_beside_the_trace),
 		CASE(then_private_memory),
 		CASE(other_file_systems_are_not_mapped),

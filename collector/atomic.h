@@ -114,6 +114,11 @@ static inline uint64_t gp_load64_ordered(const uint64_t *word)
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
+static inline uint32_t gp_load32_ordered(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
 /* Of a word that only this thread writes: no locked instruction. */
 static inline void gp_add64_own(uint64_t *word, uint64_t amount)
 {

@@ -128,7 +128,7 @@ void gp_clock_set_cupti(uint64_t (*read_ns)(void))
 
 	gp_swap64(&cupti_clock, (uintptr_t)read_ns);
 	/* The caller may be about to take CUPTI down: let a call that is under way end. */
-	while (read_ns == NULL && gp_load32_acquire(&reading_cupti) && gp_sys_now_ns() < give_up_ns)
+	while (read_ns == NULL && gp_load32_ordered(&reading_cupti) && gp_sys_now_ns() < give_up_ns)
 		gp_sys_sleep(50000);
 }
 

@@ -163,7 +163,7 @@ static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_wa
 			const struct gp_python_walk *python_walk, bool *is_known)
 {
 	struct pair *pair = find_pair(key);
-	uint32_t id = pair != NULL ? (uint32_t)gp_load64(&pair->id) : 0;
+	uint32_t id = pair != NULL ? (uint32_t)gp_load64_acquire(&pair->id) : 0;
 
 	if (id != 0)
 		return id;

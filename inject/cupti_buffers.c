@@ -38,15 +38,13 @@ static uint32_t
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
 static uint32_t next_discard;
 
+/* In the middle of the program's launch: errno is kept. */
 static uint8_t *map_buffer(void)
 {
-	void *memory = mmap(NULL, GP_CUPTI_BUFFER_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *memory;
 
-	if (memory == MAP_FAILED)
+	if (gp_sys_map(-1, 0, GP_CUPTI_BUFFER_BYTES, &memory) != 0)
 		return NULL;
-	/* a forked child has no use for them, and copying their page tables would slow the fork */
-	madvise(memory, GP_CUPTI_BUFFER_BYTES, MADV_DONTFORK);
 	gp_count(GP_COUNTER_BUFFER_BYTES, GP_CUPTI_BUFFER_BYTES);
 	return memory;
 }
@@ -61,8 +59,11 @@ static uint8_t *add_buffer(enum state state)
 		return NULL;
 	}
 	buffers[at].memory = map_buffer();
-	if (buffers[at].memory == NULL)
-		return NULL; /* the entry stays ABSENT */
+	if (buffers[at].memory == NULL) {
+		/* there may be memory later; where others have added meanwhile, the entry stays ABSENT */
+		gp_replace32(&buffer_count, at + 1, at);
+		return NULL;
+	}
 	/* pairs with the acquire of whoever looks for a buffer in this state: memory is set */
 	gp_store32_release(&buffers[at].state, state);
 	return buffers[at].memory;

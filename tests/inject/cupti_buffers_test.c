@@ -6,14 +6,18 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <string.h>
 
 #include "collector/atomic.h"
+#include "collector/sys.h"
 #include "inject/cupti_buffers.h"
 
 #define LIMIT 1000u
+#define FEW   10u /* all that there are, of those that the other tests made */
 
 static uint32_t wakes;
 
@@ -45,6 +49,37 @@ static void buffers_are_aligned_and_distinct(void **state)
 	for (int i = 0; i < 10; i++)
 		gp_buffers_give(taken[i], 0);
 	assert_null(gp_buffers_next(&valid_bytes)); /* empty ones need no decoding */
+}
+
+static long (*real_call)(long, long, long, long, long, long, long);
+
+static long no_memory(long number, long a, long b, long c, long d, long e, long f)
+{
+	return number == SYS_mmap ? -ENOMEM : real_call(number, a, b, c, d, e, f);
+}
+
+static void without_memory_for_a_while(void **state)
+{
+	uint8_t *taken[FEW];
+	size_t bytes;
+
+	(void)state;
+	for (uint32_t i = 0; i < FEW; i++)
+		taken[i] = gp_buffers_take(&bytes);
+	real_call = gp_sys.call;
+	gp_sys.call = no_memory;
+	errno = 0;
+	for (uint32_t i = 0; i < 2 * LIMIT; i++)
+		assert_false(gp_buffers_give(gp_buffers_take(&bytes), 0));
+	assert_int_equal(errno, 0);
+	gp_sys.call = real_call;
+	for (uint32_t i = 0; i < FEW; i++) {
+		uint8_t *buffer = gp_buffers_take(&bytes);
+
+		assert_int_equal(bytes, GP_CUPTI_BUFFER_BYTES);
+		gp_buffers_give(buffer, 0);
+		gp_buffers_give(taken[i], 0);
+	}
 }
 
 static void filled_buffers_come_in_their_order(void **state)
@@ -216,6 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buffers_are_aligned_and_distinct),
+		cmocka_unit_test(without_memory_for_a_while),
 		cmocka_unit_test(filled_buffers_come_in_their_order),
 		cmocka_unit_test(nothing_is_lost_among_threads),
 		cmocka_unit_test(where_all_are_out_records_are_dropped_at_once),

@@ -32,6 +32,9 @@ enum progress { UNTRIED, STARTING, TRIED };
 
 static void (*on_quick_exit)(void);
 
+/* This thread starts the recording: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
+static __thread bool is_starting;
+
 void gp_process_trace_init(void (*on_leave)(void))
 {
 	on_quick_exit = on_leave;
@@ -133,7 +136,7 @@ static void start(void)
 	gp_given_names_say();
 }
 
-/* The time limit is for a signal handler that interrupted the thread that starts. */
+/* The program does not wait for ever where making the files takes long. */
 static void wait_for_start(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + START_TIMEOUT_NS;
@@ -149,11 +152,13 @@ static void start_or_wait(void)
 {
 	int saved_errno = errno, saved_state;
 
-	if (!gp_since_fork_is_own_process())
+	if (is_starting || !gp_since_fork_is_own_process())
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
+		is_starting = true;
 		start();
+		is_starting = false;
 		gp_store32_release(&gp_since_fork.recording, TRIED);
 		gp_sys_wake(&gp_since_fork.recording);
 	} else {

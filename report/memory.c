@@ -54,8 +54,6 @@ static void join_places(struct gp_model *m, const uint32_t *order, uint32_t *ope
 			depth = 0;
 		if (event->op == GP_MEMORY_ALLOC)
 			open[depth++] = order[i];
-		else if (event->op != GP_MEMORY_FREE)
-			m->losses.unknown_records++;
 		else if (depth > 0)
 			join(m, open[--depth], order[i]);
 		else if (event->address != 0 && gp_model_paused_before(m, event->time_ns))

@@ -80,7 +80,7 @@ struct gp_memory_event {
 	uint32_t call;       /* GP_NONE: no call freed it, its context was destroyed */
 	uint32_t other;      /* the free of an allocation and the reverse, or GP_NONE */
 	uint16_t device_id;  /* of a free: the allocation's */
-	uint8_t op;          /* enum gp_memory_op; only calls that took effect are here */
+	uint8_t op;          /* GP_MEMORY_ALLOC or _FREE; only calls that took effect are here */
 	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the allocation's */
 };
 

@@ -92,6 +92,10 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 		return add_call(load, &r->call, GP_NONE);
 	if (is_about_a_handle(r))
 		return add_mapping(load, r);
+	if (r->op != GP_MEMORY_ALLOC && r->op != GP_MEMORY_FREE) {
+		m->losses.unknown_records++;
+		return add_call(load, &r->call, GP_NONE);
+	}
 	if (!is_device(load, r->device_id))
 		return add_call(load, &r->call, GP_NONE);
 	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0 ||

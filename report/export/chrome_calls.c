@@ -169,11 +169,13 @@ static void show_call(struct gp_chrome *chrome, const struct gp_call *call, stru
 /* Whether the next range comes before the next call: both are sorted by thread and start. */
 static bool comes_range(const struct gp_model *model, uint32_t call, uint32_t range)
 {
-	const struct gp_call *next_call = &model->calls[call];
-	const struct gp_range *next_range = &model->ranges[range];
+	const struct gp_call *next_call;
+	const struct gp_range *next_range;
 
 	if (range == model->range_count || call == model->call_count)
 		return range < model->range_count;
+	next_call = &model->calls[call];
+	next_range = &model->ranges[range];
 	if (next_range->thread_id != next_call->thread_id)
 		return next_range->thread_id < next_call->thread_id;
 	return next_range->start_ns <= next_call->start_ns;

@@ -676,6 +676,28 @@ static void test_memory_calls_that_had_no_effect(void **state)
 	}
 }
 
+/* Neither an allocation nor a free: whoever takes it for one of them follows an index that is none. */
+static void test_memory_calls_that_are_neither(void **state)
+{
+	struct gp_builder b;
+	struct gp_model *m;
+
+	(void)state;
+	begin(&b);
+	gp_builder_add(&b, &(struct gp_record_memory){.call = {.kind = GP_RECORD_MEMORY,
+							       .api = GP_TEST_MALLOC,
+							       .start_ticks = GP_TEST_AT_TICK(100)},
+						      .address = 0xa000,
+						      .bytes = 10,
+						      .op = 99,
+						      .memory_kind = GP_MEMORY_DEVICE});
+	m = load(&b);
+	assert_int_equal(m->call_count, 1);
+	assert_int_equal(m->memory_count, 0);
+	assert_int_equal(m->losses.unknown_records, 1);
+	gp_model_free(m);
+}
+
 static void end_context(struct gp_builder *b, uint32_t id, uint64_t ns)
 {
 	gp_builder_add(b, &(struct gp_record_context_end){.kind = GP_RECORD_CONTEXT_END,
@@ -849,6 +871,7 @@ int main(void)
 		cmocka_unit_test(test_address_reused_during_the_free),
 		cmocka_unit_test(test_allocated_during_a_free),
 		cmocka_unit_test(test_memory_calls_that_had_no_effect),
+		cmocka_unit_test(test_memory_calls_that_are_neither),
 		cmocka_unit_test(test_a_context_takes_its_memory_along),
 		cmocka_unit_test(test_references_to_nothing_are_counted),
 		cmocka_unit_test(test_damage_is_reported),

@@ -331,6 +331,13 @@ void gp_arena_recycle(struct gp_arena *arena, struct gp_lane *lane)
 	gp_store32_release(&lane->state, GP_LANE_FREE);
 }
 
+void gp_arena_close(struct gp_arena *arena)
+{
+	if (arena->stays_open && arena->path[0] != '\0')
+		gp_sys_close(arena->fd);
+	arena->fd = -1;
+}
+
 void gp_arena_remove(struct gp_arena *arena)
 {
 	if (arena->path[0] != '\0')

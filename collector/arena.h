@@ -81,6 +81,9 @@ bool gp_arena_close_lane(struct gp_arena *arena, struct gp_lane *lane);
 /* Writer: a drained, closing ring may be taken again. */
 void gp_arena_recycle(struct gp_arena *arena, struct gp_lane *lane);
 
+/* Writer, at its end: close the file, where it stayed open.  No ring is made any more. */
+void gp_arena_close(struct gp_arena *arena);
+
 /* Remove the ring file, if any; the memory stays mapped, for threads that are just putting a
  * record. */
 void gp_arena_remove(struct gp_arena *arena);

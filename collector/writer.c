@@ -253,7 +253,10 @@ static int finish(void)
 		say_end();
 		error = gp_drain_finish_own(&writer.drain);
 	}
+	/* what the kernel closes with the thread may still be open when the thread is joined */
+	writer.drain.file.stays_open = false;
 	gp_tracefile_close(&writer.drain.file);
+	gp_arena_close(&writer.arena);
 	return error;
 }
 

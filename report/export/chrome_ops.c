@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -417,6 +418,18 @@ static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 	return result;
 }
 
+/* As far as there is room: what a trace says can be of any length. */
+__attribute__((format(printf, 2, 3))) static void append_to_name(struct gp_chrome *chrome,
+								 const char *format, ...)
+{
+	size_t used = strlen(chrome->track_name);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(chrome->track_name + used, sizeof(chrome->track_name) - used, format, arguments);
+	va_end(arguments);
+}
+
 /* "stream 7 (default)", "stream 13 (loader) (priority -5, non-blocking)", "stream 7 (context 2)". */
 static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32_t tid)
 {
@@ -425,23 +438,21 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 		gp_model_stream(chrome->model, op->context_id, op->stream_id);
 	int32_t priority = stream ? stream->priority : 0;
 	bool blocks = !stream || stream->flags != NON_BLOCKING;
-	size_t size = sizeof(chrome->track_name);
-	int used = snprintf(chrome->track_name, size, "%s%sstream %u", chrome->owner,
-			    *chrome->owner ? ": " : "", op->stream_id);
 
+	snprintf(chrome->track_name, sizeof(chrome->track_name), "%s%sstream %u", chrome->owner,
+		 *chrome->owner ? ": " : "", op->stream_id);
 	if (gp_model_is_null_stream(chrome->model, op->context_id, op->stream_id))
-		used += snprintf(chrome->track_name + used, size - (size_t)used, " (default)");
+		append_to_name(chrome, " (default)");
 	if (*name)
-		used += snprintf(chrome->track_name + used, size - (size_t)used, " (%.32s)", name);
+		append_to_name(chrome, " (%.32s)", name);
 	if (priority != 0)
-		used += snprintf(chrome->track_name + used, size - (size_t)used, " (priority %d%s)",
-				 priority, blocks ? "" : ", non-blocking");
+		append_to_name(chrome, " (priority %d%s)", priority,
+			       blocks ? "" : ", non-blocking");
 	else if (!blocks)
-		used += snprintf(chrome->track_name + used, size - (size_t)used, " (non-blocking)");
+		append_to_name(chrome, " (non-blocking)");
 	if (tid != op->stream_id && op->stream_id != 0 &&
 	    (!chrome->is_merged || chrome->model->context_count > 1))
-		snprintf(chrome->track_name + used, size - (size_t)used, " (context %u)",
-			 op->context_id);
+		append_to_name(chrome, " (context %u)", op->context_id);
 }
 
 /* The ranges of the program that did something there, above the stream. */
@@ -449,13 +460,11 @@ static void write_spans(struct gp_chrome *chrome, const struct spans *spans, uin
 			const struct gp_op *op, struct gp_chrome_gpu *gpu, uint32_t stream_tid)
 {
 	uint32_t first = first_span(spans, stream), end = first_span(spans, stream + 1);
-	size_t used;
 
 	if (first == end)
 		return;
 	name_stream(chrome, op, stream_tid);
-	used = strlen(chrome->track_name);
-	snprintf(chrome->track_name + used, sizeof(chrome->track_name) - used, ", ranges");
+	append_to_name(chrome, ", ranges");
 	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), true);
 	for (uint32_t i = first; i < end; i++)
 		gp_chrome_write_span(chrome, &spans->spans[i]);

@@ -99,9 +99,13 @@ static void say_times(struct line *line)
 	line->times = 1;
 }
 
-/* A function that called itself is there once. */
+/* A function that called itself is there once.  Once one is left out all others are. */
 static void append(struct line *line, const char *label)
 {
+	if (line->left_out > 0) {
+		line->left_out++;
+		return;
+	}
 	if (strcmp(label, line->last) == 0) {
 		line->times++;
 		return;

@@ -520,6 +520,47 @@ static void test_calls_say_what_they_made(void **state)
 	json_decref(root);
 }
 
+/* Two contexts have a stream of one number, of which a trace can say more than fits a name. */
+static void test_streams_with_long_names(void **state)
+{
+	const uint32_t number = 4000000000u;
+	struct gp_builder b;
+	json_t *root, *events, *event;
+	const char *name;
+	size_t i, found = 0;
+
+	(void)state;
+	begin(&b);
+	for (uint32_t context = 1; context <= 2; context++) {
+		gp_builder_add(&b, &(struct gp_record_context){.kind = GP_RECORD_CONTEXT,
+							       .id = context,
+							       .null_stream_id = number});
+		gp_builder_add(&b, &(struct gp_record_stream){.kind = GP_RECORD_STREAM,
+							      .id = number,
+							      .context_id = context,
+							      .flags = 2,
+							      .priority = INT32_MIN});
+		gp_builder_string(&b, GP_STRING_STREAM, number, context,
+				  "a name of more than thirty-two bytes");
+		gp_builder_add(&b, &(struct gp_record_kernel){.kind = GP_RECORD_KERNEL,
+							      .start_ns = GP_TEST_CUPTI(400),
+							      .end_ns = GP_TEST_CUPTI(500),
+							      .context_id = context,
+							      .stream_id = number});
+	}
+	events = export(&b, &root);
+	json_array_foreach(events, i, event)
+	{
+		if (strcmp(text_of(event, "name"), "thread_name") != 0)
+			continue;
+		name = text_arg(event, "name");
+		found += strncmp(name, "stream 4000000000 (default) (a name of more", 43) == 0;
+		assert_true(strlen(name) < 96);
+	}
+	assert_int_equal(found, 2);
+	json_decref(root);
+}
+
 static void add_physical(struct gp_builder *b, uint16_t api, uint8_t op, uint64_t start_ns,
 			 uint64_t address, uint64_t handle)
 {
@@ -612,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_unified_memory),
 		cmocka_unit_test(test_calls_say_what_they_made),
+		cmocka_unit_test(test_streams_with_long_names),
 		cmocka_unit_test(test_mappings_of_physical_memory),
 		cmocka_unit_test(test_compiling_pools_and_gates),
 	};

@@ -177,6 +177,34 @@ static void test_deep_stacks_are_cut(void **state)
 	leave(&s);
 }
 
+/* Two that call each other: where the text is full, nothing is said of either any more. */
+static void test_functions_that_call_each_other_are_cut_too(void **state)
+{
+	char name[64];
+	const char *text;
+	uint32_t frames[2] = {BUILD_OUTERMOST, BUILD_OUTERMOST}, stack = BUILD_OUTERMOST;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	for (int i = 0; i < 2; i++) {
+		memset(name, 'a' + i, sizeof(name));
+		name[sizeof(name) - 1] = '\0';
+		frames[i] = build_python(&s.b, BUILD_OUTERMOST, "a.py", name, 3);
+	}
+	for (int i = 0; i < 2000; i++)
+		stack = build_frame(&s.b, GP_FRAME_PYTHON, stack,
+				    s.b.model->frames[frames[i % 2]].origin, 0);
+	launch(&s, stack, 1000);
+	end(&s);
+	text = strstr(argument(&s, "cuda_runtime", "stack"), ") x2");
+	assert_null(text);
+	text = strstr(argument(&s, "cuda_runtime", "stack"), " < (");
+	assert_non_null(text);
+	assert_string_equal(text, " < (1993 more)");
+	leave(&s);
+}
+
 static ssize_t count_bytes(void *cookie, const char *buffer, size_t length)
 {
 	(void)buffer;
@@ -217,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_calls_without_a_stack_have_none),
 		cmocka_unit_test(test_a_kernel_of_a_graph_has_the_stack_of_the_capture),
 		cmocka_unit_test(test_deep_stacks_are_cut),
+		cmocka_unit_test(test_functions_that_call_each_other_are_cut_too),
 		cmocka_unit_test(test_all_stacks_together_are_bounded),
 	};
 

@@ -30,8 +30,7 @@ $(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(wildcard report/*.c report/*.h inc
 	$(call say,FUZZ)
 	$(Q)clang $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -o $@ $< $(FUZZED) $(REPORT_LIBS)
 
-FUZZED := $(patsubst %,report/%.c,array api_name api_table capture decode demangle frames join load memory model names payload physical \
-	project ranges recover resolve save short_name take take_string timeline times trace_read unwind_copy)
+FUZZED := $(filter-out report/main.c report/run.c report/run/% report/commands/%,$(wildcard report/*.c report/*/*.c))
 
 .PHONY: fuzz
 fuzz: $(addprefix fuzz-,trace payload)

@@ -1,5 +1,6 @@
 /*
- * trace_fuzz: any bytes as a trace file must load or be refused, without a crash, a leak or a hang.
+ * trace_fuzz: any bytes as a trace file must load or be refused, and be printed and exported, without
+ * a crash, a leak or a hang.
  *
  *	make fuzz FUZZ_SECONDS=30
  *
@@ -17,8 +18,12 @@
 
 #include "gpuprof/crc32c.h"
 #include "gpuprof/trace.h"
+#include "report/chronicle.h"
+#include "report/export.h"
 #include "report/model.h"
 #include "report/names.h"
+#include "report/summary.h"
+#include "report/summary_by.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -99,6 +104,42 @@ static uint64_t walk(const struct gp_model *m)
 	return sum;
 }
 
+static void print_chronicles(FILE *out, struct gp_model *const *model)
+{
+	const struct gp_chronicle_part all = {.to_ns = UINT64_MAX};
+	struct gp_scope scope;
+
+	if (gp_scope_open(&scope, model, 1, false) != 0)
+		abort();
+	for (const struct gp_chronicle *const *chronicle = gp_chronicles; *chronicle; chronicle++) {
+		struct gp_sheet_writer writer;
+		uint64_t rows;
+
+		gp_sheet_writer_open(&writer, gp_sheet_format_find("csv"), out, false);
+		gp_chronicle_write(*chronicle, &scope, &all, &writer, &rows);
+		gp_sheet_writer_close(&writer);
+	}
+	gp_scope_close(&scope);
+}
+
+/* All that people and programs are shown. */
+static void print(struct gp_model *model)
+{
+	const struct gp_summary_options summary = {.row_limit = 12};
+	const struct gp_export_options export = {0};
+	FILE *out = fopen("/dev/null", "w");
+	const struct gp_summary_by by = {
+		.words = "all", .format = gp_sheet_format_find("json"), .messages = out};
+
+	if (!out)
+		abort();
+	gp_summary_print(out, &model, 1, &summary);
+	gp_summary_by_print(out, &model, 1, &by);
+	gp_export_model(&gp_exporter_chrome, model, &export, out);
+	print_chronicles(out, &model);
+	fclose(out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gp_model *model;
@@ -111,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (gp_model_load(path, &model, message, sizeof(message)) != 0)
 		return 0;
 	__asm__ volatile("" : : "r"(walk(model)));
+	print(model);
 	gp_model_free(model);
 	return 0;
 }

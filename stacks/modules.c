@@ -437,6 +437,17 @@ bool gp_modules_is_code(uint64_t address)
 	return found;
 }
 
+bool gp_modules_is_loaded(uint32_t id)
+{
+	bool found = false;
+
+	gp_lock(&lock);
+	for (uint32_t i = 0; i < known.count && !found; i++)
+		found = known.mappings[i].id == id;
+	gp_unlock(&lock);
+	return found;
+}
+
 void gp_modules_poll(void)
 {
 	struct turn turn = current_turn();

@@ -56,6 +56,9 @@ void gp_modules_poll(void);
 /* Changes when a module was unloaded: what was remembered of addresses may be wrong. */
 uint32_t gp_modules_epoch(void);
 
+/* Whether a module with this id is loaded still, as of the epoch. */
+bool gp_modules_is_loaded(uint32_t id);
+
 /* enum gp_module_flag of a module. */
 uint32_t gp_modules_flags(uint32_t id);
 

@@ -20,6 +20,8 @@ enum { UNKNOWN, LOOKING, READY, REFUSED };
 
 static struct {
 	uint32_t state; /* atomic; the rest is valid once it is READY */
+	uint32_t epoch; /* atomic; of gp_modules_epoch(), when the module was there */
+	uint32_t module_id;
 	const struct gp_python_layout *layout;
 	void *(*thread_state)(void);
 	uint64_t code_type;
@@ -94,6 +96,8 @@ void gp_python_notice(const struct gp_module *module)
 		refuse(version);
 		return;
 	}
+	gp_store32(&python.epoch, gp_modules_epoch());
+	python.module_id = module->id;
 	python.layout = layout;
 	python.thread_state = (void *(*)(void))function;
 	python.evaluator_start = evaluator;
@@ -101,6 +105,21 @@ void gp_python_notice(const struct gp_module *module)
 	python.code_type = gp_modules_symbol(module, "PyCode_Type", &bytes);
 	python.text_type = gp_modules_symbol(module, "PyUnicode_Type", &bytes);
 	gp_store32_release(&python.state, READY);
+}
+
+/* One that was unloaded must not be called; the next that is met takes its place. */
+static bool is_still_loaded(void)
+{
+	uint32_t epoch = gp_modules_epoch();
+
+	if (__builtin_expect(gp_load32(&python.epoch) == epoch, 1))
+		return true;
+	if (!gp_modules_is_loaded(python.module_id)) {
+		gp_replace32(&python.state, READY, UNKNOWN);
+		return false;
+	}
+	gp_store32(&python.epoch, epoch);
+	return true;
 }
 
 bool gp_python_is_evaluator(uint64_t pc)
@@ -276,10 +295,9 @@ static bool number_all(struct gp_python_walk *walk, struct gp_python_frame *fram
 
 uint64_t gp_python_walk(struct gp_python_walk *walk)
 {
-	const struct gp_python_layout *layout = python.layout;
-
-	if (gp_load32_acquire(&python.state) != READY)
+	if (gp_load32_acquire(&python.state) != READY || !is_still_loaded())
 		return 0;
+	const struct gp_python_layout *layout = python.layout;
 	uint64_t thread = (uint64_t)python.thread_state();
 
 	if (thread == 0 || word_at(thread + layout->thread.thread_id) != (uint64_t)pthread_self())

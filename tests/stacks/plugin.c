@@ -1,19 +1,25 @@
 /*
  * A library that comes and goes, for tests/stacks/modules_test.c: built twice, with frames of different sizes, so that the same address
- * needs another rule.  When it is loaded and unloaded it calls the function whose address is in the environment.  Built a third time it
- * looks like an interpreter that nobody knows, for tests/stacks/stack_test.c.
+ * needs another rule.  When it is loaded and unloaded it calls the function whose address is in the environment.  Built twice more it
+ * looks like an interpreter, of a version that nobody knows and of one that is known, for tests/stacks/stack_test.c.
  */
 #include <stdlib.h>
 
 #ifdef AS_PYTHON
+#define FIRST_UNKNOWN 0x030f0000
+
 void *PyGILState_GetThisThreadState(void);
 
-const unsigned long Py_Version = 0x030f00f0; /* 3.15.0 */
+const unsigned long Py_Version = AS_PYTHON;
 long _PyRuntime[100];
+int plugin_was_asked;
 
 void *PyGILState_GetThisThreadState(void)
 {
-	abort();
+	if (AS_PYTHON >= FIRST_UNKNOWN)
+		abort();
+	plugin_was_asked = 1;
+	return NULL;
 }
 #endif
 

@@ -274,7 +274,7 @@ static void gives_back_what_threads_had(void **state)
 	assert_true((after - before) * 4096 < 2 << 20); /* one thread's would be a tenth of that */
 }
 
-/* ---- an interpreter that is not known ---- */
+/* ---- interpreters ---- */
 
 typedef int back(void *argument);
 
@@ -284,18 +284,46 @@ static int take_below(void *id)
 	return 1;
 }
 
-static void has_native_frames_of_unknown_interpreters(void **state)
+static void *load(const char *name, int (**call)(back *function, void *argument))
 {
-	int (*call)(back * function, void *argument);
 	char path[512];
-	uint32_t id = 0;
 
-	(void)state;
-	snprintf(path, sizeof(path), "%s/tests/stacks/plugin_python.so", getenv("O"));
+	snprintf(path, sizeof(path), "%s/tests/stacks/%s", getenv("O"), name);
 	void *library = dlopen(path, RTLD_NOW);
 
 	assert_non_null(library);
-	*(void **)&call = dlsym(library, "plugin_call");
+	*(void **)call = dlsym(library, "plugin_call");
+	return library;
+}
+
+/* It is asked while it is there, and no more once it is gone; another one is. */
+static void lets_an_interpreter_go(void **state)
+{
+	int (*call)(back * function, void *argument);
+	uint32_t id = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		void *library = load("plugin_python39.so", &call);
+
+		assert_int_equal(call(take_below, &id), 2);
+		assert_int_not_equal(id, 0);
+		assert_int_equal(*(int *)dlsym(library, "plugin_was_asked"), 1);
+		dlclose(library);
+		assert_null(dlsym(RTLD_DEFAULT, "plugin_was_asked"));
+		gp_stack_poll();
+		take_below(&id);
+		assert_int_not_equal(id, 0);
+	}
+}
+
+static void has_native_frames_of_unknown_interpreters(void **state)
+{
+	int (*call)(back * function, void *argument);
+	uint32_t id = 0;
+
+	(void)state;
+	load("plugin_python.so", &call);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(call(take_below, &id), 2);
 		assert_int_not_equal(id, 0);
@@ -324,6 +352,7 @@ int main(void)
 		cmocka_unit_test(makes_no_system_call),
 		cmocka_unit_test(takes_none_of_threads_that_ended),
 		cmocka_unit_test(gives_back_what_threads_had),
+		cmocka_unit_test(lets_an_interpreter_go),
 		cmocka_unit_test(has_native_frames_of_unknown_interpreters),
 	};
 	char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64];

@@ -1,5 +1,6 @@
 #include "report/symbols.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "report/names.h"
 #include "report/perf_map.h"
 #include "report/python_code.h"
+#include "report/text.h"
 
 #define MOST_EXPLAINED 5
 #define MOST_LATE_S    60 /* after a trace ended, its process may still write its map */
@@ -16,7 +18,7 @@
 /* A module's file, whatever processes had it. */
 struct file {
 	char *path;
-	uint8_t build_id[20];
+	uint8_t build_id[20]; /* as far as build_id_bytes, then zeros */
 	uint8_t build_id_bytes;
 	struct gp_elf_code *code; /* NULL: problem says why */
 	const char *problem;
@@ -43,7 +45,8 @@ struct text {
 
 struct gp_symbols {
 	struct gp_names *names;
-	struct file *files;
+	struct file **files; /* in the order in which they were met */
+	void *index;         /* the same as a tree: a trace may claim to have any number */
 	struct known *known;
 	uint32_t file_count, file_capacity, known_count, known_capacity;
 	struct text *texts; /* that were made up */
@@ -81,16 +84,22 @@ void gp_symbols_forget(struct gp_symbols *symbols, const struct gp_model *model)
 		}
 }
 
+static void free_file(void *element)
+{
+	struct file *file = element;
+
+	gp_elf_code_close(file->code);
+	free(file->path);
+	free(file);
+}
+
 void gp_symbols_free(struct gp_symbols *symbols)
 {
 	if (!symbols)
 		return;
 	for (uint32_t i = 0; i < symbols->known_count; i++)
 		free_known(&symbols->known[i]);
-	for (uint32_t i = 0; i < symbols->file_count; i++) {
-		gp_elf_code_close(symbols->files[i].code);
-		free(symbols->files[i].path);
-	}
+	tdestroy(symbols->index, free_file);
 	while (symbols->texts) {
 		struct text *next = symbols->texts->next;
 
@@ -112,46 +121,56 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool is_of_file(const struct file *file, const struct gp_record_module *module,
-		       const char *path)
+static int compare_files(const void *a, const void *b)
 {
-	return file->build_id_bytes == module->build_id_bytes &&
-	       memcmp(file->build_id, module->build_id, sizeof(file->build_id)) == 0 &&
-	       strcmp(file->path, path) == 0;
+	const struct file *left = a, *right = b;
+	int order = left->build_id_bytes - right->build_id_bytes;
+
+	if (order == 0)
+		order = memcmp(left->build_id, right->build_id, sizeof(left->build_id));
+	return order != 0 ? order : strcmp(left->path, right->path);
 }
 
-static struct file *open_file(struct gp_symbols *symbols, const struct gp_record_module *module,
-			      const char *path)
+static void look_into(struct file *file)
 {
-	struct file *file;
-	char *copy = strdup(path);
-
-	if (!copy || gp_array_grow(&symbols->files, &symbols->file_capacity, symbols->file_count,
-				   sizeof(*symbols->files)) != 0) {
-		free(copy);
-		return NULL;
-	}
-	file = &symbols->files[symbols->file_count++];
-	*file = (struct file){.path = copy, .build_id_bytes = module->build_id_bytes};
-	memcpy(file->build_id, module->build_id, sizeof(file->build_id));
-	if (path[0] == '/')
-		file->code = gp_elf_code_open(path, file->build_id,
-					      module->build_id_bytes <= sizeof(file->build_id)
-						      ? module->build_id_bytes
-						      : 0,
+	if (file->path[0] == '/')
+		file->code = gp_elf_code_open(file->path, file->build_id, file->build_id_bytes,
 					      &file->problem);
 	else
 		file->problem = "it is in no file";
+}
+
+static struct file *open_file(struct gp_symbols *symbols, const struct file *wanted)
+{
+	struct file *file = malloc(sizeof(*file));
+
+	if (!file || gp_array_grow(&symbols->files, &symbols->file_capacity, symbols->file_count,
+				   sizeof(*symbols->files)) != 0)
+		goto fail;
+	*file = *wanted;
+	file->path = strdup(wanted->path);
+	if (!file->path || !tsearch(file, &symbols->index, compare_files))
+		goto fail_with_path;
+	symbols->files[symbols->file_count++] = file;
+	look_into(file);
 	return file;
+fail_with_path:
+	free(file->path);
+fail:
+	free(file);
+	return NULL;
 }
 
 static struct file *find_file(struct gp_symbols *symbols, const struct gp_record_module *module,
 			      const char *path)
 {
-	for (uint32_t i = 0; i < symbols->file_count; i++)
-		if (is_of_file(&symbols->files[i], module, path))
-			return &symbols->files[i];
-	return open_file(symbols, module, path);
+	struct file wanted = {.path = (char *)path}, **found;
+
+	if (module->build_id_bytes <= sizeof(wanted.build_id))
+		wanted.build_id_bytes = module->build_id_bytes;
+	memcpy(wanted.build_id, module->build_id, wanted.build_id_bytes);
+	found = tfind(&wanted, &symbols->index, compare_files);
+	return found ? *found : open_file(symbols, &wanted);
 }
 
 /* ---- one frame ---- */
@@ -374,20 +393,30 @@ static const char *problem_of(const struct file *file)
 	return file->problem ? file->problem : "it has no symbols";
 }
 
+/* A path comes from a trace: it may hold anything. */
+static void print_unnamed(const struct file *file, FILE *out)
+{
+	char *path = gp_text_escape(file->path);
+
+	fprintf(out, " %s (%s)", path ? path : "(no memory)", problem_of(file));
+	free(path);
+}
+
 void gp_symbols_explain(const struct gp_symbols *symbols, FILE *out)
 {
 	const struct file **unnamed = calloc(symbols->file_count + 1, sizeof(const struct file *));
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; unnamed && i < symbols->file_count; i++)
-		if (symbols->files[i].unnamed > 0)
-			unnamed[count++] = &symbols->files[i];
+		if (symbols->files[i]->unnamed > 0)
+			unnamed[count++] = symbols->files[i];
 	if (count > 0) {
 		qsort(unnamed, count, sizeof(*unnamed), compare_unnamed);
 		fputs("gpuprof: functions have no names in", out);
-		for (uint32_t i = 0; i < count && i < MOST_EXPLAINED; i++)
-			fprintf(out, "%s %s (%s)", i > 0 ? "," : "", unnamed[i]->path,
-				problem_of(unnamed[i]));
+		for (uint32_t i = 0; i < count && i < MOST_EXPLAINED; i++) {
+			fputs(i > 0 ? "," : "", out);
+			print_unnamed(unnamed[i], out);
+		}
 		if (count > MOST_EXPLAINED)
 			fprintf(out, " and %u more", count - MOST_EXPLAINED);
 		fputs("\n", out);

@@ -207,6 +207,34 @@ static void test_files_that_cannot_be_read(void **state)
 	}
 }
 
+/* What a module without a build id has in its place says nothing. */
+static void test_a_file_of_many_modules_is_one(void **state)
+{
+	struct scene s;
+	struct gp_record_module modules[2];
+	size_t count;
+	char *text;
+
+	(void)state;
+	build(&s, (void *)0x1234);
+	set_path(&s, "/nonexistent/\033[2Jlibx.so");
+	modules[0] = modules[1] = s.modules[0];
+	modules[1].build_id[3] = 7;
+	s.model.modules = modules;
+	for (uint32_t i = 0; i < 2; i++) {
+		s.frames[i] = (struct gp_frame){
+			.address = 0x1234, .id = i + 1, .origin = i, .kind = GP_FRAME_NATIVE};
+		s.model.frame_count = s.model.module_count = i + 1;
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		gp_symbols_find(s.symbols, &s.model, i, &count);
+	text = explanation(&s);
+	assert_string_equal(text, "gpuprof: functions have no names in "
+				  "/nonexistent/\\x1b[2Jlibx.so (the file is gone)\n");
+	free(text);
+	gp_symbols_free(s.symbols);
+}
+
 static void test_python_frames(void **state)
 {
 	static const char code[] = "\5\0\0\0\3\0\0\0/home/train.py\0Net.step\0\xd0\x02";
@@ -257,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_inlined_functions_come_first),
 		cmocka_unit_test(test_another_build_is_not_asked),
 		cmocka_unit_test(test_files_that_cannot_be_read),
+		cmocka_unit_test(test_a_file_of_many_modules_is_one),
 		cmocka_unit_test(test_python_frames),
 		cmocka_unit_test(test_what_is_no_function),
 	};

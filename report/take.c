@@ -82,6 +82,12 @@ static bool is_device(struct gp_load *load, uint16_t device_id)
 	return is_one;
 }
 
+static bool is_event(const struct gp_record_memory *r)
+{
+	return (r->op == GP_MEMORY_ALLOC || r->op == GP_MEMORY_FREE) &&
+	       r->memory_kind < GP_MEMORY_KINDS;
+}
+
 static int take_memory(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	const struct gp_record_memory *r = &record->memory;
@@ -92,7 +98,7 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 		return add_call(load, &r->call, GP_NONE);
 	if (is_about_a_handle(r))
 		return add_mapping(load, r);
-	if (r->op != GP_MEMORY_ALLOC && r->op != GP_MEMORY_FREE) {
+	if (!is_event(r)) {
 		m->losses.unknown_records++;
 		return add_call(load, &r->call, GP_NONE);
 	}

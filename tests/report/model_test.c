@@ -676,7 +676,10 @@ static void test_memory_calls_that_had_no_effect(void **state)
 	}
 }
 
-/* Neither an allocation nor a free: whoever takes it for one of them follows an index that is none. */
+/*
+ * Neither an allocation nor a free: whoever takes it for one of them follows an index that is none.  Things are gathered by the
+ * kind of memory, which are few.
+ */
 static void test_memory_calls_that_are_neither(void **state)
 {
 	struct gp_builder b;
@@ -684,17 +687,19 @@ static void test_memory_calls_that_are_neither(void **state)
 
 	(void)state;
 	begin(&b);
-	gp_builder_add(&b, &(struct gp_record_memory){.call = {.kind = GP_RECORD_MEMORY,
-							       .api = GP_TEST_MALLOC,
-							       .start_ticks = GP_TEST_AT_TICK(100)},
-						      .address = 0xa000,
-						      .bytes = 10,
-						      .op = 99,
-						      .memory_kind = GP_MEMORY_DEVICE});
+	for (int i = 0; i < 2; i++)
+		gp_builder_add(&b, &(struct gp_record_memory){
+					   .call = {.kind = GP_RECORD_MEMORY,
+						    .api = GP_TEST_MALLOC,
+						    .start_ticks = GP_TEST_AT_TICK(100)},
+					   .address = 0xa000,
+					   .bytes = 10,
+					   .op = i == 0 ? 99 : GP_MEMORY_ALLOC,
+					   .memory_kind = i == 0 ? GP_MEMORY_DEVICE : 200});
 	m = load(&b);
-	assert_int_equal(m->call_count, 1);
+	assert_int_equal(m->call_count, 2);
 	assert_int_equal(m->memory_count, 0);
-	assert_int_equal(m->losses.unknown_records, 1);
+	assert_int_equal(m->losses.unknown_records, 2);
 	gp_model_free(m);
 }
 

@@ -17,7 +17,7 @@
 
 #define LINE_BYTES 480u          /* of a stack's line */
 #define MOST_BYTES (64ull << 20) /* of all stacks in a file; beyond, slices have their place only */
-#define RECENT     1024u
+#define RECENT     16384u        /* a stack that is met again costs much less */
 #define SEPARATOR  " < "
 
 /* A stack's texts, kept by the lowest bits of its number. */

@@ -20,6 +20,9 @@
 #define RECENT     16384u        /* a stack that is met again costs much less */
 #define SEPARATOR  " < "
 
+/* Frames of a stack that are looked at: others can only be counted. */
+#define MOST_FRAMES 512u
+
 /* A stack's texts, kept by the lowest bits of its number. */
 struct recent {
 	uint32_t stack;
@@ -161,12 +164,24 @@ static void take_frame(struct gp_chrome_stacks *stacks, uint32_t index, struct l
 		take(line, gp_site_label(&places[i], label), gp_code_rank_of_place(&places[i]));
 }
 
+/* Nothing that comes can change it any more. */
+static bool is_full(const struct line *line)
+{
+	return line->left_out > 0 && line->rank == GP_CODE_OWN;
+}
+
 static void make_texts(struct gp_chrome_stacks *stacks, uint32_t stack, struct recent *recent)
 {
 	struct line line = {.rank = GP_CODE_RANKS, .times = 1};
+	uint32_t looked_at = 0;
 
 	for (uint32_t at = stack; at != GP_NONE; at = stacks->model->frames[at].parent)
-		take_frame(stacks, at, &line);
+		if (looked_at < MOST_FRAMES && !is_full(&line)) {
+			take_frame(stacks, at, &line);
+			looked_at++;
+		} else {
+			line.left_out++;
+		}
 	say_times(&line);
 	if (line.left_out > 0)
 		snprintf(line.bytes + line.used, sizeof(line.bytes) - line.used,

@@ -205,6 +205,26 @@ static void test_functions_that_call_each_other_are_cut_too(void **state)
 	leave(&s);
 }
 
+/* However deep a damaged trace says that stacks are, the work for each is bounded: what lies further out is only counted. */
+static void test_the_outer_frames_of_very_deep_stacks_are_not_looked_at(void **state)
+{
+	uint32_t frame, stack = BUILD_OUTERMOST;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	stack = build_python(&s.b, stack, "a.py", "main", 3);
+	frame = build_native(&s.b, BUILD_OUTERMOST, LIBRARY, 0x2000);
+	for (int i = 0; i < 1000; i++)
+		stack = build_frame(&s.b, GP_FRAME_NATIVE, stack, s.b.model->frames[frame].origin,
+				    0x2000);
+	launch(&s, stack, 1000);
+	end(&s);
+	assert_string_equal(argument(&s, "cuda_runtime", "stack"),
+			    "libtorch_cpu.so x512 < (489 more)");
+	leave(&s);
+}
+
 static ssize_t count_bytes(void *cookie, const char *buffer, size_t length)
 {
 	(void)buffer;
@@ -246,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_a_kernel_of_a_graph_has_the_stack_of_the_capture),
 		cmocka_unit_test(test_deep_stacks_are_cut),
 		cmocka_unit_test(test_functions_that_call_each_other_are_cut_too),
+		cmocka_unit_test(test_the_outer_frames_of_very_deep_stacks_are_not_looked_at),
 		cmocka_unit_test(test_all_stacks_together_are_bounded),
 	};
 

@@ -30,6 +30,17 @@ static void explain(int error, const char *path, char *message, size_t message_b
 		 strcmp(path, "-") == 0 ? "standard output" : path, strerror(-error), advice);
 }
 
+/*
+ * One of our own, also where the folder is everybody's: what has the name, left by a run that was killed or put there by another user
+ * to read along, goes.
+ */
+static int create(const char *path)
+{
+	if (unlink(path) != 0 && errno != ENOENT)
+		return -1;
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
 static int open_stream(struct gp_output_file *file, const char *path)
 {
 	int fd;
@@ -45,9 +56,8 @@ static int open_stream(struct gp_output_file *file, const char *path)
 		file->temporary = NULL;
 		return -ENOMEM;
 	}
-	fd = open(file->temporary ? file->temporary : path,
-		  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (file->temporary ? O_NOFOLLOW : 0),
-		  0600);
+	fd = file->temporary ? create(file->temporary)
+			     : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!file->stream) {
 		int error = errno;

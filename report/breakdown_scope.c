@@ -61,24 +61,6 @@ const char *gp_scope_kernel_of(const struct gp_scope *scope, uint64_t number)
 				 : gp_names_short(scope->names, mangled);
 }
 
-static int compare_threads(const void *a, const void *b)
-{
-	const struct gp_thread *left = a, *right = b;
-
-	return (left->id > right->id) - (left->id < right->id);
-}
-
-const char *gp_scope_thread_name(const struct gp_model *model, uint32_t id)
-{
-	const struct gp_thread wanted = {.id = id}, *found;
-
-	if (model->thread_count == 0)
-		return "";
-	found = bsearch(&wanted, model->threads, model->thread_count, sizeof(wanted),
-			compare_threads);
-	return found ? found->name : "";
-}
-
 uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id)
 {
 	size_t index = gp_device_list_find(&scope->devices, model, device_id);

@@ -59,9 +59,6 @@ uint64_t gp_scope_name(struct gp_scope *scope, const struct gp_model *model, con
 /* For the names of that model's kernels, none yet.  NULL if there is no memory. */
 uint64_t *gp_scope_names(const struct gp_model *model);
 
-/* "" if it has none. */
-const char *gp_scope_thread_name(const struct gp_model *model, uint32_t id);
-
 /* What we call a model's device. */
 uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id);
 

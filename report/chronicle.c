@@ -140,7 +140,7 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 		gp_value_whole(call->correlation_id),
 		gp_value_whole(model->pid),
 		gp_value_whole(call->thread_id),
-		text_or_none(gp_scope_thread_name(model, call->thread_id)),
+		text_or_none(gp_model_thread_name(model, call->thread_id)),
 		text_or_none(gp_status_name(call->status)),
 		gp_value_text(gp_model_api(model, call->api).name),
 	};

@@ -84,7 +84,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 	put_nesting(values + NESTING, range, index);
 	values[PLACE] = gp_value_whole(model->pid);
 	values[PLACE + 1] = gp_value_whole(range->thread_id);
-	words[0] = text_or_none(gp_scope_thread_name(model, range->thread_id));
+	words[0] = text_or_none(gp_model_thread_name(model, range->thread_id));
 	words[1] = gp_value_text(styles[range->style]);
 	words[2] = text_or_none(model->domains[range->domain]);
 	words[3] = text_or_none(gp_model_category(model, range->domain, range->category));

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DEVICES 65536u /* every uint16_t */
-
 /* The two clocks are that far apart at most: a call may seem to end before what it waited for. */
 #define CLOCKS_DIFFER_NS 5000u
 
@@ -37,7 +35,7 @@ int gp_device_work_open(struct gp_device_work *work, const struct gp_model *mode
 	*work = (struct gp_device_work){
 		.model = model,
 		.next = calloc((size_t)threads + 1, sizeof(*work->next)),
-		.ends_ns = calloc(DEVICES, sizeof(*work->ends_ns)),
+		.ends_ns = calloc(GP_DEVICE_LIMIT, sizeof(*work->ends_ns)),
 	};
 	if (gp_merge_open(&work->threads, threads) != 0 || !work->next || !work->ends_ns)
 		return -ENOMEM;

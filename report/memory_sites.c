@@ -164,13 +164,6 @@ static void release(struct pass *pass, const struct process *process,
 	row->temporary_bytes += at_once ? event->bytes : 0;
 }
 
-static int compare_threads(const void *key, const void *element)
-{
-	uint32_t left = *(const uint32_t *)key, right = ((const struct gp_thread *)element)->id;
-
-	return (left > right) - (left < right);
-}
-
 /* Note the event as its thread's last one; whether the one before was its allocation. */
 static bool follows_its_allocation(struct process *process, uint32_t index)
 {
@@ -179,9 +172,8 @@ static bool follows_its_allocation(struct process *process, uint32_t index)
 	const struct gp_thread *thread = NULL;
 	uint32_t *last, before;
 
-	if (event->call != GP_NONE && model->thread_count > 0)
-		thread = bsearch(&model->calls[event->call].thread_id, model->threads,
-				 model->thread_count, sizeof(*thread), compare_threads);
+	if (event->call != GP_NONE)
+		thread = gp_model_thread(model, model->calls[event->call].thread_id);
 	if (!thread)
 		return false;
 	last = &process->last_of_threads[thread - model->threads];

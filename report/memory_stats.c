@@ -42,7 +42,7 @@ static int compare_moments(const void *a, const void *b, const void *context)
 
 static uint32_t collect_model(const struct gp_model *model, struct moment *moments)
 {
-	uint64_t end_ns = model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+	uint64_t end_ns = gp_model_end_ns(model);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < model->memory_count; i++)

@@ -91,6 +91,32 @@ uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op)
 	return cause ? cause->stack : GP_NONE;
 }
 
+static int compare_thread(const void *key, const void *thread)
+{
+	uint32_t left = *(const uint32_t *)key, right = ((const struct gp_thread *)thread)->id;
+
+	return (left > right) - (left < right);
+}
+
+const struct gp_thread *gp_model_thread(const struct gp_model *model, uint32_t id)
+{
+	return model->thread_count > 0 ? bsearch(&id, model->threads, model->thread_count,
+						 sizeof(*model->threads), compare_thread)
+				       : NULL;
+}
+
+const char *gp_model_thread_name(const struct gp_model *model, uint32_t id)
+{
+	const struct gp_thread *thread = gp_model_thread(model, id);
+
+	return thread ? thread->name : "";
+}
+
+uint64_t gp_model_end_ns(const struct gp_model *model)
+{
+	return model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+}
+
 static int compare_device(const void *key, const void *device)
 {
 	uint16_t left = *(const uint16_t *)key;

@@ -304,6 +304,13 @@ const struct gp_call *gp_model_op_cause(const struct gp_model *model, const stru
 /* Index of that call's stack in frames, or GP_NONE; of a graph's node the stack of the graph's launch where its own is not known. */
 uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op);
 
+/* The thread's record, or NULL; its name, "" if it has none. */
+const struct gp_thread *gp_model_thread(const struct gp_model *model, uint32_t id);
+const char *gp_model_thread_name(const struct gp_model *model, uint32_t id);
+
+/* The end of all that is known: the last sign of life or the end of the last call or operation, whichever is later. */
+uint64_t gp_model_end_ns(const struct gp_model *model);
+
 /* The message of a range; "" if it has none. */
 const char *gp_model_range_text(const struct gp_model *model, const struct gp_range *range);
 

@@ -353,7 +353,7 @@ static int order_ranges(struct gp_model *m)
 /* What was never closed lasts to the end of what is known. */
 static void end_open(struct gp_model *m)
 {
-	uint64_t end_ns = m->end_ns > m->last_ns ? m->end_ns : m->last_ns;
+	uint64_t end_ns = gp_model_end_ns(m);
 
 	for (uint32_t i = 0; i < m->range_count; i++)
 		if (m->ranges[i].open && end_ns > m->ranges[i].start_ns)

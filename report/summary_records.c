@@ -440,15 +440,9 @@ static uint64_t last_delivery_ns(const struct gp_model *model)
 	return latest_ns;
 }
 
-/* The trace's end is its last anchor or call, whichever is later. */
-static uint64_t trace_end_ns(const struct gp_model *model)
-{
-	return model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
-}
-
 static void describe_end(char *text, size_t size, const struct gp_model *model)
 {
-	uint64_t end_ns = trace_end_ns(model);
+	uint64_t end_ns = gp_model_end_ns(model);
 
 	if (model->call_count + model->op_count == 0 || end_ns < model->first_ns)
 		snprintf(text, size, "it ends before the first recorded CUDA call");
@@ -459,7 +453,7 @@ static void describe_end(char *text, size_t size, const struct gp_model *model)
 
 static void describe_delivery(char *text, size_t size, const struct gp_model *model)
 {
-	uint64_t end_ns = trace_end_ns(model);
+	uint64_t end_ns = gp_model_end_ns(model);
 	uint64_t delivered_ns = last_delivery_ns(model);
 
 	if (delivered_ns == 0 && model->op_count > 0)

@@ -36,12 +36,6 @@ static const char *reason_of(const struct gp_gate *gate, bool resumed)
 	return resumed ? reasons[gate->reason].resumed : reasons[gate->reason].paused;
 }
 
-/* The trace's end is its last anchor or call, whichever is later. */
-static uint64_t end_of(const struct gp_model *model)
-{
-	return model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
-}
-
 static struct part make_part(const struct gp_model *model, const struct gp_gate *resumed,
 			     const struct gp_gate *paused)
 {
@@ -49,7 +43,7 @@ static struct part make_part(const struct gp_model *model, const struct gp_gate 
 		.resumed = resumed,
 		.paused = paused,
 		.start_ns = resumed ? resumed->time_ns : 0,
-		.end_ns = paused ? paused->time_ns : end_of(model),
+		.end_ns = paused ? paused->time_ns : gp_model_end_ns(model),
 	};
 }
 
@@ -105,7 +99,7 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 	for (; take_part(model, &next, &part); parts++)
 		total_ns += part.end_ns > part.start_ns ? part.end_ns - part.start_ns : 0;
 	fprintf(summary->out, "  %s of %s, in %s %s", gp_format_ns(total_ns).text,
-		gp_format_ns(end_of(model)).text, gp_format_count(parts).text,
+		gp_format_ns(gp_model_end_ns(model)).text, gp_format_count(parts).text,
 		parts == 1 ? "part" : "parts");
 	if (summary->model_count > 1)
 		fprintf(summary->out, " (pid %u)", model->pid);

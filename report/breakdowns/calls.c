@@ -79,7 +79,7 @@ static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
 static const char *thread_name(const struct gp_model *model, uint64_t id)
 {
 	return id == NO_THREAD ? "(operations whose call was not recorded)"
-			       : gp_scope_thread_name(model, (uint32_t)id);
+			       : gp_model_thread_name(model, (uint32_t)id);
 }
 
 static void put_thread(struct gp_scope *scope, struct gp_sheet *sheet,

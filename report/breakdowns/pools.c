@@ -6,7 +6,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define DEVICES 65536u /* every uint16_t */
 #define SEVERAL UINT64_MAX
 
 enum { NOW, MOST_USED, ALLOCATED, RESERVED, UNUSED, TRIMS };
@@ -24,9 +23,9 @@ static const struct gp_sheet_column columns[] = {
  * A plain cudaMallocAsync names no pool, it takes the device's current one: which that is, is clear where there is but one.
  * By device: that one, 0 = none, SEVERAL.
  */
-static void find_only_pools(const struct gp_model *model, uint64_t only[DEVICES])
+static void find_only_pools(const struct gp_model *model, uint64_t only[GP_DEVICE_LIMIT])
 {
-	for (uint32_t i = 0; i < DEVICES; i++)
+	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++)
 		only[i] = 0;
 	for (uint32_t i = 0; i < model->pool_count; i++) {
 		uint64_t *pool = &only[model->pools[i].device_id];
@@ -36,7 +35,7 @@ static void find_only_pools(const struct gp_model *model, uint64_t only[DEVICES]
 	}
 }
 
-static uint64_t pool_of(const struct gp_memory_event *event, const uint64_t only[DEVICES])
+static uint64_t pool_of(const struct gp_memory_event *event, const uint64_t only[GP_DEVICE_LIMIT])
 {
 	if (event->pool != 0)
 		return event->pool;
@@ -44,7 +43,7 @@ static uint64_t pool_of(const struct gp_memory_event *event, const uint64_t only
 }
 
 static void take_event(struct gp_scope *scope, struct gp_tally *tally, uint64_t process,
-		       const struct gp_memory_event *event, const uint64_t only[DEVICES])
+		       const struct gp_memory_event *event, const uint64_t only[GP_DEVICE_LIMIT])
 {
 	const struct gp_model *model = scope->models[process];
 	bool allocates = event->op == GP_MEMORY_ALLOC;
@@ -108,7 +107,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	uint64_t *only = malloc(DEVICES * sizeof(*only));
+	uint64_t *only = malloc(GP_DEVICE_LIMIT * sizeof(*only));
 	struct gp_tally tally = {0};
 	int result = only ? 0 : -ENOMEM;
 

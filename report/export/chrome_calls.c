@@ -120,27 +120,10 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call, str
 	write_arrows(chrome, call, tid);
 }
 
-static const char *thread_name(const struct gp_model *model, uint32_t thread_id)
-{
-	uint32_t low = 0, high = model->thread_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (model->threads[middle].id == thread_id)
-			return model->threads[middle].name;
-		if (model->threads[middle].id < thread_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return "";
-}
-
 /* Thread 0 stands for threads that shared a ring and are not known apart. */
 static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t thread_id)
 {
-	const char *name = thread_name(chrome->model, thread_id);
+	const char *name = gp_model_thread_name(chrome->model, thread_id);
 	uint32_t tid = thread_id ? thread_id : gp_chrome_fresh_tid(tids);
 
 	chrome->thread_id = thread_id;
@@ -148,7 +131,7 @@ static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 		snprintf(chrome->track_name, sizeof(chrome->track_name), "threads not known");
 	else
 		snprintf(chrome->track_name, sizeof(chrome->track_name),
-			 name && *name ? "thread %u (%.64s)" : "thread %u", thread_id, name);
+			 *name ? "thread %u (%.64s)" : "thread %u", thread_id, name);
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, tid, true);
 }
 

@@ -8,11 +8,16 @@ static const struct {
 	const char *word;
 	uint32_t bits;
 } words[] = {
-	{"gpu", GP_TRACE_GPU},           {"memory", GP_TRACE_MEMORY},
-	{"sync", GP_TRACE_SYNC},         {"event", GP_TRACE_EVENT},
-	{"module", GP_TRACE_MODULE},     {"nvtx", GP_TRACE_NVTX},
-	{"overhead", GP_TRACE_OVERHEAD}, {"unified", GP_TRACE_UNIFIED},
-	{"default", GP_TRACE_DEFAULT},   {"api-all", GP_TRACE_DEFAULT | GP_TRACE_API_ALL},
+	{"gpu", GP_TRACE_GPU},
+	{"memory", GP_TRACE_MEMORY},
+	{"sync", GP_TRACE_SYNC | GP_TRACE_WAITS},
+	{"event", GP_TRACE_EVENT},
+	{"module", GP_TRACE_MODULE},
+	{"nvtx", GP_TRACE_NVTX},
+	{"overhead", GP_TRACE_OVERHEAD},
+	{"unified", GP_TRACE_UNIFIED},
+	{"default", GP_TRACE_DEFAULT},
+	{"api-all", GP_TRACE_DEFAULT | GP_TRACE_API_ALL},
 };
 
 uint32_t gp_trace_list_bits(const char *list)

@@ -9,19 +9,23 @@
 enum gp_trace {
 	GP_TRACE_GPU = 1,    /* launches, copies, sets, and what the device did for them */
 	GP_TRACE_MEMORY = 2, /* allocations and pools */
-	GP_TRACE_SYNC = 4,
+	GP_TRACE_SYNC = 4,   /* what was waited for */
 	GP_TRACE_EVENT = 8,
 	GP_TRACE_MODULE = 16, /* loading and compiling of code */
 	GP_TRACE_NVTX = 32,
 	GP_TRACE_OVERHEAD = 64,
 	GP_TRACE_UNIFIED = 128, /* migrations and faults of managed memory */
 	GP_TRACE_API_ALL = 256, /* every call of both APIs */
+	GP_TRACE_WAITS = 512,   /* calls that wait */
 };
 
-/* What is cheap: everything but unified memory, which slows faults down, and the calls that say little. */
+/*
+ * What is cheap: neither unified memory, which slows faults down, nor what was waited for and events, which make every call of the
+ * API slower (docs/cupti-notes.md, 9), nor the calls that say little.
+ */
 #define GP_TRACE_DEFAULT                                                                           \
-	(GP_TRACE_GPU | GP_TRACE_MEMORY | GP_TRACE_SYNC | GP_TRACE_EVENT | GP_TRACE_MODULE |       \
-	 GP_TRACE_NVTX | GP_TRACE_OVERHEAD)
+	(GP_TRACE_GPU | GP_TRACE_MEMORY | GP_TRACE_WAITS | GP_TRACE_MODULE | GP_TRACE_NVTX |       \
+	 GP_TRACE_OVERHEAD)
 
 /* The bits (enum gp_trace) of a list of words. */
 uint32_t gp_trace_list_bits(const char *list);

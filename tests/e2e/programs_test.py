@@ -57,13 +57,13 @@ class Programs(Case):
                 with self.subTest(name, cupti=version):
                     self.check(name, LAUNCHED, GPUSIM_CUPTI_VERSION=number)
             with self.subTest("cover", cupti=version):  # no version before 13.0 knows the batches of the runtime of 13.0
-                self.check("cover", LAUNCHED, "-batches", GPUSIM_CUPTI_VERSION=number)
+                self.check("cover", LAUNCHED, "-batches", GPUSIM_CUPTI_VERSION=number, GPUPROF_TRACE="default,sync,event")
 
     def test_with_whole_graphs(self):
         self.check("cover", LAUNCHED, "graphs", but=NODES_OF_COVER, GPUPROF_GRAPHS="graph")
 
     def test_on_two_devices(self):
-        self.check("cover", LAUNCHED, GPUSIM_DEVICES=2)
+        self.check("cover", LAUNCHED, GPUSIM_DEVICES=2, GPUPROF_TRACE="default,sync,event")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ SYNC = {"calls.sync", "syncs", "syncs.of_events"}
 EVENT = {"calls.event", "events", "syncs", "syncs.of_events"}  # CUPTI gives records of events beside those of waits only
 MODULE = {"calls.module", "jits", "overheads"}
 OVERHEAD = {"overheads"}
-DEFAULT = GPU | MEMORY | SYNC | EVENT | MODULE | OVERHEAD
+DEFAULT = GPU | MEMORY | {"calls.sync"} | MODULE | OVERHEAD
 
 CUPTI_VERSIONS = (18, 24, 28, 130001)  # cuptiGetVersion(): 11.8, 12.6, 12.9, 13.0
 
@@ -60,7 +60,7 @@ class TraceList(Case):
     def test_counts_are_the_program_s(self):
         for version in CUPTI_VERSIONS:
             with self.subTest(cupti=version):
-                counts, program, errors = self.record("-batches", GPUSIM_CUPTI_VERSION=version)
+                counts, program, errors = self.record("-batches", TRACE="default,sync,event", GPUSIM_CUPTI_VERSION=version)
                 self.assertNotIn("CUPTI gives no such records", errors)
                 self.assertEqual(counts["events"], program["event.records"])
                 self.assertEqual(counts["calls.event"], program["event.records"])

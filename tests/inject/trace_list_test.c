@@ -15,8 +15,10 @@ static void words_add_up(void **state)
 {
 	(void)state;
 	assert_int_equal(gp_trace_list_bits("none"), 0);
-	assert_int_equal(gp_trace_list_bits("gpu,sync"), GP_TRACE_GPU | GP_TRACE_SYNC);
-	assert_int_equal(gp_trace_list_bits("sync,none,gpu"), GP_TRACE_GPU | GP_TRACE_SYNC);
+	assert_int_equal(gp_trace_list_bits("gpu,sync"),
+			 GP_TRACE_GPU | GP_TRACE_SYNC | GP_TRACE_WAITS);
+	assert_int_equal(gp_trace_list_bits("sync,none,gpu"),
+			 GP_TRACE_GPU | GP_TRACE_SYNC | GP_TRACE_WAITS);
 	assert_int_equal(gp_trace_list_bits("unified,default"),
 			 GP_TRACE_DEFAULT | GP_TRACE_UNIFIED);
 	assert_int_equal(gp_trace_list_bits("api-all"), GP_TRACE_DEFAULT | GP_TRACE_API_ALL);

@@ -95,7 +95,15 @@ class Facts:
         return self.slices["gpu_graph"]
 
     def records_whole_graphs(self):
-        return "GRAPHS=graph" in self.metadata.get("options", "").split()
+        return self.option("GRAPHS") == "graph"
+
+    def option(self, name):
+        """As it was given, or the empty text."""
+        given = dict(word.split("=", 1) for word in self.metadata.get("options", "").split() if "=" in word)
+        return given.get(name, "")
+
+    def records_waits(self):
+        return bool({"sync", "event"} & set(self.option("TRACE").split(",")))
 
     @property
     def calls(self):
@@ -137,6 +145,8 @@ class Facts:
             return self._count_ranges(words[0], *words[1:])
         if name == "sync.context" and self.cupti_version < 130000:
             return None  # such versions do not record a wait by cuCtxSynchronize_v2
+        if words[0] == "sync" and not self.records_waits():
+            return None
         if words[0] == "sync" and words[1] in SYNC_KINDS:
             return sum(sync["name"] == SYNC_KINDS[words[1]] for sync in self.slices["cuda_sync"])
         if name.startswith("call.") and name != "call.failed":

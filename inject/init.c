@@ -130,17 +130,27 @@ static void on_first_context(void)
 	gp_count(GP_COUNTER_START_TICKS, start_up_ticks);
 }
 
+static void start_session(void)
+{
+	uint64_t begin_ticks = gp_clock_ticks();
+
+	complain();
+	if (gp_session_start(on_first_context) != 0)
+		gp_process_trace_tell(GP_SESSION_FAILED);
+	start_up_ticks = gp_clock_ticks() - begin_ticks;
+}
+
 int InitializeInjection(void)
 {
 	static atomic_flag started = ATOMIC_FLAG_INIT;
 	int saved_errno = errno;
 
-	if (is_trusted() && gp_control_wants_process() && !atomic_flag_test_and_set(&started)) {
-		uint64_t begin_ticks = gp_clock_ticks();
-
-		complain();
-		gp_session_start(on_first_context);
-		start_up_ticks = gp_clock_ticks() - begin_ticks;
+	if (is_trusted() && !atomic_flag_test_and_set(&started)) {
+		gp_process_trace_tell(GP_SESSION_DRIVER);
+		if (gp_control_wants_process())
+			start_session();
+		else
+			gp_process_trace_tell(GP_SESSION_LEFT_OUT);
 	}
 	errno = saved_errno;
 	return 1; /* 0 would make the driver unload us */

@@ -65,6 +65,18 @@ static int link_in_session(unsigned long long start_time)
 	return result;
 }
 
+void gp_process_trace_tell(const char *what)
+{
+	char link[PATH_MAX];
+	int saved_errno = errno;
+
+	if (gp_process_trace_in_session() &&
+	    snprintf(link, sizeof(link), "%s/%s", gp_option_session(), what) < (int)sizeof(link) &&
+	    symlink(what, link) != 0 && errno != EEXIST)
+		gp_say("gpuprof-run will not know of this process: %s", strerror(errno));
+	errno = saved_errno;
+}
+
 /* Tell gpuprof-run of our trace. */
 static void register_with_session(void)
 {
@@ -127,6 +139,7 @@ static void start(void)
 		gp_say("cannot record to %s: %s; running without profiling: choose a folder that "
 		       "can be written with -o or GPUPROF_OUTPUT",
 		       path, strerror(-error));
+		gp_process_trace_tell(GP_SESSION_FAILED);
 		return;
 	}
 	register_leaving();

@@ -28,4 +28,7 @@ void gp_process_trace_close(void);
 /* Whether gpuprof-run does what concerns the whole tree: complaints about options, the summary, the Chrome trace. */
 bool gp_process_trace_in_session(void);
 
+/* Tell gpuprof-run, if it is there, what may be why there is no trace: a GP_SESSION_... name.  Keeps errno. */
+void gp_process_trace_tell(const char *what);
+
 #endif

@@ -18,6 +18,7 @@
 #include "report/run/child.h"
 #include "report/run/environment.h"
 #include "report/run/library.h"
+#include "report/run/nothing.h"
 #include "report/run/options.h"
 #include "report/run/output.h"
 #include "report/run/session.h"
@@ -32,6 +33,7 @@ struct run {
 	struct gp_session session;
 	enum gp_target_bar bar;
 	bool stands_aside; /* for the tool that CUDA_INJECTION64_PATH names */
+	struct gp_nothing nothing;
 	struct gp_child_signals signals;
 	struct gp_environment environment;
 	int status;                  /* how the program ended, as waitpid() has it */
@@ -244,10 +246,9 @@ static void say_how_it_ended(const struct run *run, bool has_trace)
 			strsignal(number),
 			has_trace || run->stands_aside ? "" : "; nothing was recorded");
 	else if (!has_trace && !run->stands_aside)
-		fprintf(stderr,
-			"gpuprof: nothing was recorded: %s did not use the GPU (or a line above "
-			"says why)\n",
-			program);
+		gp_nothing_print(&run->nothing, program);
+	if (has_trace)
+		gp_nothing_print_driver(&run->nothing);
 }
 
 static void finish_traces(const struct run *run, char *const *traces, size_t count)
@@ -277,6 +278,9 @@ static void finish(struct run *run)
 	size_t count;
 	int error = gp_session_traces(&run->session, &traces, &count);
 
+	gp_nothing_read(&run->nothing, &run->session);
+	if (gp_target_bar_text(run->bar))
+		run->nothing.is_said = true;
 	gp_session_close(&run->session);
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, told in a line */
 	if (error)

@@ -166,4 +166,10 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
  */
 #define GP_SESSION_VARIABLE "GPUPROF_SESSION"
 
+/* Links in that folder that tell gpuprof-run why there may be no trace; they lead nowhere. */
+#define GP_SESSION_DRIVER   "driver"   /* a process initialised CUDA's driver */
+#define GP_SESSION_LEFT_OUT "left-out" /* --processes leaves out one that did */
+#define GP_SESSION_FAILED                                                                          \
+	"failed" /* one that did could not be recorded; it has said why in a line */
+
 #endif

@@ -47,6 +47,14 @@ int gp_session_link(const struct gp_session *session, const char *name, const ch
 	return symlink(target, link) < 0 ? -errno : 0;
 }
 
+bool gp_session_was_told(const struct gp_session *session, const char *what)
+{
+	char link[PATH_MAX], target[2];
+
+	return snprintf(link, sizeof(link), "%s/%s", session->path, what) < (int)sizeof(link) &&
+	       readlink(link, target, sizeof(target)) >= 0;
+}
+
 /* False: this entry of the folder announces no trace. */
 static bool read_announced(int folder, const char *name, struct announced *announced)
 {

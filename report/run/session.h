@@ -8,6 +8,7 @@
 #ifndef REPORT_RUN_SESSION_H
 #define REPORT_RUN_SESSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct gp_session {
@@ -23,6 +24,9 @@ int gp_session_open(struct gp_session *session);
  */
 int gp_session_link(const struct gp_session *session, const char *name, const char *target,
 		    char *link, size_t link_bytes);
+
+/* Whether a process has told so: a GP_SESSION_... name. */
+bool gp_session_was_told(const struct gp_session *session, const char *what);
 
 /*
  * The traces that were announced so far, in the order of the processes' start; *count of them, each

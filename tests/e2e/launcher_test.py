@@ -502,7 +502,23 @@ class Words(Case):
 
     def test_no_gpu_use_is_said_in_one_line(self):
         result = self.run_program(["true"])
-        self.assert_one_line(result.stderr, "did not use the GPU")
+        self.assert_one_line(result.stderr, "nothing was recorded: true did not use the GPU")
+        self.assertTrue(result.stderr.endswith("did not use the GPU\n"))
+
+    @unittest.skipIf(support.ON_GPU, "the loader finds the driver in the system's folders")
+    def test_that_there_is_no_driver_is_said(self):
+        result = self.run_program(["true"], LD_LIBRARY_PATH=None)
+        self.assert_one_line(result.stderr, "nothing was recorded: this machine has no CUDA driver", "libcuda.so.1")
+
+    def test_that_all_is_left_out_is_said(self):
+        result = self.run_program([*support.GPU, "launch=1"], options=["--processes", "nosuch*"])
+        self.assert_one_line(result.stderr, "nothing was recorded: --processes leaves out")
+
+    def test_a_trace_that_cannot_be_made_is_said(self):
+        result = self.run_program([*support.GPU, "launch=1"], options=["-o", "/proc/x"])
+        first, last = support.own_lines(result.stderr)
+        self.assertIn("running without profiling", first)
+        self.assertEqual(last, "gpuprof: nothing was recorded, for the reason in a line above")
 
     def test_another_injected_tool_is_named(self):
         result = self.run_program([*support.GPU, "launch=1"], LAUNCHED, CUDA_INJECTION64_PATH="/opt/other/libtool.so")

@@ -1,0 +1,26 @@
+/*
+ * nothing: why a run of gpuprof-run left no trace.
+ */
+#ifndef REPORT_RUN_NOTHING_H
+#define REPORT_RUN_NOTHING_H
+
+#include <stdbool.h>
+
+#include "report/run/session.h"
+
+struct gp_nothing {
+	bool has_driver; /* some process initialised it, or this machine has one */
+	bool is_left_out;
+	bool is_said; /* a line has said why */
+};
+
+/* After the program has ended, before the session is closed.  Looks for the driver by loading it, where no process has. */
+void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *session);
+
+/* Print the line; program is its name. */
+void gp_nothing_print(const struct gp_nothing *nothing, const char *program);
+
+/* The same where there are traces, of ranges alone: a line only where there is no driver. */
+void gp_nothing_print_driver(const struct gp_nothing *nothing);
+
+#endif

@@ -12,11 +12,19 @@ static int compare_starts(const void *a, const void *b)
 	return 0;
 }
 
+static bool are_sorted(const struct gp_interval *intervals, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (intervals[i].start_ns < intervals[i - 1].start_ns)
+			return false;
+	return true;
+}
+
 uint64_t gp_busy_union(struct gp_interval *intervals, size_t count)
 {
 	uint64_t total = 0, reached = 0;
 
-	if (count > 1)
+	if (!are_sorted(intervals, count))
 		qsort(intervals, count, sizeof(*intervals), compare_starts);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = intervals[i].start_ns > reached ? intervals[i].start_ns : reached;
@@ -143,14 +151,16 @@ static void sort_by_device(const struct gathering *all, struct gp_busy *busy, si
 		all->scratch[ends[all->devices[i]]++] = all->intervals[i];
 }
 
-/* The second half of scratch is for clipping. */
+/* The second half of scratch is for clipping, which leaves in order what is. */
 static void measure(const struct gathering *all, struct gp_busy *busy, size_t end,
 		    struct gp_window window)
 {
 	struct gp_interval *own = all->scratch + end - busy->operations;
 
+	uint64_t total_ns = gp_busy_union(own, busy->operations);
+
 	busy->inside_ns = clipped_union(own, busy->operations, all->scratch + all->count, window);
-	busy->outside_ns = gp_busy_union(own, busy->operations) - busy->inside_ns;
+	busy->outside_ns = total_ns - busy->inside_ns;
 }
 
 static struct gp_busy *measure_all(const struct gathering *all, size_t device_count,

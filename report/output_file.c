@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,7 @@ int gp_output_file_open(struct gp_output_file *file, const char *path, char *mes
 	int result;
 
 	*file = (struct gp_output_file){0};
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, told in a line */
 	result = open_stream(file, path);
 	if (result == 0)
 		return 0;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +102,27 @@ static void test_what_fails_leaves_what_was_there(void **state)
 	end(&s);
 }
 
+/* As `ulimit -f` has it: no signal ends us. */
+static void test_a_file_that_may_not_grow_is_told(void **state)
+{
+	struct rlimit before, limit;
+	struct scene s;
+	int result;
+
+	(void)state;
+	begin(&s);
+	write_file(s.path, "old", 0644);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){.rlim_cur = 2, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	result = write_output(&s, "new", 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(result, -EFBIG);
+	assert_non_null(strstr(s.message, "/out cannot be written: "));
+	assert_file(s.path, "old");
+	end(&s);
+}
+
 /* Whoever may write to the folder may have put a file of his own there, or a second name of one. */
 static void test_a_file_in_the_way_is_not_written_to(void **state)
 {
@@ -135,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_is_there_as_a_whole_for_its_owner),
 		cmocka_unit_test(test_what_fails_leaves_what_was_there),
+		cmocka_unit_test(test_a_file_that_may_not_grow_is_told),
 		cmocka_unit_test(test_a_file_in_the_way_is_not_written_to),
 		cmocka_unit_test(test_a_folder_in_the_way_is_told),
 	};

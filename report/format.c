@@ -114,14 +114,17 @@ struct gp_figure gp_format_percent(double part, double whole)
 	return figure;
 }
 
+struct gp_figure gp_format_rate(double gb_per_s)
+{
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.*f", decimals(gb_per_s), gb_per_s);
+	return figure;
+}
+
 struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns)
 {
-	struct gp_figure figure = {"-"};
-	double rate = ns > 0 ? (double)bytes / (double)ns : 0;
-
-	if (ns > 0)
-		snprintf(figure.text, sizeof(figure.text), "%.*f", decimals(rate), rate);
-	return figure;
+	return ns > 0 ? gp_format_rate((double)bytes / (double)ns) : (struct gp_figure){"-"};
 }
 
 struct gp_figure gp_format_moment(uint64_t ns)

@@ -26,7 +26,8 @@ struct gp_figure gp_format_count(uint64_t count);
  * nothing. */
 struct gp_figure gp_format_percent(double part, double whole);
 
-/* bytes in ns as a number of GB/s; "-" where no time passed. */
+/* GB/s as a number; bytes in ns as such, "-" where no time passed. */
+struct gp_figure gp_format_rate(double gb_per_s);
 struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns);
 
 /* A moment within the trace, counted from its beginning: "+1.234s". */

@@ -75,19 +75,6 @@ static struct gp_figure address_of(const struct gp_value *value)
 	return figure;
 }
 
-static struct gp_figure rate_of(const struct gp_value *value)
-{
-	double rate = value->real;
-	struct gp_figure figure;
-
-	snprintf(figure.text, sizeof(figure.text), "%.*f",
-		 rate < 9.9995   ? 3
-		 : rate < 99.995 ? 2
-				 : 1,
-		 rate);
-	return figure;
-}
-
 static struct gp_figure whole_figure(const struct gp_value *value, enum gp_unit unit)
 {
 	switch (unit) {
@@ -114,7 +101,7 @@ static struct gp_figure real_figure(const struct gp_value *value, enum gp_unit u
 	case GP_UNIT_PERCENT:
 		return gp_format_percent(value->real, 100);
 	case GP_UNIT_GB_PER_S:
-		return rate_of(value);
+		return gp_format_rate(value->real);
 	default:
 		return plain(value);
 	}

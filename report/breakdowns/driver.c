@@ -133,15 +133,10 @@ static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
 
 static void put_jit_name(struct gp_sheet *sheet, uint64_t kinds)
 {
-	static const char *const operations[] = {"", "load from the cache", "store in the cache",
-						 "compile"};
-	static const char *const entries[] = {"", "PTX to machine code", "NVVM IR to PTX"};
-	const char *operation = kinds >> 8 < COUNT(operations) ? operations[kinds >> 8] : "";
-	const char *entry = (kinds & 255) < COUNT(entries) ? entries[kinds & 255] : "";
 	char text[64];
 
-	snprintf(text, sizeof(text), "%s: %s", *operation ? operation : "unknown",
-		 *entry ? entry : "unknown");
+	snprintf(text, sizeof(text), "%s %s", gp_jit_op_name((uint8_t)(kinds >> 8)),
+		 gp_jit_entry_name((uint8_t)kinds));
 	gp_scope_put_text(sheet, text);
 }
 

@@ -387,9 +387,9 @@ static void code_comes_from_compiler_driver_and_calls(void **state)
 	model = build_end(&b);
 	made = make(&gp_breakdown_module, &model, 1);
 	assert_int_equal(gp_sheet_rows(&made.sheet), 4);
-	expect(&made, "compile: PTX to machine code", "Cache size", 7);
-	expect(&made, "compile: PTX to machine code", "Total", 100);
-	expect(&made, "load from the cache: unknown", "Count", 1);
+	expect(&made, "compile PTX to CUBIN", "Cache size", 7);
+	expect(&made, "compile PTX to CUBIN", "Total", 100);
+	expect(&made, "load from cache Unknown", "Count", 1);
 	expect(&made, "cuModuleLoadData", "Total", 400);
 	expect(&made, "Lazy Function Loading", "Total", 10);
 	end(&made);

@@ -156,8 +156,8 @@ static bool is_of_static_runtime(const struct gp_model *model, const char *funct
  */
 static bool is_module_below(const struct gp_model *model, const struct gp_frame *frame)
 {
-	static const char *const libraries[] = {"libcuda.so", "libcudart.so", "libcudart-",
-						"libcupti.so", "libgpuprof.so"};
+	static const char *const libraries[] = {"libcuda.so",  "libcudart.so",  "libcudart-",
+						"libcupti.so", "libgpuprof.so", "libgpusim.so"};
 	const char *path, *slash;
 
 	if (frame->kind != GP_FRAME_NATIVE || frame->origin == GP_NONE)
@@ -172,8 +172,8 @@ static bool is_module_below(const struct gp_model *model, const struct gp_frame 
 
 static bool is_function_below(const struct gp_model *model, const struct gp_place *place)
 {
-	return place->kind == GP_FRAME_NATIVE && (begins_with(place->function, "__device_stub__") ||
-						  is_of_static_runtime(model, place->function));
+	return place->kind == GP_FRAME_NATIVE &&
+	       (place->is_stub || is_of_static_runtime(model, place->function));
 }
 
 /* The node of a frame whose caller's is parent: one for each function that is inlined there. */
@@ -194,7 +194,7 @@ static uint32_t hang_frame(struct gp_call_tree *tree, uint32_t index, uint32_t p
 	places = gp_symbols_find(tree->symbols, tree->model, index, &count);
 	if (is_function_below(tree->model, &places[count - 1]))
 		return parent;
-	while (count-- > 0 && tree->error == 0)
+	while (count-- > 0 && !places[count].is_stub && tree->error == 0)
 		parent = find_node(tree, parent, &places[count]);
 	return parent;
 }

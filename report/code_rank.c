@@ -78,12 +78,17 @@ static const struct row source_files[] = {
 };
 
 static const struct row functions[] = {
-	{"__device_stub__*", GP_CODE_BENEATH}, {"__libc_start_*", GP_CODE_BENEATH},
-	{"cudaLaunch*", GP_CODE_BENEATH},      {"cudaMemcpy*", GP_CODE_BENEATH},
-	{"cudaMemset*", GP_CODE_BENEATH},      {"_start", GP_CODE_BENEATH},
-	{"__cuda*", GP_CODE_BENEATH},          {"libcudart_static_*", GP_CODE_BENEATH},
-	{"cudart::*", GP_CODE_BENEATH},        {"cudaMalloc*", GP_CODE_BENEATH},
-	{"cudaFree*", GP_CODE_BENEATH},        {"cudaHost*", GP_CODE_BENEATH},
+	{"__libc_start_*", GP_CODE_BENEATH},
+	{"cudaLaunch*", GP_CODE_BENEATH},
+	{"cudaMemcpy*", GP_CODE_BENEATH},
+	{"cudaMemset*", GP_CODE_BENEATH},
+	{"_start", GP_CODE_BENEATH},
+	{"__cuda*", GP_CODE_BENEATH},
+	{"libcudart_static_*", GP_CODE_BENEATH},
+	{"cudart::*", GP_CODE_BENEATH},
+	{"cudaMalloc*", GP_CODE_BENEATH},
+	{"cudaFree*", GP_CODE_BENEATH},
+	{"cudaHost*", GP_CODE_BENEATH},
 	{"cuMem*", GP_CODE_BENEATH},
 };
 
@@ -113,7 +118,7 @@ enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
 
 	if (place->kind == GP_FRAME_PYTHON)
 		return rank_by(python_files, COUNT(python_files), place->file);
-	if (place->kind != GP_FRAME_NATIVE)
+	if (place->kind != GP_FRAME_NATIVE || place->is_stub)
 		return GP_CODE_BENEATH;
 	rank = gp_code_rank_of_module(place->module);
 	if (rank != GP_CODE_OWN)

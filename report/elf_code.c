@@ -187,6 +187,12 @@ static struct gp_elf_place place_in_source(struct gp_elf_code *code, Dwarf_Addr 
 	return place;
 }
 
+/* Templates that only their file sees have no mangled name in DWARF, but in the symbol table. */
+static bool lacks_namespace(const char *function)
+{
+	return !function || (strncmp(function, "_Z", 2) != 0 && strchr(function, '<'));
+}
+
 size_t gp_elf_code_find(struct gp_elf_code *code, uint64_t address,
 			const struct gp_elf_place **places)
 {
@@ -195,12 +201,12 @@ size_t gp_elf_code_find(struct gp_elf_code *code, uint64_t address,
 	Dwarf_Die *unit = dwfl_module_addrdie(code->module, pc, &bias);
 	size_t found = unit ? find_scopes(code, unit, pc - bias, innermost) : 0;
 
-	if (found == 0 || !code->places[found - 1].function) {
+	if (found == 0 || lacks_namespace(code->places[found - 1].function)) {
 		const char *name = gp_elf_symbols_find(&code->symbols, code->module, pc);
 
 		if (found == 0 && name)
 			code->places[found++] = innermost;
-		if (found > 0)
+		if (found > 0 && name)
 			code->places[found - 1].function = name;
 	}
 	*places = code->places;

@@ -36,6 +36,7 @@ struct known {
 	struct frame_places *frames;
 	uint32_t count;               /* of them */
 	struct gp_perf_map *perf_map; /* of the process; NULL = none */
+	char **kernels;               /* mangled names, sorted; NULL = no memory */
 };
 
 struct text {
@@ -73,6 +74,7 @@ static void free_known(struct known *known)
 		free(known->frames[i].places);
 	free(known->frames);
 	gp_perf_map_free(known->perf_map);
+	free(known->kernels);
 }
 
 void gp_symbols_forget(struct gp_symbols *symbols, const struct gp_model *model)
@@ -227,8 +229,43 @@ static void look_up_python(const struct gp_model *model, const struct gp_frame *
 		   1);
 }
 
-static size_t name_places(struct gp_symbols *symbols, const struct gp_elf_place *found,
-			  size_t count, const char *module, struct gp_place *places)
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char **sort_kernels(const struct gp_model *model)
+{
+	char **kernels = calloc((size_t)model->name_count + 1, sizeof(*kernels));
+
+	if (!kernels || model->name_count == 0)
+		return kernels;
+	memcpy(kernels, model->names, model->name_count * sizeof(*kernels));
+	qsort(kernels, model->name_count, sizeof(*kernels), compare_names);
+	return kernels;
+}
+
+/*
+ * What a launch with <<<>>> calls has the kernel's own mangled name, and calls another. A name that is not mangled may well be that of a
+ * function of the user's.
+ */
+static bool is_stub(const struct known *known, const char *function)
+{
+	static const char *const made_up[] = {"__device_stub__", "__wrapper__device_stub_"};
+
+	if (!function)
+		return false;
+	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
+		if (strstr(function, made_up[i]))
+			return true;
+	return known->kernels && strncmp(function, "_Z", 2) == 0 &&
+	       bsearch(&function, known->kernels, known->model->name_count, sizeof(char *),
+		       compare_names);
+}
+
+static size_t name_places(struct gp_symbols *symbols, const struct known *known,
+			  const struct gp_elf_place *found, size_t count, const char *module,
+			  struct gp_place *places)
 {
 	for (size_t i = 0; i < count; i++)
 		places[i] = (struct gp_place){
@@ -239,6 +276,7 @@ static size_t name_places(struct gp_symbols *symbols, const struct gp_elf_place 
 			.module = module,
 			.line = found[i].line,
 			.kind = GP_FRAME_NATIVE,
+			.is_stub = is_stub(known, found[i].function),
 		};
 	return count;
 }
@@ -247,9 +285,10 @@ static size_t name_places(struct gp_symbols *symbols, const struct gp_elf_place 
  * A frame's address is where the call returns to, which may be the next line or the next function: the call is in
  * the byte before.
  */
-static void look_up_in_module(struct gp_symbols *symbols, const struct gp_model *model,
+static void look_up_in_module(struct gp_symbols *symbols, const struct known *known,
 			      const struct gp_frame *frame, struct frame_places *found)
 {
+	const struct gp_model *model = known->model;
 	const struct gp_record_module *module = &model->modules[frame->origin];
 	const char *path = gp_model_module_path(model, module);
 	struct file *file = find_file(symbols, module, path);
@@ -260,7 +299,8 @@ static void look_up_in_module(struct gp_symbols *symbols, const struct gp_model 
 
 	if (count > 0 && elf_places[count - 1].function) {
 		file->named++;
-		set_places(found, places, name_places(symbols, elf_places, count, path, places));
+		set_places(found, places,
+			   name_places(symbols, known, elf_places, count, path, places));
 		return;
 	}
 	if (file)
@@ -306,7 +346,7 @@ static void look_up(struct gp_symbols *symbols, const struct known *known,
 		break;
 	case GP_FRAME_NATIVE:
 		if (frame->origin != GP_NONE)
-			look_up_in_module(symbols, model, frame, found);
+			look_up_in_module(symbols, known, frame, found);
 		else
 			look_up_in_no_file(known, frame, found);
 		break;
@@ -359,6 +399,7 @@ static struct known *find_known(struct gp_symbols *symbols, const struct gp_mode
 		.frames = frames,
 		.count = model->frame_count,
 		.perf_map = open_perf_map(model),
+		.kernels = sort_kernels(model),
 	};
 	return &symbols->known[symbols->known_count++];
 }

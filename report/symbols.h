@@ -7,6 +7,7 @@
 #ifndef REPORT_SYMBOLS_H
 #define REPORT_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct gp_place {
 	const char *module; /* the path of its file; "" of Python's and of code in no file */
 	uint32_t line;      /* 0 if not known */
 	uint16_t kind;      /* enum gp_frame_kind */
+	bool is_stub;       /* what the compiler made on the host for a kernel, to launch it */
 };
 
 struct gp_symbols;

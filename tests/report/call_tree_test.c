@@ -136,7 +136,7 @@ static void test_callers_that_are_missing_are_said(void **state)
 
 static void test_what_a_function_did_hangs_below_it(void **state)
 {
-	static const struct gp_place launch = {"cudaLaunchKernel", "", "", 0, GP_SITE_CALL};
+	static const struct gp_place launch = {"cudaLaunchKernel", "", "", 0, GP_SITE_CALL, false};
 	struct build build = build_begin(1);
 	struct gp_call_tree tree;
 	uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5), node;
@@ -268,11 +268,11 @@ static void test_labels(void **state)
 		struct gp_place place;
 		const char *label;
 	} cases[] = {
-		{{"f", "", "", 0, GP_FRAME_NATIVE}, "f"},
-		{{"f", "/x/f.c", "", 0, GP_FRAME_NATIVE}, "f"},
-		{{"f", "/x/f.c", "", 12, GP_FRAME_NATIVE}, "f (f.c:12)"},
-		{{"f", "f.py", "", 0, GP_FRAME_PYTHON}, "f (f.py)"},
-		{{"f", "/x/f.py", "", 12, GP_FRAME_PYTHON}, "f (f.py:12)"},
+		{{"f", "", "", 0, GP_FRAME_NATIVE, false}, "f"},
+		{{"f", "/x/f.c", "", 0, GP_FRAME_NATIVE, false}, "f"},
+		{{"f", "/x/f.c", "", 12, GP_FRAME_NATIVE, false}, "f (f.c:12)"},
+		{{"f", "f.py", "", 0, GP_FRAME_PYTHON, false}, "f (f.py)"},
+		{{"f", "/x/f.py", "", 12, GP_FRAME_PYTHON, false}, "f (f.py:12)"},
 	};
 	char label[GP_SITE_LABEL_BYTES];
 

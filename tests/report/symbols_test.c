@@ -121,6 +121,33 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* A function of this program under the name that a compiler gives what launches a kernel. */
+__attribute__((noinline)) void *stub_of_kernel(void) __asm__("_ZN4phys7collideEPNS_1PEi");
+__attribute__((noinline)) void *stub_of_kernel(void)
+{
+	return (char *)here() + (line == 1);
+}
+
+static void test_what_launches_a_kernel_is_a_stub(void **state)
+{
+	static char *names[] = {"_Z6advectIfEvPT_PKS0_i", "_ZN4phys7collideEPNS_1PEi",
+				"_Z7diffusePfi"};
+
+	(void)state;
+	for (int is_launched = 0; is_launched < 2; is_launched++) {
+		struct scene s;
+		const struct gp_place *place;
+		size_t count;
+
+		build(&s, stub_of_kernel());
+		s.model.names = names;
+		s.model.name_count = is_launched ? 3 : 1;
+		place = find(&s, &count);
+		assert_int_equal(place[count - 1].is_stub, is_launched);
+		gp_symbols_free(s.symbols);
+	}
+}
+
 static void test_a_function_has_file_and_line(void **state)
 {
 	struct scene s;
@@ -282,6 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_function_has_file_and_line),
+		cmocka_unit_test(test_what_launches_a_kernel_is_a_stub),
 		cmocka_unit_test(test_inlined_functions_come_first),
 		cmocka_unit_test(test_another_build_is_not_asked),
 		cmocka_unit_test(test_files_that_cannot_be_read),

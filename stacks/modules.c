@@ -6,6 +6,7 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/sys.h"
+#include "stacks/loader.h"
 #include "stacks/lock.h"
 #include "stacks/memory.h"
 
@@ -51,7 +52,7 @@ static struct turn current_turn(void)
 {
 	struct turn turn = {0, 0};
 
-	dl_iterate_phdr(read_turn, &turn);
+	gp_loader_ask(read_turn, &turn);
 	return turn;
 }
 
@@ -240,7 +241,7 @@ static void refresh(void)
 
 	if (list == NULL)
 		return;
-	dl_iterate_phdr(gather, list);
+	gp_loader_ask(gather, list);
 	gp_lock(&lock);
 	adopt(list);
 	gp_unlock(&lock);
@@ -358,7 +359,7 @@ static void introduce(const struct gp_module *module)
 	if (facts == NULL)
 		return;
 	facts->headers = module->headers;
-	dl_iterate_phdr(read_facts, facts);
+	gp_loader_ask(read_facts, facts);
 	if (facts->is_there) {
 		complete_path(facts);
 		__atomic_store_n(&flags[module->id],

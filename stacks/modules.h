@@ -6,7 +6,8 @@
  * The list is taken with dl_iterate_phdr(), which takes a lock of the loader: the one of the list, which is held while entries
  * are linked and unlinked, never while constructors, destructors or anything else of the program run.  A thread that is in
  * dlopen() or dlclose() and waits for CUDA in a constructor does not hold it.  (dlsym() and dladdr() take the other lock, which
- * such a thread does hold: they are used nowhere here.)  No lock of ours is held meanwhile, so that no order of locks exists.
+ * such a thread does hold: they are used nowhere here.)  No lock of ours is held meanwhile, so that no order of locks exists;
+ * of threads that fork, stacks/loader.h.
  */
 #ifndef STACKS_MODULES_H
 #define STACKS_MODULES_H

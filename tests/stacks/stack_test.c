@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -128,6 +129,44 @@ static void *take_all_the_time(void *unused)
 	for (int depth = 0; !is_over; depth = (depth + 1) % DEPTHS)
 		take_at(depth, &id);
 	return unused;
+}
+
+static void *poll_all_the_time(void *unused)
+{
+	while (!is_over)
+		gp_stack_poll();
+	return unused;
+}
+
+static int look_at_one(struct dl_phdr_info *info, size_t bytes, void *count)
+{
+	(void)info, (void)bytes;
+	++*(int *)count;
+	return 1;
+}
+
+/* A thread of ours asks the loader; what it has locked meanwhile must not be locked in the child for ever. */
+static void leaves_the_loader_to_forked_children(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	is_over = false;
+	assert_int_equal(pthread_create(&thread, NULL, poll_all_the_time, NULL), 0);
+	for (int i = 0; i < FORKS; i++) {
+		pid_t child = fork();
+		int status, count = 0;
+
+		if (child == 0) {
+			alarm(LONG_S);
+			dl_iterate_phdr(look_at_one, &count);
+			_exit(count);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 1 << 8);
+	}
+	is_over = true;
+	pthread_join(thread, NULL);
 }
 
 static int run_child(void)
@@ -348,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(needs_little_stack),
 		cmocka_unit_test(is_interrupted_anywhere),
+		cmocka_unit_test(leaves_the_loader_to_forked_children),
 		cmocka_unit_test(is_off_in_forked_children),
 		cmocka_unit_test(makes_no_system_call),
 		cmocka_unit_test(takes_none_of_threads_that_ended),

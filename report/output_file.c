@@ -22,13 +22,36 @@ static bool is_special(const char *path)
 	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/* Whether a trace is there, at the end of a link too: "merge -o *.gpuprof" names one. */
+static bool is_trace(const char *path)
+{
+	uint32_t magic = 0;
+	struct stat status;
+	bool found = false;
+	int fd;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		found = read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic == GP_CHUNK_MAGIC;
+		close(fd);
+	}
+	return found;
+}
+
 static void explain(int error, const char *path, char *message, size_t message_bytes)
 {
 	const char *advice = error == -ENOSPC ? "make room or name another file"
 					      : "name a file that can be written";
 
-	snprintf(message, message_bytes, "%s cannot be written: %s; %s",
-		 strcmp(path, "-") == 0 ? "standard output" : path, strerror(-error), advice);
+	if (error == -EEXIST)
+		snprintf(message, message_bytes,
+			 "%s is a trace and is not written over; name another file", path);
+	else
+		snprintf(message, message_bytes, "%s cannot be written: %s; %s",
+			 strcmp(path, "-") == 0 ? "standard output" : path, strerror(-error),
+			 advice);
 }
 
 /*
@@ -53,6 +76,8 @@ static int open_stream(struct gp_output_file *file, const char *path)
 		file->stream = stdout;
 		return 0;
 	}
+	if (is_trace(path))
+		return -EEXIST;
 	if (!is_special(path) && asprintf(&file->temporary, "%s.tmp", path) < 0) {
 		file->temporary = NULL;
 		return -ENOMEM;

@@ -17,7 +17,7 @@ struct gp_output_file {
 
 /*
  * Open PATH.tmp for writing; "-" is stdout, and what is there and no plain file (a pipe, /dev/null,
- * a link) is written directly. Returns 0, or a negative errno value with one line for the user in message.
+ * a link) is written directly. A trace is never written over: -EEXIST.  Returns 0, or a negative errno value with one line for the user in message.
  */
 int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
 			size_t message_bytes);

@@ -152,6 +152,25 @@ static void test_a_folder_in_the_way_is_told(void **state)
 	end(&s);
 }
 
+/* Its first bytes tell, whatever its name, and also at the end of a link. */
+static void test_a_trace_is_not_written_over(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	write_file(s.other, "Gchk, and more", 0600);
+	assert_int_equal(symlink("other", s.path), 0);
+	assert_int_equal(write_output(&s, "new", 0), -EEXIST);
+	assert_non_null(strstr(s.message, "/out is a trace and is not written over"));
+	assert_file(s.other, "Gchk, and more");
+	assert_int_equal(unlink(s.path), 0);
+	write_file(s.path, "Gchk, and more", 0600);
+	assert_int_equal(write_output(&s, "new", 0), -EEXIST);
+	assert_file(s.path, "Gchk, and more");
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +179,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_that_may_not_grow_is_told),
 		cmocka_unit_test(test_a_file_in_the_way_is_not_written_to),
 		cmocka_unit_test(test_a_folder_in_the_way_is_told),
+		cmocka_unit_test(test_a_trace_is_not_written_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,8 +72,8 @@ static const uint8_t *search_notes(const uint8_t *at, uint64_t bytes, uint32_t *
 
 	while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
 		const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
-		uint64_t name_bytes = (note->n_namesz + 3u) & ~(uint64_t)3;
-		uint64_t text_bytes = (note->n_descsz + 3u) & ~(uint64_t)3;
+		uint64_t name_bytes = ((uint64_t)note->n_namesz + 3) & ~(uint64_t)3;
+		uint64_t text_bytes = ((uint64_t)note->n_descsz + 3) & ~(uint64_t)3;
 
 		if ((size_t)(end - at) - sizeof(*note) < name_bytes + text_bytes)
 			break;

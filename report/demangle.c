@@ -1,8 +1,10 @@
 #include "report/demangle.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <libiberty/demangle.h>
 
@@ -23,6 +25,21 @@ static void append(const char *text, size_t length, void *context)
 	output->length += length;
 }
 
+/* What the library puts on the stack for a byte of a C++ name is half of this where the name nests as deep as it can. */
+#define STACK_PER_BYTE 384u
+
+/*
+ * The library gives up on names of more than 1,024 bytes, as CUTLASS has them, unless it is told not to count.  A name of Rust
+ * may lead in circles: there it has to.
+ */
+static bool has_room_for(const char *mangled)
+{
+	struct rlimit stack;
+
+	return getrlimit(RLIMIT_STACK, &stack) == 0 &&
+	       strlen(mangled) < stack.rlim_cur / STACK_PER_BYTE;
+}
+
 static int demangle_into(struct output *output, const char *mangled)
 {
 	const int style = DMGL_PARAMS | DMGL_ANSI;
@@ -32,7 +49,9 @@ static int demangle_into(struct output *output, const char *mangled)
 	if (rust_demangle_callback(mangled, style, append, output) != 0)
 		return 1;
 	output->length = 0; /* it may have written before it gave up */
-	return cplus_demangle_v3_callback(mangled, style, append, output) != 0;
+	return cplus_demangle_v3_callback(
+		       mangled, style | (has_room_for(mangled) ? DMGL_NO_RECURSE_LIMIT : 0), append,
+		       output) != 0;
 }
 
 char *gp_demangle(const char *mangled)

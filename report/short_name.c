@@ -391,8 +391,12 @@ static void drop_inner_parameters(char *name)
 /* "> >", which old C++ needed. */
 static void close_up(char *name)
 {
-	for (char *at; (at = strstr(name, "> >"));)
-		cut(at + 1, at + 2);
+	char *to = name;
+
+	for (const char *from = name; *from; from++)
+		if (!(*from == ' ' && from[1] == '>' && to > name && to[-1] == '>'))
+			*to++ = *from;
+	*to = '\0';
 }
 
 static bool is_too_wide(const char *name)

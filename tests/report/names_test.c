@@ -127,6 +127,40 @@ static void test_names_that_explode(void **state)
 	alarm(0);
 }
 
+/* CUTLASS and its like name kernels so: 2,000 bytes are nothing unusual. */
+static void test_long_names(void **state)
+{
+	char mangled[4096], *demangled;
+	size_t length = (size_t)sprintf(mangled, "_ZN4demo4gemmIJ");
+
+	(void)state;
+	for (int i = 0; i < 200; i++)
+		length += (size_t)sprintf(mangled + length, "N6layout5TransE");
+	sprintf(mangled + length, "EEEvv");
+	demangled = gp_demangle(mangled);
+	assert_non_null(demangled);
+	assert_int_equal(strncmp(demangled, "void demo::gemm<layout::Trans, layout::Trans, ", 46),
+			 0);
+	gp_short_name(demangled);
+	assert_int_equal(strncmp(demangled, "gemm<", 5), 0);
+	assert_true(strlen(demangled) <= GP_SHORT_NAME_COLUMNS);
+	free(demangled);
+}
+
+/* Where the name leads back to itself, and where it nests deeper than anything that a compiler writes. */
+static void test_names_without_end(void **state)
+{
+	char deep[16001];
+
+	(void)state;
+	memset(deep, 'P', sizeof(deep) - 1);
+	deep[sizeof(deep) - 1] = '\0';
+	memcpy(deep, "_Z1f", 4);
+	deep[sizeof(deep) - 2] = 'i';
+	assert_null(gp_demangle(deep));
+	assert_null(gp_demangle("_RNvB_1a"));
+}
+
 /* Cutting down must end, and never lengthen, whatever the text. */
 static void test_any_text_can_be_shortened(void **state)
 {
@@ -159,6 +193,8 @@ int main(void)
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_names_live_as_long_as_the_cache),
 		cmocka_unit_test(test_names_that_explode),
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_names_without_end),
 		cmocka_unit_test(test_any_text_can_be_shortened),
 	};
 

@@ -148,13 +148,13 @@ struct totals {
 static void add_left(struct totals *totals, const struct gp_memory_site *row, bool kept)
 {
 	if (row->kind == GP_MEMORY_IPC) {
-		totals->left_mappings += row->now_blocks;
+		totals->left_mappings += row->left_blocks;
 	} else if (kept) {
-		totals->kept_bytes += row->now_bytes;
+		totals->kept_bytes += row->left_bytes;
 	} else {
-		totals->left_blocks += row->now_blocks;
-		totals->left_bytes += row->now_bytes;
-		totals->left_sites += row->now_blocks > 0;
+		totals->left_blocks += row->left_blocks;
+		totals->left_bytes += row->left_bytes;
+		totals->left_sites += row->left_blocks > 0;
 	}
 }
 

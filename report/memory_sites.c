@@ -130,6 +130,8 @@ static void allocate(struct pass *pass, const struct gp_model *model,
 	row->allocations++;
 	row->allocated_bytes += event->bytes;
 	row->allocate_ns += model->calls[event->call].duration_ns;
+	row->left_blocks += event->other == GP_NONE;
+	row->left_bytes += event->other == GP_NONE ? event->bytes : 0;
 	row->now_bytes += event->bytes;
 	if (++row->now_blocks > row->blocks_at_once)
 		row->blocks_at_once = row->now_blocks;
@@ -141,18 +143,25 @@ static void allocate(struct pass *pass, const struct gp_model *model,
 	account->peaks++;
 }
 
+/* A block is no longer there. */
+static void take_off(struct pass *pass, struct gp_memory_site *row, uint64_t bytes)
+{
+	struct gp_memory_account *account = &pass->found->accounts[row->account];
+
+	see_peak(row, account);
+	row->now_blocks--;
+	row->now_bytes -= bytes;
+	account->now_bytes -= bytes;
+}
+
 /* A free is of the row of its allocation. */
 static void release(struct pass *pass, const struct process *process,
 		    const struct gp_memory_event *event, struct gp_memory_site *row, bool at_once)
 {
 	const struct gp_model *model = process->model;
-	struct gp_memory_account *account = &pass->found->accounts[row->account];
 	uint64_t born_ns = model->memory[event->other].time_ns;
 
-	see_peak(row, account);
-	row->now_blocks--;
-	row->now_bytes -= event->bytes;
-	account->now_bytes -= event->bytes;
+	take_off(pass, row, event->bytes);
 	if (event->call == GP_NONE) {
 		row->ended_with_context++;
 		return;
@@ -247,6 +256,25 @@ static int take_event(struct pass *pass, struct process *process, uint32_t index
 	return 0;
 }
 
+/* What a process did not free is gone with it: other processes' peaks are without. */
+static int end_process(struct pass *pass, const struct gp_model *model)
+{
+	struct gp_memory_site *row;
+	int result = 0;
+
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->op != GP_MEMORY_ALLOC || event->other != GP_NONE || event->address == 0)
+			continue;
+		result = find_row(pass, model, event, &row);
+		if (result < 0)
+			return result;
+		take_off(pass, row, event->bytes);
+	}
+	return 0;
+}
+
 bool gp_memory_sites_miss_frees(struct gp_model *const *models, size_t model_count)
 {
 	for (size_t i = 0; i < model_count; i++)
@@ -260,13 +288,37 @@ bool gp_memory_sites_miss_frees(struct gp_model *const *models, size_t model_cou
 
 /* ---- the pass ---- */
 
+/* When a process ended, which is not before its last event. */
+static uint64_t end_of(const struct gp_model *model)
+{
+	uint64_t end_ns = model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+	uint64_t last_ns = model->memory[model->memory_count - 1].time_ns;
+
+	return end_ns > last_ns ? end_ns : last_ns;
+}
+
+/* Its next event, or after the last one its end. */
 static void put_next(struct pass *pass, size_t process)
 {
 	const struct process *p = &pass->processes[process];
+	const struct gp_model *model = p->model;
+	uint32_t count = model->memory_count;
 
-	if (p->next < p->model->memory_count)
+	if (p->next < count)
 		gp_merge_put(&pass->merge, process,
-			     p->model->base_unix_ns + p->model->memory[p->next].time_ns);
+			     model->base_unix_ns + model->memory[p->next].time_ns);
+	else if (count > 0 && p->next == count && !model->losses.live)
+		gp_merge_put(&pass->merge, process, model->base_unix_ns + end_of(model));
+}
+
+/* An end after which nothing comes changes nothing. */
+static int take_next(struct pass *pass, struct process *process)
+{
+	uint32_t index = process->next++;
+
+	if (index < process->model->memory_count)
+		return take_event(pass, process, index);
+	return pass->merge.count > 0 ? end_process(pass, process->model) : 0;
 }
 
 static int open_process(struct process *process, const struct gp_model *model,
@@ -321,9 +373,7 @@ int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 	*found = (struct gp_memory_sites){0};
 	result = open_pass(&pass, models, model_count);
 	while (result == 0 && gp_merge_take(&pass.merge, &head)) {
-		struct process *process = &pass.processes[head.sequence];
-
-		result = take_event(&pass, process, process->next++);
+		result = take_next(&pass, &pass.processes[head.sequence]);
 		put_next(&pass, head.sequence);
 	}
 	for (uint32_t i = 0; i < found->row_count; i++)

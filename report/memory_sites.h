@@ -7,7 +7,7 @@
  *  left       Blocks that were not freed before the trace ended, frees in static destructors included.  What its context took with it is
  *             not left, and counted apart.
  *  peak       An account is all of a device's own memory, or one other kind of a device, or one kind of host memory; its peak is the
- *             first moment at which it was largest.  A row holds what its site had of it at that moment, whole.
+ *             first moment at which it was largest; what a process did not free is off when its trace ends.  A row holds what its site had of it at that moment, whole.
  *  temporary  The next allocation or free by the thread that allocated it was its own free.
  *  at once    The most blocks of a row at the same time: with that many, kept, all further allocations would have been spared.
  */
@@ -37,7 +37,8 @@ struct gp_memory_site {
 	uint32_t account;
 	uint64_t allocations, allocated_bytes;
 	uint64_t frees, ended_with_context;
-	uint64_t now_blocks, now_bytes; /* after the pass: left */
+	uint64_t left_blocks, left_bytes;
+	uint64_t now_blocks, now_bytes; /* during the pass; those of ended processes are off */
 	uint64_t blocks_at_once;
 	uint64_t peak_blocks, peak_bytes; /* at its account's peak */
 	uint64_t temporary, temporary_bytes;

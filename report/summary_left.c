@@ -30,7 +30,7 @@ struct left {
 static void note_largest(struct left *left, const struct gp_memory_site *row)
 {
 	for (size_t i = 0; i < SHOWN; i++)
-		if (!left->most[i] || row->now_bytes > left->most[i]->now_bytes) {
+		if (!left->most[i] || row->left_bytes > left->most[i]->left_bytes) {
 			for (size_t k = SHOWN - 1; k > i; k--)
 				left->most[k] = left->most[k - 1];
 			left->most[i] = row;
@@ -49,12 +49,12 @@ static struct left sum_up(const struct gp_memory_sites *found)
 		if (row->kind == GP_MEMORY_IPC)
 			continue;
 		if (owner[0] != '\0') {
-			left.kept_bytes += row->now_bytes;
+			left.kept_bytes += row->left_bytes;
 			left.keeper = owner;
 			continue;
 		}
-		left.bytes += row->now_bytes;
-		left.blocks += row->now_blocks;
+		left.bytes += row->left_bytes;
+		left.blocks += row->left_blocks;
 		left.sites++;
 		note_largest(&left, row);
 	}
@@ -82,8 +82,8 @@ static int print_sites(const struct gp_summary *summary, const struct gp_memory_
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < SHOWN && left->most[i]; i++) {
-		gp_table_cell(table, gp_format_bytes(left->most[i]->now_bytes).text);
-		gp_table_cell(table, gp_format_count(left->most[i]->now_blocks).text);
+		gp_table_cell(table, gp_format_bytes(left->most[i]->left_bytes).text);
+		gp_table_cell(table, gp_format_count(left->most[i]->left_blocks).text);
 		put_site(table, found, left->most[i]->site);
 	}
 	result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);

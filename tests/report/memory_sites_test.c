@@ -80,11 +80,11 @@ static void what_was_not_freed_is_left(void **state)
 	release(&s, 500, 0x2000);
 	release(&s, 600, 0x3000);
 	end(&s, GP_MEMORY_ALL);
-	assert_int_equal(row_of(&s, 1)->now_blocks, 2);
-	assert_int_equal(row_of(&s, 1)->now_bytes, 90);
+	assert_int_equal(row_of(&s, 1)->left_blocks, 2);
+	assert_int_equal(row_of(&s, 1)->left_bytes, 90);
 	assert_int_equal(row_of(&s, 1)->allocations, 3);
 	assert_int_equal(row_of(&s, 1)->frees, 1);
-	assert_int_equal(row_of(&s, 2)->now_blocks, 0);
+	assert_int_equal(row_of(&s, 2)->left_blocks, 0);
 	close_scene(&s);
 }
 
@@ -99,7 +99,7 @@ static void only_what_is_left_can_be_had_alone(void **state)
 	release(&s, 600, 0x3000);
 	end(&s, GP_MEMORY_LEFT);
 	assert_int_equal(s.found.row_count, 1);
-	assert_int_equal(row_of(&s, 1)->now_bytes, 10);
+	assert_int_equal(row_of(&s, 1)->left_bytes, 10);
 	close_scene(&s);
 }
 
@@ -163,7 +163,7 @@ static void parts_of_the_peak_add_up(void **state)
 	end(&s, GP_MEMORY_ALL);
 	for (int line = 1; line < 4; line++) {
 		assert_int_equal(row_of(&s, line)->peak_bytes, at_peak[line]);
-		assert_int_equal(row_of(&s, line)->now_bytes, held[line]);
+		assert_int_equal(row_of(&s, line)->left_bytes, held[line]);
 	}
 	assert_int_equal(s.found.accounts[0].peak_bytes, peak);
 	close_scene(&s);
@@ -231,7 +231,7 @@ static void a_context_that_ends_leaves_nothing(void **state)
 	s.b.model->calls[event->call].memory = GP_NONE;
 	event->call = GP_NONE;
 	assert_int_equal(gp_memory_sites_of(&s.b.model, 1, &s.devices, GP_MEMORY_ALL, &s.found), 0);
-	assert_int_equal(row_of(&s, 1)->now_blocks, 0);
+	assert_int_equal(row_of(&s, 1)->left_blocks, 0);
 	assert_int_equal(row_of(&s, 1)->frees, 0);
 	assert_int_equal(row_of(&s, 1)->ended_with_context, 1);
 	close_scene(&s);
@@ -294,7 +294,31 @@ static void processes_share_sites_and_peaks(void **state)
 	assert_int_equal(gp_memory_sites_of(models, 2, &a.devices, GP_MEMORY_ALL, &a.found), 0);
 	assert_int_equal(a.found.row_count, 1);
 	assert_int_equal(a.found.rows[0].peak_bytes, 1010);
-	assert_int_equal(a.found.rows[0].now_bytes, 10);
+	assert_int_equal(a.found.rows[0].left_bytes, 10);
+	close_scene(&a);
+	gp_model_free(models[1]);
+}
+
+/* Processes one after the other: what the first did not free is in neither the second's peak nor its row's. */
+static void what_an_ended_process_left_is_in_no_later_peak(void **state)
+{
+	struct scene a, b;
+	struct gp_model *models[2];
+
+	(void)state;
+	begin(&a);
+	begin(&b);
+	allocate(&a, 1, 100, 0x1000, 300);
+	allocate(&b, 2, 5000, 0x1000, 200);
+	allocate(&b, 1, 5100, 0x2000, 200);
+	models[0] = build_end(&a.b);
+	models[1] = build_end(&b.b);
+	assert_int_equal(gp_memory_sites_of(models, 2, &a.devices, GP_MEMORY_ALL, &a.found), 0);
+	assert_int_equal(a.found.accounts[0].peak_bytes, 400);
+	assert_int_equal(row_of(&a, 1)->peak_bytes, 200);
+	assert_int_equal(row_of(&a, 1)->left_bytes, 500);
+	assert_int_equal(row_of(&a, 2)->peak_bytes, 200);
+	assert_int_equal(row_of(&a, 2)->left_blocks, 1);
 	close_scene(&a);
 	gp_model_free(models[1]);
 }
@@ -312,6 +336,7 @@ int main(void)
 		cmocka_unit_test(a_free_waits_for_what_was_launched_before),
 		cmocka_unit_test(a_call_that_ends_before_the_work_has_not_waited),
 		cmocka_unit_test(processes_share_sites_and_peaks),
+		cmocka_unit_test(what_an_ended_process_left_is_in_no_later_peak),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,10 +120,10 @@ static int fill_by(struct gp_scope *scope, struct gp_sheet *sheet,
 static void put_left(struct gp_scope *scope, struct gp_sheet *sheet,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
-	if (row->now_blocks == 0 || site->owner[0] != '\0')
+	if (row->left_blocks == 0 || site->owner[0] != '\0')
 		return;
-	gp_scope_put_whole(sheet, row->now_bytes);
-	gp_scope_put_whole(sheet, row->now_blocks);
+	gp_scope_put_whole(sheet, row->left_bytes);
+	gp_scope_put_whole(sheet, row->left_blocks);
 	put_where(scope, sheet, row);
 	put_site(sheet, site);
 }
@@ -146,8 +146,8 @@ static void put_kept(struct gp_scope *scope, struct gp_sheet *sheet,
 {
 	if (site->owner[0] == '\0')
 		return;
-	gp_scope_put_whole(sheet, row->now_bytes);
-	gp_scope_put_whole(sheet, row->now_blocks);
+	gp_scope_put_whole(sheet, row->left_bytes);
+	gp_scope_put_whole(sheet, row->left_blocks);
 	gp_scope_put_whole(sheet, row->peak_bytes);
 	put_where(scope, sheet, row);
 	gp_scope_put_text(sheet, site->owner);
@@ -161,8 +161,8 @@ static int fill_kept(struct gp_scope *scope, struct gp_sheet *sheet)
 
 const struct gp_breakdown gp_breakdown_memory_cache = {
 	.help = "what caching allocators of libraries took from CUDA and had at the end",
-	.nothing =
-		"no caching allocator of a library was seen: --stacks=alloc records who allocates",
+	.nothing = "no caching allocator of a library was seen; they are known by the stacks that "
+		   "--stacks=alloc records",
 	.head = {"memory-cache", "Kept by caching allocators", kept_columns, COUNT(kept_columns)},
 	.sort_column = 0,
 	.fill = fill_kept,

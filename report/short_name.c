@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Longer names lose their inner template arguments at once, so that the search for the longest
@@ -279,11 +280,11 @@ static bool drop_plain_arguments(char *name, const struct list *list)
 	return true;
 }
 
-static void drop_deepest_lists(char *name)
+static void drop_deepest_lists(char *name, size_t columns)
 {
 	struct list list;
 
-	while (strlen(name) > GP_SHORT_NAME_COLUMNS && find_deepest_list(name, &list)) {
+	while (strlen(name) > columns && find_deepest_list(name, &list)) {
 		if (drop_plain_arguments(name, &list))
 			continue;
 		memcpy(name + list.begin, "...", 3);
@@ -292,14 +293,14 @@ static void drop_deepest_lists(char *name)
 }
 
 /* Cut the outer list behind the last argument that fits. */
-static void drop_last_arguments(char *name)
+static void drop_last_arguments(char *name, size_t columns)
 {
 	struct depth depth = {0};
 	size_t fits = 0, length = strlen(name);
 
-	if (length <= GP_SHORT_NAME_COLUMNS || name[length - 1] != '>')
+	if (length <= columns || name[length - 1] != '>')
 		return;
-	for (size_t at = 0, taken; at < GP_SHORT_NAME_COLUMNS - strlen(", ...>"); at += taken) {
+	for (size_t at = 0, taken; at + strlen(", ...>") <= columns; at += taken) {
 		size_t opaque = opaque_length(name, at);
 
 		taken = opaque > 0 ? opaque : 1;
@@ -404,6 +405,17 @@ static bool is_too_wide(const char *name)
 	return strlen(name) > GP_SHORT_NAME_COLUMNS;
 }
 
+static void narrow(char *name, size_t columns)
+{
+	for (unsigned depth = 2; strlen(name) > columns && depth-- > 0;)
+		drop_namespaces(name, depth);
+	if (strlen(name) <= LONG_NAME)
+		drop_deepest_lists(name, columns);
+	drop_last_arguments(name, columns);
+	if (strlen(name) > columns)
+		drop_deep_lists(name, 0);
+}
+
 void gp_short_name(char *demangled)
 {
 	drop_unnamed(demangled);
@@ -413,9 +425,45 @@ void gp_short_name(char *demangled)
 	close_up(demangled);
 	if (is_too_wide(demangled))
 		drop_inner_parameters(demangled);
-	for (unsigned depth = 2; is_too_wide(demangled) && depth-- > 0;)
-		drop_namespaces(demangled, depth);
-	if (strlen(demangled) <= LONG_NAME)
-		drop_deepest_lists(demangled);
-	drop_last_arguments(demangled);
+	narrow(demangled, GP_SHORT_NAME_COLUMNS);
+}
+
+/* ---- names in a text ---- */
+
+/* Bytes of the name that a text begins with; what may follow it after a blank is no part of it. */
+static size_t name_length(const char *text)
+{
+	struct depth depth = {0};
+	size_t at = 0;
+
+	while (text[at] != '\0' && !(text[at] == ' ' && is_outside(&depth))) {
+		size_t opaque = opaque_length(text, at);
+
+		if (opaque == 0)
+			step(&depth, text[at]);
+		at += opaque > 0 ? opaque : 1;
+	}
+	return at;
+}
+
+/* Whether there is something to drop from it but itself. */
+static bool has_parts(const char *name)
+{
+	return is_name_character(name[0]) && !strchr(name, '\\') &&
+	       (strstr(name, "::") || strchr(name, '<'));
+}
+
+void gp_short_name_narrow(char *text, size_t columns)
+{
+	size_t bytes = name_length(text), rest = strlen(text + bytes);
+	char *after = text + bytes, *name;
+
+	if (bytes + rest <= columns || columns <= rest)
+		return;
+	name = strndup(text, bytes);
+	if (name && has_parts(name)) {
+		narrow(name, columns - rest);
+		memmove(stpcpy(text, name), after, rest + 1);
+	}
+	free(name);
 }

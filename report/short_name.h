@@ -2,6 +2,8 @@
 #ifndef REPORT_SHORT_NAME_H
 #define REPORT_SHORT_NAME_H
 
+#include <stddef.h>
+
 /* A name is cut down further until it is no wider than this, where that is possible. */
 #define GP_SHORT_NAME_COLUMNS 100
 
@@ -11,5 +13,11 @@
  * template arguments, the deepest first, which leaves "..."; then the last of the outer ones.
  */
 void gp_short_name(char *demangled);
+
+/*
+ * Cut down the short name that a text begins with, in place, where the text is wider than so many columns: its namespaces go, then
+ * template arguments.  A text that begins with no such name stays as it is, and so may one whose name itself is too wide.
+ */
+void gp_short_name_narrow(char *text, size_t columns);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "report/short_name.h"
 #include "report/utf8.h"
 
 #define ELLIPSIS "..."
@@ -141,14 +142,12 @@ static size_t tail_start(const char *text, size_t limit)
 	return at;
 }
 
-char *gp_text_fit(const char *text, size_t columns)
+static char *cut_middle(const char *text, size_t columns)
 {
 	size_t room = columns > strlen(ELLIPSIS) ? columns - strlen(ELLIPSIS) : 0;
 	size_t head, tail;
 	char *fitted;
 
-	if (gp_text_columns(text) <= columns)
-		return strdup(text);
 	head = head_bytes(text, room - room / 3);
 	tail = tail_start(text, room / 3);
 	fitted = malloc(head + strlen(ELLIPSIS) + strlen(text + tail) + 1);
@@ -157,4 +156,18 @@ char *gp_text_fit(const char *text, size_t columns)
 	memcpy(fitted, text, head);
 	strcpy(stpcpy(fitted + head, ELLIPSIS), text + tail);
 	return fitted;
+}
+
+char *gp_text_fit(const char *text, size_t columns)
+{
+	char *fitted = strdup(text), *cut;
+
+	if (!fitted || gp_text_columns(fitted) <= columns)
+		return fitted;
+	gp_short_name_narrow(fitted, columns);
+	if (gp_text_columns(fitted) <= columns)
+		return fitted;
+	cut = cut_middle(fitted, columns);
+	free(fitted);
+	return cut;
 }

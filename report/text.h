@@ -18,7 +18,9 @@ char *gp_text_escape(const char *text);
 /* Columns that an escaped text takes on a terminal. */
 size_t gp_text_columns(const char *text);
 
-/* An escaped text in at most that many columns, its middle replaced by "..." if need be. Free it.
+/*
+ * An escaped text in at most that many columns: a function's name that it begins with loses its namespaces and template arguments,
+ * then the text's middle is replaced by "...". Free it; NULL if there is no memory.
  */
 char *gp_text_fit(const char *text, size_t columns);
 

@@ -110,6 +110,35 @@ static void long_names_lose_their_middle(void **state)
 	check_fit("abcdef", 3, "...");
 }
 
+static void test_a_name_that_has_to_fit_keeps_its_own_part(void **state)
+{
+	static const struct {
+		size_t columns;
+		const char *text, *expected;
+	} cases[] = {
+		{40, "short::name<int>", "short::name<int>"},
+		{40, "averyverylongnamespace::anotherlongone::kernel_with_a_name<int, 42, true>",
+		 "kernel_with_a_name<int, 42, true>"},
+		{28, "averyverylongnamespace::kernel_with_a_name<int, 42, true>",
+		 "kernel_with_a_name<int, ...>"},
+		{24, "kernel_with_a_name<int, 42, true>", "kernel_with_a_name<...>"},
+		{26, "a::kernel<b::Functor<float, int>, true>", "kernel<Functor<...>, true>"},
+		{30, "averylongnamespace::function (file.cu:33)", "function (file.cu:33)"},
+		{10, "without_any_part", "witho...rt"},
+		{12, "/a/path::with<these>", "/a/pat...se>"},
+		{5, "ns::kernel (x.c:1)", "ns..."},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *fitted = gp_text_fit(cases[i].text, cases[i].columns);
+
+		assert_non_null(fitted);
+		assert_string_equal(fitted, cases[i].expected);
+		free(fitted);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +148,7 @@ int main(void)
 		cmocka_unit_test(no_escaped_text_holds_a_control),
 		cmocka_unit_test(columns_are_those_of_a_terminal),
 		cmocka_unit_test(long_names_lose_their_middle),
+		cmocka_unit_test(test_a_name_that_has_to_fit_keeps_its_own_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

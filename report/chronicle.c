@@ -6,6 +6,7 @@
 
 #include "report/activity.h"
 #include "report/cuda_names.h"
+#include "report/merge.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -177,13 +178,14 @@ const struct gp_chronicle *gp_chronicle_find(const char *word)
 struct cursor {
 	uint32_t *order;
 	uint32_t at, count;
-	uint64_t start_ns; /* of the next one, from scope.start_unix_ns on */
 };
 
-struct merge {
+struct walk {
 	const struct gp_chronicle *chronicle;
 	struct gp_scope *scope;
 	struct cursor *cursors; /* one for each model */
+	struct gp_merge
+		merge; /* of the models, by the starts of their next ones from scope.start_unix_ns on */
 };
 
 struct sorting {
@@ -204,17 +206,18 @@ static int compare_starts(const void *a, const void *b, void *context)
 }
 
 /* An operation without a time of its own may come before what the scope begins with. */
-static void look_at_next(struct merge *merge, size_t model)
+static void put_next(struct walk *walk, size_t model)
 {
-	const struct gp_model *m = merge->scope->models[model];
-	struct cursor *cursor = &merge->cursors[model];
+	const struct gp_model *m = walk->scope->models[model];
+	const struct cursor *cursor = &walk->cursors[model];
 	uint64_t unix_ns;
 
 	if (cursor->at == cursor->count)
 		return;
-	unix_ns = m->base_unix_ns + merge->chronicle->start(m, cursor->order[cursor->at]);
-	cursor->start_ns =
-		unix_ns > merge->scope->start_unix_ns ? unix_ns - merge->scope->start_unix_ns : 0;
+	unix_ns = m->base_unix_ns + walk->chronicle->start(m, cursor->order[cursor->at]);
+	gp_merge_put(&walk->merge, model,
+		     unix_ns > walk->scope->start_unix_ns ? unix_ns - walk->scope->start_unix_ns
+							  : 0);
 }
 
 static int choose_rows(struct cursor *cursor, const struct sorting *sorting)
@@ -231,67 +234,52 @@ static int choose_rows(struct cursor *cursor, const struct sorting *sorting)
 	return 0;
 }
 
-static int begin(struct merge *merge)
+static int begin(struct walk *walk)
 {
-	size_t count = merge->scope->model_count;
+	size_t count = walk->scope->model_count;
 
-	merge->cursors = calloc(count + 1, sizeof(*merge->cursors));
-	if (!merge->cursors)
+	walk->cursors = calloc(count + 1, sizeof(*walk->cursors));
+	if (!walk->cursors || gp_merge_open(&walk->merge, count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		struct sorting sorting = {merge->chronicle, merge->scope->models[i]};
-		struct cursor *cursor = &merge->cursors[i];
+		struct sorting sorting = {walk->chronicle, walk->scope->models[i]};
+		struct cursor *cursor = &walk->cursors[i];
 
 		if (choose_rows(cursor, &sorting) < 0)
 			return -ENOMEM;
 		qsort_r(cursor->order, cursor->count, sizeof(*cursor->order), compare_starts,
 			&sorting);
-		look_at_next(merge, i);
+		put_next(walk, i);
 	}
 	return 0;
 }
 
-static void end(struct merge *merge)
+static void end(struct walk *walk)
 {
-	for (size_t i = 0; merge->cursors && i < merge->scope->model_count; i++)
-		free(merge->cursors[i].order);
-	free(merge->cursors);
+	for (size_t i = 0; walk->cursors && i < walk->scope->model_count; i++)
+		free(walk->cursors[i].order);
+	free(walk->cursors);
+	gp_merge_close(&walk->merge);
 }
 
-/* The model whose next one is the earliest; SIZE_MAX at the end. */
-static size_t choose(const struct merge *merge)
-{
-	size_t chosen = SIZE_MAX;
-
-	for (size_t i = 0; i < merge->scope->model_count; i++) {
-		const struct cursor *cursor = &merge->cursors[i];
-
-		if (cursor->at < cursor->count &&
-		    (chosen == SIZE_MAX || cursor->start_ns < merge->cursors[chosen].start_ns))
-			chosen = i;
-	}
-	return chosen;
-}
-
-static uint64_t write_part(struct merge *merge, const struct gp_chronicle_part *part,
+static uint64_t write_part(struct walk *walk, const struct gp_chronicle_part *part,
 			   struct gp_sheet_writer *writer)
 {
+	struct gp_merge_head head;
 	uint64_t rows = 0;
-	size_t i;
 
-	while ((part->limit == 0 || rows < part->limit) && (i = choose(merge)) != SIZE_MAX) {
-		struct cursor *cursor = &merge->cursors[i];
-		uint64_t start_ns = cursor->start_ns;
+	while ((part->limit == 0 || rows < part->limit) && gp_merge_take(&walk->merge, &head)) {
+		struct cursor *cursor = &walk->cursors[head.sequence];
 
-		if (start_ns >= part->to_ns || writer->error < 0)
+		if (head.number >= part->to_ns || writer->error < 0)
 			break;
-		if (start_ns >= part->from_ns) {
-			merge->chronicle->write(merge->scope, merge->scope->models[i],
-						cursor->order[cursor->at], start_ns, writer);
+		if (head.number >= part->from_ns) {
+			walk->chronicle->write(walk->scope, walk->scope->models[head.sequence],
+					       cursor->order[cursor->at], head.number, writer);
 			rows++;
 		}
 		cursor->at++;
-		look_at_next(merge, i);
+		put_next(walk, head.sequence);
 	}
 	return rows;
 }
@@ -300,15 +288,15 @@ int gp_chronicle_write(const struct gp_chronicle *chronicle, struct gp_scope *sc
 		       const struct gp_chronicle_part *part, struct gp_sheet_writer *writer,
 		       uint64_t *rows)
 {
-	struct merge merge = {.chronicle = chronicle, .scope = scope};
-	int result = begin(&merge);
+	struct walk walk = {.chronicle = chronicle, .scope = scope};
+	int result = begin(&walk);
 
 	*rows = 0;
 	if (result == 0) {
 		gp_sheet_writer_begin(writer, &chronicle->head);
-		*rows = write_part(&merge, part, writer);
+		*rows = write_part(&walk, part, writer);
 		gp_sheet_writer_end(writer);
 	}
-	end(&merge);
+	end(&walk);
 	return result;
 }

@@ -93,6 +93,7 @@ static void keep_streams_free(void)
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	char name[32];
 
 	keep_streams_free();
 	if (argc < 2)
@@ -101,5 +102,7 @@ int main(int argc, char **argv)
 	if (!command)
 		return gp_command_fail(GP_EXIT_USAGE, "unknown command %s; see gpuprof help",
 				       argv[1]);
+	snprintf(name, sizeof(name), "gpuprof: %s", command->name);
+	argv[1] = name; /* getopt's messages begin with it */
 	return command->run(argc - 1, argv + 1);
 }

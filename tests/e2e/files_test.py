@@ -206,6 +206,13 @@ class Contents(Case):
         self.assert_one_line(result.stderr, "is the trace itself")
         self.assertEqual(os.path.getsize(self.path("good.gpuprof")), before)
 
+    def test_wrong_options_are_told_in_a_line_of_ours(self):
+        for command in (["summary", "--by"], ["export", "--bogus"], ["trace", "gpu", "-x"], ["finish", "--chrome-limit"],
+                        ["merge", "--limit"]):
+            result = self.run_gpuprof(*command)
+            self.assertEqual(result.returncode, 2)
+            self.assert_one_line(result.stderr, command[0] + ": ", command[-1].lstrip("-"))
+
     def test_an_export_through_a_link_leaves_the_link(self):
         self.run_program([*GPU, "launch=5"], options=["-o", "run"])
         os.symlink(self.write("behind.json", "old"), self.path("out.json"))

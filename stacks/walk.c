@@ -24,6 +24,8 @@
 
 #define NO_EPOCH UINT32_MAX /* what was remembered is not to be used */
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 enum outcome { CONTINUES, ENDED, STOPPED };
 
 static enum gp_rule_kind kind_of(const struct gp_frame *frame)
@@ -62,7 +64,7 @@ static bool ask_kernel(uint64_t address)
 	return gp_sys.call(SYS_rt_sigprocmask, -1, (long)address, 0, WORD, 0, 0) != -EFAULT;
 }
 
-static bool is_own(const struct gp_walk *walk, uint64_t address)
+static ALWAYS_INLINE bool is_own(const struct gp_walk *walk, uint64_t address)
 {
 	return address - walk->low < walk->high - walk->low;
 }
@@ -89,7 +91,7 @@ static bool reach(struct gp_walk *walk, uint64_t sp)
  * Off the thread's own stack nobody says where memory ends, and hand-made stacks have frames that lead beyond it.  What was asked once is
  * remembered until the walk ends: what lies behind such a stack may be gone at the next.
  */
-static bool is_readable_elsewhere(struct gp_walk *walk, uint64_t address)
+static __attribute__((noinline)) bool is_readable_elsewhere(struct gp_walk *walk, uint64_t address)
 {
 	uint64_t page = address / PAGE_BYTES;
 
@@ -110,12 +112,13 @@ static void forget_pages(struct gp_walk *walk)
 	walk->next_page = 0;
 }
 
-static bool is_readable(struct gp_walk *walk, uint64_t address)
+static ALWAYS_INLINE bool is_readable(struct gp_walk *walk, uint64_t address)
 {
 	return __builtin_expect(is_own(walk, address), 1) || is_readable_elsewhere(walk, address);
 }
 
-static bool read_word(struct gp_walk *walk, uint64_t address, uint64_t *word)
+/* From here to step(): inlined, so that a walk keeps its frame in registers; half of its time is waiting for what it read. */
+static ALWAYS_INLINE bool read_word(struct gp_walk *walk, uint64_t address, uint64_t *word)
 {
 	if (address % WORD != 0 || !is_readable(walk, address))
 		return false;
@@ -126,14 +129,14 @@ static bool read_word(struct gp_walk *walk, uint64_t address, uint64_t *word)
 /* ---- one step ---- */
 
 /* A frame lies above the one before it and is not absurdly large; on the thread's own stack it ends before that does. */
-static bool is_plausible(const struct gp_walk *walk, uint64_t sp, uint64_t cfa)
+static ALWAYS_INLINE bool is_plausible(const struct gp_walk *walk, uint64_t sp, uint64_t cfa)
 {
 	return cfa > sp && cfa % WORD == 0 && cfa - sp <= MOST_FRAME_BYTES &&
 	       (!is_own(walk, sp) || cfa <= walk->high);
 }
 
-static enum outcome step_signal(struct gp_walk *walk, const struct gp_frame *own,
-				struct gp_frame *caller)
+static ALWAYS_INLINE enum outcome step_signal(struct gp_walk *walk, const struct gp_frame *own,
+					      struct gp_frame *caller)
 {
 	if (!read_word(walk, own->sp + UCONTEXT_RIP, &caller->pc) ||
 	    !read_word(walk, own->sp + UCONTEXT_RSP, &caller->sp) ||
@@ -143,8 +146,8 @@ static enum outcome step_signal(struct gp_walk *walk, const struct gp_frame *own
 	return caller->sp % WORD == 0 && caller->sp >= LEAST_PC ? CONTINUES : STOPPED;
 }
 
-static bool find_cfa(struct gp_walk *walk, const struct gp_frame *own, int64_t offset,
-		     uint64_t *cfa)
+static ALWAYS_INLINE bool find_cfa(struct gp_walk *walk, const struct gp_frame *own, int64_t offset,
+				   uint64_t *cfa)
 {
 	uint64_t base = kind_of(own) == GP_RULE_SP ? own->sp : own->bp;
 
@@ -155,8 +158,8 @@ static bool find_cfa(struct gp_walk *walk, const struct gp_frame *own, int64_t o
 	return is_plausible(walk, own->sp, *cfa);
 }
 
-static enum outcome step_regular(struct gp_walk *walk, const struct gp_frame *own, int64_t offset,
-				 struct gp_frame *caller)
+static ALWAYS_INLINE enum outcome step_regular(struct gp_walk *walk, const struct gp_frame *own,
+					       int64_t offset, struct gp_frame *caller)
 {
 	uint64_t cfa;
 	bool right = true;
@@ -175,8 +178,8 @@ static enum outcome step_regular(struct gp_walk *walk, const struct gp_frame *ow
 }
 
 /* From a frame, whose rule is known, to its caller's, but for the caller's rule. */
-static enum outcome step(struct gp_walk *walk, const struct gp_frame *own, uint64_t rule,
-			 struct gp_frame *caller)
+static ALWAYS_INLINE enum outcome step(struct gp_walk *walk, const struct gp_frame *own,
+				       uint64_t rule, struct gp_frame *caller)
 {
 	switch (kind_of(own)) {
 	case GP_RULE_SP:
@@ -205,7 +208,7 @@ static bool is_simple(const struct gp_frame *frame)
 }
 
 /* Of a slot that the last walk read. */
-static bool still_holds(struct gp_walk *walk, uint64_t address, uint64_t word)
+static ALWAYS_INLINE bool still_holds(struct gp_walk *walk, uint64_t address, uint64_t word)
 {
 	return is_readable(walk, address) && word_at(address) == word;
 }
@@ -279,25 +282,36 @@ static void set_root(struct gp_walk *walk, enum outcome outcome)
 
 /* ---- walking ---- */
 
+/* Finds the rule of the frame that comes next, and puts the frame behind the others. */
+static ALWAYS_INLINE uint64_t keep_next(struct gp_walk *walk, struct gp_frame *own)
+{
+	uint64_t rule = gp_rules_find(own->pc);
+
+	own->rule = (uint32_t)rule;
+	walk->fresh[walk->fresh_count++] = *own;
+	walk->stepped++;
+	return rule;
+}
+
 /* Without memory.  The frame to begin with is fresh[0]. */
 static void walk_whole(struct gp_walk *walk)
 {
 	enum outcome outcome = CONTINUES;
 
+	struct gp_frame own = walk->fresh[0], caller = {0};
+
 	walk->fresh_count = 0;
 	for (;;) {
-		struct gp_frame *own = &walk->fresh[walk->fresh_count++];
-		uint64_t rule = gp_rules_find(own->pc);
+		uint64_t rule = keep_next(walk, &own);
 
-		own->rule = (uint32_t)rule;
-		walk->stepped++;
-		if (kind_of(own) == GP_RULE_END)
+		if (kind_of(&own) == GP_RULE_END)
 			outcome = ENDED;
 		if (outcome == ENDED || walk->fresh_count == GP_STACK_DEPTH)
 			break;
-		outcome = step(walk, own, rule, own + 1);
+		outcome = step(walk, &own, rule, &caller);
 		if (outcome != CONTINUES)
 			break;
+		own = caller;
 	}
 	set_root(walk, outcome);
 	rebuild(walk, 0);
@@ -341,14 +355,13 @@ static bool finish(struct gp_walk *walk, enum outcome outcome)
 static bool walk_by_memory(struct gp_walk *walk)
 {
 	uint32_t at = walk->count;
+	struct gp_frame own = walk->fresh[0], caller = {0};
 
 	walk->fresh_count = 0;
 	for (;;) {
-		struct gp_frame *own = &walk->fresh[walk->fresh_count];
-
-		while (at > 0 && walk->frames[at - 1].sp < own->sp)
+		while (at > 0 && walk->frames[at - 1].sp < own.sp)
 			at--; /* dead, or of another way to here */
-		if (at > 0 && is_same_state(&walk->frames[at - 1], own)) {
+		if (at > 0 && is_same_state(&walk->frames[at - 1], &own)) {
 			uint32_t last = validate(walk, at - 1);
 
 			walk->validated += at - last;
@@ -359,20 +372,17 @@ static bool walk_by_memory(struct gp_walk *walk)
 			if (last == 0 || !take_over(walk, at, last))
 				return false;
 			at = last;
-			own = &walk->fresh[walk->fresh_count - 1];
-		} else {
-			walk->fresh_count++;
+			own = walk->fresh[--walk->fresh_count];
 		}
+		uint64_t rule = keep_next(walk, &own);
+
 		if (walk->fresh_count == GP_STACK_DEPTH)
 			return false;
-		uint64_t rule = gp_rules_find(own->pc);
-
-		own->rule = (uint32_t)rule;
-		walk->stepped++;
-		enum outcome outcome = step(walk, own, rule, own + 1);
+		enum outcome outcome = step(walk, &own, rule, &caller);
 
 		if (outcome != CONTINUES)
 			return finish(walk, outcome);
+		own = caller;
 	}
 }
 

@@ -37,13 +37,13 @@ struct gp_walk {
 	uint64_t stepped;      /* frames of all walks, for tests and benchmarks ... */
 	uint64_t validated;    /* ... and those that were taken over */
 	bool is_on_own;        /* the walk that goes on began on the own stack */
+	uint32_t next_page;    /* how many pages of other stacks it asked for; see below */
 	struct gp_place place; /* where it began */
 	struct gp_frame fresh[GP_STACK_DEPTH];  /* of it, innermost first */
 	struct gp_frame frames[GP_STACK_DEPTH]; /* of the last one, outermost first */
 	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each with all its callers */
 	uint64_t limit;                /* below here the own stack is known not to be readable */
 	uint64_t pages[GP_WALK_PAGES]; /* of other stacks, that were readable */
-	uint32_t next_page;
 	struct gp_copy copy;
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gpuprof/option.h"
@@ -166,6 +167,31 @@ static int append_expanded(struct text *text, const char *template)
 	return 0;
 }
 
+/* Unless nothing of the name would be left. */
+static void drop_end(struct text *text, const char *end)
+{
+	size_t bytes = strlen(end);
+
+	if (text->length > bytes && strcmp(text->bytes + text->length - bytes, end) == 0 &&
+	    text->bytes[text->length - bytes - 1] != '/')
+		text->bytes[text->length -= bytes] = '\0';
+}
+
+/* Names say which files to make, or in which folder: the default ones. */
+static int complete(struct text *text, bool is_folder)
+{
+	struct stat status;
+
+	if (!is_folder && (stat(text->bytes, &status) != 0 || !S_ISDIR(status.st_mode))) {
+		drop_end(text, ".gpuprof"); /* which is added to every name */
+		return 0;
+	}
+	drop_end(text, "/.");
+	if (!is_folder)
+		append(text, "/", 1);
+	return append_expanded(text, gp_option_rows[GP_OPTION_ID_OUTPUT].value);
+}
+
 int gp_output_expand(const char *template, char *path, size_t path_bytes)
 {
 	struct text text = {.bytes = path, .limit = path_bytes};
@@ -175,7 +201,7 @@ int gp_output_expand(const char *template, char *path, size_t path_bytes)
 
 	if (error == 0)
 		error = append_expanded(&text, template);
-	if (error == 0 && length > 0 && template[length - 1] == '/')
-		error = append_expanded(&text, gp_option_rows[GP_OPTION_ID_OUTPUT].value);
+	if (error == 0)
+		error = complete(&text, length > 0 && template[length - 1] == '/');
 	return error == 0 && text.full ? -ENAMETOOLONG : error;
 }

@@ -19,8 +19,8 @@ int gp_output_absolute(const char *path, char *absolute, size_t absolute_bytes);
 
 /*
  * Expand a template: %p process id, %n program or script, %h host name, %q{NAME} the environment's
- * value, %% a percent sign; slashes within a value become underscores.  One that ends with a slash
- * gets the default name in that folder.  The result is absolute.
+ * value, %% a percent sign; slashes within a value become underscores.  One that ends with a slash,
+ * or is that of a folder, gets the default name in it, and ".gpuprof" at its end is dropped.  The result is absolute.
  * Returns 0, -EINVAL (an unknown % sequence), -ENAMETOOLONG or -ENOENT.
  */
 int gp_output_expand(const char *template, char *path, size_t path_bytes);

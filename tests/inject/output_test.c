@@ -47,6 +47,30 @@ static void sequences_are_expanded(void **state)
 	assert_string_equal(path, "/x");
 }
 
+static void a_folder_that_is_there_needs_no_slash(void **state)
+{
+	char path[PATH_MAX], expected[PATH_MAX + 64];
+
+	(void)state;
+	assert_int_equal(gp_output_expand("/tmp", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "/tmp/gpuprof-output_test-%d", (int)getpid());
+	assert_string_equal(path, expected);
+	assert_int_equal(gp_output_expand(".", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "%s/gpuprof-output_test-%d", start, (int)getpid());
+	assert_string_equal(path, expected);
+}
+
+static void the_suffix_is_there_once(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(gp_output_expand("/d/fixed.gpuprof", path, sizeof(path)), 0);
+	assert_string_equal(path, "/d/fixed");
+	assert_int_equal(gp_output_expand("/d/.gpuprof", path, sizeof(path)), 0);
+	assert_string_equal(path, "/d/.gpuprof");
+}
+
 static void program_and_host_are_names_not_paths(void **state)
 {
 	char path[PATH_MAX];
@@ -124,6 +148,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_stay_in_the_directory_at_start),
 		cmocka_unit_test(sequences_are_expanded),
+		cmocka_unit_test(a_folder_that_is_there_needs_no_slash),
+		cmocka_unit_test(the_suffix_is_there_once),
 		cmocka_unit_test(program_and_host_are_names_not_paths),
 		cmocka_unit_test(values_cannot_hold_slashes),
 		cmocka_unit_test(a_folder_gets_the_default_name),

@@ -104,7 +104,7 @@ static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kern
 	static const char note[] =
 		"this libcupti is too old for the driver: it does not tell which call started "
 		"which GPU "
-		"operation; set GPUPROF_CUPTI=/path/to/libcupti.so of CUDA 12 or later";
+		"operation; name one of CUDA 12 or later with --cupti or GPUPROF_CUPTI";
 
 	uint64_t launch = (uint64_t)kernel->deviceId << 32 | kernel->correlationId;
 

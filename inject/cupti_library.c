@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BY_OPTION "with --cupti or GPUPROF_CUPTI: /path/to/libcupti.so"
+
 /* A search for one file: candidates are tried in order until one loads and is new enough. */
 struct search {
 	struct gp_cupti *cupti;
@@ -232,18 +234,16 @@ int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_
 		snprintf(
 			message, message_bytes,
 			"only a libcupti older than 11.8 was found, which would crash the program; "
-			"install a newer CUDA Toolkit or set GPUPROF_CUPTI=/path/to/libcupti.so");
+			"install a newer CUDA Toolkit or name another " BY_OPTION);
 		return -EPERM;
 	}
 	if (override[0] != '\0' || search.unusable) {
 		snprintf(message, message_bytes,
-			 "cannot load libcupti (%s); set GPUPROF_CUPTI=/path/to/libcupti.so",
-			 search.why);
+			 "cannot load libcupti (%s); name another " BY_OPTION, search.why);
 		return -ENOEXEC;
 	}
 	snprintf(message, message_bytes,
-		 "no libcupti found; install the CUDA Toolkit's CUPTI or set "
-		 "GPUPROF_CUPTI=/path/to/libcupti.so");
+		 "no libcupti found; install the CUDA Toolkit's CUPTI or name one " BY_OPTION);
 	return -ENOENT;
 }
 

@@ -1,5 +1,6 @@
 #include "report/export.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct gp_exporter *const gp_exporters[] = {
@@ -37,4 +38,14 @@ const struct gp_exporter *gp_exporter_find(const char *name)
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
 	return NULL;
+}
+
+void gp_exporter_list(char *text, size_t text_bytes)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (const struct gp_exporter *const *at = gp_exporters; *at && used < text_bytes; at++)
+		used += (size_t)snprintf(text + used, text_bytes - used, "%s%s",
+					 used > 0 ? ", " : "", (*at)->name);
 }

@@ -69,4 +69,7 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 /* The exporter of that name, or NULL. */
 const struct gp_exporter *gp_exporter_find(const char *name);
 
+/* The names of all, with ", " between, as much as fits. */
+void gp_exporter_list(char *text, size_t text_bytes);
+
 #endif

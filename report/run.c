@@ -222,6 +222,8 @@ static int find_program(struct run *run)
 			"cannot run %s: it is not an executable file; type: chmod +x %s, or "
 			"name its interpreter first",
 			program, gp_shell_word(program, word, sizeof(word)));
+	else if (error == -EISDIR)
+		explain(run, error, "cannot run %s: it is a folder; name a program", program);
 	else if (strchr(program, '/'))
 		explain(run, error, "cannot run %s: there is no such file", program);
 	else

@@ -150,7 +150,8 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 		return true;
 	}
 	if (row->type == GP_OPTION_LIST && !gp_option_is_list(row, value)) {
-		snprintf(text, text_bytes, "a list like gpu,memory of the words %s", row->argument);
+		snprintf(text, text_bytes, "a list, with commas between, of the words %s",
+			 row->argument);
 		return true;
 	}
 	return false;

@@ -70,6 +70,7 @@ static enum parsed check(const struct arguments *a)
 
 static enum parsed take_option(int c, struct arguments *a)
 {
+	char formats[128];
 	char *end;
 
 	switch (c) {
@@ -77,8 +78,9 @@ static enum parsed take_option(int c, struct arguments *a)
 		a->exporter = gp_exporter_find(optarg);
 		if (a->exporter)
 			return RUN;
-		gp_command_fail(0, "export: there is no format %s; see gpuprof export --help",
-				optarg);
+		gp_exporter_list(formats, sizeof(formats));
+		gp_command_fail(0, "export: there is no format %s; name one of %s", optarg,
+				formats);
 		return WRONG;
 	case 'o':
 		a->output = optarg;

@@ -47,10 +47,13 @@ static const char usage[] =
 
 static enum parsed take_format(struct arguments *a, const char *name)
 {
+	char formats[128];
+
 	a->exporter = gp_exporter_find(name);
 	if (a->exporter)
 		return RUN;
-	gp_command_fail(0, "merge: there is no format %s; see gpuprof export --help", name);
+	gp_exporter_list(formats, sizeof(formats));
+	gp_command_fail(0, "merge: there is no format %s; name one of %s", name, formats);
 	return WRONG;
 }
 

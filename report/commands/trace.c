@@ -123,7 +123,11 @@ static enum parsed check(struct arguments *a, int argc, char **argv)
 	a->chronicle = argc > 0 ? gp_chronicle_find(argv[0]) : NULL;
 	a->traces = argv + 1;
 	a->trace_count = argc > 0 ? (size_t)argc - 1 : 0;
-	if (!a->chronicle)
+	if (!a->chronicle && argc > 1)
+		gp_command_fail(
+			0, "trace: there is nothing called %s to list; say gpu, api, exec or nvtx",
+			argv[0]);
+	else if (!a->chronicle)
 		gp_command_fail(
 			0,
 			"trace: say what to list, gpu, api, exec or nvtx, then name trace files; "

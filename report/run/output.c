@@ -58,7 +58,8 @@ static int make_absolute(const char *name, char absolute[GP_OUTPUT_BYTES], char 
 	return 0;
 }
 
-static int check_folder(const char *folder, const char *name, char *message, size_t message_bytes)
+static int check_folder(const char *folder, const char *name, const char *option, char *message,
+			size_t message_bytes)
 {
 	struct stat status;
 	char word[GP_SHELL_WORD_BYTES];
@@ -75,8 +76,9 @@ static int check_folder(const char *folder, const char *name, char *message, siz
 			 "cannot write %s: folder %s: %s; type: mkdir -p %s", name, folder,
 			 strerror(-error), gp_shell_word(folder, word, sizeof(word)));
 	else if (error)
-		snprintf(message, message_bytes, "cannot write %s: folder %s: %s; choose another",
-			 name, folder, strerror(-error));
+		snprintf(message, message_bytes,
+			 "cannot write %s: folder %s: %s; choose another with %s", name, folder,
+			 strerror(-error), option);
 	return error;
 }
 
@@ -95,8 +97,8 @@ static void cut_to_folder(const char *absolute, char folder[GP_OUTPUT_BYTES])
 	folder[slash ? slash : 1] = 0;
 }
 
-int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
-		       size_t message_bytes)
+static int check(const char *name, const char *option, char absolute[GP_OUTPUT_BYTES],
+		 char *message, size_t message_bytes)
 {
 	const char *unknown = find_unknown_part(name);
 	char folder[GP_OUTPUT_BYTES] = "";
@@ -114,7 +116,13 @@ int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *m
 	if (error)
 		return error;
 	cut_to_folder(absolute, folder);
-	return check_folder(folder, name, message, message_bytes);
+	return check_folder(folder, name, option, message, message_bytes);
+}
+
+int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
+		       size_t message_bytes)
+{
+	return check(name, "-o", absolute, message, message_bytes);
 }
 
 int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
@@ -123,5 +131,5 @@ int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *me
 	if (!*name || name[strlen(name) - 1] == '/')
 		return refuse(-EISDIR, message, message_bytes, "that is a folder, not a file",
 			      name);
-	return gp_output_template(name, absolute, message, message_bytes);
+	return check(name, "-s", absolute, message, message_bytes);
 }

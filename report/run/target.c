@@ -35,6 +35,8 @@ static int check_executable(const char *path)
 
 	if (stat(path, &status) < 0)
 		return -ENOENT;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
 	return S_ISREG(status.st_mode) && !access(path, X_OK) ? 0 : -EACCES;
 }
 

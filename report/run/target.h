@@ -22,8 +22,8 @@ enum gp_target_bar {
 };
 
 /*
- * The file that execvp would run for this name.  Returns 0; -ENOENT; or -EACCES where there is a
- * file that cannot be executed.
+ * The file that execvp would run for this name.  Returns 0; -ENOENT; -EACCES where there is a
+ * file that cannot be executed; or -EISDIR where a path is that of a folder.
  */
 int gp_target_find(const char *program, char path[PATH_MAX]);
 

@@ -510,6 +510,20 @@ class Words(Case):
         result = self.run_program(["true"], LD_LIBRARY_PATH=None)
         self.assert_one_line(result.stderr, "nothing was recorded: this machine has no CUDA driver", "libcuda.so.1")
 
+    def test_wrong_words_are_answered_with_the_right_ones(self):
+        for options, program, said in ((["--stacks=maybe"], "true", "a list, with commas between, of the words all|launch|sync|alloc|none"),
+                                       ([], "/tmp", "cannot run /tmp: it is a folder")):
+            self.assert_one_line(self.run_program([program], options=options).stderr, said)
+        for arguments, said in ((("trace", "bar", "x"), "nothing called bar to list; say gpu, api, exec or nvtx"),
+                                (("export", "--format", "bar", "x"), "no format bar; name one of chrome, folded, speedscope, pprof"),
+                                (("merge", "--format", "bar", "x"), "no format bar; name one of chrome, folded, speedscope, pprof")):
+            self.assert_one_line(self.run_gpuprof(*arguments).stderr, said)
+
+    def test_a_libcupti_that_cannot_be_loaded(self):
+        result = self.run_program([*support.GPU, "launch=1"], options=["--cupti", "/nonexistent"])
+        self.assertIn("cannot load libcupti (/nonexistent: ", result.stderr)
+        self.assertIn("; name another with --cupti or GPUPROF_CUPTI", result.stderr)
+
     def test_that_all_is_left_out_is_said(self):
         result = self.run_program([*support.GPU, "launch=1"], options=["--processes", "nosuch*"])
         self.assert_one_line(result.stderr, "nothing was recorded: --processes leaves out")

@@ -86,6 +86,7 @@ static void test_bad_names_get_one_line(void **state)
 	assert_int_equal(gp_output_summary("/dev/null/x", name, message, sizeof(message)),
 			 -ENOTDIR);
 	assert_non_null(strstr(message, "/dev/null"));
+	assert_non_null(strstr(message, "; choose another with -s"));
 	assert_null(strchr(message, '\n'));
 	assert_int_equal(gp_output_template(endless, name, message, sizeof(message)),
 			 -ENAMETOOLONG);
@@ -112,6 +113,7 @@ static void test_an_unwritable_folder_is_found(void **state)
 		skip(); /* root can write everywhere */
 	assert_int_equal(chmod(folder, 0500), 0);
 	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -EACCES);
+	assert_non_null(strstr(message, "; choose another with -o"));
 	assert_int_equal(chmod(folder, 0700), 0);
 }
 

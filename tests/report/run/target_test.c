@@ -178,7 +178,7 @@ static void test_programs_are_found_as_execvp_finds_them(void **state)
 	assert_int_equal(gp_target_find("./program", path), 0);
 	assert_int_equal(gp_target_find("plain", path), -EACCES);
 	assert_int_equal(gp_target_find("./plain", path), -EACCES);
-	assert_int_equal(gp_target_find("/tmp", path), -EACCES);
+	assert_int_equal(gp_target_find("/tmp", path), -EISDIR);
 	assert_int_equal(gp_target_find("", path), -ENOENT);
 	assert_int_equal(gp_target_find("no-such-program", path), -ENOENT);
 	assert_int_equal(gp_target_find("./no-such-program", path), -ENOENT);

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
 #include "report/export.h"
+#include "report/format.h"
 #include "report/model.h"
 #include "report/output_file.h"
 #include "report/output_name.h"
@@ -20,6 +22,7 @@
 #define PROGRESS_EVERY_NS   100000000
 #define ROWS_OF_THE_SUMMARY 12
 #define LOCK_TRIES          50
+#define MUCH_TO_OPEN_BYTES  (64 << 20)
 #define LOCK_PAUSE_NS       10000000
 
 /* A trace being finished. */
@@ -215,6 +218,21 @@ static void name_running(struct finishing *f)
 				gp_shell_word(f->pieces[i].path, word, sizeof(word)));
 }
 
+/* What a browser takes long to open.  The limit keeps about as much as it takes at once. */
+static void warn_of_size(struct finishing *f, const struct piece *piece)
+{
+	char word[GP_SHELL_WORD_BYTES];
+	struct stat status;
+
+	if (stat(piece->chrome_path, &status) != 0 || status.st_size < MUCH_TO_OPEN_BYTES)
+		return;
+	fprintf(f->text,
+		"gpuprof: this Chrome trace has %s; for a smaller one, type: gpuprof export "
+		"--limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)\n",
+		gp_format_bytes((uint64_t)status.st_size).text,
+		gp_shell_word(piece->path, word, sizeof(word)));
+}
+
 /* One line for each process. */
 static void name_files(struct finishing *f)
 {
@@ -229,11 +247,12 @@ static void name_files(struct finishing *f)
 		if (piece->chrome_path)
 			fprintf(f->text, ", Chrome trace %s", piece->chrome_path);
 		fputc('\n', f->text);
+		if (piece->chrome_path)
+			warn_of_size(f, piece);
 		named += piece->chrome_path != NULL;
 	}
 	if (named > 0)
-		fprintf(f->text,
-			"gpuprof: open %s at https://ui.perfetto.dev or chrome://tracing\n",
+		fprintf(f->text, "gpuprof: open %s at https://ui.perfetto.dev\n",
 			named == 1 ? "the Chrome trace" : "Chrome traces");
 }
 

@@ -500,7 +500,7 @@ static int write_chrome(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_chrome = {
 	.name = "chrome",
 	.suffix = ".json",
-	.help = "Chrome trace, for https://ui.perfetto.dev and chrome://tracing; fields as Kineto "
+	.help = "Chrome trace, for https://ui.perfetto.dev; fields as Kineto "
 		"has them",
 	.write = write_chrome,
 };

@@ -67,6 +67,15 @@ class Summary(Case):
                 self.assertIn(self.path(way.split()[0]) + name, result.stderr)
             self.assertIn("ui.perfetto.dev", result.stderr)
 
+    def test_a_large_chrome_trace_is_said_and_how_to_get_a_smaller_one(self):
+        lines = {}
+        for launches in (100, 120000):
+            result = self.run_program([*GPU, f"launch={launches}"], GPUPROF_OUTPUT="a b")
+            lines[launches] = [line for line in result.stderr.splitlines() if "export --limit" in line]
+        self.assertEqual(lines[100], [])
+        trace = self.path("a b.2.gpuprof")
+        self.assertRegex(lines[120000][0], f"^gpuprof: this Chrome trace has [0-9.]+MiB; .*type: gpuprof export --limit 100000 '{trace}'")
+
     def test_without_stderr_it_goes_nowhere(self):
         script = f"'{support.LAUNCHER}' -o x {' '.join(GPU)} launch=5 2>&-"
         self.assertEqual(self.run_program(["sh", "-c", script], support.PLAIN).returncode, 0)

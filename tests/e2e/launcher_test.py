@@ -463,10 +463,10 @@ class Words(Case):
 
     def test_program_that_cannot_be_run(self):
         self.write("plain", "text")
-        for program in ("./plain", "/"):
+        for program, why in (("./plain", "type: chmod +x ./plain"), ("/", "it is a folder")):
             result = self.run_program([program])
             self.assertEqual(result.returncode, 126)
-            self.assert_one_line(result.stderr, "cannot run " + program)
+            self.assert_one_line(result.stderr, "cannot run " + program, why)
 
     def test_a_script_whose_interpreter_is_missing(self):
         result = self.run_program([self.write("script", "#!/no/such/interpreter\n", 0o755)])

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -210,13 +209,6 @@ static int prepare(struct run *run)
 	return error;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat status;
-
-	return strchr(path, '/') && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 static int find_program(struct run *run)
 {
 	const char *program = run->options.program[0];
@@ -225,8 +217,6 @@ static int find_program(struct run *run)
 
 	if (!error)
 		run->bar = gp_target_look(path);
-	else if (is_folder(program))
-		explain(run, error, "cannot run %s: it is a folder; name a program in it", program);
 	else if (error == -EACCES)
 		explain(run, error,
 			"cannot run %s: it is not an executable file; type: chmod +x %s, or "

@@ -11,6 +11,9 @@
 #include "collector/sys.h"
 #include "collector/text.h"
 
+/* Workers that were started by workers. */
+#define MOST_PARENTS 4
+
 /* What an interpreter's one-letter options before the script mean; letters of flags without
  * argument are not listed. */
 struct interpreter {
@@ -145,23 +148,86 @@ int gp_facts_program_of(const char *file, const char *command, size_t command_by
 	return (int)text.length;
 }
 
-static size_t read_command(char *command, size_t size)
+/* A file about a process; 0 = ourselves. */
+static void add_process_file(struct gp_text *path, uint64_t pid, const char *name)
 {
-	ssize_t bytes = gp_sys_read_file("/proc/self/cmdline", command, size - 1);
+	gp_text_add(path, "/proc/");
+	if (pid != 0)
+		gp_text_add_decimal(path, pid);
+	else
+		gp_text_add(path, "self");
+	gp_text_add(path, name);
+}
 
+static size_t read_process(uint64_t pid, const char *name, char *content, size_t size)
+{
+	char memory[64];
+	struct gp_text path = gp_text_in(memory, sizeof(memory));
+	ssize_t bytes;
+
+	add_process_file(&path, pid, name);
+	bytes = gp_sys_read_file(path.start, content, size - 1);
 	if (bytes < 0)
 		bytes = 0;
-	command[bytes] = '\0';
+	content[bytes] = '\0';
 	return (size_t)bytes;
+}
+
+static size_t read_command(char *command, size_t size)
+{
+	return read_process(0, "/cmdline", command, size);
+}
+
+/* 0 = not known. */
+static uint64_t parent_of(uint64_t pid)
+{
+	char status[256];
+	const char *end;
+
+	read_process(pid, "/stat", status, sizeof(status));
+	end = strrchr(status, ')'); /* of the name; then " S 1234 " */
+	return end != NULL && strlen(end) > 4 ? strtoull(end + 4, NULL, 10) : 0;
+}
+
+/* What Python's multiprocessing starts with `spawn` and `forkserver`: such a process runs the script of its parent. */
+static bool is_worker(const char *command, size_t bytes)
+{
+	static const char *const starts[] = {"from multiprocessing.spawn import",
+					     "from multiprocessing.forkserver import"};
+	struct words words = {command, command + bytes};
+	const char *word;
+
+	while ((word = next_word(&words)) != NULL)
+		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+			if (strncmp(word, starts[i], strlen(starts[i])) == 0)
+				return true;
+	return false;
+}
+
+static bool read_file_of(uint64_t pid, char *file, size_t file_bytes)
+{
+	char memory[64];
+	struct gp_text path = gp_text_in(memory, sizeof(memory));
+
+	add_process_file(&path, pid, "/exe");
+	return gp_sys_read_link(path.start, file, file_bytes) > 0;
 }
 
 int gp_facts_program(char *out, size_t out_bytes)
 {
-	char file[GP_PATH_BYTES];
-	char command[GP_PATH_BYTES];
+	char file[GP_PATH_BYTES], command[GP_PATH_BYTES];
 	size_t command_bytes = read_command(command, sizeof(command));
+	uint64_t pid = 0, parent;
 
-	if (gp_sys_read_link("/proc/self/exe", file, sizeof(file)) <= 0) {
+	for (int i = 0; i < MOST_PARENTS && is_worker(command, command_bytes); i++) {
+		parent = parent_of(pid);
+		if (parent == 0 || !read_file_of(parent, file, sizeof(file)) ||
+		    find_interpreter(file) == NULL)
+			break;
+		pid = parent;
+		command_bytes = read_process(pid, "/cmdline", command, sizeof(command));
+	}
+	if (!read_file_of(pid, file, sizeof(file))) {
 		struct gp_text name = gp_text_in(file, sizeof(file));
 
 		gp_text_add(&name, program_invocation_short_name);

@@ -9,8 +9,8 @@
 
 /*
  * Name of the program: the base name of its file, or of an interpreter the base name of the script
- * (without ".py") or the module that it runs; of `-c CODE` the interpreter's.  Any thread, any
- * time; no allocation.  NUL-terminated.  Returns its length.
+ * (without ".py") or the module that it runs; of `-c CODE` the interpreter's.  A worker of Python's
+ * multiprocessing is called as what started it, if that still runs.  Any thread, any time; no allocation.  NUL-terminated.  Returns its length.
  */
 int gp_facts_program(char *out, size_t out_bytes);
 

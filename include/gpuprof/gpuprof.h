@@ -46,7 +46,10 @@ void gpuprof_v1_mark(const char *message) __attribute__((weak));
 #define GPUPROF_FIND(name, address) ((address) = name)
 #endif
 
-/* Record from here on, until gpuprof_stop(), or until an option (--duration, --launches, ...) ends it.  Any number of times. */
+/*
+ * Record from here on, also where an option (--delay, --capture-range, ...) would not yet, until gpuprof_stop(), or until an option
+ * (--duration, --launches) ends it.  Any number of times.
+ */
 static inline void gpuprof_start(void)
 {
 	void (*start)(void);

@@ -314,6 +314,13 @@ class Start(Tree):
             with self.subTest(method):
                 self.check([*self.script(WORKERS), method], [5, 10, 20, 30], (LAUNCHED, BARE))
 
+    def test_workers_are_called_as_the_script(self):
+        for method in ("spawn", "fork", "forkserver"):
+            with self.subTest(method):
+                self.run_program([*self.script(WORKERS), method], options=["-o", self.path(method + "-%n-%p"), "--processes", "script"])
+                names = [re.sub("[0-9]+", "N", name) for name in self.files(".gpuprof") if name.startswith(method)]
+                self.assertEqual(names, [f"{method}-script-N.gpuprof"] * 4)
+
     def test_a_child_of_a_process_that_records(self):
         self.check(self.script(FORK_WITH_CONTEXT), [3, 4, 7, 11], (LAUNCHED, BARE))
 

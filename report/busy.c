@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "report/recorded.h"
+
 static int compare_starts(const void *a, const void *b)
 {
 	const struct gp_interval *left = a, *right = b;
@@ -76,23 +78,109 @@ struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_cou
 }
 
 /* What lies within the window; may be empty. */
-static struct gp_interval clip(struct gp_interval interval, uint64_t from, uint64_t to)
+static struct gp_interval clip(struct gp_interval interval, struct gp_window window)
 {
-	if (interval.start_ns < from)
-		interval.start_ns = from;
-	if (interval.end_ns > to)
-		interval.end_ns = to;
+	if (interval.start_ns < window.start_unix_ns)
+		interval.start_ns = window.start_unix_ns;
+	if (interval.end_ns > window.end_unix_ns)
+		interval.end_ns = window.end_unix_ns;
 	if (interval.end_ns < interval.start_ns)
 		interval.end_ns = interval.start_ns;
 	return interval;
 }
 
-static uint64_t clipped_union(const struct gp_interval *intervals, size_t count,
-			      struct gp_interval *scratch, struct gp_window window)
+/* What was recorded of the window: disjoint, in order. */
+struct parts {
+	struct gp_interval *intervals;
+	size_t count;
+	uint64_t total_ns;
+};
+
+static size_t gather_parts(struct gp_interval *intervals, const struct gp_model *model,
+			   struct gp_window window)
 {
-	for (size_t i = 0; i < count; i++)
-		scratch[i] = clip(intervals[i], window.start_unix_ns, window.end_unix_ns);
-	return gp_busy_union(scratch, count);
+	struct gp_recorded_part part;
+	uint32_t next = 0;
+	size_t count = 0;
+
+	while (gp_recorded_part(model, &next, &part)) {
+		struct gp_interval interval = {model->base_unix_ns + part.start_ns,
+					       model->base_unix_ns + part.end_ns};
+
+		intervals[count++] = clip(interval, window);
+	}
+	return count;
+}
+
+/* Intervals in order become disjoint ones. */
+static size_t merge_parts(struct gp_interval *intervals, size_t count)
+{
+	size_t merged = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct gp_interval interval = intervals[i];
+
+		if (interval.end_ns == interval.start_ns)
+			continue;
+		if (merged > 0 && interval.start_ns <= intervals[merged - 1].end_ns) {
+			if (interval.end_ns > intervals[merged - 1].end_ns)
+				intervals[merged - 1].end_ns = interval.end_ns;
+			continue;
+		}
+		intervals[merged++] = interval;
+	}
+	return merged;
+}
+
+/* Where nothing paused the recording all of the window counts: no process, no work. */
+static bool find_parts(struct parts *parts, struct gp_model *const *models, size_t model_count,
+		       struct gp_window window)
+{
+	size_t gates = 0;
+
+	for (size_t i = 0; i < model_count; i++)
+		gates += models[i]->gate_count;
+	parts->intervals = malloc((model_count + gates + 1) * sizeof(*parts->intervals));
+	if (!parts->intervals)
+		return false;
+	for (size_t i = 0; gates > 0 && i < model_count; i++)
+		parts->count += gather_parts(parts->intervals + parts->count, models[i], window);
+	if (gates == 0)
+		parts->intervals[parts->count++] =
+			(struct gp_interval){window.start_unix_ns, window.end_unix_ns};
+	parts->total_ns = gp_busy_union(parts->intervals, parts->count); /* sorts them */
+	parts->count = merge_parts(parts->intervals, parts->count);
+	return true;
+}
+
+/* How long both last. */
+static uint64_t common(struct gp_interval part, uint64_t from, uint64_t to)
+{
+	uint64_t start = part.start_ns > from ? part.start_ns : from;
+	uint64_t end = part.end_ns < to ? part.end_ns : to;
+
+	return end > start ? end - start : 0;
+}
+
+/* How much of the union of intervals, which are in order, lies within the parts. */
+static uint64_t union_within(const struct gp_interval *intervals, size_t count,
+			     const struct parts *parts)
+{
+	uint64_t total = 0, reached = 0;
+	size_t first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t from = intervals[i].start_ns > reached ? intervals[i].start_ns : reached;
+		uint64_t to = intervals[i].end_ns;
+
+		while (first < parts->count && parts->intervals[first].end_ns <= from)
+			first++;
+		for (size_t p = first; p < parts->count && parts->intervals[p].start_ns < to; p++)
+			total += common(parts->intervals[p], from, to);
+		if (to > reached)
+			reached = to;
+	}
+	return total;
 }
 
 struct gathering {
@@ -131,13 +219,12 @@ static bool allocate(struct gathering *all, struct gp_model *const *models, size
 	for (size_t i = 0; i < model_count; i++)
 		count += models[i]->op_count;
 	all->intervals = malloc(count * sizeof(*all->intervals));
-	all->scratch = malloc(2 * count * sizeof(*all->scratch));
+	all->scratch = malloc(count * sizeof(*all->scratch));
 	all->devices = malloc(count * sizeof(*all->devices));
 	return all->intervals && all->scratch && all->devices;
 }
 
-/* Each device's intervals side by side, in the first half of scratch; busy[].operations counts
- * them. */
+/* Each device's intervals side by side in scratch; busy[].operations counts them. */
 static void sort_by_device(const struct gathering *all, struct gp_busy *busy, size_t *ends,
 			   size_t device_count)
 {
@@ -151,20 +238,19 @@ static void sort_by_device(const struct gathering *all, struct gp_busy *busy, si
 		all->scratch[ends[all->devices[i]]++] = all->intervals[i];
 }
 
-/* The second half of scratch is for clipping, which leaves in order what is. */
 static void measure(const struct gathering *all, struct gp_busy *busy, size_t end,
-		    struct gp_window window)
+		    const struct parts *parts)
 {
 	struct gp_interval *own = all->scratch + end - busy->operations;
-
 	uint64_t total_ns = gp_busy_union(own, busy->operations);
 
-	busy->inside_ns = clipped_union(own, busy->operations, all->scratch + all->count, window);
+	busy->possible_ns = parts->total_ns;
+	busy->inside_ns = union_within(own, busy->operations, parts);
 	busy->outside_ns = total_ns - busy->inside_ns;
 }
 
 static struct gp_busy *measure_all(const struct gathering *all, size_t device_count,
-				   struct gp_window window)
+				   const struct parts *parts)
 {
 	struct gp_busy *busy = calloc(device_count + 1, sizeof(*busy));
 	size_t *ends = calloc(device_count + 1, sizeof(*ends));
@@ -172,7 +258,7 @@ static struct gp_busy *measure_all(const struct gathering *all, size_t device_co
 	if (busy && ends) {
 		sort_by_device(all, busy, ends, device_count);
 		for (size_t i = 0; i < device_count; i++)
-			measure(all, &busy[i], ends[i], window);
+			measure(all, &busy[i], ends[i], parts);
 	} else {
 		free(busy);
 		busy = NULL;
@@ -185,13 +271,16 @@ struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 			   struct gp_window window, struct gp_device_list *devices)
 {
 	struct gathering all = {0};
+	struct parts parts = {0};
 	struct gp_busy *busy = NULL;
-	bool gathered = allocate(&all, models, model_count);
+	bool gathered = allocate(&all, models, model_count) &&
+			find_parts(&parts, models, model_count, window);
 
 	for (size_t i = 0; gathered && i < model_count; i++)
 		gathered = gather_model(&all, models[i], devices);
 	if (gathered)
-		busy = measure_all(&all, devices->count, window);
+		busy = measure_all(&all, devices->count, &parts);
+	free(parts.intervals);
 	free(all.intervals);
 	free(all.scratch);
 	free(all.devices);

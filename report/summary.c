@@ -195,7 +195,7 @@ static void print_host(FILE *out, const struct gp_model *model)
 
 static void print_span(const struct gp_summary *summary)
 {
-	fprintf(summary->out, "%s from the first to the last CUDA call (%s)\n",
+	fprintf(summary->out, "%s from first to last recorded CUDA call (%s)\n",
 		gp_format_ns(summary->window.end_unix_ns - summary->window.start_unix_ns).text,
 		gp_format_clock(summary->window.start_unix_ns).text);
 }
@@ -266,7 +266,7 @@ static int take_totals(struct totals *totals, struct gp_model *const *model,
 
 	for (size_t i = 0; busy && i < devices.count; i++) {
 		totals->busy_ns += busy[i].inside_ns;
-		totals->possible_ns += window.end_unix_ns - window.start_unix_ns;
+		totals->possible_ns += busy[i].possible_ns;
 	}
 	count_operations(totals, *model);
 	if (result == 0)
@@ -287,6 +287,17 @@ static void put_program(struct gp_table *table, const struct gp_model *model)
 	free(program);
 }
 
+static void put_busy(struct gp_table *table, const struct gp_model *model,
+		     const struct totals *totals)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%s%s", gp_summary_has_all_operations(model) ? "" : ">=",
+		 gp_format_percent((double)totals->busy_ns, (double)totals->possible_ns).text);
+	gp_table_cell(table,
+		      totals->busy_ns > 0 || gp_summary_has_all_operations(model) ? text : "-");
+}
+
 static int put_process(const struct gp_summary *summary, struct gp_table *table,
 		       struct gp_model *const *model)
 {
@@ -303,7 +314,7 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	put(table, gp_format_count(totals.launches));
 	put(table, gp_format_count((*model)->op_count));
 	put(table, gp_format_ns(totals.gpu_ns));
-	put(table, gp_format_percent((double)totals.busy_ns, (double)totals.possible_ns));
+	put_busy(table, *model, &totals);
 	put(table, gp_format_bytes(totals.peak_bytes));
 	put_program(table, *model);
 	return result;
@@ -321,32 +332,6 @@ static int print_processes(const struct gp_summary *summary)
 		result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
 	gp_table_free(table);
 	return result;
-}
-
-static void print_busy_of(const struct gp_summary *summary, size_t device, uint64_t window_ns)
-{
-	const struct gp_busy *busy = &summary->busy[device];
-
-	fprintf(summary->out, "  GPU %-4u  %s %% busy, %s %% idle: %s of %s",
-		summary->devices.entries[device].number,
-		gp_format_percent((double)busy->inside_ns, (double)window_ns).text,
-		gp_format_percent((double)(window_ns - busy->inside_ns), (double)window_ns).text,
-		gp_format_ns(busy->inside_ns).text, gp_format_ns(window_ns).text);
-	if (busy->outside_ns > 0)
-		fprintf(summary->out, "; %s more outside of that",
-			gp_format_ns(busy->outside_ns).text);
-	fputs("\n", summary->out);
-}
-
-static void print_busy(const struct gp_summary *summary)
-{
-	uint64_t window_ns = summary->window.end_unix_ns - summary->window.start_unix_ns;
-
-	fputs("\nGPU busy (at least one operation running, between the first and the last CUDA "
-	      "call)\n",
-	      summary->out);
-	for (size_t i = 0; i < summary->devices.count; i++)
-		print_busy_of(summary, i, window_ns);
 }
 
 static void print_head(const struct gp_summary *summary)
@@ -393,7 +378,7 @@ static int print_sections(const struct gp_summary *summary)
 		result = gp_summary_print_memory(summary);
 	if (result == 0)
 		result = gp_summary_print_left(summary);
-	print_busy(summary);
+	gp_summary_print_busy(summary);
 	gp_summary_print_windows(summary);
 	return result < 0 ? result : gp_summary_print_records(summary);
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpuprof/option.h"
 #include "report/format.h"
 #include "report/names.h"
 #include "report/paragraph.h"
+#include "report/recorded.h"
 #include "report/stats.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -213,25 +213,12 @@ static int list_failures(const struct gp_summary *summary)
 	return 0;
 }
 
-static bool records_every_call(const struct gp_model *model)
-{
-	const char *options = model->info[GP_INFO_OPTIONS];
-	const char *list = options ? strstr(options, "TRACE=") : NULL;
-	char words[128];
-
-	if (!list)
-		return false;
-	list += strlen("TRACE=");
-	snprintf(words, sizeof(words), "%.*s", (int)strcspn(list, "\n"), list);
-	return gp_option_list_has(words, "api-all");
-}
-
 static const char *which_calls(const struct gp_summary *summary)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < summary->model_count; i++)
-		count += records_every_call(summary->models[i]);
+		count += gp_recorded_kind(summary->models[i], "api-all");
 	if (count == summary->model_count)
 		return "every one";
 	if (count > 0)

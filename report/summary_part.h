@@ -47,6 +47,12 @@ void gp_summary_print_windows(const struct gp_summary *summary);
 /* One line on a model without any call that was never recorded. */
 void gp_summary_print_never(FILE *out, const struct gp_model *model);
 
+/* How busy the GPUs were: what is known of that. */
+void gp_summary_print_busy(const struct gp_summary *summary);
+
+/* Whether every operation on the GPU is in the model that ran while recording was on. */
+bool gp_summary_has_all_operations(const struct gp_model *model);
+
 /* What was recorded, what is missing and why, what recording cost. */
 int gp_summary_print_records(const struct gp_summary *summary);
 

@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/own_cost.h"
 #include "report/paragraph.h"
+#include "report/recorded.h"
 #include "report/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -118,11 +119,42 @@ static const char *explain_missing(const struct gp_model *model)
 	return "CUPTI delivered none (launched after the final flush?)";
 }
 
+static bool has_counted_loss(const struct gp_model *model)
+{
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (concerns[i] == LOSS && model->counters[i] > 0)
+			return true;
+	return model->losses.launches_without_op > 0;
+}
+
+static bool has_loss(const struct gp_model *model)
+{
+	for (size_t i = 0; i < COUNT(losses); i++)
+		if (losses[i].concern == LOSS && loss_at(model, i) > 0)
+			return true;
+	return has_counted_loss(model);
+}
+
+static bool is_whole(const struct gp_model *model)
+{
+	return model->losses.closed && !model->losses.cut && !model->losses.live;
+}
+
+bool gp_summary_has_all_operations(const struct gp_model *model)
+{
+	const struct gp_losses *missing = &model->losses;
+
+	return gp_recorded_kind(model, "gpu") && is_whole(model) && !has_counted_loss(model) &&
+	       missing->damaged_bytes + missing->unknown_records + missing->ops_untimed == 0 &&
+	       model->counters[GP_COUNTER_LEFT_OUT_KERNELS] == 0;
+}
+
 struct balance {
 	uint64_t launches, matched, captured, failed, missing;
 	uint64_t paused;   /* without a record, for the recording paused */
 	uint64_t left_out; /* by --kernels */
 	uint64_t graphs;   /* launches of graphs */
+	bool uncertain;    /* there may have been launches that were not recorded */
 };
 
 static struct balance take_balance(const struct gp_model *model)
@@ -133,6 +165,7 @@ static struct balance take_balance(const struct gp_model *model)
 		.missing = model->losses.launches_without_op,
 		.paused = model->losses.launches_outside,
 		.left_out = model->losses.launches_left_out,
+		.uncertain = model->gate_count > 0 || !gp_summary_has_all_operations(model),
 	};
 	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
 			  balance.left_out;
@@ -157,22 +190,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->paused += one->paused;
 	sum->left_out += one->left_out;
 	sum->graphs += one->graphs;
-}
-
-static bool has_loss(const struct gp_model *model)
-{
-	for (size_t i = 0; i < COUNT(losses); i++)
-		if (losses[i].concern == LOSS && loss_at(model, i) > 0)
-			return true;
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (concerns[i] == LOSS && model->counters[i] > 0)
-			return true;
-	return model->losses.launches_without_op > 0;
-}
-
-static bool is_whole(const struct gp_model *model)
-{
-	return model->losses.closed && !model->losses.cut && !model->losses.live;
+	sum->uncertain |= one->uncertain;
 }
 
 static void print_part(FILE *out, uint64_t count, const char *meaning)
@@ -190,9 +208,10 @@ static void print_balance(FILE *out, const struct balance *balance)
 {
 	fputs("  ", out);
 	if (balance->launches == 0)
-		fputs(balance->graphs > 0 ? "no kernel was launched outside graphs"
-					  : "no kernel was launched",
-		      out);
+		fprintf(out, "no %s%s",
+			balance->uncertain ? "launch of a kernel was recorded"
+					   : "kernel was launched",
+			balance->graphs > 0 ? " outside graphs" : "");
 	else if (balance->launches == 1 && balance->matched == 1)
 		fputs("the only launch has its kernel record", out);
 	else if (balance->matched == balance->launches)

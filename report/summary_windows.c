@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "report/format.h"
+#include "report/recorded.h"
 
 /* What paused and resumed the recording, by enum gp_gate_reason. */
 static const struct {
@@ -19,12 +20,6 @@ static const struct {
 	[GP_GATE_API] = {"gpuprof_start()", "gpuprof_stop()"},
 };
 
-/* A time in which was recorded; gates are NULL where it is the trace that begins or ends. */
-struct part {
-	const struct gp_gate *resumed, *paused;
-	uint64_t start_ns, end_ns;
-};
-
 static const char *reason_of(const struct gp_gate *gate, bool resumed)
 {
 	size_t count = sizeof(reasons) / sizeof(reasons[0]);
@@ -36,36 +31,8 @@ static const char *reason_of(const struct gp_gate *gate, bool resumed)
 	return resumed ? reasons[gate->reason].resumed : reasons[gate->reason].paused;
 }
 
-static struct part make_part(const struct gp_model *model, const struct gp_gate *resumed,
-			     const struct gp_gate *paused)
-{
-	return (struct part){
-		.resumed = resumed,
-		.paused = paused,
-		.start_ns = resumed ? resumed->time_ns : 0,
-		.end_ns = paused ? paused->time_ns : gp_model_end_ns(model),
-	};
-}
-
-/* Gates open and close by turns; one that closes first ends what began with the trace. */
-static bool take_part(const struct gp_model *model, uint32_t *next, struct part *part)
-{
-	const struct gp_gate *gates = model->gates, *resumed = NULL;
-	uint32_t at = *next, count = model->gate_count;
-
-	if (at == 0 && !gates[0].on && gates[0].reason == GP_GATE_START)
-		at++;
-	if (at < count && gates[at].on)
-		resumed = &gates[at++];
-	else if (at != 0 || count == 0)
-		return false;
-	*part = make_part(model, resumed, at < count ? &gates[at] : NULL);
-	*next = at + 1;
-	return true;
-}
-
 static void print_part(const struct gp_summary *summary, const struct gp_model *model,
-		       const struct part *part)
+		       const struct gp_recorded_part *part)
 {
 	struct gp_figure start = gp_summary_moment(summary, model->base_unix_ns + part->start_ns);
 	struct gp_figure end = gp_summary_moment(summary, model->base_unix_ns + part->end_ns);
@@ -79,14 +46,14 @@ static void print_parts(const struct gp_summary *summary, const struct gp_model 
 {
 	size_t limit = summary->options->row_limit;
 	uint32_t next = 0, printed = 0;
-	struct part part;
+	struct gp_recorded_part part;
 
-	while ((limit == 0 || printed < limit) && take_part(model, &next, &part)) {
+	while ((limit == 0 || printed < limit) && gp_recorded_part(model, &next, &part)) {
 		print_part(summary, model, &part);
 		printed++;
 	}
 	if (printed < parts)
-		fprintf(summary->out, "    %s more (--rows 0 shows all)\n",
+		fprintf(summary->out, "    %s more (--top 0 shows all)\n",
 			gp_format_count(parts - printed).text);
 }
 
@@ -94,10 +61,10 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 {
 	uint64_t total_ns = 0;
 	uint32_t next = 0, parts = 0;
-	struct part part;
+	struct gp_recorded_part part;
 
-	for (; take_part(model, &next, &part); parts++)
-		total_ns += part.end_ns > part.start_ns ? part.end_ns - part.start_ns : 0;
+	for (; gp_recorded_part(model, &next, &part); parts++)
+		total_ns += part.end_ns - part.start_ns;
 	fprintf(summary->out, "  %s of %s, in %s %s", gp_format_ns(total_ns).text,
 		gp_format_ns(gp_model_end_ns(model)).text, gp_format_count(parts).text,
 		parts == 1 ? "part" : "parts");
@@ -157,9 +124,9 @@ void gp_summary_print_windows(const struct gp_summary *summary)
 void gp_summary_print_never(FILE *out, const struct gp_model *model)
 {
 	uint32_t next = 0;
-	struct part part;
+	struct gp_recorded_part part;
 
-	if (model->gate_count > 0 && !take_part(model, &next, &part))
+	if (model->gate_count > 0 && !gp_recorded_part(model, &next, &part))
 		fputs("  the recording paused from the start to the end: what is to resume it "
 		      "(--capture-range, --delay, ...) never came\n",
 		      out);

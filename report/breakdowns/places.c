@@ -8,6 +8,7 @@
 
 #include "report/activity.h"
 #include "report/cuda_names.h"
+#include "report/recorded.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -195,18 +196,27 @@ static void take_device(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_operation(tally, key, at->op);
 }
 
+static bool records_operations(const struct gp_scope *scope)
+{
+	for (size_t i = 0; i < scope->model_count; i++)
+		if (gp_recorded_kind(scope->models[i], "gpu"))
+			return true;
+	return false;
+}
+
 static void put_device(struct gp_sheet *sheet, const struct gp_device_entry *device,
-		       const struct gp_busy *busy, struct gp_window window)
+		       const struct gp_busy *busy, bool is_known)
 {
 	gp_scope_put_whole(sheet, busy->inside_ns + busy->outside_ns);
-	gp_sheet_cell(sheet, gp_value_percent((double)busy->inside_ns,
-					      (double)(window.end_unix_ns - window.start_unix_ns)));
+	gp_sheet_cell(sheet, is_known ? gp_value_percent((double)busy->inside_ns,
+							 (double)busy->possible_ns)
+				      : gp_value_none());
 	gp_scope_put_whole(sheet, device->number);
 	gp_scope_put_text(sheet, device->name);
 }
 
 static void put_devices(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
-			const struct gp_busy *busy, struct gp_window window)
+			const struct gp_busy *busy)
 {
 	double total = gp_tally_total(tally, 0);
 
@@ -215,7 +225,7 @@ static void put_devices(struct gp_scope *scope, struct gp_sheet *sheet, struct g
 		const uint64_t key[GP_TALLY_KEYS] = {device->number};
 
 		put_operations(sheet, gp_tally_find(tally, key), total);
-		put_device(sheet, device, &busy[i], window);
+		put_device(sheet, device, &busy[i], records_operations(scope));
 	}
 }
 
@@ -229,7 +239,7 @@ static int fill_devices(struct gp_scope *scope, struct gp_sheet *sheet)
 	int result = busy ? gp_scope_ops(scope, &tally, take_device) : -ENOMEM;
 
 	if (result == 0)
-		put_devices(scope, sheet, &tally, busy, window);
+		put_devices(scope, sheet, &tally, busy);
 	if (result == 0)
 		result = tally.error;
 	gp_tally_free(&tally);

@@ -150,6 +150,77 @@ static void without_calls_the_operations_are_the_window(void **state)
 	gp_model_free(b.model);
 }
 
+/* Against marking: operations that overlap and parts that were recorded, by chance. */
+static void what_was_not_recorded_is_no_time_of_the_gpu(void **state)
+{
+	(void)state;
+	srand(5);
+	for (int round = 0; round < 300; round++) {
+		struct build b = build_begin(1);
+		struct gp_device_list devices = {0};
+		uint8_t busy_at[SPAN] = {0};
+		uint64_t inside = 0, possible = 0, all = 0, gate = 0;
+		struct gp_busy *busy;
+		bool on = true;
+
+		build_call(&b, 1, BUILD_LAUNCH, 0, SPAN, 1);
+		for (uint32_t i = 0; i < 6; i++) {
+			uint64_t start = (uint64_t)rand() % SPAN;
+			uint64_t end = start + (uint64_t)rand() % (SPAN + 1 - start);
+
+			build_op(&b, GP_OP_KERNEL, 7, start, end, 2 + i);
+			memset(busy_at + start, 1, end - start);
+		}
+		for (uint64_t ns = 0; ns < SPAN; ns++) {
+			if (ns > gate + 3 && rand() % 20 == 0) {
+				on = !on;
+				gate = ns;
+				build_gate(&b, on, GP_GATE_PROFILER, ns);
+			}
+			possible += on;
+			inside += on && busy_at[ns];
+			all += busy_at[ns];
+		}
+		b.model = build_end(&b);
+		busy = gp_busy_of(&b.model, 1, gp_busy_window(&b.model, 1), &devices);
+		assert_int_equal(busy[0].possible_ns, possible);
+		assert_int_equal(busy[0].inside_ns, inside);
+		assert_int_equal(busy[0].outside_ns, all - inside);
+		free(busy);
+		gp_device_list_free(&devices);
+		gp_model_free(b.model);
+	}
+}
+
+/* One records its first half, the other its second. */
+static void any_process_s_recording_counts(void **state)
+{
+	struct build first = build_begin(1), second = build_begin(2);
+	struct gp_device_list devices = {0};
+	struct gp_model *models[2];
+	struct gp_busy *busy;
+
+	(void)state;
+	build_call(&first, 1, BUILD_LAUNCH, 0, 1000, 1);
+	build_op(&first, GP_OP_KERNEL, 7, 100, 300, 1);
+	build_gate(&first, false, GP_GATE_API, 400);
+	build_call(&second, 1, BUILD_LAUNCH, 0, 1000, 1);
+	build_op(&second, GP_OP_KERNEL, 7, 200, 700, 1);
+	build_gate(&second, false, GP_GATE_START, 0);
+	build_gate(&second, true, GP_GATE_API, 300);
+	build_gate(&second, false, GP_GATE_API, 600);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	busy = gp_busy_of(models, 2, gp_busy_window(models, 2), &devices);
+	assert_int_equal(busy[0].possible_ns, 600);
+	assert_int_equal(busy[0].inside_ns, 500);
+	assert_int_equal(busy[0].outside_ns, 100);
+	free(busy);
+	gp_device_list_free(&devices);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +229,8 @@ int main(void)
 		cmocka_unit_test(devices_are_apart_and_the_window_clips),
 		cmocka_unit_test(processes_share_a_gpu_by_its_uuid),
 		cmocka_unit_test(gpus_of_one_number_are_told_apart),
+		cmocka_unit_test(what_was_not_recorded_is_no_time_of_the_gpu),
+		cmocka_unit_test(any_process_s_recording_counts),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),
 	};
 

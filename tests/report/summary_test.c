@@ -121,7 +121,7 @@ static void the_page_has_all_sections(void **state)
 
 	(void)state;
 	expect(text,
-	       "gpuprof: saxpy, pid 42 on gpu01: 99.51us from the first to the last CUDA call");
+	       "gpuprof: saxpy, pid 42 on gpu01: 99.51us from first to last recorded CUDA call");
 	expect(text, "command ./saxpy --size 1024");
 	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0");
 	expect(text, "driver for CUDA 13.0, CUPTI 13.0.1");
@@ -158,6 +158,50 @@ static void the_gpu_is_busy_while_anything_runs(void **state)
 	expect(text, "GPU 0 12.1 % busy, 87.9 % idle: 12.00us of 99.51us");
 	free(text);
 	gp_model_free(model);
+}
+
+/* A kernel within what was recorded of the time, the rest without. */
+static void the_gpu_is_busy_of_what_was_recorded(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_START, 500);
+	build_gate(&b, true, GP_GATE_PROFILER, 19000);
+	build_gate(&b, false, GP_GATE_PROFILER, 23000);
+	text = summarize(&b);
+	expect(text, "operation running, while recording was on)\n");
+	expect(text, "GPU 0 25.0 % busy, 75.0 % idle: 1.000us of 4.000us; 11.00us more outside");
+	free(text);
+}
+
+static void what_is_not_known_of_the_gpu_is_not_said(void **state)
+{
+	struct build b = build_ordinary(42), none = build_begin(43), memory = build_begin(44);
+	char *text;
+
+	(void)state;
+	b.model->counters[GP_COUNTER_LEFT_OUT_KERNELS] = 12;
+	text = summarize(&b);
+	expect(text, "; operations are missing)\n GPU 0 at least 12.1 % busy: 12.00us of "
+		     "99.51us\n");
+	expect_not(text, "idle");
+	free(text);
+	build_device(&none, 0, "GPU");
+	build_call(&none, 100, BUILD_DEVICE_SYNC, 30000, 100, 31);
+	none.model->losses.closed = false;
+	text = summarize(&none);
+	expect(text, "GPU 0 not known\n");
+	expect(text, " no launch of a kernel was recorded; 0 GPU records\n");
+	free(text);
+	build_device(&memory, 0, "GPU");
+	build_info(&memory, GP_INFO_OPTIONS, "TRACE=memory,nvtx\nX=gpu");
+	build_call(&memory, 100, BUILD_MALLOC, 30000, 100, 31);
+	text = summarize(&memory);
+	expect(text, "\nGPU busy: not recorded (--trace names it gpu)\n");
+	expect(text, " no launch of a kernel was recorded; 0 GPU records, nothing was dropped\n");
+	free(text);
 }
 
 static void the_limit_folds_rows_and_says_so(void **state)
@@ -452,7 +496,7 @@ static void parts_beyond_the_limit_are_counted(void **state)
 	text = summarize(&b);
 	expect(text, "in 50 parts\n");
 	expect(text, "from an event not known here to an event not known here\n");
-	expect(text, "40 more (--rows 0 shows all)\n");
+	expect(text, "40 more (--top 0 shows all)\n");
 	free(text);
 }
 
@@ -483,6 +527,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_page_has_all_sections),
 		cmocka_unit_test(the_gpu_is_busy_while_anything_runs),
+		cmocka_unit_test(the_gpu_is_busy_of_what_was_recorded),
+		cmocka_unit_test(what_is_not_known_of_the_gpu_is_not_said),
 		cmocka_unit_test(the_limit_folds_rows_and_says_so),
 		cmocka_unit_test(failures_are_counted_and_named),
 		cmocka_unit_test(every_loss_is_shown),

@@ -1,0 +1,56 @@
+#include "report/recorded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gpuprof/option.h"
+
+/* What --trace records unless it is told. */
+#define DEFAULT_WORDS "default,gpu,memory,module,nvtx,overhead"
+
+static struct gp_recorded_part
+make_part(const struct gp_model *model, const struct gp_gate *resumed, const struct gp_gate *paused)
+{
+	uint64_t start_ns = resumed ? resumed->time_ns : 0;
+	uint64_t end_ns = paused ? paused->time_ns : gp_model_end_ns(model);
+
+	return (struct gp_recorded_part){
+		.resumed = resumed,
+		.paused = paused,
+		.start_ns = start_ns,
+		.end_ns = end_ns > start_ns ? end_ns : start_ns,
+	};
+}
+
+/* Gates open and close by turns; one that closes first ends what began with the trace. */
+bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_recorded_part *part)
+{
+	const struct gp_gate *gates = model->gates, *resumed = NULL;
+	uint32_t at = *next, count = model->gate_count;
+
+	if (at == 0 && count > 0 && !gates[0].on && gates[0].reason == GP_GATE_START)
+		at++;
+	if (at < count && gates[at].on)
+		resumed = &gates[at++];
+	else if (at != 0)
+		return false;
+	*part = make_part(model, resumed, at < count ? &gates[at] : NULL);
+	*next = at + 1;
+	return true;
+}
+
+bool gp_recorded_kind(const struct gp_model *model, const char *word)
+{
+	const char *options = model->info[GP_INFO_OPTIONS];
+	const char *list = options ? strstr(options, "TRACE=") : NULL;
+	char words[128];
+
+	if (!list)
+		return gp_option_list_has(DEFAULT_WORDS, word);
+	list += strlen("TRACE=");
+	snprintf(words, sizeof(words), "%.*s", (int)strcspn(list, "\n"), list);
+	if (gp_option_list_has(words, word))
+		return true;
+	return (gp_option_list_has(words, "default") || gp_option_list_has(words, "api-all")) &&
+	       gp_option_list_has(DEFAULT_WORDS, word);
+}

@@ -1,0 +1,76 @@
+/* How busy the GPUs were, as far as that is known. */
+#include "report/summary_part.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/format.h"
+#include "report/recorded.h"
+
+static bool has_all_operations(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		if (!gp_summary_has_all_operations(summary->models[i]))
+			return false;
+	return true;
+}
+
+/* Where some operations are not known, idle is not known either. */
+static void print_device(const struct gp_summary *summary, size_t device, bool all)
+{
+	const struct gp_busy *busy = &summary->busy[device];
+	double possible_ns = (double)busy->possible_ns;
+	FILE *out = summary->out;
+
+	fprintf(out, "  GPU %-4u  ", summary->devices.entries[device].number);
+	if (busy->possible_ns == 0 || (busy->inside_ns == 0 && !all)) {
+		fputs("not known", out);
+	} else if (all) {
+		uint64_t idle_ns = busy->possible_ns - busy->inside_ns;
+
+		fprintf(out, "%s %% busy, %s %% idle: %s of %s",
+			gp_format_percent((double)busy->inside_ns, possible_ns).text,
+			gp_format_percent((double)idle_ns, possible_ns).text,
+			gp_format_ns(busy->inside_ns).text, gp_format_ns(busy->possible_ns).text);
+	} else {
+		fprintf(out, "at least %s %% busy: %s of %s",
+			gp_format_percent((double)busy->inside_ns, possible_ns).text,
+			gp_format_ns(busy->inside_ns).text, gp_format_ns(busy->possible_ns).text);
+	}
+	if (busy->outside_ns > 0)
+		fprintf(out, "; %s more outside of that", gp_format_ns(busy->outside_ns).text);
+	fputs("\n", out);
+}
+
+static size_t count_recorded(const struct gp_summary *summary)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++)
+		count += gp_recorded_kind(summary->models[i], "gpu");
+	return count;
+}
+
+static bool is_in_part(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		if (summary->models[i]->gate_count > 0)
+			return true;
+	return false;
+}
+
+void gp_summary_print_busy(const struct gp_summary *summary)
+{
+	bool all = has_all_operations(summary);
+
+	if (count_recorded(summary) == 0) {
+		fputs("\nGPU busy: not recorded (--trace names it gpu)\n", summary->out);
+		return;
+	}
+	fprintf(summary->out, "\nGPU busy (at least one operation running, %s%s)\n",
+		is_in_part(summary) ? "while recording was on"
+				    : "between first and last recorded CUDA call",
+		all ? "" : "; operations are missing");
+	for (size_t i = 0; i < summary->devices.count; i++)
+		print_device(summary, i, all);
+}

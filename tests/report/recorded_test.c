@@ -1,0 +1,81 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/recorded.h"
+#include "tests/report/model_builder.h"
+
+static void a_kind_is_recorded_as_trace_says(void **state)
+{
+	static const struct {
+		const char *options, *kind;
+		bool recorded;
+	} cases[] = {
+		{NULL, "gpu", true},
+		{NULL, "sync", false},
+		{"OUTPUT=x", "memory", true},
+		{"TRACE=memory", "memory", true},
+		{"TRACE=memory", "gpu", false},
+		{"A=b\nTRACE=memory,sync\nFILTER=gpu", "gpu", false},
+		{"A=b\nTRACE=memory,sync\nFILTER=gpu", "sync", true},
+		{"TRACE=default,sync", "gpu", true},
+		{"TRACE=api-all", "gpu", true},
+		{"TRACE=api-all", "api-all", true},
+		{"TRACE=none", "nvtx", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+
+		if (cases[i].options)
+			build_info(&b, GP_INFO_OPTIONS, cases[i].options);
+		b.model = build_end(&b);
+		if (gp_recorded_kind(b.model, cases[i].kind) != cases[i].recorded)
+			fail_msg("%s of %s", cases[i].kind,
+				 cases[i].options ? cases[i].options : "the default");
+		gp_model_free(b.model);
+	}
+}
+
+static void what_never_paused_is_one_part(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_recorded_part part;
+	uint32_t next = 0;
+
+	(void)state;
+	b.model->end_ns = 700;
+	b.model = build_end(&b);
+	assert_true(gp_recorded_part(b.model, &next, &part));
+	assert_int_equal(part.start_ns, 0);
+	assert_int_equal(part.end_ns, 700);
+	assert_false(gp_recorded_part(b.model, &next, &part));
+	gp_model_free(b.model);
+}
+
+static void what_never_began_has_no_part(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_recorded_part part;
+	uint32_t next = 0;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_START, 5);
+	b.model = build_end(&b);
+	assert_false(gp_recorded_part(b.model, &next, &part));
+	gp_model_free(b.model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kind_is_recorded_as_trace_says),
+		cmocka_unit_test(what_never_paused_is_one_part),
+		cmocka_unit_test(what_never_began_has_no_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -178,11 +178,11 @@ static int gather_operations(struct gp_activity *activity, const struct gp_model
 static int add_failure(struct gp_activity *activity, const char *api, uint16_t status)
 {
 	const char *meaning = gp_status_name(status);
-	char key[256];
+	char key[288];
 	uint32_t row;
 
 	if (*meaning)
-		snprintf(key, sizeof(key), "%.160s: %.60s (error %u)", api, meaning, status);
+		snprintf(key, sizeof(key), "%.160s: %.80s (error %u)", api, meaning, status);
 	else
 		snprintf(key, sizeof(key), "%.160s: error %u", api, status);
 	row = gp_groups_find(&activity->failures, key);

@@ -12,9 +12,9 @@
 void gp_summary_by_list(FILE *out)
 {
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
-		fprintf(out, "  %-12s  %s\n", (*at)->head.name, (*at)->help);
-	fprintf(out, "  %-12s  both of copy-time and copy-size\n", "copy");
-	fprintf(out, "  %-12s  every table\n", ALL);
+		fprintf(out, "  %-15s  %s\n", (*at)->head.name, (*at)->help);
+	fprintf(out, "  %-15s  both of copy-time and copy-size\n", "copy");
+	fprintf(out, "  %-15s  every table\n", ALL);
 }
 
 /* The next word of a list with commas, which goes on at the result; NULL at its end. */

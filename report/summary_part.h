@@ -53,6 +53,9 @@ void gp_summary_print_busy(const struct gp_summary *summary);
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_summary_has_all_operations(const struct gp_model *model);
 
+/* A line, "3 frees of memory" or "1 free of memory": things has "(s)" where the plural has an s. */
+void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *things);
+
 /* What was recorded, what is missing and why, what recording cost. */
 int gp_summary_print_records(const struct gp_summary *summary);
 

@@ -52,21 +52,29 @@ static const struct {
 	const char *meaning;
 } losses[] = {
 #define LOSSES(member) offsetof(struct gp_losses, member)
-	{LOSSES(damaged_bytes), LOSS, "damaged bytes of the trace file, skipped"},
+	{LOSSES(damaged_bytes), LOSS, "damaged byte(s) of the trace file, skipped"},
 	{LOSSES(unknown_records), LOSS,
-	 "records that this version does not understand (made by a newer one, or damaged)"},
+	 "record(s) that this version does not understand (made by a newer one, or damaged)"},
 	{LOSSES(ops_untimed), LOSS,
-	 "GPU operations without timestamps from the device: counted, but in no time"},
-	{LOSSES(ops_reversed), LOSS, "GPU operations that end before they start: taken as 0ns"},
+	 "GPU operation(s) without timestamps from the device: counted, but in no time"},
+	{LOSSES(ops_reversed), LOSS, "GPU operation(s) with an end before the start: taken as 0ns"},
 	{LOSSES(ops_without_call), LOSS,
-	 "GPU operations whose API call was not recorded (made before recording began, or lost)"},
+	 "GPU operation(s) whose API call was not recorded (made before recording began, or lost)"},
 	{LOSSES(frees_unknown), STRAIN,
-	 "frees of memory whose allocation was not recorded (made before recording began, or by "
+	 "free(s) of memory whose allocation was not recorded (made before recording began, or by "
 	 "a library)"},
-	{LOSSES(range_ends_unknown), STRAIN,
-	 "ranges that were closed, whose opening was not recorded"},
+	{LOSSES(range_ends_unknown), STRAIN, "end(s) of ranges whose beginning was not recorded"},
 #undef LOSSES
 };
+
+void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *things)
+{
+	const char *mark = strstr(things, "(s)");
+	int noun_bytes = mark ? (int)(mark - things) : (int)strlen(things);
+
+	fprintf(out, "%*s%s %.*s%s%s\n", indent, "", gp_format_count(count).text, noun_bytes,
+		things, mark && count != 1 ? "s" : "", mark ? mark + strlen("(s)") : "");
+}
 
 static uint64_t loss_at(const struct gp_model *model, size_t index)
 {
@@ -83,8 +91,7 @@ static size_t print_concerns(FILE *out, const struct gp_model *model, enum conce
 
 	for (size_t i = 0; i < COUNT(losses); i++)
 		if (losses[i].concern == concern && loss_at(model, i) > 0) {
-			fprintf(out, "%*s%s %s\n", indent, "",
-				gp_format_count(loss_at(model, i)).text, losses[i].meaning);
+			gp_summary_print_things(out, indent, loss_at(model, i), losses[i].meaning);
 			lines++;
 		}
 	for (size_t i = 0; i < GP_COUNTERS; i++)

@@ -82,19 +82,18 @@ static void print_left_out(FILE *out, const struct gp_model *model)
 		const char *meaning;
 	} lines[] = {
 		{model->losses.frees_outside,
-		 "frees of memory that was allocated while the recording paused"},
-		{model->losses.range_ends_outside, "ranges that had begun while it paused"},
-		{model->losses.ops_outside, "GPU operations whose call was made while it paused"},
+		 "free(s) of memory that was allocated while the recording paused"},
+		{model->losses.range_ends_outside, "range(s) begun while it paused"},
+		{model->losses.ops_outside, "GPU operation(s) whose call was made while it paused"},
 		{model->counters[GP_COUNTER_LEFT_OUT_KERNELS],
-		 "kernels whose names --kernels leaves out, not recorded"},
+		 "kernel(s) left out by --kernels, not recorded"},
 		{model->counters[GP_COUNTER_LEFT_OUT_SHORT],
-		 "calls shorter than --min-api-us, not recorded"},
+		 "call(s) shorter than --min-api-us, not recorded"},
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		if (lines[i].count > 0)
-			fprintf(out, "  %s %s\n", gp_format_count(lines[i].count).text,
-				lines[i].meaning);
+			gp_summary_print_things(out, 2, lines[i].count, lines[i].meaning);
 }
 
 static bool is_in_part(const struct gp_model *model)

@@ -62,7 +62,7 @@ class Control(Case):
         result = self.check({"AFTER_LAUNCHES": 60, "LAUNCHES": 70}, 70, 0)
         self.assertIn("from the last of --after-launches to the last of --launches", result.stderr)
         result = self.check({"KERNELS": "k_inside"}, 300, 0)
-        self.assertIn("200 kernels whose names --kernels leaves out", result.stderr)
+        self.assertIn("200 kernels left out by --kernels", result.stderr)
 
     def test_many_short_ranges(self):
         self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 3000, 0, arguments=["1500", "2", "3"])

@@ -279,9 +279,9 @@ static void every_loss_is_shown(void **state)
 	expect(text, "9 times a thread waited for the writer");
 	expect(text, "1,234 damaged bytes of the trace file");
 	expect(text, "11 records that this version does not understand");
-	expect(text, "12 GPU operations that end before they start");
-	expect(text, "1 GPU operations whose API call was not recorded");
-	expect(text, "1 frees of memory whose allocation was not recorded");
+	expect(text, "12 GPU operations with an end before the start");
+	expect(text, "1 GPU operation whose API call was not recorded");
+	expect(text, "1 free of memory whose allocation was not recorded");
 	expect_not(text, "nothing was dropped");
 	check_widths(text);
 	free(text);
@@ -468,7 +468,7 @@ static void parts_that_were_recorded_are_listed(void **state)
 	expect(text, "+10ns to +30.01us from cudaProfilerStart to cudaProfilerStop\n");
 	expect(text, "+50.01us to +100.0us from a signal to the end\n");
 	expect(text, "3 frees of memory that was allocated while the recording paused");
-	expect(text, "12 kernels whose names --kernels leaves out");
+	expect(text, "12 kernels left out by --kernels");
 	free(text);
 }
 

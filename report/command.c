@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 int gp_command_fail(int status, const char *format, ...)
 {
@@ -13,4 +15,11 @@ int gp_command_fail(int status, const char *format, ...)
 	va_end(arguments);
 	fputc('\n', stderr);
 	return status;
+}
+
+int gp_command_wrote(const char *path)
+{
+	if (strcmp(path, "-") != 0 && isatty(STDERR_FILENO))
+		fprintf(stderr, "gpuprof: wrote %s\n", path);
+	return 0;
 }

@@ -19,4 +19,7 @@ int gp_command_finish(int argc, char **argv);
 /* "gpuprof: " and one line on stderr; returns status. */
 __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);
 
+/* Where somebody watches, stderr being a terminal, a line on a file that was written; none for "-".  Returns 0. */
+int gp_command_wrote(const char *path);
+
 #endif

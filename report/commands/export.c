@@ -132,7 +132,8 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 		result = gp_export_model(a->exporter, model, &a->options, file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
-	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	return result == 0 ? gp_command_wrote(path)
+			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
 int gp_command_export(int argc, char **argv)

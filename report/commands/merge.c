@@ -156,7 +156,8 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 		return gp_command_fail(GP_EXIT_FAILED,
 				       "merge: %s is not written: none of the traces can be read",
 				       a->output);
-	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	return result == 0 ? gp_command_wrote(a->output)
+			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
 int gp_command_merge(int argc, char **argv)

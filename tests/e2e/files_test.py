@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import time
 import unittest
 
@@ -353,6 +354,29 @@ class Trees(Case):
         while len(self.files(".json")) < 2 and time.monotonic() < deadline:
             pass
         self.assertEqual(len(self.files(".json")), 2)
+
+
+class Commands(Case):
+
+    def on_terminal(self, *arguments):
+        """What a command says where somebody watches."""
+        ours, its = os.openpty()
+        with open(ours, "rb", buffering=0) as terminal:
+            subprocess.run([support.GPUPROF, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=its, timeout=support.LIMIT_S, check=True)
+            os.write(its, b"the end")
+            os.close(its)
+            said = b""
+            while not said.endswith(b"the end"):
+                said += terminal.read(4096)
+        return said.decode()[:-len("the end")]
+
+    def test_what_was_written_is_said_on_a_terminal_only(self):
+        self.run_program([*GPU, "launch=5"], options=["-q", "--chrome", "none", "-o", "x"])
+        for arguments, name in ((["export", "x.gpuprof"], "x.json"), (["merge", "-o", "all.json", "x.gpuprof"], "all.json")):
+            self.assertEqual(self.on_terminal(*arguments), f"gpuprof: wrote {name}\r\n")
+            self.assertIn(name, self.files())
+            self.assertEqual(self.run_gpuprof(*arguments).stderr, "")
+        self.assertEqual(self.on_terminal("export", "-o", "-", "x.gpuprof"), "")
 
 
 class BadTraces(Case):

@@ -184,9 +184,20 @@ static void print_count(FILE *out, const char *before, uint64_t count, const cha
 		count == 1 ? "" : "s");
 }
 
-static void print_left(FILE *out, const struct totals *totals)
+/* It is not known to be a leak where frees may be missing. */
+static const char *word_for_left(const struct page *page)
 {
-	fprintf(out, "  leaked       %s", gp_format_bytes(totals->left_bytes).text);
+	const struct gp_scope *scope = &page->scope;
+
+	return gp_memory_sites_have_all_frees(scope->models, scope->model_count) ? "leaked"
+										 : "not freed";
+}
+
+static void print_left(const struct page *page, const struct totals *totals)
+{
+	FILE *out = page->out;
+
+	fprintf(out, "  %-11s  %s", word_for_left(page), gp_format_bytes(totals->left_bytes).text);
 	if (totals->left_blocks > 0) {
 		print_count(out, " in ", totals->left_blocks, "block");
 		print_count(out, " from ", totals->left_sites, "call site");
@@ -234,7 +245,7 @@ static void print_totals(const struct page *page)
 		"else\n",
 		gp_format_count(totals.temporary).text,
 		gp_format_percent((double)totals.temporary, (double)totals.allocations).text);
-	print_left(page->out, &totals);
+	print_left(page, &totals);
 	if (gp_memory_sites_miss_frees(page->scope.models, page->scope.model_count))
 		fputs("               with what was freed while recording was paused\n", page->out);
 	for (uint32_t i = 0; i < page->memory->account_count; i++)

@@ -7,6 +7,7 @@
 #include "report/device_work.h"
 #include "report/memory_stats.h"
 #include "report/merge.h"
+#include "report/recorded.h"
 #include "report/tally.h"
 
 /* One process: where we are in its events. */
@@ -284,6 +285,15 @@ bool gp_memory_sites_miss_frees(struct gp_model *const *models, size_t model_cou
 			    models[i]->gates[gate].time_ns > models[i]->memory[0].time_ns)
 				return true;
 	return false;
+}
+
+bool gp_memory_sites_have_all_frees(struct gp_model *const *models, size_t model_count)
+{
+	bool all = !gp_memory_sites_miss_frees(models, model_count);
+
+	for (size_t i = 0; all && i < model_count; i++)
+		all = gp_recorded_is_whole(models[i]);
+	return all;
 }
 
 /* ---- the pass ---- */

@@ -54,3 +54,8 @@ bool gp_recorded_kind(const struct gp_model *model, const char *word)
 	return (gp_option_list_has(words, "default") || gp_option_list_has(words, "api-all")) &&
 	       gp_option_list_has(DEFAULT_WORDS, word);
 }
+
+bool gp_recorded_is_whole(const struct gp_model *model)
+{
+	return model->losses.closed && !model->losses.cut && !model->losses.live;
+}

@@ -24,4 +24,7 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
 /* Whether --trace had that word, or one that comprises it: "gpu", "memory", ... */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
+/* Whether the trace has its end: the process closed it, and nothing was cut off since. */
+bool gp_recorded_is_whole(const struct gp_model *model);
+
 #endif

@@ -100,7 +100,10 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 
 	if (left.blocks + left.kept_bytes == 0)
 		return 0;
-	fputs("\nNever freed: ", summary->out);
+	fprintf(summary->out, "\n%s: ",
+		gp_memory_sites_have_all_frees(summary->models, summary->model_count)
+			? "Never freed"
+			: "Not freed while it was recorded");
 	if (left.blocks > 0)
 		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left.bytes).text,
 			gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");

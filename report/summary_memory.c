@@ -1,19 +1,21 @@
 #include "report/summary_part.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "report/cuda_names.h"
 #include "report/format.h"
+#include "report/recorded.h"
 #include "report/table.h"
 #include "report/tally.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_column columns[] = {
-	{"Peak", false},         {"At", false},     {"Allocated", false},
-	{"Allocs", false},       {"Freed", false},  {"Frees", false},
-	{"Left at exit", false}, {"Blocks", false}, {"Memory", true},
+	{"Peak", false},   {"At", false},     {"Allocated", false},
+	{"Allocs", false}, {"Freed", false},  {"Frees", false},
+	{"Left", false},   {"Blocks", false}, {"Memory", true},
 };
 
 static void put(struct gp_table *table, struct gp_figure figure)
@@ -83,17 +85,37 @@ static int print_rows(const struct gp_summary *summary)
 	return result;
 }
 
+/* Whether every process recorded its allocations, and always. */
+static bool knows_all(const struct gp_summary *summary, bool *any)
+{
+	bool all = true;
+
+	*any = false;
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const struct gp_model *model = summary->models[i];
+		bool recorded = gp_recorded_kind(model, "memory");
+
+		*any |= recorded;
+		all &= recorded && model->gate_count == 0;
+	}
+	return all;
+}
+
 static void print_usage(const struct gp_summary *summary, const struct gp_memory_usage *usage)
 {
 	uint64_t beyond =
 		usage->in_use_bytes > usage->own_bytes ? usage->in_use_bytes - usage->own_bytes : 0;
+	bool any, all = knows_all(summary, &any);
 
-	fprintf(summary->out, "  GPU %u: the driver reports %s of %s in use at %s, ",
+	fprintf(summary->out, "  GPU %u: the driver reports %s of %s in use at %s",
 		summary->devices.entries[usage->device].number,
 		gp_format_bytes(usage->in_use_bytes).text, gp_format_bytes(usage->total_bytes).text,
 		gp_summary_moment(summary, usage->unix_ns).text);
-	fprintf(summary->out, "%s beyond the %s allocated here\n", gp_format_bytes(beyond).text,
-		gp_format_bytes(usage->own_bytes).text);
+	if (any)
+		fprintf(summary->out, ", %s beyond the %s %sheld here then",
+			gp_format_bytes(beyond).text, gp_format_bytes(usage->own_bytes).text,
+			all ? "" : "known to be ");
+	fputs(any ? "\n" : "; allocations were not recorded\n", summary->out);
 }
 
 /* ---- pools ---- */
@@ -137,6 +159,7 @@ static int print_pools(const struct gp_summary *summary)
 int gp_summary_print_memory(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
+	bool any;
 	int result;
 
 	if (memory->row_count == 0)
@@ -147,7 +170,7 @@ int gp_summary_print_memory(const struct gp_summary *summary)
 		result = print_pools(summary);
 	for (size_t i = 0; i < memory->usage_count; i++)
 		print_usage(summary, &memory->usages[i]);
-	if (memory->usage_count > 0)
+	if (memory->usage_count > 0 && (knows_all(summary, &any) || any))
 		fputs("    (beyond: contexts, modules, libraries, unused parts of pools, and other "
 		      "processes)\n",
 		      summary->out);

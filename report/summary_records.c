@@ -103,6 +103,16 @@ static size_t print_concerns(FILE *out, const struct gp_model *model, enum conce
 	return lines;
 }
 
+static bool lost_on_the_way(const struct gp_model *model)
+{
+	const uint64_t *count = model->counters;
+
+	return count[GP_COUNTER_LOST_RING_FULL] + count[GP_COUNTER_LOST_NO_RING] +
+		       count[GP_COUNTER_LOST_WRITE_BYTES] + count[GP_COUNTER_DAMAGED_SLOTS] +
+		       model->losses.damaged_bytes + model->losses.unknown_records >
+	       0;
+}
+
 /* What explains launches without a record, most certain first. */
 static const char *explain_missing(const struct gp_model *model)
 {
@@ -110,18 +120,19 @@ static const char *explain_missing(const struct gp_model *model)
 
 	if (model->losses.live)
 		return "in flight, or not delivered yet";
+	if (!model->losses.closed && lost_on_the_way(model))
+		return "records were lost on the way, or in flight when the process ended";
 	if (!model->losses.closed)
-		return "in flight, or not delivered, when the process ended";
+		return model->losses.cut
+			       ? "in flight when the process ended, or in the part that was cut"
+			       : "in flight when the process ended, or their records not written";
 	if (count[GP_COUNTER_LOST_CUPTI] > 0)
 		return "CUPTI dropped records";
 	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0)
 		return "no memory was left for their records (--cupti-memory)";
 	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
 		return "the final flush was given up";
-	if (count[GP_COUNTER_LOST_RING_FULL] + count[GP_COUNTER_LOST_NO_RING] +
-		    count[GP_COUNTER_LOST_WRITE_BYTES] + count[GP_COUNTER_DAMAGED_SLOTS] +
-		    model->losses.damaged_bytes + model->losses.unknown_records >
-	    0)
+	if (lost_on_the_way(model))
 		return "records were lost on the way";
 	return "CUPTI delivered none (launched after the final flush?)";
 }
@@ -142,16 +153,12 @@ static bool has_loss(const struct gp_model *model)
 	return has_counted_loss(model);
 }
 
-static bool is_whole(const struct gp_model *model)
-{
-	return model->losses.closed && !model->losses.cut && !model->losses.live;
-}
-
 bool gp_summary_has_all_operations(const struct gp_model *model)
 {
 	const struct gp_losses *missing = &model->losses;
 
-	return gp_recorded_kind(model, "gpu") && is_whole(model) && !has_counted_loss(model) &&
+	return gp_recorded_kind(model, "gpu") && gp_recorded_is_whole(model) &&
+	       !has_counted_loss(model) &&
 	       missing->damaged_bytes + missing->unknown_records + missing->ops_untimed == 0 &&
 	       model->counters[GP_COUNTER_LEFT_OUT_KERNELS] == 0;
 }
@@ -241,7 +248,7 @@ static void print_balance(FILE *out, const struct balance *balance)
 
 static bool is_clean(const struct gp_model *model)
 {
-	return !has_loss(model) && is_whole(model);
+	return !has_loss(model) && gp_recorded_is_whole(model);
 }
 
 /* All processes of which nothing is missing, in one line. */
@@ -485,7 +492,7 @@ static void describe_delivery(char *text, size_t size, const struct gp_model *mo
 	if (delivered_ns == 0 && model->op_count > 0)
 		snprintf(text, size, "when CUPTI last delivered GPU records is not known");
 	else if (delivered_ns == 0)
-		snprintf(text, size, "CUPTI had not delivered any GPU record");
+		snprintf(text, size, "no GPU record is in the trace");
 	else
 		snprintf(text, size, "CUPTI delivered GPU records last %s before the end",
 			 gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text);
@@ -509,12 +516,12 @@ static void print_remains(FILE *out, const struct gp_model *model)
 	describe_delivery(text, sizeof(text), model);
 	gp_paragraph_add(&paragraph, text);
 	if (model->losses.launches_without_op > 0) {
-		snprintf(text, sizeof(text), "launches in flight: %s",
+		snprintf(text, sizeof(text), "launches without GPU record: %s",
 			 gp_format_count(model->losses.launches_without_op).text);
 		gp_paragraph_add(&paragraph, text);
 	}
 	if (model->losses.copies_in_flight > 0) {
-		snprintf(text, sizeof(text), "copies and sets in flight: %s",
+		snprintf(text, sizeof(text), "copies and sets without GPU record: %s",
 			 gp_format_count(model->losses.copies_in_flight).text);
 		gp_paragraph_add(&paragraph, text);
 	}
@@ -525,12 +532,13 @@ void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 {
 	const char *why = "closed its trace, but the file was cut";
 
-	if (is_whole(model))
+	if (gp_recorded_is_whole(model))
 		return;
 	if (model->losses.live)
 		why = "still runs; this is what it had recorded so far";
 	else if (!model->losses.closed)
-		why = "did not close its trace: it was killed or crashed, or the disk was full";
+		why = "did not close its trace: it was killed or crashed, the disk was full, or "
+		      "the file was cut";
 	fprintf(out, "PARTIAL: pid %u %s\n", model->pid, why);
 	print_remains(out, model);
 }

@@ -136,7 +136,8 @@ static int fill_left(struct gp_scope *scope, struct gp_sheet *sheet)
 const struct gp_breakdown gp_breakdown_memory_leak = {
 	.help = "blocks that were never freed, by call site",
 	.nothing = "every block that was allocated through CUDA while it was recorded was freed",
-	.head = {"memory-leak", "Never freed", left_columns, COUNT(left_columns)},
+	.head = {"memory-leak", "Not freed while it was recorded", left_columns,
+		 COUNT(left_columns)},
 	.sort_column = 0,
 	.fill = fill_left,
 };

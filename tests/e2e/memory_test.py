@@ -83,7 +83,7 @@ class MemoryTest(Case):
         self.record([LEAKS])
         done = self.run_gpuprof("summary", "--memory", "out.gpuprof")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("Never freed", "At the peak", "Allocated again and again",
+        for text in ("Not freed while it was recorded", "At the peak", "Allocated again and again",
                      "by " + place("work_in_turns", "turn"),
                      "leaked       3.012MiB in 4 blocks from 2 call sites", "temporary    21 ",
                      "15.06MiB of GPU 0's device memory", "12.00KiB of pinned host memory"):
@@ -102,7 +102,7 @@ class MemoryTest(Case):
     def test_what_was_freed_in_a_pause(self):
         self.record([LEAKS], "--launches", "1")
         done = self.run_gpuprof("summary", "out.gpuprof")
-        self.assertIn("Never freed: 4.074MiB in 6 blocks", done.stdout)  # and what would have been freed after the launch
+        self.assertIn("Not freed while it was recorded: 4.074MiB in 6 blocks", done.stdout)  # and what would have been freed after the launch
         self.assertIn("with what was freed while recording was paused", done.stdout)
         page = self.run_gpuprof("summary", "--memory", "out.gpuprof").stdout
         self.assertIn("with what was freed while recording was paused", page)

@@ -200,6 +200,7 @@ static void what_is_not_known_of_the_gpu_is_not_said(void **state)
 	build_call(&memory, 100, BUILD_MALLOC, 30000, 100, 31);
 	text = summarize(&memory);
 	expect(text, "\nGPU busy: not recorded (--trace names it gpu)\n");
+	expect(text, " in all (those that --trace asked for; ");
 	expect(text, " no launch of a kernel was recorded; 0 GPU records, nothing was dropped\n");
 	free(text);
 }
@@ -324,9 +325,44 @@ static void a_partial_trace_says_so_on_top(void **state)
 	assert_int_equal(strncmp(text, "PARTIAL: pid 42 did not close its trace", 39), 0);
 	expect(text, "5 records were recovered from its rings");
 	expect(text, "CUPTI delivered GPU records last 3.000ms before the end");
-	expect(text, "launches in flight: 1");
-	expect(text, "without kernel record: in flight, or not delivered, when the "
-		     "process ended");
+	expect(text, "launches without GPU record: 1");
+	expect(text,
+	       "without kernel record: in flight when the process ended, or their records not "
+	       "written");
+	free(text);
+}
+
+/* What a process had not freed when its trace ended is no leak if more may have come. */
+static void what_is_held_when_a_trace_breaks_off_is_no_leak(void **state)
+{
+	struct build whole = build_ordinary(42), live = build_ordinary(42);
+	char *text = summarize(&whole);
+
+	(void)state;
+	expect(text, "\nNever freed: 1.000MiB in 1 block\n");
+	free(text);
+	live.model->losses.live = true;
+	live.model->losses.closed = false;
+	text = summarize(&live);
+	expect(text, "\nNot freed while it was recorded: 1.000MiB in 1 block\n");
+	expect_not(text, "Never");
+	free(text);
+}
+
+static void without_allocations_nothing_is_beyond_them(void **state)
+{
+	struct build none = build_ordinary(42), part = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	build_info(&none, GP_INFO_OPTIONS, "TRACE=gpu");
+	text = summarize(&none);
+	expect(text, " in use at +89.01us; allocations were not recorded\n");
+	expect_not(text, "beyond");
+	free(text);
+	build_gate(&part, false, GP_GATE_SIGNAL, 95000);
+	text = summarize(&part);
+	expect(text, "beyond the 1.000MiB known to be held here then\n");
 	free(text);
 }
 
@@ -535,6 +571,8 @@ int main(void)
 		cmocka_unit_test(every_loss_is_shown),
 		cmocka_unit_test(no_counter_is_forgotten),
 		cmocka_unit_test(a_partial_trace_says_so_on_top),
+		cmocka_unit_test(what_is_held_when_a_trace_breaks_off_is_no_leak),
+		cmocka_unit_test(without_allocations_nothing_is_beyond_them),
 		cmocka_unit_test(a_live_or_cut_trace_is_partial_too),
 		cmocka_unit_test(a_program_without_cuda_gets_one_line),
 		cmocka_unit_test(graphs_and_captures_are_part_of_the_balance),

@@ -246,8 +246,8 @@ static char **sort_kernels(const struct gp_model *model)
 }
 
 /*
- * What a launch with <<<>>> calls has the kernel's own mangled name, and calls another. A name that is not mangled may well be that of a
- * function of the user's.
+ * What a launch with <<<>>> calls has the kernel's own name, and calls the runtime.  Where nothing does, a name that is not mangled is
+ * that of a function of the user's.
  */
 static bool is_stub(const struct known *known, const char *function)
 {
@@ -258,9 +258,11 @@ static bool is_stub(const struct known *known, const char *function)
 	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
 		if (strstr(function, made_up[i]))
 			return true;
-	return known->kernels && strncmp(function, "_Z", 2) == 0 &&
+	return known->kernels &&
 	       bsearch(&function, known->kernels, known->model->name_count, sizeof(char *),
-		       compare_names);
+		       compare_names) &&
+	       (strncmp(function, "_Z", 2) == 0 ||
+		gp_model_calls_api(known->model, "cudaLaunchKernel"));
 }
 
 static size_t name_places(struct gp_symbols *symbols, const struct known *known,

@@ -28,8 +28,8 @@ GPU_TIME = {  # kernels by what launched them, and how many
 
 
 def known(stack):
-    """The functions from the program's own on, without those of the simulated device."""
-    names = [name for name in stack if name != "sim_call_exit"]
+    """The functions from the program's own on."""
+    names = list(stack)
     return tuple(names[names.index("main"):]) if "main" in names else tuple(names)
 
 
@@ -146,6 +146,13 @@ class FlameTest(Case):
         self.assertEqual((stacks[step[0]], stacks[fail[0]]), (12, 1))
         self.assertEqual(step[0][:3], ("main", "net::Model::step", "net::Layer<double>::forward"))
         self.assertTrue([name for name in step[0] if name.startswith("net::Layer<double>::run<")], step)
+
+    def test_what_the_compiler_makes_to_launch_a_kernel_is_no_caller(self):
+        for program, kernels in (("launch", {"k_empty", "k_arguments", "k_shared"}), ("demo", {"add<float>", "scale<float>", "smooth"})):
+            stacks, _ = self.folded(self.record((os.path.join(BUILD, "programs", program),), stacks="launch"), "--value", "operations")
+            seen = {(stack[-3], stack[-1]) for stack in stacks if stack[-2] == "cudaLaunchKernel"}
+            self.assertEqual(seen, {("main", kernel) for kernel in kernels})
+            os.unlink(self.path("out.gpuprof"))
 
     def test_speedscope(self):
         trace = self.record()

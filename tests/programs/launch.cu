@@ -3,7 +3,7 @@
 
 #include <cooperative_groups.h>
 
-__global__ void k_empty()
+extern "C" __global__ void k_empty()
 {
 }
 

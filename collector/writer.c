@@ -19,12 +19,20 @@
 #define IDLE_POLL_NS (50 * NS_PER_MS)
 #define MEMORY_POLL_NS                                                                             \
 	(10 * NS_PER_MS) /* what is lost when a process with rings in private memory is killed */
-#define ANCHOR_NS     (1000 * NS_PER_MS)
-#define MAX_NEW_RINGS 4 /* in a pass: they take time, and the other rings fill meanwhile */
-#define FIRST_RINGS   2
-#define MAX_ROUNDS    16 /* over the rings before the clock is looked at again */
+#define ANCHOR_NS        (1000 * NS_PER_MS)
+#define MAX_NEW_RINGS    4 /* in a pass: they take time, and the other rings fill meanwhile */
+#define FIRST_RINGS      2
+#define START_TIMEOUT_NS (5000ull * NS_PER_MS) /* then the program runs on without us */
+#define MAX_ROUNDS       16 /* over the rings before the clock is looked at again */
 
-enum progress { STARTING, RUNNING, FAILED, DONE };
+enum progress {
+	STARTING,
+	ABANDONED, /* the starting thread waits no longer */
+	READY,     /* too late for that */
+	RUNNING,
+	FAILED,
+	DONE
+};
 
 static struct {
 	struct gp_collector_config config;
@@ -264,7 +272,7 @@ static void *run(void *unused)
 {
 	gp_sys_set_thread_name("gpuprof");
 	writer.error = set_up();
-	if (writer.error) {
+	if (writer.error || !gp_replace32(&writer.progress, STARTING, READY)) {
 		clean_up_failure();
 		announce(FAILED);
 		return unused;
@@ -280,6 +288,21 @@ static void *run(void *unused)
 
 /* ---- for the other threads ---- */
 
+/* Something may keep the thread from its start for good: an allocator's lock that no fork gave back, a file system that hangs. */
+static bool wait_for_thread(void)
+{
+	uint64_t start_ns = gp_sys_now_ns();
+	uint32_t progress;
+
+	while ((progress = gp_load32_acquire(&writer.progress)) == STARTING || progress == READY) {
+		gp_sys_wait(&writer.progress, progress, IDLE_POLL_NS);
+		if (gp_sys_now_ns() - start_ns > START_TIMEOUT_NS &&
+		    gp_replace32(&writer.progress, STARTING, ABANDONED))
+			return false;
+	}
+	return true;
+}
+
 int gp_writer_start(const struct gp_collector_config *config)
 {
 	int error;
@@ -290,8 +313,10 @@ int gp_writer_start(const struct gp_collector_config *config)
 	error = gp_sys.thread(&writer.thread, run);
 	if (error)
 		return error;
-	while (gp_load32_acquire(&writer.progress) == STARTING)
-		gp_sys_wait(&writer.progress, STARTING, IDLE_POLL_NS);
+	if (!wait_for_thread()) {
+		pthread_detach(writer.thread);
+		return -ETIMEDOUT;
+	}
 	if (gp_load32_acquire(&writer.progress) != FAILED)
 		return 0;
 	pthread_join(writer.thread, NULL);

@@ -7,6 +7,7 @@
 #include "tests/collector/trace_check.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -379,6 +380,48 @@ static void a_full_disk(void **unused)
 	run_case(private_case);
 }
 
+/* ---- a thread that does not get going ---- */
+
+static sem_t let_go, has_ended;
+static void *(*writer_body)(void *);
+
+static void *held_back(void *unused)
+{
+	sem_wait(&let_go);
+	writer_body(unused);
+	sem_post(&has_ended);
+	return NULL;
+}
+
+static int hold_thread(pthread_t *thread, void *(*body)(void *))
+{
+	writer_body = body;
+	return real_thread(thread, held_back);
+}
+
+static void a_thread_that_comes_too_late(void)
+{
+	struct gp_collector_config config = {in_folder("t"), GP_RINGS_AUTO};
+
+	sem_init(&let_go, 0, 0);
+	sem_init(&has_ended, 0, 0);
+	real_thread = gp_sys.thread;
+	gp_sys.thread = hold_thread;
+	CHECK(gp_collector_start(&config) == -ETIMEDOUT);
+	CHECK(!gp_collector_is_live());
+	sem_post(&let_go);
+	sem_wait(&has_ended);
+	CHECK(!gp_collector_is_live());
+	CHECK(access(in_folder("t"), F_OK) != 0);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+}
+
+static void a_late_thread_is_waited_for_no_longer(void **unused)
+{
+	(void)unused;
+	run_case(a_thread_that_comes_too_late);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +429,7 @@ int main(void)
 		cmocka_unit_test(all_calls_fail_from_one_on),
 		cmocka_unit_test(a_full_disk),
 		cmocka_unit_test(each_cause_is_counted_as_itself),
+		cmocka_unit_test(a_late_thread_is_waited_for_no_longer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,14 +12,14 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_column columns[] = {
-	{"GPU busy", false}, {"GPU ops", false}, {"Ranges", false}, {"Total", false},
-	{"Avg", false},      {"Max", false},     {"Range", true},
+	{"GPU time", false}, {"GPU ops", false}, {"Ranges", false}, {"Open", false},
+	{"Total", false},    {"Avg", false},     {"Max", false},    {"Range", true},
 };
 
-/* All ranges of one domain and message. */
+/* All ranges of one domain and message.  Of those that were never closed no time is known. */
 struct row {
 	char *key;
-	uint64_t busy_ns, operations, count, total_ns, longest_ns;
+	uint64_t gpu_ns, operations, count, open, total_ns, longest_ns;
 };
 
 struct rows {
@@ -61,7 +61,7 @@ static struct row *find_row(struct rows *rows, const struct gp_model *model,
 
 static int add_range(struct rows *rows, const struct gp_model *model, const struct gp_range *range)
 {
-	uint64_t length_ns = range->end_ns - range->start_ns;
+	uint64_t length_ns = range->open ? 0 : range->end_ns - range->start_ns;
 	struct row *row;
 
 	if (range->style == GP_STYLE_MARK)
@@ -71,7 +71,8 @@ static int add_range(struct rows *rows, const struct gp_model *model, const stru
 		return -ENOMEM;
 	rows->ranges++;
 	row->count++;
-	row->busy_ns += range->gpu_busy_ns;
+	row->open += range->open;
+	row->gpu_ns += range->gpu_busy_ns;
 	row->operations += range->op_count;
 	row->total_ns += length_ns;
 	row->longest_ns = length_ns > row->longest_ns ? length_ns : row->longest_ns;
@@ -96,8 +97,8 @@ static int compare_rows(const void *a, const void *b, const void *context)
 	const struct row *left = a, *right = b;
 
 	(void)context;
-	if (left->busy_ns != right->busy_ns)
-		return left->busy_ns > right->busy_ns ? -1 : 1;
+	if (left->gpu_ns != right->gpu_ns)
+		return left->gpu_ns > right->gpu_ns ? -1 : 1;
 	if (left->total_ns != right->total_ns)
 		return left->total_ns > right->total_ns ? -1 : 1;
 	return strcmp(left->key, right->key);
@@ -108,16 +109,25 @@ static void put(struct gp_table *table, struct gp_figure figure)
 	gp_table_cell(table, figure.text);
 }
 
+static void put_lengths(struct gp_table *table, const struct row *row)
+{
+	double closed = (double)(row->count - row->open);
+
+	gp_table_cell(table, closed > 0 ? gp_format_ns(row->total_ns).text : "-");
+	gp_table_cell(table,
+		      closed > 0 ? gp_format_ns_mean((double)row->total_ns / closed).text : "-");
+	gp_table_cell(table, closed > 0 ? gp_format_ns(row->longest_ns).text : "-");
+}
+
 static void put_row(struct gp_table *table, const struct row *row)
 {
 	char *escaped = gp_text_escape(row->key);
 
-	put(table, gp_format_ns(row->busy_ns));
+	put(table, gp_format_ns(row->gpu_ns));
 	put(table, gp_format_count(row->operations));
 	put(table, gp_format_count(row->count));
-	put(table, gp_format_ns(row->total_ns));
-	put(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
-	put(table, gp_format_ns(row->longest_ns));
+	gp_table_cell(table, row->open > 0 ? gp_format_count(row->open).text : "-");
+	put_lengths(table, row);
 	gp_table_cell(table, escaped ? escaped : "(no memory)");
 	free(escaped);
 }
@@ -132,7 +142,9 @@ static int print_rows(const struct gp_summary *summary, struct rows *rows)
 	if (!table ||
 	    gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL) < 0)
 		goto done;
-	fprintf(summary->out, "\nRanges: %s (what their threads started inside them)\n",
+	fprintf(summary->out,
+		"\nRanges: %s (GPU time: sum of what was started inside, by the thread; of "
+		"start/end ranges by any)\n",
 		gp_format_count(rows->ranges).text);
 	for (uint32_t i = 0; i < shown; i++)
 		put_row(table, &rows->rows[i]);

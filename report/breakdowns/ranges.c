@@ -112,7 +112,7 @@ static void take_projection(struct gp_scope *scope, struct gp_tally *tally,
 	row->count++;
 	row->sums[OPS] += range->op_count;
 	row->sums[BUSY_NS] += range->gpu_busy_ns;
-	row->sums[RANGE_NS] += range->end_ns - range->start_ns;
+	row->sums[RANGE_NS] += range->open ? 0 : range->end_ns - range->start_ns;
 	row->sums[LEVELS] += range->level;
 	row->sums[CHILDREN] += range->children;
 	if (range->gpu_end_ns > 0)

@@ -112,7 +112,7 @@ static void put_args(struct gp_chrome *chrome, const struct gp_range *range)
 	}
 	if (range->op_count > 0) {
 		gp_chrome_put_field(json, "GPU operations", range->op_count);
-		gp_chrome_put_key(json, "GPU busy (us)");
+		gp_chrome_put_key(json, "GPU time (us)");
 		gp_json_us(json, range->gpu_busy_ns);
 	}
 	if (range->open)

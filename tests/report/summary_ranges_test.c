@@ -91,9 +91,30 @@ static void test_ranges_by_gpu_time(void **state)
 	add_range(&b, GP_RANGE_PUSH, 4, 2, 5000);
 	add_range(&b, GP_RANGE_POP, 4, 0, 5500);
 	text = print(&b, 1);
-	expect(text, "\nRanges: 4 (what their threads started inside them)\n");
-	expect(text, " 150ns 3 3 600ns 200.0ns 200ns step\n");
-	expect(text, " 0ns 0 1 500ns 500.0ns 500ns load (lib)\n");
+	expect(text, "\nRanges: 4 (GPU time: sum of what was started inside, by the thread; of "
+		     "start/end ranges by any)\n");
+	expect(text, " 150ns 3 3 - 600ns 200.0ns 200ns step\n");
+	expect(text, " 0ns 0 1 - 500ns 500.0ns 500ns load (lib)\n");
+	free(text);
+}
+
+static void test_ranges_that_were_never_closed(void **state)
+{
+	struct gp_builder b;
+	char *text;
+
+	(void)state;
+	begin(&b);
+	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
+	gp_builder_string(&b, GP_STRING_RANGE, 2, 0, "open");
+	add_range(&b, GP_RANGE_PUSH, 0, 1, 1000);
+	add_range(&b, GP_RANGE_POP, 0, 0, 1200);
+	add_range(&b, GP_RANGE_PUSH, 0, 1, 1300);
+	add_range(&b, GP_RANGE_PUSH, 0, 2, 1400);
+	launch(&b, 1, 5000, 50);
+	text = print(&b, 1);
+	expect(text, " 50ns 1 2 1 200ns 200.0ns 200ns step\n");
+	expect(text, " 50ns 1 1 1 - - - open\n");
 	free(text);
 }
 
@@ -109,7 +130,7 @@ static void test_ranges_without_a_gpu(void **state)
 	add_range(&both[0], GP_RANGE_POP, 0, 0, 1200);
 	text = print(both, 1);
 	expect(text, " made no CUDA call that was recorded; ranges and marks: 1\n\nRanges: 1 (");
-	expect(text, " 0ns 0 1 200ns 200.0ns 200ns step\n");
+	expect(text, " 0ns 0 1 - 200ns 200.0ns 200ns step\n");
 	free(text);
 
 	begin(&both[0]);
@@ -278,6 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranges_by_gpu_time),
+		cmocka_unit_test(test_ranges_that_were_never_closed),
 		cmocka_unit_test(test_ranges_without_a_gpu),
 		cmocka_unit_test(test_no_ranges_no_section),
 		cmocka_unit_test(test_code_where_it_matters),

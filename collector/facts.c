@@ -182,11 +182,16 @@ static size_t read_command(char *command, size_t size)
 static uint64_t parent_of(uint64_t pid)
 {
 	char status[256];
+	uint64_t parent = 0;
 	const char *end;
 
 	read_process(pid, "/stat", status, sizeof(status));
 	end = strrchr(status, ')'); /* of the name; then " S 1234 " */
-	return end != NULL && strlen(end) > 4 ? strtoull(end + 4, NULL, 10) : 0;
+	if (end == NULL || strlen(end) <= 4)
+		return 0;
+	for (end += 4; *end >= '0' && *end <= '9'; end++)
+		parent = 10 * parent + (uint64_t)(*end - '0');
+	return parent;
 }
 
 /* What Python's multiprocessing starts with `spawn` and `forkserver`: such a process runs the script of its parent. */

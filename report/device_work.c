@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The two clocks are that far apart at most: a call may seem to end before what it waited for. */
+/* The two clocks are that far apart at most: a call may seem to end before what it waited for, and a shorter wait may be none. */
 #define CLOCKS_DIFFER_NS 5000u
 
 /* Calls are sorted by thread: put the first one of each into the merge. */
@@ -88,5 +88,7 @@ uint64_t gp_device_work_wait_ns(struct gp_device_work *work, const struct gp_cal
 		return 0;
 	if (work_ns > end_ns)
 		work_ns = end_ns;
+	if (work_ns - start_ns < CLOCKS_DIFFER_NS)
+		return 0;
 	return (work_ns - start_ns) * 2 >= call->duration_ns ? work_ns - start_ns : 0;
 }

@@ -24,7 +24,7 @@ void gp_device_work_close(struct gp_device_work *work);
 
 /*
  * How long a call waited for its context's device: work that had been launched before it ended during the call, and that took at least
- * half of the call.  0 = it did not wait.
+ * half of the call.  0 = it did not wait, or for less than the clocks of host and device differ by.
  */
 uint64_t gp_device_work_wait_ns(struct gp_device_work *work, const struct gp_call *call);
 

@@ -9,6 +9,7 @@
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/memory_stats.h"
+#include "report/recorded.h"
 #include "report/sheet_writer.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -272,6 +273,14 @@ static void print_head(const struct page *page)
 	fputs(": memory allocated through CUDA, by call site\n", page->out);
 }
 
+static const char *words_for_nothing(const struct page *page)
+{
+	for (size_t i = 0; i < page->scope.model_count; i++)
+		if (!gp_recorded_kind(page->scope.models[i], "memory"))
+			return "allocations were not recorded: --trace does not name memory";
+	return "nothing was allocated while it was recorded";
+}
+
 static int print_page(struct page *page)
 {
 	int result = 0;
@@ -281,7 +290,7 @@ static int print_page(struct page *page)
 		return -ENOMEM;
 	print_head(page);
 	if (page->memory->row_count == 0) {
-		fputs("  nothing was allocated while it was recorded\n", page->out);
+		fprintf(page->out, "  %s\n", words_for_nothing(page));
 		return 0;
 	}
 	for (size_t i = 0; result == 0 && i < COUNT(parts); i++)

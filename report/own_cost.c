@@ -75,7 +75,11 @@ static bool has_threads(const struct gp_model *model)
 
 static struct gp_own_cost cost_of(const struct gp_model *model)
 {
-	struct gp_own_cost cost = {.hooks_ns = hook_ns(model)};
+	struct gp_own_cost cost = {
+		.hooks_ns = hook_ns(model),
+		.hooks_unknown = model->counters[GP_COUNTER_HOOKS_SAMPLED] == 0 &&
+				 model->counters[GP_COUNTER_HOOKS] > 0,
+	};
 	double contended_ns;
 
 	for (uint32_t i = 0; i < model->call_count; i++)
@@ -96,6 +100,7 @@ static void add_model(struct gp_own_cost *cost, const struct gp_model *model)
 	struct gp_own_cost one = cost_of(model);
 
 	cost->hooks_ns += one.hooks_ns;
+	cost->hooks_unknown |= one.hooks_unknown;
 	cost->callbacks_ns += one.callbacks_ns;
 	cost->records_ns += one.records_ns;
 	cost->waiting_ns += one.waiting_ns;

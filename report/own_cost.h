@@ -19,6 +19,7 @@ struct gp_own_cost {
 	double hooks_ns;     /* inside gpuprof's callbacks, from the sampled ones */
 	double callbacks_ns; /* CUPTI around them */
 	double records_ns;   /* CUPTI for kernel, copy and set records */
+	bool hooks_unknown;  /* there were some, but none was sampled in a process */
 	double waiting_ns;   /* of threads for each other's records, beyond the above */
 };
 

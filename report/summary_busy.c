@@ -63,6 +63,8 @@ void gp_summary_print_busy(const struct gp_summary *summary)
 {
 	bool all = has_all_operations(summary);
 
+	if (summary->devices.count == 0)
+		return;
 	if (count_recorded(summary) == 0) {
 		fputs("\nGPU busy: not recorded (--trace names it gpu)\n", summary->out);
 		return;

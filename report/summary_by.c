@@ -8,6 +8,7 @@
 
 #define ALL        "all"
 #define WORD_BYTES 32
+#define MOST_SAID  64 /* more than there are tables */
 
 void gp_summary_by_list(FILE *out)
 {
@@ -121,9 +122,26 @@ static void write_rows(struct gp_sheet_writer *writer, const struct gp_sheet *sh
 		fprintf(writer->out, "  ... %s more\n", gp_format_count(rows - shown).text);
 }
 
+/* What was said of tables without rows: several have the same reason. */
+struct said {
+	const char *texts[MOST_SAID];
+	size_t count;
+};
+
+static void say_once(struct said *said, const char *text, FILE *messages)
+{
+	for (size_t i = 0; i < said->count; i++)
+		if (strcmp(said->texts[i], text) == 0)
+			return;
+	if (said->count < MOST_SAID)
+		said->texts[said->count++] = text;
+	fprintf(messages, "gpuprof: %s\n", text);
+}
+
 /* In text, a table without rows is left out. */
 static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
-		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by)
+		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by,
+		       struct said *said)
 {
 	struct gp_sheet sheet;
 	int result = gp_breakdown_make(breakdown, scope, &sheet);
@@ -131,7 +149,7 @@ static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
 	if (result == 0 && by->sort)
 		result = gp_sheet_sort(&sheet, gp_sheet_find_column(&breakdown->head, by->sort));
 	if (result == 0 && gp_sheet_rows(&sheet) == 0)
-		fprintf(by->messages, "gpuprof: %s\n", breakdown->nothing);
+		say_once(said, breakdown->nothing, by->messages);
 	if (result == 0 && (gp_sheet_rows(&sheet) > 0 || writer->format != &gp_sheet_text))
 		write_rows(writer, &sheet, by->row_limit);
 	gp_sheet_close(&sheet);
@@ -142,13 +160,14 @@ static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
 			const struct gp_summary_by *by)
 {
 	const char *words = by->words;
+	struct said said = {0};
 	char word[WORD_BYTES];
 	int result = 0;
 
 	while (result == 0 && (words = next_word(words, word)))
 		for (const struct gp_breakdown *const *at = gp_breakdowns; result == 0 && *at; at++)
 			if (is_wanted(*at, word))
-				result = write_table(writer, scope, *at, by);
+				result = write_table(writer, scope, *at, by, &said);
 	return result;
 }
 

@@ -167,7 +167,7 @@ static void print_syncs(const struct gp_summary *summary, const struct kinds *ki
 
 	begin(&line, summary, "sync");
 	if (kinds->sync_ns > 0)
-		add(&line, "the host waited %s", gp_format_ns(kinds->sync_ns).text);
+		add(&line, "the host waited %s (copies apart)", gp_format_ns(kinds->sync_ns).text);
 	for (size_t i = 0; i < SYNC_KINDS; i++)
 		if (names[i] && kinds->syncs[i] > 0)
 			add(&line, "%s x for %s %s", gp_format_count(kinds->syncs[i]).text,

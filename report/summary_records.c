@@ -426,17 +426,53 @@ static int print_overheads(const struct gp_summary *summary)
 	return result;
 }
 
+/* Each thread from its first to its last call, all together; that of one thread is its process's. */
+static double threads_time(const struct gp_summary *summary, size_t *threads)
+{
+	double total_ns = 0;
+
+	*threads = 0;
+	for (size_t m = 0; m < summary->model_count; m++) {
+		const struct gp_model *model = summary->models[m];
+
+		for (uint32_t i = 0, first = 0; i < model->call_count; i++) {
+			const struct gp_call *call = &model->calls[i];
+
+			if (i + 1 < model->call_count && call[1].thread_id == call->thread_id)
+				continue;
+			total_ns += (double)(call->start_ns + call->duration_ns -
+					     model->calls[first].start_ns);
+			first = i + 1;
+			++*threads;
+		}
+	}
+	return total_ns;
+}
+
+/* "of the time above", which is one thread's, or "of its 4 threads' time". */
+static void print_share(const struct gp_summary *summary, double cost_ns)
+{
+	size_t threads;
+	double time_ns = threads_time(summary, &threads);
+
+	fprintf(summary->out, ", %s %% of ", gp_format_percent(cost_ns, time_ns).text);
+	if (threads <= 1)
+		fputs("the time above", summary->out);
+	else
+		fprintf(summary->out, "%s %s threads' time\n ",
+			summary->model_count > 1 ? "their" : "its", gp_format_count(threads).text);
+}
+
 static void print_cost(const struct gp_summary *summary)
 {
 	struct gp_own_cost cost = gp_own_cost_of(summary->models, summary->model_count);
-	double total_ns = gp_own_cost_total_ns(&cost);
 
-	fprintf(summary->out, "\ngpuprof's own cost: about %s, %s %% of %s",
-		gp_format_ns_about(total_ns).text,
-		gp_format_percent(total_ns, process_time(summary)).text,
-		summary->model_count > 1 ? "their spans" : "the time above");
+	fprintf(summary->out, "\ngpuprof's own cost: about %s",
+		gp_format_ns_about(gp_own_cost_total_ns(&cost)).text);
+	print_share(summary, gp_own_cost_total_ns(&cost));
 	fprintf(summary->out, " (hooks %s, CUPTI callbacks %s, GPU records %s)\n",
-		gp_format_ns_about(cost.hooks_ns).text, gp_format_ns_about(cost.callbacks_ns).text,
+		cost.hooks_unknown ? "not measured" : gp_format_ns_about(cost.hooks_ns).text,
+		gp_format_ns_about(cost.callbacks_ns).text,
 		gp_format_ns_about(cost.records_ns).text);
 	if (cost.waiting_ns > 0)
 		fprintf(summary->out,

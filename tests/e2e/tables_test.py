@@ -313,6 +313,11 @@ class Choices(Tables):
         self.assert_one_line(result.stderr, "nothing of unified memory was recorded", "--trace=unified")
         self.assertEqual(self.tables("unified", trace), {"unified": []})
 
+    def test_what_several_tables_lack_is_said_once(self):
+        said = self.summary("--by", "all", self.record("demo", "3")).stderr.splitlines()
+        self.assertTrue(any("unified memory" in line for line in said), said)
+        self.assertEqual(len(said), len(set(said)), said)
+
     def test_a_file_named_twice_counts_once(self):
         trace = self.record("demo", "3")
         result = self.summary("--by", "kernel", "--format", "csv", trace, os.path.join(".", "demo.gpuprof"))

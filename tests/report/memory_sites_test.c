@@ -237,7 +237,7 @@ static void a_context_that_ends_leaves_nothing(void **state)
 	close_scene(&s);
 }
 
-/* A kernel from 100 to 1000, then a free from start_ns on: how long the free waited. */
+/* A kernel from 100 to 100000, then a free from start_ns on: how long the free waited. */
 static uint64_t wait_of_free(uint64_t start_ns, uint64_t duration_ns)
 {
 	struct scene s;
@@ -245,7 +245,7 @@ static uint64_t wait_of_free(uint64_t start_ns, uint64_t duration_ns)
 
 	begin(&s);
 	build_call(&s.b, 100, BUILD_LAUNCH, 90, 5, 1);
-	build_op(&s.b, GP_OP_KERNEL, 7, 100, 1000, 1);
+	build_op(&s.b, GP_OP_KERNEL, 7, 100, 100000, 1);
 	release(&s, start_ns + 10, 0x1000); /* which begins 10 before and takes 10 */
 	s.b.model->calls[s.b.model->call_count - 1].duration_ns = duration_ns;
 	end(&s, GP_MEMORY_ALL);
@@ -258,10 +258,11 @@ static uint64_t wait_of_free(uint64_t start_ns, uint64_t duration_ns)
 static void a_free_waits_for_what_was_launched_before(void **state)
 {
 	(void)state;
-	assert_int_equal(wait_of_free(300, 800), 700);
-	assert_int_equal(wait_of_free(1000, 800), 0); /* the GPU was done */
-	assert_int_equal(wait_of_free(80, 2000), 0);  /* it was not launched yet */
-	assert_int_equal(wait_of_free(900, 800), 0);  /* most of the call was something else */
+	assert_int_equal(wait_of_free(30000, 80000), 70000);
+	assert_int_equal(wait_of_free(100000, 80000), 0); /* the GPU was done */
+	assert_int_equal(wait_of_free(80, 200000), 0);    /* it was not launched yet */
+	assert_int_equal(wait_of_free(90000, 80000), 0);  /* most of the call was something else */
+	assert_int_equal(wait_of_free(95100, 5000), 0);   /* the clocks may differ by that */
 }
 
 static void a_call_that_ends_before_the_work_has_not_waited(void **state)

@@ -228,7 +228,8 @@ static void test_a_line_on_each_kind(void **state)
 	add_unified(&b, 4, 3);
 	text = print(&b, 1);
 	expect(text, " stream operations in 2 streams of 1 context\n");
-	expect(text, " sync the host waited 1.000us, 1 x for an event, 1 x for a stream, "
+	expect(text, " sync the host waited 1.000us (copies apart), 1 x for an "
+		     "event, 1 x for a stream, "
 		     "streams waited for events 1 x\n");
 	expect(text, " graph 1 launch of graphs, 2 operations of 1 graph: 20ns\n");
 	expect(text, " 2 pools, at most 4.000KiB reserved in one\n");

@@ -176,6 +176,25 @@ static void the_gpu_is_busy_of_what_was_recorded(void **state)
 	free(text);
 }
 
+/* Two threads of about 10 us each at once: the cost is that of both. */
+static void the_cost_is_of_the_threads_time(void **state)
+{
+	struct build one = build_begin(7), two = build_begin(8);
+	char *text;
+
+	(void)state;
+	build_call(&one, 1, BUILD_DEVICE_SYNC, 0, 19000, 1);
+	one.model->counters[GP_COUNTER_HOOKS] = 1;
+	text = summarize(&one);
+	expect(text, "cost: about 190ns, 1.0 % of the time above (hooks not measured, ");
+	free(text);
+	build_call(&two, 1, BUILD_DEVICE_SYNC, 0, 9000, 1);
+	build_call(&two, 2, BUILD_DEVICE_SYNC, 0, 10000, 2);
+	text = summarize(&two);
+	expect(text, "cost: about 380ns, 2.0 % of its 2 threads' time\n (hooks ");
+	free(text);
+}
+
 static void what_is_not_known_of_the_gpu_is_not_said(void **state)
 {
 	struct build b = build_ordinary(42), none = build_begin(43), memory = build_begin(44);
@@ -565,6 +584,7 @@ int main(void)
 		cmocka_unit_test(the_page_has_all_sections),
 		cmocka_unit_test(the_gpu_is_busy_while_anything_runs),
 		cmocka_unit_test(the_gpu_is_busy_of_what_was_recorded),
+		cmocka_unit_test(the_cost_is_of_the_threads_time),
 		cmocka_unit_test(what_is_not_known_of_the_gpu_is_not_said),
 		cmocka_unit_test(the_limit_folds_rows_and_says_so),
 		cmocka_unit_test(failures_are_counted_and_named),

@@ -22,10 +22,14 @@ static bool is_special(const char *path)
 	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* Whether a trace is there, at the end of a link too: "merge -o *.gpuprof" names one. */
+/*
+ * Whether a trace is there, at the end of a link too: "merge -o *.gpuprof" names one.  Its version, of this day or another, tells it
+ * from a text of ours, which may begin with the same word.
+ */
 static bool is_trace(const char *path)
 {
-	uint32_t magic = 0;
+	char magic[sizeof(GP_TRACE_MAGIC)] = "";
+	size_t word = sizeof(magic) - 1;
 	struct stat status;
 	bool found = false;
 	int fd;
@@ -34,7 +38,9 @@ static bool is_trace(const char *path)
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		found = read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic == GP_CHUNK_MAGIC;
+		found = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+			memcmp(magic, GP_TRACE_MAGIC, word) == 0 && magic[word] > 0 &&
+			magic[word] < '\t';
 		close(fd);
 	}
 	return found;

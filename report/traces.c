@@ -21,7 +21,9 @@ static bool is_repeated(char *const *paths, size_t index)
 static void warn_of(const struct gp_model *model)
 {
 	const struct gp_losses *losses = &model->losses;
-	const char *why = losses->live      ? "its process still runs"
+	const char *why = losses->live ? "its process still runs"
+			  : losses->cut && !losses->closed
+				  ? "its process was killed, or the file was cut"
 			  : !losses->closed ? "its process was killed or crashed"
 			  : losses->cut     ? "the file was cut"
 					    : NULL;

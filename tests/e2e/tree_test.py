@@ -415,6 +415,20 @@ class Ranks(Tree):
         self.run_program(self.script(AGENT), options=["-o", "r%q{RANK}", "--chrome", "none"])
         self.assertEqual(self.files(".gpuprof"), [f"r{rank}.gpuprof" for rank in range(4)])
 
+    def test_merged_they_are_not_written_over_another_trace(self):
+        for name in ("a", "b", "c"):
+            self.run_program([*GPU, "launch=5"], GPUPROF_OUTPUT=name, GPUPROF_CHROME="none")
+        with open(self.path("a.gpuprof"), "rb") as file:
+            before = file.read()
+        for command in (["merge", "-o", "a.gpuprof", "b.gpuprof", "c.gpuprof"],
+                        ["export", "-o", "a.gpuprof", "b.gpuprof"],
+                        ["summary", "-o", "a.gpuprof", "--by", "kernel", "b.gpuprof"]):
+            result = self.run_gpuprof(*command)
+            self.assertNotEqual(result.returncode, 0)
+            self.assert_one_line(result.stderr, "a.gpuprof is a trace and is not written over")
+            with open(self.path("a.gpuprof"), "rb") as file:
+                self.assertEqual(file.read(), before)
+
     def test_merged_they_are_one_picture(self):
         self.run_program(self.script(AGENT), options=["-o", "r%q{RANK}", "--chrome", "none"])
         result = self.run_gpuprof("merge", "-o", "all.json", *self.files(".gpuprof"))

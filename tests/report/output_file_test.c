@@ -152,6 +152,18 @@ static void test_a_folder_in_the_way_is_told(void **state)
 	end(&s);
 }
 
+static void test_a_summary_is_written_over(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	write_file(s.path, "gpuprof: app, pid 1\n", 0600);
+	assert_int_equal(write_output(&s, "new", 0), 0);
+	assert_file(s.path, "new");
+	end(&s);
+}
+
 /* Its first bytes tell, whatever its name, and also at the end of a link. */
 static void test_a_trace_is_not_written_over(void **state)
 {
@@ -159,15 +171,15 @@ static void test_a_trace_is_not_written_over(void **state)
 
 	(void)state;
 	begin(&s);
-	write_file(s.other, "Gchk, and more", 0600);
+	write_file(s.other, "gpuprof\1Gchk", 0600);
 	assert_int_equal(symlink("other", s.path), 0);
 	assert_int_equal(write_output(&s, "new", 0), -EEXIST);
 	assert_non_null(strstr(s.message, "/out is a trace and is not written over"));
-	assert_file(s.other, "Gchk, and more");
+	assert_file(s.other, "gpuprof\1Gchk");
 	assert_int_equal(unlink(s.path), 0);
-	write_file(s.path, "Gchk, and more", 0600);
+	write_file(s.path, "gpuprof\1Gchk", 0600);
 	assert_int_equal(write_output(&s, "new", 0), -EEXIST);
-	assert_file(s.path, "Gchk, and more");
+	assert_file(s.path, "gpuprof\1Gchk");
 	end(&s);
 }
 
@@ -180,6 +192,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_in_the_way_is_not_written_to),
 		cmocka_unit_test(test_a_folder_in_the_way_is_told),
 		cmocka_unit_test(test_a_trace_is_not_written_over),
+		cmocka_unit_test(test_a_summary_is_written_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

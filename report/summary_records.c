@@ -516,7 +516,7 @@ static void describe_end(char *text, size_t size, const struct gp_model *model)
 	if (model->call_count + model->op_count == 0 || end_ns < model->first_ns)
 		snprintf(text, size, "it ends before the first recorded CUDA call");
 	else
-		snprintf(text, size, "it ends %s after the first CUDA call",
+		snprintf(text, size, "it ends %s after the first recorded CUDA call",
 			 gp_format_ns(end_ns - model->first_ns).text);
 }
 

@@ -181,7 +181,7 @@ class Live(Case):
             process.communicate()
         self.assertEqual((first.returncode, process.returncode), (0, 0))
         self.assertRegex(first.stdout, r"PARTIAL: pid \d+ still runs; this is what it had recorded so far")
-        self.assertRegex(first.stdout, r"it ends [\d.]+[mun]?s after the first CUDA call")
+        self.assertRegex(first.stdout, r"it ends [\d.]+[mun]?s after the first recorded CUDA call")
         self.assertRegex(first.stdout, r"1,025 .*cuLaunchKernel")
         self.assertNotIn("PARTIAL", self.run_gpuprof("summary", "live.gpuprof").stdout)
 

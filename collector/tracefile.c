@@ -139,7 +139,10 @@ static int begin(struct gp_tracefile *file)
 
 static void mark(struct gp_tracefile *file)
 {
-	if (file->sequence == 0 || file->bytes - file->mark[1].bytes < GP_TRACEFILE_ROOM_BYTES)
+	bool is_far = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_ROOM_BYTES;
+
+	/* the end of the first chunk counts however short it is: no place is farther back */
+	if (file->sequence == 0 || (file->sequence > 1 && !is_far))
 		return;
 	file->mark[0] = file->mark[1];
 	file->mark[1] = (struct gp_tracefile_mark){file->bytes, file->sequence, file->records};
@@ -148,7 +151,8 @@ static void mark(struct gp_tracefile *file)
 int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records)
 {
 	bool is_enough = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_ROOM_BYTES;
-	const struct gp_tracefile_mark *end = &file->mark[is_enough ? 1 : 0];
+	bool is_all = file->mark[0].sequence == 0;
+	const struct gp_tracefile_mark *end = &file->mark[is_enough || is_all ? 1 : 0];
 	int error = begin(file);
 
 	if (!error && end->sequence == 0)

@@ -58,8 +58,8 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path);
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk);
 
 /*
- * Cut off the last chunks, at least GP_TRACEFILE_ROOM_BYTES, but never the first: the next one takes less room than that.
- * *records is how many they held.  0, -ENOSPC where there are too few, or -errno.
+ * Cut off the last chunks, at least GP_TRACEFILE_ROOM_BYTES where there are as many, but never the first: the next one takes less room
+ * than that.  *records is how many they held.  0, -ENOSPC where there is none, or -errno.
  */
 int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records);
 

@@ -275,6 +275,39 @@ static void readers_find_chunks_after_a_torn_write(void **unused)
 	write_badly(false);
 }
 
+static long full_disk(long number, long a, long b, long c, long d, long e, long f)
+{
+	return number == SYS_write ? -ENOSPC : real_call(number, a, b, c, d, e, f);
+}
+
+/* A short first chunk and a long one: the long one goes, though it is the only one between the first and the end. */
+static void room_is_made_down_to_the_first_chunk(void **unused)
+{
+	static struct scan scan;
+	struct gp_tracefile file;
+	uint64_t records = 0;
+
+	(void)unused;
+	assert_int_equal(gp_tracefile_create(&file, path_of("full")), 0);
+	fill(3);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
+	fill(2000);
+	assert_true(chunk.header.payload_bytes > GP_TRACEFILE_ROOM_BYTES);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
+	real_call = gp_sys.call;
+	gp_sys.call = full_disk;
+	fill(10);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ENOSPC);
+	gp_sys.call = real_call;
+	assert_int_equal(gp_tracefile_make_room(&file, &records), 0);
+	assert_int_equal(records, 2000);
+	gp_tracefile_close(&file);
+	memset(&scan, 0, sizeof(scan));
+	assert_true(scan_trace(&scan, file.path));
+	assert_int_equal(scan.chunks, 1);
+	assert_int_equal(scan.records, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +324,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_that_went_away_is_an_error, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_torn_write_is_taken_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(room_is_made_down_to_the_first_chunk, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(readers_find_chunks_after_a_torn_write, set_up,
 						tear_down),
 	};

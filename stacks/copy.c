@@ -9,7 +9,9 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "gpuprof/record.h"
+#include "stacks/hash.h"
 #include "stacks/memory.h"
+#include "stacks/modules.h"
 #include "stacks/rules.h"
 #include "stacks/tree.h"
 
@@ -74,9 +76,9 @@ static bool is_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 	return true;
 }
 
-/* What a register was in the caller of own, whose frame ends at cfa. */
-static bool restore(const struct span *stack, const struct gp_cfi_column *column,
-		    const struct gp_frame *own, uint64_t *value)
+/* Where the register of own's caller is; own's frame ends at cfa. */
+static bool locate(const struct gp_cfi_column *column, const struct gp_frame *own,
+		   uint64_t *address)
 {
 	uint64_t cfa = own[1].sp;
 	int32_t offset;
@@ -84,54 +86,89 @@ static bool restore(const struct span *stack, const struct gp_cfi_column *column
 	if (column->how == GP_CFI_SAME || column->how == GP_CFI_UNDEFINED)
 		return true;
 	if (column->how == GP_CFI_AT_OFFSET)
-		return read_word(stack, cfa + (uint64_t)(int64_t)column->offset, value);
-	return is_behind_bp(column, &offset) &&
-	       read_word(stack, own->bp + (uint64_t)(int64_t)offset, value);
+		*address = cfa + (uint64_t)(int64_t)column->offset;
+	else if (is_behind_bp(column, &offset))
+		*address = own->bp + (uint64_t)(int64_t)offset;
+	else
+		return false;
+	return true;
 }
 
-static bool restore_from_signal(const struct span *stack, const struct gp_frame *own,
-				uint64_t kept[GP_KEPT_REGISTERS])
+static void locate_in_signal(const struct gp_frame *own, uint64_t addresses[GP_KEPT_REGISTERS])
 {
-	bool right = read_word(stack, own->sp + UCONTEXT_RBX, &kept[GP_KEPT_BX]);
-
+	addresses[GP_KEPT_BX] = own->sp + UCONTEXT_RBX;
 	for (uint32_t i = GP_KEPT_R12; i < GP_KEPT_REGISTERS; i++)
-		right = right && read_word(stack, own->sp + UCONTEXT_R12 + (i - GP_KEPT_R12) * WORD,
-					   &kept[i]);
-	return right;
+		addresses[i] = own->sp + UCONTEXT_R12 + (i - GP_KEPT_R12) * WORD;
 }
 
-/* From the registers of own to those of its caller. */
-static bool restore_all(const struct span *stack, const struct gp_frame *own,
-			uint64_t kept[GP_KEPT_REGISTERS])
+/* From where the registers of own are to where those of its caller are.  Slow. */
+static bool locate_all(const struct gp_frame *own, uint64_t addresses[GP_KEPT_REGISTERS])
 {
 	struct gp_module module;
 	struct gp_cfi_row row;
 
-	if (gp_rule_kind(own->rule) == GP_RULE_SIGNAL)
-		return restore_from_signal(stack, own, kept);
+	if (gp_rule_kind(own->rule) == GP_RULE_SIGNAL) {
+		locate_in_signal(own, addresses);
+		return true;
+	}
 	if (!gp_rules_module(own->pc, &module) || !gp_rules_row(&module, own->pc, &row))
 		return false;
 	for (uint32_t i = 0; i < GP_KEPT_REGISTERS; i++)
-		if (!restore(stack, &row.columns[dwarf_numbers[i]], own, &kept[i]))
+		if (!locate(&row.columns[dwarf_numbers[i]], own, &addresses[i]))
 			return false;
 	return true;
 }
 
-static bool put_registers(struct gp_copy *copy, const struct span *stack,
+/* All that decides where the registers of frames[count - 1] are. */
+static uint64_t number_of(const struct gp_frame *frames, uint32_t count)
+{
+	uint64_t number = gp_hash_add(0, gp_modules_epoch());
+
+	for (uint32_t i = 0; i < count; i++) {
+		number = gp_hash_add(number, frames[i].pc);
+		number = gp_hash_add(number, frames[i].sp);
+		number = gp_hash_add(number, frames[i].bp);
+		number = gp_hash_add(number, frames[i].rule);
+	}
+	return number | 1;
+}
+
+/* Where the registers of frames[count - 1] are, 0 = still in the register; NULL: nobody knows. */
+static const uint64_t *find_registers(struct gp_copy_scratch *scratch,
+				      const struct gp_frame *frames, uint32_t count)
+{
+	uint64_t number = number_of(frames, count);
+	struct gp_copy_places *places = &scratch->places[number / 2 % GP_COPY_PLACES];
+
+	if (places->number == number)
+		return places->addresses;
+	memset(places, 0, sizeof(*places));
+	for (uint32_t i = 0; i + 1 < count; i++)
+		if (!locate_all(&frames[i], places->addresses))
+			return NULL;
+	places->number = number;
+	return places->addresses;
+}
+
+static bool put_registers(struct gp_copy_scratch *scratch, const struct span *stack,
 			  const struct gp_place *place, const struct gp_frame *frames,
 			  uint32_t count)
 {
 	const struct gp_frame *last = &frames[count - 1];
-	uint64_t kept[GP_KEPT_REGISTERS];
+	const uint64_t *addresses = find_registers(scratch, frames, count);
+	struct gp_copy *copy = &scratch->copy;
 
-	memcpy(kept, place->kept, sizeof(kept));
-	for (uint32_t i = 0; i + 1 < count; i++)
-		if (!restore_all(stack, &frames[i], kept))
-			return false;
+	if (addresses == NULL)
+		return false;
 	memset(copy, 0, offsetof(struct gp_copy, words));
 	copy->register_count = GP_COPY_REGISTERS;
-	for (uint32_t i = 0; i < GP_KEPT_REGISTERS; i++)
-		copy->registers[dwarf_numbers[i]] = kept[i];
+	for (uint32_t i = 0; i < GP_KEPT_REGISTERS; i++) {
+		uint64_t *value = &copy->registers[dwarf_numbers[i]];
+
+		*value = place->kept[i];
+		if (addresses[i] != 0 && !read_word(stack, addresses[i], value))
+			return false;
+	}
 	copy->registers[GP_REGISTER_RBP] = last->bp;
 	copy->registers[GP_REGISTER_RSP] = last->sp;
 	copy->registers[GP_REGISTER_RA] = last->pc - 1; /* in the call, not behind it */
@@ -218,15 +255,16 @@ static struct known *find(uint64_t key)
 	return NULL;
 }
 
-uint32_t gp_copy_keep(struct gp_copy *copy, const struct gp_place *place,
+uint32_t gp_copy_keep(struct gp_copy_scratch *scratch, const struct gp_place *place,
 		      const struct gp_frame *frames, uint32_t count, uint64_t high)
 {
 	const struct gp_frame *last = &frames[count - 1];
+	struct gp_copy *copy = &scratch->copy;
 	const struct span stack = {place->sp, high};
 	uint64_t words = (high - last->sp) / WORD;
 
 	if (last->sp < stack.low || last->sp >= high ||
-	    !put_registers(copy, &stack, place, frames, count))
+	    !put_registers(scratch, &stack, place, frames, count))
 		return 0;
 	if (words > GP_COPY_WORDS)
 		words = GP_COPY_WORDS;

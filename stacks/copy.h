@@ -25,14 +25,26 @@ struct gp_copy {
 	uint64_t words[GP_COPY_WORDS];
 };
 
+#define GP_COPY_PLACES 8u
+
+/* Of a thread: where the last copies' registers were.  To find it out takes the unwind information of every frame. */
+struct gp_copy_scratch {
+	struct gp_copy_places {
+		uint64_t number; /* of the frames; 0 = free */
+		uint64_t addresses
+			[GP_KEPT_REGISTERS]; /* 0 = the register is as it was where the walk began */
+	} places[GP_COPY_PLACES];
+	struct gp_copy copy;
+};
+
 /* Once.  0 or -ENOMEM. */
 int gp_copy_init(void);
 
 /*
  * The tree's node for the callers of frames[count - 1]; frames are those of the walk that began at place, innermost first, on the thread's
- * own stack, which ends at `high`.  0: none can be had, which is counted where the bound is the reason.  scratch: of the thread.
+ * own stack, which ends at `high`.  0: none can be had, which is counted where the bound is the reason.  scratch: zeroed at first.
  */
-uint32_t gp_copy_keep(struct gp_copy *scratch, const struct gp_place *place,
+uint32_t gp_copy_keep(struct gp_copy_scratch *scratch, const struct gp_place *place,
 		      const struct gp_frame *frames, uint32_t count, uint64_t high);
 
 #endif

@@ -44,7 +44,7 @@ struct gp_walk {
 	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each with all its callers */
 	uint64_t limit;                /* below here the own stack is known not to be readable */
 	uint64_t pages[GP_WALK_PAGES]; /* of other stacks, that were readable */
-	struct gp_copy copy;
+	struct gp_copy_scratch copy;
 };
 
 /* Once a thread, zeroed memory. */

@@ -292,9 +292,11 @@ static int write_all(int fd, const char *bytes, size_t length)
 /* To a file the summaries of several processes are appended, one after the other. */
 static int deliver_to_file(struct finishing *f, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	int result;
+	int result, fd;
 
+	if (gp_output_is_trace(path))
+		return -EEXIST;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	result = write_all(fd, f->text_bytes, f->text_length);
@@ -320,7 +322,8 @@ static void deliver_text(struct finishing *f)
 		return;
 	snprintf(message, sizeof(message),
 		 "the summary cannot be written to %s: %s; see it with gpuprof summary %s",
-		 f->summary_file ? f->summary_file : f->options->summary, strerror(-result),
+		 f->summary_file ? f->summary_file : f->options->summary,
+		 result == -EEXIST ? "a trace is there" : strerror(-result),
 		 gp_shell_word(f->pieces[0].path, word, sizeof(word)));
 	fail(f, result, message);
 }

@@ -22,11 +22,8 @@ static bool is_special(const char *path)
 	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/*
- * Whether a trace is there, at the end of a link too: "merge -o *.gpuprof" names one.  Its version, of this day or another, tells it
- * from a text of ours, which may begin with the same word.
- */
-static bool is_trace(const char *path)
+/* Its version, of this day or another, tells it from a text of ours, which may begin with the same word. */
+bool gp_output_is_trace(const char *path)
 {
 	char magic[sizeof(GP_TRACE_MAGIC)] = "";
 	size_t word = sizeof(magic) - 1;
@@ -82,7 +79,7 @@ static int open_stream(struct gp_output_file *file, const char *path)
 		file->stream = stdout;
 		return 0;
 	}
-	if (is_trace(path))
+	if (gp_output_is_trace(path))
 		return -EEXIST;
 	if (!is_special(path) && asprintf(&file->temporary, "%s.tmp", path) < 0) {
 		file->temporary = NULL;

@@ -30,6 +30,9 @@ int gp_output_file_open(struct gp_output_file *file, const char *path, char *mes
 int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 			 size_t message_bytes);
 
+/* Whether a trace is there, at the end of a link too: "merge -o *.gpuprof" names one, to be written over. */
+bool gp_output_is_trace(const char *path);
+
 /* Whether two names are those of one file that is there. */
 bool gp_output_is_same(const char *left, const char *right);
 

@@ -66,7 +66,7 @@ void gp_summary_print_busy(const struct gp_summary *summary)
 	if (summary->devices.count == 0)
 		return;
 	if (count_recorded(summary) == 0) {
-		fputs("\nGPU busy: not recorded (--trace names it gpu)\n", summary->out);
+		fputs("\nGPU busy: not recorded (add gpu to --trace)\n", summary->out);
 		return;
 	}
 	fprintf(summary->out, "\nGPU busy (at least one operation running, %s%s)\n",

@@ -13,7 +13,7 @@ static const struct {
 } reasons[] = {
 	[GP_GATE_START] = {"the start", "the start"},
 	[GP_GATE_PROFILER] = {"cudaProfilerStart", "cudaProfilerStop"},
-	[GP_GATE_RANGE] = {"the begin of a range", "the end of the range"},
+	[GP_GATE_RANGE] = {"the beginning of a range", "the end of the range"},
 	[GP_GATE_TIME] = {"the end of --delay", "the end of --duration"},
 	[GP_GATE_COUNT] = {"the last of --after-launches", "the last of --launches"},
 	[GP_GATE_SIGNAL] = {"a signal", "a signal"},

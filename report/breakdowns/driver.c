@@ -171,7 +171,8 @@ static int fill_modules(struct gp_scope *scope, struct gp_sheet *sheet)
 
 const struct gp_breakdown gp_breakdown_sync = {
 	.help = "synchronisations: who waited for what",
-	.nothing = "no synchronisation was recorded; `gpuprof summary --by api FILE` has the calls",
+	.nothing = "what was waited for was not recorded: gpuprof-run --trace=default,sync records "
+		   "it; `gpuprof summary --by api FILE` has the calls",
 	.head = {"sync", "Synchronisations", sync_columns, COUNT(sync_columns)},
 	.sort_column = 1,
 	.fill = fill_syncs,

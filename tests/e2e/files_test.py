@@ -167,6 +167,16 @@ class Names(Case):
             self.assertIn("step_kernel", again.stdout)
             os.rmdir(self.path("summary"))
 
+    def test_a_summary_is_not_written_into_a_trace(self):
+        self.run_program([*GPU, "launch=1"], options=["-o", "first", "--chrome", "none"])
+        with open(self.path("first.gpuprof"), "rb") as file:
+            before = file.read()
+        for way in PROFILED:
+            result = self.run_program([*GPU, "launch=1"], way, GPUPROF_SUMMARY="first.gpuprof", GPUPROF_CHROME="none")
+            self.assertIn("first.gpuprof: a trace is there; see it with gpuprof summary ", result.stderr)
+            with open(self.path("first.gpuprof"), "rb") as file:
+                self.assertEqual(file.read(), before)
+
     def test_an_option_counts_before_a_variable(self):
         self.run_program([*GPU, "launch=1"], options=["-o", "option"], GPUPROF_OUTPUT="variable")
         self.assertEqual(self.files(".gpuprof"), ["option.gpuprof"])

@@ -218,7 +218,7 @@ static void what_is_not_known_of_the_gpu_is_not_said(void **state)
 	build_info(&memory, GP_INFO_OPTIONS, "TRACE=memory,nvtx\nX=gpu");
 	build_call(&memory, 100, BUILD_MALLOC, 30000, 100, 31);
 	text = summarize(&memory);
-	expect(text, "\nGPU busy: not recorded (--trace names it gpu)\n");
+	expect(text, "\nGPU busy: not recorded (add gpu to --trace)\n");
 	expect(text, " in all (those that --trace asked for; ");
 	expect(text, " no launch of a kernel was recorded; 0 GPU records, nothing was dropped\n");
 	free(text);

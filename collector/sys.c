@@ -369,6 +369,11 @@ int gp_sys_stand_apart(void)
 	return (int)call3(SYS_close_range, 0, (long)UINT32_MAX, RANGE_UNSHARE);
 }
 
+bool gp_sys_can_read(uint64_t address)
+{
+	return gp_sys.call(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
+}
+
 uint64_t gp_sys_random(void)
 {
 	uint64_t bits = 0;

@@ -96,6 +96,9 @@ void gp_sys_set_thread_name(const char *name);
  */
 int gp_sys_stand_apart(void);
 
+/* Whether 8 bytes can be read there.  The kernel looks at them, and then at a request that it does not know. */
+bool gp_sys_can_read(uint64_t address);
+
 /* Unguessable bits; where the kernel has none, ones that are merely different each time. */
 uint64_t gp_sys_random(void);
 

@@ -42,3 +42,27 @@ void gp_text_add_hex(struct gp_text *text, uint64_t number)
 	for (int shift = 60; shift >= 0; shift -= 4)
 		gp_text_add_bytes(text, &"0123456789abcdef"[number >> shift & 15], 1);
 }
+
+uint32_t gp_text_put_utf8(char *at, uint32_t c)
+{
+	if (c < 0x80) {
+		at[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		at[0] = (char)(0xc0 | c >> 6);
+		at[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		at[0] = (char)(0xe0 | c >> 12);
+		at[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		at[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	at[0] = (char)(0xf0 | c >> 18);
+	at[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	at[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	at[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}

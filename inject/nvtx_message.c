@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "collector/text.h"
 
 #define LONGEST_UTF8 4u
 #define REPLACEMENT  0xfffdu
@@ -18,28 +19,9 @@ struct gp_message gp_message_narrow(const char *text)
 
 static uint32_t put_utf8(char *at, uint32_t code)
 {
-	if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		code = REPLACEMENT;
-	if (code < 0x80) {
-		at[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		at[0] = (char)(0xc0 | code >> 6);
-		at[1] = (char)(0x80 | (code & 0x3f));
-		return 2;
-	}
-	if (code < 0x10000) {
-		at[0] = (char)(0xe0 | code >> 12);
-		at[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		at[2] = (char)(0x80 | (code & 0x3f));
-		return 3;
-	}
-	at[0] = (char)(0xf0 | code >> 18);
-	at[1] = (char)(0x80 | (code >> 12 & 0x3f));
-	at[2] = (char)(0x80 | (code >> 6 & 0x3f));
-	at[3] = (char)(0x80 | (code & 0x3f));
-	return 4;
+	bool is_none = code > 0x10ffff || (code >= 0xd800 && code < 0xe000);
+
+	return gp_text_put_utf8(at, is_none ? REPLACEMENT : code);
 }
 
 struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room)

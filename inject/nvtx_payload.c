@@ -1,10 +1,8 @@
 #include "inject/nvtx_payload.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "collector/collector.h"
 #include "collector/sys.h"
@@ -49,13 +47,9 @@ static bool copy_bytes(struct copy *copy, const nvtxPayloadData_t *data,
 	return true;
 }
 
-/* The kernel reads 8 bytes there before it finds that it is not told what to do with them. */
 static bool can_read(uint64_t address)
 {
-	static const long no_operation = -1;
-
-	return address >= PAGE_BYTES && gp_sys.call(SYS_rt_sigprocmask, no_operation,
-						    (long)(address & ~7ull), 0, 8, 0, 0) != -EFAULT;
+	return address >= PAGE_BYTES && gp_sys_can_read(address & ~7ull);
 }
 
 /*

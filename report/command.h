@@ -7,6 +7,9 @@
 #ifndef REPORT_COMMAND_H
 #define REPORT_COMMAND_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #define GP_EXIT_FAILED 1
 #define GP_EXIT_USAGE  2
 
@@ -18,6 +21,10 @@ int gp_command_finish(int argc, char **argv);
 
 /* "gpuprof: " and one line on stderr; returns status. */
 __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);
+
+/* Whether output, which may be NULL, is none of the traces; false: a line says so, in the name of the command. */
+bool gp_command_output_is_free(const char *command, const char *output, char *const *traces,
+			       size_t trace_count);
 
 /* Where somebody watches, stderr being a terminal, a line on a file that was written; none for "-".  Returns 0. */
 int gp_command_wrote(const char *path);

@@ -7,6 +7,7 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
+#include "collector/text.h"
 #include "stacks/memory.h"
 
 #define CODE_LIMIT  (1u << 17)
@@ -124,30 +125,6 @@ bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint
 
 /* ---- telling the trace ---- */
 
-static uint32_t put_character(char *at, uint32_t c)
-{
-	if (c < 0x80) {
-		at[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		at[0] = (char)(0xc0 | c >> 6);
-		at[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		at[0] = (char)(0xe0 | c >> 12);
-		at[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		at[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	at[0] = (char)(0xf0 | c >> 18);
-	at[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	at[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	at[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 static uint32_t character_at(const uint8_t *data, uint32_t bytes, uint64_t i)
 {
 	uint32_t c = 0;
@@ -170,7 +147,7 @@ static uint32_t put_text(const struct gp_python_layout *layout, uint64_t text, c
 		uint32_t c = character_at(data, kind, i);
 
 		if (c != 0)
-			used += put_character(at + used, c);
+			used += gp_text_put_utf8(at + used, c);
 	}
 	at[used] = '\0';
 	return used + 1;

@@ -1,10 +1,8 @@
 #include "stacks/walk.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 
 #include "collector/sys.h"
 #include "stacks/hash.h"
@@ -58,12 +56,6 @@ void gp_walk_init(struct gp_walk *walk)
 
 /* ---- what may be read ---- */
 
-/* The kernel looks at the word, and then at a request that it does not know. */
-static bool ask_kernel(uint64_t address)
-{
-	return gp_sys.call(SYS_rt_sigprocmask, -1, (long)address, 0, WORD, 0, 0) != -EFAULT;
-}
-
 static ALWAYS_INLINE bool is_own(const struct gp_walk *walk, uint64_t address)
 {
 	return address - walk->low < walk->high - walk->low;
@@ -78,7 +70,7 @@ static bool reach(struct gp_walk *walk, uint64_t sp)
 	if (sp >= walk->low || sp < walk->limit || walk->high - sp > MOST_STACK_BYTES)
 		return is_own(walk, sp);
 	while (walk->low > sp) {
-		if (!ask_kernel(walk->low - PAGE_BYTES)) {
+		if (!gp_sys_can_read(walk->low - PAGE_BYTES)) {
 			walk->limit = walk->low;
 			return false;
 		}
@@ -98,7 +90,7 @@ static __attribute__((noinline)) bool is_readable_elsewhere(struct gp_walk *walk
 	for (uint32_t i = 0; i < GP_WALK_PAGES; i++)
 		if (walk->pages[i] == page && page != 0)
 			return true;
-	if (!ask_kernel(address))
+	if (!gp_sys_can_read(address))
 		return false;
 	walk->pages[walk->next_page++ % GP_WALK_PAGES] = page;
 	return true;

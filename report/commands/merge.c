@@ -170,12 +170,8 @@ int gp_command_merge(int argc, char **argv)
 
 	if (parsed != RUN || a.trace_count == 0)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
-	for (size_t i = 0; i < a.trace_count; i++)
-		if (gp_output_is_same(a.output, a.traces[i]))
-			return gp_command_fail(GP_EXIT_USAGE,
-					       "merge: %s is one of the traces; name another file "
-					       "after -o",
-					       a.output);
+	if (!gp_command_output_is_free("merge", a.output, a.traces, a.trace_count))
+		return GP_EXIT_USAGE;
 	pile.traces = a.traces;
 	pile.failed = calloc(a.trace_count, sizeof(*pile.failed));
 	status = pile.failed ? write_merged(&a, &pile)

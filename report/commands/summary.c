@@ -171,19 +171,6 @@ static enum parsed check(struct arguments *a)
 	return WRONG;
 }
 
-static enum parsed check_output(const struct arguments *a)
-{
-	for (size_t i = 0; a->output && i < a->trace_count; i++)
-		if (gp_output_is_same(a->output, a->traces[i])) {
-			gp_command_fail(0,
-					"summary: %s is one of the traces; name another file after "
-					"-o",
-					a->output);
-			return WRONG;
-		}
-	return RUN;
-}
-
 static enum parsed parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option table[] = {
@@ -210,7 +197,10 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 	a->by.full_names = a->page.full_names;
 	if (parsed == RUN)
 		parsed = check(a);
-	return parsed == RUN ? check_output(a) : parsed;
+	if (parsed == RUN &&
+	    !gp_command_output_is_free("summary", a->output, a->traces, a->trace_count))
+		parsed = WRONG;
+	return parsed;
 }
 
 static int print_to(FILE *out, const struct arguments *a, const struct gp_traces *traces)

@@ -141,18 +141,6 @@ static enum parsed check(struct arguments *a, int argc, char **argv)
 	return WRONG;
 }
 
-static enum parsed check_output(const struct arguments *a)
-{
-	for (size_t i = 0; a->output && i < a->trace_count; i++)
-		if (gp_output_is_same(a->output, a->traces[i])) {
-			gp_command_fail(
-				0, "trace: %s is one of the traces; name another file after -o",
-				a->output);
-			return WRONG;
-		}
-	return RUN;
-}
-
 static enum parsed parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option table[] = {
@@ -167,7 +155,10 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 		parsed = take_option(a, c);
 	if (parsed == RUN)
 		parsed = check(a, argc - optind, argv + optind);
-	return parsed == RUN ? check_output(a) : parsed;
+	if (parsed == RUN &&
+	    !gp_command_output_is_free("trace", a->output, a->traces, a->trace_count))
+		parsed = WRONG;
+	return parsed;
 }
 
 /* How long the trace is, where a part of it was asked for. */

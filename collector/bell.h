@@ -15,8 +15,8 @@ struct gp_bell {
 
 void gp_bell_ring(struct gp_bell *bell);
 
-/* Sleep until the bell rings or timeout_ns is over; returns at once where it rang since the last
- * wait. */
+/* Sleep until the bell rings or timeout_ns is over; returns at once where it rang since the last wait.  It may also return early, by
+ * the wake of a ring that an earlier wait has heard already: the caller looks for itself whether there is work. */
 void gp_bell_wait(struct gp_bell *bell, uint64_t timeout_ns);
 
 #endif

@@ -20,10 +20,20 @@ static void an_early_ring_is_heard(void **unused)
 	assert_int_equal(gp_load32(&there.rung), 0);
 }
 
+static uint32_t asked, answered;
+
+/* A wait may also end early: by the wake of a ring that a former wait heard before it went to sleep. */
+static void wait_until(struct gp_bell *bell, const uint32_t *number, uint32_t reached)
+{
+	while (gp_load32_acquire(number) < reached)
+		gp_bell_wait(bell, LONG_NS * 100);
+}
+
 static void *answer(void *unused)
 {
-	for (int i = 0; i < ROUNDS; i++) {
-		gp_bell_wait(&there, LONG_NS * 100);
+	for (uint32_t i = 1; i <= ROUNDS; i++) {
+		wait_until(&there, &asked, i);
+		gp_store32_release(&answered, i);
 		gp_bell_ring(&back);
 	}
 	return unused;
@@ -35,9 +45,10 @@ static void each_ring_is_answered(void **unused)
 
 	(void)unused;
 	assert_int_equal(pthread_create(&thread, NULL, answer, NULL), 0);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 1; i <= ROUNDS; i++) {
+		gp_store32_release(&asked, i);
 		gp_bell_ring(&there);
-		gp_bell_wait(&back, LONG_NS * 100);
+		wait_until(&back, &answered, i);
 	}
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }

@@ -417,7 +417,24 @@ static void a_child_with_threads_that_records(void)
 	CHECK(said.calls[0] == 1000 && said.calls[1] == 0 && said.calls[2] == 0);
 }
 
-/* Children are born in the middle of other threads' records and start; the parent's trace lacks nothing. */
+#define TURNS 10
+static uint32_t begun, turn, forks_are_over;
+
+static void *emit_a_hundred_a_turn(void *first)
+{
+	__atomic_add_fetch(&begun, 1, __ATOMIC_ACQ_REL);
+	for (uint32_t i = 0; i < TURNS * 100; i++) {
+		while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) <= i / 100)
+			sched_yield();
+		emit_call_surely(*(uint32_t *)first + i);
+	}
+	while (!__atomic_load_n(&forks_are_over, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return NULL;
+}
+
+/* Children are born in the middle of other threads' records and start; the parent's trace lacks nothing.  No thread begins or ends
+ * meanwhile: AddressSanitizer allocates then, with a lock that it does not give back in the child. */
 static void records_anew_beside_busy_threads(void)
 {
 	static uint32_t firsts[2] = {0, 3 * RANGE};
@@ -425,16 +442,21 @@ static void records_anew_beside_busy_threads(void)
 
 	start_in(GP_RINGS_AUTO);
 	for (int i = 0; i < 2; i++)
-		CHECK(pthread_create(&threads[i], NULL, emit_a_thousand, &firsts[i]) == 0);
-	for (int i = 0; i < 10; i++) {
-		pid_t child = fork();
+		CHECK(pthread_create(&threads[i], NULL, emit_a_hundred_a_turn, &firsts[i]) == 0);
+	while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < 2)
+		sched_yield();
+	for (int i = 0; i < TURNS; i++) {
+		pid_t child;
 
+		__atomic_add_fetch(&turn, 1, __ATOMIC_ACQ_REL);
+		child = fork();
 		if (child == 0) {
 			record_anew("child", RANGE);
 			_exit(0);
 		}
 		wait_for(child);
 	}
+	__atomic_store_n(&forks_are_over, 1, __ATOMIC_RELEASE);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	emit_after();

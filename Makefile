@@ -173,6 +173,17 @@ $(O)/bench/emit: bench/emit.c $(COLLECTOR)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
 
+# How many instructions each hook takes: exact, and so a test.
+.PHONY: hooks
+hooks: $(O)/bench/hooks
+	$(Q)bench/hooks --build $(O)
+check-built: $(O)/bench/hooks
+CHECKS += bench/hooks
+$(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/init.o,$(INJECT))
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
+
 # What a call stack costs, beside other ways to take it.
 .PHONY: bench-stacks
 bench-stacks: $(O)/bench/stacks

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector/hash_bytes.h"
+
 #define FIRST_ENTRIES 1024u
 #define BLOCK_BYTES   (1u << 18)
 
@@ -26,24 +28,6 @@ static void *map_bytes(size_t bytes)
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return memory != MAP_FAILED ? memory : NULL;
-}
-
-/* Eight bytes at a time, multiply and fold: names are long and come once per kernel. */
-static uint64_t hash_of(const uint8_t *key, uint32_t bytes)
-{
-	uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
-
-	while (bytes > 0) {
-		uint64_t word = 0;
-		uint32_t step = bytes < 8 ? bytes : 8;
-
-		memcpy(&word, key, step);
-		hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-		hash ^= hash >> 32;
-		key += step;
-		bytes -= step;
-	}
-	return hash;
 }
 
 static struct gp_intern_entry *find(struct gp_intern_entry *entries, uint32_t limit, uint64_t hash,
@@ -131,7 +115,7 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
 		forget(table);
 	if (!make_room(table))
 		return 0;
-	uint64_t hash = hash_of(key, key_bytes);
+	uint64_t hash = gp_hash_bytes(0, key, key_bytes);
 	struct gp_intern_entry *entry =
 		find(table->entries, table->entry_limit, hash, key, key_bytes);
 
@@ -151,7 +135,8 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
 /* Nothing was added since, so that no search leads beyond the entry, and its key is the last in its block. */
 void gp_intern_take_back(struct gp_intern *table, const void *key, uint32_t key_bytes)
 {
-	find(table->entries, table->entry_limit, hash_of(key, key_bytes), key, key_bytes)->id = 0;
+	find(table->entries, table->entry_limit, gp_hash_bytes(0, key, key_bytes), key, key_bytes)
+		->id = 0;
 	table->entry_count--;
 	table->block_used_bytes -= key_bytes;
 	table->kept_bytes -= key_bytes;

@@ -26,7 +26,7 @@ struct gp_since_fork {
 	uint32_t stacks; /* 1 = this very process takes call stacks; see stacks/stack.c */
 } __attribute__((aligned(GP_SINCE_FORK_BYTES)));
 
-extern struct gp_since_fork gp_since_fork;
+extern struct gp_since_fork gp_since_fork __attribute__((visibility("hidden")));
 
 /* Let the words become zero in forked children.  A constructor has done it; again is harmless.  0 or -ENOMEM. */
 int gp_since_fork_prepare(void);

@@ -8,33 +8,17 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
+#include "collector/hash_bytes.h"
 
 #define SHARE_OF_CHAINS 16u /* this part of the memory is the heads of the chains */
 #define NO_MEMORY       1u
 
 static_assert(GP_STRING_MAX_BYTES <= UINT16_MAX, "lengths have 16 bits");
 
-/* Eight bytes at a time, multiply and fold. */
 static uint64_t hash_of(const struct gp_text_key *key)
 {
-	uint64_t hash = 0x9e3779b97f4a7c15u ^ key->length_bytes ^ (uint64_t)key->value << 32 ^
-			(uint64_t)key->space << 16;
-	uint32_t left = key->length_bytes;
-
-	for (const char *at = key->bytes; left > 0;) {
-		uint64_t word = 0;
-		uint32_t step = left < 8 ? left : 8;
-
-		if (step == 8)
-			memcpy(&word, at, 8);
-		else
-			memcpy(&word, at, step);
-		hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-		hash ^= hash >> 32;
-		at += step;
-		left -= step;
-	}
-	return hash;
+	return gp_hash_bytes((uint64_t)key->value << 32 ^ (uint64_t)key->space << 16, key->bytes,
+			     key->length_bytes);
 }
 
 /* ---- memory ---- */

@@ -7,6 +7,7 @@
 #define INJECT_API_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* More than any libcupti has (807 in 13.0); a cbid beyond it is recorded as an unknown call of
@@ -52,8 +53,18 @@ struct gp_api_entry {
 
 void gp_api_table_init(void);
 
+/* For gp_api_table_find() alone, which is in every callback: the entries, and the position of a call's entry plus one by
+ * domain and cbid; 0 = not in the table. */
+extern const struct gp_api_entry gp_api_entries[] __attribute__((visibility("hidden")));
+extern uint16_t gp_api_positions[2][GP_API_CBID_LIMIT] __attribute__((visibility("hidden")));
+
 /* The entry of a call, or NULL if it is not in the table. */
-const struct gp_api_entry *gp_api_table_find(bool driver, uint32_t cbid);
+static inline const struct gp_api_entry *gp_api_table_find(bool driver, uint32_t cbid)
+{
+	uint16_t position = cbid < GP_API_CBID_LIMIT ? gp_api_positions[driver][cbid] : 0;
+
+	return position != 0 ? &gp_api_entries[position - 1] : NULL;
+}
 
 /* All entries, for enabling. */
 const struct gp_api_entry *gp_api_table(uint32_t *count);

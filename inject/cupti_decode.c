@@ -86,7 +86,8 @@ static bool is_wanted(const gp_kernel_view *kernel)
 {
 	bool wanted = kernel->name == NULL || gp_control_wants_kernel(kernel->name);
 
-	gp_count(GP_COUNTER_LEFT_OUT_KERNELS, !wanted);
+	if (!wanted)
+		gp_count(GP_COUNTER_LEFT_OUT_KERNELS, 1);
 	return wanted;
 }
 

@@ -165,10 +165,11 @@ tidy:
 	$(Q)find collector inject report stacks -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null' tidy
 
-# What a record costs, without a GPU.
-bench-emit: $(O)/bench/emit
+# What a record costs, without a GPU; what becomes of records that come faster than they are written.
+.PHONY: bench-overload
+bench-emit bench-overload: bench-%: $(O)/bench/%
 	$(Q)$<
-$(O)/bench/emit: bench/emit.c $(COLLECTOR)
+$(O)/bench/emit $(O)/bench/overload: $(O)/bench/%: bench/%.c $(COLLECTOR)
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread

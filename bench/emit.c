@@ -188,7 +188,7 @@ static void print_bytes(void)
 
 int main(int argc, char **argv)
 {
-	struct gp_collector_config config = {"/tmp/gpuprof-bench-emit", GP_RINGS_AUTO};
+	struct gp_collector_config config = {.trace_path = "/tmp/gpuprof-bench-emit"};
 	uint32_t rounds = argc > 1 ? (uint32_t)atoi(argv[1]) : 21;
 	int error;
 

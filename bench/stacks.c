@@ -213,7 +213,8 @@ int main(void)
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/trace", folder);
-	const struct gp_collector_config config = {path, GP_RINGS_MEMORY};
+	const struct gp_collector_config config = {.trace_path = path,
+						   .ring_place = GP_RINGS_MEMORY};
 
 	last_walk = calloc(1, sizeof(*last_walk));
 	if (last_walk == NULL || gp_collector_start(&config) != 0 || gp_stack_start() != 0)

@@ -6,8 +6,8 @@
  *
  * gp_emit() and the definition functions may be called from any thread at any time, also before start and after stop,
  * from signal handlers and in forked children: then they do nothing, or count the record as lost.  They never allocate
- * through malloc and keep errno.  They make no system call in the steady state; the first call of a thread maps or takes a ring, and a
- * full ring makes its thread wait for the writer, at most GP_EMIT_WAIT_NS, before the record is dropped and counted.
+ * through malloc and keep errno.  They make no system call in the steady state; the first call of a thread maps or takes a ring, and
+ * what a thread does whose ring is full, enum gp_overload says.  A dropped record is counted.
  */
 #ifndef COLLECTOR_COLLECTOR_H
 #define COLLECTOR_COLLECTOR_H
@@ -27,10 +27,17 @@ enum gp_ring_place {
 	GP_RINGS_MEMORY, /* private memory: up to one poll of the writer is lost if the process is killed */
 };
 
+/* What a thread does whose ring is full, because records come faster than they can be written. */
+enum gp_overload {
+	GP_OVERLOAD_BLOCK, /* waits for the writer, at most GP_EMIT_WAIT_NS, then drops the record */
+	GP_OVERLOAD_DROP,  /* drops it at once */
+};
+
 struct gp_collector_config {
 	const char *
 		trace_path; /* absolute path without suffix; ".2", ".3", ... is appended where NAME.gpuprof exists */
 	enum gp_ring_place ring_place;
+	enum gp_overload on_overload;
 };
 
 /*

@@ -68,6 +68,12 @@ static inline bool gp_ring_is_half_full(const struct gp_ring_header *ring)
 	return gp_load64(&ring->head) - ring->cached_tail > ring->slot_count / 2;
 }
 
+/* Producer: how many slots are free now. */
+static inline uint64_t gp_ring_free_slots(const struct gp_ring_header *ring)
+{
+	return ring->slot_count - (gp_load64(&ring->head) - gp_load64_acquire(&ring->tail));
+}
+
 /* Consumer: slots that can be taken: [tail, the returned position). */
 static inline uint64_t gp_ring_head(const struct gp_ring_header *ring)
 {

@@ -5,12 +5,14 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
+#include "collector/definition.h"
 #include "collector/ring.h"
 #include "collector/since_fork.h"
 #include "collector/sys.h"
 
 #define LOCK_SPINS       100
-#define NESTED_SPINS     1000
+#define LONG_SPINS       1000
+#define DEFINITIONS_PART 8 /* of a ring */
 #define FIRST_SLEEP_NS   100000u
 #define LONGEST_SLEEP_NS 1600000u
 
@@ -37,6 +39,7 @@ static struct gp_arena *rings;
 static struct gp_bell *writer_bell;
 static struct gp_ring_header *shared_ring;
 static uint32_t shared_lock;
+static bool waits;              /* for room in a full ring */
 static uint32_t last_recording; /* of this process or of those that it was forked from */
 
 static pthread_key_t key;
@@ -61,9 +64,18 @@ static void unlock_shared(void)
 	gp_store32_release(&shared_lock, 0);
 }
 
+/* Where nobody waits, there is room for a definition when there is none for other records. */
+static bool is_put(struct gp_ring_header *ring, const struct gp_item *item)
+{
+	if (!waits && !gp_is_definition(item->record) &&
+	    gp_ring_free_slots(ring) < ring->slot_count / DEFINITIONS_PART)
+		return false;
+	return gp_ring_put(ring, item);
+}
+
 static bool put(struct gp_ring_header *ring, const struct gp_item *item)
 {
-	bool done = gp_ring_put(ring, item);
+	bool done = is_put(ring, item);
 
 	if (gp_ring_is_half_full(ring))
 		gp_bell_ring(writer_bell);
@@ -76,7 +88,7 @@ static bool put_shared(const struct gp_item *item, int spins)
 
 	if (local.sharing || !lock_shared(spins))
 		return false;
-	done = gp_ring_put(shared_ring, item);
+	done = is_put(shared_ring, item);
 	half_full = gp_ring_is_half_full(shared_ring);
 	unlock_shared();
 	if (half_full) /* not before: the writer may take our core while others wait for the lock */
@@ -90,7 +102,8 @@ static bool put_shared(const struct gp_item *item, int spins)
 
 static bool try_put(const struct gp_item *item)
 {
-	return local.ring != NULL ? put(local.ring, item) : put_shared(item, LOCK_SPINS);
+	return local.ring != NULL ? put(local.ring, item)
+				  : put_shared(item, waits ? LOCK_SPINS : LONG_SPINS);
 }
 
 static void count_wait(void)
@@ -114,6 +127,12 @@ static uint64_t ring_tail(void)
 	return gp_load64(&(local.ring != NULL ? local.ring : shared_ring)->tail);
 }
 
+/* A signal handler that interrupted the wait forked, and the child goes on here: it has no rings. */
+static bool is_forked(void)
+{
+	return gp_load32(&gp_since_fork.collector) == 0;
+}
+
 /* One long wait for a writer that does not move is enough: after it, records are dropped at once
  * until it moves. */
 static bool wait_and_put(const struct gp_item *item)
@@ -121,13 +140,15 @@ static bool wait_and_put(const struct gp_item *item)
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
 	uint64_t give_up_ns;
 
-	if (local.gave_up_at == ring_tail() + 1)
+	if (!waits || local.gave_up_at == ring_tail() + 1)
 		return false;
 	count_wait();
 	give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
 	do {
 		gp_bell_ring(writer_bell);
 		gp_sys_sleep(sleep_ns);
+		if (is_forked())
+			return false;
 		if (try_put(item))
 			return true;
 		if (sleep_ns < LONGEST_SLEEP_NS)
@@ -141,7 +162,8 @@ static bool put_patiently(const struct gp_item *item)
 {
 	if (try_put(item) || wait_and_put(item))
 		return true;
-	count_lost();
+	if (!is_forked())
+		count_lost();
 	return false;
 }
 
@@ -245,7 +267,7 @@ static void end_thread(void *lane)
 /* From a signal handler that interrupted gp_emit() in this very thread: no waiting. */
 static bool emit_nested(const struct gp_item *item)
 {
-	if (put_shared(item, NESTED_SPINS))
+	if (put_shared(item, LONG_SPINS))
 		return true;
 	gp_count(GP_COUNTER_LOST_NESTED, 1);
 	return false;
@@ -392,12 +414,13 @@ static __attribute__((constructor)) void make_key(void)
 	has_key = pthread_key_create(&key, end_thread) == 0;
 }
 
-void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell)
+void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_overload on_overload)
 {
 	rings = arena;
 	writer_bell = bell;
 	shared_ring = gp_arena_take(arena, 0)->ring;
 	shared_lock = 0;
+	waits = on_overload == GP_OVERLOAD_BLOCK;
 }
 
 void gp_thread_go_live(void)

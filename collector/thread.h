@@ -17,7 +17,7 @@
 #include "collector/bell.h"
 
 /* Writer, before gp_thread_go_live(): take the first ring as the shared one. */
-void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell);
+void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_overload on_overload);
 
 /* From here on records are taken, and until gp_thread_go_dead(). */
 void gp_thread_go_live(void);

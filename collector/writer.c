@@ -186,7 +186,7 @@ static int set_up(void)
 	error = gp_arena_open(&writer.arena, writer.config.ring_place, writer.drain.file.path);
 	if (error)
 		return error;
-	gp_thread_set_up(&writer.arena, &writer.bell);
+	gp_thread_set_up(&writer.arena, &writer.bell, writer.config.on_overload);
 	/* for the thread that waits for us and for the one that fetches GPU records; later passes
 	 * make more */
 	for (int i = 0; i < FIRST_RINGS && gp_arena_grow(&writer.arena) == 0; i++)

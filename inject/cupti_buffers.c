@@ -28,6 +28,7 @@ static uint32_t buffer_count; /* entries that are not ABSENT, or soon will not b
 static uint32_t fill_order;
 
 static uint32_t buffer_limit = MOST_BUFFERS;
+static bool waits_for_decoder;
 static void (*wake_decoder)(void);
 static uint32_t releases; /* how many buffers the decoder has emptied */
 static uint32_t
@@ -69,11 +70,12 @@ static uint8_t *add_buffer(enum state state)
 	return buffers[at].memory;
 }
 
-int gp_buffers_init(uint64_t most_bytes, void (*wake)(void))
+int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake)(void))
 {
 	uint64_t most = most_bytes / GP_CUPTI_BUFFER_BYTES;
 
 	buffer_limit = most < MOST_BUFFERS ? (uint32_t)most : MOST_BUFFERS;
+	waits_for_decoder = waits;
 	wake_decoder = wake;
 	for (uint32_t i = 0; i < FIRST_BUFFERS; i++)
 		if (add_buffer(FREE) == NULL)
@@ -115,7 +117,8 @@ static uint8_t *wait_for_free(void)
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
 	uint8_t *memory = NULL;
 
-	if (gp_load32(&gave_up_after) == gp_load32(&releases) + 1 || !decoder_lags())
+	if (!waits_for_decoder || gp_load32(&gave_up_after) == gp_load32(&releases) + 1 ||
+	    !decoder_lags())
 		return NULL;
 	gp_count(GP_COUNTER_BUFFER_WAITS, 1);
 	while (memory == NULL && gp_sys_now_ns() < give_up_ns) {

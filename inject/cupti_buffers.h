@@ -7,7 +7,7 @@
  * owns it.  A request always gets a buffer, for older versions of CUPTI crash on NULL.
  *
  * CUPTI keeps the records of what has not ended, so that a kernel that never ends holds all buffers that follow.  Where
- * the limit is reached, and it is the decoder that lags, a request waits for it, GP_EMIT_WAIT_NS at most; else what CUPTI
+ * the limit is reached, and it is the decoder that lags, a request waits for it where that is wanted, GP_EMIT_WAIT_NS at most; else what CUPTI
  * writes from then on is dropped, and counted.  Memory that a burst took goes back to the system when the burst is decoded.
  */
 #ifndef INJECT_CUPTI_BUFFERS_H
@@ -21,8 +21,8 @@
 
 #define GP_BUFFERS_KEPT 32u /* stay in memory, for the next burst */
 
-/* Map the first buffers.  most_bytes limits all.  wake_decoder is called on any thread.  Returns 0 or -errno. */
-int gp_buffers_init(uint64_t most_bytes, void (*wake_decoder)(void));
+/* Map the first buffers.  most_bytes limits all; waits = requests wait for the decoder.  wake_decoder is called on any thread.  Returns 0 or -errno. */
+int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));
 
 /* For CUPTI, any thread: an empty buffer, 8-byte aligned, of *bytes bytes. */
 uint8_t *gp_buffers_take(size_t *bytes);

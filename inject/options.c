@@ -100,6 +100,11 @@ bool gp_option_flag(enum gp_option option)
 	return *text != '\0' && strcmp(text, "0") != 0;
 }
 
+bool gp_option_is(enum gp_option option, const char *text)
+{
+	return strcmp(gp_option_text(option), text) == 0;
+}
+
 const char *gp_option_session(void)
 {
 	return session;

@@ -23,6 +23,9 @@ uint64_t gp_option_ns(enum gp_option option);
 
 bool gp_option_flag(enum gp_option option);
 
+/* Whether the text of an option is this one. */
+bool gp_option_is(enum gp_option option, const char *text);
+
 /* Session folder of gpuprof-run, or "" without one. */
 const char *gp_option_session(void);
 

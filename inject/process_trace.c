@@ -108,7 +108,12 @@ static int start_collector(char *path, size_t path_bytes)
 			 "the name %s (%% is followed by p, n, h, q{VARIABLE} or %%)", template);
 	if (error != 0)
 		return error;
-	return gp_collector_start(&(struct gp_collector_config){path, ring_place()});
+	return gp_collector_start(&(struct gp_collector_config){
+		.trace_path = path,
+		.ring_place = ring_place(),
+		.on_overload = gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "drop") ? GP_OVERLOAD_DROP
+									      : GP_OVERLOAD_BLOCK,
+	});
 }
 
 static void describe_options(void)

@@ -433,6 +433,7 @@ int gp_session_start(gp_session_first_context first_context)
 		error = load_libraries();
 	if (error == 0)
 		error = gp_buffers_init(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20,
+					gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
 					wake_fetching_thread);
 	if (error != 0)
 		return error;

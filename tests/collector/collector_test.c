@@ -153,7 +153,7 @@ static void nothing_happens_outside_start_and_stop(void)
 	CHECK(!gp_collector_is_live());
 	CHECK(!emit_call(1));
 	CHECK(gp_collector_stop(LONG_NS) == 0);
-	CHECK(gp_collector_start(&(struct gp_collector_config){in_folder("u"), GP_RINGS_AUTO}) ==
+	CHECK(gp_collector_start(&(struct gp_collector_config){.trace_path = in_folder("u")}) ==
 	      -EEXIST);
 	read_trace();
 	CHECK(said.next_call == 1);
@@ -161,7 +161,7 @@ static void nothing_happens_outside_start_and_stop(void)
 
 static void a_start_that_fails_leaves_nothing(void)
 {
-	struct gp_collector_config config = {in_folder("no/such/folder"), GP_RINGS_AUTO};
+	struct gp_collector_config config = {.trace_path = in_folder("no/such/folder")};
 
 	CHECK(gp_collector_start(&config) == -ENOENT);
 	CHECK(strcmp(gp_collector_trace_path(), "") == 0);
@@ -316,7 +316,8 @@ static void a_stuck_disk_costs_one_wait(void)
 
 static void stop_does_not_wait_for_ever(void)
 {
-	struct gp_collector_config config = {in_folder("t"), GP_RINGS_FILE};
+	struct gp_collector_config config = {.trace_path = in_folder("t"),
+					     .ring_place = GP_RINGS_FILE};
 
 	real_call = gp_sys.call;
 	gp_sys.call = held_writes;

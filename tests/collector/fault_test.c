@@ -69,7 +69,7 @@ static void check_trace(void)
  * never reached. */
 static void run_with_failures(void)
 {
-	struct gp_collector_config config = {in_folder("t"), GP_RINGS_AUTO};
+	struct gp_collector_config config = {.trace_path = in_folder("t")};
 	pthread_t thread;
 	int error;
 
@@ -401,7 +401,7 @@ static int hold_thread(pthread_t *thread, void *(*body)(void *))
 
 static void a_thread_that_comes_too_late(void)
 {
-	struct gp_collector_config config = {in_folder("t"), GP_RINGS_AUTO};
+	struct gp_collector_config config = {.trace_path = in_folder("t")};
 
 	sem_init(&let_go, 0, 0);
 	sem_init(&has_ended, 0, 0);

@@ -286,7 +286,7 @@ static void scan_afresh(void)
 /* In a child: a recording of its own, with the calls of the second range. */
 static void record_anew(const char *name, uint32_t first)
 {
-	struct gp_collector_config config = {in_folder(name), GP_RINGS_AUTO};
+	struct gp_collector_config config = {.trace_path = in_folder(name)};
 
 	CHECK(!gp_collector_is_live());
 	gp_count(GP_COUNTER_LOST_CUPTI, 1); /* before the start: of the parent's recording */
@@ -363,7 +363,7 @@ static void a_vfork_child_that_starts(void)
 	child = vfork();
 	if (child == 0) {
 		result = gp_collector_start(
-			&(struct gp_collector_config){in_folder("c"), GP_RINGS_AUTO});
+			&(struct gp_collector_config){.trace_path = in_folder("c")});
 		_exit(0);
 	}
 	wait_for(child);
@@ -391,7 +391,7 @@ static void *fork_in_thread(void *unused)
 	emit_before();
 	child = fork();
 	if (child == 0) {
-		struct gp_collector_config config = {in_folder("child"), GP_RINGS_AUTO};
+		struct gp_collector_config config = {.trace_path = in_folder("child")};
 
 		CHECK(gp_collector_start(&config) == 0);
 		CHECK(pthread_create(&thread, NULL, emit_a_thousand, &first) == 0);

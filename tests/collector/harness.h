@@ -92,7 +92,7 @@ static inline void run_case(void (*body)(void))
 
 static inline void start_in(enum gp_ring_place place)
 {
-	struct gp_collector_config config = {in_folder("t"), place};
+	struct gp_collector_config config = {.trace_path = in_folder("t"), .ring_place = place};
 
 	CHECK(gp_collector_start(&config) == 0);
 }

@@ -104,7 +104,7 @@ static void die_in(uint32_t us)
 
 static void record_until_killed(enum gp_ring_place place)
 {
-	struct gp_collector_config config = {in_folder("t"), place};
+	struct gp_collector_config config = {.trace_path = in_folder("t"), .ring_place = place};
 	pthread_t threads[2], brief;
 
 	CHECK(gp_collector_start(&config) == 0);
@@ -325,7 +325,8 @@ static bool place_works(enum gp_ring_place place)
 	case_folder = new_folder();
 	child = fork();
 	if (child == 0) {
-		config = (struct gp_collector_config){in_folder("t"), place};
+		config = (struct gp_collector_config){.trace_path = in_folder("t"),
+						      .ring_place = place};
 		_exit(gp_collector_start(&config) == 0 && gp_collector_stop(LONG_NS) == 0 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

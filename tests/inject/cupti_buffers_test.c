@@ -29,7 +29,7 @@ static void wake_decoder(void)
 static int init(void **state)
 {
 	(void)state;
-	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, wake_decoder);
+	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
 }
 
 static void buffers_are_aligned_and_distinct(void **state)
@@ -221,6 +221,27 @@ static void where_the_decoder_lags_it_is_waited_for(void **state)
 			assert_true(gp_buffers_give(taken[i], 0));
 }
 
+static void where_nobody_is_to_wait_it_is_not_waited_for(void **state)
+{
+	size_t bytes;
+
+	(void)state;
+	take_all();
+	assert_true(gp_buffers_give(taken[5], 64));
+	/* no further buffer can be made, but it is said that nobody waits */
+	assert_int_equal(
+		gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, false, wake_decoder),
+		-ENOMEM);
+	wakes = 0;
+	gp_buffers_take(&bytes);
+	assert_int_not_equal(bytes, GP_CUPTI_BUFFER_BYTES);
+	assert_int_equal(wakes, 0);
+	gp_buffers_release(gp_buffers_next(&bytes));
+	for (uint32_t i = 0; i < LIMIT; i++)
+		if (i != 5)
+			assert_true(gp_buffers_give(taken[i], 0));
+}
+
 static bool is_in_memory(void *page)
 {
 	unsigned char is_there;
@@ -256,6 +277,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_lost_among_threads),
 		cmocka_unit_test(where_all_are_out_records_are_dropped_at_once),
 		cmocka_unit_test(where_the_decoder_lags_it_is_waited_for),
+		cmocka_unit_test(where_nobody_is_to_wait_it_is_not_waited_for),
 		cmocka_unit_test(what_a_burst_took_goes_back),
 	};
 

@@ -390,7 +390,8 @@ static void decode_and_compare(const char *folder, const char *version)
 	decode_all(&decoder,
 		   recording); /* names and shapes that are dropped here are defined later */
 	decoder.records = 0;
-	CHECK(gp_collector_start(&(struct gp_collector_config){path, GP_RINGS_MEMORY}) == 0);
+	CHECK(gp_collector_start(&(struct gp_collector_config){
+		      .trace_path = path, .ring_place = GP_RINGS_MEMORY}) == 0);
 	decode_all(&decoder, recording);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 	CHECK(decoder.unknown == 0);
@@ -528,7 +529,8 @@ static void make_and_compare(const char *folder, uint32_t version)
 	char path[160];
 
 	snprintf(path, sizeof(path), "%s/made", folder);
-	CHECK(gp_collector_start(&(struct gp_collector_config){path, GP_RINGS_MEMORY}) == 0);
+	CHECK(gp_collector_start(&(struct gp_collector_config){
+		      .trace_path = path, .ring_place = GP_RINGS_MEMORY}) == 0);
 	decode_made(version);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 	scan.fn = note_made;

@@ -18,7 +18,8 @@ EXPORT int probe_stop(void);
 
 int probe_start(const char *trace)
 {
-	const struct gp_collector_config config = {trace, GP_RINGS_MEMORY};
+	const struct gp_collector_config config = {.trace_path = trace,
+						   .ring_place = GP_RINGS_MEMORY};
 	int error = gp_collector_start(&config);
 
 	return error != 0 ? error : gp_stack_start();

@@ -414,7 +414,8 @@ int main(void)
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/t", folder);
-	const struct gp_collector_config config = {path, GP_RINGS_MEMORY};
+	const struct gp_collector_config config = {.trace_path = path,
+						   .ring_place = GP_RINGS_MEMORY};
 
 	if (gp_collector_start(&config) != 0 || gp_stack_start() != 0)
 		return 1;

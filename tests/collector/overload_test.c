@@ -1,0 +1,258 @@
+/* Where records come faster than they are written: who waits, what is dropped, and that all of it is counted. */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+#include "gpuprof/counter.h"
+
+#define MORE_THAN_A_RING 100000u
+
+static struct scan scan;
+static long (*real_call)(long, long, long, long, long, long, long);
+static uint32_t held;          /* the writer stands still in its next write */
+static uint32_t sleeps;        /* of the thread that emits */
+static void (*in_sleep)(void); /* what befalls it there, once */
+static __thread bool emits;
+
+static void sleep_now(void)
+{
+	void (*befalls)(void) = in_sleep;
+
+	sleeps++;
+	in_sleep = NULL;
+	if (befalls != NULL)
+		befalls();
+}
+
+static long slow_disk(long number, long a, long b, long c, long d, long e, long f)
+{
+	while (number == SYS_write && gp_load32_acquire(&held))
+		real_call(SYS_futex, (long)&held, FUTEX_WAIT_PRIVATE, 1, 0, 0, 0);
+	if (number == SYS_nanosleep && emits)
+		sleep_now();
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void hold_writer(bool hold)
+{
+	gp_store32_release(&held, hold);
+	real_call(SYS_futex, (long)&held, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+static void start_with(enum gp_overload on_overload)
+{
+	struct gp_collector_config config = {.trace_path = in_folder("t"),
+					     .ring_place = GP_RINGS_MEMORY,
+					     .on_overload = on_overload};
+
+	real_call = gp_sys.call;
+	gp_sys.call = slow_disk;
+	emits = true;
+	CHECK(gp_collector_start(&config) == 0);
+}
+
+/* ---- what the trace says ---- */
+
+static struct {
+	uint64_t calls, texts, lost, waits, ends;
+} said;
+
+static void take(void *unused, const struct found *found)
+{
+	const struct any_record *record = found->record;
+
+	(void)unused;
+	said.calls += record->record.kind == GP_RECORD_CALL;
+	said.ends += record->record.kind == GP_RECORD_END;
+	said.texts +=
+		record->record.kind == GP_RECORD_STRING && record->string.space == GP_STRING_KERNEL;
+	if (record->record.kind != GP_RECORD_COUNTER)
+		return;
+	if (record->counter.counter == GP_COUNTER_LOST_RING_FULL)
+		said.lost = record->counter.value;
+	if (record->counter.counter == GP_COUNTER_RING_WAITS)
+		said.waits = record->counter.value;
+}
+
+static void stop_and_read(void)
+{
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	scan.fn = take;
+	CHECK(scan_trace(&scan, gp_collector_trace_path()));
+	CHECK(scan.error == NULL && scan.damaged_bytes + scan.cut_bytes == 0);
+	CHECK(said.ends == 1);
+}
+
+static uint32_t emit_calls(uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		kept += emit_call(i * 7919);
+	return kept;
+}
+
+/* ---- drop ---- */
+
+static void dropping_never_waits(void)
+{
+	uint32_t kept;
+
+	start_with(GP_OVERLOAD_DROP);
+	CHECK(emit_call(0));
+	hold_writer(true);
+	kept = 1 + emit_calls(MORE_THAN_A_RING);
+	CHECK(kept > 1000 && kept < MORE_THAN_A_RING);
+	hold_writer(false);
+	stop_and_read();
+	CHECK(sleeps == 0 && said.waits == 0);
+	CHECK(said.calls == kept && said.lost == MORE_THAN_A_RING + 1 - kept);
+}
+
+static void definitions_find_room_where_others_are_dropped(void)
+{
+	start_with(GP_OVERLOAD_DROP);
+	CHECK(emit_call(0));
+	hold_writer(true);
+	CHECK(emit_calls(MORE_THAN_A_RING) < MORE_THAN_A_RING);
+	for (uint32_t i = 0; i < 50; i++) {
+		CHECK(gp_emit_string(GP_STRING_KERNEL, i, 0, "a_kernel", 8));
+		CHECK(!gp_emit_string(GP_STRING_PAYLOAD, i, 0, "a payload", 9));
+	}
+	hold_writer(false);
+	stop_and_read();
+	CHECK(sleeps == 0 && said.texts == 50);
+}
+
+#define CROWD 200u
+#define EACH  3000u
+
+static uint32_t crowd_kept;
+
+static void *emit_in_crowd(void *unused)
+{
+	emits = true;
+	gp_add32(&crowd_kept, emit_calls(EACH));
+	return unused;
+}
+
+/* More threads than rings: those that share one drop, too. */
+static void a_crowd_that_drops(void)
+{
+	static pthread_t threads[CROWD];
+
+	start_with(GP_OVERLOAD_DROP);
+	for (uint32_t i = 0; i < CROWD; i++)
+		CHECK(pthread_create(&threads[i], NULL, emit_in_crowd, NULL) == 0);
+	for (uint32_t i = 0; i < CROWD; i++)
+		pthread_join(threads[i], NULL);
+	stop_and_read();
+	CHECK(sleeps == 0 && said.waits == 0);
+	CHECK(said.calls == crowd_kept);
+}
+
+/* ---- block ---- */
+
+static void one_long_wait_for_a_writer_that_stands_still(void)
+{
+	uint32_t kept, slept;
+
+	start_with(GP_OVERLOAD_BLOCK);
+	CHECK(emit_call(0));
+	hold_writer(true);
+	kept = 1 + emit_calls(MORE_THAN_A_RING);
+	slept = sleeps;
+	CHECK(slept > 0 && kept < MORE_THAN_A_RING);
+	CHECK(emit_calls(MORE_THAN_A_RING) == 0);
+	CHECK(sleeps == slept);
+	hold_writer(false);
+	stop_and_read();
+	CHECK(said.waits == 1);
+	CHECK(said.calls == kept && said.lost == 2 * MORE_THAN_A_RING + 1 - kept);
+}
+
+static void let_go(void)
+{
+	hold_writer(false);
+}
+
+static void nothing_is_lost_where_the_writer_goes_on(void)
+{
+	start_with(GP_OVERLOAD_BLOCK);
+	CHECK(emit_call(0));
+	hold_writer(true);
+	in_sleep = let_go;
+	for (uint32_t i = 0; i < MORE_THAN_A_RING; i++)
+		emit_call_surely(i);
+	CHECK(sleeps > 0 && in_sleep == NULL);
+	stop_and_read();
+	CHECK(said.calls == MORE_THAN_A_RING + 1 && said.waits > 0);
+}
+
+/* ---- a child that is forked in the middle of a wait ---- */
+
+static pid_t child = -1;
+
+static void fork_in_handler(int signal_number)
+{
+	(void)signal_number;
+	child = fork();
+}
+
+static void interrupt(void)
+{
+	raise(SIGUSR1);
+}
+
+static void a_child_of_a_wait_has_no_rings(void)
+{
+	uint32_t kept = 0;
+	int status;
+
+	signal(SIGUSR1, fork_in_handler);
+	start_with(GP_OVERLOAD_BLOCK);
+	CHECK(emit_call(0));
+	hold_writer(true);
+	in_sleep = interrupt;
+	while (kept < MORE_THAN_A_RING && emit_call(kept))
+		kept++;
+	if (child == 0)
+		_exit(emit_call(0) ? 1 : 42);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+	hold_writer(false);
+	stop_and_read();
+	CHECK(said.calls == kept + 1 && said.lost == 1);
+}
+
+#define CASE(name)                                                                                 \
+	static void test_##name(void **unused)                                                     \
+	{                                                                                          \
+		(void)unused;                                                                      \
+		run_case(name);                                                                    \
+	}
+CASE(dropping_never_waits)
+CASE(definitions_find_room_where_others_are_dropped)
+CASE(a_crowd_that_drops)
+CASE(one_long_wait_for_a_writer_that_stands_still)
+CASE(nothing_is_lost_where_the_writer_goes_on)
+CASE(a_child_of_a_wait_has_no_rings)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dropping_never_waits),
+		cmocka_unit_test(test_definitions_find_room_where_others_are_dropped),
+		cmocka_unit_test(test_a_crowd_that_drops),
+		cmocka_unit_test(test_one_long_wait_for_a_writer_that_stands_still),
+		cmocka_unit_test(test_nothing_is_lost_where_the_writer_goes_on),
+		cmocka_unit_test(test_a_child_of_a_wait_has_no_rings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

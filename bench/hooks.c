@@ -266,7 +266,7 @@ static void wake_nobody(void)
 
 static void prepare_buffers(void)
 {
-	if (gp_buffers_init(UINT64_C(1) << 30, wake_nobody) != 0)
+	if (gp_buffers_init(UINT64_C(1) << 30, true, wake_nobody) != 0)
 		exit(1);
 }
 
@@ -427,7 +427,7 @@ static void run_all(const struct scene *first, size_t count)
 static void start(const char *folder)
 {
 	static char trace[4096], drained[4096];
-	struct gp_collector_config config = {trace, GP_RINGS_AUTO};
+	struct gp_collector_config config = {.trace_path = trace};
 
 	snprintf(trace, sizeof(trace), "%s/trace", folder);
 	snprintf(drained, sizeof(drained), "%s/drained", folder);

@@ -149,3 +149,35 @@ struct gp_figure gp_format_clock(uint64_t unix_ns)
 			 (unsigned int)(unix_ns / 1000000u % 1000u));
 	return figure;
 }
+
+struct gp_figure gp_format_cuda_version(unsigned long version)
+{
+	struct gp_figure figure = {"?"};
+
+	if (version >= 1000)
+		snprintf(figure.text, sizeof(figure.text), "%lu.%lu", version / 1000,
+			 version % 1000 / 10);
+	return figure;
+}
+
+/* CUPTI numbered its versions until it took CUDA's: 130001 is 13.0 update 1. */
+struct gp_figure gp_format_cupti_version(unsigned long version)
+{
+	static const char *const numbered[] = {
+		[18] = "11.8", [19] = "12.0", [20] = "12.2", [21] = "12.3", [22] = "12.4",
+		[23] = "12.5", [24] = "12.6", [26] = "12.8", [27] = "12.9", [28] = "12.9.1",
+	};
+	struct gp_figure figure;
+	size_t bytes = sizeof(figure.text);
+
+	if (version < sizeof(numbered) / sizeof(numbered[0]) && numbered[version])
+		snprintf(figure.text, bytes, "%s", numbered[version]);
+	else if (version >= 100000 && version % 100 > 0)
+		snprintf(figure.text, bytes, "%lu.%lu.%lu", version / 10000, version % 10000 / 100,
+			 version % 100);
+	else if (version >= 100000)
+		snprintf(figure.text, bytes, "%lu.%lu", version / 10000, version % 10000 / 100);
+	else
+		snprintf(figure.text, bytes, "version %lu", version);
+	return figure;
+}

@@ -36,4 +36,10 @@ struct gp_figure gp_format_moment(uint64_t ns);
 /* Unix time in ns as "2026-11-21 09:15:17.123 UTC". */
 struct gp_figure gp_format_clock(uint64_t unix_ns);
 
+/* What cuDriverGetVersion() says, 13000 as "13.0"; "?" for what it never says. */
+struct gp_figure gp_format_cuda_version(unsigned long version);
+
+/* What cuptiGetVersion() says: 18 as "11.8", 130001 as "13.0.1". */
+struct gp_figure gp_format_cupti_version(unsigned long version);
+
 #endif

@@ -38,6 +38,8 @@ static const struct command commands[] = {
 	 gp_command_merge},
 	{"finish", "[options] FILE...", "write the Chrome trace and the summary of ended programs",
 	 gp_command_finish},
+	{"doctor", "[PROGRAM]", "say what works here, what does not, and what mends it",
+	 gp_command_doctor},
 	{"version", "", "print the version", print_version},
 	{"help", "", "print this text", print_help},
 };

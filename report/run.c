@@ -17,6 +17,7 @@
 #include "report/orphans.h"
 #include "report/run/child.h"
 #include "report/run/environment.h"
+#include "report/run/injection.h"
 #include "report/run/library.h"
 #include "report/run/nothing.h"
 #include "report/run/options.h"
@@ -155,16 +156,13 @@ static int set_environment(struct run *run)
 /* What the variable names, if it is not our library; else NULL. */
 static const char *other_tool(const struct run *run, const char *variable)
 {
-	const char *path = gp_environment_get(&run->environment, variable);
-	const char *name = path ? strrchr(path, '/') : NULL;
-
-	return path && *path && strcmp(name ? name + 1 : path, "libgpuprof.so") != 0 ? path : NULL;
+	return gp_injection_other(gp_environment_get(&run->environment, variable));
 }
 
 /* NVTX, too, loads one library. */
 static void look_for_other_nvtx_tool(const struct run *run)
 {
-	const char *path = other_tool(run, "NVTX_INJECTION64_PATH");
+	const char *path = other_tool(run, GP_INJECTION_NVTX);
 
 	if (path && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
 		fprintf(stderr,
@@ -177,7 +175,7 @@ static void look_for_other_nvtx_tool(const struct run *run)
 /* The driver loads one library: where another tool's is named, ours stands aside. */
 static void look_for_other_injection(struct run *run)
 {
-	const char *path = other_tool(run, "CUDA_INJECTION64_PATH");
+	const char *path = other_tool(run, GP_INJECTION_CUDA);
 
 	run->stands_aside = path != NULL;
 	if (run->stands_aside && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))

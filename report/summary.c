@@ -17,12 +17,6 @@ static const struct gp_column process_columns[] = {
 	{"Peak memory", false}, {"Program", true},
 };
 
-/* CUPTI numbered its versions until it took CUDA's: 130001 is 13.0 update 1. */
-static const char *const cupti_versions[] = {
-	[18] = "11.8", [19] = "12.0", [20] = "12.2", [21] = "12.3", [22] = "12.4",
-	[23] = "12.5", [24] = "12.6", [26] = "12.8", [27] = "12.9", [28] = "12.9.1",
-};
-
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns)
 {
 	uint64_t start = summary->window.start_unix_ns;
@@ -57,38 +51,18 @@ static const char *program_of(const struct gp_model *model)
 	return *program ? program : "(unknown program)";
 }
 
-static void print_cuda_version(FILE *out, const char *text)
+static unsigned long version_of(const struct gp_model *model, enum gp_info info)
 {
-	unsigned long version = strtoul(text, NULL, 10);
-
-	if (version >= 1000)
-		fprintf(out, "%lu.%lu", version / 1000, version % 1000 / 10);
-	else
-		fputs("?", out);
-}
-
-static void print_cupti_version(FILE *out, const char *text)
-{
-	unsigned long version = strtoul(text, NULL, 10);
-
-	if (version < COUNT(cupti_versions) && cupti_versions[version])
-		fputs(cupti_versions[version], out);
-	else if (version >= 100000 && version % 100 > 0)
-		fprintf(out, "%lu.%lu.%lu", version / 10000, version % 10000 / 100, version % 100);
-	else if (version >= 100000)
-		fprintf(out, "%lu.%lu", version / 10000, version % 10000 / 100);
-	else
-		fprintf(out, "version %lu", version);
+	return strtoul(info_of(model, info), NULL, 10);
 }
 
 static void print_software(FILE *out, const struct gp_model *model, const char *owner)
 {
 	const char *gpuprof = info_of(model, GP_INFO_VERSION);
 
-	fputs("  software  driver for CUDA ", out);
-	print_cuda_version(out, info_of(model, GP_INFO_DRIVER_VERSION));
-	fputs(", CUPTI ", out);
-	print_cupti_version(out, info_of(model, GP_INFO_CUPTI_VERSION));
+	fprintf(out, "  software  driver for CUDA %s, CUPTI %s",
+		gp_format_cuda_version(version_of(model, GP_INFO_DRIVER_VERSION)).text,
+		gp_format_cupti_version(version_of(model, GP_INFO_CUPTI_VERSION)).text);
 	if (*gpuprof) {
 		fputs(", gpuprof ", out);
 		print_escaped(out, gpuprof, 0);

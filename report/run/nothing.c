@@ -33,7 +33,8 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 		fputs("gpuprof: nothing was recorded: --processes leaves out what used the GPU\n",
 		      stderr);
 	else if (!nothing->has_driver)
-		fputs("gpuprof: nothing was recorded: " NO_DRIVER "\n", stderr);
+		fputs("gpuprof: nothing was recorded: " NO_DRIVER "; type: gpuprof doctor\n",
+		      stderr);
 	else
 		fprintf(stderr, "gpuprof: nothing was recorded: %s did not use the GPU\n", program);
 }
@@ -41,5 +42,6 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 void gp_nothing_print_driver(const struct gp_nothing *nothing)
 {
 	if (!nothing->has_driver)
-		fputs("gpuprof: " NO_DRIVER ": there are ranges only\n", stderr);
+		fputs("gpuprof: " NO_DRIVER ": there are ranges only; type: gpuprof doctor\n",
+		      stderr);
 }

@@ -82,8 +82,7 @@ static int check_folder(const char *folder, const char *name, const char *option
 	return error;
 }
 
-/* The folder before the last slash, or before the first part that only a process can expand. */
-static void cut_to_folder(const char *absolute, char folder[GP_OUTPUT_BYTES])
+void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES])
 {
 	size_t length = 0, slash = 0;
 
@@ -115,7 +114,7 @@ static int check(const char *name, const char *option, char absolute[GP_OUTPUT_B
 	error = make_absolute(name, absolute, message, message_bytes);
 	if (error)
 		return error;
-	cut_to_folder(absolute, folder);
+	gp_output_folder(absolute, folder);
 	return check_folder(folder, name, option, message, message_bytes);
 }
 

@@ -27,4 +27,7 @@ int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *m
 int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		      size_t message_bytes);
 
+/* The folder of an absolute template: before its last slash, or before the first part that only a process can expand. */
+void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES]);
+
 #endif

@@ -119,7 +119,7 @@ static const Elf64_Phdr *find_header(const struct image *image, const Elf64_Ehdr
 	return NULL;
 }
 
-static enum gp_target_bar look_at_elf(const struct image *image)
+static enum gp_target_bar look_at_elf(const struct image *image, char loader[PATH_MAX])
 {
 	const Elf64_Ehdr *elf = at(image, 0, sizeof(*elf));
 	const Elf64_Phdr *interpreter;
@@ -129,28 +129,54 @@ static enum gp_target_bar look_at_elf(const struct image *image)
 	interpreter = find_header(image, elf, PT_INTERP);
 	if (!interpreter)
 		return GP_TARGET_STATIC;
-	if (strstr(text_at(image, interpreter->p_offset), "/ld-musl"))
+	snprintf(loader, PATH_MAX, "%s", text_at(image, interpreter->p_offset));
+	if (strstr(loader, "/ld-musl"))
 		return GP_TARGET_MUSL;
 	return GP_TARGET_OPEN;
+}
+
+/* The next word of a "#!" line, from *position on; false at its end, or where it is too long. */
+static bool read_word(const struct image *image, size_t *position, char word[PATH_MAX])
+{
+	size_t length = 0;
+
+	for (; *position < image->size && length < PATH_MAX - 1; ++*position) {
+		char c = image->bytes[*position];
+
+		if (c == '\n' || (length && (c == ' ' || c == '\t')))
+			break;
+		if (c != ' ' && c != '\t')
+			word[length++] = c;
+	}
+	word[length] = 0;
+	return length > 0 && length < PATH_MAX - 1;
+}
+
+/* What `env` will run: the first word that is neither an option nor a variable, looked up in PATH. */
+static void look_up_for_env(const struct image *image, size_t position, char path[PATH_MAX])
+{
+	const char *name = strrchr(path, '/');
+	char word[PATH_MAX], found[PATH_MAX];
+
+	if (!name || strcmp(name, "/env") != 0)
+		return;
+	while (read_word(image, &position, word))
+		if (word[0] != '-' && !strchr(word, '=')) {
+			if (gp_target_find(word, found) == 0)
+				memcpy(path, found, sizeof(found));
+			return;
+		}
 }
 
 /* The interpreter of a "#!" line. */
 static bool read_interpreter(const struct image *image, char path[PATH_MAX])
 {
-	size_t length = 0;
+	size_t position = 2;
 
-	if (image->size < 2 || memcmp(image->bytes, "#!", 2))
+	if (image->size < 2 || memcmp(image->bytes, "#!", 2) || !read_word(image, &position, path))
 		return false;
-	for (size_t i = 2; i < image->size && length < PATH_MAX - 1; i++) {
-		char c = image->bytes[i];
-
-		if (c == '\n' || (length && (c == ' ' || c == '\t')))
-			break;
-		if (c != ' ' && c != '\t')
-			path[length++] = c;
-	}
-	path[length] = 0;
-	return length > 0;
+	look_up_for_env(image, position, path);
+	return true;
 }
 
 static bool gains_privileges(const char *path)
@@ -164,35 +190,41 @@ static bool gains_privileges(const char *path)
 	       (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-static enum gp_target_bar look_at_file(const char *path, const struct image *image)
+static void look_at_file(struct gp_target *target, const struct image *image)
 {
-	enum gp_target_bar bar = GP_TARGET_OPEN;
-
 	if (image->size > SELFMAG && !memcmp(image->bytes, ELFMAG, SELFMAG))
-		bar = look_at_elf(image);
-	return bar == GP_TARGET_OPEN && gains_privileges(path) ? GP_TARGET_PRIVILEGED : bar;
+		target->bar = look_at_elf(image, target->loader);
+	if (target->bar == GP_TARGET_OPEN && gains_privileges(target->file))
+		target->bar = GP_TARGET_PRIVILEGED;
+}
+
+void gp_target_resolve(const char *path, struct gp_target *target)
+{
+	bool script = true;
+
+	*target = (struct gp_target){.bar = GP_TARGET_OPEN};
+	snprintf(target->file, sizeof(target->file), "%s", path);
+	for (int depth = 0; script && depth < SCRIPT_DEPTH; depth++) {
+		struct image image = {NULL, 0};
+		char interpreter[PATH_MAX];
+
+		map_file(target->file, &image);
+		script = read_interpreter(&image, interpreter);
+		if (script)
+			memcpy(target->file, interpreter, sizeof(interpreter));
+		else /* a script never gains privileges */
+			look_at_file(target, &image);
+		if (image.bytes)
+			munmap((void *)image.bytes, image.size);
+	}
 }
 
 enum gp_target_bar gp_target_look(const char *path)
 {
-	char program[PATH_MAX];
-	enum gp_target_bar bar = GP_TARGET_OPEN;
-	bool script = true;
+	struct gp_target target;
 
-	snprintf(program, sizeof(program), "%s", path);
-	for (int depth = 0; script && depth < SCRIPT_DEPTH; depth++) {
-		struct image image = {NULL, 0};
-		char interpreter[PATH_MAX] = "";
-
-		map_file(program, &image);
-		script = read_interpreter(&image, interpreter);
-		if (!script) /* a script never gains privileges */
-			bar = look_at_file(program, &image);
-		if (image.bytes)
-			munmap((void *)image.bytes, image.size);
-		memcpy(program, interpreter, sizeof(program));
-	}
-	return bar;
+	gp_target_resolve(path, &target);
+	return target.bar;
 }
 
 const char *gp_target_bar_text(enum gp_target_bar bar)

@@ -27,6 +27,16 @@ enum gp_target_bar {
  */
 int gp_target_find(const char *program, char path[PATH_MAX]);
 
+/* What runs in the end: the program itself, or the interpreter of a script, also one that `env` looks up. */
+struct gp_target {
+	enum gp_target_bar bar;
+	char file[PATH_MAX];
+	char loader
+		[PATH_MAX]; /* that file's program interpreter, as /lib64/ld-linux-x86-64.so.2; "" = none */
+};
+
+void gp_target_resolve(const char *path, struct gp_target *target);
+
 /* Never fails: what cannot be read or is no ELF file bars nothing. */
 enum gp_target_bar gp_target_look(const char *path);
 

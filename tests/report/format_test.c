@@ -91,6 +91,19 @@ static void moments_and_clocks(void **state)
 			    "2026-09-21 14:13:20.123 UTC");
 }
 
+static void versions_of_cuda(void **state)
+{
+	(void)state;
+	assert_string_equal(gp_format_cuda_version(13000).text, "13.0");
+	assert_string_equal(gp_format_cuda_version(11080).text, "11.8");
+	assert_string_equal(gp_format_cuda_version(0).text, "?");
+	assert_string_equal(gp_format_cupti_version(18).text, "11.8");
+	assert_string_equal(gp_format_cupti_version(25).text, "version 25");
+	assert_string_equal(gp_format_cupti_version(28).text, "12.9.1");
+	assert_string_equal(gp_format_cupti_version(130000).text, "13.0");
+	assert_string_equal(gp_format_cupti_version(130001).text, "13.0.1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +115,7 @@ int main(void)
 		cmocka_unit_test(shares_never_round_something_to_nothing),
 		cmocka_unit_test(rates_need_time),
 		cmocka_unit_test(moments_and_clocks),
+		cmocka_unit_test(versions_of_cuda),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

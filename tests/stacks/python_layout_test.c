@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "gpuprof/python_versions.h"
 #include "stacks/python_layout.h"
 
 #define VERSION(minor) (0x03000000u | (minor) << 16 | 0x00f0u)
@@ -40,14 +41,14 @@ static void fill(uint64_t words[100], const struct gp_python_layout *layout, uin
 static void knows_its_versions(void **state)
 {
 	(void)state;
-	for (uint32_t minor = 8; minor <= 14; minor++) {
+	for (uint32_t minor = GP_PYTHON_OLDEST_MINOR; minor <= GP_PYTHON_NEWEST_MINOR; minor++) {
 		const struct gp_python_layout *layout = gp_python_layout_of(VERSION(minor));
 
 		assert_non_null(layout);
 		assert_int_equal(layout->minor, minor);
 	}
-	assert_null(gp_python_layout_of(VERSION(7)));
-	assert_null(gp_python_layout_of(VERSION(15)));
+	assert_null(gp_python_layout_of(VERSION(GP_PYTHON_OLDEST_MINOR - 1)));
+	assert_null(gp_python_layout_of(VERSION(GP_PYTHON_NEWEST_MINOR + 1)));
 	assert_null(gp_python_layout_of(0x02070000));
 	assert_null(gp_python_layout_of(0x040b0000));
 	assert_null(gp_python_layout_of(0));

@@ -124,6 +124,58 @@ static void test_a_script_is_its_interpreter(void **state)
 	assert_int_equal(gp_target_look("script"), GP_TARGET_OPEN);
 }
 
+/* What runs in the end is named, and its loader. */
+static void test_a_program_is_resolved(void **state)
+{
+	struct made made = make_program(GLIBC);
+	struct gp_target target;
+	char script[256];
+	int length;
+
+	(void)state;
+	write_file("program", &made, sizeof(made), 0700);
+	gp_target_resolve("program", &target);
+	assert_string_equal(target.file, "program");
+	assert_string_equal(target.loader, GLIBC);
+	length = snprintf(script, sizeof(script), "#!%s/program\n", folder);
+	write_file("script", script, (size_t)length, 0700);
+	gp_target_resolve("script", &target);
+	script[length - 1] = 0;
+	assert_string_equal(target.file, script + strlen("#!"));
+	made = make_program(NULL);
+	write_file("program", &made, sizeof(made), 0700);
+	gp_target_resolve("script", &target);
+	assert_int_equal(target.bar, GP_TARGET_STATIC);
+	assert_string_equal(target.loader, "");
+}
+
+static void test_env_runs_what_is_in_path(void **state)
+{
+	static const char *const lines[] = {
+		"#!/usr/bin/env program\n",
+		"#!/usr/bin/env -S program -x\n",
+		"#! /usr/bin/env -S A=b program",
+	};
+	struct made made = make_program(NULL);
+	struct gp_target target;
+
+	(void)state;
+	setenv("PATH", folder, 1);
+	write_file("program", &made, sizeof(made), 0700);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		write_file("script", lines[i], strlen(lines[i]), 0700);
+		gp_target_resolve("script", &target);
+		assert_string_equal(target.file + strlen(folder), "/program");
+		assert_int_equal(target.bar, GP_TARGET_STATIC);
+	}
+	write_file("script", "#!/usr/bin/env missing\n", 23, 0700);
+	gp_target_resolve("script", &target);
+	assert_string_equal(target.file, "/usr/bin/env");
+	write_file("script", "#!/usr/bin/env\n", 15, 0700);
+	gp_target_resolve("script", &target);
+	assert_string_equal(target.file, "/usr/bin/env");
+}
+
 static void test_gained_privileges_are_seen(void **state)
 {
 	struct made made = make_program(GLIBC);
@@ -194,6 +246,8 @@ int main(void)
 		cmocka_unit_test(test_an_ordinary_program_is_open),
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_a_script_is_its_interpreter),
+		cmocka_unit_test(test_a_program_is_resolved),
+		cmocka_unit_test(test_env_runs_what_is_in_path),
 		cmocka_unit_test(test_gained_privileges_are_seen),
 		cmocka_unit_test(test_damaged_programs_do_no_harm),
 		cmocka_unit_test(test_programs_are_found_as_execvp_finds_them),

@@ -1,0 +1,8 @@
+/* python_versions: of which versions of CPython call stacks are understood, 3.OLDEST to 3.NEWEST (stacks/python_layout.c knows them). */
+#ifndef GPUPROF_PYTHON_VERSIONS_H
+#define GPUPROF_PYTHON_VERSIONS_H
+
+#define GP_PYTHON_OLDEST_MINOR 8
+#define GP_PYTHON_NEWEST_MINOR 14
+
+#endif

@@ -1,0 +1,169 @@
+#include <getopt.h>
+#include <gnu/libc-version.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "gpuprof/version.h"
+#include "report/command.h"
+#include "report/doctor/ask.h"
+#include "report/doctor/checks.h"
+#include "report/doctor/probe.h"
+
+static const char usage[] =
+	"usage: gpuprof doctor [options] [--] [PROGRAM]\n"
+	"\n"
+	"Say what works here and what does not, one line for each, and the command that mends it: "
+	"it\n"
+	"runs a small program on the GPU, plain and recorded, and looks at folders, limits and\n"
+	"rights.  With PROGRAM also whether that one can be profiled, with which libcupti; it is "
+	"not\n"
+	"run, but the interpreter of a Python script is asked for its version.\n"
+	"\n"
+	"The exit status is 0 where recording works, also with warnings, and 1 where it does not.\n"
+	"\n"
+	"      --limit S         longest wait for the small program, in seconds (default 60: many "
+	"GPUs\n"
+	"                        that nothing keeps awake take their time)\n"
+	"  -h, --help            this text\n"
+	"\n"
+	"  gpuprof doctor\n"
+	"  gpuprof doctor python train.py\n";
+
+#define LIMIT_S 60
+
+enum { PROBE = 256, LIMIT };
+
+/* In the order in which they are printed. */
+static const struct check {
+	const char *name;
+	void (*function)(const struct gp_patient *patient, struct gp_finding *finding);
+} checks[] = {
+	{"driver", gp_check_driver},       {"GPU", gp_check_gpu},
+	{"library", gp_check_library},     {"CUPTI", gp_check_cupti},
+	{"other tools", gp_check_tools},   {"recording", gp_check_recording},
+	{"options", gp_check_options},     {"traces", gp_check_folder},
+	{"rings", gp_check_rings},         {"temporary", gp_check_session},
+	{"limits", gp_check_limits},       {"seccomp", gp_check_seccomp},
+	{"counters", gp_check_counters},   {"ptrace", gp_check_ptrace},
+	{"program", gp_check_program},     {"libraries", gp_check_libraries},
+	{"its CUPTI", gp_check_its_cupti}, {"Python", gp_check_python},
+};
+
+static void print_machine(void)
+{
+	struct utsname machine;
+
+	uname(&machine);
+	printf("gpuprof " GP_VERSION " on %s: %s %s %s, glibc %s\n", machine.nodename,
+	       machine.sysname, machine.release, machine.machine, gnu_get_libc_version());
+}
+
+static void print_end(const size_t counts[GP_CHECK_VERDICTS])
+{
+	size_t warnings = counts[GP_CHECK_WARNING];
+
+	if (counts[GP_CHECK_FAILS])
+		printf("recording does not work here: see what fails above\n");
+	else if (warnings)
+		printf("recording works here, with %zu warning%s\n", warnings,
+		       warnings > 1 ? "s" : "");
+	else
+		printf("recording works here\n");
+}
+
+static int report(const struct gp_patient *patient)
+{
+	size_t counts[GP_CHECK_VERDICTS] = {0};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct gp_finding finding = {.verdict = GP_CHECK_NOT_MADE};
+
+		checks[i].function(patient, &finding);
+		gp_finding_print(&finding, checks[i].name, stdout);
+		counts[finding.verdict]++;
+	}
+	print_end(counts);
+	return counts[GP_CHECK_FAILS] ? GP_EXIT_FAILED : 0;
+}
+
+/* Whatever was made for it is gone by then. */
+static void end_by_signal(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static int examine(const char *program, unsigned limit_s)
+{
+	struct gp_patient *patient = malloc(sizeof(*patient));
+	int status;
+
+	if (!patient)
+		return gp_command_fail(GP_EXIT_FAILED, "doctor: out of memory");
+	print_machine();
+	fflush(stdout);
+	gp_ask_hold_signals();
+	gp_patient_examine(patient, program, limit_s);
+	status = gp_ask_signal() ? GP_EXIT_FAILED : report(patient);
+	gp_patient_free(patient);
+	free(patient);
+	if (gp_ask_signal())
+		end_by_signal(gp_ask_signal());
+	return status;
+}
+
+struct arguments {
+	const char *probe; /* gpu or ranges: what this command runs itself as; NULL = it does not */
+	unsigned limit_s;
+};
+
+enum parsed { RUN, DONE, WRONG };
+
+static enum parsed take_limit(const char *text, unsigned *limit_s)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*limit_s = (unsigned)value;
+	if (*text >= '0' && *text <= '9' && *end == '\0' && value > 0 && value <= 3600)
+		return RUN;
+	gp_command_fail(0, "doctor: --limit needs a number from 1 to 3600, not %s", text);
+	return WRONG;
+}
+
+static enum parsed parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option table[] = {
+		{"help", no_argument, NULL, 'h'},
+		{"limit", required_argument, NULL, LIMIT},
+		{"probe", required_argument, NULL, PROBE},
+		{0},
+	};
+
+	for (int c; (c = getopt_long(argc, argv, "+h", table, NULL)) != -1;) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			return DONE;
+		}
+		if (c == PROBE)
+			a->probe = optarg;
+		else if (c != LIMIT || take_limit(optarg, &a->limit_s) != RUN)
+			return WRONG; /* getopt has said why, or we have */
+	}
+	return RUN;
+}
+
+int gp_command_doctor(int argc, char **argv)
+{
+	struct arguments a = {.limit_s = LIMIT_S};
+	enum parsed parsed = parse(argc, argv, &a);
+
+	if (parsed != RUN)
+		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (a.probe)
+		return gp_probe(strcmp(a.probe, "gpu") == 0, argv + optind);
+	return examine(argv[optind], a.limit_s);
+}

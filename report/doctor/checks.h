@@ -1,0 +1,39 @@
+/*
+ * checks: what `gpuprof doctor` looks at, one function each, which judges what the patient's examination found.
+ * A finding comes as GP_CHECK_NOT_MADE; a check that has nothing to say leaves it so.
+ *
+ * A new check: its function in the file that it fits into, its line here, its row in report/commands/doctor.c.
+ */
+#ifndef REPORT_DOCTOR_CHECKS_H
+#define REPORT_DOCTOR_CHECKS_H
+
+#include "report/doctor/finding.h"
+#include "report/doctor/patient.h"
+
+/* checks_gpu.c */
+void gp_check_driver(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding);
+
+/* checks_recording.c */
+void gp_check_library(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_tools(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_options(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_recording(const struct gp_patient *patient, struct gp_finding *finding);
+
+/* checks_system.c */
+void gp_check_folder(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_session(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_limits(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_counters(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_seccomp(const struct gp_patient *patient, struct gp_finding *finding);
+
+/* checks_program.c */
+void gp_check_program(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_libraries(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_its_cupti(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_python(const struct gp_patient *patient, struct gp_finding *finding);
+
+#endif

@@ -1,0 +1,261 @@
+/* checks_gpu: the driver and the GPU, as a program finds them that nobody profiles. */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report/doctor/checks.h"
+#include "report/format.h"
+
+#define OLDEST_DRIVER                                                                              \
+	11080u          /* of CUDA 11.8, whose CUPTI is the oldest that does not crash programs */
+#define STUB_LIBRARY 34 /* CUDA_ERROR_STUB_LIBRARY */
+
+static bool is_step(const struct gp_patient *patient, const char *const *steps)
+{
+	for (; *steps; steps++)
+		if (strcmp(patient->plain.step, *steps) == 0)
+			return true;
+	return false;
+}
+
+/* ---- where it is ---- */
+
+static const char *find_driver_elsewhere(void)
+{
+	static const char *const folders[] = {
+		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+		"/usr/local/nvidia/lib64",   "/usr/local/nvidia/lib",      "/usr/lib/wsl/lib",
+		"/run/opengl-driver/lib",
+	};
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(path, sizeof(path), "%s/libcuda.so.1", folders[i]);
+		if (access(path, R_OK) == 0)
+			return folders[i];
+	}
+	return NULL;
+}
+
+static void report_missing(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const char *elsewhere = find_driver_elsewhere();
+	const char *found = getenv("LD_LIBRARY_PATH");
+
+	gp_finding_set(finding, GP_CHECK_FAILS,
+		       "the loader finds no CUDA driver, so nothing can run on a GPU here (%s)",
+		       patient->plain.driver_error);
+	if (elsewhere)
+		gp_finding_mend(finding, "export LD_LIBRARY_PATH=%s%s%s", elsewhere,
+				found && *found ? ":" : "", found ? found : "");
+	else if (patient->is_container)
+		gp_finding_mend(finding, "docker run --gpus all -e "
+					 "NVIDIA_DRIVER_CAPABILITIES=compute,utility ...   # start "
+					 "the container so");
+	else if (access("/proc/driver/nvidia/version", F_OK) == 0)
+		gp_finding_mend(finding, "sudo ldconfig");
+	else
+		gp_finding_mend(finding, "lspci | grep -i nvidia   # is there a GPU?  its driver: "
+					 "https://www.nvidia.com/drivers");
+}
+
+/* ---- the toolkit's stub, which is for linking only ---- */
+
+static bool is_stub(const struct gp_trial *trial)
+{
+	return trial->init.code == STUB_LIBRARY || strstr(trial->driver, "/stubs/") != NULL;
+}
+
+/* The folders of LD_LIBRARY_PATH that do not have that file. */
+static void list_other_folders(const char *file, char *list, size_t bytes)
+{
+	const char *folders = getenv("LD_LIBRARY_PATH");
+	char *copy = folders ? strdup(folders) : NULL, *save;
+	size_t used = 0;
+
+	list[0] = 0;
+	for (char *folder = copy ? strtok_r(copy, ":", &save) : NULL; folder;
+	     folder = strtok_r(NULL, ":", &save)) {
+		char path[PATH_MAX];
+		char *real;
+
+		snprintf(path, sizeof(path), "%s/libcuda.so.1", folder);
+		real = realpath(path, NULL);
+		if ((!real || strcmp(real, file) != 0) && used < bytes)
+			used += (size_t)snprintf(list + used, bytes - used, "%s%s", used ? ":" : "",
+						 folder);
+		free(real);
+	}
+	free(copy);
+}
+
+static void mend_without(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	char list[768];
+
+	list_other_folders(patient->plain.driver, list, sizeof(list));
+	if (!getenv("LD_LIBRARY_PATH"))
+		gp_finding_mend(finding,
+				"ldconfig -p | grep libcuda.so.1   # remove it from there");
+	else if (list[0])
+		gp_finding_mend(finding, "export LD_LIBRARY_PATH=%s", list);
+	else
+		gp_finding_mend(finding, "unset LD_LIBRARY_PATH");
+}
+
+static void report_stub(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	gp_finding_set(
+		finding, GP_CHECK_FAILS,
+		"the loader finds the stub of the CUDA Toolkit, which is for linking only, in "
+		"place of the driver (%s)",
+		patient->plain.driver);
+	mend_without(patient, finding);
+}
+
+/* ---- it did not come back ---- */
+
+static void report_no_answer(const struct gp_patient *patient, struct gp_finding *finding,
+			     const char *what)
+{
+	const struct gp_trial *trial = &patient->plain;
+
+	if (trial->timed_out)
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "%s had no answer after %u s, without gpuprof (step: %s)", what,
+			       patient->limit_s, trial->step);
+	else if (WIFSIGNALED(trial->status))
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "%s crashed with %s, without gpuprof (step: %s)", what,
+			       strsignal(WTERMSIG(trial->status)), trial->step);
+	else
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "%s ended the process, without gpuprof (step: %s)", what,
+			       trial->step);
+	gp_finding_mend(finding, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
+}
+
+void gp_check_driver(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	static const char *const steps[] = {"", "load", "range", "open", "version", "init", NULL};
+	const struct gp_trial *trial = &patient->plain;
+
+	if (!trial->is_made) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "no process could be started to look for it");
+		gp_finding_mend(finding, "ulimit -u unlimited");
+	} else if (trial->driver_error[0]) {
+		report_missing(patient, finding);
+	} else if (is_stub(trial)) {
+		report_stub(patient, finding);
+	} else if (is_step(patient, steps) && !trial->driver[0]) {
+		report_no_answer(patient, finding, "loading the driver");
+	} else if (is_step(patient, steps) && trial->init.code == GP_TRIAL_RESULT_NONE) {
+		report_no_answer(patient, finding, "the driver");
+	} else if (trial->version < OLDEST_DRIVER) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "for CUDA %s, older than 11.8, which gpuprof was made for (%s)",
+			       gp_format_cuda_version(trial->version).text, trial->driver);
+		gp_finding_mend(finding, "nvidia-smi   # a newer one: "
+					 "https://www.nvidia.com/drivers");
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "for CUDA %s (%s)",
+			       gp_format_cuda_version(trial->version).text, trial->driver);
+	}
+}
+
+/* ---- the GPU ---- */
+
+/* Numbers of CUresult. */
+static const struct known_error {
+	int code;
+	const char *text;
+	const char *mend;
+} known_errors[] = {
+	{2, "there is no memory left on the GPU for a context", "nvidia-smi   # who uses it"},
+	{46, "every GPU is taken by another process, or may not be used by several",
+	 "sudo nvidia-smi --compute-mode=DEFAULT"},
+	{101, "CUDA_VISIBLE_DEVICES names a GPU that is not there", "unset CUDA_VISIBLE_DEVICES"},
+	{802, "the GPUs are not ready yet: the fabric manager of their switches does not run",
+	 "sudo systemctl start nvidia-fabricmanager"},
+	{803, "the driver's library is not of the version of its kernel module", "sudo reboot"},
+	{804,
+	 "a library for forward compatibility is used (cuda-compat), which this GPU does not take",
+	 NULL /* without it */},
+	{999, "the driver does not start: often a kernel module is not loaded (nvidia_uvm)",
+	 "sudo nvidia-modprobe -u -c=0"},
+};
+
+static const struct known_error *find_known(int code)
+{
+	for (size_t i = 0; i < sizeof(known_errors) / sizeof(known_errors[0]); i++)
+		if (known_errors[i].code == code)
+			return &known_errors[i];
+	return NULL;
+}
+
+static void report_no_gpu(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	if (visible) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "the driver shows no GPU: CUDA_VISIBLE_DEVICES is '%s'", visible);
+		gp_finding_mend(finding, "unset CUDA_VISIBLE_DEVICES");
+	} else if (access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidiactl", R_OK | W_OK)) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "the driver shows no GPU: you may not use /dev/nvidiactl");
+		gp_finding_mend(finding, "ls -l /dev/nvidia*; id   # which group may");
+	} else {
+		gp_finding_set(finding, GP_CHECK_FAILS, "the driver shows no GPU");
+		gp_finding_mend(finding, "%s",
+				patient->is_container
+					? "docker run --gpus all ...   # start the container so"
+					: "nvidia-smi; lspci | grep -i nvidia");
+	}
+}
+
+static void report_error(const struct gp_patient *patient, struct gp_finding *finding,
+			 const char *what, const struct gp_trial_result *result)
+{
+	const struct known_error *known = find_known(result->code);
+
+	gp_finding_set(finding, GP_CHECK_FAILS, "%s (%s: %s, %d)",
+		       known ? known->text : "programs cannot use the GPU, also without gpuprof",
+		       what, result->name, result->code);
+	if (known && !known->mend)
+		mend_without(patient, finding);
+	else
+		gp_finding_mend(finding, "%s", known ? known->mend : "nvidia-smi");
+}
+
+static bool is_error(const struct gp_trial_result *result)
+{
+	return result->code != 0 && result->code != GP_TRIAL_RESULT_NONE;
+}
+
+void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->plain;
+
+	if (!trial->is_made || trial->init.code == GP_TRIAL_RESULT_NONE || is_stub(trial))
+		return;
+	if (trial->init.code == 100 || (trial->count.code == 0 && trial->devices == 0))
+		report_no_gpu(patient, finding);
+	else if (is_error(&trial->init))
+		report_error(patient, finding, "cuInit", &trial->init);
+	else if (!gp_trial_ended_well(trial))
+		report_no_answer(patient, finding, "the GPU");
+	else if (is_error(&trial->count))
+		report_error(patient, finding, "cuDeviceGetCount", &trial->count);
+	else if (is_error(&trial->context))
+		report_error(patient, finding, "cuDevicePrimaryCtxRetain", &trial->context);
+	else if (trial->work.code != 0)
+		report_error(patient, finding, "cuMemsetD8", &trial->work);
+	else
+		gp_finding_set(finding, GP_CHECK_OK, "%s%s; some of its memory was set",
+			       trial->device, trial->devices > 1 ? ", and others" : "");
+}

@@ -1,0 +1,125 @@
+/* checks_program: the program that was named, and Python. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "gpuprof/python_versions.h"
+#include "gpuprof/shell_word.h"
+#include "report/doctor/checks.h"
+#include "report/format.h"
+
+static bool is_found(const struct gp_patient *patient)
+{
+	return patient->program && !patient->program_error;
+}
+
+static void report_not_found(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	char word[GP_SHELL_WORD_BYTES];
+	const char *name = gp_shell_word(patient->program, word, sizeof(word));
+
+	if (patient->program_error == -EACCES) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s is not an executable file",
+			       patient->program);
+		gp_finding_mend(finding, "chmod +x %s", name);
+	} else if (patient->program_error == -EISDIR) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s is a folder", patient->program);
+	} else {
+		gp_finding_set(finding, GP_CHECK_FAILS, "there is no program %s%s",
+			       patient->program, strchr(patient->program, '/') ? "" : " in PATH");
+		gp_finding_mend(finding, "ls -l %s", name);
+	}
+}
+
+void gp_check_program(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	char word[GP_SHELL_WORD_BYTES];
+	const char *bar = gp_target_bar_text(patient->target.bar);
+
+	if (!patient->program)
+		return;
+	if (patient->program_error) {
+		report_not_found(patient, finding);
+	} else if (bar) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s runs unprofiled: %s",
+			       patient->target.file, bar);
+		if (patient->target.bar == GP_TARGET_PRIVILEGED)
+			gp_finding_mend(finding, "sudo gpuprof-run %s",
+					gp_shell_word(patient->program, word, sizeof(word)));
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "%s can be profiled", patient->target.file);
+	}
+}
+
+void gp_check_libraries(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_libraries *libraries = &patient->libraries;
+	char word[GP_SHELL_WORD_BYTES];
+
+	if (!is_found(patient) || !libraries->is_listed)
+		return;
+	if (libraries->missing[0]) {
+		gp_finding_set(
+			finding, GP_CHECK_FAILS,
+			"%s does not start, also without gpuprof: the loader does not find %s",
+			patient->program, libraries->missing);
+		gp_finding_mend(finding, "ldd %s",
+				gp_shell_word(patient->target.file, word, sizeof(word)));
+	} else if (libraries->has_asan) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "it has gcc's address sanitizer, which refuses a bare LD_PRELOAD; "
+			       "gpuprof-run works");
+		gp_finding_mend(finding, "gpuprof-run %s",
+				gp_shell_word(patient->program, word, sizeof(word)));
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "all are found%s%s",
+			       libraries->of_cuda[0] ? "; of CUDA: " : "",
+			       libraries->of_cuda[0] ? libraries->of_cuda[0] : "");
+	}
+}
+
+/* With what the program, or its Python's packages, load of CUDA. */
+void gp_check_its_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->of_program;
+
+	if (!trial->is_made)
+		return;
+	if (trial->unloadable[0])
+		gp_finding_set(finding, GP_CHECK_WARNING, "its CUDA could not be loaded: %s",
+			       trial->unloadable);
+	else if (trial->cupti_version == 0 || trial->ops == 0)
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "with its CUDA nothing of the GPU was recorded: %.*s",
+			       (int)strcspn(trial->said, "\n"), trial->said);
+	else
+		gp_finding_set(finding, GP_CHECK_OK, "%s (%s)",
+			       gp_format_cupti_version(trial->cupti_version).text, trial->cupti);
+}
+
+void gp_check_python(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_python *python = &patient->python;
+	bool is_known = python->major == 3 && python->minor >= GP_PYTHON_OLDEST_MINOR &&
+			python->minor <= GP_PYTHON_NEWEST_MINOR && !python->is_free_threaded &&
+			strcmp(python->implementation, "cpython") == 0;
+
+	if (!python->path[0])
+		return;
+	if (!python->is_asked)
+		gp_finding_set(finding, GP_CHECK_WARNING, "%s does not say what it is",
+			       python->path);
+	else if (!is_known)
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "call stacks will not have Python's functions: they are known of "
+			       "CPython 3.%d to 3.%d with the global lock, and %s is %s %u.%u%s",
+			       GP_PYTHON_OLDEST_MINOR, GP_PYTHON_NEWEST_MINOR, python->path,
+			       python->implementation, python->major, python->minor,
+			       python->is_free_threaded ? " without it" : "");
+	else
+		gp_finding_set(finding, GP_CHECK_OK, "%u.%u: call stacks have its functions (%s)",
+			       python->major, python->minor, python->path);
+	if (is_known || !python->is_asked)
+		return;
+	gp_finding_mend(finding, "gpuprof-run --stacks=none ...   # or another Python");
+}

@@ -1,0 +1,193 @@
+/* checks_recording: gpuprof's own way from the preloaded library to the trace. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpuprof/shell_word.h"
+#include "report/doctor/checks.h"
+#include "report/format.h"
+#include "report/run/injection.h"
+
+#define PREFIX "gpuprof: "
+
+/* The last line of ours of which a part says that, without what every line begins with; "" = there is none. */
+static void find_line(const struct gp_trial *trial, const char *part, char *line, size_t bytes)
+{
+	char text[sizeof(trial->said)], *save;
+
+	memcpy(text, trial->said, sizeof(text));
+	line[0] = 0;
+	for (char *next = strtok_r(text, "\n", &save); next; next = strtok_r(NULL, "\n", &save))
+		if (strncmp(next, PREFIX, strlen(PREFIX)) == 0 && strstr(next, part))
+			snprintf(line, bytes, "%s", next + strlen(PREFIX));
+}
+
+/* ---- the library ---- */
+
+void gp_check_library(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->recorded;
+	char word[GP_SHELL_WORD_BYTES], path[PATH_MAX + 32];
+
+	if (patient->library_missing[0]) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->library_missing);
+	} else if (!trial->is_made) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "no process could be started to load it into");
+		gp_finding_mend(finding, "df -h .; ulimit -u");
+	} else if (!trial->library[0]) {
+		snprintf(path, sizeof(path), "%s/" GP_LIBRARY_NAME, patient->library.folder);
+		gp_finding_set(finding, GP_CHECK_FAILS, "it is not loaded into programs: %.*s",
+			       (int)strcspn(trial->said, "\n"), trial->said);
+		gp_finding_mend(finding, "ldd %s", gp_shell_word(path, word, sizeof(word)));
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "%s is loaded into programs", trial->library);
+	}
+}
+
+/* ---- who else is there ---- */
+
+void gp_check_tools(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const char *cuda = gp_injection_other(getenv(GP_INJECTION_CUDA));
+	const char *nvtx = gp_injection_other(getenv(GP_INJECTION_NVTX));
+	char line[512];
+
+	find_line(&patient->recorded, "another profiler", line, sizeof(line));
+	if (cuda) {
+		gp_finding_set(
+			finding, GP_CHECK_FAILS,
+			"the driver loads another profiler and not gpuprof: " GP_INJECTION_CUDA
+			" is %s",
+			cuda);
+		gp_finding_mend(finding, "unset " GP_INJECTION_CUDA);
+	} else if (line[0]) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s", line);
+	} else if (nvtx) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "ranges go to another tool, all else is recorded: " GP_INJECTION_NVTX
+			       " is %s",
+			       nvtx);
+		gp_finding_mend(finding, "unset " GP_INJECTION_NVTX);
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "no other profiler is in the way");
+	}
+}
+
+void gp_check_options(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	size_t position = 0;
+	const char *unknown = gp_run_options_unknown_variable(environ, &position);
+	int length = unknown ? (int)strcspn(unknown, "=") : 0;
+
+	if (patient->options_wrong[0]) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->options_wrong);
+		gp_finding_mend(finding, "env | grep GPUPROF_");
+	} else if (unknown) {
+		gp_finding_set(finding, GP_CHECK_WARNING, "%.*s is no option and is ignored",
+			       length, unknown);
+		gp_finding_mend(finding, "unset %.*s", length, unknown);
+	} else if (strcmp(patient->options.values[GP_OPTION_ID_TRACE], "none") == 0) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "GPUPROF_TRACE is none: nothing will be recorded");
+		gp_finding_mend(finding, "unset GPUPROF_TRACE");
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "those of the environment are right");
+	}
+}
+
+/* ---- CUPTI ---- */
+
+/* Packages by the version that the driver is for. */
+static void mend_missing_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	unsigned long version = patient->plain.version;
+
+	gp_finding_mend(
+		finding,
+		"sudo apt-get install cuda-cupti-%lu-%lu   # of NVIDIA's repository; or name "
+		"a copy: gpuprof-run --cupti /path/to/libcupti.so ...",
+		version / 1000, version % 1000 / 10);
+}
+
+static void report_no_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	char line[1024];
+
+	find_line(&patient->recorded, "running without profiling: ", line, sizeof(line));
+	gp_finding_set(finding, GP_CHECK_FAILS, "%s",
+		       line[0] ? line : "it did not start, and gave no reason");
+	if (strstr(line, "libcupti"))
+		mend_missing_cupti(patient, finding);
+}
+
+void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->recorded;
+	unsigned long major = trial->cupti_version / 10000;
+	struct gp_figure version = gp_format_cupti_version(trial->cupti_version);
+	struct gp_figure driver = gp_format_cuda_version(patient->plain.version);
+
+	if (!trial->is_made || !trial->library[0] || !gp_patient_has_gpu(patient) ||
+	    gp_injection_other(getenv(GP_INJECTION_CUDA)))
+		return;
+	if (trial->cupti_version == 0) {
+		report_no_cupti(patient, finding);
+	} else if (major > patient->plain.version / 1000) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "%s is newer than the driver, which is for CUDA %s (%s)",
+			       version.text, driver.text, trial->cupti);
+		mend_missing_cupti(patient, finding);
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "%s (%s)", version.text, trial->cupti);
+	}
+}
+
+/* ---- all of it ---- */
+
+static void report_no_trace(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->recorded;
+	char line[1024];
+
+	find_line(trial, "", line, sizeof(line));
+	if (trial->timed_out)
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "a small program had not ended after %u s (step: %s)",
+			       patient->limit_s, trial->step);
+	else
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "nothing was recorded of a small program%s%s", line[0] ? ": " : "",
+			       line);
+}
+
+void gp_check_recording(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->recorded;
+
+	if (!trial->is_made || !trial->library[0])
+		return;
+	if (!trial->has_trace)
+		report_no_trace(patient, finding);
+	else if (!gp_trial_ended_well(trial))
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "a small program that runs without gpuprof did not end as it should "
+			       "(step: %s)",
+			       trial->step);
+	else if (!gp_patient_has_gpu(patient))
+		gp_finding_set(finding, GP_CHECK_OK,
+			       "of a small program %s was recorded; more needs a GPU",
+			       trial->ranges ? "a range" : "a trace");
+	else if (trial->ops == 0)
+		gp_finding_set(
+			finding, GP_CHECK_FAILS,
+			"of a small program %s calls were recorded, but not what the GPU did "
+			"for them",
+			gp_format_count(trial->calls).text);
+	else
+		gp_finding_set(finding, GP_CHECK_OK,
+			       "of a small program %s calls and %s GPU operation%s were recorded",
+			       gp_format_count(trial->calls).text, gp_format_count(trial->ops).text,
+			       trial->ops > 1 ? "s" : "");
+}

@@ -1,0 +1,247 @@
+/* checks_system: the folders, limits and rights that this process has, as programs will that it starts. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "gpuprof/ring_file.h"
+#include "gpuprof/shell_word.h"
+#include "report/doctor/checks.h"
+#include "report/format.h"
+
+#define LITTLE_FOR_TRACES (100ull << 20)
+#define LITTLE_FOR_RINGS                                                                           \
+	(16ull                                                                                     \
+	 << 20) /* rings take an eighth of what is free: this many bytes leave each thread little */
+#define TMPFS 0x01021994
+
+static uint64_t free_bytes(const char *folder)
+{
+	struct statvfs status;
+
+	return statvfs(folder, &status) == 0 ? (uint64_t)status.f_bavail * status.f_frsize : 0;
+}
+
+/* ---- where traces go ---- */
+
+void gp_check_folder(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	uint64_t left = free_bytes(patient->folder);
+	struct gp_figure room = gp_format_bytes(left);
+	char word[GP_SHELL_WORD_BYTES];
+
+	if (patient->options_wrong[0])
+		return;
+	if (patient->folder_wrong[0]) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->folder_wrong);
+		gp_finding_mend(finding, "gpuprof-run -o /tmp/ ...   # or GPUPROF_OUTPUT");
+	} else if (left < LITTLE_FOR_TRACES) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "%s has %s left: what a trace cannot hold is lost, and counted",
+			       patient->folder, room.text);
+		gp_finding_mend(finding, "df -h %s",
+				gp_shell_word(patient->folder, word, sizeof(word)));
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "traces go to %s, with %s left",
+			       patient->folder, room.text);
+	}
+}
+
+/* ---- rings ---- */
+
+static void mend_shm(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	gp_finding_mend(
+		finding, "%s",
+		patient->is_container
+			? "docker run --shm-size=1g ...   # start the container so"
+			: "sudo mount -t tmpfs -o mode=1777,size=1G tmpfs " GP_RING_FILE_FOLDER);
+}
+
+static const char *what_is_wrong_with_shm(void)
+{
+	struct statfs status;
+
+	if (statfs(GP_RING_FILE_FOLDER, &status) != 0)
+		return strerror(errno);
+	if (status.f_type != TMPFS)
+		return "it is no tmpfs";
+	if (access(GP_RING_FILE_FOLDER, W_OK | X_OK) != 0)
+		return strerror(errno);
+	return "there is no room";
+}
+
+static void report_rings(const struct gp_patient *patient, struct gp_finding *finding,
+			 const char *place, const char *meaning)
+{
+	gp_finding_set(finding, GP_CHECK_WARNING,
+		       GP_RING_FILE_FOLDER " cannot hold rings (%s): they are %s; %s",
+		       what_is_wrong_with_shm(), place, meaning);
+	mend_shm(patient, finding);
+}
+
+static bool are_in_shm(const struct gp_trial *trial)
+{
+	return strncmp(trial->rings, GP_RING_FILE_FOLDER "/", strlen(GP_RING_FILE_FOLDER) + 1) == 0;
+}
+
+void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->recorded;
+	const char *wanted = patient->options.values[GP_OPTION_ID_RINGS];
+	uint64_t left = free_bytes(GP_RING_FILE_FOLDER);
+
+	if (!trial->has_trace || patient->options_wrong[0])
+		return;
+	if (strcmp(wanted, "file") == 0 || strcmp(wanted, "memory") == 0) {
+		gp_finding_set(finding, GP_CHECK_OK, "%s, as GPUPROF_RINGS says", wanted);
+	} else if (!trial->rings[0]) {
+		report_rings(patient, finding, "in the program's own memory",
+			     "what a program that is killed did last is lost");
+	} else if (!are_in_shm(trial)) {
+		report_rings(patient, finding, "files beside the trace",
+			     "nothing is lost, and the disk has more to write");
+	} else if (left < LITTLE_FOR_RINGS) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       GP_RING_FILE_FOLDER " has %s left: records of busy threads may be "
+						   "lost, and are counted",
+			       gp_format_bytes(left).text);
+		mend_shm(patient, finding);
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "in " GP_RING_FILE_FOLDER ", with %s left",
+			       gp_format_bytes(left).text);
+	}
+}
+
+void gp_check_session(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	if (patient->session_error) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or "
+			       "/tmp: %s",
+			       strerror(-patient->session_error));
+		gp_finding_mend(finding, "export TMPDIR=$HOME");
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK, "%s", patient->session.path);
+	}
+}
+
+/* ---- limits ---- */
+
+void gp_check_limits(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	struct rlimit addresses, file;
+
+	(void)patient;
+	if (getrlimit(RLIMIT_AS, &addresses) || getrlimit(RLIMIT_FSIZE, &file))
+		return;
+	if (file.rlim_cur != RLIM_INFINITY) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "a file may not be larger than %s: there a trace ends",
+			       gp_format_bytes(file.rlim_cur).text);
+		gp_finding_mend(finding, "ulimit -f unlimited");
+	} else if (addresses.rlim_cur != RLIM_INFINITY) {
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "a process may have %s of addresses: programs on a GPU and gpuprof "
+			       "want many",
+			       gp_format_bytes(addresses.rlim_cur).text);
+		gp_finding_mend(finding, "ulimit -v unlimited");
+	} else {
+		gp_finding_set(finding, GP_CHECK_OK,
+			       "none on the size of files or of a process's memory");
+	}
+}
+
+/* ---- rights ---- */
+
+/* The rest of the line of a file of /proc that begins with that name; false where there is none. */
+static bool read_value(const char *path, const char *name, char *value, size_t bytes)
+{
+	FILE *file = fopen(path, "re");
+	char line[512];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		found = strncmp(line, name, strlen(name)) == 0;
+		if (found)
+			snprintf(value, bytes, "%.*s", (int)strcspn(line + strlen(name), "\n"),
+				 line + strlen(name));
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* CAP_SYS_ADMIN or CAP_PERFMON. */
+static bool may_read_counters(void)
+{
+	char value[64];
+
+	if (!read_value("/proc/self/status", "CapEff:", value, sizeof(value)))
+		return false;
+	return (strtoull(value, NULL, 16) & (1ull << 21 | 1ull << 38)) != 0;
+}
+
+void gp_check_counters(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	char value[64];
+
+	if (!read_value("/proc/driver/nvidia/params", "RmProfilingAdminOnly:", value,
+			sizeof(value)))
+		return;
+	if (strtol(value, NULL, 10) == 0) {
+		gp_finding_set(finding, GP_CHECK_OK, "every user may read hardware counters");
+	} else if (may_read_counters()) {
+		gp_finding_set(finding, GP_CHECK_OK,
+			       "only administrators may read hardware counters, and you are one");
+	} else {
+		gp_finding_set(
+			finding, GP_CHECK_WARNING,
+			"only administrators may read hardware counters; gpuprof records all "
+			"that it does without them");
+		gp_finding_mend(
+			finding, "%s",
+			patient->is_container
+				? "docker run --cap-add=SYS_ADMIN ...   # start the "
+				  "container so"
+				: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 "
+				  "| sudo tee /etc/modprobe.d/gpuprof.conf && sudo "
+				  "update-initramfs -u && sudo reboot");
+	}
+}
+
+void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	static const char *const meanings[] = {
+		"debuggers may attach to all of your processes",
+		"debuggers may attach to what they started",
+		"only administrators' debuggers may attach",
+		"no debugger may attach",
+	};
+	char value[16] = "0";
+	long scope;
+
+	(void)patient;
+	read_value("/proc/sys/kernel/yama/ptrace_scope", "", value, sizeof(value));
+	scope = strtol(value, NULL, 10);
+	gp_finding_set(finding, GP_CHECK_OK, "gpuprof needs none (here %s)",
+		       scope >= 0 && scope < 4 ? meanings[scope] : "it is restricted");
+}
+
+void gp_check_seccomp(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	char value[16] = "";
+
+	if (!read_value("/proc/self/status", "Seccomp:", value, sizeof(value)))
+		return;
+	if (strtol(value, NULL, 10) == 0)
+		gp_finding_set(finding, GP_CHECK_OK, "no system call is forbidden");
+	else
+		gp_finding_set(finding, GP_CHECK_OK, "a filter forbids some system calls%s",
+			       patient->recorded.has_trace ? ", none that recording needs" : "");
+}

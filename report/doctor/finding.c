@@ -1,0 +1,53 @@
+#include "report/doctor/finding.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "report/text.h"
+
+void gp_finding_set(struct gp_finding *finding, enum gp_verdict verdict, const char *format, ...)
+{
+	va_list arguments;
+
+	finding->verdict = verdict;
+	va_start(arguments, format);
+	vsnprintf(finding->text, sizeof(finding->text), format, arguments);
+	va_end(arguments);
+}
+
+void gp_finding_mend(struct gp_finding *finding, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(finding->mend, sizeof(finding->mend), format, arguments);
+	va_end(arguments);
+}
+
+/* Paths, variables and what other programs say may hold anything. */
+static void put(FILE *out, const char *text)
+{
+	char *escaped = gp_text_escape(text);
+
+	fputs(escaped ? escaped : "(no memory)", out);
+	fputc('\n', out);
+	free(escaped);
+}
+
+void gp_finding_print(const struct gp_finding *finding, const char *name, FILE *out)
+{
+	static const char *const words[GP_CHECK_VERDICTS] = {
+		[GP_CHECK_OK] = "ok",
+		[GP_CHECK_WARNING] = "warning",
+		[GP_CHECK_FAILS] = "fails",
+	};
+
+	if (finding->verdict == GP_CHECK_NOT_MADE)
+		return;
+	fprintf(out, "  %-8s %-11s ", words[finding->verdict], name);
+	put(out, finding->text);
+	if (finding->mend[0]) {
+		fprintf(out, "  %-8s %-11s type: ", "", "");
+		put(out, finding->mend);
+	}
+}

@@ -1,0 +1,55 @@
+/*
+ * patient: what `gpuprof doctor` examines: this machine, for this user, in this folder and environment, and a program where
+ * one is named.  Everything that takes time or may fail is tried once, here; the checks only judge.
+ */
+#ifndef REPORT_DOCTOR_PATIENT_H
+#define REPORT_DOCTOR_PATIENT_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "report/doctor/libraries.h"
+#include "report/doctor/python.h"
+#include "report/doctor/trial.h"
+#include "report/run/library.h"
+#include "report/run/options.h"
+#include "report/run/output.h"
+#include "report/run/session.h"
+#include "report/run/target.h"
+
+struct gp_patient {
+	bool is_container;
+	unsigned limit_s; /* of each trial */
+
+	struct gp_run_options options; /* of the environment */
+	char options_wrong[512];       /* "" = they are right */
+
+	struct gp_library library;
+	char library_missing[PATH_MAX + 128]; /* "" = it is there */
+
+	struct gp_session session;
+	int session_error;
+
+	char folder[GP_OUTPUT_BYTES];      /* where traces go */
+	char folder_wrong[PATH_MAX + 128]; /* "" = it can be written */
+
+	struct gp_trial plain, recorded;
+
+	/* what was named */
+	const char *program; /* NULL = none */
+	int program_error;   /* of gp_target_find() */
+	struct gp_target target;
+	struct gp_libraries libraries;
+	struct gp_trial of_program;
+
+	struct gp_python python; /* the program's, else the one in PATH */
+};
+
+/* program: as on a command line, or NULL; limit_s: the longest wait for a small program.  gp_patient_free() in any case. */
+void gp_patient_examine(struct gp_patient *patient, const char *program, unsigned limit_s);
+void gp_patient_free(struct gp_patient *patient);
+
+/* The driver worked for a program that nobody profiles. */
+bool gp_patient_has_gpu(const struct gp_patient *patient);
+
+#endif

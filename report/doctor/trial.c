@@ -1,0 +1,265 @@
+#include "report/doctor/trial.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpuprof/option.h"
+#include "report/doctor/ask.h"
+#include "report/model.h"
+#include "report/run/injection.h"
+
+#define MOST_ARGUMENTS 64
+#define TRACE_NAME     "trial"
+
+/* ---- what the probe printed ---- */
+
+static void take_result(struct gp_trial_result *result, const char *value)
+{
+	char *end;
+
+	result->code = (int)strtol(value, &end, 10);
+	snprintf(result->name, sizeof(result->name), "%s", *end == ' ' ? end + 1 : end);
+}
+
+static void take_text(struct gp_trial *trial, const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		char *text;
+		size_t bytes;
+	} texts[] = {
+		{"step", trial->step, sizeof(trial->step)},
+		{"unloadable", trial->unloadable, sizeof(trial->unloadable)},
+		{"library", trial->library, sizeof(trial->library)},
+		{"driver", trial->driver, sizeof(trial->driver)},
+		{"driver-error", trial->driver_error, sizeof(trial->driver_error)},
+		{"device", trial->device, sizeof(trial->device)},
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (strcmp(texts[i].name, name) == 0)
+			snprintf(texts[i].text, texts[i].bytes, "%s", value);
+}
+
+static void take_number(struct gp_trial *trial, const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		struct gp_trial_result *result;
+	} results[] = {
+		{"init", &trial->init},
+		{"count-result", &trial->count},
+		{"context", &trial->context},
+		{"work", &trial->work},
+	};
+
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		if (strcmp(results[i].name, name) == 0)
+			take_result(results[i].result, value);
+	if (strcmp(name, "version") == 0)
+		trial->version = strtoul(value, NULL, 10);
+	if (strcmp(name, "devices") == 0)
+		trial->devices = (int)strtol(value, NULL, 10);
+}
+
+static void take_lines(struct gp_trial *trial, char *text)
+{
+	char *save;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *value = strchr(line, ' ');
+
+		if (!value)
+			continue;
+		*value++ = 0;
+		take_text(trial, line, value);
+		take_number(trial, line, value);
+	}
+}
+
+/* ---- the process ---- */
+
+/* What decides whether anything works here stays; what says which programs to record, and when, does not. */
+static bool is_kept(const char *variable, bool recorded)
+{
+	static const char *const kept[] = {"GPUPROF_RINGS=", "GPUPROF_CUPTI="};
+	static const char *const tools[] = {"LD_PRELOAD=", GP_INJECTION_CUDA "=",
+					    GP_INJECTION_NVTX "="};
+
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+		if (strncmp(variable, tools[i], strlen(tools[i])) == 0)
+			return recorded;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
+			return true;
+	return strncmp(variable, GP_OPTION_PREFIX, strlen(GP_OPTION_PREFIX)) != 0;
+}
+
+static char **make_environment(bool recorded)
+{
+	size_t count = 0;
+	char **kept;
+
+	while (environ[count])
+		count++;
+	kept = calloc(count + 1, sizeof(*kept));
+	count = 0;
+	for (char **variable = environ; kept && *variable; variable++)
+		if (is_kept(*variable, recorded))
+			kept[count++] = *variable;
+	return kept;
+}
+
+static void begin(struct gp_trial *trial)
+{
+	const struct gp_trial_result none = {GP_TRIAL_RESULT_NONE, ""};
+
+	memset(trial, 0, sizeof(*trial));
+	trial->init = trial->count = trial->context = trial->work = none;
+}
+
+static int make(struct gp_trial *trial, char *const *arguments, const char *folder,
+		unsigned limit_s)
+{
+	struct gp_answer *answer = malloc(sizeof(*answer));
+	bool recorded = folder != NULL;
+	struct gp_question question = {
+		.arguments = arguments,
+		.environment = make_environment(recorded),
+		.folder = folder,
+		.limit_s = limit_s,
+	};
+	int error = answer && question.environment ? gp_ask(&question, answer) : -ENOMEM;
+
+	if (!error) {
+		trial->is_made = true;
+		trial->timed_out = answer->timed_out;
+		trial->status = answer->status;
+		snprintf(trial->said, sizeof(trial->said), "%.*s", (int)sizeof(trial->said) - 1,
+			 answer->errors);
+		take_lines(trial, answer->out);
+	}
+	free((void *)question.environment);
+	free(answer);
+	return error;
+}
+
+static int own_path(char path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	if (length < 0)
+		return -errno;
+	path[length] = 0;
+	return 0;
+}
+
+int gp_trial_plain(struct gp_trial *trial, unsigned limit_s)
+{
+	char own[PATH_MAX];
+	char *arguments[] = {own, "doctor", "--probe=gpu", NULL};
+	int error = own_path(own);
+
+	begin(trial);
+	return error ? error : make(trial, arguments, NULL, limit_s);
+}
+
+/* ---- the trace ---- */
+
+static void take_info(const struct gp_model *model, enum gp_info info, char text[PATH_MAX])
+{
+	snprintf(text, PATH_MAX, "%s", model->info[info] ? model->info[info] : "");
+}
+
+static void take_trace(struct gp_trial *trial, const char *path)
+{
+	char message[512];
+	struct gp_model *model;
+	const char *version;
+
+	if (gp_model_load(path, &model, message, sizeof(message)) != 0)
+		return;
+	version = model->info[GP_INFO_CUPTI_VERSION];
+	trial->has_trace = true;
+	trial->cupti_version = version ? strtoul(version, NULL, 10) : 0;
+	take_info(model, GP_INFO_CUPTI_PATH, trial->cupti);
+	take_info(model, GP_INFO_RING_FILE, trial->rings);
+	trial->calls = model->call_count;
+	trial->ops = model->op_count - model->losses.ops_untimed;
+	trial->ranges = model->range_count;
+	gp_model_free(model);
+}
+
+static bool is_trace(const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	return end && strcmp(end, ".gpuprof") == 0;
+}
+
+static void take_traces(struct gp_trial *trial, DIR *listing, const char *folder)
+{
+	struct dirent *entry;
+	char path[PATH_MAX];
+
+	while ((entry = readdir(listing)) != NULL)
+		if (is_trace(entry->d_name) && snprintf(path, sizeof(path), "%s/%s", folder,
+							entry->d_name) < (int)sizeof(path))
+			take_trace(trial, path);
+}
+
+/* Whatever was left there: a trace, and where it was killed the rings, which the trace needs. */
+static void take_folder(struct gp_trial *trial, const char *folder)
+{
+	DIR *listing = opendir(folder);
+	struct dirent *entry;
+
+	if (!listing)
+		return;
+	take_traces(trial, listing, folder);
+	rewinddir(listing);
+	while ((entry = readdir(listing)) != NULL)
+		unlinkat(dirfd(listing), entry->d_name,
+			 0); /* "." and ".." stay: they are folders */
+	closedir(listing);
+}
+
+int gp_trial_recorded(struct gp_trial *trial, const struct gp_trial_options *options)
+{
+	char own[PATH_MAX];
+	char *arguments[MOST_ARGUMENTS] = {
+		own,
+		"run",
+		"--summary=none",
+		"--chrome=none",
+		"--output=" TRACE_NAME,
+		"--",
+		own,
+		"doctor",
+		options->use_gpu ? "--probe=gpu" : "--probe=ranges",
+	};
+	size_t count = 0;
+	int error = own_path(own);
+
+	while (arguments[count])
+		count++;
+	for (size_t i = 0; options->libraries && options->libraries[i]; i++)
+		if (count < MOST_ARGUMENTS - 1)
+			arguments[count++] = options->libraries[i];
+	begin(trial);
+	if (!error)
+		error = make(trial, arguments, options->folder, options->limit_s);
+	if (!error)
+		take_folder(trial, options->folder);
+	return error;
+}
+
+bool gp_trial_ended_well(const struct gp_trial *trial)
+{
+	return trial->is_made && !trial->timed_out && strcmp(trial->step, "done") == 0;
+}

@@ -121,13 +121,13 @@ static uint8_t *wait_for_free(void)
 	    !decoder_lags())
 		return NULL;
 	gp_count(GP_COUNTER_BUFFER_WAITS, 1);
-	while (memory == NULL && gp_sys_now_ns() < give_up_ns) {
+	do {
 		wake_decoder();
 		gp_sys_sleep(sleep_ns);
 		memory = take_free();
 		if (sleep_ns < LONGEST_SLEEP_NS)
 			sleep_ns *= 2;
-	}
+	} while (memory == NULL && gp_sys_now_ns() < give_up_ns);
 	if (memory == NULL)
 		gp_store32(&gave_up_after, gp_load32(&releases) + 1);
 	return memory;

@@ -76,7 +76,8 @@ static void take(void *unused, const struct found *found)
 	}
 }
 
-static void read_trace(void)
+/* While it is written the file may end in a part of a chunk. */
+static void read_growing_trace(void)
 {
 	memset(&scan, 0, sizeof(scan));
 	memset(&said, 0, sizeof(said));
@@ -86,7 +87,13 @@ static void read_trace(void)
 	if (scan.error != NULL)
 		fprintf(stderr, "%s\n", scan.error);
 	CHECK(scan.error == NULL);
-	CHECK(scan.damaged_bytes == 0 && scan.cut_bytes == 0);
+	CHECK(scan.damaged_bytes == 0);
+}
+
+static void read_trace(void)
+{
+	read_growing_trace();
+	CHECK(scan.cut_bytes == 0);
 }
 
 static void stop_and_read(void)
@@ -99,19 +106,21 @@ static void stop_and_read(void)
 static void everything_emitted_is_in_the_trace(void)
 {
 	static char name[GP_STRING_MAX_BYTES + 100];
+	uint32_t cut;
 
 	for (size_t i = 0; i < sizeof(name); i++)
 		name[i] = (char)('a' + i % 26);
 	start_in(GP_RINGS_AUTO);
 	for (uint32_t i = 0; i < 300000; i++)
 		emit_call_surely(i);
-	for (uint32_t length = 0; length < sizeof(name); length += 997)
-		CHECK(gp_emit_string(GP_STRING_KERNEL, length, 0, name, length));
-	CHECK(gp_emit_string(GP_STRING_KERNEL, 1, 0, name, sizeof(name)));
-	CHECK(gp_emit_info(GP_INFO_NOTE, "a note"));
+	for (uint32_t length = 0; length < GP_STRING_MAX_BYTES; length += 997)
+		emit_kernel_name_surely(length, name, length);
+	cut = emit_kernel_name_surely(1, name, sizeof(name));
+	while (!gp_emit_info(GP_INFO_NOTE, "a note"))
+		;
 	stop_and_read();
 	CHECK(said.next_call == 300000 && said.in_order);
-	CHECK(said.long_names == 1 && said.counters[GP_COUNTER_CUT_STRINGS] == 1);
+	CHECK(said.long_names == 1 && said.counters[GP_COUNTER_CUT_STRINGS] == cut);
 	CHECK(said.infos >> GP_INFO_NOTE & 1);
 }
 
@@ -125,7 +134,7 @@ static void the_trace_says_what_it_is_of(void)
 
 	setenv("RANK", "3", 1);
 	start_in(GP_RINGS_AUTO);
-	read_trace(); /* right after the start, and while it is being written */
+	read_growing_trace(); /* right after the start */
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		CHECK(said.infos >> facts[i] & 1);
 	CHECK(said.anchors >= 1 && said.ends == 0);
@@ -272,7 +281,7 @@ static void an_anchor_comes_on_request(void)
 
 /* ---- a writer that does not move ---- */
 
-static uint32_t held;
+static uint32_t held, sleeps;
 static long (*real_call)(long, long, long, long, long, long, long);
 
 /* Writes to files wait as long as they are held; a stuck disk. */
@@ -280,6 +289,7 @@ static long held_writes(long number, long a, long b, long c, long d, long e, lon
 {
 	while (number == SYS_write && gp_load32_acquire(&held))
 		sched_yield();
+	gp_add32(&sleeps, number == SYS_nanosleep);
 	return real_call(number, a, b, c, d, e, f);
 }
 
@@ -292,8 +302,7 @@ static void hold_writes(void)
 
 static void a_stuck_disk_costs_one_wait(void)
 {
-	uint32_t kept = 0, lost = 0;
-	uint64_t start_ns;
+	uint32_t kept = 0, lost = 0, slept;
 
 	hold_writes();
 	gp_store32_release(&held, 0);
@@ -301,10 +310,10 @@ static void a_stuck_disk_costs_one_wait(void)
 	gp_store32_release(&held, 1);
 	while (lost == 0)
 		emit_call(kept) ? kept++ : lost++;
-	start_ns = gp_sys_now_ns();
+	slept = gp_load32(&sleeps);
 	for (; lost < 1000; lost++)
 		CHECK(!emit_call(0));
-	CHECK(gp_sys_now_ns() - start_ns < 900ull * GP_EMIT_WAIT_NS); /* they did not wait */
+	CHECK(slept > 0 && gp_load32(&sleeps) == slept); /* they did not wait */
 	gp_store32_release(&held, 0);
 	while (!emit_call(kept))
 		lost++;
@@ -322,7 +331,7 @@ static void stop_does_not_wait_for_ever(void)
 	real_call = gp_sys.call;
 	gp_sys.call = held_writes;
 	CHECK(gp_collector_start(&config) == 0);
-	read_trace();
+	read_growing_trace();
 	gp_store32_release(&held, 1);
 	CHECK(emit_call(0));
 	CHECK(gp_collector_stop(1000000) == -ETIMEDOUT);

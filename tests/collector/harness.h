@@ -117,4 +117,14 @@ static inline void emit_call_surely(uint32_t number)
 		;
 }
 
+/* Likewise; returns how often it was tried. */
+static inline uint32_t emit_kernel_name_surely(uint32_t id, const char *name, uint32_t length_bytes)
+{
+	uint32_t tries = 1;
+
+	while (!gp_emit_string(GP_STRING_KERNEL, id, 0, name, length_bytes))
+		tries++;
+	return tries;
+}
+
 #endif

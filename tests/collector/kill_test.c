@@ -21,7 +21,6 @@
 #define CHURN       2u
 #define SHARED_RING 1u
 #define LIMIT       4000000u
-#define LONGEST_US  16000u
 #define BATCH       64u
 #define SHORT_LIFE  20u
 
@@ -38,6 +37,8 @@ static uint8_t (*seen)[LIMIT];
 static uint64_t seen_total[EMITTERS];
 static uint64_t after_last[EMITTERS][2]; /* by whether it was in the shared ring */
 static char ring_file[256];
+static uint32_t longest_us =
+	16000; /* that a child lives; more where it comes to nothing in that time */
 
 /* ---- the child ---- */
 
@@ -95,7 +96,7 @@ static void *live_shortly(void *unused)
 static void die_in(uint32_t us)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-	struct itimerspec when = {.it_value = {0, us * 1000l + 1}};
+	struct itimerspec when = {.it_value = {us / 1000000, us % 1000000 * 1000l + 1}};
 	timer_t timer;
 
 	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
@@ -228,7 +229,9 @@ static void read_remains(enum gp_ring_place place, struct scan *scan)
 		assert_int_not_equal(place, GP_RINGS_MEMORY);
 		assert_true(is_gone(ring_file) ||
 			    scan_ring_file(scan, ring_file, in_folder("t.gpuprof")));
-	} else if (place != GP_RINGS_MEMORY) {
+	} else if (
+		place ==
+		GP_RINGS_FILE) { /* of /dev/shm other processes may have all that there is for us */
 		assert_int_equal(scan->chunks, 0);
 	}
 	if (scan->error != NULL)
@@ -249,7 +252,7 @@ static void clear(void)
 
 static uint32_t kill_once(enum gp_ring_place place, struct scan *scan)
 {
-	uint32_t us = (uint32_t)rand() % LONGEST_US;
+	uint32_t us = (uint32_t)rand() % longest_us;
 	pid_t child;
 	int lock, status;
 
@@ -279,7 +282,7 @@ static void kill_many(enum gp_ring_place place, const char *name)
 	static struct scan scan;
 	const char *wanted = getenv("GPUPROF_TEST_KILLS");
 	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : 300;
-	uint64_t records = 0, behind = 0;
+	uint64_t records = 0, behind = 0, before = 0;
 	uint32_t torn = 0;
 
 	for (uint32_t i = 0; i < kills; i++) {
@@ -290,6 +293,10 @@ static void kill_many(enum gp_ring_place place, const char *name)
 					  ? truth[e].published - seen_total[e]
 					  : 0;
 		}
+		if (i % 10 == 9 && records == before) /* a slow machine, or a busy one */
+			longest_us *= 2;
+		if (i % 10 == 9)
+			before = records;
 	}
 	printf("%s: %u kills, %llu records read, %llu lost, %u traces with a torn end\n", name,
 	       kills, (unsigned long long)records, (unsigned long long)behind, torn);

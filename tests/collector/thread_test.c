@@ -265,7 +265,6 @@ static void a_handler_that_jumps_away_is_survived(void)
 {
 	struct sigaction action = {.sa_handler = jump_away};
 	volatile uint32_t number = 0;
-	uint32_t after;
 
 	start_in(GP_RINGS_AUTO);
 	sigaction(SIGALRM, &action, NULL);
@@ -277,17 +276,17 @@ static void a_handler_that_jumps_away_is_survived(void)
 		if (sigsetjmp(way_out, 1) == 0) {
 			setitimer(ITIMER_REAL, &timer, NULL);
 			while (number < NUMBERS / 2) {
-				emit_call(number);
-				number++;
+				uint32_t next = number++;
+
+				emit_call(next);
 			}
 		}
 	}
-	after = number;
 	for (uint32_t i = 0; i < 1000; i++)
 		emit_call(NUMBERS / 2 + i);
 	stop_and_read();
 	for (uint32_t i = 0; i < NUMBERS; i++)
-		CHECK(times[i] <= (i < after ? 2 : 1)); /* the interrupted one may be sent again */
+		CHECK(times[i] <= 1);
 	CHECK(said.calls >= 100);
 }
 

@@ -11,6 +11,7 @@ from support import BARE, GPU, LAUNCHED, PLAIN, Case, own_lines
 
 STEPS = "launch=100000 say=done exit=5"
 OUTPUT = "launches 100000\ndone\n"
+LARGEST_FILE = 300  # in blocks of 512 bytes, as sh counts
 
 
 def can_mount():
@@ -43,13 +44,13 @@ class Room(Case):
     def check_file_limit(self, way, rings):
         os.mkdir(self.path("out"))
         self.addCleanup(self.finish)
-        result = self.run_limited("ulimit -f 300; exec PROGRAM", way, GPUPROF_RINGS=rings)
+        result = self.run_limited(f"ulimit -f {LARGEST_FILE}; exec PROGRAM", way, GPUPROF_RINGS=rings)
         self.check(result, "File too large")
         self.assertGreater(self.said(result.stderr, "the trace had reached the largest file size"), 1000)
         self.assertNotIn("records dropped because the disk", result.stderr)
         if rings != "memory":  # once there is room, what the rings kept is saved, here or by a run beside this one
             self.assertEqual(self.finish().returncode, 0)
-            self.assertGreater(os.path.getsize(self.path("out", "t.gpuprof")), 300 * 512)
+            self.assertGreater(os.path.getsize(self.path("out", "t.gpuprof")), LARGEST_FILE * 512)
 
     def finish(self):
         return self.run_gpuprof("finish", "-s", "none", "--chrome", "none", "out/t.gpuprof")

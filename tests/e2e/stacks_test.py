@@ -17,7 +17,7 @@ class StacksTest(Case):
     def record(self, *options):
         """The calls [(api, stack)], frames {id: (parent, kind, origin)}, module paths {id: path}."""
         done = self.run_program([ZOO], options=("-o", "out", "--chrome", "none", *options))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((done.returncode, self.files()), (0, ["out.gpuprof"]), done.stderr)
         calls, frames, paths = [], {}, {}
         out = subprocess.run([DUMP, os.path.join(self.folder, "out.gpuprof")], stdout=subprocess.PIPE, check=True,
                              universal_newlines=True).stdout

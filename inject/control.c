@@ -195,6 +195,12 @@ static void count_within(void)
 		gp_gate_set(false, GP_GATE_COUNT);
 }
 
+/* Asked once of each call, of one that is left out for its name, too: what it causes is told by its number. */
+static bool is_admitted(uint32_t watch, const CUpti_CallbackData *data)
+{
+	return !(watch & (GP_WATCH_CLOSED | GP_WATCH_GATE)) || gp_gate_admits(data->correlationId);
+}
+
 bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
 {
 	uint32_t watch = gp_load32(&gp_watch);
@@ -202,12 +208,12 @@ bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData
 
 	if ((watch & GP_WATCH_KERNELS) && class == GP_API_LAUNCH && data->symbolName != NULL &&
 	    !gp_control_wants_kernel(data->symbolName)) {
-		gp_count(GP_COUNTER_LEFT_OUT_LAUNCHES, !(watch & GP_WATCH_CLOSED));
+		gp_count(GP_COUNTER_LEFT_OUT_LAUNCHES, is_admitted(watch, data));
 		return false;
 	}
 	if ((watch & GP_WATCH_WITHIN) && !(watch & GP_WATCH_CLOSED) && is_launch(class))
 		count_within();
-	return !(watch & (GP_WATCH_CLOSED | GP_WATCH_GATE)) || gp_gate_admits(data->correlationId);
+	return is_admitted(watch, data);
 }
 
 static bool is_worth_keeping(uint8_t class)

@@ -66,15 +66,21 @@ static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kerne
 /* ---- one function per kind ---- */
 
 /* What a call has caused is left out where the call is. */
-static bool emit_caused(const void *record, uint32_t correlation_id)
+static bool is_left_out(uint32_t correlation_id)
 {
 	bool left_out = gp_gate_has_left_out(correlation_id);
 
 	if (left_out)
 		gp_count(GP_COUNTER_LEFT_OUT_PAUSED, 1);
-	else
-		gp_emit(record);
-	return !left_out;
+	return left_out;
+}
+
+static bool emit_caused(const void *record, uint32_t correlation_id)
+{
+	if (is_left_out(correlation_id))
+		return false;
+	gp_emit(record);
+	return true;
 }
 
 static void emit_operation(struct gp_decoder *decoder, const void *record, uint32_t correlation_id)
@@ -82,13 +88,14 @@ static void emit_operation(struct gp_decoder *decoder, const void *record, uint3
 	decoder->records += emit_caused(record, correlation_id);
 }
 
+/* Of what ran while the recording paused, --kernels leaves out nothing. */
 static bool is_wanted(const gp_kernel_view *kernel)
 {
-	bool wanted = kernel->name == NULL || gp_control_wants_kernel(kernel->name);
-
-	if (!wanted)
+	if (kernel->name == NULL || gp_control_wants_kernel(kernel->name))
+		return true;
+	if (!is_left_out(kernel->correlationId))
 		gp_count(GP_COUNTER_LEFT_OUT_KERNELS, 1);
-	return wanted;
+	return false;
 }
 
 static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *record)

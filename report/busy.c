@@ -77,38 +77,22 @@ struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_cou
 	return window;
 }
 
-/* What lies within the window; may be empty. */
-static struct gp_interval clip(struct gp_interval interval, struct gp_window window)
-{
-	if (interval.start_ns < window.start_unix_ns)
-		interval.start_ns = window.start_unix_ns;
-	if (interval.end_ns > window.end_unix_ns)
-		interval.end_ns = window.end_unix_ns;
-	if (interval.end_ns < interval.start_ns)
-		interval.end_ns = interval.start_ns;
-	return interval;
-}
-
-/* What was recorded of the window: disjoint, in order. */
+/* When was recorded: disjoint, in order. */
 struct parts {
 	struct gp_interval *intervals;
 	size_t count;
 	uint64_t total_ns;
 };
 
-static size_t gather_parts(struct gp_interval *intervals, const struct gp_model *model,
-			   struct gp_window window)
+static size_t gather_parts(struct gp_interval *intervals, const struct gp_model *model)
 {
 	struct gp_recorded_part part;
 	uint32_t next = 0;
 	size_t count = 0;
 
-	while (gp_recorded_part(model, &next, &part)) {
-		struct gp_interval interval = {model->base_unix_ns + part.start_ns,
-					       model->base_unix_ns + part.end_ns};
-
-		intervals[count++] = clip(interval, window);
-	}
+	while (gp_recorded_part(model, &next, &part))
+		intervals[count++] = (struct gp_interval){model->base_unix_ns + part.start_ns,
+							  model->base_unix_ns + part.end_ns};
 	return count;
 }
 
@@ -132,7 +116,10 @@ static size_t merge_parts(struct gp_interval *intervals, size_t count)
 	return merged;
 }
 
-/* Where nothing paused the recording all of the window counts: no process, no work. */
+/*
+ * Where nothing paused the recording the window counts: no process, no work.  Where anything did, the parts do, as long as
+ * the summary says that they are.
+ */
 static bool find_parts(struct parts *parts, struct gp_model *const *models, size_t model_count,
 		       struct gp_window window)
 {
@@ -144,7 +131,7 @@ static bool find_parts(struct parts *parts, struct gp_model *const *models, size
 	if (!parts->intervals)
 		return false;
 	for (size_t i = 0; gates > 0 && i < model_count; i++)
-		parts->count += gather_parts(parts->intervals + parts->count, models[i], window);
+		parts->count += gather_parts(parts->intervals + parts->count, models[i]);
 	if (gates == 0)
 		parts->intervals[parts->count++] =
 			(struct gp_interval){window.start_unix_ns, window.end_unix_ns};

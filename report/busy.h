@@ -19,10 +19,11 @@ struct gp_interval {
 uint64_t gp_busy_union(struct gp_interval *intervals, size_t count);
 
 struct gp_busy {
-	uint64_t operations;  /* timed ones, wherever they lie */
-	uint64_t possible_ns; /* how much of the window was recorded; the same for every device */
-	uint64_t inside_ns;   /* the union's part within that */
-	uint64_t outside_ns;  /* its other part */
+	uint64_t operations; /* timed ones, wherever they lie */
+	uint64_t
+		possible_ns; /* the time that counts, see gp_busy_of(); the same for every device */
+	uint64_t inside_ns;  /* the union's part within that */
+	uint64_t outside_ns; /* its other part */
 };
 
 /* A time span, in Unix ns. */
@@ -35,7 +36,8 @@ struct gp_window {
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 
 /*
- * How much of the GPUs' time was used: of the window, or, where a process recorded in part, of what any of them recorded of it.
+ * How much of the GPUs' time was used: of the window, or, where a process recorded in part, of the parts that any of them
+ * recorded (report/recorded.h).
  *
  * One struct gp_busy per device, in the order of the list, which gets the devices that it lacked.
  * Free it. NULL if there is no memory.

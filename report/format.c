@@ -127,11 +127,13 @@ struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns)
 	return ns > 0 ? gp_format_rate((double)bytes / (double)ns) : (struct gp_figure){"-"};
 }
 
-struct gp_figure gp_format_moment(uint64_t ns)
+struct gp_figure gp_format_moment(int64_t ns)
 {
+	uint64_t distance_ns = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 	struct gp_figure figure;
 
-	snprintf(figure.text, sizeof(figure.text), "+%.30s", gp_format_ns(ns).text);
+	snprintf(figure.text, sizeof(figure.text), "%c%.30s", ns < 0 ? '-' : '+',
+		 gp_format_ns(distance_ns).text);
 	return figure;
 }
 

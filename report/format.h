@@ -30,8 +30,8 @@ struct gp_figure gp_format_percent(double part, double whole);
 struct gp_figure gp_format_rate(double gb_per_s);
 struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns);
 
-/* A moment within the trace, counted from its beginning: "+1.234s". */
-struct gp_figure gp_format_moment(uint64_t ns);
+/* A moment, counted from another: "+1.234s", "-56ns" where it came before. */
+struct gp_figure gp_format_moment(int64_t ns);
 
 /* Unix time in ns as "2026-11-21 09:15:17.123 UTC". */
 struct gp_figure gp_format_clock(uint64_t unix_ns);

@@ -231,7 +231,7 @@ static void print_peak(const struct page *page, const struct gp_memory_account *
 			page->scope.devices.entries[account->device].number, kind);
 	else
 		fprintf(page->out, "of %s memory", kind);
-	fprintf(page->out, " at %s\n", gp_format_moment(at > start ? at - start : 0).text);
+	fprintf(page->out, " at %s\n", gp_format_moment((int64_t)(at - start)).text);
 }
 
 static void print_totals(const struct page *page)

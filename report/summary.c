@@ -19,9 +19,7 @@ static const struct gp_column process_columns[] = {
 
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns)
 {
-	uint64_t start = summary->window.start_unix_ns;
-
-	return gp_format_moment(unix_ns > start ? unix_ns - start : 0);
+	return gp_format_moment((int64_t)(unix_ns - summary->window.start_unix_ns));
 }
 
 static bool has_activity(const struct gp_model *model)

@@ -66,7 +66,7 @@ void gp_summary_print_partial(FILE *out, const struct gp_model *model);
  * many. */
 size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 
-/* A moment of the window, counted from its start. */
+/* A moment, counted from the start of the window. */
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);
 
 #endif

@@ -177,8 +177,9 @@ static void say_nothing(const struct arguments *a, const struct gp_scope *scope)
 		gp_command_fail(0, "no %s was recorded; `gpuprof summary FILE` says what was",
 				a->chronicle->things);
 	else
-		gp_command_fail(0, "no %s starts then; the trace ends at %s", a->chronicle->things,
-				gp_format_moment(last_unix_ns - scope->start_unix_ns).text);
+		gp_command_fail(
+			0, "no %s starts then; the trace ends at %s", a->chronicle->things,
+			gp_format_moment((int64_t)(last_unix_ns - scope->start_unix_ns)).text);
 }
 
 static int write_rows(const struct arguments *a, const struct gp_traces *traces, FILE *out)

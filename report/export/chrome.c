@@ -110,7 +110,7 @@ static void explain_window(const struct gp_chrome *chrome)
 		"gpuprof: the Chrome trace holds the last %s of %s slices, from %s on; for all: ",
 		gp_format_count(chrome->slices).text,
 		gp_format_count(chrome->slices + chrome->slices_left_out).text,
-		gp_format_moment(cut_ns > start_ns ? cut_ns - start_ns : 0).text);
+		gp_format_moment((int64_t)(cut_ns - start_ns)).text);
 	if (chrome->is_merged)
 		fputs("gpuprof merge without --limit\n", chrome->options->messages);
 	else

@@ -64,6 +64,21 @@ class Control(Case):
         result = self.check({"KERNELS": "k_inside"}, 300, 0)
         self.assertIn("200 kernels left out by --kernels", result.stderr)
 
+    def test_what_ran_while_it_paused_is_not_left_out_by_its_name(self):
+        result = self.check({"CAPTURE_RANGE": "cudaProfilerApi", "KERNELS": "k_inside"}, 300, 0)
+        self.assertNotIn("left out by --kernels", result.stderr)
+        # 50 of k_outside, 10 of k_inside; then 90 and 100 of k_inside until 100 more of k_outside were there
+        result = self.check({"AFTER_LAUNCHES": 60, "LAUNCHES": 100, "KERNELS": "k_outside"}, 0, 100)
+        self.assertIn("190 kernels left out by --kernels", result.stderr)
+
+    def test_the_parts_are_the_time_that_the_gpu_could_be_busy(self):
+        result = self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 300, 0)
+        recorded = re.search(r"^  (\S+) of \S+, in 3 parts$", result.stderr, re.M)
+        busy = re.search(r"% idle: \S+ of ([^;\s]+)", result.stderr)
+        self.assertEqual(recorded.group(1), busy.group(1), result.stderr)
+        parts = re.findall(r"^    +([-+]\S+) to +([-+]\S+)  from cudaProfilerStart", result.stderr, re.M)
+        self.assertEqual([start.startswith("-") for start, _ in parts], [True, False, False], parts)
+
     def test_many_short_ranges(self):
         self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 3000, 0, arguments=["1500", "2", "3"])
 

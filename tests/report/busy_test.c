@@ -192,6 +192,29 @@ static void what_was_not_recorded_is_no_time_of_the_gpu(void **state)
 	}
 }
 
+/* Recording went on before the first call and after the last one: all of it is as long as its parts are. */
+static void a_part_counts_from_where_recording_was_switched_on(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_device_list devices = {0};
+	struct gp_busy *busy;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 1000, 100, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 1100, 1300, 1);
+	build_gate(&b, false, GP_GATE_START, 0);
+	build_gate(&b, true, GP_GATE_PROFILER, 900);
+	build_gate(&b, false, GP_GATE_PROFILER, 1500);
+	b.model = build_end(&b);
+	busy = gp_busy_of(&b.model, 1, gp_busy_window(&b.model, 1), &devices);
+	assert_int_equal(busy[0].possible_ns, 600);
+	assert_int_equal(busy[0].inside_ns, 200);
+	assert_int_equal(busy[0].outside_ns, 0);
+	free(busy);
+	gp_device_list_free(&devices);
+	gp_model_free(b.model);
+}
+
 /* One records its first half, the other its second. */
 static void any_process_s_recording_counts(void **state)
 {
@@ -230,6 +253,7 @@ int main(void)
 		cmocka_unit_test(processes_share_a_gpu_by_its_uuid),
 		cmocka_unit_test(gpus_of_one_number_are_told_apart),
 		cmocka_unit_test(what_was_not_recorded_is_no_time_of_the_gpu),
+		cmocka_unit_test(a_part_counts_from_where_recording_was_switched_on),
 		cmocka_unit_test(any_process_s_recording_counts),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),
 	};

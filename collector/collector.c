@@ -69,6 +69,11 @@ uint64_t gp_collector_unwritten(int *error)
 	return gp_writer_unwritten(error);
 }
 
+bool gp_collector_is_full(void)
+{
+	return gp_collector_is_live() && gp_writer_is_full();
+}
+
 void gp_collector_request_anchor(void)
 {
 	if (gp_collector_is_live())

@@ -38,6 +38,7 @@ struct gp_collector_config {
 		trace_path; /* absolute path without suffix; ".2", ".3", ... is appended where NAME.gpuprof exists */
 	enum gp_ring_place ring_place;
 	enum gp_overload on_overload;
+	uint64_t max_file_bytes; /* the trace does not grow over that, 0 = as it comes */
 };
 
 /*
@@ -61,9 +62,12 @@ int gp_collector_stop(uint64_t timeout_ns);
 
 /*
  * After gp_collector_stop(): how many records were given up because the trace could not be written, and why (-errno, of
- * the last ones).
+ * the last ones; -E2BIG: because of max_file_bytes).
  */
 uint64_t gp_collector_unwritten(int *error);
+
+/* The trace has reached max_file_bytes: what is emitted from now on is dropped, and counted. */
+bool gp_collector_is_full(void);
 
 /* True in the process that started the collector, from start to stop; false in a forked child, until it starts its own.  One load. */
 bool gp_collector_is_live(void);

@@ -21,6 +21,7 @@ static const struct {
 	{GP_COUNTER_LOST_DISK_QUOTA, offsetof(struct gp_ring_header, lost_writes[1])},
 	{GP_COUNTER_LOST_FILE_LIMIT, offsetof(struct gp_ring_header, lost_writes[2])},
 	{GP_COUNTER_LOST_WRITE_ERROR, offsetof(struct gp_ring_header, lost_writes[3])},
+	{GP_COUNTER_LOST_MAX_FILE, offsetof(struct gp_ring_header, lost_writes[4])},
 };
 
 void gp_count_reset(void)

@@ -9,10 +9,17 @@ static_assert(GP_STRING_MAX_BYTES + sizeof(struct gp_record_string) <=
 		      sizeof(((struct gp_drain *)0)->linear),
 	      "the longest record fits");
 
-int gp_drain_open(struct gp_drain *drain, const char *base_path)
+/* What is said after the last of a ring: own records up to the end, names of threads among them. */
+#define LAST_BYTES 32768u
+
+int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_bytes)
 {
+	int error;
+
 	gp_encode_init(&drain->encoder);
-	return gp_tracefile_create(&drain->file, base_path);
+	error = gp_tracefile_create(&drain->file, base_path);
+	drain->file.limit_bytes = limit_bytes;
+	return error;
 }
 
 static void begin(struct gp_drain *drain)
@@ -20,10 +27,8 @@ static void begin(struct gp_drain *drain)
 	gp_encode_begin(&drain->encoder, drain->chunk.payload, sizeof(drain->chunk.payload));
 }
 
-static int append(struct gp_drain *drain)
+static int append(struct gp_drain *drain, int error)
 {
-	int error = drain->gives_up;
-
 	drain->chunk.header.payload_bytes = gp_encode_bytes(&drain->encoder);
 	drain->chunk.header.records = drain->encoder.records;
 	if (!error)
@@ -36,12 +41,13 @@ static int append(struct gp_drain *drain)
 /* Which of GP_WRITE_CAUSES. */
 static uint32_t cause_of(int error)
 {
-	static const int errors[GP_WRITE_CAUSES - 1] = {-ENOSPC, -EDQUOT, -EFBIG};
-	uint32_t cause = 0;
+	static const int errors[GP_WRITE_CAUSES] = {-ENOSPC, -EDQUOT, -EFBIG, 0, GP_TRACEFILE_FULL};
+	uint32_t other = 3;
 
-	while (cause < GP_WRITE_CAUSES - 1 && errors[cause] != error)
-		cause++;
-	return cause;
+	for (uint32_t cause = 0; cause < GP_WRITE_CAUSES; cause++)
+		if (errors[cause] == error)
+			return cause;
+	return other;
 }
 
 /* `ring` NULL: own records. */
@@ -52,9 +58,9 @@ static void count_lost(struct gp_drain *drain, struct gp_ring_header *ring, int 
 	drain->error = error;
 	gp_count(GP_COUNTER_LOST_WRITE_BYTES, drain->chunk.header.payload_bytes);
 	if (ring != NULL)
-		gp_add64_own(&ring->lost_writes[cause], drain->chunk.header.records);
+		gp_add64_own(&ring->lost_writes[cause], drain->chunk.header.records - drain->marks);
 	else
-		gp_count(GP_COUNTER_LOST_DISK_FULL + cause, drain->chunk.header.records);
+		gp_count(gp_write_causes[cause], drain->chunk.header.records);
 }
 
 /* A record's slots may go around the ring's end. */
@@ -97,8 +103,10 @@ static int encode_unit(struct gp_drain *drain, struct gp_ring_header *ring, uint
 	if (slots <= 0 || first->kind != GP_RECORD_THREAD)
 		return slots;
 	more = encode_one(drain, ring, position + (uint32_t)slots, head);
-	if (more > 0)
+	if (more > 0) {
+		drain->marks++;
 		return slots + more;
+	}
 	gp_encode_cut(&drain->encoder, at);
 	return more;
 }
@@ -117,6 +125,7 @@ static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring,
 	uint64_t position = tail;
 
 	begin(drain);
+	drain->marks = 0;
 	while (position < head) {
 		int slots = encode_unit(drain, ring, position, head);
 
@@ -127,6 +136,14 @@ static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring,
 		position += (uint32_t)slots;
 	}
 	return position;
+}
+
+/* Once the limit is reached, it is; what is said at the end finds room. */
+static int append_of_ring(struct gp_drain *drain)
+{
+	if (!gp_tracefile_has_room(&drain->file, gp_encode_bytes(&drain->encoder), LAST_BYTES))
+		drain->is_full = true;
+	return append(drain, drain->is_full ? GP_TRACEFILE_FULL : drain->gives_up);
 }
 
 int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
@@ -144,13 +161,13 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 	drain->chunk.header.ring = gp_load32(&ring->ring);
 	drain->chunk.header.thread = gp_load32(&ring->thread);
 	if (drain->encoder.records > 0)
-		error = append(drain);
-	if (error && !drain->gives_up && head - tail <= ring->slot_count / 2)
+		error = append_of_ring(drain);
+	if (error && !drain->is_full && !drain->gives_up && head - tail <= ring->slot_count / 2)
 		return error;
 	if (error)
 		count_lost(drain, ring, error);
 	gp_ring_free(ring, position);
-	return error ? error : (int)(position - tail);
+	return error && !drain->is_full ? error : (int)(position - tail);
 }
 
 void gp_drain_say(struct gp_drain *drain, const struct gp_record *record)
@@ -193,7 +210,8 @@ int gp_drain_finish_own(struct gp_drain *drain)
 	drain->chunk.header.position_slots = 0;
 	drain->chunk.header.ring = 0;
 	drain->chunk.header.thread = 0;
-	error = append(drain);
+	error = append(drain, drain->gives_up);
+	drain->is_full |= !gp_tracefile_has_room(&drain->file, 0, LAST_BYTES);
 	if (error)
 		count_lost(drain, NULL, error);
 	return error;
@@ -215,6 +233,6 @@ int gp_drain_make_room(struct gp_drain *drain, int error)
 	if (failed)
 		return failed;
 	drain->error = error;
-	gp_count(GP_COUNTER_LOST_DISK_FULL + cause_of(error), records);
+	gp_count(gp_write_causes[cause_of(error)], records);
 	return 0;
 }

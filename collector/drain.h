@@ -18,21 +18,24 @@ struct gp_drain {
 	struct gp_tracefile file;
 	struct gp_encoder encoder;
 	struct gp_chunk chunk;
-	bool own;     /* the chunk at hand holds own records */
-	int gives_up; /* -errno: nothing more is written, for that reason */
-	int error;    /* -errno, why records were given up last; 0 = none were */
+	bool own;       /* the chunk at hand holds own records */
+	bool is_full;   /* the file has reached its limit: records of rings are dropped */
+	uint32_t marks; /* THREAD records in the chunk at hand, which are none of the program's */
+	int gives_up;   /* -errno: nothing more is written, for that reason */
+	int error;      /* -errno, why records were given up last; 0 = none were */
 	uint64_t linear[GP_SLOT_BYTES * 512 /
 			sizeof(uint64_t)]; /* a record that must lie in one piece */
 };
 
-/* Create the trace file; `drain` is zeroed. */
-int gp_drain_open(struct gp_drain *drain, const char *base_path);
+/* Create the trace file, which does not grow over limit_bytes (0 = no limit); `drain` is zeroed. */
+int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_bytes);
 
 /*
  * Write one chunk of what is in the ring.  Returns the number of slots that were freed, 0 = the
  * ring is empty, or -errno where the file takes nothing.  Then the records stay in the ring and the
  * next call tries again; but if the ring is more than half full, the chunk's records are dropped
- * and counted, for a program must not wait for a full disk.
+ * and counted, for a program must not wait for a full disk.  Where the file has reached its limit they are dropped, and
+ * that is no error.
  */
 int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring);
 

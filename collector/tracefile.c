@@ -1,6 +1,5 @@
 #include "collector/tracefile.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -71,7 +70,7 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
 		error = file->fd;
 	}
 	file->bytes = sizeof(magic);
-	file->sequence = file->records = 0;
+	file->sequence = file->records = file->limit_bytes = 0;
 	memset(file->mark, 0, sizeof(file->mark));
 	if (error)
 		file->path[0] = '\0';
@@ -169,6 +168,14 @@ int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records)
 	return 0;
 }
 
+bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_bytes,
+			   uint32_t after_bytes)
+{
+	uint64_t needed = sizeof(struct gp_chunk) - GP_CHUNK_MAX_BYTES + payload_bytes;
+
+	return file->limit_bytes == 0 || file->bytes + needed + after_bytes <= file->limit_bytes;
+}
+
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
 	uint32_t payload_bytes = chunk->header.payload_bytes;
@@ -176,7 +183,7 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	size_t needed = before + sizeof(chunk->header) + payload_bytes;
 	size_t bytes = before + sizeof(chunk->header) + gp_chunk_padded_bytes(payload_bytes);
 	size_t written;
-	int error = begin(file);
+	int error = gp_tracefile_has_room(file, payload_bytes, 0) ? begin(file) : GP_TRACEFILE_FULL;
 
 	if (error)
 		return error;

@@ -7,6 +7,7 @@
 #ifndef COLLECTOR_TRACEFILE_H
 #define COLLECTOR_TRACEFILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ struct gp_tracefile {
 	uint64_t bytes;    /* the file's length */
 	uint64_t sequence; /* of the next chunk */
 	uint64_t records;  /* in all chunks */
+	uint64_t
+		limit_bytes; /* set by the owner after creation: it does not grow over that; 0 = no limit */
 	struct gp_tracefile_mark
 		mark[2]; /* the later one last, at least GP_TRACEFILE_ROOM_BYTES apart */
 	int fd;          /* while a flush lasts, else -1 */
@@ -49,11 +52,17 @@ struct gp_chunk {
  */
 int gp_tracefile_create(struct gp_tracefile *file, const char *base_path);
 
+#define GP_TRACEFILE_FULL (-E2BIG) /* the error of a chunk that is beyond the limit */
+
+/* Whether a chunk with that much payload, and as much as that after it, find room below the limit. */
+bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_bytes,
+			   uint32_t after_bytes);
+
 /*
  * Append a chunk: its payload, and of its header payload_bytes, records, position, position_slots,
  * ring and thread, are set. 0, or -errno: then no part of it counts, and the next one will stand at
  * a place where readers find it.  -ESTALE: the file is not as we left it, so that its
- * name may be another file's by now.
+ * name may be another file's by now.  GP_TRACEFILE_FULL: it finds no room.
  */
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk);
 

@@ -41,6 +41,7 @@ static struct {
 		progress; /* enum progress, atomic; the starting and stopping threads sleep on it */
 	uint32_t stop;    /* atomic */
 	uint32_t wants_anchor; /* atomic */
+	uint32_t is_full;      /* atomic; the file has reached its limit, and says so */
 	int error;             /* with FAILED: why; with DONE: what kept records from the file */
 	struct gp_bell bell;
 	struct gp_arena arena;
@@ -179,7 +180,8 @@ static int set_up(void)
 
 	writer.arena.stays_open = apart;
 	gp_clock_start();
-	error = gp_drain_open(&writer.drain, writer.config.trace_path);
+	error = gp_drain_open(&writer.drain, writer.config.trace_path,
+			      writer.config.max_file_bytes);
 	if (error)
 		return error;
 	writer.drain.file.stays_open = apart;
@@ -214,18 +216,38 @@ static void announce(enum progress progress)
 	gp_sys_wake(&writer.progress);
 }
 
+static void say_times(void)
+{
+	say_anchor();
+	say_counters();
+	writer.anchor_ns = gp_sys_now_ns();
+}
+
+/* The last that is said before the end: room is kept for that alone. */
+static void end_at_limit(void)
+{
+	struct gp_record_gate gate = {.kind = GP_RECORD_GATE,
+				      .slots = sizeof(gate) / GP_SLOT_BYTES,
+				      .reason = GP_GATE_FULL,
+				      .ticks = gp_clock_ticks()};
+
+	gp_drain_say(&writer.drain, (const struct gp_record *)&gate);
+	say_times();
+	gp_store32_release(&writer.is_full, 1);
+}
+
 static bool pass(void)
 {
 	int error = 0;
 	bool moved = drain_rings(&error);
 	bool anchor_due = gp_sys_now_ns() - writer.anchor_ns >= ANCHOR_NS;
+	bool is_asked = gp_swap32(&writer.wants_anchor, 0) != 0;
 
 	care_for_rings(anchor_due);
-	if (gp_swap32(&writer.wants_anchor, 0) || anchor_due) {
-		say_anchor();
-		say_counters();
-		writer.anchor_ns = gp_sys_now_ns();
-	}
+	if (writer.drain.is_full && !gp_load32(&writer.is_full))
+		end_at_limit();
+	else if ((is_asked || anchor_due) && !writer.drain.is_full)
+		say_times();
 	gp_tracefile_close(&writer.drain.file);
 	return moved && !error;
 }
@@ -252,6 +274,8 @@ static int finish(void)
 
 	while (!error && drain_rings(&error))
 		;
+	if (writer.drain.is_full && !gp_load32(&writer.is_full))
+		end_at_limit();
 	if (error && writer.arena.path[0] == '\0')
 		error = give_up_rest(error);
 	say_thread_names();
@@ -357,9 +381,14 @@ uint64_t gp_writer_unwritten(int *error)
 
 	gp_count_total(&writer.arena, totals);
 	for (int i = 0; i < GP_WRITE_CAUSES; i++)
-		records += totals[GP_COUNTER_LOST_DISK_FULL + i];
+		records += totals[gp_write_causes[i]];
 	*error = writer.drain.error;
 	return records;
+}
+
+bool gp_writer_is_full(void)
+{
+	return gp_load32_acquire(&writer.is_full) != 0;
 }
 
 const char *gp_writer_trace_path(void)

@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_WRITER_H
 #define COLLECTOR_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/collector.h"
@@ -24,6 +25,9 @@ void gp_writer_request_anchor(void);
 
 /* How many records were given up because the file could not be written; *error is why the last ones were, 0 = none. */
 uint64_t gp_writer_unwritten(int *error);
+
+/* The file has reached its limit. */
+bool gp_writer_is_full(void);
 
 /* Of the trace file, from start on. */
 const char *gp_writer_trace_path(void);

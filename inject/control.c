@@ -46,7 +46,7 @@ static bool has_ranges(void)
 
 static void begin_window(enum gp_gate_reason reason)
 {
-	if (gp_gate_is_open())
+	if (gp_gate_is_open() || gp_collector_is_full())
 		return;
 	gp_store64(&control.window_launches, 0);
 	gp_store64(&control.window_end_ns,
@@ -141,6 +141,15 @@ static uint64_t pass_duration(uint64_t now_ns)
 	return UINT64_MAX;
 }
 
+/* For good: nothing opens any more. */
+static void end_at_limit(void)
+{
+	if (!gp_collector_is_full() || !gp_gate_is_open())
+		return;
+	gp_watch_set(GP_WATCH_GATE);
+	gp_gate_set(false, GP_GATE_FULL);
+}
+
 static uint64_t least(uint64_t one, uint64_t other)
 {
 	return one < other ? one : other;
@@ -152,6 +161,7 @@ uint64_t gp_control_pass(uint64_t now_ns)
 
 	if (gp_toggle_was_asked())
 		toggle();
+	end_at_limit();
 	due_ns = pass_delay(now_ns);
 	due_ns = least(due_ns, pass_duration(now_ns));
 	return least(due_ns, gp_gate_rest(now_ns));

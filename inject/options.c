@@ -93,6 +93,14 @@ uint64_t gp_option_ns(enum gp_option option)
 	return duration_ns;
 }
 
+uint64_t gp_option_bytes(enum gp_option option)
+{
+	uint64_t bytes = 0;
+
+	gp_option_is_size(&gp_option_rows[option], gp_option_text(option), &bytes);
+	return bytes;
+}
+
 bool gp_option_flag(enum gp_option option)
 {
 	const char *text = gp_option_text(option);

@@ -17,9 +17,10 @@ void gp_options_read(char *const *environment);
 /* Text of an option: from the environment if it is one of the option's choices, else the default; never NULL. */
 const char *gp_option_text(enum gp_option option);
 
-/* Of an option of type NUMBER, SECONDS; the default stands for a value that is none, or out of bounds. */
+/* Of an option of type NUMBER, SECONDS, SIZE; the default stands for a value that is none, or out of bounds. */
 uint64_t gp_option_number(enum gp_option option);
 uint64_t gp_option_ns(enum gp_option option);
+uint64_t gp_option_bytes(enum gp_option option);
 
 bool gp_option_flag(enum gp_option option);
 

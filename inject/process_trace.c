@@ -113,6 +113,7 @@ static int start_collector(char *path, size_t path_bytes)
 		.ring_place = ring_place(),
 		.on_overload = gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "drop") ? GP_OVERLOAD_DROP
 									      : GP_OVERLOAD_BLOCK,
+		.max_file_bytes = gp_option_bytes(GP_OPTION_ID_MAX_FILE),
 	});
 }
 
@@ -222,6 +223,11 @@ static void say_what_is_missing(int stop_error)
 		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
 		       "finish %s",
 		       path, strerror(-stop_error), gp_shell_word(path, word, sizeof(word)));
+	else if (lost_error == -E2BIG)
+		gp_say("%s reached --max-file (%s), and the recording ended there: %llu records "
+		       "that came "
+		       "later are not in it; give it more room with a larger one",
+		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), lost);
 	else if (lost > 0)
 		gp_say("%llu records are missing in %s, which could not be written: %s; choose "
 		       "another "

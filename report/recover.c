@@ -199,7 +199,7 @@ static void add_counts(struct gp_rings *rings, const struct gp_ring_header *h)
 	rings->counters[GP_COUNTER_HOOKS_SAMPLED_TICKS] += h->hooks_sampled_ticks;
 	rings->counters[GP_COUNTER_NESTED_CALLBACKS] += h->nested_callbacks;
 	for (size_t i = 0; i < GP_WRITE_CAUSES; i++)
-		rings->counters[GP_COUNTER_LOST_DISK_FULL + i] += h->lost_writes[i];
+		rings->counters[gp_write_causes[i]] += h->lost_writes[i];
 }
 
 static int compare_rings(const void *a, const void *b, const void *context)

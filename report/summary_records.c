@@ -44,6 +44,7 @@ static const uint8_t concerns[GP_COUNTERS] = {
 	[GP_COUNTER_TEXTS_UNKNOWN] = LOSS,    [GP_COUNTER_CUT_PAYLOADS] = STRAIN,
 	[GP_COUNTER_CUT_STRINGS] = STRAIN,    [GP_COUNTER_SHARED_RING] = STRAIN,
 	[GP_COUNTER_RING_WAITS] = STRAIN,     [GP_COUNTER_BUFFERS_EXTRA] = STRAIN,
+	[GP_COUNTER_LOST_MAX_FILE] = LOSS,
 };
 
 static const struct {
@@ -130,6 +131,8 @@ static const char *explain_missing(const struct gp_model *model)
 		return "CUPTI dropped records";
 	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0)
 		return "no memory was left for their records (--cupti-memory)";
+	if (count[GP_COUNTER_LOST_MAX_FILE] > 0)
+		return "their records came when the trace had reached --max-file";
 	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
 		return "the final flush was given up";
 	if (lost_on_the_way(model))

@@ -18,6 +18,7 @@ static const struct {
 	[GP_GATE_COUNT] = {"the last of --after-launches", "the last of --launches"},
 	[GP_GATE_SIGNAL] = {"a signal", "a signal"},
 	[GP_GATE_API] = {"gpuprof_start()", "gpuprof_stop()"},
+	[GP_GATE_FULL] = {"the limit of --max-file", "the limit of --max-file"},
 };
 
 static const char *reason_of(const struct gp_gate *gate, bool resumed)

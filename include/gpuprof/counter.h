@@ -9,7 +9,12 @@ enum gp_counter {
 	GP_COUNTERS
 };
 
-/* Why the trace could not be written: so many counters, from GP_COUNTER_LOST_DISK_FULL on. */
-#define GP_WRITE_CAUSES 4
+/* Why the trace could not be written. */
+#define GP_WRITE_CAUSES 5
+
+static const enum gp_counter gp_write_causes[GP_WRITE_CAUSES] = {
+	GP_COUNTER_LOST_DISK_FULL,   GP_COUNTER_LOST_DISK_QUOTA, GP_COUNTER_LOST_FILE_LIMIT,
+	GP_COUNTER_LOST_WRITE_ERROR, GP_COUNTER_LOST_MAX_FILE,
+};
 
 #endif

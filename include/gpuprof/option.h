@@ -11,6 +11,7 @@ enum gp_option_type {
 	GP_OPTION_TEXT,
 	GP_OPTION_NUMBER,  /* a whole number, within the row's bounds */
 	GP_OPTION_SECONDS, /* 0, 90 or 1.5 */
+	GP_OPTION_SIZE,    /* bytes, within the row's bounds, or 0: 500M, 2G */
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
 	GP_OPTION_LIST,   /* any of them, with commas between */
@@ -126,6 +127,22 @@ static inline bool gp_option_is_seconds(const char *value, uint64_t *duration_ns
 	return *end == '\0';
 }
 
+/* Whether a value is a size that an option of type SIZE takes: 0, or within the row's bounds; K, M, G, T are powers of 1024. */
+static inline bool gp_option_is_size(const struct gp_option_row *row, const char *value,
+				     uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *end = gp_option_digits(value, bytes);
+	const char *unit = end != NULL && *end != '\0' ? strchr(units, *end) : NULL;
+	unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (end == NULL || (unit == NULL && *end != '\0') || (unit != NULL && end[1] != '\0') ||
+	    *bytes > UINT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return *bytes == 0 || (*bytes >= row->bounds.least && *bytes <= row->bounds.most);
+}
+
 /* What a value should have been, in text; false if it is right. */
 static inline bool gp_option_is_wrong(const struct gp_option_row *row, const char *value,
 				      char *text, size_t text_bytes)
@@ -143,6 +160,12 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 	}
 	if (row->type == GP_OPTION_SECONDS && !gp_option_is_seconds(value, &number)) {
 		snprintf(text, text_bytes, "a number of seconds (2 or 0.5)");
+		return true;
+	}
+	if (row->type == GP_OPTION_SIZE && !gp_option_is_size(row, value, &number)) {
+		snprintf(text, text_bytes, "a size from %lluM to %lluG, such as 500M or 2G",
+			 (unsigned long long)row->bounds.least >> 20,
+			 (unsigned long long)row->bounds.most >> 30);
 		return true;
 	}
 	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value)) {

@@ -544,7 +544,8 @@ enum gp_gate_reason {
 	GP_GATE_TIME = 4,     /* --delay or --duration */
 	GP_GATE_COUNT = 5,    /* --after-launches or --launches */
 	GP_GATE_SIGNAL = 6,
-	GP_GATE_API = 7, /* gpuprof_start() or gpuprof_stop() */
+	GP_GATE_API = 7,  /* gpuprof_start() or gpuprof_stop() */
+	GP_GATE_FULL = 8, /* the trace reached --max-file: it ends here */
 };
 
 /* Recording began or paused.  A trace without any was recorded from its beginning to its end. */

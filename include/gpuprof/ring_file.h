@@ -67,7 +67,7 @@ struct gp_ring_header {
 	uint64_t tail;
 	uint64_t lost_writes
 		[GP_WRITE_CAUSES]; /* records given up because the trace could not be written */
-	uint64_t zero2[3];
+	uint64_t zero2[2];
 };
 
 static_assert(offsetof(struct gp_ring_header, head) == 64, "producer's line");

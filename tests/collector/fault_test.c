@@ -180,7 +180,7 @@ static void take(void *unused, const struct found *found)
 		said.lost_bytes = record->counter.value;
 	if (is_kind(found, GP_RECORD_COUNTER))
 		for (int i = 0; i < GP_WRITE_CAUSES; i++)
-			if (record->counter.counter == GP_COUNTER_LOST_DISK_FULL + i)
+			if (record->counter.counter == gp_write_causes[i])
 				said.lost[i] = record->counter.value;
 	if (is_kind(found, GP_RECORD_STRING) && record->string.space == GP_STRING_INFO &&
 	    record->string.id == GP_INFO_RING_FILE)
@@ -226,7 +226,7 @@ static void fill_disk(void)
  * the counted. */
 static void check_account(uint64_t kept, int error)
 {
-	static const int errors[GP_WRITE_CAUSES] = {-ENOSPC, -EDQUOT, -EFBIG, -EIO};
+	static const int errors[GP_WRITE_CAUSES] = {-ENOSPC, -EDQUOT, -EFBIG, -EIO, -E2BIG};
 	uint64_t lost = 0, unwritten;
 	int why;
 

@@ -87,6 +87,37 @@ class Room(Case):
         self.check_full_disk(LAUNCHED)
 
 
+class MaxFile(Case):
+
+    def test_the_recording_ends_and_the_program_runs_on(self):
+        for way in (BARE, LAUNCHED):
+            for rings in ("auto", "memory"):
+                name = f"{way}-{rings}"
+                result = self.run_program([*GPU, "launch=400000", "exit=5"], way, GPUPROF_MAX_FILE="1M",
+                                          GPUPROF_RINGS=rings, GPUPROF_CHROME="none", GPUPROF_OUTPUT=name)
+                self.assertEqual((result.returncode, result.stdout), (5, "launches 400000\n"), result.stderr)
+                lines = [line for line in own_lines(result.stderr) if "--max-file" in line]
+                self.assertEqual(len(lines), 1, result.stderr)
+                self.assertIn("reached --max-file (1M), and the recording ended there", lines[0])
+                self.assertIn("from the start to the limit of --max-file", result.stderr)
+                self.assertRegex(result.stderr, "[0-9,]+ records dropped because the trace had reached --max-file")
+                self.assertNotIn("PARTIAL", result.stderr)
+                self.assertLessEqual(os.path.getsize(self.path(name + ".gpuprof")), 1 << 20)
+                self.assertGreater(os.path.getsize(self.path(name + ".gpuprof")), 800 << 10)
+
+    def test_every_process_has_its_own_limit(self):
+        result = self.run_program([*GPU, "launch=300000", "fork", "exit=5"], LAUNCHED, GPUPROF_MAX_FILE="1M", GPUPROF_CHROME="none")
+        self.assertEqual(result.returncode, 5, result.stderr)
+        for trace in self.files(".gpuprof"):
+            self.assertLessEqual(os.path.getsize(self.path(trace)), 1 << 20)
+
+    def test_sizes_are_checked(self):
+        result = self.run_program([*GPU, "say=x"], LAUNCHED, ["--max-file", "100K"])
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("--max-file (GPUPROF_MAX_FILE) needs a size from 1M to 1024G, such as 500M or 2G, not '100K'",
+                      result.stderr)
+
+
 class Memory(Case):
 
     def test_gpu_records_beyond_their_memory_are_counted(self):

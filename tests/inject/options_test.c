@@ -101,6 +101,31 @@ static void seconds_have_fractions(void **state)
 		assert_false(gp_option_is_seconds(wrong[i], &ns));
 }
 
+static void sizes_have_units(void **state)
+{
+	const struct gp_option_row row = {.bounds = {1 << 20, UINT64_C(1) << 40}};
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} right[] = {{"0", 0},
+		     {"1048576", 1 << 20},
+		     {"1024K", 1 << 20},
+		     {"500M", UINT64_C(500) << 20},
+		     {"2G", UINT64_C(2) << 30},
+		     {"1T", UINT64_C(1) << 40}};
+	static const char *const wrong[] = {"",    "M",    "1",   "1023K", "1m",
+					    "1MB", "1.5G", "-1G", "2T",    "17179869184G"};
+	uint64_t bytes;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		assert_true(gp_option_is_size(&row, right[i].text, &bytes));
+		assert_int_equal(bytes, right[i].bytes);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(gp_option_is_size(&row, wrong[i], &bytes));
+}
+
 /* What gp_options_complain() prints, caught in a pipe. */
 static void complaints_name_the_variable(void **state)
 {
@@ -146,6 +171,7 @@ int main(void)
 		cmocka_unit_test(nonsense_becomes_the_default),
 		cmocka_unit_test(every_default_is_of_its_type),
 		cmocka_unit_test(seconds_have_fractions),
+		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(complaints_name_the_variable),
 		cmocka_unit_test(description_names_what_differs),
 	};

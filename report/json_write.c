@@ -5,7 +5,7 @@
 
 #include "report/utf8.h"
 
-#define BUFFER_BYTES     (1u << 20)
+#define BUFFER_BYTES     (1u << 18) /* stays in the CPU's caches */
 #define PIECE_BYTES      4096u
 #define MAX_DIGITS       20
 #define STRING_PART      1024u /* bytes of a string escaped at a time; each becomes at most six */
@@ -55,10 +55,8 @@ static void grow(struct gp_json *json, size_t bytes)
 	}
 }
 
-void gp_json_reserve(struct gp_json *json, size_t bytes)
+void gp_json_make_room(struct gp_json *json, size_t bytes)
 {
-	if (json->capacity - json->used >= bytes)
-		return;
 	if (json->out)
 		flush(json);
 	else
@@ -76,7 +74,7 @@ int gp_json_close(struct gp_json *json)
 	return json->error;
 }
 
-void gp_json_bytes(struct gp_json *json, const char *bytes, size_t length)
+void gp_json_bytes_in_parts(struct gp_json *json, const char *bytes, size_t length)
 {
 	while (length > 0) {
 		size_t part = length < PIECE_BYTES ? length : PIECE_BYTES;
@@ -148,29 +146,34 @@ void gp_json_string(struct gp_json *json, const char *text, size_t length)
 	gp_json_bytes(json, "\"", 1);
 }
 
-/* The digits before `end`; returns where they begin. */
-static char *put_digits(char *end, uint64_t value)
+static unsigned digits_of(uint64_t value)
+{
+	unsigned digits = 1;
+
+	for (; value >= 10000; value /= 10000)
+		digits += 4;
+	return digits + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+/* The digits before `end`. */
+static void put_digits(char *end, uint64_t value)
 {
 	while (value >= 100) {
 		end -= 2;
 		memcpy(end, digit_pairs + 2 * (value % 100), 2);
 		value /= 100;
 	}
-	if (value < 10) {
-		*--end = (char)('0' + value);
-		return end;
-	}
-	end -= 2;
-	memcpy(end, digit_pairs + 2 * value, 2);
-	return end;
+	if (value < 10)
+		end[-1] = (char)('0' + value);
+	else
+		memcpy(end - 2, digit_pairs + 2 * value, 2);
 }
 
 void gp_json_unsigned(struct gp_json *json, uint64_t value)
 {
-	char digits[MAX_DIGITS];
-	char *start = put_digits(digits + MAX_DIGITS, value);
-
-	gp_json_bytes(json, start, (size_t)(digits + MAX_DIGITS - start));
+	gp_json_reserve(json, MAX_DIGITS);
+	json->used += digits_of(value);
+	put_digits(json->buffer + json->used, value);
 }
 
 void gp_json_signed(struct gp_json *json, int64_t value)
@@ -189,16 +192,18 @@ void gp_json_address(struct gp_json *json, uint64_t address)
 }
 
 /* A point and the last digits of value, with leading zeros. */
-static void put_decimals(struct gp_json *json, uint32_t value, int count)
+static void put_decimals(struct gp_json *json, uint32_t value, size_t count)
 {
-	char text[8];
+	char *text;
 
+	gp_json_reserve(json, MAX_DIGITS);
+	text = json->buffer + json->used;
 	text[0] = '.';
-	for (int i = count; i > 0; i--) {
+	for (size_t i = count; i > 0; i--) {
 		text[i] = (char)('0' + value % 10);
 		value /= 10;
 	}
-	gp_json_bytes(json, text, (size_t)count + 1);
+	json->used += count + 1;
 }
 
 void gp_json_us(struct gp_json *json, uint64_t ns)

@@ -32,12 +32,28 @@ int gp_json_open(struct gp_json *json, FILE *out);
 /* Write out what is left and free the buffer. Returns 0 or the first error. */
 int gp_json_close(struct gp_json *json);
 
+/* For the functions below alone: the buffer is full, or there is nothing. */
+void gp_json_make_room(struct gp_json *json, size_t bytes);
+void gp_json_bytes_in_parts(struct gp_json *json, const char *bytes, size_t length);
+
 /* Make room for so many more bytes in the buffer (at most GP_JSON_RESERVE); whoever writes into it
  * directly calls this first. */
-void gp_json_reserve(struct gp_json *json, size_t bytes);
+static inline void gp_json_reserve(struct gp_json *json, size_t bytes)
+{
+	if (__builtin_expect(json->capacity - json->used < bytes, 0))
+		gp_json_make_room(json, bytes);
+}
 
 /* Text as it is. */
-void gp_json_bytes(struct gp_json *json, const char *bytes, size_t length);
+static inline void gp_json_bytes(struct gp_json *json, const char *bytes, size_t length)
+{
+	if (__builtin_expect(json->capacity - json->used < length || length == 0, 0)) {
+		gp_json_bytes_in_parts(json, bytes, length);
+		return;
+	}
+	memcpy(json->buffer + json->used, bytes, length);
+	json->used += length;
+}
 
 static inline void gp_json_text(struct gp_json *json, const char *text)
 {

@@ -11,8 +11,8 @@
 
 #include "gpuprof/trace.h"
 
-/* A large one: exporters write small pieces. */
-#define BUFFER_BYTES (1u << 20)
+/* Exporters write small pieces; those that have a buffer of their own write it past this one. */
+#define BUFFER_BYTES (1u << 16)
 
 /* Not a file that another may take the place of: a device, a pipe, or a link (/dev/stdout). */
 static bool is_special(const char *path)

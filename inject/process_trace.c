@@ -206,6 +206,12 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
+/* Whose limit it was, where the error's text does not say so. */
+static const char *limit_of(int error)
+{
+	return error == -EFBIG ? " (ulimit -f)" : "";
+}
+
 /* What the trace lacks, in one line. */
 static void say_what_is_missing(int stop_error)
 {
@@ -215,24 +221,25 @@ static void say_what_is_missing(int stop_error)
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
 
 	if (stop_error != 0 && lost > 0)
-		gp_say("the end of %s could not be written: %s; %llu records are lost; when it can "
-		       "be, "
-		       "type: gpuprof finish %s",
-		       path, strerror(-stop_error), lost, gp_shell_word(path, word, sizeof(word)));
+		gp_say("the end of %s could not be written: %s%s; %llu records are lost; when it "
+		       "can be, type: gpuprof finish %s",
+		       path, strerror(-stop_error), limit_of(stop_error), lost,
+		       gp_shell_word(path, word, sizeof(word)));
 	else if (stop_error != 0)
-		gp_say("the end of %s could not be written: %s; when it can be, type: gpuprof "
+		gp_say("the end of %s could not be written: %s%s; when it can be, type: gpuprof "
 		       "finish %s",
-		       path, strerror(-stop_error), gp_shell_word(path, word, sizeof(word)));
+		       path, strerror(-stop_error), limit_of(stop_error),
+		       gp_shell_word(path, word, sizeof(word)));
 	else if (lost_error == -E2BIG)
 		gp_say("%s reached --max-file (%s), and the recording ended there: %llu records "
 		       "that came "
 		       "later are not in it; give it more room with a larger one",
 		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), lost);
 	else if (lost > 0)
-		gp_say("%llu records are missing in %s, which could not be written: %s; choose "
-		       "another "
-		       "folder with -o or GPUPROF_OUTPUT",
-		       lost, path, strerror(-lost_error));
+		gp_say("%llu records are missing in %s, which could not be written: %s%s; %s", lost,
+		       path, strerror(-lost_error), limit_of(lost_error),
+		       lost_error == -EFBIG ? "raise the limit with ulimit -f"
+					    : "choose another folder with -o or GPUPROF_OUTPUT");
 }
 
 void gp_process_trace_close(void)

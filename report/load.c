@@ -161,8 +161,8 @@ static int note_rings_missing(struct reading *r, const char *ring_path, int erro
 	char *note;
 
 	if (asprintf(&note,
-		     "The process did not end in order and its ring file %s %s: "
-		     "what its threads did last may be missing.",
+		     "the trace has no end: it was cut, or the process did not end in order and "
+		     "its ring file %s %s; what its threads did last may be missing",
 		     ring_path,
 		     error == -ENOENT   ? "is gone"
 		     : error == -ESTALE ? "belongs to another process now"

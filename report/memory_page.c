@@ -185,20 +185,13 @@ static void print_count(FILE *out, const char *before, uint64_t count, const cha
 		count == 1 ? "" : "s");
 }
 
-/* It is not known to be a leak where frees may be missing. */
-static const char *word_for_left(const struct page *page)
-{
-	const struct gp_scope *scope = &page->scope;
-
-	return gp_memory_sites_have_all_frees(scope->models, scope->model_count) ? "leaked"
-										 : "not freed";
-}
-
 static void print_left(const struct page *page, const struct totals *totals)
 {
 	FILE *out = page->out;
+	const char *doubt = gp_memory_sites_doubt(page->scope.models, page->scope.model_count);
 
-	fprintf(out, "  %-11s  %s", word_for_left(page), gp_format_bytes(totals->left_bytes).text);
+	fprintf(out, "  %-11s  %s", doubt ? "not freed" : "leaked",
+		gp_format_bytes(totals->left_bytes).text);
 	if (totals->left_blocks > 0) {
 		print_count(out, " in ", totals->left_blocks, "block");
 		print_count(out, " from ", totals->left_sites, "call site");
@@ -215,6 +208,8 @@ static void print_left(const struct page *page, const struct totals *totals)
 		fputs(" of other processes' memory left open", out);
 	}
 	fputs("\n", out);
+	if (doubt && *doubt)
+		fprintf(out, "               with what was freed %s\n", doubt);
 }
 
 static void print_peak(const struct page *page, const struct gp_memory_account *account)
@@ -247,8 +242,6 @@ static void print_totals(const struct page *page)
 		gp_format_count(totals.temporary).text,
 		gp_format_percent((double)totals.temporary, (double)totals.allocations).text);
 	print_left(page, &totals);
-	if (gp_memory_sites_miss_frees(page->scope.models, page->scope.model_count))
-		fputs("               with what was freed while recording was paused\n", page->out);
 	for (uint32_t i = 0; i < page->memory->account_count; i++)
 		print_peak(page, &page->memory->accounts[i]);
 	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o "

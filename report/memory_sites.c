@@ -276,24 +276,28 @@ static int end_process(struct pass *pass, const struct gp_model *model)
 	return 0;
 }
 
-bool gp_memory_sites_miss_frees(struct gp_model *const *models, size_t model_count)
+/* After a block was allocated. */
+static bool has_paused(const struct gp_model *model)
 {
-	for (size_t i = 0; i < model_count; i++)
-		for (uint32_t gate = 1; gate < models[i]->gate_count && models[i]->memory_count > 0;
-		     gate++)
-			if (!models[i]->gates[gate].on &&
-			    models[i]->gates[gate].time_ns > models[i]->memory[0].time_ns)
-				return true;
+	for (uint32_t gate = 1; gate < model->gate_count && model->memory_count > 0; gate++)
+		if (!model->gates[gate].on && model->gates[gate].time_ns > model->memory[0].time_ns)
+			return true;
 	return false;
 }
 
-bool gp_memory_sites_have_all_frees(struct gp_model *const *models, size_t model_count)
+const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_count)
 {
-	bool all = !gp_memory_sites_miss_frees(models, model_count);
+	const char *doubt = NULL;
 
-	for (size_t i = 0; all && i < model_count; i++)
-		all = gp_recorded_is_whole(models[i]);
-	return all;
+	for (size_t i = 0; i < model_count; i++) {
+		if (has_paused(models[i]))
+			return "while recording was paused";
+		if (gp_recorded_has_lost(models[i]))
+			doubt = "by calls whose records are lost";
+		else if (!doubt && !gp_recorded_is_whole(models[i]))
+			doubt = "";
+	}
+	return doubt;
 }
 
 /* ---- the pass ---- */

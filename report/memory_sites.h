@@ -70,11 +70,11 @@ enum gp_memory_wanted {
 	GP_MEMORY_LEFT, /* only blocks that are left, and of these only what is left: quick */
 };
 
-/* Whether what was freed may count as left: recording was paused after a block was allocated. */
-bool gp_memory_sites_miss_frees(struct gp_model *const *models, size_t model_count);
-
-/* Whether all frees are known: recording was not paused, and every trace has its end. */
-bool gp_memory_sites_have_all_frees(struct gp_model *const *models, size_t model_count);
+/*
+ * Why what was freed may count as left: when it was freed, for "with what was freed ..."; NULL = all frees are known, "" = a
+ * trace has no end, which every output says anyway.
+ */
+const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_count);
 
 /* Returns 0, -ENOMEM or -EOVERFLOW.  The models must outlive the result; gp_memory_sites_free() in either case. */
 int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,

@@ -55,7 +55,41 @@ bool gp_recorded_kind(const struct gp_model *model, const char *word)
 	       gp_option_list_has(DEFAULT_WORDS, word);
 }
 
+bool gp_recorded_has_lost(const struct gp_model *model)
+{
+	static const enum gp_counter losses[] = {
+		GP_COUNTER_LOST_RING_FULL,   GP_COUNTER_LOST_NESTED,   GP_COUNTER_LOST_NO_RING,
+		GP_COUNTER_LOST_WRITE_BYTES, GP_COUNTER_DAMAGED_SLOTS,
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		if (model->counters[losses[i]] > 0)
+			return true;
+	for (size_t i = 0; i < GP_WRITE_CAUSES; i++)
+		if (model->counters[gp_write_causes[i]] > 0)
+			return true;
+	return model->losses.damaged_bytes + model->losses.unknown_records > 0;
+}
+
 bool gp_recorded_is_whole(const struct gp_model *model)
 {
 	return model->losses.closed && !model->losses.cut && !model->losses.live;
+}
+
+const char *gp_recorded_why_no_end(const struct gp_model *model)
+{
+	static const struct {
+		enum gp_counter counter;
+		const char *why;
+	} known[] = {
+		{GP_COUNTER_LOST_FILE_LIMIT,
+		 "it had reached the largest file size that is allowed (ulimit -f)"},
+		{GP_COUNTER_LOST_DISK_QUOTA, "the disk quota of the user was used up"},
+		{GP_COUNTER_LOST_DISK_FULL, "the disk was full"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (model->counters[known[i].counter] > 0)
+			return known[i].why;
+	return "the process was killed or crashed, the disk was full, or the file was cut";
 }

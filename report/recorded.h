@@ -24,7 +24,13 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
 /* Whether --trace had that word, or one that comprises it: "gpu", "memory", ... */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
+/* Whether records are missing that the process made: dropped, not written, or in a damaged part of the file. */
+bool gp_recorded_has_lost(const struct gp_model *model);
+
 /* Whether the trace has its end: the process closed it, and nothing was cut off since. */
 bool gp_recorded_is_whole(const struct gp_model *model);
+
+/* Of a trace that was not closed, and whose process does not run any more: why, as far as that can be told. */
+const char *gp_recorded_why_no_end(const struct gp_model *model);
 
 #endif

@@ -95,15 +95,13 @@ static int print_sites(const struct gp_summary *summary, const struct gp_memory_
 
 static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found)
 {
+	const char *doubt = gp_memory_sites_doubt(summary->models, summary->model_count);
 	struct left left = sum_up(found);
 	int result = 0;
 
 	if (left.blocks + left.kept_bytes == 0)
 		return 0;
-	fprintf(summary->out, "\n%s: ",
-		gp_memory_sites_have_all_frees(summary->models, summary->model_count)
-			? "Never freed"
-			: "Not freed while it was recorded");
+	fprintf(summary->out, "\n%s: ", doubt ? "Not freed while it was recorded" : "Never freed");
 	if (left.blocks > 0)
 		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left.bytes).text,
 			gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");
@@ -115,8 +113,8 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 	fputs("\n", summary->out);
 	if (left.blocks > 0)
 		result = print_sites(summary, found, &left);
-	if (gp_memory_sites_miss_frees(summary->models, summary->model_count))
-		fputs("  with what was freed while recording was paused\n", summary->out);
+	if (doubt && *doubt)
+		fprintf(summary->out, "  with what was freed %s\n", doubt);
 	fputs("  all of it, who held the peak, what was allocated again and again: "
 	      "gpuprof summary --memory FILE\n",
 	      summary->out);

@@ -104,16 +104,6 @@ static size_t print_concerns(FILE *out, const struct gp_model *model, enum conce
 	return lines;
 }
 
-static bool lost_on_the_way(const struct gp_model *model)
-{
-	const uint64_t *count = model->counters;
-
-	return count[GP_COUNTER_LOST_RING_FULL] + count[GP_COUNTER_LOST_NO_RING] +
-		       count[GP_COUNTER_LOST_WRITE_BYTES] + count[GP_COUNTER_DAMAGED_SLOTS] +
-		       model->losses.damaged_bytes + model->losses.unknown_records >
-	       0;
-}
-
 /* What explains launches without a record, most certain first. */
 static const char *explain_missing(const struct gp_model *model)
 {
@@ -121,7 +111,7 @@ static const char *explain_missing(const struct gp_model *model)
 
 	if (model->losses.live)
 		return "in flight, or not delivered yet";
-	if (!model->losses.closed && lost_on_the_way(model))
+	if (!model->losses.closed && gp_recorded_has_lost(model))
 		return "records were lost on the way, or in flight when the process ended";
 	if (!model->losses.closed)
 		return model->losses.cut
@@ -135,7 +125,7 @@ static const char *explain_missing(const struct gp_model *model)
 		return "their records came when the trace had reached --max-file";
 	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
 		return "the final flush was given up";
-	if (lost_on_the_way(model))
+	if (gp_recorded_has_lost(model))
 		return "records were lost on the way";
 	return "CUPTI delivered none (launched after the final flush?)";
 }
@@ -569,15 +559,14 @@ static void print_remains(FILE *out, const struct gp_model *model)
 
 void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 {
-	const char *why = "closed its trace, but the file was cut";
-
 	if (gp_recorded_is_whole(model))
 		return;
+	fprintf(out, "PARTIAL: pid %u ", model->pid);
 	if (model->losses.live)
-		why = "still runs; this is what it had recorded so far";
-	else if (!model->losses.closed)
-		why = "did not close its trace: it was killed or crashed, the disk was full, or "
-		      "the file was cut";
-	fprintf(out, "PARTIAL: pid %u %s\n", model->pid, why);
+		fputs("still runs; this is what it had recorded so far\n", out);
+	else if (model->losses.closed)
+		fputs("closed its trace, but the file was cut\n", out);
+	else
+		fprintf(out, "did not close its trace: %s\n", gp_recorded_why_no_end(model));
 	print_remains(out, model);
 }

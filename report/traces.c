@@ -7,6 +7,7 @@
 #include "report/command.h"
 #include "report/format.h"
 #include "report/output_file.h"
+#include "report/recorded.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -21,10 +22,8 @@ static bool is_repeated(char *const *paths, size_t index)
 static void warn_of(const struct gp_model *model)
 {
 	const struct gp_losses *losses = &model->losses;
-	const char *why = losses->live ? "its process still runs"
-			  : losses->cut && !losses->closed
-				  ? "its process was killed, or the file was cut"
-			  : !losses->closed ? "its process was killed or crashed"
+	const char *why = losses->live      ? "its process still runs"
+			  : !losses->closed ? gp_recorded_why_no_end(model)
 			  : losses->cut     ? "the file was cut"
 					    : NULL;
 	char word[GP_SHELL_WORD_BYTES];

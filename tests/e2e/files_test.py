@@ -420,6 +420,20 @@ class BadTraces(Case):
             file.write(b"\xfe")
         self.check(self.path("new.gpuprof"), "newer")
 
+    def test_a_file_that_was_cut_is_not_said_to_be_of_a_killed_process(self):
+        self.run_program([*GPU, "launch=2000"], options=["-o", "x"])
+        with open(self.path("x.gpuprof"), "rb") as file:
+            whole = file.read()
+        for part in (10, 3):
+            with open(self.path("cut.gpuprof"), "wb") as file:
+                file.write(whole[:len(whole) * part // 12])
+            result = self.run_gpuprof("summary", "cut.gpuprof")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, "note: the trace has no end: it was cut, or the process did not end in order and "
+                             "its ring file .* is gone; what its threads did last may be missing\n")
+            table = self.run_gpuprof("summary", "--by", "api", "cut.gpuprof")
+            self.assertRegex(table.stderr.splitlines()[0], "killed or crashed, .*, or the file was cut; `gpuprof summary")
+
     def test_an_unwritable_output(self):
         self.run_program([*GPU, "launch=1"], options=["-o", "x"])
         result = self.run_gpuprof("export", "-o", self.path("missing", "x.json"), self.path("x.gpuprof"))

@@ -22,9 +22,9 @@ def can_mount():
 
 class Room(Case):
 
-    def run_limited(self, script, way, **variables):
+    def run_limited(self, script, way, steps=STEPS, **variables):
         """A shell script in which PROGRAM stands for the profiled one; the summary comes on stderr."""
-        line, own = support.command(way, [*GPU, *STEPS.split()])
+        line, own = support.command(way, [*GPU, *steps.split()])
         own = " ".join(f"{name}='{value}'" for name, value in own.items())
         return self.run_program(["sh", "-c", script.replace("PROGRAM", f"env {own} {' '.join(line)}")], PLAIN,
                                 GPUPROF_OUTPUT="out/t", GPUPROF_CHROME="none", **variables)
@@ -45,7 +45,7 @@ class Room(Case):
         os.mkdir(self.path("out"))
         self.addCleanup(self.finish)
         result = self.run_limited(f"ulimit -f {LARGEST_FILE}; exec PROGRAM", way, GPUPROF_RINGS=rings)
-        self.check(result, "File too large")
+        self.check(result, "File too large (ulimit -f); ")
         self.assertGreater(self.said(result.stderr, "the trace had reached the largest file size"), 1000)
         self.assertNotIn("records dropped because the disk", result.stderr)
         if rings != "memory":  # once there is room, what the rings kept is saved, here or by a run beside this one
@@ -63,6 +63,22 @@ class Room(Case):
 
     def test_a_limit_of_file_sizes_and_rings_in_memory(self):
         self.check_file_limit(BARE, "memory")
+
+    def test_what_was_freed_beyond_a_limit_of_file_sizes_is_not_called_leaked(self):
+        os.mkdir(self.path("out"))
+        result = self.run_limited("ulimit -f 100; exec PROGRAM", BARE, "copy=100000", GPUPROF_RINGS="memory")
+        self.assertNotIn("Never freed", result.stderr)
+        self.assertIn("Not freed while it was recorded: 4.000KiB in 1 block", result.stderr)
+        self.assertIn("\n  with what was freed by calls whose records are lost\n", result.stderr)
+        page = self.run_gpuprof("summary", "--memory", "out/t.gpuprof").stdout
+        self.assertRegex(page, r"\n +not freed +4.000KiB in 1 block.*\n +with what was freed by calls whose records are lost\n")
+
+    def test_a_trace_that_has_no_end_for_a_limit_says_so(self):
+        os.mkdir(self.path("out"))
+        self.addCleanup(self.finish)
+        self.run_limited("ulimit -f 300; exec PROGRAM", BARE)
+        page = self.run_gpuprof("summary", "out/t.gpuprof").stdout
+        self.assertIn("did not close its trace: it had reached the largest file size that is allowed (ulimit -f)", page)
 
     def remove_rings(self, pid):
         for name in glob.glob(f"/dev/shm/gpuprof-*-{pid}-*"):

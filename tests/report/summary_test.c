@@ -355,6 +355,7 @@ static void a_partial_trace_says_so_on_top(void **state)
 static void what_is_held_when_a_trace_breaks_off_is_no_leak(void **state)
 {
 	struct build whole = build_ordinary(42), live = build_ordinary(42);
+	struct build lossy = build_ordinary(42);
 	char *text = summarize(&whole);
 
 	(void)state;
@@ -365,6 +366,12 @@ static void what_is_held_when_a_trace_breaks_off_is_no_leak(void **state)
 	text = summarize(&live);
 	expect(text, "\nNot freed while it was recorded: 1.000MiB in 1 block\n");
 	expect_not(text, "Never");
+	expect_not(text, "with what was freed");
+	free(text);
+	lossy.model->counters[GP_COUNTER_LOST_RING_FULL] = 1;
+	text = summarize(&lossy);
+	expect(text, "\nNot freed while it was recorded: 1.000MiB in 1 block\n");
+	expect(text, "\n with what was freed by calls whose records are lost\n");
 	free(text);
 }
 

@@ -16,6 +16,7 @@
 #include "report/model.h"
 #include "report/output_file.h"
 #include "report/output_name.h"
+#include "report/run/nothing.h"
 #include "report/summary.h"
 
 #define MESSAGE_BYTES       4352
@@ -261,11 +262,22 @@ static bool wants_summary(const struct finishing *f)
 	return !f->options->quiet && strcmp(f->options->summary, "none") != 0;
 }
 
+static bool used_driver(const struct finishing *f)
+{
+	for (size_t i = 0; i < f->model_count; i++)
+		if (f->models[i]->info[GP_INFO_DRIVER_VERSION])
+			return true;
+	return false;
+}
+
 static void write_text(struct finishing *f)
 {
 	const struct gp_summary_options options = {.row_limit = ROWS_OF_THE_SUMMARY};
 	int result = 0;
 
+	if (f->options->at_exit && f->model_count > 0 && !used_driver(f) &&
+	    !gp_nothing_finds_driver())
+		gp_nothing_print_driver(f->text);
 	if (wants_summary(f) && f->model_count > 0)
 		result = gp_summary_print(f->text, f->models, f->model_count, &options);
 	if (result != 0)

@@ -247,8 +247,8 @@ static void say_how_it_ended(const struct run *run, bool has_trace)
 			has_trace || run->stands_aside ? "" : "; nothing was recorded");
 	else if (!has_trace && !run->stands_aside)
 		gp_nothing_print(&run->nothing, program);
-	if (has_trace)
-		gp_nothing_print_driver(&run->nothing);
+	if (has_trace && !run->nothing.has_driver)
+		gp_nothing_print_driver(stderr);
 }
 
 static void finish_traces(const struct run *run, char *const *traces, size_t count)

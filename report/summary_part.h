@@ -44,7 +44,7 @@ int gp_summary_print_left(const struct gp_summary *summary);
 /* When it was recorded, and what was left out by choice; nothing where everything was recorded. */
 void gp_summary_print_windows(const struct gp_summary *summary);
 
-/* One line on a model without any call that was never recorded. */
+/* Of a model without any call: a line on what the options left out. */
 void gp_summary_print_never(FILE *out, const struct gp_model *model);
 
 /* How busy the GPUs were: what is known of that. */

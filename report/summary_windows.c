@@ -130,4 +130,6 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model)
 		fputs("  the recording paused from the start to the end: what is to resume it "
 		      "(--capture-range, --delay, ...) never came\n",
 		      out);
+	if (!gp_recorded_kind(model, "gpu"))
+		fputs("  launches and copies were not to be recorded: --trace has no gpu\n", out);
 }

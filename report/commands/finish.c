@@ -118,6 +118,7 @@ int gp_command_finish(int argc, char **argv)
 	/* whoever waited for progress, or read stderr, may go before we are done; a file that may not grow is an error */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	options.at_exit = options.progress_fd >= 0; /* the library has one */
 	result = gp_finish(argv + optind, (size_t)(argc - optind), &options);
 	gp_orphans_save(argv[optind]);
 	return result == 0 ? 0 : GP_EXIT_FAILED;

@@ -1,13 +1,12 @@
 #include "report/run/nothing.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 #include "gpuprof/option.h"
 
 #define NO_DRIVER "this machine has no CUDA driver that the loader finds (libcuda.so.1)"
 
-static bool can_load_driver(void)
+bool gp_nothing_finds_driver(void)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 
@@ -21,7 +20,8 @@ void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *sessio
 	*nothing = (struct gp_nothing){
 		.is_left_out = gp_session_was_told(session, GP_SESSION_LEFT_OUT),
 		.is_said = gp_session_was_told(session, GP_SESSION_FAILED),
-		.has_driver = gp_session_was_told(session, GP_SESSION_DRIVER) || can_load_driver(),
+		.has_driver = gp_session_was_told(session, GP_SESSION_DRIVER) ||
+			      gp_nothing_finds_driver(),
 	};
 }
 
@@ -39,9 +39,7 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 		fprintf(stderr, "gpuprof: nothing was recorded: %s did not use the GPU\n", program);
 }
 
-void gp_nothing_print_driver(const struct gp_nothing *nothing)
+void gp_nothing_print_driver(FILE *out)
 {
-	if (!nothing->has_driver)
-		fputs("gpuprof: " NO_DRIVER ": there are ranges only; type: gpuprof doctor\n",
-		      stderr);
+	fputs("gpuprof: " NO_DRIVER ": there are ranges only; type: gpuprof doctor\n", out);
 }

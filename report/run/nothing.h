@@ -1,10 +1,11 @@
 /*
- * nothing: why a run of gpuprof-run left no trace.
+ * nothing: why a run left no trace, or nothing of the GPU.
  */
 #ifndef REPORT_RUN_NOTHING_H
 #define REPORT_RUN_NOTHING_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "report/run/session.h"
 
@@ -20,7 +21,10 @@ void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *sessio
 /* Print the line; program is its name. */
 void gp_nothing_print(const struct gp_nothing *nothing, const char *program);
 
-/* The same where there are traces, of ranges alone: a line only where there is no driver. */
-void gp_nothing_print_driver(const struct gp_nothing *nothing);
+/* Whether this machine has a driver that the loader finds, for which it is loaded. */
+bool gp_nothing_finds_driver(void);
+
+/* The line on traces of ranges alone where there is no driver. */
+void gp_nothing_print_driver(FILE *out);
 
 #endif

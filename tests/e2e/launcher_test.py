@@ -8,7 +8,7 @@ import sys
 import unittest
 
 import support
-from support import LAUNCHED, LAUNCHER, PLAIN, Case
+from support import BARE, GPU, LAUNCHED, LAUNCHER, PLAIN, Case
 
 PRELOADED = "import sys; sys.exit(0 if 'libgpuprof.so' in open('/proc/self/maps').read() else 1)"
 
@@ -509,6 +509,19 @@ class Words(Case):
     def test_that_there_is_no_driver_is_said(self):
         result = self.run_program(["true"], LD_LIBRARY_PATH=None)
         self.assert_one_line(result.stderr, "nothing was recorded: this machine has no CUDA driver", "libcuda.so.1")
+
+    @unittest.skipIf(support.ON_GPU, "the loader finds the driver in the system's folders")
+    def test_that_there_is_no_driver_is_said_of_ranges_alone(self):
+        script = "import ctypes; ctypes.CDLL(None).gpuprof_v1_mark(b'here')"
+        for way in (BARE, LAUNCHED):
+            result = self.run_program([sys.executable, "-c", script], way, LD_LIBRARY_PATH=None)
+            self.assertEqual(result.stderr.count("gpuprof: this machine has no CUDA driver that the loader finds (libcuda.so.1): "
+                                                 "there are ranges only; type: gpuprof doctor\n"), 1, result.stderr)
+            self.assertNotIn("no CUDA driver", self.run_program([sys.executable, "-c", script], way).stderr)
+
+    def test_that_nothing_was_asked_for_is_said(self):
+        result = self.run_program([*GPU, "launch=1"], options=["--trace", "none"])
+        self.assertIn("launches and copies were not to be recorded: --trace has no gpu\n", result.stderr)
 
     def test_wrong_words_are_answered_with_the_right_ones(self):
         for options, program, said in ((["--stacks=maybe"], "true", "a list, with commas between, of the words all|launch|sync|alloc|none"),

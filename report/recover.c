@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,10 +134,14 @@ static bool is_power_of_two(uint32_t n)
 	return n != 0 && (n & (n - 1)) == 0;
 }
 
+/* The tail must not be older than the head (tests/model/ring.pml), and a copy has no order of its own. */
 static bool read_ring_header(int fd, uint64_t offset, struct gp_ring_header *h)
 {
-	return read_exactly(fd, h, sizeof(*h), offset) && h->magic == GP_RING_MAGIC &&
-	       is_power_of_two(h->slot_count) && h->slot_count <= MAX_RING_SLOTS;
+	return read_exactly(fd, h, sizeof(*h), offset) &&
+	       read_exactly(fd, &h->tail, sizeof(h->tail),
+			    offset + offsetof(struct gp_ring_header, tail)) &&
+	       h->magic == GP_RING_MAGIC && is_power_of_two(h->slot_count) &&
+	       h->slot_count <= MAX_RING_SLOTS;
 }
 
 /* Copy slots [first, first + count) of a ring in the order of their positions. */

@@ -126,6 +126,9 @@ $(O)/tests/torture/workload: tests/torture/workload.c | $(O)/sim/libcuda.so
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread -lrt
 $(O)/tests/collector/kill_test: TEST_LIBS = -lrt
 
+# ---- models of what threads do to each other ----
+CHECKS += tests/model/spin_test.py
+
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
 .PHONY: soak
 soak: all $(TORTURE) $(O)/tests/collector/kill_test

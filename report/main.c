@@ -30,6 +30,8 @@ static const struct command commands[] = {
 	 gp_command_run},
 	{"summary", "[options] FILE...", "print a summary of trace files, or tables (--by kernel)",
 	 gp_command_summary},
+	{"top", "[options] [PID|FILE]", "watch a running program: GPU, kernels, copies, memory",
+	 gp_command_top},
 	{"trace", "gpu|api|exec|nvtx [options] FILE...",
 	 "print every GPU operation, API call, launch or range", gp_command_trace},
 	{"export", "[options] FILE", "write a trace file in another format (Chrome trace)",

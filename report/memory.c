@@ -3,18 +3,11 @@
 
 #include "report/array.h"
 #include "report/load.h"
-
-/* Kinds that one call can free are a family: cudaFree takes what cudaMallocManaged gave. */
-static const uint8_t families[GP_MEMORY_KINDS] = {
-	[GP_MEMORY_DEVICE] = GP_MEMORY_DEVICE,         [GP_MEMORY_ASYNC] = GP_MEMORY_DEVICE,
-	[GP_MEMORY_MANAGED] = GP_MEMORY_DEVICE,        [GP_MEMORY_PINNED] = GP_MEMORY_PINNED,
-	[GP_MEMORY_REGISTERED] = GP_MEMORY_REGISTERED, [GP_MEMORY_ARRAY] = GP_MEMORY_ARRAY,
-	[GP_MEMORY_PHYSICAL] = GP_MEMORY_PHYSICAL,     [GP_MEMORY_IPC] = GP_MEMORY_IPC,
-};
+#include "report/memory_rules.h"
 
 static uint8_t family_of(const struct gp_memory_event *event)
 {
-	return event->memory_kind < GP_MEMORY_KINDS ? families[event->memory_kind] : 0;
+	return gp_memory_family(event->memory_kind);
 }
 
 static int compare_places(const void *a, const void *b, const void *context)

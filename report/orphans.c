@@ -15,6 +15,7 @@
 
 #include "report/decode.h"
 #include "report/recover.h"
+#include "report/ring_files.h"
 #include "report/save.h"
 #include "report/trace_read.h"
 
@@ -225,20 +226,6 @@ static void look_at(const char *path, bool is_crowded)
 
 /* ---- where they are ---- */
 
-/* The next one's path, or false. */
-static bool find_next(DIR *listing, const char *folder, const char *prefix, const char *part,
-		      char path[PATH_MAX])
-{
-	struct dirent *entry;
-
-	while ((entry = readdir(listing)) != NULL)
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-		    strstr(entry->d_name, part) &&
-		    snprintf(path, PATH_MAX, "%s/%s", folder, entry->d_name) < PATH_MAX)
-			return true;
-	return false;
-}
-
 static void look_in(const char *folder, const char *prefix, const char *part, time_t until)
 {
 	DIR *listing = opendir(folder);
@@ -248,10 +235,10 @@ static void look_in(const char *folder, const char *prefix, const char *part, ti
 
 	if (!listing)
 		return;
-	while (find_next(listing, folder, prefix, part, path))
+	while (gp_ring_files_next(listing, folder, prefix, part, path))
 		bytes += lstat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 	rewinddir(listing);
-	while (time(NULL) <= until && find_next(listing, folder, prefix, part, path))
+	while (time(NULL) <= until && gp_ring_files_next(listing, folder, prefix, part, path))
 		look_at(path, bytes > CROWD_BYTES);
 	closedir(listing);
 }

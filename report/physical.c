@@ -1,8 +1,8 @@
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 
 #include "report/array.h"
+#include "report/handles.h"
 #include "report/load.h"
 
 /*
@@ -18,25 +18,9 @@ struct step {
 	bool is_point;
 };
 
-/* A handle that is in use. */
-struct handle {
-	uint64_t handle;
-	uint64_t owners, mappings;
-	const struct handle *before; /* all of them, for freeing */
-};
-
-/* Keys of the tree of mappings: the one at an address, or any within some bytes. */
-struct mapping {
-	uint64_t address, bytes; /* bytes: of a search; 1 in the tree */
-	struct handle *handle;
-	const struct mapping *before;
-};
-
 struct following {
 	struct gp_load *load;
-	void *handles, *mappings; /* trees */
-	struct handle *last_handle;
-	struct mapping *last_mapping;
+	struct gp_handles handles;
 };
 
 static int compare_steps(const void *a, const void *b, const void *context)
@@ -47,72 +31,8 @@ static int compare_steps(const void *a, const void *b, const void *context)
 	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
-static int compare_handles(const void *a, const void *b)
-{
-	const struct handle *left = a, *right = b;
-
-	return (left->handle > right->handle) - (left->handle < right->handle);
-}
-
-static int compare_mappings(const void *a, const void *b)
-{
-	const struct mapping *left = a, *right = b;
-
-	if (left->address >= right->address && left->address - right->address < right->bytes)
-		return 0;
-	if (right->address >= left->address && right->address - left->address < left->bytes)
-		return 0;
-	return left->address < right->address ? -1 : 1;
-}
-
-static struct handle *find_handle(struct following *f, uint64_t handle)
-{
-	const struct handle key = {.handle = handle};
-	struct handle **found = tfind(&key, &f->handles, compare_handles);
-
-	return found ? *found : NULL;
-}
-
-static int create(struct following *f, uint64_t handle)
-{
-	struct handle *state = find_handle(f, handle);
-
-	if (!state) {
-		state = malloc(sizeof(*state));
-		if (!state)
-			return -ENOMEM;
-		*state = (struct handle){.handle = handle, .before = f->last_handle};
-		f->last_handle = state;
-		if (!tsearch(state, &f->handles, compare_handles))
-			return -ENOMEM;
-	}
-	state->owners = 1;
-	state->mappings = 0;
-	return 0;
-}
-
-static int map(struct following *f, const struct gp_mapping *point)
-{
-	struct handle *handle = find_handle(f, point->handle);
-	struct mapping *mapping, **known;
-
-	if (!handle)
-		return 0;
-	mapping = malloc(sizeof(*mapping));
-	if (!mapping)
-		return -ENOMEM;
-	*mapping = (struct mapping){point->address, 1, handle, f->last_mapping};
-	f->last_mapping = mapping;
-	known = tsearch(mapping, &f->mappings, compare_mappings);
-	if (!known)
-		return -ENOMEM;
-	handle->mappings += *known == mapping; /* else something is mapped there */
-	return 0;
-}
-
 /* The memory of the handle is gone by an unmapping. */
-static int end_memory(struct following *f, const struct handle *handle,
-		      const struct gp_mapping *point)
+static int end_memory(struct following *f, uint64_t handle, const struct gp_mapping *point)
 {
 	struct gp_load *load = f->load;
 	struct gp_model *m = load->model;
@@ -122,7 +42,7 @@ static int end_memory(struct following *f, const struct handle *handle,
 	m->calls[point->call].memory = m->memory_count;
 	m->memory[m->memory_count++] = (struct gp_memory_event){
 		.time_ns = point->time_ns,
-		.address = handle->handle,
+		.address = handle,
 		.call = point->call,
 		.other = GP_NONE,
 		.op = GP_MEMORY_FREE,
@@ -133,32 +53,18 @@ static int end_memory(struct following *f, const struct handle *handle,
 
 static int unmap(struct following *f, const struct gp_mapping *point)
 {
-	const struct mapping key = {.address = point->address, .bytes = point->bytes};
-	struct mapping **found;
+	uint64_t handle;
 	int result = 0;
 
-	while (result == 0 && (found = tfind(&key, &f->mappings, compare_mappings)) != NULL) {
-		struct mapping *mapping = *found;
-		struct handle *handle = mapping->handle;
-
-		tdelete(mapping, &f->mappings, compare_mappings);
-		if (handle->mappings == 0 || --handle->mappings > 0)
-			continue;
-		if (handle->owners == 0)
-			result = end_memory(f, handle, point);
-	}
+	while (result == 0 && gp_handles_unmap(&f->handles, point->address, point->bytes, &handle))
+		result = end_memory(f, handle, point);
 	return result;
 }
 
 /* A release that does not end the memory: op 0 marks it, to be dropped. */
 static void give_up(struct following *f, struct gp_memory_event *event)
 {
-	struct handle *handle = find_handle(f, event->address);
-
-	if (!handle || handle->owners == 0)
-		return;
-	handle->owners--;
-	if (handle->owners == 0 && handle->mappings == 0)
+	if (gp_handles_release(&f->handles, event->address))
 		return;
 	event->op = 0;
 	f->load->model->calls[event->call].memory = GP_NONE;
@@ -166,15 +72,11 @@ static void give_up(struct following *f, struct gp_memory_event *event)
 
 static int follow_point(struct following *f, const struct gp_mapping *point)
 {
-	struct handle *handle;
-
 	if (point->op == GP_MEMORY_MAP)
-		return map(f, point);
+		return gp_handles_map(&f->handles, point->address, point->handle);
 	if (point->op == GP_MEMORY_UNMAP)
 		return unmap(f, point);
-	handle = find_handle(f, point->address);
-	if (handle)
-		handle->owners++;
+	gp_handles_retain(&f->handles, point->address);
 	return 0;
 }
 
@@ -186,7 +88,7 @@ static int follow(struct following *f, const struct step *step)
 		return follow_point(f, &f->load->model->mappings[step->index]);
 	event = &f->load->model->memory[step->index];
 	if (event->op == GP_MEMORY_ALLOC)
-		return create(f, event->address);
+		return gp_handles_create(&f->handles, event->address);
 	if (event->op == GP_MEMORY_FREE)
 		give_up(f, event);
 	return 0;
@@ -227,22 +129,6 @@ static void drop_marked(struct gp_model *m)
 	m->memory_count = kept;
 }
 
-static void free_following(struct following *f)
-{
-	while (f->mappings)
-		tdelete(*(void **)f->mappings, &f->mappings, compare_mappings);
-	while (f->handles)
-		tdelete(*(void **)f->handles, &f->handles, compare_handles);
-	for (const struct mapping *mapping = f->last_mapping, *before; mapping; mapping = before) {
-		before = mapping->before;
-		free((void *)mapping);
-	}
-	for (const struct handle *handle = f->last_handle, *before; handle; handle = before) {
-		before = handle->before;
-		free((void *)handle);
-	}
-}
-
 static int compare_calls(const void *a, const void *b, const void *context)
 {
 	const struct gp_mapping *left = a, *right = b;
@@ -273,7 +159,7 @@ int gp_join_physical(struct gp_load *load)
 	if (result == 0)
 		result = gp_array_sort(load->model->mappings, load->model->mapping_count,
 				       sizeof(*load->model->mappings), compare_calls, NULL);
-	free_following(&f);
+	gp_handles_free(&f.handles);
 	free(steps);
 	return result;
 }

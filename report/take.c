@@ -4,9 +4,7 @@
 
 #include "report/array.h"
 #include "report/load.h"
-
-/* cudaErrorCudartUnloading, CUDA_ERROR_DEINITIALIZED */
-#define CODE_DEINITIALIZED 4
+#include "report/memory_rules.h"
 
 uint32_t gp_load_thread(const struct gp_load *load)
 {
@@ -43,22 +41,6 @@ static int take_call(struct gp_load *load, const union gp_any_record *record, co
 	return add_call(load, &record->call, GP_NONE);
 }
 
-/* A captured call has not allocated anything yet; a free is one even after the end of CUDA. */
-static bool took_effect(const struct gp_record_memory *r)
-{
-	uint16_t code = GP_CALL_CODE(r->call.status);
-
-	if (r->call.status & GP_CALL_CAPTURED)
-		return false;
-	return code == 0 || (r->op == GP_MEMORY_FREE && code == CODE_DEINITIALIZED);
-}
-
-/* Mappings and ownerships of physical memory: calls, but no memory comes or goes. */
-static bool is_about_a_handle(const struct gp_record_memory *r)
-{
-	return r->op == GP_MEMORY_MAP || r->op == GP_MEMORY_UNMAP || r->op == GP_MEMORY_RETAIN;
-}
-
 /* Until gp_resolve(), first_op of such a call leads to its point. */
 static int add_mapping(struct gp_load *load, const struct gp_record_memory *r)
 {
@@ -82,23 +64,17 @@ static bool is_device(struct gp_load *load, uint16_t device_id)
 	return is_one;
 }
 
-static bool is_event(const struct gp_record_memory *r)
-{
-	return (r->op == GP_MEMORY_ALLOC || r->op == GP_MEMORY_FREE) &&
-	       r->memory_kind < GP_MEMORY_KINDS;
-}
-
 static int take_memory(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	const struct gp_record_memory *r = &record->memory;
 	struct gp_model *m = load->model;
 
 	(void)text;
-	if (!took_effect(r))
+	if (!gp_memory_took_effect(r))
 		return add_call(load, &r->call, GP_NONE);
-	if (is_about_a_handle(r))
+	if (gp_memory_is_about_handle(r))
 		return add_mapping(load, r);
-	if (!is_event(r)) {
+	if (!gp_memory_is_event(r)) {
 		m->losses.unknown_records++;
 		return add_call(load, &r->call, GP_NONE);
 	}

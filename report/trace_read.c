@@ -142,7 +142,7 @@ int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 
 	if (fstat(t->fd, &status) != 0)
 		return -errno;
-	t->size = (uint64_t)status.st_size;
+	t->size = t->state.file_bytes = (uint64_t)status.st_size;
 	found = search(t, chunk);
 	if (found == NO_CHUNK)
 		return finish_scan(t);
@@ -150,7 +150,7 @@ int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 	t->state.damaged_bytes += found - t->position;
 	t->position =
 		found + sizeof(chunk->header) + gp_chunk_padded_bytes(chunk->header.payload_bytes);
-	t->searched = t->position;
+	t->searched = t->state.read_bytes = t->position;
 	return 1;
 }
 

@@ -23,6 +23,8 @@ struct gp_chunk {
 /* What a reader met so far. */
 struct gp_trace_state {
 	uint64_t chunks;
+	uint64_t file_bytes;    /* length of the file when it was last looked at ... */
+	uint64_t read_bytes;    /* ... and how far it was read */
 	uint64_t damaged_bytes; /* skipped between valid chunks */
 	uint64_t end_bytes;     /* where the last valid chunk with its padding ends */
 	uint64_t rest_bytes; /* after the last valid chunk; set when gp_trace_next() returned 0 */

@@ -11,6 +11,7 @@
     chdir=FOLDER   os.chdir                     touch=FILE      make an empty file
     pump           launches until standard input ends; how many so far is in the file "progress"
     handle=NAME    a handler of SIGNAME that prints send=NAME       SIGNAME to itself
+    line           until a line comes on standard input
     wait           until standard input ends    exit=N          exit status N, through the exit handlers
     _exit=N        without the exit handlers    raise=N         end by signal N
     fork           a child that makes CUDA calls and exits with status 0
@@ -111,6 +112,7 @@ HOST_STEPS = {
     "complain": lambda text: print(text, file=sys.stderr, flush=True),
     "chdir": os.chdir,
     "touch": lambda name: open(name, "w").close(),
+    "line": lambda _: sys.stdin.readline(),
     "wait": lambda _: sys.stdin.read(),
     "exit": lambda status: sys.exit(int(status)),
     "_exit": lambda status: os._exit(int(status)),

@@ -1,0 +1,401 @@
+#include "report/top/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/shell_word.h"
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/memory_stats.h"
+#include "report/paragraph.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define COLUMNS       100 /* of text where no terminal says how wide it is */
+#define NS_PER_S      1e9
+#define RANGE_THREADS 4 /* whose ranges are shown */
+
+bool gp_page_is_over(const struct gp_page *page)
+{
+	return page->tail->closed || !page->tail->live;
+}
+
+/* ---- figures ---- */
+
+static double interval_s(const struct gp_page *page)
+{
+	const struct gp_live_interval *interval = &page->live->interval;
+
+	return (double)(interval->end_ns - interval->start_ns) / NS_PER_S;
+}
+
+static struct gp_figure per_second(const struct gp_page *page, uint64_t count)
+{
+	double seconds = interval_s(page), rate = seconds > 0 ? (double)count / seconds : 0;
+	struct gp_figure figure = {"-"};
+
+	if (seconds > 0 && rate < 9.95 && count > 0)
+		snprintf(figure.text, sizeof(figure.text), "%.1f/s", rate);
+	else if (seconds > 0) {
+		figure = gp_format_count((uint64_t)(rate + 0.5));
+		strcat(figure.text, "/s");
+	}
+	return figure;
+}
+
+static uint64_t since_ns(const struct gp_page *page, uint64_t then_ns)
+{
+	uint64_t end_ns = page->live->interval.end_ns;
+
+	return end_ns > then_ns ? end_ns - then_ns : 0;
+}
+
+static struct gp_figure ago(const struct gp_page *page, uint64_t then_ns)
+{
+	struct gp_figure figure = {"at a time that is not known"}, length;
+
+	if (then_ns == 0)
+		return figure;
+	length = gp_format_ns(since_ns(page, then_ns));
+	snprintf(figure.text, sizeof(figure.text), "%.16s %s", length.text,
+		 gp_page_is_over(page) ? "before the end" : "ago");
+	return figure;
+}
+
+/* A text of the program's. */
+static void put_text(FILE *out, const char *text)
+{
+	char *escaped = gp_text_escape(text);
+
+	fputs(escaped ? escaped : "?", out);
+	free(escaped);
+}
+
+/* ---- whose, how old, what is missing ---- */
+
+static void print_title(FILE *out, const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+	const char *program = l->info[GP_INFO_PROGRAM];
+	uint64_t start_ns = gp_live_start_ns(l);
+	const char *state = page->tail->closed      ? "ended"
+			    : !page->tail->live     ? "was killed or crashed"
+			    : page->live->is_paused ? "paused by its options"
+						    : "recorded";
+
+	fputs("gpuprof top: ", out);
+	put_text(out, program ? program : "a program");
+	fprintf(out, ", pid %u, %s", page->tail->pid, state);
+	if (start_ns != 0 && l->interval.end_ns >= start_ns)
+		fprintf(out, "%s %s", gp_page_is_over(page) ? " after" : " for",
+			gp_format_ns(l->interval.end_ns - start_ns).text);
+	if (page->live->interval.is_first)
+		fputs("; rates since the beginning\n", out);
+	else
+		fprintf(out, "; rates over the last %s\n",
+			gp_format_ns((uint64_t)(interval_s(page) * NS_PER_S)).text);
+}
+
+/* Either may be the later one: the counter is written once a second, what ended is delivered later. */
+static uint64_t last_delivery_ns(const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+	uint64_t counted_ns =
+		gp_live_from_ticks(l, page->tail->counters[GP_COUNTER_LAST_DELIVERY_TICKS]);
+	uint64_t ended_ns = gp_live_from_cupti(l, l->newest_operation_ns);
+
+	return counted_ns > ended_ns ? counted_ns : ended_ns;
+}
+
+static void print_ages(FILE *out, const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+
+	if (l->newest_call_ticks == 0)
+		fputs("no CUDA call yet", out);
+	else
+		fprintf(out, "last call %s",
+			ago(page, gp_live_from_ticks(l, l->newest_call_ticks)).text);
+	if (l->newest_operation_ns == 0)
+		fputs(", no GPU record yet", out);
+	else
+		fprintf(out, ", CUPTI delivered last %s", ago(page, last_delivery_ns(page)).text);
+	fprintf(out, "; trace %s\n", gp_format_bytes(page->tail->file_bytes).text);
+}
+
+static const struct {
+	const char *name, *meaning;
+} counters[GP_COUNTERS] = {
+#define GP_COUNTER(NAME, unit, meaning) [GP_COUNTER_##NAME] = {#NAME, meaning},
+#include "gpuprof/counter.def"
+#undef GP_COUNTER
+};
+
+static bool is_loss(size_t counter)
+{
+	return strncmp(counters[counter].name, "LOST_", strlen("LOST_")) == 0;
+}
+
+static void print_losses(FILE *out, const struct gp_page *page)
+{
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (is_loss(i) && page->tail->counters[i] > 0)
+			fprintf(out, "lost: %s %s\n", gp_format_count(page->tail->counters[i]).text,
+				counters[i].meaning);
+	if (page->tail->damaged_bytes > 0)
+		fprintf(out, "lost: %s damaged bytes of the trace\n",
+			gp_format_count(page->tail->damaged_bytes).text);
+	if (page->tail->unknown_records > 0)
+		fprintf(out, "lost: %s records that this version does not understand\n",
+			gp_format_count(page->tail->unknown_records).text);
+}
+
+/* Records that will not come. */
+static uint64_t lost_records(const struct gp_page *page)
+{
+	uint64_t lost = page->tail->counters[GP_COUNTER_LEFT_OUT_KERNELS];
+
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (is_loss(i) && i != GP_COUNTER_LOST_WRITE_BYTES)
+			lost += page->tail->counters[i];
+	return lost;
+}
+
+/*
+ * Launches without a kernel record, while none has come for longer than it takes by rights: the GPU runs something long, or hangs.
+ * What was launched a moment ago does not count.
+ */
+static uint64_t silent_launches(const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+	uint64_t delivery_ns = last_delivery_ns(page), start_ns = gp_live_start_ns(l);
+	uint64_t silence_ns = since_ns(page, delivery_ns > start_ns ? delivery_ns : start_ns);
+	bool is_over = gp_page_is_over(page);
+
+	if (!is_over && silence_ns <= gp_live_delay_ns(l))
+		return 0;
+	return gp_live_in_flight(l, is_over || l->interval.is_first, lost_records(page));
+}
+
+/* ---- devices and memory ---- */
+
+static const struct gp_column device_columns[] = {
+	{"GPU", false},    {"Busy %", false}, {"Allocated", false}, {"Peak", false},
+	{"Blocks", false}, {"Memory", false}, {"Name", true},
+};
+
+static const struct gp_live_busy_device *busy_of(const struct gp_live *l, uint16_t device)
+{
+	for (uint32_t i = 0; i < l->busy.device_count; i++)
+		if (l->busy.devices[i].device == device)
+			return &l->busy.devices[i];
+	return NULL;
+}
+
+/* Launches without a record: whether the device is busy with them cannot be told. */
+static void put_busy(struct gp_table *table, const struct gp_page *page, uint16_t device)
+{
+	const struct gp_live_busy *busy = &page->live->busy;
+	const struct gp_live_busy_device *row = busy_of(page->live, device);
+	uint64_t window_ns = busy->window_end_ns - busy->window_start_ns;
+	struct gp_figure figure = {"0.0"};
+
+	if (window_ns == 0)
+		strcpy(figure.text, "-");
+	else if (row && row->window_busy_ns > 0)
+		figure = gp_format_percent((double)row->window_busy_ns, (double)window_ns);
+	else if (silent_launches(page) > 0)
+		strcpy(figure.text, "?");
+	gp_table_cell(table, figure.text);
+}
+
+static void put_device(struct gp_table *table, const struct gp_page *page,
+		       const struct gp_live_device *device)
+{
+	const struct gp_live_memory_row *row =
+		gp_live_memory_row(&page->live->memory, device->id, GP_MEMORY_OF_DEVICE);
+	char number[16], *name = gp_text_escape(device->name ? device->name : "");
+
+	snprintf(number, sizeof(number), "%u", device->id);
+	gp_table_cell(table, number);
+	put_busy(table, page, device->id);
+	gp_table_cell(table, gp_format_bytes(row ? row->now_bytes : 0).text);
+	gp_table_cell(table, gp_format_bytes(row ? row->peak_bytes : 0).text);
+	gp_table_cell(table, gp_format_count(row ? row->blocks : 0).text);
+	gp_table_cell(table,
+		      device->memory_bytes ? gp_format_bytes(device->memory_bytes).text : "-");
+	gp_table_cell(table, name ? name : "");
+	free(name);
+}
+
+static int print_devices(FILE *out, const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+	struct gp_table *table;
+	int result = 0;
+
+	if (l->device_count == 0)
+		return 0;
+	table = gp_table_new(device_columns, COUNT(device_columns));
+	if (!table)
+		return -ENOMEM;
+	for (unsigned id = 0; id < GP_DEVICE_LIMIT; id++)
+		for (uint32_t i = 0; i < l->device_count; i++)
+			if (l->devices[i].id == id)
+				put_device(table, page, &l->devices[i]);
+	fputc('\n', out);
+	result = gp_table_print(table, out, page->columns);
+	gp_table_free(table);
+	return result;
+}
+
+/* Memory that is no device's own. */
+static void print_other_memory(FILE *out, const struct gp_page *page)
+{
+	const struct gp_live_memory *memory = &page->live->memory;
+	struct gp_paragraph paragraph = {.out = out,
+					 .columns = page->columns ? page->columns : COLUMNS};
+	char text[160], place[32];
+
+	for (uint32_t i = 0; i < memory->row_count; i++) {
+		const struct gp_live_memory_row *row = &memory->rows[i];
+
+		if (row->kind == GP_MEMORY_OF_DEVICE || gp_memory_is_of_device(row->kind))
+			continue;
+		place[0] = '\0';
+		if (row->device != GP_LIVE_HOST)
+			snprintf(place, sizeof(place), " of GPU %u", row->device);
+		snprintf(text, sizeof(text), "%s%s: %s, peak %s", gp_allocation_name(row->kind),
+			 place, gp_format_bytes(row->now_bytes).text,
+			 gp_format_bytes(row->peak_bytes).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	gp_paragraph_end(&paragraph);
+}
+
+/* ---- rates ---- */
+
+static void add_piece(struct gp_paragraph *paragraph, const struct gp_page *page, const char *name,
+		      uint64_t count, uint64_t bytes)
+{
+	double seconds = interval_s(page);
+	char text[128];
+
+	if (bytes > 0 && seconds > 0)
+		snprintf(text, sizeof(text), "%s %s %s GB/s", name, per_second(page, count).text,
+			 gp_format_rate((double)bytes / NS_PER_S / seconds).text);
+	else
+		snprintf(text, sizeof(text), "%s %s", name, per_second(page, count).text);
+	gp_paragraph_add(paragraph, text);
+}
+
+static void add_flow(struct gp_paragraph *paragraph, const struct gp_page *page, const char *name,
+		     const struct gp_live_flow *flow)
+{
+	struct gp_live_sum gained = gp_live_gained(flow);
+
+	if (flow->now.count > 0)
+		add_piece(paragraph, page, name, gained.count, gained.bytes);
+}
+
+static void print_rates(FILE *out, const struct gp_page *page)
+{
+	struct gp_paragraph paragraph = {.out = out,
+					 .columns = page->columns ? page->columns : COLUMNS};
+	const struct gp_live *l = page->live;
+	struct gp_live_flow launches = gp_live_calls(l, 1u << GP_API_LAUNCH);
+	struct gp_live_flow graphs = gp_live_calls(l, 1u << GP_API_GRAPH_LAUNCH);
+	struct gp_live_flow calls = gp_live_all_calls(l);
+	uint64_t silent = silent_launches(page);
+	char text[64];
+
+	add_piece(&paragraph, page, "launches", gp_live_gained(&launches).count, 0);
+	add_flow(&paragraph, page, "graph launches", &graphs);
+	add_piece(&paragraph, page, "kernels", gp_live_gained(&l->all_kernels).count, 0);
+	for (uint8_t i = 0; i < GP_LIVE_COPY_KINDS; i++) {
+		snprintf(text, sizeof(text), "copies %s", gp_copy_kind_name(i));
+		add_flow(&paragraph, page, text, &l->copies[i]);
+	}
+	add_flow(&paragraph, page, "sets", &l->sets);
+	add_flow(&paragraph, page, "recorded calls", &calls);
+	if (silent > 0) {
+		snprintf(text, sizeof(text), "%s %s without GPU record",
+			 gp_format_count(silent).text, silent == 1 ? "launch" : "launches");
+		gp_paragraph_add(&paragraph, text);
+	}
+	gp_paragraph_end(&paragraph);
+}
+
+/* ---- ranges ---- */
+
+static void print_ranges_of(FILE *out, const struct gp_page *page, uint32_t thread_id)
+{
+	const struct gp_live_ranges *ranges = &page->live->ranges;
+	const char *lead = ": ";
+
+	fputs("ranges of ", out);
+	put_text(out, gp_live_thread_name(page->live, thread_id));
+	fprintf(out, " %u", thread_id);
+	for (uint32_t i = 0; i < ranges->open_count; i++) {
+		const struct gp_live_range *range = &ranges->open[i];
+		uint64_t start_ns = gp_live_from_ticks(page->live, range->ticks);
+
+		if (range->thread_id != thread_id)
+			continue;
+		fputs(lead, out);
+		put_text(out, gp_live_ranges_text(ranges, range));
+		fprintf(out, " (%s)", gp_format_ns(since_ns(page, start_ns)).text);
+		lead = " > ";
+	}
+	fputc('\n', out);
+}
+
+static void print_ranges(FILE *out, const struct gp_page *page)
+{
+	const struct gp_live_ranges *ranges = &page->live->ranges;
+	uint32_t shown = 0, threads[RANGE_THREADS];
+
+	for (uint32_t i = 0; i < ranges->open_count; i++) {
+		uint32_t at = 0;
+
+		while (at < shown && threads[at] != ranges->open[i].thread_id)
+			at++;
+		if (at < shown)
+			continue;
+		if (shown == RANGE_THREADS) {
+			fputs("ranges of more threads are open\n", out);
+			return;
+		}
+		threads[shown++] = ranges->open[i].thread_id;
+		print_ranges_of(out, page, ranges->open[i].thread_id);
+	}
+}
+
+int gp_page_print_head(FILE *out, const struct gp_page *page)
+{
+	int result;
+
+	print_title(out, page);
+	print_ages(out, page);
+	print_losses(out, page);
+	result = print_devices(out, page);
+	print_other_memory(out, page);
+	fputc('\n', out);
+	print_rates(out, page);
+	print_ranges(out, page);
+	return result;
+}
+
+void gp_page_print_farewell(FILE *out, const struct gp_page *page)
+{
+	const char *program = page->live->info[GP_INFO_PROGRAM];
+	char word[4352];
+
+	fputs("gpuprof: ", out);
+	put_text(out, program ? program : "a program");
+	fprintf(out, ", pid %u, %s; what it did: gpuprof summary ", page->tail->pid,
+		page->tail->closed ? "has ended" : "was killed or crashed");
+	put_text(out, gp_shell_word(page->path, word, sizeof(word)));
+}

@@ -1,0 +1,37 @@
+/*
+ * page: what `gpuprof top` shows, as text: one page for each interval.
+ *
+ * Every text of the program's is escaped: nothing in it reaches a terminal as a command.
+ */
+#ifndef REPORT_TOP_PAGE_H
+#define REPORT_TOP_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/names.h"
+#include "report/top/live.h"
+#include "report/top/tail.h"
+
+struct gp_page {
+	const struct gp_live *live; /* its interval has ended */
+	const struct gp_tail_state *tail;
+	struct gp_names *names;
+	const char *path; /* of the trace */
+	size_t columns; /* of the terminal; no line gets longer where that is possible; 0 = no limit */
+	size_t kernel_rows; /* most kernels to list, SIZE_MAX = all */
+};
+
+/* Whether nothing comes any more. */
+bool gp_page_is_over(const struct gp_page *page);
+
+/* Print the part above the kernels, and the kernels.  Return 0 or -ENOMEM. */
+int gp_page_print_head(FILE *out, const struct gp_page *page);
+int gp_page_print_kernels(FILE *out, const struct gp_page *page);
+
+/* One line on what is to be done with the trace of a program that has ended; without its end. */
+void gp_page_print_farewell(FILE *out, const struct gp_page *page);
+
+#endif

@@ -1,0 +1,160 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/format.h"
+#include "report/table.h"
+#include "report/text.h"
+#include "report/top/page.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_column columns[] = {
+	{"Time %", false},  {"Time", false},  {"Count", false}, {"Per s", false}, {"Avg", false},
+	{"Total %", false}, {"Total", false}, {"Calls", false}, {"Avg", false},   {"Name", true},
+};
+
+/* Kernels whose names read the same. */
+struct row {
+	const char *name;
+	struct gp_live_sum gained, total;
+};
+
+static void join(struct gp_live_sum *sum, const struct gp_live_sum *other)
+{
+	sum->count += other->count;
+	sum->ns += other->ns;
+}
+
+static int compare_names(const void *a, const void *b, const void *context)
+{
+	const struct row *left = a, *right = b;
+
+	(void)context;
+	return strcmp(left->name, right->name);
+}
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const struct row *left = a, *right = b;
+
+	(void)context;
+	if (left->gained.ns != right->gained.ns)
+		return left->gained.ns < right->gained.ns ? 1 : -1;
+	return (left->total.ns < right->total.ns) - (left->total.ns > right->total.ns);
+}
+
+static void add_row(struct row *rows, uint32_t *count, const char *name,
+		    const struct gp_live_flow *flow)
+{
+	if (flow->now.count > 0)
+		rows[(*count)++] = (struct row){name, gp_live_gained(flow), flow->now};
+}
+
+static uint32_t collect(struct row *rows, const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < l->kernel_count; i++) {
+		const char *name = l->kernels[i]->name;
+
+		add_row(rows, &count, name ? gp_names_short(page->names, name) : "(unknown kernel)",
+			&l->kernels[i]->flow);
+	}
+	add_row(rows, &count, "(kernels beyond the first 65,536 names)", &l->other_kernels.flow);
+	add_row(rows, &count, "[graph]", &l->graphs);
+	return count;
+}
+
+static int join_equal_names(struct row *rows, uint32_t *count)
+{
+	uint32_t kept = 0;
+
+	if (gp_array_sort(rows, *count, sizeof(*rows), compare_names, NULL) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < *count; i++) {
+		if (kept > 0 && strcmp(rows[kept - 1].name, rows[i].name) == 0) {
+			join(&rows[kept - 1].gained, &rows[i].gained);
+			join(&rows[kept - 1].total, &rows[i].total);
+		} else {
+			rows[kept++] = rows[i];
+		}
+	}
+	*count = kept;
+	return gp_array_sort(rows, kept, sizeof(*rows), compare_times, NULL);
+}
+
+static void put(struct gp_table *table, struct gp_figure figure)
+{
+	gp_table_cell(table, figure.text);
+}
+
+static void put_average(struct gp_table *table, const struct gp_live_sum *sum)
+{
+	if (sum->count > 0)
+		put(table, gp_format_ns_mean((double)sum->ns / (double)sum->count));
+	else
+		gp_table_cell(table, "-");
+}
+
+static void put_row(struct gp_table *table, const struct row *row, const struct row *all,
+		    double seconds)
+{
+	char *name = gp_text_escape(row->name);
+
+	put(table, gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
+	put(table, gp_format_ns(row->gained.ns));
+	put(table, gp_format_count(row->gained.count));
+	if (seconds > 0)
+		put(table, gp_format_count((uint64_t)((double)row->gained.count / seconds + 0.5)));
+	else
+		gp_table_cell(table, "-");
+	put_average(table, &row->gained);
+	put(table, gp_format_percent((double)row->total.ns, (double)all->total.ns));
+	put(table, gp_format_ns(row->total.ns));
+	put(table, gp_format_count(row->total.count));
+	put_average(table, &row->total);
+	gp_table_cell(table, name ? name : "?");
+	free(name);
+}
+
+static int print_rows(FILE *out, const struct gp_page *page, const struct row *rows, uint32_t count)
+{
+	const struct gp_live_interval *interval = &page->live->interval;
+	double seconds = (double)(interval->end_ns - interval->start_ns) / 1e9;
+	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	struct row all = {0};
+	int result;
+
+	if (!table)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		join(&all.gained, &rows[i].gained);
+		join(&all.total, &rows[i].total);
+	}
+	for (uint32_t i = 0; i < count && i < page->kernel_rows; i++)
+		put_row(table, &rows[i], &all, seconds);
+	result = gp_table_print(table, out, page->columns);
+	gp_table_free(table);
+	return result;
+}
+
+int gp_page_print_kernels(FILE *out, const struct gp_page *page)
+{
+	struct row *rows = calloc((size_t)page->live->kernel_count + 2, sizeof(*rows));
+	uint32_t count;
+	int result;
+
+	if (!rows)
+		return -ENOMEM;
+	count = collect(rows, page);
+	result = join_equal_names(rows, &count);
+	if (result == 0 && count > 0) {
+		fputc('\n', out);
+		result = print_rows(out, page, rows, count);
+	}
+	free(rows);
+	return result;
+}

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""`gpuprof top`: programs that run, watched as plain text and on a terminal."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import unittest
+
+import support
+from support import GPU, GPUPROF, Case
+
+NEVER_NS = str(10 ** 17)
+ENTER, LEAVE = b"\033[?1049h", b"\033[?1049l"
+
+
+def kernel_row(page):
+    """(kernels in the interval, in all) of the program's one kernel."""
+    row = re.search(r"^ .* step_kernel$", page, re.MULTILINE)
+    words = row.group().replace(",", "").split() if row else []
+    return (int(words[2]), int(words[7])) if row else (0, 0)
+
+
+class Watched(Case):
+    """Programs under the profiler, and what watches them."""
+
+    def start(self, *steps, name="app", **variables):
+        """A program that has come to its last `touch`."""
+        program = subprocess.Popen(
+            [*GPU, *steps], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=support.environment(**{"LD_PRELOAD": support.LIBRARY, "GPUPROF_OUTPUT": name, "GPUPROF_CHROME": "none",
+                                       "GPUSIM_KERNEL_NS": "2000", **variables}))
+        self.addCleanup(program.communicate)
+        self.await_file(program, [step for step in steps if step.startswith("touch=")][0][len("touch="):])
+        return program
+
+    def await_file(self, program, name):
+        while name not in self.files():
+            self.assertIsNone(program.poll())
+
+    def watch(self, *arguments):
+        top = subprocess.Popen([GPUPROF, "top", "--delay", "0.1", *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, universal_newlines=True)
+        self.addCleanup(top.communicate)
+        self.addCleanup(top.kill)
+        return top
+
+
+class Batch(Watched):
+    """Plain text, page after page."""
+
+    def read_until(self, top, is_there):
+        """The lines up to one that is there."""
+        lines = [top.stdout.readline()]
+        while not is_there(lines[-1]):
+            self.assertNotEqual(lines[-1], "", "".join(lines))
+            lines.append(top.stdout.readline())
+        return "".join(lines)
+
+    def test_every_kernel_is_counted_once(self):
+        program = self.start("launch=1000", "leak=3", "touch=there", "line", "launch=500", "touch=more", "wait")
+        top = self.watch("app.gpuprof")
+        text = self.read_until(top, lambda line: kernel_row(line)[1] == 1000)
+        program.stdin.write(b"\n")
+        program.stdin.flush()
+        text += self.read_until(top, lambda line: kernel_row(line)[1] == 1500)
+        program.communicate()
+        rest, complaints = top.communicate()
+        pages = re.split(r"(?m)^(?=gpuprof top: )", text + rest)[1:]
+        self.assertEqual((top.returncode, complaints), (0, ""))
+        self.assertEqual(sum(kernel_row(page)[0] for page in pages), 1500)
+        self.assertEqual(kernel_row(pages[-1])[1], 1500)
+        self.assertIn(f"gpuprof top: gpu, pid {program.pid}, recorded for", pages[0])
+        self.assertRegex(pages[0], "rates since the beginning")
+        self.assertRegex(pages[1], "rates over the last")
+        self.assertRegex(pages[-1], r"(?m)^ +0 +[\d.<]+ +3\.000KiB +3\.000KiB +3 .* Simulated GPU$")
+        self.assertRegex(pages[-1], rf"gpuprof: gpu, pid {program.pid}, has ended; what it did: gpuprof summary app.gpuprof\n$")
+        self.assertNotIn("\033", text + rest)
+
+    def test_wherever_the_rings_are(self):
+        for rings in ("shm", "file", "memory"):
+            with self.subTest(rings):
+                program = self.start("launch=100", f"touch={rings}", "wait", name=f"in-{rings}", GPUPROF_RINGS=rings)
+                top = self.watch(f"in-{rings}.gpuprof")
+                self.read_until(top, lambda line: kernel_row(line)[1] == 100)
+                program.communicate()
+                self.assertIn("has ended", top.communicate()[0])
+
+    def test_a_process_by_its_number(self):
+        program = self.start("launch=10", "touch=there", "wait")
+        result = self.run_gpuprof("top", "--iterations", "1", str(program.pid))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn(f"gpu, pid {program.pid}, recorded for", result.stdout)
+        self.assertNotIn("has ended", result.stdout)
+        program.communicate()
+        result = self.run_gpuprof("top", str(program.pid))
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_line(result.stderr, f"process {program.pid} is not being recorded", "gpuprof top FILE")
+
+    def test_several_programs_are_listed(self):
+        programs = [self.start("launch=10", f"touch={name}", "wait", name=name) for name in ("one", "two")]
+        result = self.run_gpuprof("top")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"^gpuprof: top: \d+ programs are being recorded; type one of these:\n")
+        for program in programs:
+            self.assertRegex(result.stderr, rf"(?m)^  gpuprof top {program.pid} +# .*gpu.py .* wait$")
+
+    def test_none_and_one(self):
+        """In a mount namespace of its own, where no other program's rings are."""
+        program = self.start("launch=10", "touch=there", "wait", GPUPROF_RINGS="file")
+        alone = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev/shm && cd "$1" && "$2" top -n 1', "sh"]
+        elsewhere = subprocess.run([*alone, "/", GPUPROF], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                                   universal_newlines=True)
+        if "gpuprof" not in elsewhere.stdout + elsewhere.stderr:
+            self.skipTest(f"no mount namespaces: {elsewhere.stderr.strip()}")
+        self.assertEqual(elsewhere.returncode, 1)
+        self.assert_one_line(elsewhere.stderr, "no program of yours is being recorded", "gpuprof run ./app")
+        here = subprocess.run([*alone, self.folder, GPUPROF], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              universal_newlines=True)
+        self.assertEqual((here.returncode, here.stderr), (0, ""))
+        self.assertIn(f"pid {program.pid}, recorded for", here.stdout)
+
+    def test_a_program_that_is_killed(self):
+        program = self.start("launch=100", "touch=there", "wait")
+        top = self.watch("app.gpuprof")
+        self.read_until(top, lambda line: kernel_row(line)[1] == 100)
+        program.kill()
+        program.wait()
+        text = top.communicate()[0]
+        self.assertRegex(text, r"was killed or crashed after [\d.]+m?s")
+        self.assertIn("was killed or crashed; what it did: gpuprof summary app.gpuprof", text)
+        self.assertEqual(kernel_row(text[text.rindex("gpuprof top: "):])[1], 100)
+
+    def test_kernels_that_never_end(self):
+        program = self.start("start=25", "touch=there", "wait", "_exit=0", GPUSIM_KERNEL_NS=NEVER_NS)
+        top = self.watch("app.gpuprof")
+        self.read_until(top, lambda line: "25 launches without GPU record" in line)
+        program.communicate()
+
+    def test_a_trace_of_the_past(self):
+        self.run_program([*GPU, "launch=20", "copy=5"], support.BARE, GPUPROF_OUTPUT="app", GPUPROF_CHROME="none")
+        with open(self.path("app.gpuprof"), "rb") as file:
+            before = file.read()
+        result = self.run_gpuprof("top", "app.gpuprof")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.count("gpuprof top: "), 1)
+        self.assertEqual(kernel_row(result.stdout), (20, 20))
+        self.assertRegex(result.stdout, r"copies HtoD [\d.]+/s")
+        with open(self.path("app.gpuprof"), "rb") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_what_is_typed_wrong(self):
+        for arguments, part in ((("--delay", "0"), "--delay needs seconds"), (("-n", "-1"), "--iterations needs a number"),
+                                (("-r", "x"), "--rows needs a number"), (("a", "b"), "name one process or one trace")):
+            result = self.run_gpuprof("top", *arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assert_one_line(result.stderr, part)
+        result = self.run_gpuprof("top", "missing.gpuprof")
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_line(result.stderr, "missing.gpuprof", "No such file")
+
+
+class Terminal(Watched):
+    """On a terminal of its own."""
+
+    def open_terminal(self, *arguments, rows=24, term="xterm"):
+        """A process whose terminal is self.terminal."""
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.environ["TERM"] = term
+            os.execv(arguments[0], arguments)
+        self.addCleanup(os.close, self.terminal)
+        self.resize(rows)
+        self.seen = b""
+        return pid
+
+    def resize(self, rows):
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
+
+    def read_until(self, expected):
+        """What is shown up to that and with it."""
+        while expected not in self.seen:
+            self.assertTrue(select.select([self.terminal], [], [], support.LIMIT_S)[0], self.seen)
+            try:
+                more = os.read(self.terminal, 65536)
+            except OSError:
+                more = b""
+            self.assertNotEqual(more, b"", self.seen)
+            self.seen += more
+        shown, self.seen = self.seen.split(expected, 1)
+        return shown + expected
+
+    def modes(self):
+        return termios.tcgetattr(self.terminal)[3]
+
+    def type(self, keys):
+        os.write(self.terminal, keys)
+
+    def test_q_quits_and_the_terminal_is_as_before(self):
+        program = self.start("launch=100", "touch=there", "wait")
+        pid = self.open_terminal("/bin/sh", "-c", f"read go; {GPUPROF} top {program.pid}; echo status $?; read go")
+        before = self.modes()
+        self.type(b"\n")
+        self.read_until(ENTER)
+        self.read_until(b"step_kernel")
+        self.assertEqual(self.modes() & (termios.ICANON | termios.ECHO), 0)
+        self.type(b"xq")
+        self.read_until(LEAVE)
+        self.read_until(b"status 0")
+        self.assertEqual(self.modes(), before)
+        self.type(b"\n")
+        os.waitpid(pid, 0)
+
+    def test_the_end_of_the_program(self):
+        program = self.start("launch=100", "touch=there", "wait")
+        pid = self.open_terminal(GPUPROF, "top", "app.gpuprof")
+        self.read_until(b"step_kernel")
+        program.communicate()
+        self.read_until(LEAVE)
+        self.read_until(b"has ended; what it did: gpuprof summary app.gpuprof")
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+    def test_a_terminal_that_changes_its_size(self):
+        self.start("launch=100", "touch=there", "wait")
+        pid = self.open_terminal(GPUPROF, "top", "--delay", "3600", "app.gpuprof", rows=3)
+        page = self.read_until(b"\033[J")
+        self.assertEqual(page.count(b"\n"), 2)
+        self.assertNotIn(b"launches", page)
+        self.resize(40)
+        self.assertIn(b"launches", self.read_until(b"\033[J"))
+        self.type(b"q")
+        os.waitpid(pid, 0)
+
+    def test_signals_that_end_it(self):
+        self.start("launch=100", "touch=there", "wait")
+        for way, number in ((b"\003", signal.SIGINT), (None, signal.SIGTERM), (None, signal.SIGHUP)):
+            pid = self.open_terminal(GPUPROF, "top", "--delay", "3600", "app.gpuprof")
+            self.read_until(b"launches")
+            if way:
+                self.type(way)
+            else:
+                os.kill(pid, number)
+            self.read_until(LEAVE)
+            self.assertEqual(os.WTERMSIG(os.waitpid(pid, 0)[1]), number)
+
+    def test_stopped_and_gone_on(self):
+        self.start("launch=100", "touch=there", "wait")
+        pid = self.open_terminal("/bin/bash", "-c",
+                                 f"set -m; {GPUPROF} top --delay 3600 app.gpuprof; echo away; read go; fg; echo status $?; read go")
+        before = self.modes()
+        self.read_until(b"launches")
+        self.type(b"\032")
+        self.read_until(LEAVE)
+        self.read_until(b"away")
+        self.assertEqual(self.modes() & (termios.ICANON | termios.ECHO), before & (termios.ICANON | termios.ECHO))
+        self.type(b"\n")
+        self.read_until(ENTER)
+        self.read_until(b"launches")
+        self.type(b"q")
+        self.read_until(LEAVE)
+        self.read_until(b"status 0")
+        self.assertEqual(self.modes(), before)
+        self.type(b"\n")
+        os.waitpid(pid, 0)
+
+    def test_a_terminal_that_can_nothing(self):
+        program = self.start("launch=100", "touch=there", "wait")
+        pid = self.open_terminal(GPUPROF, "top", "-n", "1", str(program.pid), term="dumb")
+        self.assertNotIn(b"\033", self.read_until(b"launches"))
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+
+if __name__ == "__main__":
+    support.main()

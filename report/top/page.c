@@ -75,19 +75,28 @@ static void put_text(FILE *out, const char *text)
 
 /* ---- whose, how old, what is missing ---- */
 
+/* What became of it; a full trace is closed while the program runs on. */
+static const char *state_of(const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+
+	if (page->tail->closed && l->is_paused && l->gate_reason == GP_GATE_FULL)
+		return "its trace reached --max-file";
+	if (page->tail->closed)
+		return "ended";
+	return page->tail->live ? "recorded" : "was killed or crashed";
+}
+
 static void print_title(FILE *out, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
 	const char *program = l->info[GP_INFO_PROGRAM];
 	uint64_t start_ns = gp_live_start_ns(l);
-	const char *state = page->tail->closed      ? "ended"
-			    : !page->tail->live     ? "was killed or crashed"
-			    : page->live->is_paused ? "paused by its options"
-						    : "recorded";
-
 	fputs("gpuprof top: ", out);
 	put_text(out, program ? program : "a program");
-	fprintf(out, ", pid %u, %s", page->tail->pid, state);
+	fprintf(out, ", pid %u, %s", page->tail->pid,
+		!gp_page_is_over(page) && l->is_paused ? "recording is paused, running"
+						       : state_of(page));
 	if (start_ns != 0 && l->interval.end_ns >= start_ns)
 		fprintf(out, "%s %s", gp_page_is_over(page) ? " after" : " for",
 			gp_format_ns(l->interval.end_ns - start_ns).text);
@@ -396,6 +405,6 @@ void gp_page_print_farewell(FILE *out, const struct gp_page *page)
 	fputs("gpuprof: ", out);
 	put_text(out, program ? program : "a program");
 	fprintf(out, ", pid %u, %s; what it did: gpuprof summary ", page->tail->pid,
-		page->tail->closed ? "has ended" : "was killed or crashed");
+		state_of(page));
 	put_text(out, gp_shell_word(page->path, word, sizeof(word)));
 }

@@ -78,7 +78,7 @@ class Batch(Watched):
         self.assertRegex(pages[0], "rates since the beginning")
         self.assertRegex(pages[1], "rates over the last")
         self.assertRegex(pages[-1], r"(?m)^ +0 +[\d.<]+ +3\.000KiB +3\.000KiB +3 .* Simulated GPU$")
-        self.assertRegex(pages[-1], rf"gpuprof: gpu, pid {program.pid}, has ended; what it did: gpuprof summary app.gpuprof\n$")
+        self.assertRegex(pages[-1], rf"gpuprof: gpu, pid {program.pid}, ended; what it did: gpuprof summary app.gpuprof\n$")
         self.assertNotIn("\033", text + rest)
 
     def test_wherever_the_rings_are(self):
@@ -88,14 +88,14 @@ class Batch(Watched):
                 top = self.watch(f"in-{rings}.gpuprof")
                 self.read_until(top, lambda line: kernel_row(line)[1] == 100)
                 program.communicate()
-                self.assertIn("has ended", top.communicate()[0])
+                self.assertIn(", ended; ", top.communicate()[0])
 
     def test_a_process_by_its_number(self):
         program = self.start("launch=10", "touch=there", "wait")
         result = self.run_gpuprof("top", "--iterations", "1", str(program.pid))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn(f"gpu, pid {program.pid}, recorded for", result.stdout)
-        self.assertNotIn("has ended", result.stdout)
+        self.assertNotIn(", ended; ", result.stdout)
         program.communicate()
         result = self.run_gpuprof("top", str(program.pid))
         self.assertEqual(result.returncode, 1)
@@ -222,7 +222,7 @@ class Terminal(Watched):
         self.read_until(b"step_kernel")
         program.communicate()
         self.read_until(LEAVE)
-        self.read_until(b"has ended; what it did: gpuprof summary app.gpuprof")
+        self.read_until(b"ended; what it did: gpuprof summary app.gpuprof")
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
     def test_a_terminal_that_changes_its_size(self):

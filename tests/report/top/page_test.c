@@ -337,6 +337,8 @@ static void test_the_end(void **state)
 					     .slots = 1,
 					     .reason = GP_END_EXIT,
 					     .ticks = GP_TEST_AT_TICK(500 * MS)};
+	const struct gp_record_gate full = {
+		.kind = GP_RECORD_GATE, .slots = 1, .reason = GP_GATE_FULL};
 	const char *text;
 
 	(void)state;
@@ -348,8 +350,12 @@ static void test_the_end(void **state)
 	assert_has(text, "app, pid 42, ended after 500.0ms; rates since the beginning");
 	assert_row(text, "0 20.0 0B 0B 0 - Test GPU");
 	assert_has(text, "CUPTI delivered last 300.0ms before the end");
-	assert_has(text, "has ended; what it did: gpuprof summary 'app'\\''s.gpuprof'");
+	assert_has(text, "ended; what it did: gpuprof summary 'app'\\''s.gpuprof'");
+	take(s, &full, 0);
+	assert_has(print(s, 77 * S), "its trace reached --max-file after 500.0ms");
 	s->tail.closed = false;
+	s->tail.live = true;
+	assert_has(print(s, 77 * S), "recording is paused, running for 77.00s");
 	s->tail.live = false;
 	assert_has(print(s, 78 * S), "was killed or crashed");
 	end(s);

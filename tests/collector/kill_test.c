@@ -3,7 +3,7 @@
  * returned is there, once, and nothing that was never handed over; of rings in private memory, all
  * up to some point.
  *
- * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300).
+ * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300; under sanitizers, which take long, 100).
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -281,7 +281,8 @@ static void kill_many(enum gp_ring_place place, const char *name)
 {
 	static struct scan scan;
 	const char *wanted = getenv("GPUPROF_TEST_KILLS");
-	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : 300;
+	const uint32_t standard = UNDER_TSAN || UNDER_ASAN ? 100 : 300;
+	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : standard;
 	uint64_t records = 0, behind = 0, before = 0;
 	uint32_t torn = 0;
 

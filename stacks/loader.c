@@ -6,11 +6,19 @@
 #include "collector/atomic.h"
 #include "collector/sys.h"
 
-#define ONE_FORK   0x10000u
-#define PAUSE_NS   20000u
-#define LONGEST_NS 10000000u
+#define ONE_FORK         0x10000u
+#define FIRST_PAUSE_NS   20000u
+#define LONGEST_PAUSE_NS 2000000u
+#define PAUSES                                                                                     \
+	500 /* more than a second; so often the others get to run, however busy the machine is */
 
 static uint32_t state; /* atomic: threads that fork, in the higher half, and threads that ask */
+
+/* What this thread itself is in the middle of: a handler of a signal or of a fork does not wait for the thread that it runs on. */
+static __thread struct {
+	uint32_t asks;
+	uint32_t forks;
+} own __attribute__((tls_model("initial-exec")));
 
 static void change(uint32_t amount)
 {
@@ -21,44 +29,46 @@ static void change(uint32_t amount)
 	} while (!gp_replace32(&state, old, old + amount));
 }
 
-/* Neither waits for ever: the one who asks may be waited for by the one who forks, or interrupted by it.  False: it waited long enough. */
+/* Neither waits for ever: the one who asks may be waited for by the one who forks.  False: it waited long enough. */
 static bool wait_until(bool (*holds)(uint32_t state))
 {
-	uint64_t give_up_ns;
+	uint64_t pause_ns = FIRST_PAUSE_NS;
 
-	if (holds(gp_load32_acquire(&state)))
-		return true;
-	give_up_ns = gp_sys_now_ns() + LONGEST_NS;
-	while (gp_sys_now_ns() < give_up_ns) {
-		gp_sys_sleep(PAUSE_NS);
+	for (int i = 0; i < PAUSES; i++) {
 		if (holds(gp_load32_acquire(&state)))
 			return true;
+		gp_sys_sleep(pause_ns);
+		if (pause_ns < LONGEST_PAUSE_NS)
+			pause_ns *= 2;
 	}
 	return false;
 }
 
 /* ---- forking ---- */
 
-static bool nobody_asks(uint32_t now)
+static bool no_other_asks(uint32_t now)
 {
-	return now % ONE_FORK == 0;
+	return now % ONE_FORK <= own.asks;
 }
 
 static void before_fork(void)
 {
+	own.forks++;
 	change(ONE_FORK);
-	wait_until(nobody_asks);
+	wait_until(no_other_asks);
 }
 
 static void after_fork(void)
 {
 	change(-ONE_FORK);
+	own.forks--;
 }
 
 /* The others are not there. */
 static void after_fork_in_child(void)
 {
-	gp_store32(&state, 0);
+	gp_store32(&state, own.asks);
+	own.forks--;
 }
 
 /* Early: what is registered first is called last before the fork, and first after it. */
@@ -86,14 +96,14 @@ static bool enter(void)
 	return true;
 }
 
-void gp_loader_ask(gp_loader_look *look, void *user)
+bool gp_loader_ask(gp_loader_look *look, void *user)
 {
-	while (!enter()) {
-		if (wait_until(nobody_forks))
-			continue;
-		change(1);
-		break;
-	}
+	while (!enter())
+		if (own.forks != 0 || !wait_until(nobody_forks))
+			return false;
+	own.asks++;
 	dl_iterate_phdr(look, user);
+	own.asks--;
 	change((uint32_t)-1);
+	return true;
 }

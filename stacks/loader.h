@@ -3,15 +3,17 @@
  *
  * It holds a lock of the loader's, and until glibc 2.38 a forked child has that lock as it was: had another thread held it, the child's
  * next dlopen() or exception would wait for ever.  Ours, which ask often, wait while a fork is under way, and a fork waits for those that ask.
+ * A thread may lose the processor while it asks, and a fork of a large process takes long: both wait for more than a second if need be.
  */
 #ifndef STACKS_LOADER_H
 #define STACKS_LOADER_H
 
 #include <link.h>
+#include <stdbool.h>
 
 typedef int gp_loader_look(struct dl_phdr_info *info, size_t bytes, void *user);
 
-/* dl_iterate_phdr().  Any thread. */
-void gp_loader_ask(gp_loader_look *look, void *user);
+/* dl_iterate_phdr().  Any thread.  False: it did not ask, for a fork has been under way for too long, or is this thread's own. */
+bool gp_loader_ask(gp_loader_look *look, void *user);
 
 #endif

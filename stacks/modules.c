@@ -48,14 +48,6 @@ static int read_turn(struct dl_phdr_info *info, size_t bytes, void *user)
 	return 1;
 }
 
-static struct turn current_turn(void)
-{
-	struct turn turn = {0, 0};
-
-	gp_loader_ask(read_turn, &turn);
-	return turn;
-}
-
 static const ElfW(Phdr) *
 	find_header(const ElfW(Phdr) * headers, uint32_t count, uint32_t type, uint32_t from)
 {
@@ -241,18 +233,22 @@ static void refresh(void)
 
 	if (list == NULL)
 		return;
-	gp_loader_ask(gather, list);
-	gp_lock(&lock);
-	adopt(list);
-	gp_unlock(&lock);
+	if (gp_loader_ask(gather, list)) {
+		gp_lock(&lock);
+		adopt(list);
+		gp_unlock(&lock);
+	}
 	gp_sys_unmap(list, sizeof(*list));
 }
 
+/* Where the loader cannot be asked, what is known must do. */
 static bool is_current(void)
 {
-	struct turn turn = current_turn();
+	struct turn turn;
 	bool current;
 
+	if (!gp_loader_ask(read_turn, &turn))
+		return true;
 	gp_lock(&lock);
 	current = turn.added == known.turn.added && turn.removed == known.turn.removed;
 	gp_unlock(&lock);
@@ -359,8 +355,7 @@ static void introduce(const struct gp_module *module)
 	if (facts == NULL)
 		return;
 	facts->headers = module->headers;
-	gp_loader_ask(read_facts, facts);
-	if (facts->is_there) {
+	if (gp_loader_ask(read_facts, facts) && facts->is_there) {
 		complete_path(facts);
 		__atomic_store_n(&flags[module->id],
 				 (uint8_t)flags_of(facts->path, facts->path_bytes),
@@ -451,8 +446,10 @@ bool gp_modules_is_loaded(uint32_t id)
 
 void gp_modules_poll(void)
 {
-	struct turn turn = current_turn();
+	struct turn turn;
 
+	if (!gp_loader_ask(read_turn, &turn))
+		return;
 	gp_lock(&lock);
 	bool stale = is_stale(turn);
 

@@ -151,6 +151,12 @@ static int look_at_one(struct dl_phdr_info *info, size_t bytes, void *count)
 	return 1;
 }
 
+static void end_if_it_hangs(void)
+{
+	signal(SIGALRM, SIG_DFL);
+	alarm(LONG_S);
+}
+
 /* A thread of ours asks the loader; what it has locked meanwhile must not be locked in the child for ever. */
 static void leaves_the_loader_to_forked_children(void **state)
 {
@@ -164,7 +170,7 @@ static void leaves_the_loader_to_forked_children(void **state)
 		int status, count = 0;
 
 		if (child == 0) {
-			alarm(LONG_S);
+			end_if_it_hangs();
 			dl_iterate_phdr(look_at_one, &count);
 			_exit(count);
 		}
@@ -179,7 +185,7 @@ static int run_child(void)
 {
 	volatile uint32_t id = 1;
 
-	alarm(LONG_S);
+	end_if_it_hangs();
 	take_at(3, &id);
 	return id == 0 && gp_stack_start() == -EALREADY ? 0 : 1;
 }

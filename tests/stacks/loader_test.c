@@ -1,0 +1,188 @@
+/* loader: a fork and those that ask keep out of each other's way, however long the other takes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+#include "stacks/loader.h"
+
+#define LONG_S 20
+#define LONG_PAUSES                                                                                \
+	100 /* of whoever waits: far longer than the other takes where it is not held up */
+#define SHORT_PAUSES 5
+
+static long (*real_call)(long, long, long, long, long, long, long);
+static uint32_t pauses, is_inside, in_fork, looks_beside_fork, asked_in_own_fork;
+static bool holds_fork_up;
+
+static long count_pauses(long number, long a, long b, long c, long d, long e, long f)
+{
+	gp_add32(&pauses, number == SYS_nanosleep);
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void wait_until_reached(const uint32_t *number, uint32_t least)
+{
+	while (gp_load32_acquire(number) < least)
+		sched_yield();
+}
+
+static int look(struct dl_phdr_info *info, size_t bytes, void *count)
+{
+	(void)info, (void)bytes;
+	gp_add32(&looks_beside_fork, gp_load32_acquire(&in_fork));
+	++*(int *)count;
+	return 1;
+}
+
+/* ---- handlers of forks: the first registered is the last called before it, and the first after it ---- */
+
+static void before_fork(void)
+{
+	int count = 0;
+
+	if (!holds_fork_up)
+		return;
+	asked_in_own_fork = gp_loader_ask(look, &count);
+	gp_store32_release(&in_fork, 1);
+	wait_until_reached(&pauses, SHORT_PAUSES);
+}
+
+static void after_fork(void)
+{
+	gp_store32_release(&in_fork, 0);
+}
+
+static __attribute__((constructor(101))) void register_first(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* ---- the tests ---- */
+
+static int set_up(void **state)
+{
+	(void)state;
+	pauses = is_inside = looks_beside_fork = asked_in_own_fork = 0;
+	real_call = gp_sys.call;
+	gp_sys.call = count_pauses;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	gp_sys.call = real_call;
+	return 0;
+}
+
+/* The loader is free in the child. */
+static void fork_and_ask(void)
+{
+	int status, count = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		alarm(LONG_S);
+		dl_iterate_phdr(look, &count);
+		_exit(count);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 1 << 8);
+}
+
+static int look_for_long(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)info, (void)bytes, (void)unused;
+	gp_store32_release(&is_inside, 1);
+	wait_until_reached(&pauses, LONG_PAUSES);
+	return 1;
+}
+
+static void *ask_for_long(void *unused)
+{
+	gp_loader_ask(look_for_long, unused);
+	return unused;
+}
+
+static void a_fork_waits_for_those_that_ask(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, ask_for_long, NULL), 0);
+	wait_until_reached(&is_inside, 1);
+	fork_and_ask();
+	pthread_join(thread, NULL);
+	assert_true(pauses >= LONG_PAUSES);
+}
+
+static void *ask_in_fork(void *count)
+{
+	wait_until_reached(&in_fork, 1);
+	return gp_loader_ask(look, count) ? count : NULL;
+}
+
+static void those_that_ask_wait_for_a_fork(void **state)
+{
+	pthread_t thread;
+	void *result;
+	int count = 0;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, ask_in_fork, &count), 0);
+	holds_fork_up = true;
+	fork_and_ask();
+	holds_fork_up = false;
+	pthread_join(thread, &result);
+	assert_non_null(result);
+	assert_int_equal(count, 1);
+	assert_int_equal(looks_beside_fork, 0);
+	assert_false(asked_in_own_fork);
+}
+
+static int fork_inside(struct dl_phdr_info *info, size_t bytes, void *status)
+{
+	pid_t child = fork();
+
+	(void)info, (void)bytes;
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, status, 0), child);
+	return 1;
+}
+
+/* As a signal handler may do. */
+static void a_fork_does_not_wait_for_its_own_thread(void **state)
+{
+	int status = -1;
+
+	(void)state;
+	assert_true(gp_loader_ask(fork_inside, &status));
+	assert_int_equal(status, 0);
+	assert_int_equal(pauses, 0);
+	fork_and_ask();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_fork_waits_for_those_that_ask, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(those_that_ask_wait_for_a_fork, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_fork_does_not_wait_for_its_own_thread, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -127,7 +127,13 @@ $(O)/tests/torture/workload: tests/torture/workload.c | $(O)/sim/libcuda.so
 $(O)/tests/collector/kill_test: TEST_LIBS = -lrt
 
 # ---- models of what threads do to each other ----
-CHECKS += tests/model/spin_test.py
+CHECKS += tests/model/spin_test.py $(O)/tests/model/orders_test
+check-built: $(O)/tests/model/orders_test
+# The collector's sources as C++; what they need of the system is not linked.
+$(O)/tests/model/orders_test: tests/model/orders_test.cc $(wildcard collector/*.[ch] include/gpuprof/*.h)
+	@mkdir -p $(@D)
+	$(call say,TEST)
+	$(Q)g++ -std=c++20 -O1 -w -fpermissive -ffunction-sections -D_GNU_SOURCE -I. -Iinclude -Wl,--gc-sections -o $@ $<
 
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
 .PHONY: soak

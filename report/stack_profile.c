@@ -39,12 +39,27 @@ static void add(struct gp_stack_profile *profile, uint32_t node, enum gp_measure
 	profile->without_stack[measure] += stack == GP_NONE ? value : 0;
 }
 
+static bool is_leaf(const struct gp_call_tree *tree, uint32_t node, uint32_t parent,
+		    const char *name, uint16_t kind)
+{
+	const struct gp_place *site =
+		node < tree->node_count ? gp_call_tree_site(tree, node) : NULL;
+
+	return site && tree->nodes[node].parent == parent && site->kind == kind &&
+	       strcmp(site->function, name) == 0;
+}
+
+/* Equal names mostly have one address; where two have one slot in turn, the tree is searched. */
 static uint32_t find_leaf(struct gp_stack_profile *profile, uint32_t parent, const char *name,
 			  uint16_t kind)
 {
 	const struct gp_place place = {.function = name, .file = "", .module = "", .kind = kind};
+	uint64_t hash = ((uintptr_t)name + parent) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t *leaf = &profile->leaves[(hash >> 32) % GP_RECENT_LEAVES];
 
-	return gp_call_tree_add(&profile->tree, parent, &place);
+	if (!is_leaf(&profile->tree, *leaf, parent, name, kind))
+		*leaf = gp_call_tree_add(&profile->tree, parent, &place);
+	return *leaf;
 }
 
 /* The node of an API function that was called by that stack. */

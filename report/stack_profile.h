@@ -17,6 +17,8 @@
 #include "report/model.h"
 #include "report/names.h"
 
+#define GP_RECENT_LEAVES 1024u
+
 struct gp_stack_profile {
 	struct gp_call_tree tree;
 	uint64_t (*values)[GP_MEASURES];     /* of each node itself, without its callees */
@@ -27,6 +29,7 @@ struct gp_stack_profile {
 	uint32_t capacity;
 	struct gp_names *names; /* of kernels */
 	bool full_names;
+	uint32_t leaves[GP_RECENT_LEAVES]; /* nodes that were found last, by parent and name */
 };
 
 /* with_lines as for gp_call_tree_open().  Returns 0 or -ENOMEM; to be closed in either case. */

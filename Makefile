@@ -3,7 +3,8 @@
 #   make          libgpuprof.so and gpuprof in build/            make deps      the packages that are missing
 #   make demo     profile a sample program                       make unit      the unit tests alone
 #   make check    every test that needs no GPU                   make lint      layers, exports, format, shellcheck, clang-tidy
-#   make install  PREFIX=/usr/local, DESTDIR=                    make clean
+#   make bench    what it all costs, as far as that needs no GPU  make clean
+#   make install  PREFIX=/usr/local, DESTDIR=
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for
 # `make unit`), V=1 shows commands.
@@ -31,7 +32,7 @@ STACKS    := $(patsubst %.c,$(O)/%.o,$(wildcard stacks/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c))
 
-.PHONY: all deps demo check unit lint format bench-emit clean install
+.PHONY: all deps demo check unit lint format clean install
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
 
 # Generated files are kept between builds.
@@ -97,6 +98,7 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 
 -include tests/sim/sim.mk
 -include tests/tests.mk
+-include bench/bench.mk
 
 # ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
@@ -164,48 +166,6 @@ script-check:
 tidy:
 	$(Q)find collector inject report stacks -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) 2>/dev/null' tidy
-
-# What a record costs, without a GPU; what becomes of records that come faster than they are written.
-.PHONY: bench-overload
-bench-emit bench-overload: bench-%: $(O)/bench/%
-	$(Q)$<
-$(O)/bench/emit $(O)/bench/overload: $(O)/bench/%: bench/%.c $(COLLECTOR)
-	@mkdir -p $(@D)
-	$(call say,BENCH)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
-
-# How many instructions each hook takes: exact, and so a test.
-.PHONY: hooks
-hooks: $(O)/bench/hooks
-	$(Q)bench/hooks --build $(O)
-check-built: $(O)/bench/hooks
-CHECKS += bench/hooks
-$(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/init.o,$(INJECT))
-	@mkdir -p $(@D)
-	$(call say,BENCH)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
-
-# What a call stack costs, beside other ways to take it.
-.PHONY: bench-stacks
-bench-stacks: $(O)/bench/stacks
-	$(Q)$<
-$(O)/bench/stacks: bench/stacks.c $(COLLECTOR) $(STACKS)
-	@mkdir -p $(@D)
-	$(call say,BENCH)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) $(STACKS) -lunwind -ldl -lpthread
-
-# What a range costs: without a tool, with gpuprof that leaves ranges out, and recorded.
-RECORDED = GPUPROF_OUTPUT=$(O)/bench/ranges GPUPROF_CHROME=none GPUPROF_SUMMARY=none LD_PRELOAD=$(abspath $(O))/libgpuprof.so
-.PHONY: bench-ranges
-bench-ranges: $(O)/bench/ranges $(O)/libgpuprof.so
-	$(Q)rm -f $(O)/bench/ranges*.gpuprof
-	$(Q)echo 'without a tool'; $<
-	$(Q)echo '--trace gpu'; $(RECORDED) GPUPROF_TRACE=gpu $<
-	$(Q)echo 'recorded'; $(RECORDED) $<
-$(O)/bench/ranges: bench/ranges.c
-	@mkdir -p $(@D)
-	$(call say,BENCH)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -ldl
 
 format:
 	$(Q)clang-format -i $(SOURCES)

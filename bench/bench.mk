@@ -1,0 +1,59 @@
+# Benchmarks that need no GPU; docs/PERFORMANCE.md says what they show.  Part of the root Makefile.
+
+# Takes a few minutes.  Counts are exact; times are of this machine, and of what else it does.
+.PHONY: bench
+bench: all sim $(addprefix $(O)/bench/,hooks emit stacks ranges steps)
+	$(Q)printf '\n== instructions of each hook (bench/hooks)\n'; bench/hooks --print --build $(O) | cut -c 1-110
+	$(Q)printf '\n== a record (bench/emit)\n'; $(O)/bench/emit
+	$(Q)printf '\n== a call stack (bench/stacks)\n'; $(O)/bench/stacks
+	$(Q)printf '\n== a range, ns (bench/ranges)\n'; $(MAKE) --no-print-directory bench-ranges
+	$(Q)printf '\n== the trace file (bench/bytes)\n'; bench/bytes --build $(abspath $(O))
+	$(Q)printf '\n== reading and writing (bench/report)\n'; bench/report --build $(abspath $(O))
+
+# What a record costs, without a GPU; what becomes of records that come faster than they are written.
+.PHONY: bench-overload
+bench-emit bench-overload: bench-%: $(O)/bench/%
+	$(Q)$<
+$(O)/bench/emit $(O)/bench/overload: $(O)/bench/%: bench/%.c $(COLLECTOR)
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
+
+# How many instructions each hook takes: exact, and so a test.
+.PHONY: hooks
+hooks: $(O)/bench/hooks
+	$(Q)bench/hooks --build $(O)
+check-built unit-programs: $(O)/bench/hooks
+CHECKS += bench/hooks
+$(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/init.o,$(INJECT))
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
+
+# The program whose traces bench/report and bench/bytes read.
+$(O)/bench/steps: bench/steps.c | $(O)/sim/libcuda.so
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -ldl
+
+# What a call stack costs, beside other ways to take it.
+.PHONY: bench-stacks
+bench-stacks: $(O)/bench/stacks
+	$(Q)$<
+$(O)/bench/stacks: bench/stacks.c $(COLLECTOR) $(STACKS)
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) $(STACKS) -lunwind -ldl -lpthread
+
+# What a range costs: without a tool, with gpuprof that leaves ranges out, and recorded.
+RECORDED = GPUPROF_OUTPUT=$(O)/bench/ranges GPUPROF_CHROME=none GPUPROF_SUMMARY=none LD_PRELOAD=$(abspath $(O))/libgpuprof.so
+.PHONY: bench-ranges
+bench-ranges: $(O)/bench/ranges $(O)/libgpuprof.so
+	$(Q)rm -f $(O)/bench/ranges*.gpuprof
+	$(Q)echo 'without a tool'; $<
+	$(Q)echo '--trace gpu'; $(RECORDED) GPUPROF_TRACE=gpu $<
+	$(Q)echo 'recorded'; $(RECORDED) $<
+$(O)/bench/ranges: bench/ranges.c
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -ldl

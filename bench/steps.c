@@ -1,0 +1,134 @@
+/*
+ * steps: steps of training as a program of PyTorch makes them, without the arithmetic.  For bench/report and bench/bytes.
+ *
+ *   steps COUNT
+ *
+ * A step is 900 launches of 120 kernels in shapes of their own, from 60 call stacks, within ranges for the step, its phases
+ * and its layers; a copy each way, ten pairs of an asynchronous allocation and its free, and a synchronisation.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda.h>
+#include <nvtx3/nvToolsExt.h>
+
+#define KERNELS  120u
+#define PHASES   3u
+#define LAYERS   30u
+#define LAUNCHES 10u /* a layer */
+#define BUFFERS  10u
+#define BYTES    65536u
+
+static CUfunction kernels[KERNELS];
+static CUstream stream;
+static CUdeviceptr device;
+static void *host;
+
+static void check(CUresult result)
+{
+	if (result == CUDA_SUCCESS)
+		return;
+	fprintf(stderr, "steps: CUDA error %d\n", (int)result);
+	exit(1);
+}
+
+/* Names as long as those of C++ templates. */
+static void name_of(uint32_t kernel, char *name, size_t bytes)
+{
+	snprintf(name, bytes,
+		 "_ZN2at6native29vectorized_elementwise_kernelILi%uENS0_15CUDAFunctor_"
+		 "addIfEESt5array"
+		 "IPcLm3EEEEviT0_T1_",
+		 kernel);
+}
+
+static void load_kernels(void)
+{
+	static char ptx[KERNELS * 256] = ".version 7.0\n.target sm_70\n.address_size 64\n";
+	char name[160];
+	CUmodule module;
+
+	for (uint32_t i = 0; i < KERNELS; i++) {
+		name_of(i, name, sizeof(name));
+		sprintf(ptx + strlen(ptx), ".visible .entry %s() { ret; }\n", name);
+	}
+	check(cuModuleLoadData(&module, ptx));
+	for (uint32_t i = 0; i < KERNELS; i++) {
+		name_of(i, name, sizeof(name));
+		check(cuModuleGetFunction(&kernels[i], module, name));
+	}
+}
+
+static void set_up(void)
+{
+	CUcontext context;
+	CUdevice first;
+
+	check(cuInit(0));
+	check(cuDeviceGet(&first, 0));
+	check(cuDevicePrimaryCtxRetain(&context, first));
+	check(cuCtxSetCurrent(context));
+	check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	check(cuMemAlloc(&device, BYTES));
+	check(cuMemAllocHost(&host, BYTES));
+	load_kernels();
+}
+
+/* What follows the call keeps it from becoming a jump: each level is a frame. */
+__attribute__((noinline)) static void launch_below(uint32_t depth, uint32_t kernel)
+{
+	if (depth > 0)
+		launch_below(depth - 1, kernel);
+	else
+		check(cuLaunchKernel(kernels[kernel], 1 + kernel, 1, 1, 32 + kernel % 8 * 32, 1, 1,
+				     0, stream, NULL, NULL));
+	__asm__ volatile("" : : : "memory");
+}
+
+static void run_layer(uint32_t phase, uint32_t layer)
+{
+	static const char *const names[] = {"attention", "linear", "norm"};
+
+	nvtxRangePushA(names[layer % 3]);
+	for (uint32_t i = 0; i < LAUNCHES; i++)
+		launch_below(10 + (phase * LAYERS + layer) % 60,
+			     (phase * 400 + layer * 37 + i * 7) % KERNELS);
+	nvtxRangePop();
+}
+
+static void run_step(void)
+{
+	static const char *const phases[PHASES] = {"forward", "backward", "optimizer"};
+	CUdeviceptr buffers[BUFFERS];
+
+	nvtxRangePushA("step");
+	check(cuMemcpyHtoDAsync(device, host, BYTES, stream));
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		check(cuMemAllocAsync(&buffers[i], BYTES << i % 4, stream));
+	for (uint32_t phase = 0; phase < PHASES; phase++) {
+		nvtxRangePushA(phases[phase]);
+		for (uint32_t layer = 0; layer < LAYERS; layer++)
+			run_layer(phase, layer);
+		nvtxRangePop();
+	}
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		check(cuMemFreeAsync(buffers[i], stream));
+	check(cuMemcpyDtoHAsync(host, device, BYTES, stream));
+	check(cuStreamSynchronize(stream));
+	nvtxRangePop();
+}
+
+int main(int argc, char **argv)
+{
+	long count = argc == 2 ? atol(argv[1]) : 0;
+
+	if (count < 1) {
+		fprintf(stderr, "usage: steps COUNT\n");
+		return 64;
+	}
+	set_up();
+	for (long i = 0; i < count; i++)
+		run_step();
+	return 0;
+}

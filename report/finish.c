@@ -17,6 +17,7 @@
 #include "report/output_file.h"
 #include "report/output_name.h"
 #include "report/run/nothing.h"
+#include "report/shared_folder.h"
 #include "report/summary.h"
 
 #define MESSAGE_BYTES       4352
@@ -308,9 +309,9 @@ static int deliver_to_file(struct finishing *f, const char *path)
 
 	if (gp_output_is_trace(path))
 		return -EEXIST;
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	fd = gp_shared_folder_open(path, O_APPEND);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	result = write_all(fd, f->text_bytes, f->text_length);
 	if (close(fd) != 0 && result == 0)
 		result = -errno;
@@ -335,7 +336,7 @@ static void deliver_text(struct finishing *f)
 	snprintf(message, sizeof(message),
 		 "the summary cannot be written to %s: %s; see it with gpuprof summary %s",
 		 f->summary_file ? f->summary_file : f->options->summary,
-		 result == -EEXIST ? "a trace is there" : strerror(-result),
+		 result == -EEXIST ? "a trace is there" : gp_shared_folder_error(result),
 		 gp_shell_word(f->pieces[0].path, word, sizeof(word)));
 	fail(f, result, message);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gpuprof/trace.h"
+#include "report/shared_folder.h"
 
 /* Exporters write small pieces; those that have a buffer of their own write it past this one. */
 #define BUFFER_BYTES (1u << 16)
@@ -53,8 +54,8 @@ static void explain(int error, const char *path, char *message, size_t message_b
 			 "%s is a trace and is not written over; name another file", path);
 	else
 		snprintf(message, message_bytes, "%s cannot be written: %s; %s",
-			 strcmp(path, "-") == 0 ? "standard output" : path, strerror(-error),
-			 advice);
+			 strcmp(path, "-") == 0 ? "standard output" : path,
+			 gp_shared_folder_error(error), advice);
 }
 
 /*
@@ -63,9 +64,12 @@ static void explain(int error, const char *path, char *message, size_t message_b
  */
 static int create(const char *path)
 {
+	int fd;
+
 	if (unlink(path) != 0 && errno != ENOENT)
-		return -1;
-	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		return -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd >= 0 ? fd : -errno;
 }
 
 static int open_stream(struct gp_output_file *file, const char *path)
@@ -85,14 +89,14 @@ static int open_stream(struct gp_output_file *file, const char *path)
 		file->temporary = NULL;
 		return -ENOMEM;
 	}
-	fd = file->temporary ? create(file->temporary)
-			     : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+	fd = file->temporary ? create(file->temporary) : gp_shared_folder_open(path, O_TRUNC);
+	if (fd < 0)
+		return fd;
+	file->stream = fdopen(fd, "w");
 	if (!file->stream) {
 		int error = errno;
 
-		if (fd >= 0)
-			close(fd);
+		close(fd);
 		return -error;
 	}
 	setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);

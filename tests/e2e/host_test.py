@@ -116,54 +116,6 @@ class Host(Case):
         self.assertIn("GPUPROF_OUTPUT", lines[0])
 
 
-SECURE = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/auxv.h>
-int main(int argc, char **argv)
-{
-	void *library = dlopen(argv[1], RTLD_NOW);
-	int (*initialize)(void) = library ? dlsym(library, "InitializeInjection") : NULL;
-
-	if (argc < 2 || !initialize)
-		return 1;
-	initialize();
-	printf("secure %lu, variable %s\\n", getauxval(AT_SECURE), getenv("CUDA_INJECTION64_PATH") ? "set" : "unset");
-	return 0;
-}
-"""
-
-
-class Secure(Case):
-    """In a program with more rights than its user the library does nothing, however it got there."""
-
-    def run_it(self, mode):
-        program = self.compile("secure", SECURE, "-ldl")
-        if mode & 0o4000:
-            os.chown(program, 65534, 65534)
-        os.chmod(program, mode)
-        os.chmod(self.folder, 0o755)
-        library = shutil.copy(support.LIBRARY, self.path("library.so"))
-        result = self.run_program([program, library], PLAIN, GPUPROF_FLUSH_MS="nonsense")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result
-
-    def test_a_set_user_id_program(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root to make such a program")
-        if os.statvfs(self.folder).f_flag & os.ST_NOSUID:
-            self.skipTest("the folder's file system is mounted nosuid")
-        result = self.run_it(0o4755)
-        self.assertEqual((result.stdout, result.stderr), ("secure 1, variable unset\n", ""))
-
-    def test_an_ordinary_program_gets_it(self):
-        result = self.run_it(0o755)
-        self.assertEqual(result.stdout, "secure 0, variable set\n")
-        self.assertIn("GPUPROF_FLUSH_MS=nonsense is not", result.stderr)
-
-
 class OtherProfilers(Case):
     """CUPTI can have one subscriber."""
 

@@ -1,0 +1,250 @@
+"""Nobody gets more than he has: programs with more rights than their user, folders that are everybody's, no network."""
+import glob
+import os
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import BARE, BUILD, GPU, GPUPROF, LAUNCHED, LIBRARY, PLAIN, Case
+
+NOBODY = 65534
+PRELOADED = "libBrokenLocale.so.1"  # of the C library, in a folder that the loader trusts; no program needs it
+
+# Does all that could wake us: it uses the GPU and ranges, calls what we export, forks, and becomes another program.
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(uint64_t *, size_t);
+
+static void *handle = RTLD_DEFAULT;
+
+static void *find(const char *name)
+{
+	return dlsym(handle, name);
+}
+
+static const void *no_table(uint32_t id)
+{
+	(void)id;
+	return NULL;
+}
+
+static void call_exports(void)
+{
+	int (*initialize)(void) = find("InitializeInjection");
+	int (*nvtx)(const void *(*)(uint32_t)) = find("InitializeInjectionNvtx2");
+	int (*push)(const char *) = find("gpuprof_v1_range_push");
+	int (*pop)(void) = find("gpuprof_v1_range_pop");
+	void (*start)(void) = find("gpuprof_v1_start");
+	void (*mark)(const char *) = find("gpuprof_v1_mark");
+
+	if (!initialize || !nvtx || !push || !pop || !start || !mark) {
+		printf("the library is not here\n");
+		exit(3);
+	}
+	initialize();
+	nvtx(no_table);
+	start();
+	push("range");
+	mark("mark");
+	pop();
+}
+
+static void use_gpu(void)
+{
+	void *context;
+	uint64_t memory;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuMemAlloc_v2(&memory, 4096))
+		exit(4);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		handle = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+	if (!handle && argc > 1)
+		return 5;
+	call_exports();
+	use_gpu();
+	printf("pid %d\nsecure %lu, CUDA %s, NVTX %s\n", (int)getpid(), getauxval(AT_SECURE), getenv("CUDA_INJECTION64_PATH") ? "set" : "unset",
+	       getenv("NVTX_INJECTION64_PATH") ? "set" : "unset");
+	fflush(stdout);
+	if (fork() == 0)
+		_exit(0);
+	wait(NULL);
+	execl("/usr/bin/env", "env", "sh", "-c", "echo preload [$LD_PRELOAD]", NULL);
+	return 6;
+}
+"""
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root to make programs with more rights")
+class Secure(Case):
+    """In a program with more rights than its user the library does nothing, however it got there."""
+
+    def setUp(self):
+        super().setUp()
+        if os.statvfs(self.folder).f_flag & os.ST_NOSUID:
+            self.skipTest("the folder's file system is mounted nosuid")
+        os.mkdir(self.path("lib"))
+        for name in ("libcuda.so.1", "libgpusim.so", "libcupti.so.13"):
+            shutil.copy(os.path.join(BUILD, "sim", name), self.path("lib"))
+        shutil.copy(LIBRARY, self.path("lib"))
+        self.library = self.path("lib", "libgpuprof.so")
+        self.program = self.compile("program", PROGRAM, "-ldl", f"-L{self.path('lib')}", "-l:libcuda.so.1", f"-Wl,-rpath,{self.path('lib')}",
+                                    f"-Wl,-rpath-link,{self.path('lib')}")
+        os.chmod(self.folder, 0o777)  # it could be written to
+
+    def run_it(self, privileged, *arguments, before=(), **variables):
+        if privileged:
+            os.chown(self.program, NOBODY, NOBODY)
+            os.chmod(self.program, 0o4755)
+        variables = {"GPUPROF_OUTPUT": self.path("trace"), "GPUPROF_FLUSH_MS": "nonsense", "GPUPROF_CHROME": "none", **variables}
+        result = self.run_program([*before, self.program, *arguments], PLAIN, **variables)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result
+
+    def assert_nothing(self, result, cuda="unset", nvtx="unset"):
+        pid, rest = result.stdout.split("\n", 1)
+        self.assertEqual((rest, result.stderr), (f"secure 1, CUDA {cuda}, NVTX {nvtx}\npreload []\n", ""))
+        self.assertEqual(glob.glob(f"/dev/shm/gpuprof-*-{pid.split()[1]}-*"), [])
+        self.assertEqual(self.files(), ["lib", "program"])
+
+    def test_an_ordinary_program_is_recorded(self):
+        result = self.run_it(False, self.library)
+        self.assertIn("secure 0, CUDA set, NVTX set\n", result.stdout)
+        self.assertIn("GPUPROF_FLUSH_MS=nonsense is not", result.stderr)
+        self.assertEqual(self.files(".gpuprof"), ["trace.gpuprof"])
+        self.run_gpuprof("finish", "-q", "--chrome", "none", "trace.gpuprof")  # the rings, left by what loaded it and did not end
+
+    def test_a_program_that_loads_it(self):
+        self.assert_nothing(self.run_it(True, self.library))
+
+    def test_variables_that_name_it(self):
+        variables = {"CUDA_INJECTION64_PATH": self.library, "NVTX_INJECTION64_PATH": self.library}
+        self.assert_nothing(self.run_it(True, self.library, **variables), "set", "set")
+
+    def test_file_capabilities(self):
+        if not shutil.which("setcap") or subprocess.run(["setcap", "cap_net_raw+ep", self.program], check=False,
+                                                        stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no file capabilities here")
+        before = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        self.assert_nothing(self.run_it(False, self.library, before=before))
+
+    def test_it_is_preloaded_from_a_folder_of_the_system(self):
+        """Which takes an administrator, who gives the library the bit that says so."""
+        place = os.path.join("/lib/x86_64-linux-gnu", PRELOADED)
+        script = f'mount --bind {self.library} {place} && exec "$@"'
+        before = ["unshare", "-m", "sh", "-c", script, "sh", "env", f"LD_PRELOAD={PRELOADED}"]
+        if not os.path.exists(place) or not shutil.which("unshare") or subprocess.run(
+                [*before, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("cannot take the place of a library of the system")
+        os.chmod(self.library, 0o4755)
+        self.assertIn("secure 0, CUDA set", self.run_it(False, before=before).stdout)
+        for name in self.files(".gpuprof"):
+            os.unlink(self.path(name))
+        self.assert_nothing(self.run_it(True, before=before))
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root to be several users")
+class SharedFolder(Case):
+    """In a folder like /tmp another user was there first, with every name that can be guessed."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("tmp"))
+        os.chown(self.path("tmp"), NOBODY - 1, NOBODY - 1)
+        os.chmod(self.path("tmp"), 0o1777)
+        self.victim = self.write("victim", "mine\n", 0o600)
+
+    def plant_link(self, name):
+        os.symlink(self.victim, self.path("tmp", name))
+        os.lchown(self.path("tmp", name), NOBODY, NOBODY)
+
+    def plant_file(self, name):
+        with open(self.path("tmp", name), "w", encoding="utf-8"):
+            pass
+        os.chmod(self.path("tmp", name), 0o666)
+        os.chown(self.path("tmp", name), NOBODY, NOBODY)
+
+    def check(self, *expected):
+        """The victim's file is as it was, and what is new is his own."""
+        with open(self.victim, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine\n")
+        own = {}
+        for name in os.listdir(self.path("tmp")):
+            status = os.lstat(self.path("tmp", name))
+            if status.st_uid == os.geteuid():
+                own[name] = oct(status.st_mode)
+            else:
+                self.assertEqual(os.path.getsize(self.path("tmp", name)) if not os.path.islink(self.path("tmp", name)) else 0, 0, name)
+        self.assertEqual(own, dict.fromkeys(expected, "0o100600"))
+
+    def test_a_recording(self):
+        for plant in (self.plant_link, self.plant_file):
+            for way in (BARE, LAUNCHED):
+                with self.subTest(plant.__name__, way=way):
+                    for name in ("t.gpuprof", "t.2.json", "t.3.json.tmp", "summary"):
+                        plant(name)
+                    result = self.run_program([*GPU, "launch=3"], way, GPUPROF_OUTPUT=self.path("tmp", "t"),
+                                              GPUPROF_SUMMARY=self.path("tmp", "summary"))
+                    self.assertEqual((result.returncode, result.stdout), (0, "launches 3\n"), result.stderr)
+                    self.assertIn("another user's file has that name", result.stderr)
+                    self.check("t.3.gpuprof", "t.3.json")
+                    for name in os.listdir(self.path("tmp")):
+                        os.unlink(self.path("tmp", name))
+
+    def test_what_commands_write(self):
+        self.run_program([*GPU, "launch=3"], LAUNCHED, GPUPROF_OUTPUT=self.path("t"))
+        trace = self.path("t.gpuprof")
+        for command in (["export", "-o"], ["summary", "-o"], ["merge", "-o"], ["trace", "gpu", "-o"]):
+            with self.subTest(command[0]):
+                self.plant_link("out")
+                result = self.run_gpuprof(*command, self.path("tmp", "out"), trace)
+                self.assertEqual(result.returncode, 1)
+                self.assert_one_line(result.stderr, self.path("tmp", "out"), "another user's file has that name")
+                self.check()
+                os.unlink(self.path("tmp", "out"))
+
+    def test_links_and_pipes_of_ones_own_are_written_to(self):
+        self.run_program([*GPU, "launch=3"], LAUNCHED, GPUPROF_OUTPUT=self.path("t"))
+        os.symlink(self.write("mine", ""), self.path("tmp", "out"))
+        result = self.run_gpuprof("summary", "-o", self.path("tmp", "out"), self.path("t.gpuprof"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(os.path.getsize(self.path("mine")), 100)
+        line = f'{GPUPROF} summary -o "$0" {self.path("t.gpuprof")} > {self.path("redirected")}'
+        for name in ("/dev/stdout", "/dev/fd/1", "-"):
+            subprocess.run(["sh", "-c", line, name], check=True)
+            self.assertGreater(os.path.getsize(self.path("redirected")), 100)
+
+    def test_folders_for_a_run_are_not_to_be_guessed(self):
+        result = self.run_program(["sh", "-c", "stat -c '%a %u %n' $GPUPROF_SESSION"], options=["-q"], TMPDIR=self.path("tmp"),
+                                  XDG_RUNTIME_DIR=None)
+        self.assertRegex(result.stdout, rf"^700 {os.geteuid()} {self.path('tmp')}/gpuprof-[A-Za-z0-9]{{6}}\n$")
+
+
+class Network(unittest.TestCase):
+
+    def test_nothing_of_ours_can_speak_to_it(self):
+        for file in (LIBRARY, GPUPROF):
+            symbols = subprocess.run(["nm", "-D", "--undefined-only", file], stdout=subprocess.PIPE, universal_newlines=True,
+                                     check=True).stdout
+            names = {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
+            self.assertIn("exit" if file == GPUPROF else "setenv", names)
+            self.assertFalse(names & {"socket", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmsg", "getaddrinfo",
+                                      "gethostbyname", "res_query", "popen", "system"})
+
+
+if __name__ == "__main__":
+    support.main()

@@ -445,15 +445,21 @@ static void start(const char *folder)
 	gp_store32(&gp_since_fork.cupti, 1);
 }
 
+static void use_stacks(const char *list)
+{
+	setenv("GPUPROF_STACKS", list, 1);
+	gp_options_read(environ);
+	gp_call_stacks_init();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 64;
 	start(argv[1]);
+	use_stacks("none");
 	run_all(scenes, sizeof(scenes) / sizeof(scenes[0]));
-	setenv("GPUPROF_STACKS", "all", 1);
-	gp_options_read(environ);
-	gp_call_stacks_init();
+	use_stacks("all");
 	run_all(scenes_with_stacks, sizeof(scenes_with_stacks) / sizeof(scenes_with_stacks[0]));
 	gp_collector_stop(UINT64_C(5000000000));
 	return 0;

@@ -287,6 +287,7 @@ static void bind(struct gp_arena *arena, struct gp_ring_header *ring, uint32_t t
 	uint32_t id = gp_add32(&arena->last_ring, 1) + 1;
 
 	/* The ring is empty: whoever reads it now finds no record to attribute. */
+	gp_store64(&ring->call_ticks, 0);
 	gp_store32(&ring->thread, thread);
 	gp_store32(&ring->ring, id);
 }

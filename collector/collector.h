@@ -78,6 +78,13 @@ uint32_t gp_collector_recording(void);
 /* Publish one record of fixed size (record->slots slots) in this thread's ring.  False: it was dropped, and counted. */
 bool gp_emit(const struct gp_record *record);
 
+/*
+ * This thread begins a call that may wait for the device: whoever looks at its ring sees that, until it publishes its next record.
+ * gp_call_is_left_out(): none will be published for it.  Nothing is seen of a thread that has published nothing before.
+ */
+void gp_call_begins(uint16_t api, uint64_t start_ticks);
+void gp_call_is_left_out(void);
+
 /* Publish a definition; text need not be terminated.  Longer than GP_STRING_MAX_BYTES is cut, and counted. */
 bool gp_emit_string(enum gp_string_space space, uint32_t id, uint32_t value, const char *text,
 		    uint32_t length_bytes);

@@ -405,6 +405,26 @@ void gp_count_nested(void)
 		gp_count(GP_COUNTER_NESTED_CALLBACKS, 1);
 }
 
+void gp_call_begins(uint16_t api, uint64_t start_ticks)
+{
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	struct gp_ring_header *ring = local.ring;
+
+	if (live == 0 || !is_of(&local, live))
+		return;
+	gp_store32(&ring->call_api, api);
+	gp_store64(&ring->call_ticks, start_ticks);
+	gp_store64_release(&ring->call_head, gp_load64(&ring->head));
+}
+
+void gp_call_is_left_out(void)
+{
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+
+	if (live != 0 && is_of(&local, live))
+		gp_store64(&local.ring->call_ticks, 0);
+}
+
 /* ---- life of the collector ---- */
 
 /* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an

@@ -28,8 +28,7 @@ static void choose(const char *list)
 	const struct gp_api_entry *entries = gp_api_table(&count);
 	bool all = gp_option_list_has(list, "all");
 
-	memset(gp_call_stacks_when, all ? GP_STACK_AT_EXIT : GP_STACK_NEVER,
-	       sizeof(gp_call_stacks_when));
+	memset(gp_call_stacks_when, all ? GP_STACK_AT_EXIT : 0, sizeof(gp_call_stacks_when));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct gp_api_entry *entry = &entries[i];
 		const char *word = words[entry->class];
@@ -40,7 +39,19 @@ static void choose(const char *list)
 	}
 }
 
-void gp_call_stacks_init(void)
+/* Copies, allocations and the like wait for the device, or for each other, unless they are asynchronous. */
+static void mark_waiting_calls(void)
+{
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (words[entries[i].class] != NULL && !returns_at_once(&entries[i]))
+			gp_call_stacks_when[GP_API_IS_DRIVER(entries[i].api)]
+					   [GP_API_CBID(entries[i].api)] |= GP_CALL_WAITS;
+}
+
+static void start_stacks(void)
 {
 	const char *list = gp_option_text(GP_OPTION_ID_STACKS);
 	int error;
@@ -55,4 +66,10 @@ void gp_call_stacks_init(void)
 	else if (error == -ENOMEM)
 		gp_say("no call stacks: their tables take 60 MiB of addresses, and the process may "
 		       "have no more (ulimit -v)");
+}
+
+void gp_call_stacks_init(void)
+{
+	start_stacks();
+	mark_waiting_calls();
 }

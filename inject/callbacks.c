@@ -39,17 +39,25 @@ void gp_callbacks_init(const struct gp_callback_events *events)
 	notify = *events;
 }
 
+/* For what is seldom done, or not without options: kept out of the code that every call runs through. */
+#define OUT_OF_THE_WAY __attribute__((noinline, cold))
+
+static inline bool is_named(bool driver, uint32_t cbid)
+{
+	return cbid >= GP_API_CBID_LIMIT || (gp_load64(&named[driver][cbid / 64]) >> cbid % 64 & 1);
+}
+
 /* The name that CUPTI gives is a constant of the library, and may be missing for a call that it does
  * not know; the class comes from our table. */
-static void define_api(bool driver, uint32_t cbid, uint16_t api, uint8_t class, const char *name)
+OUT_OF_THE_WAY static void define_api(bool driver, uint32_t cbid, const char *name)
 {
-	uint64_t *word = &named[driver][cbid / 64];
-	uint64_t bit = (uint64_t)1 << (cbid % 64);
+	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
+	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
 
-	if (name == NULL || (gp_load64(word) & bit))
-		return;
-	if (gp_emit_string(GP_STRING_API, api, class, name, (uint32_t)strlen(name)))
-		gp_or64(word, bit);
+	if (name != NULL &&
+	    gp_emit_string(GP_STRING_API, api, entry != NULL ? entry->class : GP_API_OTHER, name,
+			   (uint32_t)strlen(name)))
+		gp_or64(&named[driver][cbid / 64], (uint64_t)1 << (cbid % 64));
 }
 
 /* Two calls of the runtime return a string instead of a code. */
@@ -121,9 +129,8 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 
 	if (call.stack_id == 0)
 		call.stack_id = gp_call_stacks_at_exit(driver, cbid);
-	if (cbid < GP_API_CBID_LIMIT)
-		define_api(driver, cbid, api, entry != NULL ? entry->class : GP_API_OTHER,
-			   data->functionName);
+	if (!is_named(driver, cbid))
+		define_api(driver, cbid, data->functionName);
 	if (entry == NULL || entry->shape == GP_SHAPE_NONE || !took_effect(entry, call.status))
 		gp_emit((const struct gp_record *)&call);
 	else if (entry->shape < GP_SHAPE_LAUNCHES)
@@ -158,9 +165,6 @@ static inline void note_entry(bool driver, const CUpti_CallbackData *data)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
 }
 
-/* For what is not done without options: kept out of the code that every call runs through. */
-#define OUT_OF_THE_WAY __attribute__((noinline, cold))
-
 OUT_OF_THE_WAY static void enter_watched_call(bool driver, uint32_t cbid,
 					      const CUpti_CallbackData *data)
 {
@@ -169,13 +173,12 @@ OUT_OF_THE_WAY static void enter_watched_call(bool driver, uint32_t cbid,
 		*data->correlationData = 0;
 }
 
-/* Of a call that is recorded and may block; it begins when that is done. */
-static void take_stack(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+/* Of a call that may block; it begins when that is done. */
+static void take_stack(const CUpti_CallbackData *data)
 {
 	uint64_t began_ticks = *data->correlationData;
 
-	if (began_ticks != 0)
-		local.stack_id = gp_call_stacks_at_enter(driver, cbid);
+	local.stack_id = gp_stack_capture();
 	if (local.stack_id == 0)
 		return;
 	*data->correlationData = gp_clock_ticks();
@@ -183,13 +186,34 @@ static void take_stack(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 		local.entry_ticks += *data->correlationData - began_ticks;
 }
 
+/* Whoever watches the program sees the call, and its name, while it lasts. */
+static void show_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+{
+	if (!is_named(driver, cbid))
+		define_api(driver, cbid, data->functionName);
+	gp_call_begins((uint16_t)(cbid | (driver ? GP_API_DRIVER : 0)), *data->correlationData);
+}
+
+static void enter_slow_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
+			    uint8_t when)
+{
+	if (when & GP_STACK_AT_ENTER)
+		take_stack(data);
+	if (when & GP_CALL_WAITS)
+		show_call(driver, cbid, data);
+}
+
 static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
+	uint8_t when;
+
 	if (gp_load32(&gp_watch) == 0)
 		note_entry(driver, data);
 	else
 		enter_watched_call(driver, cbid, data);
-	take_stack(driver, cbid, data);
+	when = *data->correlationData != 0 ? gp_call_stacks_of(driver, cbid) : 0;
+	if (when & (GP_STACK_AT_ENTER | GP_CALL_WAITS))
+		enter_slow_call(driver, cbid, data, when);
 }
 
 /* A sample in which the thread lost its CPU, or waited for the writer, says nothing of what a
@@ -229,6 +253,8 @@ static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 		local.in_runtime = 0;
 	if (gp_load32(&gp_watch) == 0 || leave_watched_call(driver, cbid, data, now_ticks))
 		leave_call(driver, cbid, data, now_ticks);
+	else
+		gp_call_is_left_out();
 	gp_count_hook(local.entry_ticks != 0
 			      ? plausible(local.entry_ticks + gp_clock_ticks() - now_ticks)
 			      : 0);

@@ -195,6 +195,18 @@ static int add_ring(int fd, uint64_t offset, const struct gp_ring_header *h, str
 	return 0;
 }
 
+/* At its return it is published, and head moves. */
+static int add_call(const struct gp_ring_header *h, struct gp_rings *rings, uint32_t *capacity)
+{
+	if (h->ring == 0 || h->thread == 0 || h->call_ticks == 0 || h->call_head != h->head)
+		return 0;
+	if (gp_array_grow(&rings->calls, capacity, rings->call_count, sizeof(*rings->calls)) != 0)
+		return -ENOMEM;
+	rings->calls[rings->call_count++] = (struct gp_ring_call){
+		.start_ticks = h->call_ticks, .thread = h->thread, .api = (uint16_t)h->call_api};
+	return 0;
+}
+
 static void add_counts(struct gp_rings *rings, const struct gp_ring_header *h)
 {
 	rings->counters[GP_COUNTER_LOST_RING_FULL] += h->lost;
@@ -220,12 +232,14 @@ static int read_rings(int fd, struct gp_rings *rings)
 	uint64_t offset = GP_RING_HEADER_BYTES;
 	struct gp_ring_header header;
 	uint64_t room = MAX_RING_SLOTS;
-	uint32_t capacity = 0;
+	uint32_t capacity = 0, call_capacity = 0;
 	int result = 0;
 
 	while (result == 0 && read_ring_header(fd, offset, &header)) {
 		add_counts(rings, &header);
-		result = add_ring(fd, offset, &header, rings, &capacity, &room);
+		result = add_call(&header, rings, &call_capacity);
+		if (result == 0)
+			result = add_ring(fd, offset, &header, rings, &capacity, &room);
 		offset += GP_RING_HEADER_BYTES + (uint64_t)header.slot_count * GP_SLOT_BYTES;
 	}
 	if (result == 0)
@@ -333,6 +347,7 @@ void gp_rings_free(struct gp_rings *rings)
 	for (uint32_t i = 0; i < rings->count; i++)
 		free(rings->rings[i].slots);
 	free(rings->rings);
+	free(rings->calls);
 	*rings = (struct gp_rings){0};
 }
 

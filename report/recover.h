@@ -31,9 +31,18 @@ struct gp_ring {
 	uint64_t next; /* where the trace file's chunks end: gp_rings_cover() */
 };
 
+/* A thread is in a call that may wait for the device; only such calls, and not of threads that share a ring. */
+struct gp_ring_call {
+	uint64_t start_ticks;
+	uint32_t thread;
+	uint16_t api;
+};
+
 struct gp_rings {
 	struct gp_ring *rings; /* by id */
 	uint32_t count;
+	struct gp_ring_call *calls; /* in no order */
+	uint32_t call_count;
 	/* sums of what the threads of all rings counted; the trace file may have older values */
 	uint64_t counters[GP_COUNTERS];
 };

@@ -68,10 +68,19 @@ struct gp_ring_header {
 	uint64_t lost_writes
 		[GP_WRITE_CAUSES]; /* records given up because the trace could not be written */
 	uint64_t zero2[2];
+	/*
+	 * A call that may wait for the device, noted where it begins.  The thread is in it as long as head is what it was then: at its
+	 * return it is published.
+	 */
+	uint64_t call_ticks; /* when it began; 0 = none */
+	uint64_t call_head;
+	uint32_t call_api;
+	uint32_t zero3;
 };
 
 static_assert(offsetof(struct gp_ring_header, head) == 64, "producer's line");
 static_assert(offsetof(struct gp_ring_header, tail) == 128, "writer's line");
+static_assert(offsetof(struct gp_ring_header, call_ticks) == 192, "a line of its own");
 static_assert(sizeof(struct gp_ring_header) <= GP_RING_HEADER_BYTES, "one page");
 static_assert(sizeof(struct gp_ring_file_header) <= GP_RING_HEADER_BYTES, "one page");
 

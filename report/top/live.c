@@ -124,6 +124,11 @@ static int name_api(struct gp_live *l, const struct gp_record_string *r, const c
 				r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER);
 }
 
+const char *gp_live_api_name(const struct gp_live *l, uint16_t api)
+{
+	return gp_api_table_find(&l->api_names, api).name;
+}
+
 static struct gp_live_thread *find_thread(const struct gp_live *l, uint32_t id)
 {
 	for (uint32_t i = 0; i < l->thread_count; i++)

@@ -135,6 +135,9 @@ uint64_t gp_live_last_ns(const struct gp_live *live);
 /* The device, made if it is not there yet; NULL: no memory. */
 struct gp_live_device *gp_live_device(struct gp_live *live, uint16_t id);
 
+/* The name of an API call; NULL if it is not known. */
+const char *gp_live_api_name(const struct gp_live *live, uint16_t api);
+
 /* The thread's name, "" if it has none. */
 const char *gp_live_thread_name(const struct gp_live *live, uint32_t id);
 

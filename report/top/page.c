@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpuprof/shell_word.h"
+#include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/memory_stats.h"
@@ -16,6 +17,7 @@
 #define COLUMNS       100 /* of text where no terminal says how wide it is */
 #define NS_PER_S      1e9
 #define RANGE_THREADS 4 /* whose ranges are shown */
+#define WAITING_CALLS 4 /* that are shown */
 
 bool gp_page_is_over(const struct gp_page *page)
 {
@@ -71,6 +73,14 @@ static void put_text(FILE *out, const char *text)
 
 	fputs(escaped ? escaped : "?", out);
 	free(escaped);
+}
+
+static void put_thread(FILE *out, const struct gp_page *page, uint32_t id)
+{
+	const char *name = gp_live_thread_name(page->live, id);
+
+	put_text(out, *name ? name : "thread");
+	fprintf(out, " %u", id);
 }
 
 /* ---- whose, how old, what is missing ---- */
@@ -345,8 +355,7 @@ static void print_ranges_of(FILE *out, const struct gp_page *page, uint32_t thre
 	const char *lead = ": ";
 
 	fputs("ranges of ", out);
-	put_text(out, gp_live_thread_name(page->live, thread_id));
-	fprintf(out, " %u", thread_id);
+	put_thread(out, page, thread_id);
 	for (uint32_t i = 0; i < ranges->open_count; i++) {
 		const struct gp_live_range *range = &ranges->open[i];
 		uint64_t start_ns = gp_live_from_ticks(page->live, range->ticks);
@@ -382,6 +391,46 @@ static void print_ranges(FILE *out, const struct gp_page *page)
 	}
 }
 
+/* ---- calls that wait ---- */
+
+static int compare_calls(const void *a, const void *b, const void *context)
+{
+	const struct gp_ring_call *left = a, *right = b;
+
+	(void)context;
+	return (left->start_ticks > right->start_ticks) - (left->start_ticks < right->start_ticks);
+}
+
+static void print_call(FILE *out, const struct gp_page *page, const struct gp_ring_call *call)
+{
+	const char *name = gp_live_api_name(page->live, call->api);
+	uint64_t start_ns = gp_live_from_ticks(page->live, call->start_ticks);
+
+	fputs("in ", out);
+	put_text(out, name ? name : "a call without a name");
+	fprintf(out, " for %s: ", gp_format_ns(since_ns(page, start_ns)).text);
+	put_thread(out, page, call->thread);
+	fputc('\n', out);
+}
+
+/* Those that have lasted longest. */
+static int print_calls(FILE *out, const struct gp_page *page)
+{
+	const struct gp_ring_call *calls = page->tail->calls;
+	uint32_t count = page->tail->call_count;
+	uint32_t *order = gp_array_order(calls, count, sizeof(*calls), compare_calls, NULL);
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count && i < WAITING_CALLS; i++)
+		print_call(out, page, &calls[order[i]]);
+	if (count > WAITING_CALLS)
+		fprintf(out, "in calls that wait: %s threads more\n",
+			gp_format_count(count - WAITING_CALLS).text);
+	free(order);
+	return 0;
+}
+
 int gp_page_print_head(FILE *out, const struct gp_page *page)
 {
 	int result;
@@ -393,6 +442,8 @@ int gp_page_print_head(FILE *out, const struct gp_page *page)
 	print_other_memory(out, page);
 	fputc('\n', out);
 	print_rates(out, page);
+	if (result == 0)
+		result = print_calls(out, page);
 	print_ranges(out, page);
 	return result;
 }

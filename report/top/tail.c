@@ -25,8 +25,8 @@ struct gp_tail {
 	char *path, *ring_path, *boot_id;
 	uint64_t start_time;
 	struct gp_tail_state state;
-	struct gp_rings rings;
-	struct given *given; /* by ring */
+	struct gp_rings rings; /* as they were when last looked at */
+	struct given *given;   /* by ring */
 	uint32_t given_count, given_capacity;
 	bool is_at_end; /* of the file, as it was when last looked at */
 
@@ -263,6 +263,7 @@ static int catch_up(struct gp_tail *t)
 	int found = -ENOENT, result;
 
 	t->state.live = gp_process_is_live(&process);
+	gp_rings_free(&t->rings);
 	if (t->ring_path)
 		found = gp_rings_read(t->ring_path, t->path, &process, &t->rings);
 	t->state.has_rings = found == 0;
@@ -273,7 +274,8 @@ static int catch_up(struct gp_tail *t)
 		forget_empty_rings(t);
 		result = take_rings(t);
 	}
-	gp_rings_free(&t->rings);
+	t->state.calls = t->rings.calls;
+	t->state.call_count = t->rings.call_count;
 	return result;
 }
 
@@ -291,8 +293,10 @@ int gp_tail_read(struct gp_tail *t, const struct gp_tail_sink *sink)
 	t->state.read_bytes = gp_trace_state(t->trace)->read_bytes;
 	t->state.file_bytes = gp_trace_state(t->trace)->file_bytes;
 	t->state.damaged_bytes = gp_trace_state(t->trace)->damaged_bytes;
-	if (t->state.closed)
+	if (t->state.closed) {
 		t->state.live = false;
+		t->state.call_count = 0;
+	}
 	return result;
 }
 
@@ -319,6 +323,7 @@ void gp_tail_close(struct gp_tail *t)
 	if (!t)
 		return;
 	gp_trace_close(t->trace);
+	gp_rings_free(&t->rings);
 	free(t->path);
 	free(t->ring_path);
 	free(t->boot_id);

@@ -14,6 +14,7 @@
 
 #include "gpuprof/counter.h"
 #include "report/decode.h"
+#include "report/recover.h"
 
 struct gp_tail;
 
@@ -36,6 +37,8 @@ struct gp_tail_state {
 	uint64_t damaged_bytes;
 	uint64_t unknown_records;
 	uint64_t counters[GP_COUNTERS];
+	const struct gp_ring_call *calls; /* in which threads were then; until the next reading */
+	uint32_t call_count;
 };
 
 /* Returns 0, or a negative errno value with one line for the user in message, as gp_trace_open() does. */

@@ -3,12 +3,15 @@
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
 #include "collector/atomic.h"
+#include "collector/ring.h"
 #include "collector/sys.h"
 
 #define MANY   (UNDER_TSAN ? 1000u : 10000u)
@@ -313,6 +316,55 @@ static void busy_threads(void)
 		CHECK(times[i] == 1);
 }
 
+/* ---- calls that last ---- */
+
+static int open_rings(void)
+{
+	DIR *listing = opendir(case_folder);
+	struct dirent *entry;
+	int fd = -1;
+
+	CHECK(listing != NULL);
+	while (fd < 0 && (entry = readdir(listing)) != NULL)
+		if (strstr(entry->d_name, GP_RING_FILE_PART) != NULL)
+			fd = openat(dirfd(listing), entry->d_name, O_RDONLY);
+	closedir(listing);
+	CHECK(fd >= 0);
+	return fd;
+}
+
+/* The api of the call that this thread's ring says it is in, 0 = none; rings lie beside the trace. */
+static uint32_t call_seen(void)
+{
+	struct gp_ring_header header = {0};
+	uint64_t offset = GP_RING_HEADER_BYTES;
+	int fd = open_rings();
+
+	while (pread(fd, &header, sizeof(header), (off_t)offset) == sizeof(header) &&
+	       header.magic == GP_RING_MAGIC && header.thread != my_id())
+		offset += gp_ring_bytes(header.slot_count);
+	close(fd);
+	CHECK(header.thread == my_id());
+	return header.call_ticks != 0 && header.call_head == header.head ? header.call_api : 0;
+}
+
+static void a_call_is_seen_while_it_lasts(void)
+{
+	start_in(GP_RINGS_FILE);
+	gp_call_begins(8, gp_clock_ticks()); /* no ring yet */
+	emit_call_surely(0);
+	CHECK(call_seen() == 0);
+	gp_call_begins(9, gp_clock_ticks());
+	CHECK(call_seen() == 9);
+	emit_call_surely(1);
+	CHECK(call_seen() == 0);
+	gp_call_begins(9, gp_clock_ticks());
+	gp_call_is_left_out();
+	CHECK(call_seen() == 0);
+	stop_and_read();
+	gp_call_begins(9, gp_clock_ticks());
+}
+
 #define CASE(name)                                                                                 \
 	static void test_##name(void **unused)                                                     \
 	{                                                                                          \
@@ -327,7 +379,8 @@ static void busy_threads(void)
 	X(a_thread_may_emit_while_it_ends)                                                         \
 	X(handlers_interrupt_records)                                                              \
 	X(a_handler_that_jumps_away_is_survived)                                                   \
-	X(busy_threads)
+	X(busy_threads)                                                                            \
+	X(a_call_is_seen_while_it_lasts)
 CASES(CASE)
 
 int main(void)

@@ -5,6 +5,7 @@
 
     launch=N       N launches of one kernel, then a synchronisation
     start=N        N launches, no synchronisation
+    sync           waits for the device
     copy=N         N copies of 4096 bytes to the device
     leak=N         N allocations of 1024 bytes that are never freed
     say=TEXT       TEXT on standard output      complain=TEXT   on standard error
@@ -62,6 +63,9 @@ class Device:
         for _ in range(times):
             self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
         print("started", times, flush=True)
+
+    def sync(self):
+        self.call("cuCtxSynchronize")
 
     def pump(self):
         times = 0

@@ -141,6 +141,13 @@ class Batch(Watched):
         self.read_until(top, lambda line: "25 launches without GPU record" in line)
         program.communicate()
 
+    def test_a_call_that_waits(self):
+        program = self.start("launch=1", "touch=there", "start=5", "sync", name="stuck", GPUSIM_KERNEL_NS=str(10 ** 8))
+        top = self.watch("stuck.gpuprof")
+        text = self.read_until(top, lambda line: line.startswith("in cuCtxSynchronize for "))
+        self.assertRegex(text.splitlines()[-1], rf"^in cuCtxSynchronize for [\d.]+[um]?s: \S+ {program.pid}$")
+        self.assertNotIn("in cuCtxSynchronize", top.communicate()[0].split("ended after")[1])
+
     def test_a_trace_of_the_past(self):
         self.run_program([*GPU, "launch=20", "copy=5"], support.BARE, GPUPROF_OUTPUT="app", GPUPROF_CHROME="none")
         with open(self.path("app.gpuprof"), "rb") as file:

@@ -289,6 +289,31 @@ static void test_records_on_their_way(void **state)
 	end(s);
 }
 
+/* Those that have lasted longest. */
+static void test_calls_that_wait(void **state)
+{
+	struct gp_ring_call calls[6];
+	struct scene *s = begin();
+	const char *text;
+
+	(void)state;
+	define(s, GP_STRING_THREAD, 104, 0, "loader");
+	for (uint32_t i = 0; i < 6; i++)
+		calls[i] =
+			(struct gp_ring_call){.start_ticks = GP_TEST_AT_TICK((900 - i * 100) * MS),
+					      .thread = 100 + i,
+					      .api = i == 5 ? 99 : GP_TEST_COPY};
+	s->tail.calls = calls;
+	s->tail.call_count = 6;
+	text = print(s, 1 * S);
+	assert_has(text, "in a call without a name for 600.0ms: thread 105\n"
+			 "in cudaMemcpy for 500.0ms: loader 104\n"
+			 "in cudaMemcpy for 400.0ms: thread 103\n"
+			 "in cudaMemcpy for 300.0ms: thread 102\n"
+			 "in calls that wait: 2 threads more\n");
+	end(s);
+}
+
 static void test_open_ranges(void **state)
 {
 	struct scene *s = begin();
@@ -388,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_launches_without_a_record),
 		cmocka_unit_test(test_records_on_their_way),
+		cmocka_unit_test(test_calls_that_wait),
 		cmocka_unit_test(test_open_ranges),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_the_end),

@@ -232,6 +232,30 @@ static void test_the_rings_of_the_dead(void **state)
 	end(r);
 }
 
+/* What a thread is in is told until it has published something since, or its trace is closed. */
+static void test_calls_that_wait(void **state)
+{
+	struct reading *r = begin_live();
+	struct gp_ring_header *header = &r->scene->file.rings[1].header;
+
+	(void)state;
+	publish(r->scene, 1, 10);
+	header->call_ticks = GP_TEST_AT_TICK(20);
+	header->call_head = 1;
+	header->call_api = GP_TEST_SYNC;
+	r->scene->file.rings[2].header.call_ticks = 7; /* of a call that has returned */
+	r->scene->file.rings[2].header.call_head = 3;
+	assert_read(r, 10, );
+	assert_int_equal(gp_tail_state(r->tail)->call_count, 1);
+	assert_int_equal(gp_tail_state(r->tail)->calls[0].start_ticks, GP_TEST_AT_TICK(20));
+	assert_int_equal(gp_tail_state(r->tail)->calls[0].thread, 401);
+	assert_int_equal(gp_tail_state(r->tail)->calls[0].api, GP_TEST_SYNC);
+	publish(r->scene, 1, 20);
+	assert_read(r, 20, );
+	assert_int_equal(gp_tail_state(r->tail)->call_count, 0);
+	end(r);
+}
+
 static void test_more_than_is_read_at_once(void **state)
 {
 	struct reading *r = begin_live();
@@ -274,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_a_chunk_of_which_a_part_is_known),
 		cmocka_unit_test(test_threads_of_a_shared_ring),
 		cmocka_unit_test(test_the_rings_of_the_dead),
+		cmocka_unit_test(test_calls_that_wait),
 		cmocka_unit_test(test_more_than_is_read_at_once),
 		cmocka_unit_test(test_a_sink_that_refuses),
 	};

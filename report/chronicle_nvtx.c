@@ -6,16 +6,17 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
-	{"Start", GP_UNIT_NS},      {"Duration", GP_UNIT_NS},   {"Self", GP_UNIT_NS},
-	{"GPU Start", GP_UNIT_NS},  {"GPU Dur", GP_UNIT_NS},    {"GPU time", GP_UNIT_NS},
-	{"GPU ops", GP_UNIT_COUNT}, {"Level", GP_UNIT_NUMBER},  {"Children", GP_UNIT_COUNT},
-	{"Range", GP_UNIT_NUMBER},  {"Parent", GP_UNIT_NUMBER}, {"PID", GP_UNIT_NUMBER},
-	{"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},   {"Style", GP_UNIT_TEXT},
-	{"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_NS},       {"Duration", GP_UNIT_NS},   {"Self", GP_UNIT_NS},
+	{"Open", GP_UNIT_COUNT},     {"GPU Start", GP_UNIT_NS},  {"GPU Dur", GP_UNIT_NS},
+	{"GPU time", GP_UNIT_NS},    {"GPU ops", GP_UNIT_COUNT}, {"Level", GP_UNIT_NUMBER},
+	{"Children", GP_UNIT_COUNT}, {"Range", GP_UNIT_NUMBER},  {"Parent", GP_UNIT_NUMBER},
+	{"PID", GP_UNIT_NUMBER},     {"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},
+	{"Style", GP_UNIT_TEXT},     {"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},
 };
 
 /* The first columns of what ran on the GPU, of the nesting, of the place and of the words. */
-enum { GPU = 3, NESTING = 7, PLACE = 11, WORDS = 13 };
+enum { GPU = 4, NESTING = 8, PLACE = 12, WORDS = 14 };
 
 static uint32_t count(const struct gp_model *model)
 {
@@ -32,14 +33,15 @@ static struct gp_value text_or_none(const char *text)
 	return *text ? gp_value_text(text) : gp_value_none();
 }
 
-/* Of one that was never closed we know no time. */
+/* One that was never closed lasts to the end of the recording, at least. */
 static void put_times(struct gp_value *values, const struct gp_range *range, uint64_t start_ns)
 {
 	uint64_t duration_ns = range->end_ns - range->start_ns;
 
 	values[0] = gp_value_whole(start_ns);
-	if (range->open || range->style == GP_STYLE_MARK)
+	if (range->style == GP_STYLE_MARK)
 		return;
+	values[3] = gp_value_whole(range->open);
 	values[1] = gp_value_whole(duration_ns);
 	if (range->style == GP_STYLE_PUSH_POP)
 		values[2] = gp_value_whole(

@@ -16,7 +16,7 @@ static const struct gp_column columns[] = {
 	{"Total", false},    {"Avg", false},     {"Max", false},    {"Range", true},
 };
 
-/* All ranges of one domain and message.  Of those that were never closed no time is known. */
+/* All ranges of one domain and message.  Those that were never closed last to the end of the recording. */
 struct row {
 	char *key;
 	uint64_t gpu_ns, operations, count, open, total_ns, longest_ns;
@@ -61,7 +61,7 @@ static struct row *find_row(struct rows *rows, const struct gp_model *model,
 
 static int add_range(struct rows *rows, const struct gp_model *model, const struct gp_range *range)
 {
-	uint64_t length_ns = range->open ? 0 : range->end_ns - range->start_ns;
+	uint64_t length_ns = range->end_ns - range->start_ns;
 	struct row *row;
 
 	if (range->style == GP_STYLE_MARK)
@@ -109,16 +109,6 @@ static void put(struct gp_table *table, struct gp_figure figure)
 	gp_table_cell(table, figure.text);
 }
 
-static void put_lengths(struct gp_table *table, const struct row *row)
-{
-	double closed = (double)(row->count - row->open);
-
-	gp_table_cell(table, closed > 0 ? gp_format_ns(row->total_ns).text : "-");
-	gp_table_cell(table,
-		      closed > 0 ? gp_format_ns_mean((double)row->total_ns / closed).text : "-");
-	gp_table_cell(table, closed > 0 ? gp_format_ns(row->longest_ns).text : "-");
-}
-
 static void put_row(struct gp_table *table, const struct row *row)
 {
 	char *escaped = gp_text_escape(row->key);
@@ -127,7 +117,9 @@ static void put_row(struct gp_table *table, const struct row *row)
 	put(table, gp_format_count(row->operations));
 	put(table, gp_format_count(row->count));
 	gp_table_cell(table, row->open > 0 ? gp_format_count(row->open).text : "-");
-	put_lengths(table, row);
+	put(table, gp_format_ns(row->total_ns));
+	put(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
+	put(table, gp_format_ns(row->longest_ns));
 	gp_table_cell(table, escaped ? escaped : "(no memory)");
 	free(escaped);
 }

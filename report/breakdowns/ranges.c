@@ -58,7 +58,7 @@ static void put_key(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 
 enum { SELF_NS, OPEN };
 
-/* Of one that was never closed we know no time. */
+/* One that was never closed lasts to the end of the recording, at least. */
 static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
 			const struct gp_range *range)
 {
@@ -66,7 +66,7 @@ static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
 
 	row->count++;
 	row->sums[OPEN] += range->open;
-	if (range->open || range->style == GP_STYLE_MARK)
+	if (range->style == GP_STYLE_MARK)
 		return;
 	gp_tally_value(tally, row, 0, duration_ns);
 	row->sums[SELF_NS] +=
@@ -112,7 +112,7 @@ static void take_projection(struct gp_scope *scope, struct gp_tally *tally,
 	row->count++;
 	row->sums[OPS] += range->op_count;
 	row->sums[BUSY_NS] += range->gpu_busy_ns;
-	row->sums[RANGE_NS] += range->open ? 0 : range->end_ns - range->start_ns;
+	row->sums[RANGE_NS] += range->end_ns - range->start_ns;
 	row->sums[LEVELS] += range->level;
 	row->sums[CHILDREN] += range->children;
 	if (range->gpu_end_ns > 0)

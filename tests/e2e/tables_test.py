@@ -197,7 +197,8 @@ class Ranges(Tables):
         self.assertEqual(rows["step"]["Self"], rows["step"]["Total"] - rows["clear|it"]["Total"])
         self.assertEqual(rows["clear|it"]["Self"], rows["clear|it"]["Total"])
         self.assertGreater(rows["whole"]["Total"], rows["step"]["Total"])
-        self.assertEqual((rows["here"]["Total"], rows["here"]["Min"], rows["left open"]["Total"]), (0, None, 0))
+        self.assertEqual((rows["here"]["Total"], rows["here"]["Min"]), (0, None))
+        self.assertGreater(rows["left open"]["Total"], 0)
 
     def test_on_the_gpu(self):
         trace = self.record_ranges()

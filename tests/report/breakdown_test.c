@@ -278,8 +278,8 @@ static void ranges_have_their_own_time(void **state)
 	expect(&made, "step", "Self", 60 + 30);
 	expect(&made, "inner", "Count", 2);
 	expect(&made, "inner", "Open", 1);
-	expect(&made, "inner", "Total", 10);
-	expect(&made, "inner", "Max", 10);
+	expect(&made, "inner", "Total", 10 + 400);
+	expect(&made, "inner", "Max", 400);
 	expect(&made, "spot", "Total", 230);
 	expect_none(&made, "spot", "Self");
 	end(&made);

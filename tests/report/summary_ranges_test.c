@@ -98,6 +98,7 @@ static void test_ranges_by_gpu_time(void **state)
 	free(text);
 }
 
+/* They last to the end of all that is known: 5150. */
 static void test_ranges_that_were_never_closed(void **state)
 {
 	struct gp_builder b;
@@ -113,8 +114,8 @@ static void test_ranges_that_were_never_closed(void **state)
 	add_range(&b, GP_RANGE_PUSH, 0, 2, 1400);
 	launch(&b, 1, 5000, 50);
 	text = print(&b, 1);
-	expect(text, " 50ns 1 2 1 200ns 200.0ns 200ns step\n");
-	expect(text, " 50ns 1 1 1 - - - open\n");
+	expect(text, " 50ns 1 2 1 4.050us 2.025us 3.850us step\n");
+	expect(text, " 50ns 1 1 1 3.750us 3.750us 3.750us open\n");
 	free(text);
 }
 

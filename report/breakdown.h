@@ -19,6 +19,7 @@ struct gp_breakdown {
 		nothing; /* what to tell the user when there is no row: what, and how to get some */
 	struct gp_sheet_head head;
 	size_t sort_column; /* the order of the rows: report/sheet.h; or GP_SHEET_AS_ADDED: there is no other */
+	size_t fold_before; /* the column before which text that is too wide is best folded; 0 = any */
 	/* Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too. */
 	int (*fill)(struct gp_scope *scope, struct gp_sheet *sheet);
 };

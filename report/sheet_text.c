@@ -28,7 +28,9 @@ static void begin_text(struct gp_sheet_writer *writer)
 		writer->columns[i] = (struct gp_column){writer->head->columns[i].title,
 							is_left(writer->head->columns[i].unit)};
 	writer->table = gp_table_new(writer->columns, count);
-	if (!writer->table)
+	if (writer->table)
+		gp_table_fold(writer->table, writer->text_columns, writer->text_fold_before);
+	else
 		writer->error = -ENOMEM;
 }
 

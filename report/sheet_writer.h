@@ -3,7 +3,7 @@
  * no memory.
  *
  *  text      aligned columns, figures in units that suit them (report/format.h); widths are those of
- *            the first thousand rows, and grow where they have to.
+ *            the first thousand rows, and grow where they have to.  Rows may be folded.
  *  csv       RFC 4180 with \n; raw numbers, units in the titles; an empty line between sheets.
  *  json      {"report", "columns": [{"name", "unit"}], "rows": [{name: value}]}; raw numbers; an array
  *            of these where there are several sheets.
@@ -45,6 +45,8 @@ struct gp_sheet_writer {
 	const struct gp_sheet_format *format;
 	FILE *out;
 	bool several; /* sheets will be written */
+	/* Of text, to be set before a sheet begins: for gp_table_fold(); as it is opened, 0 columns: no row is folded. */
+	size_t text_columns, text_fold_before;
 	const struct gp_sheet_head *head;
 	size_t sheets, rows; /* begun; of this sheet, written */
 	int error;           /* 0 or the first -errno */

@@ -6,9 +6,10 @@
 #include "report/breakdown.h"
 #include "report/format.h"
 
-#define ALL        "all"
-#define WORD_BYTES 32
-#define MOST_SAID  64 /* more than there are tables */
+#define ALL          "all"
+#define WORD_BYTES   32
+#define MOST_SAID    64  /* more than there are tables */
+#define TEXT_COLUMNS 160 /* of a line */
 
 void gp_summary_by_list(FILE *out)
 {
@@ -150,6 +151,7 @@ static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
 		result = gp_sheet_sort(&sheet, gp_sheet_find_column(&breakdown->head, by->sort));
 	if (result == 0 && gp_sheet_rows(&sheet) == 0)
 		say_once(said, breakdown->nothing, by->messages);
+	writer->text_fold_before = breakdown->fold_before;
 	if (result == 0 && (gp_sheet_rows(&sheet) > 0 || writer->format != &gp_sheet_text))
 		write_rows(writer, &sheet, by->row_limit);
 	gp_sheet_close(&sheet);
@@ -181,6 +183,7 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	scope.torch = by->torch;
 	scope.messages = by->messages;
 	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by->words) > 1);
+	writer.text_columns = TEXT_COLUMNS;
 	if (result == 0)
 		result = write_tables(&writer, &scope, by);
 	closed = gp_sheet_writer_close(&writer);

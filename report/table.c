@@ -9,6 +9,7 @@
 
 #define INDENT            "  "
 #define GAP               "  "
+#define FOLDED_INDENT     "      " /* of a row's further lines */
 #define LEAST_LAST_COLUMN 24
 
 struct gp_table {
@@ -17,7 +18,10 @@ struct gp_table {
 	char **cells;
 	uint32_t cell_count, cell_capacity;
 	size_t *widths; /* of what was printed already */
-	bool titled;    /* the titles were */
+	size_t fold_at; /* columns; 0 = rows are not folded */
+	size_t fold_before;
+	bool *is_folded; /* before that column the line ends */
+	bool titled;     /* the titles were printed */
 	bool failed;
 };
 
@@ -30,10 +34,17 @@ struct gp_table *gp_table_new(const struct gp_column *columns, size_t column_cou
 	table->columns = columns;
 	table->column_count = column_count;
 	table->widths = calloc(column_count, sizeof(*table->widths));
-	if (table->widths)
+	table->is_folded = calloc(column_count, sizeof(*table->is_folded));
+	if (table->widths && table->is_folded)
 		return table;
-	free(table);
+	gp_table_free(table);
 	return NULL;
+}
+
+void gp_table_fold(struct gp_table *table, size_t max_columns, size_t before)
+{
+	table->fold_at = max_columns;
+	table->fold_before = before;
 }
 
 static void forget_rows(struct gp_table *table)
@@ -50,6 +61,7 @@ void gp_table_free(struct gp_table *table)
 	forget_rows(table);
 	free(table->cells);
 	free(table->widths);
+	free(table->is_folded);
 	free(table);
 }
 
@@ -82,6 +94,39 @@ static size_t widest(const struct gp_table *table, size_t column)
 static void print_spaces(FILE *out, size_t count)
 {
 	fprintf(out, "%*s", (int)count, "");
+}
+
+/* Fold the lines to that limit, and before that column (0 = wherever); returns how many a row has then. */
+static size_t fold_to(struct gp_table *table, size_t limit, size_t before)
+{
+	size_t lines = 1, used = strlen(INDENT);
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		size_t width = table->widths[i];
+
+		if (i + 1 == table->column_count && width > LEAST_LAST_COLUMN)
+			width = LEAST_LAST_COLUMN;
+		table->is_folded[i] = i > 0 && (i == before || used + width > limit);
+		if (table->is_folded[i]) {
+			used = strlen(FOLDED_INDENT);
+			lines++;
+		}
+		used += width + strlen(GAP);
+	}
+	return lines;
+}
+
+/* Into as few lines as there have to be, and those as short as that allows. */
+static void fold(struct gp_table *table)
+{
+	size_t limit = table->fold_at, lines = fold_to(table, limit, 0);
+
+	if (lines > 1 && table->fold_before > 0 &&
+	    fold_to(table, limit, table->fold_before) == lines)
+		return;
+	while (lines > 1 && limit > 0 && fold_to(table, limit - 1, 0) == lines)
+		limit--;
+	fold_to(table, limit, 0);
 }
 
 /* The last cell of a line gets no spaces behind it. */
@@ -119,8 +164,12 @@ static int print_row(const struct gp_table *table, const char *const *cells, con
 	if (!fitted)
 		return -ENOMEM;
 	fputs(INDENT, out);
-	for (size_t i = 0; i < last; i++)
-		print_cell(out, cells[i], widths[i], table->columns[i].left, false);
+	for (size_t i = 0; i < last; i++) {
+		print_cell(out, cells[i], widths[i], table->columns[i].left,
+			   table->is_folded[i + 1]);
+		if (table->is_folded[i + 1])
+			fputs(FOLDED_INDENT, out);
+	}
 	print_cell(out, fitted, widths[last], table->columns[last].left, true);
 	free(fitted);
 	return 0;
@@ -161,6 +210,8 @@ int gp_table_print(struct gp_table *table, FILE *out, size_t max_columns)
 	for (size_t i = 0; i <= last; i++)
 		table->widths[i] = widest(table, i);
 	table->widths[last] = last_width(table, table->widths, max_columns);
+	if (table->fold_at > 0 && !table->titled)
+		fold(table);
 	result = print_rows(table, out);
 	forget_rows(table);
 	return result;

@@ -27,6 +27,8 @@ static const struct gp_sheet_column columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
+#define FIRST_OF_QUEUE 14 /* columns[] before it: call and all together */
+
 /* Kernels of graphs are left out: one launch has many of them. */
 static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 {
@@ -83,5 +85,6 @@ const struct gp_breakdown gp_breakdown_exec = {
 	.head = {"exec", "Kernels: launch call (A), queue (Q), execution (K), all together (T)",
 		 columns, COUNT(columns)},
 	.sort_column = 1,
+	.fold_before = FIRST_OF_QUEUE,
 	.fill = fill,
 };

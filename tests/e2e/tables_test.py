@@ -332,6 +332,17 @@ class Choices(Tables):
         self.assert_one_line(result.stderr, "missing.gpuprof")
         self.assertIn("smooth", result.stdout)
 
+    def test_text_is_folded_and_nothing_of_it_is_cut(self):
+        trace = self.record("demo", "3")
+        for table in ("exec", "stream"):
+            lines = self.summary("--by", table, trace).stdout.splitlines()
+            rows = self.tables(table, trace)[table]
+            self.assertEqual(len(lines), 1 + 2 * (1 + len(rows)))
+            self.assertLessEqual(max(map(len, lines)), 160)
+            for row, first, second in zip(rows, lines[3::2], lines[4::2]):
+                self.assertEqual(second[:6].strip(), "")
+                self.assertEqual(len(first.split()) + len(second.split()), len(row), (first, second))
+
     def test_a_damaged_file_is_said(self):
         trace = self.record("demo", "3")
         with open(trace, "r+b") as file:

@@ -91,6 +91,88 @@ static void wide_characters_count_as_two_columns(void **state)
 	      "      2  gr\xc3\xbcn  y\n");
 }
 
+/* Two lines, the first not much longer than the second; what comes later is folded at the same places. */
+static void a_row_that_is_too_long_is_folded_and_nothing_is_cut(void **state)
+{
+	static const struct gp_column wide[] = {
+		{"One", false}, {"Two", false}, {"Three", true}, {"Four", false}, {"Name", true},
+	};
+	const char *const cells[] = {"1", "22", "three", "4",
+				     "0123456789abcdefghijklmnopqrstuvwxyz0123456789"};
+	struct gp_table *table = gp_table_new(wide, 5);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	gp_table_fold(table, 46, 0);
+	for (int print = 0; print < 2; print++) {
+		for (size_t i = 0; i < 5; i++)
+			gp_table_cell(table,
+				      i == 2 && print == 1 ? "this one is longer" : cells[i]);
+		assert_int_equal(gp_table_print(table, out, 0), 0);
+	}
+	fclose(out);
+	assert_string_equal(text, "  One  Two  Three  Four\n"
+				  "      Name\n"
+				  "    1   22  three     4\n"
+				  "      0123456789abcdefghijklmnopqrstuvwxyz0123456789\n"
+				  "    1   22  this one is longer     4\n"
+				  "      0123456789abcdefghijklmnopqrstuvwxyz0123456789\n");
+	free(text);
+	gp_table_free(table);
+}
+
+static void a_row_is_folded_where_it_should_be_if_that_is_enough(void **state)
+{
+	const char *const cells[] = {"1", "a", "0123456789abcdefghijklmnopqrstuvwxyz"};
+
+	(void)state;
+	for (size_t limit = 37; limit > 30; limit -= 7) {
+		struct gp_table *table = gp_table_new(columns, 3);
+		char *text = NULL;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		gp_table_fold(table, limit, 1);
+		for (size_t i = 0; i < 3; i++)
+			gp_table_cell(table, cells[i]);
+		assert_int_equal(gp_table_print(table, out, 0), 0);
+		fclose(out);
+		assert_string_equal(
+			text, limit == 37 ? "  Calls\n"
+					    "      Kind  Name\n"
+					    "      1\n"
+					    "      a     0123456789abcdefghijklmnopqrstuvwxyz\n"
+					  : "  Calls  Kind\n"
+					    "      Name\n"
+					    "      1  a\n"
+					    "      0123456789abcdefghijklmnopqrstuvwxyz\n");
+		free(text);
+		gp_table_free(table);
+	}
+}
+
+static void a_row_that_fits_is_not_folded(void **state)
+{
+	const char *const cells[] = {"1", "a", "0123456789abcdefghijklmnopqrstuvwxyz"};
+	struct gp_table *table = gp_table_new(columns, 3);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	gp_table_fold(table, 39, 1);
+	for (size_t i = 0; i < 3; i++)
+		gp_table_cell(table, cells[i]);
+	assert_int_equal(gp_table_print(table, out, 0), 0);
+	fclose(out);
+	assert_string_equal(text, "  Calls  Kind  Name\n"
+				  "      1  a     0123456789abcdefghijklmnopqrstuvwxyz\n");
+	free(text);
+	gp_table_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +182,9 @@ int main(void)
 		cmocka_unit_test(the_last_column_is_cut_at_the_limit),
 		cmocka_unit_test(the_last_column_keeps_some_room_whatever_the_limit),
 		cmocka_unit_test(wide_characters_count_as_two_columns),
+		cmocka_unit_test(a_row_that_is_too_long_is_folded_and_nothing_is_cut),
+		cmocka_unit_test(a_row_is_folded_where_it_should_be_if_that_is_enough),
+		cmocka_unit_test(a_row_that_fits_is_not_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,13 +197,12 @@ static void put_integer_info(struct gp_chrome *chrome, const char *key, enum gp_
 	gp_json_text(&chrome->json, ",\n");
 }
 
-/* HTA's search for the rank wants the space. Without a rank the program is taken for the only one.
- */
+/* HTA needs a rank, and its search for it the space. Without a rank the program is taken for the only one. */
 static void put_rank(struct gp_chrome *chrome)
 {
 	const char *rank = chrome->model->info[GP_INFO_RANK];
 
-	gp_json_text(&chrome->json, "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ");
+	gp_json_text(&chrome->json, "\"distributedInfo\": {\"rank\": ");
 	gp_chrome_put_number(&chrome->json, rank ? strtoul(rank, NULL, 10) : 0);
 	if (!rank)
 		gp_json_text(&chrome->json, ", \"world_size\": 1");

@@ -12,7 +12,7 @@ import chrome_lint
 
 GOOD = """{"schemaVersion": 1,
 "deviceProperties": [{"id": 0, "name": "GPU", "totalGlobalMem": 1, "numSms": 1, "warpSize": 32}],
-"distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1},
+"distributedInfo": {"rank": 0, "world_size": 1},
 "displayTimeUnit": "ns",
 "baseTimeNanoseconds": 1782967788000000000,
 "traceEvents": [

@@ -736,8 +736,22 @@ static void the_rank_is_where_readers_look(void **state)
 	build_info(&b, GP_INFO_RANK, "3");
 	model = build_end(&b);
 	trace = export_all(model);
-	assert_non_null(strstr(trace.text, "\"rank\": 3"));
+	assert_non_null(strstr(trace.text, "\"distributedInfo\": {\"rank\": 3},"));
 	assert_true(strstr(trace.text, "distributedInfo") < strstr(trace.text, "traceEvents"));
+	free_trace(&trace);
+	gp_model_free(model);
+}
+
+/* Readers that need a rank take the program for the only one; that is all that is claimed. */
+static void what_has_no_rank_is_the_only_one(void **state)
+{
+	struct build b = build_one_launch();
+	struct gp_model *model = build_end(&b);
+	struct trace trace = export_all(model);
+
+	(void)state;
+	assert_non_null(
+		strstr(trace.text, "\"distributedInfo\": {\"rank\": 0, \"world_size\": 1},"));
 	free_trace(&trace);
 	gp_model_free(model);
 }
@@ -848,6 +862,7 @@ int main(void)
 		cmocka_unit_test(the_limit_keeps_the_last_window_and_says_so),
 		cmocka_unit_test(counters_of_a_window_begin_with_what_was_there),
 		cmocka_unit_test(the_rank_is_where_readers_look),
+		cmocka_unit_test(what_has_no_rank_is_the_only_one),
 		cmocka_unit_test(an_empty_model_is_a_valid_trace),
 		cmocka_unit_test(a_full_disk_is_an_error),
 		cmocka_unit_test(random_overlaps_lose_nothing_and_break_nothing),

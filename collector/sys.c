@@ -110,6 +110,10 @@ int gp_sys_open(const char *path, int flags, unsigned mode)
 		fd = call4(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC | O_NOFOLLOW,
 			   (long)mode);
 	while (fd == -EINTR);
+	if (fd >= 0 &&
+	    (flags &
+	     O_CREAT)) /* it is opened again, by name, whatever the program's umask forbids */
+		call2(SYS_fchmod, fd, (long)mode);
 	return (int)fd;
 }
 

@@ -25,7 +25,7 @@ struct gp_sys {
 
 extern struct gp_sys gp_sys;
 
-/* Always with O_CLOEXEC and O_NOFOLLOW.  Returns a descriptor. */
+/* Always with O_CLOEXEC and O_NOFOLLOW; a file that is made has that mode whatever the umask.  Returns a descriptor. */
 int gp_sys_open(const char *path, int flags, unsigned mode);
 void gp_sys_close(int fd);
 

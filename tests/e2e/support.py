@@ -24,6 +24,11 @@ SKIPPED = 77
 PLAIN, BARE, LAUNCHED = "plain", "bare preload", "gpuprof-run"
 WAYS = (PLAIN, BARE, LAUNCHED)
 
+# Whoever runs us in the background or under nohup ignores some signals; the programs under test must not.
+for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
+
 
 def environment(**changes):
     """The environment of a program on the simulated device, or where TESTS_ON_GPU is set on the real one; a change to None unsets."""

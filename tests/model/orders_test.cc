@@ -50,6 +50,7 @@ enum word {
 	THREAD,
 	RING,
 	LAST_RING,
+	CALL_TICKS,
 	WORDS
 };
 enum access { LOAD, STORE, CHANGE };
@@ -129,6 +130,10 @@ static uint64_t gp_load64(const uint64_t *word)
 static uint64_t gp_load64_acquire(const uint64_t *word)
 {
 	return load(word, rl::mo_acquire);
+}
+static void gp_store64(uint64_t *word, uint64_t value)
+{
+	store(word, value, rl::mo_relaxed);
 }
 static void gp_store64_release(uint64_t *word, uint64_t value)
 {
@@ -220,7 +225,7 @@ template <typename suite, unsigned threads> struct world : rl::test_suite<suite,
 			&ring->head,       &ring->tail,           &bell.rung,
 			&shared_lock,      &arena.lanes[0].state, &arena.free_lanes,
 			&arena.lane_count, &arena.exhausted,      &ring->thread,
-			&ring->ring,       &arena.last_ring};
+			&ring->ring,       &arena.last_ring,      &ring->call_ticks};
 
 		memory = &words;
 		kernel_lock = &lock;

@@ -15,6 +15,9 @@ CUDA_HOME ?= /usr/local/cuda
 NVCC      ?= $(CUDA_HOME)/bin/nvcc
 SAN       ?=
 V         ?= 0
+ifeq ($(strip $(O)),)
+$(error O is empty: name the folder to build in, as in make O=build)
+endif
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CFLAGS   ?= -O2 -g

@@ -83,7 +83,8 @@ __attribute__((constructor)) static void construct(void)
 	gp_exec_prepare(gp_process_trace_is_here, leave_recording);
 	if (gp_output_library()[0] == '\0')
 		return;
-	setenv(INJECTION_VARIABLE, gp_output_library(), 0);
+	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
+		gp_say("running without profiling: CUDA cannot be told of it: %s", strerror(errno));
 	prepare_ranges();
 }
 

@@ -22,9 +22,10 @@ void gp_output_remember(void)
 
 	if (getcwd(start_directory, sizeof(start_directory)) == NULL)
 		start_directory[0] = '\0';
-	if (dladdr((void *)gp_output_remember, &information) == 0 ||
-	    realpath(information.dli_fname, library) == NULL)
-		library[0] = '\0';
+	if (dladdr((void *)gp_output_remember, &information) == 0)
+		return;
+	if (realpath(information.dli_fname, library) == NULL)
+		snprintf(library, sizeof(library), "%s", information.dli_fname);
 }
 
 const char *gp_output_library(void)

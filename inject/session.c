@@ -424,6 +424,19 @@ static int look_for_addresses(void)
 	return -ENOMEM;
 }
 
+static int make_buffers(void)
+{
+	int error = gp_buffers_init(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20,
+				    gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
+				    wake_fetching_thread);
+
+	if (error != 0)
+		gp_say("running without profiling: there is no memory for CUPTI's records; free "
+		       "some, or "
+		       "type: ulimit -v unlimited");
+	return error;
+}
+
 int gp_session_start(gp_session_first_context first_context)
 {
 	sigset_t all, before;
@@ -432,9 +445,7 @@ int gp_session_start(gp_session_first_context first_context)
 	if (error == 0)
 		error = load_libraries();
 	if (error == 0)
-		error = gp_buffers_init(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20,
-					gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
-					wake_fetching_thread);
+		error = make_buffers();
 	if (error != 0)
 		return error;
 	/* CUPTI starts its worker thread here; with all signals blocked in it, the program's

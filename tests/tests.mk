@@ -10,6 +10,13 @@ $(O)/tests/lib/record_counts: tests/lib/record_counts.c $(filter-out $(O)/report
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS) -lpthread
 
+# ---- calls that fail in the preloaded library ----
+programs: $(O)/tests/lib/libfaults.so
+$(O)/tests/lib/libfaults.so: tests/lib/faults.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -o $@ $< -ldl
+
 # ---- programs whose call stacks are known ----
 PLACES      := $(addprefix $(O)/programs/,places places++ libplaces.so)
 PLACES_LINK := -O1 -g -L$(O)/sim -lcuda
@@ -137,6 +144,8 @@ $(O)/tests/model/orders_test: tests/model/orders_test.cc $(wildcard collector/*.
 
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
 .PHONY: soak
-soak: all $(TORTURE) $(O)/tests/collector/kill_test
+soak: all programs $(TORTURE) $(O)/tests/collector/kill_test
 	$(Q)O=$(abspath $(O)) $(O)/tests/torture/torture $(KILLS)
 	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/kill_test
+	$(Q)for program in launch ranges copies; do O=$(abspath $(O)) TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$$program \
+		PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py || exit 1; done

@@ -1,0 +1,114 @@
+"""Each call that the preloaded library makes of the C library fails, in whole runs of a program: once, or from then on.
+
+The program ends as without us, and what it loses by that of its recording is said in a line; a trace that is left can be
+read.  tests/lib/faults.c makes the calls fail."""
+import concurrent.futures
+import errno
+import os
+import subprocess
+import tempfile
+import unittest
+
+import support
+from support import BUILD, GPUPROF, LIBRARY, LIMIT_S, Case
+
+FAULTS = os.path.join(BUILD, "tests", "lib", "libfaults.so")
+COUNTS = os.path.join(BUILD, "tests", "lib", "record_counts")
+PROGRAM = os.path.join(BUILD, "programs", os.environ.get("TESTS_FAULTS_IN", "launch"))
+ERRORS = (errno.ENOSPC, errno.EPERM, errno.ENOMEM, errno.EIO, errno.EMFILE, errno.ENOSYS)
+FOR_GOOD = 1 << 40
+MOST_CALLS = 5000
+MAGIC_BYTES = 8  # a trace without more than these stays where neither writing nor removing works
+FULL = bool(os.environ.get("TESTS_ALL_FAULTS"))  # each error at each call, instead of the errors by turns
+
+
+class Run:
+    """One run, in a folder of its own."""
+
+    def __init__(self, first=FOR_GOOD, last=FOR_GOOD, error=errno.EIO):
+        self.name = f"call {first} to {last} fails with {errno.errorcode[error]}"
+        with tempfile.TemporaryDirectory(prefix="gpuprof-faults-") as folder:
+            self.run(folder, FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error)
+            self.seen = self.read(folder, "seen")
+            trace = os.path.join(folder, "t.gpuprof")
+            self.size_bytes = os.path.getsize(trace) if os.path.exists(trace) else 0
+            counts = self.output([COUNTS, trace]) if self.size_bytes else None
+            # of CUPTI's own overhead there is more or less each time
+            self.counts = None if counts is None else [
+                line for line in counts.splitlines() if not line.startswith("overheads ")]
+            self.summary = self.output([GPUPROF, "summary", trace]) if self.size_bytes else None
+
+    def run(self, folder, **faults):
+        variables = support.environment(LD_PRELOAD=f"{FAULTS} {LIBRARY}", GPUPROF_OUTPUT=os.path.join(folder, "t"),
+                                        GPUPROF_SUMMARY=os.path.join(folder, "summary"), GPUPROF_CHROME="none",
+                                        FAULTS_SEEN=os.path.join(folder, "seen"), **faults)
+        result = subprocess.run([PROGRAM], env=variables, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, timeout=LIMIT_S, universal_newlines=True, check=False)
+        self.result = (result.returncode, result.stdout)
+        self.lines = result.stderr.splitlines()
+
+    @staticmethod
+    def read(folder, name):
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    @staticmethod
+    def output(command):
+        """None where the trace cannot be read."""
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=LIMIT_S,
+                                universal_newlines=True, check=False)
+        return None if result.returncode else result.stdout
+
+
+class Faults(Case):
+
+    @classmethod
+    def setUpClass(cls):
+        plain = subprocess.run([PROGRAM], env=support.environment(), stdout=subprocess.PIPE, timeout=LIMIT_S,
+                               universal_newlines=True, check=True)
+        cls.result = (plain.returncode, plain.stdout)
+        cls.whole = Run()
+
+    def test_nothing_fails_that_should_not(self):
+        self.assertEqual((self.whole.result, self.whole.lines, self.whole.seen), (self.result, [], ""))
+        self.assertIsNotNone(self.whole.counts)
+
+    def problem(self, run):
+        """What is wrong with a run, or None."""
+        if run.result != self.result:
+            return f"the program ended with {run.result}"
+        if not all(line.startswith("gpuprof: ") for line in run.lines):
+            return "lines that are not ours"
+        if run.size_bytes > MAGIC_BYTES and (run.counts is None or run.summary is None):
+            return "a trace that cannot be read"
+        if run.counts != self.whole.counts and not run.lines:
+            return f"what was lost was not said: {run.counts}"
+        return None
+
+    def sweep(self, for_good):
+        """What was wrong, and how many calls there were to fail."""
+        problems = []
+        for first in range(MOST_CALLS):
+            errors = ERRORS if FULL else [ERRORS[first % len(ERRORS)]]
+            runs = [Run(first, FOR_GOOD if for_good else first, error) for error in errors]
+            problems += [f"{run.name} ({run.seen.split()}): {self.problem(run)}: {run.lines}"
+                         for run in runs if self.problem(run)]
+            if not any(run.seen for run in runs):
+                break
+        return problems, first
+
+    def test_each_call_fails_once_and_for_good(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for problems, calls in pool.map(self.sweep, (False, True)):
+                self.assertEqual(problems, [])
+                self.assertGreater(calls, 100)
+                self.assertLess(calls, MOST_CALLS - 1)
+
+
+if __name__ == "__main__":
+    if support.ON_GPU:
+        raise unittest.SkipTest("the faults are those of the simulated device's runs")
+    support.main()

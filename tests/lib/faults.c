@@ -1,0 +1,248 @@
+/*
+ * Preloaded before libgpuprof.so: what the C library does for it fails, and only for it.
+ *
+ *	FAULTS_FIRST, FAULTS_LAST	numbers of the first and the last call that fails; they begin at 0
+ *	FAULTS_ERROR			the errno value
+ *	FAULTS_SEEN			a file that gets a line "NUMBER NAME" for each failure
+ *
+ * A call is one of libgpuprof.so where its return address lies there.  Each process counts for itself.  Waiting does not
+ * fail, for a wait that ends early only makes the program busy, and neither do the questions which process and thread this
+ * is, for the kernel always answers them.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct {
+	uintptr_t from, to; /* where libgpuprof.so lies; 0 = not known yet */
+	unsigned long first, last;
+	int error;
+	unsigned long calls; /* atomic */
+} plan;
+
+static int note_library(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	if (!strstr(object->dlpi_name, "libgpuprof.so"))
+		return 0;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
+			continue;
+		plan.from = object->dlpi_addr + part->p_vaddr;
+		plan.to = plan.from + part->p_memsz;
+	}
+	return 1;
+}
+
+static unsigned long number_in(const char *variable, unsigned long otherwise)
+{
+	const char *text = getenv(variable);
+
+	return text ? strtoul(text, NULL, 10) : otherwise;
+}
+
+/* libgpuprof.so's constructor runs first, before other threads are there. */
+static void prepare(void)
+{
+	plan.error = (int)number_in("FAULTS_ERROR", EIO);
+	plan.first = number_in("FAULTS_FIRST", ULONG_MAX);
+	plan.last = number_in("FAULTS_LAST", plan.first);
+	dl_iterate_phdr(note_library, NULL);
+}
+
+static void say(unsigned long call, const char *name)
+{
+	const char *path = getenv("FAULTS_SEEN");
+	int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+
+	if (file < 0)
+		return;
+	dprintf(file, "%lu %s\n", call, name);
+	close(file);
+}
+
+static bool fails(const void *caller, const char *name)
+{
+	unsigned long call;
+	int saved = errno;
+
+	if (plan.from == 0)
+		prepare();
+	if ((uintptr_t)caller < plan.from || (uintptr_t)caller >= plan.to)
+		return false;
+	call = __atomic_fetch_add(&plan.calls, 1, __ATOMIC_RELAXED);
+	if (call < plan.first || call > plan.last)
+		return false;
+	say(call, name);
+	errno = saved;
+	return true;
+}
+
+#define FAILS() fails(__builtin_return_address(0), __func__)
+
+/* The function of that name that comes after this library. */
+#define REAL(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
+
+static long fail(void)
+{
+	errno = plan.error;
+	return -1;
+}
+
+/* What is said on stderr is to be seen. */
+static bool always_works(long number, long first)
+{
+	static const long numbers[] = {SYS_futex,   SYS_nanosleep, SYS_getpid,
+				       SYS_getppid, SYS_gettid,    SYS_getuid};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (numbers[i] == number)
+			return true;
+	return number == SYS_write && first == STDERR_FILENO;
+}
+
+long syscall(long number, ...)
+{
+	static __typeof__(&syscall) real;
+	long a[6];
+	char name[32];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (!real)
+		real = REAL(syscall);
+	snprintf(name, sizeof(name), "syscall %ld", number);
+	if (!always_works(number, a[0]) && fails(__builtin_return_address(0), name))
+		return fail();
+	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	if (FAILS())
+		return (void *)fail();
+	return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+}
+
+int madvise(void *address, size_t bytes, int advice)
+{
+	return FAILS() ? (int)fail() : (int)syscall(SYS_madvise, address, bytes, advice);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+		   void *argument)
+{
+	return FAILS() ? EAGAIN : REAL(pthread_create)(thread, attributes, body, argument);
+}
+
+int pthread_attr_init(pthread_attr_t *attributes)
+{
+	return FAILS() ? ENOMEM : REAL(pthread_attr_init)(attributes);
+}
+
+int pthread_attr_setstacksize(pthread_attr_t *attributes, size_t bytes)
+{
+	return FAILS() ? EINVAL : REAL(pthread_attr_setstacksize)(attributes, bytes);
+}
+
+int pthread_key_create(pthread_key_t *key, void (*end)(void *))
+{
+	return FAILS() ? EAGAIN : REAL(pthread_key_create)(key, end);
+}
+
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+	return FAILS() ? ENOMEM : REAL(pthread_setspecific)(key, value);
+}
+
+void *dlopen(const char *file, int flags)
+{
+	return FAILS() ? NULL : REAL(dlopen)(file, flags);
+}
+
+int access(const char *path, int mode)
+{
+	return FAILS() ? (int)fail() : REAL(access)(path, mode);
+}
+
+int dup2(int from, int to)
+{
+	return FAILS() ? (int)fail() : REAL(dup2)(from, to);
+}
+
+int pipe2(int ends[2], int flags)
+{
+	return FAILS() ? (int)fail() : REAL(pipe2)(ends, flags);
+}
+
+ssize_t read(int file, void *bytes, size_t size)
+{
+	return FAILS() ? fail() : REAL(read)(file, bytes, size);
+}
+
+char *getcwd(char *path, size_t size)
+{
+	if (!FAILS())
+		return REAL(getcwd)(path, size);
+	fail();
+	return NULL;
+}
+
+char *realpath(const char *restrict path, char *restrict resolved)
+{
+	if (!FAILS())
+		return REAL(realpath)(path, resolved);
+	fail();
+	return NULL;
+}
+
+int gethostname(char *name, size_t size)
+{
+	return FAILS() ? (int)fail() : REAL(gethostname)(name, size);
+}
+
+int glob(const char *restrict pattern, int flags, int (*on_error)(const char *, int),
+	 glob_t *restrict found)
+{
+	return FAILS() ? GLOB_NOSPACE : REAL(glob)(pattern, flags, on_error, found);
+}
+
+int setenv(const char *name, const char *value, int replace)
+{
+	return FAILS() ? (int)fail() : REAL(setenv)(name, value, replace);
+}
+
+int stat(const char *restrict path, struct stat *restrict status)
+{
+	return FAILS() ? (int)fail() : REAL(stat)(path, status);
+}
+
+int symlink(const char *target, const char *path)
+{
+	return FAILS() ? (int)fail() : REAL(symlink)(target, path);
+}
+
+int clone(int (*body)(void *), void *stack, int flags, void *argument, ...)
+{
+	return FAILS() ? (int)fail() : REAL(clone)(body, stack, flags, argument);
+}

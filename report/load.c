@@ -146,6 +146,25 @@ static int decode_rings(struct reading *r)
 	return result;
 }
 
+/* Until gp_resolve(), their times are in ticks. */
+static int take_waiting(struct reading *r)
+{
+	struct gp_model *m = r->load.model;
+
+	if (r->rings.call_count == 0 || m->losses.closed)
+		return 0;
+	m->waiting = calloc(r->rings.call_count, sizeof(*m->waiting));
+	if (!m->waiting)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->rings.call_count; i++) {
+		const struct gp_ring_call *call = &r->rings.calls[i];
+
+		m->waiting[m->waiting_count++] = (struct gp_waiting){
+			.start_ns = call->start_ticks, .thread_id = call->thread, .api = call->api};
+	}
+	return 0;
+}
+
 static int take_rings(struct reading *r, bool are_abandoned)
 {
 	for (uint32_t i = 0; i < r->covered_count; i++)
@@ -153,7 +172,7 @@ static int take_rings(struct reading *r, bool are_abandoned)
 	gp_rings_raise(&r->rings, r->load.model->counters);
 	if (are_abandoned && !r->load.model->losses.closed)
 		save(r);
-	return decode_rings(r);
+	return take_waiting(r) == 0 ? decode_rings(r) : -ENOMEM;
 }
 
 static int note_rings_missing(struct reading *r, const char *ring_path, int error)
@@ -219,22 +238,29 @@ static void account_for_file(struct reading *r)
 		losses->recovered_records = r->recovered.records;
 }
 
+static int name_if_unnamed(struct gp_model *m, uint16_t id)
+{
+	char *name;
+
+	if (gp_api_table_find(m->private, id).name)
+		return 0;
+	if (asprintf(&name, "%s cbid %u", GP_API_IS_DRIVER(id) ? "driver" : "runtime",
+		     GP_API_CBID(id)) < 0)
+		return -ENOMEM;
+	return gp_api_table_set(m->private, id, name, GP_API_OTHER);
+}
+
 static int name_unnamed_apis(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
 
-	for (uint32_t i = 0; i < m->call_count; i++) {
-		uint16_t id = m->calls[i].api;
-		char *name;
+	int result = 0;
 
-		if (gp_api_table_find(m->private, id).name)
-			continue;
-		if (asprintf(&name, "%s cbid %u", GP_API_IS_DRIVER(id) ? "driver" : "runtime",
-			     GP_API_CBID(id)) < 0 ||
-		    gp_api_table_set(m->private, id, name, GP_API_OTHER) != 0)
-			return -ENOMEM;
-	}
-	return 0;
+	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
+		result = name_if_unnamed(m, m->calls[i].api);
+	for (uint32_t i = 0; i < m->waiting_count && result == 0; i++)
+		result = name_if_unnamed(m, m->waiting[i].api);
+	return result;
 }
 
 static int find_window(struct gp_load *load)

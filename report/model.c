@@ -49,6 +49,7 @@ void gp_model_free(struct gp_model *m)
 	free(m->domains);
 	free(m->frames);
 	free(m->modules);
+	free(m->waiting);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
 	free(m->texts);

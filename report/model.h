@@ -187,6 +187,13 @@ struct gp_gate {
 	uint8_t reason; /* enum gp_gate_reason */
 };
 
+/* A call that may wait for the device, in which a thread was when its rings were read: of a process that lives, or was killed. */
+struct gp_waiting {
+	uint64_t start_ns;
+	uint32_t thread_id;
+	uint16_t api;
+};
+
 /* What is missing, and why.  All of it is printed by the summary. */
 struct gp_losses {
 	uint64_t damaged_bytes;     /* of the file, skipped */
@@ -246,6 +253,7 @@ struct gp_model {
 	struct gp_record_jit *jits;
 	struct gp_record_pool *pools;
 	struct gp_record_unified *unifieds;
+	struct gp_waiting *waiting;
 	struct gp_gate *gates; /* in order, on and off by turns; empty: recorded throughout */
 	struct gp_range *ranges;
 	const char **range_texts; /* messages, each once */
@@ -258,7 +266,7 @@ struct gp_model {
 	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
 	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
 	uint32_t gate_count, range_count, range_text_count, domain_count, text_count;
-	uint32_t frame_count, module_count, mapping_count;
+	uint32_t frame_count, module_count, mapping_count, waiting_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;

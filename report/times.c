@@ -216,6 +216,7 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 	const struct timed kinds[] = {
 		POINT(m->usages, m->usage_count, time_ns),
 		POINT(m->gates, m->gate_count, time_ns),
+		POINT(m->waiting, m->waiting_count, start_ns),
 		POINT(load->context_ends, load->context_end_count, time_ns),
 		POINT(load->range_points, load->range_point_count, time_ns),
 		SPAN(m->overheads, m->overhead_count, zero),

@@ -37,7 +37,7 @@ $(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(wildcard report/*.c report/*.h inc
 	$(call say,FUZZ)
 	$(Q)clang $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -o $@ $< $(FUZZED) $(REPORT_LIBS)
 
-FUZZED := $(filter-out report/main.c report/run.c report/run/% report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c))
+FUZZED := $(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c))
 
 .PHONY: fuzz
 fuzz: $(addprefix fuzz-,trace payload)

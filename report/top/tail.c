@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "gpuprof/record.h"
 #include "report/array.h"
@@ -12,6 +14,8 @@
 
 /* Of 64 KiB at most: so that who reads a large file can do something else now and then. */
 #define CHUNKS_AT_ONCE 256
+
+#define WRITTEN_NOW_S 3
 
 /* Slots of a ring before this position have been given. */
 struct given {
@@ -253,6 +257,14 @@ static int take_rings(struct gp_tail *t)
 	return result;
 }
 
+/* Of a process that cannot be seen from here, in a container or on another machine: it writes at least once a second. */
+static bool is_written_now(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && time(NULL) - status.st_mtime <= WRITTEN_NOW_S;
+}
+
 /*
  * The rings first, then the file to its end, then of each ring what the file does not have (report/recover.h).  Where the file
  * grew so much meanwhile that it is not read to its end, the rings wait for the next time.
@@ -267,6 +279,8 @@ static int catch_up(struct gp_tail *t)
 	if (t->ring_path)
 		found = gp_rings_read(t->ring_path, t->path, &process, &t->rings);
 	t->state.has_rings = found == 0;
+	if (found != 0 && !t->state.live)
+		t->state.live = is_written_now(t->path);
 	if (found == 0)
 		mark_empty_rings(t);
 	result = found == -ENOMEM ? found : take_chunks(t);

@@ -142,11 +142,20 @@ class Batch(Watched):
         program.communicate()
 
     def test_a_call_that_waits(self):
-        program = self.start("launch=1", "touch=there", "start=5", "sync", name="stuck", GPUSIM_KERNEL_NS=str(10 ** 8))
+        program = self.start("launch=1", "touch=there", "start=5", "sync", name="stuck", GPUSIM_KERNEL_NS=str(10 ** 9))
         top = self.watch("stuck.gpuprof")
         text = self.read_until(top, lambda line: line.startswith("in cuCtxSynchronize for "))
         self.assertRegex(text.splitlines()[-1], rf"^in cuCtxSynchronize for [\d.]+[um]?s: \S+ {program.pid}$")
-        self.assertNotIn("in cuCtxSynchronize", top.communicate()[0].split("ended after")[1])
+        program.kill()
+        program.wait()
+        summary = self.run_gpuprof("summary", "stuck.gpuprof").stdout
+        self.assertRegex(summary, rf"(?m)^  in cuCtxSynchronize for [\d.]+[num]?s: \S+ {program.pid}$")
+
+    def test_a_call_that_has_returned(self):
+        program = self.start("launch=5", "touch=there", "wait", "_exit=0")
+        summary = self.run_gpuprof("summary", "app.gpuprof").stdout
+        self.assertIn(f"PARTIAL: pid {program.pid} still runs", summary)
+        self.assertNotIn("in cuCtxSynchronize", summary)
 
     def test_a_trace_of_the_past(self):
         self.run_program([*GPU, "launch=20", "copy=5"], support.BARE, GPUPROF_OUTPUT="app", GPUPROF_CHROME="none")

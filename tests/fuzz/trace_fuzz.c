@@ -24,6 +24,7 @@
 #include "report/names.h"
 #include "report/summary.h"
 #include "report/summary_by.h"
+#include "report/top/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -140,6 +141,47 @@ static void print(struct gp_model *model)
 	fclose(out);
 }
 
+static void print_page(const struct gp_page *page)
+{
+	FILE *out = fopen("/dev/null", "w");
+
+	if (!out || gp_page_print_head(out, page) != 0 || gp_page_print_kernels(out, page) != 0)
+		abort();
+	gp_page_print_farewell(out, page);
+	fclose(out);
+}
+
+/* As `gpuprof top` does it; the process of a trace made here may be said to run. */
+static void watch(const char *path, bool is_live)
+{
+	struct gp_live *live = gp_live_new();
+	const struct gp_tail_sink sink = {gp_live_take, live};
+	struct gp_tail_state state;
+	struct gp_page page = {
+		.live = live, .tail = &state, .path = path, .columns = 80, .kernel_rows = 12};
+	struct gp_tail *tail;
+	char message[256];
+
+	if (gp_tail_open(path, &tail, message, sizeof(message)) != 0) {
+		gp_live_free(live);
+		return;
+	}
+	page.names = gp_names_new();
+	for (uint64_t i = 1; i <= 2; i++) {
+		while (gp_tail_read(tail, &sink) > 0)
+			;
+		state = *gp_tail_state(tail);
+		state.live |= is_live;
+		if (gp_live_end_interval(live, i << 32, gp_page_is_over(&page)) != 0)
+			abort();
+		print_page(&page);
+		gp_live_next_interval(live);
+	}
+	gp_names_free(page.names);
+	gp_live_free(live);
+	gp_tail_close(tail);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gp_model *model;
@@ -149,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		file = memfd_create("trace", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	write_trace(data, size);
+	watch(path, size % 2 == 0);
 	if (gp_model_load(path, &model, message, sizeof(message)) != 0)
 		return 0;
 	__asm__ volatile("" : : "r"(walk(model)));

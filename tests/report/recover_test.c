@@ -54,6 +54,30 @@ static void test_what_no_chunk_has_is_recovered(void **state)
 	free_scene(s);
 }
 
+/* A thread is in a call as long as it has published nothing since. */
+static void test_calls_that_had_not_returned(void **state)
+{
+	struct scene *s = new_scene_of_the_dead();
+	struct gp_ring_header *header = &s->file.rings[1].header;
+	struct gp_model *m;
+
+	(void)state;
+	publish(s, 0, 100);
+	publish(s, 1, 200);
+	s->file.rings[0].header.call_ticks = GP_TEST_AT_TICK(90); /* has returned */
+	header->call_ticks = GP_TEST_AT_TICK(300);
+	header->call_head = 1;
+	header->call_api = 9;
+	m = load(s);
+	assert_int_equal(m->call_count, 2);
+	assert_int_equal(m->waiting_count, 1);
+	assert_int_equal(m->waiting[0].start_ns, 300);
+	assert_int_equal(m->waiting[0].thread_id, 401);
+	assert_string_equal(gp_model_api(m, m->waiting[0].api).name, "runtime cbid 9");
+	gp_model_free(m);
+	free_scene(s);
+}
+
 /* Positions have gone round the ring, and a record of several slots lies across its end. */
 static void test_records_across_the_end_of_the_ring(void **state)
 {
@@ -450,6 +474,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_no_chunk_has_is_recovered),
+		cmocka_unit_test(test_calls_that_had_not_returned),
 		cmocka_unit_test(test_records_across_the_end_of_the_ring),
 		cmocka_unit_test(test_slots_before_tail_are_not_touched),
 		cmocka_unit_test(test_rings_that_cannot_be),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -232,6 +233,24 @@ static void test_the_rings_of_the_dead(void **state)
 	end(r);
 }
 
+/* In a container, or on another machine: neither the process nor its rings can be seen. */
+static void test_a_process_that_cannot_be_seen(void **state)
+{
+	const struct timespec long_ago[2] = {{1000000000, 0}, {1000000000, 0}};
+	struct reading *r = begin(new_scene_of_the_dead());
+	const struct gp_tail_sink sink = {take, r};
+
+	(void)state;
+	write_on(r);
+	unlink(r->scene->path);
+	assert_int_equal(gp_tail_read(r->tail, &sink), 0);
+	assert_true(gp_tail_state(r->tail)->live);
+	assert_int_equal(utimensat(AT_FDCWD, r->scene->b.path, long_ago, 0), 0);
+	assert_int_equal(gp_tail_read(r->tail, &sink), 0);
+	assert_false(gp_tail_state(r->tail)->live);
+	end(r);
+}
+
 /* What a thread is in is told until it has published something since, or its trace is closed. */
 static void test_calls_that_wait(void **state)
 {
@@ -298,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_a_chunk_of_which_a_part_is_known),
 		cmocka_unit_test(test_threads_of_a_shared_ring),
 		cmocka_unit_test(test_the_rings_of_the_dead),
+		cmocka_unit_test(test_a_process_that_cannot_be_seen),
 		cmocka_unit_test(test_calls_that_wait),
 		cmocka_unit_test(test_more_than_is_read_at_once),
 		cmocka_unit_test(test_a_sink_that_refuses),

@@ -1,0 +1,127 @@
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/format.h"
+#include "report/paragraph.h"
+#include "report/recorded.h"
+#include "report/summary_part.h"
+#include "report/text.h"
+
+#define WAITING_CALLS 4 /* that are printed */
+
+/* The counter is written about once a second; what ended last was delivered later than it ended. */
+static uint64_t last_delivery_ns(const struct gp_model *model)
+{
+	uint64_t latest_ns = model->last_delivery_ns;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && model->ops[i].end_ns > latest_ns)
+			latest_ns = model->ops[i].end_ns;
+	return latest_ns;
+}
+
+static void describe_end(char *text, size_t size, const struct gp_model *model)
+{
+	uint64_t end_ns = gp_model_end_ns(model);
+
+	if (model->call_count + model->op_count == 0 || end_ns < model->first_ns)
+		snprintf(text, size, "it ends before the first recorded CUDA call");
+	else
+		snprintf(text, size, "it ends %s after the first recorded CUDA call",
+			 gp_format_ns(end_ns - model->first_ns).text);
+}
+
+static void describe_delivery(char *text, size_t size, const struct gp_model *model)
+{
+	uint64_t end_ns = gp_model_end_ns(model);
+	uint64_t delivered_ns = last_delivery_ns(model);
+
+	if (delivered_ns == 0 && model->op_count > 0)
+		snprintf(text, size, "when CUPTI last delivered GPU records is not known");
+	else if (delivered_ns == 0)
+		snprintf(text, size, "no GPU record is in the trace");
+	else
+		snprintf(text, size, "CUPTI delivered GPU records last %s before the end",
+			 gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text);
+}
+
+/* What was saved, how old the last GPU records are, and what waits for its own. */
+static void print_remains(FILE *out, const struct gp_model *model)
+{
+	struct gp_paragraph paragraph = {.out = out, .columns = GP_SUMMARY_COLUMNS};
+	char text[128];
+
+	describe_end(text, sizeof(text), model);
+	gp_paragraph_add(&paragraph, text);
+	if (model->losses.cut)
+		gp_paragraph_add(&paragraph, "the file ends within a chunk");
+	if (model->losses.recovered_records > 0) {
+		snprintf(text, sizeof(text), "%s records were recovered from its rings",
+			 gp_format_count(model->losses.recovered_records).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	describe_delivery(text, sizeof(text), model);
+	gp_paragraph_add(&paragraph, text);
+	if (model->losses.launches_without_op > 0) {
+		snprintf(text, sizeof(text), "launches without GPU record: %s",
+			 gp_format_count(model->losses.launches_without_op).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	if (model->losses.copies_in_flight > 0) {
+		snprintf(text, sizeof(text), "copies and sets without GPU record: %s",
+			 gp_format_count(model->losses.copies_in_flight).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	gp_paragraph_end(&paragraph);
+}
+
+static int compare_starts(const void *a, const void *b, const void *context)
+{
+	const struct gp_waiting *left = a, *right = b;
+
+	(void)context;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static void print_waiting(FILE *out, const struct gp_model *model, const struct gp_waiting *waiting)
+{
+	char *name = gp_text_escape(gp_model_api(model, waiting->api).name);
+	char *thread = gp_text_escape(gp_model_thread_name(model, waiting->thread_id));
+	uint64_t end_ns = gp_model_end_ns(model);
+
+	fprintf(out, "  in %s for %s: %s %u\n", name ? name : "a call",
+		gp_format_ns(end_ns > waiting->start_ns ? end_ns - waiting->start_ns : 0).text,
+		thread && *thread ? thread : "thread", waiting->thread_id);
+	free(name);
+	free(thread);
+}
+
+/* What threads waited for, those that waited longest. */
+static void print_all_waiting(FILE *out, const struct gp_model *model)
+{
+	uint32_t count = model->waiting_count;
+	uint32_t *order = gp_array_order(model->waiting, count, sizeof(*model->waiting),
+					 compare_starts, NULL);
+
+	for (uint32_t i = 0; order && i < count && i < WAITING_CALLS; i++)
+		print_waiting(out, model, &model->waiting[order[i]]);
+	if (count > WAITING_CALLS)
+		fprintf(out, "  in calls that wait: %s threads more\n",
+			gp_format_count(count - WAITING_CALLS).text);
+	free(order);
+}
+
+void gp_summary_print_partial(FILE *out, const struct gp_model *model)
+{
+	if (gp_recorded_is_whole(model))
+		return;
+	fprintf(out, "PARTIAL: pid %u ", model->pid);
+	if (model->losses.live)
+		fputs("still runs; this is what it had recorded so far\n", out);
+	else if (model->losses.closed)
+		fputs("closed its trace, but the file was cut\n", out);
+	else
+		fprintf(out, "did not close its trace: %s\n", gp_recorded_why_no_end(model));
+	print_remains(out, model);
+	print_all_waiting(out, model);
+}

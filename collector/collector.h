@@ -39,6 +39,8 @@ struct gp_collector_config {
 	enum gp_ring_place ring_place;
 	enum gp_overload on_overload;
 	uint64_t max_file_bytes; /* the trace does not grow over that, 0 = as it comes */
+	uint64_t
+		keep_last_bytes; /* it has only its last part, in a file of that size; 0 = all of it */
 };
 
 /*

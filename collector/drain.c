@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "collector/definition.h"
 
 static_assert(GP_STRING_MAX_BYTES + sizeof(struct gp_record_string) <=
 		      sizeof(((struct gp_drain *)0)->linear),
@@ -12,14 +13,24 @@ static_assert(GP_STRING_MAX_BYTES + sizeof(struct gp_record_string) <=
 /* What is said after the last of a ring: own records up to the end, names of threads among them. */
 #define LAST_BYTES 32768u
 
-int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_bytes)
+int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_bytes,
+		  uint64_t keep_bytes)
 {
 	int error;
 
 	gp_encode_init(&drain->encoder);
+	if (keep_bytes != 0) {
+		gp_encode_init(&drain->kept_encoder);
+		return gp_tracefile_create_circle(&drain->file, base_path, keep_bytes);
+	}
 	error = gp_tracefile_create(&drain->file, base_path);
 	drain->file.limit_bytes = limit_bytes;
 	return error;
+}
+
+static bool is_circle(const struct gp_drain *drain)
+{
+	return drain->file.circle.block_bytes != 0;
 }
 
 static void begin(struct gp_drain *drain)
@@ -61,6 +72,64 @@ static void count_lost(struct gp_drain *drain, struct gp_ring_header *ring, int 
 		gp_add64_own(&ring->lost_writes[cause], drain->chunk.header.records - drain->marks);
 	else
 		gp_count(gp_write_causes[cause], drain->chunk.header.records);
+}
+
+/* ---- definitions that stay, in a circle ---- */
+
+static void begin_kept(struct gp_drain *drain)
+{
+	const struct gp_circle *circle = &drain->file.circle;
+
+	gp_encode_begin(&drain->kept_encoder, drain->kept_chunk.payload,
+			sizeof(drain->kept_chunk.payload));
+	drain->kept_chunk.header.position = circle->blocks[circle->current].first_sequence;
+}
+
+/* Of a block that was taken for definitions, nothing is overwritten before it is said to be gone. */
+static bool has_room_to_keep(struct gp_drain *drain)
+{
+	struct gp_circle *circle = &drain->file.circle;
+	uint64_t records;
+
+	if (circle->kept_end - circle->kept_at >= sizeof(struct gp_chunk))
+		return true;
+	if (!gp_circle_add_keeper(circle, &records))
+		return false;
+	gp_count(GP_COUNTER_LEFT_OUT_OLD, records);
+	drain->gone_records += records;
+	gp_drain_say(drain, (const struct gp_record *)&(struct gp_record_counter){
+				    .kind = GP_RECORD_COUNTER,
+				    .slots = 1,
+				    .counter = GP_COUNTER_LEFT_OUT_OLD,
+				    .value = drain->gone_records});
+	return gp_drain_finish_own(drain) == 0;
+}
+
+void gp_drain_write_kept(struct gp_drain *drain)
+{
+	struct gp_chunk_header *header = &drain->kept_chunk.header;
+	uint32_t records = drain->kept_encoder.records;
+
+	drain->kept_encoder.records = 0;
+	if (records == 0)
+		return;
+	header->payload_bytes = gp_encode_bytes(&drain->kept_encoder);
+	header->records = records;
+	if (!has_room_to_keep(drain) || gp_tracefile_keep(&drain->file, &drain->kept_chunk) != 0)
+		gp_count(GP_COUNTER_LOST_DEFINITIONS, records);
+}
+
+static bool keep(struct gp_drain *drain, const struct gp_record *record)
+{
+	if (!is_circle(drain) || !gp_is_definition(record))
+		return false;
+	if (drain->kept_encoder.records == 0)
+		begin_kept(drain);
+	if (gp_encode(&drain->kept_encoder, record))
+		return true;
+	gp_drain_write_kept(drain);
+	begin_kept(drain);
+	return gp_encode(&drain->kept_encoder, record);
 }
 
 /* A record's slots may go around the ring's end. */
@@ -138,6 +207,25 @@ static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring,
 	return position;
 }
 
+/* After its chunk is in the file: what goes when its block does, and what stays. */
+static void note_in_circle(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position,
+			   uint64_t end)
+{
+	uint32_t records = drain->encoder.records - drain->marks;
+	uint32_t slots;
+
+	for (; position < end; position += slots) {
+		const struct gp_record *record = gp_ring_slot(ring, position);
+
+		slots = gp_encode_slots(&drain->encoder, record);
+		if (slots == 0 || slots > end - position)
+			break;
+		if (gp_is_definition(record))
+			records -= keep(drain, in_one_piece(drain, ring, position, slots));
+	}
+	drain->file.circle.blocks[drain->file.circle.current].records += records;
+}
+
 /* Once the limit is reached, it is; what is said at the end finds room. */
 static int append_of_ring(struct gp_drain *drain)
 {
@@ -166,6 +254,8 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 		return error;
 	if (error)
 		count_lost(drain, ring, error);
+	else if (is_circle(drain))
+		note_in_circle(drain, ring, tail, position);
 	gp_ring_free(ring, position);
 	return error && !drain->is_full ? error : (int)(position - tail);
 }
@@ -175,12 +265,13 @@ void gp_drain_say(struct gp_drain *drain, const struct gp_record *record)
 	if (!drain->own)
 		begin(drain);
 	drain->own = true;
-	if (gp_encode(&drain->encoder, record))
-		return;
-	gp_drain_finish_own(drain);
-	begin(drain);
-	drain->own = true;
-	gp_encode(&drain->encoder, record);
+	if (!gp_encode(&drain->encoder, record)) {
+		gp_drain_finish_own(drain);
+		begin(drain);
+		drain->own = true;
+		gp_encode(&drain->encoder, record);
+	}
+	keep(drain, record);
 }
 
 void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
@@ -206,7 +297,7 @@ int gp_drain_finish_own(struct gp_drain *drain)
 	if (!drain->own)
 		return 0;
 	drain->own = false;
-	drain->chunk.header.position = 0;
+	drain->chunk.header.position = drain->file.circle.floor;
 	drain->chunk.header.position_slots = 0;
 	drain->chunk.header.ring = 0;
 	drain->chunk.header.thread = 0;
@@ -215,6 +306,22 @@ int gp_drain_finish_own(struct gp_drain *drain)
 	if (error)
 		count_lost(drain, NULL, error);
 	return error;
+}
+
+bool gp_drain_wants_turn(const struct gp_drain *drain)
+{
+	const struct gp_circle *circle = &drain->file.circle;
+
+	/* a chunk of a ring, and one of what may be said then */
+	return is_circle(drain) && circle->end - circle->at < 2 * sizeof(struct gp_chunk);
+}
+
+void gp_drain_turn(struct gp_drain *drain, uint64_t ticks)
+{
+	uint64_t records = gp_circle_turn(&drain->file.circle, drain->file.sequence, ticks);
+
+	gp_count(GP_COUNTER_LEFT_OUT_OLD, records);
+	drain->gone_records += records;
 }
 
 void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int error)

@@ -23,12 +23,19 @@ struct gp_drain {
 	uint32_t marks; /* THREAD records in the chunk at hand, which are none of the program's */
 	int gives_up;   /* -errno: nothing more is written, for that reason */
 	int error;      /* -errno, why records were given up last; 0 = none were */
+	uint64_t gone_records; /* in a circle: for which there was no room any more */
+	struct gp_encoder kept_encoder;
+	struct gp_chunk kept_chunk; /* in a circle: definitions of the block at hand */
 	uint64_t linear[GP_SLOT_BYTES * 512 /
 			sizeof(uint64_t)]; /* a record that must lie in one piece */
 };
 
-/* Create the trace file, which does not grow over limit_bytes (0 = no limit); `drain` is zeroed. */
-int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_bytes);
+/*
+ * Create the trace file; `drain` is zeroed.  It does not grow over limit_bytes (0 = no limit), or has only the last part
+ * of the trace, as much as fits keep_bytes (0 = all of it).
+ */
+int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_bytes,
+		  uint64_t keep_bytes);
 
 /*
  * Write one chunk of what is in the ring.  Returns the number of slots that were freed, 0 = the
@@ -47,6 +54,15 @@ void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uin
 /* Write the own chunk, if there is one; before the next gp_drain_ring().  -errno: it is dropped,
  * and counted. */
 int gp_drain_finish_own(struct gp_drain *drain);
+
+/*
+ * In a circle, before anything is written: whether the block at hand is full.  Then gp_drain_turn() goes on in the next one and
+ * counts what is gone for it; the own chunk that is to be said then takes the place of its first bytes; after it,
+ * gp_drain_write_kept() writes the definitions of the block before.
+ */
+bool gp_drain_wants_turn(const struct gp_drain *drain);
+void gp_drain_turn(struct gp_drain *drain, uint64_t ticks);
+void gp_drain_write_kept(struct gp_drain *drain);
 
 /* Drop all that is in the ring, and count it as not written because of `error`. */
 void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int error);

@@ -142,6 +142,26 @@ size_t gp_sys_write(int fd, const void *data, size_t bytes, int *error)
 	return done;
 }
 
+size_t gp_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset, int *error)
+{
+	size_t done = 0;
+
+	*error = 0;
+	while (done < bytes) {
+		long n = call4(SYS_pwrite64, fd, (long)((const char *)data + done),
+			       (long)(bytes - done), (long)(offset + done));
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0) {
+			*error = n < 0 ? (int)n : -EIO;
+			break;
+		}
+		done += (size_t)n;
+	}
+	return done;
+}
+
 static ssize_t read_all(int fd, char *data, size_t size)
 {
 	size_t done = 0;

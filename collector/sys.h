@@ -33,6 +33,9 @@ void gp_sys_close(int fd);
  * *error (-errno). */
 size_t gp_sys_write(int fd, const void *data, size_t bytes, int *error);
 
+/* The same, from a place in a file. */
+size_t gp_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset, int *error);
+
 /* Up to `size` bytes of a file from its start; returns their number. */
 ssize_t gp_sys_read_file(const char *path, void *data, size_t size);
 

@@ -38,7 +38,7 @@ static bool is_taken(const char *base_path, uint32_t copy)
 	return fd >= 0;
 }
 
-static int create(struct gp_tracefile *file, const char *base_path)
+static int create(struct gp_tracefile *file, const char *base_path, int how)
 {
 	int fd = -EEXIST;
 
@@ -49,18 +49,24 @@ static int create(struct gp_tracefile *file, const char *base_path)
 		if (error)
 			return error;
 		if (!is_taken(base_path, copy))
-			fd = gp_sys_open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
+			fd = gp_sys_open(file->path, O_WRONLY | O_CREAT | O_EXCL | how, 0600);
 	}
 	return fd;
 }
 
-int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
+/* What is written to a file that is open for appending goes to its end, wherever it should go. */
+static int way_to_write(const struct gp_tracefile *file)
 {
-	static const char magic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', GP_TRACE_VERSION};
+	return file->circle.block_bytes == 0 ? O_APPEND : 0;
+}
+
+static int create_as(struct gp_tracefile *file, const char *base_path, char version)
+{
+	const char magic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', version};
 	int error = -EINVAL;
 
 	file->stays_open = file->rests = false;
-	file->fd = base_path[0] == '/' ? create(file, base_path) : -EINVAL;
+	file->fd = base_path[0] == '/' ? create(file, base_path, way_to_write(file)) : -EINVAL;
 	if (file->fd >= 0) {
 		gp_sys_write(file->fd, magic, sizeof(magic), &error);
 		gp_tracefile_close(file);
@@ -77,11 +83,23 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
 	return error;
 }
 
+int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
+{
+	memset(&file->circle, 0, sizeof(file->circle));
+	return create_as(file, base_path, GP_TRACE_VERSION);
+}
+
+int gp_tracefile_create_circle(struct gp_tracefile *file, const char *base_path, uint64_t bytes)
+{
+	gp_circle_init(&file->circle, bytes, sizeof(GP_TRACE_MAGIC));
+	return create_as(file, base_path, GP_TRACE_CIRCLE);
+}
+
 static_assert(offsetof(struct gp_chunk, payload) ==
 		      offsetof(struct gp_chunk, header) + sizeof(struct gp_chunk_header),
 	      "a chunk is written in one piece");
 
-static void seal(struct gp_chunk *chunk, uint64_t sequence)
+static void seal(struct gp_chunk *chunk, uint64_t sequence, enum gp_chunk_form form)
 {
 	struct gp_chunk_header *header = &chunk->header;
 	size_t unchecked = offsetof(struct gp_chunk_header, records);
@@ -90,7 +108,7 @@ static void seal(struct gp_chunk *chunk, uint64_t sequence)
 	       sizeof(chunk->zeros));
 	header->magic = GP_CHUNK_MAGIC;
 	header->sequence = sequence;
-	header->form = GP_CHUNK_PACKED;
+	header->form = form;
 	header->crc = gp_crc32c((const char *)chunk + offsetof(struct gp_chunk, header) + unchecked,
 				sizeof(*header) - unchecked + header->payload_bytes);
 }
@@ -107,7 +125,7 @@ static void undo(struct gp_tracefile *file, size_t written)
 static int reopen(struct gp_tracefile *file)
 {
 	uint64_t bytes;
-	int fd = gp_sys_open(file->path, O_WRONLY | O_APPEND, 0);
+	int fd = gp_sys_open(file->path, O_WRONLY | way_to_write(file), 0);
 	int error;
 
 	if (fd < 0)
@@ -176,7 +194,33 @@ bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_byt
 	return file->limit_bytes == 0 || file->bytes + needed + after_bytes <= file->limit_bytes;
 }
 
-int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
+/* A torn chunk counts as none; the next one takes its place. */
+static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_form form,
+	       uint64_t *at)
+{
+	size_t bytes = sizeof(chunk->header) + gp_chunk_padded_bytes(chunk->header.payload_bytes);
+	size_t written;
+	int error = begin(file);
+
+	if (error)
+		return error;
+	seal(chunk, file->sequence, form);
+	written = gp_sys_write_at(file->fd, &chunk->header, bytes, *at, &error);
+	if (*at + written > file->bytes)
+		file->bytes = *at + written;
+	if (written < bytes)
+		return error;
+	*at += bytes;
+	file->sequence++;
+	return 0;
+}
+
+int gp_tracefile_keep(struct gp_tracefile *file, struct gp_chunk *chunk)
+{
+	return put(file, chunk, GP_CHUNK_KEPT, &file->circle.kept_at);
+}
+
+static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
 	uint32_t payload_bytes = chunk->header.payload_bytes;
 	size_t before = -file->bytes & 7;
@@ -188,7 +232,7 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	if (error)
 		return error;
 	mark(file);
-	seal(chunk, file->sequence);
+	seal(chunk, file->sequence, GP_CHUNK_PACKED);
 	written = gp_sys_write(file->fd,
 			       (const char *)chunk + offsetof(struct gp_chunk, header) - before,
 			       bytes, &error);
@@ -201,6 +245,13 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	file->sequence++;
 	file->records += chunk->header.records;
 	return 0;
+}
+
+int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
+{
+	if (file->circle.block_bytes != 0)
+		return put(file, chunk, GP_CHUNK_PACKED, &file->circle.at);
+	return append(file, chunk);
 }
 
 void gp_tracefile_close(struct gp_tracefile *file)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/circle.h"
 #include "collector/identity.h"
 #include "gpuprof/trace.h"
 
@@ -28,6 +29,7 @@ struct gp_tracefile {
 	uint64_t records;  /* in all chunks */
 	uint64_t
 		limit_bytes; /* set by the owner after creation: it does not grow over that; 0 = no limit */
+	struct gp_circle circle; /* where only the last part is kept */
 	struct gp_tracefile_mark
 		mark[2]; /* the later one last, at least GP_TRACEFILE_ROOM_BYTES apart */
 	int fd;          /* while a flush lasts, else -1 */
@@ -52,6 +54,9 @@ struct gp_chunk {
  */
 int gp_tracefile_create(struct gp_tracefile *file, const char *base_path);
 
+/* The same, for the last part of a trace, which takes at most `bytes` in the file. */
+int gp_tracefile_create_circle(struct gp_tracefile *file, const char *base_path, uint64_t bytes);
+
 #define GP_TRACEFILE_FULL (-E2BIG) /* the error of a chunk that is beyond the limit */
 
 /* Whether a chunk with that much payload, and as much as that after it, find room below the limit. */
@@ -65,6 +70,9 @@ bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_byt
  * name may be another file's by now.  GP_TRACEFILE_FULL: it finds no room.
  */
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk);
+
+/* In a circle: write a chunk with copies of definitions where these stay.  There is room. */
+int gp_tracefile_keep(struct gp_tracefile *file, struct gp_chunk *chunk);
 
 /*
  * Cut off the last chunks, at least GP_TRACEFILE_ROOM_BYTES where there are as many, but never the first: the next one takes less room

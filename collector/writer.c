@@ -52,6 +52,8 @@ static struct {
 
 /* ---- rings ---- */
 
+static void make_turn(void);
+
 /* One chunk of each ring, so that none waits long for another.  Returns the slots moved; *error is
  * the last one met. */
 static uint64_t drain_round(int *error)
@@ -60,8 +62,10 @@ static uint64_t drain_round(int *error)
 	uint64_t slots = 0;
 
 	for (uint32_t i = 0; i < lanes; i++) {
-		int moved = gp_drain_ring(&writer.drain, writer.arena.lanes[i].ring);
+		int moved;
 
+		make_turn();
+		moved = gp_drain_ring(&writer.drain, writer.arena.lanes[i].ring);
 		if (moved < 0)
 			*error = moved;
 		else
@@ -134,6 +138,33 @@ static void say_counters(void)
 		memcpy(writer.reported, totals, sizeof(totals));
 }
 
+static void say_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
+{
+	struct gp_record_gate gate = {.kind = GP_RECORD_GATE,
+				      .slots = sizeof(gate) / GP_SLOT_BYTES,
+				      .on = on,
+				      .reason = (uint8_t)reason,
+				      .ticks = ticks};
+
+	gp_drain_say(&writer.drain, (const struct gp_record *)&gate);
+}
+
+/* Where only the last part of the trace is kept: each block of the file can be read without those that are gone. */
+static void make_turn(void)
+{
+	const struct gp_circle *circle = &writer.drain.file.circle;
+
+	if (!gp_drain_wants_turn(&writer.drain))
+		return;
+	gp_drain_turn(&writer.drain, gp_clock_ticks());
+	if (circle->floor > 0)
+		say_gate(GP_GATE_KEPT, true, gp_circle_start_ticks(circle));
+	say_anchor();
+	memset(writer.reported, 0, sizeof(writer.reported));
+	say_counters();
+	gp_drain_write_kept(&writer.drain);
+}
+
 static void say_thread_name(uint32_t thread)
 {
 	char path[64], name[16];
@@ -180,8 +211,8 @@ static int set_up(void)
 
 	writer.arena.stays_open = apart;
 	gp_clock_start();
-	error = gp_drain_open(&writer.drain, writer.config.trace_path,
-			      writer.config.max_file_bytes);
+	error = gp_drain_open(&writer.drain, writer.config.trace_path, writer.config.max_file_bytes,
+			      writer.config.keep_last_bytes);
 	if (error)
 		return error;
 	writer.drain.file.stays_open = apart;
@@ -218,6 +249,7 @@ static void announce(enum progress progress)
 
 static void say_times(void)
 {
+	make_turn();
 	say_anchor();
 	say_counters();
 	writer.anchor_ns = gp_sys_now_ns();
@@ -226,12 +258,7 @@ static void say_times(void)
 /* The last that is said before the end: room is kept for that alone. */
 static void end_at_limit(void)
 {
-	struct gp_record_gate gate = {.kind = GP_RECORD_GATE,
-				      .slots = sizeof(gate) / GP_SLOT_BYTES,
-				      .reason = GP_GATE_FULL,
-				      .ticks = gp_clock_ticks()};
-
-	gp_drain_say(&writer.drain, (const struct gp_record *)&gate);
+	say_gate(GP_GATE_FULL, false, gp_clock_ticks());
 	say_times();
 	gp_store32_release(&writer.is_full, 1);
 }
@@ -278,6 +305,7 @@ static int finish(void)
 		end_at_limit();
 	if (error && writer.arena.path[0] == '\0')
 		error = give_up_rest(error);
+	make_turn();
 	say_thread_names();
 	say_anchor();
 	say_counters();

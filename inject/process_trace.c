@@ -114,6 +114,7 @@ static int start_collector(char *path, size_t path_bytes)
 		.on_overload = gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "drop") ? GP_OVERLOAD_DROP
 									      : GP_OVERLOAD_BLOCK,
 		.max_file_bytes = gp_option_bytes(GP_OPTION_ID_MAX_FILE),
+		.keep_last_bytes = gp_option_bytes(GP_OPTION_ID_KEEP_LAST),
 	});
 }
 
@@ -233,7 +234,7 @@ static void say_what_is_missing(int stop_error)
 	else if (lost_error == -E2BIG)
 		gp_say("%s reached --max-file (%s), and the recording ended there: %llu records "
 		       "that came "
-		       "later are not in it; give it more room with a larger one",
+		       "later are not in it; give it more, or keep the end with --keep-last",
 		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), lost);
 	else if (lost > 0)
 		gp_say("%llu records are missing in %s, which could not be written: %s%s; %s", lost,

@@ -82,7 +82,7 @@ static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 	r->load.record_thread = 0;
 	if (h->form == GP_CHUNK_SLOTS)
 		return take_saved(r, chunk);
-	if (h->form == GP_CHUNK_PACKED)
+	if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
 		return gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
 					 &r->decoded);
 	r->decoded.unknown += h->records;

@@ -96,7 +96,7 @@ static void take_chunk(struct orphan *o, const struct gp_chunk *chunk)
 		gp_rings_cover(&o->rings, h->ring, h->position + h->position_slots);
 	else if (h->form == GP_CHUNK_SLOTS)
 		gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink, &decoded);
-	else if (h->form == GP_CHUNK_PACKED)
+	else if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
 		gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink, &decoded);
 }
 

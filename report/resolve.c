@@ -306,11 +306,33 @@ static int order_records(struct gp_model *m)
 	return result;
 }
 
+/*
+ * Where only the last part of the trace is kept it begins with the last of the records that say so, unless the recording had
+ * paused then: what came before or next tells.
+ */
+static void drop_old_kept(struct gp_model *m)
+{
+	uint32_t last = GP_NONE, kept = 0;
+
+	for (uint32_t i = 0; i < m->gate_count; i++)
+		if (m->gates[i].reason == GP_GATE_KEPT)
+			last = i;
+	for (uint32_t i = 0; i < m->gate_count; i++) {
+		bool is_right =
+			i == last && kept == 0 && (i + 1 == m->gate_count || !m->gates[i + 1].on);
+
+		if (m->gates[i].reason != GP_GATE_KEPT || is_right)
+			m->gates[kept++] = m->gates[i];
+	}
+	m->gate_count = kept;
+}
+
 /* A gate that was open opens no more: keep those that change something. */
 static void settle_gates(struct gp_model *m)
 {
 	uint32_t kept = 0;
 
+	drop_old_kept(m);
 	for (uint32_t i = 0; i < m->gate_count; i++)
 		if (kept == 0 || m->gates[i].on != m->gates[kept - 1].on)
 			m->gates[kept++] = m->gates[i];

@@ -44,7 +44,8 @@ static const uint8_t concerns[GP_COUNTERS] = {
 	[GP_COUNTER_TEXTS_UNKNOWN] = LOSS,    [GP_COUNTER_CUT_PAYLOADS] = STRAIN,
 	[GP_COUNTER_CUT_STRINGS] = STRAIN,    [GP_COUNTER_SHARED_RING] = STRAIN,
 	[GP_COUNTER_RING_WAITS] = STRAIN,     [GP_COUNTER_BUFFERS_EXTRA] = STRAIN,
-	[GP_COUNTER_LOST_MAX_FILE] = LOSS,
+	[GP_COUNTER_LOST_MAX_FILE] = LOSS,    [GP_COUNTER_LEFT_OUT_OLD] = LOSS,
+	[GP_COUNTER_LOST_DEFINITIONS] = LOSS,
 };
 
 static const struct {
@@ -130,10 +131,11 @@ static const char *explain_missing(const struct gp_model *model)
 	return "CUPTI delivered none (launched after the final flush?)";
 }
 
+/* Of what is kept; what --keep-last has not kept is outside of that. */
 static bool has_counted_loss(const struct gp_model *model)
 {
 	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (concerns[i] == LOSS && model->counters[i] > 0)
+		if (concerns[i] == LOSS && model->counters[i] > 0 && i != GP_COUNTER_LEFT_OUT_OLD)
 			return true;
 	return model->losses.launches_without_op > 0;
 }
@@ -143,7 +145,7 @@ static bool has_loss(const struct gp_model *model)
 	for (size_t i = 0; i < COUNT(losses); i++)
 		if (losses[i].concern == LOSS && loss_at(model, i) > 0)
 			return true;
-	return has_counted_loss(model);
+	return has_counted_loss(model) || model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
 }
 
 bool gp_summary_has_all_operations(const struct gp_model *model)

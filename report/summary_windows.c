@@ -18,6 +18,7 @@ static const struct {
 	[GP_GATE_COUNT] = {"the last of --after-launches", "the last of --launches"},
 	[GP_GATE_SIGNAL] = {"a signal", "a signal"},
 	[GP_GATE_API] = {"gpuprof_start()", "gpuprof_stop()"},
+	[GP_GATE_KEPT] = {"the oldest that --keep-last kept", "the oldest that --keep-last kept"},
 	[GP_GATE_FULL] = {"the limit of --max-file", "the limit of --max-file"},
 };
 
@@ -78,14 +79,19 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 /* What the recording has from the time in which it paused, and what it has not. */
 static void print_left_out(FILE *out, const struct gp_model *model)
 {
+	bool is_last_part = model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
 	const struct {
 		uint64_t count;
 		const char *meaning;
 	} lines[] = {
 		{model->losses.frees_outside,
-		 "free(s) of memory that was allocated while the recording paused"},
-		{model->losses.range_ends_outside, "range(s) begun while it paused"},
-		{model->losses.ops_outside, "GPU operation(s) whose call was made while it paused"},
+		 is_last_part ? "free(s) of memory that was allocated before"
+			      : "free(s) of memory that was allocated while the recording paused"},
+		{model->losses.range_ends_outside,
+		 is_last_part ? "range(s) begun before" : "range(s) begun while it paused"},
+		{model->losses.ops_outside,
+		 is_last_part ? "GPU operation(s) whose call was made before"
+			      : "GPU operation(s) whose call was made while it paused"},
 		{model->counters[GP_COUNTER_LEFT_OUT_KERNELS],
 		 "kernel(s) left out by --kernels, not recorded"},
 		{model->counters[GP_COUNTER_LEFT_OUT_SHORT],

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gpuprof/crc32c.h"
+#include "report/chunk_order.h"
 
 #define WINDOW_BYTES     (1u << 20)
 #define FILE_MAGIC_BYTES 8u
@@ -20,12 +21,17 @@
  */
 #define SEARCH_EFFORT 16u
 
+#define LISTINGS 3 /* of the chunks of a circle that is being written */
+
 struct gp_trace {
 	int fd;
 	uint64_t size;     /* of the file, as last seen */
 	uint64_t position; /* of the next chunk */
 	uint64_t searched; /* no chunk begins between position and here */
 	uint64_t effort;   /* bytes of checksums that did not match */
+	bool is_circle;
+	bool is_listed; /* of a circle: `order` has what is to come */
+	struct gp_chunk_order order;
 	struct gp_trace_state state;
 	uint64_t window_offset;
 	size_t window_bytes;
@@ -135,6 +141,73 @@ static int finish_scan(struct gp_trace *t)
 	return 0;
 }
 
+/* ---- a circle ---- */
+
+static int list_once(struct gp_trace *t, uint64_t *gap_bytes)
+{
+	struct gp_chunk chunk;
+	uint64_t found;
+	int result = 0;
+
+	gp_chunk_order_begin(&t->order);
+	t->window_bytes = 0; /* the file may have changed */
+	t->position = t->searched = FILE_MAGIC_BYTES;
+	t->effort = *gap_bytes = 0;
+	while (result == 0 && (found = search(t, &chunk)) != NO_CHUNK) {
+		result = gp_chunk_order_add(&t->order, &chunk.header, found);
+		*gap_bytes += found - t->position;
+		t->position = found + sizeof(chunk.header) +
+			      gp_chunk_padded_bytes(chunk.header.payload_bytes);
+		t->searched = t->position;
+	}
+	return t->error != 0 ? t->error : result;
+}
+
+/* What is missing may only have been written where this had looked already. */
+static int list_chunks(struct gp_trace *t)
+{
+	struct gp_chunk_order before = t->order;
+	uint64_t gap_bytes = 0;
+	int result = 0;
+
+	for (int i = 0; i < LISTINGS && result == 0; i++) {
+		t->order.after = before.after;
+		t->order.was_given = before.was_given;
+		result = list_once(t, &gap_bytes);
+		if (result == 0)
+			gp_chunk_order_settle(&t->order);
+		if (t->order.missing == 0)
+			break;
+	}
+	if (t->order.missing > 0)
+		t->state.damaged_bytes += gap_bytes > 0 ? gap_bytes : t->order.missing;
+	t->state.end_bytes = (t->size + 7) & ~UINT64_C(7);
+	t->is_listed = result == 0;
+	return result;
+}
+
+/* One that is no longer there has made room for a newer one since. */
+static int next_in_circle(struct gp_trace *t, struct gp_chunk *chunk)
+{
+	int result = t->is_listed ? 0 : list_chunks(t);
+
+	if (result != 0)
+		return result;
+	while (t->order.next < t->order.count) {
+		const struct gp_chunk_place *place = &t->order.places[t->order.next++];
+
+		if (examine(t, place->offset, chunk) != CHUNK_VALID ||
+		    chunk->header.sequence != place->sequence)
+			continue;
+		t->state.chunks++;
+		t->state.read_bytes = t->size / t->order.count * t->order.next;
+		return 1;
+	}
+	t->state.read_bytes = t->size;
+	t->is_listed = false;
+	return t->error;
+}
+
 int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 {
 	struct stat status;
@@ -143,6 +216,8 @@ int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 	if (fstat(t->fd, &status) != 0)
 		return -errno;
 	t->size = t->state.file_bytes = (uint64_t)status.st_size;
+	if (t->is_circle)
+		return next_in_circle(t, chunk);
 	found = search(t, chunk);
 	if (found == NO_CHUNK)
 		return finish_scan(t);
@@ -172,14 +247,16 @@ static int check_magic(struct gp_trace *t, const char *path, char *message, size
 		snprintf(message, message_bytes,
 			 "%s is not a gpuprof trace; traces are files called NAME" GP_TRACE_SUFFIX,
 			 path);
-	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_VERSION)
+	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_CIRCLE)
 		snprintf(message, message_bytes,
 			 "%s was written by a newer gpuprof (trace version %u, this one reads up "
 			 "to %u): "
 			 "read it with that one",
-			 path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_VERSION);
-	else
+			 path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_CIRCLE);
+	else {
+		t->is_circle = magic[FILE_MAGIC_BYTES - 1] == GP_TRACE_CIRCLE;
 		return 0;
+	}
 	return magic && t->size > 0 && memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) == 0
 		       ? -EPROTONOSUPPORT
 		       : -EINVAL;
@@ -247,6 +324,7 @@ void gp_trace_close(struct gp_trace *t)
 	if (!t)
 		return;
 	close(t->fd);
+	gp_chunk_order_free(&t->order);
 	free(t->window);
 	free(t);
 }

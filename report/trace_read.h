@@ -1,6 +1,8 @@
 /*
  * trace_read: the chunks of a trace file (gpuprof/trace.h), valid ones only.
  *
+ * They come in the order in which they were written.  Of a trace that keeps only its last part, only what is kept does.
+ *
  * Reads through a bounded window, so that a file may be larger than memory and may be cut short, or
  * grow, while it is read.
  */

@@ -131,7 +131,7 @@ $(O)/tests/torture/workload: tests/torture/workload.c | $(O)/sim/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread -lrt
-$(O)/tests/collector/kill_test: TEST_LIBS = -lrt
+$(O)/tests/collector/kill_test $(O)/tests/collector/circle_test: TEST_LIBS = -lrt
 
 # ---- models of what threads do to each other ----
 CHECKS += tests/model/spin_test.py $(O)/tests/model/orders_test
@@ -144,8 +144,9 @@ $(O)/tests/model/orders_test: tests/model/orders_test.cc $(wildcard collector/*.
 
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
 .PHONY: soak
-soak: all programs $(TORTURE) $(O)/tests/collector/kill_test
+soak: all programs $(TORTURE) $(O)/tests/collector/kill_test $(O)/tests/collector/circle_test
 	$(Q)O=$(abspath $(O)) $(O)/tests/torture/torture $(KILLS)
 	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/kill_test
+	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/circle_test
 	$(Q)for program in launch ranges copies; do O=$(abspath $(O)) TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$$program \
 		PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py || exit 1; done

@@ -546,6 +546,7 @@ enum gp_gate_reason {
 	GP_GATE_SIGNAL = 6,
 	GP_GATE_API = 7,  /* gpuprof_start() or gpuprof_stop() */
 	GP_GATE_FULL = 8, /* the trace reached --max-file: it ends here */
+	GP_GATE_KEPT = 9, /* what was before did not fit --keep-last; the last of these counts */
 };
 
 /* Recording began or paused.  A trace without any was recorded from its beginning to its end. */

@@ -4,7 +4,7 @@
  * All integers are little-endian.  A file is
  *
  *   file  := magic chunk*
- *   magic := "gpuprof" version            8 bytes; version is one byte, GP_TRACE_VERSION
+ *   magic := "gpuprof" version            8 bytes; version is one byte, GP_TRACE_VERSION, or GP_TRACE_CIRCLE
  *   chunk := header payload zeros         padded with zeros to a multiple of 8 bytes
  *
  *   header (48 bytes, struct gp_chunk_header)
@@ -13,7 +13,7 @@
  *      8  u32 crc             CRC-32C of the bytes from offset 12 to the end of the payload
  *     12  u32 records         number of records in the payload
  *     16  u64 sequence        0, 1, 2, ... over the whole file
- *     24  u64 position        slot position in the ring of the first record (ring 0: 0)
+ *     24  u64 position        slot position in the ring of the first record (ring 0: 0; in a circle see below)
  *     32  u32 position_slots  ring slots that this chunk covers (ring 0: 0)
  *     36  u32 ring            the ring it was drained from; 0 = the writer itself
  *     40  u32 thread          thread id of the ring's owner; 0 = shared by several threads: each record then
@@ -51,6 +51,8 @@
  *      LENGTH  an end time: coded as a duration, predicted by the previous record's of the same kind
  * Members that are not listed are zero in the record; kind and slots follow from the kind.
  *
+ * Payload, form KEPT: as PACKED.
+ *
  * Payload, form SLOTS: whole records in 32-byte slots as they stood in the ring (gpuprof/record.h).  A THREAD record
  * has the record that follows it in its chunk.  The last record may be one that cannot be read, cut to one slot:
  * position_slots then covers all that followed it in the ring, which is lost.
@@ -59,6 +61,15 @@
  * between rings, nor of times: GPU records come as CUPTI delivers them.  Definitions precede their use within
  * a ring; ids (names, shapes) are unique in the process, so a reader that reads rings in file order has every
  * definition when it needs it, except across rings: resolve ids after reading.
+ *
+ * Circle.  A file of the version GP_TRACE_CIRCLE has the last chunks of a longer trace: where it is as long as it may be, new chunks take
+ * the place of old ones.  Chunks come in the order of their sequence, not of their place; between them may lie what is left of
+ * others.  In a chunk of ring 0 in form PACKED, position is a sequence, the floor; it never goes back, and the largest one counts.  Chunks
+ * below the floor are gone, whether or not they still stand somewhere.  From the floor on none is missing: a gap in the sequence is
+ * damage.  A chunk in form KEPT stays for ever.  It has copies of the definitions in chunks that are not before the sequence in its
+ * position, and are gone together: where that is below the floor its records count, else they are still where they were.  The
+ * records of rings that are gone with their chunks, and not kept, are counted (GP_COUNTER_LEFT_OUT_OLD), and a GATE record of the reason KEPT
+ * says from when on they are there; the last of these counts.  What is saved goes to the file's end.
  *
  * Version.  GP_TRACE_VERSION grows only when an old reader would misread a file.  New record kinds and new fields
  * at the end of a list in field.def do not count as such: a reader skips a kind that it does not know by
@@ -73,6 +84,7 @@
 
 #define GP_TRACE_MAGIC   "gpuprof"
 #define GP_TRACE_VERSION 1u
+#define GP_TRACE_CIRCLE  2u
 #define GP_TRACE_SUFFIX  ".gpuprof"
 #define GP_CHROME_SUFFIX                                                                           \
 	".json" /* NAME.json belongs to NAME.gpuprof: a trace takes a NAME only if both are free */
@@ -82,6 +94,7 @@
 enum gp_chunk_form {
 	GP_CHUNK_PACKED = 0, /* written by the process itself */
 	GP_CHUNK_SLOTS = 1,  /* saved from its rings after its death */
+	GP_CHUNK_KEPT = 2,   /* copies of definitions, in a circle */
 };
 
 struct gp_chunk_header {

@@ -183,7 +183,7 @@ static int decode(struct gp_tail *t, const struct gp_chunk *chunk)
 	if (h->form == GP_CHUNK_SLOTS)
 		result = gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink,
 					 &decoded);
-	else if (h->form == GP_CHUNK_PACKED)
+	else if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
 		result = gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
 					   &decoded);
 	else

@@ -134,6 +134,65 @@ class MaxFile(Case):
                       result.stderr)
 
 
+class KeepLast(Case):
+    """More launches and kernels than fit 8 MiB."""
+
+    LAUNCHES = 900000
+
+    def numbers(self, text):
+        def number(pattern):
+            found = re.search(pattern, text)
+            return int(found.group(1).replace(",", "")) if found else 0
+        return (number("(?:all )?([0-9,]+) launches"), number("; ([0-9,]+) GPU records"),
+                number("([0-9,]+) records dropped because newer ones took their place"))
+
+    def record(self, way, *steps, **variables):
+        return self.run_program([*GPU, *steps], way, GPUPROF_KEEP_LAST="8M", GPUPROF_CHROME="none", GPUPROF_OUTPUT="t",
+                                **variables)
+
+    def check(self, text, launched):
+        launches, operations, gone = self.numbers(text)
+        self.assertGreater(gone, 10000, text)
+        self.assertGreater(launches, 100000)
+        # besides these a few hundred records say what CUPTI took, and what the driver says of its memory
+        self.assertGreaterEqual(launches + operations + gone, 2 * launched)
+        self.assertLess(launches + operations + gone, 2 * launched + 20000)
+        self.assertIn("from the oldest that --keep-last kept to the end", text)
+        self.assertIn("step_kernel", text)
+        self.assertNotIn("damaged", text)
+        self.assertLessEqual(os.path.getsize(self.path("t.gpuprof")), 8 << 20)
+
+    def test_the_rest_is_a_trace_and_what_is_gone_is_counted(self):
+        for way in (BARE, LAUNCHED):
+            result = self.record(way, f"launch={self.LAUNCHES}", "exit=5")
+            self.assertEqual((result.returncode, result.stdout), (5, f"launches {self.LAUNCHES}\n"), result.stderr)
+            self.check(result.stderr, self.LAUNCHES)
+            exported = self.run_gpuprof("export", "-o", way[:4] + ".json", "t.gpuprof")
+            self.assertEqual(exported.returncode, 0, exported.stderr)
+            os.unlink(self.path("t.gpuprof"))
+
+    def test_what_fits_is_all_there(self):
+        result = self.record(LAUNCHED, "launch=1000")
+        self.assertIn("all 1,000 launches have their kernel record", result.stderr)
+        self.assertIn("nothing was dropped", result.stderr)
+        self.assertNotIn("keep-last", result.stderr)
+
+    def test_a_killed_process(self):
+        """As it was killed, and again when its rings have been saved."""
+        result = self.record(BARE, f"launch={self.LAUNCHES}", "raise=9")
+        self.assertEqual(result.returncode, -9)
+        before = self.run_gpuprof("summary", "t.gpuprof").stdout
+        self.check(before, self.LAUNCHES - 3000)
+        self.assertIn("PARTIAL", before)
+        self.assertEqual(self.run_gpuprof("finish", "-s", "none", "--chrome", "none", "t.gpuprof").returncode, 0)
+        self.assertEqual(self.numbers(self.run_gpuprof("summary", "t.gpuprof").stdout), self.numbers(before))
+
+    def test_forked_children_have_their_own(self):
+        result = self.record(LAUNCHED, "launch=1000", "fork", "launch=1000")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("launches 1000", result.stdout)
+
+
 class Memory(Case):
 
     def test_gpu_records_beyond_their_memory_are_counted(self):

@@ -36,7 +36,7 @@ static void append(const void *bytes, size_t length)
 		abort();
 }
 
-/* A chunk whose payload is as given; its first two bytes choose the ring, the form and the number of
+/* A chunk whose payload is as given; its first two bytes choose the ring, the form, the position, the order and the number of
  * records. */
 static void append_chunk(const uint8_t *payload, size_t length, uint64_t sequence)
 {
@@ -48,6 +48,8 @@ static void append_chunk(const uint8_t *payload, size_t length, uint64_t sequenc
 		return;
 	h.ring = h.thread = payload[0] & 3;
 	h.form = payload[0] >> 2 & 3;
+	h.position = payload[0] >> 4 & 7;
+	h.sequence ^= payload[0] >> 7;
 	h.records = payload[1];
 	h.payload_bytes = (uint32_t)length - 2;
 	memcpy(chunk, &h, sizeof(h));
@@ -67,7 +69,7 @@ static void write_trace(const uint8_t *data, size_t size)
 		append(data + 1, size - 1);
 		return;
 	}
-	append(GP_TRACE_MAGIC "\1", 8);
+	append(size > 0 && data[0] & 0x40 ? GP_TRACE_MAGIC "\2" : GP_TRACE_MAGIC "\1", 8);
 	for (size_t i = 0; i < chunks && at < size; i++) {
 		size_t length = i + 1 < chunks ? (size - 1) / chunks : size - at;
 

@@ -221,6 +221,105 @@ static void test_file_that_grows(void **state)
 	gp_builder_free(&b);
 }
 
+/* ---- a circle ---- */
+
+/* As build(), but the last chunks stand first, behind a few bytes of one that was before. */
+static void build_circle(struct gp_builder *b, size_t *first_of_rest)
+{
+	size_t ends[CHUNKS], rest;
+	uint8_t *copy;
+
+	build(b, ends);
+	copy = malloc(b->length);
+	assert_non_null(copy);
+	memcpy(copy, b->bytes, b->length);
+	rest = b->length - ends[1];
+	copy[7] = GP_TRACE_CIRCLE;
+	memcpy(copy + 8, b->bytes + ends[1], rest);
+	memcpy(copy + 8 + rest, b->bytes + 8, ends[1] - 8);
+	memcpy(b->bytes, copy, b->length);
+	gp_builder_raw(b, copy + 8, 24);
+	free(copy);
+	*first_of_rest = 8 + rest;
+}
+
+static void test_circle_comes_in_its_order(void **state)
+{
+	struct gp_builder b;
+	struct gp_trace *trace;
+	struct gp_chunk chunk;
+	size_t unused;
+
+	(void)state;
+	build_circle(&b, &unused);
+	trace = open_trace(gp_builder_save(&b));
+	for (uint64_t i = 0; i < CHUNKS; i++) {
+		assert_int_equal(gp_trace_next(trace, &chunk), 1);
+		assert_int_equal(chunk.header.sequence, i);
+	}
+	assert_int_equal(gp_trace_next(trace, &chunk), 0);
+	assert_int_equal(gp_trace_next(trace, &chunk), 0);
+	assert_int_equal(gp_trace_state(trace)->chunks, CHUNKS);
+	assert_int_equal(gp_trace_state(trace)->damaged_bytes, 0);
+	assert_int_equal(gp_trace_state(trace)->rest_bytes, 0);
+	assert_false(gp_trace_state(trace)->rest_is_cut);
+	assert_int_equal(gp_trace_state(trace)->end_bytes, (b.length + 7) & ~7ul);
+	gp_trace_close(trace);
+	gp_builder_free(&b);
+}
+
+static void test_missing_chunk_of_a_circle_is_damage(void **state)
+{
+	struct gp_builder b;
+	struct gp_trace *trace;
+	uint64_t which;
+	size_t first;
+
+	(void)state;
+	build_circle(&b, &first);
+	b.bytes[first + sizeof(struct gp_chunk_header)] ^= 1;
+	trace = open_trace(gp_builder_save(&b));
+	assert_int_equal(read_chunks(trace, &which), CHUNKS - 1);
+	assert_int_equal(which, (1u << CHUNKS) - 2);
+	assert_true(gp_trace_state(trace)->damaged_bytes > 0);
+	gp_trace_close(trace);
+	gp_builder_free(&b);
+}
+
+/* While it is read, a chunk makes room for a newer one. */
+static void test_circle_that_goes_on(void **state)
+{
+	struct gp_builder b, more;
+	struct gp_trace *trace;
+	struct gp_chunk chunk;
+	size_t first;
+	uint64_t which;
+	int fd;
+
+	(void)state;
+	build_circle(&b, &first);
+	gp_builder_init(&more);
+	for (uint32_t i = 0; i <= CHUNKS; i++) { /* of those the last is new */
+		more.length = 8;
+		gp_builder_chunk(&more, 1, 100);
+		gp_builder_call(&more, GP_TEST_SYNC, i, 100 * i, 1);
+		gp_builder_seal(&more);
+	}
+	trace = open_trace(gp_builder_save(&b));
+	assert_int_equal(gp_trace_next(trace, &chunk), 1);
+	assert_int_equal(read_chunks(trace, &which), CHUNKS - 1);
+	fd = open(b.path, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, more.bytes + 8, more.length - 8, (off_t)first),
+			 more.length - 8);
+	close(fd);
+	assert_int_equal(read_chunks(trace, &which), 1);
+	assert_int_equal(which, 1u << CHUNKS);
+	assert_int_equal(gp_trace_state(trace)->damaged_bytes, 0);
+	gp_trace_close(trace);
+	gp_builder_free(&b);
+	gp_builder_free(&more);
+}
+
 /* ---- what is no trace ---- */
 
 static void assert_refused(const char *path, int error, const char *why)
@@ -248,7 +347,7 @@ static void test_what_is_no_trace_is_refused(void **state)
 		{"\x7f"
 		 "ELF\1\1\1\0\0\0",
 		 10, -EINVAL, "is not a gpuprof trace"},
-		{"gpuprof\2", 8, -EPROTONOSUPPORT, "newer gpuprof"},
+		{"gpuprof\3", 8, -EPROTONOSUPPORT, "newer gpuprof"},
 		{"gpuprof\377", 8, -EPROTONOSUPPORT, "trace version 255"},
 	};
 
@@ -287,6 +386,9 @@ int main(void)
 		cmocka_unit_test(test_resynchronises_after_any_insertion),
 		cmocka_unit_test(test_lying_headers_cost_no_more_than_their_length),
 		cmocka_unit_test(test_file_that_grows),
+		cmocka_unit_test(test_circle_comes_in_its_order),
+		cmocka_unit_test(test_missing_chunk_of_a_circle_is_damage),
+		cmocka_unit_test(test_circle_that_goes_on),
 		cmocka_unit_test(test_what_is_no_trace_is_refused),
 		cmocka_unit_test(test_what_cannot_be_read_is_refused),
 	};

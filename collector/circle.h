@@ -1,0 +1,46 @@
+/*
+ * circle: which part of a trace file is written next where only the last of it is kept (gpuprof/trace.h, "Circle").
+ *
+ * The file is cut into blocks of one size.  Chunks fill one after the other; once all are in use, the oldest makes room for
+ * the next.  Some blocks hold copies of definitions instead, and stay.  Bookkeeping only; writer thread only.
+ */
+#ifndef COLLECTOR_CIRCLE_H
+#define COLLECTOR_CIRCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GP_CIRCLE_BLOCKS 16u
+
+struct gp_circle_block {
+	uint64_t first_sequence; /* of the chunks in it */
+	uint64_t records;        /* that are gone when it makes room */
+	uint64_t start_ticks;    /* when it was begun */
+	bool keeps;              /* definitions */
+};
+
+struct gp_circle {
+	uint64_t block_bytes;       /* 0 = there is no circle */
+	uint64_t first_bytes;       /* before the first block */
+	uint64_t at, end;           /* where the next chunk goes, and where its block ends */
+	uint64_t kept_at, kept_end; /* of definitions */
+	uint64_t floor;             /* sequence of the oldest chunk that is not gone */
+	uint32_t count;             /* blocks in use */
+	uint32_t current;
+	uint32_t keepers;
+	struct gp_circle_block blocks[GP_CIRCLE_BLOCKS];
+};
+
+/* A circle that takes at most `bytes`, the first first_bytes of which are taken. */
+void gp_circle_init(struct gp_circle *circle, uint64_t bytes, uint64_t first_bytes);
+
+/* Go on in another block, with the chunk of that sequence.  Returns how many records are gone for it. */
+uint64_t gp_circle_turn(struct gp_circle *circle, uint64_t sequence, uint64_t ticks);
+
+/* Take a block for definitions.  False: they have half of all.  *records: how many are gone for it. */
+bool gp_circle_add_keeper(struct gp_circle *circle, uint64_t *records);
+
+/* When the oldest block that is not gone was begun. */
+uint64_t gp_circle_start_ticks(const struct gp_circle *circle);
+
+#endif

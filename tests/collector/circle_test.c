@@ -1,0 +1,358 @@
+/*
+ * A trace that keeps only its last part: whatever is dropped, and whenever the process is killed, the rest is one piece up to the
+ * last record, with the definitions of all, and what is gone is counted.
+ *
+ * GPUPROF_TEST_KILLS sets the number of kills (default 50).
+ */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+#include "gpuprof/counter.h"
+
+#define KEEP_BYTES (8u << 20)
+#define MANY       3000000u /* calls, of which not nearly all fit */
+#define NAME_EACH  1000u    /* a definition after so many calls */
+
+static struct scan scan;
+
+static struct {
+	uint64_t calls, first, last, gone, lost_definitions, ends, gates;
+	bool is_in_order;
+	uint8_t names[MANY / NAME_EACH + 1];
+	char ring_file[256];
+} said;
+
+static void take_number(uint64_t number)
+{
+	if (said.calls++ == 0)
+		said.first = number;
+	else if (number != said.last + 1)
+		said.is_in_order = false;
+	said.last = number;
+}
+
+static void take_string(const struct any_record *record)
+{
+	if (record->string.space == GP_STRING_KERNEL)
+		said.names[record->string.id]++;
+	if (record->string.space == GP_STRING_INFO && record->string.id == GP_INFO_RING_FILE)
+		snprintf(said.ring_file, sizeof(said.ring_file), "%.*s",
+			 (int)record->string.length_bytes, (const char *)record->text);
+}
+
+static void take(void *unused, const struct found *found)
+{
+	const struct any_record *record = found->record;
+
+	(void)unused;
+	if (is_kind(found, GP_RECORD_CALL))
+		take_number(record->call.correlation_id);
+	if (is_kind(found, GP_RECORD_STRING))
+		take_string(record);
+	if (is_kind(found, GP_RECORD_COUNTER)) {
+		if (record->counter.counter == GP_COUNTER_LEFT_OUT_OLD)
+			said.gone = record->counter.value;
+		if (record->counter.counter == GP_COUNTER_LOST_DEFINITIONS)
+			said.lost_definitions = record->counter.value;
+	}
+	said.gates += is_kind(found, GP_RECORD_GATE) && record->gate.reason == GP_GATE_KEPT;
+	said.ends += is_kind(found, GP_RECORD_END);
+}
+
+/* ---- reading as gpuprof/trace.h says ---- */
+
+#define MAX_CHUNKS 20000u
+
+static const struct gp_chunk_header *chunks[MAX_CHUNKS];
+static uint32_t chunk_count;
+static uint64_t floor_sequence;
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = (*(const struct gp_chunk_header *const *)left)->sequence;
+	uint64_t b = (*(const struct gp_chunk_header *const *)right)->sequence;
+
+	return (a > b) - (a < b);
+}
+
+static void find_chunks(const char *data, size_t bytes)
+{
+	chunk_count = 0;
+	floor_sequence = 0;
+	for (size_t at = 8; at < bytes;) {
+		const struct gp_chunk_header *header = (const void *)(data + at);
+
+		if (!chunk_is_valid(data + at, bytes - at)) {
+			at += 8;
+			continue;
+		}
+		CHECK(chunk_count < MAX_CHUNKS);
+		chunks[chunk_count++] = header;
+		if (header->ring == 0 && header->form == GP_CHUNK_PACKED &&
+		    header->position > floor_sequence)
+			floor_sequence = header->position;
+		at += sizeof(*header) + gp_chunk_padded_bytes(header->payload_bytes);
+	}
+	qsort(chunks, chunk_count, sizeof(chunks[0]), compare);
+}
+
+static void take_chunk(const struct gp_chunk_header *header)
+{
+	bool is_kept = header->form == GP_CHUNK_KEPT;
+
+	if (header->sequence >= floor_sequence) { /* none is missing from there on */
+		CHECK(scan.sequence == 0 || header->sequence == scan.sequence ||
+		      header->sequence == floor_sequence);
+		scan.sequence = header->sequence + 1;
+	}
+	if (is_kept ? header->position >= floor_sequence : header->sequence < floor_sequence)
+		return;
+	scan.chunks++;
+	scan_payload(&scan, header);
+	if (header->ring == 0 || header->ring >= MAX_TRACKED_RINGS)
+		return;
+	CHECK(!scan.known[header->ring] || scan.next[header->ring] == header->position);
+	scan.known[header->ring] = true;
+	scan.next[header->ring] = header->position + header->position_slots;
+}
+
+static bool read_circle(const char *path)
+{
+	size_t bytes;
+	char *data = load(path, &bytes);
+
+	memset(&scan, 0, sizeof(scan));
+	memset(&said, 0, sizeof(said));
+	said.is_in_order = true;
+	scan.fn = take;
+	if (data == NULL || bytes < 8)
+		return false;
+	CHECK(memcmp(data, "gpuprof\2", 8) == 0 && bytes <= KEEP_BYTES);
+	find_chunks(data, bytes);
+	for (uint32_t i = 0; i < chunk_count; i++)
+		take_chunk(chunks[i]);
+	CHECK(scan.error == NULL);
+	free(data);
+	return true;
+}
+
+/* ---- recording ---- */
+
+static void start_circle(enum gp_ring_place place)
+{
+	struct gp_collector_config config = {
+		.trace_path = in_folder("t"), .ring_place = place, .keep_last_bytes = KEEP_BYTES};
+
+	CHECK(gp_collector_start(&config) == 0);
+}
+
+static uint32_t mixed(uint32_t number)
+{
+	return number * 2654435761u;
+}
+
+/* Calls of which each takes some bytes in the file. */
+static void emit_wide(uint32_t number)
+{
+	struct gp_record_call call = {.kind = GP_RECORD_CALL,
+				      .slots = 1,
+				      .correlation_id = number,
+				      .start_ticks = gp_clock_ticks(),
+				      .stack_id = mixed(number),
+				      .duration_low_ticks = mixed(number + 1),
+				      .context_id = mixed(number + 2)};
+
+	while (!gp_emit((const struct gp_record *)&call))
+		;
+}
+
+static void emit_name(uint32_t number)
+{
+	char text[300];
+
+	memset(text, 'a' + (int)(number % 26), sizeof(text));
+	while (!gp_emit_string(GP_STRING_KERNEL, number, 0, text, sizeof(text)))
+		;
+}
+
+static void emit_until(uint32_t count, uint64_t *published)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (i % NAME_EACH == 0)
+			emit_name(i / NAME_EACH);
+		emit_wide(i);
+		gp_store64_release(published, i + 1);
+	}
+}
+
+static void check_names(uint64_t published)
+{
+	for (uint64_t i = 0; i < (published + NAME_EACH - 1) / NAME_EACH; i++)
+		CHECK(said.names[i] == 1);
+}
+
+static void check_rest(uint64_t published)
+{
+	CHECK(said.is_in_order);
+	CHECK(said.calls + said.gone == published);
+	CHECK(said.calls == 0 || said.last == published - 1);
+	CHECK(said.gone == 0 || said.first == said.gone);
+	CHECK(said.lost_definitions == 0);
+	check_names(published);
+}
+
+static void what_is_gone_is_counted(enum gp_ring_place place)
+{
+	uint64_t published = 0;
+
+	start_circle(place);
+	emit_until(MANY, &published);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	CHECK(read_circle(gp_collector_trace_path()));
+	CHECK(said.ends == 1 && said.gates > 0 && said.gone > MANY / 4);
+	CHECK(said.calls > MANY / 20);
+	check_rest(published);
+}
+
+static void with_rings_in_a_file(void)
+{
+	what_is_gone_is_counted(GP_RINGS_AUTO);
+}
+
+static void with_rings_in_memory(void)
+{
+	what_is_gone_is_counted(GP_RINGS_MEMORY);
+}
+
+static void nothing_is_gone_that_fits(void)
+{
+	uint64_t published = 0;
+
+	start_circle(GP_RINGS_AUTO);
+	emit_until(5000, &published);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	CHECK(read_circle(gp_collector_trace_path()));
+	CHECK(said.ends == 1 && said.gates == 0 && said.gone == 0);
+	check_rest(published);
+}
+
+/* Definitions without end take half of the file, the rest is the program's. */
+static void definitions_have_a_limit(void)
+{
+	uint64_t published = 0;
+
+	start_circle(GP_RINGS_AUTO);
+	for (uint32_t i = 0; i < 50000; i++) {
+		static char text[1000];
+
+		memset(text, 'a' + (int)(i % 26), sizeof(text));
+		while (!gp_emit_string(GP_STRING_RANGE, i, 0, text, sizeof(text)))
+			;
+	}
+	emit_until(MANY / 3, &published);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	CHECK(read_circle(gp_collector_trace_path()));
+	CHECK(said.is_in_order && said.last == published - 1);
+	CHECK(said.lost_definitions > 0 && said.calls > 100000);
+	CHECK(said.calls + said.gone == published);
+}
+
+/* ---- killed ---- */
+
+static uint64_t *published_by_child;
+
+static void die_in(uint32_t us)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+	struct itimerspec when = {.it_value = {us / 1000000, us % 1000000 * 1000l + 1}};
+	timer_t timer;
+
+	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	CHECK(timer_settime(timer, 0, &when, NULL) == 0);
+}
+
+/* The last record may have been handed over, but the child died before it could say so. */
+static bool kill_once(uint32_t us)
+{
+	uint64_t published;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		die_in(us);
+		start_circle(GP_RINGS_FILE);
+		emit_until(MANY, published_by_child);
+		pause();
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+	published = *published_by_child;
+	if (read_circle(in_folder("t.gpuprof")) && said.ring_file[0] != '\0') {
+		CHECK(scan_ring_file(&scan, said.ring_file, in_folder("t.gpuprof")));
+		CHECK(scan.error == NULL);
+		if (said.calls > 0 && said.last == published)
+			published++;
+		check_rest(published);
+	} else {
+		CHECK(published == 0);
+	}
+	return said.gone > 0;
+}
+
+static void killed_at_any_instant(void)
+{
+	const char *wanted = getenv("GPUPROF_TEST_KILLS");
+	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : 50;
+	uint32_t turned = 0, longest_us = 120000;
+	const char *parent = case_folder;
+
+	published_by_child =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(published_by_child != MAP_FAILED);
+	srand(5);
+	for (uint32_t i = 0; i < kills; i++) {
+		char folder[300];
+
+		snprintf(folder, sizeof(folder), "%s/%u", parent, i);
+		CHECK(mkdir(folder, 0700) == 0);
+		case_folder = folder;
+		*published_by_child = 0;
+		turned += kill_once((uint32_t)rand() % longest_us);
+		remove_folder(folder);
+		if (i % 10 == 9 && turned == 0) /* a slow machine, or a busy one */
+			longest_us *= 2;
+	}
+	CHECK(turned > 0 || kills < 50);
+	printf("%u kills, %u of them when some was gone\n", kills, turned);
+	fflush(stdout);
+}
+
+#define CASE(name)                                                                                 \
+	static void test_##name(void **unused)                                                     \
+	{                                                                                          \
+		(void)unused;                                                                      \
+		run_case(name);                                                                    \
+	}
+CASE(with_rings_in_a_file)
+CASE(with_rings_in_memory)
+CASE(nothing_is_gone_that_fits)
+CASE(definitions_have_a_limit)
+CASE(killed_at_any_instant)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_with_rings_in_a_file),
+		cmocka_unit_test(test_with_rings_in_memory),
+		cmocka_unit_test(test_nothing_is_gone_that_fits),
+		cmocka_unit_test(test_definitions_have_a_limit),
+		cmocka_unit_test(test_killed_at_any_instant),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/gzip.h"
+
 const struct gp_exporter *const gp_exporters[] = {
 	&gp_exporter_chrome, &gp_exporter_folded, &gp_exporter_speedscope, &gp_exporter_pprof, NULL,
 };
@@ -11,6 +13,13 @@ static const struct gp_model *get_itself(void *model, size_t index)
 {
 	(void)index;
 	return model;
+}
+
+int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file *file)
+{
+	return gp_gzip_is_meant(file->path) && !exporter->is_compressed
+		       ? gp_output_file_compress(file)
+		       : 0;
 }
 
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,

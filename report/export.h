@@ -14,6 +14,7 @@
 
 #include "report/measure.h"
 #include "report/model.h"
+#include "report/output_file.h"
 
 struct gp_export_options {
 	uint64_t slice_limit;    /* most calls and operations to write, the last ones; 0 = all */
@@ -42,6 +43,7 @@ struct gp_exporter {
 	const char *suffix; /* of the file, with its dot */
 	const char *help;   /* one line */
 	bool is_of_stacks;  /* it heeds the measure; others heed slice_limit */
+	bool is_compressed; /* by itself: not once more where the name ends in ".gz" */
 	/*
 	 * Write the processes to out: one as it is, several on one timeline. Returns 0, -EIO if out
 	 * could not be written, -ENODATA if there was no process, or -ENOMEM.
@@ -57,6 +59,9 @@ extern const struct gp_exporter gp_exporter_pprof;      /* report/export/pprof.c
 
 /* The formats, in the order of the help; ends with NULL. */
 extern const struct gp_exporter *const gp_exporters[];
+
+/* To be called on an open file before anything is written: what its name says, ".gz", is done.  0 or -ENOMEM. */
+int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file *file);
 
 /* Write one process. */
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,

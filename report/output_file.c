@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gpuprof/trace.h"
+#include "report/gzip.h"
 #include "report/shared_folder.h"
 
 /* Exporters write small pieces; those that have a buffer of their own write it past this one. */
@@ -125,6 +126,27 @@ int gp_output_file_open(struct gp_output_file *file, const char *path, char *mes
 	return result;
 }
 
+int gp_output_file_compress(struct gp_output_file *file)
+{
+	FILE *stream = gp_gzip_open(file->stream);
+
+	if (!stream)
+		return -ENOMEM;
+	file->packed = file->stream;
+	file->stream = stream;
+	return 0;
+}
+
+/* Back to the file itself. */
+static int end_compression(struct gp_output_file *file)
+{
+	int error = fclose(file->stream) != 0 ? -errno : 0;
+
+	file->stream = file->packed;
+	file->packed = NULL;
+	return error;
+}
+
 /* The errno of a write that failed is gone unless the writer stopped at once; then it is still
  * there. */
 static int close_stream(struct gp_output_file *file)
@@ -145,8 +167,11 @@ static int close_stream(struct gp_output_file *file)
 int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 			 size_t message_bytes)
 {
+	int unpacked = file->packed ? end_compression(file) : 0;
 	int closed = close_stream(file);
 
+	if (unpacked < 0)
+		closed = unpacked;
 	if (result == 0 || (result == -EIO && closed < 0))
 		result = closed;
 	if (result == 0 && file->temporary && rename(file->temporary, file->path) != 0)

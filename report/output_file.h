@@ -11,6 +11,7 @@
 
 struct gp_output_file {
 	FILE *stream;
+	FILE *packed; /* where what is written to stream goes compressed; NULL where it is not */
 	char *path;
 	char *temporary; /* path.tmp until the file is complete; NULL where path is no plain file */
 };
@@ -21,6 +22,9 @@ struct gp_output_file {
  */
 int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
 			size_t message_bytes);
+
+/* To be called next where the path ends in ".gz" and what comes is not compressed yet.  0, or -ENOMEM and then it is not. */
+int gp_output_file_compress(struct gp_output_file *file);
 
 /*
  * Close it, and give it its name if result is 0, else remove it.  Returns result, or a negative

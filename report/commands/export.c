@@ -28,7 +28,8 @@ static void print_usage(void)
 	      "\n"
 	      "  -F, --format FORMAT  one of those below (default chrome)\n"
 	      "  -o, --output OUT     the file to write, - for standard output (default: beside "
-	      "FILE)\n"
+	      "FILE);\n"
+	      "                       NAME.gz is compressed\n"
 	      "  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
 	      "(default: all)\n"
 	      "  -v, --value WHAT     call stacks: what to show, one of those below (default "
@@ -129,7 +130,9 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 	int result = gp_output_file_open(&file, path, message, sizeof(message));
 
 	if (result == 0) {
-		result = gp_export_model(a->exporter, model, &a->options, file.stream);
+		result = gp_export_compress(a->exporter, &file);
+		if (result == 0)
+			result = gp_export_model(a->exporter, model, &a->options, file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	return result == 0 ? gp_command_wrote(path)

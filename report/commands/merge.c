@@ -38,7 +38,8 @@ static const char usage[] =
 	"that several of them used is shown once, with the streams of each process.  With\n"
 	"--format, call stacks: equal ones of all processes are one.\n"
 	"\n"
-	"  -o, --output OUT     the file to write, - for standard output\n"
+	"  -o, --output OUT     the file to write, - for standard output; NAME.gz is\n"
+	"                       compressed\n"
 	"  -F, --format FORMAT  one of gpuprof export (default chrome)\n"
 	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default: "
 	"all)\n"
@@ -149,7 +150,9 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 	int result = gp_output_file_open(&file, a->output, message, sizeof(message));
 
 	if (result == 0) {
-		result = a->exporter->write(&source, &a->options, file.stream);
+		result = gp_export_compress(a->exporter, &file);
+		if (result == 0)
+			result = a->exporter->write(&source, &a->options, file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	if (result == -ENODATA)

@@ -255,5 +255,6 @@ const struct gp_exporter gp_exporter_pprof = {
 	.suffix = ".pb.gz",
 	.help = "call stacks, for `go tool pprof`; all values, --value is shown first",
 	.is_of_stacks = true,
+	.is_compressed = true,
 	.write = write_pprof,
 };

@@ -164,6 +164,36 @@ static void test_a_summary_is_written_over(void **state)
 	end(&s);
 }
 
+static int write_compressed(struct scene *s)
+{
+	int opened = gp_output_file_open(&s->file, s->path, s->message, sizeof(s->message));
+
+	assert_int_equal(opened, 0);
+	assert_int_equal(gp_output_file_compress(&s->file), 0);
+	fputs("new", s->file.stream);
+	return gp_output_file_close(&s->file, 0, s->message, sizeof(s->message));
+}
+
+static void test_a_compressed_file_is_whole_or_not_there(void **state)
+{
+	struct rlimit before, limit;
+	struct scene s;
+	int result;
+
+	(void)state;
+	begin(&s);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){.rlim_cur = 2, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	result = write_compressed(&s);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(result, -EFBIG);
+	assert_int_equal(access(s.path, F_OK), -1);
+	assert_int_equal(write_compressed(&s), 0);
+	assert_file(s.path, "\x1f\x8b\x08");
+	end(&s);
+}
+
 /* Its first bytes tell, whatever its name, and also at the end of a link. */
 static void test_a_trace_is_not_written_over(void **state)
 {
@@ -193,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_a_folder_in_the_way_is_told),
 		cmocka_unit_test(test_a_trace_is_not_written_over),
 		cmocka_unit_test(test_a_summary_is_written_over),
+		cmocka_unit_test(test_a_compressed_file_is_whole_or_not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,9 +49,20 @@ static void forget_oldest(struct gp_live_ranges *r)
 	memmove(r->open, r->open + GP_LIVE_OPEN_RANGES / 2, r->open_count * sizeof(r->open[0]));
 }
 
+/* Another thread ended it, whose records came first. */
+static bool has_ended(const struct gp_live_ranges *r, uint64_t range_id)
+{
+	for (uint32_t i = 0; i < GP_LIVE_EARLY_ENDS && i < r->early_end_count; i++)
+		if (r->early_ends[i] == range_id)
+			return true;
+	return false;
+}
+
 static void open_range(struct gp_live_ranges *r, const struct gp_record_range *record,
 		       uint32_t thread_id)
 {
+	if (record->op == GP_RANGE_START && has_ended(r, record->range_id))
+		return;
 	if (r->open_count == GP_LIVE_OPEN_RANGES)
 		forget_oldest(r);
 	r->open[r->open_count++] = (struct gp_live_range){
@@ -88,6 +99,7 @@ static void end(struct gp_live_ranges *r, const struct gp_record_range *record)
 			close_range(r, i);
 			return;
 		}
+	r->early_ends[r->early_end_count++ % GP_LIVE_EARLY_ENDS] = record->range_id;
 }
 
 void gp_live_ranges_take(struct gp_live_ranges *r, const struct gp_record_range *record,

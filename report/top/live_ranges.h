@@ -12,6 +12,7 @@
 #include "gpuprof/record.h"
 
 #define GP_LIVE_OPEN_RANGES 4096u
+#define GP_LIVE_EARLY_ENDS  256u
 
 struct gp_live_range {
 	uint64_t ticks;    /* when it was opened */
@@ -26,6 +27,9 @@ struct gp_live_range {
 struct gp_live_ranges {
 	struct gp_live_range open[GP_LIVE_OPEN_RANGES]; /* in the order in which they were opened */
 	uint32_t open_count;
+	uint64_t early_ends
+		[GP_LIVE_EARLY_ENDS]; /* ranges whose end came before their start: the last ones */
+	uint32_t early_end_count;     /* so far */
 	struct gp_live_text *texts;
 };
 

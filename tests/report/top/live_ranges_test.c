@@ -91,6 +91,20 @@ static void test_ranges_that_are_started_and_ended(void **state)
 	end(ranges);
 }
 
+/* Records of two threads come in any order. */
+static void test_an_end_that_comes_before_its_start(void **state)
+{
+	struct gp_live_ranges *ranges = begin();
+
+	(void)state;
+	take(ranges, GP_RANGE_END, 200, 0, 0, 77);
+	take(ranges, GP_RANGE_START, 100, 0, 1, 77);
+	take(ranges, GP_RANGE_START, 100, 0, 1, 78);
+	assert_int_equal(ranges->open_count, 1);
+	assert_int_equal(ranges->open[0].range_id, 78);
+	end(ranges);
+}
+
 static void test_more_texts_than_are_kept(void **state)
 {
 	struct gp_live_ranges *ranges = begin();
@@ -127,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranges_of_threads_and_domains),
 		cmocka_unit_test(test_ranges_that_are_started_and_ended),
+		cmocka_unit_test(test_an_end_that_comes_before_its_start),
 		cmocka_unit_test(test_more_texts_than_are_kept),
 		cmocka_unit_test(test_ranges_that_are_never_closed),
 	};

@@ -440,7 +440,7 @@ static void start(const char *folder)
 	InitializeInjectionNvtx2_fnptr = InitializeInjectionNvtx2;
 	domain = nvtxDomainCreateA("domain");
 	event.message.registered = nvtxDomainRegisterStringA(domain, "registered");
-	if (gp_drain_open(&drain, drained, 0) != 0 || gp_collector_start(&config) != 0)
+	if (gp_drain_open(&drain, drained, 0, 0) != 0 || gp_collector_start(&config) != 0)
 		exit(1);
 	gp_store32(&gp_since_fork.cupti, 1);
 }

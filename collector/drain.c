@@ -132,18 +132,23 @@ static bool keep(struct gp_drain *drain, const struct gp_record *record)
 	return gp_encode(&drain->kept_encoder, record);
 }
 
-/* A record's slots may go around the ring's end. */
-static const struct gp_record *in_one_piece(struct gp_drain *drain, struct gp_ring_header *ring,
-					    uint64_t position, uint32_t slots)
+static const struct gp_record *put_together(struct gp_drain *drain, struct gp_ring_header *ring,
+					    uint64_t position, uint32_t slots, uint64_t before_end)
 {
-	uint64_t before_end = ring->slot_count - (position & (ring->slot_count - 1));
-
-	if (slots <= before_end)
-		return gp_ring_slot(ring, position);
 	memcpy(drain->linear, gp_ring_slot(ring, position), before_end * GP_SLOT_BYTES);
 	memcpy((char *)drain->linear + before_end * GP_SLOT_BYTES, gp_ring_slot(ring, 0),
 	       (slots - before_end) * GP_SLOT_BYTES);
 	return (const struct gp_record *)drain->linear;
+}
+
+/* A record's slots may go around the ring's end. */
+static inline const struct gp_record *
+in_one_piece(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position, uint32_t slots)
+{
+	uint64_t before_end = ring->slot_count - (position & (ring->slot_count - 1));
+
+	return slots <= before_end ? gp_ring_slot(ring, position)
+				   : put_together(drain, ring, position, slots, before_end);
 }
 
 /* Encode the record at `position`; returns its slots, 0 = the chunk is full, -EBADMSG = this is not

@@ -193,6 +193,27 @@ class KeepLast(Case):
         self.assertIn("launches 1000", result.stdout)
 
 
+class OwnMemory(Case):
+
+    MOST_MIB = 64  # however long the run, besides what CUPTI takes itself
+
+    def peak_mib(self, way, **variables):
+        command, own = support.command(way, [*GPU, "launch=200000"])
+        started = os.posix_spawn(command[0], command, {**support.environment(), **own, **variables},
+                                 file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+        _, status, usage = os.wait4(started, 0)
+        self.assertEqual(status, 0)
+        return usage.ru_maxrss / 1024
+
+    @unittest.skipIf(support.ON_GPU, "the real CUPTI takes more")
+    def test_it_is_bounded(self):
+        plain = self.peak_mib(PLAIN)
+        for more in ({}, {"GPUPROF_STACKS": "all"}, {"GPUPROF_KEEP_LAST": "8M"}, {"GPUPROF_RINGS": "memory"}):
+            profiled = self.peak_mib(BARE, GPUPROF_SUMMARY="none", GPUPROF_CHROME="none", GPUPROF_OUTPUT=self.path("t"), **more)
+            self.assertGreater(profiled, plain, more)  # else it was not recorded
+            self.assertLess(profiled - plain, self.MOST_MIB, more)
+
+
 class Memory(Case):
 
     def test_gpu_records_beyond_their_memory_are_counted(self):

@@ -2,27 +2,36 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "report/output_file.h"
+#include "report/text.h"
 
 int gp_command_fail(int status, const char *format, ...)
 {
+	char *message = NULL;
 	va_list arguments;
 
-	fputs("gpuprof: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (vasprintf(&message, format, arguments) < 0)
+		message = NULL;
 	va_end(arguments);
+	fputs("gpuprof: ", stderr);
+	gp_text_print(stderr, message ? message : "(no memory)");
 	fputc('\n', stderr);
+	free(message);
 	return status;
 }
 
 int gp_command_wrote(const char *path)
 {
-	if (strcmp(path, "-") != 0 && isatty(STDERR_FILENO))
-		fprintf(stderr, "gpuprof: wrote %s\n", path);
+	if (strcmp(path, "-") != 0 && isatty(STDERR_FILENO)) {
+		fputs("gpuprof: wrote ", stderr);
+		gp_text_print(stderr, path);
+		fputc('\n', stderr);
+	}
 	return 0;
 }
 

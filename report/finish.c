@@ -19,6 +19,7 @@
 #include "report/run/nothing.h"
 #include "report/shared_folder.h"
 #include "report/summary.h"
+#include "report/text.h"
 
 #define MESSAGE_BYTES       4352
 #define PROGRESS_EVERY_NS   100000000
@@ -53,8 +54,11 @@ struct finishing {
 
 static void fail(struct finishing *f, int error, const char *message)
 {
-	if (!f->options->quiet)
-		fprintf(stderr, "gpuprof: %s\n", message);
+	if (!f->options->quiet) {
+		fputs("gpuprof: ", stderr);
+		gp_text_print(stderr, message);
+		fputc('\n', stderr);
+	}
 	if (f->result == 0)
 		f->result = error;
 }
@@ -245,9 +249,12 @@ static void name_files(struct finishing *f)
 
 		if (!piece->model)
 			continue;
-		fprintf(f->text, "gpuprof: pid %u: trace %s", piece->model->pid, piece->path);
-		if (piece->chrome_path)
-			fprintf(f->text, ", Chrome trace %s", piece->chrome_path);
+		fprintf(f->text, "gpuprof: pid %u: trace ", piece->model->pid);
+		gp_text_print(f->text, piece->path);
+		if (piece->chrome_path) {
+			fputs(", Chrome trace ", f->text);
+			gp_text_print(f->text, piece->chrome_path);
+		}
 		fputc('\n', f->text);
 		if (piece->chrome_path)
 			warn_of_size(f, piece);

@@ -95,7 +95,7 @@ static char *escape_ascii(char *out, char c)
 	if (c == '"' || c == '\\') {
 		*out++ = '\\';
 		*out++ = c;
-	} else if ((unsigned char)c < 0x20) {
+	} else if ((unsigned char)c < 0x20 || c == 0x7f) {
 		out = stpcpy(out, "\\u00");
 		*out++ = hex[c >> 4];
 		*out++ = hex[c & 15];
@@ -103,6 +103,16 @@ static char *escape_ascii(char *out, char c)
 		*out++ = c;
 	}
 	return out;
+}
+
+/* Parsers take it for the same; a terminal shows it. */
+static char *escape_hidden(char *out, uint32_t code)
+{
+	if (code < 0x10000)
+		return out + sprintf(out, "\\u%04x", (unsigned int)code);
+	code -= 0x10000;
+	return out + sprintf(out, "\\u%04x\\u%04x", 0xd800 + (unsigned int)(code >> 10),
+			     0xdc00 + (unsigned int)(code & 0x3ff));
 }
 
 /* Escapes whole characters from the start of text until `part` bytes are done; returns how many
@@ -122,6 +132,8 @@ static size_t escape_part(struct gp_json *json, const char *text, size_t length,
 			memcpy(out, REPLACEMENT, REPLACEMENT_SIZE);
 			out += REPLACEMENT_SIZE;
 			bytes = 1;
+		} else if (gp_utf8_is_hidden(code)) {
+			out = escape_hidden(out, code);
 		} else {
 			memcpy(out, text + at, bytes);
 			out += bytes;
@@ -138,7 +150,7 @@ void gp_json_string(struct gp_json *json, const char *text, size_t length)
 	while (length > 0) {
 		size_t part = length < STRING_PART ? length : STRING_PART;
 
-		gp_json_reserve(json, 6 * part + 4);
+		gp_json_reserve(json, 6 * part + 12);
 		part = escape_part(json, text, length, part);
 		text += part;
 		length -= part;

@@ -15,23 +15,6 @@
 /* "\u{10ffff}" and its NUL */
 #define ESCAPE_BYTES 11
 
-/* Invisible, or changing the order of what stands around them: never shown as they are. */
-static const struct {
-	uint32_t first, last;
-} hidden[] = {
-	{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
-	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
-	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe000, 0xf8ff}, {0xe0000, 0x10ffff},
-};
-
-static bool is_hidden(uint32_t code)
-{
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
-		if (code >= hidden[i].first && code <= hidden[i].last)
-			return true;
-	return false;
-}
-
 /* The program's own locale may be "C", where every character beyond ASCII has no width. */
 static int columns_of(uint32_t code)
 {
@@ -77,7 +60,7 @@ char *gp_text_escape(const char *text)
 		if (bytes == 0) {
 			out += snprintf(out, ESCAPE_BYTES, "\\x%02x", (unsigned char)*text);
 			bytes = 1;
-		} else if (is_hidden(code)) {
+		} else if (gp_utf8_is_hidden(code)) {
 			out += escape_code(out, code);
 		} else {
 			memcpy(out, text, bytes);
@@ -88,6 +71,14 @@ char *gp_text_escape(const char *text)
 	}
 	*out = '\0';
 	return escaped;
+}
+
+void gp_text_print(FILE *out, const char *text)
+{
+	char *escaped = gp_text_escape(text);
+
+	fputs(escaped ? escaped : "(no memory)", out);
+	free(escaped);
 }
 
 /* Bytes of the character at text, with its columns; a stray byte counts as one of each. */

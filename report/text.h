@@ -8,12 +8,16 @@
 #define REPORT_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * The text with everything that is not a visible character written out: \n, \t, \x1b for a byte,
  * \u{202e} for a code point. A backslash stays as it is. Free it; NULL if there is no memory.
  */
 char *gp_text_escape(const char *text);
+
+/* The same, printed; without memory, that is said. */
+void gp_text_print(FILE *out, const char *text);
 
 /* Columns that an escaped text takes on a terminal. */
 size_t gp_text_columns(const char *text);

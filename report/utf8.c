@@ -61,3 +61,20 @@ char *gp_utf8_repair(const char *text)
 		copy[used] = '\0';
 	return copy;
 }
+
+/* Invisible, or changing the order of what stands around them: never shown as they are. */
+static const struct {
+	uint32_t first, last;
+} hidden[] = {
+	{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe000, 0xf8ff}, {0xe0000, 0x10ffff},
+};
+
+bool gp_utf8_is_hidden(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (code >= hidden[i].first && code <= hidden[i].last)
+			return true;
+	return false;
+}

@@ -3,6 +3,7 @@
 #ifndef REPORT_UTF8_H
 #define REPORT_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,5 +12,8 @@ size_t gp_utf8_decode(const char *text, size_t length, uint32_t *code);
 
 /* A copy in which each byte that is not part of a valid sequence is U+FFFD.  Free it; NULL if there is no memory. */
 char *gp_utf8_repair(const char *text);
+
+/* Is the character invisible, a control, or one that changes the order of what stands around it? */
+bool gp_utf8_is_hidden(uint32_t code);
 
 #endif

@@ -1,0 +1,127 @@
+"""A program that gives everything names to do harm: no output passes them on to a terminal, a spreadsheet, a browser, or
+breaks a parser."""
+import csv
+import io
+import json
+import os
+import re
+import unicodedata
+
+import support
+from support import BUILD, GPUPROF, Case
+
+NAMES = (b"\x1b]0;owned\x07\x1b[31mred", b"\xff\xfe\xc0\xaf broken", b"\xe2\x80\xae" b"txt.exe", b"a\nb\r\tc\x0b",
+         b"=cmd|' /C calc'!A0", b"+1", b"-1", b"@SUM(A1)", b"<script>alert(1)</script>", b'"a","b"},{', b"\xc2\x9b2J",
+         b"x;y 7\nz 9", b"\\u0000 \\x1b", b"`|`_[l](javascript:x)", b"\xf3\xa0\x80\x81", b"%s%n%999999d", b" ", b"\x7f")
+
+SOURCE = """
+#define _GNU_SOURCE
+#include <sys/prctl.h>
+#include "gpuprof/gpuprof.h"
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
+
+static const char *const names[] = {%s};
+
+int main(void)
+{
+	void *context;
+	unsigned long memory;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
+		return 1;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		prctl(PR_SET_NAME, names[i]);
+		gpuprof_v1_mark(names[i]);
+		gpuprof_v1_range_push(names[i]);
+		cuMemAlloc_v2(&memory, 1 << 20);
+		gpuprof_v1_range_pop();
+	}
+	return 0;
+}
+"""
+
+
+def in_c(name):
+    return '"' + "".join(f"\\{byte:03o}" for byte in name) + '"'
+
+
+def is_harmless(text):
+    """Neither a control character but line ends and tabs, nor one that turns the reading direction or is not seen."""
+    return not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in text if c not in "\n\t")
+
+
+class Hostile(Case):
+
+    def setUp(self):
+        super().setUp()
+        program = self.compile("plain", SOURCE % ", ".join(in_c(name) for name in NAMES), f"-I{support.ROOT}/include",
+                               "-g", f"-L{BUILD}/sim", "-lcuda")
+        self.program = os.path.join(os.fsencode(self.folder), b"\x1b[2J=1+1,\xff<b>\n.x")
+        os.rename(program, self.program)
+        result = self.run_program([self.program], GPUPROF_OUTPUT="t", GPUPROF_SUMMARY="out", GPUPROF_CHROME="json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(is_harmless(result.stderr), result.stderr)
+
+    def output(self, *arguments):
+        """Standard output; it and stderr are harmless UTF-8."""
+        result = self.run_gpuprof(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for text in (result.stdout, result.stderr):
+            self.assertTrue(is_harmless(text), f"{arguments}: {text!r}")
+        return result.stdout
+
+    def tables(self, form):
+        return self.output("summary", "--by", "all", "--format", form, "t.gpuprof")
+
+    def test_what_is_printed_at_the_end(self):
+        with open(self.path("out"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("owned", text)
+        self.assertTrue(is_harmless(text), text)
+
+    def test_texts(self):
+        for arguments in (("summary",), ("summary", "-n", "0"), ("summary", "--memory"), ("summary", "--by", "all"),
+                          ("summary", "--by", "all", "--format", "markdown"), ("trace", "api"), ("trace", "nvtx"),
+                          ("trace", "exec"), ("trace", "gpu")):
+            self.output(*arguments, "t.gpuprof")
+
+    def test_markdown_has_no_markup_of_theirs(self):
+        text = self.tables("markdown")
+        self.assertIn("script", text)
+        self.assertNotRegex(text, r"(?<!\\)<script")
+        self.assertNotRegex(text, r"(?<!\\)\[l(?<!\\)\]")
+
+    def test_no_csv_field_is_a_formula(self):
+        for text in (self.tables("csv"), self.output("trace", "nvtx", "--format", "csv", "t.gpuprof")):
+            for row in csv.reader(io.StringIO(text)):
+                for field in row:
+                    if not re.fullmatch(r"[-+]?[0-9.e+-]*", field) or field in ("+1", "-1"):
+                        self.assertNotRegex(field, r"^[\s]*[=+@\t\r-]", row)
+
+    def test_json(self):
+        json.loads(self.tables("json"))
+        json.loads(self.output("trace", "nvtx", "--format", "json", "t.gpuprof"))
+        json.loads(self.output("export", "--format", "speedscope", "-o", "-", "t.gpuprof"))
+        names = json.dumps(json.loads(self.output("export", "-o", "-", "t.gpuprof")))
+        self.assertIn("owned", names)
+
+    def test_each_folded_line_is_a_stack_and_a_number(self):
+        text = self.output("export", "--format", "folded", "--value", "allocated-bytes", "-o", "-", "t.gpuprof")
+        self.assertTrue(text)
+        for line in text.splitlines():
+            self.assertRegex(line, r"^[^ ;][^;]*(;[^;]+)* [0-9]+$")
+
+    def test_a_trace_of_a_hostile_name(self):
+        name = os.path.join(os.fsencode(self.folder), b"\x1b[2J\xc2\x9b\n.gpuprof")
+        os.rename(self.path("t.gpuprof"), name)
+        for command in ("summary", "export", "finish"):
+            self.output(command, name)
+        os.unlink(name)
+        result = self.run_gpuprof("summary", name)
+        self.assert_one_line(result.stderr, "No such file")
+        self.assertTrue(is_harmless(result.stderr.strip("\n")), result.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -111,9 +111,8 @@ struct gp_live_sum gp_live_gained(const struct gp_live_flow *flow);
 /* Calls that returned no error and were not captured, in all and in the interval, of those classes (bits 1 << enum gp_api_class). */
 struct gp_live_flow gp_live_calls(const struct gp_live *live, uint32_t classes);
 
-/* All calls; and those that failed or were captured are the rest. */
+/* All calls, also those that failed or were captured. */
 struct gp_live_flow gp_live_all_calls(const struct gp_live *live);
-#define GP_LIVE_EVERY_CLASS (((uint32_t)1 << GP_API_CLASSES) - 1)
 
 /*
  * Launches whose kernels have not come yet, as far as the numbers tell: of all, or of those that were made before the interval; lost:

@@ -5,6 +5,7 @@
 
 #include "report/top/live.h"
 
+#define API_PAGES (65536u / GP_API_TABLE_PAGE)
 #define NS_PER_S  1e9
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -162,14 +163,11 @@ void gp_live_next_interval(struct gp_live *l)
 	pass(&l->all_kernels);
 	pass(&l->graphs);
 	pass(&l->sets);
-	for (uint32_t i = 0; i < 65536; i++) {
-		struct gp_live_api *page = l->apis[i / GP_API_TABLE_PAGE];
-
-		if (page) {
-			pass(&page[i % GP_API_TABLE_PAGE].all);
-			pass(&page[i % GP_API_TABLE_PAGE].done);
+	for (uint32_t page = 0; page < API_PAGES; page++)
+		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++) {
+			pass(&l->apis[page][i].all);
+			pass(&l->apis[page][i].done);
 		}
-	}
 	l->interval.start_ns = l->interval.end_ns;
 	l->interval.is_first = false;
 }
@@ -187,16 +185,19 @@ static void join(struct gp_live_flow *flow, const struct gp_live_flow *other)
 	flow->before.count += other->before.count;
 }
 
+static uint8_t class_of(const struct gp_live *l, uint32_t api)
+{
+	return gp_api_table_find(&l->api_names, (uint16_t)api).class;
+}
+
 struct gp_live_flow gp_live_calls(const struct gp_live *l, uint32_t classes)
 {
 	struct gp_live_flow flow = {0};
 
-	for (uint32_t i = 0; i < 65536; i++) {
-		const struct gp_live_api *page = l->apis[i / GP_API_TABLE_PAGE];
-
-		if (page && (classes >> gp_api_table_find(&l->api_names, (uint16_t)i).class & 1))
-			join(&flow, &page[i % GP_API_TABLE_PAGE].done);
-	}
+	for (uint32_t page = 0; page < API_PAGES; page++)
+		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++)
+			if (classes >> class_of(l, page * GP_API_TABLE_PAGE + i) & 1)
+				join(&flow, &l->apis[page][i].done);
 	return flow;
 }
 
@@ -204,12 +205,9 @@ struct gp_live_flow gp_live_all_calls(const struct gp_live *l)
 {
 	struct gp_live_flow flow = {0};
 
-	for (uint32_t i = 0; i < 65536; i++) {
-		const struct gp_live_api *page = l->apis[i / GP_API_TABLE_PAGE];
-
-		if (page)
-			join(&flow, &page[i % GP_API_TABLE_PAGE].all);
-	}
+	for (uint32_t page = 0; page < API_PAGES; page++)
+		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++)
+			join(&flow, &l->apis[page][i].all);
 	return flow;
 }
 

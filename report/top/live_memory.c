@@ -153,7 +153,6 @@ static int count_block(struct gp_live_memory *m, const struct block *block)
 	raise_row(m, block->device, block->kind, block->bytes);
 	if (is_of_device)
 		raise_row(m, block->device, GP_MEMORY_OF_DEVICE, block->bytes);
-	m->allocations++;
 	return 0;
 }
 
@@ -162,7 +161,6 @@ static void forget_block(struct gp_live_memory *m, struct block *block)
 	lower_row(m, block->device, block->kind, block->bytes);
 	if (gp_memory_is_of_device(block->kind))
 		lower_row(m, block->device, GP_MEMORY_OF_DEVICE, block->bytes);
-	m->frees++;
 	tdelete(block, &m->blocks, compare_blocks);
 	free(block);
 }

@@ -24,7 +24,6 @@ struct gp_live_memory_row {
 struct gp_live_memory {
 	struct gp_live_memory_row *rows; /* in the order in which they were met */
 	uint32_t row_count, row_capacity;
-	uint64_t allocations, frees;
 	void *blocks; /* tree: what is allocated */
 	struct gp_handles handles;
 	struct gp_live_memory_event *events; /* since it was settled last */

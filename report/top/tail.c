@@ -278,7 +278,6 @@ static int catch_up(struct gp_tail *t)
 	gp_rings_free(&t->rings);
 	if (t->ring_path)
 		found = gp_rings_read(t->ring_path, t->path, &process, &t->rings);
-	t->state.has_rings = found == 0;
 	if (found != 0 && !t->state.live)
 		t->state.live = is_written_now(t->path);
 	if (found == 0)

@@ -145,7 +145,6 @@ static void test_each_record_once(void **state)
 	publish(r->scene, 0, 20);
 	assert_read(r, 10, 20, );
 	assert_int_equal(r->threads[0], 400);
-	assert_true(gp_tail_state(r->tail)->has_rings);
 	publish(r->scene, 0, 30);
 	gp_builder_chunk(&r->scene->b, 4, 400);
 	put_call(r, 10); /* in the file, and still in the ring */

@@ -7,6 +7,7 @@ bench: all sim $(addprefix $(O)/bench/,hooks emit stacks ranges steps)
 	$(Q)printf '\n== a record (bench/emit)\n'; $(O)/bench/emit
 	$(Q)printf '\n== a call stack (bench/stacks)\n'; $(O)/bench/stacks
 	$(Q)printf '\n== a range, ns (bench/ranges)\n'; $(MAKE) --no-print-directory bench-ranges
+	$(Q)printf '\n== a program without a GPU (bench/start)\n'; bench/start --build $(O)
 	$(Q)printf '\n== the trace file (bench/bytes)\n'; bench/bytes --build $(abspath $(O))
 	$(Q)printf '\n== reading and writing (bench/report)\n'; bench/report --build $(abspath $(O))
 

@@ -7,9 +7,23 @@
 enum { DOMAIN_RUNTIME = 0, DOMAIN_DRIVER = GP_API_DRIVER };
 enum { GP_MEMORY_NONE = 0 };
 
+/* One after the other, and told by where each begins: pointers would be set at the start of every program. */
+static const struct names {
+#define GP_API(DOMAIN, cbid, name, CLASS, SHAPE, MEMORY) char DOMAIN##_##cbid[sizeof(#name)];
+#include "inject/api.def"
+#undef GP_API
+} names = {
+#define GP_API(DOMAIN, cbid, name, CLASS, SHAPE, MEMORY) #name,
+#include "inject/api.def"
+#undef GP_API
+};
+
+static_assert(sizeof(names) <= UINT16_MAX, "where a name begins fits 16 bits");
+
 const struct gp_api_entry gp_api_entries[] = {
 #define GP_API(DOMAIN, cbid, name, CLASS, SHAPE, MEMORY)                                           \
-	{DOMAIN_##DOMAIN | (cbid), GP_API_##CLASS, GP_SHAPE_##SHAPE, GP_MEMORY_##MEMORY, #name},
+	{DOMAIN_##DOMAIN | (cbid), GP_API_##CLASS, GP_SHAPE_##SHAPE, GP_MEMORY_##MEMORY,           \
+	 offsetof(struct names, DOMAIN##_##cbid)},
 #include "inject/api.def"
 #undef GP_API
 };
@@ -30,6 +44,11 @@ void gp_api_table_init(void)
 
 		gp_api_positions[GP_API_IS_DRIVER(api)][GP_API_CBID(api)] = (uint16_t)(i + 1);
 	}
+}
+
+const char *gp_api_cupti_name(const struct gp_api_entry *entry)
+{
+	return (const char *)&names + entry->name;
 }
 
 const struct gp_api_entry *gp_api_table(uint32_t *count)

@@ -48,7 +48,7 @@ struct gp_api_entry {
 	uint8_t class;       /* enum gp_api_class */
 	uint8_t shape;       /* enum gp_call_shape */
 	uint8_t memory_kind; /* enum gp_memory_kind, 0 = none */
-	const char *cupti_name;
+	uint16_t name;       /* for gp_api_cupti_name() */
 };
 
 void gp_api_table_init(void);
@@ -65,6 +65,9 @@ static inline const struct gp_api_entry *gp_api_table_find(bool driver, uint32_t
 
 	return position != 0 ? &gp_api_entries[position - 1] : NULL;
 }
+
+/* As CUPTI spells it. */
+const char *gp_api_cupti_name(const struct gp_api_entry *entry);
 
 /* All entries, for enabling. */
 const struct gp_api_entry *gp_api_table(uint32_t *count);

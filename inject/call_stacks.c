@@ -19,7 +19,7 @@ uint8_t gp_call_stacks_when[2][GP_API_CBID_LIMIT];
 static bool returns_at_once(const struct gp_api_entry *entry)
 {
 	return entry->class == GP_API_LAUNCH || entry->class == GP_API_GRAPH_LAUNCH ||
-	       entry->class == GP_API_HOST || strstr(entry->cupti_name, "Async") != NULL;
+	       entry->class == GP_API_HOST || strstr(gp_api_cupti_name(entry), "Async") != NULL;
 }
 
 static void choose(const char *list)

@@ -2,11 +2,23 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 void gp_chunk_order_begin(struct gp_chunk_order *order)
 {
-	order->count = order->next = 0;
+	order->count = order->next = order->known_next = 0;
 	order->missing = 0;
+}
+
+const struct gp_chunk_header *gp_chunk_order_known(struct gp_chunk_order *order, uint64_t offset)
+{
+	while (order->known_next < order->known_count &&
+	       order->known[order->known_next].offset < offset)
+		order->known_next++;
+	if (order->known_next == order->known_count ||
+	    order->known[order->known_next].offset != offset)
+		return NULL;
+	return &order->known[order->known_next].header;
 }
 
 static int grow(struct gp_chunk_order *order)
@@ -31,13 +43,7 @@ int gp_chunk_order_add(struct gp_chunk_order *order, const struct gp_chunk_heade
 {
 	if (grow(order) != 0)
 		return -ENOMEM;
-	order->places[order->count++] = (struct gp_chunk_place){
-		.sequence = header->sequence,
-		.offset = offset,
-		.position = header->position,
-		.form = header->form,
-		.is_own = header->ring == 0,
-	};
+	order->places[order->count++] = (struct gp_chunk_place){*header, offset};
 	return 0;
 }
 
@@ -45,7 +51,8 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct gp_chunk_place *left = a, *right = b;
 
-	return (left->sequence > right->sequence) - (left->sequence < right->sequence);
+	return (left->header.sequence > right->header.sequence) -
+	       (left->header.sequence < right->header.sequence);
 }
 
 static uint64_t find_floor(const struct gp_chunk_order *order)
@@ -53,10 +60,10 @@ static uint64_t find_floor(const struct gp_chunk_order *order)
 	uint64_t floor = 0;
 
 	for (uint32_t i = 0; i < order->count; i++) {
-		const struct gp_chunk_place *place = &order->places[i];
+		const struct gp_chunk_header *h = &order->places[i].header;
 
-		if (place->is_own && place->form == GP_CHUNK_PACKED && place->position > floor)
-			floor = place->position;
+		if (h->ring == 0 && h->form == GP_CHUNK_PACKED && h->position > floor)
+			floor = h->position;
 	}
 	return floor;
 }
@@ -68,7 +75,7 @@ static uint64_t count_missing(const struct gp_chunk_order *order, uint64_t floor
 	uint64_t missing = 0;
 
 	for (uint32_t i = 0; i < order->count; i++) {
-		uint64_t sequence = order->places[i].sequence;
+		uint64_t sequence = order->places[i].header.sequence;
 
 		if (sequence < expected)
 			continue;
@@ -78,36 +85,56 @@ static uint64_t count_missing(const struct gp_chunk_order *order, uint64_t floor
 	return missing;
 }
 
-static bool counts(const struct gp_chunk_order *order, const struct gp_chunk_place *place,
+static bool counts(const struct gp_chunk_order *order, const struct gp_chunk_header *h,
 		   uint64_t floor)
 {
-	if (order->was_given && place->sequence < order->after)
+	if (order->was_given && h->sequence < order->after)
 		return false;
-	if (place->form != GP_CHUNK_KEPT)
-		return place->sequence >= floor;
+	if (h->form != GP_CHUNK_KEPT)
+		return h->sequence >= floor;
 	/* whose originals were given out before, and are gone since, says nothing new */
-	return place->position < floor && (!order->was_given || place->position >= order->after);
+	return h->position < floor && (!order->was_given || h->position >= order->after);
 }
 
-void gp_chunk_order_settle(struct gp_chunk_order *order)
+static int remember(struct gp_chunk_order *order)
+{
+	struct gp_chunk_place *known;
+
+	order->known_count = 0;
+	if (order->count == 0)
+		return 0;
+	known = realloc(order->known, order->count * sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	memcpy(known, order->places, order->count * sizeof(*known));
+	order->known = known;
+	order->known_count = order->count;
+	return 0;
+}
+
+int gp_chunk_order_settle(struct gp_chunk_order *order)
 {
 	uint64_t floor = find_floor(order);
 	uint32_t kept = 0;
 
+	if (remember(order) != 0)
+		return -ENOMEM;
 	if (order->count > 0)
 		qsort(order->places, order->count, sizeof(*order->places), compare_places);
 	order->missing = count_missing(order, floor);
 	for (uint32_t i = 0; i < order->count; i++)
-		if (counts(order, &order->places[i], floor))
+		if (counts(order, &order->places[i].header, floor))
 			order->places[kept++] = order->places[i];
 	order->count = kept;
 	if (kept > 0) {
-		order->after = order->places[kept - 1].sequence + 1;
+		order->after = order->places[kept - 1].header.sequence + 1;
 		order->was_given = true;
 	}
+	return 0;
 }
 
 void gp_chunk_order_free(struct gp_chunk_order *order)
 {
 	free(order->places);
+	free(order->known);
 }

@@ -143,6 +143,22 @@ static int finish_scan(struct gp_trace *t)
 
 /* ---- a circle ---- */
 
+/* Whether the chunk of the list before still stands there: then it need not be read to be known as valid. */
+static bool is_as_before(struct gp_trace *t, uint64_t offset, struct gp_chunk *chunk)
+{
+	const struct gp_chunk_header *before = gp_chunk_order_known(&t->order, offset);
+
+	if (before == NULL || read_at(t->fd, (uint8_t *)&chunk->header, sizeof(chunk->header),
+				      offset) != (ssize_t)sizeof(chunk->header))
+		return false;
+	return memcmp(&chunk->header, before, sizeof(*before)) == 0;
+}
+
+static uint64_t find_next(struct gp_trace *t, struct gp_chunk *chunk)
+{
+	return is_as_before(t, t->position, chunk) ? t->position : search(t, chunk);
+}
+
 static int list_once(struct gp_trace *t, uint64_t *gap_bytes)
 {
 	struct gp_chunk chunk;
@@ -153,7 +169,7 @@ static int list_once(struct gp_trace *t, uint64_t *gap_bytes)
 	t->window_bytes = 0; /* the file may have changed */
 	t->position = t->searched = FILE_MAGIC_BYTES;
 	t->effort = *gap_bytes = 0;
-	while (result == 0 && (found = search(t, &chunk)) != NO_CHUNK) {
+	while (result == 0 && (found = find_next(t, &chunk)) != NO_CHUNK) {
 		result = gp_chunk_order_add(&t->order, &chunk.header, found);
 		*gap_bytes += found - t->position;
 		t->position = found + sizeof(chunk.header) +
@@ -166,16 +182,17 @@ static int list_once(struct gp_trace *t, uint64_t *gap_bytes)
 /* What is missing may only have been written where this had looked already. */
 static int list_chunks(struct gp_trace *t)
 {
-	struct gp_chunk_order before = t->order;
+	uint64_t after = t->order.after;
+	bool was_given = t->order.was_given;
 	uint64_t gap_bytes = 0;
 	int result = 0;
 
 	for (int i = 0; i < LISTINGS && result == 0; i++) {
-		t->order.after = before.after;
-		t->order.was_given = before.was_given;
+		t->order.after = after;
+		t->order.was_given = was_given;
 		result = list_once(t, &gap_bytes);
 		if (result == 0)
-			gp_chunk_order_settle(&t->order);
+			result = gp_chunk_order_settle(&t->order);
 		if (t->order.missing == 0)
 			break;
 	}
@@ -197,7 +214,7 @@ static int next_in_circle(struct gp_trace *t, struct gp_chunk *chunk)
 		const struct gp_chunk_place *place = &t->order.places[t->order.next++];
 
 		if (examine(t, place->offset, chunk) != CHUNK_VALID ||
-		    chunk->header.sequence != place->sequence)
+		    chunk->header.sequence != place->header.sequence)
 			continue;
 		t->state.chunks++;
 		t->state.read_bytes = t->size / t->order.count * t->order.next;

@@ -41,10 +41,10 @@ static void of_ring(uint64_t sequence)
 
 static void check(const uint64_t *sequences, uint32_t count, uint64_t missing)
 {
-	gp_chunk_order_settle(&order);
+	assert_int_equal(gp_chunk_order_settle(&order), 0);
 	assert_int_equal(order.count, count);
 	for (uint32_t i = 0; i < count; i++) {
-		assert_int_equal(order.places[i].sequence, sequences[i]);
+		assert_int_equal(order.places[i].header.sequence, sequences[i]);
 		assert_int_equal(order.places[i].offset, 8 + sequences[i]);
 	}
 	assert_int_equal(order.missing, missing);
@@ -132,14 +132,30 @@ static void the_same_twice_is_survived(void **unused)
 	of_ring(1);
 	of_ring(1);
 	of_ring(UINT64_MAX);
-	gp_chunk_order_settle(&order);
+	assert_int_equal(gp_chunk_order_settle(&order), 0);
 	assert_true(order.missing > 0);
+}
+
+/* Only what stands where it stood, as it was. */
+static void what_was_there_before_is_known(void **unused)
+{
+	(void)unused;
+	of_ring(5);
+	of_ring(9);
+	add(10, 0, GP_CHUNK_PACKED, 9);
+	assert_int_equal(gp_chunk_order_settle(&order), 0);
+	gp_chunk_order_begin(&order);
+	assert_null(gp_chunk_order_known(&order, 8));
+	assert_int_equal(gp_chunk_order_known(&order, 8 + 5)->sequence, 5);
+	assert_null(gp_chunk_order_known(&order, 8 + 6));
+	assert_int_equal(gp_chunk_order_known(&order, 8 + 10)->sequence, 10);
+	assert_null(gp_chunk_order_known(&order, 8 + 11));
 }
 
 static void an_empty_list_stays_empty(void **unused)
 {
 	(void)unused;
-	gp_chunk_order_settle(&order);
+	assert_int_equal(gp_chunk_order_settle(&order), 0);
 	assert_int_equal(order.count + order.missing, 0);
 }
 
@@ -155,6 +171,7 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(what_was_given_out_does_not_come_again, begin, end),
 		cmocka_unit_test_setup_teardown(the_same_twice_is_survived, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_there_before_is_known, begin, end),
 		cmocka_unit_test_setup_teardown(an_empty_list_stays_empty, begin, end),
 	};
 

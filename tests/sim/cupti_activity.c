@@ -41,8 +41,7 @@ static bool records(CUpti_ActivityKind kind)
 static bool only_accepted(CUpti_ActivityKind kind)
 {
 	return kind == CUPTI_ACTIVITY_KIND_NAME || kind == CUPTI_ACTIVITY_KIND_MARKER ||
-	       kind == CUPTI_ACTIVITY_KIND_MARKER_DATA ||
-	       kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+	       kind == CUPTI_ACTIVITY_KIND_MARKER_DATA;
 }
 
 CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
@@ -70,6 +69,8 @@ static void want(CUpti_ActivityKind kind, bool on)
 		sim_tools.records[SIM_DRIVER] = on;
 	if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
 		sim_tools.records[SIM_RUNTIME] = on;
+	if (kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME)
+		sim_leave_out_none(kind == CUPTI_ACTIVITY_KIND_RUNTIME);
 	if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 		sim_tools.whole_graphs = on;
 }

@@ -265,6 +265,7 @@ static void deliver(struct buffer *b, size_t valid)
 {
 	if (sim_config()->faults & SIM_FAULT_SHUFFLED_RECORDS)
 		shuffle(b->data, valid);
+	sim_clock_convert(b->data, valid);
 	complete_buffer(NULL, 0, b->data, b->size, valid);
 	free(b);
 }

@@ -43,6 +43,7 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, 56},
 	{CUPTI_ACTIVITY_KIND_JIT, 18, 64},
 	{CUPTI_ACTIVITY_KIND_JIT, 22, 72},
+	{CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 18, 24},
 	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 18, 64},
 	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 26, 104},
 };
@@ -291,5 +292,9 @@ void sim_record_api(const struct sim_call *call, uint64_t end_ns)
 			       .correlationId = call->correlation,
 			       .returnValue = (uint32_t)call->result};
 
+	if (sim_call_is_left_out(call->domain == SIM_RUNTIME, call->cbid))
+		return;
+	if (sim_wanted(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION))
+		sim_record_external(call->correlation);
 	sim_buffers_append(&a, kind);
 }

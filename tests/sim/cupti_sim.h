@@ -65,6 +65,14 @@ void sim_record_context(CUcontext ctx);
 void sim_record_stream(CUstream stream);
 void sim_record_devices(void);
 
+/* ---- what a client says of calls (cupti_calls.c), and its clock (cupti_clock.c) ---------------
+ */
+
+void sim_record_external(uint32_t correlation);
+bool sim_call_is_left_out(bool runtime, uint32_t cbid);
+void sim_leave_out_none(bool runtime); /* enabling the kind overrides what was said before */
+void sim_clock_convert(uint8_t *data, size_t bytes);
+
 /* ---- hooks (cupti_callback.c) -----------------------------------------------------------------
  */
 

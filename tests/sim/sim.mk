@@ -24,7 +24,7 @@ SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs -L$(SIM)
 SIM_CORE   := config clock process call device stream event hostfunc memory graph capture errors
 SIM_CUDA   := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_module cuda_launch cuda_graph cuda_pool cuda_managed cuda_array cuda_ipc
 SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_array rt_copy rt_stream rt_graph
-SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_unsupported
+SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_calls cupti_clock cupti_unsupported
 SIM_OBJECT  = $(patsubst %,$(SIM)/obj/%.o,$(1))
 
 # ---- tables out of the CUDA headers ----
@@ -68,6 +68,7 @@ $(SIM)/libcudart.so.13: $(call SIM_OBJECT,$(SIM_CUDART)) tests/sim/libcudart.map
 	$(call say,LD)
 	$(SIM_LINK) -Wl,--version-script=tests/sim/libcudart.map -lcuda -lgpusim
 
+# Linked -Bsymbolic as the real one: its own calls reach its own functions, whatever is preloaded.
 # What CUPTI 11.8 did not have yet, and what no version ever lacked: two more folders with a libcupti
 # to put in front, for clients that look functions up.
 $(SIM)/libcupti.so.13: tests/sim/libcupti.map
@@ -77,7 +78,7 @@ $(addprefix $(SIM)/,libcupti.so.13 old/libcupti.so.13 broken/libcupti.so.13): \
 		$(call SIM_OBJECT,$(SIM_CUPTI)) | $(SIM)/libgpusim.so
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(SIM_LINK) -Wl,-rpath,'$$ORIGIN/..' -Wl,--version-script=$(filter %.map,$^) -lgpusim
+	$(SIM_LINK) -Wl,-rpath,'$$ORIGIN/..' -Wl,-Bsymbolic -Wl,--version-script=$(filter %.map,$^) -lgpusim
 
 $(SIM)/libcuda.so: $(SIM)/libcuda.so.1
 $(SIM)/libcudart.so: $(SIM)/libcudart.so.13
@@ -108,6 +109,8 @@ $(O)/programs/cover $(O)/programs-static/cover: PROGRAM_ARCH := -gencode arch=co
 $(O)/programs/leaks $(O)/programs-static/leaks: PROGRAM_ARCH := -g
 $(O)/programs/driver: PROGRAM_LIBS := -L$(SIM) -lcuda
 $(O)/programs/driver: | $(SIM)/libcuda.so
+$(O)/programs/client: PROGRAM_LIBS := -L$(SIM) -lcupti -Xlinker -rpath,$(CUDA_HOME)/lib64:$(CUDA_HOME)/extras/CUPTI/lib64
+$(O)/programs/client: | $(SIM)/libcupti.so
 
 # ---- tests: plain programs on the simulated libraries ----
 SIM_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/sim/*_test.c))

@@ -1,0 +1,64 @@
+/* libcupti: a client's clock, by which all records are written once there is one. */
+#include "tests/sim/cupti_sim.h"
+
+#include <string.h>
+
+static CUpti_TimestampCallbackFunc _Atomic clock_function;
+static uint64_t first_ns, first_ticks; /* one moment on both clocks */
+
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp)
+{
+	if (!funcTimestamp)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	first_ns = sim_now_ns();
+	first_ticks = funcTimestamp();
+	clock_function = funcTimestamp;
+	return CUPTI_SUCCESS;
+}
+
+/* Where the beginning is; the end follows it. */
+static size_t time_offset(CUpti_ActivityKind kind)
+{
+	switch (kind) {
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+	case CUPTI_ACTIVITY_KIND_MEMCPY:
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+	case CUPTI_ACTIVITY_KIND_JIT:
+		return 16;
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		return 8;
+	case CUPTI_ACTIVITY_KIND_OVERHEAD:
+		return 24;
+	default:
+		return 0;
+	}
+}
+
+/* The client's times of a buffer that is delivered now. */
+void sim_clock_convert(uint8_t *data, size_t bytes)
+{
+	CUpti_TimestampCallbackFunc function = clock_function;
+	double rate;
+
+	if (!function)
+		return;
+	rate = (double)(function() - first_ticks) / (double)(sim_now_ns() - first_ns);
+	for (size_t at = 0; at < bytes;
+	     at += sim_record_bytes(((CUpti_Activity *)(data + at))->kind)) {
+		size_t offset = time_offset(((CUpti_Activity *)(data + at))->kind);
+
+		for (size_t i = 0; offset && i < 2; i++) {
+			uint64_t *time = (uint64_t *)(void *)(data + at + offset) + i;
+
+			if (*time)
+				*time = first_ticks +
+					(uint64_t)(int64_t)((double)(int64_t)(*time - first_ns) *
+							    rate);
+		}
+	}
+}

@@ -22,7 +22,9 @@ struct gp_since_fork {
 	uint32_t
 		recording; /* how far inject/ is with starting a recording; see inject/process_trace.c */
 	uint32_t closed; /* and whether it closed it */
-	uint32_t cupti;  /* 1 = this very process subscribed to CUPTI; see inject/session.c */
+	uint32_t
+		cupti; /* 1 = this very process subscribed to CUPTI; see inject/session.c.  2 = and a client inside the
+			   program shares it; see inject/share_callbacks.c */
 	uint32_t stacks; /* 1 = this very process takes call stacks; see stacks/stack.c */
 } __attribute__((aligned(GP_SINCE_FORK_BYTES)));
 

@@ -12,6 +12,9 @@
 #include "inject/graph_nodes.h"
 #include "inject/launch_call.h"
 #include "inject/memory_call.h"
+#include "inject/share_buffers.h"
+#include "inject/share_callbacks.h"
+#include "inject/share_kinds.h"
 
 /* One callback pair in this many is timed, for the summary's estimate of our own cost. */
 #define SAMPLE_EVERY        64u
@@ -266,7 +269,8 @@ void gp_callbacks_leave_out_thread(bool leave_out)
 	local.left_out = leave_out;
 }
 
-static void on_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+static inline __attribute__((always_inline)) void on_call(bool driver, uint32_t cbid,
+							  const CUpti_CallbackData *data)
 {
 	if (local.left_out)
 		return;
@@ -305,14 +309,56 @@ static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 		on_graph_node(cbid, data);
 }
 
-void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
-			  const void *data)
+static inline void own_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+				const void *data)
 {
-	(void)user;
-	if (!gp_load32(&gp_since_fork.cupti)) /* a forked child of the process that subscribed */
-		return;
 	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		on_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, cbid, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
 		on_resource(cbid, data);
+}
+
+/* ---- a client of CUPTI inside the program ---- */
+
+static bool is_end_of_call(CUpti_CallbackDomain domain, const void *data)
+{
+	return (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
+	       ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_EXIT;
+}
+
+/* A call begins, perhaps the first after the client has done something. */
+static void note_call(CUpti_CallbackDomain domain, const void *data)
+{
+	if ((domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) ||
+	    is_end_of_call(domain, data))
+		return;
+	gp_share_kinds_call(((const CUpti_CallbackData *)data)->correlationId);
+	gp_share_buffers_next_call();
+}
+
+/* The client's part is outside of ours, so that our times of a call are without it. */
+OUT_OF_THE_WAY static void shared_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+					   const void *data)
+{
+	bool ends = is_end_of_call(domain, data);
+
+	if (local.left_out || !gp_load32(&gp_since_fork.cupti)) /* a forked child */
+		return;
+	note_call(domain, data);
+	if (!ends)
+		gp_share_callback(domain, cbid, data);
+	if (gp_share_is_enabled(GP_SHARE_OURS, domain, cbid))
+		own_callback(domain, cbid, data);
+	if (ends)
+		gp_share_callback(domain, cbid, data);
+}
+
+void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+			  const void *data)
+{
+	(void)user;
+	if (gp_load32(&gp_since_fork.cupti) == 1)
+		own_callback(domain, cbid, data);
+	else
+		shared_callback(domain, cbid, data);
 }

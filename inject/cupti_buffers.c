@@ -174,6 +174,16 @@ bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 	return true;
 }
 
+bool gp_buffers_are_out(void)
+{
+	uint32_t count = known_buffers();
+
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_load32(&buffers[i].state) == TAKEN)
+			return true;
+	return false;
+}
+
 uint8_t *gp_buffers_next(size_t *valid_bytes)
 {
 	struct buffer *first = NULL;

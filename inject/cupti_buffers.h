@@ -33,6 +33,9 @@ uint8_t *gp_buffers_take(size_t *bytes);
  */
 bool gp_buffers_give(uint8_t *buffer, size_t valid_bytes);
 
+/* Whether CUPTI has one at this moment. */
+bool gp_buffers_are_out(void);
+
 /* For the decoder, one thread: the filled buffer given back first, or NULL.  It stays the caller's
  * until gp_buffers_release(). */
 uint8_t *gp_buffers_next(size_t *valid_bytes);

@@ -457,10 +457,20 @@ static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
 	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = decode_unified,
 };
 
+/* Not told by the number of a call whether they are left out. */
+static const bool belongs_to_no_call[KIND_LIMIT] = {
+	[CUPTI_ACTIVITY_KIND_OVERHEAD] = true,
+	[CUPTI_ACTIVITY_KIND_JIT] = true,
+	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = true,
+	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = true,
+};
+
 void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record)
 {
 	uint32_t kind = (uint32_t)record->kind;
 
+	if (decoder->paused && kind < KIND_LIMIT && belongs_to_no_call[kind])
+		return;
 	if (kind < KIND_LIMIT && decoders[kind] != NULL)
 		decoders[kind](decoder, record);
 	else

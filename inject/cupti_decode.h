@@ -22,6 +22,7 @@ struct gp_decoder {
 	uint64_t unknown;     /* records of a kind that was not asked for */
 	uint64_t last_launch; /* device and correlation id of the last kernel outside of graphs */
 	bool said_numberless; /* that ids do not tell launches apart */
+	bool paused;          /* what belongs to no call is left out, too */
 };
 
 void gp_decode(struct gp_decoder *decoder, const CUpti_Activity *record);

@@ -15,6 +15,7 @@
  *
  * Whatever fails on this way, the program runs on, and one line says what is missing.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,7 +26,6 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
-#include "collector/sys.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
 #include "inject/exec.h"
@@ -37,6 +37,7 @@
 #include "inject/ranges.h"
 #include "inject/say.h"
 #include "inject/session.h"
+#include "inject/share.h"
 #include "inject/trace_list.h"
 
 #define LEAVE_FLUSH_S      1u /* at an end that nobody expects to take long */
@@ -51,6 +52,7 @@ __attribute__((visibility("default"))) void _Exit(int status);
 static uint64_t start_up_ticks;
 
 static void leave_recording(void);
+static void start_for_client(void);
 
 /* A program with more rights than who runs it takes no library from a variable: it may only have got us from the system's
  * own list, and gets nothing from us. */
@@ -74,7 +76,6 @@ __attribute__((constructor)) static void construct(void)
 {
 	if (!is_trusted())
 		return;
-	gp_sys_remember_filter();
 	gp_options_read(environ);
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
 		gp_say_nothing();
@@ -87,6 +88,7 @@ __attribute__((constructor)) static void construct(void)
 		return;
 	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
 		gp_say("running without profiling: CUDA cannot be told of it: %s", strerror(errno));
+	gp_share_init(start_for_client);
 	prepare_ranges();
 }
 
@@ -157,6 +159,16 @@ int InitializeInjection(void)
 	}
 	errno = saved_errno;
 	return 1; /* 0 would make the driver unload us */
+}
+
+/* The program calls CUPTI, which loads the driver; where that is ours to be loaded by, we are first. */
+static void start_for_client(void)
+{
+	const char *injected = getenv(INJECTION_VARIABLE);
+
+	if (injected != NULL && strcmp(injected, gp_output_library()) == 0 &&
+	    dlopen("libcuda.so.1", RTLD_NOW) != NULL)
+		InitializeInjection();
 }
 
 __attribute__((destructor)) static void destruct(void)

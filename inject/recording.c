@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "collector/atomic.h"
+#include "collector/sys.h"
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
 #include "inject/control.h"
 #include "inject/graph_nodes.h"
 #include "inject/options.h"
 #include "inject/say.h"
+#include "inject/share_callbacks.h"
+#include "inject/share_kinds.h"
 #include "inject/trace_list.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -22,16 +25,18 @@
 #define WHOLE_GRAPHS  0x80000000u
 #define KIND_OF_EVENT 0x40000000u
 
-/* What is in force. */
-enum { ON = 1, DRIVER_READY = 2 };
+/* What is in force.  A client inside the program that wants records of ours has all on, and the gate leaves calls out. */
+enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
+
+#define HOLD_SLEEP_NS 20000u
+#define HOLD_MOST_NS  1000000000u
 
 static struct {
 	const struct gp_cupti *cupti;
-	CUpti_SubscriberHandle subscriber;
 	uint32_t trace;     /* enum gp_trace, and the bits above */
-	uint32_t wanted;    /* ON, DRIVER_READY: what was asked for last */
+	uint32_t wanted;    /* ON, DRIVER_READY, CLIENT: what was asked for last */
 	uint32_t applied;   /* what is in force; of the thread that is switching */
-	uint32_t switching; /* a thread is at it */
+	uint32_t switching; /* a thread is at it, or holds it */
 	uint32_t refused;   /* bit n: row n of kinds, which this library or device does not have */
 } recording;
 
@@ -112,7 +117,8 @@ static bool records_nodes(void)
 void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
 {
 	recording.cupti = cupti;
-	recording.subscriber = subscriber;
+	gp_share_callbacks_init(cupti, subscriber);
+	gp_share_kinds_init(gp_cupti_can(cupti->version, GP_CUPTI_NUMBERS_LAUNCHES));
 	recording.trace = gp_trace_list();
 	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 &&
 	    (recording.trace & GP_TRACE_GPU) != 0)
@@ -122,6 +128,10 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_EVENTS) &&
 	    (recording.trace & GP_TRACE_EVENT) != 0)
 		recording.trace |= KIND_OF_EVENT;
+	for (size_t i = 0; i < COUNT(definitions); i++)
+		gp_share_kinds_ours(definitions[i], true);
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		gp_share_kinds_ours(kinds[i].kind, (kinds[i].trace & recording.trace) != 0);
 }
 
 /* ---- records ---- */
@@ -129,7 +139,7 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 static bool is_on(size_t row, uint32_t state)
 {
 	return (kinds[row].trace & recording.trace) != 0 &&
-	       (recording.refused & (1u << row)) == 0 && (state & ON) != 0 &&
+	       (recording.refused & (1u << row)) == 0 && (state & (ON | CLIENT)) != 0 &&
 	       (!kinds[row].waits || (state & DRIVER_READY) != 0);
 }
 
@@ -148,6 +158,7 @@ static void note_refused(size_t row, CUptiResult result)
 
 	recording.cupti->cuptiGetResultString(result, &text);
 	recording.refused |= 1u << row;
+	gp_share_kinds_ours(kinds[row].kind, false);
 	gp_say("%s: CUPTI gives no such records here (%s); the rest is recorded", kinds[row].what,
 	       text != NULL ? text : "unknown error");
 }
@@ -174,7 +185,7 @@ static CUptiResult set_kinds(uint32_t before, uint32_t after)
 
 static CUptiResult set_callback(bool on, CUpti_CallbackDomain domain, uint32_t cbid)
 {
-	return recording.cupti->cuptiEnableCallback(on, recording.subscriber, domain, cbid);
+	return gp_share_enable_callback(GP_SHARE_OURS, on, domain, cbid);
 }
 
 /* With which words each class of calls is recorded; calls about memory pools and the like are among CONTROL. */
@@ -193,12 +204,15 @@ static uint32_t trace_of(const struct gp_api_entry *entry)
 	return entry->memory_kind != 0 ? GP_TRACE_MEMORY : trace_of_class[entry->class];
 }
 
+static CUpti_CallbackDomain domain_of(const struct gp_api_entry *entry)
+{
+	return GP_API_IS_DRIVER(entry->api) ? CUPTI_CB_DOMAIN_DRIVER_API
+					    : CUPTI_CB_DOMAIN_RUNTIME_API;
+}
+
 static void set_call(bool on, const struct gp_api_entry *entry)
 {
-	set_callback(on,
-		     GP_API_IS_DRIVER(entry->api) ? CUPTI_CB_DOMAIN_DRIVER_API
-						  : CUPTI_CB_DOMAIN_RUNTIME_API,
-		     GP_API_CBID(entry->api));
+	set_callback(on, domain_of(entry), GP_API_CBID(entry->api));
 }
 
 static void set_curated_calls(bool on)
@@ -226,13 +240,10 @@ static void enable_triggers(void)
 
 static CUptiResult set_every_call(bool on)
 {
-	const struct gp_cupti *cupti = recording.cupti;
-	CUptiResult result =
-		cupti->cuptiEnableDomain(on, recording.subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
+	CUptiResult result = gp_share_enable_domain(GP_SHARE_OURS, on, CUPTI_CB_DOMAIN_RUNTIME_API);
 
 	if (result == CUPTI_SUCCESS)
-		result = cupti->cuptiEnableDomain(on, recording.subscriber,
-						  CUPTI_CB_DOMAIN_DRIVER_API);
+		result = gp_share_enable_domain(GP_SHARE_OURS, on, CUPTI_CB_DOMAIN_DRIVER_API);
 	if (!on)
 		enable_triggers();
 	return result;
@@ -256,7 +267,7 @@ static CUptiResult set_calls(bool on)
 /* Records come only of calls whose callbacks were called, so that those can be told that are not wanted. */
 static CUptiResult apply(uint32_t before, uint32_t after)
 {
-	bool on = (after & ON) != 0, turns = ((before ^ after) & ON) != 0;
+	bool on = (after & (ON | CLIENT)) != 0, turns = on != ((before & (ON | CLIENT)) != 0);
 	CUptiResult result = CUPTI_SUCCESS;
 
 	if (turns && on)
@@ -289,13 +300,10 @@ CUptiResult gp_recording_begin(void)
  * A thread that finds another at work leaves its wish; whoever is at work looks for one after it has finished.  The two
  * look crosswise, so their accesses are sequentially consistent.
  */
-static CUptiResult want(uint32_t clear, uint32_t set)
+static CUptiResult fulfil_wishes(void)
 {
 	CUptiResult result = CUPTI_SUCCESS;
-	uint32_t before = gp_load32(&recording.wanted);
 
-	while (!gp_replace32(&recording.wanted, before, (before & ~clear) | set))
-		before = gp_load32(&recording.wanted);
 	while (gp_replace32(&recording.switching, 0, 1)) {
 		uint32_t wanted = gp_load32(&recording.wanted);
 
@@ -309,6 +317,15 @@ static CUptiResult want(uint32_t clear, uint32_t set)
 	return result;
 }
 
+static CUptiResult want(uint32_t clear, uint32_t set)
+{
+	uint32_t before = gp_load32(&recording.wanted);
+
+	while (!gp_replace32(&recording.wanted, before, (before & ~clear) | set))
+		before = gp_load32(&recording.wanted);
+	return fulfil_wishes();
+}
+
 CUptiResult gp_recording_switch(bool on)
 {
 	return on ? want(0, ON) : want(ON, 0);
@@ -319,9 +336,54 @@ void gp_recording_driver_is_ready(void)
 	want(0, DRIVER_READY);
 }
 
+void gp_recording_want_for_client(bool wanted)
+{
+	want(wanted ? 0 : CLIENT, wanted ? CLIENT : 0);
+}
+
+bool gp_recording_is_off(void)
+{
+	return (gp_load32(&recording.wanted) & ON) == 0;
+}
+
+void gp_recording_watch_calls(void)
+{
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!gp_share_is_enabled(GP_SHARE_NEXT, domain_of(&entries[i]),
+					 GP_API_CBID(entries[i].api)))
+			gp_share_enable_callback(GP_SHARE_NEXT, true, domain_of(&entries[i]),
+						 GP_API_CBID(entries[i].api));
+}
+
+bool gp_recording_hold(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + HOLD_MOST_NS;
+
+	while (!gp_replace32(&recording.switching, 0, 1)) {
+		if (gp_sys_now_ns() > give_up_ns)
+			return false;
+		gp_sys_sleep(HOLD_SLEEP_NS);
+	}
+	return true;
+}
+
+void gp_recording_release(bool held)
+{
+	uint32_t applied = held ? recording.applied : 0;
+
+	if (!held)
+		return;
+	gp_swap32(&recording.switching, 0);
+	if (!gp_replace32(&recording.wanted, applied, applied))
+		fulfil_wishes();
+}
+
 void gp_recording_end(void)
 {
-	set_kinds(ON | DRIVER_READY, 0);
+	set_kinds(ON | DRIVER_READY | CLIENT, 0);
 	for (size_t i = 0; i < COUNT(definitions); i++)
 		recording.cupti->cuptiActivityDisable(definitions[i]);
 }

@@ -29,6 +29,22 @@ CUptiResult gp_recording_switch(bool on);
 /* The driver has been initialised: what must wait for it is enabled, now or when the rest is.  As gp_recording_switch(). */
 void gp_recording_driver_is_ready(void);
 
+/* Whether it was switched off; there may be records all the same, where a client has it on. */
+bool gp_recording_is_off(void);
+
+/* A client of CUPTI inside the program has enabled kinds of records that we have: all stays on, whatever the gate does. */
+void gp_recording_want_for_client(bool wanted);
+
+/* To be held: have callbacks for all calls in our table from now on, so that the next one is noticed whatever we record. */
+void gp_recording_watch_calls(void);
+
+/*
+ * For what the client changes by itself: hold, change, release, and nobody switches meanwhile.  Whoever switches does not
+ * wait for the holder; the holder does it afterwards.  Held for a second by others, it is not waited for any longer: false.
+ */
+bool gp_recording_hold(void);
+void gp_recording_release(bool held);
+
 /* Disable every record, to leave CUPTI as if we had never asked.  No other thread may be switching. */
 void gp_recording_end(void);
 

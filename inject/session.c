@@ -26,6 +26,9 @@
 #include "inject/options.h"
 #include "inject/recording.h"
 #include "inject/say.h"
+#include "inject/share_kinds.h"
+#include "inject/share_records.h"
+#include "inject/share_times.h"
 #include "stacks/stack.h"
 
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
@@ -44,6 +47,12 @@ static struct {
 	uint32_t finished;   /* it has done so */
 	CUptiResult
 		switch_result; /* of the last time that the recording could not be switched on */
+	uint32_t client_asked; /* how often a client inside the program asked for its records */
+	uint32_t client_served;
+	uint32_t client_is_impatient; /* it wants them without asking */
+	pthread_t fetcher;            /* the fetching thread */
+	uint32_t fetcher_is_known;
+	uint32_t is_shared; /* CUPTI records, and a client may share it */
 	bool fetching;
 	bool has_delivered;
 	pid_t pid;
@@ -135,11 +144,13 @@ static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 {
 	CUpti_Activity *record = NULL;
 
+	session.decoder.paused = gp_recording_is_off();
 	/* the loop ends with MAX_LIMIT_REACHED; any other error is the end of what can be read, too
 	 */
 	while (session.cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
 	       CUPTI_SUCCESS)
-		gp_decode(&session.decoder, record);
+		if (!gp_share_kinds_is_clients_alone(record->kind))
+			gp_decode(&session.decoder, record);
 }
 
 static void decode_all(void)
@@ -150,6 +161,7 @@ static void decode_all(void)
 
 	while ((buffer = gp_buffers_next(&valid_bytes)) != NULL) {
 		decode_buffer(buffer, valid_bytes);
+		gp_share_records(session.cupti.cuptiActivityGetNextRecord, buffer, valid_bytes);
 		gp_buffers_release(buffer);
 		gp_count(GP_COUNTER_BUFFERS_DELIVERED, 1);
 		any = true;
@@ -218,6 +230,17 @@ static void emit_usage(void)
 	}
 }
 
+/* What a client inside the program has asked for.  It has flushed already: what there is to decode has come. */
+static void serve_client(void)
+{
+	uint32_t ticket;
+
+	if (!gp_share_is_asked(&ticket))
+		return;
+	decode_all();
+	gp_share_answer(ticket, gp_buffers_are_out());
+}
+
 /* A buffer that was given back full needs no flush, only decoding; a period's end needs both. */
 static void fetch_until_finish(uint64_t period_ns)
 {
@@ -230,6 +253,7 @@ static void fetch_until_finish(uint64_t period_ns)
 
 		if (now_ns >= due_ns) {
 			fetch(0);
+			gp_share_end_period(gp_buffers_are_out());
 			gp_stack_poll();
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
@@ -237,6 +261,7 @@ static void fetch_until_finish(uint64_t period_ns)
 				     control_ns < due_ns - now_ns ? control_ns : due_ns - now_ns);
 			decode_all();
 		}
+		serve_client();
 	}
 }
 
@@ -245,9 +270,11 @@ static void *fetching_thread(void *unused)
 	(void)unused;
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
 	gp_callbacks_leave_out_thread(true);
+	gp_share_serve_here();
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
 	emit_usage();
 	fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	gp_share_serve_end();
 	gp_store32_release(&session.finished, 1);
 	gp_sys_wake(&session.finished);
 	return NULL;
@@ -259,10 +286,13 @@ int gp_session_start_fetching(void)
 	int error;
 
 	gp_control_begin(wake_fetching_thread);
+	gp_share_serve_begin(wake_fetching_thread);
 	error = gp_sys.thread(&thread, fetching_thread);
 
-	if (error)
+	if (error) {
+		gp_share_serve_end();
 		return error;
+	}
 	pthread_detach(thread);
 	session.fetching = true;
 	return 0;
@@ -395,6 +425,7 @@ static int subscribe(gp_session_first_context first_context)
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(result, "start");
+	gp_share_times_init(read_cupti_ns);
 	session.cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	set_attributes();
 	result = start_recording();
@@ -405,6 +436,8 @@ static int subscribe(gp_session_first_context first_context)
 		session.cupti.cuptiUnsubscribe(session.subscriber);
 		return refuse(result, "record");
 	}
+	/* pairs with the acquire in gp_session_shared() */
+	gp_store32_release(&session.is_shared, 1);
 	return 0;
 }
 
@@ -506,4 +539,21 @@ bool gp_session_stream_id(const void *handle, uint32_t *id, uint32_t *context_id
 	*context_id = gp_session_context_id(context);
 	return *context_id != 0 &&
 	       session.cupti.cuptiGetStreamIdEx(context, stream, per_thread, id) == CUPTI_SUCCESS;
+}
+
+/* ---- a client of CUPTI inside the program ---- */
+
+const struct gp_cupti *gp_session_shared(void)
+{
+	return gp_load32_acquire(&session.is_shared) != 0 ? &session.cupti : NULL;
+}
+
+CUpti_SubscriberHandle gp_session_subscriber(void)
+{
+	return session.subscriber;
+}
+
+uint64_t gp_session_now_ns(void)
+{
+	return read_cupti_ns();
 }

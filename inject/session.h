@@ -13,6 +13,8 @@
 
 #include <cuda.h>
 
+#include "inject/cupti_library.h"
+
 /* What the session needs from the start-up code: called once, when the process makes its first
  * context. */
 typedef void (*gp_session_first_context)(void);
@@ -42,5 +44,14 @@ uint32_t gp_session_context_id(const void *context);
 
 /* CUPTI's number of a stream and that of its context.  False: not known.  As gp_session_context_id(). */
 bool gp_session_stream_id(const void *stream, uint32_t *id, uint32_t *context_id);
+
+/* ---- for a client of CUPTI inside the program (inject/share.h) ---- */
+
+/* The library that we have subscribed to; NULL where we have not, or not yet.  The subscription, where we have. */
+const struct gp_cupti *gp_session_shared(void);
+CUpti_SubscriberHandle gp_session_subscriber(void);
+
+/* CUPTI's time. */
+uint64_t gp_session_now_ns(void);
 
 #endif

@@ -11,7 +11,12 @@ set -u
 EXPORTS="InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension _Exit _exit
 	execl execle execlp execv execve execvp execvpe fexecve posix_spawn posix_spawnp
 	gpuprof_v1_mark gpuprof_v1_range_end gpuprof_v1_range_pop gpuprof_v1_range_push gpuprof_v1_range_start
-	gpuprof_v1_start gpuprof_v1_stop"
+	gpuprof_v1_start gpuprof_v1_stop
+	cuptiActivityDisable cuptiActivityDisableContext cuptiActivityEnable cuptiActivityEnableAndDump
+	cuptiActivityEnableContext cuptiActivityFlush cuptiActivityFlushAll cuptiActivityFlushPeriod
+	cuptiActivityGetNumDroppedRecords cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback
+	cuptiActivitySetAttribute cuptiEnableAllDomains cuptiEnableCallback cuptiEnableDomain cuptiFinalize
+	cuptiGetCallbackState cuptiSubscribe cuptiUnsubscribe"
 LIBC="libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
 TLS_BYTES=512
 problems=0

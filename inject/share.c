@@ -1,0 +1,467 @@
+#include "inject/share.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is defined here of it is for the program. */
+#pragma GCC visibility push(default)
+#include <cupti.h>
+#pragma GCC visibility pop
+
+#include "collector/atomic.h"
+#include "collector/since_fork.h"
+#include "inject/cupti_library.h"
+#include "inject/recording.h"
+#include "inject/session.h"
+#include "inject/share_buffers.h"
+#include "inject/share_callbacks.h"
+#include "inject/share_kinds.h"
+#include "inject/share_records.h"
+#include "inject/share_times.h"
+
+static void (*start_session)(void);
+
+void gp_share_init(void (*start)(void))
+{
+	start_session = start;
+}
+
+/* ---- CUPTI itself ---- */
+
+/* As the loader would bind the caller's reference: by what the caller's own file needs. */
+static void *look_up_for(const void *caller, const char *name)
+{
+	struct link_map *map = NULL;
+	Dl_info information;
+	void *handle, *function;
+
+	if (dladdr1(caller, &information, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+		return NULL;
+	handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle == NULL)
+		return NULL;
+	function = dlsym(handle, name);
+	dlclose(handle);
+	return function;
+}
+
+static void *find(uint64_t *found, const char *name, const void *own, const void *caller)
+{
+	void *function = (void *)(uintptr_t)gp_load64(found);
+
+	if (function != NULL)
+		return function;
+	function = dlsym(RTLD_NEXT, name);
+	if (function == NULL)
+		function = look_up_for(caller, name);
+	if (function == own)
+		return NULL;
+	gp_store64(found, (uintptr_t)function);
+	return function;
+}
+
+/* The function of this name that the caller would have called without us, or NULL. */
+#define REAL(name)                                                                                 \
+	((__typeof__(&(name)))find(&found_##name, #name, (void *)(uintptr_t) & (name),             \
+				   __builtin_return_address(0)))
+
+/* Return from a function of this name with what CUPTI's own returns. */
+#define PASS(name, ...)                                                                            \
+	do {                                                                                       \
+		__typeof__(&(name)) real_##name = REAL(name);                                      \
+		return real_##name != NULL ? real_##name(__VA_ARGS__)                              \
+					   : CUPTI_ERROR_NOT_INITIALIZED;                          \
+	} while (0)
+
+#define NAMES(X)                                                                                   \
+	X(cuptiActivityDisable)                                                                    \
+	X(cuptiActivityDisableContext)                                                             \
+	X(cuptiActivityEnable)                                                                     \
+	X(cuptiActivityEnableAndDump)                                                              \
+	X(cuptiActivityEnableContext)                                                              \
+	X(cuptiActivityFlush)                                                                      \
+	X(cuptiActivityFlushAll)                                                                   \
+	X(cuptiActivityFlushPeriod)                                                                \
+	X(cuptiActivityGetNumDroppedRecords)                                                       \
+	X(cuptiActivityRegisterCallbacks)                                                          \
+	X(cuptiActivityRegisterTimestampCallback)                                                  \
+	X(cuptiActivitySetAttribute)                                                               \
+	X(cuptiEnableAllDomains)                                                                   \
+	X(cuptiEnableCallback)                                                                     \
+	X(cuptiEnableDomain)                                                                       \
+	X(cuptiFinalize)                                                                           \
+	X(cuptiGetCallbackState)                                                                   \
+	X(cuptiSubscribe)                                                                          \
+	X(cuptiUnsubscribe)
+
+#define X(name) static uint64_t found_##name;
+NAMES(X)
+#undef X
+
+/* ---- whether there is something to share ---- */
+
+/*
+ * Two copies of libcupti in a process do not know each other: what the client's copy is told, ours does not hear.  Such a
+ * client is not served.
+ */
+static bool is_of_our_copy(const struct gp_cupti *cupti, const void *caller)
+{
+	static uint64_t found; /* the client's cuptiGetVersion(), which is not interposed */
+	const void *function = find(&found, "cuptiGetVersion", NULL, caller);
+
+	return function == NULL || function == *(void *const *)&cupti->cuptiGetVersion;
+}
+
+static const struct gp_cupti *shared_with(const void *caller)
+{
+	const struct gp_cupti *cupti = gp_session_shared();
+
+	return cupti != NULL && is_of_our_copy(cupti, caller) ? cupti : NULL;
+}
+
+/* In what may be a client's first call, which comes, perhaps, before cuInit. */
+static const struct gp_cupti *shared_from_now_with(const void *caller)
+{
+	int saved_errno = errno;
+
+	if (gp_session_shared() == NULL && start_session != NULL)
+		start_session();
+	errno = saved_errno;
+	if (gp_session_shared() != NULL)
+		gp_share_begin();
+	return shared_with(caller);
+}
+
+/* What is shared with who called the function; NULL: nothing. */
+#define SHARED()          shared_with(__builtin_return_address(0))
+#define SHARED_FROM_NOW() shared_from_now_with(__builtin_return_address(0))
+
+/* A forked child: nothing comes from CUPTI here, and nothing must be asked of it. */
+static bool is_child(void)
+{
+	return gp_load32(&gp_since_fork.cupti) == 0;
+}
+
+/* ---- subscription and callbacks ---- */
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+			   void *userdata)
+{
+	bool held, first;
+
+	if (SHARED_FROM_NOW() == NULL)
+		PASS(cuptiSubscribe, handle, callback, userdata);
+	if (handle == NULL || callback == NULL)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	held = gp_recording_hold();
+	first = gp_share_subscribe(callback, userdata);
+	gp_recording_release(held);
+	if (!first)
+		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	*handle = gp_session_subscriber();
+	return CUPTI_SUCCESS;
+}
+
+static bool is_clients(CUpti_SubscriberHandle handle)
+{
+	return handle == gp_session_subscriber() && gp_share_has_subscriber();
+}
+
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
+{
+	bool held;
+
+	if (SHARED() == NULL)
+		PASS(cuptiUnsubscribe, handle);
+	if (!is_clients(handle))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	held = gp_recording_hold();
+	gp_share_unsubscribe(!is_child());
+	gp_recording_release(held);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
+				CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+	CUptiResult result;
+	bool held;
+
+	if (SHARED() == NULL)
+		PASS(cuptiEnableCallback, enable, handle, domain, cbid);
+	if (!is_clients(handle))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (is_child())
+		return CUPTI_SUCCESS;
+	held = gp_recording_hold();
+	result = gp_share_enable_callback(GP_SHARE_CLIENT, enable != 0, domain, cbid);
+	gp_recording_release(held);
+	return result;
+}
+
+static CUptiResult enable_domain(bool on, CUpti_CallbackDomain domain)
+{
+	CUptiResult result;
+	bool held;
+
+	if (is_child())
+		return CUPTI_SUCCESS;
+	held = gp_recording_hold();
+	result = gp_share_enable_domain(GP_SHARE_CLIENT, on, domain);
+	gp_recording_release(held);
+	return result;
+}
+
+CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
+			      CUpti_CallbackDomain domain)
+{
+	if (SHARED() == NULL)
+		PASS(cuptiEnableDomain, enable, handle, domain);
+	return is_clients(handle) ? enable_domain(enable != 0, domain)
+				  : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle)
+{
+	CUptiResult result = CUPTI_SUCCESS;
+
+	if (SHARED() == NULL)
+		PASS(cuptiEnableAllDomains, enable, handle);
+	if (!is_clients(handle))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	/* the later domains came with later versions */
+	for (int domain = CUPTI_CB_DOMAIN_DRIVER_API; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
+		if (enable_domain(enable != 0, (CUpti_CallbackDomain)domain) != CUPTI_SUCCESS &&
+		    domain <= CUPTI_CB_DOMAIN_NVTX)
+			result = CUPTI_ERROR_UNKNOWN;
+	return result;
+}
+
+CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle,
+				  CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+	if (SHARED() == NULL)
+		PASS(cuptiGetCallbackState, enable, handle, domain, cbid);
+	if (enable == NULL || !is_clients(handle))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*enable = gp_share_is_enabled(GP_SHARE_CLIENT, domain, cbid);
+	return CUPTI_SUCCESS;
+}
+
+/* ---- kinds of records ---- */
+
+/* One of ours is switched on by inject/recording.c, where it is not on already. */
+static void note_enabled(CUpti_ActivityKind kind)
+{
+	bool held;
+
+	if (gp_share_kinds_is_ours(kind))
+		gp_recording_want_for_client(true);
+	held = gp_recording_hold();
+	gp_recording_watch_calls();
+	gp_share_times_read();
+	gp_share_kinds_enable(kind, gp_session_now_ns());
+	gp_share_buffers_expect();
+	gp_recording_release(held);
+}
+
+static void note_disabled(CUpti_ActivityKind kind)
+{
+	bool held = gp_recording_hold(), wants_ours;
+
+	gp_share_kinds_disable(kind, gp_session_now_ns());
+	wants_ours = gp_share_kinds_wants_ours();
+	gp_recording_release(held);
+	if (!wants_ours)
+		gp_recording_want_for_client(false);
+}
+
+static CUptiResult enable(const struct gp_cupti *cupti, CUpti_ActivityKind kind)
+{
+	CUptiResult result = CUPTI_SUCCESS;
+
+	if (is_child())
+		return CUPTI_SUCCESS;
+	note_enabled(kind);
+	if (!gp_share_kinds_is_ours(kind))
+		result = cupti->cuptiActivityEnable(kind);
+	if (result != CUPTI_SUCCESS)
+		note_disabled(kind);
+	return result;
+}
+
+static CUptiResult disable(const struct gp_cupti *cupti, CUpti_ActivityKind kind)
+{
+	if (is_child())
+		return CUPTI_SUCCESS;
+	note_disabled(kind);
+	return gp_share_kinds_is_ours(kind) ? CUPTI_SUCCESS : cupti->cuptiActivityDisable(kind);
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+	const struct gp_cupti *cupti = SHARED_FROM_NOW();
+
+	if (cupti == NULL)
+		PASS(cuptiActivityEnable, kind);
+	return enable(cupti, kind);
+}
+
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+	const struct gp_cupti *cupti = SHARED();
+
+	if (cupti == NULL)
+		PASS(cuptiActivityDisable, kind);
+	return disable(cupti, kind);
+}
+
+/* Of one context: we have all, and the client gets all. */
+CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+	const struct gp_cupti *cupti = SHARED_FROM_NOW();
+
+	if (cupti == NULL)
+		PASS(cuptiActivityEnableContext, context, kind);
+	return context != NULL ? enable(cupti, kind) : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+	const struct gp_cupti *cupti = SHARED();
+
+	if (cupti == NULL)
+		PASS(cuptiActivityDisableContext, context, kind);
+	return context != NULL ? disable(cupti, kind) : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+/* What there is already is told again, to us, too. */
+CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
+{
+	const struct gp_cupti *cupti = SHARED_FROM_NOW();
+	__typeof__(&cuptiActivityEnableAndDump) real = REAL(cuptiActivityEnableAndDump);
+	CUptiResult result = CUPTI_ERROR_NOT_INITIALIZED;
+
+	if (cupti != NULL && is_child())
+		return CUPTI_SUCCESS;
+	if (cupti != NULL)
+		note_enabled(kind);
+	if (real != NULL)
+		result = real(kind);
+	if (cupti != NULL && result != CUPTI_SUCCESS)
+		note_disabled(kind);
+	return result;
+}
+
+/* ---- buffers ---- */
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+					   CUpti_BuffersCallbackCompleteFunc complete)
+{
+	if (SHARED_FROM_NOW() == NULL)
+		PASS(cuptiActivityRegisterCallbacks, request, complete);
+	if (request == NULL || complete == NULL)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	gp_share_buffers_register(request, complete);
+	return CUPTI_SUCCESS;
+}
+
+/* Never forced: a record that is given before its end is given only once, and ours would lack it. */
+static CUptiResult flush(const struct gp_cupti *cupti)
+{
+	if (is_child())
+		return CUPTI_SUCCESS;
+	/* twice: CUPTI's worker may still be at it when the first returns */
+	for (int i = 0; i < 2 && gp_share_is_served(); i++)
+		cupti->cuptiActivityFlushAll(0);
+	gp_share_ask();
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushAll(uint32_t flag)
+{
+	const struct gp_cupti *cupti = SHARED();
+
+	if (cupti == NULL)
+		PASS(cuptiActivityFlushAll, flag);
+	return flush(cupti);
+}
+
+CUptiResult cuptiActivityFlush(CUcontext context, uint32_t streamId, uint32_t flag)
+{
+	const struct gp_cupti *cupti = SHARED();
+
+	if (cupti == NULL)
+		PASS(cuptiActivityFlush, context, streamId, flag);
+	return flush(cupti);
+}
+
+/* We flush often enough. */
+CUptiResult cuptiActivityFlushPeriod(uint32_t time)
+{
+	if (SHARED_FROM_NOW() == NULL)
+		PASS(cuptiActivityFlushPeriod, time);
+	gp_share_serve_periodically(time != 0);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t streamId, size_t *dropped)
+{
+	if (SHARED() == NULL)
+		PASS(cuptiActivityGetNumDroppedRecords, context, streamId, dropped);
+	if (dropped == NULL)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*dropped = gp_share_buffers_take_dropped();
+	return CUPTI_SUCCESS;
+}
+
+static bool is_of_buffers(const struct gp_cupti *cupti, CUpti_ActivityAttribute attribute)
+{
+	return attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+	       (attribute == GP_CUPTI_PER_THREAD_BUFFER &&
+		gp_cupti_can(cupti->version, GP_CUPTI_BUFFERS_PER_THREAD));
+}
+
+/* What is said of buffers would be said of ours. */
+CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
+{
+	const struct gp_cupti *cupti = SHARED_FROM_NOW();
+
+	if (cupti == NULL || (!is_child() && !is_of_buffers(cupti, attr)))
+		PASS(cuptiActivitySetAttribute, attr, valueSize, value);
+	return valueSize != NULL && value != NULL ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+/* ---- the rest ---- */
+
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp)
+{
+	if (SHARED_FROM_NOW() == NULL)
+		PASS(cuptiActivityRegisterTimestampCallback, funcTimestamp);
+	if (funcTimestamp == NULL)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	gp_share_times_clock(funcTimestamp);
+	return CUPTI_SUCCESS;
+}
+
+/* The client's end of CUPTI is not ours. */
+CUptiResult cuptiFinalize(void)
+{
+	const struct gp_cupti *cupti = SHARED();
+	bool held;
+
+	if (cupti == NULL)
+		PASS(cuptiFinalize);
+	for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
+		if (gp_share_kinds_is_enabled((CUpti_ActivityKind)kind))
+			disable(cupti, (CUpti_ActivityKind)kind);
+	held = gp_recording_hold();
+	gp_share_unsubscribe(!is_child());
+	gp_recording_release(held);
+	gp_share_times_clock(NULL);
+	return CUPTI_SUCCESS;
+}

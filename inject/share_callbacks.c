@@ -1,0 +1,170 @@
+#include "inject/share_callbacks.h"
+
+#include <stddef.h>
+
+#include "collector/atomic.h"
+#include "collector/since_fork.h"
+
+#define DOMAINS 8u
+#define CBIDS   2048u
+
+static struct {
+	const struct gp_cupti *cupti;
+	CUpti_SubscriberHandle subscriber;
+	uint64_t callback; /* CUpti_CallbackFunc of the client, NULL = no subscription */
+	uint64_t user;
+	uint64_t enabled[GP_SHARE_SIDES][DOMAINS][CBIDS / 64];
+} shared;
+
+/* The client's correlationData of the call that this thread is in: of the runtime's, and of the driver's inside it. */
+static __thread uint64_t client_data[2];
+
+void gp_share_begin(void)
+{
+	gp_replace32(&gp_since_fork.cupti, 1, 2);
+}
+
+void gp_share_callbacks_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
+{
+	shared.cupti = cupti;
+	shared.subscriber = subscriber;
+}
+
+static bool is_known(CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+	return (uint32_t)domain < DOMAINS && cbid < CBIDS;
+}
+
+bool gp_share_is_enabled(enum gp_share_side side, CUpti_CallbackDomain domain,
+			 CUpti_CallbackId cbid)
+{
+	return is_known(domain, cbid) &&
+	       (gp_load64(&shared.enabled[side][domain][cbid / 64]) >> cbid % 64 & 1) != 0;
+}
+
+static void note(enum gp_share_side side, bool on, CUpti_CallbackDomain domain,
+		 CUpti_CallbackId cbid)
+{
+	uint64_t *word = &shared.enabled[side][domain][cbid / 64];
+	uint64_t bit = (uint64_t)1 << cbid % 64;
+
+	gp_store64(word, on ? gp_load64(word) | bit : gp_load64(word) & ~bit);
+}
+
+static bool another_has(enum gp_share_side side, CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+	for (uint32_t other = 0; other < GP_SHARE_SIDES; other++)
+		if (other != side && gp_share_is_enabled((enum gp_share_side)other, domain, cbid))
+			return true;
+	return false;
+}
+
+CUptiResult gp_share_enable_callback(enum gp_share_side side, bool on, CUpti_CallbackDomain domain,
+				     CUpti_CallbackId cbid)
+{
+	CUptiResult result = CUPTI_SUCCESS;
+
+	if (!is_known(domain, cbid))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (!another_has(side, domain, cbid))
+		result = shared.cupti->cuptiEnableCallback(on, shared.subscriber, domain, cbid);
+	if (result == CUPTI_SUCCESS)
+		note(side, on, domain, cbid);
+	return result;
+}
+
+static bool has_any(enum gp_share_side side, CUpti_CallbackDomain domain)
+{
+	for (uint32_t i = 0; i < CBIDS / 64; i++)
+		if (gp_load64(&shared.enabled[side][domain][i]) != 0)
+			return true;
+	return false;
+}
+
+static bool another_has_any(enum gp_share_side side, CUpti_CallbackDomain domain)
+{
+	for (uint32_t other = 0; other < GP_SHARE_SIDES; other++)
+		if (other != side && has_any((enum gp_share_side)other, domain))
+			return true;
+	return false;
+}
+
+/* One by one, what no other side wants. */
+static void disable_own(enum gp_share_side side, CUpti_CallbackDomain domain)
+{
+	for (uint32_t cbid = 1; cbid < CBIDS; cbid++)
+		if (gp_share_is_enabled(side, domain, cbid))
+			gp_share_enable_callback(side, false, domain, cbid);
+}
+
+CUptiResult gp_share_enable_domain(enum gp_share_side side, bool on, CUpti_CallbackDomain domain)
+{
+	CUptiResult result;
+
+	if ((uint32_t)domain >= DOMAINS)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (!on && another_has_any(side, domain)) {
+		disable_own(side, domain);
+		return CUPTI_SUCCESS;
+	}
+	result = shared.cupti->cuptiEnableDomain(on, shared.subscriber, domain);
+	for (uint32_t i = 0; result == CUPTI_SUCCESS && i < CBIDS / 64; i++)
+		gp_store64(&shared.enabled[side][domain][i], on ? UINT64_MAX : 0);
+	return result;
+}
+
+/* ---- the client ---- */
+
+bool gp_share_has_subscriber(void)
+{
+	return gp_load64(&shared.callback) != 0;
+}
+
+bool gp_share_subscribe(CUpti_CallbackFunc callback, void *user)
+{
+	if (gp_share_has_subscriber())
+		return false;
+	gp_store64(&shared.user, (uintptr_t)user);
+	/* pairs with the acquire in gp_share_callback(): user is set */
+	gp_store64_release(&shared.callback, (uintptr_t)callback);
+	gp_share_begin();
+	return true;
+}
+
+void gp_share_unsubscribe(bool disable)
+{
+	for (uint32_t domain = 0; disable && domain < DOMAINS; domain++)
+		if (has_any(GP_SHARE_CLIENT, (CUpti_CallbackDomain)domain))
+			gp_share_enable_domain(GP_SHARE_CLIENT, false,
+					       (CUpti_CallbackDomain)domain);
+	gp_store64(&shared.callback, 0);
+}
+
+static bool is_api(CUpti_CallbackDomain domain)
+{
+	return domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
+}
+
+void gp_share_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
+{
+	CUpti_CallbackFunc callback =
+		(CUpti_CallbackFunc)(uintptr_t)gp_load64_acquire(&shared.callback);
+	void *user = (void *)(uintptr_t)gp_load64(&shared.user);
+	const CUpti_CallbackData *call = data;
+	uint64_t *slot, ours;
+
+	if (callback == NULL || !gp_share_is_enabled(GP_SHARE_CLIENT, domain, cbid))
+		return;
+	if (!is_api(domain)) {
+		callback(user, domain, cbid, data);
+		return;
+	}
+	slot = &client_data[domain == CUPTI_CB_DOMAIN_DRIVER_API];
+	if (call->callbackSite == CUPTI_API_ENTER)
+		*slot = 0;
+	ours = *call->correlationData;
+	*call->correlationData = *slot;
+	callback(user, domain, cbid, data);
+	*slot = *call->correlationData;
+	*call->correlationData = ours;
+}

@@ -1,0 +1,48 @@
+/*
+ * share_callbacks: one subscriber for two, us and a client of CUPTI inside the program (torch.profiler, for one).
+ *
+ * CUPTI has one subscriber in a process.  It is ours, and calls gp_callback().  What the client would get, it gets from
+ * there: a callback is on in CUPTI while one side wants it, and each is called for what it wants.  Where there is no
+ * client, all this costs a callback nothing.
+ *
+ * Nothing here is called by two threads at once, but gp_share_callback(): inject/recording.h says how.
+ */
+#ifndef INJECT_SHARE_CALLBACKS_H
+#define INJECT_SHARE_CALLBACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+#include "inject/cupti_library.h"
+
+/* Who wants a callback.  GP_SHARE_NEXT: it is only to be seen that a call begins, after the client has done something. */
+enum gp_share_side { GP_SHARE_OURS, GP_SHARE_CLIENT, GP_SHARE_NEXT, GP_SHARE_SIDES };
+
+/* Any thread: there is a client.  From now on gp_since_fork.cupti is 2, which callbacks notice without a look of their own. */
+void gp_share_begin(void);
+
+/* Once, after cuptiSubscribe; both stay the caller's. */
+void gp_share_callbacks_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber);
+
+/* As cuptiEnableCallback and cuptiEnableDomain, for one side. */
+CUptiResult gp_share_enable_callback(enum gp_share_side side, bool on, CUpti_CallbackDomain domain,
+				     CUpti_CallbackId cbid);
+CUptiResult gp_share_enable_domain(enum gp_share_side side, bool on, CUpti_CallbackDomain domain);
+
+bool gp_share_is_enabled(enum gp_share_side side, CUpti_CallbackDomain domain,
+			 CUpti_CallbackId cbid);
+
+/* The client's subscription.  False: it has one already. */
+bool gp_share_subscribe(CUpti_CallbackFunc callback, void *user);
+void gp_share_unsubscribe(bool disable); /* its callbacks in CUPTI, too */
+bool gp_share_has_subscriber(void);
+
+/*
+ * Inside a callback: call the client if it wants this one.  Each side has a
+ * correlationData of its own.
+ */
+void gp_share_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * share_kinds: which of CUPTI's records are ours, and which a client of CUPTI inside the program is to get a copy of.
+ *
+ * A kind that we record is on for both; the client gets what belongs to the times between its enabling and its disabling.
+ * For what the device does, these are the numbers of the calls that started it, as CUPTI itself decides when a call is
+ * made, not when it is carried out; for the rest, the times of the records.  A kind that only the client has enabled is
+ * on in CUPTI for it alone, and all of its records are the client's.
+ *
+ * The client's part is changed by one thread at a time; records are looked at by the fetching thread.
+ */
+#ifndef INJECT_SHARE_KINDS_H
+#define INJECT_SHARE_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+/* Once, before the first record.  numbered: calls have numbers of their own in this version of CUPTI. */
+void gp_share_kinds_init(bool numbered);
+
+/* We record this kind, or not. */
+void gp_share_kinds_ours(CUpti_ActivityKind kind, bool ours);
+bool gp_share_kinds_is_ours(CUpti_ActivityKind kind);
+
+/* The client has enabled it once, and we do not record it. */
+bool gp_share_kinds_is_clients_alone(CUpti_ActivityKind kind);
+
+/* The client enables or disables a kind.  now_ns: CUPTI's time. */
+void gp_share_kinds_enable(CUpti_ActivityKind kind, uint64_t now_ns);
+void gp_share_kinds_disable(CUpti_ActivityKind kind, uint64_t now_ns);
+
+bool gp_share_kinds_is_enabled(CUpti_ActivityKind kind);
+
+/* Whether the client has enabled one that is ours; anything at all. */
+bool gp_share_kinds_wants_ours(void);
+bool gp_share_kinds_wants_any(void);
+
+/* Inside a callback, at the beginning of each call, from when there is a client. */
+void gp_share_kinds_call(uint32_t correlation_id);
+
+/* Whether the client is to get this record. */
+bool gp_share_kinds_wants(const CUpti_Activity *record);
+
+#endif

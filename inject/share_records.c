@@ -1,0 +1,141 @@
+#include "inject/share_records.h"
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+#include "inject/share_buffers.h"
+#include "inject/share_kinds.h"
+#include "inject/share_times.h"
+
+#define MOST_WAIT_NS 10000000000u /* then the client goes on without */
+#define LOOK_NS                                                                                    \
+	10000000u /* how often a waiting thread looks whether the fetching thread is still there */
+
+static struct {
+	uint32_t serving; /* there is a fetching thread */
+	void (*wake)(void);
+	uint32_t asked; /* how often the client asked */
+	uint32_t answered;
+	uint32_t periodically;
+} service;
+
+static __thread bool is_fetching_thread;
+
+void gp_share_serve_begin(void (*wake)(void))
+{
+	service.wake = wake;
+	/* pairs with the acquire in gp_share_is_served() */
+	gp_store32_release(&service.serving, 1);
+}
+
+void gp_share_serve_here(void)
+{
+	is_fetching_thread = true;
+}
+
+void gp_share_serve_end(void)
+{
+	gp_store32_release(&service.serving, 0);
+	gp_sys_wake(&service.answered);
+}
+
+/* Records lie one behind the other: each ends where the next begins, the last where the buffer does. */
+void gp_share_records(__typeof__(&cuptiActivityGetNextRecord) next, uint8_t *buffer,
+		      size_t valid_bytes)
+{
+	CUpti_Activity *record = NULL, *following = NULL;
+	CUptiResult result;
+
+	if (!gp_share_buffers_are_registered() || valid_bytes == 0)
+		return;
+	gp_share_times_read();
+	do {
+		uint8_t *end = buffer + valid_bytes;
+
+		result = next(buffer, valid_bytes, &following);
+		if (result == CUPTI_SUCCESS)
+			end = (uint8_t *)following;
+		if (record != NULL && gp_share_kinds_wants(record))
+			gp_share_buffers_add(record, (size_t)(end - (uint8_t *)record));
+		record = following;
+	} while (result == CUPTI_SUCCESS);
+}
+
+/*
+ * CUPTI has a buffer of a client where it has records that are not given yet, and a client may ask for them only then.  So
+ * it is asked for a new one at once, or as soon as there may be further records.
+ */
+static void hand_over(bool more)
+{
+	gp_share_buffers_hand_over();
+	if (more && gp_share_buffers_are_registered())
+		gp_share_buffers_request();
+	else if (gp_share_kinds_wants_any())
+		gp_share_buffers_expect();
+}
+
+bool gp_share_is_asked(uint32_t *ticket)
+{
+	*ticket = gp_load32_acquire(&service.asked);
+	return *ticket != gp_load32(&service.answered);
+}
+
+void gp_share_answer(uint32_t ticket, bool more)
+{
+	hand_over(more);
+	gp_store32_release(&service.answered, ticket);
+	gp_sys_wake(&service.answered);
+}
+
+void gp_share_end_period(bool more)
+{
+	if (gp_load32(&service.periodically))
+		hand_over(more);
+}
+
+/* ---- the client's threads ---- */
+
+bool gp_share_is_served(void)
+{
+	return gp_load32_acquire(&service.serving) != 0 && !is_fetching_thread;
+}
+
+/* Two threads may ask at once.  What each did before, the fetching thread sees. */
+static uint32_t take_ticket(void)
+{
+	uint32_t asked = gp_load32(&service.asked);
+
+	while (!gp_replace32(&service.asked, asked, asked + 1))
+		asked = gp_load32(&service.asked);
+	return asked + 1;
+}
+
+static void wait_for(uint32_t ticket)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + MOST_WAIT_NS;
+
+	for (;;) {
+		uint32_t answered = gp_load32_acquire(&service.answered);
+
+		if ((int32_t)(answered - ticket) >= 0 || !gp_share_is_served() ||
+		    gp_sys_now_ns() > give_up_ns)
+			return;
+		gp_sys_wait(&service.answered, answered, LOOK_NS);
+	}
+}
+
+void gp_share_ask(void)
+{
+	if (gp_share_is_served()) {
+		uint32_t ticket = take_ticket();
+
+		service.wake();
+		wait_for(ticket);
+	}
+	if (gp_load32_acquire(&service.serving) == 0)
+		gp_share_buffers_hand_over();
+}
+
+void gp_share_serve_periodically(bool periodically)
+{
+	gp_store32(&service.periodically, periodically);
+}

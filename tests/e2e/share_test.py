@@ -1,0 +1,176 @@
+"""A program that is its own client of CUPTI, as torch.profiler is: it finds what it finds without us, and our trace is whole."""
+import json
+import os
+import unittest
+
+import support
+from support import BARE, LAUNCHED, PLAIN, Case
+from facts import Facts, differences
+
+# what a session may be like; see tests/programs/client.cu
+WORDS = ((), ("early",), ("clock",), ("small",), ("hurry",), ("threads",), ("silent",), ("callbacks",), ("kernels",), ("finalize",),
+         ("refuse",), ("fork",), ("early", "clock", "hurry"), ("clock", "threads"), ("callbacks", "threads", "hurry"))
+CUPTI_VERSIONS = {"11.8": 18, "12.6": 24, "12.9": 28}
+
+CUDA = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+
+# A client in a library that the program loads for itself, as Python does with its extensions.
+LIBRARY_SOURCE = r"""
+#include <cupti.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned int sets;
+
+static void request(uint8_t **buffer, size_t *bytes, size_t *most)
+{
+	*most = 0;
+	*buffer = aligned_alloc(8, *bytes = 65536);
+}
+
+static void complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+{
+	CUpti_Activity *record = NULL;
+
+	while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
+		sets += record->kind == CUPTI_ACTIVITY_KIND_MEMSET;
+	free(buffer);
+}
+
+void begin(void)
+{
+	printf("%d %d\n", cuptiActivityRegisterCallbacks(request, complete), cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
+}
+
+void end(void)
+{
+	printf("%d %d\n", cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMSET), cuptiActivityFlushAll(1));
+	printf("%u\n", sets);
+}
+"""
+LOADER_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	void *memory, *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+
+	if (!library || cudaMalloc(&memory, 4096))
+		return 1;
+	for (int i = 0; i < 3; i++)
+		cudaMemset(memory, 0, 4096);
+	((void (*)(void))dlsym(library, "begin"))();
+	for (int i = 0; i < 7; i++)
+		cudaMemset(memory, 0, 4096);
+	cudaDeviceSynchronize();
+	((void (*)(void))dlsym(library, "end"))();
+	return 0;
+}
+"""
+
+
+class Share(Case):
+
+    def client(self, words, way=LAUNCHED, options=(), **variables):
+        return self.run_program([os.path.join(support.BUILD, "programs", "client"), *words], way, options, **variables)
+
+    def check(self, words, way=LAUNCHED, options=(), whole=True, **variables):
+        """What it prints is the same, and if the trace is to be whole, it has all that the program did."""
+        plain = self.client(words, PLAIN, **variables)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        result = self.client(words, way, options, GPUPROF_OUTPUT="share", **variables)
+        self.assertEqual((result.returncode, result.stdout), (0, plain.stdout), result.stderr)
+        if whole:
+            self.assertEqual(differences(Facts(self.path("share.json")), result.stdout), [], result.stderr)
+        found = self.calls() if self.files(".json") else {}
+        for file in self.files():
+            os.unlink(self.path(file))
+        return found
+
+    def calls(self):
+        """How many calls of each name our trace has."""
+        counts = {}
+        with open(self.path("share.json"), encoding="utf-8") as file:
+            for event in json.load(file)["traceEvents"]:
+                if event.get("cat") in ("cuda_runtime", "cuda_driver") and event["ph"] == "X":
+                    counts[event["name"]] = counts.get(event["name"], 0) + 1
+        return counts
+
+    def test_the_client_finds_its_records(self):
+        result = self.client((), PLAIN)
+        for line in ("session 3: kernel _Z6k_stepPi: 5", "session 3: call cudaLaunchKernel_v7000: 10",
+                     "session 3: operations 25, with a call 25, with a step 25, of steps 5, out of time 0"):
+            self.assertIn(line, result.stdout)
+
+    def test_under_the_launcher(self):
+        for words in WORDS:
+            with self.subTest(" ".join(words)):
+                self.check(words)
+
+    def test_under_a_bare_preload(self):
+        for words in ((), ("early",), ("clock", "threads")):
+            with self.subTest(" ".join(words)):
+                self.check(words, BARE)
+
+    def test_with_every_version_of_cupti(self):
+        for name, version in CUPTI_VERSIONS.items():
+            for words in ((), ("clock",), ("callbacks",), ("finalize",)):
+                with self.subTest(" ".join(words), cupti=name):
+                    self.check(words, GPUSIM_CUPTI_VERSION=version)
+
+    def test_records_in_another_order(self):
+        self.check((), GPUSIM_FAULT="shuffled-records")
+
+    def test_beside_all_that_we_can_record(self):
+        for trace in ("default,sync,event,module,overhead,api-all", "gpu", "memory", "nvtx", "none"):
+            with self.subTest(trace):
+                self.check((), options=[f"--trace={trace}"], whole=trace in ("gpu", "default,sync,event,module,overhead,api-all"))
+
+    def test_while_our_recording_comes_and_goes(self):
+        for words in ((), ("threads",), ("hurry", "callbacks")):
+            for options in (["--after-launches=30", "--launches=50"], ["--delay=0.005", "--duration=0.01"], ["--kernels=k_small"],
+                            ["--graphs=graph"], ["--flush-ms=10"], ["--flush-ms=1000"], ["--stacks=all"]):
+                with self.subTest(" ".join(words), options=options):
+                    self.check(words, options=options, whole=False)
+
+    def test_the_calls_that_only_the_client_wants_are_not_in_our_trace(self):
+        self.assertEqual(self.check(("callbacks",)), self.check(()))
+
+    def test_a_client_has_its_records_while_we_record_nothing(self):
+        for options in (["--capture-range=cudaProfilerApi"], ["--delay=3600"]):
+            with self.subTest(options):
+                self.assertEqual(self.check((), options=options, whole=False), {})
+
+    def test_what_the_client_keeps_on_is_not_in_our_trace(self):
+        """Only definitions: no call, no operation, nothing that CUPTI says it took."""
+        self.client((), options=["--delay=3600"], GPUPROF_OUTPUT="share")
+        with open(self.path("share.json"), encoding="utf-8") as file:
+            kinds = {event.get("cat") for event in json.load(file)["traceEvents"] if event["ph"] == "X"}
+        self.assertFalse(kinds & {"kernel", "gpu_memcpy", "gpu_memset", "overhead", "cuda_runtime", "cuda_driver"}, kinds)
+
+    def test_a_client_in_a_library_that_is_loaded_later(self):
+        flags = ["-I" + os.path.join(CUDA, "include"), "-L" + os.path.join(support.BUILD, "sim")]
+        library = self.compile("client.so", LIBRARY_SOURCE, *flags, "-shared", "-fPIC", "-lcupti")
+        program = self.compile("loader", LOADER_SOURCE, *flags, "-lcudart", "-ldl")
+        for name, way, variables in (("plain", PLAIN, {}), ("shared", LAUNCHED, {}),
+                                     ("straight to CUPTI", BARE, {"CUDA_INJECTION64_PATH": "/nonexistent/tool.so"})):
+            with self.subTest(name):
+                result = self.run_program([program, library], way, **variables)
+                self.assertEqual((result.returncode, result.stdout), (0, "0 0\n0 0\n7\n"), result.stderr)
+
+    def test_without_us_in_front_the_client_is_refused(self):
+        """The injection variable alone: nothing can stand between the client and CUPTI, and we are first."""
+        result = self.client((), PLAIN, CUDA_INJECTION64_PATH=support.LIBRARY)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("39", result.stderr)
+
+    def test_another_tool_that_was_injected_keeps_cupti(self):
+        plain = self.client((), PLAIN)
+        result = self.client((), BARE, CUDA_INJECTION64_PATH="/nonexistent/tool.so")
+        self.assertEqual((result.returncode, result.stdout), (0, plain.stdout), result.stderr)
+        self.assertEqual(self.files(".gpuprof"), [])
+
+
+if __name__ == "__main__":
+    support.main()

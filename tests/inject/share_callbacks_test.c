@@ -1,0 +1,185 @@
+/* share_callbacks: one subscriber for us and for a client. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "collector/since_fork.h"
+#include "inject/share_callbacks.h"
+
+#define RUNTIME  CUPTI_CB_DOMAIN_RUNTIME_API
+#define DRIVER   CUPTI_CB_DOMAIN_DRIVER_API
+#define RESOURCE CUPTI_CB_DOMAIN_RESOURCE
+
+static bool on[8][600]; /* what CUPTI has been asked for */
+static uint32_t calls;  /* of the client's function */
+static uint64_t seen;   /* in correlationData, at the end of a call */
+
+static CUptiResult CUPTIAPI enable_callback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+					    CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+	assert_null(subscriber);
+	if (cbid >= 600)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	on[domain][cbid] = enable != 0;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI enable_domain(uint32_t enable, CUpti_SubscriberHandle subscriber,
+					  CUpti_CallbackDomain domain)
+{
+	assert_null(subscriber);
+	memset(on[domain], enable != 0, sizeof(on[domain]));
+	return CUPTI_SUCCESS;
+}
+
+static void CUPTIAPI client(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+			    const void *data)
+{
+	const CUpti_CallbackData *call = data;
+
+	(void)cbid;
+	assert_ptr_equal(user, &calls);
+	calls++;
+	if (domain == RESOURCE)
+		return;
+	if (call->callbackSite == CUPTI_API_ENTER)
+		*call->correlationData += call->correlationId + 1;
+	else
+		seen = *call->correlationData;
+}
+
+static int init(void **state)
+{
+	static const struct gp_cupti cupti = {.cuptiEnableCallback = enable_callback,
+					      .cuptiEnableDomain = enable_domain};
+
+	(void)state;
+	gp_since_fork.cupti = 1;
+	gp_share_callbacks_init(&cupti, NULL);
+	return 0;
+}
+
+static void a_callback_is_on_while_one_side_wants_it(void **state)
+{
+	(void)state;
+	assert_int_equal(gp_share_enable_callback(GP_SHARE_OURS, true, RUNTIME, 20), 0);
+	assert_int_equal(gp_share_enable_callback(GP_SHARE_CLIENT, true, RUNTIME, 20), 0);
+	assert_int_equal(gp_share_enable_callback(GP_SHARE_OURS, false, RUNTIME, 20), 0);
+	assert_true(on[RUNTIME][20]);
+	assert_false(gp_share_is_enabled(GP_SHARE_OURS, RUNTIME, 20));
+	assert_int_equal(gp_share_enable_callback(GP_SHARE_CLIENT, false, RUNTIME, 20), 0);
+	assert_false(on[RUNTIME][20]);
+}
+
+static void what_cupti_refuses_is_not_noted(void **state)
+{
+	(void)state;
+	assert_int_not_equal(gp_share_enable_callback(GP_SHARE_CLIENT, true, RUNTIME, 601), 0);
+	assert_int_not_equal(gp_share_enable_callback(GP_SHARE_CLIENT, true, RUNTIME, 5000), 0);
+	assert_int_not_equal(
+		gp_share_enable_callback(GP_SHARE_CLIENT, true, (CUpti_CallbackDomain)9, 1), 0);
+	assert_false(gp_share_is_enabled(GP_SHARE_CLIENT, RUNTIME, 601));
+	assert_false(gp_share_is_enabled(GP_SHARE_CLIENT, RUNTIME, 5000));
+}
+
+static void a_domain_that_is_switched_off_leaves_the_others(void **state)
+{
+	(void)state;
+	gp_share_enable_callback(GP_SHARE_OURS, true, RUNTIME, 20);
+	gp_share_enable_callback(GP_SHARE_NEXT, true, RUNTIME, 21);
+	gp_share_enable_domain(GP_SHARE_CLIENT, true, RUNTIME);
+	assert_true(on[RUNTIME][3] && on[RUNTIME][20] && on[RUNTIME][21]);
+	gp_share_enable_domain(GP_SHARE_CLIENT, false, RUNTIME);
+	assert_false(on[RUNTIME][3]);
+	assert_true(on[RUNTIME][20] && on[RUNTIME][21]);
+	gp_share_enable_callback(GP_SHARE_NEXT, false, RUNTIME, 21);
+	gp_share_enable_domain(GP_SHARE_OURS, false, RUNTIME);
+	assert_false(on[RUNTIME][20]);
+}
+
+static void there_is_one_client(void **state)
+{
+	(void)state;
+	assert_int_equal(gp_since_fork.cupti, 1);
+	assert_true(gp_share_subscribe(client, &calls));
+	assert_false(gp_share_subscribe(client, NULL));
+	assert_int_equal(gp_since_fork.cupti, 2);
+}
+
+static void tell(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, CUpti_ApiCallbackSite site,
+		 uint32_t id, uint64_t *ours)
+{
+	CUpti_CallbackData data = {
+		.callbackSite = site, .correlationId = id, .correlationData = ours};
+
+	gp_share_callback(domain, cbid, &data);
+}
+
+static void each_side_has_its_own_data(void **state)
+{
+	uint64_t outer = 5, inner = 6;
+
+	(void)state;
+	gp_share_enable_callback(GP_SHARE_CLIENT, true, RUNTIME, 20);
+	gp_share_enable_callback(GP_SHARE_CLIENT, true, DRIVER, 30);
+	tell(RUNTIME, 20, CUPTI_API_ENTER, 100, &outer);
+	tell(DRIVER, 30, CUPTI_API_ENTER, 200, &inner);
+	tell(DRIVER, 31, CUPTI_API_ENTER, 300, &inner); /* not wanted */
+	tell(DRIVER, 30, CUPTI_API_EXIT, 200, &inner);
+	assert_int_equal(seen, 201);
+	tell(RUNTIME, 20, CUPTI_API_EXIT, 100, &outer);
+	assert_int_equal(seen, 101);
+	assert_int_equal(outer, 5);
+	assert_int_equal(inner, 6);
+	assert_int_equal(calls, 4);
+}
+
+static void resources_are_told_as_they_are(void **state)
+{
+	CUpti_ResourceData data = {.context = NULL};
+
+	(void)state;
+	gp_share_enable_callback(GP_SHARE_CLIENT, true, RESOURCE,
+				 CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	gp_share_callback(RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+	gp_share_callback(RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, &data);
+	assert_int_equal(calls, 5);
+}
+
+static void who_unsubscribes_is_not_called(void **state)
+{
+	uint64_t ours = 1;
+
+	(void)state;
+	gp_share_enable_callback(GP_SHARE_OURS, true, RUNTIME, 20);
+	gp_share_unsubscribe(true);
+	assert_true(on[RUNTIME][20]);
+	assert_false(on[DRIVER][30]);
+	assert_false(on[RESOURCE][CUPTI_CBID_RESOURCE_CONTEXT_CREATED]);
+	tell(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
+	assert_int_equal(calls, 5);
+	assert_false(gp_share_has_subscriber());
+	assert_true(gp_share_subscribe(client, &calls)); /* again */
+	tell(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
+	assert_int_equal(calls, 5); /* but it has enabled nothing */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_callback_is_on_while_one_side_wants_it),
+		cmocka_unit_test(what_cupti_refuses_is_not_noted),
+		cmocka_unit_test(a_domain_that_is_switched_off_leaves_the_others),
+		cmocka_unit_test(there_is_one_client),
+		cmocka_unit_test(each_side_has_its_own_data),
+		cmocka_unit_test(resources_are_told_as_they_are),
+		cmocka_unit_test(who_unsubscribes_is_not_called),
+	};
+
+	return cmocka_run_group_tests(tests, init, NULL);
+}

@@ -25,6 +25,7 @@
 
 #define STOP_TIMEOUT_NS  3000000000u
 #define START_TIMEOUT_NS 1000000000u
+#define START_WAITS      10
 #define MOST_DIGITS      200 /* of a start time in the name of a link */
 
 /* gp_since_fork.recording */
@@ -156,14 +157,18 @@ static void start(void)
 	gp_given_names_say();
 }
 
-/* The program does not wait for ever where making the files takes long. */
+/*
+ * The program does not wait for ever where making the files takes long.  Where the whole process stood still meanwhile, time
+ * alone says nothing.
+ */
 static void wait_for_start(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + START_TIMEOUT_NS;
 
-	while (gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
-	       gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&gp_since_fork.recording, STARTING, START_TIMEOUT_NS / 10);
+	for (int waits = 0; gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
+			    (waits < START_WAITS || gp_sys_now_ns() < give_up_ns);
+	     waits++)
+		gp_sys_wait(&gp_since_fork.recording, STARTING, START_TIMEOUT_NS / START_WAITS);
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 

@@ -15,6 +15,7 @@
 static struct scan scan;
 static long (*real_call)(long, long, long, long, long, long, long);
 static uint32_t held;          /* the writer stands still in its next write */
+static uint32_t stands;        /* it does */
 static uint32_t sleeps;        /* of the thread that emits */
 static void (*in_sleep)(void); /* what befalls it there, once */
 static __thread bool emits;
@@ -31,8 +32,10 @@ static void sleep_now(void)
 
 static long slow_disk(long number, long a, long b, long c, long d, long e, long f)
 {
-	while (number == SYS_write && gp_load32_acquire(&held))
+	while (number == SYS_write && gp_load32_acquire(&held)) {
+		gp_store32_release(&stands, 1);
 		real_call(SYS_futex, (long)&held, FUTEX_WAIT_PRIVATE, 1, 0, 0, 0);
+	}
 	if (number == SYS_nanosleep && emits)
 		sleep_now();
 	return real_call(number, a, b, c, d, e, f);
@@ -42,6 +45,15 @@ static void hold_writer(bool hold)
 {
 	gp_store32_release(&held, hold);
 	real_call(SYS_futex, (long)&held, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+/* From here on it gives nothing back. */
+static void hold_writer_with_one_record(void)
+{
+	hold_writer(true);
+	CHECK(emit_call(0));
+	while (!gp_load32_acquire(&stands))
+		sched_yield();
 }
 
 static void start_with(enum gp_overload on_overload)
@@ -104,8 +116,7 @@ static void dropping_never_waits(void)
 	uint32_t kept;
 
 	start_with(GP_OVERLOAD_DROP);
-	CHECK(emit_call(0));
-	hold_writer(true);
+	hold_writer_with_one_record();
 	kept = 1 + emit_calls(MORE_THAN_A_RING);
 	CHECK(kept > 1000 && kept < MORE_THAN_A_RING);
 	hold_writer(false);
@@ -117,8 +128,7 @@ static void dropping_never_waits(void)
 static void definitions_find_room_where_others_are_dropped(void)
 {
 	start_with(GP_OVERLOAD_DROP);
-	CHECK(emit_call(0));
-	hold_writer(true);
+	hold_writer_with_one_record();
 	CHECK(emit_calls(MORE_THAN_A_RING) < MORE_THAN_A_RING);
 	for (uint32_t i = 0; i < 50; i++) {
 		CHECK(gp_emit_string(GP_STRING_KERNEL, i, 0, "a_kernel", 8));
@@ -163,8 +173,7 @@ static void one_long_wait_for_a_writer_that_stands_still(void)
 	uint32_t kept, slept;
 
 	start_with(GP_OVERLOAD_BLOCK);
-	CHECK(emit_call(0));
-	hold_writer(true);
+	hold_writer_with_one_record();
 	kept = 1 + emit_calls(MORE_THAN_A_RING);
 	slept = sleeps;
 	CHECK(slept > 0 && kept < MORE_THAN_A_RING);
@@ -184,8 +193,7 @@ static void let_go(void)
 static void nothing_is_lost_where_the_writer_goes_on(void)
 {
 	start_with(GP_OVERLOAD_BLOCK);
-	CHECK(emit_call(0));
-	hold_writer(true);
+	hold_writer_with_one_record();
 	in_sleep = let_go;
 	for (uint32_t i = 0; i < MORE_THAN_A_RING; i++)
 		emit_call_surely(i);
@@ -216,8 +224,7 @@ static void a_child_of_a_wait_has_no_rings(void)
 
 	signal(SIGUSR1, fork_in_handler);
 	start_with(GP_OVERLOAD_BLOCK);
-	CHECK(emit_call(0));
-	hold_writer(true);
+	hold_writer_with_one_record();
 	in_sleep = interrupt;
 	while (kept < MORE_THAN_A_RING && emit_call(kept))
 		kept++;

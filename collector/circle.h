@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define GP_CIRCLE_BLOCKS 16u
+#define GP_CIRCLE_LEAST  4u /* of records, for a circle to be worth it */
 
 struct gp_circle_block {
 	uint64_t first_sequence; /* of the chunks in it */
@@ -28,6 +29,8 @@ struct gp_circle {
 	uint32_t count;             /* blocks in use */
 	uint32_t current;
 	uint32_t keepers;
+	uint32_t most;   /* blocks that there may be */
+	bool is_in_vain; /* nothing was written since it stopped growing */
 	struct gp_circle_block blocks[GP_CIRCLE_BLOCKS];
 };
 
@@ -39,6 +42,12 @@ uint64_t gp_circle_turn(struct gp_circle *circle, uint64_t sequence, uint64_t ti
 
 /* Take a block for definitions.  False: they have half of all.  *records: how many are gone for it. */
 bool gp_circle_add_keeper(struct gp_circle *circle, uint64_t *records);
+
+/*
+ * The disk takes no more: go around in the blocks that there are, from the next turn on, which is due.  False: these are too few, or
+ * that did not help either.
+ */
+bool gp_circle_stop_growing(struct gp_circle *circle);
 
 /* When the oldest block that is not gone was begun. */
 uint64_t gp_circle_start_ticks(const struct gp_circle *circle);

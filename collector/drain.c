@@ -239,6 +239,15 @@ static int append_of_ring(struct gp_drain *drain)
 	return append(drain, drain->is_full ? GP_TRACEFILE_FULL : drain->gives_up);
 }
 
+/* A circle needs no more room than it has. */
+static bool is_to_go_around(struct gp_drain *drain, int error)
+{
+	bool is_no_room = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
+
+	return is_no_room && is_circle(drain) && !drain->gives_up &&
+	       gp_circle_stop_growing(&drain->file.circle);
+}
+
 int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 {
 	uint64_t tail = gp_load64(&ring->tail);
@@ -255,6 +264,8 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 	drain->chunk.header.thread = gp_load32(&ring->thread);
 	if (drain->encoder.records > 0)
 		error = append_of_ring(drain);
+	if (is_to_go_around(drain, error))
+		return 1;
 	if (error && !drain->is_full && !drain->gives_up && head - tail <= ring->slot_count / 2)
 		return error;
 	if (error)

@@ -42,7 +42,7 @@ int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_
  * ring is empty, or -errno where the file takes nothing.  Then the records stay in the ring and the
  * next call tries again; but if the ring is more than half full, the chunk's records are dropped
  * and counted, for a program must not wait for a full disk.  Where the file has reached its limit they are dropped, and
- * that is no error.
+ * that is no error.  In a circle on a full disk, 1 = none was freed, and it is to be tried again after a turn.
  */
 int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring);
 

@@ -206,12 +206,13 @@ static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_
 		return error;
 	seal(chunk, file->sequence, form);
 	written = gp_sys_write_at(file->fd, &chunk->header, bytes, *at, &error);
-	if (*at + written > file->bytes)
+	if (written > 0 && *at + written > file->bytes)
 		file->bytes = *at + written;
 	if (written < bytes)
 		return error;
 	*at += bytes;
 	file->sequence++;
+	file->circle.is_in_vain = false;
 	return 0;
 }
 

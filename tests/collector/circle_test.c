@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "collector/atomic.h"
 #include "collector/sys.h"
@@ -242,6 +243,52 @@ static void nothing_is_gone_that_fits(void)
 	check_rest(published);
 }
 
+static long (*real_call)(long, long, long, long, long, long, long);
+static uint64_t room_bytes;
+
+static long full_disk(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number != SYS_pwrite64 || (uint64_t)d + (uint64_t)c <= room_bytes)
+		return real_call(number, a, b, c, d, e, f);
+	if ((uint64_t)d >= room_bytes)
+		return -ENOSPC;
+	return real_call(number, a, b, (long)(room_bytes - (uint64_t)d), d, e, f);
+}
+
+/* The circle is then as large as what there is. */
+static void a_full_disk_makes_it_smaller(void)
+{
+	uint64_t published = 0;
+
+	real_call = gp_sys.call;
+	gp_sys.call = full_disk;
+	room_bytes = 3500000;
+	start_circle(GP_RINGS_AUTO);
+	emit_until(MANY / 3, &published);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	CHECK(read_circle(gp_collector_trace_path()));
+	CHECK(said.ends == 1 && said.gone > MANY / 20 && said.calls > MANY / 50);
+	check_rest(published);
+}
+
+/* Too little even for that: the rest is counted as on any full disk. */
+static void a_disk_that_has_hardly_any_room(void)
+{
+	uint64_t published = 0;
+	int why;
+
+	real_call = gp_sys.call;
+	gp_sys.call = full_disk;
+	room_bytes = 700000;
+	start_circle(GP_RINGS_MEMORY);
+	emit_until(MANY / 10, &published);
+	gp_collector_stop(LONG_NS); /* what is said at the end may still find room, or not */
+	CHECK(read_circle(gp_collector_trace_path()));
+	CHECK(said.calls > 0 && said.first == 0 && said.gone == 0);
+	CHECK(said.calls + gp_collector_unwritten(&why) >= published);
+	CHECK(why == -ENOSPC);
+}
+
 /* Definitions without end take half of the file, the rest is the program's. */
 static void definitions_have_a_limit(void)
 {
@@ -341,6 +388,8 @@ static void killed_at_any_instant(void)
 CASE(with_rings_in_a_file)
 CASE(with_rings_in_memory)
 CASE(nothing_is_gone_that_fits)
+CASE(a_full_disk_makes_it_smaller)
+CASE(a_disk_that_has_hardly_any_room)
 CASE(definitions_have_a_limit)
 CASE(killed_at_any_instant)
 
@@ -350,6 +399,8 @@ int main(void)
 		cmocka_unit_test(test_with_rings_in_a_file),
 		cmocka_unit_test(test_with_rings_in_memory),
 		cmocka_unit_test(test_nothing_is_gone_that_fits),
+		cmocka_unit_test(test_a_full_disk_makes_it_smaller),
+		cmocka_unit_test(test_a_disk_that_has_hardly_any_room),
 		cmocka_unit_test(test_definitions_have_a_limit),
 		cmocka_unit_test(test_killed_at_any_instant),
 	};

@@ -120,14 +120,14 @@ check-built: $(O)/tests/stacks/libeverywhere.so
 
 # ---- a profiled program, killed at random instants ----
 KILLS   ?= 3334
-TORTURE := $(O)/tests/torture/torture $(O)/tests/torture/workload
+TORTURE := $(addprefix $(O)/tests/torture/,torture workload soak steady)
 check-built: $(TORTURE)
-CHECKS += '$(O)/tests/torture/torture 100'
-$(O)/tests/torture/torture: tests/torture/torture.c
+CHECKS += '$(O)/tests/torture/torture 100' '$(O)/tests/torture/soak 10'
+$(O)/tests/torture/torture $(O)/tests/torture/soak: $(O)/tests/torture/%: tests/torture/%.c
 	@mkdir -p $(@D)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lcmocka
-$(O)/tests/torture/workload: tests/torture/workload.c | $(O)/sim/libcuda.so
+$(O)/tests/torture/workload $(O)/tests/torture/steady: $(O)/tests/torture/%: tests/torture/%.c | $(O)/sim/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread -lrt
@@ -142,11 +142,15 @@ $(O)/tests/model/orders_test: tests/model/orders_test.cc $(wildcard collector/*.
 	$(call say,TEST)
 	$(Q)g++ -std=c++20 -O1 -w -fpermissive -ffunction-sections -D_GNU_SOURCE -I. -Iinclude -Wl,--gc-sections -o $@ $<
 
-# What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings.
+# What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings; an hour at full speed;
+# every fault with every error.
+SOAK_SECONDS ?= 3600
 .PHONY: soak
 soak: all programs $(TORTURE) $(O)/tests/collector/kill_test $(O)/tests/collector/circle_test
 	$(Q)O=$(abspath $(O)) $(O)/tests/torture/torture $(KILLS)
+	$(Q)O=$(abspath $(O)) $(O)/tests/torture/soak $(SOAK_SECONDS)
 	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/kill_test
 	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/circle_test
 	$(Q)for program in launch ranges copies; do O=$(abspath $(O)) TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$$program \
 		PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py || exit 1; done
+	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600

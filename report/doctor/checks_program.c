@@ -78,22 +78,23 @@ void gp_check_libraries(const struct gp_patient *patient, struct gp_finding *fin
 	}
 }
 
-/* With what the program, or its Python's packages, load of CUDA. */
+/* With what the program, or Python's packages, bring along of CUDA. */
 void gp_check_its_cupti(const struct gp_patient *patient, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->of_program;
+	const struct gp_trial *trial = &patient->with_cuda;
+	const char *whose = patient->libraries.of_cuda[0] ? patient->program : "Python's packages";
 
 	if (!trial->is_made)
 		return;
 	if (trial->unloadable[0])
-		gp_finding_set(finding, GP_CHECK_WARNING, "its CUDA could not be loaded: %s",
-			       trial->unloadable);
+		gp_finding_set(finding, GP_CHECK_WARNING, "the CUDA of %s could not be loaded: %s",
+			       whose, trial->unloadable);
 	else if (trial->cupti_version == 0 || trial->ops == 0)
 		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "with its CUDA nothing of the GPU was recorded: %.*s",
+			       "with the CUDA of %s nothing of the GPU was recorded: %.*s", whose,
 			       (int)strcspn(trial->said, "\n"), trial->said);
 	else
-		gp_finding_set(finding, GP_CHECK_OK, "%s (%s)",
+		gp_finding_set(finding, GP_CHECK_OK, "with the CUDA of %s: %s (%s)", whose,
 			       gp_format_cupti_version(trial->cupti_version).text, trial->cupti);
 }
 

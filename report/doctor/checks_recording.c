@@ -122,6 +122,20 @@ static void report_no_cupti(const struct gp_patient *patient, struct gp_finding 
 		mend_missing_cupti(patient, finding);
 }
 
+/* Programs that load it, or CUDA's runtime beside it, get it without being told. */
+static void report_cupti_elsewhere(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->with_cuda;
+	char word[GP_SHELL_WORD_BYTES];
+
+	gp_finding_set(finding, GP_CHECK_WARNING,
+		       "the only one that works is %s (%s), which programs get that load CUDA from "
+		       "there; others need to be told",
+		       gp_format_cupti_version(trial->cupti_version).text, trial->cupti);
+	gp_finding_mend(finding, "gpuprof-run --cupti %s ...",
+			gp_shell_word(trial->cupti, word, sizeof(word)));
+}
+
 void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	const struct gp_trial *trial = &patient->recorded;
@@ -132,7 +146,9 @@ void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding
 	if (!trial->is_made || !trial->library[0] || !gp_patient_has_gpu(patient) ||
 	    gp_injection_other(getenv(GP_INJECTION_CUDA)))
 		return;
-	if (trial->cupti_version == 0) {
+	if (gp_patient_needs_cuda(patient)) {
+		report_cupti_elsewhere(patient, finding);
+	} else if (trial->cupti_version == 0) {
 		report_no_cupti(patient, finding);
 	} else if (major > patient->plain.version / 1000) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
@@ -164,7 +180,8 @@ static void report_no_trace(const struct gp_patient *patient, struct gp_finding 
 
 void gp_check_recording(const struct gp_patient *patient, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->recorded;
+	const struct gp_trial *trial =
+		gp_patient_needs_cuda(patient) ? &patient->with_cuda : &patient->recorded;
 
 	if (!trial->is_made || !trial->library[0])
 		return;

@@ -97,14 +97,13 @@ static void look_at_program(struct gp_patient *patient)
 		gp_libraries_list(&patient->libraries, &patient->target);
 }
 
-/* As the program would be: with what it loads of CUDA. */
-static void try_program(struct gp_patient *patient)
+static void try_with_cuda(struct gp_patient *patient)
 {
 	char *const *of_cuda = patient->libraries.of_cuda[0] ? patient->libraries.of_cuda
 							     : patient->python.libraries;
 
 	if (of_cuda[0] && gp_patient_has_gpu(patient))
-		try_recording(patient, &patient->of_program, of_cuda);
+		try_recording(patient, &patient->with_cuda, of_cuda);
 }
 
 void gp_patient_examine(struct gp_patient *patient, const char *program, unsigned limit_s)
@@ -123,7 +122,7 @@ void gp_patient_examine(struct gp_patient *patient, const char *program, unsigne
 	look_at_python(patient);
 	gp_trial_plain(&patient->plain, limit_s);
 	try_recording(patient, &patient->recorded, NULL);
-	try_program(patient);
+	try_with_cuda(patient);
 }
 
 void gp_patient_free(struct gp_patient *patient)
@@ -136,4 +135,10 @@ void gp_patient_free(struct gp_patient *patient)
 bool gp_patient_has_gpu(const struct gp_patient *patient)
 {
 	return patient->plain.is_made && patient->plain.work.code == 0;
+}
+
+bool gp_patient_needs_cuda(const struct gp_patient *patient)
+{
+	return gp_patient_has_gpu(patient) && patient->recorded.ops == 0 &&
+	       patient->with_cuda.ops > 0;
 }

@@ -40,9 +40,10 @@ struct gp_patient {
 	int program_error;   /* of gp_target_find() */
 	struct gp_target target;
 	struct gp_libraries libraries;
-	struct gp_trial of_program;
-
 	struct gp_python python; /* the program's, else the one in PATH */
+
+	/* Recorded, with what the program loads of CUDA, or what the packages of that Python have of it. */
+	struct gp_trial with_cuda;
 };
 
 /* program: as on a command line, or NULL; limit_s: the longest wait for a small program.  gp_patient_free() in any case. */
@@ -51,5 +52,8 @@ void gp_patient_free(struct gp_patient *patient);
 
 /* The driver worked for a program that nobody profiles. */
 bool gp_patient_has_gpu(const struct gp_patient *patient);
+
+/* What the GPU did was recorded only with the CUDA that the program, or Python's packages, bring along. */
+bool gp_patient_needs_cuda(const struct gp_patient *patient);
 
 #endif

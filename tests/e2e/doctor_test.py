@@ -297,8 +297,11 @@ class Program(Doctor):
             self.only_fails(verdicts, "program")
             self.check(verdicts, "program", "fails", "runs unprofiled", part)
             self.assertNotIn("libraries", verdicts)
-        verdicts, _ = self.doctor(self.compile("static", "int main(void) { return 0; }", "-static"))
-        self.check(verdicts, "program", "fails", "statically linked")
+        for flag, part in (("-static", "statically linked"), ("musl-gcc", "musl"), ("-m32", "32 bits")):
+            if flag != "musl-gcc" or shutil.which(flag):
+                verdicts, _ = self.doctor(self.compile("other", "int main(void) { return 0; }", flag))
+                self.only_fails(verdicts, "program")
+                self.check(verdicts, "program", "fails", part)
 
     @unittest.skipIf(os.geteuid() != 0, "needs root to make such a program")
     def test_a_set_user_id_program(self):
@@ -348,6 +351,29 @@ class Program(Doctor):
             self.check(verdicts, "its CUPTI", "ok", folder)
             self.check(verdicts, "CUPTI", "ok", CUPTI)
         self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_cupti_that_only_pythons_packages_have(self):
+        """As in a container without the CUDA Toolkit."""
+        folder = self.packages()
+        os.mkdir(self.path("driver"))
+        for name in ("libcuda.so.1", "libgpusim.so"):
+            shutil.copy(os.path.join(BUILD, "sim", name), self.path("driver"))
+        self.write("python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n', 0o755)
+        variables = {"LD_LIBRARY_PATH": self.path("driver"), "PATH": f"{self.folder}:{os.environ['PATH']}"}
+        verdicts, _ = self.doctor(**variables)
+        self.only_fails(verdicts, "CUPTI", "recording")
+        verdicts, _ = self.doctor(PYTHONPATH=self.path("lib", "site-packages"), **variables)
+        self.only_fails(verdicts)
+        self.check(verdicts, "CUPTI", "warning", "the only one that works", folder, f"gpuprof-run --cupti {folder}/libcupti.so.13")
+        self.check(verdicts, "recording", "ok", "1 GPU operation")
+        self.check(verdicts, "its CUPTI", "ok", "Python's packages", folder)
+
+    def test_packages_that_do_not_work(self):
+        folder = self.packages()
+        with open(os.path.join(folder, "libcudart.so.13"), "w", encoding="utf-8") as file:
+            file.write("no library")
+        verdicts, _ = self.doctor(sys.executable, PYTHONPATH=self.path("lib", "site-packages"))
+        self.check(verdicts, "its CUPTI", "warning", "could not be loaded", folder)
 
     def test_pythons_that_are_not_understood(self):
         for answer, part in (("cpython 3 7 0", "3.7"), ("cpython 3 14 1", "without it"), ("pypy 3 11 0", "pypy"), ("", "does not say")):

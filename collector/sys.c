@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -102,10 +103,29 @@ static long call4(long number, long a, long b, long c, long d)
 	return gp_sys.call(number, a, b, c, d, 0, 0);
 }
 
+static bool had_no_filter;
+
+static bool has_filter(void)
+{
+	return call2(SYS_prctl, PR_GET_SECCOMP, 0) == SECCOMP_MODE_FILTER;
+}
+
+void gp_sys_remember_filter(void)
+{
+	had_no_filter = !has_filter();
+}
+
+bool gp_sys_is_confined(void)
+{
+	return had_no_filter && has_filter();
+}
+
 int gp_sys_open(const char *path, int flags, unsigned mode)
 {
 	long fd;
 
+	if (gp_sys_is_confined())
+		return -EPERM;
 	do
 		fd = call4(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC | O_NOFOLLOW,
 			   (long)mode);
@@ -208,6 +228,8 @@ ssize_t gp_sys_read_line(const char *path, char *text, size_t size)
 
 int gp_sys_truncate(int fd, uint64_t bytes)
 {
+	if (gp_sys_is_confined())
+		return -EPERM;
 	return (int)call2(SYS_ftruncate, fd, (long)bytes);
 }
 
@@ -215,6 +237,8 @@ int gp_sys_allocate(int fd, uint64_t from_bytes, uint64_t bytes)
 {
 	long result;
 
+	if (gp_sys_is_confined())
+		return -EPERM;
 	do
 		result = call4(SYS_fallocate, fd, 0, (long)from_bytes, (long)bytes);
 	while (result == -EINTR);
@@ -223,6 +247,8 @@ int gp_sys_allocate(int fd, uint64_t from_bytes, uint64_t bytes)
 
 int gp_sys_unlink(const char *path)
 {
+	if (gp_sys_is_confined())
+		return -EPERM;
 	return (int)call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 }
 

@@ -25,6 +25,14 @@ struct gp_sys {
 
 extern struct gp_sys gp_sys;
 
+/*
+ * A program may forbid system calls to itself, our threads included, and be ended for one.  Whether it has done so since
+ * gp_sys_remember_filter(); what was there before, as in most containers, is meant for programs like any.  Then files are
+ * neither opened, made larger or smaller, nor removed any more: those calls fail with -EPERM without being made.
+ */
+void gp_sys_remember_filter(void);
+bool gp_sys_is_confined(void);
+
 /* Always with O_CLOEXEC and O_NOFOLLOW; a file that is made has that mode whatever the umask.  Returns a descriptor. */
 int gp_sys_open(const char *path, int flags, unsigned mode);
 void gp_sys_close(int fd);

@@ -17,6 +17,7 @@
 
 #include "gpuprof/option.h"
 #include "gpuprof/shell_word.h"
+#include "collector/sys.h"
 #include "inject/options.h"
 #include "inject/output.h"
 #include "inject/say.h"
@@ -215,7 +216,13 @@ void gp_finish_run(const char *trace_path, uint64_t timeout_ns)
 		       gp_output_library(), gp_shell_word(trace_path, word, sizeof(word)));
 		return;
 	}
-	if (!run(program, trace_path, timeout_ns))
+	if (gp_sys_is_confined())
+		gp_say("the program has forbidden system calls to itself (seccomp); make the "
+		       "summary and "
+		       "the Chrome trace with: %s finish %s",
+		       gp_shell_word(program, file, sizeof(file)),
+		       gp_shell_word(trace_path, word, sizeof(word)));
+	else if (!run(program, trace_path, timeout_ns))
 		gp_say("the summary and the Chrome trace were not finished; make them with: %s "
 		       "finish %s",
 		       gp_shell_word(program, file, sizeof(file)),

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/sys.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
 #include "inject/exec.h"
@@ -76,6 +77,7 @@ __attribute__((constructor)) static void construct(void)
 {
 	if (!is_trusted())
 		return;
+	gp_sys_remember_filter();
 	gp_options_read(environ);
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
 		gp_say_nothing();

@@ -77,8 +77,8 @@ static void change_mask(const char *argument)
 	umask(0777);
 }
 
-/* All threads may no more open, remove or make anything. */
-static void forbid(const char *argument)
+/* No more may be opened, removed or made, by all threads or by this one: then comes the action. */
+static void filter(unsigned long flags, unsigned action)
 {
 	static const unsigned numbers[] = {SYS_open, SYS_openat, SYS_creat, SYS_unlink, SYS_unlinkat, SYS_clone, SYS_fork, SYS_vfork,
 					   SYS_execve, SYS_pipe, SYS_pipe2, SYS_ftruncate, SYS_fallocate, SYS_readlink, SYS_socket};
@@ -86,13 +86,30 @@ static void forbid(const char *argument)
 	struct sock_filter code[COUNT + 3] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0)};
 	struct sock_fprog program = {COUNT + 3, code};
 
-	(void)argument;
 	for (int i = 0; i < COUNT; i++)
 		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], COUNT - i, 0);
 	code[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	code[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, 1, 1, &program))
+	code[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, 1, flags, &program))
 		exit(10);
+}
+
+static void forbid(const char *argument)
+{
+	(void)argument;
+	filter(SECCOMP_FILTER_FLAG_TSYNC, SECCOMP_RET_ERRNO | 1);
+}
+
+static void kill_all_threads(const char *argument)
+{
+	(void)argument;
+	filter(SECCOMP_FILTER_FLAG_TSYNC, SECCOMP_RET_KILL_PROCESS);
+}
+
+static void kill_this_thread(const char *argument)
+{
+	(void)argument;
+	filter(0, SECCOMP_RET_KILL_PROCESS);
 }
 
 static void *enter_strict(void *unused)
@@ -125,7 +142,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*function)(const char *argument);
 	} steps[] = {{"use-up", use_up}, {"close", close_all}, {"chroot", change_root}, {"nobody", become_nobody},
-		     {"umask", change_mask}, {"nothing", nothing}, {"forbid", forbid}, {"strict", be_strict}};
+		     {"umask", change_mask}, {"nothing", nothing}, {"forbid", forbid}, {"strict", be_strict},
+		     {"kill-all", kill_all_threads}, {"kill-this", kill_this_thread}};
 	void *context, *module;
 
 	if (argc < 3 || cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, ptx) ||
@@ -197,6 +215,16 @@ class Surroundings(Case):
         self.run_step("forbid")
         self.check_trace()
         self.run_gpuprof("finish", "-q", "--chrome", "none", "t.gpuprof")  # what could not be removed is now
+
+    def test_calls_that_end_the_process(self):
+        """Nothing is done then that a program need not do, and the user is told what to type."""
+        for step in ("kill-all", "kill-this"):
+            with self.subTest(step):
+                stderr = self.run_step(step)
+                self.assert_one_line(stderr, "seccomp", f"gpuprof finish {self.path('t.gpuprof')}")
+                self.run_gpuprof("finish", "-q", "--chrome", "none", "t.gpuprof")
+                self.check_trace()
+                os.unlink(self.path("t.gpuprof"))
 
     def test_a_strict_thread(self):
         self.run_step("strict")

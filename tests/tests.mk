@@ -142,6 +142,14 @@ $(O)/tests/model/orders_test: tests/model/orders_test.cc $(wildcard collector/*.
 	$(call say,TEST)
 	$(Q)g++ -std=c++20 -O1 -w -fpermissive -ffunction-sections -D_GNU_SOURCE -I. -Iinclude -Wl,--gc-sections -o $@ $<
 
+# ---- what part of the readers' lines their tests run ----
+.PHONY: coverage report-tests
+report-tests: $(REPORT_TESTS)
+	$(Q)O=$(abspath $(O)) tests/run $(REPORT_TESTS)
+coverage:
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) O=$(O)-coverage CC=gcc CFLAGS='-O1 -g --coverage -Wno-format-truncation' report-tests
+	$(Q)tests/lint/coverage.py $(O)-coverage
+
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings; an hour at full speed;
 # every fault with every error.
 SOAK_SECONDS ?= 3600

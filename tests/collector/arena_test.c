@@ -279,7 +279,7 @@ static void a_strange_file_under_our_name_is_not_mapped(void **unused)
 static bool mount_shm(const char *options)
 {
 	return unshare(CLONE_NEWNS) == 0 &&
-	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("none", "/dev/shm", "tmpfs", 0, options) == 0;
 }
 

@@ -4,6 +4,8 @@
 #   make demo     profile a sample program                       make unit      the unit tests alone
 #   make check    every test that needs no GPU                   make lint      layers, exports, format, shellcheck, clang-tidy
 #   make bench    what it all costs, as far as that needs no GPU  make clean
+#   make soak     what takes hours                               make coverage  of the readers, by their tests
+#   make fuzz     the readers, with random bytes
 #   make install  PREFIX=/usr/local, DESTDIR=
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for

@@ -16,6 +16,7 @@ static struct {
 	uint32_t asked; /* how often the client asked */
 	uint32_t answered;
 	uint32_t periodically;
+	uint32_t handing; /* where nobody serves: a thread gives the client what there is */
 } service;
 
 static __thread bool is_fetching_thread;
@@ -131,8 +132,10 @@ void gp_share_ask(void)
 		service.wake();
 		wait_for(ticket);
 	}
-	if (gp_load32_acquire(&service.serving) == 0)
-		gp_share_buffers_hand_over();
+	if (gp_load32_acquire(&service.serving) != 0 || !gp_replace32(&service.handing, 0, 1))
+		return;
+	gp_share_buffers_hand_over();
+	gp_store32_release(&service.handing, 0);
 }
 
 void gp_share_serve_periodically(bool periodically)

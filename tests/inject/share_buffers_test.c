@@ -216,6 +216,43 @@ static void who_asks_gets_what_has_come(void **state)
 	gp_share_kinds_disable(CUPTI_ACTIVITY_KIND_RUNTIME, 2);
 }
 
+#define ROUNDS 20000u
+
+static pthread_barrier_t round_begins, round_ends;
+
+static void *ask_in_each_round(void *unused)
+{
+	(void)unused;
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&round_begins);
+		gp_share_ask();
+		pthread_barrier_wait(&round_ends);
+	}
+	return NULL;
+}
+
+/* Where there is no fetching thread, whoever asks gives the client its buffers: each once. */
+static void two_that_ask_at_once_get_each_buffer_once(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	pthread_barrier_init(&round_begins, NULL, 2);
+	pthread_barrier_init(&round_ends, NULL, 2);
+	assert_int_equal(pthread_create(&thread, NULL, ask_in_each_round, NULL), 0);
+	for (uint32_t i = 1; i <= ROUNDS; i++) {
+		gp_share_buffers_request();
+		pthread_barrier_wait(&round_begins);
+		gp_share_ask();
+		pthread_barrier_wait(&round_ends);
+		assert_int_equal(given, i);
+		assert_int_equal(completed, i);
+	}
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&round_begins);
+	pthread_barrier_destroy(&round_ends);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +263,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(nobody_is_asked_without_functions, begin, end),
 		cmocka_unit_test_setup_teardown(who_asks_gets_what_has_come, begin, end),
+		cmocka_unit_test_setup_teardown(two_that_ask_at_once_get_each_buffer_once, begin,
+						end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

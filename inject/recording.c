@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collector/atomic.h"
+#include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
@@ -33,11 +34,12 @@ enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
 
 static struct {
 	const struct gp_cupti *cupti;
-	uint32_t trace;     /* enum gp_trace, and the bits above */
-	uint32_t wanted;    /* ON, DRIVER_READY, CLIENT: what was asked for last */
-	uint32_t applied;   /* what is in force; of the thread that is switching */
-	uint32_t switching; /* a thread is at it, or holds it */
-	uint32_t refused;   /* bit n: row n of kinds, which this library or device does not have */
+	uint32_t trace;      /* enum gp_trace, and the bits above */
+	uint32_t wanted;     /* ON, DRIVER_READY, CLIENT: what was asked for last */
+	uint32_t applied;    /* what is in force; of the thread that is switching */
+	uint32_t switching;  /* a thread is at it, or holds it */
+	uint32_t for_client; /* a client has wanted records of ours */
+	uint32_t refused;    /* bit n: row n of kinds, which this library or device does not have */
 } recording;
 
 /* What defines what the others refer to: always on.  inject/cupti_decode.c has a row for each of these and those below. */
@@ -338,12 +340,14 @@ void gp_recording_driver_is_ready(void)
 
 void gp_recording_want_for_client(bool wanted)
 {
+	if (wanted)
+		gp_store32(&recording.for_client, 1);
 	want(wanted ? 0 : CLIENT, wanted ? CLIENT : 0);
 }
 
-bool gp_recording_is_off(void)
+bool gp_recording_is_for_client(void)
 {
-	return (gp_load32(&recording.wanted) & ON) == 0;
+	return gp_load32(&recording.for_client) && (gp_load32(&recording.wanted) & ON) == 0;
 }
 
 void gp_recording_watch_calls(void)
@@ -362,6 +366,8 @@ bool gp_recording_hold(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + HOLD_MOST_NS;
 
+	if (gp_load32(&gp_since_fork.cupti) == 0)
+		return false;
 	while (!gp_replace32(&recording.switching, 0, 1)) {
 		if (gp_sys_now_ns() > give_up_ns)
 			return false;

@@ -29,8 +29,8 @@ CUptiResult gp_recording_switch(bool on);
 /* The driver has been initialised: what must wait for it is enabled, now or when the rest is.  As gp_recording_switch(). */
 void gp_recording_driver_is_ready(void);
 
-/* Whether it was switched off; there may be records all the same, where a client has it on. */
-bool gp_recording_is_off(void);
+/* Whether it was switched off, and there may be records all the same, which a client wants or wanted. */
+bool gp_recording_is_for_client(void);
 
 /* A client of CUPTI inside the program has enabled kinds of records that we have: all stays on, whatever the gate does. */
 void gp_recording_want_for_client(bool wanted);
@@ -40,7 +40,8 @@ void gp_recording_watch_calls(void);
 
 /*
  * For what the client changes by itself: hold, change, release, and nobody switches meanwhile.  Whoever switches does not
- * wait for the holder; the holder does it afterwards.  Held for a second by others, it is not waited for any longer: false.
+ * wait for the holder; the holder does it afterwards.  Held for a second by others, it is not waited for any longer: false.  In a
+ * forked child, where nobody switches, false at once.
  */
 bool gp_recording_hold(void);
 void gp_recording_release(bool held);

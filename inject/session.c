@@ -47,12 +47,7 @@ static struct {
 	uint32_t finished;   /* it has done so */
 	CUptiResult
 		switch_result; /* of the last time that the recording could not be switched on */
-	uint32_t client_asked; /* how often a client inside the program asked for its records */
-	uint32_t client_served;
-	uint32_t client_is_impatient; /* it wants them without asking */
-	pthread_t fetcher;            /* the fetching thread */
-	uint32_t fetcher_is_known;
-	uint32_t is_shared; /* CUPTI records, and a client may share it */
+	uint32_t is_shared;    /* CUPTI records, and a client may share it */
 	bool fetching;
 	bool has_delivered;
 	pid_t pid;
@@ -144,7 +139,7 @@ static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 {
 	CUpti_Activity *record = NULL;
 
-	session.decoder.paused = gp_recording_is_off();
+	session.decoder.paused = gp_recording_is_for_client();
 	/* the loop ends with MAX_LIMIT_REACHED; any other error is the end of what can be read, too
 	 */
 	while (session.cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==

@@ -1,5 +1,6 @@
 """What is recorded is what was chosen, to the last launch; the program never notices."""
 import collections
+import json
 import os
 import re
 import signal
@@ -14,6 +15,21 @@ from facts import Facts
 RANGES = os.path.join(support.BUILD, "programs", "ranges")
 COUNTS = ["3", "100", "50"]  # ranges, launches inside of each, outside before, between and after them
 POLL_S = 0.01
+
+# What CUPTI says it took belongs to no call; it is fetched only after the recording was closed and CUPTI switched off.
+LATE_SOURCE = """
+#include <cuda_profiler_api.h>
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+int main(void)
+{
+	int failed = cudaFree(0) || cudaProfilerStart() || cudaDeviceReset() || cudaFree(0) || cudaProfilerStop();
+
+	usleep(500000);
+	return failed;
+}
+"""
 
 
 class Control(Case):
@@ -78,6 +94,16 @@ class Control(Case):
         self.assertEqual(recorded.group(1), busy.group(1), result.stderr)
         parts = re.findall(r"^    +([-+]\S+) to +([-+]\S+)  from cudaProfilerStart", result.stderr, re.M)
         self.assertEqual([start.startswith("-") for start, _ in parts], [True, False, False], parts)
+
+    def test_what_comes_late_of_a_range_is_not_left_out(self):
+        cuda = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+        program = self.compile("late", LATE_SOURCE, "-I" + os.path.join(cuda, "include"), "-L" + os.path.join(support.BUILD, "sim"), "-lcudart")
+        result = self.run_program([program], LAUNCHED, ["--capture-range=cudaProfilerApi", "--trace=overhead", "--flush-ms=1000"],
+                                  GPUPROF_OUTPUT="out")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("out.json"), encoding="utf-8") as file:
+            kinds = collections.Counter(event.get("cat") for event in json.load(file)["traceEvents"] if event["ph"] == "X")
+        self.assertEqual(kinds["overhead"], 6, result.stderr)
 
     def test_many_short_ranges(self):
         self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 3000, 0, arguments=["1500", "2", "3"])

@@ -49,24 +49,19 @@ static void *look_up_for(const void *caller, const char *name)
 	return function;
 }
 
-static void *find(uint64_t *found, const char *name, const void *own, const void *caller)
+/* Each time anew: two libraries of a program may have a libcupti each, and one may be unloaded. */
+static void *find(const char *name, const void *own, const void *caller)
 {
-	void *function = (void *)(uintptr_t)gp_load64(found);
+	void *function = dlsym(RTLD_NEXT, name);
 
-	if (function != NULL)
-		return function;
-	function = dlsym(RTLD_NEXT, name);
 	if (function == NULL)
 		function = look_up_for(caller, name);
-	if (function == own)
-		return NULL;
-	gp_store64(found, (uintptr_t)function);
-	return function;
+	return function != own ? function : NULL;
 }
 
 /* The function of this name that the caller would have called without us, or NULL. */
 #define REAL(name)                                                                                 \
-	((__typeof__(&(name)))find(&found_##name, #name, (void *)(uintptr_t) & (name),             \
+	((__typeof__(&(name)))find(#name, (void *)(uintptr_t) & (name),                            \
 				   __builtin_return_address(0)))
 
 /* Return from a function of this name with what CUPTI's own returns. */
@@ -77,31 +72,6 @@ static void *find(uint64_t *found, const char *name, const void *own, const void
 					   : CUPTI_ERROR_NOT_INITIALIZED;                          \
 	} while (0)
 
-#define NAMES(X)                                                                                   \
-	X(cuptiActivityDisable)                                                                    \
-	X(cuptiActivityDisableContext)                                                             \
-	X(cuptiActivityEnable)                                                                     \
-	X(cuptiActivityEnableAndDump)                                                              \
-	X(cuptiActivityEnableContext)                                                              \
-	X(cuptiActivityFlush)                                                                      \
-	X(cuptiActivityFlushAll)                                                                   \
-	X(cuptiActivityFlushPeriod)                                                                \
-	X(cuptiActivityGetNumDroppedRecords)                                                       \
-	X(cuptiActivityRegisterCallbacks)                                                          \
-	X(cuptiActivityRegisterTimestampCallback)                                                  \
-	X(cuptiActivitySetAttribute)                                                               \
-	X(cuptiEnableAllDomains)                                                                   \
-	X(cuptiEnableCallback)                                                                     \
-	X(cuptiEnableDomain)                                                                       \
-	X(cuptiFinalize)                                                                           \
-	X(cuptiGetCallbackState)                                                                   \
-	X(cuptiSubscribe)                                                                          \
-	X(cuptiUnsubscribe)
-
-#define X(name) static uint64_t found_##name;
-NAMES(X)
-#undef X
-
 /* ---- whether there is something to share ---- */
 
 /*
@@ -110,41 +80,44 @@ NAMES(X)
  */
 static bool is_of_our_copy(const struct gp_cupti *cupti, const void *caller)
 {
-	static uint64_t found; /* the client's cuptiGetVersion(), which is not interposed */
-	const void *function = find(&found, "cuptiGetVersion", NULL, caller);
+	/* which is not interposed */
+	const void *function = find("cuptiGetVersion", NULL, caller);
 
 	return function == NULL || function == *(void *const *)&cupti->cuptiGetVersion;
 }
-
-static const struct gp_cupti *shared_with(const void *caller)
-{
-	const struct gp_cupti *cupti = gp_session_shared();
-
-	return cupti != NULL && is_of_our_copy(cupti, caller) ? cupti : NULL;
-}
-
-/* In what may be a client's first call, which comes, perhaps, before cuInit. */
-static const struct gp_cupti *shared_from_now_with(const void *caller)
-{
-	int saved_errno = errno;
-
-	if (gp_session_shared() == NULL && start_session != NULL)
-		start_session();
-	errno = saved_errno;
-	if (gp_session_shared() != NULL)
-		gp_share_begin();
-	return shared_with(caller);
-}
-
-/* What is shared with who called the function; NULL: nothing. */
-#define SHARED()          shared_with(__builtin_return_address(0))
-#define SHARED_FROM_NOW() shared_from_now_with(__builtin_return_address(0))
 
 /* A forked child: nothing comes from CUPTI here, and nothing must be asked of it. */
 static bool is_child(void)
 {
 	return gp_load32(&gp_since_fork.cupti) == 0;
 }
+
+/* A child does not ask the loader, whose locks may be taken in it for good. */
+static const struct gp_cupti *shared_with(const void *caller)
+{
+	const struct gp_cupti *cupti = gp_session_shared();
+
+	return cupti != NULL && (is_child() || is_of_our_copy(cupti, caller)) ? cupti : NULL;
+}
+
+/* In what may be a client's first call, which comes, perhaps, before cuInit. */
+static const struct gp_cupti *shared_from_now_with(const void *caller)
+{
+	const struct gp_cupti *cupti;
+	int saved_errno = errno;
+
+	if (gp_session_shared() == NULL && start_session != NULL)
+		start_session();
+	cupti = shared_with(caller);
+	if (cupti != NULL)
+		gp_share_begin();
+	errno = saved_errno;
+	return cupti;
+}
+
+/* What is shared with who called the function; NULL: nothing. */
+#define SHARED()          shared_with(__builtin_return_address(0))
+#define SHARED_FROM_NOW() shared_from_now_with(__builtin_return_address(0))
 
 /* ---- subscription and callbacks ---- */
 
@@ -444,7 +417,8 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 		PASS(cuptiActivityRegisterTimestampCallback, funcTimestamp);
 	if (funcTimestamp == NULL)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	gp_share_times_clock(funcTimestamp);
+	if (!is_child())
+		gp_share_times_clock(funcTimestamp);
 	return CUPTI_SUCCESS;
 }
 
@@ -462,6 +436,7 @@ CUptiResult cuptiFinalize(void)
 	held = gp_recording_hold();
 	gp_share_unsubscribe(!is_child());
 	gp_recording_release(held);
-	gp_share_times_clock(NULL);
+	if (!is_child())
+		gp_share_times_clock(NULL);
 	return CUPTI_SUCCESS;
 }

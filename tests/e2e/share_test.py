@@ -69,6 +69,94 @@ int main(int argc, char **argv)
 }
 """
 
+# Of another libcupti in the same process, and a client of that one.
+OTHER_CUPTI_SOURCE = """
+int cuptiActivityEnable(int kind) { return 70 + kind; }
+int cuptiGetVersion(unsigned int *version) { *version = 1; return 0; }
+"""
+OTHER_CLIENT_SOURCE = """
+#include <stdio.h>
+int cuptiActivityEnable(int kind);
+void begin(void) { printf("%d\\n", cuptiActivityEnable(7)); }
+void end(void) { printf("%d\\n", cuptiActivityEnable(8)); }
+"""
+TWO_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	void *libraries[2];
+
+	for (int i = 0; i < 2; i++)
+		if (cudaFree(0) || !(libraries[i] = dlopen(argv[1 + i], RTLD_NOW | RTLD_LOCAL)))
+			return 1;
+	for (int i = 0; i < 2; i++)
+		((void (*)(void))dlsym(libraries[i], "begin"))();
+	for (int i = 0; i < 2; i++)
+		((void (*)(void))dlsym(libraries[i], "end"))();
+	return 0;
+}
+"""
+
+# It forks while another thread reads its clock, and the child goes on with CUPTI, as far as it knows.
+FORK_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <cupti.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_t first;
+static atomic_int is_held, goes_on;
+
+static uint64_t own_clock(void)
+{
+	static atomic_ullong now;
+
+	if (!pthread_equal(pthread_self(), first))
+		for (is_held = 1; !goes_on;)
+			usleep(1000);
+	return now += 1000;
+}
+
+static void request(uint8_t **buffer, size_t *bytes, size_t *most)
+{
+	*most = 0;
+	*buffer = aligned_alloc(8, *bytes = 65536);
+}
+
+static void complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+{
+	free(buffer);
+}
+
+int main(void)
+{
+	void *memory;
+	int status = 0;
+
+	first = pthread_self();
+	if (cudaMalloc(&memory, 4096) || cuptiActivityRegisterCallbacks(request, complete) ||
+	    cuptiActivityRegisterTimestampCallback(own_clock) || cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET))
+		return 1;
+	while (!is_held)
+		cudaMemset(memory, 0, 4096);
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(20);
+		_exit(cuptiActivityRegisterTimestampCallback(own_clock) || cuptiFinalize() ? 3 : 4);
+	}
+	waitpid(child, &status, 0);
+	printf("%d %d\n", WIFEXITED(status), WEXITSTATUS(status));
+	goes_on = 1;
+	return 0;
+}
+"""
+
 
 class Share(Case):
 
@@ -158,6 +246,26 @@ class Share(Case):
             with self.subTest(name):
                 result = self.run_program([program, library], way, **variables)
                 self.assertEqual((result.returncode, result.stdout), (0, "0 0\n0 0\n7\n"), result.stderr)
+
+    def test_two_libraries_with_a_cupti_each(self):
+        """Each gets its own, and the one that is not ours is left alone."""
+        flags = ["-I" + os.path.join(CUDA, "include"), "-L" + os.path.join(support.BUILD, "sim")]
+        client = self.compile("client.so", LIBRARY_SOURCE, *flags, "-shared", "-fPIC", "-lcupti")
+        self.compile("other.so", OTHER_CUPTI_SOURCE, "-shared", "-fPIC", "-Wl,-soname,other.so")
+        second = self.compile("second.so", OTHER_CLIENT_SOURCE, "-shared", "-fPIC", "-L" + self.folder, "-l:other.so",
+                              "-Wl,-rpath," + self.folder)
+        program = self.compile("two", TWO_SOURCE, *flags, "-lcudart", "-ldl")
+        for way, variables in ((PLAIN, {}), (LAUNCHED, {}), (BARE, {"CUDA_INJECTION64_PATH": "/nonexistent/tool.so"})):
+            for libraries, said in (((client, second), "0 0\n77\n0 0\n0\n78\n"), ((second, client), "77\n0 0\n78\n0 0\n0\n")):
+                with self.subTest(way, libraries=libraries):
+                    result = self.run_program([program, *libraries], way, **variables)
+                    self.assertEqual((result.returncode, result.stdout), (0, said), result.stderr)
+
+    def test_a_fork_while_the_clients_clock_is_read(self):
+        program = self.compile("forks", FORK_SOURCE, "-I" + os.path.join(CUDA, "include"),
+                               "-L" + os.path.join(support.BUILD, "sim"), "-lcudart", "-lcupti", "-pthread")
+        result = self.run_program([program], LAUNCHED)
+        self.assertEqual((result.returncode, result.stdout), (0, "1 4\n"), result.stderr)
 
     def test_without_us_in_front_the_client_is_refused(self):
         """The injection variable alone: nothing can stand between the client and CUPTI, and we are first."""

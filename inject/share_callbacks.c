@@ -17,7 +17,12 @@ static struct {
 } shared;
 
 /* The client's correlationData of the call that this thread is in: of the runtime's, and of the driver's inside it. */
-static __thread uint64_t client_data[2];
+struct client_data {
+	uint64_t value;
+	uint32_t correlation_id; /* of the call */
+};
+
+static __thread struct client_data client_data[2];
 
 void gp_share_begin(void)
 {
@@ -151,7 +156,8 @@ void gp_share_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const
 		(CUpti_CallbackFunc)(uintptr_t)gp_load64_acquire(&shared.callback);
 	void *user = (void *)(uintptr_t)gp_load64(&shared.user);
 	const CUpti_CallbackData *call = data;
-	uint64_t *slot, ours;
+	struct client_data *own;
+	uint64_t ours;
 
 	if (callback == NULL || !gp_share_is_enabled(GP_SHARE_CLIENT, domain, cbid))
 		return;
@@ -159,12 +165,13 @@ void gp_share_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const
 		callback(user, domain, cbid, data);
 		return;
 	}
-	slot = &client_data[domain == CUPTI_CB_DOMAIN_DRIVER_API];
-	if (call->callbackSite == CUPTI_API_ENTER)
-		*slot = 0;
+	own = &client_data[domain == CUPTI_CB_DOMAIN_DRIVER_API];
+	/* it may not have been called at the beginning of the call that ends here */
+	if (call->callbackSite == CUPTI_API_ENTER || own->correlation_id != call->correlationId)
+		*own = (struct client_data){.correlation_id = call->correlationId};
 	ours = *call->correlationData;
-	*call->correlationData = *slot;
+	*call->correlationData = own->value;
 	callback(user, domain, cbid, data);
-	*slot = *call->correlationData;
+	own->value = *call->correlationData;
 	*call->correlationData = ours;
 }

@@ -7,7 +7,7 @@
 #include "inject/share_times.h"
 
 #define KINDS      128u
-#define WINDOWS    16u   /* of a kind, that are remembered: records come late */
+#define WINDOWS    16u   /* of a kind, of which all but one are remembered: records come late */
 #define BOUNDARIES 1024u /* between calls; several windows share one */
 
 /* From one boundary to another, in calls and in time; 0 = none yet. */
@@ -219,7 +219,8 @@ bool gp_share_kinds_wants(const CUpti_Activity *record)
 	if (!gp_share_kinds_is_ours(record->kind))
 		return gp_share_kinds_is_clients_alone(record->kind);
 	count = gp_load32_acquire(&kinds.client[record->kind].count);
-	for (uint32_t i = 0; i < count && i < WINDOWS; i++)
+	/* the place of the oldest is where the next is being made */
+	for (uint32_t i = 0; i < count && i < WINDOWS - 1; i++)
 		if (holds(&kinds.client[record->kind].windows[(count - 1 - i) % WINDOWS], record))
 			return true;
 	return false;

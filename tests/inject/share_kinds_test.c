@@ -168,6 +168,21 @@ static void a_long_time_stays_open(void **state)
 	assert_false(wants_kernel(5000, 1));
 }
 
+/* The place of the sixteenth last one is free for the next. */
+static void the_last_times_are_remembered(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 16; i++) {
+		gp_share_kinds_call(6000 + 10 * i);
+		gp_share_kinds_enable(KERNEL, 30000);
+		gp_share_kinds_call(6001 + 10 * i);
+		gp_share_kinds_disable(KERNEL, 30001);
+	}
+	assert_false(wants_kernel(6001, 1));
+	for (uint32_t i = 1; i < 16; i++)
+		assert_true(wants_kernel(6001 + 10 * i, 1));
+}
+
 static void without_numbers_times_decide(void **state)
 {
 	(void)state;
@@ -204,6 +219,7 @@ int main(void)
 		cmocka_unit_test(host_records_belong_to_their_time),
 		cmocka_unit_test(what_we_do_not_record_is_the_clients),
 		cmocka_unit_test(a_long_time_stays_open),
+		cmocka_unit_test(the_last_times_are_remembered),
 		cmocka_unit_test(without_numbers_times_decide),
 		cmocka_unit_test(unknown_kinds_are_nobodys),
 	};

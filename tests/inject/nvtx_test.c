@@ -328,15 +328,31 @@ static void run_threads(pthread_t *threads)
 		CHECK(pthread_create(&threads[i], NULL, push_a_lot, numbers[i]) == 0);
 }
 
+static int compare_ticks(const void *left, const void *right)
+{
+	uint64_t a = ((const struct gp_record_range *)left)->ticks;
+	uint64_t b = ((const struct gp_record_range *)right)->ticks;
+
+	return (a > b) - (a < b);
+}
+
+/* In the order of time: a thread's first ones may be in the ring that threads share, and written after those of its own. */
 static void check_thread(uint32_t thread)
 {
-	uint32_t count = 0;
 	static const uint8_t ops[] = {GP_RANGE_PUSH, GP_RANGE_PUSH, GP_RANGE_POP, GP_RANGE_POP};
+	struct gp_record_range own[4 * LOOPS];
+	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < said.range_count; i++)
-		if (said.threads[i] == thread)
-			CHECK(said.ranges[i].op == ops[count++ % 4]);
+	for (uint32_t i = 0; i < said.range_count; i++) {
+		if (said.threads[i] != thread)
+			continue;
+		CHECK(count < 4 * LOOPS);
+		own[count++] = said.ranges[i];
+	}
 	CHECK(count == 4 * LOOPS);
+	qsort(own, count, sizeof(own[0]), compare_ticks);
+	for (uint32_t i = 0; i < count; i++)
+		CHECK(own[i].op == ops[i % 4]);
 }
 
 /* On a machine so busy that the writer does not get to run. */

@@ -202,6 +202,7 @@ struct gp_losses {
 	bool cut;                   /* the file ends within a chunk */
 	bool closed;                /* an END record is there: nothing published is missing */
 	bool live;                  /* the process still runs */
+	bool killed;                /* its rings were left, and nobody writes into them */
 	/* what did not join: calls of class LAUNCH without an operation, ... */
 	uint64_t launches_without_op; /* though they succeeded */
 	uint64_t launches_captured;   /* recorded into a graph: rightly without one */

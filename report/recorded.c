@@ -91,5 +91,7 @@ const char *gp_recorded_why_no_end(const struct gp_model *model)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (model->counters[known[i].counter] > 0)
 			return known[i].why;
+	if (model->losses.killed)
+		return "the process was killed or crashed";
 	return "the process was killed or crashed, the disk was full, or the file was cut";
 }

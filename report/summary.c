@@ -262,10 +262,15 @@ static void put_program(struct gp_table *table, const struct gp_model *model)
 static void put_busy(struct gp_table *table, const struct gp_model *model,
 		     const struct totals *totals)
 {
+	struct gp_figure busy =
+		gp_format_percent((double)totals->busy_ns, (double)totals->possible_ns);
 	char text[48];
 
-	snprintf(text, sizeof(text), "%s%s", gp_summary_has_all_operations(model) ? "" : ">=",
-		 gp_format_percent((double)totals->busy_ns, (double)totals->possible_ns).text);
+	if (gp_summary_has_all_operations(model))
+		snprintf(text, sizeof(text), "%s", busy.text);
+	else
+		snprintf(text, sizeof(text), "%s%s",
+			 *busy.text == '<' ? "" : ">=", *busy.text == '<' ? ">0.0" : busy.text);
 	gp_table_cell(table,
 		      totals->busy_ns > 0 || gp_summary_has_all_operations(model) ? text : "-");
 }

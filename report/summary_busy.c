@@ -3,9 +3,12 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/format.h"
 #include "report/recorded.h"
+
+#define SMALL_PART 2000.0 /* of a whole that many times as long no percentage is said */
 
 static bool has_all_operations(const struct gp_summary *summary)
 {
@@ -13,6 +16,16 @@ static bool has_all_operations(const struct gp_summary *summary)
 		if (!gp_summary_has_all_operations(summary->models[i]))
 			return false;
 	return true;
+}
+
+/* Nearly all is not all. */
+static struct gp_figure part_of(uint64_t part_ns, uint64_t whole_ns)
+{
+	struct gp_figure figure = gp_format_percent((double)part_ns, (double)whole_ns);
+
+	if (part_ns < whole_ns && strcmp(figure.text, "100.0") == 0)
+		strcpy(figure.text, ">99.9");
+	return figure;
 }
 
 /* Where some operations are not known, idle is not known either. */
@@ -26,12 +39,13 @@ static void print_device(const struct gp_summary *summary, size_t device, bool a
 	if (busy->possible_ns == 0 || (busy->inside_ns == 0 && !all)) {
 		fputs("not known", out);
 	} else if (all) {
-		uint64_t idle_ns = busy->possible_ns - busy->inside_ns;
-
 		fprintf(out, "%s %% busy, %s %% idle: %s of %s",
-			gp_format_percent((double)busy->inside_ns, possible_ns).text,
-			gp_format_percent((double)idle_ns, possible_ns).text,
+			part_of(busy->inside_ns, busy->possible_ns).text,
+			part_of(busy->possible_ns - busy->inside_ns, busy->possible_ns).text,
 			gp_format_ns(busy->inside_ns).text, gp_format_ns(busy->possible_ns).text);
+	} else if (possible_ns > SMALL_PART * (double)busy->inside_ns) {
+		fprintf(out, "busy for at least %s of %s", gp_format_ns(busy->inside_ns).text,
+			gp_format_ns(busy->possible_ns).text);
 	} else {
 		fprintf(out, "at least %s %% busy: %s of %s",
 			gp_format_percent((double)busy->inside_ns, possible_ns).text,

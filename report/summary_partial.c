@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <time.h>
 
 #include "report/array.h"
 #include "report/format.h"
@@ -83,13 +84,29 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
+/* Of one that lives, now, for its calls still wait; of a dead one, the last that was heard of it. */
+static uint64_t last_known_ns(const struct gp_model *model)
+{
+	uint64_t end_ns = gp_model_end_ns(model), now_ns;
+	struct timespec now;
+
+	if (!model->losses.live || model->base_monotonic_ns == 0)
+		return end_ns;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	if (now_ns < model->base_monotonic_ns + end_ns)
+		return end_ns;
+	return now_ns - model->base_monotonic_ns;
+}
+
 static void print_waiting(FILE *out, const struct gp_model *model, const struct gp_waiting *waiting)
 {
 	char *name = gp_text_escape(gp_model_api(model, waiting->api).name);
 	char *thread = gp_text_escape(gp_model_thread_name(model, waiting->thread_id));
-	uint64_t end_ns = gp_model_end_ns(model);
+	uint64_t end_ns = last_known_ns(model);
 
-	fprintf(out, "  in %s for %s: %s %u\n", name ? name : "a call",
+	fprintf(out, "  in %s for %s%s: %s %u\n", name ? name : "a call",
+		model->losses.live ? "" : "at least ",
 		gp_format_ns(end_ns > waiting->start_ns ? end_ns - waiting->start_ns : 0).text,
 		thread && *thread ? thread : "thread", waiting->thread_id);
 	free(name);

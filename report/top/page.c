@@ -108,10 +108,13 @@ static void print_title(FILE *out, const struct gp_page *page)
 		!gp_page_is_over(page) && l->is_paused ? "recording is paused, running"
 						       : state_of(page));
 	if (start_ns != 0 && l->interval.end_ns >= start_ns)
-		fprintf(out, "%s %s", gp_page_is_over(page) ? " after" : " for",
-			gp_format_ns(l->interval.end_ns - start_ns).text);
+		fprintf(out, "%s %s%s", gp_page_is_over(page) ? " after" : " for",
+			gp_format_ns(l->interval.end_ns - start_ns).text,
+			gp_page_is_over(page) ? " of recording" : "");
 	if (page->live->interval.is_first)
-		fputs("; rates since the beginning\n", out);
+		fputs(gp_page_is_over(page) ? "; rates and Busy % of all of it\n"
+					    : "; rates since the beginning\n",
+		      out);
 	else
 		fprintf(out, "; rates over the last %s\n",
 			gp_format_ns((uint64_t)(interval_s(page) * NS_PER_S)).text);
@@ -213,20 +216,21 @@ static const struct gp_live_busy_device *busy_of(const struct gp_live *l, uint16
 	return NULL;
 }
 
-/* Launches without a record: whether the device is busy with them cannot be told. */
+/* Launches without a record: whether the device is busy with them cannot be told, whatever it did before them. */
 static void put_busy(struct gp_table *table, const struct gp_page *page, uint16_t device)
 {
 	const struct gp_live_busy *busy = &page->live->busy;
 	const struct gp_live_busy_device *row = busy_of(page->live, device);
 	uint64_t window_ns = busy->window_end_ns - busy->window_start_ns;
+	bool is_known = row && row->window_busy_ns > 0, is_silent = silent_launches(page) > 0;
 	struct gp_figure figure = {"0.0"};
 
 	if (window_ns == 0)
 		strcpy(figure.text, "-");
-	else if (row && row->window_busy_ns > 0)
-		figure = gp_format_percent((double)row->window_busy_ns, (double)window_ns);
-	else if (silent_launches(page) > 0)
+	else if (is_silent && !(is_known && gp_page_is_over(page)))
 		strcpy(figure.text, "?");
+	else if (is_known)
+		figure = gp_format_percent((double)row->window_busy_ns, (double)window_ns);
 	gp_table_cell(table, figure.text);
 }
 

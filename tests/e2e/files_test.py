@@ -274,6 +274,7 @@ class Crashes(Case):
     def test_the_launcher_finishes_a_killed_program(self):
         result = self.run_program([*GPU, "launch=200", "raise=9"], options=["-o", "dead"])
         self.assertIn("cuLaunchKernel", result.stderr)
+        self.assertIn("did not close its trace: the process was killed or crashed\n", result.stderr)
         self.assertIn("dead.json", self.files())
         self.assert_complete_by_itself("dead.gpuprof")
 

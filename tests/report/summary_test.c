@@ -410,6 +410,76 @@ static void a_live_or_cut_trace_is_partial_too(void **state)
 	free(text);
 }
 
+static struct gp_waiting *wait_since_the_beginning(struct build *b)
+{
+	struct gp_waiting *waiting = calloc(1, sizeof(*waiting));
+
+	assert_non_null(waiting);
+	waiting->thread_id = 100;
+	waiting->api = BUILD_DEVICE_SYNC;
+	b->model->waiting_count = 1;
+	b->model->losses.closed = false;
+	b->model->base_monotonic_ns = 1;
+	return waiting;
+}
+
+/* Of a program that runs, up to now: here since the machine was started; of a dead one, as long as is known. */
+static void calls_wait_until_now_or_at_least_that_long(void **state)
+{
+	struct build live = build_ordinary(42), dead = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	live.model->waiting = wait_since_the_beginning(&live);
+	live.model->losses.live = true;
+	text = summarize(&live);
+	expect(text, " in cudaDeviceSynchronize for ");
+	expect_not(text, "us: thread 100\n");
+	expect_not(text, "for at least");
+	free(text);
+	dead.model->waiting = wait_since_the_beginning(&dead);
+	text = summarize(&dead);
+	expect(text, " in cudaDeviceSynchronize for at least 100.5us: thread 100\n");
+	free(text);
+}
+
+static void shares_that_are_nearly_nothing_or_all(void **state)
+{
+	struct build b = build_begin(42), part = build_begin(43);
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_LAUNCH, 0, 1000, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 2000, 3000, 1);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 9000, 99991000, 2);
+	text = summarize(&b);
+	expect(text, "GPU 0 <0.1 % busy, >99.9 % idle: 1.000us of 100.0ms\n");
+	free(text);
+	build_device(&part, 0, "GPU");
+	build_call(&part, 100, BUILD_LAUNCH, 0, 1000, 1);
+	build_op(&part, GP_OP_KERNEL, 7, 2000, 3000, 1);
+	build_call(&part, 100, BUILD_DEVICE_SYNC, 9000, 99991000, 2);
+	part.model->counters[GP_COUNTER_LEFT_OUT_KERNELS] = 12;
+	text = summarize(&part);
+	expect(text, "GPU 0 busy for at least 1.000us of 100.0ms\n");
+	free(text);
+}
+
+/* Where the cause is known, only that. */
+static void a_process_that_left_its_rings_was_killed(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	b.model->losses.closed = false;
+	b.model->losses.killed = true;
+	text = summarize(&b);
+	expect(text, "did not close its trace: the process was killed or crashed\n");
+	free(text);
+}
+
 static void a_program_without_cuda_gets_one_line(void **state)
 {
 	struct build b = build_begin(7);
@@ -601,6 +671,9 @@ int main(void)
 		cmocka_unit_test(what_is_held_when_a_trace_breaks_off_is_no_leak),
 		cmocka_unit_test(without_allocations_nothing_is_beyond_them),
 		cmocka_unit_test(a_live_or_cut_trace_is_partial_too),
+		cmocka_unit_test(calls_wait_until_now_or_at_least_that_long),
+		cmocka_unit_test(shares_that_are_nearly_nothing_or_all),
+		cmocka_unit_test(a_process_that_left_its_rings_was_killed),
 		cmocka_unit_test(a_program_without_cuda_gets_one_line),
 		cmocka_unit_test(graphs_and_captures_are_part_of_the_balance),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),

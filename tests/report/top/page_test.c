@@ -268,6 +268,24 @@ static void test_launches_without_a_record(void **state)
 	end(s);
 }
 
+/* Also on the first page, and whatever was done before it; what a dead one did is all that will be known. */
+static void test_a_kernel_that_runs_since_the_beginning(void **state)
+{
+	struct scene *s = begin();
+
+	(void)state;
+	launch(s, 10 * MS);
+	kernel(s, 1, 11 * MS, 12 * MS);
+	launch(s, 13 * MS);
+	assert_row(print(s, 1000 * MS), "0 ? 0B 0B 0 - Test GPU");
+	gp_live_next_interval(s->live);
+	kernel(s, 1, 13 * MS, 1001 * MS);
+	launch(s, 1002 * MS);
+	s->tail.live = false;
+	assert_lacks(print(s, 1500 * MS), "?");
+	end(s);
+}
+
 /* What was launched, or delivered, a moment ago says that what is missing is on its way. */
 static void test_records_on_their_way(void **state)
 {
@@ -372,7 +390,8 @@ static void test_the_end(void **state)
 	take(s, &record, 0);
 	s->tail.closed = true;
 	text = print(s, 77 * S);
-	assert_has(text, "app, pid 42, ended after 500.0ms; rates since the beginning");
+	assert_has(text, "app, pid 42, ended after 500.0ms of recording; "
+			 "rates and Busy % of all of it");
 	assert_row(text, "0 20.0 0B 0B 0 - Test GPU");
 	assert_has(text, "CUPTI delivered last 300.0ms before the end");
 	assert_has(text, "ended; what it did: gpuprof summary 'app'\\''s.gpuprof'");
@@ -412,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_rates_and_times_of_an_interval),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_launches_without_a_record),
+		cmocka_unit_test(test_a_kernel_that_runs_since_the_beginning),
 		cmocka_unit_test(test_records_on_their_way),
 		cmocka_unit_test(test_calls_that_wait),
 		cmocka_unit_test(test_open_ranges),

@@ -316,11 +316,12 @@ CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind ki
 CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 {
 	const struct gp_cupti *cupti = SHARED_FROM_NOW();
-	__typeof__(&cuptiActivityEnableAndDump) real = REAL(cuptiActivityEnableAndDump);
+	__typeof__(&cuptiActivityEnableAndDump) real;
 	CUptiResult result = CUPTI_ERROR_NOT_INITIALIZED;
 
 	if (cupti != NULL && is_child())
 		return CUPTI_SUCCESS;
+	real = REAL(cuptiActivityEnableAndDump);
 	if (cupti != NULL)
 		note_enabled(kind);
 	if (real != NULL)

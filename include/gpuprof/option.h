@@ -151,7 +151,7 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 
 	if (row->type == GP_OPTION_NUMBER && !gp_option_is_number(row, value, &number)) {
 		if (row->bounds.most == 0)
-			snprintf(text, text_bytes, "a number");
+			snprintf(text, text_bytes, "a number of at most 18 digits");
 		else
 			snprintf(text, text_bytes, "a number from %llu to %llu",
 				 (unsigned long long)row->bounds.least,
@@ -159,7 +159,7 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 		return true;
 	}
 	if (row->type == GP_OPTION_SECONDS && !gp_option_is_seconds(value, &number)) {
-		snprintf(text, text_bytes, "a number of seconds (2 or 0.5)");
+		snprintf(text, text_bytes, "a number of seconds (2 or 0.5), at most 31536000");
 		return true;
 	}
 	if (row->type == GP_OPTION_SIZE && !gp_option_is_size(row, value, &number)) {

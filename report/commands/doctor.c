@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <gnu/libc-version.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ static const char usage[] =
 	"not\n"
 	"run, but the interpreter of a Python script is asked for its version.\n"
 	"\n"
-	"The exit status is 0 where recording works, also with warnings, and 1 where it does not.\n"
+	"The exit status is 0 where recording works, also with warnings, and 1 where it does not,\n"
+	"here or of PROGRAM.\n"
 	"\n"
 	"      --limit S         longest wait for the small program, in seconds (default 60: many "
 	"GPUs\n"
@@ -40,16 +42,17 @@ enum { PROBE = 256, LIMIT };
 static const struct check {
 	const char *name;
 	void (*function)(const struct gp_patient *patient, struct gp_finding *finding);
+	bool of_program; /* not of the machine */
 } checks[] = {
-	{"driver", gp_check_driver},       {"GPU", gp_check_gpu},
-	{"library", gp_check_library},     {"CUPTI", gp_check_cupti},
-	{"other tools", gp_check_tools},   {"recording", gp_check_recording},
-	{"options", gp_check_options},     {"traces", gp_check_folder},
-	{"rings", gp_check_rings},         {"temporary", gp_check_session},
-	{"limits", gp_check_limits},       {"seccomp", gp_check_seccomp},
-	{"counters", gp_check_counters},   {"ptrace", gp_check_ptrace},
-	{"program", gp_check_program},     {"libraries", gp_check_libraries},
-	{"its CUPTI", gp_check_its_cupti}, {"Python", gp_check_python},
+	{"driver", gp_check_driver, false},      {"GPU", gp_check_gpu, false},
+	{"library", gp_check_library, false},    {"CUPTI", gp_check_cupti, false},
+	{"other tools", gp_check_tools, false},  {"recording", gp_check_recording, false},
+	{"options", gp_check_options, false},    {"traces", gp_check_folder, false},
+	{"rings", gp_check_rings, false},        {"temporary", gp_check_session, false},
+	{"limits", gp_check_limits, false},      {"seccomp", gp_check_seccomp, false},
+	{"counters", gp_check_counters, false},  {"ptrace", gp_check_ptrace, false},
+	{"program", gp_check_program, true},     {"libraries", gp_check_libraries, true},
+	{"its CUPTI", gp_check_its_cupti, true}, {"Python", gp_check_python, false},
 };
 
 static void print_machine(void)
@@ -61,12 +64,16 @@ static void print_machine(void)
 	       machine.sysname, machine.release, machine.machine, gnu_get_libc_version());
 }
 
-static void print_end(const size_t counts[GP_CHECK_VERDICTS])
+static void print_end(const struct gp_patient *patient, const size_t counts[GP_CHECK_VERDICTS],
+		      size_t of_program)
 {
 	size_t warnings = counts[GP_CHECK_WARNING];
 
-	if (counts[GP_CHECK_FAILS])
+	if (counts[GP_CHECK_FAILS] > of_program)
 		printf("recording does not work here: see what fails above\n");
+	else if (of_program)
+		printf("recording works here, but not of %s: see what fails above\n",
+		       patient->program ? patient->program : "Python's packages");
 	else if (warnings)
 		printf("recording works here, with %zu warning%s\n", warnings,
 		       warnings > 1 ? "s" : "");
@@ -76,7 +83,7 @@ static void print_end(const size_t counts[GP_CHECK_VERDICTS])
 
 static int report(const struct gp_patient *patient)
 {
-	size_t counts[GP_CHECK_VERDICTS] = {0};
+	size_t counts[GP_CHECK_VERDICTS] = {0}, of_program = 0;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		struct gp_finding finding = {.verdict = GP_CHECK_NOT_MADE};
@@ -84,8 +91,9 @@ static int report(const struct gp_patient *patient)
 		checks[i].function(patient, &finding);
 		gp_finding_print(&finding, checks[i].name, stdout);
 		counts[finding.verdict]++;
+		of_program += checks[i].of_program && finding.verdict == GP_CHECK_FAILS;
 	}
-	print_end(counts);
+	print_end(patient, counts, of_program);
 	return counts[GP_CHECK_FAILS] ? GP_EXIT_FAILED : 0;
 }
 

@@ -13,21 +13,38 @@ static bool is_found(const struct gp_patient *patient)
 	return patient->program && !patient->program_error;
 }
 
+/* What a name without a slash is in this folder, where nobody looks for programs. */
+static int look_here(const char *program)
+{
+	char here[PATH_MAX], path[PATH_MAX];
+
+	if (strchr(program, '/') || !*program ||
+	    snprintf(here, sizeof(here), "./%s", program) >= (int)sizeof(here))
+		return -ENOENT;
+	return gp_target_find(here, path);
+}
+
 static void report_not_found(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	char word[GP_SHELL_WORD_BYTES];
-	const char *name = gp_shell_word(patient->program, word, sizeof(word));
+	const char *program = patient->program, *name = gp_shell_word(program, word, sizeof(word));
+	const char *in_path = strchr(program, '/') ? "" : " in PATH";
+	int here = look_here(program);
 
-	if (patient->program_error == -EACCES) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "%s is not an executable file",
-			       patient->program);
+	if (patient->program_error == -EISDIR || here == -EISDIR) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s is a folder; name a program", program);
+	} else if (patient->program_error == -EACCES || here == -EACCES) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "%s is not an executable file; name its interpreter first, or type",
+			       program);
 		gp_finding_mend(finding, "chmod +x %s", name);
-	} else if (patient->program_error == -EISDIR) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "%s is a folder", patient->program);
+	} else if (here == 0) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "there is no program %s in PATH: is it ./%s?", program, program);
+		gp_finding_mend(finding, "gpuprof doctor ./%s", name);
 	} else {
-		gp_finding_set(finding, GP_CHECK_FAILS, "there is no program %s%s",
-			       patient->program, strchr(patient->program, '/') ? "" : " in PATH");
-		gp_finding_mend(finding, "ls -l %s", name);
+		gp_finding_set(finding, GP_CHECK_FAILS, "there is no program %s%s", program,
+			       in_path);
 	}
 }
 
@@ -46,6 +63,10 @@ void gp_check_program(const struct gp_patient *patient, struct gp_finding *findi
 		if (patient->target.bar == GP_TARGET_PRIVILEGED)
 			gp_finding_mend(finding, "sudo gpuprof-run %s",
 					gp_shell_word(patient->program, word, sizeof(word)));
+	} else if (strcmp(patient->program_path, patient->target.file) != 0) {
+		gp_finding_set(finding, GP_CHECK_OK,
+			       "%s is a script, run by %s; that and what it starts can be profiled",
+			       patient->program_path, patient->target.file);
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "%s can be profiled", patient->target.file);
 	}

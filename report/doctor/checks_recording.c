@@ -82,7 +82,10 @@ void gp_check_options(const struct gp_patient *patient, struct gp_finding *findi
 	int length = unknown ? (int)strcspn(unknown, "=") : 0;
 
 	if (patient->options_wrong[0]) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->options_wrong);
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "%s: gpuprof-run refuses it, and a preloaded library takes the "
+			       "default",
+			       patient->options_wrong);
 		gp_finding_mend(finding, "env | grep GPUPROF_");
 	} else if (unknown) {
 		gp_finding_set(finding, GP_CHECK_WARNING, "%.*s is no option and is ignored",

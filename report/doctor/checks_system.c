@@ -35,8 +35,6 @@ void gp_check_folder(const struct gp_patient *patient, struct gp_finding *findin
 	struct gp_figure room = gp_format_bytes(left);
 	char word[GP_SHELL_WORD_BYTES];
 
-	if (patient->options_wrong[0])
-		return;
 	if (patient->folder_wrong[0]) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->folder_wrong);
 		gp_finding_mend(finding, "gpuprof-run -o /tmp/ ...   # or GPUPROF_OUTPUT");
@@ -96,7 +94,7 @@ void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding
 	const char *wanted = patient->options.values[GP_OPTION_ID_RINGS];
 	uint64_t left = free_bytes(GP_RING_FILE_FOLDER);
 
-	if (!trial->has_trace || patient->options_wrong[0])
+	if (!trial->has_trace)
 		return;
 	if (strcmp(wanted, "file") == 0 || strcmp(wanted, "memory") == 0) {
 		gp_finding_set(finding, GP_CHECK_OK, "%s, as GPUPROF_RINGS says", wanted);

@@ -87,12 +87,10 @@ static void look_at_python(struct gp_patient *patient)
 
 static void look_at_program(struct gp_patient *patient)
 {
-	char path[PATH_MAX];
-
-	patient->program_error = gp_target_find(patient->program, path);
+	patient->program_error = gp_target_find(patient->program, patient->program_path);
 	if (patient->program_error)
 		return;
-	gp_target_resolve(path, &patient->target);
+	gp_target_resolve(patient->program_path, &patient->target);
 	if (patient->target.bar == GP_TARGET_OPEN)
 		gp_libraries_list(&patient->libraries, &patient->target);
 }

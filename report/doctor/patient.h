@@ -36,8 +36,9 @@ struct gp_patient {
 	struct gp_trial plain, recorded;
 
 	/* what was named */
-	const char *program; /* NULL = none */
-	int program_error;   /* of gp_target_find() */
+	const char *program;         /* NULL = none */
+	int program_error;           /* of gp_target_find() */
+	char program_path[PATH_MAX]; /* where it was found: a script, where the target is another */
 	struct gp_target target;
 	struct gp_libraries libraries;
 	struct gp_python python; /* the program's, else the one in PATH */

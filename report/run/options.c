@@ -75,8 +75,11 @@ static const char *inherited_value(const struct gp_option_row *row)
 	return value && *value ? value : row->value;
 }
 
+/* Where one is wrong the default stands in its place; what is said is of the last such one. */
 static int fill_in(struct gp_run_options *options, char *message, size_t message_bytes)
 {
+	int error = 0;
+
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
 		char right[512];
@@ -87,9 +90,10 @@ static int fill_in(struct gp_run_options *options, char *message, size_t message
 			continue;
 		snprintf(message, message_bytes, "--%s (" GP_OPTION_PREFIX "%s) needs %s, not '%s'",
 			 row->long_name, row->variable, right, options->values[i]);
-		return -EINVAL;
+		options->values[i] = row->value;
+		error = -EINVAL;
 	}
-	return 0;
+	return error;
 }
 
 static void take(struct gp_run_options *options, int option)

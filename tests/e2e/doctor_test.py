@@ -56,7 +56,10 @@ class Doctor(Case):
         self.assertTrue(all(word in ("ok", "warning", "fails") for word, _, _ in verdicts.values()), result.stdout)
         fails = any(word == "fails" for word, _, _ in verdicts.values())
         self.assertEqual(result.returncode, 1 if fails else 0, result.stdout + result.stderr)
-        self.assertIn("does not work here" if fails else "recording works here", lines[-1])
+        of_program = all(name in ("program", "libraries", "its CUPTI") for name, verdict in verdicts.items()
+                         if verdict[0] == "fails")
+        self.assertIn("does not work here" if not of_program else "works here, but not of" if fails else "recording works here",
+                      lines[-1])
         self.assertEqual(result.stderr, "")
         self.assertFalse([name for name in self.files() if name.startswith("gpuprof")], "left behind")
         return verdicts, result
@@ -183,8 +186,10 @@ class Machine(Doctor):
         self.only_fails(verdicts)
         self.check(verdicts, "options", "warning", "GPUPROF_TRACES is no option", "unset GPUPROF_TRACES")
         verdicts, _ = self.doctor(GPUPROF_FLUSH_MS="never")
-        self.only_fails(verdicts, "options")
-        self.check(verdicts, "options", "fails", "GPUPROF_FLUSH_MS")
+        self.only_fails(verdicts)
+        self.check(verdicts, "options", "warning", "GPUPROF_FLUSH_MS", "takes the default", "env | grep GPUPROF_")
+        for name in ("traces", "rings"):
+            self.assertIn(name, verdicts)
 
     def test_folders(self):
         verdicts, _ = self.doctor(GPUPROF_OUTPUT="missing/%p")
@@ -261,12 +266,15 @@ class Program(Doctor):
 
     def test_it_is_not_run(self):
         self.write("program", f"#!/bin/sh\ntouch {self.path('ran')}\n", 0o755)
-        self.doctor("./program")
+        verdicts, _ = self.doctor("./program")
         self.assertEqual(self.files(), ["program"])
+        self.check(verdicts, "program", "ok", "./program is a script, run by /bin/sh; that and what it starts can be profiled")
 
     def test_programs_that_are_not_there(self):
-        for name, part in (("./missing", "no program"), ("no-such-program", "in PATH"), (self.folder, "folder"),
-                           (self.write("plain", "text"), "chmod +x")):
+        self.write("here", "#!/bin/sh\n", 0o755)
+        for name, part in (("./missing", "no program"), ("no-such-program", "in PATH"), (self.folder, "folder"), (".", "folder"),
+                           (self.write("plain", "text"), "chmod +x"), ("plain", "chmod +x plain"),
+                           ("here", "gpuprof doctor ./here")):
             with self.subTest(name):
                 verdicts, _ = self.doctor(name)
                 self.only_fails(verdicts, "program")

@@ -24,6 +24,7 @@ struct gp_scope {
 	struct gp_model *const *models;
 	size_t model_count;
 	bool full_names; /* of kernels */
+	bool every_row;  /* of trees: also those that have next to nothing */
 	uint64_t
 		start_unix_ns; /* of the first call or timed operation of all: moments count from here */
 	struct gp_names *names;

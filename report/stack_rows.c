@@ -44,8 +44,9 @@ struct item {
 struct rows {
 	const struct gp_stack_profile *profile;
 	enum gp_stack_order order;
-	enum gp_measure value;
-	struct entry *entries; /* by parent, then by value */
+	enum gp_measure value, counted;
+	bool all;              /* the small ones, too */
+	struct entry *entries; /* by parent, then by value and count */
 	uint32_t *
 		first; /* of the entries whose parent is that node; [node_count] = those that have none */
 	uint64_t total;
@@ -66,11 +67,13 @@ static int compare_entries(const void *a, const void *b, const void *context)
 	(void)context;
 	if (left->parent != right->parent)
 		return left->parent < right->parent ? -1 : 1;
-	return (left->value < right->value) - (left->value > right->value);
+	if (left->value != right->value)
+		return left->value < right->value ? 1 : -1;
+	return (left->count < right->count) - (left->count > right->count);
 }
 
 /* Parents come before their children: from the last node to the first, each hands its sum on. */
-static void add_up(struct rows *rows, enum gp_measure value, enum gp_measure count)
+static void add_up(struct rows *rows)
 {
 	const struct gp_call_tree *tree = &rows->profile->tree;
 
@@ -78,8 +81,8 @@ static void add_up(struct rows *rows, enum gp_measure value, enum gp_measure cou
 		rows->entries[i] = (struct entry){
 			.node = i,
 			.parent = tree->nodes[i].parent,
-			.value = gp_stack_profile_value(rows->profile, i, value),
-			.count = gp_stack_profile_value(rows->profile, i, count),
+			.value = gp_stack_profile_value(rows->profile, i, rows->value),
+			.count = gp_stack_profile_value(rows->profile, i, rows->counted),
 		};
 	for (uint32_t i = rows->count; i-- > 0;) {
 		uint32_t parent = rows->entries[i].parent;
@@ -91,14 +94,14 @@ static void add_up(struct rows *rows, enum gp_measure value, enum gp_measure cou
 	}
 }
 
-static int prepare(struct rows *rows, enum gp_measure value, enum gp_measure count)
+static int prepare(struct rows *rows)
 {
 	rows->count = rows->profile->tree.node_count;
 	rows->entries = calloc((size_t)rows->count + 1, sizeof(*rows->entries));
 	rows->first = malloc(((size_t)rows->count + 1) * sizeof(*rows->first));
 	if (!rows->entries || !rows->first)
 		return -ENOMEM;
-	add_up(rows, value, count);
+	add_up(rows);
 	if (gp_array_sort(rows->entries, rows->count, sizeof(*rows->entries), compare_entries,
 			  NULL) != 0)
 		return -ENOMEM;
@@ -116,7 +119,13 @@ static int prepare(struct rows *rows, enum gp_measure value, enum gp_measure cou
 
 static bool is_shown(const struct rows *rows, const struct entry *entry)
 {
-	return entry->value > 0 && entry->value >= rows->total / LEAST_SHARE;
+	return rows->all || (entry->value > 0 && entry->value >= rows->total / LEAST_SHARE);
+}
+
+/* A node that has something in these rows; the tree may be of other measures, too. */
+static bool is_there(const struct entry *entry)
+{
+	return entry->value + entry->count > 0;
 }
 
 /* How many of a node's children are shown, the first ones; the others come to the rest. */
@@ -125,7 +134,7 @@ static uint32_t count_children(const struct rows *rows, uint32_t first, struct r
 	uint32_t shown = 0;
 
 	for (uint32_t i = first;
-	     first != GP_NONE && i < rows->count && rows->entries[i].value > 0 &&
+	     first != GP_NONE && i < rows->count && is_there(&rows->entries[i]) &&
 	     rows->entries[i].parent == rows->entries[first].parent;
 	     i++) {
 		if (is_shown(rows, &rows->entries[i])) {
@@ -287,11 +296,11 @@ static void choose_links(struct rows *rows, uint32_t count, size_t columns)
 
 static void append_left_out(struct text *text, const char *separator, uint32_t count)
 {
-	char words[32];
+	char words[64];
 
 	if (count == 0)
 		return;
-	snprintf(words, sizeof(words), "%s(%u more)", separator, count);
+	snprintf(words, sizeof(words), "%s(%s more)", separator, gp_format_count(count).text);
 	append(text, words);
 }
 
@@ -342,7 +351,15 @@ static uint32_t find_children(const struct rows *rows, const struct entry *entry
 	return count_children(rows, *first, rest);
 }
 
-/* What is left out along a chain is told at its end. */
+/* Whether a node has all that it has from one callee: then what is said of it is true of that, too. */
+static bool only_hands_on(const struct rows *rows, uint32_t node, uint32_t shown,
+			  const struct rest *rest)
+{
+	return shown == 1 && rest->nodes == 0 &&
+	       gp_stack_profile_value(rows->profile, node, rows->value) == 0 &&
+	       gp_stack_profile_value(rows->profile, node, rows->counted) == 0;
+}
+
 static void put_item(struct rows *rows, const struct item *item)
 {
 	const struct entry *top = &rows->entries[item->entry], *at = top;
@@ -350,7 +367,7 @@ static void put_item(struct rows *rows, const struct item *item)
 	uint32_t first, shown = find_children(rows, at, &first, &rest);
 	struct text text;
 
-	while (shown == 1 && gp_stack_profile_value(rows->profile, at->node, rows->value) == 0) {
+	while (only_hands_on(rows, at->node, shown, &rest)) {
 		at = &rows->entries[first];
 		shown = find_children(rows, at, &first, &rest);
 	}
@@ -377,19 +394,21 @@ static void put_all(struct rows *rows)
 }
 
 int gp_stack_rows(const struct gp_stack_profile *profile, enum gp_stack_order order,
-		  enum gp_measure value, enum gp_measure count,
+		  enum gp_measure value, enum gp_measure count, bool all,
 		  void (*put)(void *context, const struct gp_stack_row *row), void *context)
 {
 	struct rows rows = {.profile = profile,
 			    .order = order,
 			    .value = value,
+			    .counted = count,
+			    .all = all,
 			    .total = profile->totals[value],
 			    .put = put,
 			    .context = context};
 
 	if (profile->without_stack[value] == profile->totals[value])
 		return 0;
-	rows.error = prepare(&rows, value, count);
+	rows.error = prepare(&rows);
 	if (rows.error == 0)
 		put_all(&rows);
 	free(rows.entries);

@@ -101,12 +101,21 @@ int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t me
 		snprintf(message, message_bytes, "summary: --by needs a word; it takes these:");
 		return -ENOENT;
 	}
-	while ((words = next_word(words, word)))
+	while ((words = next_word(words, word))) {
+		if (*word == '\0') {
+			snprintf(message, message_bytes,
+				 "summary: a word is missing between the commas of --by %s; it "
+				 "takes "
+				 "these:",
+				 by->words);
+			return -ENOENT;
+		}
 		if (!is_known(word)) {
 			snprintf(message, message_bytes,
 				 "summary: there is no table by %s; --by takes these:", word);
 			return -ENOENT;
 		}
+	}
 	return by->sort ? check_column(by, message, message_bytes) : 0;
 }
 
@@ -182,6 +191,7 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 
 	scope.torch = by->torch;
 	scope.messages = by->messages;
+	scope.every_row = by->every_row;
 	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by->words) > 1);
 	writer.text_columns = TEXT_COLUMNS;
 	if (result == 0)

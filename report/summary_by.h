@@ -18,6 +18,7 @@ struct gp_summary_by {
 	const struct gp_sheet_format *format; /* never NULL */
 	const char *sort;                     /* title of a column; NULL = each table's own order */
 	size_t row_limit;                     /* of each table, 0 = all */
+	bool every_row;                       /* of trees: also those that have less than 1 % */
 	bool full_names;                      /* of kernels */
 	const struct gp_torch_snapshot *torch; /* NULL = none */
 	FILE *messages;                        /* for one line on each table without rows */

@@ -56,7 +56,8 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet, enum gp_measure 
 	int result = scope->stacks ? 0 : find_stacks(scope);
 	struct gp_stack_profile *profile = scope->stacks;
 
-	return result == 0 ? gp_stack_rows(profile, GP_STACK_CALLERS_FIRST, value, count, put_row,
+	return result == 0 ? gp_stack_rows(profile, GP_STACK_CALLERS_FIRST, value, count,
+					   scope->every_row, put_row,
 					   &(struct put){sheet, profile->totals[value]})
 			   : result;
 }
@@ -81,7 +82,7 @@ static int fill_callers(struct gp_scope *scope, struct gp_sheet *sheet)
 	result = gp_stack_profile_invert(scope->stacks, GP_MEASURE_GPU_TIME, &inverted);
 	if (result == 0)
 		result = gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_MEASURE_GPU_TIME,
-				       GP_MEASURE_OPERATIONS, put_row,
+				       GP_MEASURE_OPERATIONS, scope->every_row, put_row,
 				       &(struct put){sheet, inverted.totals[GP_MEASURE_GPU_TIME]});
 	gp_stack_profile_close(&inverted);
 	return result;

@@ -17,6 +17,7 @@
 struct scene {
 	struct build b;
 	uint32_t calls;
+	bool all;
 	char rows[65536];
 };
 
@@ -53,7 +54,7 @@ static const char *rows_of(struct scene *s)
 	assert_int_equal(gp_stack_profile_add(&profile, s->b.model), 0);
 	gp_model_free(s->b.model);
 	assert_int_equal(gp_stack_rows(&profile, GP_STACK_CALLERS_FIRST, GP_MEASURE_GPU_TIME,
-				       GP_MEASURE_OPERATIONS, put, s),
+				       GP_MEASURE_OPERATIONS, s->all, put, s),
 			 0);
 	gp_stack_profile_close(&profile);
 	return s->rows;
@@ -97,7 +98,8 @@ static void test_what_is_small_is_counted(void **state)
 	add(s, "main tiny", 50);
 	add(s, "main small", 40);
 	add(s, "other", 10);
-	assert_string_equal(rows_of(s), "main > big > " LEAF " = 9990\n"
+	assert_string_equal(rows_of(s), "main = 9990\n"
+					"  big > " LEAF " = 9900\n"
 					"  (2 others, each with less than 1 %) = 90\n"
 					"(1 other with less than 1 %) = 10\n");
 	free(s);
@@ -159,24 +161,54 @@ static void test_long_rows_keep_their_ends(void **state)
 	free(s);
 }
 
-/* Each level does a little itself: it is no chain, but not a thousand levels either. */
-static void test_a_comb_is_a_row(void **state)
+/* Each level does a little itself: none has the time of the next. */
+static void add_comb(struct scene *s)
+{
+	add(s, "main", 1);
+	add(s, "main step", 1);
+	add(s, "main step deep", 998);
+}
+
+static void test_a_comb_is_no_chain(void **state)
 {
 	struct scene *s = begin();
-	char stack[4096] = "", one[32];
 
 	(void)state;
-	for (int i = 0; i < 100; i++) {
-		snprintf(one, sizeof(one), " f%d", i);
-		strcat(stack, one);
-		add(s, stack, 1);
-	}
-	strcat(stack, " deep");
-	add(s, stack, 900);
-	rows_of(s);
-	assert_int_equal(strncmp(s->rows, "f0 > (", 6), 0);
-	assert_non_null(strstr(s->rows, "f99 > deep > " LEAF " = 1000\n"
-					"  (100 others, each with less than 1 %) = 100\n"));
+	add_comb(s);
+	assert_string_equal(rows_of(s), "main = 1000\n"
+					"  step = 999\n"
+					"    deep > " LEAF " = 998\n"
+					"    (1 other with less than 1 %) = 1\n"
+					"  (1 other with less than 1 %) = 1\n");
+	free(s);
+}
+
+static void test_all_rows_are_put(void **state)
+{
+	struct scene *s = begin();
+
+	(void)state;
+	s->all = true;
+	add_comb(s);
+	assert_string_equal(rows_of(s), "main = 1000\n"
+					"  step = 999\n"
+					"    deep > " LEAF " = 998\n"
+					"    " LEAF " = 1\n"
+					"  " LEAF " = 1\n");
+	free(s);
+}
+
+/* A launch that took no time counts, so its caller has not the count of the other callee. */
+static void test_a_callee_without_time_breaks_a_chain(void **state)
+{
+	struct scene *s = begin();
+
+	(void)state;
+	add(s, "main step", 100);
+	add(s, "main idle", 0);
+	assert_string_equal(rows_of(s), "main = 100\n"
+					"  step > " LEAF " = 100\n"
+					"  (1 other with less than 1 %) = 0\n");
 	free(s);
 }
 
@@ -208,7 +240,7 @@ static void test_callers_below_what_they_called(void **state)
 	assert_int_equal(gp_stack_profile_invert(&profile, GP_MEASURE_GPU_TIME, &inverted), 0);
 	assert_int_equal(inverted.totals[GP_MEASURE_GPU_TIME], 1000);
 	assert_int_equal(gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_MEASURE_GPU_TIME,
-				       GP_MEASURE_OPERATIONS, put, s),
+				       GP_MEASURE_OPERATIONS, false, put, s),
 			 0);
 	assert_string_equal(s->rows, "Memset (Unknown) < cudaLaunchKernel < gemm = 1000\n"
 				     "  train < main = 700\n"
@@ -227,7 +259,9 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_put_where_there_are_no_stacks),
 		cmocka_unit_test(test_a_function_that_calls_itself_is_there_once),
 		cmocka_unit_test(test_long_rows_keep_their_ends),
-		cmocka_unit_test(test_a_comb_is_a_row),
+		cmocka_unit_test(test_a_comb_is_no_chain),
+		cmocka_unit_test(test_all_rows_are_put),
+		cmocka_unit_test(test_a_callee_without_time_breaks_a_chain),
 		cmocka_unit_test(test_names_are_made_harmless),
 		cmocka_unit_test(test_callers_below_what_they_called),
 	};

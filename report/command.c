@@ -1,11 +1,13 @@
 #include "report/command.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "gpuprof/option.h"
 #include "report/output_file.h"
 #include "report/text.h"
 
@@ -23,6 +25,18 @@ int gp_command_fail(int status, const char *format, ...)
 	fputc('\n', stderr);
 	free(message);
 	return status;
+}
+
+bool gp_command_number(const char *command, const char *option, const char *text, uint64_t most,
+		       uint64_t *number)
+{
+	const char *end = gp_option_digits(text, number);
+
+	if (end && *end == '\0' && *number <= most)
+		return true;
+	gp_command_fail(0, "%s: %s needs a number up to %" PRIu64 ", not %s", command, option, most,
+			text);
+	return false;
 }
 
 int gp_command_wrote(const char *path)

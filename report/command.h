@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define GP_EXIT_FAILED 1
 #define GP_EXIT_USAGE  2
@@ -27,6 +28,11 @@ __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char
 /* Whether output, which may be NULL, is none of the traces; false: a line says so, in the name of the command. */
 bool gp_command_output_is_free(const char *command, const char *output, char *const *traces,
 			       size_t trace_count);
+
+/* The number after an option, from 0 to most: true.  Else false, and a line that names the option and most. */
+bool gp_command_number(const char *command, const char *option, const char *text, uint64_t most,
+		       uint64_t *number);
+#define GP_COMMAND_MOST 1000000000u /* rows, slices, times: more than any page or trace needs */
 
 /* Where somebody watches, stderr being a terminal, a line on a file that was written; none for "-".  Returns 0. */
 int gp_command_wrote(const char *path);

@@ -11,15 +11,28 @@
 
 #define MESSAGE_BYTES 4352
 
-static bool is_repeated(char *const *paths, size_t index)
+/* Whether it is among the first count paths; then that is said. */
+static bool is_repeated(char *const *paths, size_t count, const char *path)
 {
-	for (size_t i = 0; i < index; i++)
-		if (gp_output_is_same(paths[index], paths[i]))
+	for (size_t i = 0; i < count; i++)
+		if (gp_output_is_same(path, paths[i])) {
+			gp_command_fail(0, "%s is named twice; it is counted once", path);
 			return true;
+		}
 	return false;
 }
 
-static void warn_of(const struct gp_model *model)
+size_t gp_traces_name_once(char **paths, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!is_repeated(paths, kept, paths[i]))
+			paths[kept++] = paths[i];
+	return kept;
+}
+
+void gp_traces_warn(const struct gp_model *model)
 {
 	const struct gp_losses *losses = &model->losses;
 	const char *why = losses->live      ? "its process still runs"
@@ -47,15 +60,15 @@ int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, b
 	if (!traces->models)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		if (is_repeated(paths, i)) {
-			gp_command_fail(0, "%s is named twice; it is counted once", paths[i]);
-		} else if (gp_model_load(paths[i], &traces->models[traces->count], message,
-					 sizeof(message)) != 0) {
+		if (is_repeated(paths, i, paths[i]))
+			continue;
+		if (gp_model_load(paths[i], &traces->models[traces->count], message,
+				  sizeof(message)) != 0) {
 			traces->any_failed = true;
 			gp_command_fail(0, "%s", message);
 		} else {
 			if (warn)
-				warn_of(traces->models[traces->count]);
+				gp_traces_warn(traces->models[traces->count]);
 			traces->count++;
 		}
 	}

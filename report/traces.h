@@ -22,4 +22,10 @@ struct gp_traces {
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn);
 void gp_traces_free(struct gp_traces *traces);
 
+/* For commands that load one at a time: drop from paths what was named already, which a line says.  Returns how many are left. */
+size_t gp_traces_name_once(char **paths, size_t count);
+
+/* One line on stderr for each reason why a model is not complete; none where it is. */
+void gp_traces_warn(const struct gp_model *model);
+
 #endif

@@ -8,6 +8,7 @@
 #include "report/command.h"
 #include "report/export.h"
 #include "report/output_file.h"
+#include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -31,7 +32,8 @@ static void print_usage(void)
 	      "FILE);\n"
 	      "                       NAME.gz is compressed\n"
 	      "  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
-	      "(default: all)\n"
+	      "(default:\n"
+	      "                       0 = all)\n"
 	      "  -v, --value WHAT     call stacks: what to show, one of those below (default "
 	      "gpu-time)\n"
 	      "  -h, --help           this text\n"
@@ -72,7 +74,6 @@ static enum parsed check(const struct arguments *a)
 static enum parsed take_option(int c, struct arguments *a)
 {
 	char formats[128];
-	char *end;
 
 	switch (c) {
 	case 'F':
@@ -87,11 +88,10 @@ static enum parsed take_option(int c, struct arguments *a)
 		a->output = optarg;
 		return RUN;
 	case 'l':
-		a->options.slice_limit = strtoull(optarg, &end, 10);
-		if (end != optarg && *end == '\0' && *optarg != '-')
-			return RUN;
-		gp_command_fail(0, "export: --limit needs a number, not %s", optarg);
-		return WRONG;
+		return gp_command_number("export", "--limit", optarg, GP_COMMAND_MOST,
+					 &a->options.slice_limit)
+			       ? RUN
+			       : WRONG;
 	case 'v':
 		return take_measure(a, optarg);
 	case 'h':
@@ -158,6 +158,7 @@ int gp_command_export(int argc, char **argv)
 				       "export: %s is the trace itself; name another file after -o",
 				       a.output);
 	}
+	gp_traces_warn(model);
 	path = a.output ? strdup(a.output) : gp_output_path(a.trace, a.exporter->suffix);
 	status = path ? write_model(model, &a, path) : gp_command_fail(GP_EXIT_FAILED, "no memory");
 	free(path);

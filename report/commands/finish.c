@@ -8,6 +8,9 @@
 #include "report/command.h"
 #include "report/finish.h"
 #include "report/orphans.h"
+#include "report/traces.h"
+
+#define MOST_SLICES 999999999999999999u /* what GPUPROF_CHROME_LIMIT may be */
 
 static const char usage[] =
 	"usage: gpuprof finish [options] FILE...\n"
@@ -43,13 +46,7 @@ static const char *from_environment(enum gp_option option)
 
 static enum parsed take_number(const char *option, const char *text, uint64_t most, uint64_t *value)
 {
-	char *end;
-
-	*value = strtoull(text, &end, 10);
-	if (end != text && *end == '\0' && *text != '-' && *value <= most)
-		return RUN;
-	gp_command_fail(0, "finish: %s needs a number, not %s", option, text);
-	return WRONG;
+	return gp_command_number("finish", option, text, most, value) ? RUN : WRONG;
 }
 
 static enum parsed take_option(int c, struct gp_finish_options *options)
@@ -68,7 +65,7 @@ static enum parsed take_option(int c, struct gp_finish_options *options)
 		options->chrome = optarg;
 		return RUN;
 	case CHROME_LIMIT:
-		return take_number("--chrome-limit", optarg, UINT64_MAX, &options->chrome_limit);
+		return take_number("--chrome-limit", optarg, MOST_SLICES, &options->chrome_limit);
 	case PROGRESS_FD:
 		parsed = take_number("--progress-fd", optarg, INT32_MAX, &number);
 		options->progress_fd = (int)number;
@@ -94,7 +91,7 @@ static enum parsed parse(int argc, char **argv, struct gp_finish_options *option
 	};
 	enum parsed parsed =
 		take_number("GPUPROF_CHROME_LIMIT", from_environment(GP_OPTION_ID_CHROME_LIMIT),
-			    UINT64_MAX, &options->chrome_limit);
+			    MOST_SLICES, &options->chrome_limit);
 
 	options->summary = from_environment(GP_OPTION_ID_SUMMARY);
 	options->chrome = from_environment(GP_OPTION_ID_CHROME);
@@ -111,6 +108,7 @@ int gp_command_finish(int argc, char **argv)
 {
 	struct gp_finish_options options = {.progress_fd = -1};
 	enum parsed parsed = parse(argc, argv, &options);
+	size_t count;
 	int result;
 
 	if (parsed != RUN)
@@ -119,7 +117,8 @@ int gp_command_finish(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	options.at_exit = options.progress_fd >= 0; /* the library has one */
-	result = gp_finish(argv + optind, (size_t)(argc - optind), &options);
+	count = gp_traces_name_once(argv + optind, (size_t)(argc - optind));
+	result = gp_finish(argv + optind, count, &options);
 	gp_orphans_save(argv[optind]);
 	return result == 0 ? 0 : GP_EXIT_FAILED;
 }

@@ -8,6 +8,7 @@
 #include "report/command.h"
 #include "report/export.h"
 #include "report/output_file.h"
+#include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -23,6 +24,7 @@ struct arguments {
 struct pile {
 	char **traces;
 	bool *failed; /* has been said */
+	bool *warned; /* has been loaded, and what it lacks was said */
 	size_t at;    /* index of model */
 	struct gp_model *model;
 	bool any_failed;
@@ -41,8 +43,9 @@ static const char usage[] =
 	"  -o, --output OUT     the file to write, - for standard output; NAME.gz is\n"
 	"                       compressed\n"
 	"  -F, --format FORMAT  one of gpuprof export (default chrome)\n"
-	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default: "
-	"all)\n"
+	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
+	"(default:\n"
+	"                       0 = all)\n"
 	"  -v, --value WHAT     call stacks: what to show, as of gpuprof export\n"
 	"  -h, --help           this text\n";
 
@@ -69,8 +72,6 @@ static enum parsed take_measure(struct arguments *a, const char *word)
 
 static enum parsed take_option(int c, struct arguments *a)
 {
-	char *end;
-
 	switch (c) {
 	case 'o':
 		a->output = optarg;
@@ -80,11 +81,10 @@ static enum parsed take_option(int c, struct arguments *a)
 	case 'v':
 		return take_measure(a, optarg);
 	case 'l':
-		a->options.slice_limit = strtoull(optarg, &end, 10);
-		if (end != optarg && *end == '\0' && *optarg != '-')
-			return RUN;
-		gp_command_fail(0, "merge: --limit needs a number, not %s", optarg);
-		return WRONG;
+		return gp_command_number("merge", "--limit", optarg, GP_COMMAND_MOST,
+					 &a->options.slice_limit)
+			       ? RUN
+			       : WRONG;
 	case 'h':
 		fputs(usage, stdout);
 		return DONE;
@@ -134,8 +134,12 @@ static const struct gp_model *get(void *context, size_t index)
 	gp_model_free(pile->model);
 	pile->model = NULL;
 	pile->at = index;
-	if (gp_model_load(pile->traces[index], &pile->model, message, sizeof(message)) == 0)
+	if (gp_model_load(pile->traces[index], &pile->model, message, sizeof(message)) == 0) {
+		if (!pile->warned[index])
+			gp_traces_warn(pile->model);
+		pile->warned[index] = true;
 		return pile->model;
+	}
 	pile->failed[index] = pile->any_failed = true;
 	gp_command_fail(0, "%s", message);
 	return NULL;
@@ -175,11 +179,14 @@ int gp_command_merge(int argc, char **argv)
 		return parsed == DONE ? 0 : GP_EXIT_USAGE;
 	if (!gp_command_output_is_free("merge", a.output, a.traces, a.trace_count))
 		return GP_EXIT_USAGE;
+	a.trace_count = gp_traces_name_once(a.traces, a.trace_count);
 	pile.traces = a.traces;
 	pile.failed = calloc(a.trace_count, sizeof(*pile.failed));
-	status = pile.failed ? write_merged(&a, &pile)
-			     : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	pile.warned = calloc(a.trace_count, sizeof(*pile.warned));
+	status = pile.failed && pile.warned ? write_merged(&a, &pile)
+					    : gp_command_fail(GP_EXIT_FAILED, "no memory");
 	gp_model_free(pile.model);
 	free(pile.failed);
+	free(pile.warned);
 	return status == 0 && pile.any_failed ? GP_EXIT_FAILED : status;
 }

@@ -61,14 +61,13 @@ struct arguments {
 
 static enum parsed take_rows(struct arguments *a, const char *text)
 {
-	char *end;
+	uint64_t number;
 
-	a->page.row_limit = strtoul(text, &end, 10);
+	if (!gp_command_number("summary", "--top", text, GP_COMMAND_MOST, &number))
+		return WRONG;
+	a->page.row_limit = number;
 	a->limited = true;
-	if (end != text && *end == '\0' && *text != '-')
-		return RUN;
-	gp_command_fail(0, "summary: --top needs a number, not %s", text);
-	return WRONG;
+	return RUN;
 }
 
 static enum parsed take_format(struct arguments *a, const char *name)
@@ -194,6 +193,7 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
 	a->by.row_limit = a->limited ? a->page.row_limit : 0;
+	a->by.every_row = a->limited && a->page.row_limit == 0;
 	a->by.full_names = a->page.full_names;
 	if (parsed == RUN)
 		parsed = check(a);

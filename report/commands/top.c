@@ -70,20 +70,14 @@ static enum parsed take_delay(struct arguments *a, const char *text)
 	return WRONG;
 }
 
-static enum parsed take_number(const char *name, const char *text, unsigned long *number)
+static enum parsed take_number(const char *name, const char *text, uint64_t *number)
 {
-	char *end;
-
-	*number = strtoul(text, &end, 10);
-	if (end != text && *end == '\0' && *text != '-')
-		return RUN;
-	gp_command_fail(0, "top: %s needs a number, not %s", name, text);
-	return WRONG;
+	return gp_command_number("top", name, text, GP_COMMAND_MOST, number) ? RUN : WRONG;
 }
 
 static enum parsed take_option(struct arguments *a, int c)
 {
-	unsigned long number = 0;
+	uint64_t number = 0;
 	enum parsed parsed = RUN;
 
 	switch (c) {

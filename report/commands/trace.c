@@ -75,13 +75,8 @@ static enum parsed take_time(uint64_t *time_ns, const char *option, const char *
 
 static enum parsed take_limit(struct arguments *a, const char *text)
 {
-	char *end;
-
-	a->part.limit = strtoull(text, &end, 10);
-	if (end != text && *end == '\0' && *text != '-')
-		return RUN;
-	gp_command_fail(0, "trace: --limit needs a number, not %s", text);
-	return WRONG;
+	return gp_command_number("trace", "--limit", text, GP_COMMAND_MOST, &a->part.limit) ? RUN
+											    : WRONG;
 }
 
 static enum parsed take_format(struct arguments *a, const char *name)

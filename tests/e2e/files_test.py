@@ -435,6 +435,36 @@ class BadTraces(Case):
             table = self.run_gpuprof("summary", "--by", "api", "cut.gpuprof")
             self.assertRegex(table.stderr.splitlines()[0], "killed or crashed, .*, or the file was cut; `gpuprof summary")
 
+    def test_what_is_damaged_is_said_by_every_command(self):
+        self.run_program([*GPU, "launch=2000"], options=["-o", "x"])
+        with open(self.path("x.gpuprof"), "rb") as file:
+            whole = bytearray(file.read())
+        middle = len(whole) // 2
+        damaged = whole[:middle] + bytes(byte ^ 255 for byte in whole[middle:middle + 100]) + whole[middle + 100:]
+        for name, content, part in (("cut", whole[:middle], "is not complete"), ("bad", damaged, "bytes were skipped")):
+            with open(self.path(f"{name}.gpuprof"), "wb") as file:
+                file.write(content)
+            for arguments in (["export", "-o", "out.json"], ["merge", "-o", "out.json"], ["trace", "api"], ["summary", "--by", "api"]):
+                result = self.run_gpuprof(*arguments, f"{name}.gpuprof")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assert_one_line(result.stderr, f"{name}.gpuprof", part, "says more")
+            self.assertRegex(self.run_gpuprof("summary", f"{name}.gpuprof").stdout, r"\APARTIAL: pid \d+ ")
+
+    def test_a_trace_that_is_named_twice_is_merged_once(self):
+        self.run_program([*GPU, "launch=5"], options=["-o", "x"])
+        for name, traces in (("one.json", ["x.gpuprof"]), ("two.json", ["x.gpuprof", "./x.gpuprof"])):
+            said = self.run_gpuprof("merge", "-o", name, *traces)
+            self.assertEqual(said.returncode, 0, said.stderr)
+        self.assert_one_line(said.stderr, "./x.gpuprof is named twice; it is counted once")
+        with open(self.path("one.json"), "rb") as one, open(self.path("two.json"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
+    def test_numbers_have_limits(self):
+        for command in (["export"], ["merge", "-o", "x.json"]):
+            result = self.run_gpuprof(*command, "--limit", "99999999999999999999", "x.gpuprof")
+            self.assertEqual(result.returncode, 2)
+            self.assert_one_line(result.stderr, "--limit needs a number up to 1000000000, not 99999999999999999999")
+
     def test_an_unwritable_output(self):
         self.run_program([*GPU, "launch=1"], options=["-o", "x"])
         result = self.run_gpuprof("export", "-o", self.path("missing", "x.json"), self.path("x.gpuprof"))

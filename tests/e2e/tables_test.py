@@ -293,6 +293,9 @@ class Choices(Tables):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("there is no table by kernels", wrong.stderr)
         self.assertTrue(wrong.stderr.endswith(listed))
+        gap = self.run_gpuprof("summary", "--by", "kernel,,copy", "x.gpuprof")
+        self.assertEqual(gap.returncode, 2)
+        self.assertIn("a word is missing between the commas of --by kernel,,copy", gap.stderr)
 
     def test_what_is_wrong_is_said_in_one_line(self):
         trace = self.record("demo", "3")
@@ -301,6 +304,8 @@ class Choices(Tables):
                 (("--by", "kernel", "--format", "xml", trace), "text, csv, json or markdown"),
                 (("--format", "csv", trace), "summary --by kernel --format csv"),
                 (("--by", "kernel", "--top", "x", trace), "--top needs a number"),
+                (("--top", "18446744073709551615", trace), "--top needs a number up to 1000000000, not 18446744073709551615"),
+                (("--memory", "--top", "99999999999999999999", trace), "--top needs a number up to 1000000000"),
                 (("--by", "kernel", "-o", trace, trace), "is one of the traces"),
                 (("--by", "kernel"), "name trace files")):
             result = self.run_gpuprof("summary", *arguments)

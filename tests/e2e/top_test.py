@@ -173,7 +173,9 @@ class Batch(Watched):
 
     def test_what_is_typed_wrong(self):
         for arguments, part in ((("--delay", "0"), "--delay needs seconds"), (("-n", "-1"), "--iterations needs a number"),
-                                (("-r", "x"), "--rows needs a number"), (("a", "b"), "name one process or one trace")):
+                                (("-r", "x"), "--rows needs a number"),
+                                (("-r", "18446744073709551615"), "--rows needs a number up to 1000000000"),
+                                (("a", "b"), "name one process or one trace")):
             result = self.run_gpuprof("top", *arguments)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assert_one_line(result.stderr, part)

@@ -115,6 +115,7 @@ class Trace(Case):
                 (("gpu", "--start", "-1", trace), "a time such as 1.5s"),
                 (("gpu", "--start", "2s", "--end", "1s", trace), "--start has to be before --end"),
                 (("gpu", "--limit", "-1", trace), "--limit needs a number"),
+                (("gpu", "--limit", "18446744073709551615", trace), "--limit needs a number up to 1000000000"),
                 (("gpu", "--format", "xml", trace), "text, csv, json or markdown"),
                 (("gpu", "-o", trace, trace), "is one of the traces")):
             result = self.run_gpuprof("trace", *arguments)

@@ -12,9 +12,16 @@
 #define API_IDS          65536u
 #define MEMORY_DEVICE    3 /* CUPTI's number in copies and sets */
 
-bool gp_activity_is_failure(uint16_t status)
+/* What it returns is the error of a call before it, which is counted there. */
+static bool reports_another(const char *api)
 {
-	return status != 0 && status != STATUS_NOT_READY;
+	return strcmp(api, "cudaGetLastError") == 0 || strcmp(api, "cudaPeekAtLastError") == 0;
+}
+
+bool gp_activity_is_failure(const struct gp_model *model, const struct gp_call *call)
+{
+	return call->status != 0 && call->status != STATUS_NOT_READY &&
+	       !reports_another(gp_model_api(model, call->api).name);
 }
 
 void gp_activity_free(struct gp_activity *activity)
@@ -205,7 +212,7 @@ static int add_call(struct gp_activity *activity, const struct gp_model *model,
 		return -ENOMEM;
 	activity->launches += api.class == GP_API_LAUNCH;
 	activity->graph_launches += api.class == GP_API_GRAPH_LAUNCH;
-	if (gp_activity_is_failure(call->status)) {
+	if (gp_activity_is_failure(model, call)) {
 		activity->calls.rows[*row].failed++;
 		result = add_failure(activity, api.name, call->status);
 	}

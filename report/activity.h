@@ -31,8 +31,8 @@ int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *mod
 		       size_t model_count);
 void gp_activity_free(struct gp_activity *activity);
 
-/* Whether a call's return code says that it failed: "not ready" is an answer. */
-bool gp_activity_is_failure(uint16_t status);
+/* Whether a call's return code says that it failed: "not ready" is an answer, and cudaGetLastError() tells of another call's failure. */
+bool gp_activity_is_failure(const struct gp_model *model, const struct gp_call *call);
 
 /* What an operation other than a kernel is called: "[memcpy HtoD pageable]". */
 void gp_activity_label(char label[], const struct gp_op *op);

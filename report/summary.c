@@ -363,6 +363,8 @@ static int print_sections(const struct gp_summary *summary)
 /* A process that never used the GPU: one line, and what went wrong if anything did. */
 static void print_unused(FILE *out, const struct gp_model *model)
 {
+	if (model->losses.cut || model->losses.damaged_bytes > 0)
+		gp_summary_print_partial(out, model);
 	fputs("gpuprof: ", out);
 	print_escaped(out, program_of(model), 64);
 	fprintf(out, " (pid %u) made no CUDA call that was recorded", model->pid);

@@ -195,7 +195,8 @@ static void print_failures(const struct gp_summary *summary, const uint32_t *ord
 		free(key);
 	}
 	if (failures->count > MOST_FAILURES) {
-		snprintf(text, sizeof(text), "and %u more", failures->count - MOST_FAILURES);
+		snprintf(text, sizeof(text), "and %s more",
+			 gp_format_count(failures->count - MOST_FAILURES).text);
 		gp_paragraph_add(&paragraph, text);
 	}
 	gp_paragraph_end(&paragraph);

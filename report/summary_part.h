@@ -59,7 +59,7 @@ void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *
 /* What was recorded, what is missing and why, what recording cost. */
 int gp_summary_print_records(const struct gp_summary *summary);
 
-/* One line on each model that is not complete: for the top of the page. */
+/* What a model lacks that is not complete, or whose file is damaged: for the top of the page. */
 void gp_summary_print_partial(FILE *out, const struct gp_model *model);
 
 /* What the user must know of a model without any call: losses and notes, one line each. Returns how

@@ -46,6 +46,24 @@ static void describe_delivery(char *text, size_t size, const struct gp_model *mo
 			 gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text);
 }
 
+static void describe_damage(char *text, size_t size, const struct gp_model *model)
+{
+	uint64_t bytes = model->losses.damaged_bytes;
+
+	snprintf(text, size, "%s damaged byte%s of its file %s skipped",
+		 gp_format_count(bytes).text, bytes == 1 ? "" : "s", bytes == 1 ? "was" : "were");
+}
+
+/* It ended in order, but a part of what it recorded cannot be read. */
+static void print_damaged(FILE *out, const struct gp_model *model)
+{
+	char text[96];
+
+	describe_damage(text, sizeof(text), model);
+	fprintf(out, "PARTIAL: pid %u closed its trace, but %s: what they held is missing\n",
+		model->pid, text);
+}
+
 /* What was saved, how old the last GPU records are, and what waits for its own. */
 static void print_remains(FILE *out, const struct gp_model *model)
 {
@@ -59,6 +77,10 @@ static void print_remains(FILE *out, const struct gp_model *model)
 	if (model->losses.recovered_records > 0) {
 		snprintf(text, sizeof(text), "%s records were recovered from its rings",
 			 gp_format_count(model->losses.recovered_records).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	if (model->losses.damaged_bytes > 0) {
+		describe_damage(text, sizeof(text), model);
 		gp_paragraph_add(&paragraph, text);
 	}
 	describe_delivery(text, sizeof(text), model);
@@ -130,8 +152,11 @@ static void print_all_waiting(FILE *out, const struct gp_model *model)
 
 void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 {
-	if (gp_recorded_is_whole(model))
+	if (gp_recorded_is_whole(model)) {
+		if (model->losses.damaged_bytes > 0)
+			print_damaged(out, model);
 		return;
+	}
 	fprintf(out, "PARTIAL: pid %u ", model->pid);
 	if (model->losses.live)
 		fputs("still runs; this is what it had recorded so far\n", out);

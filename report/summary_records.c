@@ -86,6 +86,21 @@ static uint64_t loss_at(const struct gp_model *model, size_t index)
 	return value;
 }
 
+/* What a counter counts is named in the plural; of one, the first word that ends in s loses it ("flushes": es). */
+static void print_counter(FILE *out, int indent, uint64_t count, const char *meaning)
+{
+	const char *end = meaning + strcspn(meaning, " ,");
+	int ending;
+
+	while (*end && end[-1] != 's')
+		end += 1 + strcspn(end + 1, " ,");
+	ending = count != 1 || end[-1] != 's'                             ? 0
+		 : end - meaning >= 4 && strncmp(end - 4, "shes", 4) == 0 ? 2
+									  : 1;
+	fprintf(out, "%*s%s %.*s%s\n", indent, "", gp_format_count(count).text,
+		(int)(end - meaning) - ending, meaning, end);
+}
+
 static size_t print_concerns(FILE *out, const struct gp_model *model, enum concern concern,
 			     int indent)
 {
@@ -98,8 +113,7 @@ static size_t print_concerns(FILE *out, const struct gp_model *model, enum conce
 		}
 	for (size_t i = 0; i < GP_COUNTERS; i++)
 		if (concerns[i] == concern && model->counters[i] > 0) {
-			fprintf(out, "%*s%s %s\n", indent, "",
-				gp_format_count(model->counters[i]).text, counters[i].meaning);
+			print_counter(out, indent, model->counters[i], counters[i].meaning);
 			lines++;
 		}
 	return lines;

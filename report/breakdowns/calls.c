@@ -27,7 +27,7 @@ static void count_call(struct gp_tally *tally, struct gp_tally_row *row,
 		       const struct gp_scope_call *at)
 {
 	row->count++;
-	row->sums[FAILED] += gp_activity_is_failure(at->call->status);
+	row->sums[FAILED] += gp_activity_is_failure(at->model, at->call);
 	row->sums[LAUNCHES] += at->class == GP_API_LAUNCH || at->class == GP_API_GRAPH_LAUNCH;
 	gp_tally_value(tally, row, 0, at->call->duration_ns);
 }

@@ -262,7 +262,7 @@ static void take_process_call(struct gp_tally *tally, const struct gp_scope_call
 	struct gp_tally_row *row = gp_tally_find(tally, key);
 
 	row->sums[CALLS]++;
-	row->sums[FAILED] += gp_activity_is_failure(at->call->status);
+	row->sums[FAILED] += gp_activity_is_failure(at->model, at->call);
 	row->series[API_TIMES].total += at->call->duration_ns;
 }
 

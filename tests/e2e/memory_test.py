@@ -83,7 +83,7 @@ class MemoryTest(Case):
         self.record([LEAKS])
         done = self.run_gpuprof("summary", "--memory", "out.gpuprof")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("Not freed while it was recorded", "At the peak", "Allocated again and again",
+        for text in ("Never freed", "At the peak", "Allocated again and again",
                      "by " + place("work_in_turns", "turn"),
                      "leaked       3.012MiB in 4 blocks from 2 call sites", "temporary    21 ",
                      "15.06MiB of GPU 0's device memory", "12.00KiB of pinned host memory"):

@@ -264,12 +264,15 @@ static void failures_are_counted_and_named(void **state)
 	build_call(&b, 100, 401, 33000, 100, 34)->status = 1;
 	build_api(&b, 400, "cudaEventQuery", GP_API_SYNC);
 	build_call(&b, 100, 400, 32000, 100, 33)->status = 600;
+	build_api(&b, 402, "cudaGetLastError", GP_API_OTHER);
+	build_call(&b, 100, 402, 34000, 100, 35)->status = 701;
 	text = summarize(&b);
 	expect(text, "12.20us 5 2 ");
 	expect(text, "failed: 2 x cudaLaunchKernel: too many resources requested for launch (error "
 		     "701),\n");
 	expect(text, " 1 x \\x1b[31mcudaEvil: invalid argument (error 1)\n");
 	expect_not(text, "\x1b");
+	expect_not(text, "x cudaGetLastError");
 	expect(text, "5 launches, 3 with kernel record, 2 failed; 5 GPU records, nothing was "
 		     "dropped");
 	free(text);
@@ -286,6 +289,9 @@ static void every_loss_is_shown(void **state)
 	b.model->counters[GP_COUNTER_LOST_CUPTI] = 7;
 	b.model->counters[GP_COUNTER_LOST_RING_FULL] = 8;
 	b.model->counters[GP_COUNTER_RING_WAITS] = 9;
+	b.model->counters[GP_COUNTER_BUFFER_WAITS] = 1;
+	b.model->counters[GP_COUNTER_BUFFERS_EXTRA] = 1;
+	b.model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] = 1;
 	losses->damaged_bytes = 1234;
 	losses->unknown_records = 11;
 	losses->ops_reversed = 12;
@@ -297,6 +303,11 @@ static void every_loss_is_shown(void **state)
 	expect(text, "7 GPU records that CUPTI reported as dropped");
 	expect(text, "8 records dropped because their thread's ring stayed full");
 	expect(text, "9 times a thread waited for the writer");
+	expect(text, " 1 time a thread waited for gpuprof");
+	expect(text, " 1 more buffer for CUPTI's records");
+	expect(text, " 1 final flush given up");
+	assert_int_equal(
+		strncmp(text, "PARTIAL: pid 42 closed its trace, but 1,234 damaged bytes", 57), 0);
 	expect(text, "1,234 damaged bytes of the trace file");
 	expect(text, "11 records that this version does not understand");
 	expect(text, "12 GPU operations with an end before the start");
@@ -489,6 +500,12 @@ static void a_program_without_cuda_gets_one_line(void **state)
 	build_info(&b, GP_INFO_PROGRAM, "ls");
 	text = summarize(&b);
 	assert_string_equal(text, "gpuprof: ls (pid 7) made no CUDA call that was recorded\n");
+	free(text);
+	b = build_begin(7);
+	b.model->losses.closed = false;
+	b.model->losses.cut = true;
+	text = summarize(&b);
+	assert_int_equal(strncmp(text, "PARTIAL: pid 7 did not close its trace", 38), 0);
 	free(text);
 }
 

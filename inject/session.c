@@ -396,7 +396,7 @@ static int load_libraries(void)
 				  session.driver_version, message, sizeof(message));
 
 	if (error != 0)
-		gp_say("running without profiling: %s", message);
+		gp_say("nothing of the GPU is recorded: %s", message);
 	return error;
 }
 

@@ -116,6 +116,17 @@ static bool is_summary_file(const char *summary)
 	return strcmp(summary, "stderr") && strcmp(summary, "none");
 }
 
+/* A file of this folder by its name alone would be looked for where the loader looks for libraries. */
+static int set_cupti(struct run *run)
+{
+	const char *name = run->options.values[GP_OPTION_ID_CUPTI];
+	char path[PATH_MAX];
+
+	if (!*name || strchr(name, '/') || !realpath(name, path))
+		return 0;
+	return set_option(run, GP_OPTION_ID_CUPTI, path);
+}
+
 /* Names of files must hold wherever the program goes. */
 static int set_file_options(struct run *run)
 {
@@ -141,6 +152,8 @@ static int set_environment(struct run *run)
 		error = set_given_options(run);
 	if (!error)
 		error = set_file_options(run);
+	if (!error)
+		error = set_cupti(run);
 	if (!error)
 		error = gp_environment_set(&run->environment, GP_SESSION_VARIABLE,
 					   run->session.path);

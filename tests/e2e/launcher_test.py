@@ -534,8 +534,14 @@ class Words(Case):
 
     def test_a_libcupti_that_cannot_be_loaded(self):
         result = self.run_program([*support.GPU, "launch=1"], options=["--cupti", "/nonexistent"])
-        self.assertIn("cannot load libcupti (/nonexistent: ", result.stderr)
+        self.assertIn("nothing of the GPU is recorded: cannot load libcupti (/nonexistent: ", result.stderr)
         self.assertIn("; name another with --cupti or GPUPROF_CUPTI", result.stderr)
+
+    def test_a_libcupti_of_this_folder(self):
+        with open(self.path("here"), "w", encoding="utf-8") as file:
+            file.write("no library, but a file that is long enough for a header of one, which is what the loader reads")
+        result = self.run_program([*support.GPU, "launch=1"], options=["--cupti", "here"])
+        self.assertIn(f"cannot load libcupti ({self.path('here')}: ", result.stderr)
 
     def test_that_all_is_left_out_is_said(self):
         result = self.run_program([*support.GPU, "launch=1"], options=["--processes", "nosuch*"])

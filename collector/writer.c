@@ -227,6 +227,8 @@ static int set_up(void)
 	gp_clock_settle();
 	gp_facts_say(&writer.drain, writer.arena.path, writer.config.ring_place == GP_RINGS_AUTO);
 	say_anchor();
+	if (writer.config.keep_last_bytes > 0)
+		gp_count_set(GP_COUNTER_FIRST_TICKS, gp_clock_ticks());
 	writer.anchor_ns = gp_sys_now_ns();
 	error = gp_drain_finish_own(&writer.drain);
 	gp_tracefile_close(&writer.drain.file);

@@ -218,32 +218,55 @@ static const char *limit_of(int error)
 	return error == -EFBIG ? " (ulimit -f)" : "";
 }
 
+#define GROUPED_BYTES 28 /* 20 digits, 6 commas, the NUL */
+
+/* "16,023", as the summary prints it, whatever the locale; points into text. */
+static const char *group_digits(unsigned long long number, char text[GROUPED_BYTES])
+{
+	char *at = text + GROUPED_BYTES - 1;
+
+	*at = '\0';
+	for (int digits = 0; digits == 0 || number != 0; digits++, number /= 10) {
+		if (digits > 0 && digits % 3 == 0)
+			*--at = ',';
+		*--at = (char)('0' + number % 10);
+	}
+	return at;
+}
+
 /* What the trace lacks, in one line. */
 static void say_what_is_missing(int stop_error)
 {
 	const char *path = gp_collector_trace_path();
 	char word[GP_SHELL_WORD_BYTES];
+	char grouped[GROUPED_BYTES];
 	int lost_error;
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
 
-	if (stop_error != 0 && lost > 0)
-		gp_say("the end of %s could not be written: %s%s; %llu records are lost; when it "
+	if (stop_error != 0 && gp_process_trace_in_session())
+		gp_say("the end of %s could not be written: %s%s; gpuprof-run saves what it can, "
+		       "and its summary says what is lost",
+		       path, strerror(-stop_error), limit_of(stop_error));
+	else if (stop_error != 0 && lost > 0)
+		gp_say("the end of %s could not be written: %s%s; %s records are lost; when it "
 		       "can be, type: gpuprof finish %s",
-		       path, strerror(-stop_error), limit_of(stop_error), lost,
-		       gp_shell_word(path, word, sizeof(word)));
+		       path, strerror(-stop_error), limit_of(stop_error),
+		       group_digits(lost, grouped), gp_shell_word(path, word, sizeof(word)));
 	else if (stop_error != 0)
 		gp_say("the end of %s could not be written: %s%s; when it can be, type: gpuprof "
 		       "finish %s",
 		       path, strerror(-stop_error), limit_of(stop_error),
 		       gp_shell_word(path, word, sizeof(word)));
 	else if (lost_error == -E2BIG)
-		gp_say("%s reached --max-file (%s), and the recording ended there: %llu records "
-		       "that came "
-		       "later are not in it; give it more, or keep the end with --keep-last",
-		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), lost);
+		gp_say("%s reached --max-file (%s), and the recording ended there: nothing that "
+		       "the "
+		       "program did later is in it, nor are %s records that were in flight then; "
+		       "give it more, or keep the end with --keep-last",
+		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), group_digits(lost, grouped));
 	else if (lost > 0)
-		gp_say("%llu records are missing in %s, which could not be written: %s%s; %s", lost,
-		       path, strerror(-lost_error), limit_of(lost_error),
+		gp_say("%s records are missing in %s, which could not be written: %s%s; %s",
+		       group_digits(lost, grouped), path, strerror(-lost_error),
+		       limit_of(lost_error),
 		       lost_error == -EFBIG ? "raise the limit with ulimit -f"
 					    : "choose another folder with -o or GPUPROF_OUTPUT");
 }

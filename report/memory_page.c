@@ -208,6 +208,9 @@ static void print_left(const struct page *page, const struct totals *totals)
 		fputs(" of other processes' memory left open", out);
 	}
 	fputs("\n", out);
+	if (gp_recorded_any_last_part(page->scope.models, page->scope.model_count))
+		fputs("               of what is kept: blocks allocated before are not counted\n",
+		      out);
 	if (doubt && *doubt)
 		fprintf(out, "               with what was freed %s\n", doubt);
 }

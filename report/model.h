@@ -224,9 +224,11 @@ struct gp_model {
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
 	uint64_t end_ns;            /* the trace's last sign of life: its END, or its last anchor */
-	uint64_t last_delivery_ns;  /* when CUPTI last delivered GPU records; 0 = never */
-	char *info[GP_INFO_LIMIT];  /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
-	char **notes;               /* GP_INFO_NOTE, in order */
+	uint64_t
+		before_ns; /* the process recorded before 0, of which nothing is kept (--keep-last) */
+	uint64_t last_delivery_ns; /* when CUPTI last delivered GPU records; 0 = never */
+	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
+	char **notes;              /* GP_INFO_NOTE, in order */
 	uint32_t note_count;
 	uint32_t pid;
 

@@ -26,6 +26,15 @@ static const double record_ns[] = {
 	[GP_OP_GRAPH] = 520,
 };
 
+/* Counters are of the whole run: the part of its records that the trace has still (--keep-last). */
+static double kept_share(const struct gp_model *model)
+{
+	double kept = (double)model->call_count + model->op_count + model->memory_count;
+	double old = (double)model->counters[GP_COUNTER_LEFT_OUT_OLD];
+
+	return old > 0 ? kept / (kept + old) : 1;
+}
+
 static double hook_ns(const struct gp_model *model)
 {
 	const uint64_t *counters = model->counters;
@@ -33,7 +42,8 @@ static double hook_ns(const struct gp_model *model)
 	if (counters[GP_COUNTER_HOOKS_SAMPLED] == 0)
 		return 0;
 	return (double)counters[GP_COUNTER_HOOKS_SAMPLED_TICKS] * model->ns_per_tick /
-	       (double)counters[GP_COUNTER_HOOKS_SAMPLED] * (double)counters[GP_COUNTER_HOOKS];
+	       (double)counters[GP_COUNTER_HOOKS_SAMPLED] * (double)counters[GP_COUNTER_HOOKS] *
+	       kept_share(model);
 }
 
 static double callbacks_ns(const struct gp_model *model, const struct gp_call *call)

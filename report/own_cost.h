@@ -16,7 +16,7 @@
 #include "report/model.h"
 
 struct gp_own_cost {
-	double hooks_ns;     /* inside gpuprof's callbacks, from the sampled ones */
+	double hooks_ns; /* inside gpuprof's callbacks, from the sampled ones; of what is kept */
 	double callbacks_ns; /* CUPTI around them */
 	double records_ns;   /* CUPTI for kernel, copy and set records */
 	bool hooks_unknown;  /* there were some, but none was sampled in a process */

@@ -71,6 +71,19 @@ bool gp_recorded_has_lost(const struct gp_model *model)
 	return model->losses.damaged_bytes + model->losses.unknown_records > 0;
 }
 
+bool gp_recorded_is_last_part(const struct gp_model *model)
+{
+	return model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
+}
+
+bool gp_recorded_any_last_part(struct gp_model *const *models, size_t model_count)
+{
+	for (size_t i = 0; i < model_count; i++)
+		if (gp_recorded_is_last_part(models[i]))
+			return true;
+	return false;
+}
+
 bool gp_recorded_is_whole(const struct gp_model *model)
 {
 	return model->losses.closed && !model->losses.cut && !model->losses.live;

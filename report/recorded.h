@@ -5,6 +5,7 @@
 #define REPORT_RECORDED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "report/model.h"
@@ -26,6 +27,10 @@ bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
 /* Whether records are missing that the process made: dropped, not written, or in a damaged part of the file. */
 bool gp_recorded_has_lost(const struct gp_model *model);
+
+/* Whether the trace has only the last part of what was recorded (--keep-last): what was before is in none of its figures. */
+bool gp_recorded_is_last_part(const struct gp_model *model);
+bool gp_recorded_any_last_part(struct gp_model *const *models, size_t model_count);
 
 /* Whether the trace has its end: the process closed it, and nothing was cut off since. */
 bool gp_recorded_is_whole(const struct gp_model *model);

@@ -10,12 +10,18 @@
 
 #define SMALL_PART 2000.0 /* of a whole that many times as long no percentage is said */
 
-static bool has_all_operations(const struct gp_summary *summary)
+/* Of the first process of which something is missing for sure, else of the first that may lack some. */
+static const char *why_not_all(const struct gp_summary *summary)
 {
-	for (size_t i = 0; i < summary->model_count; i++)
-		if (!gp_summary_has_all_operations(summary->models[i]))
-			return false;
-	return true;
+	const char *why = NULL;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const char *one = gp_summary_why_not_all(summary->models[i]);
+
+		if (one && (!why || strstr(one, "are missing")))
+			why = one;
+	}
+	return why;
 }
 
 /* Nearly all is not all. */
@@ -75,7 +81,7 @@ static bool is_in_part(const struct gp_summary *summary)
 
 void gp_summary_print_busy(const struct gp_summary *summary)
 {
-	bool all = has_all_operations(summary);
+	const char *why = why_not_all(summary);
 
 	if (summary->devices.count == 0)
 		return;
@@ -83,10 +89,10 @@ void gp_summary_print_busy(const struct gp_summary *summary)
 		fputs("\nGPU busy: not recorded (add gpu to --trace)\n", summary->out);
 		return;
 	}
-	fprintf(summary->out, "\nGPU busy (at least one operation running, %s%s)\n",
+	fprintf(summary->out, "\nGPU busy (at least one operation running, %s%s%s)\n",
 		is_in_part(summary) ? "while recording was on"
 				    : "between first and last recorded CUDA call",
-		all ? "" : "; operations are missing");
+		why ? "; " : "", why ? why : "");
 	for (size_t i = 0; i < summary->devices.count; i++)
-		print_device(summary, i, all);
+		print_device(summary, i, !why);
 }

@@ -7,6 +7,7 @@
 
 #include "report/format.h"
 #include "report/memory_sites.h"
+#include "report/recorded.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -101,7 +102,10 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 
 	if (left.blocks + left.kept_bytes == 0)
 		return 0;
-	fprintf(summary->out, "\n%s: ", doubt ? "Not freed while it was recorded" : "Never freed");
+	fprintf(summary->out, "\n%s%s: ", doubt ? "Not freed while it was recorded" : "Never freed",
+		gp_recorded_any_last_part(summary->models, summary->model_count)
+			? ", of what is kept"
+			: "");
 	if (left.blocks > 0)
 		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left.bytes).text,
 			gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");

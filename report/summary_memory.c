@@ -164,7 +164,10 @@ int gp_summary_print_memory(const struct gp_summary *summary)
 
 	if (memory->row_count == 0)
 		return 0;
-	fputs("\nMemory allocated through CUDA\n", summary->out);
+	fprintf(summary->out, "\nMemory allocated through CUDA%s\n",
+		gp_recorded_any_last_part(summary->models, summary->model_count)
+			? " (of what is kept: blocks allocated before are not counted)"
+			: "");
 	result = print_rows(summary);
 	if (result == 0)
 		result = print_pools(summary);

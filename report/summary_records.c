@@ -63,8 +63,8 @@ static const struct {
 	{LOSSES(ops_without_call), LOSS,
 	 "GPU operation(s) whose API call was not recorded (made before recording began, or lost)"},
 	{LOSSES(frees_unknown), STRAIN,
-	 "free(s) of memory whose allocation was not recorded (made before recording began, or by "
-	 "a library)"},
+	 "free(s) of memory whose allocation was not recorded (made before recording began, by a "
+	 "library, or lost)"},
 	{LOSSES(range_ends_unknown), STRAIN, "end(s) of ranges whose beginning was not recorded"},
 #undef LOSSES
 };
@@ -87,7 +87,8 @@ static uint64_t loss_at(const struct gp_model *model, size_t index)
 }
 
 /* What a counter counts is named in the plural; of one, the first word that ends in s loses it ("flushes": es). */
-static void print_counter(FILE *out, int indent, uint64_t count, const char *meaning)
+static void print_counter(FILE *out, int indent, uint64_t count, const char *meaning,
+			  const char *note)
 {
 	const char *end = meaning + strcspn(meaning, " ,");
 	int ending;
@@ -97,8 +98,19 @@ static void print_counter(FILE *out, int indent, uint64_t count, const char *mea
 	ending = count != 1 || end[-1] != 's'                             ? 0
 		 : end - meaning >= 4 && strncmp(end - 4, "shes", 4) == 0 ? 2
 									  : 1;
-	fprintf(out, "%*s%s %.*s%s\n", indent, "", gp_format_count(count).text,
-		(int)(end - meaning) - ending, meaning, end);
+	fprintf(out, "%*s%s %.*s%s%s\n", indent, "", gp_format_count(count).text,
+		(int)(end - meaning) - ending, meaning, end, note);
+}
+
+/* What a reader could take for more, or for less, than it is. */
+static const char *explain_counter(const struct gp_model *model, size_t counter)
+{
+	if (counter == GP_COUNTER_LOST_MAX_FILE)
+		return ": those in flight then";
+	for (size_t i = 0; i < GP_WRITE_CAUSES && counter == GP_COUNTER_LOST_WRITE_BYTES; i++)
+		if (model->counters[gp_write_causes[i]] > 0)
+			return " (of the records dropped that are counted below)";
+	return "";
 }
 
 static size_t print_concerns(FILE *out, const struct gp_model *model, enum concern concern,
@@ -113,7 +125,8 @@ static size_t print_concerns(FILE *out, const struct gp_model *model, enum conce
 		}
 	for (size_t i = 0; i < GP_COUNTERS; i++)
 		if (concerns[i] == concern && model->counters[i] > 0) {
-			print_counter(out, indent, model->counters[i], counters[i].meaning);
+			print_counter(out, indent, model->counters[i], counters[i].meaning,
+				      explain_counter(model, i));
 			lines++;
 		}
 	return lines;
@@ -172,13 +185,34 @@ bool gp_summary_has_all_operations(const struct gp_model *model)
 	       model->counters[GP_COUNTER_LEFT_OUT_KERNELS] == 0;
 }
 
+const char *gp_summary_why_not_all(const struct gp_model *model)
+{
+	const struct gp_losses *missing = &model->losses;
+
+	if (gp_summary_has_all_operations(model))
+		return NULL;
+	if (!gp_recorded_kind(model, "gpu") || has_counted_loss(model) || missing->cut ||
+	    missing->damaged_bytes + missing->unknown_records + missing->ops_untimed > 0 ||
+	    model->counters[GP_COUNTER_LEFT_OUT_KERNELS] > 0)
+		return "operations are missing";
+	return missing->live ? "the process still runs: operations may be missing"
+			     : "the trace has no end: operations may be missing";
+}
+
 struct balance {
 	uint64_t launches, matched, captured, failed, missing;
 	uint64_t paused;   /* without a record, for the recording paused */
+	uint64_t outside;  /* the same, for --keep-last has kept the one and not the other */
 	uint64_t left_out; /* by --kernels */
 	uint64_t graphs;   /* launches of graphs */
 	bool uncertain;    /* there may have been launches that were not recorded */
 };
+
+/* Nothing paused: the trace just begins late. */
+static bool is_last_part(const struct gp_model *model)
+{
+	return model->gate_count == 1 && model->gates[0].reason == GP_GATE_KEPT;
+}
 
 static struct balance take_balance(const struct gp_model *model)
 {
@@ -186,12 +220,13 @@ static struct balance take_balance(const struct gp_model *model)
 		.captured = model->losses.launches_captured,
 		.failed = model->losses.launches_failed,
 		.missing = model->losses.launches_without_op,
-		.paused = model->losses.launches_outside,
+		.paused = is_last_part(model) ? 0 : model->losses.launches_outside,
+		.outside = is_last_part(model) ? model->losses.launches_outside : 0,
 		.left_out = model->losses.launches_left_out,
 		.uncertain = model->gate_count > 0 || !gp_summary_has_all_operations(model),
 	};
 	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
-			  balance.left_out;
+			  balance.outside + balance.left_out;
 
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		uint8_t class = gp_model_api(model, model->calls[i].api).class;
@@ -211,6 +246,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->failed += one->failed;
 	sum->missing += one->missing;
 	sum->paused += one->paused;
+	sum->outside += one->outside;
 	sum->left_out += one->left_out;
 	sum->graphs += one->graphs;
 	sum->uncertain |= one->uncertain;
@@ -249,6 +285,7 @@ static void print_balance(FILE *out, const struct balance *balance)
 	print_part(out, balance->missing, "without kernel record");
 	print_part(out, balance->left_out, "left out by --kernels");
 	print_part(out, balance->paused, "whose kernel ran when the recording had paused");
+	print_part(out, balance->outside, "whose kernel is not in the part that was kept");
 	if (balance->graphs > 0) {
 		fputs("; ", out);
 		print_counted(out, balance->graphs, "graph launch", "graph launches");
@@ -379,7 +416,8 @@ static void print_telemetry(const struct gp_summary *summary)
 		uint64_t value = 0;
 		double ns = 0;
 
-		if (concerns[i] != TELEMETRY || i == GP_COUNTER_LAST_DELIVERY_TICKS)
+		if (concerns[i] != TELEMETRY || i == GP_COUNTER_LAST_DELIVERY_TICKS ||
+		    i == GP_COUNTER_FIRST_TICKS)
 			continue;
 		for (size_t m = 0; m < summary->model_count; m++) {
 			value += summary->models[m]->counters[i];

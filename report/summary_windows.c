@@ -19,7 +19,8 @@ static const struct {
 	[GP_GATE_SIGNAL] = {"a signal", "a signal"},
 	[GP_GATE_API] = {"gpuprof_start()", "gpuprof_stop()"},
 	[GP_GATE_KEPT] = {"the oldest that --keep-last kept", "the oldest that --keep-last kept"},
-	[GP_GATE_FULL] = {"the limit of --max-file", "the limit of --max-file"},
+	[GP_GATE_FULL] = {"the limit of --max-file",
+			  "the limit of --max-file: nothing later is in the trace"},
 };
 
 static const char *reason_of(const struct gp_gate *gate, bool resumed)
@@ -68,8 +69,8 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 	for (; gp_recorded_part(model, &next, &part); parts++)
 		total_ns += part.end_ns - part.start_ns;
 	fprintf(summary->out, "  %s of %s, in %s %s", gp_format_ns(total_ns).text,
-		gp_format_ns(gp_model_end_ns(model)).text, gp_format_count(parts).text,
-		parts == 1 ? "part" : "parts");
+		gp_format_ns(model->before_ns + gp_model_end_ns(model)).text,
+		gp_format_count(parts).text, parts == 1 ? "part" : "parts");
 	if (summary->model_count > 1)
 		fprintf(summary->out, " (pid %u)", model->pid);
 	fputs("\n", summary->out);
@@ -79,7 +80,7 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 /* What the recording has from the time in which it paused, and what it has not. */
 static void print_left_out(FILE *out, const struct gp_model *model)
 {
-	bool is_last_part = model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
+	bool is_last_part = gp_recorded_is_last_part(model);
 	const struct {
 		uint64_t count;
 		const char *meaning;

@@ -194,6 +194,14 @@ static uint64_t time_of(struct gp_timeline *t, uint64_t ticks, uint64_t shift)
 	return ticks != 0 && time > 0 ? (uint64_t)time : 0;
 }
 
+/* How long before 0 the recording began, where only its last part is kept. */
+static uint64_t time_before(struct gp_timeline *t, uint64_t first_ticks, uint64_t shift)
+{
+	int64_t time = first_ticks != 0 ? gp_timeline_from_ticks(t, first_ticks) : 0;
+
+	return time < 0 && (uint64_t)-time > shift ? (uint64_t)-time - shift : 0;
+}
+
 #define FIELD(array, member) offsetof(__typeof__(*(array)), member)
 #define POINT(array, count, time)                                                                  \
 	{                                                                                          \
@@ -254,6 +262,7 @@ int gp_resolve_times(struct gp_load *load)
 	shift = time_all(load, t);
 	m->end_ns = time_of(t, load->end_ticks, shift);
 	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
+	m->before_ns = time_before(t, m->counters[GP_COUNTER_FIRST_TICKS], shift);
 	gp_timeline_free(t);
 	return 0;
 }

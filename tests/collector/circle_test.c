@@ -25,6 +25,7 @@ static struct scan scan;
 
 static struct {
 	uint64_t calls, first, last, gone, lost_definitions, ends, gates;
+	uint64_t first_ticks; /* when the recording began */
 	bool is_in_order;
 	uint8_t names[MANY / NAME_EACH + 1];
 	char ring_file[256];
@@ -62,6 +63,8 @@ static void take(void *unused, const struct found *found)
 			said.gone = record->counter.value;
 		if (record->counter.counter == GP_COUNTER_LOST_DEFINITIONS)
 			said.lost_definitions = record->counter.value;
+		if (record->counter.counter == GP_COUNTER_FIRST_TICKS)
+			said.first_ticks = record->counter.value;
 	}
 	said.gates += is_kind(found, GP_RECORD_GATE) && record->gate.reason == GP_GATE_KEPT;
 	said.ends += is_kind(found, GP_RECORD_END);
@@ -211,13 +214,15 @@ static void check_rest(uint64_t published)
 
 static void what_is_gone_is_counted(enum gp_ring_place place)
 {
-	uint64_t published = 0;
+	uint64_t published = 0, began_ticks;
 
 	start_circle(place);
+	began_ticks = gp_clock_ticks();
 	emit_until(MANY, &published);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 	CHECK(read_circle(gp_collector_trace_path()));
 	CHECK(said.ends == 1 && said.gates > 0 && said.gone > MANY / 4);
+	CHECK(said.first_ticks > 0 && said.first_ticks <= began_ticks);
 	CHECK(said.calls > MANY / 20);
 	check_rest(published);
 }

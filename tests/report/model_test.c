@@ -256,7 +256,11 @@ static void test_times_count_from_the_first_anchor(void **state)
 	gp_builder_add(&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
 						       .counter = GP_COUNTER_LAST_DELIVERY_TICKS,
 						       .value = GP_TEST_AT_TICK(4000)});
+	gp_builder_add(&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
+						       .counter = GP_COUNTER_FIRST_TICKS,
+						       .value = GP_TEST_TICKS - 2000000000});
 	m = load(&b);
+	assert_int_equal(m->before_ns, 2000000000);
 	assert_int_equal(m->base_unix_ns, GP_TEST_UNIX);
 	assert_int_equal(m->calls[0].start_ns, 1000);
 	assert_int_equal(m->calls[0].duration_ns, 50);

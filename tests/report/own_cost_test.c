@@ -53,6 +53,25 @@ static void test_one_thread_waits_for_nobody(void **state)
 	assert_int_equal(cost.waiting_ns, 0);
 }
 
+/* Counters are of the whole run, calls and records only of what --keep-last kept. */
+static void test_the_hooks_of_what_is_kept(void **state)
+{
+	struct gp_model *model = launch(1, 0);
+	struct gp_own_cost cost;
+
+	(void)state;
+	model->ns_per_tick = 1;
+	model->counters[GP_COUNTER_HOOKS] = 10 * CALLS;
+	model->counters[GP_COUNTER_HOOKS_SAMPLED] = 1;
+	model->counters[GP_COUNTER_HOOKS_SAMPLED_TICKS] = 100;
+	cost = gp_own_cost_of(&model, 1);
+	assert_int_equal(cost.hooks_ns, 10 * CALLS * 100);
+	model->counters[GP_COUNTER_LEFT_OUT_OLD] = 9 * 2 * CALLS;
+	cost = gp_own_cost_of(&model, 1);
+	assert_int_equal(cost.hooks_ns + 0.5, CALLS * 100);
+	gp_model_free(model);
+}
+
 static void test_threads_that_never_meet(void **state)
 {
 	(void)state;
@@ -73,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_thread_waits_for_nobody),
+		cmocka_unit_test(test_the_hooks_of_what_is_kept),
 		cmocka_unit_test(test_threads_that_never_meet),
 		cmocka_unit_test(test_threads_at_once),
 	};

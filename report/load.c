@@ -212,7 +212,7 @@ static int recover(struct reading *r)
 	result = take_chunks(r);
 	if (result == 0 && found == 0)
 		result = take_rings(r, abandoned);
-	m->losses.killed = !m->losses.closed && (abandoned || r->is_saved);
+	m->losses.killed = !m->losses.closed && (r->rings.are_left || r->is_saved);
 	if (m->losses.closed)
 		m->losses.live = false;
 	else if (result == 0 && found == -ENOMEM)

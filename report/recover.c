@@ -262,37 +262,12 @@ static int open_plain(const char *path)
 	return -EINVAL;
 }
 
-int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp_process *process,
-		  struct gp_rings *rings)
-{
-	int fd = open_plain(ring_path), result;
-	struct gp_ring_file_header header;
-
-	*rings = (struct gp_rings){0};
-	if (fd < 0)
-		return fd;
-	result = check_header(fd, process, &header);
-	if (result == 0 && !is_of_trace(&header, trace_path))
-		result = -ESTALE;
-	if (result == 0)
-		result = read_rings(fd, rings);
-	close(fd);
-	if (result != 0)
-		gp_rings_free(rings);
-	return result;
-}
-
 /* 0 = not known: then it is. */
 static bool is_our_namespace(uint32_t number, const char *path)
 {
 	struct stat status;
 
 	return number == 0 || (stat(path, &status) == 0 && (uint32_t)status.st_ino == number);
-}
-
-bool gp_rings_are_of_our_files(const struct gp_ring_file_header *header)
-{
-	return is_our_namespace(header->mount_namespace, "/proc/self/ns/mnt");
 }
 
 /*
@@ -307,6 +282,33 @@ static bool may_have_writer(int fd, const struct gp_ring_file_header *header)
 		       !is_our_namespace(header->pid_namespace, "/proc/self/ns/pid");
 	fcntl(fd, F_SETLEASE, F_UNLCK);
 	return false;
+}
+
+int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp_process *process,
+		  struct gp_rings *rings)
+{
+	int fd = open_plain(ring_path), result;
+	struct gp_ring_file_header header;
+
+	*rings = (struct gp_rings){0};
+	if (fd < 0)
+		return fd;
+	result = check_header(fd, process, &header);
+	if (result == 0 && !is_of_trace(&header, trace_path))
+		result = -ESTALE;
+	if (result == 0)
+		result = read_rings(fd, rings);
+	if (result == 0)
+		rings->are_left = !gp_process_is_live(process) && !may_have_writer(fd, &header);
+	else
+		gp_rings_free(rings);
+	close(fd);
+	return result;
+}
+
+bool gp_rings_are_of_our_files(const struct gp_ring_file_header *header)
+{
+	return is_our_namespace(header->mount_namespace, "/proc/self/ns/mnt");
 }
 
 /* The file that the ring file names; where that was moved away, any that says to be of the process. */

@@ -45,6 +45,7 @@ struct gp_rings {
 	uint32_t call_count;
 	/* sums of what the threads of all rings counted; the trace file may have older values */
 	uint64_t counters[GP_COUNTERS];
+	bool are_left; /* the process is dead, and nobody else writes into them */
 };
 
 /* Is this very process running, on this machine since its last start? */

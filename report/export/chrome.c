@@ -431,9 +431,11 @@ static void explain_left_out(const struct gp_chrome *chrome)
 static int write_processes(struct gp_chrome *chrome, const struct gp_export_source *source)
 {
 	for (size_t i = 0; i < source->count; i++) {
-		chrome->model = source->get(source->context, i);
-		if (!chrome->model)
+		const struct gp_model *model = source->get(source->context, i);
+
+		if (!model)
 			continue;
+		chrome->model = model;
 		if (!gp_chrome_set_times(chrome))
 			explain_left_out(chrome);
 		else

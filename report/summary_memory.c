@@ -38,11 +38,21 @@ static void put_label(const struct gp_summary *summary, struct gp_table *table,
 	gp_table_cell(table, label);
 }
 
+/* Memory of unknown size, another process's for one, has no peak. */
+static void put_peak(const struct gp_summary *summary, struct gp_table *table,
+		     const struct gp_memory_row *row)
+{
+	put(table, gp_format_bytes(row->peak_bytes));
+	if (row->peak_bytes > 0)
+		put(table, gp_summary_moment(summary, row->peak_unix_ns));
+	else
+		gp_table_cell(table, "-");
+}
+
 static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
-	put(table, gp_format_bytes(row->peak_bytes));
-	put(table, gp_summary_moment(summary, row->peak_unix_ns));
+	put_peak(summary, table, row);
 	put(table, gp_format_bytes(row->allocated_bytes));
 	put(table, gp_format_count(row->allocations));
 	put(table, gp_format_bytes(row->freed_bytes));

@@ -50,6 +50,7 @@ static void shaped(cudaStream_t stream)
 static void set(cudaStream_t stream)
 {
 	CHECK(cudaMemset(device, 7, BYTES));
+	CHECK(cudaDeviceSynchronize()); // the stream does not wait for the null stream
 	CHECK(cudaMemsetAsync(device, 8, 100, stream));
 	CHECK(cudaMemset2D(other, 512, 9, 100, 10));
 	sets += BYTES + 100 + 100 * 10;

@@ -114,12 +114,15 @@ static void count_wait(void)
 		gp_count(GP_COUNTER_RING_WAITS, 1);
 }
 
+/* What was lost may be the return of a call that is shown: nothing would come to tell of its end. */
 static void count_lost(void)
 {
-	if (local.ring != NULL)
-		gp_add64_own(&local.ring->lost, 1);
-	else
+	if (local.ring == NULL) {
 		gp_count(GP_COUNTER_LOST_NO_RING, 1);
+		return;
+	}
+	gp_add64_own(&local.ring->lost, 1);
+	gp_store64(&local.ring->call_ticks, 0);
 }
 
 static uint64_t ring_tail(void)

@@ -1,5 +1,6 @@
 /* Where records come faster than they are written: who waits, what is dropped, and that all of it is counted. */
 #include "tests/collector/harness.h"
+#include "tests/collector/ring_seen.h"
 #include "tests/collector/trace_check.h"
 
 #include <linux/futex.h>
@@ -56,16 +57,20 @@ static void hold_writer_with_one_record(void)
 		sched_yield();
 }
 
-static void start_with(enum gp_overload on_overload)
+static void start_in_with(enum gp_ring_place place, enum gp_overload on_overload)
 {
-	struct gp_collector_config config = {.trace_path = in_folder("t"),
-					     .ring_place = GP_RINGS_MEMORY,
-					     .on_overload = on_overload};
+	struct gp_collector_config config = {
+		.trace_path = in_folder("t"), .ring_place = place, .on_overload = on_overload};
 
 	real_call = gp_sys.call;
 	gp_sys.call = slow_disk;
 	emits = true;
 	CHECK(gp_collector_start(&config) == 0);
+}
+
+static void start_with(enum gp_overload on_overload)
+{
+	start_in_with(GP_RINGS_MEMORY, on_overload);
 }
 
 /* ---- what the trace says ---- */
@@ -110,6 +115,20 @@ static uint32_t emit_calls(uint32_t count)
 }
 
 /* ---- drop ---- */
+
+/* Its return is dropped, and nobody may take the thread for one that waits since then. */
+static void a_call_whose_record_is_dropped_has_ended(void)
+{
+	start_in_with(GP_RINGS_FILE, GP_OVERLOAD_DROP);
+	hold_writer_with_one_record();
+	CHECK(emit_calls(MORE_THAN_A_RING) < MORE_THAN_A_RING);
+	gp_call_begins(9, gp_clock_ticks());
+	CHECK(call_seen() == 9);
+	CHECK(!emit_call(1));
+	CHECK(call_seen() == 0);
+	hold_writer(false);
+	stop_and_read();
+}
 
 static void dropping_never_waits(void)
 {
@@ -243,6 +262,7 @@ static void a_child_of_a_wait_has_no_rings(void)
 		(void)unused;                                                                      \
 		run_case(name);                                                                    \
 	}
+CASE(a_call_whose_record_is_dropped_has_ended)
 CASE(dropping_never_waits)
 CASE(definitions_find_room_where_others_are_dropped)
 CASE(a_crowd_that_drops)
@@ -253,6 +273,7 @@ CASE(a_child_of_a_wait_has_no_rings)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_call_whose_record_is_dropped_has_ended),
 		cmocka_unit_test(test_dropping_never_waits),
 		cmocka_unit_test(test_definitions_find_room_where_others_are_dropped),
 		cmocka_unit_test(test_a_crowd_that_drops),

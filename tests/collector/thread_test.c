@@ -1,10 +1,9 @@
 /* Many threads, short ones, threads that end, signal handlers: each record once, with its thread,
  * and no ring leaks. */
 #include "tests/collector/harness.h"
+#include "tests/collector/ring_seen.h"
 #include "tests/collector/trace_check.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -317,36 +316,6 @@ static void busy_threads(void)
 }
 
 /* ---- calls that last ---- */
-
-static int open_rings(void)
-{
-	DIR *listing = opendir(case_folder);
-	struct dirent *entry;
-	int fd = -1;
-
-	CHECK(listing != NULL);
-	while (fd < 0 && (entry = readdir(listing)) != NULL)
-		if (strstr(entry->d_name, GP_RING_FILE_PART) != NULL)
-			fd = openat(dirfd(listing), entry->d_name, O_RDONLY);
-	closedir(listing);
-	CHECK(fd >= 0);
-	return fd;
-}
-
-/* The api of the call that this thread's ring says it is in, 0 = none; rings lie beside the trace. */
-static uint32_t call_seen(void)
-{
-	struct gp_ring_header header = {0};
-	uint64_t offset = GP_RING_HEADER_BYTES;
-	int fd = open_rings();
-
-	while (pread(fd, &header, sizeof(header), (off_t)offset) == sizeof(header) &&
-	       header.magic == GP_RING_MAGIC && header.thread != my_id())
-		offset += gp_ring_bytes(header.slot_count);
-	close(fd);
-	CHECK(header.thread == my_id());
-	return header.call_ticks != 0 && header.call_head == header.head ? header.call_api : 0;
-}
 
 static void a_call_is_seen_while_it_lasts(void)
 {

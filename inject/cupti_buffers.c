@@ -34,6 +34,8 @@ static uint32_t releases; /* how many buffers the decoder has emptied */
 static uint32_t
 	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
 
+static __thread bool never_waits; /* this thread */
+
 /* Where all are out, records go here.  In turn, for CUPTI must not have the same one twice at a time. */
 #define DISCARD_PAGES 64u
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
@@ -117,8 +119,8 @@ static uint8_t *wait_for_free(void)
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
 	uint8_t *memory = NULL;
 
-	if (!waits_for_decoder || gp_load32(&gave_up_after) == gp_load32(&releases) + 1 ||
-	    !decoder_lags())
+	if (!waits_for_decoder || never_waits ||
+	    gp_load32(&gave_up_after) == gp_load32(&releases) + 1 || !decoder_lags())
 		return NULL;
 	gp_count(GP_COUNTER_BUFFER_WAITS, 1);
 	do {
@@ -131,6 +133,11 @@ static uint8_t *wait_for_free(void)
 	if (memory == NULL)
 		gp_store32(&gave_up_after, gp_load32(&releases) + 1);
 	return memory;
+}
+
+void gp_buffers_never_wait_here(void)
+{
+	never_waits = true;
 }
 
 uint8_t *gp_buffers_take(size_t *bytes)

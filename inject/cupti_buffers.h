@@ -24,6 +24,9 @@
 /* Map the first buffers.  most_bytes limits all; waits = requests wait for the decoder.  wake_decoder is called on any thread.  Returns 0 or -errno. */
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));
 
+/* Of a thread that the decoder waits for, and of the decoder: its requests do not wait for the decoder. */
+void gp_buffers_never_wait_here(void);
+
 /* For CUPTI, any thread: an empty buffer, 8-byte aligned, of *bytes bytes. */
 uint8_t *gp_buffers_take(size_t *bytes);
 

@@ -21,12 +21,11 @@
 #include "inject/contexts.h"
 #include "inject/control.h"
 #include "inject/cupti_buffers.h"
-#include "inject/cupti_decode.h"
 #include "inject/cupti_library.h"
+#include "inject/fetch.h"
 #include "inject/options.h"
 #include "inject/recording.h"
 #include "inject/say.h"
-#include "inject/share_kinds.h"
 #include "inject/share_records.h"
 #include "inject/share_times.h"
 #include "stacks/stack.h"
@@ -38,7 +37,6 @@ static struct {
 	struct gp_driver driver;
 	uint32_t driver_version;
 	CUpti_SubscriberHandle subscriber;
-	struct gp_decoder decoder;
 	gp_session_first_context first_context;
 	uint32_t context_seen;
 	uint32_t highest_context_id;
@@ -49,7 +47,6 @@ static struct {
 		switch_result; /* of the last time that the recording could not be switched on */
 	uint32_t is_shared;    /* CUPTI records, and a client may share it */
 	bool fetching;
-	bool has_delivered;
 	pid_t pid;
 } session;
 
@@ -58,33 +55,6 @@ static struct {
 /* Any thread, signal handlers, too. */
 static void wake_fetching_thread(void)
 {
-	gp_bell_ring(&session.bell);
-}
-
-static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
-{
-	*buffer = gp_buffers_take(bytes);
-	*max_records = 0; /* as many as fit */
-}
-
-static void count_discarded(uint8_t *buffer, size_t valid_bytes)
-{
-	CUpti_Activity *record = NULL;
-	uint64_t records = 0;
-
-	while (records <= valid_bytes && session.cupti.cuptiActivityGetNextRecord(
-						 buffer, valid_bytes, &record) == CUPTI_SUCCESS)
-		records++;
-	gp_count(GP_COUNTER_LOST_NO_BUFFER, records);
-}
-
-/* A full buffer comes on any thread: only hand it over.  The fetching thread decodes it. */
-static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
-					 size_t bytes, size_t valid_bytes)
-{
-	(void)context, (void)stream, (void)bytes;
-	if (!gp_buffers_give(buffer, valid_bytes))
-		count_discarded(buffer, valid_bytes);
 	gp_bell_ring(&session.bell);
 }
 
@@ -135,65 +105,6 @@ static void on_context_destroyed(CUcontext context)
 
 /* ---- fetching ---- */
 
-static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
-{
-	CUpti_Activity *record = NULL;
-
-	session.decoder.paused = gp_recording_is_for_client();
-	/* the loop ends with MAX_LIMIT_REACHED; any other error is the end of what can be read, too
-	 */
-	while (session.cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
-	       CUPTI_SUCCESS)
-		if (!gp_share_kinds_is_clients_alone(record->kind))
-			gp_decode(&session.decoder, record);
-}
-
-static void decode_all(void)
-{
-	size_t valid_bytes;
-	uint8_t *buffer;
-	bool any = false;
-
-	while ((buffer = gp_buffers_next(&valid_bytes)) != NULL) {
-		decode_buffer(buffer, valid_bytes);
-		gp_share_records(session.cupti.cuptiActivityGetNextRecord, buffer, valid_bytes);
-		gp_buffers_release(buffer);
-		gp_count(GP_COUNTER_BUFFERS_DELIVERED, 1);
-		any = true;
-	}
-	if (!any)
-		return;
-	gp_count_set(GP_COUNTER_LAST_DELIVERY_TICKS, gp_clock_ticks());
-	gp_count_set(GP_COUNTER_GPU_RECORDS, session.decoder.records);
-	gp_count_set(GP_COUNTER_UNKNOWN_RECORDS, session.decoder.unknown);
-	if (!session.has_delivered) /* counters are written with an anchor: let a short run have
-				       them, too */
-		gp_collector_request_anchor();
-	session.has_delivered = true;
-}
-
-static void count_dropped(void)
-{
-	size_t dropped = 0;
-
-	if (session.cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
-	    dropped > 0)
-		gp_count(GP_COUNTER_LOST_CUPTI, dropped);
-}
-
-/* FORCED also returns records that are not complete: only at exit, for they are not delivered
- * again. */
-static void fetch(uint32_t flag)
-{
-	uint64_t start_ticks = gp_clock_ticks();
-
-	session.cupti.cuptiActivityFlushAll(flag);
-	gp_count(GP_COUNTER_FLUSHES, 1);
-	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
-	decode_all();
-	count_dropped();
-}
-
 /* What the driver says of the memory of each device that a living context is on. */
 static void emit_usage(void)
 {
@@ -232,7 +143,7 @@ static void serve_client(void)
 
 	if (!gp_share_is_asked(&ticket))
 		return;
-	decode_all();
+	gp_fetch_decode();
 	gp_share_answer(ticket, gp_buffers_are_out());
 }
 
@@ -247,14 +158,14 @@ static void fetch_until_finish(uint64_t period_ns)
 		uint64_t control_ns = gp_control_pass(now_ns);
 
 		if (now_ns >= due_ns) {
-			fetch(0);
+			gp_fetch_flush(0);
 			gp_share_end_period(gp_buffers_are_out());
 			gp_stack_poll();
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
 			gp_bell_wait(&session.bell,
 				     control_ns < due_ns - now_ns ? control_ns : due_ns - now_ns);
-			decode_all();
+			gp_fetch_decode();
 		}
 		serve_client();
 	}
@@ -265,10 +176,11 @@ static void *fetching_thread(void *unused)
 	(void)unused;
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
 	gp_callbacks_leave_out_thread(true);
+	gp_fetch_here();
 	gp_share_serve_here();
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
 	emit_usage();
-	fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	gp_fetch_flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	gp_share_serve_end();
 	gp_store32_release(&session.finished, 1);
 	gp_sys_wake(&session.finished);
@@ -376,8 +288,8 @@ static void switch_recording(bool on)
 
 static CUptiResult start_recording(void)
 {
-	CUptiResult result = session.cupti.cuptiActivityRegisterCallbacks(on_buffer_requested,
-									  on_buffer_completed);
+	CUptiResult result =
+		session.cupti.cuptiActivityRegisterCallbacks(gp_fetch_request, gp_fetch_complete);
 
 	gp_recording_init(&session.cupti, session.subscriber);
 	if (result == CUPTI_SUCCESS)
@@ -411,7 +323,7 @@ static int subscribe(gp_session_first_context first_context)
 	session.pid = getpid();
 	gp_store32(&gp_since_fork.cupti, 1);
 	session.first_context = first_context;
-	session.decoder.version = session.cupti.version;
+	gp_fetch_init(&session.cupti, wake_fetching_thread);
 	gp_api_table_init();
 	gp_call_stacks_init();
 	gp_callbacks_init(&events);

@@ -1,0 +1,124 @@
+#include "inject/fetch.h"
+
+#include <stdbool.h>
+
+#include "collector/collector.h"
+#include "inject/cupti_buffers.h"
+#include "inject/cupti_decode.h"
+#include "inject/recording.h"
+#include "inject/share_kinds.h"
+#include "inject/share_records.h"
+
+static struct {
+	const struct gp_cupti *cupti;
+	void (*wake)(void);
+	struct gp_decoder decoder;
+	bool has_delivered;
+} fetching;
+
+void gp_fetch_init(const struct gp_cupti *cupti, void (*wake)(void))
+{
+	fetching.cupti = cupti;
+	fetching.wake = wake;
+	fetching.decoder.version = cupti->version;
+}
+
+/* ---- what CUPTI calls ---- */
+
+void CUPTIAPI gp_fetch_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*buffer = gp_buffers_take(bytes);
+	*max_records = 0; /* as many as fit */
+}
+
+static void count_discarded(uint8_t *buffer, size_t valid_bytes)
+{
+	CUpti_Activity *record = NULL;
+	uint64_t records = 0;
+
+	while (records <= valid_bytes && fetching.cupti->cuptiActivityGetNextRecord(
+						 buffer, valid_bytes, &record) == CUPTI_SUCCESS)
+		records++;
+	gp_count(GP_COUNTER_LOST_NO_BUFFER, records);
+}
+
+/*
+ * A full buffer comes on any thread: only hand it over, the fetching thread decodes it.  As a rule the thread is CUPTI's own,
+ * which also does what a flush asks for: were it to wait for a buffer then, it would wait for who waits for it.
+ */
+void CUPTIAPI gp_fetch_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+				size_t valid_bytes)
+{
+	(void)context, (void)stream, (void)bytes;
+	gp_buffers_never_wait_here();
+	if (!gp_buffers_give(buffer, valid_bytes))
+		count_discarded(buffer, valid_bytes);
+	fetching.wake();
+}
+
+/* ---- the fetching thread ---- */
+
+void gp_fetch_here(void)
+{
+	gp_buffers_never_wait_here();
+}
+
+static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
+{
+	CUpti_Activity *record = NULL;
+
+	fetching.decoder.paused = gp_recording_is_for_client();
+	/* the loop ends with MAX_LIMIT_REACHED; any other error is the end of what can be read, too
+	 */
+	while (fetching.cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
+	       CUPTI_SUCCESS)
+		if (!gp_share_kinds_is_clients_alone(record->kind))
+			gp_decode(&fetching.decoder, record);
+}
+
+void gp_fetch_decode(void)
+{
+	size_t valid_bytes;
+	uint8_t *buffer;
+	bool any = false;
+
+	while ((buffer = gp_buffers_next(&valid_bytes)) != NULL) {
+		decode_buffer(buffer, valid_bytes);
+		gp_share_records(fetching.cupti->cuptiActivityGetNextRecord, buffer, valid_bytes);
+		gp_buffers_release(buffer);
+		gp_count(GP_COUNTER_BUFFERS_DELIVERED, 1);
+		any = true;
+	}
+	if (!any)
+		return;
+	gp_count_set(GP_COUNTER_LAST_DELIVERY_TICKS, gp_clock_ticks());
+	gp_count_set(GP_COUNTER_GPU_RECORDS, fetching.decoder.records);
+	gp_count_set(GP_COUNTER_UNKNOWN_RECORDS, fetching.decoder.unknown);
+	if (!fetching.has_delivered) /* counters are written with an anchor: let a short run have
+					them, too */
+		gp_collector_request_anchor();
+	fetching.has_delivered = true;
+}
+
+static void count_dropped(void)
+{
+	size_t dropped = 0;
+
+	if (fetching.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
+	    dropped > 0)
+		gp_count(GP_COUNTER_LOST_CUPTI, dropped);
+}
+
+/* CUPTI asks for buffers also while it flushes, and nobody decodes meanwhile: what is filled is emptied before. */
+void gp_fetch_flush(uint32_t flag)
+{
+	uint64_t start_ticks;
+
+	gp_fetch_decode();
+	start_ticks = gp_clock_ticks();
+	fetching.cupti->cuptiActivityFlushAll(flag);
+	gp_count(GP_COUNTER_FLUSHES, 1);
+	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
+	gp_fetch_decode();
+	count_dropped();
+}

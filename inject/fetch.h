@@ -1,0 +1,39 @@
+/*
+ * fetch: CUPTI's records, from the buffers that it fills to the decoder, and to a client of CUPTI inside the program.
+ *
+ * CUPTI takes buffers and gives them back on any thread.  One thread of ours, the fetching thread, decodes them, and has
+ * CUPTI give back what it keeps.
+ */
+#ifndef INJECT_FETCH_H
+#define INJECT_FETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+#include "inject/cupti_library.h"
+
+/* Once, before CUPTI has the two functions below.  cupti stays the caller's; wake: the fetching thread, by any thread. */
+void gp_fetch_init(const struct gp_cupti *cupti, void (*wake)(void));
+
+/* What CUPTI calls, on any thread: for an empty buffer, and with a filled one. */
+void CUPTIAPI gp_fetch_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
+void CUPTIAPI gp_fetch_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+				size_t valid_bytes);
+
+/* ---- the fetching thread ---- */
+
+/* At its beginning. */
+void gp_fetch_here(void);
+
+/* Decode what CUPTI has given back. */
+void gp_fetch_decode(void);
+
+/*
+ * Have CUPTI give back what has ended, and decode it.  flag: 0, or CUPTI_ACTIVITY_FLAG_FLUSH_FORCED for what has not ended,
+ * too: only at exit, for it is not delivered again.
+ */
+void gp_fetch_flush(uint32_t flag);
+
+#endif

@@ -94,6 +94,12 @@ bool gp_emit_string(enum gp_string_space space, uint32_t id, uint32_t value, con
 /* gp_emit_string() of one fact about the process. */
 bool gp_emit_info(enum gp_info info, const char *text);
 
+/*
+ * The calling thread is one of the profiler's own: nobody waits for it, so it waits where its ring is full, whatever
+ * on_overload says of the program's threads.
+ */
+void gp_emit_is_patient(void);
+
 /* Ticks of the host clock, as in members called _ticks. */
 uint64_t gp_clock_ticks(void);
 

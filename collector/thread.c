@@ -28,7 +28,8 @@ struct local {
 	uint8_t busy;       /* inside gp_emit(): a signal handler keeps off our ring */
 	uint8_t sharing;    /* holds the shared ring's lock */
 	uint8_t named;
-	uint8_t ended; /* its destructor ran: no ring any more */
+	uint8_t ended;   /* its destructor ran: no ring any more */
+	uint8_t patient; /* gp_emit_is_patient() */
 };
 
 static_assert(sizeof(struct local) <= 64, "static TLS is scarce");
@@ -39,11 +40,16 @@ static struct gp_arena *rings;
 static struct gp_bell *writer_bell;
 static struct gp_ring_header *shared_ring;
 static uint32_t shared_lock;
-static bool waits;              /* for room in a full ring */
+static bool all_wait;           /* for room in a full ring */
 static uint32_t last_recording; /* of this process or of those that it was forked from */
 
 static pthread_key_t key;
 static bool has_key;
+
+static bool waits(void)
+{
+	return all_wait || local.patient;
+}
 
 /* ---- the shared ring ---- */
 
@@ -67,7 +73,7 @@ static void unlock_shared(void)
 /* Where nobody waits, there is room for a definition when there is none for other records. */
 static bool is_put(struct gp_ring_header *ring, const struct gp_item *item)
 {
-	if (!waits && !gp_is_definition(item->record) &&
+	if (!waits() && !gp_is_definition(item->record) &&
 	    gp_ring_free_slots(ring) < ring->slot_count / DEFINITIONS_PART)
 		return false;
 	return gp_ring_put(ring, item);
@@ -103,7 +109,7 @@ static bool put_shared(const struct gp_item *item, int spins)
 static bool try_put(const struct gp_item *item)
 {
 	return local.ring != NULL ? put(local.ring, item)
-				  : put_shared(item, waits ? LOCK_SPINS : LONG_SPINS);
+				  : put_shared(item, waits() ? LOCK_SPINS : LONG_SPINS);
 }
 
 static void count_wait(void)
@@ -143,7 +149,7 @@ static bool wait_and_put(const struct gp_item *item)
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
 	uint64_t give_up_ns;
 
-	if (!waits || local.gave_up_at == ring_tail() + 1)
+	if (!waits() || local.gave_up_at == ring_tail() + 1)
 		return false;
 	count_wait();
 	give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
@@ -332,6 +338,11 @@ static bool is_of(const struct local *self, uint32_t live)
 	return self->ring != NULL && self->recording == live;
 }
 
+void gp_emit_is_patient(void)
+{
+	local.patient = 1;
+}
+
 bool gp_emit(const struct gp_record *record)
 {
 	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
@@ -443,7 +454,7 @@ void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_over
 	writer_bell = bell;
 	shared_ring = gp_arena_take(arena, 0)->ring;
 	shared_lock = 0;
-	waits = on_overload == GP_OVERLOAD_BLOCK;
+	all_wait = on_overload == GP_OVERLOAD_BLOCK;
 }
 
 void gp_thread_go_live(void)

@@ -176,6 +176,7 @@ static void *fetching_thread(void *unused)
 	(void)unused;
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
 	gp_callbacks_leave_out_thread(true);
+	gp_emit_is_patient();
 	gp_fetch_here();
 	gp_share_serve_here();
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);

@@ -158,6 +158,25 @@ static void definitions_find_room_where_others_are_dropped(void)
 	CHECK(sleeps == 0 && said.texts == 50);
 }
 
+static void let_go(void)
+{
+	hold_writer(false);
+}
+
+/* Records of the GPU come in bursts from a thread of ours, which has time. */
+static void a_thread_of_the_profiler_waits_also_where_others_drop(void)
+{
+	start_with(GP_OVERLOAD_DROP);
+	gp_emit_is_patient();
+	hold_writer_with_one_record();
+	in_sleep = let_go;
+	for (uint32_t i = 0; i < MORE_THAN_A_RING; i++)
+		emit_call_surely(i);
+	stop_and_read();
+	CHECK(sleeps > 0 && said.waits > 0);
+	CHECK(said.calls == MORE_THAN_A_RING + 1);
+}
+
 #define CROWD 200u
 #define EACH  3000u
 
@@ -202,11 +221,6 @@ static void one_long_wait_for_a_writer_that_stands_still(void)
 	stop_and_read();
 	CHECK(said.waits == 1);
 	CHECK(said.calls == kept && said.lost == 2 * MORE_THAN_A_RING + 1 - kept);
-}
-
-static void let_go(void)
-{
-	hold_writer(false);
 }
 
 static void nothing_is_lost_where_the_writer_goes_on(void)
@@ -265,6 +279,7 @@ static void a_child_of_a_wait_has_no_rings(void)
 CASE(a_call_whose_record_is_dropped_has_ended)
 CASE(dropping_never_waits)
 CASE(definitions_find_room_where_others_are_dropped)
+CASE(a_thread_of_the_profiler_waits_also_where_others_drop)
 CASE(a_crowd_that_drops)
 CASE(one_long_wait_for_a_writer_that_stands_still)
 CASE(nothing_is_lost_where_the_writer_goes_on)
@@ -276,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_a_call_whose_record_is_dropped_has_ended),
 		cmocka_unit_test(test_dropping_never_waits),
 		cmocka_unit_test(test_definitions_find_room_where_others_are_dropped),
+		cmocka_unit_test(test_a_thread_of_the_profiler_waits_also_where_others_drop),
 		cmocka_unit_test(test_a_crowd_that_drops),
 		cmocka_unit_test(test_one_long_wait_for_a_writer_that_stands_still),
 		cmocka_unit_test(test_nothing_is_lost_where_the_writer_goes_on),

@@ -108,7 +108,7 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 # ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
 .PHONY: gpu-programs
-gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/floor.so $(SIM_RECORDER) $(TORTURE)
+gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
@@ -120,10 +120,15 @@ $(O)/bench/%: bench/%.cu
 	$(call say,NVCC)
 	$(Q)$(NVCC) -std=c++17 -O2 -o $@ $<
 
-$(O)/bench/floor.so: bench/floor.c
+$(O)/bench/lib%.so: bench/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -std=c++17 -O2 -shared -Xcompiler -fPIC -o $@ $<
+
+$(O)/bench/floor.so: bench/floor.c $(O)/inject/api_table.o
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) -shared -fPIC $(ALL_CFLAGS) -o $@ $< -ldl -lpthread
+	$(Q)$(CC) -shared -fPIC $(ALL_CFLAGS) -o $@ $^ -ldl -lpthread
 
 # ---- what people type ----
 deps:

@@ -1,10 +1,12 @@
 /*
  * floor: the least that recording through CUPTI costs, as an injection library.
  *
- *   CUDA_INJECTION64_PATH=.../floor.so FLOOR_CUPTI=.../libcupti.so FLOOR_GRAPHS=node|graph PROGRAM
+ *   CUDA_INJECTION64_PATH=.../floor.so FLOOR_CUPTI=.../libcupti.so FLOOR_GRAPHS=node|graph FLOOR_CALLBACKS=1 PROGRAM
  *
  * The same kinds, buffers and settings as gpuprof for the GPU's operations, and a thread that asks
- * for them as often; what comes is thrown away.  Says at exit how many bytes of records that were.
+ * for them as often; what comes is thrown away.  With FLOOR_CALLBACKS also the callbacks that gpuprof has
+ * by default, with an empty body, and the other kinds of its default.  Says at exit how many bytes of records that were.
+ * floor_start() and floor_stop() are for a program that switches it (bench/gpu); it begins switched on.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -15,14 +17,21 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpuprof/record.h"
+#include "inject/api_table.h"
+
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define PERIOD_NS    50000000
 
 int InitializeInjection(void);
+void floor_start(void);
+void floor_stop(void);
 
 #define FUNCTIONS(X)                                                                               \
 	X(cuptiSubscribe)                                                                          \
+	X(cuptiEnableCallback)                                                                     \
 	X(cuptiActivityEnable)                                                                     \
+	X(cuptiActivityDisable)                                                                    \
 	X(cuptiActivityRegisterCallbacks)                                                          \
 	X(cuptiActivitySetAttribute)                                                               \
 	X(cuptiActivityFlushAll)
@@ -37,6 +46,7 @@ struct spare {
 	struct spare *next;
 };
 
+static CUpti_SubscriberHandle subscriber;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct spare *spares;
 static atomic_size_t received;
@@ -117,25 +127,65 @@ static void set_attributes(void)
 					&pool_limit);
 }
 
-static int enable_kinds(void)
+static const CUpti_ActivityKind gpu_kinds[] = {
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+	CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
+static const CUpti_ActivityKind whole_graphs[] = {CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
+static const CUpti_ActivityKind other_kinds[] = {
+	CUPTI_ACTIVITY_KIND_MEMORY_POOL, CUPTI_ACTIVITY_KIND_JIT, CUPTI_ACTIVITY_KIND_OVERHEAD};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int set_kinds(int on, const CUpti_ActivityKind *kinds, size_t count)
 {
-	static const CUpti_ActivityKind kinds[] = {
-		CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-		CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
-	const char *graphs = getenv("FLOOR_GRAPHS");
 	int failed = 0;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		failed |= cupti.cuptiActivityEnable(kinds[i]) != CUPTI_SUCCESS;
-	if (graphs && !strcmp(graphs, "graph"))
-		failed |=
-			cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) != CUPTI_SUCCESS;
+	for (size_t i = 0; i < count; i++)
+		failed |= (on ? cupti.cuptiActivityEnable(kinds[i])
+			      : cupti.cuptiActivityDisable(kinds[i])) != CUPTI_SUCCESS;
 	return failed;
+}
+
+/* All of gpuprof's table but events, which it leaves out by default; a call that this libcupti does not know is no error. */
+static void set_callbacks(int on)
+{
+	uint32_t count;
+	const struct gp_api_entry *entries = gp_api_table(&count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (entries[i].class != GP_API_EVENT)
+			cupti.cuptiEnableCallback((uint32_t)on, subscriber,
+						  GP_API_IS_DRIVER(entries[i].api)
+							  ? CUPTI_CB_DOMAIN_DRIVER_API
+							  : CUPTI_CB_DOMAIN_RUNTIME_API,
+						  GP_API_CBID(entries[i].api));
+}
+
+static int set_all(int on)
+{
+	const char *graphs = getenv("FLOOR_GRAPHS");
+	int failed = set_kinds(on, gpu_kinds, COUNT(gpu_kinds));
+
+	if (graphs && !strcmp(graphs, "graph"))
+		failed |= set_kinds(on, whole_graphs, COUNT(whole_graphs));
+	if (getenv("FLOOR_CALLBACKS")) {
+		failed |= set_kinds(on, other_kinds, COUNT(other_kinds));
+		set_callbacks(on);
+	}
+	return failed;
+}
+
+void floor_start(void)
+{
+	set_all(1);
+}
+
+void floor_stop(void)
+{
+	set_all(0);
 }
 
 int InitializeInjection(void)
 {
-	CUpti_SubscriberHandle subscriber;
 	pthread_t thread;
 
 	if (!find_cupti() ||
@@ -144,7 +194,7 @@ int InitializeInjection(void)
 		return 1;
 	}
 	set_attributes();
-	if (cupti.cuptiActivityRegisterCallbacks(on_request, on_complete) || enable_kinds() ||
+	if (cupti.cuptiActivityRegisterCallbacks(on_request, on_complete) || set_all(1) ||
 	    pthread_create(&thread, NULL, flush, NULL))
 		fprintf(stderr, "floor: not everything is recorded\n");
 	atexit(finish);

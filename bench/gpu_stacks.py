@@ -28,11 +28,14 @@ STACKS_WORD = 24  # of struct gp_since_fork: whether stacks are taken
 
 # ---- the step ----
 
-def make_step(optimizer):
+def make_step(optimizer, compiled=False):
     """A transformer of six layers, small enough for the CPU to be what a step waits for."""
     import torch
     model = torch.nn.TransformerEncoder(
         torch.nn.TransformerEncoderLayer(256, 4, 512, dropout=0.0, batch_first=True), 6).cuda()
+    if compiled:
+        for layer in model.layers:  # all alike: one is compiled
+            layer.compile()
     kinds = {"fused": {"fused": True}, "foreach": {"foreach": True}, "each": {"foreach": False}}
     adam = torch.optim.Adam(model.parameters(), lr=1e-4, **kinds[optimizer])
     batch = torch.randn(8, 64, 256, device="cuda")

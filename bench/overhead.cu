@@ -1,7 +1,9 @@
 // What an operation costs the program's thread, for comparison with and without a profiler (bench/overhead).
 //
-//   overhead MODE COUNT      prints "MODE COUNT NS_IN_ALL"; MODE: launch, copy, set, malloc, malloc_async, graph, threads,
-//                            replay (a graph of 100 nodes, with what the GPU takes)
+//   overhead MODE COUNT      prints "MODE COUNT NS_IN_ALL READY_NS END_NS DEVICE_BYTES": when CUDA was ready and when the operations
+//                            were done, of CLOCK_MONOTONIC, and how much memory of the GPU is in use then.  MODE: see modes[]
+//
+// As a library (liboverhead.so) it does the same for bench/gpu: overhead_ns().
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -63,8 +65,12 @@ static double copy(long count)
 
 	check(cudaMalloc(&device, 4096));
 	check(cudaMallocHost(&host, 4096));
-	return repeat(count, 0,
-		      [&] { check(cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice)); });
+	double ns = repeat(count, 0, [&] {
+		check(cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice));
+	});
+	check(cudaFreeHost(host));
+	check(cudaFree(device));
+	return ns;
 }
 
 static double set(long count)
@@ -72,7 +78,9 @@ static double set(long count)
 	char *device;
 
 	check(cudaMalloc(&device, 4096));
-	return repeat(count, 0, [&] { check(cudaMemsetAsync(device, 0, 4096)); });
+	double ns = repeat(count, 0, [&] { check(cudaMemsetAsync(device, 0, 4096)); });
+	check(cudaFree(device));
+	return ns;
 }
 
 static double malloc_pair(long count)
@@ -81,12 +89,14 @@ static double malloc_pair(long count)
 
 	// keeps the driver's own block: later ones are cut from it
 	check(cudaMalloc(&first, 65536));
-	return repeat(count, 0, [] {
+	double ns = repeat(count, 0, [] {
 		void *memory;
 
 		check(cudaMalloc(&memory, 65536));
 		check(cudaFree(memory));
 	});
+	check(cudaFree(first));
+	return ns;
 }
 
 static double malloc_async(long count)
@@ -99,58 +109,119 @@ static double malloc_async(long count)
 	});
 }
 
-static cudaGraphExec_t hundred_nodes(cudaStream_t stream)
-{
+struct hundred_nodes {
+	cudaStream_t stream;
 	cudaGraph_t graph;
 	cudaGraphExec_t executable;
 
+	hundred_nodes();
+	~hundred_nodes();
+};
+
+hundred_nodes::hundred_nodes()
+{
+	check(cudaStreamCreate(&stream));
 	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
 	for (int i = 0; i < 100; i++)
 		overhead_kernel<<<1, 1, 0, stream>>>();
 	check(cudaStreamEndCapture(stream, &graph));
 	check(cudaGraphInstantiate(&executable, graph, 0));
-	return executable;
+}
+
+hundred_nodes::~hundred_nodes()
+{
+	check(cudaGraphExecDestroy(executable));
+	check(cudaGraphDestroy(graph));
+	check(cudaStreamDestroy(stream));
 }
 
 static double graph(long count)
 {
-	cudaStream_t stream;
+	hundred_nodes nodes;
 
-	check(cudaStreamCreate(&stream));
-	cudaGraphExec_t executable = hundred_nodes(stream);
-	return repeat(count, stream, [&] { check(cudaGraphLaunch(executable, stream)); });
+	return repeat(count, nodes.stream,
+		      [&] { check(cudaGraphLaunch(nodes.executable, nodes.stream)); });
 }
 
 // From the first launch to the end of the last: what a program that replays a graph waits for.
 static double replay(long count)
 {
-	cudaStream_t stream;
-
-	check(cudaStreamCreate(&stream));
-	cudaGraphExec_t executable = hundred_nodes(stream);
+	hundred_nodes nodes;
 	double start = now_ns();
+
 	for (long i = 0; i < count; i++)
-		check(cudaGraphLaunch(executable, stream));
-	check(cudaStreamSynchronize(stream));
+		check(cudaGraphLaunch(nodes.executable, nodes.stream));
+	check(cudaStreamSynchronize(nodes.stream));
 	return now_ns() - start;
 }
 
+template <int THREADS>
 static double threads(long count)
 {
 	std::vector<std::thread> all;
-	double total[8];
+	double total[THREADS];
 
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < THREADS; i++)
 		all.emplace_back([&total, count, i] {
 			cudaStream_t stream;
 
 			check(cudaStreamCreate(&stream));
-			total[i] = repeat(count / 8, stream,
+			total[i] = repeat(count / THREADS, stream,
 					  [=] { overhead_kernel<<<1, 1, 0, stream>>>(); });
+			check(cudaStreamDestroy(stream));
 		});
 	for (auto &thread : all)
 		thread.join();
-	return std::accumulate(total, total + 8, 0.0);
+	return std::accumulate(total, total + THREADS, 0.0);
+}
+
+// About 10 us on one multiprocessor; adds what it took, by the GPU's own clock, to *total_ns.
+__global__ void busy_kernel(unsigned long long *total_ns)
+{
+	unsigned long long start, end;
+	float value = threadIdx.x;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start)::"memory");
+	for (int i = 0; i < 4000; i++)
+		asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(value));
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end)::"memory");
+	atomicAdd(total_ns, end - start);
+}
+
+// What the kernels themselves take, by their own account: is the GPU slower while it is watched?
+static double kernel_itself(long count)
+{
+	unsigned long long *device, total_ns = 0;
+
+	check(cudaMalloc(&device, sizeof(*device)));
+	check(cudaMemset(device, 0, sizeof(*device)));
+	for (long i = 0; i < count; i++)
+		busy_kernel<<<1, 1>>>(device);
+	check(cudaMemcpy(&total_ns, device, sizeof(total_ns), cudaMemcpyDeviceToHost));
+	check(cudaFree(device));
+	return total_ns;
+}
+
+// From the beginning of the first to the end of the last of kernels that follow each other without a pause.
+static double kernels_in_a_row(long count)
+{
+	unsigned long long *device;
+	cudaEvent_t first, last;
+	float ms = 0;
+
+	check(cudaMalloc(&device, sizeof(*device)));
+	check(cudaEventCreate(&first));
+	check(cudaEventCreate(&last));
+	check(cudaEventRecord(first));
+	for (long i = 0; i < count; i++)
+		busy_kernel<<<1, 1>>>(device);
+	check(cudaEventRecord(last));
+	check(cudaEventSynchronize(last));
+	check(cudaEventElapsedTime(&ms, first, last));
+	check(cudaEventDestroy(first));
+	check(cudaEventDestroy(last));
+	check(cudaFree(device));
+	return ms * 1e6;
 }
 
 static const struct {
@@ -162,20 +233,48 @@ static const struct {
 	     {"malloc", malloc_pair},
 	     {"malloc_async", malloc_async},
 	     {"graph", graph},
-	     {"threads", threads},
-	     {"replay", replay}};
+	     {"threads", threads<8>},
+	     {"threads16", threads<16>},
+	     {"replay", replay}, // a graph of 100 nodes, with what the GPU takes
+	     {"kernel", kernel_itself},
+	     {"kernels", kernels_in_a_row}};
+
+// How long so many operations took in all; less than 0: there is no such mode.
+extern "C" double overhead_ns(const char *mode, long count)
+{
+	for (auto &known : modes)
+		if (strcmp(mode, known.name) == 0)
+			return known.run(count);
+	return -1;
+}
+
+static void print_usage()
+{
+	fprintf(stderr, "usage: overhead MODE COUNT, MODE one of");
+	for (auto &mode : modes)
+		fprintf(stderr, " %s", mode.name);
+	fprintf(stderr, "\n");
+}
 
 int main(int argc, char **argv)
 {
-	for (auto &mode : modes) {
-		if (argc != 3 || strcmp(argv[1], mode.name) != 0)
-			continue;
-		check(cudaFree(0));
-		mode.run(1000); // warm up
-		printf("%s %s %.0f\n", argv[1], argv[2], mode.run(atol(argv[2])));
-		return 0;
+	size_t free_bytes, all_bytes;
+
+	if (argc != 3) {
+		print_usage();
+		return 64;
 	}
-	fprintf(stderr,
-		"usage: overhead launch|copy|set|malloc|malloc_async|graph|threads|replay COUNT\n");
-	return 64;
+	check(cudaFree(0));
+	double ready_ns = now_ns();
+	double ns = overhead_ns(argv[1], 1000); // warm up
+	if (ns >= 0)
+		ns = overhead_ns(argv[1], atol(argv[2]));
+	if (ns < 0) {
+		print_usage();
+		return 64;
+	}
+	check(cudaMemGetInfo(&free_bytes, &all_bytes));
+	printf("%s %s %.0f %.0f %.0f %zu\n", argv[1], argv[2], ns, ready_ns, now_ns(),
+	       all_bytes - free_bytes);
+	return 0;
 }

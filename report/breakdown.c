@@ -5,6 +5,7 @@
 const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_kernel,
 	&gp_breakdown_grid,
+	&gp_breakdown_occupancy,
 	&gp_breakdown_gpu,
 	&gp_breakdown_exec,
 	&gp_breakdown_stack,

@@ -39,7 +39,7 @@ extern const struct gp_breakdown gp_breakdown_copy_time, gp_breakdown_copy_size;
 extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread;
 extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
 extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process;
-extern const struct gp_breakdown gp_breakdown_exec;
+extern const struct gp_breakdown gp_breakdown_exec, gp_breakdown_occupancy;
 extern const struct gp_breakdown gp_breakdown_memory;
 extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;
 extern const struct gp_breakdown gp_breakdown_memory_peak, gp_breakdown_memory_churn;

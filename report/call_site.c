@@ -158,18 +158,28 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 			take_place(walk, index, &places[i]);
 }
 
+/* Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is none, and all frames are asked. */
+static void take_owner(const struct gp_model *model, uint32_t stack, uint32_t end,
+		       struct texts *texts)
+{
+	for (uint32_t at = stack; at != end && at != GP_NONE && texts->owner[0] == '\0';
+	     at = model->frames[at].parent)
+		texts->owner = owner_of(model, &model->frames[at]);
+}
+
 static void take_stack(struct gp_call_sites *sites, const struct gp_model *model, uint32_t stack,
 		       struct texts *texts)
 {
-	struct walk walk = {.texts = texts};
+	struct walk walk = {.texts = texts, .site = GP_NONE};
+	enum gp_code_rank found = GP_CODE_RANKS;
 
-	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++)
+	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
+		found = walk.wanted;
 		for (uint32_t at = stack; at != GP_NONE && walk.taken <= GP_SITE_CALLERS;
 		     at = model->frames[at].parent)
 			take_frame(sites, model, at, &walk);
-	for (uint32_t at = stack; at != walk.site && texts->owner[0] == '\0';
-	     at = model->frames[at].parent)
-		texts->owner = owner_of(model, &model->frames[at]);
+	}
+	take_owner(model, stack, found == GP_CODE_OWN ? walk.site : GP_NONE, texts);
 }
 
 /* ---- numbers ---- */

@@ -96,6 +96,22 @@ static void an_allocator_between_is_the_owner(void **state)
 	assert_site(scene, direct, "extension.so+0x1234", "step (train.py:12)", "");
 }
 
+/* PyTorch's backward pass has a thread of its own. */
+static void an_allocator_is_the_owner_also_in_a_library_s_thread(void **state)
+{
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	uint32_t frame = build_native(b, BUILD_OUTERMOST, "/lib/x86_64-linux-gnu/libc.so.6", 0x10);
+	uint32_t cublas = build_native(b, frame, "/x/torch/lib/libtorch_cuda.so", 0x20);
+
+	frame = build_native(b, frame, "/x/torch/lib/libc10_cuda.so", 0x30);
+	frame = build_native(b, frame, "/x/torch/lib/libc10_cuda.so", 0x40);
+	cublas = build_native(b, cublas, "/x/nvidia/lib/libcublas.so.13", 0x50);
+	build_stacks_end(b);
+	assert_site(scene, frame, "libc10_cuda.so+0x3f", "libc10_cuda.so+0x2f", "PyTorch");
+	assert_site(scene, cublas, "libcublas.so.13+0x4f", "libtorch_cuda.so+0x1f", "PyTorch");
+}
+
 static void equal_lines_are_one_site(void **state)
 {
 	struct scene *scene = *state;
@@ -141,6 +157,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_allocator_between_is_the_owner, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_allocator_is_the_owner_also_in_a_library_s_thread, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_lines_are_one_site, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_some_callers_tell_sites_apart, set_up,
 						tear_down),

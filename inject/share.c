@@ -418,9 +418,8 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 		PASS(cuptiActivityRegisterTimestampCallback, funcTimestamp);
 	if (funcTimestamp == NULL)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (!is_child())
-		gp_share_times_clock(funcTimestamp);
-	return CUPTI_SUCCESS;
+	return is_child() || gp_share_times_clock(funcTimestamp) ? CUPTI_SUCCESS
+								 : CUPTI_ERROR_NOT_READY;
 }
 
 /* The client's end of CUPTI is not ours. */

@@ -118,7 +118,10 @@ void gp_share_buffers_add(const CUpti_Activity *record, size_t bytes)
 	}
 	copy = (CUpti_Activity *)(client.current.memory + client.current.used_bytes);
 	memcpy(copy, record, bytes);
-	gp_share_times_convert(copy, bytes);
+	if (!gp_share_times_convert(copy, bytes)) {
+		gp_add64(&client.dropped, 1);
+		return;
+	}
 	client.current.used_bytes += bytes;
 	client.current.records++;
 }

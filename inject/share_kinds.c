@@ -201,18 +201,18 @@ static bool holds_time(const struct window *window, uint64_t time_ns)
 	return time_ns >= window->since_ns && (until_ns == 0 || time_ns <= until_ns);
 }
 
-static bool holds(const struct window *window, const CUpti_Activity *record)
+static bool holds(const struct window *window, const CUpti_Activity *record, size_t bytes)
 {
 	uint32_t correlation_id;
 
 	if (!kinds.numbered || call_offset[record->kind] == 0)
-		return holds_time(window, gp_share_time_of(record));
+		return holds_time(window, gp_share_time_of(record, bytes));
 	memcpy(&correlation_id, (const uint8_t *)record + call_offset[record->kind],
 	       sizeof(correlation_id));
 	return holds_call(window, correlation_id);
 }
 
-bool gp_share_kinds_wants(const CUpti_Activity *record)
+bool gp_share_kinds_wants(const CUpti_Activity *record, size_t bytes)
 {
 	uint32_t count;
 
@@ -221,7 +221,8 @@ bool gp_share_kinds_wants(const CUpti_Activity *record)
 	count = gp_load32_acquire(&kinds.client[record->kind].count);
 	/* the place of the oldest is where the next is being made */
 	for (uint32_t i = 0; i < count && i < WINDOWS - 1; i++)
-		if (holds(&kinds.client[record->kind].windows[(count - 1 - i) % WINDOWS], record))
+		if (holds(&kinds.client[record->kind].windows[(count - 1 - i) % WINDOWS], record,
+			  bytes))
 			return true;
 	return false;
 }

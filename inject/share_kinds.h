@@ -12,6 +12,7 @@
 #define INJECT_SHARE_KINDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cupti.h>
@@ -39,7 +40,7 @@ bool gp_share_kinds_wants_any(void);
 /* Inside a callback, at the beginning of each call, from when there is a client. */
 void gp_share_kinds_call(uint32_t correlation_id);
 
-/* Whether the client is to get this record. */
-bool gp_share_kinds_wants(const CUpti_Activity *record);
+/* Whether the client is to get this record of so many bytes. */
+bool gp_share_kinds_wants(const CUpti_Activity *record, size_t bytes);
 
 #endif

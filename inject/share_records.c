@@ -45,6 +45,7 @@ void gp_share_records(__typeof__(&cuptiActivityGetNextRecord) next, uint8_t *buf
 {
 	CUpti_Activity *record = NULL, *following = NULL;
 	CUptiResult result;
+	size_t bytes;
 
 	if (!gp_share_buffers_are_registered() || valid_bytes == 0)
 		return;
@@ -55,8 +56,9 @@ void gp_share_records(__typeof__(&cuptiActivityGetNextRecord) next, uint8_t *buf
 		result = next(buffer, valid_bytes, &following);
 		if (result == CUPTI_SUCCESS)
 			end = (uint8_t *)following;
-		if (record != NULL && gp_share_kinds_wants(record))
-			gp_share_buffers_add(record, (size_t)(end - (uint8_t *)record));
+		bytes = record != NULL ? (size_t)(end - (uint8_t *)record) : 0;
+		if (record != NULL && gp_share_kinds_wants(record, bytes))
+			gp_share_buffers_add(record, bytes);
 		record = following;
 	} while (result == CUPTI_SUCCESS);
 }

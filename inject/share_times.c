@@ -4,29 +4,65 @@
 #include <string.h>
 
 #include "collector/atomic.h"
+#include "collector/sys.h"
 
 #define KINDS    64u
 #define READINGS 64u
 #define TRIES    8u
 
-/* Where the times lie: of each kind up to five, the first is the beginning. */
-#define MOST_TIMES 5u
+#define SPINS       100
+#define SLEEP_NS    20000u
+#define MOST_SLEEPS 1000
+
+/*
+ * Where the times lie: of each kind up to five, the first is the beginning.  Versions only append to records, so that the
+ * newest layout serves all; a record that ends before a time has none there.
+ */
+#define MOST_TIMES     5u
+#define AT(type, time) offsetof(CUpti_Activity##type, time)
+#define SPAN(type)                                                                                 \
+	{                                                                                          \
+		AT(type, start), AT(type, end)                                                     \
+	}
+#define KERNEL(type)                                                                               \
+	{                                                                                          \
+		AT(type, start), AT(type, end), AT(type, completed), AT(type, queued),             \
+			AT(type, submitted)                                                        \
+	}
 static const uint8_t offsets[KINDS][MOST_TIMES] = {
-	[CUPTI_ACTIVITY_KIND_MEMCPY] = {16, 24},
-	[CUPTI_ACTIVITY_KIND_MEMSET] = {16, 24},
-	[CUPTI_ACTIVITY_KIND_KERNEL] = {16, 24, 32, 120, 128},
-	[CUPTI_ACTIVITY_KIND_DRIVER] = {8, 16},
-	[CUPTI_ACTIVITY_KIND_RUNTIME] = {8, 16},
-	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = {16, 24, 32, 120, 128},
-	[CUPTI_ACTIVITY_KIND_MARKER] = {8},
-	[CUPTI_ACTIVITY_KIND_OVERHEAD] = {24, 32},
-	[CUPTI_ACTIVITY_KIND_MEMCPY2] = {16, 24},
-	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = {16, 24},
-	[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = {8, 16},
-	[CUPTI_ACTIVITY_KIND_MEMORY2] = {32},
-	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {56},
-	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = {8, 16},
-	[CUPTI_ACTIVITY_KIND_JIT] = {16, 24},
+	[CUPTI_ACTIVITY_KIND_MEMCPY] = SPAN(Memcpy6),
+	[CUPTI_ACTIVITY_KIND_MEMSET] = SPAN(Memset4),
+	[CUPTI_ACTIVITY_KIND_KERNEL] = KERNEL(Kernel10),
+	[CUPTI_ACTIVITY_KIND_DRIVER] = SPAN(API),
+	[CUPTI_ACTIVITY_KIND_RUNTIME] = SPAN(API),
+	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = KERNEL(Kernel10),
+	[CUPTI_ACTIVITY_KIND_MARKER] = {AT(Marker2, timestamp)},
+	[CUPTI_ACTIVITY_KIND_OVERHEAD] = SPAN(Overhead3),
+	[CUPTI_ACTIVITY_KIND_CDP_KERNEL] = KERNEL(CdpKernel),
+	[CUPTI_ACTIVITY_KIND_PREEMPTION] = {AT(Preemption, timestamp)},
+	[CUPTI_ACTIVITY_KIND_ENVIRONMENT] = {AT(Environment, timestamp)},
+	[CUPTI_ACTIVITY_KIND_MEMCPY2] = SPAN(MemcpyPtoP4),
+	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = SPAN(UnifiedMemoryCounter3),
+	[CUPTI_ACTIVITY_KIND_OPENACC_DATA] = SPAN(OpenAccData),
+	[CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH] = SPAN(OpenAccLaunch),
+	[CUPTI_ACTIVITY_KIND_OPENACC_OTHER] = SPAN(OpenAccOther),
+	[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = {AT(CudaEvent2, deviceTimestamp)},
+	[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = SPAN(Synchronization2),
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT] = {AT(InstantaneousEvent, timestamp)},
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT_INSTANCE] = {AT(InstantaneousEventInstance,
+								 timestamp)},
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC] = {AT(InstantaneousMetric, timestamp)},
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC_INSTANCE] = {AT(InstantaneousMetricInstance,
+								  timestamp)},
+	[CUPTI_ACTIVITY_KIND_MEMORY] = SPAN(Memory),
+	[CUPTI_ACTIVITY_KIND_OPENMP] = SPAN(OpenMp),
+	[CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API] = SPAN(API),
+	[CUPTI_ACTIVITY_KIND_MEMORY2] = {AT(Memory4, timestamp)},
+	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {AT(MemoryPool2, timestamp)},
+	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = SPAN(GraphTrace2),
+	[CUPTI_ACTIVITY_KIND_JIT] = SPAN(Jit2),
+	[CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = SPAN(DeviceGraphTrace),
+	[CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = SPAN(MemDecompress),
 };
 
 struct reading {
@@ -50,11 +86,17 @@ static uint64_t read_time(const void *record, uint8_t offset)
 	return ns;
 }
 
-uint64_t gp_share_time_of(const CUpti_Activity *record)
+static bool has_time(uint32_t kind, uint32_t i, size_t bytes)
+{
+	return kind < KINDS && i < MOST_TIMES && offsets[kind][i] != 0 &&
+	       offsets[kind][i] + sizeof(uint64_t) <= bytes;
+}
+
+uint64_t gp_share_time_of(const CUpti_Activity *record, size_t bytes)
 {
 	uint32_t kind = (uint32_t)record->kind;
 
-	return kind < KINDS && offsets[kind][0] != 0 ? read_time(record, offsets[kind][0]) : 0;
+	return has_time(kind, 0, bytes) ? read_time(record, offsets[kind][0]) : 0;
 }
 
 void gp_share_times_init(uint64_t (*read_cupti_ns)(void))
@@ -62,11 +104,24 @@ void gp_share_times_init(uint64_t (*read_cupti_ns)(void))
 	times.read_cupti_ns = read_cupti_ns;
 }
 
-/* The client's threads and the fetching thread meet here, for a microsecond each. */
-static void take(void)
+/*
+ * The client's threads and the fetching thread meet here, for some instructions each; nothing of the client's is called
+ * meanwhile.  A thread that holds it may have lost its CPU, and is not waited for without end: a signal handler may have
+ * interrupted it.
+ */
+static bool take(void)
 {
-	while (!gp_replace32(&times.taken, 0, 1))
+	for (int i = 0; i < SPINS; i++) {
+		if (gp_replace32(&times.taken, 0, 1))
+			return true;
 		gp_pause();
+	}
+	for (int i = 0; i < MOST_SLEEPS; i++) {
+		gp_sys_sleep(SLEEP_NS);
+		if (gp_replace32(&times.taken, 0, 1))
+			return true;
+	}
+	return false;
 }
 
 static void give_back(void)
@@ -74,12 +129,14 @@ static void give_back(void)
 	gp_store32_release(&times.taken, 0);
 }
 
-void gp_share_times_clock(CUpti_TimestampCallbackFunc clock)
+bool gp_share_times_clock(CUpti_TimestampCallbackFunc clock)
 {
-	take();
+	if (!take())
+		return false;
 	if (gp_swap64(&times.clock, (uintptr_t)clock) != (uintptr_t)clock)
 		times.count = 0;
 	give_back();
+	return true;
 }
 
 /* The narrowest of some: how long it takes to read says how far apart the two may be. */
@@ -117,16 +174,20 @@ static void add(struct reading now)
 	times.readings[times.count++] = now;
 }
 
+/* Where another thread is at it, its reading serves as well. */
 void gp_share_times_read(void)
 {
-	CUpti_TimestampCallbackFunc clock;
+	CUpti_TimestampCallbackFunc clock =
+		(CUpti_TimestampCallbackFunc)(uintptr_t)gp_load64(&times.clock);
+	struct reading now;
 
-	if (gp_load64(&times.clock) == 0)
+	if (clock == NULL)
 		return;
-	take();
-	clock = (CUpti_TimestampCallbackFunc)(uintptr_t)gp_load64(&times.clock);
-	if (clock != NULL)
-		add(read_both(clock));
+	now = read_both(clock);
+	if (!take())
+		return;
+	if (gp_load64(&times.clock) == (uintptr_t)clock)
+		add(now);
 	give_back();
 }
 
@@ -153,20 +214,23 @@ static uint64_t convert(uint64_t ns)
 	return near[0].ticks + (uint64_t)(int64_t)((double)(int64_t)(ns - near[0].ns) * slope);
 }
 
-void gp_share_times_convert(CUpti_Activity *copy, size_t bytes)
+static void convert_time(CUpti_Activity *copy, uint8_t offset)
+{
+	uint64_t converted = convert(read_time(copy, offset));
+
+	memcpy((uint8_t *)copy + offset, &converted, sizeof(converted));
+}
+
+bool gp_share_times_convert(CUpti_Activity *copy, size_t bytes)
 {
 	uint32_t kind = (uint32_t)copy->kind;
 
-	if (gp_load64(&times.clock) == 0 || kind >= KINDS)
-		return;
-	take();
-	for (uint32_t i = 0; i < MOST_TIMES && offsets[kind][i] != 0; i++) {
-		uint64_t converted;
-
-		if (offsets[kind][i] + sizeof(converted) > bytes)
-			break;
-		converted = convert(read_time(copy, offsets[kind][i]));
-		memcpy((uint8_t *)copy + offsets[kind][i], &converted, sizeof(converted));
-	}
+	if (gp_load64(&times.clock) == 0 || !has_time(kind, 0, bytes))
+		return true;
+	if (!take())
+		return false;
+	for (uint32_t i = 0; has_time(kind, i, bytes); i++)
+		convert_time(copy, offsets[kind][i]);
 	give_back();
+	return true;
 }

@@ -7,24 +7,28 @@
 #ifndef INJECT_SHARE_TIMES_H
 #define INJECT_SHARE_TIMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cupti.h>
 
-/* When what a record tells of began, by CUPTI's clock; 0 = it has no time. */
-uint64_t gp_share_time_of(const CUpti_Activity *record);
+/* When what a record of so many bytes tells of began, by CUPTI's clock; 0 = it has no time. */
+uint64_t gp_share_time_of(const CUpti_Activity *record, size_t bytes);
 
 /* Once.  read_cupti_ns: CUPTI's clock. */
 void gp_share_times_init(uint64_t (*read_cupti_ns)(void));
 
-/* The client's clock; NULL: it has none, and copies have CUPTI's times. */
-void gp_share_times_clock(CUpti_TimestampCallbackFunc clock);
+/*
+ * The client's clock; NULL: it has none, and copies have CUPTI's times.  False: this thread itself, or one that does not get
+ * to run, is in here; it is not changed.
+ */
+bool gp_share_times_clock(CUpti_TimestampCallbackFunc clock);
 
 /* Any thread: read both clocks, if the client has one.  Times between two readings are exact to some 50 ns. */
 void gp_share_times_read(void);
 
-/* Convert the times in the client's copy of a record of so many bytes. */
-void gp_share_times_convert(CUpti_Activity *copy, size_t bytes);
+/* Convert the times in the client's copy of a record of so many bytes.  False, as above: it has CUPTI's still. */
+bool gp_share_times_convert(CUpti_Activity *copy, size_t bytes);
 
 #endif

@@ -17,21 +17,21 @@ static bool wants_kernel(uint32_t call, uint64_t start_ns)
 	CUpti_ActivityKernel8 record = {
 		.kind = KERNEL, .correlationId = call, .start = start_ns, .end = start_ns + 1};
 
-	return gp_share_kinds_wants((const CUpti_Activity *)&record);
+	return gp_share_kinds_wants((const CUpti_Activity *)&record, sizeof(record));
 }
 
 static bool wants_overhead(uint64_t start_ns)
 {
 	CUpti_ActivityOverhead record = {.kind = OVERHEAD, .start = start_ns, .end = start_ns + 1};
 
-	return gp_share_kinds_wants((const CUpti_Activity *)&record);
+	return gp_share_kinds_wants((const CUpti_Activity *)&record, sizeof(record));
 }
 
 static bool wants_call(void)
 {
 	CUpti_ActivityAPI record = {.kind = RUNTIME, .start = 1, .end = 2};
 
-	return gp_share_kinds_wants((const CUpti_Activity *)&record);
+	return gp_share_kinds_wants((const CUpti_Activity *)&record, sizeof(record));
 }
 
 static int init(void **state)
@@ -204,7 +204,7 @@ static void unknown_kinds_are_nobodys(void **state)
 	gp_share_kinds_enable(record.kind, 1);
 	assert_false(gp_share_kinds_is_ours(record.kind));
 	assert_false(gp_share_kinds_is_enabled(record.kind));
-	assert_false(gp_share_kinds_wants(&record));
+	assert_false(gp_share_kinds_wants(&record, sizeof(record)));
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static void without_a_clock_times_stay(void **state)
 	(void)state;
 	assert_int_equal(kernel.start, 123);
 	assert_int_equal(kernel.end, 456);
-	assert_int_equal(gp_share_time_of((const CUpti_Activity *)&kernel), 123);
+	assert_int_equal(gp_share_time_of((const CUpti_Activity *)&kernel, sizeof(kernel)), 123);
 }
 
 static void times_are_between_readings(void **state)
@@ -139,6 +139,96 @@ static void a_short_record_is_not_left(void **state)
 	gp_share_times_clock(NULL);
 }
 
+/* ---- a clock of the client's that comes here again, or does not return ---- */
+
+static uint64_t reentering_clock(void)
+{
+	CUpti_ActivityKernel8 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = ns};
+
+	assert_true(gp_share_times_convert((CUpti_Activity *)&kernel, sizeof(kernel)));
+	return 2 * ns;
+}
+
+static void the_clients_clock_is_called_by_nobody_who_is_waited_for(void **state)
+{
+	(void)state;
+	assert_true(gp_share_times_clock(reentering_clock));
+	gp_share_times_read();
+	ns += 1000;
+	gp_share_times_read();
+	assert_int_equal(converted(ns - 10, 0).start, 2 * ns - 20);
+	gp_share_times_clock(NULL);
+}
+
+static jmp_buf away;
+
+static uint64_t leaving_clock(void)
+{
+	longjmp(away, 1);
+}
+
+static void a_clock_that_does_not_return_holds_up_nobody(void **state)
+{
+	(void)state;
+	assert_true(gp_share_times_clock(leaving_clock));
+	if (setjmp(away) == 0)
+		gp_share_times_read();
+	assert_true(gp_share_times_clock(NULL));
+	assert_int_equal(converted(5, 0).start, 5);
+}
+
+static uint64_t replaced_clock(void)
+{
+	gp_share_times_clock(other_clock);
+	return 1000 * ns;
+}
+
+static void what_a_replaced_clock_said_counts_no_more(void **state)
+{
+	(void)state;
+	gp_share_times_clock(replaced_clock);
+	gp_share_times_read();
+	ns += 1000;
+	gp_share_times_read();
+	ns += 1000;
+	gp_share_times_read();
+	assert_int_equal(converted(ns - 10, 0).start, 2 * ns - 20);
+	gp_share_times_clock(NULL);
+}
+
+static void every_kind_with_a_time_is_converted(void **state)
+{
+	CUpti_ActivityMemory memory = {.kind = CUPTI_ACTIVITY_KIND_MEMORY, .bytes = 9};
+	CUpti_ActivityCudaEvent2 event = {.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT};
+
+	(void)state;
+	gp_share_times_clock(other_clock);
+	gp_share_times_read();
+	ns += 1000;
+	gp_share_times_read();
+	memory.start = ns - 3;
+	memory.end = ns - 1;
+	assert_true(gp_share_times_convert((CUpti_Activity *)&memory, sizeof(memory)));
+	assert_int_equal(memory.start, 2 * ns - 6);
+	assert_int_equal(memory.end, 2 * ns - 2);
+	assert_int_equal(memory.bytes, 9);
+	event.deviceTimestamp = ns - 4;
+	assert_true(gp_share_times_convert((CUpti_Activity *)&event, sizeof(event)));
+	assert_int_equal(event.deviceTimestamp, 2 * ns - 8);
+	gp_share_times_clock(NULL);
+}
+
+/* Versions before 12.8 end this record before its time, and another record follows there. */
+static void a_time_behind_the_records_end_is_none(void **state)
+{
+	CUpti_ActivityCudaEvent2 event = {.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+					  .deviceTimestamp = 77};
+
+	(void)state;
+	assert_int_equal(gp_share_time_of((const CUpti_Activity *)&event, sizeof(event)), 77);
+	assert_int_equal(gp_share_time_of((const CUpti_Activity *)&event, 24), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,6 +239,11 @@ int main(void)
 		cmocka_unit_test(a_clock_that_is_set_back_is_left_out),
 		cmocka_unit_test(another_clock_begins_anew),
 		cmocka_unit_test(a_short_record_is_not_left),
+		cmocka_unit_test(the_clients_clock_is_called_by_nobody_who_is_waited_for),
+		cmocka_unit_test(a_clock_that_does_not_return_holds_up_nobody),
+		cmocka_unit_test(what_a_replaced_clock_said_counts_no_more),
+		cmocka_unit_test(every_kind_with_a_time_is_converted),
+		cmocka_unit_test(a_time_behind_the_records_end_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -6,6 +6,7 @@
 #ifndef REPORT_ARRAY_H
 #define REPORT_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,29 @@
  * to it. Returns 0, -ENOMEM, or -EOVERFLOW at the limit of 32-bit indices.
  */
 int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
+
+/* Whether an element comes before what is looked for; key is whatever describes that. */
+typedef bool gp_array_is_before(const void *element, const void *key);
+
+/*
+ * The first element that does not come before what is looked for, of elements of which those that do are in front;
+ * count: all do.  Here, so that it becomes as fast as a loop of its own.
+ */
+static inline uint32_t gp_array_lower_bound(const void *array, uint32_t count, size_t element_bytes,
+					    gp_array_is_before *is_before, const void *key)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (is_before((const char *)array + middle * element_bytes, key))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
 
 /* <0, 0, >0 as for qsort, for elements a and b. */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);

@@ -1,4 +1,5 @@
 #include "report/elf_symbols.h"
+#include "report/array.h"
 
 #include <stdlib.h>
 
@@ -47,20 +48,16 @@ static void make(struct gp_elf_symbols *symbols, Dwfl_Module *module)
 		qsort(symbols->symbols, symbols->count, sizeof(*symbols->symbols), compare);
 }
 
+static bool begins_until(const void *element, const void *address)
+{
+	return ((const struct gp_elf_symbol *)element)->address <= *(const uint64_t *)address;
+}
+
 /* How many symbols begin there or before. */
 static uint32_t count_before(const struct gp_elf_symbols *symbols, uint64_t address)
 {
-	uint32_t low = 0, high = symbols->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (symbols->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(symbols->symbols, symbols->count, sizeof(*symbols->symbols),
+				    begins_until, &address);
 }
 
 const char *gp_elf_symbols_find(struct gp_elf_symbols *symbols, Dwfl_Module *module,

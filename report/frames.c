@@ -31,23 +31,25 @@ static uint32_t find_frame(const struct gp_model *m, uint32_t id, uint32_t recen
 	return *at;
 }
 
+/* Of a module before, or of the same one and not after an address. */
+static bool begins_until(const void *element, const void *key)
+{
+	const struct gp_record_module *module = element, *wanted = key;
+
+	return module->id < wanted->id ||
+	       (module->id == wanted->id && module->start_address <= wanted->start_address);
+}
+
 /* The last mapping of a module that begins at the address or before it, else the module's first one. */
 static uint32_t find_module(const struct gp_model *m, uint32_t id, uint64_t address)
 {
-	uint32_t low = 0, high = m->module_count;
+	const struct gp_record_module key = {.id = id, .start_address = address};
+	uint32_t after = gp_array_lower_bound(m->modules, m->module_count, sizeof(*m->modules),
+					      begins_until, &key);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct gp_record_module *module = &m->modules[middle];
-
-		if (module->id < id || (module->id == id && module->start_address <= address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0 && m->modules[low - 1].id == id)
-		return low - 1;
-	return low < m->module_count && m->modules[low].id == id ? low : GP_NONE;
+	if (after > 0 && m->modules[after - 1].id == id)
+		return after - 1;
+	return after < m->module_count && m->modules[after].id == id ? after : GP_NONE;
 }
 
 static uint32_t find_origin(const struct gp_model *m, const struct gp_frame *frame)

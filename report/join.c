@@ -32,24 +32,31 @@ static int make_keys(struct gp_load *load)
 			     m->calls);
 }
 
+struct wanted_call {
+	const struct gp_call *calls;
+	uint32_t correlation_id;
+	uint64_t time_ns;
+};
+
+static bool is_key_until(const void *element, const void *context)
+{
+	const struct gp_call_key *key = element;
+	const struct wanted_call *wanted = context;
+
+	return key->correlation_id < wanted->correlation_id ||
+	       (key->correlation_id == wanted->correlation_id &&
+		wanted->calls[key->call].start_ns <= wanted->time_ns);
+}
+
 /* The last key not after (correlation id, time), or GP_NONE. */
 static uint32_t find_key(const struct gp_model *m, const struct gp_call_key *keys,
 			 uint32_t correlation_id, uint64_t time_ns)
 {
-	uint32_t low = 0, high = m->call_count;
+	const struct wanted_call wanted = {m->calls, correlation_id, time_ns};
+	uint32_t after =
+		gp_array_lower_bound(keys, m->call_count, sizeof(*keys), is_key_until, &wanted);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct gp_call_key *key = &keys[middle];
-
-		if (key->correlation_id < correlation_id ||
-		    (key->correlation_id == correlation_id &&
-		     m->calls[key->call].start_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == 0 ? GP_NONE : low - 1;
+	return after == 0 ? GP_NONE : after - 1;
 }
 
 /* If all began after the time, as a clock that is a little off can have it, it is the first one. */

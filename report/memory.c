@@ -68,24 +68,22 @@ static int compare_ends(const void *a, const void *b, const void *context)
 	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
+static bool is_earlier_end(const void *end, const void *key)
+{
+	return compare_ends(end, key, NULL) < 0;
+}
+
 /* The first end of that context at or after a time, or NULL. */
 static const struct gp_context_end *find_end(const struct gp_load *load, uint32_t context_id,
 					     uint64_t time_ns)
 {
 	const struct gp_context_end key = {context_id, time_ns};
-	uint32_t low = 0, high = load->context_end_count;
+	uint32_t at = gp_array_lower_bound(load->context_ends, load->context_end_count,
+					   sizeof(*load->context_ends), is_earlier_end, &key);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (compare_ends(&load->context_ends[middle], &key, NULL) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == load->context_end_count || load->context_ends[low].context_id != context_id)
+	if (at == load->context_end_count || load->context_ends[at].context_id != context_id)
 		return NULL;
-	return &load->context_ends[low];
+	return &load->context_ends[at];
 }
 
 /* Give each allocation that is still open, and ended with its context, a free without a call. */

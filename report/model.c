@@ -5,6 +5,7 @@
 
 #include "report/api_name.h"
 #include "report/api_table.h"
+#include "report/array.h"
 
 static void free_texts(char **texts, uint32_t count)
 {
@@ -282,20 +283,16 @@ const char *gp_model_module_path(const struct gp_model *model,
 
 /* ---- when recording was on ---- */
 
+static bool is_gate_until(const void *element, const void *time_ns)
+{
+	return ((const struct gp_gate *)element)->time_ns <= *(const uint64_t *)time_ns;
+}
+
 /* How many gates come before a time or at it. */
 static uint32_t gates_until(const struct gp_model *model, uint64_t time_ns)
 {
-	uint32_t low = 0, high = model->gate_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (model->gates[middle].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(model->gates, model->gate_count, sizeof(*model->gates),
+				    is_gate_until, &time_ns);
 }
 
 static bool is_on_at_first(const struct gp_model *model)

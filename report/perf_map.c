@@ -149,20 +149,16 @@ void gp_perf_map_free(struct gp_perf_map *map)
 
 /* ---- asking ---- */
 
+static bool begins_until(const void *element, const void *address)
+{
+	return ((const struct function *)element)->start <= *(const uint64_t *)address;
+}
+
 /* How many functions begin at the address or before it. */
 static uint32_t count_before(const struct gp_perf_map *map, uint64_t address)
 {
-	uint32_t low = 0, high = map->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (map->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(map->functions, map->count, sizeof(*map->functions),
+				    begins_until, &address);
 }
 
 const char *gp_perf_map_find(const struct gp_perf_map *map, uint64_t address)

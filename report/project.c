@@ -111,25 +111,30 @@ static struct span span_of(const struct works *works, uint32_t first, uint32_t e
 	return span;
 }
 
+struct wanted_call {
+	const struct gp_call *calls;
+	uint32_t thread;
+	uint64_t time_ns;
+};
+
+static bool is_earlier_call(const void *element, const void *context)
+{
+	const struct wanted_call *wanted = context;
+	const struct gp_call *call = &wanted->calls[*(const uint32_t *)element];
+
+	return wanted->thread == GP_NONE || call->thread_id == wanted->thread
+		       ? call->start_ns < wanted->time_ns
+		       : call->thread_id < wanted->thread;
+}
+
 /* The first call that does not come before (thread, time); of any thread if that is GP_NONE. */
 static uint32_t find_first(const struct works *works, const struct gp_model *m, uint32_t thread,
 			   uint64_t time_ns)
 {
-	uint32_t low = 0, high = works->count;
+	const struct wanted_call wanted = {m->calls, thread, time_ns};
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct gp_call *call = &m->calls[works->calls[middle]];
-		bool is_before = thread == GP_NONE || call->thread_id == thread
-					 ? call->start_ns < time_ns
-					 : call->thread_id < thread;
-
-		if (is_before)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(works->calls, works->count, sizeof(*works->calls),
+				    is_earlier_call, &wanted);
 }
 
 static void project(struct gp_range *range, const struct works *works, const struct gp_model *m,

@@ -65,22 +65,18 @@ static int number_texts(struct section *section, const char ***unique, uint32_t 
 	return 0;
 }
 
+static bool has_lower_id(const void *element, const void *id)
+{
+	return ((const struct gp_text *)element)->id < *(const uint32_t *)id;
+}
+
 /* GP_NONE: no such id. */
 static uint32_t index_of(const struct section *section, uint32_t id)
 {
-	uint32_t low = 0, high = section->count;
+	uint32_t at = gp_array_lower_bound(section->texts, section->count, sizeof(*section->texts),
+					   has_lower_id, &id);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (section->texts[middle].id == id)
-			return section->indices[middle];
-		if (section->texts[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return GP_NONE;
+	return at < section->count && section->texts[at].id == id ? section->indices[at] : GP_NONE;
 }
 
 /* ---- making ranges ---- */

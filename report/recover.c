@@ -353,20 +353,18 @@ void gp_rings_free(struct gp_rings *rings)
 	*rings = (struct gp_rings){0};
 }
 
+static bool is_earlier_ring(const void *element, const void *ring)
+{
+	return ((const struct gp_ring *)element)->ring < *(const uint32_t *)ring;
+}
+
 void gp_rings_cover(struct gp_rings *rings, uint32_t ring, uint64_t end)
 {
-	uint32_t low = 0, high = rings->count;
+	uint32_t at = gp_array_lower_bound(rings->rings, rings->count, sizeof(*rings->rings),
+					   is_earlier_ring, &ring);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rings->rings[middle].ring < ring)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < rings->count && rings->rings[low].ring == ring && end > rings->rings[low].next)
-		rings->rings[low].next = end;
+	if (at < rings->count && rings->rings[at].ring == ring && end > rings->rings[at].next)
+		rings->rings[at].next = end;
 }
 
 uint64_t gp_ring_left(const struct gp_ring *ring, const uint8_t **slots)

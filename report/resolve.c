@@ -148,12 +148,17 @@ static int settle_definitions(struct gp_load *load)
 	return 0;
 }
 
+static bool is_lower_id(const void *element, const void *id)
+{
+	return *(const uint32_t *)element < *(const uint32_t *)id;
+}
+
 /* Index of the element with that id, GP_NONE if there is none. Ids mostly follow each
  * other without gaps. */
 static uint32_t find_id(const void *array, uint32_t count, size_t element_bytes, size_t id_offset,
 			uint32_t id)
 {
-	uint32_t low = 0, high = count, first, value;
+	uint32_t first, value, found;
 	const char *at;
 
 	if (count == 0)
@@ -165,18 +170,9 @@ static uint32_t find_id(const void *array, uint32_t count, size_t element_bytes,
 		if (value == id)
 			return id - first;
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		memcpy(&value, at + middle * element_bytes, sizeof(value));
-		if (value == id)
-			return middle;
-		if (value < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return GP_NONE;
+	found = gp_array_lower_bound(at, count, element_bytes, is_lower_id, &id);
+	return found < count && memcmp(at + found * element_bytes, &id, sizeof(id)) == 0 ? found
+											 : GP_NONE;
 }
 
 static uint32_t find_name(const struct gp_load *load, uint32_t id)

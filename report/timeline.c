@@ -1,4 +1,5 @@
 #include "report/timeline.h"
+#include "report/array.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -60,24 +61,23 @@ static int64_t add_ns(int64_t to, double ns)
 	return to + llround(ns);
 }
 
+static bool is_point_until(const void *element, const void *from)
+{
+	return ((const struct point *)element)->from <= *(const uint64_t *)from;
+}
+
 /* The last point at or before `from`, the first one if there is none. */
 static uint32_t find_point(struct clock *c, uint64_t from)
 {
-	uint32_t low = 0, high = c->count;
+	uint32_t after;
 
 	if (c->points[c->hint].from <= from &&
 	    (c->hint + 1 == c->count || from < c->points[c->hint + 1].from))
 		return c->hint;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->points[middle].from <= from)
-			low = middle;
-		else
-			high = middle;
-	}
-	c->hint = low;
-	return low;
+	after = gp_array_lower_bound(c->points, c->count, sizeof(*c->points), is_point_until,
+				     &from);
+	c->hint = after > 0 ? after - 1 : 0;
+	return c->hint;
 }
 
 static int64_t convert(struct clock *c, uint64_t from)
@@ -128,7 +128,7 @@ static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *an
 	uint32_t best_gap = best_gap_of(anchors, count);
 	struct clock *c = &t->ticks;
 
-	c->points = malloc(count * sizeof(*c->points));
+	c->points = calloc(count, sizeof(*c->points));
 	if (!c->points)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
@@ -252,21 +252,19 @@ int64_t gp_timeline_from_ticks(struct gp_timeline *t, uint64_t ticks)
 	return convert(&t->ticks, ticks);
 }
 
+static bool is_epoch_until(const void *element, const void *anchors_before)
+{
+	return ((const struct epoch *)element)->anchors_before <= *(const uint32_t *)anchors_before;
+}
+
 /* The last epoch that the clock can have been in after so many anchors: the next one shows it
  * afterwards. */
 static uint32_t last_epoch(const struct gp_timeline *t, uint32_t anchors_before)
 {
-	uint32_t low = 0, high = t->epoch_count;
+	uint32_t after = gp_array_lower_bound(t->epochs, t->epoch_count, sizeof(*t->epochs),
+					      is_epoch_until, &anchors_before);
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (t->epochs[middle].anchors_before <= anchors_before)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return after > 0 ? after - 1 : 0;
 }
 
 /* The epoch that a time belongs to: the newest possible one. */

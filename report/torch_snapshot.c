@@ -64,20 +64,25 @@ static int compare_addresses(const void *a, const void *b, const void *context)
 	return (left->address > right->address) - (left->address < right->address);
 }
 
+struct wanted_memory {
+	const struct gp_memory_event *memory;
+	uint64_t address;
+};
+
+static bool is_below(const void *element, const void *context)
+{
+	const struct wanted_memory *wanted = context;
+
+	return wanted->memory[*(const uint32_t *)element].address < wanted->address;
+}
+
 /* The first one in that order at the address or after it. */
 static uint32_t find_first(const struct load *load, uint64_t address)
 {
-	uint32_t low = 0, high = load->model->memory_count;
+	const struct wanted_memory wanted = {load->model->memory, address};
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (load->model->memory[load->by_address[middle]].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(load->by_address, load->model->memory_count,
+				    sizeof(*load->by_address), is_below, &wanted);
 }
 
 /* The last one in time: addresses are used again. */

@@ -82,23 +82,29 @@ static int compare_events(const void *a, const void *b, const void *context)
 	       (left->correlation_id < right->correlation_id);
 }
 
+struct wanted_event {
+	const struct gp_record_event *events;
+	uint32_t correlation_id;
+};
+
+static bool is_earlier_event(const void *element, const void *context)
+{
+	const struct wanted_event *wanted = context;
+
+	return wanted->events[*(const uint32_t *)element].correlation_id < wanted->correlation_id;
+}
+
 static const struct gp_record_event *
 find_event(const struct gp_chrome_args *args, const struct gp_model *model, uint32_t correlation_id)
 {
-	uint32_t low = 0, high = model->event_count;
+	const struct wanted_event wanted = {model->events, correlation_id};
+	uint32_t at = gp_array_lower_bound(args->events, model->event_count, sizeof(*args->events),
+					   is_earlier_event, &wanted);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (model->events[args->events[middle]].correlation_id < correlation_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == model->event_count)
+	if (at == model->event_count)
 		return NULL;
-	return model->events[args->events[low]].correlation_id == correlation_id
-		       ? &model->events[args->events[low]]
+	return model->events[args->events[at]].correlation_id == correlation_id
+		       ? &model->events[args->events[at]]
 		       : NULL;
 }
 

@@ -313,20 +313,16 @@ struct spans {
 	uint32_t count;
 };
 
+static bool is_of_earlier_stream(const void *element, const void *stream)
+{
+	return ((const struct gp_chrome_span *)element)->stream < *(const uint32_t *)stream;
+}
+
 /* The first span that is not of an earlier stream. */
 static uint32_t first_span(const struct spans *spans, uint32_t stream)
 {
-	uint32_t low = 0, high = spans->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (spans->spans[middle].stream < stream)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(spans->spans, spans->count, sizeof(*spans->spans),
+				    is_of_earlier_stream, &stream);
 }
 
 static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint32_t count,

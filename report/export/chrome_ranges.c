@@ -199,19 +199,17 @@ struct projection {
 	uint64_t deep;
 };
 
+static bool begins_until(const void *first_op, const void *op)
+{
+	return *(const uint32_t *)first_op <= *(const uint32_t *)op;
+}
+
 static uint32_t find_stream(const struct projection *p, uint32_t op)
 {
-	uint32_t low = 0, high = p->stream_count;
+	uint32_t after = gp_array_lower_bound(p->first_ops, p->stream_count, sizeof(*p->first_ops),
+					      begins_until, &op);
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->first_ops[middle] <= op)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return after > 0 ? after - 1 : 0;
 }
 
 static int stretch(struct projection *p, struct open *open, uint32_t stream, const struct gp_op *op)

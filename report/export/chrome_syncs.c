@@ -89,6 +89,19 @@ static int gather(const struct gp_model *m, struct syncs *s)
 	return gp_array_sort(s->items, s->count, sizeof(*s->items), compare_items, NULL);
 }
 
+struct wanted_event {
+	const struct gp_record_event *events;
+	gp_array_compare *compare;
+	const struct gp_record_event *key;
+};
+
+static bool is_event_until(const void *element, const void *context)
+{
+	const struct wanted_event *wanted = context;
+
+	return wanted->compare(&wanted->events[*(const uint32_t *)element], wanted->key, NULL) <= 0;
+}
+
 /* The recording that was waited for: by its own id, else the last one of the event before. */
 static const struct gp_record_event *find_event(const struct gp_model *m, const struct syncs *s,
 						const struct gp_record_sync *sync)
@@ -98,19 +111,12 @@ static const struct gp_record_event *find_event(const struct gp_model *m, const 
 					    .sync_id = sync->event_sync_id};
 	bool is_known = sync->event_sync_id != 0;
 	const uint32_t *order = is_known ? s->by_sync_id : s->by_event;
-	gp_array_compare *compare = is_known ? compare_sync_ids : compare_events;
-	uint32_t low = 0, high = m->event_count;
-	const struct gp_record_event *found;
+	const struct wanted_event wanted = {m->events, is_known ? compare_sync_ids : compare_events,
+					    &key};
+	uint32_t after = gp_array_lower_bound(order, m->event_count, sizeof(*order), is_event_until,
+					      &wanted);
+	const struct gp_record_event *found = after > 0 ? &m->events[order[after - 1]] : NULL;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (compare(&m->events[order[middle]], &key, NULL) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	found = low > 0 ? &m->events[order[low - 1]] : NULL;
 	if (found && is_known && found->sync_id != sync->event_sync_id)
 		return NULL;
 	return found && (is_known || found->event_id == sync->event_id) ? found : NULL;

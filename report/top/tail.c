@@ -42,19 +42,15 @@ struct gp_tail {
 
 /* ---- which slots were given ---- */
 
+static bool is_earlier_ring(const void *element, const void *ring)
+{
+	return ((const struct given *)element)->ring < *(const uint32_t *)ring;
+}
+
 static uint32_t find_given(const struct gp_tail *t, uint32_t ring)
 {
-	uint32_t low = 0, high = t->given_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (t->given[middle].ring < ring)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(t->given, t->given_count, sizeof(*t->given), is_earlier_ring,
+				    &ring);
 }
 
 static uint64_t given_end(const struct gp_tail *t, uint32_t ring)

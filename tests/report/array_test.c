@@ -106,6 +106,42 @@ static void test_order_leaves_the_array_alone(void **state)
 	free(order);
 }
 
+static bool is_below(const void *element, const void *key)
+{
+	return ((const struct item *)element)->key < *(const uint32_t *)key;
+}
+
+static bool is_until(const void *element, const void *key)
+{
+	return ((const struct item *)element)->key <= *(const uint32_t *)key;
+}
+
+/* Against counting, for every length and every key, with keys that occur several times. */
+static void test_lower_bound(void **state)
+{
+	struct item items[9];
+
+	(void)state;
+	for (uint32_t count = 0; count <= 9; count++) {
+		for (uint32_t i = 0; i < count; i++)
+			items[i] = (struct item){i / 2 * 2, i, ""};
+		for (uint32_t key = 0; key < 12; key++) {
+			uint32_t below = 0, until = 0;
+
+			for (uint32_t i = 0; i < count; i++) {
+				below += items[i].key < key;
+				until += items[i].key <= key;
+			}
+			assert_int_equal(gp_array_lower_bound(items, count, sizeof(items[0]),
+							      is_below, &key),
+					 below);
+			assert_int_equal(gp_array_lower_bound(items, count, sizeof(items[0]),
+							      is_until, &key),
+					 until);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_growth_ends_at_32_bits),
 		cmocka_unit_test(test_sorting_is_stable),
 		cmocka_unit_test(test_order_leaves_the_array_alone),
+		cmocka_unit_test(test_lower_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "report/busy.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -77,13 +78,6 @@ struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_cou
 	return window;
 }
 
-/* When was recorded: disjoint, in order. */
-struct parts {
-	struct gp_interval *intervals;
-	size_t count;
-	uint64_t total_ns;
-};
-
 static size_t gather_parts(struct gp_interval *intervals, const struct gp_model *model)
 {
 	struct gp_recorded_part part;
@@ -120,24 +114,25 @@ static size_t merge_parts(struct gp_interval *intervals, size_t count)
  * Where nothing paused the recording the window counts: no process, no work.  Where anything did, the parts do, as long as
  * the summary says that they are.
  */
-static bool find_parts(struct parts *parts, struct gp_model *const *models, size_t model_count,
-		       struct gp_window window)
+int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models,
+		     size_t model_count, struct gp_window window)
 {
-	size_t gates = 0;
+	size_t gates = 0, count = 0;
 
 	for (size_t i = 0; i < model_count; i++)
 		gates += models[i]->gate_count;
-	parts->intervals = malloc((model_count + gates + 1) * sizeof(*parts->intervals));
+	*parts = (struct gp_busy_parts){
+		.intervals = malloc((model_count + gates + 1) * sizeof(*parts->intervals))};
 	if (!parts->intervals)
-		return false;
+		return -ENOMEM;
 	for (size_t i = 0; gates > 0 && i < model_count; i++)
-		parts->count += gather_parts(parts->intervals + parts->count, models[i]);
+		count += gather_parts(parts->intervals + count, models[i]);
 	if (gates == 0)
-		parts->intervals[parts->count++] =
+		parts->intervals[count++] =
 			(struct gp_interval){window.start_unix_ns, window.end_unix_ns};
-	parts->total_ns = gp_busy_union(parts->intervals, parts->count); /* sorts them */
-	parts->count = merge_parts(parts->intervals, parts->count);
-	return true;
+	parts->total_ns = gp_busy_union(parts->intervals, count); /* sorts them */
+	parts->count = merge_parts(parts->intervals, count);
+	return 0;
 }
 
 /* How long both last. */
@@ -151,7 +146,7 @@ static uint64_t common(struct gp_interval part, uint64_t from, uint64_t to)
 
 /* How much of the union of intervals, which are in order, lies within the parts. */
 static uint64_t union_within(const struct gp_interval *intervals, size_t count,
-			     const struct parts *parts)
+			     const struct gp_busy_parts *parts)
 {
 	uint64_t total = 0, reached = 0;
 	size_t first = 0;
@@ -226,7 +221,7 @@ static void sort_by_device(const struct gathering *all, struct gp_busy *busy, si
 }
 
 static void measure(const struct gathering *all, struct gp_busy *busy, size_t end,
-		    const struct parts *parts)
+		    const struct gp_busy_parts *parts)
 {
 	struct gp_interval *own = all->scratch + end - busy->operations;
 	uint64_t total_ns = gp_busy_union(own, busy->operations);
@@ -237,7 +232,7 @@ static void measure(const struct gathering *all, struct gp_busy *busy, size_t en
 }
 
 static struct gp_busy *measure_all(const struct gathering *all, size_t device_count,
-				   const struct parts *parts)
+				   const struct gp_busy_parts *parts)
 {
 	struct gp_busy *busy = calloc(device_count + 1, sizeof(*busy));
 	size_t *ends = calloc(device_count + 1, sizeof(*ends));
@@ -258,10 +253,10 @@ struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 			   struct gp_window window, struct gp_device_list *devices)
 {
 	struct gathering all = {0};
-	struct parts parts = {0};
+	struct gp_busy_parts parts = {0};
 	struct gp_busy *busy = NULL;
 	bool gathered = allocate(&all, models, model_count) &&
-			find_parts(&parts, models, model_count, window);
+			gp_busy_parts_of(&parts, models, model_count, window) == 0;
 
 	for (size_t i = 0; gathered && i < model_count; i++)
 		gathered = gather_model(&all, models[i], devices);

@@ -36,8 +36,21 @@ struct gp_window {
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 
 /*
- * How much of the GPUs' time was used: of the window, or, where a process recorded in part, of the parts that any of them
- * recorded (report/recorded.h).
+ * The time that counts: the window, or, where a process recorded in part, the parts that any of them recorded (report/recorded.h).
+ * Disjoint, in order, none is empty.
+ */
+struct gp_busy_parts {
+	struct gp_interval *intervals; /* free it */
+	size_t count;
+	uint64_t total_ns;
+};
+
+/* Returns 0 or -ENOMEM. */
+int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models,
+		     size_t model_count, struct gp_window window);
+
+/*
+ * How much of the GPUs' time was used, of the parts that count.
  *
  * One struct gp_busy per device, in the order of the list, which gets the devices that it lacked.
  * Free it. NULL if there is no memory.

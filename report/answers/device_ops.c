@@ -1,0 +1,94 @@
+#include "report/answers/device_ops.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+
+static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
+{
+	return a->device_id == b->device_id && a->context_id == b->context_id &&
+	       a->stream_id == b->stream_id;
+}
+
+static int add_run(struct gp_device_ops *ops, struct gp_op_run run)
+{
+	if (gp_array_grow(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
+		return -ENOMEM;
+	ops->runs[ops->run_count++] = run;
+	return 0;
+}
+
+static int find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_device_list *devices)
+{
+	const struct gp_model *model = ops->models[number];
+	int result = 0;
+
+	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
+		size_t device = gp_device_list_find(devices, model, model->ops[first].device_id);
+
+		for (end = first + 1; end < model->op_count; end++)
+			if (!is_same_stream(&model->ops[first], &model->ops[end]))
+				break;
+		if (device == SIZE_MAX)
+			return -ENOMEM;
+		result = add_run(ops, (struct gp_op_run){device, number, first, end});
+	}
+	return result;
+}
+
+int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models,
+		       size_t model_count, struct gp_device_list *devices)
+{
+	int result = 0;
+
+	*ops = (struct gp_device_ops){.models = models};
+	for (uint32_t i = 0; result == 0 && i < model_count; i++)
+		result = find_runs(ops, i, devices);
+	ops->next = calloc((size_t)ops->run_count + 1, sizeof(*ops->next));
+	if (gp_merge_open(&ops->heads, ops->run_count) != 0 || !ops->next)
+		return -ENOMEM;
+	return result;
+}
+
+void gp_device_ops_close(struct gp_device_ops *ops)
+{
+	gp_merge_close(&ops->heads);
+	free(ops->runs);
+	free(ops->next);
+	*ops = (struct gp_device_ops){0};
+}
+
+/* The run's next timed operation takes part, if there is one. */
+static void put(struct gp_device_ops *ops, size_t number)
+{
+	const struct gp_op_run *run = &ops->runs[number];
+	const struct gp_model *model = ops->models[run->model];
+	uint32_t *next = &ops->next[number];
+
+	while (*next < run->end && model->ops[*next].untimed)
+		(*next)++;
+	if (*next < run->end)
+		gp_merge_put(&ops->heads, number, model->base_unix_ns + model->ops[*next].start_ns);
+}
+
+void gp_device_ops_start(struct gp_device_ops *ops, size_t device)
+{
+	ops->heads.count = 0;
+	for (size_t i = 0; i < ops->run_count; i++)
+		if (ops->runs[i].device == device) {
+			ops->next[i] = ops->runs[i].first;
+			put(ops, i);
+		}
+}
+
+bool gp_device_ops_next(struct gp_device_ops *ops, struct gp_op_at *at)
+{
+	struct gp_merge_head head;
+
+	if (!gp_merge_take(&ops->heads, &head))
+		return false;
+	*at = (struct gp_op_at){ops->runs[head.sequence].model, ops->next[head.sequence]++};
+	put(ops, head.sequence);
+	return true;
+}

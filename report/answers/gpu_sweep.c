@@ -1,0 +1,174 @@
+#include "report/answers/gpu_sweep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CLASSES 3 /* bits of GP_STATE_BUSY */
+
+struct sweep {
+	struct gp_model *const *models;
+	const struct gp_sweep_taker *taker;
+	struct gp_device_ops ops;
+	struct gp_busy_parts parts;
+	uint8_t **kinds; /* by model: of its kernels' names */
+	/* of the device that is swept */
+	size_t device, part;       /* the part that the reached time is in or before */
+	uint64_t reached_ns;       /* up to there all is told */
+	uint64_t busy_ns[CLASSES]; /* until when operations of each class run that have begun */
+	struct gp_op_at last;      /* the one that ends last of those that have begun */
+	uint64_t last_ns;
+	struct gp_op_at next; /* the one that begins after the reached time */
+};
+
+static void tell(struct sweep *sweep, unsigned state, uint64_t end_ns)
+{
+	sweep->taker->segment(sweep->taker->context, sweep->device, state, sweep->reached_ns,
+			      end_ns);
+	sweep->reached_ns = end_ns;
+}
+
+static void tell_idle(void *context, enum gp_idle_cause cause, uint64_t end_ns)
+{
+	tell(context, GP_STATE_IDLE + cause, end_ns);
+}
+
+static void tell_gap(struct sweep *sweep, uint64_t end_ns)
+{
+	struct gp_gap gap = {
+		.start_ns = sweep->reached_ns,
+		.end_ns = end_ns,
+		.device = sweep->device,
+		.before = sweep->last,
+		.after = sweep->next,
+	};
+
+	gp_idle_split(sweep->models, &gap, tell_idle, sweep);
+	sweep->taker->gap(sweep->taker->context, &gap);
+}
+
+static unsigned running(const struct sweep *sweep)
+{
+	unsigned state = 0;
+
+	for (unsigned i = 0; i < CLASSES; i++)
+		state |= sweep->busy_ns[i] > sweep->reached_ns ? 1u << i : 0;
+	return state;
+}
+
+/* Up to when the state stays as it is, end_ns at most. */
+static uint64_t same_until(const struct sweep *sweep, uint64_t end_ns)
+{
+	for (unsigned i = 0; i < CLASSES; i++)
+		if (sweep->busy_ns[i] > sweep->reached_ns && sweep->busy_ns[i] < end_ns)
+			end_ns = sweep->busy_ns[i];
+	return end_ns;
+}
+
+/* Within a part, or where none is. */
+static void advance_within(struct sweep *sweep, uint64_t end_ns)
+{
+	while (sweep->reached_ns < end_ns) {
+		unsigned state = running(sweep);
+
+		if (state == 0)
+			tell_gap(sweep, end_ns);
+		else
+			tell(sweep, state, same_until(sweep, end_ns));
+	}
+}
+
+/* Nothing begins before that time: tell all up to it. */
+static void advance(struct sweep *sweep, uint64_t end_ns)
+{
+	while (sweep->part < sweep->parts.count && sweep->reached_ns < end_ns) {
+		const struct gp_interval *part = &sweep->parts.intervals[sweep->part];
+
+		if (part->start_ns >= end_ns)
+			return;
+		if (sweep->reached_ns < part->start_ns)
+			tell(sweep, 0, part->start_ns);
+		advance_within(sweep, part->end_ns < end_ns ? part->end_ns : end_ns);
+		sweep->part += sweep->reached_ns == part->end_ns;
+	}
+}
+
+static unsigned class_of(const struct sweep *sweep, struct gp_op_at at, const struct gp_op *op)
+{
+	switch (gp_kinds_of_op(sweep->kinds[at.model], sweep->models[at.model], op)) {
+	case GP_KIND_COMMUNICATION:
+		return 1;
+	case GP_KIND_COPY:
+		return op->kind == GP_OP_KERNEL ? 0 : 2;
+	default:
+		return 0;
+	}
+}
+
+static void take_op(struct sweep *sweep, struct gp_op_at at)
+{
+	const struct gp_op *op = gp_op_of(sweep->models, at);
+	uint64_t base_ns = sweep->models[at.model]->base_unix_ns;
+	uint64_t *busy_ns = &sweep->busy_ns[class_of(sweep, at, op)];
+	uint64_t end_ns = base_ns + op->end_ns;
+
+	sweep->next = at;
+	advance(sweep, base_ns + op->start_ns);
+	if (end_ns > *busy_ns)
+		*busy_ns = end_ns;
+	if (end_ns >= sweep->last_ns) {
+		sweep->last_ns = end_ns;
+		sweep->last = at;
+	}
+}
+
+static void sweep_device(struct sweep *sweep, size_t device)
+{
+	struct gp_op_at at;
+
+	sweep->device = device;
+	sweep->part = 0;
+	sweep->reached_ns = sweep->parts.count > 0 ? sweep->parts.intervals[0].start_ns : 0;
+	sweep->last_ns = 0;
+	sweep->last = (struct gp_op_at){0, GP_NONE};
+	for (unsigned i = 0; i < CLASSES; i++)
+		sweep->busy_ns[i] = 0;
+	gp_device_ops_start(&sweep->ops, device);
+	while (gp_device_ops_next(&sweep->ops, &at))
+		take_op(sweep, at);
+	sweep->next = (struct gp_op_at){0, GP_NONE};
+	advance(sweep, UINT64_MAX);
+}
+
+static int find_kinds(struct sweep *sweep, size_t model_count, const struct gp_kinds *kinds)
+{
+	sweep->kinds = calloc(model_count + 1, sizeof(*sweep->kinds));
+	if (!sweep->kinds)
+		return -ENOMEM;
+	for (size_t i = 0; i < model_count; i++) {
+		sweep->kinds[i] = gp_kinds_of_names(kinds, sweep->models[i]);
+		if (!sweep->kinds[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_window window,
+		 struct gp_device_list *devices, const struct gp_kinds *kinds,
+		 const struct gp_sweep_taker *taker)
+{
+	struct sweep sweep = {.models = models, .taker = taker};
+	int result = gp_device_ops_open(&sweep.ops, models, model_count, devices);
+
+	if (result == 0)
+		result = gp_busy_parts_of(&sweep.parts, models, model_count, window);
+	if (result == 0)
+		result = find_kinds(&sweep, model_count, kinds);
+	for (size_t i = 0; result == 0 && i < devices->count; i++)
+		sweep_device(&sweep, i);
+	for (size_t i = 0; sweep.kinds && i < model_count; i++)
+		free(sweep.kinds[i]);
+	free(sweep.kinds);
+	free(sweep.parts.intervals);
+	gp_device_ops_close(&sweep.ops);
+	return result;
+}

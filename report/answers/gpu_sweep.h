@@ -1,0 +1,41 @@
+/*
+ * gpu_sweep: what each device did at every instant: what ran, or why nothing did.
+ *
+ * The time that counts (struct gp_busy_parts) is cut into segments of one state.  Everything about where a device's time went is a sum over
+ * these, so that nothing is counted twice or left out.  One pass over the operations in the order of their starts.
+ */
+#ifndef REPORT_ANSWERS_GPU_SWEEP_H
+#define REPORT_ANSWERS_GPU_SWEEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/answers/idle_cause.h"
+#include "report/answers/kernel_kinds.h"
+#include "report/busy.h"
+#include "report/devices.h"
+#include "report/model.h"
+
+/* A state: what runs, any of these together, or GP_STATE_IDLE + enum gp_idle_cause; 0: nothing was recorded then. */
+#define GP_STATE_COMPUTE       1u /* kernels, and graphs that were launched as a whole */
+#define GP_STATE_COMMUNICATION 2u /* kernels of that kind */
+#define GP_STATE_COPY          4u /* copies and sets */
+#define GP_STATE_BUSY          7u
+#define GP_STATE_IDLE          8u
+#define GP_STATES              (GP_STATE_IDLE + GP_IDLE_CAUSES)
+
+struct gp_sweep_taker {
+	/* In the order of time, each from the end of the one before; two in sequence may have the same state.  Unix ns. */
+	void (*segment)(void *context, size_t device, unsigned state, uint64_t start_ns,
+			uint64_t end_ns);
+	/* After the segments of the gap.  A gap in which recording paused is several. */
+	void (*gap)(void *context, const struct gp_gap *gap);
+	void *context;
+};
+
+/* Sweep over the devices of the models' gp_device_list_all(), one after the other.  Returns 0 or -ENOMEM. */
+int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_window window,
+		 struct gp_device_list *devices, const struct gp_kinds *kinds,
+		 const struct gp_sweep_taker *taker);
+
+#endif

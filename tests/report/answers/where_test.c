@@ -1,0 +1,355 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "report/answers/where.h"
+#include "tests/report/model_builder.h"
+
+#define US 1000u /* ns */
+
+/* What is known of the devices of the models, with the 8 longest gaps of each. */
+struct answer {
+	struct gp_device_list devices;
+	struct gp_window window;
+	struct gp_wheres wheres;
+	struct gp_busy *busy;
+};
+
+static struct answer ask(struct gp_model *const *models, size_t count)
+{
+	char message[64];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	struct answer answer = {.window = gp_busy_window(models, count)};
+
+	assert_non_null(kinds);
+	assert_int_equal(gp_device_list_all(&answer.devices, models, count), 0);
+	assert_int_equal(gp_wheres_of(&answer.wheres, models, count, answer.window, &answer.devices,
+				      kinds, 8),
+			 0);
+	answer.busy = gp_busy_of(models, count, answer.window, &answer.devices);
+	assert_non_null(answer.busy);
+	gp_kinds_free(kinds);
+	return answer;
+}
+
+static void forget(struct answer *answer)
+{
+	gp_wheres_free(&answer->wheres);
+	gp_device_list_free(&answer->devices);
+	free(answer->busy);
+}
+
+/* The one device of a model. */
+static struct answer ask_one(struct build *b, struct gp_model **model)
+{
+	*model = build_end(b);
+	return ask(model, 1);
+}
+
+static uint64_t idle_of(const struct answer *answer, enum gp_idle_cause cause)
+{
+	return answer->wheres.devices[0].state_ns[GP_STATE_IDLE + cause];
+}
+
+/* ---- the rules, each on a gap from 100 to 300 us between two kernels ---- */
+
+static struct build begin_with_gap(void)
+{
+	struct build b = build_begin(1);
+
+	build_call(&b, 1, BUILD_LAUNCH, 0, 5 * US, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 10 * US, 100 * US, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 300 * US, 400 * US, 2);
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 310 * US, 90 * US, 9);
+	return b;
+}
+
+static void a_host_in_no_call_is_host_bound(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 190 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 10 * US + 10 * US /* the first */);
+	assert_int_equal(answer.wheres.devices[0].gap_count, 2);
+	assert_int_equal(answer.wheres.devices[0].cause_count[GP_IDLE_HOST], 1);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+static void coming_back_from_a_wait_counts_to_the_wait(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 20 * US, 90 * US, 3); /* until 110 us */
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_SYNC), 10 * US + GP_IDLE_RETURN_NS);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 180 * US - GP_IDLE_RETURN_NS);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+/* A wait that begins when the device is idle already is no reason for what comes after it. */
+static void a_wait_for_nothing_counts_itself(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 150 * US, 10 * US, 3);
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_SYNC), 10 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 180 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+static void calls_count_by_what_they_are_for(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_api(&b, 1, "cudaStreamCreate", GP_API_CONTROL);
+	build_call(&b, 1, BUILD_MALLOC, 110 * US, 20 * US, 3);
+	build_call(&b, 1, 1, 130 * US, 30 * US, 4);
+	build_call(&b, 1, BUILD_MEMCPY_ASYNC, 160 * US, 40 * US, 5);
+	build_call(&b, 2, BUILD_FREE, 110 * US, 100 * US, 6); /* another thread's does not count */
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 50 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 20 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_SETUP), 30 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_COPY), 40 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 10 * US + 90 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+static void what_was_launched_before_waits_for_something(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 50 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_DEPENDENCY), 200 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+static void short_gaps_of_launched_work_are_launch_bound(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++) {
+		build_call(&b, 1, BUILD_LAUNCH, i * US, US, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, (20 + 3 * i) * US, (21 + 3 * i) * US, i + 1);
+	}
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 11 * US, 37 * US, 99);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 9 * 2 * US + 20 * US);
+	assert_int_equal(gp_state_idle_ns(answer.wheres.devices[0].state_ns), 38 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+static void without_the_call_nothing_is_guessed(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), 200 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+static void after_the_last_operation_its_thread_tells(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 0, 5 * US, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 5 * US, 100 * US, 1);
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 20 * US, 90 * US, 3);
+	build_call(&b, 1, BUILD_FREE, 400 * US, 100 * US, 4);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_SYNC), 10 * US + GP_IDLE_RETURN_NS);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 290 * US - GP_IDLE_RETURN_NS);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 100 * US);
+	assert_int_equal(answer.wheres.devices[0].edge_ns, 5 * US + 400 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+/* ---- what runs at once ---- */
+
+static void classes_overlap(void **state)
+{
+	const unsigned both = GP_STATE_COMPUTE | GP_STATE_COMMUNICATION;
+	struct build b = build_begin(1);
+	const uint64_t *states;
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_name(&b, "ncclDevKernel_AllReduce");
+	build_name(&b, "mine");
+	build_call(&b, 1, BUILD_LAUNCH, 0, 1000, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 0, 500, 1)->name = 1;
+	build_op(&b, GP_OP_KERNEL, 8, 400, 700, 2)->name = 0;
+	build_op(&b, GP_OP_COPY, 9, 450, 600, 3);
+	build_op(&b, GP_OP_KERNEL, 7, 800, 900, 4)->untimed = 1;
+	answer = ask_one(&b, &model);
+	states = answer.wheres.devices[0].state_ns;
+	assert_int_equal(gp_state_any_ns(states, GP_STATE_COMPUTE), 500);
+	assert_int_equal(gp_state_any_ns(states, GP_STATE_COMMUNICATION), 300);
+	assert_int_equal(gp_state_all_ns(states, both), 100);
+	assert_int_equal(gp_state_only_ns(states, GP_STATE_COMMUNICATION), 100);
+	assert_int_equal(gp_state_only_ns(states, GP_STATE_COPY), 0);
+	assert_int_equal(gp_state_busy_ns(states), 700);
+	assert_int_equal(gp_state_wall_ns(states), 1000);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+static void the_longest_gaps_are_kept(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct answer answer;
+	const struct gp_where *where;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 0, 1, 1);
+	for (uint32_t i = 0; i < 500; i++)
+		build_op(&b, GP_OP_KERNEL, 7, i * US + (i * 37) % 500, (i + 1) * US, 0);
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 500 * US - 1, 1, 2);
+	answer = ask_one(&b, &model);
+	where = &answer.wheres.devices[0];
+	assert_int_equal(where->gap_count, 499);
+	assert_int_equal(where->gaps_kept, 8);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(where->gaps[i].end_ns - where->gaps[i].start_ns, 499 - i);
+	assert_int_equal(where->gaps[0].after.op, where->gaps[0].before.op + 1);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+/* ---- whatever the trace: causes add up to idle, states to the time that counts ---- */
+
+static void build_any(struct build *b, uint32_t seed)
+{
+	static const uint16_t apis[] = {BUILD_LAUNCH,       BUILD_MALLOC,      BUILD_FREE,
+					BUILD_MEMCPY_ASYNC, BUILD_DEVICE_SYNC, BUILD_GRAPH_LAUNCH};
+	bool on = false;
+
+	srand(seed);
+	build_name(b, "ncclKernel");
+	for (int i = rand() % 60; i > 0; i--)
+		build_call(b, 1 + (uint32_t)rand() % 3, apis[rand() % 6], (uint64_t)rand() % 900000,
+			   (uint64_t)rand() % 90000, 1 + (uint32_t)rand() % 40);
+	for (int i = rand() % 60; i > 0; i--) {
+		uint64_t start = (uint64_t)rand() % 900000;
+		struct gp_op *op =
+			build_op(b, (enum gp_op_kind)(rand() % 4), (uint32_t)rand() % 4, start,
+				 start + (uint64_t)rand() % 50000, 1 + (uint32_t)rand() % 40);
+
+		op->name = rand() % 2 ? 0 : GP_NONE;
+		op->device_id = (uint16_t)(rand() % 2);
+		op->untimed = rand() % 8 == 0;
+	}
+	for (uint64_t at = 0; seed % 3 == 0 && at < 800000; at += 1 + (uint64_t)rand() % 300000)
+		build_gate(b, on = !on, GP_GATE_API, at);
+}
+
+static void check_device(const struct answer *answer, size_t device)
+{
+	const struct gp_where *where = &answer->wheres.devices[device];
+	const struct gp_busy *busy = &answer->busy[device];
+	uint64_t gaps = 0, counted = 0;
+
+	assert_int_equal(gp_state_busy_ns(where->state_ns), busy->inside_ns);
+	assert_int_equal(gp_state_idle_ns(where->state_ns), busy->possible_ns - busy->inside_ns);
+	assert_int_equal(where->state_ns[0], 0);
+	for (size_t i = 0; i < where->gaps_kept; i++) {
+		const struct gp_gap *gap = &where->gaps[i];
+		uint64_t causes = 0;
+
+		for (enum gp_idle_cause c = 0; c < GP_IDLE_CAUSES; c++)
+			causes += gap->cause_ns[c];
+		assert_int_equal(causes, gap->end_ns - gap->start_ns);
+		gaps += causes;
+	}
+	assert_true(gaps <= gp_state_idle_ns(where->state_ns));
+	for (enum gp_idle_cause c = 0; c < GP_IDLE_CAUSES; c++)
+		counted += where->cause_count[c];
+	assert_int_equal(counted, where->gap_count);
+	if (where->gap_count <= 8)
+		assert_int_equal(gaps, gp_state_idle_ns(where->state_ns));
+}
+
+static void causes_partition_idle_time(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 1500; seed++) {
+		struct gp_model *models[2];
+		struct answer answer;
+
+		for (uint32_t i = 0; i < 2; i++) {
+			struct build b = build_begin(i + 1);
+
+			build_any(&b, seed * 2 + i);
+			models[i] = build_end(&b);
+		}
+		answer = ask(models, 1 + seed % 2);
+		for (size_t i = 0; i < answer.devices.count; i++)
+			check_device(&answer, i);
+		forget(&answer);
+		gp_model_free(models[0]);
+		gp_model_free(models[1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_host_in_no_call_is_host_bound),
+		cmocka_unit_test(coming_back_from_a_wait_counts_to_the_wait),
+		cmocka_unit_test(a_wait_for_nothing_counts_itself),
+		cmocka_unit_test(calls_count_by_what_they_are_for),
+		cmocka_unit_test(what_was_launched_before_waits_for_something),
+		cmocka_unit_test(short_gaps_of_launched_work_are_launch_bound),
+		cmocka_unit_test(without_the_call_nothing_is_guessed),
+		cmocka_unit_test(after_the_last_operation_its_thread_tells),
+		cmocka_unit_test(classes_overlap),
+		cmocka_unit_test(the_longest_gaps_are_kept),
+		cmocka_unit_test(causes_partition_idle_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/import/import.h"
+#include "report/import/importing.h"
 #include "report/recover.h"
 #include "report/save.h"
 #include "report/trace_read.h"
@@ -298,7 +300,6 @@ static int finish(struct reading *r)
 	struct gp_model *m = r->load.model;
 	int result;
 
-	account_for_file(r);
 	m->pid = (uint32_t)number_of(m->info[GP_INFO_PID]);
 	result = gp_resolve(&r->load);
 	show_progress(r);
@@ -323,6 +324,21 @@ static struct gp_model *new_model(const char *path)
 	return NULL;
 }
 
+static void explain(int error, const char *path, char *message, size_t message_bytes)
+{
+	if (error == -ENODATA)
+		snprintf(message, message_bytes,
+			 "%s holds no readable records: the program ended before it wrote any, or "
+			 "the file is damaged",
+			 path);
+	else if (error == -ENOMEM || error == -EOVERFLOW)
+		snprintf(message, message_bytes,
+			 "%s is too large for this machine's memory: read it on a larger one",
+			 path);
+	else
+		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
+}
+
 static int read_all(struct reading *r)
 {
 	int result = take_chunks(r);
@@ -331,7 +347,38 @@ static int read_all(struct reading *r)
 		return -ENODATA;
 	if (result == 0 && !r->load.model->losses.closed)
 		result = recover(r);
+	if (result == 0)
+		account_for_file(r);
 	return result == 0 ? finish(r) : result;
+}
+
+/* A trace that another profiler wrote. */
+static int import(struct reading *r, const struct gp_importer *importer, const char *path,
+		  char *message, size_t message_bytes)
+{
+	int result = gp_import_load(importer, path, &r->load, message, message_bytes);
+
+	if (result != 0)
+		return result;
+	show_progress(r);
+	result = finish(r);
+	if (result == 0)
+		gp_import_mark_asynchronous(r->load.model);
+	else
+		explain(result, path, message, message_bytes);
+	return result;
+}
+
+static int read_own(struct reading *r, const char *path, char *message, size_t message_bytes)
+{
+	int result = gp_trace_open(path, &r->trace, message, message_bytes);
+
+	if (result != 0)
+		return result;
+	result = read_all(r);
+	if (result != 0)
+		explain(result, path, message, message_bytes);
+	return result;
 }
 
 static void free_named(struct gp_named *named, uint32_t count)
@@ -354,38 +401,25 @@ static void end_reading(struct reading *r)
 	gp_trace_close(r->trace);
 }
 
-static void explain(int error, const char *path, char *message, size_t message_bytes)
-{
-	if (error == -ENODATA)
-		snprintf(message, message_bytes,
-			 "%s holds no readable records: the program ended before it wrote any, or "
-			 "the file is damaged",
-			 path);
-	else if (error == -ENOMEM || error == -EOVERFLOW)
-		snprintf(message, message_bytes,
-			 "%s is too large for this machine's memory: read it on a larger one",
-			 path);
-	else
-		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
-}
-
 int gp_model_load_with(const char *path, const struct gp_load_options *options,
 		       struct gp_model **model, char *message, size_t message_bytes)
 {
+	const struct gp_importer *importer = gp_import_find(path);
 	struct reading r = {.options = options};
-	int result = gp_trace_open(path, &r.trace, message, message_bytes);
+	int result = 0;
 
-	if (result != 0)
-		return result;
 	r.load.model = new_model(path);
-	result = r.load.model ? read_all(&r) : -ENOMEM;
-	end_reading(&r);
-	if (result == 0) {
-		*model = r.load.model;
-		return 0;
+	if (!r.load.model) {
+		explain(-ENOMEM, path, message, message_bytes);
+		return -ENOMEM;
 	}
-	explain(result, path, message, message_bytes);
-	gp_model_free(r.load.model);
+	result = importer ? import(&r, importer, path, message, message_bytes)
+			  : read_own(&r, path, message, message_bytes);
+	end_reading(&r);
+	if (result == 0)
+		*model = r.load.model;
+	else
+		gp_model_free(r.load.model);
 	return result;
 }
 

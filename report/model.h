@@ -218,8 +218,20 @@ struct gp_losses {
 	uint64_t launches_outside, ops_outside, frees_outside, range_ends_outside;
 };
 
+/* What the recorder of a trace does not say: what is in its place in the model is no fact. A trace of gpuprof's says all of it. */
+#define GP_UNKNOWN_STATUS 1u /* whether calls succeeded: status is 0 */
+#define GP_UNKNOWN_ALLOCATIONS                                                                     \
+	2u /* addresses and sizes of CUDA's allocations: none of them is in memory[] */
+#define GP_UNKNOWN_SHARED_PARTS                                                                    \
+	4u /* static and dynamic shared memory: dynamic_shared_bytes is their sum */
+#define GP_UNKNOWN_LOCAL 8u /* local memory of kernels */
+#define GP_UNKNOWN_CONTEXTS                                                                        \
+	16u /* contexts of calls, which are 0, and what contexts and streams are */
+
 struct gp_model {
 	char *path;                 /* of the trace file */
+	const char *recorder;       /* "torch.profiler": who recorded it; NULL = gpuprof */
+	uint32_t unknown;           /* GP_UNKNOWN_ bits */
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */

@@ -121,7 +121,8 @@ struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_c
 	struct gp_own_cost cost = {0};
 
 	for (size_t i = 0; i < model_count; i++)
-		add_model(&cost, models[i]);
+		if (!models[i]->recorder)
+			add_model(&cost, models[i]);
 	return cost;
 }
 

@@ -101,6 +101,8 @@ const char *gp_recorded_why_no_end(const struct gp_model *model)
 		{GP_COUNTER_LOST_DISK_FULL, "the disk was full"},
 	};
 
+	if (model->recorder)
+		return "the file was cut, or goes on with what cannot be read";
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (model->counters[known[i].counter] > 0)
 			return known[i].why;

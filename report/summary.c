@@ -65,6 +65,8 @@ static void print_software(FILE *out, const struct gp_model *model, const char *
 		fputs(", gpuprof ", out);
 		print_escaped(out, gpuprof, 0);
 	}
+	if (model->recorder)
+		fprintf(out, ", recorded by %s", model->recorder);
 	if (*owner)
 		fprintf(out, " (%s)", owner);
 	fputs("\n", out);
@@ -72,7 +74,8 @@ static void print_software(FILE *out, const struct gp_model *model, const char *
 
 static bool is_same_software(const struct gp_model *a, const struct gp_model *b)
 {
-	return strcmp(info_of(a, GP_INFO_DRIVER_VERSION), info_of(b, GP_INFO_DRIVER_VERSION)) ==
+	return a->recorder == b->recorder &&
+	       strcmp(info_of(a, GP_INFO_DRIVER_VERSION), info_of(b, GP_INFO_DRIVER_VERSION)) ==
 		       0 &&
 	       strcmp(info_of(a, GP_INFO_CUPTI_VERSION), info_of(b, GP_INFO_CUPTI_VERSION)) == 0 &&
 	       strcmp(info_of(a, GP_INFO_VERSION), info_of(b, GP_INFO_VERSION)) == 0;

@@ -216,12 +216,15 @@ static int list_failures(const struct gp_summary *summary)
 
 static const char *which_calls(const struct gp_summary *summary)
 {
-	size_t count = 0, usual = 0;
+	size_t count = 0, usual = 0, others = 0;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
 		count += gp_recorded_kind(summary->models[i], "api-all");
 		usual += gp_recorded_kind(summary->models[i], "default");
+		others += summary->models[i]->recorder != NULL;
 	}
+	if (others > 0)
+		return "those that the profiler recorded";
 	if (usual < summary->model_count)
 		return "those that --trace asked for; --trace=api-all records every one";
 	if (count == summary->model_count)

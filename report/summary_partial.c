@@ -150,11 +150,25 @@ static void print_all_waiting(FILE *out, const struct gp_model *model)
 	free(order);
 }
 
+/* A trace of another profiler: what it has not is missing, and nothing is known of the process's end. */
+static void print_cut_import(FILE *out, const struct gp_model *model)
+{
+	char text[96];
+
+	describe_end(text, sizeof(text), model);
+	fprintf(out, "PARTIAL: the trace of pid %u has no end: %s\n  %s\n", model->pid,
+		gp_recorded_why_no_end(model), text);
+}
+
 void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 {
 	if (gp_recorded_is_whole(model)) {
 		if (model->losses.damaged_bytes > 0)
 			print_damaged(out, model);
+		return;
+	}
+	if (model->recorder) {
+		print_cut_import(out, model);
 		return;
 	}
 	fprintf(out, "PARTIAL: pid %u ", model->pid);

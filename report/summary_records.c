@@ -137,6 +137,8 @@ static const char *explain_missing(const struct gp_model *model)
 {
 	const uint64_t *count = model->counters;
 
+	if (model->recorder)
+		return "the profiler has none of them";
 	if (model->losses.live)
 		return "in flight, or not delivered yet";
 	if (!model->losses.closed && gp_recorded_has_lost(model))
@@ -303,6 +305,7 @@ static void print_clean(const struct gp_summary *summary)
 	struct balance sum = {0};
 	uint64_t operations = 0;
 	size_t count = 0;
+	bool is_told = true; /* what was dropped */
 
 	for (size_t i = 0; i < summary->model_count; i++) {
 		struct balance one = take_balance(summary->models[i]);
@@ -311,6 +314,7 @@ static void print_clean(const struct gp_summary *summary)
 			continue;
 		add_balance(&sum, &one);
 		operations += summary->models[i]->op_count;
+		is_told &= summary->models[i]->recorder == NULL;
 		count++;
 	}
 	if (count == 0)
@@ -318,7 +322,7 @@ static void print_clean(const struct gp_summary *summary)
 	print_balance(summary->out, &sum);
 	fputs("; ", summary->out);
 	print_counted(summary->out, operations, "GPU record", "GPU records");
-	fprintf(summary->out, ", nothing was dropped%s\n",
+	fprintf(summary->out, "%s%s\n", is_told ? ", nothing was dropped" : "",
 		count < summary->model_count ? " (the processes not named here)" : "");
 }
 
@@ -528,6 +532,15 @@ static void print_cost(const struct gp_summary *summary)
 			gp_format_ns_about(cost.waiting_ns).text);
 }
 
+/* Whether any of it was recorded by gpuprof. */
+static bool has_own_trace(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		if (!summary->models[i]->recorder)
+			return true;
+	return false;
+}
+
 int gp_summary_print_records(const struct gp_summary *summary)
 {
 	fputs("\nRecords\n", summary->out);
@@ -539,7 +552,8 @@ int gp_summary_print_records(const struct gp_summary *summary)
 		print_concerns(summary->out, summary->models[i], STRAIN, 2);
 		print_notes(summary->out, summary->models[i], 2);
 	}
-	print_cost(summary);
+	if (has_own_trace(summary))
+		print_cost(summary);
 	if (summary->options->row_limit == 0)
 		print_telemetry(summary);
 	return print_overheads(summary);

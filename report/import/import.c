@@ -1,0 +1,44 @@
+#include "report/import/import.h"
+
+#include <string.h>
+
+#include "report/import/input.h"
+#include "report/import/kineto.h"
+
+#define HEAD_BYTES 64u
+
+/* White space and a bracket; what else begins so, and is no trace, its importer tells. */
+static bool is_json(const uint8_t *head, size_t bytes)
+{
+	size_t at = 0;
+
+	while (at < bytes && strchr(" \t\r\n", head[at]) && head[at] != '\0')
+		at++;
+	return at < bytes && (head[at] == '{' || head[at] == '[');
+}
+
+static const struct gp_importer importers[] = {
+	{"torch.profiler",
+	 GP_UNKNOWN_STATUS | GP_UNKNOWN_ALLOCATIONS | GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL |
+		 GP_UNKNOWN_CONTEXTS,
+	 is_json, gp_kineto_load},
+};
+
+const struct gp_importer *gp_import_find(const char *path)
+{
+	uint8_t head[HEAD_BYTES];
+	size_t bytes = gp_input_head(path, head, sizeof(head));
+
+	for (size_t i = 0; i < sizeof(importers) / sizeof(importers[0]); i++)
+		if (importers[i].knows(head, bytes))
+			return &importers[i];
+	return NULL;
+}
+
+int gp_import_load(const struct gp_importer *importer, const char *path, struct gp_load *load,
+		   char *message, size_t message_bytes)
+{
+	load->model->recorder = importer->recorder;
+	load->model->unknown = importer->unknown;
+	return importer->load(path, load, message, message_bytes);
+}

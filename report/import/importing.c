@@ -1,0 +1,284 @@
+#include "report/import/importing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/import/api_class.h"
+
+void gp_importing_begin(struct gp_importing *im, struct gp_load *load)
+{
+	*im = (struct gp_importing){.load = load, .first_ns = UINT64_MAX};
+}
+
+void gp_importing_free(struct gp_importing *im)
+{
+	struct gp_texts *texts[] = {&im->kernels, &im->shapes,  &im->apis,  &im->messages,
+				    &im->codes,   &im->domains, &im->frames};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		gp_texts_free(texts[i]);
+	free(im->ranges.spans);
+	free(im->functions.spans);
+}
+
+/* What is not in order has no end of its own. */
+void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns < im->first_ns)
+		im->first_ns = start_ns;
+	if (end_ns > im->last_ns)
+		im->last_ns = end_ns;
+	if (start_ns > im->last_ns)
+		im->last_ns = start_ns;
+}
+
+int gp_import_record(struct gp_importing *im, enum gp_record_kind kind, union gp_any_record *record)
+{
+	record->head.kind = (uint8_t)kind;
+	return gp_take_record(im->load, record, NULL);
+}
+
+int gp_import_string(struct gp_importing *im, enum gp_string_space space, uint32_t id,
+		     uint32_t value, const char *text, size_t bytes)
+{
+	const struct gp_record_string string = {
+		.kind = GP_RECORD_STRING,
+		.space = (uint16_t)space,
+		.id = id,
+		.value = value,
+		.length_bytes = (uint32_t)bytes,
+	};
+
+	return gp_take_string(im->load, &string, text);
+}
+
+int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text)
+{
+	return gp_import_string(im, GP_STRING_INFO, info, 0, text, strlen(text));
+}
+
+/* ---- what has numbers ---- */
+
+static uint32_t number_text(struct gp_importing *im, struct gp_texts *texts,
+			    enum gp_string_space space, const char *text, size_t bytes)
+{
+	bool is_new;
+	uint32_t number = gp_texts_number(texts, text, bytes, &is_new);
+
+	if (is_new && gp_import_string(im, space, number, 0, text, bytes) != 0)
+		return 0;
+	return number;
+}
+
+uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t bytes)
+{
+	return number_text(im, &im->kernels, GP_STRING_KERNEL, name, bytes);
+}
+
+uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t bytes)
+{
+	return number_text(im, &im->messages, GP_STRING_RANGE, text, bytes);
+}
+
+uint32_t gp_import_domain(struct gp_importing *im, const char *name, size_t bytes)
+{
+	return number_text(im, &im->domains, GP_STRING_DOMAIN, name, bytes);
+}
+
+uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape)
+{
+	union gp_any_record record = {0};
+	bool is_new;
+
+	shape->id = 0;
+	shape->id = gp_texts_number(&im->shapes, shape, sizeof(*shape), &is_new);
+	if (!is_new)
+		return shape->id;
+	record.shape = *shape;
+	return gp_import_record(im, GP_RECORD_SHAPE, &record) == 0 ? shape->id : 0;
+}
+
+/* "file.py(12): function" taken apart; what is no such text is a function without a file. */
+struct place {
+	const char *file, *function;
+	size_t file_bytes, function_bytes;
+	uint32_t line;
+};
+
+static struct place find_place(const char *text, size_t bytes)
+{
+	const struct place whole = {"", text, 0, bytes, 0};
+	const char *end = memmem(text, bytes, "): ", 3);
+	const char *bracket = end ? memrchr(text, '(', (size_t)(end - text)) : NULL;
+	uint64_t line = 0;
+
+	if (!bracket || bracket == text || bracket + 1 == end)
+		return whole;
+	for (const char *digit = bracket + 1; digit < end; digit++) {
+		if (*digit < '0' || *digit > '9' || line > UINT32_MAX / 16)
+			return whole;
+		line = line * 10 + (uint64_t)(*digit - '0');
+	}
+	return (struct place){.file = text,
+			      .function = end + 3,
+			      .file_bytes = (size_t)(bracket - text),
+			      .function_bytes = (size_t)(text + bytes - (end + 3)),
+			      .line = (uint32_t)line};
+}
+
+/* As a GP_STRING_CODE is, without a table of lines. */
+static int define_code(struct gp_importing *im, uint32_t id, const char *text, size_t text_bytes)
+{
+	struct place place = find_place(text, text_bytes);
+	size_t bytes = 8 + place.file_bytes + 1 + place.function_bytes + 1;
+	char *code = calloc(1, bytes);
+	int result;
+
+	if (!code)
+		return -ENOMEM;
+	memcpy(code, &place.line, sizeof(place.line));
+	memcpy(code + 8, place.file, place.file_bytes);
+	memcpy(code + 8 + place.file_bytes + 1, place.function, place.function_bytes);
+	result = gp_import_string(im, GP_STRING_CODE, id, 0, code, bytes);
+	free(code);
+	return result;
+}
+
+uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes)
+{
+	bool is_new;
+	uint32_t number = gp_texts_number(&im->codes, text, bytes, &is_new);
+
+	return is_new && define_code(im, number, text, bytes) != 0 ? 0 : number;
+}
+
+/* ---- calls ---- */
+
+#define CBIDS 0x8000u /* of each domain */
+
+/* Numbers that CUPTI does not use: from the top down, one for each name. Beyond all reason, names share the last one. */
+static uint16_t spare_cbid(uint32_t name)
+{
+	return (uint16_t)(name < CBIDS / 2 ? CBIDS - name : CBIDS / 2);
+}
+
+static int find_api(struct gp_importing *im, const struct gp_import_call *call, uint16_t *api)
+{
+	struct {
+		uint32_t cbid;
+		char name[120];
+	} key = {.cbid = call->cbid << 1 | call->is_driver};
+	size_t bytes = call->name_bytes < sizeof(key.name) ? call->name_bytes : sizeof(key.name);
+	uint32_t number, cbid = call->cbid;
+	bool is_new;
+
+	memcpy(key.name, call->name, bytes);
+	number = gp_texts_number(&im->apis, &key, sizeof(key.cbid) + bytes, &is_new);
+	if (number == 0)
+		return -ENOMEM;
+	if (cbid == 0 || cbid >= CBIDS)
+		cbid = spare_cbid(number);
+	*api = (uint16_t)(cbid | (call->is_driver ? GP_API_DRIVER : 0));
+	if (!is_new)
+		return 0;
+	return gp_import_string(im, GP_STRING_API, *api, gp_import_api_class(key.name, bytes),
+				key.name, bytes);
+}
+
+#define LONGEST_CALL_NS ((UINT64_C(1) << 48) - 1) /* the record has 48 bits */
+
+int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
+{
+	uint64_t duration_ns = call->end_ns > call->start_ns ? call->end_ns - call->start_ns : 0;
+	union gp_any_record record = {0};
+	uint16_t api;
+	int result = find_api(im, call, &api);
+
+	if (result != 0)
+		return result;
+	if (duration_ns > LONGEST_CALL_NS)
+		duration_ns = LONGEST_CALL_NS;
+	record.call = (struct gp_record_call){
+		.api = api,
+		.correlation_id = call->correlation_id,
+		.start_ticks = call->start_ns,
+		.duration_low_ticks = (uint32_t)duration_ns,
+		.duration_high_ticks = (uint16_t)(duration_ns >> 32),
+		.status = GP_CALL_CODE(call->status),
+		.context_id = call->context_id,
+	};
+	gp_import_note_time(im, call->start_ns, call->start_ns + duration_ns);
+	im->load->ring_thread = call->thread_id;
+	return gp_import_record(im, GP_RECORD_CALL, &record);
+}
+
+int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span)
+{
+	int result = gp_array_grow(&spans->spans, &spans->capacity, spans->count, sizeof(*span));
+
+	if (result == 0)
+		spans->spans[spans->count++] = *span;
+	return result;
+}
+
+/* ---- the end ---- */
+
+/* All clocks of the model are the one that the times are of. */
+static int set_clock(struct gp_importing *im, uint64_t time_ns, uint64_t unix_ns)
+{
+	union gp_any_record record = {0};
+
+	record.anchor = (struct gp_record_anchor){
+		.ticks = time_ns,
+		.monotonic_ns = time_ns - im->first_ns,
+		.realtime_ns = time_ns + unix_ns,
+		.cupti_ns = time_ns,
+		.cupti_ticks = time_ns,
+	};
+	return gp_import_record(im, GP_RECORD_ANCHOR, &record);
+}
+
+static int close_trace(struct gp_importing *im)
+{
+	union gp_any_record record = {0};
+
+	record.end = (struct gp_record_end){.reason = GP_END_EXIT, .ticks = im->last_ns};
+	im->load->model->losses.cut = im->is_cut;
+	return im->is_cut ? 0 : gp_import_record(im, GP_RECORD_END, &record);
+}
+
+int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns)
+{
+	int result = gp_import_stacks(im);
+
+	if (result == 0)
+		result = gp_import_ranges(im);
+	if (im->first_ns > im->last_ns)
+		im->first_ns = im->last_ns;
+	if (result == 0)
+		result = set_clock(im, im->first_ns, unix_ns);
+	if (result == 0 && im->last_ns > im->first_ns)
+		result = set_clock(im, im->last_ns, unix_ns);
+	return result == 0 ? close_trace(im) : result;
+}
+
+static bool is_asynchronous(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 5 && strstr(name, "Async") != NULL;
+}
+
+void gp_import_mark_asynchronous(struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		struct gp_op *op = &m->ops[i];
+		bool is_known =
+			op->call != GP_NONE && (op->kind == GP_OP_COPY || op->kind == GP_OP_SET);
+
+		if (is_known && is_asynchronous(gp_model_api(m, m->calls[op->call].api).name))
+			op->flags |= 1;
+	}
+}

@@ -1,0 +1,97 @@
+/*
+ * importing: what the importers of others' traces have in common: what they read becomes records, as a trace of ours has them, and
+ * the loader joins them.
+ *
+ * All times are ns of one clock, the other trace's. Functions return 0, -ENOMEM or -EOVERFLOW.
+ */
+#ifndef REPORT_IMPORT_IMPORTING_H
+#define REPORT_IMPORT_IMPORTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/decode.h"
+#include "report/import/texts.h"
+#include "report/load.h"
+
+/* Something that a thread was in: a range, or a function of Python's. */
+struct gp_import_span {
+	uint64_t start_ns, end_ns;
+	uint32_t thread_id;
+	uint32_t text; /* of a range: its message; of a function: its code */
+	uint32_t category;
+	uint32_t domain; /* 0 = the default domain */
+	uint32_t color_argb;
+};
+
+struct gp_import_spans {
+	struct gp_import_span *spans;
+	uint32_t count, capacity;
+};
+
+struct gp_importing {
+	struct gp_load *load;
+	struct gp_texts kernels, shapes, apis, messages, codes, domains, frames;
+	struct gp_import_spans ranges, functions;
+	uint64_t first_ns, last_ns; /* of all that was taken */
+	uint64_t range_id;          /* the last one of start/end ranges */
+	bool is_cut; /* the file ends before its end, or goes on with what cannot be read */
+};
+
+/* Zeros, and first_ns = UINT64_MAX. */
+void gp_importing_begin(struct gp_importing *im, struct gp_load *load);
+void gp_importing_free(struct gp_importing *im);
+
+/*
+ * When everything was taken: ranges and stacks are made of the spans, and the clocks are set.  unix_ns: Unix time of the clock's 0.
+ */
+int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns);
+
+/* After the loader joined calls and operations: copies and sets that calls named ...Async started are asynchronous. */
+void gp_import_mark_asynchronous(struct gp_model *model);
+
+/* Widen first_ns and last_ns. */
+void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns);
+
+/* A record as it is; its kind and slots are set here. */
+int gp_import_record(struct gp_importing *im, enum gp_record_kind kind,
+		     union gp_any_record *record);
+
+/* A definition: cut where the record has no room for more. */
+int gp_import_string(struct gp_importing *im, enum gp_string_space space, uint32_t id,
+		     uint32_t value, const char *text, size_t bytes);
+int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text);
+
+/* The numbers by which records refer to it, told to the model when they are new.  0: no memory. */
+uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t bytes);
+uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t bytes);
+uint32_t gp_import_domain(struct gp_importing *im, const char *name, size_t bytes);
+/* shape: all but its id. */
+uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
+/* Code of Python's: "file.py(12): function", or the name of what has no file. */
+uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes);
+
+/*
+ * An API call. cbid: CUPTI's number, 0 = not known: then calls of a name get one of their own. context_id: 0 = not known.
+ */
+struct gp_import_call {
+	uint64_t start_ns, end_ns;
+	const char *name;
+	size_t name_bytes;
+	uint32_t cbid;
+	uint32_t correlation_id;
+	uint32_t thread_id;
+	uint32_t context_id;
+	uint16_t status;
+	bool is_driver;
+};
+int gp_import_call(struct gp_importing *im, const struct gp_import_call *call);
+
+int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span);
+
+/* spans.c: by gp_importing_finish(). */
+int gp_import_ranges(struct gp_importing *im);
+int gp_import_stacks(struct gp_importing *im);
+
+#endif

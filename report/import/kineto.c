@@ -1,0 +1,319 @@
+#include "report/import/kineto.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/import/input.h"
+#include "report/import/kineto_take.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct reading {
+	struct gp_importing *im;
+	struct gp_pull *pull;
+	int64_t unix_ns; /* Unix time of the times' 0 */
+	bool is_known;   /* there is an event that only a profiler of CUDA or PyTorch writes */
+	struct gp_kineto_event event;
+};
+
+/* ---- devices ---- */
+
+/* The value that comes next, where it is a whole number. */
+static bool take_whole(struct gp_pull *pull, int64_t *number)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+
+	gp_pull_skip(pull, token);
+	return token == GP_PULL_NUMBER && gp_pull_whole(pull, number);
+}
+
+/* The same of a text; else it becomes none. */
+static void take_name(struct gp_pull *pull, char *name, size_t room)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+	size_t bytes;
+
+	snprintf(name, room, "%s", token == GP_PULL_STRING ? gp_pull_text(pull, &bytes) : "");
+	gp_pull_skip(pull, token);
+}
+
+struct property {
+	const char *key;
+	size_t offset, bytes; /* in a gp_record_device */
+};
+
+#define PROPERTY(key, member)                                                                      \
+	{                                                                                          \
+		key, offsetof(struct gp_record_device, member),                                    \
+			sizeof(((struct gp_record_device *)0)->member)                             \
+	}
+
+static const struct property properties[] = {
+	PROPERTY("id", device_id),
+	PROPERTY("totalGlobalMem", memory_bytes),
+	PROPERTY("computeMajor", compute_major),
+	PROPERTY("computeMinor", compute_minor),
+	PROPERTY("maxThreadsPerBlock", max_threads_per_block),
+	PROPERTY("maxThreadsPerMultiprocessor", max_threads_per_multiprocessor),
+	PROPERTY("regsPerBlock", registers_per_block),
+	PROPERTY("warpSize", warp_threads),
+	PROPERTY("sharedMemPerBlock", shared_per_block_bytes),
+	PROPERTY("numSms", multiprocessors),
+	PROPERTY("regsPerMultiprocessor", registers_per_multiprocessor),
+	PROPERTY("sharedMemPerBlockOptin", shared_per_block_optin_bytes),
+	PROPERTY("sharedMemPerMultiprocessor", shared_per_multiprocessor_bytes),
+};
+
+static void set_property(struct gp_record_device *device, const struct property *property,
+			 int64_t value)
+{
+	uint64_t limit = property->bytes < 8 ? (UINT64_C(1) << property->bytes * 8) - 1 : INT64_MAX;
+
+	if (value >= 0 && (uint64_t)value <= limit) /* little-endian: the first bytes */
+		memcpy((char *)device + property->offset, &value, property->bytes);
+}
+
+static void take_property(struct reading *r, struct gp_record_device *device)
+{
+	size_t i = 0;
+	int64_t value;
+
+	while (i < COUNT(properties) && !gp_pull_is(r->pull, properties[i].key))
+		i++;
+	if (i == COUNT(properties))
+		gp_pull_skip(r->pull, GP_PULL_KEY);
+	else if (take_whole(r->pull, &value))
+		set_property(device, &properties[i], value);
+}
+
+static int take_device(struct reading *r)
+{
+	union gp_any_record record = {0};
+	enum gp_pull_token token;
+	char name[GP_KINETO_LABEL_BYTES] = "";
+
+	record.device.device_id = UINT16_MAX;
+	for (token = gp_pull_next(r->pull); token == GP_PULL_KEY; token = gp_pull_next(r->pull))
+		if (!gp_pull_is(r->pull, "name"))
+			take_property(r, &record.device);
+		else
+			take_name(r->pull, name, sizeof(name));
+	if (token != GP_PULL_OBJECT_END || record.device.device_id >= GP_DEVICE_LIMIT)
+		return 0;
+	if (record.device.warp_threads > 0)
+		record.device.max_warps_per_multiprocessor =
+			record.device.max_threads_per_multiprocessor / record.device.warp_threads;
+	return gp_import_string(r->im, GP_STRING_DEVICE, record.device.device_id, 0, name,
+				strlen(name)) == 0
+		       ? gp_import_record(r->im, GP_RECORD_DEVICE, &record)
+		       : -ENOMEM;
+}
+
+static int take_devices(struct reading *r)
+{
+	enum gp_pull_token token = gp_pull_next(r->pull);
+	int result = 0;
+
+	if (token != GP_PULL_ARRAY) {
+		gp_pull_skip(r->pull, token);
+		return 0;
+	}
+	while (result == 0) {
+		token = gp_pull_next(r->pull);
+		if (token >= GP_PULL_END || token == GP_PULL_ARRAY_END)
+			break;
+		if (token == GP_PULL_OBJECT)
+			result = take_device(r);
+		else
+			gp_pull_skip(r->pull, token);
+	}
+	return result;
+}
+
+/* ---- the whole ---- */
+
+/* The elements of "traceEvents", behind its opening bracket. */
+static int take_elements(struct reading *r)
+{
+	int result = 0;
+
+	while (result == 0) {
+		enum gp_pull_token token = gp_pull_next(r->pull);
+
+		if (token >= GP_PULL_END || token == GP_PULL_ARRAY_END)
+			break;
+		if (token != GP_PULL_OBJECT)
+			gp_pull_skip(r->pull, token);
+		else if (gp_kineto_event_read(r->pull, &r->event))
+			result = gp_kineto_take_event(r->im, &r->event, &r->is_known);
+	}
+	return result;
+}
+
+static int take_events(struct reading *r)
+{
+	enum gp_pull_token token = gp_pull_next(r->pull);
+
+	if (token == GP_PULL_ARRAY)
+		return take_elements(r);
+	gp_pull_skip(r->pull, token);
+	return 0;
+}
+
+static int take_base(struct reading *r)
+{
+	if (!take_whole(r->pull, &r->unix_ns) || r->unix_ns < 0)
+		r->unix_ns = 0;
+	return 0;
+}
+
+static int take_number_info(struct reading *r, enum gp_info info)
+{
+	char text[24];
+	int64_t number;
+
+	if (!take_whole(r->pull, &number))
+		return 0;
+	snprintf(text, sizeof(text), "%lld", (long long)number);
+	return gp_import_info(r->im, info, text);
+}
+
+static int take_cupti(struct reading *r)
+{
+	return take_number_info(r, GP_INFO_CUPTI_VERSION);
+}
+
+static int take_driver(struct reading *r)
+{
+	return take_number_info(r, GP_INFO_DRIVER_VERSION);
+}
+
+/* "distributedInfo": {"rank": 0, ...} */
+static int take_distributed(struct reading *r)
+{
+	enum gp_pull_token token = gp_pull_next(r->pull);
+	int result = 0;
+
+	if (token != GP_PULL_OBJECT) {
+		gp_pull_skip(r->pull, token);
+		return 0;
+	}
+	while (result == 0 && gp_pull_next(r->pull) == GP_PULL_KEY) {
+		if (gp_pull_is(r->pull, "rank"))
+			result = take_number_info(r, GP_INFO_RANK);
+		else
+			gp_pull_skip(r->pull, GP_PULL_KEY);
+	}
+	return result;
+}
+
+static const struct {
+	const char *key;
+	int (*take)(struct reading *r); /* its value, which comes next */
+} entries[] = {
+	{"traceEvents", take_events},       {"deviceProperties", take_devices},
+	{"baseTimeNanoseconds", take_base}, {"distributedInfo", take_distributed},
+	{"cupti_version", take_cupti},      {"cuda_driver_version", take_driver},
+};
+
+static int take_entry(struct reading *r)
+{
+	for (size_t i = 0; i < COUNT(entries); i++)
+		if (gp_pull_is(r->pull, entries[i].key))
+			return entries[i].take(r);
+	gp_pull_skip(r->pull, GP_PULL_KEY);
+	return 0;
+}
+
+static int name_categories(struct gp_importing *im)
+{
+	static const char *const names[] = {
+		[GP_KINETO_OPERATOR] = "operator", [GP_KINETO_ANNOTATION] = "annotation"};
+	int result = 0;
+
+	for (uint32_t i = 1; i < COUNT(names) && result == 0; i++)
+		result = gp_import_string(im, GP_STRING_CATEGORY, i, 0, names[i], strlen(names[i]));
+	return result;
+}
+
+/* An object of which one entry are the events, or nothing but these. */
+static int take_all(struct reading *r)
+{
+	enum gp_pull_token token = gp_pull_next(r->pull);
+	int result = 0;
+
+	if (token == GP_PULL_ARRAY)
+		return take_elements(r);
+	if (token != GP_PULL_OBJECT)
+		return -ENODATA;
+	while (result == 0 && gp_pull_next(r->pull) == GP_PULL_KEY)
+		result = take_entry(r);
+	return result;
+}
+
+int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+	int result;
+
+	if (!r)
+		return -ENOMEM;
+	r->im = im;
+	r->pull = pull;
+	result = name_categories(im);
+	if (result == 0)
+		result = take_all(r);
+	if (result == 0)
+		result = gp_pull_error(pull);
+	if (result == 0 && !r->is_known)
+		result = -ENODATA;
+	im->is_cut = gp_pull_next(pull) != GP_PULL_END;
+	if (result == 0)
+		result = gp_importing_finish(im, (uint64_t)r->unix_ns);
+	free(r);
+	return result;
+}
+
+/* ---- files ---- */
+
+static void explain(int error, const char *path, char *message, size_t message_bytes)
+{
+	if (error == -ENODATA)
+		snprintf(message, message_bytes,
+			 "%s is JSON, but no trace of torch.profiler: it has none of its events",
+			 path);
+	else if (error == -ENOMEM || error == -EOVERFLOW)
+		snprintf(message, message_bytes,
+			 "%s is too large for this machine's memory: read it on a larger one",
+			 path);
+	else
+		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
+}
+
+static int read_input(struct gp_input *input, struct gp_load *load)
+{
+	struct gp_pull *pull = gp_pull_new(gp_input_read, input);
+	struct gp_importing im;
+	int result;
+
+	gp_importing_begin(&im, load);
+	result = pull ? gp_kineto_take(&im, pull) : -ENOMEM;
+	gp_importing_free(&im);
+	gp_pull_free(pull);
+	return result;
+}
+
+int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t message_bytes)
+{
+	struct gp_input *input = NULL;
+	int result = gp_input_open(path, &input);
+
+	if (result == 0)
+		result = read_input(input, load);
+	gp_input_close(input);
+	if (result != 0)
+		explain(result, path, message, message_bytes);
+	return result;
+}

@@ -1,0 +1,212 @@
+#include "report/import/kineto_event.h"
+
+#include <string.h>
+
+struct field {
+	const char *key;
+	/* Takes the value of the key, which was the last token. False: the input is at its end. */
+	bool (*take)(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number);
+	uint32_t number;
+};
+
+static bool take_number(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+
+	if ((token == GP_PULL_NUMBER || token == GP_PULL_STRING) &&
+	    gp_pull_whole(pull, &event->numbers[number]))
+		event->has |= 1u << number;
+	return gp_pull_skip(pull, token);
+}
+
+static bool take_start(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+
+	(void)number;
+	if (token == GP_PULL_NUMBER || token == GP_PULL_STRING)
+		event->has_start = gp_pull_thousandths(pull, &event->start_ns);
+	return gp_pull_skip(pull, token);
+}
+
+static bool take_duration(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+
+	(void)number;
+	if (token == GP_PULL_NUMBER || token == GP_PULL_STRING)
+		gp_pull_thousandths(pull, &event->duration_ns);
+	return gp_pull_skip(pull, token);
+}
+
+static bool take_text(struct gp_pull *pull, char *to, size_t room, size_t *length)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+	const char *text;
+
+	*length = 0;
+	if (token == GP_PULL_STRING) {
+		text = gp_pull_text(pull, length);
+		if (*length >= room)
+			*length = room - 1;
+		memcpy(to, text, *length);
+	}
+	to[*length] = '\0';
+	return gp_pull_skip(pull, token);
+}
+
+static bool take_name(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	(void)number;
+	return take_text(pull, event->name, sizeof(event->name), &event->name_bytes);
+}
+
+static bool take_phase(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	size_t length;
+
+	(void)number;
+	return take_text(pull, event->phase, sizeof(event->phase), &length);
+}
+
+static bool take_category(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	size_t length;
+
+	(void)number;
+	return take_text(pull, event->category, sizeof(event->category), &length);
+}
+
+static bool take_label(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	size_t length;
+
+	(void)number;
+	return take_text(pull, event->label, sizeof(event->label), &length);
+}
+
+/* [x, y, z]; *is_there: these are three whole numbers of 32 bits. */
+static bool take_three(struct gp_pull *pull, uint32_t three[3], bool *is_there)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+	uint32_t count = 0;
+	int64_t number;
+
+	*is_there = false;
+	if (token != GP_PULL_ARRAY)
+		return gp_pull_skip(pull, token);
+	for (token = gp_pull_next(pull); token != GP_PULL_ARRAY_END; token = gp_pull_next(pull)) {
+		if (token == GP_PULL_NUMBER && count < 3 && gp_pull_whole(pull, &number) &&
+		    number >= 0 && number <= UINT32_MAX)
+			three[count] = (uint32_t)number;
+		else if (!gp_pull_skip(pull, token))
+			return false;
+		count++;
+	}
+	*is_there = count == 3;
+	return true;
+}
+
+static bool take_grid(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	(void)number;
+	return take_three(pull, event->grid, &event->has_grid);
+}
+
+static bool take_block(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	(void)number;
+	return take_three(pull, event->block, &event->has_block);
+}
+
+#define NUMBER(key, name)                                                                          \
+	{                                                                                          \
+		key, take_number, GP_KINETO_##name                                                 \
+	}
+
+static const struct field args_fields[] = {
+	{"name", take_label, 0},
+	{"grid", take_grid, 0},
+	{"block", take_block, 0},
+	NUMBER("device", DEVICE),
+	NUMBER("context", CONTEXT),
+	NUMBER("stream", STREAM),
+	NUMBER("correlation", CORRELATION),
+	NUMBER("bytes", BYTES),
+	NUMBER("registers per thread", REGISTERS),
+	NUMBER("shared memory", SHARED),
+	NUMBER("graph id", GRAPH),
+	NUMBER("graph node id", GRAPH_NODE),
+	NUMBER("channel", CHANNEL),
+	NUMBER("channel_type", CHANNEL_TYPE),
+	NUMBER("cbid", CBID),
+	NUMBER("fromDevice", FROM_DEVICE),
+	NUMBER("inDevice", IN_DEVICE),
+	NUMBER("toDevice", TO_DEVICE),
+	NUMBER("fromContext", FROM_CONTEXT),
+	NUMBER("inContext", IN_CONTEXT),
+	NUMBER("toContext", TO_CONTEXT),
+	NUMBER("wait_on_cuda_event_id", EVENT),
+	NUMBER("event_id", EVENT),
+	NUMBER("Bytes", MEMORY),
+	NUMBER("Addr", ADDRESS),
+	NUMBER("Device Type", DEVICE_TYPE),
+	NUMBER("Device Id", DEVICE_ID),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The entries of an object, up to its closing bracket. */
+static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
+			const struct field *fields, size_t count)
+{
+	enum gp_pull_token token;
+
+	for (token = gp_pull_next(pull); token == GP_PULL_KEY; token = gp_pull_next(pull)) {
+		size_t i = 0;
+
+		while (i < count && !gp_pull_is(pull, fields[i].key))
+			i++;
+		if (i < count ? !fields[i].take(pull, event, fields[i].number)
+			      : !gp_pull_skip(pull, token))
+			return false;
+	}
+	return token == GP_PULL_OBJECT_END;
+}
+
+static bool take_args(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+
+	(void)number;
+	if (token == GP_PULL_OBJECT)
+		return take_fields(pull, event, args_fields, COUNT(args_fields));
+	return gp_pull_skip(pull, token);
+}
+
+static const struct field event_fields[] = {
+	{"ph", take_phase, 0},     {"cat", take_category, 0}, {"name", take_name, 0},
+	NUMBER("pid", PID),        NUMBER("tid", TID),        {"ts", take_start, 0},
+	{"dur", take_duration, 0}, {"args", take_args, 0},
+};
+
+bool gp_kineto_event_read(struct gp_pull *pull, struct gp_kineto_event *event)
+{
+	memset(event, 0, offsetof(struct gp_kineto_event, name));
+	event->name[0] = '\0';
+	return take_fields(pull, event, event_fields, COUNT(event_fields));
+}
+
+bool gp_kineto_has(const struct gp_kineto_event *event, enum gp_kineto_number number)
+{
+	return (event->has >> number & 1u) != 0;
+}
+
+uint32_t gp_kineto_number(const struct gp_kineto_event *event, enum gp_kineto_number number,
+			  uint32_t otherwise)
+{
+	int64_t value = event->numbers[number];
+
+	return gp_kineto_has(event, number) && value >= 0 && value <= UINT32_MAX ? (uint32_t)value
+										 : otherwise;
+}

@@ -1,0 +1,69 @@
+/*
+ * kineto_event: one element of a Chrome trace's "traceEvents", as Kineto, the tracer in torch.profiler, writes them: the fields
+ * that say something to the model, whatever their order.
+ */
+#ifndef REPORT_IMPORT_KINETO_EVENT_H
+#define REPORT_IMPORT_KINETO_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/import/pull.h"
+
+/* Whole numbers of an event and of its "args". */
+enum gp_kineto_number {
+	GP_KINETO_PID,
+	GP_KINETO_TID,
+	GP_KINETO_DEVICE,
+	GP_KINETO_CONTEXT,
+	GP_KINETO_STREAM,
+	GP_KINETO_CORRELATION,
+	GP_KINETO_BYTES,
+	GP_KINETO_REGISTERS,
+	GP_KINETO_SHARED,
+	GP_KINETO_GRAPH,
+	GP_KINETO_GRAPH_NODE,
+	GP_KINETO_CHANNEL,
+	GP_KINETO_CHANNEL_TYPE,
+	GP_KINETO_CBID,
+	GP_KINETO_FROM_DEVICE,
+	GP_KINETO_IN_DEVICE,
+	GP_KINETO_TO_DEVICE,
+	GP_KINETO_FROM_CONTEXT,
+	GP_KINETO_IN_CONTEXT,
+	GP_KINETO_TO_CONTEXT,
+	GP_KINETO_EVENT,  /* of CUDA, that is waited for or recorded */
+	GP_KINETO_MEMORY, /* bytes that an allocator gave out; negative: took back */
+	GP_KINETO_ADDRESS,
+	GP_KINETO_DEVICE_TYPE, /* of memory: 0 the host, 1 CUDA */
+	GP_KINETO_DEVICE_ID,   /* of memory */
+	GP_KINETO_NUMBERS
+};
+
+#define GP_KINETO_WORD_BYTES  32u
+#define GP_KINETO_LABEL_BYTES 256u
+
+struct gp_kineto_event {
+	uint64_t start_ns, duration_ns;
+	bool has_start, has_grid, has_block;
+	uint32_t has; /* bit n: numbers[n] is there */
+	int64_t numbers[GP_KINETO_NUMBERS];
+	uint32_t grid[3], block[3];
+	char phase[GP_KINETO_WORD_BYTES];
+	char category[GP_KINETO_WORD_BYTES];
+	char label[GP_KINETO_LABEL_BYTES]; /* "name" in "args": of a process or thread */
+	size_t name_bytes;
+	char name[GP_PULL_TEXT_BYTES + 1];
+};
+
+/* Read the event behind its opening bracket, which was the last token, up to the closing one. False: the input is at its end. */
+bool gp_kineto_event_read(struct gp_pull *pull, struct gp_kineto_event *event);
+
+bool gp_kineto_has(const struct gp_kineto_event *event, enum gp_kineto_number number);
+
+/* The number within 32 bits without a sign; otherwise if it is not there, or does not fit. */
+uint32_t gp_kineto_number(const struct gp_kineto_event *event, enum gp_kineto_number number,
+			  uint32_t otherwise);
+
+#endif

@@ -1,0 +1,433 @@
+#include "report/import/kineto_take.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/cuda_names.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void count_unknown(struct gp_importing *im)
+{
+	im->load->model->losses.unknown_records++;
+}
+
+static uint64_t end_of(const struct gp_kineto_event *e)
+{
+	return e->start_ns + e->duration_ns;
+}
+
+/* ---- operations ---- */
+
+/* Where an operation ran; false: the event does not say. */
+static bool find_place(const struct gp_kineto_event *e, uint16_t *device, uint32_t *stream)
+{
+	uint32_t number = gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE);
+
+	if (number == GP_NONE)
+		number = gp_kineto_number(e, GP_KINETO_IN_DEVICE, GP_NONE);
+	if (number == GP_NONE)
+		number = gp_kineto_number(e, GP_KINETO_PID, GP_NONE);
+	*stream =
+		gp_kineto_number(e, GP_KINETO_STREAM, gp_kineto_number(e, GP_KINETO_TID, GP_NONE));
+	*device = (uint16_t)number;
+	return number < GP_DEVICE_LIMIT && *stream != GP_NONE;
+}
+
+static uint32_t context_of(const struct gp_kineto_event *e)
+{
+	return gp_kineto_number(e, GP_KINETO_CONTEXT, gp_kineto_number(e, GP_KINETO_IN_CONTEXT, 0));
+}
+
+/* 0: none: the event has no grid or no block. */
+static int find_shape(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t *id)
+{
+	uint32_t registers = gp_kineto_number(e, GP_KINETO_REGISTERS, 0);
+	struct gp_record_shape shape = {
+		.registers = registers <= UINT16_MAX ? (uint16_t)registers : 0,
+		.grid = {e->grid[0], e->grid[1], e->grid[2]},
+		.block = {e->block[0], e->block[1], e->block[2]},
+		.dynamic_shared_bytes = gp_kineto_number(e, GP_KINETO_SHARED, 0),
+	};
+
+	*id = 0;
+	if (!e->has_grid || !e->has_block)
+		return 0;
+	*id = gp_import_shape(im, &shape);
+	return *id != 0 ? 0 : -ENOMEM;
+}
+
+static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t shape, stream;
+	uint16_t device;
+	int result = find_shape(im, e, &shape);
+
+	if (result != 0)
+		return result;
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.kernel = (struct gp_record_kernel){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.name_id = gp_import_kernel_name(im, e->name, e->name_bytes),
+		.shape_id = shape,
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
+		.channel_type = gp_kineto_number(e, GP_KINETO_CHANNEL_TYPE, 0),
+	};
+	if (record.kernel.name_id == 0)
+		return -ENOMEM;
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_KERNEL, &record);
+}
+
+#define COPY_KINDS   10u
+#define MEMORY_KINDS 7u
+
+/* Whether the text begins with the word; then *text is behind it. */
+static bool skip_word(const char **text, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strncmp(*text, word, length) != 0)
+		return false;
+	*text += length;
+	return true;
+}
+
+/* CUPTI's number of the kind of memory that the text begins with; 0: of none. "Device Static" begins as "Device" does. */
+static uint8_t memory_kind_of(const char *text)
+{
+	for (uint8_t kind = MEMORY_KINDS; kind > 0; kind--) {
+		const char *at = text;
+
+		if (skip_word(&at, gp_memory_name(kind)) && (*at == ')' || *at == ' '))
+			return kind;
+	}
+	return 0;
+}
+
+/* "Memcpy HtoD (Pinned -> Device)" */
+static void name_copy(const char *name, struct gp_record_copy *copy)
+{
+	const char *from = strchr(name, '('), *to = strstr(name, "-> ");
+
+	if (!skip_word(&name, "Memcpy "))
+		return;
+	for (uint8_t kind = 1; kind <= COPY_KINDS; kind++) {
+		const char *at = name;
+
+		if (skip_word(&at, gp_copy_kind_name(kind)))
+			copy->copy_kind = kind;
+	}
+	copy->source_kind = from ? memory_kind_of(from + 1) : 0;
+	copy->destination_kind = to ? memory_kind_of(to + 3) : 0;
+}
+
+static int take_copy(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t stream, context = context_of(e);
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.copy = (struct gp_record_copy){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
+		.context_id = context,
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
+		.channel_type = gp_kineto_number(e, GP_KINETO_CHANNEL_TYPE, 0),
+		.source_device_id = gp_kineto_number(e, GP_KINETO_FROM_DEVICE, device),
+		.destination_device_id = gp_kineto_number(e, GP_KINETO_TO_DEVICE, device),
+		.source_context_id = gp_kineto_number(e, GP_KINETO_FROM_CONTEXT, context),
+		.destination_context_id = gp_kineto_number(e, GP_KINETO_TO_CONTEXT, context),
+	};
+	name_copy(e->name, &record.copy);
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_COPY, &record);
+}
+
+/* "Memset (Device)" */
+static int take_set(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const char *memory = strchr(e->name, '(');
+	union gp_any_record record = {0};
+	uint32_t stream;
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.set = (struct gp_record_set){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.memory_kind = memory ? memory_kind_of(memory + 1) : 0,
+		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_SET, &record);
+}
+
+/* ---- what the host did ---- */
+
+static uint32_t thread_of(const struct gp_kineto_event *e)
+{
+	return (uint32_t)e->numbers[GP_KINETO_TID];
+}
+
+static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
+{
+	const struct gp_import_call call = {
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.name = e->name,
+		.name_bytes = e->name_bytes,
+		.cbid = gp_kineto_number(e, GP_KINETO_CBID, 0),
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.thread_id = thread_of(e),
+		.is_driver = is_driver,
+	};
+
+	return gp_import_call(im, &call);
+}
+
+static int take_runtime(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return take_call(im, e, false);
+}
+
+static int take_driver(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return take_call(im, e, true);
+}
+
+static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t category)
+{
+	const struct gp_import_span span = {
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id = thread_of(e),
+		.text = gp_import_message(im, e->name, e->name_bytes),
+		.category = category,
+	};
+
+	if (span.text == 0)
+		return -ENOMEM;
+	gp_import_note_time(im, span.start_ns, span.end_ns);
+	return gp_import_span(&im->ranges, &span);
+}
+
+static int take_function(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const struct gp_import_span span = {
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id = thread_of(e),
+		.text = gp_import_code(im, e->name, e->name_bytes),
+	};
+
+	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
+}
+
+/* An operator is a range, and a function in the stacks of what it launches. */
+static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	int result = take_range(im, e, GP_KINETO_OPERATOR);
+
+	return result == 0 ? take_function(im, e) : result;
+}
+
+static int take_annotation(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return take_range(im, e, GP_KINETO_ANNOTATION);
+}
+
+#define OVERHEADS 16u /* CUPTI's kinds of overhead: 1, then these in the upper half */
+
+static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+
+	record.overhead = (struct gp_record_overhead){.start_ns = e->start_ns, .end_ns = end_of(e)};
+	for (uint32_t i = 0; i <= OVERHEADS; i++) {
+		uint32_t kind = i == 0 ? 1 : i << 16;
+
+		if (strcmp(e->name, gp_overhead_name(kind)) == 0)
+			record.overhead.overhead_kind = kind;
+	}
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_OVERHEAD, &record);
+}
+
+/* The words for CUPTI's kinds of synchronisation, from 1 on. */
+static uint16_t sync_kind_of(const char *name)
+{
+	static const char *const kinds[] = {"Event Sync", "Stream Wait Event", "Stream Sync",
+					    "Context Sync"};
+
+	for (uint16_t i = 0; i < COUNT(kinds); i++)
+		if (strcmp(name, kinds[i]) == 0)
+			return (uint16_t)(i + 1);
+	return 0;
+}
+
+static int take_sync(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+
+	record.sync = (struct gp_record_sync){
+		.sync_kind = sync_kind_of(e->name),
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.context_id = context_of(e),
+		.stream_id = gp_kineto_number(e, GP_KINETO_STREAM, GP_NO_STREAM),
+		.event_id = gp_kineto_number(e, GP_KINETO_EVENT, 0),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_SYNC, &record);
+}
+
+static int take_event(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t stream;
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.event = (struct gp_record_event){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.event_id = gp_kineto_number(e, GP_KINETO_EVENT, 0),
+		.device_ns = e->start_ns,
+	};
+	gp_import_note_time(im, e->start_ns, e->start_ns);
+	return gp_import_record(im, GP_RECORD_EVENT, &record);
+}
+
+/* What the model has in another form, or makes itself. */
+static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	(void)im;
+	(void)e;
+	return 0;
+}
+
+static const struct {
+	const char *category;
+	int (*take)(struct gp_importing *im, const struct gp_kineto_event *e);
+} categories[] = {
+	{"kernel", take_kernel},
+	{"cuda_runtime", take_runtime},
+	{"cpu_op", take_op},
+	{"python_function", take_function},
+	{"cuda_driver", take_driver},
+	{"gpu_memcpy", take_copy},
+	{"gpu_memset", take_set},
+	{"user_annotation", take_annotation},
+	{"cuda_sync", take_sync},
+	{"cuda_event", take_event},
+	{"overhead", take_overhead},
+	{"gpu_user_annotation", take_nothing},
+	{"external_correlation", take_nothing},
+	{"Trace", take_nothing},
+};
+
+static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
+{
+	for (size_t i = 0; i < COUNT(categories); i++)
+		if (strcmp(e->category, categories[i].category) == 0) {
+			*is_known = true;
+			return categories[i].take(im, e);
+		}
+	count_unknown(im);
+	return 0;
+}
+
+/* ---- names ---- */
+
+/* "thread 824 (python)"; other names are of streams. */
+static int name_thread(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const char *name = strstr(e->label, " (");
+	size_t length = name ? strlen(name + 2) : 0;
+
+	if (strncmp(e->label, "thread ", 7) != 0 || length < 2 || !gp_kineto_has(e, GP_KINETO_TID))
+		return 0;
+	return gp_import_string(im, GP_STRING_THREAD, thread_of(e), 0, name + 2, length - 1);
+}
+
+/* Devices are processes, too, of the same name. */
+static int name_process(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	char **program = &im->load->model->info[GP_INFO_PROGRAM];
+
+	return *program ? 0 : gp_import_info(im, GP_INFO_PROGRAM, e->label);
+}
+
+static int take_metadata(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	if (strcmp(e->name, "thread_name") == 0)
+		return name_thread(im, e);
+	if (strcmp(e->name, "process_name") == 0)
+		return name_process(im, e);
+	return 0;
+}
+
+/* The process is the one that calls CUDA or runs operators. */
+static int note_process(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	char text[24];
+
+	if (im->load->model->info[GP_INFO_PID] || !gp_kineto_has(e, GP_KINETO_PID) ||
+	    (strncmp(e->category, "cuda_", 5) != 0 && strcmp(e->category, "cpu_op") != 0))
+		return 0;
+	snprintf(text, sizeof(text), "%u", gp_kineto_number(e, GP_KINETO_PID, 0));
+	return gp_import_info(im, GP_INFO_PID, text);
+}
+
+int gp_kineto_take_event(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
+{
+	int result = note_process(im, e);
+
+	if (result != 0)
+		return result;
+	if (strcmp(e->phase, "X") == 0 && e->has_start)
+		return take_slice(im, e, is_known);
+	if (strcmp(e->phase, "M") == 0)
+		return take_metadata(im, e);
+	return 0;
+}

@@ -1,0 +1,215 @@
+/* Spans of a thread, told one by one, become ranges that open and close, and stacks of functions. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/import/importing.h"
+
+static int compare_spans(const void *a, const void *b, const void *context)
+{
+	const struct gp_import_span *left = a, *right = b;
+
+	(void)context;
+	if (left->thread_id != right->thread_id)
+		return left->thread_id < right->thread_id ? -1 : 1;
+	if (left->domain != right->domain)
+		return left->domain < right->domain ? -1 : 1;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
+}
+
+static int order_spans(struct gp_import_spans *spans)
+{
+	return gp_array_sort(spans->spans, spans->count, sizeof(*spans->spans), compare_spans,
+			     NULL);
+}
+
+/* The spans of a thread, and of a domain, that are open: each lies in the one before it. */
+struct open_spans {
+	const struct gp_import_span **spans;
+	uint32_t count, capacity;
+};
+
+/* ---- ranges ---- */
+
+static int put_point(struct gp_importing *im, enum gp_range_op op, uint64_t time_ns,
+		     uint64_t range_id, const struct gp_import_span *span)
+{
+	union gp_any_record record = {0};
+
+	record.range = (struct gp_record_range){
+		.op = (uint8_t)op,
+		.flags = span->color_argb != 0 ? GP_RANGE_HAS_COLOR : 0,
+		.text_id = span->text,
+		.ticks = time_ns,
+		.range_id = range_id,
+		.domain_id = span->domain,
+		.category = span->category,
+		.color_argb = span->color_argb,
+	};
+	im->load->ring_thread = span->thread_id;
+	return gp_import_record(im, GP_RECORD_RANGE, &record);
+}
+
+static int push(struct gp_importing *im, struct open_spans *open, const struct gp_import_span *span)
+{
+	int result =
+		gp_array_grow(&open->spans, &open->capacity, open->count, sizeof(*open->spans));
+
+	if (result != 0)
+		return result;
+	open->spans[open->count++] = span;
+	return put_point(im, GP_RANGE_PUSH, span->start_ns, 0, span);
+}
+
+/* Close those that end by then. */
+static int pop(struct gp_importing *im, struct open_spans *open, uint64_t time_ns)
+{
+	int result = 0;
+
+	while (result == 0 && open->count > 0 && open->spans[open->count - 1]->end_ns <= time_ns) {
+		const struct gp_import_span *span = open->spans[--open->count];
+
+		result = put_point(im, GP_RANGE_POP, span->end_ns, 0, span);
+	}
+	return result;
+}
+
+/* One that began within another and ends after it is no part of a stack: it opens and closes by a number of its own. */
+static int put_crossing(struct gp_importing *im, const struct gp_import_span *span)
+{
+	int result = put_point(im, GP_RANGE_START, span->start_ns, ++im->range_id, span);
+
+	return result == 0 ? put_point(im, GP_RANGE_END, span->end_ns, im->range_id, span) : result;
+}
+
+static bool shares_stack(const struct gp_import_span *a, const struct gp_import_span *b)
+{
+	return a->thread_id == b->thread_id && a->domain == b->domain;
+}
+
+static int put_span(struct gp_importing *im, struct open_spans *open,
+		    const struct gp_import_span *span)
+{
+	int result;
+
+	if (open->count > 0 && !shares_stack(open->spans[0], span))
+		result = pop(im, open, UINT64_MAX);
+	else
+		result = pop(im, open, span->start_ns);
+	if (result != 0)
+		return result;
+	if (open->count > 0 && span->end_ns > open->spans[open->count - 1]->end_ns)
+		return put_crossing(im, span);
+	return push(im, open, span);
+}
+
+int gp_import_ranges(struct gp_importing *im)
+{
+	struct open_spans open = {0};
+	int result = order_spans(&im->ranges);
+
+	for (uint32_t i = 0; i < im->ranges.count && result == 0; i++)
+		result = put_span(im, &open, &im->ranges.spans[i]);
+	if (result == 0)
+		result = pop(im, &open, UINT64_MAX);
+	free(open.spans);
+	return result;
+}
+
+/* ---- stacks ---- */
+
+static int compare_calls(const void *a, const void *b, const void *context)
+{
+	const struct gp_call *left = a, *right = b;
+
+	(void)context;
+	if (left->thread_id != right->thread_id)
+		return left->thread_id < right->thread_id ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* The frame of a function with these callers; 0: no memory. */
+static uint32_t find_frame(struct gp_importing *im, uint32_t parent, uint32_t code)
+{
+	const uint32_t key[2] = {parent, code};
+	union gp_any_record record = {0};
+	bool is_new;
+	uint32_t id = gp_texts_number(&im->frames, key, sizeof(key), &is_new);
+
+	if (!is_new)
+		return id;
+	record.frame = (struct gp_record_frame){
+		.frame_kind = GP_FRAME_PYTHON, .id = id, .parent_id = parent, .origin_id = code};
+	return gp_import_record(im, GP_RECORD_FRAME, &record) == 0 ? id : 0;
+}
+
+/* The functions that a thread is in, going through its spans and calls in order of time. */
+struct walk {
+	const struct gp_import_span *next, *end;
+	struct {
+		uint64_t end_ns;
+		uint32_t frame;
+	} open[GP_FRAME_DEPTH];
+	uint32_t count;
+	uint32_t thread_id;
+};
+
+static int enter(struct gp_importing *im, struct walk *w, const struct gp_import_span *span)
+{
+	uint32_t frame;
+
+	while (w->count > 0 && w->open[w->count - 1].end_ns <= span->start_ns)
+		w->count--;
+	if (w->count == GP_FRAME_DEPTH)
+		return 0;
+	frame = find_frame(im, w->count > 0 ? w->open[w->count - 1].frame : 0, span->text);
+	if (frame == 0)
+		return -ENOMEM;
+	w->open[w->count].end_ns = span->end_ns;
+	w->open[w->count++].frame = frame;
+	return 0;
+}
+
+/* Give the call the functions that its thread was in when it began. */
+static int find_stack(struct gp_importing *im, struct walk *w, struct gp_call *call)
+{
+	int result = 0;
+
+	if (w->thread_id != call->thread_id)
+		w->count = 0;
+	w->thread_id = call->thread_id;
+	while (w->next < w->end && w->next->thread_id < call->thread_id)
+		w->next++;
+	for (; result == 0 && w->next < w->end && w->next->thread_id == call->thread_id &&
+	       w->next->start_ns <= call->start_ns;
+	     w->next++)
+		result = enter(im, w, w->next);
+	while (w->count > 0 && w->open[w->count - 1].end_ns <= call->start_ns)
+		w->count--;
+	if (w->count > 0)
+		call->stack = w->open[w->count - 1].frame;
+	return result;
+}
+
+int gp_import_stacks(struct gp_importing *im)
+{
+	struct gp_model *m = im->load->model;
+	struct walk walk = {.count = 0};
+	uint32_t *order;
+	int result;
+
+	if (im->functions.count == 0)
+		return 0;
+	result = order_spans(&im->functions);
+	order = gp_array_order(m->calls, m->call_count, sizeof(*m->calls), compare_calls, NULL);
+	if (!order)
+		return -ENOMEM;
+	walk.next = im->functions.spans;
+	walk.end = walk.next + im->functions.count;
+	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
+		result = find_stack(im, &walk, &m->calls[order[i]]);
+	free(order);
+	return result;
+}

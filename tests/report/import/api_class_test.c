@@ -1,0 +1,57 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "report/import/api_class.h"
+
+/* What the recorder knows of the calls that it records. */
+static const struct {
+	const char *name;
+	enum gp_api_class class;
+} recorded[] = {
+#define GP_API(domain, cbid, name, class, shape, memory) {#name, GP_API_##class},
+#include "inject/api.def"
+#undef GP_API
+};
+
+static void names_tell_what_the_recorder_knows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+		const char *name = recorded[i].name;
+
+		if (gp_import_api_class(name, strlen(name)) != recorded[i].class)
+			fail_msg("%s is taken for another class of calls", name);
+	}
+}
+
+static void others_are_others(void **state)
+{
+	static const char *const others[] = {"cudaGetErrorString",
+					     "cudaStreamIsCapturing",
+					     "cudaEventQuery",
+					     "cuInit",
+					     "hipLaunchKernel",
+					     "cuda",
+					     "",
+					     "MallocHost",
+					     "cudaMemGetInfo"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_int_equal(gp_import_api_class(others[i], strlen(others[i])), GP_API_OTHER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_tell_what_the_recorder_knows),
+		cmocka_unit_test(others_are_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

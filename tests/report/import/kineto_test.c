@@ -1,0 +1,476 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <cmocka.h>
+
+#include "report/model.h"
+
+static int fd = -1;
+static char path[64];
+static char message[512];
+
+static int open_file(void **state)
+{
+	(void)state;
+	fd = memfd_create("trace.json", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return fd < 0;
+}
+
+static int close_file(void **state)
+{
+	(void)state;
+	return close(fd);
+}
+
+static int load_bytes(const void *bytes, size_t count, struct gp_model **model)
+{
+	message[0] = '\0';
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, bytes, count, 0), (ssize_t)count);
+	return gp_model_load(path, model, message, sizeof(message));
+}
+
+static struct gp_model *load(const char *text)
+{
+	struct gp_model *model = NULL;
+	int result = load_bytes(text, strlen(text), &model);
+
+	if (result != 0)
+		fail_msg("%d: %s", result, message);
+	return model;
+}
+
+#define EVENTS(text)       "{\"traceEvents\": [" text "]}"
+#define X(cat, name, args) "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\"," args "}"
+#define HOST(ts, dur)      "\"pid\":9,\"tid\":5,\"ts\":" ts ",\"dur\":" dur
+#define GPU(ts, dur, args)                                                                         \
+	"\"pid\":1,\"tid\":7,\"ts\":" ts ",\"dur\":" dur                                           \
+	",\"args\":{\"device\":1,\"context\":2,\"stream\":7,\"correlation\":40," args "}"
+
+#define LAUNCH                                                                                     \
+	X("cuda_runtime", "cudaLaunchKernel",                                                      \
+	  HOST("10.5", "2.25") ",\"args\":{\"cbid\":211,\"correlation\":40}")
+#define KERNEL                                                                                     \
+	X("kernel", "void k<int>(int)",                                                            \
+	  GPU("14.001", "3",                                                                       \
+	      "\"registers per thread\":64,\"shared "                                              \
+	      "memory\":2304,\"grid\":[450,2,1],\"block\":[8,"                                     \
+	      "8,1],\"graph id\":3,\"graph node "                                                  \
+	      "id\":12884901888,\"channel\":8,\"channel_type\":1"))
+
+static void a_kernel_has_what_the_event_says(void **state)
+{
+	struct gp_model *m = load(EVENTS(KERNEL "," LAUNCH));
+	const struct gp_record_shape *shape;
+
+	(void)state;
+	assert_string_equal(m->recorder, "torch.profiler");
+	assert_int_equal(m->pid, 9);
+	assert_int_equal(m->op_count, 1);
+	assert_int_equal(m->ops[0].kind, GP_OP_KERNEL);
+	assert_int_equal(m->ops[0].start_ns, 3501); /* after the call, with which time begins */
+	assert_int_equal(m->ops[0].end_ns, 6501);
+	assert_int_equal(m->ops[0].device_id, 1);
+	assert_int_equal(m->ops[0].context_id, 2);
+	assert_int_equal(m->ops[0].stream_id, 7);
+	assert_int_equal(m->ops[0].graph_id, 3);
+	assert_int_equal(m->ops[0].graph_node_id, 12884901888);
+	assert_int_equal(m->ops[0].channel_id, 8);
+	assert_string_equal(gp_model_kernel_name(m, &m->ops[0]), "void k<int>(int)");
+	shape = &m->shapes[m->ops[0].shape];
+	assert_int_equal(shape->registers, 64);
+	assert_int_equal(shape->static_shared_bytes + shape->dynamic_shared_bytes, 2304);
+	assert_int_equal(shape->grid[0], 450);
+	assert_int_equal(shape->grid[1], 2);
+	assert_int_equal(shape->block[1], 8);
+	assert_int_equal(m->ops[0].call, 0);
+	assert_true(m->losses.closed);
+	gp_model_free(m);
+}
+
+static void a_call_has_what_the_event_says(void **state)
+{
+	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
+		"cuda_driver", "cuLaunchKernel", HOST("20", "1") ",\"args\":{\"cbid\":307}")));
+
+	(void)state;
+	assert_int_equal(m->call_count, 2);
+	assert_int_equal(m->calls[0].start_ns, 0);
+	assert_int_equal(m->calls[0].duration_ns, 2250);
+	assert_int_equal(m->calls[0].thread_id, 5);
+	assert_int_equal(m->calls[0].correlation_id, 40);
+	assert_int_equal(m->calls[0].api, 211);
+	assert_int_equal(m->calls[0].first_op, 0);
+	assert_string_equal(gp_model_api(m, m->calls[0].api).name, "cudaLaunchKernel");
+	assert_int_equal(gp_model_api(m, m->calls[0].api).class, GP_API_LAUNCH);
+	assert_int_equal(m->calls[1].api, 307 | GP_API_DRIVER);
+	assert_int_equal(m->losses.launches_without_op, 1);
+	gp_model_free(m);
+}
+
+static void copies_and_sets_have_their_kinds(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t kind, source, destination;
+	} copies[] = {
+		{"Memcpy HtoD (Pinned -> Device)", 1, 2, 3},
+		{"Memcpy DtoH (Device Static -> Pageable)", 2, 6, 1},
+		{"Memcpy AtoD (Array -> Managed)", 6, 4, 5},
+		{"Memcpy PtoP (Managed Static -> Unknown)", 10, 7, 0},
+		{"Memcpy", 0, 0, 0},
+	};
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		struct gp_model *m;
+
+		snprintf(text, sizeof(text),
+			 EVENTS(X("gpu_memcpy", "%s", GPU("1", "2", "\"bytes\":640")) "," X(
+				 "gpu_memset", "Memset (Device)", GPU("5", "1", "\"bytes\":160"))),
+			 copies[i].name);
+		m = load(text);
+		assert_int_equal(m->op_count, 2);
+		assert_int_equal(m->ops[0].kind, GP_OP_COPY);
+		assert_int_equal(m->ops[0].bytes, 640);
+		assert_int_equal(m->ops[0].copy_kind, copies[i].kind);
+		assert_int_equal(m->ops[0].source_kind, copies[i].source);
+		assert_int_equal(m->ops[0].destination_kind, copies[i].destination);
+		assert_int_equal(m->ops[1].kind, GP_OP_SET);
+		assert_int_equal(m->ops[1].bytes, 160);
+		assert_int_equal(m->ops[1].destination_kind, 3);
+		gp_model_free(m);
+	}
+}
+
+static void a_copy_between_devices_names_both(void **state)
+{
+	struct gp_model *m = load(EVENTS(X(
+		"gpu_memcpy", "Memcpy PtoP (Device -> Device)",
+		"\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":1,\"args\":{\"fromDevice\":0,\"inDevice\":1,"
+		"\"toDevice\":2,\"fromContext\":4,\"inContext\":5,\"toContext\":6,\"stream\":7}")));
+
+	(void)state;
+	assert_int_equal(m->ops[0].device_id, 1);
+	assert_int_equal(m->ops[0].context_id, 5);
+	assert_int_equal(m->ops[0].source_device_id, 0);
+	assert_int_equal(m->ops[0].destination_device_id, 2);
+	assert_int_equal(m->ops[0].source_context_id, 4);
+	assert_int_equal(m->ops[0].destination_context_id, 6);
+	gp_model_free(m);
+}
+
+static void a_copy_is_asynchronous_as_its_call_is(void **state)
+{
+	struct gp_model *m = load(
+		EVENTS(X("cuda_runtime", "cudaMemcpyAsync",
+			 HOST("1", "1") ",\"args\":{\"cbid\":41,\"correlation\":"
+					"40}") "," X("gpu_memcpy",
+						     "Memcpy HtoD (Pinned -> "
+						     "Device)",
+						     GPU("3", "1", "\"bytes\":4")) "," X("gpu"
+											 "_me"
+											 "mcp"
+											 "y",
+											 "Mem"
+											 "cpy"
+											 " Ht"
+											 "oD "
+											 "(Pi"
+											 "nne"
+											 "d "
+											 "-> "
+											 "Dev"
+											 "ice"
+											 ")",
+											 "\"p"
+											 "id"
+											 "\":"
+											 "1,"
+											 "\"t"
+											 "id"
+											 "\":"
+											 "7,"
+											 "\"t"
+											 "s\""
+											 ":5,"
+											 "\"d"
+											 "ur"
+											 "\":"
+											 "1")));
+
+	(void)state;
+	assert_int_equal(m->op_count, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(m->ops[i].flags, m->ops[i].call != GP_NONE);
+	gp_model_free(m);
+}
+
+static void ranges_nest(void **state)
+{
+	struct gp_model *m =
+		load(EVENTS(X("cpu_op", "aten::mm", HOST("3", "4")) "," LAUNCH "," KERNEL "," X(
+			"cpu_op", "aten::linear",
+			HOST("2", "20")) "," /* the launch is in it, and not in aten::mm */
+			    X("user_annotation", "step", HOST("1", "30")) "," X("cpu_op", "next",
+										HOST("22", "1"))));
+	const struct gp_range *r = m->ranges;
+
+	(void)state;
+	assert_int_equal(m->range_count, 4);
+	assert_string_equal(gp_model_range_text(m, &r[0]), "step");
+	assert_string_equal(gp_model_range_text(m, &r[1]), "aten::linear");
+	assert_string_equal(gp_model_range_text(m, &r[2]), "aten::mm");
+	assert_string_equal(gp_model_range_text(m, &r[3]), "next");
+	assert_int_equal(r[0].parent, GP_NONE);
+	assert_int_equal(r[1].parent, 0);
+	assert_int_equal(r[2].parent, 1);
+	assert_int_equal(r[3].parent, 0);
+	assert_int_equal(r[0].end_ns - r[0].start_ns, 30000);
+	assert_int_equal(r[1].op_count, 1);
+	assert_int_equal(r[2].op_count, 0);
+	assert_string_equal(gp_model_category(m, r[0].domain, r[0].category), "annotation");
+	assert_string_equal(gp_model_category(m, r[1].domain, r[1].category), "operator");
+	gp_model_free(m);
+}
+
+static void ranges_that_cross_are_kept(void **state)
+{
+	struct gp_model *m = load(EVENTS(X("cpu_op", "a", HOST("0", "10")) "," X(
+		"cpu_op", "b", HOST("5", "10")) "," X("cpu_op", "c", HOST("6", "2"))));
+
+	(void)state;
+	assert_int_equal(m->range_count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_false(m->ranges[i].open);
+	assert_int_equal(m->ranges[1].start_ns, 5000);
+	assert_int_equal(m->ranges[1].end_ns, 15000);
+	assert_int_equal(m->ranges[2].parent, 0);
+	gp_model_free(m);
+}
+
+/* The innermost frame first. */
+static void assert_stack(const struct gp_model *m, uint32_t frame, const char *const *names)
+{
+	for (; *names; names++) {
+		const struct gp_text *code;
+
+		assert_true(frame != GP_NONE);
+		assert_int_equal(m->frames[frame].kind, GP_FRAME_PYTHON);
+		code = &m->texts[m->frames[frame].origin];
+		assert_string_equal(code->bytes + 8 + strlen(code->bytes + 8) + 1, *names);
+		frame = m->frames[frame].parent;
+	}
+	assert_int_equal(frame, GP_NONE);
+}
+
+static void functions_and_operators_are_the_stacks_of_calls(void **state)
+{
+	static const char *const inner[] = {"aten::mm", "<built-in mm>", "run", "<module>", NULL};
+	static const char *const outer[] = {"<module>", NULL};
+	struct gp_model *m = load(
+		EVENTS(X("cuda_runtime", "cudaDeviceSynchronize", HOST("40", "1")) "," LAUNCH "," X(
+			"python_function", "run.py(18): <module>",
+			HOST("1", "50")) "," X("python_function", "run.py(12): run",
+					       HOST("2",
+						    "30")) "," X("python_function", "<built-in mm>",
+								 HOST("9", "6")) "," X("cpu_op",
+										       "aten::mm",
+										       HOST("10",
+											    "4"))));
+	uint32_t line;
+
+	(void)state;
+	assert_int_equal(m->call_count, 2);
+	assert_stack(m, m->calls[0].stack, inner);
+	assert_stack(m, m->calls[1].stack, outer);
+	memcpy(&line, m->texts[m->frames[m->calls[1].stack].origin].bytes, sizeof(line));
+	assert_int_equal(line, 18);
+	assert_string_equal(m->texts[m->frames[m->calls[1].stack].origin].bytes + 8, "run.py");
+	gp_model_free(m);
+}
+
+static void synchronisations_and_events_are_read(void **state)
+{
+	struct gp_model *m = load(EVENTS(X(
+		"cuda_sync", "Stream Wait Event",
+		GPU("1", "2",
+		    "\"wait_on_cuda_event_id\":17")) "," X("cuda_sync", "Context Sync",
+							   "\"pid\":1,\"tid\":7,\"ts\":4,\"dur\":"
+							   "1,\"args\":{\"stream\":-1,"
+							   "\"context\":2}") "," X("cuda_event",
+										   "cudaEvent",
+										   GPU("8", "0.001",
+										       "\"event_"
+										       "id\":"
+										       "17"))));
+
+	(void)state;
+	assert_int_equal(m->sync_count, 2);
+	assert_int_equal(m->syncs[0].sync_kind, 2);
+	assert_int_equal(m->syncs[0].stream_id, 7);
+	assert_int_equal(m->syncs[0].event_id, 17);
+	assert_int_equal(m->syncs[1].sync_kind, 4);
+	assert_int_equal(m->syncs[1].stream_id, GP_NO_STREAM);
+	assert_int_equal(m->event_count, 1);
+	assert_int_equal(m->events[0].event_id, 17);
+	gp_model_free(m);
+}
+
+static void facts_of_the_process_are_read_wherever_they_stand(void **state)
+{
+	struct gp_model *m = load(
+		"{\"traceEvents\": ["
+		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":\"train\"}},"
+		"{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":5,\"args\":{\"name\":"
+		"\"thread 5 (loader)\"}}," LAUNCH "],"
+		"\"deviceProperties\":[{\"id\":1,\"name\":\"NVIDIA H200\",\"totalGlobalMem\":"
+		"150109880320,\"computeMajor\":9,\"numSms\":132,\"warpSize\":32,"
+		"\"maxThreadsPerMultiprocessor\":2048}],"
+		"\"distributedInfo\":{\"backend\":\"nccl\",\"rank\": 3},"
+		"\"cuda_driver_version\":13000,\"baseTimeNanoseconds\":1790857026000000000}");
+	const struct gp_record_device *device = gp_model_device(m, 1);
+
+	(void)state;
+	assert_string_equal(m->info[GP_INFO_PROGRAM], "train");
+	assert_string_equal(m->info[GP_INFO_RANK], "3");
+	assert_string_equal(m->info[GP_INFO_DRIVER_VERSION], "13000");
+	assert_string_equal(gp_model_thread_name(m, 5), "loader");
+	assert_int_equal(m->base_unix_ns, 1790857026000010500);
+	assert_non_null(device);
+	assert_int_equal(device->multiprocessors, 132);
+	assert_int_equal(device->memory_bytes, 150109880320);
+	assert_int_equal(device->max_warps_per_multiprocessor, 64);
+	assert_string_equal(m->device_names[0], "NVIDIA H200");
+	gp_model_free(m);
+}
+
+static void events_alone_are_a_trace(void **state)
+{
+	struct gp_model *m = load(" [" LAUNCH "," KERNEL ",]");
+
+	(void)state;
+	assert_int_equal(m->op_count, 1);
+	assert_true(m->losses.closed);
+	gp_model_free(m);
+}
+
+static void a_cut_trace_opens_as_far_as_it_goes(void **state)
+{
+	static const char whole[] = EVENTS(LAUNCH "," KERNEL "," LAUNCH "," KERNEL);
+	size_t first_end = strlen("{\"traceEvents\": [" LAUNCH);
+
+	(void)state;
+	for (size_t length = 1; length < sizeof(whole) - 1; length++) {
+		struct gp_model *m = NULL;
+		int result = load_bytes(whole, length, &m);
+
+		if (length < first_end) {
+			assert_true(result < 0);
+			continue;
+		}
+		assert_int_equal(result, 0);
+		assert_true(m->call_count >= 1);
+		assert_true(m->losses.cut);
+		assert_false(m->losses.closed);
+		gp_model_free(m);
+	}
+}
+
+static void a_cut_compressed_trace_opens_as_far_as_it_goes(void **state)
+{
+	uint8_t packed[4096];
+	z_stream z = {.avail_out = sizeof(packed), .next_out = packed};
+	char text[20000] = "{\"traceEvents\": [";
+	size_t used = strlen(text);
+	struct gp_model *m = NULL;
+
+	(void)state;
+	while (used < sizeof(text) - 1000)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 X("cpu_op", "op %zu", HOST("%zu", "1")) ",", used, used);
+	z.next_in = (uint8_t *)text;
+	z.avail_in = (unsigned)used;
+	assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	assert_int_equal(load_bytes(packed, z.total_out * 3 / 4, &m), 0);
+	assert_true(m->range_count > 10);
+	assert_true(m->losses.cut);
+	gp_model_free(m);
+}
+
+static void what_is_no_trace_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"{}",
+		"[]",
+		"{\"traceEvents\": {\"a\": 1}}",
+		"{\"traceEvents\": [1, \"x\", [{}], {}]}",
+		"{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"v8\",\"name\":\"x\",\"ts\":1}]}",
+		"{\"nodes\": [",
+	};
+	struct gp_model *m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(load_bytes(texts[i], strlen(texts[i]), &m), -ENODATA);
+		assert_non_null(strstr(message, "no trace of torch.profiler"));
+	}
+}
+
+static void nonsense_is_counted_and_nothing_else(void **state)
+{
+	struct gp_model *m = load(EVENTS(
+		LAUNCH
+		",{\"ph\":7},{\"args\":[],\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":\"x\"},"
+		"{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"name\":[{\"a\":1}],\"args\":{"
+		"\"device\":-1}},"
+		"{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":-5,\"dur\":-9,\"pid\":\"x\",\"args\":{"
+		"\"device\":"
+		"70000,\"stream\":1}},"
+		"{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":2,\"args\":{\"device\":0,\"stream\":1,"
+		"\"grid\":[1,2],"
+		"\"block\":[1,{},3],\"registers per thread\":[]}}," X("new", "x", HOST("1", "1"))));
+
+	(void)state;
+	assert_int_equal(m->losses.unknown_records, 3);
+	assert_int_equal(m->op_count, 1);
+	assert_int_equal(m->ops[0].shape, GP_NONE);
+	gp_model_free(m);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, open_file, close_file)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_kernel_has_what_the_event_says),
+		T(a_call_has_what_the_event_says),
+		T(copies_and_sets_have_their_kinds),
+		T(a_copy_between_devices_names_both),
+		T(a_copy_is_asynchronous_as_its_call_is),
+		T(ranges_nest),
+		T(ranges_that_cross_are_kept),
+		T(functions_and_operators_are_the_stacks_of_calls),
+		T(synchronisations_and_events_are_read),
+		T(facts_of_the_process_are_read_wherever_they_stand),
+		T(events_alone_are_a_trace),
+		T(a_cut_trace_opens_as_far_as_it_goes),
+		T(a_cut_compressed_trace_opens_as_far_as_it_goes),
+		T(what_is_no_trace_is_refused),
+		T(nonsense_is_counted_and_nothing_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

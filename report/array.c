@@ -6,11 +6,19 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 16u
+#define LARGE          (1u << 20)
+
+/* A large array is moved by its pages, which costs little, and what it has too much counts against the limit of memory_left. */
+static uint64_t next_capacity(uint32_t capacity)
+{
+	if (capacity < FIRST_CAPACITY)
+		return FIRST_CAPACITY;
+	return capacity + (uint64_t)capacity / (capacity < LARGE ? 2 : 8);
+}
 
 int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes)
 {
-	uint64_t wanted =
-		*capacity < FIRST_CAPACITY ? FIRST_CAPACITY : *capacity + (uint64_t)*capacity / 2;
+	uint64_t wanted = next_capacity(*capacity);
 	void *old, *grown;
 
 	if (count < *capacity)

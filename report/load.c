@@ -8,6 +8,7 @@
 #include "report/array.h"
 #include "report/import/import.h"
 #include "report/import/importing.h"
+#include "report/memory_left.h"
 #include "report/recover.h"
 #include "report/save.h"
 #include "report/trace_read.h"
@@ -333,8 +334,10 @@ static void explain(int error, const char *path, char *message, size_t message_b
 			 path);
 	else if (error == -ENOMEM || error == -EOVERFLOW)
 		snprintf(message, message_bytes,
-			 "%s is too large for this machine's memory: read it on a larger one",
-			 path);
+			 "%s is too large for the memory that is left here: read it on a larger "
+			 "machine, or what it "
+			 "comes to in constant memory: gpuprof top --batch --iterations 1 %s",
+			 path, path);
 	else
 		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
 }
@@ -401,6 +404,16 @@ static void end_reading(struct reading *r)
 	gp_trace_close(r->trace);
 }
 
+/* Once: what is free later depends on what we took. */
+static void keep_within_memory(void)
+{
+	static bool done;
+
+	if (!done)
+		gp_memory_keep_within(gp_memory_left(""));
+	done = true;
+}
+
 int gp_model_load_with(const char *path, const struct gp_load_options *options,
 		       struct gp_model **model, char *message, size_t message_bytes)
 {
@@ -408,6 +421,7 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 	struct reading r = {.options = options};
 	int result = 0;
 
+	keep_within_memory();
 	r.load.model = new_model(path);
 	if (!r.load.model) {
 		explain(-ENOMEM, path, message, message_bytes);

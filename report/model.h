@@ -293,7 +293,8 @@ struct gp_model {
  * Load a trace file, with what its ring file still holds if the process did not end in order.
  * On success *model is to be freed by gp_model_free(). Returns 0, or a negative errno value with
  * one line for the user in message ("what, why, what to do"); a damaged or partial trace is no
- * error as long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version.
+ * error as long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version; -ENOMEM: it needs
+ * more memory than is left, to which the process is limited from here on (report/memory_left.h).
  */
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
 void gp_model_free(struct gp_model *model);

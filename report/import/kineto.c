@@ -286,7 +286,8 @@ static void explain(int error, const char *path, char *message, size_t message_b
 			 path);
 	else if (error == -ENOMEM || error == -EOVERFLOW)
 		snprintf(message, message_bytes,
-			 "%s is too large for this machine's memory: read it on a larger one",
+			 "%s is too large for the memory that is left here: read it on a larger "
+			 "machine",
 			 path);
 	else
 		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));

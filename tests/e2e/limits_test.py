@@ -64,6 +64,22 @@ class Room(Case):
     def test_a_limit_of_file_sizes_and_rings_in_memory(self):
         self.check_file_limit(BARE, "memory")
 
+    def test_a_trace_that_is_larger_than_memory(self):
+        os.mkdir(self.path("out"))
+        self.run_limited("exec PROGRAM", LAUNCHED)
+        trace = self.path("out", "t.gpuprof")
+
+        def read(*arguments):
+            return self.run_program(["sh", "-c", f"ulimit -d 10000; exec {support.GPUPROF} {' '.join(arguments)} {trace}"], PLAIN)
+        for command in (["summary"], ["export", "-o", "out/t.json"]):
+            result = read(*command)
+            self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
+            self.assert_one_line(result.stderr, "too large for the memory that is left", f"gpuprof top --batch --iterations 1 {trace}")
+        self.assertEqual(self.files(".json"), [])
+        result = read("top", "--batch", "--iterations", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(" 100,000 ", result.stdout)
+
     def test_what_was_freed_beyond_a_limit_of_file_sizes_is_not_called_leaked(self):
         os.mkdir(self.path("out"))
         result = self.run_limited("ulimit -f 100; exec PROGRAM", BARE, "copy=100000", GPUPROF_RINGS="memory")

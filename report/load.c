@@ -359,7 +359,7 @@ static int read_all(struct reading *r)
 static int import(struct reading *r, const struct gp_importer *importer, const char *path,
 		  char *message, size_t message_bytes)
 {
-	int result = gp_import_load(importer, path, &r->load, message, message_bytes);
+	int result = importer->load(path, &r->load, message, message_bytes);
 
 	if (result != 0)
 		return result;

@@ -18,10 +18,7 @@ static bool is_json(const uint8_t *head, size_t bytes)
 }
 
 static const struct gp_importer importers[] = {
-	{"torch.profiler",
-	 GP_UNKNOWN_STATUS | GP_UNKNOWN_ALLOCATIONS | GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL |
-		 GP_UNKNOWN_CONTEXTS,
-	 is_json, gp_kineto_load},
+	{is_json, gp_kineto_load},
 };
 
 const struct gp_importer *gp_import_find(const char *path)
@@ -33,12 +30,4 @@ const struct gp_importer *gp_import_find(const char *path)
 		if (importers[i].knows(head, bytes))
 			return &importers[i];
 	return NULL;
-}
-
-int gp_import_load(const struct gp_importer *importer, const char *path, struct gp_load *load,
-		   char *message, size_t message_bytes)
-{
-	load->model->recorder = importer->recorder;
-	load->model->unknown = importer->unknown;
-	return importer->load(path, load, message, message_bytes);
 }

@@ -13,22 +13,16 @@
 #include "report/load.h"
 
 struct gp_importer {
-	const char *recorder; /* who writes such traces */
-	uint32_t unknown;     /* GP_UNKNOWN_ bits: what they do not say */
 	/* Whether a file that begins so is one: as it is, or what of it was compressed. */
 	bool (*knows)(const uint8_t *head, size_t bytes);
-	/* As gp_import_load(). */
+	/*
+	 * Take the file's content into the load, whose model is new: ready to be resolved and joined, with its recorder and what that does
+	 * not say.  Returns 0, or a negative errno value with one line for the user in message.
+	 */
 	int (*load)(const char *path, struct gp_load *load, char *message, size_t message_bytes);
 };
 
 /* The importer for the file; NULL: none: it is a trace of gpuprof's, nothing that is known, or it cannot be read. */
 const struct gp_importer *gp_import_find(const char *path);
-
-/*
- * Take the file's content into the load, whose model is new, ready to be resolved and joined.  Returns 0, or a negative errno value
- * with one line for the user in message.
- */
-int gp_import_load(const struct gp_importer *importer, const char *path, struct gp_load *load,
-		   char *message, size_t message_bytes);
 
 #endif

@@ -59,6 +59,14 @@ int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text)
 	return gp_import_string(im, GP_STRING_INFO, info, 0, text, strlen(text));
 }
 
+int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t unknown,
+		       const char *note)
+{
+	im->load->model->recorder = recorder;
+	im->load->model->unknown = unknown;
+	return gp_import_info(im, GP_INFO_NOTE, note);
+}
+
 /* ---- what has numbers ---- */
 
 static uint32_t number_text(struct gp_importing *im, struct gp_texts *texts,

@@ -51,6 +51,10 @@ int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns);
 /* After the loader joined calls and operations: copies and sets that calls named ...Async started are asynchronous. */
 void gp_import_mark_asynchronous(struct gp_model *model);
 
+/* Who recorded the trace, GP_UNKNOWN_ bits of what that does not say, and a sentence for the user about it. */
+int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t unknown,
+		       const char *note);
+
 /* Widen first_ns and last_ns. */
 void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns);
 

@@ -14,6 +14,7 @@ struct reading {
 	struct gp_importing *im;
 	struct gp_pull *pull;
 	int64_t unix_ns; /* Unix time of the times' 0 */
+	bool is_own;     /* gpuprof has written the file */
 	bool is_known;   /* there is an event that only a profiler of CUDA or PyTorch writes */
 	struct gp_kineto_event event;
 };
@@ -209,13 +210,30 @@ static int take_distributed(struct reading *r)
 	return result;
 }
 
+/* "metadata": {...}: of gpuprof's own entries one tells who has written them. */
+static int take_metadata(struct reading *r)
+{
+	enum gp_pull_token token = gp_pull_next(r->pull);
+
+	if (token != GP_PULL_OBJECT) {
+		gp_pull_skip(r->pull, token);
+		return 0;
+	}
+	while (gp_pull_next(r->pull) == GP_PULL_KEY) {
+		r->is_own |= gp_pull_is(r->pull, "slices left out");
+		gp_pull_skip(r->pull, GP_PULL_KEY);
+	}
+	return 0;
+}
+
 static const struct {
 	const char *key;
 	int (*take)(struct reading *r); /* its value, which comes next */
 } entries[] = {
-	{"traceEvents", take_events},       {"deviceProperties", take_devices},
-	{"baseTimeNanoseconds", take_base}, {"distributedInfo", take_distributed},
-	{"cupti_version", take_cupti},      {"cuda_driver_version", take_driver},
+	{"metadata", take_metadata},           {"traceEvents", take_events},
+	{"deviceProperties", take_devices},    {"baseTimeNanoseconds", take_base},
+	{"distributedInfo", take_distributed}, {"cupti_version", take_cupti},
+	{"cuda_driver_version", take_driver},
 };
 
 static int take_entry(struct reading *r)
@@ -253,6 +271,23 @@ static int take_all(struct reading *r)
 	return result;
 }
 
+static int tell_recorder(const struct reading *r)
+{
+	const uint32_t unknown = GP_UNKNOWN_STATUS | GP_UNKNOWN_ALLOCATIONS |
+				 GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL | GP_UNKNOWN_CONTEXTS;
+
+	if (r->is_own)
+		return gp_import_recorder(r->im, "gpuprof, from an exported Chrome trace", unknown,
+					  "this is an export: the trace itself, where it is still "
+					  "there, also has memory, call "
+					  "stacks and what was lost");
+	return gp_import_recorder(
+		r->im, "torch.profiler", unknown,
+		"torch.profiler does not record whether calls succeeded, nor what CUDA calls "
+		"allocated "
+		"and freed; of shared memory it has the sum of static and dynamic");
+}
+
 int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull)
 {
 	struct reading *r = calloc(1, sizeof(*r));
@@ -270,6 +305,8 @@ int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull)
 	if (result == 0 && !r->is_known)
 		result = -ENODATA;
 	im->is_cut = gp_pull_next(pull) != GP_PULL_END;
+	if (result == 0)
+		result = tell_recorder(r);
 	if (result == 0)
 		result = gp_importing_finish(im, (uint64_t)r->unix_ns);
 	free(r);

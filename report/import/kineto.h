@@ -13,7 +13,7 @@
  */
 int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull);
 
-/* Read a file; as gp_import_load() of import.h. */
+/* Read a file; as a gp_importer's (import.h). */
 int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t message_bytes);
 
 #endif

@@ -1,0 +1,138 @@
+"""Traces of torch.profiler as input: what gpuprof counts in them is what a few lines of Python count."""
+import collections
+import glob
+import gzip
+import json
+import os
+import unittest
+
+from support import ROOT, Case
+
+TRACES = sorted(glob.glob(os.path.join(ROOT, "tests", "data", "kineto", "*.json.gz")))
+
+
+def ns(microseconds):
+    return round(microseconds * 1000)
+
+
+def read(path):
+    with gzip.open(path) as file:
+        return json.load(file)
+
+
+def sums(events):
+    """name: [number, ns]"""
+    found = collections.defaultdict(lambda: [0, 0])
+    for event in events:
+        row = found[event["name"]]
+        row[0] += 1
+        row[1] += ns(event["dur"])
+    return found
+
+
+def union(events):
+    """ns in which at least one of them ran"""
+    total, until = 0, 0
+    for start, end in sorted((ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])) for event in events):
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+class Import(Case):
+
+    def tables(self, words, path):
+        result = self.run_gpuprof("summary", "--by", words, "--format", "json", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = json.loads(result.stdout)
+        return {table["report"]: table["rows"] for table in (found if isinstance(found, list) else [found])}
+
+    def assert_sums(self, rows, name, events):
+        self.assertEqual({row[name]: [row["Count"], row["Total"]] for row in rows}, sums(events))
+
+    def check(self, path):
+        slices = collections.defaultdict(list)
+        trace = read(path)
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X":
+                slices[event["cat"]].append(event)
+        moved = slices["gpu_memcpy"] + slices["gpu_memset"]
+        launched = {call["args"]["correlation"] for call in slices["cuda_runtime"] + slices["cuda_driver"]}
+        tables = self.tables("kernel,api,copy-size,device,exec,overhead,grid", path)
+        self.assert_sums(tables["kernel"], "Name", slices["kernel"])
+        self.assert_sums(tables["api"], "Name", slices["cuda_runtime"] + slices["cuda_driver"])
+        self.assert_sums(tables["overhead"], "Kind", slices["overhead"])
+        self.assertEqual(sum(row["Count"] for row in tables["copy-size"]), len(moved))
+        self.assertEqual(sum(row["Total"] for row in tables["copy-size"]), sum(op["args"]["bytes"] for op in moved))
+        self.assertEqual(tables["device"][0]["Busy"], union(slices["kernel"] + moved))
+        self.assertEqual(sum(row["Count"] for row in tables["exec"]),
+                         sum(kernel["args"]["correlation"] in launched for kernel in slices["kernel"]))
+        self.assertEqual({tuple(row[column] for column in ("GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ"))
+                          for row in tables["grid"]},
+                         {(*kernel["args"]["grid"], *kernel["args"]["block"]) for kernel in slices["kernel"]})
+        ranges = slices["cpu_op"] + slices["user_annotation"]
+        if ranges:
+            self.assert_sums(self.tables("nvtx", path)["nvtx"], "Range", ranges)
+        return trace
+
+    def test_what_real_traces_hold_is_what_is_counted(self):
+        self.assertEqual(len(TRACES), 3)
+        for path in TRACES:
+            with self.subTest(os.path.basename(path)):
+                self.check(path)
+
+    def test_an_uncompressed_trace_is_read_alike(self):
+        path = self.path("trace.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(read(TRACES[0]), file, indent=1)
+        plain, packed = (self.run_gpuprof("summary", name).stdout for name in (path, TRACES[0]))
+        self.assertIn("recorded by torch.profiler", plain)
+        self.assertEqual(plain, packed)
+
+    def test_the_summary_says_who_recorded_and_what_that_does_not_tell(self):
+        summary = self.run_gpuprof("summary", TRACES[0]).stdout
+        self.assertIn("recorded by torch.profiler", summary)
+        self.assertIn("note: torch.profiler does not record", summary)
+        self.assertNotIn("gpuprof's own cost", summary)
+        self.assertNotIn("nothing was dropped", summary)
+
+    def test_a_cut_trace_is_shown_as_far_as_it_goes(self):
+        for path, cut in ((self.path("cut.json"), gzip.decompress), (self.path("cut.json.gz"), bytes)):
+            with open(TRACES[0], "rb") as file:
+                data = cut(file.read())
+            with open(path, "wb") as file:
+                file.write(data[:len(data) * 3 // 4])
+            result = self.run_gpuprof("summary", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(result.stdout.startswith("PARTIAL: the trace of pid 824 has no end"), result.stdout)
+            self.assertIn("cudaLaunchKernel", result.stdout)
+
+    def test_it_can_be_exported_like_any_other(self):
+        for path in TRACES:
+            exported = self.path("exported.json")
+            result = self.run_gpuprof("export", "-o", exported, path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(exported, encoding="utf-8") as file:
+                found = sums(event for event in json.load(file)["traceEvents"] if event.get("cat") == "kernel")
+            expected = sums(event for event in read(path)["traceEvents"] if event.get("cat") == "kernel")
+            self.assertEqual(sorted(found.values()), sorted(expected.values()))
+
+    def test_our_own_export_is_read_back(self):
+        first, again = self.path("first.json"), self.path("again.json")
+        self.run_gpuprof("export", "-o", first, TRACES[2])
+        self.assertIn("recorded by gpuprof, from an exported Chrome trace", self.run_gpuprof("summary", first).stdout)
+        self.run_gpuprof("export", "-o", again, first)
+        for words in ("kernel", "copy-time", "api"):
+            self.assertEqual(self.tables(words, first), self.tables(words, again))
+
+    def test_other_json_is_refused_with_a_reason(self):
+        path = self.path("other.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"nodes": [1, 2, 3]}, file)
+        result = self.run_gpuprof("summary", path)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("other.json is JSON, but no trace of torch.profiler", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -61,6 +61,12 @@ static inline uint32_t gp_add32(uint32_t *word, uint32_t amount)
 	return __atomic_fetch_add(word, amount, __ATOMIC_RELAXED);
 }
 
+/* Sequentially consistent; returns the value before. */
+static inline uint32_t gp_add32_ordered(uint32_t *word, uint32_t amount)
+{
+	return __atomic_fetch_add(word, amount, __ATOMIC_SEQ_CST);
+}
+
 static inline uint64_t gp_load64(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);

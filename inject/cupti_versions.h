@@ -23,6 +23,10 @@
 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, which headers before 12.3 lack. */
 #define GP_CUPTI_PER_THREAD_BUFFER ((CUpti_ActivityAttribute)9)
 
+/* Kinds of records that headers before 12.7 lack. */
+#define GP_CUPTI_KIND_DEVICE_GRAPH_TRACE 53
+#define GP_CUPTI_KIND_MEM_DECOMPRESS     54
+
 /* ---- functions; looked up by name, never linked ---- */
 
 #define GP_CUPTI_FUNCTIONS(X)                                                                      \

@@ -14,6 +14,7 @@ static struct {
 	void (*wake)(void);
 	struct gp_decoder decoder;
 	bool has_delivered;
+	bool has_said; /* that a client has whole graphs recorded */
 } fetching;
 
 void gp_fetch_init(const struct gp_cupti *cupti, void (*wake)(void))
@@ -63,6 +64,17 @@ void gp_fetch_here(void)
 	gp_buffers_never_wait_here();
 }
 
+/* Beside records of nodes these come only where a client inside the program has asked for them. */
+static void note_whole_graph(void)
+{
+	if (!fetching.has_said && gp_recording_has_nodes())
+		fetching.has_said =
+			gp_emit_info(GP_INFO_NOTE, "a profiler inside the program asked CUPTI for "
+						   "whole graphs: the graphs that were "
+						   "instantiated from then on have one operation "
+						   "for each launch, in place of their nodes");
+}
+
 static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 {
 	CUpti_Activity *record = NULL;
@@ -71,9 +83,12 @@ static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 	/* the loop ends with MAX_LIMIT_REACHED; any other error is the end of what can be read, too
 	 */
 	while (fetching.cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
-	       CUPTI_SUCCESS)
+	       CUPTI_SUCCESS) {
+		if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+			note_whole_graph();
 		if (!gp_share_kinds_is_clients_alone(record->kind))
 			gp_decode(&fetching.decoder, record);
+	}
 }
 
 void gp_fetch_decode(void)

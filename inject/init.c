@@ -17,7 +17,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/sys.h"
 #include "inject/capture_range.h"
@@ -42,6 +42,8 @@
 #include "inject/trace_list.h"
 
 #define LEAVE_FLUSH_S      1u /* at an end that nobody expects to take long */
+#define START_MOST_NS      2000000000u
+#define START_LOOK_NS      10000000u
 #define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
 
 /* The driver's entry point; its name is CUDA's. */
@@ -51,6 +53,11 @@ __attribute__((visibility("default"))) void _exit(int status);
 __attribute__((visibility("default"))) void _Exit(int status);
 
 static uint64_t start_up_ticks;
+
+static struct {
+	uint32_t thread; /* that starts us, 0 = none yet */
+	uint32_t is_over;
+} start;
 
 static void leave_recording(void);
 static void start_for_client(void);
@@ -90,7 +97,8 @@ __attribute__((constructor)) static void construct(void)
 		return;
 	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
 		gp_say("running without profiling: CUDA cannot be told of it: %s", strerror(errno));
-	gp_share_init(start_for_client);
+	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
+		gp_share_init(start_for_client);
 	prepare_ranges();
 }
 
@@ -149,18 +157,34 @@ static void start_session(void)
 
 int InitializeInjection(void)
 {
-	static atomic_flag started = ATOMIC_FLAG_INIT;
 	int saved_errno = errno;
 
-	if (is_trusted() && !atomic_flag_test_and_set(&started)) {
+	if (is_trusted() && gp_replace32(&start.thread, 0, gp_sys_thread_id())) {
 		gp_process_trace_tell(GP_SESSION_DRIVER);
 		if (gp_control_wants_process())
 			start_session();
 		else
 			gp_process_trace_tell(GP_SESSION_LEFT_OUT);
+		gp_store32_release(&start.is_over, 1);
+		gp_sys_wake(&start.is_over);
 	}
 	errno = saved_errno;
 	return 1; /* 0 would make the driver unload us */
+}
+
+/*
+ * A thread that has cuInit start us at this moment: else the program would have CUPTI before us.  It may need a lock that this
+ * thread holds, as the loader's in a constructor, and is not waited for without end.
+ */
+static void await_start(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + START_MOST_NS;
+
+	while (gp_load32_acquire(&start.is_over) == 0 &&
+	       gp_load32(&start.thread) != gp_sys_thread_id() && gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(&start.is_over, 0, START_LOOK_NS);
+	gp_store32(&start.is_over,
+		   1); /* or never will be, as in a child that another thread forked meanwhile */
 }
 
 /* The program calls CUPTI, which loads the driver; where that is ours to be loaded by, we are first. */
@@ -168,9 +192,11 @@ static void start_for_client(void)
 {
 	const char *injected = getenv(INJECTION_VARIABLE);
 
-	if (injected != NULL && strcmp(injected, gp_output_library()) == 0 &&
-	    dlopen("libcuda.so.1", RTLD_NOW) != NULL)
-		InitializeInjection();
+	if (injected == NULL || strcmp(injected, gp_output_library()) != 0 ||
+	    dlopen("libcuda.so.1", RTLD_NOW) == NULL)
+		return;
+	InitializeInjection();
+	await_start();
 }
 
 __attribute__((destructor)) static void destruct(void)

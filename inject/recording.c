@@ -23,8 +23,9 @@
  * on; so --graphs is one bit.  Records of events come only beside those of synchronisation (docs/cupti-notes.md, 9), and
  * before 12.9 they come with those, without a kind of their own.
  */
-#define WHOLE_GRAPHS  0x80000000u
-#define KIND_OF_EVENT 0x40000000u
+#define WHOLE_GRAPHS     0x80000000u
+#define KIND_OF_EVENT    0x40000000u
+#define GRAPHS_OF_CLIENT 0x20000000u /* whole graphs beside nodes, because a client wants them */
 
 /* What is in force.  A client inside the program that wants records of ours has all on, and the gate leaves calls out. */
 enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
@@ -98,7 +99,8 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_MEMCPY2, GP_TRACE_GPU, NULL, false, NULL},
 	{CUPTI_ACTIVITY_KIND_MEMSET, GP_TRACE_GPU, NULL, false, NULL},
 	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, GP_TRACE_GPU, NULL, false, NULL},
-	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WHOLE_GRAPHS, "whole graphs", false, NULL},
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WHOLE_GRAPHS | GRAPHS_OF_CLIENT, "whole graphs", false,
+	 NULL},
 	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, GP_TRACE_SYNC | GP_TRACE_EVENT, "synchronisation",
 	 false, leave_out_polling},
 	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, KIND_OF_EVENT, "events", false, NULL},
@@ -111,7 +113,7 @@ static const struct {
 };
 
 /* Each node of each graph, rather than graphs as a whole. */
-static bool records_nodes(void)
+bool gp_recording_has_nodes(void)
 {
 	return (recording.trace & (GP_TRACE_GPU | WHOLE_GRAPHS)) == GP_TRACE_GPU;
 }
@@ -125,7 +127,7 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 &&
 	    (recording.trace & GP_TRACE_GPU) != 0)
 		recording.trace |= WHOLE_GRAPHS;
-	if (records_nodes())
+	if (gp_recording_has_nodes())
 		gp_graph_nodes_init(cupti);
 	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_EVENTS) &&
 	    (recording.trace & GP_TRACE_EVENT) != 0)
@@ -165,22 +167,31 @@ static void note_refused(size_t row, CUptiResult result)
 	       text != NULL ? text : "unknown error");
 }
 
+/* Only the refusal of one that is vital is an error. */
+static CUptiResult turn_on(size_t row)
+{
+	CUptiResult result = enable_kind(row);
+
+	if (result != CUPTI_SUCCESS && kinds[row].what != NULL) {
+		note_refused(row, result);
+		return CUPTI_SUCCESS;
+	}
+	return result;
+}
+
 static CUptiResult set_kinds(uint32_t before, uint32_t after)
 {
-	for (size_t i = 0; i < COUNT(kinds); i++) {
+	CUptiResult result = CUPTI_SUCCESS;
+
+	for (size_t i = 0; i < COUNT(kinds) && result == CUPTI_SUCCESS; i++) {
 		bool was = is_on(i, before), is = is_on(i, after);
-		CUptiResult result = CUPTI_SUCCESS;
 
 		if (was && !is)
 			recording.cupti->cuptiActivityDisable(kinds[i].kind);
 		if (!was && is)
-			result = enable_kind(i);
-		if (result != CUPTI_SUCCESS && kinds[i].what == NULL)
-			return result;
-		if (result != CUPTI_SUCCESS)
-			note_refused(i, result);
+			result = turn_on(i);
 	}
-	return CUPTI_SUCCESS;
+	return result;
 }
 
 /* ---- callbacks ---- */
@@ -256,7 +267,7 @@ static CUptiResult set_calls(bool on)
 	/* fires inside a call that is being captured: the only sign that it will have no record */
 	if (recording.trace & (GP_TRACE_GPU | GP_TRACE_MEMORY))
 		set_callback(on, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
-	if (records_nodes())
+	if (gp_recording_has_nodes())
 		set_callback(on, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 	if (recording.trace & GP_TRACE_API_ALL)
 		return set_every_call(on);
@@ -350,15 +361,29 @@ bool gp_recording_is_for_client(void)
 	return gp_load32(&recording.for_client) && (gp_load32(&recording.wanted) & ON) == 0;
 }
 
-void gp_recording_watch_calls(void)
+void gp_recording_take_graphs(void)
+{
+	size_t row = 0;
+
+	if (!gp_recording_has_nodes() || (recording.trace & GRAPHS_OF_CLIENT) != 0)
+		return;
+	recording.trace |= GRAPHS_OF_CLIENT;
+	gp_share_kinds_ours(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true);
+	while (kinds[row].kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+		row++;
+	if (is_on(row, recording.applied))
+		turn_on(row);
+}
+
+void gp_recording_watch_calls(bool on)
 {
 	uint32_t count;
 	const struct gp_api_entry *entries = gp_api_table(&count);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (!gp_share_is_enabled(GP_SHARE_NEXT, domain_of(&entries[i]),
-					 GP_API_CBID(entries[i].api)))
-			gp_share_enable_callback(GP_SHARE_NEXT, true, domain_of(&entries[i]),
+		if (gp_share_is_enabled(GP_SHARE_NEXT, domain_of(&entries[i]),
+					GP_API_CBID(entries[i].api)) != on)
+			gp_share_enable_callback(GP_SHARE_NEXT, on, domain_of(&entries[i]),
 						 GP_API_CBID(entries[i].api));
 }
 

@@ -32,11 +32,20 @@ void gp_recording_driver_is_ready(void);
 /* Whether it was switched off, and there may be records all the same, which a client wants or wanted. */
 bool gp_recording_is_for_client(void);
 
+/* Whether nodes of graphs are recorded, rather than whole graphs or nothing of the device. */
+bool gp_recording_has_nodes(void);
+
 /* A client of CUPTI inside the program has enabled kinds of records that we have: all stays on, whatever the gate does. */
 void gp_recording_want_for_client(bool wanted);
 
-/* To be held: have callbacks for all calls in our table from now on, so that the next one is noticed whatever we record. */
-void gp_recording_watch_calls(void);
+/*
+ * To be held: a client asks for whole graphs.  What is instantiated meanwhile never has records of its nodes again, so that
+ * we take those of whole graphs from now on, where there are no nodes.
+ */
+void gp_recording_take_graphs(void);
+
+/* To be held: have callbacks for all calls in our table from now on, so that the next one is noticed whatever we record; or no longer. */
+void gp_recording_watch_calls(bool on);
 
 /*
  * For what the client changes by itself: hold, change, release, and nobody switches meanwhile.  Whoever switches does not

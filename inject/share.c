@@ -10,6 +10,17 @@
 /* What is defined here of it is for the program. */
 #pragma GCC visibility push(default)
 #include <cupti.h>
+#if CUPTI_API_VERSION < 130000 /* headers before 13.0 lack it */
+typedef struct CUpti_SubscriberParams_st {
+	size_t structSize;
+	const char *subscriberName;
+	char *oldSubscriberName;
+	size_t oldSubscriberSize;
+} CUpti_SubscriberParams;
+#define CUpti_SubscriberParams_STRUCT_SIZE sizeof(CUpti_SubscriberParams)
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+			      void *userdata, CUpti_SubscriberParams *params);
+#endif
 #pragma GCC visibility pop
 
 #include "collector/atomic.h"
@@ -24,6 +35,7 @@
 #include "inject/share_times.h"
 
 static void (*start_session)(void);
+static bool has_left; /* the client has given its subscription up; changed by who holds */
 
 void gp_share_init(void (*start)(void))
 {
@@ -95,7 +107,7 @@ static bool is_child(void)
 /* A child does not ask the loader, whose locks may be taken in it for good. */
 static const struct gp_cupti *shared_with(const void *caller)
 {
-	const struct gp_cupti *cupti = gp_session_shared();
+	const struct gp_cupti *cupti = start_session != NULL ? gp_session_shared() : NULL;
 
 	return cupti != NULL && (is_child() || is_of_our_copy(cupti, caller)) ? cupti : NULL;
 }
@@ -106,7 +118,7 @@ static const struct gp_cupti *shared_from_now_with(const void *caller)
 	const struct gp_cupti *cupti;
 	int saved_errno = errno;
 
-	if (gp_session_shared() == NULL && start_session != NULL)
+	if (start_session != NULL && gp_session_shared() == NULL)
 		start_session();
 	cupti = shared_with(caller);
 	if (cupti != NULL)
@@ -119,19 +131,29 @@ static const struct gp_cupti *shared_from_now_with(const void *caller)
 #define SHARED()          shared_with(__builtin_return_address(0))
 #define SHARED_FROM_NOW() shared_from_now_with(__builtin_return_address(0))
 
+/*
+ * To change what is shared; false: another thread has been at it for too long, and nothing is changed.  Nobody is at it in a
+ * child.
+ */
+static bool hold(bool *held)
+{
+	*held = gp_recording_hold();
+	return *held || is_child();
+}
+
 /* ---- subscription and callbacks ---- */
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
-			   void *userdata)
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+			     void *userdata)
 {
 	bool held, first;
 
-	if (SHARED_FROM_NOW() == NULL)
-		PASS(cuptiSubscribe, handle, callback, userdata);
 	if (handle == NULL || callback == NULL)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	held = gp_recording_hold();
+	if (!hold(&held))
+		return CUPTI_ERROR_NOT_READY;
 	first = gp_share_subscribe(callback, userdata);
+	has_left = false;
 	gp_recording_release(held);
 	if (!first)
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -139,41 +161,102 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc ca
 	return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+			   void *userdata)
+{
+	if (SHARED_FROM_NOW() == NULL)
+		PASS(cuptiSubscribe, handle, callback, userdata);
+	return subscribe(handle, callback, userdata);
+}
+
+/*
+ * From 13.2 on it may ask to be one of several, by a byte behind what 13.0 has: such a client goes on with functions that take
+ * a subscription each, which ours is not made for.
+ */
+static bool is_one_of_several(const CUpti_SubscriberParams *params)
+{
+	return params != NULL && params->structSize > CUpti_SubscriberParams_STRUCT_SIZE &&
+	       ((const uint8_t *)params)[CUpti_SubscriberParams_STRUCT_SIZE] != 0;
+}
+
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+			      void *userdata, CUpti_SubscriberParams *params)
+{
+	CUptiResult result;
+
+	if (is_one_of_several(params) || SHARED_FROM_NOW() == NULL)
+		PASS(cuptiSubscribe_v2, handle, callback, userdata, params);
+	if (params != NULL && params->structSize < CUpti_SubscriberParams_STRUCT_SIZE)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	result = subscribe(handle, callback, userdata);
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && params != NULL &&
+	    params->oldSubscriberName != NULL && params->oldSubscriberSize != 0)
+		params->oldSubscriberName[0] = '\0';
+	return result;
+}
+
+/* Another than the one that we give is CUPTI's own affair. */
+static bool is_ours(CUpti_SubscriberHandle handle)
+{
+	return is_child() || handle == gp_session_subscriber();
+}
+
 static bool is_clients(CUpti_SubscriberHandle handle)
 {
 	return handle == gp_session_subscriber() && gp_share_has_subscriber();
 }
 
-CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
+/* To be held: calls run as they did before the client came, if it has left. */
+static void end_if_gone(void)
+{
+	if (gp_share_end())
+		gp_recording_watch_calls(false);
+}
+
+static CUptiResult unsubscribe(void)
 {
 	bool held;
 
-	if (SHARED() == NULL)
-		PASS(cuptiUnsubscribe, handle);
-	if (!is_clients(handle))
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	held = gp_recording_hold();
+	if (!hold(&held))
+		return CUPTI_ERROR_NOT_READY;
 	gp_share_unsubscribe(!is_child());
+	has_left = true;
+	if (!is_child())
+		end_if_gone();
 	gp_recording_release(held);
+	if (!is_child())
+		gp_share_await_callbacks();
 	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
+{
+	if (SHARED() == NULL || !is_ours(handle))
+		PASS(cuptiUnsubscribe, handle);
+	return is_clients(handle) ? unsubscribe() : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult enable_callback(bool on, CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+	CUptiResult result;
+	bool held;
+
+	if (is_child())
+		return CUPTI_SUCCESS;
+	if (!hold(&held))
+		return CUPTI_ERROR_NOT_READY;
+	result = gp_share_enable_callback(GP_SHARE_CLIENT, on, domain, cbid);
+	gp_recording_release(held);
+	return result;
 }
 
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
 				CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
 {
-	CUptiResult result;
-	bool held;
-
-	if (SHARED() == NULL)
+	if (SHARED() == NULL || !is_ours(handle))
 		PASS(cuptiEnableCallback, enable, handle, domain, cbid);
-	if (!is_clients(handle))
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (is_child())
-		return CUPTI_SUCCESS;
-	held = gp_recording_hold();
-	result = gp_share_enable_callback(GP_SHARE_CLIENT, enable != 0, domain, cbid);
-	gp_recording_release(held);
-	return result;
+	return is_clients(handle) ? enable_callback(enable != 0, domain, cbid)
+				  : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 static CUptiResult enable_domain(bool on, CUpti_CallbackDomain domain)
@@ -183,7 +266,8 @@ static CUptiResult enable_domain(bool on, CUpti_CallbackDomain domain)
 
 	if (is_child())
 		return CUPTI_SUCCESS;
-	held = gp_recording_hold();
+	if (!hold(&held))
+		return CUPTI_ERROR_NOT_READY;
 	result = gp_share_enable_domain(GP_SHARE_CLIENT, on, domain);
 	gp_recording_release(held);
 	return result;
@@ -192,7 +276,7 @@ static CUptiResult enable_domain(bool on, CUpti_CallbackDomain domain)
 CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
 			      CUpti_CallbackDomain domain)
 {
-	if (SHARED() == NULL)
+	if (SHARED() == NULL || !is_ours(handle))
 		PASS(cuptiEnableDomain, enable, handle, domain);
 	return is_clients(handle) ? enable_domain(enable != 0, domain)
 				  : CUPTI_ERROR_INVALID_PARAMETER;
@@ -202,7 +286,7 @@ CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle
 {
 	CUptiResult result = CUPTI_SUCCESS;
 
-	if (SHARED() == NULL)
+	if (SHARED() == NULL || !is_ours(handle))
 		PASS(cuptiEnableAllDomains, enable, handle);
 	if (!is_clients(handle))
 		return CUPTI_ERROR_INVALID_PARAMETER;
@@ -217,7 +301,7 @@ CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle
 CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle,
 				  CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
 {
-	if (SHARED() == NULL)
+	if (SHARED() == NULL || !is_ours(handle))
 		PASS(cuptiGetCallbackState, enable, handle, domain, cbid);
 	if (enable == NULL || !is_clients(handle))
 		return CUPTI_ERROR_INVALID_PARAMETER;
@@ -227,30 +311,53 @@ CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handl
 
 /* ---- kinds of records ---- */
 
-/* One of ours is switched on by inject/recording.c, where it is not on already. */
-static void note_enabled(CUpti_ActivityKind kind)
+static bool take_graphs(void)
 {
 	bool held;
 
+	if (!hold(&held))
+		return false;
+	gp_recording_take_graphs();
+	gp_recording_release(held);
+	return true;
+}
+
+/* One of ours is switched on by inject/recording.c, where it is not on already. */
+static bool note_enabled(CUpti_ActivityKind kind)
+{
+	bool held;
+
+	if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && !take_graphs())
+		return false;
 	if (gp_share_kinds_is_ours(kind))
 		gp_recording_want_for_client(true);
-	held = gp_recording_hold();
-	gp_recording_watch_calls();
+	if (!hold(&held)) {
+		gp_recording_want_for_client(gp_share_kinds_wants_ours());
+		return false;
+	}
+	gp_share_begin();
+	gp_recording_watch_calls(true);
 	gp_share_times_read();
 	gp_share_kinds_enable(kind, gp_session_now_ns());
 	gp_share_buffers_expect();
 	gp_recording_release(held);
+	return true;
 }
 
-static void note_disabled(CUpti_ActivityKind kind)
+static bool note_disabled(CUpti_ActivityKind kind)
 {
-	bool held = gp_recording_hold(), wants_ours;
+	bool held, wants_ours;
 
+	if (!hold(&held))
+		return false;
 	gp_share_kinds_disable(kind, gp_session_now_ns());
 	wants_ours = gp_share_kinds_wants_ours();
+	if (has_left)
+		end_if_gone();
 	gp_recording_release(held);
 	if (!wants_ours)
 		gp_recording_want_for_client(false);
+	return true;
 }
 
 static CUptiResult enable(const struct gp_cupti *cupti, CUpti_ActivityKind kind)
@@ -259,7 +366,8 @@ static CUptiResult enable(const struct gp_cupti *cupti, CUpti_ActivityKind kind)
 
 	if (is_child())
 		return CUPTI_SUCCESS;
-	note_enabled(kind);
+	if (!note_enabled(kind))
+		return CUPTI_ERROR_NOT_READY;
 	if (!gp_share_kinds_is_ours(kind))
 		result = cupti->cuptiActivityEnable(kind);
 	if (result != CUPTI_SUCCESS)
@@ -271,7 +379,8 @@ static CUptiResult disable(const struct gp_cupti *cupti, CUpti_ActivityKind kind
 {
 	if (is_child())
 		return CUPTI_SUCCESS;
-	note_disabled(kind);
+	if (!note_disabled(kind))
+		return CUPTI_ERROR_NOT_READY;
 	return gp_share_kinds_is_ours(kind) ? CUPTI_SUCCESS : cupti->cuptiActivityDisable(kind);
 }
 
@@ -322,8 +431,8 @@ CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 	if (cupti != NULL && is_child())
 		return CUPTI_SUCCESS;
 	real = REAL(cuptiActivityEnableAndDump);
-	if (cupti != NULL)
-		note_enabled(kind);
+	if (cupti != NULL && !note_enabled(kind))
+		return CUPTI_ERROR_NOT_READY;
 	if (real != NULL)
 		result = real(kind);
 	if (cupti != NULL && result != CUPTI_SUCCESS)
@@ -426,17 +535,15 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 CUptiResult cuptiFinalize(void)
 {
 	const struct gp_cupti *cupti = SHARED();
-	bool held;
+	CUptiResult result;
 
 	if (cupti == NULL)
 		PASS(cuptiFinalize);
 	for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
 		if (gp_share_kinds_is_enabled((CUpti_ActivityKind)kind))
 			disable(cupti, (CUpti_ActivityKind)kind);
-	held = gp_recording_hold();
-	gp_share_unsubscribe(!is_child());
-	gp_recording_release(held);
+	result = unsubscribe();
 	if (!is_child())
 		gp_share_times_clock(NULL);
-	return CUPTI_SUCCESS;
+	return result;
 }

@@ -23,7 +23,7 @@
 #define INJECT_SHARE_H
 
 /*
- * Once, by the constructor.  start: called when a client comes before CUDA is initialised, to have our session first;
+ * Once, by the constructor, if CUPTI is to be shared: else every function calls CUPTI's own.  start: called when a client comes before CUDA is initialised, to have our session first;
  * it may do nothing.
  */
 void gp_share_init(void (*start)(void));

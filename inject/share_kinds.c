@@ -112,6 +112,11 @@ void gp_share_kinds_call(uint32_t correlation_id)
 	}
 }
 
+void gp_share_kinds_forget_calls(void)
+{
+	gp_store64(&kinds.highest, 0);
+}
+
 /* One whose place another has taken is longer ago than any record. */
 static bool is_behind(uint32_t correlation_id, uint32_t boundary)
 {

@@ -40,6 +40,9 @@ bool gp_share_kinds_wants_any(void);
 /* Inside a callback, at the beginning of each call, from when there is a client. */
 void gp_share_kinds_call(uint32_t correlation_id);
 
+/* Calls have begun unseen: what is enabled from now on begins with the next one that is seen. */
+void gp_share_kinds_forget_calls(void);
+
 /* Whether the client is to get this record of so many bytes. */
 bool gp_share_kinds_wants(const CUpti_Activity *record, size_t bytes);
 

@@ -5,6 +5,7 @@
 
 #include "collector/atomic.h"
 #include "collector/sys.h"
+#include "inject/cupti_versions.h"
 
 #define KINDS    64u
 #define READINGS 64u
@@ -15,54 +16,42 @@
 #define MOST_SLEEPS 1000
 
 /*
- * Where the times lie: of each kind up to five, the first is the beginning.  Versions only append to records, so that the
- * newest layout serves all; a record that ends before a time has none there.
+ * Where the times lie: of each kind up to five, the first is the beginning.  Versions only append to records, so that these
+ * places serve all; a record that ends before one has no such time.
  */
-#define MOST_TIMES     5u
-#define AT(type, time) offsetof(CUpti_Activity##type, time)
-#define SPAN(type)                                                                                 \
-	{                                                                                          \
-		AT(type, start), AT(type, end)                                                     \
-	}
-#define KERNEL(type)                                                                               \
-	{                                                                                          \
-		AT(type, start), AT(type, end), AT(type, completed), AT(type, queued),             \
-			AT(type, submitted)                                                        \
-	}
+#define MOST_TIMES 5u
 static const uint8_t offsets[KINDS][MOST_TIMES] = {
-	[CUPTI_ACTIVITY_KIND_MEMCPY] = SPAN(Memcpy6),
-	[CUPTI_ACTIVITY_KIND_MEMSET] = SPAN(Memset4),
-	[CUPTI_ACTIVITY_KIND_KERNEL] = KERNEL(Kernel10),
-	[CUPTI_ACTIVITY_KIND_DRIVER] = SPAN(API),
-	[CUPTI_ACTIVITY_KIND_RUNTIME] = SPAN(API),
-	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = KERNEL(Kernel10),
-	[CUPTI_ACTIVITY_KIND_MARKER] = {AT(Marker2, timestamp)},
-	[CUPTI_ACTIVITY_KIND_OVERHEAD] = SPAN(Overhead3),
-	[CUPTI_ACTIVITY_KIND_CDP_KERNEL] = KERNEL(CdpKernel),
-	[CUPTI_ACTIVITY_KIND_PREEMPTION] = {AT(Preemption, timestamp)},
-	[CUPTI_ACTIVITY_KIND_ENVIRONMENT] = {AT(Environment, timestamp)},
-	[CUPTI_ACTIVITY_KIND_MEMCPY2] = SPAN(MemcpyPtoP4),
-	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = SPAN(UnifiedMemoryCounter3),
-	[CUPTI_ACTIVITY_KIND_OPENACC_DATA] = SPAN(OpenAccData),
-	[CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH] = SPAN(OpenAccLaunch),
-	[CUPTI_ACTIVITY_KIND_OPENACC_OTHER] = SPAN(OpenAccOther),
-	[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = {AT(CudaEvent2, deviceTimestamp)},
-	[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = SPAN(Synchronization2),
-	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT] = {AT(InstantaneousEvent, timestamp)},
-	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT_INSTANCE] = {AT(InstantaneousEventInstance,
-								 timestamp)},
-	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC] = {AT(InstantaneousMetric, timestamp)},
-	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC_INSTANCE] = {AT(InstantaneousMetricInstance,
-								  timestamp)},
-	[CUPTI_ACTIVITY_KIND_MEMORY] = SPAN(Memory),
-	[CUPTI_ACTIVITY_KIND_OPENMP] = SPAN(OpenMp),
-	[CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API] = SPAN(API),
-	[CUPTI_ACTIVITY_KIND_MEMORY2] = {AT(Memory4, timestamp)},
-	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {AT(MemoryPool2, timestamp)},
-	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = SPAN(GraphTrace2),
-	[CUPTI_ACTIVITY_KIND_JIT] = SPAN(Jit2),
-	[CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = SPAN(DeviceGraphTrace),
-	[CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = SPAN(MemDecompress),
+	[CUPTI_ACTIVITY_KIND_MEMCPY] = {16, 24},
+	[CUPTI_ACTIVITY_KIND_MEMSET] = {16, 24},
+	[CUPTI_ACTIVITY_KIND_KERNEL] = {16, 24, 32, 120, 128},
+	[CUPTI_ACTIVITY_KIND_DRIVER] = {8, 16},
+	[CUPTI_ACTIVITY_KIND_RUNTIME] = {8, 16},
+	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = {16, 24, 32, 120, 128},
+	[CUPTI_ACTIVITY_KIND_MARKER] = {8},
+	[CUPTI_ACTIVITY_KIND_OVERHEAD] = {24, 32},
+	[CUPTI_ACTIVITY_KIND_CDP_KERNEL] = {8, 16, 96, 104, 112},
+	[CUPTI_ACTIVITY_KIND_PREEMPTION] = {8},
+	[CUPTI_ACTIVITY_KIND_ENVIRONMENT] = {8},
+	[CUPTI_ACTIVITY_KIND_MEMCPY2] = {16, 24},
+	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = {16, 24},
+	[CUPTI_ACTIVITY_KIND_OPENACC_DATA] = {64, 72},
+	[CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH] = {64, 72},
+	[CUPTI_ACTIVITY_KIND_OPENACC_OTHER] = {64, 72},
+	[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = {40},
+	[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = {8, 16},
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT] = {16},
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_EVENT_INSTANCE] = {16},
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC] = {16},
+	[CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC_INSTANCE] = {16},
+	[CUPTI_ACTIVITY_KIND_MEMORY] = {24, 32},
+	[CUPTI_ACTIVITY_KIND_OPENMP] = {16, 24},
+	[CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API] = {8, 16},
+	[CUPTI_ACTIVITY_KIND_MEMORY2] = {32},
+	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {56},
+	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = {8, 16},
+	[CUPTI_ACTIVITY_KIND_JIT] = {16, 24},
+	[GP_CUPTI_KIND_DEVICE_GRAPH_TRACE] = {8, 16},
+	[GP_CUPTI_KIND_MEM_DECOMPRESS] = {48, 56},
 };
 
 struct reading {

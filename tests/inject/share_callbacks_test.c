@@ -6,10 +6,16 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "collector/atomic.h"
 #include "collector/since_fork.h"
+#include "collector/sys.h"
 #include "inject/share_callbacks.h"
+#include "inject/share_kinds.h"
 
 #define RUNTIME  CUPTI_CB_DOMAIN_RUNTIME_API
 #define DRIVER   CUPTI_CB_DOMAIN_DRIVER_API
@@ -172,6 +178,135 @@ static void who_unsubscribes_is_not_called(void **state)
 	assert_int_equal(calls, 6); /* but it has enabled nothing */
 }
 
+/* ---- a callback that runs while the client unsubscribes ---- */
+
+static long (*real_call)(long, long, long, long, long, long, long);
+static uint32_t is_inside, may_return, sleeps;
+static pthread_t caller;
+
+static void CUPTIAPI lasting_client(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+				    const void *data)
+{
+	(void)user, (void)domain, (void)cbid, (void)data;
+	gp_store32_release(&is_inside, 1);
+	while (!gp_load32_acquire(&may_return))
+		sched_yield();
+}
+
+static void *tell_once(void *unused)
+{
+	gp_share_callback(RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, NULL);
+	return unused;
+}
+
+/* While who unsubscribes waits, the callback returns. */
+static long return_meanwhile(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_nanosleep && sleeps++ == 0) {
+		gp_store32_release(&may_return, 1);
+		pthread_join(caller, NULL);
+	}
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void what_the_client_gave_is_not_in_use_when_it_has_unsubscribed(void **state)
+{
+	(void)state;
+	gp_share_unsubscribe(true);
+	assert_true(gp_share_subscribe(lasting_client, NULL));
+	gp_share_enable_callback(GP_SHARE_CLIENT, true, RESOURCE,
+				 CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	assert_int_equal(pthread_create(&caller, NULL, tell_once, NULL), 0);
+	while (!gp_load32_acquire(&is_inside))
+		sched_yield();
+	gp_share_unsubscribe(true);
+	real_call = gp_sys.call;
+	gp_sys.call = return_meanwhile;
+	gp_share_await_callbacks();
+	gp_sys.call = real_call;
+	assert_int_equal(sleeps, 1);
+}
+
+static long count_sleeps(long number, long a, long b, long c, long d, long e, long f)
+{
+	sleeps += number == SYS_nanosleep;
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void CUPTIAPI leaving_client(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+				    const void *data)
+{
+	(void)user, (void)domain, (void)cbid, (void)data;
+	gp_share_unsubscribe(true);
+	gp_share_await_callbacks();
+}
+
+static void a_callback_that_unsubscribes_does_not_wait_for_itself(void **state)
+{
+	(void)state;
+	assert_true(gp_share_subscribe(leaving_client, NULL));
+	gp_share_enable_callback(GP_SHARE_CLIENT, true, RESOURCE,
+				 CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	sleeps = 0;
+	gp_sys.call = count_sleeps;
+	tell_once(NULL);
+	gp_sys.call = real_call;
+	assert_int_equal(sleeps, 0);
+	assert_false(gp_share_has_subscriber());
+}
+
+/* ---- a client that leaves ---- */
+
+static bool wants_kernel_of(uint32_t call)
+{
+	CUpti_ActivityKernel8 record = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+					.correlationId = call};
+
+	return gp_share_kinds_wants((const CUpti_Activity *)&record, sizeof(record));
+}
+
+static void calls_run_as_before_when_the_client_has_left(void **state)
+{
+	(void)state;
+	gp_share_kinds_init(true);
+	gp_share_kinds_ours(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true);
+	assert_true(gp_share_subscribe(client, &calls));
+	assert_false(gp_share_end());
+	gp_share_kinds_call(10);
+	gp_share_kinds_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1);
+	gp_share_kinds_call(11);
+	gp_share_unsubscribe(true);
+	assert_false(gp_share_end());
+	gp_share_kinds_disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 2);
+	assert_true(gp_share_end());
+	assert_int_equal(gp_since_fork.cupti, 1);
+	assert_false(gp_share_end());
+	assert_true(wants_kernel_of(11)); /* which comes late */
+}
+
+/* The calls between have not been seen. */
+static void a_client_that_comes_again_has_what_is_called_from_then_on(void **state)
+{
+	(void)state;
+	gp_share_begin();
+	assert_int_equal(gp_since_fork.cupti, 2);
+	gp_share_kinds_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 3);
+	gp_share_kinds_call(50);
+	assert_false(wants_kernel_of(49));
+	assert_true(wants_kernel_of(50));
+	gp_share_kinds_disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 4);
+	assert_true(gp_share_end());
+}
+
+static void a_forked_child_has_no_client(void **state)
+{
+	(void)state;
+	gp_since_fork.cupti = 0;
+	gp_share_begin();
+	assert_false(gp_share_end());
+	assert_int_equal(gp_since_fork.cupti, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +317,11 @@ int main(void)
 		cmocka_unit_test(each_side_has_its_own_data),
 		cmocka_unit_test(resources_are_told_as_they_are),
 		cmocka_unit_test(who_unsubscribes_is_not_called),
+		cmocka_unit_test(what_the_client_gave_is_not_in_use_when_it_has_unsubscribed),
+		cmocka_unit_test(a_callback_that_unsubscribes_does_not_wait_for_itself),
+		cmocka_unit_test(calls_run_as_before_when_the_client_has_left),
+		cmocka_unit_test(a_client_that_comes_again_has_what_is_called_from_then_on),
+		cmocka_unit_test(a_forked_child_has_no_client),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -71,7 +71,7 @@ $(O)/gpuprof-run: gpuprof-run
 
 # ---- the read side ----
 # Static archives, so that the program needs nothing but libc on the machine it is copied to.
-REPORT_LIBS ?= -Wl,-Bstatic -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -Wl,-Bdynamic -lm -ldl -lpthread
+REPORT_LIBS ?= -Wl,-Bstatic -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -Wl,-Bdynamic -lm -ldl -lpthread
 $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)

@@ -1,6 +1,7 @@
 #include "report/command.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,28 @@ bool gp_command_number(const char *command, const char *option, const char *text
 		return true;
 	gp_command_fail(0, "%s: %s needs a number up to %" PRIu64 ", not %s", command, option, most,
 			text);
+	return false;
+}
+
+bool gp_command_time(const char *command, const char *option, const char *text, uint64_t *time_ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	char *end;
+	double value = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		double ns = value * units[i].ns;
+
+		if (end == text || strcmp(end, units[i].name) != 0 || !(ns >= 0 && ns < 0x1p63))
+			continue;
+		*time_ns = (uint64_t)llround(ns);
+		return true;
+	}
+	gp_command_fail(0, "%s: %s needs a time such as 1.5s, 20ms, 300us or 5000ns, not %s",
+			command, option, text);
 	return false;
 }
 

@@ -6,7 +6,8 @@
 #include "report/gzip.h"
 
 const struct gp_exporter *const gp_exporters[] = {
-	&gp_exporter_chrome, &gp_exporter_folded, &gp_exporter_speedscope, &gp_exporter_pprof, NULL,
+	&gp_exporter_chrome, &gp_exporter_folded, &gp_exporter_speedscope, &gp_exporter_pprof,
+	&gp_exporter_csv,    &gp_exporter_jsonl,  &gp_exporter_sqlite,     NULL,
 };
 
 static const struct gp_model *get_itself(void *model, size_t index)
@@ -34,10 +35,12 @@ int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *m
 const char *gp_export_unheeded(const struct gp_exporter *exporter,
 			       const struct gp_export_options *options)
 {
-	if (exporter->is_of_stacks && options->slice_limit > 0)
+	if (!(exporter->heeds & GP_EXPORT_LIMIT) && options->slice_limit > 0)
 		return "--limit is for slices";
-	if (!exporter->is_of_stacks && options->measure < GP_MEASURES)
+	if (!(exporter->heeds & GP_EXPORT_VALUE) && options->measure < GP_MEASURES)
 		return "--value is for call stacks";
+	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
+		return "--start, --end, --min-duration and --parts are for slices";
 	return NULL;
 }
 

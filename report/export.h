@@ -15,10 +15,12 @@
 #include "report/measure.h"
 #include "report/model.h"
 #include "report/output_file.h"
+#include "report/slice_filter.h"
 
 struct gp_export_options {
 	uint64_t slice_limit;    /* most calls and operations to write, the last ones; 0 = all */
 	enum gp_measure measure; /* of formats of stacks: what to show; GP_MEASURES = not chosen */
+	struct gp_slice_choice choice; /* of formats of slices: which part of the trace */
 	FILE *messages; /* where the line goes that says what was left out; NULL = nowhere */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;
@@ -38,12 +40,20 @@ struct gp_export_source {
 	void *context;
 };
 
+/* The options that not all formats heed. */
+enum gp_export_heeds {
+	GP_EXPORT_LIMIT = 1, /* slice_limit */
+	GP_EXPORT_VALUE = 2, /* measure */
+	GP_EXPORT_PART = 4,  /* choice */
+};
+
 struct gp_exporter {
-	const char *name;   /* of --format */
-	const char *suffix; /* of the file, with its dot */
-	const char *help;   /* one line */
-	bool is_of_stacks;  /* it heeds the measure; others heed slice_limit */
-	bool is_compressed; /* by itself: not once more where the name ends in ".gz" */
+	const char *name;    /* of --format */
+	const char *suffix;  /* of the file, with its dot */
+	const char *help;    /* one line: what is in it */
+	const char *readers; /* who reads it, in a few words */
+	unsigned heeds;      /* bits of enum gp_export_heeds */
+	bool is_compressed;  /* by itself: not once more where the name ends in ".gz" */
 	/*
 	 * Write the processes to out: one as it is, several on one timeline. Returns 0, -EIO if out
 	 * could not be written, -ENODATA if there was no process, or -ENOMEM.
@@ -53,6 +63,9 @@ struct gp_exporter {
 };
 
 extern const struct gp_exporter gp_exporter_chrome;     /* report/export/chrome.c */
+extern const struct gp_exporter gp_exporter_csv;        /* report/export/csv.c */
+extern const struct gp_exporter gp_exporter_jsonl;      /* report/export/jsonl.c */
+extern const struct gp_exporter gp_exporter_sqlite;     /* report/export/sqlite.c */
 extern const struct gp_exporter gp_exporter_folded;     /* report/export/folded.c */
 extern const struct gp_exporter gp_exporter_speedscope; /* report/export/speedscope.c */
 extern const struct gp_exporter gp_exporter_pprof;      /* report/export/pprof.c */
@@ -76,5 +89,6 @@ const struct gp_exporter *gp_exporter_find(const char *name);
 
 /* The names of all, with ", " between, as much as fits. */
 void gp_exporter_list(char *text, size_t text_bytes);
+#define GP_EXPORTER_LIST_BYTES 256
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/csv_text.h"
 #include "report/sheet_writer.h"
-#include "report/text.h"
 
 /* ---- CSV ---- */
 
@@ -31,30 +31,6 @@ static void begin_csv(struct gp_sheet_writer *writer)
 	fputs("\n", writer->out);
 }
 
-/* Spreadsheets compute what begins like this. */
-static bool is_formula(const char *text)
-{
-	return *text && strchr("=+-@", *text);
-}
-
-static void put_csv_text(FILE *out, const char *text)
-{
-	bool formula = is_formula(text);
-	bool quoted = strpbrk(text, ",\"") || *text == ' ';
-
-	if (quoted)
-		putc('"', out);
-	if (formula)
-		putc('\'', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	if (quoted)
-		putc('"', out);
-}
-
 static void put_csv(struct gp_sheet_writer *writer, const struct gp_value *value, enum gp_unit unit)
 {
 	char *text;
@@ -66,9 +42,9 @@ static void put_csv(struct gp_sheet_writer *writer, const struct gp_value *value
 	} else if (value->kind != GP_VALUE_TEXT) {
 		fputs(gp_sheet_number(value).text, writer->out);
 	} else {
-		text = gp_text_escape(value->text);
+		text = gp_csv_text(value->text);
 		if (text)
-			put_csv_text(writer->out, text);
+			fputs(text, writer->out);
 		else
 			writer->error = -ENOMEM;
 		free(text);

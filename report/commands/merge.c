@@ -51,7 +51,7 @@ static const char usage[] =
 
 static enum parsed take_format(struct arguments *a, const char *name)
 {
-	char formats[128];
+	char formats[GP_EXPORTER_LIST_BYTES];
 
 	a->exporter = gp_exporter_find(name);
 	if (a->exporter)

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,28 +50,6 @@ struct arguments {
 };
 
 /* "1.5s", "20ms", ...; without a unit, seconds. */
-static enum parsed take_time(uint64_t *time_ns, const char *option, const char *text)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-	char *end;
-	double value = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		double ns = value * units[i].ns;
-
-		if (end == text || strcmp(end, units[i].name) != 0 || !(ns >= 0 && ns < 0x1p63))
-			continue;
-		*time_ns = (uint64_t)llround(ns);
-		return RUN;
-	}
-	gp_command_fail(0, "trace: --%s needs a time such as 1.5s, 20ms, 300us or 5000ns, not %s",
-			option, text);
-	return WRONG;
-}
-
 static enum parsed take_limit(struct arguments *a, const char *text)
 {
 	return gp_command_number("trace", "--limit", text, GP_COMMAND_MOST, &a->part.limit) ? RUN
@@ -94,9 +71,9 @@ static enum parsed take_option(struct arguments *a, int c)
 	case 'F':
 		return take_format(a, optarg);
 	case 's':
-		return take_time(&a->part.from_ns, "start", optarg);
+		return gp_command_time("trace", "--start", optarg, &a->part.from_ns) ? RUN : WRONG;
 	case 'e':
-		return take_time(&a->part.to_ns, "end", optarg);
+		return gp_command_time("trace", "--end", optarg, &a->part.to_ns) ? RUN : WRONG;
 	case 'l':
 		return take_limit(a, optarg);
 	case 'f':

@@ -17,21 +17,21 @@ struct ends {
 	uint64_t count, capacity;
 };
 
-/* The place for that many more; NULL: no memory. */
-static uint64_t *reserve(struct ends *ends, uint64_t more)
+/* Room for that many more; false: no memory. */
+static bool reserve(struct ends *ends, uint64_t more)
 {
 	uint64_t capacity = ends->count + more, *grown;
 
 	if (ends->ns && capacity <= ends->capacity)
-		return ends->ns + ends->count;
+		return true;
 	if (ends->count > 0)
 		capacity *= 2;
 	grown = realloc(ends->ns, (capacity + 1) * sizeof(*grown));
 	if (!grown)
-		return NULL;
+		return false;
 	ends->ns = grown;
 	ends->capacity = capacity;
-	return ends->ns + ends->count;
+	return true;
 }
 
 static uint64_t most_slices(const struct gp_model *model)
@@ -40,31 +40,38 @@ static uint64_t most_slices(const struct gp_model *model)
 	       model->range_count + model->sync_count + model->jit_count + model->unified_count;
 }
 
+/* One more, if it is among those that were asked for. */
+static void collect(const struct gp_chrome *chrome, struct ends *ends, uint64_t start_ns,
+		    uint64_t end_ns)
+{
+	if (gp_slice_filter_has(&chrome->filter, start_ns, end_ns))
+		ends->ns[ends->count++] = chrome->offset_ns + end_ns;
+}
+
 static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 {
-	const struct gp_model *model = chrome->model;
-	uint64_t *ns = reserve(ends, most_slices(model)), count = 0, offset_ns = chrome->offset_ns;
+	const struct gp_model *m = chrome->model;
 
-	if (!ns)
+	if (!reserve(ends, most_slices(m)))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < model->call_count; i++)
-		ns[count++] = offset_ns + model->calls[i].start_ns + model->calls[i].duration_ns;
-	for (uint32_t i = 0; i < model->op_count; i++)
-		if (!model->ops[i].untimed)
-			ns[count++] = offset_ns + model->ops[i].end_ns;
-	for (uint32_t i = 0; i < model->overhead_count; i++)
-		ns[count++] = offset_ns + model->overheads[i].end_ns;
-	for (uint32_t i = 0; i < model->range_count; i++)
-		if (model->ranges[i].style == GP_STYLE_PUSH_POP)
-			ns[count++] = offset_ns + model->ranges[i].end_ns;
-	for (uint32_t i = 0; i < model->sync_count; i++)
-		ns[count++] = offset_ns + model->syncs[i].end_ns;
-	for (uint32_t i = 0; i < model->jit_count; i++)
-		ns[count++] = offset_ns + model->jits[i].end_ns;
-	for (uint32_t i = 0; i < model->unified_count; i++)
-		if (model->unifieds[i].end_ns > model->unifieds[i].start_ns)
-			ns[count++] = offset_ns + model->unifieds[i].end_ns;
-	ends->count += count;
+	for (uint32_t i = 0; i < m->call_count; i++)
+		collect(chrome, ends, m->calls[i].start_ns,
+			m->calls[i].start_ns + m->calls[i].duration_ns);
+	for (uint32_t i = 0; i < m->op_count; i++)
+		if (!m->ops[i].untimed)
+			collect(chrome, ends, m->ops[i].start_ns, m->ops[i].end_ns);
+	for (uint32_t i = 0; i < m->overhead_count; i++)
+		collect(chrome, ends, m->overheads[i].start_ns, m->overheads[i].end_ns);
+	for (uint32_t i = 0; i < m->range_count; i++)
+		if (m->ranges[i].style == GP_STYLE_PUSH_POP)
+			collect(chrome, ends, m->ranges[i].start_ns, m->ranges[i].end_ns);
+	for (uint32_t i = 0; i < m->sync_count; i++)
+		collect(chrome, ends, m->syncs[i].start_ns, m->syncs[i].end_ns);
+	for (uint32_t i = 0; i < m->jit_count; i++)
+		collect(chrome, ends, m->jits[i].start_ns, m->jits[i].end_ns);
+	for (uint32_t i = 0; i < m->unified_count; i++)
+		if (m->unifieds[i].end_ns > m->unifieds[i].start_ns)
+			collect(chrome, ends, m->unifieds[i].start_ns, m->unifieds[i].end_ns);
 	return 0;
 }
 
@@ -89,6 +96,7 @@ static int choose_window(struct gp_chrome *chrome, const struct gp_export_source
 		chrome->model = source->get(source->context, i);
 		if (!chrome->model || !gp_chrome_set_times(chrome))
 			continue;
+		chrome->filter = gp_slice_filter_of(&chrome->options->choice, chrome->model);
 		if (source->count > 1 || most_slices(chrome->model) > limit)
 			result = collect_ends(chrome, &ends);
 	}
@@ -405,6 +413,7 @@ static void write_process(struct gp_chrome *chrome)
 	chrome->cut_ns = chrome->cut_in_file_ns > chrome->offset_ns
 				 ? chrome->cut_in_file_ns - chrome->offset_ns
 				 : 0;
+	chrome->filter = gp_slice_filter_of(&chrome->options->choice, model);
 	gp_chrome_write_processes(chrome);
 	gp_chrome_stacks_use(chrome->stacks, model);
 	if (chrome->error == 0)
@@ -501,7 +510,8 @@ static int write_chrome(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_chrome = {
 	.name = "chrome",
 	.suffix = ".json",
-	.help = "Chrome trace, for https://ui.perfetto.dev; fields as Kineto "
-		"has them",
+	.help = "timeline as Chrome trace, with Kineto's fields",
+	.readers = "https://ui.perfetto.dev, chrome://tracing, HolisticTraceAnalysis",
+	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART,
 	.write = write_chrome,
 };

@@ -19,13 +19,14 @@ bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op,
 {
 	const struct gp_call *call;
 
-	if (op->call == GP_NONE || op->untimed || !gp_chrome_is_shown(chrome, op->end_ns))
+	if (op->call == GP_NONE || op->untimed ||
+	    !gp_chrome_is_shown(chrome, op->start_ns, op->end_ns))
 		return false;
 	call = &chrome->model->calls[op->call];
 	*end_ns = op->start_ns > call->start_ns ? op->start_ns : call->start_ns;
 	if (*end_ns > op->start_ns && *end_ns >= op->end_ns)
 		return false;
-	return gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns);
+	return gp_chrome_is_shown(chrome, call->start_ns, call->start_ns + call->duration_ns);
 }
 
 /* Arrow ids are operations' numbers, over all processes: one arrow for each. */
@@ -139,7 +140,7 @@ static void show_call(struct gp_chrome *chrome, const struct gp_call *call, stru
 {
 	struct gp_chrome_text *opening = &calls->openings[call->api];
 
-	if (!gp_chrome_is_shown(chrome, call->start_ns + call->duration_ns))
+	if (!gp_chrome_is_shown(chrome, call->start_ns, call->start_ns + call->duration_ns))
 		return;
 	if (!opening->bytes)
 		*opening = make_opening(chrome, &calls->scratch, call->api);

@@ -40,7 +40,8 @@ void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *
 	snprintf(chrome->track_name, sizeof(chrome->track_name), "CUPTI and driver overhead");
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), true);
 	for (uint32_t i = 0; order && i < model->overhead_count; i++)
-		if (gp_chrome_is_shown(chrome, model->overheads[order[i]].end_ns))
+		if (gp_chrome_is_shown(chrome, model->overheads[order[i]].start_ns,
+				       model->overheads[order[i]].end_ns))
 			write_overhead(chrome, &model->overheads[order[i]]);
 	free(order);
 }
@@ -73,7 +74,7 @@ void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *
 	snprintf(chrome->track_name, sizeof(chrome->track_name), "driver's compiler (JIT)");
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), false);
 	for (uint32_t i = 0; i < model->jit_count; i++)
-		if (gp_chrome_is_shown(chrome, model->jits[i].end_ns))
+		if (gp_chrome_is_shown(chrome, model->jits[i].start_ns, model->jits[i].end_ns))
 			write_jit(chrome, &model->jits[i]);
 }
 
@@ -87,7 +88,7 @@ void gp_chrome_write_gates(struct gp_chrome *chrome)
 	for (uint32_t i = 0; i < model->gate_count; i++) {
 		const struct gp_gate *gate = &model->gates[i];
 
-		if (!gp_chrome_is_shown(chrome, gate->time_ns))
+		if (!gp_chrome_is_moment_shown(chrome, gate->time_ns))
 			continue;
 		gp_chrome_open(chrome, "i", "gpuprof", gate->on ? "recording on" : "recording off",
 			       chrome->host_pid, gate->time_ns);
@@ -187,7 +188,7 @@ static void write_unified(struct gp_chrome *chrome, const struct gp_record_unifi
 	const char *name = gp_unified_name(unified->counter_kind);
 	struct gp_json *json = &chrome->json;
 
-	if (!gp_chrome_is_shown(chrome, unified->end_ns))
+	if (!gp_chrome_is_shown(chrome, unified->start_ns, unified->end_ns))
 		return;
 	if (unified->end_ns > unified->start_ns) {
 		gp_chrome_open_slice(chrome, "unified_memory", name, unified->start_ns,

@@ -107,16 +107,25 @@ static void write_account(struct gp_chrome *chrome, struct account *account, uin
 
 /* Where the beginning of the trace is left out, a counter begins with what was allocated by then.
  */
-static void begin_at_cut(struct gp_chrome *chrome, struct accounts *accounts)
+static void begin_at(struct gp_chrome *chrome, struct accounts *accounts, uint64_t time_ns)
 {
 	for (size_t i = 0; i < accounts->count; i++)
-		write_account(chrome, &accounts->rows[i], chrome->cut_ns);
+		write_account(chrome, &accounts->rows[i], time_ns);
+}
+
+/* The first moment that is written. */
+static uint64_t find_first(const struct gp_chrome *chrome)
+{
+	uint64_t cut_ns = chrome->is_cut ? chrome->cut_ns : 0;
+
+	return cut_ns > chrome->filter.from_ns ? cut_ns : chrome->filter.from_ns;
 }
 
 static void write_accounts(struct gp_chrome *chrome, struct accounts *accounts)
 {
 	const struct gp_model *model = chrome->model;
-	bool is_cut = chrome->is_cut;
+	uint64_t first_ns = find_first(chrome);
+	bool has_begun = first_ns == 0;
 
 	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
@@ -124,17 +133,19 @@ static void write_accounts(struct gp_chrome *chrome, struct accounts *accounts)
 
 		if (!is_countable(event))
 			continue;
-		if (is_cut && gp_chrome_is_shown(chrome, event->time_ns)) {
-			begin_at_cut(chrome, accounts);
-			is_cut = false;
+		if (event->time_ns >= chrome->filter.to_ns)
+			break;
+		if (!has_begun && gp_chrome_is_moment_shown(chrome, event->time_ns)) {
+			begin_at(chrome, accounts, first_ns);
+			has_begun = true;
 		}
 		account = find(accounts, event);
 		gp_memory_apply(&account->now_bytes[event->memory_kind], event);
-		if (!is_cut)
+		if (has_begun)
 			write_account(chrome, account, event->time_ns);
 	}
-	if (is_cut)
-		begin_at_cut(chrome, accounts);
+	if (!has_begun)
+		begin_at(chrome, accounts, first_ns);
 }
 
 static void write_usages(struct gp_chrome *chrome)
@@ -146,7 +157,7 @@ static void write_usages(struct gp_chrome *chrome)
 		const struct gp_usage *usage = &model->usages[i];
 		const struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, usage->device_id);
 
-		if (!gp_chrome_is_shown(chrome, usage->time_ns))
+		if (!gp_chrome_is_moment_shown(chrome, usage->time_ns))
 			continue;
 		snprintf(name, sizeof(name), "GPU %u memory in use by all processes", gpu->number);
 		open_counter(chrome, name, gpu->pid, usage->time_ns);
@@ -167,7 +178,7 @@ static void write_pools(struct gp_chrome *chrome)
 		const struct gp_record_pool *pool = &model->pools[i];
 		const struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, pool->device_id);
 
-		if (!gp_chrome_is_shown(chrome, pool->time_ns))
+		if (!gp_chrome_is_moment_shown(chrome, pool->time_ns))
 			continue;
 		snprintf(name, sizeof(name), "%s%sGPU %u pool 0x%llx", chrome->owner,
 			 *chrome->owner ? ": " : "", gpu->number,

@@ -476,7 +476,7 @@ static void write_track(struct gp_chrome *chrome, struct texts *texts, const str
 	gp_chrome_note_stream(chrome, (struct gp_chrome_stream){first->device_id, first->context_id,
 								first->stream_id, 0});
 	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++)
-		if (!ops[i].untimed && gp_chrome_is_shown(chrome, ops[i].end_ns))
+		if (!ops[i].untimed && gp_chrome_is_shown(chrome, ops[i].start_ns, ops[i].end_ns))
 			write_op(chrome, texts, i);
 }
 

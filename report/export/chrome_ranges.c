@@ -171,7 +171,9 @@ void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *rang
 		[GP_STYLE_MARK] = write_mark,
 	};
 
-	if (gp_chrome_is_shown(chrome, range->end_ns))
+	if (range->style == GP_STYLE_MARK
+		    ? gp_chrome_is_moment_shown(chrome, range->start_ns)
+		    : gp_chrome_is_shown(chrome, range->start_ns, range->end_ns))
 		writers[range->style](chrome, range);
 }
 
@@ -366,7 +368,7 @@ void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_chrome_span 
 	const struct gp_range *range = &chrome->model->ranges[span->range];
 	const char *domain = chrome->model->domains[range->domain];
 
-	if (!gp_chrome_is_shown(chrome, span->end_ns))
+	if (!gp_chrome_is_shown(chrome, span->start_ns, span->end_ns))
 		return;
 	gp_chrome_open_slice(chrome, "gpu_user_annotation", name_of(chrome, range), span->start_ns,
 			     span->end_ns, "thread");

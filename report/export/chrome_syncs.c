@@ -204,7 +204,8 @@ static void write_items(struct gp_chrome *chrome, const struct syncs *s)
 
 		if (i == 0 || !is_same_track(item, item - 1))
 			begin_track(chrome, item);
-		if (!gp_chrome_is_shown(chrome, end_ns))
+		if (is_sync ? !gp_chrome_is_shown(chrome, m->syncs[item->index].start_ns, end_ns)
+			    : !gp_chrome_is_moment_shown(chrome, end_ns))
 			continue;
 		if (is_sync)
 			write_sync(chrome, s, &m->syncs[item->index], item->device_id);

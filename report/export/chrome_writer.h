@@ -81,6 +81,7 @@ struct gp_chrome {
 	uint64_t cut_ns;    /* slices of the model that end after it are written, */
 	bool is_cut;        /* all of them if this is false */
 	uint64_t cut_in_file_ns, first_in_file_ns;
+	struct gp_slice_filter filter; /* what of the model was asked for */
 	uint64_t slices, slices_left_out, arrows, arrows_left_out;
 	uint64_t deep_ranges; /* not projected: too many were open at once */
 
@@ -232,10 +233,18 @@ int gp_chrome_find_spans(const struct gp_model *model, const uint32_t *first_ops
 			 uint64_t *deep);
 void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_chrome_span *span);
 
-/* Whether a slice that ends then is written. */
-static inline bool gp_chrome_is_shown(const struct gp_chrome *chrome, uint64_t end_ns)
+/* Whether a slice, or something of a moment, is written. */
+static inline bool gp_chrome_is_shown(const struct gp_chrome *chrome, uint64_t start_ns,
+				      uint64_t end_ns)
 {
-	return !chrome->is_cut || end_ns > chrome->cut_ns;
+	return (!chrome->is_cut || end_ns > chrome->cut_ns) &&
+	       gp_slice_filter_has(&chrome->filter, start_ns, end_ns);
+}
+
+static inline bool gp_chrome_is_moment_shown(const struct gp_chrome *chrome, uint64_t ns)
+{
+	return (!chrome->is_cut || ns > chrome->cut_ns) &&
+	       gp_slice_filter_has_moment(&chrome->filter, ns);
 }
 
 /*

@@ -77,7 +77,8 @@ static int write_folded(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_folded = {
 	.name = "folded",
 	.suffix = ".folded",
-	.help = "call stacks, for flamegraph.pl and others; a line each; --value",
-	.is_of_stacks = true,
+	.help = "call stacks and their values, a line each",
+	.readers = "flamegraph.pl, inferno, speedscope, Perfetto",
+	.heeds = GP_EXPORT_VALUE,
 	.write = write_folded,
 };

@@ -253,8 +253,9 @@ static int write_pprof(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_pprof = {
 	.name = "pprof",
 	.suffix = ".pb.gz",
-	.help = "call stacks, for `go tool pprof`; all values, --value is shown first",
-	.is_of_stacks = true,
+	.help = "call stacks with all values, --value first",
+	.readers = "go tool pprof, Pyroscope, Polar Signals",
+	.heeds = GP_EXPORT_VALUE,
 	.is_compressed = true,
 	.write = write_pprof,
 };

@@ -179,7 +179,8 @@ static int write_speedscope(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
-	.help = "call stacks, for https://www.speedscope.app; all values, or --value",
-	.is_of_stacks = true,
+	.help = "call stacks with all values, or --value",
+	.readers = "https://www.speedscope.app",
+	.heeds = GP_EXPORT_VALUE,
 	.write = write_speedscope,
 };

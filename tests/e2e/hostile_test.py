@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import sqlite3
 import unicodedata
 
 import support
@@ -93,7 +94,8 @@ class Hostile(Case):
         self.assertNotRegex(text, r"(?<!\\)\[l(?<!\\)\]")
 
     def test_no_csv_field_is_a_formula(self):
-        for text in (self.tables("csv"), self.output("trace", "nvtx", "--format", "csv", "t.gpuprof")):
+        for text in (self.tables("csv"), self.output("trace", "nvtx", "--format", "csv", "t.gpuprof"),
+                     self.output("export", "--format", "csv", "-o", "-", "t.gpuprof")):
             for row in csv.reader(io.StringIO(text)):
                 for field in row:
                     if not re.fullmatch(r"[-+]?[0-9.e+-]*", field) or field in ("+1", "-1"):
@@ -105,6 +107,16 @@ class Hostile(Case):
         json.loads(self.output("export", "--format", "speedscope", "-o", "-", "t.gpuprof"))
         names = json.dumps(json.loads(self.output("export", "-o", "-", "t.gpuprof")))
         self.assertIn("owned", names)
+        lines = self.output("export", "--format", "jsonl", "-o", "-", "t.gpuprof").splitlines()
+        self.assertIn("owned", json.dumps([json.loads(line) for line in lines]))
+
+    def test_sqlite(self):
+        self.output("export", "--format", "sqlite", "t.gpuprof")
+        database = sqlite3.connect(self.path("t.sqlite"))
+        self.addCleanup(database.close)
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        texts = {text for (text,) in database.execute("SELECT text FROM NVTX_EVENTS WHERE eventType = 59")}
+        self.assertEqual(texts, {name.decode("utf-8", "replace") for name in NAMES})
 
     def test_each_folded_line_is_a_stack_and_a_number(self):
         text = self.output("export", "--format", "folded", "--value", "allocated-bytes", "-o", "-", "t.gpuprof")

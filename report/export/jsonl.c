@@ -1,0 +1,66 @@
+/* One table of everything (report/event_rows.h) as JSON lines: an object each, without what is absent, for jq, DuckDB and scripts. */
+#include <string.h>
+
+#include "report/event_rows.h"
+#include "report/json_write.h"
+
+/* Readers have 64 bits with a sign: what does not fit is text. */
+static void put_whole(struct gp_json *json, uint64_t whole)
+{
+	const char *quote = whole > INT64_MAX ? "\"" : "";
+
+	gp_json_text(json, quote);
+	gp_json_unsigned(json, whole);
+	gp_json_text(json, quote);
+}
+
+static void put_value(struct gp_json *json, const struct gp_value *value, enum gp_unit unit)
+{
+	if (value->kind == GP_VALUE_TEXT)
+		gp_json_string(json, value->text, strlen(value->text));
+	else if (unit == GP_UNIT_ADDRESS)
+		gp_json_address(json, value->whole);
+	else
+		put_whole(json, value->whole);
+}
+
+static void put_row(void *context, const struct gp_value *values)
+{
+	struct gp_json *json = context;
+	const char *separator = "{\"";
+
+	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
+		if (values[i].kind == GP_VALUE_NONE)
+			continue;
+		gp_json_text(json, separator);
+		gp_json_text(json, gp_event_columns[i].title);
+		gp_json_text(json, "\":");
+		put_value(json, &values[i], gp_event_columns[i].unit);
+		separator = ",\"";
+	}
+	gp_json_text(json, "}\n");
+}
+
+static int write_jsonl(const struct gp_export_source *source,
+		       const struct gp_export_options *options, FILE *out)
+{
+	struct gp_json json = {0};
+	int result = gp_json_open(&json, out), closed;
+
+	if (result < 0)
+		return result;
+	json.progress = options->progress;
+	json.progress_context = options->progress_context;
+	result = gp_event_rows_write(source, options, put_row, &json, &json.error);
+	closed = gp_json_close(&json);
+	return result < 0 ? result : closed;
+}
+
+const struct gp_exporter gp_exporter_jsonl = {
+	.name = "jsonl",
+	.suffix = ".jsonl",
+	.help = "every event, an object on a line each",
+	.readers = "jq, DuckDB, pandas, log pipelines",
+	.heeds = GP_EXPORT_PART,
+	.write = write_jsonl,
+};

@@ -1,0 +1,180 @@
+/*
+ * A SQLite database as nsys exports one: report/export/sqlite_tables.h.
+ *
+ * SQLite writes a file by its name.  Where out is a plain file that is empty yet, that is it; where it is a pipe or compressed, a temporary
+ * file is, which is copied then.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/export/sqlite_writer.h"
+
+#define API_IDS    65536u
+#define COPY_BYTES 65536u
+
+/* ---- one process ---- */
+
+static void free_ids(struct gp_sqlite_ids *ids)
+{
+	free(ids->full);
+	free(ids->brief);
+	free(ids->mangled);
+	free(ids->apis);
+	free(ids->texts);
+	*ids = (struct gp_sqlite_ids){0};
+}
+
+static bool allocate_ids(struct gp_sqlite_ids *ids, const struct gp_model *model)
+{
+	size_t names = (size_t)model->name_count + 1;
+
+	ids->full = calloc(names, sizeof(*ids->full));
+	ids->brief = calloc(names, sizeof(*ids->brief));
+	ids->mangled = calloc(names, sizeof(*ids->mangled));
+	ids->apis = calloc(API_IDS, sizeof(*ids->apis));
+	ids->texts = calloc((size_t)model->range_text_count + 1, sizeof(*ids->texts));
+	return ids->full && ids->brief && ids->mangled && ids->apis && ids->texts;
+}
+
+static void write_model(struct gp_sqlite_export *e)
+{
+	uint64_t end_ns = e->offset_ns + gp_model_end_ns(e->model);
+
+	if (end_ns > e->last_ns)
+		e->last_ns = end_ns;
+	gp_gpu_numbers_next(&e->gpus);
+	if (allocate_ids(&e->ids, e->model)) {
+		gp_sqlite_write_about(e);
+		gp_sqlite_write_ranges(e);
+		gp_sqlite_write_events(e);
+	} else {
+		e->error = -ENOMEM;
+	}
+	free_ids(&e->ids);
+}
+
+/* ---- all ---- */
+
+/* Of several processes the earliest begins the session. */
+static uint64_t find_base(const struct gp_export_source *source)
+{
+	uint64_t base_unix_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < source->count; i++) {
+		const struct gp_model *model = source->get(source->context, i);
+
+		if (model && model->base_unix_ns < base_unix_ns)
+			base_unix_ns = model->base_unix_ns;
+	}
+	return base_unix_ns;
+}
+
+static int write_models(struct gp_sqlite_export *e, const struct gp_export_source *source,
+			const struct gp_export_options *options)
+{
+	size_t written = 0;
+
+	e->base_unix_ns = find_base(source);
+	for (size_t i = 0; i < source->count && e->error == 0; i++) {
+		e->model = source->get(source->context, i);
+		if (!e->model)
+			continue;
+		e->filter = gp_slice_filter_of(&options->choice, e->model);
+		e->offset_ns = e->model->base_unix_ns - e->base_unix_ns;
+		write_model(e);
+		if (options->progress)
+			options->progress(options->progress_context);
+		written++;
+	}
+	if (e->error == 0 && written > 0)
+		gp_sqlite_write_session(e);
+	return e->error != 0 ? e->error : written > 0 ? 0 : -ENODATA;
+}
+
+static int write_database(const struct gp_export_source *source,
+			  const struct gp_export_options *options, const char *path)
+{
+	struct gp_sqlite_export e = {.names = gp_names_new()};
+	int result = e.names ? gp_sqlite_open(&e.db, path) : -ENOMEM, closed;
+
+	if (result == 0)
+		result = write_models(&e, source, options);
+	closed = gp_sqlite_close(e.db);
+	gp_names_free(e.names);
+	gp_gpu_numbers_free(&e.gpus);
+	return result < 0 ? result : closed;
+}
+
+/* ---- where ---- */
+
+static bool is_empty_file(FILE *out)
+{
+	struct stat status;
+	int fd = fileno(out);
+
+	return fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+static int copy(FILE *from, FILE *out)
+{
+	char bytes[COPY_BYTES];
+	size_t count;
+
+	while ((count = fread(bytes, 1, sizeof(bytes), from)) > 0)
+		if (fwrite(bytes, 1, count, out) != count)
+			return -EIO;
+	return ferror(from) || fflush(out) != 0 ? -EIO : 0;
+}
+
+static int write_copied(const struct gp_export_source *source,
+			const struct gp_export_options *options, FILE *out)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	FILE *file;
+	int fd, result;
+
+	snprintf(path, sizeof(path), "%s/gpuprof-XXXXXX", folder && *folder ? folder : "/tmp");
+	fd = mkstemp(path);
+	file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (!file) {
+		result = errno != 0 ? -errno : -EIO;
+		if (fd >= 0)
+			close(fd);
+		return result;
+	}
+	result = write_database(source, options, path);
+	unlink(path);
+	if (result == 0)
+		result = copy(file, out);
+	fclose(file);
+	return result;
+}
+
+static int write_sqlite(const struct gp_export_source *source,
+			const struct gp_export_options *options, FILE *out)
+{
+	char link[32], path[4096];
+	ssize_t length;
+
+	if (!is_empty_file(out))
+		return write_copied(source, options, out);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fileno(out));
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0 || length == (ssize_t)sizeof(path) - 1)
+		return write_copied(source, options, out);
+	path[length] = '\0';
+	return write_database(source, options, access(path, W_OK) == 0 ? path : link);
+}
+
+const struct gp_exporter gp_exporter_sqlite = {
+	.name = "sqlite",
+	.suffix = ".sqlite",
+	.help = "tables as nsys export --type=sqlite has them",
+	.readers = "sqlite3, pandas, scripts written for nsys",
+	.heeds = GP_EXPORT_PART,
+	.write = write_sqlite,
+};

@@ -1,0 +1,39 @@
+#include "report/missing.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Counters of what was lost, by their names. */
+static const struct {
+	const char *name, *what;
+	enum gp_counter counter;
+} counters[] = {
+#define GP_COUNTER(NAME, unit, meaning) {#NAME, meaning, GP_COUNTER_##NAME},
+#include "gpuprof/counter.def"
+#undef GP_COUNTER
+};
+
+void gp_missing_each(const struct gp_model *model,
+		     void (*take)(void *context, const char *what, uint64_t count), void *context)
+{
+	const struct gp_losses *losses = &model->losses;
+	const struct {
+		const char *what;
+		uint64_t count;
+	} others[] = {
+		{"bytes of the trace are damaged", losses->damaged_bytes},
+		{"trace without an end: what came last may be missing", !losses->closed},
+		{"launches without an operation", losses->launches_without_op},
+		{"copies and sets without an operation", losses->copies_in_flight},
+		{"operations without a call", losses->ops_without_call},
+		{"operations without times", losses->ops_untimed},
+	};
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (strncmp(counters[i].name, "LOST_", strlen("LOST_")) == 0 &&
+		    model->counters[counters[i].counter] > 0)
+			take(context, counters[i].what, model->counters[counters[i].counter]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].count > 0)
+			take(context, others[i].what, others[i].count);
+}

@@ -1,0 +1,13 @@
+/* missing: what a trace lacks, in words, for exports whose readers have no other way to know. */
+#ifndef REPORT_MISSING_H
+#define REPORT_MISSING_H
+
+#include <stdint.h>
+
+#include "report/model.h"
+
+/* Call take for each thing of which something is missing: what it is, and how much of it. */
+void gp_missing_each(const struct gp_model *model,
+		     void (*take)(void *context, const char *what, uint64_t count), void *context);
+
+#endif

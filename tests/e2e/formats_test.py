@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The formats that hold every event: read by readers that share nothing with us, and their sums compared with the summary's."""
+import collections
+import csv
+import gzip
+import json
+import os
+import sqlite3
+
+import support
+from support import BUILD, Case
+
+ZOO = os.path.join(BUILD, "programs", "zoo")
+ABOUT = ("process", "device", "thread", "missing")
+DIRECTIONS = {"HtoD": "Host-to-Device", "DtoH": "Device-to-Host", "DtoD": "Device-to-Device", "PtoP": "Peer-to-Peer",
+              "HtoH": "Host-to-Host", "HtoA": "Host-to-Array", "AtoH": "Array-to-Host", "AtoD": "Array-to-Device",
+              "DtoA": "Device-to-Array", "AtoA": "Array-to-Array"}
+
+# What people ask the tables of nsys, as its own statistics do.
+KERNELS = """SELECT coalesce(long.value, short.value), count(*), sum(end - start)
+    FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernel
+    LEFT JOIN StringIds AS long ON long.id = kernel.demangledName
+    LEFT JOIN StringIds AS short ON short.id = kernel.shortName GROUP BY 1"""
+KERNELS_OF_GPUS = """SELECT gpu.name, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernel
+    JOIN TARGET_INFO_CUDA_DEVICE AS device
+      ON device.cudaId = kernel.deviceId AND device.pid = kernel.globalPid / 0x1000000 % 0x1000000
+    JOIN TARGET_INFO_GPU AS gpu ON gpu.id = device.gpuId GROUP BY 1"""
+CALLS = """SELECT value, count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_RUNTIME
+    JOIN StringIds ON id = nameId GROUP BY 1"""
+COPIES = """SELECT oper.label, count(*), sum(end - start), sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY AS copy
+    JOIN ENUM_CUDA_MEMCPY_OPER AS oper ON oper.id = copy.copyKind GROUP BY 1
+    UNION ALL SELECT 'set', count(*), sum(end - start), sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMSET"""
+LAUNCHES = """SELECT count(*), sum(kernel.start >= call.start) FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernel
+    JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS call ON call.correlationId = kernel.correlationId
+     AND call.globalTid / 0x1000000 = kernel.globalPid / 0x1000000"""
+RANGES = """WITH domains AS (SELECT domainId, text FROM NVTX_EVENTS WHERE eventType = 75)
+    SELECT coalesce(range.text, value), coalesce(domains.text, ''), count(*), sum(end - start)
+    FROM NVTX_EVENTS AS range LEFT JOIN StringIds ON id = textId LEFT JOIN domains USING (domainId)
+    WHERE eventType IN (59, 60) AND end IS NOT NULL GROUP BY 1, 2"""
+
+
+def number(cell):
+    return int(cell) if cell else 0
+
+
+class Formats(Case):
+
+    def setUp(self):
+        super().setUp()
+        done = self.run_program([ZOO], options=("-o", "t", "--chrome", "none", "--summary", "none"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.trace = self.path("t.gpuprof")
+
+    def export(self, form, *options, out="out"):
+        done = self.run_gpuprof("export", "-F", form, "-o", self.path(out), *options, self.trace)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return self.path(out)
+
+    def csv_rows(self, *options, out="out"):
+        path = self.export("csv", *options, out=out)
+        with open(path, encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file, strict=True))
+
+    def database(self, *options):
+        path = self.export("sqlite", *options)
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        return database
+
+    def summary(self, *traces):
+        """{table: {name: row}}"""
+        done = self.run_gpuprof("summary", "--by", "kernel,copy,api,nvtx", "-f", "--top", "0", "--format", "json",
+                                *(traces or [self.trace]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {table["report"]: {row.get("Name") or row.get("Operation"): row for row in table["rows"]}
+                for table in json.loads(done.stdout)}
+
+    def assert_same_sums(self, tables, rows_of, factor=1):
+        """rows_of: {table: {name: [count, ns]}}"""
+        for table, rows in rows_of.items():
+            wanted = {name: [row["Count"] * factor, row["Total"] * factor] for name, row in tables[table].items()}
+            self.assertEqual({name: list(row) for name, row in rows.items()}, wanted, table)
+
+    def copies_by_direction(self, tables):
+        sums = collections.defaultdict(lambda: [0, 0, 0])
+        for name, row in tables["copy-time"].items():
+            key = "set" if name == "[memset]" else DIRECTIONS[name.strip("[]").split()[1]]
+            size = tables["copy-size"][name]
+            for i, value in enumerate((row["Count"], row["Total"], size["Total"])):
+                sums[key][i] += value
+        return dict(sums)
+
+    def test_rows_sum_up_to_the_summary(self):
+        tables, rows = self.summary(), self.csv_rows()
+        sums = {table: collections.defaultdict(lambda: [0, 0]) for table in ("kernel", "api", "copy-time")}
+        names = {"kernel": "kernel", "call": "api", "copy": "copy-time", "set": "copy-time"}
+        for row in rows:
+            if row["kind"] in names:
+                sums[names[row["kind"]]][row["name"]][0] += 1
+                sums[names[row["kind"]]][row["name"]][1] += number(row["duration_ns"])
+        self.assert_same_sums(tables, sums)
+        self.assertEqual(sum(number(row["bytes"]) for row in rows if row["kind"] in ("copy", "set")),
+                         sum(row["Total"] for row in tables["copy-size"].values()))
+
+    def test_json_lines_are_the_rows(self):
+        rows = self.csv_rows()
+        with open(self.export("jsonl"), encoding="utf-8") as file:
+            objects = [json.loads(line) for line in file]
+        self.assertEqual(len(objects), len(rows))
+        for row, line in zip(rows, objects):
+            self.assertEqual({name: cell for name, cell in row.items() if cell},
+                             {name: str(value) for name, value in line.items() if value != ""})
+
+    def test_tables_of_nsys(self):
+        tables, database = self.summary(), self.database()
+        query = lambda text: {row[0]: list(row[1:]) for row in database.execute(text)}
+        self.assert_same_sums(tables, {"kernel": query(KERNELS), "api": query(CALLS)})
+        self.assertEqual(query(COPIES), self.copies_by_direction(tables))
+        kernels = sum(row["Count"] for row in tables["kernel"].values())
+        self.assertEqual(query(KERNELS_OF_GPUS), {"Simulated GPU": [kernels]})
+        self.assertEqual(database.execute(LAUNCHES).fetchall(), [(kernels, kernels)])
+        wanted = {(row["Range"], row["Domain"] or ""): [row["Count"], row["Total"]]
+                  for row in self.nvtx_rows()}
+        self.assertEqual({row[:2]: list(row[2:]) for row in database.execute(RANGES)}, wanted)
+        self.assertFalse(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'DIAGNOSTIC_EVENT'").fetchall())
+
+    def nvtx_rows(self):
+        done = self.run_gpuprof("summary", "--by", "nvtx", "--top", "0", "--format", "json", self.trace)
+        return json.loads(done.stdout)["rows"]
+
+    def test_several_processes(self):
+        os.rename(self.trace, self.path("first.gpuprof"))
+        self.run_program([ZOO], options=("-o", "second", "--chrome", "none", "--summary", "none"))
+        traces = [self.path("first.gpuprof"), self.path("second.gpuprof")]
+        tables = self.summary(*traces)
+        for form in ("csv", "jsonl", "sqlite"):
+            done = self.run_gpuprof("merge", "-F", form, "-o", self.path("all." + form), *traces)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        database = sqlite3.connect(self.path("all.sqlite"))
+        self.addCleanup(database.close)
+        self.assert_same_sums(tables, {"kernel": {row[0]: row[1:] for row in database.execute(KERNELS)}})
+        self.assertEqual(len(database.execute("SELECT DISTINCT globalPid, name FROM PROCESSES").fetchall()), 2)
+        self.assertEqual(database.execute("SELECT count(*) FROM TARGET_INFO_GPU").fetchall(), [(1,)])
+        self.assertEqual(sum(row[1] for row in database.execute(KERNELS_OF_GPUS)),
+                         sum(row["Count"] for row in tables["kernel"].values()))
+        with open(self.path("all.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len({row["pid"] for row in rows}), 2)
+        self.assertEqual({row["device"] for row in rows if row["kind"] == "device"}, {"0"})
+        begun = {row["pid"]: int(row["unix_ns"]) - int(row["start_ns"]) for row in rows if row["kind"] == "process"}
+        self.assertEqual(len(set(begun.values())), 1, "one time is zero for all")
+
+    def test_a_part_of_the_time(self):
+        rows = self.csv_rows()
+        first = next(int(row["start_ns"]) for row in rows if row["kind"] == "process")
+        events = [row for row in rows if row["kind"] not in ABOUT]
+        starts = sorted(int(row["start_ns"]) - first for row in events if int(row["start_ns"]) > first)
+        begin, end = starts[len(starts) // 3], starts[2 * len(starts) // 3]
+
+        def is_in(row):
+            start = int(row["start_ns"]) - first
+            stop = start + number(row["duration_ns"])
+            return begin <= start < end if start == stop else start < end and stop > begin
+
+        wanted = [row for row in events if is_in(row)]
+        window = ("--start", f"{begin}ns", "--end", f"{end}ns")
+        self.assertEqual([row for row in self.csv_rows(*window) if row["kind"] not in ABOUT], wanted)
+        database = self.database(*window)
+        self.assertEqual(database.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()[0],
+                         sum(row["kind"] == "call" for row in wanted))
+        with open(self.export("chrome", *window), encoding="utf-8") as file:
+            drawn = collections.Counter(event.get("cat") for event in json.load(file)["traceEvents"])
+        for kind, category in (("kernel", "kernel"), ("copy", "gpu_memcpy"), ("set", "gpu_memset")):
+            self.assertEqual(drawn[category], sum(row["kind"] == kind for row in wanted), kind)
+        self.assertEqual(drawn["cuda_runtime"] + drawn["cuda_driver"], sum(row["kind"] == "call" for row in wanted))
+
+    def test_what_takes_long_enough(self):
+        shortest = 10_000
+        wanted = [row for row in self.csv_rows() if row["kind"] == "call" and int(row["duration_ns"]) >= shortest]
+        self.assertTrue(wanted)
+        rows = self.csv_rows("--min-duration", "10us")
+        self.assertEqual([row for row in rows if row["kind"] == "call"], wanted)
+        self.assertTrue(any(row["kind"] == "allocation" for row in rows), "a moment has no duration")
+
+    def test_parts(self):
+        whole = [row for row in self.csv_rows() if row["kind"] not in ABOUT]
+        self.export("csv", "--parts", "3", out="p.csv")
+        self.assertEqual(self.files(".csv"), ["p.1.csv", "p.2.csv", "p.3.csv"])
+        parts = []
+        for name in self.files(".csv"):
+            with open(self.path(name), encoding="utf-8", newline="") as file:
+                parts.append([row for row in csv.DictReader(file) if row["kind"] not in ABOUT])
+        key = lambda row: sorted(row.items())
+        self.assertEqual(sorted((row for part in parts for row in part), key=key), sorted(whole, key=key))
+        for part in parts:
+            self.assertGreater(len(part), len(whole) / 5)
+        self.export("chrome", "--parts", "2", out="p.json.gz")
+        drawn = 0
+        for name in ("p.1.json.gz", "p.2.json.gz"):
+            with gzip.open(self.path(name)) as file:
+                drawn += sum(event.get("cat") == "kernel" for event in json.load(file)["traceEvents"])
+        self.assertEqual(drawn, sum(row["kind"] == "kernel" for row in whole))
+
+    def test_wrong_options(self):
+        for options, parts in (
+                (("--start", "2s", "--end", "1s"), ("--start has to be before --end",)),
+                (("--start", "soon"), ("--start needs a time", "soon")),
+                (("--parts", "2", "-o", "-"), ("--parts",)),
+                (("-F", "folded", "--start", "1s"), ("--start", "folded")),
+                (("-F", "csv", "--limit", "3"), ("--limit", "csv")),
+                (("-F", "xml"), ("xml", "chrome", "sqlite"))):
+            done = self.run_gpuprof("export", *options, self.trace)
+            self.assertEqual(done.returncode, 2, options)
+            self.assert_one_line(done.stderr, *parts)
+
+    def test_the_list(self):
+        done = self.run_gpuprof("export", "--list")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        listed = [line.split()[0] for line in done.stdout.splitlines()[1:]]
+        for name in listed:
+            self.assertEqual(self.run_gpuprof("export", "-F", name, "-o", os.devnull, self.trace).returncode, 0, name)
+        self.assertIn("sqlite", listed)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -251,7 +251,7 @@ uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *
 	if (!numbers)
 		return UINT32_MAX;
 	if (call->stack == GP_NONE) {
-		snprintf(texts.place, sizeof(texts.place), "(%s, without a call stack)",
+		snprintf(texts.place, sizeof(texts.place), "(%s, " GP_SITE_WITHOUT_STACK ")",
 			 gp_model_api(model, call->api).name);
 		return number_of(sites, &texts);
 	}
@@ -272,6 +272,15 @@ uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_pl
 		for (size_t i = 0; i < count && walk.taken <= GP_SITE_CALLERS; i++)
 			if (gp_code_rank_of_place(&places[i]) == walk.wanted)
 				take_place(&walk, GP_NONE, &places[i]);
+	return number_of(sites, &texts);
+}
+
+uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site site)
+{
+	struct texts texts = {.owner = site.owner};
+
+	snprintf(texts.place, sizeof(texts.place), "%s", site.place);
+	snprintf(texts.callers, sizeof(texts.callers), "%s", site.callers);
 	return number_of(sites, &texts);
 }
 

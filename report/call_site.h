@@ -21,6 +21,9 @@
 #define GP_SITE_CALLERS   3
 #define GP_SITE_SEPARATOR " < " /* between callers, the innermost first */
 
+/* In the place of a call that has no stack. */
+#define GP_SITE_WITHOUT_STACK "without a call stack"
+
 struct gp_call_site {
 	const char *place;   /* "function (file:line)"; of a call without a stack, a word on that */
 	const char *callers; /* of the user's code, the innermost first; "" if there are none */
@@ -40,6 +43,9 @@ uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *
 /* The same of a stack that somebody else wrote down, the innermost place first. */
 uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,
 				 size_t count);
+
+/* The same of a site that gp_call_sites_at() of others gave. */
+uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site site);
 
 /* The site of that number, good until the next one is found; of another number, one that says "(no memory)". */
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);

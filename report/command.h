@@ -21,6 +21,8 @@ int gp_command_merge(int argc, char **argv);
 int gp_command_finish(int argc, char **argv);
 int gp_command_doctor(int argc, char **argv);
 int gp_command_top(int argc, char **argv);
+int gp_command_advice(int argc, char **argv);
+int gp_command_explain(int argc, char **argv);
 
 /* "gpuprof: " and one line on stderr; returns status. */
 __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);

@@ -360,7 +360,9 @@ static int print_sections(const struct gp_summary *summary)
 		result = gp_summary_print_left(summary);
 	gp_summary_print_busy(summary);
 	gp_summary_print_windows(summary);
-	return result < 0 ? result : gp_summary_print_records(summary);
+	if (result == 0)
+		result = gp_summary_print_records(summary);
+	return result < 0 ? result : gp_summary_print_advice(summary);
 }
 
 /* A process that never used the GPU: one line, and what went wrong if anything did. */

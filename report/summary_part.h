@@ -41,6 +41,9 @@ int gp_summary_print_memory(const struct gp_summary *summary);
 /* What was never freed, by call site; nothing where everything was. */
 int gp_summary_print_left(const struct gp_summary *summary);
 
+/* What to change first; nothing where no rule has anything to say. */
+int gp_summary_print_advice(const struct gp_summary *summary);
+
 /* When it was recorded, and what was left out by choice; nothing where everything was recorded. */
 void gp_summary_print_windows(const struct gp_summary *summary);
 

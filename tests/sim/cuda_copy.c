@@ -49,7 +49,22 @@ static bool between_devices(const struct side *to, const struct side *from)
 	       to->ctx->device != from->ctx->device;
 }
 
-/* A copy of a box; what the host waits for it is as the driver does: all but device to device. */
+/* So few bytes the driver takes along at once, also from pageable memory. */
+#define STAGED_BYTES 65536u
+
+/* As the driver does: for all but device to device; for asynchronous ones where the host's memory is pageable. */
+static bool host_waits(bool async, const struct side *to, const struct side *from, size_t bytes)
+{
+	if (on_device(to) && on_device(from))
+		return false;
+	if (!async)
+		return true;
+	if (to->kind == SIM_MEMORY_PAGEABLE)
+		return on_device(from);
+	return from->kind == SIM_MEMORY_PAGEABLE && on_device(to) && bytes > STAGED_BYTES;
+}
+
+/* A copy of a box. */
 static CUresult copy(CUstream handle, bool async, struct side *to, struct side *from, size_t width,
 		     size_t height, size_t depth)
 {
@@ -78,7 +93,7 @@ static CUresult copy(CUstream handle, bool async, struct side *to, struct side *
 	if (between_devices(to, from))
 		op.kind = SIM_OP_PEER;
 	sim_transfer_submit(&op, &t);
-	if (!async && !(on_device(to) && on_device(from)))
+	if (host_waits(async, to, from, op.bytes))
 		sim_wait_until_ns(op.end);
 	return CUDA_SUCCESS;
 }
@@ -304,6 +319,8 @@ static CUresult set(CUstream handle, bool async, CUdeviceptr at, size_t pitch, u
 	op.set.memory = (uint8_t)sim_memory_kind(at);
 	op.set.async = async;
 	sim_transfer_submit(&op, &t);
+	if (!async && op.set.memory != SIM_MEMORY_DEVICE && op.set.memory != SIM_MEMORY_ARRAY)
+		sim_wait_until_ns(op.end); /* for pinned and managed memory, as the driver */
 	return CUDA_SUCCESS;
 }
 

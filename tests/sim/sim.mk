@@ -98,6 +98,13 @@ $(O)/programs/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -o $@ $< $(PROGRAM_LIBS)
+# What the rules of advice speak of; their lines are looked for.
+RULES := $(patsubst tests/rules/%.cu,$(O)/rules/%,$(wildcard tests/rules/*.cu))
+programs: $(RULES)
+$(O)/rules/%: tests/rules/%.cu tests/rules/rule.h tests/programs/check.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(NVCC_FLAGS) -g -I. -o $@ $<
 $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)

@@ -1,0 +1,228 @@
+#include "report/advice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/busy.h"
+#include "report/call_site.h"
+#include "report/rules/advisor.h"
+#include "report/rules/rules.h"
+
+/* What is particular comes before what is general: each explains the idle times that it is about, and those behind it leave them out. */
+const struct gp_rule *const gp_rules[] = {
+	&gp_rule_alloc_in_loop, &gp_rule_pageable_async,
+	&gp_rule_hidden_wait,   &gp_rule_sync_copy,
+	&gp_rule_sync_memset,   &gp_rule_sync_in_loop,
+	&gp_rule_sync_calls,    &gp_rule_tiny_copies,
+	&gp_rule_leaked_memory, NULL,
+};
+
+const struct gp_rule *gp_rule_find(const char *id)
+{
+	for (size_t i = 0; gp_rules[i]; i++)
+		if (strcmp(gp_rules[i]->id, id) == 0)
+			return gp_rules[i];
+	return NULL;
+}
+
+/* ---- gathering ---- */
+
+/* From the first call of the process to its last, but for the work of its busiest device. */
+static void note_idle(struct gp_advisor *advisor)
+{
+	struct gp_model *const model = advisor->scope.models[advisor->process];
+	struct gp_window window = gp_busy_window(&model, 1);
+	uint64_t span_ns = window.end_unix_ns - window.start_unix_ns, busy_ns = 0;
+
+	for (uint16_t i = 0; i < GP_DEVICE_LIMIT; i++) {
+		uint64_t of_device_ns = gp_lulls_busy_ns(&advisor->lulls, i, 0, UINT64_MAX);
+
+		if (of_device_ns > busy_ns)
+			busy_ns = of_device_ns;
+	}
+	if (span_ns > busy_ns && span_ns - busy_ns > advisor->idle_ns)
+		advisor->idle_ns = span_ns - busy_ns;
+}
+
+static int look_at_process(struct gp_advisor *advisor, size_t process)
+{
+	int result;
+
+	advisor->process = process;
+	advisor->model = advisor->scope.models[process];
+	result = gp_lulls_of(advisor->model, &advisor->lulls);
+	if (result == 0)
+		note_idle(advisor);
+	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++) {
+		advisor->rule = i;
+		if (gp_rules[i]->look)
+			gp_rules[i]->look(advisor);
+		result = advisor->error;
+	}
+	gp_lulls_free(&advisor->lulls);
+	return result;
+}
+
+static int look(struct gp_advisor *advisor)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
+		result = look_at_process(advisor, i);
+	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++) {
+		advisor->rule = i;
+		if (gp_rules[i]->look_at_all)
+			gp_rules[i]->look_at_all(advisor);
+		result = advisor->error;
+	}
+	return result;
+}
+
+/* ---- what is worth a word ---- */
+
+static bool is_worth_it(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_rule_threshold *least = &gp_rules[found->rule]->threshold;
+
+	return found->count > 0 && found->count >= least->count && found->bytes >= least->bytes &&
+	       found->saves_ns >= least->saves_ns &&
+	       (double)found->saves_ns * 100 >= least->saves_percent * (double)advisor->span_ns;
+}
+
+/* What tell prints; NULL if there is no memory. */
+static char *text_of(const struct gp_advisor *advisor, const struct gp_case *found,
+		     void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found,
+				  FILE *out))
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	tell(advisor, found, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void put_site(const struct gp_advisor *advisor, const struct gp_case *found,
+		     struct gp_finding *finding)
+{
+	struct gp_call_site site = {"", "", ""};
+
+	if (found->site != GP_NO_SITE)
+		site = gp_call_sites_at(advisor->sites, found->site);
+	finding->place = strdup(site.place);
+	finding->callers = strdup(site.callers);
+}
+
+static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_advice *advice)
+{
+	const struct gp_rule *rule = gp_rules[found->rule];
+	struct gp_finding *finding;
+	int result = gp_array_grow(&advice->findings, &advice->capacity, advice->count,
+				   sizeof(*advice->findings));
+
+	if (result != 0)
+		return result;
+	finding = &advice->findings[advice->count++];
+	*finding = (struct gp_finding){
+		.rule = rule,
+		.count = found->count,
+		.time_ns = found->time_ns,
+		.saves_ns = found->saves_ns,
+		.bytes = found->bytes,
+		.found = text_of(advisor, found, rule->tell),
+		.change = text_of(advisor, found, rule->advise),
+	};
+	put_site(advisor, found, finding);
+	if (!finding->found || !finding->change || !finding->place || !finding->callers)
+		return -ENOMEM;
+	if (strstr(finding->place, GP_SITE_WITHOUT_STACK))
+		advice->lacks_stacks = true;
+	return 0;
+}
+
+/* By what they save, then by bytes and counts; the rules' order decides between equals. */
+static int compare_findings(const void *a, const void *b, const void *context)
+{
+	const struct gp_finding *left = a, *right = b;
+
+	(void)context;
+	if (left->saves_ns != right->saves_ns)
+		return left->saves_ns > right->saves_ns ? -1 : 1;
+	if (left->bytes != right->bytes)
+		return left->bytes > right->bytes ? -1 : 1;
+	return 0;
+}
+
+static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < advisor->case_count; i++) {
+		struct gp_case *found = &advisor->cases[i];
+
+		if (!gp_rules[found->rule]->is_of_gpu && found->saves_ns > advisor->idle_ns)
+			found->saves_ns = advisor->idle_ns;
+		if (is_worth_it(advisor, found))
+			result = add_finding(advisor, found, advice);
+	}
+	return result == 0 ? gp_array_sort(advice->findings, advice->count,
+					   sizeof(*advice->findings), compare_findings, NULL)
+			   : result;
+}
+
+/* ---- all together ---- */
+
+static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
+{
+	struct gp_window window = gp_busy_window(models, count);
+
+	*advisor = (struct gp_advisor){.sites = gp_call_sites_new(),
+				       .span_ns = window.end_unix_ns - window.start_unix_ns};
+	if (gp_scope_open(&advisor->scope, models, count, false) != 0 || !advisor->sites)
+		return -ENOMEM;
+	return 0;
+}
+
+static void close_advisor(struct gp_advisor *advisor)
+{
+	gp_tally_free(&advisor->index);
+	free(advisor->cases);
+	if (advisor->has_memory)
+		gp_memory_sites_free(&advisor->memory);
+	gp_call_sites_free(advisor->sites);
+	gp_scope_close(&advisor->scope);
+}
+
+int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice)
+{
+	struct gp_advisor advisor;
+	int result = open_advisor(&advisor, models, model_count);
+
+	*advice = (struct gp_advice){.span_ns = advisor.span_ns};
+	if (result == 0)
+		result = look(&advisor);
+	if (result == 0)
+		result = judge(&advisor, advice);
+	close_advisor(&advisor);
+	return result;
+}
+
+void gp_advice_free(struct gp_advice *advice)
+{
+	for (uint32_t i = 0; i < advice->count; i++) {
+		free(advice->findings[i].found);
+		free(advice->findings[i].change);
+		free(advice->findings[i].place);
+		free(advice->findings[i].callers);
+	}
+	free(advice->findings);
+	*advice = (struct gp_advice){0};
+}

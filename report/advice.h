@@ -1,0 +1,74 @@
+/*
+ * advice: what in a program costs time, and what to change: the findings of the rules of report/rules/, best first.
+ *
+ * A finding is what a rule says of one place of the program; of several processes that do the same there, it is one.  Its time counts
+ * from all of them, what it could save from the one that could save most: processes run side by side.
+ *
+ * A rule says nothing where its thresholds are not reached, which stand in its file.  What a change could save is the most that it could: the
+ * time that passed cannot get shorter than what the GPU has to do.
+ */
+#ifndef REPORT_ADVICE_H
+#define REPORT_ADVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/model.h"
+
+struct gp_advisor;
+struct gp_case;
+
+/* When a rule speaks: all of them, 0 = any. */
+struct gp_rule_threshold {
+	double saves_percent; /* of the time that was recorded */
+	uint64_t saves_ns;
+	uint64_t count;
+	uint64_t bytes;
+};
+
+struct gp_rule {
+	const char *id;      /* a word: `gpuprof explain ID` */
+	const char *title;   /* what is wrong, in a few words */
+	const char *meaning; /* what it means, and how it is found; text of a few lines */
+	const char *change;  /* what helps */
+	const char *ignore;  /* when it may be ignored */
+	struct gp_rule_threshold threshold;
+	bool is_of_gpu; /* the GPU itself would be faster: it can save more than the time in which that had nothing to do */
+	/* Gathers cases of the advisor's present process; or, called once, of all of them.  One of these is NULL. */
+	void (*look)(struct gp_advisor *advisor);
+	void (*look_at_all)(struct gp_advisor *advisor);
+	/* What was found in that case, and what to do about it: a sentence each, without its end. */
+	void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+	void (*advise)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+};
+
+/* In the order in which they look: what one has explained, those behind it do not tell again.  Ends with NULL. */
+extern const struct gp_rule *const gp_rules[];
+
+/* NULL if none is called that. */
+const struct gp_rule *gp_rule_find(const char *id);
+
+struct gp_finding {
+	const struct gp_rule *rule;
+	uint64_t count;    /* of what the sentence counts */
+	uint64_t time_ns;  /* that these took, of the host's or the GPU's time */
+	uint64_t saves_ns; /* of the time that passed, at most */
+	uint64_t bytes;    /* 0 = it is not about any */
+	char *found, *change;
+	char *place, *callers; /* the call site as report/call_site.h has it; "" = there is none */
+};
+
+struct gp_advice {
+	struct gp_finding *findings; /* what saves most first */
+	uint32_t count, capacity;
+	uint64_t span_ns;  /* the time that was recorded: from the first call to the last */
+	bool lacks_stacks; /* of a finding the calls have no stack: its line is not known */
+};
+
+/* Models without calls count as nothing.  Returns 0, -ENOMEM or -EOVERFLOW; gp_advice_free() in either case. */
+int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice);
+void gp_advice_free(struct gp_advice *advice);
+
+#endif

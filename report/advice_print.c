@@ -1,0 +1,196 @@
+#include "report/advice_print.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/call_site.h"
+#include "report/format.h"
+#include "report/json_write.h"
+#include "report/text.h"
+
+#define COLUMNS      120
+#define MARGIN       20 /* of the lines below the first */
+#define EXPLAIN_WIDE 100
+
+/* ---- findings, for people ---- */
+
+/* Text in lines of so many columns, those from the second on behind a margin; the first one begins at that column. */
+static void print_wrapped(FILE *out, const char *text, size_t column, size_t margin, size_t columns)
+{
+	for (size_t length; (length = strcspn(text, " ")) > 0; text += length, text += *text == ' ') {
+		if (column > margin && column + 1 + length > columns) {
+			fprintf(out, "\n%*s", (int)margin, "");
+			column = margin;
+		} else if (column > margin) {
+			putc(' ', out);
+			column++;
+		}
+		fwrite(text, 1, length, out);
+		column += length;
+	}
+	putc('\n', out);
+}
+
+/* What a finding could save: time and share; of what costs no time, the bytes. */
+static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
+{
+	if (finding->saves_ns > 0)
+		fprintf(out, "  %8s %5s %%  ", gp_format_ns(finding->saves_ns).text,
+			gp_format_percent((double)finding->saves_ns, (double)span_ns).text);
+	else
+		fprintf(out, "  %16s  ", gp_format_bytes(finding->bytes).text);
+}
+
+static void print_place(FILE *out, const struct gp_finding *finding)
+{
+	char line[1024], *escaped;
+
+	if (*finding->place == '\0')
+		return;
+	snprintf(line, sizeof(line), "%s%s%s", finding->place,
+		 *finding->callers ? GP_SITE_SEPARATOR : "", finding->callers);
+	escaped = gp_text_fit(line, COLUMNS - MARGIN - 3);
+	fprintf(out, "%*sat %s\n", MARGIN, "", escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static void print_finding(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
+{
+	size_t column = MARGIN + strlen(finding->rule->id) + 1;
+
+	print_worth(out, finding, span_ns);
+	fprintf(out, "%s:", finding->rule->id);
+	print_wrapped(out, finding->found, column, MARGIN, COLUMNS);
+	print_place(out, finding);
+	fprintf(out, "%*s", MARGIN, "");
+	print_wrapped(out, finding->change, MARGIN, MARGIN, COLUMNS);
+}
+
+void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
+{
+	size_t count = limit > 0 && limit < advice->count ? limit : advice->count;
+
+	if (count == 0)
+		return;
+	fprintf(out,
+		"Advice: what could be saved at most, of %s (`gpuprof explain RULE` says more)\n",
+		gp_format_ns(advice->span_ns).text);
+	for (size_t i = 0; i < count; i++)
+		print_finding(out, &advice->findings[i], advice->span_ns);
+	if (advice->count > count)
+		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
+	if (advice->lacks_stacks)
+		fputs("  the lines of calls without a stack: record with --stacks=all\n", out);
+}
+
+/* ---- findings, for programs ---- */
+
+static void put_text(struct gp_json *json, const char *key, const char *text)
+{
+	gp_json_text(json, key);
+	gp_json_string(json, text, strlen(text));
+}
+
+static void put_number(struct gp_json *json, const char *key, uint64_t number)
+{
+	gp_json_text(json, key);
+	gp_json_unsigned(json, number);
+}
+
+static void put_finding(struct gp_json *json, const struct gp_finding *finding, uint64_t span_ns)
+{
+	put_text(json, "{\"rule\": ", finding->rule->id);
+	put_text(json, ", \"title\": ", finding->rule->title);
+	put_text(json, ", \"found\": ", finding->found);
+	put_text(json, ", \"change\": ", finding->change);
+	put_number(json, ", \"count\": ", finding->count);
+	put_number(json, ", \"time_ns\": ", finding->time_ns);
+	put_number(json, ", \"bytes\": ", finding->bytes);
+	put_number(json, ", \"saves_ns\": ", finding->saves_ns);
+	gp_json_text(json, ", \"saves_share\": ");
+	gp_json_ratio(json, finding->saves_ns, span_ns > 0 ? span_ns : 1);
+	put_text(json, ", \"call_site\": ", finding->place);
+	put_text(json, ", \"called_by\": ", finding->callers);
+	gp_json_text(json, "}");
+}
+
+int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
+{
+	struct gp_json json;
+	int result = gp_json_open(&json, out);
+
+	if (result < 0)
+		return result;
+	put_number(&json, "{\"span_ns\": ", advice->span_ns);
+	gp_json_text(&json, ", \"findings\": [");
+	for (uint32_t i = 0; i < advice->count; i++) {
+		gp_json_text(&json, i > 0 ? ",\n" : "\n");
+		put_finding(&json, &advice->findings[i], advice->span_ns);
+	}
+	gp_json_text(&json, "\n]}\n");
+	return gp_json_close(&json);
+}
+
+/* ---- rules ---- */
+
+static void explain(FILE *out, const char *title, const char *text)
+{
+	fprintf(out, "\n%s\n  ", title);
+	print_wrapped(out, text, 2, 2, EXPLAIN_WIDE);
+}
+
+/* Below which figures the rule says nothing. */
+static void print_threshold(FILE *out, const struct gp_rule_threshold *least)
+{
+	const char *lead = "At least";
+
+	fputs("\nIt speaks from\n  ", out);
+	if (least->saves_percent > 0) {
+		fprintf(out, "%s %g %% of the recorded time that could be saved", lead,
+			least->saves_percent);
+		lead = ",";
+	}
+	if (least->saves_ns > 0) {
+		fprintf(out, "%s %s", lead, gp_format_ns(least->saves_ns).text);
+		lead = ",";
+	}
+	if (least->count > 0) {
+		fprintf(out, "%s %s times", lead, gp_format_count(least->count).text);
+		lead = ",";
+	}
+	if (least->bytes > 0)
+		fprintf(out, "%s %s", lead, gp_format_bytes(least->bytes).text);
+	fputs(" on\n", out);
+}
+
+void gp_rule_explain(FILE *out, const struct gp_rule *rule)
+{
+	fprintf(out, "%s: %s\n", rule->id, rule->title);
+	explain(out, "What it means", rule->meaning);
+	explain(out, "What helps", rule->change);
+	explain(out, "When to ignore it", rule->ignore);
+	print_threshold(out, &rule->threshold);
+}
+
+void gp_rules_list(FILE *out)
+{
+	for (size_t i = 0; gp_rules[i]; i++)
+		fprintf(out, "%-16s  %s\n", gp_rules[i]->id, gp_rules[i]->title);
+}
+
+void gp_rules_document(FILE *out)
+{
+	fputs("# The rules of advice\n\n"
+	      "`gpuprof advice FILE...` says what costs time and what to change; the last part of "
+	      "a "
+	      "summary has the most\nimportant of it. These are its rules, as `gpuprof explain "
+	      "RULE` "
+	      "prints them.\n",
+	      out);
+	for (size_t i = 0; gp_rules[i]; i++) {
+		fprintf(out, "\n## %s\n\n```\n", gp_rules[i]->id);
+		gp_rule_explain(out, gp_rules[i]);
+		fputs("```\n", out);
+	}
+}

@@ -1,0 +1,23 @@
+/* advice_print: findings and rules in words. */
+#ifndef REPORT_ADVICE_PRINT_H
+#define REPORT_ADVICE_PRINT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "report/advice.h"
+
+/* At most that many findings (0 = all), two to three lines each; nothing where there is none. */
+void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit);
+
+/* {"span_ns": ..., "findings": [{"rule": ..., ...}, ...]}.  Returns 0 or -errno. */
+int gp_advice_print_json(FILE *out, const struct gp_advice *advice);
+
+/* What a rule means, what helps and when to ignore it; and one line for each rule. */
+void gp_rule_explain(FILE *out, const struct gp_rule *rule);
+void gp_rules_list(FILE *out);
+
+/* All of that as markdown: docs/advice.md. */
+void gp_rules_document(FILE *out);
+
+#endif

@@ -1,0 +1,129 @@
+#include "report/rules/advisor.h"
+
+#include <errno.h>
+
+#include "report/array.h"
+
+/* Coming back from a wait takes less; what is beyond that, the system took from the thread. */
+#define RETURN_NS 50000u
+
+static struct gp_case *append(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
+			      uint64_t other_detail)
+{
+	int result = gp_array_grow(&advisor->cases, &advisor->case_capacity, advisor->case_count,
+				   sizeof(*advisor->cases));
+
+	if (result != 0) {
+		advisor->error = advisor->error < 0 ? advisor->error : result;
+		return &advisor->spare;
+	}
+	advisor->cases[advisor->case_count] = (struct gp_case){.rule = advisor->rule,
+							       .site = site,
+							       .detail = detail,
+							       .other_detail = other_detail,
+							       .process = advisor->process};
+	return &advisor->cases[advisor->case_count++];
+}
+
+struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
+				uint64_t other_detail)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {advisor->rule, site, detail, other_detail};
+	const struct gp_tally_row *row = gp_tally_find(&advisor->index, key);
+	size_t number;
+
+	if (advisor->index.error < 0) {
+		advisor->error = advisor->index.error;
+		return &advisor->spare;
+	}
+	number = (size_t)(row - advisor->index.rows);
+	return number < advisor->case_count ? &advisor->cases[number]
+					    : append(advisor, site, detail, other_detail);
+}
+
+uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint32_t site = gp_call_sites_find(advisor->sites, advisor->model, call);
+
+	if (site == UINT32_MAX)
+		advisor->error = -ENOMEM;
+	return site;
+}
+
+void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
+		    uint64_t saves_ns)
+{
+	if (found->process != advisor->process) {
+		found->process = advisor->process;
+		found->process_saves_ns = 0;
+	}
+	found->count++;
+	found->time_ns += time_ns;
+	found->process_saves_ns += saves_ns;
+	if (found->process_saves_ns > found->saves_ns)
+		found->saves_ns = found->process_saves_ns;
+}
+
+uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text)
+{
+	uint64_t number = gp_scope_text(&advisor->scope, text);
+
+	if (number == GP_SCOPE_NO_TEXT)
+		advisor->error = -ENOMEM;
+	return number;
+}
+
+const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number)
+{
+	return gp_scope_text_of(&advisor->scope, number);
+}
+
+const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor)
+{
+	struct gp_scope *scope = &advisor->scope;
+	int result = 0;
+
+	if (!advisor->has_memory)
+		result = gp_memory_sites_of(scope->models, scope->model_count, &scope->devices,
+					    GP_MEMORY_ALL, &advisor->memory);
+	advisor->has_memory = true;
+	if (result < 0)
+		advisor->error = result;
+	return advisor->error == 0 ? &advisor->memory : NULL;
+}
+
+uint32_t gp_advisor_same_site(struct gp_advisor *advisor, const struct gp_call_sites *others,
+			      uint32_t site)
+{
+	uint32_t same = gp_call_sites_of_text(advisor->sites, gp_call_sites_at(others, site));
+
+	if (same == GP_NO_SITE)
+		advisor->error = -ENOMEM;
+	return same;
+}
+
+const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_op *op =
+		call->first_op == GP_NONE ? NULL : &advisor->model->ops[call->first_op];
+
+	return op && !op->untimed ? op : NULL;
+}
+
+uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint16_t device = gp_model_context_device(advisor->model, call->context_id);
+	struct gp_lull *lull = gp_lulls_at(&advisor->lulls, device, gp_call_end_ns(call));
+	uint64_t saves_ns, waited_ns;
+
+	if (!lull)
+		return 0;
+	waited_ns = gp_lulls_busy_ns(&advisor->lulls, device, call->start_ns, gp_call_end_ns(call)) +
+		    RETURN_NS;
+	if (waited_ns > call->duration_ns)
+		waited_ns = call->duration_ns;
+	saves_ns = gp_lull_ns(lull) < waited_ns ? gp_lull_ns(lull) : waited_ns;
+	if (saves_ns * 2 >= gp_lull_ns(lull))
+		lull->explained = true;
+	return saves_ns;
+}

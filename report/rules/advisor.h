@@ -1,0 +1,104 @@
+/*
+ * advisor: what the rules of advice work on, and where they put what they find (report/advice.h).
+ *
+ * A rule walks over the calls or operations of the present process, and for each that it is about finds the case of its place and
+ * adds to it.  Whether a case is worth a word is decided when all processes were looked at.
+ */
+#ifndef REPORT_RULES_ADVISOR_H
+#define REPORT_RULES_ADVISOR_H
+
+#include "report/advice.h"
+#include "report/breakdown_scope.h"
+#include "report/call_site.h"
+#include "report/memory_sites.h"
+#include "report/rules/lulls.h"
+
+/* What was found at one place. */
+struct gp_case {
+	uint32_t rule;                 /* index in gp_rules */
+	uint32_t site;                 /* for gp_call_sites_at(); UINT32_MAX = none */
+	uint64_t detail, other_detail; /* what else tells cases apart; the rule's */
+	uint64_t count, time_ns, bytes;
+	uint64_t extra;            /* the rule's */
+	uint64_t saves_ns;         /* of the process that could save most */
+	uint64_t process_saves_ns; /* of the process that was looked at last */
+	size_t process;
+};
+
+struct gp_advisor {
+	struct gp_scope scope; /* models, texts, names */
+	struct gp_call_sites *sites;
+	struct gp_memory_sites memory; /* once it was asked for */
+	bool has_memory;
+	uint64_t span_ns;
+	uint64_t
+		idle_ns; /* of the process whose GPU had least to do: more than that nothing saves that is the host's */
+	/* the present process */
+	size_t process;
+	const struct gp_model *model;
+	struct gp_lulls lulls;
+	/* what was found */
+	uint32_t rule;         /* that is looking */
+	struct gp_tally index; /* its rows and cases[] are parallel */
+	struct gp_case *cases;
+	uint32_t case_count, case_capacity;
+	struct gp_case spare; /* what is found when there is no memory */
+	int error;            /* 0 or the first -errno */
+};
+
+/* The case of the present rule with these, made if there is none; good until the next one is asked for.  Never NULL: error tells. */
+struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
+				uint64_t other_detail);
+
+/* The site of a call of the present process. */
+uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call);
+#define GP_NO_SITE UINT32_MAX
+
+/* One more of a case: what it took, and what it could have saved in the present process. */
+void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
+		    uint64_t saves_ns);
+
+/* A number for a text, to be a case's detail; the text of that number. */
+uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text);
+const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number);
+
+/* Memory by call site, of all processes; NULL: there is no memory, and error tells. */
+const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor);
+
+/* The site of those found by somebody else, as one of ours. */
+uint32_t gp_advisor_same_site(struct gp_advisor *advisor, const struct gp_call_sites *others,
+			      uint32_t site);
+
+/* ---- what rules ask of calls ---- */
+
+static inline uint64_t gp_call_end_ns(const struct gp_call *call)
+{
+	return call->start_ns + call->duration_ns;
+}
+
+static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return gp_model_api(advisor->model, call->api).class;
+}
+
+/* The first operation of a call, or NULL: it has none, or it has no times. */
+const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);
+
+/*
+ * What the program could have saved by not waiting in a call: no more than the call took for that, and no more than the GPU had nothing to do
+ * right after it; the rest of the call the GPU was at work.  Where that is most of the lull, it is explained by the call.
+ */
+uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call);
+
+/* Whether a copy's or set's memory is pageable; page-locked; managed: CUPTI's kinds. */
+#define GP_MEMORY_KIND_PAGEABLE 1u
+#define GP_MEMORY_KIND_PINNED   2u
+#define GP_MEMORY_KIND_MANAGED  5u
+
+/* A copy's direction: CUPTI's kinds. */
+#define GP_COPY_HTOD 1u
+#define GP_COPY_DTOH 2u
+
+#define GP_OP_ASYNC 1u /* in flags of copies and sets */
+
+#endif

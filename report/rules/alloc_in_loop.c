@@ -1,0 +1,74 @@
+/*
+ * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often than it had blocks at the same time, and the
+ * calls that would have been spared took 2 % of the recorded time and 200 us: below that it is set-up, or an allocator that is fast enough.
+ */
+#include "report/rules/rules.h"
+
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/memory_sites.h"
+#include "report/rules/advisor.h"
+
+static void take_row(struct gp_advisor *advisor, const struct gp_memory_site *row, uint32_t site)
+{
+	uint64_t spared = row->allocations - row->blocks_at_once;
+	uint64_t time_ns = row->allocate_ns + row->free_ns;
+	struct gp_case *found;
+
+	if (spared == 0 || row->allocations == 0)
+		return;
+	found = gp_advisor_case(advisor, site, row->kind, 0);
+	found->count += spared;
+	found->time_ns += time_ns;
+	found->bytes += row->allocated_bytes;
+	found->extra += row->blocks_at_once;
+	found->saves_ns += (uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
+}
+
+static void look_at_all(struct gp_advisor *advisor)
+{
+	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
+
+	for (uint32_t i = 0; memory && i < memory->row_count; i++)
+		take_row(advisor, &memory->rows[i],
+			 gp_advisor_same_site(advisor, memory->sites, memory->rows[i].site));
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out, "%s memory is allocated %s times, %s at the same time: %s",
+		gp_allocation_name((uint8_t)found->detail),
+		gp_format_count(found->count + found->extra).text,
+		gp_format_count(found->extra).text, gp_format_ns(found->time_ns).text);
+	fputs(" in the calls that allocate and free it", out);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out,
+		"allocate %s before the loop and use %s again; or take memory from a pool "
+		"(cudaMallocAsync)",
+		found->extra == 1 ? "the block" : "the blocks", found->extra == 1 ? "it" : "them");
+}
+
+const struct gp_rule gp_rule_alloc_in_loop = {
+	.id = "alloc-in-loop",
+	.title = "memory is allocated and freed again and again",
+	.meaning = "A call site allocated far more often than it had blocks at the same time. "
+		   "cudaMalloc, "
+		   "cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to "
+		   "milliseconds, and cudaFree waits for the GPU. With as many blocks kept as "
+		   "there were "
+		   "at the same time, all other allocations were not needed.",
+	.change = "Allocate before the loop. Where sizes vary, allocate the largest. Or use "
+		  "cudaMallocAsync and cudaFreeAsync with a release threshold above 0 "
+		  "(cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
+	.ignore = "The loop is set-up that runs once, or what is in it takes much longer for a "
+		  "reason of its own.",
+	.threshold = {.saves_percent = 2, .saves_ns = 200000, .count = 16},
+	.look_at_all = look_at_all,
+	.tell = tell,
+	.advise = advise,
+};

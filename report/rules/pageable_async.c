@@ -1,0 +1,66 @@
+/*
+ * Asynchronous copies from or to pageable memory.  Speaks where such copies at a call site could save 2 % of the recorded time and 100 us, at
+ * least 4 of them.  Copies to the device of 64 KiB and less do not count: the driver takes these bytes along at once.
+ */
+#include "report/rules/rules.h"
+
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/rules/advisor.h"
+#include "report/rules/copies.h"
+
+static void look(struct gp_advisor *advisor)
+{
+	for (uint32_t i = 0; i < advisor->model->call_count; i++) {
+		const struct gp_call *call = &advisor->model->calls[i];
+		const struct gp_op *op = gp_host_copy(advisor, call);
+
+		if (!op || !(op->flags & GP_OP_ASYNC) || !gp_copy_is_pageable(op) ||
+		    gp_copy_is_staged(op) || gp_copy_waits_for_others(advisor, call, op))
+			continue;
+		gp_copy_add(advisor, call, op);
+	}
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out,
+		"%s %s copies %s pageable memory, %s, held up the host for %s: they are not "
+		"asynchronous",
+		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
+		found->detail == GP_COPY_HTOD ? "from" : "to", gp_format_bytes(found->bytes).text,
+		gp_format_ns(found->time_ns).text);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("make the host's memory page-locked: cudaMallocHost, cudaHostRegister, "
+	      "pin_memory=True",
+	      out);
+}
+
+const struct gp_rule gp_rule_pageable_async = {
+	.id = "pageable-async",
+	.title = "asynchronous copies of pageable memory, which are not asynchronous",
+	.meaning =
+		"cudaMemcpyAsync needs page-locked (pinned) memory on the host to be asynchronous. "
+		"With "
+		"ordinary memory the driver copies the bytes through a buffer of its own: the call "
+		"returns when that is done, nothing overlaps, and the copy has a fraction of the "
+		"link's "
+		"rate. The most that can be saved is the time in the calls, but for what the GPU "
+		"had "
+		"to do meanwhile anyway.",
+	.change = "Allocate the buffer with cudaMallocHost or cudaHostAlloc, once, and use it "
+		  "again; or register it with cudaHostRegister. In PyTorch: pin_memory=True and "
+		  "non_blocking=True.",
+	.ignore = "The data is copied once: page-locking costs as much as the copy. Or the host's "
+		  "memory is short, for what is locked cannot be paged out.",
+	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 4},
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

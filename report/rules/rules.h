@@ -1,0 +1,21 @@
+/*
+ * rules: the rules of advice, each in a file of its own; report/advice.h says what a rule is, report/advice.c has them in order.
+ *
+ * A new one is a file here, a line here and there, and two programs in tests/rules/: one that does what the rule is about, one that does not.
+ */
+#ifndef REPORT_RULES_RULES_H
+#define REPORT_RULES_RULES_H
+
+#include "report/advice.h"
+
+extern const struct gp_rule gp_rule_alloc_in_loop;
+extern const struct gp_rule gp_rule_pageable_async;
+extern const struct gp_rule gp_rule_hidden_wait;
+extern const struct gp_rule gp_rule_sync_copy;
+extern const struct gp_rule gp_rule_sync_memset;
+extern const struct gp_rule gp_rule_sync_in_loop;
+extern const struct gp_rule gp_rule_sync_calls;
+extern const struct gp_rule gp_rule_tiny_copies;
+extern const struct gp_rule gp_rule_leaked_memory;
+
+#endif

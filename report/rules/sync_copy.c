@@ -1,0 +1,62 @@
+/*
+ * Synchronous copies.  Speaks where those of a call site could save 3 % of the recorded time and 100 us, at least 8 of them: fewer are input
+ * and output of the program.  Not for copies within a device, which do not hold up the host, those to the device of 64 KiB and less, and those
+ * that mostly waited for other work (hidden-wait).
+ */
+#include "report/rules/rules.h"
+
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/rules/advisor.h"
+#include "report/rules/copies.h"
+
+static void look(struct gp_advisor *advisor)
+{
+	for (uint32_t i = 0; i < advisor->model->call_count; i++) {
+		const struct gp_call *call = &advisor->model->calls[i];
+		const struct gp_op *op = gp_host_copy(advisor, call);
+		struct gp_case *found;
+
+		if (!op || (op->flags & GP_OP_ASYNC) || gp_copy_is_staged(op) ||
+		    gp_copy_waits_for_others(advisor, call, op))
+			continue;
+		found = gp_copy_add(advisor, call, op);
+		found->extra += gp_copy_is_pageable(op);
+	}
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out, "%s synchronous %s copies, %s, held up the host for %s",
+		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
+		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
+	if (found->extra > 0)
+		fprintf(out, "; %s of pageable memory",
+			found->extra == found->count ? "all" : gp_format_count(found->extra).text);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out,
+		"copy with cudaMemcpyAsync in a stream%s, and prepare the next one while it runs",
+		found->extra > 0 ? ", from and to page-locked memory (cudaMallocHost)" : "");
+}
+
+const struct gp_rule gp_rule_sync_copy = {
+	.id = "sync-copy",
+	.title = "synchronous copies in a loop",
+	.meaning = "cudaMemcpy returns when the copy is done: meanwhile the host launches nothing, "
+		   "and where the loop needs the result of a copy before it goes on, GPU and host "
+		   "take turns. The most that can be saved is the time in the calls, but for what "
+		   "the GPU had to do before the copy anyway.",
+	.change = "cudaMemcpyAsync with page-locked memory, in a stream; with two buffers the next "
+		  "copy runs while the kernels of this one do. Wait only where the host reads the "
+		  "result.",
+	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
+	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

@@ -10,7 +10,10 @@
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
 
-/* What is particular comes before what is general: each explains the idle times that it is about, and those behind it leave them out. */
+/*
+ * What is particular comes before what is general: each explains the idle times that it is about,
+ * and those behind it leave them out.
+ */
 const struct gp_rule *const gp_rules[] = {
 	&gp_rule_alloc_in_loop, &gp_rule_pageable_async,
 	&gp_rule_hidden_wait,   &gp_rule_sync_copy,
@@ -36,8 +39,9 @@ static void note_idle(struct gp_advisor *advisor)
 	struct gp_window window = gp_busy_window(&model, 1);
 	uint64_t span_ns = window.end_unix_ns - window.start_unix_ns, busy_ns = 0;
 
-	for (uint16_t i = 0; i < GP_DEVICE_LIMIT; i++) {
-		uint64_t of_device_ns = gp_lulls_busy_ns(&advisor->lulls, i, 0, UINT64_MAX);
+	for (size_t i = 0; i < advisor->lulls.device_count; i++) {
+		uint64_t of_device_ns = gp_lulls_busy_ns(&advisor->lulls, i, window.start_unix_ns,
+							 window.end_unix_ns);
 
 		if (of_device_ns > busy_ns)
 			busy_ns = of_device_ns;
@@ -46,22 +50,37 @@ static void note_idle(struct gp_advisor *advisor)
 		advisor->idle_ns = span_ns - busy_ns;
 }
 
+/* Those that no operation is of have none. */
+static int number_devices(struct gp_advisor *advisor)
+{
+	struct gp_device_list *list = &advisor->scope.devices;
+	bool used[GP_DEVICE_LIMIT] = {false};
+
+	for (uint32_t i = 0; i < advisor->model->op_count; i++)
+		used[advisor->model->ops[i].device_id] = true;
+	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++) {
+		advisor->devices[i] =
+			used[i] ? gp_device_list_find(list, advisor->model, (uint16_t)i) : SIZE_MAX;
+		if (used[i] && advisor->devices[i] == SIZE_MAX)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int look_at_process(struct gp_advisor *advisor, size_t process)
 {
 	int result;
 
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
-	result = gp_lulls_of(advisor->model, &advisor->lulls);
-	if (result == 0)
-		note_idle(advisor);
+	note_idle(advisor);
+	result = number_devices(advisor);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++) {
 		advisor->rule = i;
 		if (gp_rules[i]->look)
 			gp_rules[i]->look(advisor);
 		result = advisor->error;
 	}
-	gp_lulls_free(&advisor->lulls);
 	return result;
 }
 
@@ -183,16 +202,21 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
 {
 	struct gp_window window = gp_busy_window(models, count);
+	char message[256];
 
 	*advisor = (struct gp_advisor){.sites = gp_call_sites_new(),
 				       .span_ns = window.end_unix_ns - window.start_unix_ns};
-	if (gp_scope_open(&advisor->scope, models, count, false) != 0 || !advisor->sites)
+	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
+	if (gp_scope_open(&advisor->scope, models, count, false) != 0 || !advisor->sites ||
+	    !advisor->kinds)
 		return -ENOMEM;
-	return 0;
+	return gp_lulls_of(&advisor->lulls, models, count, &advisor->scope.devices, advisor->kinds);
 }
 
 static void close_advisor(struct gp_advisor *advisor)
 {
+	gp_lulls_free(&advisor->lulls);
+	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
 	free(advisor->cases);
 	if (advisor->has_memory)

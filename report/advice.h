@@ -1,11 +1,14 @@
 /*
- * advice: what in a program costs time, and what to change: the findings of the rules of report/rules/, best first.
+ * advice: what in a program costs time, and what to change: the findings of the rules of
+ * report/rules/, best first.
  *
- * A finding is what a rule says of one place of the program; of several processes that do the same there, it is one.  Its time counts
- * from all of them, what it could save from the one that could save most: processes run side by side.
+ * A finding is what a rule says of one place of the program; of several processes that do the same
+ * there, it is one.  Its time counts from all of them, what it could save from the one that could
+ * save most: processes run side by side.
  *
- * A rule says nothing where its thresholds are not reached, which stand in its file.  What a change could save is the most that it could: the
- * time that passed cannot get shorter than what the GPU has to do.
+ * A rule says nothing where its thresholds are not reached, which stand in its file.  What a change
+ * could save is the most that it could: the time that passed cannot get shorter than what the GPU
+ * has to do.
  */
 #ifndef REPORT_ADVICE_H
 #define REPORT_ADVICE_H
@@ -35,16 +38,24 @@ struct gp_rule {
 	const char *change;  /* what helps */
 	const char *ignore;  /* when it may be ignored */
 	struct gp_rule_threshold threshold;
-	bool is_of_gpu; /* the GPU itself would be faster: it can save more than the time in which that had nothing to do */
-	/* Gathers cases of the advisor's present process; or, called once, of all of them.  One of these is NULL. */
+	bool is_of_gpu; /* the GPU itself would be faster: it can save more than its idle time */
+	/*
+	 * Gathers cases of the advisor's present process; or, called once, of all of them.  One of
+	 * these is NULL.
+	 */
 	void (*look)(struct gp_advisor *advisor);
 	void (*look_at_all)(struct gp_advisor *advisor);
-	/* What was found in that case, and what to do about it: a sentence each, without its end. */
+	/*
+	 * What was found in that case, and what to do about it: a sentence each, without its end.
+	 */
 	void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
 	void (*advise)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
 };
 
-/* In the order in which they look: what one has explained, those behind it do not tell again.  Ends with NULL. */
+/*
+ * In the order in which they look: what one has explained, those behind it do not tell again.  Ends
+ * with NULL.
+ */
 extern const struct gp_rule *const gp_rules[];
 
 /* NULL if none is called that. */
@@ -67,7 +78,10 @@ struct gp_advice {
 	bool lacks_stacks; /* of a finding the calls have no stack: its line is not known */
 };
 
-/* Models without calls count as nothing.  Returns 0, -ENOMEM or -EOVERFLOW; gp_advice_free() in either case. */
+/*
+ * Models without calls count as nothing.  Returns 0, -ENOMEM or -EOVERFLOW; gp_advice_free() in
+ * either case.
+ */
 int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice);
 void gp_advice_free(struct gp_advice *advice);
 

@@ -15,10 +15,14 @@
 
 /* ---- findings, for people ---- */
 
-/* Text in lines of so many columns, those from the second on behind a margin; the first one begins at that column. */
+/*
+ * Text in lines of so many columns, those from the second on behind a margin; the first one begins
+ * at that column.
+ */
 static void print_wrapped(FILE *out, const char *text, size_t column, size_t margin, size_t columns)
 {
-	for (size_t length; (length = strcspn(text, " ")) > 0; text += length, text += *text == ' ') {
+	for (size_t length; (length = strcspn(text, " ")) > 0;
+	     text += length, text += *text == ' ') {
 		if (column > margin && column + 1 + length > columns) {
 			fprintf(out, "\n%*s", (int)margin, "");
 			column = margin;

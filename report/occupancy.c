@@ -6,7 +6,9 @@
 
 #define REGISTER_GRANULE 256u /* registers, to a warp */
 
-/* What the records do not say, by compute capability, from that one on and within its major number. */
+/*
+ * What the records do not say, by compute capability, from that one on and within its major number.
+ */
 struct generation {
 	uint16_t major, minor;
 	uint16_t blocks;     /* that an SM takes, for traces that do not have it */
@@ -54,7 +56,10 @@ static uint64_t volume(const uint32_t size[3])
 	return all;
 }
 
-/* Warps get registers in one partition each; to fit at all, a block counts as if it had warps in every partition alike. */
+/*
+ * Warps get registers in one partition each; to fit at all, a block counts as if it had warps in
+ * every partition alike.
+ */
 static uint32_t limit_registers(const struct gp_record_device *device,
 				const struct generation *generation,
 				const struct gp_record_shape *shape, uint32_t warps)
@@ -97,7 +102,10 @@ static uint8_t name_limit(const struct gp_occupancy *found)
 	return found->blocks == found->by_threads ? GP_LIMIT_BLOCK_SIZE : GP_LIMIT_BLOCKS;
 }
 
-/* Blocks of a cluster start together: what is left over in a wave that is no whole cluster stays empty. */
+/*
+ * Blocks of a cluster start together: what is left over in a wave that is no whole cluster stays
+ * empty.
+ */
 static uint64_t blocks_at_once(const struct gp_record_shape *shape, uint64_t most)
 {
 	uint64_t cluster = (uint64_t)shape->cluster[0] * shape->cluster[1] * shape->cluster[2];

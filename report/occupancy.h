@@ -1,9 +1,11 @@
 /*
  * occupancy: how full a launch can make a device's multiprocessors (SMs), and what stops it there.
  *
- * From the records of the device and of the launch's shape alone: registers and shared memory as the hardware hands them out, the block's
- * threads, and how many blocks an SM takes.  What it says is what cudaOccupancyMaxActiveBlocksPerMultiprocessor says of a function without a
- * carve-out preference of its own (tests/gpu/programs/occupancy.cu compares).  A preference is not in the records.
+ * From the records of the device and of the launch's shape alone: registers and shared memory as
+ * the hardware hands them out, the block's threads, and how many blocks an SM takes.  What it says
+ * is what cudaOccupancyMaxActiveBlocksPerMultiprocessor says of a function without a carve-out
+ * preference of its own (tests/gpu/programs/occupancy.cu compares).  A preference is not in the
+ * records.
  */
 #ifndef REPORT_OCCUPANCY_H
 #define REPORT_OCCUPANCY_H
@@ -48,8 +50,9 @@ bool gp_occupancy_of(const struct gp_record_device *device, const struct gp_reco
 const char *gp_occupancy_limit_name(enum gp_occupancy_limit limit);
 
 /*
- * The most that a copy within that device can move, in bytes per second: each byte is read and written.  0 = not known.  (Of the links to
- * the host and to other devices the records say nothing.)
+ * The most that a copy within that device can move, in bytes per second: each byte is read and
+ * written.  0 = not known.  (Of the links to the host and to other devices the records say
+ * nothing.)
  */
 double gp_occupancy_copy_peak(const struct gp_record_device *device);
 

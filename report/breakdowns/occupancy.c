@@ -48,7 +48,10 @@ static uint64_t pack_limits(const struct gp_occupancy *occupancy)
 	       (uint64_t)(uint16_t)occupancy->warps_per_block << 16 | (uint16_t)occupancy->blocks;
 }
 
-/* Kernels whose occupancy is not known have no row: what is missing is the same for all of them, the device. */
+/*
+ * Kernels whose occupancy is not known have no row: what is missing is the same for all of them,
+ * the device.
+ */
 static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	const struct gp_record_device *device = gp_model_device(at->model, at->op->device_id);

@@ -110,15 +110,25 @@ const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct
 	return op && !op->untimed ? op : NULL;
 }
 
+uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,
+			    uint64_t end_ns)
+{
+	uint64_t base_ns = advisor->model->base_unix_ns;
+
+	return gp_lulls_busy_ns(&advisor->lulls, advisor->devices[device_id], base_ns + start_ns,
+				base_ns + end_ns);
+}
+
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call)
 {
 	uint16_t device = gp_model_context_device(advisor->model, call->context_id);
-	struct gp_lull *lull = gp_lulls_at(&advisor->lulls, device, gp_call_end_ns(call));
+	struct gp_lull *lull = gp_lulls_at(&advisor->lulls, advisor->devices[device],
+					   advisor->model->base_unix_ns + gp_call_end_ns(call));
 	uint64_t saves_ns, waited_ns;
 
 	if (!lull)
 		return 0;
-	waited_ns = gp_lulls_busy_ns(&advisor->lulls, device, call->start_ns, gp_call_end_ns(call)) +
+	waited_ns = gp_advisor_busy_ns(advisor, device, call->start_ns, gp_call_end_ns(call)) +
 		    RETURN_NS;
 	if (waited_ns > call->duration_ns)
 		waited_ns = call->duration_ns;

@@ -1,8 +1,9 @@
 /*
  * advisor: what the rules of advice work on, and where they put what they find (report/advice.h).
  *
- * A rule walks over the calls or operations of the present process, and for each that it is about finds the case of its place and
- * adds to it.  Whether a case is worth a word is decided when all processes were looked at.
+ * A rule walks over the calls or operations of the present process, and for each that it is about
+ * finds the case of its place and adds to it.  Whether a case is worth a word is decided when all
+ * processes were looked at.
  */
 #ifndef REPORT_RULES_ADVISOR_H
 #define REPORT_RULES_ADVISOR_H
@@ -31,12 +32,17 @@ struct gp_advisor {
 	struct gp_memory_sites memory; /* once it was asked for */
 	bool has_memory;
 	uint64_t span_ns;
-	uint64_t
-		idle_ns; /* of the process whose GPU had least to do: more than that nothing saves that is the host's */
+	struct gp_kinds *kinds; /* of kernels */
+	struct gp_lulls lulls;
+	/*
+	 * The most that nothing to do for a GPU made of a process's time: so much the host's part
+	 * can save.
+	 */
+	uint64_t idle_ns;
 	/* the present process */
 	size_t process;
 	const struct gp_model *model;
-	struct gp_lulls lulls;
+	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */
 	uint32_t rule;         /* that is looking */
 	struct gp_tally index; /* its rows and cases[] are parallel */
@@ -46,7 +52,10 @@ struct gp_advisor {
 	int error;            /* 0 or the first -errno */
 };
 
-/* The case of the present rule with these, made if there is none; good until the next one is asked for.  Never NULL: error tells. */
+/*
+ * The case of the present rule with these, made if there is none; good until the next one is asked
+ * for.  Never NULL: error tells.
+ */
 struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 				uint64_t other_detail);
 
@@ -81,12 +90,17 @@ static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const s
 	return gp_model_api(advisor->model, call->api).class;
 }
 
+/* For how long a device, as the present process numbers it, was at work within that time. */
+uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,
+			    uint64_t end_ns);
+
 /* The first operation of a call, or NULL: it has none, or it has no times. */
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);
 
 /*
- * What the program could have saved by not waiting in a call: no more than the call took for that, and no more than the GPU had nothing to do
- * right after it; the rest of the call the GPU was at work.  Where that is most of the lull, it is explained by the call.
+ * What the program could have saved by not waiting in a call: no more than the call took for that,
+ * and no more than the GPU had nothing to do right after it; the rest of the call the GPU was at
+ * work.  Where that is most of the lull, it is explained by the call.
  */
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call);
 

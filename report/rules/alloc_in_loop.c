@@ -1,6 +1,7 @@
 /*
- * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often than it had blocks at the same time, and the
- * calls that would have been spared took 2 % of the recorded time and 200 us: below that it is set-up, or an allocator that is fast enough.
+ * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often
+ * than it had blocks at the same time, and the calls that would have been spared took 2 % of the
+ * recorded time and 200 us: below that it is set-up, or an allocator that is fast enough.
  */
 #include "report/rules/rules.h"
 

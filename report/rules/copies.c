@@ -35,10 +35,12 @@ uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_cal
 
 	return end_ns <= call->start_ns
 		       ? 0
-		       : gp_lulls_busy_ns(&advisor->lulls, op->device_id, call->start_ns, end_ns);
+		       : gp_advisor_busy_ns(advisor, op->device_id, call->start_ns, end_ns);
 }
 
-/* What a call took for its copy itself; what is far beyond that, the system took from the thread. */
+/*
+ * What a call took for its copy itself; what is far beyond that, the system took from the thread.
+ */
 static uint64_t own_ns(const struct gp_call *call, const struct gp_op *op, uint64_t waited_ns)
 {
 	uint64_t rest_ns = call->duration_ns - waited_ns;

@@ -7,12 +7,16 @@
 
 #include "report/rules/advisor.h"
 
-/* The copy that a call made between host and device; NULL = it made none, or none that has times. */
+/*
+ * The copy that a call made between host and device; NULL = it made none, or none that has times.
+ */
 const struct gp_op *gp_host_copy(const struct gp_advisor *advisor, const struct gp_call *call);
 
 bool gp_copy_is_pageable(const struct gp_op *op);
 
-/* The driver takes so few bytes to the device along with the command, and the call returns at once. */
+/*
+ * The driver takes so few bytes to the device along with the command, and the call returns at once.
+ */
 bool gp_copy_is_staged(const struct gp_op *op);
 
 /* For how long the GPU was at work during the call before the copy began. */
@@ -20,8 +24,8 @@ uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_cal
 			   const struct gp_op *op);
 
 /*
- * Whether the call held up the host mostly by that: it took much longer than to put a copy into a stream.  Not an asynchronous one of
- * pageable memory to the device: page-locking is what helps it.
+ * Whether the call held up the host mostly by that: it took much longer than to put a copy into a
+ * stream.  Not an asynchronous one of pageable memory to the device: page-locking is what helps it.
  */
 bool gp_copy_waits_for_others(const struct gp_advisor *advisor, const struct gp_call *call,
 			      const struct gp_op *op);
@@ -30,7 +34,10 @@ bool gp_copy_waits_for_others(const struct gp_advisor *advisor, const struct gp_
 struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *call,
 			     const struct gp_op *op);
 
-/* One more of its case: the time in the call; of that could be saved what it did not wait, and what the GPU had to wait then. */
+/*
+ * One more of its case: the time in the call; of that could be saved what it did not wait, and what
+ * the GPU had to wait then.
+ */
 struct gp_case *gp_copy_add(struct gp_advisor *advisor, const struct gp_call *call,
 			    const struct gp_op *op);
 

@@ -1,6 +1,7 @@
 /*
- * Copies that waited for kernels.  Speaks where copies at a call site that waited, for at least half of their time, for work that came before
- * them could save 3 % of the recorded time and 100 us, at least 8 of them.
+ * Copies that waited for kernels.  Speaks where copies at a call site that waited, for at least
+ * half of their time, for work that came before them could save 3 % of the recorded time and 100
+ * us, at least 8 of them.
  */
 #include "report/rules/rules.h"
 

@@ -1,6 +1,7 @@
 /*
- * Memory that grows until the end.  Speaks where a call site left at least 16 blocks and 1 MiB that nothing freed, and that no caching allocator
- * keeps: fewer are what programs leave to the end of the process.  Nothing is said of a trace that may lack the frees.
+ * Memory that grows until the end.  Speaks where a call site left at least 16 blocks and 1 MiB that
+ * nothing freed, and that no caching allocator keeps: fewer are what programs leave to the end of
+ * the process.  Nothing is said of a trace that may lack the frees.
  */
 #include "report/rules/rules.h"
 

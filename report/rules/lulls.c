@@ -7,72 +7,34 @@
 
 #define CLOCKS_DIFFER_NS 5000u
 
-static int compare_starts(const void *a, const void *b, const void *context)
+static void take_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
+			 uint64_t end_ns)
 {
-	const struct gp_op *ops = context;
-	const struct gp_op *left = &ops[*(const uint32_t *)a], *right = &ops[*(const uint32_t *)b];
+	struct gp_lulls *lulls = context;
+	struct gp_device_lulls *of_device = &lulls->devices[device];
 
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return 0;
+	if (device >= lulls->device_count || !(state & GP_STATE_BUSY) || state >= GP_STATE_IDLE)
+		return;
+	if (of_device->last_ns == 0)
+		of_device->first_ns = start_ns;
+	of_device->last_ns = end_ns;
 }
 
-/* The numbers of the operations that have times, by start; NULL if there is no memory. */
-static uint32_t *order_ops(const struct gp_model *model, uint32_t *count)
+static void take_gap(void *context, const struct gp_gap *gap)
 {
-	uint32_t *order = malloc(((size_t)model->op_count + 1) * sizeof(*order));
+	struct gp_lulls *lulls = context;
+	struct gp_device_lulls *device = &lulls->devices[gap->device];
+	int result;
 
-	*count = 0;
-	for (uint32_t i = 0; order && i < model->op_count; i++)
-		if (!model->ops[i].untimed)
-			order[(*count)++] = i;
-	if (order && gp_array_sort(order, *count, sizeof(*order), compare_starts, model->ops) == 0)
-		return order;
-	free(order);
-	return NULL;
-}
-
-/* Whether recording was off at any time in it: then nobody knows whether the GPU was at work. */
-static bool is_paused_within(const struct gp_model *model, uint64_t start_ns, uint64_t end_ns)
-{
-	if (!gp_model_records_at(model, start_ns))
-		return true;
-	for (uint32_t i = 0; i < model->gate_count; i++)
-		if (!model->gates[i].on && model->gates[i].time_ns >= start_ns &&
-		    model->gates[i].time_ns < end_ns)
-			return true;
-	return false;
-}
-
-static int add_lull(struct gp_device_lulls *device, struct gp_lull lull)
-{
-	int result = gp_array_grow(&device->lulls, &device->capacity, device->count, sizeof(lull));
-
+	if (gap->device >= lulls->device_count || gap->before.op == GP_NONE ||
+	    gap->after.op == GP_NONE)
+		return;
+	result = gp_array_grow(&device->lulls, &device->capacity, device->count,
+			       sizeof(*device->lulls));
 	if (result == 0)
-		device->lulls[device->count++] = lull;
-	return result;
-}
-
-static int take_op(struct gp_device_lulls *device, const struct gp_model *model, uint32_t at,
-		   uint32_t *latest)
-{
-	const struct gp_op *op = &model->ops[at];
-	int result = 0;
-
-	if (device->last_ns == 0) {
-		device->first_ns = op->start_ns;
-	} else if (op->start_ns > device->last_ns &&
-		   !is_paused_within(model, device->last_ns, op->start_ns)) {
-		result = add_lull(device, (struct gp_lull){.start_ns = device->last_ns,
-							   .end_ns = op->start_ns,
-							   .after = *latest,
-							   .before = at});
-	}
-	if (op->end_ns >= device->last_ns) {
-		device->last_ns = op->end_ns;
-		*latest = at;
-	}
-	return result;
+		device->lulls[device->count++] = (struct gp_lull){.gap = *gap};
+	else
+		lulls->error = result;
 }
 
 static int sum_up(struct gp_device_lulls *device)
@@ -85,49 +47,49 @@ static int sum_up(struct gp_device_lulls *device)
 	return 0;
 }
 
-int gp_lulls_of(const struct gp_model *model, struct gp_lulls *lulls)
+int gp_lulls_of(struct gp_lulls *lulls, struct gp_model *const *models, size_t model_count,
+		struct gp_device_list *devices, const struct gp_kinds *kinds)
 {
-	uint32_t count, latest[GP_DEVICE_LIMIT] = {0}, *order = order_ops(model, &count);
-	int result = order ? 0 : -ENOMEM;
+	const struct gp_sweep_taker taker = {
+		.segment = take_segment, .gap = take_gap, .context = lulls};
+	struct gp_window window = gp_busy_window(models, model_count);
+	int result;
 
-	lulls->devices = calloc(GP_DEVICE_LIMIT, sizeof(*lulls->devices));
+	*lulls = (struct gp_lulls){.device_count = devices->count};
+	lulls->devices = calloc(devices->count + 1, sizeof(*lulls->devices));
 	if (!lulls->devices)
-		result = -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < count; i++) {
-		uint16_t device = model->ops[order[i]].device_id;
-
-		result = take_op(&lulls->devices[device], model, order[i], &latest[device]);
-	}
-	for (uint32_t i = 0; result == 0 && i < GP_DEVICE_LIMIT; i++)
+		return -ENOMEM;
+	result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker);
+	if (result == 0)
+		result = lulls->error;
+	for (size_t i = 0; result == 0 && i < lulls->device_count; i++)
 		result = sum_up(&lulls->devices[i]);
-	free(order);
 	return result;
 }
 
 void gp_lulls_free(struct gp_lulls *lulls)
 {
-	for (uint32_t i = 0; lulls->devices && i < GP_DEVICE_LIMIT; i++) {
+	for (size_t i = 0; lulls->devices && i < lulls->device_count; i++) {
 		free(lulls->devices[i].lulls);
 		free(lulls->devices[i].idle_ns);
 	}
 	free(lulls->devices);
-	lulls->devices = NULL;
+	*lulls = (struct gp_lulls){0};
+}
+
+static bool begins_before(const void *element, const void *key)
+{
+	const struct gp_lull *lull = element;
+	const uint64_t *time_ns = key;
+
+	return lull->gap.start_ns < *time_ns;
 }
 
 /* How many lulls began before that moment. */
 static uint32_t count_before(const struct gp_device_lulls *device, uint64_t time_ns)
 {
-	uint32_t low = 0, high = device->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (device->lulls[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(device->lulls, device->count, sizeof(*device->lulls),
+				    begins_before, &time_ns);
 }
 
 /* From the first operation to that moment. */
@@ -136,31 +98,39 @@ static uint64_t idle_until(const struct gp_device_lulls *device, uint64_t time_n
 	uint32_t begun = count_before(device, time_ns);
 	const struct gp_lull *last = begun > 0 ? &device->lulls[begun - 1] : NULL;
 
-	if (last && last->end_ns > time_ns)
-		return device->idle_ns[begun] - (last->end_ns - time_ns);
+	if (last && last->gap.end_ns > time_ns)
+		return device->idle_ns[begun] - (last->gap.end_ns - time_ns);
 	return device->idle_ns[begun];
 }
 
-uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, uint16_t device_id, uint64_t start_ns,
+uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, size_t device, uint64_t start_ns,
 			  uint64_t end_ns)
 {
-	const struct gp_device_lulls *device = &lulls->devices[device_id];
+	const struct gp_device_lulls *of_device;
 
-	if (start_ns < device->first_ns)
-		start_ns = device->first_ns;
-	if (end_ns > device->last_ns)
-		end_ns = device->last_ns;
+	if (device >= lulls->device_count)
+		return 0;
+	of_device = &lulls->devices[device];
+	if (start_ns < of_device->first_ns)
+		start_ns = of_device->first_ns;
+	if (end_ns > of_device->last_ns)
+		end_ns = of_device->last_ns;
 	if (start_ns >= end_ns)
 		return 0;
-	return end_ns - start_ns - (idle_until(device, end_ns) - idle_until(device, start_ns));
+	return end_ns - start_ns -
+	       (idle_until(of_device, end_ns) - idle_until(of_device, start_ns));
 }
 
-struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, uint16_t device_id, uint64_t time_ns)
+struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_t time_ns)
 {
-	const struct gp_device_lulls *device = &lulls->devices[device_id];
-	uint32_t begun = count_before(device, time_ns + CLOCKS_DIFFER_NS);
+	const struct gp_device_lulls *of_device;
+	uint32_t begun;
 
-	if (begun == 0 || device->lulls[begun - 1].end_ns + CLOCKS_DIFFER_NS < time_ns)
+	if (device >= lulls->device_count)
 		return NULL;
-	return &device->lulls[begun - 1];
+	of_device = &lulls->devices[device];
+	begun = count_before(of_device, time_ns + CLOCKS_DIFFER_NS);
+	if (begun == 0 || of_device->lulls[begun - 1].gap.end_ns + CLOCKS_DIFFER_NS < time_ns)
+		return NULL;
+	return &of_device->lulls[begun - 1];
 }

@@ -1,7 +1,9 @@
 /*
- * lulls: when a process's GPU had nothing to do, between its first operation and its last.
+ * lulls: when each GPU had nothing to do, between its first operation and its last, whichever
+ * process's: the gaps of report/answers, kept in order, so that rules can ask what the GPU did at a
+ * moment, and note which gaps they have explained.
  *
- * Times in which recording paused are in no lull.  All times are those of the model.
+ * Devices are those of the list by their index; times are Unix ns.
  */
 #ifndef REPORT_RULES_LULLS_H
 #define REPORT_RULES_LULLS_H
@@ -9,13 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/model.h"
+#include "report/answers/gpu_sweep.h"
 
 struct gp_lull {
-	uint64_t start_ns, end_ns;
-	uint32_t after;  /* the operation that ended last before it; index in ops */
-	uint32_t before; /* the operation that ended it */
-	bool explained;  /* a rule has said why: for those that speak of what is left */
+	struct gp_gap gap; /* with an operation before it and after it */
+	bool explained;    /* a rule has said why: for those that speak of what is left */
 };
 
 /* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them. */
@@ -27,23 +27,32 @@ struct gp_device_lulls {
 };
 
 struct gp_lulls {
-	struct gp_device_lulls *devices; /* by device_id, GP_DEVICE_LIMIT of them */
+	struct gp_device_lulls *devices;
+	size_t device_count;
+	int error;
 };
 
-/* Returns 0, -ENOMEM or -EOVERFLOW; gp_lulls_free() in either case. */
-int gp_lulls_of(const struct gp_model *model, struct gp_lulls *lulls);
+/*
+ * devices has all that the models have.  Returns 0, -ENOMEM or -EOVERFLOW; gp_lulls_free() in
+ * either case.
+ */
+int gp_lulls_of(struct gp_lulls *lulls, struct gp_model *const *models, size_t model_count,
+		struct gp_device_list *devices, const struct gp_kinds *kinds);
 void gp_lulls_free(struct gp_lulls *lulls);
 
 /* For how long the device was at work within that time. */
-uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, uint16_t device_id, uint64_t start_ns,
+uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, size_t device, uint64_t start_ns,
 			  uint64_t end_ns);
 
-/* The lull in which the device was at that moment, or that began or ended within 5 us of it, by which clocks may differ; NULL = it was at work. */
-struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, uint16_t device_id, uint64_t time_ns);
+/*
+ * The lull in which the device was at that moment, or that began or ended within 5 us of it, by
+ * which clocks may differ; NULL = it was at work.
+ */
+struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_t time_ns);
 
 static inline uint64_t gp_lull_ns(const struct gp_lull *lull)
 {
-	return lull->end_ns - lull->start_ns;
+	return lull->gap.end_ns - lull->gap.start_ns;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Asynchronous copies from or to pageable memory.  Speaks where such copies at a call site could save 2 % of the recorded time and 100 us, at
- * least 4 of them.  Copies to the device of 64 KiB and less do not count: the driver takes these bytes along at once.
+ * Asynchronous copies from or to pageable memory.  Speaks where such copies at a call site could
+ * save 2 % of the recorded time and 100 us, at least 4 of them.  Copies to the device of 64 KiB and
+ * less do not count: the driver takes these bytes along at once.
  */
 #include "report/rules/rules.h"
 

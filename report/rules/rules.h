@@ -1,7 +1,9 @@
 /*
- * rules: the rules of advice, each in a file of its own; report/advice.h says what a rule is, report/advice.c has them in order.
+ * rules: the rules of advice, each in a file of its own; report/advice.h says what a rule is,
+ * report/advice.c has them in order.
  *
- * A new one is a file here, a line here and there, and two programs in tests/rules/: one that does what the rule is about, one that does not.
+ * A new one is a file here, a line here and there, and two programs in tests/rules/: one that does
+ * what the rule is about, one that does not.
  */
 #ifndef REPORT_RULES_RULES_H
 #define REPORT_RULES_RULES_H

@@ -1,9 +1,11 @@
 /*
  * Calls that wait for the GPU.
  *
- * sync-in-loop speaks of a call site that waited at least 16 times and could save 5 % of the recorded time and 200 us; sync-calls of those of
- * all other sites together, by API function, from 4 calls, 10 % and 1 ms on.  What a call could save is no more than it took, and no more
- * than the GPU then had nothing to do: waits at the end of a program, or while other work runs, save nothing and are not mentioned.
+ * sync-in-loop speaks of a call site that waited at least 16 times and could save 5 % of the
+ * recorded time and 200 us; sync-calls of those of all other sites together, by API function, from
+ * 4 calls, 10 % and 1 ms on.  What a call could save is no more than it took, and no more than the
+ * GPU then had nothing to do: waits at the end of a program, or while other work runs, save nothing
+ * and are not mentioned.
  */
 #include "report/rules/rules.h"
 

@@ -1,7 +1,8 @@
 /*
- * Synchronous copies.  Speaks where those of a call site could save 3 % of the recorded time and 100 us, at least 8 of them: fewer are input
- * and output of the program.  Not for copies within a device, which do not hold up the host, those to the device of 64 KiB and less, and those
- * that mostly waited for other work (hidden-wait).
+ * Synchronous copies.  Speaks where those of a call site could save 3 % of the recorded time and
+ * 100 us, at least 8 of them: fewer are input and output of the program.  Not for copies within a
+ * device, which do not hold up the host, those to the device of 64 KiB and less, and those that
+ * mostly waited for other work (hidden-wait).
  */
 #include "report/rules/rules.h"
 

@@ -1,6 +1,7 @@
 /*
- * Synchronous memory sets.  Speaks where those of a call site on page-locked or managed memory could save 2 % of the recorded time and
- * 100 us, at least 8 of them.  On a device's own memory cudaMemset does not hold up the host.
+ * Synchronous memory sets.  Speaks where those of a call site on page-locked or managed memory
+ * could save 2 % of the recorded time and 100 us, at least 8 of them.  On a device's own memory
+ * cudaMemset does not hold up the host.
  */
 #include "report/rules/rules.h"
 

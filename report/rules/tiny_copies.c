@@ -1,6 +1,7 @@
 /*
- * Many small copies.  Speaks where a call site made copies of at most 64 KiB between host and device one right after the other, 8 and more in a
- * row and 64 in all, that would save 2 % of the recorded time and 100 us as one copy for each row.
+ * Many small copies.  Speaks where a call site made copies of at most 64 KiB between host and
+ * device one right after the other, 8 and more in a row and 64 in all, that would save 2 % of the
+ * recorded time and 100 us as one copy for each row.
  */
 #include "report/rules/rules.h"
 

@@ -180,8 +180,9 @@ struct profiled {
 };
 
 /*
- * torch.profiler's estimates of the kernels of a training step on an H200: each kind of launch that it wrote.  Left out: a kernel with more
- * than 48 KiB of shared memory, for which it says 0 because it takes the limit of functions that did not ask for more.
+ * torch.profiler's estimates of the kernels of a training step on an H200: each kind of launch that
+ * it wrote.  Left out: a kernel with more than 48 KiB of shared memory, for which it says 0 because
+ * it takes the limit of functions that did not ask for more.
  */
 static const struct profiled kineto[] = {
 	{16, 0, {1, 1, 1}, {32, 1, 1}, 0.007576, 0.007576, 0},
@@ -295,7 +296,9 @@ static double cell(const struct gp_sheet *sheet, size_t row, const char *title)
 	return value.kind == GP_VALUE_WHOLE ? (double)value.whole : value.real;
 }
 
-/* Two grids of one kernel are a row, another block is one of its own; what has no device has none. */
+/*
+ * Two grids of one kernel are a row, another block is one of its own; what has no device has none.
+ */
 static void test_the_table(void **state)
 {
 	struct build b = build_begin(1);

@@ -1,0 +1,207 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice_print.h"
+#include "report/rules/lulls.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000u
+
+/*
+ * So many times: a kernel of 1 ms, a wait for it, and a host that does something else for as long
+ * as it is told before it launches the next.
+ */
+static struct gp_model *take_turns(uint32_t pid, uint32_t times, uint64_t host_ns)
+{
+	struct build b = build_begin(pid);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= times; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20000 + MS, i);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 10000, MS + 15000, 0);
+		at_ns += MS + 30000 + host_ns;
+	}
+	b.model->first_ns = MS;
+	return build_end(&b);
+}
+
+static struct gp_advice ask(struct gp_model *const *models, size_t count)
+{
+	struct gp_advice advice;
+
+	assert_int_equal(gp_advice_of(models, count, &advice), 0);
+	return advice;
+}
+
+static void test_turns_of_host_and_gpu(void **state)
+{
+	struct gp_model *model = take_turns(1, 50, MS / 2);
+	struct gp_advice advice = ask(&model, 1);
+
+	(void)state;
+	assert_int_equal(advice.count, 1);
+	assert_string_equal(advice.findings[0].rule->id, "sync-in-loop");
+	/* of 50 waits the last one is followed by nothing; the gaps are half a millisecond each */
+	assert_int_equal(advice.findings[0].count, 49);
+	assert_true(advice.findings[0].saves_ns > 49 * (MS / 2) &&
+		    advice.findings[0].saves_ns < 49 * (MS / 2 + 50000));
+	assert_true(advice.lacks_stacks);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* The host does next to nothing: the GPU hardly waits for it, and nobody needs to be told. */
+static void test_quiet(void **state)
+{
+	struct gp_model *model = take_turns(1, 50, 1000);
+	struct gp_advice advice = ask(&model, 1);
+
+	(void)state;
+	assert_int_equal(advice.count, 0);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	model = take_turns(1, 0, 0);
+	advice = ask(&model, 1);
+	assert_int_equal(advice.count, 0);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	advice = ask(NULL, 0);
+	assert_int_equal(advice.count, 0);
+	gp_advice_free(&advice);
+}
+
+/* Processes run side by side: what one could save is not saved twice. */
+static void test_several_processes(void **state)
+{
+	struct gp_model *models[2] = {take_turns(1, 50, MS / 2), take_turns(2, 50, MS / 2)};
+	struct gp_advice one = ask(models, 1), both;
+
+	(void)state;
+	models[1]->devices[0].uuid[0] = 77; /* a GPU of its own */
+	both = ask(models, 2);
+	assert_int_equal(both.count, 1);
+	assert_int_equal(both.findings[0].count, 2 * one.findings[0].count);
+	assert_int_equal(both.findings[0].saves_ns, one.findings[0].saves_ns);
+	gp_advice_free(&one);
+	gp_advice_free(&both);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+static char *printed(const struct gp_advice *advice, size_t limit)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	gp_advice_print(out, advice, limit);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* Lines fit the page, whatever the texts are. */
+static void test_the_page(void **state)
+{
+	struct gp_finding findings[3] = {
+		{.rule = gp_rules[0], .saves_ns = 3 * MS, .place = "", .callers = ""},
+		{.rule = gp_rules[0], .bytes = 4096, .place = "f (a.c:1)", .callers = "main"},
+		{.rule = gp_rules[0], .saves_ns = 1, .place = "", .callers = ""},
+	};
+	struct gp_advice advice = {.findings = findings, .count = 3, .span_ns = 10 * MS};
+	char words[400], *text;
+
+	(void)state;
+	for (size_t i = 0; i + 1 < sizeof(words); i++)
+		words[i] = i % 7 == 6 ? ' ' : 'x';
+	words[sizeof(words) - 1] = '\0';
+	for (size_t i = 0; i < 3; i++)
+		findings[i].found = findings[i].change = words;
+	text = printed(&advice, 2);
+	assert_non_null(strstr(text, "3.000ms  30.0 %"));
+	assert_non_null(strstr(text, "4.000KiB"));
+	assert_non_null(strstr(text, "at f (a.c:1) < main\n"));
+	assert_non_null(strstr(text, "... 1 more"));
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+		assert_true(strcspn(line, "\n") <= 120);
+		assert_true(strcspn(line, "\n") == 0 || line[strcspn(line, "\n") - 1] != ' ');
+	}
+	free(text);
+	advice.count = 0;
+	text = printed(&advice, 0);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+static void test_rules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; gp_rules[i]; i++) {
+		const struct gp_rule *rule = gp_rules[i];
+
+		assert_ptr_equal(gp_rule_find(rule->id), rule);
+		assert_true((rule->look != NULL) != (rule->look_at_all != NULL));
+		assert_true(rule->threshold.count + rule->threshold.bytes > 0);
+		assert_true(strspn(rule->id, "abcdefghijklmnopqrstuvwxyz-") == strlen(rule->id));
+		assert_true(strlen(rule->id) <= 16);
+	}
+	assert_null(gp_rule_find("none"));
+}
+
+/* Three operations at 1, 3 and 7 ms, 1 ms each. */
+static void test_lulls(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_device_list devices = {0};
+	struct gp_model *model;
+	struct gp_kinds *kinds = gp_kinds_new(NULL, (char[256]){0}, 256);
+	struct gp_lulls lulls;
+	uint64_t base = BUILD_BASE_UNIX_NS;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint64_t at = 1; at <= 7; at = 2 * at + 1) {
+		build_call(&b, 100, BUILD_LAUNCH, at * MS - 20000, 10000, (uint32_t)at);
+		build_op(&b, GP_OP_KERNEL, 7, at * MS, (at + 1) * MS, (uint32_t)at);
+	}
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 7 * MS + 10, 2 * MS, 0);
+	model = build_end(&b);
+	build_check(gp_device_list_all(&devices, &model, 1) == 0);
+	assert_int_equal(gp_lulls_of(&lulls, &model, 1, &devices, kinds), 0);
+	assert_int_equal(lulls.devices[0].count, 2);
+	assert_int_equal(gp_lulls_busy_ns(&lulls, 0, 0, UINT64_MAX), 3 * MS);
+	assert_int_equal(gp_lulls_busy_ns(&lulls, 0, base + 3 * MS / 2, base + 7 * MS / 2), MS);
+	assert_int_equal(gp_lulls_busy_ns(&lulls, 0, base + 5 * MS, base + 6 * MS), 0);
+	assert_int_equal(gp_lulls_busy_ns(&lulls, 99, 0, UINT64_MAX), 0);
+	assert_null(gp_lulls_at(&lulls, 0, base + 3 * MS / 2));
+	assert_null(gp_lulls_at(&lulls, 0, base));
+	assert_null(gp_lulls_at(&lulls, 99, base));
+	assert_int_equal(gp_lull_ns(gp_lulls_at(&lulls, 0, base + 5 * MS)), 3 * MS);
+	assert_int_equal(gp_lull_ns(gp_lulls_at(&lulls, 0, base + 2 * MS - 3000)), MS);
+	gp_lulls_free(&lulls);
+	gp_kinds_free(kinds);
+	gp_device_list_free(&devices);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_turns_of_host_and_gpu),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_several_processes),
+		cmocka_unit_test(test_the_page),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_lulls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -40,6 +40,8 @@ extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread;
 extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
 extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process;
 extern const struct gp_breakdown gp_breakdown_exec, gp_breakdown_occupancy;
+extern const struct gp_breakdown gp_breakdown_time, gp_breakdown_idle, gp_breakdown_gap;
+extern const struct gp_breakdown gp_breakdown_kind, gp_breakdown_kind_kernel;
 extern const struct gp_breakdown gp_breakdown_memory;
 extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;
 extern const struct gp_breakdown gp_breakdown_memory_peak, gp_breakdown_memory_churn;

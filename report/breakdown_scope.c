@@ -38,6 +38,9 @@ void gp_scope_close(struct gp_scope *scope)
 		scope->free_memory(scope->memory);
 	if (scope->stacks)
 		scope->free_stacks(scope->stacks);
+	if (scope->wheres)
+		scope->free_wheres(scope->wheres);
+	gp_kinds_free(scope->own_kinds);
 	gp_names_free(scope->names);
 	gp_groups_free(&scope->texts);
 	gp_device_list_free(&scope->devices);
@@ -59,6 +62,15 @@ const char *gp_scope_kernel_of(const struct gp_scope *scope, uint64_t number)
 
 	return scope->full_names ? gp_names_full(scope->names, mangled)
 				 : gp_names_short(scope->names, mangled);
+}
+
+const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope)
+{
+	char message[64];
+
+	if (!scope->kinds)
+		scope->kinds = scope->own_kinds = gp_kinds_new(NULL, message, sizeof(message));
+	return scope->kinds;
 }
 
 uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/answers/kernel_kinds.h"
 #include "report/busy.h"
 #include "report/devices.h"
 #include "report/groups.h"
@@ -31,8 +32,12 @@ struct gp_scope {
 	struct gp_groups texts; /* only their keys are used: each text once */
 	struct gp_device_list devices;
 	const struct gp_torch_snapshot *torch; /* of the only model; NULL = none */
+	const struct gp_kinds *kinds;          /* NULL = the built-in ones, when they are needed */
+	struct gp_kinds *own_kinds;
 	void *memory; /* what gp_scope_memory() found, and how to free it */
 	void (*free_memory)(void *memory);
+	void *wheres; /* the same of where the time went */
+	void (*free_wheres)(void *wheres);
 	void *stacks; /* the same of the tables by stack */
 	void (*free_stacks)(void *stacks);
 	FILE *messages; /* for one line on what a table lacks; NULL = nowhere */
@@ -59,6 +64,9 @@ uint64_t gp_scope_name(struct gp_scope *scope, const struct gp_model *model, con
 
 /* For the names of that model's kernels, none yet.  NULL if there is no memory. */
 uint64_t *gp_scope_names(const struct gp_model *model);
+
+/* What tells kinds of kernels; NULL if there is no memory. */
+const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope);
 
 /* What we call a model's device. */
 uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id);

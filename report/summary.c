@@ -10,6 +10,7 @@
 #include "report/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define KEPT_GAPS    16 /* one of them is printed */
 
 static const struct gp_column process_columns[] = {
 	{"PID", false},         {"Started", false}, {"Span", false},     {"API calls", false},
@@ -337,6 +338,9 @@ static int gather(struct gp_summary *summary)
 		result = gp_memory_stats_of(models, count, &summary->devices, &summary->memory);
 	if (result == 0)
 		result = gp_activity_gather(&summary->activity, models, count);
+	if (result == 0)
+		result = gp_wheres_of(&summary->wheres, models, count, summary->window,
+				      &summary->devices, summary->kinds, KEPT_GAPS);
 	summary->busy = gp_busy_of(models, count, summary->window, &summary->devices);
 	return summary->busy ? result : -ENOMEM;
 }
@@ -346,6 +350,7 @@ static int print_sections(const struct gp_summary *summary)
 	int result = 0;
 
 	print_head(summary);
+	gp_summary_print_busy(summary);
 	if (summary->model_count > 1)
 		result = print_processes(summary);
 	if (result == 0)
@@ -358,7 +363,6 @@ static int print_sections(const struct gp_summary *summary)
 		result = gp_summary_print_memory(summary);
 	if (result == 0)
 		result = gp_summary_print_left(summary);
-	gp_summary_print_busy(summary);
 	gp_summary_print_windows(summary);
 	if (result == 0)
 		result = gp_summary_print_records(summary);
@@ -383,15 +387,23 @@ static void print_unused(FILE *out, const struct gp_model *model)
 static int print_used(FILE *out, struct gp_model *const *models, size_t count,
 		      const struct gp_summary_options *options)
 {
-	struct gp_summary summary = {
-		.out = out, .options = options, .models = models, .model_count = count};
-	int result = gather(&summary);
+	char message[64];
+	struct gp_kinds *built_in =
+		options->kinds ? NULL : gp_kinds_new(NULL, message, sizeof(message));
+	struct gp_summary summary = {.out = out,
+				     .options = options,
+				     .models = models,
+				     .model_count = count,
+				     .kinds = options->kinds ? options->kinds : built_in};
+	int result = summary.kinds ? gather(&summary) : -ENOMEM;
 
 	if (result == 0)
 		result = print_sections(&summary);
 	gp_activity_free(&summary.activity);
 	gp_memory_stats_free(&summary.memory);
 	gp_device_list_free(&summary.devices);
+	gp_wheres_free(&summary.wheres);
+	gp_kinds_free(built_in);
 	free(summary.busy);
 	return result;
 }

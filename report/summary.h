@@ -13,10 +13,13 @@
 
 #include "report/model.h"
 
+struct gp_kinds;
+
 struct gp_summary_options {
 	bool full_names;  /* kernel names demangled but not shortened */
 	size_t row_limit; /* rows of a table before "... N more"; 0 = all, and gpuprof's telemetry
 			   */
+	const struct gp_kinds *kinds; /* of kernels; NULL = the built-in ones */
 };
 
 /* Print one summary of all the models together. Returns 0, -EIO if out could not be written, or

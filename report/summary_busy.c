@@ -93,6 +93,12 @@ void gp_summary_print_busy(const struct gp_summary *summary)
 		is_in_part(summary) ? "while recording was on"
 				    : "between first and last recorded CUDA call",
 		why ? "; " : "", why ? why : "");
-	for (size_t i = 0; i < summary->devices.count; i++)
+	for (size_t i = 0; i < summary->devices.count; i++) {
 		print_device(summary, i, !why);
+		if (!why)
+			gp_summary_print_where(summary, i);
+	}
+	gp_summary_print_kinds(summary);
+	if (!why)
+		fputs("  details   gpuprof summary --by time,idle,gap,kind FILE\n", summary->out);
 }

@@ -190,6 +190,7 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	int result = gp_scope_open(&scope, models, model_count, by->full_names), closed;
 
 	scope.torch = by->torch;
+	scope.kinds = by->kinds;
 	scope.messages = by->messages;
 	scope.every_row = by->every_row;
 	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by->words) > 1);

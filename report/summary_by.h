@@ -11,6 +11,7 @@
 #include "report/model.h"
 #include "report/sheet_writer.h"
 
+struct gp_kinds;
 struct gp_torch_snapshot;
 
 struct gp_summary_by {
@@ -21,6 +22,7 @@ struct gp_summary_by {
 	bool every_row;                       /* of trees: also those that have less than 1 % */
 	bool full_names;                      /* of kernels */
 	const struct gp_torch_snapshot *torch; /* NULL = none */
+	const struct gp_kinds *kinds;          /* of kernels; NULL = the built-in ones */
 	FILE *messages;                        /* for one line on each table without rows */
 };
 

@@ -8,6 +8,7 @@
 #define REPORT_SUMMARY_PART_H
 
 #include "report/activity.h"
+#include "report/answers/where.h"
 #include "report/busy.h"
 #include "report/devices.h"
 #include "report/memory_stats.h"
@@ -23,6 +24,8 @@ struct gp_summary {
 	struct gp_window window;
 	struct gp_device_list devices;
 	struct gp_busy *busy; /* parallel to devices */
+	struct gp_wheres wheres;
+	const struct gp_kinds *kinds;
 	struct gp_memory_stats memory;
 	struct gp_activity activity;
 };
@@ -52,6 +55,12 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model);
 
 /* How busy the GPUs were: what is known of that. */
 void gp_summary_print_busy(const struct gp_summary *summary);
+
+/* Below the line of a device: what ran, why nothing did. */
+void gp_summary_print_where(const struct gp_summary *summary, size_t device);
+
+/* A line on the kinds of kernels, by their names; nothing where most are of an unknown kind. */
+void gp_summary_print_kinds(const struct gp_summary *summary);
 
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_summary_has_all_operations(const struct gp_model *model);

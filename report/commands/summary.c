@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/answers/kernel_kinds.h"
 #include "report/command.h"
 #include "report/memory_page.h"
 #include "report/output_file.h"
@@ -28,7 +29,12 @@ static const char usage[] =
 	"      --torch-snapshot SNAP  what PyTorch gave to tensors, too; SNAP is the file that "
 	"the\n"
 	"                       traced process wrote by torch.cuda.memory._dump_snapshot()\n"
-	"  -F, --format FORMAT  of tables: text (default), csv, json or markdown\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown; of all but text without "
+	"--by:\n"
+	"                       the tables that the page is made of\n"
+	"      --kinds FILE     kinds of kernels, in front of the built-in ones: lines of KIND: "
+	"PATTERN,\n"
+	"                       such as  stencil: *heat*  (* stands for any characters)\n"
 	"  -n, --top N          rows of a table (default: 12, with --by all; 0 = all, and "
 	"gpuprof's\n"
 	"                       own counters); --rows N is the same\n"
@@ -46,6 +52,10 @@ static const char usage[] =
 	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
 	"line.\n";
 
+/* What the page tells, as tables. */
+static const char page_words[] =
+	"process,device,time,idle,gap,kind,gpu,api,copy,stream,nvtx-gpu,memory,memory-leak";
+
 enum parsed { RUN, DONE, WRONG };
 
 struct arguments {
@@ -56,6 +66,7 @@ struct arguments {
 	struct gp_summary_options page;
 	bool memory;
 	const char *snapshot;    /* of PyTorch; NULL = none */
+	const char *kinds;       /* the file of --kinds; NULL = none */
 	struct gp_summary_by by; /* words NULL: a page */
 };
 
@@ -87,6 +98,9 @@ static enum parsed take_option(struct arguments *a, int c)
 		return RUN;
 	case 't':
 		a->snapshot = optarg;
+		return RUN;
+	case 'k':
+		a->kinds = optarg;
 		return RUN;
 	case 'm':
 		a->memory = true;
@@ -130,7 +144,7 @@ static enum parsed check_by(const struct arguments *a)
 	return WRONG;
 }
 
-/* In other formats than text, --memory is the tables of its page. */
+/* In other formats than text, the page is its tables, and --memory those of its own. */
 static enum parsed check_memory(struct arguments *a)
 {
 	if (a->memory && a->by.words) {
@@ -141,6 +155,8 @@ static enum parsed check_memory(struct arguments *a)
 	}
 	if (a->memory && a->by.format != &gp_sheet_text)
 		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
+	else if (!a->by.words && a->by.format != &gp_sheet_text)
+		a->by.words = page_words;
 	return RUN;
 }
 
@@ -152,9 +168,9 @@ static enum parsed check(struct arguments *a)
 		parsed = check_by(a);
 	if (parsed != RUN)
 		return parsed;
-	if (!a->by.words && (a->by.sort || a->by.format != &gp_sheet_text))
-		gp_command_fail(0, "summary: --format and --sort are for tables; type for example: "
-				   "gpuprof summary --by kernel --format csv FILE");
+	if (!a->by.words && a->by.sort)
+		gp_command_fail(0, "summary: --sort is for tables; type for example: "
+				   "gpuprof summary --by kernel --sort count FILE");
 	else if (a->snapshot && !a->by.words && !a->memory)
 		gp_command_fail(0,
 				"summary: --torch-snapshot is for tables; type for example: "
@@ -176,6 +192,7 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 		{"by", required_argument, NULL, 'b'},
 		{"memory", no_argument, NULL, 'm'},
 		{"torch-snapshot", required_argument, NULL, 't'},
+		{"kinds", required_argument, NULL, 'k'},
 		{"format", required_argument, NULL, 'F'},
 		{"top", required_argument, NULL, 'n'},
 		{"rows", required_argument, NULL, 'n'},
@@ -229,14 +246,16 @@ static int print_all(const struct arguments *a, const struct gp_traces *traces)
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
-/* With what the snapshot says, if there is one. */
+/* With what the snapshot and the file of kinds say, if there are such. */
 static int print(struct arguments *a, const struct gp_traces *traces)
 {
 	struct gp_torch_snapshot snapshot = {0};
 	char message[MESSAGE_BYTES];
-	int result = 0, status;
+	struct gp_kinds *kinds = gp_kinds_new(a->kinds, message, sizeof(message));
+	int result = kinds ? 0 : -EINVAL, status;
 
-	if (a->snapshot) {
+	a->page.kinds = a->by.kinds = kinds;
+	if (kinds && a->snapshot) {
 		result = gp_torch_snapshot_load(a->snapshot, traces->models[0], &snapshot, message,
 						sizeof(message));
 		a->by.torch = &snapshot;
@@ -244,6 +263,7 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 	status = result == 0 ? print_all(a, traces)
 			     : gp_command_fail(GP_EXIT_FAILED, "summary: %s", message);
 	gp_torch_snapshot_free(&snapshot);
+	gp_kinds_free(kinds);
 	a->by.torch = NULL;
 	return status;
 }

@@ -302,7 +302,7 @@ class Choices(Tables):
         for arguments, part in (
                 (("--by", "kernel", "--sort", "size", trace), "has no column size; it has Time %, Total"),
                 (("--by", "kernel", "--format", "xml", trace), "text, csv, json or markdown"),
-                (("--format", "csv", trace), "summary --by kernel --format csv"),
+                (("--sort", "count", trace), "summary --by kernel --sort count"),
                 (("--by", "kernel", "--top", "x", trace), "--top needs a number"),
                 (("--top", "18446744073709551615", trace), "--top needs a number up to 1000000000, not 18446744073709551615"),
                 (("--memory", "--top", "99999999999999999999", trace), "--top needs a number up to 1000000000"),

@@ -1,0 +1,254 @@
+/* Where the time went: by device and what ran; idle time by cause, by gap, and by the call that ended it. */
+#include "report/breakdowns/where.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/activity.h"
+#include "report/breakdown.h"
+#include "report/recorded.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- what is found once ---- */
+
+static void free_wheres(void *memory)
+{
+	struct gp_scope_wheres *all = memory;
+
+	gp_wheres_free(&all->wheres);
+	gp_call_sites_free(all->sites);
+	free(all);
+}
+
+struct gp_window gp_scope_window(const struct gp_scope *scope)
+{
+	return gp_busy_window(scope->models, scope->model_count);
+}
+
+struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope)
+{
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	struct gp_scope_wheres *all = scope->wheres;
+
+	if (all || !kinds)
+		return all;
+	all = calloc(1, sizeof(*all));
+	if (!all)
+		return NULL;
+	all->sites = gp_call_sites_new();
+	if (!all->sites ||
+	    gp_wheres_of(&all->wheres, scope->models, scope->model_count, gp_scope_window(scope),
+			 &scope->devices, kinds, GP_SCOPE_GAPS) != 0) {
+		free_wheres(all);
+		return NULL;
+	}
+	scope->wheres = all;
+	scope->free_wheres = free_wheres;
+	return all;
+}
+
+bool gp_scope_has_gpu(const struct gp_scope *scope)
+{
+	for (size_t i = 0; i < scope->model_count; i++)
+		if (gp_recorded_kind(scope->models[i], "gpu"))
+			return true;
+	return false;
+}
+
+void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_op_at at)
+{
+	const struct gp_op *op = gp_op_of(scope->models, at);
+	char label[GP_ACTIVITY_LABEL_BYTES];
+	const char *mangled;
+
+	if (!op) {
+		gp_sheet_cell(sheet, gp_value_none());
+	} else if (op->kind == GP_OP_KERNEL) {
+		mangled = gp_model_kernel_name(scope->models[at.model], op);
+		gp_scope_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
+							   : gp_names_short(scope->names, mangled));
+	} else {
+		gp_activity_label(label, op);
+		gp_scope_put_text(sheet, label);
+	}
+}
+
+void gp_scope_put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
+			struct gp_op_at at)
+{
+	const struct gp_model *model = scope->models[at.model];
+	const struct gp_op *op = gp_op_of(scope->models, at);
+	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
+
+	if (!call) {
+		gp_sheet_cell(sheet, gp_value_none());
+		gp_sheet_cell(sheet, gp_value_none());
+		return;
+	}
+	gp_scope_put_text(sheet, gp_model_api(model, call->api).name);
+	gp_scope_put_text(sheet,
+			  gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
+}
+
+/* ---- by device ---- */
+
+static const struct gp_sheet_column time_columns[] = {
+	{"Wall", GP_UNIT_NS},         {"Busy %", GP_UNIT_PERCENT},
+	{"Busy", GP_UNIT_NS},         {"Idle", GP_UNIT_NS},
+	{"Idle inside", GP_UNIT_NS},  {"Span", GP_UNIT_NS},
+	{"Compute", GP_UNIT_NS},      {"Communication", GP_UNIT_NS},
+	{"Copy", GP_UNIT_NS},         {"Comm alone", GP_UNIT_NS},
+	{"Copy alone", GP_UNIT_NS},   {"Comm+compute", GP_UNIT_NS},
+	{"Copy+compute", GP_UNIT_NS}, {"Comm overlap %", GP_UNIT_PERCENT},
+	{"Device", GP_UNIT_NUMBER},
+};
+
+static void put_time(struct gp_sheet *sheet, const struct gp_where *where)
+{
+	const uint64_t *ns = where->state_ns;
+	uint64_t wall = gp_state_wall_ns(ns), busy = gp_state_busy_ns(ns), idle = wall - busy;
+	uint64_t comm = gp_state_any_ns(ns, GP_STATE_COMMUNICATION);
+	uint64_t both = gp_state_all_ns(ns, GP_STATE_COMPUTE | GP_STATE_COMMUNICATION);
+	const struct gp_value cells[] = {
+		gp_value_whole(wall),
+		gp_value_percent((double)busy, (double)wall),
+		gp_value_whole(busy),
+		gp_value_whole(idle),
+		gp_value_whole(idle - where->edge_ns),
+		gp_value_whole(wall - where->edge_ns),
+		gp_value_whole(gp_state_any_ns(ns, GP_STATE_COMPUTE)),
+		gp_value_whole(comm),
+		gp_value_whole(gp_state_any_ns(ns, GP_STATE_COPY)),
+		gp_value_whole(gp_state_only_ns(ns, GP_STATE_COMMUNICATION)),
+		gp_value_whole(gp_state_only_ns(ns, GP_STATE_COPY)),
+		gp_value_whole(both),
+		gp_value_whole(gp_state_all_ns(ns, GP_STATE_COMPUTE | GP_STATE_COPY)),
+		gp_value_percent((double)both, (double)comm),
+	};
+
+	for (size_t i = 0; i < COUNT(cells); i++)
+		gp_sheet_cell(sheet, cells[i]);
+}
+
+static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	const struct gp_scope_wheres *all = gp_scope_wheres(scope);
+
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++) {
+		put_time(sheet, &all->wheres.devices[i]);
+		gp_scope_put_whole(sheet, scope->devices.entries[i].number);
+	}
+	return all ? 0 : -ENOMEM;
+}
+
+/* ---- by cause ---- */
+
+static const struct gp_sheet_column idle_columns[] = {
+	GP_SHARE_COLUMNS,           {"Wall %", GP_UNIT_PERCENT}, {"Gaps", GP_UNIT_COUNT},
+	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},
+};
+
+static uint64_t total_idle_ns(const struct gp_wheres *wheres)
+{
+	uint64_t total_ns = 0;
+
+	for (size_t i = 0; i < wheres->count; i++)
+		total_ns += gp_state_idle_ns(wheres->devices[i].state_ns);
+	return total_ns;
+}
+
+static void put_causes(struct gp_sheet *sheet, const struct gp_where *where, uint64_t total_ns,
+		       uint32_t device)
+{
+	uint64_t wall_ns = gp_state_wall_ns(where->state_ns);
+
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
+		uint64_t cause_ns = where->state_ns[GP_STATE_IDLE + i];
+
+		if (cause_ns == 0)
+			continue;
+		gp_sheet_cell(sheet, gp_value_percent((double)cause_ns, (double)total_ns));
+		gp_scope_put_whole(sheet, cause_ns);
+		gp_sheet_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
+		gp_scope_put_whole(sheet, where->cause_count[i]);
+		gp_scope_put_whole(sheet, device);
+		gp_scope_put_text(sheet, gp_idle_cause_name(i));
+	}
+}
+
+static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	const struct gp_scope_wheres *all = gp_scope_wheres(scope);
+	uint64_t total_ns = all ? total_idle_ns(&all->wheres) : 0;
+
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
+		put_causes(sheet, &all->wheres.devices[i], total_ns,
+			   scope->devices.entries[i].number);
+	return all ? 0 : -ENOMEM;
+}
+
+/* ---- the longest gaps ---- */
+
+static const struct gp_sheet_column gap_columns[] = {
+	{"Duration", GP_UNIT_NS},    {"Start", GP_UNIT_NS},        {"Device", GP_UNIT_NUMBER},
+	{"Cause", GP_UNIT_TEXT},     {"Cause %", GP_UNIT_PERCENT}, {"Before", GP_UNIT_TEXT},
+	{"Before by", GP_UNIT_TEXT}, {"Before at", GP_UNIT_TEXT},  {"After", GP_UNIT_TEXT},
+	{"After by", GP_UNIT_TEXT},  {"After at", GP_UNIT_TEXT},
+};
+
+static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
+		    const struct gp_gap *gap)
+{
+	uint64_t length_ns = gap->end_ns - gap->start_ns;
+	enum gp_idle_cause cause = gp_gap_cause(gap);
+
+	gp_scope_put_whole(sheet, length_ns);
+	gp_sheet_cell(sheet, gap->start_ns >= scope->start_unix_ns
+				     ? gp_value_whole(gap->start_ns - scope->start_unix_ns)
+				     : gp_value_none());
+	gp_scope_put_whole(sheet, scope->devices.entries[gap->device].number);
+	gp_scope_put_text(sheet, gp_idle_cause_name(cause));
+	gp_sheet_cell(sheet, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));
+	gp_scope_put_op(scope, sheet, gap->before);
+	gp_scope_put_cause(scope, sites, sheet, gap->before);
+	gp_scope_put_op(scope, sheet, gap->after);
+	gp_scope_put_cause(scope, sites, sheet, gap->after);
+}
+
+static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_scope_wheres *all = gp_scope_wheres(scope);
+
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
+		for (size_t g = 0; g < all->wheres.devices[i].gaps_kept; g++)
+			put_gap(scope, all->sites, sheet, &all->wheres.devices[i].gaps[g]);
+	return all ? 0 : -ENOMEM;
+}
+
+#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"
+
+const struct gp_breakdown gp_breakdown_time = {
+	.help = "devices: computing, communication, copies, what of them overlaps; idle",
+	.nothing = NOTHING,
+	.head = {"time", "Where the time went", time_columns, COUNT(time_columns)},
+	.sort_column = GP_SHEET_AS_ADDED,
+	.fill = fill_times,
+};
+
+const struct gp_breakdown gp_breakdown_idle = {
+	.help = "idle time of devices by cause",
+	.nothing = NOTHING,
+	.head = {"idle", "Idle time by cause", idle_columns, COUNT(idle_columns)},
+	.sort_column = 1,
+	.fill = fill_idle,
+};
+
+const struct gp_breakdown gp_breakdown_gap = {
+	.help = "the longest idle times of devices, and what was before and after each",
+	.nothing = "no device was idle between the first and the last call",
+	.head = {"gap", "Longest idle times", gap_columns, COUNT(gap_columns)},
+	.sort_column = 0,
+	.fold_before = 5,
+	.fill = fill_gaps,
+};

@@ -1,0 +1,34 @@
+/*
+ * where: what the tables of where the time went have in common.
+ */
+#ifndef REPORT_BREAKDOWNS_WHERE_H
+#define REPORT_BREAKDOWNS_WHERE_H
+
+#include "report/answers/where.h"
+#include "report/breakdown_scope.h"
+#include "report/call_site.h"
+
+#define GP_SCOPE_GAPS 1000 /* that are kept of each device */
+
+struct gp_scope_wheres {
+	struct gp_wheres wheres;
+	struct gp_call_sites *sites; /* of calls around gaps */
+};
+
+/* Found once for all tables of a scope, whose it stays.  NULL if there is no memory. */
+struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope);
+
+/* The window of a scope's models. */
+struct gp_window gp_scope_window(const struct gp_scope *scope);
+
+/* Whether any of the models recorded what the GPUs did: else they would seem idle. */
+bool gp_scope_has_gpu(const struct gp_scope *scope);
+
+/* The cell of what an operation is called, a kernel by its name; none where there is no operation. */
+void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_op_at at);
+
+/* Two cells: the function of the call that started it, and its place in the user's code. */
+void gp_scope_put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
+			struct gp_op_at at);
+
+#endif

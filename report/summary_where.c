@@ -1,0 +1,202 @@
+/* Where the time of a GPU went, in a few lines: `gpuprof summary --by time,idle,gap,kind` has the rest. */
+#include "report/summary_part.h"
+
+#include <stdlib.h>
+
+#include "report/call_site.h"
+#include "report/format.h"
+#include "report/names.h"
+#include "report/text.h"
+
+#define SHOWN           4 /* causes, kinds */
+#define DEVICES_IN_FULL 2 /* of more each has its causes alone */
+#define NAME_COLUMNS    48
+
+/* A few parts of a whole, the largest first. */
+struct part {
+	const char *name;
+	uint64_t ns;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *left = a, *right = b;
+
+	if (left->ns != right->ns)
+		return left->ns > right->ns ? -1 : 1;
+	return 0;
+}
+
+/* "host-bound 32.6 %, launch-bound 19.7 %, 3 others 4.0 %" */
+static void print_parts(FILE *out, struct part *parts, size_t count, uint64_t whole_ns)
+{
+	uint64_t rest_ns = 0;
+	size_t others = 0;
+
+	qsort(parts, count, sizeof(*parts), compare_parts);
+	for (size_t i = 0; i < count && parts[i].ns > 0; i++) {
+		if (i < SHOWN) {
+			fprintf(out, "%s%s %s %%", i > 0 ? ", " : "", parts[i].name,
+				gp_format_percent((double)parts[i].ns, (double)whole_ns).text);
+			continue;
+		}
+		others++;
+		rest_ns += parts[i].ns;
+	}
+	if (others > 0)
+		fprintf(out, ", %zu other%s %s %%", others, others > 1 ? "s" : "",
+			gp_format_percent((double)rest_ns, (double)whole_ns).text);
+	fputs("\n", out);
+}
+
+static void print_classes(FILE *out, const struct gp_where *where)
+{
+	const uint64_t *ns = where->state_ns;
+	struct part parts[] = {
+		{"computing", gp_state_any_ns(ns, GP_STATE_COMPUTE)},
+		{"communicating", gp_state_any_ns(ns, GP_STATE_COMMUNICATION)},
+		{"copying", gp_state_any_ns(ns, GP_STATE_COPY)},
+	};
+	uint64_t sum_ns = parts[0].ns + parts[1].ns + parts[2].ns;
+	uint64_t wall_ns = gp_state_wall_ns(ns), busy_ns = gp_state_busy_ns(ns);
+	const char *separator = "    busy    ";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].ns == 0)
+			continue;
+		fprintf(out, "%s%s %s %%", separator, parts[i].name,
+			gp_format_percent((double)parts[i].ns, (double)wall_ns).text);
+		separator = ", ";
+	}
+	if (sum_ns > busy_ns)
+		fprintf(out, "; more than one of them %s %%",
+			gp_format_percent((double)(busy_ns - ns[GP_STATE_COMPUTE] -
+						   ns[GP_STATE_COMMUNICATION] - ns[GP_STATE_COPY]),
+					  (double)wall_ns)
+				.text);
+	fputs("\n", out);
+}
+
+static void print_causes(FILE *out, const struct gp_where *where)
+{
+	struct part parts[GP_IDLE_CAUSES];
+
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
+		parts[i] = (struct part){gp_idle_cause_name(i), where->state_ns[GP_STATE_IDLE + i]};
+	fputs("    idle    ", out);
+	print_parts(out, parts, GP_IDLE_CAUSES, gp_state_wall_ns(where->state_ns));
+}
+
+/* ---- the longest gap between two operations ---- */
+
+static void print_op(const struct gp_summary *summary, struct gp_op_at at)
+{
+	const struct gp_model *model = summary->models[at.model];
+	const struct gp_op *op = gp_op_of(summary->models, at);
+	struct gp_names *names = gp_names_new();
+	char label[GP_ACTIVITY_LABEL_BYTES], *escaped, *fitted;
+	const char *name = label;
+
+	if (op->kind == GP_OP_KERNEL)
+		name = gp_names_short(names, gp_model_kernel_name(model, op));
+	else
+		gp_activity_label(label, op);
+	escaped = gp_text_escape(name);
+	fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
+	fputs(fitted ? fitted : "(no memory)", summary->out);
+	free(fitted);
+	free(escaped);
+	gp_names_free(names);
+}
+
+/* Where it was launched, if that is known. */
+static void print_site(const struct gp_summary *summary, struct gp_op_at at)
+{
+	const struct gp_model *model = summary->models[at.model];
+	const struct gp_call *call = gp_model_op_cause(model, gp_op_of(summary->models, at));
+	struct gp_call_sites *sites;
+	char *place;
+
+	if (!call || call->stack == GP_NONE)
+		return;
+	sites = gp_call_sites_new();
+	place = sites ? gp_text_escape(
+				gp_call_sites_at(sites, gp_call_sites_find(sites, model, call))
+					.place)
+		      : NULL;
+	if (place)
+		fprintf(summary->out, ", at %s", place);
+	free(place);
+	gp_call_sites_free(sites);
+}
+
+static const struct gp_gap *longest_inside(const struct gp_where *where)
+{
+	for (size_t i = 0; i < where->gaps_kept; i++)
+		if (where->gaps[i].before.op != GP_NONE && where->gaps[i].after.op != GP_NONE)
+			return &where->gaps[i];
+	return NULL;
+}
+
+static void print_longest(const struct gp_summary *summary, const struct gp_where *where)
+{
+	const struct gp_gap *gap = longest_inside(where);
+
+	if (!gap)
+		return;
+	fprintf(summary->out, "    longest idle time %s, %s: between ",
+		gp_format_ns(gap->end_ns - gap->start_ns).text,
+		gp_idle_cause_name(gp_gap_cause(gap)));
+	print_op(summary, gap->before);
+	fputs(" and ", summary->out);
+	print_op(summary, gap->after);
+	print_site(summary, gap->after);
+	fputs("\n", summary->out);
+}
+
+void gp_summary_print_where(const struct gp_summary *summary, size_t device)
+{
+	const struct gp_where *where = &summary->wheres.devices[device];
+	bool in_full = summary->devices.count <= DEVICES_IN_FULL;
+
+	if (in_full &&
+	    gp_state_any_ns(where->state_ns, GP_STATE_COMPUTE) != gp_state_busy_ns(where->state_ns))
+		print_classes(summary->out, where);
+	if (gp_state_idle_ns(where->state_ns) > 0)
+		print_causes(summary->out, where);
+	if (in_full)
+		print_longest(summary, where);
+}
+
+/* ---- kinds of kernels ---- */
+
+static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[])
+{
+	struct gp_names *names = gp_names_new();
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < gp_kinds_count(summary->kinds); i++)
+		parts[i] = (struct part){gp_kinds_name(summary->kinds, i), 0};
+	for (uint32_t i = 0; names && i < summary->activity.operations.count; i++) {
+		const struct gp_group *row = &summary->activity.operations.rows[i];
+
+		if (row->key[0] != GP_ACTIVITY_KERNEL)
+			continue;
+		parts[gp_kinds_find(summary->kinds, gp_names_full(names, row->key + 1))].ns +=
+			row->total_ns;
+		total_ns += row->total_ns;
+	}
+	gp_names_free(names);
+	return total_ns;
+}
+
+void gp_summary_print_kinds(const struct gp_summary *summary)
+{
+	struct part parts[GP_KINDS_LIMIT] = {{NULL, 0}};
+	uint64_t total_ns = sum_kinds(summary, parts);
+
+	if (parts[GP_KIND_UNKNOWN].ns * 2 >= total_ns)
+		return;
+	fputs("  kernels   ", summary->out);
+	print_parts(summary->out, parts, gp_kinds_count(summary->kinds), total_ns);
+}

@@ -1,0 +1,84 @@
+"""Where the time went: what the tables say of sample programs adds up, and is what the programs did."""
+import json
+import unittest
+
+from tables_test import Tables
+
+PROGRAMS = ("overlap", "streams", "graph", "zoo", "copies")
+
+
+class Idle(Tables):
+
+    def check(self, program, *arguments):
+        found = self.tables("time,idle,gap,device", self.record(program, *arguments))
+        for row in found["time"]:
+            idle = [cause for cause in found["idle"] if cause["Device"] == row["Device"]]
+            gaps = [gap for gap in found["gap"] if gap["Device"] == row["Device"]]
+            self.assertEqual(row["Wall"], row["Busy"] + row["Idle"], program)
+            self.assertEqual(self.sum(idle, "Total"), row["Idle"], program)
+            self.assertEqual(self.sum(gaps, "Duration"), row["Idle"], program)
+            self.assertEqual(len(gaps), self.sum(idle, "Gaps"), program)
+            self.assertLessEqual(max(row["Compute"], row["Copy"], row["Communication"]), row["Busy"])
+            self.assertGreaterEqual(row["Compute"] + row["Copy"] + row["Communication"], row["Busy"])
+            self.assertEqual(row["Span"] - row["Idle inside"], row["Busy"])
+        self.assertEqual(len(found["time"]), len(found["device"]))
+
+    def test_causes_and_gaps_add_up_to_idle_time(self):
+        for program in PROGRAMS:
+            with self.subTest(program):
+                self.check(program)
+        self.check("demo", "50")
+
+    def test_gaps_name_what_is_around_them(self):
+        found = self.tables("gap", self.record("demo"))["gap"]
+        inside = [gap for gap in found if gap["Before"] and gap["After"]]
+        self.assertTrue(inside)
+        self.assertTrue(all(gap["Before by"].startswith("cu") and gap["After by"].startswith("cu") for gap in inside))
+        lengths = [gap["Duration"] for gap in found]
+        self.assertEqual(lengths, sorted(lengths, reverse=True))
+
+    def test_the_page_says_why_the_gpu_was_idle(self):
+        page = self.summary(self.record("demo")).stdout
+        before, after = page.split("GPU activities", 1)
+        self.assertIn("GPU busy (", before)
+        self.assertRegex(before, r"\n    idle    [a-z-]+ [0-9.]+ %, ")
+        self.assertIn("longest idle time ", before)
+        self.assertIn("gpuprof summary --by time,idle,gap,kind FILE", before)
+
+
+class Kinds(Tables):
+
+    def test_rows_of_a_file_come_first(self):
+        trace = self.record("demo")
+        with open(self.path("kinds"), "w") as file:
+            file.write("# the kernels of the demo\nstencil: smooth\nmine: *<float>*\nours: scale*\n")
+        kinds = json.loads(self.summary("--by", "kind-kernel", "--kinds", self.path("kinds"), "--format", "json",
+                                        trace).stdout)
+        kinds = {row["Name"]: row["Kind"] for row in kinds["rows"]}
+        self.assertEqual(kinds, {"smooth": "stencil", "add<float>": "mine", "scale<float>": "mine"})
+        page = self.summary("--kinds", self.path("kinds"), trace).stdout
+        self.assertIn("\n  kernels   mine 66.7 %, stencil 33.3 %\n", page)
+
+    def test_kinds_add_up_to_all_operations(self):
+        found = self.tables("kind,gpu", self.record("zoo"))
+        for column in ("Total", "Count", "Untimed"):
+            self.assertEqual(self.sum(found["kind"], column), self.sum(found["gpu"], column))
+
+    def test_a_wrong_file_is_said(self):
+        trace = self.record("demo", "3")
+        result = self.run_gpuprof("summary", "--kinds", "/nowhere/kinds", trace)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assert_one_line(result.stderr, "/nowhere/kinds cannot be opened")
+
+
+class Page(Tables):
+
+    def test_other_formats_have_the_tables_of_the_page(self):
+        trace = self.record("demo", "3")
+        tables = json.loads(self.summary("--format", "json", trace).stdout)
+        self.assertLessEqual({"time", "idle", "gap", "kind", "gpu", "api"}, {table["report"] for table in tables})
+        self.assertIn("\nWall (ns),", self.summary("--format", "csv", trace).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -12,63 +12,15 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <ftw.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "collector/collector.h"
+#include "tests/lib/case_folder.h"
 #include "tests/lib/sanitizer.h"
 
 #define LONG_NS 20000000000ull /* never reached where things work */
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
-
-static inline const char *new_folder(void)
-{
-	static char name[64];
-
-	strcpy(name, "/tmp/gpuprof-test-XXXXXX");
-	assert_non_null(mkdtemp(name));
-	return name;
-}
-
-static inline int remove_entry(const char *path, const struct stat *status, int type,
-			       struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
-static inline void remove_folder(const char *name)
-{
-	nftw(name, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* The folder in which the case at hand writes; set by run_case(). */
-static const char *case_folder __attribute__((unused));
-
-/* A path in it; good until the call after the next three. */
-static inline const char *in_folder(const char *name)
-{
-	static char paths[4][256];
-	static unsigned next;
-	char *path = paths[next++ % 4];
-
-	snprintf(path, 256, "%s/%s", case_folder, name);
-	return path;
-}
 
 /* Run a case in a child with a folder of its own. */
 static inline void run_case(void (*body)(void))

@@ -5,15 +5,19 @@
  *
  *	torture [KILLS [SEED]]		so many in each placement of the rings; O names the build folder
  *
+ * Needs nothing but libc: it runs on machines with a GPU that have no more.
  * On the simulated device, or, where TESTS_ON_GPU is set, on the real one.
  */
-#include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
+#include "tests/lib/case_folder.h"
 
 #include <fcntl.h>
 #include <glob.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "tests/torture/truth.h"
@@ -31,6 +35,17 @@ static char ring_file[256];
 static pid_t last_child;
 static uint64_t launches[WORKERS], allocations[WORKERS], kernels, all_launches, in_work;
 static uint8_t *called, *ran; /* by correlation id */
+
+__attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "\n");
+	_exit(1);
+}
 
 static void set_variable(int number, const char *name, const char *value)
 {
@@ -81,7 +96,7 @@ static int kill_one(const char *place)
 	child = fork();
 	if (child == 0)
 		run_workload();
-	assert_int_equal(waitpid(child, &status, 0), child);
+	CHECK(waitpid(child, &status, 0) == child);
 	last_child = child;
 	return status;
 }
@@ -90,9 +105,9 @@ static void make_truth(void)
 {
 	int fd = open(in_folder("truth"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
-	assert_true(fd >= 0 && ftruncate(fd, sizeof(*truth)) == 0);
+	CHECK(fd >= 0 && ftruncate(fd, sizeof(*truth)) == 0);
 	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	assert_ptr_not_equal(truth, MAP_FAILED);
+	CHECK(truth != MAP_FAILED);
 	close(fd);
 }
 
@@ -103,15 +118,15 @@ static uint32_t worker_of(uint32_t thread)
 	for (uint32_t i = 0; i < WORKERS; i++)
 		if (truth->workers[i].thread == thread)
 			return i;
-	fail_msg("a record of thread %u", thread);
+	fail("a record of thread %u", thread);
 	return 0;
 }
 
 static void note(uint8_t *seen, uint32_t correlation, const char *what)
 {
-	assert_true(correlation < MOST_NUMBERS);
+	CHECK(correlation < MOST_NUMBERS);
 	if (seen[correlation]++ != 0)
-		fail_msg("%s %u twice", what, correlation);
+		fail("%s %u twice", what, correlation);
 }
 
 static void take_memory(const struct found *found)
@@ -123,9 +138,9 @@ static void take_memory(const struct found *found)
 		return;
 	worker = worker_of(found->thread);
 	if (memory->bytes != LEAST_BYTES + allocations[worker])
-		fail_msg("allocation %llu where %llu was next",
-			 (unsigned long long)memory->bytes - LEAST_BYTES,
-			 (unsigned long long)allocations[worker]);
+		fail("allocation %llu where %llu was next",
+		     (unsigned long long)memory->bytes - LEAST_BYTES,
+		     (unsigned long long)allocations[worker]);
 	allocations[worker]++;
 }
 
@@ -148,15 +163,15 @@ static void take(void *unused, const struct found *found)
 		snprintf(ring_file, sizeof(ring_file), "%.*s", (int)record->string.length_bytes,
 			 (const char *)record->text);
 	}
-	assert_int_not_equal(kind, GP_RECORD_END);
+	CHECK(kind != GP_RECORD_END);
 }
 
 /* One call may have been in between. */
 static void check(const char *what, uint64_t found, uint64_t begun, uint64_t done, bool is_all)
 {
 	if (found > begun || (is_all && found < done))
-		fail_msg("%llu %s of %llu begun and %llu done", (unsigned long long)found, what,
-			 (unsigned long long)begun, (unsigned long long)done);
+		fail("%llu %s of %llu begun and %llu done", (unsigned long long)found, what,
+		     (unsigned long long)begun, (unsigned long long)done);
 }
 
 static void check_counts(bool is_all)
@@ -194,13 +209,13 @@ static void read_remains(const char *place)
 
 	scan.fn = take;
 	if (!scan_trace(&scan, in_folder("t.gpuprof")))
-		assert_int_equal(truth->workers[0].launches_done, 0);
+		CHECK(truth->workers[0].launches_done == 0);
 	/* else another run on this machine has moved all that it holds into the trace */
 	if (ring_file[0] != '\0' && access(ring_file, F_OK) == 0)
-		assert_true(scan_ring_file(&scan, ring_file, in_folder("t.gpuprof")));
+		CHECK(scan_ring_file(&scan, ring_file, in_folder("t.gpuprof")));
 	if (scan.error != NULL)
-		fail_msg("%s", scan.error);
-	assert_int_equal(scan.damaged_bytes, 0); /* what is torn is the end */
+		fail("%s", scan.error);
+	CHECK(scan.damaged_bytes == 0); /* what is torn is the end */
 	check_counts(outlives);
 	remove_stray_ring_file(); /* and the one that was read */
 }
@@ -225,10 +240,10 @@ static void kill_and_read(const char *place)
 	make_truth();
 	status = kill_one(place);
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-		fail_msg("the workload ended by itself: %#x", status);
+		fail("the workload ended by itself: %#x", status);
 	lock = open(in_folder("t.gpuprof"), O_RDONLY | O_CLOEXEC);
 	if (lock >= 0)
-		assert_int_equal(flock(lock, LOCK_EX), 0);
+		CHECK(flock(lock, LOCK_EX) == 0);
 	read_remains(place);
 	if (lock >= 0)
 		close(lock);
@@ -238,9 +253,8 @@ static void kill_and_read(const char *place)
 
 static int kills = STANDARD;
 
-static void every_instant(void **unused)
+static void every_instant(void)
 {
-	(void)unused;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		all_launches = in_work = 0;
 		for (int k = 0; k < kills; k++)
@@ -248,20 +262,21 @@ static void every_instant(void **unused)
 		printf("rings in %s: %d kills, %llu of them at work, %llu launches read\n",
 		       places[i], kills, (unsigned long long)in_work,
 		       (unsigned long long)all_launches);
-		assert_true(kills < 50 || in_work > (uint64_t)kills / 4);
+		CHECK(kills < 50 || in_work > (uint64_t)kills / 4);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_instant)};
 	unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : (unsigned)time(NULL);
 
 	if (argc > 1)
 		kills = atoi(argv[1]);
+	setlinebuf(stdout); /* whatever ends us */
 	called = malloc(MOST_NUMBERS);
 	ran = malloc(MOST_NUMBERS);
 	srand(seed);
 	printf("seed %u\n", seed);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	every_instant();
+	return 0;
 }

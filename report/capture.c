@@ -44,7 +44,7 @@ int gp_join_captures(struct gp_load *load)
 	for (uint32_t i = 0; i < m->node_count; i++)
 		calls[i] = find_capture(load, &m->nodes[i]);
 	for (uint32_t i = 0; i < m->op_count; i++) {
-		uint64_t node_id = m->ops[i].graph_node_id;
+		uint64_t node_id = gp_model_detail(m, &m->ops[i])->graph_node_id;
 		const struct gp_record_node *node = node_id ? find_node(m, node_id) : NULL;
 
 		if (node)

@@ -203,7 +203,7 @@ static void write_op(struct rows *rows, const struct gp_op *op)
 	set(rows, GP_EVENT_STREAM, op->stream_id);
 	set(rows, GP_EVENT_CORRELATION, op->correlation_id);
 	set_if_any(rows, GP_EVENT_GRAPH, op->graph_id);
-	set_if_any(rows, GP_EVENT_GRAPH_NODE, op->graph_node_id);
+	set_if_any(rows, GP_EVENT_GRAPH_NODE, gp_model_detail(model, op)->graph_node_id);
 	if (op->kind == GP_OP_KERNEL && op->shape < model->shape_count)
 		set_shape(rows, &model->shapes[op->shape]);
 	if (op->kind == GP_OP_COPY || op->kind == GP_OP_SET)

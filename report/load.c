@@ -292,10 +292,19 @@ static int find_window(struct gp_load *load)
 	return 0;
 }
 
+/* Ranges need as much again: what made calls and operations find each other goes first. */
+static int drop_what_joined(struct gp_load *load)
+{
+	gp_load_details_free(load);
+	free(load->keys);
+	load->keys = NULL;
+	return 0;
+}
+
 static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_load *) = {
-		gp_join_ops,       gp_join_captures, gp_join_memory,
+		gp_join_ops,       gp_join_captures, drop_what_joined, gp_join_memory,
 		name_unnamed_apis, find_window,      gp_join_ranges,
 	};
 	struct gp_model *m = r->load.model;
@@ -399,6 +408,7 @@ static void end_reading(struct reading *r)
 	free(r->load.context_ends);
 	free(r->load.range_points);
 	free(r->load.keys);
+	gp_load_details_free(&r->load);
 	free(r->covered);
 	gp_rings_free(&r->rings);
 	gp_trace_close(r->trace);

@@ -1,7 +1,7 @@
 /*
  * load: a model while it is being made.  Used by the files that make it, in this order:
  * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
- * array (take_string.c each definition), resolve.c turns ids into indices (frames.c those of call
+ * array (take_string.c each definition, detail.c what operations share), resolve.c turns ids into indices (frames.c those of call
  * stacks), times.c clocks into one timeline, join.c finds who started what, capture.c which call
  * became which node of a graph, physical.c when memory is gone that has handles, memory.c which free
  * ended which allocation, ranges.c what opened and closed the program's ranges,
@@ -50,8 +50,9 @@ struct gp_call_key {
 
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
-		contexts, streams, threads, usages, notes, anchors, syncs, events, nodes, jits,
-		pools, unifieds, gates, texts, range_points, ranges, mappings, frames, modules;
+		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
+		jits, pools, unifieds, gates, texts, range_points, ranges, mappings, frames,
+		modules;
 };
 
 struct gp_load {
@@ -75,13 +76,19 @@ struct gp_load {
 	uint32_t context_end_count;
 	struct gp_range_point *range_points;
 	uint32_t range_point_count;
-	struct gp_call_key *keys; /* of all calls, sorted; from gp_join_ops() on */
+	struct gp_details *details; /* known ones; report/detail.c */
+	struct gp_call_key
+		*keys; /* of all calls, sorted; from gp_join_ops() to gp_join_captures() */
 };
 
 /* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_take_record(void *load, const union gp_any_record *record, const char *text);
 
 int gp_take_string(struct gp_load *load, const struct gp_record_string *record, const char *text);
+
+/* The number of a detail, for gp_op.detail.  gp_load_details_free() when all are taken. */
+int gp_load_detail(struct gp_load *load, const struct gp_op_detail *detail, uint32_t *number);
+void gp_load_details_free(struct gp_load *load);
 
 /* The thread of the record that is being taken; 0 = not known. */
 uint32_t gp_load_thread(const struct gp_load *load);

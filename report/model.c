@@ -28,6 +28,7 @@ void gp_model_free(struct gp_model *m)
 		free((char *)m->threads[i].name);
 	free(m->calls);
 	free(m->ops);
+	free(m->details);
 	free(m->memory);
 	free(m->mappings);
 	free(m->overheads);
@@ -75,6 +76,13 @@ const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_o
 bool gp_model_calls_api(const struct gp_model *model, const char *name)
 {
 	return gp_api_table_has(model->private, name, gp_api_name_length(name, strlen(name)));
+}
+
+const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op)
+{
+	static const struct gp_op_detail none;
+
+	return op->detail != 0 ? &model->details[op->detail - 1] : &none;
 }
 
 const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op)

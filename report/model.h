@@ -46,11 +46,11 @@ struct gp_op {
 	uint64_t start_ns;
 	uint64_t end_ns; /* >= start_ns */
 	uint64_t bytes;  /* copies and sets */
-	uint64_t graph_node_id;
 	uint32_t graph_id;
 	uint32_t correlation_id;
 	uint32_t context_id;
 	uint32_t stream_id;
+	uint32_t detail;       /* for gp_model_detail() */
 	uint32_t name;         /* kernels: index in names[], or GP_NONE */
 	uint32_t shape;        /* kernels: index in shapes[], or GP_NONE */
 	uint32_t call;         /* the call that started it, or GP_NONE */
@@ -63,6 +63,11 @@ struct gp_op {
 	uint8_t destination_kind; /* a set's memory kind is here */
 	uint8_t flags;            /* copies, sets: 1 = asynchronous */
 	uint8_t untimed; /* no timestamps: start = end = the call's start, in no sum of times */
+};
+
+/* What many operations share, and is seldom asked for: kept once. */
+struct gp_op_detail {
+	uint64_t graph_node_id;
 	uint32_t channel_id;
 	uint32_t channel_type;
 	uint32_t source_device_id; /* peer copies */
@@ -246,6 +251,7 @@ struct gp_model {
 
 	struct gp_call *calls;
 	struct gp_op *ops;
+	struct gp_op_detail *details; /* all different */
 	struct gp_memory_event *memory;
 	struct gp_mapping *mappings; /* sorted by call */
 	struct gp_overhead *overheads;
@@ -281,7 +287,7 @@ struct gp_model {
 	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
 	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
 	uint32_t gate_count, range_count, range_text_count, domain_count, text_count;
-	uint32_t frame_count, module_count, mapping_count, waiting_count;
+	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;
@@ -321,6 +327,9 @@ bool gp_model_calls_api(const struct gp_model *model, const char *name);
 
 /* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
+
+/* Never NULL: zeros where nothing is known. */
+const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op);
 
 /* The call that an operation is due to, or NULL: of a graph's node the one that became it, where that is known, else the one that started it. */
 const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op);

@@ -95,8 +95,9 @@ static struct gp_own_cost cost_of(const struct gp_model *model)
 	for (uint32_t i = 0; i < model->call_count; i++)
 		cost.callbacks_ns += callbacks_ns(model, &model->calls[i]);
 	for (uint32_t i = 0; i < model->op_count; i++)
-		cost.records_ns += model->ops[i].graph_node_id != 0 ? GRAPH_NODE_NS
-								    : record_ns[model->ops[i].kind];
+		cost.records_ns += gp_model_detail(model, &model->ops[i])->graph_node_id != 0
+					   ? GRAPH_NODE_NS
+					   : record_ns[model->ops[i].kind];
 	if (!has_threads(model))
 		return cost;
 	contended_ns = (double)SERIAL_RECORD_NS * model->op_count * threads_at_once(model);

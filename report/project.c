@@ -4,26 +4,29 @@
 #include "report/array.h"
 #include "report/load.h"
 
-/*
- * The calls that started operations, in one order, with what lets a run of neighbours be summed up
- * in logarithmic time: sums from the beginning, and a tree of the earliest start and latest end.
- */
-struct span {
-	uint64_t start_ns, end_ns; /* UINT64_MAX, 0: no timed operation */
+#define BLOCK 8u
+
+/* Of operations. */
+struct sum {
+	uint64_t start_ns, end_ns; /* of all that are timed; UINT64_MAX, 0: there is none */
+	uint64_t op_count, busy_ns;
 };
 
+static const struct sum no_operation = {.start_ns = UINT64_MAX};
+
+/*
+ * The calls that started operations, in one order, with what lets a run of neighbours be summed up in logarithmic time: a
+ * tree over blocks of them, which takes a quarter of the memory of one over the calls.
+ */
 struct works {
 	uint32_t *calls;
-	uint64_t *op_counts, *busy_ns; /* of all before; one more than calls */
-	struct span *tree;             /* [count + i] is that of calls[i] */
-	uint32_t count;
+	struct sum *tree;            /* [block_count + i] is that of the i-th block */
+	uint32_t count, block_count; /* whole ones */
 };
 
 static void free_works(struct works *works)
 {
 	free(works->calls);
-	free(works->op_counts);
-	free(works->busy_ns);
 	free(works->tree);
 }
 
@@ -50,65 +53,77 @@ static int collect_calls(struct works *works, const struct gp_model *m, bool by_
 		       : 0;
 }
 
-static struct span join_spans(struct span a, struct span b)
+static struct sum join_sums(struct sum a, struct sum b)
 {
-	return (struct span){a.start_ns < b.start_ns ? a.start_ns : b.start_ns,
-			     a.end_ns > b.end_ns ? a.end_ns : b.end_ns};
+	return (struct sum){
+		.start_ns = a.start_ns < b.start_ns ? a.start_ns : b.start_ns,
+		.end_ns = a.end_ns > b.end_ns ? a.end_ns : b.end_ns,
+		.op_count = a.op_count + b.op_count,
+		.busy_ns = a.busy_ns + b.busy_ns,
+	};
 }
 
-static void sum_up_call(struct works *works, const struct gp_model *m, uint32_t index)
+/* With the operations of calls from index first up to but not including end. */
+static struct sum add_calls(struct sum sum, const struct works *works, const struct gp_model *m,
+			    uint32_t first, uint32_t end)
 {
-	struct span span = {UINT64_MAX, 0};
-	uint64_t count = 0, busy_ns = 0;
+	for (uint32_t at = first; at < end; at++)
+		for (uint32_t i = m->calls[works->calls[at]].first_op; i != GP_NONE;
+		     i = m->ops[i].next_op) {
+			const struct gp_op *op = &m->ops[i];
 
-	for (uint32_t i = m->calls[works->calls[index]].first_op; i != GP_NONE;
-	     i = m->ops[i].next_op) {
-		const struct gp_op *op = &m->ops[i];
-
-		count++;
-		if (op->untimed)
-			continue;
-		busy_ns += op->end_ns - op->start_ns;
-		span = join_spans(span, (struct span){op->start_ns, op->end_ns});
-	}
-	works->op_counts[index + 1] = works->op_counts[index] + count;
-	works->busy_ns[index + 1] = works->busy_ns[index] + busy_ns;
-	works->tree[works->count + index] = span;
+			sum.op_count++;
+			if (!op->untimed)
+				sum = join_sums(sum, (struct sum){op->start_ns, op->end_ns, 0,
+								  op->end_ns - op->start_ns});
+		}
+	return sum;
 }
 
 static int sum_up(struct works *works, const struct gp_model *m, bool by_time)
 {
-	size_t room;
-
 	if (collect_calls(works, m, by_time) != 0)
 		return -ENOMEM;
-	room = (size_t)works->count + 1;
-	works->op_counts = calloc(room, sizeof(*works->op_counts));
-	works->busy_ns = calloc(room, sizeof(*works->busy_ns));
-	works->tree = calloc(2 * room, sizeof(*works->tree));
-	if (!works->op_counts || !works->busy_ns || !works->tree)
+	works->block_count = works->count / BLOCK;
+	works->tree = calloc(2 * ((size_t)works->block_count + 1), sizeof(*works->tree));
+	if (!works->tree)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < works->count; i++)
-		sum_up_call(works, m, i);
-	for (uint32_t i = works->count; i-- > 1;)
+	for (uint32_t i = 0; i < works->block_count; i++)
+		works->tree[works->block_count + i] =
+			add_calls(no_operation, works, m, i * BLOCK, (i + 1) * BLOCK);
+	for (uint32_t i = works->block_count; i-- > 1;)
 		works->tree[i] =
-			join_spans(works->tree[2 * (size_t)i], works->tree[2 * (size_t)i + 1]);
+			join_sums(works->tree[2 * (size_t)i], works->tree[2 * (size_t)i + 1]);
 	return 0;
 }
 
-/* Of the calls from index first up to but not including end. */
-static struct span span_of(const struct works *works, uint32_t first, uint32_t end)
+static struct sum add_blocks(struct sum sum, const struct works *works, uint32_t first,
+			     uint32_t end)
 {
-	struct span span = {UINT64_MAX, 0};
-	uint64_t low = (uint64_t)first + works->count, high = (uint64_t)end + works->count;
+	uint64_t low = (uint64_t)first + works->block_count,
+		 high = (uint64_t)end + works->block_count;
 
 	for (; low < high; low /= 2, high /= 2) {
 		if (low & 1)
-			span = join_spans(span, works->tree[low++]);
+			sum = join_sums(sum, works->tree[low++]);
 		if (high & 1)
-			span = join_spans(span, works->tree[--high]);
+			sum = join_sums(sum, works->tree[--high]);
 	}
-	return span;
+	return sum;
+}
+
+/* Of the calls from index first up to but not including end. */
+static struct sum sum_of(const struct works *works, const struct gp_model *m, uint32_t first,
+			 uint32_t end)
+{
+	uint32_t first_block = first / BLOCK + (first % BLOCK != 0), end_block = end / BLOCK;
+	struct sum sum;
+
+	if (first_block >= end_block)
+		return add_calls(no_operation, works, m, first, end);
+	sum = add_calls(no_operation, works, m, first, first_block * BLOCK);
+	sum = add_blocks(sum, works, first_block, end_block);
+	return add_calls(sum, works, m, end_block * BLOCK, end);
 }
 
 struct wanted_call {
@@ -143,13 +158,13 @@ static void project(struct gp_range *range, const struct works *works, const str
 	uint64_t after_ns = range->end_ns < UINT64_MAX ? range->end_ns + 1 : UINT64_MAX;
 	uint32_t first = find_first(works, m, thread, range->start_ns);
 	uint32_t end = find_first(works, m, thread, after_ns);
-	struct span span = span_of(works, first, end);
+	struct sum sum = sum_of(works, m, first, end);
 
-	range->op_count = works->op_counts[end] - works->op_counts[first];
-	range->gpu_busy_ns = works->busy_ns[end] - works->busy_ns[first];
-	if (span.start_ns <= span.end_ns) {
-		range->gpu_start_ns = span.start_ns;
-		range->gpu_end_ns = span.end_ns;
+	range->op_count = sum.op_count;
+	range->gpu_busy_ns = sum.busy_ns;
+	if (sum.start_ns <= sum.end_ns) {
+		range->gpu_start_ns = sum.start_ns;
+		range->gpu_end_ns = sum.end_ns;
 	}
 }
 

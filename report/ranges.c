@@ -402,5 +402,8 @@ int gp_join_ranges(struct gp_load *load)
 	free(making.stack_ids);
 	free(making.tops);
 	free(making.top_threads);
+	free(load->range_points);
+	load->range_points = NULL;
+	load->range_point_count = 0;
 	return result == 0 ? gp_project_ranges(load->model) : result;
 }

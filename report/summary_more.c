@@ -118,7 +118,8 @@ static void count_ops(struct kinds *kinds, struct gp_tally *seen, const struct g
 		if (i == 0 || op->stream_id != op[-1].stream_id ||
 		    op->context_id != op[-1].context_id)
 			count_place(kinds, seen, process, op);
-		if (op->graph_id == 0 && op->graph_node_id == 0 && op->kind != GP_OP_GRAPH)
+		if (op->graph_id == 0 && gp_model_detail(model, op)->graph_node_id == 0 &&
+		    op->kind != GP_OP_GRAPH)
 			continue;
 		kinds->graphs += is_new(seen, GRAPHS, process, op->graph_id, 0);
 		kinds->graph_ops++;

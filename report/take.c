@@ -96,13 +96,16 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 	return 0;
 }
 
-static int add_op(struct gp_load *load, const struct gp_op *op)
+static int add_op(struct gp_load *load, const struct gp_op *op, const struct gp_op_detail *detail)
 {
 	struct gp_model *m = load->model;
+	uint32_t index;
 
-	if (GP_LOAD_GROW(load, m->ops, m->op_count, ops) != 0)
+	if (gp_load_detail(load, detail, &index) != 0 ||
+	    GP_LOAD_GROW(load, m->ops, m->op_count, ops) != 0)
 		return -ENOMEM;
 	m->ops[m->op_count] = *op;
+	m->ops[m->op_count].detail = index;
 	m->ops[m->op_count].call = GP_NONE;
 	m->ops[m->op_count].capture_call = GP_NONE;
 	m->ops[m->op_count].next_op = load->anchor_count;
@@ -115,22 +118,25 @@ static int take_kernel(struct gp_load *load, const union gp_any_record *record, 
 	const struct gp_record_kernel *r = &record->kernel;
 
 	(void)text;
-	return add_op(load, &(struct gp_op){
-				    .kind = GP_OP_KERNEL,
-				    .start_ns = r->start_ns,
-				    .end_ns = r->end_ns,
-				    .graph_node_id = r->graph_node_id,
-				    .graph_id = r->graph_id,
-				    .correlation_id = r->correlation_id,
-				    .context_id = r->context_id,
-				    .stream_id = r->stream_id,
-				    .name = r->name_id,
-				    .shape = r->shape_id,
-				    .device_id = r->device_id,
-				    .flags = (uint8_t)r->flags,
-				    .channel_id = r->channel_id,
-				    .channel_type = r->channel_type,
-			    });
+	return add_op(load,
+		      &(struct gp_op){
+			      .kind = GP_OP_KERNEL,
+			      .start_ns = r->start_ns,
+			      .end_ns = r->end_ns,
+			      .graph_id = r->graph_id,
+			      .correlation_id = r->correlation_id,
+			      .context_id = r->context_id,
+			      .stream_id = r->stream_id,
+			      .name = r->name_id,
+			      .shape = r->shape_id,
+			      .device_id = r->device_id,
+			      .flags = (uint8_t)r->flags,
+		      },
+		      &(struct gp_op_detail){
+			      .graph_node_id = r->graph_node_id,
+			      .channel_id = r->channel_id,
+			      .channel_type = r->channel_type,
+		      });
 }
 
 static int take_copy(struct gp_load *load, const union gp_any_record *record, const char *text)
@@ -138,30 +144,33 @@ static int take_copy(struct gp_load *load, const union gp_any_record *record, co
 	const struct gp_record_copy *r = &record->copy;
 
 	(void)text;
-	return add_op(load, &(struct gp_op){
-				    .kind = GP_OP_COPY,
-				    .start_ns = r->start_ns,
-				    .end_ns = r->end_ns,
-				    .bytes = r->bytes,
-				    .graph_node_id = r->graph_node_id,
-				    .graph_id = r->graph_id,
-				    .correlation_id = r->correlation_id,
-				    .context_id = r->context_id,
-				    .stream_id = r->stream_id,
-				    .name = GP_NONE,
-				    .shape = GP_NONE,
-				    .device_id = r->device_id,
-				    .copy_kind = r->copy_kind,
-				    .source_kind = r->source_kind,
-				    .destination_kind = r->destination_kind,
-				    .flags = r->flags,
-				    .channel_id = r->channel_id,
-				    .channel_type = r->channel_type,
-				    .source_device_id = r->source_device_id,
-				    .destination_device_id = r->destination_device_id,
-				    .source_context_id = r->source_context_id,
-				    .destination_context_id = r->destination_context_id,
-			    });
+	return add_op(load,
+		      &(struct gp_op){
+			      .kind = GP_OP_COPY,
+			      .start_ns = r->start_ns,
+			      .end_ns = r->end_ns,
+			      .bytes = r->bytes,
+			      .graph_id = r->graph_id,
+			      .correlation_id = r->correlation_id,
+			      .context_id = r->context_id,
+			      .stream_id = r->stream_id,
+			      .name = GP_NONE,
+			      .shape = GP_NONE,
+			      .device_id = r->device_id,
+			      .copy_kind = r->copy_kind,
+			      .source_kind = r->source_kind,
+			      .destination_kind = r->destination_kind,
+			      .flags = r->flags,
+		      },
+		      &(struct gp_op_detail){
+			      .graph_node_id = r->graph_node_id,
+			      .channel_id = r->channel_id,
+			      .channel_type = r->channel_type,
+			      .source_device_id = r->source_device_id,
+			      .destination_device_id = r->destination_device_id,
+			      .source_context_id = r->source_context_id,
+			      .destination_context_id = r->destination_context_id,
+		      });
 }
 
 static int take_set(struct gp_load *load, const union gp_any_record *record, const char *text)
@@ -169,23 +178,26 @@ static int take_set(struct gp_load *load, const union gp_any_record *record, con
 	const struct gp_record_set *r = &record->set;
 
 	(void)text;
-	return add_op(load, &(struct gp_op){
-				    .kind = GP_OP_SET,
-				    .start_ns = r->start_ns,
-				    .end_ns = r->end_ns,
-				    .bytes = r->bytes,
-				    .graph_node_id = r->graph_node_id,
-				    .graph_id = r->graph_id,
-				    .correlation_id = r->correlation_id,
-				    .context_id = r->context_id,
-				    .stream_id = r->stream_id,
-				    .name = GP_NONE,
-				    .shape = GP_NONE,
-				    .device_id = r->device_id,
-				    .destination_kind = (uint8_t)r->memory_kind,
-				    .flags = (uint8_t)r->flags,
-				    .channel_id = r->channel_id,
-			    });
+	return add_op(load,
+		      &(struct gp_op){
+			      .kind = GP_OP_SET,
+			      .start_ns = r->start_ns,
+			      .end_ns = r->end_ns,
+			      .bytes = r->bytes,
+			      .graph_id = r->graph_id,
+			      .correlation_id = r->correlation_id,
+			      .context_id = r->context_id,
+			      .stream_id = r->stream_id,
+			      .name = GP_NONE,
+			      .shape = GP_NONE,
+			      .device_id = r->device_id,
+			      .destination_kind = (uint8_t)r->memory_kind,
+			      .flags = (uint8_t)r->flags,
+		      },
+		      &(struct gp_op_detail){
+			      .graph_node_id = r->graph_node_id,
+			      .channel_id = r->channel_id,
+		      });
 }
 
 static int take_graph(struct gp_load *load, const union gp_any_record *record, const char *text)
@@ -193,22 +205,25 @@ static int take_graph(struct gp_load *load, const union gp_any_record *record, c
 	const struct gp_record_graph *r = &record->graph;
 
 	(void)text;
-	return add_op(load, &(struct gp_op){
-				    .kind = GP_OP_GRAPH,
-				    .start_ns = r->start_ns,
-				    .end_ns = r->end_ns,
-				    .graph_id = r->graph_id,
-				    .correlation_id = r->correlation_id,
-				    .context_id = r->context_id,
-				    .stream_id = r->stream_id,
-				    .name = GP_NONE,
-				    .shape = GP_NONE,
-				    .device_id = r->device_id,
-				    .source_device_id = r->device_id,
-				    .destination_device_id = r->end_device_id,
-				    .source_context_id = r->context_id,
-				    .destination_context_id = r->end_context_id,
-			    });
+	return add_op(load,
+		      &(struct gp_op){
+			      .kind = GP_OP_GRAPH,
+			      .start_ns = r->start_ns,
+			      .end_ns = r->end_ns,
+			      .graph_id = r->graph_id,
+			      .correlation_id = r->correlation_id,
+			      .context_id = r->context_id,
+			      .stream_id = r->stream_id,
+			      .name = GP_NONE,
+			      .shape = GP_NONE,
+			      .device_id = r->device_id,
+		      },
+		      &(struct gp_op_detail){
+			      .source_device_id = r->device_id,
+			      .destination_device_id = r->end_device_id,
+			      .source_context_id = r->context_id,
+			      .destination_context_id = r->end_context_id,
+		      });
 }
 
 static int take_overhead(struct gp_load *load, const union gp_any_record *record, const char *text)

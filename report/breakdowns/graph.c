@@ -22,9 +22,10 @@ static const struct gp_sheet_column columns[] = {
 	{"PID", GP_UNIT_NUMBER},   {"Graph", GP_UNIT_NUMBER},
 };
 
-static bool is_of_graph(const struct gp_op *op)
+static bool is_of_graph(const struct gp_model *model, const struct gp_op *op)
 {
-	return op->graph_id != 0 || op->graph_node_id != 0 || op->kind == GP_OP_GRAPH;
+	return op->graph_id != 0 || gp_model_detail(model, op)->graph_node_id != 0 ||
+	       op->kind == GP_OP_GRAPH;
 }
 
 static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
@@ -32,7 +33,7 @@ static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
 	const uint64_t key[GP_TALLY_KEYS] = {at->process, at->op->graph_id};
 	struct gp_tally_row *row;
 
-	if (!is_of_graph(at->op))
+	if (!is_of_graph(at->model, at->op))
 		return;
 	row = gp_tally_find(tally, key);
 	gp_scope_count_op(tally, row, at->op);

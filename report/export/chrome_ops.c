@@ -190,19 +190,22 @@ static void put_name(struct gp_chrome *chrome, struct texts *texts, const struct
 	}
 }
 
-static void put_peers(struct gp_json *json, const struct gp_op *op)
+static void put_peers(struct gp_json *json, const struct gp_op *op,
+		      const struct gp_op_detail *detail)
 {
-	if (op->source_device_id == op->device_id && op->destination_device_id == op->device_id)
+	if (detail->source_device_id == op->device_id &&
+	    detail->destination_device_id == op->device_id)
 		return;
-	gp_chrome_put_field(json, "fromDevice", op->source_device_id);
+	gp_chrome_put_field(json, "fromDevice", detail->source_device_id);
 	gp_chrome_put_field(json, "inDevice", op->device_id);
-	gp_chrome_put_field(json, "toDevice", op->destination_device_id);
-	gp_chrome_put_field(json, "fromContext", op->source_context_id);
+	gp_chrome_put_field(json, "toDevice", detail->destination_device_id);
+	gp_chrome_put_field(json, "fromContext", detail->source_context_id);
 	gp_chrome_put_field(json, "inContext", op->context_id);
-	gp_chrome_put_field(json, "toContext", op->destination_context_id);
+	gp_chrome_put_field(json, "toContext", detail->destination_context_id);
 }
 
-static void put_bytes(struct gp_json *json, const struct gp_op *op)
+static void put_bytes(struct gp_json *json, const struct gp_op *op,
+		      const struct gp_op_detail *detail)
 {
 	gp_chrome_put_field(json, "bytes", op->bytes);
 	if (op->end_ns > op->start_ns) {
@@ -211,7 +214,7 @@ static void put_bytes(struct gp_json *json, const struct gp_op *op)
 	}
 	put_if_any(json, "asynchronous", op->flags & 1u);
 	if (op->kind == GP_OP_COPY)
-		put_peers(json, op);
+		put_peers(json, op, detail);
 }
 
 /* How it was launched, and by whom; of a kernel in a graph, by the call that was captured, whose slice is elsewhere: its whole stack. */
@@ -237,6 +240,7 @@ static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)
 {
 	struct gp_json *json = &chrome->json;
+	const struct gp_op_detail *detail = gp_model_detail(chrome->model, op);
 	const struct gp_chrome_text *shape;
 
 	gp_json_text(json, ",\"args\":{\"device\":");
@@ -248,14 +252,14 @@ static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct
 		shape = shape_text(chrome, texts, op);
 		gp_json_bytes(json, shape->bytes, shape->length);
 	} else if (op->kind != GP_OP_GRAPH) {
-		put_bytes(json, op);
+		put_bytes(json, op, detail);
 	}
 	put_launch(chrome, op);
 	put_if_any(json, "graph id", op->graph_id);
-	put_if_any(json, "graph node id", op->graph_node_id);
-	if (op->channel_type > 0) {
-		gp_chrome_put_field(json, "channel", op->channel_id);
-		gp_chrome_put_field(json, "channel_type", op->channel_type);
+	put_if_any(json, "graph node id", detail->graph_node_id);
+	if (detail->channel_type > 0) {
+		gp_chrome_put_field(json, "channel", detail->channel_id);
+		gp_chrome_put_field(json, "channel_type", detail->channel_type);
 	}
 	gp_json_text(json, "}}");
 }

@@ -101,7 +101,7 @@ static void put_kernel(struct gp_sqlite_export *e, const struct gp_op *op)
 		number(shape->local_total_bytes),
 		number(0),
 		number(shape->executed_shared_bytes),
-		gp_sqlite_if_any(op->graph_node_id),
+		gp_sqlite_if_any(gp_model_detail(e->model, op)->graph_node_id),
 		gp_value_none(),
 	};
 
@@ -116,6 +116,7 @@ static struct gp_value memory_kind(uint8_t kind)
 
 static void put_copy(struct gp_sqlite_export *e, const struct gp_op *op)
 {
+	const struct gp_op_detail *detail = gp_model_detail(e->model, op);
 	const struct gp_value values[] = {
 		OPERATION(e, op),
 		number(op->bytes),
@@ -123,12 +124,12 @@ static void put_copy(struct gp_sqlite_export *e, const struct gp_op *op)
 		gp_value_none(),
 		memory_kind(op->source_kind),
 		memory_kind(op->destination_kind),
-		number(op->source_device_id),
-		number(op->source_context_id),
-		number(op->destination_device_id),
-		number(op->destination_context_id),
+		number(detail->source_device_id),
+		number(detail->source_context_id),
+		number(detail->destination_device_id),
+		number(detail->destination_context_id),
 		gp_value_none(),
-		gp_sqlite_if_any(op->graph_node_id),
+		gp_sqlite_if_any(detail->graph_node_id),
 		gp_value_none(),
 	};
 
@@ -142,7 +143,7 @@ static void put_set(struct gp_sqlite_export *e, const struct gp_op *op)
 		OPERATION(e, op),
 		number(0),
 		number(op->bytes),
-		gp_sqlite_if_any(op->graph_node_id),
+		gp_sqlite_if_any(gp_model_detail(e->model, op)->graph_node_id),
 		memory_kind(op->destination_kind),
 	};
 

@@ -189,6 +189,15 @@ static inline struct gp_op *build_op(struct build *b, enum gp_op_kind kind, uint
 	return op;
 }
 
+/* An operation of a graph's node. */
+static inline void build_node(struct build *b, struct gp_op *op, uint64_t node_id)
+{
+	uint32_t index = BUILD_GROW(b, details, detail_count);
+
+	b->model->details[index] = (struct gp_op_detail){.graph_node_id = node_id};
+	op->detail = index + 1;
+}
+
 /* A cudaMalloc or cudaFree at that time; a free is joined to its allocation by build_end(). */
 static inline struct gp_memory_event *build_memory(struct build *b, enum gp_memory_op op,
 						   enum gp_memory_kind kind, uint64_t time_ns,

@@ -388,7 +388,7 @@ static void test_graph_launch_has_many_operations(void **state)
 	m = load(&b);
 	for (at = m->calls[0].first_op; at != GP_NONE; at = m->ops[at].next_op) {
 		assert_true(m->ops[at].start_ns > last_ns);
-		assert_int_equal(m->ops[at].graph_node_id, 40 + count);
+		assert_int_equal(gp_model_detail(m, &m->ops[at])->graph_node_id, 40 + count);
 		last_ns = m->ops[at].start_ns;
 		count++;
 	}
@@ -494,8 +494,8 @@ static void test_copies_and_sets(void **state)
 	assert_int_equal(op->source_kind, 3);
 	assert_int_equal(op->destination_kind, 2);
 	assert_int_equal(op->flags, 1);
-	assert_int_equal(op->channel_id, 6);
-	assert_int_equal(op->destination_device_id, 2);
+	assert_int_equal(gp_model_detail(m, op)->channel_id, 6);
+	assert_int_equal(gp_model_detail(m, op)->destination_device_id, 2);
 	assert_int_equal(op->name, GP_NONE);
 	op = op_at(m, 300);
 	assert_int_equal(op->kind, GP_OP_SET);

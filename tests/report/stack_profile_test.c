@@ -128,7 +128,7 @@ static void test_a_kernel_of_a_graph_has_the_stack_of_the_capture(void **state)
 	for (uint64_t i = 0; i < 2; i++) {
 		op = build_op(&s.b, GP_OP_KERNEL, 7, 300 + 100 * i, 340 + 100 * i, 2);
 		op->name = kernel;
-		op->graph_node_id = i == 0 ? 77 : 78; /* of the latter nothing is known */
+		build_node(&s.b, op, i == 0 ? 77 : 78); /* of the latter nothing is known */
 	}
 	end(&s);
 	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),

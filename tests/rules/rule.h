@@ -29,7 +29,9 @@ static inline void launch_spin(int us, cudaStream_t stream = 0)
 
 static inline double now_us(void)
 {
-	return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+	return std::chrono::duration<double, std::micro>(
+		       std::chrono::steady_clock::now().time_since_epoch())
+		.count();
 }
 
 /* The host works. */

@@ -145,7 +145,7 @@ static void test_a_kernel_of_a_graph_has_the_stack_of_the_capture(void **state)
 	node = BUILD_GROW(&s.b, nodes, node_count);
 	s.b.model->nodes[node] = (struct gp_record_node){.node_id = 77, .correlation_id = 1};
 	op = build_op(&s.b, GP_OP_KERNEL, 7, 300, 340, 2);
-	op->graph_node_id = 77;
+	build_node(&s.b, op, 77);
 	end(&s);
 	assert_string_equal(argument(&s, "kernel", "captured stack"), "capture (a.py:3)");
 	assert_null(argument(&s, "kernel", "launched by"));

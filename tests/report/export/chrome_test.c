@@ -448,7 +448,7 @@ static void a_graph_launch_has_an_arrow_to_every_node(void **state)
 			build_op(&b, GP_OP_KERNEL, 7 + i % 2, 200 + 10 * i, 215 + 10 * i, 5);
 
 		op->graph_id = 1;
-		op->graph_node_id = (1ull << 32) + i;
+		build_node(&b, op, (1ull << 32) + i);
 	}
 	model = build_end(&b);
 	trace = export_all(model);

@@ -83,8 +83,8 @@ static void a_kernel_has_what_the_event_says(void **state)
 	assert_int_equal(m->ops[0].context_id, 2);
 	assert_int_equal(m->ops[0].stream_id, 7);
 	assert_int_equal(m->ops[0].graph_id, 3);
-	assert_int_equal(m->ops[0].graph_node_id, 12884901888);
-	assert_int_equal(m->ops[0].channel_id, 8);
+	assert_int_equal(gp_model_detail(m, &m->ops[0])->graph_node_id, 12884901888);
+	assert_int_equal(gp_model_detail(m, &m->ops[0])->channel_id, 8);
 	assert_string_equal(gp_model_kernel_name(m, &m->ops[0]), "void k<int>(int)");
 	shape = &m->shapes[m->ops[0].shape];
 	assert_int_equal(shape->registers, 64);
@@ -163,10 +163,10 @@ static void a_copy_between_devices_names_both(void **state)
 	(void)state;
 	assert_int_equal(m->ops[0].device_id, 1);
 	assert_int_equal(m->ops[0].context_id, 5);
-	assert_int_equal(m->ops[0].source_device_id, 0);
-	assert_int_equal(m->ops[0].destination_device_id, 2);
-	assert_int_equal(m->ops[0].source_context_id, 4);
-	assert_int_equal(m->ops[0].destination_context_id, 6);
+	assert_int_equal(gp_model_detail(m, &m->ops[0])->source_device_id, 0);
+	assert_int_equal(gp_model_detail(m, &m->ops[0])->destination_device_id, 2);
+	assert_int_equal(gp_model_detail(m, &m->ops[0])->source_context_id, 4);
+	assert_int_equal(gp_model_detail(m, &m->ops[0])->destination_context_id, 6);
 	gp_model_free(m);
 }
 

@@ -13,6 +13,7 @@
 #include "gpuprof/shell_word.h"
 #include "report/export.h"
 #include "report/format.h"
+#include "report/keep_names.h"
 #include "report/model.h"
 #include "report/output_file.h"
 #include "report/output_name.h"
@@ -188,6 +189,9 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	}
 	f->model_count++;
 	piece->model = *model;
+	if (piece->save_to >= 0)
+		(void)gp_keep_names(piece->save_to,
+				    *model); /* else it is read where the files are */
 	if (f->exporter)
 		export_piece(f, piece, *model);
 }

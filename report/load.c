@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "report/array.h"
 #include "report/import/import.h"
@@ -73,6 +74,20 @@ static int take_saved(struct reading *r, const struct gp_chunk *chunk)
 			       h->ring == 0 ? &r->decoded : &r->recovered);
 }
 
+static int take_names(struct reading *r, const struct gp_chunk *chunk)
+{
+	struct gp_packed_names *names = &r->load.model->frame_names;
+	const struct gp_chunk_header *h = &chunk->header;
+	size_t before = h->thread > 0 ? names->length : 0;
+	uint8_t *bytes = realloc(names->bytes, before + h->payload_bytes);
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes + before, chunk->payload, h->payload_bytes);
+	*names = (struct gp_packed_names){bytes, before + h->payload_bytes, h->position};
+	return 0;
+}
+
 static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 {
 	struct gp_record_sink sink = {gp_take_record, &r->load};
@@ -88,6 +103,8 @@ static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 	if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
 		return gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
 					 &r->decoded);
+	if (h->form == GP_CHUNK_NAMES)
+		return take_names(r, chunk);
 	r->decoded.unknown += h->records;
 	return 0;
 }
@@ -121,7 +138,7 @@ static void save(struct reading *r)
 	const struct gp_saving saving = {
 		.trace = r->options->save_to,
 		.state = gp_trace_state(r->trace),
-		.sequence = r->next_sequence,
+		.sequence = &r->next_sequence,
 		.is_saved = r->is_saved,
 		.ring_path = r->load.model->info[GP_INFO_RING_FILE],
 		.rings = &r->rings,
@@ -227,6 +244,22 @@ static int recover(struct reading *r)
 
 /* ---- the whole ---- */
 
+/* Nothing is appended to a trace that may still grow, or behind what nobody understands. */
+static void note_end(struct reading *r)
+{
+	struct gp_model *m = r->load.model;
+	struct stat status;
+
+	if (m->losses.live || m->losses.damaged_bytes > 0 || m->losses.cut ||
+	    !(m->losses.closed || r->is_saved || r->saved_now))
+		return;
+	m->next_sequence = r->next_sequence;
+	m->file_bytes = gp_trace_state(r->trace)->file_bytes;
+	if (r->saved_now)
+		m->file_bytes =
+			fstat(r->options->save_to, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
 static void account_for_file(struct reading *r)
 {
 	const struct gp_trace_state *state = gp_trace_state(r->trace);
@@ -240,6 +273,7 @@ static void account_for_file(struct reading *r)
 	losses->unknown_records += r->decoded.unknown + r->recovered.unknown;
 	if (!losses->live)
 		losses->recovered_records = r->recovered.records;
+	note_end(r);
 }
 
 static int name_if_unnamed(struct gp_model *m, uint16_t id)

@@ -19,6 +19,7 @@ void gp_model_free(struct gp_model *m)
 	if (!m)
 		return;
 	free(m->path);
+	free(m->frame_names.bytes);
 	for (size_t i = 0; i < GP_INFO_LIMIT; i++)
 		free(m->info[i]);
 	free_texts(m->notes, m->note_count);

@@ -233,8 +233,18 @@ struct gp_losses {
 #define GP_UNKNOWN_CONTEXTS                                                                        \
 	16u /* contexts of calls, which are 0, and what contexts and streams are */
 
+/* Names of functions as they are in the trace: for report/frame_names.h. */
+struct gp_packed_names {
+	uint8_t *bytes; /* NULL = there are none */
+	size_t length;
+	uint64_t text_bytes; /* of what is packed */
+};
+
 struct gp_model {
-	char *path;                 /* of the trace file */
+	char *path; /* of the trace file */
+	struct gp_packed_names frame_names;
+	uint64_t file_bytes;        /* its length, if something may be appended; else 0 */
+	uint64_t next_sequence;     /* of a chunk that is appended */
 	const char *recorder;       /* "torch.profiler": who recorded it; NULL = gpuprof */
 	uint32_t unknown;           /* GP_UNKNOWN_ bits */
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */

@@ -135,7 +135,7 @@ static void save(struct orphan *o, int fd, const struct gp_trace *trace)
 	const struct gp_saving saving = {
 		.trace = fd,
 		.state = gp_trace_state(trace),
-		.sequence = o->next_sequence,
+		.sequence = &o->next_sequence,
 		.is_saved = o->saved,
 		.ring_path = o->path,
 		.rings = &o->rings,

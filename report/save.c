@@ -7,20 +7,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "gpuprof/crc32c.h"
 #include "gpuprof/record.h"
 #include "gpuprof/trace.h"
+#include "report/chunk_append.h"
 #include "report/decode.h"
 
 #define CHUNK_SLOTS (GP_CHUNK_MAX_BYTES / GP_SLOT_BYTES)
 
-struct chunk {
-	struct gp_chunk_header header;
-	uint8_t payload[GP_CHUNK_MAX_BYTES];
-};
-
-static_assert(sizeof(struct chunk) == sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES,
-	      "a chunk is written in one piece");
 static_assert(GP_SLOT_BYTES % 8 == 0, "no padding follows slots");
 static_assert(GP_COUNTERS <= CHUNK_SLOTS, "the counters fit one chunk");
 
@@ -31,19 +24,6 @@ struct part {
 };
 
 /* ---- the file ---- */
-
-static int write_all(int fd, const void *from, size_t bytes)
-{
-	for (size_t done = 0; done < bytes;) {
-		ssize_t written = write(fd, (const char *)from + done, bytes - done);
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		if (written > 0)
-			done += (size_t)written;
-	}
-	return 0;
-}
 
 /*
  * Bring the end of the file to where the next chunk may begin; returns that, or a negative errno
@@ -65,17 +45,11 @@ static off_t prepare_end(const struct gp_saving *s)
 }
 
 /* Append a chunk whose payload, payload_bytes, records, ring, thread and positions are set. */
-static int append(const struct gp_saving *s, struct chunk *chunk, uint64_t *sequence)
+static int append(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
 {
-	struct gp_chunk_header *h = &chunk->header;
-	size_t unchecked = offsetof(struct gp_chunk_header, records);
-
-	h->magic = GP_CHUNK_MAGIC;
-	h->form = GP_CHUNK_SLOTS;
-	h->sequence = (*sequence)++;
-	h->crc = gp_crc32c((const uint8_t *)chunk + unchecked,
-			   sizeof(*h) - unchecked + h->payload_bytes);
-	return write_all(s->trace, chunk, sizeof(*h) + h->payload_bytes);
+	chunk->header.form = GP_CHUNK_SLOTS;
+	chunk->header.sequence = (*sequence)++;
+	return gp_chunk_append(s->trace, chunk);
 }
 
 /* ---- what is appended ---- */
@@ -107,8 +81,8 @@ static struct part take_part(const uint8_t *slots, uint64_t left)
 }
 
 /* Returns the number of chunks, or a negative errno value. */
-static int append_ring(const struct gp_saving *s, const struct gp_ring *ring, struct chunk *chunk,
-		       uint64_t *sequence)
+static int append_ring(const struct gp_saving *s, const struct gp_ring *ring,
+		       struct gp_new_chunk *chunk, uint64_t *sequence)
 {
 	const uint8_t *slots = NULL;
 	uint64_t left = gp_ring_left(ring, &slots);
@@ -137,7 +111,8 @@ static int append_ring(const struct gp_saving *s, const struct gp_ring *ring, st
 	return chunks;
 }
 
-static int append_counters(const struct gp_saving *s, struct chunk *chunk, uint64_t *sequence)
+static int append_counters(const struct gp_saving *s, struct gp_new_chunk *chunk,
+			   uint64_t *sequence)
 {
 	chunk->header = (struct gp_chunk_header){
 		.payload_bytes = GP_COUNTERS * sizeof(struct gp_record_counter),
@@ -154,24 +129,24 @@ static int append_counters(const struct gp_saving *s, struct chunk *chunk, uint6
 	return append(s, chunk, sequence);
 }
 
-static int append_all(const struct gp_saving *s, struct chunk *chunk)
+static int append_all(const struct gp_saving *s, struct gp_new_chunk *chunk)
 {
-	uint64_t sequence = s->sequence;
+	uint64_t *sequence = s->sequence;
 	bool is_saved = s->is_saved;
 
 	for (uint32_t i = 0; i < s->rings->count; i++) {
-		int result = append_ring(s, &s->rings->rings[i], chunk, &sequence);
+		int result = append_ring(s, &s->rings->rings[i], chunk, sequence);
 
 		if (result < 0)
 			return result;
 		is_saved = is_saved && result == 0;
 	}
-	return is_saved ? 0 : append_counters(s, chunk, &sequence);
+	return is_saved ? 0 : append_counters(s, chunk, sequence);
 }
 
 int gp_save_rings(const struct gp_saving *saving)
 {
-	struct chunk *chunk = malloc(sizeof(*chunk));
+	struct gp_new_chunk *chunk = malloc(sizeof(*chunk));
 	off_t end;
 	int result;
 

@@ -14,7 +14,7 @@
 struct gp_saving {
 	int trace;                          /* descriptor, open for appending and locked */
 	const struct gp_trace_state *state; /* of the trace, read to its end */
-	uint64_t sequence;                  /* of the next chunk */
+	uint64_t *sequence;                 /* of the next chunk, also afterwards */
 	bool is_saved;                      /* an earlier saving came to its end */
 	const char *ring_path;              /* gp_rings_are_abandoned() said yes */
 	const struct gp_rings *rings;       /* gp_rings_cover() was told of every chunk */

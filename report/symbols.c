@@ -1,5 +1,6 @@
 #include "report/symbols.h"
 
+#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "report/array.h"
 #include "report/elf_code.h"
+#include "report/frame_names.h"
 #include "report/names.h"
 #include "report/perf_map.h"
 #include "report/python_code.h"
@@ -35,6 +37,7 @@ struct known {
 	const struct gp_model *model;
 	struct frame_places *frames;
 	uint32_t count;               /* of them */
+	struct gp_frame_names *names; /* that the trace has; NULL = none */
 	struct gp_perf_map *perf_map; /* of the process; NULL = none */
 	char **kernels;               /* mangled names, sorted; NULL = no memory */
 };
@@ -73,6 +76,7 @@ static void free_known(struct known *known)
 	for (uint32_t i = 0; i < known->count; i++)
 		free(known->frames[i].places);
 	free(known->frames);
+	gp_frame_names_free(known->names);
 	gp_perf_map_free(known->perf_map);
 	free(known->kernels);
 }
@@ -283,49 +287,101 @@ static size_t name_places(struct gp_symbols *symbols, const struct known *known,
 	return count;
 }
 
+/* What is known of a native frame: in which module it is, if in one, and its functions, as the compiler named them. */
+struct native {
+	const char *module; /* path */
+	uint32_t module_id; /* 0 = none */
+	struct file *file;  /* that was looked into, or NULL */
+	uint64_t address;   /* of the call, in the file's symbol table, or in memory */
+	const struct gp_elf_place *places;
+	struct gp_elf_place made_up; /* what places are of code in no file */
+	size_t count;                /* 0 = no function is known */
+};
+
 /*
  * A frame's address is where the call returns to, which may be the next line or the next function: the call is in
  * the byte before.
  */
-static void look_up_in_module(struct gp_symbols *symbols, const struct known *known,
-			      const struct gp_frame *frame, struct frame_places *found)
+static void find_in_module(struct gp_symbols *symbols, const struct known *known,
+			   const struct gp_frame *frame, struct native *native)
 {
-	const struct gp_model *model = known->model;
-	const struct gp_record_module *module = &model->modules[frame->origin];
-	const char *path = gp_model_module_path(model, module);
-	struct file *file = find_file(symbols, module, path);
-	uint64_t address = frame->address - module->bias - 1;
-	const struct gp_elf_place *elf_places;
-	struct gp_place places[GP_ELF_PLACES];
-	size_t count = file && file->code ? gp_elf_code_find(file->code, address, &elf_places) : 0;
+	const struct gp_record_module *module = &known->model->modules[frame->origin];
 
-	if (count > 0 && elf_places[count - 1].function) {
-		file->named++;
+	native->module = gp_model_module_path(known->model, module);
+	native->module_id = module->id;
+	native->address = frame->address - module->bias - 1;
+	native->count =
+		gp_frame_names_find(known->names, module->id, frame->address, &native->places);
+	if (native->count > 0)
+		return;
+	native->file = find_file(symbols, module, native->module);
+	if (native->file && native->file->code)
+		native->count =
+			gp_elf_code_find(native->file->code, native->address, &native->places);
+	if (native->count > 0 && !native->places[native->count - 1].function)
+		native->count = 0;
+}
+
+/* Code that no file has: a compiler at run time made it, and may have left its name. */
+static void find_in_no_file(const struct known *known, const struct gp_frame *frame,
+			    struct native *native)
+{
+	native->address = frame->address - 1;
+	native->count = gp_frame_names_find(known->names, 0, frame->address, &native->places);
+	if (native->count > 0 || !known->perf_map)
+		return;
+	native->made_up.function = gp_perf_map_find(known->perf_map, native->address);
+	native->places = &native->made_up;
+	native->count = native->made_up.function != NULL;
+}
+
+static void find_native(struct gp_symbols *symbols, const struct known *known,
+			const struct gp_frame *frame, struct native *native)
+{
+	*native = (struct native){.module = ""};
+	if (frame->origin != GP_NONE)
+		find_in_module(symbols, known, frame, native);
+	else
+		find_in_no_file(known, frame, native);
+}
+
+static void look_up_in_module(struct gp_symbols *symbols, const struct known *known,
+			      const struct native *native, struct frame_places *found)
+{
+	struct gp_place places[GP_ELF_PLACES];
+
+	if (native->count > 0) {
+		if (native->file)
+			native->file->named++;
 		set_places(found, places,
-			   name_places(symbols, known, elf_places, count, path, places));
+			   name_places(symbols, known, native->places, native->count,
+				       native->module, places));
 		return;
 	}
-	if (file)
-		file->unnamed++;
+	if (native->file)
+		native->file->unnamed++;
 	places[0] = (struct gp_place){
-		.function =
-			make_text(symbols, path[0] ? last_part(path) : "(unknown module)", address),
+		.function = make_text(
+			symbols, native->module[0] ? last_part(native->module) : "(unknown module)",
+			native->address),
 		.file = "",
-		.module = path,
+		.module = native->module,
 		.kind = GP_FRAME_NATIVE,
 	};
 	set_places(found, places, 1);
 }
 
-/* Code that no file has: a compiler at run time made it, and may have left its name. */
-static void look_up_in_no_file(const struct known *known, const struct gp_frame *frame,
-			       struct frame_places *found)
+static void look_up_native(struct gp_symbols *symbols, const struct known *known,
+			   const struct gp_frame *frame, struct frame_places *found)
 {
-	const char *name = NULL;
+	struct native native;
 
-	if (known->perf_map)
-		name = gp_perf_map_find(known->perf_map, frame->address - 1);
-	set_place(found, frame, name ? name : "(code in no file)");
+	find_native(symbols, known, frame, &native);
+	if (frame->origin != GP_NONE)
+		look_up_in_module(symbols, known, &native, found);
+	else
+		set_place(found, frame,
+			  native.count > 0 ? native.places[0].function : "(code in no file)");
 }
 
 static void look_up(struct gp_symbols *symbols, const struct known *known,
@@ -347,10 +403,7 @@ static void look_up(struct gp_symbols *symbols, const struct known *known,
 		set_place(found, frame, "(callers unknown: code without unwind information)");
 		break;
 	case GP_FRAME_NATIVE:
-		if (frame->origin != GP_NONE)
-			look_up_in_module(symbols, known, frame, found);
-		else
-			look_up_in_no_file(known, frame, found);
+		look_up_native(symbols, known, frame, found);
 		break;
 	default:
 		set_place(found, frame, "(unknown frame)");
@@ -400,6 +453,8 @@ static struct known *find_known(struct gp_symbols *symbols, const struct gp_mode
 		.model = model,
 		.frames = frames,
 		.count = model->frame_count,
+		.names = model->frame_names.bytes ? gp_frame_names_unpack(&model->frame_names)
+						  : NULL,
 		.perf_map = open_perf_map(model),
 		.kernels = sort_kernels(model),
 	};
@@ -419,6 +474,53 @@ const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct 
 		return &no_memory;
 	*count = found->count;
 	return found->places;
+}
+
+static int compare_code(const void *a, const void *b, void *context)
+{
+	const struct gp_model *model = context;
+	const struct gp_frame *left = &model->frames[*(const uint32_t *)a];
+	const struct gp_frame *right = &model->frames[*(const uint32_t *)b];
+
+	if (left->origin != right->origin)
+		return left->origin < right->origin ? -1 : 1;
+	return (left->address > right->address) - (left->address < right->address);
+}
+
+/* The native frames, one of each address; returns how many. */
+static uint32_t list_code(const struct gp_model *model, uint32_t *frames)
+{
+	uint32_t count = 0, kept = 0;
+
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].kind == GP_FRAME_NATIVE)
+			frames[count++] = i;
+	qsort_r(frames, count, sizeof(*frames), compare_code, (void *)model);
+	for (uint32_t i = 0; i < count; i++)
+		if (kept == 0 || compare_code(&frames[kept - 1], &frames[i], (void *)model) != 0)
+			frames[kept++] = frames[i];
+	return kept;
+}
+
+int gp_symbols_collect(struct gp_symbols *symbols, const struct gp_model *model,
+		       struct gp_frame_names *names)
+{
+	uint32_t *frames = malloc(((size_t)model->frame_count + 1) * sizeof(*frames));
+	struct known *known = find_known(symbols, model);
+	uint32_t count = frames ? list_code(model, frames) : 0;
+	int result = frames && known ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		const struct gp_frame *frame = &model->frames[frames[i]];
+		struct native native;
+
+		find_native(symbols, known, frame, &native);
+		if (native.count > 0)
+			result = gp_frame_names_add(names, native.module_id, frame->address,
+						    native.places, native.count);
+	}
+	free(frames);
+	return result;
 }
 
 /* ---- what could not be named ---- */

@@ -25,6 +25,7 @@ struct gp_place {
 };
 
 struct gp_symbols;
+struct gp_frame_names;
 
 /* NULL if there is no memory. */
 struct gp_symbols *gp_symbols_new(void);
@@ -36,6 +37,13 @@ void gp_symbols_free(struct gp_symbols *symbols);
  */
 const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct gp_model *model,
 				       uint32_t frame, size_t *count);
+
+/*
+ * Add the functions of the model's native frames to names, those of each address once; the texts belong to symbols.
+ * Returns 0 or -ENOMEM.
+ */
+int gp_symbols_collect(struct gp_symbols *symbols, const struct gp_model *model,
+		       struct gp_frame_names *names);
 
 /* Free what was found for that model; what was read of files stays.  A model is freed after it was forgotten, or after symbols. */
 void gp_symbols_forget(struct gp_symbols *symbols, const struct gp_model *model);

@@ -57,6 +57,13 @@
  * has the record that follows it in its chunk.  The last record may be one that cannot be read, cut to one slot:
  * position_slots then covers all that followed it in the ring, which is lost.
  *
+ * Names.  `gpuprof finish` appends the functions, files and lines that it finds for the trace's native frames, so that it
+ * can be read where the files of its modules are not: chunks of ring 0 in form NAMES.  Their payloads, in their order, are one zlib
+ * stream of position bytes, inflated; thread is the number of the piece, from 0 on, and a piece 0 begins anew.  The text: for each
+ * place "module address line", hexadecimal, then the function's name as the compiler made it and the file's, each of the three with its NUL, empty
+ * where not known.  Module and address are those of FRAME records (module 0: in none); places of one address follow
+ * each other, those that are inlined into the next one first.
+ *
  * Order.  Records of one ring come in the order in which their thread published them.  Nothing is said of the order
  * between rings, nor of times: GPU records come as CUPTI delivers them.  Definitions precede their use within
  * a ring; ids (names, shapes) are unique in the process, so a reader that reads rings in file order has every
@@ -95,6 +102,7 @@ enum gp_chunk_form {
 	GP_CHUNK_PACKED = 0, /* written by the process itself */
 	GP_CHUNK_SLOTS = 1,  /* saved from its rings after its death */
 	GP_CHUNK_KEPT = 2,   /* copies of definitions, in a circle */
+	GP_CHUNK_NAMES = 3,  /* a piece of the names of functions, added after its end */
 };
 
 struct gp_chunk_header {

@@ -68,15 +68,13 @@ class StacksTest(Case):
 
     def allocating_stacks(self, word):
         """Folded stacks of a program that allocates through code made at run time."""
-        done = self.run_program([sys.executable, JIT, word], options=("-o", "out", "--chrome", "none"))
+        done = self.run_program([sys.executable, JIT, word], options=("-o", word, "--chrome", "none"))
         self.assertEqual(done.returncode, 0, done.stderr)
         perf_map = next(line for line in done.stdout.splitlines() if line.startswith("/tmp/perf-"))
-        try:
-            done = self.run_gpuprof("export", "--format", "folded", "--value", "allocations", "-o", "-",
-                                    self.path("out.gpuprof"))
-        finally:
-            if os.path.exists(perf_map):
-                os.remove(perf_map)
+        if os.path.exists(perf_map):
+            os.remove(perf_map)  # the trace has its names
+        done = self.run_gpuprof("export", "--format", "folded", "--value", "allocations", "-o", "-",
+                                self.path(word + ".gpuprof"))
         self.assertEqual(done.returncode, 0, done.stderr)
         return [line.rsplit(" ", 1)[0].split(";") for line in done.stdout.splitlines()]
 

@@ -296,10 +296,11 @@ static void save_directly(struct scene *s, struct gp_ring *ring)
 	const uint64_t counters[GP_COUNTERS] = {0};
 	struct gp_rings rings = {.rings = ring, .count = 1};
 	struct gp_trace_state end = {.end_bytes = s->b.length};
+	uint64_t sequence = s->b.sequence;
 	int trace = open(s->b.path, O_RDWR | O_APPEND | O_CLOEXEC);
 	const struct gp_saving saving = {.trace = trace,
 					 .state = &end,
-					 .sequence = s->b.sequence,
+					 .sequence = &sequence,
 					 .ring_path = s->path,
 					 .rings = &rings,
 					 .counters = counters};

@@ -1,0 +1,16 @@
+/*
+ * keep_names: what the functions of a trace's native frames are called goes into the trace, as long as their files are there:
+ * it can then be read on another machine, outside of the container, or after the program was built anew.
+ */
+#ifndef REPORT_KEEP_NAMES_H
+#define REPORT_KEEP_NAMES_H
+
+#include "report/model.h"
+
+/*
+ * Append the names to the trace of the model, a descriptor open for appending and locked.  Nothing is done where the trace has
+ * some already, has no frames to name or may not be added to.  Returns 0, or a negative errno value: then the trace is as it was.
+ */
+int gp_keep_names(int trace, const struct gp_model *model);
+
+#endif

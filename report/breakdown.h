@@ -42,6 +42,8 @@ extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process;
 extern const struct gp_breakdown gp_breakdown_exec, gp_breakdown_occupancy;
 extern const struct gp_breakdown gp_breakdown_time, gp_breakdown_idle, gp_breakdown_gap;
 extern const struct gp_breakdown gp_breakdown_kind, gp_breakdown_kind_kernel;
+extern const struct gp_breakdown gp_breakdown_queue_kernel, gp_breakdown_queue_stream;
+extern const struct gp_breakdown gp_breakdown_sequence;
 extern const struct gp_breakdown gp_breakdown_memory;
 extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;
 extern const struct gp_breakdown gp_breakdown_memory_peak, gp_breakdown_memory_churn;

@@ -71,6 +71,23 @@ class Kinds(Tables):
         self.assert_one_line(result.stderr, "/nowhere/kinds cannot be opened")
 
 
+class Launches(Tables):
+
+    def test_queues_count_each_launch(self):
+        found = self.tables("queue,gpu,graph", self.record("overlap"))
+        self.assertEqual(self.sum(found["queue-stream"], "Launched"), self.sum(found["gpu"], "Count"))
+        self.assertEqual(self.sum(found["queue-kernel"], "Count"), self.sum(found["gpu"], "Count"))
+        for row in found["queue-stream"]:
+            self.assertEqual(row["Changes"], 2 * row["Launched"])
+            self.assertEqual(row["Min"], 0)
+
+    def test_the_loop_of_the_demo_is_found(self):
+        found = self.tables("sequence", self.record("demo", "100"))["sequence"]
+        loops = [row for row in found if row["Length"] == 5]
+        self.assertEqual([row["Count"] for row in loops], [50, 50])  # in two streams
+        self.assertTrue(all("scale<float> > add<float> > smooth" in row["Operations"] for row in loops), loops)
+
+
 class Page(Tables):
 
     def test_other_formats_have_the_tables_of_the_page(self):

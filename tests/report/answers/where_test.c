@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "report/answers/gpu_line.h"
 #include "report/answers/where.h"
 #include "tests/report/model_builder.h"
 
@@ -13,6 +14,7 @@
 
 /* What is known of the devices of the models, with the 8 longest gaps of each. */
 struct answer {
+	struct gp_gpu_lines lines;
 	struct gp_device_list devices;
 	struct gp_window window;
 	struct gp_wheres wheres;
@@ -30,6 +32,9 @@ static struct answer ask(struct gp_model *const *models, size_t count)
 	assert_int_equal(gp_wheres_of(&answer.wheres, models, count, answer.window, &answer.devices,
 				      kinds, 8),
 			 0);
+	assert_int_equal(gp_gpu_lines_of(&answer.lines, models, count, answer.window,
+					 &answer.devices, kinds),
+			 0);
 	answer.busy = gp_busy_of(models, count, answer.window, &answer.devices);
 	assert_non_null(answer.busy);
 	gp_kinds_free(kinds);
@@ -38,6 +43,7 @@ static struct answer ask(struct gp_model *const *models, size_t count)
 
 static void forget(struct answer *answer)
 {
+	gp_gpu_lines_free(&answer->lines);
 	gp_wheres_free(&answer->wheres);
 	gp_device_list_free(&answer->devices);
 	free(answer->busy);
@@ -237,6 +243,30 @@ static void classes_overlap(void **state)
 	gp_model_free(model);
 }
 
+/* More segments than lie between two kept sums: each span is what it is made of. */
+static void spans_are_summed(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 0, 1, 1);
+	for (uint32_t i = 0; i < 2000; i++)
+		build_op(&b, GP_OP_KERNEL, 7, i * US + 300, i * US + 1000, 0);
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 2000 * US - 1, 1, 2);
+	answer = ask_one(&b, &model);
+	for (uint32_t i = 0; i < 1990; i += 7) {
+		uint64_t sum_ns[GP_STATES] = {0}, start_ns = BUILD_BASE_UNIX_NS + i * US + 100;
+
+		gp_gpu_line_add(&answer.lines.devices[0], start_ns, start_ns + 5 * US, sum_ns);
+		assert_int_equal(gp_state_busy_ns(sum_ns), 5 * 700);
+		assert_int_equal(gp_state_idle_ns(sum_ns), 5 * 300);
+	}
+	forget(&answer);
+	gp_model_free(model);
+}
+
 static void the_longest_gaps_are_kept(void **state)
 {
 	struct build b = build_begin(1);
@@ -313,6 +343,24 @@ static void check_device(const struct answer *answer, size_t device)
 		assert_int_equal(gaps, gp_state_idle_ns(where->state_ns));
 }
 
+/* Parts of the line add up to the whole, wherever it is cut. */
+static void check_line(const struct answer *answer, size_t device)
+{
+	const uint64_t end_ns = BUILD_BASE_UNIX_NS + 2000000;
+	uint64_t sum_ns[GP_STATES] = {0}, at_ns = 0;
+
+	for (int i = rand() % 5; i > 0; i--) {
+		uint64_t next_ns = BUILD_BASE_UNIX_NS + (uint64_t)rand() % 1000000;
+
+		if (next_ns < at_ns)
+			continue;
+		gp_gpu_line_add(&answer->lines.devices[device], at_ns, next_ns, sum_ns);
+		at_ns = next_ns;
+	}
+	gp_gpu_line_add(&answer->lines.devices[device], at_ns, end_ns, sum_ns);
+	assert_memory_equal(sum_ns, answer->wheres.devices[device].state_ns, sizeof(sum_ns));
+}
+
 static void causes_partition_idle_time(void **state)
 {
 	(void)state;
@@ -327,8 +375,10 @@ static void causes_partition_idle_time(void **state)
 			models[i] = build_end(&b);
 		}
 		answer = ask(models, 1 + seed % 2);
-		for (size_t i = 0; i < answer.devices.count; i++)
+		for (size_t i = 0; i < answer.devices.count; i++) {
 			check_device(&answer, i);
+			check_line(&answer, i);
+		}
 		forget(&answer);
 		gp_model_free(models[0]);
 		gp_model_free(models[1]);
@@ -347,6 +397,7 @@ int main(void)
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
 		cmocka_unit_test(after_the_last_operation_its_thread_tells),
 		cmocka_unit_test(classes_overlap),
+		cmocka_unit_test(spans_are_summed),
 		cmocka_unit_test(the_longest_gaps_are_kept),
 		cmocka_unit_test(causes_partition_idle_time),
 	};

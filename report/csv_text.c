@@ -31,25 +31,41 @@ static char *append(char *to, const char *text)
 	return to;
 }
 
+/* Text that is not to be escaped: most names are of ASCII. */
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			return false;
+	return true;
+}
+
+static char *make_cell(const char *text)
+{
+	bool is_quoted = strpbrk(text, ",\"") || *text == ' ';
+	char *cell = malloc(2 * strlen(text) + sizeof("\"'\"")), *to = cell;
+
+	if (!cell)
+		return NULL;
+	if (is_quoted)
+		*to++ = '"';
+	if (is_formula(text))
+		*to++ = '\'';
+	to = append(to, text);
+	if (is_quoted)
+		*to++ = '"';
+	*to = '\0';
+	return cell;
+}
+
 char *gp_csv_text(const char *text)
 {
-	char *escaped = gp_text_escape(text), *cell, *to;
-	bool is_quoted;
+	char *escaped, *cell;
 
-	if (!escaped)
-		return NULL;
-	is_quoted = strpbrk(escaped, ",\"") || *escaped == ' ';
-	cell = to = malloc(2 * strlen(escaped) + sizeof("\"'\""));
-	if (cell) {
-		if (is_quoted)
-			*to++ = '"';
-		if (is_formula(escaped))
-			*to++ = '\'';
-		to = append(to, escaped);
-		if (is_quoted)
-			*to++ = '"';
-		*to = '\0';
-	}
+	if (is_printable(text))
+		return make_cell(text);
+	escaped = gp_text_escape(text);
+	cell = escaped ? make_cell(escaped) : NULL;
 	free(escaped);
 	return cell;
 }

@@ -63,6 +63,7 @@ struct gp_exporter {
 };
 
 extern const struct gp_exporter gp_exporter_chrome;     /* report/export/chrome.c */
+extern const struct gp_exporter gp_exporter_perfetto;   /* report/export/perfetto.c */
 extern const struct gp_exporter gp_exporter_csv;        /* report/export/csv.c */
 extern const struct gp_exporter gp_exporter_jsonl;      /* report/export/jsonl.c */
 extern const struct gp_exporter gp_exporter_sqlite;     /* report/export/sqlite.c */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum wire_type { WIRE_NUMBER = 0, WIRE_BYTES = 2 };
+#include "report/utf8.h"
+
+enum wire_type { WIRE_NUMBER = 0, WIRE_64_BITS = 1, WIRE_BYTES = 2 };
 
 #define MOST_NUMBER_BYTES 10
 
@@ -51,20 +53,54 @@ static void put_tag(struct gp_protobuf *message, uint32_t field, enum wire_type 
 
 void gp_protobuf_number(struct gp_protobuf *message, uint32_t field, uint64_t value)
 {
-	if (value == 0)
-		return;
+	if (value != 0)
+		gp_protobuf_value(message, field, value);
+}
+
+void gp_protobuf_value(struct gp_protobuf *message, uint32_t field, uint64_t value)
+{
 	put_tag(message, field, WIRE_NUMBER);
 	gp_protobuf_packed(message, value);
+}
+
+void gp_protobuf_double(struct gp_protobuf *message, uint32_t field, double value)
+{
+	uint8_t *at;
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	put_tag(message, field, WIRE_64_BITS);
+	at = reserve(message, sizeof(bits));
+	if (!at)
+		return;
+	for (size_t i = 0; i < sizeof(bits); i++)
+		at[i] = (uint8_t)(bits >> (8 * i));
+	message->used += sizeof(bits);
+}
+
+void gp_protobuf_text(struct gp_protobuf *message, uint32_t field, const char *text)
+{
+	char *repaired = gp_utf8_repair(text);
+
+	if (repaired)
+		gp_protobuf_bytes(message, field, repaired, strlen(repaired));
+	else
+		message->error = -ENOMEM;
+	free(repaired);
 }
 
 void gp_protobuf_bytes(struct gp_protobuf *message, uint32_t field, const void *bytes,
 		       size_t length)
 {
-	uint8_t *at;
-
 	put_tag(message, field, WIRE_BYTES);
 	gp_protobuf_packed(message, length);
-	at = reserve(message, length);
+	gp_protobuf_raw(message, bytes, length);
+}
+
+void gp_protobuf_raw(struct gp_protobuf *message, const void *bytes, size_t length)
+{
+	uint8_t *at = reserve(message, length);
+
 	if (!at || length == 0)
 		return;
 	memcpy(at, bytes, length);

@@ -8,6 +8,7 @@ import os
 import sqlite3
 
 import support
+import perfetto  # in the folder that support names
 from support import BUILD, Case
 
 ZOO = os.path.join(BUILD, "programs", "zoo")
@@ -125,6 +126,45 @@ class Formats(Case):
         self.assertEqual({row[:2]: list(row[2:]) for row in database.execute(RANGES)}, wanted)
         self.assertFalse(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'DIAGNOSTIC_EVENT'").fetchall())
 
+    def perfetto_trace(self, *options):
+        with open(self.export("perfetto", *options), "rb") as file:
+            return perfetto.Trace(file.read())
+
+    def test_packets_of_perfetto(self):
+        tables, trace, rows = self.summary(), self.perfetto_trace(), self.csv_rows()
+        sums = {table: collections.defaultdict(lambda: [0, 0]) for table in ("kernel", "api")}
+        for operation in trace.operations:
+            if operation.kernel:
+                sums["kernel"][operation.kernel][0] += 1
+                sums["kernel"][operation.kernel][1] += operation.duration
+        for piece in trace.slices:
+            if piece.category in ("cuda_runtime", "cuda_driver"):
+                sums["api"][piece.name][0] += 1
+                sums["api"][piece.name][1] += piece.end - piece.start
+        self.assert_same_sums(tables, sums)
+        copies = [operation for operation in trace.operations if operation.stage in ("MemoryTransfer", "MemorySet")]
+        self.assertEqual([len(copies), sum(copy.duration for copy in copies), sum(copy.arguments["bytes"] for copy in copies)],
+                         [sum(column) for column in zip(*self.copies_by_direction(tables).values())])
+        launched = collections.Counter(operation for piece in trace.slices for operation in piece.operations)
+        self.assertEqual(set(launched), {operation.id for operation in trace.operations}, "every operation has its call")
+        self.assertEqual(sorted(range_of["name"] for range_of in rows if range_of["kind"] == "range"),
+                         sorted(piece.name for piece in trace.slices if piece.category == "nvtx"))
+        self.assertEqual(list(trace.processes.values()), ["zoo"])
+        kernel = next(operation for operation in trace.operations if operation.kernel)
+        row = next(row for row in rows if row["kind"] == "kernel" and number(row["correlation"]) == kernel.arguments["correlation"])
+        self.assertEqual([*kernel.grid, *kernel.block, kernel.arguments["registers_per_thread"], kernel.arguments["stream"]],
+                         [number(row[name]) for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "registers",
+                                                         "stream")])
+        self.assertGreater(kernel.arguments["sm__maximum_warps_per_active_cycle_pct"], 0)
+        left = collections.defaultdict(int)
+        for row in rows:
+            if row["kind"] in ("allocation", "free") and row["memory"] != "pinned host":
+                left[row["memory"]] += number(row["bytes"]) * (1 if row["kind"] == "allocation" else -1)
+        for track, values in trace.counters.items():
+            for kind in left:
+                if trace.tracks[track] == f"GPU 0 memory: {kind}":
+                    self.assertEqual(values[-1][1], left[kind], kind)
+
     def nvtx_rows(self):
         done = self.run_gpuprof("summary", "--by", "nvtx", "--top", "0", "--format", "json", self.trace)
         return json.loads(done.stdout)["rows"]
@@ -134,7 +174,7 @@ class Formats(Case):
         self.run_program([ZOO], options=("-o", "second", "--chrome", "none", "--summary", "none"))
         traces = [self.path("first.gpuprof"), self.path("second.gpuprof")]
         tables = self.summary(*traces)
-        for form in ("csv", "jsonl", "sqlite"):
+        for form in ("csv", "jsonl", "sqlite", "perfetto"):
             done = self.run_gpuprof("merge", "-F", form, "-o", self.path("all." + form), *traces)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         database = sqlite3.connect(self.path("all.sqlite"))
@@ -144,6 +184,12 @@ class Formats(Case):
         self.assertEqual(database.execute("SELECT count(*) FROM TARGET_INFO_GPU").fetchall(), [(1,)])
         self.assertEqual(sum(row[1] for row in database.execute(KERNELS_OF_GPUS)),
                          sum(row["Count"] for row in tables["kernel"].values()))
+        with open(self.path("all.perfetto"), "rb") as file:
+            trace = perfetto.Trace(file.read())
+        self.assertEqual(len(trace.processes), 2)
+        self.assertEqual({operation.gpu for operation in trace.operations}, {0})
+        self.assertEqual(collections.Counter(operation.kernel for operation in trace.operations if operation.kernel),
+                         {name: row["Count"] for name, row in tables["kernel"].items()})
         with open(self.path("all.csv"), encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len({row["pid"] for row in rows}), 2)
@@ -169,6 +215,10 @@ class Formats(Case):
         database = self.database(*window)
         self.assertEqual(database.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()[0],
                          sum(row["kind"] == "call" for row in wanted))
+        trace = self.perfetto_trace(*window)
+        self.assertEqual(sum(piece.category.startswith("cuda_") for piece in trace.slices),
+                         sum(row["kind"] == "call" for row in wanted))
+        self.assertEqual(len(trace.operations), sum(row["kind"] in ("kernel", "copy", "set") for row in wanted))
         with open(self.export("chrome", *window), encoding="utf-8") as file:
             drawn = collections.Counter(event.get("cat") for event in json.load(file)["traceEvents"])
         for kind, category in (("kernel", "kernel"), ("copy", "gpu_memcpy"), ("set", "gpu_memset")):

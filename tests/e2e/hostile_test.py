@@ -9,6 +9,7 @@ import sqlite3
 import unicodedata
 
 import support
+import perfetto  # in the folder that support names
 from support import BUILD, GPUPROF, Case
 
 NAMES = (b"\x1b]0;owned\x07\x1b[31mred", b"\xff\xfe\xc0\xaf broken", b"\xe2\x80\xae" b"txt.exe", b"a\nb\r\tc\x0b",
@@ -109,6 +110,13 @@ class Hostile(Case):
         self.assertIn("owned", names)
         lines = self.output("export", "--format", "jsonl", "-o", "-", "t.gpuprof").splitlines()
         self.assertIn("owned", json.dumps([json.loads(line) for line in lines]))
+
+    def test_perfetto(self):
+        self.output("export", "--format", "perfetto", "t.gpuprof")
+        with open(self.path("t.pftrace"), "rb") as file:
+            trace = perfetto.Trace(file.read())
+        self.assertEqual({piece.name for piece in trace.slices if piece.category == "nvtx"},
+                         {name.decode("utf-8", "replace") for name in NAMES})
 
     def test_sqlite(self):
         self.output("export", "--format", "sqlite", "t.gpuprof")

@@ -66,9 +66,47 @@ static void test_messages_and_packed_numbers(void **state)
 		     15);
 }
 
+static void test_zeros_that_count(void **state)
+{
+	struct gp_protobuf message = {0};
+
+	(void)state;
+	gp_protobuf_value(&message, 1, 0);
+	gp_protobuf_double(&message, 2, 1.0);
+	assert_bytes(&message,
+		     "\x08\x00"
+		     "\x11\x00\x00\x00\x00\x00\x00\xf0\x3f",
+		     11);
+}
+
+static void test_text_is_utf8(void **state)
+{
+	struct gp_protobuf message = {0};
+
+	(void)state;
+	gp_protobuf_text(&message, 1, "a\xff");
+	assert_bytes(&message,
+		     "\x0a\x04"
+		     "a\xef\xbf\xbd",
+		     6);
+}
+
+static void test_parts_of_a_message(void **state)
+{
+	struct gp_protobuf message = {0};
+
+	(void)state;
+	gp_protobuf_raw(&message, "\x08\x01", 2);
+	gp_protobuf_raw(&message, NULL, 0);
+	assert_bytes(&message, "\x08\x01", 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_zeros_that_count),
+		cmocka_unit_test(test_text_is_utf8),
+		cmocka_unit_test(test_parts_of_a_message),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_messages_and_packed_numbers),

@@ -1,4 +1,4 @@
-/* Formats that are tables: CSV, JSON lines, SQLite; with names that would break them, and files that cannot be written. */
+/* Formats of events: CSV, JSON lines, SQLite, with names that would break them; these and Perfetto's, where out cannot be written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -216,8 +216,8 @@ static void test_kernels_base_names(void **state)
 /* A full disk is an error, not a broken file. */
 static void test_out_that_is_full(void **state)
 {
-	static const struct gp_exporter *const exporters[] = {&gp_exporter_csv, &gp_exporter_jsonl,
-							      &gp_exporter_sqlite};
+	static const struct gp_exporter *const exporters[] = {
+		&gp_exporter_csv, &gp_exporter_jsonl, &gp_exporter_sqlite, &gp_exporter_perfetto};
 	struct gp_model *model = model_of("k");
 
 	(void)state;
@@ -240,8 +240,8 @@ static const struct gp_model *get_none(void *context, size_t index)
 
 static void test_no_process(void **state)
 {
-	static const struct gp_exporter *const exporters[] = {&gp_exporter_csv, &gp_exporter_jsonl,
-							      &gp_exporter_sqlite};
+	static const struct gp_exporter *const exporters[] = {
+		&gp_exporter_csv, &gp_exporter_jsonl, &gp_exporter_sqlite, &gp_exporter_perfetto};
 	const struct gp_export_source source = {.count = 2, .get = get_none};
 
 	(void)state;

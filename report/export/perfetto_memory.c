@@ -1,0 +1,103 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/cuda_names.h"
+#include "report/export/perfetto_schema.h"
+#include "report/export/perfetto_writer.h"
+#include "report/memory_stats.h"
+
+/* A counter for each device (the last one for the host) and kind that occurs. */
+struct counter {
+	uint64_t track; /* 0 = not made yet */
+	uint64_t now_bytes;
+	bool has_begun;
+};
+
+static void write_value(struct gp_perfetto *p, uint64_t track, uint64_t ns, uint64_t value)
+{
+	gp_perfetto_open_event(p, GP_PERFETTO_COUNTER, track, ns);
+	gp_protobuf_value(&p->event, EVENT_COUNTER, value);
+	gp_perfetto_close_event(p);
+}
+
+static void name_counter(struct gp_perfetto *p, const struct gp_memory_event *event, char *name,
+			 size_t bytes)
+{
+	const char *kind = gp_allocation_name(event->memory_kind);
+
+	if (gp_memory_is_of_host(event->memory_kind))
+		snprintf(name, bytes, "Host memory: %s", kind);
+	else
+		snprintf(name, bytes, "GPU %u memory: %s",
+			 gp_gpu_numbers_find(&p->gpus, p->model, event->device_id, NULL), kind);
+}
+
+/* One more allocation or free; a counter begins at the window's start with what was allocated by then. */
+static void count(struct gp_perfetto *p, struct counter *counter,
+		  const struct gp_memory_event *event)
+{
+	uint64_t before_bytes = counter->now_bytes;
+	char name[96];
+
+	gp_memory_apply(&counter->now_bytes, event);
+	if (!gp_slice_filter_has_moment(&p->filter, event->time_ns))
+		return;
+	if (counter->track == 0) {
+		name_counter(p, event, name, sizeof(name));
+		counter->track = gp_perfetto_counter(p, name);
+	}
+	if (!counter->has_begun && p->filter.from_ns > 0)
+		write_value(p, counter->track, p->filter.from_ns, before_bytes);
+	counter->has_begun = true;
+	write_value(p, counter->track, event->time_ns, counter->now_bytes);
+}
+
+static void write_allocations(struct gp_perfetto *p, struct counter *counters)
+{
+	for (uint32_t i = 0; i < p->model->memory_count && p->error == 0; i++) {
+		const struct gp_memory_event *event = &p->model->memory[i];
+		uint32_t device = gp_memory_is_of_host(event->memory_kind)
+					  ? GP_DEVICE_LIMIT
+					  : event->device_id % GP_DEVICE_LIMIT;
+
+		if (event->memory_kind > 0 && event->memory_kind < GP_MEMORY_KINDS)
+			count(p, &counters[device * GP_MEMORY_KINDS + event->memory_kind], event);
+	}
+}
+
+static void write_usages(struct gp_perfetto *p)
+{
+	uint64_t tracks[GP_DEVICE_LIMIT] = {0};
+	char name[64];
+
+	for (uint32_t i = 0; i < p->model->usage_count; i++) {
+		const struct gp_usage *usage = &p->model->usages[i];
+		uint64_t *track = &tracks[usage->device_id % GP_DEVICE_LIMIT];
+
+		if (!gp_slice_filter_has_moment(&p->filter, usage->time_ns))
+			continue;
+		if (*track == 0) {
+			snprintf(name, sizeof(name), "GPU %u memory in use by all processes",
+				 gp_gpu_numbers_find(&p->gpus, p->model, usage->device_id, NULL));
+			*track = gp_perfetto_counter(p, name);
+		}
+		write_value(p, *track, usage->time_ns,
+			    usage->free_bytes < usage->total_bytes
+				    ? usage->total_bytes - usage->free_bytes
+				    : 0);
+	}
+}
+
+void gp_perfetto_write_memory(struct gp_perfetto *p)
+{
+	struct counter *counters =
+		calloc((size_t)(GP_DEVICE_LIMIT + 1) * GP_MEMORY_KINDS, sizeof(*counters));
+
+	if (counters)
+		write_allocations(p, counters);
+	else
+		p->error = -ENOMEM;
+	free(counters);
+	write_usages(p);
+}

@@ -404,3 +404,9 @@ void gp_memory_sites_free(struct gp_memory_sites *found)
 	free(found->calls);
 	*found = (struct gp_memory_sites){0};
 }
+
+bool gp_memory_site_is_leak(const struct gp_memory_sites *found, const struct gp_memory_site *row)
+{
+	return row->kind != GP_MEMORY_IPC &&
+	       gp_call_sites_at(found->sites, row->site).owner[0] == '\0';
+}

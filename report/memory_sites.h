@@ -82,4 +82,7 @@ int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_memory_sites *found);
 void gp_memory_sites_free(struct gp_memory_sites *found);
 
+/* Whether what is left of a row was never freed by the program: not another process's memory, nor a caching allocator's. */
+bool gp_memory_site_is_leak(const struct gp_memory_sites *found, const struct gp_memory_site *row);
+
 #endif

@@ -76,7 +76,7 @@ const struct gp_sheet_format gp_sheet_text = {
 /* ---- markdown ---- */
 
 /* Every character that any markdown gives a meaning. */
-static void put_markdown(FILE *out, const char *text)
+void gp_sheet_put_markdown(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("\\`*_{}[]<>()#+-.!|~&$^=:@\"'", *text))
@@ -108,7 +108,7 @@ static void put_markdown_row(struct gp_sheet_writer *writer, const struct gp_val
 		if (!figure)
 			writer->error = -ENOMEM;
 		else if (values[i].kind == GP_VALUE_TEXT)
-			put_markdown(writer->out, figure);
+			gp_sheet_put_markdown(writer->out, figure);
 		else
 			fputs(figure, writer->out);
 		fputs(" |", writer->out);

@@ -107,12 +107,29 @@ static struct gp_figure real_figure(const struct gp_value *value, enum gp_unit u
 	}
 }
 
+/* A change: the figure of its size, with a minus. */
+static char *negative_figure(double size, enum gp_unit unit)
+{
+	const struct gp_value real = gp_value_real(size);
+	bool is_whole = size == floor(size) && size < 0x1p63;
+	const struct gp_value whole = gp_value_whole(is_whole ? (uint64_t)size : 0);
+	char *figure;
+
+	if (asprintf(&figure, "-%s",
+		     is_whole && unit != GP_UNIT_PERCENT ? whole_figure(&whole, unit).text
+							 : real_figure(&real, unit).text) < 0)
+		return NULL;
+	return figure;
+}
+
 char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit)
 {
 	if (value->kind == GP_VALUE_NONE)
 		return strdup("-");
 	if (value->kind == GP_VALUE_TEXT)
 		return gp_text_escape(value->text);
+	if (value->kind == GP_VALUE_REAL && value->real < 0)
+		return negative_figure(-value->real, unit);
 	return strdup(value->kind == GP_VALUE_WHOLE ? whole_figure(value, unit).text
 						    : real_figure(value, unit).text);
 }

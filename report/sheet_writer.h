@@ -70,6 +70,9 @@ int gp_sheet_writer_close(struct gp_sheet_writer *writer);
 /* A value as text and markdown have it, to be freed; text is escaped for a terminal.  NULL: no memory. */
 char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit);
 
+/* Text in markdown, with what markdown gives a meaning escaped. */
+void gp_sheet_put_markdown(FILE *out, const char *text);
+
 /* A number as CSV and JSON have it: all of its digits, at most three decimals. */
 struct gp_sheet_number {
 	char text[40];

@@ -47,11 +47,11 @@ static struct left sum_up(const struct gp_memory_sites *found)
 		const struct gp_memory_site *row = &found->rows[i];
 		const char *owner = gp_call_sites_at(found->sites, row->site).owner;
 
-		if (row->kind == GP_MEMORY_IPC)
-			continue;
-		if (owner[0] != '\0') {
-			left.kept_bytes += row->left_bytes;
-			left.keeper = owner;
+		if (!gp_memory_site_is_leak(found, row)) {
+			if (owner[0] != '\0' && row->kind != GP_MEMORY_IPC) {
+				left.kept_bytes += row->left_bytes;
+				left.keeper = owner;
+			}
 			continue;
 		}
 		left.bytes += row->left_bytes;

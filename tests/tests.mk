@@ -40,7 +40,7 @@ $(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(wildcard report/*.c report/*.h inc
 FUZZED := $(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c))
 
 .PHONY: fuzz
-fuzz: $(addprefix fuzz-,trace payload names)
+fuzz: $(addprefix fuzz-,trace payload names baseline)
 fuzz-%: $(O)/tests/fuzz/%_fuzz
 	$(Q)mkdir -p $(O)/tests/fuzz/corpus-$*
 	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -print_final_stats=1 \

@@ -114,6 +114,28 @@ static void markdown_has_a_table_with_a_heading(void **state)
 	       "| 33.3 | 1.235ms | 2.001KiB | 12,345,678 | 0x7f00 | add |\n");
 }
 
+static void a_change_may_be_negative(void **state)
+{
+	static const struct {
+		double value;
+		enum gp_unit unit;
+		const char *figure;
+	} cases[] = {
+		{-1234567, GP_UNIT_NS, "-1.235ms"},  {-12.5, GP_UNIT_NS, "-12.5ns"},
+		{-2048, GP_UNIT_BYTES, "-2.000KiB"}, {-1458, GP_UNIT_COUNT, "-1,458"},
+		{-99.96, GP_UNIT_PERCENT, "-100.0"}, {-100, GP_UNIT_PERCENT, "-100.0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct gp_value value = gp_value_real(cases[i].value);
+		char *figure = gp_sheet_figure(&value, cases[i].unit);
+
+		assert_string_equal(figure, cases[i].figure);
+		free(figure);
+	}
+}
+
 static void values_that_are_absent_are_shown_as_such(void **state)
 {
 	static const struct {
@@ -344,6 +366,7 @@ int main(void)
 		cmocka_unit_test(text_has_figures_for_people),
 		cmocka_unit_test(csv_has_raw_numbers_and_units_in_its_titles),
 		cmocka_unit_test(markdown_has_a_table_with_a_heading),
+		cmocka_unit_test(a_change_may_be_negative),
 		cmocka_unit_test(values_that_are_absent_are_shown_as_such),
 		cmocka_unit_test(csv_keeps_names_in_their_field_and_out_of_formulas),
 		cmocka_unit_test(text_and_csv_and_markdown_are_plain_lines),

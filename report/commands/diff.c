@@ -1,0 +1,217 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/command.h"
+#include "report/diff/compare.h"
+#include "report/output_file.h"
+#include "report/traces.h"
+
+#define MESSAGE_BYTES 4352
+#define ROWS          20
+
+enum parsed { RUN, DONE, WRONG };
+
+struct arguments {
+	const struct gp_sheet_format *format;
+	const char *output;
+	char **a, **b;
+	size_t a_count, b_count;
+	struct gp_compare_options options;
+};
+
+static const char usage[] =
+	"usage: gpuprof diff [options] A B\n"
+	"       gpuprof diff [options] A... -- B...\n"
+	"\n"
+	"Say what differs between two runs, or between two sets of repeated runs: times, counts,\n"
+	"bytes, kernels that are new, gone or changed, other operations, API calls; the largest\n"
+	"change first.  A and B are trace files, or folders with the traces of all processes of a\n"
+	"run.  Of sets the medians are compared, and a rank test says whether they differ (Sure).\n"
+	"\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
+	"  -n, --top N          only the first N kernels, operations, calls (default: 20, of JSON\n"
+	"                       and CSV all; 0 = all)\n"
+	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof diff before.gpuprof after.gpuprof\n"
+	"  gpuprof diff --format markdown old/* -- new/*\n"
+	"\n"
+	"Exit status: 0, whether anything differs or not (gpuprof check is the gate); 1 where a "
+	"file\n"
+	"could not be read or written; 2 for a wrong command line.\n";
+
+static enum parsed take_format(struct arguments *a, const char *name)
+{
+	a->format = gp_sheet_format_find(name);
+	if (a->format)
+		return RUN;
+	gp_command_fail(0, "diff: there is no format %s; name %s", name, GP_SHEET_FORMATS);
+	return WRONG;
+}
+
+static enum parsed take_top(struct arguments *a, const char *text)
+{
+	uint64_t top;
+
+	if (!gp_command_number("diff", "--top", text, GP_COMMAND_MOST, &top))
+		return WRONG;
+	a->options.top = top;
+	return RUN;
+}
+
+static enum parsed take_option(struct arguments *a, int c)
+{
+	switch (c) {
+	case 'F':
+		return take_format(a, optarg);
+	case 'n':
+		return take_top(a, optarg);
+	case 'f':
+		a->options.full_names = true;
+		return RUN;
+	case 'o':
+		a->output = optarg;
+		return RUN;
+	case 'h':
+		fputs(usage, stdout);
+		return DONE;
+	default:
+		return WRONG; /* getopt has said why */
+	}
+}
+
+/* Without "--" there are two runs. */
+static enum parsed check(struct arguments *a, bool has_separator)
+{
+	if (!has_separator && a->a_count == 2) {
+		a->b = a->a + 1;
+		a->a_count = a->b_count = 1;
+	}
+	if (a->a_count > 0 && a->b_count > 0)
+		return RUN;
+	gp_command_fail(0, "diff: name two runs, or sets of runs with -- between them; see gpuprof "
+			   "diff --help");
+	return WRONG;
+}
+
+static enum parsed parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option table[] = {
+		{"format", required_argument, NULL, 'F'}, {"top", required_argument, NULL, 'n'},
+		{"full-names", no_argument, NULL, 'f'},   {"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},         {0},
+	};
+	enum parsed parsed = RUN;
+	int separator = 1;
+
+	while (separator < argc && strcmp(argv[separator], "--") != 0)
+		separator++;
+	for (int c;
+	     parsed == RUN && (c = getopt_long(separator, argv, "F:n:fo:h", table, NULL)) != -1;)
+		parsed = take_option(a, c);
+	a->a = argv + optind;
+	a->a_count = (size_t)(separator - optind);
+	if (separator < argc) {
+		a->b = argv + separator + 1;
+		a->b_count = (size_t)(argc - separator - 1);
+	}
+	if (parsed == RUN)
+		parsed = check(a, separator < argc);
+	if (parsed == RUN && (!gp_command_output_is_free("diff", a->output, a->a, a->a_count) ||
+			      !gp_command_output_is_free("diff", a->output, a->b, a->b_count)))
+		parsed = WRONG;
+	return parsed;
+}
+
+static int load(struct gp_run_set *set, char **runs, size_t count)
+{
+	char message[MESSAGE_BYTES];
+
+	count = gp_traces_name_once(runs, count);
+	if (gp_run_set_load(set, runs, count, message, sizeof(message)) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "diff: %s", message);
+	for (uint32_t i = 0; i < set->count; i++)
+		if (set->runs[i].partial)
+			gp_command_fail(0, "%s is partial, and what it lacks differs for that: %s",
+					set->runs[i].name, set->runs[i].partial);
+	return 0;
+}
+
+static void warn_of_machines(const struct gp_run_set *a, const struct gp_run_set *b)
+{
+	for (int i = 0; i < GP_MACHINE_FACTS; i++) {
+		const char *of_a = gp_machine_fact(&a->machine, (enum gp_machine_fact)i);
+		const char *of_b = gp_machine_fact(&b->machine, (enum gp_machine_fact)i);
+
+		if (strcmp(of_a, of_b) != 0)
+			gp_command_fail(0, "%s of A: %s, of B: %s",
+					gp_machine_fact_title((enum gp_machine_fact)i),
+					*of_a ? of_a : "the default", *of_b ? of_b : "the default");
+	}
+}
+
+static int write_tables(const struct arguments *arguments, const struct gp_run_set *a,
+			const struct gp_run_set *b, FILE *out, struct gp_compare_result *found)
+{
+	struct gp_sheet_writer writer;
+	int result, closed;
+
+	gp_sheet_writer_open(&writer, arguments->format, out, true);
+	result = gp_compare_write(&writer, a, b, &arguments->options, found);
+	closed = gp_sheet_writer_close(&writer);
+	return result == 0 ? closed : result;
+}
+
+static int print(const struct arguments *arguments, const struct gp_run_set *a,
+		 const struct gp_run_set *b)
+{
+	const char *path = arguments->output ? arguments->output : "-";
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	struct gp_compare_result found = {0};
+	int result = gp_output_file_open(&file, path, message, sizeof(message));
+
+	if (result == 0) {
+		result = write_tables(arguments, a, b, file.stream, &found);
+		if (result == -ENOMEM)
+			snprintf(message, sizeof(message), "no memory");
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	if (result < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	if (found.rows == 0)
+		gp_command_fail(0, "nothing differs");
+	if (found.hidden > 0)
+		gp_command_fail(0, "%zu more rows differ less; --top 0 prints all", found.hidden);
+	return 0;
+}
+
+int gp_command_diff(int argc, char **argv)
+{
+	struct arguments arguments = {.format = &gp_sheet_text, .options.top = SIZE_MAX};
+	enum parsed parsed = parse(argc, argv, &arguments);
+	struct gp_run_set a = {0}, b = {0};
+	int status;
+
+	if (parsed != RUN)
+		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (arguments.options.top == SIZE_MAX)
+		arguments.options.top =
+			arguments.format == &gp_sheet_text || arguments.format == &gp_sheet_markdown
+				? ROWS
+				: 0;
+	status = load(&a, arguments.a, arguments.a_count);
+	if (status == 0)
+		status = load(&b, arguments.b, arguments.b_count);
+	if (status == 0) {
+		warn_of_machines(&a, &b);
+		status = print(&arguments, &a, &b);
+	}
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+	return status;
+}

@@ -1,0 +1,340 @@
+#include "report/diff/check.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/diff/series.h"
+#include "report/names.h"
+
+/* Counts that vary in the baseline, of which nothing was said: their threshold. */
+#define VARYING_SHARE 0.05
+
+struct judging {
+	const struct gp_run_set *baseline;
+	struct gp_run_set now; /* a view, without partial runs */
+	const struct gp_thresholds *thresholds;
+	struct gp_check *check;
+	struct gp_series *series; /* parallel to the findings */
+	uint32_t series_capacity;
+	struct gp_rank rank;
+	struct gp_names *names;
+	double kernel_ns; /* of the baseline */
+};
+
+const char *gp_verdict_name(enum gp_verdict verdict)
+{
+	static const char *const names[] = {
+		[GP_VERDICT_PASS] = "pass",
+		[GP_VERDICT_INCONCLUSIVE] = "inconclusive",
+		[GP_VERDICT_REGRESSION] = "regression",
+	};
+
+	return names[verdict];
+}
+
+/* ---- one finding ---- */
+
+static double margin_of(const struct gp_threshold *threshold, const struct gp_finding *finding,
+			const struct gp_series *series)
+{
+	bool is_exact = finding->metric < GP_METRICS &&
+			gp_metric_rows[finding->metric].kind == GP_METRIC_EXACT;
+
+	if (is_exact && !threshold->given && !gp_series_is_steady(series))
+		return fmax(VARYING_SHARE * finding->baseline, 1);
+	return gp_threshold_margin(threshold, finding->baseline);
+}
+
+static int judge(struct judging *j, struct gp_finding *finding, const struct gp_series *series,
+		 const struct gp_threshold *threshold)
+{
+	bool is_exact = finding->metric < GP_METRICS &&
+			gp_metric_rows[finding->metric].kind == GP_METRIC_EXACT;
+
+	finding->exact = true;
+	if (!gp_series_is_known(series)) {
+		finding->verdict = GP_VERDICT_INCONCLUSIVE;
+		finding->doubt = GP_DOUBT_UNKNOWN;
+		return 0;
+	}
+	finding->margin = margin_of(threshold, finding, series);
+	if (gp_series_is_zero(series) || (is_exact && gp_series_is_steady(series))) {
+		gp_series_compare(series, finding);
+		return 0;
+	}
+	finding->exact = false;
+	j->check->tested++;
+	return gp_series_test(series, &j->rank, finding);
+}
+
+static int add(struct judging *j, struct gp_finding finding, const struct gp_series *series,
+	       const struct gp_threshold *threshold)
+{
+	struct gp_check *check = j->check;
+	int result =
+		gp_array_grow(&check->findings, &check->capacity, check->count, sizeof(finding));
+
+	if (result == 0)
+		result = gp_array_grow(&j->series, &j->series_capacity, check->count,
+				       sizeof(*series));
+	if (result < 0 || !j->series)
+		return result < 0 ? result : -ENOMEM;
+	gp_series_medians(series, &finding);
+	result = judge(j, &finding, series, threshold);
+	j->series[check->count] = *series;
+	check->findings[check->count++] = finding;
+	return result;
+}
+
+/* ---- new kernels ---- */
+
+static bool occurs(const struct gp_run_set *set, const char *name)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		if (gp_named_find(&set->runs[i].figures.named[GP_NAMED_KERNEL], name))
+			return true;
+	return false;
+}
+
+/* Names of kernels that one set has and the other has not. */
+static int list_missing(const struct gp_run_set *set, const struct gp_run_set *other,
+			const char ***names, uint32_t *count)
+{
+	uint32_t all;
+	int result = gp_run_set_names(set, NULL, GP_NAMED_KERNEL, names, &all);
+
+	*count = 0;
+	for (uint32_t i = 0; result == 0 && i < all; i++)
+		if (!occurs(other, (*names)[i]))
+			(*names)[(*count)++] = (*names)[i];
+	return result;
+}
+
+/* What came in place of another is not more. */
+static int count_new_kernels(struct judging *j, struct gp_series *series)
+{
+	struct gp_check *check = j->check;
+	int result = list_missing(&j->now, j->baseline, &check->new_kernels, &check->new_count);
+
+	if (result == 0)
+		result = list_missing(j->baseline, &j->now, &check->gone_kernels,
+				      &check->gone_count);
+	memset(series->baseline, 0, sizeof(series->baseline));
+	for (uint32_t i = 0; result == 0 && i < j->now.count; i++) {
+		const struct gp_named_list *kernels =
+			&j->now.runs[i].figures.named[GP_NAMED_KERNEL];
+		uint32_t found = 0;
+
+		for (uint32_t k = 0; k < check->new_count; k++)
+			found += gp_named_find(kernels, check->new_kernels[k]) != NULL;
+		series->now[i] = found > check->gone_count ? found - check->gone_count : 0;
+	}
+	return result;
+}
+
+/* ---- all of them ---- */
+
+static bool knows_none(const double *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!isnan(values[i]))
+			return false;
+	return true;
+}
+
+/* What neither side recorded is left out. */
+static int take_metric(struct judging *j, enum gp_metric metric)
+{
+	const struct gp_threshold *threshold = &j->thresholds->metrics[metric];
+	struct gp_finding finding = {.metric = metric, .unit = gp_metric_rows[metric].unit};
+	struct gp_series series = {.baseline_count = j->baseline->count, .now_count = j->now.count};
+	int result = 0;
+
+	if (threshold->off)
+		return 0;
+	gp_run_set_metric(j->baseline, metric, series.baseline);
+	gp_run_set_metric(&j->now, metric, series.now);
+	if (metric == GP_METRIC_NEW_KERNELS)
+		result = count_new_kernels(j, &series);
+	if (knows_none(series.baseline, series.baseline_count) &&
+	    knows_none(series.now, series.now_count))
+		return result;
+	return result == 0 ? add(j, finding, &series, threshold) : result;
+}
+
+static int take_metrics(struct judging *j, enum gp_metric_kind kind)
+{
+	int result = 0;
+
+	for (int metric = 0; result == 0 && metric < GP_METRICS; metric++)
+		if (gp_metric_rows[metric].kind == kind)
+			result = take_metric(j, (enum gp_metric)metric);
+	return result;
+}
+
+struct candidate {
+	const char *name;
+	double total_ns; /* median of the baseline */
+};
+
+static int compare_totals(const void *a, const void *b)
+{
+	const struct candidate *left = a, *right = b;
+
+	return (left->total_ns < right->total_ns) - (left->total_ns > right->total_ns);
+}
+
+static int take_kernel(struct judging *j, const struct candidate *candidate, uint32_t place)
+{
+	const struct gp_threshold *threshold =
+		gp_thresholds_of_kernel(j->thresholds, gp_names_full(j->names, candidate->name));
+	bool is_named = threshold != &j->thresholds->kernel;
+	bool is_long = place < GP_CHECK_KERNELS &&
+		       candidate->total_ns >= GP_CHECK_KERNEL_SHARE * j->kernel_ns;
+	struct gp_finding finding = {
+		.metric = GP_METRICS, .kernel = candidate->name, .unit = GP_UNIT_NS};
+	struct gp_series series = {.baseline_count = j->baseline->count, .now_count = j->now.count};
+
+	if (threshold->off || (!is_named && !is_long))
+		return 0;
+	gp_run_set_named(j->baseline, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL,
+			 series.baseline);
+	gp_run_set_named(&j->now, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL, series.now);
+	return add(j, finding, &series, threshold);
+}
+
+static int take_kernels(struct judging *j)
+{
+	double values[GP_RANK_MOST];
+	struct candidate *candidates = NULL;
+	const char **names;
+	uint32_t count;
+	int result = gp_run_set_names(j->baseline, NULL, GP_NAMED_KERNEL, &names, &count);
+
+	gp_run_set_metric(j->baseline, GP_METRIC_KERNEL_TIME, values);
+	j->kernel_ns = gp_median(values, j->baseline->count);
+	if (result == 0)
+		candidates = calloc((size_t)count + 1, sizeof(*candidates));
+	if (!candidates)
+		result = -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < count; i++) {
+		gp_run_set_named(j->baseline, GP_NAMED_KERNEL, names[i], GP_NAMED_TOTAL, values);
+		candidates[i] = (struct candidate){names[i], gp_median(values, j->baseline->count)};
+	}
+	if (result == 0)
+		qsort(candidates, count, sizeof(*candidates), compare_totals);
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		result = take_kernel(j, &candidates[i], i);
+	free(candidates);
+	free(names);
+	return result;
+}
+
+/* ---- verdicts of the rank tests, all together ---- */
+
+static int compare_chances(const void *a, const void *b, const void *context)
+{
+	const struct gp_finding *left = a, *right = b;
+
+	(void)context;
+	return (left->chance > right->chance) - (left->chance < right->chance);
+}
+
+static void decide(struct judging *j, uint32_t at)
+{
+	struct gp_finding *finding = &j->check->findings[at];
+	double least = gp_rank_least(j->check->runs, j->check->baseline_runs);
+
+	if (finding->verdict == GP_VERDICT_REGRESSION || finding->excluded <= GP_CHECK_DOUBT)
+		return;
+	finding->verdict = GP_VERDICT_INCONCLUSIVE;
+	finding->doubt = least > GP_CHECK_DOUBT ? GP_DOUBT_FEW : GP_DOUBT_NOISE;
+	gp_series_plan(&j->series[at], j->check->tested, finding);
+}
+
+/* Holm: the k-th least likely chance may be at most ALARMS / (tests - k), and all before it. */
+static int decide_all(struct judging *j)
+{
+	struct gp_check *check = j->check;
+	uint32_t *order = gp_array_order(check->findings, check->count, sizeof(*check->findings),
+					 compare_chances, NULL);
+	uint32_t left = check->tested;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < check->count; i++) {
+		struct gp_finding *finding = &check->findings[order[i]];
+
+		if (finding->exact)
+			continue;
+		if (finding->chance > GP_CHECK_ALARMS / left)
+			break;
+		finding->verdict = GP_VERDICT_REGRESSION;
+		left--;
+	}
+	free(order);
+	for (uint32_t i = 0; i < check->count; i++)
+		if (!check->findings[i].exact)
+			decide(j, i);
+	return 0;
+}
+
+static void sum_up(struct gp_check *check, bool is_partial)
+{
+	check->verdict = is_partial || check->runs == 0 ? GP_VERDICT_INCONCLUSIVE : GP_VERDICT_PASS;
+	for (uint32_t i = 0; i < check->count; i++)
+		if (check->findings[i].verdict > check->verdict)
+			check->verdict = check->findings[i].verdict;
+}
+
+/* Whole runs only. */
+static int view(struct judging *j, const struct gp_run_set *now)
+{
+	j->now = (struct gp_run_set){.runs = calloc((size_t)now->count + 1, sizeof(*now->runs))};
+	if (!j->now.runs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < now->count; i++)
+		if (!now->runs[i].partial)
+			j->now.runs[j->now.count++] = now->runs[i];
+	return 0;
+}
+
+int gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *now,
+		   const struct gp_thresholds *thresholds, struct gp_check *check)
+{
+	struct judging j = {.baseline = baseline,
+			    .thresholds = thresholds,
+			    .check = check,
+			    .names = gp_names_new()};
+	int result = view(&j, now);
+
+	*check = (struct gp_check){.baseline_runs = baseline->count, .runs = j.now.count};
+	if (!j.names)
+		result = -ENOMEM;
+	if (result == 0 && check->runs > 0 && check->baseline_runs > 0) {
+		result = take_metrics(&j, GP_METRIC_EXACT);
+		if (result == 0)
+			result = take_metrics(&j, GP_METRIC_TIME);
+		if (result == 0)
+			result = take_kernels(&j);
+		if (result == 0)
+			result = decide_all(&j);
+	}
+	sum_up(check, check->runs < now->count);
+	gp_names_free(j.names);
+	gp_rank_free(&j.rank);
+	free(j.series);
+	free(j.now.runs);
+	return result;
+}
+
+void gp_check_close(struct gp_check *check)
+{
+	free(check->findings);
+	free(check->new_kernels);
+	free(check->gone_kernels);
+	*check = (struct gp_check){0};
+}

@@ -1,0 +1,113 @@
+/* A check as JUnit XML, the format of test results that CI systems read: a test case for each metric. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff/check_report.h"
+#include "report/diff/check_words.h"
+#include "report/text.h"
+
+#define REASON_BYTES 512
+
+/* In an attribute.  Control characters, which XML forbids, are written out. */
+static int put_xml(FILE *out, const char *text)
+{
+	static const struct {
+		char character;
+		const char *entity;
+	} entities[] = {
+		{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&apos;"}};
+	char *escaped = gp_text_escape(text);
+
+	for (const char *c = escaped; c && *c; c++) {
+		size_t i = 0;
+
+		while (i < sizeof(entities) / sizeof(entities[0]) && entities[i].character != *c)
+			i++;
+		if (i < sizeof(entities) / sizeof(entities[0]))
+			fputs(entities[i].entity, out);
+		else
+			fputc(*c, out);
+	}
+	free(escaped);
+	return escaped ? 0 : -ENOMEM;
+}
+
+static bool is_failure(const struct gp_check_report *report, enum gp_verdict verdict)
+{
+	return verdict == GP_VERDICT_REGRESSION ||
+	       (report->strict && verdict == GP_VERDICT_INCONCLUSIVE);
+}
+
+static int put_case(FILE *out, const struct gp_check_report *report, const char *name,
+		    enum gp_verdict verdict, const char *reason)
+{
+	int result;
+
+	fputs("    <testcase classname=\"gpuprof\" name=\"", out);
+	result = put_xml(out, name);
+	if (verdict == GP_VERDICT_PASS) {
+		fputs("\"/>\n", out);
+		return result;
+	}
+	fprintf(out, "\">\n      <%s message=\"",
+		is_failure(report, verdict) ? "failure" : "skipped");
+	if (verdict == GP_VERDICT_INCONCLUSIVE)
+		fputs("inconclusive: ", out);
+	if (result == 0)
+		result = put_xml(out, reason);
+	fputs("\"/>\n    </testcase>\n", out);
+	return result;
+}
+
+static int put_finding(FILE *out, const struct gp_check_report *report,
+		       const struct gp_finding *finding)
+{
+	char reason[REASON_BYTES], *name = gp_check_name(report, finding);
+	int result;
+
+	if (!name)
+		return -ENOMEM;
+	gp_check_reason(report, finding, reason, sizeof(reason));
+	result = put_case(out, report, name, finding->verdict, reason);
+	free(name);
+	return result;
+}
+
+static uint32_t count_partial(const struct gp_check_report *report)
+{
+	return report->now->count - report->check->runs;
+}
+
+static int put_partial(FILE *out, const struct gp_check_report *report)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < report->now->count; i++)
+		if (report->now->runs[i].partial)
+			result = put_case(out, report, report->now->runs[i].name,
+					  GP_VERDICT_INCONCLUSIVE, report->now->runs[i].partial);
+	return result;
+}
+
+int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
+{
+	const struct gp_check *check = report->check;
+	uint32_t inconclusive =
+		gp_check_count(check, GP_VERDICT_INCONCLUSIVE) + count_partial(report);
+	uint32_t failures =
+		gp_check_count(check, GP_VERDICT_REGRESSION) + (report->strict ? inconclusive : 0);
+	int result;
+
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuites>\n"
+		"  <testsuite name=\"gpuprof check\" tests=\"%u\" failures=\"%u\" errors=\"0\" "
+		"skipped=\"%u\">\n",
+		check->count + count_partial(report), failures, report->strict ? 0 : inconclusive);
+	result = put_partial(out, report);
+	for (uint32_t i = 0; result == 0 && i < check->count; i++)
+		result = put_finding(out, report, &check->findings[i]);
+	fputs("  </testsuite>\n</testsuites>\n", out);
+	return result == 0 && ferror(out) ? -EIO : result;
+}

@@ -1,0 +1,267 @@
+#include "report/diff/check_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/command.h"
+#include "report/diff/baseline.h"
+#include "report/diff/calibrate.h"
+#include "report/diff/check.h"
+#include "report/diff/check_report.h"
+#include "report/diff/rank.h"
+#include "report/output_file.h"
+
+#define MESSAGE_BYTES 4352
+
+struct work {
+	const struct gp_check_request *request;
+	struct gp_run_set baseline, now;
+	struct gp_thresholds thresholds;
+	struct gp_check check;
+	char *notes[GP_MACHINE_FACTS];
+	uint32_t note_count;
+};
+
+static int fail(int status, const char *message)
+{
+	return gp_command_fail(status, "check: %s", message);
+}
+
+/* ---- what goes in ---- */
+
+static int load_runs(struct gp_run_set *set, char *const *runs, size_t run_count)
+{
+	char message[MESSAGE_BYTES];
+	int result;
+
+	if (run_count > GP_RANK_MOST)
+		return gp_command_fail(GP_CHECK_EXIT_USAGE, "check: at most %u runs are compared",
+				       GP_RANK_MOST);
+	result = gp_run_set_load(set, runs, run_count, message, sizeof(message));
+	if (result == -EXDEV)
+		return fail(GP_CHECK_EXIT_USAGE, message);
+	return result == 0 ? 0 : fail(GP_CHECK_EXIT_FAILED, message);
+}
+
+static int read_thresholds(struct work *work)
+{
+	const char *path = work->request->thresholds;
+	char message[MESSAGE_BYTES];
+
+	gp_thresholds_open(&work->thresholds);
+	if (path && gp_thresholds_read(&work->thresholds, path, message, sizeof(message)) < 0)
+		return fail(GP_CHECK_EXIT_USAGE, message);
+	return 0;
+}
+
+static int read_baseline(struct work *work)
+{
+	char message[MESSAGE_BYTES];
+
+	if (gp_baseline_read(&work->baseline, work->request->baseline, message, sizeof(message)) <
+	    0)
+		return fail(GP_CHECK_EXIT_USAGE, message);
+	return 0;
+}
+
+/* ---- whether they may be compared ---- */
+
+static const char *or_default(const char *text)
+{
+	return *text ? text : "the default";
+}
+
+static int note_difference(struct work *work, enum gp_machine_fact fact, const char *baseline,
+			   const char *now)
+{
+	char **note = &work->notes[work->note_count];
+
+	if (asprintf(note, "%s: %s, that of the baseline: %s", gp_machine_fact_title(fact),
+		     or_default(now), or_default(baseline)) < 0)
+		return fail(GP_CHECK_EXIT_FAILED, "no memory");
+	work->note_count++;
+	return 0;
+}
+
+static int compare_fact(struct work *work, enum gp_machine_fact fact)
+{
+	const char *baseline = gp_machine_fact(&work->baseline.machine, fact);
+	const char *now = gp_machine_fact(&work->now.machine, fact);
+
+	if (strcmp(baseline, now) == 0)
+		return 0;
+	if (fact == GP_MACHINE_OPTIONS)
+		return gp_command_fail(
+			GP_CHECK_EXIT_USAGE,
+			"check: the baseline was recorded with other options (%s; now: %s); record "
+			"alike, or make a new baseline with --write-baseline",
+			or_default(baseline), or_default(now));
+	if (fact == GP_MACHINE_GPUS && !work->request->any_device)
+		return gp_command_fail(
+			GP_CHECK_EXIT_USAGE,
+			"check: the baseline is of another device (%s; now: %s); make one of this "
+			"with --write-baseline, or compare all the same with --any-device",
+			or_default(baseline), or_default(now));
+	return note_difference(work, fact, baseline, now);
+}
+
+static int compare_machines(struct work *work)
+{
+	int status = 0;
+
+	for (int i = 0; status == 0 && i < GP_MACHINE_FACTS; i++)
+		status = compare_fact(work, (enum gp_machine_fact)i);
+	return status;
+}
+
+/* ---- what comes out ---- */
+
+typedef int write_report(FILE *out, const struct gp_check_report *report);
+
+static int write_file(const char *path, write_report *write, const struct gp_check_report *report)
+{
+	struct gp_output_file file;
+	char message[MESSAGE_BYTES];
+	int result;
+
+	if (!path)
+		return 0;
+	result = gp_output_file_open(&file, path, message, sizeof(message));
+	if (result == 0) {
+		result = write(file.stream, report);
+		if (result == -ENOMEM)
+			snprintf(message, sizeof(message), "no memory");
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	return result == 0 ? 0 : fail(GP_CHECK_EXIT_FAILED, message);
+}
+
+static int report_all(const struct work *work)
+{
+	const struct gp_check_request *request = work->request;
+	const struct gp_check_report report = {
+		.check = &work->check,
+		.baseline = &work->baseline,
+		.now = &work->now,
+		.names = gp_names_new(),
+		.notes = work->notes,
+		.note_count = work->note_count,
+		.strict = request->strict,
+		.all = request->all,
+	};
+	int status = report.names ? 0 : fail(GP_CHECK_EXIT_FAILED, "no memory");
+
+	if (status == 0 && request->text && gp_check_report_text(request->text, &report) < 0)
+		status = fail(GP_CHECK_EXIT_FAILED, "the report cannot be written");
+	if (status == 0)
+		status = write_file(request->markdown, gp_check_report_markdown, &report);
+	if (status == 0)
+		status = write_file(request->junit, gp_check_report_junit, &report);
+	if (status == 0)
+		status = write_file(request->json, gp_check_report_json, &report);
+	gp_names_free(report.names);
+	return status;
+}
+
+static int status_of(const struct work *work)
+{
+	switch (work->check.verdict) {
+	case GP_VERDICT_REGRESSION:
+		return GP_CHECK_EXIT_REGRESSION;
+	case GP_VERDICT_INCONCLUSIVE:
+		return work->request->strict ? GP_CHECK_EXIT_INCONCLUSIVE : 0;
+	default:
+		return 0;
+	}
+}
+
+static int judge(struct work *work)
+{
+	int status;
+
+	if (gp_check_judge(&work->baseline, &work->now, &work->thresholds, &work->check) < 0)
+		return fail(GP_CHECK_EXIT_FAILED, "no memory");
+	status = report_all(work);
+	return status == 0 ? status_of(work) : status;
+}
+
+int gp_check_run(const struct gp_check_request *request)
+{
+	struct work work = {.request = request};
+	int status = read_thresholds(&work);
+
+	if (status == 0)
+		status = read_baseline(&work);
+	if (status == 0)
+		status = load_runs(&work.now, request->runs, request->run_count);
+	if (status == 0)
+		status = compare_machines(&work);
+	if (status == 0)
+		status = judge(&work);
+	for (uint32_t i = 0; i < work.note_count; i++)
+		free(work.notes[i]);
+	gp_check_close(&work.check);
+	gp_run_set_free(&work.now);
+	gp_run_set_free(&work.baseline);
+	gp_thresholds_close(&work.thresholds);
+	return status;
+}
+
+/* ---- baselines and thresholds ---- */
+
+/* A baseline that lacks something would make everything else look like more. */
+static int refuse_partial(const struct gp_run_set *set)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		if (set->runs[i].partial)
+			return gp_command_fail(GP_CHECK_EXIT_FAILED,
+					       "check: %s is partial: %s; no baseline is written",
+					       set->runs[i].name, set->runs[i].partial);
+	return 0;
+}
+
+static int write_set(const char *path, const struct gp_run_set *set,
+		     int (*write)(FILE *out, const struct gp_run_set *set))
+{
+	struct gp_output_file file;
+	char message[MESSAGE_BYTES];
+	int result = gp_output_file_open(&file, path, message, sizeof(message));
+
+	if (result == 0) {
+		result = write(file.stream, set);
+		if (result == -ENOMEM)
+			snprintf(message, sizeof(message), "no memory");
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	return result == 0 ? gp_command_wrote(path) : fail(GP_CHECK_EXIT_FAILED, message);
+}
+
+static int write_from(const char *path, char *const *runs, size_t run_count, uint32_t least,
+		      int (*write)(FILE *out, const struct gp_run_set *set))
+{
+	struct gp_run_set set = {0};
+	int status = load_runs(&set, runs, run_count);
+
+	if (status == 0)
+		status = refuse_partial(&set);
+	if (status == 0 && set.count < least)
+		status = gp_command_fail(GP_CHECK_EXIT_USAGE,
+					 "check: noise needs at least %u runs; type: gpuprof-run "
+					 "--runs 20 -- PROGRAM",
+					 least);
+	if (status == 0)
+		status = write_set(path, &set, write);
+	gp_run_set_free(&set);
+	return status;
+}
+
+int gp_check_write_baseline(const char *path, char *const *runs, size_t run_count)
+{
+	return write_from(path, runs, run_count, 1, gp_baseline_write);
+}
+
+int gp_check_calibrate(const char *path, char *const *runs, size_t run_count)
+{
+	return write_from(path, runs, run_count, GP_CALIBRATE_RUNS, gp_calibrate);
+}

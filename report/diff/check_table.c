@@ -1,0 +1,209 @@
+/* A check as text and as markdown. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff/check_report.h"
+#include "report/diff/check_words.h"
+#include "report/sheet_writer.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define NAMES_SHOWN 20u
+#define LINE_BYTES  4096
+
+static const struct gp_sheet_column columns[] = {
+	{"Verdict", GP_UNIT_TEXT},  {"Baseline", GP_UNIT_NUMBER},     {"Now", GP_UNIT_NUMBER},
+	{"Change", GP_UNIT_NUMBER}, {"Change is in", GP_UNIT_NUMBER}, {"Tolerated", GP_UNIT_NUMBER},
+	{"Metric", GP_UNIT_TEXT},
+};
+
+struct layout {
+	const struct gp_sheet_format *format;
+	void (*put_headline)(FILE *out, const char *verdict, const char *line);
+	void (*put_note)(FILE *out, const char *line);
+};
+
+static bool is_shown(const struct gp_check_report *report, const struct gp_finding *finding)
+{
+	return report->all || finding->improved || finding->verdict != GP_VERDICT_PASS;
+}
+
+static int put_row(struct gp_sheet_writer *writer, const struct gp_check_report *report,
+		   const struct gp_finding *finding)
+{
+	struct gp_figure baseline = gp_check_value(finding, finding->baseline);
+	struct gp_figure now = gp_check_value(finding, finding->now);
+	struct gp_figure change = gp_check_change(finding, finding->now - finding->baseline);
+	struct gp_figure margin = gp_check_tolerated(finding);
+	char range[64], *name = gp_check_name(report, finding);
+	struct gp_value values[COUNT(columns)];
+
+	if (!name)
+		return -ENOMEM;
+	gp_check_range(finding, range, sizeof(range));
+	values[0] = gp_value_text(gp_check_word(finding));
+	values[1] = gp_value_text(baseline.text);
+	values[2] = gp_value_text(now.text);
+	values[3] = gp_value_text(change.text);
+	values[4] = gp_value_text(*range ? range : "-");
+	values[5] = gp_value_text(margin.text);
+	values[6] = gp_value_text(name);
+	gp_sheet_writer_row(writer, values);
+	free(name);
+	return 0;
+}
+
+static int put_table(FILE *out, const struct gp_check_report *report, const struct layout *layout)
+{
+	static const enum gp_verdict order[] = {GP_VERDICT_REGRESSION, GP_VERDICT_INCONCLUSIVE,
+						GP_VERDICT_PASS};
+	const struct gp_sheet_head head = {"check", "Metrics", columns, COUNT(columns)};
+	struct gp_sheet_writer writer;
+	int result = 0, closed;
+
+	gp_sheet_writer_open(&writer, layout->format, out, false);
+	gp_sheet_writer_begin(&writer, &head);
+	for (size_t v = 0; v < COUNT(order); v++)
+		for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
+			const struct gp_finding *finding = &report->check->findings[i];
+
+			if (finding->verdict == order[v] && is_shown(report, finding))
+				result = put_row(&writer, report, finding);
+		}
+	gp_sheet_writer_end(&writer);
+	closed = gp_sheet_writer_close(&writer);
+	return result == 0 ? closed : result;
+}
+
+static int put_reasons(FILE *out, const struct gp_check_report *report, const struct layout *layout)
+{
+	char reason[512], line[LINE_BYTES];
+
+	for (uint32_t i = 0; i < report->check->count; i++) {
+		const struct gp_finding *finding = &report->check->findings[i];
+		char *name;
+
+		if (finding->verdict != GP_VERDICT_INCONCLUSIVE)
+			continue;
+		name = gp_check_name(report, finding);
+		if (!name)
+			return -ENOMEM;
+		gp_check_reason(report, finding, reason, sizeof(reason));
+		snprintf(line, sizeof(line), "%s: %s", name, reason);
+		layout->put_note(out, line);
+		free(name);
+	}
+	return 0;
+}
+
+static void put_kernels(FILE *out, const struct gp_check_report *report,
+			const struct layout *layout, const char *what, const char **names,
+			uint32_t count)
+{
+	char line[LINE_BYTES];
+
+	for (uint32_t i = 0; i < count && i < NAMES_SHOWN; i++) {
+		snprintf(line, sizeof(line), "%s kernel: %s", what,
+			 gp_names_short(report->names, names[i]));
+		layout->put_note(out, line);
+	}
+	if (count > NAMES_SHOWN) {
+		snprintf(line, sizeof(line), "%s kernels: %u more", what, count - NAMES_SHOWN);
+		layout->put_note(out, line);
+	}
+}
+
+static int put_notes(FILE *out, const struct gp_check_report *report, const struct layout *layout)
+{
+	const struct gp_check *check = report->check;
+	char line[LINE_BYTES];
+
+	for (uint32_t i = 0; i < report->now->count; i++) {
+		const struct gp_run_figures *run = &report->now->runs[i];
+
+		if (!run->partial)
+			continue;
+		snprintf(line, sizeof(line), "%s is partial: %s", run->name, run->partial);
+		layout->put_note(out, line);
+	}
+	for (uint32_t i = 0; i < report->note_count; i++)
+		layout->put_note(out, report->notes[i]);
+	put_kernels(out, report, layout, "new", check->new_kernels, check->new_count);
+	put_kernels(out, report, layout, "gone", check->gone_kernels, check->gone_count);
+	return put_reasons(out, report, layout);
+}
+
+static bool has_rows(const struct gp_check_report *report)
+{
+	for (uint32_t i = 0; i < report->check->count; i++)
+		if (is_shown(report, &report->check->findings[i]))
+			return true;
+	return false;
+}
+
+static int write_report(FILE *out, const struct gp_check_report *report,
+			const struct layout *layout)
+{
+	char line[256];
+	int result = 0;
+
+	gp_check_headline(report, line, sizeof(line));
+	layout->put_headline(out, gp_verdict_name(report->check->verdict), line);
+	if (has_rows(report))
+		result = put_table(out, report, layout);
+	fputs("\n", out);
+	if (result == 0)
+		result = put_notes(out, report, layout);
+	if (result == 0 && ferror(out))
+		result = -EIO;
+	return result;
+}
+
+/* ---- text ---- */
+
+static void put_text_headline(FILE *out, const char *verdict, const char *line)
+{
+	fprintf(out, "gpuprof check: %s: %s\n\n", verdict, line);
+}
+
+static void put_text_note(FILE *out, const char *line)
+{
+	fputs("  ", out);
+	gp_text_print(out, line);
+	fputs("\n", out);
+}
+
+int gp_check_report_text(FILE *out, const struct gp_check_report *report)
+{
+	static const struct layout layout = {&gp_sheet_text, put_text_headline, put_text_note};
+
+	return write_report(out, report, &layout);
+}
+
+/* ---- markdown ---- */
+
+static void put_markdown_headline(FILE *out, const char *verdict, const char *line)
+{
+	fprintf(out, "## gpuprof check: %s\n\n%s\n\n", verdict, line);
+}
+
+static void put_markdown_note(FILE *out, const char *line)
+{
+	char *escaped = gp_text_escape(line);
+
+	fputs("- ", out);
+	if (escaped)
+		gp_sheet_put_markdown(out, escaped);
+	fputs("\n", out);
+	free(escaped);
+}
+
+int gp_check_report_markdown(FILE *out, const struct gp_check_report *report)
+{
+	static const struct layout layout = {&gp_sheet_markdown, put_markdown_headline,
+					     put_markdown_note};
+
+	return write_report(out, report, &layout);
+}

@@ -1,0 +1,171 @@
+#include "report/diff/check_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff/rank.h"
+
+char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding)
+{
+	char *name;
+
+	if (!finding->kernel)
+		return strdup(gp_metric_rows[finding->metric].name);
+	if (asprintf(&name, "kernel %s", gp_names_short(report->names, finding->kernel)) < 0)
+		return NULL;
+	return name;
+}
+
+struct gp_figure gp_check_value(const struct gp_finding *finding, double value)
+{
+	if (!isfinite(value))
+		return (struct gp_figure){"-"};
+	switch (finding->unit) {
+	case GP_UNIT_NS:
+		return gp_format_ns_about(value);
+	case GP_UNIT_BYTES:
+		return gp_format_bytes((uint64_t)value);
+	default:
+		return gp_format_count((uint64_t)value);
+	}
+}
+
+static struct gp_figure percent(double change, double whole)
+{
+	struct gp_figure figure;
+	double part = 100 * change / whole;
+
+	snprintf(figure.text, sizeof(figure.text), "%+.*f", fabs(part) < 1000 ? 1 : 0, part);
+	if (strcmp(figure.text, "-0.0") == 0)
+		figure.text[0] = '+';
+	return figure;
+}
+
+/* Of nothing there is no percentage. */
+struct gp_figure gp_check_change(const struct gp_finding *finding, double change)
+{
+	struct gp_figure figure;
+
+	if (!isfinite(change))
+		return (struct gp_figure){"-"};
+	if (finding->baseline > 0) {
+		figure = percent(change, finding->baseline);
+		strcat(figure.text, " %");
+	} else {
+		figure.text[0] = change < 0 ? '-' : '+';
+		snprintf(figure.text + 1, sizeof(figure.text) - 1, "%.29s",
+			 gp_check_value(finding, fabs(change)).text);
+	}
+	return figure;
+}
+
+struct gp_figure gp_check_tolerated(const struct gp_finding *finding)
+{
+	struct gp_figure change = gp_check_change(finding, finding->margin), figure = {"0"};
+
+	if (finding->margin > 0)
+		strcpy(figure.text, change.text + 1);
+	return figure;
+}
+
+void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes)
+{
+	text[0] = '\0';
+	if (finding->exact || !(finding->baseline > 0))
+		return;
+	if (!isfinite(finding->low) || !isfinite(finding->high))
+		snprintf(text, bytes, "any");
+	else
+		snprintf(text, bytes, "%s to %s %%", percent(finding->low, finding->baseline).text,
+			 percent(finding->high, finding->baseline).text);
+}
+
+static void say_needed(const struct gp_finding *finding, uint32_t baseline_runs, char *text,
+		       size_t bytes)
+{
+	if (finding->runs_needed == 0)
+		snprintf(text, bytes,
+			 "more than %u runs would be needed: raise the threshold, or make the "
+			 "measurement steadier",
+			 GP_RANK_MOST);
+	else if (finding->baseline_needed > baseline_runs)
+		snprintf(text, bytes, "%u runs and %u of a baseline would probably tell",
+			 finding->runs_needed, finding->baseline_needed);
+	else
+		snprintf(text, bytes, "%u runs would probably tell", finding->runs_needed);
+}
+
+static void say_doubt(const struct gp_check_report *report, const struct gp_finding *finding,
+		      char *text, size_t bytes)
+{
+	const struct gp_check *check = report->check;
+	char needed[160];
+
+	say_needed(finding, check->baseline_runs, needed, sizeof(needed));
+	switch (finding->doubt) {
+	case GP_DOUBT_UNKNOWN:
+		snprintf(text, bytes, "it was not recorded in all runs");
+		return;
+	case GP_DOUBT_VARIES:
+		snprintf(text, bytes,
+			 "%u of %u runs have more than the baseline, whose runs are all alike",
+			 finding->beyond, check->runs);
+		return;
+	case GP_DOUBT_FEW:
+		snprintf(text, bytes, "%u run%s and %u of the baseline are too few for a time; %s",
+			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, needed);
+		return;
+	default:
+		snprintf(text, bytes, "it varies too much to tell whether it is %s more; %s",
+			 gp_check_tolerated(finding).text, needed);
+	}
+}
+
+void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,
+		     char *text, size_t bytes)
+{
+	text[0] = '\0';
+	if (finding->verdict == GP_VERDICT_INCONCLUSIVE)
+		say_doubt(report, finding, text, bytes);
+	else if (finding->verdict == GP_VERDICT_REGRESSION)
+		snprintf(text, bytes, "%s, was %s: %s, of which %s is tolerated",
+			 gp_check_value(finding, finding->now).text,
+			 gp_check_value(finding, finding->baseline).text,
+			 gp_check_change(finding, finding->now - finding->baseline).text,
+			 finding->margin > 0 ? gp_check_tolerated(finding).text : "nothing");
+}
+
+uint32_t gp_check_count(const struct gp_check *check, enum gp_verdict verdict)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < check->count; i++)
+		count += check->findings[i].verdict == verdict;
+	return count;
+}
+
+void gp_check_headline(const struct gp_check_report *report, char *text, size_t bytes)
+{
+	const struct gp_check *check = report->check;
+	uint32_t count = gp_check_count(check, check->verdict);
+	uint32_t left_out = report->now->count - check->runs;
+	char partial[64] = "";
+
+	if (left_out > 0)
+		snprintf(partial, sizeof(partial), "; %u run%s left out as partial", left_out,
+			 left_out == 1 ? " was" : "s were");
+	snprintf(text, bytes, "%u of %u metrics; %u run%s, compared with %u of the baseline%s",
+		 count, check->count, check->runs, check->runs == 1 ? "" : "s",
+		 check->baseline_runs, partial);
+}
+
+const char *gp_check_word(const struct gp_finding *finding)
+{
+	if (finding->verdict == GP_VERDICT_REGRESSION)
+		return "REGRESSION";
+	if (finding->verdict == GP_VERDICT_INCONCLUSIVE)
+		return "inconclusive";
+	return finding->improved ? "improved" : "pass";
+}

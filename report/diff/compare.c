@@ -1,0 +1,374 @@
+#include "report/diff/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/diff/rank.h"
+#include "report/names.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define LEVEL 0.05 /* of the rank test, both sides together */
+
+struct comparing {
+	const struct gp_run_set *a, *b;
+	const struct gp_compare_options *options;
+	struct gp_sheet_writer *writer;
+	struct gp_names *names;
+	struct gp_rank rank;
+	double *values_a, *values_b; /* room for those of one metric */
+	struct gp_compare_result *result;
+	int error; /* 0 or -ENOMEM */
+};
+
+/* One number of both sides. */
+struct pair {
+	double a, b; /* medians; NAN = not known */
+	const char *sure;
+};
+
+/* ---- one number ---- */
+
+static bool is_steady(const double *values, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (values[i] != values[0])
+			return false;
+	return count > 0 && !isnan(values[0]);
+}
+
+/* How many pairs the value of B wins, and how many that of A. */
+static void count_wins(const struct comparing *c, uint32_t wins[2])
+{
+	wins[0] = wins[1] = 0;
+	for (uint32_t i = 0; i < c->a->count; i++)
+		for (uint32_t k = 0; k < c->b->count; k++) {
+			wins[0] += c->values_b[k] > c->values_a[i];
+			wins[1] += c->values_b[k] < c->values_a[i];
+		}
+}
+
+static bool any_unknown(const double *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (isnan(values[i]))
+			return true;
+	return false;
+}
+
+static const char *is_sure(struct comparing *c, bool exact)
+{
+	uint32_t a = c->a->count, b = c->b->count, wins[2];
+
+	if (any_unknown(c->values_a, a) || any_unknown(c->values_b, b))
+		return "-";
+	if (exact && is_steady(c->values_a, a) && is_steady(c->values_b, b))
+		return "yes";
+	if (a > GP_RANK_MOST || b > GP_RANK_MOST || 2 * gp_rank_least(b, a) > LEVEL)
+		return "-";
+	c->error = gp_rank_set(&c->rank, b, a);
+	if (c->error < 0)
+		return "-";
+	count_wins(c, wins);
+	return 2 * gp_rank_tail(&c->rank, wins[0] > wins[1] ? wins[0] : wins[1]) <= LEVEL ? "yes"
+											  : "no";
+}
+
+/* Of the values that are there; they are in another order afterwards. */
+static struct pair make_pair(struct comparing *c, bool exact)
+{
+	struct pair pair = {.sure = is_sure(c, exact)};
+
+	pair.a = gp_median(c->values_a, c->a->count);
+	pair.b = gp_median(c->values_b, c->b->count);
+	return pair;
+}
+
+static struct pair metric_pair(struct comparing *c, enum gp_metric metric)
+{
+	gp_run_set_metric(c->a, metric, c->values_a);
+	gp_run_set_metric(c->b, metric, c->values_b);
+	return make_pair(c, gp_metric_rows[metric].kind == GP_METRIC_EXACT);
+}
+
+static struct pair named_pair(struct comparing *c, enum gp_named_kind kind, const char *name,
+			      enum gp_named_field field)
+{
+	gp_run_set_named(c->a, kind, name, field, c->values_a);
+	gp_run_set_named(c->b, kind, name, field, c->values_b);
+	return make_pair(c, field == GP_NAMED_COUNT);
+}
+
+/* A number that is whole stays whole. */
+static struct gp_value value_of(double value)
+{
+	if (isnan(value))
+		return gp_value_none();
+	if (value >= 0 && value == floor(value) && value < 0x1p63)
+		return gp_value_whole((uint64_t)value);
+	return gp_value_real(value);
+}
+
+static struct gp_value change_of(const struct pair *pair)
+{
+	double change = pair->b - pair->a;
+
+	return change < 0 ? gp_value_real(change) : value_of(change);
+}
+
+static struct gp_value share_of(const struct pair *pair)
+{
+	return isnan(pair->a) || isnan(pair->b) || !(pair->a > 0)
+		       ? gp_value_none()
+		       : gp_value_real(100 * (pair->b - pair->a) / pair->a);
+}
+
+/* ---- a table of metrics ---- */
+
+struct metric_row {
+	enum gp_metric metric;
+	struct pair pair;
+	double effect;
+};
+
+static int compare_metrics(const void *a, const void *b)
+{
+	const struct metric_row *left = a, *right = b;
+
+	if (left->effect != right->effect)
+		return left->effect < right->effect ? 1 : -1;
+	return (int)left->metric - (int)right->metric;
+}
+
+static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric_row *rows)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < GP_METRICS; i++) {
+		struct metric_row row = {.metric = (enum gp_metric)i};
+
+		if (gp_metric_rows[i].unit != unit || i == GP_METRIC_NEW_KERNELS)
+			continue;
+		row.pair = metric_pair(c, row.metric);
+		if ((isnan(row.pair.a) && isnan(row.pair.b)) || row.pair.a == row.pair.b)
+			continue;
+		row.effect = fabs(row.pair.b - row.pair.a);
+		if (isnan(row.effect))
+			row.effect = 0;
+		rows[count++] = row;
+	}
+	qsort(rows, count, sizeof(*rows), compare_metrics);
+	return count;
+}
+
+static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name, const char *title)
+{
+	const struct gp_sheet_column columns[] = {
+		{"A", unit},
+		{"B", unit},
+		{"Change", unit},
+		{"Change %", GP_UNIT_PERCENT},
+		{"Sure", GP_UNIT_TEXT},
+		{"Metric", GP_UNIT_TEXT},
+	};
+	const struct gp_sheet_head head = {name, title, columns, COUNT(columns)};
+	struct metric_row rows[GP_METRICS];
+	size_t count = list_metrics(c, unit, rows);
+
+	if (count == 0)
+		return;
+	gp_sheet_writer_begin(c->writer, &head);
+	for (size_t i = 0; i < count; i++) {
+		const struct pair *pair = &rows[i].pair;
+		const struct gp_value values[] = {
+			value_of(pair->a),
+			value_of(pair->b),
+			change_of(pair),
+			share_of(pair),
+			gp_value_text(pair->sure),
+			gp_value_text(gp_metric_rows[rows[i].metric].name),
+		};
+
+		gp_sheet_writer_row(c->writer, values);
+		c->result->rows++;
+	}
+	gp_sheet_writer_end(c->writer);
+}
+
+/* ---- a table of what has a name ---- */
+
+struct named_row {
+	const char *name;
+	struct pair count, total, median, occupancy;
+	double effect;
+};
+
+/* The name comes last; before it, of kernels, the occupancy. */
+#define NAMED_COLUMNS                                                                              \
+	{"Is", GP_UNIT_TEXT}, {"Count A", GP_UNIT_COUNT}, {"Count B", GP_UNIT_COUNT},              \
+		{"Total A", GP_UNIT_NS}, {"Total B", GP_UNIT_NS}, {"Change", GP_UNIT_NS},          \
+		{"Change %", GP_UNIT_PERCENT}, {"Sure", GP_UNIT_TEXT}, {"Med A", GP_UNIT_NS},      \
+	{                                                                                          \
+		"Med B", GP_UNIT_NS                                                                \
+	}
+
+static const struct gp_sheet_column kernel_columns[] = {
+	NAMED_COLUMNS,
+	{"Occup A %", GP_UNIT_PERCENT},
+	{"Occup B %", GP_UNIT_PERCENT},
+	{"Name", GP_UNIT_TEXT},
+};
+
+static const struct gp_sheet_column other_columns[] = {
+	NAMED_COLUMNS,
+	{"Name", GP_UNIT_TEXT},
+};
+
+static const struct gp_sheet_head named_heads[GP_NAMED_KINDS] = {
+	[GP_NAMED_KERNEL] = {"diff-kernels", "Kernels", kernel_columns, COUNT(kernel_columns)},
+	[GP_NAMED_OTHER] = {"diff-operations", "Other operations", other_columns,
+			    COUNT(other_columns)},
+	[GP_NAMED_CALL] = {"diff-calls", "API calls", other_columns, COUNT(other_columns)},
+};
+
+static int compare_named(const void *a, const void *b, const void *context)
+{
+	const struct named_row *left = a, *right = b;
+
+	(void)context;
+	if (left->effect != right->effect)
+		return left->effect < right->effect ? 1 : -1;
+	return 0;
+}
+
+static bool is_equal(const struct pair *pair)
+{
+	return pair->a == pair->b || (isnan(pair->a) && isnan(pair->b));
+}
+
+static int list_named(struct comparing *c, enum gp_named_kind kind, struct named_row **rows,
+		      uint32_t *count)
+{
+	const char **names;
+	uint32_t all;
+	int result = gp_run_set_names(c->a, c->b, kind, &names, &all);
+
+	*count = 0;
+	*rows = result == 0 ? calloc((size_t)all + 1, sizeof(**rows)) : NULL;
+	for (uint32_t i = 0; *rows && i < all; i++) {
+		struct named_row row = {.name = names[i]};
+
+		row.count = named_pair(c, kind, names[i], GP_NAMED_COUNT);
+		row.total = named_pair(c, kind, names[i], GP_NAMED_TOTAL);
+		row.median = named_pair(c, kind, names[i], GP_NAMED_MEDIAN);
+		row.occupancy = named_pair(c, kind, names[i], GP_NAMED_OCCUPANCY);
+		row.effect = fabs(row.total.b - row.total.a);
+		if (!is_equal(&row.count) || !is_equal(&row.total) || !is_equal(&row.occupancy))
+			(*rows)[(*count)++] = row;
+	}
+	free(names);
+	if (*rows)
+		result = gp_array_sort(*rows, *count, sizeof(**rows), compare_named, NULL);
+	return *rows ? result : -ENOMEM;
+}
+
+static const char *state_of(const struct named_row *row)
+{
+	if (row->count.a == 0)
+		return "new";
+	if (row->count.b == 0)
+		return "gone";
+	return "changed";
+}
+
+static struct gp_value percent_of(double share)
+{
+	return isnan(share) ? gp_value_none() : gp_value_real(100 * share);
+}
+
+static const char *label_of(struct comparing *c, enum gp_named_kind kind, const char *name)
+{
+	if (kind != GP_NAMED_KERNEL)
+		return name;
+	return c->options->full_names ? gp_names_full(c->names, name)
+				      : gp_names_short(c->names, name);
+}
+
+static void put_named_row(struct comparing *c, enum gp_named_kind kind, const struct named_row *row)
+{
+	struct gp_value name = gp_value_text(label_of(c, kind, row->name));
+	bool has_occupancy = kind == GP_NAMED_KERNEL;
+	const struct gp_value values[] = {
+		gp_value_text(state_of(row)),
+		value_of(row->count.a),
+		value_of(row->count.b),
+		value_of(row->total.a),
+		value_of(row->total.b),
+		change_of(&row->total),
+		share_of(&row->total),
+		gp_value_text(row->total.sure),
+		value_of(row->median.a),
+		value_of(row->median.b),
+		has_occupancy ? percent_of(row->occupancy.a) : name,
+		percent_of(row->occupancy.b),
+		name,
+	};
+
+	gp_sheet_writer_row(c->writer, values);
+	c->result->rows++;
+}
+
+static void put_named(struct comparing *c, enum gp_named_kind kind)
+{
+	struct named_row *rows;
+	uint32_t count, shown = 0;
+
+	if (list_named(c, kind, &rows, &count) < 0)
+		c->error = -ENOMEM;
+	if (c->error == 0 && count > 0) {
+		gp_sheet_writer_begin(c->writer, &named_heads[kind]);
+		for (; shown < count && (c->options->top == 0 || shown < c->options->top); shown++)
+			put_named_row(c, kind, &rows[shown]);
+		gp_sheet_writer_end(c->writer);
+		c->result->hidden += count - shown;
+	}
+	free(rows);
+}
+
+static uint32_t more_runs(const struct comparing *c)
+{
+	return c->a->count > c->b->count ? c->a->count : c->b->count;
+}
+
+int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
+		     const struct gp_run_set *b, const struct gp_compare_options *options,
+		     struct gp_compare_result *result)
+{
+	struct comparing c = {.a = a,
+			      .b = b,
+			      .options = options,
+			      .writer = writer,
+			      .result = result,
+			      .names = gp_names_new()};
+
+	*result = (struct gp_compare_result){0};
+	c.values_a = calloc((size_t)more_runs(&c) + 1, sizeof(double));
+	c.values_b = calloc((size_t)more_runs(&c) + 1, sizeof(double));
+	if (!c.names || !c.values_a || !c.values_b)
+		c.error = -ENOMEM;
+	if (c.error == 0) {
+		put_metrics(&c, GP_UNIT_NS, "diff-times", "Times");
+		put_metrics(&c, GP_UNIT_COUNT, "diff-counts", "Counts");
+		put_metrics(&c, GP_UNIT_BYTES, "diff-bytes", "Bytes");
+		for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
+			put_named(&c, (enum gp_named_kind)kind);
+	}
+	gp_names_free(c.names);
+	gp_rank_free(&c.rank);
+	free(c.values_a);
+	free(c.values_b);
+	return c.error;
+}

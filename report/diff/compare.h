@@ -1,0 +1,31 @@
+/*
+ * compare: what differs between two runs, or two sets of repeated runs, A and B, as tables: counts, bytes, times, kernels, other
+ * operations, API functions.  Rows are in the order of their effect, the largest first.
+ *
+ * Values are medians over the runs.  What a change is worth, the column Sure tells: "yes" where a count is the same in all runs of A and
+ * another in all of B, or a rank test finds that A and B differ (5 %), "no" where it does not, "-" where there are too few runs to tell.
+ */
+#ifndef REPORT_DIFF_COMPARE_H
+#define REPORT_DIFF_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/diff/run_set.h"
+#include "report/sheet_writer.h"
+
+struct gp_compare_options {
+	bool full_names;
+	size_t top; /* rows of a table; 0 = all */
+};
+
+struct gp_compare_result {
+	size_t rows, hidden; /* written, and left out by top */
+};
+
+/* Tables without a difference are left out.  Returns 0 or -ENOMEM. */
+int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
+		     const struct gp_run_set *b, const struct gp_compare_options *options,
+		     struct gp_compare_result *result);
+
+#endif

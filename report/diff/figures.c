@@ -1,0 +1,415 @@
+#include "report/diff/figures.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/activity.h"
+#include "report/answers/where.h"
+#include "report/busy.h"
+#include "report/memory_sites.h"
+#include "report/memory_stats.h"
+#include "report/occupancy.h"
+#include "report/recorded.h"
+#include "report/stats.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define PAGEABLE     1 /* CUPTI's number of memory in copies */
+#define ASYNCHRONOUS 1
+#define HTOD         1
+#define DTOH         2
+
+const struct gp_metric_row gp_metric_rows[GP_METRICS] = {
+#define GP_METRIC(NAME, name, unit, kind, recorded, gated, meaning)                                \
+	[GP_METRIC_##NAME] = {                                                                     \
+		name, meaning, GP_UNIT_##unit, GP_METRIC_##kind, GP_METRIC_OF_##recorded, gated},
+#include "report/diff/metric.def"
+#undef GP_METRIC
+};
+
+enum gp_metric gp_metric_find(const char *name)
+{
+	int metric = 0;
+
+	while (metric < GP_METRICS && strcmp(gp_metric_rows[metric].name, name) != 0)
+		metric++;
+	return (enum gp_metric)metric;
+}
+
+/* A run on its way to figures. */
+struct gathering {
+	struct gp_model *const *models;
+	size_t model_count;
+	struct gp_figures *figures;
+	struct gp_device_list devices;
+};
+
+static void add(struct gathering *g, enum gp_metric metric, uint64_t value)
+{
+	g->figures->values[metric] += (double)value;
+}
+
+/* ---- operations and calls by their names ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct gp_named_figure *left = a, *right = b;
+
+	return strcmp(left->name, right->name);
+}
+
+void gp_named_sort(struct gp_named_list *list)
+{
+	if (list->count > 0)
+		qsort(list->rows, list->count, sizeof(*list->rows), compare_names);
+}
+
+const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, const char *name)
+{
+	struct gp_named_figure key = {.name = (char *)name};
+
+	if (list->count == 0)
+		return NULL;
+	return bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_names);
+}
+
+static int take_group(struct gp_named_list *list, const struct gp_group *group, const char *name)
+{
+	struct gp_stats stats = gp_stats_of(group->durations_ns, group->duration_count);
+	struct gp_named_figure *row = &list->rows[list->count];
+
+	*row = (struct gp_named_figure){
+		.name = gp_text_escape(name),
+		.count = (double)group->count,
+		.total_ns = (double)group->total_ns,
+		.median_ns = stats.count > 0 ? stats.median : (double)NAN,
+		.occupancy = (double)NAN,
+	};
+	if (!row->name)
+		return -ENOMEM;
+	list->count++;
+	return 0;
+}
+
+static int make_room(struct gp_named_list *list, uint32_t count)
+{
+	list->rows = calloc((size_t)count + 1, sizeof(*list->rows));
+	return list->rows ? 0 : -ENOMEM;
+}
+
+static int take_operations(struct gp_figures *figures, const struct gp_groups *groups)
+{
+	struct gp_named_list *kernels = &figures->named[GP_NAMED_KERNEL];
+	struct gp_named_list *others = &figures->named[GP_NAMED_OTHER];
+	int result = make_room(kernels, groups->count);
+
+	if (result == 0)
+		result = make_room(others, groups->count);
+	for (uint32_t i = 0; result == 0 && i < groups->count; i++) {
+		const char *key = groups->rows[i].key;
+
+		result = take_group(key[0] == GP_ACTIVITY_KERNEL ? kernels : others,
+				    &groups->rows[i], key + 1);
+	}
+	return result;
+}
+
+static int take_calls(struct gp_figures *figures, const struct gp_groups *groups)
+{
+	struct gp_named_list *calls = &figures->named[GP_NAMED_CALL];
+	int result = make_room(calls, groups->count);
+
+	for (uint32_t i = 0; result == 0 && i < groups->count; i++)
+		result = take_group(calls, &groups->rows[i], groups->rows[i].key);
+	return result;
+}
+
+static int take_activity(struct gathering *g)
+{
+	struct gp_activity activity;
+	int result = gp_activity_gather(&activity, g->models, g->model_count);
+
+	if (result < 0)
+		return result;
+	add(g, GP_METRIC_LAUNCHES, activity.launches);
+	add(g, GP_METRIC_GRAPH_LAUNCHES, activity.graph_launches);
+	add(g, GP_METRIC_KERNELS, activity.kernels);
+	add(g, GP_METRIC_COPIES, activity.copies);
+	add(g, GP_METRIC_SETS, activity.sets);
+	for (uint32_t i = 0; i < activity.calls.count; i++)
+		add(g, GP_METRIC_FAILURES, activity.calls.rows[i].failed);
+	result = take_operations(g->figures, &activity.operations);
+	if (result == 0)
+		result = take_calls(g->figures, &activity.calls);
+	gp_activity_free(&activity);
+	for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
+		gp_named_sort(&g->figures->named[kind]);
+	return result;
+}
+
+/* ---- operations one by one ---- */
+
+static void take_copy(struct gathering *g, const struct gp_op *op)
+{
+	static const struct {
+		uint8_t copy_kind;
+		enum gp_metric count, bytes;
+	} ways[] = {
+		{HTOD, GP_METRIC_COPIES_HTOD, GP_METRIC_BYTES_HTOD},
+		{DTOH, GP_METRIC_COPIES_DTOH, GP_METRIC_BYTES_DTOH},
+		{0, GP_METRIC_COPIES_OTHER, GP_METRIC_BYTES_OTHER},
+	};
+	size_t way = 0;
+
+	while (ways[way].copy_kind != 0 && ways[way].copy_kind != op->copy_kind)
+		way++;
+	add(g, ways[way].count, 1);
+	add(g, ways[way].bytes, op->bytes);
+	if ((op->flags & ASYNCHRONOUS) &&
+	    (op->source_kind == PAGEABLE || op->destination_kind == PAGEABLE))
+		add(g, GP_METRIC_PAGEABLE_ASYNC, 1);
+}
+
+static void take_op(struct gathering *g, const struct gp_op *op)
+{
+	static const enum gp_metric times[] = {
+		[GP_OP_KERNEL] = GP_METRIC_KERNEL_TIME,
+		[GP_OP_COPY] = GP_METRIC_COPY_TIME,
+		[GP_OP_SET] = GP_METRIC_SET_TIME,
+		[GP_OP_GRAPH] = GP_METRIC_KERNEL_TIME,
+	};
+
+	add(g, times[op->kind], op->end_ns - op->start_ns);
+	if (op->kind == GP_OP_COPY)
+		take_copy(g, op);
+	else if (op->kind == GP_OP_SET)
+		add(g, GP_METRIC_BYTES_SET, op->bytes);
+}
+
+static void take_call(struct gathering *g, const struct gp_model *model, const struct gp_call *call)
+{
+	switch (gp_model_api(model, call->api).class) {
+	case GP_API_LAUNCH:
+	case GP_API_GRAPH_LAUNCH:
+		add(g, GP_METRIC_LAUNCH_TIME, call->duration_ns);
+		break;
+	case GP_API_SYNC:
+		add(g, GP_METRIC_SYNCS, 1);
+		add(g, GP_METRIC_SYNC_TIME, call->duration_ns);
+		break;
+	case GP_API_ALLOC:
+	case GP_API_FREE:
+		add(g, GP_METRIC_MEMORY_CALL_TIME, call->duration_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+static void take_model(struct gathering *g, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->op_count; i++)
+		take_op(g, &model->ops[i]);
+	for (uint32_t i = 0; i < model->call_count; i++)
+		take_call(g, model, &model->calls[i]);
+}
+
+/* ---- occupancy ---- */
+
+/* Sums over the launches of a name. */
+struct occupancy {
+	double sum, count;
+};
+
+static void take_launch(struct occupancy *found, const struct gp_model *model,
+			const struct gp_op *op)
+{
+	const struct gp_record_device *device = gp_model_device(model, op->device_id);
+	struct gp_occupancy occupancy;
+
+	if (op->shape == GP_NONE || op->name >= model->name_count || !device ||
+	    !gp_occupancy_of(device, &model->shapes[op->shape], &occupancy))
+		return;
+	found[op->name].sum += occupancy.share;
+	found[op->name].count++;
+}
+
+/* Of several processes, that of the last one that has the kernel. */
+static int take_occupancy_of(struct gathering *g, const struct gp_model *model)
+{
+	struct gp_named_list *kernels = &g->figures->named[GP_NAMED_KERNEL];
+	struct occupancy *found = calloc((size_t)model->name_count + 1, sizeof(*found));
+
+	if (!found)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (model->ops[i].kind == GP_OP_KERNEL)
+			take_launch(found, model, &model->ops[i]);
+	for (uint32_t i = 0; i < model->name_count; i++) {
+		char *name = found[i].count > 0 ? gp_text_escape(model->names[i]) : NULL;
+		const struct gp_named_figure *row = name ? gp_named_find(kernels, name) : NULL;
+
+		if (row)
+			kernels->rows[row - kernels->rows].occupancy =
+				found[i].sum / found[i].count;
+		free(name);
+	}
+	free(found);
+	return 0;
+}
+
+static int take_occupancy(struct gathering *g)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < g->model_count; i++)
+		result = take_occupancy_of(g, g->models[i]);
+	return result;
+}
+
+/* ---- busy, idle and why, exposed ---- */
+
+static int take_busy(struct gathering *g, struct gp_window window)
+{
+	struct gp_busy *busy = gp_busy_of(g->models, g->model_count, window, &g->devices);
+
+	if (!busy)
+		return -ENOMEM;
+	add(g, GP_METRIC_WALL, window.end_unix_ns - window.start_unix_ns);
+	for (size_t i = 0; i < g->devices.count; i++) {
+		add(g, GP_METRIC_GPU_BUSY, busy[i].inside_ns + busy[i].outside_ns);
+		add(g, GP_METRIC_GPU_IDLE, busy[i].possible_ns - busy[i].inside_ns);
+	}
+	free(busy);
+	return 0;
+}
+
+static void take_states(struct gathering *g, const struct gp_wheres *wheres)
+{
+	static const struct {
+		enum gp_metric metric;
+		unsigned state;
+	} states[] = {
+		{GP_METRIC_EXPOSED_COPIES, GP_STATE_COPY},
+		{GP_METRIC_EXPOSED_COMMUNICATION, GP_STATE_COMMUNICATION},
+		{GP_METRIC_IDLE_HOST, GP_STATE_IDLE + GP_IDLE_HOST},
+		{GP_METRIC_IDLE_LAUNCH, GP_STATE_IDLE + GP_IDLE_LAUNCH},
+		{GP_METRIC_IDLE_SYNC, GP_STATE_IDLE + GP_IDLE_SYNC},
+		{GP_METRIC_IDLE_COPY, GP_STATE_IDLE + GP_IDLE_COPY},
+		{GP_METRIC_IDLE_ALLOC, GP_STATE_IDLE + GP_IDLE_ALLOC},
+	};
+
+	for (size_t i = 0; i < wheres->count; i++)
+		for (size_t k = 0; k < COUNT(states); k++)
+			add(g, states[k].metric, wheres->devices[i].state_ns[states[k].state]);
+}
+
+static int take_where(struct gathering *g)
+{
+	struct gp_window window = gp_busy_window(g->models, g->model_count);
+	struct gp_wheres wheres = {0};
+	char message[256];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	int result = kinds ? take_busy(g, window) : -ENOMEM;
+
+	if (result == 0)
+		result = gp_wheres_of(&wheres, g->models, g->model_count, window, &g->devices,
+				      kinds, 0);
+	if (result == 0)
+		take_states(g, &wheres);
+	gp_wheres_free(&wheres);
+	gp_kinds_free(kinds);
+	return result;
+}
+
+/* ---- memory ---- */
+
+static int take_memory(struct gathering *g)
+{
+	struct gp_memory_stats stats;
+	int result = gp_memory_stats_of(g->models, g->model_count, &g->devices, &stats);
+
+	for (size_t i = 0; result == 0 && i < stats.row_count; i++) {
+		const struct gp_memory_row *row = &stats.rows[i];
+
+		if (row->kind == GP_MEMORY_OF_DEVICE) {
+			add(g, GP_METRIC_BYTES_PEAK, row->peak_bytes);
+		} else if (row->kind != GP_MEMORY_IPC) {
+			add(g, GP_METRIC_ALLOCATIONS, row->allocations);
+			add(g, GP_METRIC_BYTES_ALLOCATED, row->allocated_bytes);
+		}
+	}
+	gp_memory_stats_free(&stats);
+	return result;
+}
+
+static int take_leaked(struct gathering *g)
+{
+	struct gp_memory_sites found;
+	int result =
+		gp_memory_sites_of(g->models, g->model_count, &g->devices, GP_MEMORY_LEFT, &found);
+
+	for (uint32_t i = 0; result == 0 && i < found.row_count; i++)
+		if (gp_memory_site_is_leak(&found, &found.rows[i]))
+			add(g, GP_METRIC_BYTES_LEAKED, found.rows[i].left_bytes);
+	gp_memory_sites_free(&found);
+	if (gp_memory_sites_doubt(g->models, g->model_count))
+		g->figures->values[GP_METRIC_BYTES_LEAKED] = (double)NAN;
+	return result;
+}
+
+/* ---- what is known ---- */
+
+static bool is_recorded(const struct gp_model *model, enum gp_metric_source source)
+{
+	switch (source) {
+	case GP_METRIC_OF_GPU:
+		return gp_recorded_kind(model, "gpu");
+	case GP_METRIC_OF_MEMORY:
+		return gp_recorded_kind(model, "memory");
+	default:
+		return gp_recorded_kind(model, "default") || gp_recorded_kind(model, "sync");
+	}
+}
+
+static void forget_unrecorded(struct gathering *g)
+{
+	for (int metric = 0; metric < GP_METRICS; metric++)
+		for (size_t i = 0; i < g->model_count; i++)
+			if (!is_recorded(g->models[i], gp_metric_rows[metric].source))
+				g->figures->values[metric] = (double)NAN;
+}
+
+int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures)
+{
+	static int (*const steps[])(struct gathering *) = {
+		take_activity, take_occupancy, take_where, take_memory, take_leaked,
+	};
+	struct gathering g = {.models = models, .model_count = model_count, .figures = figures};
+	int result;
+
+	*figures = (struct gp_figures){0};
+	result = gp_device_list_all(&g.devices, models, model_count);
+	for (size_t i = 0; result == 0 && i < COUNT(steps); i++)
+		result = steps[i](&g);
+	for (size_t i = 0; i < model_count; i++)
+		take_model(&g, models[i]);
+	forget_unrecorded(&g);
+	gp_device_list_free(&g.devices);
+	return result;
+}
+
+void gp_figures_free(struct gp_figures *figures)
+{
+	for (int kind = 0; kind < GP_NAMED_KINDS; kind++) {
+		struct gp_named_list *list = &figures->named[kind];
+
+		for (uint32_t i = 0; i < list->count; i++)
+			free(list->rows[i].name);
+		free(list->rows);
+	}
+	*figures = (struct gp_figures){0};
+}

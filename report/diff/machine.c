@@ -1,0 +1,164 @@
+#include "report/diff/machine.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/devices.h"
+#include "report/format.h"
+#include "report/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	const char *name, *title;
+} facts[GP_MACHINE_FACTS] = {
+	[GP_MACHINE_GPUS] = {"gpus", "GPU"},
+	[GP_MACHINE_DRIVER] = {"driver", "driver for CUDA"},
+	[GP_MACHINE_CUPTI] = {"cupti", "CUPTI"},
+	[GP_MACHINE_GPUPROF] = {"gpuprof", "gpuprof"},
+	[GP_MACHINE_OPTIONS] = {"options", "options of the recording"},
+	[GP_MACHINE_PROGRAM] = {"program", "program"},
+};
+
+const char *gp_machine_fact_name(enum gp_machine_fact fact)
+{
+	return facts[fact].name;
+}
+
+const char *gp_machine_fact_title(enum gp_machine_fact fact)
+{
+	return facts[fact].title;
+}
+
+const char *gp_machine_fact(const struct gp_machine *machine, enum gp_machine_fact fact)
+{
+	return machine->facts[fact] ? machine->facts[fact] : "";
+}
+
+void gp_machine_free(struct gp_machine *machine)
+{
+	for (int i = 0; i < GP_MACHINE_FACTS; i++)
+		free(machine->facts[i]);
+	*machine = (struct gp_machine){0};
+}
+
+static void describe_gpu(FILE *out, const struct gp_device_entry *device)
+{
+	const struct gp_record_device *record = device->record;
+
+	fputs(*device->name ? device->name : "unknown device", out);
+	if (record)
+		fprintf(out, ", %u SMs, %s, compute capability %u.%u, %u MHz",
+			record->multiprocessors, gp_format_bytes(record->memory_bytes).text,
+			record->compute_major, record->compute_minor,
+			record->core_clock_khz / 1000);
+}
+
+static int describe_gpus(FILE *out, struct gp_model *const *models, size_t model_count)
+{
+	struct gp_device_list devices = {0};
+	int result = gp_device_list_all(&devices, models, model_count);
+
+	for (size_t i = 0; i < devices.count; i++) {
+		fputs(i > 0 ? "; " : "", out);
+		describe_gpu(out, &devices.entries[i]);
+	}
+	gp_device_list_free(&devices);
+	return result;
+}
+
+/* Those that decide what is in a trace, not where it goes. */
+static bool says_what_is_recorded(const char *line, size_t length)
+{
+	static const char *const names[] = {
+		"TRACE=",   "GRAPHS=",   "STACKS=",    "CAPTURE_RANGE=",  "CAPTURE_REPEAT=",
+		"DELAY=",   "DURATION=", "LAUNCHES=",  "AFTER_LAUNCHES=", "TOGGLE_SIGNAL=",
+		"KERNELS=", "FOLLOW=",   "PROCESSES=", "MIN_API_US=",
+	};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (length > strlen(names[i]) && memcmp(line, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static void describe_options(FILE *out, const char *options)
+{
+	const char *separator = "";
+
+	while (options && *options) {
+		size_t length = strcspn(options, "\n");
+
+		if (says_what_is_recorded(options, length)) {
+			fprintf(out, "%s%.*s", separator, (int)length, options);
+			separator = " ";
+		}
+		options += length + (options[length] != '\0');
+	}
+}
+
+static int describe(FILE *out, enum gp_machine_fact fact, struct gp_model *const *models,
+		    size_t model_count)
+{
+	char *const *info = models[0]->info;
+
+	switch (fact) {
+	case GP_MACHINE_GPUS:
+		return describe_gpus(out, models, model_count);
+	case GP_MACHINE_DRIVER:
+		if (info[GP_INFO_DRIVER_VERSION])
+			fputs(gp_format_cuda_version(
+				      strtoul(info[GP_INFO_DRIVER_VERSION], NULL, 10))
+				      .text,
+			      out);
+		return 0;
+	case GP_MACHINE_CUPTI:
+		if (info[GP_INFO_CUPTI_VERSION])
+			fputs(gp_format_cupti_version(
+				      strtoul(info[GP_INFO_CUPTI_VERSION], NULL, 10))
+				      .text,
+			      out);
+		return 0;
+	case GP_MACHINE_GPUPROF:
+		fputs(info[GP_INFO_VERSION] ? info[GP_INFO_VERSION] : "", out);
+		return 0;
+	case GP_MACHINE_OPTIONS:
+		describe_options(out, info[GP_INFO_OPTIONS]);
+		return 0;
+	default:
+		fputs(info[GP_INFO_PROGRAM] ? info[GP_INFO_PROGRAM] : "", out);
+		return 0;
+	}
+}
+
+static int take_fact(struct gp_machine *machine, enum gp_machine_fact fact,
+		     struct gp_model *const *models, size_t model_count)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	int result;
+
+	if (!out)
+		return -ENOMEM;
+	result = describe(out, fact, models, model_count);
+	if (fclose(out) != 0)
+		result = -ENOMEM;
+	if (result == 0)
+		machine->facts[fact] = gp_text_escape(text);
+	free(text);
+	return result == 0 && !machine->facts[fact] ? -ENOMEM : result;
+}
+
+int gp_machine_of(struct gp_model *const *models, size_t model_count, struct gp_machine *machine)
+{
+	int result = 0;
+
+	*machine = (struct gp_machine){0};
+	for (int fact = 0; result == 0 && fact < GP_MACHINE_FACTS; fact++)
+		result = take_fact(machine, (enum gp_machine_fact)fact, models, model_count);
+	return result;
+}

@@ -1,0 +1,85 @@
+#include "report/diff/rank.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+double gp_rank_least(uint32_t left, uint32_t right)
+{
+	double least = 1;
+
+	for (uint32_t i = 1; i <= left; i++)
+		least *= (double)i / (double)(right + i);
+	return least;
+}
+
+void gp_rank_free(struct gp_rank *rank)
+{
+	free(rank->tails);
+	*rank = (struct gp_rank){0};
+}
+
+/*
+ * Of all orders of the values, the share with w wins is the coefficient of x^w in the Gaussian binomial coefficient
+ * (left + right choose left), over its sum: the product of (1 - x^(right + i)) / (1 - x^i).  Divided by (right + i) / i at each step it
+ * stays a distribution.
+ */
+static void multiply_in(double *shares, uint32_t size, uint32_t right, uint32_t i)
+{
+	double scale = (double)i / (double)(right + i);
+
+	for (uint32_t w = size; w-- > right + i;)
+		shares[w] -= shares[w - right - i];
+	for (uint32_t w = i; w < size; w++)
+		shares[w] += shares[w - i];
+	for (uint32_t w = 0; w < size; w++)
+		shares[w] *= scale;
+}
+
+/* Half of the symmetric distribution is worked out, the other half is its mirror: small shares keep all their digits. */
+static void sum_tails(double *shares, uint32_t size)
+{
+	for (uint32_t w = 0; w < size / 2; w++) {
+		if (shares[w] < 0)
+			shares[w] = 0;
+		shares[size - 1 - w] = shares[w];
+	}
+	for (uint32_t w = size - 1; w-- > 0;) {
+		shares[w] += shares[w + 1];
+		if (shares[w] > 1) /* by rounding */
+			shares[w] = 1;
+	}
+}
+
+int gp_rank_set(struct gp_rank *rank, uint32_t left, uint32_t right)
+{
+	uint32_t size = left * right + 1;
+	double *shares;
+
+	if (rank->left == left && rank->right == right)
+		return 0;
+	shares = calloc(size, sizeof(*shares));
+	if (!shares)
+		return -ENOMEM;
+	shares[0] = 1;
+	for (uint32_t i = 1; i <= left; i++)
+		multiply_in(shares, size, right, i);
+	sum_tails(shares, size);
+	gp_rank_free(rank);
+	*rank = (struct gp_rank){left, right, shares};
+	return 0;
+}
+
+double gp_rank_tail(const struct gp_rank *rank, uint32_t wins)
+{
+	return wins > rank->left * rank->right ? 0 : rank->tails[wins];
+}
+
+uint32_t gp_rank_needed(const struct gp_rank *rank, double probability)
+{
+	uint32_t size = rank->left * rank->right + 1, wins = size;
+
+	while (wins > 0 && rank->tails[wins - 1] <= probability)
+		wins--;
+	return wins;
+}

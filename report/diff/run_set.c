@@ -1,0 +1,357 @@
+#include "report/diff/run_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "gpuprof/shell_word.h"
+#include "report/array.h"
+#include "report/format.h"
+#include "report/recorded.h"
+
+#define SUFFIX ".gpuprof"
+
+struct message {
+	char *text;
+	size_t bytes;
+};
+
+static int no_memory(const struct message *message)
+{
+	snprintf(message->text, message->bytes, "no memory");
+	return -ENOMEM;
+}
+
+void gp_run_set_free(struct gp_run_set *set)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		free(set->runs[i].name);
+		free(set->runs[i].partial);
+		gp_figures_free(&set->runs[i].figures);
+	}
+	free(set->runs);
+	gp_machine_free(&set->machine);
+	*set = (struct gp_run_set){0};
+}
+
+/* ---- why a trace is partial ---- */
+
+static uint64_t dropped_by_cupti(const struct gp_model *model)
+{
+	return model->counters[GP_COUNTER_LOST_CUPTI] + model->counters[GP_COUNTER_LOST_NO_BUFFER] +
+	       model->counters[GP_COUNTER_UNKNOWN_RECORDS];
+}
+
+/* The first reason that there is, with how many it is about; NULL = all that it was to have is there. */
+static const char *why_partial(const struct gp_model *model, uint64_t *count)
+{
+	const struct gp_losses *losses = &model->losses;
+
+	*count = 0;
+	if (losses->live)
+		return "its process still runs";
+	if (!losses->closed)
+		return gp_recorded_why_no_end(model);
+	if (losses->cut)
+		return "the file was cut";
+	if (gp_recorded_is_last_part(model))
+		return "only its last part was kept (--keep-last)";
+	if (model->counters[GP_COUNTER_LOST_MAX_FILE] > 0)
+		return "it had reached --max-file";
+	*count = dropped_by_cupti(model);
+	if (*count > 0)
+		return "GPU records were dropped";
+	if (gp_recorded_has_lost(model))
+		return "records were dropped, or the file is damaged";
+	if (model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
+		return "the GPU's last records did not come in time";
+	*count = losses->launches_without_op;
+	if (*count > 0)
+		return "launches have no GPU record";
+	*count = losses->ops_untimed;
+	return *count > 0 ? "GPU operations have no times" : NULL;
+}
+
+static int note_partial(struct gp_run_figures *run, const struct gp_model *model)
+{
+	uint64_t count;
+	const char *why = why_partial(model, &count);
+	char number[48] = "", word[GP_SHELL_WORD_BYTES];
+
+	if (!why || run->partial)
+		return 0;
+	if (count > 0)
+		snprintf(number, sizeof(number), "%s ", gp_format_count(count).text);
+	if (asprintf(&run->partial, "%s%s; `gpuprof summary %s` says more", number, why,
+		     gp_shell_word(model->path, word, sizeof(word))) < 0)
+		run->partial = NULL;
+	return run->partial ? 0 : -ENOMEM;
+}
+
+/* ---- the traces of a run ---- */
+
+struct pile {
+	struct gp_model **models;
+	uint32_t count, capacity;
+};
+
+static void free_pile(struct pile *pile)
+{
+	for (uint32_t i = 0; i < pile->count; i++)
+		gp_model_free(pile->models[i]);
+	free(pile->models);
+}
+
+static int load_trace(struct pile *pile, const char *path, const struct message *message)
+{
+	int result = gp_array_grow(&pile->models, &pile->capacity, pile->count,
+				   sizeof(struct gp_model *));
+
+	if (result < 0)
+		return no_memory(message);
+	result = gp_model_load(path, &pile->models[pile->count], message->text, message->bytes);
+	if (result == 0)
+		pile->count++;
+	return result;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return length > strlen(SUFFIX) &&
+	       strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+static int load_entry(struct pile *pile, const char *folder, const char *name,
+		      const struct message *message)
+{
+	char *path;
+	int result;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return no_memory(message);
+	result = load_trace(pile, path, message);
+	free(path);
+	return result;
+}
+
+static int load_folder(struct pile *pile, const char *folder, const struct message *message)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_trace, alphasort), result = 0;
+
+	if (count < 0) {
+		snprintf(message->text, message->bytes, "cannot read %s: %s", folder,
+			 strerror(errno));
+		return -errno;
+	}
+	for (int i = 0; i < count; i++) {
+		if (result == 0)
+			result = load_entry(pile, folder, entries[i]->d_name, message);
+		free(entries[i]);
+	}
+	free(entries);
+	if (result == 0 && count == 0) {
+		snprintf(message->text, message->bytes,
+			 "%s has no trace: the program did not use the GPU, or was not profiled; "
+			 "type: gpuprof doctor",
+			 folder);
+		result = -ENODATA;
+	}
+	return result;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct gp_model *const *left = a, *const *right = b;
+
+	return ((*left)->base_unix_ns > (*right)->base_unix_ns) -
+	       ((*left)->base_unix_ns < (*right)->base_unix_ns);
+}
+
+/* The process that began first comes first. */
+static int load_pile(struct pile *pile, const char *path, const struct message *message)
+{
+	struct stat status;
+	int result;
+
+	if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+		return load_trace(pile, path, message);
+	result = load_folder(pile, path, message);
+	if (pile->count > 0)
+		qsort(pile->models, pile->count, sizeof(struct gp_model *), compare_starts);
+	return result;
+}
+
+/* ---- a run ---- */
+
+static int compare_machines(const struct gp_run_set *set, const struct gp_machine *machine,
+			    const char *path, const struct message *message)
+{
+	for (int i = 0; i < GP_MACHINE_FACTS; i++) {
+		const char *first = gp_machine_fact(&set->machine, (enum gp_machine_fact)i);
+		const char *other = gp_machine_fact(machine, (enum gp_machine_fact)i);
+
+		if (strcmp(first, other) == 0)
+			continue;
+		snprintf(message->text, message->bytes,
+			 "%s and %s cannot be taken together: %s: %s, and: %s", set->runs[0].name,
+			 path, gp_machine_fact_title((enum gp_machine_fact)i),
+			 *first ? first : "the default", *other ? other : "the default");
+		return -EXDEV;
+	}
+	return 0;
+}
+
+static int take_machine(struct gp_run_set *set, const struct pile *pile, const char *path,
+			const struct message *message)
+{
+	struct gp_machine machine;
+	int result = gp_machine_of(pile->models, pile->count, &machine);
+
+	if (result < 0)
+		no_memory(message);
+	else if (set->count > 0)
+		result = compare_machines(set, &machine, path, message);
+	if (result < 0 || set->count > 0)
+		gp_machine_free(&machine);
+	else
+		set->machine = machine;
+	return result;
+}
+
+static int take_run(struct gp_run_set *set, const struct pile *pile, const char *path,
+		    const struct message *message)
+{
+	struct gp_run_figures run = {.name = strdup(path)};
+	int result = run.name ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < pile->count; i++)
+		result = note_partial(&run, pile->models[i]);
+	if (result == 0)
+		result = gp_figures_of(pile->models, pile->count, &run.figures);
+	if (result == 0)
+		result = gp_array_grow(&set->runs, &set->capacity, set->count, sizeof(*set->runs));
+	if (result == 0) {
+		set->runs[set->count++] = run;
+		return 0;
+	}
+	free(run.name);
+	free(run.partial);
+	gp_figures_free(&run.figures);
+	return no_memory(message);
+}
+
+int gp_run_set_load(struct gp_run_set *set, char *const *paths, size_t count, char *message,
+		    size_t message_bytes)
+{
+	const struct message where = {message, message_bytes};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < count; i++) {
+		struct pile pile = {0};
+
+		result = load_pile(&pile, paths[i], &where);
+		if (result == 0)
+			result = take_machine(set, &pile, paths[i], &where);
+		if (result == 0)
+			result = take_run(set, &pile, paths[i], &where);
+		free_pile(&pile);
+	}
+	return result;
+}
+
+/* ---- values ---- */
+
+void gp_run_set_metric(const struct gp_run_set *set, enum gp_metric metric, double *values)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		values[i] = set->runs[i].figures.values[metric];
+}
+
+static double field_of(const struct gp_named_figure *row, enum gp_named_field field)
+{
+	switch (field) {
+	case GP_NAMED_COUNT:
+		return row ? row->count : 0;
+	case GP_NAMED_TOTAL:
+		return row ? row->total_ns : 0;
+	case GP_NAMED_MEDIAN:
+		return row ? row->median_ns : (double)NAN;
+	default:
+		return row ? row->occupancy : (double)NAN;
+	}
+}
+
+void gp_run_set_named(const struct gp_run_set *set, enum gp_named_kind kind, const char *name,
+		      enum gp_named_field field, double *values)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		values[i] = field_of(gp_named_find(&set->runs[i].figures.named[kind], name), field);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static uint64_t count_names(const struct gp_run_set *set, enum gp_named_kind kind)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; set && i < set->count; i++)
+		count += set->runs[i].figures.named[kind].count;
+	return count;
+}
+
+static uint64_t put_names(const struct gp_run_set *set, enum gp_named_kind kind, const char **names)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; set && i < set->count; i++)
+		for (uint32_t k = 0; k < set->runs[i].figures.named[kind].count; k++)
+			names[count++] = set->runs[i].figures.named[kind].rows[k].name;
+	return count;
+}
+
+int gp_run_set_names(const struct gp_run_set *a, const struct gp_run_set *b,
+		     enum gp_named_kind kind, const char ***names, uint32_t *count)
+{
+	uint64_t all = count_names(a, kind) + count_names(b, kind);
+
+	*count = 0;
+	*names = calloc(all + 1, sizeof(**names));
+	if (!*names || all > UINT32_MAX)
+		return -ENOMEM;
+	all = put_names(a, kind, *names);
+	all += put_names(b, kind, *names + all);
+	qsort(*names, all, sizeof(**names), compare_texts);
+	for (uint64_t i = 0; i < all; i++)
+		if (i == 0 || strcmp((*names)[i], (*names)[i - 1]) != 0)
+			(*names)[(*count)++] = (*names)[i];
+	return 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+double gp_median(double *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (isnan(values[i]))
+			return (double)NAN;
+	if (count == 0)
+		return (double)NAN;
+	qsort(values, count, sizeof(*values), compare_doubles);
+	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}

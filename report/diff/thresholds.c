@@ -1,0 +1,326 @@
+#include "report/diff/thresholds.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/diff/small_file.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define FILE_BYTES  (1u << 20)
+#define MOST_SHARE  1e4
+#define MOST_AMOUNT 1e18
+
+struct amount_unit {
+	enum gp_unit unit;
+	const char *name;
+	double size;
+};
+
+static const struct amount_unit amount_units[] = {
+	{GP_UNIT_NS, "ns", 1},
+	{GP_UNIT_NS, "us", 1e3},
+	{GP_UNIT_NS, "ms", 1e6},
+	{GP_UNIT_NS, "s", 1e9},
+	{GP_UNIT_BYTES, "", 1},
+	{GP_UNIT_BYTES, "B", 1},
+	{GP_UNIT_BYTES, "KiB", 1024},
+	{GP_UNIT_BYTES, "MiB", 1024 * 1024},
+	{GP_UNIT_BYTES, "GiB", 1024 * 1024 * 1024},
+	{GP_UNIT_COUNT, "", 1},
+};
+
+/* A line being read. */
+struct reading {
+	const char *name; /* of the file */
+	unsigned line;
+	char *rest; /* of the line */
+	char *message;
+	size_t message_bytes;
+};
+
+void gp_thresholds_open(struct gp_thresholds *thresholds)
+{
+	static const struct gp_threshold of_times = {.share = GP_THRESHOLD_SHARE,
+						     .amount = GP_THRESHOLD_NS};
+
+	*thresholds = (struct gp_thresholds){.kernel = of_times};
+	for (int i = 0; i < GP_METRICS; i++) {
+		if (gp_metric_rows[i].kind == GP_METRIC_TIME)
+			thresholds->metrics[i] = of_times;
+		thresholds->metrics[i].off = !gp_metric_rows[i].gated;
+	}
+}
+
+void gp_thresholds_close(struct gp_thresholds *thresholds)
+{
+	for (uint32_t i = 0; i < thresholds->kernel_count; i++)
+		regfree(&thresholds->kernels[i].pattern);
+	free(thresholds->kernels);
+	*thresholds = (struct gp_thresholds){0};
+}
+
+static int refuse(const struct reading *reading, const char *what, const char *word)
+{
+	snprintf(reading->message, reading->message_bytes, "%s, line %u: %s%s%.100s", reading->name,
+		 reading->line, what, *word ? ": " : "", word);
+	return -EINVAL;
+}
+
+/* The next word of the line; "" at its end. */
+static const char *next_word(struct reading *reading)
+{
+	char *word = reading->rest + strspn(reading->rest, " \t");
+	size_t length = strcspn(word, " \t");
+
+	reading->rest = word + length + (word[length] != '\0');
+	word[length] = '\0';
+	return word;
+}
+
+static bool read_share(const char *word, double *share)
+{
+	char *end;
+	double percent = strtod(word, &end);
+
+	if (end == word || strcmp(end, "%") != 0 || !(percent >= 0 && percent <= 100 * MOST_SHARE))
+		return false;
+	*share = percent / 100;
+	return true;
+}
+
+static bool read_amount(const char *word, enum gp_unit unit, double *amount)
+{
+	char *end;
+	double value = strtod(word, &end);
+
+	for (size_t i = 0; end != word && i < COUNT(amount_units); i++)
+		if (amount_units[i].unit == unit && strcmp(end, amount_units[i].name) == 0) {
+			*amount = value * amount_units[i].size;
+			return *amount >= 0 && *amount <= MOST_AMOUNT;
+		}
+	return false;
+}
+
+static const char *what_is_needed(enum gp_unit unit)
+{
+	switch (unit) {
+	case GP_UNIT_NS:
+		return "after the name comes a share such as 5%, a time such as 100us, both, or "
+		       "off, not";
+	case GP_UNIT_BYTES:
+		return "after the name comes a share such as 5%, a size such as 1MiB, both, or "
+		       "off, not";
+	default:
+		return "after the name comes a share such as 5%, a number, both, or off, not";
+	}
+}
+
+/* "5%", "100us", "5% 100us" or "off". */
+static int read_threshold(struct reading *reading, enum gp_unit unit,
+			  struct gp_threshold *threshold)
+{
+	const char *word = next_word(reading);
+
+	*threshold = (struct gp_threshold){.given = true};
+	if (strcmp(word, "off") == 0) {
+		threshold->off = true;
+		word = next_word(reading);
+	} else {
+		bool has_share = read_share(word, &threshold->share);
+
+		if (has_share)
+			word = next_word(reading);
+		if (read_amount(word, unit, &threshold->amount))
+			word = next_word(reading);
+		else if (!has_share)
+			return refuse(reading, what_is_needed(unit), *word ? word : "nothing");
+	}
+	return *word ? refuse(reading, what_is_needed(unit), word) : 0;
+}
+
+/* "/.../", in which \/ stands for a slash: what is between them, to be used until the line is gone.  NULL: it has no end. */
+static const char *next_pattern(struct reading *reading)
+{
+	char *text = reading->rest + 1, *in = text, *out = text;
+
+	while (*in && *in != '/') {
+		if (in[0] == '\\' && in[1] == '/')
+			in++;
+		else if (in[0] == '\\' && in[1])
+			*out++ = *in++;
+		*out++ = *in++;
+	}
+	if (!*in)
+		return NULL;
+	reading->rest = in + 1;
+	*out = '\0';
+	return text;
+}
+
+static int compile(const struct reading *reading, struct gp_kernel_threshold *kernel,
+		   const char *pattern)
+{
+	char why[128];
+	int error = regcomp(&kernel->pattern, pattern, REG_EXTENDED | REG_NOSUB);
+
+	if (error == 0)
+		return 0;
+	regerror(error, &kernel->pattern, why, sizeof(why));
+	return refuse(reading, "the regular expression is wrong", why);
+}
+
+static int read_kernel(struct reading *reading, struct gp_thresholds *thresholds,
+		       uint32_t *capacity)
+{
+	const char *pattern = next_pattern(reading);
+	struct gp_kernel_threshold *kernel;
+	int result = gp_array_grow(&thresholds->kernels, capacity, thresholds->kernel_count,
+				   sizeof(*thresholds->kernels));
+
+	if (result < 0)
+		return result;
+	if (!pattern)
+		return refuse(reading, "the expression has no / at its end", "");
+	kernel = &thresholds->kernels[thresholds->kernel_count];
+	result = read_threshold(reading, GP_UNIT_NS, &kernel->threshold);
+	if (result == 0)
+		result = compile(reading, kernel, pattern);
+	if (result == 0)
+		thresholds->kernel_count++;
+	return result;
+}
+
+static int read_line(struct reading *reading, struct gp_thresholds *thresholds, uint32_t *capacity)
+{
+	const char *word = next_word(reading);
+	enum gp_metric metric = gp_metric_find(word);
+
+	if (!*word)
+		return 0;
+	if (metric < GP_METRICS)
+		return read_threshold(reading, gp_metric_rows[metric].unit,
+				      &thresholds->metrics[metric]);
+	if (strcmp(word, "kernel") != 0)
+		return refuse(reading,
+			      "there is no such metric; gpuprof check --list names them, and "
+			      "kernel is for kernels",
+			      word);
+	reading->rest += strspn(reading->rest, " \t");
+	if (*reading->rest == '/')
+		return read_kernel(reading, thresholds, capacity);
+	return read_threshold(reading, GP_UNIT_NS, &thresholds->kernel);
+}
+
+/* A # begins a comment at the line's begin or after a space, outside of an expression. */
+static void cut_comment(char *line)
+{
+	bool inside = false;
+
+	for (char *c = line; *c; c++) {
+		if (*c == '\\' && c[1])
+			c++;
+		else if (*c == '/')
+			inside = !inside;
+		else if (*c == '#' && !inside && (c == line || isspace((unsigned char)c[-1]))) {
+			*c = '\0';
+			return;
+		}
+	}
+}
+
+int gp_thresholds_parse(struct gp_thresholds *thresholds, const char *name, const char *text,
+			char *message, size_t message_bytes)
+{
+	struct reading reading = {.name = name, .message = message, .message_bytes = message_bytes};
+	char *copy = strdup(text), *next = copy, *line;
+	uint32_t capacity = thresholds->kernel_count;
+	int result = copy ? 0 : -ENOMEM;
+
+	while (result == 0 && (line = strsep(&next, "\n")) != NULL) {
+		line[strcspn(line, "\r")] = '\0';
+		cut_comment(line);
+		reading.line++;
+		reading.rest = line;
+		result = read_line(&reading, thresholds, &capacity);
+	}
+	if (result == -ENOMEM || result == -EOVERFLOW)
+		snprintf(message, message_bytes, "%s: no memory", name);
+	free(copy);
+	return result;
+}
+
+int gp_thresholds_read(struct gp_thresholds *thresholds, const char *path, char *message,
+		       size_t message_bytes)
+{
+	char *text;
+	int result = gp_small_file_read(path, FILE_BYTES, &text, message, message_bytes);
+
+	if (result == 0)
+		result = gp_thresholds_parse(thresholds, path, text, message, message_bytes);
+	free(text);
+	return result;
+}
+
+const struct gp_threshold *gp_thresholds_of_kernel(const struct gp_thresholds *thresholds,
+						   const char *full_name)
+{
+	for (uint32_t i = 0; i < thresholds->kernel_count; i++)
+		if (regexec(&thresholds->kernels[i].pattern, full_name, 0, NULL, 0) == 0)
+			return &thresholds->kernels[i].threshold;
+	return &thresholds->kernel;
+}
+
+double gp_threshold_margin(const struct gp_threshold *threshold, double median)
+{
+	return fmax(threshold->share * median, threshold->amount);
+}
+
+/* ---- writing ---- */
+
+/* The largest unit that leaves a whole number. */
+static void print_amount(FILE *out, enum gp_unit unit, double amount)
+{
+	const struct amount_unit *best = NULL;
+
+	for (size_t i = 0; i < COUNT(amount_units); i++) {
+		const struct amount_unit *one = &amount_units[i];
+
+		if (one->unit == unit && (!best || fmod(amount, one->size) == 0))
+			best = one;
+	}
+	if (amount > 0 && best)
+		fprintf(out, " %.0f%s", amount / best->size, best->name);
+}
+
+static void print_threshold(FILE *out, enum gp_unit unit, double share, double amount)
+{
+	if (share > 0)
+		fprintf(out, " %.2f%%", ceil(share * 1e4) / 100);
+	else if (!(amount > 0))
+		fputs(" 0%", out);
+	print_amount(out, unit, ceil(amount));
+	fputc('\n', out);
+}
+
+void gp_thresholds_print_kernel(FILE *out, const char *full_name, double share, double amount_ns)
+{
+	fputs("kernel /^", out);
+	for (const char *c = full_name; *c; c++) {
+		if (strchr("\\/.[](){}*+?|^$", *c))
+			fputc('\\', out);
+		fputc(*c, out);
+	}
+	fputs("$/", out);
+	print_threshold(out, GP_UNIT_NS, share, amount_ns);
+}
+
+void gp_thresholds_print(FILE *out, enum gp_metric metric, double share, double amount)
+{
+	fputs(gp_metric_rows[metric].name, out);
+	print_threshold(out, gp_metric_rows[metric].unit, share, amount);
+}

@@ -1,0 +1,71 @@
+/*
+ * thresholds: how much more of a metric the gate tolerates: a small file.
+ *
+ *	# a metric, a share of the baseline's median, an amount; what is tolerated is the larger of the two
+ *	wall            5% 1ms
+ *	peak_bytes      1% 1MiB
+ *	launches        2
+ *	copy_time       off
+ *	kernel /gemm/   10% 100us     # kernels whose name, demangled, has a match of the extended regular expression
+ *	kernel          5% 50us       # all others
+ *
+ * The first line that fits a kernel counts.  What is not named has the default: of counts and bytes nothing is tolerated, of times
+ * GP_THRESHOLD_SHARE and GP_THRESHOLD_NS.
+ */
+#ifndef REPORT_DIFF_THRESHOLDS_H
+#define REPORT_DIFF_THRESHOLDS_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/diff/figures.h"
+
+#define GP_THRESHOLD_SHARE 0.05
+#define GP_THRESHOLD_NS    50000.0
+
+struct gp_threshold {
+	double share;  /* of the baseline's median */
+	double amount; /* in the metric's unit */
+	bool off;      /* not judged */
+	bool given;    /* by the file */
+};
+
+struct gp_kernel_threshold {
+	regex_t pattern;
+	struct gp_threshold threshold;
+};
+
+struct gp_thresholds {
+	struct gp_threshold metrics[GP_METRICS];
+	struct gp_threshold kernel;          /* of kernels that no pattern fits */
+	struct gp_kernel_threshold *kernels; /* in the file's order */
+	uint32_t kernel_count;
+};
+
+/* The defaults. */
+void gp_thresholds_open(struct gp_thresholds *thresholds);
+void gp_thresholds_close(struct gp_thresholds *thresholds);
+
+/* What a file's text says, on top.  name is for messages.  Returns 0, -EINVAL or -ENOMEM, with one line for the user in message. */
+int gp_thresholds_parse(struct gp_thresholds *thresholds, const char *name, const char *text,
+			char *message, size_t message_bytes);
+
+/* The same of a file; also what open() and read() return, and -EFBIG. */
+int gp_thresholds_read(struct gp_thresholds *thresholds, const char *path, char *message,
+		       size_t message_bytes);
+
+/* Of a kernel by its full, demangled name. */
+const struct gp_threshold *gp_thresholds_of_kernel(const struct gp_thresholds *thresholds,
+						   const char *full_name);
+
+/* What is tolerated above a median. */
+double gp_threshold_margin(const struct gp_threshold *threshold, double median);
+
+/* A line for a kernel, by its full name, or for a metric. */
+void gp_thresholds_print_kernel(FILE *out, const char *full_name, double share, double amount_ns);
+void gp_thresholds_print(FILE *out, enum gp_metric metric, double share, double amount);
+
+#endif

@@ -1,0 +1,206 @@
+"""gpuprof diff and gpuprof check: runs compared with each other and with a baseline, as a CI does it.
+
+Three runs of each program: so few can show no change of a time, whatever the machine does meanwhile."""
+import json
+import os
+import shutil
+import xml.etree.ElementTree
+
+import support
+from support import Case
+
+RUNS = 3
+REGRESSION, INCONCLUSIVE, USAGE = 80, 81, 64
+
+
+class Compare(Case):
+
+    def record(self, name, steps, *options):
+        """A run of demo, which copies in, launches and copies out in each step."""
+        path = os.path.join(support.BUILD, "programs", "demo")
+        result = self.run_program([path, str(steps)], options=("--chrome", "none", "-q", *options), GPUPROF_OUTPUT=name)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(name + ".gpuprof", self.files())
+        return name + ".gpuprof"
+
+    def runs(self, name, steps, count=RUNS):
+        return [self.record(f"{name}{i}", steps) for i in range(count)]
+
+    def baseline(self, steps=20):
+        result = self.run_gpuprof("check", "--write-baseline", "base.json", *self.runs("base", steps))
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        return "base.json"
+
+    def check(self, status, *arguments):
+        result = self.run_gpuprof("check", "--baseline", "base.json", *arguments)
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        return result
+
+    def findings(self, status, *arguments):
+        """The report as JSON, and its findings by their metrics, but for those of kernels."""
+        report = json.loads(self.check(status, "--json", "-", *arguments).stdout)
+        return report, {finding["metric"]: finding for finding in report["findings"] if finding["metric"] != "kernel"}
+
+
+class Check(Compare):
+
+    def test_the_same_again_passes_and_more_fails(self):
+        self.baseline()
+        report, findings = self.findings(0, *self.runs("same", 20))
+        self.assertIn(report["verdict"], ("pass", "inconclusive"))
+        for name, finding in findings.items():
+            if finding["exact"]:
+                self.assertEqual((name, finding["verdict"]), (name, "pass"))
+        more = self.runs("more", 21)
+        report, findings = self.findings(REGRESSION, *more)
+        self.assertEqual(report["verdict"], "regression")
+        self.assertEqual(report["runs"], RUNS)
+        worse = {name for name, finding in findings.items() if finding["verdict"] == "regression"}
+        self.assertEqual(worse, {"launches", "kernels", "copies", "bytes_htod", "bytes_dtoh"})
+        self.assertEqual((findings["launches"]["baseline"], findings["launches"]["now"]), (60, 63))
+        # one run is enough for counts
+        self.check(REGRESSION, more[0])
+        self.write("thresholds", "launches 3\nkernels 5%\ncopies 10%\nbytes_htod 5%\nbytes_dtoh 1% 2MiB\n")
+        self.check(0, "--thresholds", "thresholds", *more)
+
+    def test_less_never_fails(self):
+        self.baseline()
+        report, findings = self.findings(0, *self.runs("less", 19))
+        self.assertNotEqual(report["verdict"], "regression")
+        self.assertTrue(findings["launches"]["improved"])
+
+    def test_partial_runs_are_never_compared_silently(self):
+        self.baseline()
+        runs = self.runs("same", 20)
+        with open(self.path(runs[1]), "r+b") as trace:
+            trace.truncate(os.path.getsize(self.path(runs[1])) - 40)
+        result = self.check(0, *runs)
+        self.assertIn("inconclusive", result.stdout.splitlines()[0])
+        self.assertIn("same1.gpuprof is partial: ", result.stdout)
+        self.check(INCONCLUSIVE, "--strict", *runs)
+        result = self.run_gpuprof("check", "--write-baseline", "new.json", *runs)
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_line(result.stderr, "same1.gpuprof is partial", "no baseline is written")
+        self.assertNotIn("new.json", self.files())
+
+    def test_every_format_at_once(self):
+        self.baseline()
+        more = self.runs("more", 21)
+        result = self.check(REGRESSION, "--markdown", "check.md", "--junit", "check.xml", "--json", "check.json", *more)
+        self.assertTrue(result.stdout.startswith("gpuprof check: regression: 5 of "), result.stdout)
+        with open(self.path("check.md"), encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("## gpuprof check: regression\n"))
+        suite = xml.etree.ElementTree.parse(self.path("check.xml")).getroot().find("testsuite")
+        self.assertEqual(int(suite.get("failures")), 5)
+        self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
+        failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
+        self.assertIn("launches", failed)
+        with open(self.path("check.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["gpuprof_check"], 1)
+
+    def test_other_devices_and_options_are_refused(self):
+        with open(self.path(self.baseline()), encoding="utf-8") as file:
+            baseline = json.load(file)
+        run = self.record("same", 20)
+        baseline["machine"]["gpus"] = "Another GPU"
+        self.write("base.json", json.dumps(baseline))
+        result = self.check(USAGE, run)
+        self.assert_one_line(result.stderr, "another device (Another GPU; now: ", "--any-device")
+        result = self.check(0, "--any-device", run)
+        self.assertIn("that of the baseline: Another GPU", result.stdout)
+        result = self.check(USAGE, "--any-device", self.record("graphs", 20, "--graphs", "graph"))
+        self.assert_one_line(result.stderr, "other options", "GRAPHS=graph")
+        baseline["machine"]["driver"] = "9.9"
+        self.write("base.json", json.dumps(baseline))
+        self.assertIn("driver for CUDA: ", self.check(0, "--any-device", run).stdout)
+
+    def test_runs_of_several_processes_are_folders(self):
+        for name, count in (("one", 1), ("two", 2)):
+            for i in range(count):
+                os.makedirs(self.path(name), exist_ok=True)
+                shutil.move(self.path(self.record("run", 20)), self.path(name, f"{i}.gpuprof"))
+        result = self.run_gpuprof("check", "-w", "base.json", "one")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        _, findings = self.findings(REGRESSION, "two")
+        self.assertEqual((findings["launches"]["baseline"], findings["launches"]["now"]), (60, 120))
+        os.mkdir(self.path("none"))
+        result = self.check(1, "none")
+        self.assert_one_line(result.stderr, "none has no trace", "gpuprof doctor")
+
+    def test_what_is_wrong_is_said_in_a_line(self):
+        self.baseline()
+        run = self.record("same", 20)
+        self.write("wrong", "wall 5% 1ms\nwalls 5%\n")
+        self.write("other.json", "{}")
+        for status, arguments, parts in (
+                (USAGE, ["-b", "base.json"], ["name traces"]),
+                (USAGE, [run], ["name a baseline"]),
+                (USAGE, ["-b", "base.json", "-w", "new.json", run], ["exclude each other"]),
+                (USAGE, ["-b", "base.json", "-t", "wrong", run], ["wrong, line 2", "walls"]),
+                (USAGE, ["-b", "other.json", run], ["other.json is no baseline"]),
+                (USAGE, ["-b", "missing.json", run], ["cannot read missing.json"]),
+                (USAGE, ["-c", "-", run], ["at least 5 runs"]),
+                (1, ["-b", "base.json", "missing.gpuprof"], ["missing.gpuprof"]),
+                (1, ["-b", "base.json", "--json", "folder/check.json", run], ["folder/check.json"])):
+            with self.subTest(arguments=arguments):
+                result = self.run_gpuprof("check", *arguments)
+                self.assertEqual(result.returncode, status, result.stderr)
+                self.assert_one_line(result.stderr, *parts)
+
+    def test_calibrated_thresholds_can_be_used(self):
+        runs = self.runs("same", 20, 5)
+        result = self.run_gpuprof("check", "--calibrate", "thresholds", *runs)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.run_gpuprof("check", "-w", "base.json", *runs)
+        self.check(0, "-t", "thresholds", *runs)
+
+    def test_the_metrics_are_listed(self):
+        result = self.run_gpuprof("check", "--list")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("\npageable_async_copies      count  ", result.stdout)
+        self.assertIn("\nkernel ", result.stdout)
+
+
+class Diff(Compare):
+
+    def tables(self, *arguments):
+        result = self.run_gpuprof("diff", "--format", "json", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return {table["report"]: table["rows"] for table in json.loads(result.stdout)}
+
+    def test_two_runs(self):
+        tables = self.tables(self.record("a", 20), self.record("b", 25))
+        counts = {row["Metric"]: row for row in tables["diff-counts"]}
+        self.assertEqual((counts["launches"]["A"], counts["launches"]["B"], counts["launches"]["Change"]), (60, 75, 15))
+        self.assertEqual(counts["launches"]["Change %"], 25)
+        kernels = tables["diff-kernels"]
+        self.assertEqual([row["Is"] for row in kernels], ["changed"] * 3)
+        self.assertEqual([(row["Count A"], row["Count B"]) for row in kernels], [(20, 25)] * 3)
+        self.assertNotIn("launches", {row["Metric"] for row in self.tables("b.gpuprof", "b.gpuprof").get("diff-counts", [])})
+
+    def test_two_sets_of_runs(self):
+        tables = self.tables(*self.runs("a", 20), "--", *self.runs("b", 18))
+        counts = {row["Metric"]: row for row in tables["diff-counts"]}
+        self.assertEqual((counts["kernels"]["Change"], counts["kernels"]["Sure"]), (-6, "yes"))
+        result = self.run_gpuprof("diff", "--top", "1", "-F", "markdown", "a0.gpuprof", "--", "b0.gpuprof", "b1.gpuprof")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("### Kernels\n", result.stdout)
+        self.assertIn("more rows differ less", result.stderr)
+
+    def test_what_is_wrong_is_said_in_a_line(self):
+        run = self.record("a", 2)
+        for status, arguments, parts in (
+                (2, [run], ["two runs"]),
+                (2, [run, "--"], ["two runs"]),
+                (2, [run, run, run], ["two runs"]),
+                (2, ["-F", "xml", run, "--", run], ["no format xml"]),
+                (2, ["-o", run, run, "--", run], ["is one of the traces"]),
+                (1, [run, "missing.gpuprof"], ["missing.gpuprof"])):
+            with self.subTest(arguments=arguments):
+                result = self.run_gpuprof("diff", *arguments)
+                self.assertEqual(result.returncode, status, result.stderr)
+                self.assert_one_line(result.stderr, *parts)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,215 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff/check_report.h"
+#include "run_builder.h"
+
+/* What a program may call its kernels, as the reader hands it on: control characters are written out already. */
+#define NASTY "<b>|`x`|</b>\"'&amp; =cmd()"
+
+struct scene {
+	struct gp_run_set baseline, now;
+	struct gp_thresholds thresholds;
+	struct gp_check check;
+	struct gp_check_report report;
+};
+
+/* One count too many, a new kernel with a bad name, one run partial, a time of too few runs. */
+static void begin(struct scene *scene)
+{
+	static char *const notes[] = {"driver for CUDA: 13.0, that of the baseline: 12.9"};
+	struct gp_named_figure *kernel;
+
+	*scene = (struct scene){.baseline = runs_make(2, 1), .now = runs_make(2, 2)};
+	for (uint32_t i = 0; i < scene->now.count; i++) {
+		kernel = &scene->now.runs[i].figures.named[GP_NAMED_KERNEL].rows[1];
+		free(kernel->name);
+		kernel->name = strdup(NASTY);
+		gp_named_sort(&scene->now.runs[i].figures.named[GP_NAMED_KERNEL]);
+	}
+	scene->now.runs[1].partial = strdup("its process was killed; `" NASTY "`");
+	runs_set(&scene->baseline, GP_METRIC_LAUNCHES, 1000);
+	runs_set(&scene->now, GP_METRIC_LAUNCHES, 1500);
+	runs_set(&scene->baseline, GP_METRIC_WALL, 1e9);
+	runs_set(&scene->now, GP_METRIC_WALL, 1e9);
+	gp_thresholds_open(&scene->thresholds);
+	assert_int_equal(
+		gp_check_judge(&scene->baseline, &scene->now, &scene->thresholds, &scene->check),
+		0);
+	scene->report = (struct gp_check_report){.check = &scene->check,
+						 .baseline = &scene->baseline,
+						 .now = &scene->now,
+						 .names = gp_names_new(),
+						 .notes = notes,
+						 .note_count = 1};
+}
+
+static void end(struct scene *scene)
+{
+	gp_names_free(scene->report.names);
+	gp_check_close(&scene->check);
+	gp_thresholds_close(&scene->thresholds);
+	gp_run_set_free(&scene->baseline);
+	gp_run_set_free(&scene->now);
+}
+
+static char *write_report(int (*write)(FILE *out, const struct gp_check_report *report),
+			  const struct scene *scene)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	assert_int_equal(write(out, &scene->report), 0);
+	fclose(out);
+	return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void text_says_the_verdict_first_and_why(void **state)
+{
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	begin(&scene);
+	text = write_report(gp_check_report_text, &scene);
+	assert_int_equal(strncmp(text, "gpuprof check: regression: 2 of ", 32), 0);
+	assert_has(text, "; 1 run, compared with 2 of the baseline; 1 run was left out as partial");
+	assert_has(text, "+50.0 %");
+	assert_has(text, "  run is partial: its process was killed");
+	assert_has(text, "  driver for CUDA: 13.0, that of the baseline: 12.9");
+	assert_has(text, "  new kernel: " NASTY);
+	assert_has(text, "  wall: 1 run and 2 of the baseline are too few for a time; ");
+	assert_null(strstr(text, " pass "));
+	free(text);
+	scene.report.all = true;
+	text = write_report(gp_check_report_text, &scene);
+	assert_has(text, "  pass ");
+	free(text);
+	end(&scene);
+}
+
+static void markdown_shows_names_as_plain_text(void **state)
+{
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	begin(&scene);
+	text = write_report(gp_check_report_markdown, &scene);
+	assert_int_equal(strncmp(text, "## gpuprof check: regression\n\n", 30), 0);
+	assert_has(text,
+		   "- new kernel\\: \\<b\\>\\|\\`x\\`\\|\\</b\\>\\\"\\'\\&amp; \\=cmd\\(\\)\n");
+	assert_null(strstr(text, "<b>"));
+	free(text);
+	end(&scene);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+		count++;
+	return count;
+}
+
+static void junit_has_a_case_for_each_metric(void **state)
+{
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	begin(&scene);
+	text = write_report(gp_check_report_junit, &scene);
+	assert_int_equal(count_of(text, "<testcase "), scene.check.count + 1);
+	assert_int_equal(count_of(text, "<failure "), 2);
+	assert_int_equal(count_of(text, "<skipped "), 2);
+	assert_has(text, "failures=\"2\" errors=\"0\" skipped=\"2\"");
+	assert_has(text, "`&lt;b&gt;|`x`|&lt;/b&gt;&quot;&apos;&amp;amp; =cmd()`");
+	assert_has(text, "<failure message=\"1,500, was 1,000: +50.0 %, of which nothing is "
+			 "tolerated\"/>");
+	free(text);
+	scene.report.strict = true;
+	text = write_report(gp_check_report_junit, &scene);
+	assert_int_equal(count_of(text, "<failure "), 4);
+	assert_has(text, "failures=\"4\" errors=\"0\" skipped=\"0\"");
+	free(text);
+	end(&scene);
+}
+
+static void json_has_raw_values(void **state)
+{
+	struct scene scene;
+	const json_t *finding = NULL, *value;
+	json_t *root;
+	size_t index;
+	char *text;
+
+	(void)state;
+	begin(&scene);
+	text = write_report(gp_check_report_json, &scene);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	assert_string_equal(json_string_value(json_object_get(root, "verdict")), "regression");
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(root, "new_kernels"), 0)), NASTY);
+	assert_int_equal(json_array_size(json_object_get(root, "partial")), 1);
+	json_array_foreach(json_object_get(root, "findings"), index, value)
+	{
+		if (strcmp(json_string_value(json_object_get(value, "metric")), "launches") == 0)
+			finding = value;
+	}
+	assert_non_null(finding);
+	assert_int_equal(json_integer_value(json_object_get(finding, "now")), 1500);
+	assert_true(json_is_true(json_object_get(finding, "exact")));
+	json_decref(root);
+	free(text);
+	end(&scene);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	struct scene scene;
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	if (!full)
+		skip();
+	begin(&scene);
+	setvbuf(full, NULL, _IONBF, 0);
+	assert_true(gp_check_report_text(full, &scene.report) < 0);
+	assert_true(gp_check_report_markdown(full, &scene.report) < 0);
+	assert_true(gp_check_report_junit(full, &scene.report) < 0);
+	assert_true(gp_check_report_json(full, &scene.report) < 0);
+	fclose(full);
+	end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_says_the_verdict_first_and_why),
+		cmocka_unit_test(markdown_shows_names_as_plain_text),
+		cmocka_unit_test(junit_has_a_case_for_each_metric),
+		cmocka_unit_test(json_has_raw_values),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

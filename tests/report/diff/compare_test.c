@@ -1,0 +1,165 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff/compare.h"
+#include "run_builder.h"
+
+static json_t *compare(const struct gp_run_set *a, const struct gp_run_set *b, size_t top,
+		       struct gp_compare_result *result)
+{
+	const struct gp_compare_options options = {.top = top};
+	struct gp_sheet_writer writer;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	json_t *root;
+
+	assert_non_null(out);
+	gp_sheet_writer_open(&writer, &gp_sheet_json, out, true);
+	assert_int_equal(gp_compare_write(&writer, a, b, &options, result), 0);
+	assert_int_equal(gp_sheet_writer_close(&writer), 0);
+	fclose(out);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	free(text);
+	return root;
+}
+
+static const json_t *rows_of(const json_t *root, const char *report)
+{
+	const json_t *sheet;
+	size_t index;
+
+	json_array_foreach(root, index, sheet)
+	{
+		if (strcmp(json_string_value(json_object_get(sheet, "report")), report) == 0)
+			return json_object_get(sheet, "rows");
+	}
+	return NULL;
+}
+
+static double number(const json_t *rows, size_t row, const char *column)
+{
+	return json_number_value(json_object_get(json_array_get(rows, row), column));
+}
+
+static const char *text(const json_t *rows, size_t row, const char *column)
+{
+	return json_string_value(json_object_get(json_array_get(rows, row), column));
+}
+
+static struct gp_named_figure *kernel_of(struct gp_run_set *set, uint32_t run, uint32_t kernel)
+{
+	return &set->runs[run].figures.named[GP_NAMED_KERNEL].rows[kernel];
+}
+
+static void set_kernel(struct gp_run_set *set, uint32_t kernel, double total_ns)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		kernel_of(set, i, kernel)->total_ns = total_ns;
+		kernel_of(set, i, kernel)->occupancy = (double)NAN;
+	}
+}
+
+static void kernels_are_new_gone_or_changed_by_their_effect(void **state)
+{
+	struct gp_run_set a = runs_make(1, 4), b = runs_make(1, 4);
+	struct gp_compare_result result;
+	const json_t *rows;
+	json_t *root;
+
+	(void)state;
+	set_kernel(&a, 0, 100);
+	set_kernel(&b, 0, 100);
+	set_kernel(&a, 1, 500);
+	set_kernel(&b, 1, 200);
+	set_kernel(&a, 2, 50);
+	set_kernel(&b, 2, 60);
+	set_kernel(&a, 3, 900);
+	set_kernel(&b, 3, 1000);
+	strcpy(kernel_of(&b, 0, 3)->name, "other");
+	root = compare(&a, &b, 0, &result);
+	rows = rows_of(root, "diff-kernels");
+	assert_int_equal(json_array_size(rows), 4);
+	assert_string_equal(text(rows, 0, "Is"), "new");
+	assert_string_equal(text(rows, 0, "Name"), "other");
+	assert_true(number(rows, 0, "Change") == 1000);
+	assert_string_equal(text(rows, 1, "Is"), "gone");
+	assert_true(number(rows, 1, "Change") == -900);
+	assert_string_equal(text(rows, 2, "Is"), "changed");
+	assert_true(number(rows, 2, "Change %") == -60);
+	assert_string_equal(text(rows, 3, "Name"), "kernel_02");
+	json_decref(root);
+	root = compare(&a, &b, 1, &result);
+	assert_int_equal(json_array_size(rows_of(root, "diff-kernels")), 1);
+	assert_int_equal(result.hidden, 3);
+	json_decref(root);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
+static void a_change_is_sure_where_runs_agree(void **state)
+{
+	struct gp_run_set a = runs_make(5, 0), b = runs_make(5, 0);
+	struct gp_compare_result result;
+	json_t *root;
+
+	(void)state;
+	runs_set(&a, GP_METRIC_LAUNCHES, 10);
+	runs_set(&b, GP_METRIC_LAUNCHES, 12);
+	for (uint32_t i = 0; i < 5; i++) {
+		a.runs[i].figures.values[GP_METRIC_WALL] = 1000 + 10 * i;
+		b.runs[i].figures.values[GP_METRIC_WALL] = 1001 + 10 * i;
+		a.runs[i].figures.values[GP_METRIC_GPU_BUSY] = 500 + 10 * i;
+		b.runs[i].figures.values[GP_METRIC_GPU_BUSY] = 400 + 10 * i;
+	}
+	root = compare(&a, &b, 0, &result);
+	assert_string_equal(text(rows_of(root, "diff-counts"), 0, "Sure"), "yes");
+	assert_string_equal(text(rows_of(root, "diff-times"), 0, "Metric"), "gpu_busy");
+	assert_true(number(rows_of(root, "diff-times"), 0, "A") == 520);
+	assert_string_equal(text(rows_of(root, "diff-times"), 0, "Sure"), "yes");
+	assert_string_equal(text(rows_of(root, "diff-times"), 1, "Sure"), "no");
+	assert_null(rows_of(root, "diff-bytes"));
+	json_decref(root);
+	a.count = b.count = 1;
+	root = compare(&a, &b, 0, &result);
+	assert_string_equal(text(rows_of(root, "diff-times"), 0, "Sure"), "-");
+	json_decref(root);
+	a.count = b.count = 5;
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
+static void equal_runs_have_no_rows(void **state)
+{
+	struct gp_run_set a = runs_make(2, 3);
+	struct gp_compare_result result;
+	json_t *root;
+
+	(void)state;
+	runs_set(&a, GP_METRIC_BYTES_LEAKED, (double)NAN);
+	root = compare(&a, &a, 0, &result);
+	assert_int_equal(json_array_size(root), 0);
+	assert_int_equal(result.rows, 0);
+	json_decref(root);
+	gp_run_set_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_are_new_gone_or_changed_by_their_effect),
+		cmocka_unit_test(a_change_is_sure_where_runs_agree),
+		cmocka_unit_test(equal_runs_have_no_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

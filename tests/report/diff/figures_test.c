@@ -1,0 +1,169 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "report/diff/figures.h"
+#include "../model_builder.h"
+
+#define PAGEABLE 1
+#define PINNED   2
+#define DEVICE   3
+
+static void build_copy(struct build *b, uint8_t copy_kind, uint8_t source, uint8_t flags,
+		       uint64_t start_ns, uint64_t bytes)
+{
+	struct gp_op *op = build_op(b, GP_OP_COPY, 7, start_ns, start_ns + 100, 0);
+
+	op->copy_kind = copy_kind;
+	op->source_kind = source;
+	op->destination_kind = copy_kind == 2 ? PINNED : DEVICE;
+	op->flags = flags;
+	op->bytes = bytes;
+}
+
+static void build_kernel(struct build *b, uint32_t name, uint32_t shape, uint64_t start_ns,
+			 uint64_t end_ns)
+{
+	struct gp_op *op = build_op(b, GP_OP_KERNEL, 7, start_ns, end_ns, 0);
+
+	op->name = name;
+	op->shape = shape;
+}
+
+/* From 0 to 2000: launches 100 to 200, kernels 300 to 400 and 500 to 700, copies 600, 900, 1200, 2000 is the end. */
+static struct gp_model *build_program(void)
+{
+	struct build b = build_begin(1);
+	uint32_t add = build_name(&b, "_Z3addPf"), mul = build_name(&b, "mul\x1b");
+	uint32_t shape = build_shape(&b, 10, 1024);
+
+	build_device(&b, 0, "GPU");
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 50, 0x1000, 4096);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 60, 0x9000, 100);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 70, 0x8000, 1000);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 1500, 0x1000, 0);
+	build_call(&b, 100, BUILD_LAUNCH, 100, 20, 0);
+	build_call(&b, 100, BUILD_LAUNCH, 150, 50, 0)->status = 1;
+	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 210, 10, 0);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1600, 400, 0);
+	build_kernel(&b, add, shape, 300, 400);
+	build_kernel(&b, add, shape, 500, 700);
+	build_kernel(&b, mul, GP_NONE, 800, 810);
+	build_copy(&b, 1, PAGEABLE, 1, 600, 64);
+	build_copy(&b, 1, PAGEABLE, 0, 900, 32);
+	build_copy(&b, 2, DEVICE, 1, 1200, 16);
+	build_op(&b, GP_OP_SET, 7, 1300, 1310, 0)->bytes = 8;
+	return build_end(&b);
+}
+
+static void assert_metric(const struct gp_figures *figures, enum gp_metric metric, double value)
+{
+	if (figures->values[metric] != value)
+		fail_msg("%s is %g, not %g", gp_metric_rows[metric].name, figures->values[metric],
+			 value);
+}
+
+static void every_metric_counts_what_it_says(void **state)
+{
+	struct gp_model *model = build_program();
+	struct gp_figures figures;
+
+	(void)state;
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	assert_metric(&figures, GP_METRIC_LAUNCHES, 2);
+	assert_metric(&figures, GP_METRIC_GRAPH_LAUNCHES, 1);
+	assert_metric(&figures, GP_METRIC_KERNELS, 3);
+	assert_metric(&figures, GP_METRIC_COPIES, 3);
+	assert_metric(&figures, GP_METRIC_COPIES_HTOD, 2);
+	assert_metric(&figures, GP_METRIC_COPIES_DTOH, 1);
+	assert_metric(&figures, GP_METRIC_COPIES_OTHER, 0);
+	assert_metric(&figures, GP_METRIC_PAGEABLE_ASYNC, 1);
+	assert_metric(&figures, GP_METRIC_SETS, 1);
+	assert_metric(&figures, GP_METRIC_SYNCS, 1);
+	assert_metric(&figures, GP_METRIC_ALLOCATIONS, 3);
+	assert_metric(&figures, GP_METRIC_FAILURES, 1);
+	assert_metric(&figures, GP_METRIC_BYTES_HTOD, 96);
+	assert_metric(&figures, GP_METRIC_BYTES_DTOH, 16);
+	assert_metric(&figures, GP_METRIC_BYTES_SET, 8);
+	assert_metric(&figures, GP_METRIC_BYTES_ALLOCATED, 5196);
+	assert_metric(&figures, GP_METRIC_BYTES_PEAK, 5096);
+	assert_metric(&figures, GP_METRIC_BYTES_LEAKED, 1100);
+	assert_metric(&figures, GP_METRIC_WALL, 1960); /* from the first allocation's call on */
+	assert_metric(&figures, GP_METRIC_KERNEL_TIME, 310);
+	assert_metric(&figures, GP_METRIC_COPY_TIME, 300);
+	assert_metric(&figures, GP_METRIC_SET_TIME, 10);
+	assert_metric(&figures, GP_METRIC_GPU_BUSY, 520);
+	assert_metric(&figures, GP_METRIC_GPU_IDLE, 1960 - 520);
+	assert_metric(&figures, GP_METRIC_EXPOSED_COPIES, 210);
+	assert_metric(&figures, GP_METRIC_LAUNCH_TIME, 80);
+	assert_metric(&figures, GP_METRIC_SYNC_TIME, 400);
+	assert_metric(&figures, GP_METRIC_MEMORY_CALL_TIME, 40);
+	gp_figures_free(&figures);
+	gp_model_free(model);
+}
+
+static void kernels_operations_and_calls_are_found_by_name(void **state)
+{
+	struct gp_model *model = build_program();
+	const struct gp_named_figure *row;
+	struct gp_figures figures;
+
+	(void)state;
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	row = gp_named_find(&figures.named[GP_NAMED_KERNEL], "_Z3addPf");
+	assert_non_null(row);
+	assert_true(row->count == 2 && row->total_ns == 300 && row->median_ns == 150);
+	assert_true(row->occupancy == 1);
+	row = gp_named_find(&figures.named[GP_NAMED_KERNEL], "mul\\x1b");
+	assert_non_null(row);
+	assert_true(isnan(row->occupancy));
+	assert_non_null(gp_named_find(&figures.named[GP_NAMED_OTHER], "[memcpy HtoD pageable]"));
+	row = gp_named_find(&figures.named[GP_NAMED_CALL], "cudaLaunchKernel");
+	assert_non_null(row);
+	assert_true(row->count == 2 && row->total_ns == 70);
+	assert_null(gp_named_find(&figures.named[GP_NAMED_CALL], "cudaNothing"));
+	gp_figures_free(&figures);
+	gp_model_free(model);
+}
+
+static void what_was_not_recorded_is_not_known(void **state)
+{
+	struct gp_model *model = build_program();
+	struct build b = {.model = model};
+	struct gp_figures figures;
+
+	(void)state;
+	build_info(&b, GP_INFO_OPTIONS, "TRACE=gpu");
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	assert_metric(&figures, GP_METRIC_LAUNCHES, 2);
+	assert_true(isnan(figures.values[GP_METRIC_BYTES_PEAK]));
+	assert_true(isnan(figures.values[GP_METRIC_SYNCS]));
+	gp_figures_free(&figures);
+	gp_model_free(model);
+}
+
+static void metrics_are_found_by_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < GP_METRICS; i++)
+		assert_int_equal(gp_metric_find(gp_metric_rows[i].name), i);
+	assert_int_equal(gp_metric_find("kernel"), GP_METRICS);
+	assert_int_equal(gp_metric_find(""), GP_METRICS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_metric_counts_what_it_says),
+		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),
+		cmocka_unit_test(what_was_not_recorded_is_not_known),
+		cmocka_unit_test(metrics_are_found_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -59,15 +59,18 @@ static void print_software(FILE *out, const struct gp_model *model, const char *
 {
 	const char *gpuprof = info_of(model, GP_INFO_VERSION);
 
-	fprintf(out, "  software  driver for CUDA %s, CUPTI %s",
-		gp_format_cuda_version(version_of(model, GP_INFO_DRIVER_VERSION)).text,
-		gp_format_cupti_version(version_of(model, GP_INFO_CUPTI_VERSION)).text);
+	fputs("  software  ", out);
+	if (!model->recorder || *info_of(model, GP_INFO_CUPTI_VERSION))
+		fprintf(out, "driver for CUDA %s, CUPTI %s%s",
+			gp_format_cuda_version(version_of(model, GP_INFO_DRIVER_VERSION)).text,
+			gp_format_cupti_version(version_of(model, GP_INFO_CUPTI_VERSION)).text,
+			model->recorder ? ", " : "");
 	if (*gpuprof) {
 		fputs(", gpuprof ", out);
 		print_escaped(out, gpuprof, 0);
 	}
 	if (model->recorder)
-		fprintf(out, ", recorded by %s", model->recorder);
+		fprintf(out, "recorded by %s", model->recorder);
 	if (*owner)
 		fprintf(out, " (%s)", owner);
 	fputs("\n", out);

@@ -138,7 +138,7 @@ static const char *explain_missing(const struct gp_model *model)
 	const uint64_t *count = model->counters;
 
 	if (model->recorder)
-		return "the profiler has none of them";
+		return "captured into a graph, or the profiler has none";
 	if (model->losses.live)
 		return "in flight, or not delivered yet";
 	if (!model->losses.closed && gp_recorded_has_lost(model))

@@ -4,6 +4,7 @@
 
 #include "report/import/input.h"
 #include "report/import/kineto.h"
+#include "report/import/nsys.h"
 
 #define HEAD_BYTES 64u
 
@@ -17,8 +18,16 @@ static bool is_json(const uint8_t *head, size_t bytes)
 	return at < bytes && (head[at] == '{' || head[at] == '[');
 }
 
+static bool is_sqlite(const uint8_t *head, size_t bytes)
+{
+	static const char magic[] = "SQLite format 3";
+
+	return bytes >= sizeof(magic) && memcmp(head, magic, sizeof(magic)) == 0;
+}
+
 static const struct gp_importer importers[] = {
 	{is_json, gp_kineto_load},
+	{is_sqlite, gp_nsys_load},
 };
 
 const struct gp_importer *gp_import_find(const char *path)

@@ -1,5 +1,5 @@
 /*
- * import: traces that others wrote, as models: Chrome traces of torch.profiler, plain or compressed with gzip.
+ * import: traces that others wrote, as models: Chrome traces of torch.profiler, plain or compressed with gzip, and nsys's SQLite files.
  *
  * A further one is one file in report/import/ and one row in the table of import.c.
  */

@@ -64,7 +64,7 @@ int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t u
 {
 	im->load->model->recorder = recorder;
 	im->load->model->unknown = unknown;
-	return gp_import_info(im, GP_INFO_NOTE, note);
+	return note ? gp_import_info(im, GP_INFO_NOTE, note) : 0;
 }
 
 /* ---- what has numbers ---- */
@@ -219,7 +219,15 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 	};
 	gp_import_note_time(im, call->start_ns, call->start_ns + duration_ns);
 	im->load->ring_thread = call->thread_id;
-	return gp_import_record(im, GP_RECORD_CALL, &record);
+	if (!call->memory)
+		return gp_import_record(im, GP_RECORD_CALL, &record);
+	record.memory.address = call->memory->address;
+	record.memory.bytes = call->memory->bytes;
+	record.memory.pool = call->memory->pool;
+	record.memory.op = call->memory->op;
+	record.memory.memory_kind = call->memory->kind;
+	record.memory.device_id = call->memory->device_id;
+	return gp_import_record(im, GP_RECORD_MEMORY, &record);
 }
 
 int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span)

@@ -23,7 +23,10 @@ struct gp_import_span {
 	uint32_t category;
 	uint32_t domain; /* 0 = the default domain */
 	uint32_t color_argb;
+	uint32_t end_thread_id; /* of a start/end range: who closed it */
+	uint8_t style; /* enum gp_range_style; push/pop spans of a thread and domain may cross */
 };
+#define GP_IMPORT_OPEN UINT64_MAX /* the end of a range that was never closed */
 
 struct gp_import_spans {
 	struct gp_import_span *spans;
@@ -51,7 +54,7 @@ int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns);
 /* After the loader joined calls and operations: copies and sets that calls named ...Async started are asynchronous. */
 void gp_import_mark_asynchronous(struct gp_model *model);
 
-/* Who recorded the trace, GP_UNKNOWN_ bits of what that does not say, and a sentence for the user about it. */
+/* Who recorded the trace, GP_UNKNOWN_ bits of what that does not say, and a sentence for the user about it, or NULL. */
 int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t unknown,
 		       const char *note);
 
@@ -89,6 +92,14 @@ struct gp_import_call {
 	uint32_t context_id;
 	uint16_t status;
 	bool is_driver;
+	const struct gp_import_memory *memory; /* that came or went; NULL = not known to */
+};
+
+struct gp_import_memory {
+	uint64_t address, bytes, pool; /* 0 = no pool */
+	uint16_t device_id;
+	uint8_t op;   /* enum gp_memory_op */
+	uint8_t kind; /* enum gp_memory_kind */
 };
 int gp_import_call(struct gp_importing *im, const struct gp_import_call *call);
 

@@ -71,17 +71,23 @@ static int pop(struct gp_importing *im, struct open_spans *open, uint64_t time_n
 	while (result == 0 && open->count > 0 && open->spans[open->count - 1]->end_ns <= time_ns) {
 		const struct gp_import_span *span = open->spans[--open->count];
 
-		result = put_point(im, GP_RANGE_POP, span->end_ns, 0, span);
+		if (span->end_ns != GP_IMPORT_OPEN)
+			result = put_point(im, GP_RANGE_POP, span->end_ns, 0, span);
 	}
 	return result;
 }
 
 /* One that began within another and ends after it is no part of a stack: it opens and closes by a number of its own. */
-static int put_crossing(struct gp_importing *im, const struct gp_import_span *span)
+static int put_free(struct gp_importing *im, const struct gp_import_span *span)
 {
+	struct gp_import_span end = *span;
 	int result = put_point(im, GP_RANGE_START, span->start_ns, ++im->range_id, span);
 
-	return result == 0 ? put_point(im, GP_RANGE_END, span->end_ns, im->range_id, span) : result;
+	if (span->style == GP_STYLE_START_END)
+		end.thread_id = span->end_thread_id;
+	if (result != 0 || span->end_ns == GP_IMPORT_OPEN)
+		return result;
+	return put_point(im, GP_RANGE_END, span->end_ns, im->range_id, &end);
 }
 
 static bool shares_stack(const struct gp_import_span *a, const struct gp_import_span *b)
@@ -94,6 +100,10 @@ static int put_span(struct gp_importing *im, struct open_spans *open,
 {
 	int result;
 
+	if (span->style == GP_STYLE_MARK)
+		return put_point(im, GP_RANGE_MARK, span->start_ns, 0, span);
+	if (span->style == GP_STYLE_START_END)
+		return put_free(im, span);
 	if (open->count > 0 && !shares_stack(open->spans[0], span))
 		result = pop(im, open, UINT64_MAX);
 	else
@@ -101,7 +111,7 @@ static int put_span(struct gp_importing *im, struct open_spans *open,
 	if (result != 0)
 		return result;
 	if (open->count > 0 && span->end_ns > open->spans[open->count - 1]->end_ns)
-		return put_crossing(im, span);
+		return put_free(im, span);
 	return push(im, open, span);
 }
 

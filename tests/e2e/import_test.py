@@ -6,6 +6,7 @@ import json
 import os
 import unittest
 
+import support
 from support import ROOT, Case
 
 TRACES = sorted(glob.glob(os.path.join(ROOT, "tests", "data", "kineto", "*.json.gz")))
@@ -124,6 +125,35 @@ class Import(Case):
         self.run_gpuprof("export", "-o", again, first)
         for words in ("kernel", "copy-time", "api"):
             self.assertEqual(self.tables(words, first), self.tables(words, again))
+
+    def record(self, program):
+        result = self.run_program([os.path.join(support.BUILD, "programs", program)], GPUPROF_OUTPUT=program)
+        self.assertIn(program + ".gpuprof", self.files(), result.stderr)
+        return self.path(program + ".gpuprof")
+
+    def test_tables_as_of_nsys_are_read(self):
+        words = ["kernel", "api", "copy-time", "copy-size", "nvtx", "grid", "device"]
+        for program in ("zoo", "ranges"):
+            with self.subTest(program):
+                trace, database = self.record(program), self.path(program + ".sqlite")
+                result = self.run_gpuprof("export", "--format", "sqlite", "-o", database, trace)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("recorded by gpuprof, from an exported SQLite file",
+                              self.run_gpuprof("summary", database).stdout)
+                for word in words:
+                    plain = lambda rows: sorted((json.dumps(row, sort_keys=True) for row in rows))
+                    self.assertEqual(plain(self.tables(word, database).get(word, [])),
+                                     plain(self.tables(word, trace).get(word, [])), word)
+
+    def test_a_cut_database_is_read_as_far_as_it_goes(self):
+        database = self.path("demo.sqlite")
+        self.run_gpuprof("export", "--format", "sqlite", "-o", database, self.record("demo"))
+        for bytes_left in (os.path.getsize(database) - 4096, os.path.getsize(database) * 3 // 4):
+            os.truncate(database, bytes_left)
+            result = self.run_gpuprof("summary", database)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(result.stdout.startswith("PARTIAL: "), result.stdout)
+            self.assertIn("cudaLaunchKernel", result.stdout)
 
     def test_other_json_is_refused_with_a_reason(self):
         path = self.path("other.json")

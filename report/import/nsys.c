@@ -1,0 +1,274 @@
+#include "report/import/nsys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/import/nsys_reading.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const columns[] = {
+#define GP_NSYS_COLUMN(name) #name,
+#include "report/import/nsys_column.def"
+#undef GP_NSYS_COLUMN
+};
+
+/* ---- which process ---- */
+
+#define THREAD_BITS INT64_C(0xffffff) /* of a globalTid; what is above is the process's globalPid */
+
+static int64_t process_of(const struct gp_row *row)
+{
+	enum gp_nsys_column column =
+		gp_row_has(row, GP_NSYS_globalPid) ? GP_NSYS_globalPid : GP_NSYS_globalTid;
+
+	return gp_row_whole(row, column) & ~THREAD_BITS;
+}
+
+bool gp_nsys_is_of_process(const struct gp_nsys_reading *r, const struct gp_row *row)
+{
+	if (!gp_row_has(row, GP_NSYS_globalPid) && !gp_row_has(row, GP_NSYS_globalTid))
+		return true;
+	return process_of(row) == r->process;
+}
+
+uint64_t gp_nsys_time(const struct gp_row *row, enum gp_nsys_column column)
+{
+	int64_t time_ns = gp_row_whole(row, column);
+
+	return time_ns > 0 ? (uint64_t)time_ns : 0;
+}
+
+#define MOST_PROCESSES 256u /* of a file; what is of further ones is not looked for */
+
+/* How much each process did. */
+struct census {
+	struct {
+		int64_t process;
+		uint64_t operations, calls;
+	} rows[MOST_PROCESSES];
+	uint32_t count;
+};
+
+static uint32_t find_process(struct census *census, const struct gp_row *row)
+{
+	int64_t process = process_of(row);
+	uint32_t i = 0;
+
+	while (i < census->count && census->rows[i].process != process)
+		i++;
+	if (i == MOST_PROCESSES)
+		return GP_NONE;
+	if (i == census->count)
+		census->rows[census->count++].process = process;
+	return i;
+}
+
+static int count_operation(void *context, const struct gp_row *row)
+{
+	struct census *census = context;
+	uint32_t at = find_process(census, row);
+
+	if (at != GP_NONE)
+		census->rows[at].operations++;
+	return 0;
+}
+
+static int count_call(void *context, const struct gp_row *row)
+{
+	struct census *census = context;
+	uint32_t at = find_process(census, row);
+
+	if (at != GP_NONE)
+		census->rows[at].calls++;
+	return 0;
+}
+
+static int note_others(struct gp_nsys_reading *r, const struct census *census)
+{
+	char *note;
+
+	if (census->count < 2)
+		return 0;
+	if (asprintf(&note,
+		     "the file has %u processes that used CUDA or NVTX: shown is the one with the "
+		     "most work of "
+		     "GPUs, pid %u",
+		     census->count, (uint32_t)(r->process >> 24 & THREAD_BITS)) < 0)
+		return -ENOMEM;
+	return gp_load_note(r->im->load, note);
+}
+
+/* -ENODATA: there is nothing of CUDA's or NVTX's in the file. */
+static int choose_process(struct gp_nsys_reading *r)
+{
+	static const struct {
+		const char *name;
+		int (*take)(void *context, const struct gp_row *row);
+	} tables[] = {
+		{"CUPTI_ACTIVITY_KIND_KERNEL", count_operation},
+		{"CUPTI_ACTIVITY_KIND_MEMCPY", count_operation},
+		{"CUPTI_ACTIVITY_KIND_MEMSET", count_operation},
+		{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", count_operation},
+		{"CUPTI_ACTIVITY_KIND_RUNTIME", count_call},
+		{"NVTX_EVENTS", count_call},
+	};
+	struct census census = {.count = 0};
+	uint32_t best = 0;
+
+	for (size_t i = 0; i < COUNT(tables); i++)
+		if (gp_database_each(r->database, tables[i].name, tables[i].take, &census) != 0)
+			return -ENOMEM;
+	for (uint32_t i = 1; i < census.count; i++)
+		if (census.rows[i].operations > census.rows[best].operations ||
+		    (census.rows[i].operations == census.rows[best].operations &&
+		     census.rows[i].calls > census.rows[best].calls))
+			best = i;
+	r->process = census.count > 0 ? census.rows[best].process : 0;
+	return census.count > 0 ? note_others(r, &census) : -ENODATA;
+}
+
+/* ---- strings ---- */
+
+static int take_string(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t length, room = r->room ? r->room : 65536;
+	const char *text = gp_row_text(row, GP_NSYS_value, &length);
+	char *bytes;
+
+	while (room - r->used < length)
+		room *= 2;
+	if (room != r->room) {
+		bytes = realloc(r->bytes, room);
+		if (!bytes)
+			return -ENOMEM;
+		r->bytes = bytes;
+		r->room = room;
+	}
+	if (gp_array_grow(&r->strings, &r->string_capacity, r->string_count, sizeof(*r->strings)) !=
+	    0)
+		return -ENOMEM;
+	memcpy(r->bytes + r->used, text, length);
+	r->strings[r->string_count++] =
+		(struct gp_nsys_string){gp_row_whole(row, GP_NSYS_id), r->used, length};
+	r->used += length;
+	return 0;
+}
+
+static int compare_strings(const void *a, const void *b, const void *context)
+{
+	const struct gp_nsys_string *left = a, *right = b;
+
+	(void)context;
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+static int read_strings(struct gp_nsys_reading *r)
+{
+	int result = gp_database_each(r->database, "StringIds", take_string, r);
+
+	return result == 0 ? gp_array_sort(r->strings, r->string_count, sizeof(*r->strings),
+					   compare_strings, NULL)
+			   : result;
+}
+
+const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *row,
+			 enum gp_nsys_column column, size_t *bytes)
+{
+	int64_t id = gp_row_whole(row, column);
+	uint32_t low = 0, high = r->string_count;
+
+	*bytes = 0;
+	if (!gp_row_has(row, column))
+		return "";
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (r->strings[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == r->string_count || r->strings[low].id != id)
+		return "";
+	*bytes = r->strings[low].length;
+	return r->bytes + r->strings[low].offset;
+}
+
+/* ---- the whole ---- */
+
+static int tell_recorder(struct gp_nsys_reading *r)
+{
+	bool has_memory = r->memory_count > 0;
+	uint32_t unknown = GP_UNKNOWN_CONTEXTS | (has_memory ? 0 : GP_UNKNOWN_ALLOCATIONS);
+
+	if (r->is_own)
+		return gp_import_recorder(r->im, "gpuprof, from an exported SQLite file", unknown,
+					  "this is an export: the trace itself, where it is still "
+					  "there, also has call stacks and what was lost");
+	return gp_import_recorder(r->im, "nsys", unknown,
+				  has_memory ? NULL
+					     : "nsys records allocations only with "
+					       "--cuda-memory-usage=true: this file has none");
+}
+
+static int read_all(struct gp_nsys_reading *r)
+{
+	static int (*const parts[])(struct gp_nsys_reading *) = {
+		choose_process,    read_strings,       gp_nsys_take_operations,
+		gp_nsys_take_host, gp_nsys_take_facts, tell_recorder,
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < COUNT(parts) && result == 0; i++)
+		result = parts[i](r);
+	r->im->is_cut = gp_database_is_damaged(r->database);
+	return result == 0 ? gp_importing_finish(r->im, r->unix_ns) : result;
+}
+
+static void explain(int error, bool is_damaged, const char *path, char *message,
+		    size_t message_bytes)
+{
+	if (error == -ENODATA && is_damaged)
+		snprintf(message, message_bytes,
+			 "%s is a damaged SQLite file, of which nothing can be read", path);
+	else if (error == -ENODATA)
+		snprintf(message, message_bytes,
+			 "%s is an SQLite file, but has nothing of CUDA or NVTX as `nsys export "
+			 "--type=sqlite` writes it",
+			 path);
+	else if (error == -ENOMEM || error == -EOVERFLOW)
+		snprintf(message, message_bytes,
+			 "%s is too large for the memory that is left here: read it on a larger "
+			 "machine",
+			 path);
+	else
+		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
+}
+
+int gp_nsys_load(const char *path, struct gp_load *load, char *message, size_t message_bytes)
+{
+	struct gp_importing im;
+	struct gp_nsys_reading r = {.im = &im};
+	bool is_damaged = false;
+	int result;
+
+	gp_importing_begin(&im, load);
+	result = gp_database_open(path, columns, GP_NSYS_COLUMNS, &r.database);
+	if (result == 0) {
+		result = read_all(&r);
+		is_damaged = gp_database_is_damaged(r.database);
+	}
+	if (result != 0)
+		explain(result, is_damaged, path, message, message_bytes);
+	gp_database_close(r.database);
+	gp_importing_free(&im);
+	free(r.strings);
+	free(r.bytes);
+	free(r.memory);
+	return result;
+}

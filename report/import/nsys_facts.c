@@ -1,0 +1,226 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/import/nsys_reading.h"
+
+static uint32_t number_of(const struct gp_row *row, enum gp_nsys_column column)
+{
+	return gp_row_number(row, column, 0);
+}
+
+static uint16_t small_of(const struct gp_row *row, enum gp_nsys_column column)
+{
+	uint32_t number = number_of(row, column);
+
+	return number <= UINT16_MAX ? (uint16_t)number : 0;
+}
+
+/* ---- devices ---- */
+
+/* CUDA's numbers of the GPUs, which are the process's own. */
+struct numbering {
+	struct gp_nsys_reading *r;
+	struct {
+		uint32_t gpu, device;
+	} pairs[GP_DEVICE_LIMIT];
+	uint32_t count;
+};
+
+static bool is_of_pid(const struct gp_nsys_reading *r, const struct gp_row *row,
+		      enum gp_nsys_column column)
+{
+	return !gp_row_has(row, column) ||
+	       gp_row_whole(row, column) == (r->process >> 24 & 0xffffff);
+}
+
+static int take_number(void *context, const struct gp_row *row)
+{
+	struct numbering *n = context;
+
+	if (n->count == GP_DEVICE_LIMIT || !is_of_pid(n->r, row, GP_NSYS_pid))
+		return 0;
+	n->pairs[n->count].gpu = number_of(row, GP_NSYS_gpuId);
+	n->pairs[n->count++].device = gp_row_number(row, GP_NSYS_cudaId, GP_NONE);
+	return 0;
+}
+
+/* GP_NONE: the process did not use that GPU. */
+static uint32_t find_device(const struct numbering *n, const struct gp_row *row)
+{
+	uint32_t gpu = number_of(row, GP_NSYS_id);
+
+	for (uint32_t i = 0; i < n->count; i++)
+		if (n->pairs[i].gpu == gpu)
+			return n->pairs[i].device;
+	if (n->count > 0)
+		return GP_NONE;
+	return gp_row_number(row, GP_NSYS_cuDevice, gpu);
+}
+
+static struct gp_record_device describe_device(const struct gp_row *row)
+{
+	struct gp_record_device device = {
+		.compute_major = small_of(row, GP_NSYS_computeMajor),
+		.compute_minor = small_of(row, GP_NSYS_computeMinor),
+		.memory_bytes = (uint64_t)gp_row_whole(row, GP_NSYS_totalMemory),
+		.memory_bandwidth_kbytes_per_s =
+			(uint64_t)gp_row_whole(row, GP_NSYS_memoryBandwidth) / 1000,
+		.multiprocessors = number_of(row, GP_NSYS_smCount),
+		.warp_threads = number_of(row, GP_NSYS_threadsPerWarp),
+		.max_threads_per_block = number_of(row, GP_NSYS_maxThreadsPerBlock),
+		.max_blocks_per_multiprocessor = number_of(row, GP_NSYS_maxBlocksPerSm),
+		.max_warps_per_multiprocessor = number_of(row, GP_NSYS_maxWarpsPerSm),
+		.registers_per_block = number_of(row, GP_NSYS_maxRegistersPerBlock),
+		.registers_per_multiprocessor = number_of(row, GP_NSYS_maxRegistersPerSm),
+		.shared_per_block_bytes = number_of(row, GP_NSYS_maxShmemPerBlock),
+		.shared_per_multiprocessor_bytes = number_of(row, GP_NSYS_maxShmemPerSm),
+		.core_clock_khz = (uint32_t)(gp_row_whole(row, GP_NSYS_clockRate) / 1000),
+		.l2_bytes = number_of(row, GP_NSYS_l2CacheSize),
+		.shared_per_block_optin_bytes = number_of(row, GP_NSYS_maxShmemPerBlockOptin),
+	};
+
+	if (device.max_warps_per_multiprocessor <= UINT16_MAX && device.warp_threads <= UINT16_MAX)
+		device.max_threads_per_multiprocessor =
+			device.max_warps_per_multiprocessor * device.warp_threads;
+	return device;
+}
+
+static int take_gpu(void *context, const struct gp_row *row)
+{
+	struct numbering *n = context;
+	union gp_any_record record = {0};
+	uint32_t device = find_device(n, row);
+	size_t bytes;
+	const char *name = gp_row_text(row, GP_NSYS_name, &bytes);
+
+	if (device >= GP_DEVICE_LIMIT)
+		return 0;
+	record.device = describe_device(row);
+	record.device.device_id = (uint16_t)device;
+	if (gp_import_string(n->r->im, GP_STRING_DEVICE, device, 0, name, bytes) != 0)
+		return -ENOMEM;
+	return gp_import_record(n->r->im, GP_RECORD_DEVICE, &record);
+}
+
+/* ---- contexts and streams ---- */
+
+static int take_context(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	uint32_t device = gp_row_number(row, GP_NSYS_deviceId, GP_NONE);
+	union gp_any_record record = {0};
+
+	if (!is_of_pid(r, row, GP_NSYS_processId) || device >= GP_DEVICE_LIMIT)
+		return 0;
+	record.context = (struct gp_record_context){
+		.device_id = (uint16_t)device,
+		.id = number_of(row, GP_NSYS_contextId),
+		.null_stream_id = number_of(row, GP_NSYS_nullStreamId),
+		.parent_id = number_of(row, GP_NSYS_parentContextId),
+	};
+	return gp_import_record(r->im, GP_RECORD_CONTEXT, &record);
+}
+
+static int take_stream(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	union gp_any_record record = {0};
+
+	if (!is_of_pid(r, row, GP_NSYS_processId))
+		return 0;
+	record.stream = (struct gp_record_stream){
+		.flags = small_of(row, GP_NSYS_flag),
+		.id = number_of(row, GP_NSYS_streamId),
+		.context_id = number_of(row, GP_NSYS_contextId),
+		.priority = (int32_t)gp_row_whole(row, GP_NSYS_priority),
+	};
+	return gp_import_record(r->im, GP_RECORD_STREAM, &record);
+}
+
+static int name_stream(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t bytes;
+	const char *name = gp_row_text(row, GP_NSYS_name, &bytes);
+
+	if (!is_of_pid(r, row, GP_NSYS_processId))
+		return 0;
+	return gp_import_string(r->im, GP_STRING_STREAM, number_of(row, GP_NSYS_streamId),
+				number_of(row, GP_NSYS_contextId), name, bytes);
+}
+
+/* ---- the process and its host ---- */
+
+/* The last part of the program's path. */
+static int name_process(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t bytes;
+	const char *name = gp_row_text(row, GP_NSYS_name, &bytes);
+	const char *slash = memrchr(name, '/', bytes);
+	const char *last = slash ? slash + 1 : name;
+
+	if (!gp_nsys_is_of_process(r, row) || *last == '\0')
+		return 0;
+	return gp_import_info(r->im, GP_INFO_PROGRAM, last);
+}
+
+static int take_host(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t bytes;
+
+	if (strcmp(gp_row_text(row, GP_NSYS_name, &bytes), "Hostname") != 0)
+		return 0;
+	return gp_import_info(r->im, GP_INFO_HOST, gp_row_text(row, GP_NSYS_value, &bytes));
+}
+
+/* nsys does not say so; gpuprof does. */
+static int take_product(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t bytes;
+
+	if (strcmp(gp_row_text(row, GP_NSYS_name, &bytes), "EXPORT_PRODUCT_NAME") == 0)
+		r->is_own = strcmp(gp_row_text(row, GP_NSYS_value, &bytes), "gpuprof") == 0;
+	return 0;
+}
+
+static int take_session(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	int64_t unix_ns = gp_row_whole(row, GP_NSYS_utcEpochNs);
+
+	r->unix_ns = unix_ns > 0 ? (uint64_t)unix_ns : 0;
+	return 0;
+}
+
+int gp_nsys_take_facts(struct gp_nsys_reading *r)
+{
+	struct numbering numbering = {.r = r};
+	const struct {
+		const char *name;
+		int (*take)(void *context, const struct gp_row *row);
+		void *context;
+	} tables[] = {
+		{"TARGET_INFO_CUDA_DEVICE", take_number, &numbering},
+		{"TARGET_INFO_GPU", take_gpu, &numbering},
+		{"TARGET_INFO_CUDA_CONTEXT_INFO", take_context, r},
+		{"TARGET_INFO_CUDA_STREAM", take_stream, r},
+		{"TARGET_INFO_NVTX_CUDA_STREAM", name_stream, r},
+		{"PROCESSES", name_process, r},
+		{"TARGET_INFO_SYSTEM_ENV", take_host, r},
+		{"META_DATA_EXPORT", take_product, r},
+		{"TARGET_INFO_SESSION_START_TIME", take_session, r},
+	};
+	char pid[24];
+	int result;
+
+	snprintf(pid, sizeof(pid), "%u", (uint32_t)(r->process >> 24 & 0xffffff));
+	result = gp_import_info(r->im, GP_INFO_PID, pid);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && result == 0; i++)
+		result = gp_database_each(r->database, tables[i].name, tables[i].take,
+					  tables[i].context);
+	return result;
+}

@@ -1,0 +1,345 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "report/model.h"
+
+static char path[] = "/tmp/gpuprof-nsys-XXXXXX";
+static char message[512];
+
+static int make_path(void **state)
+{
+	int fd = mkstemp(strcpy(path, "/tmp/gpuprof-nsys-XXXXXX"));
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+/* pid 9, thread 5; and pid 10 */
+#define PID    "150994944"
+#define TID    "150994949"
+#define OTHER  "167772160"
+#define KERNEL "CUPTI_ACTIVITY_KIND_KERNEL"
+
+/* Columns as nsys has them, of which not all versions have all. */
+static const char *const tables =
+	"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"
+	"INSERT INTO StringIds VALUES (1, 'void k<int>(int)'), (2, 'k'), (3, '_Z1kIiEvT_'),"
+	" (4, 'cudaLaunchKernel_v7000'), (5, 'cuLaunchKernel'), (6, 'cudaMalloc_v3020'),"
+	" (7, 'cudaFree_v3020'), (8, 'step'), (9, 'loader'), (10, 'cudaMemcpyAsync_v3020');"
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, contextId INT,"
+	" streamId INT, correlationId INT, globalPid INT, demangledName INT, shortName INT,"
+	" mangledName INT, launchType INT, registersPerThread INT, gridX INT, gridY INT, gridZ INT,"
+	" blockX INT, blockY INT, blockZ INT, staticSharedMemory INT, dynamicSharedMemory INT,"
+	" localMemoryPerThread INT, localMemoryTotal INT, graphNodeId INT);"
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT, globalTid "
+	"INT, correlationId INT, nameId INT, returnValue INT, callchainId INT);";
+
+#define INSERT_KERNEL(start, end, correlation, process)                                            \
+	"INSERT INTO " KERNEL " VALUES (" start ", " end ", 1, 2, 7, " correlation ", " process    \
+	", 1, 2, 3, 2, 64, 450, 2, 1, 8, 8, 1, 100, 2204, 16, 4096, 12884901889);"
+#define INSERT_CALL(start, end, correlation, name, status)                                         \
+	"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" start ", " end ", 0, " TID              \
+	", " correlation ", " name ", " status ", NULL);"
+
+static void fill(const char *statements)
+{
+	sqlite3 *db;
+
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, tables, NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_exec(db, statements, NULL, NULL, NULL) != SQLITE_OK)
+		fail_msg("%s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+static struct gp_model *load(const char *statements)
+{
+	struct gp_model *model = NULL;
+	int result;
+
+	fill(statements);
+	result = gp_model_load(path, &model, message, sizeof(message));
+	if (result != 0)
+		fail_msg("%d: %s", result, message);
+	return model;
+}
+
+static void kernels_and_calls_have_what_the_rows_say(void **state)
+{
+	struct gp_model *m = load(INSERT_CALL("1000", "3000", "40", "4", "0") INSERT_CALL(
+		"1500", "2500", "41", "5", "1") INSERT_KERNEL("4000", "7000", "40", PID));
+	const struct gp_record_shape *shape;
+
+	(void)state;
+	assert_string_equal(m->recorder, "nsys");
+	assert_int_equal(m->pid, 9);
+	assert_int_equal(m->call_count, 2);
+	assert_int_equal(m->calls[0].duration_ns, 2000);
+	assert_int_equal(m->calls[0].thread_id, 5);
+	assert_string_equal(gp_model_api(m, m->calls[0].api).name, "cudaLaunchKernel");
+	assert_int_equal(gp_model_api(m, m->calls[0].api).class, GP_API_LAUNCH);
+	assert_string_equal(gp_model_api(m, m->calls[1].api).name, "cuLaunchKernel");
+	assert_int_equal(m->calls[1].status, 1);
+	assert_int_equal(m->op_count, 1);
+	assert_int_equal(m->ops[0].start_ns, 3000);
+	assert_int_equal(m->ops[0].end_ns, 6000);
+	assert_int_equal(m->ops[0].call, 0);
+	assert_int_equal(m->ops[0].device_id, 1);
+	assert_int_equal(m->ops[0].stream_id, 7);
+	assert_int_equal(m->ops[0].graph_id, 3);
+	assert_string_equal(gp_model_kernel_name(m, &m->ops[0]), "_Z1kIiEvT_");
+	shape = &m->shapes[m->ops[0].shape];
+	assert_int_equal(shape->registers, 64);
+	assert_int_equal(shape->static_shared_bytes, 100);
+	assert_int_equal(shape->dynamic_shared_bytes, 2204);
+	assert_int_equal(shape->grid[0], 450);
+	assert_int_equal(shape->block[1], 8);
+	assert_int_equal(shape->local_per_thread_bytes, 16);
+	assert_int_equal(shape->launch_type, 1);
+	assert_true(m->losses.closed);
+	gp_model_free(m);
+}
+
+static void copies_sets_and_migrations_are_told_apart(void **state)
+{
+	struct gp_model *m = load(
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, "
+		"contextId INT, streamId INT, correlationId INT, globalPid INT, bytes INT, "
+		"copyKind INT, srcKind INT, dstKind INT, virtualAddress INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (10, 20, 0, 1, 7, 50, " PID
+		", 640, 1, 1, 2, NULL), (30, 40, 0, 1, 7, 0, " PID ", 4096, 11, 4, 4, 65536);"
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, deviceId INT, "
+		"contextId INT, streamId INT, correlationId INT, globalPid INT, value INT, bytes "
+		"INT, memKind INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (50, 60, 0, 1, 7, 0, " PID
+		", 0, 160, 7);" INSERT_CALL("5", "8", "50", "10", "0"));
+
+	(void)state;
+	assert_int_equal(m->op_count, 2);
+	assert_int_equal(m->ops[0].kind, GP_OP_COPY);
+	assert_int_equal(m->ops[0].bytes, 640);
+	assert_int_equal(m->ops[0].source_kind, 2);
+	assert_int_equal(m->ops[0].destination_kind, 3);
+	assert_int_equal(m->ops[0].flags, 1); /* the call is asynchronous */
+	assert_int_equal(m->ops[1].kind, GP_OP_SET);
+	assert_int_equal(m->ops[1].destination_kind, 0);
+	assert_int_equal(m->unified_count, 1);
+	assert_int_equal(m->unifieds[0].counter_kind, 1);
+	assert_int_equal(m->unifieds[0].value, 4096);
+	gp_model_free(m);
+}
+
+static void memory_belongs_to_the_calls(void **state)
+{
+	struct gp_model *m = load(
+		"CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId "
+		"INT, contextId INT, address INT, bytes INT, memKind INT, memoryOperationType "
+		"INT, correlationId INT, localMemoryPoolAddress INT);"
+		"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, " PID
+		", 0, 1, 4096, 512, 2, 0, 60, NULL), (2, " PID
+		", 0, 1, 4096, 512, 2, 1, 61, NULL), (3, " PID
+		", 0, 1, 8192, 64, 5, 0, 62, NULL);" INSERT_CALL("1", "2", "60", "6", "0")
+			INSERT_CALL("3", "4", "61", "7", "0"));
+
+	(void)state;
+	assert_int_equal(m->memory_count, 2);
+	assert_int_equal(m->memory[0].op, GP_MEMORY_ALLOC);
+	assert_int_equal(m->memory[0].bytes, 512);
+	assert_int_equal(m->memory[0].other, 1);
+	assert_int_equal(m->memory[0].memory_kind, GP_MEMORY_DEVICE);
+	assert_int_equal(m->memory[1].call, 1);
+	assert_int_equal(m->unknown & GP_UNKNOWN_ALLOCATIONS, 0);
+	assert_int_equal(m->note_count, 0);
+	gp_model_free(m);
+}
+
+static void without_it_the_summary_is_told(void **state)
+{
+	struct gp_model *m = load(INSERT_CALL("1", "2", "60", "6", "0"));
+
+	(void)state;
+	assert_int_equal(m->unknown & GP_UNKNOWN_ALLOCATIONS, GP_UNKNOWN_ALLOCATIONS);
+	assert_int_equal(m->note_count, 1);
+	assert_non_null(strstr(m->notes[0], "--cuda-memory-usage"));
+	gp_model_free(m);
+}
+
+static void ranges_are_read(void **state)
+{
+	struct gp_model *m =
+		load("CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, rangeId INT, "
+		     "category "
+		     "INT, color INT, text TEXT, globalTid INT, endGlobalTid INT, textId INT, "
+		     "domainId INT);"
+		     "INSERT INTO NVTX_EVENTS VALUES"
+		     " (0, NULL, 75, NULL, NULL, NULL, 'library', " TID ", NULL, NULL, 3),"
+		     " (0, NULL, 33, NULL, 2, NULL, 'io', " TID ", NULL, NULL, 3),"
+		     " (100, 900, 59, NULL, NULL, NULL, NULL, " TID ", NULL, 8, 0),"
+		     " (200, 300, 59, NULL, 2, 4278190335, 'read', " TID ", NULL, NULL, 3),"
+		     " (250, NULL, 34, NULL, NULL, NULL, 'here', " TID ", NULL, NULL, 0),"
+		     " (400, 500, 60, 1, NULL, NULL, 'send', " TID ", 150994950, NULL, 4),"
+		     " (600, NULL, 59, NULL, NULL, NULL, 'hung', " TID ", NULL, NULL, 0);");
+	const struct gp_range *r = m->ranges;
+
+	(void)state;
+	assert_int_equal(m->range_count, 5);
+	assert_string_equal(gp_model_range_text(m, &r[0]), "step");
+	assert_int_equal(r[0].end_ns - r[0].start_ns, 800);
+	assert_string_equal(gp_model_range_text(m, &r[1]), "read");
+	assert_string_equal(m->domains[r[1].domain], "library");
+	assert_string_equal(gp_model_category(m, r[1].domain, r[1].category), "io");
+	assert_int_equal(r[1].color_argb, 0xff0000ff);
+	assert_int_equal(r[2].style, GP_STYLE_MARK);
+	assert_int_equal(r[3].style, GP_STYLE_START_END);
+	assert_int_equal(r[3].end_thread_id, 6);
+	assert_string_equal(m->domains[r[3].domain], "domain 4");
+	assert_true(r[4].open);
+	assert_int_equal(m->losses.unknown_records, 0);
+	gp_model_free(m);
+}
+
+static void devices_contexts_and_names_are_read(void **state)
+{
+	struct gp_model *m = load(INSERT_KERNEL(
+		"4000", "7000", "40",
+		PID) "CREATE TABLE TARGET_INFO_GPU (vmId INT, id INT, name TEXT, totalMemory INT, "
+		     "memoryBandwidth INT, smCount INT, threadsPerWarp INT, maxWarpsPerSm INT, "
+		     "computeMajor "
+		     "INT, computeMinor INT, clockRate INT);"
+		     "INSERT INTO TARGET_INFO_GPU VALUES (0, 4, 'NVIDIA H200', 150109880320, "
+		     "4814000000000, "
+		     "132, 32, 64, 9, 0, 1980000000), (0, 5, 'unused', 1, 1, 1, 32, 64, 9, 0, 1);"
+		     "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INT, cudaId INT, pid INT);"
+		     "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (4, 1, 9), (5, 1, 10);"
+		     "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (nullStreamId INT, processId INT, "
+		     "deviceId "
+		     "INT, contextId INT);"
+		     "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 9, 1, 2), (8, 10, 3, 2);"
+		     "CREATE TABLE TARGET_INFO_CUDA_STREAM (streamId INT, processId INT, contextId "
+		     "INT, "
+		     "priority INT, flag INT);"
+		     "INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (13, 9, 2, -5, 2);"
+		     "CREATE TABLE ThreadNames (nameId INT, priority INT, globalTid INT);"
+		     "INSERT INTO ThreadNames VALUES (9, 0, " TID ");"
+		     "CREATE TABLE PROCESSES (globalPid INT, pid INT, name TEXT);"
+		     "INSERT INTO PROCESSES VALUES (" PID ", 9, '/usr/bin/train'), (" OTHER
+		     ", 10, 'x');"
+		     "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INT);"
+		     "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1790857026000000000);");
+	const struct gp_record_device *device = gp_model_device(m, 1);
+
+	(void)state;
+	assert_int_equal(m->device_count, 1);
+	assert_non_null(device);
+	assert_string_equal(m->device_names[0], "NVIDIA H200");
+	assert_int_equal(device->multiprocessors, 132);
+	assert_int_equal(device->max_threads_per_multiprocessor, 2048);
+	assert_int_equal(device->memory_bandwidth_kbytes_per_s, 4814000000);
+	assert_int_equal(device->core_clock_khz, 1980000);
+	assert_int_equal(gp_model_context_device(m, 2), 1);
+	assert_true(gp_model_is_null_stream(m, 2, 7));
+	assert_int_equal(gp_model_stream(m, 2, 13)->priority, -5);
+	assert_string_equal(gp_model_thread_name(m, 5), "loader");
+	assert_string_equal(m->info[GP_INFO_PROGRAM], "train");
+	assert_int_equal(m->base_unix_ns, 1790857026000004000);
+	gp_model_free(m);
+}
+
+static void of_several_processes_the_busiest_is_read(void **state)
+{
+	struct gp_model *m = load(
+		INSERT_CALL("1", "2", "60", "6", "0") INSERT_KERNEL("10", "20", "40", OTHER)
+			INSERT_KERNEL("30", "40", "41", PID) INSERT_KERNEL("50", "60", "42", PID));
+
+	(void)state;
+	assert_int_equal(m->pid, 9);
+	assert_int_equal(m->op_count, 2);
+	assert_non_null(strstr(m->notes[0], "2 processes"));
+	gp_model_free(m);
+}
+
+static void other_databases_are_refused(void **state)
+{
+	struct gp_model *m;
+	int result;
+
+	(void)state;
+	fill("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE t (x)");
+	result = gp_model_load(path, &m, message, sizeof(message));
+	assert_int_equal(result, -ENODATA);
+	assert_non_null(strstr(message, "nothing of CUDA or NVTX"));
+	assert_int_equal(truncate(path, 5000), 0);
+	assert_int_equal(gp_model_load(path, &m, message, sizeof(message)), -ENODATA);
+	assert_non_null(strstr(message, "damaged SQLite file"));
+}
+
+static void a_damaged_database_is_read_as_far_as_it_goes(void **state)
+{
+	struct gp_model *m = NULL;
+
+	(void)state;
+	fill("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) "
+	     "INSERT "
+	     "INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 10 * n, 10 * n + 5, 0, " TID
+	     ", n, 4, 0, NULL FROM c");
+	assert_int_equal(truncate(path, 40000), 0);
+	assert_int_equal(gp_model_load(path, &m, message, sizeof(message)), 0);
+	assert_in_range(m->call_count, 100, 2999);
+	assert_true(m->losses.cut);
+	assert_false(m->losses.closed);
+	gp_model_free(m);
+}
+
+static void nonsense_does_no_harm(void **state)
+{
+	struct gp_model *m = load(
+		"INSERT INTO " KERNEL
+		" (start, end, deviceId, gridX, blockX, globalPid) VALUES (-5, "
+		"'x', 70000, 1, 1, " PID "), (9223372036854775807, 3, 0, -1, 9999999999999, " PID
+		"), (NULL, NULL, NULL, NULL, NULL, " PID "), ('x', x'00ff', 'y', 'z', 1.5, " PID
+		");"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, "
+		"nameId) "
+		"VALUES (5, 1, " TID ", -1, 99), (NULL, NULL, " TID ", 99999999999, NULL);");
+
+	(void)state;
+	assert_int_equal(m->op_count, 2);
+	assert_int_equal(m->losses.unknown_records, 3); /* of them a call without a name */
+	gp_model_free(m);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, make_path, remove_file)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(kernels_and_calls_have_what_the_rows_say),
+		T(copies_sets_and_migrations_are_told_apart),
+		T(memory_belongs_to_the_calls),
+		T(without_it_the_summary_is_told),
+		T(ranges_are_read),
+		T(devices_contexts_and_names_are_read),
+		T(of_several_processes_the_busiest_is_read),
+		T(other_databases_are_refused),
+		T(a_damaged_database_is_read_as_far_as_it_goes),
+		T(nonsense_does_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

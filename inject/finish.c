@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +62,23 @@ static void copy_environment(struct job *job)
 	job->environment[count] = NULL;
 }
 
+/*
+ * What the program may take at most, by a limit that it could raise itself, is not meant for this.  How large files may get
+ * stays: whose disk it is has said so.
+ */
+static void raise_limits(void)
+{
+	static const int resources[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_NOFILE};
+	struct rlimit limit;
+
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+		if (getrlimit(resources[i], &limit) != 0)
+			continue;
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(resources[i], &limit);
+	}
+}
+
 /* In the grandchild, before exec: the state of a fresh process, and no descriptor but 0, 1, 2 and
  * ours. */
 static void become_clean(const struct job *job)
@@ -80,6 +97,7 @@ static void become_clean(const struct job *job)
 	else
 		dup2(job->progress_fd, PROGRESS_FD);
 	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);
+	raise_limits();
 }
 
 static int run_program(void *data)
@@ -134,11 +152,9 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 
 static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
 {
-	char *stacks = mmap(NULL, (size_t)2 * STACK_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	/* not mapped: the program may be allowed no more memory */
+	static char stacks[2 * STACK_BYTES] __attribute__((aligned(16)));
 
-	if (stacks == MAP_FAILED)
-		return false;
 	job->child_stack = stacks + STACK_BYTES;
 	pid_t pid = clone(helper, stacks + STACK_BYTES, CLONE_VM, job);
 
@@ -223,7 +239,7 @@ void gp_finish_run(const char *trace_path, uint64_t timeout_ns)
 		       gp_shell_word(program, file, sizeof(file)),
 		       gp_shell_word(trace_path, word, sizeof(word)));
 	else if (!run(program, trace_path, timeout_ns))
-		gp_say("the summary and the Chrome trace were not finished; make them with: %s "
+		gp_say("the summary or the Chrome trace was not finished; make both with: %s "
 		       "finish %s",
 		       gp_shell_word(program, file, sizeof(file)),
 		       gp_shell_word(trace_path, word, sizeof(word)));

@@ -47,8 +47,9 @@ bool gp_output_is_trace(const char *path)
 
 static void explain(int error, const char *path, char *message, size_t message_bytes)
 {
-	const char *advice = error == -ENOSPC ? "make room or name another file"
-					      : "name a file that can be written";
+	const char *advice = error == -ENOSPC  ? "make room or name another file"
+			     : error == -EFBIG ? "type: ulimit -f unlimited"
+					       : "name a file that can be written";
 
 	if (error == -EEXIST)
 		snprintf(message, message_bytes,

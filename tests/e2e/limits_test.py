@@ -20,6 +20,33 @@ def can_mount():
         stderr=subprocess.DEVNULL).returncode == 0
 
 
+CUDA = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+FRUGAL_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <sys/resource.h>
+
+/* After the device's work is over. */
+__attribute__((destructor)) static void be_frugal(void)
+{
+	const int resources[] = {RLIMIT_AS, RLIMIT_DATA};
+	struct rlimit limit;
+
+	for (int i = 0; i < 2; i++) {
+		getrlimit(resources[i], &limit);
+		limit.rlim_cur = 1 << 20;
+		setrlimit(resources[i], &limit);
+	}
+}
+
+int main(void)
+{
+	void *memory;
+
+	return cudaMalloc(&memory, 4096) || cudaMemset(memory, 0, 4096) || cudaDeviceSynchronize() ? 1 : 3;
+}
+"""
+
+
 class Room(Case):
 
     def run_limited(self, script, way, steps=STEPS, **variables):
@@ -117,6 +144,23 @@ class Room(Case):
     @unittest.skipUnless(can_mount(), "needs the right to mount a small disk")
     def test_a_full_disk_under_the_launcher(self):
         self.check_full_disk(LAUNCHED)
+
+
+    def test_a_chrome_trace_beyond_a_limit_of_file_sizes(self):
+        result = self.run_program(["sh", "-c", f"ulimit -f 100; exec {os.path.join(support.BUILD, 'programs', 'launch')}"], BARE,
+                                  GPUPROF_OUTPUT="t")
+        self.assertIn("t.json cannot be written: File too large; type: ulimit -f unlimited", result.stderr)
+        self.assertIn("the summary or the Chrome trace was not finished; make both with: ", result.stderr)
+        self.assertIn("GPU activities", result.stderr)
+
+    def test_what_the_program_may_take_is_not_meant_for_the_summary(self):
+        """Limits that it has set for itself, and could raise again."""
+        program = self.compile("frugal", FRUGAL_SOURCE, "-I" + os.path.join(CUDA, "include"),
+                               "-L" + os.path.join(support.BUILD, "sim"), "-lcudart")
+        result = self.run_program([program], BARE, GPUPROF_OUTPUT="t")
+        self.assertEqual((result.returncode, result.stdout), (3, ""), result.stderr)
+        self.assertIn("GPU activities", result.stderr)
+        self.assertEqual(self.files(), ["frugal", "t.gpuprof", "t.json"])
 
 
 class MaxFile(Case):

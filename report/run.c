@@ -116,13 +116,13 @@ static bool is_summary_file(const char *summary)
 	return strcmp(summary, "stderr") && strcmp(summary, "none");
 }
 
-/* A file of this folder by its name alone would be looked for where the loader looks for libraries. */
+/* Wherever the program goes; and a name alone would be looked for where the loader looks for libraries. */
 static int set_cupti(struct run *run)
 {
 	const char *name = run->options.values[GP_OPTION_ID_CUPTI];
 	char path[PATH_MAX];
 
-	if (!*name || strchr(name, '/') || !realpath(name, path))
+	if (*name == '/' || !*name || !realpath(name, path))
 		return 0;
 	return set_option(run, GP_OPTION_ID_CUPTI, path);
 }

@@ -65,6 +65,8 @@ static void try_recording(const struct gp_patient *patient, struct gp_trial *tri
 		.use_gpu = gp_patient_has_gpu(patient),
 		.limit_s = patient->limit_s,
 		.libraries = libraries,
+		.rings = patient->options.values[GP_OPTION_ID_RINGS],
+		.cupti = patient->options.values[GP_OPTION_ID_CUPTI],
 	};
 
 	if (patient->library_missing[0] || !make_trial_folder(patient, folder))

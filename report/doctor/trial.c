@@ -84,19 +84,15 @@ static void take_lines(struct gp_trial *trial, char *text)
 
 /* ---- the process ---- */
 
-/* What decides whether anything works here stays; what says which programs to record, and when, does not. */
+/* No option: the launcher would refuse to run with one that is wrong, and which programs to record, and when, is not asked here. */
 static bool is_kept(const char *variable, bool recorded)
 {
-	static const char *const kept[] = {"GPUPROF_RINGS=", "GPUPROF_CUPTI="};
 	static const char *const tools[] = {"LD_PRELOAD=", GP_INJECTION_CUDA "=",
 					    GP_INJECTION_NVTX "="};
 
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
 		if (strncmp(variable, tools[i], strlen(tools[i])) == 0)
 			return recorded;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
-			return true;
 	return strncmp(variable, GP_OPTION_PREFIX, strlen(GP_OPTION_PREFIX)) != 0;
 }
 
@@ -229,33 +225,59 @@ static void take_folder(struct gp_trial *trial, const char *folder)
 	closedir(listing);
 }
 
-int gp_trial_recorded(struct gp_trial *trial, const struct gp_trial_options *options)
+/* A command line, and the texts that it is made of. */
+struct command {
+	char own[PATH_MAX], rings[64], cupti[PATH_MAX + 16];
+	char *arguments[MOST_ARGUMENTS];
+};
+
+/* The trial runs in another folder: a file of this one is named as a whole. */
+static void set_cupti(struct command *command, const char *name)
 {
-	char own[PATH_MAX];
-	char *arguments[MOST_ARGUMENTS] = {
-		own,
+	char path[PATH_MAX];
+	const char *file = *name && realpath(name, path) ? path : name;
+
+	snprintf(command->cupti, sizeof(command->cupti), "--cupti=%s", file);
+}
+
+static int make_command(struct command *command, const struct gp_trial_options *options)
+{
+	char *const arguments[] = {
+		command->own,
 		"run",
 		"--summary=none",
 		"--chrome=none",
 		"--output=" TRACE_NAME,
+		command->rings,
+		command->cupti,
 		"--",
-		own,
+		command->own,
 		"doctor",
 		options->use_gpu ? "--probe=gpu" : "--probe=ranges",
 	};
-	size_t count = 0;
-	int error = own_path(own);
+	size_t count = sizeof(arguments) / sizeof(arguments[0]);
 
-	while (arguments[count])
-		count++;
+	*command = (struct command){.own = ""};
+	memcpy(command->arguments, arguments, sizeof(arguments));
 	for (size_t i = 0; options->libraries && options->libraries[i]; i++)
 		if (count < MOST_ARGUMENTS - 1)
-			arguments[count++] = options->libraries[i];
+			command->arguments[count++] = options->libraries[i];
+	snprintf(command->rings, sizeof(command->rings), "--rings=%s", options->rings);
+	set_cupti(command, options->cupti);
+	return own_path(command->own);
+}
+
+int gp_trial_recorded(struct gp_trial *trial, const struct gp_trial_options *options)
+{
+	struct command *command = malloc(sizeof(*command));
+	int error = command ? make_command(command, options) : -ENOMEM;
+
 	begin(trial);
 	if (!error)
-		error = make(trial, arguments, options->folder, options->limit_s);
+		error = make(trial, command->arguments, options->folder, options->limit_s);
 	if (!error)
 		take_folder(trial, options->folder);
+	free(command);
 	return error;
 }
 

@@ -52,6 +52,8 @@ struct gp_trial_options {
 	bool use_gpu;       /* false: ranges only */
 	unsigned limit_s;
 	char *const *libraries; /* loaded before CUDA is used, ended by NULL; NULL = none */
+	const char *rings;      /* of the options those that decide whether anything works here */
+	const char *cupti;
 };
 
 int gp_trial_recorded(struct gp_trial *trial, const struct gp_trial_options *options);

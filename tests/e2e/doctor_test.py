@@ -76,6 +76,17 @@ class Doctor(Case):
 
 class Machine(Doctor):
 
+    def test_an_option_that_is_wrong_is_all_that_is_wrong(self):
+        verdicts, _ = self.doctor(GPUPROF_RINGS="nosuch")
+        self.check(verdicts, "options", "warning", "GPUPROF_RINGS) needs auto|shm|file|memory, not 'nosuch'", "env | grep GPUPROF_")
+        self.check(verdicts, "library", "ok", "is loaded into programs")
+        self.assertEqual(verdicts["recording"][0], "ok")
+
+    def test_a_libcupti_of_this_folder(self):
+        shutil.copy(CUPTI, self.path("own.so"))
+        verdicts, _ = self.doctor(GPUPROF_CUPTI="./own.so")
+        self.check(verdicts, "CUPTI", "ok", self.path("own.so"))
+
     def test_all_is_well(self):
         verdicts, _ = self.doctor()
         self.only_fails(verdicts)

@@ -96,7 +96,8 @@ __attribute__((constructor)) static void construct(void)
 	if (gp_output_library()[0] == '\0')
 		return;
 	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
-		gp_say("running without profiling: CUDA cannot be told of it: %s", strerror(errno));
+		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
+		       strerror(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
 		gp_share_init(start_for_client);
 	prepare_ranges();

@@ -144,8 +144,8 @@ static void start(void)
 	int error = start_collector(path, sizeof(path));
 
 	if (error != 0) {
-		gp_say("cannot record to %s: %s; running without profiling: choose a folder that "
-		       "can be written with -o or GPUPROF_OUTPUT",
+		gp_say("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
+		       "written with -o or GPUPROF_OUTPUT",
 		       path, strerror(-error));
 		gp_process_trace_tell(GP_SESSION_FAILED);
 		return;

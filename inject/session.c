@@ -243,14 +243,12 @@ static int refuse(CUptiResult result, const char *what)
 
 	session.cupti.cuptiGetResultString(result, &text);
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		gp_say("another profiler (nsys, ncu, torch.profiler, ...) already uses CUPTI in "
-		       "this "
-		       "process; running without profiling: run the program under one of them "
-		       "only");
+		gp_say("nothing of the GPU is recorded: another profiler (nsys, ncu, "
+		       "torch.profiler, ...) already uses CUPTI in this process; run the program "
+		       "under one of them only");
 	else
-		gp_say("CUPTI cannot %s (%s); running without profiling: the driver may be older "
-		       "than "
-		       "%s, try GPUPROF_CUPTI=/path/to/an/older/libcupti.so",
+		gp_say("nothing of the GPU is recorded: CUPTI cannot %s (%s); the driver may be "
+		       "older than %s: try GPUPROF_CUPTI=/path/to/an/older/libcupti.so",
 		       what, text != NULL ? text : "unknown error", session.cupti.path);
 	return -EBUSY;
 }
@@ -359,7 +357,8 @@ static int look_for_addresses(void)
 		munmap(some, NEEDED_BYTES);
 		return 0;
 	}
-	gp_say("running without profiling: it takes %u MiB of addresses, and the process may not "
+	gp_say("nothing of the GPU is recorded: it takes %u MiB of addresses, and the process may "
+	       "not "
 	       "have as many; type: ulimit -v unlimited",
 	       NEEDED_BYTES >> 20);
 	return -ENOMEM;
@@ -372,7 +371,8 @@ static int make_buffers(void)
 				    wake_fetching_thread);
 
 	if (error != 0)
-		gp_say("running without profiling: there is no memory for CUPTI's records; free "
+		gp_say("nothing of the GPU is recorded: there is no memory for CUPTI's records; "
+		       "free "
 		       "some, or "
 		       "type: ulimit -v unlimited");
 	return error;

@@ -4,9 +4,9 @@
  * Hooks measure themselves now and then; what CUPTI takes around them and for its GPU records
  * cannot be measured from within, so that calibrated figures stand for it: one table in own_cost.c.
  *
- * Threads that launch at once wait for each other in the driver, which makes its records one at a
- * time: then the cost is at least 250 ns for each record, times the mean number of threads that were
- * inside such calls while any was (the sum of the calls' durations over their union).
+ * Threads that launch at once wait for each other in the driver, which makes its records one at a time, and more of a wait becomes
+ * of every wait that is there anyway. That part is in proportion to the time that calls which start operations are inside at the
+ * same time: the sum of their durations without the time that at least one is inside.
  */
 #ifndef REPORT_OWN_COST_H
 #define REPORT_OWN_COST_H

@@ -6,9 +6,11 @@
 #include "report/gzip.h"
 
 const struct gp_exporter *const gp_exporters[] = {
-	&gp_exporter_chrome,     &gp_exporter_perfetto, &gp_exporter_folded,
-	&gp_exporter_speedscope, &gp_exporter_pprof,    &gp_exporter_csv,
-	&gp_exporter_jsonl,      &gp_exporter_sqlite,   NULL,
+	&gp_exporter_chrome,      &gp_exporter_perfetto,
+	&gp_exporter_folded,      &gp_exporter_speedscope,
+	&gp_exporter_pprof,       &gp_exporter_csv,
+	&gp_exporter_jsonl,       &gp_exporter_sqlite,
+	&gp_exporter_openmetrics, NULL,
 };
 
 static const struct gp_model *get_itself(void *model, size_t index)

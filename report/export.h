@@ -62,14 +62,15 @@ struct gp_exporter {
 		     FILE *out);
 };
 
-extern const struct gp_exporter gp_exporter_chrome;     /* report/export/chrome.c */
-extern const struct gp_exporter gp_exporter_perfetto;   /* report/export/perfetto.c */
-extern const struct gp_exporter gp_exporter_csv;        /* report/export/csv.c */
-extern const struct gp_exporter gp_exporter_jsonl;      /* report/export/jsonl.c */
-extern const struct gp_exporter gp_exporter_sqlite;     /* report/export/sqlite.c */
-extern const struct gp_exporter gp_exporter_folded;     /* report/export/folded.c */
-extern const struct gp_exporter gp_exporter_speedscope; /* report/export/speedscope.c */
-extern const struct gp_exporter gp_exporter_pprof;      /* report/export/pprof.c */
+extern const struct gp_exporter gp_exporter_chrome;      /* report/export/chrome.c */
+extern const struct gp_exporter gp_exporter_perfetto;    /* report/export/perfetto.c */
+extern const struct gp_exporter gp_exporter_csv;         /* report/export/csv.c */
+extern const struct gp_exporter gp_exporter_jsonl;       /* report/export/jsonl.c */
+extern const struct gp_exporter gp_exporter_sqlite;      /* report/export/sqlite.c */
+extern const struct gp_exporter gp_exporter_openmetrics; /* report/export/openmetrics.c */
+extern const struct gp_exporter gp_exporter_folded;      /* report/export/folded.c */
+extern const struct gp_exporter gp_exporter_speedscope;  /* report/export/speedscope.c */
+extern const struct gp_exporter gp_exporter_pprof;       /* report/export/pprof.c */
 
 /* The formats, in the order of the help; ends with NULL. */
 extern const struct gp_exporter *const gp_exporters[];

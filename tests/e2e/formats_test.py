@@ -8,8 +8,9 @@ import os
 import sqlite3
 
 import support
-import perfetto  # in the folder that support names
 from support import BUILD, Case
+import openmetrics  # these two are in the folder that support names
+import perfetto
 
 ZOO = os.path.join(BUILD, "programs", "zoo")
 ABOUT = ("process", "device", "thread", "missing")
@@ -165,6 +166,31 @@ class Formats(Case):
                 if trace.tracks[track] == f"GPU 0 memory: {kind}":
                     self.assertEqual(values[-1][1], left[kind], kind)
 
+    def metrics(self, *traces):
+        done = self.run_gpuprof("merge", "-F", "openmetrics", "-o", self.path("metrics"), *(traces or [self.trace]))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.path("metrics"), "rb") as file:
+            return openmetrics.read(file.read())
+
+    def test_metrics_are_the_summary(self):
+        tables, metrics = self.summary(), self.metrics()
+
+        def by(family, label, factor=1):
+            return {labels[label]: int(value * factor) for labels, value in metrics[family]}
+
+        for table, label, count, time in (("kernel", "kernel", "gpuprof_kernels", "gpuprof_kernel_seconds"),
+                                          ("api", "function", "gpuprof_api_calls", "gpuprof_api_seconds"),
+                                          ("copy-time", "operation", "gpuprof_copies", "gpuprof_copy_seconds")):
+            self.assertEqual(by(count, label), {name: row["Count"] for name, row in tables[table].items()})
+            self.assertEqual(by(time, label, 10**9), {name: row["Total"] for name, row in tables[table].items()})
+        self.assertEqual(by("gpuprof_copy_bytes", "operation"),
+                         {name: row["Total"] for name, row in tables["copy-size"].items()})
+        self.assertEqual(sum(by("gpuprof_api_failures", "function").values()),
+                         sum(row["Failed"] for row in tables["api"].values()))
+        self.assertEqual(by("gpuprof_range_seconds", "range", 10**9), {row["Range"]: row["Total"] for row in self.nvtx_rows()})
+        self.assertEqual(by("gpuprof", "program"), {"zoo": 1})
+        self.assertNotIn("gpuprof_missing", metrics)
+
     def nvtx_rows(self):
         done = self.run_gpuprof("summary", "--by", "nvtx", "--top", "0", "--format", "json", self.trace)
         return json.loads(done.stdout)["rows"]
@@ -183,6 +209,10 @@ class Formats(Case):
         self.assertEqual(len(database.execute("SELECT DISTINCT globalPid, name FROM PROCESSES").fetchall()), 2)
         self.assertEqual(database.execute("SELECT count(*) FROM TARGET_INFO_GPU").fetchall(), [(1,)])
         self.assertEqual(sum(row[1] for row in database.execute(KERNELS_OF_GPUS)),
+                         sum(row["Count"] for row in tables["kernel"].values()))
+        metrics = self.metrics(*traces)
+        self.assertEqual(len({labels["pid"] for labels, _ in metrics["gpuprof_kernels"]}), 2)
+        self.assertEqual(sum(value for _, value in metrics["gpuprof_kernels"]),
                          sum(row["Count"] for row in tables["kernel"].values()))
         with open(self.path("all.perfetto"), "rb") as file:
             trace = perfetto.Trace(file.read())

@@ -9,7 +9,8 @@ import sqlite3
 import unicodedata
 
 import support
-import perfetto  # in the folder that support names
+import openmetrics  # these two are in the folder that support names
+import perfetto
 from support import BUILD, GPUPROF, Case
 
 NAMES = (b"\x1b]0;owned\x07\x1b[31mred", b"\xff\xfe\xc0\xaf broken", b"\xe2\x80\xae" b"txt.exe", b"a\nb\r\tc\x0b",
@@ -117,6 +118,11 @@ class Hostile(Case):
             trace = perfetto.Trace(file.read())
         self.assertEqual({piece.name for piece in trace.slices if piece.category == "nvtx"},
                          {name.decode("utf-8", "replace") for name in NAMES})
+
+    def test_metrics(self):
+        text = self.output("export", "--format", "openmetrics", "-o", "-", "t.gpuprof")
+        ranges = {labels["range"] for labels, _ in openmetrics.read(text.encode())["gpuprof_ranges"]}
+        self.assertEqual(len(ranges), len(NAMES))
 
     def test_sqlite(self):
         self.output("export", "--format", "sqlite", "t.gpuprof")

@@ -217,7 +217,8 @@ static void test_kernels_base_names(void **state)
 static void test_out_that_is_full(void **state)
 {
 	static const struct gp_exporter *const exporters[] = {
-		&gp_exporter_csv, &gp_exporter_jsonl, &gp_exporter_sqlite, &gp_exporter_perfetto};
+		&gp_exporter_csv, &gp_exporter_jsonl, &gp_exporter_sqlite, &gp_exporter_perfetto,
+		&gp_exporter_openmetrics};
 	struct gp_model *model = model_of("k");
 
 	(void)state;
@@ -241,7 +242,8 @@ static const struct gp_model *get_none(void *context, size_t index)
 static void test_no_process(void **state)
 {
 	static const struct gp_exporter *const exporters[] = {
-		&gp_exporter_csv, &gp_exporter_jsonl, &gp_exporter_sqlite, &gp_exporter_perfetto};
+		&gp_exporter_csv, &gp_exporter_jsonl, &gp_exporter_sqlite, &gp_exporter_perfetto,
+		&gp_exporter_openmetrics};
 	const struct gp_export_source source = {.count = 2, .get = get_none};
 
 	(void)state;

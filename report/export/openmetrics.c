@@ -1,0 +1,372 @@
+/*
+ * Figures of a recording for a monitoring system, as OpenMetrics text (https://prometheus.io/docs/specs/om/open_metrics_spec/), which
+ * Prometheus' text format is near enough to read, too: the node exporter's folder, a push gateway.
+ *
+ * The figures are those of the tables of `gpuprof summary --by`.  Each is a metric with its process's pid and program as labels; equal
+ * labels are one, so that what is written is valid whatever things are called.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/breakdown.h"
+#include "report/cuda_names.h"
+#include "report/export.h"
+#include "report/memory_stats.h"
+#include "report/missing.h"
+#include "report/sheet_writer.h"
+#include "report/text.h"
+
+enum unit { COUNT, SECONDS, BYTES };
+enum kind { COUNTER, GAUGE, MOST, INFO }; /* MOST is a gauge; of equal labels, the largest counts */
+
+struct label {
+	const char *name, *column;
+};
+
+/* A column of a table, and which of its others are labels. */
+struct metric {
+	const char *name, *help; /* the name without the ending that its kind and unit ask for */
+	enum kind kind;
+	enum unit unit;
+	const struct gp_breakdown *table; /* NULL: written by a function of its own */
+	const char *column;
+	const struct label *labels;
+};
+
+enum special { MEMORY_PEAK, MEMORY_LEFT, RECORDED, STARTED, MISSING, PROCESS, SPECIALS };
+
+static const struct label by_kernel[] = {{"kernel", "Name"}, {0}};
+static const struct label by_operation[] = {{"operation", "Operation"}, {0}};
+static const struct label by_function[] = {{"function", "Name"}, {0}};
+static const struct label by_range[] = {
+	{"range", "Range"}, {"domain", "Domain"}, {"style", "Style"}, {0}};
+static const struct label by_device[] = {{"device", "Device"}, {"name", "Name"}, {0}};
+
+/* Those of one table stand together.  The specials come first, by their numbers. */
+static const struct metric metrics[] = {
+	[MEMORY_PEAK] = {"gpuprof_memory_peak", "Most memory that was allocated at once.", MOST,
+			 BYTES, NULL, NULL, NULL},
+	[MEMORY_LEFT] = {"gpuprof_memory_left", "Memory that was still allocated at the end.",
+			 GAUGE, BYTES, NULL, NULL, NULL},
+	[RECORDED] = {"gpuprof_recorded", "From the first call or GPU operation to the last one.",
+		      GAUGE, SECONDS, NULL, NULL, NULL},
+	[STARTED] = {"gpuprof_start_time", "Unix time of the first call or GPU operation.", GAUGE,
+		     SECONDS, NULL, NULL, NULL},
+	[MISSING] = {"gpuprof_missing", "What the recording lacks.", GAUGE, COUNT, NULL, NULL,
+		     NULL},
+	[PROCESS] = {"gpuprof", "The process.", INFO, COUNT, NULL, NULL, NULL},
+	{"gpuprof_kernels", "Kernels that ran.", COUNTER, COUNT, &gp_breakdown_kernel, "Count",
+	 by_kernel},
+	{"gpuprof_kernel", "Time in kernels.", COUNTER, SECONDS, &gp_breakdown_kernel, "Total",
+	 by_kernel},
+	{"gpuprof_kernel_longest", "The longest run of a kernel.", MOST, SECONDS,
+	 &gp_breakdown_kernel, "Max", by_kernel},
+	{"gpuprof_copies", "Memory copies and sets.", COUNTER, COUNT, &gp_breakdown_copy_time,
+	 "Count", by_operation},
+	{"gpuprof_copy", "Time in memory copies and sets.", COUNTER, SECONDS,
+	 &gp_breakdown_copy_time, "Total", by_operation},
+	{"gpuprof_copy", "Bytes that were copied and set.", COUNTER, BYTES, &gp_breakdown_copy_size,
+	 "Total", by_operation},
+	{"gpuprof_api_calls", "Calls of the CUDA API.", COUNTER, COUNT, &gp_breakdown_api, "Count",
+	 by_function},
+	{"gpuprof_api", "Time in calls of the CUDA API.", COUNTER, SECONDS, &gp_breakdown_api,
+	 "Total", by_function},
+	{"gpuprof_api_failures", "Calls of the CUDA API that returned an error.", COUNTER, COUNT,
+	 &gp_breakdown_api, "Failed", by_function},
+	{"gpuprof_ranges", "Ranges of the program.", COUNTER, COUNT, &gp_breakdown_nvtx, "Count",
+	 by_range},
+	{"gpuprof_range", "Time in ranges of the program.", COUNTER, SECONDS, &gp_breakdown_nvtx,
+	 "Total", by_range},
+	{"gpuprof_device_busy", "Time in which a GPU did at least one thing for this process.",
+	 COUNTER, SECONDS, &gp_breakdown_device, "Busy", by_device},
+};
+enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
+
+/* The samples of a metric, so far. */
+struct samples {
+	struct gp_groups labels; /* only their keys are used */
+	uint64_t *values;
+	uint32_t capacity;
+};
+
+struct export
+{
+	const struct gp_model *model;
+	struct samples samples[METRICS];
+	char *labels; /* of the sample that is being made */
+	size_t labels_bytes;
+	FILE *text; /* writes them */
+	int error;  /* 0, -ENOMEM or -EOVERFLOW */
+};
+
+/* ---- labels ---- */
+
+/* What may not stand in a label is written out; so is what a terminal would obey. */
+static void put_label(struct export *e, const char *name, const char *value)
+{
+	char *escaped = gp_text_escape(value);
+
+	fprintf(e->text, ",%s=\"", name);
+	for (const char *at = escaped ? escaped : ""; *at; at++) {
+		if (*at == '"' || *at == '\\')
+			fputc('\\', e->text);
+		fputc(*at, e->text);
+	}
+	fputc('"', e->text);
+	if (!escaped)
+		e->error = -ENOMEM;
+	free(escaped);
+}
+
+/* pid="1",program="a.out": what all begin with. */
+static bool begin_labels(struct export *e)
+{
+	const char *program = e->model->info[GP_INFO_PROGRAM];
+
+	e->text = open_memstream(&e->labels, &e->labels_bytes);
+	if (!e->text) {
+		e->error = -ENOMEM;
+		return false;
+	}
+	fprintf(e->text, "pid=\"%" PRIu32 "\"", e->model->pid);
+	put_label(e, "program", program ? program : "");
+	return true;
+}
+
+/* The sample is made: it is that of equal labels, or a new one. */
+static void end_labels(struct export *e, int metric, uint64_t value)
+{
+	struct samples *samples = &e->samples[metric];
+	uint32_t known = samples->labels.count, row = UINT32_MAX;
+
+	if (fclose(e->text) == 0)
+		row = gp_groups_find(&samples->labels, e->labels);
+	free(e->labels);
+	e->labels = NULL;
+	if (row == UINT32_MAX ||
+	    (row == known && gp_array_grow(&samples->values, &samples->capacity, row,
+					   sizeof(*samples->values)) < 0)) {
+		e->error = -ENOMEM;
+		return;
+	}
+	if (row == known)
+		samples->values[row] = value;
+	else if (metrics[metric].kind != MOST)
+		samples->values[row] += value;
+	else if (value > samples->values[row])
+		samples->values[row] = value;
+}
+
+static void add_sample(struct export *e, int metric, const char *name, const char *label,
+		       uint64_t value)
+{
+	if (!begin_labels(e))
+		return;
+	if (name)
+		put_label(e, name, label);
+	end_labels(e, metric, value);
+}
+
+/* ---- from the tables ---- */
+
+static uint64_t whole(const struct gp_value *value)
+{
+	if (value->kind == GP_VALUE_REAL)
+		return value->real > 0 ? (uint64_t)(value->real + 0.5) : 0;
+	return value->kind == GP_VALUE_WHOLE ? value->whole : 0;
+}
+
+static void take_label(struct export *e, const char *name, const struct gp_value *value)
+{
+	if (value->kind == GP_VALUE_TEXT)
+		put_label(e, name, value->text);
+	else if (value->kind == GP_VALUE_NONE)
+		put_label(e, name, "");
+	else
+		put_label(e, name, gp_sheet_number(value).text);
+}
+
+static void take_row(struct export *e, int metric, const struct gp_sheet_head *head,
+		     const struct gp_value *row)
+{
+	const struct metric *about = &metrics[metric];
+	size_t column = gp_sheet_find_column(head, about->column);
+
+	if (row[column].kind == GP_VALUE_NONE || !begin_labels(e))
+		return;
+	for (const struct label *label = about->labels; label->name; label++)
+		take_label(e, label->name, &row[gp_sheet_find_column(head, label->column)]);
+	end_labels(e, metric, whole(&row[column]));
+}
+
+/* All metrics of a table, the first of which that is. */
+static void take_table(struct export *e, struct gp_scope *scope, int first)
+{
+	const struct gp_breakdown *table = metrics[first].table;
+	struct gp_sheet sheet;
+	int result = gp_breakdown_make(table, scope, &sheet);
+
+	if (result < 0)
+		e->error = result;
+	for (int i = first; i < METRICS && metrics[i].table == table; i++)
+		for (size_t row = 0; e->error == 0 && row < gp_sheet_rows(&sheet); row++)
+			take_row(e, i, &table->head, gp_sheet_row(&sheet, row));
+	gp_sheet_close(&sheet);
+}
+
+static void take_tables(struct export *e, struct gp_model *const *models)
+{
+	struct gp_scope scope;
+	int result = gp_scope_open(&scope, models, 1, true);
+
+	if (result < 0)
+		e->error = result;
+	for (int i = SPECIALS; i < METRICS && e->error == 0; i++)
+		if (metrics[i].table != metrics[i - 1].table)
+			take_table(e, &scope, i);
+	gp_scope_close(&scope);
+}
+
+/* ---- the others ---- */
+
+static void take_memory_row(struct export *e, const struct gp_device_list *devices,
+			    const struct gp_memory_row *row)
+{
+	const uint64_t values[] = {[MEMORY_PEAK] = row->peak_bytes, [MEMORY_LEFT] = row->now_bytes};
+	char device[16] = "host";
+
+	if (row->device < devices->count)
+		snprintf(device, sizeof(device), "%" PRIu32, devices->entries[row->device].number);
+	for (int i = MEMORY_PEAK; i <= MEMORY_LEFT; i++) {
+		if (!begin_labels(e))
+			return;
+		put_label(e, "device", device);
+		put_label(e, "memory",
+			  row->kind == GP_MEMORY_OF_DEVICE ? "all of the device's own"
+							   : gp_allocation_name(row->kind));
+		end_labels(e, i, values[i]);
+	}
+}
+
+static void take_memory(struct export *e, struct gp_model *const *models)
+{
+	struct gp_device_list devices = {0};
+	struct gp_memory_stats stats = {0};
+	int result = gp_memory_stats_of(models, 1, &devices, &stats);
+
+	if (result < 0)
+		e->error = result;
+	for (size_t i = 0; result == 0 && i < stats.row_count && e->error == 0; i++)
+		take_memory_row(e, &devices, &stats.rows[i]);
+	gp_memory_stats_free(&stats);
+	gp_device_list_free(&devices);
+}
+
+static void take_missing(void *context, const char *what, uint64_t count)
+{
+	add_sample(context, MISSING, "what", what, count);
+}
+
+static void take_process(struct export *e)
+{
+	static const struct {
+		enum gp_info info;
+		const char *label;
+	} facts[] = {
+		{GP_INFO_HOST, "host"},
+		{GP_INFO_RANK, "rank"},
+		{GP_INFO_VERSION, "version"},
+		{GP_INFO_CUPTI_VERSION, "cupti"},
+		{GP_INFO_DRIVER_VERSION, "driver"},
+	};
+
+	if (!begin_labels(e))
+		return;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (e->model->info[facts[i].info])
+			put_label(e, facts[i].label, e->model->info[facts[i].info]);
+	end_labels(e, PROCESS, 1);
+}
+
+static void take_model(struct export *e)
+{
+	struct gp_model *const models[] = {(struct gp_model *)e->model};
+	const struct gp_model *model = e->model;
+
+	take_process(e);
+	add_sample(e, RECORDED, NULL, NULL, model->last_ns - model->first_ns);
+	add_sample(e, STARTED, NULL, NULL, model->base_unix_ns + model->first_ns);
+	gp_missing_each(model, take_missing, e);
+	take_memory(e, models);
+	take_tables(e, models);
+}
+
+/* ---- the text ---- */
+
+static const char *const units[] = {[COUNT] = "", [SECONDS] = "_seconds", [BYTES] = "_bytes"};
+static const char *const kinds[] = {
+	[COUNTER] = "counter", [GAUGE] = "gauge", [MOST] = "gauge", [INFO] = "info"};
+static const char *const endings[] = {
+	[COUNTER] = "_total", [GAUGE] = "", [MOST] = "", [INFO] = "_info"};
+
+static void write_metric(const struct metric *metric, const struct samples *samples, FILE *out)
+{
+	const char *unit = units[metric->unit];
+
+	if (samples->labels.count == 0)
+		return;
+	fprintf(out, "# TYPE %s%s %s\n", metric->name, unit, kinds[metric->kind]);
+	if (*unit)
+		fprintf(out, "# UNIT %s%s %s\n", metric->name, unit, unit + 1);
+	fprintf(out, "# HELP %s%s %s\n", metric->name, unit, metric->help);
+	for (uint32_t i = 0; i < samples->labels.count; i++) {
+		uint64_t value = samples->values[i];
+
+		fprintf(out, "%s%s%s{%s} ", metric->name, unit, endings[metric->kind],
+			samples->labels.rows[i].key);
+		if (metric->unit == SECONDS)
+			fprintf(out, "%" PRIu64 ".%09" PRIu64 "\n", value / 1000000000,
+				value % 1000000000);
+		else
+			fprintf(out, "%" PRIu64 "\n", value);
+	}
+}
+
+static int write_openmetrics(const struct gp_export_source *source,
+			     const struct gp_export_options *options, FILE *out)
+{
+	struct export e = {0};
+	size_t taken = 0;
+
+	for (size_t i = 0; i < source->count && e.error == 0; i++) {
+		e.model = source->get(source->context, i);
+		if (!e.model)
+			continue;
+		take_model(&e);
+		if (options->progress)
+			options->progress(options->progress_context);
+		taken++;
+	}
+	for (int i = 0; i < METRICS; i++) {
+		if (e.error == 0 && taken > 0)
+			write_metric(&metrics[i], &e.samples[i], out);
+		gp_groups_free(&e.samples[i].labels);
+		free(e.samples[i].values);
+	}
+	if (e.error != 0 || taken == 0)
+		return e.error != 0 ? e.error : -ENODATA;
+	fputs("# EOF\n", out);
+	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
+}
+
+const struct gp_exporter gp_exporter_openmetrics = {
+	.name = "openmetrics",
+	.suffix = ".prom",
+	.help = "figures of the summary, as metrics with labels",
+	.readers = "Prometheus (node exporter, push gateway), VictoriaMetrics, Grafana Agent",
+	.write = write_openmetrics,
+};

@@ -93,8 +93,7 @@ struct samples {
 	uint32_t capacity;
 };
 
-struct export
-{
+struct collection {
 	const struct gp_model *model;
 	struct samples samples[METRICS];
 	char *labels; /* of the sample that is being made */
@@ -106,7 +105,7 @@ struct export
 /* ---- labels ---- */
 
 /* What may not stand in a label is written out; so is what a terminal would obey. */
-static void put_label(struct export *e, const char *name, const char *value)
+static void put_label(struct collection *e, const char *name, const char *value)
 {
 	char *escaped = gp_text_escape(value);
 
@@ -123,7 +122,7 @@ static void put_label(struct export *e, const char *name, const char *value)
 }
 
 /* pid="1",program="a.out": what all begin with. */
-static bool begin_labels(struct export *e)
+static bool begin_labels(struct collection *e)
 {
 	const char *program = e->model->info[GP_INFO_PROGRAM];
 
@@ -138,7 +137,7 @@ static bool begin_labels(struct export *e)
 }
 
 /* The sample is made: it is that of equal labels, or a new one. */
-static void end_labels(struct export *e, int metric, uint64_t value)
+static void end_labels(struct collection *e, int metric, uint64_t value)
 {
 	struct samples *samples = &e->samples[metric];
 	uint32_t known = samples->labels.count, row = UINT32_MAX;
@@ -161,7 +160,7 @@ static void end_labels(struct export *e, int metric, uint64_t value)
 		samples->values[row] = value;
 }
 
-static void add_sample(struct export *e, int metric, const char *name, const char *label,
+static void add_sample(struct collection *e, int metric, const char *name, const char *label,
 		       uint64_t value)
 {
 	if (!begin_labels(e))
@@ -180,7 +179,7 @@ static uint64_t whole(const struct gp_value *value)
 	return value->kind == GP_VALUE_WHOLE ? value->whole : 0;
 }
 
-static void take_label(struct export *e, const char *name, const struct gp_value *value)
+static void take_label(struct collection *e, const char *name, const struct gp_value *value)
 {
 	if (value->kind == GP_VALUE_TEXT)
 		put_label(e, name, value->text);
@@ -190,7 +189,7 @@ static void take_label(struct export *e, const char *name, const struct gp_value
 		put_label(e, name, gp_sheet_number(value).text);
 }
 
-static void take_row(struct export *e, int metric, const struct gp_sheet_head *head,
+static void take_row(struct collection *e, int metric, const struct gp_sheet_head *head,
 		     const struct gp_value *row)
 {
 	const struct metric *about = &metrics[metric];
@@ -204,7 +203,7 @@ static void take_row(struct export *e, int metric, const struct gp_sheet_head *h
 }
 
 /* All metrics of a table, the first of which that is. */
-static void take_table(struct export *e, struct gp_scope *scope, int first)
+static void take_table(struct collection *e, struct gp_scope *scope, int first)
 {
 	const struct gp_breakdown *table = metrics[first].table;
 	struct gp_sheet sheet;
@@ -218,7 +217,7 @@ static void take_table(struct export *e, struct gp_scope *scope, int first)
 	gp_sheet_close(&sheet);
 }
 
-static void take_tables(struct export *e, struct gp_model *const *models)
+static void take_tables(struct collection *e, struct gp_model *const *models)
 {
 	struct gp_scope scope;
 	int result = gp_scope_open(&scope, models, 1, true);
@@ -233,7 +232,7 @@ static void take_tables(struct export *e, struct gp_model *const *models)
 
 /* ---- the others ---- */
 
-static void take_memory_row(struct export *e, const struct gp_device_list *devices,
+static void take_memory_row(struct collection *e, const struct gp_device_list *devices,
 			    const struct gp_memory_row *row)
 {
 	const uint64_t values[] = {[MEMORY_PEAK] = row->peak_bytes, [MEMORY_LEFT] = row->now_bytes};
@@ -252,7 +251,7 @@ static void take_memory_row(struct export *e, const struct gp_device_list *devic
 	}
 }
 
-static void take_memory(struct export *e, struct gp_model *const *models)
+static void take_memory(struct collection *e, struct gp_model *const *models)
 {
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats stats = {0};
@@ -271,7 +270,7 @@ static void take_missing(void *context, const char *what, uint64_t count)
 	add_sample(context, MISSING, "what", what, count);
 }
 
-static void take_process(struct export *e)
+static void take_process(struct collection *e)
 {
 	static const struct {
 		enum gp_info info;
@@ -292,7 +291,7 @@ static void take_process(struct export *e)
 	end_labels(e, PROCESS, 1);
 }
 
-static void take_model(struct export *e)
+static void take_model(struct collection *e)
 {
 	struct gp_model *const models[] = {(struct gp_model *)e->model};
 	const struct gp_model *model = e->model;
@@ -339,7 +338,7 @@ static void write_metric(const struct metric *metric, const struct samples *samp
 static int write_openmetrics(const struct gp_export_source *source,
 			     const struct gp_export_options *options, FILE *out)
 {
-	struct export e = {0};
+	struct collection e = {0};
 	size_t taken = 0;
 
 	for (size_t i = 0; i < source->count && e.error == 0; i++) {

@@ -30,21 +30,35 @@ $(O)/programs/places++: tests/programs/places.cc
 
 # ---- fuzzing: not part of `make check`, for it ends when time is up; findings become tests ----
 FUZZ_SECONDS ?= 30
-FUZZ_FLAGS   := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZERS      := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 
-$(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(wildcard report/*.c report/*.h include/gpuprof/*)
+FUZZED := $(patsubst %.c,$(O)/tests/fuzz/%.o,$(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c)))
+$(O)/tests/fuzz/report/%.o: report/%.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ)
-	$(Q)clang $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -o $@ $< $(FUZZED) $(REPORT_LIBS)
+	$(Q)clang $(ALL_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+$(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(FUZZED)
+	@mkdir -p $(@D)
+	$(call say,FUZZ)
+	$(Q)clang $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(REPORT_LIBS)
 
-FUZZED := $(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c))
+# To begin with, where none is kept: small enough to be changed as a whole.
+$(O)/tests/fuzz/seed-code/plugin: tests/stacks/plugin.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Os -g -fPIC -shared -nostdlib -Wl,-z,noseparate-code -DFRAME_BYTES=200 -o $@ $<
+$(O)/tests/fuzz/seed-pickle/snapshot: tests/fuzz/snapshot.py
+	@mkdir -p $(@D)
+	$(Q)python3 $< $@
+fuzz-code: $(O)/tests/fuzz/seed-code/plugin
+fuzz-pickle: $(O)/tests/fuzz/seed-pickle/snapshot
 
-.PHONY: fuzz
-fuzz: $(addprefix fuzz-,trace payload names baseline)
-fuzz-%: $(O)/tests/fuzz/%_fuzz
-	$(Q)mkdir -p $(O)/tests/fuzz/corpus-$*
+.PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
+fuzz: $(addprefix fuzz-,$(FUZZERS))
+$(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(O)/tests/fuzz/%_fuzz
+	$(Q)mkdir -p $(O)/tests/fuzz/corpus-$* $(O)/tests/fuzz/seed-$*
 	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -print_final_stats=1 \
-		-artifact_prefix=$(O)/tests/fuzz/ $(O)/tests/fuzz/corpus-$* $(wildcard tests/fuzz/$*)
+		-artifact_prefix=$(O)/tests/fuzz/ $(O)/tests/fuzz/corpus-$* $(O)/tests/fuzz/seed-$* $(wildcard tests/fuzz/$*)
 
 # ---- programs that are hard on an unwinder: tests/stacks/adversary.py writes them, the same ones each time ----
 # name, compiler, options; the last of each is clang's where there is one

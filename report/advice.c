@@ -6,7 +6,6 @@
 
 #include "report/array.h"
 #include "report/busy.h"
-#include "report/call_site.h"
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
 
@@ -19,6 +18,11 @@ const struct gp_rule *const gp_rules[] = {
 	&gp_rule_hidden_wait,   &gp_rule_sync_copy,
 	&gp_rule_sync_memset,   &gp_rule_sync_in_loop,
 	&gp_rule_sync_calls,    &gp_rule_tiny_copies,
+	&gp_rule_data_loading,  &gp_rule_jit_compile,
+	&gp_rule_first_use,     &gp_rule_launch_bound,
+	&gp_rule_gpu_gaps,      &gp_rule_low_utilisation,
+	&gp_rule_repeated_copy, &gp_rule_default_stream,
+	&gp_rule_low_occupancy, &gp_rule_rank_imbalance,
 	&gp_rule_leaked_memory, NULL,
 };
 
@@ -67,6 +71,31 @@ static int number_devices(struct gp_advisor *advisor)
 	return 0;
 }
 
+/* What turned out not to be worth a word explains nothing: others may. */
+static void free_lulls(struct gp_advisor *advisor)
+{
+	for (size_t i = 0; i < advisor->lulls.device_count; i++) {
+		struct gp_device_lulls *device = &advisor->lulls.devices[i];
+
+		for (uint32_t k = 0; k < device->count; k++)
+			if (device->lulls[k].told != GP_NONE &&
+			    !gp_advisor_is_worth(advisor, &advisor->cases[device->lulls[k].told]))
+				device->lulls[k].told = GP_NONE;
+	}
+}
+
+static int look_by(struct gp_advisor *advisor, uint32_t rule,
+		   void (*look)(struct gp_advisor *advisor))
+{
+	if (!look)
+		return 0;
+	advisor->rule = rule;
+	look(advisor);
+	if (advisor->error == 0)
+		free_lulls(advisor);
+	return advisor->error;
+}
+
 static int look_at_process(struct gp_advisor *advisor, size_t process)
 {
 	int result;
@@ -75,12 +104,8 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 	advisor->model = advisor->scope.models[process];
 	note_idle(advisor);
 	result = number_devices(advisor);
-	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++) {
-		advisor->rule = i;
-		if (gp_rules[i]->look)
-			gp_rules[i]->look(advisor);
-		result = advisor->error;
-	}
+	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
+		result = look_by(advisor, i, gp_rules[i]->look);
 	return result;
 }
 
@@ -88,27 +113,14 @@ static int look(struct gp_advisor *advisor)
 {
 	int result = 0;
 
+	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
+		result = look_by(advisor, i, gp_rules[i]->look_at_all);
 	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
 		result = look_at_process(advisor, i);
-	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++) {
-		advisor->rule = i;
-		if (gp_rules[i]->look_at_all)
-			gp_rules[i]->look_at_all(advisor);
-		result = advisor->error;
-	}
 	return result;
 }
 
 /* ---- what is worth a word ---- */
-
-static bool is_worth_it(const struct gp_advisor *advisor, const struct gp_case *found)
-{
-	const struct gp_rule_threshold *least = &gp_rules[found->rule]->threshold;
-
-	return found->count > 0 && found->count >= least->count && found->bytes >= least->bytes &&
-	       found->saves_ns >= least->saves_ns &&
-	       (double)found->saves_ns * 100 >= least->saves_percent * (double)advisor->span_ns;
-}
 
 /* What tell prints; NULL if there is no memory. */
 static char *text_of(const struct gp_advisor *advisor, const struct gp_case *found,
@@ -133,7 +145,7 @@ static void put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 {
 	struct gp_call_site site = {"", "", ""};
 
-	if (found->site != GP_NO_SITE)
+	if (gp_advisor_knows(advisor, found->site))
 		site = gp_call_sites_at(advisor->sites, found->site);
 	finding->place = strdup(site.place);
 	finding->callers = strdup(site.callers);
@@ -162,7 +174,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	put_site(advisor, found, finding);
 	if (!finding->found || !finding->change || !finding->place || !finding->callers)
 		return -ENOMEM;
-	if (strstr(finding->place, GP_SITE_WITHOUT_STACK))
+	if (found->site != GP_NO_SITE && *finding->place == '\0')
 		advice->lacks_stacks = true;
 	return 0;
 }
@@ -189,7 +201,7 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 		if (!gp_rules[found->rule]->is_of_gpu && found->saves_ns > advisor->idle_ns)
 			found->saves_ns = advisor->idle_ns;
-		if (is_worth_it(advisor, found))
+		if (gp_advisor_is_worth(advisor, found))
 			result = add_finding(advisor, found, advice);
 	}
 	return result == 0 ? gp_array_sort(advice->findings, advice->count,

@@ -85,7 +85,7 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
 	if (advice->lacks_stacks)
-		fputs("  the lines of calls without a stack: record with --stacks=all\n", out);
+		fputs("  for the lines to change, record with --stacks=all\n", out);
 }
 
 /* ---- findings, for programs ---- */

@@ -1,8 +1,11 @@
 #include "report/rules/advisor.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "report/array.h"
+#include "report/stats.h"
 
 /* Coming back from a wait takes less; what is beyond that, the system took from the thread. */
 #define RETURN_NS 50000u
@@ -21,6 +24,7 @@ static struct gp_case *append(struct gp_advisor *advisor, uint32_t site, uint64_
 							       .site = site,
 							       .detail = detail,
 							       .other_detail = other_detail,
+							       .other_site = GP_NO_SITE,
 							       .process = advisor->process};
 	return &advisor->cases[advisor->case_count++];
 }
@@ -51,8 +55,10 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 }
 
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
-		    uint64_t saves_ns)
+		    uint64_t saves_ns, struct gp_lull *lull)
 {
+	if (lull && found != &advisor->spare)
+		lull->told = (uint32_t)(found - advisor->cases);
 	if (found->process != advisor->process) {
 		found->process = advisor->process;
 		found->process_saves_ns = 0;
@@ -62,6 +68,18 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 	found->process_saves_ns += saves_ns;
 	if (found->process_saves_ns > found->saves_ns)
 		found->saves_ns = found->process_saves_ns;
+}
+
+void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns)
+{
+	if (found->site == site) {
+		found->votes_ns += ns;
+	} else if (found->votes_ns >= ns) {
+		found->votes_ns -= ns;
+	} else {
+		found->votes_ns = ns - found->votes_ns;
+		found->site = site;
+	}
 }
 
 uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text)
@@ -92,6 +110,12 @@ const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor)
 	return advisor->error == 0 ? &advisor->memory : NULL;
 }
 
+bool gp_advisor_knows(const struct gp_advisor *advisor, uint32_t site)
+{
+	return site != GP_NO_SITE &&
+	       !strstr(gp_call_sites_at(advisor->sites, site).place, GP_SITE_WITHOUT_STACK);
+}
+
 uint32_t gp_advisor_same_site(struct gp_advisor *advisor, const struct gp_call_sites *others,
 			      uint32_t site)
 {
@@ -119,21 +143,104 @@ uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id
 				base_ns + end_ns);
 }
 
-uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call)
+uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
+				  struct gp_lull **lull)
 {
 	uint16_t device = gp_model_context_device(advisor->model, call->context_id);
-	struct gp_lull *lull = gp_lulls_at(&advisor->lulls, advisor->devices[device],
-					   advisor->model->base_unix_ns + gp_call_end_ns(call));
+	struct gp_lull *after = gp_lulls_at(&advisor->lulls, advisor->devices[device],
+					    advisor->model->base_unix_ns + gp_call_end_ns(call));
 	uint64_t saves_ns, waited_ns;
 
-	if (!lull)
+	*lull = NULL;
+	if (!after || after->told != GP_NONE)
 		return 0;
 	waited_ns = gp_advisor_busy_ns(advisor, device, call->start_ns, gp_call_end_ns(call)) +
 		    RETURN_NS;
 	if (waited_ns > call->duration_ns)
 		waited_ns = call->duration_ns;
-	saves_ns = gp_lull_ns(lull) < waited_ns ? gp_lull_ns(lull) : waited_ns;
-	if (saves_ns * 2 >= gp_lull_ns(lull))
-		lull->explained = true;
+	saves_ns = gp_lull_ns(after) < waited_ns ? gp_lull_ns(after) : waited_ns;
+	if (saves_ns * 2 >= gp_lull_ns(after))
+		*lull = after;
 	return saves_ns;
+}
+
+static const struct gp_call *call_of(const struct gp_advisor *advisor, struct gp_op_at at)
+{
+	uint32_t call = at.model == advisor->process ? advisor->model->ops[at.op].call : GP_NONE;
+
+	return call == GP_NONE ? NULL : &advisor->model->calls[call];
+}
+
+/* One after the other of those that a filter lets through and that are so long; false: no more. */
+struct lull_walk {
+	gp_lull_filter *filter;
+	uint64_t least_ns, most_ns;
+	size_t device;
+	uint32_t next;
+};
+
+static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct gp_lull_at *at)
+{
+	while (walk->device < advisor->lulls.device_count && advisor->error == 0) {
+		struct gp_device_lulls *device = &advisor->lulls.devices[walk->device];
+		struct gp_lull *lull = &device->lulls[walk->next];
+
+		if (walk->next++ >= device->count) {
+			walk->device++;
+			walk->next = 0;
+			continue;
+		}
+		*at = (struct gp_lull_at){
+			.lull = lull,
+			.before = gp_op_of(advisor->scope.models, lull->gap.before),
+			.after = gp_op_of(advisor->scope.models, lull->gap.after),
+			.call_before = call_of(advisor, lull->gap.before),
+			.call_after = call_of(advisor, lull->gap.after),
+		};
+		if (lull->told == GP_NONE && at->call_after && gp_lull_ns(lull) >= walk->least_ns &&
+		    gp_lull_ns(lull) <= walk->most_ns &&
+		    (!walk->filter || walk->filter(advisor, at)))
+			return true;
+	}
+	return false;
+}
+
+void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
+		      void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
+{
+	struct lull_walk walk = {.filter = filter, .least_ns = least_ns, .most_ns = UINT64_MAX};
+	struct gp_lull_at at;
+
+	while (next_lull(advisor, &walk, &at))
+		take(advisor, &at);
+}
+
+void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
+			    void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
+{
+	struct lull_walk walk = {.filter = filter, .least_ns = least_ns, .most_ns = UINT64_MAX};
+	uint32_t count = 0, capacity = 0;
+	uint64_t *lengths_ns = NULL;
+	struct gp_lull_at at;
+
+	while (next_lull(advisor, &walk, &at)) {
+		advisor->error = gp_array_grow(&lengths_ns, &capacity, count, sizeof(*lengths_ns));
+		if (advisor->error == 0)
+			lengths_ns[count++] = gp_lull_ns(at.lull);
+	}
+	walk = (struct lull_walk){.filter = filter, .least_ns = least_ns};
+	if (count > 0)
+		walk.most_ns = 10 * gp_stats_select(lengths_ns, count, count / 2);
+	free(lengths_ns);
+	while (next_lull(advisor, &walk, &at))
+		take(advisor, &at);
+}
+
+bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_rule_threshold *least = &gp_rules[found->rule]->threshold;
+
+	return found->count > 0 && found->count >= least->count && found->bytes >= least->bytes &&
+	       found->saves_ns >= least->saves_ns &&
+	       (double)found->saves_ns * 100 >= least->saves_percent * (double)advisor->span_ns;
 }

@@ -20,9 +20,12 @@ struct gp_case {
 	uint32_t site;                 /* for gp_call_sites_at(); UINT32_MAX = none */
 	uint64_t detail, other_detail; /* what else tells cases apart; the rule's */
 	uint64_t count, time_ns, bytes;
-	uint64_t extra;            /* the rule's */
-	uint64_t saves_ns;         /* of the process that could save most */
-	uint64_t process_saves_ns; /* of the process that was looked at last */
+	uint64_t extra, longest_ns;        /* the rule's ... */
+	uint64_t cause_ns[GP_IDLE_CAUSES]; /* ... too */
+	uint32_t other_site;               /* ... too; GP_NO_SITE = none */
+	uint64_t votes_ns;                 /* of its site, where that was voted for */
+	uint64_t saves_ns;                 /* of the process that could save most */
+	uint64_t process_saves_ns;         /* of the process that was looked at last */
 	size_t process;
 };
 
@@ -63,9 +66,22 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call);
 #define GP_NO_SITE UINT32_MAX
 
-/* One more of a case: what it took, and what it could have saved in the present process. */
+/*
+ * One more of a case: what it took, and what it could have saved in the present process.  lull, if
+ * there is one: the idle time that it explains, if the case turns out to be worth a word.
+ */
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
-		    uint64_t saves_ns);
+		    uint64_t saves_ns, struct gp_lull *lull);
+
+/*
+ * Where a case is of many sites: so much of it is due to that one.  The case gets the site with
+ * most of its time: the one that has the majority, if any has (Boyer and Moore's vote), else one of
+ * those with much.
+ */
+void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns);
+
+/* Whether a case reaches its rule's threshold. */
+bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found);
 
 /* A number for a text, to be a case's detail; the text of that number. */
 uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text);
@@ -73,6 +89,9 @@ const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number
 
 /* Memory by call site, of all processes; NULL: there is no memory, and error tells. */
 const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor);
+
+/* Whether a site says where a call was made: it is one, and its call had a stack. */
+bool gp_advisor_knows(const struct gp_advisor *advisor, uint32_t site);
 
 /* The site of those found by somebody else, as one of ours. */
 uint32_t gp_advisor_same_site(struct gp_advisor *advisor, const struct gp_call_sites *others,
@@ -100,9 +119,33 @@ const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct
 /*
  * What the program could have saved by not waiting in a call: no more than the call took for that,
  * and no more than the GPU had nothing to do right after it; the rest of the call the GPU was at
- * work.  Where that is most of the lull, it is explained by the call.
+ * work.  *lull becomes that idle time if this is most of it, else NULL.
  */
-uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call);
+uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
+				  struct gp_lull **lull);
+
+/*
+ * Idle time that the present process ended and that no case explains, and the calls that started
+ * the operations around it.
+ */
+struct gp_lull_at {
+	struct gp_lull *lull;
+	const struct gp_op *before, *after;
+	const struct gp_call *call_before; /* NULL = not known, or of another process */
+	const struct gp_call *call_after;  /* never NULL: of others nothing can be said */
+};
+
+/*
+ * Call take for each of these that is at least that long and that the filter, where there is one,
+ * lets through.
+ */
+typedef bool gp_lull_filter(const struct gp_advisor *advisor, const struct gp_lull_at *at);
+void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
+		      void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at));
+
+/* The same without those that are more than ten times as long as the median: they are no habit. */
+void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
+			    void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at));
 
 /* Whether a copy's or set's memory is pageable; page-locked; managed: CUPTI's kinds. */
 #define GP_MEMORY_KIND_PAGEABLE 1u

@@ -26,6 +26,18 @@ static void take_row(struct gp_advisor *advisor, const struct gp_memory_site *ro
 	found->saves_ns += (uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
 }
 
+/* While a process allocated its GPU had nothing to do: these are the calls. */
+static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *found)
+{
+	for (size_t i = 0; i < advisor->lulls.device_count; i++) {
+		struct gp_device_lulls *device = &advisor->lulls.devices[i];
+
+		for (uint32_t k = 0; k < device->count; k++)
+			if (gp_gap_cause(&device->lulls[k].gap) == GP_IDLE_ALLOC)
+				device->lulls[k].told = (uint32_t)(found - advisor->cases);
+	}
+}
+
 static void look_at_all(struct gp_advisor *advisor)
 {
 	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
@@ -33,6 +45,12 @@ static void look_at_all(struct gp_advisor *advisor)
 	for (uint32_t i = 0; memory && i < memory->row_count; i++)
 		take_row(advisor, &memory->rows[i],
 			 gp_advisor_same_site(advisor, memory->sites, memory->rows[i].site));
+	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
+		if (advisor->cases[i].rule == advisor->rule &&
+		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
+			explain_lulls(advisor, &advisor->cases[i]);
+			return;
+		}
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

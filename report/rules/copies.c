@@ -71,11 +71,12 @@ struct gp_case *gp_copy_add(struct gp_advisor *advisor, const struct gp_call *ca
 {
 	struct gp_case *found = gp_copy_case(advisor, call, op);
 	uint64_t waited_ns = gp_copy_waited_ns(advisor, call, op);
-	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call);
+	struct gp_lull *lull;
+	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
 	uint64_t copied_ns = own_ns(call, op, waited_ns);
 
 	gp_advisor_add(advisor, found, waited_ns + copied_ns,
-		       copied_ns + (idle_ns < waited_ns ? idle_ns : waited_ns));
+		       copied_ns + (idle_ns < waited_ns ? idle_ns : waited_ns), lull);
 	found->bytes += op->bytes;
 	return found;
 }

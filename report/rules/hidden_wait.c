@@ -16,12 +16,15 @@ static void look(struct gp_advisor *advisor)
 		const struct gp_call *call = &advisor->model->calls[i];
 		const struct gp_op *op = gp_host_copy(advisor, call);
 		struct gp_case *found;
+		struct gp_lull *lull;
+		uint64_t saves_ns;
 
 		if (!op || !gp_copy_waits_for_others(advisor, call, op))
 			continue;
 		found = gp_copy_case(advisor, call, op);
-		gp_advisor_add(advisor, found, gp_copy_waited_ns(advisor, call, op),
-			       gp_advisor_wait_saves_ns(advisor, call));
+		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+		gp_advisor_add(advisor, found, gp_copy_waited_ns(advisor, call, op), saves_ns,
+			       lull);
 		found->bytes += op->bytes;
 	}
 }

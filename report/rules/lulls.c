@@ -32,7 +32,7 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	result = gp_array_grow(&device->lulls, &device->capacity, device->count,
 			       sizeof(*device->lulls));
 	if (result == 0)
-		device->lulls[device->count++] = (struct gp_lull){.gap = *gap};
+		device->lulls[device->count++] = (struct gp_lull){.gap = *gap, .told = GP_NONE};
 	else
 		lulls->error = result;
 }

@@ -15,7 +15,7 @@
 
 struct gp_lull {
 	struct gp_gap gap; /* with an operation before it and after it */
-	bool explained;    /* a rule has said why: for those that speak of what is left */
+	uint32_t told;     /* the case of advice that says why, or GP_NONE: nobody has yet */
 };
 
 /* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them. */

@@ -18,6 +18,15 @@ extern const struct gp_rule gp_rule_sync_memset;
 extern const struct gp_rule gp_rule_sync_in_loop;
 extern const struct gp_rule gp_rule_sync_calls;
 extern const struct gp_rule gp_rule_tiny_copies;
+extern const struct gp_rule gp_rule_data_loading;
+extern const struct gp_rule gp_rule_first_use;
+extern const struct gp_rule gp_rule_jit_compile;
+extern const struct gp_rule gp_rule_launch_bound;
+extern const struct gp_rule gp_rule_gpu_gaps;
+extern const struct gp_rule gp_rule_low_utilisation;
+extern const struct gp_rule gp_rule_repeated_copy;
+extern const struct gp_rule gp_rule_default_stream;
+extern const struct gp_rule gp_rule_low_occupancy;
+extern const struct gp_rule gp_rule_rank_imbalance;
 extern const struct gp_rule gp_rule_leaked_memory;
-
 #endif

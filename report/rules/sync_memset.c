@@ -23,13 +23,15 @@ static void look(struct gp_advisor *advisor)
 						 ? gp_advisor_op(advisor, call)
 						 : NULL;
 		struct gp_case *found;
+		struct gp_lull *lull;
+		uint64_t saves_ns;
 
 		if (!holds_up(op))
 			continue;
 		found = gp_advisor_case(advisor, gp_advisor_site(advisor, call),
 					op->destination_kind, 0);
-		gp_advisor_add(advisor, found, call->duration_ns,
-			       gp_advisor_wait_saves_ns(advisor, call));
+		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+		gp_advisor_add(advisor, found, call->duration_ns, saves_ns, lull);
 		found->bytes += op->bytes;
 	}
 }

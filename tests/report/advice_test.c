@@ -96,6 +96,50 @@ static void test_several_processes(void **state)
 	gp_model_free(models[1]);
 }
 
+/*
+ * Five kernels of 10 ms; before each but the first the host loads code for 10 ms, within the
+ * launch.
+ */
+static struct gp_model *load_code(bool amid)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 99, "cuLibraryLoadData", GP_API_MODULE);
+	for (uint32_t i = 1; i <= 5; i++) {
+		uint64_t load_ns = amid && i > 1 ? 10 * MS : 0;
+
+		if (load_ns > 0)
+			build_call(&b, 100, 99, at_ns + 1000, load_ns, 0);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, load_ns + 10000, i);
+		at_ns += load_ns + 20000;
+		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + 10 * MS, i);
+		at_ns += 10 * MS;
+	}
+	build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns, MS, 0);
+	return build_end(&b);
+}
+
+static void test_loading_of_code(void **state)
+{
+	struct gp_model *model = load_code(true);
+	struct gp_advice advice = ask(&model, 1);
+
+	(void)state;
+	assert_int_equal(advice.count, 1);
+	assert_string_equal(advice.findings[0].rule->id, "first-use");
+	assert_int_equal(advice.findings[0].count, 4);
+	assert_int_equal(advice.findings[0].saves_ns, 40 * MS);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	model = load_code(false);
+	advice = ask(&model, 1);
+	assert_int_equal(advice.count, 0);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static char *printed(const struct gp_advice *advice, size_t limit)
 {
 	char *text = NULL;
@@ -198,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_turns_of_host_and_gpu),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
+		cmocka_unit_test(test_loading_of_code),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_lulls),

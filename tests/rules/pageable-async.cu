@@ -5,20 +5,20 @@ const size_t BYTES = 8 << 20;
 int main(int argc, char **argv)
 {
 	bool sin = is_sin(argc, argv);
-	char *device, *host;
+	char *device, *host[2];
 	double start;
 
 	CHECK(cudaMalloc(&device, BYTES));
-	if (sin)
-		host = (char *)malloc(BYTES);
-	else
-		CHECK(cudaMallocHost(&host, BYTES));
-	memset(host, 1, BYTES);
+	for (int i = 0; i < 2; i++)
+		if (sin)
+			host[i] = (char *)malloc(BYTES);
+		else
+			CHECK(cudaMallocHost(&host[i], BYTES));
 	start = warm_up();
 	for (int i = 0; i < 40; i++) {
-		CHECK(cudaMemcpyAsync(device, host, BYTES, cudaMemcpyHostToDevice)); /* sin */
-		launch_spin(500);
-		memset(host, i, BYTES / 1024);
+		memset(host[i % 2], i, BYTES);
+		CHECK(cudaMemcpyAsync(device, host[i % 2], BYTES, cudaMemcpyHostToDevice)); /* sin */
+		launch_spin(2000);
 	}
 	return end_loop(start);
 }

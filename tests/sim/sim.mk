@@ -101,10 +101,10 @@ $(O)/programs/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 # What the rules of advice speak of; their lines are looked for.
 RULES := $(patsubst tests/rules/%.cu,$(O)/rules/%,$(wildcard tests/rules/*.cu))
 programs: $(RULES)
-$(O)/rules/%: tests/rules/%.cu tests/rules/rule.h tests/programs/check.h
+$(O)/rules/%: tests/rules/%.cu tests/rules/rule.h tests/programs/check.h | $(SIM)/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,NVCC)
-	$(Q)$(NVCC) $(NVCC_FLAGS) -g -I. -o $@ $<
+	$(Q)$(NVCC) $(NVCC_FLAGS) -g -I. -o $@ $< -L$(SIM) -lcuda
 $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)

@@ -1,0 +1,81 @@
+/*
+ * The GPU waits for data.  Speaks where before copies to the device, of one call site, the GPU had
+ * nothing to do for 200 us and more while the host did something of its own, in no call of CUDA for
+ * most of that: at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten
+ * times as long as the median.
+ */
+#include "report/rules/rules.h"
+
+#include "report/format.h"
+#include "report/rules/advisor.h"
+
+#define LEAST_NS 200000u
+
+/*
+ * The GPU computed, and a result may have been fetched: then comes new data, which the host took
+ * its time for.
+ */
+static bool is_wait_for_data(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	bool computed = at->before->kind == GP_OP_KERNEL || at->before->kind == GP_OP_GRAPH ||
+			at->before->copy_kind == GP_COPY_DTOH;
+
+	(void)advisor;
+	return computed && at->after->kind == GP_OP_COPY && at->after->copy_kind == GP_COPY_HTOD &&
+	       at->lull->gap.cause_ns[GP_IDLE_HOST] * 5 >= gp_lull_ns(at->lull) * 4;
+}
+
+static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint64_t idle_ns = gp_lull_ns(at->lull);
+	struct gp_case *found =
+		gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
+
+	gp_advisor_add(advisor, found, idle_ns, idle_ns, at->lull);
+	found->bytes += at->after->bytes;
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_for_data, take_lull);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out,
+		"%s times the GPU has nothing to do, %s on average, until the host has made the "
+		"data that it copies then",
+		gp_format_count(found->count).text,
+		gp_format_ns(found->time_ns / found->count).text);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("prepare the next data while the GPU computes: in other threads or processes "
+	      "(DataLoader: num_workers, pin_memory)",
+	      out);
+}
+
+const struct gp_rule gp_rule_data_loading = {
+	.id = "data-loading",
+	.title = "the GPU waits for data that the host prepares",
+	.meaning = "Again and again the GPU has nothing to do while the host is in no call of "
+		   "CUDA, and "
+		   "what comes then is a copy to the device: the host reads, decodes or makes the "
+		   "data, "
+		   "and the GPU waits for it. What can be saved is that time, if others prepare as "
+		   "much "
+		   "data meanwhile as the GPU takes.",
+	.change = "Read ahead: threads or processes that fill page-locked buffers while the GPU "
+		  "computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, "
+		  "persistent_workers), cheaper formats, decoding on the GPU (DALI).",
+	.ignore = "The host does something else than data there, which the GPU could not wait for "
+		  "less.",
+	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

@@ -1,0 +1,94 @@
+/*
+ * Long idle times.  Speaks of those of 100 ms and more, by the call after them, that take 5 % of
+ * the recorded time in all, where no other rule has said why: in less than that, the system may
+ * have taken the processor from the host.
+ */
+#include "report/rules/rules.h"
+
+#include "report/format.h"
+#include "report/rules/advisor.h"
+
+#define LEAST_NS 100000000u
+
+static const char *name_of(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return call ? gp_model_api(advisor->model, call->api).name : "";
+}
+
+static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint64_t idle_ns = gp_lull_ns(at->lull);
+	uint64_t before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
+	uint64_t after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
+	uint32_t site = gp_advisor_site(advisor, at->call_after);
+	struct gp_case *found = gp_advisor_case(advisor, site, after, gp_gap_cause(&at->lull->gap));
+
+	gp_advisor_add(advisor, found, idle_ns, idle_ns, at->lull);
+	if (idle_ns > found->longest_ns) {
+		found->longest_ns = idle_ns;
+		found->extra = before;
+		found->other_site =
+			at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
+	}
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	gp_advisor_lulls(advisor, LEAST_NS, NULL, take_lull);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const char *before = gp_advisor_text_of(advisor, found->extra);
+	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
+
+	fprintf(out, "the GPU has nothing to do for %s", gp_format_ns(found->longest_ns).text);
+	if (found->count > 1)
+		fprintf(out, ", and %s more time%s", gp_format_count(found->count - 1).text,
+			found->count == 2 ? "" : "s");
+	fprintf(out, ": %s", gp_idle_cause_name(cause));
+	if (*before)
+		fprintf(out, "; from %s", before);
+	if (*before && gp_advisor_knows(advisor, found->other_site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, found->other_site).place);
+	fprintf(out, " to %s", gp_advisor_text_of(advisor, found->detail));
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	static const char *const changes[GP_IDLE_CAUSES] = {
+		[GP_IDLE_HOST] = "what the host does there can go before the first launch, behind "
+				 "the last, or into another thread",
+		[GP_IDLE_LAUNCH] = "launch ahead of the GPU",
+		[GP_IDLE_SYNC] = "do not wait where the host reads no result",
+		[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
+		[GP_IDLE_ALLOC] = "allocate before the work begins",
+		[GP_IDLE_SETUP] =
+			"make streams, graphs and libraries, and load code, before the work "
+			"begins",
+		[GP_IDLE_DEPENDENCY] = "look what the operation waits for: an event, a host "
+				       "function, another device",
+		[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
+	};
+
+	(void)advisor;
+	fputs(changes[found->other_detail], out);
+}
+
+const struct gp_rule gp_rule_gpu_gaps = {
+	.id = "gpu-gaps",
+	.title = "the GPU has nothing to do for long",
+	.meaning =
+		"Between two operations the GPU was idle for 100 ms or more, and none of the other "
+		"rules says why. The cause is what the host did most of that time, as `gpuprof "
+		"summary --by gap` has it for every gap.",
+	.change =
+		"By the cause: host-bound, the program computes something on the host, which can "
+		"go elsewhere, or run while the GPU works; set-up, what is made there can be made "
+		"before.",
+	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
+	.threshold = {.saves_percent = 5, .saves_ns = LEAST_NS, .count = 1},
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

@@ -1,0 +1,79 @@
+/*
+ * Launches that cannot keep up.  Speaks of a process in which the GPU was idle between two launches
+ * of kernels, for less than 200 us each time and with nothing else between them, at least 200
+ * times, 10 % of the recorded time and 1 ms.  It names the call site with most of that time.
+ */
+#include "report/rules/rules.h"
+
+#include "report/format.h"
+#include "report/rules/advisor.h"
+
+#define MOST_NS 200000u
+
+/* What a graph leaves between two kernels. */
+#define GRAPH_GAP_NS 1000u
+
+static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	const uint64_t *cause_ns = at->lull->gap.cause_ns;
+	uint64_t idle_ns = gp_lull_ns(at->lull);
+
+	return idle_ns <= MOST_NS && at->call_before &&
+	       gp_advisor_class(advisor, at->call_after) == GP_API_LAUNCH &&
+	       gp_advisor_class(advisor, at->call_before) == GP_API_LAUNCH &&
+	       (cause_ns[GP_IDLE_LAUNCH] + cause_ns[GP_IDLE_HOST]) * 5 >= idle_ns * 4;
+}
+
+static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint64_t idle_ns = gp_lull_ns(at->lull);
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+
+	gp_advisor_add(advisor, found, at->after->end_ns - at->after->start_ns,
+		       idle_ns > GRAPH_GAP_NS ? idle_ns - GRAPH_GAP_NS : 0, at->lull);
+	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	gp_advisor_lulls(advisor, 0, is_launch_bound, take_lull);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out, "before %s kernels, which run %s on average, the GPU waits for their launches",
+		gp_format_count(found->count).text,
+		gp_format_ns(found->time_ns / found->count).text);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("capture the loop's launches in a CUDA graph (torch.compile with "
+	      "mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit), or fuse kernels",
+	      out);
+}
+
+const struct gp_rule gp_rule_launch_bound = {
+	.id = "launch-bound",
+	.title = "kernels are shorter than it takes to launch them",
+	.meaning = "A launch takes the host some microseconds, with a framework's work around it "
+		   "ten to "
+		   "fifty. Where kernels are shorter than that, the GPU waits before each. A CUDA "
+		   "graph "
+		   "launches hundreds of them by one call, with about a microsecond between them. "
+		   "What can "
+		   "be saved is the time between kernels, but for that.",
+	.change =
+		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, "
+		"torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. "
+		"Fuse "
+		"elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
+	.ignore = "Shapes or the sequence of kernels change with each iteration.",
+	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 200},
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

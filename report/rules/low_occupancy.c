@@ -1,0 +1,129 @@
+/*
+ * Kernels of low occupancy.  Speaks of a kernel whose blocks leave three quarters of an SM's
+ * threads unused, whatever the limit, with grids of at least one wave, where 10 % of the recorded
+ * time and 1 ms could be saved, and at least 4 launches.  Not of kernels that are made so on
+ * purpose: matrix multiplications, convolutions, attention, communication.
+ */
+#include "report/rules/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "report/occupancy.h"
+#include "report/rules/advisor.h"
+
+#define LOW    0.25
+#define ENOUGH 0.5 /* with so many threads most kernels hide what they wait for */
+
+/* They keep their data in registers and shared memory, and few threads busy. */
+static bool is_meant_so(const struct gp_advisor *advisor, uint32_t kind)
+{
+	static const char *const kinds[] = {"GEMM", "convolution", "attention", "communication"};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(gp_kinds_name(advisor->kinds, kind), kinds[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The share of the threads that an SM can hold: also what a block lacks to whole warps is lost. */
+static double threads_share(const struct gp_record_device *device,
+			    const struct gp_record_shape *shape,
+			    const struct gp_occupancy *occupancy)
+{
+	double threads = (double)shape->block[0] * shape->block[1] * shape->block[2];
+
+	return threads * occupancy->blocks / device->max_threads_per_multiprocessor;
+}
+
+static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op)
+{
+	const struct gp_record_device *device = gp_model_device(advisor->model, op->device_id);
+	const struct gp_call *call = gp_model_op_cause(advisor->model, op);
+	const struct gp_record_shape *shape = &advisor->model->shapes[op->shape];
+	struct gp_occupancy occupancy;
+	uint64_t took_ns = op->end_ns - op->start_ns, name;
+	struct gp_case *found;
+	double share;
+
+	if (!device || !gp_occupancy_of(device, shape, &occupancy) || occupancy.waves < 1)
+		return;
+	share = threads_share(device, shape, &occupancy);
+	if (share >= LOW)
+		return;
+	name = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, op));
+	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, name,
+				occupancy.limit);
+	gp_advisor_add(advisor, found, took_ns, (uint64_t)((double)took_ns * (1 - share / ENOUGH)),
+		       NULL);
+	found->extra = (uint64_t)(share * 1000);
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	const struct gp_model *model = advisor->model;
+	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
+
+	if (!kinds)
+		advisor->error = -ENOMEM;
+	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (op->kind == GP_OP_KERNEL && !op->untimed && op->shape < model->shape_count &&
+		    !is_meant_so(advisor, gp_kinds_of_op(kinds, model, op)))
+			take_kernel(advisor, op);
+	}
+	free(kinds);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const char *name = gp_scope_kernel_of(&advisor->scope, found->detail);
+
+	fprintf(out, "%s, %s times, %s in all, has at most %.1f %% of an SM's threads", name,
+		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
+		(double)found->extra / 10);
+	if (found->other_detail != GP_LIMIT_NONE)
+		fprintf(out, "; the limit: %s",
+			gp_occupancy_limit_name((enum gp_occupancy_limit)found->other_detail));
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	static const char *const changes[GP_OCCUPANCY_LIMITS] = {
+		[GP_LIMIT_NONE] = "make blocks of whole warps, 128 to 256 threads",
+		[GP_LIMIT_REGISTERS] = "fewer registers: __launch_bounds__, smaller local arrays",
+		[GP_LIMIT_SHARED] = "less shared memory in a block, or more threads in it",
+		[GP_LIMIT_BLOCK_SIZE] = "blocks that divide the SM's threads: 128, 256 or 512",
+		[GP_LIMIT_BLOCKS] = "larger blocks: 128 to 256 threads",
+	};
+
+	(void)advisor;
+	fputs(changes[found->other_detail], out);
+}
+
+const struct gp_rule gp_rule_low_occupancy = {
+	.id = "low-occupancy",
+	.title = "a kernel leaves most of each SM unused",
+	.meaning = "From the launch alone: so many registers, so much shared memory, or blocks so "
+		   "small "
+		   "that an SM holds less than a quarter of the threads that it could. Such "
+		   "kernels have "
+		   "little to do while they wait for memory. What can be saved is an estimate: "
+		   "that the "
+		   "kernel gets faster in proportion, up to half of the threads.",
+	.change =
+		"By the limit: __launch_bounds__ or -maxrregcount for registers; smaller tiles for "
+		"shared memory; blocks of 128 to 256 threads. `gpuprof summary --by occupancy` "
+		"has the figures of every kernel.",
+	.ignore = "The kernel is limited by arithmetic or by memory bandwidth already, as kernels "
+		  "are "
+		  "that keep their data in registers and have much work for each thread.",
+	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
+	.is_of_gpu = true,
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

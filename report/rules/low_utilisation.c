@@ -1,0 +1,86 @@
+/*
+ * A GPU that hardly works.  Speaks where idle times that no other rule is about, at least 100 of
+ * them, take half of the recorded time and 20 ms. Those that are ten times as long as the median
+ * count for nothing: they are no habit.  Nor do those in which the host copied, allocated or made
+ * something, of which other rules speak where they matter.
+ */
+#include "report/rules/rules.h"
+
+#include "report/answers/gpu_sweep.h"
+#include "report/format.h"
+#include "report/rules/advisor.h"
+
+static bool is_of_host(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	enum gp_idle_cause cause = gp_gap_cause(&at->lull->gap);
+
+	(void)advisor;
+	return cause != GP_IDLE_COPY && cause != GP_IDLE_ALLOC && cause != GP_IDLE_SETUP;
+}
+
+static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint64_t idle_ns = gp_lull_ns(at->lull);
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, at->lull->gap.device, 0);
+
+	gp_advisor_add(advisor, found, idle_ns, idle_ns, at->lull);
+	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
+		found->cause_ns[i] += at->lull->gap.cause_ns[i];
+	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	gp_advisor_usual_lulls(advisor, 0, is_of_host, take_lull);
+}
+
+static enum gp_idle_cause top_cause(const struct gp_case *found)
+{
+	uint32_t top = 0;
+
+	for (uint32_t i = 1; i < GP_IDLE_CAUSES; i++)
+		if (found->cause_ns[i] > found->cause_ns[top])
+			top = i;
+	return (enum gp_idle_cause)top;
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	enum gp_idle_cause cause = top_cause(found);
+
+	fprintf(out,
+		"GPU %u had nothing to do %s times, %s on average, %s %% of that %s; most before "
+		"what is launched here",
+		advisor->scope.devices.entries[found->detail].number,
+		gp_format_count(found->count).text,
+		gp_format_ns(found->time_ns / found->count).text,
+		gp_format_percent((double)found->cause_ns[cause], (double)found->time_ns).text,
+		gp_idle_cause_name(cause));
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("launch ahead of the GPU, and give it more work at a time: gpuprof summary --by "
+	      "idle,gap says what it waits for",
+	      out);
+}
+
+const struct gp_rule gp_rule_low_utilisation = {
+	.id = "low-utilisation",
+	.title = "the GPU is idle most of the time",
+	.meaning = "Between its first operation and its last the GPU had nothing to do again and "
+		   "again, "
+		   "which makes up at least half of the recorded time, and none of the other rules "
+		   "says "
+		   "why: the host does not give it work fast enough.",
+	.change =
+		"See what the host does meanwhile (`gpuprof summary --by idle,gap`, the timeline): "
+		"launch ahead, larger batches, less work of the host between launches.",
+	.ignore = "The program uses the GPU now and then on purpose.",
+	.threshold = {.saves_percent = 50, .saves_ns = 20000000, .count = 100},
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

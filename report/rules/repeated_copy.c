@@ -1,0 +1,116 @@
+/*
+ * The same bytes, copied again.  The records have neither the addresses nor the bytes of a copy:
+ * what they tell is that a call site copies as many bytes to the device as the time before, and
+ * that the thread had no time since to write new ones, at 50 GB/s outside of calls of CUDA, nor did
+ * a copy from the device bring as many.  Speaks from 16 of these on, each of 256 KiB or more, that
+ * took 3 % of the recorded time and 200 us.
+ */
+#include "report/rules/rules.h"
+
+#include "report/format.h"
+#include "report/rules/advisor.h"
+#include "report/rules/copies.h"
+
+#define LEAST_BYTES       (256u << 10)
+#define MEMORY_BYTES_A_NS 50 /* that a thread writes at most */
+
+/* Of a thread: its last copy to the device, and what came between. */
+struct thread {
+	uint32_t id, site;
+	uint64_t bytes;
+	uint64_t outside_ns;    /* the thread was in no call */
+	uint64_t brought_bytes; /* from the device, at most in one copy */
+	uint64_t last_ns;       /* end of its last call */
+};
+
+static bool looks_the_same(const struct thread *thread, const struct gp_op *op, uint32_t site)
+{
+	return thread->site == site && thread->bytes == op->bytes &&
+	       thread->brought_bytes < op->bytes &&
+	       thread->outside_ns * MEMORY_BYTES_A_NS < op->bytes;
+}
+
+static void take_copy(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
+		      const struct gp_op *op)
+{
+	uint32_t site = gp_advisor_site(advisor, call);
+	uint64_t copy_ns = op->end_ns - op->start_ns;
+	uint64_t took_ns = copy_ns > call->duration_ns ? copy_ns : call->duration_ns;
+	struct gp_case *found;
+
+	if (looks_the_same(thread, op, site)) {
+		found = gp_advisor_case(advisor, site, op->bytes, 0);
+		gp_advisor_add(advisor, found, took_ns,
+			       took_ns < 2 * copy_ns ? took_ns : 2 * copy_ns, NULL);
+		found->bytes += op->bytes;
+	}
+	thread->site = site;
+	thread->bytes = op->bytes;
+	thread->outside_ns = thread->brought_bytes = 0;
+}
+
+static void take_call(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call)
+{
+	const struct gp_op *op = gp_host_copy(advisor, call);
+
+	if (thread->id != call->thread_id)
+		*thread = (struct thread){
+			.id = call->thread_id, .site = GP_NO_SITE, .last_ns = call->start_ns};
+	if (call->start_ns > thread->last_ns)
+		thread->outside_ns += call->start_ns - thread->last_ns;
+	if (gp_call_end_ns(call) > thread->last_ns)
+		thread->last_ns = gp_call_end_ns(call);
+	if (!op)
+		return;
+	if (op->copy_kind == GP_COPY_DTOH && op->bytes > thread->brought_bytes)
+		thread->brought_bytes = op->bytes;
+	else if (op->copy_kind == GP_COPY_HTOD && op->bytes >= LEAST_BYTES)
+		take_copy(advisor, thread, call, op);
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	struct thread thread = {.site = GP_NO_SITE, .id = UINT32_MAX};
+
+	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
+		take_call(advisor, &thread, &advisor->model->calls[i]);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out,
+		"%s copies of %s to the device look like the same bytes as before: the host had "
+		"no time to write others; %s in all",
+		gp_format_count(found->count).text, gp_format_bytes(found->detail).text,
+		gp_format_ns(found->time_ns).text);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("if they are: copy once, before the loop, and keep them on the device", out);
+}
+
+const struct gp_rule gp_rule_repeated_copy = {
+	.id = "repeated-copy",
+	.title = "it looks like the same bytes are copied to the device again",
+	.meaning =
+		"A line copies as many bytes as in the iteration before, and the thread was "
+		"outside of "
+		"CUDA's calls for so short that it cannot have written as many new ones, nor had "
+		"it got "
+		"them from the device. gpuprof does not look at the bytes: it may be wrong where "
+		"other threads or devices write them.",
+	.change = "Copy what does not change (weights, tables) before the loop, and keep it on the "
+		  "device.",
+	.ignore =
+		"Another thread, or a device, fills the buffers meanwhile; or it is a benchmark of "
+		"copies.",
+	.threshold = {.saves_percent = 3, .saves_ns = 200000, .count = 16},
+	.is_of_gpu = true,
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

@@ -59,6 +59,12 @@ void gp_summary_print_busy(const struct gp_summary *summary);
 /* Below the line of a device: what ran, why nothing did. */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device);
 
+/*
+ * On the iterations of the main loop, and, where all operations are known, how busy the GPU was in them; nothing where no loop was
+ * found, or of several processes.
+ */
+void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
+
 /* A line on the kinds of kernels, by their names; nothing where most are of an unknown kind. */
 void gp_summary_print_kinds(const struct gp_summary *summary);
 

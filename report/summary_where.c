@@ -3,14 +3,18 @@
 
 #include <stdlib.h>
 
+#include "report/answers/gpu_line.h"
+#include "report/answers/iterations.h"
 #include "report/call_site.h"
 #include "report/format.h"
 #include "report/names.h"
+#include "report/stats.h"
 #include "report/text.h"
 
 #define SHOWN           4 /* causes, kinds */
 #define DEVICES_IN_FULL 2 /* of more each has its causes alone */
 #define NAME_COLUMNS    48
+#define MOST_OPS        1000000u /* in which a loop is looked for: the page has to come at once */
 
 /* A few parts of a whole, the largest first. */
 struct part {
@@ -77,14 +81,13 @@ static void print_classes(FILE *out, const struct gp_where *where)
 	fputs("\n", out);
 }
 
-static void print_causes(FILE *out, const struct gp_where *where)
+static void print_causes(FILE *out, const uint64_t state_ns[GP_STATES])
 {
 	struct part parts[GP_IDLE_CAUSES];
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
-		parts[i] = (struct part){gp_idle_cause_name(i), where->state_ns[GP_STATE_IDLE + i]};
-	fputs("    idle    ", out);
-	print_parts(out, parts, GP_IDLE_CAUSES, gp_state_wall_ns(where->state_ns));
+		parts[i] = (struct part){gp_idle_cause_name(i), state_ns[GP_STATE_IDLE + i]};
+	print_parts(out, parts, GP_IDLE_CAUSES, gp_state_wall_ns(state_ns));
 }
 
 /* ---- the longest gap between two operations ---- */
@@ -159,13 +162,108 @@ void gp_summary_print_where(const struct gp_summary *summary, size_t device)
 	const struct gp_where *where = &summary->wheres.devices[device];
 	bool in_full = summary->devices.count <= DEVICES_IN_FULL;
 
+	if (gp_state_busy_ns(where->state_ns) == 0)
+		return;
 	if (in_full &&
 	    gp_state_any_ns(where->state_ns, GP_STATE_COMPUTE) != gp_state_busy_ns(where->state_ns))
 		print_classes(summary->out, where);
-	if (gp_state_idle_ns(where->state_ns) > 0)
-		print_causes(summary->out, where);
+	if (gp_state_idle_ns(where->state_ns) > 0) {
+		fputs("    idle    ", summary->out);
+		print_causes(summary->out, where->state_ns);
+	}
 	if (in_full)
 		print_longest(summary, where);
+}
+
+/* ---- the main loop ---- */
+
+static uint64_t *durations_of(const struct gp_iterations *all, uint32_t *longest)
+{
+	uint64_t *durations_ns = malloc(((size_t)all->count + 1) * sizeof(*durations_ns));
+
+	*longest = 0;
+	for (uint32_t i = 0; durations_ns && i < all->count; i++) {
+		durations_ns[i] = all->rows[i].end_ns - all->rows[i].start_ns;
+		if (durations_ns[i] > durations_ns[*longest])
+			*longest = i;
+	}
+	return durations_ns;
+}
+
+static void print_iterations(FILE *out, const struct gp_iterations *all)
+{
+	uint32_t longest;
+	uint64_t *durations_ns = durations_of(all, &longest);
+	struct gp_stats stats;
+
+	if (!durations_ns)
+		return;
+	stats = gp_stats_of(durations_ns, all->count);
+	fprintf(out,
+		"  loop      %s iterations of %s (median), the longest %s (number %u); found by ",
+		gp_format_count(all->count).text, gp_format_ns((uint64_t)stats.median).text,
+		gp_format_ns(stats.max).text, longest + 1);
+	if (all->by_range) {
+		char *name = gp_text_escape(all->name);
+
+		fprintf(out, "ranges %s\n", name ? name : "");
+		free(name);
+	} else {
+		fputs("operations that repeat\n", out);
+	}
+	free(durations_ns);
+}
+
+/* From the first iteration's start to the last one's end, on the devices that worked in it. */
+static int sum_loop(const struct gp_summary *summary, const struct gp_iterations *all,
+		    uint64_t state_ns[GP_STATES])
+{
+	uint64_t base_ns = summary->models[0]->base_unix_ns;
+	uint64_t start_ns = base_ns + all->rows[0].start_ns;
+	uint64_t end_ns = base_ns + all->rows[all->count - 1].end_ns;
+	struct gp_device_list devices = summary->devices;
+	struct gp_gpu_lines lines;
+	int result = gp_gpu_lines_of(&lines, summary->models, summary->model_count, summary->window,
+				     &devices, summary->kinds);
+
+	for (size_t i = 0; result == 0 && i < lines.count; i++) {
+		uint64_t own_ns[GP_STATES] = {0};
+
+		gp_gpu_line_add(&lines.devices[i], start_ns, end_ns, own_ns);
+		for (unsigned s = 0; gp_state_busy_ns(own_ns) > 0 && s < GP_STATES; s++)
+			state_ns[s] += own_ns[s];
+	}
+	gp_gpu_lines_free(&lines);
+	return result;
+}
+
+static void print_inside(const struct gp_summary *summary, const struct gp_iterations *all)
+{
+	uint64_t state_ns[GP_STATES] = {0};
+
+	if (sum_loop(summary, all, state_ns) < 0 || gp_state_busy_ns(state_ns) == 0)
+		return;
+	fprintf(summary->out, "    in it   %s %% busy",
+		gp_format_percent((double)gp_state_busy_ns(state_ns),
+				  (double)gp_state_wall_ns(state_ns))
+			.text);
+	if (gp_state_idle_ns(state_ns) > 0)
+		fputs("; idle: ", summary->out);
+	print_causes(summary->out, state_ns);
+}
+
+void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
+{
+	const struct gp_model *model = summary->models[0];
+	struct gp_iterations all = {0};
+
+	if (summary->model_count == 1 && model->op_count <= MOST_OPS &&
+	    gp_iterations_of(&all, model) == 0 && all.count > 0) {
+		print_iterations(summary->out, &all);
+		if (all_known)
+			print_inside(summary, &all);
+	}
+	gp_iterations_free(&all);
 }
 
 /* ---- kinds of kernels ---- */

@@ -43,7 +43,7 @@ class Idle(Tables):
         self.assertIn("GPU busy (", before)
         self.assertRegex(before, r"\n    idle    [a-z-]+ [0-9.]+ %, ")
         self.assertIn("longest idle time ", before)
-        self.assertIn("gpuprof summary --by time,idle,gap,kind FILE", before)
+        self.assertIn("gpuprof summary --by time,idle,gap,kind,iteration,queue FILE", before)
 
 
 class Kinds(Tables):
@@ -86,6 +86,28 @@ class Launches(Tables):
         loops = [row for row in found if row["Length"] == 5]
         self.assertEqual([row["Count"] for row in loops], [50, 50])  # in two streams
         self.assertTrue(all("scale<float> > add<float> > smooth" in row["Operations"] for row in loops), loops)
+
+
+class Iterations(Tables):
+
+    def test_the_loop_of_the_demo_has_its_passes(self):
+        trace = self.record("demo", "100")
+        rows = sorted(self.tables("iteration", trace)["iteration"], key=lambda row: row["Number"])
+        self.assertEqual([row["Number"] for row in rows], list(range(1, 51)))
+        for row, after in zip(rows, rows[1:]):
+            self.assertEqual(row["Start"] + row["Wall"], after["Start"])
+            self.assertEqual(row["Busy"] + row["Idle"], row["Wall"])
+        self.assertRegex(self.summary(trace).stdout, r"\n  loop      50 iterations of .* found by operations that repeat\n"
+                                                     r"    in it   [0-9.]+ % busy; idle: ")
+
+    def test_ranges_say_what_the_gpu_did_in_them(self):
+        found = self.tables("nvtx-time,nvtx-gpu", self.record("zoo"))
+        projected = {(row["Range"], row["Domain"], row["Style"]): row for row in found["nvtx-gpu"]}
+        self.assertEqual(len(projected), len(found["nvtx-time"]))
+        for row in found["nvtx-time"]:
+            whole = projected[(row["Range"], row["Domain"], row["Style"])]
+            self.assertEqual((row["Total"], row["Count"]), (whole["Total"], whole["Count"]))
+            self.assertLessEqual(row["Busy"] + row["Idle"], row["Total"])
 
 
 class Page(Tables):

@@ -1,0 +1,287 @@
+#include "report/answers/iterations.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/answers/queue.h"
+#include "report/answers/sequences.h"
+#include "report/array.h"
+#include "report/groups.h"
+
+#define COUNT_AT_LEAST 3
+#define ABOUT_AS_LONG  0.9
+#define KEY_BYTES      (GP_ITERATION_NAME_BYTES + 32)
+#define PYTORCH_STEP   "ProfilerStep#"
+
+static int compare_starts(const void *a, const void *b, const void *context)
+{
+	const struct gp_iteration *left = a, *right = b;
+
+	(void)context;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static int add(struct gp_iterations *iterations, struct gp_iteration row)
+{
+	if (gp_array_grow(&iterations->rows, &iterations->capacity, iterations->count,
+			  sizeof(row)) < 0)
+		return -ENOMEM;
+	iterations->rows[iterations->count++] = row;
+	return 0;
+}
+
+/* ---- by range ---- */
+
+/* Ranges of one thread and one text, numbers apart. */
+struct kind {
+	uint64_t count, total_ns, ended_ns;
+	bool nests;
+};
+
+struct kinds {
+	struct gp_groups keys;
+	struct kind *rows; /* parallel to the keys */
+	uint32_t *of;      /* by range: its kind, or GP_NONE */
+	uint32_t capacity;
+};
+
+/* Each number becomes "#". */
+static void without_numbers(char *out, size_t size, const char *text)
+{
+	size_t used = 0;
+
+	for (; *text && used + 1 < size; text++) {
+		bool digit = isdigit((unsigned char)*text);
+
+		if (digit && used > 0 && out[used - 1] == '#')
+			continue;
+		out[used++] = digit ? '#' : *text;
+	}
+	out[used] = '\0';
+}
+
+/* The kind's number, made if it is not there yet; GP_NONE if there is no memory. */
+static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
+			  const struct gp_range *range)
+{
+	char name[GP_ITERATION_NAME_BYTES], key[KEY_BYTES];
+	uint32_t before = kinds->keys.count, number;
+
+	without_numbers(name, sizeof(name), gp_model_range_text(model, range));
+	snprintf(key, sizeof(key), "%u %u %u %s", range->thread_id, range->domain, range->style,
+		 name);
+	number = gp_groups_find(&kinds->keys, key);
+	if (number == UINT32_MAX || number < before)
+		return number;
+	if (gp_array_grow(&kinds->rows, &kinds->capacity, number, sizeof(*kinds->rows)) < 0)
+		return GP_NONE;
+	kinds->rows[number] = (struct kind){0};
+	return number;
+}
+
+static int gather_kinds(struct kinds *kinds, const struct gp_model *model)
+{
+	kinds->of = malloc(((size_t)model->range_count + 1) * sizeof(*kinds->of));
+	if (!kinds->of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		struct kind *kind;
+
+		kinds->of[i] = GP_NONE;
+		if (range->style == GP_STYLE_MARK || range->gpu_end_ns == 0)
+			continue;
+		kinds->of[i] = find_kind(kinds, model, range);
+		if (kinds->of[i] == GP_NONE)
+			return -ENOMEM;
+		kind = &kinds->rows[kinds->of[i]];
+		kind->nests |= range->start_ns < kind->ended_ns;
+		kind->ended_ns = range->end_ns;
+		kind->total_ns += range->end_ns - range->start_ns;
+		kind->count++;
+	}
+	return 0;
+}
+
+/* Behind thread, domain and style. */
+static const char *name_of(const struct kinds *kinds, uint32_t number)
+{
+	const char *name = number < kinds->keys.count ? kinds->keys.rows[number].key : NULL;
+
+	for (int fields = 0; name && fields < 3; fields++) {
+		name = strchr(name, ' ');
+		name += name != NULL;
+	}
+	return name ? name : "";
+}
+
+static bool is_loop(const struct kinds *kinds, uint32_t number)
+{
+	return kinds->rows[number].count >= COUNT_AT_LEAST && !kinds->rows[number].nests;
+}
+
+/* The longest of all; of those that are about as long, the most frequent. */
+static uint32_t choose(const struct kinds *kinds)
+{
+	uint64_t longest_ns = 0, most = 0;
+	uint32_t chosen = GP_NONE;
+
+	for (uint32_t i = 0; i < kinds->keys.count; i++) {
+		if (is_loop(kinds, i) &&
+		    strncmp(name_of(kinds, i), PYTORCH_STEP, strlen(PYTORCH_STEP)) == 0)
+			return i;
+		if (is_loop(kinds, i) && kinds->rows[i].total_ns > longest_ns)
+			longest_ns = kinds->rows[i].total_ns;
+	}
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (is_loop(kinds, i) && kinds->rows[i].count > most &&
+		    (double)kinds->rows[i].total_ns >= ABOUT_AS_LONG * (double)longest_ns) {
+			most = kinds->rows[i].count;
+			chosen = i;
+		}
+	return chosen;
+}
+
+static int take_ranges(struct gp_iterations *iterations, const struct gp_model *model,
+		       const struct kinds *kinds, uint32_t chosen)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
+		if (kinds->of[i] == chosen)
+			result =
+				add(iterations,
+				    (struct gp_iteration){.start_ns = model->ranges[i].gpu_start_ns,
+							  .end_ns = model->ranges[i].gpu_end_ns,
+							  .first_op = GP_NONE,
+							  .range = i});
+	iterations->by_range = true;
+	snprintf(iterations->name, sizeof(iterations->name), "%s", name_of(kinds, chosen));
+	return result;
+}
+
+static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	struct kinds kinds = {0};
+	int result = gather_kinds(&kinds, model);
+	uint32_t chosen = result == 0 ? choose(&kinds) : GP_NONE;
+
+	if (chosen != GP_NONE)
+		result = take_ranges(iterations, model, &kinds, chosen);
+	gp_groups_free(&kinds.keys);
+	free(kinds.rows);
+	free(kinds.of);
+	return result;
+}
+
+/* ---- by sequence ---- */
+
+struct taking {
+	struct gp_iterations *iterations;
+	const struct gp_sequences *sequences;
+	const struct gp_sequence *sequence;
+	const struct gp_model *model;
+	int error;
+};
+
+/* Untimed operations begin where their call did: the first timed one's start, and the last end. */
+static void take_occurrence(void *context, uint32_t element)
+{
+	struct taking *taking = context;
+	const struct gp_model *model = taking->model;
+	uint32_t first = taking->sequences->elements[element].op;
+	uint32_t end = taking->sequences->elements[element + taking->sequence->length].op;
+	struct gp_iteration row = {.start_ns = UINT64_MAX, .first_op = first, .range = GP_NONE};
+
+	for (uint32_t i = first; i < end; i++) {
+		if (model->ops[i].untimed)
+			continue;
+		if (model->ops[i].start_ns < row.start_ns)
+			row.start_ns = model->ops[i].start_ns;
+		if (model->ops[i].end_ns > row.end_ns)
+			row.end_ns = model->ops[i].end_ns;
+	}
+	if (row.start_ns <= row.end_ns && taking->error == 0)
+		taking->error = add(taking->iterations, row);
+}
+
+/* The stream with the most operations. */
+static uint32_t find_stream(const struct gp_model *model, uint32_t *end)
+{
+	uint32_t most = 0;
+
+	*end = 0;
+	for (uint32_t first = 0, next; first < model->op_count; first = next) {
+		next = gp_queue_end(model, first);
+		if (next - first > *end - most) {
+			most = first;
+			*end = next;
+		}
+	}
+	return most;
+}
+
+/* The first one covers most; one that covers about as much and is longer has it inside. */
+static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequences)
+{
+	const struct gp_sequence *chosen = NULL;
+	double most = 0;
+
+	for (uint32_t i = 0; i < sequences->count; i++) {
+		const struct gp_sequence *row = &sequences->rows[i];
+		double covers = (double)row->count * row->length;
+
+		if (!chosen)
+			most = covers;
+		if (2 * covers < sequences->element_count || covers < ABOUT_AS_LONG * most)
+			break;
+		if (!chosen || row->length > chosen->length)
+			chosen = row;
+	}
+	return chosen;
+}
+
+static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	struct gp_sequences sequences;
+	uint32_t end, first = find_stream(model, &end);
+	int result = gp_sequences_of(&sequences, model, first, end);
+	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
+	struct taking taking = {iterations, &sequences, chosen, model, 0};
+
+	if (chosen)
+		result = gp_sequence_each(&sequences, chosen, take_occurrence, &taking);
+	gp_sequences_free(&sequences);
+	return result == 0 ? taking.error : result;
+}
+
+/* Each lasts to the start of the next. */
+static void join(struct gp_iterations *iterations)
+{
+	for (uint32_t i = 1; i < iterations->count; i++)
+		iterations->rows[i - 1].end_ns = iterations->rows[i].start_ns;
+}
+
+int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	int result;
+
+	*iterations = (struct gp_iterations){0};
+	result = find_by_range(iterations, model);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_sequence(iterations, model);
+	if (result == 0)
+		result = gp_array_sort(iterations->rows, iterations->count,
+				       sizeof(*iterations->rows), compare_starts, NULL);
+	join(iterations);
+	return result;
+}
+
+void gp_iterations_free(struct gp_iterations *iterations)
+{
+	free(iterations->rows);
+	*iterations = (struct gp_iterations){0};
+}

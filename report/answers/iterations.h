@@ -1,0 +1,39 @@
+/*
+ * iterations: the passes of a program's main loop, as the GPU saw them.
+ *
+ * From the program's ranges where some repeat: those of one thread and one text, numbers in it apart ("ProfilerStep#12", "step 3"), that
+ * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together last longest, and of
+ * such that last about as long (90 %) the most frequent.  Where there are none, from the sequence of operations (report/answers/sequences.h)
+ * that makes up most of the stream with the most operations, if that is half of it.
+ *
+ * An iteration lasts from the start of its first operation to that of the next one's, the last one to its own last operation's end: so what
+ * lies between two passes, waiting for data for example, counts.  What was before the first and after the last is in none.
+ */
+#ifndef REPORT_ANSWERS_ITERATIONS_H
+#define REPORT_ANSWERS_ITERATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/model.h"
+
+#define GP_ITERATION_NAME_BYTES 128
+
+struct gp_iteration {
+	uint64_t start_ns, end_ns; /* on the model's timeline */
+	uint32_t first_op;         /* by sequence: index in ops, else GP_NONE */
+	uint32_t range;            /* by range: index in ranges, else GP_NONE */
+};
+
+struct gp_iterations {
+	struct gp_iteration *rows; /* by start */
+	uint32_t count, capacity;
+	bool by_range;
+	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "#" for each number; else "" */
+};
+
+/* count is 0 where no loop was found.  Returns 0 or -ENOMEM; gp_iterations_free() in either case. */
+int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model);
+void gp_iterations_free(struct gp_iterations *iterations);
+
+#endif

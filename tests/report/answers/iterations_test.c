@@ -1,0 +1,259 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/answers/iterations.h"
+#include "tests/report/model_builder.h"
+
+#define TEXTS 256 /* more than a model has ranges */
+
+/* A text that lives as long as a model: the model has only pointers to texts. */
+static const char *keep(const char *text)
+{
+	static char kept[TEXTS][32];
+	static size_t next;
+	char *at = kept[next++ % TEXTS];
+
+	snprintf(at, sizeof(kept[0]), "%s", text);
+	return at;
+}
+
+/* Ranges with a text, made as the loader has them. */
+static void build_range(struct build *b, uint32_t thread, const char *text, uint64_t start_ns,
+			uint64_t end_ns)
+{
+	uint32_t index = BUILD_GROW(b, ranges, range_count);
+	uint32_t at = b->model->range_text_count++;
+	const char **texts =
+		realloc(b->model->range_texts, b->model->range_text_count * sizeof(*texts));
+
+	build_check(texts != NULL);
+	b->model->range_texts = texts;
+	texts[at] = keep(text);
+	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
+						    .end_ns = end_ns,
+						    .thread_id = thread,
+						    .text = at,
+						    .parent = GP_NONE,
+						    .extended_payload = GP_NONE};
+}
+
+static int compare_ranges(const void *a, const void *b, const void *context)
+{
+	const struct gp_range *left = a, *right = b;
+
+	(void)context;
+	if (left->thread_id != right->thread_id)
+		return left->thread_id < right->thread_id ? -1 : 1;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
+}
+
+static struct gp_model *end(struct build *b)
+{
+	build_check(gp_array_sort(b->model->ranges, b->model->range_count,
+				  sizeof(*b->model->ranges), compare_ranges, NULL) == 0);
+	return build_end(b);
+}
+
+/* A kernel, launched at a time, that runs 100 ns later for 50 ns. */
+static void build_kernel(struct build *b, uint64_t time_ns, uint32_t name)
+{
+	uint32_t id = b->model->call_count + 1;
+
+	build_call(b, 1, BUILD_LAUNCH, time_ns, 5, id);
+	build_op(b, GP_OP_KERNEL, 7, time_ns + 100, time_ns + 150, id)->name = name;
+}
+
+static struct gp_iterations find(const struct gp_model *model)
+{
+	struct gp_iterations found;
+
+	assert_int_equal(gp_iterations_of(&found, model), 0);
+	for (uint32_t i = 0; i < found.count; i++) {
+		assert_true(found.rows[i].end_ns >= found.rows[i].start_ns);
+		if (i > 0)
+			assert_int_equal(found.rows[i].start_ns, found.rows[i - 1].end_ns);
+	}
+	return found;
+}
+
+/* Epochs of steps of layers: the step it is. */
+static struct build build_epochs(const char *step_format)
+{
+	struct build b = build_begin(1);
+	char text[32];
+
+	build_name(&b, "k");
+	for (uint64_t step = 0; step < 12; step++) {
+		uint64_t at = step * 1000;
+
+		if (step % 4 == 0)
+			build_range(&b, 1, "epoch", at, at + 3990);
+		snprintf(text, sizeof(text), step_format, (unsigned)step);
+		build_range(&b, 1, text, at, at + 980);
+		build_range(&b, 1, "forward", at, at + 300);
+		build_kernel(&b, at + 10, 0);
+		build_kernel(&b, at + 500, 0);
+	}
+	return b;
+}
+
+static void steps_are_found_by_their_ranges(void **state)
+{
+	struct build b = build_epochs("step %u");
+	struct gp_model *model = end(&b);
+	struct gp_iterations found = find(model);
+
+	(void)state;
+	assert_true(found.by_range);
+	assert_int_equal(found.count, 12);
+	assert_string_equal(found.name, "step #");
+	assert_int_equal(found.rows[0].start_ns, 110);
+	assert_int_equal(found.rows[1].start_ns, 1110);
+	assert_int_equal(found.rows[11].end_ns, 11000 + 500 + 150);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
+static void pytorch_says_what_a_step_is(void **state)
+{
+	struct build b = build_epochs("other");
+	struct gp_iterations found;
+	struct gp_model *model;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "ProfilerStep#%u", i + 8);
+		build_range(&b, 1, text, 4 * i * 1000 + 1, 4 * i * 1000 + 2000);
+	}
+	model = end(&b);
+	found = find(model);
+	assert_int_equal(found.count, 3);
+	assert_string_equal(found.name, "ProfilerStep#");
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
+/* Recursion is no loop, nor are ranges without GPU work. */
+static void what_nests_or_starts_nothing_is_no_loop(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_model *model;
+
+	(void)state;
+	build_name(&b, "k");
+	for (uint32_t i = 0; i < 5; i++) {
+		build_range(&b, 1, "recurse", i, 1000 - i);
+		build_range(&b, 2, "load", i * 100, i * 100 + 90);
+	}
+	build_kernel(&b, 500, 0);
+	model = end(&b);
+	found = find(model);
+	assert_int_equal(found.count, 0);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
+static void without_ranges_operations_tell(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_model *model;
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++)
+		build_name(&b, (char[]){(char)('a' + i), '\0'});
+	for (uint32_t i = 0; i < 6; i++)
+		build_kernel(&b, i * 10, i);
+	for (uint32_t pass = 0; pass < 40; pass++)
+		for (uint32_t i = 0; i < 3; i++)
+			build_kernel(&b, 1000 + pass * 1000 + i * 200, 5 + i);
+	model = end(&b);
+	found = find(model);
+	assert_false(found.by_range);
+	assert_int_equal(found.count, 40);
+	assert_int_equal(found.rows[1].start_ns - found.rows[0].start_ns, 1000);
+	assert_int_equal(found.rows[39].end_ns, 1000 + 39 * 1000 + 400 + 150);
+	assert_int_equal(found.rows[0].range, GP_NONE);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
+static void a_repeat_that_is_a_small_part_is_no_loop(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_model *model;
+
+	(void)state;
+	for (uint32_t i = 0; i < 30; i++)
+		build_name(&b, (char[]){(char)('a' + i % 26), (char)('a' + i / 26), '\0'});
+	for (uint32_t i = 0; i < 27; i++)
+		build_kernel(&b, i * 1000, i);
+	for (uint32_t i = 0; i < 6; i++)
+		build_kernel(&b, 30000 + i * 1000, 28 + i % 2);
+	model = end(&b);
+	found = find(model);
+	assert_int_equal(found.count, 0);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+	b = build_begin(1);
+	model = end(&b);
+	found = find(model);
+	assert_int_equal(found.count, 0);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
+/* Any ranges at all: passes are in order and none is longer than time goes. */
+static void any_ranges_are_read(void **state)
+{
+	(void)state;
+	srand(5);
+	for (int round = 0; round < 300; round++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+		char text[16];
+
+		build_name(&b, "k");
+		for (int i = rand() % 40; i > 0; i--) {
+			uint64_t start = (uint64_t)rand() % 5000;
+
+			snprintf(text, sizeof(text), "%.*s%d", rand() % 3, "abc", rand() % 3);
+			build_range(&b, (uint32_t)rand() % 3, text, start,
+				    start + (uint64_t)rand() % 500);
+		}
+		for (int i = rand() % 40; i > 0; i--)
+			build_kernel(&b, (uint64_t)rand() % 5000, rand() % 4 ? 0 : GP_NONE);
+		model = end(&b);
+		found = find(model);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_are_found_by_their_ranges),
+		cmocka_unit_test(pytorch_says_what_a_step_is),
+		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),
+		cmocka_unit_test(without_ranges_operations_tell),
+		cmocka_unit_test(a_repeat_that_is_a_small_part_is_no_loop),
+		cmocka_unit_test(any_ranges_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

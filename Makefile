@@ -35,7 +35,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) '$(patsubst $(O)/%,%,$@)
 COLLECTOR := $(patsubst %.c,$(O)/%.o,$(wildcard collector/*.c))
 STACKS    := $(patsubst %.c,$(O)/%.o,$(wildcard stacks/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
-REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c))
+REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c)) $(O)/report/html/page.o
 
 .PHONY: all deps demo check unit lint format clean install
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
@@ -75,6 +75,21 @@ REPORT_LIBS ?= -Wl,-Bstatic -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -
 $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
+
+# The page of `gpuprof html`: its parts in one file, and the hash of the script, which is all that a browser may run in it.
+PAGE        := report/html/web/page.html
+PAGE_STYLE  := report/html/web/style.css
+PAGE_SCRIPT := $(sort $(filter-out %/app.js,$(wildcard report/html/web/*.js))) report/html/web/app.js
+$(O)/report/html/page.js: $(PAGE_SCRIPT) Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo "(() => {'use strict';"; cat $(PAGE_SCRIPT); echo '})();'; } >$@
+$(O)/report/html/page.html: $(PAGE) $(PAGE_STYLE) $(O)/report/html/page.js report/html/page.awk
+	$(call say,PAGE)
+	$(Q)hash=$$(env printf "$$(sha256sum <$(O)/report/html/page.js | sed 's/ .*//; s/../\\x&/g')" | base64) && \
+		awk -v hash="$$hash" -v style=$(PAGE_STYLE) -v script=$(O)/report/html/page.js -f report/html/page.awk $(PAGE) >$@
+$(O)/report/html/page.o: report/html/page.S $(O)/report/html/page.html
+	$(call say,AS)
+	$(Q)$(CC) -c -Wa,-I$(O)/report/html -o $@ $<
 
 $(O)/%.1: docs/%.1 docs/man.awk $(O)/gpuprof
 	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man.awk $< >$@.tmp && mv $@.tmp $@

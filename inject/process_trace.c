@@ -208,6 +208,7 @@ bool gp_process_trace_is_here(void)
 static bool wants_finish(void)
 {
 	return strcmp(gp_option_text(GP_OPTION_ID_CHROME), "none") != 0 ||
+	       gp_option_flag(GP_OPTION_ID_HTML) ||
 	       (strcmp(gp_option_text(GP_OPTION_ID_SUMMARY), "none") != 0 &&
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }

@@ -13,6 +13,7 @@
 #include "gpuprof/shell_word.h"
 #include "report/export.h"
 #include "report/format.h"
+#include "report/html/html.h"
 #include "report/keep_names.h"
 #include "report/model.h"
 #include "report/output_file.h"
@@ -48,6 +49,7 @@ struct finishing {
 	FILE *text; /* in memory, so that what several processes print does not mix */
 	char *text_bytes;
 	size_t text_length;
+	char *page_path; /* the HTML page, once it is written */
 	char *summary_file; /* where the summary goes if to a file; its name is that of the first process */
 	struct timespec last_sign;
 	int result;
@@ -143,6 +145,35 @@ static void export_piece(struct finishing *f, struct piece *piece, const struct 
 		result = write_chrome(f, model, path, message);
 	if (result == 0) {
 		piece->chrome_path = path;
+		return;
+	}
+	free(path);
+	fail(f, result, message);
+}
+
+static int write_page_to(struct finishing *f, const char *path, char *message)
+{
+	const struct gp_html_options options = {
+		.event_limit = GP_HTML_EVENTS, .progress = show_progress, .progress_context = f};
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, path, message, MESSAGE_BYTES);
+
+	if (result != 0)
+		return result;
+	result = gp_html_write(f->models, f->model_count, &options, file.stream, NULL);
+	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
+}
+
+static void write_page(struct finishing *f)
+{
+	char *path = gp_output_path(f->models[0]->path, GP_HTML_SUFFIX), message[MESSAGE_BYTES];
+	int result = -ENOMEM;
+
+	snprintf(message, sizeof(message), "no memory for the HTML page of %s", f->models[0]->path);
+	if (path)
+		result = write_page_to(f, path, message);
+	if (result == 0) {
+		f->page_path = path;
 		return;
 	}
 	free(path);
@@ -264,6 +295,11 @@ static void name_files(struct finishing *f)
 			warn_of_size(f, piece);
 		named += piece->chrome_path != NULL;
 	}
+	if (f->page_path) {
+		fputs("gpuprof: open in a browser: ", f->text);
+		gp_text_print(f->text, f->page_path);
+		fputc('\n', f->text);
+	}
 	if (named > 0)
 		fprintf(f->text, "gpuprof: open %s at https://ui.perfetto.dev\n",
 			named == 1 ? "the Chrome trace" : "Chrome traces");
@@ -294,6 +330,8 @@ static void write_text(struct finishing *f)
 		result = gp_summary_print(f->text, f->models, f->model_count, &options);
 	if (result != 0)
 		fail(f, result, "no memory for the summary");
+	if (f->options->html && f->model_count > 0)
+		write_page(f);
 	name_files(f);
 	name_running(f);
 }
@@ -393,6 +431,7 @@ static void release(struct finishing *f)
 		free(f->pieces[i].chrome_path);
 	free(f->pieces);
 	free(f->models);
+	free(f->page_path);
 	free(f->text_bytes);
 	free(f->summary_file);
 }

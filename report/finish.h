@@ -1,6 +1,6 @@
 /*
- * finish: what is made of traces when their program has ended: a Chrome trace for each and one
- * summary.
+ * finish: what is made of traces when their program has ended: a Chrome trace for each, one summary, and
+ * one HTML page where that is wanted.
  *
  * Used by `gpuprof finish`, which the library starts at the end of a program, and by `gpuprof run`.
  */
@@ -16,6 +16,7 @@ struct gp_finish_options {
 		summary; /* "stderr", "none" or a file, as report/output_name.h has it of the first trace */
 	const char *chrome;    /* "json" or "none" */
 	uint64_t chrome_limit; /* most slices in a Chrome trace, 0 = all */
+	bool html;             /* write a page of all of them beside the first one */
 	bool quiet;            /* print nothing, not even the summary */
 	bool ended_only;       /* processes that still run get a line and are left out */
 	bool at_exit;          /* of a program that runs without gpuprof-run, on this machine */

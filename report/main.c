@@ -34,6 +34,8 @@ static const struct command commands[] = {
 	 gp_command_top},
 	{"trace", "gpu|api|exec|nvtx [options] FILE...",
 	 "print every GPU operation, API call, launch or range", gp_command_trace},
+	{"html", "[options] FILE...", "write a page for a browser: timeline, flame graphs, tables",
+	 gp_command_html},
 	{"advice", "[options] FILE...", "say what costs time, where, and what to change",
 	 gp_command_advice},
 	{"explain", "RULE", "say what a rule of advice means, and when to ignore it",

@@ -271,6 +271,7 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 		.summary = values[GP_OPTION_ID_SUMMARY],
 		.chrome = values[GP_OPTION_ID_CHROME],
 		.chrome_limit = strtoull(values[GP_OPTION_ID_CHROME_LIMIT], NULL, 10),
+		.html = gp_run_options_flag(&run->options, GP_OPTION_ID_HTML),
 		.quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET),
 		.ended_only = true,
 		.progress_fd = -1,

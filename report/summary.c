@@ -330,7 +330,7 @@ static void print_head(const struct gp_summary *summary)
 	print_all_software(summary);
 }
 
-static int gather(struct gp_summary *summary)
+int gp_summary_gather(struct gp_summary *summary)
 {
 	struct gp_model *const *models = summary->models;
 	size_t count = summary->model_count;
@@ -346,6 +346,15 @@ static int gather(struct gp_summary *summary)
 				      &summary->devices, summary->kinds, KEPT_GAPS);
 	summary->busy = gp_busy_of(models, count, summary->window, &summary->devices);
 	return summary->busy ? result : -ENOMEM;
+}
+
+void gp_summary_release(struct gp_summary *summary)
+{
+	gp_activity_free(&summary->activity);
+	gp_memory_stats_free(&summary->memory);
+	gp_device_list_free(&summary->devices);
+	gp_wheres_free(&summary->wheres);
+	free(summary->busy);
 }
 
 static int print_sections(const struct gp_summary *summary)
@@ -398,16 +407,12 @@ static int print_used(FILE *out, struct gp_model *const *models, size_t count,
 				     .models = models,
 				     .model_count = count,
 				     .kinds = options->kinds ? options->kinds : built_in};
-	int result = summary.kinds ? gather(&summary) : -ENOMEM;
+	int result = summary.kinds ? gp_summary_gather(&summary) : -ENOMEM;
 
 	if (result == 0)
 		result = print_sections(&summary);
-	gp_activity_free(&summary.activity);
-	gp_memory_stats_free(&summary.memory);
-	gp_device_list_free(&summary.devices);
-	gp_wheres_free(&summary.wheres);
+	gp_summary_release(&summary);
 	gp_kinds_free(built_in);
-	free(summary.busy);
 	return result;
 }
 

@@ -30,6 +30,10 @@ struct gp_summary {
 	struct gp_activity activity;
 };
 
+/* Fill in what the sections need from models; release it in either case.  Returns 0 or -ENOMEM. */
+int gp_summary_gather(struct gp_summary *summary);
+void gp_summary_release(struct gp_summary *summary);
+
 /* "GPU activities", "API calls" and "Memory copies and sets". */
 int gp_summary_print_activity(const struct gp_summary *summary);
 

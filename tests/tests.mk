@@ -33,7 +33,8 @@ FUZZ_SECONDS ?= 30
 FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS      := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 
-FUZZED := $(patsubst %.c,$(O)/tests/fuzz/%.o,$(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c)))
+FUZZED := $(patsubst %.c,$(O)/tests/fuzz/%.o,$(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c))) \
+	$(O)/report/html/page.o
 $(O)/tests/fuzz/report/%.o: report/%.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ)

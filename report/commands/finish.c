@@ -26,12 +26,14 @@ static const char usage[] =
 	"                        gpuprof-run --output, of the first FILE)\n"
 	"      --chrome FORMAT   json or none\n"
 	"      --chrome-limit N  only the last N slices in the Chrome trace, 0 = all\n"
+	"      --html            one HTML page of all of them, beside the first one, for a "
+	"browser\n"
 	"  -q, --quiet           print nothing\n"
 	"      --progress-fd N   write a byte to descriptor N now and then\n"
 	"  -h, --help            this text\n";
 
 enum parsed { RUN, DONE, WRONG };
-enum { CHROME = 256, CHROME_LIMIT, PROGRESS_FD };
+enum { CHROME = 256, CHROME_LIMIT, HTML, PROGRESS_FD };
 
 static const char *from_environment(enum gp_option option)
 {
@@ -64,6 +66,9 @@ static enum parsed take_option(int c, struct gp_finish_options *options)
 	case CHROME:
 		options->chrome = optarg;
 		return RUN;
+	case HTML:
+		options->html = true;
+		return RUN;
 	case CHROME_LIMIT:
 		return take_number("--chrome-limit", optarg, MOST_SLICES, &options->chrome_limit);
 	case PROGRESS_FD:
@@ -84,6 +89,7 @@ static enum parsed parse(int argc, char **argv, struct gp_finish_options *option
 		{"summary", required_argument, NULL, 's'},
 		{"chrome", required_argument, NULL, CHROME},
 		{"chrome-limit", required_argument, NULL, CHROME_LIMIT},
+		{"html", no_argument, NULL, HTML},
 		{"quiet", no_argument, NULL, 'q'},
 		{"progress-fd", required_argument, NULL, PROGRESS_FD},
 		{"help", no_argument, NULL, 'h'},
@@ -95,6 +101,7 @@ static enum parsed parse(int argc, char **argv, struct gp_finish_options *option
 
 	options->summary = from_environment(GP_OPTION_ID_SUMMARY);
 	options->chrome = from_environment(GP_OPTION_ID_CHROME);
+	options->html = strcmp(from_environment(GP_OPTION_ID_HTML), "0") != 0;
 	options->quiet = strcmp(from_environment(GP_OPTION_ID_QUIET), "0") != 0;
 	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "s:qh", table, NULL)) != -1;)
 		parsed = take_option(c, options);

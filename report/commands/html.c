@@ -1,0 +1,151 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/command.h"
+#include "report/format.h"
+#include "report/html/html.h"
+#include "report/output_file.h"
+#include "report/traces.h"
+
+#define MESSAGE_BYTES 4352
+
+static const char usage[] =
+	"usage: gpuprof html [options] FILE...\n"
+	"\n"
+	"Write one HTML file that shows all of a recording: an overview, a timeline, tables, "
+	"flame\n"
+	"graphs, memory over time.  It opens in any browser of today by a double click and loads "
+	"nothing\n"
+	"from anywhere.  Several trace files of one run become one page.\n"
+	"\n"
+	"  -o, --output OUT     the file to write, - for standard output (default: NAME.html "
+	"beside "
+	"the\n"
+	"                       first NAME.gpuprof); NAME.gz is compressed\n"
+	"  -l, --limit N        only the N longest calls, operations and ranges in the timeline "
+	"(default:\n"
+	"                       4000000; 0 = all); tables and flame graphs are always of all\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof html gpuprof-app-1234.gpuprof\n"
+	"  gpuprof html -o report.html rank*.gpuprof\n"
+	"\n"
+	"Exit status: 0, also where a damaged file could be read in part (the page says so); 1 "
+	"where "
+	"a\n"
+	"file could not be read at all, the others are used; 2 for a wrong command line.\n";
+
+enum parsed { RUN, DONE, WRONG };
+
+struct arguments {
+	const char *output; /* NULL = not given */
+	char **traces;
+	size_t trace_count;
+	struct gp_html_options options;
+};
+
+static enum parsed take_option(int c, struct arguments *a)
+{
+	switch (c) {
+	case 'o':
+		a->output = optarg;
+		return RUN;
+	case 'l':
+		return gp_command_number("html", "--limit", optarg, GP_COMMAND_MOST,
+					 &a->options.event_limit)
+			       ? RUN
+			       : WRONG;
+	case 'h':
+		fputs(usage, stdout);
+		return DONE;
+	default:
+		return WRONG; /* getopt has said why */
+	}
+}
+
+static enum parsed parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option table[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"limit", required_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	enum parsed parsed = RUN;
+
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:l:h", table, NULL)) != -1;)
+		parsed = take_option(c, a);
+	a->traces = argv + optind;
+	a->trace_count = (size_t)(argc - optind);
+	if (parsed == RUN && a->trace_count == 0) {
+		gp_command_fail(0, "html: name trace files; see gpuprof html --help");
+		return WRONG;
+	}
+	if (parsed == RUN &&
+	    !gp_command_output_is_free("html", a->output, a->traces, a->trace_count))
+		return WRONG;
+	return parsed;
+}
+
+static void explain(const struct gp_html_result *result)
+{
+	if (result->left_out > 0)
+		fprintf(stderr,
+			"gpuprof: the page's timeline has the %s longest of %s events; for all, "
+			"add "
+			"--limit 0\n",
+			gp_format_count(result->events).text,
+			gp_format_count(result->events + result->left_out).text);
+}
+
+static int write_page(const struct gp_traces *traces, const struct arguments *a, const char *path)
+{
+	char message[MESSAGE_BYTES];
+	struct gp_html_result written = {0};
+	struct gp_output_file file;
+	size_t length = strlen(path);
+	int result = gp_output_file_open(&file, path, message, sizeof(message));
+
+	if (result == 0) {
+		if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
+			result = gp_output_file_compress(&file);
+		if (result == 0)
+			result = gp_html_write(traces->models, traces->count, &a->options,
+					       file.stream, &written);
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	if (result != 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	explain(&written);
+	return gp_command_wrote(path);
+}
+
+static int write_named(const struct gp_traces *traces, const struct arguments *a)
+{
+	char *path = a->output ? strdup(a->output) : gp_output_path(a->traces[0], GP_HTML_SUFFIX);
+	int status =
+		path ? write_page(traces, a, path) : gp_command_fail(GP_EXIT_FAILED, "no memory");
+
+	free(path);
+	return status;
+}
+
+int gp_command_html(int argc, char **argv)
+{
+	struct arguments a = {.options.event_limit = GP_HTML_EVENTS};
+	enum parsed parsed = parse(argc, argv, &a);
+	struct gp_traces traces;
+	int status = 0;
+
+	if (parsed != RUN)
+		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (gp_traces_load(&traces, a.traces, a.trace_count, true) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (traces.count > 0)
+		status = write_named(&traces, &a);
+	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	gp_traces_free(&traces);
+	return status;
+}

@@ -1,0 +1,76 @@
+#include "report/html/flame.h"
+
+#include <string.h>
+
+#include "report/code_rank.h"
+#include "report/html/pack.h"
+#include "report/json_write.h"
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void put_text(struct gp_json *json, const char *separator, const char *text)
+{
+	gp_json_text(json, separator);
+	gp_json_string(json, text, strlen(text));
+}
+
+/* [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose code: enum gp_code_rank] */
+static void put_site(const struct gp_place *site, struct gp_json *json)
+{
+	char label[GP_SITE_LABEL_BYTES];
+	unsigned kind = site->kind == GP_FRAME_PYTHON ? 1 : 0;
+
+	if (site->kind >= GP_SITE_CALL)
+		kind = site->kind == GP_SITE_CALL ? 2 : 3;
+	put_text(json, "[", gp_site_label(site, label));
+	put_text(json, ",", *site->file ? site->file : file_name(site->module));
+	gp_json_text(json, ",");
+	gp_json_unsigned(json, kind);
+	gp_json_text(json, ",");
+	gp_json_unsigned(json, kind < 2 ? gp_code_rank_of_place(site) : GP_CODE_BENEATH);
+	gp_json_text(json, "]");
+}
+
+static int put_sites(const struct gp_call_tree *tree, FILE *out)
+{
+	struct gp_json json;
+	int result = gp_json_open(&json, NULL);
+
+	for (uint32_t i = 0; i < tree->site_count; i++) {
+		gp_json_text(&json, i > 0 ? ",\n" : "[");
+		put_site(&tree->sites[i], &json);
+	}
+	gp_json_text(&json, tree->site_count > 0 ? "]" : "[]");
+	result = json.error < 0 ? json.error : result;
+	if (result == 0)
+		result = gp_html_put_text(out, "sites", json.buffer, json.used);
+	gp_json_close(&json);
+	return result;
+}
+
+int gp_html_flame(const struct gp_stack_profile *profile, FILE *out)
+{
+	const struct gp_call_tree *tree = &profile->tree;
+	struct gp_html_columns columns;
+	int closed, result = gp_html_columns_open(&columns, out, "stacks", 2 + GP_MEASURES);
+
+	for (uint32_t i = 0; result == 0 && i < tree->node_count; i++) {
+		uint64_t row[2 + GP_MEASURES] = {
+			tree->nodes[i].parent == GP_NONE ? 0 : (uint64_t)tree->nodes[i].parent + 1,
+			tree->nodes[i].site};
+
+		for (int measure = 0; measure < GP_MEASURES; measure++)
+			row[2 + measure] =
+				gp_stack_profile_value(profile, i, (enum gp_measure)measure);
+		gp_html_columns_add(&columns, row);
+	}
+	closed = gp_html_columns_close(&columns);
+	if (result == 0)
+		result = closed;
+	return result < 0 ? result : put_sites(tree, out);
+}

@@ -1,0 +1,90 @@
+#include "report/html/gather.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/model.h"
+
+int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event)
+{
+	int result = gp_array_grow(&gather->events, &gather->capacity, gather->count,
+				   sizeof(*gather->events));
+
+	if (result == 0)
+		gather->events[gather->count++] = *event;
+	return result;
+}
+
+void gp_html_gather_clear(struct gp_html_gather *gather)
+{
+	gather->count = gather->rows = 0;
+}
+
+void gp_html_gather_free(struct gp_html_gather *gather)
+{
+	free(gather->events);
+	*gather = (struct gp_html_gather){0};
+}
+
+/* Those that hold others come before them. */
+static int compare_starts(const void *a, const void *b, const void *context)
+{
+	const struct gp_html_event *left = a, *right = b;
+
+	(void)context;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
+}
+
+static int compare_rows(const void *a, const void *b, const void *context)
+{
+	const struct gp_html_event *left = a, *right = b;
+
+	(void)context;
+	return (left->row > right->row) - (left->row < right->row);
+}
+
+/* The row below the lowest one that is busy at that time. */
+static uint32_t row_below(const uint64_t *free_from, uint32_t rows, uint64_t start_ns)
+{
+	while (rows > 0 && free_from[rows - 1] <= start_ns)
+		rows--;
+	return rows;
+}
+
+static uint32_t first_free_row(const uint64_t *free_from, uint32_t rows, uint64_t start_ns)
+{
+	uint32_t row = 0;
+
+	while (row < rows && free_from[row] > start_ns)
+		row++;
+	return row;
+}
+
+int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit)
+{
+	uint64_t *free_from = calloc((size_t)row_limit + 1, sizeof(*free_from));
+	int result = free_from ? gp_array_sort(gather->events, gather->count,
+					       sizeof(*gather->events), compare_starts, NULL)
+			       : -ENOMEM;
+
+	gather->rows = 0;
+	for (uint32_t i = 0; result == 0 && i < gather->count; i++) {
+		struct gp_html_event *event = &gather->events[i];
+		uint32_t row = nesting ? row_below(free_from, gather->rows, event->start_ns)
+				       : first_free_row(free_from, gather->rows, event->start_ns);
+
+		event->row = row < row_limit ? row : GP_NONE;
+		if (row >= row_limit)
+			continue;
+		free_from[row] = event->end_ns;
+		if (row == gather->rows)
+			gather->rows++;
+	}
+	free(free_from);
+	return result < 0 ? result
+			  : gp_array_sort(gather->events, gather->count, sizeof(*gather->events),
+					  compare_rows, NULL);
+}

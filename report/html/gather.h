@@ -1,0 +1,38 @@
+/*
+ * gather: the events of one track of a page, put in rows.
+ */
+#ifndef REPORT_HTML_GATHER_H
+#define REPORT_HTML_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gp_html_event {
+	uint64_t start_ns, end_ns;
+	uint64_t aux;   /* what it is depends on the label's kind: report/html/timeline.c */
+	uint32_t label; /* report/html/labels.h */
+	uint32_t stack; /* 1 + a node of the call tree, 0 = none */
+	uint32_t
+		call; /* of a call: its index in the model; of an operation: that of its cause; GP_NONE = none */
+	uint32_t row; /* GP_NONE: there is no room for it */
+};
+
+struct gp_html_gather {
+	struct gp_html_event *events;
+	uint32_t count, capacity;
+	uint32_t rows; /* of the events that are there */
+};
+
+/* Zeroed = empty.  One event more.  Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event);
+
+/*
+ * Order the events by (row, start), with at most row_limit rows.  Nesting: an event that begins in others lies below all of them; else it has the first row
+ * where it fits.  Returns 0 or -ENOMEM.
+ */
+int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit);
+
+void gp_html_gather_clear(struct gp_html_gather *gather);
+void gp_html_gather_free(struct gp_html_gather *gather);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * html: one page that shows all of a recording, in a file that needs nothing else: no network, no server.
+ *
+ * The page is text that never changes (report/html/web/, put together by the Makefile) and behind it the data: elements that hold base64
+ * (report/html/pack.h).  No name of the traced program is ever text of the page, so none can do anything in it; the page itself shows them as
+ * text alone, and its policy refuses every script but its own.
+ */
+#ifndef REPORT_HTML_HTML_H
+#define REPORT_HTML_HTML_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/model.h"
+
+#define GP_HTML_SUFFIX ".html"
+
+/* More events make a page slow. */
+#define GP_HTML_EVENTS 4000000u
+
+struct gp_html_options {
+	uint64_t event_limit;            /* of the timeline: the longest; 0 = all */
+	void (*progress)(void *context); /* called now and then while writing; NULL = not */
+	void *progress_context;
+};
+
+struct gp_html_result {
+	uint64_t events, left_out; /* of the timeline */
+};
+
+/* Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW.  result may be NULL. */
+int gp_html_write(struct gp_model *const *models, size_t model_count,
+		  const struct gp_html_options *options, FILE *out, struct gp_html_result *result);
+
+#endif

@@ -1,0 +1,89 @@
+#include "report/html/tables.h"
+
+#include <string.h>
+
+#include "report/breakdown.h"
+#include "report/sheet_writer.h"
+
+static void put_text(struct gp_json *json, const char *key, const char *text)
+{
+	gp_json_text(json, key);
+	gp_json_string(json, text, strlen(text));
+}
+
+static void put_columns(const struct gp_sheet_head *head, struct gp_json *json)
+{
+	gp_json_text(json, ",\"columns\":[");
+	for (size_t i = 0; i < head->column_count; i++) {
+		put_text(json, i > 0 ? ",[" : "[", head->columns[i].title);
+		put_text(json, ",", gp_sheet_unit_name(head->columns[i].unit));
+		gp_json_text(json, head->columns[i].unit == GP_UNIT_TEXT ? ",1]" : ",0]");
+	}
+	gp_json_text(json, "]");
+}
+
+static void put_value(const struct gp_value *value, struct gp_json *json)
+{
+	if (value->kind == GP_VALUE_TEXT)
+		gp_json_string(json, value->text, strlen(value->text));
+	else if (value->kind == GP_VALUE_NONE)
+		gp_json_text(json, "null");
+	else
+		gp_json_text(json, gp_sheet_number(value).text);
+}
+
+static void put_rows(const struct gp_sheet *sheet, struct gp_json *json)
+{
+	size_t rows = gp_sheet_rows(sheet);
+
+	gp_json_text(json, ",\"rows\":[");
+	for (size_t row = 0; row < rows && row < GP_HTML_TABLE_ROWS; row++) {
+		const struct gp_value *cells = gp_sheet_row(sheet, row);
+
+		gp_json_text(json, row > 0 ? ",\n" : "\n");
+		for (size_t i = 0; i < sheet->head->column_count; i++) {
+			gp_json_text(json, i > 0 ? "," : "[");
+			put_value(&cells[i], json);
+		}
+		gp_json_text(json, "]");
+	}
+	gp_json_text(json, "]");
+}
+
+static void put_table(const struct gp_breakdown *breakdown, const struct gp_sheet *sheet,
+		      struct gp_json *json)
+{
+	put_text(json, "{\"word\":", breakdown->head.name);
+	put_text(json, ",\"title\":", breakdown->head.title);
+	put_text(json, ",\"help\":", breakdown->help);
+	gp_json_text(json, ",\"all\":");
+	gp_json_unsigned(json, gp_sheet_rows(sheet));
+	gp_json_text(json, ",\"sort\":");
+	gp_json_unsigned(json, breakdown->sort_column);
+	put_columns(sheet->head, json);
+	put_rows(sheet, json);
+	gp_json_text(json, "}");
+}
+
+int gp_html_tables(struct gp_scope *scope, struct gp_json *json)
+{
+	const char *separator = "[";
+	int result = 0;
+
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at && result == 0; at++) {
+		struct gp_sheet sheet;
+
+		/* trees: the flame graph shows them */
+		if ((*at)->sort_column == GP_SHEET_AS_ADDED)
+			continue;
+		result = gp_breakdown_make(*at, scope, &sheet);
+		if (result == 0 && gp_sheet_rows(&sheet) > 0) {
+			gp_json_text(json, separator);
+			put_table(*at, &sheet, json);
+			separator = ",\n";
+		}
+		gp_sheet_close(&sheet);
+	}
+	gp_json_text(json, *separator == '[' ? "[]" : "]");
+	return result;
+}

@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+"""The page of `gpuprof html`: that it holds what was recorded, that no name does anything in it, and that a browser shows it."""
+import base64
+import hashlib
+import json
+import os
+import re
+
+import support
+from support import BUILD, Case, main
+import browser  # in the folder that support names
+from page import Page
+
+ZOO = os.path.join(BUILD, "programs", "demo")
+RANGES = os.path.join(BUILD, "programs", "ranges")
+
+NAMES = ("</script><script>window.owned=1</script>", "<img src=x onerror=window.owned=1>", "<!--<script>", "a\u202etxt.exe",
+         "'\"&amp;<b>bold", "x" * 3000, "\u0001\u001b[31m", "]]>", "__proto__", "constructor")
+
+HOSTILE = """
+#include "gpuprof/gpuprof.h"
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
+static const char *const names[] = {%s};
+
+int main(void)
+{
+	void *context;
+	unsigned long memory;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
+		return 1;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		gpuprof_v1_range_push(names[i]);
+		cuMemAlloc_v2(&memory, 1 << 20);
+		gpuprof_v1_range_pop();
+	}
+	return 0;
+}
+"""
+
+
+def in_c(name):
+    return '"' + "".join(f"\\{byte:03o}" for byte in name.encode()) + '"'
+
+
+class HtmlCase(Case):
+    def record(self, *program):
+        done = self.run_program(list(program), options=("-o", "out", "--chrome", "none", "--stacks=all"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("out.gpuprof")
+
+    def write_page(self, *options):
+        done = self.run_gpuprof("html", "-o", self.path("page.html"), *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("page.html")
+
+    def record_hostile(self):
+        program = self.compile("hostile", HOSTILE % ", ".join(map(in_c, NAMES)), f"-I{support.ROOT}/include", "-g",
+                               f"-L{BUILD}/sim", "-lcuda")
+        return self.record(program, NAMES[0], NAMES[1])
+
+
+class PageTest(HtmlCase):
+    def test_all_of_the_recording_is_in_it(self):
+        trace = self.record(ZOO)
+        page = Page(self.write_page(trace))
+        about, index = page.json("about"), page.json("index")
+        self.assertEqual(page.rest(), b"</body></html>\n")
+        self.assertEqual(page.sums(), index["sums"])
+        self.assertEqual(len(page.events()), index["events"])
+        self.assertEqual(sum(sum(track["rows"]) for track in index["tracks"]), index["events"])
+        counts = {}
+        for event in page.events():
+            kind = index["labels"]["kinds"][event["label"]]
+            counts[kind] = counts.get(kind, 0) + 1
+        self.assertEqual((counts["k"], counts["a"]), (about["kernels"], about["calls"]))
+        self.assertEqual(page.text("end"), b"end")
+        self.assertEqual(about["summary"], self.run_gpuprof("summary", trace).stdout)
+
+    def test_what_the_tables_say_is_what_the_program_prints(self):
+        trace = self.record(ZOO)
+        tables = {table["word"]: table for table in Page(self.write_page(trace)).json("tables")}
+        for word in ("kernel", "api", "copy-size", "memory"):
+            printed = json.loads(self.run_gpuprof("summary", "--by", word, "--format", "json", "--top", "0", trace).stdout)
+            names = [column[0] for column in tables[word]["columns"]]
+            self.assertEqual([dict(zip(names, row)) for row in tables[word]["rows"]], printed["rows"], word)
+
+    def test_operations_are_linked_to_the_calls_that_started_them(self):
+        page = Page(self.write_page(self.record(ZOO)))
+        events, labels = page.events(), page.json("index")["labels"]
+        linked = [event for event in events if event["link"]]
+        self.assertTrue(linked)
+        for event in linked:
+            self.assertEqual(labels["kinds"][events[event["link"] - 1]["label"]], "a")
+            self.assertLessEqual(events[event["link"] - 1]["start"], event["start"] + event["duration"])
+
+    def test_in_a_row_nothing_overlaps(self):
+        page = Page(self.write_page(self.record(RANGES)))
+        events, first = page.events(), 0
+        for track in page.json("index")["tracks"]:
+            for count in track["rows"]:
+                row = events[first:first + count]
+                for before, after in zip(row, row[1:]):
+                    self.assertLessEqual(before["start"] + before["duration"], after["start"], track["name"])
+                first += count
+
+    def test_the_longest_events_are_kept_where_there_are_too_many(self):
+        trace = self.record(ZOO)
+        everything = Page(self.write_page("--limit", "0", trace)).events()
+        done = self.run_gpuprof("html", "-o", self.path("few.html"), "--limit", "100", trace)
+        self.assert_one_line(done.stderr, "longest", "--limit 0")
+        page = Page(self.path("few.html"))
+        few, index = page.events(), page.json("index")
+        self.assertEqual(len(few) + index["shorter"], len(everything))
+        self.assertLess(abs(len(few) - 100), 30)
+        self.assertGreaterEqual(min(event["duration"] for event in few), index["shortest"])
+
+    def test_the_policy_allows_the_page_s_own_script_alone(self):
+        page = Page(self.write_page(self.record(ZOO)))
+        script = re.search(rb"<script>(.*?)</script>", page.head, re.S).group(1)
+        wanted = base64.b64encode(hashlib.sha256(script).digest())
+        policy = re.search(rb'Content-Security-Policy" content="([^"]*)"', page.head).group(1)
+        self.assertEqual(re.findall(rb"script-src ([^;]*)", policy), [b"'sha256-" + wanted + b"'"])
+        self.assertIn(b"default-src 'none'", policy)
+        for forbidden in (b"innerHTML", b"outerHTML", b"insertAdjacentHTML", b"document.write", b"eval(", b"http://", b"https://"):
+            self.assertFalse(forbidden in page.head, forbidden)
+        self.assertLess(len(page.head), 160_000)
+
+    def test_no_name_is_text_of_the_page(self):
+        page = Page(self.write_page(self.record_hostile()))
+        self.assertEqual(page.rest(), b"</body></html>\n")
+        texts = page.json("index")["labels"]["texts"]
+        for name in NAMES[:-2]:
+            self.assertFalse(name.encode() in page.bytes, name)
+        self.assertIn(NAMES[0], texts)
+        self.assertIn(NAMES[5], texts)
+
+    def test_wrong_command_lines(self):
+        for arguments, part in (((), "name trace files"), (("--limit", "x", "a.gpuprof"), "--limit"), (("none.gpuprof",), "none.gpuprof")):
+            done = self.run_gpuprof("html", *arguments)
+            self.assertNotEqual(done.returncode, 0)
+            self.assert_one_line(done.stderr, part)
+        trace = self.record(ZOO)
+        done = self.run_gpuprof("html", "-o", trace, trace)
+        self.assertEqual(done.returncode, 2)
+        self.assert_one_line(done.stderr, "another file")
+
+    def test_pages_of_the_same_traces_are_the_same(self):
+        trace = self.record(RANGES)
+        first, second = Page(self.write_page(trace)).bytes, Page(self.write_page(trace)).bytes
+        self.assertEqual(first, second)
+
+    def test_the_page_is_written_after_a_run(self):
+        done = self.run_program([ZOO], options=("-o", "out", "--chrome", "none", "--html"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("out.html", done.stderr)
+        self.assertEqual(Page(self.path("out.html")).text("end"), b"end")
+
+
+class BrowserTest(HtmlCase):
+    """In a real one."""
+
+    def setUp(self):
+        super().setUp()
+        if not browser.find():
+            self.skipTest("no Chromium here: apt-get install chromium")
+        self.browser = browser.Browser()
+        self.addCleanup(self.browser.close)
+
+    def open(self, path, **more):
+        return self.browser.open(path, **more)
+
+    def go(self, view):
+        self.browser.run(f"document.querySelector('[data-view={view}]').click()")
+        self.browser.frames()
+
+    def ink(self, selector):
+        """How many colours a canvas has."""
+        return self.browser.run(f"""(() => {{ const canvas = document.querySelector({json.dumps(selector)});
+            const data = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+            return new Set(data).size; }})()""")
+
+    def assert_no_problem(self):
+        self.assertEqual(self.browser.problems, [])
+
+    def test_every_view_is_drawn(self):
+        self.assertEqual(self.open(self.write_page(self.record(ZOO))), "all")
+        run = self.browser.run
+        self.assertEqual(run("gpuprof.checksums()"), run("gpuprof.state.index.sums"))
+        self.assertGreater(run("document.querySelectorAll('.card').length"), 4)
+        self.assertGreater(self.ink("#view-overview canvas"), 1)
+        for view in ("timeline", "flame", "memory", "kernels"):
+            self.go(view)
+            self.assertGreater(self.ink(f"#view-{view} canvas"), 5, view)
+        self.go("tables")
+        self.assertGreater(run("document.querySelectorAll('#view-tables .row').length"), 1)
+        for word in run("gpuprof.state.tables.map((table) => table.word)"):
+            run(f"gpuprof.views.tables.open({json.dumps(word)})")
+            self.assertTrue(run("document.querySelectorAll('#view-tables .row').length"), word)
+        self.assertTrue(run("document.getElementById('banner').hidden"))
+        self.assert_no_problem()
+
+    def test_tables_sort_and_search(self):
+        self.open(self.write_page(self.record(ZOO)))
+        self.go("tables")
+        run = self.browser.run
+        run("gpuprof.views.tables.open('api')")
+        totals = "gpuprof.views.tables.grid.shown.map((i) => gpuprof.views.tables.grid.rows[i][gpuprof.views.tables.grid.sortColumn])"
+        self.assertEqual(run(totals), sorted(run(totals), reverse=True))
+        run("document.querySelectorAll('#view-tables .head button')[0].click()")
+        self.assertEqual(run(totals), sorted(run(totals), key=str.lower))
+        before = run("gpuprof.views.tables.grid.shown.length")
+        run("document.getElementById('search').focus()")
+        self.browser.type("launch")
+        run("new Promise((done) => setTimeout(done, 300))")
+        self.assertLess(run("gpuprof.views.tables.grid.shown.length"), before)
+        self.assertTrue(all("launch" in name.lower() for name in run("gpuprof.views.tables.grid.shown.map((i) => gpuprof.views.tables.grid.rows[i][0])")))
+        self.assert_no_problem()
+
+    def test_timeline_by_keys_and_mouse(self):
+        self.open(self.write_page(self.record(ZOO)))
+        self.browser.key("2")
+        run, width = self.browser.run, "gpuprof.timeline.t1 - gpuprof.timeline.t0"
+        everything = run(width)
+        self.browser.key("w")
+        self.browser.key("w")
+        self.assertAlmostEqual(run(width), everything * 0.49, delta=everything * 0.01)
+        self.browser.key("0")
+        self.assertAlmostEqual(run(width), everything, delta=everything * 0.01)
+        kernel = run("""(() => { const { ev, index } = gpuprof.state; let i = 0; while (index.labels.kinds[ev.label[i]] !== 'k') i++;
+            gpuprof.timeline.show(ev.start[i] - ev.dur[i], ev.start[i] + 2 * ev.dur[i]); return i; })()""")
+        self.browser.frames()
+        x, y = run(f"""(() => {{ const place = gpuprof.timeline.placeOf({kernel}), box = gpuprof.timeline.canvas.getBoundingClientRect();
+            return [box.left + (place.x0 + place.x1) / 2, box.top + (place.y0 + place.y1) / 2]; }})()""")
+        self.browser.click(x, y)
+        self.assertEqual(run("gpuprof.timeline.selected"), kernel)
+        self.assertFalse(run("document.querySelector('.drawer').hidden"))
+        self.browser.key("[")
+        call = run("gpuprof.timeline.selected")
+        self.assertEqual(run(f"gpuprof.state.index.labels.kinds[gpuprof.state.ev.label[{call}]]"), "a")
+        self.browser.key("]")
+        self.assertEqual(run("gpuprof.timeline.selected"), kernel)
+        self.browser.key("m")
+        self.assertIn("Selected", run("document.querySelector('.drawer').textContent"))
+        self.browser.key("Escape")
+        self.assertTrue(run("document.querySelector('.drawer').hidden"))
+        self.assert_no_problem()
+
+    def test_search_in_the_timeline_finds_every_event(self):
+        path = self.write_page(self.record(ZOO))
+        self.open(path)
+        self.go("timeline")
+        run = self.browser.run
+        self.browser.key("/")
+        self.browser.type("memcpy")
+        run("new Promise((done) => setTimeout(done, 300))")
+        page = Page(path)
+        texts = page.json("index")["labels"]["texts"]
+        wanted = sum("memcpy" in texts[event["label"]].lower() for event in page.events())
+        self.assertEqual(run("gpuprof.state.hitCount"), wanted)
+        self.browser.key("Enter")
+        first = run("gpuprof.timeline.selected")
+        self.browser.key("Enter")
+        self.assertNotEqual(run("gpuprof.timeline.selected"), first)
+        self.assert_no_problem()
+
+    def test_flame_graph_zooms_and_finds(self):
+        self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "places"))))
+        self.go("flame")
+        run = self.browser.run
+        self.assertEqual(run("gpuprof.views.flame.rootTotal"), run("gpuprof.state.about.gpuTime"))
+        run("gpuprof.views.flame.search('backward')")
+        self.browser.key("ArrowDown")
+        self.browser.key("Enter")
+        self.browser.key("i")
+        self.assertEqual(run("gpuprof.views.flame.rootTotal"), run("gpuprof.state.about.gpuTime"))
+        self.assertGreater(self.ink("#view-flame canvas"), 5)
+        self.assert_no_problem()
+
+    def test_hostile_names_are_shown_and_do_nothing(self):
+        self.open(self.write_page(self.record_hostile()))
+        run = self.browser.run
+        for view in ("timeline", "kernels", "flame", "memory", "tables", "overview"):
+            self.go(view)
+        run("gpuprof.views.tables.open('nvtx')")
+        shown = run("document.getElementById('main').textContent")
+        self.assertIn(NAMES[0], shown)
+        self.assertNotIn("\u202e", shown)
+        self.assertIn("⟨U+202E⟩", shown)
+        self.assertEqual(run("document.querySelectorAll('img').length"), 0)
+        self.assertIsNone(run("window.owned"))
+        self.assert_no_problem()
+
+    def test_the_policy_refuses_what_is_put_in(self):
+        self.open(self.write_page(self.record(ZOO)))
+        self.browser.run("""(() => { const script = document.createElement('script'); script.textContent = 'window.owned = 1'; document.body.append(script);
+            const image = document.createElement('img'); image.setAttribute('onerror', 'window.owned = 2'); image.src = 'x:y'; document.body.append(image); })()""")
+        self.browser.frames(5)
+        self.assertIsNone(self.browser.run("window.owned"))
+        self.assertTrue(any("Content Security Policy" in problem for problem in self.browser.problems))
+
+    def test_cut_and_damaged_files_open_as_far_as_they_go(self):
+        whole = self.write_page(self.record(ZOO))
+        with open(whole, "rb") as file:
+            content = file.read()
+        start = content.index(b"data-k=events")
+        for name, changed, ready in (("cut", content[:start + 200], "part"), ("early", content[:content.index(b"data-k=about") + 60], "nothing"),
+                                     ("damaged", content[:start + 300] + b"AAAAAAAA" + content[start + 308:], "all")):
+            with open(self.path(name + ".html"), "wb") as file:
+                file.write(changed)
+            self.assertEqual(self.open(self.path(name + ".html")), ready, name)
+            if ready != "nothing":
+                self.assertFalse(self.browser.run("document.getElementById('banner').hidden"), name)
+                self.assertGreater(self.browser.run("document.querySelectorAll('.card').length"), 4)
+        self.assert_no_problem()
+
+    def test_the_address_keeps_the_place(self):
+        path = self.write_page(self.record(ZOO))
+        self.open(path, hash_text="#v=timeline&t=1000,500000&q=memcpy&s=3")
+        self.assertEqual(self.browser.run("[gpuprof.timeline.t0, gpuprof.timeline.t1, gpuprof.timeline.selected, document.getElementById('search').value]"),
+                         [1000, 500000, 3, "memcpy"])
+        self.open(path, hash_text="#v=__proto__&t=x,y&s=-1&q=%E0%A4%A")
+        self.assertFalse(self.browser.run("document.getElementById('view-overview').hidden"))
+        self.assert_no_problem()
+
+    def test_dark_and_light_and_paper(self):
+        self.open(self.write_page(self.record(ZOO)))
+        ground = "getComputedStyle(document.body).backgroundColor"
+        before = self.browser.run(ground)
+        self.browser.key("t")
+        self.assertNotEqual(self.browser.run(ground), before)
+        for view in ("overview", "timeline", "kernels", "flame", "memory", "tables"):
+            self.go(view)
+            self.assertGreater(len(self.browser.print_pdf()), 4000, view)
+        self.assert_no_problem()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""A headless Chromium, driven through a pipe by the DevTools protocol: no package is needed but the browser."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find():
+    """The browser's path, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """One page. `problems` has what went to its console as an error, exceptions, and requests that left the machine."""
+
+    def __init__(self, width=1366, height=768):
+        self.folder = tempfile.mkdtemp(prefix="gpuprof-browser-")
+        to_browser, self.write_end = os.pipe()
+        self.read_end, from_browser = os.pipe()
+        self.next_id, self.buffer, self.problems = 0, b"", []
+        arguments = [find(), "--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+                     "--user-data-dir=" + self.folder, f"--window-size={width},{height}", "about:blank"]
+        if os.geteuid() == 0:
+            arguments.insert(1, "--no-sandbox")
+        # the protocol speaks on descriptors 3 and 4
+        script = 'exec "$@" 3<&%d 4>&%d' % (to_browser, from_browser)
+        self.process = subprocess.Popen(["bash", "-c", script, "bash", *arguments], pass_fds=(to_browser, from_browser),
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.session = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(domain + ".enable")
+        self.resize(width, height)
+
+    def resize(self, width, height, ratio=1):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False)
+
+    def close(self):
+        try:
+            self.session = None
+            self.call("Browser.close")
+        except (OSError, EOFError):
+            pass
+        self.process.wait(timeout=30)
+        os.close(self.write_end)
+        os.close(self.read_end)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def read_message(self):
+        while b"\0" not in self.buffer:
+            piece = os.read(self.read_end, 1 << 20)
+            if not piece:
+                raise EOFError("the browser has gone")
+            self.buffer += piece
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(message)
+
+    def note(self, message):
+        method, parameters = message.get("method"), message.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            details = parameters["exceptionDetails"]
+            self.problems.append("exception: " + details.get("exception", {}).get("description", details["text"]))
+        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
+            self.problems.append("console: " + json.dumps(parameters["args"])[:400])
+        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
+            self.problems.append("log: " + parameters["entry"]["text"])
+        elif method == "Network.responseReceived" and parameters["response"]["url"].startswith("http"):
+            self.problems.append("network: " + parameters["response"]["url"])
+        elif method == "Page.javascriptDialogOpening":
+            self.problems.append("dialog: " + parameters["message"])
+
+    def call(self, method, **parameters):
+        self.next_id += 1
+        request = {"id": self.next_id, "method": method, "params": parameters}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.write_end, json.dumps(request).encode() + b"\0")
+        while True:
+            message = self.read_message()
+            self.note(message)
+            if message.get("id") == request["id"]:
+                if "error" in message:
+                    raise RuntimeError(method + ": " + message["error"]["message"])
+                return message["result"]
+
+    def run(self, code):
+        """The value of an expression in the page; a promise is waited for."""
+        result = self.call("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", "error in " + code))
+        return result["result"].get("value")
+
+    def open(self, path, ready="['all', 'part', 'nothing', 'failed'].includes(document.body?.dataset.ready)", hash_text=""):
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url="file://" + os.path.abspath(path) + hash_text)
+        return self.run("new Promise((done) => { const look = () => (document.URL !== 'about:blank' && (" + ready + ")) ? "
+                        "done(document.body.dataset.ready) : setTimeout(look, 10); look(); })")
+
+    def frames(self, count=2):
+        """Let the page draw."""
+        self.run("new Promise((done) => { let left = %d; const next = () => left-- ? requestAnimationFrame(next) : done(1); next(); })" % count)
+
+    def key(self, key, code=None, shift=False):
+        code = code or ("Key" + key.upper() if len(key) == 1 and key.isalpha() else "Digit" + key if key.isdigit() else key)
+        text = key if len(key) == 1 else {"Enter": "\r"}.get(key, "")
+        base = {"key": key, "code": code, "modifiers": 8 if shift else 0, "windowsVirtualKeyCode": {"Enter": 13, "Escape": 27, "Tab": 9}.get(key, 0)}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **base)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **base)
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, x, y):
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def print_pdf(self):
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, landscape=True)["data"])

@@ -1,0 +1,133 @@
+/* gather: in a row no two events overlap, whatever they are; what nests lies below what holds it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/html/gather.h"
+#include "report/model.h"
+
+static void add(struct gp_html_gather *gather, uint32_t label, uint64_t start_ns, uint64_t end_ns)
+{
+	assert_int_equal(gp_html_gather_add(gather, &(struct gp_html_event){.start_ns = start_ns,
+									    .end_ns = end_ns,
+									    .label = label}),
+			 0);
+}
+
+static uint32_t row_of(const struct gp_html_gather *gather, uint32_t label)
+{
+	for (uint32_t i = 0; i < gather->count; i++)
+		if (gather->events[i].label == label)
+			return gather->events[i].row;
+	fail_msg("no event %u", label);
+	return GP_NONE;
+}
+
+static void assert_rows_are_in_order(const struct gp_html_gather *gather)
+{
+	for (uint32_t i = 1; i < gather->count; i++) {
+		const struct gp_html_event *event = &gather->events[i];
+
+		assert_true(event->row >= event[-1].row);
+		if (event->row == event[-1].row && event->row != GP_NONE)
+			assert_true(event->start_ns >= event[-1].end_ns);
+	}
+}
+
+static void test_what_nests_lies_below(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	add(&gather, 3, 20, 30);
+	add(&gather, 1, 0, 100);
+	add(&gather, 2, 10, 50);
+	add(&gather, 4, 50, 60);
+	add(&gather, 5, 100, 110);
+	assert_int_equal(gp_html_gather_place(&gather, true, 64), 0);
+	assert_int_equal(gather.rows, 3);
+	assert_int_equal(row_of(&gather, 1), 0);
+	assert_int_equal(row_of(&gather, 2), 1);
+	assert_int_equal(row_of(&gather, 3), 2);
+	assert_int_equal(row_of(&gather, 4), 1);
+	assert_int_equal(row_of(&gather, 5), 0);
+	assert_rows_are_in_order(&gather);
+	gp_html_gather_free(&gather);
+}
+
+static void test_of_two_that_begin_together_the_longer_holds_the_other(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	add(&gather, 1, 0, 5);
+	add(&gather, 2, 0, 50);
+	assert_int_equal(gp_html_gather_place(&gather, true, 64), 0);
+	assert_int_equal(row_of(&gather, 2), 0);
+	assert_int_equal(row_of(&gather, 1), 1);
+	gp_html_gather_free(&gather);
+}
+
+static void test_flat_tracks_use_the_first_free_row(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	add(&gather, 1, 0, 10);
+	add(&gather, 2, 5, 30);
+	add(&gather, 3, 10, 20);
+	assert_int_equal(gp_html_gather_place(&gather, false, 64), 0);
+	assert_int_equal(row_of(&gather, 3), 0);
+	assert_int_equal(row_of(&gather, 2), 1);
+	gp_html_gather_free(&gather);
+}
+
+static void test_what_has_no_row_is_last(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++)
+		add(&gather, i, i, 100 - i);
+	assert_int_equal(gp_html_gather_place(&gather, true, 4), 0);
+	assert_int_equal(gather.rows, 4);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(row_of(&gather, i), i < 4 ? i : GP_NONE);
+	assert_rows_are_in_order(&gather);
+	gp_html_gather_free(&gather);
+}
+
+/* Random events of every kind of overlap. */
+static void test_no_row_overlaps(void **state)
+{
+	uint32_t random = 1;
+
+	(void)state;
+	for (int nesting = 0; nesting < 2; nesting++) {
+		struct gp_html_gather gather = {0};
+
+		for (uint32_t i = 0; i < 5000; i++) {
+			random = random * 1664525u + 1013904223u;
+			add(&gather, i, random >> 12 & 0xffff,
+			    (random >> 12 & 0xffff) + (random & 0x3f));
+		}
+		assert_int_equal(gp_html_gather_place(&gather, nesting, 64), 0);
+		assert_rows_are_in_order(&gather);
+		gp_html_gather_free(&gather);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_nests_lies_below),
+		cmocka_unit_test(test_of_two_that_begin_together_the_longer_holds_the_other),
+		cmocka_unit_test(test_flat_tracks_use_the_first_free_row),
+		cmocka_unit_test(test_what_has_no_row_is_last),
+		cmocka_unit_test(test_no_row_overlaps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+"""What HolisticTraceAnalysis says of a Kineto trace, gpuprof says, too: of real ones, and of made ones with all that can overlap."""
+import glob
+import json
+import os
+import random
+import statistics
+import unittest
+
+import hta
+from support import ROOT
+from tables_test import Tables
+
+REAL = sorted(glob.glob(os.path.join(ROOT, "tests", "data", "kineto", "*.json.gz")))
+WORDS = "time,queue,kernel"
+COPIES = ("Memcpy HtoD (Pinned -> Device)", "Memset (Device)")
+
+
+def microseconds(ns):
+    return "%d.%03d" % divmod(ns, 1000)
+
+
+class Made:
+    """A Kineto trace of one GPU: streams whose operations follow each other, a host thread that launches them."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.events = []
+        self.host = 1000
+
+    def add(self, cat, name, pid, tid, start, end, **args):
+        self.events.append('{"ph": "X", "cat": %s, "name": %s, "pid": %d, "tid": %d, "ts": %s, "dur": %s, "args": %s}' % (
+            json.dumps(cat), json.dumps(name), pid, tid, microseconds(start), microseconds(end - start), json.dumps(args)))
+
+    def launch(self, stream, free, correlation, slow):
+        kind = self.random.choice(["kernel", "kernel", "kernel", "copy", "nccl"])
+        self.host += self.random.choice([0, 100, 3000, 40000])
+        called = self.host
+        self.host += self.random.randrange(1000, 6000)
+        start = max(free, self.host - 500 + self.random.randrange(4000)) + self.random.choice([0, 10, 29, 30, 700])
+        end = start + self.random.randrange(500, 30000 * slow)
+        name = {"kernel": self.random.choice(["gemm", "void relu<float>(float*)"]), "copy": self.random.choice(COPIES),
+                "nccl": "ncclDevKernel_AllReduce_Sum_f32_RING_LL"}[kind]
+        cat = "kernel" if kind != "copy" else "gpu_memset" if name.startswith("Memset") else "gpu_memcpy"
+        call = {"kernel": "cudaLaunchKernel", "gpu_memset": "cudaMemsetAsync", "gpu_memcpy": "cudaMemcpyAsync"}[cat]
+        self.add("cuda_runtime", call, 40, 41, called, self.host, correlation=correlation)
+        self.add(cat, name, 0, stream, start, end, device=0, context=1, stream=stream, correlation=correlation)
+        return end
+
+    def write(self, path, count, slow):
+        free = {7: 0, 20: 0, 24: 0}
+        for correlation in range(1, count + 1):
+            stream = self.random.choice(sorted(free))
+            free[stream] = self.launch(stream, free[stream], correlation, slow)
+        last = max(free.values())
+        self.add("cuda_runtime", "cudaDeviceSynchronize", 40, 41, self.host, max(last, self.host) + 100, correlation=0)
+        with open(path, "w") as file:
+            file.write('{"schemaVersion": 1, "traceEvents": [\n%s\n]}\n' % ",\n".join(self.events))
+
+
+class Figures(Tables):
+
+    def same(self, ours, theirs, what):
+        """To 0.1 %."""
+        self.assertAlmostEqual(ours, theirs, delta=abs(theirs) / 1000, msg=what)
+
+    def check_times(self, row, trace):
+        breakdown, types = trace.temporal_breakdown(), trace.kernel_types()
+        self.same(row["Span"], breakdown["kernel"], "kernel time")
+        self.same(row["Idle inside"], breakdown["idle"], "idle time")
+        self.same(row["Compute"], breakdown["compute"], "compute time")
+        self.same(row["Busy"] - row["Compute"], breakdown["non-compute"], "non-compute time")
+        self.same(row["Compute"] - row["Comm+compute"], types["computation"], "computation")
+        self.same(row["Communication"] - row["Comm+compute"], types["communication"], "communication")
+        self.same(row["Comm+compute"], types["both"], "both")
+        if trace.overlap() is None:
+            self.assertIsNone(row["Comm overlap %"])
+        else:
+            self.same(row["Comm overlap %"], 100 * trace.overlap(), "overlap")
+
+    def check_kernels(self, rows, trace):
+        ours = {row["Name"]: (row["Total"], row["Max"], row["Min"], row["Avg"]) for row in rows}
+        theirs = trace.kernels()
+        self.assertEqual(set(ours), set(theirs))
+        for name, figures in theirs.items():
+            for mine, figure in zip(ours[name], figures):
+                self.same(mine, figure, name)
+
+    def check_streams(self, rows, trace):
+        idle, lengths, blocked = trace.idle_breakdown(), trace.queue_lengths(), trace.blocked(1024)
+        self.assertEqual({row["Stream"] for row in rows}, set(idle))
+        for row in rows:
+            stream = row["Stream"]
+            changes = [length for _, length in lengths[stream]]
+            self.same(row["Host wait"], idle[stream]["host"], "host wait")
+            self.same(row["Step"], idle[stream]["kernel"], "kernel wait")
+            self.same(row["Other wait"], idle[stream]["other"], "other")
+            self.assertEqual((row["Changes"], row["Min"], row["Max"], row["Med"]),
+                             (len(changes), min(changes), max(changes), statistics.median(changes)))
+            self.same(row["Avg"], statistics.mean(changes), "mean queue length")
+            self.same(row["StdDev"], statistics.pstdev(changes), "deviation")
+            self.same(row["Full"], blocked[stream], "full queue")
+
+    def check_launches(self, rows, trace, names):
+        launches = trace.launches(names)
+        self.assertEqual(self.sum(rows, "Count"), len(launches))
+        for column, at in (("API time", 0), ("GPU time", 1), ("Total", 2)):
+            self.same(self.sum(rows, column), sum(launch[at] for launch in launches), column)
+        self.same(max(row["Max"] for row in rows), max(launch[2] for launch in launches), "longest delay")
+
+    def check(self, path, names=hta.LAUNCHES):
+        trace = hta.Trace(path)
+        found = json.loads(self.summary("--by", WORDS, "--full-names", "--format", "json", path).stdout)
+        found = {table["report"]: table["rows"] for table in found}
+        self.assertEqual(len(found["time"]), 1)
+        self.check_times(found["time"][0], trace)
+        self.check_kernels(found["kernel"], trace)
+        self.check_streams(found["queue-stream"], trace)
+        self.check_launches(found["queue-kernel"], trace, names)
+        return found
+
+    def test_of_real_traces(self):
+        self.assertEqual(len(REAL), 3)
+        for path in REAL:
+            with self.subTest(os.path.basename(path)):
+                # HolisticTraceAnalysis leaves launches by the driver's function out of its launch statistics, gpuprof does not
+                driver = hta.DRIVER_LAUNCHES if "compiled" in path else ()
+                self.check(path, hta.LAUNCHES + driver)
+
+    def test_of_made_traces(self):
+        for seed in range(8):
+            path = self.path("made-%d.json" % seed)
+            Made(seed).write(path, 400, 1)
+            with self.subTest(seed):
+                found = self.check(path)
+                self.assertEqual(len(found["queue-stream"]), 3)
+                self.assertGreater(found["time"][0]["Comm+compute"], 0)
+
+    def test_of_full_queues(self):
+        path = self.path("full.json")
+        Made(99).write(path, 6000, 60)
+        self.assertGreater(self.sum(self.check(path)["queue-stream"], "Full"), 0)
+
+    def test_few_kernels_of_real_traces_are_of_unknown_kind(self):
+        for path in REAL:
+            rows = self.tables("kind", path)["kind"]
+            unknown = sum(row["Total"] for row in rows if row["Kind"] == "unknown")
+            self.assertLess(unknown, self.sum(rows, "Total") / 20, path)
+
+
+if __name__ == "__main__":
+    unittest.main()

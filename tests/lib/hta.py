@@ -1,0 +1,153 @@
+"""
+The figures of HolisticTraceAnalysis, worked out from a Kineto trace by the definitions that it publishes (its documentation, "Analyses").
+
+Written for tests: plain lists, times in whole ns (HolisticTraceAnalysis rounds to us unless HTA_DISABLE_NS_ROUNDING is set).
+"""
+import collections
+import decimal
+import gzip
+import json
+import re
+import statistics
+
+GPU = ("kernel", "gpu_memcpy", "gpu_memset")
+LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaMemsetAsync")
+DRIVER_LAUNCHES = ("cuLaunchKernel", "cuLaunchKernelEx")
+STEP_NS = 30  # between kernels that had been launched, longer is no "kernel wait"
+
+Event = collections.namedtuple("Event", "name cat start end stream correlation")
+
+
+def nanoseconds(microseconds):
+    return int(decimal.Decimal(microseconds) * 1000)
+
+
+def events(path):
+    opened = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
+    with opened as file:
+        found = json.load(file, parse_float=decimal.Decimal)["traceEvents"]
+    for event in found:
+        if "dur" in event and "cat" in event:
+            args = event.get("args", {})
+            start = nanoseconds(event["ts"])
+            yield Event(event["name"], event["cat"], start, start + nanoseconds(event["dur"]),
+                        int(args.get("stream", -1)), int(args.get("correlation", -1)))
+
+
+def kind(name):
+    if re.match(r"nccl|.*ncclKernel", name):
+        return "communication"
+    return "memory" if re.match(r"Memcpy|Memset", name) else "computation"
+
+
+def union(spans):
+    """Disjoint spans, in order."""
+    merged = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return merged
+
+
+def length(spans):
+    return sum(end - start for start, end in spans)
+
+
+def common(first, second):
+    """How long both last; of unions."""
+    total, i, k = 0, 0, 0
+    while i < len(first) and k < len(second):
+        total += max(0, min(first[i][1], second[k][1]) - max(first[i][0], second[k][0]))
+        if first[i][1] < second[k][1]:
+            i += 1
+        else:
+            k += 1
+    return total
+
+
+class Trace:
+
+    def __init__(self, path):
+        found = list(events(path))
+        self.gpu = sorted((event for event in found if event.cat in GPU), key=lambda event: event.start)
+        self.calls = {event.correlation: event for event in found
+                      if event.cat in ("cuda_runtime", "cuda_driver") and event.name in LAUNCHES + DRIVER_LAUNCHES}
+
+    def spans(self, *kinds):
+        return union((event.start, event.end) for event in self.gpu if kind(event.name) in kinds)
+
+    def temporal_breakdown(self):
+        """From the first kernel's start to the last one's end: idle, computing, the rest."""
+        busy = self.spans("computation", "communication", "memory")
+        total, compute = busy[-1][1] - busy[0][0], length(self.spans("computation"))
+        idle = total - length(busy)
+        return {"kernel": total, "idle": idle, "compute": compute, "non-compute": total - compute - idle}
+
+    def kernel_types(self):
+        """Time in which kernels of a type ran, and in which both did."""
+        compute, communication = self.spans("computation"), self.spans("communication")
+        both = common(compute, communication)
+        return {"computation": length(compute) - both, "communication": length(communication) - both, "both": both}
+
+    def overlap(self):
+        """The part of communication during which something was computed."""
+        communication = self.spans("communication")
+        return common(communication, self.spans("computation")) / length(communication) if communication else None
+
+    def kernels(self):
+        """By name: sum, max, min, mean of kernels."""
+        found = collections.defaultdict(list)
+        for event in self.gpu:
+            if event.cat == "kernel":
+                found[event.name].append(event.end - event.start)
+        return {name: (sum(times), max(times), min(times), statistics.mean(times)) for name, times in found.items()}
+
+    def streams(self):
+        found = collections.defaultdict(list)
+        for event in self.gpu:
+            found[event.stream].append(event)
+        return found
+
+    def idle_breakdown(self):
+        """By stream: idle time between kernels because of the host, because of launching, for another reason."""
+        found = {}
+        for stream, row in self.streams().items():
+            idle = {"host": 0, "kernel": 0, "other": 0}
+            for before, event in zip(row, row[1:]):
+                call, gap = self.calls.get(event.correlation), event.start - before.end
+                if call and call.start > before.end:
+                    idle["host"] += gap
+                else:
+                    idle["kernel" if gap < STEP_NS else "other"] += gap
+            found[stream] = idle
+        return found
+
+    def queue_lengths(self):
+        """By stream: what its length became, at each change."""
+        found = {}
+        for stream, row in self.streams().items():
+            row = [event for event in row if event.correlation in self.calls]
+            changes = sorted([(self.calls[event.correlation].start, 0, 1) for event in row] +
+                             [(event.start, 1, -1) for event in row])
+            lengths, now = [], 0
+            for time, _, change in changes:
+                now += change
+                lengths.append((time, now))
+            found[stream] = lengths
+        return found
+
+    def blocked(self, most):
+        """By stream: how long its queue had that many or more."""
+        return {stream: sum(after[0] - at[0] for at, after in zip(row, row[1:]) if at[1] >= most)
+                for stream, row in self.queue_lengths().items()}
+
+    def launches(self, names):
+        """(time in the call, time of the kernel, launch delay) of each that these functions launched."""
+        found = []
+        for event in self.gpu:
+            call = self.calls.get(event.correlation)
+            if call and call.name in names:
+                found.append((call.end - call.start, event.end - event.start, max(0, event.start - call.end)))
+        return found

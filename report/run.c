@@ -13,6 +13,7 @@
 #include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
 #include "report/command.h"
+#include "report/diff/check_request.h"
 #include "report/finish.h"
 #include "report/orphans.h"
 #include "report/run/child.h"
@@ -22,6 +23,7 @@
 #include "report/run/nothing.h"
 #include "report/run/options.h"
 #include "report/run/output.h"
+#include "report/run/repeat.h"
 #include "report/run/session.h"
 #include "report/run/target.h"
 
@@ -352,6 +354,69 @@ static int run(struct run *run)
 	return run_program(run);
 }
 
+/* ---- several runs ---- */
+
+static struct gp_check_request check_of(const struct gp_run_options *options)
+{
+	const char *thresholds = options->values[GP_OPTION_ID_THRESHOLDS];
+
+	return (struct gp_check_request){
+		.baseline = options->values[GP_OPTION_ID_CHECK],
+		.thresholds = *thresholds ? thresholds : NULL,
+		.strict = gp_run_options_flag(options, GP_OPTION_ID_STRICT),
+		.text = gp_run_options_flag(options, GP_OPTION_ID_QUIET) ? NULL : stderr,
+	};
+}
+
+static void say_where(const struct gp_repeat *repeat)
+{
+	if (repeat->count == 1)
+		fprintf(stderr, "gpuprof: 1 run: %s\n", repeat->folders[0]);
+	else
+		fprintf(stderr, "gpuprof: %zu runs: %s to %s\n", repeat->count, repeat->folders[0],
+			repeat->folders[repeat->count - 1]);
+}
+
+/* The program's own failure comes first. */
+static int conclude(const struct gp_run_options *options, const struct gp_repeat *repeat)
+{
+	struct gp_check_request check = check_of(options);
+	int status;
+
+	if (repeat->status != 0) {
+		if (check.text)
+			fprintf(stderr, "gpuprof: run %zu failed: %s\n", repeat->count,
+				*check.baseline ? "nothing was compared"
+						: "no further one was made");
+		return gp_child_end_alike(repeat->status);
+	}
+	if (check.text)
+		say_where(repeat);
+	if (!*check.baseline)
+		return 0;
+	check.runs = repeat->folders;
+	check.run_count = repeat->count;
+	status = gp_check_run(&check);
+	return status == GP_CHECK_EXIT_FAILED ? GP_RUN_FAILED : status;
+}
+
+/* What is wrong with a baseline is said before anything runs for hours. */
+static int run_repeatedly(struct run *run)
+{
+	struct gp_check_request check = check_of(&run->options);
+	struct gp_repeat repeat = {0};
+	int status = *check.baseline ? gp_check_inputs(&check) : 0;
+
+	if (status)
+		return status;
+	if (gp_repeat_run(&repeat, &run->options, run->message, sizeof(run->message)) < 0)
+		status = gp_command_fail(GP_RUN_FAILED, "%s", run->message);
+	else
+		status = conclude(&run->options, &repeat);
+	gp_repeat_free(&repeat);
+	return status;
+}
+
 int gp_command_run(int argc, char **argv)
 {
 	struct run one = {0};
@@ -363,6 +428,8 @@ int gp_command_run(int argc, char **argv)
 		gp_run_options_help(stdout);
 	else if (one.options.action == GP_RUN_VERSION)
 		printf("gpuprof %s\n", GP_VERSION);
+	else if (gp_repeat_is_wanted(&one.options))
+		status = run_repeatedly(&one);
 	else
 		status = run(&one);
 	gp_session_close(&one.session);

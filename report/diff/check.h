@@ -26,6 +26,10 @@
 #define GP_CHECK_KERNELS      20u
 #define GP_CHECK_KERNEL_SHARE 0.01
 
+/* What resolves thresholds of about twice the noise. */
+#define GP_CHECK_GOOD_RUNS     7u
+#define GP_CHECK_GOOD_BASELINE 20u
+
 enum gp_verdict { GP_VERDICT_PASS, GP_VERDICT_INCONCLUSIVE, GP_VERDICT_REGRESSION };
 
 /* Why a finding is inconclusive. */

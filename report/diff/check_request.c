@@ -186,25 +186,44 @@ static int judge(struct work *work)
 	return status == 0 ? status_of(work) : status;
 }
 
+static int read_inputs(struct work *work)
+{
+	int status = read_thresholds(work);
+
+	return status == 0 ? read_baseline(work) : status;
+}
+
+static void close_work(struct work *work)
+{
+	for (uint32_t i = 0; i < work->note_count; i++)
+		free(work->notes[i]);
+	gp_check_close(&work->check);
+	gp_run_set_free(&work->now);
+	gp_run_set_free(&work->baseline);
+	gp_thresholds_close(&work->thresholds);
+}
+
 int gp_check_run(const struct gp_check_request *request)
 {
 	struct work work = {.request = request};
-	int status = read_thresholds(&work);
+	int status = read_inputs(&work);
 
-	if (status == 0)
-		status = read_baseline(&work);
 	if (status == 0)
 		status = load_runs(&work.now, request->runs, request->run_count);
 	if (status == 0)
 		status = compare_machines(&work);
 	if (status == 0)
 		status = judge(&work);
-	for (uint32_t i = 0; i < work.note_count; i++)
-		free(work.notes[i]);
-	gp_check_close(&work.check);
-	gp_run_set_free(&work.now);
-	gp_run_set_free(&work.baseline);
-	gp_thresholds_close(&work.thresholds);
+	close_work(&work);
+	return status;
+}
+
+int gp_check_inputs(const struct gp_check_request *request)
+{
+	struct work work = {.request = request};
+	int status = read_inputs(&work);
+
+	close_work(&work);
 	return status;
 }
 

@@ -28,6 +28,9 @@ struct gp_check_request {
 /* All return the exit status; a line on stderr says why nothing came of it. */
 int gp_check_run(const struct gp_check_request *request);
 
+/* Whether the baseline and the thresholds can be read: 0, for those who make the runs afterwards. */
+int gp_check_inputs(const struct gp_check_request *request);
+
 /* Write the baseline of these runs. */
 int gp_check_write_baseline(const char *path, char *const *runs, size_t run_count);
 

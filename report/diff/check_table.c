@@ -77,25 +77,51 @@ static int put_table(FILE *out, const struct gp_check_report *report, const stru
 	return result == 0 ? closed : result;
 }
 
+/* Of times that so few runs cannot judge, one line for all. */
+static void put_few(FILE *out, const struct gp_check_report *report, const struct layout *layout)
+{
+	const struct gp_check *check = report->check;
+	char line[256];
+	uint32_t few = 0;
+
+	for (uint32_t i = 0; i < check->count; i++)
+		few += check->findings[i].doubt == GP_DOUBT_FEW;
+	if (few == 0)
+		return;
+	snprintf(line, sizeof(line),
+		 "%u run%s and %u of the baseline are too few to judge times (%u of them): %u runs "
+		 "and a baseline of %u are a good start",
+		 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, few,
+		 GP_CHECK_GOOD_RUNS, GP_CHECK_GOOD_BASELINE);
+	layout->put_note(out, line);
+}
+
+static int put_reason(FILE *out, const struct gp_check_report *report, const struct layout *layout,
+		      const struct gp_finding *finding)
+{
+	char reason[512], line[LINE_BYTES], *name = gp_check_name(report, finding);
+
+	if (!name)
+		return -ENOMEM;
+	gp_check_reason(report, finding, reason, sizeof(reason));
+	snprintf(line, sizeof(line), "%s: %s", name, reason);
+	layout->put_note(out, line);
+	free(name);
+	return 0;
+}
+
 static int put_reasons(FILE *out, const struct gp_check_report *report, const struct layout *layout)
 {
-	char reason[512], line[LINE_BYTES];
+	int result = 0;
 
-	for (uint32_t i = 0; i < report->check->count; i++) {
+	for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
 		const struct gp_finding *finding = &report->check->findings[i];
-		char *name;
 
-		if (finding->verdict != GP_VERDICT_INCONCLUSIVE)
-			continue;
-		name = gp_check_name(report, finding);
-		if (!name)
-			return -ENOMEM;
-		gp_check_reason(report, finding, reason, sizeof(reason));
-		snprintf(line, sizeof(line), "%s: %s", name, reason);
-		layout->put_note(out, line);
-		free(name);
+		if (finding->verdict == GP_VERDICT_INCONCLUSIVE && finding->doubt != GP_DOUBT_FEW)
+			result = put_reason(out, report, layout, finding);
 	}
-	return 0;
+	put_few(out, report, layout);
+	return result;
 }
 
 static void put_kernels(FILE *out, const struct gp_check_report *report,

@@ -232,9 +232,11 @@ void gp_run_options_help(FILE *out)
 	      "  gpuprof-run -o 'traces/%h-%p-%q{RANK}' python train.py\n"
 	      "  gpuprof-run --summary report.txt --chrome none -- ./app\n"
 	      "  LD_PRELOAD=build/libgpuprof.so GPUPROF_OUTPUT=/tmp/app ./app      (no launcher)\n"
+	      "  gpuprof-run --runs 7 --check base.json -- ./app        (a gate for CI)\n"
 	      "\n"
 	      "Exit status: the program's; if a signal ended it, the same signal.  125: "
 	      "gpuprof-run itself failed;\n"
-	      "126: the program cannot be run; 127: it was not found.\n",
+	      "126: the program cannot be run; 127: it was not found; of --check also 64, 80 and "
+	      "81.\n",
 	      out);
 }

@@ -4,6 +4,7 @@ Three runs of each program: so few can show no change of a time, whatever the ma
 import json
 import os
 import shutil
+import signal
 import xml.etree.ElementTree
 
 import support
@@ -159,6 +160,75 @@ class Check(Compare):
         self.assertEqual(result.returncode, 0)
         self.assertIn("\npageable_async_copies      count  ", result.stdout)
         self.assertIn("\nkernel ", result.stdout)
+
+
+class Launcher(Compare):
+    """gpuprof-run --runs N --check BASE -- PROGRAM"""
+
+    def repeat(self, status, options, *arguments):
+        result = self.run_program(arguments or [self.demo, "20"], options=options)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def setUp(self):
+        super().setUp()
+        self.demo = os.path.join(support.BUILD, "programs", "demo")
+
+    def test_runs_have_folders_of_their_own(self):
+        result = self.repeat(0, ["--runs", "2"])
+        self.assertEqual(result.stdout.count("launches 60\n"), 2)
+        self.assertEqual(self.files(), ["gpuprof-runs"])
+        self.assertIn("gpuprof: 2 runs: gpuprof-runs/1 to gpuprof-runs/2\n", result.stderr)
+        result = self.repeat(0, ["--runs=2", "-o", self.path("gpuprof-runs"), "--chrome", "json"])
+        self.assertEqual(sorted(os.listdir(self.path("gpuprof-runs"))), ["1", "2", "3", "4"])
+        for run, count in (("1", 1), ("4", 2)):
+            self.assertEqual(len(os.listdir(self.path("gpuprof-runs", run))), count)
+
+    def test_a_check_in_one_go(self):
+        self.baseline()
+        result = self.repeat(0, ["--runs", "3", "--check", "base.json"])
+        self.assertNotIn("regression", result.stderr)
+        self.assertNotIn("gpuprof", result.stdout)
+        result = self.repeat(REGRESSION, ["--check", "base.json"], self.demo, "21")
+        self.assertIn("gpuprof check: regression: 5 of ", result.stderr)
+        self.write("thresholds", "launches 5%\nkernels 5%\ncopies 5%\nbytes_htod 5%\nbytes_dtoh 5%\n")
+        self.repeat(0, ["--check", "base.json", "--thresholds", "thresholds"], self.demo, "21")
+        # of one run there is no telling about times
+        self.repeat(INCONCLUSIVE, ["--check", "base.json", "--strict"])
+        result = self.repeat(REGRESSION, ["--check", "base.json", "-q"], self.demo, "21")
+        self.assertEqual(result.stderr, "")
+
+    def test_a_failing_program_comes_first(self):
+        self.baseline()
+        script = self.write("program", f'#!/bin/sh\n{self.demo} 21\nexit "$1"\n', 0o755)
+        result = self.repeat(3, ["--runs", "3", "--check", "base.json"], script, "3")
+        self.assertIn("run 1 failed: nothing was compared", result.stderr)
+        self.assertEqual(os.listdir(self.path("gpuprof-runs")), ["1"])
+        self.repeat(-signal.SIGKILL, ["--runs", "3", "--check", "base.json"], "sh", "-c", "kill -9 $$")
+        self.repeat(127, ["--check", "base.json"], "no-such-program")
+
+    def test_what_cannot_be_compared_is_said_before_it_runs(self):
+        self.baseline()
+        self.write("wrong", "walls 5%")
+        for options in (["--check", "missing.json"], ["--check", "base.json", "--thresholds", "wrong"]):
+            result = self.repeat(USAGE, options)
+            self.assertEqual(result.stdout, "")
+            self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.repeat(125, ["--runs", "2", "-o", "%p"])
+        self.repeat(125, ["--runs", "0"])
+        self.repeat(125, ["--runs", "65"])
+        self.assertNotIn("gpuprof-runs", self.files())
+
+    def test_a_program_without_cuda_cannot_be_compared(self):
+        self.baseline()
+        result = self.repeat(125, ["--runs", "2", "--check", "base.json"], "true")
+        self.assertIn("gpuprof-runs/1 has no trace", result.stderr)
+
+    def test_a_program_that_runs_the_launcher_runs_it_once(self):
+        result = self.repeat(0, ["--runs", "2"], support.LAUNCHER, "-o", "inner-%p", self.demo, "20")
+        self.assertEqual(result.stdout.count("launches 60\n"), 2)
+        self.assertEqual(len(self.files(".gpuprof")), 2)
+        self.assertEqual(sorted(os.listdir(self.path("gpuprof-runs"))), ["1", "2"])
 
 
 class Diff(Compare):

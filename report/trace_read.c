@@ -262,7 +262,8 @@ static int check_magic(struct gp_trace *t, const char *path, char *message, size
 			 path);
 	else if (!magic || memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) != 0)
 		snprintf(message, message_bytes,
-			 "%s is not a gpuprof trace; traces are files called NAME" GP_TRACE_SUFFIX,
+			 "%s is not a gpuprof trace, nor one of torch.profiler or nsys (SQLite); "
+			 "gpuprof's are files called NAME" GP_TRACE_SUFFIX,
 			 path);
 	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_CIRCLE)
 		snprintf(message, message_bytes,

@@ -51,7 +51,11 @@ $(O)/tests/fuzz/seed-code/plugin: tests/stacks/plugin.c
 $(O)/tests/fuzz/seed-pickle/snapshot: tests/fuzz/snapshot.py
 	@mkdir -p $(@D)
 	$(Q)python3 $< $@
+$(O)/tests/fuzz/seed-import/database: tests/fuzz/database.py
+	@mkdir -p $(@D)
+	$(Q)python3 $< $@
 fuzz-code: $(O)/tests/fuzz/seed-code/plugin
+fuzz-import: $(O)/tests/fuzz/seed-import/database
 fuzz-pickle: $(O)/tests/fuzz/seed-pickle/snapshot
 
 .PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))

@@ -156,6 +156,12 @@ static const struct field args_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Most keys differ in their first letter. */
+static bool is_key(const char *key, const char *text)
+{
+	return *key == *text && strcmp(key, text) == 0;
+}
+
 /* The entries of an object, up to its closing bracket. */
 static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
 			const struct field *fields, size_t count)
@@ -163,9 +169,10 @@ static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
 	enum gp_pull_token token;
 
 	for (token = gp_pull_next(pull); token == GP_PULL_KEY; token = gp_pull_next(pull)) {
-		size_t i = 0;
+		size_t i = 0, bytes;
+		const char *key = gp_pull_text(pull, &bytes);
 
-		while (i < count && !gp_pull_is(pull, fields[i].key))
+		while (i < count && !is_key(fields[i].key, key))
 			i++;
 		if (i < count ? !fields[i].take(pull, event, fields[i].number)
 			      : !gp_pull_skip(pull, token))

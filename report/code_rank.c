@@ -34,7 +34,7 @@ static const struct row modules[] = {
 	{"python[23]*", GP_CODE_BENEATH},
 	{"libgomp*", GP_CODE_BENEATH},
 	{"libuc[mpst]*", GP_CODE_BENEATH}, /* UCX: it stands in for CUDA's functions */
-	{"libc10*", GP_CODE_FRAMEWORK},
+	{"libc10*", GP_CODE_BENEATH}, /* PyTorch's allocators: whoever asks them is of interest */
 	{"libtorch*", GP_CODE_FRAMEWORK},
 	{"*/torch/lib/*", GP_CODE_FRAMEWORK},
 	{"*/torch/_C*", GP_CODE_FRAMEWORK},

@@ -315,6 +315,8 @@ static void find_in_module(struct gp_symbols *symbols, const struct known *known
 	if (native->count > 0)
 		return;
 	native->file = find_file(symbols, module, native->module);
+	if (native->file && !native->file->code && known->names)
+		native->file = NULL; /* where its file was it had no name either: that is no news */
 	if (native->file && native->file->code)
 		native->count =
 			gp_elf_code_find(native->file->code, native->address, &native->places);

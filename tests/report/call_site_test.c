@@ -104,11 +104,11 @@ static void an_allocator_is_the_owner_also_in_a_library_s_thread(void **state)
 	uint32_t frame = build_native(b, BUILD_OUTERMOST, "/lib/x86_64-linux-gnu/libc.so.6", 0x10);
 	uint32_t cublas = build_native(b, frame, "/x/torch/lib/libtorch_cuda.so", 0x20);
 
-	frame = build_native(b, frame, "/x/torch/lib/libc10_cuda.so", 0x30);
+	frame = build_native(b, frame, "/x/torch/lib/libtorch_cpu.so", 0x30);
 	frame = build_native(b, frame, "/x/torch/lib/libc10_cuda.so", 0x40);
 	cublas = build_native(b, cublas, "/x/nvidia/lib/libcublas.so.13", 0x50);
 	build_stacks_end(b);
-	assert_site(scene, frame, "libc10_cuda.so+0x3f", "libc10_cuda.so+0x2f", "PyTorch");
+	assert_site(scene, frame, "libtorch_cpu.so+0x2f", "", "PyTorch");
 	assert_site(scene, cublas, "libcublas.so.13+0x4f", "libtorch_cuda.so+0x1f", "PyTorch");
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRIDE 256u /* segments from one kept sum to the next */
+#define STRIDE 64u /* segments from one kept sum to the next */
 
 struct gathering {
 	struct gp_gpu_lines *lines;
@@ -63,10 +63,11 @@ static int sum_up(struct gp_gpu_line *line)
 	line->sums_ns = malloc((line->count / STRIDE + 1) * sizeof(*line->sums_ns));
 	if (!line->sums_ns)
 		return -ENOMEM;
-	memcpy(line->sums_ns[0], sums_ns, sizeof(sums_ns));
-	for (size_t i = 0; i < line->count; i++) {
+	for (size_t i = 0; i <= line->count; i++) {
 		if (i % STRIDE == 0)
 			memcpy(line->sums_ns[i / STRIDE], sums_ns, sizeof(sums_ns));
+		if (i == line->count)
+			break;
 		sums_ns[line->states[i]] += line->ends_ns[i] - from_ns;
 		from_ns = line->ends_ns[i];
 	}

@@ -15,7 +15,7 @@ struct gp_gpu_line {
 	uint64_t *ends_ns;
 	uint8_t *states;
 	size_t count, capacity;
-	uint64_t (*sums_ns)[GP_STATES]; /* of all before every 256th */
+	uint64_t (*sums_ns)[GP_STATES]; /* of all before every 64th */
 };
 
 struct gp_gpu_lines {

@@ -342,41 +342,76 @@ int gp_sequence_each(const struct gp_sequences *sequences, const struct gp_seque
 	return result;
 }
 
+/* Of all elements before one. */
+struct sums {
+	uint64_t gpu_ns, call_ns, gap_ns;
+	uint64_t own_gap_ns; /* not a sum: right before it */
+};
+
 struct counting {
 	struct gp_sequence *sequence;
 	const struct gp_sequences *sequences;
 	const struct gp_model *model;
+	const struct sums *sums; /* by element, one more than there are */
 };
 
-static void add_op(struct gp_sequence *sequence, const struct gp_op *op, uint64_t *ended_ns)
+/* How long the stream had nothing to do before an operation; ended_ns: when all before it had ended. */
+static uint64_t gap_before(const struct gp_op *op, uint64_t *ended_ns)
 {
+	uint64_t gap_ns = *ended_ns > 0 && op->start_ns > *ended_ns ? op->start_ns - *ended_ns : 0;
+
 	if (op->untimed)
-		return;
-	sequence->gpu_ns += op->end_ns - op->start_ns;
-	if (op->start_ns > *ended_ns)
-		sequence->gap_ns += op->start_ns - *ended_ns;
+		return 0;
 	if (op->end_ns > *ended_ns)
 		*ended_ns = op->end_ns;
+	return gap_ns;
+}
+
+static void add_element(struct sums *sums, const struct gp_model *model, uint32_t first,
+			uint32_t end, uint64_t *ended_ns)
+{
+	const struct gp_op *ops = model->ops;
+
+	if (ops[first].call != GP_NONE)
+		sums[1].call_ns += model->calls[ops[first].call].duration_ns;
+	for (uint32_t i = first; i < end; i++) {
+		uint64_t gap_ns = gap_before(&ops[i], ended_ns);
+
+		if (i == first)
+			sums[0].own_gap_ns = gap_ns;
+		sums[1].gap_ns += gap_ns;
+		sums[1].gpu_ns += ops[i].untimed ? 0 : ops[i].end_ns - ops[i].start_ns;
+	}
+}
+
+static struct sums *sum_up(const struct gp_sequences *sequences, const struct gp_model *model)
+{
+	struct sums *sums = calloc((size_t)sequences->element_count + 1, sizeof(*sums));
+	uint64_t ended_ns = 0;
+
+	for (uint32_t i = 0; sums && i < sequences->element_count; i++) {
+		sums[i + 1] = sums[i];
+		add_element(&sums[i], model, sequences->elements[i].op,
+			    sequences->elements[i + 1].op, &ended_ns);
+	}
+	return sums;
 }
 
 static void add_occurrence(void *context, uint32_t at)
 {
 	struct counting *counting = context;
 	struct gp_sequence *sequence = counting->sequence;
-	const struct gp_model *model = counting->model;
-	uint32_t first = counting->sequences->elements[at].op;
-	uint32_t end = counting->sequences->elements[at + sequence->length].op;
-	uint64_t start_ns = model->ops[first].start_ns, ended_ns = start_ns;
+	const struct gp_op *ops = counting->model->ops;
+	uint32_t end = at + sequence->length;
+	const struct sums *from = &counting->sums[at], *to = &counting->sums[end];
+	uint64_t start_ns = ops[counting->sequences->elements[at].op].start_ns;
+	uint64_t end_ns = ops[counting->sequences->elements[end].op - 1].end_ns;
 
 	sequence->count++;
-	for (uint32_t i = first; i < end; i++) {
-		const struct gp_op *op = &model->ops[i];
-
-		if (op->call != GP_NONE && (i == first || op->call != op[-1].call))
-			sequence->call_ns += model->calls[op->call].duration_ns;
-		add_op(sequence, op, &ended_ns);
-	}
-	sequence->span_ns += ended_ns - start_ns;
+	sequence->gpu_ns += to->gpu_ns - from->gpu_ns;
+	sequence->call_ns += to->call_ns - from->call_ns;
+	sequence->gap_ns += to->gap_ns - from->gap_ns - from->own_gap_ns;
+	sequence->span_ns += end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
 /* The same for the same elements in whatever order. */
@@ -408,18 +443,17 @@ static bool is_rotation(const struct gp_sequences *sequences, const struct parse
 }
 
 static int add_sequence(struct gp_sequences *sequences, const struct parse *parse,
-			const struct gp_model *model, const struct repeat *repeat)
+			struct counting *counting, const struct repeat *repeat)
 {
 	struct gp_sequence sequence = {.first = repeat->first, .length = repeat->length};
-	struct counting counting = {.sequences = sequences, .model = model};
 	uint32_t period = period_of(parse, repeat->first, repeat->length);
 
 	if (period >= 2)
 		sequence.length = period;
 	if (is_rotation(sequences, parse, &sequence))
 		return 0;
-	counting.sequence = &sequence;
-	each_occurrence(parse, &sequence, add_occurrence, &counting);
+	counting->sequence = &sequence;
+	each_occurrence(parse, &sequence, add_occurrence, counting);
 	if (sequence.count < COUNT_AT_LEAST)
 		return 0;
 	if (gp_array_grow(&sequences->rows, &sequences->capacity, sequences->count,
@@ -446,14 +480,17 @@ static int take_repeats(struct gp_sequences *sequences, struct parse *parse,
 {
 	uint32_t count;
 	struct repeat *repeats = find_repeats(parse, &count);
-	int result = repeats ? 0 : -ENOMEM;
+	struct sums *sums = sum_up(sequences, model);
+	struct counting counting = {.sequences = sequences, .model = model, .sums = sums};
+	int result = repeats && sums ? 0 : -ENOMEM;
 
 	if (result == 0) {
 		count = drop_equal(repeats, count);
 		result = gp_array_sort(repeats, count, sizeof(*repeats), compare_weights, NULL);
 	}
 	for (uint32_t i = 0; result == 0 && i < count && i < CANDIDATES; i++)
-		result = add_sequence(sequences, parse, model, &repeats[i]);
+		result = add_sequence(sequences, parse, &counting, &repeats[i]);
+	free(sums);
 	free(repeats);
 	return result;
 }

@@ -24,7 +24,7 @@ struct gp_sequence {
 	uint64_t gpu_ns; /* of the operations */
 	uint64_t
 		gap_ns; /* inside, while the stream had nothing to do: what a graph can save at most */
-	uint64_t call_ns; /* of the calls that launched them */
+	uint64_t call_ns; /* of the calls that launched them, a graph's once */
 	uint64_t span_ns; /* from the first one's start to the last one's end */
 };
 

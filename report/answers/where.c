@@ -70,8 +70,11 @@ static void keep_longest(struct gp_where *where, size_t limit)
 {
 	if (where->gaps_kept > 0)
 		qsort(where->gaps, where->gaps_kept, sizeof(*where->gaps), compare_lengths);
-	if (where->gaps_kept > limit)
-		where->gaps_kept = limit;
+	if (where->gaps_kept < limit)
+		return;
+	where->gaps_kept = limit;
+	where->gaps_least_ns =
+		limit > 0 ? where->gaps[limit - 1].end_ns - where->gaps[limit - 1].start_ns : 0;
 }
 
 /* Room for twice as many as are kept: sorting them is rare, then. */
@@ -112,7 +115,7 @@ static void add_gap(void *context, const struct gp_gap *gap)
 	where->cause_count[gp_gap_cause(gap)]++;
 	if (gap->before.op == GP_NONE || gap->after.op == GP_NONE)
 		where->edge_ns += gap->end_ns - gap->start_ns;
-	if (all->wheres->gap_limit == 0)
+	if (all->wheres->gap_limit == 0 || gap->end_ns - gap->start_ns < where->gaps_least_ns)
 		return;
 	if (make_room(where, all->wheres->gap_limit) < 0)
 		all->error = -ENOMEM;

@@ -19,6 +19,7 @@ struct gp_where {
 	uint64_t cause_count[GP_IDLE_CAUSES]; /* gaps by gp_gap_cause() */
 	struct gp_gap *gaps;                  /* the longest, longest first */
 	size_t gaps_kept, gaps_capacity;
+	uint64_t gaps_least_ns; /* shorter ones are not among them */
 };
 
 struct gp_wheres {

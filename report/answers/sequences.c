@@ -443,17 +443,18 @@ static bool is_rotation(const struct gp_sequences *sequences, const struct parse
 }
 
 static int add_sequence(struct gp_sequences *sequences, const struct parse *parse,
-			struct counting *counting, const struct repeat *repeat)
+			const struct counting *of, const struct repeat *repeat)
 {
 	struct gp_sequence sequence = {.first = repeat->first, .length = repeat->length};
+	struct counting counting = *of;
 	uint32_t period = period_of(parse, repeat->first, repeat->length);
 
 	if (period >= 2)
 		sequence.length = period;
 	if (is_rotation(sequences, parse, &sequence))
 		return 0;
-	counting->sequence = &sequence;
-	each_occurrence(parse, &sequence, add_occurrence, counting);
+	counting.sequence = &sequence;
+	each_occurrence(parse, &sequence, add_occurrence, &counting);
 	if (sequence.count < COUNT_AT_LEAST)
 		return 0;
 	if (gp_array_grow(&sequences->rows, &sequences->capacity, sequences->count,

@@ -1,6 +1,6 @@
 /*
  * Figures of a recording for a monitoring system, as OpenMetrics text (https://prometheus.io/docs/specs/om/open_metrics_spec/), which
- * Prometheus' text format is near enough to read, too: the node exporter's folder, a push gateway.
+ * Prometheus' older text format is near enough to read, too, but for metrics of the type info: the node exporter's folder, a push gateway.
  *
  * The figures are those of the tables of `gpuprof summary --by`.  Each is a metric with its process's pid and program as labels; equal
  * labels are one, so that what is written is valid whatever things are called.
@@ -21,7 +21,7 @@
 #include "report/text.h"
 
 enum unit { COUNT, SECONDS, BYTES };
-enum kind { COUNTER, GAUGE, MOST, INFO }; /* MOST is a gauge; of equal labels, the largest counts */
+enum kind { COUNTER, GAUGE, MOST }; /* MOST is a gauge; of equal labels, the largest counts */
 
 struct label {
 	const char *name, *column;
@@ -58,7 +58,7 @@ static const struct metric metrics[] = {
 		     SECONDS, NULL, NULL, NULL},
 	[MISSING] = {"gpuprof_missing", "What the recording lacks.", GAUGE, COUNT, NULL, NULL,
 		     NULL},
-	[PROCESS] = {"gpuprof", "The process.", INFO, COUNT, NULL, NULL, NULL},
+	[PROCESS] = {"gpuprof_info", "The process.", GAUGE, COUNT, NULL, NULL, NULL},
 	{"gpuprof_kernels", "Kernels that ran.", COUNTER, COUNT, &gp_breakdown_kernel, "Count",
 	 by_kernel},
 	{"gpuprof_kernel", "Time in kernels.", COUNTER, SECONDS, &gp_breakdown_kernel, "Total",
@@ -307,10 +307,8 @@ static void take_model(struct collection *e)
 /* ---- the text ---- */
 
 static const char *const units[] = {[COUNT] = "", [SECONDS] = "_seconds", [BYTES] = "_bytes"};
-static const char *const kinds[] = {
-	[COUNTER] = "counter", [GAUGE] = "gauge", [MOST] = "gauge", [INFO] = "info"};
-static const char *const endings[] = {
-	[COUNTER] = "_total", [GAUGE] = "", [MOST] = "", [INFO] = "_info"};
+static const char *const kinds[] = {[COUNTER] = "counter", [GAUGE] = "gauge", [MOST] = "gauge"};
+static const char *const endings[] = {[COUNTER] = "_total", [GAUGE] = "", [MOST] = ""};
 
 static void write_metric(const struct metric *metric, const struct samples *samples, FILE *out)
 {

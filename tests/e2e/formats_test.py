@@ -188,8 +188,16 @@ class Formats(Case):
         self.assertEqual(sum(by("gpuprof_api_failures", "function").values()),
                          sum(row["Failed"] for row in tables["api"].values()))
         self.assertEqual(by("gpuprof_range_seconds", "range", 10**9), {row["Range"]: row["Total"] for row in self.nvtx_rows()})
-        self.assertEqual(by("gpuprof", "program"), {"zoo": 1})
+        self.assertEqual(by("gpuprof_info", "program"), {"zoo": 1})
         self.assertNotIn("gpuprof_missing", metrics)
+
+    def test_what_is_exported_is_read_again(self):
+        self.export("sqlite", out="t.sqlite")
+        for table in ("kernel", "copy", "api", "nvtx", "device", "sync"):
+            ours, read = (self.run_gpuprof("summary", "--by", table, "--top", "0", "--format", "json", path).stdout
+                          for path in (self.trace, self.path("t.sqlite")))
+            self.assertTrue(ours, table)
+            self.assertEqual(read, ours, table)
 
     def nvtx_rows(self):
         done = self.run_gpuprof("summary", "--by", "nvtx", "--top", "0", "--format", "json", self.trace)

@@ -129,7 +129,7 @@ static void print_chronicles(FILE *out, struct gp_model *const *model)
 static void print(struct gp_model *model)
 {
 	const struct gp_summary_options summary = {.row_limit = 12};
-	const struct gp_export_options export = {0};
+	const struct gp_export_options export = {.measure = GP_MEASURES};
 	FILE *out = fopen("/dev/null", "w");
 	const struct gp_summary_by by = {
 		.words = "all", .format = gp_sheet_format_find("json"), .messages = out};
@@ -138,7 +138,8 @@ static void print(struct gp_model *model)
 		abort();
 	gp_summary_print(out, &model, 1, &summary);
 	gp_summary_by_print(out, &model, 1, &by);
-	gp_export_model(&gp_exporter_chrome, model, &export, out);
+	for (const struct gp_exporter *const *exporter = gp_exporters; *exporter; exporter++)
+		gp_export_model(*exporter, model, &export, out);
 	print_chronicles(out, &model);
 	fclose(out);
 }

@@ -3,7 +3,7 @@ last line is # EOF.  (https://prometheus.io/docs/specs/om/open_metrics_spec/)"""
 import decimal
 import re
 
-SUFFIXES = {"counter": "_total", "gauge": "", "info": "_info"}
+SUFFIXES = {"counter": "_total", "gauge": ""}  # what the older text format knows, too
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABEL = re.compile(r'([a-z][a-z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)')
 SAMPLE = re.compile(r"([a-z0-9_]+)\{(.*)\} ([0-9]+(?:\.[0-9]+)?)")

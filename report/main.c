@@ -42,7 +42,7 @@ static const struct command commands[] = {
 	 gp_command_explain},
 	{"export", "[options] FILE", "write a trace file in another format (Chrome trace)",
 	 gp_command_export},
-	{"merge", "-o OUT FILE...", "write one Chrome trace of several processes",
+	{"merge", "-o OUT FILE...", "write several processes in one file",
 	 gp_command_merge},
 	{"finish", "[options] FILE...", "write the Chrome trace and the summary of ended programs",
 	 gp_command_finish},

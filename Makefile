@@ -124,14 +124,14 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so \
-	$(O)/tests/gpu/occupancy $(SIM_RECORDER) $(TORTURE)
+	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) -std=c++17 -O1 -cudart static -Wno-deprecated-gpu-targets $(PROGRAM_ARCH) -o $@ $< $(PROGRAM_LIBS)
 $(O)/programs-static/driver: PROGRAM_LIBS := -L$(O)/sim -lcuda
 $(O)/programs-static/driver: | $(O)/sim/libcuda.so
-$(O)/tests/gpu/occupancy: tests/gpu/occupancy.cu tests/programs/check.h
+$(O)/tests/gpu/%: tests/gpu/%.cu tests/programs/check.h
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) -std=c++17 -O1 -I. -Wno-deprecated-gpu-targets -gencode arch=compute_75,code=sm_75 \

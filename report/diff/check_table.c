@@ -177,9 +177,10 @@ static int write_report(FILE *out, const struct gp_check_report *report,
 
 	gp_check_headline(report, line, sizeof(line));
 	layout->put_headline(out, gp_verdict_name(report->check->verdict), line);
-	if (has_rows(report))
+	if (has_rows(report)) {
 		result = put_table(out, report, layout);
-	fputs("\n", out);
+		fputs("\n", out);
+	}
 	if (result == 0)
 		result = put_notes(out, report, layout);
 	if (result == 0 && ferror(out))

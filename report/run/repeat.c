@@ -34,7 +34,8 @@ static bool is_default(const struct gp_run_options *options, enum gp_option opti
 
 bool gp_repeat_is_wanted(const struct gp_run_options *options)
 {
-	return !is_default(options, GP_OPTION_ID_RUNS) || *options->values[GP_OPTION_ID_CHECK];
+	return options->given[GP_OPTION_ID_RUNS] || !is_default(options, GP_OPTION_ID_RUNS) ||
+	       *options->values[GP_OPTION_ID_CHECK];
 }
 
 void gp_repeat_free(struct gp_repeat *repeat)

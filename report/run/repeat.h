@@ -20,7 +20,7 @@ struct gp_repeat {
 	int status; /* how the last one ended, as waitpid() has it */
 };
 
-/* Whether the options ask for more than one run, or for a comparison. */
+/* Whether the options ask for a number of runs, one even, or for a comparison. */
 bool gp_repeat_is_wanted(const struct gp_run_options *options);
 
 /*

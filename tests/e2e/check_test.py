@@ -181,6 +181,8 @@ class Launcher(Compare):
         self.assertIn("gpuprof: 2 runs: gpuprof-runs/1 to gpuprof-runs/2\n", result.stderr)
         result = self.repeat(0, ["--runs=2", "-o", self.path("gpuprof-runs"), "--chrome", "json"])
         self.assertEqual(sorted(os.listdir(self.path("gpuprof-runs"))), ["1", "2", "3", "4"])
+        self.repeat(0, ["--runs", "1", "-o", "one"])
+        self.assertEqual(os.listdir(self.path("one")), ["1"])
         for run, count in (("1", 1), ("4", 2)):
             self.assertEqual(len(os.listdir(self.path("gpuprof-runs", run))), count)
 

@@ -222,6 +222,15 @@ void gp_scope_put_whole(struct gp_sheet *sheet, uint64_t whole)
 	gp_sheet_cell(sheet, gp_value_whole(whole));
 }
 
+void gp_scope_put_failed(const struct gp_scope *scope, struct gp_sheet *sheet, uint64_t failed)
+{
+	bool is_told = true;
+
+	for (size_t i = 0; i < scope->model_count; i++)
+		is_told &= (scope->models[i]->unknown & GP_UNKNOWN_STATUS) == 0;
+	gp_sheet_cell(sheet, is_told ? gp_value_whole(failed) : gp_value_none());
+}
+
 void gp_scope_put_text(struct gp_sheet *sheet, const char *text)
 {
 	gp_sheet_cell(sheet, *text ? gp_value_text(text) : gp_value_none());

@@ -129,6 +129,8 @@ void gp_scope_put_spread(struct gp_sheet *sheet, const struct gp_tally_series *s
 
 /* A number; a text, none if it is empty; the pid of a model. */
 void gp_scope_put_whole(struct gp_sheet *sheet, uint64_t whole);
+/* How many calls failed; nothing where a trace does not tell. */
+void gp_scope_put_failed(const struct gp_scope *scope, struct gp_sheet *sheet, uint64_t failed);
 void gp_scope_put_text(struct gp_sheet *sheet, const char *text);
 void gp_scope_put_pid(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t process);
 

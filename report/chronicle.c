@@ -35,7 +35,10 @@ static uint64_t start_of_op(const struct gp_model *model, uint32_t index)
 	return model->ops[index].start_ns;
 }
 
-static void put_shape(struct gp_value *values, const struct gp_record_shape *shape)
+#define STATIC_SHARED 7 /* of the columns of a shape */
+
+static void put_shape(struct gp_value *values, const struct gp_model *model,
+		      const struct gp_record_shape *shape)
 {
 	const uint64_t numbers[] = {
 		shape->grid[0],
@@ -51,6 +54,8 @@ static void put_shape(struct gp_value *values, const struct gp_record_shape *sha
 
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		values[i] = gp_value_whole(numbers[i]);
+	if ((model->unknown & GP_UNKNOWN_SHARED_PARTS) != 0)
+		values[STATIC_SHARED] = gp_value_none();
 }
 
 static void put_copy(struct gp_value *values, const struct gp_op *op)
@@ -86,7 +91,7 @@ static void write_op(struct gp_scope *scope, const struct gp_model *model, uint3
 		values[1] = gp_value_whole(op->end_ns - op->start_ns);
 	values[2] = gp_value_whole(op->correlation_id);
 	if (op->kind == GP_OP_KERNEL && op->shape < model->shape_count)
-		put_shape(values + SHAPE, &model->shapes[op->shape]);
+		put_shape(values + SHAPE, model, &model->shapes[op->shape]);
 	if (op->kind == GP_OP_COPY || op->kind == GP_OP_SET)
 		put_copy(values + COPY, op);
 	place[0] = gp_value_whole(model->pid);
@@ -134,10 +139,11 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 		       uint64_t start_ns, struct gp_sheet_writer *writer)
 {
 	const struct gp_call *call = &model->calls[index];
+	bool is_told = (model->unknown & GP_UNKNOWN_STATUS) == 0;
 	const struct gp_value values[COUNT(api_columns)] = {
 		gp_value_whole(start_ns),
 		gp_value_whole(call->duration_ns),
-		gp_value_whole(call->status),
+		is_told ? gp_value_whole(call->status) : gp_value_none(),
 		gp_value_whole(call->correlation_id),
 		gp_value_whole(model->pid),
 		gp_value_whole(call->thread_id),

@@ -159,6 +159,7 @@ static void write_threads(struct rows *rows)
 
 /* ---- operations ---- */
 
+/* Of a trace that has but the sum of shared memory, that stands as dynamic, and what is static is not known. */
 static void set_shape(struct rows *rows, const struct gp_record_shape *shape)
 {
 	for (int i = 0; i < 3; i++) {
@@ -166,7 +167,8 @@ static void set_shape(struct rows *rows, const struct gp_record_shape *shape)
 		set(rows, (enum gp_event_column)(GP_EVENT_BLOCK_X + i), shape->block[i]);
 	}
 	set(rows, GP_EVENT_REGISTERS, shape->registers);
-	set(rows, GP_EVENT_STATIC_SHARED, shape->static_shared_bytes);
+	if ((rows->model->unknown & GP_UNKNOWN_SHARED_PARTS) == 0)
+		set(rows, GP_EVENT_STATIC_SHARED, shape->static_shared_bytes);
 	set(rows, GP_EVENT_DYNAMIC_SHARED, shape->dynamic_shared_bytes);
 }
 

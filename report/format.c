@@ -137,6 +137,9 @@ struct gp_figure gp_format_moment(int64_t ns)
 	return figure;
 }
 
+/* There was no CUDA before 2007: such a time counts from something else. */
+#define FIRST_CLOCK_NS (UINT64_C(1167609600) * 1000000000)
+
 struct gp_figure gp_format_clock(uint64_t unix_ns)
 {
 	struct gp_figure figure = {"?"};
@@ -144,6 +147,8 @@ struct gp_figure gp_format_clock(uint64_t unix_ns)
 	struct tm utc;
 	size_t length = 0;
 
+	if (unix_ns < FIRST_CLOCK_NS)
+		return (struct gp_figure){"date not known"};
 	if (gmtime_r(&seconds, &utc))
 		length = strftime(figure.text, sizeof(figure.text), "%Y-%m-%d %H:%M:%S", &utc);
 	if (length > 0)

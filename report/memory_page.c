@@ -271,9 +271,15 @@ static void print_head(const struct page *page)
 
 static const char *words_for_nothing(const struct page *page)
 {
-	for (size_t i = 0; i < page->scope.model_count; i++)
-		if (!gp_recorded_kind(page->scope.models[i], "memory"))
-			return "allocations were not recorded: --trace does not name memory";
+	for (size_t i = 0; i < page->scope.model_count; i++) {
+		const struct gp_model *model = page->scope.models[i];
+
+		if (!gp_recorded_kind(model, "memory"))
+			return model->recorder ? "the trace does not tell what CUDA's calls "
+						 "allocated and freed"
+					       : "allocations were not recorded: --trace does "
+						 "not name memory";
+	}
 	return "nothing was allocated while it was recorded";
 }
 

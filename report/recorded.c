@@ -45,6 +45,9 @@ bool gp_recorded_kind(const struct gp_model *model, const char *word)
 	const char *list = options ? strstr(options, "TRACE=") : NULL;
 	char words[128];
 
+	if (model->recorder && (model->unknown & GP_UNKNOWN_ALLOCATIONS) != 0 &&
+	    strcmp(word, "memory") == 0)
+		return false;
 	if (!list)
 		return gp_option_list_has(DEFAULT_WORDS, word);
 	list += strlen("TRACE=");

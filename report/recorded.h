@@ -22,7 +22,7 @@ struct gp_recorded_part {
  */
 bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_recorded_part *part);
 
-/* Whether --trace had that word, or one that comprises it: "gpu", "memory", ... */
+/* Whether --trace had that word, or one that comprises it: "gpu", "memory", ...; of another recorder's trace: whether it tells of that. */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
 /* Whether records are missing that the process made: dropped, not written, or in a damaged part of the file. */

@@ -113,9 +113,12 @@ static void print_device(FILE *out, const struct gp_device_entry *device)
 	const struct gp_record_device *record = device->record;
 
 	print_escaped(out, *device->name ? device->name : "(unknown device)", 0);
-	if (record)
-		fprintf(out, ", %u SMs, %s, compute capability %u.%u", record->multiprocessors,
-			gp_format_bytes(record->memory_bytes).text, record->compute_major,
+	if (record && record->multiprocessors > 0)
+		fprintf(out, ", %u SMs", record->multiprocessors);
+	if (record && record->memory_bytes > 0)
+		fprintf(out, ", %s", gp_format_bytes(record->memory_bytes).text);
+	if (record && record->compute_major > 0)
+		fprintf(out, ", compute capability %u.%u", record->compute_major,
 			record->compute_minor);
 }
 

@@ -44,7 +44,7 @@ static void put_function(struct gp_scope *scope, struct gp_sheet *sheet,
 {
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[FAILED]);
+	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
 	gp_scope_put_spread(sheet, &row->series[0]);
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[0]));
 }
@@ -89,7 +89,7 @@ static void put_thread(struct gp_scope *scope, struct gp_sheet *sheet,
 
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[FAILED]);
+	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
 	gp_scope_put_whole(sheet, row->sums[LAUNCHES]);
 	gp_scope_put_whole(sheet, row->sums[OPS]);
 	gp_scope_put_whole(sheet, row->sums[OPS_NS]);

@@ -278,7 +278,7 @@ static void put_process(struct gp_scope *scope, struct gp_sheet *sheet,
 
 	put_operations(sheet, row, total);
 	gp_scope_put_whole(sheet, row->sums[CALLS]);
-	gp_scope_put_whole(sheet, row->sums[FAILED]);
+	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
 	gp_scope_put_whole(sheet, row->series[API_TIMES].total);
 	gp_scope_put_whole(sheet, model->base_unix_ns + model->first_ns - scope->start_unix_ns);
 	gp_scope_put_whole(sheet, model->last_ns - model->first_ns);

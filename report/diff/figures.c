@@ -381,6 +381,9 @@ static void forget_unrecorded(struct gathering *g)
 		for (size_t i = 0; i < g->model_count; i++)
 			if (!is_recorded(g->models[i], gp_metric_rows[metric].source))
 				g->figures->values[metric] = (double)NAN;
+	for (size_t i = 0; i < g->model_count; i++)
+		if ((g->models[i]->unknown & GP_UNKNOWN_STATUS) != 0)
+			g->figures->values[GP_METRIC_FAILURES] = (double)NAN;
 }
 
 int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures)

@@ -97,6 +97,18 @@ class Import(Case):
         self.assertNotIn("gpuprof's own cost", summary)
         self.assertNotIn("nothing was dropped", summary)
 
+    def test_what_is_not_known_is_not_zero(self):
+        tables = self.tables("api,process,thread", TRACES[0])
+        for name in ("api", "process", "thread"):
+            self.assertEqual({row["Failed"] for row in tables[name]}, {None}, name)
+        result = self.run_gpuprof("check", "--write-baseline", "base.json", TRACES[0])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("base.json"), encoding="utf-8") as file:
+            metrics = json.load(file)["metrics"]
+        for name in ("failed_calls", "allocations", "peak_bytes", "leaked_bytes"):
+            self.assertEqual(metrics[name], [None], name)
+        self.assertEqual(metrics["kernels"], [84])
+
     def test_a_cut_trace_is_shown_as_far_as_it_goes(self):
         for path, cut in ((self.path("cut.json"), gzip.decompress), (self.path("cut.json.gz"), bytes)):
             with open(TRACES[0], "rb") as file:

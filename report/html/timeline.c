@@ -115,10 +115,11 @@ static void put_track(struct writer *writer, const char *kind, uint64_t id)
 {
 	struct gp_json *json = &writer->timeline->tracks;
 	bool is_host = strcmp(kind, "thread") == 0;
+	bool nests = is_host || strcmp(kind, "gpu-ranges") == 0;
 
 	if (writer->error < 0 || writer->gather.count == 0)
 		return;
-	fail(writer, gp_html_gather_place(&writer->gather, is_host, GP_HTML_ROWS));
+	fail(writer, gp_html_gather_place(&writer->gather, nests, GP_HTML_ROWS));
 	if (writer->error < 0)
 		return;
 	gp_json_text(json, writer->tracks++ > 0 ? ",\n{\"kind\":\"" : "{\"kind\":\"");
@@ -302,6 +303,40 @@ static void write_streams(struct writer *writer)
 	}
 }
 
+/* The device of all operations of a model; GP_NONE where there are several. */
+static uint32_t only_device(const struct gp_model *model)
+{
+	for (uint32_t i = 1; i < model->op_count; i++)
+		if (model->ops[i].device_id != model->ops[0].device_id)
+			return GP_NONE;
+	return model->op_count > 0 ? model->ops[0].device_id : GP_NONE;
+}
+
+/* Ranges where their operations are: from the first one's start to the last one's end. */
+static void write_gpu_ranges(struct writer *writer)
+{
+	const struct gp_model *model = writer->model;
+	uint32_t device = only_device(model);
+
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (range->gpu_end_ns <= range->gpu_start_ns)
+			continue;
+		add(writer, &(struct gp_html_event){
+				    .start_ns = range->gpu_start_ns,
+				    .end_ns = range->gpu_end_ns,
+				    .label = gp_html_label_range(&writer->timeline->labels, range),
+				    .call = GP_NONE,
+			    });
+	}
+	strcpy(writer->name, "ranges on the GPU");
+	put_track(writer, "gpu-ranges",
+		  device == GP_NONE
+			  ? UINT32_MAX
+			  : gp_scope_device(writer->timeline->scope, model, (uint16_t)device));
+}
+
 /* ---- the rest of a process ---- */
 
 static void write_overheads(struct writer *writer)
@@ -404,6 +439,7 @@ static void write_process(struct writer *writer)
 	if (writer->error == 0) {
 		write_threads(writer);
 		write_start_end_ranges(writer);
+		write_gpu_ranges(writer);
 		write_streams(writer);
 		write_unified(writer);
 		write_overheads(writer);
@@ -447,14 +483,14 @@ static void find_origin(struct gp_html_timeline *timeline)
 	}
 }
 
-/* Of calls, operations and ranges: all else is little. */
+/* Of calls, operations and ranges, which may be there twice: all else is little. */
 static uint64_t count_events(const struct gp_scope *scope)
 {
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < scope->model_count; i++)
 		count += (uint64_t)scope->models[i]->call_count + scope->models[i]->op_count +
-			 scope->models[i]->range_count;
+			 2 * (uint64_t)scope->models[i]->range_count;
 	return count;
 }
 
@@ -468,6 +504,10 @@ static size_t copy_durations(const struct gp_model *model, uint64_t *durations_n
 		durations_ns[count++] = model->ops[i].end_ns - model->ops[i].start_ns;
 	for (uint32_t i = 0; i < model->range_count; i++)
 		durations_ns[count++] = model->ranges[i].end_ns - model->ranges[i].start_ns;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].gpu_end_ns > model->ranges[i].gpu_start_ns)
+			durations_ns[count++] =
+				model->ranges[i].gpu_end_ns - model->ranges[i].gpu_start_ns;
 	return count;
 }
 
@@ -485,6 +525,10 @@ static int find_shortest(struct writer *writer)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->model_count; i++)
 		count += copy_durations(scope->models[i], durations_ns + count);
+	if (count <= timeline->event_limit) {
+		free(durations_ns);
+		return 0;
+	}
 	timeline->shortest_ns = gp_stats_select(durations_ns, count, count - timeline->event_limit);
 	writer->ties_kept = timeline->event_limit;
 	for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,13 @@
 /* The page: views, search, keys, and where in the page one is, which the address keeps. */
 
-const TITLES = [['overview', 'Overview'], ['timeline', 'Timeline'], ['kernels', 'Kernels'], ['flame', 'Flame graph'], ['memory', 'Memory'], ['tables', 'Tables']];
+const TITLES = [
+	['overview', 'Overview'],
+	['timeline', 'Timeline'],
+	['kernels', 'Kernels'],
+	['flame', 'Flame graph'],
+	['memory', 'Memory'],
+	['tables', 'Tables'],
+];
 const views = {};
 let current = 'overview';
 
@@ -10,10 +17,15 @@ function openView(name, ...rest) {
 	current = name;
 	hideTip();
 	for (const [key, view] of Object.entries(views)) view.node.hidden = key !== name;
-	for (const tab of $('tabs').children) { const on = tab.dataset.view === name; tab.setAttribute('aria-selected', on); tab.tabIndex = on ? 0 : -1; }
+	for (const tab of $('tabs').children) {
+		const on = tab.dataset.view === name;
+		tab.setAttribute('aria-selected', on);
+		tab.tabIndex = on ? 0 : -1;
+	}
 	if (views[name].show) views[name].show();
 	if (rest.length && views[name].open) views[name].open(...rest);
-	if (changed && document.activeElement !== $('search')) (views[name].node.querySelector('canvas[tabindex], .grid') || views[name].node).focus({ preventScroll: true });
+	if (changed && document.activeElement !== $('search'))
+		(views[name].node.querySelector('canvas[tabindex], .grid') || views[name].node).focus({ preventScroll: true });
 	applySearch();
 	saveHash();
 }
@@ -25,7 +37,11 @@ function applySearch() {
 	$('found').textContent = view && view.search && (state.search || view.searched) ? view.search(state.search) : '';
 	if (view) view.searched = !!state.search;
 }
-function setSearch(text) { state.search = text; applySearch(); saveHash(); }
+function setSearch(text) {
+	state.search = text;
+	applySearch();
+	saveHash();
+}
 
 /* ---- the address ---- */
 
@@ -34,30 +50,71 @@ function saveHash() {
 	clearTimeout(hashTimer);
 	hashTimer = setTimeout(() => {
 		const words = { v: current, q: state.search || null, ...(views[current]?.hash ? views[current].hash() : {}) };
-		if (current === 'timeline' && timeline && state.ready) Object.assign(words, { t: Math.round(timeline.t0) + ',' + Math.round(timeline.t1), s: timeline.selected >= 0 ? timeline.selected : null });
-		const text = Object.entries(words).filter(([, v]) => v !== null && v !== undefined && v !== '').map(([k, v]) => k + '=' + encodeURIComponent(v)).join('&');
-		try { history.replaceState(null, '', '#' + text); } catch (error) { /* a page without an address */ }
+		if (current === 'timeline' && timeline && state.ready)
+			Object.assign(words, {
+				t: Math.round(timeline.t0) + ',' + Math.round(timeline.t1),
+				s: timeline.selected >= 0 ? timeline.selected : null,
+			});
+		const text = Object.entries(words)
+			.filter(([, v]) => v !== null && v !== undefined && v !== '')
+			.map(([k, v]) => k + '=' + encodeURIComponent(v))
+			.join('&');
+		try {
+			history.replaceState(null, '', '#' + text);
+		} catch (error) {
+			/* a page without an address */
+		}
 	}, 200);
 }
 function readHash() {
-	const words = Object.fromEntries(location.hash.slice(1).split('&').map((part) => part.split('=')).filter((p) => p.length === 2));
-	const text = (key) => { try { return decodeURIComponent(words[key] || ''); } catch (error) { return ''; } };
-	return { view: text('v'), search: text('q'), table: text('table'), time: text('t').split(',').map(Number), selected: /^\d+$/.test(text('s')) ? +text('s') : -1 };
+	const words = Object.fromEntries(
+		location.hash
+			.slice(1)
+			.split('&')
+			.map((part) => part.split('='))
+			.filter((p) => p.length === 2),
+	);
+	const text = (key) => {
+		try {
+			return decodeURIComponent(words[key] || '');
+		} catch (error) {
+			return '';
+		}
+	};
+	return {
+		view: text('v'),
+		search: text('q'),
+		table: text('table'),
+		time: text('t').split(',').map(Number),
+		selected: /^\d+$/.test(text('s')) ? +text('s') : -1,
+	};
 }
 
 /* ---- dark and light ---- */
 
 function setTheme(theme, keep) {
 	document.documentElement.dataset.theme = theme;
-	if (keep) try { localStorage.setItem('gpuprof-theme', theme); } catch (error) { /* not kept */ }
-	if (timeline && state.ready) { timeline.paintLabels(); timeline.later(); }
+	if (keep)
+		try {
+			localStorage.setItem('gpuprof-theme', theme);
+		} catch (error) {
+			/* not kept */
+		}
+	if (timeline && state.ready) {
+		timeline.paintLabels();
+		timeline.later();
+	}
 	const view = views[current];
 	if (view) (view.theme || view.show || (() => {})).call(view);
 	if (current !== 'overview' && views.overview?.theme) views.overview.theme();
 }
 function firstTheme() {
 	let kept = null;
-	try { kept = localStorage.getItem('gpuprof-theme'); } catch (error) { /* none is kept */ }
+	try {
+		kept = localStorage.getItem('gpuprof-theme');
+	} catch (error) {
+		/* none is kept */
+	}
 	const dark = matchMedia('(prefers-color-scheme: dark)');
 	document.documentElement.dataset.theme = kept === 'dark' || kept === 'light' ? kept : dark.matches ? 'dark' : 'light';
 	dark.addEventListener('change', () => setTheme(dark.matches ? 'dark' : 'light'));
@@ -66,50 +123,116 @@ function firstTheme() {
 /* ---- keys ---- */
 
 const KEYS = [
-	['1 … 6', 'views'], ['/', 'search'], ['Enter, Shift+Enter', 'in the search: next, previous match'], ['Esc', 'clear'], ['T', 'dark or light'], ['?', 'this list'],
-	['W S or + −', 'timeline: closer, farther (also Ctrl+wheel)'], ['A D or ← →', 'to the left, to the right (also drag)'], ['↑ ↓', 'scroll'], ['0', 'show all'], ['F', 'fit what is selected'], [', .', 'previous, next on the row'],
-	['[ ]', 'to the call, to what it started'], ['Shift+← →', 'select a time (also drag the ruler, or Shift+drag)'], ['M', 'select the time of what is selected'], ['← → ↑ ↓ Enter', 'flame graph: go through frames, zoom'], ['I', 'flame graph: upside down'],
+	['1 … 6', 'views'],
+	['/', 'search'],
+	['Enter, Shift+Enter', 'in the search: next, previous match'],
+	['Esc', 'clear'],
+	['T', 'dark or light'],
+	['?', 'this list'],
+	['W S or + −', 'timeline: closer, farther (also Ctrl+wheel)'],
+	['A D or ← →', 'to the left, to the right (also drag)'],
+	['↑ ↓', 'scroll'],
+	['0', 'show all'],
+	['F', 'fit what is selected'],
+	[', .', 'previous, next on the row'],
+	['[ ]', 'to the call, to what it started'],
+	['Shift+← →', 'select a time (also drag the ruler, or Shift+drag)'],
+	['M', 'select the time of what is selected'],
+	['← → ↑ ↓ Enter', 'flame graph: go through frames, zoom'],
+	['I', 'flame graph: upside down'],
 ];
 function showHelp() {
 	let dialog = $('keys');
 	if (!dialog) {
-		dialog = el('dialog', { id: 'keys', 'aria-label': 'Keys' }, el('h2', null, 'Keys'), el('dl', null, KEYS.map(([key, what]) => [el('dt', null, el('kbd', null, key)), el('dd', { style: { margin: 0 } }, what)])),
-			el('p', { class: 'dim' }, 'Search: all words must be in the name; /…/ is a regular expression. The page loads nothing from anywhere.'), el('form', { method: 'dialog' }, el('button', { style: { padding: '4px 14px' } }, 'Close')));
-		dialog.addEventListener('click', (e) => { if (e.target === dialog) dialog.close(); });
+		dialog = el(
+			'dialog',
+			{ id: 'keys', 'aria-label': 'Keys' },
+			el('h2', null, 'Keys'),
+			el(
+				'dl',
+				null,
+				KEYS.map(([key, what]) => [
+					el('dt', null, el('kbd', null, key)),
+					el('dd', { style: { margin: 0 } }, what),
+				]),
+			),
+			el(
+				'p',
+				{ class: 'dim' },
+				'Search: all words must be in the name; /…/ is a regular expression. The page loads nothing from anywhere.',
+			),
+			el('form', { method: 'dialog' }, el('button', { style: { padding: '4px 14px' } }, 'Close')),
+		);
+		dialog.addEventListener('click', (e) => {
+			if (e.target === dialog) dialog.close();
+		});
 		document.body.append(dialog);
 	}
-	if (dialog.open) dialog.close(); else dialog.showModal();
+	if (dialog.open) dialog.close();
+	else dialog.showModal();
 }
 function onKey(e) {
 	const typing = e.target.matches('input, select, textarea');
 	if (e.target === $('search')) {
-		if (e.key === 'Enter') { e.preventDefault(); if (current === 'timeline') nextMatch(timeline, e.shiftKey ? -1 : 1); }
-		else if (e.key === 'Escape') { e.target.value = ''; setSearch(''); views[current].node.focus(); }
+		if (e.key === 'Enter') {
+			e.preventDefault();
+			if (current === 'timeline') nextMatch(timeline, e.shiftKey ? -1 : 1);
+		} else if (e.key === 'Escape') {
+			e.target.value = '';
+			setSearch('');
+			views[current].node.focus();
+		}
 		return;
 	}
 	if (typing || e.ctrlKey || e.metaKey || e.altKey || $('keys')?.open) return;
 	if (e.target.closest('nav') && ['ArrowLeft', 'ArrowRight'].includes(e.key)) {
-		const at = TITLES.findIndex(([name]) => name === current), next = TITLES[(at + (e.key === 'ArrowRight' ? 1 : TITLES.length - 1)) % TITLES.length][0];
+		const at = TITLES.findIndex(([name]) => name === current),
+			next = TITLES[(at + (e.key === 'ArrowRight' ? 1 : TITLES.length - 1)) % TITLES.length][0];
 		openView(next);
 		[...$('tabs').children].find((tab) => tab.dataset.view === next).focus();
 		e.preventDefault();
 		return;
 	}
-	if (e.key === '/') { e.preventDefault(); $('search').focus(); $('search').select(); return; }
-	if (e.key === '?') { showHelp(); return; }
-	if (e.code === 'KeyT') { $('theme').click(); return; }
+	if (e.key === '/') {
+		e.preventDefault();
+		$('search').focus();
+		$('search').select();
+		return;
+	}
+	if (e.key === '?') {
+		showHelp();
+		return;
+	}
+	if (e.code === 'KeyT') {
+		$('theme').click();
+		return;
+	}
 	const digit = /^Digit([1-9])$/.exec(e.code);
-	if (digit && TITLES[digit[1] - 1]) { openView(TITLES[digit[1] - 1][0]); return; }
+	if (digit && TITLES[digit[1] - 1]) {
+		openView(TITLES[digit[1] - 1][0]);
+		return;
+	}
 	if (e.target.matches('button, summary, tr') && ['Enter', ' '].includes(e.key)) return;
-	const mine = current === 'timeline' && state.ready ? timelineKey(timeline, e) : views[current]?.key ? views[current].key(e) : false;
-	if (mine) { e.preventDefault(); if (current === 'timeline') saveHash(); }
+	const mine =
+		current === 'timeline' && state.ready
+			? timelineKey(timeline, e)
+			: views[current]?.key
+				? views[current].key(e)
+				: false;
+	if (mine) {
+		e.preventDefault();
+		if (current === 'timeline') saveHash();
+	}
 }
 
 /* ---- print: more pixels, light ---- */
 
 function printing(on) {
 	state.printRatio = on ? 3 : 0;
-	if (on) { state.themeBefore = document.documentElement.dataset.theme; document.documentElement.dataset.theme = 'light'; } else if (state.themeBefore) document.documentElement.dataset.theme = state.themeBefore;
+	if (on) {
+		state.themeBefore = document.documentElement.dataset.theme;
+		document.documentElement.dataset.theme = 'light';
+	} else if (state.themeBefore) document.documentElement.dataset.theme = state.themeBefore;
 	if (timeline && state.ready) timeline.paintLabels();
 	const view = views[current];
 	if (view) (view.print || view.resize || view.show || (() => {})).call(view);
@@ -118,35 +241,108 @@ function printing(on) {
 /* ---- from the file to the page ---- */
 
 function banner() {
-	const lines = (state.about?.partial || '').split('\n').map((line) => line.replace(/^gpuprof: /, '').trim()).filter(Boolean), index = state.index;
-	if (!dataOf('end').length && !state.ended) lines.unshift('This file is cut off: what follows is what could be read of it. Write it again with gpuprof html.');
-	if (state.damaged) lines.unshift(state.damaged + ' part' + (state.damaged > 1 ? 's' : '') + ' of this file cannot be read and ' + (state.damaged > 1 ? 'are' : 'is') + ' left out: it is damaged. Write it again with gpuprof html.');
-	if (index && index.shorter) lines.push('The timeline has the ' + fmtCount(index.events) + ' longest of ' + fmtCount(index.events + index.shorter) + ' events: those of at least ' + fmtNs(index.shortest) + '. Tables and flame graphs are of all. For all: gpuprof html --limit 0.');
-	if (index && index.tooDeep) lines.push(fmtCount(index.tooDeep) + ' events are not in the timeline: too many were at the same time on one track.');
+	const lines = (state.about?.partial || '')
+			.split('\n')
+			.map((line) => line.replace(/^gpuprof: /, '').trim())
+			.filter(Boolean),
+		index = state.index;
+	if (!dataOf('end').length && !state.ended)
+		lines.unshift(
+			'This file is cut off: what follows is what could be read of it. Write it again with gpuprof html.',
+		);
+	if (state.damaged)
+		lines.unshift(
+			state.damaged +
+				' part' +
+				(state.damaged > 1 ? 's' : '') +
+				' of this file cannot be read and ' +
+				(state.damaged > 1 ? 'are' : 'is') +
+				' left out: it is damaged. Write it again with gpuprof html.',
+		);
+	if (index && index.shorter)
+		lines.push(
+			'The timeline has the ' +
+				fmtCount(index.events) +
+				' longest of ' +
+				fmtCount(index.events + index.shorter) +
+				' events: those of at least ' +
+				fmtNs(index.shortest) +
+				'. Tables and flame graphs are of all. For all: gpuprof html --limit 0.',
+		);
+	if (index && index.tooDeep)
+		lines.push(
+			fmtCount(index.tooDeep) + ' events are not in the timeline: too many were at the same time on one track.',
+		);
 	$('banner').replaceChildren(...lines.map((line) => el('p', null, plain(line))));
 	$('banner').hidden = !lines.length;
 }
 
 function heading() {
-	const { about } = state, process = about.processes[0], more = about.processes.length > 1 ? ' and ' + (about.processes.length - 1) + ' more' : '';
-	const devices = about.devices || [], names = [...new Set(devices.map((d) => d.name))].filter(Boolean).map((name) => (devices.length > 1 ? devices.filter((d) => d.name === name).length + ' × ' : '') + name.replace(/ \(.*/, ''));
-	const text = [(process.program || 'pid ' + process.pid) + more, names.join(', '), about.span !== undefined && fmtNs(about.span)].filter(Boolean).map(plain).join(' · ');
+	const { about } = state,
+		process = about.processes[0],
+		more = about.processes.length > 1 ? ' and ' + (about.processes.length - 1) + ' more' : '';
+	const devices = about.devices || [],
+		names = [...new Set(devices.map((d) => d.name))]
+			.filter(Boolean)
+			.map(
+				(name) =>
+					(devices.length > 1 ? devices.filter((d) => d.name === name).length + ' × ' : '') +
+					name.replace(/ \(.*/, ''),
+			);
+	const text = [
+		(process.program || 'pid ' + process.pid) + more,
+		names.join(', '),
+		about.span !== undefined && fmtNs(about.span),
+	]
+		.filter(Boolean)
+		.map(plain)
+		.join(' · ');
 	$('what').textContent = text;
 	$('what').title = plain(process.command || text);
 	document.title = plain(process.program || 'gpuprof') + ' – gpuprof';
 }
 
 function buildViews() {
-	$('tabs').replaceChildren(...TITLES.map(([name, title], i) => el('button', { role: 'tab', 'data-view': name, title: title + '  ( ' + (i + 1) + ' )', onclick: () => openView(name) }, title)));
+	$('tabs').replaceChildren(
+		...TITLES.map(([name, title], i) =>
+			el(
+				'button',
+				{
+					role: 'tab',
+					'data-view': name,
+					title: title + '  ( ' + (i + 1) + ' )',
+					onclick: () => openView(name),
+				},
+				title,
+			),
+		),
+	);
 	timeline = new Timeline();
-	Object.assign(views, { overview: overviewView(), kernels: kernelsView(), flame: flameView(), memory: memoryView(), tables: tablesView(),
-		timeline: { node: timeline.node, show: () => timeline.resize(), resize: () => timeline.resize(), print: () => timeline.draw(), search: (text) => (state.ready ? searchTimeline(timeline, text) : '') } });
+	Object.assign(views, {
+		overview: overviewView(),
+		kernels: kernelsView(),
+		flame: flameView(),
+		memory: memoryView(),
+		tables: tablesView(),
+		timeline: {
+			node: timeline.node,
+			show: () => timeline.resize(),
+			resize: () => timeline.resize(),
+			print: () => timeline.draw(),
+			search: (text) => (state.ready ? searchTimeline(timeline, text) : ''),
+		},
+	});
 	$('main').replaceChildren(...TITLES.map(([name]) => views[name].node));
 }
 
 async function load() {
 	state.about = await readJson('about', null);
-	if (!state.about) { $('loading').textContent = 'The data of this file cannot be read: it is cut off or damaged. Write it again with gpuprof html.'; document.body.dataset.ready = 'nothing'; return; }
+	if (!state.about) {
+		$('loading').textContent =
+			'The data of this file cannot be read: it is cut off or damaged. Write it again with gpuprof html.';
+		document.body.dataset.ready = 'nothing';
+		return;
+	}
 	state.tables = await readJson('tables', []);
 	state.ended = dataOf('end').length > 0;
 	heading();
@@ -174,9 +370,13 @@ async function loadEvents(wanted) {
 	state.sites = await readJson('sites', []);
 	state.ready = true;
 	timeline.ready();
-	if (wanted.time.length === 2 && wanted.time.every(Number.isFinite) && wanted.time[1] > wanted.time[0]) timeline.show(wanted.time[0], wanted.time[1]);
+	if (wanted.time.length === 2 && wanted.time.every(Number.isFinite) && wanted.time[1] > wanted.time[0])
+		timeline.show(wanted.time[0], wanted.time[1]);
 	if (wanted.selected >= 0 && wanted.selected < state.ev.n) selectEvent(timeline, wanted.selected);
-	for (const view of Object.values(views)) { if (view.ready) view.ready(); await breathe(); }
+	for (const view of Object.values(views)) {
+		if (view.ready) view.ready();
+		await breathe();
+	}
 	if (current === 'timeline') timeline.resize();
 	applySearch();
 }
@@ -186,12 +386,30 @@ document.addEventListener('DOMContentLoaded', () => {
 	$('theme').addEventListener('click', () => setTheme(isDark() ? 'light' : 'dark', true));
 	$('help').addEventListener('click', showHelp);
 	let searchTimer = 0;
-	$('search').addEventListener('input', (e) => { clearTimeout(searchTimer); searchTimer = setTimeout(() => setSearch(e.target.value), 120); });
+	$('search').addEventListener('input', (e) => {
+		clearTimeout(searchTimer);
+		searchTimer = setTimeout(() => setSearch(e.target.value), 120);
+	});
 	addEventListener('keydown', onKey);
-	addEventListener('resize', () => { const view = views[current]; if (view?.resize) view.resize(); });
+	addEventListener('resize', () => {
+		const view = views[current];
+		if (view?.resize) view.resize();
+	});
 	addEventListener('beforeprint', () => printing(true));
 	addEventListener('afterprint', () => printing(false));
-	load().catch((error) => { $('banner').replaceChildren(el('p', null, 'This page could not be shown: ' + plain(error.message))); $('banner').hidden = false; document.body.dataset.ready = 'failed'; console.error(error); });
+	load().catch((error) => {
+		$('banner').replaceChildren(el('p', null, 'This page could not be shown: ' + plain(error.message)));
+		$('banner').hidden = false;
+		document.body.dataset.ready = 'failed';
+		console.error(error);
+	});
 });
 /* For tests, and for whoever is curious. */
-globalThis.gpuprof = { state, views, get timeline() { return timeline; }, checksums };
+globalThis.gpuprof = {
+	state,
+	views,
+	get timeline() {
+		return timeline;
+	},
+	checksums,
+};

@@ -1,8 +1,20 @@
 /* What all views use: elements, figures, colours, the page's state. */
 
 const state = {
-	about: null, tables: [], index: null, ev: null, rows: [], tracks: [], devices: new Map(), memory: null, stacks: null, sites: [],
-	search: '', matches: null, damaged: 0, ready: false,
+	about: null,
+	tables: [],
+	index: null,
+	ev: null,
+	rows: [],
+	tracks: [],
+	devices: new Map(),
+	memory: null,
+	stacks: null,
+	sites: [],
+	search: '',
+	matches: null,
+	damaged: 0,
+	ready: false,
 };
 
 /* An element; what comes from the trace becomes text, never markup. */
@@ -36,54 +48,143 @@ function digits(value) {
 	return value.toFixed(places);
 }
 function scaled(value, step, units) {
-	let unit = 0, v = Math.abs(value);
-	while (unit + 1 < units.length && v >= step * (step === 1000 ? 0.99995 : 1)) { v /= step; unit++; }
+	let unit = 0,
+		v = Math.abs(value);
+	while (unit + 1 < units.length && v >= step * (step === 1000 ? 0.99995 : 1)) {
+		v /= step;
+		unit++;
+	}
 	const text = unit === 0 ? (Number.isInteger(v) ? String(v) : v.toFixed(1)) : digits(v);
-	return (value < 0 ? '-' : '') + text + ' ' + units[unit];
+	return (value < 0 ? '-' : '') + text + units[unit];
 }
-const TIME_UNITS = ['ns', 'µs', 'ms', 's'], BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const TIME_UNITS = ['ns', 'us', 'ms', 's'],
+	BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const fmtNs = (ns) => scaled(ns, 1000, TIME_UNITS);
 const fmtBytes = (bytes) => scaled(bytes, 1024, BYTE_UNITS);
 const fmtCount = (n) => Math.round(n).toLocaleString('en-US');
 function fmtPercent(part, whole) {
 	if (!(whole > 0)) return '-';
-	const p = 100 * part / whole;
+	const p = (100 * part) / whole;
 	return (p > 0 && p < 0.05 ? '<0.1' : p > 99.95 && part < whole ? '>99.9' : p.toFixed(1)) + ' %';
 }
 /* A moment, from the first CUDA call on. */
-const fmtAt = (t) => { const ns = t - (state.index ? state.index.zero : 0); return (ns < 0 ? '' : '+') + fmtNs(ns); };
+const fmtAt = (t) => {
+	const ns = t - (state.index ? state.index.zero : 0);
+	return (ns < 0 ? '' : '+') + fmtNs(ns);
+};
 
 const FORMATS = {
-	ns: fmtNs, bytes: fmtBytes, percent: (v) => (v > 0 && v < 0.05 ? '<0.1' : v.toFixed(1)), count: fmtCount, '': (v) => String(v),
-	'GB/s': (v) => v >= 100 ? v.toFixed(0) : v.toFixed(2),
+	ns: fmtNs,
+	bytes: fmtBytes,
+	percent: (v) => (v > 0 && v < 0.05 ? '<0.1' : v.toFixed(1)),
+	count: fmtCount,
+	'': (v) => String(v),
+	'GB/s': (v) => (v >= 100 ? v.toFixed(0) : v.toFixed(2)),
 };
 function fmtUnit(value, unit) {
 	if (value === null || value === undefined) return '';
 	if (typeof value === 'string') return plain(value);
 	const format = FORMATS[unit];
-	return format ? format(value) : Number.isInteger(value) ? (unit === 'number' ? String(value) : fmtCount(value)) : String(value);
+	return format
+		? format(value)
+		: Number.isInteger(value)
+			? unit === 'number'
+				? String(value)
+				: fmtCount(value)
+			: String(value);
 }
 
 /* ---- colours: the hue says what kind of work it is, the shade which name ---- */
 
 const HUES = {
-	light: { gemm: '#0072b2', attention: '#c879ac', elementwise: '#5ab4e8', reduce: '#00996b', norm: '#e69f00', comm: '#b03a06', copy: '#6e7680',
-		other: '#2e1f80', launch: '#8ba2bd', sync: '#d9a441', mem: '#a58bbd', call: '#9aa5b1', overhead: '#b0a79a' },
-	dark: { gemm: '#3f93dc', attention: '#e79acb', elementwise: '#a9e0ff', reduce: '#0f9f78', norm: '#f5b52e', comm: '#d9532b', copy: '#7f8890',
-		other: '#fff4b0', launch: '#5d7894', sync: '#b8862b', mem: '#84699f', call: '#66727f', overhead: '#6f675c' },
+	light: {
+		gemm: '#0072b2',
+		attention: '#c879ac',
+		elementwise: '#5ab4e8',
+		reduce: '#00996b',
+		norm: '#e69f00',
+		comm: '#b03a06',
+		copy: '#6e7680',
+		other: '#2e1f80',
+		launch: '#8ba2bd',
+		sync: '#d9a441',
+		mem: '#a58bbd',
+		call: '#9aa5b1',
+		overhead: '#b0a79a',
+	},
+	dark: {
+		gemm: '#3f93dc',
+		attention: '#e79acb',
+		elementwise: '#a9e0ff',
+		reduce: '#0f9f78',
+		norm: '#f5b52e',
+		comm: '#d9532b',
+		copy: '#7f8890',
+		other: '#fff4b0',
+		launch: '#5d7894',
+		sync: '#b8862b',
+		mem: '#84699f',
+		call: '#66727f',
+		overhead: '#6f675c',
+	},
 };
-const RANGE_HUES = { light: ['#7d8cc4', '#6fa8a0', '#b79a6a', '#a382b0', '#7fa3c7', '#93a86b'], dark: ['#6c7db8', '#4f8f86', '#9c8050', '#8b6a99', '#5f86ad', '#788d50'] };
-const STATE_NAMES = ['', 'computing', 'communicating', 'computing and communicating', 'copying', 'computing and copying', 'communicating and copying', 'all three'];
-const STATE_COLORS = { light: ['', '#0072b2', '#b03a06', '#7b5a8c', '#5ab4e8', '#00996b', '#c879ac', '#2e1f80'], dark: ['', '#3f93dc', '#d9532b', '#a58bbd', '#a9e0ff', '#0f9f78', '#e79acb', '#fff4b0'] };
-const KIND_GROUPS = { GEMM: 'gemm', convolution: 'gemm', FFT: 'gemm', solver: 'gemm', sparse: 'gemm', attention: 'attention', elementwise: 'elementwise', optimizer: 'elementwise', indexing: 'elementwise', random: 'elementwise',
-	quantisation: 'elementwise', resampling: 'elementwise', pooling: 'reduce', reduction: 'reduce', 'sort, scan': 'reduce', loss: 'norm', normalisation: 'norm', softmax: 'norm', communication: 'comm', copy: 'copy', memcpy: 'copy', memset: 'copy' };
-const CALL_RULES = [[/Synchronize|StreamWait|EventQuery/, 'sync'], [/Launch/, 'launch'], [/Malloc|Free|MemAlloc|MemFree|HostAlloc|MemCreate|MemMap/i, 'mem'], [/Memcpy|Memset/, 'copy']];
+const RANGE_HUES = {
+	light: ['#7d8cc4', '#6fa8a0', '#b79a6a', '#a382b0', '#7fa3c7', '#93a86b'],
+	dark: ['#6c7db8', '#4f8f86', '#9c8050', '#8b6a99', '#5f86ad', '#788d50'],
+};
+const STATE_NAMES = [
+	'',
+	'computing',
+	'communicating',
+	'computing and communicating',
+	'copying',
+	'computing and copying',
+	'communicating and copying',
+	'all three',
+];
+const STATE_COLORS = {
+	light: ['', '#0072b2', '#b03a06', '#7b5a8c', '#5ab4e8', '#00996b', '#c879ac', '#2e1f80'],
+	dark: ['', '#3f93dc', '#d9532b', '#a58bbd', '#a9e0ff', '#0f9f78', '#e79acb', '#fff4b0'],
+};
+const KIND_GROUPS = {
+	GEMM: 'gemm',
+	convolution: 'gemm',
+	FFT: 'gemm',
+	solver: 'gemm',
+	sparse: 'gemm',
+	attention: 'attention',
+	elementwise: 'elementwise',
+	optimizer: 'elementwise',
+	indexing: 'elementwise',
+	random: 'elementwise',
+	quantisation: 'elementwise',
+	resampling: 'elementwise',
+	pooling: 'reduce',
+	reduction: 'reduce',
+	'sort, scan': 'reduce',
+	loss: 'norm',
+	normalisation: 'norm',
+	softmax: 'norm',
+	communication: 'comm',
+	copy: 'copy',
+	memcpy: 'copy',
+	memset: 'copy',
+};
+const CALL_RULES = [
+	[/Synchronize|StreamWait|EventQuery/, 'sync'],
+	[/Launch/, 'launch'],
+	[/Malloc|Free|MemAlloc|MemFree|HostAlloc|MemCreate|MemMap/i, 'mem'],
+	[/Memcpy|Memset/, 'copy'],
+];
 
 function groupOf(kind, text) {
 	if (kind === 'c' || kind === 's') return 'copy';
 	if (kind === 'k') return KIND_GROUPS[state.about.kinds[state.about.kindOf[text]]] || 'other';
 	if (kind === 'g') return 'other';
-	if (kind === 'a') { for (const [rule, group] of CALL_RULES) if (rule.test(text)) return group; return 'call'; }
+	if (kind === 'a') {
+		for (const [rule, group] of CALL_RULES) if (rule.test(text)) return group;
+		return 'call';
+	}
 	return kind === 'r' ? 'range' : 'overhead';
 }
 function hashOf(text) {
@@ -92,16 +193,30 @@ function hashOf(text) {
 	return hash >>> 0;
 }
 const isDark = () => document.documentElement.dataset.theme === 'dark';
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const cssValues = new Map();
+/* A colour of the page's style; looked up once for each theme. */
+function css(name) {
+	const key = document.documentElement.dataset.theme + name;
+	if (!cssValues.has(key)) cssValues.set(key, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+	return cssValues.get(key);
+}
 const rgbOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 const mix = (a, b, share) => a.map((v, i) => Math.round(v + (b[i] - v) * share));
 const hexOf = (rgb) => '#' + rgb.map((v) => v.toString(16).padStart(2, '0')).join('');
-const luminance = (rgb) => { const [r, g, b] = rgb.map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+const luminance = (rgb) => {
+	const [r, g, b] = rgb.map((v) => {
+		v /= 255;
+		return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+	});
+	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
 
 function colorOf(kind, text) {
-	const theme = isDark() ? 'dark' : 'light', group = groupOf(kind, text), hash = hashOf(text);
+	const theme = isDark() ? 'dark' : 'light',
+		group = groupOf(kind, text),
+		hash = hashOf(text);
 	if (group === 'range') return rgbOf(RANGE_HUES[theme][hash % 6]);
-	const shade = ((hash >>> 8) % 5 - 2) * 0.08;
+	const shade = (((hash >>> 8) % 5) - 2) * 0.08;
 	return mix(rgbOf(HUES[theme][group]), shade < 0 ? [0, 0, 0] : [255, 255, 255], Math.abs(shade));
 }
 const swatch = (rgb) => el('i', { class: 'swatch', style: { background: hexOf(rgb) } });
@@ -109,7 +224,12 @@ const hueOf = (group) => rgbOf(HUES[isDark() ? 'dark' : 'light'][group]);
 
 /* ---- small things ---- */
 
-const pause = () => new Promise((resolve) => { const channel = new MessageChannel(); channel.port1.onmessage = resolve; channel.port2.postMessage(0); });
+const pause = () =>
+	new Promise((resolve) => {
+		const channel = new MessageChannel();
+		channel.port1.onmessage = resolve;
+		channel.port2.postMessage(0);
+	});
 let sliceStart = 0;
 /* In long work: let the browser draw and listen when 10 ms are over. */
 async function breathe() {
@@ -121,8 +241,14 @@ const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
 
 function fitCanvas(canvas, width, height) {
 	const ratio = state.printRatio || Math.min(window.devicePixelRatio || 1, 2);
-	const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
-	if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; canvas.style.width = width + 'px'; canvas.style.height = height + 'px'; }
+	const w = Math.max(1, Math.round(width * ratio)),
+		h = Math.max(1, Math.round(height * ratio));
+	if (canvas.width !== w || canvas.height !== h) {
+		canvas.width = w;
+		canvas.height = h;
+		canvas.style.width = width + 'px';
+		canvas.style.height = height + 'px';
+	}
 	const ctx = canvas.getContext('2d');
 	ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
 	return { ctx, ratio };
@@ -136,11 +262,18 @@ function showTip(x, y, title, lines) {
 	tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 8)) + 'px';
 	tip.style.top = (y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 10) : y + 18) + 'px';
 }
-const hideTip = () => { $('tip').hidden = true; };
+const hideTip = () => {
+	$('tip').hidden = true;
+};
 
 /* Steps of an axis: 1, 2 or 5 times a power of ten. */
 function niceStep(rough) {
-	const power = 10 ** Math.floor(Math.log10(rough)), part = rough / power;
+	const power = 10 ** Math.floor(Math.log10(rough)),
+		part = rough / power;
 	return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
 }
-function niceBytes(rough) { let step = 1; while (step < rough) step *= 2; return step; }
+function niceBytes(rough) {
+	let step = 1;
+	while (step < rough) step *= 2;
+	return step;
+}

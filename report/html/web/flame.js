@@ -1,7 +1,10 @@
 /* Flame graphs: what it cost, by call stack; callers above what they called, or upside down. */
 
 const FRAME = 18;
-const FLAME_HUES = { light: { own: '#e8a33d', framework: '#7fa3c7', beneath: '#b9c0c8' }, dark: { own: '#b9781f', framework: '#48698a', beneath: '#434d58' } };
+const FLAME_HUES = {
+	light: { own: '#e8a33d', framework: '#7fa3c7', beneath: '#b9c0c8' },
+	dark: { own: '#b9781f', framework: '#48698a', beneath: '#434d58' },
+};
 
 /* Functions of a library that have no names are one frame, unless every frame is wanted. */
 function siteKeys(every) {
@@ -18,20 +21,33 @@ const siteOf = (key) => (key >= 1e9 ? key - 1e9 : key);
 const newFrame = (site, parent) => ({ site, parent, kids: [], total: 0, self: 0, index: new Map() });
 function kidOf(frame, key) {
 	let kid = frame.index.get(key);
-	if (!kid) { kid = newFrame(key, frame); frame.index.set(key, kid); frame.kids.push(kid); }
+	if (!kid) {
+		kid = newFrame(key, frame);
+		frame.index.set(key, kid);
+		frame.kids.push(kid);
+	}
 	return kid;
 }
 
 /* Callers above what they called. */
 function flameTree(measure, keys) {
-	const { stacks } = state, values = stacks.values[measure], total = Float64Array.from(values), root = newFrame(-1, null), frames = new Array(stacks.n);
+	const { stacks } = state,
+		values = stacks.values[measure],
+		total = Float64Array.from(values),
+		root = newFrame(-1, null),
+		frames = new Array(stacks.n);
 	for (let i = stacks.n - 1; i > 0; i--) if (stacks.parent[i] >= 0) total[stacks.parent[i]] += total[i];
 	for (let i = 0; i < stacks.n; i++) {
 		if (total[i] <= 0) continue;
 		/* node 0 stands for calls without a stack: what they called hangs on the root */
-		const parent = i > 0 && frames[stacks.parent[i]] || root, key = keys[stacks.site[i]];
-		if (i > 0 && stacks.parent[i] < 0 || i === 0) root.total += total[i];
-		if (i === 0) { frames[0] = root; root.self += values[0]; continue; }
+		const parent = (i > 0 && frames[stacks.parent[i]]) || root,
+			key = keys[stacks.site[i]];
+		if ((i > 0 && stacks.parent[i] < 0) || i === 0) root.total += total[i];
+		if (i === 0) {
+			frames[0] = root;
+			root.self += values[0];
+			continue;
+		}
 		const same = key >= 1e9 && parent.site === key;
 		frames[i] = same ? parent : kidOf(parent, key);
 		if (!same) frames[i].total += total[i];
@@ -42,7 +58,9 @@ function flameTree(measure, keys) {
 
 /* Upside down: what has a value first, below it who called it. */
 function invertTree(measure, keys) {
-	const { stacks } = state, values = stacks.values[measure], root = newFrame(-1, null);
+	const { stacks } = state,
+		values = stacks.values[measure],
+		root = newFrame(-1, null);
 	for (let i = 1; i < stacks.n; i++) {
 		let at = root;
 		if (values[i] <= 0) continue;
@@ -60,16 +78,29 @@ function invertTree(measure, keys) {
 
 /* Depth first into flat arrays, the largest first; end[i] is the first that is not below i. */
 function flatten(root) {
-	const list = [], depth = [], x = [], end = [], todo = [[root, 0, 0]];
+	const list = [],
+		depth = [],
+		x = [],
+		end = [],
+		todo = [[root, 0, 0]];
 	while (todo.length) {
 		const entry = todo.pop();
-		if (entry[1] < 0) { end[entry[2]] = list.length; continue; }
-		const [node, level, from] = entry, at = list.length;
-		list.push(node); depth.push(level); x.push(from);
+		if (entry[1] < 0) {
+			end[entry[2]] = list.length;
+			continue;
+		}
+		const [node, level, from] = entry,
+			at = list.length;
+		list.push(node);
+		depth.push(level);
+		x.push(from);
 		todo.push([node, -1, at]);
 		node.kids.sort((a, b) => b.total - a.total);
 		let left = from + node.kids.reduce((sum, kid) => sum + kid.total, 0);
-		for (let k = node.kids.length - 1; k >= 0; k--) { left -= node.kids[k].total; todo.push([node.kids[k], level + 1, left]); }
+		for (let k = node.kids.length - 1; k >= 0; k--) {
+			left -= node.kids[k].total;
+			todo.push([node.kids[k], level + 1, left]);
+		}
 		node.at = at;
 	}
 	return { list, depth, x, end };
@@ -80,24 +111,83 @@ function siteColor(site) {
 	const [name, , kind, rank] = state.sites[siteOf(site)];
 	if (kind === 3) return colorOf(/^\[mem/.test(name) ? 'c' : 'k', name);
 	if (kind === 2) return colorOf('a', name);
-	const base = rgbOf(FLAME_HUES[isDark() ? 'dark' : 'light'][['own', 'framework', 'beneath'][rank] || 'own']), shade = (hashOf(name) % 7 - 3) * 0.045;
+	const base = rgbOf(FLAME_HUES[isDark() ? 'dark' : 'light'][['own', 'framework', 'beneath'][rank] || 'own']),
+		shade = ((hashOf(name) % 7) - 3) * 0.045;
 	return mix(base, shade < 0 ? [0, 0, 0] : [255, 255, 255], Math.abs(shade));
 }
 
 function flameView() {
-	const measures = state.about.measures, canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Flame graph' }), box = el('div', { class: 'canvas', style: { 'overflow-y': 'auto' } }, canvas);
-	const choose = el('select', { 'aria-label': 'What to show', onchange: () => { measure = +choose.value; rebuild(); } }), path = el('span', { class: 'dim grow' }), note = el('p', { class: 'dim', style: { margin: '0', padding: '4px 14px' } });
-	const flip = el('button', { 'aria-pressed': 'false', title: 'What was done first, below it who asked for it  ( I )', onclick: () => { inverted = !inverted; flip.setAttribute('aria-pressed', inverted); rebuild(); } }, 'Upside down');
+	const measures = state.about.measures,
+		canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Flame graph' }),
+		box = el('div', { class: 'canvas', style: { 'overflow-y': 'auto' } }, canvas);
+	const choose = el('select', {
+			'aria-label': 'What to show',
+			onchange: () => {
+				measure = +choose.value;
+				rebuild();
+			},
+		}),
+		path = el('span', { class: 'dim grow' }),
+		note = el('p', { class: 'dim', style: { margin: '0', padding: '4px 14px' } });
+	const flip = el(
+		'button',
+		{
+			'aria-pressed': 'false',
+			title: 'What was done first, below it who asked for it  ( I )',
+			onclick: () => {
+				inverted = !inverted;
+				flip.setAttribute('aria-pressed', inverted);
+				rebuild();
+			},
+		},
+		'Upside down',
+	);
 	const reset = el('button', { title: 'Show all  ( 0 )', onclick: () => focus(0) }, 'Show all');
 	let every = false;
-	const whole = el('button', { 'aria-pressed': 'false', title: 'Also functions that have no name: else those of a library are one frame', onclick: () => { every = !every; whole.setAttribute('aria-pressed', every); rebuild(); } }, 'Every frame');
+	const whole = el(
+		'button',
+		{
+			'aria-pressed': 'false',
+			title: 'Also functions that have no name: else those of a library are one frame',
+			onclick: () => {
+				every = !every;
+				whole.setAttribute('aria-pressed', every);
+				rebuild();
+			},
+		},
+		'Every frame',
+	);
 	const legend = el('span', { class: 'legend', style: { 'margin-top': 0 } });
-	const node = el('div', { class: 'view', id: 'view-flame', tabIndex: -1 }, el('div', { class: 'split col' },
-		el('div', { class: 'bar' }, el('div', { class: 'tool' }, choose, flip, whole, reset), path, legend), note, box));
-	let measure = 0, inverted = false, flat = null, root = 0, hover = -1, marked = null, picked = 0, layout = { width: 0, height: 0 };
+	const node = el(
+		'div',
+		{ class: 'view', id: 'view-flame', tabIndex: -1 },
+		el(
+			'div',
+			{ class: 'split col' },
+			el('div', { class: 'bar' }, el('div', { class: 'tool' }, choose, flip, whole, reset), path, legend),
+			note,
+			box,
+		),
+	);
+	let measure = 0,
+		inverted = false,
+		flat = null,
+		root = 0,
+		hover = -1,
+		marked = null,
+		picked = 0,
+		layout = { width: 0, height: 0 };
 
-	const unit = () => measures[measure].unit, format = (v) => (unit() === 'nanoseconds' ? fmtNs(v) : unit() === 'bytes' ? fmtBytes(v) : fmtCount(v));
-	const label = (n) => (n.site < 0 ? 'all' : plain(n.site >= 1e9 ? state.sites[siteOf(n.site)][0].replace(/\+0x[0-9a-f]+$/, '') : state.sites[n.site][0]));
+	const unit = () => measures[measure].unit,
+		format = (v) => (unit() === 'nanoseconds' ? fmtNs(v) : unit() === 'bytes' ? fmtBytes(v) : fmtCount(v));
+	const label = (n) =>
+		n.site < 0
+			? 'all'
+			: plain(
+					n.site >= 1e9
+						? state.sites[siteOf(n.site)][0].replace(/\+0x[0-9a-f]+$/, '')
+						: state.sites[n.site][0],
+				);
 
 	function rebuild() {
 		if (!state.stacks) return;
@@ -108,61 +198,117 @@ function flameView() {
 		search(state.search);
 		const without = !state.sites.some((site) => site[2] < 2);
 		note.hidden = !without;
-		note.textContent = without ? 'No call has a stack in this recording: below “all” are CUDA’s functions and what they started. For stacks, record with --stacks=launch,alloc.' : '';
-		legend.replaceChildren(...[['own', 'your code'], ['framework', 'frameworks'], ['beneath', 'beneath']].map(([k, t]) => el('span', null, swatch(rgbOf(FLAME_HUES[isDark() ? 'dark' : 'light'][k])), ' ' + t)));
+		note.textContent = without
+			? 'No call has a stack in this recording: below “all” are CUDA’s functions and what they started. For stacks, record with --stacks=launch,alloc.'
+			: '';
+		legend.replaceChildren(
+			...[
+				['own', 'your code'],
+				['framework', 'frameworks'],
+				['beneath', 'beneath'],
+			].map(([k, t]) => el('span', null, swatch(rgbOf(FLAME_HUES[isDark() ? 'dark' : 'light'][k])), ' ' + t)),
+		);
 		draw();
 	}
-	function focus(at) { root = picked = at; box.scrollTop = 0; draw(); }
+	function focus(at) {
+		root = picked = at;
+		box.scrollTop = 0;
+		draw();
+	}
 
 	const frameBox = (i) => {
-		const { list, depth, x } = flat, r = list[root], scale = layout.width / (r.total || 1), above = depth[i] < depth[root];
+		const { list, depth, x } = flat,
+			r = list[root],
+			scale = layout.width / (r.total || 1),
+			above = depth[i] < depth[root];
 		if (above) return { x: 0, w: layout.width, y: depth[i] * FRAME };
 		return { x: (x[i] - x[root]) * scale, w: list[i].total * scale, y: depth[i] * FRAME };
 	};
 	function draw() {
 		if (!flat || node.hidden) return;
-		const { list, depth, end } = flat, width = box.clientWidth;
+		const { list, depth, end } = flat,
+			width = box.clientWidth;
 		let deepest = 0;
 		layout.width = width;
-		for (let i = root; i < end[root];) { if (frameBox(i).w < 0.4) { i = end[i]; continue; } deepest = Math.max(deepest, depth[i]); i++; }
-		const height = Math.max(box.clientHeight - 2, (deepest + 1) * FRAME + 10), { ctx } = fitCanvas(canvas, width, height);
+		for (let i = root; i < end[root];) {
+			if (frameBox(i).w < 0.4) {
+				i = end[i];
+				continue;
+			}
+			deepest = Math.max(deepest, depth[i]);
+			i++;
+		}
+		const height = Math.max(box.clientHeight - 2, (deepest + 1) * FRAME + 10),
+			{ ctx } = fitCanvas(canvas, width, height);
 		ctx.clearRect(0, 0, width, height);
 		ctx.font = '11.5px system-ui, "DejaVu Sans", sans-serif';
 		ctx.textBaseline = 'middle';
 		for (let up = list[root].parent; up; up = up.parent) paint(ctx, up.at, true);
 		for (let i = root; i < end[root];) {
-			if (frameBox(i).w < 0.4) { i = end[i]; continue; }
+			if (frameBox(i).w < 0.4) {
+				i = end[i];
+				continue;
+			}
 			paint(ctx, i, false);
 			i++;
 		}
 		const p = list[picked];
 		const names = [];
 		for (let up = p; up; up = up.parent) names.unshift(label(up));
-		path.textContent = format(p.total) + ', ' + fmtPercent(p.total, list[0].total) + '  ' + names.slice(1).join(' › ') + (marked ? '  ·  found: ' + fmtPercent(marked.value, list[0].total) : '');
+		path.textContent =
+			format(p.total) +
+			', ' +
+			fmtPercent(p.total, list[0].total) +
+			'  ' +
+			names.slice(1).join(' › ') +
+			(marked ? '  ·  found: ' + fmtPercent(marked.value, list[0].total) : '');
 		path.title = path.textContent;
 	}
 	function paint(ctx, i, dim) {
-		const { list } = flat, b = frameBox(i), n = list[i], color = siteColor(n.site), page = rgbOf(css('--bg')), faint = dim || (marked && !marked.on[i]);
+		const { list } = flat,
+			b = frameBox(i),
+			n = list[i],
+			color = siteColor(n.site),
+			page = rgbOf(css('--bg')),
+			faint = dim || (marked && !marked.on[i]);
 		const shown = faint ? mix(color, page, 0.7) : color;
 		ctx.fillStyle = hexOf(shown);
 		ctx.fillRect(b.x, b.y, Math.max(b.w - (b.w > 3 ? 1 : 0), 0.5), FRAME - 1);
-		if (i === hover || i === picked) { ctx.strokeStyle = css('--ink'); ctx.lineWidth = i === picked ? 2 : 1; ctx.strokeRect(b.x + 1, b.y + 1, Math.max(1, b.w - 3), FRAME - 3); }
+		if (i === hover || i === picked) {
+			ctx.strokeStyle = css('--ink');
+			ctx.lineWidth = i === picked ? 2 : 1;
+			ctx.strokeRect(b.x + 1, b.y + 1, Math.max(1, b.w - 3), FRAME - 3);
+		}
 		if (b.w < 28) return;
-		const text = label(n), room = b.w - 9;
+		const text = label(n),
+			room = b.w - 9;
 		ctx.fillStyle = luminance(shown) > 0.2 ? '#10161d' : '#ffffff';
-		const fit = Math.floor(room / 5.9);
-		let out = text.length > fit ? text.slice(0, Math.max(0, fit - 1)) + '…' : text;
-		if (b.w > ctx.measureText(text).width + 90 && b.w > 160) out = text + '   ' + format(n.total);
-		else if (ctx.measureText(text).width <= room) out = text;
+		const width = ctx.measureText(text).width,
+			fit = Math.floor((text.length * room) / width) - 1;
+		const out =
+			width > room
+				? text.slice(0, Math.max(0, fit)) + '…'
+				: b.w > width + 90 && b.w > 160
+					? text + '   ' + format(n.total)
+					: text;
 		if (out.length > 1) ctx.fillText(out, b.x + 4, b.y + FRAME / 2);
 	}
 	function at(event) {
 		if (!flat) return -1;
-		const y = event.offsetY, level = Math.floor(y / FRAME), { list, depth, end } = flat;
-		if (level < depth[root]) { let up = list[root]; while (up.parent && depth[up.at] > level) up = up.parent; return depth[up.at] === level ? up.at : -1; }
+		const y = event.offsetY,
+			level = Math.floor(y / FRAME),
+			{ list, depth, end } = flat;
+		if (level < depth[root]) {
+			let up = list[root];
+			while (up.parent && depth[up.at] > level) up = up.parent;
+			return depth[up.at] === level ? up.at : -1;
+		}
 		for (let i = root; i < end[root];) {
 			const b = frameBox(i);
-			if (event.offsetX < b.x || event.offsetX >= b.x + b.w) { i = end[i]; continue; }
+			if (event.offsetX < b.x || event.offsetX >= b.x + b.w) {
+				i = end[i];
+				continue;
+			}
 			if (depth[i] === level) return i;
 			i++;
 		}
@@ -170,26 +316,59 @@ function flameView() {
 	}
 	canvas.addEventListener('pointermove', (e) => {
 		const i = at(e);
-		if (i !== hover) { hover = i; draw(); }
+		if (i !== hover) {
+			hover = i;
+			draw();
+		}
 		canvas.style.cursor = i >= 0 ? 'pointer' : 'default';
-		if (i < 0) { hideTip(); return; }
-		const n = flat.list[i], all = flat.list[0].total;
-		showTip(e.clientX, e.clientY, label(n), [n.site >= 0 && state.sites[siteOf(n.site)][1], format(n.total) + ', ' + fmtPercent(n.total, all) + ' of all' + (n.parent && n.parent.parent ? ', ' + fmtPercent(n.total, n.parent.total) + ' of its caller' : ''), n.self > 0 && n.self < n.total && 'itself: ' + format(n.self)]);
+		if (i < 0) {
+			hideTip();
+			return;
+		}
+		const n = flat.list[i],
+			all = flat.list[0].total;
+		showTip(e.clientX, e.clientY, label(n), [
+			n.site >= 0 && state.sites[siteOf(n.site)][1],
+			format(n.total) +
+				', ' +
+				fmtPercent(n.total, all) +
+				' of all' +
+				(n.parent && n.parent.parent
+					? ', ' + fmtPercent(n.total, n.parent.total) + ' of its caller'
+					: ''),
+			n.self > 0 && n.self < n.total && 'itself: ' + format(n.self),
+		]);
 	});
-	canvas.addEventListener('pointerleave', () => { hover = -1; hideTip(); draw(); });
-	canvas.addEventListener('click', (e) => { const i = at(e); if (i >= 0) focus(i); });
+	canvas.addEventListener('pointerleave', () => {
+		hover = -1;
+		hideTip();
+		draw();
+	});
+	canvas.addEventListener('click', (e) => {
+		const i = at(e);
+		if (i >= 0) focus(i);
+	});
 
 	/* What matches, with everything above it; its value counts once. */
 	function search(text) {
 		const wanted = matcherOf(text);
 		marked = null;
 		if (!wanted || !flat) return '';
-		const named = state.sites.map(([name]) => wanted(name)), { list, end } = flat, on = new Uint8Array(list.length);
-		let value = 0, count = 0;
+		const named = state.sites.map(([name]) => wanted(name)),
+			{ list, end } = flat,
+			on = new Uint8Array(list.length);
+		let value = 0,
+			count = 0;
 		for (let i = 1; i < list.length;) {
-			if (!named[siteOf(list[i].site)]) { i++; continue; }
+			if (!named[siteOf(list[i].site)]) {
+				i++;
+				continue;
+			}
 			value += list[i].total;
-			for (let k = i; k < end[i]; k++) { on[k] = 1; count += named[siteOf(list[k].site)] ? 1 : 0; }
+			for (let k = i; k < end[i]; k++) {
+				on[k] = 1;
+				count += named[siteOf(list[k].site)] ? 1 : 0;
+			}
 			for (let up = list[i].parent; up; up = up.parent) on[up.at] = 1;
 			i = end[i];
 		}
@@ -198,8 +377,20 @@ function flameView() {
 	}
 	function key(e) {
 		if (!flat) return false;
-		const { list, depth } = flat, n = list[picked], siblings = n.parent ? n.parent.kids : [n], own = siblings.indexOf(n);
-		const moves = { ArrowDown: () => n.kids[0]?.at, ArrowUp: () => n.parent?.at, ArrowRight: () => siblings[own + 1]?.at, ArrowLeft: () => siblings[own - 1]?.at, Enter: () => picked, Digit0: () => 0, Escape: () => 0, KeyI: () => -1 };
+		const { list, depth } = flat,
+			n = list[picked],
+			siblings = n.parent ? n.parent.kids : [n],
+			own = siblings.indexOf(n);
+		const moves = {
+			ArrowDown: () => n.kids[0]?.at,
+			ArrowUp: () => n.parent?.at,
+			ArrowRight: () => siblings[own + 1]?.at,
+			ArrowLeft: () => siblings[own - 1]?.at,
+			Enter: () => picked,
+			Digit0: () => 0,
+			Escape: () => 0,
+			KeyI: () => -1,
+		};
 		const move = moves[e.code] || moves[e.key];
 		if (!move) return false;
 		const next = move();
@@ -210,19 +401,55 @@ function flameView() {
 			picked = next;
 			if (next < root || next >= flat.end[root]) root = next;
 			const y = depth[picked] * FRAME;
-			if (y < box.scrollTop || y > box.scrollTop + box.clientHeight - FRAME) box.scrollTop = y - box.clientHeight / 2;
+			if (y < box.scrollTop || y > box.scrollTop + box.clientHeight - FRAME)
+				box.scrollTop = y - box.clientHeight / 2;
 			draw();
 		}
 		return true;
 	}
-	return { node, key, search(text) { const found = search(text); draw(); return found; }, resize: draw, print: draw, theme: rebuild,
-		show() { if (!flat) rebuild(); else draw(); },
+	return {
+		node,
+		key,
+		search(text) {
+			const found = search(text);
+			draw();
+			return found;
+		},
+		resize: draw,
+		print: draw,
+		theme: rebuild,
+		show() {
+			if (!flat) rebuild();
+			else draw();
+		},
 		ready() {
-			choose.replaceChildren(...measures.map((m, i) => [m, i]).filter(([, i]) => state.stacks && state.stacks.values[i].some((v) => v > 0)).map(([m, i]) => el('option', { value: i }, m.title)));
-			if (!choose.options.length) { note.textContent = 'Nothing was recorded that call stacks could show.'; return; }
+			choose.replaceChildren(
+				...measures
+					.map((m, i) => [m, i])
+					.filter(([, i]) => state.stacks && state.stacks.values[i].some((v) => v > 0))
+					.map(([m, i]) => el('option', { value: i }, m.title)),
+			);
+			if (!choose.options.length) {
+				note.textContent = 'Nothing was recorded that call stacks could show.';
+				return;
+			}
 			measure = +choose.value;
 			if (!node.hidden) rebuild();
 		},
-		openMeasure(word) { const i = measures.findIndex((m) => m.word === word); if ([...choose.options].some((o) => +o.value === i)) { choose.value = i; measure = i; rebuild(); } },
-		hash: () => ({ value: measures[measure].word, up: inverted ? 1 : null }), get flat() { return flat; }, get rootTotal() { return flat ? flat.list[0].total : 0; } };
+		openMeasure(word) {
+			const i = measures.findIndex((m) => m.word === word);
+			if ([...choose.options].some((o) => +o.value === i)) {
+				choose.value = i;
+				measure = i;
+				rebuild();
+			}
+		},
+		hash: () => ({ value: measures[measure].word, up: inverted ? 1 : null }),
+		get flat() {
+			return flat;
+		},
+		get rootTotal() {
+			return flat ? flat.list[0].total : 0;
+		},
+	};
 }

@@ -9,9 +9,23 @@ class Grid {
 		this.descending = !columns[this.sortColumn]?.text;
 		this.head = el('div', { class: 'head', role: 'row' });
 		this.body = el('div', { class: 'rows', role: 'rowgroup' });
-		this.node = el('div', { class: 'grid', role: 'grid', tabIndex: 0, 'aria-label': label, onscroll: () => this.draw(), onkeydown: (e) => this.key(e) },
-			this.head, this.body);
-		this.observer = new ResizeObserver(() => { this.layout(); this.draw(); });
+		this.node = el(
+			'div',
+			{
+				class: 'grid',
+				role: 'grid',
+				tabIndex: 0,
+				'aria-label': label,
+				onscroll: () => this.draw(),
+				onkeydown: (e) => this.key(e),
+			},
+			this.head,
+			this.body,
+		);
+		this.observer = new ResizeObserver(() => {
+			this.layout();
+			this.draw();
+		});
 		this.observer.observe(this.node);
 		this.columns.forEach((column, c) => {
 			if (column.share) column.most = rows.reduce((most, row) => Math.max(most, row[c] || 0), 0);
@@ -25,28 +39,52 @@ class Grid {
 		let chars = column.title.length + (column.text ? 1 : 2);
 		for (let i = 0; i < Math.min(this.rows.length, 300); i++) {
 			const value = this.rows[i][c];
-			if (value !== null) chars = Math.max(chars, column.text ? String(value).length : fmtUnit(value, column.unit).length);
+			if (value !== null)
+				chars = Math.max(chars, column.text ? String(value).length : fmtUnit(value, column.unit).length);
 		}
 		return Math.round(clamp(chars, 4, column.text ? 90 : 18) * 7.1 + 18 + (column.color ? 18 : 0));
 	}
 
 	/* Text shares what the numbers leave. */
 	layout() {
-		const room = this.node.clientWidth, texts = this.columns.filter((c) => c.text), numbers = this.columns.filter((c) => !c.text);
+		const room = this.node.clientWidth,
+			texts = this.columns.filter((c) => c.text),
+			numbers = this.columns.filter((c) => !c.text);
 		const fixed = numbers.reduce((sum, c) => sum + (c.width = Math.min(c.natural, 150)), 0);
-		let left = Math.max(room - fixed, 0), todo = [...texts].sort((a, b) => a.natural - b.natural);
+		let left = Math.max(room - fixed, 0),
+			todo = [...texts].sort((a, b) => a.natural - b.natural);
 		while (todo.length) {
 			const column = todo.shift();
-			column.width = Math.max(Math.min(column.natural, left / (todo.length + 1)), Math.min(column.natural, 150));
+			column.width = Math.max(
+				Math.min(column.natural, left / (todo.length + 1)),
+				Math.min(column.natural, 150),
+			);
 			left = Math.max(0, left - column.width);
 		}
 		if (left > 0 && texts.length) texts.reduce((a, b) => (b.natural > a.natural ? b : a)).width += left;
 		this.total = this.columns.reduce((sum, c) => sum + c.width, 0);
-		this.head.replaceChildren(...this.columns.map((column, c) => el('button', {
-			class: column.text ? 'text' : '', role: 'columnheader', title: column.title + (column.hint ? ': ' + column.hint : ''), tabIndex: -1,
-			style: { width: column.width + 'px', flex: 'none' }, onclick: () => this.sort(c),
-			'aria-sort': c === this.sortColumn ? (this.descending ? 'descending' : 'ascending') : null,
-		}, column.title + (c === this.sortColumn ? (this.descending ? ' ▾' : ' ▴') : ''))));
+		this.head.replaceChildren(
+			...this.columns.map((column, c) =>
+				el(
+					'button',
+					{
+						class: column.text ? 'text' : '',
+						role: 'columnheader',
+						title: column.title + (column.hint ? ': ' + column.hint : ''),
+						tabIndex: -1,
+						style: { width: column.width + 'px', flex: 'none' },
+						onclick: () => this.sort(c),
+						'aria-sort':
+							c === this.sortColumn
+								? this.descending
+									? 'descending'
+									: 'ascending'
+								: null,
+					},
+					column.title + (c === this.sortColumn ? (this.descending ? ' ▾' : ' ▴') : ''),
+				),
+			),
+		);
 	}
 
 	sort(c) {
@@ -57,58 +95,97 @@ class Grid {
 		this.draw();
 	}
 
-	setFilter(text) { this.filter = text; this.order(); this.node.scrollTop = 0; this.draw(); }
+	setFilter(text) {
+		this.filter = text;
+		this.order();
+		this.node.scrollTop = 0;
+		this.draw();
+	}
 
 	order() {
-		const c = this.sortColumn, sign = this.descending ? -1 : 1, wanted = matcherOf(this.filter);
+		const c = this.sortColumn,
+			sign = this.descending ? -1 : 1,
+			wanted = matcherOf(this.filter);
 		const texts = this.columns.map((column, i) => (column.text ? i : -1)).filter((i) => i >= 0);
 		const shown = [];
 		for (let i = 0; i < this.rows.length; i++)
-			if (!wanted || texts.some((t) => this.rows[i][t] !== null && wanted(String(this.rows[i][t])))) shown.push(i);
+			if (!wanted || texts.some((t) => this.rows[i][t] !== null && wanted(String(this.rows[i][t]))))
+				shown.push(i);
 		const key = (i) => this.rows[i][c];
-		if (this.columns[c]?.text) shown.sort((a, b) => sign * String(key(a) ?? '').localeCompare(String(key(b) ?? '')) || a - b);
+		if (this.columns[c]?.text)
+			shown.sort((a, b) => sign * String(key(a) ?? '').localeCompare(String(key(b) ?? '')) || a - b);
 		else shown.sort((a, b) => (key(a) === null) - (key(b) === null) || sign * (key(a) - key(b)) || a - b);
 		this.shown = shown;
 		this.node.setAttribute('aria-rowcount', shown.length);
 	}
 
 	cell(column, row, c) {
-		const value = row[c], text = fmtUnit(value, column.unit);
-		const node = el('div', { class: 'cell' + (column.text ? ' text' : '') + (column.share && value > 0 ? ' share' : ''), role: 'gridcell',
-			style: { width: column.width + 'px', ...(column.share && column.most > 0 ? { '--w': 100 * value / column.most + '%' } : {}) } },
-			column.color ? swatch(column.color(row)) : null, text);
+		const value = row[c],
+			text = fmtUnit(value, column.unit);
+		const node = el(
+			'div',
+			{
+				class: 'cell' + (column.text ? ' text' : '') + (column.share && value > 0 ? ' share' : ''),
+				role: 'gridcell',
+				style: {
+					width: column.width + 'px',
+					...(column.share && column.most > 0 ? { '--w': (100 * value) / column.most + '%' } : {}),
+				},
+			},
+			column.color ? swatch(column.color(row)) : null,
+			text,
+		);
 		if (column.text && text.length * 7 > column.width) node.title = text;
 		return node;
 	}
 
 	draw() {
 		if (!this.total) this.layout();
-		const top = this.node.scrollTop, height = state.printRatio ? 200 * ROW_HEIGHT : this.node.clientHeight;
-		const from = Math.max(0, Math.floor(top / ROW_HEIGHT) - 4), to = Math.min(this.shown.length, Math.ceil((top + height) / ROW_HEIGHT) + 4);
+		const top = this.node.scrollTop,
+			height = state.printRatio ? 200 * ROW_HEIGHT : this.node.clientHeight;
+		const from = Math.max(0, Math.floor(top / ROW_HEIGHT) - 4),
+			to = Math.min(this.shown.length, Math.ceil((top + height) / ROW_HEIGHT) + 4);
 		this.body.style.height = this.shown.length * ROW_HEIGHT + 'px';
 		this.body.style.width = this.total + 'px';
 		const nodes = [];
 		for (let at = from; at < to; at++) {
-			const i = this.shown[at], row = this.rows[i];
-			nodes.push(el('div', { class: 'row', role: 'row', 'aria-rowindex': at + 1, 'aria-selected': i === this.picked ? 'true' : null,
-				style: { top: at * ROW_HEIGHT + 'px' }, onclick: () => this.pick(at) }, this.columns.map((column, c) => this.cell(column, row, c))));
+			const i = this.shown[at],
+				row = this.rows[i];
+			nodes.push(
+				el(
+					'div',
+					{
+						class: 'row',
+						role: 'row',
+						'aria-rowindex': at + 1,
+						'aria-selected': i === this.picked ? 'true' : null,
+						style: { top: at * ROW_HEIGHT + 'px' },
+						onclick: () => this.pick(at),
+					},
+					this.columns.map((column, c) => this.cell(column, row, c)),
+				),
+			);
 		}
-		if (!nodes.length) nodes.push(el('p', { class: 'empty' }, this.rows.length ? 'Nothing matches the search.' : 'No rows.'));
+		if (!nodes.length)
+			nodes.push(el('p', { class: 'empty' }, this.rows.length ? 'Nothing matches the search.' : 'No rows.'));
 		this.body.replaceChildren(...nodes);
 	}
 
 	pick(at) {
 		if (at < 0 || at >= this.shown.length) return;
 		this.picked = this.shown[at];
-		const y = at * ROW_HEIGHT, view = this.node;
+		const y = at * ROW_HEIGHT,
+			view = this.node;
 		if (y < view.scrollTop) view.scrollTop = y;
-		else if (y + ROW_HEIGHT * 2.4 > view.scrollTop + view.clientHeight) view.scrollTop = y + ROW_HEIGHT * 2.4 - view.clientHeight;
+		else if (y + ROW_HEIGHT * 2.4 > view.scrollTop + view.clientHeight)
+			view.scrollTop = y + ROW_HEIGHT * 2.4 - view.clientHeight;
 		this.draw();
 		if (this.onpick) this.onpick(this.rows[this.picked]);
 	}
 
 	key(event) {
-		const at = this.shown.indexOf(this.picked), page = Math.max(1, Math.floor(this.node.clientHeight / ROW_HEIGHT) - 2);
+		const at = this.shown.indexOf(this.picked),
+			page = Math.max(1, Math.floor(this.node.clientHeight / ROW_HEIGHT) - 2);
 		const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 };
 		if (!(event.key in moves) || event.ctrlKey || event.metaKey) return;
 		event.preventDefault();
@@ -117,10 +194,21 @@ class Grid {
 	}
 
 	csv() {
-		const quote = (v) => { let text = v === null || v === undefined ? '' : String(v); if (typeof v === 'string' && /^[=+\-@]/.test(text)) text = "'" + text;
-			return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text; };
-		const title = (c) => (c.unit && !/%|GB/.test(c.title) && !['count', 'number'].includes(c.unit) ? c.title + ' (' + c.unit + ')' : c.title);
-		return [this.columns.map((c) => quote(title(c))).join(','), ...this.shown.map((i) => this.rows[i].map(quote).join(','))].join('\n') + '\n';
+		const quote = (v) => {
+			let text = v === null || v === undefined ? '' : String(v);
+			if (typeof v === 'string' && /^[=+\-@]/.test(text)) text = "'" + text;
+			return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+		};
+		const title = (c) =>
+			c.unit && !/%|GB/.test(c.title) && !['count', 'number'].includes(c.unit)
+				? c.title + ' (' + c.unit + ')'
+				: c.title;
+		return (
+			[
+				this.columns.map((c) => quote(title(c))).join(','),
+				...this.shown.map((i) => this.rows[i].map(quote).join(',')),
+			].join('\n') + '\n'
+		);
 	}
 }
 
@@ -129,9 +217,19 @@ function matcherOf(text) {
 	text = text.trim();
 	if (!text) return null;
 	const pattern = /^\/(.+)\/$/.exec(text);
-	if (pattern) { try { const regex = new RegExp(pattern[1], 'i'); return (name) => regex.test(name); } catch (error) { return () => false; } }
+	if (pattern) {
+		try {
+			const regex = new RegExp(pattern[1], 'i');
+			return (name) => regex.test(name);
+		} catch (error) {
+			return () => false;
+		}
+	}
 	const words = text.toLowerCase().split(/\s+/);
-	return (name) => { const low = name.toLowerCase(); return words.every((word) => low.includes(word)); };
+	return (name) => {
+		const low = name.toLowerCase();
+		return words.every((word) => low.includes(word));
+	};
 }
 
 function saveText(name, text) {
@@ -143,20 +241,48 @@ function saveText(name, text) {
 /* A table of `gpuprof summary --by` as a grid. */
 const NAME_COLUMNS = ['Name', 'Kind', 'Cause', 'Before', 'Call site', 'Kernel', 'Range', 'Function', 'Operation', 'Text'];
 function nameColumn(table) {
-	for (const title of NAME_COLUMNS) { const c = table.columns.findIndex((column) => column[0] === title); if (c >= 0) return c; }
+	for (const title of NAME_COLUMNS) {
+		const c = table.columns.findIndex((column) => column[0] === title);
+		if (c >= 0) return c;
+	}
 	return table.columns.findLastIndex((c) => c[2]);
 }
 function gridOf(table, onpick, only) {
-	const name = nameColumn(table), total = table.columns.findIndex((c) => c[0] === 'Total');
-	const kinds = { kernel: 'k', grid: 'k', gpu: 'k', api: 'a', nvtx: 'r', 'nvtx-gpu': 'r', 'nvtx-kernel': 'k', 'copy-time': 'c', 'copy-size': 'c' };
+	const name = nameColumn(table),
+		total = table.columns.findIndex((c) => c[0] === 'Total');
+	const kinds = {
+		kernel: 'k',
+		grid: 'k',
+		gpu: 'k',
+		api: 'a',
+		nvtx: 'r',
+		'nvtx-gpu': 'r',
+		'nvtx-kernel': 'k',
+		'copy-time': 'c',
+		'copy-size': 'c',
+	};
 	const kind = kinds[table.word];
-	const columns = table.columns.map(([title, unit, text], c) => ({ title, unit: unit || (text ? '' : 'number'), text: !!text,
+	const columns = table.columns.map(([title, unit, text], c) => ({
+		title,
+		unit: unit || (text ? '' : 'number'),
+		text: !!text,
 		share: c === (total >= 0 ? total : table.sort) && !text,
-		color: kind && c === name ? (row) => colorOf(kind === 'k' && String(row[0]).startsWith('[') ? 'c' : kind, String(row[0])) : null }));
+		color:
+			kind && c === name
+				? (row) => colorOf(kind === 'k' && String(row[0]).startsWith('[') ? 'c' : kind, String(row[0]))
+				: null,
+	}));
 	/* the name comes first, as people look for it */
-	const idle = (c) => (only && !only.includes(columns[c].title)) || (/^(Untimed|Failed|Open)$/.test(columns[c].title) && table.rows.every((row) => !row[c]));
+	const idle = (c) =>
+		(only && !only.includes(columns[c].title)) ||
+		(/^(Untimed|Failed|Open)$/.test(columns[c].title) && table.rows.every((row) => !row[c]));
 	const order = [name, ...columns.keys()].filter((c, i, all) => c >= 0 && all.indexOf(c) === i && (c === name || !idle(c)));
 	const sort = order.indexOf(table.sort);
-	return new Grid({ columns: order.map((c) => columns[c]), rows: table.rows.map((row) => order.map((c) => row[c])), sort: sort < 0 ? 0 : sort,
-		label: table.title, onpick: (row) => onpick && onpick(row[0], row) });
+	return new Grid({
+		columns: order.map((c) => columns[c]),
+		rows: table.rows.map((row) => order.map((c) => row[c])),
+		sort: sort < 0 ? 0 : sort,
+		label: table.title,
+		onpick: (row) => onpick && onpick(row[0], row),
+	});
 }

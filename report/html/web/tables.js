@@ -1,39 +1,129 @@
 /* Tables: everything that `gpuprof summary --by` prints. */
 
 const TABLE_GROUPS = [
-	['Where the time went', ['time', 'idle', 'gap', 'kind']],
-	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'graph']],
+	['Where the time went', ['time', 'idle', 'gap', 'kind', 'kind-kernel', 'iteration', 'queue-kernel', 'queue-stream']],
+	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'sequence', 'graph']],
 	['CUDA calls', ['api', 'sync', 'module', 'overhead']],
 	['Copies', ['copy-time', 'copy-size', 'unified', 'unified-address', 'unified-fault']],
-	['Ranges', ['nvtx', 'nvtx-gpu', 'nvtx-kernel']],
-	['Memory', ['memory', 'memory-peak', 'memory-leak', 'memory-churn', 'memory-wait', 'memory-cache', 'memory-pool', 'torch-segment', 'torch-block']],
+	['Ranges', ['nvtx', 'nvtx-gpu', 'nvtx-kernel', 'nvtx-time']],
+	[
+		'Memory',
+		[
+			'memory',
+			'memory-peak',
+			'memory-leak',
+			'memory-churn',
+			'memory-wait',
+			'memory-cache',
+			'memory-pool',
+			'torch-segment',
+			'torch-block',
+		],
+	],
 	['Places', ['device', 'stream', 'context', 'thread', 'process']],
 ];
 
 function tablesView() {
-	const side = el('div', { class: 'side', role: 'navigation', 'aria-label': 'Tables' }), bar = el('div', { class: 'bar' }), right = el('div', { class: 'col' });
-	const node = el('div', { class: 'view', id: 'view-tables', tabIndex: -1 }, el('div', { class: 'split', style: { 'grid-template-columns': '216px 1fr' } }, side, right));
-	const known = new Set(TABLE_GROUPS.flatMap((g) => g[1])), others = state.tables.filter((t) => !known.has(t.word)).map((t) => t.word);
-	let grid = null, word = null;
+	const side = el('div', { class: 'side', role: 'navigation', 'aria-label': 'Tables' }),
+		bar = el('div', { class: 'bar' }),
+		right = el('div', { class: 'col' });
+	const node = el(
+		'div',
+		{ class: 'view', id: 'view-tables', tabIndex: -1 },
+		el('div', { class: 'split', style: { 'grid-template-columns': '216px 1fr' } }, side, right),
+	);
+	const known = new Set(TABLE_GROUPS.flatMap((g) => g[1])),
+		others = state.tables.filter((t) => !known.has(t.word)).map((t) => t.word);
+	let grid = null,
+		word = null;
 
 	function open(next, name) {
 		const table = tableOf(next) || state.tables[0];
-		if (!table) { right.replaceChildren(el('p', { class: 'empty' }, 'Nothing was recorded that a table could show.')); return; }
+		if (!table) {
+			right.replaceChildren(el('p', { class: 'empty' }, 'Nothing was recorded that a table could show.'));
+			return;
+		}
 		word = table.word;
 		grid = gridOf(table, () => {});
 		if (state.search) grid.setFilter(state.search);
-		bar.replaceChildren(el('h2', null, plain(table.title)), el('span', { class: 'dim grow' }, plain(table.help) + (table.all > table.rows.length ? '; the first ' + fmtCount(table.rows.length) + ' of ' + fmtCount(table.all) + ' rows' : '')),
-			el('div', { class: 'tool' }, el('button', { onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()), title: 'Save the rows that are shown' }, 'CSV')));
+		bar.replaceChildren(
+			el('h2', null, plain(table.title)),
+			el(
+				'span',
+				{ class: 'dim grow' },
+				plain(table.help) +
+					(table.all > table.rows.length
+						? '; the first ' +
+							fmtCount(table.rows.length) +
+							' of ' +
+							fmtCount(table.all) +
+							' rows'
+						: ''),
+			),
+			el(
+				'div',
+				{ class: 'tool' },
+				el(
+					'button',
+					{
+						onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()),
+						title: 'Save the rows that are shown',
+					},
+					'CSV',
+				),
+			),
+		);
 		right.replaceChildren(bar, grid.node);
-		for (const button of side.querySelectorAll('button')) button.setAttribute('aria-current', button.dataset.word === word);
+		for (const button of side.querySelectorAll('button'))
+			button.setAttribute('aria-current', button.dataset.word === word);
 		grid.draw();
-		if (name !== undefined) { const at = grid.shown.findIndex((i) => grid.rows[i][0] === name); if (at >= 0) grid.pick(at); }
+		if (name !== undefined) {
+			const at = grid.shown.findIndex((i) => grid.rows[i][0] === name);
+			if (at >= 0) grid.pick(at);
+		}
 		saveHash();
 	}
 	for (const [title, words] of [...TABLE_GROUPS, ['More', others]]) {
 		const tables = words.map(tableOf).filter(Boolean);
-		if (tables.length) side.append(el('h3', null, title), ...tables.map((t) => el('button', { 'data-word': t.word, onclick: () => open(t.word), title: plain(t.help) }, el('small', null, fmtCount(t.all)), plain(t.title))));
+		if (tables.length)
+			side.append(
+				el('h3', null, title),
+				...tables.map((t) =>
+					el(
+						'button',
+						{ 'data-word': t.word, onclick: () => open(t.word), title: plain(t.help) },
+						el('small', null, fmtCount(t.all)),
+						plain(t.title),
+					),
+				),
+			);
 	}
-	return { node, show() { if (!grid) open('kernel'); else grid.draw(); }, open, search(text) { if (grid) { grid.setFilter(text); return grid.shown.length + ' rows'; } return ''; },
-		resize() { if (grid) { grid.layout(); grid.draw(); } }, print() { if (grid) grid.draw(); }, hash: () => (word ? { table: word } : {}), get grid() { return grid; } };
+	return {
+		node,
+		show() {
+			if (!grid) open('kernel');
+			else grid.draw();
+		},
+		open,
+		search(text) {
+			if (grid) {
+				grid.setFilter(text);
+				return grid.shown.length + ' rows';
+			}
+			return '';
+		},
+		resize() {
+			if (grid) {
+				grid.layout();
+				grid.draw();
+			}
+		},
+		print() {
+			if (grid) grid.draw();
+		},
+		hash: () => (word ? { table: word } : {}),
+		get grid() {
+			return grid;
+		},
+	};
 }

@@ -1,14 +1,42 @@
 /* Timeline: what is drawn where, and drawing it. Everything filled goes into one buffer of pixels, row by row; then come texts and marks. */
 
-const GUTTER = 196, STRIP = 38, RULER = 22, TOP = STRIP + RULER, GPU_LANE = 20, CPU_LANE = 15, HEAD = 24, COUNTER = 34, GAP = 3;
+const GUTTER = 196,
+	STRIP = 38,
+	RULER = 22,
+	TOP = STRIP + RULER,
+	GPU_LANE = 20,
+	CPU_LANE = 15,
+	HEAD = 24,
+	COUNTER = 34,
+	GAP = 3;
 
 class Timeline {
 	constructor() {
-		this.canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Timeline; the tables show the same as text' });
+		this.canvas = el('canvas', {
+			tabIndex: 0,
+			role: 'img',
+			'aria-label': 'Timeline; the tables show the same as text',
+		});
 		this.box = el('div', { class: 'canvas' }, this.canvas);
 		this.drawer = el('div', { class: 'drawer', hidden: true, 'aria-live': 'polite' });
-		this.node = el('div', { class: 'view', id: 'view-timeline', tabIndex: -1 }, el('div', { class: 'split col' }, this.box, this.drawer));
-		Object.assign(this, { t0: 0, t1: 1, y: 0, items: [], height: 0, selected: -1, span: null, hover: -1, collapsed: new Set(), pending: false, labelWidths: [] });
+		this.node = el(
+			'div',
+			{ class: 'view', id: 'view-timeline', tabIndex: -1 },
+			el('div', { class: 'split col' }, this.box, this.drawer),
+		);
+		Object.assign(this, {
+			t0: 0,
+			t1: 1,
+			y: 0,
+			items: [],
+			height: 0,
+			selected: -1,
+			span: null,
+			hover: -1,
+			collapsed: new Set(),
+			pending: false,
+			labelWidths: [],
+		});
 	}
 
 	/* ---- layout: groups of tracks, from the top down ---- */
@@ -16,7 +44,9 @@ class Timeline {
 	ready() {
 		this.t0 = -0.01 * state.end;
 		this.t1 = 1.01 * state.end;
-		const threads = state.index.tracks.filter((t) => t.kind === 'thread' && t.events).sort((a, b) => b.events - a.events);
+		const threads = state.index.tracks
+			.filter((t) => t.kind === 'thread' && t.events)
+			.sort((a, b) => b.events - a.events);
 		threads.slice(12).forEach((t) => this.collapsed.add(t));
 		for (const t of state.index.tracks) if (['overhead', 'code'].includes(t.kind)) this.collapsed.add(t);
 		this.layout();
@@ -35,34 +65,87 @@ class Timeline {
 	place(grow) {
 		this.items = [];
 		let y = 0;
-		const add = (item) => { item.y = y; y += item.h; this.items.push(item); };
-		const tracks = state.index.tracks.filter((t) => t.events), processes = state.about.processes;
+		const add = (item) => {
+			item.y = y;
+			y += item.h;
+			this.items.push(item);
+		};
+		const tracks = state.index.tracks.filter((t) => t.events),
+			processes = state.about.processes;
 		for (const [number, device] of [...state.devices].sort((a, b) => a[0] - b[0])) {
 			const about = (state.about.devices || []).find((d) => d.number === number) || {};
-			add({ kind: 'head', key: 'gpu' + number, h: HEAD + 4, title: 'GPU ' + number, note: about.name || '', union: device.union });
+			add({
+				kind: 'head',
+				key: 'gpu' + number,
+				h: HEAD + 4,
+				title: 'GPU ' + number,
+				note: about.name || '',
+				union: device.union,
+			});
 			if (this.collapsed.has('gpu' + number)) continue;
+			for (const track of tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number))
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.25)), processes));
 			for (const track of device.tracks) add(this.trackItem(track, Math.round(GPU_LANE * grow), processes));
-			for (const series of (state.memory || []).filter((s) => s.device === number && s.kind === 'all')) add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP, series, title: 'memory' });
+			for (const series of (state.memory || []).filter((s) => s.device === number && s.kind === 'all'))
+				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP, series, title: 'memory' });
 		}
-		processes.forEach((process, p) => {
-			const own = tracks.filter((t) => t.process === p && t.kind !== 'stream');
-			if (!own.length) return;
-			add({ kind: 'head', key: 'process' + p, h: HEAD, title: (process.rank !== undefined ? 'rank ' + process.rank + ', ' : '') + 'pid ' + process.pid, note: process.program || '' });
-			if (this.collapsed.has('process' + p)) return;
-			for (const track of own) add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.25)), processes));
-		});
+		const ranks = processes
+			.map((process, p) => p)
+			.sort((a, b) => (processes[a].rank ?? 1e9) - (processes[b].rank ?? 1e9) || a - b);
+		for (const p of ranks) {
+			const process = processes[p],
+				own = tracks.filter(
+					(t) =>
+						t.process === p &&
+						t.kind !== 'stream' &&
+						!(t.kind === 'gpu-ranges' && state.devices.has(t.id)),
+				);
+			if (!own.length) continue;
+			add({
+				kind: 'head',
+				key: 'process' + p,
+				h: HEAD,
+				title: (process.rank !== undefined ? 'rank ' + process.rank + ', ' : '') + 'pid ' + process.pid,
+				note: process.program || '',
+			});
+			if (this.collapsed.has('process' + p)) continue;
+			for (const track of own)
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.25)), processes));
+		}
 		this.height = y + 8;
 	}
 	trackItem(track, lane, processes) {
-		const small = this.collapsed.has(track), lanes = small ? track.lanes.slice(0, 1) : track.lanes;
-		const owner = track.kind === 'stream' && processes.length > 1 ? ' · pid ' + processes[track.process].pid : '';
-		return { kind: 'track', track, lanes, lane: small ? 8 : lane, h: Math.max(lanes.length * (small ? 8 : lane), 15) + GAP, title: track.name + owner, small };
+		const small = this.collapsed.has(track),
+			lanes = small ? track.lanes.slice(0, 1) : track.lanes;
+		const process = processes[track.process],
+			shared = state.index.tracks.some(
+				(t) => t.kind === track.kind && t.id === track.id && t.process !== track.process,
+			),
+			owner =
+				track.kind !== 'thread' && shared
+					? (process.rank !== undefined ? 'r' + process.rank : process.pid) + ': '
+					: '';
+		return {
+			kind: 'track',
+			track,
+			lanes,
+			lane: small ? 8 : lane,
+			h: Math.max(lanes.length * (small ? 8 : lane), 15) + GAP,
+			title: owner + track.name,
+			small,
+		};
 	}
 
 	/* Colours of labels as pixels; those that do not match a search fade. */
 	paintLabels() {
-		const { labels } = state.index, n = labels.texts.length, page = rgbOf(css('--bg')), pack = (c) => 0xff000000 | c[2] << 16 | c[1] << 8 | c[0];
-		this.bright = new Uint32Array(n); this.faint = new Uint32Array(n); this.rgb = []; this.inkDark = new Uint8Array(n);
+		const { labels } = state.index,
+			n = labels.texts.length,
+			page = rgbOf(css('--bg')),
+			pack = (c) => 0xff000000 | (c[2] << 16) | (c[1] << 8) | c[0];
+		this.bright = new Uint32Array(n);
+		this.faint = new Uint32Array(n);
+		this.rgb = [];
+		this.inkDark = new Uint8Array(n);
 		for (let i = 0; i < n; i++) {
 			const color = colorOf(labels.kinds[i], labels.texts[i]);
 			this.rgb[i] = color;
@@ -73,35 +156,79 @@ class Timeline {
 		this.pack = pack;
 	}
 
-	get width() { return Math.max(50, this.canvas.clientWidth - GUTTER); }
-	toX(t) { return GUTTER + (t - this.t0) / (this.t1 - this.t0) * this.width; }
-	toT(x) { return this.t0 + (x - GUTTER) / this.width * (this.t1 - this.t0); }
+	get width() {
+		return Math.max(50, this.canvas.clientWidth - GUTTER);
+	}
+	toX(t) {
+		return GUTTER + ((t - this.t0) / (this.t1 - this.t0)) * this.width;
+	}
+	toT(x) {
+		return this.t0 + ((x - GUTTER) / this.width) * (this.t1 - this.t0);
+	}
 
 	show(a, b) {
-		const least = 20, most = state.end * 1.1, width = clamp(b - a, least, most), middle = (a + b) / 2;
+		const least = 20,
+			most = state.end * 1.1,
+			width = clamp(b - a, least, most),
+			middle = (a + b) / 2;
 		this.t0 = clamp(middle - width / 2, -0.05 * state.end - width * 0.45, 1.05 * state.end - width * 0.55);
 		this.t1 = this.t0 + width;
 		this.later();
 	}
-	zoom(factor, at = (this.t0 + this.t1) / 2) { this.show(at - (at - this.t0) * factor, at + (this.t1 - at) * factor); }
-	pan(share) { const by = (this.t1 - this.t0) * share; this.show(this.t0 + by, this.t1 + by); }
-	scroll(by) { this.y = clamp(this.y + by, 0, Math.max(0, this.height - (this.canvas.clientHeight - TOP))); this.later(); }
-	all() { this.show(-0.01 * state.end, 1.01 * state.end); }
-	later() { if (!this.pending) { this.pending = true; requestAnimationFrame(() => { this.pending = false; this.draw(); saveHash(); }); } }
-	resize() { if (this.node.hidden || !this.box.clientWidth || !state.ready) return; this.layout(); this.scroll(0); this.draw(); }
+	zoom(factor, at = (this.t0 + this.t1) / 2) {
+		this.show(at - (at - this.t0) * factor, at + (this.t1 - at) * factor);
+	}
+	pan(share) {
+		const by = (this.t1 - this.t0) * share;
+		this.show(this.t0 + by, this.t1 + by);
+	}
+	scroll(by) {
+		this.y = clamp(this.y + by, 0, Math.max(0, this.height - (this.canvas.clientHeight - TOP)));
+		this.later();
+	}
+	all() {
+		this.show(-0.01 * state.end, 1.01 * state.end);
+	}
+	later() {
+		if (!this.pending) {
+			this.pending = true;
+			requestAnimationFrame(() => {
+				this.pending = false;
+				this.draw();
+				saveHash();
+			});
+		}
+	}
+	resize() {
+		if (this.node.hidden || !this.box.clientWidth || !state.ready) return;
+		this.layout();
+		this.scroll(0);
+		this.draw();
+	}
 
 	/* ---- the buffer ---- */
 
 	draw() {
-		const width = this.box.clientWidth, height = this.box.clientHeight;
+		const width = this.box.clientWidth,
+			height = this.box.clientHeight;
 		if (!state.ready || width < GUTTER + 50 || height < TOP + 20) return;
-		const began = performance.now(), { ctx, ratio } = fitCanvas(this.canvas, width, height);
-		const W = Math.round((width - GUTTER) * ratio), H = Math.round((height - TOP) * ratio);
-		if (!this.image || this.image.width !== W || this.image.height !== H) { this.image = new ImageData(W, H); this.pixels = new Uint32Array(this.image.data.buffer); }
+		const began = performance.now(),
+			{ ctx, ratio } = fitCanvas(this.canvas, width, height);
+		const W = Math.round((width - GUTTER) * ratio),
+			H = Math.round((height - TOP) * ratio);
+		if (!this.image || this.image.width !== W || this.image.height !== H) {
+			this.image = new ImageData(W, H);
+			this.pixels = new Uint32Array(this.image.data.buffer);
+		}
 		Object.assign(this, { W, H, ratio, scale: W / (this.t1 - this.t0), texts: [] });
-		const back = this.pack(rgbOf(css('--bg'))), line = this.pack(rgbOf(css('--line2'))), band = this.pack(rgbOf(css('--panel')));
+		const back = this.pack(rgbOf(css('--bg'))),
+			line = this.pack(rgbOf(css('--line2'))),
+			band = this.pack(rgbOf(css('--panel')));
 		this.pixels.fill(back);
-		for (const t of this.ticks()) { const x = Math.floor((t - this.t0) * this.scale); if (x >= 0 && x < W) for (let y = 0; y < H; y++) this.pixels[y * W + x] = line; }
+		for (const t of this.ticks()) {
+			const x = Math.floor((t - this.t0) * this.scale);
+			if (x >= 0 && x < W) for (let y = 0; y < H; y++) this.pixels[y * W + x] = line;
+		}
 		this.drawn = this.items.filter((item) => item.y + item.h > this.y && item.y < this.y + height - TOP);
 		for (const item of this.drawn) this.fillItem(item, band, line);
 		ctx.clearRect(0, 0, width, height);
@@ -118,24 +245,32 @@ class Timeline {
 	}
 
 	fillItem(item, band, line) {
-		const r = this.ratio, top = Math.round((item.y - this.y) * r), bottom = Math.round((item.y + item.h - this.y) * r);
+		const r = this.ratio,
+			top = Math.round((item.y - this.y) * r),
+			bottom = Math.round((item.y + item.h - this.y) * r);
 		if (item.kind === 'head') {
 			this.fill(0, this.W, top, bottom - 1, band);
 			if (item.union) this.fillUnion(item.union, top + Math.round(4 * r), bottom - 1);
-		} else if (item.kind === 'counter') this.fillCounter(item.series, top + Math.round(3 * r), bottom - Math.round(GAP * r));
-		else item.lanes.forEach((row, lane) => {
-			const y = top + Math.round(lane * item.lane * r) + 1;
-			this.fillRow(row, y, y + Math.round((item.lane - 1) * r) - 1, lane);
-		});
+		} else if (item.kind === 'counter')
+			this.fillCounter(item.series, top + Math.round(3 * r), bottom - Math.round(GAP * r));
+		else
+			item.lanes.forEach((row, lane) => {
+				const y = top + Math.round(lane * item.lane * r) + 1;
+				this.fillRow(row, y, y + Math.round((item.lane - 1) * r) - 1, lane);
+			});
 		this.fill(0, this.W, bottom - 1, bottom, line);
 	}
 
 	fill(x0, x1, y0, y1, color) {
-		x0 = Math.max(0, x0); x1 = Math.min(this.W, x1); y0 = Math.max(0, y0); y1 = Math.min(this.H, y1);
+		x0 = Math.max(0, x0);
+		x1 = Math.min(this.W, x1);
+		y0 = Math.max(0, y0);
+		y1 = Math.min(this.H, y1);
 		for (let y = y0; y < y1 && x0 < x1; y++) this.pixels.fill(color, y * this.W + x0, y * this.W + x1);
 	}
 	column(x, y0, y1, color) {
-		y0 = Math.max(0, y0); y1 = Math.min(this.H, y1);
+		y0 = Math.max(0, y0);
+		y1 = Math.min(this.H, y1);
 		for (let at = y0 * this.W + x, end = y1 * this.W + x; at < end; at += this.W) this.pixels[at] = color;
 	}
 
@@ -147,13 +282,19 @@ class Timeline {
 
 	/* What is wider than a pixel is drawn as it is; of what is narrower, a pixel shows the longest, as high as the pixel's time is busy. */
 	walk(row, y0, y1, colors) {
-		const { start, dur, label } = state.ev, { first: f, n, cum } = row, { t0, t1, scale, W } = this, h = y1 - y0;
+		const { start, dur, label } = state.ev,
+			{ first: f, n, cum } = row,
+			{ t0, t1, scale, W } = this,
+			h = y1 - y0;
 		let i = lowerBound(start, f, n, t0) - 1;
 		if (i < 0 || start[f + i] + dur[f + i] <= t0) i++;
 		while (i < n && start[f + i] < t1) {
-			const x0 = (start[f + i] - t0) * scale, x1 = x0 + dur[f + i] * scale;
+			const x0 = (start[f + i] - t0) * scale,
+				x1 = x0 + dur[f + i] * scale;
 			if (x1 - x0 >= 1.2) {
-				const a = Math.max(0, Math.round(x0)), b = Math.min(W, Math.max(Math.round(x1), a + 1)), l = label[f + i];
+				const a = Math.max(0, Math.round(x0)),
+					b = Math.min(W, Math.max(Math.round(x1), a + 1)),
+					l = label[f + i];
 				this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, colors[l]);
 				if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, l, colors === this.faint ? 1 : 0);
 				i++;
@@ -163,20 +304,38 @@ class Timeline {
 			if (x >= W) break;
 			let j = Math.max(i + 1, gallop(start, f, n, i, t0 + (x + 1) / scale));
 			if (j - i > 1 && dur[f + j - 1] * scale >= 1.2) j--;
-			const share = Math.min(1, (cum[j] - cum[i]) * scale), best = longestOf(row, dur, i, j);
-			this.column(x, y1 - Math.max(Math.round(3 * this.ratio), Math.ceil(h * share * 5) / 5 | 0), y1, colors[label[f + best]]);
+			const share = Math.min(1, (cum[j] - cum[i]) * scale),
+				best = longestOf(row, dur, i, j);
+			this.column(
+				x,
+				y1 - Math.max(Math.round(3 * this.ratio), (Math.ceil(h * share * 5) / 5) | 0),
+				y1,
+				colors[label[f + best]],
+			);
 			i = j;
 		}
 	}
 
 	/* Only the events that match the search. */
 	walkHits(row, y0, y1) {
-		const { start, dur, label } = state.ev, { t0, t1, scale, W } = this, hits = row.hits;
-		let low = 0, high = hits.length;
-		while (low < high) { const m = (low + high) >>> 1; if (start[hits[m]] + dur[hits[m]] < t0) low = m + 1; else high = m; }
+		const { start, dur, label } = state.ev,
+			{ t0, t1, scale, W } = this,
+			hits = row.hits;
+		let low = 0,
+			high = hits.length;
+		while (low < high) {
+			const m = (low + high) >>> 1;
+			if (start[hits[m]] + dur[hits[m]] < t0) low = m + 1;
+			else high = m;
+		}
 		for (let k = low, last = -1; k < hits.length && start[hits[k]] < t1; k++) {
-			const i = hits[k], a = Math.max(0, Math.round((start[i] - t0) * scale)), b = Math.min(W, Math.max(Math.round((start[i] + dur[i] - t0) * scale), a + 1));
-			if (b <= last) { k += Math.max(0, this.skipHits(hits, k, t0 + last / scale)); continue; }
+			const i = hits[k],
+				a = Math.max(0, Math.round((start[i] - t0) * scale)),
+				b = Math.min(W, Math.max(Math.round((start[i] + dur[i] - t0) * scale), a + 1));
+			if (b <= last) {
+				k += Math.max(0, this.skipHits(hits, k, t0 + last / scale));
+				continue;
+			}
 			this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, this.bright[label[i]]);
 			if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, label[i], 0);
 			last = b;
@@ -185,35 +344,62 @@ class Timeline {
 	/* How many of the next matches begin before t. */
 	skipHits(hits, k, t) {
 		const { start } = state.ev;
-		let step = 1, low = k;
-		while (low + step < hits.length && start[hits[low + step]] < t) { low += step; step *= 2; }
+		let step = 1,
+			low = k;
+		while (low + step < hits.length && start[hits[low + step]] < t) {
+			low += step;
+			step *= 2;
+		}
 		return low - k;
 	}
 
 	fillUnion(union, y0, y1) {
-		const color = this.pack(mix(rgbOf(css('--accent')), rgbOf(css('--panel')), 0.35)), h = y1 - y0;
+		const color = this.pack(mix(rgbOf(css('--accent')), rgbOf(css('--panel')), 0.35)),
+			h = y1 - y0;
 		let before = busyUntil(union, this.t0);
 		for (let x = 0; x < this.W; x++) {
-			const after = busyUntil(union, this.t0 + (x + 1) / this.scale), share = (after - before) * this.scale;
+			const after = busyUntil(union, this.t0 + (x + 1) / this.scale),
+				share = (after - before) * this.scale;
 			if (share > 0.0005) this.column(x, y1 - Math.max(1, Math.round(h * Math.min(1, share))), y1, color);
 			before = after;
 		}
 	}
 
 	fillCounter(series, y0, y1) {
-		const { t, v } = series, most = series.most || (series.most = v.reduce((m, x) => Math.max(m, x), 1)), h = y1 - y0;
-		const body = this.pack(mix(rgbOf(css('--good')), rgbOf(css('--bg')), 0.6)), edge = this.pack(rgbOf(css('--good')));
+		const { t, v } = series,
+			most = series.most || (series.most = v.reduce((m, x) => Math.max(m, x), 1)),
+			h = y1 - y0;
+		const body = this.pack(mix(rgbOf(css('--good')), rgbOf(css('--bg')), 0.6)),
+			edge = this.pack(rgbOf(css('--good')));
 		let i = lowerBound(t, 0, t.length, this.t0);
 		for (let x = 0; x < this.W; x++) {
 			const until = this.t0 + (x + 1) / this.scale;
-			let value = i > 0 ? v[i - 1] : 0, peak = value;
+			let value = i > 0 ? v[i - 1] : 0,
+				peak = value;
 			const j = Math.min(t.length, lowerBoundFrom(t, i, until));
 			for (let k = i; k < j; k += Math.max(1, (j - i) >> 6)) peak = Math.max(peak, v[k]);
-			if (j > i) { value = v[j - 1]; peak = Math.max(peak, value); }
+			if (j > i) {
+				value = v[j - 1];
+				peak = Math.max(peak, value);
+			}
 			i = j;
-			if (peak > 0) { const top = y1 - Math.max(1, Math.round(h * peak / most)); this.column(x, top, y1, body); this.column(x, top, top + Math.round(this.ratio), edge); }
+			if (peak > 0) {
+				const top = y1 - Math.max(1, Math.round((h * peak) / most));
+				this.column(x, top, y1, body);
+				this.column(x, top, top + Math.round(this.ratio), edge);
+			}
 		}
 	}
 }
-const lowerBoundFrom = (t, i, until) => { while (i < t.length && t[i] < until) { let step = 1; while (i + step < t.length && t[i + step] < until) { i += step; step *= 2; } i++; } return i; };
+const lowerBoundFrom = (t, i, until) => {
+	while (i < t.length && t[i] < until) {
+		let step = 1;
+		while (i + step < t.length && t[i + step] < until) {
+			i += step;
+			step *= 2;
+		}
+		i++;
+	}
+	return i;
+};
 let timeline = null;

@@ -2,7 +2,8 @@
 
 /* The call that an event is due to, or that it is; -1: none. */
 function callOf(i) {
-	const { ev } = state, link = ev.link[i] - 1;
+	const { ev } = state,
+		link = ev.link[i] - 1;
 	if (link >= 0) return link;
 	return state.index.labels.kinds[ev.label[i]] === 'a' ? i : -1;
 }
@@ -12,7 +13,11 @@ function opsOf(call) {
 	if (!state.firstOp) {
 		state.firstOp = new Int32Array(ev.n).fill(-1);
 		state.nextOp = new Int32Array(ev.n).fill(-1);
-		for (let i = ev.n - 1; i >= 0; i--) if (ev.link[i] > 0) { state.nextOp[i] = state.firstOp[ev.link[i] - 1]; state.firstOp[ev.link[i] - 1] = i; }
+		for (let i = ev.n - 1; i >= 0; i--)
+			if (ev.link[i] > 0) {
+				state.nextOp[i] = state.firstOp[ev.link[i] - 1];
+				state.firstOp[ev.link[i] - 1] = i;
+			}
 	}
 	const ops = [];
 	for (let op = state.firstOp[call]; op >= 0 && ops.length < 10000; op = state.nextOp[op]) ops.push(op);
@@ -23,24 +28,36 @@ const rowOf = (i) => state.rows.find((row) => i >= row.first && i < row.first + 
 function attachTimeline(tl) {
 	const canvas = tl.canvas;
 	let drag = null;
-	const at = (e) => { const box = canvas.getBoundingClientRect(); return [e.clientX - box.left, e.clientY - box.top]; };
+	const at = (e) => {
+		const box = canvas.getBoundingClientRect();
+		return [e.clientX - box.left, e.clientY - box.top];
+	};
 	const itemAt = (y) => tl.items.find((item) => y - TOP + tl.y >= item.y && y - TOP + tl.y < item.y + item.h);
 	function hit(x, y) {
 		const item = y > TOP && x > GUTTER && itemAt(y);
 		if (!item || item.kind !== 'track') return -1;
-		const lane = Math.floor((y - TOP + tl.y - item.y) / item.lane), row = item.lanes[Math.min(lane, item.lanes.length - 1)], t = tl.toT(x);
+		const lane = Math.floor((y - TOP + tl.y - item.y) / item.lane),
+			row = item.lanes[Math.min(lane, item.lanes.length - 1)],
+			t = tl.toT(x);
 		const exact = eventAt(row, t, 0);
-		return exact >= 0 ? exact : eventAt(row, t, 2.5 * (tl.t1 - tl.t0) / tl.width);
+		return exact >= 0 ? exact : eventAt(row, t, (2.5 * (tl.t1 - tl.t0)) / tl.width);
 	}
 	tl.hit = hit;
 
-	canvas.addEventListener('wheel', (e) => {
-		e.preventDefault();
-		const [x, y] = at(e), unit = e.deltaMode === 1 ? 20 : 1;
-		if (e.ctrlKey || e.metaKey || e.altKey || y < TOP) tl.zoom(Math.exp(clamp(e.deltaY * unit, -200, 200) * 0.004), tl.toT(Math.max(x, GUTTER)));
-		else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) tl.pan((e.deltaX || e.deltaY) * unit / tl.width);
-		else tl.scroll(e.deltaY * unit);
-	}, { passive: false });
+	canvas.addEventListener(
+		'wheel',
+		(e) => {
+			e.preventDefault();
+			const [x, y] = at(e),
+				unit = e.deltaMode === 1 ? 20 : 1;
+			if (e.ctrlKey || e.metaKey || e.altKey || y < TOP)
+				tl.zoom(Math.exp(clamp(e.deltaY * unit, -200, 200) * 0.004), tl.toT(Math.max(x, GUTTER)));
+			else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))
+				tl.pan(((e.deltaX || e.deltaY) * unit) / tl.width);
+			else tl.scroll(e.deltaY * unit);
+		},
+		{ passive: false },
+	);
 	canvas.addEventListener('pointerdown', (e) => {
 		const [x, y] = at(e);
 		canvas.setPointerCapture(e.pointerId);
@@ -49,83 +66,215 @@ function attachTimeline(tl) {
 		drag = { kind, x, y, t0: tl.t0, t1: tl.t1, top: tl.y, moved: false };
 		if (kind === 'strip') moveStrip(x);
 	});
-	function moveStrip(x) { const t = (x - GUTTER) / tl.width * state.end, w = tl.t1 - tl.t0; tl.show(t - w / 2, t + w / 2); }
+	function moveStrip(x) {
+		const t = ((x - GUTTER) / tl.width) * state.end,
+			w = tl.t1 - tl.t0;
+		tl.show(t - w / 2, t + w / 2);
+	}
 	canvas.addEventListener('pointermove', (e) => {
 		const [x, y] = at(e);
-		if (!drag) { hoverAt(x, y, e); return; }
+		if (!drag) {
+			hoverAt(x, y, e);
+			return;
+		}
 		if (Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3) drag.moved = true;
 		if (!drag.moved) return;
 		if (drag.kind === 'strip') moveStrip(x);
-		else if (drag.kind === 'span') { const a = tl.toT(drag.x), b = tl.toT(x); tl.span = [Math.min(a, b), Math.max(a, b)]; tl.later(); }
-		else if (drag.kind === 'pan') { const by = (drag.x - x) / tl.width * (drag.t1 - drag.t0); tl.show(drag.t0 + by, drag.t1 + by); tl.y = drag.top; tl.scroll(drag.y - y); }
+		else if (drag.kind === 'span') {
+			const a = tl.toT(drag.x),
+				b = tl.toT(x);
+			tl.span = [Math.min(a, b), Math.max(a, b)];
+			tl.later();
+		} else if (drag.kind === 'pan') {
+			const by = ((drag.x - x) / tl.width) * (drag.t1 - drag.t0);
+			tl.show(drag.t0 + by, drag.t1 + by);
+			tl.y = drag.top;
+			tl.scroll(drag.y - y);
+		}
 	});
 	canvas.addEventListener('pointerup', (e) => {
-		const [x, y] = at(e), was = drag;
+		const [x, y] = at(e),
+			was = drag;
 		drag = null;
 		if (!was) return;
 		if (was.kind === 'span' && was.moved) describeSpan(tl);
 		else if (!was.moved && was.kind === 'gutter') toggle(itemAt(y));
-		else if (!was.moved && was.kind !== 'strip') { const i = hit(x, y); if (i >= 0) selectEvent(tl, i); else clearSelection(tl); }
+		else if (!was.moved && was.kind !== 'strip') {
+			const i = hit(x, y);
+			if (i >= 0) selectEvent(tl, i);
+			else clearSelection(tl);
+		}
 	});
-	canvas.addEventListener('pointerleave', () => { tl.hover = -1; hideTip(); tl.later(); });
-	canvas.addEventListener('dblclick', (e) => { const [x, y] = at(e), i = hit(x, y); if (i >= 0) { const { ev } = state; tl.show(ev.start[i] - ev.dur[i] * 0.25, ev.start[i] + ev.dur[i] * 1.25); } });
+	canvas.addEventListener('pointerleave', () => {
+		tl.hover = -1;
+		hideTip();
+		tl.later();
+	});
+	canvas.addEventListener('dblclick', (e) => {
+		const [x, y] = at(e),
+			i = hit(x, y);
+		if (i >= 0) {
+			const { ev } = state;
+			tl.show(ev.start[i] - ev.dur[i] * 0.25, ev.start[i] + ev.dur[i] * 1.25);
+		}
+	});
 
 	function toggle(item) {
 		const key = item && (item.key || item.track);
 		if (!key) return;
-		if (tl.collapsed.has(key)) tl.collapsed.delete(key); else tl.collapsed.add(key);
+		if (tl.collapsed.has(key)) tl.collapsed.delete(key);
+		else tl.collapsed.add(key);
 		tl.layout();
 		tl.scroll(0);
 	}
 	function hoverAt(x, y, e) {
-		const i = hit(x, y), item = x < GUTTER && y > TOP ? itemAt(y) : null;
+		const i = hit(x, y),
+			item = x < GUTTER && y > TOP ? itemAt(y) : null;
 		canvas.style.cursor = i >= 0 || item ? 'pointer' : y > STRIP && y < TOP ? 'col-resize' : 'default';
-		if (i !== tl.hover) { tl.hover = i; tl.later(); }
-		if (i >= 0) { const { ev } = state, labels = state.index.labels; showTip(e.clientX, e.clientY, labels.texts[ev.label[i]], [fmtNs(ev.dur[i]) + '  at ' + fmtAt(ev.start[i]), factsOf(i).slice(2, 4).map((f) => f.join(' ')).join(', ')]); }
-		else if (item) showTip(e.clientX, e.clientY, item.title, [item.note, item.track && fmtCount(item.track.events) + ' events']);
+		if (i !== tl.hover) {
+			tl.hover = i;
+			tl.later();
+		}
+		if (i >= 0) {
+			const { ev } = state,
+				labels = state.index.labels;
+			showTip(e.clientX, e.clientY, labels.texts[ev.label[i]], [
+				fmtNs(ev.dur[i]) + '  at ' + fmtAt(ev.start[i]),
+				factsOf(i)
+					.slice(2, 4)
+					.map((f) => f.join(' '))
+					.join(', '),
+			]);
+		} else if (item)
+			showTip(e.clientX, e.clientY, item.title, [
+				item.note,
+				item.track && fmtCount(item.track.events) + ' events',
+			]);
 		else hideTip();
 	}
 }
 
-const SHAPE = (shape) => [['grid', shape.slice(0, 3).join(' × ')], ['block', shape.slice(3, 6).join(' × ')], ['registers', shape[6] ? shape[6] + ' a thread' : ''],
-	['shared memory', shape[7] + shape[8] ? fmtBytes(shape[7] + shape[8]) : ''], ['cluster', shape[9] ? shape.slice(9, 12).join(' × ') : '']].filter((f) => f[1]);
+const SHAPE = (shape) =>
+	[
+		['grid', shape.slice(0, 3).join(' × ')],
+		['block', shape.slice(3, 6).join(' × ')],
+		['registers', shape[6] ? shape[6] + ' a thread' : ''],
+		['shared memory', shape[7] + shape[8] ? fmtBytes(shape[7] + shape[8]) : ''],
+		['cluster', shape[9] ? shape.slice(9, 12).join(' × ') : ''],
+	].filter((f) => f[1]);
 
 /* What is known of an event: [name, value]. */
 function factsOf(i) {
-	const { ev, index } = state, kind = index.labels.kinds[ev.label[i]], facts = [['duration', fmtNs(ev.dur[i])], ['start', fmtAt(ev.start[i])]];
+	const { ev, index } = state,
+		kind = index.labels.kinds[ev.label[i]],
+		facts = [
+			['duration', fmtNs(ev.dur[i])],
+			['start', fmtAt(ev.start[i])],
+		];
 	if (kind === 'k' && ev.aux[i] > 0 && index.shapes[ev.aux[i] - 1]) facts.push(...SHAPE(index.shapes[ev.aux[i] - 1]));
-	else if ('csu'.includes(kind) && ev.aux[i] > 0) facts.push(['size', fmtBytes(ev.aux[i])], ['rate', ev.dur[i] > 0 && kind !== 'u' ? (ev.aux[i] / ev.dur[i]).toFixed(2) + ' GB/s' : '']);
+	else if ('csu'.includes(kind) && ev.aux[i] > 0)
+		facts.push(
+			['size', fmtBytes(ev.aux[i])],
+			['rate', ev.dur[i] > 0 && kind !== 'u' ? (ev.aux[i] / ev.dur[i]).toFixed(2) + ' GB/s' : ''],
+		);
 	else if (kind === 'a' && ev.aux[i] > 0) facts.push(['returned', 'error ' + ev.aux[i]]);
 	return facts.filter((f) => f[1] !== '');
 }
 
-function closeButton(tl) { return el('button', { class: 'close', title: 'Close  ( Esc )', 'aria-label': 'Close', onclick: () => clearSelection(tl) }, '✕'); }
-function openDrawer(tl, ...children) { tl.drawer.replaceChildren(closeButton(tl), ...children); tl.drawer.hidden = false; tl.resize(); }
-function clearSelection(tl) { tl.selected = -1; tl.span = null; if (!tl.drawer.hidden) { tl.drawer.hidden = true; tl.resize(); } tl.later(); }
+function closeButton(tl) {
+	return el(
+		'button',
+		{ class: 'close', title: 'Close  ( Esc )', 'aria-label': 'Close', onclick: () => clearSelection(tl) },
+		'✕',
+	);
+}
+function openDrawer(tl, ...children) {
+	tl.drawer.replaceChildren(closeButton(tl), ...children);
+	tl.drawer.hidden = false;
+	tl.resize();
+}
+function clearSelection(tl) {
+	tl.selected = -1;
+	tl.span = null;
+	if (!tl.drawer.hidden) {
+		tl.drawer.hidden = true;
+		tl.resize();
+	}
+	tl.later();
+}
 
 function selectEvent(tl, i, move) {
-	const { ev, index } = state, name = index.labels.texts[ev.label[i]], full = index.labels.full[ev.label[i]], row = rowOf(i), s = spread(statsOfLabels(new Set([ev.label[i]])).map((k) => ev.dur[k]));
+	const { ev, index } = state,
+		name = index.labels.texts[ev.label[i]],
+		full = index.labels.full[ev.label[i]],
+		row = rowOf(i),
+		s = spread(statsOfLabels(new Set([ev.label[i]])).map((k) => ev.dur[k]));
 	tl.selected = i;
-	if (tl.collapsed.has(row.track)) { tl.collapsed.delete(row.track); tl.layout(); }
+	if (tl.collapsed.has(row.track)) {
+		tl.collapsed.delete(row.track);
+		tl.layout();
+	}
 	if (move) centre(tl, i);
-	const call = callOf(i), ops = call === i ? opsOf(call) : [], facts = factsOf(i), below = s.sorted.reduce((n, d) => n + (d < ev.dur[i]), 0);
+	const call = callOf(i),
+		ops = call === i ? opsOf(call) : [],
+		facts = factsOf(i),
+		below = s.sorted.reduce((n, d) => n + (d < ev.dur[i]), 0);
 	facts.push(['on', row.track.name]);
-	if (call >= 0 && call !== i) facts.push(['launched by', link(tl, call, index.labels.texts[ev.label[call]])], ['from launch to start', fmtNs(ev.start[i] - ev.start[call])]);
-	if (ops.length) facts.push(['started', el('span', null, link(tl, ops[0], index.labels.texts[ev.label[ops[0]]]), ops.length > 1 ? ' and ' + fmtCount(ops.length - 1) + ' more' : '')]);
-	if (s.n > 1) facts.push(['of this name', fmtCount(s.n) + ', ' + fmtNs(s.total)], ['median', fmtNs(s.median)], ['min, max', fmtNs(s.min) + ', ' + fmtNs(s.max)], ['longer than', fmtPercent(below, s.n) + ' of them']);
-	openDrawer(tl, el('h2', null, plain(full || name)), el('dl', { class: 'facts' }, facts.map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v)))), stackList(call));
+	if (call >= 0 && call !== i)
+		facts.push(
+			['launched by', link(tl, call, index.labels.texts[ev.label[call]])],
+			['from launch to start', fmtNs(ev.start[i] - ev.start[call])],
+		);
+	if (ops.length)
+		facts.push([
+			'started',
+			el(
+				'span',
+				null,
+				link(tl, ops[0], index.labels.texts[ev.label[ops[0]]]),
+				ops.length > 1 ? ' and ' + fmtCount(ops.length - 1) + ' more' : '',
+			),
+		]);
+	if (s.n > 1)
+		facts.push(
+			['of this name', fmtCount(s.n) + ', ' + fmtNs(s.total)],
+			['median', fmtNs(s.median)],
+			['min, max', fmtNs(s.min) + ', ' + fmtNs(s.max)],
+			['longer than', fmtPercent(below, s.n) + ' of them'],
+		);
+	openDrawer(
+		tl,
+		el('h2', null, plain(full || name)),
+		el(
+			'dl',
+			{ class: 'facts' },
+			facts.map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
+		),
+		stackList(call),
+	);
 	tl.later();
 }
 const link = (tl, i, text) => el('button', { class: 'go', onclick: () => selectEvent(tl, i, true) }, plain(text));
 
 /* Bring an event into view, and closer if it is too small to be seen. */
 function centre(tl, i) {
-	const { ev } = state, width = tl.t1 - tl.t0, wanted = ev.dur[i] < width / 200 ? Math.max(ev.dur[i] * 30, 2000) : ev.dur[i] > width * 0.8 ? ev.dur[i] * 1.4 : width, middle = ev.start[i] + ev.dur[i] / 2;
+	const { ev } = state,
+		width = tl.t1 - tl.t0,
+		wanted =
+			ev.dur[i] < width / 200
+				? Math.max(ev.dur[i] * 30, 2000)
+				: ev.dur[i] > width * 0.8
+					? ev.dur[i] * 1.4
+					: width,
+		middle = ev.start[i] + ev.dur[i] / 2;
 	tl.show(middle - wanted / 2, middle + wanted / 2);
 	const place = tl.placeOf(i);
 	if (place && (place.y0 < TOP || place.y1 > tl.canvas.clientHeight - 20)) tl.scroll(place.y0 - TOP - 60);
 }
-function showEvent(i) { openView('timeline'); selectEvent(timeline, i, true); }
+function showEvent(i) {
+	openView('timeline');
+	selectEvent(timeline, i, true);
+}
 
 /* The stack of the call, the innermost function first. */
 function stackList(call) {
@@ -134,27 +283,96 @@ function stackList(call) {
 	if (node <= 0 || !stacks) return '';
 	const frames = [];
 	for (; node > 0 && frames.length < 100; node = stacks.parent[node]) frames.push(sites[stacks.site[node]]);
-	return frames.length ? el('ul', { class: 'frames' }, frames.map(([name, file]) => el('li', null, plain(name), el('span', { class: 'dim' }, plain(file))))) : '';
+	return frames.length
+		? el(
+				'ul',
+				{ class: 'frames' },
+				frames.map(([name, file]) =>
+					el('li', null, plain(name), el('span', { class: 'dim' }, plain(file))),
+				),
+			)
+		: '';
 }
 
 /* What happened in the chosen time. */
 function describeSpan(tl) {
-	const [a, b] = tl.span, { ev, index } = state, sums = new Map();
+	const [a, b] = tl.span,
+		{ ev, index } = state,
+		sums = new Map();
 	tl.selected = -1;
 	for (const row of state.rows) {
-		for (let i = Math.max(0, lowerBound(ev.start, row.first, row.n, a) - 1); i < row.n && ev.start[row.first + i] < b; i++) {
-			const e = row.first + i, inside = Math.min(b, ev.start[e] + ev.dur[e]) - Math.max(a, ev.start[e]);
+		for (
+			let i = Math.max(0, lowerBound(ev.start, row.first, row.n, a) - 1);
+			i < row.n && ev.start[row.first + i] < b;
+			i++
+		) {
+			const e = row.first + i,
+				inside = Math.min(b, ev.start[e] + ev.dur[e]) - Math.max(a, ev.start[e]);
 			if (inside < 0 || (inside === 0 && ev.dur[e] > 0)) continue;
 			const sum = sums.get(ev.label[e]) || [0, 0];
-			sum[0]++; sum[1] += inside;
+			sum[0]++;
+			sum[1] += inside;
 			sums.set(ev.label[e], sum);
 		}
 	}
-	const found = [...sums].sort((x, y) => y[1][1] - x[1][1]), gpu = found.filter(([l]) => 'kcsg'.includes(index.labels.kinds[l])), host = found.filter(([l]) => !'kcsg'.includes(index.labels.kinds[l]));
-	const part = (title, list) => el('section', null, el('h2', { style: { 'font-family': 'inherit' } }, title), el('table', { class: 'mini' }, el('tbody', null, list.slice(0, 8).map(([l, [n, ns]]) =>
-		el('tr', null, el('td', { title: plain(index.labels.texts[l]) }, swatch(colorOf(index.labels.kinds[l], index.labels.texts[l])), ' ', plain(index.labels.texts[l])), el('td', { style: { width: '80px' } }, fmtCount(n) + ' ×'), el('td', { style: { width: '96px' } }, fmtNs(ns)))))));
-	openDrawer(tl, el('h2', { style: { 'font-family': 'inherit' } }, 'Selected: ' + fmtNs(b - a) + ' from ' + fmtAt(a), [...state.devices].map(([number, d]) => ' · GPU ' + number + (state.index.shorter ? ' at least ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy').join('')),
-		el('div', { class: 'two' }, part('On the GPU', gpu), part('On the host', host)));
+	const found = [...sums].sort((x, y) => y[1][1] - x[1][1]),
+		gpu = found.filter(([l]) => 'kcsg'.includes(index.labels.kinds[l])),
+		host = found.filter(([l]) => !'kcsg'.includes(index.labels.kinds[l]));
+	const part = (title, list) =>
+		el(
+			'section',
+			null,
+			el('h2', { style: { 'font-family': 'inherit' } }, title),
+			el(
+				'table',
+				{ class: 'mini' },
+				el(
+					'tbody',
+					null,
+					list
+						.slice(0, 8)
+						.map(([l, [n, ns]]) =>
+							el(
+								'tr',
+								null,
+								el(
+									'td',
+									{ title: plain(index.labels.texts[l]) },
+									swatch(
+										colorOf(
+											index.labels.kinds[l],
+											index.labels.texts[l],
+										),
+									),
+									' ',
+									plain(index.labels.texts[l]),
+								),
+								el('td', { style: { width: '80px' } }, fmtCount(n) + ' ×'),
+								el('td', { style: { width: '96px' } }, fmtNs(ns)),
+							),
+						),
+				),
+			),
+		);
+	openDrawer(
+		tl,
+		el(
+			'h2',
+			{ style: { 'font-family': 'inherit' } },
+			'Selected: ' + fmtNs(b - a) + ' from ' + fmtAt(a),
+			[...state.devices]
+				.map(
+					([number, d]) =>
+						' · GPU ' +
+						number +
+						(state.index.shorter ? ' at least ' : ' ') +
+						fmtPercent(busyBetween(d.union, a, b), b - a) +
+						' busy',
+				)
+				.join(''),
+		),
+		el('div', { class: 'two' }, part('On the GPU', gpu), part('On the host', host)),
+	);
 }
 
 /* ---- keys ---- */
@@ -166,34 +384,76 @@ function stepEvent(tl, by) {
 		if (row) selectEvent(tl, row.first + Math.min(row.n - 1, lowerBound(ev.start, row.first, row.n, tl.t0)), true);
 		return;
 	}
-	const row = rowOf(tl.selected), next = tl.selected + by;
+	const row = rowOf(tl.selected),
+		next = tl.selected + by;
 	if (next >= row.first && next < row.first + row.n) selectEvent(tl, next, true);
 }
 function followLink(tl, down) {
 	if (tl.selected < 0) return;
-	const call = callOf(tl.selected), ops = call >= 0 ? opsOf(call) : [];
+	const call = callOf(tl.selected),
+		ops = call >= 0 ? opsOf(call) : [];
 	if (down && ops.length) selectEvent(tl, ops[(ops.indexOf(tl.selected) + 1) % ops.length], true);
 	else if (!down && call >= 0) selectEvent(tl, call, true);
 }
 /* True: the key was the timeline's. */
 function timelineKey(tl, e) {
-	const shift = e.shiftKey, keys = {
-		KeyW: () => tl.zoom(0.7), KeyS: () => tl.zoom(1 / 0.7), KeyA: () => tl.pan(-0.15), KeyD: () => tl.pan(0.15),
-		ArrowLeft: () => (shift ? growSpan(tl, -1) : tl.pan(-0.08)), ArrowRight: () => (shift ? growSpan(tl, 1) : tl.pan(0.08)), ArrowUp: () => tl.scroll(-60), ArrowDown: () => tl.scroll(60),
-		PageUp: () => tl.scroll(-400), PageDown: () => tl.scroll(400), Digit0: () => tl.all(), Home: () => tl.all(), Comma: () => stepEvent(tl, -1), Period: () => stepEvent(tl, 1),
-		BracketLeft: () => followLink(tl, false), BracketRight: () => followLink(tl, true),
-		KeyF: () => { if (tl.span) tl.show(tl.span[0], tl.span[1]); else if (tl.selected >= 0) { const { ev } = state, i = tl.selected; tl.show(ev.start[i] - ev.dur[i] * 0.3, ev.start[i] + ev.dur[i] * 1.3); } },
-		KeyM: () => { if (tl.selected >= 0) { const { ev } = state, i = tl.selected; tl.span = [ev.start[i], ev.start[i] + ev.dur[i]]; describeSpan(tl); tl.later(); } },
-		Escape: () => clearSelection(tl),
-	};
-	const signs = { '+': 'KeyW', '=': 'KeyW', '-': 'KeyS', ',': 'Comma', '.': 'Period', '[': 'BracketLeft', ']': 'BracketRight' }, code = signs[e.key] || e.code;
+	const shift = e.shiftKey,
+		keys = {
+			KeyW: () => tl.zoom(0.7),
+			KeyS: () => tl.zoom(1 / 0.7),
+			KeyA: () => tl.pan(-0.15),
+			KeyD: () => tl.pan(0.15),
+			ArrowLeft: () => (shift ? growSpan(tl, -1) : tl.pan(-0.08)),
+			ArrowRight: () => (shift ? growSpan(tl, 1) : tl.pan(0.08)),
+			ArrowUp: () => tl.scroll(-60),
+			ArrowDown: () => tl.scroll(60),
+			PageUp: () => tl.scroll(-400),
+			PageDown: () => tl.scroll(400),
+			Digit0: () => tl.all(),
+			Home: () => tl.all(),
+			Comma: () => stepEvent(tl, -1),
+			Period: () => stepEvent(tl, 1),
+			BracketLeft: () => followLink(tl, false),
+			BracketRight: () => followLink(tl, true),
+			KeyF: () => {
+				if (tl.span) tl.show(tl.span[0], tl.span[1]);
+				else if (tl.selected >= 0) {
+					const { ev } = state,
+						i = tl.selected;
+					tl.show(ev.start[i] - ev.dur[i] * 0.3, ev.start[i] + ev.dur[i] * 1.3);
+				}
+			},
+			KeyM: () => {
+				if (tl.selected >= 0) {
+					const { ev } = state,
+						i = tl.selected;
+					tl.span = [ev.start[i], ev.start[i] + ev.dur[i]];
+					describeSpan(tl);
+					tl.later();
+				}
+			},
+			Escape: () => clearSelection(tl),
+		};
+	const signs = {
+			'+': 'KeyW',
+			'=': 'KeyW',
+			'-': 'KeyS',
+			',': 'Comma',
+			'.': 'Period',
+			'[': 'BracketLeft',
+			']': 'BracketRight',
+		},
+		code = signs[e.key] || e.code;
 	if (!keys[code]) return false;
 	keys[code]();
 	return true;
 }
 function growSpan(tl, by) {
 	const step = (tl.t1 - tl.t0) / 40;
-	if (!tl.span) { const middle = (tl.t0 + tl.t1) / 2; tl.span = [middle, middle + step]; } else tl.span = [tl.span[0], Math.max(tl.span[0] + step / 4, tl.span[1] + by * step)];
+	if (!tl.span) {
+		const middle = (tl.t0 + tl.t1) / 2;
+		tl.span = [middle, middle + step];
+	} else tl.span = [tl.span[0], Math.max(tl.span[0] + step / 4, tl.span[1] + by * step)];
 	describeSpan(tl);
 	tl.later();
 }
@@ -202,8 +462,12 @@ function growSpan(tl, by) {
 
 /* Labels that match, and of each row the events that have one. */
 function searchTimeline(tl, text) {
-	const wanted = matcherOf(text), { labels } = state.index, { ev } = state;
-	state.matches = wanted && Uint8Array.from(labels.texts, (name, i) => (wanted(name) || (labels.full[i] && wanted(labels.full[i])) ? 1 : 0));
+	const wanted = matcherOf(text),
+		{ labels } = state.index,
+		{ ev } = state;
+	state.matches =
+		wanted &&
+		Uint8Array.from(labels.texts, (name, i) => (wanted(name) || (labels.full[i] && wanted(labels.full[i])) ? 1 : 0));
 	state.hitCount = 0;
 	for (const row of state.rows) {
 		row.hits = null;
@@ -221,9 +485,14 @@ function nextMatch(tl, by) {
 	if (!state.matches || !state.hitCount) return;
 	const t = tl.selected >= 0 ? ev.start[tl.selected] : by > 0 ? -1 : Infinity;
 	let best = -1;
-	for (const row of state.rows) for (const i of row.hits || []) {
-		const after = by > 0 ? ev.start[i] > t || (ev.start[i] === t && i > tl.selected) : ev.start[i] < t || (ev.start[i] === t && i < tl.selected);
-		if (after && (best < 0 || (by > 0 ? ev.start[i] < ev.start[best] : ev.start[i] > ev.start[best]))) best = i;
-	}
+	for (const row of state.rows)
+		for (const i of row.hits || []) {
+			const after =
+				by > 0
+					? ev.start[i] > t || (ev.start[i] === t && i > tl.selected)
+					: ev.start[i] < t || (ev.start[i] === t && i < tl.selected);
+			if (after && (best < 0 || (by > 0 ? ev.start[i] < ev.start[best] : ev.start[i] > ev.start[best])))
+				best = i;
+		}
 	if (best >= 0) selectEvent(tl, best, true);
 }

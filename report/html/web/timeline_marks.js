@@ -3,15 +3,21 @@
 Object.assign(Timeline.prototype, {
 	/* About every 110 pixels. */
 	ticks() {
-		const step = niceStep((this.t1 - this.t0) / Math.max(1, this.width / 110)), zero = state.index.zero, ticks = [];
-		for (let k = Math.ceil((this.t0 - zero) / step); zero + k * step < this.t1 && ticks.length < 60; k++) ticks.push(zero + k * step);
+		const step = niceStep((this.t1 - this.t0) / Math.max(1, this.width / 110)),
+			zero = state.index.zero,
+			ticks = [];
+		for (let k = Math.ceil((this.t0 - zero) / step); zero + k * step < this.t1 && ticks.length < 60; k++)
+			ticks.push(zero + k * step);
 		this.step = step;
 		return ticks;
 	},
 
 	/* The width of a label's text, measured once. */
 	textWidth(ctx, label) {
-		return this.labelWidths[label] ?? (this.labelWidths[label] = ctx.measureText(plain(state.index.labels.texts[label].slice(0, 200))).width);
+		return (
+			this.labelWidths[label] ??
+			(this.labelWidths[label] = ctx.measureText(plain(state.index.labels.texts[label].slice(0, 200))).width)
+		);
 	},
 	drawTexts(ctx) {
 		const { texts, ratio } = this;
@@ -19,12 +25,15 @@ Object.assign(Timeline.prototype, {
 		ctx.textBaseline = 'middle';
 		ctx.textAlign = 'left';
 		for (let k = 0, drawn = 0; k < texts.length && drawn < 1500; k += 6) {
-			const x = GUTTER + texts[k] / ratio, room = (texts[k + 1] - texts[k]) / ratio - 7, y = TOP + (texts[k + 2] + texts[k + 3]) / 2 / ratio, label = texts[k + 4];
+			const x = GUTTER + texts[k] / ratio,
+				room = (texts[k + 1] - texts[k]) / ratio - 7,
+				y = TOP + (texts[k + 2] + texts[k + 3]) / 2 / ratio,
+				label = texts[k + 4];
 			let text = plain(state.index.labels.texts[label].slice(0, 200));
 			if (texts[k + 3] - texts[k + 2] < 9 * ratio || texts[k + 3] < 0 || y < TOP + 2) continue;
 			const width = this.textWidth(ctx, label);
 			if (width > room) {
-				const fit = Math.floor(text.length * room / width) - 1;
+				const fit = Math.floor((text.length * room) / width) - 1;
 				if (fit < 2) continue;
 				text = text.slice(0, fit) + '…';
 			}
@@ -37,15 +46,26 @@ Object.assign(Timeline.prototype, {
 	/* Where nothing was recorded. */
 	drawPauses(ctx, height) {
 		for (const [, from, to] of state.index.pauses) {
-			const a = Math.max(GUTTER, this.toX(from)), b = Math.min(GUTTER + this.width, this.toX(to));
+			const a = Math.max(GUTTER, this.toX(from)),
+				b = Math.min(GUTTER + this.width, this.toX(to));
 			if (b <= a) continue;
 			ctx.save();
-			ctx.beginPath(); ctx.rect(a, TOP, b - a, height - TOP); ctx.clip();
-			ctx.strokeStyle = css('--line'); ctx.lineWidth = 2;
 			ctx.beginPath();
-			for (let x = a - height; x < b; x += 10) { ctx.moveTo(x, height); ctx.lineTo(x + height - TOP, TOP); }
+			ctx.rect(a, TOP, b - a, height - TOP);
+			ctx.clip();
+			ctx.strokeStyle = css('--line');
+			ctx.lineWidth = 2;
+			ctx.beginPath();
+			for (let x = a - height; x < b; x += 10) {
+				ctx.moveTo(x, height);
+				ctx.lineTo(x + height - TOP, TOP);
+			}
 			ctx.stroke();
-			if (b - a > 90) { ctx.fillStyle = css('--dim'); ctx.textAlign = 'center'; ctx.fillText('not recorded', (a + b) / 2, TOP + 14); }
+			if (b - a > 90) {
+				ctx.fillStyle = css('--dim');
+				ctx.textAlign = 'center';
+				ctx.fillText('not recorded', (a + b) / 2, TOP + 14);
+			}
 			ctx.restore();
 		}
 	},
@@ -58,7 +78,13 @@ Object.assign(Timeline.prototype, {
 				const row = item.lanes[lane];
 				if (i < row.first || i >= row.first + row.n) continue;
 				const y = TOP + item.y - this.y + lane * item.lane;
-				return { x0: this.toX(state.ev.start[i]), x1: this.toX(state.ev.start[i] + state.ev.dur[i]), y0: y, y1: y + item.lane, item };
+				return {
+					x0: this.toX(state.ev.start[i]),
+					x1: this.toX(state.ev.start[i] + state.ev.dur[i]),
+					y0: y,
+					y1: y + item.lane,
+					item,
+				};
 			}
 		}
 		return null;
@@ -67,18 +93,39 @@ Object.assign(Timeline.prototype, {
 	/* From the call to what it started. */
 	drawFlows(ctx) {
 		if (this.selected < 0) return;
-		const call = callOf(this.selected), from = call >= 0 && this.placeOf(call);
+		const call = callOf(this.selected),
+			from = call >= 0 && this.placeOf(call);
 		if (!from) return;
 		ctx.save();
-		ctx.beginPath(); ctx.rect(GUTTER, TOP, this.width, this.canvas.clientHeight - TOP); ctx.clip();
+		ctx.beginPath();
+		ctx.rect(GUTTER, TOP, this.width, this.canvas.clientHeight - TOP);
+		ctx.clip();
 		ctx.strokeStyle = ctx.fillStyle = isDark() ? '#ffd166' : '#b3261e';
 		ctx.lineWidth = 1.5;
 		for (const op of opsOf(call).slice(0, 200)) {
 			const to = this.placeOf(op);
 			if (!to) continue;
-			const x = Math.max(from.x0, from.x0 + (from.x1 - from.x0) / 2), up = to.y0 < from.y0, y = up ? from.y0 : from.y1, end = up ? to.y1 : to.y0, bend = Math.max(18, Math.abs(to.x0 - x) / 2);
-			ctx.beginPath(); ctx.moveTo(x, y); ctx.bezierCurveTo(x + bend * 0.4, (y + end) / 2, to.x0 - bend * 0.4, (y + end) / 2, to.x0, end + (up ? 3 : -3)); ctx.stroke();
-			ctx.beginPath(); ctx.moveTo(to.x0, end); ctx.lineTo(to.x0 - 4, end + (up ? 7 : -7)); ctx.lineTo(to.x0 + 4, end + (up ? 7 : -7)); ctx.fill();
+			const x = Math.max(from.x0, from.x0 + (from.x1 - from.x0) / 2),
+				up = to.y0 < from.y0,
+				y = up ? from.y0 : from.y1,
+				end = up ? to.y1 : to.y0,
+				bend = Math.max(18, Math.abs(to.x0 - x) / 2);
+			ctx.beginPath();
+			ctx.moveTo(x, y);
+			ctx.bezierCurveTo(
+				x + bend * 0.4,
+				(y + end) / 2,
+				to.x0 - bend * 0.4,
+				(y + end) / 2,
+				to.x0,
+				end + (up ? 3 : -3),
+			);
+			ctx.stroke();
+			ctx.beginPath();
+			ctx.moveTo(to.x0, end);
+			ctx.lineTo(to.x0 - 4, end + (up ? 7 : -7));
+			ctx.lineTo(to.x0 + 4, end + (up ? 7 : -7));
+			ctx.fill();
 		}
 		ctx.restore();
 	},
@@ -86,28 +133,43 @@ Object.assign(Timeline.prototype, {
 	drawSelection(ctx, height) {
 		const right = GUTTER + this.width;
 		ctx.save();
-		ctx.beginPath(); ctx.rect(GUTTER, STRIP, this.width, height); ctx.clip();
+		ctx.beginPath();
+		ctx.rect(GUTTER, STRIP, this.width, height);
+		ctx.clip();
 		if (this.span) {
-			const a = this.toX(this.span[0]), b = this.toX(this.span[1]);
+			const a = this.toX(this.span[0]),
+				b = this.toX(this.span[1]);
 			ctx.fillStyle = isDark() ? 'rgba(109,179,242,.16)' : 'rgba(11,98,184,.10)';
 			ctx.fillRect(a, TOP, b - a, height);
 			ctx.fillStyle = css('--accent');
-			ctx.fillRect(a, TOP, 1, height); ctx.fillRect(b - 1, TOP, 1, height);
+			ctx.fillRect(a, TOP, 1, height);
+			ctx.fillRect(b - 1, TOP, 1, height);
 		}
-		ctx.beginPath(); ctx.rect(GUTTER, TOP, this.width, height); ctx.clip();
-		for (const [i, width] of [[this.hover, 1], [this.selected, 2]]) {
+		ctx.beginPath();
+		ctx.rect(GUTTER, TOP, this.width, height);
+		ctx.clip();
+		for (const [i, width] of [
+			[this.hover, 1],
+			[this.selected, 2],
+		]) {
 			const place = i >= 0 && this.placeOf(i);
 			if (!place || place.x1 < GUTTER || place.x0 > right) continue;
 			ctx.strokeStyle = css('--ink');
 			ctx.lineWidth = width;
-			ctx.strokeRect(Math.max(GUTTER - 5, place.x0) , place.y0 + 0.5, Math.max(3, Math.min(right + 5, place.x1) - Math.max(GUTTER - 5, place.x0)), place.y1 - place.y0 - 1);
+			ctx.strokeRect(
+				Math.max(GUTTER - 5, place.x0),
+				place.y0 + 0.5,
+				Math.max(3, Math.min(right + 5, place.x1) - Math.max(GUTTER - 5, place.x0)),
+				place.y1 - place.y0 - 1,
+			);
 		}
 		ctx.restore();
 	},
 
 	clipText(ctx, text, x, y, room) {
 		let shown = text;
-		while (shown.length > 1 && ctx.measureText(shown).width > room) shown = shown.slice(0, Math.max(1, Math.floor(shown.length * 0.9) - 1)) ;
+		while (shown.length > 1 && ctx.measureText(shown).width > room)
+			shown = shown.slice(0, Math.max(1, Math.floor(shown.length * 0.9) - 1));
 		ctx.fillText(shown === text ? text : shown + '…', x, y);
 	},
 
@@ -115,7 +177,9 @@ Object.assign(Timeline.prototype, {
 		ctx.fillStyle = css('--panel');
 		ctx.fillRect(0, TOP, GUTTER, height);
 		ctx.save();
-		ctx.beginPath(); ctx.rect(0, TOP, GUTTER - 1, height); ctx.clip();
+		ctx.beginPath();
+		ctx.rect(0, TOP, GUTTER - 1, height);
+		ctx.clip();
 		ctx.textBaseline = 'middle';
 		ctx.textAlign = 'left';
 		for (const item of this.drawn) {
@@ -135,44 +199,73 @@ Object.assign(Timeline.prototype, {
 			}
 			ctx.font = '11.5px system-ui, "DejaVu Sans", sans-serif';
 			ctx.fillStyle = item.small || item.kind === 'counter' ? css('--dim') : css('--ink');
-			if (item.kind === 'track' && item.track.lanes.length > 1) { ctx.fillText(item.small ? '▸' : '▾', 9, y + Math.min(item.h / 2, 9)); }
+			if (item.kind === 'track' && item.track.lanes.length > 1) {
+				ctx.fillText(item.small ? '▸' : '▾', 9, y + Math.min(item.h / 2, 9));
+			}
 			this.clipText(ctx, plain(item.title), 22, y + Math.min(item.h / 2, 9), GUTTER - 32);
-			if (item.kind === 'counter') { ctx.fillStyle = css('--dim'); ctx.font = '10.5px system-ui, sans-serif'; ctx.fillText('peak ' + fmtBytes(item.series.v.reduce((m, x) => Math.max(m, x), 0)), 22, y + 24); }
+			if (item.kind === 'counter') {
+				ctx.fillStyle = css('--dim');
+				ctx.font = '10.5px system-ui, sans-serif';
+				ctx.fillText('peak ' + fmtBytes(item.series.v.reduce((m, x) => Math.max(m, x), 0)), 22, y + 24);
+			}
 		}
 		ctx.restore();
 		ctx.fillStyle = css('--line');
 		ctx.fillRect(GUTTER - 1, 0, 1, height);
 	},
 
+	/* How busy the GPUs were, for each pixel of the whole recording. */
+	sharesOf(width) {
+		if (this.shares?.length === width) return this.shares;
+		const unions = [...state.devices.values()].map((d) => d.union),
+			per = state.end / width;
+		this.shares = new Float64Array(width);
+		for (const union of unions)
+			for (let x = 0, before = 0; x < width; x++) {
+				const after = busyUntil(union, (x + 1) * per);
+				this.shares[x] += (after - before) / per / unions.length;
+				before = after;
+			}
+		return this.shares;
+	},
+
 	/* The whole recording with the window in it, and the ruler. */
 	drawTop(ctx, width) {
-		const unions = [...state.devices.values()].map((d) => d.union), per = state.end / this.width;
+		const shares = this.sharesOf(Math.floor(this.width));
 		ctx.fillStyle = mixCss('--accent', '--panel', 0.45);
-		for (let x = 0; x < this.width; x++) {
-			let share = 0;
-			for (const union of unions) share += busyBetween(union, x * per, (x + 1) * per) / per;
-			share /= unions.length || 1;
-			if (share > 0.0005) ctx.fillRect(GUTTER + x, STRIP - 3 - Math.max(1, share * (STRIP - 7)), 1, Math.max(1, share * (STRIP - 7)));
+		for (let x = 0; x < shares.length; x++) {
+			const h = Math.max(1, shares[x] * (STRIP - 7));
+			if (shares[x] > 0.0005) ctx.fillRect(GUTTER + x, STRIP - 3 - h, 1, h);
 		}
-		const a = GUTTER + clamp(this.t0 / state.end, 0, 1) * this.width, b = GUTTER + clamp(this.t1 / state.end, 0, 1) * this.width;
+		const a = GUTTER + clamp(this.t0 / state.end, 0, 1) * this.width,
+			b = GUTTER + clamp(this.t1 / state.end, 0, 1) * this.width;
 		ctx.strokeStyle = css('--ink');
 		ctx.lineWidth = 1.5;
 		if (b - a < this.width - 2) {
 			ctx.fillStyle = isDark() ? 'rgba(15,20,26,.55)' : 'rgba(255,255,255,.62)';
-			ctx.fillRect(GUTTER, 1, a - GUTTER, STRIP - 3); ctx.fillRect(b, 1, GUTTER + this.width - b, STRIP - 3);
+			ctx.fillRect(GUTTER, 1, a - GUTTER, STRIP - 3);
+			ctx.fillRect(b, 1, GUTTER + this.width - b, STRIP - 3);
 			ctx.strokeRect(a, 2, Math.max(3, b - a), STRIP - 5);
 		}
 		ctx.fillStyle = css('--dim');
 		ctx.font = '11px system-ui, "DejaVu Sans", sans-serif';
 		ctx.textBaseline = 'middle';
 		ctx.textAlign = 'left';
-		ctx.fillText(unions.length ? 'GPU busy, all of ' + fmtNs(state.end) : 'all of ' + fmtNs(state.end), 8, STRIP / 2);
+		ctx.fillText(
+			state.devices.size ? 'GPU busy, all of ' + fmtNs(state.end) : 'all of ' + fmtNs(state.end),
+			8,
+			STRIP / 2,
+		);
 		ctx.fillStyle = css('--line');
-		ctx.fillRect(0, STRIP, width, 1); ctx.fillRect(0, TOP - 1, width, 1);
+		ctx.fillRect(0, STRIP, width, 1);
+		ctx.fillRect(0, TOP - 1, width, 1);
 		this.drawRuler(ctx);
 	},
 	drawRuler(ctx) {
-		const ticks = this.ticks(), zero = state.index.zero, far = Math.abs(ticks[0] - zero) > this.step * 500, base = far ? Math.floor((ticks[0] - zero) / (this.step * 100)) * this.step * 100 : 0;
+		const ticks = this.ticks(),
+			zero = state.index.zero,
+			far = Math.abs(ticks[0] - zero) > this.step * 500,
+			base = far ? Math.floor((ticks[0] - zero) / (this.step * 100)) * this.step * 100 : 0;
 		ctx.fillStyle = css('--dim');
 		ctx.fillText(far ? fmtBase(base) + ' …' : 'shown: ' + fmtNs(this.t1 - this.t0), 8, STRIP + RULER / 2);
 		for (const t of ticks) {
@@ -181,7 +274,8 @@ Object.assign(Timeline.prototype, {
 			ctx.fillRect(x, TOP - 6, 1, 5);
 			ctx.fillStyle = css('--dim');
 			const text = fmtTick(t - zero - base, this.step);
-			if (x + 4 + ctx.measureText(text).width < GUTTER + this.width) ctx.fillText((far ? '+' : '') + text, x + 4, STRIP + RULER / 2);
+			if (x + 4 + ctx.measureText(text).width < GUTTER + this.width)
+				ctx.fillText((far ? '+' : '') + text, x + 4, STRIP + RULER / 2);
 		}
 	},
 });
@@ -189,8 +283,9 @@ Object.assign(Timeline.prototype, {
 const mixCss = (a, b, share) => hexOf(mix(rgbOf(css(a)), rgbOf(css(b)), share));
 /* A moment with as many digits as its step needs. */
 function fmtTick(ns, step) {
-	const unit = Math.abs(ns) >= 1e9 || step >= 1e9 ? 3 : Math.abs(ns) >= 1e6 ? 2 : Math.abs(ns) >= 1e3 ? 1 : 0, scale = 10 ** (3 * unit);
+	const unit = Math.abs(ns) >= 1e9 || step >= 1e9 ? 3 : Math.abs(ns) >= 1e6 ? 2 : Math.abs(ns) >= 1e3 ? 1 : 0,
+		scale = 10 ** (3 * unit);
 	if (ns === 0) return '0';
-	return (ns / scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9))) + ' ' + TIME_UNITS[unit];
+	return (ns / scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9))) + TIME_UNITS[unit];
 }
-const fmtBase = (ns) => (ns / 1e6).toFixed(ns % 1e6 ? (ns % 1e3 ? 6 : 3) : 0) + ' ms';
+const fmtBase = (ns) => (ns / 1e6).toFixed(ns % 1e6 ? (ns % 1e3 ? 6 : 3) : 0) + 'ms';

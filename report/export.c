@@ -43,7 +43,7 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 	if (!(exporter->heeds & GP_EXPORT_VALUE) && options->measure < GP_MEASURES)
 		return "--value is for call stacks";
 	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
-		return "--start, --end, --min-duration and --parts are for slices";
+		return "--start, --end, --min-duration and --parts are for events";
 	return NULL;
 }
 

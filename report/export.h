@@ -20,7 +20,7 @@
 struct gp_export_options {
 	uint64_t slice_limit;    /* most calls and operations to write, the last ones; 0 = all */
 	enum gp_measure measure; /* of formats of stacks: what to show; GP_MEASURES = not chosen */
-	struct gp_slice_choice choice; /* of formats of slices: which part of the trace */
+	struct gp_slice_choice choice; /* which part of the trace */
 	FILE *messages; /* where the line goes that says what was left out; NULL = nowhere */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;

@@ -183,13 +183,15 @@ static void add_allocation(struct gp_stack_profile *profile, const struct gp_mod
 
 static int add_memory(struct gp_stack_profile *profile, const struct gp_model *model)
 {
+	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
 	struct pools *pools = calloc(1, sizeof(*pools));
 
 	if (!pools)
 		return -ENOMEM;
 	find_peaks(model, pools);
 	for (uint32_t i = 0; i < model->memory_count; i++)
-		if (model->memory[i].op == GP_MEMORY_ALLOC && model->memory[i].address != 0)
+		if (model->memory[i].op == GP_MEMORY_ALLOC && model->memory[i].address != 0 &&
+		    gp_slice_filter_has_moment(&filter, model->memory[i].time_ns))
 			add_allocation(profile, model, pools, i);
 	free(pools);
 	return 0;
@@ -226,13 +228,17 @@ static void take_times(struct gp_stack_profile *profile, const struct gp_model *
 
 int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model)
 {
+	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
 	int result = gp_call_tree_use(&profile->tree, model);
 
 	take_times(profile, model);
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++)
-		add_op(profile, model, &model->ops[i]);
+		if (gp_slice_filter_has(&filter, model->ops[i].start_ns, model->ops[i].end_ns))
+			add_op(profile, model, &model->ops[i]);
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
-		add_call(profile, model, &model->calls[i]);
+		if (gp_slice_filter_has(&filter, model->calls[i].start_ns,
+					model->calls[i].start_ns + model->calls[i].duration_ns))
+			add_call(profile, model, &model->calls[i]);
 	if (result == 0)
 		result = add_memory(profile, model);
 	gp_call_tree_use(&profile->tree, NULL);

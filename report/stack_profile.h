@@ -27,6 +27,8 @@ struct gp_stack_profile {
 	uint64_t start_unix_ns,
 		end_unix_ns; /* from the first process's beginning to the last one's end */
 	uint32_t capacity;
+	/* What is added: calls, operations, and allocations that were made, in that part; to be set before. */
+	struct gp_slice_choice choice;
 	struct gp_names *names; /* of kernels */
 	bool full_names;
 	uint32_t leaves[GP_RECENT_LEAVES]; /* nodes that were found last, by parent and name */

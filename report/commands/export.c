@@ -38,7 +38,7 @@ static const char usage[] =
 	"      --list           the formats, their suffixes, and who reads them\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"Formats of events:\n"
+	"Part of a trace (not of openmetrics):\n"
 	"      --start TIME     only what still runs at that time, or begins later; times count "
 	"from\n"
 	"                       the first call or operation: 1.5s, 20ms, 300us, 5000ns\n"

@@ -64,6 +64,7 @@ static int write_folded(const struct gp_export_source *source,
 	struct gp_stack_profile profile;
 	int result = gp_stack_profile_open(&profile, false, false);
 
+	profile.choice = options->choice;
 	if (result == 0)
 		result = gp_stack_profile_add_all(&profile, source);
 	if (result == 0)
@@ -79,6 +80,6 @@ const struct gp_exporter gp_exporter_folded = {
 	.suffix = ".folded",
 	.help = "call stacks and their values, a line each",
 	.readers = "flamegraph.pl, inferno, speedscope, Perfetto",
-	.heeds = GP_EXPORT_VALUE,
+	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART,
 	.write = write_folded,
 };

@@ -240,6 +240,7 @@ static int write_pprof(const struct gp_export_source *source,
 	struct gp_stack_profile profile;
 	int result = gp_stack_profile_open(&profile, true, false);
 
+	profile.choice = options->choice;
 	if (result == 0)
 		result = gp_stack_profile_add_all(&profile, source);
 	if (result == 0)
@@ -255,7 +256,7 @@ const struct gp_exporter gp_exporter_pprof = {
 	.suffix = ".pb.gz",
 	.help = "call stacks with all values, --value first",
 	.readers = "go tool pprof, Pyroscope, Polar Signals",
-	.heeds = GP_EXPORT_VALUE,
+	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART,
 	.is_compressed = true,
 	.write = write_pprof,
 };

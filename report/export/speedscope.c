@@ -160,6 +160,7 @@ static int write_speedscope(const struct gp_export_source *source,
 	struct gp_json json = {0};
 	int result = gp_stack_profile_open(&profile, false, false), closed;
 
+	profile.choice = options->choice;
 	if (result == 0)
 		result = gp_stack_profile_add_all(&profile, source);
 	if (result == 0)
@@ -181,6 +182,6 @@ const struct gp_exporter gp_exporter_speedscope = {
 	.suffix = ".speedscope.json",
 	.help = "call stacks with all values, or --value",
 	.readers = "https://www.speedscope.app",
-	.heeds = GP_EXPORT_VALUE,
+	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART,
 	.write = write_speedscope,
 };

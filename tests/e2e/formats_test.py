@@ -283,6 +283,12 @@ class Formats(Case):
         self.assertEqual(sorted((row for part in parts for row in part), key=key), sorted(whole, key=key))
         for part in parts:
             self.assertGreater(len(part), len(whole) / 5)
+        self.run_gpuprof("export", "-F", "folded", "--value", "operations", "--parts", "2", "-o", self.path("p.folded"), self.trace)
+        stacked = 0
+        for name in ("p.1.folded", "p.2.folded"):
+            with open(self.path(name), encoding="utf-8") as file:
+                stacked += sum(int(line.rsplit(" ", 1)[1]) for line in file)
+        self.assertEqual(stacked, sum(row["kind"] in ("kernel", "copy", "set") for row in whole))
         self.export("chrome", "--parts", "2", out="p.json.gz")
         drawn = 0
         for name in ("p.1.json.gz", "p.2.json.gz"):
@@ -295,7 +301,7 @@ class Formats(Case):
                 (("--start", "2s", "--end", "1s"), ("--start has to be before --end",)),
                 (("--start", "soon"), ("--start needs a time", "soon")),
                 (("--parts", "2", "-o", "-"), ("--parts",)),
-                (("-F", "folded", "--start", "1s"), ("--start", "folded")),
+                (("-F", "openmetrics", "--start", "1s"), ("--start", "openmetrics")),
                 (("-F", "csv", "--limit", "3"), ("--limit", "csv")),
                 (("-F", "xml"), ("xml", "chrome", "sqlite"))):
             done = self.run_gpuprof("export", *options, self.trace)

@@ -68,6 +68,12 @@ static void take_event(struct gp_scope *scope, struct gp_tally *tally, uint64_t 
 		row->sums[MOST_USED] = row->sums[NOW];
 }
 
+/* Else what a pool says of itself is all that there is. */
+static bool knows_allocations(const struct gp_scope *scope, uint64_t process)
+{
+	return (scope->models[process]->unknown & GP_UNKNOWN_ALLOCATIONS) == 0;
+}
+
 static void take_pool(struct gp_scope *scope, struct gp_tally *tally, uint64_t process,
 		      const struct gp_record_pool *pool)
 {
@@ -85,6 +91,15 @@ static void take_pool(struct gp_scope *scope, struct gp_tally *tally, uint64_t p
 		row->sums[RESERVED] = pool->reserved_bytes;
 	if (unused > row->sums[UNUSED])
 		row->sums[UNUSED] = unused;
+	if (!knows_allocations(scope, process) && pool->used_bytes > row->sums[MOST_USED])
+		row->sums[MOST_USED] = pool->used_bytes;
+}
+
+static void put_if_known(struct gp_scope *scope, struct gp_sheet *sheet,
+			 const struct gp_tally_row *row, uint64_t value)
+{
+	gp_sheet_cell(sheet, knows_allocations(scope, row->key[0]) ? gp_value_whole(value)
+								   : gp_value_none());
 }
 
 static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
@@ -96,9 +111,9 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_sheet_cell(sheet,
 		      gp_value_percent((double)row->sums[UNUSED], (double)row->sums[RESERVED]));
 	gp_scope_put_whole(sheet, row->sums[MOST_USED]);
-	gp_scope_put_whole(sheet, row->sums[NOW]);
-	gp_scope_put_whole(sheet, row->sums[ALLOCATED]);
-	gp_scope_put_whole(sheet, row->count);
+	put_if_known(scope, sheet, row, row->sums[NOW]);
+	put_if_known(scope, sheet, row, row->sums[ALLOCATED]);
+	put_if_known(scope, sheet, row, row->count);
 	gp_scope_put_whole(sheet, row->sums[TRIMS]);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
 	gp_scope_put_whole(sheet, row->key[1]);

@@ -172,7 +172,7 @@ static void write_usages(struct gp_chrome *chrome)
 static void write_pools(struct gp_chrome *chrome)
 {
 	const struct gp_model *model = chrome->model;
-	char name[96];
+	char name[96], handle[24];
 
 	for (uint32_t i = 0; i < model->pool_count; i++) {
 		const struct gp_record_pool *pool = &model->pools[i];
@@ -180,9 +180,9 @@ static void write_pools(struct gp_chrome *chrome)
 
 		if (!gp_chrome_is_moment_shown(chrome, pool->time_ns))
 			continue;
-		snprintf(name, sizeof(name), "%s%sGPU %u pool 0x%llx", chrome->owner,
-			 *chrome->owner ? ": " : "", gpu->number,
-			 (unsigned long long)pool->address);
+		snprintf(handle, sizeof(handle), " 0x%llx", (unsigned long long)pool->address);
+		snprintf(name, sizeof(name), "%s%sGPU %u pool%s", chrome->owner,
+			 *chrome->owner ? ": " : "", gpu->number, pool->address ? handle : "");
 		open_counter(chrome, name, gpu->pid, pool->time_ns);
 		gp_json_text(&chrome->json, "\"reserved\":");
 		gp_chrome_put_number(&chrome->json, pool->reserved_bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/format.h"
 #include "report/import/input.h"
 #include "report/import/kineto_take.h"
 
@@ -288,6 +289,43 @@ static int tell_recorder(const struct reading *r)
 		"and freed; of shared memory it has the sum of static and dynamic");
 }
 
+/* What the caching allocator had on a device at most. */
+static int tell_allocator(struct gp_importing *im, uint16_t device)
+{
+	const struct gp_model *m = im->load->model;
+	uint64_t reserved = 0, used = 0;
+	char *note;
+
+	for (uint32_t i = 0; i < m->pool_count; i++) {
+		const struct gp_record_pool *pool = &m->pools[i];
+
+		if (pool->device_id == device && pool->reserved_bytes > reserved)
+			reserved = pool->reserved_bytes;
+		if (pool->device_id == device && pool->used_bytes > used)
+			used = pool->used_bytes;
+	}
+	if (asprintf(&note,
+		     "PyTorch's caching allocator had at most %s of GPU %u reserved, and %s given "
+		     "to tensors",
+		     gp_format_bytes(reserved).text, device, gp_format_bytes(used).text) < 0)
+		return -ENOMEM;
+	return gp_load_note(im->load, note);
+}
+
+static int tell_allocators(struct gp_importing *im)
+{
+	const struct gp_model *m = im->load->model;
+	bool done[GP_DEVICE_LIMIT] = {false};
+	int result = 0;
+
+	for (uint32_t i = 0; i < m->pool_count && result == 0; i++)
+		if (!done[m->pools[i].device_id]) {
+			done[m->pools[i].device_id] = true;
+			result = tell_allocator(im, m->pools[i].device_id);
+		}
+	return result;
+}
+
 int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull)
 {
 	struct reading *r = calloc(1, sizeof(*r));
@@ -307,6 +345,8 @@ int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull)
 	im->is_cut = gp_pull_next(pull) != GP_PULL_END;
 	if (result == 0)
 		result = tell_recorder(r);
+	if (result == 0)
+		result = tell_allocators(im);
 	if (result == 0)
 		result = gp_importing_finish(im, (uint64_t)r->unix_ns);
 	free(r);

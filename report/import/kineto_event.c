@@ -148,8 +148,8 @@ static const struct field args_fields[] = {
 	NUMBER("toContext", TO_CONTEXT),
 	NUMBER("wait_on_cuda_event_id", EVENT),
 	NUMBER("event_id", EVENT),
-	NUMBER("Bytes", MEMORY),
-	NUMBER("Addr", ADDRESS),
+	NUMBER("Total Reserved", RESERVED),
+	NUMBER("Total Allocated", ALLOCATED),
 	NUMBER("Device Type", DEVICE_TYPE),
 	NUMBER("Device Id", DEVICE_ID),
 };

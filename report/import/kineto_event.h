@@ -33,11 +33,11 @@ enum gp_kineto_number {
 	GP_KINETO_FROM_CONTEXT,
 	GP_KINETO_IN_CONTEXT,
 	GP_KINETO_TO_CONTEXT,
-	GP_KINETO_EVENT,  /* of CUDA, that is waited for or recorded */
-	GP_KINETO_MEMORY, /* bytes that an allocator gave out; negative: took back */
-	GP_KINETO_ADDRESS,
-	GP_KINETO_DEVICE_TYPE, /* of memory: 0 the host, 1 CUDA */
-	GP_KINETO_DEVICE_ID,   /* of memory */
+	GP_KINETO_EVENT,       /* of CUDA, that is waited for or recorded */
+	GP_KINETO_RESERVED,    /* by an allocator, from the device */
+	GP_KINETO_ALLOCATED,   /* by it, for tensors */
+	GP_KINETO_DEVICE_TYPE, /* of the allocator: 0 the host, 1 CUDA */
+	GP_KINETO_DEVICE_ID,   /* of the allocator */
 	GP_KINETO_NUMBERS
 };
 

@@ -338,6 +338,31 @@ static int take_event(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_EVENT, &record);
 }
 
+#define ON_CUDA 1 /* GP_KINETO_DEVICE_TYPE */
+
+/* What PyTorch's caching allocator has, each time that it changes: the state of a pool. */
+static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
+{
+	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE_ID, GP_NONE);
+	union gp_any_record record = {0};
+
+	if (strcmp(e->name, "[memory]") != 0)
+		return 0;
+	*is_known = true;
+	if (e->numbers[GP_KINETO_DEVICE_TYPE] != ON_CUDA || device >= GP_DEVICE_LIMIT ||
+	    !gp_kineto_has(e, GP_KINETO_RESERVED) || !gp_kineto_has(e, GP_KINETO_ALLOCATED))
+		return 0;
+	record.pool = (struct gp_record_pool){
+		.device_id = (uint16_t)device,
+		.time_ns = e->start_ns,
+		.reserved_bytes = (uint64_t)e->numbers[GP_KINETO_RESERVED],
+		.used_bytes = (uint64_t)e->numbers[GP_KINETO_ALLOCATED],
+		.pool_kind = 1,
+	};
+	gp_import_note_time(im, e->start_ns, e->start_ns);
+	return gp_import_record(im, GP_RECORD_POOL, &record);
+}
+
 /* What the model has in another form, or makes itself. */
 static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e)
 {
@@ -427,6 +452,8 @@ int gp_kineto_take_event(struct gp_importing *im, const struct gp_kineto_event *
 		return result;
 	if (strcmp(e->phase, "X") == 0 && e->has_start)
 		return take_slice(im, e, is_known);
+	if (strcmp(e->phase, "i") == 0 && e->has_start)
+		return take_instant(im, e, is_known);
 	if (strcmp(e->phase, "M") == 0)
 		return take_metadata(im, e);
 	return 0;

@@ -97,6 +97,15 @@ class Import(Case):
         self.assertNotIn("gpuprof's own cost", summary)
         self.assertNotIn("nothing was dropped", summary)
 
+    def test_the_caching_allocator_is_a_pool(self):
+        path = next(path for path in TRACES if "memory" in path)
+        states = [event["args"] for event in read(path)["traceEvents"]
+                  if event["name"] == "[memory]" and event["args"]["Device Type"] == 1]
+        [row] = self.tables("memory-pool", path)["memory-pool"]
+        self.assertEqual(row["Reserved"], max(state["Total Reserved"] for state in states))
+        self.assertEqual(row["Most used"], max(state["Total Allocated"] for state in states))
+        self.assertEqual(row["Allocs"], None)
+
     def test_what_is_not_known_is_not_zero(self):
         tables = self.tables("api,process,thread", TRACES[0])
         for name in ("api", "process", "thread"):

@@ -327,6 +327,27 @@ static void synchronisations_and_events_are_read(void **state)
 	gp_model_free(m);
 }
 
+#define MEMORY(ts, type, device, reserved, used)                                                   \
+	"{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":9,\"tid\":5,"   \
+	"\"ts\":" ts ",\"args\":{\"Total Reserved\":" reserved ",\"Total Allocated\":" used        \
+	",\"Bytes\":-8,\"Device Id\":" device ",\"Device Type\":" type "}}"
+
+static void the_caching_allocator_is_a_pool(void **state)
+{
+	struct gp_model *m = load(EVENTS(MEMORY("1", "1", "0", "2097152", "1024") "," MEMORY(
+		"2", "0", "-1", "0", "77") "," MEMORY("3", "1", "0", "2097152", "512")));
+
+	(void)state;
+	assert_int_equal(m->pool_count, 2);
+	assert_int_equal(m->pools[0].reserved_bytes, 2097152);
+	assert_int_equal(m->pools[0].used_bytes, 1024);
+	assert_int_equal(m->pools[1].time_ns, 2000);
+	assert_int_equal(m->pools[1].used_bytes, 512);
+	assert_non_null(strstr(m->notes[1], "2.000MiB of GPU 0 reserved, and 1.000KiB given"));
+	assert_int_equal(m->memory_count, 0);
+	gp_model_free(m);
+}
+
 static void facts_of_the_process_are_read_wherever_they_stand(void **state)
 {
 	struct gp_model *m = load(
@@ -464,6 +485,7 @@ int main(void)
 		T(ranges_that_cross_are_kept),
 		T(functions_and_operators_are_the_stacks_of_calls),
 		T(synchronisations_and_events_are_read),
+		T(the_caching_allocator_is_a_pool),
 		T(facts_of_the_process_are_read_wherever_they_stand),
 		T(events_alone_are_a_trace),
 		T(a_cut_trace_opens_as_far_as_it_goes),

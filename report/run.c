@@ -390,6 +390,10 @@ static int conclude(const struct gp_run_options *options, const struct gp_repeat
 						: "no further one was made");
 		return gp_child_end_alike(repeat->status);
 	}
+	if (repeat->interrupted)
+		return gp_command_fail(GP_RUN_FAILED,
+				       "interrupted in run %zu; no further one was made",
+				       repeat->count);
 	if (check.text)
 		say_where(repeat);
 	if (!*check.baseline)

@@ -47,7 +47,7 @@ static uint64_t dropped_by_cupti(const struct gp_model *model)
 	       model->counters[GP_COUNTER_UNKNOWN_RECORDS];
 }
 
-/* The first reason that there is, with how many it is about; NULL = all that it was to have is there. */
+/* The first reason that there is, with how many it is about, if that is not 0; NULL = all that it was to have is there. */
 static const char *why_partial(const struct gp_model *model, uint64_t *count)
 {
 	const struct gp_losses *losses = &model->losses;
@@ -65,16 +65,16 @@ static const char *why_partial(const struct gp_model *model, uint64_t *count)
 		return "it had reached --max-file";
 	*count = dropped_by_cupti(model);
 	if (*count > 0)
-		return "GPU records were dropped";
+		return "GPU records were dropped: ";
 	if (gp_recorded_has_lost(model))
 		return "records were dropped, or the file is damaged";
 	if (model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
 		return "the GPU's last records did not come in time";
 	*count = losses->launches_without_op;
 	if (*count > 0)
-		return "launches have no GPU record";
+		return "launches without GPU record: ";
 	*count = losses->ops_untimed;
-	return *count > 0 ? "GPU operations have no times" : NULL;
+	return *count > 0 ? "GPU operations without times: " : NULL;
 }
 
 static int note_partial(struct gp_run_figures *run, const struct gp_model *model)
@@ -86,8 +86,8 @@ static int note_partial(struct gp_run_figures *run, const struct gp_model *model
 	if (!why || run->partial)
 		return 0;
 	if (count > 0)
-		snprintf(number, sizeof(number), "%s ", gp_format_count(count).text);
-	if (asprintf(&run->partial, "%s%s; `gpuprof summary %s` says more", number, why,
+		snprintf(number, sizeof(number), "%s", gp_format_count(count).text);
+	if (asprintf(&run->partial, "%s%s; `gpuprof summary %s` says more", why, number,
 		     gp_shell_word(model->path, word, sizeof(word))) < 0)
 		run->partial = NULL;
 	return run->partial ? 0 : -ENOMEM;

@@ -20,6 +20,7 @@ struct child {
 	bool reaps_all; /* orphans come to us */
 	struct gp_witness witness;
 	bool stop_asked; /* we got a stop signal of the terminal since the child last ran */
+	bool interrupted;
 };
 
 /*
@@ -193,6 +194,11 @@ static bool is_for_child(struct child *child, const siginfo_t *info)
 	return info->si_signo != SIGCONT || child->stopped;
 }
 
+static bool asks_for_end(int number)
+{
+	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
 static void wait_for_end(struct child *child)
 {
 	siginfo_t info;
@@ -202,6 +208,7 @@ static void wait_for_end(struct child *child)
 	while (!child->ended) {
 		if (sigwaitinfo(&all, &info) < 0)
 			continue; /* woken by a stop and continue */
+		child->interrupted |= asks_for_end(info.si_signo);
 		reap(child);
 		if (child->ended || info.si_signo == SIGCHLD)
 			continue;
@@ -239,7 +246,7 @@ static void wait_for_rest(void (*on_waiting)(void))
 		on_waiting();
 	while (has_children()) {
 		number = sigwaitinfo(&all, NULL);
-		if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+		if (asks_for_end(number))
 			return;
 		if (number == SIGTSTP)
 			kill(getpid(), SIGSTOP);
@@ -265,6 +272,8 @@ int gp_child_run(const struct gp_child_signals *signals, const struct gp_child_w
 	if (wait->for_all)
 		wait_for_rest(wait->on_waiting);
 	leave_signals(signals);
+	if (wait->interrupted)
+		*wait->interrupted = child.interrupted;
 	*status = child.status;
 	return 0;
 }

@@ -28,6 +28,7 @@ void gp_child_hold_signals(struct gp_child_signals *signals);
 struct gp_child_wait {
 	bool for_all;             /* also for what the program leaves running, daemons among it */
 	void (*on_waiting)(void); /* called if there is such; NULL = not */
+	bool *interrupted; /* set where SIGINT, SIGTERM, SIGHUP or SIGQUIT came meanwhile, whatever the program did then; NULL = not */
 };
 
 /*

@@ -171,7 +171,7 @@ static int make_folder(struct series *series, unsigned long number, char **folde
 /* Signals that come between two runs are the next one's. */
 static int run_once(struct series *series, unsigned long number)
 {
-	const struct gp_child_wait wait = {.for_all = false};
+	const struct gp_child_wait wait = {.interrupted = &series->repeat->interrupted};
 	struct gp_child_signals again;
 	char *folder = NULL;
 	int error = make_folder(series, number, &folder);
@@ -198,8 +198,11 @@ static int run_all(struct series *series)
 	series->repeat->folders = calloc(runs + 1, sizeof(*series->repeat->folders));
 	if (!series->repeat->folders)
 		return fail(series, -ENOMEM, "no memory");
-	for (unsigned long i = 0; !error && i < runs && series->repeat->status == 0; i++)
+	for (unsigned long i = 0; !error && i < runs; i++) {
 		error = run_once(series, series->first + i);
+		if (series->repeat->status != 0 || series->repeat->interrupted)
+			break;
+	}
 	return error;
 }
 

@@ -17,7 +17,8 @@
 struct gp_repeat {
 	char **folders; /* of the runs that were made */
 	size_t count;
-	int status; /* how the last one ended, as waitpid() has it */
+	int status;       /* how the last one ended, as waitpid() has it */
+	bool interrupted; /* somebody wanted an end, by Ctrl-C or otherwise: no further run was made */
 };
 
 /* Whether the options ask for a number of runs, one even, or for a comparison. */

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import xml.etree.ElementTree
 
 import support
@@ -208,6 +209,20 @@ class Launcher(Compare):
         self.assertEqual(os.listdir(self.path("gpuprof-runs")), ["1"])
         self.repeat(-signal.SIGKILL, ["--runs", "3", "--check", "base.json"], "sh", "-c", "kill -9 $$")
         self.repeat(127, ["--check", "base.json"], "no-such-program")
+
+    def test_an_interrupted_series_ends(self):
+        """Also where the program makes the best of Ctrl-C and succeeds."""
+        script = self.write("program", "#!/bin/sh\ntrap 'exit 0' INT\necho ready\nwhile :; do read -r line; done <ready\n", 0o755)
+        os.mkfifo(self.path("ready"))
+        with subprocess.Popen([support.LAUNCHER, "--runs", "3", "--", script], cwd=self.folder, env=support.environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, start_new_session=True) as launcher:
+            with open(self.path("ready"), "w", encoding="utf-8"):
+                self.assertEqual(launcher.stdout.readline(), "ready\n")
+                os.killpg(launcher.pid, signal.SIGINT)
+                _, errors = launcher.communicate(timeout=support.LIMIT_S)
+        self.assertEqual(launcher.returncode, 125, errors)
+        self.assertIn("gpuprof: interrupted in run 1; no further one was made\n", errors)
+        self.assertEqual(os.listdir(self.path("gpuprof-runs")), ["1"])
 
     def test_what_cannot_be_compared_is_said_before_it_runs(self):
         self.baseline()

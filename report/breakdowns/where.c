@@ -2,6 +2,7 @@
 #include "report/breakdowns/where.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/activity.h"
@@ -74,6 +75,27 @@ void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_o
 	}
 }
 
+/* "place < who called it < ..."; none of a call without a stack. */
+static void put_site(struct gp_call_sites *sites, struct gp_sheet *sheet,
+		     const struct gp_model *model, const struct gp_call *call)
+{
+	struct gp_call_site site;
+	char *text;
+
+	if (call->stack == GP_NONE) {
+		gp_sheet_cell(sheet, gp_value_none());
+		return;
+	}
+	site = gp_call_sites_at(sites, gp_call_sites_find(sites, model, call));
+	if (asprintf(&text, "%s%s%s", site.place, *site.callers ? GP_SITE_SEPARATOR : "",
+		     site.callers) < 0) {
+		sheet->error = -ENOMEM;
+		return;
+	}
+	gp_scope_put_text(sheet, text);
+	free(text);
+}
+
 void gp_scope_put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
 			struct gp_op_at at)
 {
@@ -81,14 +103,13 @@ void gp_scope_put_cause(struct gp_scope *scope, struct gp_call_sites *sites, str
 	const struct gp_op *op = gp_op_of(scope->models, at);
 	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
 
-	if (!call) {
-		gp_sheet_cell(sheet, gp_value_none());
-		gp_sheet_cell(sheet, gp_value_none());
+	if (call) {
+		gp_scope_put_text(sheet, gp_model_api(model, call->api).name);
+		put_site(sites, sheet, model, call);
 		return;
 	}
-	gp_scope_put_text(sheet, gp_model_api(model, call->api).name);
-	gp_scope_put_text(sheet,
-			  gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
+	gp_sheet_cell(sheet, gp_value_none());
+	gp_sheet_cell(sheet, gp_value_none());
 }
 
 /* ---- by device ---- */
@@ -226,6 +247,89 @@ static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
 	return all ? 0 : -ENOMEM;
 }
 
+/* ---- by the call that ended the gap ---- */
+
+static const struct gp_sheet_column site_columns[] = {
+	GP_SHARE_COLUMNS,           {"Gaps", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT}, {"After by", GP_UNIT_TEXT},
+	{"After at", GP_UNIT_TEXT},
+};
+
+#define NO_SITE UINT64_MAX
+
+struct by_site {
+	struct gp_scope *scope;
+	struct gp_call_sites *sites;
+	struct gp_tally tally;
+};
+
+static void pass_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
+			 uint64_t end_ns)
+{
+	(void)context;
+	(void)device;
+	(void)state;
+	(void)start_ns;
+	(void)end_ns;
+}
+
+static void take_gap(void *context, const struct gp_gap *gap)
+{
+	struct by_site *by = context;
+	const struct gp_model *model = by->scope->models[gap->after.model];
+	const struct gp_op *op = gp_op_of(by->scope->models, gap->after);
+	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
+	struct gp_tally_row *row;
+	const uint64_t key[GP_TALLY_KEYS] = {
+		gap->device,
+		gp_gap_cause(gap),
+		call ? gp_scope_text(by->scope, gp_model_api(model, call->api).name) : NO_SITE,
+		call && call->stack != GP_NONE ? gp_call_sites_find(by->sites, model, call)
+					       : NO_SITE,
+	};
+
+	row = gp_tally_find(&by->tally, key);
+	row->count++;
+	gp_tally_value(&by->tally, row, 0, gap->end_ns - gap->start_ns);
+}
+
+static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
+			const struct gp_tally_row *row, double total)
+{
+	struct gp_call_site site = {.place = "", .callers = ""};
+
+	if (row->key[3] != NO_SITE)
+		site = gp_call_sites_at(by->sites, (uint32_t)row->key[3]);
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_whole(sheet, by->scope->devices.entries[row->key[0]].number);
+	gp_scope_put_text(sheet, gp_idle_cause_name((enum gp_idle_cause)row->key[1]));
+	gp_scope_put_text(sheet,
+			  row->key[2] != NO_SITE ? gp_scope_text_of(by->scope, row->key[2]) : "");
+	gp_scope_put_text(sheet, site.place);
+}
+
+static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
+	const struct gp_sweep_taker taker = {
+		.segment = pass_segment, .gap = take_gap, .context = &by};
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	int result = by.sites && kinds ? 0 : -ENOMEM;
+
+	if (result == 0 && gp_scope_has_gpu(scope))
+		result = gp_gpu_sweep(scope->models, scope->model_count, gp_scope_window(scope),
+				      &scope->devices, kinds, &taker);
+	if (result == 0)
+		result = by.tally.error;
+	for (uint32_t i = 0; result == 0 && i < by.tally.count; i++)
+		put_by_site(&by, sheet, &by.tally.rows[i], gp_tally_total(&by.tally, 0));
+	gp_tally_free(&by.tally);
+	gp_call_sites_free(by.sites);
+	return result;
+}
+
 #define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"
 
 const struct gp_breakdown gp_breakdown_time = {
@@ -251,4 +355,14 @@ const struct gp_breakdown gp_breakdown_gap = {
 	.sort_column = 0,
 	.fold_before = 5,
 	.fill = fill_gaps,
+};
+
+const struct gp_breakdown gp_breakdown_gap_site = {
+	.word = "gap",
+	.help = "idle times of devices by cause and by the call that ended them",
+	.nothing = "no device was idle between the first and the last call",
+	.head = {"gap-site", "Idle times by what ended them", site_columns, COUNT(site_columns)},
+	.sort_column = 1,
+	.fold_before = 10,
+	.fill = fill_sites,
 };

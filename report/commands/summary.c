@@ -54,7 +54,8 @@ static const char usage[] =
 
 /* What the page tells, as tables. */
 static const char page_words[] =
-	"process,device,time,idle,gap,kind,gpu,api,copy,stream,nvtx-gpu,memory,memory-leak";
+	"process,device,time,idle,gap,kind,iteration,queue,sequence,gpu,api,copy,stream,nvtx-time,"
+	"memory,memory-leak";
 
 enum parsed { RUN, DONE, WRONG };
 

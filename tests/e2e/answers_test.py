@@ -1,7 +1,9 @@
 """Where the time went: what the tables say of sample programs adds up, and is what the programs did."""
 import json
+import os
 import unittest
 
+import support
 from tables_test import Tables
 
 PROGRAMS = ("overlap", "streams", "graph", "zoo", "copies")
@@ -18,6 +20,9 @@ class Idle(Tables):
             self.assertEqual(self.sum(idle, "Total"), row["Idle"], program)
             self.assertEqual(self.sum(gaps, "Duration"), row["Idle"], program)
             self.assertEqual(len(gaps), self.sum(idle, "Gaps"), program)
+            sites = [site for site in found["gap-site"] if site["Device"] == row["Device"]]
+            self.assertEqual(self.sum(sites, "Total"), row["Idle"], program)
+            self.assertEqual(self.sum(sites, "Gaps"), len(gaps), program)
             self.assertLessEqual(max(row["Compute"], row["Copy"], row["Communication"]), row["Busy"])
             self.assertGreaterEqual(row["Compute"] + row["Copy"] + row["Communication"], row["Busy"])
             self.assertEqual(row["Span"] - row["Idle inside"], row["Busy"])
@@ -36,6 +41,16 @@ class Idle(Tables):
         self.assertTrue(all(gap["Before by"].startswith("cu") and gap["After by"].startswith("cu") for gap in inside))
         lengths = [gap["Duration"] for gap in found]
         self.assertEqual(lengths, sorted(lengths, reverse=True))
+
+    def test_idle_times_name_the_user_s_line(self):
+        result = self.run_program([os.path.join(support.BUILD, "programs", "places")], GPUPROF_STACKS="all",
+                                  GPUPROF_OUTPUT="places")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        trace = self.path("places.gpuprof")
+        rows = self.tables("gap-site", trace)["gap-site"]
+        self.assertTrue(any(row["After at"] and "places.c:" in row["After at"] for row in rows), rows)
+        gaps = self.tables("gap", trace)["gap"]
+        self.assertTrue(any(gap["After at"] and "places.c:" in gap["After at"] for gap in gaps), gaps)
 
     def test_the_page_says_why_the_gpu_was_idle(self):
         page = self.summary(self.record("demo")).stdout
@@ -115,7 +130,7 @@ class Page(Tables):
     def test_other_formats_have_the_tables_of_the_page(self):
         trace = self.record("demo", "3")
         tables = json.loads(self.summary("--format", "json", trace).stdout)
-        self.assertLessEqual({"time", "idle", "gap", "kind", "gpu", "api"}, {table["report"] for table in tables})
+        self.assertLessEqual({"time", "idle", "gap", "kind", "iteration", "queue-stream", "gpu", "api"}, {table["report"] for table in tables})
         self.assertIn("\nWall (ns),", self.summary("--format", "csv", trace).stdout)
 
 

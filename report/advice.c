@@ -9,6 +9,8 @@
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
 
+#define APIS (UINT16_MAX + 1u) /* numbers of functions */
+
 /*
  * What is particular comes before what is general: each explains the idle times that it is about,
  * and those behind it leave them out.
@@ -90,8 +92,9 @@ static int look_by(struct gp_advisor *advisor, uint32_t rule,
 	if (!look)
 		return 0;
 	advisor->rule = rule;
+	advisor->has_told = false;
 	look(advisor);
-	if (advisor->error == 0)
+	if (advisor->error == 0 && advisor->has_told)
 		free_lulls(advisor);
 	return advisor->error;
 }
@@ -102,6 +105,7 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
+	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
 	note_idle(advisor);
 	result = number_devices(advisor);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
@@ -219,8 +223,9 @@ static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *mode
 	*advisor = (struct gp_advisor){.sites = gp_call_sites_new(),
 				       .span_ns = window.end_unix_ns - window.start_unix_ns};
 	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
+	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
 	if (gp_scope_open(&advisor->scope, models, count, false) != 0 || !advisor->sites ||
-	    !advisor->kinds)
+	    !advisor->kinds || !advisor->sites_without_stack)
 		return -ENOMEM;
 	return gp_lulls_of(&advisor->lulls, models, count, &advisor->scope.devices, advisor->kinds);
 }
@@ -231,6 +236,7 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
 	free(advisor->cases);
+	free(advisor->sites_without_stack);
 	if (advisor->has_memory)
 		gp_memory_sites_free(&advisor->memory);
 	gp_call_sites_free(advisor->sites);

@@ -47,18 +47,26 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 
 uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 {
-	uint32_t site = gp_call_sites_find(advisor->sites, advisor->model, call);
+	uint32_t *known = call->stack == GP_NONE ? &advisor->sites_without_stack[call->api] : NULL;
+	uint32_t site;
 
+	if (known && *known != GP_NO_SITE)
+		return *known;
+	site = gp_call_sites_find(advisor->sites, advisor->model, call);
 	if (site == UINT32_MAX)
 		advisor->error = -ENOMEM;
+	if (known)
+		*known = site;
 	return site;
 }
 
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
 		    uint64_t saves_ns, struct gp_lull *lull)
 {
-	if (lull && found != &advisor->spare)
+	if (lull && found != &advisor->spare) {
 		lull->told = (uint32_t)(found - advisor->cases);
+		advisor->has_told = true;
+	}
 	if (found->process != advisor->process) {
 		found->process = advisor->process;
 		found->process_saves_ns = 0;
@@ -134,21 +142,32 @@ const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct
 	return op && !op->untimed ? op : NULL;
 }
 
+static size_t device_of(const struct gp_advisor *advisor, uint16_t device_id)
+{
+	return device_id < GP_DEVICE_LIMIT ? advisor->devices[device_id] : SIZE_MAX;
+}
+
 uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,
 			    uint64_t end_ns)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns;
 
-	return gp_lulls_busy_ns(&advisor->lulls, advisor->devices[device_id], base_ns + start_ns,
+	return gp_lulls_busy_ns(&advisor->lulls, device_of(advisor, device_id), base_ns + start_ns,
 				base_ns + end_ns);
+}
+
+struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t device_id,
+				   uint64_t time_ns)
+{
+	return gp_lulls_at(&advisor->lulls, device_of(advisor, device_id),
+			   advisor->model->base_unix_ns + time_ns);
 }
 
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
 				  struct gp_lull **lull)
 {
 	uint16_t device = gp_model_context_device(advisor->model, call->context_id);
-	struct gp_lull *after = gp_lulls_at(&advisor->lulls, advisor->devices[device],
-					    advisor->model->base_unix_ns + gp_call_end_ns(call));
+	struct gp_lull *after = gp_advisor_lull_at(advisor, device, gp_call_end_ns(call));
 	uint64_t saves_ns, waited_ns;
 
 	*lull = NULL;
@@ -190,16 +209,17 @@ static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct
 			walk->next = 0;
 			continue;
 		}
+		if (lull->told != GP_NONE || gp_lull_ns(lull) < walk->least_ns ||
+		    gp_lull_ns(lull) > walk->most_ns)
+			continue;
 		*at = (struct gp_lull_at){
 			.lull = lull,
-			.before = gp_op_of(advisor->scope.models, lull->gap.before),
-			.after = gp_op_of(advisor->scope.models, lull->gap.after),
-			.call_before = call_of(advisor, lull->gap.before),
-			.call_after = call_of(advisor, lull->gap.after),
+			.before = gp_op_of(advisor->scope.models, lull->before),
+			.after = gp_op_of(advisor->scope.models, lull->after),
+			.call_before = call_of(advisor, lull->before),
+			.call_after = call_of(advisor, lull->after),
 		};
-		if (lull->told == GP_NONE && at->call_after && gp_lull_ns(lull) >= walk->least_ns &&
-		    gp_lull_ns(lull) <= walk->most_ns &&
-		    (!walk->filter || walk->filter(advisor, at)))
+		if (at->call_after && (!walk->filter || walk->filter(advisor, at)))
 			return true;
 	}
 	return false;

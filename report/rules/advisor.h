@@ -45,9 +45,11 @@ struct gp_advisor {
 	/* the present process */
 	size_t process;
 	const struct gp_model *model;
+	uint32_t *sites_without_stack;   /* by API function; GP_NO_SITE = not asked for yet */
 	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */
 	uint32_t rule;         /* that is looking */
+	bool has_told;         /* of a lull, since it began to look */
 	struct gp_tally index; /* its rows and cases[] are parallel */
 	struct gp_case *cases;
 	uint32_t case_count, case_capacity;
@@ -112,6 +114,10 @@ static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const s
 /* For how long a device, as the present process numbers it, was at work within that time. */
 uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,
 			    uint64_t end_ns);
+
+/* gp_lulls_at() of such a device and time. */
+struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t device_id,
+				   uint64_t time_ns);
 
 /* The first operation of a call, or NULL: it has none, or it has no times. */
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);

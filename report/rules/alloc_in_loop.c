@@ -33,7 +33,7 @@ static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *foun
 		struct gp_device_lulls *device = &advisor->lulls.devices[i];
 
 		for (uint32_t k = 0; k < device->count; k++)
-			if (gp_gap_cause(&device->lulls[k].gap) == GP_IDLE_ALLOC)
+			if (device->lulls[k].cause == GP_IDLE_ALLOC)
 				device->lulls[k].told = (uint32_t)(found - advisor->cases);
 	}
 }

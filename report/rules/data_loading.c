@@ -22,7 +22,7 @@ static bool is_wait_for_data(const struct gp_advisor *advisor, const struct gp_l
 
 	(void)advisor;
 	return computed && at->after->kind == GP_OP_COPY && at->after->copy_kind == GP_COPY_HTOD &&
-	       at->lull->gap.cause_ns[GP_IDLE_HOST] * 5 >= gp_lull_ns(at->lull) * 4;
+	       gp_lull_cause_ns(at->lull, GP_IDLE_HOST) * 5 >= gp_lull_ns(at->lull) * 4;
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)

@@ -58,8 +58,7 @@ static void look_for_loading(struct gp_advisor *advisor)
 		if (!loads_code(advisor, call) || call->start_ns < until_ns)
 			continue;
 		until_ns = gp_call_end_ns(call);
-		lull = gp_lulls_at(&advisor->lulls, advisor->devices[device],
-				   model->base_unix_ns + call->start_ns + call->duration_ns / 2);
+		lull = gp_advisor_lull_at(advisor, device, call->start_ns + call->duration_ns / 2);
 		idle_ns = lull ? call->duration_ns - gp_advisor_busy_ns(advisor, device,
 									call->start_ns, until_ns)
 			       : 0;

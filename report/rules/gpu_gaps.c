@@ -21,7 +21,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
 	uint64_t after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
 	uint32_t site = gp_advisor_site(advisor, at->call_after);
-	struct gp_case *found = gp_advisor_case(advisor, site, after, gp_gap_cause(&at->lull->gap));
+	struct gp_case *found = gp_advisor_case(advisor, site, after, at->lull->cause);
 
 	gp_advisor_add(advisor, found, idle_ns, idle_ns, at->lull);
 	if (idle_ns > found->longest_ns) {

@@ -15,13 +15,14 @@
 
 static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	const uint64_t *cause_ns = at->lull->gap.cause_ns;
+	uint64_t cause_ns = gp_lull_cause_ns(at->lull, GP_IDLE_LAUNCH) +
+			    gp_lull_cause_ns(at->lull, GP_IDLE_HOST);
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 
 	return idle_ns <= MOST_NS && at->call_before &&
 	       gp_advisor_class(advisor, at->call_after) == GP_API_LAUNCH &&
 	       gp_advisor_class(advisor, at->call_before) == GP_API_LAUNCH &&
-	       (cause_ns[GP_IDLE_LAUNCH] + cause_ns[GP_IDLE_HOST]) * 5 >= idle_ns * 4;
+	       cause_ns * 5 >= idle_ns * 4;
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)

@@ -38,44 +38,65 @@ static double threads_share(const struct gp_record_device *device,
 	return threads * occupancy->blocks / device->max_threads_per_multiprocessor;
 }
 
-static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op)
+/* What was found for a shape, on the device where it was asked for last. */
+struct known_shape {
+	bool is_known;
+	uint16_t device_id;
+	uint8_t limit;
+	double share; /* 1: nothing to be said */
+};
+
+static struct known_shape ask(const struct gp_advisor *advisor, const struct gp_op *op)
 {
 	const struct gp_record_device *device = gp_model_device(advisor->model, op->device_id);
-	const struct gp_call *call = gp_model_op_cause(advisor->model, op);
 	const struct gp_record_shape *shape = &advisor->model->shapes[op->shape];
+	struct known_shape known = {.is_known = true, .device_id = op->device_id, .share = 1};
 	struct gp_occupancy occupancy;
-	uint64_t took_ns = op->end_ns - op->start_ns, name;
-	struct gp_case *found;
-	double share;
 
-	if (!device || !gp_occupancy_of(device, shape, &occupancy) || occupancy.waves < 1)
+	if (device && gp_occupancy_of(device, shape, &occupancy) && occupancy.waves >= 1) {
+		known.share = threads_share(device, shape, &occupancy);
+		known.limit = occupancy.limit;
+	}
+	return known;
+}
+
+static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint32_t kind,
+			struct known_shape *shapes)
+{
+	struct known_shape *known = &shapes[op->shape];
+	uint64_t took_ns = op->end_ns - op->start_ns, name;
+	const struct gp_call *call;
+	struct gp_case *found;
+
+	if (!known->is_known || known->device_id != op->device_id)
+		*known = ask(advisor, op);
+	if (known->share >= LOW || is_meant_so(advisor, kind))
 		return;
-	share = threads_share(device, shape, &occupancy);
-	if (share >= LOW)
-		return;
+	call = gp_model_op_cause(advisor->model, op);
 	name = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, op));
 	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, name,
-				occupancy.limit);
-	gp_advisor_add(advisor, found, took_ns, (uint64_t)((double)took_ns * (1 - share / ENOUGH)),
-		       NULL);
-	found->extra = (uint64_t)(share * 1000);
+				known->limit);
+	gp_advisor_add(advisor, found, took_ns,
+		       (uint64_t)((double)took_ns * (1 - known->share / ENOUGH)), NULL);
+	found->extra = (uint64_t)(known->share * 1000);
 }
 
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
+	struct known_shape *shapes = calloc((size_t)model->shape_count + 1, sizeof(*shapes));
 
-	if (!kinds)
+	if (!kinds || !shapes)
 		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		if (op->kind == GP_OP_KERNEL && !op->untimed && op->shape < model->shape_count &&
-		    !is_meant_so(advisor, gp_kinds_of_op(kinds, model, op)))
-			take_kernel(advisor, op);
+		if (op->kind == GP_OP_KERNEL && !op->untimed && op->shape < model->shape_count)
+			take_kernel(advisor, op, gp_kinds_of_op(kinds, model, op), shapes);
 	}
 	free(kinds);
+	free(shapes);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

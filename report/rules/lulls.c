@@ -6,33 +6,55 @@
 #include "report/array.h"
 
 #define CLOCKS_DIFFER_NS 5000u
+#define LEAST_NS         1000u
 
 static void take_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
 			 uint64_t end_ns)
 {
 	struct gp_lulls *lulls = context;
-	struct gp_device_lulls *of_device = &lulls->devices[device];
+	struct gp_device_lulls *of_device;
 
 	if (device >= lulls->device_count || !(state & GP_STATE_BUSY) || state >= GP_STATE_IDLE)
 		return;
+	of_device = &lulls->devices[device];
 	if (of_device->last_ns == 0)
 		of_device->first_ns = start_ns;
 	of_device->last_ns = end_ns;
 }
 
+static struct gp_lull lull_of(const struct gp_gap *gap)
+{
+	uint64_t length_ns = gap->end_ns - gap->start_ns;
+	struct gp_lull lull = {
+		.start_ns = gap->start_ns,
+		.end_ns = gap->end_ns,
+		.before = gap->before,
+		.after = gap->after,
+		.told = GP_NONE,
+		.device = (uint16_t)gap->device,
+		.cause = (uint8_t)gp_gap_cause(gap),
+	};
+
+	for (size_t i = 0; i < GP_IDLE_CAUSES; i++)
+		lull.cause_share[i] =
+			(uint8_t)((double)gap->cause_ns[i] / (double)length_ns * 255 + 0.5);
+	return lull;
+}
+
 static void take_gap(void *context, const struct gp_gap *gap)
 {
 	struct gp_lulls *lulls = context;
-	struct gp_device_lulls *device = &lulls->devices[gap->device];
+	struct gp_device_lulls *device;
 	int result;
 
 	if (gap->device >= lulls->device_count || gap->before.op == GP_NONE ||
-	    gap->after.op == GP_NONE)
+	    gap->after.op == GP_NONE || gap->end_ns - gap->start_ns < LEAST_NS)
 		return;
+	device = &lulls->devices[gap->device];
 	result = gp_array_grow(&device->lulls, &device->capacity, device->count,
 			       sizeof(*device->lulls));
 	if (result == 0)
-		device->lulls[device->count++] = (struct gp_lull){.gap = *gap, .told = GP_NONE};
+		device->lulls[device->count++] = lull_of(gap);
 	else
 		lulls->error = result;
 }
@@ -82,7 +104,7 @@ static bool begins_before(const void *element, const void *key)
 	const struct gp_lull *lull = element;
 	const uint64_t *time_ns = key;
 
-	return lull->gap.start_ns < *time_ns;
+	return lull->start_ns < *time_ns;
 }
 
 /* How many lulls began before that moment. */
@@ -98,8 +120,8 @@ static uint64_t idle_until(const struct gp_device_lulls *device, uint64_t time_n
 	uint32_t begun = count_before(device, time_ns);
 	const struct gp_lull *last = begun > 0 ? &device->lulls[begun - 1] : NULL;
 
-	if (last && last->gap.end_ns > time_ns)
-		return device->idle_ns[begun] - (last->gap.end_ns - time_ns);
+	if (last && last->end_ns > time_ns)
+		return device->idle_ns[begun] - (last->end_ns - time_ns);
 	return device->idle_ns[begun];
 }
 
@@ -130,7 +152,7 @@ struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_
 		return NULL;
 	of_device = &lulls->devices[device];
 	begun = count_before(of_device, time_ns + CLOCKS_DIFFER_NS);
-	if (begun == 0 || of_device->lulls[begun - 1].gap.end_ns + CLOCKS_DIFFER_NS < time_ns)
+	if (begun == 0 || of_device->lulls[begun - 1].end_ns + CLOCKS_DIFFER_NS < time_ns)
 		return NULL;
 	return &of_device->lulls[begun - 1];
 }

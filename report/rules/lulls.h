@@ -3,6 +3,8 @@
  * process's: the gaps of report/answers, kept in order, so that rules can ask what the GPU did at a
  * moment, and note which gaps they have explained.
  *
+ * A GPU takes up to a microsecond from one operation to the next: a gap so short is none here.
+ *
  * Devices are those of the list by their index; times are Unix ns.
  */
 #ifndef REPORT_RULES_LULLS_H
@@ -13,9 +15,14 @@
 
 #include "report/answers/gpu_sweep.h"
 
+/* A gap with an operation before it and after it. */
 struct gp_lull {
-	struct gp_gap gap; /* with an operation before it and after it */
-	uint32_t told;     /* the case of advice that says why, or GP_NONE: nobody has yet */
+	uint64_t start_ns, end_ns;
+	struct gp_op_at before, after;
+	uint32_t told; /* the case of advice that says why, or GP_NONE: nobody has yet */
+	uint16_t device;
+	uint8_t cause;                       /* with most of it: enum gp_idle_cause */
+	uint8_t cause_share[GP_IDLE_CAUSES]; /* of its time, in 255ths */
 };
 
 /* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them. */
@@ -52,7 +59,12 @@ struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_
 
 static inline uint64_t gp_lull_ns(const struct gp_lull *lull)
 {
-	return lull->gap.end_ns - lull->gap.start_ns;
+	return lull->end_ns - lull->start_ns;
+}
+
+static inline uint64_t gp_lull_cause_ns(const struct gp_lull *lull, enum gp_idle_cause cause)
+{
+	return (uint64_t)((double)gp_lull_ns(lull) * lull->cause_share[cause] / 255);
 }
 
 #endif

@@ -332,6 +332,34 @@ static void test_the_table(void **state)
 	gp_model_free(model);
 }
 
+/* 240 KB in 200 ns at 2.4 TB/s would take 100; the other copy crosses a link. */
+static void test_copies_beside_the_peak(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+
+	(void)state;
+	build_device(&b, 0, "H200");
+	b.model->devices[0].memory_bandwidth_kbytes_per_s = 4800000000;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct gp_op *op = build_op(&b, GP_OP_COPY, 7, 1000 * i, 1000 * i + 200, i);
+
+		op->bytes = 240000 - i;
+		op->copy_kind = i == 0 ? 8 : 1;
+	}
+	model = build_end(&b);
+	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_copy_size, &scope, &sheet), 0);
+	assert_true(cell(&sheet, 0, "Peak %") == 50);
+	assert_int_equal(gp_sheet_row(&sheet, 1)[gp_sheet_find_column(sheet.head, "Peak %")].kind,
+			 GP_VALUE_NONE);
+	gp_sheet_close(&sheet);
+	gp_scope_close(&scope);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_known),
 		cmocka_unit_test(test_the_peak_of_copies),
 		cmocka_unit_test(test_the_table),
+		cmocka_unit_test(test_copies_beside_the_peak),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@ const int STEPS = 100, KERNELS = 40;
 static void prepare_launch(bool sin)
 {
 	if (sin)
-		compute(15);
+		compute(40);
 }
 
 static void run_step(cudaStream_t stream, bool sin)

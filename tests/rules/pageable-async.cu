@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 40; i++) {
 		memset(host[i % 2], i, BYTES);
 		CHECK(cudaMemcpyAsync(device, host[i % 2], BYTES, cudaMemcpyHostToDevice)); /* sin */
-		launch_spin(2000);
+		launch_spin(4000);
 	}
 	return end_loop(start);
 }

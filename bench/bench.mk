@@ -31,11 +31,16 @@ $(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
 
-# The program whose traces bench/report and bench/bytes read.
-$(O)/bench/steps: bench/steps.c | $(O)/sim/libcuda.so
+# The programs whose traces bench/report and bench/bytes, and bench/scale, read.
+$(O)/bench/steps $(O)/bench/vary: $(O)/bench/%: bench/%.c | $(O)/sim/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,BENCH)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -ldl
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -ldl -lpthread
+
+# How costs grow by ten and by a hundred, and its picture: takes some ten minutes.
+.PHONY: bench-scale
+bench-scale: all sim $(O)/bench/vary
+	$(Q)bench/scale --build $(abspath $(O)) --plot docs/scale.svg
 
 # What a call stack costs, beside other ways to take it.
 .PHONY: bench-stacks

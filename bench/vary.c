@@ -1,0 +1,171 @@
+/*
+ * vary: so many launches, spread over so many of each.  For bench/scale.
+ *
+ *   vary LAUNCHES THREADS STREAMS KERNELS STACKS PROCESSES
+ *
+ * Each process and each of its threads makes an equal part of the launches, in its streams, kernels and call stacks by turns.
+ * Stacks are all of one depth.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cuda.h>
+
+#define LEVELS 14u /* of calls: two functions at each */
+
+static struct {
+	long launches, threads, streams, kernels, stacks, processes;
+} asked;
+
+static CUcontext context;
+static CUfunction *kernels;
+static CUstream *streams;
+
+static void check(CUresult result)
+{
+	if (result == CUDA_SUCCESS)
+		return;
+	fprintf(stderr, "vary: CUDA error %d\n", (int)result);
+	exit(1);
+}
+
+static void *room(long count, size_t bytes)
+{
+	void *memory = calloc((size_t)count, bytes);
+
+	if (!memory)
+		exit(1);
+	return memory;
+}
+
+static void load_kernels(void)
+{
+	size_t bytes = 128 + (size_t)asked.kernels * 64, at;
+	char *ptx = room(1, bytes), name[32];
+	CUmodule module;
+
+	at = (size_t)sprintf(ptx, ".version 7.0\n.target sm_70\n.address_size 64\n");
+	for (long i = 0; i < asked.kernels; i++)
+		at += (size_t)sprintf(ptx + at, ".visible .entry kernel_%ld() { ret; }\n", i);
+	check(cuModuleLoadData(&module, ptx));
+	for (long i = 0; i < asked.kernels; i++) {
+		snprintf(name, sizeof(name), "kernel_%ld", i);
+		check(cuModuleGetFunction(&kernels[i], module, name));
+	}
+	free(ptx);
+}
+
+static void set_up(void)
+{
+	CUdevice first;
+
+	check(cuInit(0));
+	check(cuDeviceGet(&first, 0));
+	check(cuDevicePrimaryCtxRetain(&context, first));
+	check(cuCtxSetCurrent(context));
+	kernels = room(asked.kernels, sizeof(*kernels));
+	streams = room(asked.streams, sizeof(*streams));
+	for (long i = 0; i < asked.streams; i++)
+		check(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+	load_kernels();
+}
+
+static void launch(long number)
+{
+	check(cuLaunchKernel(kernels[number % asked.kernels], 1, 1, 1, 32, 1, 1, 0,
+			     streams[number % asked.streams], NULL, NULL));
+}
+
+static void descend(unsigned level, long stack, long number);
+
+/* What follows the call keeps it from becoming a jump: each level is a frame. */
+__attribute__((noinline)) static void zero(unsigned level, long stack, long number)
+{
+	descend(level, stack, number);
+	__asm__ volatile("# zero" : : : "memory");
+}
+
+__attribute__((noinline)) static void one(unsigned level, long stack, long number)
+{
+	descend(level, stack, number);
+	__asm__ volatile("# one" : : : "memory");
+}
+
+/* The bits of a stack's number say which of the two is called at each level, the lowest one innermost. */
+static void descend(unsigned level, long stack, long number)
+{
+	if (level == 0)
+		launch(number);
+	else if (stack >> (level - 1) & 1)
+		one(level - 1, stack, number);
+	else
+		zero(level - 1, stack, number);
+}
+
+static void *run_thread(void *unused)
+{
+	long count = asked.launches / asked.threads / asked.processes;
+
+	check(cuCtxSetCurrent(context));
+	for (long i = 0; i < count; i++) {
+		descend(LEVELS, i % asked.stacks, i);
+		if (i % 1000 == 999)
+			check(cuCtxSynchronize());
+	}
+	return unused;
+}
+
+static void run_process(void)
+{
+	pthread_t *threads = room(asked.threads, sizeof(*threads));
+
+	set_up();
+	for (long i = 0; i < asked.threads; i++)
+		if (pthread_create(&threads[i], NULL, run_thread, NULL) != 0)
+			exit(1);
+	for (long i = 0; i < asked.threads; i++)
+		pthread_join(threads[i], NULL);
+	check(cuCtxSynchronize());
+	free(threads);
+}
+
+/* One after the other, so that only how many there are makes a difference. */
+static int run_processes(void)
+{
+	int failed = 0, status;
+
+	for (long i = 0; i < asked.processes; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			run_process();
+			exit(0);
+		}
+		failed |= child < 0 || waitpid(child, &status, 0) < 0 || status != 0;
+	}
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	long *const numbers[] = {&asked.launches, &asked.threads, &asked.streams,
+				 &asked.kernels,  &asked.stacks,  &asked.processes};
+
+	for (int i = 0; i < 6; i++) {
+		*numbers[i] = i + 1 < argc ? atol(argv[i + 1]) : 0;
+		if (*numbers[i] < 1) {
+			fprintf(stderr, "usage: vary LAUNCHES THREADS STREAMS KERNELS STACKS "
+					"PROCESSES\n");
+			return 64;
+		}
+	}
+	if (asked.processes > 1)
+		return run_processes();
+	run_process();
+	return 0;
+}

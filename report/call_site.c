@@ -30,7 +30,9 @@ static const struct {
 
 struct known {
 	const struct gp_model *model;
-	uint32_t *numbers; /* by stack: of its site, or GP_NONE */
+	uint32_t *numbers;      /* by stack: of its site, or GP_NONE */
+	uint32_t stackless;     /* of the last call without a stack, or GP_NONE ... */
+	uint16_t stackless_api; /* ... which was one of these */
 };
 
 struct texts {
@@ -221,16 +223,16 @@ static uint32_t *new_numbers(const struct gp_model *model)
 	return numbers;
 }
 
-static uint32_t *numbers_of(struct gp_call_sites *sites, const struct gp_model *model)
+static struct known *known_of(struct gp_call_sites *sites, const struct gp_model *model)
 {
 	uint32_t *numbers;
 
 	if (sites->last < sites->known_count && sites->known[sites->last].model == model)
-		return sites->known[sites->last].numbers;
+		return &sites->known[sites->last];
 	for (uint32_t i = sites->known_count; i-- > 0;)
 		if (sites->known[i].model == model) {
 			sites->last = i;
-			return sites->known[i].numbers;
+			return &sites->known[i];
 		}
 	numbers = new_numbers(model);
 	if (!numbers || gp_array_grow(&sites->known, &sites->known_capacity, sites->known_count,
@@ -238,28 +240,39 @@ static uint32_t *numbers_of(struct gp_call_sites *sites, const struct gp_model *
 		free(numbers);
 		return NULL;
 	}
-	sites->known[sites->known_count++] = (struct known){model, numbers};
-	return numbers;
+	sites->known[sites->known_count] = (struct known){model, numbers, GP_NONE, 0};
+	return &sites->known[sites->known_count++];
+}
+
+/* Many such calls follow each other, mostly of the same kind. */
+static uint32_t find_stackless(struct gp_call_sites *sites, struct known *known, uint16_t api)
+{
+	struct texts texts = {.owner = "", .place = "", .callers = ""};
+
+	if (known->stackless != GP_NONE && known->stackless_api == api)
+		return known->stackless;
+	snprintf(texts.place, sizeof(texts.place), "(%s, " GP_SITE_WITHOUT_STACK ")",
+		 gp_model_api(known->model, api).name);
+	known->stackless_api = api;
+	known->stackless = number_of(sites, &texts);
+	return known->stackless;
 }
 
 uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
 			    const struct gp_call *call)
 {
-	uint32_t *numbers = numbers_of(sites, model);
+	struct known *known = known_of(sites, model);
 	struct texts texts = {.owner = "", .place = "", .callers = ""};
 
-	if (!numbers)
+	if (!known)
 		return UINT32_MAX;
-	if (call->stack == GP_NONE) {
-		snprintf(texts.place, sizeof(texts.place), "(%s, " GP_SITE_WITHOUT_STACK ")",
-			 gp_model_api(model, call->api).name);
-		return number_of(sites, &texts);
-	}
-	if (numbers[call->stack] == GP_NONE) {
+	if (call->stack == GP_NONE)
+		return find_stackless(sites, known, call->api);
+	if (known->numbers[call->stack] == GP_NONE) {
 		take_stack(sites, model, call->stack, &texts);
-		numbers[call->stack] = number_of(sites, &texts);
+		known->numbers[call->stack] = number_of(sites, &texts);
 	}
-	return numbers[call->stack];
+	return known->numbers[call->stack];
 }
 
 uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,

@@ -4,6 +4,8 @@
 #include "report/array.h"
 #include "report/load.h"
 
+#define CUPTI_12_2 20 /* by cuptiGetVersion() */
+
 /* ---- the call that started an operation ---- */
 
 static int compare_keys(const void *a, const void *b, const void *context)
@@ -59,6 +61,32 @@ static uint32_t find_key(const struct gp_model *m, const struct gp_call_key *key
 	return after == 0 ? GP_NONE : after - 1;
 }
 
+/*
+ * The number of all launches, where there are several, or 0: CUPTI 11.8 under a newer driver gives every call the number of the
+ * first launch, and so every operation.
+ */
+static uint32_t find_stuck_number(const struct gp_model *m)
+{
+	const char *version = m->info[GP_INFO_CUPTI_VERSION];
+	uint32_t number = 0, count = 0;
+
+	if (!version || strtoul(version, NULL, 10) >= CUPTI_12_2)
+		return 0;
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		if (gp_model_api(m, m->calls[i].api).class != GP_API_LAUNCH)
+			continue;
+		if (count++ > 0 && m->calls[i].correlation_id != number)
+			return 0;
+		number = m->calls[i].correlation_id;
+	}
+	return count > 1 ? number : 0;
+}
+
+static bool is_stuck(const struct gp_model *m, uint32_t correlation_id)
+{
+	return correlation_id != 0 && correlation_id == m->losses.stuck_number;
+}
+
 /* If all began after the time, as a clock that is a little off can have it, it is the first one. */
 uint32_t gp_find_call(const struct gp_load *load, uint32_t correlation_id, uint64_t time_ns)
 {
@@ -66,7 +94,7 @@ uint32_t gp_find_call(const struct gp_load *load, uint32_t correlation_id, uint6
 	const struct gp_call_key *keys = load->keys;
 	uint32_t at = find_key(m, keys, correlation_id, time_ns);
 
-	if (correlation_id == 0)
+	if (correlation_id == 0 || is_stuck(m, correlation_id))
 		return GP_NONE;
 	if (at != GP_NONE && keys[at].correlation_id == correlation_id)
 		return keys[at].call;
@@ -89,7 +117,7 @@ static void match_ops(struct gp_load *load)
 			op->start_ns = op->end_ns = m->calls[op->call].start_ns;
 		else if (op->call == GP_NONE && gp_model_paused_before(m, op->start_ns))
 			m->losses.ops_outside++;
-		else if (op->call == GP_NONE)
+		else if (op->call == GP_NONE && !is_stuck(m, op->correlation_id))
 			m->losses.ops_without_call++;
 	}
 }
@@ -179,6 +207,8 @@ static void account_for_launches(struct gp_model *m)
 			m->losses.launches_failed++;
 		else if (pauses_during(m, call))
 			m->losses.launches_outside++;
+		else if (is_stuck(m, call->correlation_id))
+			m->losses.launches_unnumbered++;
 		else
 			m->losses.launches_without_op++;
 	}
@@ -210,7 +240,8 @@ static void count_copies_in_flight(struct gp_model *m)
 		uint8_t class = gp_model_api(m, call->api).class;
 
 		if ((class == GP_API_COPY || class == GP_API_SET) && call->start_ns > last_ns &&
-		    call->first_op == GP_NONE && call->status == 0 && !call->captured)
+		    call->first_op == GP_NONE && call->status == 0 && !call->captured &&
+		    !is_stuck(m, call->correlation_id))
 			m->losses.copies_in_flight++;
 	}
 }
@@ -232,6 +263,7 @@ int gp_join_ops(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
 
+	m->losses.stuck_number = find_stuck_number(m);
 	if (make_keys(load) != 0 || find_makers(load) != 0)
 		return -ENOMEM;
 	match_ops(load);

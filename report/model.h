@@ -208,10 +208,12 @@ struct gp_losses {
 	bool closed;                /* an END record is there: nothing published is missing */
 	bool live;                  /* the process still runs */
 	bool killed;                /* its rings were left, and nobody writes into them */
+	uint32_t stuck_number;      /* of calls and operations alike: nothing is joined by it */
 	/* what did not join: calls of class LAUNCH without an operation, ... */
 	uint64_t launches_without_op; /* though they succeeded */
 	uint64_t launches_captured;   /* recorded into a graph: rightly without one */
 	uint64_t launches_failed;     /* returned an error */
+	uint64_t launches_unnumbered; /* with that number */
 	uint64_t launches_left_out;   /* of kernels that --kernels leaves out, by their names */
 	uint64_t copies_in_flight; /* copies and sets without one, after the last call with one */
 	uint64_t ops_without_call; /* operations whose correlation id no recorded call has */

@@ -206,8 +206,9 @@ struct balance {
 	uint64_t paused;   /* without a record, for the recording paused */
 	uint64_t outside;  /* the same, for --keep-last has kept the one and not the other */
 	uint64_t left_out; /* by --kernels */
-	uint64_t graphs;   /* launches of graphs */
-	bool uncertain;    /* there may have been launches that were not recorded */
+	uint64_t unnumbered;
+	uint64_t graphs; /* launches of graphs */
+	bool uncertain;  /* there may have been launches that were not recorded */
 };
 
 /* Nothing paused: the trace just begins late. */
@@ -225,10 +226,11 @@ static struct balance take_balance(const struct gp_model *model)
 		.paused = is_last_part(model) ? 0 : model->losses.launches_outside,
 		.outside = is_last_part(model) ? model->losses.launches_outside : 0,
 		.left_out = model->losses.launches_left_out,
+		.unnumbered = model->losses.launches_unnumbered,
 		.uncertain = model->gate_count > 0 || !gp_summary_has_all_operations(model),
 	};
 	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
-			  balance.outside + balance.left_out;
+			  balance.outside + balance.left_out + balance.unnumbered;
 
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		uint8_t class = gp_model_api(model, model->calls[i].api).class;
@@ -250,6 +252,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->paused += one->paused;
 	sum->outside += one->outside;
 	sum->left_out += one->left_out;
+	sum->unnumbered += one->unnumbered;
 	sum->graphs += one->graphs;
 	sum->uncertain |= one->uncertain;
 }
@@ -286,6 +289,7 @@ static void print_balance(FILE *out, const struct balance *balance)
 	print_part(out, balance->failed, "failed");
 	print_part(out, balance->missing, "without kernel record");
 	print_part(out, balance->left_out, "left out by --kernels");
+	print_part(out, balance->unnumbered, "that this CUPTI does not join to kernels");
 	print_part(out, balance->paused, "whose kernel ran when the recording had paused");
 	print_part(out, balance->outside, "whose kernel is not in the part that was kept");
 	if (balance->graphs > 0) {

@@ -419,6 +419,41 @@ static void test_correlation_ids_come_again(void **state)
 	gp_model_free(m);
 }
 
+static struct gp_model *load_of_version(const char *version, uint32_t second_launch)
+{
+	struct gp_builder b;
+
+	begin(&b);
+	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_CUPTI_VERSION, 0, version);
+	gp_builder_call(&b, GP_TEST_COPY, 6, 500, 50);
+	gp_builder_call(&b, GP_TEST_LAUNCH, 7, 1000, 50);
+	gp_builder_call(&b, GP_TEST_LAUNCH, second_launch, 2000, 50);
+	gp_builder_kernel(&b, 6, 550, 600);
+	gp_builder_kernel(&b, 7, 2500, 2600);
+	gp_builder_kernel(&b, second_launch, 2700, 2800);
+	return load(&b);
+}
+
+/* Of 11.8 under a newer driver: to join them by when they ran would be a guess. */
+static void test_numbers_that_are_all_one_join_nothing(void **state)
+{
+	struct gp_model *m = load_of_version("18", 7);
+
+	(void)state;
+	assert_ptr_equal(&m->calls[op_at(m, 550)->call], call_at(m, 500)); /* from before */
+	assert_int_equal(op_at(m, 2500)->call, GP_NONE);
+	assert_int_equal(op_at(m, 2700)->call, GP_NONE);
+	assert_int_equal(m->losses.launches_unnumbered, 2);
+	assert_int_equal(m->losses.launches_without_op + m->losses.ops_without_call, 0);
+	gp_model_free(m);
+	m = load_of_version("18", 8);
+	assert_ptr_equal(&m->calls[op_at(m, 2700)->call], call_at(m, 2000));
+	gp_model_free(m);
+	m = load_of_version("20", 7);
+	assert_int_equal(m->losses.launches_unnumbered, 0);
+	gp_model_free(m);
+}
+
 /* The GPU's clock is a microsecond ahead: the kernel seems to begin before its call. */
 static void test_clock_error_does_not_part_them(void **state)
 {
@@ -871,6 +906,7 @@ int main(void)
 		cmocka_unit_test(test_calls_and_operations_are_joined),
 		cmocka_unit_test(test_graph_launch_has_many_operations),
 		cmocka_unit_test(test_correlation_ids_come_again),
+		cmocka_unit_test(test_numbers_that_are_all_one_join_nothing),
 		cmocka_unit_test(test_clock_error_does_not_part_them),
 		cmocka_unit_test(test_launches_without_operation),
 		cmocka_unit_test(test_copies_and_sets),

@@ -380,6 +380,27 @@ void gp_sys_sleep(uint64_t duration_ns)
 	call2(SYS_nanosleep, (long)&duration, 0);
 }
 
+#define BIT(number) ((uint64_t)1 << ((number)-1))
+
+#define NOT_HELD UINT64_MAX /* no mask: there are signals that the kernel never puts in one */
+
+/* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
+uint64_t gp_sys_hold_signals(void)
+{
+	uint64_t held = ~(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP));
+	uint64_t before = 0;
+	long error =
+		call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held, (long)&before, sizeof(held));
+
+	return error < 0 ? NOT_HELD : before;
+}
+
+void gp_sys_let_signals(uint64_t before)
+{
+	if (before != NOT_HELD)
+		call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before));
+}
+
 uint32_t gp_sys_thread_id(void)
 {
 	return (uint32_t)call0(SYS_gettid);

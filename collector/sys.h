@@ -91,6 +91,13 @@ void gp_sys_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 void gp_sys_wake(uint32_t *word);
 void gp_sys_sleep(uint64_t duration_ns);
 
+/*
+ * Have no handler of a signal run on this thread, until the mask that was returned is given back: one that leaves by a jump
+ * would leave behind what the thread holds.  Signals that an instruction of the thread's own raises are not held back.
+ */
+uint64_t gp_sys_hold_signals(void);
+void gp_sys_let_signals(uint64_t before);
+
 uint32_t gp_sys_thread_id(void);
 uint32_t gp_sys_process_id(void);
 uint32_t gp_sys_parent_id(void);

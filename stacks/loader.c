@@ -13,6 +13,8 @@
 	500 /* more than a second; so often the others get to run, however busy the machine is */
 
 static uint32_t state; /* atomic: threads that fork, in the higher half, and threads that ask */
+static uint32_t
+	gone; /* atomic: of those that ask, how many a fork waited for in vain: a handler of a signal left by a jump */
 
 /* What this thread itself is in the middle of: a handler of a signal or of a fork does not wait for the thread that it runs on. */
 static __thread struct {
@@ -48,14 +50,15 @@ static bool wait_until(bool (*holds)(uint32_t state))
 
 static bool no_other_asks(uint32_t now)
 {
-	return now % ONE_FORK <= own.asks;
+	return now % ONE_FORK <= own.asks + gp_load32(&gone);
 }
 
 static void before_fork(void)
 {
 	own.forks++;
 	change(ONE_FORK);
-	wait_until(no_other_asks);
+	if (!wait_until(no_other_asks))
+		gp_store32(&gone, gp_load32(&state) % ONE_FORK - own.asks);
 }
 
 static void after_fork(void)
@@ -68,6 +71,7 @@ static void after_fork(void)
 static void after_fork_in_child(void)
 {
 	gp_store32(&state, own.asks);
+	gp_store32(&gone, 0);
 	own.forks--;
 }
 
@@ -96,14 +100,30 @@ static bool enter(void)
 	return true;
 }
 
-bool gp_loader_ask(gp_loader_look *look, void *user)
+static bool ask(gp_loader_look *look, void *user)
 {
-	while (!enter())
-		if (own.forks != 0 || !wait_until(nobody_forks))
-			return false;
+	if (!enter())
+		return false;
 	own.asks++;
 	dl_iterate_phdr(look, user);
 	own.asks--;
 	change((uint32_t)-1);
 	return true;
+}
+
+bool gp_loader_glance(gp_loader_look *look, void *user)
+{
+	while (!ask(look, user))
+		if (own.forks != 0 || !wait_until(nobody_forks))
+			return false;
+	return true;
+}
+
+bool gp_loader_ask(gp_loader_look *look, void *user)
+{
+	uint64_t signals = gp_sys_hold_signals();
+	bool asked = gp_loader_glance(look, user);
+
+	gp_sys_let_signals(signals);
+	return asked;
 }

@@ -247,7 +247,7 @@ static bool is_current(void)
 	struct turn turn;
 	bool current;
 
-	if (!gp_loader_ask(read_turn, &turn))
+	if (!gp_loader_glance(read_turn, &turn))
 		return true;
 	gp_lock(&lock);
 	current = turn.added == known.turn.added && turn.removed == known.turn.removed;
@@ -448,7 +448,7 @@ void gp_modules_poll(void)
 {
 	struct turn turn;
 
-	if (!gp_loader_ask(read_turn, &turn))
+	if (!gp_loader_glance(read_turn, &turn))
 		return;
 	gp_lock(&lock);
 	bool stale = is_stale(turn);

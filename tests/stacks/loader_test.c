@@ -16,6 +16,7 @@
 #include "collector/atomic.h"
 #include "collector/sys.h"
 #include "stacks/loader.h"
+#include "stacks/lock.h"
 
 #define LONG_S 20
 #define LONG_PAUSES                                                                                \
@@ -175,6 +176,108 @@ static void a_fork_does_not_wait_for_its_own_thread(void **state)
 	fork_and_ask();
 }
 
+static sigjmp_buf away;
+
+static void jump_away(int number)
+{
+	siglongjmp(away, number);
+}
+
+static int raise_inside(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)info, (void)bytes, (void)unused;
+	raise(SIGUSR1);
+	gp_store32_release(&is_inside, 1);
+	return 1;
+}
+
+static void *ask_once(void *count)
+{
+	return gp_loader_ask(look, count) ? count : NULL;
+}
+
+/* It comes when nothing is held any more. */
+static void a_handler_that_jumps_away_leaves_nothing_behind(void **state)
+{
+	volatile bool has_jumped = false;
+	pthread_t thread;
+	int count = 0;
+
+	(void)state;
+	signal(SIGUSR1, jump_away);
+	if (sigsetjmp(away, 1) == 0)
+		gp_loader_ask(raise_inside, NULL);
+	else
+		has_jumped = true;
+	assert_true(has_jumped);
+	assert_true(gp_load32_acquire(&is_inside));
+	assert_int_equal(pthread_create(&thread, NULL, ask_once, &count), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(count, 1);
+	fork_and_ask();
+	assert_int_equal(pauses, 0);
+	signal(SIGUSR1, SIG_DFL);
+}
+
+static int jump_inside(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)info, (void)bytes, (void)unused;
+	siglongjmp(away, 1);
+}
+
+static void *jump_out(void *unused)
+{
+	if (sigsetjmp(away, 1) == 0)
+		gp_loader_glance(jump_inside, NULL);
+	return unused;
+}
+
+static uint32_t pauses_of_a_fork(void)
+{
+	uint32_t before = gp_load32(&pauses);
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	return gp_load32(&pauses) - before;
+}
+
+/* Out of a glance, which holds no signals back.  In a process of its own: the loader's lock stays taken there. */
+static void a_fork_waits_once_for_who_has_gone(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		pthread_t thread;
+		bool waits, waits_again;
+
+		if (pthread_create(&thread, NULL, jump_out, NULL) != 0)
+			_exit(1);
+		pthread_join(thread, NULL);
+		waits = pauses_of_a_fork() > 0;
+		waits_again = pauses_of_a_fork() > 0;
+		_exit(waits && !waits_again ? 0 : 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Of a thread that left by a jump. */
+static void a_lock_that_nobody_gives_back_is_taken_in_the_end(void **state)
+{
+	static uint32_t lock = 2;
+
+	(void)state;
+	gp_lock(&lock);
+	gp_unlock(&lock);
+	gp_lock(&lock);
+	assert_int_equal(lock, 1);
+	gp_unlock(&lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +285,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(those_that_ask_wait_for_a_fork, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_fork_does_not_wait_for_its_own_thread, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_handler_that_jumps_away_leaves_nothing_behind,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_fork_waits_once_for_who_has_gone, set_up,
+						tear_down),
+		cmocka_unit_test(a_lock_that_nobody_gives_back_is_taken_in_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

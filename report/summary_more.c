@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "report/answers/queue.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/paragraph.h"
@@ -13,6 +14,9 @@
 
 /* Share of the time from which overhead, and loading and compiling code, are worth a line. */
 #define LEAST_SHARE 0.01
+
+/* Launches from which on it is worth a line how they went. */
+#define MANY_LAUNCHES 100
 
 /* One line: a word of --by, and what it has a table of. */
 struct line {
@@ -66,6 +70,7 @@ struct kinds {
 	uint64_t unified[UNIFIED_KINDS]; /* bytes or faults */
 	uint64_t compiled, compile_ns, cache_ns, loaded, load_ns;
 	uint64_t overheads, overhead_ns;
+	uint64_t launched, late, brief, blocked, blocked_ns; /* struct gp_queue */
 };
 
 static void count_syncs(struct kinds *kinds, const struct gp_model *model)
@@ -158,6 +163,50 @@ static void count_code(struct kinds *kinds, const struct gp_model *model)
 }
 
 /* ---- the lines ---- */
+
+/* What the launches of all streams come to. */
+static int count_queues(struct kinds *kinds, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t first = 0, next; result == 0 && first < model->op_count; first = next) {
+		struct gp_queue queue;
+
+		next = gp_queue_end(model, first);
+		result = gp_queue_of(&queue, model, first, next, NULL, NULL);
+		kinds->launched += queue.launched;
+		kinds->late += queue.late;
+		kinds->brief += queue.brief;
+		kinds->blocked += queue.blocked;
+		kinds->blocked_ns += queue.blocked_ns;
+	}
+	return result;
+}
+
+/* Not of a few launches, nor where nearly all is well. */
+static bool have_queues(const struct kinds *kinds)
+{
+	return kinds->launched >= MANY_LAUNCHES &&
+	       (kinds->blocked > 0 || kinds->late * 10 > kinds->launched ||
+		kinds->brief * 10 > kinds->launched);
+}
+
+static void print_queues(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	struct line line;
+
+	if (!have_queues(kinds))
+		return;
+	begin(&line, summary, "queue");
+	add(&line, "of %s launched operations %s came late: their stream had nothing left to do",
+	    gp_format_count(kinds->launched).text, gp_format_count(kinds->late).text);
+	add(&line, "%s took less time than their launch", gp_format_count(kinds->brief).text);
+	if (kinds->blocked > 0)
+		add(&line, "%s call%s waited in full queues: %s",
+		    gp_format_count(kinds->blocked).text, plural(kinds->blocked),
+		    gp_format_ns(kinds->blocked_ns).text);
+	end(&line);
+}
 
 static void print_syncs(const struct gp_summary *summary, const struct kinds *kinds)
 {
@@ -273,7 +322,7 @@ static bool are_any(const struct gp_summary *summary, const struct kinds *kinds)
 		things += kinds->syncs[i];
 	for (size_t i = 0; i < UNIFIED_KINDS; i++)
 		things += kinds->unified[i];
-	return things > 0 || matters(summary, kinds->overhead_ns) ||
+	return things > 0 || have_queues(kinds) || matters(summary, kinds->overhead_ns) ||
 	       matters(summary, kinds->compile_ns + kinds->cache_ns + kinds->load_ns);
 }
 
@@ -281,22 +330,25 @@ int gp_summary_print_more(const struct gp_summary *summary)
 {
 	struct kinds kinds = {0};
 	struct gp_tally seen = {0};
-	int result;
+	int result = 0;
 
-	for (size_t i = 0; i < summary->model_count; i++) {
+	for (size_t i = 0; result == 0 && i < summary->model_count; i++) {
+		result = count_queues(&kinds, summary->models[i]);
 		count_syncs(&kinds, summary->models[i]);
 		count_calls(&kinds, summary->models[i]);
 		count_ops(&kinds, &seen, summary->models[i], i);
 		count_unified(&kinds, summary->models[i]);
 		count_code(&kinds, summary->models[i]);
 	}
-	result = seen.error;
+	if (result == 0)
+		result = seen.error;
 	gp_tally_free(&seen);
 	if (result < 0 || !are_any(summary, &kinds))
 		return result;
 	fputs("\nMore (`gpuprof summary --by WORD FILE` has a table for each of these words)\n",
 	      summary->out);
 	print_places(summary, &kinds);
+	print_queues(summary, &kinds);
 	print_syncs(summary, &kinds);
 	print_graphs(summary, &kinds);
 	print_unified(summary, &kinds);

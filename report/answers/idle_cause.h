@@ -13,7 +13,7 @@
  *               operation to its start, if that is GP_IDLE_LATENCY_NS at most: launching cannot keep up with operations that short
  *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device
  *   HOST        none of these: the host was in no CUDA call (or one that only asks something), doing work of its own
- *   UNKNOWN     the call that started the next operation was not recorded
+ *   UNKNOWN     the call that started the next operation was not recorded, or the device had no operation at all
  *
  * Of a whole gap, the cause is the one with most of its time.  Causes partition the gap: their times always add up to it.
  */

@@ -91,6 +91,12 @@ static void take_launch(struct walk *walk, const struct launch *launch)
 	change(walk, launch->start_ns, walk->length + 1);
 }
 
+static bool is_brief(const struct gp_model *model, const struct gp_op *op)
+{
+	return op->graph_id == 0 && op->kind != GP_OP_GRAPH &&
+	       op->end_ns - op->start_ns < model->calls[op->call].duration_ns;
+}
+
 /* No operation begins before its launch: the length is never below 0. */
 static void walk_lengths(struct walk *walk, const struct gp_model *model, uint32_t first,
 			 uint32_t end, const struct launch *launches, uint32_t count)
@@ -105,6 +111,7 @@ static void walk_lengths(struct walk *walk, const struct gp_model *model, uint32
 		while (next < count && launches[next].start_ns <= op->start_ns)
 			take_launch(walk, &launches[next++]);
 		change(walk, op->start_ns, walk->length - 1);
+		walk->queue->brief += is_brief(model, op);
 	}
 }
 

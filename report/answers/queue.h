@@ -21,6 +21,7 @@
 struct gp_queue {
 	uint64_t launched; /* operations whose call is known */
 	uint64_t late;
+	uint64_t brief;      /* took less time than the call that launched them; none of graphs */
 	uint64_t most;       /* the longest it was */
 	uint64_t full_ns;    /* how long it had GP_QUEUE_FULL or more ... */
 	uint64_t blocked;    /* ... calls that began then ... */

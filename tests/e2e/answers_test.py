@@ -96,6 +96,16 @@ class Launches(Tables):
             self.assertEqual(row["Changes"], 2 * row["Launched"])
             self.assertEqual(row["Min"], 0)
 
+    def test_the_page_has_the_figures_of_the_tables(self):
+        trace = self.record("demo", "200")
+        page, found = " ".join(self.summary(trace).stdout.split()), self.tables("queue", trace)
+        launched, late = (self.sum(found["queue-stream"], column) for column in ("Launched", "Late"))
+        short = self.sum(found["queue-kernel"], "Short")
+        said = f"queue of {launched:,} launched operations {late:,} came late: their stream had nothing left to do, " \
+               f"{short:,} took less time than their launch"
+        if 10 * max(late, short) > launched:  # else it is not said
+            self.assertIn(said, page)
+
     def test_the_loop_of_the_demo_is_found(self):
         found = self.tables("sequence", self.record("demo", "100"))["sequence"]
         loops = [row for row in found if row["Length"] == 5]

@@ -69,6 +69,7 @@ static void a_launch_into_an_empty_stream_is_late(void **state)
 	model = build_end(&b);
 	assert_int_equal(gp_queue_of(&queue, model, 0, 3, NULL, NULL), 0);
 	assert_int_equal(queue.late, 1);
+	assert_int_equal(queue.brief, 0);
 	assert_int_equal(queue.host_wait_ns, 120);
 	assert_int_equal(queue.other_ns, 200);
 	assert_int_equal(queue.launched, 2);
@@ -92,6 +93,7 @@ static void a_full_queue_blocks_calls(void **state)
 	assert_int_equal(gp_queue_of(&queue, model, 0, 1500, NULL, NULL), 0);
 	assert_int_equal(queue.blocked, 1500 - GP_QUEUE_FULL);
 	assert_int_equal(queue.blocked_ns, queue.blocked * 1000);
+	assert_int_equal(queue.brief, 0);
 	assert_int_equal(queue.most, 1200 + 300 / 2);
 	/* from the 1024th launch to the start that leaves 1023 */
 	assert_int_equal(queue.full_ns, 1200500 + 2000 * (1500 - GP_QUEUE_FULL) - 1023000);
@@ -106,13 +108,14 @@ static void clocks_that_differ_do_no_harm(void **state)
 	struct seen seen = {.count = 0};
 
 	(void)state;
-	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 1);
+	build_call(&b, 1, BUILD_LAUNCH, 100, 110, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 95, 200, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 150, 180, 2)->untimed = 1;
 	model = build_end(&b);
 	assert_int_equal(gp_queue_of(&queue, model, 0, 2, see, &seen), 0);
 	assert_int_equal(seen.count, 2);
 	assert_int_equal(seen.lengths[1], 0);
+	assert_int_equal(queue.brief, 1);
 	gp_model_free(model);
 }
 

@@ -39,20 +39,25 @@ static bool allocate_ids(struct gp_sqlite_ids *ids, const struct gp_model *model
 	return ids->full && ids->brief && ids->mangled && ids->apis && ids->texts;
 }
 
-static void write_model(struct gp_sqlite_export *e)
+static void write_model(struct gp_sqlite_export *e, FILE *messages)
 {
 	uint64_t end_ns = e->offset_ns + gp_model_end_ns(e->model);
 
 	if (end_ns > e->last_ns)
 		e->last_ns = end_ns;
 	gp_gpu_numbers_next(&e->gpus);
-	if (allocate_ids(&e->ids, e->model)) {
+	if (allocate_ids(&e->ids, e->model) && gp_sqlite_begin_stacks(e)) {
 		gp_sqlite_write_about(e);
 		gp_sqlite_write_ranges(e);
 		gp_sqlite_write_events(e);
+		if (e->stacks.left_out > 0)
+			gp_sqlite_put_missing(e, "calls without their stack: there are too many",
+					      e->stacks.left_out);
+		e->stacks.left_out = 0;
 	} else {
 		e->error = -ENOMEM;
 	}
+	gp_sqlite_end_stacks(e, messages);
 	free_ids(&e->ids);
 }
 
@@ -84,7 +89,7 @@ static int write_models(struct gp_sqlite_export *e, const struct gp_export_sourc
 			continue;
 		e->filter = gp_slice_filter_of(&options->choice, e->model);
 		e->offset_ns = e->model->base_unix_ns - e->base_unix_ns;
-		write_model(e);
+		write_model(e, options->messages);
 		if (options->progress)
 			options->progress(options->progress_context);
 		written++;

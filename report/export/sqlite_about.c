@@ -168,7 +168,7 @@ static void put_streams(struct gp_sqlite_export *e)
 
 /* ---- what is missing ---- */
 
-static void put_missing(void *context, const char *what, uint64_t count)
+void gp_sqlite_put_missing(void *context, const char *what, uint64_t count)
 {
 	struct gp_sqlite_export *e = context;
 	char text[256];
@@ -192,7 +192,7 @@ void gp_sqlite_write_about(struct gp_sqlite_export *e)
 	put_devices(e);
 	put_contexts(e);
 	put_streams(e);
-	gp_missing_each(e->model, put_missing, e);
+	gp_missing_each(e->model, gp_sqlite_put_missing, e);
 }
 
 /* ---- the session ---- */

@@ -193,7 +193,7 @@ static void put_call(struct gp_sqlite_export *e, const struct gp_call *call)
 		number(call->correlation_id),
 		remember(e, &e->ids.apis[call->api], gp_model_api(e->model, call->api).name),
 		number(call->status),
-		gp_value_none(),
+		gp_sqlite_stack(e, call->stack),
 	};
 
 	GP_SQLITE_PUT(e, GP_SQLITE_RUNTIME, values);

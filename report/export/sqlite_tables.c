@@ -99,6 +99,9 @@ static const struct {
 	[GP_SQLITE_GPU_FAULT] = {"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
 				 SPAN ", globalPid" ID ", deviceId" ID ", address" ID
 				      ", numberOfPageFaults" ID ", faultAccessType" ID},
+	[GP_SQLITE_CALLCHAIN] = {"CUDA_CALLCHAINS",
+				 "id" ID ", symbol" ID ", module" ID ", unresolved" MAYBE
+				 ", originalIP" MAYBE ", stackDepth" ID},
 	[GP_SQLITE_NVTX] = {"NVTX_EVENTS",
 			    "start" ID ", end" MAYBE ", eventType" ID ", rangeId" MAYBE
 			    ", category" MAYBE ", color" MAYBE ", text TEXT, globalTid" MAYBE

@@ -13,6 +13,7 @@
 #include "report/export/sqlite_tables.h"
 #include "report/gpu_numbers.h"
 #include "report/names.h"
+#include "report/symbols.h"
 
 /* Ids of strings that many rows have; 0 = not asked for yet, else the id plus 1. */
 struct gp_sqlite_ids {
@@ -22,6 +23,14 @@ struct gp_sqlite_ids {
 	uint32_t *texts;  /* by range_texts */
 };
 
+/* Call stacks, each written when a call first has it. */
+struct gp_sqlite_stacks {
+	struct gp_symbols *symbols; /* of the model */
+	bool *is_written;           /* by frame */
+	uint64_t first;             /* number of ids that earlier processes have */
+	uint64_t rows, left_out;
+};
+
 struct gp_sqlite_export {
 	struct gp_sqlite *db;
 	const struct gp_model *model; /* the process that is being written */
@@ -29,6 +38,7 @@ struct gp_sqlite_export {
 	struct gp_names *names;
 	struct gp_gpu_numbers gpus;
 	struct gp_sqlite_ids ids;
+	struct gp_sqlite_stacks stacks;
 	uint64_t base_unix_ns; /* the session's start: times count from here */
 	uint64_t offset_ns;    /* from the model's times to the session's */
 	uint64_t last_ns;      /* the session's end so far */
@@ -41,6 +51,14 @@ void gp_sqlite_write_session(struct gp_sqlite_export *export);
 
 /* sqlite_events.c: kernels, copies, sets, calls, synchronisations, memory. */
 void gp_sqlite_write_events(struct gp_sqlite_export *export);
+
+/* sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between begin, which is false without memory, and end. */
+bool gp_sqlite_begin_stacks(struct gp_sqlite_export *export);
+struct gp_value gp_sqlite_stack(struct gp_sqlite_export *export, uint32_t stack);
+void gp_sqlite_end_stacks(struct gp_sqlite_export *export, FILE *messages);
+
+/* Something is missing, and how much of it. */
+void gp_sqlite_put_missing(void *export, const char *what, uint64_t count);
 
 /* sqlite_ranges.c: NVTX. */
 void gp_sqlite_write_ranges(struct gp_sqlite_export *export);

@@ -39,6 +39,12 @@ RANGES = """WITH domains AS (SELECT domainId, text FROM NVTX_EVENTS WHERE eventT
     SELECT coalesce(range.text, value), coalesce(domains.text, ''), count(*), sum(end - start)
     FROM NVTX_EVENTS AS range LEFT JOIN StringIds ON id = textId LEFT JOIN domains USING (domainId)
     WHERE eventType IN (59, 60) AND end IS NOT NULL GROUP BY 1, 2"""
+STACKS = """SELECT group_concat(symbol, ' < ') FROM
+    (SELECT call.rowid AS call, text.value AS symbol FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call
+     JOIN StringIds AS api ON api.id = call.nameId AND api.value = 'cuLaunchKernel'
+     JOIN CUDA_CALLCHAINS AS chain ON chain.id = call.callchainId
+     JOIN StringIds AS text ON text.id = chain.symbol
+     ORDER BY call.rowid, stackDepth) GROUP BY call"""
 
 
 def number(cell):
@@ -202,6 +208,17 @@ class Formats(Case):
     def nvtx_rows(self):
         done = self.run_gpuprof("summary", "--by", "nvtx", "--top", "0", "--format", "json", self.trace)
         return json.loads(done.stdout)["rows"]
+
+    def test_call_stacks_in_tables(self):
+        done = self.run_program([os.path.join(BUILD, "programs", "places")],
+                                options=("-o", "p", "--chrome", "none", "--summary", "none", "--stacks=all"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.trace = self.path("p.gpuprof")
+        callers = collections.Counter()
+        for (stack,) in self.database().execute(STACKS):
+            functions = [function.split(" ")[0] for function in stack.split(" < ")]
+            callers[functions[functions.index("launch") + 1]] += 1
+        self.assertEqual(callers, {"forward": 6, "backward": 3, "record_graph": 1, "descend": 2})
 
     def test_several_processes(self):
         os.rename(self.trace, self.path("first.gpuprof"))

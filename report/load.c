@@ -411,7 +411,7 @@ static int import(struct reading *r, const struct gp_importer *importer, const c
 	if (result == 0)
 		gp_import_mark_asynchronous(r->load.model);
 	else
-		explain(result, path, message, message_bytes);
+		gp_import_explain(result, path, message, message_bytes);
 	return result;
 }
 

@@ -1,6 +1,7 @@
 #include "report/import/importing.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +238,17 @@ int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *s
 	if (result == 0)
 		spans->spans[spans->count++] = *span;
 	return result;
+}
+
+void gp_import_explain(int error, const char *path, char *message, size_t message_bytes)
+{
+	if (error == -ENOMEM || error == -EOVERFLOW)
+		snprintf(message, message_bytes,
+			 "%s is too large for the memory that is left here: read it on a larger "
+			 "machine",
+			 path);
+	else
+		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
 }
 
 /* ---- the end ---- */

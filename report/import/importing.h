@@ -105,6 +105,9 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call);
 
 int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span);
 
+/* One line for the user: why the file cannot be read, by the negative errno value. */
+void gp_import_explain(int error, const char *path, char *message, size_t message_bytes);
+
 /* spans.c: by gp_importing_finish(). */
 int gp_import_ranges(struct gp_importing *im);
 int gp_import_stacks(struct gp_importing *im);

@@ -79,3 +79,15 @@ size_t gp_input_head(const char *path, uint8_t *head, size_t bytes)
 	gp_input_close(input);
 	return got > 0 ? (size_t)got : 0;
 }
+
+bool gp_input_is_compressed(const char *path)
+{
+	struct gp_input *input;
+	bool is_compressed;
+
+	if (gp_input_open(path, &input) != 0)
+		return false;
+	is_compressed = gzdirect(input->file) == 0;
+	gp_input_close(input);
+	return is_compressed;
+}

@@ -2,6 +2,7 @@
 #ifndef REPORT_IMPORT_INPUT_H
 #define REPORT_IMPORT_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,5 +21,7 @@ ssize_t gp_input_read(void *input, void *buffer, size_t bytes);
 
 /* Read the first bytes of a file. Returns how many; 0 if it cannot be read. */
 size_t gp_input_head(const char *path, uint8_t *head, size_t bytes);
+
+bool gp_input_is_compressed(const char *path);
 
 #endif

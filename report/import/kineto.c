@@ -355,21 +355,6 @@ int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull)
 
 /* ---- files ---- */
 
-static void explain(int error, const char *path, char *message, size_t message_bytes)
-{
-	if (error == -ENODATA)
-		snprintf(message, message_bytes,
-			 "%s is JSON, but no trace of torch.profiler: it has none of its events",
-			 path);
-	else if (error == -ENOMEM || error == -EOVERFLOW)
-		snprintf(message, message_bytes,
-			 "%s is too large for the memory that is left here: read it on a larger "
-			 "machine",
-			 path);
-	else
-		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
-}
-
 static int read_input(struct gp_input *input, struct gp_load *load)
 {
 	struct gp_pull *pull = gp_pull_new(gp_input_read, input);
@@ -391,7 +376,11 @@ int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t
 	if (result == 0)
 		result = read_input(input, load);
 	gp_input_close(input);
-	if (result != 0)
-		explain(result, path, message, message_bytes);
+	if (result == -ENODATA)
+		snprintf(message, message_bytes,
+			 "%s is JSON, but no trace of torch.profiler: it has none of its events",
+			 path);
+	else if (result != 0)
+		gp_import_explain(result, path, message, message_bytes);
 	return result;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/import/input.h"
 #include "report/import/nsys_reading.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -233,7 +234,10 @@ static int read_all(struct gp_nsys_reading *r)
 static void explain(int error, bool is_damaged, const char *path, char *message,
 		    size_t message_bytes)
 {
-	if (error == -ENODATA && is_damaged)
+	if (error == -ENODATA && gp_input_is_compressed(path))
+		snprintf(message, message_bytes,
+			 "%s is an SQLite file that is compressed: uncompress it first", path);
+	else if (error == -ENODATA && is_damaged)
 		snprintf(message, message_bytes,
 			 "%s is a damaged SQLite file, of which nothing can be read", path);
 	else if (error == -ENODATA)
@@ -241,13 +245,8 @@ static void explain(int error, bool is_damaged, const char *path, char *message,
 			 "%s is an SQLite file, but has nothing of CUDA or NVTX as `nsys export "
 			 "--type=sqlite` writes it",
 			 path);
-	else if (error == -ENOMEM || error == -EOVERFLOW)
-		snprintf(message, message_bytes,
-			 "%s is too large for the memory that is left here: read it on a larger "
-			 "machine",
-			 path);
 	else
-		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
+		gp_import_explain(error, path, message, message_bytes);
 }
 
 int gp_nsys_load(const char *path, struct gp_load *load, char *message, size_t message_bytes)

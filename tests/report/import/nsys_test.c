@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <cmocka.h>
 
 #include "report/model.h"
@@ -289,6 +290,18 @@ static void other_databases_are_refused(void **state)
 	assert_non_null(strstr(message, "damaged SQLite file"));
 }
 
+static void a_compressed_database_is_to_be_uncompressed(void **state)
+{
+	gzFile file = gzopen(path, "wb");
+	struct gp_model *m;
+
+	(void)state;
+	assert_int_equal(gzwrite(file, "SQLite format 3", 16), 16);
+	assert_int_equal(gzclose(file), Z_OK);
+	assert_int_equal(gp_model_load(path, &m, message, sizeof(message)), -ENODATA);
+	assert_non_null(strstr(message, "uncompress it first"));
+}
+
 static void a_damaged_database_is_read_as_far_as_it_goes(void **state)
 {
 	struct gp_model *m = NULL;
@@ -337,6 +350,7 @@ int main(void)
 		T(devices_contexts_and_names_are_read),
 		T(of_several_processes_the_busiest_is_read),
 		T(other_databases_are_refused),
+		T(a_compressed_database_is_to_be_uncompressed),
 		T(a_damaged_database_is_read_as_far_as_it_goes),
 		T(nonsense_does_no_harm),
 	};

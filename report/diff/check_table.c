@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define NAMES_SHOWN 20u
+#define NAMES_SHOWN 6u
 #define LINE_BYTES  4096
 
 static const struct gp_sheet_column columns[] = {
@@ -25,9 +25,12 @@ struct layout {
 	void (*put_note)(FILE *out, const char *line);
 };
 
+/* One line stands for the times that so few runs cannot judge. */
 static bool is_shown(const struct gp_check_report *report, const struct gp_finding *finding)
 {
-	return report->all || finding->improved || finding->verdict != GP_VERDICT_PASS;
+	if (report->all || finding->improved)
+		return true;
+	return finding->verdict != GP_VERDICT_PASS && finding->doubt != GP_DOUBT_FEW;
 }
 
 static int put_row(struct gp_sheet_writer *writer, const struct gp_check_report *report,

@@ -45,11 +45,36 @@ void gp_machine_free(struct gp_machine *machine)
 	*machine = (struct gp_machine){0};
 }
 
-static void describe_gpu(FILE *out, const struct gp_device_entry *device)
+static const struct gp_model *model_of(struct gp_model *const *models, size_t model_count,
+				       const struct gp_record_device *record)
+{
+	for (size_t i = 0; i < model_count; i++)
+		for (uint32_t k = 0; record && k < models[i]->device_count; k++)
+			if (&models[i]->devices[k] == record)
+				return models[i];
+	return NULL;
+}
+
+/* Of "NVIDIA H200 (what the program calls it)" the name of the device: what a program calls it may be another in each run. */
+static size_t own_name_length(struct gp_model *const *models, size_t model_count,
+			      const struct gp_device_entry *device)
+{
+	const struct gp_model *model = model_of(models, model_count, device->record);
+	const struct gp_text *given =
+		model ? gp_model_text(model, GP_STRING_DEVICE, 0, device->record->device_id) : NULL;
+	size_t length = strlen(device->name);
+	size_t called = given && given->length > 0 ? strlen(given->bytes) + strlen(" ()") : 0;
+
+	return length > called ? length - called : 0;
+}
+
+static void describe_gpu(FILE *out, const struct gp_device_entry *device, size_t name_length)
 {
 	const struct gp_record_device *record = device->record;
 
-	fputs(*device->name ? device->name : "unknown device", out);
+	fprintf(out, "%.*s", (int)name_length, device->name);
+	if (name_length == 0)
+		fputs("unknown device", out);
 	if (record)
 		fprintf(out, ", %u SMs, %s, compute capability %u.%u, %u MHz",
 			record->multiprocessors, gp_format_bytes(record->memory_bytes).text,
@@ -64,7 +89,8 @@ static int describe_gpus(FILE *out, struct gp_model *const *models, size_t model
 
 	for (size_t i = 0; i < devices.count; i++) {
 		fputs(i > 0 ? "; " : "", out);
-		describe_gpu(out, &devices.entries[i]);
+		describe_gpu(out, &devices.entries[i],
+			     own_name_length(models, model_count, &devices.entries[i]));
 	}
 	gp_device_list_free(&devices);
 	return result;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "report/cuda_names.h"
 
@@ -203,6 +204,17 @@ static uint32_t thread_of(const struct gp_kineto_event *e)
 	return (uint32_t)e->numbers[GP_KINETO_TID];
 }
 
+/* The process is the first one of which the host does something: a device is a process, too. */
+static int note_process(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	char text[24];
+
+	if (im->load->model->info[GP_INFO_PID] || !gp_kineto_has(e, GP_KINETO_PID))
+		return 0;
+	snprintf(text, sizeof(text), "%u", gp_kineto_number(e, GP_KINETO_PID, 0));
+	return gp_import_info(im, GP_INFO_PID, text);
+}
+
 static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
 {
 	const struct gp_import_call call = {
@@ -216,7 +228,9 @@ static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, b
 		.is_driver = is_driver,
 	};
 
-	return gp_import_call(im, &call);
+	int result = note_process(im, e);
+
+	return result == 0 ? gp_import_call(im, &call) : result;
 }
 
 static int take_runtime(struct gp_importing *im, const struct gp_kineto_event *e)
@@ -239,7 +253,7 @@ static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, 
 		.category = category,
 	};
 
-	if (span.text == 0)
+	if (span.text == 0 || note_process(im, e) != 0)
 		return -ENOMEM;
 	gp_import_note_time(im, span.start_ns, span.end_ns);
 	return gp_import_span(&im->ranges, &span);
@@ -371,6 +385,7 @@ static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e
 	return 0;
 }
 
+/* Without regard to case: the last ones, and capitals, are PyTorch's until 1.12. */
 static const struct {
 	const char *category;
 	int (*take)(struct gp_importing *im, const struct gp_kineto_event *e);
@@ -389,12 +404,16 @@ static const struct {
 	{"gpu_user_annotation", take_nothing},
 	{"external_correlation", take_nothing},
 	{"Trace", take_nothing},
+	{"Runtime", take_runtime},
+	{"Operator", take_op},
+	{"Memcpy", take_copy},
+	{"Memset", take_set},
 };
 
 static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
 {
 	for (size_t i = 0; i < COUNT(categories); i++)
-		if (strcmp(e->category, categories[i].category) == 0) {
+		if (strcasecmp(e->category, categories[i].category) == 0) {
 			*is_known = true;
 			return categories[i].take(im, e);
 		}
@@ -432,24 +451,8 @@ static int take_metadata(struct gp_importing *im, const struct gp_kineto_event *
 	return 0;
 }
 
-/* The process is the one that calls CUDA or runs operators. */
-static int note_process(struct gp_importing *im, const struct gp_kineto_event *e)
-{
-	char text[24];
-
-	if (im->load->model->info[GP_INFO_PID] || !gp_kineto_has(e, GP_KINETO_PID) ||
-	    (strncmp(e->category, "cuda_", 5) != 0 && strcmp(e->category, "cpu_op") != 0))
-		return 0;
-	snprintf(text, sizeof(text), "%u", gp_kineto_number(e, GP_KINETO_PID, 0));
-	return gp_import_info(im, GP_INFO_PID, text);
-}
-
 int gp_kineto_take_event(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
 {
-	int result = note_process(im, e);
-
-	if (result != 0)
-		return result;
 	if (strcmp(e->phase, "X") == 0 && e->has_start)
 		return take_slice(im, e, is_known);
 	if (strcmp(e->phase, "i") == 0 && e->has_start)

@@ -317,6 +317,7 @@ static void synchronisations_and_events_are_read(void **state)
 
 	(void)state;
 	assert_int_equal(m->sync_count, 2);
+	assert_null(m->info[GP_INFO_PID]); /* theirs is the device */
 	assert_int_equal(m->syncs[0].sync_kind, 2);
 	assert_int_equal(m->syncs[0].stream_id, 7);
 	assert_int_equal(m->syncs[0].event_id, 17);
@@ -373,6 +374,34 @@ static void facts_of_the_process_are_read_wherever_they_stand(void **state)
 	assert_int_equal(device->memory_bytes, 150109880320);
 	assert_int_equal(device->max_warps_per_multiprocessor, 64);
 	assert_string_equal(m->device_names[0], "NVIDIA H200");
+	gp_model_free(m);
+}
+
+static void categories_of_older_versions_are_known(void **state)
+{
+	struct gp_model *m = load(EVENTS(X("Kernel", "k", GPU("4", "1", "\"queued\":0")) "," X(
+		"Runtime", "cudaLaunchKernel",
+		HOST("1",
+		     "1") ",\"args\":{\"correlation\":40}") "," X("Operator", "aten::mm",
+								  HOST("0",
+								       "3")) "," X("Memcpy",
+										   "Memcpy HtoD "
+										   "(Pageable -> "
+										   "Device)",
+										   GPU("6", "1",
+										       "\"bytes\":"
+										       "4")) "," X("Memset",
+												   "Memset (Device)",
+												   GPU("8",
+												       "1",
+												       "\"bytes\":4"))));
+
+	(void)state;
+	assert_int_equal(m->op_count, 3);
+	assert_int_equal(m->ops[0].call, 0);
+	assert_int_equal(m->ops[1].source_kind, 1);
+	assert_int_equal(m->range_count, 1);
+	assert_int_equal(m->losses.unknown_records, 0);
 	gp_model_free(m);
 }
 
@@ -487,6 +516,7 @@ int main(void)
 		T(synchronisations_and_events_are_read),
 		T(the_caching_allocator_is_a_pool),
 		T(facts_of_the_process_are_read_wherever_they_stand),
+		T(categories_of_older_versions_are_known),
 		T(events_alone_are_a_trace),
 		T(a_cut_trace_opens_as_far_as_it_goes),
 		T(a_cut_compressed_trace_opens_as_far_as_it_goes),

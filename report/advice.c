@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/answers/iterations.h"
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
 
-#define APIS (UINT16_MAX + 1u) /* numbers of functions */
+#define APIS            (UINT16_MAX + 1u) /* numbers of functions */
+#define LOOP_ITERATIONS 10u
 
 /*
  * What is particular comes before what is general: each explains the idle times that it is about,
@@ -54,6 +56,22 @@ static void note_idle(struct gp_advisor *advisor)
 	}
 	if (span_ns > busy_ns && span_ns - busy_ns > advisor->idle_ns)
 		advisor->idle_ns = span_ns - busy_ns;
+}
+
+static int note_loop(struct gp_advisor *advisor, const struct gp_model *model)
+{
+	struct gp_iterations iterations;
+	int result = gp_iterations_of(&iterations, model);
+
+	if (result == 0 && iterations.count >= LOOP_ITERATIONS) {
+		uint64_t loop_ns =
+			iterations.rows[iterations.count - 1].end_ns - iterations.rows[0].start_ns;
+
+		if (loop_ns > advisor->loop_ns)
+			advisor->loop_ns = loop_ns;
+	}
+	gp_iterations_free(&iterations);
+	return result;
 }
 
 /* Those that no operation is of have none. */
@@ -117,6 +135,8 @@ static int look(struct gp_advisor *advisor)
 {
 	int result = 0;
 
+	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
+		result = note_loop(advisor, advisor->scope.models[i]);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look_at_all);
 	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
@@ -251,6 +271,7 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 	*advice = (struct gp_advice){.span_ns = advisor.span_ns};
 	if (result == 0)
 		result = look(&advisor);
+	advice->loop_ns = advisor.loop_ns;
 	if (result == 0)
 		result = judge(&advisor, advice);
 	close_advisor(&advisor);

@@ -75,6 +75,7 @@ struct gp_advice {
 	struct gp_finding *findings; /* what saves most first */
 	uint32_t count, capacity;
 	uint64_t span_ns;  /* the time that was recorded: from the first call to the last */
+	uint64_t loop_ns;  /* of its main loop; 0 = none was found */
 	bool lacks_stacks; /* of a finding the calls have no stack: its line is not known */
 };
 

@@ -77,9 +77,11 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 
 	if (count == 0)
 		return;
-	fprintf(out,
-		"Advice: what could be saved at most, of %s (`gpuprof explain RULE` says more)\n",
+	fprintf(out, "Advice: what could be saved at most, of %s",
 		gp_format_ns(advice->span_ns).text);
+	if (advice->loop_ns > 0)
+		fprintf(out, ", %s of it the main loop", gp_format_ns(advice->loop_ns).text);
+	fputs(" (`gpuprof explain RULE` says more)\n", out);
 	for (size_t i = 0; i < count; i++)
 		print_finding(out, &advice->findings[i], advice->span_ns);
 	if (advice->count > count)
@@ -127,6 +129,7 @@ int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 	if (result < 0)
 		return result;
 	put_number(&json, "{\"span_ns\": ", advice->span_ns);
+	put_number(&json, ", \"loop_ns\": ", advice->loop_ns);
 	gp_json_text(&json, ", \"findings\": [");
 	for (uint32_t i = 0; i < advice->count; i++) {
 		gp_json_text(&json, i > 0 ? ",\n" : "\n");
@@ -147,25 +150,17 @@ static void explain(FILE *out, const char *title, const char *text)
 /* Below which figures the rule says nothing. */
 static void print_threshold(FILE *out, const struct gp_rule_threshold *least)
 {
-	const char *lead = "At least";
-
-	fputs("\nIt speaks from\n  ", out);
-	if (least->saves_percent > 0) {
-		fprintf(out, "%s %g %% of the recorded time that could be saved", lead,
-			least->saves_percent);
-		lead = ",";
-	}
-	if (least->saves_ns > 0) {
-		fprintf(out, "%s %s", lead, gp_format_ns(least->saves_ns).text);
-		lead = ",";
-	}
-	if (least->count > 0) {
-		fprintf(out, "%s %s times", lead, gp_format_count(least->count).text);
-		lead = ",";
-	}
-	if (least->bytes > 0)
-		fprintf(out, "%s %s", lead, gp_format_bytes(least->bytes).text);
-	fputs(" on\n", out);
+	fputs("\nWhen it speaks\n  ", out);
+	if (least->saves_percent > 0)
+		fprintf(out,
+			"Where at least %g %% of the time, that of the main loop if there is one, "
+			"and %s could be saved",
+			least->saves_percent, gp_format_ns(least->saves_ns).text);
+	else
+		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);
+	if (least->count > 1)
+		fprintf(out, "; from %s times on", gp_format_count(least->count).text);
+	fputs(".\n", out);
 }
 
 void gp_rule_explain(FILE *out, const struct gp_rule *rule)

@@ -202,13 +202,14 @@ static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct
 {
 	while (walk->device < advisor->lulls.device_count && advisor->error == 0) {
 		struct gp_device_lulls *device = &advisor->lulls.devices[walk->device];
-		struct gp_lull *lull = &device->lulls[walk->next];
+		struct gp_lull *lull;
 
-		if (walk->next++ >= device->count) {
+		if (walk->next >= device->count) {
 			walk->device++;
 			walk->next = 0;
 			continue;
 		}
+		lull = &device->lulls[walk->next++];
 		if (lull->told != GP_NONE || gp_lull_ns(lull) < walk->least_ns ||
 		    gp_lull_ns(lull) > walk->most_ns)
 			continue;
@@ -256,11 +257,20 @@ void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lu
 		take(advisor, &at);
 }
 
+static uint64_t judged_ns(const struct gp_advisor *advisor)
+{
+	uint64_t least_ns = advisor->span_ns / 20;
+
+	if (advisor->loop_ns == 0)
+		return advisor->span_ns;
+	return advisor->loop_ns > least_ns ? advisor->loop_ns : least_ns;
+}
+
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct gp_rule_threshold *least = &gp_rules[found->rule]->threshold;
 
 	return found->count > 0 && found->count >= least->count && found->bytes >= least->bytes &&
 	       found->saves_ns >= least->saves_ns &&
-	       (double)found->saves_ns * 100 >= least->saves_percent * (double)advisor->span_ns;
+	       (double)found->saves_ns * 100 >= least->saves_percent * (double)judged_ns(advisor);
 }

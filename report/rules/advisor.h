@@ -35,6 +35,7 @@ struct gp_advisor {
 	struct gp_memory_sites memory; /* once it was asked for */
 	bool has_memory;
 	uint64_t span_ns;
+	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
 	struct gp_kinds *kinds; /* of kernels */
 	struct gp_lulls lulls;
 	/*
@@ -82,7 +83,12 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
  */
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns);
 
-/* Whether a case reaches its rule's threshold. */
+/*
+ * Whether a case reaches its rule's threshold.  Its percents are those of the main loop where there
+ * is one, of ten iterations or more: else a short run, which is start-up for the most part, would
+ * tell nothing of what it is short for.  Loops that are shorter than a twentieth of the recorded
+ * time count as long as that.
+ */
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found);
 
 /* A number for a text, to be a case's detail; the text of that number. */

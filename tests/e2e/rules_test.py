@@ -100,7 +100,7 @@ class ExplainTest(Case):
         for rule in listed:
             text = self.run_gpuprof("explain", rule).stdout
             self.assertTrue(text.startswith(rule + ": "), text)
-            for part in ("What it means", "What helps", "When to ignore it", "It speaks from"):
+            for part in ("What it means", "What helps", "When to ignore it", "When it speaks"):
                 self.assertIn(part, text)
 
     def test_a_rule_that_is_none(self):

@@ -27,8 +27,13 @@ static const char usage[] =
 	"  -l, --limit N        only the N longest calls, operations and ranges in the timeline "
 	"(default:\n"
 	"                       4000000; 0 = all); tables and flame graphs are always of all\n"
+	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once "
+	"for "
+	"each\n"
+	"                       of its processes\n"
 	"  -h, --help           this text\n"
 	"\n"
+	"  gpuprof html --compare before.gpuprof after.gpuprof\n"
 	"  gpuprof html gpuprof-app-1234.gpuprof\n"
 	"  gpuprof html -o report.html rank*.gpuprof\n"
 	"\n"
@@ -41,6 +46,8 @@ enum parsed { RUN, DONE, WRONG };
 
 struct arguments {
 	const char *output; /* NULL = not given */
+	char **bases;       /* room for as many as there are words */
+	size_t base_count;
 	char **traces;
 	size_t trace_count;
 	struct gp_html_options options;
@@ -57,6 +64,9 @@ static enum parsed take_option(int c, struct arguments *a)
 					 &a->options.event_limit)
 			       ? RUN
 			       : WRONG;
+	case 'c':
+		a->bases[a->base_count++] = optarg;
+		return RUN;
 	case 'h':
 		fputs(usage, stdout);
 		return DONE;
@@ -70,12 +80,13 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 	static const struct option table[] = {
 		{"output", required_argument, NULL, 'o'},
 		{"limit", required_argument, NULL, 'l'},
+		{"compare", required_argument, NULL, 'c'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	enum parsed parsed = RUN;
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:l:h", table, NULL)) != -1;)
+	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:l:c:h", table, NULL)) != -1;)
 		parsed = take_option(c, a);
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
@@ -84,7 +95,8 @@ static enum parsed parse(int argc, char **argv, struct arguments *a)
 		return WRONG;
 	}
 	if (parsed == RUN &&
-	    !gp_command_output_is_free("html", a->output, a->traces, a->trace_count))
+	    (!gp_command_output_is_free("html", a->output, a->traces, a->trace_count) ||
+	     !gp_command_output_is_free("html", a->output, a->bases, a->base_count)))
 		return WRONG;
 	return parsed;
 }
@@ -132,20 +144,46 @@ static int write_named(const struct gp_traces *traces, const struct arguments *a
 	return status;
 }
 
-int gp_command_html(int argc, char **argv)
+/* The page, with the run to compare with where there is one. */
+static int write_compared(const struct gp_traces *traces, struct arguments *a)
 {
-	struct arguments a = {.options.event_limit = GP_HTML_EVENTS};
-	enum parsed parsed = parse(argc, argv, &a);
+	struct gp_traces bases = {0};
+	int status = 0;
+
+	if (a->base_count > 0 && gp_traces_load(&bases, a->bases, a->base_count, true) < 0)
+		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
+	a->options.base = bases.models;
+	a->options.base_count = bases.count;
+	if (status == 0)
+		status = write_named(traces, a);
+	status = status == 0 && bases.any_failed ? GP_EXIT_FAILED : status;
+	gp_traces_free(&bases);
+	return status;
+}
+
+static int run(struct arguments *a)
+{
 	struct gp_traces traces;
 	int status = 0;
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
-	if (gp_traces_load(&traces, a.traces, a.trace_count, true) < 0)
+	if (gp_traces_load(&traces, a->traces, a->trace_count, true) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)
-		status = write_named(&traces, &a);
+		status = write_compared(&traces, a);
 	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
 	gp_traces_free(&traces);
+	return status;
+}
+
+int gp_command_html(int argc, char **argv)
+{
+	struct arguments a = {.options.event_limit = GP_HTML_EVENTS,
+			      .bases = calloc((size_t)argc + 1, sizeof(char *))};
+	enum parsed parsed = a.bases ? parse(argc, argv, &a) : WRONG;
+	int status = parsed == DONE ? 0 : GP_EXIT_USAGE;
+
+	if (parsed == RUN)
+		status = run(&a);
+	free(a.bases);
 	return status;
 }

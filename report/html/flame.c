@@ -36,7 +36,7 @@ static void put_site(const struct gp_place *site, struct gp_json *json)
 	gp_json_text(json, "]");
 }
 
-static int put_sites(const struct gp_call_tree *tree, FILE *out)
+static int put_sites(const struct gp_call_tree *tree, const char *kind, FILE *out)
 {
 	struct gp_json json;
 	int result = gp_json_open(&json, NULL);
@@ -48,16 +48,17 @@ static int put_sites(const struct gp_call_tree *tree, FILE *out)
 	gp_json_text(&json, tree->site_count > 0 ? "]" : "[]");
 	result = json.error < 0 ? json.error : result;
 	if (result == 0)
-		result = gp_html_put_text(out, "sites", json.buffer, json.used);
+		result = gp_html_put_text(out, kind, json.buffer, json.used);
 	gp_json_close(&json);
 	return result;
 }
 
-int gp_html_flame(const struct gp_stack_profile *profile, FILE *out)
+int gp_html_flame(const struct gp_stack_profile *profile, const char *stacks, const char *sites,
+		  FILE *out)
 {
 	const struct gp_call_tree *tree = &profile->tree;
 	struct gp_html_columns columns;
-	int closed, result = gp_html_columns_open(&columns, out, "stacks", 2 + GP_MEASURES);
+	int closed, result = gp_html_columns_open(&columns, out, stacks, 2 + GP_MEASURES);
 
 	for (uint32_t i = 0; result == 0 && i < tree->node_count; i++) {
 		uint64_t row[2 + GP_MEASURES] = {
@@ -72,5 +73,5 @@ int gp_html_flame(const struct gp_stack_profile *profile, FILE *out)
 	closed = gp_html_columns_close(&columns);
 	if (result == 0)
 		result = closed;
-	return result < 0 ? result : put_sites(tree, out);
+	return result < 0 ? result : put_sites(tree, sites, out);
 }

@@ -8,7 +8,11 @@
 
 #include "report/stack_profile.h"
 
-/* A row for each node: 1 + its parent, its site, the measures in their order; and a text of the sites.  Returns 0 or -ENOMEM. */
-int gp_html_flame(const struct gp_stack_profile *profile, FILE *out);
+/*
+ * An element of the kind stacks, a row for each node: 1 + its parent, its site, the measures in their order; and one of the kind sites, a text.
+ * Returns 0 or -ENOMEM.
+ */
+int gp_html_flame(const struct gp_stack_profile *profile, const char *stacks, const char *sites,
+		  FILE *out);
 
 #endif

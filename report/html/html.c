@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "report/diff/compare.h"
 #include "report/html/about.h"
 #include "report/html/flame.h"
 #include "report/html/pack.h"
@@ -142,6 +144,106 @@ static int put_timeline(struct page *page)
 	return result;
 }
 
+/* ---- what differs from another run ---- */
+
+static int add_run(struct gp_run_set *set, struct gp_run_figures *run,
+		   struct gp_model *const *models, size_t count)
+{
+	*set = (struct gp_run_set){.runs = run, .count = 1};
+	return gp_figures_of(models, count, &run->figures);
+}
+
+static void write_tables(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out,
+			 int *result)
+{
+	const struct gp_compare_options all = {0};
+	struct gp_compare_result written;
+	struct gp_sheet_writer writer;
+	int closed;
+
+	gp_sheet_writer_open(&writer, &gp_sheet_json, out, true);
+	*result = gp_compare_write(&writer, base, own, &all, &written);
+	closed = gp_sheet_writer_close(&writer);
+	if (*result == 0)
+		*result = closed;
+}
+
+/* {"name": the other run's file, "tables": what comes next} */
+static void write_name(const struct gp_model *model, FILE *out)
+{
+	const char *path = model->path ? model->path : "";
+	struct gp_json json;
+
+	if (gp_json_open(&json, out) != 0)
+		return;
+	gp_json_text(&json, "{\"name\":");
+	gp_json_string(&json, path, strlen(path));
+	gp_json_text(&json, ",\"tables\":");
+	gp_json_close(&json);
+}
+
+static int put_tables(struct page *page, const struct gp_run_set *base,
+		      const struct gp_run_set *own)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	int result;
+
+	if (!out)
+		return -ENOMEM;
+	write_name(page->options->base[0], out);
+	write_tables(base, own, out, &result);
+	fputs("}", out);
+	if (fclose(out) != 0)
+		result = -ENOMEM;
+	if (result == 0)
+		result = gp_html_put_text(page->out, "diff", text, length);
+	free(text);
+	return result;
+}
+
+static int put_differences(struct page *page)
+{
+	const struct gp_html_options *options = page->options;
+	struct gp_run_figures figures[2] = {0};
+	struct gp_run_set base, own;
+	int result = add_run(&base, &figures[0], options->base, options->base_count);
+
+	if (result == 0)
+		result = add_run(&own, &figures[1], page->models, page->model_count);
+	if (result == 0)
+		result = put_tables(page, &base, &own);
+	gp_figures_free(&figures[0].figures);
+	gp_figures_free(&figures[1].figures);
+	return result;
+}
+
+static int put_base_stacks(struct page *page)
+{
+	const struct gp_html_options *options = page->options;
+	struct gp_stack_profile profile;
+	int result = gp_stack_profile_open(&profile, false, false);
+
+	for (size_t i = 0; result == 0 && i < options->base_count; i++)
+		result = gp_stack_profile_add(&profile, options->base[i]);
+	if (result == 0)
+		result = gp_html_flame(&profile, "basestacks", "basesites", page->out);
+	gp_stack_profile_close(&profile);
+	return result;
+}
+
+static int put_base(struct page *page)
+{
+	int result = 0;
+
+	if (page->options->base_count > 0)
+		result = put_differences(page);
+	if (result == 0 && page->options->base_count > 0)
+		result = put_base_stacks(page);
+	return result;
+}
+
 /* ---- the whole ---- */
 
 static int put_data(struct page *page)
@@ -157,7 +259,9 @@ static int put_data(struct page *page)
 	if (result == 0)
 		result = put_timeline(page);
 	if (result == 0)
-		result = gp_html_flame(&page->profile, page->out);
+		result = gp_html_flame(&page->profile, "stacks", "sites", page->out);
+	if (result == 0)
+		result = put_base(page);
 	/* whoever opens a file that was cut finds that this is missing */
 	return result < 0 ? result : gp_html_put_text(page->out, "end", "end", 3);
 }

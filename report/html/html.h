@@ -21,6 +21,8 @@
 
 struct gp_html_options {
 	uint64_t event_limit;            /* of the timeline: the longest; 0 = all */
+	struct gp_model *const *base;    /* a run to compare with: all of its processes */
+	size_t base_count;               /* 0 = none */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;
 };

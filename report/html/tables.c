@@ -59,10 +59,19 @@ static void put_table(const struct gp_breakdown *breakdown, const struct gp_shee
 	gp_json_text(json, ",\"all\":");
 	gp_json_unsigned(json, gp_sheet_rows(sheet));
 	gp_json_text(json, ",\"sort\":");
-	gp_json_unsigned(json, breakdown->sort_column);
+	gp_json_signed(json, breakdown->sort_column == GP_SHEET_AS_ADDED
+				     ? -1
+				     : (int64_t)breakdown->sort_column);
 	put_columns(sheet->head, json);
 	put_rows(sheet, json);
 	gp_json_text(json, "}");
+}
+
+/* The flame graph shows them. */
+static bool is_tree(const struct gp_breakdown *breakdown)
+{
+	return breakdown == &gp_breakdown_stack || breakdown == &gp_breakdown_caller ||
+	       breakdown == &gp_breakdown_stack_api;
 }
 
 int gp_html_tables(struct gp_scope *scope, struct gp_json *json)
@@ -73,8 +82,7 @@ int gp_html_tables(struct gp_scope *scope, struct gp_json *json)
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at && result == 0; at++) {
 		struct gp_sheet sheet;
 
-		/* trees: the flame graph shows them */
-		if ((*at)->sort_column == GP_SHEET_AS_ADDED)
+		if (is_tree(*at))
 			continue;
 		result = gp_breakdown_make(*at, scope, &sheet);
 		if (result == 0 && gp_sheet_rows(&sheet) > 0) {

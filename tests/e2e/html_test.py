@@ -151,6 +151,18 @@ class PageTest(HtmlCase):
         first, second = Page(self.write_page(trace)).bytes, Page(self.write_page(trace)).bytes
         self.assertEqual(first, second)
 
+    def test_it_holds_what_differs_from_another_run(self):
+        base = os.path.join(self.folder, "base.gpuprof")
+        os.rename(self.record(RANGES), base)
+        trace = self.record(ZOO)
+        page = Page(self.write_page("--compare", base, trace))
+        printed = json.loads(self.run_gpuprof("diff", "--format", "json", base, trace).stdout)
+        found = page.json("diff")
+        self.assertEqual(found["name"], base)
+        self.assertEqual(found["tables"], printed)
+        self.assertEqual(len(page.columns("basestacks", 2 + len(page.json("about")["measures"]))[0]),
+                         len(Page(self.write_page(base)).columns("stacks", 2 + len(page.json("about")["measures"]))[0]))
+
     def test_the_page_is_written_after_a_run(self):
         done = self.run_program([ZOO], options=("-o", "out", "--chrome", "none", "--html"))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -275,6 +287,21 @@ class BrowserTest(HtmlCase):
         self.browser.key("Enter")
         self.browser.key("i")
         self.assertEqual(run("gpuprof.views.flame.rootTotal"), run("gpuprof.state.about.gpuTime"))
+        self.assertGreater(self.ink("#view-flame canvas"), 5)
+        self.assert_no_problem()
+
+    def test_flame_graph_of_what_differs(self):
+        base = os.path.join(self.folder, "base.gpuprof")
+        os.rename(self.record(RANGES), base)
+        self.open(self.write_page("--compare", base, self.record(os.path.join(BUILD, "programs", "places"))))
+        run = self.browser.run
+        self.assertGreater(run("document.querySelectorAll('#view-overview .mini.gap tbody tr').length"), 3)
+        self.go("flame")
+        root = "(() => { const root = gpuprof.views.flame.flat.list[0]; return [root.now, root.before]; })()"
+        wanted = run("gpuprof.state.stacks.values[0].reduce((a, b) => a + b)"), run("gpuprof.state.base.values[0].reduce((a, b) => a + b)")
+        self.assertEqual(tuple(run(root)), wanted)
+        self.browser.key("i")
+        self.assertEqual(tuple(run(root)), wanted)
         self.assertGreater(self.ink("#view-flame canvas"), 5)
         self.assert_no_problem()
 

@@ -20,6 +20,7 @@
 #include "gpuprof/trace.h"
 #include "report/chronicle.h"
 #include "report/export.h"
+#include "report/html/html.h"
 #include "report/model.h"
 #include "report/names.h"
 #include "report/summary.h"
@@ -141,6 +142,8 @@ static void print(struct gp_model *model)
 	for (const struct gp_exporter *const *exporter = gp_exporters; *exporter; exporter++)
 		gp_export_model(*exporter, model, &export, out);
 	print_chronicles(out, &model);
+	gp_html_write(&model, 1, &(struct gp_html_options){.event_limit = 8}, out, NULL);
+	gp_html_write(&model, 1, &(struct gp_html_options){0}, out, NULL);
 	fclose(out);
 }
 

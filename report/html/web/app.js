@@ -344,6 +344,7 @@ async function load() {
 		return;
 	}
 	state.tables = await readJson('tables', []);
+	state.diff = await readDiff();
 	state.ended = dataOf('end').length > 0;
 	heading();
 	buildViews();
@@ -368,6 +369,7 @@ async function loadEvents(wanted) {
 	await makeTracks();
 	state.stacks = await readStacks(state.about.measures);
 	state.sites = await readJson('sites', []);
+	state.base = await readBase(state.about.measures);
 	state.ready = true;
 	timeline.ready();
 	if (wanted.time.length === 2 && wanted.time.every(Number.isFinite) && wanted.time[1] > wanted.time[0])

@@ -11,6 +11,9 @@ const state = {
 	memory: null,
 	stacks: null,
 	sites: [],
+	base: null,
+	diff: [],
+	baseName: '',
 	search: '',
 	matches: null,
 	damaged: 0,
@@ -61,6 +64,11 @@ const TIME_UNITS = ['ns', 'us', 'ms', 's'],
 	BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const fmtNs = (ns) => scaled(ns, 1000, TIME_UNITS);
 const fmtBytes = (bytes) => scaled(bytes, 1024, BYTE_UNITS);
+/* A change in percent; of what has become many times as much, how many times. */
+function fmtChange(percent) {
+	if (percent === null) return 'new';
+	return percent >= 1000 ? '×' + fmtCount(percent / 100 + 1) : (percent > 0 ? '+' : '') + percent.toFixed(1);
+}
 const fmtCount = (n) => Math.round(n).toLocaleString('en-US');
 function fmtPercent(part, whole) {
 	if (!(whole > 0)) return '-';

@@ -160,15 +160,15 @@ async function readMemory() {
 	return series.map((s) => ({ ...s, t: Float64Array.from(s.t), v: Float64Array.from(s.v) }));
 }
 
-async function readStacks(measures) {
-	const n = countRows('stacks');
+async function readStacks(measures, kind = 'stacks') {
+	const n = countRows(kind);
 	const stacks = {
 		n,
 		parent: new Int32Array(n),
 		site: new Uint32Array(n),
 		values: measures.map(() => new Float64Array(n)),
 	};
-	await readColumns('stacks', 2 + measures.length, (columns, count, first) => {
+	await readColumns(kind, 2 + measures.length, (columns, count, first) => {
 		for (let i = 0; i < count; i++) stacks.parent[first + i] = columns[0][i] - 1;
 		stacks.site.set(columns[1].subarray(0, count), first);
 		stacks.values.forEach((values, m) => values.set(columns[2 + m].subarray(0, count), first));

@@ -30,9 +30,8 @@ function kidOf(frame, key) {
 }
 
 /* Callers above what they called. */
-function flameTree(measure, keys) {
-	const { stacks } = state,
-		values = stacks.values[measure],
+function flameTree(measure, keys, stacks = state.stacks) {
+	const values = stacks.values[measure],
 		total = Float64Array.from(values),
 		root = newFrame(-1, null),
 		frames = new Array(stacks.n);
@@ -57,9 +56,8 @@ function flameTree(measure, keys) {
 }
 
 /* Upside down: what has a value first, below it who called it. */
-function invertTree(measure, keys) {
-	const { stacks } = state,
-		values = stacks.values[measure],
+function invertTree(measure, keys, stacks = state.stacks) {
+	const values = stacks.values[measure],
 		root = newFrame(-1, null);
 	for (let i = 1; i < stacks.n; i++) {
 		let at = root;
@@ -157,6 +155,14 @@ function flameView() {
 		},
 		'Every frame',
 	);
+	const mode = el(
+		'select',
+		{ 'aria-label': 'Compare', hidden: true, onchange: () => rebuild() },
+		['not compared', 'compared, as wide as now', 'compared, as wide as before'].map((title, i) =>
+			el('option', { value: i }, title),
+		),
+	);
+	let compared = false;
 	const legend = el('span', { class: 'legend', style: { 'margin-top': 0 } });
 	const node = el(
 		'div',
@@ -164,7 +170,7 @@ function flameView() {
 		el(
 			'div',
 			{ class: 'split col' },
-			el('div', { class: 'bar' }, el('div', { class: 'tool' }, choose, flip, whole, reset), path, legend),
+			el('div', { class: 'bar' }, el('div', { class: 'tool' }, choose, flip, whole, reset, mode), path, legend),
 			note,
 			box,
 		),
@@ -192,7 +198,10 @@ function flameView() {
 	function rebuild() {
 		if (!state.stacks) return;
 		const keys = siteKeys(every);
-		flat = flatten(inverted ? invertTree(measure, keys) : flameTree(measure, keys));
+		const make = inverted ? invertTree : flameTree,
+			tree = make(measure, keys);
+		compared = state.base && +mode.value > 0;
+		flat = flatten(compared ? mergeTrees(tree, make(measure, keys, state.base), +mode.value === 2) : tree);
 		whole.hidden = !keys.some((key) => key >= 1e9) && !every;
 		root = picked = 0;
 		search(state.search);
@@ -201,13 +210,18 @@ function flameView() {
 		note.textContent = without
 			? 'No call has a stack in this recording: below “all” are CUDA’s functions and what they started. For stacks, record with --stacks=launch,alloc.'
 			: '';
-		legend.replaceChildren(
-			...[
-				['own', 'your code'],
-				['framework', 'frameworks'],
-				['beneath', 'beneath'],
-			].map(([k, t]) => el('span', null, swatch(rgbOf(FLAME_HUES[isDark() ? 'dark' : 'light'][k])), ' ' + t)),
-		);
+		const hues = FLAME_HUES[isDark() ? 'dark' : 'light'];
+		const entries = compared
+			? [
+					[changeColor({ now: 0, before: 1 }), 'less than before'],
+					[changeColor({ now: 1, before: 0 }), 'more'],
+				]
+			: [
+					[rgbOf(hues.own), 'your code'],
+					[rgbOf(hues.framework), 'frameworks'],
+					[rgbOf(hues.beneath), 'beneath'],
+				];
+		legend.replaceChildren(...entries.map(([color, text]) => el('span', null, swatch(color), ' ' + text)));
 		draw();
 	}
 	function focus(at) {
@@ -256,9 +270,7 @@ function flameView() {
 		const names = [];
 		for (let up = p; up; up = up.parent) names.unshift(label(up));
 		path.textContent =
-			format(p.total) +
-			', ' +
-			fmtPercent(p.total, list[0].total) +
+			(compared ? changeText(p, format) : format(p.total) + ', ' + fmtPercent(p.total, list[0].total)) +
 			'  ' +
 			names.slice(1).join(' › ') +
 			(marked ? '  ·  found: ' + fmtPercent(marked.value, list[0].total) : '');
@@ -268,7 +280,7 @@ function flameView() {
 		const { list } = flat,
 			b = frameBox(i),
 			n = list[i],
-			color = siteColor(n.site),
+			color = compared ? changeColor(n) : siteColor(n.site),
 			page = rgbOf(css('--bg')),
 			faint = dim || (marked && !marked.on[i]);
 		const shown = faint ? mix(color, page, 0.7) : color;
@@ -337,6 +349,7 @@ function flameView() {
 					? ', ' + fmtPercent(n.total, n.parent.total) + ' of its caller'
 					: ''),
 			n.self > 0 && n.self < n.total && 'itself: ' + format(n.self),
+			compared && changeText(n, format),
 		]);
 	});
 	canvas.addEventListener('pointerleave', () => {
@@ -434,6 +447,8 @@ function flameView() {
 				return;
 			}
 			measure = +choose.value;
+			mode.hidden = !state.base;
+			mode.value = state.base ? 1 : 0;
 			if (!node.hidden) rebuild();
 		},
 		openMeasure(word) {

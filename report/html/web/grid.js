@@ -42,7 +42,7 @@ class Grid {
 			if (value !== null)
 				chars = Math.max(chars, column.text ? String(value).length : fmtUnit(value, column.unit).length);
 		}
-		return Math.round(clamp(chars, 4, column.text ? 90 : 18) * 7.1 + 18 + (column.color ? 18 : 0));
+		return Math.round(clamp(chars, 4, column.text ? 90 : 18) * 7.2 + 24 + (column.color ? 18 : 0));
 	}
 
 	/* Text shares what the numbers leave. */
@@ -114,7 +114,8 @@ class Grid {
 		const key = (i) => this.rows[i][c];
 		if (this.columns[c]?.text)
 			shown.sort((a, b) => sign * String(key(a) ?? '').localeCompare(String(key(b) ?? '')) || a - b);
-		else shown.sort((a, b) => (key(a) === null) - (key(b) === null) || sign * (key(a) - key(b)) || a - b);
+		else if (this.columns[c])
+			shown.sort((a, b) => (key(a) === null) - (key(b) === null) || sign * (key(a) - key(b)) || a - b);
 		this.shown = shown;
 		this.node.setAttribute('aria-rowcount', shown.length);
 	}
@@ -239,7 +240,19 @@ function saveText(name, text) {
 }
 
 /* A table of `gpuprof summary --by` as a grid. */
-const NAME_COLUMNS = ['Name', 'Kind', 'Cause', 'Before', 'Call site', 'Kernel', 'Range', 'Function', 'Operation', 'Text'];
+const NAME_COLUMNS = [
+	'Name',
+	'Kind',
+	'Metric',
+	'Cause',
+	'Before',
+	'Call site',
+	'Kernel',
+	'Range',
+	'Function',
+	'Operation',
+	'Text',
+];
 function nameColumn(table) {
 	for (const title of NAME_COLUMNS) {
 		const c = table.columns.findIndex((column) => column[0] === title);
@@ -281,7 +294,7 @@ function gridOf(table, onpick, only) {
 	return new Grid({
 		columns: order.map((c) => columns[c]),
 		rows: table.rows.map((row) => order.map((c) => row[c])),
-		sort: sort < 0 ? 0 : sort,
+		sort,
 		label: table.title,
 		onpick: (row) => onpick && onpick(row[0], row),
 	});

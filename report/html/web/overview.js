@@ -1,7 +1,7 @@
 /* Overview: what the summary says. */
 
 function tableOf(word) {
-	return state.tables.find((table) => table.word === word);
+	return state.tables.find((table) => table.word === word) || state.diff.find((table) => table.word === word);
 }
 /* A table's rows as objects by column title. */
 function recordsOf(word) {
@@ -557,6 +557,7 @@ function fillOverview(about, body, later) {
 		process = about.processes[0];
 	body.replaceChildren(
 		overviewCards(about),
+		compareSection() || '',
 		adviceSection(about) || '',
 		gpuRows(about) || '',
 		whereSection(about) || '',

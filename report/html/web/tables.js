@@ -83,7 +83,8 @@ function tablesView() {
 		}
 		saveHash();
 	}
-	for (const [title, words] of [...TABLE_GROUPS, ['More', others]]) {
+	const compared = state.diff.map((t) => t.word);
+	for (const [title, words] of [['Compared', compared], ...TABLE_GROUPS, ['More', others]]) {
 		const tables = words.map(tableOf).filter(Boolean);
 		if (tables.length)
 			side.append(

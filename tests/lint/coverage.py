@@ -14,7 +14,7 @@ import sys
 LEAST = 95.0
 READERS = """trace_read decode load take take_string recover save orphans ring_files merge utf8 model join memory ranges times
              payload pickle torch_snapshot frames resolve symbols elf_symbols elf_code perf_map python_code unwind_copy
-             physical capture recorded lanes own_cost""".split()
+             physical capture recorded lanes own_cost detail frame_names memory_left""".split()
 
 
 def covered(folder, name):

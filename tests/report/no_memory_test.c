@@ -1,0 +1,235 @@
+/*
+ * Each allocation in turn is refused while a trace is loaded, summed up and written as a Chrome trace: there is an error or a
+ * result, nothing crashes, and what failed leaves nothing behind.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/decode.h"
+#include "report/export.h"
+#include "report/model.h"
+#include "report/summary.h"
+#include "tests/lib/sanitizer.h"
+#include "tests/report/trace_builder.h"
+
+#if !UNDER_ASAN && !UNDER_TSAN
+/* ---- malloc() and its like, in place of the C library's, which they call ---- */
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void __libc_free(void *memory);
+#endif
+
+static long left = -1; /* allocations until one is refused, -1 = none is */
+static long live;      /* blocks */
+
+#if !UNDER_ASAN && !UNDER_TSAN
+static bool is_refused(void)
+{
+	if (left < 0 || left-- > 0)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+static void *counted(void *memory)
+{
+	live += memory != NULL;
+	return memory;
+}
+
+void *malloc(size_t bytes)
+{
+	return is_refused() ? NULL : counted(__libc_malloc(bytes));
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	return is_refused() ? NULL : counted(__libc_calloc(count, bytes));
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+	if (is_refused())
+		return NULL;
+	return memory ? __libc_realloc(memory, bytes) : counted(__libc_realloc(memory, bytes));
+}
+
+void free(void *memory)
+{
+	live -= memory != NULL;
+	__libc_free(memory);
+}
+#endif
+
+/* ---- a trace that has a record of each kind and a definition of each sort ---- */
+
+static void add_one_of_each(struct gp_builder *b)
+{
+	for (uint8_t kind = GP_RECORD_CALL; kind <= GP_RECORD_MODULE; kind++) {
+		union gp_any_record record = {.head.kind = kind};
+
+		if (kind != GP_RECORD_STRING && kind != GP_RECORD_END && kind != GP_RECORD_ANCHOR)
+			gp_builder_add(b, &record);
+	}
+	for (uint16_t space = GP_STRING_KERNEL; space <= GP_STRING_CODE; space++)
+		if (space != GP_STRING_INFO)
+			gp_builder_string(b, space, 40, 0, "a text");
+	gp_builder_string(b, GP_STRING_INFO, GP_INFO_NOTE, 0, "a note");
+	gp_builder_string(b, GP_STRING_DEVICE, 0, GP_NAME_GIVEN, "a device");
+}
+
+static void add_work(struct gp_builder *b)
+{
+	for (uint32_t i = 0; i < 20; i++) {
+		uint64_t at_ns = 10000 + i * 1000;
+
+		gp_builder_call(b, GP_TEST_LAUNCH, 100 + i, at_ns, 100);
+		gp_builder_kernel(b, 100 + i, at_ns + 200, at_ns + 500 - 50 * (i % 3));
+		gp_builder_add(b,
+			       &(struct gp_record_range){.kind = GP_RECORD_RANGE,
+							 .op = i % 2 ? GP_RANGE_POP : GP_RANGE_PUSH,
+							 .ticks = GP_TEST_AT_TICK(at_ns - 10),
+							 .text_id = 40});
+		gp_builder_memory(b, GP_MEMORY_DEVICE, at_ns + 600, 0x1000 * (1 + i / 2),
+				  i % 2 ? 0 : 256);
+	}
+}
+
+static const char *write_trace(struct gp_builder *b)
+{
+	gp_builder_init(b);
+	gp_builder_start(b);
+	gp_builder_chunk(b, 1, 100);
+	add_work(b);
+	add_one_of_each(b);
+	gp_builder_anchor(b, 1000000);
+	gp_builder_end(b, 1000000);
+	return gp_builder_save(b);
+}
+
+/* ---- what is done with it: 0, or a negative errno value ---- */
+
+static int load(const char *path)
+{
+	struct gp_model *model;
+	char message[512];
+	int result = gp_model_load(path, &model, message, sizeof(message));
+
+	if (result == 0)
+		gp_model_free(model);
+	return result;
+}
+
+static struct gp_model *loaded;
+
+static int write_chrome(const char *path)
+{
+	const struct gp_export_options options = {0};
+	FILE *out = fopen("/dev/null", "w");
+	int result;
+
+	(void)path;
+	if (!out)
+		return -ENOMEM;
+	result = gp_export_model(&gp_exporter_chrome, loaded, &options, out);
+	fclose(out);
+	return result;
+}
+
+static int print_summary(const char *path)
+{
+	const struct gp_summary_options options = {.row_limit = 12};
+	FILE *out = fopen("/dev/null", "w");
+	int result;
+
+	(void)path;
+	if (!out)
+		return -ENOMEM;
+	result = gp_summary_print(out, &loaded, 1, &options);
+	fclose(out);
+	return result;
+}
+
+/* Until nothing is refused any more. */
+static void refuse_each(int (*act)(const char *), const char *path)
+{
+	int result = act(path); /* what is kept for the next time is there now */
+	long refused = 0;
+	bool is_through = false;
+
+	assert_int_equal(result, 0);
+	for (; !is_through; refused++) {
+		long before = live;
+
+		left = refused;
+		result = act(path);
+		is_through = left >= 0;
+		left = -1;
+		if (result != 0 && result != -ENOMEM)
+			fail_msg("result %d where allocation %ld was refused", result, refused);
+		if (live != before)
+			fail_msg("%ld blocks are left where allocation %ld was refused",
+				 live - before, refused);
+	}
+	assert_int_equal(result, 0);
+	assert_true(refused > 10);
+}
+
+static void test_loading(void **state)
+{
+	struct gp_builder b;
+
+	(void)state;
+	refuse_each(load, write_trace(&b));
+	gp_builder_free(&b);
+}
+
+static void test_chrome_trace(void **state)
+{
+	struct gp_builder b;
+	char message[512];
+
+	(void)state;
+	assert_int_equal(gp_model_load(write_trace(&b), &loaded, message, sizeof(message)), 0);
+	refuse_each(write_chrome, NULL);
+	gp_model_free(loaded);
+	gp_builder_free(&b);
+}
+
+static void test_summary(void **state)
+{
+	struct gp_builder b;
+	char message[512];
+
+	(void)state;
+	assert_int_equal(gp_model_load(write_trace(&b), &loaded, message, sizeof(message)), 0);
+	refuse_each(print_summary, NULL);
+	gp_model_free(loaded);
+	gp_builder_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loading),
+		cmocka_unit_test(test_chrome_trace),
+		cmocka_unit_test(test_summary),
+	};
+
+	if (UNDER_ASAN || UNDER_TSAN) {
+		puts("skipped: a sanitizer has malloc() for itself");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

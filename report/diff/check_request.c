@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/array.h"
 #include "report/command.h"
 #include "report/diff/baseline.h"
 #include "report/diff/calibrate.h"
@@ -19,8 +20,8 @@ struct work {
 	struct gp_run_set baseline, now;
 	struct gp_thresholds thresholds;
 	struct gp_check check;
-	char *notes[GP_MACHINE_FACTS];
-	uint32_t note_count;
+	char **notes;
+	uint32_t note_count, note_capacity;
 };
 
 static int fail(int status, const char *message)
@@ -72,16 +73,27 @@ static const char *or_default(const char *text)
 	return *text ? text : "the default";
 }
 
+/* The note is the work's from now on; NULL: no memory. */
+static int take_note(struct work *work, char *note)
+{
+	if (!note || gp_array_grow(&work->notes, &work->note_capacity, work->note_count,
+				   sizeof(*work->notes)) < 0) {
+		free(note);
+		return fail(GP_CHECK_EXIT_FAILED, "no memory");
+	}
+	work->notes[work->note_count++] = note;
+	return 0;
+}
+
 static int note_difference(struct work *work, enum gp_machine_fact fact, const char *baseline,
 			   const char *now)
 {
-	char **note = &work->notes[work->note_count];
+	char *note;
 
-	if (asprintf(note, "%s: %s, that of the baseline: %s", gp_machine_fact_title(fact),
+	if (asprintf(&note, "%s: %s, that of the baseline: %s", gp_machine_fact_title(fact),
 		     or_default(now), or_default(baseline)) < 0)
-		return fail(GP_CHECK_EXIT_FAILED, "no memory");
-	work->note_count++;
-	return 0;
+		note = NULL;
+	return take_note(work, note);
 }
 
 static int compare_fact(struct work *work, enum gp_machine_fact fact)
@@ -112,6 +124,43 @@ static int compare_machines(struct work *work)
 
 	for (int i = 0; status == 0 && i < GP_MACHINE_FACTS; i++)
 		status = compare_fact(work, (enum gp_machine_fact)i);
+	return status;
+}
+
+/* ---- expressions that judge nothing ---- */
+
+static bool fits_any(const struct gp_kernel_threshold *kernel, struct gp_names *names,
+		     const char **kernels, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_kernel_threshold_fits(kernel, gp_names_full(names, kernels[i])))
+			return true;
+	return false;
+}
+
+/* Somebody counts on them. */
+static int note_unused(struct work *work)
+{
+	const struct gp_thresholds *thresholds = &work->thresholds;
+	struct gp_names *names = gp_names_new();
+	const char **kernels;
+	uint32_t count;
+	int status = gp_run_set_names(&work->baseline, NULL, GP_NAMED_KERNEL, &kernels, &count);
+
+	if (status < 0 || !names)
+		status = fail(GP_CHECK_EXIT_FAILED, "no memory");
+	for (uint32_t i = 0; status == 0 && i < thresholds->kernel_count; i++) {
+		char *note;
+
+		if (fits_any(&thresholds->kernels[i], names, kernels, count))
+			continue;
+		if (asprintf(&note, "thresholds: no kernel of the baseline fits /%s/",
+			     thresholds->kernels[i].text) < 0)
+			note = NULL;
+		status = take_note(work, note);
+	}
+	free(kernels);
+	gp_names_free(names);
 	return status;
 }
 
@@ -197,6 +246,7 @@ static void close_work(struct work *work)
 {
 	for (uint32_t i = 0; i < work->note_count; i++)
 		free(work->notes[i]);
+	free(work->notes);
 	gp_check_close(&work->check);
 	gp_run_set_free(&work->now);
 	gp_run_set_free(&work->baseline);
@@ -212,6 +262,8 @@ int gp_check_run(const struct gp_check_request *request)
 		status = load_runs(&work.now, request->runs, request->run_count);
 	if (status == 0)
 		status = compare_machines(&work);
+	if (status == 0)
+		status = note_unused(&work);
 	if (status == 0)
 		status = judge(&work);
 	close_work(&work);

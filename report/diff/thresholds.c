@@ -58,8 +58,10 @@ void gp_thresholds_open(struct gp_thresholds *thresholds)
 
 void gp_thresholds_close(struct gp_thresholds *thresholds)
 {
-	for (uint32_t i = 0; i < thresholds->kernel_count; i++)
+	for (uint32_t i = 0; i < thresholds->kernel_count; i++) {
 		regfree(&thresholds->kernels[i].pattern);
+		free(thresholds->kernels[i].text);
+	}
 	free(thresholds->kernels);
 	*thresholds = (struct gp_thresholds){0};
 }
@@ -168,8 +170,12 @@ static int compile(const struct reading *reading, struct gp_kernel_threshold *ke
 	char why[128];
 	int error = regcomp(&kernel->pattern, pattern, REG_EXTENDED | REG_NOSUB);
 
-	if (error == 0)
-		return 0;
+	if (error == 0) {
+		kernel->text = strdup(pattern);
+		if (!kernel->text)
+			regfree(&kernel->pattern);
+		return kernel->text ? 0 : -ENOMEM;
+	}
 	regerror(error, &kernel->pattern, why, sizeof(why));
 	return refuse(reading, "the regular expression is wrong", why);
 }
@@ -266,11 +272,16 @@ int gp_thresholds_read(struct gp_thresholds *thresholds, const char *path, char 
 	return result;
 }
 
+bool gp_kernel_threshold_fits(const struct gp_kernel_threshold *kernel, const char *full_name)
+{
+	return regexec(&kernel->pattern, full_name, 0, NULL, 0) == 0;
+}
+
 const struct gp_threshold *gp_thresholds_of_kernel(const struct gp_thresholds *thresholds,
 						   const char *full_name)
 {
 	for (uint32_t i = 0; i < thresholds->kernel_count; i++)
-		if (regexec(&thresholds->kernels[i].pattern, full_name, 0, NULL, 0) == 0)
+		if (gp_kernel_threshold_fits(&thresholds->kernels[i], full_name))
 			return &thresholds->kernels[i].threshold;
 	return &thresholds->kernel;
 }

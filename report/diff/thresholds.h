@@ -35,6 +35,7 @@ struct gp_threshold {
 
 struct gp_kernel_threshold {
 	regex_t pattern;
+	char *text; /* of the pattern */
 	struct gp_threshold threshold;
 };
 
@@ -56,6 +57,8 @@ int gp_thresholds_parse(struct gp_thresholds *thresholds, const char *name, cons
 /* The same of a file; also what open() and read() return, and -EFBIG. */
 int gp_thresholds_read(struct gp_thresholds *thresholds, const char *path, char *message,
 		       size_t message_bytes);
+
+bool gp_kernel_threshold_fits(const struct gp_kernel_threshold *kernel, const char *full_name);
 
 /* Of a kernel by its full, demangled name. */
 const struct gp_threshold *gp_thresholds_of_kernel(const struct gp_thresholds *thresholds,

@@ -62,8 +62,10 @@ class Check(Compare):
         self.assertEqual((findings["launches"]["baseline"], findings["launches"]["now"]), (60, 63))
         # one run is enough for counts
         self.check(REGRESSION, more[0])
-        self.write("thresholds", "launches 3\nkernels 5%\ncopies 10%\nbytes_htod 5%\nbytes_dtoh 1% 2MiB\n")
-        self.check(0, "--thresholds", "thresholds", *more)
+        self.write("thresholds", "launches 3\nkernels 5%\ncopies 10%\nbytes_htod 5%\nbytes_dtoh 1% 2MiB\nkernel /smooth/ 9%\nkernel /smoot$/ 9%\n")
+        result = self.check(0, "--thresholds", "thresholds", *more)
+        self.assertIn("  thresholds: no kernel of the baseline fits /smoot$/\n", result.stdout)
+        self.assertNotIn("/smooth/", result.stdout)
 
     def test_less_never_fails(self):
         self.baseline()

@@ -92,11 +92,17 @@ static const struct row functions[] = {
 	{"cuMem*", GP_CODE_BENEATH},
 };
 
+/* Mostly the first letters tell: every frame is held against every row. */
+static bool matches(const char *pattern, const char *text)
+{
+	return (*pattern == *text || strchr("*?[\\", *pattern)) && fnmatch(pattern, text, 0) == 0;
+}
+
 bool gp_code_matches(const char *pattern, const char *path)
 {
 	const char *slash = strchr(pattern, '/') ? NULL : strrchr(path, '/');
 
-	return fnmatch(pattern, slash ? slash + 1 : path, 0) == 0;
+	return matches(pattern, slash ? slash + 1 : path);
 }
 
 static enum gp_code_rank rank_by(const struct row *rows, size_t count, const char *path)
@@ -124,7 +130,7 @@ enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
 	if (rank != GP_CODE_OWN)
 		return rank;
 	for (size_t i = 0; i < COUNT(functions); i++)
-		if (fnmatch(functions[i].pattern, place->function, 0) == 0)
+		if (matches(functions[i].pattern, place->function))
 			return functions[i].rank;
 	return rank_by(source_files, COUNT(source_files), place->file);
 }

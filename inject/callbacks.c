@@ -12,6 +12,7 @@
 #include "inject/graph_nodes.h"
 #include "inject/launch_call.h"
 #include "inject/memory_call.h"
+#include "inject/rival.h"
 #include "inject/share_buffers.h"
 #include "inject/share_callbacks.h"
 #include "inject/share_kinds.h"
@@ -134,6 +135,8 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 		call.stack_id = gp_call_stacks_at_exit(driver, cbid);
 	if (!is_named(driver, cbid))
 		define_api(driver, cbid, data->functionName);
+	if (entry != NULL && entry->class == GP_API_LAUNCH && call.status == 0)
+		gp_rival_note_launch();
 	if (entry == NULL || entry->shape == GP_SHAPE_NONE || !took_effect(entry, call.status))
 		gp_emit((const struct gp_record *)&call);
 	else if (entry->shape < GP_SHAPE_LAUNCHES)

@@ -30,6 +30,7 @@ static uint32_t fill_order;
 static uint32_t buffer_limit = MOST_BUFFERS;
 static bool waits_for_decoder;
 static void (*wake_decoder)(void);
+static uint32_t requests;
 static uint32_t releases; /* how many buffers the decoder has emptied */
 static uint32_t
 	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
@@ -145,6 +146,7 @@ uint8_t *gp_buffers_take(size_t *bytes)
 	uint8_t *memory = take_free();
 
 	*bytes = GP_CUPTI_BUFFER_BYTES;
+	gp_add32(&requests, 1);
 	if (memory != NULL)
 		return memory;
 	gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
@@ -179,6 +181,11 @@ bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 	 * complete */
 	gp_store32_release(&buffer->state, valid_bytes > 0 ? FILLED : FREE);
 	return true;
+}
+
+uint32_t gp_buffers_requests(void)
+{
+	return gp_load32(&requests);
 }
 
 bool gp_buffers_are_out(void)

@@ -36,6 +36,9 @@ uint8_t *gp_buffers_take(size_t *bytes);
  */
 bool gp_buffers_give(uint8_t *buffer, size_t valid_bytes);
 
+/* How often CUPTI has asked for one; wraps around. */
+uint32_t gp_buffers_requests(void);
+
 /* Whether CUPTI has one at this moment. */
 bool gp_buffers_are_out(void);
 

@@ -6,6 +6,8 @@
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_decode.h"
 #include "inject/recording.h"
+#include "inject/rival.h"
+#include "inject/say.h"
 #include "inject/share_kinds.h"
 #include "inject/share_records.h"
 
@@ -124,6 +126,19 @@ static void count_dropped(void)
 		gp_count(GP_COUNTER_LOST_CUPTI, dropped);
 }
 
+static void look_for_rival(void)
+{
+	if (!gp_recording_has_operations() ||
+	    !gp_rival_is_found(gp_buffers_requests(), gp_buffers_are_out()))
+		return;
+	gp_say("another profiler in the program takes CUPTI's records: what the GPU does is "
+	       "recorded no "
+	       "more, calls still are; run the program without it");
+	gp_emit_info(GP_INFO_NOTE,
+		     "another profiler in the program took CUPTI's records: launches from "
+		     "then on have no kernel record");
+}
+
 /* CUPTI asks for buffers also while it flushes, and nobody decodes meanwhile: what is filled is emptied before. */
 void gp_fetch_flush(uint32_t flag)
 {
@@ -136,4 +151,5 @@ void gp_fetch_flush(uint32_t flag)
 	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	gp_fetch_decode();
 	count_dropped();
+	look_for_rival();
 }

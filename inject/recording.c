@@ -112,6 +112,11 @@ static const struct {
 	 NULL},
 };
 
+bool gp_recording_has_operations(void)
+{
+	return (recording.trace & GP_TRACE_GPU) != 0;
+}
+
 /* Each node of each graph, rather than graphs as a whole. */
 bool gp_recording_has_nodes(void)
 {

@@ -32,6 +32,9 @@ void gp_recording_driver_is_ready(void);
 /* Whether it was switched off, and there may be records all the same, which a client wants or wanted. */
 bool gp_recording_is_for_client(void);
 
+/* Whether what the device does is recorded at all. */
+bool gp_recording_has_operations(void);
+
 /* Whether nodes of graphs are recorded, rather than whole graphs or nothing of the device. */
 bool gp_recording_has_nodes(void);
 

@@ -148,6 +148,7 @@ static void start_other(pthread_t *thread, void *(*body)(void *))
 
 static void begin_other(void)
 {
+	alarm(30);
 	other_id = (int)syscall(SYS_gettid);
 	while (!is_between)
 		;
@@ -265,6 +266,65 @@ int main(void)
 """
 
 
+# It looks CUPTI's functions up, subscribes to nothing, and takes the records for itself.
+RIVAL_SOURCE = r"""
+#include <cuda.h>
+#include <cupti.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char ptx[] = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n";
+static void *library;
+static unsigned int kernels;
+
+#define FIND(name) ((__typeof__(&name))dlsym(library, #name))
+
+static void request(uint8_t **buffer, size_t *bytes, size_t *most)
+{
+	*most = 0;
+	*buffer = aligned_alloc(8, *bytes = 65536);
+}
+
+/* What it has not asked for itself, it does not free. */
+static void complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+{
+	CUpti_Activity *record = NULL;
+
+	while (FIND(cuptiActivityGetNextRecord)(buffer, valid, &record) == CUPTI_SUCCESS)
+		kernels += record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+}
+
+int main(void)
+{
+	CUcontext context;
+	CUfunction kernel;
+	CUmodule module;
+	CUdevice device;
+
+	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context) ||
+	    cuModuleLoadData(&module, ptx) || cuModuleGetFunction(&kernel, module, "k"))
+		return 1;
+	library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return 2;
+	FIND(cuptiActivityFlushAll)(0); /* whoever has given CUPTI buffers gets them back */
+	if (FIND(cuptiActivityRegisterCallbacks)(request, complete) ||
+	    FIND(cuptiActivityEnable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
+		return 2;
+	for (int i = 0; i < 600; i++) {
+		if (cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) || cuCtxSynchronize())
+			return 3;
+		usleep(3000);
+	}
+	FIND(cuptiActivityFlushAll)(0);
+	printf("%d\n", kernels >= 590);
+	return 0;
+}
+"""
+
+
 class ShareLimits(Case):
 
     def summary(self):
@@ -311,6 +371,16 @@ class ShareLimits(Case):
         """One that would have to wait for too long is told to come again."""
         result = self.between(HOLD_SOURCE, "cuptiEnableDomain")
         self.assertEqual((result.returncode, result.stdout), (0, "0 13 0\n"), result.stderr)
+
+    def test_a_client_that_is_not_seen_and_takes_the_records(self):
+        """It works as without us; our trace says what it lacks, and why."""
+        program = self.compile("rival", RIVAL_SOURCE, *FLAGS, "-lcuda")
+        self.assertEqual(self.run_program([program], PLAIN).stdout, "1\n")
+        result = self.run_program([program], LAUNCHED, ["--output=t", "--flush-ms=10"])
+        self.assertEqual((result.returncode, result.stdout), (0, "1\n"), result.stderr)
+        self.assertEqual(sum("another profiler in the program takes CUPTI's records" in line for line in own_lines(result.stderr)), 1,
+                         result.stderr)
+        self.assertIn("note: another profiler in the program took CUPTI's records", self.summary())
 
     def test_a_client_that_wants_whole_graphs(self):
         """It has them; our trace has them in place of the nodes, also of what is launched later, and says so."""

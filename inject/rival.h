@@ -1,0 +1,33 @@
+/*
+ * rival: whether CUPTI gives its records to somebody else in the program.
+ *
+ * There is one receiver of records in a process.  A client that finds CUPTI by dlsym() can make itself the one without our
+ * knowledge, and nobody tells us.  But CUPTI asks for a buffer in the launch that makes a record, where it has none with
+ * room: launches for which it neither has one of ours nor asks for one are somebody else's.  One that it had of ours when
+ * it was taken over may never come back: then nothing is found.
+ */
+#ifndef INJECT_RIVAL_H
+#define INJECT_RIVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/atomic.h"
+
+/* A launch was made since the last look.  Threads read it much more often than one writes it. */
+extern uint32_t gp_rival_launched __attribute__((visibility("hidden")));
+
+/* Inside a callback: a launch of which a record is to come has returned. */
+static inline void gp_rival_note_launch(void)
+{
+	if (gp_load32(&gp_rival_launched) == 0)
+		gp_store32_release(&gp_rival_launched, 1);
+}
+
+/*
+ * The fetching thread, after each flush.  requests: how often CUPTI has asked for a buffer so far; are_out: it has one now.
+ * True: there is somebody else.  It is said once.
+ */
+bool gp_rival_is_found(uint32_t requests, bool are_out);
+
+#endif

@@ -1,0 +1,75 @@
+/* rival: launches for which CUPTI has no buffer of ours. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "inject/rival.h"
+
+#define MANY 20u
+
+static uint32_t requests;
+
+static uint32_t found_in(uint32_t looks, bool launches, bool asks, bool are_out)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < looks; i++) {
+		if (launches)
+			gp_rival_note_launch();
+		requests += asks;
+		found += gp_rival_is_found(requests, are_out);
+	}
+	return found;
+}
+
+static void while_cupti_asks_there_is_nobody_else(void **state)
+{
+	(void)state;
+	assert_int_equal(found_in(MANY, true, true, false), 0);
+}
+
+/* A kernel that lasts: its record, and those behind it, stay where they are. */
+static void while_cupti_has_a_buffer_there_is_nobody_else(void **state)
+{
+	(void)state;
+	assert_int_equal(found_in(MANY, true, false, true), 0);
+}
+
+static void without_launches_nothing_is_asked_for(void **state)
+{
+	(void)state;
+	assert_int_equal(found_in(MANY, false, false, false), 0);
+}
+
+static void a_few_looks_say_nothing(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		assert_int_equal(found_in(3, true, false, false), 0);
+		assert_int_equal(found_in(1, true, true, false), 0);
+	}
+}
+
+static void launches_without_a_buffer_are_somebody_elses(void **state)
+{
+	(void)state;
+	assert_int_equal(found_in(MANY, true, false, false), 1);
+	found_in(MANY, true, true, true);
+	assert_int_equal(found_in(MANY, true, false, false), 0); /* it was said */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(while_cupti_asks_there_is_nobody_else),
+		cmocka_unit_test(while_cupti_has_a_buffer_there_is_nobody_else),
+		cmocka_unit_test(without_launches_nothing_is_asked_for),
+		cmocka_unit_test(a_few_looks_say_nothing),
+		cmocka_unit_test(launches_without_a_buffer_are_somebody_elses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

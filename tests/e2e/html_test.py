@@ -2,9 +2,12 @@
 """The page of `gpuprof html`: that it holds what was recorded, that no name does anything in it, and that a browser shows it."""
 import base64
 import hashlib
+import itertools
 import json
+import math
 import os
 import re
+import unittest
 
 import support
 from support import BUILD, Case, main
@@ -168,6 +171,35 @@ class PageTest(HtmlCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("out.html", done.stderr)
         self.assertEqual(Page(self.path("out.html")).text("end"), b"end")
+
+
+class PaletteTest(unittest.TestCase):
+    """Kinds of kernels are told apart by their colours, whatever one's eyes are."""
+    # Machado, Oliveira, Fernandes 2009, severity 1
+    SIGHTS = {"normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+              "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+              "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+              "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900))}
+    KINDS = ("gemm", "attention", "elementwise", "reduce", "norm", "comm", "copy", "other")
+    LEAST = 12  # of a difference between two colours that lie side by side
+
+    @staticmethod
+    def lab(color, sight):
+        linear = [(v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4) for v in (int(color[i:i + 2], 16) / 255 for i in (1, 3, 5))]
+        r, g, b = (min(1, max(0, sum(m * v for m, v in zip(row, linear)))) for row in sight)
+        xyz = ((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505, 0.2126 * r + 0.7152 * g + 0.0722 * b, (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089)
+        x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz)
+        return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+    def test_kinds_of_kernels_differ_for_every_sight(self):
+        with open(os.path.join(support.ROOT, "report", "html", "web", "base.js"), encoding="utf-8") as file:
+            hues = re.search(r"const HUES = (\{.*?\n\});", file.read(), re.S).group(1)
+        for theme in ("light", "dark"):
+            colors = dict(re.findall(r"(\w+): '(#\w{6})'", re.search(theme + r": (\{.*?\})", hues, re.S).group(1)))
+            for name, sight in self.SIGHTS.items():
+                labs = {kind: self.lab(colors[kind], sight) for kind in self.KINDS}
+                for one, other in itertools.combinations(self.KINDS, 2):
+                    self.assertGreater(math.dist(labs[one], labs[other]), self.LEAST, (theme, name, one, other))
 
 
 class BrowserTest(HtmlCase):

@@ -323,6 +323,7 @@ function describeSpan(tl) {
 			'section',
 			null,
 			el('h2', { style: { 'font-family': 'inherit' } }, title),
+			list.length ? null : el('p', { class: 'dim' }, 'nothing'),
 			el(
 				'table',
 				{ class: 'mini' },

@@ -1,0 +1,155 @@
+/* Overview: what to change, and when a GPU had nothing to do. */
+
+/* The time of a gap in the timeline. */
+function showGap(gap) {
+	if (!state.ready) return;
+	const a = state.index.zero + gap.Start,
+		b = a + gap.Duration;
+	openView('timeline');
+	timeline.span = [a, b];
+	timeline.show(a - gap.Duration * 0.2, b + gap.Duration * 0.2);
+	describeSpan(timeline);
+}
+
+/* What leads to where a finding can be seen: the idle time that it tells the length of, or the calls that it names; null: nothing does. */
+function evidence(finding) {
+	const gap = recordsOf('gap').find((one) => finding.found.includes(fmtNs(one.Duration))),
+		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
+	if (gap) return () => showGap(gap);
+	if (!call) return null;
+	return () => {
+		openView('timeline');
+		$('search').value = call[0];
+		setSearch(call[0]);
+		if (state.ready) nextMatch(timeline, 1);
+	};
+}
+
+function adviceSection(about) {
+	if (!about.advice || !about.advice.length) return null;
+	const level = (f) => (f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low');
+	const sentence = (text) => plain(text.charAt(0).toUpperCase() + text.slice(1)) + '.';
+	return el(
+		'section',
+		null,
+		el('h2', null, 'What to change ', el('small', null, 'what it could save at most, of ' + fmtNs(about.span))),
+		el(
+			'div',
+			{ class: 'advice' },
+			about.advice
+				.slice(0, 8)
+				.map((f) =>
+					el(
+						'article',
+						{ class: level(f) },
+						el(
+							'div',
+							{ class: 'num' },
+							el('b', null, f.saves > 0 ? fmtNs(f.saves) : ''),
+							el('br'),
+							el(
+								'span',
+								{ class: 'dim' },
+								f.saves > 0 ? fmtPercent(f.saves, about.span) : '',
+							),
+						),
+						el(
+							'div',
+							null,
+							el('b', null, plain(f.title)),
+							el('p', null, sentence(f.found) + ' ' + sentence(f.change)),
+							f.place
+								? el(
+										'p',
+										null,
+										el('code', null, plain(f.place)),
+										f.callers ? ' called by ' + plain(f.callers) : '',
+									)
+								: null,
+							el(
+								'details',
+								null,
+								el('summary', null, 'what it means, and when to ignore it'),
+								el('p', null, plain(f.meaning)),
+								el('p', null, 'Ignore it: ' + plain(f.ignore)),
+							),
+						),
+						evidence(f)
+							? el(
+									'button',
+									{
+										class: 'go',
+										onclick: evidence(f),
+										title: 'in the timeline',
+									},
+									'show',
+								)
+							: el('span'),
+					),
+				),
+		),
+	);
+}
+
+/* The longest times in which a GPU had nothing to do. */
+function gapSection() {
+	const gaps = recordsOf('gap').slice(0, 6);
+	if (!gaps.length || gaps[0].Start === undefined) return null;
+	return el(
+		'section',
+		null,
+		el(
+			'h2',
+			null,
+			'Longest idle times of the GPU ',
+			el('small', null, el('button', { class: 'go', onclick: () => openView('tables', 'gap') }, 'all')),
+		),
+		el(
+			'table',
+			{ class: 'mini' },
+			el(
+				'thead',
+				null,
+				el(
+					'tr',
+					null,
+					['Between', 'Cause', 'At', 'For'].map((t, i) =>
+						el('th', { style: i ? { width: ['', '108px', '84px', '84px'][i] } : null }, t),
+					),
+				),
+			),
+			el(
+				'tbody',
+				null,
+				gaps.map((gap) =>
+					el(
+						'tr',
+						{
+							tabIndex: 0,
+							onclick: () => showGap(gap),
+							onkeydown: (e) => {
+								if (e.key === 'Enter') showGap(gap);
+							},
+						},
+						el(
+							'td',
+							{
+								title: plain(
+									(gap.Before || 'the start') +
+										' → ' +
+										(gap.After || 'the end'),
+								),
+							},
+							plain(gap.Before || 'the start'),
+							el('span', { class: 'dim' }, ' → '),
+							plain(gap.After || 'the end'),
+						),
+						el('td', null, plain(gap.Cause)),
+						el('td', null, '+' + fmtNs(gap.Start)),
+						el('td', null, fmtNs(gap.Duration)),
+					),
+				),
+			),
+		),
+	);
+}

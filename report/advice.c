@@ -9,6 +9,7 @@
 #include "report/busy.h"
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
+#include "report/summary_part.h"
 
 #define APIS            (UINT16_MAX + 1u) /* numbers of functions */
 #define LOOP_ITERATIONS 10u
@@ -272,6 +273,8 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 	if (result == 0)
 		result = look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
+	for (size_t i = 0; i < model_count && !advice->doubt; i++)
+		advice->doubt = gp_summary_why_not_all(models[i]);
 	if (result == 0)
 		result = judge(&advisor, advice);
 	close_advisor(&advisor);

@@ -74,8 +74,10 @@ struct gp_finding {
 struct gp_advice {
 	struct gp_finding *findings; /* what saves most first */
 	uint32_t count, capacity;
-	uint64_t span_ns;  /* the time that was recorded: from the first call to the last */
-	uint64_t loop_ns;  /* of its main loop; 0 = none was found */
+	uint64_t span_ns; /* the time that was recorded: from the first call to the last */
+	uint64_t loop_ns; /* of its main loop; 0 = none was found */
+	const char
+		*doubt; /* why operations may be missing, and idle times shorter; NULL: none are */
 	bool lacks_stacks; /* of a finding the calls have no stack: its line is not known */
 };
 

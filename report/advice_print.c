@@ -86,6 +86,8 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 		print_finding(out, &advice->findings[i], advice->span_ns);
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
+	if (advice->doubt)
+		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
 	if (advice->lacks_stacks)
 		fputs("  for the lines to change, record with --stacks=all\n", out);
 }
@@ -130,6 +132,7 @@ int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 		return result;
 	put_number(&json, "{\"span_ns\": ", advice->span_ns);
 	put_number(&json, ", \"loop_ns\": ", advice->loop_ns);
+	gp_json_text(&json, advice->doubt ? ", \"partial\": true" : ", \"partial\": false");
 	gp_json_text(&json, ", \"findings\": [");
 	for (uint32_t i = 0; i < advice->count; i++) {
 		gp_json_text(&json, i > 0 ? ",\n" : "\n");

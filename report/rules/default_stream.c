@@ -21,19 +21,20 @@
  * streams.
  */
 struct ordered {
+	uint32_t first, end; /* the context's in the model */
 	uint32_t *ops;
 	uint32_t count;
 	struct gp_interval *intervals; /* of blocking streams */
 	uint32_t interval_count;
 };
 
-static bool is_ordered(const struct gp_model *model, const struct gp_op *op, uint32_t context_id)
+static bool is_ordered(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_record_stream *stream;
 
-	if (op->context_id != context_id || op->untimed)
+	if (op->untimed)
 		return false;
-	stream = gp_model_stream(model, context_id, op->stream_id);
+	stream = gp_model_stream(model, op->context_id, op->stream_id);
 	return stream && stream->flags != NON_BLOCKING;
 }
 
@@ -46,19 +47,21 @@ static int compare_ops(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
-static int gather(const struct gp_model *model, uint32_t context_id, struct ordered *ordered)
+static int gather(const struct gp_model *model, struct ordered *ordered)
 {
-	ordered->ops = malloc(((size_t)model->op_count + 1) * sizeof(*ordered->ops));
-	ordered->intervals = malloc(((size_t)model->op_count + 1) * sizeof(*ordered->intervals));
+	size_t most = (size_t)(ordered->end - ordered->first) + 1;
+
+	ordered->ops = malloc(most * sizeof(*ordered->ops));
+	ordered->intervals = malloc(most * sizeof(*ordered->intervals));
 	if (!ordered->ops || !ordered->intervals)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < model->op_count; i++) {
+	for (uint32_t i = ordered->first; i < ordered->end; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		if (!is_ordered(model, op, context_id))
+		if (!is_ordered(model, op))
 			continue;
 		ordered->ops[ordered->count++] = i;
-		if (!gp_model_is_null_stream(model, context_id, op->stream_id))
+		if (!gp_model_is_null_stream(model, op->context_id, op->stream_id))
 			ordered->intervals[ordered->interval_count++] =
 				(struct gp_interval){op->start_ns, op->end_ns};
 	}
@@ -105,10 +108,10 @@ static uint64_t could_overlap_ns(const struct gp_model *model, const struct orde
 	uint32_t stream_id = UINT32_MAX;
 
 	*work_ns = 0;
-	for (uint32_t i = 0; i < model->op_count; i++) {
+	for (uint32_t i = ordered->first; i < ordered->end; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		if (!is_ordered(model, op, model->ops[ordered->ops[0]].context_id) ||
+		if (!is_ordered(model, op) ||
 		    gp_model_is_null_stream(model, op->context_id, op->stream_id))
 			continue;
 		stream_ns = op->stream_id == stream_id ? stream_ns : 0;
@@ -140,16 +143,36 @@ static void judge(struct gp_advisor *advisor, const struct ordered *ordered)
 	found->count += barriers.count - 1;
 }
 
+/* Operations of a context stand side by side in the model, and among them those of a stream. */
+static uint32_t end_of_context(const struct gp_model *model, uint32_t first)
+{
+	uint32_t end = first;
+
+	while (end < model->op_count && model->ops[end].context_id == model->ops[first].context_id)
+		end++;
+	return end;
+}
+
+static void look_at_context(struct gp_advisor *advisor, uint32_t first, uint32_t end)
+{
+	struct ordered ordered = {.first = first, .end = end};
+
+	advisor->error = gather(advisor->model, &ordered);
+	if (advisor->error == 0 && ordered.interval_count > 0)
+		judge(advisor, &ordered);
+	free(ordered.ops);
+	free(ordered.intervals);
+}
+
 static void look(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->model->context_count && advisor->error == 0; i++) {
-		struct ordered ordered = {0};
+	const struct gp_model *model = advisor->model;
+	uint32_t end;
 
-		advisor->error = gather(advisor->model, advisor->model->contexts[i].id, &ordered);
-		if (advisor->error == 0 && ordered.interval_count > 0)
-			judge(advisor, &ordered);
-		free(ordered.ops);
-		free(ordered.intervals);
+	for (uint32_t first = 0; first < model->op_count && advisor->error == 0; first = end) {
+		end = end_of_context(model, first);
+		if (model->ops[first].stream_id != model->ops[end - 1].stream_id)
+			look_at_context(advisor, first, end);
 	}
 }
 

@@ -54,6 +54,7 @@ static void test_turns_of_host_and_gpu(void **state)
 	assert_true(advice.findings[0].saves_ns > 49 * (MS / 2) &&
 		    advice.findings[0].saves_ns < 49 * (MS / 2 + 50000));
 	assert_true(advice.lacks_stacks);
+	assert_null(advice.doubt);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -185,6 +186,23 @@ static void test_the_page(void **state)
 	free(text);
 }
 
+static void test_a_trace_that_is_not_complete(void **state)
+{
+	struct gp_model *model = take_turns(1, 50, MS / 2);
+	struct gp_advice advice;
+	char *text;
+
+	(void)state;
+	model->losses.damaged_bytes = 100;
+	advice = ask(&model, 1);
+	text = printed(&advice, 0);
+	assert_non_null(
+		strstr(text, "operations are missing: the GPU may have been idle for less"));
+	free(text);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static void test_rules(void **state)
 {
 	(void)state;
@@ -244,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),
 		cmocka_unit_test(test_the_page),
+		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_lulls),
 	};

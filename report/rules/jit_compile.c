@@ -1,0 +1,75 @@
+/*
+ * Code that the driver compiles while the program runs.  Speaks where that took 3 % of the recorded
+ * time and 10 ms.
+ */
+#include "report/rules/rules.h"
+
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/rules/advisor.h"
+#include "report/rules/code.h"
+
+/* Who had it compiled, where calls of that class are recorded. */
+static void vote(struct gp_advisor *advisor)
+{
+	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++) {
+		const struct gp_call *call = &advisor->model->calls[i];
+
+		if (gp_call_loads_code(advisor, call) && gp_call_compiles(advisor->model, call))
+			gp_advisor_vote(gp_advisor_case(advisor, GP_NO_SITE, 0, 0),
+					gp_advisor_site(advisor, call), call->duration_ns);
+	}
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < advisor->model->jit_count; i++) {
+		const struct gp_record_jit *jit = &advisor->model->jits[i];
+		uint64_t took_ns = jit->end_ns - jit->start_ns;
+
+		if (!gp_jit_op_compiles(jit->op_kind) || jit->end_ns <= jit->start_ns)
+			continue;
+		gp_advisor_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), took_ns,
+			       took_ns, NULL);
+		any = true;
+	}
+	if (any)
+		vote(advisor);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	fprintf(out, "the driver compiled %s piece%s of code, for %s in all",
+		gp_format_count(found->count).text, found->count == 1 ? "" : "s",
+		gp_format_ns(found->time_ns).text);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("compile for this GPU beforehand (nvcc -arch=native, -gencode for each), or keep "
+	      "the compute cache (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)",
+	      out);
+}
+
+const struct gp_rule gp_rule_jit_compile = {
+	.id = "jit-compile",
+	.title = "the driver compiles kernels while the program runs",
+	.meaning = "The program brings PTX, or code for other GPUs than this one, and the driver "
+		   "compiles "
+		   "it at its first use. It keeps the result in a cache on disk, unless that is "
+		   "too small, "
+		   "switched off, or new each time, as in a container.",
+	.change = "Build with -gencode for every GPU that is used. Or let the cache stay: "
+		  "CUDA_CACHE_PATH on a volume, CUDA_CACHE_MAXSIZE large enough, "
+		  "CUDA_CACHE_DISABLE not set.",
+	.ignore = "The code is made at run time on purpose and differs each time.",
+	.threshold = {.saves_percent = 3, .saves_ns = 10000000, .count = 1},
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

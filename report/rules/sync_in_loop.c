@@ -1,0 +1,46 @@
+/*
+ * Waits in a loop.  Speaks of a call site that waited for the GPU at least 16 times and could save
+ * 5 % of the recorded time and 200 us.
+ *
+ * What a call could save is no more than it took, and no more than the GPU then had nothing to do:
+ * waits at the end of a program, or while other work runs, save nothing and are not mentioned.
+ */
+#include "report/rules/rules.h"
+
+#include "report/rules/waits.h"
+
+static void look(struct gp_advisor *advisor)
+{
+	gp_waits_look(advisor, true);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("wait once behind the loop, or launch the next iteration before waiting for this one",
+	      out);
+}
+
+const struct gp_rule gp_rule_sync_in_loop = {
+	.id = "sync-in-loop",
+	.title = "the host waits for the GPU in each iteration of a loop",
+	.meaning = "A line of the program waits for the GPU again and again, and each time the GPU "
+		   "has "
+		   "nothing to do until the host has come back and launched the next kernel: they "
+		   "take "
+		   "turns. The most that can be saved is what the GPU waited then, but no more "
+		   "than the "
+		   "calls took.",
+	.change = "Launches are asynchronous and stay in order within a stream: no wait is needed "
+		  "between kernels. Wait once behind the loop, or, where the host needs results, "
+		  "launch the next iteration first (two buffers, cudaEventSynchronize). Where "
+		  "streams "
+		  "depend on each other, cudaStreamWaitEvent.",
+	.ignore = "The loop is there to measure each iteration, or the next iteration depends on "
+		  "what the host makes of this one's result.",
+	.threshold = {.saves_percent = 5, .saves_ns = 200000, .count = GP_LOOP_CALLS},
+	.look = look,
+	.tell = gp_waits_tell,
+	.advise = advise,
+};

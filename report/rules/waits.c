@@ -1,0 +1,70 @@
+#include "report/rules/waits.h"
+
+#include "report/format.h"
+
+/* A thread's calls of one site and function: how many. */
+static uint64_t *count_calls(struct gp_advisor *advisor, struct gp_tally *tally,
+			     const struct gp_call *call)
+{
+	struct gp_tally_row *row =
+		gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){gp_advisor_site(advisor, call),
+							       call->api, call->thread_id});
+
+	return &row->count;
+}
+
+static bool is_sync(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return gp_advisor_class(advisor, call) == GP_API_SYNC;
+}
+
+static void count_all(struct gp_advisor *advisor, struct gp_tally *tally)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (is_sync(advisor, &model->calls[i]))
+			++*count_calls(advisor, tally, &model->calls[i]);
+	if (tally->error < 0)
+		advisor->error = tally->error;
+}
+
+/* One more wait; a case of several sites has the one that could save most at once. */
+static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bool in_loop)
+{
+	struct gp_lull *lull;
+	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+	uint64_t api = gp_advisor_text(advisor, gp_model_api(advisor->model, call->api).name);
+	uint32_t site = gp_advisor_site(advisor, call);
+	struct gp_case *found;
+
+	if (saves_ns == 0)
+		return;
+	found = gp_advisor_case(advisor, in_loop ? site : GP_NO_SITE, api, 0);
+	gp_advisor_add(advisor, found, call->duration_ns, saves_ns, lull);
+	if (saves_ns > found->extra) {
+		found->extra = saves_ns;
+		found->site = site;
+	}
+}
+
+void gp_waits_look(struct gp_advisor *advisor, bool in_loop)
+{
+	const struct gp_model *model = advisor->model;
+	struct gp_tally tally = {0};
+
+	count_all(advisor, &tally);
+	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++)
+		if (is_sync(advisor, &model->calls[i]) &&
+		    (*count_calls(advisor, &tally, &model->calls[i]) >= GP_LOOP_CALLS) == in_loop)
+			take_call(advisor, &model->calls[i], in_loop);
+	gp_tally_free(&tally);
+}
+
+void gp_waits_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	fprintf(out, "%s %s for the GPU %s times, %s in all, and then the GPU waits for the host",
+		gp_advisor_text_of(advisor, found->detail),
+		found->site == GP_NO_SITE ? "waits at several places" : "waits",
+		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
+}

@@ -1,0 +1,22 @@
+/* waits: calls that wait for the GPU, those of a loop and others. */
+#ifndef REPORT_RULES_WAITS_H
+#define REPORT_RULES_WAITS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/rules/advisor.h"
+
+/* From so many calls of one site, function and thread on it is a loop. */
+#define GP_LOOP_CALLS 16u
+
+/*
+ * Put the waits of loops, or the others, into cases: of loops by site and function; of others by
+ * function, with the site that could save most at once.
+ */
+void gp_waits_look(struct gp_advisor *advisor, bool in_loop);
+
+/* What was found, in words. */
+void gp_waits_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+
+#endif

@@ -133,7 +133,7 @@ static void explain_depth(const struct gp_chrome *chrome)
 		fprintf(chrome->options->messages,
 			"gpuprof: %s ranges lie in %u others of their thread or more: the Chrome "
 			"trace has them on the thread, not on the GPU\n",
-			gp_format_count(chrome->deep_ranges).text, GP_NESTING_DEPTH);
+			gp_format_count(chrome->deep_ranges).text, GP_RANGE_SPANS_OPEN);
 }
 
 /* ---- what stands before the events ---- */

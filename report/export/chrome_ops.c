@@ -313,13 +313,13 @@ static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t ind
 
 /* The program's ranges on the streams, by stream. */
 struct spans {
-	struct gp_chrome_span *spans;
+	struct gp_range_span *spans;
 	uint32_t count;
 };
 
 static bool is_of_earlier_stream(const void *element, const void *stream)
 {
-	return ((const struct gp_chrome_span *)element)->stream < *(const uint32_t *)stream;
+	return ((const struct gp_range_span *)element)->stream < *(const uint32_t *)stream;
 }
 
 /* The first span that is not of an earlier stream. */
@@ -338,8 +338,8 @@ static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint
 	for (uint32_t i = 0; first_ops && i < count; i++)
 		first_ops[i] = tracks[i].first_op;
 	if (first_ops)
-		result = gp_chrome_find_spans(chrome->model, first_ops, count, &spans->spans,
-					      &spans->count, &chrome->deep_ranges);
+		result = gp_range_spans_find(chrome->model, first_ops, count, &spans->spans,
+					     &spans->count, &chrome->deep_ranges);
 	free(first_ops);
 	return result;
 }

@@ -18,6 +18,7 @@
 #include "report/lanes.h"
 #include "report/model.h"
 #include "report/names.h"
+#include "report/range_spans.h"
 
 /* Kineto's sort index of GPUs; their pids too where the numbers of devices would collide with the
  * program's pid. */
@@ -216,22 +217,8 @@ void gp_chrome_write_memory(struct gp_chrome *chrome);
 /* Sorts as the model has it: a range of the thread whose track is being written. */
 void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *range);
 
-/* What a range is on one stream: from the first to the last operation that it started there. */
-struct gp_chrome_span {
-	uint64_t start_ns, end_ns;
-	uint32_t range;
-	uint32_t stream; /* index in first_ops */
-};
-
-/*
- * Project push/pop ranges onto streams, which are runs of operations that begin with first_ops[].
- * The spans come sorted by (stream, start, longest first); *deep counts ranges left out because
- * too many were open at once.  Returns 0, -ENOMEM or -EOVERFLOW.
- */
-int gp_chrome_find_spans(const struct gp_model *model, const uint32_t *first_ops,
-			 uint32_t stream_count, struct gp_chrome_span **spans, uint32_t *count,
-			 uint64_t *deep);
-void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_chrome_span *span);
+/* What a range is on one stream. */
+void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_range_span *span);
 
 /* Whether a slice, or something of a moment, is written. */
 static inline bool gp_chrome_is_shown(const struct gp_chrome *chrome, uint64_t start_ns,

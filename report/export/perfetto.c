@@ -66,6 +66,7 @@ static void write_model(struct gp_perfetto *p)
 		gp_perfetto_write_threads(p);
 		gp_perfetto_write_others(p);
 		gp_perfetto_write_ops(p);
+		gp_perfetto_write_spans(p);
 		gp_perfetto_write_memory(p);
 		if (p->options->messages)
 			gp_call_sites_explain(p->sites, p->options->messages);

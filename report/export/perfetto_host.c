@@ -219,7 +219,7 @@ static void write_started(struct gp_perfetto *p)
 
 	if (!order)
 		p->error = -ENOMEM;
-	gp_perfetto_begin_track(p, "NVTX start/end ranges");
+	gp_perfetto_begin_track(p, "NVTX start/end ranges", false);
 	for (uint32_t i = 0; order && i < model->range_count && p->error == 0; i++)
 		if (model->ranges[order[i]].style == GP_STYLE_START_END)
 			write_range(p, &model->ranges[order[i]]);
@@ -248,7 +248,7 @@ static void write_overheads(struct gp_perfetto *p)
 
 	if (!order)
 		p->error = -ENOMEM;
-	gp_perfetto_begin_track(p, "CUPTI and driver overhead");
+	gp_perfetto_begin_track(p, "CUPTI and driver overhead", false);
 	for (uint32_t i = 0; order && i < model->overhead_count && p->error == 0; i++) {
 		const struct gp_overhead *overhead = &model->overheads[order[i]];
 
@@ -262,7 +262,7 @@ static void write_jits(struct gp_perfetto *p)
 {
 	char name[96];
 
-	gp_perfetto_begin_track(p, "driver's compiler (JIT)");
+	gp_perfetto_begin_track(p, "driver's compiler (JIT)", false);
 	for (uint32_t i = 0; i < p->model->jit_count && p->error == 0; i++) {
 		const struct gp_record_jit *jit = &p->model->jits[i];
 

@@ -7,11 +7,9 @@
 #define FLUSH_BYTES (1u << 18)
 
 static const char *const categories[GP_PERFETTO_CATEGORIES] = {
-	[GP_PERFETTO_RUNTIME] = "cuda_runtime",
-	[GP_PERFETTO_DRIVER] = "cuda_driver",
-	[GP_PERFETTO_RANGE] = "nvtx",
-	[GP_PERFETTO_OVERHEAD] = "overhead",
-	[GP_PERFETTO_CODE] = "jit",
+	[GP_PERFETTO_RUNTIME] = "cuda_runtime", [GP_PERFETTO_DRIVER] = "cuda_driver",
+	[GP_PERFETTO_RANGE] = "nvtx",           [GP_PERFETTO_SPAN] = "gpu_user_annotation",
+	[GP_PERFETTO_OVERHEAD] = "overhead",    [GP_PERFETTO_CODE] = "jit",
 	[GP_PERFETTO_GATE] = "gpuprof",
 };
 
@@ -28,6 +26,7 @@ static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_RANGE_CATEGORY] = "category",
 	[GP_PERFETTO_PAYLOAD] = "payload",
 	[GP_PERFETTO_OPEN] = "never closed",
+	[GP_PERFETTO_THREAD] = "thread",
 };
 
 static const char *const arguments[GP_PERFETTO_ARGUMENTS] = {

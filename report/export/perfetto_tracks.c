@@ -91,11 +91,11 @@ void gp_perfetto_begin_thread(struct gp_perfetto *p, uint32_t thread_id)
 	close_track(p);
 }
 
-void gp_perfetto_begin_track(struct gp_perfetto *p, const char *name)
+void gp_perfetto_begin_track(struct gp_perfetto *p, const char *name, bool nesting)
 {
 	p->parent_track = p->process_track;
 	snprintf(p->track_name, sizeof(p->track_name), "%s", name);
-	begin_lanes(p, false);
+	begin_lanes(p, nesting);
 }
 
 uint64_t gp_perfetto_place(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns)

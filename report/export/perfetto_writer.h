@@ -22,6 +22,7 @@ enum gp_perfetto_category {
 	GP_PERFETTO_RUNTIME = 1,
 	GP_PERFETTO_DRIVER,
 	GP_PERFETTO_RANGE,
+	GP_PERFETTO_SPAN,
 	GP_PERFETTO_OVERHEAD,
 	GP_PERFETTO_CODE,
 	GP_PERFETTO_GATE,
@@ -41,6 +42,7 @@ enum gp_perfetto_note {
 	GP_PERFETTO_RANGE_CATEGORY,
 	GP_PERFETTO_PAYLOAD,
 	GP_PERFETTO_OPEN,
+	GP_PERFETTO_THREAD,
 	GP_PERFETTO_NOTES
 };
 
@@ -127,9 +129,9 @@ void gp_perfetto_note_text(struct gp_perfetto *p, enum gp_perfetto_note note, co
 
 void gp_perfetto_write_process(struct gp_perfetto *p);
 
-/* A thread's track, on which slices nest; or one of the process, below parent_track. */
+/* A thread's track, on which slices nest; or one of the process. */
 void gp_perfetto_begin_thread(struct gp_perfetto *p, uint32_t thread_id);
-void gp_perfetto_begin_track(struct gp_perfetto *p, const char *name);
+void gp_perfetto_begin_track(struct gp_perfetto *p, const char *name, bool nesting);
 
 /* The track on which a slice goes, made if it is its first; slices come by start. */
 uint64_t gp_perfetto_place(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns);
@@ -140,11 +142,12 @@ uint64_t gp_perfetto_first_track(struct gp_perfetto *p);
 /* A new counter below parent_track; of bytes. */
 uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name);
 
-/* ---- perfetto_host.c, perfetto_gpu.c, perfetto_memory.c ---- */
+/* ---- perfetto_host.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c ---- */
 
 void gp_perfetto_write_threads(struct gp_perfetto *p);
 void gp_perfetto_write_others(struct gp_perfetto *p);
 void gp_perfetto_write_ops(struct gp_perfetto *p);
+void gp_perfetto_write_spans(struct gp_perfetto *p);
 void gp_perfetto_write_memory(struct gp_perfetto *p);
 
 /* The id of an operation of the model. */

@@ -156,6 +156,11 @@ class Formats(Case):
         self.assertEqual(set(launched), {operation.id for operation in trace.operations}, "every operation has its call")
         self.assertEqual(sorted(range_of["name"] for range_of in rows if range_of["kind"] == "range"),
                          sorted(piece.name for piece in trace.slices if piece.category == "nvtx"))
+        with open(self.export("chrome"), encoding="utf-8") as file:
+            drawn = collections.Counter(event["name"] for event in json.load(file)["traceEvents"]
+                                        if event.get("cat") == "gpu_user_annotation")
+        self.assertEqual(collections.Counter(piece.name for piece in trace.slices
+                                             if piece.category == "gpu_user_annotation"), drawn)
         self.assertEqual(list(trace.processes.values()), ["zoo"])
         kernel = next(operation for operation in trace.operations if operation.kernel)
         row = next(row for row in rows if row["kind"] == "kernel" and number(row["correlation"]) == kernel.arguments["correlation"])

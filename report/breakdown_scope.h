@@ -36,7 +36,8 @@ struct gp_scope {
 	struct gp_kinds *own_kinds;
 	void *memory; /* what gp_scope_memory() found, and how to free it */
 	void (*free_memory)(void *memory);
-	void *wheres; /* the same of where the time went */
+	bool said_missing; /* that idle times are upper bounds */
+	void *wheres;      /* the same of where the time went */
 	void (*free_wheres)(void *wheres);
 	void *stacks; /* the same of the tables by stack */
 	void (*free_stacks)(void *stacks);

@@ -8,6 +8,7 @@
 #include "report/activity.h"
 #include "report/breakdown.h"
 #include "report/recorded.h"
+#include "report/summary_part.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -22,8 +23,23 @@ static void free_wheres(void *memory)
 	free(all);
 }
 
-struct gp_window gp_scope_window(const struct gp_scope *scope)
+static void say_missing(struct gp_scope *scope)
 {
+	for (size_t i = 0; i < scope->model_count && scope->messages && !scope->said_missing; i++) {
+		const char *why = gp_summary_why_not_all(scope->models[i]);
+
+		if (!why)
+			continue;
+		fprintf(scope->messages,
+			"gpuprof: idle times are at most what the tables say: %s (pid %u)\n", why,
+			scope->models[i]->pid);
+		scope->said_missing = true;
+	}
+}
+
+struct gp_window gp_scope_window(struct gp_scope *scope)
+{
+	say_missing(scope);
 	return gp_busy_window(scope->models, scope->model_count);
 }
 

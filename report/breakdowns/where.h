@@ -18,8 +18,8 @@ struct gp_scope_wheres {
 /* Found once for all tables of a scope, whose it stays.  NULL if there is no memory. */
 struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope);
 
-/* The window of a scope's models. */
-struct gp_window gp_scope_window(const struct gp_scope *scope);
+/* The window of a scope's models; says once what idle times in it are where operations are missing. */
+struct gp_window gp_scope_window(struct gp_scope *scope);
 
 /* Whether any of the models recorded what the GPUs did: else they would seem idle. */
 bool gp_scope_has_gpu(const struct gp_scope *scope);

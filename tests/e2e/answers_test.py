@@ -52,6 +52,14 @@ class Idle(Tables):
         gaps = self.tables("gap", trace)["gap"]
         self.assertTrue(any(gap["After at"] and "places.c:" in gap["After at"] for gap in gaps), gaps)
 
+    def test_where_operations_are_missing_idle_is_an_upper_bound(self):
+        result = self.run_program([os.path.join(support.BUILD, "programs", "demo"), "3"], GPUPROF_KERNELS="scale*",
+                                  GPUPROF_OUTPUT="few")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        said = self.summary("--by", "time,idle,gap", self.path("few.gpuprof")).stderr
+        self.assert_one_line(said, "idle times are at most what the tables say: operations are missing")
+        self.assertEqual(self.summary("--by", "time,idle", self.record("demo", "3")).stderr, "")
+
     def test_the_page_says_why_the_gpu_was_idle(self):
         page = self.summary(self.record("demo")).stdout
         before, after = page.split("GPU activities", 1)

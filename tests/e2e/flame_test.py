@@ -107,8 +107,9 @@ class FlameTest(Case):
                 self.assertEqual(sorted(stacks.values()), sorted(GPU_TIME.values()))
                 for stack in stacks:
                     self.assertTrue(any(re.match(name + r"\+0x[0-9a-f]+$", each) for each in stack), stack)
-                self.assertEqual(len(said), 1, said)
-                self.assertIn(name, said[0])
+                # what had no name when the trace was finished is no news where the program is gone
+                self.assertEqual(len(said), 1 if name == "stripped" else 0, said)
+                self.assertTrue(all(name in line for line in said), said)
                 os.remove(trace)
 
     def test_programs_without_debug_information_have_names(self):
@@ -121,9 +122,8 @@ class FlameTest(Case):
         program = shutil.copy(PLACES, self.path("places"))
         trace = self.record((program,))
         shutil.copy(CXX_PLACES, program)
-        stacks, said = self.folded(trace)
-        self.assertFalse([stack for stack in stacks if "main" in stack])
-        self.assertIn("another build", said[0])
+        stacks, said = self.folded(trace, "--value", "operations")
+        self.assertEqual((self.by_known(stacks), said), (GPU_TIME, []))  # the names went into the trace in time
 
     def test_python_and_native_functions_in_one_stack(self):
         trace = self.record(PYTHON)

@@ -36,57 +36,51 @@ function adviceSection(about) {
 		el(
 			'div',
 			{ class: 'advice' },
-			about.advice
-				.slice(0, 8)
-				.map((f) =>
+			about.advice.slice(0, 8).map((f) =>
+				el(
+					'article',
+					{ class: level(f) },
 					el(
-						'article',
-						{ class: level(f) },
-						el(
-							'div',
-							{ class: 'num' },
-							el('b', null, f.saves > 0 ? fmtNs(f.saves) : ''),
-							el('br'),
-							el(
-								'span',
-								{ class: 'dim' },
-								f.saves > 0 ? fmtPercent(f.saves, about.span) : '',
-							),
-						),
-						el(
-							'div',
-							null,
-							el('b', null, plain(f.title)),
-							el('p', null, sentence(f.found) + ' ' + sentence(f.change)),
-							f.place
-								? el(
-										'p',
-										null,
-										el('code', null, plain(f.place)),
-										f.callers ? ' called by ' + plain(f.callers) : '',
-									)
-								: null,
-							el(
-								'details',
-								null,
-								el('summary', null, 'what it means, and when to ignore it'),
-								el('p', null, plain(f.meaning)),
-								el('p', null, 'Ignore it: ' + plain(f.ignore)),
-							),
-						),
-						evidence(f)
-							? el(
-									'button',
-									{
-										class: 'go',
-										onclick: evidence(f),
-										title: 'in the timeline',
-									},
-									'show',
-								)
-							: el('span'),
+						'div',
+						{ class: 'num' },
+						el('b', null, f.saves > 0 ? fmtNs(f.saves) : ''),
+						el('br'),
+						el('span', { class: 'dim' }, f.saves > 0 ? fmtPercent(f.saves, about.span) : ''),
 					),
+					el(
+						'div',
+						null,
+						el('b', null, plain(f.title)),
+						el('p', null, sentence(f.found) + ' ' + sentence(f.change)),
+						f.place
+							? el(
+									'p',
+									null,
+									el('code', null, plain(f.place)),
+									f.callers ? ' called by ' + plain(f.callers) : '',
+								)
+							: null,
+						el(
+							'details',
+							null,
+							el('summary', null, 'what it means, and when to ignore it'),
+							el('p', null, plain(f.meaning)),
+							el('p', null, 'Ignore it: ' + plain(f.ignore)),
+						),
+					),
+					evidence(f)
+						? el(
+								'button',
+								{
+									class: 'go',
+									onclick: evidence(f),
+									title: 'in the timeline',
+								},
+								'show',
+							)
+						: el('span'),
 				),
+			),
 		),
 	);
 }

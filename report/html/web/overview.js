@@ -59,7 +59,7 @@ function overviewCards(about) {
 			about.failures ? fmtCount(about.failures) + ' failed' : '',
 		),
 	];
-	if (peak)
+	if (peak && peak.peak > 0)
 		cards.push(
 			card(
 				'Peak memory',
@@ -121,6 +121,33 @@ function gpuTimeByKind() {
 				go: () => openView('tables', 'kind', row.Kind),
 			};
 		});
+}
+
+/* Where most kernels are of no known kind: the ones that took most, each in a colour of its own. */
+function gpuTimeByName() {
+	const hues = ['gemm', 'elementwise', 'reduce', 'norm', 'attention', 'comm', 'copy'].map(hueOf),
+		rows = recordsOf('gpu').filter((row) => row.Total > 0),
+		parts = rows.slice(0, hues.length).map((row, i) => ({
+			name: row.Name,
+			value: row.Total,
+			color: hues[i],
+			go: () => openView('kernels', 'gpu', row.Name),
+		})),
+		rest = rows.slice(hues.length).reduce((sum, row) => sum + row.Total, 0);
+	if (rest > 0) parts.push({ name: 'others', value: rest, color: hueOf('call'), go: () => openView('kernels') });
+	return parts;
+}
+function workSection() {
+	const kinds = recordsOf('kind').filter((row) => row.Total > 0),
+		total = kinds.reduce((sum, row) => sum + row.Total, 0),
+		unknown = kinds.find((row) => row.Kind === 'unknown')?.Total || 0,
+		named = unknown > total / 2,
+		parts = named ? gpuTimeByName() : gpuTimeByKind();
+	if (!parts.length) return null;
+	const title = named
+		? ['GPU time by operation']
+		: ['GPU time by kind of work ', el('small', null, 'by the kernels’ names')];
+	return el('section', null, el('h2', null, ...title), ...shareBar(parts, fmtNs));
 }
 
 /* Of each GPU: what ran, and why nothing did. */
@@ -416,22 +443,14 @@ const spellLines = (text) => text.replace(/[^\n -~\u00a0-\uffff]/g, spell);
 
 /* Anew for each theme: colours are in it. */
 function fillOverview(about, body, later) {
-	const parts = gpuTimeByKind(),
-		process = about.processes[0];
+	const process = about.processes[0];
 	body.replaceChildren(
 		overviewCards(about),
 		compareSection() || '',
 		adviceSection(about) || '',
 		gpuRows(about) || '',
 		whereSection(about) || '',
-		parts.length
-			? el(
-					'section',
-					null,
-					el('h2', null, 'GPU time by kind of work ', el('small', null, 'by the kernels’ names')),
-					...shareBar(parts, fmtNs),
-				)
-			: '',
+		workSection() || '',
 		later,
 		el(
 			'div',

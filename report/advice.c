@@ -223,9 +223,11 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 	for (uint32_t i = 0; result == 0 && i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
+		uint64_t most_ns =
+			gp_rules[found->rule]->is_of_gpu ? advisor->span_ns : advisor->idle_ns;
 
-		if (!gp_rules[found->rule]->is_of_gpu && found->saves_ns > advisor->idle_ns)
-			found->saves_ns = advisor->idle_ns;
+		if (found->saves_ns > most_ns)
+			found->saves_ns = most_ns;
 		if (gp_advisor_is_worth(advisor, found))
 			result = add_finding(advisor, found, advice);
 	}

@@ -61,6 +61,7 @@ const struct gp_rule gp_rule_pageable_async = {
 	.ignore = "The data is copied once: page-locking costs as much as the copy. Or the host's "
 		  "memory is short, for what is locked cannot be paged out.",
 	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 4},
+	.is_of_gpu = true, /* of its copy engines */
 	.look = look,
 	.tell = tell,
 	.advise = advise,

@@ -57,6 +57,7 @@ const struct gp_rule gp_rule_sync_copy = {
 		  "result.",
 	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
+	.is_of_gpu = true, /* of its copy engines */
 	.look = look,
 	.tell = tell,
 	.advise = advise,

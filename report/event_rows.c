@@ -237,7 +237,8 @@ static void write_calls(struct rows *rows)
 		set(rows, GP_EVENT_TID, call->thread_id);
 		set_if_any(rows, GP_EVENT_CONTEXT, call->context_id);
 		set(rows, GP_EVENT_CORRELATION, call->correlation_id);
-		set(rows, GP_EVENT_STATUS, call->status);
+		if ((model->unknown & GP_UNKNOWN_STATUS) == 0)
+			set(rows, GP_EVENT_STATUS, call->status);
 		set_text(rows, GP_EVENT_ERROR, gp_status_name(call->status));
 		end(rows);
 	}

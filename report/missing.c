@@ -13,6 +13,18 @@ static const struct {
 #undef GP_COUNTER
 };
 
+/* What another recorder does not say: where a format asks for it, a zero stands there. */
+static const struct {
+	uint32_t unknown;
+	const char *what;
+} untold[] = {
+	{GP_UNKNOWN_STATUS, "recorder that does not say whether calls succeeded"},
+	{GP_UNKNOWN_ALLOCATIONS, "recorder that does not say what was allocated"},
+	{GP_UNKNOWN_SHARED_PARTS, "recorder that does not say which shared memory is static"},
+	{GP_UNKNOWN_LOCAL, "recorder that does not say how much local memory kernels had"},
+	{GP_UNKNOWN_CONTEXTS, "recorder that does not say what contexts and streams are"},
+};
+
 void gp_missing_each(const struct gp_model *model,
 		     void (*take)(void *context, const char *what, uint64_t count), void *context)
 {
@@ -36,4 +48,7 @@ void gp_missing_each(const struct gp_model *model,
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].count > 0)
 			take(context, others[i].what, others[i].count);
+	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
+		if ((model->unknown & untold[i].unknown) != 0)
+			take(context, untold[i].what, 1);
 }

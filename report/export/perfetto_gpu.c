@@ -90,7 +90,8 @@ static void put_shape(struct gp_perfetto *p, const struct gp_record_device *devi
 	put_sides(p, LAUNCH_GRID, shape->grid);
 	put_sides(p, LAUNCH_BLOCK, shape->block);
 	put_argument(p, GP_PERFETTO_ARG_REGISTERS, shape->registers);
-	put_argument(p, GP_PERFETTO_ARG_STATIC_SHARED, shape->static_shared_bytes);
+	if ((p->model->unknown & GP_UNKNOWN_SHARED_PARTS) == 0)
+		put_argument(p, GP_PERFETTO_ARG_STATIC_SHARED, shape->static_shared_bytes);
 	put_argument(p, GP_PERFETTO_ARG_DYNAMIC_SHARED, shape->dynamic_shared_bytes);
 	if (shape->executed_shared_bytes > 0)
 		put_argument(p, GP_PERFETTO_ARG_EXECUTED_SHARED, shape->executed_shared_bytes);

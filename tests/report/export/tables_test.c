@@ -98,6 +98,23 @@ static void test_every_json_line_is_an_object(void **state)
 	gp_model_free(model);
 }
 
+/* What another recorder does not say is no zero. */
+static void test_what_is_not_known_is_empty(void **state)
+{
+	struct gp_model *model = model_of("k");
+	char *text;
+
+	(void)state;
+	model->unknown = GP_UNKNOWN_STATUS | GP_UNKNOWN_SHARED_PARTS;
+	text = export(&gp_exporter_jsonl, model);
+	assert_null(strstr(text, "\"status\""));
+	assert_null(strstr(text, "\"static_shared_bytes\""));
+	assert_non_null(strstr(text, "\"dynamic_shared_bytes\""));
+	assert_non_null(strstr(text, "does not say whether calls succeeded"));
+	free(text);
+	gp_model_free(model);
+}
+
 /* ---- SQLite ---- */
 
 struct database {
@@ -261,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_row_of_csv_is_a_line),
 		cmocka_unit_test(test_every_json_line_is_an_object),
+		cmocka_unit_test(test_what_is_not_known_is_empty),
 		cmocka_unit_test(test_names_in_sqlite),
 		cmocka_unit_test(test_what_is_left_out_of_sqlite_is_said),
 		cmocka_unit_test(test_kernels_base_names),

@@ -115,12 +115,23 @@ static int write_database(const struct gp_export_source *source,
 
 /* ---- where ---- */
 
-static bool is_empty_file(FILE *out)
+/* The name of out where it is a plain file that is empty yet; false: it is none, or has no name any more. */
+static bool find_path(FILE *out, char *path, size_t bytes)
 {
-	struct stat status;
+	struct stat of_out, of_path;
+	char link[32];
+	ssize_t length;
 	int fd = fileno(out);
 
-	return fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+	if (fd < 0 || fstat(fd, &of_out) != 0 || !S_ISREG(of_out.st_mode) || of_out.st_size != 0)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, bytes - 1);
+	if (length <= 0 || (size_t)length == bytes - 1)
+		return false;
+	path[length] = '\0';
+	return stat(path, &of_path) == 0 && of_path.st_dev == of_out.st_dev &&
+	       of_path.st_ino == of_out.st_ino;
 }
 
 static int copy(FILE *from, FILE *out)
@@ -162,17 +173,10 @@ static int write_copied(const struct gp_export_source *source,
 static int write_sqlite(const struct gp_export_source *source,
 			const struct gp_export_options *options, FILE *out)
 {
-	char link[32], path[4096];
-	ssize_t length;
+	char path[4096];
 
-	if (!is_empty_file(out))
-		return write_copied(source, options, out);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fileno(out));
-	length = readlink(link, path, sizeof(path) - 1);
-	if (length <= 0 || length == (ssize_t)sizeof(path) - 1)
-		return write_copied(source, options, out);
-	path[length] = '\0';
-	return write_database(source, options, access(path, W_OK) == 0 ? path : link);
+	return find_path(out, path, sizeof(path)) ? write_database(source, options, path)
+						  : write_copied(source, options, out);
 }
 
 const struct gp_exporter gp_exporter_sqlite = {

@@ -249,6 +249,24 @@ static void test_out_that_is_full(void **state)
 	gp_model_free(model);
 }
 
+/* A file without a name is written all the same, and none is left. */
+static void test_a_file_without_a_name(void **state)
+{
+	struct gp_model *model = model_of("k");
+	FILE *out = tmpfile();
+	char link[32], name[256] = "";
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(gp_export_model(&gp_exporter_sqlite, model, &everything, out), 0);
+	assert_true(ftell(out) > 0);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fileno(out));
+	assert_true(readlink(link, name, sizeof(name) - 1) > 0);
+	assert_int_not_equal(access(name, F_OK), 0);
+	fclose(out);
+	gp_model_free(model);
+}
+
 static const struct gp_model *get_none(void *context, size_t index)
 {
 	(void)context;
@@ -283,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_left_out_of_sqlite_is_said),
 		cmocka_unit_test(test_kernels_base_names),
 		cmocka_unit_test(test_out_that_is_full),
+		cmocka_unit_test(test_a_file_without_a_name),
 		cmocka_unit_test(test_no_process),
 	};
 

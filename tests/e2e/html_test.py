@@ -209,7 +209,10 @@ class BrowserTest(HtmlCase):
         super().setUp()
         if not browser.find():
             self.skipTest("no Chromium here: apt-get install chromium")
-        self.browser = browser.Browser()
+        try:
+            self.browser = browser.Browser()
+        except (EOFError, OSError) as error:
+            self.skipTest(f"Chromium does not start here: {error}")
         self.addCleanup(self.browser.close)
 
     def open(self, path, **more):

@@ -2,10 +2,12 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
 
+ANSWER_S = 120  # to wait for the browser
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -61,6 +63,8 @@ class Browser:
 
     def read_message(self):
         while b"\0" not in self.buffer:
+            if not select.select([self.read_end], [], [], ANSWER_S)[0]:
+                raise EOFError("the browser does not answer")
             piece = os.read(self.read_end, 1 << 20)
             if not piece:
                 raise EOFError("the browser has gone")

@@ -231,9 +231,8 @@ struct gp_losses {
 	2u /* addresses and sizes of CUDA's allocations: none of them is in memory[] */
 #define GP_UNKNOWN_SHARED_PARTS                                                                    \
 	4u /* static and dynamic shared memory: dynamic_shared_bytes is their sum */
-#define GP_UNKNOWN_LOCAL 8u /* local memory of kernels */
-#define GP_UNKNOWN_CONTEXTS                                                                        \
-	16u /* contexts of calls, which are 0, and what contexts and streams are */
+#define GP_UNKNOWN_LOCAL    8u  /* local memory of kernels */
+#define GP_UNKNOWN_CONTEXTS 16u /* contexts of calls, which are 0 */
 
 /* Names of functions as they are in the trace: for report/frame_names.h. */
 struct gp_packed_names {

@@ -56,12 +56,13 @@ static bool make_slots(struct gp_texts *t)
 	return true;
 }
 
+/* Also for nothing: entries have bytes to point to. */
 static bool make_room(struct gp_texts *t, size_t count)
 {
 	size_t room = t->room ? t->room : 4096;
 	char *bytes;
 
-	if (t->room - t->used >= count)
+	if (t->bytes && t->room - t->used >= count)
 		return true;
 	while (room - t->used < count)
 		room *= 2;

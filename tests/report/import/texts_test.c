@@ -27,6 +27,19 @@ static void equal_bytes_have_one_number(void **state)
 	gp_texts_free(&texts);
 }
 
+static void nothing_at_first_has_a_number(void **state)
+{
+	struct gp_texts texts = {0};
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(gp_texts_number(&texts, "", 0, &is_new), 1);
+	assert_true(is_new);
+	assert_int_equal(gp_texts_number(&texts, "", 0, &is_new), 1);
+	assert_false(is_new);
+	gp_texts_free(&texts);
+}
+
 static void numbers_stay_as_the_table_grows(void **state)
 {
 	struct gp_texts texts = {0};
@@ -47,6 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_bytes_have_one_number),
+		cmocka_unit_test(nothing_at_first_has_a_number),
 		cmocka_unit_test(numbers_stay_as_the_table_grows),
 	};
 

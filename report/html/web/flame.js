@@ -107,7 +107,7 @@ function flatten(root) {
 function siteColor(site) {
 	if (site < 0) return rgbOf(css('--line'));
 	const [name, , kind, rank] = state.sites[siteOf(site)];
-	if (kind === 3) return colorOf(/^\[mem/.test(name) ? 'c' : 'k', name);
+	if (kind === 3) return colorOf(/^\[?mem(cpy|set)/i.test(name) ? 'c' : 'k', name);
 	if (kind === 2) return colorOf('a', name);
 	const base = rgbOf(FLAME_HUES[isDark() ? 'dark' : 'light'][['own', 'framework', 'beneath'][rank] || 'own']),
 		shade = ((hashOf(name) % 7) - 3) * 0.045;

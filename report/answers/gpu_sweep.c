@@ -88,7 +88,7 @@ static void advance(struct sweep *sweep, uint64_t end_ns)
 		if (sweep->reached_ns < part->start_ns)
 			tell(sweep, 0, part->start_ns);
 		advance_within(sweep, part->end_ns < end_ns ? part->end_ns : end_ns);
-		sweep->part += sweep->reached_ns == part->end_ns;
+		sweep->part += sweep->reached_ns >= part->end_ns;
 	}
 }
 

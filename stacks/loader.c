@@ -53,6 +53,15 @@ static bool no_other_asks(uint32_t now)
 	return now % ONE_FORK <= own.asks + gp_load32(&gone);
 }
 
+/* Who has left now had not gone, but only been slow: forks would not wait for one who asks, in its place. */
+static void correct_gone(void)
+{
+	uint32_t asks = gp_load32(&state) % ONE_FORK;
+
+	if (gp_load32(&gone) > asks)
+		gp_store32(&gone, asks);
+}
+
 static void before_fork(void)
 {
 	own.forks++;
@@ -108,6 +117,7 @@ static bool ask(gp_loader_look *look, void *user)
 	dl_iterate_phdr(look, user);
 	own.asks--;
 	change((uint32_t)-1);
+	correct_gone();
 	return true;
 }
 

@@ -6,11 +6,13 @@
 
 #include <cmocka.h>
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector/atomic.h"
@@ -265,6 +267,36 @@ static void a_fork_waits_once_for_who_has_gone(void **state)
 	assert_int_equal(status, 0);
 }
 
+static uint32_t may_leave;
+
+static int look_until_let_go(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)info, (void)bytes, (void)unused;
+	gp_store32_release(&is_inside, 1);
+	wait_until_reached(&may_leave, 1);
+	return 1;
+}
+
+static void *ask_until_let_go(void *unused)
+{
+	gp_loader_ask(look_until_let_go, unused);
+	return unused;
+}
+
+/* The fork that did not wait for it has taken it for one that has gone; the next one is not to take another for it. */
+static void one_that_is_slow_has_not_gone(void **state)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, ask_until_let_go, NULL), 0);
+	wait_until_reached(&is_inside, 1);
+	assert_true(pauses_of_a_fork() > 0);
+	gp_store32_release(&may_leave, 1);
+	pthread_join(thread, NULL);
+	is_inside = pauses = 0;
+	a_fork_waits_for_those_that_ask(state);
+}
+
 /* Of a thread that left by a jump. */
 static void a_lock_that_nobody_gives_back_is_taken_in_the_end(void **state)
 {
@@ -278,6 +310,32 @@ static void a_lock_that_nobody_gives_back_is_taken_in_the_end(void **state)
 	gp_unlock(&lock);
 }
 
+static uint32_t stopped_lock, waits_while_stopped;
+
+/* The whole process is stopped in the first wait, for longer than anybody would wait; in the second the holder goes on. */
+static long stop_then_unlock(long number, long a, long b, long c, long d, long e, long f)
+{
+	const struct timespec stopped = {GP_LOCK_MOST_NS / 1000000000u + 1, 0};
+
+	if (number != SYS_futex || a != (long)(uintptr_t)&stopped_lock || b != FUTEX_WAIT_PRIVATE)
+		return real_call(number, a, b, c, d, e, f);
+	if (++waits_while_stopped == 1)
+		nanosleep(&stopped, NULL);
+	else
+		gp_unlock(&stopped_lock);
+	return 0;
+}
+
+static void a_process_that_was_stopped_keeps_its_locks(void **state)
+{
+	(void)state;
+	stopped_lock = 1;
+	gp_sys.call = stop_then_unlock;
+	gp_lock(&stopped_lock);
+	assert_int_equal(waits_while_stopped, 2);
+	gp_unlock(&stopped_lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,7 +347,10 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_fork_waits_once_for_who_has_gone, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(one_that_is_slow_has_not_gone, set_up, tear_down),
 		cmocka_unit_test(a_lock_that_nobody_gives_back_is_taken_in_the_end),
+		cmocka_unit_test_setup_teardown(a_process_that_was_stopped_keeps_its_locks, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,8 @@ static __thread bool never_waits; /* this thread */
 #define DISCARD_PAGES 64u
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
 static uint32_t next_discard;
+static uint32_t
+	discards_out; /* how many CUPTI has: where a kernel lasts, one for as long as any other buffer */
 
 /* In the middle of the program's launch: errno is kept. */
 static uint8_t *map_buffer(void)
@@ -156,6 +158,7 @@ uint8_t *gp_buffers_take(size_t *bytes)
 	if (memory != NULL)
 		return memory;
 	*bytes = sizeof(discards[0]);
+	gp_add32(&discards_out, 1);
 	return discards[gp_add32(&next_discard, 1) % DISCARD_PAGES];
 }
 
@@ -169,12 +172,22 @@ static struct buffer *find(const uint8_t *memory)
 	return NULL;
 }
 
+static bool is_discard(const uint8_t *memory)
+{
+	uintptr_t first = (uintptr_t)discards;
+
+	return (uintptr_t)memory >= first && (uintptr_t)memory < first + sizeof(discards);
+}
+
 bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 {
 	struct buffer *buffer = find(memory);
 
-	if (buffer == NULL)
+	if (buffer == NULL) {
+		if (is_discard(memory))
+			gp_add32(&discards_out, UINT32_MAX);
 		return false;
+	}
 	buffer->valid_bytes = valid_bytes;
 	buffer->order = gp_add32(&fill_order, 1);
 	/* pairs with the acquire in gp_buffers_next(): the records and the fields above are
@@ -192,6 +205,8 @@ bool gp_buffers_are_out(void)
 {
 	uint32_t count = known_buffers();
 
+	if (gp_load32(&discards_out) != 0)
+		return true;
 	for (uint32_t i = 0; i < count; i++)
 		if (gp_load32(&buffers[i].state) == TAKEN)
 			return true;

@@ -158,7 +158,7 @@ deps:
 # Both build in parallel, unless told otherwise.
 PARALLEL := $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc))
 demo: deps
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) all programs
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) all sim $(O)/programs/demo
 	$(Q)tests/demo $(O)
 
 # CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs.

@@ -22,6 +22,7 @@ enum concern {
 	TELEMETRY, /* how recording went */
 	STRAIN,    /* nothing is missing, but it was tight */
 	LOSS,
+	TEXT_LOSS, /* names and the like: every call and operation is there */
 };
 
 /* Counters that are not listed are telemetry. */
@@ -34,18 +35,18 @@ static const struct {
 };
 
 static const uint8_t concerns[GP_COUNTERS] = {
-	[GP_COUNTER_LOST_RING_FULL] = LOSS,   [GP_COUNTER_LOST_NESTED] = LOSS,
-	[GP_COUNTER_LOST_NO_RING] = LOSS,     [GP_COUNTER_LOST_CUPTI] = LOSS,
-	[GP_COUNTER_LOST_WRITE_BYTES] = LOSS, [GP_COUNTER_UNKNOWN_RECORDS] = LOSS,
-	[GP_COUNTER_DAMAGED_SLOTS] = LOSS,    [GP_COUNTER_EXIT_FLUSH_TIMEOUTS] = LOSS,
-	[GP_COUNTER_LOST_DISK_FULL] = LOSS,   [GP_COUNTER_LOST_DISK_QUOTA] = LOSS,
-	[GP_COUNTER_LOST_NO_BUFFER] = LOSS,   [GP_COUNTER_BUFFER_WAITS] = STRAIN,
-	[GP_COUNTER_LOST_FILE_LIMIT] = LOSS,  [GP_COUNTER_LOST_WRITE_ERROR] = LOSS,
-	[GP_COUNTER_TEXTS_UNKNOWN] = LOSS,    [GP_COUNTER_CUT_PAYLOADS] = STRAIN,
-	[GP_COUNTER_CUT_STRINGS] = STRAIN,    [GP_COUNTER_SHARED_RING] = STRAIN,
-	[GP_COUNTER_RING_WAITS] = STRAIN,     [GP_COUNTER_BUFFERS_EXTRA] = STRAIN,
-	[GP_COUNTER_LOST_MAX_FILE] = LOSS,    [GP_COUNTER_LEFT_OUT_OLD] = LOSS,
-	[GP_COUNTER_LOST_DEFINITIONS] = LOSS,
+	[GP_COUNTER_LOST_RING_FULL] = LOSS,        [GP_COUNTER_LOST_NESTED] = LOSS,
+	[GP_COUNTER_LOST_NO_RING] = LOSS,          [GP_COUNTER_LOST_CUPTI] = LOSS,
+	[GP_COUNTER_LOST_WRITE_BYTES] = LOSS,      [GP_COUNTER_UNKNOWN_RECORDS] = LOSS,
+	[GP_COUNTER_DAMAGED_SLOTS] = LOSS,         [GP_COUNTER_EXIT_FLUSH_TIMEOUTS] = LOSS,
+	[GP_COUNTER_LOST_DISK_FULL] = LOSS,        [GP_COUNTER_LOST_DISK_QUOTA] = LOSS,
+	[GP_COUNTER_LOST_NO_BUFFER] = LOSS,        [GP_COUNTER_BUFFER_WAITS] = STRAIN,
+	[GP_COUNTER_LOST_FILE_LIMIT] = LOSS,       [GP_COUNTER_LOST_WRITE_ERROR] = LOSS,
+	[GP_COUNTER_TEXTS_UNKNOWN] = TEXT_LOSS,    [GP_COUNTER_CUT_PAYLOADS] = STRAIN,
+	[GP_COUNTER_CUT_STRINGS] = STRAIN,         [GP_COUNTER_SHARED_RING] = STRAIN,
+	[GP_COUNTER_RING_WAITS] = STRAIN,          [GP_COUNTER_BUFFERS_EXTRA] = STRAIN,
+	[GP_COUNTER_LOST_MAX_FILE] = LOSS,         [GP_COUNTER_LEFT_OUT_OLD] = LOSS,
+	[GP_COUNTER_LOST_DEFINITIONS] = TEXT_LOSS,
 };
 
 static const struct {
@@ -161,12 +162,18 @@ static const char *explain_missing(const struct gp_model *model)
 }
 
 /* Of what is kept; what --keep-last has not kept is outside of that. */
-static bool has_counted_loss(const struct gp_model *model)
+static bool has_counted(const struct gp_model *model, enum concern concern)
 {
 	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (concerns[i] == LOSS && model->counters[i] > 0 && i != GP_COUNTER_LEFT_OUT_OLD)
+		if (concerns[i] == concern && model->counters[i] > 0 &&
+		    i != GP_COUNTER_LEFT_OUT_OLD)
 			return true;
-	return model->losses.launches_without_op > 0;
+	return false;
+}
+
+static bool has_counted_loss(const struct gp_model *model)
+{
+	return has_counted(model, LOSS) || model->losses.launches_without_op > 0;
 }
 
 static bool has_loss(const struct gp_model *model)
@@ -174,7 +181,8 @@ static bool has_loss(const struct gp_model *model)
 	for (size_t i = 0; i < COUNT(losses); i++)
 		if (losses[i].concern == LOSS && loss_at(model, i) > 0)
 			return true;
-	return has_counted_loss(model) || model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
+	return has_counted_loss(model) || has_counted(model, TEXT_LOSS) ||
+	       model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
 }
 
 bool gp_summary_has_all_operations(const struct gp_model *model)
@@ -347,6 +355,7 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	if (balance.missing > 0)
 		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
 	print_concerns(out, model, LOSS, 4);
+	print_concerns(out, model, TEXT_LOSS, 4);
 }
 
 static void print_notes(FILE *out, const struct gp_model *model, int indent)
@@ -363,6 +372,7 @@ size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 {
 	size_t lines = print_concerns(out, model, LOSS, 2);
 
+	lines += print_concerns(out, model, TEXT_LOSS, 2);
 	lines += print_concerns(out, model, STRAIN, 2);
 	print_notes(out, model, 2);
 	return lines + model->note_count;

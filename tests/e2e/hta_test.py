@@ -6,9 +6,9 @@ import random
 import statistics
 import unittest
 
-import hta
 from support import ROOT
 from tables_test import Tables
+import hta
 
 REAL = sorted(glob.glob(os.path.join(ROOT, "tests", "data", "kineto", "*.json.gz")))
 WORDS = "time,queue,kernel"

@@ -1,5 +1,9 @@
 #include "report/rules/copies.h"
 
+#include <stdlib.h>
+
+#include "report/array.h"
+
 #define STAGED_BYTES 65536u
 
 /* A call that only puts a copy into a stream takes less. */
@@ -39,7 +43,8 @@ uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_cal
 }
 
 /*
- * What a call took for its copy itself; what is far beyond that, the system took from the thread.
+ * What a call took for its copy itself, as far as the copy accounts for it: what is far beyond that,
+ * the host had the call for, or the system took from the thread.
  */
 static uint64_t own_ns(const struct gp_call *call, const struct gp_op *op, uint64_t waited_ns)
 {
@@ -66,17 +71,98 @@ struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *c
 	return gp_advisor_case(advisor, gp_advisor_site(advisor, call), op->copy_kind, 0);
 }
 
-struct gp_case *gp_copy_add(struct gp_advisor *advisor, const struct gp_call *call,
-			    const struct gp_op *op)
+/* ---- the cases ---- */
+
+/* For how long a call was in the copy itself, not waiting for other work. */
+struct rest {
+	uint32_t number; /* of its case */
+	uint64_t ns;
+};
+
+struct rests {
+	struct rest *rows;
+	uint32_t count, capacity;
+};
+
+static int compare_rests(const void *a, const void *b, const void *context)
+{
+	const struct rest *left = a, *right = b;
+
+	(void)context;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (left->ns > right->ns) - (left->ns < right->ns);
+}
+
+static void gather(struct gp_advisor *advisor, const struct gp_call *call, const struct gp_op *op,
+		   void *context)
+{
+	struct rests *rests = context;
+	const struct gp_case *found = gp_copy_case(advisor, call, op);
+
+	if (advisor->error == 0)
+		advisor->error = gp_array_grow(&rests->rows, &rests->capacity, rests->count,
+					       sizeof(*rests->rows));
+	if (advisor->error == 0)
+		rests->rows[rests->count++] = (struct rest){
+			.number = (uint32_t)(found - advisor->cases),
+			.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op)};
+}
+
+/* What is beyond twice the median of the case, the system took from the thread. */
+static void put_limits(struct gp_advisor *advisor, struct rests *rests)
+{
+	advisor->error =
+		gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows), compare_rests, NULL);
+	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
+		uint32_t number = rests->rows[first].number;
+
+		for (end = first; end < rests->count && rests->rows[end].number == number;)
+			end++;
+		advisor->cases[number].longest_ns = 2 * rests->rows[first + (end - first) / 2].ns;
+	}
+}
+
+static void add(struct gp_advisor *advisor, const struct gp_call *call, const struct gp_op *op,
+		void *context)
 {
 	struct gp_case *found = gp_copy_case(advisor, call, op);
 	uint64_t waited_ns = gp_copy_waited_ns(advisor, call, op);
+	uint64_t rest_ns = call->duration_ns - waited_ns;
 	struct gp_lull *lull;
 	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
-	uint64_t copied_ns = own_ns(call, op, waited_ns);
 
-	gp_advisor_add(advisor, found, waited_ns + copied_ns,
-		       copied_ns + (idle_ns < waited_ns ? idle_ns : waited_ns), lull);
+	(void)context;
+	if (rest_ns > found->longest_ns)
+		rest_ns = found->longest_ns;
+	gp_advisor_add(advisor, found, call->duration_ns,
+		       rest_ns + (idle_ns < waited_ns ? idle_ns : waited_ns), lull);
 	found->bytes += op->bytes;
-	return found;
+	found->extra += gp_copy_is_pageable(op);
+}
+
+static void each(struct gp_advisor *advisor, gp_copy_filter *filter,
+		 void (*take)(struct gp_advisor *advisor, const struct gp_call *call,
+			      const struct gp_op *op, void *context),
+		 void *context)
+{
+	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++) {
+		const struct gp_call *call = &advisor->model->calls[i];
+		const struct gp_op *op = gp_host_copy(advisor, call);
+
+		if (op && filter(op) && !gp_copy_is_staged(op) &&
+		    !gp_copy_waits_for_others(advisor, call, op))
+			take(advisor, call, op, context);
+	}
+}
+
+void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
+{
+	struct rests rests = {0};
+
+	each(advisor, filter, gather, &rests);
+	if (advisor->error == 0)
+		put_limits(advisor, &rests);
+	each(advisor, filter, add, NULL);
+	free(rests.rows);
 }

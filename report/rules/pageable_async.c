@@ -10,17 +10,14 @@
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
 
+static bool is_of_pageable(const struct gp_op *op)
+{
+	return (op->flags & GP_OP_ASYNC) && gp_copy_is_pageable(op);
+}
+
 static void look(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->model->call_count; i++) {
-		const struct gp_call *call = &advisor->model->calls[i];
-		const struct gp_op *op = gp_host_copy(advisor, call);
-
-		if (!op || !(op->flags & GP_OP_ASYNC) || !gp_copy_is_pageable(op) ||
-		    gp_copy_is_staged(op) || gp_copy_waits_for_others(advisor, call, op))
-			continue;
-		gp_copy_add(advisor, call, op);
-	}
+	gp_copies_look(advisor, is_of_pageable);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -11,19 +11,14 @@
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
 
+static bool is_synchronous(const struct gp_op *op)
+{
+	return !(op->flags & GP_OP_ASYNC);
+}
+
 static void look(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->model->call_count; i++) {
-		const struct gp_call *call = &advisor->model->calls[i];
-		const struct gp_op *op = gp_host_copy(advisor, call);
-		struct gp_case *found;
-
-		if (!op || (op->flags & GP_OP_ASYNC) || gp_copy_is_staged(op) ||
-		    gp_copy_waits_for_others(advisor, call, op))
-			continue;
-		found = gp_copy_add(advisor, call, op);
-		found->extra += gp_copy_is_pageable(op);
-	}
+	gp_copies_look(advisor, is_synchronous);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

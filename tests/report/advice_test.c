@@ -141,6 +141,46 @@ static void test_loading_of_code(void **state)
 	gp_model_free(model);
 }
 
+/* So many times: a copy of 10 us to the host, in a call that takes as long as it is told. */
+static void copy_back(struct build *b, uint64_t *at_ns, uint32_t times, uint64_t call_ns)
+{
+	for (uint32_t i = 0; i < times; i++) {
+		uint32_t id = b->model->call_count + 1;
+		struct gp_op *op;
+
+		build_call(b, 100, 31, *at_ns, call_ns, id);
+		op = build_op(b, GP_OP_COPY, 7, *at_ns + 5000, *at_ns + 15000, id);
+		op->copy_kind = 2; /* device to host */
+		op->bytes = 1 << 20;
+		*at_ns += call_ns + 10000;
+	}
+}
+
+/* A slow host is as slow as it is; what one call of many took longer, no change would save. */
+static void test_slow_copies(void **state)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+	struct gp_model *model;
+	struct gp_advice advice;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	copy_back(&b, &at_ns, 10, 300000);
+	copy_back(&b, &at_ns, 1, 50 * MS);
+	copy_back(&b, &at_ns, 10, 300000);
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	assert_true(advice.count > 0);
+	assert_string_equal(advice.findings[0].rule->id, "sync-copy");
+	assert_int_equal(advice.findings[0].time_ns, 20 * 300000 + 50 * MS);
+	assert_int_equal(advice.findings[0].saves_ns, 20 * 300000 + 600000);
+	assert_non_null(strstr(advice.findings[0].found, "held up the host for 56.00ms"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static char *printed(const struct gp_advice *advice, size_t limit)
 {
 	char *text = NULL;
@@ -261,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),
+		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),

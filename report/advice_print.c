@@ -86,6 +86,8 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 		print_finding(out, &advice->findings[i], advice->span_ns);
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
+	if (advice->count > 1)
+		fputs("  savings do not add up: findings may be about the same time\n", out);
 	if (advice->doubt)
 		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
 	if (advice->lacks_stacks)
@@ -188,7 +190,9 @@ void gp_rules_document(FILE *out)
 	      "a "
 	      "summary has the most\nimportant of it. These are its rules, as `gpuprof explain "
 	      "RULE` "
-	      "prints them.\n",
+	      "prints them.\n\n"
+	      "What each finding could save is the most that it could alone: findings may be about "
+	      "the same\ntime, and then their savings do not add up.\n",
 	      out);
 	for (size_t i = 0; gp_rules[i]; i++) {
 		fprintf(out, "\n## %s\n\n```\n", gp_rules[i]->id);

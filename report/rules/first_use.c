@@ -11,7 +11,8 @@
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
-	uint64_t until_ns = 0;
+	const struct gp_lull *present = NULL; /* in which the thread loads, so much until now */
+	uint64_t until_ns = 0, present_ns = 0;
 
 	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++) {
 		const struct gp_call *call = &model->calls[i];
@@ -20,8 +21,10 @@ static void look(struct gp_advisor *advisor)
 		uint64_t idle_ns;
 		struct gp_case *found;
 
-		if (i > 0 && call->thread_id != model->calls[i - 1].thread_id)
+		if (i > 0 && call->thread_id != model->calls[i - 1].thread_id) {
 			until_ns = 0;
+			present = NULL;
+		}
 		if (!gp_call_loads_code(advisor, call) || call->start_ns < until_ns)
 			continue;
 		until_ns = gp_call_end_ns(call);
@@ -31,9 +34,11 @@ static void look(struct gp_advisor *advisor)
 			       : 0;
 		if (idle_ns == 0 || gp_call_compiles(model, call))
 			continue;
+		present_ns = lull == present ? present_ns + idle_ns : idle_ns;
+		present = lull;
 		found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 		gp_advisor_add(advisor, found, call->duration_ns, idle_ns,
-			       idle_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
+			       present_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
 		gp_advisor_vote(found, gp_advisor_site(advisor, call), idle_ns);
 	}
 }

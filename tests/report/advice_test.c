@@ -98,10 +98,10 @@ static void test_several_processes(void **state)
 }
 
 /*
- * Five kernels of 10 ms; before each but the first the host loads code for 10 ms, within the
- * launch.
+ * Five kernels of 10 ms; before each but the first the host loads code, so often for so long, within
+ * the launch.
  */
-static struct gp_model *load_code(bool amid)
+static struct gp_model *load_code(uint32_t times, uint64_t each_ns, uint64_t launch_ns)
 {
 	struct build b = build_begin(1);
 	uint64_t at_ns = MS;
@@ -109,10 +109,10 @@ static struct gp_model *load_code(bool amid)
 	build_device(&b, 0, "GPU");
 	build_api(&b, 99, "cuLibraryLoadData", GP_API_MODULE);
 	for (uint32_t i = 1; i <= 5; i++) {
-		uint64_t load_ns = amid && i > 1 ? 10 * MS : 0;
+		uint64_t load_ns = i > 1 ? launch_ns : 0;
 
-		if (load_ns > 0)
-			build_call(&b, 100, 99, at_ns + 1000, load_ns, 0);
+		for (uint32_t k = 0; i > 1 && k < times; k++)
+			build_call(&b, 100, 99, at_ns + 1000 + k * each_ns, each_ns, 0);
 		build_call(&b, 100, BUILD_LAUNCH, at_ns, load_ns + 10000, i);
 		at_ns += load_ns + 20000;
 		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + 10 * MS, i);
@@ -124,7 +124,7 @@ static struct gp_model *load_code(bool amid)
 
 static void test_loading_of_code(void **state)
 {
-	struct gp_model *model = load_code(true);
+	struct gp_model *model = load_code(1, 10 * MS, 10 * MS);
 	struct gp_advice advice = ask(&model, 1);
 
 	(void)state;
@@ -134,9 +134,28 @@ static void test_loading_of_code(void **state)
 	assert_int_equal(advice.findings[0].saves_ns, 40 * MS);
 	gp_advice_free(&advice);
 	gp_model_free(model);
-	model = load_code(false);
+	model = load_code(0, 0, 0);
 	advice = ask(&model, 1);
 	assert_int_equal(advice.count, 0);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* Idle time that several loads fill is told once. */
+static void test_several_loads(void **state)
+{
+	struct gp_model *model = load_code(4, 30 * MS, 120 * MS);
+	struct gp_advice advice = ask(&model, 1);
+
+	(void)state;
+	assert_int_equal(advice.count, 1);
+	assert_string_equal(advice.findings[0].rule->id, "first-use");
+	assert_int_equal(advice.findings[0].count, 16);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	model = load_code(1, 30 * MS, 120 * MS); /* that is not why */
+	advice = ask(&model, 1);
+	assert_int_equal(advice.count, 2);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -215,10 +234,15 @@ static void test_the_page(void **state)
 	assert_non_null(strstr(text, "4.000KiB"));
 	assert_non_null(strstr(text, "at f (a.c:1) < main\n"));
 	assert_non_null(strstr(text, "... 1 more"));
+	assert_non_null(strstr(text, "savings do not add up"));
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
 		assert_true(strcspn(line, "\n") <= 120);
 		assert_true(strcspn(line, "\n") == 0 || line[strcspn(line, "\n") - 1] != ' ');
 	}
+	free(text);
+	advice.count = 1;
+	text = printed(&advice, 0);
+	assert_null(strstr(text, "add up"));
 	free(text);
 	advice.count = 0;
 	text = printed(&advice, 0);
@@ -301,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),
+		cmocka_unit_test(test_several_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),

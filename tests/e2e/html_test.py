@@ -294,6 +294,23 @@ class BrowserTest(HtmlCase):
         self.assertTrue(run("document.querySelector('.drawer').hidden"))
         self.assert_no_problem()
 
+    def test_a_finding_keeps_the_names_that_it_begins_with(self):
+        self.open(self.write_page(self.record(ZOO)))
+        for text, shown in (("code was loaded", "Code was loaded."), ("cudaDeviceSynchronize waits", "cudaDeviceSynchronize waits."), ("a_kernel<int> takes", "a_kernel<int> takes."),
+                            ("run() takes", "run() takes."), ("at::copy takes", "at::copy takes."), ("4 copies", "4 copies.")):
+            self.assertEqual(self.browser.run(f"gpuprof.sentence({json.dumps(text)})"), shown)
+        self.assert_no_problem()
+
+    def test_the_timeline_begins_with_the_span_of_its_strip(self):
+        self.open(self.write_page(self.record(ZOO)))
+        self.browser.key("2")
+        run, span = self.browser.run, "[gpuprof.timeline.t0, gpuprof.timeline.t1]"
+        self.assertEqual(run(span), [0, run("gpuprof.state.end")])
+        self.browser.key("w")
+        self.browser.key("0")
+        self.assertEqual(run(span), [0, run("gpuprof.state.end")])
+        self.assert_no_problem()
+
     def test_search_in_the_timeline_finds_every_event(self):
         path = self.write_page(self.record(ZOO))
         self.open(path)

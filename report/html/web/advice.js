@@ -25,10 +25,14 @@ function evidence(finding) {
 	};
 }
 
+/* A first word that is a name, of a function or of code, stays as it is: cudaMalloc, a_kernel, lib::run. */
+function sentence(text) {
+	return plain(/^[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text) + '.';
+}
+
 function adviceSection(about) {
 	if (!about.advice || !about.advice.length) return null;
 	const level = (f) => (f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low');
-	const sentence = (text) => plain(text.charAt(0).toUpperCase() + text.slice(1)) + '.';
 	return el(
 		'section',
 		null,

@@ -414,4 +414,5 @@ globalThis.gpuprof = {
 		return timeline;
 	},
 	checksums,
+	sentence,
 };

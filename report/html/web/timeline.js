@@ -42,8 +42,9 @@ class Timeline {
 	/* ---- layout: groups of tracks, from the top down ---- */
 
 	ready() {
-		this.t0 = -0.01 * state.end;
-		this.t1 = 1.01 * state.end;
+		/* the strip's span, so that a time is at the same place in both */
+		this.t0 = 0;
+		this.t1 = state.end;
 		const threads = state.index.tracks
 			.filter((t) => t.kind === 'thread' && t.events)
 			.sort((a, b) => b.events - a.events);
@@ -187,7 +188,7 @@ class Timeline {
 		this.later();
 	}
 	all() {
-		this.show(-0.01 * state.end, 1.01 * state.end);
+		this.show(0, state.end);
 	}
 	later() {
 		if (!this.pending) {

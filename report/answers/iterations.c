@@ -224,6 +224,17 @@ static uint32_t find_stream(const struct gp_model *model, uint32_t *end)
 	return most;
 }
 
+/* The same operation again and again is no pass of a loop: nothing says where one would end. */
+static bool is_one_operation(const struct gp_sequences *sequences, const struct gp_sequence *row)
+{
+	const struct gp_sequence_element *elements = &sequences->elements[row->first];
+
+	for (uint32_t i = 1; i < row->length; i++)
+		if (elements[i].symbol != elements[0].symbol)
+			return false;
+	return true;
+}
+
 /* The first one covers most; one that covers about as much and is longer has it inside. */
 static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequences)
 {
@@ -234,6 +245,8 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 		const struct gp_sequence *row = &sequences->rows[i];
 		double covers = (double)row->count * row->length;
 
+		if (is_one_operation(sequences, row))
+			continue;
 		if (!chosen)
 			most = covers;
 		if (2 * covers < sequences->element_count || covers < ABOUT_AS_LONG * most)

@@ -4,7 +4,7 @@
  * From the program's ranges where some repeat: those of one thread and one text, numbers in it apart ("ProfilerStep#12", "step 3"), that
  * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together last longest, and of
  * such that last about as long (90 %) the most frequent.  Where there are none, from the sequence of operations (report/answers/sequences.h)
- * that makes up most of the stream with the most operations, if that is half of it.
+ * that makes up most of the stream with the most operations, if that is half of it; not one operation repeated: that has no passes.
  *
  * An iteration lasts from the start of its first operation to that of the next one's, the last one to its own last operation's end: so what
  * lies between two passes, waiting for data for example, counts.  What was before the first and after the last is in none.

@@ -216,6 +216,27 @@ static void a_repeat_that_is_a_small_part_is_no_loop(void **state)
 	gp_model_free(model);
 }
 
+/* Launches of one kernel repeat in blocks of any length; a second kernel makes passes of them. */
+static void one_operation_again_and_again_is_no_loop(void **state)
+{
+	(void)state;
+	for (uint32_t others = 0; others <= 1; others++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "a");
+		build_name(&b, "b");
+		for (uint32_t i = 0; i < 5000; i++)
+			build_kernel(&b, i * 1000, i % 50 == 0 ? others : 0);
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, others * 100);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /* Any ranges at all: passes are in order and none is longer than time goes. */
 static void any_ranges_are_read(void **state)
 {
@@ -252,6 +273,7 @@ int main(void)
 		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),
 		cmocka_unit_test(without_ranges_operations_tell),
 		cmocka_unit_test(a_repeat_that_is_a_small_part_is_no_loop),
+		cmocka_unit_test(one_operation_again_and_again_is_no_loop),
 		cmocka_unit_test(any_ranges_are_read),
 	};
 

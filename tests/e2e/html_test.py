@@ -201,6 +201,18 @@ class PaletteTest(unittest.TestCase):
                 for one, other in itertools.combinations(self.KINDS, 2):
                     self.assertGreater(math.dist(labs[one], labs[other]), self.LEAST, (theme, name, one, other))
 
+    def test_idle_causes_differ_from_each_other_and_from_work_for_every_sight(self):
+        with open(os.path.join(support.ROOT, "report", "html", "web", "base.js"), encoding="utf-8") as file:
+            script = file.read()
+        for theme in ("light", "dark"):
+            idle, work = (re.findall(r"#\w{6}", re.search(rf"const {name} = \{{.*?\b{theme}: (\[.*?\])", script, re.S).group(1))
+                          for name in ("IDLE_COLORS", "STATE_COLORS"))
+            self.assertEqual((len(idle), len(work)), (8, 7))
+            for name, sight in self.SIGHTS.items():
+                labs = {color: self.lab(color, sight) for color in idle + work}
+                for one, other in (*itertools.combinations(idle, 2), *itertools.product(idle, work)):
+                    self.assertGreater(math.dist(labs[one], labs[other]), self.LEAST, (theme, name, one, other))
+
 
 class BrowserTest(HtmlCase):
     """In a real one."""

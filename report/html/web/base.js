@@ -154,6 +154,11 @@ const STATE_COLORS = {
 	light: ['', '#0072b2', '#b03a06', '#7b5a8c', '#5ab4e8', '#00996b', '#c879ac', '#2e1f80'],
 	dark: ['', '#3f93dc', '#d9532b', '#a58bbd', '#a9e0ff', '#0f9f78', '#e79acb', '#fff4b0'],
 };
+/* In the order of about.causes; striped where they are shown, so that no idle time looks like work. */
+const IDLE_COLORS = {
+	light: ['#e2c583', '#b4d2ff', '#e87797', '#8af0d8', '#857de8', '#e5f08a', '#ab8519', '#808144'],
+	dark: ['#5f5430', '#6765ce', '#c15594', '#00c88b', '#a6b1ff', '#d4b850', '#97074c', '#802784'],
+};
 const KIND_GROUPS = {
 	GEMM: 'gemm',
 	convolution: 'gemm',
@@ -227,7 +232,8 @@ function colorOf(kind, text) {
 	const shade = (((hash >>> 8) % 5) - 2) * 0.08;
 	return mix(rgbOf(HUES[theme][group]), shade < 0 ? [0, 0, 0] : [255, 255, 255], Math.abs(shade));
 }
-const swatch = (rgb) => el('i', { class: 'swatch', style: { background: hexOf(rgb) } });
+const swatch = (rgb, more) =>
+	el('i', { class: 'swatch' + (more ? ' ' + more : ''), style: { 'background-color': hexOf(rgb) } });
 const hueOf = (group) => rgbOf(HUES[isDark() ? 'dark' : 'light'][group]);
 
 /* ---- small things ---- */

@@ -71,7 +71,7 @@ function overviewCards(about) {
 	return el('div', { class: 'cards' }, cards);
 }
 
-/* One bar of shares; parts: {name, value, color, title, go}. */
+/* One bar of shares; parts: {name, value, color, title, go, class}. */
 function shareBar(parts, format) {
 	const total = parts.reduce((sum, part) => sum + part.value, 0),
 		title = (part) => plain(part.name) + ': ' + format(part.value) + ', ' + fmtPercent(part.value, total);
@@ -81,9 +81,10 @@ function shareBar(parts, format) {
 			{ class: 'stack', role: 'img', 'aria-label': parts.map(title).join('; ') },
 			parts.map((part) =>
 				el('i', {
+					class: part.class,
 					title: title(part),
 					onclick: part.go,
-					style: { flex: part.value + ' 0 0', background: hexOf(part.color) },
+					style: { flex: part.value + ' 0 0', 'background-color': hexOf(part.color) },
 				}),
 			),
 		),
@@ -96,7 +97,7 @@ function shareBar(parts, format) {
 					el(
 						'button',
 						{ onclick: part.go, title: title(part) },
-						swatch(part.color),
+						swatch(part.color, part.class),
 						el('span', null, plain(part.name)),
 						el('b', { class: 'num' }, fmtPercent(part.value, total)),
 					),
@@ -152,9 +153,7 @@ function workSection() {
 
 /* Of each GPU: what ran, and why nothing did. */
 function whereSection(about) {
-	const theme = isDark() ? 'dark' : 'light',
-		page = rgbOf(isDark() ? '#0f141a' : '#ffffff'),
-		idle = rgbOf(isDark() ? '#7d6a3a' : '#e2c583');
+	const theme = isDark() ? 'dark' : 'light';
 	const devices = (about.devices || []).filter((d) => d.states && d.possible > 0);
 	if (!devices.length) return null;
 	const bars = devices.map((d) => {
@@ -169,16 +168,16 @@ function whereSection(about) {
 				});
 		const causes = d.states
 			.slice(8)
-			.map((value, i) => ({ name: 'idle: ' + about.causes[i], value }))
+			.map((value, i) => ({
+				name: 'idle: ' + about.causes[i],
+				value,
+				color: rgbOf(IDLE_COLORS[theme][i]),
+				class: 'idle',
+				go: () => openView('tables', 'gap'),
+			}))
 			.filter((p) => p.value > 0)
 			.sort((a, b) => b.value - a.value);
-		causes.forEach((p, i) =>
-			parts.push({
-				...p,
-				color: mix(idle, page, Math.min(0.7, i * 0.18)),
-				go: () => openView('tables', 'gap'),
-			}),
-		);
+		parts.push(...causes);
 		return [
 			devices.length > 1 ? el('h2', null, el('small', null, 'GPU ' + d.number)) : null,
 			...shareBar(parts, fmtNs),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/answers/iterations.h"
+#include "report/answers/where.h"
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/rules/advisor.h"
@@ -236,6 +237,33 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 			   : result;
 }
 
+/* ---- where there is none ---- */
+
+static int put_idle(struct gp_advisor *advisor, struct gp_advice *advice)
+{
+	const struct gp_scope *scope = &advisor->scope;
+	struct gp_wheres wheres;
+	uint64_t most_ns = 0;
+	int result = gp_wheres_of(&wheres, scope->models, scope->model_count,
+				  gp_busy_window(scope->models, scope->model_count),
+				  &advisor->scope.devices, advisor->kinds, 0);
+
+	for (size_t i = 0; result == 0 && i < wheres.count; i++) {
+		const uint64_t *state_ns = wheres.devices[i].state_ns;
+		uint64_t busy_ns = gp_state_busy_ns(state_ns);
+
+		advice->gpus += busy_ns > 0;
+		if (busy_ns <= most_ns)
+			continue;
+		most_ns = busy_ns;
+		advice->wall_ns = gp_state_wall_ns(state_ns);
+		advice->idle_ns = gp_state_idle_ns(state_ns);
+		advice->idle_cause = gp_idle_cause_name(gp_state_top_cause(state_ns));
+	}
+	gp_wheres_free(&wheres);
+	return result;
+}
+
 /* ---- all together ---- */
 
 static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
@@ -279,6 +307,8 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 		advice->doubt = gp_summary_why_not_all(models[i]);
 	if (result == 0)
 		result = judge(&advisor, advice);
+	if (result == 0 && advice->count == 0)
+		result = put_idle(&advisor, advice);
 	close_advisor(&advisor);
 	return result;
 }

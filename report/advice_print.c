@@ -94,6 +94,38 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 		fputs("  for the lines to change, record with --stacks=all\n", out);
 }
 
+/* ---- no findings ---- */
+
+/* Most rules have a least time that their share of the recorded time does not reach. */
+static bool is_too_short(uint64_t span_ns)
+{
+	size_t count = 0, too_short = 0;
+
+	for (; gp_rules[count]; count++) {
+		const struct gp_rule_threshold *least = &gp_rules[count]->threshold;
+
+		too_short += (double)least->saves_ns * 100 > least->saves_percent * (double)span_ns;
+	}
+	return span_ns > 0 && too_short * 2 > count;
+}
+
+void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
+{
+	if (is_too_short(advice->span_ns))
+		fprintf(out, "No advice: %s is too short for most rules",
+			gp_format_ns(advice->span_ns).text);
+	else
+		fputs("No advice: none of the rules found anything worth a change", out);
+	fputs(" (`gpuprof explain --list` names them)\n", out);
+	if (advice->wall_ns == 0 || advice->idle_ns * 2 < advice->wall_ns)
+		return;
+	fprintf(out, "  the %sGPU was idle for %s%s %% of the time, mostly %s",
+		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
+		gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
+		advice->idle_cause);
+	fputs(": gpuprof summary --by idle,gap FILE\n", out);
+}
+
 /* ---- findings, for programs ---- */
 
 static void put_text(struct gp_json *json, const char *key, const char *text)

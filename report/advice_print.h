@@ -10,6 +10,9 @@
 /* At most that many findings (0 = all), two to three lines each; nothing where there is none. */
 void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit);
 
+/* That there is none, a line; where the GPU was idle for most of the time, another that says so. */
+void gp_advice_print_none(FILE *out, const struct gp_advice *advice);
+
 /* {"span_ns": ..., "findings": [{"rule": ..., ...}, ...]}.  Returns 0 or -errno. */
 int gp_advice_print_json(FILE *out, const struct gp_advice *advice);
 

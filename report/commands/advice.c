@@ -14,7 +14,7 @@ static const char usage[] =
 	"\n"
 	"Say what in a program costs time, where, and what to change, by what could be saved at\n"
 	"most.  Several files of one run are looked at together.  Where nothing is worth a word,\n"
-	"nothing is printed but that.\n"
+	"only that is printed, and where the GPU was idle for most of the time, why.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default) or json\n"
 	"  -n, --top N          the first N findings (default: all)\n"
@@ -104,9 +104,7 @@ static int write_to(FILE *out, const struct arguments *a, const struct gp_advice
 	if (a->as_json)
 		return gp_advice_print_json(out, advice);
 	if (advice->count == 0)
-		fputs("No advice: none of the rules found anything worth a change (`gpuprof "
-		      "explain --list` names them)\n",
-		      out);
+		gp_advice_print_none(out, advice);
 	gp_advice_print(out, advice, a->limit);
 	return 0;
 }

@@ -250,6 +250,48 @@ static void test_the_page(void **state)
 	free(text);
 }
 
+static char *printed_none(const struct gp_advice *advice)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	gp_advice_print_none(out, advice);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* No rule speaks of a moment, though the GPU is idle in it; nor of a GPU that is at work. */
+static void test_no_advice(void **state)
+{
+	struct gp_model *model = take_turns(1, 2, 3 * MS);
+	struct gp_advice advice = ask(&model, 1);
+	char *text = printed_none(&advice);
+
+	(void)state;
+	assert_int_equal(advice.count, 0);
+	assert_non_null(strstr(text, "No advice: 5.055ms is too short for most rules"));
+	assert_non_null(strstr(text, "\n  the GPU was idle for 60.4 % of the time, mostly "
+				     "host-bound: gpuprof summary --by idle,gap FILE\n"));
+	free(text);
+	advice.doubt = "operations are missing";
+	advice.gpus = 2;
+	text = printed_none(&advice);
+	assert_non_null(strstr(text, "the busiest GPU was idle for at most 60.4 % of"));
+	free(text);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	model = take_turns(1, 50, 1000);
+	advice = ask(&model, 1);
+	text = printed_none(&advice);
+	assert_string_equal(text, "No advice: none of the rules found anything worth a change "
+				  "(`gpuprof explain --list` names them)\n");
+	free(text);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static void test_a_trace_that_is_not_complete(void **state)
 {
 	struct gp_model *model = take_turns(1, 50, MS / 2);
@@ -328,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_several_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_the_page),
+		cmocka_unit_test(test_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_lulls),

@@ -67,5 +67,7 @@ int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *sco
 	result = breakdown->fill(scope, sheet);
 	if (result == 0)
 		result = sheet->error;
-	return result == 0 ? gp_sheet_sort(sheet, breakdown->sort_column) : result;
+	if (result < 0 || breakdown->is_in_order)
+		return result;
+	return gp_sheet_sort(sheet, breakdown->sort_column);
 }

@@ -22,6 +22,7 @@ struct gp_breakdown {
 	size_t fold_before; /* the column before which text that is too wide is best folded; 0 = any */
 	/* Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too. */
 	int (*fill)(struct gp_scope *scope, struct gp_sheet *sheet);
+	bool is_in_order; /* of its own: the rows stay as they were added, unless others are asked for */
 };
 
 /* In the order of the help; ends with NULL. */

@@ -234,6 +234,7 @@ const struct gp_breakdown gp_breakdown_iteration = {
 	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},
 	.sort_column = 0,
 	.fold_before = 13,
+	.is_in_order = true,
 	.fill = fill_iterations,
 };
 

@@ -30,31 +30,51 @@ static const char *next_word(const char *words, char word[WORD_BYTES])
 	return words + length + (words[length] == ',');
 }
 
-static bool is_wanted(const struct gp_breakdown *breakdown, const char *words)
+static bool is_table(const char *word)
 {
-	char word[WORD_BYTES];
-
-	while ((words = next_word(words, word)))
-		if (strcmp(word, ALL) == 0 || gp_breakdown_is(breakdown, word))
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (strcmp((*at)->head.name, word) == 0)
 			return true;
 	return false;
 }
 
-static bool is_known(const char *word)
+/* What programs read is the table of that name alone; people get those beside it, too. */
+static bool means(const struct gp_summary_by *by, const char *word,
+		  const struct gp_breakdown *breakdown)
+{
+	if (strcmp(word, ALL) == 0)
+		return true;
+	if (by->format != &gp_sheet_text && is_table(word))
+		return strcmp(breakdown->head.name, word) == 0;
+	return gp_breakdown_is(breakdown, word);
+}
+
+static bool is_wanted(const struct gp_breakdown *breakdown, const struct gp_summary_by *by)
+{
+	const char *words = by->words;
+	char word[WORD_BYTES];
+
+	while ((words = next_word(words, word)))
+		if (means(by, word, breakdown))
+			return true;
+	return false;
+}
+
+static bool is_known(const struct gp_summary_by *by, const char *word)
 {
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
-		if (is_wanted(*at, word))
+		if (means(by, word, *at))
 			return true;
 	return false;
 }
 
 /* The tables are made in the order of the words; of "all" and "copy", in that of the list. */
-static size_t count_wanted(const char *words)
+static size_t count_wanted(const struct gp_summary_by *by)
 {
 	size_t count = 0;
 
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
-		count += is_wanted(*at, words);
+		count += is_wanted(*at, by);
 	return count;
 }
 
@@ -87,7 +107,7 @@ static bool can_sort(const struct gp_breakdown *breakdown, const char *column)
 static int check_column(const struct gp_summary_by *by, char *message, size_t size)
 {
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
-		if (is_wanted(*at, by->words) && !can_sort(*at, by->sort))
+		if (is_wanted(*at, by) && !can_sort(*at, by->sort))
 			return say_columns(*at, by->sort, message, size);
 	return 0;
 }
@@ -110,7 +130,7 @@ int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t me
 				 by->words);
 			return -ENOENT;
 		}
-		if (!is_known(word)) {
+		if (!is_known(by, word)) {
 			snprintf(message, message_bytes,
 				 "summary: there is no table by %s; --by takes these:", word);
 			return -ENOENT;
@@ -177,7 +197,7 @@ static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
 
 	while (result == 0 && (words = next_word(words, word)))
 		for (const struct gp_breakdown *const *at = gp_breakdowns; result == 0 && *at; at++)
-			if (is_wanted(*at, word))
+			if (means(by, word, *at))
 				result = write_table(writer, scope, *at, by, &said);
 	return result;
 }
@@ -193,7 +213,7 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	scope.kinds = by->kinds;
 	scope.messages = by->messages;
 	scope.every_row = by->every_row;
-	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by->words) > 1);
+	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by) > 1);
 	writer.text_columns = TEXT_COLUMNS;
 	if (result == 0)
 		result = write_tables(&writer, &scope, by);

@@ -55,9 +55,9 @@ static const char usage[] =
 	"line.\n";
 
 /* What the page tells, as tables. */
-static const char page_words[] =
-	"process,device,time,idle,gap,kind,iteration,queue,sequence,gpu,api,copy,stream,nvtx-time,"
-	"memory,memory-leak";
+static const char page_words[] = "process,device,time,idle,gap,gap-site,kind,iteration,queue,"
+				 "sequence,gpu,api,copy,stream,nvtx-time,"
+				 "memory,memory-leak";
 
 enum parsed { RUN, DONE, WRONG };
 

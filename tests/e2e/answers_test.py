@@ -12,7 +12,7 @@ PROGRAMS = ("overlap", "streams", "graph", "zoo", "copies")
 class Idle(Tables):
 
     def check(self, program, *arguments):
-        found = self.tables("time,idle,gap,device", self.record(program, *arguments))
+        found = self.tables("time,idle,gap,gap-site,device", self.record(program, *arguments))
         for row in found["time"]:
             idle = [cause for cause in found["idle"] if cause["Device"] == row["Device"]]
             gaps = [gap for gap in found["gap"] if gap["Device"] == row["Device"]]
@@ -41,6 +41,18 @@ class Idle(Tables):
         self.assertTrue(all(gap["Before by"].startswith("cu") and gap["After by"].startswith("cu") for gap in inside))
         lengths = [gap["Duration"] for gap in found]
         self.assertEqual(lengths, sorted(lengths, reverse=True))
+
+    def test_gap_is_one_table_for_programs(self):
+        trace = self.record("demo")
+        table = self.summary("--by", "gap", "--format", "csv", trace).stdout
+        self.assertNotIn("\n\n", table)
+        self.assertTrue(table.startswith("Duration (ns),"), table)
+        self.assertEqual(list(self.tables("gap", trace)), ["gap"])
+        self.assertTrue(self.summary("--by", "gap", "--sort", "duration", "--format", "csv", trace).stdout)
+        self.assertEqual(list(self.tables("queue", trace)), ["queue-kernel", "queue-stream"])
+        both = self.summary("--by", "gap", trace).stdout
+        self.assertIn("Longest idle times", both)
+        self.assertIn("Idle times by what ended them", both)
 
     def test_idle_times_name_the_user_s_line(self):
         result = self.run_program([os.path.join(support.BUILD, "programs", "places")], GPUPROF_STACKS="all",
@@ -125,11 +137,13 @@ class Iterations(Tables):
 
     def test_the_loop_of_the_demo_has_its_passes(self):
         trace = self.record("demo", "100")
-        rows = sorted(self.tables("iteration", trace)["iteration"], key=lambda row: row["Number"])
+        rows = self.tables("iteration", trace)["iteration"]
         self.assertEqual([row["Number"] for row in rows], list(range(1, 51)))
         for row, after in zip(rows, rows[1:]):
             self.assertEqual(row["Start"] + row["Wall"], after["Start"])
             self.assertEqual(row["Busy"] + row["Idle"], row["Wall"])
+        longest = json.loads(self.summary("--by", "iteration", "--sort", "wall", "--format", "json", trace).stdout)["rows"]
+        self.assertEqual([row["Wall"] for row in longest], sorted((row["Wall"] for row in rows), reverse=True))
         self.assertRegex(self.summary(trace).stdout, r"\n  loop      50 iterations of .* found by operations that repeat\n"
                                                      r"    in it   [0-9.]+ % busy; idle: ")
 
@@ -148,7 +162,7 @@ class Page(Tables):
     def test_other_formats_have_the_tables_of_the_page(self):
         trace = self.record("demo", "3")
         tables = json.loads(self.summary("--format", "json", trace).stdout)
-        self.assertLessEqual({"time", "idle", "gap", "kind", "iteration", "queue-stream", "gpu", "api"}, {table["report"] for table in tables})
+        self.assertLessEqual({"time", "idle", "gap", "gap-site", "kind", "iteration", "queue-stream", "gpu", "api"}, {table["report"] for table in tables})
         self.assertIn("\nWall (ns),", self.summary("--format", "csv", trace).stdout)
 
 

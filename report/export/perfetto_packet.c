@@ -57,7 +57,8 @@ static const char *const arguments[GP_PERFETTO_ARGUMENTS] = {
 
 static void flush(struct gp_perfetto *p)
 {
-	fwrite(p->file.bytes, 1, p->file.used, p->out);
+	if (p->file.used > 0)
+		fwrite(p->file.bytes, 1, p->file.used, p->out);
 	p->file.used = 0;
 	if (p->options->progress)
 		p->options->progress(p->options->progress_context);

@@ -39,6 +39,7 @@ static void move(CUstream stream)
 
 	CHECK(cuMemAlloc(&memory, sizeof(host)));
 	CHECK(cuMemcpyHtoD(memory, host, sizeof(host)));
+	CHECK(cuCtxSynchronize()); /* such a copy may still be under way, and the stream does not wait for it */
 	CHECK(cuMemsetD8Async(memory, 5, 100, stream));
 	CHECK(cuStreamSynchronize(stream));
 	CHECK(cuMemcpyDtoH(host, memory, sizeof(host)));

@@ -318,6 +318,21 @@ static void every_loss_is_shown(void **state)
 	free(text);
 }
 
+static void lost_names_are_no_lost_operations(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	b.model->counters[GP_COUNTER_TEXTS_UNKNOWN] = 64;
+	text = summarize(&b);
+	expect(text, "64 messages of ranges");
+	expect(text, "% idle: ");
+	expect_not(text, "operations are missing");
+	expect_not(text, "nothing was dropped");
+	free(text);
+}
+
 /* Each counter alone shows up where all rows are asked for, whichever it is; when CUPTI last delivered is said of partial traces
  * only. */
 static void no_counter_is_forgotten(void **state)
@@ -746,6 +761,7 @@ int main(void)
 		cmocka_unit_test(the_limit_folds_rows_and_says_so),
 		cmocka_unit_test(failures_are_counted_and_named),
 		cmocka_unit_test(every_loss_is_shown),
+		cmocka_unit_test(lost_names_are_no_lost_operations),
 		cmocka_unit_test(no_counter_is_forgotten),
 		cmocka_unit_test(a_partial_trace_says_so_on_top),
 		cmocka_unit_test(what_is_held_when_a_trace_breaks_off_is_no_leak),

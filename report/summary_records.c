@@ -103,31 +103,44 @@ static void print_counter(FILE *out, int indent, uint64_t count, const char *mea
 		(int)(end - meaning) - ending, meaning, end, note);
 }
 
+/* What went wrong in some processes, added up. */
+struct trouble {
+	uint64_t losses[COUNT(losses)], counters[GP_COUNTERS];
+};
+
+static void add_trouble(struct trouble *sum, const struct gp_model *model)
+{
+	for (size_t i = 0; i < COUNT(losses); i++)
+		sum->losses[i] += loss_at(model, i);
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		sum->counters[i] += model->counters[i];
+}
+
 /* What a reader could take for more, or for less, than it is. */
-static const char *explain_counter(const struct gp_model *model, size_t counter)
+static const char *explain_counter(const struct trouble *trouble, size_t counter)
 {
 	if (counter == GP_COUNTER_LOST_MAX_FILE)
 		return ": those in flight then";
 	for (size_t i = 0; i < GP_WRITE_CAUSES && counter == GP_COUNTER_LOST_WRITE_BYTES; i++)
-		if (model->counters[gp_write_causes[i]] > 0)
+		if (trouble->counters[gp_write_causes[i]] > 0)
 			return " (of the records dropped that are counted below)";
 	return "";
 }
 
-static size_t print_concerns(FILE *out, const struct gp_model *model, enum concern concern,
+static size_t print_concerns(FILE *out, const struct trouble *trouble, enum concern concern,
 			     int indent)
 {
 	size_t lines = 0;
 
 	for (size_t i = 0; i < COUNT(losses); i++)
-		if (losses[i].concern == concern && loss_at(model, i) > 0) {
-			gp_summary_print_things(out, indent, loss_at(model, i), losses[i].meaning);
+		if (losses[i].concern == concern && trouble->losses[i] > 0) {
+			gp_summary_print_things(out, indent, trouble->losses[i], losses[i].meaning);
 			lines++;
 		}
 	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (concerns[i] == concern && model->counters[i] > 0) {
-			print_counter(out, indent, model->counters[i], counters[i].meaning,
-				      explain_counter(model, i));
+		if (concerns[i] == concern && trouble->counters[i] > 0) {
+			print_counter(out, indent, trouble->counters[i], counters[i].meaning,
+				      explain_counter(trouble, i));
 			lines++;
 		}
 	return lines;
@@ -341,6 +354,7 @@ static void print_clean(const struct gp_summary *summary)
 static void print_unclean(const struct gp_summary *summary, const struct gp_model *model)
 {
 	struct balance balance = take_balance(model);
+	struct trouble trouble = {.losses = {0}};
 	FILE *out = summary->out;
 
 	print_balance(out, &balance);
@@ -354,8 +368,9 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	fputs("\n", out);
 	if (balance.missing > 0)
 		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
-	print_concerns(out, model, LOSS, 4);
-	print_concerns(out, model, TEXT_LOSS, 4);
+	add_trouble(&trouble, model);
+	print_concerns(out, &trouble, LOSS, 4);
+	print_concerns(out, &trouble, TEXT_LOSS, 4);
 }
 
 static void print_notes(FILE *out, const struct gp_model *model, int indent)
@@ -370,10 +385,13 @@ static void print_notes(FILE *out, const struct gp_model *model, int indent)
 
 size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 {
-	size_t lines = print_concerns(out, model, LOSS, 2);
+	struct trouble trouble = {.losses = {0}};
+	size_t lines;
 
-	lines += print_concerns(out, model, TEXT_LOSS, 2);
-	lines += print_concerns(out, model, STRAIN, 2);
+	add_trouble(&trouble, model);
+	lines = print_concerns(out, &trouble, LOSS, 2);
+	lines += print_concerns(out, &trouble, TEXT_LOSS, 2);
+	lines += print_concerns(out, &trouble, STRAIN, 2);
 	print_notes(out, model, 2);
 	return lines + model->note_count;
 }
@@ -557,15 +575,18 @@ static bool has_own_trace(const struct gp_summary *summary)
 
 int gp_summary_print_records(const struct gp_summary *summary)
 {
+	struct trouble all = {.losses = {0}};
+
 	fputs("\nRecords\n", summary->out);
 	print_clean(summary);
 	for (size_t i = 0; i < summary->model_count; i++)
 		if (!is_clean(summary->models[i]))
 			print_unclean(summary, summary->models[i]);
-	for (size_t i = 0; i < summary->model_count; i++) {
-		print_concerns(summary->out, summary->models[i], STRAIN, 2);
+	for (size_t i = 0; i < summary->model_count; i++)
+		add_trouble(&all, summary->models[i]);
+	print_concerns(summary->out, &all, STRAIN, 2);
+	for (size_t i = 0; i < summary->model_count; i++)
 		print_notes(summary->out, summary->models[i], 2);
-	}
 	if (has_own_trace(summary))
 		print_cost(summary);
 	if (summary->options->row_limit == 0)

@@ -681,6 +681,27 @@ static void what_the_limit_of_the_file_cost_is_said_once(void **state)
 	free(text);
 }
 
+static void what_was_tight_in_several_processes_is_one_line(void **state)
+{
+	struct build one = build_ordinary(42), two = build_ordinary(43);
+	struct gp_model *models[2];
+	char *text;
+
+	(void)state;
+	one.model->counters[GP_COUNTER_CUT_PAYLOADS] = 2;
+	two.model->counters[GP_COUNTER_CUT_PAYLOADS] = 3;
+	one.model->losses.frees_unknown = 4;
+	models[0] = build_end(&one);
+	models[1] = build_end(&two);
+	text = print(models, 2, 10);
+	expect(text, "\n 5 extended payloads of ranges that were cut or left out\n");
+	expect_not(text, " 2 extended payloads");
+	expect(text, "4 frees of memory whose allocation was not recorded");
+	free(text);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 /* Nothing is known to be missing: what is not known is what came after. */
 static void a_trace_without_an_end_may_lack_operations(void **state)
 {
@@ -776,6 +797,7 @@ int main(void)
 		cmocka_unit_test(parts_that_were_recorded_are_listed),
 		cmocka_unit_test(the_last_part_is_said_to_be_one),
 		cmocka_unit_test(what_the_limit_of_the_file_cost_is_said_once),
+		cmocka_unit_test(what_was_tight_in_several_processes_is_one_line),
 		cmocka_unit_test(a_trace_without_an_end_may_lack_operations),
 		cmocka_unit_test(a_part_that_began_with_the_trace),
 		cmocka_unit_test(parts_beyond_the_limit_are_counted),

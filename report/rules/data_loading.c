@@ -1,8 +1,8 @@
 /*
  * The GPU waits for data.  Speaks where before copies to the device, of one call site, the GPU had
- * nothing to do for 200 us and more while the host did something of its own, in no call of CUDA for
- * most of that: at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten
- * times as long as the median.
+ * nothing to do while the host did something of its own, in no call of CUDA, for 200 us and more:
+ * at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten times as long as
+ * the median.  What else was in such idle times, as the copy itself if it is slow, is for others.
  */
 #include "report/rules/rules.h"
 
@@ -11,33 +11,57 @@
 
 #define LEAST_NS 200000u
 
+static uint64_t host_ns(const struct gp_lull_at *at)
+{
+	return gp_lull_cause_ns(at->lull, GP_IDLE_HOST);
+}
+
 /*
  * The GPU computed, and a result may have been fetched: then comes new data, which the host took
  * its time for.
  */
-static bool is_wait_for_data(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_wait_for_data(const struct gp_lull_at *at)
 {
 	bool computed = at->before->kind == GP_OP_KERNEL || at->before->kind == GP_OP_GRAPH ||
 			at->before->copy_kind == GP_COPY_DTOH;
 
-	(void)advisor;
 	return computed && at->after->kind == GP_OP_COPY && at->after->copy_kind == GP_COPY_HTOD &&
-	       gp_lull_cause_ns(at->lull, GP_IDLE_HOST) * 5 >= gp_lull_ns(at->lull) * 4;
+	       host_ns(at) >= LEAST_NS;
+}
+
+static bool is_of_host(const struct gp_lull_at *at)
+{
+	return host_ns(at) * 5 >= gp_lull_ns(at->lull) * 4;
+}
+
+static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	(void)advisor;
+	return is_wait_for_data(at) && is_of_host(at);
+}
+
+static bool is_wait_among_others(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	(void)advisor;
+	return is_wait_for_data(at) && !is_of_host(at);
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	uint64_t idle_ns = gp_lull_ns(at->lull);
+	uint64_t waited_ns = host_ns(at);
 	struct gp_case *found =
 		gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
 
-	gp_advisor_add(advisor, found, idle_ns, idle_ns, at->lull);
+	gp_advisor_add(advisor, found, waited_ns, waited_ns,
+		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	found->bytes += at->after->bytes;
 }
 
 static void look(struct gp_advisor *advisor)
 {
-	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_for_data, take_lull);
+	/* what is usual for the one says nothing of the other */
+	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_alone, take_lull);
+	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_among_others, take_lull);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

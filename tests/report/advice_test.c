@@ -200,6 +200,61 @@ static void test_slow_copies(void **state)
 	gp_model_free(model);
 }
 
+static const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
+{
+	for (uint32_t i = 0; i < advice->count; i++)
+		if (strcmp(advice->findings[i].rule->id, rule) == 0)
+			return &advice->findings[i];
+	return NULL;
+}
+
+/*
+ * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies it
+ * in a call of 1 ms that begins the copy when it is nearly over.
+ */
+static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 1; i <= times; i++) {
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 2 * i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20000 + MS, 2 * i);
+		at_ns += MS + 20000 + host_ns;
+		build_call(&b, 100, 31, at_ns, MS, 2 * i + 1);
+		at_ns += MS;
+		op = build_op(&b, GP_OP_COPY, 7, at_ns - 20000, at_ns, 2 * i + 1);
+		op->copy_kind = 1; /* host to device */
+		op->bytes = 1 << 20;
+	}
+	return build_end(&b);
+}
+
+/* Of idle times in which a slow copy follows, the host's part is that of loading data. */
+static void test_data_before_slow_copies(void **state)
+{
+	struct gp_model *model = load_data(20, MS);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "data-loading");
+
+	(void)state;
+	assert_non_null(found);
+	assert_int_equal(found->count, 20);
+	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
+	assert_int_equal(found->time_ns, found->saves_ns);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	model = load_data(20, 100000); /* hardly any */
+	advice = ask(&model, 1);
+	assert_null(find(&advice, "data-loading"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static char *printed(const struct gp_advice *advice, size_t limit)
 {
 	char *text = NULL;
@@ -369,6 +424,7 @@ int main(void)
 		cmocka_unit_test(test_loading_of_code),
 		cmocka_unit_test(test_several_loads),
 		cmocka_unit_test(test_slow_copies),
+		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),

@@ -181,6 +181,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		       struct gp_advice *advice)
 {
 	const struct gp_rule *rule = gp_rules[found->rule];
+	uint64_t zero_ns = advisor->scope.start_unix_ns;
 	struct gp_finding *finding;
 	int result = gp_array_grow(&advice->findings, &advice->capacity, advice->count,
 				   sizeof(*advice->findings));
@@ -194,6 +195,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.time_ns = found->time_ns,
 		.saves_ns = found->saves_ns,
 		.bytes = found->bytes,
+		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,
+		.show_ns = found->show_ns,
 		.found = text_of(advisor, found, rule->tell),
 		.change = text_of(advisor, found, rule->advise),
 	};

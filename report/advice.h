@@ -67,6 +67,8 @@ struct gp_finding {
 	uint64_t time_ns;  /* that these took, of the host's or the GPU's time */
 	uint64_t saves_ns; /* of the time that passed, at most */
 	uint64_t bytes;    /* 0 = it is not about any */
+	uint64_t show_at_ns,
+		show_ns; /* its longest call, counted as a scope counts moments; 0, 0 = none */
 	char *found, *change;
 	char *place, *callers; /* the call site as report/call_site.h has it; "" = there is none */
 };

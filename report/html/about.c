@@ -148,6 +148,10 @@ static void put_finding(const struct gp_finding *finding, struct gp_json *json)
 	put_number(json, "count", finding->count);
 	put_number(json, "time", finding->time_ns);
 	put_number(json, "saves", finding->saves_ns);
+	if (finding->show_ns > 0) {
+		put_number(json, "showAt", finding->show_at_ns);
+		put_number(json, "showFor", finding->show_ns);
+	}
 	gp_json_text(json, "}");
 }
 

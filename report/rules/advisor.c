@@ -78,6 +78,15 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		found->saves_ns = found->process_saves_ns;
 }
 
+void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
+		     const struct gp_call *call)
+{
+	if (call->duration_ns <= found->show_ns)
+		return;
+	found->show_unix_ns = advisor->model->base_unix_ns + call->start_ns;
+	found->show_ns = call->duration_ns;
+}
+
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns)
 {
 	if (found->site == site) {

@@ -27,6 +27,7 @@ struct gp_case {
 	uint64_t saves_ns;                 /* of the process that could save most */
 	uint64_t process_saves_ns;         /* of the process that was looked at last */
 	size_t process;
+	uint64_t show_unix_ns, show_ns; /* its longest call; 0, 0 = it is not about calls */
 };
 
 struct gp_advisor {
@@ -75,6 +76,10 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
  */
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
 		    uint64_t saves_ns, struct gp_lull *lull);
+
+/* One of the calls that a case is about: the longest of them is what a user looks at. */
+void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
+		     const struct gp_call *call);
 
 /*
  * Where a case is of many sites: so much of it is due to that one.  The case gets the site with

@@ -137,6 +137,7 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 		rest_ns = found->longest_ns;
 	gp_advisor_add(advisor, found, call->duration_ns,
 		       rest_ns + (idle_ns < waited_ns ? idle_ns : waited_ns), lull);
+	gp_advisor_show(advisor, found, call);
 	found->bytes += op->bytes;
 	found->extra += gp_copy_is_pageable(op);
 }

@@ -39,6 +39,7 @@ static void look(struct gp_advisor *advisor)
 		found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 		gp_advisor_add(advisor, found, call->duration_ns, idle_ns,
 			       present_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
+		gp_advisor_show(advisor, found, call);
 		gp_advisor_vote(found, gp_advisor_site(advisor, call), idle_ns);
 	}
 }

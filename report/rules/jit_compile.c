@@ -15,9 +15,13 @@ static void vote(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++) {
 		const struct gp_call *call = &advisor->model->calls[i];
 
-		if (gp_call_loads_code(advisor, call) && gp_call_compiles(advisor->model, call))
-			gp_advisor_vote(gp_advisor_case(advisor, GP_NO_SITE, 0, 0),
-					gp_advisor_site(advisor, call), call->duration_ns);
+		struct gp_case *found;
+
+		if (!gp_call_loads_code(advisor, call) || !gp_call_compiles(advisor->model, call))
+			continue;
+		found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+		gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
+		gp_advisor_show(advisor, found, call);
 	}
 }
 

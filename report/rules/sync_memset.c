@@ -32,6 +32,7 @@ static void look(struct gp_advisor *advisor)
 					op->destination_kind, 0);
 		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
 		gp_advisor_add(advisor, found, call->duration_ns, saves_ns, lull);
+		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;
 	}
 }

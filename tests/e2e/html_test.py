@@ -313,6 +313,19 @@ class BrowserTest(HtmlCase):
             self.assertEqual(self.browser.run(f"gpuprof.sentence({json.dumps(text)})"), shown)
         self.assert_no_problem()
 
+    def test_a_finding_shows_its_longest_call(self):
+        self.open(self.write_page(self.record(ZOO)))
+        finding = {"title": "copies", "found": "8 copies", "change": "copy less", "place": "", "callers": "", "meaning": "", "ignore": "", "saves": 9, "showAt": 1000, "showFor": 2000}
+        run = self.browser.run
+        run(f"gpuprof.state.about.advice = [{json.dumps(finding)}, {json.dumps({**finding, 'showAt': None, 'showFor': None})}]")
+        run("gpuprof.views.overview.theme()")
+        self.assertEqual(run("[...document.querySelectorAll('.advice article')].map((one) => !!one.querySelector('.go'))"), [True, False])
+        run("document.querySelector('.advice .go').click()")
+        self.browser.frames()
+        self.assertEqual(run("gpuprof.timeline.span.map((t) => t - gpuprof.state.index.zero)"), [1000, 3000])
+        self.assertFalse(run("document.getElementById('view-timeline').hidden"))
+        self.assert_no_problem()
+
     def test_the_timeline_begins_with_the_span_of_its_strip(self):
         self.open(self.write_page(self.record(ZOO)))
         self.browser.key("2")

@@ -132,6 +132,7 @@ static void test_loading_of_code(void **state)
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
 	assert_int_equal(advice.findings[0].count, 4);
 	assert_int_equal(advice.findings[0].saves_ns, 40 * MS);
+	assert_int_equal(advice.findings[0].show_ns, 10 * MS);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 	model = load_code(0, 0, 0);
@@ -195,6 +196,8 @@ static void test_slow_copies(void **state)
 	assert_string_equal(advice.findings[0].rule->id, "sync-copy");
 	assert_int_equal(advice.findings[0].time_ns, 20 * 300000 + 50 * MS);
 	assert_int_equal(advice.findings[0].saves_ns, 20 * 300000 + 600000);
+	assert_int_equal(advice.findings[0].show_at_ns, MS + 10 * 310000);
+	assert_int_equal(advice.findings[0].show_ns, 50 * MS);
 	assert_non_null(strstr(advice.findings[0].found, "held up the host for 56.00ms"));
 	gp_advice_free(&advice);
 	gp_model_free(model);

@@ -1,6 +1,6 @@
 /* Overview: what to change, and when a GPU had nothing to do. */
 
-/* The time of a gap in the timeline. */
+/* A time in the timeline: of a gap, or of a call. */
 function showGap(gap) {
 	if (!state.ready) return;
 	const a = state.index.zero + gap.Start,
@@ -11,10 +11,11 @@ function showGap(gap) {
 	describeSpan(timeline);
 }
 
-/* What leads to where a finding can be seen: the idle time that it tells the length of, or the calls that it names; null: nothing does. */
+/* What leads to where a finding can be seen: its longest call, the idle time that it tells the length of, or the calls that it names; null: nothing does. */
 function evidence(finding) {
 	const gap = recordsOf('gap').find((one) => finding.found.includes(fmtNs(one.Duration))),
 		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
+	if (finding.showFor) return () => showGap({ Start: finding.showAt, Duration: finding.showFor });
 	if (gap) return () => showGap(gap);
 	if (!call) return null;
 	return () => {

@@ -169,7 +169,7 @@ static char *text_of(const struct gp_advisor *advisor, const struct gp_case *fou
 static void put_site(const struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_finding *finding)
 {
-	struct gp_call_site site = {"", "", ""};
+	struct gp_call_site site = {.place = "", .callers = ""};
 
 	if (gp_advisor_knows(advisor, found->site))
 		site = gp_call_sites_at(advisor->sites, found->site);

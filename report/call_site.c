@@ -38,11 +38,13 @@ struct known {
 struct texts {
 	char place[TEXT_BYTES], callers[TEXT_BYTES];
 	const char *owner;
+	bool is_own;
 };
 
 struct site {
 	char *place, *callers;
 	const char *owner;
+	bool is_own;
 };
 
 struct gp_call_sites {
@@ -181,6 +183,7 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 		     at = model->frames[at].parent)
 			take_frame(sites, model, at, &walk);
 	}
+	texts->is_own = walk.taken > 0 && found == GP_CODE_OWN;
 	take_owner(model, stack, found == GP_CODE_OWN ? walk.site : GP_NONE, texts);
 }
 
@@ -188,7 +191,8 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 
 static bool append_site(struct gp_call_sites *sites, const struct texts *texts)
 {
-	struct site site = {strdup(texts->place), strdup(texts->callers), texts->owner};
+	struct site site = {strdup(texts->place), strdup(texts->callers), texts->owner,
+			    texts->is_own};
 
 	if (site.place && site.callers &&
 	    gp_array_grow(&sites->sites, &sites->site_capacity, sites->site_count,
@@ -281,16 +285,18 @@ uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_pl
 	struct texts texts = {.owner = "", .place = "", .callers = ""};
 	struct walk walk = {.texts = &texts};
 
-	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++)
+	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
+		texts.is_own = walk.wanted == GP_CODE_OWN;
 		for (size_t i = 0; i < count && walk.taken <= GP_SITE_CALLERS; i++)
 			if (gp_code_rank_of_place(&places[i]) == walk.wanted)
 				take_place(&walk, GP_NONE, &places[i]);
+	}
 	return number_of(sites, &texts);
 }
 
 uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site site)
 {
-	struct texts texts = {.owner = site.owner};
+	struct texts texts = {.owner = site.owner, .is_own = site.is_own};
 
 	snprintf(texts.place, sizeof(texts.place), "%s", site.place);
 	snprintf(texts.callers, sizeof(texts.callers), "%s", site.callers);
@@ -302,9 +308,9 @@ struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t
 	const struct site *site;
 
 	if (number >= sites->site_count)
-		return (struct gp_call_site){"(no memory)", "", ""};
+		return (struct gp_call_site){"(no memory)", "", "", false};
 	site = &sites->sites[number];
-	return (struct gp_call_site){site->place, site->callers, site->owner};
+	return (struct gp_call_site){site->place, site->callers, site->owner, site->is_own};
 }
 
 void gp_call_sites_explain(const struct gp_call_sites *sites, FILE *out)

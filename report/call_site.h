@@ -11,6 +11,7 @@
 #ifndef REPORT_CALL_SITE_H
 #define REPORT_CALL_SITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct gp_call_site {
 	const char *place;   /* "function (file:line)"; of a call without a stack, a word on that */
 	const char *callers; /* of the user's code, the innermost first; "" if there are none */
 	const char *owner; /* whose allocator made the call for the user: "PyTorch", ...; else "" */
+	bool is_own;       /* the place is in the user's code */
 };
 
 struct gp_call_sites;

@@ -1,15 +1,94 @@
 /*
  * Code that is loaded when it is first used.  Speaks where loading code kept the GPU idle, between
- * its first operation and its last, for 3 % of the recorded time and 20 ms in all.
+ * its first operation and its last, for 3 % of the recorded time and 20 ms in all.  It names the
+ * line of the program with most of it; where there is none, the place.
  */
 #include "report/rules/rules.h"
 
+#include <stdlib.h>
+
+#include "report/array.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/code.h"
 
+/* ---- the places ---- */
+
+struct place {
+	uint32_t site;
+	uint64_t ns;
+};
+
+struct places {
+	struct place *rows; /* a load each, then a site each */
+	uint32_t count, capacity;
+};
+
+static void note_place(struct gp_advisor *advisor, struct places *places, struct place place)
+{
+	if (advisor->error == 0)
+		advisor->error = gp_array_grow(&places->rows, &places->capacity, places->count,
+					       sizeof(place));
+	if (advisor->error == 0)
+		places->rows[places->count++] = place;
+}
+
+static int compare_sites(const void *a, const void *b, const void *context)
+{
+	const struct place *left = a, *right = b;
+
+	(void)context;
+	return (left->site > right->site) - (left->site < right->site);
+}
+
+static void join_places(struct places *places)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < places->count; i++) {
+		if (count > 0 && places->rows[count - 1].site == places->rows[i].site)
+			places->rows[count - 1].ns += places->rows[i].ns;
+		else
+			places->rows[count++] = places->rows[i];
+	}
+	places->count = count;
+}
+
+/* The user's lines first, for these can be changed; then what has most. */
+static bool is_better(const struct gp_advisor *advisor, const struct place *left,
+		      const struct place *right)
+{
+	bool own = gp_call_sites_at(advisor->sites, left->site).is_own;
+
+	if (own != gp_call_sites_at(advisor->sites, right->site).is_own)
+		return own;
+	return left->ns > right->ns;
+}
+
+/* Of several processes, that of the one with most at its place. */
+static void put_place(struct gp_advisor *advisor, struct places *places)
+{
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	uint32_t best = 0;
+
+	advisor->error = gp_array_sort(places->rows, places->count, sizeof(*places->rows),
+				       compare_sites, NULL);
+	if (advisor->error != 0)
+		return;
+	join_places(places);
+	for (uint32_t i = 1; i < places->count; i++)
+		if (is_better(advisor, &places->rows[i], &places->rows[best]))
+			best = i;
+	if (places->rows[best].ns <= found->longest_ns)
+		return;
+	found->site = places->rows[best].site;
+	found->longest_ns = places->rows[best].ns;
+	found->extra = places->count;
+}
+
 static void look(struct gp_advisor *advisor)
 {
+	struct places places = {0};
 	const struct gp_model *model = advisor->model;
 	const struct gp_lull *present = NULL; /* in which the thread loads, so much until now */
 	uint64_t until_ns = 0, present_ns = 0;
@@ -40,17 +119,22 @@ static void look(struct gp_advisor *advisor)
 		gp_advisor_add(advisor, found, call->duration_ns, idle_ns,
 			       present_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
 		gp_advisor_show(advisor, found, call);
-		gp_advisor_vote(found, gp_advisor_site(advisor, call), idle_ns);
+		note_place(advisor, &places,
+			   (struct place){gp_advisor_site(advisor, call), idle_ns});
 	}
+	if (advisor->error == 0 && places.count > 0)
+		put_place(advisor, &places);
+	free(places.rows);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	fprintf(out,
-		"code was loaded %s times while the GPU had work before and after, %s in all: "
-		"kernels are loaded when they are first used",
+	fprintf(out, "code was loaded %s times while the GPU had work before and after, %s in all",
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
+	if (found->extra > 1 && gp_advisor_knows(advisor, found->site))
+		fprintf(out, " at %s places, %s of it here", gp_format_count(found->extra).text,
+			gp_format_ns(found->longest_ns).text);
+	fputs(": kernels are loaded when they are first used", out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

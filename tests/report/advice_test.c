@@ -10,6 +10,7 @@
 #include "report/advice_print.h"
 #include "report/rules/lulls.h"
 #include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define MS 1000000u
 
@@ -157,6 +158,52 @@ static void test_several_loads(void **state)
 	model = load_code(1, 30 * MS, 120 * MS); /* that is not why */
 	advice = ask(&model, 1);
 	assert_int_equal(advice.count, 2);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/*
+ * Ten kernels of 10 ms; before each but the first code is loaded for 10 ms: most of it in a
+ * library's thread, the rest by two lines of the program, the second of them more.
+ */
+static struct gp_model *load_code_at_places(void)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+	uint32_t frames[3];
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 99, "cuLibraryLoadData", GP_API_MODULE);
+	frames[0] = build_native(&b, BUILD_OUTERMOST, "/lib/libcudnn_ops.so.9", 0x1234);
+	frames[1] = build_python(&b, BUILD_OUTERMOST, "t.py", "warm", 3);
+	frames[2] = build_python(&b, BUILD_OUTERMOST, "t.py", "train", 7);
+	for (uint32_t i = 0; i < 10; i++) {
+		if (i > 0) {
+			build_call(&b, 100, 99, at_ns, 10 * MS, 0);
+			build_stack_of_last(&b, frames[i == 1 ? 1 : i < 4 ? 2 : 0]);
+			at_ns += 10 * MS + 1000;
+		}
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
+		at_ns += 20000;
+		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + 10 * MS, i + 1);
+		at_ns += 10 * MS;
+	}
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+static void test_places_of_loads(void **state)
+{
+	struct gp_model *model = load_code_at_places();
+	struct gp_advice advice = ask(&model, 1);
+
+	(void)state;
+	assert_int_equal(advice.count, 1);
+	assert_string_equal(advice.findings[0].rule->id, "first-use");
+	assert_non_null(strstr(advice.findings[0].found,
+			       "loaded 9 times while the GPU had work before and after, 90.00ms in "
+			       "all at 3 places, 20.00ms of it here:"));
+	assert_string_equal(advice.findings[0].place, "train (t.py:7)");
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -426,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),
 		cmocka_unit_test(test_several_loads),
+		cmocka_unit_test(test_places_of_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_the_page),

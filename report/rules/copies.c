@@ -43,7 +43,7 @@ uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_cal
 }
 
 /*
- * What a call took for its copy itself, as far as the copy accounts for it: what is far beyond that,
+ * What a call took for its copy itself, as far as the copy accounts for it: what is far beyond,
  * the host had the call for, or the system took from the thread.
  */
 static uint64_t own_ns(const struct gp_call *call, const struct gp_op *op, uint64_t waited_ns)

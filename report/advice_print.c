@@ -128,12 +128,6 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 
 /* ---- findings, for programs ---- */
 
-static void put_text(struct gp_json *json, const char *key, const char *text)
-{
-	gp_json_text(json, key);
-	gp_json_string(json, text, strlen(text));
-}
-
 static void put_number(struct gp_json *json, const char *key, uint64_t number)
 {
 	gp_json_text(json, key);
@@ -142,18 +136,18 @@ static void put_number(struct gp_json *json, const char *key, uint64_t number)
 
 static void put_finding(struct gp_json *json, const struct gp_finding *finding, uint64_t span_ns)
 {
-	put_text(json, "{\"rule\": ", finding->rule->id);
-	put_text(json, ", \"title\": ", finding->rule->title);
-	put_text(json, ", \"found\": ", finding->found);
-	put_text(json, ", \"change\": ", finding->change);
+	gp_json_string_after(json, "{\"rule\": ", finding->rule->id);
+	gp_json_string_after(json, ", \"title\": ", finding->rule->title);
+	gp_json_string_after(json, ", \"found\": ", finding->found);
+	gp_json_string_after(json, ", \"change\": ", finding->change);
 	put_number(json, ", \"count\": ", finding->count);
 	put_number(json, ", \"time_ns\": ", finding->time_ns);
 	put_number(json, ", \"bytes\": ", finding->bytes);
 	put_number(json, ", \"saves_ns\": ", finding->saves_ns);
 	gp_json_text(json, ", \"saves_share\": ");
 	gp_json_ratio(json, finding->saves_ns, span_ns > 0 ? span_ns : 1);
-	put_text(json, ", \"call_site\": ", finding->place);
-	put_text(json, ", \"called_by\": ", finding->callers);
+	gp_json_string_after(json, ", \"call_site\": ", finding->place);
+	gp_json_string_after(json, ", \"called_by\": ", finding->callers);
 	gp_json_text(json, "}");
 }
 

@@ -1,25 +1,10 @@
 #include "report/chunk_append.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "gpuprof/crc32c.h"
-
-static int write_all(int fd, const void *from, size_t bytes)
-{
-	for (size_t done = 0; done < bytes;) {
-		ssize_t written = write(fd, (const char *)from + done, bytes - done);
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		if (written > 0)
-			done += (size_t)written;
-	}
-	return 0;
-}
+#include "report/write_all.h"
 
 int gp_chunk_append(int trace, struct gp_new_chunk *chunk)
 {
@@ -31,5 +16,5 @@ int gp_chunk_append(int trace, struct gp_new_chunk *chunk)
 	h->magic = GP_CHUNK_MAGIC;
 	h->crc = gp_crc32c((const uint8_t *)chunk + unchecked,
 			   sizeof(*h) - unchecked + h->payload_bytes);
-	return write_all(trace, chunk, sizeof(*h) + padded_bytes);
+	return gp_write_all(trace, chunk, sizeof(*h) + padded_bytes);
 }

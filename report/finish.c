@@ -22,6 +22,7 @@
 #include "report/shared_folder.h"
 #include "report/summary.h"
 #include "report/text.h"
+#include "report/write_all.h"
 
 #define MESSAGE_BYTES       4352
 #define PROGRESS_EVERY_NS   100000000
@@ -336,21 +337,6 @@ static void write_text(struct finishing *f)
 	name_running(f);
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(fd, bytes, length);
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		if (written > 0) {
-			bytes += written;
-			length -= (size_t)written;
-		}
-	}
-	return 0;
-}
-
 /* To a file the summaries of several processes are appended, one after the other. */
 static int deliver_to_file(struct finishing *f, const char *path)
 {
@@ -361,7 +347,7 @@ static int deliver_to_file(struct finishing *f, const char *path)
 	fd = gp_shared_folder_open(path, O_APPEND);
 	if (fd < 0)
 		return fd;
-	result = write_all(fd, f->text_bytes, f->text_length);
+	result = gp_write_all(fd, f->text_bytes, f->text_length);
 	if (close(fd) != 0 && result == 0)
 		result = -errno;
 	return result;
@@ -376,7 +362,7 @@ static void deliver_text(struct finishing *f)
 		return;
 	if (!is_file(f->options->summary)) {
 		/* nobody is left to tell if this fails */
-		(void)write_all(STDERR_FILENO, f->text_bytes, f->text_length);
+		(void)gp_write_all(STDERR_FILENO, f->text_bytes, f->text_length);
 		return;
 	}
 	result = f->summary_file ? deliver_to_file(f, f->summary_file) : -ENOMEM;

@@ -181,6 +181,12 @@ static void put_digits(char *end, uint64_t value)
 		memcpy(end - 2, digit_pairs + 2 * value, 2);
 }
 
+void gp_json_string_after(struct gp_json *json, const char *before, const char *text)
+{
+	gp_json_text(json, before);
+	gp_json_string(json, text, strlen(text));
+}
+
 void gp_json_unsigned(struct gp_json *json, uint64_t value)
 {
 	gp_json_reserve(json, MAX_DIGITS);

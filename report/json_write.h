@@ -63,6 +63,9 @@ static inline void gp_json_text(struct gp_json *json, const char *text)
 /* A string value or key, with its quotes. */
 void gp_json_string(struct gp_json *json, const char *text, size_t length);
 
+/* `before` as it is, a key with its colon for one, and the text as a string. */
+void gp_json_string_after(struct gp_json *json, const char *before, const char *text);
+
 void gp_json_unsigned(struct gp_json *json, uint64_t value);
 void gp_json_signed(struct gp_json *json, int64_t value);
 

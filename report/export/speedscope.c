@@ -7,12 +7,6 @@
 #include "report/json_write.h"
 #include "report/stack_profile.h"
 
-static void put_text(struct gp_json *json, const char *key, const char *text)
-{
-	gp_json_text(json, key);
-	gp_json_string(json, text, strlen(text));
-}
-
 static void put_frames(struct gp_json *json, const struct gp_call_tree *tree)
 {
 	char label[GP_SITE_LABEL_BYTES];
@@ -22,9 +16,9 @@ static void put_frames(struct gp_json *json, const struct gp_call_tree *tree)
 		const struct gp_place *site = &tree->sites[i];
 
 		gp_json_text(json, i > 0 ? ",\n" : "\n");
-		put_text(json, "{\"name\":", gp_site_label(site, label));
+		gp_json_string_after(json, "{\"name\":", gp_site_label(site, label));
 		if (site->file[0])
-			put_text(json, ",\"file\":", site->file);
+			gp_json_string_after(json, ",\"file\":", site->file);
 		gp_json_text(json, "}");
 	}
 	gp_json_text(json, "\n]}");
@@ -77,8 +71,9 @@ static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
 	const struct gp_measure_about *about = &gp_measures[measure];
 	int result;
 
-	put_text(json, "\n{\"type\":\"sampled\",\"name\":", about->title);
-	put_text(json, ",\"unit\":", strcmp(about->unit, "count") == 0 ? "none" : about->unit);
+	gp_json_string_after(json, "\n{\"type\":\"sampled\",\"name\":", about->title);
+	gp_json_string_after(
+		json, ",\"unit\":", strcmp(about->unit, "count") == 0 ? "none" : about->unit);
 	gp_json_text(json, ",\"startValue\":0,\"endValue\":");
 	gp_json_unsigned(json, profile->totals[measure]);
 	gp_json_text(json, ",\n\"samples\":[");
@@ -142,7 +137,7 @@ static int put_file(struct gp_json *json, struct gp_stack_profile *profile, enum
 
 	gp_json_text(json, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			   "\"exporter\":\"gpuprof " GP_VERSION "\",\n");
-	put_text(json, "\"name\":", name);
+	gp_json_string_after(json, "\"name\":", name);
 	gp_json_text(json, ",\n\"activeProfileIndex\":");
 	gp_json_unsigned(json, find_active(profile, measure));
 	gp_json_text(json, ",\n");

@@ -13,12 +13,6 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void put_text(struct gp_json *json, const char *separator, const char *text)
-{
-	gp_json_text(json, separator);
-	gp_json_string(json, text, strlen(text));
-}
-
 /* [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose code: enum gp_code_rank] */
 static void put_site(const struct gp_place *site, struct gp_json *json)
 {
@@ -27,8 +21,8 @@ static void put_site(const struct gp_place *site, struct gp_json *json)
 
 	if (site->kind >= GP_SITE_CALL)
 		kind = site->kind == GP_SITE_CALL ? 2 : 3;
-	put_text(json, "[", gp_site_label(site, label));
-	put_text(json, ",", *site->file ? site->file : file_name(site->module));
+	gp_json_string_after(json, "[", gp_site_label(site, label));
+	gp_json_string_after(json, ",", *site->file ? site->file : file_name(site->module));
 	gp_json_text(json, ",");
 	gp_json_unsigned(json, kind);
 	gp_json_text(json, ",");

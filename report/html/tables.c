@@ -5,18 +5,12 @@
 #include "report/breakdown.h"
 #include "report/sheet_writer.h"
 
-static void put_text(struct gp_json *json, const char *key, const char *text)
-{
-	gp_json_text(json, key);
-	gp_json_string(json, text, strlen(text));
-}
-
 static void put_columns(const struct gp_sheet_head *head, struct gp_json *json)
 {
 	gp_json_text(json, ",\"columns\":[");
 	for (size_t i = 0; i < head->column_count; i++) {
-		put_text(json, i > 0 ? ",[" : "[", head->columns[i].title);
-		put_text(json, ",", gp_sheet_unit_name(head->columns[i].unit));
+		gp_json_string_after(json, i > 0 ? ",[" : "[", head->columns[i].title);
+		gp_json_string_after(json, ",", gp_sheet_unit_name(head->columns[i].unit));
 		gp_json_text(json, head->columns[i].unit == GP_UNIT_TEXT ? ",1]" : ",0]");
 	}
 	gp_json_text(json, "]");
@@ -53,9 +47,9 @@ static void put_rows(const struct gp_sheet *sheet, struct gp_json *json)
 static void put_table(const struct gp_breakdown *breakdown, const struct gp_sheet *sheet,
 		      struct gp_json *json)
 {
-	put_text(json, "{\"word\":", breakdown->head.name);
-	put_text(json, ",\"title\":", breakdown->head.title);
-	put_text(json, ",\"help\":", breakdown->help);
+	gp_json_string_after(json, "{\"word\":", breakdown->head.name);
+	gp_json_string_after(json, ",\"title\":", breakdown->head.title);
+	gp_json_string_after(json, ",\"help\":", breakdown->help);
 	gp_json_text(json, ",\"all\":");
 	gp_json_unsigned(json, gp_sheet_rows(sheet));
 	gp_json_text(json, ",\"sort\":");

@@ -1,0 +1,10 @@
+/* write_all: bytes into a descriptor, however often a write() takes only part of them or a signal interrupts it. */
+#ifndef REPORT_WRITE_ALL_H
+#define REPORT_WRITE_ALL_H
+
+#include <stddef.h>
+
+/* Returns 0, or the negative errno value of the write that failed: part may be written then. */
+int gp_write_all(int fd, const void *from, size_t bytes);
+
+#endif

@@ -96,7 +96,8 @@ class TorchProfiler:
             self.profile.start()
 
 
-class Proton:
+class InFolder:
+    """A profiler that is begun with a folder for what it finds, and ended."""
     states = ("off", "on")
 
     def __init__(self):
@@ -104,28 +105,31 @@ class Proton:
         self.is_on = False
 
     def enter(self, state):
+        if self.is_on:
+            self.end()
+        self.is_on = state == "on"
+        if self.is_on:
+            self.begin()
+
+
+class Proton(InFolder):
+    def begin(self):
         from triton import profiler
-        if self.is_on:
-            profiler.finalize()
-        self.is_on = state == "on"
-        if self.is_on:
-            profiler.start(os.path.join(self.folder.name, "proton"), backend="cupti")
+        profiler.start(os.path.join(self.folder.name, "proton"), backend="cupti")
+
+    def end(self):
+        from triton import profiler
+        profiler.finalize()
 
 
-class JaxProfiler:
-    states = ("off", "on")
-
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.is_on = False
-
-    def enter(self, state):
+class JaxProfiler(InFolder):
+    def begin(self):
         import jax
-        if self.is_on:
-            jax.profiler.stop_trace()
-        self.is_on = state == "on"
-        if self.is_on:
-            jax.profiler.start_trace(self.folder.name)
+        jax.profiler.start_trace(self.folder.name)
+
+    def end(self):
+        import jax
+        jax.profiler.stop_trace()
 
 
 TOOLS = {"none": Nothing, "gpuprof": Gpuprof, "gpuprof-stacks": GpuprofStacks, "floor": Floor, "torch": TorchProfiler,

@@ -71,7 +71,7 @@ static void put_pauses(const struct page *page, struct gp_json *json)
 
 	for (size_t i = 0; i < page->model_count; i++) {
 		const struct gp_model *model = page->models[i];
-		uint64_t from_ns = model->base_unix_ns - page->timeline.origin_unix_ns;
+		uint64_t from_ns = model->base_unix_ns - page->timeline.walk.origin_unix_ns;
 		struct gp_recorded_part part;
 		uint64_t last_ns = 0;
 
@@ -103,13 +103,13 @@ static int make_index(struct page *page, struct gp_json *json)
 	struct gp_window window = gp_busy_window(page->models, page->model_count);
 
 	gp_json_text(json, "{\"zero\":");
-	gp_json_signed(json, window.start_unix_ns > 0
-				     ? (int64_t)(window.start_unix_ns - timeline->origin_unix_ns)
-				     : 0);
+	gp_json_signed(json, window.start_unix_ns > 0 ? (int64_t)(window.start_unix_ns -
+								  timeline->walk.origin_unix_ns)
+						      : 0);
 	put_field(json, ",\"events\":", timeline->events);
-	put_field(json, ",\"shorter\":", timeline->shorter);
-	put_field(json, ",\"shortest\":", timeline->shortest_ns);
-	put_field(json, ",\"tooDeep\":", timeline->too_deep);
+	put_field(json, ",\"shorter\":", timeline->walk.shorter);
+	put_field(json, ",\"shortest\":", timeline->walk.shortest_ns);
+	put_field(json, ",\"tooDeep\":", timeline->walk.too_deep);
 	gp_json_text(json, ",\"sums\":[");
 	for (size_t i = 0; i < sizeof(timeline->sums) / sizeof(timeline->sums[0]); i++)
 		put_field(json, i > 0 ? "," : "", timeline->sums[i]);
@@ -120,7 +120,7 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_json_text(json, "],\n\"shapes\":[");
 	gp_json_bytes(json, timeline->shapes.buffer, timeline->shapes.used);
 	gp_json_text(json, "],\n\"labels\":");
-	gp_html_labels_put(&timeline->labels, page->scope.names, json);
+	gp_html_labels_put(&timeline->walk.labels, page->scope.names, json);
 	gp_json_text(json, ",\n\"series\":");
 	gp_json_bytes(json, page->series.buffer, page->series.used);
 	gp_json_text(json, "}");
@@ -131,13 +131,14 @@ static int put_timeline(struct page *page)
 {
 	int result = gp_json_open(&page->series, NULL);
 
-	page->timeline.scope = &page->scope;
-	page->timeline.tree = &page->profile.tree;
+	page->timeline.walk.scope = &page->scope;
+	page->timeline.walk.tree = &page->profile.tree;
 	if (result == 0)
 		result = gp_html_timeline_write(&page->timeline, page->out);
 	if (result == 0)
 		result = gp_html_series(page->models, page->model_count,
-					page->timeline.origin_unix_ns, page->out, &page->series);
+					page->timeline.walk.origin_unix_ns, page->out,
+					&page->series);
 	if (result == 0)
 		result = put_json(page, "index", make_index);
 	gp_json_close(&page->series);
@@ -276,7 +277,7 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 	char message[64];
 
 	page.kinds = gp_kinds_new(NULL, message, sizeof(message));
-	page.timeline.event_limit = options->event_limit;
+	page.timeline.walk.event_limit = options->event_limit;
 	if (error == 0)
 		error = page.kinds ? opened : -ENOMEM;
 	fwrite(gp_html_page, 1, (size_t)(gp_html_page_end - gp_html_page), out);
@@ -285,8 +286,8 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 	fputs("</body></html>\n", out);
 	if (result)
 		*result = (struct gp_html_result){.events = page.timeline.events,
-						  .left_out = page.timeline.shorter +
-							      page.timeline.too_deep};
+						  .left_out = page.timeline.walk.shorter +
+							      page.timeline.walk.too_deep};
 	gp_html_timeline_free(&page.timeline);
 	gp_stack_profile_close(&page.profile);
 	gp_scope_close(&page.scope);

@@ -1,0 +1,443 @@
+#include "report/html/tracks.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/cuda_names.h"
+#include "report/stats.h"
+
+/* The walk through all tracks. */
+struct walker {
+	struct gp_html_tracks *tracks;
+	const struct gp_model *model;
+	uint32_t process;
+	uint32_t first_shape; /* of the model, among those of all */
+	struct gp_html_gather gather;
+	uint64_t ties, ties_kept, tie; /* of the shortest events that are kept: every so manieth */
+	char name[160];
+	int error;
+};
+
+static void fail(struct walker *walker, int error)
+{
+	if (walker->error == 0)
+		walker->error = error;
+}
+
+static void count_too_deep(struct walker *walker)
+{
+	const struct gp_html_gather *gather = &walker->gather;
+
+	for (uint32_t i = gather->count; i > 0 && gather->events[i - 1].row == GP_NONE; i--)
+		walker->tracks->too_deep++;
+}
+
+/* What was gathered is placed and handed over; id is the thread's or the device's number. */
+static void end_track(struct walker *walker, const char *kind, uint64_t id)
+{
+	const struct gp_html_track track = {.model = walker->model,
+					    .process = walker->process,
+					    .first_shape = walker->first_shape,
+					    .kind = kind,
+					    .id = id,
+					    .name = walker->name,
+					    .is_host = strcmp(kind, "thread") == 0};
+	bool nests = track.is_host || strcmp(kind, "gpu-ranges") == 0;
+
+	if (walker->error < 0 || walker->gather.count == 0)
+		return;
+	fail(walker, gp_html_gather_place(&walker->gather, nests, GP_HTML_ROWS));
+	if (walker->error < 0)
+		return;
+	fail(walker, walker->tracks->take(walker->tracks->context, &track, &walker->gather));
+	count_too_deep(walker);
+	gp_html_gather_clear(&walker->gather);
+}
+
+/* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
+static bool is_kept(struct walker *walker, uint64_t duration_ns)
+{
+	if (duration_ns != walker->tracks->shortest_ns || walker->ties == 0)
+		return duration_ns >= walker->tracks->shortest_ns;
+	walker->tie += walker->ties_kept;
+	if (walker->tie < walker->ties)
+		return false;
+	walker->tie -= walker->ties;
+	return true;
+}
+
+static void add(struct walker *walker, const struct gp_html_event *event)
+{
+	if (!is_kept(walker, event->end_ns - event->start_ns))
+		walker->tracks->shorter++;
+	else if (walker->error == 0)
+		fail(walker, gp_html_gather_add(&walker->gather, event));
+}
+
+__attribute__((format(printf, 2, 3))) static void append(struct walker *walker, const char *format,
+							 ...)
+{
+	size_t used = strlen(walker->name);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(walker->name + used, sizeof(walker->name) - used, format, list);
+	va_end(list);
+}
+
+/* ---- threads ---- */
+
+static uint32_t stack_of(struct walker *walker, uint32_t stack)
+{
+	return stack == GP_NONE ? 0 : gp_call_tree_find(walker->tracks->tree, stack) + 1;
+}
+
+static void add_call(struct walker *walker, uint32_t index)
+{
+	const struct gp_call *call = &walker->model->calls[index];
+
+	add(walker, &(struct gp_html_event){
+			    .start_ns = call->start_ns,
+			    .end_ns = call->start_ns + call->duration_ns,
+			    .aux = call->status,
+			    .label = gp_html_label_call(&walker->tracks->labels, call),
+			    .stack = stack_of(walker, call->stack),
+			    .call = index,
+		    });
+}
+
+static void add_range(struct walker *walker, const struct gp_range *range)
+{
+	add(walker, &(struct gp_html_event){
+			    .start_ns = range->start_ns,
+			    .end_ns = range->end_ns,
+			    .label = gp_html_label_range(&walker->tracks->labels, range),
+			    .call = GP_NONE,
+		    });
+}
+
+static void name_thread(struct walker *walker, uint32_t id)
+{
+	const char *name = gp_model_thread_name(walker->model, id);
+
+	walker->name[0] = '\0';
+	if (*name)
+		append(walker, "%.100s (thread %u)", name, id);
+	else
+		append(walker, "thread %u", id);
+}
+
+/* Calls and ranges are sorted by thread, both: the lowest number that is left is the next one's. */
+static void walk_threads(struct walker *walker)
+{
+	const struct gp_model *model = walker->model;
+	uint32_t call = 0, range = 0;
+
+	while (walker->error == 0 && (call < model->call_count || range < model->range_count)) {
+		uint32_t id = call < model->call_count ? model->calls[call].thread_id : UINT32_MAX;
+
+		if (range < model->range_count && model->ranges[range].thread_id < id)
+			id = model->ranges[range].thread_id;
+		for (; call < model->call_count && model->calls[call].thread_id == id; call++)
+			add_call(walker, call);
+		for (; range < model->range_count && model->ranges[range].thread_id == id; range++)
+			if (model->ranges[range].style != GP_STYLE_START_END)
+				add_range(walker, &model->ranges[range]);
+		name_thread(walker, id);
+		end_track(walker, "thread", id);
+	}
+}
+
+static void walk_start_end_ranges(struct walker *walker)
+{
+	for (uint32_t i = 0; i < walker->model->range_count; i++)
+		if (walker->model->ranges[i].style == GP_STYLE_START_END)
+			add_range(walker, &walker->model->ranges[i]);
+	strcpy(walker->name, "start/end ranges");
+	end_track(walker, "ranges", 0);
+}
+
+/* ---- streams ---- */
+
+static uint32_t call_of(const struct walker *walker, const struct gp_op *op)
+{
+	const struct gp_call *cause = gp_model_op_cause(walker->model, op);
+
+	return cause ? (uint32_t)(cause - walker->model->calls) : GP_NONE;
+}
+
+static void add_op(struct walker *walker, const struct gp_op *op)
+{
+	uint64_t aux = op->bytes;
+
+	if (op->kind == GP_OP_KERNEL)
+		aux = op->shape < walker->model->shape_count
+			      ? (uint64_t)walker->first_shape + op->shape + 1
+			      : 0;
+	add(walker, &(struct gp_html_event){
+			    .start_ns = op->start_ns,
+			    .end_ns = op->end_ns,
+			    .aux = aux,
+			    .label = gp_html_label_op(&walker->tracks->labels, op),
+			    .call = call_of(walker, op),
+		    });
+}
+
+static void name_stream(struct walker *walker, const struct gp_op *op)
+{
+	const char *name = gp_model_stream_name(walker->model, op->context_id, op->stream_id);
+
+	walker->name[0] = '\0';
+	append(walker, "stream %u", op->stream_id);
+	if (gp_model_is_null_stream(walker->model, op->context_id, op->stream_id))
+		append(walker, " (default)");
+	if (*name)
+		append(walker, " %.80s", name);
+	if (walker->model->context_count > 1)
+		append(walker, " (context %u)", op->context_id);
+}
+
+static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
+{
+	return a->device_id == b->device_id && a->context_id == b->context_id &&
+	       a->stream_id == b->stream_id;
+}
+
+static void walk_streams(struct walker *walker)
+{
+	const struct gp_model *model = walker->model;
+
+	for (uint32_t i = 0; walker->error == 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (!op->untimed)
+			add_op(walker, op);
+		if (i + 1 < model->op_count && is_same_stream(op, op + 1))
+			continue;
+		name_stream(walker, op);
+		end_track(walker, "stream",
+			  gp_scope_device(walker->tracks->scope, model, op->device_id));
+	}
+}
+
+/* The device of all operations of a model; GP_NONE where there are several. */
+static uint32_t only_device(const struct gp_model *model)
+{
+	for (uint32_t i = 1; i < model->op_count; i++)
+		if (model->ops[i].device_id != model->ops[0].device_id)
+			return GP_NONE;
+	return model->op_count > 0 ? model->ops[0].device_id : GP_NONE;
+}
+
+/* Ranges where their operations are: from the first one's start to the last one's end. */
+static void walk_gpu_ranges(struct walker *walker)
+{
+	const struct gp_model *model = walker->model;
+	uint32_t device = only_device(model);
+
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (range->gpu_end_ns <= range->gpu_start_ns)
+			continue;
+		add(walker, &(struct gp_html_event){
+				    .start_ns = range->gpu_start_ns,
+				    .end_ns = range->gpu_end_ns,
+				    .label = gp_html_label_range(&walker->tracks->labels, range),
+				    .call = GP_NONE,
+			    });
+	}
+	strcpy(walker->name, "ranges on the GPU");
+	end_track(walker, "gpu-ranges",
+		  device == GP_NONE
+			  ? UINT32_MAX
+			  : gp_scope_device(walker->tracks->scope, model, (uint16_t)device));
+}
+
+/* ---- the rest of a process ---- */
+
+static void walk_overheads(struct walker *walker)
+{
+	for (uint32_t i = 0; i < walker->model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &walker->model->overheads[i];
+		const char *name = gp_overhead_name(overhead->overhead_kind);
+
+		add(walker, &(struct gp_html_event){.start_ns = overhead->start_ns,
+						    .end_ns = overhead->end_ns,
+						    .label = gp_html_label(&walker->tracks->labels,
+									   GP_LABEL_OVERHEAD, name),
+						    .call = GP_NONE});
+	}
+	strcpy(walker->name, "CUPTI and driver overhead");
+	end_track(walker, "overhead", 0);
+}
+
+static void walk_jits(struct walker *walker)
+{
+	for (uint32_t i = 0; i < walker->model->jit_count; i++) {
+		const struct gp_record_jit *jit = &walker->model->jits[i];
+		char name[96];
+
+		snprintf(name, sizeof(name), "%s %s", gp_jit_op_name(jit->op_kind),
+			 gp_jit_entry_name(jit->entry_kind));
+		add(walker, &(struct gp_html_event){.start_ns = jit->start_ns,
+						    .end_ns = jit->end_ns,
+						    .aux = jit->cache_bytes,
+						    .label = gp_html_label(&walker->tracks->labels,
+									   GP_LABEL_CODE, name),
+						    .call = GP_NONE});
+	}
+	strcpy(walker->name, "compiling");
+	end_track(walker, "code", 0);
+}
+
+static void walk_unified(struct walker *walker)
+{
+	for (uint32_t i = 0; i < walker->model->unified_count; i++) {
+		const struct gp_record_unified *event = &walker->model->unifieds[i];
+		const char *name = gp_unified_name(event->counter_kind);
+
+		if (event->end_ns < event->start_ns)
+			continue;
+		add(walker, &(struct gp_html_event){.start_ns = event->start_ns,
+						    .end_ns = event->end_ns,
+						    .aux = event->value,
+						    .label = gp_html_label(&walker->tracks->labels,
+									   GP_LABEL_UNIFIED, name),
+						    .call = GP_NONE});
+	}
+	strcpy(walker->name, "unified memory");
+	end_track(walker, "unified", 0);
+}
+
+static void walk_process(struct walker *walker)
+{
+	fail(walker, gp_html_labels_use(&walker->tracks->labels, walker->model));
+	fail(walker, gp_call_tree_use(walker->tracks->tree, walker->model));
+	if (walker->error < 0)
+		return;
+	walk_threads(walker);
+	walk_start_end_ranges(walker);
+	walk_gpu_ranges(walker);
+	walk_streams(walker);
+	walk_unified(walker);
+	walk_overheads(walker);
+	walk_jits(walker);
+	walker->first_shape += walker->model->shape_count;
+}
+
+/* ---- which events ---- */
+
+static uint64_t earliest_of(const struct gp_model *model)
+{
+	uint64_t earliest_ns =
+		model->call_count + model->op_count > 0 ? model->first_ns : UINT64_MAX;
+
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].start_ns < earliest_ns)
+			earliest_ns = model->ranges[i].start_ns;
+	for (uint32_t i = 0; i < model->overhead_count; i++)
+		if (model->overheads[i].start_ns < earliest_ns)
+			earliest_ns = model->overheads[i].start_ns;
+	for (uint32_t i = 0; i < model->jit_count; i++)
+		if (model->jits[i].start_ns < earliest_ns)
+			earliest_ns = model->jits[i].start_ns;
+	for (uint32_t i = 0; i < model->unified_count; i++)
+		if (model->unifieds[i].start_ns < earliest_ns)
+			earliest_ns = model->unifieds[i].start_ns;
+	return earliest_ns == UINT64_MAX ? model->base_unix_ns : model->base_unix_ns + earliest_ns;
+}
+
+static void find_origin(struct gp_html_tracks *tracks)
+{
+	tracks->origin_unix_ns = UINT64_MAX;
+	for (size_t i = 0; i < tracks->scope->model_count; i++) {
+		uint64_t earliest_ns = earliest_of(tracks->scope->models[i]);
+
+		if (earliest_ns < tracks->origin_unix_ns)
+			tracks->origin_unix_ns = earliest_ns;
+	}
+}
+
+/* Of calls, operations and ranges, which may be there twice: all else is little. */
+static uint64_t count_events(const struct gp_scope *scope)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < scope->model_count; i++)
+		count += (uint64_t)scope->models[i]->call_count + scope->models[i]->op_count +
+			 2 * (uint64_t)scope->models[i]->range_count;
+	return count;
+}
+
+static size_t copy_durations(const struct gp_model *model, uint64_t *durations_ns)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < model->call_count; i++)
+		durations_ns[count++] = model->calls[i].duration_ns;
+	for (uint32_t i = 0; i < model->op_count; i++)
+		durations_ns[count++] = model->ops[i].end_ns - model->ops[i].start_ns;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		durations_ns[count++] = model->ranges[i].end_ns - model->ranges[i].start_ns;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].gpu_end_ns > model->ranges[i].gpu_start_ns)
+			durations_ns[count++] =
+				model->ranges[i].gpu_end_ns - model->ranges[i].gpu_start_ns;
+	return count;
+}
+
+static int find_shortest(struct walker *walker)
+{
+	struct gp_html_tracks *tracks = walker->tracks;
+	const struct gp_scope *scope = tracks->scope;
+	uint64_t total = count_events(scope), *durations_ns;
+	size_t count = 0;
+
+	if (tracks->event_limit == 0 || total <= tracks->event_limit)
+		return 0;
+	durations_ns = malloc(total * sizeof(*durations_ns));
+	if (!durations_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < scope->model_count; i++)
+		count += copy_durations(scope->models[i], durations_ns + count);
+	if (count <= tracks->event_limit) {
+		free(durations_ns);
+		return 0;
+	}
+	tracks->shortest_ns = gp_stats_select(durations_ns, count, count - tracks->event_limit);
+	walker->ties_kept = tracks->event_limit;
+	for (size_t i = 0; i < count; i++) {
+		walker->ties += durations_ns[i] == tracks->shortest_ns;
+		walker->ties_kept -= durations_ns[i] > tracks->shortest_ns;
+	}
+	free(durations_ns);
+	return 0;
+}
+
+int gp_html_tracks_walk(struct gp_html_tracks *tracks)
+{
+	struct walker walker = {.tracks = tracks};
+
+	fail(&walker, find_shortest(&walker));
+	if (count_events(tracks->scope) >= UINT32_MAX)
+		fail(&walker, -EOVERFLOW);
+	find_origin(tracks);
+	for (size_t i = 0; walker.error == 0 && i < tracks->scope->model_count; i++) {
+		walker.model = tracks->scope->models[i];
+		walker.process = (uint32_t)i;
+		walk_process(&walker);
+	}
+	fail(&walker, tracks->labels.error);
+	gp_call_tree_use(tracks->tree, NULL);
+	gp_html_gather_free(&walker.gather);
+	return walker.error;
+}
+
+void gp_html_tracks_free(struct gp_html_tracks *tracks)
+{
+	gp_html_labels_free(&tracks->labels);
+}

@@ -1,0 +1,61 @@
+/*
+ * tracks: all that has a beginning and an end, track by track (a thread, a stream), placed in rows in which no two events overlap.
+ */
+#ifndef REPORT_HTML_TRACKS_H
+#define REPORT_HTML_TRACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/breakdown_scope.h"
+#include "report/call_tree.h"
+#include "report/html/gather.h"
+#include "report/html/labels.h"
+#include "report/model.h"
+
+/* Of a track more rows than this are not drawn. */
+#define GP_HTML_ROWS 64u
+
+struct gp_html_track {
+	const struct gp_model *model;
+	uint32_t process;     /* the model's index */
+	uint32_t first_shape; /* of the model, among those of all */
+	const char *
+		kind; /* "thread", "ranges", "gpu-ranges", "stream", "unified", "overhead", "code" */
+	uint64_t id;  /* of a thread its number, of a stream its device's; else 0 */
+	const char *name;
+	bool is_host; /* a thread */
+};
+
+struct gp_html_tracks {
+	struct gp_scope *scope;    /* its models and devices */
+	struct gp_call_tree *tree; /* stacks are looked up in it */
+	uint64_t event_limit;      /* the longest ones are handed over; 0 = all */
+	/*
+	 * Called for each track that has events, process by process: ordered by row and start; those of the row GP_NONE, which come last, have no
+	 * place.  Gets context; returns 0, or a -errno that ends the walk.
+	 */
+	int (*take)(void *context, const struct gp_html_track *track,
+		    const struct gp_html_gather *gather);
+	void *context;
+
+	/* what was found */
+	struct gp_html_labels labels;
+	uint64_t
+		origin_unix_ns; /* nothing is earlier; known before the first track is handed over */
+	uint64_t shorter, too_deep; /* left out for their length, or for their row */
+	uint64_t shortest_ns;       /* of those handed over, where some were left out */
+};
+
+/* Returns 0, -ENOMEM, -EOVERFLOW or what take returned; gp_html_tracks_free() in either case. */
+int gp_html_tracks_walk(struct gp_html_tracks *tracks);
+void gp_html_tracks_free(struct gp_html_tracks *tracks);
+
+/* A moment of a model, from the origin on. */
+static inline uint64_t gp_html_track_time(const struct gp_html_tracks *tracks,
+					  const struct gp_model *model, uint64_t time_ns)
+{
+	return model->base_unix_ns + time_ns - tracks->origin_unix_ns;
+}
+
+#endif

@@ -108,17 +108,13 @@ static void print_place(FILE *out, const struct name *name, const struct gp_elf_
 static int deflate_text(const char *text, size_t length, struct gp_packed_names *packed)
 {
 	uLongf bytes = compressBound(length);
+	uint8_t *deflated = length <= MOST_TEXT_BYTES ? malloc(bytes) : NULL;
 
-	packed->text_bytes = length;
-	packed->bytes = malloc(bytes);
-	if (!packed->bytes)
-		return -ENOMEM;
-	if (length > MOST_TEXT_BYTES ||
-	    compress(packed->bytes, &bytes, (const Bytef *)text, length) != Z_OK) {
-		free(packed->bytes);
+	if (!deflated || compress(deflated, &bytes, (const Bytef *)text, length) != Z_OK) {
+		free(deflated);
 		return -ENOMEM;
 	}
-	packed->length = bytes;
+	*packed = (struct gp_packed_names){deflated, bytes, length};
 	return 0;
 }
 

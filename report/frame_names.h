@@ -30,7 +30,7 @@ size_t gp_frame_names_count(const struct gp_frame_names *names);
 size_t gp_frame_names_find(const struct gp_frame_names *names, uint32_t module_id, uint64_t address,
 			   const struct gp_elf_place **places);
 
-/* Returns 0 or -ENOMEM; then packed->bytes is the caller's. */
+/* Returns 0, and packed->bytes is the caller's; or -ENOMEM, and nothing is packed. */
 int gp_frame_names_pack(const struct gp_frame_names *names, struct gp_packed_names *packed);
 
 /* Takes any bytes; NULL: they are no names, or there is no memory. */

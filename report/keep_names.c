@@ -47,22 +47,19 @@ static int append(int trace, const struct gp_model *model, const struct gp_packe
 	return result;
 }
 
-static int keep(int trace, const struct gp_model *model, struct gp_symbols *symbols,
+static int keep(int trace, struct gp_model *model, struct gp_symbols *symbols,
 		struct gp_frame_names *names)
 {
-	struct gp_packed_names packed = {0};
 	int result = gp_symbols_collect(symbols, model, names);
 
-	if (result != 0 || gp_frame_names_count(names) == 0)
-		return result;
-	result = gp_frame_names_pack(names, &packed);
-	if (result == 0)
-		result = append(trace, model, &packed);
-	free(packed.bytes);
+	if (result == 0 && gp_frame_names_count(names) > 0)
+		result = gp_frame_names_pack(names, &model->frame_names);
+	if (result == 0 && model->frame_names.bytes)
+		result = append(trace, model, &model->frame_names);
 	return result;
 }
 
-int gp_keep_names(int trace, const struct gp_model *model)
+int gp_keep_names(int trace, struct gp_model *model)
 {
 	struct gp_symbols *symbols;
 	struct gp_frame_names *names;

@@ -8,9 +8,11 @@
 #include "report/model.h"
 
 /*
- * Append the names to the trace of the model, a descriptor open for appending and locked.  Nothing is done where the trace has
- * some already, has no frames to name or may not be added to.  Returns 0, or a negative errno value: then the trace is as it was.
+ * Append the names to the trace of the model, a descriptor open for appending and locked.  The model has them from then on, too, as if they
+ * had been there when it was loaded: whoever asks for one of these functions does not look into files again.  Nothing is done where
+ * the trace has some already, has no frames to name or may not be added to.  Returns 0, or a negative errno value: then the trace is
+ * as it was.
  */
-int gp_keep_names(int trace, const struct gp_model *model);
+int gp_keep_names(int trace, struct gp_model *model);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "report/keep_names.h"
 #include "report/symbols.h"
 
 struct scene {
@@ -305,6 +306,26 @@ static void test_what_is_no_function(void **state)
 	}
 }
 
+static void test_kept_names_need_no_file(void **state)
+{
+	FILE *trace = tmpfile();
+	struct scene s;
+	size_t count;
+
+	(void)state;
+	assert_non_null(trace);
+	assert_int_equal(ftruncate(fileno(trace), 8), 0);
+	build(&s, around_function());
+	s.model.file_bytes = 8;
+	assert_int_equal(gp_keep_names(fileno(trace), &s.model), 0);
+	set_path(&s, "/nonexistent/libx.so");
+	assert_string_equal(find(&s, &count)->function, "inner_function");
+	assert_int_equal(count, 2);
+	gp_symbols_free(s.symbols);
+	free(s.model.frame_names.bytes);
+	fclose(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_of_many_modules_is_one),
 		cmocka_unit_test(test_python_frames),
 		cmocka_unit_test(test_what_is_no_function),
+		cmocka_unit_test(test_kept_names_need_no_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

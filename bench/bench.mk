@@ -32,7 +32,7 @@ $(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
 
 # The programs whose traces bench/report and bench/bytes, and bench/scale, read.
-$(O)/bench/steps $(O)/bench/vary: $(O)/bench/%: bench/%.c | $(O)/sim/libcuda.so
+$(O)/bench/steps $(O)/bench/vary: $(O)/bench/%: bench/%.c tests/lib/cuda_start.h | $(O)/sim/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -ldl -lpthread

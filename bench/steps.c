@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
+
+#include "tests/lib/cuda_start.h"
 
 #define KERNELS  120u
 #define PHASES   3u
@@ -25,54 +26,15 @@ static CUstream stream;
 static CUdeviceptr device;
 static void *host;
 
-static void check(CUresult result)
-{
-	if (result == CUDA_SUCCESS)
-		return;
-	fprintf(stderr, "steps: CUDA error %d\n", (int)result);
-	exit(1);
-}
-
-/* Names as long as those of C++ templates. */
-static void name_of(uint32_t kernel, char *name, size_t bytes)
-{
-	snprintf(name, bytes,
-		 "_ZN2at6native29vectorized_elementwise_kernelILi%uENS0_15CUDAFunctor_"
-		 "addIfEESt5array"
-		 "IPcLm3EEEEviT0_T1_",
-		 kernel);
-}
-
-static void load_kernels(void)
-{
-	static char ptx[KERNELS * 256] = ".version 7.0\n.target sm_70\n.address_size 64\n";
-	char name[160];
-	CUmodule module;
-
-	for (uint32_t i = 0; i < KERNELS; i++) {
-		name_of(i, name, sizeof(name));
-		sprintf(ptx + strlen(ptx), ".visible .entry %s() { ret; }\n", name);
-	}
-	check(cuModuleLoadData(&module, ptx));
-	for (uint32_t i = 0; i < KERNELS; i++) {
-		name_of(i, name, sizeof(name));
-		check(cuModuleGetFunction(&kernels[i], module, name));
-	}
-}
-
 static void set_up(void)
 {
-	CUcontext context;
-	CUdevice first;
-
-	check(cuInit(0));
-	check(cuDeviceGet(&first, 0));
-	check(cuDevicePrimaryCtxRetain(&context, first));
-	check(cuCtxSetCurrent(context));
-	check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	check(cuMemAlloc(&device, BYTES));
-	check(cuMemAllocHost(&host, BYTES));
-	load_kernels();
+	cuda_start();
+	cuda_check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	cuda_check(cuMemAlloc(&device, BYTES));
+	cuda_check(cuMemAllocHost(&host, BYTES));
+	/* names as long as those of C++ templates */
+	cuda_load_kernels(kernels, KERNELS, "_ZN2at6native29vectorized_elementwise_kernelILi",
+			  "ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_");
 }
 
 /* What follows the call keeps it from becoming a jump: each level is a frame. */
@@ -81,8 +43,8 @@ __attribute__((noinline)) static void launch_below(uint32_t depth, uint32_t kern
 	if (depth > 0)
 		launch_below(depth - 1, kernel);
 	else
-		check(cuLaunchKernel(kernels[kernel], 1 + kernel, 1, 1, 32 + kernel % 8 * 32, 1, 1,
-				     0, stream, NULL, NULL));
+		cuda_check(cuLaunchKernel(kernels[kernel], 1 + kernel, 1, 1, 32 + kernel % 8 * 32,
+					  1, 1, 0, stream, NULL, NULL));
 	__asm__ volatile("" : : : "memory");
 }
 
@@ -103,9 +65,9 @@ static void run_step(void)
 	CUdeviceptr buffers[BUFFERS];
 
 	nvtxRangePushA("step");
-	check(cuMemcpyHtoDAsync(device, host, BYTES, stream));
+	cuda_check(cuMemcpyHtoDAsync(device, host, BYTES, stream));
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		check(cuMemAllocAsync(&buffers[i], BYTES << i % 4, stream));
+		cuda_check(cuMemAllocAsync(&buffers[i], BYTES << i % 4, stream));
 	for (uint32_t phase = 0; phase < PHASES; phase++) {
 		nvtxRangePushA(phases[phase]);
 		for (uint32_t layer = 0; layer < LAYERS; layer++)
@@ -113,9 +75,9 @@ static void run_step(void)
 		nvtxRangePop();
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		check(cuMemFreeAsync(buffers[i], stream));
-	check(cuMemcpyDtoHAsync(host, device, BYTES, stream));
-	check(cuStreamSynchronize(stream));
+		cuda_check(cuMemFreeAsync(buffers[i], stream));
+	cuda_check(cuMemcpyDtoHAsync(host, device, BYTES, stream));
+	cuda_check(cuStreamSynchronize(stream));
 	nvtxRangePop();
 }
 

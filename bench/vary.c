@@ -10,11 +10,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda.h>
+#include "tests/lib/cuda_start.h"
 
 #define LEVELS 14u /* of calls: two functions at each */
 
@@ -26,14 +25,6 @@ static CUcontext context;
 static CUfunction *kernels;
 static CUstream *streams;
 
-static void check(CUresult result)
-{
-	if (result == CUDA_SUCCESS)
-		return;
-	fprintf(stderr, "vary: CUDA error %d\n", (int)result);
-	exit(1);
-}
-
 static void *room(long count, size_t bytes)
 {
 	void *memory = calloc((size_t)count, bytes);
@@ -43,42 +34,20 @@ static void *room(long count, size_t bytes)
 	return memory;
 }
 
-static void load_kernels(void)
-{
-	size_t bytes = 128 + (size_t)asked.kernels * 64, at;
-	char *ptx = room(1, bytes), name[32];
-	CUmodule module;
-
-	at = (size_t)sprintf(ptx, ".version 7.0\n.target sm_70\n.address_size 64\n");
-	for (long i = 0; i < asked.kernels; i++)
-		at += (size_t)sprintf(ptx + at, ".visible .entry kernel_%ld() { ret; }\n", i);
-	check(cuModuleLoadData(&module, ptx));
-	for (long i = 0; i < asked.kernels; i++) {
-		snprintf(name, sizeof(name), "kernel_%ld", i);
-		check(cuModuleGetFunction(&kernels[i], module, name));
-	}
-	free(ptx);
-}
-
 static void set_up(void)
 {
-	CUdevice first;
-
-	check(cuInit(0));
-	check(cuDeviceGet(&first, 0));
-	check(cuDevicePrimaryCtxRetain(&context, first));
-	check(cuCtxSetCurrent(context));
+	context = cuda_start();
 	kernels = room(asked.kernels, sizeof(*kernels));
 	streams = room(asked.streams, sizeof(*streams));
 	for (long i = 0; i < asked.streams; i++)
-		check(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
-	load_kernels();
+		cuda_check(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+	cuda_load_kernels(kernels, (size_t)asked.kernels, "kernel_", "");
 }
 
 static void launch(long number)
 {
-	check(cuLaunchKernel(kernels[number % asked.kernels], 1, 1, 1, 32, 1, 1, 0,
-			     streams[number % asked.streams], NULL, NULL));
+	cuda_check(cuLaunchKernel(kernels[number % asked.kernels], 1, 1, 1, 32, 1, 1, 0,
+				  streams[number % asked.streams], NULL, NULL));
 }
 
 static void descend(unsigned level, long stack, long number);
@@ -111,11 +80,11 @@ static void *run_thread(void *unused)
 {
 	long count = asked.launches / asked.threads / asked.processes;
 
-	check(cuCtxSetCurrent(context));
+	cuda_check(cuCtxSetCurrent(context));
 	for (long i = 0; i < count; i++) {
 		descend(LEVELS, i % asked.stacks, i);
 		if (i % 1000 == 999)
-			check(cuCtxSynchronize());
+			cuda_check(cuCtxSynchronize());
 	}
 	return unused;
 }
@@ -130,7 +99,7 @@ static void run_process(void)
 			exit(1);
 	for (long i = 0; i < asked.threads; i++)
 		pthread_join(threads[i], NULL);
-	check(cuCtxSynchronize());
+	cuda_check(cuCtxSynchronize());
 	free(threads);
 }
 

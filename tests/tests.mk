@@ -147,7 +147,7 @@ $(O)/tests/torture/torture $(O)/tests/torture/soak: $(O)/tests/torture/%: tests/
 	@mkdir -p $(@D)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(if $(filter soak,$*),-lcmocka)
-$(O)/tests/torture/workload $(O)/tests/torture/steady: $(O)/tests/torture/%: tests/torture/%.c | $(O)/sim/libcuda.so
+$(O)/tests/torture/workload $(O)/tests/torture/steady: $(O)/tests/torture/%: tests/torture/%.c tests/lib/cuda_start.h | $(O)/sim/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread -lrt

@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <cuda.h>
+#include "tests/lib/cuda_start.h"
 
 #define LAUNCHES_AT_ONCE 7
 #define ROUNDS_OF_A_LIFE 2000 /* of a thread that ends soon */
-
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-			  ".visible .entry step_kernel() { ret; }\n";
 
 static CUcontext context;
 static CUfunction kernel;
@@ -30,17 +27,6 @@ static void expect(int is_so)
 		exit(1);
 }
 
-static void set_up(void)
-{
-	CUmodule module;
-
-	expect(cuInit(0) == CUDA_SUCCESS);
-	expect(cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
-	expect(cuCtxSetCurrent(context) == CUDA_SUCCESS);
-	expect(cuModuleLoadData(&module, ptx) == CUDA_SUCCESS);
-	expect(cuModuleGetFunction(&kernel, module, "step_kernel") == CUDA_SUCCESS);
-}
-
 static int is_over(void)
 {
 	struct timespec now;
@@ -54,17 +40,16 @@ static void do_round(struct done *done)
 	CUdeviceptr memory;
 
 	for (int i = 0; i < LAUNCHES_AT_ONCE; i++)
-		expect(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) ==
-		       CUDA_SUCCESS);
-	expect(cuMemAlloc_v2(&memory, 4096) == CUDA_SUCCESS);
-	expect(cuMemFree_v2(memory) == CUDA_SUCCESS);
+		cuda_check(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+	cuda_check(cuMemAlloc_v2(&memory, 4096));
+	cuda_check(cuMemFree_v2(memory));
 	done->launches += LAUNCHES_AT_ONCE;
 	done->allocations++;
 }
 
 static void *live_shortly(void *done)
 {
-	expect(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	cuda_check(cuCtxSetCurrent(context));
 	for (int i = 0; i < ROUNDS_OF_A_LIFE && !is_over(); i++)
 		do_round(done);
 	return NULL;
@@ -72,7 +57,7 @@ static void *live_shortly(void *done)
 
 static void *live_on(void *done)
 {
-	expect(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	cuda_check(cuCtxSetCurrent(context));
 	while (!is_over())
 		do_round(done);
 	return NULL;
@@ -86,14 +71,15 @@ int main(int count, char **arguments)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	end_s = now.tv_sec + (count > 1 ? atol(arguments[1]) : 1);
-	set_up();
+	context = cuda_start();
+	cuda_load_kernels(&kernel, 1, "step_kernel_", "");
 	expect(pthread_create(&stays, NULL, live_on, &on) == 0);
 	while (!is_over()) {
 		expect(pthread_create(&ends, NULL, live_shortly, &shortly) == 0);
 		pthread_join(ends, NULL);
 	}
 	pthread_join(stays, NULL);
-	expect(cuCtxSynchronize() == CUDA_SUCCESS);
+	cuda_check(cuCtxSynchronize());
 	printf("%llu %llu\n", (unsigned long long)(on.launches + shortly.launches),
 	       (unsigned long long)(on.allocations + shortly.allocations));
 }

@@ -12,14 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cuda.h>
-
+#include "tests/lib/cuda_start.h"
 #include "tests/torture/truth.h"
 
 #define NS_PER_SECOND 1000000000ll
-
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-			  ".visible .entry step_kernel() { ret; }\n";
 
 static volatile struct truth *truth;
 static CUcontext context;
@@ -54,21 +50,10 @@ static void open_truth(void)
 	close(fd);
 }
 
-static void set_up(void)
-{
-	CUmodule module;
-
-	expect(cuInit(0) == CUDA_SUCCESS);
-	expect(cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
-	expect(cuCtxSetCurrent(context) == CUDA_SUCCESS);
-	expect(cuModuleLoadData(&module, ptx) == CUDA_SUCCESS);
-	expect(cuModuleGetFunction(&kernel, module, "step_kernel") == CUDA_SUCCESS);
-}
-
 static void launch(uint32_t worker)
 {
 	truth->workers[worker].launches_begun++;
-	expect(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS);
+	cuda_check(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
 	truth->workers[worker].launches_done++;
 }
 
@@ -77,9 +62,9 @@ static void allocate(uint32_t worker)
 	uint64_t number = truth->workers[worker].allocations_begun++;
 	CUdeviceptr memory;
 
-	expect(cuMemAlloc_v2(&memory, LEAST_BYTES + number) == CUDA_SUCCESS);
+	cuda_check(cuMemAlloc_v2(&memory, LEAST_BYTES + number));
 	truth->workers[worker].allocations_done++;
-	expect(cuMemFree_v2(memory) == CUDA_SUCCESS);
+	cuda_check(cuMemFree_v2(memory));
 }
 
 static void *work(void *number)
@@ -87,7 +72,7 @@ static void *work(void *number)
 	uint32_t worker = (uint32_t)(uintptr_t)number;
 
 	truth->workers[worker].thread = (uint32_t)syscall(SYS_gettid);
-	expect(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	cuda_check(cuCtxSetCurrent(context));
 	while (truth->workers[worker].allocations_begun < MOST_NUMBERS / 8) {
 		for (int i = 0; i < 7; i++)
 			launch(worker);
@@ -104,7 +89,8 @@ int main(void)
 
 	open_truth();
 	start_timer("start");
-	set_up();
+	context = cuda_start();
+	cuda_load_kernels(&kernel, 1, "step_kernel_", "");
 	start_timer("work");
 	expect(pthread_create(&thread, NULL, work, (void *)1) == 0);
 	work((void *)0);

@@ -12,12 +12,14 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+#include "report/elf_functions.h"
 #include "report/elf_symbols.h"
 
 struct gp_elf_code {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	GElf_Addr bias; /* of what the library calls addresses */
+	struct gp_elf_functions functions;
 	struct gp_elf_symbols symbols;
 	struct gp_elf_place places[GP_ELF_PLACES];
 };
@@ -90,6 +92,7 @@ void gp_elf_code_close(struct gp_elf_code *code)
 {
 	if (!code)
 		return;
+	gp_elf_functions_free(&code->functions);
 	gp_elf_symbols_free(&code->symbols);
 	if (code->dwfl)
 		dwfl_end(code->dwfl);
@@ -130,49 +133,21 @@ static struct gp_elf_place place_of_call(Dwarf_Die *inlined)
 	return place;
 }
 
-static bool is_function(Dwarf_Die *die)
+/* The functions at an address, the innermost first: `next` is the place in that one. */
+static size_t find_functions(struct gp_elf_code *code, Dwarf_Die *unit, Dwarf_Addr pc,
+			     struct gp_elf_place next)
 {
-	int tag = dwarf_tag(die);
+	Dwarf_Die functions[GP_ELF_PLACES];
+	size_t count = gp_elf_functions_find(&code->functions, unit, pc, functions);
 
-	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram;
-}
+	for (size_t i = 0; i < count; i++) {
+		Dwarf_Die *function = &functions[count - 1 - i];
 
-/* All functions around an address; `next` is the place within the innermost one. */
-static size_t name_scopes(struct gp_elf_code *code, Dwarf_Die *scopes, int count,
-			  struct gp_elf_place next)
-{
-	size_t found = 0;
-
-	for (int i = 0; i < count && found < GP_ELF_PLACES; i++) {
-		struct gp_elf_place *place = &code->places[found];
-
-		if (!is_function(&scopes[i]))
-			continue;
-		*place = next;
-		place->function = name_of(&scopes[i]);
-		found++;
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-			break;
-		next = place_of_call(&scopes[i]);
+		code->places[i] = next;
+		code->places[i].function = name_of(function);
+		next = place_of_call(function);
 	}
-	return found;
-}
-
-/* The scopes that contain the innermost one where the code lies, not where an inlined function was written. */
-static size_t find_scopes(struct gp_elf_code *code, Dwarf_Die *unit, Dwarf_Addr pc,
-			  struct gp_elf_place innermost)
-{
-	Dwarf_Die *around = NULL, *scopes = NULL;
-	int count = dwarf_getscopes(unit, pc, &around);
-	size_t found = 0;
-
-	if (count > 0) {
-		count = dwarf_getscopes_die(&around[0], &scopes);
-		found = count > 0 ? name_scopes(code, scopes, count, innermost) : 0;
-		free(scopes);
-	}
-	free(around);
-	return found;
+	return count;
 }
 
 static struct gp_elf_place place_in_source(struct gp_elf_code *code, Dwarf_Addr address)
@@ -199,7 +174,7 @@ size_t gp_elf_code_find(struct gp_elf_code *code, uint64_t address,
 	Dwarf_Addr pc = address + code->bias, bias;
 	struct gp_elf_place innermost = place_in_source(code, pc);
 	Dwarf_Die *unit = dwfl_module_addrdie(code->module, pc, &bias);
-	size_t found = unit ? find_scopes(code, unit, pc - bias, innermost) : 0;
+	size_t found = unit ? find_functions(code, unit, pc - bias, innermost) : 0;
 
 	if (found == 0 || lacks_namespace(code->places[found - 1].function)) {
 		const char *name = gp_elf_symbols_find(&code->symbols, code->module, pc);

@@ -36,6 +36,7 @@ int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *sco
 		      struct gp_sheet *sheet);
 
 extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid, gp_breakdown_gpu;
+extern const struct gp_breakdown gp_breakdown_api_gpu;
 extern const struct gp_breakdown gp_breakdown_copy_time, gp_breakdown_copy_size;
 extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread;
 extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;

@@ -1,22 +1,26 @@
 /* Ranges and marks of the program, one by one, with what ran on the GPU for them. */
 #include "report/chronicle.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
-	{"Start", GP_UNIT_NS},       {"Duration", GP_UNIT_NS},   {"Self", GP_UNIT_NS},
-	{"Open", GP_UNIT_COUNT},     {"GPU Start", GP_UNIT_NS},  {"GPU Dur", GP_UNIT_NS},
-	{"GPU time", GP_UNIT_NS},    {"GPU ops", GP_UNIT_COUNT}, {"Level", GP_UNIT_NUMBER},
-	{"Children", GP_UNIT_COUNT}, {"Range", GP_UNIT_NUMBER},  {"Parent", GP_UNIT_NUMBER},
-	{"PID", GP_UNIT_NUMBER},     {"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},
-	{"Style", GP_UNIT_TEXT},     {"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_NS},      {"End", GP_UNIT_NS},        {"Duration", GP_UNIT_NS},
+	{"DurChild", GP_UNIT_NS},   {"Self", GP_UNIT_NS},       {"Open", GP_UNIT_COUNT},
+	{"GPU Start", GP_UNIT_NS},  {"GPU Dur", GP_UNIT_NS},    {"GPU time", GP_UNIT_NS},
+	{"GPU ops", GP_UNIT_COUNT}, {"Level", GP_UNIT_NUMBER},  {"Children", GP_UNIT_COUNT},
+	{"Range", GP_UNIT_NUMBER},  {"Parent", GP_UNIT_NUMBER}, {"Stack", GP_UNIT_TEXT},
+	{"PID", GP_UNIT_NUMBER},    {"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},
+	{"Style", GP_UNIT_TEXT},    {"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT},
 	{"Name", GP_UNIT_TEXT},
 };
 
 /* The first columns of what ran on the GPU, of the nesting, of the place and of the words. */
-enum { GPU = 4, NESTING = 8, PLACE = 12, WORDS = 14 };
+enum { GPU = 6, NESTING = 10, PLACE = 15, WORDS = 17 };
+
+#define STACK_BYTES 256
 
 static uint32_t count(const struct gp_model *model)
 {
@@ -41,11 +45,14 @@ static void put_times(struct gp_value *values, const struct gp_range *range, uin
 	values[0] = gp_value_whole(start_ns);
 	if (range->style == GP_STYLE_MARK)
 		return;
-	values[3] = gp_value_whole(range->open);
-	values[1] = gp_value_whole(duration_ns);
-	if (range->style == GP_STYLE_PUSH_POP)
-		values[2] = gp_value_whole(
-			duration_ns > range->children_ns ? duration_ns - range->children_ns : 0);
+	values[1] = gp_value_whole(start_ns + duration_ns);
+	values[2] = gp_value_whole(duration_ns);
+	values[5] = gp_value_whole(range->open);
+	if (range->style != GP_STYLE_PUSH_POP)
+		return;
+	values[3] = gp_value_whole(range->children_ns);
+	values[4] = gp_value_whole(
+		duration_ns > range->children_ns ? duration_ns - range->children_ns : 0);
 }
 
 static void put_projection(struct gp_value *values, const struct gp_range *range, uint64_t start_ns)
@@ -59,9 +66,28 @@ static void put_projection(struct gp_value *values, const struct gp_range *range
 	values[2] = gp_value_whole(range->gpu_busy_ns);
 }
 
-/* Numbers count from 1, in the trace's order. */
-static void put_nesting(struct gp_value *values, const struct gp_range *range, uint32_t index)
+/* ":1:4:7", from the outermost range to this one; of very many, the innermost behind "...". */
+static const char *stack_of(const struct gp_model *model, uint32_t index, char room[STACK_BYTES])
 {
+	char *at = room + STACK_BYTES - 1, number[16];
+
+	*at = '\0';
+	for (; index != GP_NONE; index = model->ranges[index].parent) {
+		size_t length = (size_t)snprintf(number, sizeof(number), ":%u", index + 1);
+
+		if ((size_t)(at - room) < length + strlen("..."))
+			return memcpy(at - strlen("..."), "...", strlen("..."));
+		at = memcpy(at - length, number, length);
+	}
+	return at;
+}
+
+/* Numbers count from 1, in the trace's order. */
+static void put_nesting(struct gp_value *values, const struct gp_model *model, uint32_t index,
+			char stack[STACK_BYTES])
+{
+	const struct gp_range *range = &model->ranges[index];
+
 	values[2] = gp_value_whole((uint64_t)index + 1);
 	if (range->style != GP_STYLE_PUSH_POP)
 		return;
@@ -69,6 +95,7 @@ static void put_nesting(struct gp_value *values, const struct gp_range *range, u
 	values[1] = gp_value_whole(range->children);
 	if (range->parent != GP_NONE)
 		values[3] = gp_value_whole((uint64_t)range->parent + 1);
+	values[4] = gp_value_text(stack_of(model, index, stack));
 }
 
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
@@ -79,11 +106,12 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 					     [GP_STYLE_MARK] = "mark"};
 	const struct gp_range *range = &model->ranges[index];
 	struct gp_value values[COUNT(columns)] = {{0}}, *words = values + WORDS;
+	char stack[STACK_BYTES];
 
 	(void)scope;
 	put_times(values, range, start_ns);
 	put_projection(values + GPU, range, start_ns);
-	put_nesting(values + NESTING, range, index);
+	put_nesting(values + NESTING, model, index, stack);
 	values[PLACE] = gp_value_whole(model->pid);
 	values[PLACE + 1] = gp_value_whole(range->thread_id);
 	words[0] = text_or_none(gp_model_thread_name(model, range->thread_id));

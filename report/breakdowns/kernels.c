@@ -1,4 +1,4 @@
-/* By kernel; by kernel and launch shape; every operation by its name. */
+/* By kernel; by kernel and launch shape; every operation by its name, with or without the API calls. */
 #include "report/breakdown.h"
 
 #include "report/activity.h"
@@ -89,7 +89,10 @@ static int fill_grids(struct gp_scope *scope, struct gp_sheet *sheet)
 	return gp_scope_rows(scope, sheet, &tally, result, put_shape);
 }
 
-/* ---- every operation ---- */
+/* ---- every operation, and every call ---- */
+
+/* Behind the kinds of operations (enum gp_op_kind). */
+#define API_CALL (GP_OP_GRAPH + 1)
 
 static const struct gp_sheet_column gpu_columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
@@ -116,7 +119,8 @@ static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct 
 	static const char *const categories[] = {[GP_OP_KERNEL] = "kernel",
 						 [GP_OP_COPY] = "copy",
 						 [GP_OP_SET] = "set",
-						 [GP_OP_GRAPH] = "graph"};
+						 [GP_OP_GRAPH] = "graph",
+						 [API_CALL] = "API call"};
 
 	put_times(sheet, row, total);
 	gp_scope_put_text(sheet, categories[row->key[1]]);
@@ -130,6 +134,25 @@ static int fill_ops(struct gp_scope *scope, struct gp_sheet *sheet)
 	struct gp_tally tally = {0};
 	int result = gp_scope_ops(scope, &tally, take_op);
 
+	return gp_scope_rows(scope, sheet, &tally, result, put_op);
+}
+
+static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
+{
+	struct gp_tally_row *row =
+		gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){at->name, API_CALL});
+
+	row->count++;
+	gp_tally_value(tally, row, 0, at->call->duration_ns);
+}
+
+static int fill_calls_and_ops(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_calls(scope, &tally, take_call);
+
+	if (result == 0)
+		result = gp_scope_ops(scope, &tally, take_op);
 	return gp_scope_rows(scope, sheet, &tally, result, put_op);
 }
 
@@ -157,4 +180,14 @@ const struct gp_breakdown gp_breakdown_gpu = {
 	.head = {"gpu", "GPU operations", gpu_columns, COUNT(gpu_columns)},
 	.sort_column = 1,
 	.fill = fill_ops,
+};
+
+const struct gp_breakdown gp_breakdown_api_gpu = {
+	.help = "API calls, kernels, copies and sets in one table",
+	.nothing =
+		"neither an API call nor a GPU operation was recorded; `gpuprof summary FILE` says "
+		"what was",
+	.head = {"api-gpu", "API calls and GPU operations", gpu_columns, COUNT(gpu_columns)},
+	.sort_column = 1,
+	.fill = fill_calls_and_ops,
 };

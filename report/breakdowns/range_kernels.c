@@ -17,7 +17,8 @@ enum { RANGES = GP_SCOPE_UNTIMED + 1, LAST_RANGE };
 static const struct gp_sheet_column columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
 	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
-	{"Ranges", GP_UNIT_COUNT},  GP_RANGE_COLUMNS,
+	{"Ranges", GP_UNIT_COUNT},  {"PID", GP_UNIT_NUMBER},
+	{"TID", GP_UNIT_NUMBER},    GP_RANGE_COLUMNS,
 	{"Name", GP_UNIT_TEXT},
 };
 
@@ -34,6 +35,7 @@ struct walk {
 	struct gp_scope *scope;
 	struct gp_tally *tally;
 	const struct gp_model *model;
+	uint64_t process; /* the model's index */
 	uint64_t *names;
 	uint8_t style;
 	uint32_t *calls, *ranges; /* in that order */
@@ -90,13 +92,21 @@ static void open_ranges(struct walk *walk, const struct gp_call *call)
 	}
 }
 
+/* The one that opened it. */
+static uint32_t thread_of(const struct walk *walk, const struct open_range *range)
+{
+	return walk->model->ranges[range->index].thread_id;
+}
+
 /* Whether an outer one is of the same row: a kernel counts once in it. */
 static bool is_repeated(const struct walk *walk, size_t index)
 {
-	const struct gp_range_key *key = &walk->open[index].key;
+	const struct open_range *range = &walk->open[index];
 
 	for (size_t i = 0; i < index; i++)
-		if (walk->open[i].key.text == key->text && walk->open[i].key.domain == key->domain)
+		if (walk->open[i].key.text == range->key.text &&
+		    walk->open[i].key.domain == range->key.domain &&
+		    thread_of(walk, &walk->open[i]) == thread_of(walk, range))
 			return true;
 	return false;
 }
@@ -104,9 +114,10 @@ static bool is_repeated(const struct walk *walk, size_t index)
 static void count_kernel(struct walk *walk, const struct open_range *range, const struct gp_op *op)
 {
 	struct gp_tally_row *row = gp_tally_find(
-		walk->tally, (uint64_t[GP_TALLY_KEYS]){
-				     range->key.text, range->key.domain, range->key.style,
-				     gp_scope_name(walk->scope, walk->model, op, walk->names)});
+		walk->tally,
+		(uint64_t[GP_TALLY_KEYS]){range->key.text, range->key.domain, range->key.style,
+					  gp_scope_name(walk->scope, walk->model, op, walk->names),
+					  walk->process << 32 | thread_of(walk, range)});
 
 	gp_scope_count_op(walk->tally, row, op);
 	row->sums[RANGES] += row->sums[LAST_RANGE] != (uint64_t)range->index + 1;
@@ -160,10 +171,11 @@ static void order(struct walk *walk)
 				      by_thread ? compare_nothing : compare_ranges, NULL);
 }
 
-static int walk_model(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model,
-		      uint8_t style)
+static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t process, uint8_t style)
 {
-	struct walk walk = {.scope = scope, .tally = tally, .model = model, .style = style};
+	const struct gp_model *model = scope->models[process];
+	struct walk walk = {
+		.scope = scope, .tally = tally, .model = model, .process = process, .style = style};
 	int result = -ENOMEM;
 
 	order(&walk);
@@ -194,6 +206,8 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(sheet, &row->series[0]);
 	gp_scope_put_whole(sheet, row->sums[RANGES]);
+	gp_scope_put_pid(scope, sheet, row->key[4] >> 32);
+	gp_scope_put_whole(sheet, row->key[4] & UINT32_MAX);
 	gp_range_put_key(scope, sheet,
 			 (struct gp_range_key){row->key[0], row->key[1], row->key[2]});
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[3]));
@@ -206,8 +220,7 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < scope->model_count * COUNT(styles); i++)
-		result = walk_model(scope, &tally, scope->models[i / COUNT(styles)],
-				    styles[i % COUNT(styles)]);
+		result = walk_model(scope, &tally, i / COUNT(styles), styles[i % COUNT(styles)]);
 	return gp_scope_rows(scope, sheet, &tally, result, put_row);
 }
 

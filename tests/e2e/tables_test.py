@@ -82,6 +82,10 @@ class Sums(Tables):
         self.assertEqual(self.sum(tables["api"], "Failed"), failed)
         self.assertEqual({row["Name"]: row["Count"] for row in tables["api"]},
                          collections.Counter(call["name"] for call in facts.calls))
+        alone = [row for row in tables["api-gpu"] if row["Category"] == "API call"]
+        self.assertEqual({row["Name"]: (row["Count"], row["Total"]) for row in alone},
+                         {row["Name"]: (row["Count"], row["Total"]) for row in tables["api"]})
+        self.assertEqual(len(tables["api-gpu"]), len(tables["api"]) + len(tables["gpu"]))
         for name in ("thread", "process"):
             self.assertEqual(self.sum(tables[name], "Calls"), len(facts.calls))
             self.assertEqual(self.sum(tables[name], "Failed"), failed)
@@ -209,6 +213,32 @@ class Ranges(Tables):
         self.assertEqual(rows["whole"]["GPU time"], operations["Total"])
         self.assertEqual(rows["step"]["GPU time"], operations["Total"])
         self.assertEqual(self.tables("nvtx-kernel", trace), {"nvtx-kernel": []})
+
+    def test_one_by_one(self):
+        trace = self.record_ranges()
+        rows = json.loads(self.run_gpuprof("trace", "nvtx", "--format", "json", trace).stdout)["rows"]
+        numbered = {row["Range"]: row for row in rows}
+        for row in rows:
+            parent = numbered.get(row["Parent"])
+            self.assertEqual(row["Stack"], None if row["Style"] != "push/pop" else
+                             f"{parent['Stack'] if parent else ''}:{row['Range']}")
+            if row["Style"] == "mark":
+                self.assertEqual((row["End"], row["DurChild"]), (None, None))
+                continue
+            self.assertEqual(row["End"], row["Start"] + row["Duration"])
+            self.assertEqual(row["DurChild"], None if row["Style"] == "start/end" else row["Duration"] - row["Self"])
+        inner = [row for row in rows if row["Name"] == "clear|it"]
+        self.assertEqual(len(inner), 5)
+        self.assertEqual({numbered[row["Parent"]]["Name"] for row in inner}, {"step"})
+
+    def test_kernels_by_the_thread_of_their_range(self):
+        trace = self.record("ranges")
+        self.assertEqual([(row["PID"], row["TID"], row["Count"], row["Ranges"])
+                          for row in self.tables("nvtx-kernel", trace)["nvtx-kernel"]],
+                         [(row["PID"], row["TID"], 300, 3) for row in self.tables("thread", trace)["thread"]])
+        self.record("ranges")
+        twice = self.tables("nvtx-kernel", trace, self.path("ranges.2.gpuprof"))["nvtx-kernel"]
+        self.assertEqual((len({row["PID"] for row in twice}), {row["Ranges"] for row in twice}), (2, {3}))
 
     def test_a_trace_without_any_says_how_to_get_some(self):
         result = self.summary("--by", "nvtx", self.record("demo", "3"))

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "collector/collector.h"
+#include "collector/sys.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_decode.h"
 #include "inject/recording.h"
@@ -129,7 +130,7 @@ static void count_dropped(void)
 static void look_for_rival(void)
 {
 	if (!gp_recording_has_operations() ||
-	    !gp_rival_is_found(gp_buffers_requests(), gp_buffers_are_out()))
+	    !gp_rival_is_found(gp_buffers_requests(), gp_buffers_are_out(), gp_sys_now_ns()))
 		return;
 	gp_say("another profiler in the program takes CUPTI's records: what the GPU does is "
 	       "recorded no "

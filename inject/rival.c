@@ -1,24 +1,46 @@
 #include "inject/rival.h"
 
-#define ENOUGH_LOOKS 4u /* one after the other, each with launches */
+#define ENOUGH_LOOKS   4u /* with launches, and none between that says otherwise */
+#define ENOUGH_TIME_NS 1000000000u
 
 uint32_t gp_rival_launched;
 
-bool gp_rival_is_found(uint32_t requests, bool are_out)
-{
-	static uint32_t last_requests, looks;
-	static bool were_out, is_said;
-	bool launched = gp_swap32(&gp_rival_launched, 0) != 0;
-	bool is_ours = are_out || were_out || requests != last_requests;
+static struct {
+	uint32_t requests; /* at the last look */
+	bool were_out;
+	bool is_said;
+	uint32_t looks; /* with launches, since the last sign that CUPTI's records are ours */
+	uint64_t since_ns;
+} evidence;
 
-	last_requests = requests;
-	were_out = are_out;
-	if (is_ours)
-		looks = 0;
-	else
-		looks += launched;
-	if (is_said || looks < ENOUGH_LOOKS)
+static bool is_sign_of_ours(uint32_t requests, bool are_out)
+{
+	bool is_ours = are_out || evidence.were_out || requests != evidence.requests;
+
+	evidence.requests = requests;
+	evidence.were_out = are_out;
+	return is_ours;
+}
+
+static bool is_enough(uint64_t now_ns)
+{
+	return evidence.looks >= ENOUGH_LOOKS && now_ns - evidence.since_ns >= ENOUGH_TIME_NS;
+}
+
+bool gp_rival_is_found(uint32_t requests, bool are_out, uint64_t now_ns)
+{
+	bool launched = gp_swap32(&gp_rival_launched, 0) != 0;
+
+	if (is_sign_of_ours(requests, are_out)) {
+		evidence.looks = 0;
 		return false;
-	is_said = true;
+	}
+	if (!launched)
+		return false;
+	if (evidence.looks++ == 0)
+		evidence.since_ns = now_ns;
+	if (evidence.is_said || !is_enough(now_ns))
+		return false;
+	evidence.is_said = true;
 	return true;
 }

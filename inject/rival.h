@@ -3,8 +3,9 @@
  *
  * There is one receiver of records in a process.  A client that finds CUPTI by dlsym() can make itself the one without our
  * knowledge, and nobody tells us.  But CUPTI asks for a buffer in the launch that makes a record, where it has none with
- * room: launches for which it neither has one of ours nor asks for one are somebody else's.  One that it had of ours when
- * it was taken over may never come back: then nothing is found.
+ * room: launches for which it neither has one of ours nor asks for one are somebody else's, where that goes on for a
+ * second, in which there are launches again and again.  A buffer that it had of ours when it was taken over may never come
+ * back: then nothing is found.
  */
 #ifndef INJECT_RIVAL_H
 #define INJECT_RIVAL_H
@@ -25,9 +26,9 @@ static inline void gp_rival_note_launch(void)
 }
 
 /*
- * The fetching thread, after each flush.  requests: how often CUPTI has asked for a buffer so far; are_out: it has one now.
- * True: there is somebody else.  It is said once.
+ * The fetching thread, after each flush, at now_ns of a clock that is never set.  requests: how often CUPTI has asked for a
+ * buffer so far; are_out: it has one now.  True: there is somebody else.  It is said once.
  */
-bool gp_rival_is_found(uint32_t requests, bool are_out);
+bool gp_rival_is_found(uint32_t requests, bool are_out, uint64_t now_ns);
 
 #endif

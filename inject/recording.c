@@ -35,9 +35,9 @@ enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
 
 static struct {
 	const struct gp_cupti *cupti;
-	uint32_t trace;      /* enum gp_trace, and the bits above */
-	uint32_t wanted;     /* ON, DRIVER_READY, CLIENT: what was asked for last */
-	uint32_t applied;    /* what is in force; of the thread that is switching */
+	uint32_t trace;   /* enum gp_trace, and the bits above; the fetching thread reads it, too */
+	uint32_t wanted;  /* ON, DRIVER_READY, CLIENT: what was asked for last */
+	uint32_t applied; /* what is in force; of the thread that is switching */
 	uint32_t switching;  /* a thread is at it, or holds it */
 	uint32_t for_client; /* a client has wanted records of ours */
 	uint32_t refused;    /* bit n: row n of kinds, which this library or device does not have */
@@ -112,15 +112,25 @@ static const struct {
 	 NULL},
 };
 
+static bool is_traced(uint32_t any_of)
+{
+	return (gp_load32(&recording.trace) & any_of) != 0;
+}
+
+static void add_trace(uint32_t bits)
+{
+	(void)gp_or32(&recording.trace, bits);
+}
+
 bool gp_recording_has_operations(void)
 {
-	return (recording.trace & GP_TRACE_GPU) != 0;
+	return is_traced(GP_TRACE_GPU);
 }
 
 /* Each node of each graph, rather than graphs as a whole. */
 bool gp_recording_has_nodes(void)
 {
-	return (recording.trace & (GP_TRACE_GPU | WHOLE_GRAPHS)) == GP_TRACE_GPU;
+	return is_traced(GP_TRACE_GPU) && !is_traced(WHOLE_GRAPHS);
 }
 
 void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
@@ -128,28 +138,25 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 	recording.cupti = cupti;
 	gp_share_callbacks_init(cupti, subscriber);
 	gp_share_kinds_init(gp_cupti_can(cupti->version, GP_CUPTI_NUMBERS_LAUNCHES));
-	recording.trace = gp_trace_list();
-	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 &&
-	    (recording.trace & GP_TRACE_GPU) != 0)
-		recording.trace |= WHOLE_GRAPHS;
+	add_trace(gp_trace_list());
+	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 && is_traced(GP_TRACE_GPU))
+		add_trace(WHOLE_GRAPHS);
 	if (gp_recording_has_nodes())
 		gp_graph_nodes_init(cupti);
-	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_EVENTS) &&
-	    (recording.trace & GP_TRACE_EVENT) != 0)
-		recording.trace |= KIND_OF_EVENT;
+	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_EVENTS) && is_traced(GP_TRACE_EVENT))
+		add_trace(KIND_OF_EVENT);
 	for (size_t i = 0; i < COUNT(definitions); i++)
 		gp_share_kinds_ours(definitions[i], true);
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		gp_share_kinds_ours(kinds[i].kind, (kinds[i].trace & recording.trace) != 0);
+		gp_share_kinds_ours(kinds[i].kind, is_traced(kinds[i].trace));
 }
 
 /* ---- records ---- */
 
 static bool is_on(size_t row, uint32_t state)
 {
-	return (kinds[row].trace & recording.trace) != 0 &&
-	       (recording.refused & (1u << row)) == 0 && (state & (ON | CLIENT)) != 0 &&
-	       (!kinds[row].waits || (state & DRIVER_READY) != 0);
+	return is_traced(kinds[row].trace) && (recording.refused & (1u << row)) == 0 &&
+	       (state & (ON | CLIENT)) != 0 && (!kinds[row].waits || (state & DRIVER_READY) != 0);
 }
 
 static CUptiResult enable_kind(size_t row)
@@ -240,8 +247,7 @@ static void set_curated_calls(bool on)
 
 	/* a number that this library does not know is an error that means nothing */
 	for (uint32_t i = 0; i < count; i++)
-		set_call((on && (trace_of(&entries[i]) & recording.trace) != 0) ||
-				 gp_control_needs(&entries[i]),
+		set_call((on && is_traced(trace_of(&entries[i]))) || gp_control_needs(&entries[i]),
 			 &entries[i]);
 }
 
@@ -270,11 +276,11 @@ static CUptiResult set_every_call(bool on)
 static CUptiResult set_calls(bool on)
 {
 	/* fires inside a call that is being captured: the only sign that it will have no record */
-	if (recording.trace & (GP_TRACE_GPU | GP_TRACE_MEMORY))
+	if (is_traced(GP_TRACE_GPU | GP_TRACE_MEMORY))
 		set_callback(on, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	if (gp_recording_has_nodes())
 		set_callback(on, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
-	if (recording.trace & GP_TRACE_API_ALL)
+	if (is_traced(GP_TRACE_API_ALL))
 		return set_every_call(on);
 	set_curated_calls(on);
 	return CUPTI_SUCCESS;
@@ -307,7 +313,7 @@ CUptiResult gp_recording_begin(void)
 	if (result == CUPTI_SUCCESS)
 		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE,
 			     CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-	if (result == CUPTI_SUCCESS && (recording.trace & GP_TRACE_UNIFIED) != 0)
+	if (result == CUPTI_SUCCESS && is_traced(GP_TRACE_UNIFIED))
 		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
 	if (result == CUPTI_SUCCESS)
 		enable_triggers();
@@ -370,9 +376,9 @@ void gp_recording_take_graphs(void)
 {
 	size_t row = 0;
 
-	if (!gp_recording_has_nodes() || (recording.trace & GRAPHS_OF_CLIENT) != 0)
+	if (!gp_recording_has_nodes() || is_traced(GRAPHS_OF_CLIENT))
 		return;
-	recording.trace |= GRAPHS_OF_CLIENT;
+	add_trace(GRAPHS_OF_CLIENT);
 	gp_share_kinds_ours(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true);
 	while (kinds[row].kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 		row++;

@@ -46,6 +46,8 @@ all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
 $(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
+# Called before a sanitizer is ready: by its own start.
+$(O)/inject/dlsym.o: ALL_CFLAGS += -fno-sanitize=all
 $(O)/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
 	$(call say,LD)
 	$(Q)$(CC) -shared $(CFLAGS) -Wl,-soname,libgpuprof.so -Wl,--version-script=inject/libgpuprof.map \

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inject/dlsym.h"
+
 #define BY_OPTION "with --cupti or GPUPROF_CUPTI: /path/to/libcupti.so"
 
 /* A search for one file: candidates are tried in order until one loads and is new enough. */
@@ -26,11 +28,11 @@ static bool resolve_functions(struct gp_cupti *cupti, void *handle)
 	bool complete = true;
 
 #define X(name)                                                                                    \
-	*(void **)&cupti->name = dlsym(handle, #name);                                             \
+	*(void **)&cupti->name = gp_dlsym(handle, #name);                                          \
 	complete = complete && cupti->name != NULL;
 	GP_CUPTI_FUNCTIONS(X)
 #undef X
-#define X(name) *(void **)&cupti->name = dlsym(handle, #name);
+#define X(name) *(void **)&cupti->name = gp_dlsym(handle, #name);
 	GP_CUPTI_EXTRA_FUNCTIONS(X)
 #undef X
 	return complete;

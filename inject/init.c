@@ -39,6 +39,7 @@
 #include "inject/say.h"
 #include "inject/session.h"
 #include "inject/share.h"
+#include "inject/share_names.h"
 #include "inject/trace_list.h"
 
 #define LEAVE_FLUSH_S      1u /* at an end that nobody expects to take long */
@@ -80,6 +81,21 @@ static void prepare_ranges(void)
 	gp_nvtx_announce(gp_output_library());
 }
 
+static bool is_injected(void)
+{
+	const char *injected = getenv(INJECTION_VARIABLE);
+
+	return injected != NULL && strcmp(injected, gp_output_library()) == 0;
+}
+
+/* Where another tool comes with the driver, what the program looks up stays CUPTI's. */
+static void share_cupti(void)
+{
+	gp_share_init(start_for_client);
+	if (is_injected())
+		gp_share_names_init();
+}
+
 __attribute__((constructor)) static void construct(void)
 {
 	if (!is_trusted())
@@ -99,7 +115,7 @@ __attribute__((constructor)) static void construct(void)
 		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
 		       strerror(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
-		gp_share_init(start_for_client);
+		share_cupti();
 	prepare_ranges();
 }
 
@@ -181,8 +197,9 @@ static void await_start(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + START_MOST_NS;
 
-	while (gp_load32_acquire(&start.is_over) == 0 &&
-	       gp_load32(&start.thread) != gp_sys_thread_id() && gp_sys_now_ns() < give_up_ns)
+	if (gp_load32(&start.thread) == gp_sys_thread_id())
+		return; /* in the middle of it; the others wait on */
+	while (gp_load32_acquire(&start.is_over) == 0 && gp_sys_now_ns() < give_up_ns)
 		gp_sys_wait(&start.is_over, 0, START_LOOK_NS);
 	gp_store32(&start.is_over,
 		   1); /* or never will be, as in a child that another thread forked meanwhile */
@@ -191,10 +208,7 @@ static void await_start(void)
 /* The program calls CUPTI, which loads the driver; where that is ours to be loaded by, we are first. */
 static void start_for_client(void)
 {
-	const char *injected = getenv(INJECTION_VARIABLE);
-
-	if (injected == NULL || strcmp(injected, gp_output_library()) != 0 ||
-	    dlopen("libcuda.so.1", RTLD_NOW) == NULL)
+	if (!is_injected() || dlopen("libcuda.so.1", RTLD_NOW) == NULL)
 		return;
 	InitializeInjection();
 	await_start();

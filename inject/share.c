@@ -1,4 +1,5 @@
 #include "inject/share.h"
+#include "inject/share_cupti.h" /* before others that include CUPTI's */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,30 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is defined here of it is for the program. */
-#pragma GCC visibility push(default)
-#include <cupti.h>
-#if CUPTI_API_VERSION < 130000 /* headers before 13.0 lack it */
-typedef struct CUpti_SubscriberParams_st {
-	size_t structSize;
-	const char *subscriberName;
-	char *oldSubscriberName;
-	size_t oldSubscriberSize;
-} CUpti_SubscriberParams;
-#define CUpti_SubscriberParams_STRUCT_SIZE sizeof(CUpti_SubscriberParams)
-CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
-			      void *userdata, CUpti_SubscriberParams *params);
-#endif
-#pragma GCC visibility pop
-
 #include "collector/atomic.h"
 #include "collector/since_fork.h"
 #include "inject/cupti_library.h"
+#include "inject/dlsym.h"
 #include "inject/recording.h"
 #include "inject/session.h"
 #include "inject/share_buffers.h"
 #include "inject/share_callbacks.h"
+#include "inject/share_inside.h"
 #include "inject/share_kinds.h"
+#include "inject/share_names.h"
 #include "inject/share_records.h"
 #include "inject/share_times.h"
 
@@ -49,26 +37,28 @@ static void *look_up_for(const void *caller, const char *name)
 {
 	struct link_map *map = NULL;
 	Dl_info information;
-	void *handle, *function;
 
 	if (dladdr1(caller, &information, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
 		return NULL;
-	handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-	if (handle == NULL)
-		return NULL;
-	function = dlsym(handle, name);
-	dlclose(handle);
-	return function;
+	return gp_share_names_look_up(map->l_name, name);
 }
 
 /* Each time anew: two libraries of a program may have a libcupti each, and one may be unloaded. */
-static void *find(const char *name, const void *own, const void *caller)
+static void *find_bound(const char *name, const void *own, const void *caller)
 {
-	void *function = dlsym(RTLD_NEXT, name);
+	void *function = gp_dlsym(RTLD_NEXT, name);
 
 	if (function == NULL)
 		function = look_up_for(caller, name);
 	return function != own ? function : NULL;
+}
+
+/* A caller that is bound to none has got ours by dlsym(). */
+static void *find(const char *name, const void *own, const void *caller)
+{
+	void *function = find_bound(name, own, caller);
+
+	return function != NULL ? function : gp_share_names_given(own);
 }
 
 /* The function of this name that the caller would have called without us, or NULL. */
@@ -93,9 +83,10 @@ static void *find(const char *name, const void *own, const void *caller)
 static bool is_of_our_copy(const struct gp_cupti *cupti, const void *caller)
 {
 	/* which is not interposed */
-	const void *function = find("cuptiGetVersion", NULL, caller);
+	const void *function = find_bound("cuptiGetVersion", NULL, caller);
 
-	return function == NULL || function == *(void *const *)&cupti->cuptiGetVersion;
+	return function != NULL ? function == *(void *const *)&cupti->cuptiGetVersion
+				: !gp_share_names_are_of_another(cupti);
 }
 
 /* A forked child: nothing comes from CUPTI here, and nothing must be asked of it. */
@@ -121,8 +112,6 @@ static const struct gp_cupti *shared_from_now_with(const void *caller)
 	if (start_session != NULL && gp_session_shared() == NULL)
 		start_session();
 	cupti = shared_with(caller);
-	if (cupti != NULL)
-		gp_share_begin();
 	errno = saved_errno;
 	return cupti;
 }
@@ -206,11 +195,13 @@ static bool is_clients(CUpti_SubscriberHandle handle)
 	return handle == gp_session_subscriber() && gp_share_has_subscriber();
 }
 
-/* To be held: calls run as they did before the client came, if it has left. */
+/* To be held: calls run as they did before the client came, if it has left.  Until none is watched, they are told apart. */
 static void end_if_gone(void)
 {
-	if (gp_share_end())
-		gp_recording_watch_calls(false);
+	if (!gp_share_is_over())
+		return;
+	gp_recording_watch_calls(false);
+	gp_share_end();
 }
 
 static CUptiResult unsubscribe(void)
@@ -225,7 +216,7 @@ static CUptiResult unsubscribe(void)
 		end_if_gone();
 	gp_recording_release(held);
 	if (!is_child())
-		gp_share_await_callbacks();
+		gp_share_inside_await();
 	return CUPTI_SUCCESS;
 }
 
@@ -531,6 +522,16 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 								 : CUPTI_ERROR_NOT_READY;
 }
 
+/* It gets back what it has given, and none of its functions is called any more. */
+static void forget_client(void)
+{
+	gp_share_buffers_close();
+	gp_share_ask();
+	gp_share_buffers_register(NULL, NULL);
+	gp_share_serve_periodically(false);
+	gp_share_times_clock(NULL);
+}
+
 /* The client's end of CUPTI is not ours. */
 CUptiResult cuptiFinalize(void)
 {
@@ -544,6 +545,6 @@ CUptiResult cuptiFinalize(void)
 			disable(cupti, (CUpti_ActivityKind)kind);
 	result = unsubscribe();
 	if (!is_child())
-		gp_share_times_clock(NULL);
+		forget_client();
 	return result;
 }

@@ -10,6 +10,7 @@
  *   inject/share_buffers.h     the client's buffers
  *   inject/share_records.h     what the fetching thread does for it
  *   inject/share_times.h       the client's clock
+ *   inject/share_inside.h      who is inside a function of the client's
  *
  * Interposed is what would take CUPTI away from us: subscribing, callbacks, kinds, buffers, flushing, the clock, the two
  * attributes of buffers, finalizing.  All the rest, external correlation, filters of calls, GetNextRecord, works on
@@ -17,7 +18,7 @@
  * record, or in which another tool was injected: each call goes straight to CUPTI.  In a forked child of a process with
  * CUPTI nothing is asked of it any more.
  *
- * A client that looks functions up with dlsym does not find these, and is refused by CUPTI.
+ * A client that looks functions up with dlsym() finds these, too: inject/share_names.h.
  */
 #ifndef INJECT_SHARE_H
 #define INJECT_SHARE_H

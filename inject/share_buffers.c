@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collector/atomic.h"
+#include "inject/share_inside.h"
 #include "inject/share_times.h"
 
 struct buffer {
@@ -25,8 +26,18 @@ static struct {
 void gp_share_buffers_register(CUpti_BuffersCallbackRequestFunc request,
 			       CUpti_BuffersCallbackCompleteFunc complete)
 {
-	gp_store64(&client.complete, (uintptr_t)complete);
-	gp_store64_release(&client.request, (uintptr_t)request);
+	uint64_t old_complete = gp_swap64(&client.complete, (uintptr_t)complete);
+	uint64_t old_request = gp_swap64(&client.request, (uintptr_t)request);
+
+	if ((old_complete != 0 && old_complete != (uintptr_t)complete) ||
+	    (old_request != 0 && old_request != (uintptr_t)request))
+		gp_share_inside_await();
+}
+
+void gp_share_buffers_close(void)
+{
+	gp_swap64(&client.request, 0);
+	gp_share_inside_await();
 }
 
 bool gp_share_buffers_are_registered(void)
@@ -37,22 +48,27 @@ bool gp_share_buffers_are_registered(void)
 static void request(struct buffer *buffer)
 {
 	CUpti_BuffersCallbackRequestFunc function =
-		(CUpti_BuffersCallbackRequestFunc)(uintptr_t)gp_load64(&client.request);
+		(CUpti_BuffersCallbackRequestFunc)(uintptr_t)gp_share_inside_enter(&client.request);
 
 	*buffer = (struct buffer){.memory = NULL};
 	if (function != NULL)
 		function(&buffer->memory, &buffer->bytes, &buffer->most_records);
+	gp_share_inside_leave();
 }
 
 static void complete(struct buffer *buffer)
 {
-	CUpti_BuffersCallbackCompleteFunc function =
-		(CUpti_BuffersCallbackCompleteFunc)(uintptr_t)gp_load64(&client.complete);
+	CUpti_BuffersCallbackCompleteFunc function;
 	struct buffer full = *buffer;
 
 	buffer->memory = NULL;
-	if (full.memory != NULL && function != NULL)
+	if (full.memory == NULL)
+		return;
+	function = (CUpti_BuffersCallbackCompleteFunc)(uintptr_t)gp_share_inside_enter(
+		&client.complete);
+	if (function != NULL)
 		function(NULL, 0, full.memory, full.bytes, full.used_bytes);
+	gp_share_inside_leave();
 }
 
 /* ---- in a call ---- */

@@ -13,10 +13,13 @@
 
 #include <cupti.h>
 
-/* The client's functions, both or none. */
+/* The client's functions; those before are in use no more when this returns (inject/share_inside.h). */
 void gp_share_buffers_register(CUpti_BuffersCallbackRequestFunc request,
 			       CUpti_BuffersCallbackCompleteFunc complete);
 bool gp_share_buffers_are_registered(void);
+
+/* It is to get back what it has given, and gives no more: a copy finds no room, and is not counted. */
+void gp_share_buffers_close(void);
 
 /* Have the client asked for a buffer in the next call. */
 void gp_share_buffers_expect(void);

@@ -4,21 +4,17 @@
 
 #include "collector/atomic.h"
 #include "collector/since_fork.h"
-#include "collector/sys.h"
+#include "inject/share_inside.h"
 #include "inject/share_kinds.h"
 
 #define DOMAINS 8u
 #define CBIDS   2048u
-
-#define RETURN_SLEEP_NS 20000u
-#define RETURN_MOST_NS  100000000u
 
 static struct {
 	const struct gp_cupti *cupti;
 	CUpti_SubscriberHandle subscriber;
 	uint64_t callback; /* CUpti_CallbackFunc of the client, NULL = no subscription */
 	uint64_t user;
-	uint32_t inside; /* how many callbacks of the client's are running, or about to */
 	uint64_t enabled[GP_SHARE_SIDES][DOMAINS][CBIDS / 64];
 } shared;
 
@@ -29,7 +25,6 @@ struct client_data {
 };
 
 static __thread struct client_data client_data[2];
-static __thread uint32_t inside_here; /* of shared.inside, those of this thread */
 
 void gp_share_begin(void)
 {
@@ -39,10 +34,15 @@ void gp_share_begin(void)
 	gp_replace32(&gp_since_fork.cupti, 1, 2);
 }
 
-bool gp_share_end(void)
+bool gp_share_is_over(void)
 {
-	return !gp_share_has_subscriber() && !gp_share_kinds_wants_any() &&
-	       gp_replace32(&gp_since_fork.cupti, 2, 1);
+	return gp_load32(&gp_since_fork.cupti) == 2 && !gp_share_has_subscriber() &&
+	       !gp_share_kinds_wants_any();
+}
+
+void gp_share_end(void)
+{
+	gp_replace32(&gp_since_fork.cupti, 2, 1);
 }
 
 void gp_share_callbacks_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
@@ -161,15 +161,6 @@ void gp_share_unsubscribe(bool disable)
 	gp_swap64(&shared.callback, 0);
 }
 
-/* Whoever is counted after this look sees that there is no callback any more: the two look crosswise. */
-void gp_share_await_callbacks(void)
-{
-	uint64_t give_up_ns = gp_sys_now_ns() + RETURN_MOST_NS;
-
-	while (gp_load32_ordered(&shared.inside) > inside_here && gp_sys_now_ns() < give_up_ns)
-		gp_sys_sleep(RETURN_SLEEP_NS);
-}
-
 static bool is_api(CUpti_CallbackDomain domain)
 {
 	return domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
@@ -204,11 +195,8 @@ void gp_share_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const
 
 	if (!gp_share_is_enabled(GP_SHARE_CLIENT, domain, cbid))
 		return;
-	inside_here++;
-	gp_add32_ordered(&shared.inside, 1);
-	callback = (CUpti_CallbackFunc)(uintptr_t)gp_load64_ordered(&shared.callback);
+	callback = (CUpti_CallbackFunc)(uintptr_t)gp_share_inside_enter(&shared.callback);
 	if (callback != NULL)
 		call_client(callback, domain, cbid, data);
-	gp_add32_ordered(&shared.inside, UINT32_MAX);
-	inside_here--;
+	gp_share_inside_leave();
 }

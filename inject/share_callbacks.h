@@ -23,8 +23,11 @@ enum gp_share_side { GP_SHARE_OURS, GP_SHARE_CLIENT, GP_SHARE_NEXT, GP_SHARE_SID
 /* Any thread: there is a client.  From now on gp_since_fork.cupti is 2, which callbacks notice without a look of their own. */
 void gp_share_begin(void);
 
-/* There is none any more, if it has neither a subscription nor a kind of records: callbacks run as before it came.  True: so it is. */
-bool gp_share_end(void);
+/* Whether it has neither a subscription nor a kind of records any more. */
+bool gp_share_is_over(void);
+
+/* There is none any more: callbacks run as before it came, and each that comes is taken for ours. */
+void gp_share_end(void);
 
 /* Once, after cuptiSubscribe; both stay the caller's. */
 void gp_share_callbacks_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber);
@@ -37,16 +40,10 @@ CUptiResult gp_share_enable_domain(enum gp_share_side side, bool on, CUpti_Callb
 bool gp_share_is_enabled(enum gp_share_side side, CUpti_CallbackDomain domain,
 			 CUpti_CallbackId cbid);
 
-/* The client's subscription.  False: it has one already. */
+/* The client's subscription.  False: it has one already.  After it has given it up, gp_share_inside_await(). */
 bool gp_share_subscribe(CUpti_CallbackFunc callback, void *user);
 void gp_share_unsubscribe(bool disable); /* its callbacks in CUPTI, too */
 bool gp_share_has_subscriber(void);
-
-/*
- * After it has unsubscribed: what it is called with is no longer in use when this returns, by other threads than this.  One
- * that is in the client's function for longer than 0.1 s is not waited for.
- */
-void gp_share_await_callbacks(void);
 
 /*
  * Inside a callback: call the client if it wants this one.  Each side has a

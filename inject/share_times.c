@@ -6,6 +6,7 @@
 #include "collector/atomic.h"
 #include "collector/sys.h"
 #include "inject/cupti_versions.h"
+#include "inject/share_inside.h"
 
 #define KINDS    64u
 #define READINGS 64u
@@ -60,8 +61,9 @@ struct reading {
 
 static struct {
 	uint64_t (*read_cupti_ns)(void);
-	uint64_t clock; /* CUpti_TimestampCallbackFunc, NULL = the client has none */
-	uint32_t taken; /* what follows, by a thread that reads or converts */
+	uint64_t clock;   /* CUpti_TimestampCallbackFunc, NULL = the client has none */
+	uint32_t taken;   /* what follows, by a thread that reads or converts */
+	uint32_t is_lost; /* a thread was waited for in vain, and has not come back since */
 	uint32_t count;
 	struct reading
 		readings[READINGS]; /* in order; the last replaces itself where the rest is full */
@@ -105,26 +107,33 @@ static bool take(void)
 			return true;
 		gp_pause();
 	}
-	for (int i = 0; i < MOST_SLEEPS; i++) {
+	for (int i = 0; i < MOST_SLEEPS && gp_load32(&times.is_lost) == 0; i++) {
 		gp_sys_sleep(SLEEP_NS);
 		if (gp_replace32(&times.taken, 0, 1))
 			return true;
 	}
+	gp_store32(&times.is_lost, 1);
 	return false;
 }
 
 static void give_back(void)
 {
+	gp_store32(&times.is_lost, 0);
 	gp_store32_release(&times.taken, 0);
 }
 
 bool gp_share_times_clock(CUpti_TimestampCallbackFunc clock)
 {
+	uint64_t before;
+
 	if (!take())
 		return false;
-	if (gp_swap64(&times.clock, (uintptr_t)clock) != (uintptr_t)clock)
+	before = gp_swap64(&times.clock, (uintptr_t)clock);
+	if (before != (uintptr_t)clock)
 		times.count = 0;
 	give_back();
+	if (before != 0 && before != (uintptr_t)clock)
+		gp_share_inside_await();
 	return true;
 }
 
@@ -164,20 +173,27 @@ static void add(struct reading now)
 }
 
 /* Where another thread is at it, its reading serves as well. */
-void gp_share_times_read(void)
+static void read_client(CUpti_TimestampCallbackFunc clock)
 {
-	CUpti_TimestampCallbackFunc clock =
-		(CUpti_TimestampCallbackFunc)(uintptr_t)gp_load64(&times.clock);
-	struct reading now;
+	struct reading now = read_both(clock);
 
-	if (clock == NULL)
-		return;
-	now = read_both(clock);
 	if (!take())
 		return;
 	if (gp_load64(&times.clock) == (uintptr_t)clock)
 		add(now);
 	give_back();
+}
+
+void gp_share_times_read(void)
+{
+	uint64_t clock;
+
+	if (gp_load64(&times.clock) == 0)
+		return;
+	clock = gp_share_inside_enter(&times.clock);
+	if (clock != 0)
+		read_client((CUpti_TimestampCallbackFunc)(uintptr_t)clock);
+	gp_share_inside_leave();
 }
 
 /* The two readings around a time, or those that are nearest. */

@@ -20,15 +20,18 @@ uint64_t gp_share_time_of(const CUpti_Activity *record, size_t bytes);
 void gp_share_times_init(uint64_t (*read_cupti_ns)(void));
 
 /*
- * The client's clock; NULL: it has none, and copies have CUPTI's times.  False: this thread itself, or one that does not get
- * to run, is in here; it is not changed.
+ * The client's clock; NULL: it has none, and copies have CUPTI's times.  The one before is in use no more when this returns
+ * (inject/share_inside.h).  False: this thread itself, or one that does not get to run, is in here; it is not changed.
  */
 bool gp_share_times_clock(CUpti_TimestampCallbackFunc clock);
 
 /* Any thread: read both clocks, if the client has one.  Times between two readings are exact to some 50 ns. */
 void gp_share_times_read(void);
 
-/* Convert the times in the client's copy of a record of so many bytes.  False, as above: it has CUPTI's still. */
+/*
+ * Convert the times in the client's copy of a record of so many bytes.  False, as above: it has CUPTI's still.  A thread that
+ * never comes out again is waited for once, not for each record.
+ */
 bool gp_share_times_convert(CUpti_Activity *copy, size_t bytes);
 
 #endif

@@ -3,6 +3,9 @@
 # Every test of the read side can write trace files.
 $(filter-out $(O)/tests/report/run/%,$(REPORT_TESTS)): $(O)/tests/report/trace_builder.o
 
+# It looks up a function of its own.
+$(O)/tests/inject/dlsym_test: LDFLAGS += -rdynamic
+
 # ---- what a trace holds, for end-to-end tests ----
 programs: $(O)/tests/lib/record_counts
 $(O)/tests/lib/record_counts: tests/lib/record_counts.c $(filter-out $(O)/report/main.o,$(REPORT))

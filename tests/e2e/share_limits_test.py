@@ -1,6 +1,7 @@
 """Where sharing CUPTI with a client of it ends, or meets other threads; share_test.py has what it is for."""
 import json
 import os
+import subprocess
 import unittest
 
 import support
@@ -102,6 +103,8 @@ BETWEEN_SOURCE = r"""
 #include <stdlib.h>
 #include <string.h>
 
+#define REAL(name) dlvsym(dlopen("libcupti.so.13", RTLD_NOW), name, "libcupti.so.13") /* which is not seen */
+
 static void pass(const char *name)
 {
 	void (*act)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "act_between");
@@ -112,12 +115,12 @@ static void pass(const char *name)
 int cuptiSubscribe(void *handle, void *callback, void *user)
 {
 	pass("cuptiSubscribe");
-	return ((int (*)(void *, void *, void *))dlsym(dlopen("libcupti.so.13", RTLD_NOW), "cuptiSubscribe"))(handle, callback, user);
+	return ((int (*)(void *, void *, void *))REAL("cuptiSubscribe"))(handle, callback, user);
 }
 int cuptiEnableDomain(uint32_t on, void *handle, int domain)
 {
 	pass("cuptiEnableDomain");
-	return ((int (*)(uint32_t, void *, int))dlsym(dlopen("libcupti.so.13", RTLD_NOW), "cuptiEnableDomain"))(on, handle, domain);
+	return ((int (*)(uint32_t, void *, int))REAL("cuptiEnableDomain"))(on, handle, domain);
 }
 """
 
@@ -266,8 +269,9 @@ int main(void)
 """
 
 
-# It looks CUPTI's functions up, subscribes to nothing, and takes the records for itself.
+# It looks CUPTI's functions up in a way that is not seen, subscribes to nothing, and takes the records for itself.
 RIVAL_SOURCE = r"""
+#define _GNU_SOURCE
 #include <cuda.h>
 #include <cupti.h>
 #include <dlfcn.h>
@@ -279,7 +283,7 @@ static const char ptx[] = ".version 7.0\n.target sm_50\n.address_size 64\n.visib
 static void *library;
 static unsigned int kernels;
 
-#define FIND(name) ((__typeof__(&name))dlsym(library, #name))
+#define FIND(name) ((__typeof__(&name))dlvsym(library, #name, "libcupti.so.13"))
 
 static void request(uint8_t **buffer, size_t *bytes, size_t *most)
 {
@@ -323,6 +327,134 @@ int main(void)
 	return 0;
 }
 """
+
+
+# A client in a library that ends, and is unloaded with all that it gave, while the program goes on.
+UNLOADED_SOURCE = HEAD + r"""
+static atomic_int is_inside, ends, is_outside;
+
+static int main_waits(void)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	file = fopen(path, "r");
+	if (file) {
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(file);
+	}
+	return state == 'S';
+}
+
+/* The first call lasts until the client has ended, and waits for it. */
+static void complete_late(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+{
+	is_inside = 1;
+	while (!is_outside && !(ends && main_waits()))
+		;
+	complete(context, stream, buffer, bytes, valid);
+	is_outside = 1;
+}
+
+static uint64_t own_clock(void)
+{
+	static atomic_ullong now;
+
+	return now += 1000;
+}
+
+void begin(void)
+{
+	if (cuptiSubscribe(&subscriber, ignore, NULL) || cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API) ||
+	    cuptiActivityRegisterTimestampCallback(own_clock) || cuptiActivityRegisterCallbacks(request, complete_late) ||
+	    cuptiActivityFlushPeriod(1) || cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET))
+		exit(3);
+}
+
+void end(void)
+{
+	while (!is_inside)
+		usleep(100);
+	ends = 1;
+	if (cuptiFinalize())
+		exit(4);
+	printf("%d\n", is_outside);
+}
+"""
+UNLOADER_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	void *memory;
+
+	if (cudaMalloc(&memory, 4096))
+		return 1;
+	for (int session = 0; session < 20; session++) {
+		void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+
+		if (!library)
+			return 2;
+		((void (*)(void))dlsym(library, "begin"))();
+		for (int i = 0; i < 7; i++)
+			cudaMemset(memory, 0, 4096);
+		cudaDeviceSynchronize();
+		((void (*)(void))dlsym(library, "end"))();
+		dlclose(library);
+		if (dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD))
+			return 5;
+		for (int i = 0; i < 7; i++)
+			cudaMemset(memory, 0, 4096);
+		usleep(20000);
+	}
+	return cudaDeviceSynchronize();
+}
+"""
+
+# Programs that nobody takes the records of.
+HEALTHY_SOURCE = r"""
+#include <cuda.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char ptx[] = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n";
+
+int main(int argc, char **argv)
+{
+	int launches = !strcmp(argv[1], "busy") ? 500 : !strcmp(argv[1], "short") ? 8 : !strcmp(argv[1], "pauses") ? 6 : 0;
+	int copies = !strcmp(argv[1], "copies") ? 500 : 0;
+	CUdeviceptr memory;
+	CUcontext context;
+	CUfunction kernel;
+	CUmodule module;
+	CUdevice device;
+
+	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context) ||
+	    cuMemAlloc(&memory, 4096) || cuModuleLoadData(&module, ptx) || cuModuleGetFunction(&kernel, module, "k"))
+		return 1;
+	for (int i = 0; i < launches; i++) {
+		if (cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) || cuCtxSynchronize())
+			return 2;
+		usleep(launches == 6 ? 400000 : 4000);
+	}
+	for (int i = 0; i < copies; i++) {
+		if (cuMemsetD8(memory, 0, 4096) || cuCtxSynchronize())
+			return 2;
+		usleep(4000);
+	}
+	if (!launches && !copies)
+		sleep(2);
+	return 0;
+}
+"""
+HEALTHY = (("idle", ()), ("copies", ()), ("short", ()), ("pauses", ()), ("busy", ()), ("busy", ("--after-launches=100000",)),
+           ("busy", ("--delay=3600",)), ("busy", ("--duration=0.1",)), ("busy", ("--launches=10",)), ("busy", ("--kernels=none",)),
+           ("busy", ("--capture-range=cudaProfilerApi",)), ("busy", ("--trace=memory",)), ("busy", ("--graphs=graph",)))
 
 
 class ShareLimits(Case):
@@ -381,6 +513,27 @@ class ShareLimits(Case):
         self.assertEqual(sum("another profiler in the program takes CUPTI's records" in line for line in own_lines(result.stderr)), 1,
                          result.stderr)
         self.assertIn("note: another profiler in the program took CUPTI's records", self.summary())
+
+    def test_a_client_that_is_unloaded_after_its_end(self):
+        """It gets its buffers back by then, and none of its functions is called any more."""
+        library = self.compile("client.so", UNLOADED_SOURCE, "-shared", "-fPIC", *FLAGS)
+        program = self.compile("program", UNLOADER_SOURCE, *FLAGS)
+        result = self.run_program([program, library], LAUNCHED, ["--output=t", "--flush-ms=10"])
+        self.assertEqual((result.returncode, result.stdout), (0, "1\n" * 20), result.stderr)
+
+    def test_where_there_is_nobody_else_nobody_is_found(self):
+        """Whatever the program does or leaves, and whatever of it is recorded; each goes on for long enough."""
+        program = self.compile("healthy", HEALTHY_SOURCE, *FLAGS, "-lcuda")
+        runs = []
+        for number, (way, options) in enumerate(HEALTHY):
+            line, variables = support.command(LAUNCHED, [program, way], ["--flush-ms=10", f"--output=t{number}", *options])
+            runs.append(subprocess.Popen(line, env=support.environment(**variables), cwd=self.folder, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.PIPE, universal_newlines=True))
+        for (way, options), process in zip(HEALTHY, runs):
+            with self.subTest(way, options=options):
+                said = process.communicate(timeout=support.LIMIT_S)[1]
+                self.assertEqual(process.returncode, 0, said)
+                self.assertNotIn("another profiler", said)
 
     def test_a_client_that_wants_whole_graphs(self):
         """It has them; our trace has them in place of the nodes, also of what is launched later, and says so."""

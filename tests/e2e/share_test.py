@@ -1,6 +1,7 @@
 """A program that is its own client of CUPTI, as torch.profiler is: it finds what it finds without us, and our trace is whole."""
 import json
 import os
+import shutil
 import unittest
 
 import support
@@ -99,6 +100,28 @@ int main(int argc, char **argv)
 }
 """
 
+# A copy of libcupti that says it is newer than any, and one that is there to be asked alone.
+NEWER_SOURCE = """
+int cuptiGetVersion(unsigned int *version) { *version = 999999; return 0; }
+int cuptiSubscribe(void *handle, void *callback, void *user) { return 39; }
+"""
+ASK_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	void *handle, *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+
+	if (!library || cudaFree(0))
+		return 1;
+	int (*subscribe)(void *, void *, void *) = (int (*)(void *, void *, void *))dlsym(library, "cuptiSubscribe");
+	printf("%d %d\n", subscribe(&handle, main, NULL), dlsym(library, "cuptiActivityEnable") != NULL);
+	return 0;
+}
+"""
+
 # It forks while another thread reads its clock, and the child goes on with CUPTI, as far as it knows.
 FORK_SOURCE = r"""
 #include <cuda_runtime.h>
@@ -160,19 +183,20 @@ int main(void)
 
 class Share(Case):
 
-    def client(self, words, way=LAUNCHED, options=(), **variables):
-        return self.run_program([os.path.join(support.BUILD, "programs", "client"), *words], way, options, **variables)
+    def client(self, words, way=LAUNCHED, options=(), program="client", **variables):
+        return self.run_program([os.path.join(support.BUILD, "programs", program), *words], way, options, **variables)
 
     def check(self, words, way=LAUNCHED, options=(), whole=True, **variables):
         """What it prints is the same, and if the trace is to be whole, it has all that the program did."""
         plain = self.client(words, PLAIN, **variables)
+        self.assertEqual(plain.stderr, "")
         self.assertEqual(plain.returncode, 0, plain.stderr)
         result = self.client(words, way, options, GPUPROF_OUTPUT="share", **variables)
         self.assertEqual((result.returncode, result.stdout), (0, plain.stdout), result.stderr)
         if whole:
             self.assertEqual(differences(Facts(self.path("share.json")), result.stdout), [], result.stderr)
         found = self.calls() if self.files(".json") else {}
-        for file in self.files():
+        for file in self.files(".gpuprof") + self.files(".json"):
             os.unlink(self.path(file))
         return found
 
@@ -206,6 +230,45 @@ class Share(Case):
             for words in ((), ("clock",), ("callbacks",), ("finalize",)):
                 with self.subTest(" ".join(words), cupti=name):
                     self.check(words, GPUSIM_CUPTI_VERSION=version)
+
+    def test_a_client_that_looks_functions_up(self):
+        for words in WORDS:
+            for way in (LAUNCHED, BARE):
+                with self.subTest(" ".join(words), way=way):
+                    self.check(words, way, program="lookup")
+
+    def test_a_client_that_looks_functions_up_with_every_version_of_cupti(self):
+        for name, version in CUPTI_VERSIONS.items():
+            for words in ((), ("clock",), ("early", "finalize")):
+                with self.subTest(" ".join(words), cupti=name):
+                    self.check(words, program="lookup", GPUSIM_CUPTI_VERSION=version)
+
+    def test_a_client_that_brings_its_own_libcupti(self):
+        """As Proton does: of two copies the driver serves one, which is for both, whoever comes first."""
+        copy = shutil.copy(os.path.join(support.BUILD, "sim", "libcupti.so.13"), self.path("libcupti.so"))
+        for words in ((), ("early",), ("clock", "threads"), ("finalize",), ("callbacks",)):
+            with self.subTest(" ".join(words)):
+                self.check(words, program="lookup", LOOKUP_CUPTI=copy)
+
+    def test_a_client_with_a_newer_libcupti_than_ours_is_told_how_to_be_served(self):
+        flags = ["-I" + os.path.join(CUDA, "include"), "-L" + os.path.join(support.BUILD, "sim")]
+        newer = self.compile("libcupti_newer.so", NEWER_SOURCE, "-shared", "-fPIC")
+        program = self.compile("ask", ASK_SOURCE, *flags, "-lcudart", "-ldl")
+        result = self.run_program([program, newer])
+        self.assertEqual((result.returncode, result.stdout), (0, "39 0\n"), result.stderr)
+        self.assertIn(f"type: export GPUPROF_CUPTI={newer}", result.stderr)
+
+    def test_what_is_looked_up_is_cuptis_where_nothing_is_shared(self):
+        plain = self.client((), PLAIN, program="lookup")
+        for way, options, variables in ((BARE, (), {"CUDA_INJECTION64_PATH": "/nonexistent/tool.so"}),
+                                        (LAUNCHED, ["--processes=nobody"], {})):
+            with self.subTest(options, **variables):
+                result = self.client((), way, options, program="lookup", **variables)
+                self.assertEqual((result.returncode, result.stdout), (0, plain.stdout), result.stderr)
+                self.assertEqual(self.files(".gpuprof"), [])
+        result = self.client((), LAUNCHED, ["--share=off"], program="lookup")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("39", result.stderr)
 
     def test_records_in_another_order(self):
         self.check((), GPUSIM_FAULT="shuffled-records")

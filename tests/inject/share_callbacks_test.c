@@ -15,6 +15,7 @@
 #include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/share_callbacks.h"
+#include "inject/share_inside.h"
 #include "inject/share_kinds.h"
 
 #define RUNTIME  CUPTI_CB_DOMAIN_RUNTIME_API
@@ -222,7 +223,7 @@ static void what_the_client_gave_is_not_in_use_when_it_has_unsubscribed(void **s
 	gp_share_unsubscribe(true);
 	real_call = gp_sys.call;
 	gp_sys.call = return_meanwhile;
-	gp_share_await_callbacks();
+	gp_share_inside_await();
 	gp_sys.call = real_call;
 	assert_int_equal(sleeps, 1);
 }
@@ -238,7 +239,7 @@ static void CUPTIAPI leaving_client(void *user, CUpti_CallbackDomain domain, CUp
 {
 	(void)user, (void)domain, (void)cbid, (void)data;
 	gp_share_unsubscribe(true);
-	gp_share_await_callbacks();
+	gp_share_inside_await();
 }
 
 static void a_callback_that_unsubscribes_does_not_wait_for_itself(void **state)
@@ -271,16 +272,17 @@ static void calls_run_as_before_when_the_client_has_left(void **state)
 	gp_share_kinds_init(true);
 	gp_share_kinds_ours(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true);
 	assert_true(gp_share_subscribe(client, &calls));
-	assert_false(gp_share_end());
+	assert_false(gp_share_is_over());
 	gp_share_kinds_call(10);
 	gp_share_kinds_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1);
 	gp_share_kinds_call(11);
 	gp_share_unsubscribe(true);
-	assert_false(gp_share_end());
+	assert_false(gp_share_is_over());
 	gp_share_kinds_disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 2);
-	assert_true(gp_share_end());
+	assert_true(gp_share_is_over());
+	gp_share_end();
 	assert_int_equal(gp_since_fork.cupti, 1);
-	assert_false(gp_share_end());
+	assert_false(gp_share_is_over());
 	assert_true(wants_kernel_of(11)); /* which comes late */
 }
 
@@ -295,7 +297,7 @@ static void a_client_that_comes_again_has_what_is_called_from_then_on(void **sta
 	assert_false(wants_kernel_of(49));
 	assert_true(wants_kernel_of(50));
 	gp_share_kinds_disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 4);
-	assert_true(gp_share_end());
+	assert_true(gp_share_is_over());
 }
 
 static void a_forked_child_has_no_client(void **state)
@@ -303,7 +305,8 @@ static void a_forked_child_has_no_client(void **state)
 	(void)state;
 	gp_since_fork.cupti = 0;
 	gp_share_begin();
-	assert_false(gp_share_end());
+	assert_false(gp_share_is_over());
+	gp_share_end();
 	assert_int_equal(gp_since_fork.cupti, 0);
 }
 

@@ -6,6 +6,15 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
 #include "inject/share_times.h"
 
 static uint64_t ns, extra_ticks;
@@ -161,6 +170,7 @@ static void the_clients_clock_is_called_by_nobody_who_is_waited_for(void **state
 }
 
 static jmp_buf away;
+static sigjmp_buf signal_away;
 
 static uint64_t leaving_clock(void)
 {
@@ -175,6 +185,111 @@ static void a_clock_that_does_not_return_holds_up_nobody(void **state)
 		gp_share_times_read();
 	assert_true(gp_share_times_clock(NULL));
 	assert_int_equal(converted(5, 0).start, 5);
+}
+
+static long (*real_call)(long number, long a, long b, long c, long d, long e, long f);
+static uint32_t sleeps;
+
+/* ---- a clock that another thread is in, when the client takes it back ---- */
+
+static uint32_t is_in_clock, may_leave, has_left_clock;
+
+static uint64_t lasting_clock(void)
+{
+	gp_store32_release(&is_in_clock, 1);
+	while (!gp_load32_acquire(&may_leave))
+		sched_yield();
+	gp_store32_release(&has_left_clock, 1);
+	return 2 * ns;
+}
+
+static void *read_clock(void *unused)
+{
+	(void)unused;
+	gp_share_times_read();
+	return NULL;
+}
+
+/* The one who waits lets it go on when it sleeps, and not before. */
+static long let_go_in_sleep(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_nanosleep)
+		gp_store32_release(&may_leave, 1);
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void a_replaced_clock_is_waited_for(void **state)
+{
+	pthread_t reader;
+
+	(void)state;
+	assert_true(gp_share_times_clock(lasting_clock));
+	assert_int_equal(pthread_create(&reader, NULL, read_clock, NULL), 0);
+	while (!gp_load32_acquire(&is_in_clock))
+		sched_yield();
+	real_call = gp_sys.call;
+	gp_sys.call = let_go_in_sleep;
+	assert_true(gp_share_times_clock(NULL));
+	gp_sys.call = real_call;
+	assert_true(gp_load32_acquire(&has_left_clock));
+	pthread_join(reader, NULL);
+}
+
+/* ---- a thread that takes the readings with it ---- */
+
+static long count_sleeps(long number, long a, long b, long c, long d, long e, long f)
+{
+	sleeps += number == SYS_nanosleep;
+	return number == SYS_nanosleep ? 0 : real_call(number, a, b, c, d, e, f);
+}
+
+static void leave(int signal)
+{
+	(void)signal;
+	siglongjmp(signal_away, 1);
+}
+
+/* What a client gives as a record cannot be written: its handler leaves by a jump, and nobody is there to go on. */
+static void lose_a_thread_in_here(void)
+{
+	struct sigaction before, action = {.sa_handler = leave};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	CUpti_ActivityKernel8 *kernel =
+		mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(kernel, MAP_FAILED);
+	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	kernel->start = ns;
+	assert_int_equal(mprotect(kernel, page, PROT_READ), 0);
+	sigaction(SIGSEGV, &action, &before);
+	if (sigsetjmp(signal_away, 1) == 0)
+		gp_share_times_convert((CUpti_Activity *)kernel, sizeof(*kernel));
+	sigaction(SIGSEGV, &before, NULL);
+	munmap(kernel, page);
+}
+
+/* The last test: nobody gets in here any more. */
+static void a_lost_thread_is_waited_for_once(void **state)
+{
+	CUpti_ActivityKernel8 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 5};
+
+	(void)state;
+	assert_true(gp_share_times_clock(other_clock));
+	gp_share_times_read();
+	ns += 1000;
+	gp_share_times_read();
+	lose_a_thread_in_here();
+	real_call = gp_sys.call;
+	gp_sys.call = count_sleeps;
+	assert_false(gp_share_times_convert((CUpti_Activity *)&kernel, sizeof(kernel)));
+	assert_in_range(sleeps, 1, 1000);
+	sleeps = 0;
+	for (int i = 0; i < 100; i++)
+		assert_false(gp_share_times_convert((CUpti_Activity *)&kernel, sizeof(kernel)));
+	assert_false(gp_share_times_clock(NULL));
+	gp_sys.call = real_call;
+	assert_int_equal(sleeps, 0);
+	assert_int_equal(kernel.start, 5);
 }
 
 static uint64_t replaced_clock(void)
@@ -244,6 +359,8 @@ int main(void)
 		cmocka_unit_test(what_a_replaced_clock_said_counts_no_more),
 		cmocka_unit_test(every_kind_with_a_time_is_converted),
 		cmocka_unit_test(a_time_behind_the_records_end_is_none),
+		cmocka_unit_test(a_replaced_clock_is_waited_for),
+		cmocka_unit_test(a_lost_thread_is_waited_for_once),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

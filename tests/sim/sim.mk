@@ -116,7 +116,10 @@ $(O)/programs/cover $(O)/programs-static/cover: PROGRAM_ARCH := -gencode arch=co
 $(O)/programs/leaks $(O)/programs-static/leaks: PROGRAM_ARCH := -g
 $(O)/programs/driver: PROGRAM_LIBS := -L$(SIM) -lcuda
 $(O)/programs/driver: | $(SIM)/libcuda.so
-$(O)/programs/client $(O)/programs-static/client: PROGRAM_LIBS := -L$(SIM) -lcupti -Xlinker -rpath,$(CUDA_HOME)/lib64:$(CUDA_HOME)/extras/CUPTI/lib64
+CUPTI_FOLDERS := -Xlinker -rpath,$(CUDA_HOME)/lib64:$(CUDA_HOME)/extras/CUPTI/lib64
+$(O)/programs/client $(O)/programs-static/client: PROGRAM_LIBS := -L$(SIM) -lcupti $(CUPTI_FOLDERS)
+$(O)/programs/lookup $(O)/programs-static/lookup: PROGRAM_LIBS := $(CUPTI_FOLDERS)
+$(O)/programs/lookup $(O)/programs-static/lookup: tests/programs/client.cu
 $(O)/programs/client $(O)/programs-static/client: | $(SIM)/libcupti.so
 
 # ---- tests: plain programs on the simulated libraries ----

@@ -1,0 +1,137 @@
+#include "inject/dlsym.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/atomic.h"
+
+/* Both are 0 until they are known. */
+static uint64_t
+	behind; /* gp_dlsym_function: the C library's, or that of another preloaded library that defines it */
+static uint64_t answer; /* gp_dlsym_answer */
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, @function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	push %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	push %rsi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	sub $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call gp_dlsym_choose\n"
+	"	add $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	pop %rsi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	pop %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	jmp *%rax\n"
+	"	.cfi_endproc\n"
+	".size dlsym, . - dlsym\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, %function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	hint #34\n" /* bti c */
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	.cfi_adjust_cfa_offset 32\n"
+	"	.cfi_rel_offset x29, 0\n"
+	"	.cfi_rel_offset x30, 8\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	bl gp_dlsym_choose\n"
+	"	mov x16, x0\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	.cfi_restore x29\n"
+	"	.cfi_restore x30\n"
+	"	.cfi_adjust_cfa_offset -32\n"
+	"	br x16\n"
+	"	.cfi_endproc\n"
+	".size dlsym, . - dlsym\n");
+#endif
+
+static void *find_nothing(void *handle, const char *name)
+{
+	(void)handle, (void)name;
+	return NULL;
+}
+
+/* Of the versions of the C library that have more than one, all do the same. */
+static gp_dlsym_function *look_in_libc(void)
+{
+	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+	void *found = NULL;
+
+	for (size_t i = 0; found == NULL && i < sizeof(versions) / sizeof(versions[0]); i++)
+		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	return (gp_dlsym_function *)(uintptr_t)found;
+}
+
+/* Another preloaded library's has no version. */
+static gp_dlsym_function *look_behind_us(void)
+{
+	gp_dlsym_function *libc = look_in_libc();
+	void *found = libc != NULL ? libc(RTLD_NEXT, "dlsym") : NULL;
+
+	return found != NULL ? (gp_dlsym_function *)(uintptr_t)found : libc;
+}
+
+/* Two threads that come at once find the same. */
+static gp_dlsym_function *find_behind_us(void)
+{
+	gp_dlsym_function *found = (gp_dlsym_function *)(uintptr_t)gp_load64(&behind);
+
+	if (found != NULL)
+		return found;
+	found = look_behind_us();
+	if (found == NULL)
+		return find_nothing;
+	gp_store64(&behind, (uintptr_t)found);
+	return found;
+}
+
+void *gp_dlsym(void *handle, const char *name)
+{
+	return find_behind_us()(handle, name);
+}
+
+void gp_dlsym_answer_with(gp_dlsym_answer *function)
+{
+	(void)find_behind_us();
+	gp_store64_release(&answer, (uintptr_t)function);
+}
+
+/* It was jumped to, and returns to who called dlsym(). */
+static void *look_up_of_cupti(void *handle, const char *name)
+{
+	const void *caller = __builtin_return_address(0);
+	gp_dlsym_answer *function = (gp_dlsym_answer *)(uintptr_t)gp_load64_acquire(&answer);
+	void *found = gp_dlsym(handle, name);
+
+	return found != NULL ? function(handle, name, found, caller) : NULL;
+}
+
+/* No call of the C library, which may not be ready. */
+static bool is_cuptis(const char *name)
+{
+	return name != NULL && name[0] == 'c' && name[1] == 'u' && name[2] == 'p' &&
+	       name[3] == 't' && name[4] == 'i';
+}
+
+gp_dlsym_function *gp_dlsym_choose(void *handle, const char *name)
+{
+	if (handle != RTLD_DEFAULT && handle != RTLD_NEXT && is_cuptis(name) &&
+	    gp_load64(&answer) != 0)
+		return look_up_of_cupti;
+	return find_behind_us();
+}

@@ -246,14 +246,38 @@ int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 	return 1;
 }
 
+static void explain_unreadable(int error, const char *path, char *message, size_t message_bytes)
+{
+	static const struct {
+		int error;
+		const char *why, *next;
+	} reasons[] = {
+		{ENOENT, NULL,
+		 "; traces are where the program was started, or where --output said: ls "
+		 "*.gpuprof"},
+		{EACCES, NULL,
+		 "; traces are for their owner alone: read it as that user, or as root"},
+		{EISDIR, NULL, "; name the traces in it: FOLDER/*.gpuprof"},
+		{ESPIPE, "it is not a file", "; name a trace: NAME.gpuprof"},
+	};
+	const char *why = strerror(error), *next = "";
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (reasons[i].error != error)
+			continue;
+		why = reasons[i].why ? reasons[i].why : why;
+		next = reasons[i].next;
+	}
+	snprintf(message, message_bytes, "%s cannot be read: %s%s", path, why, next);
+}
+
 /* Whether the file is a trace of a version that this reader knows. */
 static int check_magic(struct gp_trace *t, const char *path, char *message, size_t message_bytes)
 {
 	const uint8_t *magic = view(t, 0, FILE_MAGIC_BYTES);
 
 	if (t->error != 0) {
-		snprintf(message, message_bytes, "%s cannot be read: %s", path,
-			 strerror(-t->error));
+		explain_unreadable(-t->error, path, message, message_bytes);
 		return t->error;
 	}
 	if (t->size == 0)
@@ -319,8 +343,7 @@ int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size
 	struct gp_trace *t;
 
 	if (fd < 0) {
-		snprintf(message, message_bytes, "%s cannot be read: %s", path,
-			 fd == -ESPIPE ? "it is not a file" : strerror(-fd));
+		explain_unreadable(-fd, path, message, message_bytes);
 		return fd;
 	}
 	t = new_trace(fd, size);

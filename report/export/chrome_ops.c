@@ -6,6 +6,7 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/export/chrome_writer.h"
+#include "report/occupancy.h"
 
 /* CUPTI's flag of a stream that does not wait for the default one. */
 #define NON_BLOCKING 2
@@ -97,6 +98,23 @@ static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
 		      device->multiprocessors);
 }
 
+/* Kineto's estimate: the threads that an SM has of the grid, as far as they fit, of those that it can hold; rounded. */
+static void put_occupancy(struct gp_json *json, const struct gp_record_shape *shape,
+			  const struct gp_record_device *device)
+{
+	struct gp_occupancy found;
+	double blocks;
+
+	if (!device || !gp_occupancy_of(device, shape, &found))
+		return;
+	blocks = (double)found.grid_blocks / device->multiprocessors;
+	if (blocks > found.blocks)
+		blocks = found.blocks;
+	gp_chrome_put_field(json, "est. achieved occupancy %",
+			    (uint64_t)(0.5 + 100 * blocks * (double)product(shape->block) /
+						     device->max_threads_per_multiprocessor));
+}
+
 static void put_cluster(struct gp_json *json, const struct gp_record_shape *shape)
 {
 	const uint32_t sides[3] = {shape->cluster[0], shape->cluster[1], shape->cluster[2]};
@@ -116,6 +134,7 @@ static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_re
 	put_load(json, shape, device);
 	put_sides(json, "grid", shape->grid);
 	put_sides(json, "block", shape->block);
+	put_occupancy(json, shape, device);
 	put_if_any(json, "static shared memory", shape->static_shared_bytes);
 	put_if_any(json, "dynamic shared memory", shape->dynamic_shared_bytes);
 	put_if_any(json, "executed shared memory", shape->executed_shared_bytes);

@@ -407,18 +407,18 @@ class BadTraces(Case):
         self.assertNotIn("out.json", self.files())
 
     def test_no_such_file(self):
-        self.check(self.path("missing.gpuprof"), "No such file")
+        self.check(self.path("missing.gpuprof"), "No such file", "ls *.gpuprof")
 
     def test_not_a_trace(self):
         self.check(self.write("text.gpuprof", "This is no trace, and it is long enough to be looked at.\n"))
         self.check(self.write("empty.gpuprof", ""))
 
     def test_a_folder(self):
-        self.check(self.folder)
+        self.check(self.folder, "Is a directory", "FOLDER/*.gpuprof")
 
     @unittest.skipIf(os.geteuid() == 0, "root can read everything")
     def test_an_unreadable_file(self):
-        self.check(self.write("secret.gpuprof", "x", 0), "Permission denied")
+        self.check(self.write("secret.gpuprof", "x", 0), "Permission denied", "read it as that user")
 
     def test_a_newer_version(self):
         self.run_program([*GPU, "launch=1"], options=["-o", "new"])

@@ -358,6 +358,7 @@ static void a_launch_has_everything(void **state)
 			 256);
 	assert_true(json_real_value(json_object_get(args, "blocks per SM")) == 2.0);
 	assert_true(json_real_value(json_object_get(args, "warps per SM")) == 16.0);
+	assert_int_equal(integer_of(args, "est. achieved occupancy %"), 25);
 	expect_thread(&trace, 4242, 4242, "thread 4242 (main)");
 	expect_thread(&trace, 0, 7, "stream 7");
 	free_trace(&trace);

@@ -4,7 +4,9 @@
  *   make bench-stacks
  *
  * Below DEPTH distinct functions the stack is taken again and again, from the same place ("unchanged"), or as if by a thread that has
- * never taken one ("all changed"); between, so much other memory is touched that the caches hold something else.
+ * never taken one ("all changed"); between, so much other memory is touched that the caches hold something else.  In the second half of the tables it is
+ * taken from OPERATIONS places by turns, as in a step of training: the outer half of the frames is common to all of them, the inner half of
+ * each has functions, and a depth, of its own.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -18,11 +20,13 @@
 #include "collector/collector.h"
 #include "stacks/stack.h"
 #include "stacks/walk.h"
+#include "tests/stacks/forget.h"
 
 #define FUNCTIONS    100
 #define SAMPLES      401
 #define MOST_FRAMES  256
 #define POLLUTION_MB 2
+#define OPERATIONS   25
 
 static struct gp_walk *last_walk;
 static char pollution[POLLUTION_MB << 20];
@@ -53,7 +57,7 @@ static void walk_ours(void)
 
 static void walk_ours_changed(void)
 {
-	last_walk->count = 0;
+	forget_walks(last_walk);
 	walk_ours();
 }
 
@@ -95,6 +99,18 @@ static const struct way {
 
 #define WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
 
+/* ---- the callers ---- */
+
+typedef int caller(int depth, size_t polluted_bytes);
+static caller *const callers[FUNCTIONS];
+static void (*innermost)(size_t polluted_bytes);
+static int spread; /* which functions: not each after its neighbour, but so many farther on */
+
+static int call_next(int depth, size_t polluted_bytes)
+{
+	return callers[(depth + depth * spread) % FUNCTIONS](depth, polluted_bytes);
+}
+
 /* ---- measuring ---- */
 
 static int compare_samples(const void *a, const void *b)
@@ -123,26 +139,45 @@ static uint64_t sample(const struct way *way, size_t polluted_bytes)
 
 static double medians[WAYS];
 
-static __attribute__((noinline)) void measure(size_t polluted_bytes)
-{
-	static uint64_t samples[WAYS][SAMPLES];
+static uint64_t samples[WAYS][SAMPLES];
 
-	for (int i = 0; i < SAMPLES; i++)
-		for (int way = 0; way < WAYS; way++) {
-			if (polluted_bytes == 0)
-				ways[way].take(); /* what the others have put into the caches */
-			samples[way][i] = sample(&ways[way], polluted_bytes);
-		}
+static void find_medians(void)
+{
 	for (int way = 0; way < WAYS; way++) {
 		qsort(samples[way], SAMPLES, sizeof(uint64_t), compare_samples);
 		medians[way] = (double)samples[way][SAMPLES / 2] * ns_per_tick;
 	}
 }
 
-/* ---- the callers ---- */
+static __attribute__((noinline)) void measure(size_t polluted_bytes)
+{
+	for (int i = 0; i < SAMPLES; i++)
+		for (int way = 0; way < WAYS; way++) {
+			if (polluted_bytes == 0)
+				ways[way].take(); /* what the others have put into the caches */
+			samples[way][i] = sample(&ways[way], polluted_bytes);
+		}
+	find_medians();
+}
 
-typedef int caller(int depth, size_t polluted_bytes);
-static caller *const callers[FUNCTIONS];
+static int turn_way, turn, half;
+
+static __attribute__((noinline)) void take_turn(size_t polluted_bytes)
+{
+	samples[turn_way][turn] = sample(&ways[turn_way], polluted_bytes);
+}
+
+/* Below as many frames as there are above, give or take two. */
+static __attribute__((noinline)) void measure_by_turns(size_t polluted_bytes)
+{
+	innermost = take_turn;
+	for (turn_way = 0; turn_way < WAYS; turn_way++)
+		for (turn = 0; turn < SAMPLES; turn++) {
+			spread = turn % OPERATIONS;
+			call_next(half + turn % 5 - 2, polluted_bytes);
+		}
+	find_medians();
+}
 
 /* One in eight has a frame of variable size, which is found through rbp. */
 #define CALLER(n)                                                                                  \
@@ -156,9 +191,9 @@ static caller *const callers[FUNCTIONS];
 		if (more != NULL)                                                                  \
 			*(volatile char *)more = 1;                                                \
 		if (depth == 0)                                                                    \
-			measure(polluted_bytes);                                                   \
+			innermost(polluted_bytes);                                                 \
 		else                                                                               \
-			callers[depth - 1](depth - 1, polluted_bytes);                             \
+			call_next(depth - 1, polluted_bytes);                                      \
 		return block[0];                                                                   \
 	}
 #define TEN(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7) X(n##8) X(n##9)
@@ -185,19 +220,23 @@ static void find_clock(void)
 	ns_per_tick = 1e9 / (double)rate;
 }
 
-static void print_table(size_t polluted_bytes)
+static void print_table(bool by_turns, size_t polluted_bytes)
 {
 	static const int depths[] = {10, 30, 60, 100};
 	double results[WAYS][4];
 
 	for (int i = 0; i < 4; i++) {
+		half = by_turns ? depths[i] / 2 - 2 : 0;
+		spread = 0;
+		innermost = by_turns ? measure_by_turns : measure;
 		/* measure() and what calls it are frames, too */
-		callers[depths[i] - 5](depths[i] - 5, polluted_bytes);
+		call_next(depths[i] - half - 5, polluted_bytes);
 		for (int way = 0; way < WAYS; way++)
 			results[way][i] = medians[way];
 	}
-	printf("\n%-40s %8s %8s %8s %8s   ns, %zu KiB of other memory between\n", "frames", "10",
-	       "30", "60", "100", polluted_bytes / 1024);
+	printf("\n%-40s %8s %8s %8s %8s   ns, %zu KiB of other memory between\n",
+	       by_turns ? "frames, operations by turns" : "frames", "10", "30", "60", "100",
+	       polluted_bytes / 1024);
 	for (int way = 1; way < WAYS; way++) {
 		printf("%-40s", ways[way].name);
 		for (int i = 0; i < 4; i++)
@@ -225,9 +264,11 @@ int main(void)
 	if (libc_backtrace == NULL)
 		return 1;
 	unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_PER_THREAD);
-	print_table(0);
-	print_table(256u << 10);
-	print_table(sizeof(pollution));
+	for (int by_turns = 0; by_turns < 2; by_turns++) {
+		print_table(by_turns, 0);
+		print_table(by_turns, 256u << 10);
+		print_table(by_turns, sizeof(pollution));
+	}
 	gp_collector_stop(10000000000u);
 	remove(gp_collector_trace_path());
 	return remove(folder);

@@ -114,6 +114,11 @@ static bool is_same(const struct identity *a, const struct identity *b)
 	       a->name == b->name && a->first_line == b->first_line && a->version == b->version;
 }
 
+void gp_code_prepare(uint32_t id)
+{
+	__builtin_prefetch(&codes[id]);
+}
+
 bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint32_t id)
 {
 	const struct identity *known = &codes[id];

@@ -9,7 +9,7 @@ struct gp_frame {
 		pc; /* return address; of the innermost the pc itself; below a signal handler that plus 1 */
 	uint64_t sp;
 	uint64_t bp;
-	uint32_t rule; /* all of its rule but the offset */
+	uint64_t rule;
 };
 
 /* Registers that a call keeps; of the others nothing is known in a frame's caller. */

@@ -52,9 +52,9 @@ static uint32_t flags_of(const struct gp_frame *frame)
 /* How many frames are left when those of CUDA and ours are taken from the inner end. */
 static uint32_t count_users(const struct gp_walk *walk)
 {
-	uint32_t count = walk->count;
+	uint32_t count = walk->last->count;
 
-	while (count > 0 && (flags_of(&walk->frames[count - 1]) & GP_MODULE_BELOW))
+	while (count > 0 && (flags_of(&walk->last->frames[count - 1]) & GP_MODULE_BELOW))
 		count--;
 	return count;
 }
@@ -102,7 +102,7 @@ static uint64_t next_activation(const struct pending *pending)
 /* Whether the next activation is native frame `at`. */
 static bool is_activation(const struct gp_walk *walk, uint32_t at, const struct pending *pending)
 {
-	const struct gp_frame *own = &walk->frames[at];
+	const struct gp_frame *own = &walk->last->frames[at];
 	uint64_t address = next_activation(pending);
 
 	if (pending->next == pending->count && !pending->is_cut)
@@ -113,7 +113,7 @@ static bool is_activation(const struct gp_walk *walk, uint32_t at, const struct 
 		return gp_python_is_evaluator(own->pc);
 	if (at == 0) /* where it ends is not known */
 		return address >= own->sp && (flags_of(own) & GP_MODULE_PYTHON) != 0;
-	return address >= own->sp && address < walk->frames[at - 1].sp;
+	return address >= own->sp && address < walk->last->frames[at - 1].sp;
 }
 
 static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)
@@ -136,13 +136,14 @@ static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
 	for (uint32_t at = count_users(walk); at > 0; at--) {
 		if (is_activation(walk, at - 1, &pending))
 			put_activation(merge, &pending);
-		else if (!has_python || !(flags_of(&walk->frames[at - 1]) & GP_MODULE_PYTHON))
-			put_step(merge, GP_FRAME_NATIVE, gp_rule_module(walk->frames[at - 1].rule),
-				 walk->frames[at - 1].pc);
+		else if (!has_python || !(flags_of(&walk->last->frames[at - 1]) & GP_MODULE_PYTHON))
+			put_step(merge, GP_FRAME_NATIVE,
+				 gp_rule_module(walk->last->frames[at - 1].rule),
+				 walk->last->frames[at - 1].pc);
 	}
 	while (pending.next < pending.count || pending.is_cut)
 		put_activation(merge, &pending);
-	return hang_up(merge, walk->root);
+	return hang_up(merge, walk->last->root);
 }
 
 /* As gp_merge_stacks(), without memory. */
@@ -178,13 +179,14 @@ uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uin
 			 const struct gp_python_walk *python_walk, uint64_t python)
 {
 	uint64_t key = gp_hash_add(gp_hash_add(0, native), python) | 1;
+	uint32_t at = (uint32_t)(walk->last - walk->pasts);
 
-	if (key != merge->last_pair) {
+	if (key != merge->last[at].pair) {
 		bool is_known = true;
 
-		merge->last_id =
+		merge->last[at].id =
 			look_up(merge, key, walk, python != 0 ? python_walk : NULL, &is_known);
-		merge->last_pair = is_known ? key : 0;
+		merge->last[at].pair = is_known ? key : 0;
 	}
-	return merge->last_id;
+	return merge->last[at].id;
 }

@@ -23,8 +23,10 @@ struct gp_merge_step {
 
 /* Of the thread. */
 struct gp_merge {
-	uint64_t last_pair; /* 0 = none */
-	uint32_t last_id;   /* what came out */
+	struct {
+		uint64_t pair; /* 0 = none */
+		uint32_t id;   /* what came out */
+	} last[GP_WALK_PASTS]; /* beside each walk that is remembered */
 	uint32_t count;
 	struct gp_merge_step steps[2 * GP_STACK_DEPTH + 2]; /* innermost first */
 };

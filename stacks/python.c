@@ -14,6 +14,8 @@
 #define ENTRY_MARK         68u /* 3.11: is this the last frame of its activation? */
 #define TAG_BITS           3u  /* 3.14: in the lowest bits of references */
 #define NO_ADDRESS         1u
+#define LINE               64u /* of the caches */
+#define MOST_PREPARED      24u
 #define LAST_OF_ACTIVATION ((uint64_t)1 << 63) /* beside a code object's number, in a hash */
 
 enum { UNKNOWN, LOOKING, READY, REFUSED };
@@ -224,6 +226,7 @@ static uint32_t read_frames(const struct gp_python_layout *layout, uint64_t thre
 		} else {
 			struct gp_python_frame *frame = &frames[count];
 
+			frame->address = cursor.frame;
 			frame->code = code_of(layout, cursor.frame);
 			frame->instruction = instruction_of(layout, cursor.frame);
 			frame->activation = 0;
@@ -241,11 +244,18 @@ static uint32_t read_frames(const struct gp_python_layout *layout, uint64_t thre
 
 /* ---- numbers ---- */
 
-static bool is_as_before(const struct gp_python_frame *frame, const struct gp_python_frame *before)
+static bool is_code_as_before(const struct gp_python_frame *frame,
+			      const struct gp_python_frame *before)
 {
-	return frame->code == before->code && frame->instruction == before->instruction &&
-	       (frame->activation != 0) == (before->activation != 0) &&
+	return before != NULL && frame->code == before->code &&
 	       gp_code_is_still(python.layout, before->code, before->code_id);
+}
+
+static bool is_at_as_before(const struct gp_python_frame *frame,
+			    const struct gp_python_frame *before)
+{
+	return frame->instruction == before->instruction &&
+	       (frame->activation != 0) == (before->activation != 0);
 }
 
 /* Is it what the layout says?  Asked once for each code object. */
@@ -257,40 +267,57 @@ static bool is_code(uint64_t code)
 	       word_at(word_at(code + python.layout->code.name) + OBJECT_TYPE) == python.text_type;
 }
 
-static bool number(struct gp_python_walk *walk, struct gp_python_frame *frame, uint64_t callers)
+static uint64_t hash_frame(const struct gp_python_frame *frame, uint64_t callers)
 {
-	if (!is_code(frame->code))
-		return false;
-	frame->code_id = gp_code_find(python.layout, frame->code, &walk->scratch);
-	frame->hash = gp_hash_add(
-		callers, ((uint64_t)frame->code_id << 32 | (uint32_t)gp_python_offset(frame)) +
-				 (frame->activation != 0 ? LAST_OF_ACTIVATION : 0));
-	return true;
+	return gp_hash_add(callers,
+			   ((uint64_t)frame->code_id << 32 | (uint32_t)gp_python_offset(frame)) +
+				   (frame->activation != 0 ? LAST_OF_ACTIVATION : 0));
 }
 
-/* Outermost frames that are what they were keep their numbers. */
+/*
+ * Outermost frames that are what they were keep their numbers.  `before` is a frame's counterpart in the last walk: most that are elsewhere
+ * execute the same code as then.
+ */
 static bool number_all(struct gp_python_walk *walk, struct gp_python_frame *frames, uint32_t count,
 		       bool is_cut)
 {
-	const struct gp_python_frame *before = walk->frames[walk->current];
-	uint32_t before_count = walk->is_cut == is_cut ? walk->count : 0;
+	const struct gp_python_frame *last = walk->frames[walk->current];
+	uint32_t last_count = walk->is_cut == is_cut ? walk->count : 0;
 	uint64_t callers = gp_hash_add(0, is_cut);
 	bool same = true;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct gp_python_frame *frame = &frames[count - 1 - i];
+		const struct gp_python_frame *before =
+			i < last_count ? &last[last_count - 1 - i] : NULL;
 
-		same = same && i < before_count &&
-		       is_as_before(frame, &before[before_count - 1 - i]);
-		if (same) {
-			frame->code_id = before[before_count - 1 - i].code_id;
-			frame->hash = before[before_count - 1 - i].hash;
-		} else if (!number(walk, frame, callers)) {
+		if (is_code_as_before(frame, before)) {
+			frame->code_id = before->code_id;
+			same = same && is_at_as_before(frame, before);
+		} else if (is_code(frame->code)) {
+			frame->code_id = gp_code_find(python.layout, frame->code, &walk->scratch);
+			same = false;
+		} else {
 			return false;
 		}
+		frame->hash = same ? before->hash : hash_frame(frame, callers);
 		callers = frame->hash;
 	}
 	return true;
+}
+
+/* A frame's code and instruction are near its beginning; what tells code objects apart is in their second and third line. */
+void gp_python_prepare(const struct gp_python_walk *walk)
+{
+	const struct gp_python_frame *frames = walk->frames[walk->current];
+
+	for (uint32_t i = 0; i < walk->count && i < MOST_PREPARED; i++) {
+		__builtin_prefetch((const void *)frames[i].address);
+		__builtin_prefetch((const void *)(frames[i].address + LINE));
+		__builtin_prefetch((const void *)(frames[i].code + LINE));
+		__builtin_prefetch((const void *)(frames[i].code + 2 * LINE));
+		gp_code_prepare(frames[i].code_id);
+	}
 }
 
 uint64_t gp_python_walk(struct gp_python_walk *walk)

@@ -22,7 +22,8 @@ struct gp_python_frame {
 	uint64_t instruction;
 	/* Of the last frame of an activation of the evaluator: an address within the C frame of that, or 1 where there is none; else 0. */
 	uint64_t activation;
-	uint64_t hash; /* of this frame and all its callers */
+	uint64_t hash;    /* of this frame and all its callers */
+	uint64_t address; /* the interpreter's own */
 	uint32_t code_id;
 };
 
@@ -36,6 +37,9 @@ struct gp_python_walk {
 
 /* A module was met: is there an interpreter in it? */
 void gp_python_notice(const struct gp_module *module);
+
+/* Before the next walk, a little earlier: lets the caches bring what the last one read. */
+void gp_python_prepare(const struct gp_python_walk *walk);
 
 /*
  * The number (stacks/hash.h) of the calling thread's Python stack, with where its activations end; 0 = it has none.  The frames are in

@@ -52,6 +52,7 @@ void gp_walk_init(struct gp_walk *walk)
 	walk->high = is_first_thread ? getauxval(AT_RANDOM) : (uint64_t)pthread_self();
 	walk->high -= walk->high % WORD;
 	walk->low = walk->high - walk->high % PAGE_BYTES;
+	walk->last = &walk->pasts[0];
 }
 
 /* ---- what may be read ---- */
@@ -138,12 +139,11 @@ static ALWAYS_INLINE enum outcome step_signal(struct gp_walk *walk, const struct
 	return caller->sp % WORD == 0 && caller->sp >= LEAST_PC ? CONTINUES : STOPPED;
 }
 
-static ALWAYS_INLINE bool find_cfa(struct gp_walk *walk, const struct gp_frame *own, int64_t offset,
-				   uint64_t *cfa)
+static ALWAYS_INLINE bool find_cfa(struct gp_walk *walk, const struct gp_frame *own, uint64_t *cfa)
 {
 	uint64_t base = kind_of(own) == GP_RULE_SP ? own->sp : own->bp;
 
-	*cfa = base + (uint64_t)offset * WORD;
+	*cfa = base + (uint64_t)gp_rule_offset(own->rule) * WORD;
 	if (kind_of(own) == GP_RULE_REALIGNED &&
 	    (!is_plausible(walk, own->sp, own->bp + WORD) || !read_word(walk, *cfa, cfa)))
 		return false;
@@ -151,12 +151,12 @@ static ALWAYS_INLINE bool find_cfa(struct gp_walk *walk, const struct gp_frame *
 }
 
 static ALWAYS_INLINE enum outcome step_regular(struct gp_walk *walk, const struct gp_frame *own,
-					       int64_t offset, struct gp_frame *caller)
+					       struct gp_frame *caller)
 {
 	uint64_t cfa;
 	bool right = true;
 
-	if (!find_cfa(walk, own, offset, &cfa) || !read_word(walk, cfa - WORD, &caller->pc))
+	if (!find_cfa(walk, own, &cfa) || !read_word(walk, cfa - WORD, &caller->pc))
 		return STOPPED;
 	caller->sp = cfa;
 	caller->bp = own->bp;
@@ -171,13 +171,13 @@ static ALWAYS_INLINE enum outcome step_regular(struct gp_walk *walk, const struc
 
 /* From a frame, whose rule is known, to its caller's, but for the caller's rule. */
 static ALWAYS_INLINE enum outcome step(struct gp_walk *walk, const struct gp_frame *own,
-				       uint64_t rule, struct gp_frame *caller)
+				       struct gp_frame *caller)
 {
 	switch (kind_of(own)) {
 	case GP_RULE_SP:
 	case GP_RULE_BP:
 	case GP_RULE_REALIGNED:
-		return step_regular(walk, own, gp_rule_offset(rule), caller);
+		return step_regular(walk, own, caller);
 	case GP_RULE_SIGNAL:
 		return step_signal(walk, own, caller);
 	case GP_RULE_END:
@@ -187,7 +187,49 @@ static ALWAYS_INLINE enum outcome step(struct gp_walk *walk, const struct gp_fra
 	}
 }
 
-/* ---- the last walk ---- */
+/* ---- walks that were ---- */
+
+static bool is_usable(const struct gp_walk *walk, const struct gp_past *past)
+{
+	return past->count != 0 && past->epoch == walk->epoch;
+}
+
+/* Which of a set has the tag, GP_WALK_WAYS = none.  Without branches: which it will be is hard to predict. */
+static uint32_t find_tag(const uint32_t tags[GP_WALK_WAYS], uint32_t tag)
+{
+	uint32_t matches = 1u << GP_WALK_WAYS;
+
+	for (uint32_t way = 0; way < GP_WALK_WAYS; way++)
+		matches |= (uint32_t)(tags[way] == tag) << way;
+	return (uint32_t)__builtin_ctz(matches);
+}
+
+/*
+ * Where a walk from sp is to be kept, as walk->last; the one to compare it with, which may be the same, is returned, NULL = there is none.
+ * Tags may be those of other stacks, and need not be right.
+ */
+static struct gp_past *recall(struct gp_walk *walk, uint64_t sp)
+{
+	struct gp_past *before = walk->last;
+	uint32_t tag = (uint32_t)(sp / WORD);
+
+	if (tag == walk->last_tag)
+		return is_usable(walk, before) ? before : NULL;
+	uint32_t set = (tag * 0x9e3779b1u) >> 16 & (GP_WALK_SETS - 1);
+	uint32_t way = find_tag(walk->tags[set], tag);
+
+	walk->last_tag = tag;
+	if (way == GP_WALK_WAYS) {
+		way = walk->next_way++ % GP_WALK_WAYS;
+		walk->tags[set][way] = tag;
+		walk->last = &walk->pasts[set * GP_WALK_WAYS + way];
+	} else {
+		walk->last = &walk->pasts[set * GP_WALK_WAYS + way];
+		if (is_usable(walk, walk->last))
+			return walk->last;
+	}
+	return is_usable(walk, before) ? before : NULL;
+}
 
 static bool is_same_state(const struct gp_frame *a, const struct gp_frame *b)
 {
@@ -199,16 +241,16 @@ static bool is_simple(const struct gp_frame *frame)
 	return kind_of(frame) <= GP_RULE_BP;
 }
 
-/* Of a slot that the last walk read. */
+/* Of a slot that was read in a walk that was. */
 static ALWAYS_INLINE bool still_holds(struct gp_walk *walk, uint64_t address, uint64_t word)
 {
 	return is_readable(walk, address) && word_at(address) == word;
 }
 
 /* The outermost frame whose state holds, if that of frames[at] does. */
-static uint32_t validate(struct gp_walk *walk, uint32_t at)
+static uint32_t validate(struct gp_walk *walk, const struct gp_past *past, uint32_t at)
 {
-	const struct gp_frame *own = &walk->frames[at];
+	const struct gp_frame *own = &past->frames[at];
 
 	for (; at > 0 && is_simple(own); at--, own--) {
 		const struct gp_frame *caller = own - 1;
@@ -223,9 +265,9 @@ static uint32_t validate(struct gp_walk *walk, uint32_t at)
 }
 
 /* Whether the walk that ended at frames[0] must end there again. */
-static bool is_final(const struct gp_walk *walk)
+static bool is_final(const struct gp_past *past)
 {
-	return kind_of(&walk->frames[0]) == GP_RULE_END;
+	return kind_of(&past->frames[0]) == GP_RULE_END;
 }
 
 /* ---- the new walk ---- */
@@ -235,19 +277,32 @@ static uint32_t module_of(const struct gp_frame *frame)
 	return gp_rule_module(frame->rule);
 }
 
-/* Put the new frames, innermost first, on top of the `kept` outermost ones of the last walk. */
-static void rebuild(struct gp_walk *walk, uint32_t kept)
+static void copy_outermost(struct gp_past *past, const struct gp_past *other, uint32_t count)
 {
-	uint64_t hash = kept > 0 ? walk->hashes[kept - 1] : gp_hash_add(0, walk->root);
+	past->root = other->root;
+	memcpy(past->frames, other->frames, count * sizeof(past->frames[0]));
+	memcpy(past->hashes, other->hashes, count * sizeof(past->hashes[0]));
+}
+
+/* Put the new frames, innermost first, on top of the `kept` outermost ones of a walk that was. */
+static void rebuild(struct gp_walk *walk, const struct gp_past *other, uint32_t kept)
+{
+	struct gp_past *past = walk->last;
+
+	if (kept > 0 && other != past)
+		copy_outermost(past, other, kept);
+
+	uint64_t hash = kept > 0 ? past->hashes[kept - 1] : gp_hash_add(0, past->root);
 
 	for (uint32_t i = walk->fresh_count; i > 0; i--) {
 		const struct gp_frame *frame = &walk->fresh[i - 1];
 
 		hash = gp_hash_add(hash, frame->pc + ((uint64_t)module_of(frame) << MODULE_SHIFT));
-		walk->frames[kept] = *frame;
-		walk->hashes[kept++] = hash;
+		past->frames[kept] = *frame;
+		past->hashes[kept++] = hash;
 	}
-	walk->count = kept;
+	past->count = kept;
+	past->number = hash;
 }
 
 /* What stands for the callers of a frame from which no rule leads on. */
@@ -265,24 +320,22 @@ static uint32_t find_stop(struct gp_walk *walk)
 /* What the outermost frame hangs on. */
 static void set_root(struct gp_walk *walk, enum outcome outcome)
 {
-	walk->root = 0;
+	uint32_t root = 0;
+
 	if (outcome == CONTINUES)
-		walk->root = gp_tree_child(0, GP_FRAME_CUT, 0, 0);
+		root = gp_tree_child(0, GP_FRAME_CUT, 0, 0);
 	else if (outcome == STOPPED)
-		walk->root = find_stop(walk);
+		root = find_stop(walk);
+	walk->last->root = root;
 }
 
 /* ---- walking ---- */
 
-/* Finds the rule of the frame that comes next, and puts the frame behind the others. */
-static ALWAYS_INLINE uint64_t keep_next(struct gp_walk *walk, struct gp_frame *own)
+/* Puts the frame that comes next, which has its rule, behind the others. */
+static ALWAYS_INLINE void keep_next(struct gp_walk *walk, const struct gp_frame *own)
 {
-	uint64_t rule = gp_rules_find(own->pc);
-
-	own->rule = (uint32_t)rule;
 	walk->fresh[walk->fresh_count++] = *own;
 	walk->stepped++;
-	return rule;
 }
 
 /* Without memory.  The frame to begin with is fresh[0]. */
@@ -294,83 +347,91 @@ static void walk_whole(struct gp_walk *walk)
 
 	walk->fresh_count = 0;
 	for (;;) {
-		uint64_t rule = keep_next(walk, &own);
-
+		own.rule = gp_rules_find(own.pc);
+		keep_next(walk, &own);
 		if (kind_of(&own) == GP_RULE_END)
 			outcome = ENDED;
 		if (outcome == ENDED || walk->fresh_count == GP_STACK_DEPTH)
 			break;
-		outcome = step(walk, &own, rule, &caller);
+		outcome = step(walk, &own, &caller);
 		if (outcome != CONTINUES)
 			break;
 		own = caller;
 	}
 	set_root(walk, outcome);
-	rebuild(walk, 0);
+	rebuild(walk, NULL, 0);
 }
 
-/* Frames at - 1 to `last` of the last walk hold: take them over, to be hung on other callers. */
-static bool take_over(struct gp_walk *walk, uint32_t at, uint32_t last)
+/* Of a walk that was, frames at - 1 to `last` hold: take them over, to be hung on other callers. */
+static bool take_over(struct gp_walk *walk, const struct gp_past *past, uint32_t at, uint32_t last)
 {
 	if (walk->fresh_count + (at - last) >= GP_STACK_DEPTH)
 		return false;
 	while (at > last)
-		walk->fresh[walk->fresh_count++] = walk->frames[--at];
+		walk->fresh[walk->fresh_count++] = past->frames[--at];
 	return true;
 }
 
-/* All frames of the last walk from at - 1 on hold: is its end the end of this one? */
-static bool ends_as_before(struct gp_walk *walk, uint32_t at)
+/* Of a walk that was, all frames from at - 1 on hold: is its end the end of this one? */
+static bool ends_as_before(struct gp_walk *walk, const struct gp_past *past, uint32_t at)
 {
-	const struct gp_frame *outermost = &walk->frames[0];
+	const struct gp_frame *outermost = &past->frames[0];
 	struct gp_frame beyond;
 
-	if (is_final(walk))
+	if (is_final(past))
 		return walk->fresh_count + at <= GP_STACK_DEPTH;
 	if (kind_of(outermost) == GP_RULE_IRREGULAR) /* what is outside of it is not known */
 		return false;
-	enum outcome outcome = step(walk, outermost, gp_rules_find(outermost->pc), &beyond);
+	enum outcome outcome = step(walk, outermost, &beyond);
 
 	if (outcome == CONTINUES) /* it was cut, and is the very same */
-		return walk->count == GP_STACK_DEPTH && at == walk->count;
-	return walk->fresh_count + at < GP_STACK_DEPTH && (outcome == ENDED) == (walk->root == 0);
+		return past->count == GP_STACK_DEPTH && at == past->count;
+	return walk->fresh_count + at < GP_STACK_DEPTH && (outcome == ENDED) == (past->root == 0);
 }
 
 static bool finish(struct gp_walk *walk, enum outcome outcome)
 {
 	set_root(walk, outcome);
-	rebuild(walk, 0);
+	rebuild(walk, NULL, 0);
 	return true;
 }
 
-/* False: only a walk without memory can tell. */
-static bool walk_by_memory(struct gp_walk *walk)
+/* The rule of a frame that comes where one of a walk that was is, if any: with the same pc, it has the same. */
+static ALWAYS_INLINE uint64_t find_rule(const struct gp_past *past, uint32_t at, uint64_t pc)
 {
-	uint32_t at = walk->count;
+	return at > 0 && past->frames[at - 1].pc == pc ? past->frames[at - 1].rule
+						       : gp_rules_find(pc);
+}
+
+/* False: only a walk without memory can tell. */
+static bool walk_by_memory(struct gp_walk *walk, const struct gp_past *past)
+{
+	uint32_t at = past->count;
 	struct gp_frame own = walk->fresh[0], caller = {0};
 
 	walk->fresh_count = 0;
 	for (;;) {
-		while (at > 0 && walk->frames[at - 1].sp < own.sp)
+		while (at > 0 && past->frames[at - 1].sp < own.sp)
 			at--; /* dead, or of another way to here */
-		if (at > 0 && is_same_state(&walk->frames[at - 1], &own)) {
-			uint32_t last = validate(walk, at - 1);
+		if (at > 0 && is_same_state(&past->frames[at - 1], &own)) {
+			uint32_t last = validate(walk, past, at - 1);
 
 			walk->validated += at - last;
-			if (last == 0 && ends_as_before(walk, at)) {
-				rebuild(walk, at);
+			if (last == 0 && ends_as_before(walk, past, at)) {
+				rebuild(walk, past, at);
 				return true;
 			}
-			if (last == 0 || !take_over(walk, at, last))
+			if (last == 0 || !take_over(walk, past, at, last))
 				return false;
 			at = last;
 			own = walk->fresh[--walk->fresh_count];
+		} else {
+			own.rule = find_rule(past, at, own.pc);
 		}
-		uint64_t rule = keep_next(walk, &own);
-
+		keep_next(walk, &own);
 		if (walk->fresh_count == GP_STACK_DEPTH)
 			return false;
-		enum outcome outcome = step(walk, &own, rule, &caller);
+		enum outcome outcome = step(walk, &own, &caller);
 
 		if (outcome != CONTINUES)
 			return finish(walk, outcome);
@@ -391,24 +452,23 @@ static void follow_modules(struct gp_walk *walk)
 {
 	uint32_t epoch = gp_modules_epoch();
 
-	if (walk->epoch == epoch && walk->count != 0)
+	if (walk->epoch == epoch && walk->last->count != 0)
 		return;
 	gp_rules_follow(epoch);
 	walk->epoch = epoch;
-	walk->count = 0;
 }
 
 uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
 {
 	follow_modules(walk);
+	const struct gp_past *past = recall(walk, place.sp);
 	walk->place = place;
 	walk->is_on_own = reach(walk, place.sp);
 	walk->fresh[0] = (struct gp_frame){.pc = place.pc, .sp = place.sp, .bp = place.bp};
-	if (walk->count == 0 || !walk_by_memory(walk))
+	if (past == NULL || !walk_by_memory(walk, past))
 		walk_whole(walk);
 
-	if (!is_ascending(walk))
-		walk->epoch = NO_EPOCH;
+	walk->last->epoch = is_ascending(walk) ? walk->epoch : NO_EPOCH;
 	forget_pages(walk);
-	return walk->hashes[walk->count - 1];
+	return walk->last->number;
 }

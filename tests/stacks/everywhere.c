@@ -59,10 +59,10 @@ static __attribute__((noinline)) void look(void)
 		next_call += next_call / 2 + 1;
 		GP_PLACE_HERE(place);
 		gp_walk(&walk, place);
-		everywhere_count = walk.count - 2;
+		everywhere_count = walk.last->count - 2;
 		for (uint32_t i = 0; i < everywhere_count; i++)
-			everywhere_pcs[i] = walk.frames[everywhere_count - 1 - i].pc;
-		everywhere_is_whole = walk.root == 0;
+			everywhere_pcs[i] = walk.last->frames[everywhere_count - 1 - i].pc;
+		everywhere_is_whole = walk.last->root == 0;
 		everywhere_stop();
 	}
 	busy = 0;

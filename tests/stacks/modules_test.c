@@ -29,6 +29,7 @@
 #include "stacks/rules.h"
 #include "stacks/tree.h"
 #include "stacks/walk.h"
+#include "tests/stacks/forget.h"
 
 #define LONG_S  20
 #define SKIPPED 77
@@ -74,12 +75,12 @@ static __attribute__((noinline)) int agrees_with_libunwind(void *unused)
 	gp_walk(&walk, place);
 	unw_flush_cache(unw_local_addr_space, 0, 0);
 	unw_init_local(&cursor, &context);
-	for (uint32_t i = walk.count - 1; i-- > 0;) {
+	for (uint32_t i = walk.last->count - 1; i-- > 0;) {
 		assert_true(unw_step(&cursor) > 0);
 		unw_get_reg(&cursor, UNW_REG_IP, &pc);
-		assert_int_equal(pc, walk.frames[i].pc);
+		assert_int_equal(pc, walk.last->frames[i].pc);
 	}
-	assert_int_equal(walk.root, 0);
+	assert_int_equal(walk.last->root, 0);
 	return 0;
 }
 
@@ -169,9 +170,9 @@ static void on_signal(int number)
 {
 	(void)number;
 	walk_here(&walk);
-	frames_in_handler = walk.count;
-	for (uint32_t i = 0; i < walk.count; i++)
-		if (walk.frames[i].sp == victim_sp)
+	frames_in_handler = walk.last->count;
+	for (uint32_t i = 0; i < walk.last->count; i++)
+		if (walk.last->frames[i].sp == victim_sp)
 			found_victim = true;
 }
 
@@ -201,9 +202,9 @@ static void goes_through_signal_frames(void **state)
 			raise_here();
 			assert_true(found_victim);
 			assert_true(frames_in_handler > 5);
-			assert_int_equal(walk.root, 0);
+			assert_int_equal(walk.last->root, 0);
 			walk_here(&walk); /* its memory serves the next in no wrong way */
-			assert_int_equal(walk.root, 0);
+			assert_int_equal(walk.last->root, 0);
 		}
 	}
 }
@@ -217,10 +218,10 @@ static int stops_here(void *unused)
 	(void)unused;
 	for (int i = 0; i < 3; i++) {
 		walk_here(&walk);
-		assert_int_not_equal(walk.root, 0);
-		root = gp_tree_node(walk.root);
+		assert_int_not_equal(walk.last->root, 0);
+		root = gp_tree_node(walk.last->root);
 		assert_int_equal(GP_NODE_KIND(root), GP_FRAME_STUCK);
-		assert_int_equal(GP_NODE_ADDRESS(root), walk.frames[0].pc);
+		assert_int_equal(GP_NODE_ADDRESS(root), walk.last->frames[0].pc);
 	}
 	return 5;
 }
@@ -259,10 +260,10 @@ static __attribute__((noinline)) int go_deep(int depth)
 	GP_PLACE_HERE(place);
 	uint64_t number = gp_walk(&walk, place);
 
-	bare.count = 0;
+	forget_walks(&bare);
 	assert_int_equal(number, gp_walk(&bare, place));
-	assert_int_equal(walk.count, bare.count);
-	assert_int_equal(walk.root, bare.root);
+	assert_int_equal(walk.last->count, bare.last->count);
+	assert_int_equal(walk.last->root, bare.last->root);
 	return 1;
 }
 
@@ -271,8 +272,47 @@ static void keeps_the_innermost_of_deep_stacks(void **state)
 	(void)state;
 	for (int depth = 480; depth < 560; depth++)
 		go_deep(depth);
-	assert_true(walk.count < GP_STACK_DEPTH);
+	assert_true(walk.last->count < GP_STACK_DEPTH);
 	go_deep(2000);
+}
+
+/* ---- calls by turns ---- */
+
+#define BELOW 16
+
+static __attribute__((noinline)) int go_on(int depth)
+{
+	volatile int result = depth > 0 ? go_on(depth - 1) : (int)walk_here(&walk);
+
+	return result;
+}
+
+/* Each place has its own depth of the stack, so that no frame below is where it is of another place. */
+static __attribute__((noinline)) int call_from(int place)
+{
+	volatile char *room = __builtin_alloca(16 + (size_t)place * 16);
+
+	room[0] = (char)go_on(BELOW);
+	return room[0];
+}
+
+static uint64_t count_steps(int places)
+{
+	uint64_t before = walk.stepped;
+
+	for (int place = 0; place < places; place++)
+		call_from(place);
+	return walk.stepped - before;
+}
+
+static void remembers_calls_by_turns(void **state)
+{
+	(void)state;
+	assert_true(count_steps(GP_WALK_WAYS) >= GP_WALK_WAYS * BELOW);
+	assert_true(count_steps(GP_WALK_WAYS) < GP_WALK_WAYS * BELOW / 4);
+	assert_true(count_steps(8 * GP_WALK_PASTS) >= 4 * GP_WALK_PASTS * BELOW);
+	assert_true(count_steps(GP_WALK_WAYS) >= GP_WALK_WAYS * BELOW);
+	assert_true(count_steps(GP_WALK_WAYS) < GP_WALK_WAYS * BELOW / 4);
 }
 
 /* ---- the steady state ---- */
@@ -339,6 +379,7 @@ int main(void)
 		cmocka_unit_test(goes_through_signal_frames),
 		cmocka_unit_test(stops_at_code_without_rules),
 		cmocka_unit_test(keeps_the_innermost_of_deep_stacks),
+		cmocka_unit_test(remembers_calls_by_turns),
 		cmocka_unit_test(makes_no_system_call),
 	};
 

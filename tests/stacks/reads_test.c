@@ -66,9 +66,9 @@ static void stops_where_memory_ends(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		call_on(walk_here, end);
-		assert_int_equal(walk.count, 2);
-		assert_int_not_equal(walk.root, 0);
-		assert_int_equal(GP_NODE_KIND(gp_tree_node(walk.root)), GP_FRAME_STUCK);
+		assert_int_equal(walk.last->count, 2);
+		assert_int_not_equal(walk.last->root, 0);
+		assert_int_equal(GP_NODE_KIND(gp_tree_node(walk.last->root)), GP_FRAME_STUCK);
 	}
 	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
 }
@@ -95,12 +95,12 @@ static void stops_where_memory_that_was_there_ends(void **state)
 		behind[i] = (uintptr_t)returns_to;
 	for (int i = 0; i < 2; i++) {
 		call_on(note_return_and_walk, end);
-		assert_true(walk.count > 100);
+		assert_true(walk.last->count > 100);
 	}
 	assert_int_equal(mprotect(end, PAGE, PROT_NONE), 0);
 	for (int i = 0; i < 2; i++) {
 		call_on(note_return_and_walk, end);
-		assert_int_equal(walk.count, 3);
+		assert_int_equal(walk.last->count, 3);
 	}
 	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
 }
@@ -114,7 +114,7 @@ static void on_overflow(int number)
 {
 	(void)number;
 	walk_here();
-	frames_in_handler = walk.count;
+	frames_in_handler = walk.last->count;
 	siglongjmp(before, 1);
 }
 
@@ -232,9 +232,9 @@ static void bears_any_stack(void **state)
 		place.sp =
 			((uint64_t)(uintptr_t)end - roll() % (STACK_PAGES * PAGE)) & ~(uint64_t)7;
 		gp_walk(&walk, place);
-		assert_true(walk.count >= 1 && walk.count <= GP_STACK_DEPTH);
-		frames += walk.count;
-		deepest = walk.count > deepest ? walk.count : deepest;
+		assert_true(walk.last->count >= 1 && walk.last->count <= GP_STACK_DEPTH);
+		frames += walk.last->count;
+		deepest = walk.last->count > deepest ? walk.last->count : deepest;
 	}
 	print_message("%.1f frames each, %u at most\n", (double)frames / WALKS, deepest);
 	assert_true(deepest > 10);
@@ -255,7 +255,7 @@ static void bears_any_frame_pointer(void **state)
 		for (int j = 0; j < GP_KEPT_REGISTERS; j++)
 			place.kept[j] = any_word(end);
 		gp_walk(&walk, place);
-		assert_true(walk.count >= 1 && walk.count <= GP_STACK_DEPTH);
+		assert_true(walk.last->count >= 1 && walk.last->count <= GP_STACK_DEPTH);
 	}
 	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
 }

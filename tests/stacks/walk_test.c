@@ -20,6 +20,7 @@
 #include "stacks/rules.h"
 #include "stacks/tree.h"
 #include "stacks/walk.h"
+#include "tests/stacks/forget.h"
 #include "tests/lib/sanitizer.h"
 #include "tests/stacks/adversary.h"
 
@@ -202,10 +203,13 @@ static void fail_at(uint32_t at, const char *what)
 
 static void compare_with_bare(uint64_t number, struct gp_place place)
 {
-	const struct gp_walk *memory = self.memory, *bare = self.bare;
+	const struct gp_past *memory = self.memory->last, *bare;
 
-	self.bare->count = 0;
-	if (gp_walk(self.bare, place) != number || bare->count != memory->count)
+	forget_walks(self.bare);
+	uint64_t bare_number = gp_walk(self.bare, place);
+
+	bare = self.bare->last;
+	if (bare_number != number || bare->count != memory->count)
 		fail_at(memory->count, "another stack than the walk without memory finds");
 	for (uint32_t i = 0; i < bare->count; i++)
 		if (bare->frames[i].pc != memory->frames[i].pc ||
@@ -217,7 +221,7 @@ static void compare_with_bare(uint64_t number, struct gp_place place)
 /* libunwind walks off the end of a fiber's stack: it is asked for no more than we have there. */
 static void compare_with_libunwind(unw_context_t *context)
 {
-	const struct gp_walk *walk = self.memory;
+	const struct gp_past *walk = self.memory->last;
 	unw_cursor_t cursor;
 	unw_word_t pc, sp;
 
@@ -248,8 +252,8 @@ static __attribute__((noinline)) void capture(void)
 	uint64_t number = gp_walk(self.memory, place);
 
 	self.captures++;
-	self.frames += self.memory->count;
-	if (self.memory->root != 0)
+	self.frames += self.memory->last->count;
+	if (self.memory->last->root != 0)
 		fail_at(0, "the stack does not end where it begins");
 	compare_with_bare(number, place);
 	if (self.captures % ORACLE_EVERY == 0)

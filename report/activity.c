@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/copy_peak.h"
 #include "report/cuda_names.h"
 
 #define STATUS_NOT_READY 600
@@ -128,18 +129,31 @@ static uint32_t find_operation(struct gp_groups *groups, const struct gp_model *
 	return *row;
 }
 
-static void add_bytes(struct gp_group *group, const struct gp_op *op)
+static void add_peak(struct gp_group *group, const struct gp_model *model, const struct gp_op *op)
+{
+	double peak = gp_copy_peak(model, op);
+
+	if (peak > 0)
+		group->peak_ns += (uint64_t)((double)op->bytes / peak * 1e9);
+	else
+		group->without_peak++;
+}
+
+static void add_bytes(struct gp_group *group, const struct gp_model *model, const struct gp_op *op)
 {
 	group->bytes += op->bytes;
-	if (!op->untimed)
+	if (!op->untimed) {
 		group->timed_bytes += op->bytes;
+		add_peak(group, model, op);
+	}
 	if (op->bytes < group->least_bytes)
 		group->least_bytes = op->bytes;
 	if (op->bytes > group->most_bytes)
 		group->most_bytes = op->bytes;
 }
 
-static int add_operation(struct gp_activity *activity, uint32_t row, const struct gp_op *op)
+static int add_operation(struct gp_activity *activity, uint32_t row, const struct gp_model *model,
+			 const struct gp_op *op)
 {
 	uint64_t *count[] = {
 		[GP_OP_KERNEL] = &activity->kernels,
@@ -151,7 +165,7 @@ static int add_operation(struct gp_activity *activity, uint32_t row, const struc
 	if (row == UINT32_MAX)
 		return -ENOMEM;
 	(*count[op->kind])++;
-	add_bytes(&activity->operations.rows[row], op);
+	add_bytes(&activity->operations.rows[row], model, op);
 	if (!op->untimed)
 		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
 	gp_groups_add_untimed(&activity->operations, row);
@@ -175,8 +189,9 @@ static int gather_operations(struct gp_activity *activity, const struct gp_model
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		result = add_operation(
-			activity, find_operation(&activity->operations, model, op, &lookup), op);
+		result = add_operation(activity,
+				       find_operation(&activity->operations, model, op, &lookup),
+				       model, op);
 	}
 	free(lookup.kernels);
 	return result;

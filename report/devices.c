@@ -58,8 +58,12 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 	struct gp_device_entry *entries;
 
 	for (size_t i = 0; i < devices->count; i++)
-		if (is_same(&devices->entries[i], record, device_id))
+		if (is_same(&devices->entries[i], record, device_id)) {
+			if (!devices->entries[i].pcie)
+				devices->entries[i].pcie =
+					gp_model_link(model, device_id, GP_LINK_PCIE);
 			return i;
+		}
 	entries = realloc(devices->entries, (devices->count + 1) * sizeof(*entries));
 	if (!entries)
 		return SIZE_MAX;
@@ -68,6 +72,7 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 		(struct gp_device_entry){.device_id = device_id,
 					 .number = choose_number(devices, device_id),
 					 .record = record,
+					 .pcie = gp_model_link(model, device_id, GP_LINK_PCIE),
 					 .name = name_of(model, record)};
 	return devices->count++;
 }

@@ -16,6 +16,7 @@ struct gp_device_entry {
 	uint16_t device_id; /* as the first process numbers it */
 	uint32_t number;    /* what we call it: device_id, or a free one if another GPU has that */
 	const struct gp_record_device *record; /* NULL if no process recorded it */
+	const struct gp_record_link *pcie;     /* to the host, NULL if not known */
 	const char *name;                      /* "" if not known */
 };
 

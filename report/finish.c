@@ -14,6 +14,7 @@
 #include "report/export.h"
 #include "report/format.h"
 #include "report/html/html.h"
+#include "report/keep_links.h"
 #include "report/keep_names.h"
 #include "report/model.h"
 #include "report/output_file.h"
@@ -221,6 +222,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	}
 	f->model_count++;
 	piece->model = *model;
+	gp_keep_links(piece->save_to, *model);
 	if (piece->save_to >= 0)
 		(void)gp_keep_names(piece->save_to,
 				    *model); /* else it is read where the files are */

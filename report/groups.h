@@ -18,6 +18,8 @@ struct gp_group {
 	uint64_t failed;
 	uint64_t bytes; /* all together; a copy's or a set's */
 	uint64_t timed_bytes, least_bytes, most_bytes;
+	/* of the timed ones: what they would have taken at their peaks, and those without a peak */
+	uint64_t peak_ns, without_peak;
 };
 
 struct gp_groups {

@@ -52,7 +52,7 @@ struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
 		jits, pools, unifieds, gates, texts, range_points, ranges, mappings, frames,
-		modules;
+		modules, links;
 };
 
 struct gp_load {

@@ -52,6 +52,7 @@ void gp_model_free(struct gp_model *m)
 	free(m->domains);
 	free(m->frames);
 	free(m->modules);
+	free(m->links);
 	free(m->waiting);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
@@ -141,6 +142,25 @@ const struct gp_record_device *gp_model_device(const struct gp_model *model, uin
 	return model->device_count > 0 ? bsearch(&device_id, model->devices, model->device_count,
 						 sizeof(*model->devices), compare_device)
 				       : NULL;
+}
+
+static int compare_link(const void *key, const void *link)
+{
+	const struct gp_record_link *left = key, *right = link;
+
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	return (left->link_kind > right->link_kind) - (left->link_kind < right->link_kind);
+}
+
+const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_t device_id,
+					   enum gp_link_kind kind)
+{
+	const struct gp_record_link wanted = {.device_id = device_id, .link_kind = (uint16_t)kind};
+
+	return model->link_count > 0 ? bsearch(&wanted, model->links, model->link_count,
+					       sizeof(*model->links), compare_link)
+				     : NULL;
 }
 
 static int compare_context(const void *key, const void *context)

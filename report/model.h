@@ -270,6 +270,7 @@ struct gp_model {
 	struct gp_record_shape *shapes;
 	struct gp_record_device *devices;
 	char **device_names; /* parallel to devices; with what the program calls it, if it does */
+	struct gp_record_link *links;       /* sorted by (device, link_kind) */
 	struct gp_record_context *contexts; /* sorted by id */
 	struct gp_record_stream *streams;   /* sorted by (context, id) */
 	uint32_t *stream_calls;             /* parallel to streams: for gp_model_stream_call() */
@@ -295,7 +296,7 @@ struct gp_model {
 		*modules;      /* sorted by (id, start); path: GP_STRING_MODULE of texts */
 	struct gp_text *texts; /* sorted by (space, value where it is part of the key, id) */
 	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
-	uint32_t device_count, context_count, stream_count, thread_count, usage_count;
+	uint32_t device_count, link_count, context_count, stream_count, thread_count, usage_count;
 	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
 	uint32_t gate_count, range_count, range_text_count, domain_count, text_count;
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
@@ -335,6 +336,10 @@ struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 
 /* Whether a recorded call's name is that, whatever ending for the per-thread default stream it has. */
 bool gp_model_calls_api(const struct gp_model *model, const char *name);
+
+/* That link of a device, or NULL: it has none, or nothing is known of it. */
+const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_t device_id,
+					   enum gp_link_kind kind);
 
 /* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);

@@ -168,8 +168,3 @@ const char *gp_occupancy_limit_name(enum gp_occupancy_limit limit)
 
 	return names[limit];
 }
-
-double gp_occupancy_copy_peak(const struct gp_record_device *device)
-{
-	return device ? (double)device->memory_bandwidth_kbytes_per_s * 1000 / 2 : 0;
-}

@@ -49,11 +49,4 @@ bool gp_occupancy_of(const struct gp_record_device *device, const struct gp_reco
 /* "registers", ...; "-" for none. */
 const char *gp_occupancy_limit_name(enum gp_occupancy_limit limit);
 
-/*
- * The most that a copy within that device can move, in bytes per second: each byte is read and
- * written.  0 = not known.  (Of the links to the host and to other devices the records say
- * nothing.)
- */
-double gp_occupancy_copy_peak(const struct gp_record_device *device);
-
 #endif

@@ -24,12 +24,14 @@ static int compare_ids(uint64_t a, uint64_t b)
 	}
 #define ID(r)        ((r)->id)
 #define DEVICE_ID(r) ((r)->device_id)
+#define LINK_ID(r)   ((uint32_t)(r)->device_id << 16 | (r)->link_kind)
 #define STREAM_ID(r) ((uint64_t)(r)->context_id << 32 | (r)->id)
 COMPARE(named, struct gp_named, ID)
 COMPARE(threads, struct gp_thread, ID)
 COMPARE(shapes, struct gp_record_shape, ID)
 COMPARE(contexts, struct gp_record_context, ID)
 COMPARE(devices, struct gp_record_device, DEVICE_ID)
+COMPARE(links, struct gp_record_link, LINK_ID)
 COMPARE(streams, struct gp_record_stream, STREAM_ID)
 #define NODE_ID(r)    ((r)->node_id)
 #define START(r)      ((r)->start_ns)
@@ -134,6 +136,7 @@ static int settle_definitions(struct gp_load *load)
 		{m->contexts, &m->context_count, sizeof(*m->contexts), compare_contexts,
 		 drop_nothing},
 		{m->devices, &m->device_count, sizeof(*m->devices), compare_devices, drop_nothing},
+		{m->links, &m->link_count, sizeof(*m->links), compare_links, drop_nothing},
 		{m->streams, &m->stream_count, sizeof(*m->streams), compare_streams, drop_nothing},
 		{m->nodes, &m->node_count, sizeof(*m->nodes), compare_nodes, drop_nothing},
 		{m->frames, &m->frame_count, sizeof(*m->frames), compare_frames, drop_nothing},

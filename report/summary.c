@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/copy_peak.h"
 #include "report/format.h"
 #include "report/summary_part.h"
 #include "report/table.h"
@@ -105,7 +106,8 @@ static bool looks_like(const struct gp_device_entry *a, const struct gp_device_e
 		return false;
 	return strcmp(a->name, b->name) == 0 &&
 	       a->record->memory_bytes == b->record->memory_bytes &&
-	       a->record->multiprocessors == b->record->multiprocessors;
+	       a->record->multiprocessors == b->record->multiprocessors &&
+	       gp_link_peak(a->pcie) == gp_link_peak(b->pcie);
 }
 
 static void print_device(FILE *out, const struct gp_device_entry *device)
@@ -120,6 +122,8 @@ static void print_device(FILE *out, const struct gp_device_entry *device)
 	if (record && record->compute_major > 0)
 		fprintf(out, ", compute capability %u.%u", record->compute_major,
 			record->compute_minor);
+	if (device->pcie)
+		fprintf(out, ", PCIe %u.0 x%u", device->pcie->generation, device->pcie->lanes);
 }
 
 /* The beginning, which is what nvidia-smi and CUDA_VISIBLE_DEVICES tell GPUs apart by. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/copy_peak.h"
 #include "report/format.h"
 #include "report/names.h"
 #include "report/paragraph.h"
@@ -27,8 +28,9 @@ static const struct gp_column api_columns[] = {
 };
 
 static const struct gp_column copy_columns[] = {
-	{"Bytes", false},    {"Count", false}, {"Avg size", false}, {"Min size", false},
-	{"Max size", false}, {"Time", false},  {"GB/s", false},     {"Kind", true},
+	{"Bytes", false},    {"Count", false},    {"Avg size", false},
+	{"Min size", false}, {"Max size", false}, {"Time", false},
+	{"GB/s", false},     {"Peak %", false},   {"Kind", true},
 };
 
 /* What a table needs to turn groups into rows. */
@@ -263,6 +265,9 @@ static void put_copies(struct gp_table *table, const struct gp_group *group)
 	put(table, gp_format_bytes(group->most_bytes));
 	put(table, gp_format_ns(group->total_ns));
 	put(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
+	put(table, gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
+			   ? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
+			   : (struct gp_figure){"-"});
 	gp_table_cell(table, group->key + 1);
 }
 

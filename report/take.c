@@ -265,6 +265,7 @@ APPEND(context, contexts, context_count)
 APPEND(stream, streams, stream_count)
 APPEND(node, nodes, node_count)
 APPEND(module, modules, module_count)
+APPEND(link, links, link_count)
 
 /* The same of a record with CUPTI's times: `zero` holds the anchors before it for now. */
 #define APPEND_TIMED(name, array, count, zero)                                                     \
@@ -421,7 +422,7 @@ static int (*const takers[])(struct gp_load *, const union gp_any_record *, cons
 static const bool has_device[GP_RECORD_KIND_LIMIT] = {
 	[GP_RECORD_KERNEL] = true, [GP_RECORD_COPY] = true,    [GP_RECORD_SET] = true,
 	[GP_RECORD_DEVICE] = true, [GP_RECORD_CONTEXT] = true, [GP_RECORD_USAGE] = true,
-	[GP_RECORD_GRAPH] = true,  [GP_RECORD_POOL] = true,
+	[GP_RECORD_GRAPH] = true,  [GP_RECORD_POOL] = true,    [GP_RECORD_LINK] = true,
 };
 
 int gp_take_record(void *context, const union gp_any_record *record, const char *text)

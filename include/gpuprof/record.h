@@ -611,6 +611,26 @@ struct gp_record_module {
 	uint64_t ticks; /* when it was first seen */
 };
 
+enum gp_link_kind {
+	GP_LINK_PCIE = 1,   /* to the host: generation, lanes */
+	GP_LINK_NVLINK = 2, /* to every other GPU, through switches: lanes, lane_mbytes_per_s */
+};
+
+/*
+ * What joins a device to the host or to its peers, at its best here.  It is added when the process has ended, and only
+ * where copies went that way.
+ */
+struct gp_record_link {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint16_t link_kind;  /* enum gp_link_kind */
+	uint16_t generation; /* of PCI Express */
+	uint32_t lanes;
+	uint32_t lane_mbytes_per_s; /* in one direction; 0 = as the generation says */
+	uint64_t zero[2];
+};
+
 /* Kind number, name, struct.  Append only. */
 #define GP_RECORD_KINDS(X)                                                                         \
 	X(1, CALL, call)                                                                           \
@@ -640,7 +660,8 @@ struct gp_record_module {
 	X(25, RANGE, range)                                                                        \
 	X(26, GATE, gate)                                                                          \
 	X(27, FRAME, frame)                                                                        \
-	X(28, MODULE, module)
+	X(28, MODULE, module)                                                                      \
+	X(29, LINK, link)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

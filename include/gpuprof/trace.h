@@ -64,6 +64,8 @@
  * where not known.  Module and address are those of FRAME records (module 0: in none); places of one address follow
  * each other, those that are inlined into the next one first.
  *
+ * Links.  `gpuprof finish` appends LINK records, too: a chunk of ring 0 in form PACKED, of a trace whose process has ended.
+ *
  * Order.  Records of one ring come in the order in which their thread published them.  Nothing is said of the order
  * between rings, nor of times: GPU records come as CUPTI delivers them.  Definitions precede their use within
  * a ring; ids (names, shapes) are unique in the process, so a reader that reads rings in file order has every

@@ -2,10 +2,9 @@
 #include "report/breakdown.h"
 
 #include "report/activity.h"
-#include "report/occupancy.h"
+#include "report/copy_peak.h"
 
-#define WITHIN_DEVICE 8u /* CUPTI's kind of copy DtoD */
-#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* At the peak the timed ones would have taken so many ns, those whose peak is known. */
 enum { TIMED_BYTES = GP_SCOPE_UNTIMED + 1, PEAK_NS, WITHOUT_PEAK };
@@ -24,16 +23,9 @@ static const struct gp_sheet_column size_columns[] = {
 	{"GB/s", GP_UNIT_GB_PER_S}, {"Peak %", GP_UNIT_PERCENT}, {"Operation", GP_UNIT_TEXT},
 };
 
-/*
- * Of what moves within a device: of the links between devices, and to the host, the records say
- * nothing.
- */
 static void count_peak(struct gp_tally_row *row, const struct gp_scope_op *at)
 {
-	bool is_within = at->op->kind == GP_OP_COPY && at->op->copy_kind == WITHIN_DEVICE;
-	double peak =
-		is_within ? gp_occupancy_copy_peak(gp_model_device(at->model, at->op->device_id))
-			  : 0;
+	double peak = gp_copy_peak(at->model, at->op);
 
 	if (peak > 0)
 		row->sums[PEAK_NS] += (uint64_t)((double)at->op->bytes / peak * 1e9);
@@ -94,10 +86,11 @@ static void put_sizes(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[SIZES]);
 	gp_sheet_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
-	gp_sheet_cell(sheet, row->sums[WITHOUT_PEAK] > 0
-				     ? gp_value_none()
-				     : gp_value_percent((double)row->sums[PEAK_NS],
-							(double)row->series[TIMES].total));
+	gp_sheet_cell(sheet, gp_copy_peak_is_known(row->sums[WITHOUT_PEAK], row->sums[PEAK_NS],
+						   row->series[TIMES].total)
+				     ? gp_value_percent((double)row->sums[PEAK_NS],
+							(double)row->series[TIMES].total)
+				     : gp_value_none());
 	put_label(sheet, row);
 }
 

@@ -23,6 +23,8 @@ struct gp_case {
 	uint64_t extra, longest_ns;        /* the rule's ... */
 	uint64_t cause_ns[GP_IDLE_CAUSES]; /* ... too */
 	uint32_t other_site;               /* ... too; GP_NO_SITE = none */
+	uint64_t copied_ns, peak_ns;       /* of copies: what they took, and at their peak had */
+	uint64_t without_peak;             /* copies whose peak is not known */
 	uint64_t votes_ns;                 /* of its site, where that was voted for */
 	uint64_t saves_ns;                 /* of the process that could save most */
 	uint64_t process_saves_ns;         /* of the process that was looked at last */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "report/array.h"
+#include "report/copy_peak.h"
+#include "report/format.h"
 
 #define STAGED_BYTES 65536u
 
@@ -131,6 +133,7 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 	uint64_t rest_ns = call->duration_ns - waited_ns;
 	struct gp_lull *lull;
 	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+	double peak = gp_copy_peak(advisor->model, op);
 
 	(void)context;
 	if (rest_ns > found->longest_ns)
@@ -140,6 +143,9 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 	gp_advisor_show(advisor, found, call);
 	found->bytes += op->bytes;
 	found->extra += gp_copy_is_pageable(op);
+	found->copied_ns += op->end_ns - op->start_ns;
+	found->peak_ns += peak > 0 ? (uint64_t)((double)op->bytes / peak * 1e9) : 0;
+	found->without_peak += peak <= 0;
 }
 
 static void each(struct gp_advisor *advisor, gp_copy_filter *filter,
@@ -166,4 +172,14 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 		put_limits(advisor, &rests);
 	each(advisor, filter, add, NULL);
 	free(rests.rows);
+}
+
+void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
+{
+	if (found->copied_ns == 0)
+		return;
+	fprintf(out, "; %s GB/s", gp_format_gb_per_s(found->bytes, found->copied_ns).text);
+	if (gp_copy_peak_is_known(found->without_peak, found->peak_ns, found->copied_ns))
+		fprintf(out, ", %s %% of the link's peak",
+			gp_format_percent((double)found->peak_ns, (double)found->copied_ns).text);
 }

@@ -29,6 +29,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		found->detail == GP_COPY_HTOD ? "from" : "to", gp_format_bytes(found->bytes).text,
 		gp_format_ns(found->time_ns).text);
+	gp_copies_tell_rate(found, out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -30,6 +30,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (found->extra > 0)
 		fprintf(out, "; %s of pageable memory",
 			found->extra == found->count ? "all" : gp_format_count(found->extra).text);
+	gp_copies_tell_rate(found, out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

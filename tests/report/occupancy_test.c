@@ -282,13 +282,6 @@ static void test_what_is_not_known(void **state)
 	assert_false(gp_occupancy_of(&device, &shape, &found));
 }
 
-static void test_the_peak_of_copies(void **state)
-{
-	(void)state;
-	assert_true(gp_occupancy_copy_peak(&h200) == 2.4e12);
-	assert_true(gp_occupancy_copy_peak(NULL) == 0);
-}
-
 static double cell(const struct gp_sheet *sheet, size_t row, const char *title)
 {
 	struct gp_value value = gp_sheet_row(sheet, row)[gp_sheet_find_column(sheet->head, title)];
@@ -368,7 +361,6 @@ int main(void)
 		cmocka_unit_test(test_what_torch_profiler_estimated),
 		cmocka_unit_test(test_the_grid),
 		cmocka_unit_test(test_what_is_not_known),
-		cmocka_unit_test(test_the_peak_of_copies),
 		cmocka_unit_test(test_the_table),
 		cmocka_unit_test(test_copies_beside_the_peak),
 	};

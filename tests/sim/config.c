@@ -16,6 +16,8 @@ static const struct {
 	{"flush-hangs", SIM_FAULT_FLUSH_HANGS},
 	{"stuck-correlation", SIM_FAULT_STUCK_CORRELATION},
 	{"shuffled-records", SIM_FAULT_SHUFFLED_RECORDS},
+	{"nvml-hangs", SIM_FAULT_NVML_HANGS},
+	{"nvml-missing", SIM_FAULT_NVML_MISSING},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

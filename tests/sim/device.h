@@ -72,6 +72,8 @@
  *		flush-hangs		a forced flush never returns
  *		stuck-correlation	ids stop at the first launch, see above
  *		shuffled-records	the records of each buffer come in an order of chance
+ *		nvml-hangs		the management library's start never ends
+ *		nvml-missing		it cannot be started
  *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
  *	came after 11.8, and one without cuptiActivityRegisterCallbacks: put one first in
  *	LD_LIBRARY_PATH.
@@ -100,6 +102,8 @@ enum sim_fault {
 	SIM_FAULT_FLUSH_HANGS = 1 << 4,
 	SIM_FAULT_STUCK_CORRELATION = 1 << 5,
 	SIM_FAULT_SHUFFLED_RECORDS = 1 << 6,
+	SIM_FAULT_NVML_HANGS = 1 << 7,
+	SIM_FAULT_NVML_MISSING = 1 << 8,
 };
 
 struct sim_config {

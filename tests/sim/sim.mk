@@ -1,4 +1,4 @@
-# The simulated device: libcuda.so.1, libcudart.so.13 and libcupti.so.13 in $(O)/sim, on a common
+# The simulated device: libcuda.so.1, libcudart.so.13, libcupti.so.13 and libnvidia-ml.so.1 in $(O)/sim, on a common
 # libgpusim.so; sample programs in $(O)/programs; the device's own tests. Part of the root Makefile,
 # and usable alone: make -f tests/sim/sim.mk
 
@@ -80,13 +80,17 @@ $(addprefix $(SIM)/,libcupti.so.13 old/libcupti.so.13 broken/libcupti.so.13): \
 	$(call say,LD)
 	$(SIM_LINK) -Wl,-rpath,'$$ORIGIN/..' -Wl,-Bsymbolic -Wl,--version-script=$(filter %.map,$^) -lgpusim
 
+$(SIM)/libnvidia-ml.so.1: $(SIM)/obj/nvml.o tests/sim/libnvidia-ml.map | $(SIM)/libgpusim.so
+	$(call say,LD)
+	$(SIM_LINK) -Wl,--version-script=tests/sim/libnvidia-ml.map -lgpusim
+
 $(SIM)/libcuda.so: $(SIM)/libcuda.so.1
 $(SIM)/libcudart.so: $(SIM)/libcudart.so.13
 $(SIM)/libcupti.so: $(SIM)/libcupti.so.13
 $(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so):
 	$(Q)ln -sf $(<F) $@
 
-sim: $(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so old/libcupti.so.13 broken/libcupti.so.13)
+sim: $(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so libnvidia-ml.so.1 old/libcupti.so.13 broken/libcupti.so.13)
 
 # ---- sample programs: the same sources run on a GPU ----
 PROGRAMS   := $(patsubst tests/programs/%.cu,$(O)/programs/%,$(wildcard tests/programs/*.cu)) $(O)/programs/zoo

@@ -1,0 +1,196 @@
+#include "report/keep_links.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/array.h"
+#include "report/chunk_append.h"
+#include "report/link_facts.h"
+#include "report/write_all.h"
+
+/* A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this. */
+#define PATIENCE_MS 3000
+
+/* Copies of fewer bytes in all say nothing about a link. */
+#define LEAST_BYTES (UINT64_C(1) << 20)
+
+#define MOST_LINKS (GP_DEVICE_LIMIT * GP_LINKS_OF_DEVICE)
+
+/* CUPTI's kinds of copies that leave a device. */
+static bool leaves_device(const struct gp_op *op)
+{
+	enum { HTOD = 1, DTOH, HTOA, ATOH, PTOP = 10 };
+
+	return op->kind == GP_OP_COPY &&
+	       ((op->copy_kind >= HTOD && op->copy_kind <= ATOH) || op->copy_kind == PTOP);
+}
+
+static bool wants_links(const struct gp_model *model)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < model->op_count && bytes < LEAST_BYTES; i++)
+		if (leaves_device(&model->ops[i]))
+			bytes += model->ops[i].bytes;
+	return bytes >= LEAST_BYTES && model->link_count == 0 && !model->losses.live;
+}
+
+/* ---- the child ---- */
+
+static void be_silent(void)
+{
+	int nowhere = open("/dev/null", O_RDWR);
+
+	for (int fd = STDIN_FILENO; nowhere >= 0 && fd <= STDERR_FILENO; fd++)
+		(void)dup2(nowhere, fd);
+}
+
+static void answer(const struct gp_model *model, int out)
+{
+	struct gp_record_link links[GP_LINKS_OF_DEVICE];
+
+	be_silent();
+	for (uint32_t i = 0; i < model->device_count; i++) {
+		size_t count = gp_link_facts(model->devices[i].uuid, links);
+
+		for (size_t j = 0; j < count; j++)
+			links[j].device_id = model->devices[i].device_id;
+		if (gp_write_all(out, links, count * sizeof(*links)) != 0)
+			return;
+	}
+}
+
+/* ---- who asks it ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whole records that come before the child is done or patience ends. */
+static size_t listen_to(int in, struct gp_record_link links[MOST_LINKS])
+{
+	int64_t end_ms = now_ms() + PATIENCE_MS, left_ms;
+	struct pollfd ready = {.fd = in, .events = POLLIN};
+	size_t bytes = 0;
+	ssize_t taken = 1;
+
+	while (taken > 0 && bytes < MOST_LINKS * sizeof(*links) &&
+	       (left_ms = end_ms - now_ms()) > 0 && poll(&ready, 1, (int)left_ms) > 0) {
+		taken = read(in, (char *)links + bytes, MOST_LINKS * sizeof(*links) - bytes);
+		bytes += taken > 0 ? (size_t)taken : 0;
+	}
+	return bytes / sizeof(*links);
+}
+
+static size_t ask(const struct gp_model *model, struct gp_record_link links[MOST_LINKS])
+{
+	size_t count = 0;
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return 0;
+	child = fork();
+	if (child == 0) {
+		answer(model, ends[1]);
+		_exit(0);
+	}
+	close(ends[1]);
+	if (child > 0) {
+		count = listen_to(ends[0], links);
+		kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0);
+	}
+	close(ends[0]);
+	return count;
+}
+
+/* ---- the trace: gpuprof/trace.h has the form ---- */
+
+static uint8_t *put_varint(uint8_t *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+static uint8_t *put_link(uint8_t *at, const struct gp_record_link *link,
+			 const struct gp_record_link *last)
+{
+	const int64_t changes[] = {
+		(int64_t)link->device_id - last->device_id,
+		(int64_t)link->link_kind - last->link_kind,
+		(int64_t)link->generation - last->generation,
+		(int64_t)link->lanes - last->lanes,
+		(int64_t)link->lane_mbytes_per_s - last->lane_mbytes_per_s,
+	};
+	const uint32_t count = sizeof(changes) / sizeof(changes[0]);
+
+	*at++ = GP_RECORD_LINK;
+	at = put_varint(at, (1u << count) - 1);
+	for (uint32_t i = 0; i < count; i++)
+		at = put_varint(at, (uint64_t)changes[i] << 1 ^ (uint64_t)(changes[i] >> 63));
+	return at;
+}
+
+static void append(int trace, struct gp_model *model)
+{
+	struct gp_new_chunk *chunk = calloc(1, sizeof(*chunk));
+	const struct gp_record_link none = {0}, *last = &none;
+	uint8_t *at = chunk ? chunk->payload : NULL;
+	struct stat status;
+
+	if (!chunk)
+		return;
+	for (uint32_t i = 0; i < model->link_count; last = &model->links[i++])
+		at = put_link(at, &model->links[i], last);
+	chunk->header = (struct gp_chunk_header){
+		.payload_bytes = (uint32_t)(at - chunk->payload),
+		.records = model->link_count,
+		.sequence = model->next_sequence,
+		.form = GP_CHUNK_PACKED,
+	};
+	if (fstat(trace, &status) == 0 && (uint64_t)status.st_size == model->file_bytes &&
+	    model->file_bytes % 8 == 0) {
+		if (gp_chunk_append(trace, chunk) != 0) {
+			(void)!ftruncate(trace, status.st_size);
+		} else {
+			model->next_sequence++;
+			model->file_bytes += sizeof(chunk->header) +
+					     gp_chunk_padded_bytes(chunk->header.payload_bytes);
+		}
+	}
+	free(chunk);
+}
+
+void gp_keep_links(int trace, struct gp_model *model)
+{
+	struct gp_record_link *links;
+	size_t count;
+
+	if (!wants_links(model))
+		return;
+	links = malloc(MOST_LINKS * sizeof(*links));
+	count = links ? ask(model, links) : 0;
+	if (count == 0) {
+		free(links);
+		return;
+	}
+	free(model->links);
+	model->links = links;
+	model->link_count = (uint32_t)count;
+	if (trace >= 0 && model->file_bytes > 0)
+		append(trace, model);
+}

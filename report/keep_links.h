@@ -1,0 +1,20 @@
+/*
+ * keep_links: how fast the links are that a trace's copies went over goes into the model and the trace when its process
+ * has ended, on the machine it ran on: what a copy reached can then be held against what it could have.
+ *
+ * The profiled process is not asked, and pays nothing: it knows its links only by the driver's management library, which
+ * opens files and takes its time.  It is asked by a child of this process (report/link_facts.h).
+ */
+#ifndef REPORT_KEEP_LINKS_H
+#define REPORT_KEEP_LINKS_H
+
+#include "report/model.h"
+
+/*
+ * Find the links of the model's devices, where it has copies of some size over them and does not know them yet, and append them to
+ * its trace, a descriptor open for appending and locked; -1 = the trace is not changed.  What cannot be found or
+ * written stays unknown.
+ */
+void gp_keep_links(int trace, struct gp_model *model);
+
+#endif

@@ -84,3 +84,13 @@ bool gp_command_output_is_free(const char *command, const char *output, char *co
 		}
 	return true;
 }
+
+int gp_command_check_traces(const char *command, const char *output, char *const *traces,
+			    size_t trace_count)
+{
+	if (trace_count == 0)
+		return gp_command_fail(GP_EXIT_USAGE, "%s: name trace files; see gpuprof %s --help",
+				       command, command);
+	return gp_command_output_is_free(command, output, traces, trace_count) ? GP_COMMAND_GO_ON
+									       : GP_EXIT_USAGE;
+}

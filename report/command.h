@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define GP_COMMAND_GO_ON (-1) /* no exit status: the command has something to do */
+
 #define GP_EXIT_FAILED 1
 #define GP_EXIT_USAGE  2
 
@@ -33,6 +35,10 @@ __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char
 /* Whether output, which may be NULL, is none of the traces; false: a line says so, in the name of the command. */
 bool gp_command_output_is_free(const char *command, const char *output, char *const *traces,
 			       size_t trace_count);
+
+/* That there are traces, and output, which may be NULL, is none of them: GP_COMMAND_GO_ON; else an exit status, and a line says what is wrong. */
+int gp_command_check_traces(const char *command, const char *output, char *const *traces,
+			    size_t trace_count);
 
 /* The number after an option, from 0 to most: true.  Else false, and a line that names the option and most. */
 bool gp_command_number(const char *command, const char *option, const char *text, uint64_t most,

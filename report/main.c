@@ -6,6 +6,7 @@
 
 #include "gpuprof/version.h"
 #include "report/command.h"
+#include "report/nearest.h"
 #include "report/run.h"
 
 struct command {
@@ -87,6 +88,19 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+static int refuse(const char *name)
+{
+	struct gp_nearest nearest = {.word = name};
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		gp_nearest_try(&nearest, commands[i].name);
+	if (nearest.found)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "there is no command %s; did you mean gpuprof %s?", name,
+				       nearest.found);
+	return gp_command_fail(GP_EXIT_USAGE, "there is no command %s; see gpuprof help", name);
+}
+
 /*
  * Where a standard stream is closed, the next file opened would take its place, and what is meant
  * for the user would go into a trace.  The program that `gpuprof run` starts finds it closed.
@@ -105,16 +119,12 @@ static void keep_streams_free(void)
 int main(int argc, char **argv)
 {
 	const struct command *command;
-	char name[32];
 
 	keep_streams_free();
 	if (argc < 2)
 		return gp_command_fail(GP_EXIT_USAGE, "no command given; see gpuprof help");
 	command = find(argv[1]);
 	if (!command)
-		return gp_command_fail(GP_EXIT_USAGE, "unknown command %s; see gpuprof help",
-				       argv[1]);
-	snprintf(name, sizeof(name), "gpuprof: %s", command->name);
-	argv[1] = name; /* getopt's messages begin with it */
+		return refuse(argv[1]);
 	return command->run(argc - 1, argv + 1);
 }

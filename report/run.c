@@ -59,10 +59,14 @@ static void warn_of_unknown_variables(void)
 	const char *entry;
 	size_t position = 0;
 
-	while ((entry = gp_run_options_unknown_variable(environ, &position)) != NULL)
-		fprintf(stderr,
-			"gpuprof: unknown variable %.*s is ignored; see gpuprof-run --help\n",
-			(int)strcspn(entry, "="), entry);
+	while ((entry = gp_run_options_unknown_variable(environ, &position)) != NULL) {
+		const char *nearest = gp_run_options_nearest_variable(entry);
+
+		fprintf(stderr, "gpuprof: unknown variable %.*s is ignored; %s%s%s\n",
+			(int)strcspn(entry, "="), entry,
+			nearest ? "did you mean " GP_OPTION_PREFIX : "see gpuprof-run --help",
+			nearest ? nearest : "", nearest ? "?" : "");
+	}
 }
 
 /* Where the program cannot be profiled it runs all the same, and so may what it starts. */

@@ -4,6 +4,7 @@
 
 #include "report/advice_print.h"
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
@@ -27,76 +28,42 @@ static const char usage[] =
 	"Exit status: 0, also where there is advice or a damaged file could be read in part; 1\n"
 	"where a file could not be read at all, the others are used; 2 for a wrong command line.\n";
 
-enum parsed { RUN, DONE, WRONG };
-
 struct arguments {
 	const char *output;
 	bool as_json;
-	size_t limit;
+	uint64_t limit; /* 0 = all */
 	char *const *traces;
 	size_t trace_count;
 };
 
-static enum parsed take_format(struct arguments *a, const char *name)
+static int take_format(const struct gp_command_line *line, const char *name)
 {
+	struct arguments *a = line->arguments;
+
 	a->as_json = strcmp(name, "json") == 0;
 	if (a->as_json || strcmp(name, "text") == 0)
-		return RUN;
-	gp_command_fail(0, "advice: there is no format %s; name text or json", name);
-	return WRONG;
+		return GP_COMMAND_GO_ON;
+	return gp_command_fail(GP_EXIT_USAGE, "advice: there is no format %s; name text or json",
+			       name);
 }
 
-static enum parsed take_limit(struct arguments *a, const char *text)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	uint64_t number;
-
-	if (!gp_command_number("advice", "--top", text, GP_COMMAND_MOST, &number))
-		return WRONG;
-	a->limit = number;
-	return RUN;
-}
-
-static enum parsed take_option(struct arguments *a, int c)
-{
-	switch (c) {
-	case 'F':
-		return take_format(a, optarg);
-	case 'n':
-		return take_limit(a, optarg);
-	case 'o':
-		a->output = optarg;
-		return RUN;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
-}
-
-static enum parsed parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option table[] = {
-		{"format", required_argument, NULL, 'F'},
-		{"top", required_argument, NULL, 'n'},
-		{"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},
+	const struct gp_command_option options[] = {
+		{"format", 'F', .take = take_format},
+		{"top", 'n', .number = &a->limit, .most = GP_COMMAND_MOST},
+		{"output", 'o', .text = &a->output},
 		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "advice", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:n:o:h", table, NULL)) != -1;)
-		parsed = take_option(a, c);
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
-	if (parsed != RUN)
-		return parsed;
-	if (a->trace_count == 0) {
-		gp_command_fail(0, "advice: name trace files; see gpuprof advice --help");
-		return WRONG;
-	}
-	return gp_command_output_is_free("advice", a->output, a->traces, a->trace_count) ? RUN
-											 : WRONG;
+	return status == GP_COMMAND_GO_ON
+		       ? gp_command_check_traces("advice", a->output, a->traces, a->trace_count)
+		       : status;
 }
 
 static int write_to(FILE *out, const struct arguments *a, const struct gp_advice *advice)
@@ -130,12 +97,12 @@ static int print(const struct arguments *a, const struct gp_traces *traces)
 int gp_command_advice(int argc, char **argv)
 {
 	struct arguments a = {0};
-	enum parsed parsed = parse(argc, argv, &a);
+	int status = parse(argc, argv, &a);
 	struct gp_traces traces;
-	int status = 0;
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	status = 0;
 	if (gp_traces_load(&traces, a.traces, a.trace_count, true) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)

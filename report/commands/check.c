@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/diff/check_request.h"
 #include "report/diff/figures.h"
 #include "report/sheet_writer.h"
 #include "report/traces.h"
-
-enum parsed { RUN, DONE, WRONG };
 
 struct arguments {
 	struct gp_check_request request;
@@ -64,9 +63,6 @@ static const char usage[] =
 	"--strict; 64 wrong options or thresholds, or a baseline of another device; 1 a file that\n"
 	"cannot be read or written.\n";
 
-/* Options without a letter. */
-enum { ANY_DEVICE = 256, MARKDOWN, JUNIT, JSON, LIST };
-
 static void print_metrics(void)
 {
 	for (int i = 0; i < GP_METRICS; i++)
@@ -77,59 +73,12 @@ static void print_metrics(void)
 	       "of one kernel's launches together: the 20 longest, and those that thresholds name");
 }
 
-static enum parsed take_option(struct arguments *a, int c)
+static int refuse(const char *why)
 {
-	struct gp_check_request *request = &a->request;
-
-	switch (c) {
-	case 'b':
-		request->baseline = optarg;
-		return RUN;
-	case 'w':
-		a->write_baseline = optarg;
-		return RUN;
-	case 'c':
-		a->calibrate = optarg;
-		return RUN;
-	case 't':
-		request->thresholds = optarg;
-		return RUN;
-	case 's':
-		request->strict = true;
-		return RUN;
-	case 'a':
-		request->all = true;
-		return RUN;
-	case ANY_DEVICE:
-		request->any_device = true;
-		return RUN;
-	case MARKDOWN:
-		request->markdown = optarg;
-		return RUN;
-	case JUNIT:
-		request->junit = optarg;
-		return RUN;
-	case JSON:
-		request->json = optarg;
-		return RUN;
-	case LIST:
-		print_metrics();
-		return DONE;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
+	return gp_command_fail(GP_EXIT_USAGE, "check: %s; see gpuprof check --help", why);
 }
 
-static enum parsed refuse(const char *why)
-{
-	gp_command_fail(0, "check: %s; see gpuprof check --help", why);
-	return WRONG;
-}
-
-static enum parsed check(const struct arguments *a)
+static int check(const struct arguments *a)
 {
 	const struct gp_check_request *request = &a->request;
 	int asked =
@@ -141,7 +90,7 @@ static enum parsed check(const struct arguments *a)
 		return refuse("--baseline, --write-baseline and --calibrate exclude each other");
 	if (request->run_count == 0)
 		return refuse("name traces, or folders of traces");
-	return RUN;
+	return GP_COMMAND_GO_ON;
 }
 
 static bool is_stdout(const char *path)
@@ -157,42 +106,41 @@ static FILE *text_of(const struct gp_check_request *request)
 		       : stdout;
 }
 
-static enum parsed parse(int argc, char **argv, struct arguments *a)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	static const struct option table[] = {
-		{"baseline", required_argument, NULL, 'b'},
-		{"write-baseline", required_argument, NULL, 'w'},
-		{"calibrate", required_argument, NULL, 'c'},
-		{"thresholds", required_argument, NULL, 't'},
-		{"strict", no_argument, NULL, 's'},
-		{"all", no_argument, NULL, 'a'},
-		{"any-device", no_argument, NULL, ANY_DEVICE},
-		{"markdown", required_argument, NULL, MARKDOWN},
-		{"junit", required_argument, NULL, JUNIT},
-		{"json", required_argument, NULL, JSON},
-		{"list", no_argument, NULL, LIST},
-		{"help", no_argument, NULL, 'h'},
+	struct gp_check_request *request = &a->request;
+	const struct gp_command_option options[] = {
+		{"baseline", 'b', .text = &request->baseline},
+		{"write-baseline", 'w', .text = &a->write_baseline},
+		{"calibrate", 'c', .text = &a->calibrate},
+		{"thresholds", 't', .text = &request->thresholds},
+		{"strict", 's', .flag = &request->strict},
+		{"all", 'a', .flag = &request->all},
+		{"any-device", .flag = &request->any_device},
+		{"markdown", .text = &request->markdown},
+		{"junit", .text = &request->junit},
+		{"json", .text = &request->json},
+		{"list", .print = print_metrics},
 		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "check", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c;
-	     parsed == RUN && (c = getopt_long(argc, argv, "b:w:c:t:sah", table, NULL)) != -1;)
-		parsed = take_option(a, c);
-	a->request.runs = argv + optind;
-	a->request.run_count = (size_t)(argc - optind);
-	a->request.text = text_of(&a->request);
-	return parsed == RUN ? check(a) : parsed;
+	request->runs = argv + optind;
+	request->run_count = (size_t)(argc - optind);
+	request->text = text_of(request);
+	return status == GP_COMMAND_GO_ON ? check(a) : status;
 }
 
 int gp_command_check(int argc, char **argv)
 {
 	struct arguments a = {0};
-	enum parsed parsed = parse(argc, argv, &a);
 	struct gp_check_request *request = &a.request;
+	int status = parse(argc, argv, &a);
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_CHECK_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status == GP_EXIT_USAGE ? GP_CHECK_EXIT_USAGE : status;
 	request->run_count = gp_traces_name_once((char **)request->runs, request->run_count);
 	if (a.write_baseline)
 		return gp_check_write_baseline(a.write_baseline, request->runs, request->run_count);

@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/diff/compare.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
 #define ROWS          20
-
-enum parsed { RUN, DONE, WRONG };
 
 struct arguments {
 	const struct gp_sheet_format *format;
@@ -44,87 +43,49 @@ static const char usage[] =
 	"file\n"
 	"could not be read or written; 2 for a wrong command line.\n";
 
-static enum parsed take_format(struct arguments *a, const char *name)
-{
-	a->format = gp_sheet_format_find(name);
-	if (a->format)
-		return RUN;
-	gp_command_fail(0, "diff: there is no format %s; name %s", name, GP_SHEET_FORMATS);
-	return WRONG;
-}
-
-static enum parsed take_top(struct arguments *a, const char *text)
-{
-	uint64_t top;
-
-	if (!gp_command_number("diff", "--top", text, GP_COMMAND_MOST, &top))
-		return WRONG;
-	a->options.top = top;
-	return RUN;
-}
-
-static enum parsed take_option(struct arguments *a, int c)
-{
-	switch (c) {
-	case 'F':
-		return take_format(a, optarg);
-	case 'n':
-		return take_top(a, optarg);
-	case 'f':
-		a->options.full_names = true;
-		return RUN;
-	case 'o':
-		a->output = optarg;
-		return RUN;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
-}
-
 /* Without "--" there are two runs. */
-static enum parsed check(struct arguments *a, bool has_separator)
+static int check(struct arguments *a, bool has_separator)
 {
 	if (!has_separator && a->a_count == 2) {
 		a->b = a->a + 1;
 		a->a_count = a->b_count = 1;
 	}
 	if (a->a_count > 0 && a->b_count > 0)
-		return RUN;
-	gp_command_fail(0, "diff: name two runs, or sets of runs with -- between them; see gpuprof "
-			   "diff --help");
-	return WRONG;
+		return GP_COMMAND_GO_ON;
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "diff: name two runs, or sets of runs with -- between them; see "
+			       "gpuprof diff --help");
 }
 
-static enum parsed parse(int argc, char **argv, struct arguments *a)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	static const struct option table[] = {
-		{"format", required_argument, NULL, 'F'}, {"top", required_argument, NULL, 'n'},
-		{"full-names", no_argument, NULL, 'f'},   {"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},         {0},
+	const struct gp_command_option options[] = {
+		{"format", 'F', .format = &a->format},
+		{"top", 'n', .number = &a->options.top, .most = GP_COMMAND_MOST},
+		{"full-names", 'f', .flag = &a->options.full_names},
+		{"output", 'o', .text = &a->output},
+		{0},
 	};
-	enum parsed parsed = RUN;
-	int separator = 1;
+	const struct gp_command_line line = {
+		.command = "diff", .usage = usage, .options = options, .arguments = a};
+	int separator = 1, status;
 
 	while (separator < argc && strcmp(argv[separator], "--") != 0)
 		separator++;
-	for (int c;
-	     parsed == RUN && (c = getopt_long(separator, argv, "F:n:fo:h", table, NULL)) != -1;)
-		parsed = take_option(a, c);
+	status = gp_command_line_read(&line, separator, argv);
 	a->a = argv + optind;
 	a->a_count = (size_t)(separator - optind);
 	if (separator < argc) {
 		a->b = argv + separator + 1;
 		a->b_count = (size_t)(argc - separator - 1);
 	}
-	if (parsed == RUN)
-		parsed = check(a, separator < argc);
-	if (parsed == RUN && (!gp_command_output_is_free("diff", a->output, a->a, a->a_count) ||
-			      !gp_command_output_is_free("diff", a->output, a->b, a->b_count)))
-		parsed = WRONG;
-	return parsed;
+	if (status == GP_COMMAND_GO_ON)
+		status = check(a, separator < argc);
+	if (status == GP_COMMAND_GO_ON &&
+	    (!gp_command_output_is_free("diff", a->output, a->a, a->a_count) ||
+	     !gp_command_output_is_free("diff", a->output, a->b, a->b_count)))
+		return GP_EXIT_USAGE;
+	return status;
 }
 
 static int load(struct gp_run_set *set, char **runs, size_t count)
@@ -193,12 +154,11 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 int gp_command_diff(int argc, char **argv)
 {
 	struct arguments arguments = {.format = &gp_sheet_text, .options.top = SIZE_MAX};
-	enum parsed parsed = parse(argc, argv, &arguments);
 	struct gp_run_set a = {0}, b = {0};
-	int status;
+	int status = parse(argc, argv, &arguments);
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
 	if (arguments.options.top == SIZE_MAX)
 		arguments.options.top =
 			arguments.format == &gp_sheet_text || arguments.format == &gp_sheet_markdown

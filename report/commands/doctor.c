@@ -9,6 +9,7 @@
 
 #include "gpuprof/version.h"
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/doctor/ask.h"
 #include "report/doctor/checks.h"
 #include "report/doctor/probe.h"
@@ -35,8 +36,6 @@ static const char usage[] =
 	"  gpuprof doctor python train.py\n";
 
 #define LIMIT_S 60
-
-enum { PROBE = 256, LIMIT };
 
 /* In the order in which they are printed. */
 static const struct check {
@@ -128,49 +127,42 @@ struct arguments {
 	unsigned limit_s;
 };
 
-enum parsed { RUN, DONE, WRONG };
-
-static enum parsed take_limit(const char *text, unsigned *limit_s)
+static int take_limit(const struct gp_command_line *line, const char *text)
 {
+	struct arguments *a = line->arguments;
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	*limit_s = (unsigned)value;
+	a->limit_s = (unsigned)value;
 	if (*text >= '0' && *text <= '9' && *end == '\0' && value > 0 && value <= 3600)
-		return RUN;
-	gp_command_fail(0, "doctor: --limit needs a number from 1 to 3600, not %s", text);
-	return WRONG;
+		return GP_COMMAND_GO_ON;
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "doctor: --limit needs a number from 1 to 3600, not %s", text);
 }
 
-static enum parsed parse(int argc, char **argv, struct arguments *a)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	static const struct option table[] = {
-		{"help", no_argument, NULL, 'h'},
-		{"limit", required_argument, NULL, LIMIT},
-		{"probe", required_argument, NULL, PROBE},
+	const struct gp_command_option options[] = {
+		{"limit", .take = take_limit},
+		{"probe", .text = &a->probe},
 		{0},
 	};
+	const struct gp_command_line line = {.command = "doctor",
+					     .usage = usage,
+					     .options = options,
+					     .arguments = a,
+					     .stops_at_words = true};
 
-	for (int c; (c = getopt_long(argc, argv, "+h", table, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return DONE;
-		}
-		if (c == PROBE)
-			a->probe = optarg;
-		else if (c != LIMIT || take_limit(optarg, &a->limit_s) != RUN)
-			return WRONG; /* getopt has said why, or we have */
-	}
-	return RUN;
+	return gp_command_line_read(&line, argc, argv);
 }
 
 int gp_command_doctor(int argc, char **argv)
 {
 	struct arguments a = {.limit_s = LIMIT_S};
-	enum parsed parsed = parse(argc, argv, &a);
+	int status = parse(argc, argv, &a);
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
 	if (a.probe)
 		return gp_probe(strcmp(a.probe, "gpu") == 0, argv + optind);
 	return examine(argv[optind], a.limit_s);

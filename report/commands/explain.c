@@ -3,6 +3,8 @@
 
 #include "report/advice_print.h"
 #include "report/command.h"
+#include "report/command_line.h"
+#include "report/nearest.h"
 
 static const char usage[] = "usage: gpuprof explain RULE...\n"
 			    "       gpuprof explain --list\n"
@@ -16,16 +18,27 @@ static const char usage[] = "usage: gpuprof explain RULE...\n"
 			    "\n"
 			    "Exit status: 0, or 2 where there is no such rule.\n";
 
+static int refuse(const char *id)
+{
+	struct gp_nearest nearest = {.word = id};
+
+	for (size_t i = 0; gp_rules[i]; i++)
+		gp_nearest_try(&nearest, gp_rules[i]->id);
+	if (nearest.found)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "explain: there is no rule %s; did you mean %s?", id,
+				       nearest.found);
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "explain: there is no rule %s; see gpuprof explain --list", id);
+}
+
 static int explain_all(int count, char **ids)
 {
 	for (int i = 0; i < count; i++) {
 		const struct gp_rule *rule = gp_rule_find(ids[i]);
 
 		if (!rule)
-			return gp_command_fail(GP_EXIT_USAGE,
-					       "explain: there is no rule %s; see gpuprof explain "
-					       "--list",
-					       ids[i]);
+			return refuse(ids[i]);
 		if (i > 0)
 			putchar('\n');
 		gp_rule_explain(stdout, rule);
@@ -33,31 +46,30 @@ static int explain_all(int count, char **ids)
 	return 0;
 }
 
+static void list(void)
+{
+	gp_rules_list(stdout);
+}
+
+static void document(void)
+{
+	gp_rules_document(stdout);
+}
+
 int gp_command_explain(int argc, char **argv)
 {
-	static const struct option table[] = {
-		{"list", no_argument, NULL, 'l'},
-		{"markdown", no_argument, NULL, 'm'},
-		{"help", no_argument, NULL, 'h'},
+	const struct gp_command_option options[] = {
+		{"list", 'l', .print = list},
+		{"markdown", .print = document},
 		{0},
 	};
+	const struct gp_command_line line = {
+		.command = "explain", .usage = usage, .options = options};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	switch (getopt_long(argc, argv, "lh", table, NULL)) {
-	case 'l':
-		gp_rules_list(stdout);
-		return 0;
-	case 'm':
-		gp_rules_document(stdout);
-		return 0;
-	case 'h':
-		fputs(usage, stdout);
-		return 0;
-	case -1:
-		if (optind < argc)
-			return explain_all(argc - optind, argv + optind);
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "explain: name a rule; see gpuprof explain --list");
-	default:
-		return GP_EXIT_USAGE; /* getopt has said why */
-	}
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (optind < argc)
+		return explain_all(argc - optind, argv + optind);
+	return gp_command_fail(GP_EXIT_USAGE, "explain: name a rule; see gpuprof explain --list");
 }

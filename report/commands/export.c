@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "report/command.h"
-#include "report/export.h"
+#include "report/command_line.h"
+#include "report/export_request.h"
 #include "report/gzip.h"
 #include "report/output_file.h"
 #include "report/traces.h"
@@ -17,14 +18,11 @@
 #define MOST_PARTS 10000
 
 struct arguments {
-	const struct gp_exporter *exporter;
+	struct gp_export_request request;
 	const char *output; /* NULL = beside the trace */
 	const char *trace;
 	uint64_t parts; /* 0 = one file */
-	struct gp_export_options options;
 };
-
-enum parsed { RUN, DONE, WRONG };
 
 static const char usage[] =
 	"usage: gpuprof export [options] FILE\n"
@@ -77,134 +75,40 @@ static void print_list(void)
 		printf("%-12s%-18s%s\n", (*at)->name, (*at)->suffix, (*at)->readers);
 }
 
-static enum parsed take_measure(struct arguments *a, const char *word)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	a->options.measure = gp_measure_find(word);
-	if (a->options.measure < GP_MEASURES)
-		return RUN;
-	gp_command_fail(0, "export: there is no value %s; see gpuprof export --help", word);
-	return WRONG;
-}
-
-/* That no option was given that the format does not heed. */
-static enum parsed check(const struct arguments *a)
-{
-	const char *option = gp_export_unheeded(a->exporter, &a->options);
-
-	if (option) {
-		gp_command_fail(0, "export: %s, which --format %s does not write", option,
-				a->exporter->name);
-		return WRONG;
-	}
-	if (a->parts > 0 && a->output && strcmp(a->output, "-") == 0) {
-		gp_command_fail(0, "export: --parts are files; name one after -o");
-		return WRONG;
-	}
-	return RUN;
-}
-
-static enum parsed take_format(struct arguments *a, const char *name)
-{
-	char formats[GP_EXPORTER_LIST_BYTES];
-
-	a->exporter = gp_exporter_find(name);
-	if (a->exporter)
-		return RUN;
-	gp_exporter_list(formats, sizeof(formats));
-	gp_command_fail(0, "export: there is no format %s; name one of %s", name, formats);
-	return WRONG;
-}
-
-static enum parsed take_time(const char *option, uint64_t *time_ns)
-{
-	return gp_command_time("export", option, optarg, time_ns) ? RUN : WRONG;
-}
-
-static enum parsed take_number(const char *option, uint64_t most, uint64_t *number)
-{
-	return gp_command_number("export", option, optarg, most, number) ? RUN : WRONG;
-}
-
-/* Long options without a letter. */
-enum { OPTION_LIST = 256, OPTION_START, OPTION_END, OPTION_SHORTEST, OPTION_PARTS };
-
-static enum parsed take_part(int c, struct arguments *a)
-{
-	struct gp_slice_choice *choice = &a->options.choice;
-
-	switch (c) {
-	case OPTION_START:
-		return take_time("--start", &choice->from_ns);
-	case OPTION_END:
-		return take_time("--end", &choice->to_ns);
-	case OPTION_SHORTEST:
-		return take_time("--min-duration", &choice->least_ns);
-	case OPTION_PARTS:
-		choice->is_part = true;
-		return take_number("--parts", MOST_PARTS, &a->parts);
-	default:
-		return WRONG; /* getopt has said why */
-	}
-}
-
-static enum parsed take_option(int c, struct arguments *a)
-{
-	switch (c) {
-	case 'F':
-		return take_format(a, optarg);
-	case 'o':
-		a->output = optarg;
-		return RUN;
-	case 'l':
-		return take_number("--limit", GP_COMMAND_MOST, &a->options.slice_limit);
-	case 'v':
-		return take_measure(a, optarg);
-	case 'h':
-		print_usage();
-		return DONE;
-	case OPTION_LIST:
-		print_list();
-		return DONE;
-	default:
-		return take_part(c, a);
-	}
-}
-
-static enum parsed take_trace(int argc, char **argv, struct arguments *a)
-{
-	const struct gp_slice_choice *choice = &a->options.choice;
-
-	a->trace = argc == 1 ? argv[0] : NULL;
-	if (!a->trace)
-		gp_command_fail(0, "export: name one trace file; see gpuprof export --help%s",
-				argc > 1 ? "; several become one by gpuprof merge" : "");
-	else if (choice->to_ns > 0 && choice->from_ns >= choice->to_ns)
-		gp_command_fail(0, "export: --start has to be before --end");
-	else
-		return check(a);
-	return WRONG;
-}
-
-static enum parsed parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option table[] = {
-		{"format", required_argument, NULL, 'F'},
-		{"output", required_argument, NULL, 'o'},
-		{"limit", required_argument, NULL, 'l'},
-		{"value", required_argument, NULL, 'v'},
-		{"list", no_argument, NULL, OPTION_LIST},
-		{"start", required_argument, NULL, OPTION_START},
-		{"end", required_argument, NULL, OPTION_END},
-		{"min-duration", required_argument, NULL, OPTION_SHORTEST},
-		{"parts", required_argument, NULL, OPTION_PARTS},
-		{"help", no_argument, NULL, 'h'},
+	struct gp_slice_choice *choice = &a->request.options.choice;
+	const struct gp_command_option options[] = {
+		{"format", 'F', .take = gp_export_request_take_format},
+		{"output", 'o', .text = &a->output},
+		{"limit", 'l', .number = &a->request.options.slice_limit, .most = GP_COMMAND_MOST},
+		{"value", 'v', .take = gp_export_request_take_value},
+		{"list", .print = print_list},
+		{"start", .time_ns = &choice->from_ns},
+		{"end", .time_ns = &choice->to_ns},
+		{"min-duration", .time_ns = &choice->least_ns},
+		{"parts", .number = &a->parts, .most = MOST_PARTS},
+		{"help", 'h', .print = print_usage},
 		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "export", .options = options, .arguments = &a->request};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:o:l:v:h", table, NULL)) != -1;)
-		parsed = take_option(c, a);
-	return parsed == RUN ? take_trace(argc - optind, argv + optind, a) : parsed;
+	a->trace = argv[optind];
+	choice->is_part = a->parts > 0;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (argc - optind != 1)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "export: name one trace file; see gpuprof export --help%s",
+				       a->trace ? "; several become one by gpuprof merge" : "");
+	if (choice->to_ns > 0 && choice->from_ns >= choice->to_ns)
+		return gp_command_fail(GP_EXIT_USAGE, "export: --start has to be before --end");
+	if (a->parts > 0 && a->output && strcmp(a->output, "-") == 0)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "export: --parts are files; name one after -o");
+	return gp_export_request_check(&line);
 }
 
 static int write_model(const struct gp_model *model, const struct arguments *a, const char *path)
@@ -214,9 +118,10 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 	int result = gp_output_file_open(&file, path, message, sizeof(message));
 
 	if (result == 0) {
-		result = gp_export_compress(a->exporter, &file);
+		result = gp_export_compress(a->request.exporter, &file);
 		if (result == 0)
-			result = gp_export_model(a->exporter, model, &a->options, file.stream);
+			result = gp_export_model(a->request.exporter, model, &a->request.options,
+						 file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	return result == 0 ? gp_command_wrote(path)
@@ -244,7 +149,7 @@ static size_t find_ending(const char *path, const char *suffix)
 static int write_part(const struct gp_model *model, const struct arguments *a, const char *path,
 		      uint64_t number)
 {
-	size_t ending = find_ending(path, a->exporter->suffix);
+	size_t ending = find_ending(path, a->request.exporter->suffix);
 	char *name;
 	int status;
 
@@ -261,15 +166,15 @@ static int write_parts(const struct gp_model *model, const struct arguments *a, 
 	uint64_t *starts = calloc((size_t)a->parts, sizeof(*starts));
 	int status = 0;
 
-	if (!starts ||
-	    gp_slice_choice_cut(&a->options.choice, model, starts, (uint32_t)a->parts) < 0) {
+	if (!starts || gp_slice_choice_cut(&a->request.options.choice, model, starts,
+					   (uint32_t)a->parts) < 0) {
 		free(starts);
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	}
 	for (uint64_t i = 0; i < a->parts && status == 0; i++) {
-		part.options.choice.from_ns = starts[i];
-		part.options.choice.to_ns =
-			i + 1 < a->parts ? starts[i + 1] : a->options.choice.to_ns;
+		part.request.options.choice.from_ns = starts[i];
+		part.request.options.choice.to_ns =
+			i + 1 < a->parts ? starts[i + 1] : a->request.options.choice.to_ns;
 		status = write_part(model, &part, path, i + 1);
 	}
 	free(starts);
@@ -278,15 +183,13 @@ static int write_parts(const struct gp_model *model, const struct arguments *a, 
 
 int gp_command_export(int argc, char **argv)
 {
-	struct arguments a = {.exporter = gp_exporters[0],
-			      .options = {.messages = stderr, .measure = GP_MEASURES}};
-	enum parsed parsed = parse(argc, argv, &a);
+	struct arguments a = {.request = GP_EXPORT_REQUEST};
 	char message[MESSAGE_BYTES], *path;
 	struct gp_model *model;
-	int status;
+	int status = parse(argc, argv, &a);
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
 	if (gp_model_load(a.trace, &model, message, sizeof(message)) != 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
 	if (a.output && gp_output_is_same(a.output, a.trace)) {
@@ -296,7 +199,7 @@ int gp_command_export(int argc, char **argv)
 				       a.output);
 	}
 	gp_traces_warn(model);
-	path = a.output ? strdup(a.output) : gp_output_path(a.trace, a.exporter->suffix);
+	path = a.output ? strdup(a.output) : gp_output_path(a.trace, a.request.exporter->suffix);
 	if (!path)
 		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
 	else

@@ -6,6 +6,7 @@
 
 #include "gpuprof/option.h"
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/finish.h"
 #include "report/orphans.h"
 #include "report/traces.h"
@@ -32,9 +33,6 @@ static const char usage[] =
 	"      --progress-fd N   write a byte to descriptor N now and then\n"
 	"  -h, --help            this text\n";
 
-enum parsed { RUN, DONE, WRONG };
-enum { CHROME = 256, CHROME_LIMIT, HTML, PROGRESS_FD };
-
 static const char *from_environment(enum gp_option option)
 {
 	char variable[64];
@@ -46,80 +44,55 @@ static const char *from_environment(enum gp_option option)
 	return value && *value ? value : gp_option_rows[option].value;
 }
 
-static enum parsed take_number(const char *option, const char *text, uint64_t most, uint64_t *value)
+static int take_progress_fd(const struct gp_command_line *line, const char *text)
 {
-	return gp_command_number("finish", option, text, most, value) ? RUN : WRONG;
-}
-
-static enum parsed take_option(int c, struct gp_finish_options *options)
-{
-	enum parsed parsed = RUN;
+	struct gp_finish_options *options = line->arguments;
 	uint64_t number;
 
-	switch (c) {
-	case 's':
-		options->summary = optarg;
-		return RUN;
-	case 'q':
-		options->quiet = true;
-		return RUN;
-	case CHROME:
-		options->chrome = optarg;
-		return RUN;
-	case HTML:
-		options->html = true;
-		return RUN;
-	case CHROME_LIMIT:
-		return take_number("--chrome-limit", optarg, MOST_SLICES, &options->chrome_limit);
-	case PROGRESS_FD:
-		parsed = take_number("--progress-fd", optarg, INT32_MAX, &number);
-		options->progress_fd = (int)number;
-		return parsed;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
+	if (!gp_command_number("finish", "--progress-fd", text, INT32_MAX, &number))
+		return GP_EXIT_USAGE;
+	options->progress_fd = (int)number;
+	return GP_COMMAND_GO_ON;
 }
 
-static enum parsed parse(int argc, char **argv, struct gp_finish_options *options)
+static int parse(int argc, char **argv, struct gp_finish_options *options)
 {
-	static const struct option table[] = {
-		{"summary", required_argument, NULL, 's'},
-		{"chrome", required_argument, NULL, CHROME},
-		{"chrome-limit", required_argument, NULL, CHROME_LIMIT},
-		{"html", no_argument, NULL, HTML},
-		{"quiet", no_argument, NULL, 'q'},
-		{"progress-fd", required_argument, NULL, PROGRESS_FD},
-		{"help", no_argument, NULL, 'h'},
+	const struct gp_command_option table[] = {
+		{"summary", 's', .text = &options->summary},
+		{"chrome", .text = &options->chrome},
+		{"chrome-limit", .number = &options->chrome_limit, .most = MOST_SLICES},
+		{"html", .flag = &options->html},
+		{"quiet", 'q', .flag = &options->quiet},
+		{"progress-fd", .take = take_progress_fd},
 		{0},
 	};
-	enum parsed parsed =
-		take_number("GPUPROF_CHROME_LIMIT", from_environment(GP_OPTION_ID_CHROME_LIMIT),
-			    MOST_SLICES, &options->chrome_limit);
+	const struct gp_command_line line = {
+		.command = "finish", .usage = usage, .options = table, .arguments = options};
+	int status;
 
 	options->summary = from_environment(GP_OPTION_ID_SUMMARY);
 	options->chrome = from_environment(GP_OPTION_ID_CHROME);
 	options->html = strcmp(from_environment(GP_OPTION_ID_HTML), "0") != 0;
 	options->quiet = strcmp(from_environment(GP_OPTION_ID_QUIET), "0") != 0;
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "s:qh", table, NULL)) != -1;)
-		parsed = take_option(c, options);
-	if (parsed != RUN || optind < argc)
-		return parsed;
-	gp_command_fail(0, "finish: name trace files; see gpuprof finish --help");
-	return WRONG;
+	if (!gp_command_number("finish", "GPUPROF_CHROME_LIMIT",
+			       from_environment(GP_OPTION_ID_CHROME_LIMIT), MOST_SLICES,
+			       &options->chrome_limit))
+		return GP_EXIT_USAGE;
+	status = gp_command_line_read(&line, argc, argv);
+	if (status != GP_COMMAND_GO_ON || optind < argc)
+		return status;
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "finish: name trace files; see gpuprof finish --help");
 }
 
 int gp_command_finish(int argc, char **argv)
 {
 	struct gp_finish_options options = {.progress_fd = -1};
-	enum parsed parsed = parse(argc, argv, &options);
+	int result, status = parse(argc, argv, &options);
 	size_t count;
-	int result;
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
 	/* whoever waited for progress, or read stderr, may go before we are done; a file that may not grow is an error */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

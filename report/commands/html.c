@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/format.h"
 #include "report/html/html.h"
 #include "report/output_file.h"
@@ -42,8 +43,6 @@ static const char usage[] =
 	"a\n"
 	"file could not be read at all, the others are used; 2 for a wrong command line.\n";
 
-enum parsed { RUN, DONE, WRONG };
-
 struct arguments {
 	const char *output; /* NULL = not given */
 	char **bases;       /* room for as many as there are words */
@@ -53,52 +52,34 @@ struct arguments {
 	struct gp_html_options options;
 };
 
-static enum parsed take_option(int c, struct arguments *a)
+static int take_base(const struct gp_command_line *line, const char *path)
 {
-	switch (c) {
-	case 'o':
-		a->output = optarg;
-		return RUN;
-	case 'l':
-		return gp_command_number("html", "--limit", optarg, GP_COMMAND_MOST,
-					 &a->options.event_limit)
-			       ? RUN
-			       : WRONG;
-	case 'c':
-		a->bases[a->base_count++] = optarg;
-		return RUN;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
+	struct arguments *a = line->arguments;
+
+	a->bases[a->base_count++] = (char *)path;
+	return GP_COMMAND_GO_ON;
 }
 
-static enum parsed parse(int argc, char **argv, struct arguments *a)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	static const struct option table[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"limit", required_argument, NULL, 'l'},
-		{"compare", required_argument, NULL, 'c'},
-		{"help", no_argument, NULL, 'h'},
+	const struct gp_command_option options[] = {
+		{"output", 'o', .text = &a->output},
+		{"limit", 'l', .number = &a->options.event_limit, .most = GP_COMMAND_MOST},
+		{"compare", 'c', .take = take_base},
 		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "html", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:l:c:h", table, NULL)) != -1;)
-		parsed = take_option(c, a);
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
-	if (parsed == RUN && a->trace_count == 0) {
-		gp_command_fail(0, "html: name trace files; see gpuprof html --help");
-		return WRONG;
-	}
-	if (parsed == RUN &&
-	    (!gp_command_output_is_free("html", a->output, a->traces, a->trace_count) ||
-	     !gp_command_output_is_free("html", a->output, a->bases, a->base_count)))
-		return WRONG;
-	return parsed;
+	if (status == GP_COMMAND_GO_ON)
+		status = gp_command_check_traces("html", a->output, a->traces, a->trace_count);
+	if (status == GP_COMMAND_GO_ON &&
+	    !gp_command_output_is_free("html", a->output, a->bases, a->base_count))
+		return GP_EXIT_USAGE;
+	return status;
 }
 
 static void explain(const struct gp_html_result *result)
@@ -179,10 +160,12 @@ int gp_command_html(int argc, char **argv)
 {
 	struct arguments a = {.options.event_limit = GP_HTML_EVENTS,
 			      .bases = calloc((size_t)argc + 1, sizeof(char *))};
-	enum parsed parsed = a.bases ? parse(argc, argv, &a) : WRONG;
-	int status = parsed == DONE ? 0 : GP_EXIT_USAGE;
+	int status;
 
-	if (parsed == RUN)
+	if (!a.bases)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	status = parse(argc, argv, &a);
+	if (status == GP_COMMAND_GO_ON)
 		status = run(&a);
 	free(a.bases);
 	return status;

@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "report/command.h"
-#include "report/export.h"
+#include "report/command_line.h"
+#include "report/export_request.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
 
 struct arguments {
-	const struct gp_exporter *exporter;
+	struct gp_export_request request;
 	const char *output; /* NULL = not given */
 	char **traces;
 	size_t trace_count;
-	struct gp_export_options options;
 };
 
 /* The traces, of which one at a time is in memory. */
@@ -29,8 +29,6 @@ struct pile {
 	struct gp_model *model;
 	bool any_failed;
 };
-
-enum parsed { RUN, DONE, WRONG };
 
 static const char usage[] =
 	"usage: gpuprof merge -o OUT FILE...\n"
@@ -49,79 +47,30 @@ static const char usage[] =
 	"  -v, --value WHAT     call stacks: what to show, as of gpuprof export\n"
 	"  -h, --help           this text\n";
 
-static enum parsed take_format(struct arguments *a, const char *name)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	char formats[GP_EXPORTER_LIST_BYTES];
-
-	a->exporter = gp_exporter_find(name);
-	if (a->exporter)
-		return RUN;
-	gp_exporter_list(formats, sizeof(formats));
-	gp_command_fail(0, "merge: there is no format %s; name one of %s", name, formats);
-	return WRONG;
-}
-
-static enum parsed take_measure(struct arguments *a, const char *word)
-{
-	a->options.measure = gp_measure_find(word);
-	if (a->options.measure < GP_MEASURES)
-		return RUN;
-	gp_command_fail(0, "merge: there is no value %s; see gpuprof export --help", word);
-	return WRONG;
-}
-
-static enum parsed take_option(int c, struct arguments *a)
-{
-	switch (c) {
-	case 'o':
-		a->output = optarg;
-		return RUN;
-	case 'F':
-		return take_format(a, optarg);
-	case 'v':
-		return take_measure(a, optarg);
-	case 'l':
-		return gp_command_number("merge", "--limit", optarg, GP_COMMAND_MOST,
-					 &a->options.slice_limit)
-			       ? RUN
-			       : WRONG;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
-}
-
-static enum parsed check(const struct arguments *a)
-{
-	const char *option = gp_export_unheeded(a->exporter, &a->options);
-
-	if (option)
-		gp_command_fail(0, "merge: %s, which --format %s does not write", option,
-				a->exporter->name);
-	else if (a->trace_count == 0)
-		gp_command_fail(0, "merge: name trace files; see gpuprof merge --help");
-	else if (!a->output)
-		gp_command_fail(0, "merge: name the file to write; type for example: gpuprof merge "
-				   "-o all.json FILE...");
-	return !option && a->trace_count > 0 && a->output ? RUN : WRONG;
-}
-
-static enum parsed parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option table[] = {
-		{"output", required_argument, NULL, 'o'}, {"format", required_argument, NULL, 'F'},
-		{"limit", required_argument, NULL, 'l'},  {"value", required_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},         {0},
+	const struct gp_command_option options[] = {
+		{"output", 'o', .text = &a->output},
+		{"format", 'F', .take = gp_export_request_take_format},
+		{"limit", 'l', .number = &a->request.options.slice_limit, .most = GP_COMMAND_MOST},
+		{"value", 'v', .take = gp_export_request_take_value},
+		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "merge", .usage = usage, .options = options, .arguments = &a->request};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "o:F:l:v:h", table, NULL)) != -1;)
-		parsed = take_option(c, a);
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
-	return parsed == RUN ? check(a) : parsed;
+	if (status == GP_COMMAND_GO_ON)
+		status = gp_export_request_check(&line);
+	if (status == GP_COMMAND_GO_ON)
+		status = gp_command_check_traces("merge", a->output, a->traces, a->trace_count);
+	if (status == GP_COMMAND_GO_ON && !a->output)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "merge: name the file to write; type for example: gpuprof "
+				       "merge -o all.json FILE...");
+	return status;
 }
 
 static const struct gp_model *get(void *context, size_t index)
@@ -154,9 +103,10 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 	int result = gp_output_file_open(&file, a->output, message, sizeof(message));
 
 	if (result == 0) {
-		result = gp_export_compress(a->exporter, &file);
+		result = gp_export_compress(a->request.exporter, &file);
 		if (result == 0)
-			result = a->exporter->write(&source, &a->options, file.stream);
+			result = a->request.exporter->write(&source, &a->request.options,
+							    file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	if (result == -ENODATA)
@@ -169,16 +119,12 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 
 int gp_command_merge(int argc, char **argv)
 {
-	struct arguments a = {.exporter = &gp_exporter_chrome,
-			      .options = {.messages = stderr, .measure = GP_MEASURES}};
-	enum parsed parsed = parse(argc, argv, &a);
+	struct arguments a = {.request = GP_EXPORT_REQUEST};
 	struct pile pile = {0};
-	int status;
+	int status = parse(argc, argv, &a);
 
-	if (parsed != RUN || a.trace_count == 0)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
-	if (!gp_command_output_is_free("merge", a.output, a.traces, a.trace_count))
-		return GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
 	a.trace_count = gp_traces_name_once(a.traces, a.trace_count);
 	pile.traces = a.traces;
 	pile.failed = calloc(a.trace_count, sizeof(*pile.failed));

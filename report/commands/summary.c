@@ -6,6 +6,7 @@
 
 #include "report/answers/kernel_kinds.h"
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/memory_page.h"
 #include "report/output_file.h"
 #include "report/summary.h"
@@ -59,13 +60,10 @@ static const char page_words[] = "process,device,time,idle,gap,gap-site,kind,ite
 				 "sequence,gpu,api,copy,stream,nvtx-time,"
 				 "memory,memory-leak";
 
-enum parsed { RUN, DONE, WRONG };
-
 struct arguments {
 	const char *output;
 	char *const *traces;
 	size_t trace_count;
-	bool limited; /* row_limit was given */
 	struct gp_summary_options page;
 	bool memory;
 	const char *snapshot;    /* of PyTorch; NULL = none */
@@ -73,154 +71,97 @@ struct arguments {
 	struct gp_summary_by by; /* words NULL: a page */
 };
 
-static enum parsed take_rows(struct arguments *a, const char *text)
+static int take_rows(const struct gp_command_line *line, const char *text)
 {
+	struct arguments *a = line->arguments;
 	uint64_t number;
 
 	if (!gp_command_number("summary", "--top", text, GP_COMMAND_MOST, &number))
-		return WRONG;
-	a->page.row_limit = number;
-	a->limited = true;
-	return RUN;
+		return GP_EXIT_USAGE;
+	a->page.row_limit = a->by.row_limit = number;
+	a->by.every_row = number == 0;
+	return GP_COMMAND_GO_ON;
 }
 
-static enum parsed take_format(struct arguments *a, const char *name)
-{
-	a->by.format = gp_sheet_format_find(name);
-	if (a->by.format)
-		return RUN;
-	gp_command_fail(0, "summary: there is no format %s; name %s", name, GP_SHEET_FORMATS);
-	return WRONG;
-}
-
-static enum parsed take_option(struct arguments *a, int c)
-{
-	switch (c) {
-	case 'b':
-		a->by.words = optarg;
-		return RUN;
-	case 't':
-		a->snapshot = optarg;
-		return RUN;
-	case 'k':
-		a->kinds = optarg;
-		return RUN;
-	case 'm':
-		a->memory = true;
-		return RUN;
-	case 'F':
-		return take_format(a, optarg);
-	case 'n':
-		return take_rows(a, optarg);
-	case 's':
-		a->by.sort = optarg;
-		return RUN;
-	case 'f':
-		a->page.full_names = true;
-		return RUN;
-	case 'o':
-		a->output = optarg;
-		return RUN;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
-}
-
-static enum parsed check_by(const struct arguments *a)
+static int check_by(const struct arguments *a)
 {
 	char message[MESSAGE_BYTES];
 	int result;
 
 	if (strcmp(a->by.words, "help") == 0) {
 		gp_summary_by_list(stdout);
-		return DONE;
+		return 0;
 	}
 	result = gp_summary_by_check(&a->by, message, sizeof(message));
 	if (result == 0)
-		return RUN;
+		return GP_COMMAND_GO_ON;
 	gp_command_fail(0, "%s", message);
 	if (result == -ENOENT)
 		gp_summary_by_list(stderr);
-	return WRONG;
+	return GP_EXIT_USAGE;
 }
 
 /* In other formats than text, the page is its tables, and --memory those of its own. */
-static enum parsed check_memory(struct arguments *a)
+static int check_memory(struct arguments *a)
 {
-	if (a->memory && a->by.words) {
-		gp_command_fail(0,
-				"summary: --memory is tables of its own; for others beside them "
-				"type for example: gpuprof summary --by memory-leak,kernel FILE");
-		return WRONG;
-	}
+	if (a->memory && a->by.words)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"summary: --memory is tables of its own; for others beside them "
+			"type for example: gpuprof summary --by memory-leak,kernel FILE");
 	if (a->memory && a->by.format != &gp_sheet_text)
 		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
 	else if (!a->by.words && a->by.format != &gp_sheet_text)
 		a->by.words = page_words;
-	return RUN;
+	return a->by.words ? check_by(a) : GP_COMMAND_GO_ON;
 }
 
-static enum parsed check(struct arguments *a)
+static int check(struct arguments *a)
 {
-	enum parsed parsed = check_memory(a);
+	int status = check_memory(a);
 
-	if (parsed == RUN && a->by.words)
-		parsed = check_by(a);
-	if (parsed != RUN)
-		return parsed;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
 	if (!a->by.words && a->by.sort)
-		gp_command_fail(0, "summary: --sort is for tables; type for example: "
-				   "gpuprof summary --by kernel --sort count FILE");
-	else if (a->snapshot && !a->by.words && !a->memory)
-		gp_command_fail(0,
-				"summary: --torch-snapshot is for tables; type for example: "
-				"gpuprof summary --memory --torch-snapshot %s FILE",
-				a->snapshot);
-	else if (a->snapshot && a->trace_count > 1)
-		gp_command_fail(0, "summary: --torch-snapshot needs one trace: that of the process "
-				   "which wrote the snapshot");
-	else if (a->trace_count == 0)
-		gp_command_fail(0, "summary: name trace files; see gpuprof summary --help");
-	else
-		return RUN;
-	return WRONG;
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "summary: --sort is for tables; type for example: "
+				       "gpuprof summary --by kernel --sort count FILE");
+	if (a->snapshot && !a->by.words && !a->memory)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "summary: --torch-snapshot is for tables; type for example: "
+				       "gpuprof summary --memory --torch-snapshot %s FILE",
+				       a->snapshot);
+	if (a->snapshot && a->trace_count > 1)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"summary: --torch-snapshot needs one trace: that of the process "
+			"which wrote the snapshot");
+	return gp_command_check_traces("summary", a->output, a->traces, a->trace_count);
 }
 
-static enum parsed parse(int argc, char **argv, struct arguments *a)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	static const struct option table[] = {
-		{"by", required_argument, NULL, 'b'},
-		{"memory", no_argument, NULL, 'm'},
-		{"torch-snapshot", required_argument, NULL, 't'},
-		{"kinds", required_argument, NULL, 'k'},
-		{"format", required_argument, NULL, 'F'},
-		{"top", required_argument, NULL, 'n'},
-		{"rows", required_argument, NULL, 'n'},
-		{"sort", required_argument, NULL, 's'},
-		{"full-names", no_argument, NULL, 'f'},
-		{"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},
+	const struct gp_command_option options[] = {
+		{"by", 'b', .text = &a->by.words},
+		{"memory", 'm', .flag = &a->memory},
+		{"torch-snapshot", .text = &a->snapshot},
+		{"kinds", .text = &a->kinds},
+		{"format", 'F', .format = &a->by.format},
+		{"top", 'n', .take = take_rows},
+		{"rows", .take = take_rows},
+		{"sort", .text = &a->by.sort},
+		{"full-names", 'f', .flag = &a->page.full_names},
+		{"output", 'o', .text = &a->output},
 		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "summary", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c;
-	     parsed == RUN && (c = getopt_long(argc, argv, "b:mF:n:fo:h", table, NULL)) != -1;)
-		parsed = take_option(a, c);
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
-	a->by.row_limit = a->limited ? a->page.row_limit : 0;
-	a->by.every_row = a->limited && a->page.row_limit == 0;
 	a->by.full_names = a->page.full_names;
-	if (parsed == RUN)
-		parsed = check(a);
-	if (parsed == RUN &&
-	    !gp_command_output_is_free("summary", a->output, a->traces, a->trace_count))
-		parsed = WRONG;
-	return parsed;
+	return status == GP_COMMAND_GO_ON ? check(a) : status;
 }
 
 static int print_to(FILE *out, const struct arguments *a, const struct gp_traces *traces)
@@ -275,12 +216,12 @@ int gp_command_summary(int argc, char **argv)
 {
 	struct arguments a = {.page.row_limit = ROWS,
 			      .by = {.format = &gp_sheet_text, .messages = stderr}};
-	enum parsed parsed = parse(argc, argv, &a);
+	int status = parse(argc, argv, &a);
 	struct gp_traces traces;
-	int status = 0;
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	status = 0;
 	if (gp_traces_load(&traces, a.traces, a.trace_count, a.by.words || a.memory) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/text.h"
 #include "report/top/page.h"
 #include "report/top/running.h"
@@ -44,8 +45,6 @@ static const char usage[] =
 	"wrong\n"
 	"command line.\n";
 
-enum parsed { RUN, DONE, WRONG };
-
 struct arguments {
 	const char *target; /* NULL = to be found */
 	uint64_t delay_ns;
@@ -57,75 +56,52 @@ struct arguments {
 
 /* ---- the command line ---- */
 
-static enum parsed take_delay(struct arguments *a, const char *text)
+static int take_delay(const struct gp_command_line *line, const char *text)
 {
+	struct arguments *a = line->arguments;
 	char *end;
 	double seconds = strtod(text, &end);
 
-	if (end != text && *end == '\0' && seconds >= 0.1 && seconds <= 86400) {
-		a->delay_ns = (uint64_t)(seconds * (double)NS_PER_S);
-		return RUN;
-	}
-	gp_command_fail(0, "top: --delay needs seconds, from 0.1 to 86400, not %s", text);
-	return WRONG;
+	if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= 86400))
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "top: --delay needs seconds, from 0.1 to 86400, not %s",
+				       text);
+	a->delay_ns = (uint64_t)(seconds * (double)NS_PER_S);
+	return GP_COMMAND_GO_ON;
 }
 
-static enum parsed take_number(const char *name, const char *text, uint64_t *number)
+static int take_rows(const struct gp_command_line *line, const char *text)
 {
-	return gp_command_number("top", name, text, GP_COMMAND_MOST, number) ? RUN : WRONG;
+	struct arguments *a = line->arguments;
+	uint64_t number;
+
+	if (!gp_command_number("top", "--rows", text, GP_COMMAND_MOST, &number))
+		return GP_EXIT_USAGE;
+	a->rows = number != 0 ? number : SIZE_MAX;
+	a->has_rows = true;
+	return GP_COMMAND_GO_ON;
 }
 
-static enum parsed take_option(struct arguments *a, int c)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	uint64_t number = 0;
-	enum parsed parsed = RUN;
-
-	switch (c) {
-	case 'd':
-		return take_delay(a, optarg);
-	case 'n':
-		parsed = take_number("--iterations", optarg, &number);
-		a->iterations = number;
-		return parsed;
-	case 'r':
-		parsed = take_number("--rows", optarg, &number);
-		a->rows = number != 0 ? number : SIZE_MAX;
-		a->has_rows = true;
-		return parsed;
-	case 'b':
-		a->batch = true;
-		return RUN;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
-}
-
-static enum parsed parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option table[] = {
-		{"delay", required_argument, NULL, 'd'},
-		{"iterations", required_argument, NULL, 'n'},
-		{"rows", required_argument, NULL, 'r'},
-		{"batch", no_argument, NULL, 'b'},
-		{"help", no_argument, NULL, 'h'},
+	const struct gp_command_option options[] = {
+		{"delay", 'd', .take = take_delay},
+		{"iterations", 'n', .number = &a->iterations, .most = GP_COMMAND_MOST},
+		{"rows", 'r', .take = take_rows},
+		{"batch", 'b', .flag = &a->batch},
 		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "top", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "d:n:r:bh", table, NULL)) != -1;)
-		parsed = take_option(a, c);
-	if (parsed == RUN && argc - optind > 1) {
-		gp_command_fail(0, "top: name one process or one trace file");
-		return WRONG;
-	}
+	if (status == GP_COMMAND_GO_ON && argc - optind > 1)
+		return gp_command_fail(GP_EXIT_USAGE, "top: name one process or one trace file");
 	a->target = argv[optind];
 	a->batch |= !gp_screen_is_possible();
 	if (a->batch && !a->has_rows)
 		a->rows = BATCH_ROWS;
-	return parsed;
+	return status;
 }
 
 /* ---- which program ---- */
@@ -421,12 +397,11 @@ static int watch_path(const struct arguments *a, const char *path)
 int gp_command_top(int argc, char **argv)
 {
 	struct arguments a = {.delay_ns = NS_PER_S};
-	enum parsed parsed = parse(argc, argv, &a);
 	char path[MESSAGE_BYTES];
-	int status;
+	int status = parse(argc, argv, &a);
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
 	status = find_trace(&a, path);
 	return status == 0 ? watch_path(&a, path) : status;
 }

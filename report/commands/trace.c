@@ -6,6 +6,7 @@
 
 #include "report/chronicle.h"
 #include "report/command.h"
+#include "report/command_line.h"
 #include "report/format.h"
 #include "report/output_file.h"
 #include "report/traces.h"
@@ -37,8 +38,6 @@ static const char usage[] =
 	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
 	"line.\n";
 
-enum parsed { RUN, DONE, WRONG };
-
 struct arguments {
 	const struct gp_chronicle *chronicle;
 	const struct gp_sheet_format *format;
@@ -49,88 +48,42 @@ struct arguments {
 	struct gp_chronicle_part part;
 };
 
-/* "1.5s", "20ms", ...; without a unit, seconds. */
-static enum parsed take_limit(struct arguments *a, const char *text)
-{
-	return gp_command_number("trace", "--limit", text, GP_COMMAND_MOST, &a->part.limit) ? RUN
-											    : WRONG;
-}
-
-static enum parsed take_format(struct arguments *a, const char *name)
-{
-	a->format = gp_sheet_format_find(name);
-	if (a->format)
-		return RUN;
-	gp_command_fail(0, "trace: there is no format %s; name %s", name, GP_SHEET_FORMATS);
-	return WRONG;
-}
-
-static enum parsed take_option(struct arguments *a, int c)
-{
-	switch (c) {
-	case 'F':
-		return take_format(a, optarg);
-	case 's':
-		return gp_command_time("trace", "--start", optarg, &a->part.from_ns) ? RUN : WRONG;
-	case 'e':
-		return gp_command_time("trace", "--end", optarg, &a->part.to_ns) ? RUN : WRONG;
-	case 'l':
-		return take_limit(a, optarg);
-	case 'f':
-		a->full_names = true;
-		return RUN;
-	case 'o':
-		a->output = optarg;
-		return RUN;
-	case 'h':
-		fputs(usage, stdout);
-		return DONE;
-	default:
-		return WRONG; /* getopt has said why */
-	}
-}
-
-static enum parsed check(struct arguments *a, int argc, char **argv)
+static int check(struct arguments *a, int argc, char **argv)
 {
 	a->chronicle = argc > 0 ? gp_chronicle_find(argv[0]) : NULL;
-	a->traces = argv + 1;
-	a->trace_count = argc > 0 ? (size_t)argc - 1 : 0;
 	if (!a->chronicle && argc > 1)
-		gp_command_fail(
-			0, "trace: there is nothing called %s to list; say gpu, api, exec or nvtx",
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"trace: there is nothing called %s to list; say gpu, api, exec or nvtx",
 			argv[0]);
-	else if (!a->chronicle)
-		gp_command_fail(
-			0,
+	if (!a->chronicle)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
 			"trace: say what to list, gpu, api, exec or nvtx, then name trace files; "
 			"see gpuprof trace --help");
-	else if (a->trace_count == 0)
-		gp_command_fail(0, "trace: name trace files; see gpuprof trace --help");
-	else if (a->part.from_ns >= a->part.to_ns)
-		gp_command_fail(0, "trace: --start has to be before --end");
-	else
-		return RUN;
-	return WRONG;
+	if (a->part.from_ns >= a->part.to_ns)
+		return gp_command_fail(GP_EXIT_USAGE, "trace: --start has to be before --end");
+	a->traces = argv + 1;
+	a->trace_count = (size_t)argc - 1;
+	return gp_command_check_traces("trace", a->output, a->traces, a->trace_count);
 }
 
-static enum parsed parse(int argc, char **argv, struct arguments *a)
+static int parse(int argc, char **argv, struct arguments *a)
 {
-	static const struct option table[] = {
-		{"format", required_argument, NULL, 'F'}, {"start", required_argument, NULL, 's'},
-		{"end", required_argument, NULL, 'e'},    {"limit", required_argument, NULL, 'l'},
-		{"full-names", no_argument, NULL, 'f'},   {"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},         {0},
+	const struct gp_command_option options[] = {
+		{"format", 'F', .format = &a->format},
+		{"start", .time_ns = &a->part.from_ns},
+		{"end", .time_ns = &a->part.to_ns},
+		{"limit", 'l', .number = &a->part.limit, .most = GP_COMMAND_MOST},
+		{"full-names", 'f', .flag = &a->full_names},
+		{"output", 'o', .text = &a->output},
+		{0},
 	};
-	enum parsed parsed = RUN;
+	const struct gp_command_line line = {
+		.command = "trace", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
 
-	for (int c; parsed == RUN && (c = getopt_long(argc, argv, "F:l:fo:h", table, NULL)) != -1;)
-		parsed = take_option(a, c);
-	if (parsed == RUN)
-		parsed = check(a, argc - optind, argv + optind);
-	if (parsed == RUN &&
-	    !gp_command_output_is_free("trace", a->output, a->traces, a->trace_count))
-		parsed = WRONG;
-	return parsed;
+	return status == GP_COMMAND_GO_ON ? check(a, argc - optind, argv + optind) : status;
 }
 
 /* How long the trace is, where a part of it was asked for. */
@@ -188,12 +141,12 @@ static int print(const struct arguments *a, const struct gp_traces *traces)
 int gp_command_trace(int argc, char **argv)
 {
 	struct arguments a = {.format = &gp_sheet_text, .part.to_ns = UINT64_MAX};
-	enum parsed parsed = parse(argc, argv, &a);
+	int status = parse(argc, argv, &a);
 	struct gp_traces traces;
-	int status = 0;
 
-	if (parsed != RUN)
-		return parsed == DONE ? 0 : GP_EXIT_USAGE;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	status = 0;
 	if (gp_traces_load(&traces, a.traces, a.trace_count, true) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)

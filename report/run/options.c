@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/nearest.h"
+
 #define HELP_COLUMNS     100
 #define HELP_TEXT_COLUMN 29
 
@@ -51,16 +53,35 @@ static int find_short(int letter)
 	return -1;
 }
 
+/* Its name as it was typed, in word; what was meant, or NULL. */
+static const char *nearest_option(const char *typed, char *word, size_t word_bytes)
+{
+	struct gp_nearest nearest = {.word = word};
+
+	snprintf(word, word_bytes, "%.*s", (int)strcspn(typed, "="), typed);
+	for (int i = 0; i < GP_OPTIONS; i++)
+		gp_nearest_try(&nearest, gp_option_rows[i].long_name);
+	return nearest.found;
+}
+
 static int refuse_option(int found, char **argv, char *message, size_t message_bytes)
 {
-	const char *what = found == ':' ? "needs a value" : "is not known, or not clear";
+	const char *typed = argv[optind - 1], *nearest;
+	char word[64];
 
 	if (optopt && optopt < TABLE_BASE)
-		snprintf(message, message_bytes, "option -%c %s; see gpuprof-run --help", optopt,
-			 what);
+		snprintf(message, message_bytes, "%s -%c%s; see gpuprof-run --help",
+			 found == ':' ? "option" : "there is no option", optopt,
+			 found == ':' ? " needs a value" : "");
+	else if (optopt)
+		snprintf(message, message_bytes, "option %s %s; see gpuprof-run --help", typed,
+			 found == ':' ? "needs a value" : "takes no value");
+	else if ((nearest = nearest_option(typed + 2, word, sizeof(word))) != NULL)
+		snprintf(message, message_bytes, "there is no option --%s; did you mean --%s?",
+			 word, nearest);
 	else
-		snprintf(message, message_bytes, "option %s %s; see gpuprof-run --help",
-			 argv[optind - 1], what);
+		snprintf(message, message_bytes, "there is no option --%s; see gpuprof-run --help",
+			 word);
 	return -EINVAL;
 }
 
@@ -165,6 +186,18 @@ const char *gp_run_options_unknown_variable(char *const *environment, size_t *po
 			return entry;
 	}
 	return NULL;
+}
+
+const char *gp_run_options_nearest_variable(const char *entry)
+{
+	char name[64];
+	struct gp_nearest nearest = {.word = name};
+
+	entry += strlen(GP_OPTION_PREFIX);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(entry, "="), entry);
+	for (int i = 0; i < GP_OPTIONS; i++)
+		gp_nearest_try(&nearest, gp_option_rows[i].variable);
+	return nearest.found;
 }
 
 /* Words of text from column HELP_TEXT_COLUMN on, two spaces or a line away from what is before; the cursor is at column. */

@@ -35,6 +35,9 @@ bool gp_run_options_flag(const struct gp_run_options *options, enum gp_option op
  * *position is moved behind it. */
 const char *gp_run_options_unknown_variable(char *const *environment, size_t *position);
 
+/* What such an entry may have meant, without the prefix; NULL = nothing comes near it. */
+const char *gp_run_options_nearest_variable(const char *entry);
+
 void gp_run_options_help(FILE *out);
 
 #endif

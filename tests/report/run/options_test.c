@@ -90,8 +90,10 @@ static void test_what_is_wrong_gets_one_line(void **state)
 	(void)state;
 	refused(parse((char *[]){"run", NULL}), "no program to run");
 	refused(PARSE("-q", "--"), "no program to run");
-	refused(PARSE("--nonsense", "program"), "--nonsense");
-	refused(PARSE("--nonsense=5", "program"), "--nonsense=5");
+	refused(PARSE("--nonsense", "program"), "no option --nonsense; see gpuprof-run --help");
+	refused(PARSE("--nonsense=5", "program"), "no option --nonsense; see");
+	refused(PARSE("--ouput=5", "program"), "no option --ouput; did you mean --output?");
+	refused(PARSE("--quiet=5", "program"), "--quiet=5 takes no value");
 	refused(PARSE("-qZ", "program"), "-Z");
 	refused(PARSE("--output"), "--output needs a value");
 	refused(PARSE("-o"), "-o needs a value");
@@ -135,6 +137,8 @@ static void test_unknown_variables_are_found(void **state)
 	assert_string_equal(gp_run_options_unknown_variable(environment, &position),
 			    "GPUPROF_SESSIONS=/s");
 	assert_null(gp_run_options_unknown_variable(environment, &position));
+	assert_string_equal(gp_run_options_nearest_variable("GPUPROF_OUTPUTS=x"), "OUTPUT");
+	assert_null(gp_run_options_nearest_variable("GPUPROF_NONSENSE=output"));
 }
 
 static void test_help_names_every_option_and_fits_a_terminal(void **state)

@@ -1,0 +1,32 @@
+/* export_request: what the commands that write other formats (export, merge) are asked for on their command lines. */
+#ifndef REPORT_EXPORT_REQUEST_H
+#define REPORT_EXPORT_REQUEST_H
+
+#include <stdio.h>
+
+#include "report/command.h"
+#include "report/command_line.h"
+#include "report/export.h"
+
+struct gp_export_request {
+	const struct gp_exporter *exporter;
+	struct gp_export_options options;
+};
+
+/* What is meant where no option says anything else. */
+#define GP_EXPORT_REQUEST                                                                          \
+	{                                                                                          \
+		.exporter = &gp_exporter_chrome, .options = {                                      \
+			.messages = stderr,                                                        \
+			.measure = GP_MEASURES                                                     \
+		}                                                                                  \
+	}
+
+/* For --format and --value of a command whose arguments are a request. */
+int gp_export_request_take_format(const struct gp_command_line *line, const char *name);
+int gp_export_request_take_value(const struct gp_command_line *line, const char *word);
+
+/* That the format heeds all options: GP_COMMAND_GO_ON; else an exit status, and a line says which one it does not. */
+int gp_export_request_check(const struct gp_command_line *line);
+
+#endif

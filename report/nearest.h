@@ -1,0 +1,29 @@
+/*
+ * nearest: which of the known words was meant by one that is not known: of commands, options, rules.
+ *
+ *	struct gp_nearest nearest = {.word = "sumary"};
+ *	for each known word:
+ *		gp_nearest_try(&nearest, word);
+ *	if (nearest.found)
+ *		... did you mean nearest.found?
+ */
+#ifndef REPORT_NEAREST_H
+#define REPORT_NEAREST_H
+
+#include <stddef.h>
+
+/* All but the word zeroed at the beginning. */
+struct gp_nearest {
+	const char *word;
+	const char *
+		found; /* the nearest of those that were tried, the first of equal ones; NULL = none is near */
+	size_t distance; /* of found */
+};
+
+/*
+ * Near is what takes few changes: letters too many, missing, wrong, or two that have changed places; one for every three letters of the
+ * word.  What begins with the word takes one.
+ */
+void gp_nearest_try(struct gp_nearest *nearest, const char *known);
+
+#endif

@@ -111,14 +111,18 @@ void gp_dlsym_answer_with(gp_dlsym_answer *function)
 	gp_store64_release(&answer, (uintptr_t)function);
 }
 
-/* It was jumped to, and returns to who called dlsym(). */
+/* It was jumped to, and returns to who called dlsym(), who reads of no error where there was none for it. */
 static void *look_up_of_cupti(void *handle, const char *name)
 {
 	const void *caller = __builtin_return_address(0);
 	gp_dlsym_answer *function = (gp_dlsym_answer *)(uintptr_t)gp_load64_acquire(&answer);
 	void *found = gp_dlsym(handle, name);
 
-	return found != NULL ? function(handle, name, found, caller) : NULL;
+	if (found == NULL)
+		return NULL;
+	found = function(handle, name, found, caller);
+	(void)dlerror();
+	return found;
 }
 
 /* No call of the C library, which may not be ready. */

@@ -50,6 +50,7 @@ static void *find_bound(const char *name, const void *own, const void *caller)
 
 	if (function == NULL)
 		function = look_up_for(caller, name);
+	(void)dlerror(); /* the program looked nothing up */
 	return function != own ? function : NULL;
 }
 

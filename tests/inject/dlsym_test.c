@@ -22,6 +22,7 @@ static void *answer(void *handle, const char *name, void *found, const void *cal
 {
 	assert_ptr_equal(handle, library);
 	questions++;
+	(void)gp_dlsym(handle, "not there");
 	asked_name = name;
 	asked_found = found;
 	asked_caller = caller;
@@ -92,6 +93,7 @@ static void what_is_found_is_asked_for_with_its_caller(void **state)
 	library = dlopen(NULL, RTLD_NOW);
 	questions = 0;
 	assert_ptr_equal(dlsym(library, "cuptiOfTheTest"), &answered);
+	assert_null(dlerror()); /* whatever was looked up for the answer */
 	assert_int_equal(questions, 1);
 	assert_string_equal(asked_name, "cuptiOfTheTest");
 	assert_true((uintptr_t)asked_found == (uintptr_t)cuptiOfTheTest);

@@ -15,10 +15,12 @@ static void *look_up(const char *name)
 
 		return dlopen(path ? path : "libcupti.so.13", RTLD_LAZY | RTLD_LOCAL);
 	}();
+	dlerror();
 	void *function = library ? dlsym(library, name) : NULL;
+	const char *error = dlerror();
 
-	if (!function) {
-		fprintf(stderr, "%s: %s\n", name, dlerror());
+	if (!function || error) {
+		fprintf(stderr, "%s: %s\n", name, error);
 		exit(1);
 	}
 	return function;

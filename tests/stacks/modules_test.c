@@ -280,29 +280,34 @@ static void keeps_the_innermost_of_deep_stacks(void **state)
 
 #define BELOW 16
 
+static volatile size_t room_bytes = 1024; /* more than neighbouring places are apart */
+
 static __attribute__((noinline)) int go_on(int depth)
 {
-	volatile int result = depth > 0 ? go_on(depth - 1) : (int)walk_here(&walk);
+	volatile char *room = __builtin_alloca(room_bytes);
 
-	return result;
+	room[0] = (char)(depth > 0 ? go_on(depth - 1) : (int)walk_here(&walk));
+	return room[0];
 }
 
-/* Each place has its own depth of the stack, so that no frame below is where it is of another place. */
+/* Each place has its own depth of the stack, so that no frame below is where it is of its neighbours. */
 static __attribute__((noinline)) int call_from(int place)
 {
-	volatile char *room = __builtin_alloca(16 + (size_t)place * 16);
+	volatile char *room = __builtin_alloca(64 + (size_t)place * 64);
 
 	room[0] = (char)go_on(BELOW);
 	return room[0];
 }
 
-static uint64_t count_steps(int places)
-{
-	uint64_t before = walk.stepped;
+/* In no register: one that differs, and that all frames keep, is part of what they are compared by. */
+static uint64_t stepped_before;
 
+static __attribute__((noinline)) uint64_t count_steps(int places)
+{
+	stepped_before = walk.stepped;
 	for (int place = 0; place < places; place++)
 		call_from(place);
-	return walk.stepped - before;
+	return walk.stepped - stepped_before;
 }
 
 static void remembers_calls_by_turns(void **state)

@@ -10,6 +10,7 @@ bench: all sim $(addprefix $(O)/bench/,hooks emit stacks ranges steps)
 	$(Q)printf '\n== a program without a GPU (bench/start)\n'; bench/start --build $(O)
 	$(Q)printf '\n== the trace file (bench/bytes)\n'; bench/bytes --build $(abspath $(O))
 	$(Q)printf '\n== reading and writing (bench/report)\n'; bench/report --build $(abspath $(O))
+	$(Q)printf '\n== the page in a browser (bench/html)\n'; bench/html --build $(abspath $(O)) --rounds 3
 
 # What a record costs, without a GPU; what becomes of records that come faster than they are written.
 .PHONY: bench-overload

@@ -7,6 +7,7 @@
 #include "report/command_line.h"
 #include "report/format.h"
 #include "report/html/html.h"
+#include "report/html/tracks.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
@@ -84,13 +85,19 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 static void explain(const struct gp_html_result *result)
 {
-	if (result->left_out > 0)
+	uint64_t all = result->events + result->shorter + result->too_deep;
+
+	if (result->shorter > 0)
 		fprintf(stderr,
 			"gpuprof: the page's timeline has the %s longest of %s events; for all, "
-			"add "
-			"--limit 0\n",
-			gp_format_count(result->events).text,
-			gp_format_count(result->events + result->left_out).text);
+			"add --limit 0\n",
+			gp_format_count(result->events).text, gp_format_count(all).text);
+	else if (result->too_deep > 0)
+		fprintf(stderr,
+			"gpuprof: the page's timeline lacks %s of %s events: more than %u were at "
+			"the same time on one track; its tables have them\n",
+			gp_format_count(result->too_deep).text, gp_format_count(all).text,
+			GP_HTML_ROWS);
 }
 
 static int write_page(const struct gp_traces *traces, const struct arguments *a, const char *path)

@@ -52,9 +52,13 @@ int gp_html_flame(const struct gp_stack_profile *profile, const char *stacks, co
 {
 	const struct gp_call_tree *tree = &profile->tree;
 	struct gp_html_columns columns;
-	int closed, result = gp_html_columns_open(&columns, out, stacks, 2 + GP_MEASURES);
+	int result = put_sites(tree, sites, out);
 
-	for (uint32_t i = 0; result == 0 && i < tree->node_count; i++) {
+	if (result == 0)
+		result = gp_html_columns_open(&columns, out, stacks, 2 + GP_MEASURES);
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < tree->node_count; i++) {
 		uint64_t row[2 + GP_MEASURES] = {
 			tree->nodes[i].parent == GP_NONE ? 0 : (uint64_t)tree->nodes[i].parent + 1,
 			tree->nodes[i].site};
@@ -64,8 +68,5 @@ int gp_html_flame(const struct gp_stack_profile *profile, const char *stacks, co
 				gp_stack_profile_value(profile, i, (enum gp_measure)measure);
 		gp_html_columns_add(&columns, row);
 	}
-	closed = gp_html_columns_close(&columns);
-	if (result == 0)
-		result = closed;
-	return result < 0 ? result : put_sites(tree, sites, out);
+	return gp_html_columns_close(&columns);
 }

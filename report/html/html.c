@@ -25,7 +25,6 @@ struct page {
 	struct gp_scope scope;
 	struct gp_stack_profile profile;
 	struct gp_html_timeline timeline;
-	struct gp_json series; /* JSON */
 };
 
 static void show_progress(const struct page *page)
@@ -106,6 +105,7 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_json_signed(json, window.start_unix_ns > 0 ? (int64_t)(window.start_unix_ns -
 								  timeline->walk.origin_unix_ns)
 						      : 0);
+	put_field(json, ",\"end\":", timeline->end_ns);
 	put_field(json, ",\"events\":", timeline->events);
 	put_field(json, ",\"shorter\":", timeline->walk.shorter);
 	put_field(json, ",\"shortest\":", timeline->walk.shortest_ns);
@@ -121,28 +121,8 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_json_bytes(json, timeline->shapes.buffer, timeline->shapes.used);
 	gp_json_text(json, "],\n\"labels\":");
 	gp_html_labels_put(&timeline->walk.labels, page->scope.names, json);
-	gp_json_text(json, ",\n\"series\":");
-	gp_json_bytes(json, page->series.buffer, page->series.used);
 	gp_json_text(json, "}");
 	return timeline->tracks.error < 0 ? timeline->tracks.error : timeline->shapes.error;
-}
-
-static int put_timeline(struct page *page)
-{
-	int result = gp_json_open(&page->series, NULL);
-
-	page->timeline.walk.scope = &page->scope;
-	page->timeline.walk.tree = &page->profile.tree;
-	if (result == 0)
-		result = gp_html_timeline_write(&page->timeline, page->out);
-	if (result == 0)
-		result = gp_html_series(page->models, page->model_count,
-					page->timeline.walk.origin_unix_ns, page->out,
-					&page->series);
-	if (result == 0)
-		result = put_json(page, "index", make_index);
-	gp_json_close(&page->series);
-	return result;
 }
 
 /* ---- what differs from another run ---- */
@@ -234,18 +214,64 @@ static int put_base_stacks(struct page *page)
 	return result;
 }
 
-static int put_base(struct page *page)
-{
-	int result = 0;
+/* ---- the whole ---- */
 
-	if (page->options->base_count > 0)
-		result = put_differences(page);
-	if (result == 0 && page->options->base_count > 0)
-		result = put_base_stacks(page);
+/* Names first, then values. */
+static int put_memory(struct page *page)
+{
+	char *values = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&values, &length);
+	struct gp_json names;
+	int result = gp_json_open(&names, NULL);
+
+	if (result == 0)
+		result = out ? gp_html_series(page->models, page->model_count,
+					      page->timeline.walk.origin_unix_ns, out, &names)
+			     : -ENOMEM;
+	if (out && fclose(out) != 0 && result == 0)
+		result = -ENOMEM;
+	if (result == 0)
+		result = names.error;
+	if (result == 0)
+		result = gp_html_put_text(page->out, "series", names.buffer, names.used);
+	if (result == 0)
+		fwrite(values, 1, length, page->out);
+	gp_json_close(&names);
+	free(values);
 	return result;
 }
 
-/* ---- the whole ---- */
+/*
+ * Of a file that is cut, the first part is left: events are the most, and of no use without what tells what they are.  They are kept packed
+ * until all else is written: five bytes each, where the model has a hundred.
+ */
+static int put_timeline(struct page *page)
+{
+	char *events = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&events, &length);
+	int result = -ENOMEM;
+
+	page->timeline.walk.scope = &page->scope;
+	page->timeline.walk.tree = &page->profile.tree;
+	if (out)
+		result = gp_html_timeline_write(&page->timeline, out);
+	if (out && fclose(out) != 0 && result == 0)
+		result = -ENOMEM;
+	if (result == 0)
+		result = put_json(page, "index", make_index);
+	if (result == 0)
+		result = gp_html_flame(&page->profile, "stacks", "sites", page->out);
+	if (result == 0 && page->options->base_count > 0)
+		result = put_base_stacks(page);
+	if (result == 0)
+		result = put_memory(page);
+	if (result == 0)
+		fwrite(events, 1, length, page->out);
+	free(events);
+	return result;
+}
 
 static int put_data(struct page *page)
 {
@@ -253,16 +279,14 @@ static int put_data(struct page *page)
 
 	if (result == 0)
 		result = put_json(page, "tables", make_tables);
+	if (result == 0 && page->options->base_count > 0)
+		result = put_differences(page);
 	for (size_t i = 0; result == 0 && i < page->model_count; i++) {
 		show_progress(page);
 		result = gp_stack_profile_add(&page->profile, page->models[i]);
 	}
 	if (result == 0)
 		result = put_timeline(page);
-	if (result == 0)
-		result = gp_html_flame(&page->profile, "stacks", "sites", page->out);
-	if (result == 0)
-		result = put_base(page);
 	/* whoever opens a file that was cut finds that this is missing */
 	return result < 0 ? result : gp_html_put_text(page->out, "end", "end", 3);
 }
@@ -286,8 +310,8 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 	fputs("</body></html>\n", out);
 	if (result)
 		*result = (struct gp_html_result){.events = page.timeline.events,
-						  .left_out = page.timeline.walk.shorter +
-							      page.timeline.walk.too_deep};
+						  .shorter = page.timeline.walk.shorter,
+						  .too_deep = page.timeline.walk.too_deep};
 	gp_html_timeline_free(&page.timeline);
 	gp_stack_profile_close(&page.profile);
 	gp_scope_close(&page.scope);

@@ -28,7 +28,9 @@ struct gp_html_options {
 };
 
 struct gp_html_result {
-	uint64_t events, left_out; /* of the timeline */
+	uint64_t events; /* of the timeline */
+	uint64_t shorter,
+		too_deep; /* left out of it for their length; where too many were at once */
 };
 
 /* Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW.  result may be NULL. */

@@ -1,6 +1,7 @@
 #include "report/html/pack.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -58,16 +59,18 @@ static unsigned char *compress_gzip(const unsigned char *bytes, size_t length, s
 	return result;
 }
 
-static int put_element(FILE *out, const char *kind, const char *planes, uint32_t rows,
-		       const unsigned char *bytes, size_t length)
+static int put_element(FILE *out, const char *kind, const char *planes, uint64_t first,
+		       uint32_t rows, const unsigned char *bytes, size_t length)
 {
 	size_t packed_bytes = 0;
 	unsigned char *packed = compress_gzip(bytes, length, &packed_bytes);
 
 	if (!packed)
 		return -ENOMEM;
-	fprintf(out, "<script type=application/octet-stream data-k=%s data-n=%u data-p=%s>", kind,
-		rows, planes);
+	fprintf(out,
+		"<script type=application/octet-stream data-k=%s data-f=%" PRIu64
+		" data-n=%u data-p=%s>",
+		kind, first, rows, planes);
 	put_base64(out, packed, packed_bytes);
 	fputs("</script>\n", out);
 	free(packed);
@@ -76,7 +79,7 @@ static int put_element(FILE *out, const char *kind, const char *planes, uint32_t
 
 int gp_html_put_text(FILE *out, const char *kind, const char *bytes, size_t length)
 {
-	return put_element(out, kind, "0", 0, (const unsigned char *)bytes, length);
+	return put_element(out, kind, "0", 0, 0, (const unsigned char *)bytes, length);
 }
 
 int gp_html_columns_open(struct gp_html_columns *columns, FILE *out, const char *kind,
@@ -125,13 +128,20 @@ static void flush(struct gp_html_columns *columns)
 		end = put_planes(end, values, columns->used, planes);
 	}
 	if (bytes && columns->error == 0)
-		columns->error = put_element(columns->out, columns->kind, words, columns->used,
-					     bytes, (size_t)(end - bytes));
+		columns->error = put_element(columns->out, columns->kind, words,
+					     columns->rows - columns->used, columns->used, bytes,
+					     (size_t)(end - bytes));
 	else if (!bytes)
 		columns->error = -ENOMEM;
 	free(bytes);
 	columns->blocks++;
 	columns->used = 0;
+}
+
+static bool is_full(const struct gp_html_columns *columns)
+{
+	return columns->used == GP_HTML_BLOCK || (columns->used >= GP_HTML_BLOCK_FIRST &&
+						  columns->used >= columns->rows - columns->used);
 }
 
 void gp_html_columns_add(struct gp_html_columns *columns, const uint64_t *row)
@@ -142,7 +152,8 @@ void gp_html_columns_add(struct gp_html_columns *columns, const uint64_t *row)
 		columns->values[(size_t)i * GP_HTML_BLOCK + columns->used] =
 			row[i] & ((UINT64_C(1) << (8 * VALUE_BYTES)) - 1);
 	columns->rows++;
-	if (++columns->used == GP_HTML_BLOCK)
+	columns->used++;
+	if (is_full(columns))
 		flush(columns);
 }
 

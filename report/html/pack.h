@@ -1,19 +1,25 @@
 /*
  * pack: what a page of HTML carries, as elements that hold nothing but base64: no name of the program is ever text of the page.
  *
- * An element is <script type=application/octet-stream data-k=KIND data-n=ROWS data-p=PLANES>BASE64</script>; inside is one member of
- * gzip.  A text has no planes.  Columns are cut into blocks of GP_HTML_BLOCK rows: of each column the lowest bytes of all rows, then the
- * second lowest, and so on, as many as the block's largest value needs; that packs better than whole numbers, and is unpacked faster
- * than numbers of variable length.  data-p says how many of each column.
+ * An element is <script type=application/octet-stream data-k=KIND data-f=FIRST data-n=ROWS data-p=PLANES>BASE64</script>; inside is one
+ * member of gzip.  A text has no rows and no planes.  FIRST is the number of the block's first row in all of the kind.  Columns are cut into blocks of rows: of each column the lowest bytes of all rows, then the second lowest,
+ * and so on, as many as the block's largest value needs; that packs better than whole numbers, and is unpacked faster than numbers of
+ * variable length.  data-p says how many of each column.
+ *
+ * Whoever reads a block needs no other one, so that of a file that is cut or damaged only the blocks are lost that it hits: what is written as a difference
+ * to the row before counts from 0 in a block's first row (gp_html_columns_at_block()).  The first blocks are small, for the same reason: a later one has
+ * as many rows as all before it.
  */
 #ifndef REPORT_HTML_PACK_H
 #define REPORT_HTML_PACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#define GP_HTML_BLOCK        65536u
+#define GP_HTML_BLOCK        65536u /* rows, at most; a power of two, */
+#define GP_HTML_BLOCK_FIRST  1024u  /* and so many in the first one */
 #define GP_HTML_COLUMNS_MOST 16u
 
 struct gp_html_columns {
@@ -32,6 +38,12 @@ int gp_html_columns_open(struct gp_html_columns *columns, FILE *out, const char 
 
 /* One row more: a value for each column, of which 48 bits count. */
 void gp_html_columns_add(struct gp_html_columns *columns, const uint64_t *row);
+
+/* The next row is the first of a block. */
+static inline bool gp_html_columns_at_block(const struct gp_html_columns *columns)
+{
+	return columns->used == 0;
+}
 
 /* Write what is left.  Returns 0 or the first error; that out cannot be written is found at its end. */
 int gp_html_columns_close(struct gp_html_columns *columns);

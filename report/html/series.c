@@ -49,6 +49,8 @@ static void see(void *context, const struct gp_memory_row *row, uint64_t unix_ns
 		accounts->error = -ENOMEM;
 		return;
 	}
+	if (gp_html_columns_at_block(&accounts->columns))
+		accounts->last_ns = 0;
 	gp_html_columns_add(&accounts->columns,
 			    (uint64_t[]){time_ns - accounts->last_ns, number, row->now_bytes});
 	accounts->last_ns = time_ns;

@@ -8,9 +8,10 @@
 #include "report/html/pack.h"
 
 /*
- * START and LINK count from the event before; a start may be earlier than that, and wraps at 48 bits.  LINK of an operation is 1 + the number
- * of the call that caused it, counted over all events.  AUX: of a kernel 1 + its launch shape, of copies and sets bytes, of a call what it
- * returned.
+ * START counts from the end of the event before, which is in the same row, so that it is never negative; a row's first event counts from 0.
+ * LINK of an operation is 1 + the number of the call that caused it, counted over all events, and is written as the difference to the
+ * event before.  AUX: of a kernel 1 + its launch shape, of copies and sets bytes, of a call what it returned.  A block's first event counts from 0
+ * in both.
  */
 enum column { START, DURATION, LABEL, LINK, AUX, STACK, COLUMNS };
 
@@ -20,7 +21,7 @@ struct writer {
 	const struct gp_model *model; /* of the present track */
 	struct gp_html_columns columns;
 	uint32_t *event_of_call; /* of the model: 1 + the event's number; 0 = none */
-	uint64_t last_start_ns;
+	uint64_t last_end_ns;    /* of the row's event before */
 	uint32_t last_link, tracks;
 };
 
@@ -53,10 +54,14 @@ static void put_event(struct writer *writer, const struct gp_html_event *event, 
 
 	for (int i = 0; i < COLUMNS; i++)
 		add_sum(&timeline->sums[i], row[i]);
-	row[START] = start_ns - writer->last_start_ns;
+	if (gp_html_columns_at_block(&writer->columns))
+		writer->last_end_ns = writer->last_link = 0;
+	row[START] = start_ns - writer->last_end_ns;
 	row[LINK] = gp_html_zigzag((int64_t)link - (int64_t)writer->last_link);
 	gp_html_columns_add(&writer->columns, row);
-	writer->last_start_ns = start_ns;
+	writer->last_end_ns = start_ns + row[DURATION];
+	if (writer->last_end_ns > timeline->end_ns)
+		timeline->end_ns = writer->last_end_ns;
 	writer->last_link = link;
 	timeline->events++;
 }
@@ -67,6 +72,7 @@ static void put_rows(struct writer *writer, const struct gp_html_gather *gather,
 	uint64_t first = writer->timeline->events;
 	uint32_t row = 0;
 
+	writer->last_end_ns = 0;
 	for (uint32_t i = 0; i < gather->count && gather->events[i].row != GP_NONE; i++) {
 		const struct gp_html_event *event = &gather->events[i];
 
@@ -75,6 +81,7 @@ static void put_rows(struct writer *writer, const struct gp_html_gather *gather,
 			gp_json_text(json, ",");
 			first = writer->timeline->events;
 			row = event->row;
+			writer->last_end_ns = 0;
 		}
 		put_event(writer, event, is_host);
 	}

@@ -12,7 +12,7 @@ import unittest
 import support
 from support import BUILD, Case, main
 import browser  # in the folder that support names
-from page import Page
+from page import ELEMENT, Page
 
 ZOO = os.path.join(BUILD, "programs", "demo")
 RANGES = os.path.join(BUILD, "programs", "ranges")
@@ -36,6 +36,34 @@ int main(void)
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		gpuprof_v1_range_push(names[i]);
 		cuMemAlloc_v2(&memory, 1 << 20);
+		gpuprof_v1_range_pop();
+	}
+	return 0;
+}
+"""
+
+
+# more events than go into a few blocks of the page
+MANY = """
+#include "gpuprof/gpuprof.h"
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long), cuMemFree_v2(unsigned long);
+extern int cuMemsetD8_v2(unsigned long, unsigned char, unsigned long);
+
+int main(void)
+{
+	void *context;
+	unsigned long memory;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
+		return 1;
+	for (unsigned i = 0; i < 700; i++) {
+		gpuprof_v1_range_push("one");
+		gpuprof_v1_range_push("two");
+		cuMemAlloc_v2(&memory, 1 << 20);
+		cuMemsetD8_v2(memory, 0, 1 << 20);
+		cuMemFree_v2(memory);
+		gpuprof_v1_range_pop();
 		gpuprof_v1_range_pop();
 	}
 	return 0;
@@ -404,19 +432,78 @@ class BrowserTest(HtmlCase):
         self.assertIsNone(self.browser.run("window.owned"))
         self.assertTrue(any("Content Security Policy" in problem for problem in self.browser.problems))
 
-    def test_cut_and_damaged_files_open_as_far_as_they_go(self):
-        whole = self.write_page(self.record(ZOO))
-        with open(whole, "rb") as file:
-            content = file.read()
-        start = content.index(b"data-k=events")
-        for name, changed, ready in (("cut", content[:start + 200], "part"), ("early", content[:content.index(b"data-k=about") + 60], "nothing"),
-                                     ("damaged", content[:start + 300] + b"AAAAAAAA" + content[start + 308:], "all")):
-            with open(self.path(name + ".html"), "wb") as file:
-                file.write(changed)
-            self.assertEqual(self.open(self.path(name + ".html")), ready, name)
-            if ready != "nothing":
-                self.assertFalse(self.browser.run("document.getElementById('banner').hidden"), name)
-                self.assertGreater(self.browser.run("document.querySelectorAll('.card').length"), 4)
+    def look_at_every_view(self):
+        for view in ("timeline", "kernels", "flame", "memory", "tables", "overview"):
+            self.go(view)
+            shown = self.browser.run(f"document.getElementById('view-{view}').innerText.trim().length + 9 * document.querySelectorAll('#view-{view} canvas:not([hidden])').length")
+            self.assertGreater(shown, 8, view)
+        self.browser.run("gpuprof.timeline.all(); gpuprof.views.flame.search('a'); gpuprof.views.timeline.search('a')")
+
+    def assert_events_are(self, wanted):
+        """wanted: of the whole page's events those that are there."""
+        found = self.browser.run("(() => { const { ev, index } = gpuprof.state; return Array.from({ length: ev.n }, (_, i) => [ev.start[i], ev.dur[i], index.labels.texts[ev.label[i]]]); })()")
+        self.assertEqual(found, wanted)
+        rows = self.browser.run("gpuprof.state.rows.map((row) => [row.first, row.n])")
+        for first, n in rows:
+            for before, after in zip(found[first:first + n], found[first + 1:first + n]):
+                self.assertLessEqual(before[0] + before[1], after[0])
+        self.assertEqual(sum(n for _, n in rows), len(found))
+
+    def record_many(self):
+        program = self.compile("many", MANY, f"-I{support.ROOT}/include", "-g", f"-L{BUILD}/sim", "-lcuda")
+        whole = self.write_page(self.record(program))
+        page = Page(whole)
+        texts = page.json("index")["labels"]["texts"]
+        return page, [[event["start"], event["duration"], texts[event["label"]]] for event in page.events()]
+
+    def open_changed(self, content):
+        with open(self.path("changed.html"), "wb") as file:
+            file.write(content)
+        return self.open(self.path("changed.html"))
+
+    def test_a_file_that_is_cut_shows_what_is_left_of_it(self):
+        page, events = self.record_many()
+        places = [(match.group(1).decode(), int(match.group(2)), match.start(), match.end()) for match in ELEMENT.finditer(page.bytes)]
+        self.assertGreater(sum(kind == "events" for kind, *_ in places), 3)
+        for kind, first, start, end in places:
+            with self.subTest(kind=kind, first=first):
+                ready = self.open_changed(page.bytes[:(start + end) // 2])
+                self.assertEqual(ready, {"about": "nothing", "tables": "part", "index": "part"}.get(kind, "all"))
+                self.assertIn("cut off", self.browser.run("document.body.innerText"))
+                if ready != "nothing":
+                    self.assertGreater(self.browser.run("document.querySelectorAll('.card').length"), 4)
+                    self.look_at_every_view()
+                if ready == "all":
+                    self.assert_events_are(events[:first] if kind == "events" else events if kind == "end" else [])
+                if kind == "events":
+                    self.go("flame")
+                    self.assertEqual(self.browser.run("gpuprof.views.flame.rootTotal"), self.browser.run("gpuprof.state.stacks.values[0].reduce((a, b) => a + b)"))
+                    self.assertEqual(self.browser.run("gpuprof.state.memory[0].most > 0"), True)
+        self.assert_no_problem()
+
+    def test_a_file_that_is_damaged_shows_the_rest_of_it(self):
+        page, events = self.record_many()
+        for match in ELEMENT.finditer(page.bytes):
+            kind, first, rows, start = match.group(1).decode(), int(match.group(2)), int(match.group(3)), match.start(5)
+            middle = (start + match.end(5)) // 2
+            with self.subTest(kind=kind, first=first):
+                ready = self.open_changed(page.bytes[:middle] + (b"A" if page.bytes[middle:middle + 1] != b"A" else b"B") + page.bytes[middle + 1:])
+                self.assertEqual(ready, {"about": "nothing", "index": "part"}.get(kind, "all"))
+                if ready != "nothing" and kind != "end":
+                    self.assertIn("damaged", self.browser.run("document.getElementById('banner').innerText"))
+                    self.look_at_every_view()
+                if ready == "all":
+                    self.assert_events_are(events[:first] + events[first + rows:] if kind == "events" else events)
+        self.assert_no_problem()
+
+    def test_a_block_whose_tag_is_damaged_is_left_out(self):
+        page, events = self.record_many()
+        match = [match for match in ELEMENT.finditer(page.bytes) if match.group(1) == b"events"][1]
+        first, rows = int(match.group(2)), int(match.group(3))
+        for changed in (b"data-f=x", b"data-n=99999999 data-f=1024", b"data-f=-5", b"data-p=9"):
+            tag = match.group(0)
+            self.assertEqual(self.open_changed(page.bytes.replace(tag, tag.replace(b"data-f=", changed + b" data-f=", 1))), "all", changed)
+            self.assert_events_are(events[:first] + events[first + rows:])
         self.assert_no_problem()
 
     def test_the_address_keeps_the_place(self):

@@ -1,12 +1,12 @@
 """A page of `gpuprof html` as its own script reads it: elements of base64, gzip inside, columns in that."""
 import base64
 import gzip
+import itertools
 import json
 import re
 
-ELEMENT = re.compile(rb"<script type=application/octet-stream data-k=(\w+) data-n=(\d+) data-p=([\d,]+)>([A-Za-z0-9+/=]*)</script>\n")
+ELEMENT = re.compile(rb"<script type=application/octet-stream data-k=(\w+) data-f=(\d+) data-n=(\d+) data-p=([\d,]+)>([A-Za-z0-9+/=]*)</script>\n")
 EVENT_COLUMNS = ("start", "duration", "label", "link", "aux", "stack")
-WRAP = 1 << 48
 
 
 class Page:
@@ -15,7 +15,7 @@ class Page:
             self.bytes = file.read()
         self.head, _, self.data = self.bytes.partition(b"</noscript>\n")
         self.elements = [(kind.decode(), int(rows), [int(p) for p in planes.split(b",")], gzip.decompress(base64.b64decode(text)))
-                         for kind, rows, planes, text in ELEMENT.findall(self.data)]
+                         for kind, _, rows, planes, text in ELEMENT.findall(self.data)]
 
     def rest(self):
         """What is neither the page nor data."""
@@ -41,11 +41,15 @@ class Page:
 
     def events(self):
         """[{column: value}]: starts and links as they are meant, not as they are written."""
-        start, link, events = 0, 0, []
-        for row in zip(*self.columns("events", len(EVENT_COLUMNS))):
+        sizes = [rows for kind, rows, _, _ in self.elements if kind == "events"]
+        blocks = {0, *itertools.accumulate(sizes)}
+        rows = {0, *itertools.accumulate(count for track in self.json("index")["tracks"] for count in track["rows"])}
+        end, link, events = 0, 0, []
+        for number, row in enumerate(zip(*self.columns("events", len(EVENT_COLUMNS)))):
             event = dict(zip(EVENT_COLUMNS, row))
-            start = (start + event["start"]) % WRAP
-            link += -(event["link"] + 1) // 2 if event["link"] % 2 else event["link"] // 2
+            start = event["start"] + (0 if number in rows or number in blocks else end)
+            link = (0 if number in blocks else link) + (-(event["link"] + 1) // 2 if event["link"] % 2 else event["link"] // 2)
+            end = start + event["duration"]
             event.update(start=start, link=link)
             events.append(event)
         return events

@@ -246,7 +246,17 @@ function banner() {
 			.map((line) => line.replace(/^gpuprof: /, '').trim())
 			.filter(Boolean),
 		index = state.index;
-	if (!dataOf('end').length && !state.ended)
+	if (index?.holes?.length) {
+		const lost = holesBefore(index.holes, index.events);
+		lines.unshift(
+			'The timeline has ' +
+				fmtCount(index.events - lost) +
+				' of ' +
+				fmtCount(index.events) +
+				' events: the others could not be read.',
+		);
+	}
+	if (state.ended === false)
 		lines.unshift(
 			'This file is cut off: what follows is what could be read of it. Write it again with gpuprof html.',
 		);
@@ -335,7 +345,27 @@ function buildViews() {
 	$('main').replaceChildren(...TITLES.map(([name]) => views[name].node));
 }
 
+/* What comes first in the file is shown before the rest is there: the index follows on it. */
+const overviewThere = () =>
+	new Promise((resolve) => {
+		const look = () => dataOf('index').length && resolve(),
+			observer = new MutationObserver(look);
+		observer.observe(document, { childList: true, subtree: true });
+		allThere.then(() => {
+			observer.disconnect();
+			resolve();
+		});
+	});
+const allThere = new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve));
+
+/* Whether the file is whole; not known while it is still read. */
+function findEnd() {
+	if (document.readyState !== 'loading') state.ended = dataOf('end').length > 0;
+}
+
 async function load() {
+	await overviewThere();
+	begin();
 	state.about = await readJson('about', null);
 	if (!state.about) {
 		$('loading').textContent =
@@ -343,9 +373,9 @@ async function load() {
 		document.body.dataset.ready = 'nothing';
 		return;
 	}
+	findEnd();
 	state.tables = await readJson('tables', []);
 	state.diff = await readDiff();
-	state.ended = dataOf('end').length > 0;
 	heading();
 	buildViews();
 	const wanted = readHash();
@@ -355,36 +385,42 @@ async function load() {
 	document.body.dataset.ready = 'overview';
 	state.times = { overview: performance.now() };
 	await pause();
+	await allThere;
+	findEnd();
+	banner();
 	sliceStart = performance.now();
 	state.index = await readJson('index', null);
+	state.sites = await readJson('sites', []);
+	state.stacks = await readStacks(state.about.measures);
+	state.base = await readBase(state.about.measures);
+	if (!state.sites.length) state.stacks = null;
+	views.flame.ready();
 	if (state.index) await loadEvents(wanted);
+	else timeline.nothing();
 	banner();
 	document.body.dataset.ready = state.index ? 'all' : 'part';
 	state.times.all = performance.now();
 }
 async function loadEvents(wanted) {
-	state.ev = await readEvents();
+	state.end = Math.max(1, state.index.end);
 	state.memory = await readMemory();
+	views.memory.ready();
 	sliceStart = performance.now();
+	state.ev = await readEvents();
 	await makeTracks();
-	state.stacks = await readStacks(state.about.measures);
-	state.sites = await readJson('sites', []);
-	state.base = await readBase(state.about.measures);
 	state.ready = true;
 	timeline.ready();
 	if (wanted.time.length === 2 && wanted.time.every(Number.isFinite) && wanted.time[1] > wanted.time[0])
 		timeline.show(wanted.time[0], wanted.time[1]);
 	if (wanted.selected >= 0 && wanted.selected < state.ev.n) selectEvent(timeline, wanted.selected);
-	for (const view of Object.values(views)) {
-		if (view.ready) view.ready();
-		await breathe();
-	}
+	views.kernels.ready?.();
+	await breathe();
+	views.overview.ready?.();
 	if (current === 'timeline') timeline.resize();
 	applySearch();
 }
 
-firstTheme();
-document.addEventListener('DOMContentLoaded', () => {
+function begin() {
 	$('theme').addEventListener('click', () => setTheme(isDark() ? 'light' : 'dark', true));
 	$('help').addEventListener('click', showHelp);
 	let searchTimer = 0;
@@ -399,12 +435,13 @@ document.addEventListener('DOMContentLoaded', () => {
 	});
 	addEventListener('beforeprint', () => printing(true));
 	addEventListener('afterprint', () => printing(false));
-	load().catch((error) => {
-		$('banner').replaceChildren(el('p', null, 'This page could not be shown: ' + plain(error.message)));
-		$('banner').hidden = false;
-		document.body.dataset.ready = 'failed';
-		console.error(error);
-	});
+}
+firstTheme();
+load().catch((error) => {
+	$('banner').replaceChildren(el('p', null, 'This page could not be shown: ' + plain(error.message)));
+	$('banner').hidden = false;
+	document.body.dataset.ready = 'failed';
+	console.error(error);
 });
 /* For tests, and for whoever is curious. */
 globalThis.gpuprof = {

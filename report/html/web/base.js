@@ -17,8 +17,14 @@ const state = {
 	search: '',
 	matches: null,
 	damaged: 0,
+	ended: null,
 	ready: false,
 };
+
+/* In place of what a cut or damaged file lacks. */
+const UNREAD = 'This part of the file could not be read: it is cut off or damaged.';
+
+const isWhole = () => state.ended !== false && !state.damaged;
 
 /* An element; what comes from the trace becomes text, never markup. */
 function el(tag, attributes, ...children) {
@@ -69,7 +75,8 @@ function fmtChange(percent) {
 	if (percent === null) return 'new';
 	return percent >= 1000 ? '×' + fmtCount(percent / 100 + 1) : (percent > 0 ? '+' : '') + percent.toFixed(1);
 }
-const fmtCount = (n) => Math.round(n).toLocaleString('en-US');
+const counts = new Intl.NumberFormat('en-US');
+const fmtCount = (n) => counts.format(Math.round(n));
 function fmtPercent(part, whole) {
 	if (!(whole > 0)) return '-';
 	const p = (100 * part) / whole;

@@ -1,7 +1,7 @@
 /* Reading what the file carries: elements of base64, gzip inside, columns of bytes in that. */
 
 async function unpack(element) {
-	const text = element.textContent.trim();
+	const text = element.textContent;
 	element.remove();
 	let bytes;
 	if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
@@ -10,8 +10,11 @@ async function unpack(element) {
 		bytes = new Uint8Array(raw.length);
 		for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
 	}
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	const gzip = new DecompressionStream('gzip'),
+		writer = gzip.writable.getWriter(),
+		written = writer.write(bytes).then(() => writer.close());
+	const [unpacked] = await Promise.all([new Response(gzip.readable).arrayBuffer(), written]);
+	return new Uint8Array(unpacked);
 }
 
 /* Elements that cannot be read are counted, and the rest is shown. */
@@ -40,20 +43,14 @@ async function readJson(kind, fallback) {
 
 /* One column of a block: value i is the sum of its planes. */
 function joinPlanes(bytes, at, count, planes, out) {
-	if (planes === 0) {
-		out.fill(0, 0, count);
-		return;
-	}
-	if (planes === 1) {
-		for (let i = 0; i < count; i++) out[i] = bytes[at + i];
-		return;
-	}
 	const b = at + count,
 		c = b + count,
 		d = c + count,
 		e = d + count,
 		f = e + count;
-	if (planes === 2) for (let i = 0; i < count; i++) out[i] = bytes[at + i] | (bytes[b + i] << 8);
+	if (planes === 0) out.fill(0, 0, count);
+	else if (planes === 1) for (let i = 0; i < count; i++) out[i] = bytes[at + i];
+	else if (planes === 2) for (let i = 0; i < count; i++) out[i] = bytes[at + i] | (bytes[b + i] << 8);
 	else if (planes === 3)
 		for (let i = 0; i < count; i++) out[i] = bytes[at + i] | (bytes[b + i] << 8) | (bytes[c + i] << 16);
 	else if (planes === 4)
@@ -66,63 +63,126 @@ function joinPlanes(bytes, at, count, planes, out) {
 				(bytes[e + i] | (planes > 5 ? bytes[f + i] << 8 : 0)) * 4294967296;
 }
 
-/* All blocks of a kind; take(columns, count, first) gets each block's columns, which it must copy. */
-async function readColumns(kind, width, take) {
-	const elements = dataOf(kind),
-		scratch = [];
-	let first = 0;
-	for (let c = 0; c < width; c++) scratch.push(new Float64Array(65536));
-	for (const element of elements) {
-		const count = +element.dataset.n,
-			planes = element.dataset.p.split(',').map(Number),
-			bytes = await tryUnpack(element);
-		sliceStart = performance.now();
-		const right = bytes && bytes.length === count * planes.reduce((a, b) => a + b, 0);
-		if (bytes && !right) state.damaged++;
-		for (let c = 0, at = 0; c < width; c++) {
-			joinPlanes(right ? bytes : [], at, count, right ? planes[c] : 0, scratch[c]);
-			at += count * planes[c];
-		}
-		take(scratch, count, first, !right);
-		first += count;
-		await breathe();
+/* What the tag of a block says; null: that cannot be. */
+function blockOf(element, width, next, limit) {
+	const first = +element.dataset.f,
+		count = +element.dataset.n,
+		planes = (element.dataset.p || '').split(',').map(Number);
+	const right =
+		Number.isInteger(first) &&
+		first >= next &&
+		count >= 1 &&
+		count <= 65536 &&
+		first + count <= limit &&
+		planes.length === width &&
+		planes.every((p) => Number.isInteger(p) && p >= 0 && p <= 6);
+	return right ? { element, first, count, planes, bytes: count * planes.reduce((a, b) => a + b, 0) } : null;
+}
+function blocksOf(kind, width, limit) {
+	const blocks = [];
+	let next = 0;
+	for (const element of dataOf(kind)) {
+		const block = blockOf(element, width, next, limit);
+		if (block) {
+			blocks.push(block);
+			next = block.first + block.count;
+		} else state.damaged++;
 	}
-	return first;
+	return blocks;
 }
 
-const countRows = (kind) => dataOf(kind).reduce((sum, element) => sum + +element.dataset.n, 0);
+/*
+ * Blocks of a kind, one after the other.  take(columns, count, first) gets each one's columns, which it must copy.  Returns what is not there, as
+ * [from, until] in order.
+ */
+async function readBlocks(blocks, limit, take) {
+	const holes = [],
+		columns = (blocks[0]?.planes || []).map(() => new Float64Array(65536));
+	let next = 0,
+		coming = blocks.length ? tryUnpack(blocks[0].element) : null;
+	for (let k = 0; k < blocks.length; k++) {
+		const { first, count, planes, bytes: size } = blocks[k],
+			bytes = await coming;
+		coming = k + 1 < blocks.length ? tryUnpack(blocks[k + 1].element) : null;
+		sliceStart = performance.now();
+		if (bytes && bytes.length === size) {
+			if (first > next) holes.push([next, first]);
+			next = first + count;
+			for (let c = 0, at = 0; c < columns.length; at += count * planes[c++]) joinPlanes(bytes, at, count, planes[c], columns[c]);
+			take(
+				columns.map((column) => column.subarray(0, count)),
+				count,
+				first,
+			);
+		} else if (bytes) state.damaged++;
+		await breathe();
+	}
+	if (next < limit) holes.push([next, limit]);
+	return holes;
+}
 
+/* How many of the numbers before i are in holes. */
+function holesBefore(holes, i) {
+	let lost = 0;
+	for (const [from, until] of holes) lost += clamp(i - from, 0, until - from);
+	return lost;
+}
+const isIn = (holes, i) => holes.some(([from, until]) => i >= from && i < until);
+
+/* Where rows begin. */
+function rowStarts() {
+	const starts = [];
+	let first = 0;
+	for (const track of state.index.tracks)
+		for (const n of track.rows) {
+			starts.push(first);
+			first += n;
+		}
+	return starts;
+}
+
+/* Events, as many as can be read; index.holes says which ones are not there. */
 async function readEvents() {
-	const n = countRows('events'),
-		WRAP = 2 ** 48;
+	const blocks = blocksOf('events', 6, state.index.events),
+		most = blocks.reduce((sum, block) => sum + block.count, 0),
+		starts = rowStarts();
 	const ev = {
-		n,
-		start: new Float64Array(n),
-		dur: new Float64Array(n),
-		label: new Uint32Array(n),
-		link: new Int32Array(n),
-		aux: new Float64Array(n),
-		stack: new Uint32Array(n),
+		n: 0,
+		start: new Float64Array(most),
+		dur: new Float64Array(most),
+		label: new Uint32Array(most),
+		link: new Int32Array(most),
+		aux: new Float64Array(most),
+		stack: new Uint32Array(most),
 	};
-	let last = 0,
-		link = 0;
-	await readColumns('events', 6, ([start, dur, label, linkDelta, aux, stack], count, first, lost) => {
-		for (let i = 0; i < count; i++) {
-			last += start[i];
-			if (last >= WRAP) last -= WRAP;
-			ev.start[first + i] = last;
+	let row = 0;
+	state.index.holes = await readBlocks(blocks, state.index.events, ([gap, dur, label, jump, aux, stack], count, first) => {
+		const { start, link } = ev,
+			to = ev.n;
+		ev.dur.set(dur, to);
+		ev.label.set(label, to);
+		ev.aux.set(aux, to);
+		ev.stack.set(stack, to);
+		while (row < starts.length && starts[row] < first) row++;
+		for (let i = 0, end = 0; i < count;) {
+			if (starts[row] === first + i) end = 0;
+			while (starts[row] <= first + i) row++;
+			const until = Math.min(count, (starts[row] ?? Infinity) - first);
+			for (; i < until; i++) end = (start[to + i] = end + gap[i]) + dur[i];
 		}
-		for (let i = 0; i < count; i++) {
-			const z = linkDelta[i];
-			link += z % 2 ? -(z + 1) / 2 : z / 2;
-			ev.link[first + i] = link;
-		}
-		ev.dur.set(lost ? new Float64Array(count) : dur.subarray(0, count), first);
-		ev.label.set(label.subarray(0, count), first);
-		ev.aux.set(aux.subarray(0, count), first);
-		ev.stack.set(stack.subarray(0, count), first);
+		for (let i = 0, last = 0; i < count; i++) link[to + i] = last = (last + ((jump[i] >>> 1) ^ -(jump[i] & 1))) | 0;
+		ev.n += count;
 	});
+	if (state.index.holes.length) closeHoles(ev, state.index.holes);
 	return ev;
+}
+
+/* Numbers of events count those that are there; a link to one that is not is none. */
+function closeHoles(ev, holes) {
+	for (const name of ['start', 'dur', 'label', 'link', 'aux', 'stack']) ev[name] = ev[name].subarray(0, ev.n);
+	for (let i = 0; i < ev.n; i++)
+		if (ev.link[i] > 0)
+			ev.link[i] = isIn(holes, ev.link[i] - 1) ? 0 : ev.link[i] - holesBefore(holes, ev.link[i] - 1);
 }
 
 /* The same sums that the exporter wrote: only tests ask. */
@@ -143,12 +203,10 @@ function checksums() {
 }
 
 async function readMemory() {
-	const n = countRows('memory'),
-		series = state.index.series.map((s) => ({ ...s, t: [], v: [] }));
-	let t = 0;
-	if (n === 0) return [];
-	await readColumns('memory', 3, ([delta, number, bytes], count) => {
-		for (let i = 0; i < count; i++) {
+	const names = await readJson('series', null),
+		series = (names || []).map((one) => ({ ...one, t: [], v: [] }));
+	const take = ([delta, number, bytes], count) => {
+		for (let i = 0, t = 0; i < count; i++) {
 			t += delta[i];
 			const one = series[number[i]];
 			if (one) {
@@ -156,22 +214,30 @@ async function readMemory() {
 				one.v.push(bytes[i]);
 			}
 		}
-	});
-	return series.map((s) => ({ ...s, t: Float64Array.from(s.t), v: Float64Array.from(s.v) }));
+	};
+	if (names) await readBlocks(blocksOf('memory', 3, Infinity), 0, take);
+	return series.map((s) => ({
+		...s,
+		t: Float64Array.from(s.t),
+		v: Float64Array.from(s.v),
+		most: s.v.reduce((most, v) => Math.max(most, v), 0),
+	}));
 }
 
+/* Nodes that are not there have no value and no caller. */
 async function readStacks(measures, kind = 'stacks') {
-	const n = countRows(kind);
+	const blocks = blocksOf(kind, 2 + measures.length, Infinity),
+		n = blocks.length ? blocks.at(-1).first + blocks.at(-1).count : 0;
 	const stacks = {
 		n,
-		parent: new Int32Array(n),
+		parent: new Int32Array(n).fill(-1),
 		site: new Uint32Array(n),
 		values: measures.map(() => new Float64Array(n)),
 	};
-	await readColumns(kind, 2 + measures.length, (columns, count, first) => {
-		for (let i = 0; i < count; i++) stacks.parent[first + i] = columns[0][i] - 1;
-		stacks.site.set(columns[1].subarray(0, count), first);
-		stacks.values.forEach((values, m) => values.set(columns[2 + m].subarray(0, count), first));
+	await readBlocks(blocks, n, ([parent, site, ...values], count, first) => {
+		for (let i = 0; i < count; i++) stacks.parent[first + i] = parent[i] - 1;
+		stacks.site.set(site, first);
+		stacks.values.forEach((all, m) => all.set(values[m], first));
 	});
 	return stacks;
 }

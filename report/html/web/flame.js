@@ -443,7 +443,7 @@ function flameView() {
 					.map(([m, i]) => el('option', { value: i }, m.title)),
 			);
 			if (!choose.options.length) {
-				note.textContent = 'Nothing was recorded that call stacks could show.';
+				note.textContent = isWhole() ? 'Nothing was recorded that call stacks could show.' : UNREAD;
 				return;
 			}
 			measure = +choose.value;

@@ -22,7 +22,7 @@ function kernelsView() {
 		found = null;
 
 	if (!table) {
-		left.append(el('p', { class: 'empty' }, 'No GPU operation was recorded.'));
+		left.append(el('p', { class: 'empty' }, isWhole() ? 'No GPU operation was recorded.' : UNREAD));
 		return { node, show() {} };
 	}
 	grid = gridOf(table, (name) => choose(name), ['Time %', 'Total', 'Count', 'Avg', 'Med', 'Min', 'Max']);

@@ -212,7 +212,7 @@ function memoryView() {
 					);
 			choose.replaceChildren(...order.map((i) => el('option', { value: i }, nameOf(all[i]))));
 			if (!all.length) {
-				head.textContent = 'No allocation was recorded (--trace=memory records them).';
+				head.textContent = isWhole() ? 'No allocation was recorded (--trace=memory records them).' : UNREAD;
 				choose.hidden = true;
 			}
 			tabs.replaceChildren(

@@ -291,13 +291,7 @@ function drawGpuStrip(canvas, union) {
 		span = state.end / columns;
 	ctx.clearRect(0, 0, width, height);
 	ctx.fillStyle = css('--accent');
-	let before = 0;
-	for (let x = 0; x < columns; x++) {
-		const after = busyUntil(union, (x + 1) * span),
-			share = (after - before) / span;
-		if (share > 0) ctx.fillRect(x, height - Math.max(1.5, share * height), 1, height);
-		before = after;
-	}
+	busyColumns(union, 0, span, columns, (x, share) => ctx.fillRect(x, height - Math.max(1.5, share * height), 1, height));
 }
 
 function gpuRows(about) {

@@ -71,63 +71,67 @@ function eventAt(row, t, slack) {
 	return ev.start[row.first + i] + ev.dur[row.first + i] + slack >= t ? row.first + i : -1;
 }
 
-async function mergeSorted(a, b) {
-	const out = new Float64Array(a.length + b.length);
-	for (let i = 0, j = 0, k = 0; k < out.length;) {
-		for (const until = Math.min(out.length, k + 65536); k < until; k++)
-			out[k] = j >= b.length || (i < a.length && a[i] <= b[j]) ? a[i++] : b[j++];
-		await breathe();
+/*
+ * All beginnings and ends of rows in their order, as 2 × the time, and 1 more for an end.  Rows are in order, so what is about the same time lies
+ * about together when it is put into buckets.
+ */
+async function momentsOf(rows) {
+	const { start, dur } = state.ev,
+		n = rows.reduce((sum, row) => sum + row.n, 0),
+		buckets = clamp(n >> 8, 1, 1 << 16),
+		scale = buckets / (state.end + 1),
+		fill = new Uint32Array(buckets + 1),
+		moments = new Float64Array(2 * n);
+	const slices = async (visit) => {
+		for (const { first, n: count } of rows)
+			for (let from = first; from < first + count; from += 65536) {
+				visit(from, Math.min(first + count, from + 65536));
+				await breathe();
+			}
+	};
+	await slices((from, until) => {
+		for (let i = from; i < until; i++) {
+			fill[(start[i] * scale) | 0]++;
+			fill[((start[i] + dur[i]) * scale) | 0]++;
+		}
+	});
+	for (let b = 0, sum = 0; b <= buckets; b++) [fill[b], sum] = [sum, sum + fill[b]];
+	await slices((from, until) => {
+		for (let i = from; i < until; i++) {
+			const end = start[i] + dur[i];
+			moments[fill[(start[i] * scale) | 0]++] = 2 * start[i];
+			moments[fill[(end * scale) | 0]++] = 2 * end + 1;
+		}
+	});
+	for (let b = 0, from = 0; b <= buckets; from = fill[b++]) {
+		if (fill[b] - from > 1) moments.subarray(from, fill[b]).sort();
+		if (b % 64 === 0) await breathe();
 	}
-	return out;
-}
-async function mergeAll(lists) {
-	while (lists.length > 1) {
-		const next = [];
-		for (let i = 0; i < lists.length; i += 2)
-			next.push(i + 1 < lists.length ? await mergeSorted(lists[i], lists[i + 1]) : lists[i]);
-		lists = next;
-	}
-	return lists[0] || new Float64Array(0);
-}
-async function endsOf(row) {
-	const { ev } = state,
-		ends = new Float64Array(row.n);
-	for (let i = 0; i < row.n; i++) {
-		ends[i] = ev.start[row.first + i] + ev.dur[row.first + i];
-		if (i % 65536 === 0) await breathe();
-	}
-	return ends;
+	return moments;
 }
 
 /* When a device had something to do: the union of its rows; and for how long how many operations ran at once. */
 async function makeUnion(rows) {
-	const ends = [];
-	for (const row of rows) ends.push(await endsOf(row));
-	const opened = await mergeAll(rows.map((row) => state.ev.start.subarray(row.first, row.first + row.n))),
-		closed = await mergeAll(ends),
-		n = opened.length,
-		start = new Float64Array(n),
-		end = new Float64Array(n),
-		cum = new Float64Array(n + 1),
+	const moments = await momentsOf(rows),
+		start = new Float64Array(moments.length / 2),
+		end = new Float64Array(moments.length / 2),
 		levels = [];
 	let count = 0,
 		level = 0,
 		last = 0;
-	for (let i = 0, j = 0; j < n;) {
-		const opens = i < n && opened[i] <= closed[j],
-			t = opens ? opened[i++] : closed[j++];
+	for (let i = 0; i < moments.length; i++) {
+		const half = moments[i] / 2,
+			t = Math.floor(half);
 		if (level > 0) levels[level] = (levels[level] || 0) + t - last;
 		last = t;
-		/* what begins where the last one ended goes on with it */
-		if (opens && level++ === 0 && (count === 0 || end[count - 1] !== t)) start[count++] = t;
-		if (!opens && --level === 0) end[count - 1] = t;
-		if ((i + j) % 65536 === 0) await breathe();
-	}
-	for (let i = 0; i < count; i++) {
-		cum[i + 1] = cum[i] + end[i] - start[i];
+		if (t === half) {
+			if (level++ === 0) start[count] = t;
+		} else if (--level === 0) end[count++] = t;
 		if (i % 65536 === 0) await breathe();
 	}
-	return { start: start.subarray(0, count), end: end.subarray(0, count), cum: cum.subarray(0, count + 1), levels };
+	const cum = new Float64Array(count + 1);
+	for (let i = 0; i < count; i++) cum[i + 1] = cum[i] + end[i] - start[i];
+	return { start: start.slice(0, count), end: end.slice(0, count), cum, levels };
 }
 
 /* How long the union is between two moments. */
@@ -137,20 +141,36 @@ function busyUntil(union, t) {
 }
 const busyBetween = (union, a, b) => busyUntil(union, b) - busyUntil(union, a);
 
+/* put(column, share of its time that the union has), for each column from t0 on that has any. */
+function busyColumns(union, t0, step, columns, put) {
+	const { start, end, cum } = union,
+		n = start.length;
+	let i = lowerBound(start, 0, n, t0),
+		before = busyUntil(union, t0);
+	for (let x = 0; x < columns; x++) {
+		const t = t0 + (x + 1) * step;
+		if (i < n && start[i] < t) i = gallop(start, 0, n, i, t);
+		const after = i === 0 ? 0 : cum[i - 1] + Math.min(t, end[i - 1]) - start[i - 1];
+		if (after > before) put(x, Math.min(1, (after - before) / step));
+		before = after;
+	}
+}
+
 /* Tracks get their rows, and the page its order of groups. */
 async function makeTracks() {
 	const { ev, index } = state;
-	let first = 0;
-	state.end = 1;
+	let number = 0,
+		first = 0;
 	for (const track of index.tracks) {
 		track.lanes = [];
-		for (const n of track.rows) {
-			if (first + n > ev.n) break;
+		for (const all of track.rows) {
+			const n = all - (holesBefore(index.holes, number + all) - holesBefore(index.holes, number));
+			number += all;
+			if (n === 0) continue;
 			const row = await makeRow(ev, first, n);
 			row.track = track;
 			track.lanes.push(row);
 			state.rows.push(row);
-			if (n) state.end = Math.max(state.end, ev.start[first + n - 1] + ev.dur[first + n - 1]);
 			first += n;
 			await breathe();
 		}

@@ -40,7 +40,7 @@ function tablesView() {
 	function open(next, name) {
 		const table = tableOf(next) || state.tables[0];
 		if (!table) {
-			right.replaceChildren(el('p', { class: 'empty' }, 'Nothing was recorded that a table could show.'));
+			right.replaceChildren(el('p', { class: 'empty' }, isWhole() ? 'Nothing was recorded that a table could show.' : UNREAD));
 			return;
 		}
 		word = table.word;

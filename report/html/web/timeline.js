@@ -39,12 +39,24 @@ class Timeline {
 		});
 	}
 
+	nothing() {
+		this.canvas.hidden = true;
+		this.box.append(
+			el(
+				'p',
+				{ class: 'empty' },
+				state.index?.events === 0 ? 'Nothing was recorded that has a beginning and an end.' : UNREAD,
+			),
+		);
+	}
+
 	/* ---- layout: groups of tracks, from the top down ---- */
 
 	ready() {
 		/* the strip's span, so that a time is at the same place in both */
 		this.t0 = 0;
 		this.t1 = state.end;
+		if (!state.ev.n) this.nothing();
 		const threads = state.index.tracks
 			.filter((t) => t.kind === 'thread' && t.events)
 			.sort((a, b) => b.events - a.events);
@@ -357,18 +369,14 @@ class Timeline {
 	fillUnion(union, y0, y1) {
 		const color = this.pack(mix(rgbOf(css('--accent')), rgbOf(css('--panel')), 0.35)),
 			h = y1 - y0;
-		let before = busyUntil(union, this.t0);
-		for (let x = 0; x < this.W; x++) {
-			const after = busyUntil(union, this.t0 + (x + 1) / this.scale),
-				share = (after - before) * this.scale;
-			if (share > 0.0005) this.column(x, y1 - Math.max(1, Math.round(h * Math.min(1, share))), y1, color);
-			before = after;
-		}
+		busyColumns(union, this.t0, 1 / this.scale, this.W, (x, share) =>
+			this.column(x, y1 - Math.max(1, Math.round(h * share)), y1, color),
+		);
 	}
 
 	fillCounter(series, y0, y1) {
 		const { t, v } = series,
-			most = series.most || (series.most = v.reduce((m, x) => Math.max(m, x), 1)),
+			most = Math.max(1, series.most),
 			h = y1 - y0;
 		const body = this.pack(mix(rgbOf(css('--good')), rgbOf(css('--bg')), 0.6)),
 			edge = this.pack(rgbOf(css('--good')));

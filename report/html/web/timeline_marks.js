@@ -206,7 +206,7 @@ Object.assign(Timeline.prototype, {
 			if (item.kind === 'counter') {
 				ctx.fillStyle = css('--dim');
 				ctx.font = '10.5px system-ui, sans-serif';
-				ctx.fillText('peak ' + fmtBytes(item.series.v.reduce((m, x) => Math.max(m, x), 0)), 22, y + 24);
+				ctx.fillText('peak ' + fmtBytes(item.series.most), 22, y + 24);
 			}
 		}
 		ctx.restore();
@@ -221,11 +221,7 @@ Object.assign(Timeline.prototype, {
 			per = state.end / width;
 		this.shares = new Float64Array(width);
 		for (const union of unions)
-			for (let x = 0, before = 0; x < width; x++) {
-				const after = busyUntil(union, (x + 1) * per);
-				this.shares[x] += (after - before) / per / unions.length;
-				before = after;
-			}
+			busyColumns(union, 0, per, width, (x, share) => (this.shares[x] += share / unions.length));
 		return this.shares;
 	},
 

@@ -81,7 +81,7 @@ static void test_text_of_every_length_comes_back(void **state)
 		at = text;
 		assert_int_equal(read_element(&at,
 					      "<script type=application/octet-stream data-k=about "
-					      "data-n=0 data-p=0>"),
+					      "data-f=0 data-n=0 data-p=0>"),
 				 length);
 		assert_memory_equal(unpacked, words, length);
 		assert_int_equal(*at, '\0');
@@ -121,31 +121,45 @@ static void check_block(uint32_t first, uint32_t count)
 	}
 }
 
-static void test_columns_are_cut_into_blocks(void **state)
+/* The next element has those rows, whatever the elements before it were. */
+static void check_element(char **at, uint32_t first, uint32_t count)
 {
-	const uint32_t rows = GP_HTML_BLOCK + 1000;
+	char tag[128];
+
+	snprintf(tag, sizeof(tag),
+		 "<script type=application/octet-stream data-k=events data-f=%u data-n=%u "
+		 "data-p=0,1,2,6>",
+		 first, count);
+	assert_int_equal(read_element(at, tag), count * 9u);
+	check_block(first, count);
+}
+
+static void test_columns_are_cut_into_blocks_that_double(void **state)
+{
+	const uint32_t rows = 2 * GP_HTML_BLOCK + 1000;
 	struct gp_html_columns columns;
 	char *text = NULL, *at;
 	size_t text_bytes;
 	FILE *out = open_memstream(&text, &text_bytes);
+	uint32_t first = GP_HTML_BLOCK_FIRST;
 
 	(void)state;
 	assert_int_equal(gp_html_columns_open(&columns, out, "events", 4), 0);
-	for (uint32_t i = 0; i < rows; i++)
+	for (uint32_t i = 0; i < rows; i++) {
+		assert_int_equal(gp_html_columns_at_block(&columns),
+				 i % GP_HTML_BLOCK_FIRST == 0 &&
+					 (i % GP_HTML_BLOCK == 0 ||
+					  (i < GP_HTML_BLOCK && (i & (i - 1)) == 0)));
 		gp_html_columns_add(&columns, (uint64_t[]){value_of(i, 0), value_of(i, 1),
 							   value_of(i, 2), value_of(i, 3)});
+	}
 	assert_int_equal(gp_html_columns_close(&columns), 0);
-	assert_int_equal(columns.blocks, 2);
 	fclose(out);
 	at = text;
-	assert_int_equal(read_element(&at, "<script type=application/octet-stream data-k=events "
-					   "data-n=65536 data-p=0,1,2,6>"),
-			 GP_HTML_BLOCK * 9u);
-	check_block(0, GP_HTML_BLOCK);
-	assert_int_equal(read_element(&at, "<script type=application/octet-stream data-k=events "
-					   "data-n=1000 data-p=0,1,2,6>"),
-			 9000);
-	check_block(GP_HTML_BLOCK, 1000);
+	for (check_element(&at, 0, first); first < GP_HTML_BLOCK; first *= 2)
+		check_element(&at, first, first);
+	check_element(&at, GP_HTML_BLOCK, GP_HTML_BLOCK);
+	check_element(&at, 2 * GP_HTML_BLOCK, 1000);
 	assert_int_equal(*at, '\0');
 	free(text);
 }
@@ -178,7 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_of_every_length_comes_back),
-		cmocka_unit_test(test_columns_are_cut_into_blocks),
+		cmocka_unit_test(test_columns_are_cut_into_blocks_that_double),
 		cmocka_unit_test(test_no_rows_are_no_element),
 		cmocka_unit_test(test_differences_are_small_numbers),
 	};

@@ -36,7 +36,8 @@ struct gp_known_text *gp_ranges_known_domain(uint64_t handle)
 	return handle != 0 ? gp_texts_at(&domains, handle) : NULL;
 }
 
-uint32_t gp_ranges_domain_id(struct gp_known_text *domain)
+/* Its number in the recording that is live. */
+static uint32_t domain_id(struct gp_known_text *domain)
 {
 	return domain != NULL ? gp_texts_say(domain) : 0;
 }
@@ -161,7 +162,7 @@ static struct gp_record_range make_event(enum gp_range_op op, struct gp_known_te
 		.kind = GP_RECORD_RANGE,
 		.slots = sizeof(struct gp_record_range) / GP_SLOT_BYTES,
 		.op = (uint8_t)op,
-		.domain_id = gp_ranges_domain_id(domain),
+		.domain_id = domain_id(domain),
 	};
 }
 

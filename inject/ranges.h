@@ -43,9 +43,6 @@ struct gp_known_text *gp_ranges_domain(const char *name, uint32_t length_bytes);
 /* The domain that a program means by a handle; the default one where it is none of ours. */
 struct gp_known_text *gp_ranges_known_domain(uint64_t handle);
 
-/* Its number in the recording that is live: for what is emitted with a domain's number. */
-uint32_t gp_ranges_domain_id(struct gp_known_text *domain);
-
 /* A message that will come again. */
 struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes);
 

@@ -21,14 +21,7 @@ struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope);
 /* The window of a scope's models; says once what idle times in it are where operations are missing. */
 struct gp_window gp_scope_window(struct gp_scope *scope);
 
-/* Whether any of the models recorded what the GPUs did: else they would seem idle. */
-bool gp_scope_has_gpu(const struct gp_scope *scope);
-
 /* The cell of what an operation is called, a kernel by its name; none where there is no operation. */
 void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_op_at at);
-
-/* Two cells: the function of the call that started it, and its place in the user's code. */
-void gp_scope_put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
-			struct gp_op_at at);
 
 #endif

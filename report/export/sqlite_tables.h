@@ -40,9 +40,6 @@ enum gp_sqlite_table {
 	GP_SQLITE_TABLES
 };
 
-/* The most columns of a table. */
-#define GP_SQLITE_COLUMNS 44
-
 struct gp_sqlite;
 
 /* path: an empty file, or none.  Returns 0 or a negative errno value; *db is to be closed if it is not NULL. */

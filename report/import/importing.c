@@ -91,11 +91,6 @@ uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t byt
 	return number_text(im, &im->messages, GP_STRING_RANGE, text, bytes);
 }
 
-uint32_t gp_import_domain(struct gp_importing *im, const char *name, size_t bytes)
-{
-	return number_text(im, &im->domains, GP_STRING_DOMAIN, name, bytes);
-}
-
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape)
 {
 	union gp_any_record record = {0};

@@ -73,7 +73,6 @@ int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text)
 /* The numbers by which records refer to it, told to the model when they are new.  0: no memory. */
 uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t bytes);
 uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t bytes);
-uint32_t gp_import_domain(struct gp_importing *im, const char *name, size_t bytes);
 /* shape: all but its id. */
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
 /* Code of Python's: "file.py(12): function", or the name of what has no file. */

@@ -8,6 +8,7 @@
 #include "report/format.h"
 #include "report/import/input.h"
 #include "report/import/kineto_take.h"
+#include "report/import/pull.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -326,7 +327,8 @@ static int tell_allocators(struct gp_importing *im)
 	return result;
 }
 
-int gp_kineto_take(struct gp_importing *im, struct gp_pull *pull)
+/* Returns 0, also where the trace is cut, -ENODATA if there is nothing in it that torch.profiler writes, or what reading failed with. */
+static int take(struct gp_importing *im, struct gp_pull *pull)
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	int result;
@@ -362,7 +364,7 @@ static int read_input(struct gp_input *input, struct gp_load *load)
 	int result;
 
 	gp_importing_begin(&im, load);
-	result = pull ? gp_kineto_take(&im, pull) : -ENOMEM;
+	result = pull ? take(&im, pull) : -ENOMEM;
 	gp_importing_free(&im);
 	gp_pull_free(pull);
 	return result;

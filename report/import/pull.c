@@ -13,7 +13,6 @@ enum expected { VALUE, VALUE_OR_END, KEY_OR_END, MORE, NOTHING };
 struct gp_pull {
 	ssize_t (*read)(void *context, void *buffer, size_t bytes);
 	void *context;
-	uint64_t read_bytes;
 	size_t at, end; /* in buffer */
 	int error;
 	enum expected expected;
@@ -51,7 +50,6 @@ static bool refill(struct gp_pull *p)
 		p->error = (int)got;
 	if (got <= 0)
 		return false;
-	p->read_bytes += (uint64_t)got;
 	p->at = 0;
 	p->end = (size_t)got;
 	return true;
@@ -420,11 +418,6 @@ bool gp_pull_thousandths(const struct gp_pull *p, uint64_t *thousandths)
 	else
 		*thousandths = whole * 1000 + (*end == '.' ? fraction_of(end + 1) : 0);
 	return true;
-}
-
-uint64_t gp_pull_position(const struct gp_pull *p)
-{
-	return p->read_bytes - (p->end - p->at);
 }
 
 int gp_pull_error(const struct gp_pull *p)

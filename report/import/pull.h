@@ -61,9 +61,6 @@ bool gp_pull_whole(const struct gp_pull *pull, int64_t *number);
 /* A decimal number, not negative, in thousandths: us in ns, exact to the last digit. A negative one becomes 0. */
 bool gp_pull_thousandths(const struct gp_pull *pull, uint64_t *thousandths);
 
-/* Bytes that were read so far. */
-uint64_t gp_pull_position(const struct gp_pull *pull);
-
 int gp_pull_error(const struct gp_pull *pull);
 
 #endif

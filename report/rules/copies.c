@@ -29,7 +29,8 @@ bool gp_copy_is_pageable(const struct gp_op *op)
 	       op->destination_kind == GP_MEMORY_KIND_PAGEABLE;
 }
 
-bool gp_copy_is_staged(const struct gp_op *op)
+/* The driver takes so few bytes to the device along with the command, and the call returns at once. */
+static bool is_staged(const struct gp_op *op)
 {
 	return op->copy_kind == GP_COPY_HTOD && op->bytes <= STAGED_BYTES;
 }
@@ -157,7 +158,7 @@ static void each(struct gp_advisor *advisor, gp_copy_filter *filter,
 		const struct gp_call *call = &advisor->model->calls[i];
 		const struct gp_op *op = gp_host_copy(advisor, call);
 
-		if (op && filter(op) && !gp_copy_is_staged(op) &&
+		if (op && filter(op) && !is_staged(op) &&
 		    !gp_copy_waits_for_others(advisor, call, op))
 			take(advisor, call, op, context);
 	}

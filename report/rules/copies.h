@@ -15,11 +15,6 @@ const struct gp_op *gp_host_copy(const struct gp_advisor *advisor, const struct 
 
 bool gp_copy_is_pageable(const struct gp_op *op);
 
-/*
- * The driver takes so few bytes to the device along with the command, and the call returns at once.
- */
-bool gp_copy_is_staged(const struct gp_op *op);
-
 /* For how long the GPU was at work during the call before the copy began. */
 uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_call *call,
 			   const struct gp_op *op);

@@ -135,9 +135,5 @@ class Browser:
         self.mouse("mousePressed", x, y, button="left", clickCount=1)
         self.mouse("mouseReleased", x, y, button="left", clickCount=1)
 
-    def screenshot(self, path):
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
-
     def print_pdf(self):
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True, landscape=True)["data"])

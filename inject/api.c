@@ -34,7 +34,7 @@ int gpuprof_v1_range_push(const char *text)
 
 int gpuprof_v1_range_pop(void)
 {
-	return gp_ranges_are_enabled() ? gp_ranges_pop(NULL) : GP_LEVEL_UNKNOWN;
+	return gp_ranges_are_enabled() ? gp_ranges_pop(NULL, 0) : GP_LEVEL_UNKNOWN;
 }
 
 uint64_t gpuprof_v1_range_start(const char *text)
@@ -47,7 +47,7 @@ uint64_t gpuprof_v1_range_start(const char *text)
 void gpuprof_v1_range_end(uint64_t range)
 {
 	if (gp_ranges_are_enabled())
-		gp_ranges_end(NULL, range);
+		gp_ranges_end(NULL, range, 0);
 }
 
 void gpuprof_v1_mark(const char *text)

@@ -115,7 +115,7 @@ static nvtxRangeId_t domain_start(nvtxDomainHandle_t domain,
 
 static void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
-	gp_ranges_end(gp_message_domain(domain), id);
+	gp_ranges_end(gp_message_domain(domain), id, 0);
 }
 
 static int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
@@ -128,7 +128,7 @@ static int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a
 
 static int domain_pop(nvtxDomainHandle_t domain)
 {
-	return gp_ranges_pop(gp_message_domain(domain));
+	return gp_ranges_pop(gp_message_domain(domain), 0);
 }
 
 static void mark_ex(const nvtxEventAttributes_t *attributes)
@@ -173,7 +173,7 @@ static nvtxRangeId_t start_w(const wchar_t *text)
 
 static void end(nvtxRangeId_t id)
 {
-	gp_ranges_end(NULL, id);
+	gp_ranges_end(NULL, id, 0);
 }
 
 static int push_ex(const nvtxEventAttributes_t *attributes)
@@ -198,7 +198,7 @@ static int push_w(const wchar_t *text)
 
 static int pop(void)
 {
-	return gp_ranges_pop(NULL);
+	return gp_ranges_pop(NULL, 0);
 }
 
 /* ---- domains and registered strings: what is made stays, so that destroying needs nothing ---- */

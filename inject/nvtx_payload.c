@@ -217,20 +217,19 @@ static nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadD
 	return gp_ranges_start(of, &message, &details);
 }
 
-/* What a range gets at its end is not kept. */
 static int pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
 {
-	if (data != NULL)
-		gp_count(GP_COUNTER_CUT_PAYLOADS, count);
-	return gp_ranges_pop(gp_message_domain(domain));
+	struct gp_known_text *of = gp_message_domain(domain);
+
+	return gp_ranges_pop(of, first_payload_id(of, data, count));
 }
 
 static void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t *data,
 			size_t count)
 {
-	if (data != NULL)
-		gp_count(GP_COUNTER_CUT_PAYLOADS, count);
-	gp_ranges_end(gp_message_domain(domain), id);
+	struct gp_known_text *of = gp_message_domain(domain);
+
+	gp_ranges_end(of, id, first_payload_id(of, data, count));
 }
 
 /* ---- the functions of the extension ---- */

@@ -187,12 +187,14 @@ static void emit_opening(enum gp_range_op op, struct gp_known_text *domain,
 	gp_emit((const struct gp_record *)&range);
 }
 
-static void emit_closing(enum gp_range_op op, struct gp_known_text *domain, uint64_t range_id)
+static void emit_closing(enum gp_range_op op, struct gp_known_text *domain, uint64_t range_id,
+			 uint32_t payload_id)
 {
 	uint64_t ticks = gp_clock_ticks();
 	struct gp_record_range range = make_event(op, domain);
 
 	range.range_id = range_id;
+	range.payload_id = payload_id;
 	range.ticks = ticks;
 	gp_emit((const struct gp_record *)&range);
 }
@@ -214,7 +216,7 @@ int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *messag
 	return level;
 }
 
-int gp_ranges_pop(struct gp_known_text *domain)
+int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id)
 {
 	uint32_t index = index_of(domain);
 	int level = lower_level(index);
@@ -222,7 +224,7 @@ int gp_ranges_pop(struct gp_known_text *domain)
 	if (level == GP_LEVEL_NONE)
 		return level;
 	if (was_recorded(index, level))
-		emit_closing(GP_RANGE_POP, domain, 0);
+		emit_closing(GP_RANGE_POP, domain, 0, payload_id);
 	if (is_watched())
 		tell_watcher(domain, NULL,
 			     &(struct gp_range_event){.op = GP_RANGE_POP, .level = level});
@@ -244,10 +246,10 @@ uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *
 	return id | 1;
 }
 
-void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id)
+void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id, uint32_t payload_id)
 {
 	if ((range_id & 1) != 0)
-		emit_closing(GP_RANGE_END, domain, range_id);
+		emit_closing(GP_RANGE_END, domain, range_id, payload_id);
 	if (is_watched())
 		tell_watcher(
 			domain, NULL,

@@ -52,17 +52,17 @@ struct gp_known_text *gp_ranges_kept(uint64_t handle);
 /* Its number in the recording that is live. */
 uint32_t gp_ranges_text_id(const struct gp_message *message);
 
-/* ---- events; details may be NULL ---- */
+/* ---- events; details may be NULL; payload_id: what a range is told at its end, 0 = nothing ---- */
 
 /* Both return the 0-based level of the range within its domain and thread. */
 int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *message,
 		   const struct gp_range_details *details);
-int gp_ranges_pop(struct gp_known_text *domain);
+int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id);
 
 /* Returns a number that is unique in this process and its forked children, never 0. */
 uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *message,
 			 const struct gp_range_details *details);
-void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id);
+void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id, uint32_t payload_id);
 void gp_ranges_mark(struct gp_known_text *domain, const struct gp_message *message,
 		    const struct gp_range_details *details);
 

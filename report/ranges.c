@@ -151,8 +151,14 @@ static int add_range(struct making *making, const struct gp_range_point *point, 
 	return 0;
 }
 
-static void close_range(struct gp_range *range, const struct gp_range_point *point)
+/* What it is told at its end is for a range that was told nothing at its start. */
+static void close_range(struct making *making, struct gp_range *range,
+			const struct gp_range_point *point)
 {
+	if (range->extended_payload == GP_NONE)
+		range->extended_payload = find_payload(making, point->payload_id);
+	else if (point->payload_id != 0)
+		making->load->model->counters[GP_COUNTER_CUT_PAYLOADS]++;
 	range->end_ns = point->time_ns > range->start_ns ? point->time_ns : range->start_ns;
 	range->end_thread_id = point->thread_id;
 	range->open = false;
@@ -236,7 +242,7 @@ static void pop(struct making *making, const struct gp_range_point *point, uint3
 		miss_opening(m, point);
 		return;
 	}
-	close_range(&m->ranges[*top], point);
+	close_range(making, &m->ranges[*top], point);
 	*top = m->ranges[*top].parent;
 }
 
@@ -304,7 +310,7 @@ static int make_free(struct making *making)
 		else if (points[i].op != GP_RANGE_END)
 			break;
 		else if (goes_on)
-			close_range(&m->ranges[m->range_count - 1], &points[i]);
+			close_range(making, &m->ranges[m->range_count - 1], &points[i]);
 		else
 			miss_opening(m, &points[i]);
 	}

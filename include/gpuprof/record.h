@@ -531,7 +531,8 @@ struct gp_record_range {
 	uint32_t color_argb;
 	uint32_t payload_kind; /* enum gp_payload_kind */
 	uint64_t payload;
-	uint32_t payload_id; /* GP_STRING_PAYLOAD, an extended payload; 0 = none */
+	uint32_t
+		payload_id; /* GP_STRING_PAYLOAD, an extended payload, also of POP and END; 0 = none */
 	uint32_t zero;
 	uint64_t zero2;
 };

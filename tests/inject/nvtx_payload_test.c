@@ -111,6 +111,30 @@ static void a_collective_with_its_payload(void)
 }
 
 /* The last byte of the memory is the last that may be read. */
+static void payloads_at_the_end(void)
+{
+	struct reduce reduce = {1, 4096, 2};
+	nvtxPayloadData_t data[2] = {{SCHEMA_REDUCE, sizeof(reduce), &reduce},
+				     {SCHEMA_REDUCE, sizeof(reduce), &reduce}};
+	nvtxDomainHandle_t domain;
+
+	begin("t");
+	domain = nvtxDomainCreateA("NCCL");
+	register_reduce(domain);
+	nvtxDomainRangePushEx(domain,
+			      &(nvtxEventAttributes_t){.version = NVTX_VERSION,
+						       .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE});
+	CHECK(nvtxRangePopPayload(domain, data, 2) == 0);
+	nvtxRangeEndPayload(domain, nvtxDomainRangeStartEx(domain, NULL), data, 1);
+	CHECK(nvtxRangePopPayload(domain, data, 1) == GP_LEVEL_NONE);
+	stop_and_read();
+	CHECK(said.range_count == 4);
+	CHECK(said.ranges[0].payload_id == 0 && said.ranges[2].payload_id == 0);
+	CHECK(said.ranges[1].op == GP_RANGE_POP && said.ranges[3].op == GP_RANGE_END);
+	CHECK(memcmp(payload_bytes(1), &reduce, sizeof(reduce)) == 0);
+	CHECK(said.ranges[3].payload_id == said.ranges[1].payload_id);
+}
+
 static void payloads_are_read_within_bounds(void)
 {
 	struct reduce *reduce = malloc(sizeof(*reduce));
@@ -357,6 +381,7 @@ static void extensions_of_other_kinds(void)
 	}
 #define CASES(X)                                                                                   \
 	X(a_collective_with_its_payload)                                                           \
+	X(payloads_at_the_end)                                                                     \
 	X(payloads_are_read_within_bounds)                                                         \
 	X(strings_in_payloads)                                                                     \
 	X(entries_that_lie_over_each_other)                                                        \

@@ -237,6 +237,30 @@ static void test_attributes(void **state)
 	gp_model_free(m);
 }
 
+static void test_payloads_at_the_end(void **state)
+{
+	struct gp_builder b;
+	struct gp_model *m;
+
+	(void)state;
+	begin(&b);
+	gp_builder_string(&b, GP_STRING_PAYLOAD, 6, 2, "early");
+	gp_builder_string(&b, GP_STRING_PAYLOAD, 7, 2, "late");
+	add(&b, (struct gp_record_range){.op = GP_RANGE_PUSH}, 100);
+	add(&b, (struct gp_record_range){.op = GP_RANGE_PUSH, .payload_id = 6}, 110);
+	add(&b, (struct gp_record_range){.op = GP_RANGE_POP, .payload_id = 7}, 120);
+	add(&b, (struct gp_record_range){.op = GP_RANGE_POP, .payload_id = 7}, 130);
+	add(&b, (struct gp_record_range){.op = GP_RANGE_START, .range_id = 3}, 140);
+	add(&b, (struct gp_record_range){.op = GP_RANGE_END, .range_id = 3, .payload_id = 7}, 150);
+	m = load(&b);
+	assert_int_equal(m->range_count, 3);
+	assert_string_equal(m->texts[m->ranges[0].extended_payload].bytes, "late");
+	assert_string_equal(m->texts[m->ranges[1].extended_payload].bytes, "early");
+	assert_string_equal(m->texts[m->ranges[2].extended_payload].bytes, "late");
+	assert_int_equal(m->counters[GP_COUNTER_CUT_PAYLOADS], 1);
+	gp_model_free(m);
+}
+
 /* ---- the projection ---- */
 
 static void test_projection(void **state)
@@ -338,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_start_and_end_on_any_thread),
 		cmocka_unit_test(test_equal_names_are_one),
 		cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_payloads_at_the_end),
 		cmocka_unit_test(test_projection),
 		cmocka_unit_test(test_projection_of_many),
 		cmocka_unit_test(test_a_range_without_operations),

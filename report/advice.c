@@ -60,17 +60,20 @@ static void note_idle(struct gp_advisor *advisor)
 		advisor->idle_ns = span_ns - busy_ns;
 }
 
-static int note_loop(struct gp_advisor *advisor, const struct gp_model *model)
+static int note_loop(struct gp_advisor *advisor, size_t process)
 {
 	struct gp_iterations iterations;
-	int result = gp_iterations_of(&iterations, model);
+	int result = gp_iterations_of(&iterations, advisor->scope.models[process]);
 
 	if (result == 0 && iterations.count >= LOOP_ITERATIONS) {
-		uint64_t loop_ns =
-			iterations.rows[iterations.count - 1].end_ns - iterations.rows[0].start_ns;
+		struct gp_loop *loop = &advisor->loops[process];
 
-		if (loop_ns > advisor->loop_ns)
-			advisor->loop_ns = loop_ns;
+		loop->start_ns = iterations.rows[0].start_ns;
+		loop->end_ns = iterations.rows[iterations.count - 1].end_ns;
+		if (loop->end_ns - loop->start_ns > advisor->loop_ns) {
+			advisor->loop_ns = loop->end_ns - loop->start_ns;
+			advisor->loop_passes = iterations.count;
+		}
 	}
 	gp_iterations_free(&iterations);
 	return result;
@@ -138,7 +141,7 @@ static int look(struct gp_advisor *advisor)
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
-		result = note_loop(advisor, advisor->scope.models[i]);
+		result = note_loop(advisor, i);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look_at_all);
 	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
@@ -194,6 +197,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.count = found->count,
 		.time_ns = found->time_ns,
 		.saves_ns = found->saves_ns,
+		.saves_in_loop_ns = found->saves_in_loop_ns,
 		.bytes = found->bytes,
 		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,
 		.show_ns = found->show_ns,
@@ -232,6 +236,8 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 		if (found->saves_ns > most_ns)
 			found->saves_ns = most_ns;
+		if (found->saves_in_loop_ns > found->saves_ns)
+			found->saves_in_loop_ns = found->saves_ns;
 		if (gp_advisor_is_worth(advisor, found))
 			result = add_finding(advisor, found, advice);
 	}
@@ -277,9 +283,10 @@ static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *mode
 	*advisor = (struct gp_advisor){.sites = gp_call_sites_new(),
 				       .span_ns = window.end_unix_ns - window.start_unix_ns};
 	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
+	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
 	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
 	if (gp_scope_open(&advisor->scope, models, count, false) != 0 || !advisor->sites ||
-	    !advisor->kinds || !advisor->sites_without_stack)
+	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack)
 		return -ENOMEM;
 	return gp_lulls_of(&advisor->lulls, models, count, &advisor->scope.devices, advisor->kinds);
 }
@@ -290,6 +297,7 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
 	free(advisor->cases);
+	free(advisor->loops);
 	free(advisor->sites_without_stack);
 	if (advisor->has_memory)
 		gp_memory_sites_free(&advisor->memory);
@@ -306,6 +314,7 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 	if (result == 0)
 		result = look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
+	advice->loop_passes = advisor.loop_passes;
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
 		advice->doubt = gp_summary_why_not_all(models[i]);
 	if (result == 0)

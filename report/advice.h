@@ -25,7 +25,7 @@ struct gp_case;
 
 /* When a rule speaks: all of them, 0 = any. */
 struct gp_rule_threshold {
-	double saves_percent; /* of the time that was recorded */
+	double saves_percent; /* of the time that was recorded, or of the main loop what was in it */
 	uint64_t saves_ns;
 	uint64_t count;
 	uint64_t bytes;
@@ -63,10 +63,11 @@ const struct gp_rule *gp_rule_find(const char *id);
 
 struct gp_finding {
 	const struct gp_rule *rule;
-	uint64_t count;    /* of what the sentence counts */
-	uint64_t time_ns;  /* that these took, of the host's or the GPU's time */
-	uint64_t saves_ns; /* of the time that passed, at most */
-	uint64_t bytes;    /* 0 = it is not about any */
+	uint64_t count;            /* of what the sentence counts */
+	uint64_t time_ns;          /* that these took, of the host's or the GPU's time */
+	uint64_t saves_ns;         /* of the time that passed, at most */
+	uint64_t saves_in_loop_ns; /* of that, what was in the main loop */
+	uint64_t bytes;            /* 0 = it is not about any */
 	uint64_t show_at_ns,
 		show_ns; /* its longest call, counted as a scope counts moments; 0, 0 = none */
 	char *found, *change;
@@ -78,6 +79,7 @@ struct gp_advice {
 	uint32_t count, capacity;
 	uint64_t span_ns; /* the time that was recorded: from the first call to the last */
 	uint64_t loop_ns; /* of its main loop; 0 = none was found */
+	uint32_t loop_passes;
 	const char
 		*doubt; /* why operations may be missing, and idle times shorter; NULL: none are */
 	bool lacks_stacks; /* of a finding the calls have no stack: its line is not known */

@@ -59,16 +59,43 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 	free(escaped);
 }
 
-static void print_finding(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
+/* Where the main loop has no part in it, or a small one: the rest happens once. */
+static void say_where(char *text, size_t bytes, const struct gp_finding *finding)
+{
+	double share = (double)finding->saves_in_loop_ns / (double)finding->saves_ns;
+
+	if (share < 0.005)
+		snprintf(text, bytes, " (outside of the loop)");
+	else if (share < 0.5)
+		snprintf(text, bytes, " (%s in the loop)",
+			 gp_format_ns(finding->saves_in_loop_ns).text);
+}
+
+static void print_finding(FILE *out, const struct gp_finding *finding,
+			  const struct gp_advice *advice)
 {
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
+	char where[64] = "";
 
-	print_worth(out, finding, span_ns);
-	fprintf(out, "%s:", finding->rule->id);
-	print_wrapped(out, finding->found, column, MARGIN, COLUMNS);
+	if (advice->loop_ns > 0 && finding->saves_ns > 0)
+		say_where(where, sizeof(where), finding);
+	print_worth(out, finding, advice->span_ns);
+	fprintf(out, "%s%s:", finding->rule->id, where);
+	print_wrapped(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
 	print_place(out, finding);
 	fprintf(out, "%*s", MARGIN, "");
 	print_wrapped(out, finding->change, MARGIN, MARGIN, COLUMNS);
+}
+
+/* What takes less than half of the time is a loop, but not what the program is about. */
+static void print_loop(FILE *out, const struct gp_advice *advice)
+{
+	fprintf(out, ", %s of it (%s %%) in ", gp_format_ns(advice->loop_ns).text,
+		gp_format_percent((double)advice->loop_ns, (double)advice->span_ns).text);
+	if (advice->loop_ns * 2 >= advice->span_ns)
+		fputs("the main loop", out);
+	else
+		fprintf(out, "a loop of %s passes", gp_format_count(advice->loop_passes).text);
 }
 
 void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
@@ -80,10 +107,10 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 	fprintf(out, "Advice: what could be saved at most, of %s",
 		gp_format_ns(advice->span_ns).text);
 	if (advice->loop_ns > 0)
-		fprintf(out, ", %s of it the main loop", gp_format_ns(advice->loop_ns).text);
+		print_loop(out, advice);
 	fputs(" (`gpuprof explain RULE` says more)\n", out);
 	for (size_t i = 0; i < count; i++)
-		print_finding(out, &advice->findings[i], advice->span_ns);
+		print_finding(out, &advice->findings[i], advice);
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
 	if (advice->count > 1)
@@ -144,6 +171,7 @@ static void put_finding(struct gp_json *json, const struct gp_finding *finding, 
 	put_number(json, ", \"time_ns\": ", finding->time_ns);
 	put_number(json, ", \"bytes\": ", finding->bytes);
 	put_number(json, ", \"saves_ns\": ", finding->saves_ns);
+	put_number(json, ", \"saves_in_loop_ns\": ", finding->saves_in_loop_ns);
 	gp_json_text(json, ", \"saves_share\": ");
 	gp_json_ratio(json, finding->saves_ns, span_ns > 0 ? span_ns : 1);
 	gp_json_string_after(json, ", \"call_site\": ", finding->place);
@@ -184,8 +212,9 @@ static void print_threshold(FILE *out, const struct gp_rule_threshold *least)
 	fputs("\nWhen it speaks\n  ", out);
 	if (least->saves_percent > 0)
 		fprintf(out,
-			"Where at least %g %% of the time, that of the main loop if there is one, "
-			"and %s could be saved",
+			"Where at least %g %% of the time and %s could be saved; or in the main "
+			"loop, "
+			"if there is one, so much of its time",
 			least->saves_percent, gp_format_ns(least->saves_ns).text);
 	else
 		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);

@@ -190,8 +190,9 @@ static uint64_t *durations_of(const struct gp_iterations *all, uint32_t *longest
 	return durations_ns;
 }
 
-static void print_iterations(FILE *out, const struct gp_iterations *all)
+static void print_iterations(FILE *out, const struct gp_iterations *all, uint64_t span_ns)
 {
+	uint64_t loop_ns = all->rows[all->count - 1].end_ns - all->rows[0].start_ns;
 	uint32_t longest;
 	uint64_t *durations_ns = durations_of(all, &longest);
 	struct gp_stats stats;
@@ -200,8 +201,11 @@ static void print_iterations(FILE *out, const struct gp_iterations *all)
 		return;
 	stats = gp_stats_of(durations_ns, all->count);
 	fprintf(out,
-		"  loop      %s iterations of %s (median), the longest %s (number %u); found by ",
+		"  loop      %s iterations of %s (median), %s %% of the time, the longest %s "
+		"(number "
+		"%u); found by ",
 		gp_format_count(all->count).text, gp_format_ns((uint64_t)stats.median).text,
+		gp_format_percent((double)loop_ns, (double)span_ns).text,
 		gp_format_ns(stats.max).text, longest + 1);
 	if (all->by_range) {
 		char *name = gp_text_escape(all->name);
@@ -259,7 +263,8 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 
 	if (summary->model_count == 1 && model->op_count <= MOST_OPS &&
 	    gp_iterations_of(&all, model) == 0 && all.count > 0) {
-		print_iterations(summary->out, &all);
+		print_iterations(summary->out, &all,
+				 summary->window.end_unix_ns - summary->window.start_unix_ns);
 		if (all_known)
 			print_inside(summary, &all);
 	}

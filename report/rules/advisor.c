@@ -60,8 +60,15 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 	return site;
 }
 
-void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
-		    uint64_t saves_ns, struct gp_lull *lull)
+static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
+{
+	const struct gp_loop *loop = &advisor->loops[advisor->process];
+
+	return at_ns == GP_ALL_THE_TIME || (at_ns >= loop->start_ns && at_ns < loop->end_ns);
+}
+
+void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull)
 {
 	if (lull && found != &advisor->spare) {
 		lull->told = (uint32_t)(found - advisor->cases);
@@ -69,13 +76,16 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 	}
 	if (found->process != advisor->process) {
 		found->process = advisor->process;
-		found->process_saves_ns = 0;
+		found->process_saves_ns = found->process_loop_ns = 0;
 	}
 	found->count++;
 	found->time_ns += time_ns;
 	found->process_saves_ns += saves_ns;
 	if (found->process_saves_ns > found->saves_ns)
 		found->saves_ns = found->process_saves_ns;
+	found->process_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
+	if (found->process_loop_ns > found->saves_in_loop_ns)
+		found->saves_in_loop_ns = found->process_loop_ns;
 }
 
 void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
@@ -266,12 +276,17 @@ void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lu
 		take(advisor, &at);
 }
 
-static uint64_t judged_ns(const struct gp_advisor *advisor)
+/* Whether these savings are what the rule asks for, of that time. */
+static bool is_much(const struct gp_rule_threshold *least, uint64_t saves_ns, uint64_t of_ns)
+{
+	return saves_ns >= least->saves_ns &&
+	       (double)saves_ns * 100 >= least->saves_percent * (double)of_ns;
+}
+
+static uint64_t judged_loop_ns(const struct gp_advisor *advisor)
 {
 	uint64_t least_ns = advisor->span_ns / 20;
 
-	if (advisor->loop_ns == 0)
-		return advisor->span_ns;
 	return advisor->loop_ns > least_ns ? advisor->loop_ns : least_ns;
 }
 
@@ -280,6 +295,7 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 	const struct gp_rule_threshold *least = &gp_rules[found->rule]->threshold;
 
 	return found->count > 0 && found->count >= least->count && found->bytes >= least->bytes &&
-	       found->saves_ns >= least->saves_ns &&
-	       (double)found->saves_ns * 100 >= least->saves_percent * (double)judged_ns(advisor);
+	       (is_much(least, found->saves_ns, advisor->span_ns) ||
+		(advisor->loop_ns > 0 &&
+		 is_much(least, found->saves_in_loop_ns, judged_loop_ns(advisor))));
 }

@@ -27,9 +27,16 @@ struct gp_case {
 	uint64_t without_peak;             /* copies whose peak is not known */
 	uint64_t votes_ns;                 /* of its site, where that was voted for */
 	uint64_t saves_ns;                 /* of the process that could save most */
+	uint64_t saves_in_loop_ns;         /* the same, of what was in the main loop */
 	uint64_t process_saves_ns;         /* of the process that was looked at last */
+	uint64_t process_loop_ns;          /* of that what was in its main loop */
 	size_t process;
 	uint64_t show_unix_ns, show_ns; /* its longest call; 0, 0 = it is not about calls */
+};
+
+/* A main loop, on its process's timeline; 0, 0 = it has none. */
+struct gp_loop {
+	uint64_t start_ns, end_ns;
 };
 
 struct gp_advisor {
@@ -38,7 +45,9 @@ struct gp_advisor {
 	struct gp_memory_sites memory; /* once it was asked for */
 	bool has_memory;
 	uint64_t span_ns;
+	struct gp_loop *loops;  /* of each process */
 	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
+	uint32_t loop_passes;   /* of that one */
 	struct gp_kinds *kinds; /* of kernels */
 	struct gp_lulls lulls;
 	/*
@@ -73,11 +82,13 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 #define GP_NO_SITE UINT32_MAX
 
 /*
- * One more of a case: what it took, and what it could have saved in the present process.  lull, if
- * there is one: the idle time that it explains, if the case turns out to be worth a word.
+ * One more of a case: when it was on the process's timeline, what it took, and what it could have
+ * saved in the present process.  lull, if there is one: the idle time that it explains, if the case
+ * turns out to be worth a word.
  */
-void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t time_ns,
-		    uint64_t saves_ns, struct gp_lull *lull);
+void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull);
+#define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: in the main loop as much as outside */
 
 /* One of the calls that a case is about: the longest of them is what a user looks at. */
 void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
@@ -91,10 +102,10 @@ void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns);
 
 /*
- * Whether a case reaches its rule's threshold.  Its percents are those of the main loop where there
- * is one, of ten iterations or more: else a short run, which is start-up for the most part, would
- * tell nothing of what it is short for.  Loops that are shorter than a twentieth of the recorded
- * time count as long as that.
+ * Whether a case reaches its rule's threshold: all of it, of the recorded time, or what of it was in
+ * the main loop of ten iterations or more, of that loop's time.  So what a short run is short for is
+ * told although it is start-up for the most part, and what start-up costs is not held against the
+ * loop.  Loops that are shorter than a twentieth of the recorded time count as long as that.
  */
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found);
 

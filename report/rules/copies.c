@@ -139,7 +139,7 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 	(void)context;
 	if (rest_ns > found->longest_ns)
 		rest_ns = found->longest_ns;
-	gp_advisor_add(advisor, found, call->duration_ns,
+	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns,
 		       rest_ns + (idle_ns < waited_ns ? idle_ns : waited_ns), lull);
 	gp_advisor_show(advisor, found, call);
 	found->bytes += op->bytes;

@@ -52,7 +52,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	struct gp_case *found =
 		gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
 
-	gp_advisor_add(advisor, found, waited_ns, waited_ns,
+	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	found->bytes += at->after->bytes;
 }

@@ -139,7 +139,7 @@ static void judge(struct gp_advisor *advisor, const struct ordered *ordered)
 		return;
 	call = gp_model_op_cause(model, barriers.last);
 	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, 0, 0);
-	gp_advisor_add(advisor, found, work_ns, saves_ns, NULL);
+	gp_advisor_add(advisor, found, barriers.last->start_ns, work_ns, saves_ns, NULL);
 	found->count += barriers.count - 1;
 }
 

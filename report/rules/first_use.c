@@ -116,7 +116,7 @@ static void look(struct gp_advisor *advisor)
 		present_ns = lull == present ? present_ns + idle_ns : idle_ns;
 		present = lull;
 		found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
-		gp_advisor_add(advisor, found, call->duration_ns, idle_ns,
+		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, idle_ns,
 			       present_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
 		gp_advisor_show(advisor, found, call);
 		note_place(advisor, &places,

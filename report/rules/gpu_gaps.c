@@ -23,7 +23,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint32_t site = gp_advisor_site(advisor, at->call_after);
 	struct gp_case *found = gp_advisor_case(advisor, site, after, at->lull->cause);
 
-	gp_advisor_add(advisor, found, idle_ns, idle_ns, at->lull);
+	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	if (idle_ns > found->longest_ns) {
 		found->longest_ns = idle_ns;
 		found->extra = before;

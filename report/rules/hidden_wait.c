@@ -23,8 +23,8 @@ static void look(struct gp_advisor *advisor)
 			continue;
 		found = gp_copy_case(advisor, call, op);
 		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
-		gp_advisor_add(advisor, found, gp_copy_waited_ns(advisor, call, op), saves_ns,
-			       lull);
+		gp_advisor_add(advisor, found, call->start_ns, gp_copy_waited_ns(advisor, call, op),
+			       saves_ns, lull);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;
 	}

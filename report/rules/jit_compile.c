@@ -35,8 +35,8 @@ static void look(struct gp_advisor *advisor)
 
 		if (!gp_jit_op_compiles(jit->op_kind) || jit->end_ns <= jit->start_ns)
 			continue;
-		gp_advisor_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), took_ns,
-			       took_ns, NULL);
+		gp_advisor_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), jit->start_ns,
+			       took_ns, took_ns, NULL);
 		any = true;
 	}
 	if (any)

@@ -30,7 +30,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 
-	gp_advisor_add(advisor, found, at->after->end_ns - at->after->start_ns,
+	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
 		       idle_ns > GRAPH_GAP_NS ? idle_ns - GRAPH_GAP_NS : 0, at->lull);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
 }

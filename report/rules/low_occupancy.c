@@ -76,7 +76,7 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 	name = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, op));
 	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, name,
 				known->limit);
-	gp_advisor_add(advisor, found, took_ns,
+	gp_advisor_add(advisor, found, op->start_ns, took_ns,
 		       (uint64_t)((double)took_ns * (1 - known->share / ENOUGH)), NULL);
 	found->extra = (uint64_t)(known->share * 1000);
 }

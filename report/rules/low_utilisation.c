@@ -23,7 +23,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, at->lull->device, 0);
 
-	gp_advisor_add(advisor, found, idle_ns, idle_ns, at->lull);
+	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		found->cause_ns[i] += gp_lull_cause_ns(at->lull, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);

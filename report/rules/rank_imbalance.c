@@ -65,7 +65,7 @@ static void look_at_all(struct gp_advisor *advisor)
 	    !are_different(models, advisor->scope.model_count))
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, busiest, total_ns / ranks);
-	gp_advisor_add(advisor, found, most_ns, most_ns - total_ns / ranks, NULL);
+	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, most_ns, most_ns - total_ns / ranks, NULL);
 	found->count = ranks;
 }
 

@@ -40,7 +40,7 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 
 	if (looks_the_same(thread, op, site)) {
 		found = gp_advisor_case(advisor, site, op->bytes, 0);
-		gp_advisor_add(advisor, found, took_ns,
+		gp_advisor_add(advisor, found, call->start_ns, took_ns,
 			       took_ns < 2 * copy_ns ? took_ns : 2 * copy_ns, NULL);
 		found->bytes += op->bytes;
 	}

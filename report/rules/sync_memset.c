@@ -31,7 +31,7 @@ static void look(struct gp_advisor *advisor)
 		found = gp_advisor_case(advisor, gp_advisor_site(advisor, call),
 					op->destination_kind, 0);
 		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
-		gp_advisor_add(advisor, found, call->duration_ns, saves_ns, lull);
+		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, lull);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;
 	}

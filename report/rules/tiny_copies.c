@@ -32,7 +32,8 @@ static void end_row(struct gp_advisor *advisor, struct row *row)
 
 	if (row->count >= ROW_COPIES) {
 		found = gp_advisor_case(advisor, row->site, row->copy_kind, 0);
-		gp_advisor_add(advisor, found, took_ns, took_ns - took_ns / row->count, NULL);
+		gp_advisor_add(advisor, found, row->call_start_ns, took_ns,
+			       took_ns - took_ns / row->count, NULL);
 		found->count += row->count - 1;
 		found->bytes += row->bytes;
 		found->extra++;

@@ -41,7 +41,7 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bo
 	if (saves_ns == 0)
 		return;
 	found = gp_advisor_case(advisor, in_loop ? site : GP_NO_SITE, api, 0);
-	gp_advisor_add(advisor, found, call->duration_ns, saves_ns, lull);
+	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, lull);
 	gp_advisor_show(advisor, found, call);
 	if (saves_ns > found->extra) {
 		found->extra = saves_ns;

@@ -250,12 +250,77 @@ static void test_slow_copies(void **state)
 	gp_model_free(model);
 }
 
+static void run_kernel(struct build *b, uint64_t *at_ns, uint64_t kernel_ns)
+{
+	uint32_t id = b->model->call_count + 1;
+
+	build_call(b, 100, BUILD_LAUNCH, *at_ns, 10000, id);
+	build_op(b, GP_OP_KERNEL, 7, *at_ns + 20000, *at_ns + 20000 + kernel_ns, id);
+	*at_ns += 20000 + kernel_ns;
+}
+
+/*
+ * Start-up of 200 ms with so many copies that hold up the host, 300 us each; then a loop of 40 passes, a kernel of 1 ms
+ * and a set each, with so many of those copies in each.
+ */
+static struct gp_model *set_up_and_loop(uint32_t in_set_up, uint32_t in_each_pass)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	copy_back(&b, &at_ns, in_set_up, 300000);
+	run_kernel(&b, &at_ns, 200 * MS);
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t id = 10000 + i;
+
+		run_kernel(&b, &at_ns, MS);
+		build_call(&b, 100, BUILD_MEMSET_ASYNC, at_ns, 5000, id);
+		build_op(&b, GP_OP_SET, 7, at_ns + 6000, at_ns + 10000, id);
+		at_ns += 11000;
+		copy_back(&b, &at_ns, in_each_pass, 300000);
+	}
+	return build_end(&b);
+}
+
 static const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
 {
 	for (uint32_t i = 0; i < advice->count; i++)
 		if (strcmp(advice->findings[i].rule->id, rule) == 0)
 			return &advice->findings[i];
 	return NULL;
+}
+
+/* What start-up takes is held against all of the time, what the loop takes against the loop's. */
+static void test_start_up_is_not_the_loop(void **state)
+{
+	struct gp_model *model = set_up_and_loop(20, 0); /* 6 ms of 250, of a loop of 41 */
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found;
+
+	(void)state;
+	assert_in_range(advice.loop_ns, 40 * MS, 43 * MS);
+	assert_int_equal(advice.loop_passes, 40);
+	assert_null(find(&advice, "sync-copy"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+
+	model = set_up_and_loop(0, 1); /* 12 ms of 250, of a loop of 53 */
+	advice = ask(&model, 1);
+	found = find(&advice, "sync-copy");
+	assert_non_null(found);
+	assert_int_equal(found->saves_in_loop_ns, found->saves_ns);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+
+	model = set_up_and_loop(60, 0); /* 18 ms: much for all of it, too */
+	advice = ask(&model, 1);
+	found = find(&advice, "sync-copy");
+	assert_non_null(found);
+	assert_int_equal(found->saves_in_loop_ns, 0);
+	gp_advice_free(&advice);
+	gp_model_free(model);
 }
 
 /*
@@ -475,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_several_loads),
 		cmocka_unit_test(test_places_of_loads),
 		cmocka_unit_test(test_slow_copies),
+		cmocka_unit_test(test_start_up_is_not_the_loop),
 		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_no_advice),

@@ -461,26 +461,12 @@ static void write_model(struct rows *rows)
 	write_overheads(rows);
 }
 
-/* Of several processes the earliest is where times count from. */
-static uint64_t find_base(const struct gp_export_source *source)
-{
-	uint64_t base_unix_ns = UINT64_MAX;
-
-	for (size_t i = 0; i < source->count; i++) {
-		const struct gp_model *model = source->get(source->context, i);
-
-		if (model && model->base_unix_ns < base_unix_ns)
-			base_unix_ns = model->base_unix_ns;
-	}
-	return base_unix_ns;
-}
-
 static int write_models(struct rows *rows, const struct gp_export_source *source,
 			const struct gp_export_options *options, const int *error)
 {
 	size_t written = 0;
 
-	rows->base_unix_ns = find_base(source);
+	rows->base_unix_ns = gp_export_base_unix_ns(source);
 	for (size_t i = 0; i < source->count && *error == 0; i++) {
 		rows->model = source->get(source->context, i);
 		if (!rows->model)

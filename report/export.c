@@ -47,6 +47,19 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 	return NULL;
 }
 
+uint64_t gp_export_base_unix_ns(const struct gp_export_source *source)
+{
+	uint64_t base_unix_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < source->count; i++) {
+		const struct gp_model *model = source->get(source->context, i);
+
+		if (model && model->base_unix_ns < base_unix_ns)
+			base_unix_ns = model->base_unix_ns;
+	}
+	return base_unix_ns;
+}
+
 const struct gp_exporter *gp_exporter_find(const char *name)
 {
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)

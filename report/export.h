@@ -82,6 +82,9 @@ int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
 		    const struct gp_export_options *options, FILE *out);
 
+/* The base of the earliest of the processes: where times on one timeline count from. */
+uint64_t gp_export_base_unix_ns(const struct gp_export_source *source);
+
 /* Of the options one that the format does not heed, in a few words for the user; NULL if there is none. */
 const char *gp_export_unheeded(const struct gp_exporter *exporter,
 			       const struct gp_export_options *options);

@@ -80,6 +80,20 @@ bool gp_model_calls_api(const struct gp_model *model, const char *name)
 	return gp_api_table_has(model->private, name, gp_api_name_length(name, strlen(name)));
 }
 
+bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_t range)
+{
+	const struct gp_call *next_call;
+	const struct gp_range *next_range;
+
+	if (range == model->range_count || call == model->call_count)
+		return range < model->range_count;
+	next_call = &model->calls[call];
+	next_range = &model->ranges[range];
+	if (next_range->thread_id != next_call->thread_id)
+		return next_range->thread_id < next_call->thread_id;
+	return next_range->start_ns <= next_call->start_ns;
+}
+
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op)
 {
 	static const struct gp_op_detail none;

@@ -334,6 +334,12 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 
+/*
+ * For who goes through a model's calls and ranges together, both of which are sorted by thread and start: whether that range comes
+ * before that call.  Either index may be behind the last.
+ */
+bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_t range);
+
 /* Whether a recorded call's name is that, whatever ending for the per-thread default stream it has. */
 bool gp_model_calls_api(const struct gp_model *model, const char *name);
 

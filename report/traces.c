@@ -82,3 +82,18 @@ void gp_traces_free(struct gp_traces *traces)
 	free(traces->models);
 	*traces = (struct gp_traces){0};
 }
+
+int gp_traces_use(char *const *paths, size_t count,
+		  int (*use)(const struct gp_traces *traces, void *context), void *context)
+{
+	struct gp_traces traces;
+	int status = 0;
+
+	if (gp_traces_load(&traces, paths, count, true) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (traces.count > 0)
+		status = use(&traces, context);
+	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	gp_traces_free(&traces);
+	return status;
+}

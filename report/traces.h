@@ -22,6 +22,10 @@ struct gp_traces {
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn);
 void gp_traces_free(struct gp_traces *traces);
 
+/* Load them and warn, and call use where any could be read; it returns an exit status.  Returns the command's exit status. */
+int gp_traces_use(char *const *paths, size_t count,
+		  int (*use)(const struct gp_traces *traces, void *context), void *context);
+
 /* For commands that load one at a time: drop from paths what was named already, which a line says.  Returns how many are left. */
 size_t gp_traces_name_once(char **paths, size_t count);
 

@@ -76,8 +76,9 @@ static int write_to(FILE *out, const struct arguments *a, const struct gp_advice
 	return 0;
 }
 
-static int print(const struct arguments *a, const struct gp_traces *traces)
+static int print(const struct gp_traces *traces, void *arguments)
 {
+	const struct arguments *a = arguments;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
 	struct gp_advice advice;
@@ -98,16 +99,7 @@ int gp_command_advice(int argc, char **argv)
 {
 	struct arguments a = {0};
 	int status = parse(argc, argv, &a);
-	struct gp_traces traces;
 
-	if (status != GP_COMMAND_GO_ON)
-		return status;
-	status = 0;
-	if (gp_traces_load(&traces, a.traces, a.trace_count, true) < 0)
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	if (traces.count > 0)
-		status = print(&a, &traces);
-	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
-	gp_traces_free(&traces);
-	return status;
+	return status == GP_COMMAND_GO_ON ? gp_traces_use(a.traces, a.trace_count, print, &a)
+					  : status;
 }

@@ -133,8 +133,9 @@ static int write_named(const struct gp_traces *traces, const struct arguments *a
 }
 
 /* The page, with the run to compare with where there is one. */
-static int write_compared(const struct gp_traces *traces, struct arguments *a)
+static int write_compared(const struct gp_traces *traces, void *arguments)
 {
+	struct arguments *a = arguments;
 	struct gp_traces bases = {0};
 	int status = 0;
 
@@ -149,20 +150,6 @@ static int write_compared(const struct gp_traces *traces, struct arguments *a)
 	return status;
 }
 
-static int run(struct arguments *a)
-{
-	struct gp_traces traces;
-	int status = 0;
-
-	if (gp_traces_load(&traces, a->traces, a->trace_count, true) < 0)
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	if (traces.count > 0)
-		status = write_compared(&traces, a);
-	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
-	gp_traces_free(&traces);
-	return status;
-}
-
 int gp_command_html(int argc, char **argv)
 {
 	struct arguments a = {.options.event_limit = GP_HTML_EVENTS,
@@ -173,7 +160,7 @@ int gp_command_html(int argc, char **argv)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	status = parse(argc, argv, &a);
 	if (status == GP_COMMAND_GO_ON)
-		status = run(&a);
+		status = gp_traces_use(a.traces, a.trace_count, write_compared, &a);
 	free(a.bases);
 	return status;
 }

@@ -124,8 +124,9 @@ static int write_rows(const struct arguments *a, const struct gp_traces *traces,
 	return result == 0 ? closed : result;
 }
 
-static int print(const struct arguments *a, const struct gp_traces *traces)
+static int print(const struct gp_traces *traces, void *arguments)
 {
+	const struct arguments *a = arguments;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
 	int result =
@@ -142,16 +143,7 @@ int gp_command_trace(int argc, char **argv)
 {
 	struct arguments a = {.format = &gp_sheet_text, .part.to_ns = UINT64_MAX};
 	int status = parse(argc, argv, &a);
-	struct gp_traces traces;
 
-	if (status != GP_COMMAND_GO_ON)
-		return status;
-	status = 0;
-	if (gp_traces_load(&traces, a.traces, a.trace_count, true) < 0)
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	if (traces.count > 0)
-		status = print(&a, &traces);
-	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
-	gp_traces_free(&traces);
-	return status;
+	return status == GP_COMMAND_GO_ON ? gp_traces_use(a.traces, a.trace_count, print, &a)
+					  : status;
 }

@@ -150,27 +150,12 @@ static void show_call(struct gp_chrome *chrome, const struct gp_call *call, stru
 		chrome->error = -ENOMEM;
 }
 
-/* Whether the next range comes before the next call: both are sorted by thread and start. */
-static bool comes_range(const struct gp_model *model, uint32_t call, uint32_t range)
-{
-	const struct gp_call *next_call;
-	const struct gp_range *next_range;
-
-	if (range == model->range_count || call == model->call_count)
-		return range < model->range_count;
-	next_call = &model->calls[call];
-	next_range = &model->ranges[range];
-	if (next_range->thread_id != next_call->thread_id)
-		return next_range->thread_id < next_call->thread_id;
-	return next_range->start_ns <= next_call->start_ns;
-}
-
 static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids, struct calls *calls)
 {
 	const struct gp_model *model = chrome->model;
 
 	for (uint32_t call = 0, range = 0, begun = 0; chrome->error == 0; begun = 1) {
-		bool is_range = comes_range(model, call, range);
+		bool is_range = gp_model_range_is_next(model, call, range);
 		uint32_t thread_id;
 
 		if (!is_range && call == model->call_count)

@@ -155,28 +155,13 @@ static void write_range(struct gp_perfetto *p, const struct gp_range *range)
 
 /* ---- threads ---- */
 
-/* Whether the next range comes before the next call: both are sorted by thread and start. */
-static bool comes_range(const struct gp_model *model, uint32_t call, uint32_t range)
-{
-	const struct gp_call *next_call;
-	const struct gp_range *next_range;
-
-	if (range == model->range_count || call == model->call_count)
-		return range < model->range_count;
-	next_call = &model->calls[call];
-	next_range = &model->ranges[range];
-	if (next_range->thread_id != next_call->thread_id)
-		return next_range->thread_id < next_call->thread_id;
-	return next_range->start_ns <= next_call->start_ns;
-}
-
 void gp_perfetto_write_threads(struct gp_perfetto *p)
 {
 	const struct gp_model *model = p->model;
 	uint32_t call = 0, range = 0, thread_id = 0;
 
 	for (bool begun = false; p->error == 0; begun = true) {
-		bool is_range = comes_range(model, call, range);
+		bool is_range = gp_model_range_is_next(model, call, range);
 		uint32_t next;
 
 		if (!is_range && call == model->call_count)

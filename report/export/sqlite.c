@@ -63,26 +63,12 @@ static void write_model(struct gp_sqlite_export *e, FILE *messages)
 
 /* ---- all ---- */
 
-/* Of several processes the earliest begins the session. */
-static uint64_t find_base(const struct gp_export_source *source)
-{
-	uint64_t base_unix_ns = UINT64_MAX;
-
-	for (size_t i = 0; i < source->count; i++) {
-		const struct gp_model *model = source->get(source->context, i);
-
-		if (model && model->base_unix_ns < base_unix_ns)
-			base_unix_ns = model->base_unix_ns;
-	}
-	return base_unix_ns;
-}
-
 static int write_models(struct gp_sqlite_export *e, const struct gp_export_source *source,
 			const struct gp_export_options *options)
 {
 	size_t written = 0;
 
-	e->base_unix_ns = find_base(source);
+	e->base_unix_ns = gp_export_base_unix_ns(source);
 	for (size_t i = 0; i < source->count && e->error == 0; i++) {
 		e->model = source->get(source->context, i);
 		if (!e->model)

@@ -39,13 +39,6 @@ static void add_call(struct gp_builder *b, uint32_t correlation_id, uint32_t sta
 					    .stack_id = stack});
 }
 
-static void begin(struct gp_builder *b)
-{
-	gp_builder_init(b);
-	gp_builder_start(b);
-	gp_builder_chunk(b, 1, 100);
-}
-
 static void test_a_call_has_its_stack(void **state)
 {
 	static const char code[] = "\5\0\0\0\3\0\0\0train.py\0step\0";
@@ -54,7 +47,7 @@ static void test_a_call_has_its_stack(void **state)
 	const struct gp_frame *frame;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	add_call(&b, 1, 9); /* before its frames, which another thread told */
 	add_call(&b, 2, 0);
 	gp_builder_chunk(&b, 2, 200);
@@ -92,7 +85,7 @@ static void test_what_is_missing_is_counted(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	add_frame(&b, 5, 4, GP_FRAME_NATIVE, 0, 0x5100);
 	add_frame(&b, 6, 5, GP_FRAME_NATIVE, 77, 0x5100);
 	add_frame(&b, 7, 6, GP_FRAME_PYTHON, 77, 2);
@@ -117,7 +110,7 @@ static void test_circles_and_abysses_end(void **state)
 	uint32_t depth = 0, at;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	add_frame(&b, 1, 1, GP_FRAME_NATIVE, 0, 1);
 	add_frame(&b, 2, 3, GP_FRAME_NATIVE, 0, 1);
 	add_frame(&b, 3, 2, GP_FRAME_NATIVE, 0, 1);

@@ -12,22 +12,6 @@
 
 #define THREAD 100
 
-/* A trace under construction, with a chunk of one thread open. */
-static void begin(struct gp_builder *b)
-{
-	gp_builder_init(b);
-	gp_builder_start(b);
-	gp_builder_chunk(b, 1, THREAD);
-}
-
-static struct gp_model *load(struct gp_builder *b)
-{
-	struct gp_model *model = gp_builder_load(b);
-
-	gp_builder_free(b);
-	return model;
-}
-
 /* The call that began at start_ns. */
 static const struct gp_call *call_at(const struct gp_model *m, uint64_t start_ns)
 {
@@ -66,7 +50,7 @@ static void test_facts(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_HOST, 0, "first");
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_HOST, 0, "node7");
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_NOTE, 0, "One thing.");
@@ -79,7 +63,7 @@ static void test_facts(void **state)
 	gp_builder_chunk(&b, 2, 200);
 	gp_builder_call(&b, GP_TEST_SYNC, 2, 12, 5);
 	gp_builder_end(&b, 100);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->pid, 4242);
 	assert_string_equal(m->info[GP_INFO_PROGRAM], "app");
 	assert_string_equal(m->info[GP_INFO_HOST], "node7");
@@ -106,7 +90,7 @@ static void test_names_that_the_program_gave(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_THREAD, 300, 0, "app");
 	gp_builder_string(&b, GP_STRING_THREAD, 300, GP_NAME_GIVEN, "first");
 	gp_builder_string(&b, GP_STRING_THREAD, 300, GP_NAME_GIVEN, "trainer");
@@ -114,7 +98,7 @@ static void test_names_that_the_program_gave(void **state)
 	gp_builder_string(&b, GP_STRING_DEVICE, 0, GP_NAME_GIVEN, "left");
 	gp_builder_string(&b, GP_STRING_DEVICE, 0, 0, "H200");
 	gp_builder_add(&b, &(struct gp_record_device){.kind = GP_RECORD_DEVICE});
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->thread_count, 1);
 	assert_string_equal(m->threads[0].name, "trainer");
 	assert_string_equal(m->device_names[0], "H200 (left)");
@@ -130,7 +114,7 @@ static void test_command_line_has_blanks_for_nuls(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	/* kind, mask: length, id, space; zigzag of each */
 	gp_builder_raw(&b,
 		       &(uint8_t[]){r.kind, 7, 2 * sizeof(command), 2 * (uint8_t)r.id,
@@ -138,7 +122,7 @@ static void test_command_line_has_blanks_for_nuls(void **state)
 		       5);
 	gp_builder_raw(&b, command, sizeof(command));
 	b.header.records++;
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_string_equal(m->info[GP_INFO_COMMAND], "python -u sim.py");
 	gp_model_free(m);
 }
@@ -149,11 +133,11 @@ static void test_api_names(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_SET, 1, 10, 5);
 	gp_builder_call(&b, 77, 2, 20, 5);
 	gp_builder_call(&b, GP_API_DRIVER | 78, 3, 30, 5);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_string_equal(gp_model_api(m, GP_TEST_SET).name, "cudaMemsetAsync");
 	assert_int_equal(gp_model_api(m, GP_TEST_SET).class, GP_API_SET);
 	assert_string_equal(gp_model_api(m, 77).name, "runtime cbid 77");
@@ -169,7 +153,7 @@ static void test_devices_contexts_streams(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_DEVICE, 1, 0, "H200");
 	for (uint16_t id = 2; id-- > 0;)
 		gp_builder_add(&b, &(struct gp_record_device){.kind = GP_RECORD_DEVICE,
@@ -181,7 +165,7 @@ static void test_devices_contexts_streams(void **state)
 	gp_builder_add(&b,
 		       &(struct gp_record_stream){
 			       .kind = GP_RECORD_STREAM, .id = 7, .context_id = 4, .priority = -3});
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->device_count, 2);
 	assert_int_equal(gp_model_device(m, 1)->multiprocessors, 101);
 	assert_null(gp_model_device(m, 2));
@@ -201,7 +185,7 @@ static void test_numbers_of_devices_are_bounded(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b,
 		       &(struct gp_record_device){.kind = GP_RECORD_DEVICE, .device_id = damaged});
 	gp_builder_add(&b, &(struct gp_record_kernel){.kind = GP_RECORD_KERNEL,
@@ -224,7 +208,7 @@ static void test_numbers_of_devices_are_bounded(void **state)
 						   .device_id = UINT16_MAX,
 						   .start_ns = GP_TEST_CUPTI(10),
 						   .end_ns = GP_TEST_CUPTI(20)});
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->losses.unknown_records, 5);
 	assert_int_equal(m->jit_count, 1);
 	assert_int_equal(m->device_count + m->op_count + m->usage_count + m->pool_count, 0);
@@ -241,7 +225,7 @@ static void test_times_count_from_the_first_anchor(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_kernel(&b, 1, 1100, 1300);
 	gp_builder_anchor(&b, 1000000000);
@@ -259,7 +243,7 @@ static void test_times_count_from_the_first_anchor(void **state)
 	gp_builder_add(&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
 						       .counter = GP_COUNTER_FIRST_TICKS,
 						       .value = GP_TEST_TICKS - 2000000000});
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->before_ns, 2000000000);
 	assert_int_equal(m->base_unix_ns, GP_TEST_UNIX);
 	assert_int_equal(m->calls[0].start_ns, 1000);
@@ -287,7 +271,7 @@ static void test_what_came_before_the_first_anchor_moves_the_base(void **state)
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 100, 10);
 	gp_builder_anchor(&b, 500);
 	gp_builder_anchor(&b, 1000000500);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->base_unix_ns, GP_TEST_UNIX + 100);
 	assert_int_equal(m->calls[0].start_ns, 0);
 	gp_model_free(m);
@@ -303,7 +287,7 @@ static void test_without_anchors_the_clocks_are_put_together(void **state)
 	gp_builder_chunk(&b, 1, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 100, 10);
 	gp_builder_kernel(&b, 1, 9000, 9500);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->calls[0].start_ns, 0);
 	assert_int_equal(m->ops[0].start_ns, 0);
 	assert_int_equal(m->ops[0].end_ns, 500);
@@ -317,12 +301,12 @@ static void test_reversed_and_missing_times(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 2, 2000, 50);
 	gp_builder_kernel(&b, 1, 1500, 1400);
 	gp_builder_add(&b, &untimed);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->losses.ops_reversed, 1);
 	assert_int_equal(m->losses.ops_untimed, 1);
 	assert_int_equal(op_at(m, 1500)->end_ns, 1500);
@@ -341,7 +325,7 @@ static void test_calls_and_operations_are_joined(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 2, 2000, 50);
 	gp_builder_call(&b, GP_TEST_SYNC, 3, 3000, 50);
@@ -349,7 +333,7 @@ static void test_calls_and_operations_are_joined(void **state)
 	gp_builder_kernel(&b, 2, 2100, 2200); /* as CUPTI delivers them: in any order */
 	gp_builder_kernel(&b, 1, 1100, 1200);
 	gp_builder_kernel(&b, 9, 5000, 5100);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_ptr_equal(&m->calls[op_at(m, 1100)->call], call_at(m, 1000));
 	assert_ptr_equal(&m->calls[op_at(m, 2100)->call], call_at(m, 2000));
 	assert_ptr_equal(&m->ops[call_at(m, 1000)->first_op], op_at(m, 1100));
@@ -372,7 +356,7 @@ static void test_graph_launch_has_many_operations(void **state)
 	uint64_t last_ns = 0;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 5, 1000, 50);
 	for (uint32_t i = 0; i < 8; i++)
 		gp_builder_add(&b,
@@ -385,7 +369,7 @@ static void test_graph_launch_has_many_operations(void **state)
 							  .stream_id = streams[i],
 							  .graph_id = 3,
 							  .graph_node_id = 40 + i});
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	for (at = m->calls[0].first_op; at != GP_NONE; at = m->ops[at].next_op) {
 		assert_true(m->ops[at].start_ns > last_ns);
 		assert_int_equal(gp_model_detail(m, &m->ops[at])->graph_node_id, 40 + count);
@@ -405,14 +389,14 @@ static void test_correlation_ids_come_again(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, UINT32_MAX, 1000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 2000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, UINT32_MAX, 9000, 50);
 	gp_builder_kernel(&b, UINT32_MAX, 1500, 1600);
 	gp_builder_kernel(&b, 1, 2500, 2600);
 	gp_builder_kernel(&b, UINT32_MAX, 9500, 9600);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_ptr_equal(&m->calls[op_at(m, 1500)->call], call_at(m, 1000));
 	assert_ptr_equal(&m->calls[op_at(m, 2500)->call], call_at(m, 2000));
 	assert_ptr_equal(&m->calls[op_at(m, 9500)->call], call_at(m, 9000));
@@ -423,7 +407,7 @@ static struct gp_model *load_of_version(const char *version, uint32_t second_lau
 {
 	struct gp_builder b;
 
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_CUPTI_VERSION, 0, version);
 	gp_builder_call(&b, GP_TEST_COPY, 6, 500, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 7, 1000, 50);
@@ -431,7 +415,7 @@ static struct gp_model *load_of_version(const char *version, uint32_t second_lau
 	gp_builder_kernel(&b, 6, 550, 600);
 	gp_builder_kernel(&b, 7, 2500, 2600);
 	gp_builder_kernel(&b, second_launch, 2700, 2800);
-	return load(&b);
+	return gp_builder_finish(&b);
 }
 
 /* Of 11.8 under a newer driver: to join them by when they ran would be a guess. */
@@ -461,10 +445,10 @@ static void test_clock_error_does_not_part_them(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 3, 2000, 50);
 	gp_builder_kernel(&b, 3, 1000, 1100);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(op_at(m, 1000)->call, 0);
 	gp_model_free(m);
 }
@@ -475,7 +459,7 @@ static void test_launches_without_operation(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	add_status(&b, 1, 1000, 0);                    /* lost */
 	add_status(&b, 2, 2000, 700);                  /* failed */
 	add_status(&b, 3, 3000, GP_CALL_CAPTURED);     /* captured */
@@ -483,7 +467,7 @@ static void test_launches_without_operation(void **state)
 	add_status(&b, 5, 5000, 0);                    /* fine */
 	gp_builder_kernel(&b, 5, 5100, 5200);
 	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 6, 6000, 50); /* an empty graph */
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->losses.launches_without_op, 1);
 	assert_int_equal(m->losses.launches_failed, 1);
 	assert_int_equal(m->losses.launches_captured, 2);
@@ -501,7 +485,7 @@ static void test_copies_and_sets(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_copy){.kind = GP_RECORD_COPY,
 						    .correlation_id = 1,
 						    .start_ns = GP_TEST_CUPTI(100),
@@ -521,7 +505,7 @@ static void test_copies_and_sets(void **state)
 						   .end_ns = GP_TEST_CUPTI(400),
 						   .bytes = 64,
 						   .memory_kind = 5});
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	op = op_at(m, 100);
 	assert_int_equal(op->kind, GP_OP_COPY);
 	assert_int_equal(op->bytes, 4096);
@@ -555,7 +539,7 @@ static void test_calls_are_in_order_of_thread_and_time(void **state)
 	gp_builder_call(&b, GP_TEST_SYNC, 2, 900, 10);
 	gp_builder_chunk(&b, 3, 300); /* the thread's second ring */
 	gp_builder_call(&b, GP_TEST_SYNC, 3, 400, 10);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->call_count, 3);
 	assert_int_equal(m->calls[0].thread_id, THREAD);
 	assert_int_equal(m->calls[1].start_ns, 400);
@@ -578,7 +562,7 @@ static void test_shared_ring_names_the_thread_of_each_record(void **state)
 		gp_builder_call(&b, GP_TEST_SYNC, thread, 100 * thread, 10);
 	}
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 5000, 10);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(call_at(m, 700)->thread_id, 7);
 	assert_int_equal(call_at(m, 800)->thread_id, 8);
 	assert_int_equal(call_at(m, 5000)->thread_id, 0);
@@ -593,7 +577,7 @@ static void test_frees_find_their_allocations(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_memory(&b, GP_MEMORY_PINNED, 200, 0xa000, 128); /* another family */
 	gp_builder_memory(&b, GP_MEMORY_MANAGED, 300, 0xb000, 256);
@@ -602,7 +586,7 @@ static void test_frees_find_their_allocations(void **state)
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 600, 0xa000, 32); /* the address again */
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 700, 0xdead, 0);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 800, 0, 0); /* cudaFree(0) */
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory_count, 8);
 	assert_int_equal(m->memory[0].time_ns, 110);
 	assert_int_equal(m->memory[0].other, 3);
@@ -639,13 +623,13 @@ static void test_address_reused_during_the_free(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_chunk(&b, 2, 200);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 205, 0xa000, 32); /* returns at 215 */
 	gp_builder_chunk(&b, 1, THREAD);
 	add_free(&b, 200, 100, 0xa000);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory[0].bytes, 64);
 	assert_int_equal(m->memory[0].other, 1);
 	assert_int_equal(m->memory[1].time_ns, 214); /* so that the two are never there together */
@@ -662,13 +646,13 @@ static void test_allocated_during_a_free(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_chunk(&b, 2, 200);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 205, 0xb000, 32);
 	gp_builder_chunk(&b, 1, THREAD);
 	add_free(&b, 200, 100, 0xa000);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory[1].bytes, 32);
 	assert_int_equal(m->memory[2].bytes, 64);
 	assert_int_equal(m->memory[2].time_ns, 300);
@@ -697,7 +681,7 @@ static void test_memory_calls_that_had_no_effect(void **state)
 		struct gp_builder b;
 		struct gp_model *m;
 
-		begin(&b);
+		gp_builder_begin(&b, THREAD);
 		gp_builder_add(
 			&b, &(struct gp_record_memory){.call = {.kind = GP_RECORD_MEMORY,
 								.api = GP_TEST_MALLOC,
@@ -707,7 +691,7 @@ static void test_memory_calls_that_had_no_effect(void **state)
 						       .bytes = 10,
 						       .op = cases[i].op,
 						       .memory_kind = GP_MEMORY_DEVICE});
-		m = load(&b);
+		m = gp_builder_finish(&b);
 		assert_int_equal(m->call_count, 1);
 		assert_int_equal(m->memory_count, cases[i].counts);
 		assert_int_equal(m->calls[0].memory, cases[i].counts ? 0 : GP_NONE);
@@ -725,7 +709,7 @@ static void test_memory_calls_that_are_neither(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	for (int i = 0; i < 2; i++)
 		gp_builder_add(&b, &(struct gp_record_memory){
 					   .call = {.kind = GP_RECORD_MEMORY,
@@ -735,7 +719,7 @@ static void test_memory_calls_that_are_neither(void **state)
 					   .bytes = 10,
 					   .op = i == 0 ? 99 : GP_MEMORY_ALLOC,
 					   .memory_kind = i == 0 ? GP_MEMORY_DEVICE : 200});
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->call_count, 2);
 	assert_int_equal(m->memory_count, 0);
 	assert_int_equal(m->losses.unknown_records, 2);
@@ -755,14 +739,14 @@ static void test_a_context_takes_its_memory_along(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 200, 0xb000, 32);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 300, 0xb000, 0);
 	end_context(&b, 2, 350); /* another one */
 	end_context(&b, 1, 400);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 500, 0xa000, 16);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory_count, 5);
 	assert_int_equal(m->memory[0].other, 3);
 	assert_int_equal(m->memory[3].op, GP_MEMORY_FREE);
@@ -784,7 +768,7 @@ static void test_references_to_nothing_are_counted(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_kernel){.kind = GP_RECORD_KERNEL,
 						      .start_ns = GP_TEST_CUPTI(100),
 						      .end_ns = GP_TEST_CUPTI(200),
@@ -793,7 +777,7 @@ static void test_references_to_nothing_are_counted(void **state)
 	gp_builder_add(&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
 						       .counter = GP_COUNTERS + 3});
 	gp_builder_string(&b, (enum gp_string_space)99, 1, 0, "a later version's");
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->losses.unknown_records, 3);
 	assert_int_equal(m->ops[0].name, GP_NONE);
 	assert_string_equal(gp_model_kernel_name(m, &m->ops[0]), "(unknown kernel)");
@@ -808,7 +792,7 @@ static void test_damage_is_reported(void **state)
 	size_t length;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	for (uint32_t i = 0; i < 5; i++) {
 		gp_builder_call(&b, GP_TEST_LAUNCH, i, 1000 * i, 50);
 		gp_builder_kernel(&b, i, 1000 * i + 100, 1000 * i + 200);
@@ -882,7 +866,7 @@ static void test_reading_can_be_watched(void **state)
 	char message[64];
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	assert_int_equal(
 		gp_model_load_with(gp_builder_save(&b), &options, &m, message, sizeof(message)), 0);
 	assert_true(signs > 0);

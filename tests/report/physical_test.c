@@ -27,21 +27,6 @@ static void add(struct gp_builder *b, uint8_t op, uint64_t start_ns, uint64_t ad
 						  .memory_kind = GP_MEMORY_PHYSICAL});
 }
 
-static void begin(struct gp_builder *b)
-{
-	gp_builder_init(b);
-	gp_builder_start(b);
-	gp_builder_chunk(b, 1, 100);
-}
-
-static struct gp_model *load(struct gp_builder *b)
-{
-	struct gp_model *model = gp_builder_load(b);
-
-	gp_builder_free(b);
-	return model;
-}
-
 /* As PyTorch's expandable segments do it: the handle is given up while the memory is mapped. */
 static void test_released_while_mapped(void **state)
 {
@@ -49,12 +34,12 @@ static void test_released_while_mapped(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 4096, 0);
 	add(&b, GP_MEMORY_MAP, 120, 0x1000, 4096, 0xa);
 	add(&b, GP_MEMORY_FREE, 140, 0xa, 0, 0);
 	add(&b, GP_MEMORY_UNMAP, 500, 0x1000, 4096, 0);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory_count, 2);
 	assert_int_equal(m->memory[0].bytes, 4096);
 	assert_int_equal(m->memory[0].other, 1);
@@ -74,14 +59,14 @@ static void test_released_last(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 4096, 0);
 	add(&b, GP_MEMORY_MAP, 120, 0x1000, 4096, 0xa);
 	add(&b, GP_MEMORY_RETAIN, 130, 0xa, 0, 0);
 	add(&b, GP_MEMORY_FREE, 140, 0xa, 0, 0);
 	add(&b, GP_MEMORY_UNMAP, 500, 0x1000, 4096, 0);
 	add(&b, GP_MEMORY_FREE, 600, 0xa, 0, 0);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory_count, 2);
 	assert_int_equal(m->memory[1].time_ns, 610);
 	assert_int_equal(m->memory[1].other, 0);
@@ -95,7 +80,7 @@ static void test_several_mappings(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 10, 0);
 	add(&b, GP_MEMORY_ALLOC, 120, 0xb, 20, 0);
 	add(&b, GP_MEMORY_MAP, 140, 0x1000, 10, 0xa);
@@ -107,7 +92,7 @@ static void test_several_mappings(void **state)
 	add(&b, GP_MEMORY_UNMAP, 300, 0x1000, 0x2000, 0);
 	add(&b, GP_MEMORY_UNMAP, 400, 0x9000, 20, 0);
 	add(&b, GP_MEMORY_ALLOC, 500, 0xa, 40, 0); /* the handle's number again */
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory_count, 5);
 	assert_int_equal(m->memory[2].time_ns, 310);
 	assert_int_equal(m->memory[2].bytes, 10);
@@ -124,12 +109,12 @@ static void test_a_release_too_many(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 10, 0);
 	add(&b, GP_MEMORY_RETAIN, 120, 0xb, 0, 0);
 	add(&b, GP_MEMORY_FREE, 200, 0xa, 0, 0);
 	add(&b, GP_MEMORY_FREE, 220, 0xa, 0, 0);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->memory_count, 3);
 	assert_int_equal(m->memory[1].other, 0);
 	assert_int_equal(m->losses.frees_unknown, 1);

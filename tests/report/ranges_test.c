@@ -12,21 +12,6 @@
 #define THREAD 100
 #define OTHER  200
 
-static void begin(struct gp_builder *b)
-{
-	gp_builder_init(b);
-	gp_builder_start(b);
-	gp_builder_chunk(b, 1, THREAD);
-}
-
-static struct gp_model *load(struct gp_builder *b)
-{
-	struct gp_model *model = gp_builder_load(b);
-
-	gp_builder_free(b);
-	return model;
-}
-
 static void add(struct gp_builder *b, struct gp_record_range range, uint64_t at_ns)
 {
 	range.kind = GP_RECORD_RANGE;
@@ -70,7 +55,7 @@ static void test_push_and_pop_nest_by_domain(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_DOMAIN, 3, 0, "lib");
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
 	push(&b, 0, 1, 100);
@@ -79,7 +64,7 @@ static void test_push_and_pop_nest_by_domain(void **state)
 	pop(&b, 3, 130); /* crosses */
 	pop(&b, 0, 140);
 	pop(&b, 0, 150);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_count, 3);
 	assert_int_equal(m->ranges[0].start_ns, 100);
 	assert_int_equal(m->ranges[0].end_ns, 150);
@@ -104,7 +89,7 @@ static void test_threads_have_stacks_of_their_own(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	push(&b, 0, 0, 100);
 	gp_builder_chunk(&b, 2, OTHER);
 	push(&b, 0, 0, 110);
@@ -112,7 +97,7 @@ static void test_threads_have_stacks_of_their_own(void **state)
 	pop(&b, 0, 130); /* nothing is open here */
 	gp_builder_chunk(&b, 1, THREAD);
 	pop(&b, 0, 140);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_count, 2);
 	assert_int_equal(m->ranges[0].thread_id, THREAD);
 	assert_int_equal(m->ranges[0].end_ns, 140);
@@ -129,12 +114,12 @@ static void test_open_ranges_last_to_the_end(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	push(&b, 0, 0, 100);
 	start(&b, 9, 110);
 	gp_builder_chunk(&b, 0, 0);
 	gp_builder_end(&b, 900);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_count, 2);
 	for (int i = 0; i < 2; i++) {
 		assert_true(m->ranges[i].open);
@@ -149,7 +134,7 @@ static void test_start_and_end_on_any_thread(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	start(&b, 7, 100);
 	start(&b, 8, 110);
 	end(&b, 7, 120);
@@ -158,7 +143,7 @@ static void test_start_and_end_on_any_thread(void **state)
 	end(&b, 8, 140);
 	end(&b, 7, 150);
 	end(&b, 7, 160);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_count, 3);
 	assert_int_equal(m->ranges[0].end_ns, 120);
 	assert_int_equal(m->ranges[0].end_thread_id, THREAD);
@@ -179,7 +164,7 @@ static void test_equal_names_are_one(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_DOMAIN, 3, 0, "lib");
 	gp_builder_string(&b, GP_STRING_DOMAIN, 4, 0, "lib");
 	gp_builder_string(&b, GP_STRING_CATEGORY, 11, 4, "io");
@@ -193,7 +178,7 @@ static void test_equal_names_are_one(void **state)
 	    100);
 	add(&b, (struct gp_record_range){.op = GP_RANGE_MARK, .domain_id = 4, .text_id = 5}, 110);
 	add(&b, (struct gp_record_range){.op = GP_RANGE_MARK, .domain_id = 9, .text_id = 99}, 120);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_text_count, 2);
 	assert_int_equal(m->ranges[0].text, m->ranges[1].text);
 	assert_int_equal(m->ranges[0].domain, m->ranges[1].domain);
@@ -212,7 +197,7 @@ static void test_attributes(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_STREAM, 7, 1, "compute");
 	gp_builder_string(&b, GP_STRING_STREAM, 7, 1, "main");
 	gp_builder_string(&b, GP_STRING_CONTEXT, 1, 0, "first");
@@ -225,7 +210,7 @@ static void test_attributes(void **state)
 				     .payload = (uint64_t)-3,
 				     .payload_id = 6},
 	    100);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_string_equal(gp_model_stream_name(m, 1, 7), "main");
 	assert_string_equal(gp_model_stream_name(m, 2, 7), "");
 	assert_string_equal(gp_model_context_name(m, 1), "first");
@@ -269,7 +254,7 @@ static void test_projection(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	start(&b, 1, 90);
 	push(&b, 0, 0, 100);
 	launch(&b, 1, 110, 1000, 1010);
@@ -281,7 +266,7 @@ static void test_projection(void **state)
 	gp_builder_chunk(&b, 2, OTHER);
 	launch(&b, 4, 125, 5000, 5100);
 	end(&b, 1, 155);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_count, 3);
 	assert_int_equal(m->ranges[0].style, GP_STYLE_START_END);
 	assert_int_equal(m->ranges[0].op_count, 3);
@@ -306,7 +291,7 @@ static void test_projection_of_many(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	for (uint32_t i = 0; i < CALLS; i++)
 		launch(&b, i + 1, 1000 + 10 * i, 10000 + 7919 * i % 1009,
 		       10000 + 7919 * i % 1009 + i);
@@ -315,7 +300,7 @@ static void test_projection_of_many(void **state)
 			start(&b, 100 * first + last + 1, 1000 + 10 * first);
 			end(&b, 100 * first + last + 1, 1000 + 10 * last);
 		}
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_count, CALLS * (CALLS + 1) / 2);
 	for (uint32_t r = 0; r < m->range_count; r++) {
 		const struct gp_range *range = &m->ranges[r];
@@ -342,11 +327,11 @@ static void test_a_range_without_operations(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	push(&b, 0, 0, 100);
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 110, 5);
 	pop(&b, 0, 120);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->ranges[0].op_count, 0);
 	assert_int_equal(m->ranges[0].gpu_start_ns, 0);
 	assert_int_equal(m->ranges[0].gpu_end_ns, 0);

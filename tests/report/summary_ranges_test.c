@@ -12,13 +12,6 @@
 #include "report/summary.h"
 #include "tests/report/trace_builder.h"
 
-static void begin(struct gp_builder *b)
-{
-	gp_builder_init(b);
-	gp_builder_start(b);
-	gp_builder_chunk(b, 1, 100);
-}
-
 /* The summary with its runs of spaces squeezed to one. */
 static char *print(struct gp_builder *builders, size_t count)
 {
@@ -78,7 +71,7 @@ static void test_ranges_by_gpu_time(void **state)
 	char *text;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	gp_builder_string(&b, GP_STRING_DOMAIN, 4, 0, "lib");
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
 	gp_builder_string(&b, GP_STRING_RANGE, 2, 0, "load");
@@ -105,7 +98,7 @@ static void test_ranges_that_were_never_closed(void **state)
 	char *text;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
 	gp_builder_string(&b, GP_STRING_RANGE, 2, 0, "open");
 	add_range(&b, GP_RANGE_PUSH, 0, 1, 1000);
@@ -125,7 +118,7 @@ static void test_ranges_without_a_gpu(void **state)
 	char *text;
 
 	(void)state;
-	begin(&both[0]);
+	gp_builder_begin(&both[0], 100);
 	gp_builder_string(&both[0], GP_STRING_RANGE, 1, 0, "step");
 	add_range(&both[0], GP_RANGE_PUSH, 0, 1, 1000);
 	add_range(&both[0], GP_RANGE_POP, 0, 0, 1200);
@@ -134,9 +127,9 @@ static void test_ranges_without_a_gpu(void **state)
 	expect(text, " 0ns 0 1 - 200ns 200.0ns 200ns step\n");
 	free(text);
 
-	begin(&both[0]);
+	gp_builder_begin(&both[0], 100);
 	add_range(&both[0], GP_RANGE_PUSH, 0, 1, 1000);
-	begin(&both[1]);
+	gp_builder_begin(&both[1], 100);
 	launch(&both[1], 1, 1000, 50);
 	text = print(both, 2);
 	expect(text, " made no CUDA call that was recorded; ranges and marks: 1\n");
@@ -150,7 +143,7 @@ static void test_no_ranges_no_section(void **state)
 	char *text;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	launch(&b, 1, 1000, 50);
 	text = print(&b, 1);
 	expect_not(text, "Ranges");
@@ -164,7 +157,7 @@ static void test_code_where_it_matters(void **state)
 	char *text;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 0, 5);
 	gp_builder_call(&b, GP_TEST_SYNC, 2, 9990, 10);
 	gp_builder_add(&b, &(struct gp_record_jit){.kind = GP_RECORD_JIT,
@@ -204,7 +197,7 @@ static void test_a_line_on_each_kind(void **state)
 	char *text;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	launch(&b, 1, 1000, 50);
 	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 2, 1500, 5);
 	for (uint32_t i = 0; i < 2; i++)
@@ -244,7 +237,7 @@ static void test_kernels_left_out_by_their_names(void **state)
 	char *text;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	for (uint32_t i = 0; i < 3; i++)
 		gp_builder_call(&b, GP_TEST_LAUNCH, i + 1, 1000 + 10 * i, 5);
 	gp_builder_add(&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
@@ -265,7 +258,7 @@ static void test_copies_in_flight_of_a_partial_trace(void **state)
 	char *text;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_COPY, 1, 900, 5);
 	launch(&b, 2, 1000, 50);
 	gp_builder_call(&b, GP_TEST_COPY, 3, 1100, 5);
@@ -282,7 +275,7 @@ static void test_processes_that_differ(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		begin(&b[i]);
+		gp_builder_begin(&b[i], 100);
 		gp_builder_string(&b[i], GP_STRING_INFO, GP_INFO_CUPTI_VERSION, 0,
 				  i == 0 ? "130000" : "24");
 		gp_builder_string(&b[i], GP_STRING_INFO, GP_INFO_OPTIONS, 0,

@@ -11,21 +11,6 @@
 #define THREAD 100
 #define HOUR   UINT64_C(3600000000000)
 
-static void begin(struct gp_builder *b)
-{
-	gp_builder_init(b);
-	gp_builder_start(b);
-	gp_builder_chunk(b, 1, THREAD);
-}
-
-static struct gp_model *load(struct gp_builder *b)
-{
-	struct gp_model *model = gp_builder_load(b);
-
-	gp_builder_free(b);
-	return model;
-}
-
 static void gate(struct gp_builder *b, uint8_t reason, bool on, uint64_t at_ns)
 {
 	gp_builder_add(b, &(struct gp_record_gate){.kind = GP_RECORD_GATE,
@@ -59,11 +44,11 @@ static void test_records_are_on_the_timeline(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_event){.kind = GP_RECORD_EVENT, .event_id = 5});
 	add_all(&b, 500);
 	add_all(&b, 100);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->sync_count, 2);
 	assert_int_equal(m->syncs[0].start_ns, 100);
 	assert_int_equal(m->syncs[0].end_ns, 109);
@@ -90,14 +75,14 @@ static void test_the_base_moves_for_all(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_sync){.kind = GP_RECORD_SYNC,
 						    .start_ns = GP_TEST_CUPTI(0) - 100,
 						    .end_ns = GP_TEST_CUPTI(0) - 90});
 	gp_builder_add(&b, &(struct gp_record_event){.kind = GP_RECORD_EVENT});
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 50, 5);
 	gate(&b, GP_GATE_SIGNAL, false, 60);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->syncs[0].start_ns, 0);
 	assert_int_equal(m->syncs[0].end_ns, 10);
 	assert_int_equal(m->calls[0].start_ns, 150);
@@ -112,10 +97,10 @@ static void test_impossible_times_are_dropped_and_counted(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	add_all(&b, 0 - 2 * HOUR);
 	add_all(&b, 100);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->sync_count, 1);
 	assert_int_equal(m->event_count, 1);
 	assert_int_equal(m->jit_count, 1);
@@ -144,7 +129,7 @@ static void test_the_clock_is_set_while_something_runs(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, second, 5);
 	gp_builder_chunk(&b, 0, 0);
 	add_wall_anchor(&b, 2 * second, 0);
@@ -152,7 +137,7 @@ static void test_the_clock_is_set_while_something_runs(void **state)
 	add_wall_anchor(&b, 9 * second, HOUR);
 	gp_builder_chunk(&b, 1, THREAD);
 	gp_builder_kernel(&b, 1, second, 6 * second + HOUR);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->ops[0].start_ns, second);
 	assert_int_equal(m->ops[0].end_ns, 6 * second);
 	gp_model_free(m);
@@ -166,13 +151,13 @@ static void test_gates(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gate(&b, GP_GATE_START, false, 10);
 	gate(&b, GP_GATE_PROFILER, true, 100);
 	gate(&b, GP_GATE_API, true, 150); /* it was on */
 	gate(&b, GP_GATE_PROFILER, false, 200);
 	gate(&b, GP_GATE_SIGNAL, true, 300);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->gate_count, 4);
 	assert_int_equal(m->gates[2].time_ns, 200);
 	assert_false(gp_model_records_at(m, 5));
@@ -194,11 +179,11 @@ static void test_recorded_from_the_beginning_until_a_gate(void **state)
 		struct gp_builder b;
 		struct gp_model *m;
 
-		begin(&b);
+		gp_builder_begin(&b, THREAD);
 		if (reasons[i] == GP_GATE_START)
 			gate(&b, GP_GATE_START, true, 10);
 		gate(&b, GP_GATE_SIGNAL, false, 100);
-		m = load(&b);
+		m = gp_builder_finish(&b);
 		assert_true(gp_model_records_at(m, 5));
 		assert_true(gp_model_records_at(m, 50));
 		assert_false(gp_model_paused_before(m, 50));
@@ -215,7 +200,7 @@ static void test_what_lies_outside(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 10, 5); /* lost */
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 20, 0xd000, 0);
 	gp_builder_kernel(&b, 77, 30, 40);
@@ -228,7 +213,7 @@ static void test_what_lies_outside(void **state)
 						     .op = GP_RANGE_POP,
 						     .ticks = GP_TEST_AT_TICK(250)});
 	gp_builder_call(&b, GP_TEST_LAUNCH, 3, 260, 5); /* lost */
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->losses.launches_without_op, 2);
 	assert_int_equal(m->losses.launches_outside, 1);
 	assert_int_equal(m->losses.frees_unknown, 1);

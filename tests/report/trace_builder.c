@@ -349,3 +349,18 @@ struct gp_model *gp_builder_load(struct gp_builder *b)
 		fail_msg("%s", message);
 	return model;
 }
+
+void gp_builder_begin(struct gp_builder *b, uint32_t thread)
+{
+	gp_builder_init(b);
+	gp_builder_start(b);
+	gp_builder_chunk(b, 1, thread);
+}
+
+struct gp_model *gp_builder_finish(struct gp_builder *b)
+{
+	struct gp_model *model = gp_builder_load(b);
+
+	gp_builder_free(b);
+	return model;
+}

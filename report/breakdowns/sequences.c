@@ -1,16 +1,10 @@
 /* By sequence of operations that comes again and again. */
-#include <errno.h>
-#include <stdio.h>
-
-#include "report/activity.h"
 #include "report/answers/queue.h"
 #include "report/answers/sequences.h"
 #include "report/breakdown.h"
+#include "report/sequence_text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define NAMED        4 /* operations of a sequence */
-#define NAME_COLUMNS 48
-#define TEXT_BYTES   512
 
 static const struct gp_sheet_column columns[] = {
 	{"Gaps", GP_UNIT_NS},         {"Span", GP_UNIT_NS},          {"GPU time", GP_UNIT_NS},
@@ -20,45 +14,11 @@ static const struct gp_sheet_column columns[] = {
 	{"Operations", GP_UNIT_TEXT},
 };
 
-static void name_op(struct gp_scope *scope, const struct gp_model *model, const struct gp_op *op,
-		    char *out, size_t size)
-{
-	char label[GP_ACTIVITY_LABEL_BYTES];
-
-	if (op->graph_id != 0) {
-		snprintf(out, size, "[graph %u]", op->graph_id);
-	} else if (op->kind == GP_OP_KERNEL) {
-		snprintf(out, size, "%.*s", NAME_COLUMNS,
-			 gp_names_short(scope->names, gp_model_kernel_name(model, op)));
-	} else {
-		gp_activity_label(label, op);
-		snprintf(out, size, "%s", label);
-	}
-}
-
-/* "a > b > c > d > 8 more" */
-static void put_text(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
-		     const struct gp_sequences *sequences, const struct gp_sequence *row)
-{
-	char text[TEXT_BYTES], name[GP_ACTIVITY_LABEL_BYTES];
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < row->length && i < NAMED; i++) {
-		uint32_t op = sequences->elements[row->first + i].op;
-
-		name_op(scope, model, &model->ops[op], name, sizeof(name));
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-					 i > 0 ? " > " : "", name);
-	}
-	if (row->length > NAMED)
-		snprintf(text + used, sizeof(text) - used, " > %u more", row->length - NAMED);
-	gp_scope_put_text(sheet, text);
-}
-
 static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
 		    const struct gp_sequences *sequences, const struct gp_sequence *row)
 {
 	const struct gp_op *op = &model->ops[sequences->elements[row->first].op];
+	char text[GP_SEQUENCE_TEXT_BYTES];
 	const uint64_t numbers[] = {row->gap_ns,  row->span_ns, row->gpu_ns,
 				    row->call_ns, row->count,   row->length};
 
@@ -71,7 +31,8 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
 	gp_scope_put_whole(sheet, op->context_id);
 	gp_scope_put_whole(sheet, op->stream_id);
-	put_text(scope, sheet, model, sequences, row);
+	gp_sequence_text(text, scope->names, model, sequences, row);
+	gp_scope_put_text(sheet, text);
 }
 
 static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model)

@@ -1,12 +1,15 @@
 /*
  * Launches that cannot keep up.  Speaks of a process in which the GPU was idle between two launches
  * of kernels, for less than 200 us each time and with nothing else between them, at least 200
- * times, 10 % of the recorded time and 1 ms.  It names the call site with most of that time.
+ * times, 10 % of the recorded time and 1 ms.  It names the call site with most of that time, and the
+ * sequence of operations that a graph would launch at once, if there is one with half of it.
  */
 #include "report/rules/rules.h"
 
+#include "report/answers/queue.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/sequence_text.h"
 
 #define MOST_NS 200000u
 
@@ -35,17 +38,66 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
 }
 
+/* In a case's cause_ns: of the sequence that its extra names. */
+enum { OPERATIONS, OCCURRENCES };
+
+/* A sequence that a graph would launch at once, and so make up for most of what can be saved. */
+static void note_sequence(struct gp_advisor *advisor, struct gp_case *found,
+			  const struct gp_sequences *sequences, const struct gp_sequence *row)
+{
+	const struct gp_op *op = &advisor->model->ops[sequences->elements[row->first].op];
+	char text[GP_SEQUENCE_TEXT_BYTES];
+
+	if (op->graph_id != 0 || row->gap_ns * 2 < found->process_saves_ns ||
+	    row->gap_ns <= found->longest_ns)
+		return;
+	gp_sequence_text(text, advisor->scope.names, advisor->model, sequences, row);
+	found->longest_ns = row->gap_ns;
+	found->extra = gp_advisor_text(advisor, text);
+	found->cause_ns[OPERATIONS] = row->length;
+	found->cause_ns[OCCURRENCES] = row->count;
+}
+
+static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t first = 0, end; advisor->error == 0 && first < model->op_count; first = end) {
+		struct gp_sequences sequences;
+
+		end = gp_queue_end(model, first);
+		advisor->error = gp_sequences_of(&sequences, model, first, end);
+		for (uint32_t i = 0; advisor->error == 0 && i < sequences.count; i++)
+			note_sequence(advisor, found, &sequences, &sequences.rows[i]);
+		gp_sequences_free(&sequences);
+	}
+}
+
 static void look(struct gp_advisor *advisor)
 {
+	struct gp_case *found;
+
 	gp_advisor_lulls(advisor, 0, is_launch_bound, take_lull);
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	if (advisor->error == 0 && found->process == advisor->process &&
+	    gp_advisor_is_worth(advisor, found))
+		look_for_sequence(advisor, found);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
+	uint64_t operations = found->cause_ns[OPERATIONS], times = found->cause_ns[OCCURRENCES];
+
 	fprintf(out, "before %s kernels, which run %s on average, the GPU waits for their launches",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text);
+	if (times > 0)
+		fprintf(out,
+			"; %s times it is the same %s operations: %s: as a graph, %s launches in "
+			"place of %s",
+			gp_format_count(times).text, gp_format_count(operations).text,
+			gp_advisor_text_of(advisor, found->extra), gp_format_count(times).text,
+			gp_format_count(times * operations).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -292,6 +292,35 @@ static const struct gp_finding *find(const struct gp_advice *advice, const char 
 	return NULL;
 }
 
+/* Short kernels, one launched after the other: what repeats among them is what a graph would be made of. */
+static void test_what_a_graph_would_launch(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t names[2] = {build_name(&b, "scale"), build_name(&b, "add")};
+	uint64_t at_ns = MS;
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 300; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 9000, at_ns + 11000, i)->name =
+			names[i % 3 != 1];
+		at_ns += 12000;
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "launch-bound");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found,
+			       "; 100 times it is the same 3 operations: scale > add "
+			       "(2 times): as a graph, 100 launches in place of 300"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* What start-up takes is held against all of the time, what the loop takes against the loop's. */
 static void test_start_up_is_not_the_loop(void **state)
 {
@@ -541,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_places_of_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_start_up_is_not_the_loop),
+		cmocka_unit_test(test_what_a_graph_would_launch),
 		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_no_advice),

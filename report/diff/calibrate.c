@@ -47,12 +47,18 @@ static double proposed(double share)
 	return fmax(GP_CALIBRATE_FACTOR * share, GP_CALIBRATE_SHARE);
 }
 
-static void comment(FILE *out, double share)
+static void comment(FILE *out, double share, struct gp_calibration *calibration)
 {
-	fprintf(out, "# noise %s %%\n", gp_format_percent(share, 1).text);
+	bool is_useless = proposed(share) > GP_CALIBRATE_USELESS;
+
+	fprintf(out, "# noise %s %%%s\n", gp_format_percent(share, 1).text,
+		is_useless ? ": USELESS, see the end" : "");
+	calibration->thresholds++;
+	calibration->useless += is_useless;
 }
 
-static void print_metric(FILE *out, const struct gp_run_set *set, enum gp_metric metric)
+static void print_metric(FILE *out, const struct gp_run_set *set, enum gp_metric metric,
+			 struct gp_calibration *calibration)
 {
 	bool is_time = gp_metric_rows[metric].kind == GP_METRIC_TIME;
 	double values[GP_RANK_MOST], share;
@@ -61,7 +67,7 @@ static void print_metric(FILE *out, const struct gp_run_set *set, enum gp_metric
 	if (!gp_metric_rows[metric].gated || !varies(values, set->count))
 		return;
 	share = share_of(values, set->count);
-	comment(out, share);
+	comment(out, share, calibration);
 	gp_thresholds_print(out, metric, proposed(share), is_time ? GP_CALIBRATE_NS : 1);
 }
 
@@ -75,7 +81,8 @@ static double part_of(const struct gp_run_set *set, double total_ns)
 	return all_ns > 0 ? total_ns / all_ns : 0;
 }
 
-static int print_kernels(FILE *out, const struct gp_run_set *set)
+static int print_kernels(FILE *out, const struct gp_run_set *set,
+			 struct gp_calibration *calibration)
 {
 	struct gp_names *names = gp_names_new();
 	double values[GP_RANK_MOST];
@@ -92,7 +99,7 @@ static int print_kernels(FILE *out, const struct gp_run_set *set)
 		share = share_of(values, set->count);
 		if (part_of(set, gp_median(values, set->count)) < GP_CHECK_KERNEL_SHARE)
 			continue;
-		comment(out, share);
+		comment(out, share, calibration);
 		gp_thresholds_print_kernel(out, gp_names_full(names, kernels[i]), proposed(share),
 					   GP_CALIBRATE_NS);
 	}
@@ -101,8 +108,29 @@ static int print_kernels(FILE *out, const struct gp_run_set *set)
 	return names ? result : -ENOMEM;
 }
 
-int gp_calibrate(FILE *out, const struct gp_run_set *set)
+/* A line for each thing that helps: what is noise here is known best to who has the machine. */
+static void print_remedies(FILE *out, const struct gp_calibration *calibration)
 {
+	fprintf(out,
+		"# %u of these %u thresholds are above %s %%: only what makes the program much "
+		"slower would be found.\n"
+		"# The runs differ too much.  What helps, most of all first:\n"
+		"#   nobody else on the GPU and the CPU meanwhile: nvidia-smi, top\n"
+		"#   a longer program, with more of the same work in each run\n"
+		"#   no start-up: --delay, --capture-range, or a loop that is warmed up before\n"
+		"#   clocks that stay: nvidia-smi --lock-gpu-clocks; a CPU of its own: taskset\n"
+		"# Then record and calibrate anew.  What stays as noisy, switch off: `wall off`; "
+		"counts and bytes are\n"
+		"# judged without it.\n",
+		calibration->useless, calibration->thresholds,
+		gp_format_percent(GP_CALIBRATE_USELESS, 1).text);
+}
+
+int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration)
+{
+	int result;
+
+	*calibration = (struct gp_calibration){0};
 	fprintf(out,
 		"# What `gpuprof check --thresholds` tolerates, proposed from %u runs on %s.\n"
 		"# A metric or kernel, a share of the baseline's median, an amount: the larger of "
@@ -114,6 +142,9 @@ int gp_calibrate(FILE *out, const struct gp_run_set *set)
 		set->count, gp_machine_fact(&set->machine, GP_MACHINE_GPUS), GP_CALIBRATE_FACTOR,
 		gp_format_percent(GP_CALIBRATE_SHARE, 1).text);
 	for (int metric = 0; metric < GP_METRICS; metric++)
-		print_metric(out, set, (enum gp_metric)metric);
-	return print_kernels(out, set);
+		print_metric(out, set, (enum gp_metric)metric, calibration);
+	result = print_kernels(out, set, calibration);
+	if (calibration->useless > 0)
+		print_remedies(out, calibration);
+	return result;
 }

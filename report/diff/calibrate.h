@@ -19,10 +19,21 @@
 #define GP_CALIBRATE_SHARE  0.005
 #define GP_CALIBRATE_NS     10000.0
 
+/* A threshold of more than that finds next to nothing. */
+#define GP_CALIBRATE_USELESS 0.5
+
+/* Of what was proposed. */
+struct gp_calibration {
+	uint32_t thresholds, useless;
+};
+
 /* In the unit of the values; count >= 2. */
 double gp_noise_of(const double *values, uint32_t count);
 
-/* Print a file for gp_thresholds_read(), with the noise in its comments.  Returns 0 or -ENOMEM. */
-int gp_calibrate(FILE *out, const struct gp_run_set *set);
+/*
+ * Print a file for gp_thresholds_read(), with the noise in its comments, which also say what of it is useless and what to
+ * do about that.  Returns 0 or -ENOMEM.
+ */
+int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration);
 
 #endif

@@ -11,6 +11,7 @@
 #include "report/diff/check.h"
 #include "report/diff/check_report.h"
 #include "report/diff/rank.h"
+#include "report/format.h"
 #include "report/output_file.h"
 
 #define MESSAGE_BYTES 4352
@@ -332,7 +333,21 @@ int gp_check_write_baseline(const char *path, char *const *runs, size_t run_coun
 	return write_from(path, runs, run_count, 1, gp_baseline_write);
 }
 
+static int write_thresholds(FILE *out, const struct gp_run_set *set)
+{
+	struct gp_calibration calibration;
+	int result = gp_calibrate(out, set, &calibration);
+
+	if (result == 0 && calibration.useless > 0)
+		fprintf(stderr,
+			"gpuprof: check: %u of %u proposed thresholds are above %s %% and useless: "
+			"the runs differ too much; the file's last lines say what helps\n",
+			calibration.useless, calibration.thresholds,
+			gp_format_percent(GP_CALIBRATE_USELESS, 1).text);
+	return result;
+}
+
 int gp_check_calibrate(const char *path, char *const *runs, size_t run_count)
 {
-	return write_from(path, runs, run_count, GP_CALIBRATE_RUNS, gp_calibrate);
+	return write_from(path, runs, run_count, GP_CALIBRATE_RUNS, write_thresholds);
 }

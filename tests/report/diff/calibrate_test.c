@@ -37,6 +37,7 @@ static void what_varies_gets_a_threshold(void **state)
 {
 	struct gp_run_set set = runs_make(10, 3);
 	struct gp_thresholds thresholds;
+	struct gp_calibration calibration;
 	char *text = NULL, message[256];
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -54,8 +55,11 @@ static void what_varies_gets_a_threshold(void **state)
 		set_kernel(&set, i, 2, 2e8);           /* does not vary */
 	}
 	assert_non_null(out);
-	assert_int_equal(gp_calibrate(out, &set), 0);
+	assert_int_equal(gp_calibrate(out, &set, &calibration), 0);
 	fclose(out);
+	assert_int_equal(calibration.thresholds, 3);
+	assert_int_equal(calibration.useless, 0);
+	assert_null(strstr(text, "USELESS"));
 	gp_thresholds_open(&thresholds);
 	assert_int_equal(gp_thresholds_parse(&thresholds, "file", text, message, sizeof(message)),
 			 0);
@@ -73,11 +77,43 @@ static void what_varies_gets_a_threshold(void **state)
 	gp_run_set_free(&set);
 }
 
+/* It is still a file of thresholds, which says what of it to do without. */
+static void what_varies_too_much_is_said(void **state)
+{
+	struct gp_run_set set = runs_make(10, 0);
+	struct gp_thresholds thresholds;
+	struct gp_calibration calibration;
+	char *text = NULL, message[256];
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	for (uint32_t i = 0; i < set.count; i++) {
+		set.runs[i].figures.values[GP_METRIC_WALL] = 1e9 * (1 + i % 3);
+		set.runs[i].figures.values[GP_METRIC_COPY_TIME] = 1e9 + 1e6 * i;
+	}
+	assert_non_null(out);
+	assert_int_equal(gp_calibrate(out, &set, &calibration), 0);
+	fclose(out);
+	assert_int_equal(calibration.thresholds, 2);
+	assert_int_equal(calibration.useless, 1);
+	assert_non_null(strstr(text, "%: USELESS, see the end\nwall "));
+	assert_non_null(strstr(text, "# 1 of these 2 thresholds are above 50.0 %: "));
+	gp_thresholds_open(&thresholds);
+	assert_int_equal(gp_thresholds_parse(&thresholds, "file", text, message, sizeof(message)),
+			 0);
+	assert_true(thresholds.metrics[GP_METRIC_WALL].share > GP_CALIBRATE_USELESS);
+	gp_thresholds_close(&thresholds);
+	free(text);
+	gp_run_set_free(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(noise_is_the_upper_bound_of_the_deviation),
 		cmocka_unit_test(what_varies_gets_a_threshold),
+		cmocka_unit_test(what_varies_too_much_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

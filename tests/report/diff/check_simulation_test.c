@@ -155,12 +155,13 @@ static struct program program_of(const struct shape *shape)
 
 static void calibrate(const struct gp_run_set *baseline, struct gp_thresholds *thresholds)
 {
+	struct gp_calibration calibration;
 	char *text = NULL, message[256] = "";
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	assert_int_equal(gp_calibrate(out, baseline), 0);
+	assert_int_equal(gp_calibrate(out, baseline, &calibration), 0);
 	fclose(out);
 	gp_thresholds_open(thresholds);
 	if (gp_thresholds_parse(thresholds, "thresholds", text, message, sizeof(message)) != 0)

@@ -78,18 +78,19 @@ $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
 
-# The page of `gpuprof html`: its parts in one file, and the hash of the script, which is all that a browser may run in it.
+# The page of `gpuprof html`: its parts put together, and the hash of the script, which is all that a browser may run in it.
 PAGE        := report/html/web/page.html
 PAGE_STYLE  := report/html/web/style.css
 PAGE_SCRIPT := $(sort $(filter-out %/app.js,$(wildcard report/html/web/*.js))) report/html/web/app.js
 $(O)/report/html/page.js: $(PAGE_SCRIPT) Makefile
 	@mkdir -p $(@D)
 	$(Q){ echo "(() => {'use strict';"; cat $(PAGE_SCRIPT); echo '})();'; } >$@
-$(O)/report/html/page.html: $(PAGE) $(PAGE_STYLE) $(O)/report/html/page.js report/html/page.awk
+$(O)/report/html/page.head: $(PAGE) $(PAGE_STYLE) $(O)/report/html/page.js report/html/page.awk
 	$(call say,PAGE)
 	$(Q)hash=$$(env printf "$$(sha256sum <$(O)/report/html/page.js | sed 's/ .*//; s/../\\x&/g')" | base64) && \
-		awk -v hash="$$hash" -v style=$(PAGE_STYLE) -v script=$(O)/report/html/page.js -f report/html/page.awk $(PAGE) >$@
-$(O)/report/html/page.o: report/html/page.S $(O)/report/html/page.html
+		awk -v hash="$$hash" -v style=$(PAGE_STYLE) -v script=$(O)/report/html/page.js -v head=$@ -v tail=$(@:head=tail) \
+			-f report/html/page.awk $(PAGE)
+$(O)/report/html/page.o: report/html/page.S $(O)/report/html/page.head
 	$(call say,AS)
 	$(Q)$(CC) -c -Wa,-I$(O)/report/html -o $@ $<
 

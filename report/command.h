@@ -21,6 +21,7 @@ int gp_command_trace(int argc, char **argv);
 int gp_command_export(int argc, char **argv);
 int gp_command_merge(int argc, char **argv);
 int gp_command_html(int argc, char **argv);
+int gp_command_serve(int argc, char **argv);
 int gp_command_finish(int argc, char **argv);
 int gp_command_doctor(int argc, char **argv);
 int gp_command_top(int argc, char **argv);

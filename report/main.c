@@ -37,6 +37,8 @@ static const struct command commands[] = {
 	 "print every GPU operation, API call, launch or range", gp_command_trace},
 	{"html", "[options] FILE...", "write a page for a browser: timeline, flame graphs, tables",
 	 gp_command_html},
+	{"serve", "[options] FILE...", "show that page at a local address, and its numbers as JSON",
+	 gp_command_serve},
 	{"advice", "[options] FILE...", "say what costs time, where, and what to change",
 	 gp_command_advice},
 	{"explain", "RULE", "say what a rule of advice means, and when to ignore it",

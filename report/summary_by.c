@@ -11,6 +11,10 @@
 #define MOST_SAID    64  /* more than there are tables */
 #define TEXT_COLUMNS 160 /* of a line */
 
+const char gp_summary_page_words[] = "process,device,time,idle,gap,gap-site,kind,iteration,queue,"
+				     "sequence,gpu,api,copy,stream,nvtx-time,"
+				     "memory,memory-leak";
+
 void gp_summary_by_list(FILE *out)
 {
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
@@ -165,7 +169,8 @@ static void say_once(struct said *said, const char *text, FILE *messages)
 			return;
 	if (said->count < MOST_SAID)
 		said->texts[said->count++] = text;
-	fprintf(messages, "gpuprof: %s\n", text);
+	if (messages)
+		fprintf(messages, "gpuprof: %s\n", text);
 }
 
 /* In text, a table without rows is left out. */

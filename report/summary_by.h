@@ -23,8 +23,11 @@ struct gp_summary_by {
 	bool full_names;                      /* of kernels */
 	const struct gp_torch_snapshot *torch; /* NULL = none */
 	const struct gp_kinds *kinds;          /* of kernels; NULL = the built-in ones */
-	FILE *messages;                        /* for one line on each table without rows */
+	FILE *messages; /* for one line on each table without rows; NULL = nowhere */
 };
+
+/* What the page of report/summary.h tells, as words of --by. */
+extern const char gp_summary_page_words[];
 
 /* The words that --by takes, one line each. */
 void gp_summary_by_list(FILE *out);

@@ -55,11 +55,6 @@ static const char usage[] =
 	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
 	"line.\n";
 
-/* What the page tells, as tables. */
-static const char page_words[] = "process,device,time,idle,gap,gap-site,kind,iteration,queue,"
-				 "sequence,gpu,api,copy,stream,nvtx-time,"
-				 "memory,memory-leak";
-
 struct arguments {
 	const char *output;
 	char *const *traces;
@@ -112,7 +107,7 @@ static int check_memory(struct arguments *a)
 	if (a->memory && a->by.format != &gp_sheet_text)
 		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
 	else if (!a->by.words && a->by.format != &gp_sheet_text)
-		a->by.words = page_words;
+		a->by.words = gp_summary_page_words;
 	return a->by.words ? check_by(a) : GP_COMMAND_GO_ON;
 }
 

@@ -13,8 +13,9 @@
 #include "report/html/timeline.h"
 #include "report/recorded.h"
 
-/* The page, from report/html/page.S. */
-extern const char gp_html_page[], gp_html_page_end[];
+/* The page, from report/html/page.S, in two pieces: its policy may go on between them. */
+extern const char gp_html_page[], gp_html_page_rest[], gp_html_page_end[];
+#define SERVED_POLICY "; connect-src 'self'"
 
 struct page {
 	struct gp_model *const *models;
@@ -54,6 +55,13 @@ static int put_json(struct page *page, const char *kind,
 static int make_about(struct page *page, struct gp_json *json)
 {
 	return gp_html_about(page->models, page->model_count, page->kinds, page->scope.names, json);
+}
+
+static int make_served(struct page *page, struct gp_json *json)
+{
+	gp_json_string_after(json, "{\"perfetto\":", page->options->perfetto_ui);
+	gp_json_text(json, "}");
+	return 0;
 }
 
 static int make_tables(struct page *page, struct gp_json *json)
@@ -273,10 +281,20 @@ static int put_timeline(struct page *page)
 	return result;
 }
 
+static void put_page(const struct page *page)
+{
+	fwrite(gp_html_page, 1, (size_t)(gp_html_page_rest - gp_html_page), page->out);
+	if (page->options->perfetto_ui)
+		fputs(SERVED_POLICY, page->out);
+	fwrite(gp_html_page_rest, 1, (size_t)(gp_html_page_end - gp_html_page_rest), page->out);
+}
+
 static int put_data(struct page *page)
 {
 	int result = put_json(page, "about", make_about);
 
+	if (result == 0 && page->options->perfetto_ui)
+		result = put_json(page, "served", make_served);
 	if (result == 0)
 		result = put_json(page, "tables", make_tables);
 	if (result == 0 && page->options->base_count > 0)
@@ -304,7 +322,7 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 	page.timeline.walk.event_limit = options->event_limit;
 	if (error == 0)
 		error = page.kinds ? opened : -ENOMEM;
-	fwrite(gp_html_page, 1, (size_t)(gp_html_page_end - gp_html_page), out);
+	put_page(&page);
 	if (error == 0)
 		error = put_data(&page);
 	fputs("</body></html>\n", out);

@@ -20,9 +20,11 @@
 #define GP_HTML_EVENTS 4000000u
 
 struct gp_html_options {
-	uint64_t event_limit;            /* of the timeline: the longest; 0 = all */
-	struct gp_model *const *base;    /* a run to compare with: all of its processes */
-	size_t base_count;               /* 0 = none */
+	uint64_t event_limit;         /* of the timeline: the longest; 0 = all */
+	struct gp_model *const *base; /* a run to compare with: all of its processes */
+	size_t base_count;            /* 0 = none */
+	const char *
+		perfetto_ui; /* of a page that is served: where its trace can be opened; NULL: the page is a file */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;
 };

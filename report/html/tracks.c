@@ -92,7 +92,9 @@ __attribute__((format(printf, 2, 3))) static void append(struct walker *walker, 
 
 static uint32_t stack_of(struct walker *walker, uint32_t stack)
 {
-	return stack == GP_NONE ? 0 : gp_call_tree_find(walker->tracks->tree, stack) + 1;
+	struct gp_call_tree *tree = walker->tracks->tree;
+
+	return stack == GP_NONE || !tree ? 0 : gp_call_tree_find(tree, stack) + 1;
 }
 
 static void add_call(struct walker *walker, uint32_t index)
@@ -316,7 +318,8 @@ static void walk_unified(struct walker *walker)
 static void walk_process(struct walker *walker)
 {
 	fail(walker, gp_html_labels_use(&walker->tracks->labels, walker->model));
-	fail(walker, gp_call_tree_use(walker->tracks->tree, walker->model));
+	if (walker->tracks->tree)
+		fail(walker, gp_call_tree_use(walker->tracks->tree, walker->model));
 	if (walker->error < 0)
 		return;
 	walk_threads(walker);
@@ -432,7 +435,8 @@ int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 		walk_process(&walker);
 	}
 	fail(&walker, tracks->labels.error);
-	gp_call_tree_use(tracks->tree, NULL);
+	if (tracks->tree)
+		gp_call_tree_use(tracks->tree, NULL);
 	gp_html_gather_free(&walker.gather);
 	return walker.error;
 }

@@ -29,7 +29,7 @@ struct gp_html_track {
 
 struct gp_html_tracks {
 	struct gp_scope *scope;    /* its models and devices */
-	struct gp_call_tree *tree; /* stacks are looked up in it */
+	struct gp_call_tree *tree; /* stacks are looked up in it; NULL = they are not */
 	uint64_t event_limit;      /* the longest ones are handed over; 0 = all */
 	/*
 	 * Called for each track that has events, process by process: ordered by row and start; those of the row GP_NONE, which come last, have no

@@ -24,6 +24,7 @@ class Browser:
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
         self.next_id, self.buffer, self.problems = 0, b"", []
+        self.server, self.stand_ins = None, {}
         arguments = [find(), "--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
                      "--user-data-dir=" + self.folder, f"--window-size={width},{height}", "about:blank"]
         if os.geteuid() == 0:
@@ -81,21 +82,43 @@ class Browser:
             self.problems.append("console: " + json.dumps(parameters["args"])[:400])
         elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
             self.problems.append("log: " + parameters["entry"]["text"])
-        elif method == "Network.responseReceived" and parameters["response"]["url"].startswith("http"):
+        elif method == "Network.responseReceived" and self.is_foreign(parameters["response"]["url"]):
             self.problems.append("network: " + parameters["response"]["url"])
         elif method == "Page.javascriptDialogOpening":
             self.problems.append("dialog: " + parameters["message"])
 
-    def call(self, method, **parameters):
+        elif method == "Target.attachedToTarget":
+            for origin in self.stand_ins:
+                self.send(parameters["sessionId"], "Fetch.enable", patterns=[{"urlPattern": origin + "/*"}])
+            self.send(parameters["sessionId"], "Runtime.runIfWaitingForDebugger")
+        elif method == "Fetch.requestPaused":
+            body = next(text for origin, text in self.stand_ins.items() if parameters["request"]["url"].startswith(origin))
+            self.send(message["sessionId"], "Fetch.fulfillRequest", requestId=parameters["requestId"], responseCode=200,
+                      responseHeaders=[{"name": "Content-Type", "value": "text/html"}], body=base64.b64encode(body.encode()).decode())
+
+    def is_foreign(self, url):
+        return url.startswith("http") and not (self.server and url.startswith(self.server))
+
+    def stand_in(self, origin, text):
+        """From now on windows that the page opens get that text as the page of that origin: nothing is loaded from there."""
+        self.stand_ins[origin] = text
+        self.send(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
+
+    def send(self, session, method, **parameters):
+        """Without waiting for what comes of it; returns the request's number."""
         self.next_id += 1
         request = {"id": self.next_id, "method": method, "params": parameters}
-        if self.session:
-            request["sessionId"] = self.session
+        if session:
+            request["sessionId"] = session
         os.write(self.write_end, json.dumps(request).encode() + b"\0")
+        return self.next_id
+
+    def call(self, method, **parameters):
+        number = self.send(self.session, method, **parameters)
         while True:
             message = self.read_message()
             self.note(message)
-            if message.get("id") == request["id"]:
+            if message.get("id") == number:
                 if "error" in message:
                     raise RuntimeError(method + ": " + message["error"]["message"])
                 return message["result"]
@@ -107,9 +130,14 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", "error in " + code))
         return result["result"].get("value")
 
-    def open(self, path, ready="['all', 'part', 'nothing', 'failed'].includes(document.body?.dataset.ready)", hash_text=""):
+    def open(self, path, hash_text="", **more):
+        return self.visit("file://" + os.path.abspath(path) + hash_text, **more)
+
+    def visit(self, url, ready="['all', 'part', 'nothing', 'failed'].includes(document.body?.dataset.ready)"):
+        if url.startswith("http"):
+            self.server = url[:url.index("/", len("https://"))]
         self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url="file://" + os.path.abspath(path) + hash_text)
+        self.call("Page.navigate", url=url)
         return self.run("new Promise((done) => { const look = () => (document.URL !== 'about:blank' && (" + ready + ")) ? "
                         "done(document.body.dataset.ready) : setTimeout(look, 10); look(); })")
 

@@ -277,7 +277,9 @@ function banner() {
 				fmtCount(index.events + index.shorter) +
 				' events: those of at least ' +
 				fmtNs(index.shortest) +
-				'. Tables and flame graphs are of all. For all: gpuprof html --limit 0.',
+				'. Tables and flame graphs are of all. For all: gpuprof ' +
+				(state.served ? 'serve' : 'html') +
+				' --limit 0.',
 		);
 	if (index && index.tooDeep)
 		lines.push(
@@ -376,6 +378,8 @@ async function load() {
 	findEnd();
 	state.tables = await readJson('tables', []);
 	state.diff = await readDiff();
+	state.served = await readJson('served', null);
+	if (state.served) $('theme').before(perfettoButton());
 	heading();
 	buildViews();
 	const wanted = readHash();

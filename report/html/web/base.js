@@ -19,6 +19,7 @@ const state = {
 	damaged: 0,
 	ended: null,
 	ready: false,
+	served: null,
 };
 
 /* In place of what a cut or damaged file lacks. */

@@ -1,0 +1,26 @@
+/*
+ * endpoints: what each path of the site has.
+ *
+ * Each writes its answer to out with the function that the command of the same name uses, so that no number is computed in two ways.
+ * Returns 0; -EINVAL, if an argument of the request is wrong, and the line for the user in message; or another -errno.
+ */
+#ifndef REPORT_SERVE_ENDPOINTS_H
+#define REPORT_SERVE_ENDPOINTS_H
+
+#include "report/serve/site.h"
+
+struct gp_call_of_endpoint {
+	struct gp_site *site;
+	const struct gp_request *request;
+	char *message; /* GP_SITE_MESSAGE_BYTES */
+};
+
+int gp_endpoint_page(const struct gp_call_of_endpoint *call, FILE *out);
+int gp_endpoint_summary(const struct gp_call_of_endpoint *call, FILE *out);
+int gp_endpoint_kernels(const struct gp_call_of_endpoint *call, FILE *out);
+int gp_endpoint_flame(const struct gp_call_of_endpoint *call, FILE *out);
+int gp_endpoint_memory(const struct gp_call_of_endpoint *call, FILE *out);
+int gp_endpoint_timeline(const struct gp_call_of_endpoint *call, FILE *out);
+int gp_endpoint_trace(const struct gp_call_of_endpoint *call, FILE *out);
+
+#endif

@@ -1,0 +1,123 @@
+#include "report/serve/request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "gpuprof/option.h"
+
+#define HTTP_PORT 80 /* which a browser does not name */
+
+static int make_token(char token[GP_TOKEN_BYTES])
+{
+	uint8_t bytes[(GP_TOKEN_BYTES - 1) / 2];
+	ssize_t length;
+
+	do
+		length = getrandom(bytes, sizeof(bytes), 0);
+	while (length < 0 && errno == EINTR);
+	if (length != sizeof(bytes))
+		return length < 0 ? -errno : -EIO;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+int gp_door_lock(struct gp_door *door, bool with_once)
+{
+	int result = make_token(door->token);
+
+	door->once[0] = '\0';
+	return result == 0 && with_once ? make_token(door->once) : result;
+}
+
+static bool is_host(const struct gp_door *door, const char *host)
+{
+	static const char *const names[] = {"127.0.0.1", "localhost"};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(text, sizeof(text), "%s:%u", names[i], (unsigned)door->port);
+		if (strcasecmp(host, text) == 0)
+			return true;
+		if (door->port == HTTP_PORT && strcasecmp(host, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* How long it takes does not tell how much of it is right. */
+static bool is_token(const char *token, const char *text)
+{
+	unsigned differs = 0;
+
+	if (!text || strlen(text) != GP_TOKEN_BYTES - 1)
+		return false;
+	for (size_t i = 0; i < GP_TOKEN_BYTES - 1; i++)
+		differs |= (unsigned char)text[i] ^ (unsigned char)token[i];
+	return differs == 0;
+}
+
+static bool takes_once(struct gp_door *door, const struct gp_request *request)
+{
+	if (door->once[0] == '\0' || !is_token(door->once, gp_request_value(request, "once")))
+		return false;
+	door->once[0] = '\0';
+	return true;
+}
+
+unsigned gp_door_refuses(struct gp_door *door, const struct gp_request *request)
+{
+	if (!request->host || !is_host(door, request->host))
+		return 403;
+	if (takes_once(door, request))
+		return 303;
+	if (!is_token(door->token, gp_request_value(request, "token")))
+		return 403;
+	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
+		return 405;
+	return 0;
+}
+
+bool gp_request_add(struct gp_request *request, const char *name, const char *value)
+{
+	if (request->argument_count == GP_REQUEST_ARGUMENTS) {
+		request->has_more = true;
+		return false;
+	}
+	request->arguments[request->argument_count].name = name;
+	request->arguments[request->argument_count++].value = value;
+	return true;
+}
+
+const char *gp_request_value(const struct gp_request *request, const char *name)
+{
+	for (size_t i = 0; i < request->argument_count; i++)
+		if (strcmp(request->arguments[i].name, name) == 0)
+			return request->arguments[i].value;
+	return NULL;
+}
+
+int gp_request_number(const struct gp_request *request, const char *name, int64_t least,
+		      int64_t most, int64_t *number, char *message, size_t message_bytes)
+{
+	const char *text = gp_request_value(request, name), *end;
+	bool is_negative = text && *text == '-';
+	uint64_t digits;
+	int64_t value;
+
+	if (!text)
+		return 0;
+	end = gp_option_digits(text + is_negative, &digits);
+	value = is_negative ? -(int64_t)digits : (int64_t)digits;
+	if (end && *end == '\0' && value >= least && value <= most) {
+		*number = value;
+		return 0;
+	}
+	snprintf(message, message_bytes, "%s needs a whole number from %" PRId64 " to %" PRId64,
+		 name, least, most);
+	return -EINVAL;
+}

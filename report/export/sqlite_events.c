@@ -71,6 +71,12 @@ static struct gp_value number(uint64_t whole)
 		number((op)->stream_id), number((op)->correlation_id), gp_sqlite_process(e)
 
 /* CUPTI's regular is 0, nsys's is 1; others are not known there. */
+/* Nothing, where the trace's recorder does not tell that. */
+static struct gp_value if_known(const struct gp_sqlite_export *e, uint32_t unknown, uint64_t whole)
+{
+	return (e->model->unknown & unknown) != 0 ? gp_value_none() : number(whole);
+}
+
 static struct gp_value launch_type(const struct gp_record_shape *shape)
 {
 	return number(shape->launch_type < 3 ? shape->launch_type + 1u : 0);
@@ -95,10 +101,10 @@ static void put_kernel(struct gp_sqlite_export *e, const struct gp_op *op)
 		number(shape->block[0]),
 		number(shape->block[1]),
 		number(shape->block[2]),
-		number(shape->static_shared_bytes),
+		if_known(e, GP_UNKNOWN_SHARED_PARTS, shape->static_shared_bytes),
 		number(shape->dynamic_shared_bytes),
-		number(shape->local_per_thread_bytes),
-		number(shape->local_total_bytes),
+		if_known(e, GP_UNKNOWN_LOCAL, shape->local_per_thread_bytes),
+		if_known(e, GP_UNKNOWN_LOCAL, shape->local_total_bytes),
 		number(0),
 		number(shape->executed_shared_bytes),
 		gp_sqlite_if_any(gp_model_detail(e->model, op)->graph_node_id),

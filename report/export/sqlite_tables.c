@@ -66,9 +66,9 @@ static const struct {
 			      ", " PLACE ", demangledName" ID ", shortName" ID ", mangledName" MAYBE
 			      ", launchType" MAYBE ", cacheConfig" MAYBE ", registersPerThread" ID
 			      ", gridX" ID ", gridY" ID ", gridZ" ID ", blockX" ID ", blockY" ID
-			      ", blockZ" ID ", staticSharedMemory" ID ", dynamicSharedMemory" ID
-			      ", localMemoryPerThread" ID ", localMemoryTotal" ID ", gridId" ID
-			      ", sharedMemoryExecuted" MAYBE ", graphNodeId" MAYBE
+			      ", blockZ" ID ", staticSharedMemory" MAYBE ", dynamicSharedMemory" ID
+			      ", localMemoryPerThread" MAYBE ", localMemoryTotal" MAYBE
+			      ", gridId" ID ", sharedMemoryExecuted" MAYBE ", graphNodeId" MAYBE
 			      ", sharedMemoryLimitConfig" MAYBE},
 	[GP_SQLITE_MEMCPY] = {"CUPTI_ACTIVITY_KIND_MEMCPY",
 			      SPAN ", " PLACE ", bytes" ID ", copyKind" ID ", deprecatedSrcId" MAYBE

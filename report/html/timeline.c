@@ -120,9 +120,12 @@ static int put_track(void *context, const struct gp_html_track *track,
 	return 0;
 }
 
-/* "[gx,gy,gz,bx,by,bz,registers,static shared,dynamic shared,cluster x,y,z]" */
-static void put_shape(struct gp_json *json, const struct gp_record_shape *shape)
+/* "[gx,gy,gz,bx,by,bz,registers,static shared,dynamic shared,cluster x,y,z]"; null: it is not known */
+static void put_shape(struct gp_json *json, const struct gp_model *model,
+		      const struct gp_record_shape *shape)
 {
+	const size_t static_shared = 7;
+	bool has_parts = (model->unknown & GP_UNKNOWN_SHARED_PARTS) == 0;
 	const uint32_t values[] = {shape->grid[0],
 				   shape->grid[1],
 				   shape->grid[2],
@@ -138,7 +141,10 @@ static void put_shape(struct gp_json *json, const struct gp_record_shape *shape)
 
 	for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
 		gp_json_text(json, v > 0 ? "," : "[");
-		gp_json_unsigned(json, values[v]);
+		if (v == static_shared && !has_parts)
+			gp_json_text(json, "null");
+		else
+			gp_json_unsigned(json, values[v]);
 	}
 	gp_json_text(json, "]");
 }
@@ -151,7 +157,8 @@ static void put_shapes(struct gp_html_timeline *timeline)
 	for (size_t m = 0; m < scope->model_count; m++)
 		for (uint32_t i = 0; i < scope->models[m]->shape_count; i++) {
 			gp_json_text(&timeline->shapes, separator);
-			put_shape(&timeline->shapes, &scope->models[m]->shapes[i]);
+			put_shape(&timeline->shapes, scope->models[m],
+				  &scope->models[m]->shapes[i]);
 			separator = ",\n";
 		}
 }

@@ -51,6 +51,10 @@ static int find_shape(struct gp_nsys_reading *r, const struct gp_row *row, uint3
 		.local_total_bytes = (uint64_t)gp_row_whole(row, GP_NSYS_localMemoryTotal),
 	};
 
+	if (!gp_row_has(row, GP_NSYS_staticSharedMemory))
+		r->unknown |= GP_UNKNOWN_SHARED_PARTS;
+	if (!gp_row_has(row, GP_NSYS_localMemoryPerThread))
+		r->unknown |= GP_UNKNOWN_LOCAL;
 	*id = 0;
 	if (!gp_row_has(row, GP_NSYS_gridX) || !gp_row_has(row, GP_NSYS_blockX))
 		return 0;

@@ -34,8 +34,9 @@ struct gp_nsys_memory {
 struct gp_nsys_reading {
 	struct gp_importing *im;
 	struct gp_database *database;
-	bool is_own;     /* gpuprof has written the file */
-	int64_t process; /* globalPid of the process that is read, without its thread */
+	bool is_own;      /* gpuprof has written the file */
+	uint32_t unknown; /* GP_UNKNOWN_ bits, by what kernels lack */
+	int64_t process;  /* globalPid of the process that is read, without its thread */
 	uint64_t unix_ns;
 
 	struct gp_nsys_string *strings; /* sorted by id */

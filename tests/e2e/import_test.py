@@ -7,6 +7,7 @@ import os
 import unittest
 
 import support
+from page import Page
 from support import ROOT, Case
 
 TRACES = sorted(glob.glob(os.path.join(ROOT, "tests", "data", "kineto", "*.json.gz")))
@@ -117,6 +118,18 @@ class Import(Case):
         for name in ("failed_calls", "allocations", "peak_bytes", "leaked_bytes"):
             self.assertEqual(metrics[name], [None], name)
         self.assertEqual(metrics["kernels"], [84])
+
+    def test_which_shared_memory_is_static_is_not_known(self):
+        static, dynamic = 7, 8
+        for path in TRACES:
+            wanted = {kernel["args"]["shared memory"] for kernel in read(path)["traceEvents"] if kernel.get("cat") == "kernel"}
+            self.assertEqual(self.run_gpuprof("export", "-F", "sqlite", "-o", self.path("a.sqlite"), path).returncode, 0)
+            # what was exported is no better known when it is read again
+            for trace in (path, self.path("a.sqlite")):
+                self.assertEqual(self.run_gpuprof("html", "-o", self.path("a.html"), trace).returncode, 0)
+                shapes = Page(self.path("a.html")).json("index")["shapes"]
+                self.assertEqual({shape[static] for shape in shapes}, {None})
+                self.assertEqual({shape[dynamic] for shape in shapes}, wanted)
 
     def test_a_cut_trace_is_shown_as_far_as_it_goes(self):
         for path, cut in ((self.path("cut.json"), gzip.decompress), (self.path("cut.json.gz"), bytes)):

@@ -89,6 +89,13 @@ const fmtAt = (t) => {
 	return (ns < 0 ? '' : '+') + fmtNs(ns);
 };
 
+/* The same, to the microsecond or better. */
+const fmtMoment = (t) => {
+	const ns = t - state.index.zero,
+		unit = Math.abs(ns) >= 1e9 ? 3 : Math.abs(ns) >= 1e6 ? 2 : 1;
+	return (ns < 0 ? '' : '+') + (ns / 1000 ** unit).toFixed(unit === 1 ? 3 : 6) + TIME_UNITS[unit];
+};
+
 const FORMATS = {
 	ns: fmtNs,
 	bytes: fmtBytes,
@@ -287,6 +294,17 @@ function showTip(x, y, title, lines) {
 const hideTip = () => {
 	$('tip').hidden = true;
 };
+
+/* As much of a text as there is room for; width is that of all of it. */
+function fitText(ctx, text, width, room) {
+	if (width <= room) return text;
+	let fit = Math.floor((text.length * room) / width);
+	for (; fit > 1; fit -= Math.max(1, Math.ceil(fit / 16))) {
+		const shown = text.slice(0, fit - 1) + '…';
+		if (ctx.measureText(shown).width <= room) return shown;
+	}
+	return '';
+}
 
 /* Steps of an axis: 1, 2 or 5 times a power of ten. */
 function niceStep(rough) {

@@ -126,7 +126,7 @@ function flameView() {
 			},
 		}),
 		path = el('span', { class: 'dim grow' }),
-		note = el('p', { class: 'dim', style: { margin: '0', padding: '4px 14px' } });
+		note = el('p', { class: 'dim', style: { margin: '0', padding: '4px 14px' } }, 'Reading …');
 	const flip = el(
 		'button',
 		{
@@ -163,6 +163,7 @@ function flameView() {
 		),
 	);
 	let compared = false;
+	const title = el('h2', { class: 'onpaper' });
 	const legend = el('span', { class: 'legend', style: { 'margin-top': 0 } });
 	const node = el(
 		'div',
@@ -170,7 +171,7 @@ function flameView() {
 		el(
 			'div',
 			{ class: 'split col' },
-			el('div', { class: 'bar' }, el('div', { class: 'tool' }, choose, flip, whole, reset, mode), path, legend),
+			el('div', { class: 'bar' }, title, el('div', { class: 'tool' }, choose, flip, whole, reset, mode), path, legend),
 			note,
 			box,
 		),
@@ -266,6 +267,7 @@ function flameView() {
 			paint(ctx, i, false);
 			i++;
 		}
+		title.textContent = measures[measure].title + (inverted ? ', upside down' : '') + (compared ? ', ' + mode.selectedOptions[0].text : '');
 		const p = list[picked];
 		const names = [];
 		for (let up = p; up; up = up.parent) names.unshift(label(up));
@@ -295,11 +297,10 @@ function flameView() {
 		const text = label(n),
 			room = b.w - 9;
 		ctx.fillStyle = luminance(shown) > 0.2 ? '#10161d' : '#ffffff';
-		const width = ctx.measureText(text).width,
-			fit = Math.floor((text.length * room) / width) - 1;
+		const width = ctx.measureText(text).width;
 		const out =
 			width > room
-				? text.slice(0, Math.max(0, fit)) + '…'
+				? fitText(ctx, text, width, room)
 				: b.w > width + 90 && b.w > 160
 					? text + '   ' + format(n.total)
 					: text;

@@ -124,7 +124,7 @@ function kernelsView() {
 				: '',
 			el('h2', null, 'Durations'),
 			histogram,
-			el('h2', null, 'Duration over time'),
+			el('h2', null, 'Duration over time ', el('small', null, 'from 0 to ' + fmtNs(s.max) + ', first to last; click to see one')),
 			over,
 			el('h2', null, 'The longest'),
 			el(
@@ -143,7 +143,7 @@ function kernelsView() {
 									if (e.key === 'Enter') showEvent(i);
 								},
 							},
-							el('td', null, el('span', { style: { color: 'var(--accent)' } }, 'show')),
+							el('td', { style: { width: '48px' } }, el('span', { style: { color: 'var(--accent)' } }, 'show')),
 							el('td', null, fmtAt(ev.start[i])),
 							el('td', null, fmtNs(ev.dur[i])),
 							el('td', null, digits(ev.dur[i] / s.median) + ' × median'),
@@ -164,7 +164,7 @@ function kernelsView() {
 		drawHistogram(histogram, s, width, 130);
 		drawOverTime(over, found, width, 110);
 		over.onclick = (e) => {
-			const t = (e.offsetX / width) * state.end;
+			const t = state.ev.start[found[0]] + (e.offsetX / width) * (state.ev.start[found.at(-1)] - state.ev.start[found[0]]);
 			let best = found[0];
 			for (const i of found) if (Math.abs(state.ev.start[i] - t) < Math.abs(state.ev.start[best] - t)) best = i;
 			showEvent(best);
@@ -251,6 +251,8 @@ function drawOverTime(canvas, found, width, height) {
 		foot = 18;
 	let most = 1;
 	for (const i of found) most = Math.max(most, ev.dur[i]);
+	const from = ev.start[found[0]],
+		span = Math.max(1, ev.start[found.at(-1)] - from);
 	ctx.clearRect(0, 0, width, height);
 	ctx.fillStyle = css('--line2');
 	for (let part = 0; part <= 2; part++) ctx.fillRect(0, Math.round(((height - foot - 4) * part) / 2) + 2, width, 1);
@@ -258,7 +260,7 @@ function drawOverTime(canvas, found, width, height) {
 	const seen = new Set(),
 		size = found.length > 2000 ? 1.5 : 2.5;
 	for (const i of found) {
-		const x = Math.round((ev.start[i] / state.end) * width * ratio) / ratio,
+		const x = Math.round(((ev.start[i] - from) / span) * (width - size) * ratio) / ratio,
 			y = Math.round((2 + (height - foot - 6) * (1 - ev.dur[i] / most)) * ratio) / ratio,
 			at = x * 4096 + y;
 		if (!seen.has(at)) {
@@ -269,8 +271,7 @@ function drawOverTime(canvas, found, width, height) {
 	ctx.fillStyle = css('--dim');
 	ctx.font = '11px system-ui, sans-serif';
 	ctx.textAlign = 'left';
-	ctx.fillText(fmtAt(0), 0, height - 4);
+	ctx.fillText(fmtAt(from), 0, height - 4);
 	ctx.textAlign = 'right';
-	ctx.fillText(fmtAt(state.end), width, height - 4);
-	ctx.fillText(fmtNs(most), width, 14);
+	if (found.length > 1) ctx.fillText(fmtAt(from + span), width, height - 4);
 }

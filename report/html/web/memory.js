@@ -5,6 +5,7 @@ function memoryView() {
 		choose = el('select', { 'aria-label': 'Which memory', onchange: () => draw() });
 	const box = el('div', { style: { height: '250px', position: 'relative', flex: 'none' } }, canvas),
 		lower = el('div', { class: 'col', style: { flex: 1, 'border-top': '1px solid var(--line)' } }),
+		shown = el('b', { class: 'onpaper' }),
 		head = el('span', { class: 'dim grow' });
 	const node = el(
 		'div',
@@ -17,6 +18,7 @@ function memoryView() {
 				{ class: 'bar' },
 				el('h2', null, 'Memory over time'),
 				el('div', { class: 'tool' }, choose),
+				shown,
 				head,
 			),
 			box,
@@ -102,6 +104,7 @@ function memoryView() {
 			ceiling = Math.max(step, Math.ceil((most * 1.04) / step) * step),
 			X = (time) => left + (time / state.end) * (width - left - right),
 			Y = (value) => top + (height - top - foot) * (1 - value / ceiling);
+		shown.textContent = nameOf(series);
 		head.textContent =
 			'peak ' +
 			fmtBytes(most) +

@@ -17,7 +17,8 @@ class Timeline {
 			role: 'img',
 			'aria-label': 'Timeline; the tables show the same as text',
 		});
-		this.box = el('div', { class: 'canvas' }, this.canvas);
+		this.reading = el('p', { class: 'empty' }, 'Reading …');
+		this.box = el('div', { class: 'canvas' }, this.canvas, this.reading);
 		this.drawer = el('div', { class: 'drawer', hidden: true, 'aria-live': 'polite' });
 		this.node = el(
 			'div',
@@ -41,13 +42,7 @@ class Timeline {
 
 	nothing() {
 		this.canvas.hidden = true;
-		this.box.append(
-			el(
-				'p',
-				{ class: 'empty' },
-				state.index?.events === 0 ? 'Nothing was recorded that has a beginning and an end.' : UNREAD,
-			),
-		);
+		this.reading.textContent = state.index?.events === 0 ? 'Nothing was recorded that has a beginning and an end.' : UNREAD;
 	}
 
 	/* ---- layout: groups of tracks, from the top down ---- */
@@ -56,12 +51,14 @@ class Timeline {
 		/* the strip's span, so that a time is at the same place in both */
 		this.t0 = 0;
 		this.t1 = state.end;
-		if (!state.ev.n) this.nothing();
+		if (state.ev.n) this.reading.remove();
+		else this.nothing();
 		const threads = state.index.tracks
 			.filter((t) => t.kind === 'thread' && t.events)
 			.sort((a, b) => b.events - a.events);
 		threads.slice(12).forEach((t) => this.collapsed.add(t));
-		for (const t of state.index.tracks) if (['overhead', 'code'].includes(t.kind)) this.collapsed.add(t);
+		for (const t of state.index.tracks)
+			if (['overhead', 'code'].includes(t.kind) || (t.kind === 'gpu-ranges' && t.lanes.length > 10)) this.collapsed.add(t);
 		this.layout();
 		this.paintLabels();
 		attachTimeline(this);
@@ -321,7 +318,7 @@ class Timeline {
 				best = longestOf(row, dur, i, j);
 			this.column(
 				x,
-				y1 - Math.max(Math.round(3 * this.ratio), (Math.ceil(h * share * 5) / 5) | 0),
+				y1 - Math.max(Math.round(Math.max(3 * this.ratio, h / 4)), Math.ceil(h * share)),
 				y1,
 				colors[label[f + best]],
 			);

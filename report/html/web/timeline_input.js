@@ -139,7 +139,7 @@ function attachTimeline(tl) {
 			const { ev } = state,
 				labels = state.index.labels;
 			showTip(e.clientX, e.clientY, labels.texts[ev.label[i]], [
-				fmtNs(ev.dur[i]) + '  at ' + fmtAt(ev.start[i]),
+				fmtNs(ev.dur[i]) + '  at ' + fmtMoment(ev.start[i]),
 				factsOf(i)
 					.slice(2, 4)
 					.map((f) => f.join(' '))
@@ -160,6 +160,7 @@ const SHAPE = (shape) =>
 		['block', shape.slice(3, 6).join(' × ')],
 		['registers', shape[6] ? shape[6] + ' a thread' : ''],
 		['shared memory', shape[7] + shape[8] ? fmtBytes(shape[7] + shape[8]) : ''],
+		['of it static', shape[7] ? fmtBytes(shape[7]) : shape[7] === null && shape[8] ? 'not known' : ''],
 		['cluster', shape[9] ? shape.slice(9, 12).join(' × ') : ''],
 	].filter((f) => f[1]);
 
@@ -169,7 +170,7 @@ function factsOf(i) {
 		kind = index.labels.kinds[ev.label[i]],
 		facts = [
 			['duration', fmtNs(ev.dur[i])],
-			['start', fmtAt(ev.start[i])],
+			['start', fmtMoment(ev.start[i])],
 		];
 	if (kind === 'k' && ev.aux[i] > 0 && index.shapes[ev.aux[i] - 1]) facts.push(...SHAPE(index.shapes[ev.aux[i] - 1]));
 	else if ('csu'.includes(kind) && ev.aux[i] > 0)
@@ -360,7 +361,7 @@ function describeSpan(tl) {
 		el(
 			'h2',
 			{ style: { 'font-family': 'inherit' } },
-			'Selected: ' + fmtNs(b - a) + ' from ' + fmtAt(a),
+			'Selected: ' + fmtNs(b - a) + ' from ' + fmtMoment(a),
 			[...state.devices]
 				.map(
 					([number, d]) =>

@@ -32,11 +32,8 @@ Object.assign(Timeline.prototype, {
 			let text = plain(state.index.labels.texts[label].slice(0, 200));
 			if (texts[k + 3] - texts[k + 2] < 9 * ratio || texts[k + 3] < 0 || y < TOP + 2) continue;
 			const width = this.textWidth(ctx, label);
-			if (width > room) {
-				const fit = Math.floor((text.length * room) / width) - 1;
-				if (fit < 2) continue;
-				text = text.slice(0, fit) + '…';
-			}
+			text = fitText(ctx, text, width, room);
+			if (text.length < 3) continue;
 			ctx.fillStyle = texts[k + 5] ? css('--dim') : this.inkDark[label] ? '#10161d' : '#ffffff';
 			ctx.fillText(text, x + 3.5, y + 0.5);
 			drawn++;
@@ -238,7 +235,7 @@ Object.assign(Timeline.prototype, {
 		ctx.strokeStyle = css('--ink');
 		ctx.lineWidth = 1.5;
 		if (b - a < this.width - 2) {
-			ctx.fillStyle = isDark() ? 'rgba(15,20,26,.55)' : 'rgba(255,255,255,.62)';
+			ctx.fillStyle = isDark() ? 'rgba(15,20,26,.5)' : 'rgba(255,255,255,.5)';
 			ctx.fillRect(GUTTER, 1, a - GUTTER, STRIP - 3);
 			ctx.fillRect(b, 1, GUTTER + this.width - b, STRIP - 3);
 			ctx.strokeRect(a, 2, Math.max(3, b - a), STRIP - 5);

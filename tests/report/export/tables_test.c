@@ -163,6 +163,24 @@ static void assert_answer(struct database *database, const char *query, const ch
 	free(text);
 }
 
+static void test_what_is_not_known_is_null_in_sqlite(void **state)
+{
+	static const char query[] =
+		"SELECT quote(staticSharedMemory) || ' ' || dynamicSharedMemory || ' ' || "
+		"quote(localMemoryPerThread) FROM CUPTI_ACTIVITY_KIND_KERNEL";
+	struct gp_model *model = model_of("k");
+	struct database database = open_database(model);
+
+	(void)state;
+	assert_answer(&database, query, "1024 512 0");
+	close_database(&database);
+	model->unknown = GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL;
+	database = open_database(model);
+	assert_answer(&database, query, "NULL 512 NULL");
+	close_database(&database);
+	gp_model_free(model);
+}
+
 static void test_names_in_sqlite(void **state)
 {
 	struct gp_model *model = model_of(HOSTILE);
@@ -297,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_every_row_of_csv_is_a_line),
 		cmocka_unit_test(test_every_json_line_is_an_object),
 		cmocka_unit_test(test_what_is_not_known_is_empty),
+		cmocka_unit_test(test_what_is_not_known_is_null_in_sqlite),
 		cmocka_unit_test(test_names_in_sqlite),
 		cmocka_unit_test(test_what_is_left_out_of_sqlite_is_said),
 		cmocka_unit_test(test_kernels_base_names),

@@ -215,6 +215,22 @@ static void ranges_are_read(void **state)
 	gp_model_free(m);
 }
 
+static void memory_of_kernels_that_is_not_there_is_not_known(void **state)
+{
+	const uint32_t parts = GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL;
+	struct gp_model *m = load(INSERT_KERNEL("4000", "7000", "40", PID));
+
+	(void)state;
+	assert_int_equal(m->unknown & parts, 0);
+	gp_model_free(m);
+	m = load(INSERT_KERNEL("4000", "7000", "40",
+			       PID) "UPDATE " KERNEL
+				    " SET staticSharedMemory = NULL, localMemoryPerThread = NULL;");
+	assert_int_equal(m->unknown & parts, parts);
+	assert_int_equal(m->shapes[0].dynamic_shared_bytes, 2204);
+	gp_model_free(m);
+}
+
 static void devices_contexts_and_names_are_read(void **state)
 {
 	struct gp_model *m = load(INSERT_KERNEL(
@@ -347,6 +363,7 @@ int main(void)
 		T(memory_belongs_to_the_calls),
 		T(without_it_the_summary_is_told),
 		T(ranges_are_read),
+		T(memory_of_kernels_that_is_not_there_is_not_known),
 		T(devices_contexts_and_names_are_read),
 		T(of_several_processes_the_busiest_is_read),
 		T(other_databases_are_refused),

@@ -90,12 +90,12 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 /* What takes less than half of the time is a loop, but not what the program is about. */
 static void print_loop(FILE *out, const struct gp_advice *advice)
 {
-	fprintf(out, ", %s of it (%s %%) in ", gp_format_ns(advice->loop_ns).text,
+	fprintf(out, "  %s of it (%s %%) is ", gp_format_ns(advice->loop_ns).text,
 		gp_format_percent((double)advice->loop_ns, (double)advice->span_ns).text);
 	if (advice->loop_ns * 2 >= advice->span_ns)
-		fputs("the main loop", out);
+		fputs("the main loop\n", out);
 	else
-		fprintf(out, "a loop of %s passes", gp_format_count(advice->loop_passes).text);
+		fprintf(out, "a loop of %s passes\n", gp_format_count(advice->loop_passes).text);
 }
 
 void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
@@ -106,9 +106,9 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 		return;
 	fprintf(out, "Advice: what could be saved at most, of %s",
 		gp_format_ns(advice->span_ns).text);
+	fputs(" (`gpuprof explain RULE` says more)\n", out);
 	if (advice->loop_ns > 0)
 		print_loop(out, advice);
-	fputs(" (`gpuprof explain RULE` says more)\n", out);
 	for (size_t i = 0; i < count; i++)
 		print_finding(out, &advice->findings[i], advice);
 	if (advice->count > count)

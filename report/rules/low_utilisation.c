@@ -48,14 +48,14 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	enum gp_idle_cause cause = top_cause(found);
 
-	fprintf(out,
-		"GPU %u had nothing to do %s times, %s on average, %s %% of that %s; most before "
-		"what is launched here",
+	fprintf(out, "GPU %u had nothing to do %s times, %s on average, %s %% of that %s%s",
 		advisor->scope.devices.entries[found->detail].number,
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
 		gp_format_percent((double)found->cause_ns[cause], (double)found->time_ns).text,
-		gp_idle_cause_name(cause));
+		gp_idle_cause_name(cause),
+		gp_advisor_knows(advisor, found->site) ? "; most before what is launched here"
+						       : "");
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

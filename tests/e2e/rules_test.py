@@ -113,8 +113,8 @@ class ExplainTest(Case):
             self.assertEqual(file.read(), self.run_gpuprof("explain", "--markdown").stdout, "type: gpuprof explain --markdown >docs/advice.md")
 
 
-# tests/report/advice_test.c has loading, which takes no time on the simulated device; ranks are below.
-WITHOUT_PROGRAM = {"first-use", "rank-imbalance"}
+# Ranks are above.
+WITHOUT_PROGRAM = {"rank-imbalance"}
 
 
 if __name__ == "__main__":

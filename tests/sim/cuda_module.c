@@ -10,6 +10,7 @@
 #define COMPILE_NS     300000
 #define CACHE_STORE_NS 60000
 #define CACHE_LOAD_NS  40000
+#define BINARY_LOAD_NS 60000 /* of a small module: 50 to 100 us were seen */
 
 static _Atomic uint32_t next_module_id = 1;
 
@@ -80,6 +81,12 @@ static void init_module(struct CUmod_st *m, const void *image)
 	m->text = m->any_name ? NULL : strdup(text);
 	if (m->text)
 		compile(m->text);
+}
+
+/* Code for the device only has to be brought there. */
+static void load_binary(void)
+{
+	sim_wait_until_ns(sim_now_ns() + BINARY_LOAD_NS);
 }
 
 static void clear_module(struct CUmod_st *m)
@@ -187,6 +194,8 @@ CUresult sim_cuModuleLoadData(CUmodule *module, const void *image)
 		return CUDA_ERROR_INVALID_VALUE;
 	m = calloc(1, sizeof(*m));
 	init_module(m, image);
+	if (m->any_name)
+		load_binary();
 	tell_module(CUPTI_CBID_RESOURCE_MODULE_LOADED, m, image);
 	*module = m;
 	return CUDA_SUCCESS;

@@ -108,7 +108,9 @@ programs: $(RULES)
 $(O)/rules/%: tests/rules/%.cu tests/rules/rule.h tests/programs/check.h | $(SIM)/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,NVCC)
-	$(Q)$(NVCC) $(NVCC_FLAGS) -g -I. -o $@ $< -L$(SIM) -lcuda
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -g -I. -o $@ $< -L$(SIM) -lcuda
+# Its code is loaded again and again, and must not have to be compiled for that.
+$(O)/rules/first-use: PROGRAM_ARCH := -arch=all-major
 $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)

@@ -2,9 +2,8 @@
 nest, or an operation that two calls started is an error.  Field numbers are those of protos/perfetto/trace of
 github.com/google/perfetto."""
 import collections
-import struct
 
-from pprof import varint
+import protobuf
 
 PACKET = {6: "clocks", 8: "ts", 10: "sequence", 11: "event", 12: "interned", 13: "flags", 53: "stage", 60: "track", 87: "first",
           128: "gpus"}
@@ -13,28 +12,13 @@ EVENT = {3: "category", 4: "note", 9: "type", 10: "name", 11: "track", 30: "valu
 TRACK = {1: "uuid", 2: "name", 3: "process", 4: "thread", 5: "parent", 8: "counter"}
 STAGE = {1: "id", 2: "duration", 5: "context", 11: "gpu", 13: "queue", 14: "stage", 19: "kernel", 20: "name", 21: "launch"}
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
-NUMBER, DOUBLE, BYTES = 0, 1, 2
 
 Slice = collections.namedtuple("Slice", "track start end name category notes operations")
 Operation = collections.namedtuple("Operation", "id start duration gpu pid queue stage name kernel grid block arguments")
 
 
 def fields(data):
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == NUMBER:
-            value, at = varint(data, at)
-        elif tag & 7 == DOUBLE:
-            value, at = struct.unpack_from("<d", data, at)[0], at + 8
-        elif tag & 7 == BYTES:
-            length, at = varint(data, at)
-            value, at = data[at:at + length], at + length
-            if len(value) != length:
-                raise ValueError("a field runs over the end")
-        else:
-            raise ValueError(f"wire type {tag & 7}")
-        yield tag >> 3, value
+    return protobuf.fields(data, (protobuf.VARINT, protobuf.DOUBLE, protobuf.BYTES))
 
 
 def message(data, names):

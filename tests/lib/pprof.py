@@ -1,38 +1,11 @@
 """Reads profile.proto of github.com/google/pprof, gzipped: every field that a reader may meet, strictly."""
 import gzip
 
-VARINT, BYTES = 0, 2
+from protobuf import fields, varint
+
 PROFILE = {1: "sample_type", 2: "sample", 3: "mapping", 4: "location", 5: "function", 6: "string_table", 7: "drop_frames",
            8: "keep_frames", 9: "time_nanos", 10: "duration_nanos", 11: "period_type", 12: "period", 13: "comment",
            14: "default_sample_type"}
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7f) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def fields(data):
-    """(number, value) of a message: numbers are int, all else bytes."""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == VARINT:
-            value, at = varint(data, at)
-        elif tag & 7 == BYTES:
-            length, at = varint(data, at)
-            value, at = data[at:at + length], at + length
-            if len(value) != length:
-                raise ValueError("a field runs over the end")
-        else:
-            raise ValueError(f"wire type {tag & 7}")
-        yield tag >> 3, value
 
 
 def packed(data):

@@ -201,9 +201,9 @@ static void print_iterations(FILE *out, const struct gp_iterations *all, uint64_
 		return;
 	stats = gp_stats_of(durations_ns, all->count);
 	fprintf(out,
-		"  loop      %s iterations of %s (median), %s %% of the time, the longest %s "
-		"(number "
-		"%u); found by ",
+		"  loop      %s iterations of %s (median), %s %% of the time, longest %s (number "
+		"%u); "
+		"by ",
 		gp_format_count(all->count).text, gp_format_ns((uint64_t)stats.median).text,
 		gp_format_percent((double)loop_ns, (double)span_ns).text,
 		gp_format_ns(stats.max).text, longest + 1);

@@ -6,6 +6,7 @@
 
 #include "report/diff/compare.h"
 #include "report/html/about.h"
+#include "report/html/activity.h"
 #include "report/html/flame.h"
 #include "report/html/pack.h"
 #include "report/html/series.h"
@@ -108,6 +109,7 @@ static int make_index(struct page *page, struct gp_json *json)
 {
 	struct gp_html_timeline *timeline = &page->timeline;
 	struct gp_window window = gp_busy_window(page->models, page->model_count);
+	int activity = 0;
 
 	gp_json_text(json, "{\"zero\":");
 	gp_json_signed(json, window.start_unix_ns > 0 ? (int64_t)(window.start_unix_ns -
@@ -129,7 +131,14 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_json_bytes(json, timeline->shapes.buffer, timeline->shapes.used);
 	gp_json_text(json, "],\n\"labels\":");
 	gp_html_labels_put(&timeline->walk.labels, page->scope.names, json);
+	if (timeline->walk.shorter > 0 && timeline->end_ns > 0) {
+		gp_json_text(json, ",\n\"activity\":");
+		activity = gp_html_activity(page->models, page->model_count, page->kinds,
+					    timeline->walk.origin_unix_ns, timeline->end_ns, json);
+	}
 	gp_json_text(json, "}");
+	if (activity < 0)
+		return activity;
 	return timeline->tracks.error < 0 ? timeline->tracks.error : timeline->shapes.error;
 }
 

@@ -163,6 +163,20 @@ static void put_shapes(struct gp_html_timeline *timeline)
 		}
 }
 
+/* Also where the last calls and operations are not among the longest events. */
+static void find_end(struct gp_html_timeline *timeline)
+{
+	const struct gp_scope *scope = timeline->walk.scope;
+
+	for (size_t m = 0; m < scope->model_count; m++) {
+		const struct gp_model *model = scope->models[m];
+		uint64_t last_ns = gp_html_track_time(&timeline->walk, model, model->last_ns);
+
+		if (model->call_count + model->op_count > 0 && last_ns > timeline->end_ns)
+			timeline->end_ns = last_ns;
+	}
+}
+
 int gp_html_timeline_write(struct gp_html_timeline *timeline, FILE *out)
 {
 	struct writer writer = {.timeline = timeline};
@@ -176,8 +190,10 @@ int gp_html_timeline_write(struct gp_html_timeline *timeline, FILE *out)
 	timeline->walk.context = &writer;
 	if (result == 0)
 		result = gp_html_tracks_walk(&timeline->walk);
-	if (result == 0)
+	if (result == 0) {
+		find_end(timeline);
 		put_shapes(timeline);
+	}
 	closed = gp_html_columns_close(&writer.columns);
 	free(writer.event_of_call);
 	return result < 0 ? result : closed;

@@ -18,7 +18,7 @@ struct gp_html_timeline {
 	struct gp_html_tracks walk; /* its scope, tree and limit are to be set before */
 
 	/* what was written */
-	uint64_t events, end_ns;       /* the last end, from the origin on */
+	uint64_t events, end_ns;       /* the last end of all, from the origin on */
 	struct gp_json tracks, shapes; /* JSON texts, to be closed by gp_html_timeline_free() */
 	uint32_t sums[6];              /* over each column, for tests of the page */
 };

@@ -354,6 +354,28 @@ class BrowserTest(HtmlCase):
         self.assertFalse(run("document.getElementById('view-timeline').hidden"))
         self.assert_no_problem()
 
+    def test_with_the_longest_events_alone_the_page_says_so_and_how_busy_the_gpu_was_is_still_of_all(self):
+        run = self.browser.run
+        trace = self.record(ZOO)
+        shares = "(() => { const shares = []; for (const { union } of gpuprof.state.devices.values()) gpuprof.busyColumns(union, 0, %f, 100, (x, share) => (shares[x] = (shares[x] || 0) + share)); return Array.from(shares, (share) => share || 0); })()"
+        self.open(self.write_page(trace))
+        self.assertNotIn("longest", run("document.getElementById('banner').innerText"))
+        step = run("gpuprof.state.end") / 100
+        whole, events = run(shares % step), run("gpuprof.state.ev.n")
+        self.open(self.write_page("--limit", "40", trace))
+        self.assertLess(run("gpuprof.state.ev.n"), events // 3)
+        banner = run("document.getElementById('banner').innerText")
+        self.assertIn(f"the {run('gpuprof.state.ev.n')} longest of {events:,} events", banner)
+        self.assertIn("--limit 0", banner)
+        self.assertGreater(max(whole), 0.1)
+        for before, now in itertools.zip_longest(whole, run(shares % step), fillvalue=0):
+            self.assertAlmostEqual(before, now, delta=0.02)
+        self.go("timeline")
+        self.browser.key("ArrowRight", shift=True)
+        self.assertIn("at least", run("document.querySelector('.drawer').textContent"))
+        self.look_at_every_view()
+        self.assert_no_problem()
+
     def test_the_timeline_begins_with_the_span_of_its_strip(self):
         self.open(self.write_page(self.record(ZOO)))
         self.browser.key("2")

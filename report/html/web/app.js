@@ -455,5 +455,6 @@ globalThis.gpuprof = {
 		return timeline;
 	},
 	checksums,
+	busyColumns,
 	sentence,
 };

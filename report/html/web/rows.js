@@ -141,8 +141,15 @@ function busyUntil(union, t) {
 }
 const busyBetween = (union, a, b) => busyUntil(union, b) - busyUntil(union, a);
 
-/* put(column, share of its time that the union has), for each column from t0 on that has any. */
+/*
+ * put(column, share of its time that the device was busy), for each column from t0 on that has any.  Where the timeline has but the longest
+ * events, the exporter's parts of the time are of all, and they are what is shown as long as columns are no narrower.
+ */
 function busyColumns(union, t0, step, columns, put) {
+	if (union.activity && step * 2 >= state.end / union.activity.length) {
+		activityColumns(union.activity, t0, step, columns, put);
+		return;
+	}
 	const { start, end, cum } = union,
 		n = start.length;
 	let i = lowerBound(start, 0, n, t0),
@@ -153,6 +160,18 @@ function busyColumns(union, t0, step, columns, put) {
 		const after = i === 0 ? 0 : cum[i - 1] + Math.min(t, end[i - 1]) - start[i - 1];
 		if (after > before) put(x, Math.min(1, (after - before) / step));
 		before = after;
+	}
+}
+
+function activityColumns(activity, t0, step, columns, put) {
+	const perPart = activity.length / state.end;
+	for (let x = 0; x < columns; x++) {
+		const from = (t0 + x * step) * perPart,
+			until = from + step * perPart;
+		let sum = 0;
+		for (let part = Math.max(0, Math.floor(from)); part < Math.min(activity.length, until); part++)
+			sum += activity[part] * (Math.min(until, part + 1) - Math.max(from, part));
+		if (sum > 0) put(x, Math.min(1, sum / (1000 * (until - from))));
 	}
 }
 
@@ -176,9 +195,13 @@ async function makeTracks() {
 		}
 		track.events = track.lanes.reduce((sum, row) => sum + row.n, 0);
 	}
-	for (const device of new Set(index.tracks.filter((t) => t.kind === 'stream').map((t) => t.id))) {
+	/* of a device there may be nothing among the longest */
+	const numbers = [...index.tracks.filter((t) => t.kind === 'stream').map((t) => t.id), ...(index.activity || []).map(([n]) => n)];
+	for (const device of new Set(numbers)) {
 		const tracks = index.tracks.filter((t) => t.kind === 'stream' && t.id === device);
-		state.devices.set(device, { tracks, union: await makeUnion(tracks.flatMap((t) => t.lanes)) });
+		const union = await makeUnion(tracks.flatMap((t) => t.lanes));
+		union.activity = index.activity?.find(([number]) => number === device)?.[1];
+		state.devices.set(device, { tracks, union });
 	}
 }
 

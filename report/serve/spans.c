@@ -164,7 +164,7 @@ static uint64_t clamp(uint64_t zero_ns, int64_t time_ns, uint64_t most_ns)
 {
 	uint64_t at_ns;
 
-	if (time_ns < 0 && (uint64_t)-time_ns > zero_ns)
+	if (time_ns < 0 && 0 - (uint64_t)time_ns > zero_ns)
 		return 0;
 	at_ns = zero_ns + (uint64_t)time_ns;
 	return at_ns < most_ns ? at_ns : most_ns;

@@ -23,6 +23,7 @@
 #include "report/html/html.h"
 #include "report/model.h"
 #include "report/names.h"
+#include "report/serve/spans.h"
 #include "report/summary.h"
 #include "report/summary_by.h"
 #include "report/top/page.h"
@@ -126,6 +127,21 @@ static void print_chronicles(FILE *out, struct gp_model *const *model)
 	gp_scope_close(&scope);
 }
 
+/* All of the timeline, and less than there is room for. */
+static void print_spans(FILE *out, struct gp_model *model)
+{
+	static const struct gp_span_query queries[] = {
+		{.from_ns = INT64_MIN, .to_ns = INT64_MAX, .limit = GP_SPANS_MOST},
+		{.from_ns = -1000, .to_ns = 1000000, .least_ns = 10, .limit = 3}};
+	struct gp_spans *spans;
+
+	if (gp_spans_new(&model, 1, &spans) != 0)
+		return;
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		gp_spans_write(spans, &queries[i], out);
+	gp_spans_free(spans);
+}
+
 /* All that people and programs are shown. */
 static void print(struct gp_model *model)
 {
@@ -144,6 +160,7 @@ static void print(struct gp_model *model)
 	print_chronicles(out, &model);
 	gp_html_write(&model, 1, &(struct gp_html_options){.event_limit = 8}, out, NULL);
 	gp_html_write(&model, 1, &(struct gp_html_options){0}, out, NULL);
+	print_spans(out, model);
 	fclose(out);
 }
 

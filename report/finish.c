@@ -222,7 +222,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	}
 	f->model_count++;
 	piece->model = *model;
-	gp_keep_links(piece->save_to, *model);
+	gp_keep_links(*model, &options);
 	if (piece->save_to >= 0)
 		(void)gp_keep_names(piece->save_to,
 				    *model); /* else it is read where the files are */

@@ -17,6 +17,7 @@
 
 /* A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this. */
 #define PATIENCE_MS 3000
+#define PROGRESS_MS 100
 
 /* Copies of fewer bytes in all say nothing about a link. */
 #define LEAST_BYTES (UINT64_C(1) << 20)
@@ -77,23 +78,28 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Whole records that come before the child is done or patience ends. */
-static size_t listen_to(int in, struct gp_record_link links[MOST_LINKS])
+/* Whole records that come before the child is done or patience ends; who waits for us hears of it meanwhile. */
+static size_t listen_to(int in, const struct gp_load_options *options,
+			struct gp_record_link links[MOST_LINKS])
 {
-	int64_t end_ms = now_ms() + PATIENCE_MS, left_ms;
+	int64_t end_ms = now_ms() + PATIENCE_MS;
 	struct pollfd ready = {.fd = in, .events = POLLIN};
 	size_t bytes = 0;
 	ssize_t taken = 1;
 
-	while (taken > 0 && bytes < MOST_LINKS * sizeof(*links) &&
-	       (left_ms = end_ms - now_ms()) > 0 && poll(&ready, 1, (int)left_ms) > 0) {
+	while (taken > 0 && bytes < MOST_LINKS * sizeof(*links) && now_ms() < end_ms) {
+		if (options->progress)
+			options->progress(options->progress_context);
+		if (poll(&ready, 1, PROGRESS_MS) <= 0)
+			continue;
 		taken = read(in, (char *)links + bytes, MOST_LINKS * sizeof(*links) - bytes);
 		bytes += taken > 0 ? (size_t)taken : 0;
 	}
 	return bytes / sizeof(*links);
 }
 
-static size_t ask(const struct gp_model *model, struct gp_record_link links[MOST_LINKS])
+static size_t ask(const struct gp_model *model, const struct gp_load_options *options,
+		  struct gp_record_link links[MOST_LINKS])
 {
 	size_t count = 0;
 	int ends[2];
@@ -108,7 +114,7 @@ static size_t ask(const struct gp_model *model, struct gp_record_link links[MOST
 	}
 	close(ends[1]);
 	if (child > 0) {
-		count = listen_to(ends[0], links);
+		count = listen_to(ends[0], options, links);
 		kill(child, SIGKILL);
 		(void)waitpid(child, NULL, 0);
 	}
@@ -175,7 +181,7 @@ static void append(int trace, struct gp_model *model)
 	free(chunk);
 }
 
-void gp_keep_links(int trace, struct gp_model *model)
+void gp_keep_links(struct gp_model *model, const struct gp_load_options *options)
 {
 	struct gp_record_link *links;
 	size_t count;
@@ -183,7 +189,7 @@ void gp_keep_links(int trace, struct gp_model *model)
 	if (!wants_links(model))
 		return;
 	links = malloc(MOST_LINKS * sizeof(*links));
-	count = links ? ask(model, links) : 0;
+	count = links ? ask(model, options, links) : 0;
 	if (count == 0) {
 		free(links);
 		return;
@@ -191,6 +197,6 @@ void gp_keep_links(int trace, struct gp_model *model)
 	free(model->links);
 	model->links = links;
 	model->link_count = (uint32_t)count;
-	if (trace >= 0 && model->file_bytes > 0)
-		append(trace, model);
+	if (options->save_to >= 0 && model->file_bytes > 0)
+		append(options->save_to, model);
 }

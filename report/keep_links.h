@@ -12,9 +12,9 @@
 
 /*
  * Find the links of the model's devices, where it has copies of some size over them and does not know them yet, and append them to
- * its trace, a descriptor open for appending and locked; -1 = the trace is not changed.  What cannot be found or
- * written stays unknown.
+ * the trace that the options save to, if they name one.  What cannot be found or written stays unknown.  The options are those
+ * that the model was loaded with: their progress is called while this waits, three seconds at most.
  */
-void gp_keep_links(int trace, struct gp_model *model);
+void gp_keep_links(struct gp_model *model, const struct gp_load_options *options);
 
 #endif

@@ -64,6 +64,11 @@ class Links(Case):
                 self.assertEqual([row["Peak %"] for row in rows], [None] * len(rows))
                 self.empty_folder()
 
+    def test_whoever_waits_for_the_summary_waits_for_the_answer(self):
+        result = self.record("demo", BARE, GPUSIM_FAULT="nvml-hangs", GPUPROF_FINISH_TIMEOUT_S=1)
+        self.assertIn("GPU busy", result.stderr)
+        self.assertNotIn("PCIe", result.stderr)
+
     def test_a_few_bytes_are_no_reason_to_ask(self):
         self.assertNotIn("PCIe", self.record("graph").stderr)
 

@@ -86,6 +86,8 @@ static void a_callback_is_on_while_one_side_wants_it(void **state)
 static void what_cupti_refuses_is_not_noted(void **state)
 {
 	(void)state;
+	assert_int_equal(gp_share_enable_callback(GP_SHARE_CLIENT, true, DRIVER, 0), 0);
+	assert_false(on[DRIVER][0]); /* the id of no call is nothing to tell CUPTI of */
 	assert_int_not_equal(gp_share_enable_callback(GP_SHARE_CLIENT, true, RUNTIME, 601), 0);
 	assert_int_not_equal(gp_share_enable_callback(GP_SHARE_CLIENT, true, RUNTIME, 5000), 0);
 	assert_int_not_equal(

@@ -67,14 +67,19 @@ class Server:
         assert status == 200 and headers["Content-Type"] == "application/json", (status, body)
         return json.loads(body)
 
-    def connect(self, text=b""):
-        """A connection on which that was sent."""
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT_S)
-        try:
-            connection.sendall(text)
-        except ConnectionError:
-            pass  # it has read enough
-        return connection
+    def raw(self, text, half=False):
+        """The answer to those bytes; half: no more will come."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT_S) as connection:
+            pieces = []
+            try:
+                connection.sendall(text)
+                if half:
+                    connection.shutdown(socket.SHUT_WR)
+                while not pieces or pieces[-1]:
+                    pieces.append(connection.recv(65536))
+            except OSError:
+                pass  # it has closed the connection
+            return b"".join(pieces)
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -227,8 +232,7 @@ class DoorTest(ServeCase):
             self.assertEqual(self.server.ask("/", headers={"Host": host})[0], 403, host)
         self.assertEqual(self.server.ask("/api/kernels", headers={"Host": f"localhost:{self.server.port}"})[0], 200)
         bare = f"GET /?token={self.server.token} HTTP/1.0\r\n\r\n".encode()
-        with self.server.connect(bare) as connection:
-            self.assertIn(b" 403 ", connection.recv(100).split(b"\r\n")[0])
+        self.assertIn(b" 403 ", self.server.raw(bare).split(b"\r\n")[0])
 
     def test_nothing_can_be_written(self):
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
@@ -270,12 +274,11 @@ class DoorTest(ServeCase):
             self.assertIn(text if "a39" not in path else "", body.decode(), path)
 
     def test_what_is_not_http_ends_nothing(self):
-        texts = (b"\r\n\r\n", b"\0" * 1000 + b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"A" * 100_000 + b"\r\n\r\n",
-                 b"GET / HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 10_000 + b"\r\n", b"GET /%ff%zz?%=%&=& HTTP/1.1\r\nHost: a\r\n\r\n",
-                 b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n")
-        for connection in [self.server.connect(text) for text in texts]:
-            self.assertEqual(self.server.ask("/api/kernels")[0], 200)
-            connection.close()
+        for text in (b"\r\n\r\n", b"\0" * 1000 + b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"A" * 100_000 + b"\r\n\r\n",
+                     b"GET / HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 10_000 + b"\r\n", b"GET /%ff%zz?%=%&=& HTTP/1.1\r\nHost: a\r\n\r\n",
+                     b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"):
+            self.assertNotIn(b" 200 ", self.server.raw(text, half=True)[:20])
+        self.assertEqual(self.server.ask("/api/kernels")[0], 200)
 
     def test_many_at_once(self):
         with concurrent.futures.ThreadPoolExecutor(24) as pool:
@@ -284,7 +287,7 @@ class DoorTest(ServeCase):
         self.assertEqual(len({body for _, _, body in answers}), len(ENDPOINTS))
 
     def test_the_slow_and_the_silent_delay_nobody(self):
-        idle = [self.server.connect() for _ in range(20)]
+        idle = [socket.create_connection(("127.0.0.1", self.server.port)) for _ in range(20)]
         asked = b"GET /trace?token=%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % (self.server.token.encode(), self.server.port)
         for connection in idle[:5]:
             connection.sendall(b"GET /")  # and no more
@@ -301,7 +304,7 @@ class DoorTest(ServeCase):
         self.assertEqual(self.server.end(), 0)
 
     def test_there_are_not_more_connections_than_it_has_room_for(self):
-        many = [self.server.connect() for _ in range(100)]
+        many = [socket.create_connection(("127.0.0.1", self.server.port)) for _ in range(100)]
         descriptors = len(os.listdir(f"/proc/{self.server.process.pid}/fd"))
         self.assertLess(descriptors, 90)
         for connection in many:

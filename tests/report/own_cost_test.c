@@ -49,7 +49,7 @@ static void test_one_thread_waits_for_nobody(void **state)
 
 	(void)state;
 	assert_int_equal(cost.callbacks_ns, CALLS * 190);
-	assert_int_equal(cost.records_ns, CALLS * 520);
+	assert_int_equal(cost.records_ns, CALLS * 640);
 	assert_int_equal(cost.waiting_ns, 0);
 }
 

@@ -417,6 +417,16 @@ class BrowserTest(HtmlCase):
         self.assertGreater(self.ink("#view-flame canvas"), 5)
         self.assert_no_problem()
 
+    def test_a_flame_graph_without_stacks_says_so(self):
+        note = "document.getElementById('view-flame').innerText.includes('None of these calls has a stack')"
+        for words, missing in (("alloc", True), ("launch,alloc", False)):
+            done = self.run_program([os.path.join(BUILD, "programs", "places")], options=("-o", words[0], "--chrome", "none", "--stacks=" + words))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.open(self.write_page(self.path(words[0] + ".gpuprof")))
+            self.go("flame")
+            self.assertEqual(self.browser.run(note), missing, words)
+        self.assert_no_problem()
+
     def test_flame_graph_of_what_differs(self):
         base = os.path.join(self.folder, "base.gpuprof")
         os.rename(self.record(RANGES), base)

@@ -295,15 +295,17 @@ const hideTip = () => {
 	$('tip').hidden = true;
 };
 
-/* As much of a text as there is room for; width is that of all of it. */
+/* As much of a text as there is room for; width is that of all of it.  Widths of characters are measured once for each font. */
+const charWidths = new Map();
 function fitText(ctx, text, width, room) {
 	if (width <= room) return text;
-	let fit = Math.floor((text.length * room) / width);
-	for (; fit > 1; fit -= Math.max(1, Math.ceil(fit / 16))) {
-		const shown = text.slice(0, fit - 1) + '…';
-		if (ctx.measureText(shown).width <= room) return shown;
-	}
-	return '';
+	if (!charWidths.has(ctx.font)) charWidths.set(ctx.font, new Map());
+	const known = charWidths.get(ctx.font),
+		widthOf = (c) => known.get(c) ?? known.set(c, ctx.measureText(c).width).get(c);
+	let left = room - widthOf('…'),
+		fit = 0;
+	while (fit < text.length && (left -= widthOf(text[fit])) >= 0) fit++;
+	return fit > 0 ? text.slice(0, fit) + '…' : '';
 }
 
 /* Steps of an axis: 1, 2 or 5 times a power of ten. */

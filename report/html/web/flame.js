@@ -206,10 +206,10 @@ function flameView() {
 		whole.hidden = !keys.some((key) => key >= 1e9) && !every;
 		root = picked = 0;
 		search(state.search);
-		const without = !state.sites.some((site) => site[2] < 2);
+		const without = !flat.list.some((frame) => frame.site >= 0 && state.sites[siteOf(frame.site)][2] < 2);
 		note.hidden = !without;
 		note.textContent = without
-			? 'No call has a stack in this recording: below “all” are CUDA’s functions and what they started. For stacks, record with --stacks=launch,alloc.'
+			? 'None of these calls has a stack in this recording: below “all” are CUDA’s functions and what they started. For stacks, record with --stacks=launch,alloc.'
 			: '';
 		const hues = FLAME_HUES[isDark() ? 'dark' : 'light'];
 		const entries = compared

@@ -175,7 +175,9 @@ class Import(Case):
                 self.assertIn("recorded by gpuprof, from an exported SQLite file",
                               self.run_gpuprof("summary", database).stdout)
                 for word in words:
-                    plain = lambda rows: sorted((json.dumps(row, sort_keys=True) for row in rows))
+                    # of the links nsys' tables say nothing
+                    plain = lambda rows: sorted(json.dumps({key: row[key] for key in row if key != "Peak %"}, sort_keys=True)
+                                                for row in rows)
                     self.assertEqual(plain(self.tables(word, database).get(word, [])),
                                      plain(self.tables(word, trace).get(word, [])), word)
 

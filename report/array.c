@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/room.h"
+
 #define FIRST_CAPACITY 16u
 #define LARGE          (1u << 20)
 
@@ -16,7 +18,8 @@ static uint64_t next_capacity(uint32_t capacity)
 	return capacity + (uint64_t)capacity / (capacity < LARGE ? 2 : 8);
 }
 
-int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes)
+static int grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes,
+		void *(*resize)(void *array, size_t bytes))
 {
 	uint64_t wanted = next_capacity(*capacity);
 	void *old, *grown;
@@ -26,12 +29,22 @@ int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t elemen
 	if (wanted >= UINT32_MAX)
 		return -EOVERFLOW;
 	memcpy(&old, array, sizeof(old));
-	grown = realloc(old, wanted * element_bytes);
+	grown = resize(old, wanted * element_bytes);
 	if (!grown)
 		return -ENOMEM;
 	memcpy(array, &grown, sizeof(grown));
 	*capacity = (uint32_t)wanted;
 	return 0;
+}
+
+int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes)
+{
+	return grow(array, capacity, count, element_bytes, realloc);
+}
+
+int gp_array_grow_room(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes)
+{
+	return grow(array, capacity, count, element_bytes, gp_room_resize);
 }
 
 struct ordering {
@@ -65,7 +78,7 @@ static bool is_ordered(const struct ordering *o, uint32_t count)
 
 static uint32_t *order_indices(struct ordering *o, uint32_t count, bool ordered)
 {
-	uint32_t *indices = malloc(((size_t)count + 1) * sizeof(*indices));
+	uint32_t *indices = gp_room_take(((size_t)count + 1) * sizeof(*indices));
 
 	if (!indices)
 		return NULL;
@@ -124,6 +137,6 @@ int gp_array_sort(void *array, uint32_t count, size_t element_bytes, gp_array_co
 	if (!order)
 		return -ENOMEM;
 	result = permute(array, count, element_bytes, order);
-	free(order);
+	gp_room_free(order);
 	return result;
 }

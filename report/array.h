@@ -16,6 +16,9 @@
  */
 int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
 
+/* The same for one that grows with the events of a trace: gp_room_free() frees it. */
+int gp_array_grow_room(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
+
 /* Whether an element comes before what is looked for; key is whatever describes that. */
 typedef bool gp_array_is_before(const void *element, const void *key);
 
@@ -42,7 +45,7 @@ static inline uint32_t gp_array_lower_bound(const void *array, uint32_t count, s
 /* <0, 0, >0 as for qsort, for elements a and b. */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);
 
-/* The indices 0..count-1 in the order of their elements, stable. NULL: no memory. */
+/* The indices 0..count-1 in the order of their elements, stable; gp_room_free() frees them. NULL: no memory. */
 uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes,
 			 gp_array_compare *compare, const void *context);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/recorded.h"
+#include "report/room.h"
 
 static int compare_starts(const void *a, const void *b)
 {
@@ -200,9 +201,9 @@ static bool allocate(struct gathering *all, struct gp_model *const *models, size
 
 	for (size_t i = 0; i < model_count; i++)
 		count += models[i]->op_count;
-	all->intervals = malloc(count * sizeof(*all->intervals));
-	all->scratch = malloc(count * sizeof(*all->scratch));
-	all->devices = malloc(count * sizeof(*all->devices));
+	all->intervals = gp_room_take(count * sizeof(*all->intervals));
+	all->scratch = gp_room_take(count * sizeof(*all->scratch));
+	all->devices = gp_room_take(count * sizeof(*all->devices));
 	return all->intervals && all->scratch && all->devices;
 }
 
@@ -263,8 +264,8 @@ struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 	if (gathered)
 		busy = measure_all(&all, devices->count, &parts);
 	free(parts.intervals);
-	free(all.intervals);
-	free(all.scratch);
-	free(all.devices);
+	gp_room_free(all.intervals);
+	gp_room_free(all.scratch);
+	gp_room_free(all.devices);
 	return busy;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "report/load.h"
+#include "report/room.h"
 
 /* A copy of a copy of ...: of a damaged trace it may go in a circle. */
 #define MOST_COPIES 64
@@ -38,7 +39,7 @@ int gp_join_captures(struct gp_load *load)
 
 	if (m->node_count == 0)
 		return 0;
-	calls = malloc(m->node_count * sizeof(*calls)); /* by node */
+	calls = gp_room_take(m->node_count * sizeof(*calls)); /* by node */
 	if (!calls)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->node_count; i++)
@@ -50,6 +51,6 @@ int gp_join_captures(struct gp_load *load)
 		if (node)
 			m->ops[i].capture_call = calls[node - m->nodes];
 	}
-	free(calls);
+	gp_room_free(calls);
 	return 0;
 }

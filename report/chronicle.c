@@ -7,6 +7,7 @@
 #include "report/activity.h"
 #include "report/cuda_names.h"
 #include "report/merge.h"
+#include "report/room.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -231,7 +232,7 @@ static int choose_rows(struct cursor *cursor, const struct sorting *sorting)
 	const struct gp_chronicle *chronicle = sorting->chronicle;
 	uint32_t count = chronicle->count(sorting->model);
 
-	cursor->order = malloc(((size_t)count + 1) * sizeof(*cursor->order));
+	cursor->order = gp_room_take(((size_t)count + 1) * sizeof(*cursor->order));
 	if (!cursor->order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
@@ -263,7 +264,7 @@ static int begin(struct walk *walk)
 static void end(struct walk *walk)
 {
 	for (size_t i = 0; walk->cursors && i < walk->scope->model_count; i++)
-		free(walk->cursors[i].order);
+		gp_room_free(walk->cursors[i].order);
 	free(walk->cursors);
 	gp_merge_close(&walk->merge);
 }

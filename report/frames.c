@@ -3,6 +3,7 @@
 
 #include "report/array.h"
 #include "report/load.h"
+#include "report/room.h"
 #include "report/unwind_copy.h"
 
 /* Indices of frames by the lowest bits of their ids: the stacks of a loop come again and again. */
@@ -96,7 +97,7 @@ struct expansion {
 
 static int put_frame(struct expansion *e, const struct gp_frame *frame)
 {
-	int error = gp_array_grow(&e->frames, &e->capacity, e->count, sizeof(*e->frames));
+	int error = gp_array_grow_room(&e->frames, &e->capacity, e->count, sizeof(*e->frames));
 
 	if (error == 0)
 		e->frames[e->count++] = *frame;
@@ -159,7 +160,7 @@ static int expand_frame(struct expansion *e, const struct gp_model *m, uint32_t 
 
 static void adopt_frames(struct gp_model *m, struct expansion *e)
 {
-	free(m->frames);
+	gp_room_free(m->frames);
 	m->frames = e->frames;
 	m->frame_count = e->count;
 	e->frames = NULL;
@@ -193,7 +194,7 @@ static int unwind_copies(struct gp_model *m)
 		adopt_frames(m, &e);
 	gp_unwinder_free(e.unwinder);
 	free(e.places);
-	free(e.frames);
+	gp_room_free(e.frames);
 	return error;
 }
 

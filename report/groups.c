@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/room.h"
 
 /* A node of the index: rows[] moves when it grows, so the node keeps the number. */
 struct node {
@@ -24,7 +25,7 @@ void gp_groups_free(struct gp_groups *groups)
 	tdestroy(groups->index, free);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		free(groups->rows[i].key);
-		free(groups->rows[i].durations_ns);
+		gp_room_free(groups->rows[i].durations_ns);
 	}
 	free(groups->rows);
 	*groups = (struct gp_groups){0};
@@ -62,8 +63,8 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
 {
 	struct gp_group *group = &groups->rows[row];
 
-	int result = gp_array_grow(&group->durations_ns, &group->capacity, group->duration_count,
-				   sizeof(*group->durations_ns));
+	int result = gp_array_grow_room(&group->durations_ns, &group->capacity,
+					group->duration_count, sizeof(*group->durations_ns));
 
 	if (result < 0)
 		return result;

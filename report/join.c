@@ -3,6 +3,7 @@
 
 #include "report/array.h"
 #include "report/load.h"
+#include "report/room.h"
 
 #define CUPTI_12_2 20 /* by cuptiGetVersion() */
 
@@ -25,7 +26,7 @@ static int make_keys(struct gp_load *load)
 {
 	const struct gp_model *m = load->model;
 
-	load->keys = malloc(((size_t)m->call_count + 1) * sizeof(*load->keys));
+	load->keys = gp_room_take(((size_t)m->call_count + 1) * sizeof(*load->keys));
 	if (!load->keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->call_count; i++)
@@ -168,7 +169,7 @@ static int sort_list(struct gp_op *ops, uint32_t *first, uint32_t *links)
 
 static int link_ops(struct gp_model *m)
 {
-	uint32_t *links = malloc(((size_t)m->op_count + 1) * sizeof(*links));
+	uint32_t *links = gp_room_take(((size_t)m->op_count + 1) * sizeof(*links));
 	int result = links ? 0 : -ENOMEM;
 
 	for (uint32_t i = m->op_count; i-- > 0;) {
@@ -181,7 +182,7 @@ static int link_ops(struct gp_model *m)
 	}
 	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
 		result = sort_list(m->ops, &m->calls[i].first_op, links);
-	free(links);
+	gp_room_free(links);
 	return result;
 }
 

@@ -13,6 +13,7 @@
 #include "report/array.h"
 #include "report/chunk_append.h"
 #include "report/link_facts.h"
+#include "report/room.h"
 #include "report/write_all.h"
 
 /* A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this. */
@@ -188,13 +189,13 @@ void gp_keep_links(struct gp_model *model, const struct gp_load_options *options
 
 	if (!wants_links(model))
 		return;
-	links = malloc(MOST_LINKS * sizeof(*links));
+	links = gp_room_take(MOST_LINKS * sizeof(*links));
 	count = links ? ask(model, options, links) : 0;
 	if (count == 0) {
-		free(links);
+		gp_room_free(links);
 		return;
 	}
-	free(model->links);
+	gp_room_free(model->links);
 	model->links = links;
 	model->link_count = (uint32_t)count;
 	if (options->save_to >= 0 && model->file_bytes > 0)

@@ -11,6 +11,7 @@
 #include "report/import/importing.h"
 #include "report/memory_left.h"
 #include "report/recover.h"
+#include "report/room.h"
 #include "report/save.h"
 #include "report/trace_read.h"
 
@@ -330,7 +331,7 @@ static int find_window(struct gp_load *load)
 static int drop_what_joined(struct gp_load *load)
 {
 	gp_load_details_free(load);
-	free(load->keys);
+	gp_room_free(load->keys);
 	load->keys = NULL;
 	return 0;
 }
@@ -368,6 +369,20 @@ static struct gp_model *new_model(const char *path)
 	return NULL;
 }
 
+static void explain_size(const char *path, char *message, size_t message_bytes)
+{
+	const char *trouble = gp_room_trouble();
+
+	snprintf(message, message_bytes,
+		 "%s is too large for the memory that is left here%s%s%s, or what it comes to in "
+		 "constant memory: gpuprof top --batch --iterations 1 %s",
+		 path, trouble[0] ? ", and temporary files have no room for the rest (" : "",
+		 trouble,
+		 trouble[0] ? "): set TMPDIR to a folder that has"
+			    : ": read it on a larger machine",
+		 path);
+}
+
 static void explain(int error, const char *path, char *message, size_t message_bytes)
 {
 	if (error == -ENODATA)
@@ -376,11 +391,7 @@ static void explain(int error, const char *path, char *message, size_t message_b
 			 "the file is damaged",
 			 path);
 	else if (error == -ENOMEM || error == -EOVERFLOW)
-		snprintf(message, message_bytes,
-			 "%s is too large for the memory that is left here: read it on a larger "
-			 "machine, or what it "
-			 "comes to in constant memory: gpuprof top --batch --iterations 1 %s",
-			 path, path);
+		explain_size(path, message, message_bytes);
 	else
 		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
 }
@@ -438,23 +449,23 @@ static void end_reading(struct reading *r)
 {
 	free_named(r->load.names, r->load.model ? r->load.model->name_count : 0);
 	free_named(r->load.device_names, r->load.device_name_count);
-	free(r->load.anchors);
-	free(r->load.context_ends);
-	free(r->load.range_points);
-	free(r->load.keys);
+	gp_room_free(r->load.anchors);
+	gp_room_free(r->load.context_ends);
+	gp_room_free(r->load.range_points);
+	gp_room_free(r->load.keys);
 	gp_load_details_free(&r->load);
 	free(r->covered);
 	gp_rings_free(&r->rings);
 	gp_trace_close(r->trace);
 }
 
-/* Once: what is free later depends on what we took. */
+/* Once: what is free later depends on what we took.  Half is for events, half for all that does not grow with them. */
 static void keep_within_memory(void)
 {
 	static bool done;
 
 	if (!done)
-		gp_memory_keep_within(gp_memory_left(""));
+		gp_room_limit(gp_memory_keep_within(gp_memory_left("")) / 2);
 	done = true;
 }
 

@@ -140,14 +140,20 @@ static uint64_t data_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-void gp_memory_keep_within(uint64_t left_bytes)
+uint64_t gp_memory_keep_within(uint64_t left_bytes)
 {
+	uint64_t used = data_bytes(), most;
 	struct rlimit limit;
-	uint64_t most;
 
-	if (left_bytes == UINT64_MAX || getrlimit(RLIMIT_DATA, &limit) != 0 ||
-	    __builtin_add_overflow(data_bytes(), left_bytes, &most) || most >= limit.rlim_cur)
-		return;
-	limit.rlim_cur = most;
-	setrlimit(RLIMIT_DATA, &limit);
+	if (getrlimit(RLIMIT_DATA, &limit) != 0)
+		return left_bytes;
+	if (__builtin_add_overflow(used, left_bytes, &most))
+		most = RLIM_INFINITY;
+	if (most < limit.rlim_cur) {
+		limit.rlim_cur = most;
+		setrlimit(RLIMIT_DATA, &limit);
+	}
+	if (limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }

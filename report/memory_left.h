@@ -15,8 +15,8 @@ uint64_t gp_memory_left(const char *root);
 
 /*
  * From here on allocations fail beyond that (RLIMIT_DATA); a limit that is lower already stays.  Programs started later inherit it: not
- * to be called before one is.
+ * to be called before one is.  Returns what is left within the limit that holds then; UINT64_MAX: there is none.
  */
-void gp_memory_keep_within(uint64_t left_bytes);
+uint64_t gp_memory_keep_within(uint64_t left_bytes);
 
 #endif

@@ -6,12 +6,13 @@
 #include "report/api_name.h"
 #include "report/api_table.h"
 #include "report/array.h"
+#include "report/room.h"
 
 static void free_texts(char **texts, uint32_t count)
 {
 	for (uint32_t i = 0; texts && i < count; i++)
 		free(texts[i]);
-	free(texts);
+	gp_room_free(texts);
 }
 
 void gp_model_free(struct gp_model *m)
@@ -27,36 +28,36 @@ void gp_model_free(struct gp_model *m)
 	free_texts(m->device_names, m->device_count);
 	for (uint32_t i = 0; i < m->thread_count; i++)
 		free((char *)m->threads[i].name);
-	free(m->calls);
-	free(m->ops);
-	free(m->details);
-	free(m->memory);
-	free(m->mappings);
-	free(m->overheads);
-	free(m->shapes);
-	free(m->devices);
-	free(m->contexts);
-	free(m->streams);
+	gp_room_free(m->calls);
+	gp_room_free(m->ops);
+	gp_room_free(m->details);
+	gp_room_free(m->memory);
+	gp_room_free(m->mappings);
+	gp_room_free(m->overheads);
+	gp_room_free(m->shapes);
+	gp_room_free(m->devices);
+	gp_room_free(m->contexts);
+	gp_room_free(m->streams);
 	free(m->stream_calls);
-	free(m->threads);
-	free(m->usages);
-	free(m->syncs);
-	free(m->events);
-	free(m->nodes);
-	free(m->jits);
-	free(m->pools);
-	free(m->unifieds);
-	free(m->gates);
-	free(m->ranges);
+	gp_room_free(m->threads);
+	gp_room_free(m->usages);
+	gp_room_free(m->syncs);
+	gp_room_free(m->events);
+	gp_room_free(m->nodes);
+	gp_room_free(m->jits);
+	gp_room_free(m->pools);
+	gp_room_free(m->unifieds);
+	gp_room_free(m->gates);
+	gp_room_free(m->ranges);
 	free(m->range_texts);
 	free(m->domains);
-	free(m->frames);
-	free(m->modules);
-	free(m->links);
+	gp_room_free(m->frames);
+	gp_room_free(m->modules);
+	gp_room_free(m->links);
 	free(m->waiting);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
-	free(m->texts);
+	gp_room_free(m->texts);
 	if (m->private)
 		gp_api_table_clear(m->private);
 	free(m->private);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/busy.h"
+#include "report/room.h"
 
 /*
  * ns on the calling thread, each, from docs/cupti-notes.md section 3 and bench/overhead: an H200,
@@ -68,7 +69,7 @@ static double callbacks_ns(const struct gp_model *model, const struct gp_call *c
 /* How long calls that started operations were inside while others were. */
 static double overlap_ns(const struct gp_model *model)
 {
-	struct gp_interval *calls = malloc(((size_t)model->call_count + 1) * sizeof(*calls));
+	struct gp_interval *calls = gp_room_take(((size_t)model->call_count + 1) * sizeof(*calls));
 	uint64_t sum_ns = 0, union_ns;
 	size_t count = 0;
 
@@ -84,7 +85,7 @@ static double overlap_ns(const struct gp_model *model)
 		calls[count++] = (struct gp_interval){call->start_ns, call->start_ns + duration_ns};
 	}
 	union_ns = count > 0 ? gp_busy_union(calls, count) : 0;
-	free(calls);
+	gp_room_free(calls);
 	return (double)(sum_ns - union_ns);
 }
 

@@ -4,6 +4,7 @@
 #include "report/array.h"
 #include "report/handles.h"
 #include "report/load.h"
+#include "report/room.h"
 
 /*
  * Physical memory lives as long as an ownership of its handle or a mapping of it.  So that the rest
@@ -146,8 +147,8 @@ int gp_join_physical(struct gp_load *load)
 
 	if (load->model->mapping_count == 0)
 		return 0;
-	steps = malloc(((size_t)load->model->memory_count + load->model->mapping_count) *
-		       sizeof(*steps));
+	steps = gp_room_take(((size_t)load->model->memory_count + load->model->mapping_count) *
+			     sizeof(*steps));
 	if (!steps)
 		return -ENOMEM;
 	count = collect(load, steps);
@@ -160,6 +161,6 @@ int gp_join_physical(struct gp_load *load)
 		result = gp_array_sort(load->model->mappings, load->model->mapping_count,
 				       sizeof(*load->model->mappings), compare_calls, NULL);
 	gp_handles_free(&f.handles);
-	free(steps);
+	gp_room_free(steps);
 	return result;
 }

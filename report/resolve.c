@@ -5,6 +5,7 @@
 
 #include "report/array.h"
 #include "report/load.h"
+#include "report/room.h"
 
 /* ---- definitions: sorted by id, the last of each id kept ---- */
 
@@ -226,8 +227,9 @@ static int move_names(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
 
-	m->names = calloc((size_t)m->name_count + 1, sizeof(*m->names));
-	m->device_names = calloc((size_t)m->device_count + 1, sizeof(*m->device_names));
+	m->names = gp_room_take_zeroed((size_t)m->name_count + 1, sizeof(*m->names));
+	m->device_names =
+		gp_room_take_zeroed((size_t)m->device_count + 1, sizeof(*m->device_names));
 	if (!m->names || !m->device_names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->name_count; i++) {
@@ -270,8 +272,8 @@ static int complete_threads(struct gp_load *load)
 			    thread.id) != GP_NONE)
 			continue;
 		thread.name = strdup("");
-		if (!thread.name || gp_array_grow(&m->threads, &load->capacity.threads,
-						  m->thread_count, sizeof(thread)) != 0) {
+		if (!thread.name || gp_array_grow_room(&m->threads, &load->capacity.threads,
+						       m->thread_count, sizeof(thread)) != 0) {
 			free((char *)thread.name);
 			return -ENOMEM;
 		}

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "report/array.h"
+#include "report/room.h"
 
 struct gp_value gp_value_percent(double part, double whole)
 {
@@ -27,14 +28,14 @@ void gp_sheet_close(struct gp_sheet *sheet)
 	for (uint32_t i = 0; i < sheet->cell_count; i++)
 		if (sheet->cells[i].kind == GP_VALUE_TEXT)
 			free((char *)sheet->cells[i].text);
-	free(sheet->cells);
+	gp_room_free(sheet->cells);
 	*sheet = (struct gp_sheet){0};
 }
 
 void gp_sheet_cell(struct gp_sheet *sheet, struct gp_value value)
 {
-	int result = gp_array_grow(&sheet->cells, &sheet->capacity, sheet->cell_count,
-				   sizeof(*sheet->cells));
+	int result = gp_array_grow_room(&sheet->cells, &sheet->capacity, sheet->cell_count,
+					sizeof(*sheet->cells));
 
 	if (result == 0 && value.kind == GP_VALUE_TEXT) {
 		value.text = strdup(value.text);

@@ -5,6 +5,7 @@
 #include "report/format.h"
 #include "report/paragraph.h"
 #include "report/recorded.h"
+#include "report/room.h"
 #include "report/summary_part.h"
 #include "report/text.h"
 
@@ -147,7 +148,7 @@ static void print_all_waiting(FILE *out, const struct gp_model *model)
 	if (count > WAITING_CALLS)
 		fprintf(out, "  in calls that wait: %s threads more\n",
 			gp_format_count(count - WAITING_CALLS).text);
-	free(order);
+	gp_room_free(order);
 }
 
 /* A trace of another profiler: what it has not is missing, and nothing is known of the process's end. */

@@ -7,6 +7,7 @@
 
 #include "report/array.h"
 #include "report/pickle.h"
+#include "report/room.h"
 
 #define PLACES     64   /* of a block: its innermost frames of Python */
 #define FRAMES     1024 /* of a block that are looked at */
@@ -302,7 +303,7 @@ int gp_torch_snapshot_load(const char *path, const struct gp_model *model,
 			 "such files",
 			 path, result == -EPROTO && problem ? problem : strerror(-result));
 	gp_pickle_free(&load.pickle);
-	free(load.by_address);
+	gp_room_free(load.by_address);
 	free(bytes);
 	return result;
 }

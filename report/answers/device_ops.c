@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/array.h"
+#include "report/room.h"
 
 static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
 {
@@ -13,7 +14,7 @@ static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
 
 static int add_run(struct gp_device_ops *ops, struct gp_op_run run)
 {
-	if (gp_array_grow(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
+	if (gp_array_grow_room(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
 		return -ENOMEM;
 	ops->runs[ops->run_count++] = run;
 	return 0;
@@ -54,7 +55,7 @@ int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models
 void gp_device_ops_close(struct gp_device_ops *ops)
 {
 	gp_merge_close(&ops->heads);
-	free(ops->runs);
+	gp_room_free(ops->runs);
 	free(ops->next);
 	*ops = (struct gp_device_ops){0};
 }

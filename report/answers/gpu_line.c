@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/room.h"
+
 #define STRIDE 64u /* segments from one kept sum to the next */
 
 struct gathering {
@@ -20,11 +22,11 @@ static bool make_room(struct gp_gpu_line *line)
 
 	if (line->count < line->capacity)
 		return true;
-	ends_ns = realloc(line->ends_ns, capacity * sizeof(*ends_ns));
+	ends_ns = gp_room_resize(line->ends_ns, capacity * sizeof(*ends_ns));
 	if (!ends_ns)
 		return false;
 	line->ends_ns = ends_ns;
-	states = realloc(line->states, capacity * sizeof(*states));
+	states = gp_room_resize(line->states, capacity * sizeof(*states));
 	if (!states)
 		return false;
 	line->states = states;
@@ -60,7 +62,7 @@ static int sum_up(struct gp_gpu_line *line)
 {
 	uint64_t sums_ns[GP_STATES] = {0}, from_ns = line->start_ns;
 
-	line->sums_ns = malloc((line->count / STRIDE + 1) * sizeof(*line->sums_ns));
+	line->sums_ns = gp_room_take((line->count / STRIDE + 1) * sizeof(*line->sums_ns));
 	if (!line->sums_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i <= line->count; i++) {
@@ -99,9 +101,9 @@ int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, 
 void gp_gpu_lines_free(struct gp_gpu_lines *lines)
 {
 	for (size_t i = 0; lines->devices && i < lines->count; i++) {
-		free(lines->devices[i].ends_ns);
-		free(lines->devices[i].states);
-		free(lines->devices[i].sums_ns);
+		gp_room_free(lines->devices[i].ends_ns);
+		gp_room_free(lines->devices[i].states);
+		gp_room_free(lines->devices[i].sums_ns);
 	}
 	free(lines->devices);
 	*lines = (struct gp_gpu_lines){0};

@@ -10,6 +10,7 @@
 #include "report/answers/sequences.h"
 #include "report/array.h"
 #include "report/groups.h"
+#include "report/room.h"
 
 #define COUNT_AT_LEAST 3
 #define ABOUT_AS_LONG  0.9
@@ -26,8 +27,8 @@ static int compare_starts(const void *a, const void *b, const void *context)
 
 static int add(struct gp_iterations *iterations, struct gp_iteration row)
 {
-	if (gp_array_grow(&iterations->rows, &iterations->capacity, iterations->count,
-			  sizeof(row)) < 0)
+	if (gp_array_grow_room(&iterations->rows, &iterations->capacity, iterations->count,
+			       sizeof(row)) < 0)
 		return -ENOMEM;
 	iterations->rows[iterations->count++] = row;
 	return 0;
@@ -84,7 +85,7 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 
 static int gather_kinds(struct kinds *kinds, const struct gp_model *model)
 {
-	kinds->of = malloc(((size_t)model->range_count + 1) * sizeof(*kinds->of));
+	kinds->of = gp_room_take(((size_t)model->range_count + 1) * sizeof(*kinds->of));
 	if (!kinds->of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->range_count; i++) {
@@ -173,7 +174,7 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 		result = take_ranges(iterations, model, &kinds, chosen);
 	gp_groups_free(&kinds.keys);
 	free(kinds.rows);
-	free(kinds.of);
+	gp_room_free(kinds.of);
 	return result;
 }
 
@@ -295,6 +296,6 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 
 void gp_iterations_free(struct gp_iterations *iterations)
 {
-	free(iterations->rows);
+	gp_room_free(iterations->rows);
 	*iterations = (struct gp_iterations){0};
 }

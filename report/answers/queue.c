@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/array.h"
+#include "report/room.h"
 
 /* A call that put an operation into the stream. */
 struct launch {
@@ -50,7 +51,7 @@ static struct launch launch_of(const struct gp_model *model, const struct gp_op 
 static struct launch *gather(const struct gp_model *model, uint32_t first, uint32_t end,
 			     uint32_t *count)
 {
-	struct launch *launches = malloc((size_t)(end - first + 1) * sizeof(*launches));
+	struct launch *launches = gp_room_take((size_t)(end - first + 1) * sizeof(*launches));
 
 	*count = 0;
 	for (uint32_t i = first; launches && i < end; i++) {
@@ -61,7 +62,7 @@ static struct launch *gather(const struct gp_model *model, uint32_t first, uint3
 	}
 	if (launches &&
 	    gp_array_sort(launches, *count, sizeof(*launches), compare_launches, NULL)) {
-		free(launches);
+		gp_room_free(launches);
 		launches = NULL;
 	}
 	return launches;
@@ -164,6 +165,6 @@ int gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t f
 		return -ENOMEM;
 	walk_lengths(&walk, model, first, end, launches, count);
 	walk_gaps(queue, model, first, end);
-	free(launches);
+	gp_room_free(launches);
 	return 0;
 }

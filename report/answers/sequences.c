@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/array.h"
+#include "report/room.h"
 
 #define CONTEXTS       4  /* lengths by which repeats are looked for */
 #define TABLE_BITS     22 /* of the table of each, at most */
@@ -67,7 +68,7 @@ static int make_elements(struct gp_sequences *sequences, const struct gp_model *
 			 uint32_t first, uint32_t end)
 {
 	struct gp_sequence_element *elements =
-		malloc((size_t)(end - first + 1) * sizeof(*elements));
+		gp_room_take((size_t)(end - first + 1) * sizeof(*elements));
 	uint32_t count = 0;
 
 	if (!elements)
@@ -176,8 +177,8 @@ static int find_phrases(struct parse *parse)
 			remember(parse, at++, 1);
 			continue;
 		}
-		if (gp_array_grow(&parse->phrases, &parse->phrase_capacity, parse->phrase_count,
-				  sizeof(phrase)) < 0)
+		if (gp_array_grow_room(&parse->phrases, &parse->phrase_capacity,
+				       parse->phrase_count, sizeof(phrase)) < 0)
 			return -ENOMEM;
 		parse->phrases[parse->phrase_count++] = phrase;
 		remember(parse, at, phrase.length);
@@ -194,12 +195,13 @@ static int open_parse(struct parse *parse, const struct gp_sequences *sequences)
 		.elements = sequences->elements, .count = sequences->element_count, .bits = 8};
 	while (parse->bits < TABLE_BITS && 1u << parse->bits < parse->count)
 		parse->bits++;
-	parse->hashes = malloc(((size_t)parse->count + 1) * sizeof(*parse->hashes));
+	parse->hashes = gp_room_take(((size_t)parse->count + 1) * sizeof(*parse->hashes));
 	if (!parse->hashes)
 		return -ENOMEM;
 	for (size_t i = 0; i < CONTEXTS; i++) {
 		parse->powers[i] = power_of(contexts[i]);
-		parse->tables[i] = calloc((size_t)1 << parse->bits, sizeof(**parse->tables));
+		parse->tables[i] =
+			gp_room_take_zeroed((size_t)1 << parse->bits, sizeof(**parse->tables));
 		if (!parse->tables[i])
 			return -ENOMEM;
 	}
@@ -214,9 +216,9 @@ static int open_parse(struct parse *parse, const struct gp_sequences *sequences)
 static void close_parse(struct parse *parse)
 {
 	for (size_t i = 0; i < CONTEXTS; i++)
-		free(parse->tables[i]);
-	free(parse->hashes);
-	free(parse->phrases);
+		gp_room_free(parse->tables[i]);
+	gp_room_free(parse->hashes);
+	gp_room_free(parse->phrases);
 }
 
 /* ---- the most of it ---- */
@@ -224,7 +226,7 @@ static void close_parse(struct parse *parse)
 /* How often what stands at each element was repeated, by way of others, too. */
 static uint32_t *weigh(const struct parse *parse)
 {
-	uint32_t *weights = malloc(((size_t)parse->count + 1) * sizeof(*weights));
+	uint32_t *weights = gp_room_take(((size_t)parse->count + 1) * sizeof(*weights));
 
 	for (uint32_t i = 0; weights && i < parse->count; i++)
 		weights[i] = 1;
@@ -285,7 +287,7 @@ static uint32_t drop_equal(struct repeat *repeats, uint32_t count)
 
 static struct repeat *find_repeats(struct parse *parse, uint32_t *count)
 {
-	struct repeat *repeats = malloc(((size_t)parse->phrase_count + 1) * sizeof(*repeats));
+	struct repeat *repeats = gp_room_take(((size_t)parse->phrase_count + 1) * sizeof(*repeats));
 	uint32_t *weights = weigh(parse);
 
 	*count = 0;
@@ -302,10 +304,10 @@ static struct repeat *find_repeats(struct parse *parse, uint32_t *count)
 	}
 	if (!weights || !repeats ||
 	    gp_array_sort(repeats, *count, sizeof(*repeats), compare_hashes, NULL) < 0) {
-		free(repeats);
+		gp_room_free(repeats);
 		repeats = NULL;
 	}
-	free(weights);
+	gp_room_free(weights);
 	return repeats;
 }
 
@@ -386,7 +388,8 @@ static void add_element(struct sums *sums, const struct gp_model *model, uint32_
 
 static struct sums *sum_up(const struct gp_sequences *sequences, const struct gp_model *model)
 {
-	struct sums *sums = calloc((size_t)sequences->element_count + 1, sizeof(*sums));
+	struct sums *sums =
+		gp_room_take_zeroed((size_t)sequences->element_count + 1, sizeof(*sums));
 	uint64_t ended_ns = 0;
 
 	for (uint32_t i = 0; sums && i < sequences->element_count; i++) {
@@ -491,8 +494,8 @@ static int take_repeats(struct gp_sequences *sequences, struct parse *parse,
 	}
 	for (uint32_t i = 0; result == 0 && i < count && i < CANDIDATES; i++)
 		result = add_sequence(sequences, parse, &counting, &repeats[i]);
-	free(sums);
-	free(repeats);
+	gp_room_free(sums);
+	gp_room_free(repeats);
 	return result;
 }
 
@@ -520,6 +523,6 @@ int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model
 void gp_sequences_free(struct gp_sequences *sequences)
 {
 	free(sequences->rows);
-	free(sequences->elements);
+	gp_room_free(sequences->elements);
 	*sequences = (struct gp_sequences){0};
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/room.h"
+
 /* ---- sums ---- */
 
 uint64_t gp_state_any_ns(const uint64_t state_ns[GP_STATES], unsigned classes)
@@ -89,7 +91,7 @@ static int make_room(struct gp_where *where, size_t limit)
 		keep_longest(where, limit);
 		return 0;
 	}
-	gaps = realloc(where->gaps, capacity * sizeof(*gaps));
+	gaps = gp_room_resize(where->gaps, capacity * sizeof(*gaps));
 	if (!gaps)
 		return -ENOMEM;
 	where->gaps = gaps;
@@ -146,7 +148,7 @@ int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_
 void gp_wheres_free(struct gp_wheres *wheres)
 {
 	for (size_t i = 0; wheres->devices && i < wheres->count; i++)
-		free(wheres->devices[i].gaps);
+		gp_room_free(wheres->devices[i].gaps);
 	free(wheres->devices);
 	*wheres = (struct gp_wheres){0};
 }

@@ -6,6 +6,7 @@
 
 #include "report/array.h"
 #include "report/breakdown.h"
+#include "report/room.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -192,8 +193,8 @@ static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 		}
 		result = 0;
 	}
-	free(walk.calls);
-	free(walk.ranges);
+	gp_room_free(walk.calls);
+	gp_room_free(walk.ranges);
 	free(walk.names);
 	return result;
 }

@@ -8,6 +8,7 @@
 #include "report/array.h"
 #include "report/diff/series.h"
 #include "report/names.h"
+#include "report/room.h"
 
 /* Counts that vary in the baseline, of which nothing was said: their threshold. */
 #define VARYING_SHARE 0.05
@@ -275,7 +276,7 @@ static int decide_all(struct judging *j)
 		finding->verdict = GP_VERDICT_REGRESSION;
 		left--;
 	}
-	free(order);
+	gp_room_free(order);
 	for (uint32_t i = 0; i < check->count; i++)
 		if (!check->findings[i].exact)
 			decide(j, i);

@@ -7,6 +7,7 @@
 #include "gpuprof/trace.h"
 #include "report/export/chrome_writer.h"
 #include "report/format.h"
+#include "report/room.h"
 #include "report/stats.h"
 
 /* ---- the window ---- */
@@ -365,8 +366,8 @@ static void write_tail(struct gp_chrome *chrome)
 /* Those of all threads that called something or opened a range. */
 static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
 {
-	uint32_t *threads =
-		malloc(((size_t)model->call_count + model->range_count + 1) * sizeof(*threads));
+	uint32_t *threads = gp_room_take(((size_t)model->call_count + model->range_count + 1) *
+					 sizeof(*threads));
 	uint32_t count = 0;
 	int result;
 
@@ -379,7 +380,7 @@ static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tid
 		if (i == 0 || model->ranges[i].thread_id != threads[count - 1])
 			threads[count++] = model->ranges[i].thread_id;
 	result = gp_chrome_take_tids(tids, threads, count);
-	free(threads);
+	gp_room_free(threads);
 	return result;
 }
 

@@ -4,6 +4,7 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/export/chrome_writer.h"
+#include "report/room.h"
 
 /* ---- streams, and with the default one their context ---- */
 
@@ -158,7 +159,7 @@ int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *mode
 void gp_chrome_args_close(struct gp_chrome_args *args)
 {
 	free(args->streams);
-	free(args->events);
+	gp_room_free(args->events);
 }
 
 void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,

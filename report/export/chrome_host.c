@@ -5,6 +5,7 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/export/chrome_writer.h"
+#include "report/room.h"
 
 /* ---- overhead ---- */
 
@@ -43,7 +44,7 @@ void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *
 		if (gp_chrome_is_shown(chrome, model->overheads[order[i]].start_ns,
 				       model->overheads[order[i]].end_ns))
 			write_overhead(chrome, &model->overheads[order[i]]);
-	free(order);
+	gp_room_free(order);
 }
 
 /* ---- the driver's compiler ---- */
@@ -226,14 +227,14 @@ static void begin_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
 void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
 {
 	const struct gp_model *model = chrome->model;
-	struct happening *all = malloc(((size_t)model->unified_count + 1) * sizeof(*all));
+	struct happening *all = gp_room_take(((size_t)model->unified_count + 1) * sizeof(*all));
 
 	for (uint32_t i = 0; all && i < model->unified_count; i++)
 		all[i] = (struct happening){device_of(chrome, &model->unifieds[i]), i};
 	if (!all ||
 	    gp_array_sort(all, model->unified_count, sizeof(*all), compare_happenings, NULL) < 0) {
 		chrome->error = -ENOMEM;
-		free(all);
+		gp_room_free(all);
 		return;
 	}
 	for (uint32_t i = 0; i < model->unified_count; i++) {
@@ -241,5 +242,5 @@ void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *ti
 			begin_unified(chrome, tids, all[i].device_id);
 		write_unified(chrome, &model->unifieds[all[i].index]);
 	}
-	free(all);
+	gp_room_free(all);
 }

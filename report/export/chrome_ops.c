@@ -7,6 +7,7 @@
 #include "report/cuda_names.h"
 #include "report/export/chrome_writer.h"
 #include "report/occupancy.h"
+#include "report/room.h"
 
 /* CUPTI's flag of a stream that does not wait for the default one. */
 #define NON_BLOCKING 2
@@ -351,7 +352,7 @@ static uint32_t first_span(const struct spans *spans, uint32_t stream)
 static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint32_t count,
 		      struct spans *spans)
 {
-	uint32_t *first_ops = malloc(((size_t)count + 1) * sizeof(*first_ops));
+	uint32_t *first_ops = gp_room_take(((size_t)count + 1) * sizeof(*first_ops));
 	int result = -ENOMEM;
 
 	for (uint32_t i = 0; first_ops && i < count; i++)
@@ -359,7 +360,7 @@ static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint
 	if (first_ops)
 		result = gp_range_spans_find(chrome->model, first_ops, count, &spans->spans,
 					     &spans->count, &chrome->deep_ranges);
-	free(first_ops);
+	gp_room_free(first_ops);
 	return result;
 }
 
@@ -432,7 +433,7 @@ static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 	for (uint32_t i = 0; result == 0 && i < count; i++)
 		if (tracks[order[i]].wants_tid)
 			tracks[order[i]].tid = gp_chrome_fresh_tid(&gpu->tids);
-	free(order);
+	gp_room_free(order);
 	free(ids);
 	return result;
 }
@@ -542,6 +543,6 @@ void gp_chrome_write_ops(struct gp_chrome *chrome)
 				break;
 		write_device(chrome, tracks + first, end - first, &spans, first);
 	}
-	free(spans.spans);
+	gp_room_free(spans.spans);
 	free(tracks);
 }

@@ -4,6 +4,7 @@
 
 #include "report/array.h"
 #include "report/export/chrome_writer.h"
+#include "report/room.h"
 
 /* CUPTI's kinds of synchronisation. */
 #define SYNC_EVENT       1
@@ -69,7 +70,7 @@ static int compare_events(const void *a, const void *b, const void *context)
 
 static int gather(const struct gp_model *m, struct syncs *s)
 {
-	s->items = malloc(((size_t)m->sync_count + m->event_count + 1) * sizeof(*s->items));
+	s->items = gp_room_take(((size_t)m->sync_count + m->event_count + 1) * sizeof(*s->items));
 	s->by_sync_id = gp_array_order(m->events, m->event_count, sizeof(*m->events),
 				       compare_sync_ids, NULL);
 	s->by_event =
@@ -223,7 +224,7 @@ void gp_chrome_write_syncs(struct gp_chrome *chrome)
 		write_items(chrome, &syncs);
 	else
 		chrome->error = -ENOMEM;
-	free(syncs.items);
-	free(syncs.by_sync_id);
-	free(syncs.by_event);
+	gp_room_free(syncs.items);
+	gp_room_free(syncs.by_sync_id);
+	gp_room_free(syncs.by_event);
 }

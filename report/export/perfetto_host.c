@@ -8,6 +8,7 @@
 #include "report/export/perfetto_schema.h"
 #include "report/export/perfetto_writer.h"
 #include "report/payload.h"
+#include "report/room.h"
 
 /* ---- calls ---- */
 
@@ -208,7 +209,7 @@ static void write_started(struct gp_perfetto *p)
 	for (uint32_t i = 0; order && i < model->range_count && p->error == 0; i++)
 		if (model->ranges[order[i]].style == GP_STYLE_START_END)
 			write_range(p, &model->ranges[order[i]]);
-	free(order);
+	gp_room_free(order);
 }
 
 static void write_named(struct gp_perfetto *p, enum gp_perfetto_category category, const char *name,
@@ -240,7 +241,7 @@ static void write_overheads(struct gp_perfetto *p)
 		write_named(p, GP_PERFETTO_OVERHEAD, gp_overhead_name(overhead->overhead_kind),
 			    overhead->start_ns, overhead->end_ns);
 	}
-	free(order);
+	gp_room_free(order);
 }
 
 static void write_jits(struct gp_perfetto *p)

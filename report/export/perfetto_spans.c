@@ -4,11 +4,12 @@
 
 #include "report/export/perfetto_writer.h"
 #include "report/range_spans.h"
+#include "report/room.h"
 
 /* Streams are runs of operations: where each begins.  NULL: no memory. */
 static uint32_t *find_streams(const struct gp_model *model, uint32_t *count)
 {
-	uint32_t *first_ops = malloc(((size_t)model->op_count + 1) * sizeof(*first_ops));
+	uint32_t *first_ops = gp_room_take(((size_t)model->op_count + 1) * sizeof(*first_ops));
 
 	*count = 0;
 	for (uint32_t i = 0; first_ops && i < model->op_count; i++) {
@@ -78,6 +79,6 @@ void gp_perfetto_write_spans(struct gp_perfetto *p)
 			"gpuprof: %llu ranges lie in %u others of their thread or more: they are "
 			"drawn on the thread, not on the GPU\n",
 			(unsigned long long)deep, GP_RANGE_SPANS_OPEN);
-	free(spans);
-	free(first_ops);
+	gp_room_free(spans);
+	gp_room_free(first_ops);
 }

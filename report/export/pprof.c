@@ -12,6 +12,7 @@
 #include "report/array.h"
 #include "report/groups.h"
 #include "report/protobuf.h"
+#include "report/room.h"
 #include "report/stack_profile.h"
 #include "report/utf8.h"
 
@@ -109,7 +110,7 @@ static void put_functions(struct pprof *pprof)
 			put_function(pprof, site, ++id);
 		pprof->functions[order[i]] = id;
 	}
-	free(order);
+	gp_room_free(order);
 }
 
 static void put_locations(struct pprof *pprof)

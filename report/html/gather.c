@@ -5,11 +5,12 @@
 
 #include "report/array.h"
 #include "report/model.h"
+#include "report/room.h"
 
 int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event)
 {
-	int result = gp_array_grow(&gather->events, &gather->capacity, gather->count,
-				   sizeof(*gather->events));
+	int result = gp_array_grow_room(&gather->events, &gather->capacity, gather->count,
+					sizeof(*gather->events));
 
 	if (result == 0)
 		gather->events[gather->count++] = *event;
@@ -23,7 +24,7 @@ void gp_html_gather_clear(struct gp_html_gather *gather)
 
 void gp_html_gather_free(struct gp_html_gather *gather)
 {
-	free(gather->events);
+	gp_room_free(gather->events);
 	*gather = (struct gp_html_gather){0};
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/cuda_names.h"
+#include "report/room.h"
 #include "report/stats.h"
 
 /* The walk through all tracks. */
@@ -402,13 +403,13 @@ static int find_shortest(struct walker *walker)
 
 	if (tracks->event_limit == 0 || total <= tracks->event_limit)
 		return 0;
-	durations_ns = malloc(total * sizeof(*durations_ns));
+	durations_ns = gp_room_take(total * sizeof(*durations_ns));
 	if (!durations_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->model_count; i++)
 		count += copy_durations(scope->models[i], durations_ns + count);
 	if (count <= tracks->event_limit) {
-		free(durations_ns);
+		gp_room_free(durations_ns);
 		return 0;
 	}
 	tracks->shortest_ns = gp_stats_select(durations_ns, count, count - tracks->event_limit);
@@ -417,7 +418,7 @@ static int find_shortest(struct walker *walker)
 		walker->ties += durations_ns[i] == tracks->shortest_ns;
 		walker->ties_kept -= durations_ns[i] > tracks->shortest_ns;
 	}
-	free(durations_ns);
+	gp_room_free(durations_ns);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/array.h"
 #include "report/import/api_class.h"
+#include "report/room.h"
 
 void gp_importing_begin(struct gp_importing *im, struct gp_load *load)
 {
@@ -20,8 +21,8 @@ void gp_importing_free(struct gp_importing *im)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		gp_texts_free(texts[i]);
-	free(im->ranges.spans);
-	free(im->functions.spans);
+	gp_room_free(im->ranges.spans);
+	gp_room_free(im->functions.spans);
 }
 
 /* What is not in order has no end of its own. */
@@ -228,7 +229,8 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 
 int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span)
 {
-	int result = gp_array_grow(&spans->spans, &spans->capacity, spans->count, sizeof(*span));
+	int result =
+		gp_array_grow_room(&spans->spans, &spans->capacity, spans->count, sizeof(*span));
 
 	if (result == 0)
 		spans->spans[spans->count++] = *span;

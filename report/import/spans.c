@@ -4,6 +4,7 @@
 
 #include "report/array.h"
 #include "report/import/importing.h"
+#include "report/room.h"
 
 static int compare_spans(const void *a, const void *b, const void *context)
 {
@@ -54,8 +55,8 @@ static int put_point(struct gp_importing *im, enum gp_range_op op, uint64_t time
 
 static int push(struct gp_importing *im, struct open_spans *open, const struct gp_import_span *span)
 {
-	int result =
-		gp_array_grow(&open->spans, &open->capacity, open->count, sizeof(*open->spans));
+	int result = gp_array_grow_room(&open->spans, &open->capacity, open->count,
+					sizeof(*open->spans));
 
 	if (result != 0)
 		return result;
@@ -124,7 +125,7 @@ int gp_import_ranges(struct gp_importing *im)
 		result = put_span(im, &open, &im->ranges.spans[i]);
 	if (result == 0)
 		result = pop(im, &open, UINT64_MAX);
-	free(open.spans);
+	gp_room_free(open.spans);
 	return result;
 }
 
@@ -220,6 +221,6 @@ int gp_import_stacks(struct gp_importing *im)
 	walk.end = walk.next + im->functions.count;
 	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
 		result = find_stack(im, &walk, &m->calls[order[i]]);
-	free(order);
+	gp_room_free(order);
 	return result;
 }

@@ -5,6 +5,7 @@
 #include "report/array.h"
 #include "report/copy_peak.h"
 #include "report/format.h"
+#include "report/room.h"
 
 #define STAGED_BYTES 65536u
 
@@ -104,8 +105,8 @@ static void gather(struct gp_advisor *advisor, const struct gp_call *call, const
 	const struct gp_case *found = gp_copy_case(advisor, call, op);
 
 	if (advisor->error == 0)
-		advisor->error = gp_array_grow(&rests->rows, &rests->capacity, rests->count,
-					       sizeof(*rests->rows));
+		advisor->error = gp_array_grow_room(&rests->rows, &rests->capacity, rests->count,
+						    sizeof(*rests->rows));
 	if (advisor->error == 0)
 		rests->rows[rests->count++] = (struct rest){
 			.number = (uint32_t)(found - advisor->cases),
@@ -172,7 +173,7 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 	if (advisor->error == 0)
 		put_limits(advisor, &rests);
 	each(advisor, filter, add, NULL);
-	free(rests.rows);
+	gp_room_free(rests.rows);
 }
 
 void gp_copies_tell_rate(const struct gp_case *found, FILE *out)

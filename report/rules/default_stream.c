@@ -4,6 +4,7 @@
  * streams overlap for less than a tenth of their work, and 10 % of the recorded time and 1 ms could
  * be saved, if all of it overlapped.
  */
+#include "report/room.h"
 #include "report/rules/rules.h"
 
 #include <errno.h>
@@ -51,8 +52,8 @@ static int gather(const struct gp_model *model, struct ordered *ordered)
 {
 	size_t most = (size_t)(ordered->end - ordered->first) + 1;
 
-	ordered->ops = malloc(most * sizeof(*ordered->ops));
-	ordered->intervals = malloc(most * sizeof(*ordered->intervals));
+	ordered->ops = gp_room_take(most * sizeof(*ordered->ops));
+	ordered->intervals = gp_room_take(most * sizeof(*ordered->intervals));
 	if (!ordered->ops || !ordered->intervals)
 		return -ENOMEM;
 	for (uint32_t i = ordered->first; i < ordered->end; i++) {
@@ -160,8 +161,8 @@ static void look_at_context(struct gp_advisor *advisor, uint32_t first, uint32_t
 	advisor->error = gather(advisor->model, &ordered);
 	if (advisor->error == 0 && ordered.interval_count > 0)
 		judge(advisor, &ordered);
-	free(ordered.ops);
-	free(ordered.intervals);
+	gp_room_free(ordered.ops);
+	gp_room_free(ordered.intervals);
 }
 
 static void look(struct gp_advisor *advisor)

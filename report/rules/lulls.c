@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/array.h"
+#include "report/room.h"
 
 #define CLOCKS_DIFFER_NS 5000u
 #define LEAST_NS         1000u
@@ -51,8 +52,8 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	    gap->after.op == GP_NONE || gap->end_ns - gap->start_ns < LEAST_NS)
 		return;
 	device = &lulls->devices[gap->device];
-	result = gp_array_grow(&device->lulls, &device->capacity, device->count,
-			       sizeof(*device->lulls));
+	result = gp_array_grow_room(&device->lulls, &device->capacity, device->count,
+				    sizeof(*device->lulls));
 	if (result == 0)
 		device->lulls[device->count++] = lull_of(gap);
 	else
@@ -61,7 +62,7 @@ static void take_gap(void *context, const struct gp_gap *gap)
 
 static int sum_up(struct gp_device_lulls *device)
 {
-	device->idle_ns = calloc((size_t)device->count + 1, sizeof(*device->idle_ns));
+	device->idle_ns = gp_room_take_zeroed((size_t)device->count + 1, sizeof(*device->idle_ns));
 	if (!device->idle_ns)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < device->count; i++)
@@ -92,8 +93,8 @@ int gp_lulls_of(struct gp_lulls *lulls, struct gp_model *const *models, size_t m
 void gp_lulls_free(struct gp_lulls *lulls)
 {
 	for (size_t i = 0; lulls->devices && i < lulls->device_count; i++) {
-		free(lulls->devices[i].lulls);
-		free(lulls->devices[i].idle_ns);
+		gp_room_free(lulls->devices[i].lulls);
+		gp_room_free(lulls->devices[i].idle_ns);
 	}
 	free(lulls->devices);
 	*lulls = (struct gp_lulls){0};

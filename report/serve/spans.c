@@ -8,6 +8,7 @@
 #include "report/array.h"
 #include "report/html/tracks.h"
 #include "report/json_write.h"
+#include "report/room.h"
 #include "report/slice_filter.h"
 
 /* A track's events, by row and start; their times are from the origin on. */
@@ -56,12 +57,13 @@ static int keep_track(void *context, const struct gp_html_track *from,
 			  sizeof(*spans->tracks)) < 0)
 		return -ENOMEM;
 	track = &spans->tracks[spans->track_count++];
-	*track = (struct track){.kind = from->kind,
-				.name = strdup(from->name),
-				.id = from->id,
-				.model = from->model,
-				.first_shape = from->first_shape,
-				.events = malloc((size_t)gather->count * sizeof(*track->events))};
+	*track = (struct track){
+		.kind = from->kind,
+		.name = strdup(from->name),
+		.id = from->id,
+		.model = from->model,
+		.first_shape = from->first_shape,
+		.events = gp_room_take((size_t)gather->count * sizeof(*track->events))};
 	if (!track->name || !track->events)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < gather->count && gather->events[i].row != GP_NONE; i++)
@@ -108,7 +110,7 @@ void gp_spans_free(struct gp_spans *spans)
 		return;
 	for (uint32_t i = 0; i < spans->track_count; i++) {
 		free(spans->tracks[i].name);
-		free(spans->tracks[i].events);
+		gp_room_free(spans->tracks[i].events);
 	}
 	free(spans->tracks);
 	gp_html_tracks_free(&spans->walk);

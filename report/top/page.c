@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/memory_stats.h"
 #include "report/paragraph.h"
+#include "report/room.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -431,7 +432,7 @@ static int print_calls(FILE *out, const struct gp_page *page)
 	if (count > WAITING_CALLS)
 		fprintf(out, "in calls that wait: %s threads more\n",
 			gp_format_count(count - WAITING_CALLS).text);
-	free(order);
+	gp_room_free(order);
 	return 0;
 }
 

@@ -91,19 +91,38 @@ class Room(Case):
     def test_a_limit_of_file_sizes_and_rings_in_memory(self):
         self.check_file_limit(BARE, "memory")
 
+    def read_within(self, limits, *arguments):
+        return self.run_program(["sh", "-c", f"{limits}; exec {support.GPUPROF} {' '.join(arguments)}"], PLAIN)
+
     def test_a_trace_that_is_larger_than_memory(self):
         os.mkdir(self.path("out"))
         self.run_limited("exec PROGRAM", LAUNCHED)
         trace = self.path("out", "t.gpuprof")
+        for command in (["summary"], ["summary", "--by", "api"], ["advice"], ["trace", "gpu"]):
+            whole = self.read_within("true", *command, trace)
+            result = self.read_within("ulimit -d 10000", *command, trace)
+            self.assertEqual((result.returncode, result.stderr, result.stdout), (0, whole.stderr, whole.stdout), command)
+        for name in ("chrome", "perfetto", "csv", "jsonl", "sqlite", "openmetrics"):
+            written = []
+            for limits in ("true", "ulimit -d 12000"):
+                result = self.read_within(limits, "export", "-F", name, "-o", "out/written", trace)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                with open(self.path("out", "written"), "rb") as file:
+                    written.append(file.read())
+            self.assertTrue(written[0] == written[1], name)
 
-        def read(*arguments):
-            return self.run_program(["sh", "-c", f"ulimit -d 10000; exec {support.GPUPROF} {' '.join(arguments)} {trace}"], PLAIN)
+    def test_a_trace_that_is_larger_than_memory_and_no_disk(self):
+        os.mkdir(self.path("out"))
+        self.run_limited("exec PROGRAM", LAUNCHED)
+        trace = self.path("out", "t.gpuprof")
+        limits = "ulimit -d 10000; ulimit -f 100"
         for command in (["summary"], ["export", "-o", "out/t.json"]):
-            result = read(*command)
+            result = self.read_within(limits, *command, trace)
             self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
-            self.assert_one_line(result.stderr, "too large for the memory that is left", f"gpuprof top --batch --iterations 1 {trace}")
+            self.assert_one_line(result.stderr, "too large for the memory that is left", "File too large", "set TMPDIR",
+                                 f"gpuprof top --batch --iterations 1 {trace}")
         self.assertEqual(self.files(".json"), [])
-        result = read("top", "--batch", "--iterations", "1")
+        result = self.read_within(limits, "top", "--batch", "--iterations", "1", trace)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(" 100,000 ", result.stdout)
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "report/array.h"
+#include "report/room.h"
 
 struct item {
 	uint32_t key;
@@ -103,7 +104,7 @@ static void test_order_leaves_the_array_alone(void **state)
 	assert_non_null(order);
 	assert_memory_equal(order, expected, sizeof(expected));
 	assert_int_equal(items[0].serial, 0);
-	free(order);
+	gp_room_free(order);
 }
 
 static bool is_below(const void *element, const void *key)

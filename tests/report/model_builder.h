@@ -12,6 +12,7 @@
 
 #include "report/array.h"
 #include "report/load.h"
+#include "report/room.h"
 #include "report/model.h"
 
 #define BUILD_BASE_UNIX_NS 1790000000000000000u
@@ -44,7 +45,7 @@ static inline uint32_t build_grow(void *array, uint32_t *capacity, uint32_t *cou
 {
 	char *elements;
 
-	build_check(gp_array_grow(array, capacity, *count, bytes) == 0);
+	build_check(gp_array_grow_room(array, capacity, *count, bytes) == 0);
 	memcpy(&elements, array, sizeof(elements));
 	memset(elements + *count * bytes, 0, bytes);
 	return (*count)++;
@@ -276,7 +277,7 @@ static inline struct gp_model *build_end(struct build *b)
 	build_sort_calls(m);
 	build_check(gp_join_ops(&load) == 0 && gp_join_captures(&load) == 0 &&
 		    gp_join_memory(&load) == 0 && gp_project_ranges(m) == 0);
-	free(load.keys);
+	gp_room_free(load.keys);
 	for (uint32_t i = 0; i < m->call_count; i++)
 		if (m->calls[i].start_ns + m->calls[i].duration_ns > m->last_ns)
 			m->last_ns = m->calls[i].start_ns + m->calls[i].duration_ns;

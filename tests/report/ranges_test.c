@@ -228,7 +228,7 @@ static void test_payloads_at_the_end(void **state)
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b);
+	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_PAYLOAD, 6, 2, "early");
 	gp_builder_string(&b, GP_STRING_PAYLOAD, 7, 2, "late");
 	add(&b, (struct gp_record_range){.op = GP_RANGE_PUSH}, 100);
@@ -237,7 +237,7 @@ static void test_payloads_at_the_end(void **state)
 	add(&b, (struct gp_record_range){.op = GP_RANGE_POP, .payload_id = 7}, 130);
 	add(&b, (struct gp_record_range){.op = GP_RANGE_START, .range_id = 3}, 140);
 	add(&b, (struct gp_record_range){.op = GP_RANGE_END, .range_id = 3, .payload_id = 7}, 150);
-	m = load(&b);
+	m = gp_builder_finish(&b);
 	assert_int_equal(m->range_count, 3);
 	assert_string_equal(m->texts[m->ranges[0].extended_payload].bytes, "late");
 	assert_string_equal(m->texts[m->ranges[1].extended_payload].bytes, "early");

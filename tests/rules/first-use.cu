@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string>
 
-const int PIECES = 600;
+const int PIECES = 2000;
 
 extern "C" __global__ void piece(void)
 {

@@ -66,10 +66,17 @@ static void *find_nothing(void *handle, const char *name)
 	return NULL;
 }
 
-/* Of the versions of the C library that have more than one, all do the same. */
+/*
+ * The oldest version, which every C library has: a look-up that finds nothing allocates the text of its error, in an allocator that
+ * may be what looks up.
+ */
 static gp_dlsym_function *look_in_libc(void)
 {
-	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+#if defined(__x86_64__)
+	static const char *const versions[] = {"GLIBC_2.2.5"};
+#else
+	static const char *const versions[] = {"GLIBC_2.17", "GLIBC_2.34"};
+#endif
 	void *found = NULL;
 
 	for (size_t i = 0; found == NULL && i < sizeof(versions) / sizeof(versions[0]); i++)

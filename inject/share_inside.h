@@ -2,7 +2,7 @@
  * share_inside: who is inside a function that a client of CUPTI has given: a callback, its buffers' functions, its clock.
  *
  * A client that takes a function back may unload it, or free what it works on, when the call in which it did so returns:
- * as CUPTI, we let nobody be inside by then.  Every call of such a function lies between the first two functions here.
+ * as CUPTI, we let nobody be inside by then (a thread that leaves such a function by longjmp() is waited for in vain, 0.1 s).  Every call of such a function lies between the first two functions here.
  */
 #ifndef INJECT_SHARE_INSIDE_H
 #define INJECT_SHARE_INSIDE_H

@@ -134,7 +134,7 @@ static void add_peak(struct gp_group *group, const struct gp_model *model, const
 	double peak = gp_copy_peak(model, op);
 
 	if (peak > 0)
-		group->peak_ns += (uint64_t)((double)op->bytes / peak * 1e9);
+		group->peak_ns += gp_copy_peak_ns(op->bytes, peak);
 	else
 		group->without_peak++;
 }

@@ -1,5 +1,6 @@
 #include "report/command_line.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static void add_row(struct tables *t, const struct gp_command_option *option)
 {
 	size_t letters = strlen(t->by_letter);
 
+	assert(t->count < MOST_OPTIONS);
 	t->by_name[t->count] =
 		(struct option){option->name, has_word(option) ? required_argument : no_argument,
 				NULL, FIRST_NUMBER + t->count};

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#define MOST_NS UINT64_C(1000000000000000000)
+
 /*
  * PCI Express by generation (PCI Express Base Specification 6.0, 1.2 and 4.2): transfers a second of each lane, a bit
  * each, and how many of these are data: 8b/10b, then 128b/130b, then flits of 256 bytes with 242 for packets.
@@ -76,6 +78,13 @@ double gp_copy_peak(const struct gp_model *model, const struct gp_op *op)
 	default:
 		return 0;
 	}
+}
+
+uint64_t gp_copy_peak_ns(uint64_t bytes, double peak)
+{
+	double ns = (double)bytes / peak * 1e9;
+
+	return ns < MOST_NS ? (uint64_t)ns : MOST_NS; /* a file may say anything */
 }
 
 bool gp_copy_peak_is_known(uint64_t without_peak, uint64_t peak_ns, uint64_t total_ns)

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,6 +20,13 @@
 /* A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this. */
 #define PATIENCE_MS 3000
 #define PROGRESS_MS 100
+
+/* No more are looked for to be closed in the child. */
+#define MOST_DESCRIPTORS 4096
+
+/* Killed, it is soon gone, unless it is where no signal reaches it: in a driver that hangs. */
+#define END_LOOKS    100
+#define END_PAUSE_NS 1000000
 
 /* Copies of fewer bytes in all say nothing about a link. */
 #define LEAST_BYTES (UINT64_C(1) << 20)
@@ -46,19 +54,29 @@ static bool wants_links(const struct gp_model *model)
 
 /* ---- the child ---- */
 
-static void be_silent(void)
+/*
+ * It says nothing but its answer, ends with whoever asked, and holds none of its descriptors: with that of the trace, its lock would be held,
+ * too.  Returns where the answer goes, -1 = nowhere.
+ */
+static int be_apart(int out, pid_t asker)
 {
+	const int first = STDERR_FILENO + 1;
 	int nowhere = open("/dev/null", O_RDWR);
 
 	for (int fd = STDIN_FILENO; nowhere >= 0 && fd <= STDERR_FILENO; fd++)
-		(void)dup2(nowhere, fd);
+		if (fd != out)
+			(void)dup2(nowhere, fd);
+	if (out > first && dup2(out, first) == first)
+		out = first;
+	for (int fd = first + 1; fd < MOST_DESCRIPTORS; fd++)
+		(void)close(fd);
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == asker ? out : -1;
 }
 
 static void answer(const struct gp_model *model, int out)
 {
 	struct gp_record_link links[GP_LINKS_OF_DEVICE];
 
-	be_silent();
 	for (uint32_t i = 0; i < model->device_count; i++) {
 		size_t count = gp_link_facts(model->devices[i].uuid, links);
 
@@ -79,6 +97,9 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* A child did not answer in time: that of the next trace would not, either. */
+static bool is_silent;
+
 /* Whole records that come before the child is done or patience ends; who waits for us hears of it meanwhile. */
 static size_t listen_to(int in, const struct gp_load_options *options,
 			struct gp_record_link links[MOST_LINKS])
@@ -96,7 +117,15 @@ static size_t listen_to(int in, const struct gp_load_options *options,
 		taken = read(in, (char *)links + bytes, MOST_LINKS * sizeof(*links) - bytes);
 		bytes += taken > 0 ? (size_t)taken : 0;
 	}
+	is_silent = now_ms() >= end_ms;
 	return bytes / sizeof(*links);
+}
+
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	for (int i = 0; i < END_LOOKS && waitpid(child, NULL, WNOHANG) == 0; i++)
+		nanosleep(&(struct timespec){0, END_PAUSE_NS}, NULL);
 }
 
 static size_t ask(const struct gp_model *model, const struct gp_load_options *options,
@@ -104,20 +133,22 @@ static size_t ask(const struct gp_model *model, const struct gp_load_options *op
 {
 	size_t count = 0;
 	int ends[2];
-	pid_t child;
+	pid_t asker = getpid(), child;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return 0;
 	child = fork();
 	if (child == 0) {
-		answer(model, ends[1]);
+		int out = be_apart(ends[1], asker);
+
+		if (out >= 0)
+			answer(model, out);
 		_exit(0);
 	}
 	close(ends[1]);
 	if (child > 0) {
 		count = listen_to(ends[0], options, links);
-		kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0);
+		end(child);
 	}
 	close(ends[0]);
 	return count;
@@ -187,7 +218,7 @@ void gp_keep_links(struct gp_model *model, const struct gp_load_options *options
 	struct gp_record_link *links;
 	size_t count;
 
-	if (!wants_links(model))
+	if (is_silent || !wants_links(model))
 		return;
 	links = gp_room_take(MOST_LINKS * sizeof(*links));
 	count = links ? ask(model, options, links) : 0;

@@ -76,7 +76,10 @@ static void *resize_in_memory(void *room, size_t bytes)
 
 static void free_memory(void *room)
 {
-	rooms.memory_bytes -= counted(room);
+	uint64_t bytes = counted(room);
+
+	rooms.memory_bytes -=
+		bytes < rooms.memory_bytes ? bytes : rooms.memory_bytes; /* of malloc()'s */
 	free(room);
 }
 

@@ -28,7 +28,7 @@ static void count_peak(struct gp_tally_row *row, const struct gp_scope_op *at)
 	double peak = gp_copy_peak(at->model, at->op);
 
 	if (peak > 0)
-		row->sums[PEAK_NS] += (uint64_t)((double)at->op->bytes / peak * 1e9);
+		row->sums[PEAK_NS] += gp_copy_peak_ns(at->op->bytes, peak);
 	else
 		row->sums[WITHOUT_PEAK]++;
 }

@@ -146,7 +146,7 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 	found->bytes += op->bytes;
 	found->extra += gp_copy_is_pageable(op);
 	found->copied_ns += op->end_ns - op->start_ns;
-	found->peak_ns += peak > 0 ? (uint64_t)((double)op->bytes / peak * 1e9) : 0;
+	found->peak_ns += peak > 0 ? gp_copy_peak_ns(op->bytes, peak) : 0;
 	found->without_peak += peak <= 0;
 }
 

@@ -19,6 +19,7 @@ static const char *find_functions(struct gp_http *http)
 		{"MHD_run", (void **)&http->run},
 		{"MHD_get_timeout", (void **)&http->get_timeout},
 		{"MHD_get_daemon_info", (void **)&http->get_daemon_info},
+		{"MHD_get_connection_info", (void **)&http->get_connection_info},
 		{"MHD_lookup_connection_value", (void **)&http->lookup_connection_value},
 		{"MHD_get_connection_values", (void **)&http->get_connection_values},
 		{"MHD_create_response_from_buffer", (void **)&http->create_response_from_buffer},

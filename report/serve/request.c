@@ -63,7 +63,8 @@ static bool is_token(const char *token, const char *text)
 
 static bool takes_once(struct gp_door *door, const struct gp_request *request)
 {
-	if (door->once[0] == '\0' || !is_token(door->once, gp_request_value(request, "once")))
+	if (door->once[0] == '\0' || !request->is_own ||
+	    !is_token(door->once, gp_request_value(request, "once")))
 		return false;
 	door->once[0] = '\0';
 	return true;

@@ -24,6 +24,7 @@ struct gp_request {
 	} arguments[GP_REQUEST_ARGUMENTS];
 	size_t argument_count;
 	bool has_more; /* arguments, for which there is no room */
+	bool is_own;   /* who asks is the user whose process this is */
 };
 
 struct gp_door {
@@ -31,7 +32,7 @@ struct gp_door {
 	char token[GP_TOKEN_BYTES];
 	/*
 	 * Takes a browser to the token, one time: the address that a browser is started with is in the list of processes, where everybody on
-	 * the machine reads it.  Empty = there is none.
+	 * the machine reads it, and may be first: so only for a request that is_own.  Empty = there is none.
 	 */
 	char once[GP_TOKEN_BYTES];
 };

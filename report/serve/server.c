@@ -13,6 +13,40 @@
 #define SILENCE_S    60u /* after which a connection is closed */
 #define MOST_WAIT_MS 1000
 
+/* ---- who asks ---- */
+
+/* Whether a row of the kernel's table of connections is the other end of ours, and whose it is. */
+static bool is_other_end(const char *row, uint16_t client_port, uint16_t port, uid_t *user)
+{
+	unsigned from, to, local, remote, number;
+
+	if (sscanf(row, " %*u: %x:%x %x:%x %*x %*x:%*x %*x:%*x %*x %u", &local, &from, &remote, &to,
+		   &number) != 5)
+		return false;
+	*user = number;
+	return local == htonl(INADDR_LOOPBACK) && remote == local && from == client_port &&
+	       to == port;
+}
+
+static bool is_own(const struct gp_server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		server->http.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	FILE *table = info ? fopen("/proc/net/tcp", "re") : NULL;
+	uid_t user = 0;
+	bool found = false;
+	char row[256];
+	uint16_t port;
+
+	if (!table)
+		return false;
+	port = ntohs(((const struct sockaddr_in *)(const void *)info->client_addr)->sin_port);
+	while (!found && fgets(row, sizeof(row), table))
+		found = is_other_end(row, port, server->site->door.port, &user);
+	fclose(table);
+	return found && user == geteuid();
+}
+
 /* ---- answers ---- */
 
 static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name,
@@ -57,6 +91,7 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 	struct gp_answer answer;
 	enum MHD_Result result;
 
+	request.is_own = server->site->door.once[0] != '\0' && is_own(server, connection);
 	(void)version, (void)upload, (void)upload_bytes, (void)state;
 	http->get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &request);
 	gp_site_answer(server->site, &request, &answer);

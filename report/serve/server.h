@@ -1,8 +1,8 @@
 /*
  * server: answers requests of this machine for a site (report/serve/site.h), one after the other, in the thread that runs it.
  *
- * It listens at 127.0.0.1 alone.  Connections are never waited for: one that is slow, silent or cut delays no other, and gives its place up
- * after a minute.
+ * It listens at 127.0.0.1 alone.  Connections are never waited for: one that is slow, silent or cut delays no other, and gives
+ * its place up after a minute.  There are 64 places.
  */
 #ifndef REPORT_SERVE_SERVER_H
 #define REPORT_SERVE_SERVER_H

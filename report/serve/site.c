@@ -197,7 +197,8 @@ static void refuse(const struct gp_site *site, unsigned status, struct gp_answer
 		return;
 	default:
 		say(answer, status,
-		    "the address has to be the one that gpuprof serve printed, with its token");
+		    "the address has to be the one that gpuprof serve printed, with its token; "
+		    "through ssh -L with the same port at both ends");
 	}
 }
 

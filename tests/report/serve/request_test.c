@@ -120,12 +120,17 @@ static void test_the_port_of_http_need_not_be_named(void **state)
 	assert_int_equal(refusal(&door, "GET", "localhost:80", door.token), 0);
 }
 
-static unsigned ask_once(struct gp_door *door, const char *host, const char *once)
+static unsigned ask_as(struct gp_door *door, const char *host, const char *once, bool is_own)
 {
-	struct gp_request request = {.method = "GET", .path = "/", .host = host};
+	struct gp_request request = {.method = "GET", .path = "/", .host = host, .is_own = is_own};
 
 	assert_true(gp_request_add(&request, "once", once));
 	return gp_door_refuses(door, &request);
+}
+
+static unsigned ask_once(struct gp_door *door, const char *host, const char *once)
+{
+	return ask_as(door, host, once, true);
 }
 
 static void test_the_way_in_for_once_is_good_once(void **state)
@@ -137,6 +142,8 @@ static void test_the_way_in_for_once_is_good_once(void **state)
 	memcpy(once, door.once, sizeof(once));
 	assert_int_equal(ask_once(&door, "evil.example:8123", once), 403);
 	assert_int_equal(ask_once(&door, "127.0.0.1:8123", door.token), 403);
+	assert_int_equal(ask_as(&door, "127.0.0.1:8123", once, false),
+			 403); /* read in the list of processes */
 	assert_int_equal(ask_once(&door, "127.0.0.1:8123", once), 303);
 	assert_int_equal(ask_once(&door, "127.0.0.1:8123", once), 403);
 	assert_int_equal(ask_once(&door, "127.0.0.1:8123", ""), 403);

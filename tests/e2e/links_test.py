@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import subprocess
 import unittest
 
 import support
@@ -63,6 +64,26 @@ class Links(Case):
                 self.assertTrue(rows)
                 self.assertEqual([row["Peak %"] for row in rows], [None] * len(rows))
                 self.empty_folder()
+
+    def children(self, process):
+        self.assertIsNone(process.poll(), "it has ended without asking")
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as file:
+            return file.read().split()
+
+    def test_who_is_killed_while_it_asks_leaves_nobody_behind(self):
+        self.record("demo", GPUSIM_FAULT="nvml-hangs")
+        trace = self.path("demo.gpuprof")
+        finish = subprocess.Popen([GPUPROF, "finish", trace], env=support.environment(GPUSIM_FAULT="nvml-hangs"))
+        asked = []
+        while not asked:
+            asked = self.children(finish)
+        finish.kill()
+        finish.wait()
+        while os.path.exists(f"/proc/{asked[0]}/exe"):
+            pass
+        result = self.run_program([GPUPROF, "finish", trace], way=support.PLAIN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("PCIe 5.0 x16", self.run_gpuprof("summary", trace).stdout)
 
     def test_whoever_waits_for_the_summary_waits_for_the_answer(self):
         result = self.record("demo", BARE, GPUSIM_FAULT="nvml-hangs", GPUPROF_FINISH_TIMEOUT_S=1)

@@ -129,22 +129,12 @@ static uint32_t find_operation(struct gp_groups *groups, const struct gp_model *
 	return *row;
 }
 
-static void add_peak(struct gp_group *group, const struct gp_model *model, const struct gp_op *op)
-{
-	double peak = gp_copy_peak(model, op);
-
-	if (peak > 0)
-		group->peak_ns += gp_copy_peak_ns(op->bytes, peak);
-	else
-		group->without_peak++;
-}
-
 static void add_bytes(struct gp_group *group, const struct gp_model *model, const struct gp_op *op)
 {
 	group->bytes += op->bytes;
 	if (!op->untimed) {
 		group->timed_bytes += op->bytes;
-		add_peak(group, model, op);
+		gp_copy_peak_add(model, op, &group->peak_ns, &group->without_peak);
 	}
 	if (op->bytes < group->least_bytes)
 		group->least_bytes = op->bytes;

@@ -80,11 +80,14 @@ double gp_copy_peak(const struct gp_model *model, const struct gp_op *op)
 	}
 }
 
-uint64_t gp_copy_peak_ns(uint64_t bytes, double peak)
+void gp_copy_peak_add(const struct gp_model *model, const struct gp_op *op, uint64_t *peak_ns,
+		      uint64_t *without_peak)
 {
-	double ns = (double)bytes / peak * 1e9;
+	double peak = gp_copy_peak(model, op);
+	double ns = peak > 0 ? (double)op->bytes / peak * 1e9 : 0;
 
-	return ns < MOST_NS ? (uint64_t)ns : MOST_NS; /* a file may say anything */
+	*peak_ns += ns < MOST_NS ? (uint64_t)ns : MOST_NS; /* a file may say anything */
+	*without_peak += peak <= 0;
 }
 
 bool gp_copy_peak_is_known(uint64_t without_peak, uint64_t peak_ns, uint64_t total_ns)

@@ -16,8 +16,9 @@ double gp_link_peak(const struct gp_record_link *link);
 /* Bytes per second that an operation, which is a copy, could have reached; 0 = not known, or it is none. */
 double gp_copy_peak(const struct gp_model *model, const struct gp_op *op);
 
-/* What so many bytes take at a peak that is known. */
-uint64_t gp_copy_peak_ns(uint64_t bytes, double peak);
+/* Adds what an operation would have taken at its peak; one without a known peak is counted instead. */
+void gp_copy_peak_add(const struct gp_model *model, const struct gp_op *op, uint64_t *peak_ns,
+		      uint64_t *without_peak);
 
 /*
  * Whether copies that took total_ns can be held against the peak_ns that they would have taken at their peaks:

@@ -23,16 +23,6 @@ static const struct gp_sheet_column size_columns[] = {
 	{"GB/s", GP_UNIT_GB_PER_S}, {"Peak %", GP_UNIT_PERCENT}, {"Operation", GP_UNIT_TEXT},
 };
 
-static void count_peak(struct gp_tally_row *row, const struct gp_scope_op *at)
-{
-	double peak = gp_copy_peak(at->model, at->op);
-
-	if (peak > 0)
-		row->sums[PEAK_NS] += gp_copy_peak_ns(at->op->bytes, peak);
-	else
-		row->sums[WITHOUT_PEAK]++;
-}
-
 /* What the label is made of. */
 static void take_copy(struct gp_tally *tally, const struct gp_scope_op *at)
 {
@@ -48,7 +38,7 @@ static void take_copy(struct gp_tally *tally, const struct gp_scope_op *at)
 	gp_tally_value(tally, row, SIZES, op->bytes);
 	if (!op->untimed) {
 		row->sums[TIMED_BYTES] += op->bytes;
-		count_peak(row, at);
+		gp_copy_peak_add(at->model, op, &row->sums[PEAK_NS], &row->sums[WITHOUT_PEAK]);
 	}
 }
 

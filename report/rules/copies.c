@@ -135,7 +135,6 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 	uint64_t rest_ns = call->duration_ns - waited_ns;
 	struct gp_lull *lull;
 	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
-	double peak = gp_copy_peak(advisor->model, op);
 
 	(void)context;
 	if (rest_ns > found->longest_ns)
@@ -146,8 +145,7 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 	found->bytes += op->bytes;
 	found->extra += gp_copy_is_pageable(op);
 	found->copied_ns += op->end_ns - op->start_ns;
-	found->peak_ns += peak > 0 ? gp_copy_peak_ns(op->bytes, peak) : 0;
-	found->without_peak += peak <= 0;
+	gp_copy_peak_add(advisor->model, op, &found->peak_ns, &found->without_peak);
 }
 
 static void each(struct gp_advisor *advisor, gp_copy_filter *filter,

@@ -2,7 +2,7 @@
  * call_stacks: which API calls get a call stack, by --stacks, and when it is taken; and which calls may wait.
  *
  * A call that may block gets its stack before it begins, for the device works meanwhile; a launch or another call that
- * returns at once gets it after, for the device then has its work already.
+ * returns at once gets it after, for the device then has its work already; and so does whatever call has failed.
  */
 #ifndef INJECT_CALL_STACKS_H
 #define INJECT_CALL_STACKS_H
@@ -27,10 +27,13 @@ static inline uint8_t gp_call_stacks_of(bool driver, uint32_t cbid)
 	return cbid < GP_API_CBID_LIMIT ? gp_call_stacks_when[driver][cbid] : 0;
 }
 
-/* At a call's end: its stack, or 0 where it gets none; also of one whose stack could not be taken at its beginning. */
-static inline uint32_t gp_call_stacks_at_exit(bool driver, uint32_t cbid)
+/*
+ * At a call's end: its stack, or 0 where it gets none; also of one whose stack could not be taken at its beginning.  One that
+ * failed gets it whatever --stacks asks for, unless that is none: failures are few, and what a user wants to know is where.
+ */
+static inline uint32_t gp_call_stacks_at_exit(bool driver, uint32_t cbid, bool failed)
 {
-	return gp_call_stacks_of(driver, cbid) & (GP_STACK_AT_ENTER | GP_STACK_AT_EXIT)
+	return failed || gp_call_stacks_of(driver, cbid) & (GP_STACK_AT_ENTER | GP_STACK_AT_EXIT)
 		       ? gp_stack_capture()
 		       : 0;
 }

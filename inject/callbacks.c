@@ -21,6 +21,8 @@
 #define SAMPLE_EVERY        64u
 #define SAMPLES_PER_S_LEAST 50000u /* 20 us: a hundred times what a pair takes */
 
+#define STATUS_NOT_READY 600 /* in both APIs */
+
 /* Per thread: 32 bytes of static TLS. */
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
@@ -72,6 +74,18 @@ static int return_code(uint16_t api, const CUpti_CallbackData *data)
 	    api == CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorName_v6050)
 		return 0;
 	return *(const int *)data->functionReturnValue;
+}
+
+/* "Not ready" is an answer, and these two tell of another call's failure. */
+OUT_OF_THE_WAY static bool is_failure(uint16_t api, int code)
+{
+	return code != STATUS_NOT_READY && api != CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020 &&
+	       api != CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020;
+}
+
+static bool has_failed(uint16_t api, int code)
+{
+	return code != 0 && is_failure(api, code);
 }
 
 static struct gp_record_call make_call(const CUpti_CallbackData *data, uint16_t api,
@@ -132,7 +146,8 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	struct gp_record_call call = make_call(data, api, end_ticks);
 
 	if (call.stack_id == 0)
-		call.stack_id = gp_call_stacks_at_exit(driver, cbid);
+		call.stack_id = gp_call_stacks_at_exit(driver, cbid,
+						       has_failed(api, GP_CALL_CODE(call.status)));
 	if (!is_named(driver, cbid))
 		define_api(driver, cbid, data->functionName);
 	if (entry != NULL && entry->class == GP_API_LAUNCH && call.status == 0)
@@ -239,7 +254,7 @@ OUT_OF_THE_WAY static bool leave_watched_call(bool driver, uint32_t cbid,
 
 	gp_control_exit(entry);
 	return gp_control_keeps(entry != NULL ? entry->class : GP_API_OTHER,
-				return_code(api, data) != 0, duration_ticks);
+				has_failed(api, return_code(api, data)), duration_ticks);
 }
 
 /* A call that is left out, or that we came in the middle of: cuInit itself. */

@@ -8,15 +8,16 @@ import unittest
 from support import BUILD, ROOT, Case, SKIPPED
 
 ZOO = os.path.join(BUILD, "programs", "zoo")
+FAIL = os.path.join(BUILD, "programs", "fail")
 JIT = os.path.join(ROOT, "tests", "programs", "jit.py")
 DUMP = os.path.join(BUILD, "tests", "stacks", "dump")
 MALLOC, FREE, LAUNCH, SYNCHRONIZE = 20, 22, 211, 165  # cbids of the runtime API
 
 
 class StacksTest(Case):
-    def record(self, *options):
-        """The calls [(api, stack)], frames {id: (parent, kind, origin)}, module paths {id: path}."""
-        done = self.run_program([ZOO], options=("-o", "out", "--chrome", "none", *options))
+    def record(self, *options, program=ZOO):
+        """The calls [(api, stack, error)], frames {id: (parent, kind, origin)}, module paths {id: path}."""
+        done = self.run_program([program], options=("-o", "out", "--chrome", "none", *options))
         self.assertEqual((done.returncode, self.files()), (0, ["out.gpuprof"]), done.stderr)
         calls, frames, paths = [], {}, {}
         out = subprocess.run([DUMP, os.path.join(self.folder, "out.gpuprof")], stdout=subprocess.PIPE, check=True,
@@ -24,7 +25,7 @@ class StacksTest(Case):
         for line in out.splitlines():
             word, *rest = line.split(" ")
             if word == "call":
-                calls.append((int(rest[0]), int(rest[1])))
+                calls.append(tuple(map(int, rest)))
             elif word == "frame":
                 frames[int(rest[0])] = int(rest[1]), int(rest[2]), int(rest[3])
             elif word == "path":
@@ -42,7 +43,7 @@ class StacksTest(Case):
     def test_all_calls(self):
         calls, frames, paths = self.record("--stacks=all")
         self.assertGreater(len(calls), 50)
-        for api, stack in calls:
+        for api, stack, _error in calls:
             names = self.modules(stack, frames, paths)
             self.assertIn("zoo", names, api)
             self.assertEqual(names[-1], "zoo", api)  # _start
@@ -58,13 +59,23 @@ class StacksTest(Case):
                     os.remove(os.path.join(self.folder, name))
                 calls = self.record(f"--stacks={word}")[0]
                 for api in (MALLOC, FREE, LAUNCH, SYNCHRONIZE):
-                    stacks = [stack != 0 for number, stack in calls if number == api]
+                    stacks = [stack != 0 for number, stack, error in calls if number == api and error == 0]
                     self.assertTrue(stacks)
                     self.assertEqual(set(stacks), {api in taken}, api)
 
+    def test_calls_that_fail_have_one(self):
+        """Whatever is asked for, unless that is none; those that do not fail have none for that."""
+        calls, frames, paths = self.record("--stacks=sync", program=FAIL)
+        launches = [(stack, error) for api, stack, error in calls if api == LAUNCH]
+        self.assertEqual([(stack != 0, error != 0) for stack, error in launches], 3 * [(True, True)] + [(False, False)])
+        for stack, _error in launches[:3]:
+            self.assertIn("fail", self.modules(stack, frames, paths))
+        os.remove(os.path.join(self.folder, "out.gpuprof"))
+        self.assertEqual({stack for _api, stack, _error in self.record("--stacks=none", program=FAIL)[0]}, {0})
+
     def test_one_place_has_one_stack(self):
         calls, _, _ = self.record("--stacks=all")
-        self.assertLess(len({stack for _, stack in calls}), len(calls))
+        self.assertLess(len({stack for _api, stack, _error in calls}), len(calls))
 
     def allocating_stacks(self, word):
         """Folded stacks of a program that allocates through code made at run time."""

@@ -4,7 +4,7 @@
  *   dump TRACE
  *
  *   frame ID PARENT KIND ORIGIN ADDRESS        code ID FIRST-LINE FORM CUT TABLE-HEX FILE<tab>NAME
- *   module ID START END BIAS BUILD-ID          path ID PATH           call API STACK       note TEXT
+ *   module ID START END BIAS BUILD-ID          path ID PATH           call API STACK ERROR note TEXT
  *   counter NUMBER VALUE
  */
 #include <stdio.h>
@@ -73,7 +73,8 @@ static int print_record(void *context, const union gp_any_record *record, const 
 		break;
 	case GP_RECORD_CALL:
 	case GP_RECORD_MEMORY:
-		printf("call %u %u\n", record->call.api, record->call.stack_id);
+		printf("call %u %u %u\n", record->call.api, record->call.stack_id,
+		       (unsigned)GP_CALL_CODE(record->call.status));
 		break;
 	}
 	return 0;

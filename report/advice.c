@@ -62,8 +62,12 @@ static void note_idle(struct gp_advisor *advisor)
 
 static int note_loop(struct gp_advisor *advisor, size_t process)
 {
-	struct gp_iterations iterations;
-	int result = gp_iterations_of(&iterations, advisor->scope.models[process]);
+	const struct gp_model *model = advisor->scope.models[process];
+	struct gp_iterations iterations = {0};
+	int result = gp_tuning_of(&advisor->tunings[process], model);
+
+	if (result == 0)
+		result = gp_iterations_of(&iterations, model, &advisor->tunings[process]);
 
 	if (result == 0 && iterations.count >= LOOP_ITERATIONS) {
 		struct gp_loop *loop = &advisor->loops[process];
@@ -128,6 +132,7 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
+	advisor->tuning = &advisor->tunings[process];
 	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
 	note_idle(advisor);
 	result = number_devices(advisor);
@@ -284,9 +289,11 @@ static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *mode
 				       .span_ns = window.end_unix_ns - window.start_unix_ns};
 	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
 	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
+	advisor->tunings = calloc(count + 1, sizeof(*advisor->tunings));
 	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
 	if (gp_scope_open(&advisor->scope, models, count, false) != 0 || !advisor->sites ||
-	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack)
+	    !advisor->kinds || !advisor->loops || !advisor->tunings ||
+	    !advisor->sites_without_stack)
 		return -ENOMEM;
 	return gp_lulls_of(&advisor->lulls, models, count, &advisor->scope.devices, advisor->kinds);
 }
@@ -297,6 +304,9 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
 	free(advisor->cases);
+	for (size_t i = 0; advisor->tunings && i < advisor->scope.model_count; i++)
+		gp_tuning_free(&advisor->tunings[i]);
+	free(advisor->tunings);
 	free(advisor->loops);
 	free(advisor->sites_without_stack);
 	if (advisor->has_memory)

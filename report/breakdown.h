@@ -46,7 +46,7 @@ extern const struct gp_breakdown gp_breakdown_time, gp_breakdown_idle, gp_breakd
 extern const struct gp_breakdown gp_breakdown_gap_site;
 extern const struct gp_breakdown gp_breakdown_kind, gp_breakdown_kind_kernel;
 extern const struct gp_breakdown gp_breakdown_queue_kernel, gp_breakdown_queue_stream;
-extern const struct gp_breakdown gp_breakdown_sequence;
+extern const struct gp_breakdown gp_breakdown_sequence, gp_breakdown_tuning;
 extern const struct gp_breakdown gp_breakdown_iteration, gp_breakdown_nvtx_time;
 extern const struct gp_breakdown gp_breakdown_memory;
 extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;

@@ -99,6 +99,7 @@ void gp_summary_print_busy(const struct gp_summary *summary)
 			gp_summary_print_where(summary, i);
 	}
 	gp_summary_print_kinds(summary);
+	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);
 	if (!why)
 		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue FILE\n",

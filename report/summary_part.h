@@ -72,6 +72,9 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
 /* A line on the kinds of kernels, by their names; nothing where most are of an unknown kind. */
 void gp_summary_print_kinds(const struct gp_summary *summary);
 
+/* A line on the autotuning of libraries, if that took 1 % of the GPU time. */
+void gp_summary_print_tuning(const struct gp_summary *summary);
+
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_summary_has_all_operations(const struct gp_model *model);
 

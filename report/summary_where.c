@@ -260,15 +260,18 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 {
 	const struct gp_model *model = summary->models[0];
 	struct gp_iterations all = {0};
+	struct gp_tuning tuning = {0};
 
 	if (summary->model_count == 1 && model->op_count <= MOST_OPS &&
-	    gp_iterations_of(&all, model) == 0 && all.count > 0) {
+	    gp_tuning_of(&tuning, model) == 0 && gp_iterations_of(&all, model, &tuning) == 0 &&
+	    all.count > 0) {
 		print_iterations(summary->out, &all,
 				 summary->window.end_unix_ns - summary->window.start_unix_ns);
 		if (all_known)
 			print_inside(summary, &all);
 	}
 	gp_iterations_free(&all);
+	gp_tuning_free(&tuning);
 }
 
 /* ---- kinds of kernels ---- */

@@ -83,7 +83,45 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 	return number;
 }
 
-static int gather_kinds(struct kinds *kinds, const struct gp_model *model)
+static bool is_before_range(const void *element, const void *key)
+{
+	const struct gp_call *call = element;
+	const struct gp_range *range = key;
+
+	return call->thread_id != range->thread_id ? call->thread_id < range->thread_id
+						   : call->start_ns < range->start_ns;
+}
+
+/* Whether the range's thread started something else inside than tuning. */
+static bool starts_more_than_tuning(const struct gp_model *model, const struct gp_tuning *tuning,
+				    const struct gp_range *range)
+{
+	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+					   is_before_range, range);
+
+	for (; at < model->call_count && model->calls[at].thread_id == range->thread_id &&
+	       model->calls[at].start_ns <= range->end_ns;
+	     at++) {
+		uint32_t op = model->calls[at].first_op;
+
+		if (op != GP_NONE && tuning->of[op] == GP_TUNER_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Of a start/end range all threads' operations count: it is taken as it is. */
+static bool has_work(const struct gp_model *model, const struct gp_tuning *tuning,
+		     const struct gp_range *range)
+{
+	if (range->style == GP_STYLE_MARK || range->gpu_end_ns == 0)
+		return false;
+	return range->style != GP_STYLE_PUSH_POP || !gp_tuning_has_any(model, tuning) ||
+	       starts_more_than_tuning(model, tuning, range);
+}
+
+static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
+			const struct gp_tuning *tuning)
 {
 	kinds->of = gp_room_take(((size_t)model->range_count + 1) * sizeof(*kinds->of));
 	if (!kinds->of)
@@ -93,7 +131,7 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model)
 		struct kind *kind;
 
 		kinds->of[i] = GP_NONE;
-		if (range->style == GP_STYLE_MARK || range->gpu_end_ns == 0)
+		if (!has_work(model, tuning, range))
 			continue;
 		kinds->of[i] = find_kind(kinds, model, range);
 		if (kinds->of[i] == GP_NONE)
@@ -164,10 +202,11 @@ static int take_ranges(struct gp_iterations *iterations, const struct gp_model *
 	return result;
 }
 
-static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model)
+static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
+			 const struct gp_tuning *tuning)
 {
 	struct kinds kinds = {0};
-	int result = gather_kinds(&kinds, model);
+	int result = gather_kinds(&kinds, model, tuning);
 	uint32_t chosen = result == 0 ? choose(&kinds) : GP_NONE;
 
 	if (chosen != GP_NONE)
@@ -209,20 +248,34 @@ static void take_occurrence(void *context, uint32_t element)
 		taking->error = add(taking->iterations, row);
 }
 
-/* The stream with the most operations. */
-static uint32_t find_stream(const struct gp_model *model, uint32_t *end)
+static uint32_t count_own(const struct gp_tuning *tuning, uint32_t first, uint32_t end)
 {
-	uint32_t most = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = first; i < end; i++)
+		count += tuning->of[i] == GP_TUNER_NONE;
+	return count;
+}
+
+/* The stream with the most operations. */
+static uint32_t find_stream(const struct gp_model *model, const struct gp_tuning *tuning,
+			    uint32_t *end)
+{
+	uint32_t first_of_most = 0, most = 0;
 
 	*end = 0;
 	for (uint32_t first = 0, next; first < model->op_count; first = next) {
+		uint32_t count;
+
 		next = gp_queue_end(model, first);
-		if (next - first > *end - most) {
-			most = first;
+		count = count_own(tuning, first, next);
+		if (count > most) {
+			first_of_most = first;
+			most = count;
 			*end = next;
 		}
 	}
-	return most;
+	return first_of_most;
 }
 
 /* The same operation again and again is no pass of a loop: nothing says where one would end. */
@@ -250,7 +303,7 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 			continue;
 		if (!chosen)
 			most = covers;
-		if (2 * covers < sequences->element_count || covers < ABOUT_AS_LONG * most)
+		if (2 * covers < sequences->own_count || covers < ABOUT_AS_LONG * most)
 			break;
 		if (!chosen || row->length > chosen->length)
 			chosen = row;
@@ -258,11 +311,12 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 	return chosen;
 }
 
-static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model)
+static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
+			    const struct gp_tuning *tuning)
 {
 	struct gp_sequences sequences;
-	uint32_t end, first = find_stream(model, &end);
-	int result = gp_sequences_of(&sequences, model, first, end);
+	uint32_t end, first = find_stream(model, tuning, &end);
+	int result = gp_sequences_of(&sequences, model, tuning, first, end);
 	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
 	struct taking taking = {iterations, &sequences, chosen, model, 0};
 
@@ -279,14 +333,15 @@ static void join(struct gp_iterations *iterations)
 		iterations->rows[i - 1].end_ns = iterations->rows[i].start_ns;
 }
 
-int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model)
+int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
+		     const struct gp_tuning *tuning)
 {
 	int result;
 
 	*iterations = (struct gp_iterations){0};
-	result = find_by_range(iterations, model);
+	result = find_by_range(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)
-		result = find_by_sequence(iterations, model);
+		result = find_by_sequence(iterations, model, tuning);
 	if (result == 0)
 		result = gp_array_sort(iterations->rows, iterations->count,
 				       sizeof(*iterations->rows), compare_starts, NULL);

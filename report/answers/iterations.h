@@ -5,6 +5,7 @@
  * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together last longest, and of
  * such that last about as long (90 %) the most frequent.  Where there are none, from the sequence of operations (report/answers/sequences.h)
  * that makes up most of the stream with the most operations, if that is half of it; not one operation repeated: that has no passes.
+ * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.
  *
  * An iteration lasts from the start of its first operation to that of the next one's, the last one to its own last operation's end: so what
  * lies between two passes, waiting for data for example, counts.  What was before the first and after the last is in none.
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/answers/tuning.h"
 #include "report/model.h"
 
 #define GP_ITERATION_NAME_BYTES 128
@@ -33,7 +35,8 @@ struct gp_iterations {
 };
 
 /* count is 0 where no loop was found.  Returns 0 or -ENOMEM; gp_iterations_free() in either case. */
-int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model);
+int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
+		     const struct gp_tuning *tuning);
 void gp_iterations_free(struct gp_iterations *iterations);
 
 #endif

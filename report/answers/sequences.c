@@ -14,6 +14,7 @@
 #define RUN_AT_MOST    64
 #define COUNT_AT_LEAST 3
 #define GRAPH          0x80000000u /* of symbols */
+#define OTHERS         2048u       /* symbols of what is no kernel, at most */
 #define BASE           0x9e3779b97f4a7c15u
 
 static const uint32_t contexts[CONTEXTS] = {32, 8, 4, 2};
@@ -64,8 +65,19 @@ static bool is_one_launch(const struct gp_op *a, const struct gp_op *b)
 	       a->call == b->call && a->call != GP_NONE;
 }
 
+/* Of an operation of tuning: no other has it. */
+static uint32_t lone_symbol(const struct gp_model *model, uint32_t element)
+{
+	return (model->name_count + OTHERS + element) & ~GRAPH;
+}
+
+static bool is_tuning(const struct gp_tuning *tuning, uint32_t op)
+{
+	return tuning && tuning->of[op] != GP_TUNER_NONE;
+}
+
 static int make_elements(struct gp_sequences *sequences, const struct gp_model *model,
-			 uint32_t first, uint32_t end)
+			 const struct gp_tuning *tuning, uint32_t first, uint32_t end)
 {
 	struct gp_sequence_element *elements =
 		gp_room_take((size_t)(end - first + 1) * sizeof(*elements));
@@ -73,10 +85,16 @@ static int make_elements(struct gp_sequences *sequences, const struct gp_model *
 
 	if (!elements)
 		return -ENOMEM;
-	for (uint32_t i = first; i < end; i++)
-		if (i == first || !is_one_launch(&model->ops[i - 1], &model->ops[i]))
-			elements[count++] =
-				(struct gp_sequence_element){symbol_of(model, &model->ops[i]), i};
+	for (uint32_t i = first; i < end; i++) {
+		bool tunes = is_tuning(tuning, i);
+
+		if (i > first && is_one_launch(&model->ops[i - 1], &model->ops[i]))
+			continue;
+		elements[count] = (struct gp_sequence_element){
+			tunes ? lone_symbol(model, count) : symbol_of(model, &model->ops[i]), i};
+		sequences->own_count += !tunes;
+		count++;
+	}
 	elements[count] = (struct gp_sequence_element){0, end};
 	sequences->elements = elements;
 	sequences->element_count = count;
@@ -499,14 +517,14 @@ static int take_repeats(struct gp_sequences *sequences, struct parse *parse,
 	return result;
 }
 
-int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model, uint32_t first,
-		    uint32_t end)
+int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model,
+		    const struct gp_tuning *tuning, uint32_t first, uint32_t end)
 {
 	struct parse parse = {0};
 	int result;
 
 	*sequences = (struct gp_sequences){0};
-	result = make_elements(sequences, model, first, end);
+	result = make_elements(sequences, model, tuning, first, end);
 	if (result == 0)
 		result = open_parse(&parse, sequences);
 	if (result == 0)

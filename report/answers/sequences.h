@@ -7,13 +7,14 @@
  * operations, not with its square.
  *
  * Kernels are the same if their names are, copies if their directions are.  A graph's launch counts as one operation: it is a sequence that
- * somebody has dealt with.
+ * somebody has dealt with.  What is of tuning (report/answers/tuning.h) is like nothing else: it repeats until a kernel is chosen, and never again.
  */
 #ifndef REPORT_ANSWERS_SEQUENCES_H
 #define REPORT_ANSWERS_SEQUENCES_H
 
 #include <stdint.h>
 
+#include "report/answers/tuning.h"
 #include "report/model.h"
 
 struct gp_sequence {
@@ -39,11 +40,15 @@ struct gp_sequences {
 	uint32_t count, capacity;
 	struct gp_sequence_element *elements; /* one more than element_count: its op is the end */
 	uint32_t element_count;
+	uint32_t own_count; /* of these, that are not of tuning: what shares are of */
 };
 
-/* Of the operations first to end - 1 of a model, which are one stream's.  Returns 0 or -ENOMEM; gp_sequences_free() in either case. */
-int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model, uint32_t first,
-		    uint32_t end);
+/*
+ * Of the operations first to end - 1 of a model, which are one stream's; tuning NULL: none is known.  Returns 0 or -ENOMEM;
+ * gp_sequences_free() in either case.
+ */
+int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model,
+		    const struct gp_tuning *tuning, uint32_t first, uint32_t end);
 void gp_sequences_free(struct gp_sequences *sequences);
 
 /* Call take for each occurrence, from left to right, with the element at which it begins.  Returns 0 or -ENOMEM. */

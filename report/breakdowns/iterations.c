@@ -108,15 +108,20 @@ static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t p
 		      const struct gp_gpu_lines *lines)
 {
 	const struct gp_model *model = scope->models[process];
-	struct gp_iterations all;
+	struct gp_iterations all = {0};
+	struct gp_tuning tuning;
 	bool *used = devices_of(scope, model);
-	int result = gp_iterations_of(&all, model);
+	int result = gp_tuning_of(&tuning, model);
+
+	if (result == 0)
+		result = gp_iterations_of(&all, model, &tuning);
 
 	for (size_t device = 0; result == 0 && used && device < lines->count; device++)
 		for (uint32_t i = 0; used[device] && i < all.count; i++)
 			put_iteration(scope, sheet, process, &all, i, &lines->devices[device],
 				      device);
 	gp_iterations_free(&all);
+	gp_tuning_free(&tuning);
 	if (!used)
 		result = -ENOMEM;
 	free(used);
@@ -230,7 +235,10 @@ static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
 
 const struct gp_breakdown gp_breakdown_iteration = {
 	.help = "iterations of the main loop, by ranges or by what repeats: busy, idle and why",
-	.nothing = "no loop was found: neither NVTX ranges with GPU work nor operations repeat",
+	.nothing = "no main loop was found: NVTX ranges with GPU work do not repeat, and no "
+		   "sequence of "
+		   "operations makes up half of the busiest stream (--by sequence has what does "
+		   "repeat)",
 	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},
 	.sort_column = 0,
 	.fold_before = 13,

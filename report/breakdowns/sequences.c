@@ -26,7 +26,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 		gp_scope_put_whole(sheet, numbers[i]);
 	gp_sheet_cell(sheet, gp_value_real((double)row->span_ns / (double)row->count));
 	gp_sheet_cell(sheet, gp_value_percent((double)(row->count * row->length),
-					      (double)sequences->element_count));
+					      (double)sequences->own_count));
 	gp_scope_put_whole(sheet, model->pid);
 	gp_scope_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
 	gp_scope_put_whole(sheet, op->context_id);
@@ -37,17 +37,19 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 
 static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model)
 {
-	int result = 0;
+	struct gp_tuning tuning;
+	int result = gp_tuning_of(&tuning, model);
 
 	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
 		struct gp_sequences sequences;
 
 		end = gp_queue_end(model, first);
-		result = gp_sequences_of(&sequences, model, first, end);
+		result = gp_sequences_of(&sequences, model, &tuning, first, end);
 		for (uint32_t i = 0; result == 0 && i < sequences.count; i++)
 			put_row(scope, sheet, model, &sequences, &sequences.rows[i]);
 		gp_sequences_free(&sequences);
 	}
+	gp_tuning_free(&tuning);
 	return result;
 }
 

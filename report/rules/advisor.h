@@ -9,6 +9,7 @@
 #define REPORT_RULES_ADVISOR_H
 
 #include "report/advice.h"
+#include "report/answers/tuning.h"
 #include "report/breakdown_scope.h"
 #include "report/call_site.h"
 #include "report/memory_sites.h"
@@ -45,10 +46,11 @@ struct gp_advisor {
 	struct gp_memory_sites memory; /* once it was asked for */
 	bool has_memory;
 	uint64_t span_ns;
-	struct gp_loop *loops;  /* of each process */
-	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
-	uint32_t loop_passes;   /* of that one */
-	struct gp_kinds *kinds; /* of kernels */
+	struct gp_tuning *tunings; /* of each process */
+	struct gp_loop *loops;     /* the same */
+	uint64_t loop_ns;          /* of the process with the longest main loop; 0 = none has one */
+	uint32_t loop_passes;      /* of that one */
+	struct gp_kinds *kinds;    /* of kernels */
 	struct gp_lulls lulls;
 	/*
 	 * The most that nothing to do for a GPU made of a process's time: so much the host's part
@@ -58,6 +60,7 @@ struct gp_advisor {
 	/* the present process */
 	size_t process;
 	const struct gp_model *model;
+	const struct gp_tuning *tuning;
 	uint32_t *sites_without_stack;   /* by API function; GP_NO_SITE = not asked for yet */
 	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */

@@ -75,8 +75,11 @@ static void build_kernel(struct build *b, uint64_t time_ns, uint32_t name)
 static struct gp_iterations find(const struct gp_model *model)
 {
 	struct gp_iterations found;
+	struct gp_tuning tuning;
 
-	assert_int_equal(gp_iterations_of(&found, model), 0);
+	assert_int_equal(gp_tuning_of(&tuning, model), 0);
+	assert_int_equal(gp_iterations_of(&found, model, &tuning), 0);
+	gp_tuning_free(&tuning);
 	for (uint32_t i = 0; i < found.count; i++) {
 		assert_true(found.rows[i].end_ns >= found.rows[i].start_ns);
 		if (i > 0)

@@ -66,7 +66,7 @@ static void a_loop_is_found_at_its_length(void **state)
 	(void)state;
 	snprintf(letters, sizeof(letters), "xyz%sq", loop);
 	model = build_stream(letters, strlen(letters));
-	assert_int_equal(gp_sequences_of(&found, model, 0, model->op_count), 0);
+	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
 	assert_int_equal(found.count, 1);
 	row = find(&found, "abc");
 	assert_non_null(row);
@@ -92,7 +92,7 @@ static void loops_in_loops_are_found(void **state)
 	snprintf(step, sizeof(step), "ab%scd", layers);
 	letters = repeat(step, 30);
 	model = build_stream(letters, strlen(letters));
-	assert_int_equal(gp_sequences_of(&found, model, 0, model->op_count), 0);
+	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
 	assert_non_null(find(&found, step));
 	assert_int_equal(find(&found, step)->count, 30);
 	assert_ptr_equal(find(&found, step), &found.rows[0]);
@@ -110,10 +110,10 @@ static void nothing_repeats_in_what_is_all_different(void **state)
 	struct gp_sequences found;
 
 	(void)state;
-	assert_int_equal(gp_sequences_of(&found, model, 0, model->op_count), 0);
+	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
 	assert_int_equal(found.count, 0);
 	gp_sequences_free(&found);
-	assert_int_equal(gp_sequences_of(&found, model, 5, 5), 0);
+	assert_int_equal(gp_sequences_of(&found, model, NULL, 5, 5), 0);
 	assert_int_equal(found.count, 0);
 	gp_sequences_free(&found);
 	gp_model_free(model);
@@ -143,7 +143,7 @@ static void a_graph_launch_is_one_operation(void **state)
 		build_op(&b, GP_OP_KERNEL, 7, start + 40, start + 50, 2 * i + 2)->name = 1;
 	}
 	model = build_end(&b);
-	assert_int_equal(gp_sequences_of(&found, model, 0, model->op_count), 0);
+	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
 	assert_int_equal(found.element_count, 20);
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.rows[0].length, 2);
@@ -180,7 +180,7 @@ static void check(const char *letters, size_t count)
 	struct gp_model *model = build_stream(letters, count);
 	struct gp_sequences found;
 
-	assert_int_equal(gp_sequences_of(&found, model, 0, model->op_count), 0);
+	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
 	for (uint32_t i = 0; i < found.count; i++) {
 		const struct gp_sequence *row = &found.rows[i];
 		uint64_t again = 0;

@@ -1,0 +1,34 @@
+/*
+ * tuning: operations that a library started only to find out which of several kernels is the fastest, and to check what they compute.
+ *
+ * Who started an operation is told by the functions on its call's stack (report/answers/frame_marks.h); else, XLA's only, by the names of
+ * kernels that nothing but its autotuner has, and by the ranges of modules that ran while XLA compiled and are no programs of their own.
+ * Where calls have no stacks, operations may be of tuning that are not known as such.
+ */
+#ifndef REPORT_ANSWERS_TUNING_H
+#define REPORT_ANSWERS_TUNING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/answers/frame_marks.h"
+#include "report/model.h"
+
+struct gp_tuning {
+	uint8_t *of;             /* by operation: enum gp_tuner */
+	uint64_t ops[GP_TUNERS]; /* timed or not; [GP_TUNER_NONE]: all others */
+	uint64_t ns[GP_TUNERS];  /* of the timed ones */
+	bool lacks_stacks;       /* of an operation the stack is not known */
+};
+
+/* Returns 0 or -ENOMEM; gp_tuning_free() in either case. */
+int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model);
+void gp_tuning_free(struct gp_tuning *tuning);
+
+/* Whether any operation is of tuning. */
+static inline bool gp_tuning_has_any(const struct gp_model *model, const struct gp_tuning *tuning)
+{
+	return tuning->ops[GP_TUNER_NONE] < model->op_count;
+}
+
+#endif

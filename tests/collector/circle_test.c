@@ -320,16 +320,6 @@ static void definitions_have_a_limit(void)
 
 static uint64_t *published_by_child;
 
-static void die_in(uint32_t us)
-{
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-	struct itimerspec when = {.it_value = {us / 1000000, us % 1000000 * 1000l + 1}};
-	timer_t timer;
-
-	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
-	CHECK(timer_settime(timer, 0, &when, NULL) == 0);
-}
-
 /* The last record may have been handed over, but the child died before it could say so. */
 static bool kill_once(uint32_t us)
 {

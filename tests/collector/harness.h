@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "collector/collector.h"
 #include "tests/lib/case_folder.h"
@@ -40,6 +41,17 @@ static inline void run_case(void (*body)(void))
 	if (status == 0)
 		remove_folder(case_folder);
 	assert_int_equal(status, 0);
+}
+
+/* The process is killed then, whatever it is at. */
+static inline void die_in(uint32_t us)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+	struct itimerspec when = {.it_value = {us / 1000000, us % 1000000 * 1000l + 1}};
+	timer_t timer;
+
+	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	CHECK(timer_settime(timer, 0, &when, NULL) == 0);
 }
 
 static inline void start_in(enum gp_ring_place place)

@@ -93,16 +93,6 @@ static void *live_shortly(void *unused)
 	return unused;
 }
 
-static void die_in(uint32_t us)
-{
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-	struct itimerspec when = {.it_value = {us / 1000000, us % 1000000 * 1000l + 1}};
-	timer_t timer;
-
-	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
-	CHECK(timer_settime(timer, 0, &when, NULL) == 0);
-}
-
 static void record_until_killed(enum gp_ring_place place)
 {
 	struct gp_collector_config config = {.trace_path = in_folder("t"), .ring_place = place};

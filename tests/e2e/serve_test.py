@@ -383,13 +383,7 @@ class BrowserTest(ServeCase):
 
     def setUp(self):
         super().setUp()
-        if not browser.find():
-            self.skipTest("no Chromium here: apt-get install chromium")
-        try:
-            self.browser = browser.Browser()
-        except (EOFError, OSError) as error:
-            self.skipTest(f"Chromium does not start here: {error}")
-        self.addCleanup(self.browser.close)
+        self.browser = browser.start(self)
         self.server = Server(self, self.trace())
 
     def click_perfetto(self):

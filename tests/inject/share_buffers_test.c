@@ -7,15 +7,12 @@
 #include <cmocka.h>
 
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
 
-#include "collector/atomic.h"
-#include "collector/sys.h"
 #include "inject/share_buffers.h"
 #include "inject/share_kinds.h"
 #include "inject/share_records.h"
+#include "tests/inject/seen_waiting.h"
 
 #define RECORD_BYTES 40u
 #define MOST_GIVEN   64u
@@ -119,14 +116,9 @@ static void a_client_that_ends_gets_back_what_it_gave_and_gives_no_more(void **s
 	assert_int_equal(gp_share_buffers_take_dropped(), 0);
 }
 
-static uint32_t is_inside, may_leave, has_left;
-
 static void CUPTIAPI lasting_request(uint8_t **buffer, size_t *bytes, size_t *most_records)
 {
-	gp_store32_release(&is_inside, 1);
-	while (!gp_load32_acquire(&may_leave))
-		sched_yield();
-	gp_store32_release(&has_left, 1);
+	last();
 	request(buffer, bytes, most_records);
 }
 
@@ -137,31 +129,13 @@ static void *ask_once(void *unused)
 	return NULL;
 }
 
-static long (*real_call)(long number, long a, long b, long c, long d, long e, long f);
-
-/* The one who waits lets it go on when it sleeps, and not before. */
-static long let_go_in_sleep(long number, long a, long b, long c, long d, long e, long f)
-{
-	if (number == SYS_nanosleep)
-		gp_store32_release(&may_leave, 1);
-	return real_call(number, a, b, c, d, e, f);
-}
-
 static void functions_that_are_taken_back_are_waited_for(void **state)
 {
-	pthread_t asker;
-
 	(void)state;
 	gp_share_buffers_register(lasting_request, complete);
-	assert_int_equal(pthread_create(&asker, NULL, ask_once, NULL), 0);
-	while (!gp_load32_acquire(&is_inside))
-		sched_yield();
-	real_call = gp_sys.call;
-	gp_sys.call = let_go_in_sleep;
+	see_waiting(ask_once);
 	gp_share_buffers_register(request, complete);
-	gp_sys.call = real_call;
-	assert_true(gp_load32_acquire(&has_left));
-	pthread_join(asker, NULL);
+	end_waiting();
 }
 
 static void what_finds_no_room_is_counted(void **state)

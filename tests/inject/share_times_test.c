@@ -6,16 +6,12 @@
 
 #include <cmocka.h>
 
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/atomic.h"
-#include "collector/sys.h"
 #include "inject/share_times.h"
+#include "tests/inject/seen_waiting.h"
 
 static uint64_t ns, extra_ticks;
 
@@ -187,19 +183,13 @@ static void a_clock_that_does_not_return_holds_up_nobody(void **state)
 	assert_int_equal(converted(5, 0).start, 5);
 }
 
-static long (*real_call)(long number, long a, long b, long c, long d, long e, long f);
 static uint32_t sleeps;
 
 /* ---- a clock that another thread is in, when the client takes it back ---- */
 
-static uint32_t is_in_clock, may_leave, has_left_clock;
-
 static uint64_t lasting_clock(void)
 {
-	gp_store32_release(&is_in_clock, 1);
-	while (!gp_load32_acquire(&may_leave))
-		sched_yield();
-	gp_store32_release(&has_left_clock, 1);
+	last();
 	return 2 * ns;
 }
 
@@ -210,29 +200,13 @@ static void *read_clock(void *unused)
 	return NULL;
 }
 
-/* The one who waits lets it go on when it sleeps, and not before. */
-static long let_go_in_sleep(long number, long a, long b, long c, long d, long e, long f)
-{
-	if (number == SYS_nanosleep)
-		gp_store32_release(&may_leave, 1);
-	return real_call(number, a, b, c, d, e, f);
-}
-
 static void a_replaced_clock_is_waited_for(void **state)
 {
-	pthread_t reader;
-
 	(void)state;
 	assert_true(gp_share_times_clock(lasting_clock));
-	assert_int_equal(pthread_create(&reader, NULL, read_clock, NULL), 0);
-	while (!gp_load32_acquire(&is_in_clock))
-		sched_yield();
-	real_call = gp_sys.call;
-	gp_sys.call = let_go_in_sleep;
+	see_waiting(read_clock);
 	assert_true(gp_share_times_clock(NULL));
-	gp_sys.call = real_call;
-	assert_true(gp_load32_acquire(&has_left_clock));
-	pthread_join(reader, NULL);
+	end_waiting();
 }
 
 /* ---- a thread that takes the readings with it ---- */

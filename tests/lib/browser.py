@@ -16,6 +16,18 @@ def find():
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def start(test):
+    """A browser for that test, which closes it; it is skipped where there is none."""
+    if not find():
+        test.skipTest("no Chromium here: apt-get install chromium")
+    try:
+        browser = Browser()
+    except (EOFError, OSError) as error:
+        test.skipTest(f"Chromium does not start here: {error}")
+    test.addCleanup(browser.close)
+    return browser
+
+
 class Browser:
     """One page. `problems` has what went to its console as an error, exceptions, and requests that left the machine."""
 

@@ -1,0 +1,53 @@
+/*
+ * seen_waiting: that one thread waits for another.  What the other does lasts until the first one sleeps, so that neither is timed: begin
+ * with see_waiting(), do what has to wait, and end_waiting() says whether it did.
+ */
+#ifndef TESTS_INJECT_SEEN_WAITING_H
+#define TESTS_INJECT_SEEN_WAITING_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+
+static uint32_t is_inside, may_leave, has_left;
+static pthread_t waited_for;
+static long (*real_call)(long number, long a, long b, long c, long d, long e, long f);
+
+/* In the function of the other thread's. */
+static inline void last(void)
+{
+	gp_store32_release(&is_inside, 1);
+	while (!gp_load32_acquire(&may_leave))
+		sched_yield();
+	gp_store32_release(&has_left, 1);
+}
+
+/* The one who waits lets it go on when it sleeps, and not before. */
+static inline long let_go_in_sleep(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_nanosleep)
+		gp_store32_release(&may_leave, 1);
+	return real_call(number, a, b, c, d, e, f);
+}
+
+/* A thread runs what comes to last(); from then on sleep is watched. */
+static inline void see_waiting(void *(*run)(void *))
+{
+	assert_int_equal(pthread_create(&waited_for, NULL, run, NULL), 0);
+	while (!gp_load32_acquire(&is_inside))
+		sched_yield();
+	real_call = gp_sys.call;
+	gp_sys.call = let_go_in_sleep;
+}
+
+static inline void end_waiting(void)
+{
+	gp_sys.call = real_call;
+	assert_true(gp_load32_acquire(&has_left));
+	pthread_join(waited_for, NULL);
+}
+
+#endif

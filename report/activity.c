@@ -29,7 +29,6 @@ void gp_activity_free(struct gp_activity *activity)
 {
 	gp_groups_free(&activity->operations);
 	gp_groups_free(&activity->calls);
-	gp_groups_free(&activity->failures);
 	*activity = (struct gp_activity){0};
 }
 
@@ -187,29 +186,11 @@ static int gather_operations(struct gp_activity *activity, const struct gp_model
 	return result;
 }
 
-static int add_failure(struct gp_activity *activity, const char *api, uint16_t status)
-{
-	const char *meaning = gp_status_name(status);
-	char key[288];
-	uint32_t row;
-
-	if (*meaning)
-		snprintf(key, sizeof(key), "%.160s: %.80s (error %u)", api, meaning, status);
-	else
-		snprintf(key, sizeof(key), "%.160s: error %u", api, status);
-	row = gp_groups_find(&activity->failures, key);
-	if (row == UINT32_MAX)
-		return -ENOMEM;
-	gp_groups_add_untimed(&activity->failures, row);
-	return 0;
-}
-
 static int add_call(struct gp_activity *activity, const struct gp_model *model,
 		    const struct gp_call *call, uint32_t *rows)
 {
 	struct gp_api api = gp_model_api(model, call->api);
 	uint32_t *row = &rows[call->api];
-	int result = 0;
 
 	if (*row == UINT32_MAX)
 		*row = gp_groups_find(&activity->calls, api.name);
@@ -219,9 +200,9 @@ static int add_call(struct gp_activity *activity, const struct gp_model *model,
 	activity->graph_launches += api.class == GP_API_GRAPH_LAUNCH;
 	if (gp_activity_is_failure(model, call)) {
 		activity->calls.rows[*row].failed++;
-		result = add_failure(activity, api.name, call->status);
+		activity->failures++;
 	}
-	return result < 0 ? result : gp_groups_add(&activity->calls, *row, call->duration_ns);
+	return gp_groups_add(&activity->calls, *row, call->duration_ns);
 }
 
 static int gather_calls(struct gp_activity *activity, const struct gp_model *model)

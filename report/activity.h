@@ -21,7 +21,7 @@
 struct gp_activity {
 	struct gp_groups operations;
 	struct gp_groups calls;
-	struct gp_groups failures;              /* "cudaMalloc (2 out of memory)", counted */
+	uint64_t failures;                      /* calls; report/answers/failures.h says which */
 	uint64_t launches, graph_launches;      /* calls */
 	uint64_t kernels, copies, sets, graphs; /* operations */
 };

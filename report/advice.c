@@ -20,16 +20,13 @@
  * and those behind it leave them out.
  */
 const struct gp_rule *const gp_rules[] = {
-	&gp_rule_alloc_in_loop, &gp_rule_pageable_async,
-	&gp_rule_hidden_wait,   &gp_rule_sync_copy,
-	&gp_rule_sync_memset,   &gp_rule_sync_in_loop,
-	&gp_rule_sync_calls,    &gp_rule_tiny_copies,
-	&gp_rule_data_loading,  &gp_rule_jit_compile,
-	&gp_rule_first_use,     &gp_rule_launch_bound,
-	&gp_rule_gpu_gaps,      &gp_rule_low_utilisation,
-	&gp_rule_repeated_copy, &gp_rule_default_stream,
-	&gp_rule_low_occupancy, &gp_rule_rank_imbalance,
-	&gp_rule_leaked_memory, NULL,
+	&gp_rule_failed_calls,   &gp_rule_alloc_in_loop,  &gp_rule_pageable_async,
+	&gp_rule_hidden_wait,    &gp_rule_sync_copy,      &gp_rule_sync_memset,
+	&gp_rule_sync_in_loop,   &gp_rule_sync_calls,     &gp_rule_tiny_copies,
+	&gp_rule_data_loading,   &gp_rule_jit_compile,    &gp_rule_first_use,
+	&gp_rule_launch_bound,   &gp_rule_gpu_gaps,       &gp_rule_low_utilisation,
+	&gp_rule_repeated_copy,  &gp_rule_default_stream, &gp_rule_low_occupancy,
+	&gp_rule_rank_imbalance, &gp_rule_leaked_memory,  NULL,
 };
 
 const struct gp_rule *gp_rule_find(const char *id)
@@ -217,12 +214,14 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	return 0;
 }
 
-/* By what they save, then by bytes and counts; the rules' order decides between equals. */
+/* Wrong results first; then by what they save, then by bytes; the rules' order decides between equals. */
 static int compare_findings(const void *a, const void *b, const void *context)
 {
 	const struct gp_finding *left = a, *right = b;
 
 	(void)context;
+	if (left->rule->is_of_results != right->rule->is_of_results)
+		return left->rule->is_of_results ? -1 : 1;
 	if (left->saves_ns != right->saves_ns)
 		return left->saves_ns > right->saves_ns ? -1 : 1;
 	if (left->bytes != right->bytes)

@@ -36,14 +36,17 @@ static void print_wrapped(FILE *out, const char *text, size_t column, size_t mar
 	putc('\n', out);
 }
 
-/* What a finding could save: time and share; of what costs no time, the bytes. */
+/* What a finding could save: time and share; of what costs no time, the bytes, or that there are errors. */
 static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
 {
 	if (finding->saves_ns > 0)
 		fprintf(out, "  %8s %5s %%  ", gp_format_ns(finding->saves_ns).text,
 			gp_format_percent((double)finding->saves_ns, (double)span_ns).text);
 	else
-		fprintf(out, "  %16s  ", gp_format_bytes(finding->bytes).text);
+		fprintf(out, "  %16s  ",
+			finding->bytes > 0 || !finding->rule->is_of_results
+				? gp_format_bytes(finding->bytes).text
+				: "errors");
 }
 
 static void print_place(FILE *out, const struct gp_finding *finding)

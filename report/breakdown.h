@@ -38,7 +38,7 @@ int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *sco
 extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid, gp_breakdown_gpu;
 extern const struct gp_breakdown gp_breakdown_api_gpu;
 extern const struct gp_breakdown gp_breakdown_copy_time, gp_breakdown_copy_size;
-extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread;
+extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread, gp_breakdown_failure;
 extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
 extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process;
 extern const struct gp_breakdown gp_breakdown_exec, gp_breakdown_occupancy;

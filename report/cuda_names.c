@@ -70,53 +70,14 @@ static const char *const allocations[] = {
 };
 static_assert(COUNT(allocations) == GP_MEMORY_KINDS, "a word for every kind of memory");
 
-/* As cudaGetErrorString() and cuGetErrorString() have them: the program may have printed the same. */
 static const struct {
 	uint16_t status;
-	const char *name;
+	const char *runtime_name, *driver_name, *text;
 } statuses[] = {
-	{1, "invalid argument"},
-	{2, "out of memory"},
-	{3, "initialization error"},
-	{4, "driver shutting down"},
-	{9, "invalid configuration argument"},
-	{34, "CUDA driver is a stub library"},
-	{35, "CUDA driver version is insufficient for CUDA runtime version"},
-	{46, "CUDA-capable device(s) is/are busy or unavailable"},
-	{98, "invalid device function"},
-	{100, "no CUDA-capable device is detected"},
-	{101, "invalid device ordinal"},
-	{200, "device kernel image is invalid"},
-	{201, "invalid device context"},
-	{209, "no kernel image is available for execution on the device"},
-	{214, "uncorrectable ECC error encountered"},
-	{217, "peer access is not supported between these two devices"},
-	{218, "a PTX JIT compilation failed"},
-	{222, "the provided PTX was compiled with an unsupported toolchain"},
-	{400, "invalid resource handle"},
-	{500, "named symbol not found"},
-	{600, "device not ready"},
-	{700, "an illegal memory access was encountered"},
-	{701, "too many resources requested for launch"},
-	{702, "the launch timed out and was terminated"},
-	{704, "peer access is already enabled"},
-	{705, "peer access has not been enabled"},
-	{709, "context is destroyed"},
-	{710, "device-side assert triggered"},
-	{712, "part or all of the requested memory range is already mapped"},
-	{713, "pointer does not correspond to a registered memory region"},
-	{715, "an illegal instruction was encountered"},
-	{716, "misaligned address"},
-	{718, "invalid program counter"},
-	{719, "unspecified launch failure"},
-	{720, "too many blocks in cooperative launch"},
-	{800, "operation not permitted"},
-	{801, "operation not supported"},
-	{802, "system not yet initialized"},
-	{803, "system has unsupported display driver / cuda driver combination"},
-	{900, "operation not permitted when stream is capturing"},
-	{901, "operation failed due to a previous error during capture"},
-	{999, "unknown error"},
+#define GP_CUDA_ERROR(status, runtime_name, driver_name, text)                                     \
+	{status, runtime_name, driver_name, text},
+#include "report/cuda_error.def"
+#undef GP_CUDA_ERROR
 };
 
 static const char *const jit_ops[] = {"unknown work on", "load from cache", "store in cache",
@@ -234,6 +195,14 @@ const char *gp_status_name(uint16_t status)
 {
 	for (size_t i = 0; i < COUNT(statuses); i++)
 		if (statuses[i].status == status)
-			return statuses[i].name;
+			return statuses[i].text;
+	return "";
+}
+
+const char *gp_status_symbol(uint16_t status, bool driver)
+{
+	for (size_t i = 0; i < COUNT(statuses); i++)
+		if (statuses[i].status == status)
+			return driver ? statuses[i].driver_name : statuses[i].runtime_name;
 	return "";
 }

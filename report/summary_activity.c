@@ -15,8 +15,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define MOST_FAILURES 6
-
 static const struct gp_column gpu_columns[] = {
 	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
 	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Name", true},
@@ -178,44 +176,6 @@ static int print_gpu(const struct gp_summary *summary)
 	return result;
 }
 
-static void print_failures(const struct gp_summary *summary, const uint32_t *order)
-{
-	const struct gp_groups *failures = &summary->activity.failures;
-	struct gp_paragraph paragraph = {.out = summary->out,
-					 .columns = GP_SUMMARY_COLUMNS,
-					 .lead = "failed: ",
-					 .separator = ","};
-	char text[320];
-
-	for (uint32_t i = 0; i < failures->count && i < MOST_FAILURES; i++) {
-		const struct gp_group *failure = &failures->rows[order[i]];
-		char *key = gp_text_escape(failure->key);
-
-		snprintf(text, sizeof(text), "%s x %s", gp_format_count(failure->count).text,
-			 key ? key : "(no memory)");
-		gp_paragraph_add(&paragraph, text);
-		free(key);
-	}
-	if (failures->count > MOST_FAILURES) {
-		snprintf(text, sizeof(text), "and %s more",
-			 gp_format_count(failures->count - MOST_FAILURES).text);
-		gp_paragraph_add(&paragraph, text);
-	}
-	gp_paragraph_end(&paragraph);
-}
-
-static int list_failures(const struct gp_summary *summary)
-{
-	uint32_t *order = gp_groups_by_time(&summary->activity.failures);
-
-	if (!order)
-		return -ENOMEM;
-	if (summary->activity.failures.count > 0)
-		print_failures(summary, order);
-	free(order);
-	return 0;
-}
-
 static const char *which_calls(const struct gp_summary *summary)
 {
 	size_t count = 0, usual = 0, others = 0;
@@ -253,7 +213,7 @@ static int print_api(const struct gp_summary *summary)
 	if (listing.table)
 		result = print_listing(&listing);
 	gp_table_free(listing.table);
-	return result < 0 ? result : list_failures(summary);
+	return result < 0 ? result : gp_summary_print_failures(summary);
 }
 
 static void put_copies(struct gp_table *table, const struct gp_group *group)

@@ -37,6 +37,9 @@ void gp_summary_release(struct gp_summary *summary);
 /* "GPU activities", "API calls" and "Memory copies and sets". */
 int gp_summary_print_activity(const struct gp_summary *summary);
 
+/* Which calls failed, with which error and where: a few lines, if there are any. */
+int gp_summary_print_failures(const struct gp_summary *summary);
+
 /* The ranges of the program by GPU time, if there are any. */
 int gp_summary_print_ranges(const struct gp_summary *summary);
 

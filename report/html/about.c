@@ -256,7 +256,7 @@ static void put_figures(const struct gp_summary *summary, struct gp_json *json)
 	put_text(json, "clock", gp_format_clock(summary->window.start_unix_ns).text);
 	put_number(json, "calls", sum_count(&activity->calls));
 	put_number(json, "callTime", sum_time(&activity->calls));
-	put_number(json, "failures", sum_count(&activity->failures));
+	put_number(json, "failures", activity->failures);
 	put_number(json, "launches", activity->launches + activity->graph_launches);
 	put_number(json, "kernels", activity->kernels);
 	put_number(json, "copies", activity->copies);

@@ -10,6 +10,7 @@
 
 #include "report/advice.h"
 
+extern const struct gp_rule gp_rule_failed_calls;
 extern const struct gp_rule gp_rule_alloc_in_loop;
 extern const struct gp_rule gp_rule_pageable_async;
 extern const struct gp_rule gp_rule_hidden_wait;

@@ -80,6 +80,7 @@ class Sums(Tables):
         failed = sum(1 for call in facts.calls if call["args"].get("status"))
         self.assertEqual(self.sum(tables["api"], "Count"), len(facts.calls))
         self.assertEqual(self.sum(tables["api"], "Failed"), failed)
+        self.assertEqual(self.sum(tables["failure"], "Count"), failed)
         self.assertEqual({row["Name"]: row["Count"] for row in tables["api"]},
                          collections.Counter(call["name"] for call in facts.calls))
         alone = [row for row in tables["api-gpu"] if row["Category"] == "API call"]

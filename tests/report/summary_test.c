@@ -269,9 +269,10 @@ static void failures_are_counted_and_named(void **state)
 	build_call(&b, 100, 402, 34000, 100, 35)->status = 701;
 	text = summarize(&b);
 	expect(text, "12.20us 5 2 ");
-	expect(text, "failed: 2 x cudaLaunchKernel: too many resources requested for launch (error "
-		     "701),\n");
-	expect(text, " 1 x \\x1b[31mcudaEvil: invalid argument (error 1)\n");
+	expect(text, "failed: 2 x cudaLaunchKernel: too many resources requested for launch "
+		     "(cudaErrorLaunchOutOfResources, 701)\n");
+	expect(text, "failed: 1 x \\x1b[31mcudaEvil: invalid argument (cudaErrorInvalidValue, "
+		     "1)\n");
 	expect_not(text, "\x1b");
 	expect_not(text, "x cudaGetLastError");
 	expect(text, "5 launches, 3 with kernel record, 2 failed; 5 GPU records, nothing was "

@@ -1,0 +1,53 @@
+/*
+ * failures: the API calls that failed, gathered by function, error and place in the program.
+ *
+ * A failed call has a stack whatever was asked for (unless no stacks were wanted), so that its place is mostly known.
+ * Where it is not, the range that it was made in says where the first of them was.
+ */
+#ifndef REPORT_ANSWERS_FAILURES_H
+#define REPORT_ANSWERS_FAILURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/call_site.h"
+#include "report/groups.h"
+#include "report/model.h"
+
+/* "out of memory (cudaErrorMemoryAllocation, 2)" */
+#define GP_FAILURE_ERROR_BYTES 160
+
+struct gp_failure {
+	const char *function;
+	uint16_t code;
+	uint8_t class;  /* enum gp_api_class */
+	bool is_driver; /* function is of the driver API: its errors have other names */
+	uint64_t count, first_unix_ns;
+	uint32_t site;  /* for gp_call_sites_at() */
+	bool has_stack; /* the site says where */
+	const char *
+		range; /* that the first one was made in, where there is no stack; NULL = none, or not recorded */
+};
+
+/* Calls that were to do work, then those that only ask; each in the order in which they first failed. */
+struct gp_failures {
+	struct gp_failure *rows;
+	uint32_t count, capacity;
+	uint64_t calls; /* in all rows */
+	struct gp_call_sites *sites;
+	struct gp_groups keys;
+};
+
+/* The models must outlive it.  Returns 0, -ENOMEM or -EOVERFLOW; gp_failures_free() in either case. */
+int gp_failures_of(struct gp_failures *failures, struct gp_model *const *models,
+		   size_t model_count);
+void gp_failures_free(struct gp_failures *failures);
+
+/* Whether calls of that enum gp_api_class are to do something: launch, copy, allocate, wait.  Of the others some are made to see whether they fail. */
+bool gp_failure_is_of_work(uint8_t class);
+
+/* The error in words, with its name and number. */
+void gp_failure_error(char text[GP_FAILURE_ERROR_BYTES], uint16_t code, bool is_driver);
+
+#endif

@@ -1,0 +1,52 @@
+/* By API call that failed: function, error and place. */
+#include "report/breakdown.h"
+
+#include "report/answers/failures.h"
+#include "report/cuda_names.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Count", GP_UNIT_COUNT},    {"First", GP_UNIT_NS},       {"Code", GP_UNIT_NUMBER},
+	{"Error", GP_UNIT_TEXT},     {"Meaning", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
+	{"Call site", GP_UNIT_TEXT}, {"Called by", GP_UNIT_TEXT}, {"Range", GP_UNIT_TEXT},
+};
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
+		    const struct gp_failures *failures, const struct gp_failure *row)
+{
+	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
+
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->first_unix_ns - scope->start_unix_ns);
+	gp_scope_put_whole(sheet, row->code);
+	gp_scope_put_text(sheet, gp_status_symbol(row->code, row->is_driver));
+	gp_scope_put_text(sheet, gp_status_name(row->code));
+	gp_scope_put_text(sheet, row->function);
+	gp_scope_put_text(sheet, row->has_stack ? site.place : "");
+	gp_scope_put_text(sheet, row->has_stack ? site.callers : "");
+	gp_scope_put_text(sheet, row->range ? row->range : "");
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_failures failures;
+	int result = gp_failures_of(&failures, scope->models, scope->model_count);
+
+	for (uint32_t i = 0; result == 0 && i < failures.count; i++)
+		put_row(scope, sheet, &failures, &failures.rows[i]);
+	if (result == 0 && failures.count > 0 && scope->messages)
+		gp_call_sites_explain(failures.sites, scope->messages);
+	gp_failures_free(&failures);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_failure = {
+	.word = "api",
+	.help = "API calls that failed: which error, how often, where",
+	.nothing = "no API call is known to have failed",
+	.head = {"failure", "API calls that failed", columns, COUNT(columns)},
+	.sort_column = 0,
+	.fill = fill,
+	.is_in_order = true,
+};

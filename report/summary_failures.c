@@ -1,0 +1,88 @@
+/* The calls that failed, in the summary: the first of them; `--by failure` has all. */
+#include "report/summary_part.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/answers/failures.h"
+#include "report/format.h"
+#include "report/text.h"
+
+#define MOST_ROWS 4
+
+#define LEAD 10 /* "  failed: " */
+
+/* Text that is escaped and fits; free it.  NULL if there is no memory. */
+static char *fit(char *text)
+{
+	char *escaped = text ? gp_text_escape(text) : NULL;
+	char *fitted = escaped ? gp_text_fit(escaped, GP_SUMMARY_COLUMNS - LEAD) : NULL;
+
+	free(text);
+	free(escaped);
+	return fitted;
+}
+
+static char *what(const struct gp_failure *row)
+{
+	char error[GP_FAILURE_ERROR_BYTES], *text;
+
+	gp_failure_error(error, row->code, row->is_driver);
+	return asprintf(&text, "%s x %s: %s", gp_format_count(row->count).text, row->function,
+			error) < 0
+		       ? NULL
+		       : fit(text);
+}
+
+static char *where(const struct gp_failures *failures, const struct gp_failure *row)
+{
+	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
+	char *text;
+	int length;
+
+	if (row->has_stack)
+		length = asprintf(&text, "at %s%s%s", site.place,
+				  *site.callers ? GP_SITE_SEPARATOR : "", site.callers);
+	else if (row->range && *row->range)
+		length = asprintf(&text, "in range \"%s\"", row->range);
+	else
+		length = asprintf(&text, "%s", "");
+	return length < 0 ? NULL : fit(text);
+}
+
+/* Where both do not fit into a line, the place has one of its own. */
+static void print_failure(const struct gp_summary *summary, const struct gp_failures *failures,
+			  const struct gp_failure *row)
+{
+	char *failed = what(row), *at = where(failures, row);
+
+	fprintf(summary->out, "  failed: %s", failed ? failed : "(no memory)");
+	if (failed && at && *at &&
+	    LEAD + gp_text_columns(failed) + 2 + gp_text_columns(at) <= GP_SUMMARY_COLUMNS)
+		fprintf(summary->out, ", %s\n", at);
+	else if (at && *at)
+		fprintf(summary->out, "\n%*s%s\n", LEAD, "", at);
+	else
+		fputs("\n", summary->out);
+	free(failed);
+	free(at);
+}
+
+int gp_summary_print_failures(const struct gp_summary *summary)
+{
+	struct gp_failures failures;
+	uint32_t shown;
+	int result;
+
+	if (summary->activity.failures == 0)
+		return 0;
+	result = gp_failures_of(&failures, summary->models, summary->model_count);
+	shown = failures.count <= MOST_ROWS ? failures.count : MOST_ROWS - 1;
+	for (uint32_t i = 0; result == 0 && i < shown; i++)
+		print_failure(summary, &failures, &failures.rows[i]);
+	if (result == 0 && failures.count > shown)
+		fprintf(summary->out, "  ... %s more: gpuprof summary --by failure FILE\n",
+			gp_format_count(failures.count - shown).text);
+	gp_failures_free(&failures);
+	return result;
+}

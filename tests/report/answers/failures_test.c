@@ -1,0 +1,134 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "report/answers/failures.h"
+#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
+
+#define MALLOC 20
+#define QUERY  21
+#define LOOKUP (GP_API_DRIVER | 22)
+
+static struct build begin(void)
+{
+	struct build b = build_begin(1);
+
+	build_api(&b, MALLOC, "cudaMalloc", GP_API_ALLOC);
+	build_api(&b, QUERY, "cudaStreamQuery", GP_API_SYNC);
+	build_api(&b, LOOKUP, "cuModuleGetFunction", GP_API_OTHER);
+	return b;
+}
+
+static void fail_at(struct build *b, uint16_t api, uint16_t status, uint64_t start_ns,
+		    uint32_t frame)
+{
+	build_call(b, 1, api, start_ns, 10, (uint32_t)start_ns)->status = status;
+	if (frame != GP_NONE)
+		build_stack_of_last(b, frame);
+}
+
+static void by_place_and_error_work_first(void **state)
+{
+	struct build b = begin();
+	uint32_t main_frame = build_python(&b, GP_NONE, "app.py", "main", 7);
+	uint32_t here = build_python(&b, main_frame, "app.py", "grow", 12);
+	struct gp_model *model;
+	struct gp_failures failures;
+
+	(void)state;
+	fail_at(&b, LOOKUP, 500, 10, here);
+	fail_at(&b, MALLOC, 2, 200, here);
+	fail_at(&b, MALLOC, 1, 100, main_frame);
+	fail_at(&b, MALLOC, 2, 300, here);
+	fail_at(&b, MALLOC, 0, 400, here);
+	fail_at(&b, QUERY, 600, 500, here);
+	build_stacks_end(&b);
+	model = build_end(&b);
+	assert_int_equal(gp_failures_of(&failures, &model, 1), 0);
+	assert_int_equal(failures.count, 3);
+	assert_int_equal(failures.calls, 4);
+	assert_int_equal(failures.rows[0].code, 1);
+	assert_int_equal(failures.rows[1].code, 2);
+	assert_int_equal(failures.rows[1].count, 2);
+	assert_int_equal(failures.rows[1].first_unix_ns, model->base_unix_ns + 200);
+	assert_non_null(strstr(gp_call_sites_at(failures.sites, failures.rows[1].site).place,
+			       "grow (app.py:12)"));
+	assert_string_equal(failures.rows[2].function, "cuModuleGetFunction");
+	assert_true(failures.rows[2].is_driver);
+	gp_failures_free(&failures);
+	gp_model_free(model);
+}
+
+static void add_range(struct build *b, uint32_t text, uint32_t thread_id, uint64_t start_ns,
+		      uint64_t end_ns)
+{
+	uint32_t row = BUILD_GROW(b, ranges, range_count);
+
+	b->model->ranges[row] = (struct gp_range){.start_ns = start_ns,
+						  .end_ns = end_ns,
+						  .thread_id = thread_id,
+						  .text = text,
+						  .style = GP_STYLE_PUSH_POP};
+}
+
+/* Where there is no stack, the innermost range of the thread. */
+static void in_a_range(void **state)
+{
+	struct build b = begin();
+	struct gp_model *model = b.model;
+	struct gp_failures failures;
+
+	(void)state;
+	model->range_texts = calloc(2, sizeof(*model->range_texts));
+	assert_non_null(model->range_texts);
+	model->range_text_count = 2;
+	model->range_texts[0] = "epoch";
+	model->range_texts[1] = "step";
+	add_range(&b, 0, 1, 50, 900);
+	add_range(&b, 1, 1, 90, 250);
+	add_range(&b, 1, 1, 300, 310);
+	add_range(&b, 1, 2, 190, 250);
+	fail_at(&b, MALLOC, 2, 200, GP_NONE);
+	fail_at(&b, MALLOC, 2, 305, GP_NONE);
+	fail_at(&b, MALLOC, 1, 950, GP_NONE);
+	model = build_end(&b);
+	assert_int_equal(gp_failures_of(&failures, &model, 1), 0);
+	assert_int_equal(failures.count, 2);
+	assert_int_equal(failures.rows[0].count, 2);
+	assert_false(failures.rows[0].has_stack);
+	assert_string_equal(failures.rows[0].range, "step");
+	assert_null(failures.rows[1].range);
+	gp_failures_free(&failures);
+	gp_model_free(model);
+}
+
+static void errors_have_their_names(void **state)
+{
+	char text[GP_FAILURE_ERROR_BYTES];
+
+	(void)state;
+	gp_failure_error(text, 2, false);
+	assert_string_equal(text, "out of memory (cudaErrorMemoryAllocation, 2)");
+	gp_failure_error(text, 2, true);
+	assert_string_equal(text, "out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)");
+	gp_failure_error(text, 915, false);
+	assert_string_equal(text, "cudaErrorInvalidResourceConfiguration (915)");
+	gp_failure_error(text, 4242, true);
+	assert_string_equal(text, "error 4242");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_place_and_error_work_first),
+		cmocka_unit_test(in_a_range),
+		cmocka_unit_test(errors_have_their_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More than any libcupti has (807 in 13.0); a cbid beyond it is recorded as an unknown call of
+/* More than any libcupti has (868 in 13.4); a cbid beyond it is recorded as an unknown call of
  * class OTHER. */
 #define GP_API_CBID_LIMIT 2048u
 

@@ -35,8 +35,15 @@ static uint32_t name_id(struct gp_decoder *decoder, const char *name)
 	return 0;
 }
 
+/* CUPTI says "none" by the largest number of 32 bits, also where the field has 64. */
+static uint64_t or_zero(uint64_t value)
+{
+	return value == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : value;
+}
+
 static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kernel)
 {
+	bool has_carveout = kernel->isSharedMemoryCarveoutRequested != 0;
 	struct gp_record_shape shape = {
 		HEAD(SHAPE, shape),
 		.registers = kernel->registersPerThread,
@@ -52,6 +59,15 @@ static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kerne
 		.cluster_policy = (uint8_t)kernel->clusterSchedulingPolicy,
 		.launch_type = kernel->launchType,
 		.local_total_bytes = kernel->localMemoryTotal_v2,
+		.priority = (int32_t)late(decoder, GP_KERNEL_PRIORITY, kernel),
+		.max_cluster_blocks = (uint32_t)late(decoder, GP_KERNEL_MAX_CLUSTER, kernel),
+		.max_active_clusters = (uint32_t)late(decoder, GP_KERNEL_ACTIVE_CLUSTERS, kernel),
+		.cache_requested = kernel->cacheConfig.config.requested,
+		.cache_executed = kernel->cacheConfig.config.executed,
+		.has_carveout = has_carveout,
+		.carveout_percent = has_carveout ? kernel->sharedMemoryCarveoutRequested : 0,
+		.shared_limit = (uint8_t)kernel->shmemLimitConfig,
+		.execution_model = (uint8_t)late(decoder, GP_KERNEL_EXECUTION_MODEL, kernel),
 	};
 	struct gp_record_shape defined = shape;
 	bool is_new;
@@ -294,6 +310,24 @@ static void decode_context(struct gp_decoder *decoder, const void *record)
 		.null_stream_id = context->nullStreamId,
 	};
 
+	if (late(decoder, GP_CONTEXT_IS_GREEN, record) != 0) {
+		out.parent_id = (uint32_t)late(decoder, GP_CONTEXT_PARENT, record);
+		out.multiprocessors = (uint32_t)late(decoder, GP_CONTEXT_MULTIPROCESSORS, record);
+	}
+	gp_emit((const struct gp_record *)&out);
+}
+
+static void decode_green_context(struct gp_decoder *decoder, const void *record)
+{
+	const struct gp_green_context_view *context = record;
+	struct gp_record_context out = {
+		HEAD(CONTEXT, out),
+		.device_id = (uint16_t)context->deviceId,
+		.id = context->contextId,
+		.parent_id = context->parentContextId,
+		.multiprocessors = context->numMultiprocessors,
+	};
+
 	(void)decoder;
 	gp_emit((const struct gp_record *)&out);
 }
@@ -333,12 +367,6 @@ static void decode_graph(struct gp_decoder *decoder, const void *record)
 	};
 
 	emit_operation(decoder, &out, out.correlation_id);
-}
-
-/* CUPTI says "none" by the largest number of 32 bits, also where the field has 64. */
-static uint64_t or_zero(uint64_t value)
-{
-	return value == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : value;
 }
 
 static void decode_sync(struct gp_decoder *decoder, const void *record)
@@ -443,6 +471,7 @@ static void decode_unified(struct gp_decoder *decoder, const void *record)
 static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
 	[CUPTI_ACTIVITY_KIND_DEVICE] = decode_device,
 	[CUPTI_ACTIVITY_KIND_CONTEXT] = decode_context,
+	[GP_CUPTI_KIND_GREEN_CONTEXT] = decode_green_context,
 	[CUPTI_ACTIVITY_KIND_STREAM] = decode_stream,
 	[CUPTI_ACTIVITY_KIND_MEMCPY] = decode_copy,
 	[CUPTI_ACTIVITY_KIND_MEMCPY2] = decode_peer_copy,

@@ -1,17 +1,22 @@
 #include "inject/cupti_versions.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <string.h>
+
+#include "collector/sys.h"
 
 /* cuptiGetVersion() of the releases that brought something. */
 enum {
+	CUPTI_12_0 = 19,
 	CUPTI_12_2 = 20,
 	CUPTI_12_3 = 21,
 	CUPTI_12_4 = 22,
 	CUPTI_12_8 = 26,
 	CUPTI_12_9 = 28,
 	CUPTI_13_0 = 130000,
+	CUPTI_13_1 = 130100,
+	CUPTI_13_2 = 130200,
+	CUPTI_13_3 = 130300,
 };
 
 static const uint32_t able_since[GP_CUPTI_ABILITIES] = {
@@ -19,6 +24,7 @@ static const uint32_t able_since[GP_CUPTI_ABILITIES] = {
 		CUPTI_12_2, /* 11.8 does not; nobody looked at 12.0 and 12.1 */
 	[GP_CUPTI_BUFFERS_PER_THREAD] = CUPTI_12_3,
 	[GP_CUPTI_KIND_OF_EVENTS] = CUPTI_12_9,
+	[GP_CUPTI_KIND_OF_GREEN_CONTEXTS] = CUPTI_13_2,
 };
 
 bool gp_cupti_can(uint32_t version, enum gp_cupti_ability ability)
@@ -62,6 +68,11 @@ AT(unified, flags, 56)
 
 /* field, first version, offset and bytes; the structure and its field, where the header has it */
 #define LATE_FIELDS(X)                                                                             \
+	X(KERNEL_MAX_CLUSTER, CUPTI_12_0, 200, 4, CUpti_ActivityKernel9, maxPotentialClusterSize)  \
+	X(KERNEL_ACTIVE_CLUSTERS, CUPTI_12_0, 204, 4, CUpti_ActivityKernel9, maxActiveClusters)    \
+	X(CONTEXT_PARENT, CUPTI_12_4, 16, 4, CUpti_ActivityContext2, parentContextId)              \
+	X(CONTEXT_IS_GREEN, CUPTI_12_4, 20, 1, CUpti_ActivityContext2, isGreenContext)             \
+	X(CONTEXT_MULTIPROCESSORS, CUPTI_12_4, 22, 2, CUpti_ActivityContext2, numMultiprocessors)  \
 	X(KERNEL_IS_DEVICE_LAUNCHED, CUPTI_13_0, 208, 1, CUpti_ActivityKernel10, isDeviceLaunched) \
 	X(COPY_COUNT, CUPTI_12_8, 88, 8, CUpti_ActivityMemcpy6, copyCount)                         \
 	X(OVERHEAD_CORRELATION, CUPTI_12_2, 40, 4, CUpti_ActivityOverhead2, correlationId)         \
@@ -73,12 +84,17 @@ AT(unified, flags, 56)
 	X(EVENT_SYNC, CUPTI_12_8, 48, 8, CUpti_ActivityCudaEvent2, cudaEventSyncId)                \
 	X(JIT_THREAD, CUPTI_12_4, 68, 4, CUpti_ActivityJit2, threadId)
 
+/* Those that headers of 13.0 lack. */
+#define LATEST_FIELDS(X)                                                                           \
+	X(KERNEL_PRIORITY, CUPTI_13_1, 216, 4, CUpti_ActivityKernel11, priority)                   \
+	X(KERNEL_EXECUTION_MODEL, CUPTI_13_3, 224, 4, CUpti_ActivityKernel12, executionModel)
+
 static const struct {
 	uint32_t since;
 	uint16_t offset, bytes;
 } fields[GP_CUPTI_FIELDS] = {
 #define ROW(field, since, offset, bytes, type, name) [GP_##field] = {since, offset, bytes},
-	LATE_FIELDS(ROW)
+	LATE_FIELDS(ROW) LATEST_FIELDS(ROW)
 #undef ROW
 };
 
@@ -87,6 +103,9 @@ static const struct {
 	static_assert(offsetof(type, name) == (offset), #type);                                    \
 	static_assert(sizeof(((type *)0)->name) == (bytes), #type);
 LATE_FIELDS(CHECK)
+#if CUPTI_API_VERSION >= 130300
+LATEST_FIELDS(CHECK)
+#endif
 #endif
 
 uint64_t gp_cupti_field(uint32_t version, enum gp_cupti_field field, const void *record,
@@ -99,4 +118,87 @@ uint64_t gp_cupti_field(uint32_t version, enum gp_cupti_field field, const void 
 	static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low bytes come first");
 	memcpy(&value, (const uint8_t *)record + fields[field].offset, fields[field].bytes);
 	return value;
+}
+
+bool gp_cupti_is_known(uint32_t version)
+{
+	return version <= GP_CUPTI_NEWEST;
+}
+
+#define KNOWN_KINDS   60
+#define MOST_DEVICES  1024u
+#define MOST_CONTEXTS (1u << 24)
+
+/* What the newest known version, 13.4, writes of what is read: how long a record is, and where it has what; 0 = nowhere. */
+struct layout {
+	uint16_t bytes;
+	uint8_t start; /* the end follows */
+	uint8_t device, context;
+	uint8_t name; /* the address of a text */
+};
+
+static const struct layout known_layouts[KNOWN_KINDS] = {
+	[CUPTI_ACTIVITY_KIND_MEMCPY] = {.bytes = 112, .start = 16, .device = 32, .context = 36},
+	[CUPTI_ACTIVITY_KIND_MEMCPY2] = {.bytes = 96, .start = 16, .device = 32, .context = 36},
+	[CUPTI_ACTIVITY_KIND_MEMSET] = {.bytes = 104, .start = 16, .device = 32, .context = 36},
+	[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = {248, 16, 40, 44, 104},
+	[CUPTI_ACTIVITY_KIND_DEVICE] = {.bytes = 192, .device = 112, .name = 136},
+	[CUPTI_ACTIVITY_KIND_CONTEXT] = {.bytes = 40, .device = 8, .context = 4},
+	[GP_CUPTI_KIND_GREEN_CONTEXT] = {.bytes = 152, .device = 12, .context = 4},
+	[CUPTI_ACTIVITY_KIND_STREAM] = {.bytes = 24, .context = 4},
+	[CUPTI_ACTIVITY_KIND_OVERHEAD] = {.bytes = 56, .start = 24},
+	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = {.bytes = 56, .start = 8, .device = 24, .context = 32},
+	[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = {.bytes = 56, .start = 8},
+	[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = {.bytes = 56},
+	[CUPTI_ACTIVITY_KIND_JIT] = {.bytes = 72, .start = 16},
+	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {.bytes = 80},
+	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = {.bytes = 104},
+};
+
+static uint64_t value_at(const void *record, size_t offset, size_t bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, (const uint8_t *)record + offset, bytes);
+	return value;
+}
+
+/* CUPTI's clock may be set meanwhile. */
+static bool is_recent(uint64_t time_ns, uint64_t now_ns)
+{
+	const uint64_t day_ns = UINT64_C(86400000000000);
+
+	return time_ns + 366 * day_ns > now_ns && time_ns < now_ns + day_ns;
+}
+
+/* What is not finished has no end, and neither time where CUPTI had no room for them. */
+static bool are_times(uint64_t start, uint64_t end, uint64_t now_ns)
+{
+	return (start == 0 || is_recent(start, now_ns)) && (end == 0 || is_recent(end, now_ns));
+}
+
+/* Offset 0: there is none. */
+static bool is_below(const void *record, size_t offset, uint32_t limit)
+{
+	return offset == 0 || value_at(record, offset, sizeof(uint32_t)) < limit;
+}
+
+static bool is_text(uint64_t address)
+{
+	return address == 0 || gp_sys_is_confined() || gp_sys_can_read(address);
+}
+
+bool gp_cupti_looks_known(const CUpti_Activity *record, size_t bytes, uint64_t now_ns)
+{
+	uint32_t kind = (uint32_t)record->kind;
+	const struct layout *known = &known_layouts[kind < KNOWN_KINDS ? kind : 0];
+
+	if (known->bytes == 0 || bytes < known->bytes ||
+	    !is_below(record, known->device, MOST_DEVICES) ||
+	    !is_below(record, known->context, MOST_CONTEXTS))
+		return false;
+	if (known->start != 0 && !are_times(value_at(record, known->start, 8),
+					    value_at(record, known->start + 8u, 8), now_ns))
+		return false;
+	return known->name == 0 || is_text(value_at(record, known->name, 8));
 }

@@ -1,18 +1,23 @@
 /*
- * cupti_versions: what differs between the versions of libcupti, from 11.8 to 13.x: the layouts of its records, the
+ * cupti_versions: what differs between the versions of libcupti, from 11.8 to 13.4: the layouts of its records, the
  * functions, the kinds and the attributes that it has.  Nothing else knows versions.
  *
  * The families of records only ever grew at their ends.  So the oldest structure that has the fields we read is a valid
  * view of every later record, and a field that came later is read at its offset, if the library that wrote the record
  * has it.  The offsets are those of the records of 11.8; a header in which one moved does not compile.
  *
- * For a new version: its number here if anything below depends on it; a row for each field that is read of what it
- * appended; a line in a list of functions.  docs/cupti-notes.md says what was seen of each.
+ * That goes for the versions that were looked at.  One that came out later writes, most likely, the same and more: its
+ * records are read as those of the newest that is known, each after a look at whether it can be one
+ * (gp_cupti_looks_known()).
+ *
+ * For a new version: GP_CUPTI_NEWEST; its number if anything depends on it; a row for each field that is read of what it
+ * appended; the bytes of its records in known_layouts; a line in a list of functions.  docs/cupti-notes.md says what was seen of each.
  */
 #ifndef INJECT_CUPTI_VERSIONS_H
 #define INJECT_CUPTI_VERSIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cupti.h>
@@ -20,12 +25,21 @@
 /* cuptiGetVersion() of the oldest that current drivers bear, 11.8: older ones crash the program. */
 #define GP_CUPTI_OLDEST 18u
 
+/* That of the last update of the newest whose records were looked at, 13.4. */
+#define GP_CUPTI_NEWEST 130499u
+
 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, which headers before 12.3 lack. */
 #define GP_CUPTI_PER_THREAD_BUFFER ((CUpti_ActivityAttribute)9)
 
-/* Kinds of records that headers before 12.7 lack. */
-#define GP_CUPTI_KIND_DEVICE_GRAPH_TRACE 53
-#define GP_CUPTI_KIND_MEM_DECOMPRESS     54
+/* Kinds of records that headers before 12.7, and before 13.1, lack. */
+#define GP_CUPTI_KIND_DEVICE_GRAPH_TRACE        53
+#define GP_CUPTI_KIND_MEM_DECOMPRESS            54
+#define GP_CUPTI_KIND_GRAPH_HOST_NODE           56
+#define GP_CUPTI_KIND_COMPUTE_ENGINE_CTX_SWITCH 57
+#define GP_CUPTI_KIND_HOST_LAUNCH               58
+
+/* Green contexts have a kind of their own from 13.2 on; before, they come as contexts. */
+#define GP_CUPTI_KIND_GREEN_CONTEXT ((CUpti_ActivityKind)59)
 
 /* ---- functions; looked up by name, never linked ---- */
 
@@ -66,6 +80,7 @@ enum gp_cupti_ability {
 	GP_CUPTI_NUMBERS_LAUNCHES,   /* launches have numbers of their own under a newer driver */
 	GP_CUPTI_BUFFERS_PER_THREAD, /* there is an attribute for it */
 	GP_CUPTI_KIND_OF_EVENTS, /* records of events are asked for; before, they come with those of waits */
+	GP_CUPTI_KIND_OF_GREEN_CONTEXTS,
 	GP_CUPTI_ABILITIES
 };
 
@@ -90,9 +105,26 @@ typedef CUpti_ActivityJit gp_jit_view;
 typedef CUpti_ActivityMemoryPool2 gp_pool_view; /* 11.6 */
 typedef CUpti_ActivityUnifiedMemoryCounter2 gp_unified_view;
 
+/* The first fields of CUpti_ActivityGreenContext, which headers before 13.2 lack. */
+struct gp_green_context_view {
+	CUpti_ActivityKind kind;
+	uint32_t contextId;
+	uint32_t parentContextId;
+	uint32_t deviceId;
+	uint32_t numTpcs;
+	uint16_t numMultiprocessors;
+};
+
 /* Fields that came later. */
 enum gp_cupti_field {
+	GP_KERNEL_MAX_CLUSTER,
+	GP_KERNEL_ACTIVE_CLUSTERS,
 	GP_KERNEL_IS_DEVICE_LAUNCHED,
+	GP_KERNEL_PRIORITY,
+	GP_KERNEL_EXECUTION_MODEL,
+	GP_CONTEXT_PARENT, /* means something in a green context only */
+	GP_CONTEXT_IS_GREEN,
+	GP_CONTEXT_MULTIPROCESSORS,
 	GP_COPY_COUNT, /* how many copies were merged */
 	GP_OVERHEAD_CORRELATION,
 	GP_GRAPH_END_DEVICE,
@@ -108,5 +140,15 @@ enum gp_cupti_field {
 /* A field of a record that this version wrote; otherwise, if the version has no such field.  Any thread. */
 uint64_t gp_cupti_field(uint32_t version, enum gp_cupti_field field, const void *record,
 			uint64_t otherwise);
+
+/* Whether the records of this version were looked at.  Any thread. */
+bool gp_cupti_is_known(uint32_t version);
+
+/*
+ * Whether a record of a version that is not known can be read as one of the newest that is: it is as long at least, its
+ * times are times of now, its device and context are numbers of such, and its name can be read.  now_ns: cuptiGetTimestamp().
+ * A kind that is not read at all is none of these.  Any thread.
+ */
+bool gp_cupti_looks_known(const CUpti_Activity *record, size_t bytes, uint64_t now_ns);
 
 #endif

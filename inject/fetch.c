@@ -6,6 +6,7 @@
 #include "collector/sys.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_decode.h"
+#include "inject/cupti_versions.h"
 #include "inject/recording.h"
 #include "inject/rival.h"
 #include "inject/say.h"
@@ -78,6 +79,27 @@ static void note_whole_graph(void)
 						   "for each launch, in place of their nodes");
 }
 
+/*
+ * Of a libcupti that is newer than any that is known, each record is looked at.  They lie one behind the other: each ends where
+ * the next begins, the last where the buffer does.
+ */
+static bool is_understood(uint8_t *buffer, size_t valid_bytes, const CUpti_Activity *record)
+{
+	const uint8_t *end = buffer + valid_bytes;
+	CUpti_Activity *next = (CUpti_Activity *)(uintptr_t)record;
+	uint64_t now_ns = 0;
+
+	if (gp_cupti_is_known(fetching.decoder.version))
+		return true;
+	if (fetching.cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &next) == CUPTI_SUCCESS)
+		end = (const uint8_t *)next;
+	fetching.cupti->cuptiGetTimestamp(&now_ns);
+	if (gp_cupti_looks_known(record, (size_t)(end - (const uint8_t *)record), now_ns))
+		return true;
+	fetching.decoder.unknown++;
+	return false;
+}
+
 static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 {
 	CUpti_Activity *record = NULL;
@@ -89,7 +111,8 @@ static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 	       CUPTI_SUCCESS) {
 		if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 			note_whole_graph();
-		if (!gp_share_kinds_is_clients_alone(record->kind))
+		if (!gp_share_kinds_is_clients_alone(record->kind) &&
+		    is_understood(buffer, valid_bytes, record))
 			gp_decode(&fetching.decoder, record);
 	}
 }

@@ -26,6 +26,7 @@
 #define WHOLE_GRAPHS     0x80000000u
 #define KIND_OF_EVENT    0x40000000u
 #define GRAPHS_OF_CLIENT 0x20000000u /* whole graphs beside nodes, because a client wants them */
+#define KIND_OF_GREEN    0x10000000u /* green contexts have records of their own */
 
 /* What is in force.  A client inside the program that wants records of ours has all on, and the gate leaves calls out. */
 enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
@@ -108,6 +109,7 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, GP_TRACE_MEMORY, "memory pools", false, NULL},
 	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, GP_TRACE_UNIFIED, "unified memory", true,
 	 configure_unified},
+	{GP_CUPTI_KIND_GREEN_CONTEXT, KIND_OF_GREEN, "green contexts", false, NULL},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, GP_TRACE_OVERHEAD | GP_TRACE_MODULE, "overhead", false,
 	 NULL},
 };
@@ -145,6 +147,8 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 		gp_graph_nodes_init(cupti);
 	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_EVENTS) && is_traced(GP_TRACE_EVENT))
 		add_trace(KIND_OF_EVENT);
+	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_GREEN_CONTEXTS))
+		add_trace(KIND_OF_GREEN);
 	for (size_t i = 0; i < COUNT(definitions); i++)
 		gp_share_kinds_ours(definitions[i], true);
 	for (size_t i = 0; i < COUNT(kinds); i++)

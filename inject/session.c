@@ -398,6 +398,13 @@ int gp_session_start(gp_session_first_context first_context)
 	return error;
 }
 
+static const char newer_than_known[] =
+	"this libcupti is newer than those that gpuprof knows (11.8 to 13.4): its records are read "
+	"as "
+	"13.4 writes them, and those that do not look like that are left out and counted; if "
+	"figures "
+	"look wrong, name an older one with --cupti or GPUPROF_CUPTI, or update gpuprof";
+
 void gp_session_emit_facts(void)
 {
 	char number[16];
@@ -405,6 +412,8 @@ void gp_session_emit_facts(void)
 	snprintf(number, sizeof(number), "%u", session.cupti.version);
 	gp_emit_info(GP_INFO_CUPTI_VERSION, number);
 	gp_emit_info(GP_INFO_CUPTI_PATH, session.cupti.path);
+	if (!gp_cupti_is_known(session.cupti.version))
+		gp_emit_info(GP_INFO_NOTE, newer_than_known);
 	snprintf(number, sizeof(number), "%u", session.driver_version);
 	gp_emit_info(GP_INFO_DRIVER_VERSION, number);
 	gp_clock_set_cupti(read_cupti_ns);

@@ -541,7 +541,7 @@ CUptiResult cuptiFinalize(void)
 
 	if (cupti == NULL)
 		PASS(cuptiFinalize);
-	for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
+	for (uint32_t kind = 1; kind < GP_SHARE_KINDS; kind++)
 		if (gp_share_kinds_is_enabled((CUpti_ActivityKind)kind))
 			disable(cupti, (CUpti_ActivityKind)kind);
 	result = unsubscribe();

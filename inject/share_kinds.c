@@ -6,7 +6,6 @@
 #include "collector/atomic.h"
 #include "inject/share_times.h"
 
-#define KINDS      128u
 #define WINDOWS    16u   /* of a kind, of which all but one are remembered: records come late */
 #define BOUNDARIES 1024u /* between calls; several windows share one */
 
@@ -23,12 +22,12 @@ static struct {
 	uint64_t highest; /* KNOWN | highest number of a call so far; 0 = no call was seen yet */
 	uint64_t boundaries
 		[BOUNDARIES]; /* its number << 32 | number of the first call after it, once known */
-	uint32_t ours[KINDS];
+	uint32_t ours[GP_SHARE_KINDS];
 	struct {
 		uint32_t enabled;
 		uint32_t count; /* of windows so far, the latest included */
 		struct window windows[WINDOWS];
-	} client[KINDS];
+	} client[GP_SHARE_KINDS];
 } kinds;
 
 void gp_share_kinds_init(bool numbered)
@@ -38,7 +37,7 @@ void gp_share_kinds_init(bool numbered)
 
 static bool is_known(CUpti_ActivityKind kind)
 {
-	return (uint32_t)kind < KINDS;
+	return (uint32_t)kind < GP_SHARE_KINDS;
 }
 
 void gp_share_kinds_ours(CUpti_ActivityKind kind, bool ours)
@@ -163,7 +162,7 @@ bool gp_share_kinds_is_enabled(CUpti_ActivityKind kind)
 
 bool gp_share_kinds_wants_ours(void)
 {
-	for (uint32_t kind = 0; kind < KINDS; kind++)
+	for (uint32_t kind = 0; kind < GP_SHARE_KINDS; kind++)
 		if (gp_load32(&kinds.client[kind].enabled) && gp_load32(&kinds.ours[kind]))
 			return true;
 	return false;
@@ -171,7 +170,7 @@ bool gp_share_kinds_wants_ours(void)
 
 bool gp_share_kinds_wants_any(void)
 {
-	for (uint32_t kind = 0; kind < KINDS; kind++)
+	for (uint32_t kind = 0; kind < GP_SHARE_KINDS; kind++)
 		if (gp_load32(&kinds.client[kind].enabled))
 			return true;
 	return false;
@@ -180,7 +179,7 @@ bool gp_share_kinds_wants_any(void)
 /* ---- records ---- */
 
 /* Where a record of what the device does has the number of its call; 0: it is of another kind. */
-static const uint8_t call_offset[KINDS] = {
+static const uint8_t call_offset[GP_SHARE_KINDS] = {
 	[CUPTI_ACTIVITY_KIND_MEMCPY] = offsetof(CUpti_ActivityMemcpy5, correlationId),
 	[CUPTI_ACTIVITY_KIND_MEMCPY2] = offsetof(CUpti_ActivityMemcpyPtoP4, correlationId),
 	[CUPTI_ACTIVITY_KIND_MEMSET] = offsetof(CUpti_ActivityMemset4, correlationId),

@@ -17,6 +17,9 @@
 
 #include <cupti.h>
 
+/* More than any libcupti has (60 in 13.4). */
+#define GP_SHARE_KINDS 128u
+
 /* Once, before the first record.  numbered: calls have numbers of their own in this version of CUPTI. */
 void gp_share_kinds_init(bool numbered);
 

@@ -255,6 +255,18 @@ struct gp_record_shape {
 	uint8_t cluster_policy;
 	uint8_t launch_type; /* CUPTI's: 0 regular, 1 cooperative, 2 cooperative on many devices */
 	uint64_t local_total_bytes;
+
+	int32_t priority;             /* of the launch; told from CUPTI 13.1 on */
+	uint32_t max_cluster_blocks;  /* of launches with clusters: the largest that is possible, */
+	uint32_t max_active_clusters; /* and how many the device holds at once; 0 = not told */
+	uint8_t cache_requested;      /* CUfunc_cache: 0 no preference, 1 shared, 2 L1, 3 equal */
+	uint8_t cache_executed;
+	uint8_t has_carveout;     /* the launch's function asks for a share of shared memory: */
+	uint8_t carveout_percent; /* this one; 255 = the driver's choice */
+	uint8_t shared_limit;     /* CUPTI's: 0 default, 1 opted in for more for each block */
+	uint8_t execution_model;  /* CUPTI's: 0 not told, 1 SIMT, 2 tile, 3 hybrid; from 13.3 on */
+	uint16_t zero;
+	uint64_t zero2;
 };
 
 /* A device, from CUPTI's DEVICE record. */
@@ -291,8 +303,10 @@ struct gp_record_context {
 	uint16_t device_id;
 	uint32_t id;
 	uint32_t null_stream_id;
-	uint32_t parent_id; /* of a green context, else 0 */
-	uint64_t zero[2];
+	uint32_t parent_id;       /* of a green context, else 0 */
+	uint32_t multiprocessors; /* of a green context, else 0 */
+	uint32_t zero;
+	uint64_t zero2;
 };
 
 /* A context is being destroyed while the program runs: its allocations end here, without a call of their own. */

@@ -124,6 +124,37 @@ static void put_cluster(struct gp_json *json, const struct gp_record_shape *shap
 		return;
 	put_sides(json, "cluster", sides);
 	gp_chrome_put_field(json, "cluster scheduling policy", shape->cluster_policy);
+	put_if_any(json, "max potential cluster size", shape->max_cluster_blocks);
+	put_if_any(json, "max active clusters", shape->max_active_clusters);
+}
+
+static void put_word(struct gp_json *json, const char *key, const char *const *words, size_t count,
+		     uint8_t which)
+{
+	if (which == 0 || which >= count)
+		return;
+	gp_chrome_put_key(json, key);
+	gp_json_string(json, words[which], strlen(words[which]));
+}
+
+/* What a launch or its function asks for; most ask for nothing. */
+static void put_wishes(struct gp_json *json, const struct gp_record_shape *shape)
+{
+	static const char *const caches[] = {"", "prefer shared", "prefer L1", "prefer equal"};
+	static const char *const models[] = {"", "SIMT", "tile", "hybrid"};
+
+	put_word(json, "cache config requested", caches, 4, shape->cache_requested);
+	put_word(json, "cache config executed", caches, 4, shape->cache_executed);
+	if (shape->has_carveout && shape->carveout_percent <= 100)
+		gp_chrome_put_field(json, "shared memory carveout requested %",
+				    shape->carveout_percent);
+	put_if_any(json, "shared memory opt-in", shape->shared_limit);
+	if (shape->priority != 0) {
+		gp_chrome_put_key(json, "priority");
+		gp_json_signed(json, shape->priority);
+	}
+	if (shape->execution_model > 1)
+		put_word(json, "execution model", models, 4, shape->execution_model);
 }
 
 static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_record_shape *shape,
@@ -142,6 +173,7 @@ static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_re
 	put_if_any(json, "local memory per thread", shape->local_per_thread_bytes);
 	put_if_any(json, "local memory", shape->local_total_bytes);
 	put_cluster(json, shape);
+	put_wishes(json, shape);
 	if (shape->launch_type > 0) {
 		gp_chrome_put_key(json, "launch type");
 		gp_json_string(json, gp_launch_type_name(shape->launch_type),

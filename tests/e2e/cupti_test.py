@@ -6,10 +6,12 @@ from facts import Facts, printed_counts
 from support import BARE, BUILD, Case, own_lines
 import describe  # in the folder that support names
 
-# cuptiGetVersion() of every version that lays out some record in its own way: 11.8, 12.0 to 12.6, 12.8, 12.9 U1, 13.0, 13.0 U1
-VERSIONS = (18, 19, 20, 21, 22, 23, 24, 26, 28, 130000, 130001)
+# cuptiGetVersion() of every version that lays out some record in its own way: 11.8, 12.0 to 12.6, 12.8, 12.9 U1, 13.0, 13.0 U1, 13.1 to 13.4
+VERSIONS = (18, 19, 20, 21, 22, 23, 24, 26, 28, 130000, 130001, 130100, 130200, 130300, 130400)
+UNKNOWN = (130500, 140000)  # read as the newest that is known
 KNOWS_ALL_CALLS = 20     # the first version that knows each call of cover, but for the batches of copies
 RECORDS_CONTEXTS = 130000  # the first version with records of waits for a device
+LATE_ATTRIBUTES = {"max active clusters": 19, "max potential cluster size": 19, "priority": 130100}  # of kernels
 
 
 class Cupti(Case):
@@ -32,15 +34,19 @@ class Versions(Cupti):
     def comparable(lines, version):
         if version < KNOWS_ALL_CALLS:
             lines = [line for line in lines if not line.startswith("thread")]
+        for attribute in LATE_ATTRIBUTES:
+            lines = [line.replace(f", {attribute}:set", "") for line in lines]
         return [line for line in lines if version >= RECORDS_CONTEXTS or "Context Sync" not in line]
 
     def test_every_layout_says_the_same(self):
         newest = self.trace("cover", "-batches")[1]
         self.assertGreater(len(newest), 300)
-        for version in VERSIONS:
+        for version in VERSIONS + UNKNOWN:
             with self.subTest(cupti=version):
                 lines = self.trace("cover", "-batches", GPUSIM_CUPTI_VERSION=version)[1]
                 self.assertEqual(self.comparable(lines, version), self.comparable(newest, version))
+                for attribute, since in LATE_ATTRIBUTES.items():
+                    self.assertEqual(any(f", {attribute}:set" in line for line in lines), version >= since, attribute)
 
     def test_whole_graphs(self):
         for version in VERSIONS:
@@ -61,6 +67,29 @@ class Versions(Cupti):
         result, _, _ = self.trace("zoo", GPUSIM_CUPTI_VERSION=18, GPUSIM_FAULT="stuck-correlation")
         self.assertIn("does not tell which call started which GPU operation", result.stderr)
         self.assertRegex(result.stderr, r"\n  \d+ launches, .*\d+ that this CUPTI does not join to kernels; .*nothing was dropped\n")
+
+
+class Unknown(Cupti):
+    """A libcupti that is newer than those that are known: the simulated one writes as 13.4 then."""
+    SAID = "this libcupti is newer than those that gpuprof knows"
+
+    def test_a_known_version_says_nothing(self):
+        for version in (VERSIONS[-1], VERSIONS[-1] + 1):
+            result, _, _ = self.trace("launch", GPUSIM_CUPTI_VERSION=version)
+            self.assertNotIn(self.SAID, result.stderr)
+
+    def test_it_is_said_and_all_is_recorded(self):
+        for version in UNKNOWN:
+            with self.subTest(cupti=version):
+                result, _, facts = self.trace("launch", GPUSIM_CUPTI_VERSION=version)
+                self.assertEqual(result.stderr.count(self.SAID), 1, result.stderr)
+                self.assertIn("nothing was dropped", result.stderr)
+                self.assertEqual((len(facts.launches()), len(facts.kernels)), (500, 500))
+
+    def test_records_that_look_otherwise_are_left_out_and_counted(self):
+        result, _, facts = self.trace("launch", GPUSIM_CUPTI_VERSION=140000, GPUSIM_FAULT="moved-fields")
+        self.assertEqual((len(facts.launches()), len(facts.kernels)), (500, 0))
+        self.assertIn("500 CUPTI records of a kind or size that was not understood", result.stderr)
 
 
 class Functions(Cupti):

@@ -107,8 +107,8 @@ static void variants_are_together(void **state)
 	} families[] = {
 		{"cudaEventRecord", 4, GP_API_EVENT},
 		{"cuEventRecord", 4, GP_API_EVENT},
-		{"cudaLaunchHostFunc", 2, GP_API_HOST},
-		{"cuLaunchHostFunc", 2, GP_API_HOST},
+		{"cudaLaunchHostFunc", 4, GP_API_HOST},
+		{"cuLaunchHostFunc", 4, GP_API_HOST},
 		{"cudaStreamAddCallback", 2, GP_API_HOST},
 		{"cuModuleLoad", 4, GP_API_MODULE},
 		{"cuLibraryLoad", 2, GP_API_MODULE},

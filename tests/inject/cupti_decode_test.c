@@ -150,7 +150,7 @@ static const char *next_of(struct compare *compare, uint32_t kind, uint32_t othe
 	return NULL;
 }
 
-static void check_shape(const struct gp_record_shape *shape, const char *kernel)
+static void check_shape(const struct gp_record_shape *shape, const char *kernel, uint32_t version)
 {
 	for (size_t i = 0; i < 3; i++) {
 		CHECK(shape->grid[i] == u32(kernel, 52 + 4 * i));
@@ -164,6 +164,12 @@ static void check_shape(const struct gp_record_shape *shape, const char *kernel)
 	CHECK(shape->registers == (u32(kernel, 4) >> 16));
 	CHECK(shape->launch_type == (uint8_t)kernel[136]);
 	CHECK(shape->local_total_bytes == u64(kernel, 192));
+	CHECK(shape->max_cluster_blocks == (version >= 19 ? u32(kernel, 200) : 0));
+	CHECK(shape->max_active_clusters == (version >= 19 ? u32(kernel, 204) : 0));
+	CHECK((shape->max_cluster_blocks > 0) == (version >= 19 && shape->cluster[0] > 0));
+	CHECK((shape->cache_requested | shape->cache_executed << 4) == (uint8_t)kernel[4]);
+	CHECK(shape->shared_limit == u32(kernel, 152) && shape->has_carveout == (kernel[137] != 0));
+	CHECK(shape->priority == 0 && shape->execution_model == 0); /* recorded before 13.1 */
 }
 
 static void check_kernel(struct compare *compare, const struct gp_record_kernel *kernel)
@@ -181,7 +187,7 @@ static void check_kernel(struct compare *compare, const struct gp_record_kernel 
 	CHECK(kernel->channel_id == u32(record, 168) && kernel->channel_type == u32(record, 172));
 	CHECK(kernel->flags == 0); /* no device launches in the program */
 	CHECK(strcmp(compare->kernel_names[kernel->name_id], name) == 0);
-	check_shape(&compare->shapes[kernel->shape_id], record);
+	check_shape(&compare->shapes[kernel->shape_id], record, compare->recording->version);
 	compare->kernels++;
 }
 
@@ -455,121 +461,6 @@ static void cupti_13_0(void **state)
 	check_version("13.0");
 }
 
-/* ---- records that the recordings do not have, in the layout of each version ---- */
-
-static void put32(char *record, size_t offset, uint32_t value)
-{
-	memcpy(record + offset, &value, sizeof(value));
-}
-
-static void put64(char *record, size_t offset, uint64_t value)
-{
-	memcpy(record + offset, &value, sizeof(value));
-}
-
-struct made {
-	struct gp_record_graph graph;
-	struct gp_record_unified unified;
-	unsigned graphs, unifieds;
-};
-
-static void note_made(void *context, const struct found *found)
-{
-	struct made *made = context;
-
-	if (found->record->record.kind == GP_RECORD_GRAPH) {
-		made->graph = found->record->graph;
-		made->graphs++;
-	} else if (found->record->record.kind == GP_RECORD_UNIFIED) {
-		made->unified = found->record->unified;
-		made->unifieds++;
-	}
-}
-
-/* What a record does not have is full of ones here: it must not be read. */
-static void decode_made(uint32_t version)
-{
-	struct gp_decoder decoder = {.version = version};
-	char graph[64], unified[112];
-
-	memset(graph, 0xff, sizeof(graph));
-	memset(unified, 0xff, sizeof(unified));
-	put32(graph, 0, GRAPH);
-	put32(graph, 4, 77);         /* correlation id */
-	put64(graph, 8, 1000);       /* start */
-	put64(graph, 16, 2000);      /* end */
-	put32(graph, 24, 1);         /* device */
-	put32(graph, 28, 5);         /* graph */
-	put32(graph, 32, 2);         /* context */
-	put32(graph, 36, 14);        /* stream */
-	if (version >= 21) {         /* 12.3 */
-		put32(graph, 48, 3); /* where it ended: device */
-		put32(graph, 52, 4); /* and context */
-	}
-	put32(unified, 0, UNIFIED);
-	put32(unified, 4, 2);               /* bytes DtoH */
-	put64(unified, 8, 65536);           /* value */
-	put64(unified, 16, 3000);           /* start */
-	put64(unified, 24, 4000);           /* end */
-	put64(unified, 32, 0x7f0000000000); /* address */
-	put32(unified, 40, 1);              /* source */
-	put32(unified, 44, 0x80000000);     /* destination */
-	put32(unified, 48, 7);              /* stream */
-	put32(unified, 52, 4321);           /* process */
-	put32(unified, 56, 3);              /* flags */
-	gp_decode(&decoder, (const CUpti_Activity *)graph);
-	gp_decode(&decoder, (const CUpti_Activity *)unified);
-	CHECK(decoder.unknown == 0 && decoder.records == 1);
-}
-
-static void make_and_compare(const char *folder, uint32_t version)
-{
-	static struct made made;
-	static struct scan scan;
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/made", folder);
-	CHECK(gp_collector_start(&(struct gp_collector_config){
-		      .trace_path = path, .ring_place = GP_RINGS_MEMORY}) == 0);
-	decode_made(version);
-	CHECK(gp_collector_stop(LONG_NS) == 0);
-	scan.fn = note_made;
-	scan.context = &made;
-	CHECK(scan_trace(&scan, gp_collector_trace_path()) && scan.error == NULL);
-	CHECK(made.graphs == 1 && made.unifieds == 1);
-	CHECK(made.graph.correlation_id == 77 && made.graph.graph_id == 5);
-	CHECK(made.graph.start_ns == 1000 && made.graph.end_ns == 2000);
-	CHECK(made.graph.device_id == 1 && made.graph.context_id == 2);
-	CHECK(made.graph.stream_id == 14);
-	CHECK(made.graph.end_device_id == (version >= 21 ? 3 : 1));
-	CHECK(made.graph.end_context_id == (version >= 21 ? 4 : 2));
-	CHECK(made.unified.counter_kind == 2 && made.unified.value == 65536);
-	CHECK(made.unified.start_ns == 3000 && made.unified.end_ns == 4000);
-	CHECK(made.unified.address == 0x7f0000000000 && made.unified.flags == 3);
-	CHECK(made.unified.source_device_id == 1 && made.unified.stream_id == 7);
-	CHECK(made.unified.destination_device_id == 0x80000000);
-}
-
-static void graphs_and_unified_memory(void **state)
-{
-	static const uint32_t versions[] = {18, 20, 21, 26, 28, 130000, 130001};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		const char *folder = new_folder();
-		pid_t child = fork();
-		int status;
-
-		if (child == 0) {
-			make_and_compare(folder, versions[i]);
-			_exit(0);
-		}
-		assert_int_equal(waitpid(child, &status, 0), child);
-		remove_folder(folder);
-		assert_int_equal(status, 0);
-	}
-}
-
 static void unasked_kinds_are_counted(void **state)
 {
 	struct gp_decoder decoder = {.version = 130001};
@@ -590,7 +481,6 @@ int main(void)
 		cmocka_unit_test(cupti_12_6),
 		cmocka_unit_test(cupti_12_9),
 		cmocka_unit_test(cupti_13_0),
-		cmocka_unit_test(graphs_and_unified_memory),
 		cmocka_unit_test(unasked_kinds_are_counted),
 	};
 

@@ -34,6 +34,13 @@ static void fields(void **state)
 	(void)state;
 	CHECK_FIELD(CUpti_ActivityKernel10, isDeviceLaunched, GP_KERNEL_IS_DEVICE_LAUNCHED, 130000,
 		    1);
+	CHECK_FIELD(CUpti_ActivityKernel9, maxPotentialClusterSize, GP_KERNEL_MAX_CLUSTER, 19,
+		    narrow);
+	CHECK_FIELD(CUpti_ActivityKernel9, maxActiveClusters, GP_KERNEL_ACTIVE_CLUSTERS, 19,
+		    narrow);
+	CHECK_FIELD(CUpti_ActivityContext2, parentContextId, GP_CONTEXT_PARENT, 22, narrow);
+	CHECK_FIELD(CUpti_ActivityContext2, isGreenContext, GP_CONTEXT_IS_GREEN, 22, 1);
+	CHECK_FIELD(CUpti_ActivityContext2, numMultiprocessors, GP_CONTEXT_MULTIPROCESSORS, 22, 66);
 	CHECK_FIELD(CUpti_ActivityMemcpy6, copyCount, GP_COPY_COUNT, 26, wide);
 	CHECK_FIELD(CUpti_ActivityOverhead3, correlationId, GP_OVERHEAD_CORRELATION, 20, narrow);
 	CHECK_FIELD(CUpti_ActivityGraphTrace2, endDeviceId, GP_GRAPH_END_DEVICE, 21, narrow);
@@ -65,6 +72,86 @@ static void views(void **state)
 	CHECK_VIEW(context, CUpti_ActivityContext3, nullStreamId);
 }
 
+/* ---- records of a version that nobody has looked at ---- */
+
+#define NOW UINT64_C(1795242552595379230)
+
+struct longer_kernel {
+	CUpti_ActivityKernel10 kernel;
+	uint8_t more[64]; /* what later versions append */
+};
+
+static struct longer_kernel a_kernel(void)
+{
+	struct longer_kernel record = {
+		.kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+			   .start = NOW - 5000,
+			   .end = NOW - 1000,
+			   .deviceId = 1,
+			   .contextId = 3,
+			   .name = "a name"},
+	};
+
+	return record;
+}
+
+static bool looks_known(const void *record, size_t bytes)
+{
+	return gp_cupti_looks_known(record, bytes, NOW);
+}
+
+static void known_versions(void **state)
+{
+	(void)state;
+	assert_true(gp_cupti_is_known(GP_CUPTI_OLDEST));
+	assert_true(gp_cupti_is_known(130001));
+	assert_true(gp_cupti_is_known(130400));
+	assert_false(gp_cupti_is_known(130500));
+	assert_false(gp_cupti_is_known(140000));
+}
+
+static void records_as_they_were_look_known(void **state)
+{
+	struct longer_kernel record = a_kernel();
+	CUpti_ActivityStream stream = {.kind = CUPTI_ACTIVITY_KIND_STREAM, .contextId = 1};
+
+	(void)state;
+	assert_true(looks_known(&record, sizeof(record)));
+	assert_true(looks_known(&record, 248)); /* of 13.4 */
+	record.kernel.start = record.kernel.end = 0;
+	assert_true(looks_known(&record, sizeof(record)));
+	record.kernel.name = NULL;
+	assert_true(looks_known(&record, sizeof(record)));
+	assert_true(looks_known(&stream, sizeof(stream)));
+}
+
+static void records_that_changed_do_not(void **state)
+{
+	const char *const nowhere = (const char *)0x4141414141414141; /* in no address space */
+	struct longer_kernel record = a_kernel();
+	CUpti_Activity other = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME};
+
+	(void)state;
+	assert_false(looks_known(&record, 240)); /* shorter than 13.4's */
+	assert_false(looks_known(&other, 4096)); /* never read */
+	other.kind = (CUpti_ActivityKind)4711;
+	assert_false(looks_known(&other, 4096));
+	record.kernel.start = 77;
+	assert_false(looks_known(&record, sizeof(record)));
+	record = a_kernel();
+	record.kernel.end = UINT64_MAX;
+	assert_false(looks_known(&record, sizeof(record)));
+	record = a_kernel();
+	record.kernel.deviceId = 0x7f001234;
+	assert_false(looks_known(&record, sizeof(record)));
+	record = a_kernel();
+	record.kernel.contextId = UINT32_MAX;
+	assert_false(looks_known(&record, sizeof(record)));
+	record = a_kernel();
+	record.kernel.name = nowhere;
+	assert_false(looks_known(&record, sizeof(record)));
+}
+
 static void abilities(void **state)
 {
 	(void)state;
@@ -75,6 +162,8 @@ static void abilities(void **state)
 	assert_false(gp_cupti_can(26, GP_CUPTI_KIND_OF_EVENTS));
 	assert_true(gp_cupti_can(28, GP_CUPTI_KIND_OF_EVENTS));
 	assert_true(gp_cupti_can(130001, GP_CUPTI_KIND_OF_EVENTS));
+	assert_false(gp_cupti_can(130100, GP_CUPTI_KIND_OF_GREEN_CONTEXTS));
+	assert_true(gp_cupti_can(130200, GP_CUPTI_KIND_OF_GREEN_CONTEXTS));
 }
 
 int main(void)
@@ -83,6 +172,9 @@ int main(void)
 		cmocka_unit_test(fields),
 		cmocka_unit_test(views),
 		cmocka_unit_test(abilities),
+		cmocka_unit_test(known_versions),
+		cmocka_unit_test(records_as_they_were_look_known),
+		cmocka_unit_test(records_that_changed_do_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

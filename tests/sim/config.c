@@ -18,6 +18,7 @@ static const struct {
 	{"shuffled-records", SIM_FAULT_SHUFFLED_RECORDS},
 	{"nvml-hangs", SIM_FAULT_NVML_HANGS},
 	{"nvml-missing", SIM_FAULT_NVML_MISSING},
+	{"moved-fields", SIM_FAULT_MOVED_FIELDS},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

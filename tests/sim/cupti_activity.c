@@ -7,7 +7,7 @@
 
 #define PER_THREAD_SINCE 130000
 
-static _Atomic bool wanted[CUPTI_ACTIVITY_KIND_COUNT];
+static _Atomic bool wanted[SIM_KINDS];
 static _Atomic bool system_thread_ids;
 static _Atomic bool only_done_queries;
 static bool per_thread_set;
@@ -34,7 +34,7 @@ uint32_t sim_thread_id(void)
 
 static bool records(CUpti_ActivityKind kind)
 {
-	return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < CUPTI_ACTIVITY_KIND_COUNT;
+	return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < SIM_KINDS;
 }
 
 /* Kinds that some real version takes without ever writing a record of them here. */

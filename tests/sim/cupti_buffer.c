@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define RECORD_MOST_BYTES 256
+
 struct buffer {
 	uint8_t *data;
 	size_t size, used, records, max_records;
@@ -217,14 +219,30 @@ static bool spoil(void *record, CUpti_ActivityKind kind)
 	return true;
 }
 
+/* The fault: kernels as a version might write them that put something before the name. */
+static void copy_record(uint8_t *copy, const void *record, size_t bytes, CUpti_ActivityKind kind)
+{
+	const size_t name = offsetof(CUpti_ActivityKernel10, name);
+
+	if (kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+	    !(sim_config()->faults & SIM_FAULT_MOVED_FIELDS)) {
+		memcpy(copy, record, bytes);
+		return;
+	}
+	memcpy(copy, record, name);
+	memset(copy + name, 0x41, SIM_MOVED_BYTES);
+	memcpy(copy + name + SIM_MOVED_BYTES, (const uint8_t *)record + name,
+	       bytes - SIM_MOVED_BYTES - name);
+}
+
 void sim_buffers_append(const void *record, CUpti_ActivityKind kind)
 {
 	size_t bytes = sim_record_bytes(kind);
 	struct lane *lane = this_lane();
-	uint8_t copy[sizeof(CUpti_ActivityKernel10)];
+	uint8_t copy[RECORD_MOST_BYTES];
 
 	if (sim_config()->faults) {
-		memcpy(copy, record, bytes);
+		copy_record(copy, record, bytes, kind);
 		record = copy;
 		if (!spoil(copy, kind)) {
 			dropped++;

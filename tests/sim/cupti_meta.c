@@ -159,11 +159,15 @@ void sim_record_jit(const struct sim_jit_event *e)
 
 void sim_record_context(CUcontext ctx)
 {
-	CUpti_ActivityContext3 c = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
-				    .contextId = ctx->uid,
-				    .deviceId = (uint32_t)ctx->device->ordinal,
-				    .computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA,
-				    .nullStreamId = (uint16_t)ctx->legacy->id};
+	struct {
+		CUpti_ActivityContext3 older;
+		uint64_t process; /* from 13.1 on */
+	} c = {.older = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
+			 .contextId = ctx->uid,
+			 .deviceId = (uint32_t)ctx->device->ordinal,
+			 .computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA,
+			 .nullStreamId = (uint16_t)ctx->legacy->id},
+	       .process = (uint64_t)getpid()};
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_CONTEXT))
 		sim_buffers_append(&c, CUPTI_ACTIVITY_KIND_CONTEXT);
@@ -190,39 +194,43 @@ void sim_record_stream(CUstream stream)
 /* An H200's numbers; the client frees the name. */
 static void record_device(int ordinal)
 {
-	CUpti_ActivityDevice5 d = {.kind = CUPTI_ACTIVITY_KIND_DEVICE,
-				   .flags = CUPTI_ACTIVITY_FLAG_DEVICE_CONCURRENT_KERNELS,
-				   .globalMemoryBandwidth = 4814304000,
-				   .globalMemorySize = sim_config()->memory_bytes,
-				   .constantMemorySize = 65536,
-				   .l2CacheSize = 62914560,
-				   .numThreadsPerWarp = 32,
-				   .coreClockRate = 1980000,
-				   .numMemcpyEngines = 3,
-				   .numMultiprocessors = 132,
-				   .maxIPC = NONE,
-				   .maxWarpsPerMultiprocessor = 64,
-				   .maxBlocksPerMultiprocessor = 32,
-				   .maxSharedMemoryPerMultiprocessor = 233472,
-				   .maxRegistersPerMultiprocessor = 65536,
-				   .maxRegistersPerBlock = 65536,
-				   .maxSharedMemoryPerBlock = 49152,
-				   .maxThreadsPerBlock = 1024,
-				   .maxBlockDimX = 1024,
-				   .maxBlockDimY = 1024,
-				   .maxBlockDimZ = 64,
-				   .maxGridDimX = 2147483647,
-				   .maxGridDimY = 65535,
-				   .maxGridDimZ = 65535,
-				   .computeCapabilityMajor = 9,
-				   .id = (uint32_t)ordinal,
-				   .eccEnabled = 1,
-				   .name = strdup("Simulated GPU"),
-				   .isCudaVisible = 1,
-				   .gpuInstanceId = NONE,
-				   .computeInstanceId = NONE};
+	struct {
+		CUpti_ActivityDevice5 older;
+		uint32_t clusters, zero; /* from 13.2 on */
+	} d = {.older = {.kind = CUPTI_ACTIVITY_KIND_DEVICE,
+			 .flags = CUPTI_ACTIVITY_FLAG_DEVICE_CONCURRENT_KERNELS,
+			 .globalMemoryBandwidth = 4814304000,
+			 .globalMemorySize = sim_config()->memory_bytes,
+			 .constantMemorySize = 65536,
+			 .l2CacheSize = 62914560,
+			 .numThreadsPerWarp = 32,
+			 .coreClockRate = 1980000,
+			 .numMemcpyEngines = 3,
+			 .numMultiprocessors = 132,
+			 .maxIPC = NONE,
+			 .maxWarpsPerMultiprocessor = 64,
+			 .maxBlocksPerMultiprocessor = 32,
+			 .maxSharedMemoryPerMultiprocessor = 233472,
+			 .maxRegistersPerMultiprocessor = 65536,
+			 .maxRegistersPerBlock = 65536,
+			 .maxSharedMemoryPerBlock = 49152,
+			 .maxThreadsPerBlock = 1024,
+			 .maxBlockDimX = 1024,
+			 .maxBlockDimY = 1024,
+			 .maxBlockDimZ = 64,
+			 .maxGridDimX = 2147483647,
+			 .maxGridDimY = 65535,
+			 .maxGridDimZ = 65535,
+			 .computeCapabilityMajor = 9,
+			 .id = (uint32_t)ordinal,
+			 .eccEnabled = 1,
+			 .name = strdup("Simulated GPU"),
+			 .isCudaVisible = 1,
+			 .gpuInstanceId = NONE,
+			 .computeInstanceId = NONE},
+	       .clusters = 66};
 
-	d.uuid = sim_device_uuid(ordinal);
+	d.older.uuid = sim_device_uuid(ordinal);
 	sim_buffers_append(&d, CUPTI_ACTIVITY_KIND_DEVICE);
 }
 

@@ -2,7 +2,41 @@
 #include "tests/sim/cupti_sim.h"
 #include "tests/sim/module.h"
 
+#include <assert.h>
 #include <unistd.h>
+
+/* What the versions after 13.0 append. */
+struct kernel_13_4 {
+	CUpti_ActivityKernel10 older;
+	int32_t priority; /* 13.1 */
+	uint32_t pad4;
+	uint32_t execution_model; /* 13.3 */
+	uint32_t pad5;
+	uint32_t source_graph; /* 13.4, here and below: where the node was made */
+	uint32_t pad6;
+	uint64_t source_graph_node;
+};
+
+struct copy_13_4 {
+	CUpti_ActivityMemcpy6 older;
+	uint32_t source_graph;
+	uint32_t pad3;
+	uint64_t source_graph_node;
+};
+
+struct set_13_4 {
+	CUpti_ActivityMemset4 older;
+	uint32_t source_graph;
+	uint32_t pad3;
+	uint64_t source_graph_node;
+};
+
+static_assert(sizeof(struct kernel_13_4) == 248, "as 13.4 writes it");
+static_assert(sizeof(struct copy_13_4) == 112, "as 13.4 writes it");
+static_assert(sizeof(struct set_13_4) == 104, "as 13.4 writes it");
+
+#define SIM_KIND_GREEN_CONTEXT ((CUpti_ActivityKind)59)
+#define EXECUTION_MODEL_SIMT   1
 
 /* Sizes by the first version (cuptiGetVersion) that writes them; every family only grew. */
 static const struct {
@@ -12,20 +46,31 @@ static const struct {
 } layouts[] = {
 	{CUPTI_ACTIVITY_KIND_MEMCPY, 18, 88},
 	{CUPTI_ACTIVITY_KIND_MEMCPY, 26, 96},
+	{CUPTI_ACTIVITY_KIND_MEMCPY, 130400, sizeof(struct copy_13_4)},
 	{CUPTI_ACTIVITY_KIND_MEMSET, 18, 88},
+	{CUPTI_ACTIVITY_KIND_MEMSET, 130400, sizeof(struct set_13_4)},
 	{CUPTI_ACTIVITY_KIND_KERNEL, 18, 200},
 	{CUPTI_ACTIVITY_KIND_KERNEL, 19, 208},
 	{CUPTI_ACTIVITY_KIND_KERNEL, 130000, 216},
+	{CUPTI_ACTIVITY_KIND_KERNEL, 130100, 224},
+	{CUPTI_ACTIVITY_KIND_KERNEL, 130300, 232},
+	{CUPTI_ACTIVITY_KIND_KERNEL, 130400, sizeof(struct kernel_13_4)},
 	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 18, 200},
 	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 19, 208},
 	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130000, 216},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130100, 224},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130300, 232},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130400, sizeof(struct kernel_13_4)},
 	{CUPTI_ACTIVITY_KIND_DRIVER, 18, 40},
 	{CUPTI_ACTIVITY_KIND_RUNTIME, 18, 40},
 	{CUPTI_ACTIVITY_KIND_DEVICE, 18, 176},
 	{CUPTI_ACTIVITY_KIND_DEVICE, 19, 184},
+	{CUPTI_ACTIVITY_KIND_DEVICE, 130200, 192},
 	{CUPTI_ACTIVITY_KIND_CONTEXT, 18, 16},
 	{CUPTI_ACTIVITY_KIND_CONTEXT, 22, 24},
 	{CUPTI_ACTIVITY_KIND_CONTEXT, 23, 32},
+	{CUPTI_ACTIVITY_KIND_CONTEXT, 130100, 40},
+	{SIM_KIND_GREEN_CONTEXT, 130200, 152},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, 18, 40},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, 22, 56},
@@ -52,11 +97,13 @@ static const struct {
 static const struct {
 	uint32_t since, driver, runtime;
 } callback_limits[] = {
-	{18, 677, 436}, {19, 701, 445}, {20, 718, 451}, {21, 735, 465},     {22, 757, 468},
-	{23, 761, 470}, {24, 761, 480}, {26, 782, 487}, {130000, 807, 523},
+	{18, 677, 436},     {19, 701, 445},     {20, 718, 451},     {21, 735, 465},
+	{22, 757, 468},     {23, 761, 470},     {24, 761, 480},     {26, 782, 487},
+	{130000, 807, 523}, {130100, 846, 550}, {130200, 846, 559}, {130300, 848, 562},
+	{130400, 868, 566},
 };
 
-static size_t record_bytes[CUPTI_ACTIVITY_KIND_COUNT];
+static size_t record_bytes[SIM_KINDS];
 
 static void fill_record_bytes(void)
 {
@@ -65,12 +112,21 @@ static void fill_record_bytes(void)
 			record_bytes[layouts[i].kind] = layouts[i].bytes;
 }
 
+/* The fault. */
+static size_t moved_bytes(CUpti_ActivityKind kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
+			       (sim_config()->faults & SIM_FAULT_MOVED_FIELDS)
+		       ? SIM_MOVED_BYTES
+		       : 0;
+}
+
 size_t sim_record_bytes(CUpti_ActivityKind kind)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, fill_record_bytes);
-	return kind < CUPTI_ACTIVITY_KIND_COUNT ? record_bytes[kind] : 0;
+	return kind < SIM_KINDS ? record_bytes[kind] + moved_bytes(kind) : 0;
 }
 
 uint32_t sim_callback_limit(CUpti_CallbackDomain domain)
@@ -136,39 +192,43 @@ static CUpti_ActivityKind kernel_kind(void)
 static void record_kernel(const struct sim_op *op)
 {
 	CUpti_ActivityKind kind = kernel_kind();
-	CUpti_ActivityKernel10 k = {.kind = kind,
-				    .registersPerThread = 16,
-				    .partitionedGlobalCacheRequested = 1,
-				    .partitionedGlobalCacheExecuted = 1,
-				    .start = op->start,
-				    .end = op->end,
-				    .completed = op->end,
-				    .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
-				    .contextId = op->stream->ctx->uid,
-				    .streamId = op->stream->id,
-				    .gridX = (int32_t)op->kernel.grid[0],
-				    .gridY = (int32_t)op->kernel.grid[1],
-				    .gridZ = (int32_t)op->kernel.grid[2],
-				    .blockX = (int32_t)op->kernel.block[0],
-				    .blockY = (int32_t)op->kernel.block[1],
-				    .blockZ = (int32_t)op->kernel.block[2],
-				    .dynamicSharedMemory = (int32_t)op->kernel.shared_bytes,
-				    .localMemoryTotal = 155713536,
-				    .correlationId = op->correlation,
-				    .gridId = op->kernel.grid_id,
-				    .name = op->kernel.function->name,
-				    .launchType =
-					    op->kernel.cooperative || op->kernel.says_cooperative,
-				    .sharedMemoryExecuted = op->kernel.shared_bytes ? 65536 : 32768,
-				    .graphNodeId = op->graph_node,
-				    .graphId = op->graph,
-				    .channelID = channel_of(op->stream),
-				    .channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
-				    .clusterX = op->kernel.cluster[0],
-				    .clusterY = op->kernel.cluster[1],
-				    .clusterZ = op->kernel.cluster[2],
-				    .clusterSchedulingPolicy = 1,
-				    .localMemoryTotal_v2 = 155713536};
+	struct kernel_13_4 k = {
+		.older = {.kind = kind,
+			  .registersPerThread = 16,
+			  .partitionedGlobalCacheRequested = 1,
+			  .partitionedGlobalCacheExecuted = 1,
+			  .start = op->start,
+			  .end = op->end,
+			  .completed = op->end,
+			  .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
+			  .contextId = op->stream->ctx->uid,
+			  .streamId = op->stream->id,
+			  .gridX = (int32_t)op->kernel.grid[0],
+			  .gridY = (int32_t)op->kernel.grid[1],
+			  .gridZ = (int32_t)op->kernel.grid[2],
+			  .blockX = (int32_t)op->kernel.block[0],
+			  .blockY = (int32_t)op->kernel.block[1],
+			  .blockZ = (int32_t)op->kernel.block[2],
+			  .dynamicSharedMemory = (int32_t)op->kernel.shared_bytes,
+			  .localMemoryTotal = 155713536,
+			  .correlationId = op->correlation,
+			  .gridId = op->kernel.grid_id,
+			  .name = op->kernel.function->name,
+			  .launchType = op->kernel.cooperative || op->kernel.says_cooperative,
+			  .sharedMemoryExecuted = op->kernel.shared_bytes ? 65536 : 32768,
+			  .graphNodeId = op->graph_node,
+			  .graphId = op->graph,
+			  .channelID = channel_of(op->stream),
+			  .channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
+			  .clusterX = op->kernel.cluster[0],
+			  .clusterY = op->kernel.cluster[1],
+			  .clusterZ = op->kernel.cluster[2],
+			  .clusterSchedulingPolicy = 1,
+			  .localMemoryTotal_v2 = 155713536,
+			  .maxPotentialClusterSize = op->kernel.cluster[0] ? 8 : 0,
+			  .maxActiveClusters = op->kernel.cluster[0] ? 528 : 0},
+		.priority = op->stream->priority,
+		.execution_model = EXECUTION_MODEL_SIMT};
 
 	if (kind != CUPTI_ACTIVITY_KIND_INVALID)
 		sim_buffers_append(&k, kind);
@@ -177,24 +237,25 @@ static void record_kernel(const struct sim_op *op)
 static void record_copy(const struct sim_op *op)
 {
 	bool host = op->copy.kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
-	CUpti_ActivityMemcpy6 m = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
-				   .copyKind = op->copy.kind,
-				   .srcKind = op->copy.from,
-				   .dstKind = op->copy.to,
-				   .flags = op->copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : 0,
-				   .bytes = op->bytes,
-				   .start = op->start,
-				   .end = op->end,
-				   .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
-				   .contextId = op->stream->ctx->uid,
-				   .streamId = op->stream->id,
-				   .correlationId = op->correlation,
-				   .graphNodeId = op->graph_node,
-				   .graphId = op->graph,
-				   .channelID = channel_of(op->stream) + (host ? 8 : 0),
-				   .channelType = host ? CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY
-						       : CUPTI_CHANNEL_TYPE_COMPUTE,
-				   .copyCount = 1};
+	struct copy_13_4 m = {
+		.older = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+			  .copyKind = op->copy.kind,
+			  .srcKind = op->copy.from,
+			  .dstKind = op->copy.to,
+			  .flags = op->copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : 0,
+			  .bytes = op->bytes,
+			  .start = op->start,
+			  .end = op->end,
+			  .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
+			  .contextId = op->stream->ctx->uid,
+			  .streamId = op->stream->id,
+			  .correlationId = op->correlation,
+			  .graphNodeId = op->graph_node,
+			  .graphId = op->graph,
+			  .channelID = channel_of(op->stream) + (host ? 8 : 0),
+			  .channelType = host ? CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY
+					      : CUPTI_CHANNEL_TYPE_COMPUTE,
+			  .copyCount = 1}};
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_MEMCPY))
 		sim_buffers_append(&m, CUPTI_ACTIVITY_KIND_MEMCPY);
@@ -231,21 +292,22 @@ static void record_peer(const struct sim_op *op)
 
 static void record_set(const struct sim_op *op)
 {
-	CUpti_ActivityMemset4 m = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
-				   .value = op->set.value,
-				   .bytes = op->bytes,
-				   .start = op->start,
-				   .end = op->end,
-				   .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
-				   .contextId = op->stream->ctx->uid,
-				   .streamId = op->stream->id,
-				   .correlationId = op->correlation,
-				   .flags = op->set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : 0,
-				   .memoryKind = op->set.memory,
-				   .graphNodeId = op->graph_node,
-				   .graphId = op->graph,
-				   .channelID = channel_of(op->stream),
-				   .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
+	struct set_13_4 m = {
+		.older = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+			  .value = op->set.value,
+			  .bytes = op->bytes,
+			  .start = op->start,
+			  .end = op->end,
+			  .deviceId = (uint32_t)op->stream->ctx->device->ordinal,
+			  .contextId = op->stream->ctx->uid,
+			  .streamId = op->stream->id,
+			  .correlationId = op->correlation,
+			  .flags = op->set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : 0,
+			  .memoryKind = op->set.memory,
+			  .graphNodeId = op->graph_node,
+			  .graphId = op->graph,
+			  .channelID = channel_of(op->stream),
+			  .channelType = CUPTI_CHANNEL_TYPE_COMPUTE}};
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_MEMSET))
 		sim_buffers_append(&m, CUPTI_ACTIVITY_KIND_MEMSET);

@@ -12,6 +12,9 @@
 /* ---- versions (cupti_record.c) ----------------------------------------------------------------
  */
 
+#define SIM_MOVED_BYTES 8  /* by SIM_FAULT_MOVED_FIELDS */
+#define SIM_KINDS       60 /* of 13.4; headers may have fewer */
+
 /* Bytes of a record of a kind in the simulated version; 0: that version has no such kind. */
 size_t sim_record_bytes(CUpti_ActivityKind kind);
 /* The first callback id that the simulated version does not know. */

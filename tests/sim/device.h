@@ -61,7 +61,8 @@
  *	GPUSIM_JIT_CACHE_WARM=1		PTX is in the driver's cache from earlier runs
  *	GPUSIM_CUPTI_VERSION=n		what cuptiGetVersion says and which record layouts are
  *					written: 18 (11.8), 19 to 24 (12.0 to 12.6), 26 (12.8), 28
- *					(12.9 update 1), 130000, 130001 (13.0 update 1, the default);
+ *					(12.9 update 1), 130000, 130001 (13.0 update 1, the default),
+ *					130100 to 130400 (13.1 to 13.4); later ones write as 13.4;
  *					recorded from a real device were 18, 24, 28 and 130001, the
  *					others' sizes are those of their headers
  *	GPUSIM_FAULT=a,b,...		faults to inject:
@@ -74,6 +75,7 @@
  *		shuffled-records	the records of each buffer come in an order of chance
  *		nvml-hangs		the management library's start never ends
  *		nvml-missing		it cannot be started
+ *		moved-fields		records of kernels have eight bytes more, before the name
  *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
  *	came after 11.8, and one without cuptiActivityRegisterCallbacks: put one first in
  *	LD_LIBRARY_PATH.
@@ -104,6 +106,7 @@ enum sim_fault {
 	SIM_FAULT_SHUFFLED_RECORDS = 1 << 6,
 	SIM_FAULT_NVML_HANGS = 1 << 7,
 	SIM_FAULT_NVML_MISSING = 1 << 8,
+	SIM_FAULT_MOVED_FIELDS = 1 << 9,
 };
 
 struct sim_config {

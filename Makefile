@@ -161,7 +161,7 @@ deps:
 # Both build in parallel, unless told otherwise.
 PARALLEL := $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc))
 demo: deps
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) all sim $(O)/programs/demo
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) all sim $(O)/examples/heat
 	$(Q)tests/demo $(O)
 
 # CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs.

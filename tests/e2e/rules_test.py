@@ -71,6 +71,23 @@ for _name in SAMPLES:
     add("of_" + _name, "check_sample", _name)
 
 
+class ExampleTest(Case):
+    def lines(self, text):
+        with open(os.path.join(ROOT, "examples", "heat.cu"), encoding="utf-8") as file:
+            return [f"heat.cu:{number}" for number, line in enumerate(file, 1) if text in line]
+
+    def test_the_summary_names_the_lines(self):
+        """What `make demo` shows."""
+        done = self.run_program([os.path.join(support.BUILD, "examples", "heat")], GPUSIM_KERNEL_NS=15000,
+                                options=("-o", "out", "--chrome", "none", "--stacks=all"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        advice = done.stderr[done.stderr.index("Advice"):]
+        for rule, text in (("hidden-wait", "cudaMemcpy(&most"), ("pageable-async", "cudaMemcpyAsync(picture")):
+            self.assertIn(rule, advice)
+            self.assertTrue([line for line in self.lines(text) if line in advice], advice)
+        self.assertIn(f"main ({self.lines('cudaMalloc(&next')[0]})", done.stderr)
+
+
 class RanksTest(Case):
     def ranks(self, *kernels_us):
         """What is said of ranks that take the same steps with kernels of unequal length."""

@@ -102,6 +102,12 @@ $(O)/programs/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -o $@ $< $(PROGRAM_LIBS)
+# What `make demo` shows; its lines are named.
+programs: $(O)/examples/heat
+$(O)/examples/%: examples/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -g -o $@ $<
 # What the rules of advice speak of; their lines are looked for.
 RULES := $(patsubst tests/rules/%.cu,$(O)/rules/%,$(wildcard tests/rules/*.cu))
 programs: $(RULES)

@@ -11,7 +11,6 @@
 
 #define STATUS_NOT_READY 600
 #define API_IDS          65536u
-#define MEMORY_DEVICE    3 /* CUPTI's number in copies and sets */
 
 /* What it returns is the error of a call before it, which is counted there. */
 static bool reports_another(const char *api)
@@ -43,7 +42,7 @@ static void name_ends(char *out, size_t size, const struct gp_op *op)
 		snprintf(out, size, " %s", source);
 	else if (kind[0] != 'H' && kind[3] == 'H')
 		snprintf(out, size, " %s", destination);
-	else if (op->source_kind != MEMORY_DEVICE || op->destination_kind != MEMORY_DEVICE)
+	else if (op->source_kind != GP_COPY_DEVICE || op->destination_kind != GP_COPY_DEVICE)
 		snprintf(out, size, " %s to %s", source, destination);
 	else
 		out[0] = '\0';
@@ -59,7 +58,7 @@ void gp_activity_label(char label[], const struct gp_op *op)
 	}
 	if (op->kind == GP_OP_COPY)
 		name_ends(ends, sizeof(ends), op);
-	else if (op->destination_kind != MEMORY_DEVICE)
+	else if (op->destination_kind != GP_COPY_DEVICE)
 		snprintf(ends, sizeof(ends), " %s", gp_memory_name(op->destination_kind));
 	for (char *c = ends; *c; c++)
 		*c = (char)tolower((unsigned char)*c);

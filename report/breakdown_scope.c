@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/recorded.h"
 #include "report/stats.h"
 
 #define API_IDS 65536u
@@ -73,6 +74,14 @@ const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope)
 	return scope->kinds;
 }
 
+bool gp_scope_has_gpu(const struct gp_scope *scope)
+{
+	for (size_t i = 0; i < scope->model_count; i++)
+		if (gp_recorded_kind(scope->models[i], "gpu"))
+			return true;
+	return false;
+}
+
 uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id)
 {
 	size_t index = gp_device_list_find(&scope->devices, model, device_id);
@@ -126,8 +135,7 @@ static int take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tal
 	return 0;
 }
 
-int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally,
-		 void (*take)(struct gp_tally *tally, const struct gp_scope_op *at))
+int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take)
 {
 	int result = 0;
 
@@ -182,9 +190,7 @@ void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const s
 /* ---- the rows ---- */
 
 int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
-		  int result,
-		  void (*put)(struct gp_scope *scope, struct gp_sheet *sheet,
-			      const struct gp_tally_row *row, double total))
+		  int result, gp_scope_put_row *put)
 {
 	double total = gp_tally_total(tally, 0);
 
@@ -194,6 +200,23 @@ int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tall
 		put(scope, sheet, &tally->rows[i], total);
 	gp_tally_free(tally);
 	return result;
+}
+
+int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_sheet *sheet, gp_scope_take_op *take,
+			  gp_scope_put_row *put)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_ops(scope, &tally, take);
+
+	return gp_scope_rows(scope, sheet, &tally, result, put);
+}
+
+void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {at->name};
+
+	if (at->op->kind == GP_OP_KERNEL)
+		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
 }
 
 void gp_scope_put_share(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)

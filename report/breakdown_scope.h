@@ -69,6 +69,9 @@ uint64_t *gp_scope_names(const struct gp_model *model);
 /* What tells kinds of kernels; NULL if there is no memory. */
 const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope);
 
+/* Whether any of the models recorded what the GPUs did: else they would seem idle. */
+bool gp_scope_has_gpu(const struct gp_scope *scope);
+
 /* What we call a model's device. */
 uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id);
 
@@ -91,9 +94,10 @@ struct gp_scope_call {
 	uint8_t class; /* enum gp_api_class */
 };
 
+typedef void gp_scope_take_op(struct gp_tally *tally, const struct gp_scope_op *at);
+
 /* Call take for every operation, or every call, of every model.  Returns 0 or -ENOMEM. */
-int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally,
-		 void (*take)(struct gp_tally *tally, const struct gp_scope_op *at));
+int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take);
 int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
 		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at));
 
@@ -117,12 +121,20 @@ void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const s
 		"StdDev", unit                                                                     \
 	}
 
-/* Call put for every row; total is that of series 0.  Frees the tally.  Returns result if that is not 0,
- * else 0 or the tally's error. */
+/* Puts the cells of a row; total is that of series 0 of all. */
+typedef void gp_scope_put_row(struct gp_scope *scope, struct gp_sheet *sheet,
+			      const struct gp_tally_row *row, double total);
+
+/* Call put for every row.  Frees the tally.  Returns result if that is not 0, else 0 or the tally's error. */
 int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
-		  int result,
-		  void (*put)(struct gp_scope *scope, struct gp_sheet *sheet,
-			      const struct gp_tally_row *row, double total));
+		  int result, gp_scope_put_row *put);
+
+/* A table of operations: all of them taken, then all rows put.  Returns 0 or -ENOMEM. */
+int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_sheet *sheet, gp_scope_take_op *take,
+			  gp_scope_put_row *put);
+
+/* Counts a kernel under its name. */
+void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at);
 
 /* The cells of GP_SHARE_COLUMNS, of series 0, and of GP_SPREAD_COLUMNS; none where nothing was timed. */
 void gp_scope_put_share(struct gp_sheet *sheet, const struct gp_tally_row *row, double total);

@@ -120,8 +120,7 @@ static const char *owner_of(const struct gp_model *model, const struct gp_frame 
 static void append(char *text, const char *separator, const struct gp_place *place)
 {
 	size_t used = strlen(text);
-	const char *slash = strrchr(place->file, '/');
-	const char *file = slash ? slash + 1 : place->file;
+	const char *file = basename(place->file);
 
 	used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s%s", separator,
 				 place->function);

@@ -158,14 +158,13 @@ static bool is_module_below(const struct gp_model *model, const struct gp_frame 
 {
 	static const char *const libraries[] = {"libcuda.so",  "libcudart.so",  "libcudart-",
 						"libcupti.so", "libgpuprof.so", "libgpusim.so"};
-	const char *path, *slash;
+	const char *name;
 
 	if (frame->kind != GP_FRAME_NATIVE || frame->origin == GP_NONE)
 		return false;
-	path = gp_model_module_path(model, &model->modules[frame->origin]);
-	slash = strrchr(path, '/');
+	name = basename(gp_model_module_path(model, &model->modules[frame->origin]));
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-		if (begins_with(slash ? slash + 1 : path, libraries[i]))
+		if (begins_with(name, libraries[i]))
 			return true;
 	return false;
 }
@@ -294,7 +293,7 @@ void gp_call_tree_close(struct gp_call_tree *tree)
 
 const char *gp_site_label(const struct gp_place *site, char label[GP_SITE_LABEL_BYTES])
 {
-	const char *slash = strrchr(site->file, '/'), *file = slash ? slash + 1 : site->file;
+	const char *file = basename(site->file);
 
 	if (file[0] == '\0' || (site->kind != GP_FRAME_PYTHON && site->line == 0))
 		snprintf(label, GP_SITE_LABEL_BYTES, "%s", site->function);

@@ -57,23 +57,20 @@ static double peer_peak(const struct gp_model *model, const struct gp_op *op)
 
 double gp_copy_peak(const struct gp_model *model, const struct gp_op *op)
 {
-	/* CUPTI's kinds of copies, A for arrays of the device */
-	enum { HTOD = 1, DTOH, HTOA, ATOH, ATOA, ATOD, DTOA, DTOD, HTOH, PTOP };
-
 	if (op->kind != GP_OP_COPY)
 		return 0;
 	switch (op->copy_kind) {
-	case HTOD:
-	case DTOH:
-	case HTOA:
-	case ATOH:
+	case GP_COPY_HTOD:
+	case GP_COPY_DTOH:
+	case GP_COPY_HTOA:
+	case GP_COPY_ATOH:
 		return gp_link_peak(gp_model_link(model, op->device_id, GP_LINK_PCIE));
-	case ATOA:
-	case ATOD:
-	case DTOA:
-	case DTOD:
+	case GP_COPY_ATOA:
+	case GP_COPY_ATOD:
+	case GP_COPY_DTOA:
+	case GP_COPY_DTOD:
 		return memory_peak(gp_model_device(model, op->device_id));
-	case PTOP:
+	case GP_COPY_PTOP:
 		return peer_peak(model, op);
 	default:
 		return 0;

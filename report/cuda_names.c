@@ -10,11 +10,13 @@
 static const char *const copy_kinds[] = {
 	"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP",
 };
+static_assert(COUNT(copy_kinds) == GP_COPY_KINDS, "a word for every kind of copy");
 
 static const char *const memories[] = {
 	"Unknown", "Pageable", "Pinned",        "Device",
 	"Array",   "Managed",  "Device Static", "Managed Static",
 };
+static_assert(COUNT(memories) == GP_COPY_MEMORIES, "a word for every memory of copies");
 
 /* CUPTI's number is the index times 65536, but for the compiler, which is 1. */
 static const char *const overheads[] = {
@@ -44,6 +46,7 @@ static const char *const unifieds[] = {
 	"mapped from afar",
 	"migration DtoD",
 };
+static_assert(COUNT(unifieds) == GP_UNIFIED_KINDS, "a word for every kind");
 
 static const char *const accesses[] = {"", "read", "write", "atomic", "prefetch"};
 
@@ -152,13 +155,13 @@ const char *gp_unified_name(uint16_t counter_kind)
 const char *gp_unified_cause_name(uint16_t counter_kind, uint32_t flags)
 {
 	switch (counter_kind) {
-	case 1:
-	case 2:
-	case 8:
+	case GP_UNIFIED_HTOD:
+	case GP_UNIFIED_DTOH:
+	case GP_UNIFIED_DTOD:
 		return flags < COUNT(migration_causes) ? migration_causes[flags] : "";
-	case 4:
+	case GP_UNIFIED_GPU_FAULT:
 		return flags < COUNT(accesses) ? accesses[flags] : "";
-	case 7:
+	case GP_UNIFIED_REMOTE:
 		return flags < COUNT(mapping_causes) ? mapping_causes[flags] : "";
 	default:
 		return "";

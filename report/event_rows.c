@@ -403,14 +403,6 @@ static void write_usages(struct rows *rows)
 	}
 }
 
-static bool counts_bytes(const struct gp_record_unified *event)
-{
-	enum { HTOD = 1, DTOH = 2, THRASHING = 5, DTOD = 8 };
-
-	return event->counter_kind == HTOD || event->counter_kind == DTOH ||
-	       event->counter_kind == THRASHING || event->counter_kind == DTOD;
-}
-
 static void write_unifieds(struct rows *rows)
 {
 	const struct gp_model *model = rows->model;
@@ -425,7 +417,9 @@ static void write_unifieds(struct rows *rows)
 			    event->start_ns, event->end_ns);
 		if (device < GP_DEVICE_LIMIT)
 			set_device(rows, (uint16_t)device);
-		set(rows, counts_bytes(event) ? GP_EVENT_BYTES : GP_EVENT_COUNT, event->value);
+		set(rows,
+		    gp_unified_counts_bytes(event->counter_kind) ? GP_EVENT_BYTES : GP_EVENT_COUNT,
+		    event->value);
 		set(rows, GP_EVENT_ADDRESS, event->address);
 		end(rows);
 	}

@@ -17,6 +17,7 @@
 #include "report/keep_links.h"
 #include "report/keep_names.h"
 #include "report/model.h"
+#include "report/monotonic.h"
 #include "report/output_file.h"
 #include "report/output_name.h"
 #include "report/run/nothing.h"
@@ -53,7 +54,7 @@ struct finishing {
 	size_t text_length;
 	char *page_path; /* the HTML page, once it is written */
 	char *summary_file; /* where the summary goes if to a file; its name is that of the first process */
-	struct timespec last_sign;
+	uint64_t last_sign_ns;
 	int result;
 };
 
@@ -71,15 +72,11 @@ static void fail(struct finishing *f, int error, const char *message)
 static void show_progress(void *context)
 {
 	struct finishing *f = context;
-	struct timespec now;
-	int64_t passed_ns;
+	uint64_t now_ns = gp_monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	passed_ns = (now.tv_sec - f->last_sign.tv_sec) * INT64_C(1000000000) +
-		    (now.tv_nsec - f->last_sign.tv_nsec);
-	if (f->options->progress_fd < 0 || passed_ns < PROGRESS_EVERY_NS)
+	if (f->options->progress_fd < 0 || now_ns - f->last_sign_ns < PROGRESS_EVERY_NS)
 		return;
-	f->last_sign = now;
+	f->last_sign_ns = now_ns;
 	/* whoever waits may have gone */
 	(void)!write(f->options->progress_fd, ".", 1);
 }

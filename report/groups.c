@@ -92,6 +92,15 @@ static int compare_rows(const void *a, const void *b, void *context)
 	return strcmp(left->key, right->key);
 }
 
+uint64_t gp_groups_time_ns(const struct gp_groups *groups)
+{
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++)
+		total_ns += groups->rows[i].total_ns;
+	return total_ns;
+}
+
 uint32_t *gp_groups_by_time(const struct gp_groups *groups)
 {
 	uint32_t *order = malloc((groups->count + 1) * sizeof(*order));

@@ -39,6 +39,9 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
 /* One more that has no duration. */
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
 
+/* What all of them took together. */
+uint64_t gp_groups_time_ns(const struct gp_groups *groups);
+
 /* The row numbers by total time, longest first, then by count and key. Free it; NULL if there is no
  * memory. */
 uint32_t *gp_groups_by_time(const struct gp_groups *groups);

@@ -181,6 +181,13 @@ static void put_digits(char *end, uint64_t value)
 		memcpy(end - 2, digit_pairs + 2 * value, 2);
 }
 
+void gp_json_key(struct gp_json *json, const char *key)
+{
+	gp_json_text(json, ",\"");
+	gp_json_text(json, key);
+	gp_json_text(json, "\":");
+}
+
 void gp_json_string_after(struct gp_json *json, const char *before, const char *text)
 {
 	gp_json_text(json, before);

@@ -63,6 +63,9 @@ static inline void gp_json_text(struct gp_json *json, const char *text)
 /* A string value or key, with its quotes. */
 void gp_json_string(struct gp_json *json, const char *text, size_t length);
 
+/* A key after the object's first: a comma, the key as it is in quotes, a colon. */
+void gp_json_key(struct gp_json *json, const char *key);
+
 /* `before` as it is, a key with its colon for one, and the text as a string. */
 void gp_json_string_after(struct gp_json *json, const char *before, const char *text);
 

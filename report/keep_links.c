@@ -14,11 +14,12 @@
 #include "report/array.h"
 #include "report/chunk_append.h"
 #include "report/link_facts.h"
+#include "report/monotonic.h"
 #include "report/room.h"
 #include "report/write_all.h"
 
 /* A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this. */
-#define PATIENCE_MS 3000
+#define PATIENCE_NS UINT64_C(3000000000)
 #define PROGRESS_MS 100
 
 /* No more are looked for to be closed in the child. */
@@ -33,13 +34,11 @@
 
 #define MOST_LINKS (GP_DEVICE_LIMIT * GP_LINKS_OF_DEVICE)
 
-/* CUPTI's kinds of copies that leave a device. */
 static bool leaves_device(const struct gp_op *op)
 {
-	enum { HTOD = 1, DTOH, HTOA, ATOH, PTOP = 10 };
-
 	return op->kind == GP_OP_COPY &&
-	       ((op->copy_kind >= HTOD && op->copy_kind <= ATOH) || op->copy_kind == PTOP);
+	       ((op->copy_kind >= GP_COPY_HTOD && op->copy_kind <= GP_COPY_ATOH) ||
+		op->copy_kind == GP_COPY_PTOP);
 }
 
 static bool wants_links(const struct gp_model *model)
@@ -89,14 +88,6 @@ static void answer(const struct gp_model *model, int out)
 
 /* ---- who asks it ---- */
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* A child did not answer in time: that of the next trace would not, either. */
 static bool is_silent;
 
@@ -104,12 +95,12 @@ static bool is_silent;
 static size_t listen_to(int in, const struct gp_load_options *options,
 			struct gp_record_link links[MOST_LINKS])
 {
-	int64_t end_ms = now_ms() + PATIENCE_MS;
+	uint64_t end_ns = gp_monotonic_ns() + PATIENCE_NS;
 	struct pollfd ready = {.fd = in, .events = POLLIN};
 	size_t bytes = 0;
 	ssize_t taken = 1;
 
-	while (taken > 0 && bytes < MOST_LINKS * sizeof(*links) && now_ms() < end_ms) {
+	while (taken > 0 && bytes < MOST_LINKS * sizeof(*links) && gp_monotonic_ns() < end_ns) {
 		if (options->progress)
 			options->progress(options->progress_context);
 		if (poll(&ready, 1, PROGRESS_MS) <= 0)
@@ -117,7 +108,7 @@ static size_t listen_to(int in, const struct gp_load_options *options,
 		taken = read(in, (char *)links + bytes, MOST_LINKS * sizeof(*links) - bytes);
 		bytes += taken > 0 ? (size_t)taken : 0;
 	}
-	is_silent = now_ms() >= end_ms;
+	is_silent = gp_monotonic_ns() >= end_ns;
 	return bytes / sizeof(*links);
 }
 

@@ -219,6 +219,21 @@ const struct gp_record_stream *gp_model_stream(const struct gp_model *model, uin
 				       : NULL;
 }
 
+bool gp_ops_share_stream(const struct gp_op *a, const struct gp_op *b)
+{
+	return a->device_id == b->device_id && a->context_id == b->context_id &&
+	       a->stream_id == b->stream_id;
+}
+
+uint32_t gp_model_stream_end(const struct gp_model *model, uint32_t op)
+{
+	uint32_t end = op + 1;
+
+	while (end < model->op_count && gp_ops_share_stream(&model->ops[op], &model->ops[end]))
+		end++;
+	return end;
+}
+
 bool gp_model_is_null_stream(const struct gp_model *model, uint32_t context_id, uint32_t stream_id)
 {
 	const struct gp_record_context *context = find_context(model, context_id);
@@ -242,20 +257,24 @@ uint32_t gp_model_context_call(const struct gp_model *model, uint32_t context_id
 				    gp_model_stream(model, context_id, context->null_stream_id));
 }
 
-/* CUPTI's kinds of events whose source_device_id is not the device that they are about. */
-enum { MIGRATION_TO_DEVICE = 1, FAULT_OF_HOST = 3, THRASHING = 5, MIGRATION_BETWEEN = 8 };
-
 uint32_t gp_unified_device(const struct gp_record_unified *event)
 {
 	uint32_t device_id = event->source_device_id;
 
-	if (event->counter_kind == FAULT_OF_HOST)
+	if (event->counter_kind == GP_UNIFIED_CPU_FAULT)
 		return GP_NONE;
-	if (event->counter_kind == MIGRATION_TO_DEVICE || event->counter_kind == MIGRATION_BETWEEN)
+	if (event->counter_kind == GP_UNIFIED_HTOD || event->counter_kind == GP_UNIFIED_DTOD)
 		device_id = event->destination_device_id;
-	if (event->counter_kind == THRASHING) /* one bit for each */
+	if (event->counter_kind == GP_UNIFIED_THRASHING) /* one bit for each */
 		device_id = device_id != 0 ? (uint32_t)__builtin_ctz(device_id) : GP_NONE;
 	return device_id < GP_DEVICE_LIMIT ? device_id : GP_NONE;
+}
+
+bool gp_unified_counts_bytes(uint16_t counter_kind)
+{
+	return counter_kind == GP_UNIFIED_HTOD || counter_kind == GP_UNIFIED_DTOH ||
+	       counter_kind == GP_UNIFIED_DTOD || counter_kind == GP_UNIFIED_THRASHING ||
+	       counter_kind == GP_UNIFIED_REMOTE;
 }
 
 /* ---- definitions ---- */

@@ -394,6 +394,9 @@ int gp_text_compare(const struct gp_text *a, const struct gp_text *b);
  */
 uint32_t gp_unified_device(const struct gp_record_unified *event);
 
+/* Whether the value of such an event is a number of bytes. */
+bool gp_unified_counts_bytes(uint16_t counter_kind);
+
 /* Whether recording was on at that time. */
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
 
@@ -403,6 +406,10 @@ bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);
 /* The stream's record, or NULL. */
 const struct gp_record_stream *gp_model_stream(const struct gp_model *model, uint32_t context_id,
 					       uint32_t stream_id);
+
+/* Whether two operations of a model are of one stream; one past the last operation of that one's stream. */
+bool gp_ops_share_stream(const struct gp_op *a, const struct gp_op *b);
+uint32_t gp_model_stream_end(const struct gp_model *model, uint32_t op);
 
 /* Whether it is the default stream of its context. */
 bool gp_model_is_null_stream(const struct gp_model *model, uint32_t context_id, uint32_t stream_id);

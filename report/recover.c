@@ -85,13 +85,6 @@ bool gp_process_is_live(const struct gp_process *process)
 
 /* ---- the ring file ---- */
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * Was the ring file made for this trace?  A trace may have been moved since, or be seen under
  * another path from within a container: then its last name counts, or that nothing is left where it
@@ -100,8 +93,8 @@ static const char *last_component(const char *path)
 static bool is_of_trace(const struct gp_ring_file_header *header, const char *trace_path)
 {
 	char *real = realpath(trace_path, NULL);
-	const char *name = last_component(real ? real : trace_path);
-	bool same = strcmp(last_component(header->trace_path), name) == 0 ||
+	const char *name = basename(real ? real : trace_path);
+	bool same = strcmp(basename(header->trace_path), name) == 0 ||
 		    access(header->trace_path, F_OK) != 0;
 
 	free(real);

@@ -136,15 +136,6 @@ static int print_listing(struct listing *listing)
 	return result;
 }
 
-static uint64_t sum_times(const struct gp_groups *groups)
-{
-	uint64_t total_ns = 0;
-
-	for (uint32_t i = 0; i < groups->count; i++)
-		total_ns += groups->rows[i].total_ns;
-	return total_ns;
-}
-
 static void print_counted(FILE *out, uint64_t count, const char *one, const char *many)
 {
 	if (count > 0)
@@ -159,7 +150,7 @@ static int print_gpu(const struct gp_summary *summary)
 		.groups = &activity->operations,
 		.table = gp_table_new(gpu_columns, COUNT(gpu_columns)),
 		.names = gp_names_new(),
-		.total_ns = sum_times(&activity->operations),
+		.total_ns = gp_groups_time_ns(&activity->operations),
 	};
 	int result = -ENOMEM;
 
@@ -204,7 +195,7 @@ static int print_api(const struct gp_summary *summary)
 		.groups = &summary->activity.calls,
 		.table = gp_table_new(api_columns, COUNT(api_columns)),
 		.failures = true,
-		.total_ns = sum_times(&summary->activity.calls),
+		.total_ns = gp_groups_time_ns(&summary->activity.calls),
 	};
 	int result = -ENOMEM;
 

@@ -59,15 +59,12 @@ static const char *plural(uint64_t count)
 /* CUPTI's kinds of synchronisation. */
 enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_KINDS };
 
-/* CUPTI's kinds of unified memory events. */
-enum { TO_DEVICE = 1, TO_HOST, HOST_FAULT, DEVICE_FAULT, BETWEEN = 8, UNIFIED_KINDS };
-
 struct kinds {
 	uint64_t syncs[SYNC_KINDS], sync_ns;
 	uint64_t events, host_functions, graph_launches; /* calls */
 	uint64_t graphs, graph_ops, graph_ns;
 	uint64_t streams, contexts;
-	uint64_t unified[UNIFIED_KINDS]; /* bytes or faults */
+	uint64_t unified[GP_UNIFIED_KINDS]; /* bytes or faults */
 	uint64_t compiled, compile_ns, cache_ns, loaded, load_ns;
 	uint64_t overheads, overhead_ns;
 	uint64_t launched, late, brief, blocked, blocked_ns; /* struct gp_queue */
@@ -120,8 +117,7 @@ static void count_ops(struct kinds *kinds, struct gp_tally *seen, const struct g
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		if (i == 0 || op->stream_id != op[-1].stream_id ||
-		    op->context_id != op[-1].context_id)
+		if (i == 0 || !gp_ops_share_stream(op, op - 1))
 			count_place(kinds, seen, process, op);
 		if (op->graph_id == 0 && gp_model_detail(model, op)->graph_node_id == 0 &&
 		    op->kind != GP_OP_GRAPH)
@@ -138,8 +134,8 @@ static void count_unified(struct kinds *kinds, const struct gp_model *model)
 		const struct gp_record_unified *event = &model->unifieds[i];
 		uint16_t kind = event->counter_kind;
 
-		if (kind < UNIFIED_KINDS)
-			kinds->unified[kind] += kind == HOST_FAULT ? 1 : event->value;
+		if (kind < GP_UNIFIED_KINDS)
+			kinds->unified[kind] += kind == GP_UNIFIED_CPU_FAULT ? 1 : event->value;
 	}
 }
 
@@ -172,7 +168,7 @@ static int count_queues(struct kinds *kinds, const struct gp_model *model)
 	for (uint32_t first = 0, next; result == 0 && first < model->op_count; first = next) {
 		struct gp_queue queue;
 
-		next = gp_queue_end(model, first);
+		next = gp_model_stream_end(model, first);
 		result = gp_queue_of(&queue, model, first, next, NULL, NULL);
 		kinds->launched += queue.launched;
 		kinds->late += queue.late;
@@ -266,11 +262,13 @@ static void print_unified(const struct gp_summary *summary, const struct kinds *
 	static const struct {
 		int kind;
 		const char *text;
-	} moves[] = {{TO_DEVICE, "to GPUs"}, {TO_HOST, "to the host"}, {BETWEEN, "between GPUs"}};
+	} moves[] = {{GP_UNIFIED_HTOD, "to GPUs"},
+		     {GP_UNIFIED_DTOH, "to the host"},
+		     {GP_UNIFIED_DTOD, "between GPUs"}};
 	static const struct {
 		int kind;
 		const char *text;
-	} faults[] = {{HOST_FAULT, "the CPU"}, {DEVICE_FAULT, "GPUs"}};
+	} faults[] = {{GP_UNIFIED_CPU_FAULT, "the CPU"}, {GP_UNIFIED_GPU_FAULT, "GPUs"}};
 	struct line line;
 
 	begin(&line, summary, "unified");
@@ -320,7 +318,7 @@ static bool are_any(const struct gp_summary *summary, const struct kinds *kinds)
 
 	for (size_t i = SYNC_EVENT; i < SYNC_KINDS; i++)
 		things += kinds->syncs[i];
-	for (size_t i = 0; i < UNIFIED_KINDS; i++)
+	for (size_t i = 0; i < GP_UNIFIED_KINDS; i++)
 		things += kinds->unified[i];
 	return things > 0 || have_queues(kinds) || matters(summary, kinds->overhead_ns) ||
 	       matters(summary, kinds->compile_ns + kinds->cache_ns + kinds->load_ns);

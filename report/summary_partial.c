@@ -3,6 +3,7 @@
 
 #include "report/array.h"
 #include "report/format.h"
+#include "report/monotonic.h"
 #include "report/paragraph.h"
 #include "report/recorded.h"
 #include "report/room.h"
@@ -111,12 +112,10 @@ static int compare_starts(const void *a, const void *b, const void *context)
 static uint64_t last_known_ns(const struct gp_model *model)
 {
 	uint64_t end_ns = gp_model_end_ns(model), now_ns;
-	struct timespec now;
 
 	if (!model->losses.live || model->base_monotonic_ns == 0)
 		return end_ns;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	now_ns = gp_monotonic_ns();
 	if (now_ns < model->base_monotonic_ns + end_ns)
 		return end_ns;
 	return now_ns - model->base_monotonic_ns;

@@ -120,13 +120,6 @@ void gp_symbols_free(struct gp_symbols *symbols)
 
 /* ---- files ---- */
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int compare_files(const void *a, const void *b)
 {
 	const struct file *left = a, *right = b;
@@ -364,7 +357,7 @@ static void look_up_in_module(struct gp_symbols *symbols, const struct known *kn
 		native->file->unnamed++;
 	places[0] = (struct gp_place){
 		.function = make_text(
-			symbols, native->module[0] ? last_part(native->module) : "(unknown module)",
+			symbols, native->module[0] ? basename(native->module) : "(unknown module)",
 			native->address),
 		.file = "",
 		.module = native->module,

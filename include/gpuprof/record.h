@@ -123,7 +123,36 @@ struct gp_record_kernel {
 };
 #define GP_KERNEL_DEVICE_LAUNCHED 1u
 
-/* A memory copy that ran.  Kinds and flags are CUPTI's numbers (enum CUpti_ActivityMemcpyKind, ...). */
+/* CUPTI's numbers for what copies go from and to; A stands for arrays of the device, P for peers. */
+enum gp_copy_kind {
+	GP_COPY_HTOD = 1,
+	GP_COPY_DTOH = 2,
+	GP_COPY_HTOA = 3,
+	GP_COPY_ATOH = 4,
+	GP_COPY_ATOA = 5,
+	GP_COPY_ATOD = 6,
+	GP_COPY_DTOA = 7,
+	GP_COPY_DTOD = 8,
+	GP_COPY_HTOH = 9,
+	GP_COPY_PTOP = 10,
+	GP_COPY_KINDS
+};
+
+/* And for the memory itself, of copies and sets. */
+enum gp_copy_memory {
+	GP_COPY_PAGEABLE = 1,
+	GP_COPY_PINNED = 2,
+	GP_COPY_DEVICE = 3,
+	GP_COPY_ARRAY = 4,
+	GP_COPY_MANAGED = 5,
+	GP_COPY_DEVICE_STATIC = 6,
+	GP_COPY_MANAGED_STATIC = 7,
+	GP_COPY_MEMORIES
+};
+
+#define GP_COPY_ASYNC 1u /* in flags of copies and sets */
+
+/* A memory copy that ran. */
 struct gp_record_copy {
 	uint8_t kind;
 	uint8_t slots;
@@ -137,10 +166,10 @@ struct gp_record_copy {
 	uint32_t stream_id;
 	uint64_t graph_node_id;
 	uint32_t graph_id;
-	uint8_t copy_kind; /* 1 HtoD 2 DtoH 3 HtoA 4 AtoH 5 AtoA 6 AtoD 7 DtoA 8 DtoD 9 HtoH 10 PtoP */
-	uint8_t source_kind; /* 0 unknown 1 pageable 2 pinned 3 device 4 array 5 managed ... */
-	uint8_t destination_kind;
-	uint8_t flags; /* 1 = asynchronous */
+	uint8_t copy_kind;        /* enum gp_copy_kind */
+	uint8_t source_kind;      /* enum gp_copy_memory, 0 = unknown */
+	uint8_t destination_kind; /* the same */
+	uint8_t flags;            /* GP_COPY_ASYNC */
 	uint32_t channel_id;
 	uint32_t channel_type;
 
@@ -496,13 +525,25 @@ struct gp_record_pool {
 	uint32_t zero2;
 };
 
+/* CUPTI's numbers for what happens to unified memory. */
+enum gp_unified_kind {
+	GP_UNIFIED_HTOD = 1, /* bytes that moved */
+	GP_UNIFIED_DTOH = 2,
+	GP_UNIFIED_CPU_FAULT = 3,
+	GP_UNIFIED_GPU_FAULT = 4,
+	GP_UNIFIED_THRASHING = 5,
+	GP_UNIFIED_THROTTLING = 6,
+	GP_UNIFIED_REMOTE = 7, /* mapped, not moved */
+	GP_UNIFIED_DTOD = 8,
+	GP_UNIFIED_KINDS
+};
+
 /* Unified memory: a migration, a fault, thrashing. */
 struct gp_record_unified {
 	uint8_t kind;
 	uint8_t slots;
-	uint16_t
-		counter_kind; /* CUPTI's: 1 bytes HtoD, 2 bytes DtoH, 3 CPU page faults, 4 GPU page faults, ... */
-	uint32_t flags; /* CUPTI's, by counter_kind: access type or cause */
+	uint16_t counter_kind; /* enum gp_unified_kind */
+	uint32_t flags;        /* CUPTI's, by counter_kind: access type or cause */
 	uint64_t start_ns;
 	uint64_t end_ns; /* 0 = it has no duration */
 	uint64_t value;  /* bytes or a count */

@@ -6,12 +6,6 @@
 #include "report/array.h"
 #include "report/room.h"
 
-static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
-{
-	return a->device_id == b->device_id && a->context_id == b->context_id &&
-	       a->stream_id == b->stream_id;
-}
-
 static int add_run(struct gp_device_ops *ops, struct gp_op_run run)
 {
 	if (gp_array_grow_room(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
@@ -28,9 +22,7 @@ static int find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_devic
 	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
 		size_t device = gp_device_list_find(devices, model, model->ops[first].device_id);
 
-		for (end = first + 1; end < model->op_count; end++)
-			if (!is_same_stream(&model->ops[first], &model->ops[end]))
-				break;
+		end = gp_model_stream_end(model, first);
 		if (device == SIZE_MAX)
 			return -ENOMEM;
 		result = add_run(ops, (struct gp_op_run){device, number, first, end});

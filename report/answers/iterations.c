@@ -267,7 +267,7 @@ static uint32_t find_stream(const struct gp_model *model, const struct gp_tuning
 	for (uint32_t first = 0, next; first < model->op_count; first = next) {
 		uint32_t count;
 
-		next = gp_queue_end(model, first);
+		next = gp_model_stream_end(model, first);
 		count = count_own(tuning, first, next);
 		if (count > most) {
 			first_of_most = first;

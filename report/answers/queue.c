@@ -18,18 +18,6 @@ struct walk {
 	uint64_t length, changed_ns;
 };
 
-uint32_t gp_queue_end(const struct gp_model *model, uint32_t first)
-{
-	const struct gp_op *op = &model->ops[first];
-	uint32_t end = first + 1;
-
-	while (end < model->op_count && model->ops[end].device_id == op->device_id &&
-	       model->ops[end].context_id == op->context_id &&
-	       model->ops[end].stream_id == op->stream_id)
-		end++;
-	return end;
-}
-
 static int compare_launches(const void *a, const void *b, const void *context)
 {
 	const struct launch *left = a, *right = b;

@@ -41,9 +41,6 @@ typedef void gp_queue_take(void *context, uint64_t length);
 int gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t first, uint32_t end,
 		gp_queue_take *take, void *context);
 
-/* One past the last operation of the stream of that one. */
-uint32_t gp_queue_end(const struct gp_model *model, uint32_t first);
-
 /* From the end of the call to the start of the operation, 0 where it began before; its call is known. */
 static inline uint64_t gp_queue_delay_ns(const struct gp_model *model, const struct gp_op *op)
 {

@@ -86,18 +86,12 @@ static void put_sizes(struct gp_scope *scope, struct gp_sheet *sheet,
 
 static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_copy);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_times);
+	return gp_scope_table_of_ops(scope, sheet, take_copy, put_times);
 }
 
 static int fill_sizes(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_copy);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_sizes);
+	return gp_scope_table_of_ops(scope, sheet, take_copy, put_sizes);
 }
 
 #define NOTHING "no copy or set ran on a GPU; `gpuprof summary FILE` says what was recorded"

@@ -21,14 +21,6 @@ static const struct gp_sheet_column grid_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
-{
-	const uint64_t key[GP_TALLY_KEYS] = {at->name};
-
-	if (at->op->kind == GP_OP_KERNEL)
-		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
-}
-
 static void put_times(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -46,10 +38,7 @@ static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
 
 static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_kernel);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_kernel);
+	return gp_scope_table_of_ops(scope, sheet, gp_scope_take_kernel, put_kernel);
 }
 
 /* Two of the shape's numbers in each number of the key; all zero where it is not known. */
@@ -83,10 +72,7 @@ static void put_shape(struct gp_scope *scope, struct gp_sheet *sheet,
 
 static int fill_grids(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_shape);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_shape);
+	return gp_scope_table_of_ops(scope, sheet, take_shape, put_shape);
 }
 
 /* ---- every operation, and every call ---- */
@@ -131,10 +117,7 @@ static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct 
 
 static int fill_ops(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_op);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_op);
+	return gp_scope_table_of_ops(scope, sheet, take_op, put_op);
 }
 
 static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)

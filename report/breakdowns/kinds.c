@@ -68,14 +68,6 @@ static int fill_kinds(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- which kernels are of which kind ---- */
 
-static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
-{
-	const uint64_t key[GP_TALLY_KEYS] = {at->name};
-
-	if (at->op->kind == GP_OP_KERNEL)
-		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
-}
-
 static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
 		       const struct gp_tally_row *row, double total)
 {
@@ -91,10 +83,9 @@ static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
 
 static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_kinds(scope) ? gp_scope_ops(scope, &tally, take_kernel) : -ENOMEM;
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_kernel);
+	if (!gp_scope_kinds(scope))
+		return -ENOMEM;
+	return gp_scope_table_of_ops(scope, sheet, gp_scope_take_kernel, put_kernel);
 }
 
 #define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"

@@ -111,10 +111,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_kernel);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_table_of_ops(scope, sheet, take_kernel, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_occupancy = {

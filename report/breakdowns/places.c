@@ -148,10 +148,7 @@ static void put_stream(struct gp_scope *scope, struct gp_sheet *sheet,
 
 static int fill_streams(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_stream);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_stream);
+	return gp_scope_table_of_ops(scope, sheet, take_stream, put_stream);
 }
 
 /* ---- by context ---- */
@@ -180,10 +177,7 @@ static void put_context(struct gp_scope *scope, struct gp_sheet *sheet,
 
 static int fill_contexts(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_context);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_context);
+	return gp_scope_table_of_ops(scope, sheet, take_context, put_context);
 }
 
 /* ---- by device ---- */
@@ -194,14 +188,6 @@ static void take_device(struct gp_tally *tally, const struct gp_scope_op *at)
 		gp_scope_device(at->scope, at->model, at->op->device_id)};
 
 	count_operation(tally, key, at->op);
-}
-
-static bool records_operations(const struct gp_scope *scope)
-{
-	for (size_t i = 0; i < scope->model_count; i++)
-		if (gp_recorded_kind(scope->models[i], "gpu"))
-			return true;
-	return false;
 }
 
 static void put_device(struct gp_sheet *sheet, const struct gp_device_entry *device,
@@ -225,7 +211,7 @@ static void put_devices(struct gp_scope *scope, struct gp_sheet *sheet, struct g
 		const uint64_t key[GP_TALLY_KEYS] = {device->number};
 
 		put_operations(sheet, gp_tally_find(tally, key), total);
-		put_device(sheet, device, &busy[i], records_operations(scope));
+		put_device(sheet, device, &busy[i], gp_scope_has_gpu(scope));
 	}
 }
 

@@ -32,9 +32,8 @@ static bool is_late(const struct gp_scope_op *at, uint64_t called_ns)
 {
 	const struct gp_op *before = at->op - 1;
 
-	return at->op > at->model->ops && before->stream_id == at->op->stream_id &&
-	       before->context_id == at->op->context_id && before->device_id == at->op->device_id &&
-	       !before->untimed && before->end_ns < called_ns;
+	return at->op > at->model->ops && gp_ops_share_stream(before, at->op) && !before->untimed &&
+	       before->end_ns < called_ns;
 }
 
 static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
@@ -74,10 +73,7 @@ static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct 
 
 static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_op);
-
-	return gp_scope_rows(scope, sheet, &tally, result, put_op);
+	return gp_scope_table_of_ops(scope, sheet, take_op, put_op);
 }
 
 /* ---- by stream ---- */
@@ -147,7 +143,7 @@ static int fill_streams(struct gp_scope *scope, struct gp_sheet *sheet)
 		const struct gp_model *model = scope->models[m];
 
 		for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
-			end = gp_queue_end(model, first);
+			end = gp_model_stream_end(model, first);
 			result = fill_stream(scope, sheet, model, first, end);
 		}
 	}

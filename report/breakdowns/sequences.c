@@ -43,7 +43,7 @@ static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, const stru
 	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
 		struct gp_sequences sequences;
 
-		end = gp_queue_end(model, first);
+		end = gp_model_stream_end(model, first);
 		result = gp_sequences_of(&sequences, model, &tuning, first, end);
 		for (uint32_t i = 0; result == 0 && i < sequences.count; i++)
 			put_row(scope, sheet, model, &sequences, &sequences.rows[i]);

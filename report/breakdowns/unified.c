@@ -12,17 +12,6 @@ enum { FAULTS, TIMED_BYTES };
 
 #define NO_DEVICE UINT64_MAX
 
-/* CUPTI's counter kinds, and what a record's value is. */
-enum kind {
-	TO_DEVICE = 1,
-	TO_HOST = 2,
-	HOST_FAULT = 3,
-	DEVICE_FAULT = 4,
-	THRASHING = 5,
-	REMOTE = 7,
-	BETWEEN = 8
-};
-
 static const struct gp_sheet_column columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
@@ -36,12 +25,6 @@ static const struct gp_sheet_column columns[] = {
 	{"Device", GP_UNIT_NUMBER},
 	{"Kind", GP_UNIT_TEXT},
 };
-
-static bool has_bytes(uint16_t kind)
-{
-	return kind == TO_DEVICE || kind == TO_HOST || kind == BETWEEN || kind == THRASHING ||
-	       kind == REMOTE;
-}
 
 static uint64_t device_of(struct gp_scope *scope, const struct gp_model *model,
 			  const struct gp_record_unified *event)
@@ -63,13 +46,13 @@ static void take_event(struct gp_scope *scope, struct gp_tally *tally, uint64_t 
 	row->count++;
 	if (timed)
 		gp_tally_value(tally, row, TIMES, event->end_ns - event->start_ns);
-	if (has_bytes(event->counter_kind)) {
+	if (gp_unified_counts_bytes(event->counter_kind)) {
 		gp_tally_value(tally, row, SIZES, event->value);
 		row->sums[TIMED_BYTES] += timed ? event->value : 0;
 	}
-	row->sums[FAULTS] += event->counter_kind == HOST_FAULT     ? 1
-			     : event->counter_kind == DEVICE_FAULT ? event->value
-								   : 0;
+	row->sums[FAULTS] += event->counter_kind == GP_UNIFIED_CPU_FAULT   ? 1
+			     : event->counter_kind == GP_UNIFIED_GPU_FAULT ? event->value
+									   : 0;
 }
 
 static void put_sizes(struct gp_sheet *sheet, const struct gp_tally_series *series)
@@ -120,20 +103,20 @@ static const struct gp_sheet_column address_columns[] = {
 static void take_address(struct gp_tally *tally, uint64_t process,
 			 const struct gp_record_unified *event)
 {
-	static const uint8_t sums[] = {[TO_DEVICE] = MOVED_TO_DEVICE,
-				       [TO_HOST] = MOVED_TO_HOST,
-				       [HOST_FAULT] = HOST_FAULTS,
-				       [DEVICE_FAULT] = DEVICE_FAULTS,
-				       [BETWEEN] = MOVED_BETWEEN};
+	static const uint8_t sums[] = {[GP_UNIFIED_HTOD] = MOVED_TO_DEVICE,
+				       [GP_UNIFIED_DTOH] = MOVED_TO_HOST,
+				       [GP_UNIFIED_CPU_FAULT] = HOST_FAULTS,
+				       [GP_UNIFIED_GPU_FAULT] = DEVICE_FAULTS,
+				       [GP_UNIFIED_DTOD] = MOVED_BETWEEN};
 	uint16_t kind = event->counter_kind;
 	struct gp_tally_row *row;
 
-	if (kind != TO_DEVICE && kind != TO_HOST && kind != BETWEEN && kind != HOST_FAULT &&
-	    kind != DEVICE_FAULT)
+	if (kind != GP_UNIFIED_HTOD && kind != GP_UNIFIED_DTOH && kind != GP_UNIFIED_DTOD &&
+	    kind != GP_UNIFIED_CPU_FAULT && kind != GP_UNIFIED_GPU_FAULT)
 		return;
 	row = gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){process, event->address});
-	row->sums[sums[kind]] += kind == HOST_FAULT ? 1 : event->value;
-	if (event->end_ns <= event->start_ns || !has_bytes(kind))
+	row->sums[sums[kind]] += kind == GP_UNIFIED_CPU_FAULT ? 1 : event->value;
+	if (event->end_ns <= event->start_ns || !gp_unified_counts_bytes(kind))
 		return;
 	gp_tally_value(tally, row, TIMES, event->end_ns - event->start_ns);
 	row->sums[TIMED] += event->value;
@@ -186,7 +169,7 @@ static int fill_faults(struct gp_scope *scope, struct gp_sheet *sheet)
 			const struct gp_record_unified *event = &scope->models[m]->unifieds[i];
 			const uint64_t key[GP_TALLY_KEYS] = {m, event->value};
 
-			if (event->counter_kind == HOST_FAULT)
+			if (event->counter_kind == GP_UNIFIED_CPU_FAULT)
 				gp_tally_find(&tally, key)->count++;
 		}
 	return gp_scope_rows(scope, sheet, &tally, 0, put_fault);

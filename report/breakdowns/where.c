@@ -65,15 +65,6 @@ struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope)
 	return all;
 }
 
-/* Whether any of the models recorded what the GPUs did: else they would seem idle. */
-static bool has_gpu(const struct gp_scope *scope)
-{
-	for (size_t i = 0; i < scope->model_count; i++)
-		if (gp_recorded_kind(scope->models[i], "gpu"))
-			return true;
-	return false;
-}
-
 void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_op_at at)
 {
 	const struct gp_op *op = gp_op_of(scope->models, at);
@@ -174,7 +165,7 @@ static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	const struct gp_scope_wheres *all = gp_scope_wheres(scope);
 
-	for (size_t i = 0; all && has_gpu(scope) && i < all->wheres.count; i++) {
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++) {
 		put_time(sheet, &all->wheres.devices[i]);
 		gp_scope_put_whole(sheet, scope->devices.entries[i].number);
 	}
@@ -221,7 +212,7 @@ static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
 	const struct gp_scope_wheres *all = gp_scope_wheres(scope);
 	uint64_t total_ns = all ? total_idle_ns(&all->wheres) : 0;
 
-	for (size_t i = 0; all && has_gpu(scope) && i < all->wheres.count; i++)
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
 		put_causes(sheet, &all->wheres.devices[i], total_ns,
 			   scope->devices.entries[i].number);
 	return all ? 0 : -ENOMEM;
@@ -259,7 +250,7 @@ static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	struct gp_scope_wheres *all = gp_scope_wheres(scope);
 
-	for (size_t i = 0; all && has_gpu(scope) && i < all->wheres.count; i++)
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
 		for (size_t g = 0; g < all->wheres.devices[i].gaps_kept; g++)
 			put_gap(scope, all->sites, sheet, &all->wheres.devices[i].gaps[g]);
 	return all ? 0 : -ENOMEM;
@@ -336,7 +327,7 @@ static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	int result = by.sites && kinds ? 0 : -ENOMEM;
 
-	if (result == 0 && has_gpu(scope))
+	if (result == 0 && gp_scope_has_gpu(scope))
 		result = gp_gpu_sweep(scope->models, scope->model_count, gp_scope_window(scope),
 				      &scope->devices, kinds, &taker);
 	if (result == 0)

@@ -132,7 +132,7 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 static size_t find_ending(const char *path, const char *suffix)
 {
 	size_t length = strlen(path), suffix_bytes = strlen(suffix);
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	size_t start = (size_t)(name - path);
 
 	if (gp_gzip_is_meant(path))

@@ -8,6 +8,7 @@
 
 #include "report/command.h"
 #include "report/command_line.h"
+#include "report/monotonic.h"
 #include "report/text.h"
 #include "report/top/page.h"
 #include "report/top/running.h"
@@ -207,14 +208,6 @@ struct watch {
 	enum gp_screen_event event; /* the last */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static bool is_left(const struct watch *w)
 {
 	return w->event == GP_SCREEN_QUIT || w->event == GP_SCREEN_SIGNAL;
@@ -228,7 +221,7 @@ static void show_progress(struct watch *w)
 	char text[64];
 
 	w->event = gp_screen_wait(0);
-	if (now_ns() < w->now_ns + NS_PER_S / 2)
+	if (gp_monotonic_ns() < w->now_ns + NS_PER_S / 2)
 		return;
 	snprintf(text, sizeof(text), "gpuprof top: reading the trace: %.0f %%\n", part * 100);
 	gp_screen_show(text);
@@ -240,7 +233,7 @@ static int read_on(struct watch *w)
 	const struct gp_tail_sink sink = {gp_live_take, w->live};
 	int result = 1;
 
-	w->now_ns = now_ns();
+	w->now_ns = gp_monotonic_ns();
 	while (result > 0 && !is_left(w)) {
 		int settled;
 
@@ -251,7 +244,7 @@ static int read_on(struct watch *w)
 		if (result > 0 && !w->arguments->batch)
 			show_progress(w);
 	}
-	w->now_ns = now_ns();
+	w->now_ns = gp_monotonic_ns();
 	return result < 0 ? result : 0;
 }
 
@@ -332,7 +325,7 @@ static bool is_over(const struct watch *w)
 static int watch_it(struct watch *w)
 {
 	for (uint64_t i = 1;; i++) {
-		uint64_t began_ns = now_ns();
+		uint64_t began_ns = gp_monotonic_ns();
 		int result = read_on(w);
 
 		if (result == 0 && !is_left(w))

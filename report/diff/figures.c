@@ -17,11 +17,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define PAGEABLE     1 /* CUPTI's number of memory in copies */
-#define ASYNCHRONOUS 1
-#define HTOD         1
-#define DTOH         2
-
 const struct gp_metric_row gp_metric_rows[GP_METRICS] = {
 #define GP_METRIC(NAME, name, unit, kind, recorded, gated, meaning)                                \
 	[GP_METRIC_##NAME] = {                                                                     \
@@ -158,8 +153,8 @@ static void take_copy(struct gathering *g, const struct gp_op *op)
 		uint8_t copy_kind;
 		enum gp_metric count, bytes;
 	} ways[] = {
-		{HTOD, GP_METRIC_COPIES_HTOD, GP_METRIC_BYTES_HTOD},
-		{DTOH, GP_METRIC_COPIES_DTOH, GP_METRIC_BYTES_DTOH},
+		{GP_COPY_HTOD, GP_METRIC_COPIES_HTOD, GP_METRIC_BYTES_HTOD},
+		{GP_COPY_DTOH, GP_METRIC_COPIES_DTOH, GP_METRIC_BYTES_DTOH},
 		{0, GP_METRIC_COPIES_OTHER, GP_METRIC_BYTES_OTHER},
 	};
 	size_t way = 0;
@@ -168,8 +163,8 @@ static void take_copy(struct gathering *g, const struct gp_op *op)
 		way++;
 	add(g, ways[way].count, 1);
 	add(g, ways[way].bytes, op->bytes);
-	if ((op->flags & ASYNCHRONOUS) &&
-	    (op->source_kind == PAGEABLE || op->destination_kind == PAGEABLE))
+	if ((op->flags & GP_COPY_ASYNC) &&
+	    (op->source_kind == GP_COPY_PAGEABLE || op->destination_kind == GP_COPY_PAGEABLE))
 		add(g, GP_METRIC_PAGEABLE_ASYNC, 1);
 }
 

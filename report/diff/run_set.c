@@ -345,6 +345,11 @@ static int compare_doubles(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+void gp_sort_doubles(double *values, uint32_t count)
+{
+	qsort(values, count, sizeof(*values), compare_doubles);
+}
+
 double gp_median(double *values, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -352,6 +357,6 @@ double gp_median(double *values, uint32_t count)
 			return (double)NAN;
 	if (count == 0)
 		return (double)NAN;
-	qsort(values, count, sizeof(*values), compare_doubles);
+	gp_sort_doubles(values, count);
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }

@@ -49,6 +49,8 @@ void gp_run_set_named(const struct gp_run_set *set, enum gp_named_kind kind, con
 int gp_run_set_names(const struct gp_run_set *a, const struct gp_run_set *b,
 		     enum gp_named_kind kind, const char ***names, uint32_t *count);
 
+void gp_sort_doubles(double *values, uint32_t count);
+
 /* The median of values, which are sorted on the way; NAN where there is none, or one is NAN. */
 double gp_median(double *values, uint32_t count);
 

@@ -62,13 +62,6 @@ void gp_series_compare(const struct gp_series *series, struct gp_finding *findin
 
 /* ---- rank tests ---- */
 
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Every run against every one of the baseline, in order. */
 static double *make_differences(const struct gp_series *series, uint32_t *count)
 {
@@ -80,7 +73,7 @@ static double *make_differences(const struct gp_series *series, uint32_t *count)
 		differences[i] = series->now[i / series->baseline_count] -
 				 series->baseline[i % series->baseline_count];
 	if (differences)
-		qsort(differences, *count, sizeof(*differences), compare);
+		gp_sort_doubles(differences, *count);
 	return differences;
 }
 

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/monotonic.h"
+
+#define NS_PER_S UINT64_C(1000000000)
 #define PAUSE_MS 10 /* between two looks whether it has ended */
 
 enum { OUT, ERRORS, STREAMS };
@@ -20,7 +23,7 @@ struct asked {
 	pid_t pid;
 	int streams[STREAMS]; /* our ends; -1 = closed */
 	size_t used[STREAMS];
-	int64_t deadline_ms;
+	uint64_t deadline_ns;
 };
 
 static volatile sig_atomic_t signal_number;
@@ -46,14 +49,6 @@ void gp_ask_hold_signals(void)
 int gp_ask_signal(void)
 {
 	return signal_number;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* In the child: it has a process group of its own, so that all of it can be ended. */
@@ -140,7 +135,7 @@ static bool wait_for(struct asked *asked, struct gp_answer *answer)
 {
 	bool has_ended = false;
 
-	while (now_ms() < asked->deadline_ms && !signal_number) {
+	while (gp_monotonic_ns() < asked->deadline_ns && !signal_number) {
 		has_ended =
 			has_ended || waitpid(asked->pid, &answer->status, WNOHANG) == asked->pid;
 		if (!listen_to(asked, answer, has_ended ? 0 : PAUSE_MS) && has_ended)
@@ -151,7 +146,7 @@ static bool wait_for(struct asked *asked, struct gp_answer *answer)
 
 int gp_ask(const struct gp_question *question, struct gp_answer *answer)
 {
-	struct asked asked = {.deadline_ms = now_ms() + (int64_t)question->limit_s * 1000};
+	struct asked asked = {.deadline_ns = gp_monotonic_ns() + question->limit_s * NS_PER_S};
 	int error = signal_number ? -EINTR : start(&asked, question);
 
 	*answer = (struct gp_answer){.out = ""};

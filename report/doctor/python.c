@@ -24,8 +24,7 @@ static const char *const places[] = {
 
 bool gp_python_is_one(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 
 	return strncmp(name, "python", 6) == 0 || strncmp(name, "pypy", 4) == 0;
 }

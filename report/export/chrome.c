@@ -317,8 +317,7 @@ static void write_head(struct gp_chrome *chrome)
 static void write_name(struct gp_chrome *chrome)
 {
 	const char *path = chrome->model->path ? chrome->model->path : "gpuprof";
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	const char *suffix = strstr(name, GP_TRACE_SUFFIX);
 	size_t length = suffix ? (size_t)(suffix - name) : strlen(name);
 	char text[256];

@@ -45,7 +45,7 @@ static void put_made(struct gp_json *json, const struct gp_model *model, const u
 	}
 	gp_json_text(json, "]");
 	if (count == 1) {
-		gp_chrome_put_key(json, "priority");
+		gp_json_key(json, "priority");
 		gp_json_signed(json, first->priority);
 		gp_chrome_put_text(json, "stream kind", gp_stream_kind_name(first->flags));
 	}
@@ -136,14 +136,14 @@ static void put_mapping(struct gp_chrome *chrome, struct gp_chrome_args *args, u
 	if (args->mapping == model->mapping_count || model->mappings[args->mapping].call != index)
 		return;
 	mapping = &model->mappings[args->mapping];
-	gp_chrome_put_key(&chrome->json, mapping->op == GP_MEMORY_RETAIN ? "handle" : "address");
+	gp_json_key(&chrome->json, mapping->op == GP_MEMORY_RETAIN ? "handle" : "address");
 	gp_json_address(&chrome->json, mapping->address);
 	if (mapping->op == GP_MEMORY_RETAIN)
 		return;
 	gp_chrome_put_field(&chrome->json, "bytes", mapping->bytes);
 	if (mapping->op != GP_MEMORY_MAP)
 		return;
-	gp_chrome_put_key(&chrome->json, "handle");
+	gp_json_key(&chrome->json, "handle");
 	gp_json_address(&chrome->json, mapping->handle);
 }
 

@@ -102,17 +102,6 @@ void gp_chrome_write_gates(struct gp_chrome *chrome)
 
 /* ---- unified memory ---- */
 
-/* CUPTI's kinds of counters. */
-enum {
-	BYTES_TO_DEVICE = 1,
-	BYTES_TO_HOST = 2,
-	FAULTS_OF_CPU = 3,
-	FAULTS_OF_GPU = 4,
-	THRASHING = 5,
-	THROTTLING = 6,
-	LAST_BYTES = 8, /* between devices; the others count or only happen */
-};
-
 struct happening {
 	uint32_t device_id; /* GP_NONE: of the host */
 	uint32_t index;
@@ -127,10 +116,10 @@ static uint32_t device_of(const struct gp_chrome *chrome, const struct gp_record
 										   : GP_NONE;
 }
 
-static bool is_of_bytes(const struct gp_record_unified *unified)
+static bool is_migration(const struct gp_record_unified *unified)
 {
-	return unified->counter_kind == BYTES_TO_DEVICE || unified->counter_kind == BYTES_TO_HOST ||
-	       unified->counter_kind == LAST_BYTES;
+	return unified->counter_kind == GP_UNIFIED_HTOD ||
+	       unified->counter_kind == GP_UNIFIED_DTOH || unified->counter_kind == GP_UNIFIED_DTOD;
 }
 
 /* A GPU's number, or the host. */
@@ -147,7 +136,7 @@ static void put_fighters(struct gp_json *json, uint32_t devices)
 {
 	const char *separator = "";
 
-	gp_chrome_put_key(json, "devices");
+	gp_json_key(json, "devices");
 	gp_json_text(json, "[");
 	for (uint32_t i = 0; i < 32; i++) {
 		if ((devices >> i & 1) == 0)
@@ -164,21 +153,25 @@ static void put_unified(struct gp_json *json, const struct gp_record_unified *un
 	const char *cause = gp_unified_cause_name(unified->counter_kind, unified->flags);
 
 	gp_json_address(json, unified->address);
-	gp_chrome_put_field(json, is_of_bytes(unified) ? "bytes" : "value", unified->value);
+	gp_chrome_put_field(json,
+			    gp_unified_counts_bytes(unified->counter_kind) ? "bytes" : "value",
+			    unified->value);
 	gp_chrome_put_field(json, "flags", unified->flags);
 	if (*cause)
 		gp_chrome_put_text(
-			json, unified->counter_kind == FAULTS_OF_GPU ? "access" : "cause", cause);
-	if (unified->counter_kind == THRASHING)
+			json, unified->counter_kind == GP_UNIFIED_GPU_FAULT ? "access" : "cause",
+			cause);
+	if (unified->counter_kind == GP_UNIFIED_THRASHING)
 		put_fighters(json, unified->source_device_id);
-	else if (unified->counter_kind == FAULTS_OF_GPU || unified->counter_kind == THROTTLING)
+	else if (unified->counter_kind == GP_UNIFIED_GPU_FAULT ||
+		 unified->counter_kind == GP_UNIFIED_THROTTLING)
 		put_end(json, "device", unified->source_device_id);
-	else if (unified->counter_kind != FAULTS_OF_CPU) {
+	else if (unified->counter_kind != GP_UNIFIED_CPU_FAULT) {
 		put_end(json, "source", unified->source_device_id);
 		put_end(json, "destination", unified->destination_device_id);
 	}
-	if (is_of_bytes(unified) && unified->end_ns > unified->start_ns) {
-		gp_chrome_put_key(json, "memory bandwidth (GB/s)");
+	if (is_migration(unified) && unified->end_ns > unified->start_ns) {
+		gp_json_key(json, "memory bandwidth (GB/s)");
 		gp_json_ratio(json, unified->value, unified->end_ns - unified->start_ns);
 	}
 	gp_json_text(json, "}}");

@@ -74,7 +74,7 @@ static void put_if_any(struct gp_json *json, const char *key, uint64_t value)
 
 static void put_sides(struct gp_json *json, const char *key, const uint32_t sides[3])
 {
-	gp_chrome_put_key(json, key);
+	gp_json_key(json, key);
 	for (int i = 0; i < 3; i++) {
 		gp_json_text(json, i == 0 ? "[" : ",");
 		gp_json_unsigned(json, sides[i]);
@@ -91,10 +91,10 @@ static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
 
 	if (!device || device->multiprocessors == 0 || device->warp_threads == 0)
 		return;
-	gp_chrome_put_key(json, "blocks per SM");
+	gp_json_key(json, "blocks per SM");
 	gp_json_ratio(json, blocks, device->multiprocessors);
 	warps = (threads + device->warp_threads - 1) / device->warp_threads;
-	gp_chrome_put_key(json, "warps per SM");
+	gp_json_key(json, "warps per SM");
 	gp_json_ratio(json, warps > 0 && blocks > INT64_MAX / warps ? INT64_MAX : blocks * warps,
 		      device->multiprocessors);
 }
@@ -133,7 +133,7 @@ static void put_word(struct gp_json *json, const char *key, const char *const *w
 {
 	if (which == 0 || which >= count)
 		return;
-	gp_chrome_put_key(json, key);
+	gp_json_key(json, key);
 	gp_json_string(json, words[which], strlen(words[which]));
 }
 
@@ -150,7 +150,7 @@ static void put_wishes(struct gp_json *json, const struct gp_record_shape *shape
 				    shape->carveout_percent);
 	put_if_any(json, "shared memory opt-in", shape->shared_limit);
 	if (shape->priority != 0) {
-		gp_chrome_put_key(json, "priority");
+		gp_json_key(json, "priority");
 		gp_json_signed(json, shape->priority);
 	}
 	if (shape->execution_model > 1)
@@ -175,7 +175,7 @@ static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_re
 	put_cluster(json, shape);
 	put_wishes(json, shape);
 	if (shape->launch_type > 0) {
-		gp_chrome_put_key(json, "launch type");
+		gp_json_key(json, "launch type");
 		gp_json_string(json, gp_launch_type_name(shape->launch_type),
 			       strlen(gp_launch_type_name(shape->launch_type)));
 	}
@@ -261,10 +261,10 @@ static void put_bytes(struct gp_json *json, const struct gp_op *op,
 {
 	gp_chrome_put_field(json, "bytes", op->bytes);
 	if (op->end_ns > op->start_ns) {
-		gp_chrome_put_key(json, "memory bandwidth (GB/s)");
+		gp_json_key(json, "memory bandwidth (GB/s)");
 		gp_json_ratio(json, op->bytes, op->end_ns - op->start_ns);
 	}
-	put_if_any(json, "asynchronous", op->flags & 1u);
+	put_if_any(json, "asynchronous", op->flags & GP_COPY_ASYNC);
 	if (op->kind == GP_OP_COPY)
 		put_peers(json, op, detail);
 }
@@ -396,23 +396,15 @@ static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint
 	return result;
 }
 
-static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
-{
-	return a->device_id == b->device_id && a->context_id == b->context_id &&
-	       a->stream_id == b->stream_id;
-}
-
 static int find_tracks(const struct gp_model *model, struct track **tracks, uint32_t *count)
 {
 	uint32_t capacity = 0;
 
-	for (uint32_t i = 0; i < model->op_count; i++) {
-		if (i == 0 || !is_same_stream(&model->ops[i], &model->ops[i - 1])) {
-			if (gp_array_grow(tracks, &capacity, *count, sizeof(**tracks)) < 0)
-				return -ENOMEM;
-			(*tracks)[(*count)++] = (struct track){.first_op = i};
-		}
-		(*tracks)[*count - 1].op_count++;
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
+		end = gp_model_stream_end(model, first);
+		if (gp_array_grow(tracks, &capacity, *count, sizeof(**tracks)) < 0)
+			return -ENOMEM;
+		(*tracks)[(*count)++] = (struct track){.first_op = first, .op_count = end - first};
 	}
 	return 0;
 }

@@ -21,22 +21,15 @@ void gp_chrome_put_number(struct gp_json *json, uint64_t value)
 		gp_json_unsigned(json, value);
 }
 
-void gp_chrome_put_key(struct gp_json *json, const char *key)
-{
-	gp_json_text(json, ",\"");
-	gp_json_text(json, key);
-	gp_json_text(json, "\":");
-}
-
 void gp_chrome_put_field(struct gp_json *json, const char *key, uint64_t value)
 {
-	gp_chrome_put_key(json, key);
+	gp_json_key(json, key);
 	gp_chrome_put_number(json, value);
 }
 
 void gp_chrome_put_text(struct gp_json *json, const char *key, const char *text)
 {
-	gp_chrome_put_key(json, key);
+	gp_json_key(json, key);
 	gp_json_string(json, text, strlen(text));
 }
 
@@ -53,7 +46,7 @@ void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *cat
 	gp_json_string(json, name, strlen(name));
 	gp_chrome_put_field(json, "pid", chrome->pid);
 	gp_chrome_put_field(json, "tid", tid);
-	gp_chrome_put_key(json, "ts");
+	gp_json_key(json, "ts");
 	gp_json_us(json, start_ns + chrome->offset_ns);
 }
 
@@ -63,7 +56,7 @@ void gp_chrome_open_slice(struct gp_chrome *chrome, const char *category, const 
 	uint32_t tid = gp_chrome_place(chrome, start_ns, end_ns);
 
 	gp_chrome_open(chrome, "X", category, name, tid, start_ns);
-	gp_chrome_put_key(&chrome->json, "dur");
+	gp_json_key(&chrome->json, "dur");
 	gp_json_us(&chrome->json, end_ns - start_ns);
 	gp_json_text(&chrome->json, ",\"args\":{\"");
 	gp_json_text(&chrome->json, first);

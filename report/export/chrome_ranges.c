@@ -70,12 +70,12 @@ static void put_payloads(struct gp_chrome *chrome, const struct gp_range *range)
 	struct fields fields = {.json = &chrome->json};
 
 	if (range->payload_kind != GP_PAYLOAD_NONE) {
-		gp_chrome_put_key(&chrome->json, "payload");
+		gp_json_key(&chrome->json, "payload");
 		put_value(&chrome->json, range->payload_kind, range->payload);
 	}
 	if (range->extended_payload == GP_NONE)
 		return;
-	gp_chrome_put_key(&chrome->json, "fields");
+	gp_json_key(&chrome->json, "fields");
 	gp_json_text(&chrome->json, "{");
 	gp_payload_decode(chrome->model, range->extended_payload, put_payload_field, &fields);
 	gp_json_text(&chrome->json, "}");
@@ -110,7 +110,7 @@ static void put_args(struct gp_chrome *chrome, const struct gp_range *range)
 	}
 	if (range->op_count > 0) {
 		gp_chrome_put_field(json, "GPU operations", range->op_count);
-		gp_chrome_put_key(json, "GPU time (us)");
+		gp_json_key(json, "GPU time (us)");
 		gp_json_us(json, range->gpu_busy_ns);
 	}
 	if (range->open)
@@ -131,7 +131,7 @@ static void write_pushed(struct gp_chrome *chrome, const struct gp_range *range)
 
 	gp_chrome_open(chrome, "X", "user_annotation", name_of(chrome, range), tid,
 		       range->start_ns);
-	gp_chrome_put_key(&chrome->json, "dur");
+	gp_json_key(&chrome->json, "dur");
 	gp_json_us(&chrome->json, range->end_ns - range->start_ns);
 	put_args(chrome, range);
 }

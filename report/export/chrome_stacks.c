@@ -146,7 +146,7 @@ static void take_frame(struct gp_chrome_stacks *stacks, uint32_t index, struct l
 	enum gp_code_rank rank = GP_CODE_OWN;
 	char label[GP_SITE_LABEL_BYTES];
 	const struct gp_place *places;
-	const char *path = "", *slash;
+	const char *path = "";
 	size_t count;
 
 	if (frame->kind == GP_FRAME_NATIVE && frame->origin != GP_NONE) {
@@ -154,8 +154,7 @@ static void take_frame(struct gp_chrome_stacks *stacks, uint32_t index, struct l
 		rank = gp_code_rank_of_module(path);
 	}
 	if (rank != GP_CODE_OWN) {
-		slash = strrchr(path, '/');
-		snprintf(label, sizeof(label), "%s", slash ? slash + 1 : path);
+		snprintf(label, sizeof(label), "%s", basename(path));
 		take(line, label, rank);
 		return;
 	}

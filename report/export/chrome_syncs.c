@@ -126,7 +126,7 @@ static const struct gp_record_event *find_event(const struct gp_model *m, const 
 /* Kineto's, which says -1 for what is not there. */
 static void put_signed(struct gp_json *json, const char *key, int64_t value)
 {
-	gp_chrome_put_key(json, key);
+	gp_json_key(json, key);
 	gp_json_signed(json, value);
 }
 

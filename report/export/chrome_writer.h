@@ -246,9 +246,6 @@ void gp_chrome_put_times(struct gp_chrome *chrome, uint64_t start_ns, uint64_t e
 /* A number that may not fit a signed 64-bit one: then it is a string. */
 void gp_chrome_put_number(struct gp_json *json, uint64_t value);
 
-/* ,"key": */
-void gp_chrome_put_key(struct gp_json *json, const char *key);
-
 /* ,"key":value */
 void gp_chrome_put_field(struct gp_json *json, const char *key, uint64_t value);
 void gp_chrome_put_text(struct gp_json *json, const char *key, const char *text);

@@ -25,8 +25,9 @@ struct ops {
 		*shapes; /* by shape, of the device of the operations that are being written */
 	uint16_t device_id;
 	bool has_device;
-	uint64_t queue, context;         /* iids of the stream that is being written */
-	uint64_t copy_names[11 * 8 * 8]; /* by kind, source and destination */
+	uint64_t queue, context; /* iids of the stream that is being written */
+	uint64_t copy_names[GP_COPY_KINDS * GP_COPY_MEMORIES *
+			    GP_COPY_MEMORIES]; /* by kind, source and destination */
 	uint64_t set_names[8];
 };
 
@@ -162,19 +163,23 @@ static uint64_t intern_kernel(struct gp_perfetto *p, const struct gp_op *op)
 
 static uint64_t copy_name(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
 {
-	uint32_t kind = op->copy_kind <= 10 ? op->copy_kind : 0;
-	uint32_t source = op->source_kind < 8 ? op->source_kind : 0;
-	uint32_t destination = op->destination_kind < 8 ? op->destination_kind : 0;
+	uint32_t kind = op->copy_kind < GP_COPY_KINDS ? op->copy_kind : 0;
+	uint32_t source = op->source_kind < GP_COPY_MEMORIES ? op->source_kind : 0;
+	uint32_t destination = op->destination_kind < GP_COPY_MEMORIES ? op->destination_kind : 0;
 	char name[96];
 
 	snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)", gp_copy_kind_name((uint8_t)kind),
 		 gp_memory_name((uint16_t)source), gp_memory_name((uint16_t)destination));
-	return gp_perfetto_name(p, &ops->copy_names[(kind * 8 + source) * 8 + destination], name);
+	return gp_perfetto_name(
+		p,
+		&ops->copy_names[(kind * GP_COPY_MEMORIES + source) * GP_COPY_MEMORIES +
+				 destination],
+		name);
 }
 
 static uint64_t set_name(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
 {
-	uint32_t destination = op->destination_kind < 8 ? op->destination_kind : 0;
+	uint32_t destination = op->destination_kind < GP_COPY_MEMORIES ? op->destination_kind : 0;
 	char name[64];
 
 	snprintf(name, sizeof(name), "Memset (%s)", gp_memory_name((uint16_t)destination));

@@ -12,13 +12,9 @@ static uint32_t *find_streams(const struct gp_model *model, uint32_t *count)
 	uint32_t *first_ops = gp_room_take(((size_t)model->op_count + 1) * sizeof(*first_ops));
 
 	*count = 0;
-	for (uint32_t i = 0; first_ops && i < model->op_count; i++) {
-		const struct gp_op *op = &model->ops[i], *last = op - (i > 0);
-
-		if (i == 0 || op->device_id != last->device_id ||
-		    op->context_id != last->context_id || op->stream_id != last->stream_id)
-			first_ops[(*count)++] = i;
-	}
+	for (uint32_t first = 0; first_ops && first < model->op_count;
+	     first = gp_model_stream_end(model, first))
+		first_ops[(*count)++] = first;
 	return first_ops;
 }
 

@@ -124,10 +124,8 @@ static uint64_t find_active(const struct gp_stack_profile *profile, enum gp_meas
 static const char *name_of(const struct gp_export_source *source)
 {
 	const struct gp_model *model = source->count > 0 ? source->get(source->context, 0) : NULL;
-	const char *path = model && model->path ? model->path : "gpuprof",
-		   *slash = strrchr(path, '/');
 
-	return slash ? slash + 1 : path;
+	return basename(model && model->path ? model->path : "gpuprof");
 }
 
 static int put_file(struct gp_json *json, struct gp_stack_profile *profile, enum gp_measure measure,

@@ -3,6 +3,7 @@
 
 #include "report/export/sqlite_names.h"
 #include "report/export/sqlite_writer.h"
+#include "report/nsys_numbers.h"
 
 /* ---- names ---- */
 
@@ -117,7 +118,8 @@ static void put_kernel(struct gp_sqlite_export *e, const struct gp_op *op)
 /* CUPTI's 0 is unknown, nsys's is pageable. */
 static struct gp_value memory_kind(uint8_t kind)
 {
-	return number(kind > 0 && kind <= GP_SQLITE_UNKNOWN ? kind - 1u : GP_SQLITE_UNKNOWN);
+	return number(kind > 0 && kind <= GP_NSYS_UNKNOWN_MEMORY ? kind - 1u
+								 : GP_NSYS_UNKNOWN_MEMORY);
 }
 
 static void put_copy(struct gp_sqlite_export *e, const struct gp_op *op)
@@ -270,18 +272,18 @@ static void put_syncs(struct gp_sqlite_export *e)
 static struct gp_value allocation_kind(uint8_t kind)
 {
 	static const uint8_t kinds[GP_MEMORY_KINDS] = {
-		[0] = GP_SQLITE_UNKNOWN,
-		[GP_MEMORY_DEVICE] = GP_SQLITE_DEVICE,
-		[GP_MEMORY_ASYNC] = GP_SQLITE_DEVICE,
-		[GP_MEMORY_MANAGED] = GP_SQLITE_MANAGED,
-		[GP_MEMORY_PINNED] = GP_SQLITE_PINNED,
-		[GP_MEMORY_REGISTERED] = GP_SQLITE_PINNED,
-		[GP_MEMORY_ARRAY] = GP_SQLITE_ARRAY,
-		[GP_MEMORY_PHYSICAL] = GP_SQLITE_DEVICE,
-		[GP_MEMORY_IPC] = GP_SQLITE_UNKNOWN,
+		[0] = GP_NSYS_UNKNOWN_MEMORY,
+		[GP_MEMORY_DEVICE] = GP_NSYS_DEVICE,
+		[GP_MEMORY_ASYNC] = GP_NSYS_DEVICE,
+		[GP_MEMORY_MANAGED] = GP_NSYS_MANAGED,
+		[GP_MEMORY_PINNED] = GP_NSYS_PINNED,
+		[GP_MEMORY_REGISTERED] = GP_NSYS_PINNED,
+		[GP_MEMORY_ARRAY] = GP_NSYS_ARRAY,
+		[GP_MEMORY_PHYSICAL] = GP_NSYS_DEVICE,
+		[GP_MEMORY_IPC] = GP_NSYS_UNKNOWN_MEMORY,
 	};
 
-	return number(kind < GP_MEMORY_KINDS ? kinds[kind] : GP_SQLITE_UNKNOWN);
+	return number(kind < GP_MEMORY_KINDS ? kinds[kind] : GP_NSYS_UNKNOWN_MEMORY);
 }
 
 static void put_memory(struct gp_sqlite_export *e, const struct gp_memory_event *event)
@@ -322,8 +324,8 @@ static void put_migration(struct gp_sqlite_export *e, const struct gp_record_uni
 		number(event->value),
 		number(copy_kind),
 		gp_value_none(),
-		number(GP_SQLITE_MANAGED),
-		number(GP_SQLITE_MANAGED),
+		number(GP_NSYS_MANAGED),
+		number(GP_NSYS_MANAGED),
 		gp_value_none(),
 		gp_value_none(),
 		gp_value_none(),
@@ -352,18 +354,16 @@ static void put_fault(struct gp_sqlite_export *e, const struct gp_record_unified
 	GP_SQLITE_PUT(e, GP_SQLITE_GPU_FAULT, values);
 }
 
-/* By CUPTI's number: nsys has migrations among the copies. */
+/* nsys has migrations among the copies. */
 static void put_unified(struct gp_sqlite_export *e, const struct gp_record_unified *event)
 {
-	enum { HTOD = 1, DTOH = 2, GPU_FAULT = 4, DTOD = 8 };
-
-	if (event->counter_kind == HTOD)
-		put_migration(e, event, GP_SQLITE_UNIFIED_HTOD);
-	else if (event->counter_kind == DTOH)
-		put_migration(e, event, GP_SQLITE_UNIFIED_DTOH);
-	else if (event->counter_kind == DTOD)
-		put_migration(e, event, GP_SQLITE_UNIFIED_DTOD);
-	else if (event->counter_kind == GPU_FAULT)
+	if (event->counter_kind == GP_UNIFIED_HTOD)
+		put_migration(e, event, GP_NSYS_UNIFIED_HTOD);
+	else if (event->counter_kind == GP_UNIFIED_DTOH)
+		put_migration(e, event, GP_NSYS_UNIFIED_DTOH);
+	else if (event->counter_kind == GP_UNIFIED_DTOD)
+		put_migration(e, event, GP_NSYS_UNIFIED_DTOD);
+	else if (event->counter_kind == GP_UNIFIED_GPU_FAULT)
 		put_fault(e, event);
 }
 

@@ -1,13 +1,15 @@
 #include "report/export/sqlite_names.h"
 
+#include "report/nsys_numbers.h"
+
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 static const struct gp_sqlite_name event_types[] = {
-	{GP_SQLITE_NVTX_CATEGORY, "NvtxCategory", "NvtxCategory"},
-	{GP_SQLITE_NVTX_MARK, "NvtxMark", "NvtxMark"},
-	{GP_SQLITE_NVTX_PUSH_POP, "NvtxPushPopRange", "NvtxPushPopRange"},
-	{GP_SQLITE_NVTX_START_END, "NvtxStartEndRange", "NvtxStartEndRange"},
-	{GP_SQLITE_NVTX_DOMAIN, "NvtxDomainCreate", "NvtxDomainCreate"},
+	{GP_NSYS_NVTX_CATEGORY, "NvtxCategory", "NvtxCategory"},
+	{GP_NSYS_NVTX_MARK, "NvtxMark", "NvtxMark"},
+	{GP_NSYS_NVTX_PUSH_POP, "NvtxPushPopRange", "NvtxPushPopRange"},
+	{GP_NSYS_NVTX_START_END, "NvtxStartEndRange", "NvtxStartEndRange"},
+	{GP_NSYS_NVTX_DOMAIN, "NvtxDomainCreate", "NvtxDomainCreate"},
 };
 
 static const struct gp_sqlite_name event_classes[] = {
@@ -28,20 +30,20 @@ static const struct gp_sqlite_name copies[] = {
 	{8, "DTOD", "Device-to-Device"},
 	{9, "HTOH", "Host-to-Host"},
 	{10, "PTOP", "Peer-to-Peer"},
-	{GP_SQLITE_UNIFIED_HTOD, "UVM_HTOD", "Unified Host-to-Device"},
-	{GP_SQLITE_UNIFIED_DTOH, "UVM_DTOH", "Unified Device-to-Host"},
-	{GP_SQLITE_UNIFIED_DTOD, "UVM_DTOD", "Unified Device-to-Device"},
+	{GP_NSYS_UNIFIED_HTOD, "UVM_HTOD", "Unified Host-to-Device"},
+	{GP_NSYS_UNIFIED_DTOH, "UVM_DTOH", "Unified Device-to-Host"},
+	{GP_NSYS_UNIFIED_DTOD, "UVM_DTOD", "Unified Device-to-Device"},
 };
 
 static const struct gp_sqlite_name memories[] = {
 	{0, "PAGEABLE", "Pageable"},
-	{GP_SQLITE_PINNED, "PINNED", "Pinned"},
-	{GP_SQLITE_DEVICE, "DEVICE", "Device"},
-	{GP_SQLITE_ARRAY, "ARRAY", "Array"},
-	{GP_SQLITE_MANAGED, "MANAGED", "Managed"},
+	{GP_NSYS_PINNED, "PINNED", "Pinned"},
+	{GP_NSYS_DEVICE, "DEVICE", "Device"},
+	{GP_NSYS_ARRAY, "ARRAY", "Array"},
+	{GP_NSYS_MANAGED, "MANAGED", "Managed"},
 	{5, "DEVICE_STATIC", "Device Static"},
 	{6, "MANAGED_STATIC", "Managed Static"},
-	{GP_SQLITE_UNKNOWN, "UNKNOWN", "Unknown"},
+	{GP_NSYS_UNKNOWN_MEMORY, "UNKNOWN", "Unknown"},
 };
 
 static const struct gp_sqlite_name memory_operations[] = {

@@ -3,6 +3,7 @@
 #include "report/export/sqlite_names.h"
 #include "report/export/sqlite_writer.h"
 #include "report/groups.h"
+#include "report/nsys_numbers.h"
 #include "report/payload.h"
 
 /* The columns up to the domain; those of payloads follow. */
@@ -11,9 +12,9 @@ enum { NVTX_PAYLOAD = 11, NVTX_COLUMNS = 14 };
 static int event_type(const struct gp_range *range)
 {
 	static const int types[] = {
-		[GP_STYLE_PUSH_POP] = GP_SQLITE_NVTX_PUSH_POP,
-		[GP_STYLE_START_END] = GP_SQLITE_NVTX_START_END,
-		[GP_STYLE_MARK] = GP_SQLITE_NVTX_MARK,
+		[GP_STYLE_PUSH_POP] = GP_NSYS_NVTX_PUSH_POP,
+		[GP_STYLE_START_END] = GP_NSYS_NVTX_START_END,
+		[GP_STYLE_MARK] = GP_NSYS_NVTX_MARK,
 	};
 
 	return types[range->style];
@@ -106,7 +107,7 @@ static void put_category(struct gp_sqlite_export *e, const struct gp_range *rang
 	snprintf(key, sizeof(key), "%u %u", range->domain, range->category);
 	gp_groups_find(seen, key);
 	if (seen->count > count)
-		put_name(e, GP_SQLITE_NVTX_CATEGORY, range->domain, range->category, name);
+		put_name(e, GP_NSYS_NVTX_CATEGORY, range->domain, range->category, name);
 }
 
 void gp_sqlite_write_ranges(struct gp_sqlite_export *e)
@@ -115,7 +116,7 @@ void gp_sqlite_write_ranges(struct gp_sqlite_export *e)
 	struct gp_groups categories = {0};
 
 	for (uint32_t i = 1; i < model->domain_count; i++)
-		put_name(e, GP_SQLITE_NVTX_DOMAIN, i, 0, model->domains[i]);
+		put_name(e, GP_NSYS_NVTX_DOMAIN, i, 0, model->domains[i]);
 	for (uint32_t i = 0; i < model->range_count && *gp_sqlite_error(e->db) == 0; i++) {
 		const struct gp_range *range = &model->ranges[i];
 

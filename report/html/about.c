@@ -13,22 +13,15 @@
 
 #define ROWS 12
 
-static void put_key(struct gp_json *json, const char *key)
-{
-	gp_json_text(json, ",\"");
-	gp_json_text(json, key);
-	gp_json_text(json, "\":");
-}
-
 static void put_text(struct gp_json *json, const char *key, const char *text)
 {
-	put_key(json, key);
+	gp_json_key(json, key);
 	gp_json_string(json, text, strlen(text));
 }
 
 static void put_number(struct gp_json *json, const char *key, uint64_t value)
 {
-	put_key(json, key);
+	gp_json_key(json, key);
 	gp_json_unsigned(json, value);
 }
 
@@ -36,7 +29,7 @@ static void put_number(struct gp_json *json, const char *key, uint64_t value)
 static void put_moment(struct gp_json *json, const char *key, const struct gp_summary *summary,
 		       uint64_t unix_ns)
 {
-	put_key(json, key);
+	gp_json_key(json, key);
 	gp_json_signed(json, (int64_t)(unix_ns - summary->window.start_unix_ns));
 }
 
@@ -73,7 +66,7 @@ static void put_process(struct gp_json *json, const struct gp_model *model)
 
 static void put_processes(struct gp_json *json, struct gp_model *const *models, size_t count)
 {
-	put_key(json, "processes");
+	gp_json_key(json, "processes");
 	gp_json_text(json, "[");
 	for (size_t i = 0; i < count; i++) {
 		gp_json_text(json, i > 0 ? "," : "");
@@ -85,7 +78,7 @@ static void put_processes(struct gp_json *json, struct gp_model *const *models, 
 /* How long in each state; the page knows what the bits of the first ones mean, the others are idle by cause. */
 static void put_states(const struct gp_where *where, struct gp_json *json)
 {
-	put_key(json, "states");
+	gp_json_key(json, "states");
 	for (unsigned i = 0; i < GP_STATES; i++) {
 		gp_json_text(json, i > 0 ? "," : "[");
 		gp_json_unsigned(json, where->state_ns[i]);
@@ -95,7 +88,7 @@ static void put_states(const struct gp_where *where, struct gp_json *json)
 
 static void put_causes(struct gp_json *json)
 {
-	put_key(json, "causes");
+	gp_json_key(json, "causes");
 	for (int i = 0; i < GP_IDLE_CAUSES; i++) {
 		gp_json_text(json, i > 0 ? ",\"" : "[\"");
 		gp_json_text(json, gp_idle_cause_name((enum gp_idle_cause)i));
@@ -110,13 +103,13 @@ static void put_kinds(struct gp_model *const *models, size_t count, const struct
 {
 	const char *separator = "{";
 
-	put_key(json, "kinds");
+	gp_json_key(json, "kinds");
 	for (uint32_t i = 0; i < gp_kinds_count(kinds); i++) {
 		gp_json_text(json, i > 0 ? "," : "[");
 		gp_json_string(json, gp_kinds_name(kinds, i), strlen(gp_kinds_name(kinds, i)));
 	}
 	gp_json_text(json, "]");
-	put_key(json, "kindOf");
+	gp_json_key(json, "kindOf");
 	for (size_t m = 0; m < count; m++)
 		for (uint32_t i = 0; i < models[m]->name_count; i++) {
 			const char *mangled = models[m]->names[i];
@@ -160,7 +153,7 @@ static int put_advice(struct gp_model *const *models, size_t count, struct gp_js
 	struct gp_advice advice = {0};
 	int result = gp_advice_of(models, count, &advice);
 
-	put_key(json, "advice");
+	gp_json_key(json, "advice");
 	gp_json_text(json, "[");
 	for (uint32_t i = 0; result == 0 && i < advice.count; i++) {
 		gp_json_text(json, i > 0 ? ",\n" : "");
@@ -196,7 +189,7 @@ static void put_device(const struct gp_summary *summary, size_t index, struct gp
 
 static void put_devices(const struct gp_summary *summary, struct gp_json *json)
 {
-	put_key(json, "devices");
+	gp_json_key(json, "devices");
 	gp_json_text(json, "[");
 	for (size_t i = 0; i < summary->devices.count; i++) {
 		gp_json_text(json, i > 0 ? "," : "");
@@ -219,15 +212,6 @@ static void put_doubt(const struct gp_summary *summary, struct gp_json *json)
 }
 
 /* ---- figures ---- */
-
-static uint64_t sum_time(const struct gp_groups *groups)
-{
-	uint64_t total_ns = 0;
-
-	for (uint32_t i = 0; i < groups->count; i++)
-		total_ns += groups->rows[i].total_ns;
-	return total_ns;
-}
 
 static uint64_t sum_count(const struct gp_groups *groups)
 {
@@ -255,7 +239,7 @@ static void put_figures(const struct gp_summary *summary, struct gp_json *json)
 	put_number(json, "span", summary->window.end_unix_ns - summary->window.start_unix_ns);
 	put_text(json, "clock", gp_format_clock(summary->window.start_unix_ns).text);
 	put_number(json, "calls", sum_count(&activity->calls));
-	put_number(json, "callTime", sum_time(&activity->calls));
+	put_number(json, "callTime", gp_groups_time_ns(&activity->calls));
 	put_number(json, "failures", activity->failures);
 	put_number(json, "launches", activity->launches + activity->graph_launches);
 	put_number(json, "kernels", activity->kernels);
@@ -263,7 +247,7 @@ static void put_figures(const struct gp_summary *summary, struct gp_json *json)
 	put_number(json, "copyBytes", sum_bytes(&activity->operations));
 	put_number(json, "sets", activity->sets);
 	put_number(json, "graphs", activity->graphs);
-	put_number(json, "gpuTime", sum_time(&activity->operations));
+	put_number(json, "gpuTime", gp_groups_time_ns(&activity->operations));
 }
 
 static void put_memory_row(const struct gp_summary *summary, const struct gp_memory_row *row,
@@ -286,7 +270,7 @@ static void put_memory_row(const struct gp_summary *summary, const struct gp_mem
 
 static void put_memory(const struct gp_summary *summary, struct gp_json *json)
 {
-	put_key(json, "memory");
+	gp_json_key(json, "memory");
 	gp_json_text(json, "[");
 	for (size_t i = 0; i < summary->memory.row_count; i++) {
 		gp_json_text(json, i > 0 ? "," : "");
@@ -297,7 +281,7 @@ static void put_memory(const struct gp_summary *summary, struct gp_json *json)
 
 static void put_measures(struct gp_json *json)
 {
-	put_key(json, "measures");
+	gp_json_key(json, "measures");
 	gp_json_text(json, "[");
 	for (int i = 0; i < GP_MEASURES; i++) {
 		gp_json_text(json, i > 0 ? ",{\"word\":\"" : "{\"word\":\"");

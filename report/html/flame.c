@@ -6,13 +6,6 @@
 #include "report/html/pack.h"
 #include "report/json_write.h"
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose code: enum gp_code_rank] */
 static void put_site(const struct gp_place *site, struct gp_json *json)
 {
@@ -22,7 +15,7 @@ static void put_site(const struct gp_place *site, struct gp_json *json)
 	if (site->kind >= GP_SITE_CALL)
 		kind = site->kind == GP_SITE_CALL ? 2 : 3;
 	gp_json_string_after(json, "[", gp_site_label(site, label));
-	gp_json_string_after(json, ",", *site->file ? site->file : file_name(site->module));
+	gp_json_string_after(json, ",", *site->file ? site->file : basename(site->module));
 	gp_json_text(json, ",");
 	gp_json_unsigned(json, kind);
 	gp_json_text(json, ",");

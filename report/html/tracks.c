@@ -203,12 +203,6 @@ static void name_stream(struct walker *walker, const struct gp_op *op)
 		append(walker, " (context %u)", op->context_id);
 }
 
-static bool is_same_stream(const struct gp_op *a, const struct gp_op *b)
-{
-	return a->device_id == b->device_id && a->context_id == b->context_id &&
-	       a->stream_id == b->stream_id;
-}
-
 static void walk_streams(struct walker *walker)
 {
 	const struct gp_model *model = walker->model;
@@ -218,7 +212,7 @@ static void walk_streams(struct walker *walker)
 
 		if (!op->untimed)
 			add_op(walker, op);
-		if (i + 1 < model->op_count && is_same_stream(op, op + 1))
+		if (i + 1 < model->op_count && gp_ops_share_stream(op, op + 1))
 			continue;
 		name_stream(walker, op);
 		end_track(walker, "stream",

@@ -93,9 +93,6 @@ static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_KERNEL, &record);
 }
 
-#define COPY_KINDS   10u
-#define MEMORY_KINDS 7u
-
 /* Whether the text begins with the word; then *text is behind it. */
 static bool skip_word(const char **text, const char *word)
 {
@@ -110,7 +107,7 @@ static bool skip_word(const char **text, const char *word)
 /* CUPTI's number of the kind of memory that the text begins with; 0: of none. "Device Static" begins as "Device" does. */
 static uint8_t memory_kind_of(const char *text)
 {
-	for (uint8_t kind = MEMORY_KINDS; kind > 0; kind--) {
+	for (uint8_t kind = GP_COPY_MEMORIES - 1; kind > 0; kind--) {
 		const char *at = text;
 
 		if (skip_word(&at, gp_memory_name(kind)) && (*at == ')' || *at == ' '))
@@ -126,7 +123,7 @@ static void name_copy(const char *name, struct gp_record_copy *copy)
 
 	if (!skip_word(&name, "Memcpy "))
 		return;
-	for (uint8_t kind = 1; kind <= COPY_KINDS; kind++) {
+	for (uint8_t kind = 1; kind < GP_COPY_KINDS; kind++) {
 		const char *at = name;
 
 		if (skip_word(&at, gp_copy_kind_name(kind)))

@@ -4,6 +4,7 @@
 
 #include "report/array.h"
 #include "report/import/nsys_reading.h"
+#include "report/nsys_numbers.h"
 
 #define THREAD_BITS 0xffffffu
 
@@ -117,8 +118,6 @@ static int take_call(void *context, const struct gp_row *row)
 
 /* ---- ranges ---- */
 
-enum { CATEGORY = 33, MARK = 34, PUSH_POP = 59, START_END = 60, DOMAIN = 75 };
-
 /* A domain that is used: where none is created under that number, the number is its name. */
 static int use_domain(struct gp_nsys_reading *r, uint32_t id)
 {
@@ -201,15 +200,15 @@ static int take_nvtx(void *context, const struct gp_row *row)
 	if (!gp_nsys_is_of_process(r, row))
 		return 0;
 	switch (gp_row_whole(row, GP_NSYS_eventType)) {
-	case CATEGORY:
+	case GP_NSYS_NVTX_CATEGORY:
 		return name_category(r, row);
-	case DOMAIN:
+	case GP_NSYS_NVTX_DOMAIN:
 		return name_domain(r, row);
-	case MARK:
+	case GP_NSYS_NVTX_MARK:
 		return add_range(r, row, GP_STYLE_MARK);
-	case PUSH_POP:
+	case GP_NSYS_NVTX_PUSH_POP:
 		return add_range(r, row, GP_STYLE_PUSH_POP);
-	case START_END:
+	case GP_NSYS_NVTX_START_END:
 		return add_range(r, row, GP_STYLE_START_END);
 	default:
 		return 0;

@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "report/import/nsys_reading.h"
+#include "report/nsys_numbers.h"
 
 /* An operation's device; false: it has none that there can be, or is of another process. */
 static bool find_device(struct gp_nsys_reading *r, const struct gp_row *row, uint16_t *device)
@@ -114,19 +115,21 @@ static int take_kernel(void *context, const struct gp_row *row)
 	return gp_import_record(r->im, GP_RECORD_KERNEL, &record);
 }
 
-/* nsys counts kinds of memory from 0, and has 7 for unknown ones. */
+/* nsys counts kinds of memory from 0. */
 static uint8_t memory_kind_of(const struct gp_row *row, enum gp_nsys_column column)
 {
-	uint32_t kind = gp_row_number(row, column, 7);
+	uint32_t kind = gp_row_number(row, column, GP_NSYS_UNKNOWN_MEMORY);
 
-	return kind < 7 ? (uint8_t)(kind + 1) : 0;
+	return kind < GP_NSYS_UNKNOWN_MEMORY ? (uint8_t)(kind + 1) : 0;
 }
 
 /* Migrations of unified memory stand among the copies: nsys's kind, and CUPTI's. */
 static const struct {
 	uint32_t copy_kind;
 	uint16_t counter_kind;
-} migrations[] = {{11, 1}, {12, 2}, {13, 8}};
+} migrations[] = {{GP_NSYS_UNIFIED_HTOD, GP_UNIFIED_HTOD},
+		  {GP_NSYS_UNIFIED_DTOH, GP_UNIFIED_DTOH},
+		  {GP_NSYS_UNIFIED_DTOD, GP_UNIFIED_DTOD}};
 
 static int take_migration(struct gp_nsys_reading *r, const struct gp_row *row, uint16_t device,
 			  uint16_t counter_kind)
@@ -170,7 +173,7 @@ static int take_copy(void *context, const struct gp_row *row)
 		.stream_id = number_of(row, GP_NSYS_streamId),
 		.graph_node_id = (uint64_t)gp_row_whole(row, GP_NSYS_graphNodeId),
 		.graph_id = graph_of(row),
-		.copy_kind = kind <= 10 ? (uint8_t)kind : 0,
+		.copy_kind = kind < GP_COPY_KINDS ? (uint8_t)kind : 0,
 		.source_kind = memory_kind_of(row, GP_NSYS_srcKind),
 		.destination_kind = memory_kind_of(row, GP_NSYS_dstKind),
 		.source_device_id = gp_row_number(row, GP_NSYS_srcDeviceId, device),

@@ -180,15 +180,4 @@ void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_fil
 void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
 			    void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at));
 
-/* Whether a copy's or set's memory is pageable; page-locked; managed: CUPTI's kinds. */
-#define GP_MEMORY_KIND_PAGEABLE 1u
-#define GP_MEMORY_KIND_PINNED   2u
-#define GP_MEMORY_KIND_MANAGED  5u
-
-/* A copy's direction: CUPTI's kinds. */
-#define GP_COPY_HTOD 1u
-#define GP_COPY_DTOH 2u
-
-#define GP_OP_ASYNC 1u /* in flags of copies and sets */
-
 #endif

@@ -26,8 +26,7 @@ const struct gp_op *gp_host_copy(const struct gp_advisor *advisor, const struct 
 
 bool gp_copy_is_pageable(const struct gp_op *op)
 {
-	return op->source_kind == GP_MEMORY_KIND_PAGEABLE ||
-	       op->destination_kind == GP_MEMORY_KIND_PAGEABLE;
+	return op->source_kind == GP_COPY_PAGEABLE || op->destination_kind == GP_COPY_PAGEABLE;
 }
 
 /* The driver takes so few bytes to the device along with the command, and the call returns at once. */
@@ -61,7 +60,7 @@ static uint64_t own_ns(const struct gp_call *call, const struct gp_op *op, uint6
 bool gp_copy_waits_for_others(const struct gp_advisor *advisor, const struct gp_call *call,
 			      const struct gp_op *op)
 {
-	bool blocks = !(op->flags & GP_OP_ASYNC) ||
+	bool blocks = !(op->flags & GP_COPY_ASYNC) ||
 		      (gp_copy_is_pageable(op) && op->copy_kind == GP_COPY_DTOH);
 	uint64_t waited_ns = gp_copy_waited_ns(advisor, call, op);
 

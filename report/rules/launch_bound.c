@@ -65,7 +65,7 @@ static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
 	for (uint32_t first = 0, end; advisor->error == 0 && first < model->op_count; first = end) {
 		struct gp_sequences sequences;
 
-		end = gp_queue_end(model, first);
+		end = gp_model_stream_end(model, first);
 		advisor->error = gp_sequences_of(&sequences, model, advisor->tuning, first, end);
 		for (uint32_t i = 0; advisor->error == 0 && i < sequences.count; i++)
 			note_sequence(advisor, found, &sequences, &sequences.rows[i]);

@@ -12,7 +12,7 @@
 
 static bool is_of_pageable(const struct gp_op *op)
 {
-	return (op->flags & GP_OP_ASYNC) && gp_copy_is_pageable(op);
+	return (op->flags & GP_COPY_ASYNC) && gp_copy_is_pageable(op);
 }
 
 static void look(struct gp_advisor *advisor)

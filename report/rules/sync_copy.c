@@ -13,7 +13,7 @@
 
 static bool is_synchronous(const struct gp_op *op)
 {
-	return !(op->flags & GP_OP_ASYNC);
+	return !(op->flags & GP_COPY_ASYNC);
 }
 
 static void look(struct gp_advisor *advisor)

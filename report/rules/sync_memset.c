@@ -10,9 +10,8 @@
 
 static bool holds_up(const struct gp_op *op)
 {
-	return op && op->kind == GP_OP_SET && !(op->flags & GP_OP_ASYNC) &&
-	       (op->destination_kind == GP_MEMORY_KIND_PINNED ||
-		op->destination_kind == GP_MEMORY_KIND_MANAGED);
+	return op && op->kind == GP_OP_SET && !(op->flags & GP_COPY_ASYNC) &&
+	       (op->destination_kind == GP_COPY_PINNED || op->destination_kind == GP_COPY_MANAGED);
 }
 
 static void look(struct gp_advisor *advisor)
@@ -42,7 +41,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	(void)advisor;
 	fprintf(out, "%s synchronous sets of %s memory, %s, held up the host for %s",
 		gp_format_count(found->count).text,
-		found->detail == GP_MEMORY_KIND_PINNED ? "page-locked" : "managed",
+		found->detail == GP_COPY_PINNED ? "page-locked" : "managed",
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
 }
 
@@ -50,7 +49,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	fprintf(out, "use cudaMemsetAsync in the stream that needs it%s",
-		found->detail == GP_MEMORY_KIND_PINNED ? "; or memset() on the host" : "");
+		found->detail == GP_COPY_PINNED ? "; or memset() on the host" : "");
 }
 
 const struct gp_rule gp_rule_sync_memset = {

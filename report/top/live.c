@@ -302,7 +302,7 @@ static int take_copy(struct gp_live *l, const union gp_any_record *record, const
 		     uint32_t thread_id)
 {
 	const struct gp_record_copy *r = &record->copy;
-	uint8_t kind = r->copy_kind < GP_LIVE_COPY_KINDS ? r->copy_kind : 0;
+	uint8_t kind = r->copy_kind < GP_COPY_KINDS ? r->copy_kind : 0;
 
 	(void)text;
 	(void)thread_id;

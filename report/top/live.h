@@ -17,8 +17,6 @@
 #include "report/top/live_memory.h"
 #include "report/top/live_ranges.h"
 
-#define GP_LIVE_COPY_KINDS 11
-
 struct gp_live_sum {
 	uint64_t count, ns, bytes;
 };
@@ -71,7 +69,7 @@ struct gp_live {
 	struct gp_live_kernel **kernels;
 	uint32_t kernel_count, kernel_capacity;
 	struct gp_live_kernel other_kernels; /* beyond those that are told apart */
-	struct gp_live_flow all_kernels, graphs, sets, copies[GP_LIVE_COPY_KINDS];
+	struct gp_live_flow all_kernels, graphs, sets, copies[GP_COPY_KINDS];
 	uint64_t own_kernels; /* that a launch of their own started: not of graphs */
 
 	struct gp_api_table api_names;

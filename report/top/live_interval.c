@@ -157,7 +157,7 @@ void gp_live_next_interval(struct gp_live *l)
 {
 	for (uint32_t i = 0; i < l->kernel_count; i++)
 		pass(&l->kernels[i]->flow);
-	for (size_t i = 0; i < GP_LIVE_COPY_KINDS; i++)
+	for (size_t i = 0; i < GP_COPY_KINDS; i++)
 		pass(&l->copies[i]);
 	pass(&l->other_kernels.flow);
 	pass(&l->all_kernels);

@@ -338,7 +338,7 @@ static void print_rates(FILE *out, const struct gp_page *page)
 	add_piece(&paragraph, page, "launches", gp_live_gained(&launches).count, 0);
 	add_flow(&paragraph, page, "graph launches", &graphs);
 	add_piece(&paragraph, page, "kernels", gp_live_gained(&l->all_kernels).count, 0);
-	for (uint8_t i = 0; i < GP_LIVE_COPY_KINDS; i++) {
+	for (uint8_t i = 0; i < GP_COPY_KINDS; i++) {
 		snprintf(text, sizeof(text), "copies %s", gp_copy_kind_name(i));
 		add_flow(&paragraph, page, text, &l->copies[i]);
 	}

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/monotonic.h"
+
 #define NS_PER_S UINT64_C(1000000000)
 
 /* To the alternate screen, the cursor hidden, long lines cut; and back. */
@@ -185,12 +187,9 @@ static bool read_keys(bool *quit)
 
 static struct timespec left_until(uint64_t until_ns)
 {
-	struct timespec now;
-	uint64_t now_ns, left_ns;
+	uint64_t now_ns = gp_monotonic_ns();
+	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	return (struct timespec){(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
 }
 

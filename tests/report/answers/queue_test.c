@@ -39,8 +39,8 @@ static void launches_lengthen_and_starts_shorten(void **state)
 	build_op(&b, GP_OP_KERNEL, 7, 200, 300, 3);
 	build_op(&b, GP_OP_KERNEL, 8, 5, 300, 9);
 	model = build_end(&b);
-	assert_int_equal(gp_queue_end(model, 0), 3);
-	assert_int_equal(gp_queue_end(model, 3), 4);
+	assert_int_equal(gp_model_stream_end(model, 0), 3);
+	assert_int_equal(gp_model_stream_end(model, 3), 4);
 	assert_int_equal(gp_queue_of(&queue, model, 0, 3, see, &seen), 0);
 	assert_int_equal(seen.count, 6);
 	for (size_t i = 0; i < 6; i++)

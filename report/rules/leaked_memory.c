@@ -1,14 +1,63 @@
 /*
- * Memory that grows until the end.  Speaks where a call site left at least 16 blocks and 1 MiB that
- * nothing freed, and that no caching allocator keeps: fewer are what programs leave to the end of
- * the process.  Nothing is said of a trace that may lack the frees.
+ * Memory that grows until the end.  Speaks where a call site left at least 16 blocks that nothing
+ * freed, and that no caching allocator keeps: 1 MiB or more in all, for less is what programs leave
+ * to the end of the process; or however little it is, if it became more with each pass of a loop
+ * (report/rules/growth.h).  Nothing is said of a trace that may lack the frees.
  */
 #include "report/rules/rules.h"
+
+#include <stdlib.h>
 
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/memory_sites.h"
 #include "report/rules/advisor.h"
+#include "report/rules/growth.h"
+
+#define LEAST_BYTES (1u << 20)
+
+/* In a case's cause_ns: of the process with the most passes. */
+enum { PASSES, BLOCKS, BYTES };
+
+static void note_growth(struct gp_advisor *advisor, const struct gp_growth *growth)
+{
+	struct gp_case *found;
+
+	if (*gp_call_sites_at(advisor->sites, growth->site).owner)
+		return;
+	found = gp_advisor_case(advisor, growth->site, growth->kind, 0);
+	if (growth->passes <= found->cause_ns[PASSES])
+		return;
+	found->cause_ns[PASSES] = growth->passes;
+	found->cause_ns[BLOCKS] = growth->blocks;
+	found->cause_ns[BYTES] = growth->bytes / growth->passes;
+}
+
+static void look_for_growth(struct gp_advisor *advisor)
+{
+	for (size_t i = 0; i < advisor->scope.model_count && advisor->error == 0; i++) {
+		struct gp_growth *growths;
+		uint32_t count;
+
+		advisor->error =
+			gp_growths_of(advisor->sites, advisor->scope.models[i], &growths, &count);
+		for (uint32_t k = 0; k < count && advisor->error == 0; k++)
+			note_growth(advisor, &growths[k]);
+		free(growths);
+	}
+}
+
+/* What is little and does not grow is left to the end of the process. */
+static void forget_little(struct gp_advisor *advisor)
+{
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		struct gp_case *found = &advisor->cases[i];
+
+		if (found->rule == advisor->rule && found->bytes < LEAST_BYTES &&
+		    found->cause_ns[PASSES] == 0)
+			found->count = 0;
+	}
+}
 
 static void look_at_all(struct gp_advisor *advisor)
 {
@@ -31,6 +80,8 @@ static void look_at_all(struct gp_advisor *advisor)
 		found->bytes += row->left_bytes;
 		found->extra += row->allocations;
 	}
+	look_for_growth(advisor);
+	forget_little(advisor);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -39,6 +90,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fprintf(out, "%s of %s memory in %s blocks was never freed, of %s that were allocated here",
 		gp_format_bytes(found->bytes).text, gp_allocation_name((uint8_t)found->detail),
 		gp_format_count(found->count).text, gp_format_count(found->extra).text);
+	if (found->cause_ns[PASSES] == 0)
+		return;
+	fprintf(out,
+		"; it grows by %s block%s, %s, with each pass of a loop: %s passes, until the last "
+		"kernel",
+		gp_format_count(found->cause_ns[BLOCKS]).text,
+		found->cause_ns[BLOCKS] == 1 ? "" : "s",
+		gp_format_bytes(found->cause_ns[BYTES]).text,
+		gp_format_count(found->cause_ns[PASSES]).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -53,12 +113,14 @@ const struct gp_rule gp_rule_leaked_memory = {
 	.title = "memory is allocated and never freed, block after block",
 	.meaning =
 		"At the end of the program many blocks were left that one call site had "
-		"allocated. It costs no time until memory runs out: then an allocation fails, or "
-		"managed memory is moved to and fro.",
+		"allocated: 1 MiB or more in all; or less, but more with each of 20 passes of a "
+		"loop or more, between which kernels were launched, until the last kernel. It "
+		"costs no time until memory runs out: then an allocation fails, or managed memory "
+		"is moved to and fro.",
 	.change = "Free each block after its last use. `gpuprof summary --memory` shows all call "
 		  "sites, and who held most at the peak.",
 	.ignore = "The blocks are a cache or a table that the program needs until its end.",
-	.threshold = {.count = 16, .bytes = 1 << 20},
+	.threshold = {.count = 16},
 	.look_at_all = look_at_all,
 	.tell = tell,
 	.advise = advise,

@@ -1,0 +1,198 @@
+#include "report/rules/growth.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/room.h"
+
+#define QUARTERS 4u
+
+/* A block that was not freed. */
+struct block {
+	uint64_t bytes;
+	uint32_t site;
+	uint32_t call;
+	uint8_t kind;
+};
+
+struct blocks {
+	struct block *rows;
+	uint32_t count, capacity;
+	uint32_t *kernels; /* by call: how many of those before it launched one */
+};
+
+static bool launches_kernel(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t kind = call->first_op == GP_NONE ? GP_OP_COPY : model->ops[call->first_op].kind;
+
+	return kind == GP_OP_KERNEL || kind == GP_OP_GRAPH;
+}
+
+static int count_kernels(struct blocks *blocks, const struct gp_model *model)
+{
+	blocks->kernels = gp_room_take(((size_t)model->call_count + 1) * sizeof(*blocks->kernels));
+	if (!blocks->kernels)
+		return -ENOMEM;
+	blocks->kernels[0] = 0;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		blocks->kernels[i + 1] =
+			blocks->kernels[i] + launches_kernel(model, &model->calls[i]);
+	return 0;
+}
+
+static int gather(struct blocks *blocks, struct gp_call_sites *sites, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+		struct block block = {.bytes = event->bytes, .call = event->call};
+
+		if (event->op != GP_MEMORY_ALLOC || event->other != GP_NONE ||
+		    event->address == 0 || event->call == GP_NONE ||
+		    event->memory_kind == GP_MEMORY_IPC)
+			continue;
+		block.kind = event->memory_kind;
+		block.site = gp_call_sites_find(sites, model, &model->calls[event->call]);
+		if (block.site == UINT32_MAX ||
+		    gp_array_grow_room(&blocks->rows, &blocks->capacity, blocks->count,
+				       sizeof(block)) < 0)
+			return -ENOMEM;
+		blocks->rows[blocks->count++] = block;
+	}
+	return 0;
+}
+
+/* By site and kind, then by thread and time. */
+static int compare_blocks(const void *a, const void *b, const void *context)
+{
+	const struct block *left = a, *right = b;
+
+	(void)context;
+	if (left->site != right->site)
+		return left->site < right->site ? -1 : 1;
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return (left->call > right->call) - (left->call < right->call);
+}
+
+static bool is_up_to_thread(const void *element, const void *key)
+{
+	const struct gp_call *call = element;
+	const uint32_t *thread = key;
+
+	return call->thread_id <= *thread;
+}
+
+/* One past the last call of that call's thread. */
+static uint32_t end_of_thread(const struct gp_model *model, uint32_t call)
+{
+	return gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+				    is_up_to_thread, &model->calls[call].thread_id);
+}
+
+/* The passes in which blocks of one site were left. */
+struct passes {
+	uint64_t count, usual;  /* usual: with as many blocks as the first */
+	uint64_t blocks, bytes; /* of the first; of all */
+	uint64_t now;           /* blocks of the present one */
+	/* of the kernels that the thread launched from the first block on, a quarter each: passes that began then */
+	uint64_t of[QUARTERS];
+};
+
+static void end_pass(struct passes *passes)
+{
+	if (passes->count == 1)
+		passes->blocks = passes->now;
+	passes->usual += passes->now == passes->blocks;
+	passes->now = 0;
+}
+
+static void begin_pass(struct passes *passes, uint32_t kernels_before, uint32_t kernels)
+{
+	passes->count++;
+	passes->of[(uint64_t)kernels_before * QUARTERS / kernels]++;
+}
+
+/* Blocks first to end - 1 are of one site and kind. */
+static struct passes find_passes(const struct blocks *blocks, const struct gp_model *model,
+				 uint32_t first, uint32_t end)
+{
+	const struct block *rows = &blocks->rows[first];
+	uint32_t thread_end = end_of_thread(model, rows[0].call);
+	const uint32_t *launched = blocks->kernels;
+	uint32_t start = launched[rows[0].call], kernels = launched[thread_end] - start;
+	struct passes passes = {0};
+
+	for (uint32_t i = 0; i < end - first; i++) {
+		uint32_t before = launched[rows[i].call] - start;
+
+		if (rows[i].call >= thread_end || before == kernels)
+			break;
+		if (i > 0 && before > launched[rows[i - 1].call] - start)
+			end_pass(&passes);
+		if (passes.now++ == 0)
+			begin_pass(&passes, before, kernels);
+		passes.bytes += rows[i].bytes;
+	}
+	if (passes.count > 0)
+		end_pass(&passes);
+	return passes;
+}
+
+static bool grows(const struct passes *passes)
+{
+	bool is_spread = true;
+
+	for (unsigned i = 0; i < QUARTERS; i++)
+		is_spread &= passes->of[i] * 2 * QUARTERS >= passes->count;
+	return is_spread && passes->count >= GP_GROWTH_PASSES &&
+	       passes->usual * 10 >= passes->count * 9;
+}
+
+static int find_growths(const struct blocks *blocks, const struct gp_model *model,
+			struct gp_growth **growths, uint32_t *count)
+{
+	uint32_t capacity = 0;
+
+	for (uint32_t first = 0, end; first < blocks->count; first = end) {
+		const struct block *row = &blocks->rows[first];
+		struct passes passes;
+
+		for (end = first + 1; end < blocks->count && blocks->rows[end].site == row->site &&
+				      blocks->rows[end].kind == row->kind;
+		     end++)
+			;
+		passes = find_passes(blocks, model, first, end);
+		if (!grows(&passes))
+			continue;
+		if (gp_array_grow(growths, &capacity, *count, sizeof(**growths)) < 0)
+			return -ENOMEM;
+		(*growths)[(*count)++] = (struct gp_growth){.site = row->site,
+							    .kind = row->kind,
+							    .passes = passes.count,
+							    .blocks = passes.blocks,
+							    .bytes = passes.bytes};
+	}
+	return 0;
+}
+
+int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
+		  struct gp_growth **growths, uint32_t *count)
+{
+	struct blocks blocks = {0};
+	int result = gather(&blocks, sites, model);
+
+	*growths = NULL;
+	*count = 0;
+	if (result == 0 && blocks.count >= GP_GROWTH_PASSES)
+		result = count_kernels(&blocks, model);
+	if (result == 0 && blocks.kernels)
+		result = gp_array_sort(blocks.rows, blocks.count, sizeof(*blocks.rows),
+				       compare_blocks, NULL);
+	if (result == 0 && blocks.kernels)
+		result = find_growths(&blocks, model, growths, count);
+	gp_room_free(blocks.rows);
+	gp_room_free(blocks.kernels);
+	return result;
+}

@@ -1,0 +1,33 @@
+/*
+ * growth: memory that becomes more with each pass of a loop, until the end.
+ *
+ * Blocks that one call site allocated and nobody freed, kernels launched between them: what was allocated without one in between is of
+ * one pass.  It grows if that was so in GP_GROWTH_PASSES passes or more, nine in ten of them with the same number of blocks, spread over all
+ * the kernels that the thread launched until its last.  So a cache that is full at some time does not grow, nor does what is made before the work begins.
+ */
+#ifndef REPORT_RULES_GROWTH_H
+#define REPORT_RULES_GROWTH_H
+
+#include <stdint.h>
+
+#include "report/call_site.h"
+#include "report/model.h"
+
+#define GP_GROWTH_PASSES 20u
+
+struct gp_growth {
+	uint32_t site; /* for gp_call_sites_at() */
+	uint8_t kind;  /* enum gp_memory_kind */
+	uint64_t passes;
+	uint64_t blocks; /* of a pass */
+	uint64_t bytes;  /* of all of them */
+};
+
+/*
+ * What grows in a process that ended, all of whose frees are known.  Returns 0 or -ENOMEM; *growths is to be freed in either
+ * case.
+ */
+int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
+		  struct gp_growth **growths, uint32_t *count);
+
+#endif

@@ -1,0 +1,150 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "report/rules/growth.h"
+#include "tests/report/model_builder.h"
+
+#define PASSES 100
+
+/* What happens in each pass: a letter each.  a: a block that is left; f: one that is freed; k: a kernel; c: a copy. */
+typedef const char *letters_of_pass(uint32_t pass);
+
+static struct gp_model *build_loop(letters_of_pass *letters)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = 1000;
+
+	for (uint32_t pass = 0; pass < PASSES; pass++)
+		for (const char *letter = letters(pass); *letter; letter++, at_ns += 1000) {
+			uint32_t id = b.model->call_count + 1;
+
+			if (*letter == 'a' || *letter == 'f')
+				build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns,
+					     0x100000 + at_ns, 64);
+			if (*letter == 'f')
+				build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + 500,
+					     0x100000 + at_ns, 0);
+			if (*letter == 'k' || *letter == 'c') {
+				build_call(&b, 100,
+					   *letter == 'k' ? BUILD_LAUNCH : BUILD_MEMCPY_ASYNC,
+					   at_ns, 100, id);
+				build_op(&b, *letter == 'k' ? GP_OP_KERNEL : GP_OP_COPY, 7,
+					 at_ns + 200, at_ns + 300, id);
+			}
+		}
+	return build_end(&b);
+}
+
+/* The passes that were found to grow, 0 = it does not; blocks of each. */
+static uint64_t passes_of(letters_of_pass *letters, uint64_t *blocks)
+{
+	struct gp_model *model = build_loop(letters);
+	struct gp_call_sites *sites = gp_call_sites_new();
+	struct gp_growth *growths;
+	uint32_t count;
+	uint64_t passes = 0;
+
+	assert_non_null(sites);
+	assert_int_equal(gp_growths_of(sites, model, &growths, &count), 0);
+	assert_true(count <= 1);
+	if (count == 1) {
+		passes = growths[0].passes;
+		*blocks = growths[0].blocks;
+		assert_int_equal(growths[0].kind, GP_MEMORY_DEVICE);
+		assert_true(growths[0].bytes >= passes * 64);
+	}
+	free(growths);
+	gp_call_sites_free(sites);
+	gp_model_free(model);
+	return passes;
+}
+
+static const char *one_each(uint32_t pass)
+{
+	(void)pass;
+	return "afk";
+}
+
+static const char *three_each_but_sometimes(uint32_t pass)
+{
+	return pass % 20 == 7 ? "k" : "aaakfk";
+}
+
+static void a_block_or_more_with_each_pass_is_growth(void **state)
+{
+	uint64_t blocks = 0;
+
+	(void)state;
+	assert_int_equal(passes_of(one_each, &blocks), PASSES);
+	assert_int_equal(blocks, 1);
+	assert_int_equal(passes_of(three_each_but_sometimes, &blocks), PASSES - PASSES / 20);
+	assert_int_equal(blocks, 3);
+}
+
+static const char *freed(uint32_t pass)
+{
+	(void)pass;
+	return "fk";
+}
+
+static const char *until_full(uint32_t pass)
+{
+	return pass < PASSES / 2 ? "ak" : "k";
+}
+
+static const char *slower_and_slower(uint32_t pass)
+{
+	return (pass & (pass - 1)) == 0 || pass < 24 ? "ak" : "k";
+}
+
+static const char *any_number(uint32_t pass)
+{
+	static const char seven[] = "aaaaaaak";
+
+	return &seven[pass * pass % 7];
+}
+
+static const char *set_up(uint32_t pass)
+{
+	return pass < 40 ? "ac" : "kk";
+}
+
+static const char *few(uint32_t pass)
+{
+	return pass % 6 == 0 ? "ak" : "k";
+}
+
+static const char *without_kernels(uint32_t pass)
+{
+	(void)pass;
+	return "ac";
+}
+
+static void what_ends_or_differs_or_comes_seldom_is_none(void **state)
+{
+	static letters_of_pass *const none[] = {
+		freed, until_full, slower_and_slower, any_number, set_up, few, without_kernels,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		uint64_t blocks;
+
+		assert_int_equal(passes_of(none[i], &blocks), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_block_or_more_with_each_pass_is_growth),
+		cmocka_unit_test(what_ends_or_differs_or_comes_seldom_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -6,6 +6,8 @@
  */
 #include "report/rules/rules.h"
 
+#include <string.h>
+
 #include "report/format.h"
 #include "report/rules/advisor.h"
 
@@ -74,13 +76,32 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_ns(found->time_ns / found->count).text);
 }
 
+/* PyTorch calls the thread so that takes data from a DataLoader's workers and puts it into page-locked memory. */
+static bool has_workers(const struct gp_advisor *advisor)
+{
+	for (size_t i = 0; i < advisor->scope.model_count; i++) {
+		const struct gp_model *model = advisor->scope.models[i];
+
+		for (uint32_t k = 0; k < model->thread_count; k++)
+			if (strcmp(model->threads[k].name, "pt_data_pin") == 0)
+				return true;
+	}
+	return false;
+}
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
 	(void)found;
-	fputs("prepare the next data while the GPU computes: in other threads or processes "
-	      "(DataLoader: num_workers, pin_memory)",
-	      out);
+	if (has_workers(advisor))
+		fputs("workers of a DataLoader prepare data already, and not fast enough: more of "
+		      "them (num_workers), further ahead (prefetch_factor), or less work for "
+		      "each sample",
+		      out);
+	else
+		fputs("prepare the next data while the GPU computes, in other threads or "
+		      "processes (DataLoader: num_workers, pin_memory); where some do already, "
+		      "in more of them, or with less work for each sample",
+		      out);
 }
 
 const struct gp_rule gp_rule_data_loading = {

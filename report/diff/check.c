@@ -244,15 +244,26 @@ static int compare_chances(const void *a, const void *b, const void *context)
 	return (left->chance > right->chance) - (left->chance < right->chance);
 }
 
-static void decide(struct judging *j, uint32_t at)
+/* left: how many tests there are besides those that showed a regression. */
+static enum gp_doubt doubt_of(const struct gp_check *check, const struct gp_finding *finding,
+			      uint32_t left)
+{
+	double least = gp_rank_least(check->runs, check->baseline_runs);
+
+	if (least > GP_CHECK_DOUBT)
+		return GP_DOUBT_FEW;
+	return gp_series_is_worse(finding) && least > GP_CHECK_ALARMS / left ? GP_DOUBT_UNSHOWN
+									     : GP_DOUBT_NOISE;
+}
+
+static void decide(struct judging *j, uint32_t at, uint32_t left)
 {
 	struct gp_finding *finding = &j->check->findings[at];
-	double least = gp_rank_least(j->check->runs, j->check->baseline_runs);
 
 	if (finding->verdict == GP_VERDICT_REGRESSION || finding->excluded <= GP_CHECK_DOUBT)
 		return;
 	finding->verdict = GP_VERDICT_INCONCLUSIVE;
-	finding->doubt = least > GP_CHECK_DOUBT ? GP_DOUBT_FEW : GP_DOUBT_NOISE;
+	finding->doubt = doubt_of(j->check, finding, left);
 	gp_series_plan(&j->series[at], j->check->tested, finding);
 }
 
@@ -279,7 +290,7 @@ static int decide_all(struct judging *j)
 	gp_room_free(order);
 	for (uint32_t i = 0; i < check->count; i++)
 		if (!check->findings[i].exact)
-			decide(j, i);
+			decide(j, i, left);
 	return 0;
 }
 

@@ -38,7 +38,8 @@ enum gp_doubt {
 	GP_DOUBT_UNKNOWN, /* not recorded in all runs */
 	GP_DOUBT_VARIES, /* the same in the baseline's runs, more than that in some of the runs only */
 	GP_DOUBT_FEW,    /* so few runs can show nothing, whatever they say */
-	GP_DOUBT_NOISE, /* too much varies between runs */
+	GP_DOUBT_UNSHOWN, /* worse by the medians, but so few runs cannot show that of so many metrics, whatever they say */
+	GP_DOUBT_NOISE, /* it varies too much for that many runs */
 };
 
 /* One metric, or one kernel's time. */

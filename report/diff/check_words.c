@@ -117,9 +117,19 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_find
 		snprintf(text, bytes, "%u run%s and %u of the baseline are too few for a time; %s",
 			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, needed);
 		return;
+	case GP_DOUBT_UNSHOWN:
+		snprintf(text, bytes,
+			 "%s, but %u run%s and %u of the baseline are too few to show that, as %u "
+			 "metrics are judged; %s",
+			 gp_check_change(finding, finding->now - finding->baseline).text,
+			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs,
+			 check->tested, needed);
+		return;
 	default:
-		snprintf(text, bytes, "it varies too much to tell whether it is %s more; %s",
-			 gp_check_tolerated(finding).text, needed);
+		snprintf(text, bytes,
+			 "it varies too much for %u run%s to tell whether it is %s more; %s",
+			 check->runs, check->runs == 1 ? "" : "s", gp_check_tolerated(finding).text,
+			 needed);
 	}
 }
 

@@ -117,6 +117,11 @@ int gp_series_test(const struct gp_series *series, struct gp_rank *rank, struct 
 	return result;
 }
 
+bool gp_series_is_worse(const struct gp_finding *finding)
+{
+	return finding->now > finding->baseline + finding->margin;
+}
+
 /* ---- how many runs would tell ---- */
 
 /* The standard normal value that is exceeded with that probability. */
@@ -132,14 +137,14 @@ static double sigmas_of(double probability)
 	return low;
 }
 
-/* Which part of the pairs of two values is on one side of the margin: of a run and one of the baseline, or where runs are few, of two of the baseline. */
+/* Which part of the pairs of two values is on one side of the margin: of a run and one of the baseline, or where runs are few and seem no worse, of two of the baseline. */
 struct lean {
 	double above, below;
 };
 
-static struct lean lean_of(const struct gp_series *series, double margin)
+static struct lean lean_of(const struct gp_series *series, const struct gp_finding *finding)
 {
-	bool few = series->now_count < 3;
+	bool few = series->now_count < 3 && !gp_series_is_worse(finding);
 	const double *runs = few ? series->baseline : series->now;
 	uint32_t run_count = few ? series->baseline_count : series->now_count;
 	double above = 0, below = 0, pairs = 0;
@@ -151,8 +156,8 @@ static struct lean lean_of(const struct gp_series *series, double margin)
 			if (few && i == k)
 				continue;
 			pairs++;
-			above += difference > margin;
-			below += difference < margin;
+			above += difference > finding->margin;
+			below += difference < finding->margin;
 		}
 	/* of a finite number of pairs, all is not certain */
 	return (struct lean){above / (pairs + 1), below / (pairs + 1)};
@@ -171,7 +176,7 @@ static bool would_tell(double part, uint32_t runs, uint32_t baseline, double lev
 
 void gp_series_plan(const struct gp_series *series, uint32_t tested, struct gp_finding *finding)
 {
-	struct lean lean = lean_of(series, finding->margin);
+	struct lean lean = lean_of(series, finding);
 	bool is_worse = lean.above > lean.below;
 	double part = is_worse ? lean.above : lean.below;
 	double level = is_worse ? GP_CHECK_ALARMS / tested : GP_CHECK_DOUBT;

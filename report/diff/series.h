@@ -30,6 +30,9 @@ void gp_series_compare(const struct gp_series *series, struct gp_finding *findin
 int gp_series_test(const struct gp_series *series, struct gp_rank *rank,
 		   struct gp_finding *finding);
 
+/* Whether the runs' median is beyond what is tolerated. */
+bool gp_series_is_worse(const struct gp_finding *finding);
+
 /* How many runs would probably tell, where that many metrics are tested. */
 void gp_series_plan(const struct gp_series *series, uint32_t tested, struct gp_finding *finding);
 

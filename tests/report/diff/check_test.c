@@ -167,6 +167,37 @@ static void too_few_runs_say_how_many_would_tell(void **state)
 	scene_end(&scene);
 }
 
+/* Twice as slow in both runs: nothing varies, but two of them cannot show it. */
+static void too_few_runs_to_show_a_regression_are_no_noise(void **state)
+{
+	struct scene scene = scene_make(BASELINE, 2);
+	const struct gp_finding *wall;
+	uint32_t needed;
+
+	(void)state;
+	for (enum gp_metric metric = 0; metric < GP_METRICS; metric++)
+		if (gp_metric_rows[metric].kind == GP_METRIC_TIME) {
+			vary(&scene.baseline, metric, 1e9);
+			vary(&scene.now, metric, metric == GP_METRIC_WALL ? 2e9 : 1e9);
+		}
+	judge(&scene);
+	wall = find(&scene, GP_METRIC_WALL);
+	assert_int_equal(wall->verdict, GP_VERDICT_INCONCLUSIVE);
+	assert_int_equal(wall->doubt, GP_DOUBT_UNSHOWN);
+	needed = wall->runs_needed;
+	assert_true(needed > 2 && needed <= RUNS);
+	scene_end(&scene);
+	scene = scene_make(BASELINE, needed);
+	for (enum gp_metric metric = 0; metric < GP_METRICS; metric++)
+		if (gp_metric_rows[metric].kind == GP_METRIC_TIME) {
+			vary(&scene.baseline, metric, 1e9);
+			vary(&scene.now, metric, metric == GP_METRIC_WALL ? 2e9 : 1e9);
+		}
+	judge(&scene);
+	assert_int_equal(find(&scene, GP_METRIC_WALL)->verdict, GP_VERDICT_REGRESSION);
+	scene_end(&scene);
+}
+
 static void partial_runs_are_left_out_and_leave_doubt(void **state)
 {
 	struct scene scene = scene_make(3, 3);
@@ -307,6 +338,7 @@ int main(void)
 		cmocka_unit_test(a_count_that_some_runs_exceed_is_inconclusive),
 		cmocka_unit_test(a_slower_time_needs_share_and_amount),
 		cmocka_unit_test(too_few_runs_say_how_many_would_tell),
+		cmocka_unit_test(too_few_runs_to_show_a_regression_are_no_noise),
 		cmocka_unit_test(partial_runs_are_left_out_and_leave_doubt),
 		cmocka_unit_test(what_one_side_lacks_is_inconclusive_what_both_lack_is_nothing),
 		cmocka_unit_test(a_new_kernel_is_a_regression_unless_it_replaces_one),

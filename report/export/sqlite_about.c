@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "gpuprof/version.h"
+#include "report/copy_peak.h"
 #include "report/export/sqlite_names.h"
 #include "report/export/sqlite_writer.h"
 #include "report/missing.h"
@@ -111,6 +112,32 @@ static void put_devices(struct gp_sqlite_export *e)
 	}
 }
 
+/* What the peaks of copies are measured against, in bytes a second. */
+static void put_links(struct gp_sqlite_export *e)
+{
+	static const char *const kinds[] = {
+		"", [GP_LINK_PCIE] = "PCIe", [GP_LINK_NVLINK] = "NVLink"};
+	const struct gp_model *model = e->model;
+
+	for (uint32_t i = 0; i < model->link_count; i++) {
+		const struct gp_record_link *link = &model->links[i];
+		double peak = gp_link_peak(link);
+		const struct gp_value values[] = {
+			gp_value_whole(gp_gpu_numbers_find(&e->gpus, model, link->device_id, NULL)),
+			gp_value_whole(link->device_id),
+			gp_value_whole(model->pid),
+			link->link_kind < sizeof(kinds) / sizeof(kinds[0])
+				? gp_value_text(kinds[link->link_kind])
+				: gp_value_none(),
+			gp_sqlite_if_any(link->generation),
+			gp_value_whole(link->lanes),
+			gp_sqlite_if_any(peak < 1e18 ? (uint64_t)peak : 0),
+		};
+
+		GP_SQLITE_PUT(e, GP_SQLITE_LINK, values);
+	}
+}
+
 static void put_contexts(struct gp_sqlite_export *e)
 {
 	for (uint32_t i = 0; i < e->model->context_count; i++) {
@@ -190,6 +217,7 @@ void gp_sqlite_write_about(struct gp_sqlite_export *e)
 	put_process(e);
 	put_threads(e);
 	put_devices(e);
+	put_links(e);
 	put_contexts(e);
 	put_streams(e);
 	gp_missing_each(e->model, gp_sqlite_put_missing, e);

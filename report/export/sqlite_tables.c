@@ -47,6 +47,9 @@ static const struct {
 			   ", computeMinor" MAYBE ", smMajor" MAYBE ", smMinor" MAYBE},
 	[GP_SQLITE_CUDA_DEVICE] = {"TARGET_INFO_CUDA_DEVICE", "gpuId" MAYBE ", cudaId" ID ", pid" ID
 							      ", uuid TEXT, numMultiprocessors" ID},
+	[GP_SQLITE_LINK] = {"TARGET_INFO_GPU_LINK",
+			    "gpuId" MAYBE ", cudaId" ID ", pid" ID ", kind TEXT, generation" MAYBE
+			    ", lanes" MAYBE ", peakBandwidth" MAYBE},
 	[GP_SQLITE_CONTEXT] = {"TARGET_INFO_CUDA_CONTEXT_INFO",
 			       "nullStreamId" ID ", hwId" ID ", vmId" ID ", processId" ID
 			       ", deviceId" ID ", contextId" ID ", parentContextId" MAYBE

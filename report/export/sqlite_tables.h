@@ -1,7 +1,8 @@
 /*
  * sqlite_tables: a database with the tables that `nsys export --type=sqlite` writes for CUDA and NVTX, row by row.
  *
- * Tables and columns have the names, order and meaning of that export's schema 3.16, so that what was written for it reads this.  A table
+ * Tables and columns have the names, order and meaning of that export's schema 3.16, so that what was written for it reads this; one
+ * table is ours alone (GP_SQLITE_LINK).  A table
  * without rows is not there, as in that export, but for StringIds and the tables of names (ENUM_...).  All goes through prepared
  * statements in one transaction, without a journal: a database that was not closed is worth nothing.
  */
@@ -20,6 +21,7 @@ enum gp_sqlite_table {
 	GP_SQLITE_SESSION,
 	GP_SQLITE_GPU,
 	GP_SQLITE_CUDA_DEVICE,
+	GP_SQLITE_LINK,
 	GP_SQLITE_CONTEXT,
 	GP_SQLITE_STREAM,
 	GP_SQLITE_STREAM_NAME,

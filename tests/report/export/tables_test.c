@@ -204,6 +204,38 @@ static void test_names_in_sqlite(void **state)
 	gp_model_free(model);
 }
 
+/* What the peak of a copy is measured against; a trace may say anything of it. */
+static void test_links_have_a_table_of_their_own(void **state)
+{
+	static const char query[] =
+		"SELECT group_concat(quote(kind) || ' ' || quote(generation) || ' ' || "
+		"lanes || ' ' || quote(peakBandwidth)) FROM "
+		"TARGET_INFO_GPU_LINK JOIN TARGET_INFO_GPU AS gpu ON gpu.id = gpuId";
+	struct gp_record_link links[] = {
+		{.link_kind = GP_LINK_PCIE, .generation = 4, .lanes = 16},
+		{.link_kind = GP_LINK_NVLINK, .lanes = 18, .lane_mbytes_per_s = 26562},
+		{.link_kind = 7, .lanes = UINT32_MAX, .lane_mbytes_per_s = UINT32_MAX},
+	};
+	struct gp_model *model = model_of("k");
+	struct database database = open_database(model);
+
+	(void)state;
+	assert_answer(&database,
+		      "SELECT count(*) FROM sqlite_master WHERE name = 'TARGET_INFO_GPU_LINK'",
+		      "0");
+	close_database(&database);
+	model->links = links;
+	model->link_count = 3;
+	database = open_database(model);
+	assert_answer(
+		&database, query,
+		"'PCIe' 4 16 31507692307,'NVLink' NULL 18 478116000000,NULL NULL 4294967295 NULL");
+	close_database(&database);
+	model->links = NULL;
+	model->link_count = 0;
+	gp_model_free(model);
+}
+
 /* An operation without times is in no table of times, and that is said. */
 static void test_what_is_left_out_of_sqlite_is_said(void **state)
 {
@@ -316,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_every_json_line_is_an_object),
 		cmocka_unit_test(test_what_is_not_known_is_empty),
 		cmocka_unit_test(test_what_is_not_known_is_null_in_sqlite),
+		cmocka_unit_test(test_links_have_a_table_of_their_own),
 		cmocka_unit_test(test_names_in_sqlite),
 		cmocka_unit_test(test_what_is_left_out_of_sqlite_is_said),
 		cmocka_unit_test(test_kernels_base_names),

@@ -8,6 +8,7 @@
 #include "report/answers/where.h"
 #include "report/array.h"
 #include "report/busy.h"
+#include "report/room.h"
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
 #include "report/summary_part.h"
@@ -97,6 +98,33 @@ static int number_devices(struct gp_advisor *advisor)
 	return 0;
 }
 
+/* One pass over all calls, so that rules need none. */
+static int list_calls(struct gp_advisor *advisor)
+{
+	static const bool is_listed[GP_ADVISOR_CLASSES] = {[GP_API_COPY] = true,
+							   [GP_API_SET] = true,
+							   [GP_API_SYNC] = true,
+							   [GP_API_MODULE] = true};
+	const struct gp_model *model = advisor->model;
+	int result = 0;
+
+	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
+		advisor->calls[i].count = 0;
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
+		uint8_t class = gp_advisor_class(advisor, &model->calls[i]);
+		struct gp_call_list *list;
+
+		if (class >= GP_ADVISOR_CLASSES || !is_listed[class])
+			continue;
+		list = &advisor->calls[class];
+		result = gp_array_grow_room(&list->indices, &list->capacity, list->count,
+					    sizeof(*list->indices));
+		if (result == 0)
+			list->indices[list->count++] = i;
+	}
+	return result;
+}
+
 /* What turned out not to be worth a word explains nothing: others may. */
 static void free_lulls(struct gp_advisor *advisor)
 {
@@ -133,6 +161,8 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
 	note_idle(advisor);
 	result = number_devices(advisor);
+	if (result == 0)
+		result = list_calls(advisor);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look);
 	return result;
@@ -308,6 +338,8 @@ static void close_advisor(struct gp_advisor *advisor)
 	free(advisor->tunings);
 	free(advisor->loops);
 	free(advisor->sites_without_stack);
+	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
+		gp_room_free(advisor->calls[i].indices);
 	if (advisor->has_memory)
 		gp_memory_sites_free(&advisor->memory);
 	gp_call_sites_free(advisor->sites);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/room.h"
 #include "report/stats.h"
 
 /* Coming back from a wait takes less; what is beyond that, the system took from the thread. */
@@ -209,10 +210,21 @@ static const struct gp_call *call_of(const struct gp_advisor *advisor, struct gp
 	return call == GP_NONE ? NULL : &advisor->model->calls[call];
 }
 
+static struct gp_lull_at lull_at(const struct gp_advisor *advisor, struct gp_lull *lull)
+{
+	return (struct gp_lull_at){
+		.lull = lull,
+		.before = gp_op_of(advisor->scope.models, lull->before),
+		.after = gp_op_of(advisor->scope.models, lull->after),
+		.call_before = call_of(advisor, lull->before),
+		.call_after = call_of(advisor, lull->after),
+	};
+}
+
 /* One after the other of those that a filter lets through and that are so long; false: no more. */
 struct lull_walk {
 	gp_lull_filter *filter;
-	uint64_t least_ns, most_ns;
+	uint64_t least_ns;
 	size_t device;
 	uint32_t next;
 };
@@ -229,16 +241,9 @@ static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct
 			continue;
 		}
 		lull = &device->lulls[walk->next++];
-		if (lull->told != GP_NONE || gp_lull_ns(lull) < walk->least_ns ||
-		    gp_lull_ns(lull) > walk->most_ns)
+		if (lull->told != GP_NONE || gp_lull_ns(lull) < walk->least_ns)
 			continue;
-		*at = (struct gp_lull_at){
-			.lull = lull,
-			.before = gp_op_of(advisor->scope.models, lull->before),
-			.after = gp_op_of(advisor->scope.models, lull->after),
-			.call_before = call_of(advisor, lull->before),
-			.call_after = call_of(advisor, lull->after),
-		};
+		*at = lull_at(advisor, lull);
 		if (at->call_after && (!walk->filter || walk->filter(advisor, at)))
 			return true;
 	}
@@ -248,32 +253,51 @@ static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct
 void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
 		      void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
 {
-	struct lull_walk walk = {.filter = filter, .least_ns = least_ns, .most_ns = UINT64_MAX};
+	struct lull_walk walk = {.filter = filter, .least_ns = least_ns};
 	struct gp_lull_at at;
 
 	while (next_lull(advisor, &walk, &at))
 		take(advisor, &at);
 }
 
+/* Ten times the median. */
+static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_lull *const *lulls,
+			      uint32_t count)
+{
+	uint64_t *lengths_ns = gp_room_take(((size_t)count + 1) * sizeof(*lengths_ns));
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 0; lengths_ns && i < count; i++)
+		lengths_ns[i] = gp_lull_ns(lulls[i]);
+	if (!lengths_ns)
+		advisor->error = -ENOMEM;
+	else if (count > 0)
+		most_ns = 10 * gp_stats_select(lengths_ns, count, count / 2);
+	gp_room_free(lengths_ns);
+	return most_ns;
+}
+
 void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
 			    void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
 {
-	struct lull_walk walk = {.filter = filter, .least_ns = least_ns, .most_ns = UINT64_MAX};
+	struct lull_walk walk = {.filter = filter, .least_ns = least_ns};
 	uint32_t count = 0, capacity = 0;
-	uint64_t *lengths_ns = NULL;
+	struct gp_lull **lulls = NULL;
 	struct gp_lull_at at;
+	uint64_t most_ns;
 
 	while (next_lull(advisor, &walk, &at)) {
-		advisor->error = gp_array_grow(&lengths_ns, &capacity, count, sizeof(*lengths_ns));
+		advisor->error = gp_array_grow_room(&lulls, &capacity, count, sizeof(*lulls));
 		if (advisor->error == 0)
-			lengths_ns[count++] = gp_lull_ns(at.lull);
+			lulls[count++] = at.lull;
 	}
-	walk = (struct lull_walk){.filter = filter, .least_ns = least_ns};
-	if (count > 0)
-		walk.most_ns = 10 * gp_stats_select(lengths_ns, count, count / 2);
-	free(lengths_ns);
-	while (next_lull(advisor, &walk, &at))
-		take(advisor, &at);
+	most_ns = usual_most_ns(advisor, lulls, count);
+	for (uint32_t i = 0; i < count && advisor->error == 0; i++)
+		if (gp_lull_ns(lulls[i]) <= most_ns) {
+			at = lull_at(advisor, lulls[i]);
+			take(advisor, &at);
+		}
+	gp_room_free(lulls);
 }
 
 /* Whether these savings are what the rule asks for, of that time. */

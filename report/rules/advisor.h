@@ -35,6 +35,13 @@ struct gp_case {
 	uint64_t show_unix_ns, show_ns; /* its longest call; 0, 0 = it is not about calls */
 };
 
+/* Calls of the present process, by their indices in the model, in its order. */
+struct gp_call_list {
+	uint32_t *indices;
+	uint32_t count, capacity;
+};
+#define GP_ADVISOR_CLASSES (GP_API_MODULE + 1)
+
 /* A main loop, on its process's timeline; 0, 0 = it has none. */
 struct gp_loop {
 	uint64_t start_ns, end_ns;
@@ -61,6 +68,7 @@ struct gp_advisor {
 	size_t process;
 	const struct gp_model *model;
 	const struct gp_tuning *tuning;
+	struct gp_call_list calls[GP_ADVISOR_CLASSES]; /* for gp_advisor_calls() */
 	uint32_t *sites_without_stack;   /* by API function; GP_NO_SITE = not asked for yet */
 	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */
@@ -136,6 +144,22 @@ static inline uint64_t gp_call_end_ns(const struct gp_call *call)
 static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	return gp_model_api(advisor->model, call->api).class;
+}
+
+/*
+ * The present process's calls of a class: copies, sets, synchronisations and those that load code.  Launches are by far the most,
+ * and a rule that is about none of them need not read them.
+ */
+static inline const struct gp_call_list *gp_advisor_calls(const struct gp_advisor *advisor,
+							  enum gp_api_class class)
+{
+	return &advisor->calls[class];
+}
+
+static inline const struct gp_call *gp_advisor_call(const struct gp_advisor *advisor,
+						    const struct gp_call_list *list, uint32_t at)
+{
+	return &advisor->model->calls[list->indices[at]];
 }
 
 /* For how long a device, as the present process numbers it, was at work within that time. */

@@ -3,11 +3,6 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 
-bool gp_call_loads_code(const struct gp_advisor *advisor, const struct gp_call *call)
-{
-	return gp_advisor_class(advisor, call) == GP_API_MODULE;
-}
-
 static bool starts_before(const void *element, const void *key)
 {
 	const struct gp_record_jit *jit = element;

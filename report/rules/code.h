@@ -6,13 +6,7 @@
 
 #include "report/rules/advisor.h"
 
-/*
- * Whether a call loads code: launches do, when their kernel is used first; then a call of that
- * class is inside.
- */
-bool gp_call_loads_code(const struct gp_advisor *advisor, const struct gp_call *call);
-
-/* Whether the driver compiled something during the call. */
+/* Whether the driver compiled something during the call: of one that loads code, as there is one inside a kernel's first launch. */
 bool gp_call_compiles(const struct gp_model *model, const struct gp_call *call);
 
 #endif

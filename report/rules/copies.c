@@ -152,8 +152,10 @@ static void each(struct gp_advisor *advisor, gp_copy_filter *filter,
 			      const struct gp_op *op, void *context),
 		 void *context)
 {
-	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++) {
-		const struct gp_call *call = &advisor->model->calls[i];
+	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
+
+	for (uint32_t i = 0; i < copies->count && advisor->error == 0; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
 		const struct gp_op *op = gp_host_copy(advisor, call);
 
 		if (op && filter(op) && !is_staged(op) &&

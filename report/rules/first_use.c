@@ -90,21 +90,22 @@ static void look(struct gp_advisor *advisor)
 {
 	struct places places = {0};
 	const struct gp_model *model = advisor->model;
+	const struct gp_call_list *loads = gp_advisor_calls(advisor, GP_API_MODULE);
 	const struct gp_lull *present = NULL; /* in which the thread loads, so much until now */
 	uint64_t until_ns = 0, present_ns = 0;
 
-	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++) {
-		const struct gp_call *call = &model->calls[i];
+	for (uint32_t i = 0; i < loads->count && advisor->error == 0; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, loads, i);
 		uint16_t device = gp_model_context_device(model, call->context_id);
 		struct gp_lull *lull;
 		uint64_t idle_ns;
 		struct gp_case *found;
 
-		if (i > 0 && call->thread_id != model->calls[i - 1].thread_id) {
+		if (i > 0 && call->thread_id != gp_advisor_call(advisor, loads, i - 1)->thread_id) {
 			until_ns = 0;
 			present = NULL;
 		}
-		if (!gp_call_loads_code(advisor, call) || call->start_ns < until_ns)
+		if (call->start_ns < until_ns)
 			continue;
 		until_ns = gp_call_end_ns(call);
 		lull = gp_advisor_lull_at(advisor, device, call->start_ns + call->duration_ns / 2);

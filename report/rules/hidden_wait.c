@@ -12,8 +12,10 @@
 
 static void look(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->model->call_count; i++) {
-		const struct gp_call *call = &advisor->model->calls[i];
+	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
+
+	for (uint32_t i = 0; i < copies->count; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
 		const struct gp_op *op = gp_host_copy(advisor, call);
 		struct gp_case *found;
 		struct gp_lull *lull;

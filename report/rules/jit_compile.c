@@ -12,12 +12,13 @@
 /* Who had it compiled, where calls of that class are recorded. */
 static void vote(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++) {
-		const struct gp_call *call = &advisor->model->calls[i];
+	const struct gp_call_list *loads = gp_advisor_calls(advisor, GP_API_MODULE);
 
+	for (uint32_t i = 0; i < loads->count && advisor->error == 0; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, loads, i);
 		struct gp_case *found;
 
-		if (!gp_call_loads_code(advisor, call) || !gp_call_compiles(advisor->model, call))
+		if (!gp_call_compiles(advisor->model, call))
 			continue;
 		found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 		gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);

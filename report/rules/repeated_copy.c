@@ -49,6 +49,11 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 	thread->outside_ns = thread->brought_bytes = 0;
 }
 
+static bool is_large(const struct gp_op *op)
+{
+	return op && op->copy_kind == GP_COPY_HTOD && op->bytes >= LEAST_BYTES;
+}
+
 static void take_call(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call)
 {
 	const struct gp_op *op = gp_host_copy(advisor, call);
@@ -64,14 +69,27 @@ static void take_call(struct gp_advisor *advisor, struct thread *thread, const s
 		return;
 	if (op->copy_kind == GP_COPY_DTOH && op->bytes > thread->brought_bytes)
 		thread->brought_bytes = op->bytes;
-	else if (op->copy_kind == GP_COPY_HTOD && op->bytes >= LEAST_BYTES)
+	else if (is_large(op))
 		take_copy(advisor, thread, call, op);
+}
+
+/* Else what threads did between copies need not be looked at. */
+static bool has_any(const struct gp_advisor *advisor)
+{
+	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
+
+	for (uint32_t i = 0; i < copies->count; i++)
+		if (is_large(gp_host_copy(advisor, gp_advisor_call(advisor, copies, i))))
+			return true;
+	return false;
 }
 
 static void look(struct gp_advisor *advisor)
 {
 	struct thread thread = {.site = GP_NO_SITE, .id = UINT32_MAX};
 
+	if (!has_any(advisor))
+		return;
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
 		take_call(advisor, &thread, &advisor->model->calls[i]);
 }

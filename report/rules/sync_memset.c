@@ -16,11 +16,11 @@ static bool holds_up(const struct gp_op *op)
 
 static void look(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->model->call_count; i++) {
-		const struct gp_call *call = &advisor->model->calls[i];
-		const struct gp_op *op = gp_advisor_class(advisor, call) == GP_API_SET
-						 ? gp_advisor_op(advisor, call)
-						 : NULL;
+	const struct gp_call_list *sets = gp_advisor_calls(advisor, GP_API_SET);
+
+	for (uint32_t i = 0; i < sets->count; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, sets, i);
+		const struct gp_op *op = gp_advisor_op(advisor, call);
 		struct gp_case *found;
 		struct gp_lull *lull;
 		uint64_t saves_ns;

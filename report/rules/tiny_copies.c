@@ -72,12 +72,15 @@ static void take_copy(struct gp_advisor *advisor, struct row *row, const struct 
 
 static void look(struct gp_advisor *advisor)
 {
+	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
 	struct row row = {0};
 
-	for (uint32_t i = 0; i < advisor->model->call_count; i++) {
-		const struct gp_call *call = &advisor->model->calls[i];
+	for (uint32_t i = 0; i < copies->count; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
 		const struct gp_op *op = gp_host_copy(advisor, call);
 
+		if (i > 0 && copies->indices[i] != copies->indices[i - 1] + 1)
+			end_row(advisor, &row); /* another call is between them */
 		if (op && op->bytes <= TINY_BYTES)
 			take_copy(advisor, &row, call, op);
 		else

@@ -13,18 +13,12 @@ static uint64_t *count_calls(struct gp_advisor *advisor, struct gp_tally *tally,
 	return &row->count;
 }
 
-static bool is_sync(const struct gp_advisor *advisor, const struct gp_call *call)
-{
-	return gp_advisor_class(advisor, call) == GP_API_SYNC;
-}
-
 static void count_all(struct gp_advisor *advisor, struct gp_tally *tally)
 {
-	const struct gp_model *model = advisor->model;
+	const struct gp_call_list *syncs = gp_advisor_calls(advisor, GP_API_SYNC);
 
-	for (uint32_t i = 0; i < model->call_count; i++)
-		if (is_sync(advisor, &model->calls[i]))
-			++*count_calls(advisor, tally, &model->calls[i]);
+	for (uint32_t i = 0; i < syncs->count; i++)
+		++*count_calls(advisor, tally, gp_advisor_call(advisor, syncs, i));
 	if (tally->error < 0)
 		advisor->error = tally->error;
 }
@@ -51,14 +45,16 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bo
 
 void gp_waits_look(struct gp_advisor *advisor, bool in_loop)
 {
-	const struct gp_model *model = advisor->model;
+	const struct gp_call_list *syncs = gp_advisor_calls(advisor, GP_API_SYNC);
 	struct gp_tally tally = {0};
 
 	count_all(advisor, &tally);
-	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++)
-		if (is_sync(advisor, &model->calls[i]) &&
-		    (*count_calls(advisor, &tally, &model->calls[i]) >= GP_LOOP_CALLS) == in_loop)
-			take_call(advisor, &model->calls[i], in_loop);
+	for (uint32_t i = 0; i < syncs->count && advisor->error == 0; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, syncs, i);
+
+		if ((*count_calls(advisor, &tally, call) >= GP_LOOP_CALLS) == in_loop)
+			take_call(advisor, call, in_loop);
+	}
 	gp_tally_free(&tally);
 }
 

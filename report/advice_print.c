@@ -12,6 +12,9 @@
 #define COLUMNS      120
 #define MARGIN       20 /* of the lines below the first */
 #define EXPLAIN_WIDE 100
+#define BRIEF_WIDE   110
+#define BRIEF_MARGIN 10
+#define BRIEF_LINES  2 /* of what was found */
 
 /* ---- findings, for people ---- */
 
@@ -101,6 +104,14 @@ static void print_loop(FILE *out, const struct gp_advice *advice)
 		fprintf(out, "a loop of %s passes\n", gp_format_count(advice->loop_passes).text);
 }
 
+static void print_doubts(FILE *out, const struct gp_advice *advice)
+{
+	if (advice->doubt)
+		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
+	if (advice->lacks_stacks)
+		fputs("  for the lines to change, record with --stacks=all\n", out);
+}
+
 void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 {
 	size_t count = limit > 0 && limit < advice->count ? limit : advice->count;
@@ -118,10 +129,96 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
 	if (advice->count > 1)
 		fputs("  savings do not add up: findings may be about the same time\n", out);
-	if (advice->doubt)
-		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
-	if (advice->lacks_stacks)
-		fputs("  for the lines to change, record with --stacks=all\n", out);
+	print_doubts(out, advice);
+}
+
+/* ---- findings, for one screen ---- */
+
+/* Lines that print_wrapped() takes. */
+static size_t count_lines(const char *text, size_t column, size_t margin, size_t columns)
+{
+	size_t lines = 1;
+
+	for (size_t length; (length = strcspn(text, " ")) > 0;
+	     text += length, text += *text == ' ') {
+		if (column > margin && column + 1 + length > columns) {
+			column = margin;
+			lines++;
+		} else if (column > margin) {
+			column++;
+		}
+		column += length;
+	}
+	return lines;
+}
+
+/* Where the last part begins of so many bytes of a sentence, which may go: its examples, then its explanation; 0 = there is none. */
+static size_t last_part(const char *found, size_t bytes)
+{
+	static const char *const marks[] = {"; ", ": "};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		for (size_t at = bytes; at-- > 1;)
+			if (strncmp(found + at, marks[i], 2) == 0)
+				return at;
+	return 0;
+}
+
+/* As much of what was found as fits with its place, and the place's callers if there is room for them. */
+static void describe_in_brief(char *text, size_t size, const struct gp_finding *finding,
+			      size_t column)
+{
+	size_t bytes = strlen(finding->found), shorter;
+	bool callers = *finding->callers != '\0';
+
+	for (;;) {
+		snprintf(text, size, "%.*s%s%s%s%s", (int)bytes, finding->found,
+			 *finding->place ? ", at " : "", finding->place,
+			 callers ? GP_SITE_SEPARATOR : "", callers ? finding->callers : "");
+		if (count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= BRIEF_LINES)
+			return;
+		shorter = last_part(finding->found, bytes);
+		if (!callers && shorter == 0)
+			return;
+		if (!callers)
+			bytes = shorter;
+		callers = false;
+	}
+}
+
+static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
+				   const struct gp_advice *advice)
+{
+	size_t column = MARGIN + strlen(finding->rule->id) + 1;
+	char where[64] = "", text[2048], *fitted;
+
+	if (advice->loop_ns > 0 && finding->saves_ns > 0)
+		say_where(where, sizeof(where), finding);
+	print_worth(out, finding, advice->span_ns);
+	fprintf(out, "%s%s:", finding->rule->id, where);
+	column += strlen(where);
+	describe_in_brief(text, sizeof(text), finding, column);
+	fitted = gp_text_fit(text, BRIEF_LINES * (BRIEF_WIDE - MARGIN));
+	print_wrapped(out, fitted ? fitted : "(no memory)", column, BRIEF_MARGIN, BRIEF_WIDE);
+	free(fitted);
+	fprintf(out, "%*s-> ", BRIEF_MARGIN, "");
+	print_wrapped(out, finding->change, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
+}
+
+void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit)
+{
+	size_t count = limit < advice->count ? limit : advice->count;
+
+	fprintf(out, "Advice: what each could save at most, of %s",
+		gp_format_ns(advice->span_ns).text);
+	if (advice->loop_ns > 0)
+		fprintf(out, " (of the loop: %s)", gp_format_ns(advice->loop_ns).text);
+	fputs("; more of a rule: gpuprof explain RULE\n", out);
+	for (size_t i = 0; i < count; i++)
+		print_finding_in_brief(out, &advice->findings[i], advice);
+	if (advice->count > count)
+		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
+	print_doubts(out, advice);
 }
 
 /* ---- no findings ---- */
@@ -244,9 +341,8 @@ void gp_rules_list(FILE *out)
 void gp_rules_document(FILE *out)
 {
 	fputs("# The rules of advice\n\n"
-	      "`gpuprof advice FILE...` says what costs time and what to change; the last part of "
-	      "a "
-	      "summary has the most\nimportant of it. These are its rules, as `gpuprof explain "
+	      "`gpuprof advice FILE...` says what costs time and what to change; a summary has the "
+	      "most important\nof it. These are its rules, as `gpuprof explain "
 	      "RULE` "
 	      "prints them.\n\n"
 	      "What each finding could save is the most that it could alone: findings may be about "

@@ -10,6 +10,11 @@
 /* At most that many findings (0 = all), two to three lines each; nothing where there is none. */
 void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit);
 
+/*
+ * The same for one screen: what was found in at most two lines, without its examples where they do not fit, and what helps.
+ */
+void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit);
+
 /* That there is none, a line; where the GPU was idle for most of the time, another that says so. */
 void gp_advice_print_none(FILE *out, const struct gp_advice *advice);
 

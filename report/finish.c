@@ -26,12 +26,11 @@
 #include "report/text.h"
 #include "report/write_all.h"
 
-#define MESSAGE_BYTES       4352
-#define PROGRESS_EVERY_NS   100000000
-#define ROWS_OF_THE_SUMMARY 12
-#define LOCK_TRIES          50
-#define MUCH_TO_OPEN_BYTES  (64 << 20)
-#define LOCK_PAUSE_NS       10000000
+#define MESSAGE_BYTES      4352
+#define PROGRESS_EVERY_NS  100000000
+#define LOCK_TRIES         50
+#define MUCH_TO_OPEN_BYTES (64 << 20)
+#define LOCK_PAUSE_NS      10000000
 
 /* A trace being finished. */
 struct piece {
@@ -320,7 +319,7 @@ static bool used_driver(const struct finishing *f)
 
 static void write_text(struct finishing *f)
 {
-	const struct gp_summary_options options = {.row_limit = ROWS_OF_THE_SUMMARY};
+	const struct gp_summary_options options = {.brief = true};
 	int result = 0;
 
 	if (f->options->at_exit && f->model_count > 0 && !used_driver(f) &&

@@ -10,14 +10,21 @@
 #include "report/table.h"
 #include "report/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define KEPT_GAPS    16 /* one of them is printed */
+#define COUNT(array)          (sizeof(array) / sizeof((array)[0]))
+#define KEPT_GAPS             16 /* one of them is printed */
+#define ROWS_ON_A_SCREEN      5
+#define PROCESSES_ON_A_SCREEN 8
 
 static const struct gp_column process_columns[] = {
 	{"PID", false},         {"Started", false}, {"Span", false},     {"API calls", false},
 	{"Launches", false},    {"GPU ops", false}, {"GPU time", false}, {"GPU busy %", false},
 	{"Peak memory", false}, {"Program", true},
 };
+
+size_t gp_summary_columns(const struct gp_summary *summary)
+{
+	return summary->options->brief ? GP_SUMMARY_BRIEF_COLUMNS : GP_SUMMARY_COLUMNS;
+}
 
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns)
 {
@@ -199,7 +206,7 @@ static void print_head_of_one(const struct gp_summary *summary)
 	print_span(summary);
 	if (*command) {
 		fputs("  command   ", summary->out);
-		print_escaped(summary->out, command, GP_SUMMARY_COLUMNS - 12);
+		print_escaped(summary->out, command, gp_summary_columns(summary) - 12);
 		fputs("\n", summary->out);
 	}
 }
@@ -314,13 +321,20 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 static int print_processes(const struct gp_summary *summary)
 {
 	struct gp_table *table = gp_table_new(process_columns, COUNT(process_columns));
+	size_t shown = summary->model_count;
 	int result = table ? 0 : -ENOMEM;
 
+	if (summary->options->brief && shown > PROCESSES_ON_A_SCREEN + 1)
+		shown = PROCESSES_ON_A_SCREEN;
+
 	fputs("\nProcesses\n", summary->out);
-	for (size_t i = 0; result == 0 && i < summary->model_count; i++)
+	for (size_t i = 0; result == 0 && i < shown; i++)
 		result = put_process(summary, table, &summary->models[i]);
 	if (result == 0)
-		result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+		result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	if (shown < summary->model_count)
+		fprintf(summary->out, "  ... %s more\n",
+			gp_format_count(summary->model_count - shown).text);
 	gp_table_free(table);
 	return result;
 }
@@ -334,7 +348,8 @@ static void print_head(const struct gp_summary *summary)
 	else
 		print_head_of_many(summary);
 	print_devices(summary);
-	print_all_software(summary);
+	if (!summary->options->brief || summary->models[0]->recorder)
+		print_all_software(summary);
 }
 
 int gp_summary_gather(struct gp_summary *summary)
@@ -364,16 +379,34 @@ void gp_summary_release(struct gp_summary *summary)
 	free(summary->busy);
 }
 
-static int print_sections(const struct gp_summary *summary)
+/* What to do comes before what it is concluded from. */
+static int print_screen(const struct gp_summary *summary)
 {
-	int result = 0;
+	int result = gp_summary_print_advice(summary);
 
-	print_head(summary);
-	gp_summary_print_busy(summary);
-	if (summary->model_count > 1)
-		result = print_processes(summary);
 	if (result == 0)
 		result = gp_summary_print_activity(summary);
+	if (result == 0)
+		result = gp_summary_print_more(summary);
+	if (result == 0)
+		result = gp_summary_print_ranges(summary);
+	if (result == 0)
+		result = gp_summary_print_memory_in_brief(summary);
+	if (result == 0)
+		result = gp_summary_print_left(summary);
+	gp_summary_print_windows(summary);
+	if (result == 0)
+		result = gp_summary_print_records(summary);
+	fputs("More: gpuprof summary --full FILE; every row: --top 0; a table of each thing: --by "
+	      "help\n",
+	      summary->out);
+	return result;
+}
+
+static int print_whole_page(const struct gp_summary *summary)
+{
+	int result = gp_summary_print_activity(summary);
+
 	if (result == 0)
 		result = gp_summary_print_more(summary);
 	if (result == 0)
@@ -386,6 +419,19 @@ static int print_sections(const struct gp_summary *summary)
 	if (result == 0)
 		result = gp_summary_print_records(summary);
 	return result < 0 ? result : gp_summary_print_advice(summary);
+}
+
+static int print_sections(const struct gp_summary *summary)
+{
+	int result = 0;
+
+	print_head(summary);
+	gp_summary_print_busy(summary);
+	if (summary->model_count > 1)
+		result = print_processes(summary);
+	if (result < 0)
+		return result;
+	return summary->options->brief ? print_screen(summary) : print_whole_page(summary);
 }
 
 /* A process that never used the GPU: one line, and what went wrong if anything did. */
@@ -435,18 +481,21 @@ int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_cou
 		     const struct gp_summary_options *options)
 {
 	struct gp_model **used = calloc(model_count + 1, sizeof(*used));
+	struct gp_summary_options page = *options;
 	size_t count = 0;
 	int result;
 
 	if (!used)
 		return -ENOMEM;
+	if (page.brief)
+		page.row_limit = ROWS_ON_A_SCREEN;
 	for (size_t i = 0; i < model_count; i++)
 		if (has_activity(models[i]))
 			used[count++] = models[i];
 		else
 			print_unused(out, models[i]);
-	result = count > 0 ? print_used(out, used, count, options)
-			   : print_ranges_alone(out, models, model_count, options);
+	result = count > 0 ? print_used(out, used, count, &page)
+			   : print_ranges_alone(out, models, model_count, &page);
 	free(used);
 	if (fflush(out) != 0 || ferror(out))
 		return -EIO;

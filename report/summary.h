@@ -1,5 +1,5 @@
 /*
- * summary: the text summary, one screen about one or more processes.
+ * summary: the text summary about one or more processes: one screen, or the whole page.
  *
  * It only reads the models; what it prints is plain text without colour, the same on a terminal and
  * in a file.
@@ -16,6 +16,8 @@
 struct gp_kinds;
 
 struct gp_summary_options {
+	bool brief; /* one screen: what matters most of each part, with rows of its own number; what
+		     * is missing of the records stays whole */
 	bool full_names;  /* kernel names demangled but not shortened */
 	size_t row_limit; /* rows of a table before "... N more"; 0 = all, and gpuprof's telemetry
 			   */

@@ -15,6 +15,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* On one screen: share of the time from which a row is worth its line. */
+#define LEAST_SHARE 0.01
+
 static const struct gp_column gpu_columns[] = {
 	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
 	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Name", true},
@@ -91,7 +94,7 @@ static void put_group(const struct listing *listing, const struct gp_group *grou
 	put_name(table, label_of(listing, group));
 }
 
-/* How many rows and how much time the limit hides, and how to see them. */
+/* How many rows and how much time the limit hides, and how to see them: of one screen its last line says that. */
 static void print_folded(const struct listing *listing, const uint32_t *order, uint32_t shown)
 {
 	const struct gp_groups *groups = listing->groups;
@@ -99,33 +102,51 @@ static void print_folded(const struct listing *listing, const uint32_t *order, u
 
 	for (uint32_t i = shown; i < groups->count; i++)
 		hidden_ns += groups->rows[order[i]].total_ns;
-	fprintf(listing->summary->out,
-		"  ... %s more, %s (%s %%): `gpuprof summary --top 0 FILE` shows all\n",
+	fprintf(listing->summary->out, "  ... %s more, %s (%s %%)%s\n",
 		gp_format_count(groups->count - shown).text, gp_format_ns(hidden_ns).text,
-		gp_format_percent((double)hidden_ns, (double)listing->total_ns).text);
+		gp_format_percent((double)hidden_ns, (double)listing->total_ns).text,
+		listing->summary->options->brief ? ""
+						 : ": `gpuprof summary --top 0 FILE` shows all");
+}
+
+/* The first rows that are worth their line; at least one. */
+static uint32_t rows_worth_showing(const struct listing *listing, const uint32_t *order)
+{
+	const struct gp_groups *groups = listing->groups;
+	uint32_t shown = 1;
+
+	while (shown < groups->count && (double)groups->rows[order[shown]].total_ns >=
+						LEAST_SHARE * (double)listing->total_ns)
+		shown++;
+	return shown;
 }
 
 /* One row more than the limit is shown rather than a line that says that it is not. */
-static uint32_t rows_shown(const struct gp_summary *summary, uint32_t count)
+static uint32_t rows_shown(const struct listing *listing, const uint32_t *order)
 {
-	size_t limit = summary->options->row_limit;
+	const struct gp_summary_options *options = listing->summary->options;
+	uint32_t count = listing->groups->count;
+	size_t shown = options->row_limit > 0 ? options->row_limit : count;
 
-	return limit == 0 || count <= limit + 1 ? count : (uint32_t)limit;
+	if (options->brief && rows_worth_showing(listing, order) < shown)
+		shown = rows_worth_showing(listing, order);
+	return count <= shown + 1 ? count : (uint32_t)shown;
 }
 
 static size_t columns_limit(const struct gp_summary *summary)
 {
-	return summary->options->full_names ? 0 : GP_SUMMARY_COLUMNS;
+	return summary->options->full_names ? 0 : gp_summary_columns(summary);
 }
 
 static int print_listing(struct listing *listing)
 {
 	uint32_t *order = gp_groups_by_time(listing->groups);
-	uint32_t shown = rows_shown(listing->summary, listing->groups->count);
+	uint32_t shown;
 	int result;
 
 	if (!order)
 		return -ENOMEM;
+	shown = rows_shown(listing, order);
 	for (uint32_t i = 0; i < shown; i++)
 		put_group(listing, &listing->groups->rows[order[i]]);
 	result = gp_table_print(listing->table, listing->summary->out,
@@ -167,6 +188,7 @@ static int print_gpu(const struct gp_summary *summary)
 	return result;
 }
 
+/* "" = the usual ones, on one screen. */
 static const char *which_calls(const struct gp_summary *summary)
 {
 	size_t count = 0, usual = 0, others = 0;
@@ -177,29 +199,33 @@ static const char *which_calls(const struct gp_summary *summary)
 		others += summary->models[i]->recorder != NULL;
 	}
 	if (others > 0)
-		return "those that the profiler recorded";
+		return " (those that the profiler recorded)";
 	if (usual < summary->model_count)
-		return "those that --trace asked for; --trace=api-all records every one";
+		return " (those that --trace asked for; --trace=api-all records every one)";
 	if (count == summary->model_count)
-		return "every one";
+		return " (every one)";
 	if (count > 0)
-		return "every one of some processes; of others launches, copies, memory, "
-		       "synchronisation";
-	return "launches, copies, memory, synchronisation; --trace=api-all records every one";
+		return " (every one of some processes; of others launches, copies, memory, "
+		       "synchronisation)";
+	if (summary->options->brief)
+		return "";
+	return " (launches, copies, memory, synchronisation; --trace=api-all records every one)";
 }
 
 static int print_api(const struct gp_summary *summary)
 {
+	bool failures = !summary->options->brief || summary->activity.failures > 0;
 	struct listing listing = {
 		.summary = summary,
 		.groups = &summary->activity.calls,
-		.table = gp_table_new(api_columns, COUNT(api_columns)),
-		.failures = true,
+		.table = failures ? gp_table_new(api_columns, COUNT(api_columns))
+				  : gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.failures = failures,
 		.total_ns = gp_groups_time_ns(&summary->activity.calls),
 	};
 	int result = -ENOMEM;
 
-	fprintf(summary->out, "\nAPI calls: %s in all (%s)\n", gp_format_ns(listing.total_ns).text,
+	fprintf(summary->out, "\nAPI calls: %s in all%s\n", gp_format_ns(listing.total_ns).text,
 		which_calls(summary));
 	if (listing.table)
 		result = print_listing(&listing);
@@ -235,7 +261,7 @@ static int print_copies(const struct gp_summary *summary)
 	for (uint32_t i = 0; i < groups->count; i++)
 		if (groups->rows[order[i]].key[0] == GP_ACTIVITY_OTHER)
 			put_copies(table, &groups->rows[order[i]]);
-	result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
 done:
 	free(order);
 	gp_table_free(table);
@@ -245,13 +271,16 @@ done:
 int gp_summary_print_activity(const struct gp_summary *summary)
 {
 	const struct gp_activity *activity = &summary->activity;
+	bool copies = activity->copies + activity->sets > 0, brief = summary->options->brief;
 	int result = 0;
 
 	if (activity->operations.count > 0)
 		result = print_gpu(summary);
+	if (result == 0 && copies && brief)
+		result = gp_summary_print_copies_in_brief(summary);
 	if (result == 0 && activity->calls.count > 0)
 		result = print_api(summary);
-	if (result == 0 && activity->copies + activity->sets > 0)
+	if (result == 0 && copies && !brief)
 		result = print_copies(summary);
 	return result;
 }

@@ -3,17 +3,29 @@
 
 #include "report/advice_print.h"
 
-#define SHOWN 4
+#define SHOWN           4
+#define SHOWN_ON_SCREEN 3
+
+/* One screen says also that there is none, and where to look then. */
+static void print(const struct gp_summary *summary, const struct gp_advice *advice)
+{
+	if (advice->count > 0 || summary->options->brief)
+		fputs("\n", summary->out);
+	if (!summary->options->brief)
+		gp_advice_print(summary->out, advice, SHOWN);
+	else if (advice->count > 0)
+		gp_advice_print_brief(summary->out, advice, SHOWN_ON_SCREEN);
+	else
+		gp_advice_print_none(summary->out, advice);
+}
 
 int gp_summary_print_advice(const struct gp_summary *summary)
 {
 	struct gp_advice advice;
 	int result = gp_advice_of(summary->models, summary->model_count, &advice);
 
-	if (result == 0 && advice.count > 0) {
-		fputs("\n", summary->out);
-		gp_advice_print(summary->out, &advice, SHOWN);
-	}
+	if (result == 0)
+		print(summary, &advice);
 	gp_advice_free(&advice);
 	return result;
 }

@@ -34,7 +34,7 @@ static struct gp_figure part_of(uint64_t part_ns, uint64_t whole_ns)
 	return figure;
 }
 
-/* Where some operations are not known, idle is not known either. */
+/* Where some operations are not known, idle is not known either.  The line is not ended. */
 static void print_device(const struct gp_summary *summary, size_t device, bool all)
 {
 	const struct gp_busy *busy = &summary->busy[device];
@@ -59,7 +59,6 @@ static void print_device(const struct gp_summary *summary, size_t device, bool a
 	}
 	if (busy->outside_ns > 0)
 		fprintf(out, "; %s more outside of that", gp_format_ns(busy->outside_ns).text);
-	fputs("\n", out);
 }
 
 static size_t count_recorded(const struct gp_summary *summary)
@@ -79,6 +78,21 @@ static bool is_in_part(const struct gp_summary *summary)
 	return false;
 }
 
+/* Of what it is; on one screen, what is unusual in that. */
+static void print_title(const struct gp_summary *summary, const char *why)
+{
+	bool brief = summary->options->brief, in_part = is_in_part(summary);
+
+	fputs("\nGPU busy", summary->out);
+	if (!brief || in_part || why)
+		fprintf(summary->out, " (%s%s%s%s)",
+			brief ? "" : "at least one operation running, ",
+			in_part ? "while recording was on"
+				: "between first and last recorded CUDA call",
+			why ? "; " : "", why ? why : "");
+	fputc('\n', summary->out);
+}
+
 void gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
@@ -89,19 +103,18 @@ void gp_summary_print_busy(const struct gp_summary *summary)
 		fputs("\nGPU busy: not recorded (add gpu to --trace)\n", summary->out);
 		return;
 	}
-	fprintf(summary->out, "\nGPU busy (at least one operation running, %s%s%s)\n",
-		is_in_part(summary) ? "while recording was on"
-				    : "between first and last recorded CUDA call",
-		why ? "; " : "", why ? why : "");
+	print_title(summary, why);
 	for (size_t i = 0; i < summary->devices.count; i++) {
 		print_device(summary, i, !why);
-		if (!why)
+		if (why)
+			fputs("\n", summary->out);
+		else
 			gp_summary_print_where(summary, i);
 	}
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);
-	if (!why)
+	if (!why && !summary->options->brief)
 		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue FILE\n",
 		      summary->out);
 }

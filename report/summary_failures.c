@@ -13,17 +13,17 @@
 #define LEAD 10 /* "  failed: " */
 
 /* Text that is escaped and fits; free it.  NULL if there is no memory. */
-static char *fit(char *text)
+static char *fit(const struct gp_summary *summary, char *text)
 {
 	char *escaped = text ? gp_text_escape(text) : NULL;
-	char *fitted = escaped ? gp_text_fit(escaped, GP_SUMMARY_COLUMNS - LEAD) : NULL;
+	char *fitted = escaped ? gp_text_fit(escaped, gp_summary_columns(summary) - LEAD) : NULL;
 
 	free(text);
 	free(escaped);
 	return fitted;
 }
 
-static char *what(const struct gp_failure *row)
+static char *what(const struct gp_summary *summary, const struct gp_failure *row)
 {
 	char error[GP_FAILURE_ERROR_BYTES], *text;
 
@@ -31,10 +31,11 @@ static char *what(const struct gp_failure *row)
 	return asprintf(&text, "%s x %s: %s", gp_format_count(row->count).text, row->function,
 			error) < 0
 		       ? NULL
-		       : fit(text);
+		       : fit(summary, text);
 }
 
-static char *where(const struct gp_failures *failures, const struct gp_failure *row)
+static char *where(const struct gp_summary *summary, const struct gp_failures *failures,
+		   const struct gp_failure *row)
 {
 	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
 	char *text;
@@ -47,18 +48,18 @@ static char *where(const struct gp_failures *failures, const struct gp_failure *
 		length = asprintf(&text, "in range \"%s\"", row->range);
 	else
 		length = asprintf(&text, "%s", "");
-	return length < 0 ? NULL : fit(text);
+	return length < 0 ? NULL : fit(summary, text);
 }
 
 /* Where both do not fit into a line, the place has one of its own. */
 static void print_failure(const struct gp_summary *summary, const struct gp_failures *failures,
 			  const struct gp_failure *row)
 {
-	char *failed = what(row), *at = where(failures, row);
+	char *failed = what(summary, row), *at = where(summary, failures, row);
 
 	fprintf(summary->out, "  failed: %s", failed ? failed : "(no memory)");
 	if (failed && at && *at &&
-	    LEAD + gp_text_columns(failed) + 2 + gp_text_columns(at) <= GP_SUMMARY_COLUMNS)
+	    LEAD + gp_text_columns(failed) + 2 + gp_text_columns(at) <= gp_summary_columns(summary))
 		fprintf(summary->out, ", %s\n", at);
 	else if (at && *at)
 		fprintf(summary->out, "\n%*s%s\n", LEAD, "", at);

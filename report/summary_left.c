@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/format.h"
 #include "report/memory_sites.h"
@@ -11,9 +12,10 @@
 #include "report/table.h"
 #include "report/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define SHOWN        3
-#define LINE_BYTES   1024
+#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define SHOWN         3
+#define LINE_BYTES    1024
+#define PLACE_COLUMNS 40 /* of the one that is told on one screen */
 
 static const struct gp_column columns[] = {
 	{"Bytes", false},
@@ -87,22 +89,41 @@ static int print_sites(const struct gp_summary *summary, const struct gp_memory_
 		gp_table_cell(table, gp_format_count(left->most[i]->left_blocks).text);
 		put_site(table, found, left->most[i]->site);
 	}
-	result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
 	gp_table_free(table);
 	if (left->sites > SHOWN)
 		fprintf(summary->out, "  ... %s more\n", gp_format_count(left->sites - SHOWN).text);
 	return result;
 }
 
+/* Where the most of it was allocated, if that is known: ", 1.500MiB of it at main" */
+static void print_most(FILE *out, const struct gp_memory_sites *found, const struct left *left)
+{
+	const char *site = gp_call_sites_at(found->sites, left->most[0]->site).place;
+	char *place, *fitted;
+
+	if (strstr(site, GP_SITE_WITHOUT_STACK))
+		return;
+	place = gp_text_escape(site);
+	fitted = place ? gp_text_fit(place, PLACE_COLUMNS) : NULL;
+	if (left->sites > 1)
+		fprintf(out, ", %s of it", gp_format_bytes(left->most[0]->left_bytes).text);
+	fprintf(out, " at %s", fitted ? fitted : "(no memory)");
+	free(fitted);
+	free(place);
+}
+
 static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found)
 {
 	const char *doubt = gp_memory_sites_doubt(summary->models, summary->model_count);
 	struct left left = sum_up(found);
+	bool brief = summary->options->brief;
 	int result = 0;
 
 	if (left.blocks + left.kept_bytes == 0)
 		return 0;
-	fprintf(summary->out, "\n%s%s: ", doubt ? "Not freed while it was recorded" : "Never freed",
+	fprintf(summary->out, "%s%s%s: ", brief ? "  " : "\n",
+		doubt ? "Not freed while it was recorded" : "Never freed",
 		gp_recorded_any_last_part(summary->models, summary->model_count)
 			? ", of what is kept"
 			: "");
@@ -111,17 +132,20 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 			gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");
 	else
 		fputs("nothing", summary->out);
+	if (left.blocks > 0 && brief)
+		print_most(summary->out, found, &left);
 	if (left.kept_bytes > 0)
 		fprintf(summary->out, ", not counting %s in the cache of %s",
 			gp_format_bytes(left.kept_bytes).text, left.keeper);
 	fputs("\n", summary->out);
-	if (left.blocks > 0)
+	if (left.blocks > 0 && !brief)
 		result = print_sites(summary, found, &left);
 	if (doubt && *doubt)
 		fprintf(summary->out, "  with what was freed %s\n", doubt);
-	fputs("  all of it, who held the peak, what was allocated again and again: "
-	      "gpuprof summary --memory FILE\n",
-	      summary->out);
+	if (!brief)
+		fputs("  all of it, who held the peak, what was allocated again and again: "
+		      "gpuprof summary --memory FILE\n",
+		      summary->out);
 	return result;
 }
 

@@ -90,7 +90,7 @@ static int print_rows(const struct gp_summary *summary)
 			rows++;
 		}
 	if (rows > 0)
-		result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+		result = gp_table_print(table, summary->out, gp_summary_columns(summary));
 	gp_table_free(table);
 	return result;
 }
@@ -166,6 +166,14 @@ static int print_pools(const struct gp_summary *summary)
 	return result;
 }
 
+void gp_summary_print_memory_title(const struct gp_summary *summary)
+{
+	fprintf(summary->out, "\nMemory allocated through CUDA%s\n",
+		gp_recorded_any_last_part(summary->models, summary->model_count)
+			? " (of what is kept: blocks allocated before are not counted)"
+			: "");
+}
+
 int gp_summary_print_memory(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
@@ -174,10 +182,7 @@ int gp_summary_print_memory(const struct gp_summary *summary)
 
 	if (memory->row_count == 0)
 		return 0;
-	fprintf(summary->out, "\nMemory allocated through CUDA%s\n",
-		gp_recorded_any_last_part(summary->models, summary->model_count)
-			? " (of what is kept: blocks allocated before are not counted)"
-			: "");
+	gp_summary_print_memory_title(summary);
 	result = print_rows(summary);
 	if (result == 0)
 		result = print_pools(summary);

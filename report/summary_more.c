@@ -28,7 +28,7 @@ static void begin(struct line *line, const struct gp_summary *summary, const cha
 {
 	snprintf(line->lead, sizeof(line->lead), "%-9s ", word);
 	line->paragraph = (struct gp_paragraph){.out = summary->out,
-						.columns = GP_SUMMARY_COLUMNS,
+						.columns = gp_summary_columns(summary),
 						.lead = line->lead,
 						.separator = ","};
 }
@@ -324,6 +324,61 @@ static bool are_any(const struct gp_summary *summary, const struct kinds *kinds)
 	       matters(summary, kinds->compile_ns + kinds->cache_ns + kinds->load_ns);
 }
 
+/* ---- all in one line ---- */
+
+static struct gp_figure late_of(const struct kinds *kinds)
+{
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.12s of %.12s",
+		 gp_format_count(kinds->late).text, gp_format_count(kinds->launched).text);
+	return figure;
+}
+
+/* Of each kind what it comes to; what the host waited, compiled and the like is told where it matters. */
+static void print_in_brief(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	const uint64_t *unified = kinds->unified;
+	const struct {
+		uint64_t count;
+		struct gp_figure figure;
+		const char *meaning;
+	} pieces[] = {
+		{kinds->streams > 1 ? kinds->streams : 0, gp_format_count(kinds->streams),
+		 "streams"},
+		{kinds->host_functions, gp_format_count(kinds->host_functions), "host functions"},
+		{kinds->graph_launches, gp_format_count(kinds->graph_launches), "graph launches"},
+		{kinds->graph_ops, gp_format_count(kinds->graph_ops), "operations of graphs"},
+		{have_queues(kinds) ? kinds->late : 0, late_of(kinds),
+		 "operations found their stream idle"},
+		{kinds->blocked_ns, gp_format_ns(kinds->blocked_ns), "in full queues"},
+		{matters(summary, kinds->sync_ns), gp_format_ns(kinds->sync_ns),
+		 "in synchronisation"},
+		{unified[TO_DEVICE], gp_format_bytes(unified[TO_DEVICE]), "migrated to GPUs"},
+		{unified[TO_HOST], gp_format_bytes(unified[TO_HOST]), "migrated to the host"},
+		{unified[BETWEEN], gp_format_bytes(unified[BETWEEN]), "migrated between GPUs"},
+		{unified[HOST_FAULT] + unified[DEVICE_FAULT],
+		 gp_format_count(unified[HOST_FAULT] + unified[DEVICE_FAULT]), "page faults"},
+		{matters(summary, kinds->compile_ns), gp_format_ns(kinds->compile_ns), "compiling"},
+		{matters(summary, kinds->load_ns), gp_format_ns(kinds->load_ns), "loading code"},
+		{matters(summary, kinds->overhead_ns), gp_format_ns(kinds->overhead_ns),
+		 "overhead by CUPTI and the driver"},
+	};
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary),
+					 .lead = "besides: ",
+					 .separator = ","};
+	char text[96];
+
+	for (size_t i = 0; i < COUNT(pieces); i++)
+		if (pieces[i].count > 0) {
+			snprintf(text, sizeof(text), "%s %s", pieces[i].figure.text,
+				 pieces[i].meaning);
+			gp_paragraph_add(&paragraph, text);
+		}
+	gp_paragraph_end(&paragraph);
+}
+
 int gp_summary_print_more(const struct gp_summary *summary)
 {
 	struct kinds kinds = {0};
@@ -343,6 +398,10 @@ int gp_summary_print_more(const struct gp_summary *summary)
 	gp_tally_free(&seen);
 	if (result < 0 || !are_any(summary, &kinds))
 		return result;
+	if (summary->options->brief) {
+		print_in_brief(summary, &kinds);
+		return 0;
+	}
 	fputs("\nMore (`gpuprof summary --by WORD FILE` has a table for each of these words)\n",
 	      summary->out);
 	print_places(summary, &kinds);

@@ -14,7 +14,8 @@
 #include "report/memory_stats.h"
 #include "report/summary.h"
 
-#define GP_SUMMARY_COLUMNS 120 /* of a line, but for full names */
+#define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
+#define GP_SUMMARY_BRIEF_COLUMNS 110
 
 struct gp_summary {
 	FILE *out;
@@ -34,8 +35,14 @@ struct gp_summary {
 int gp_summary_gather(struct gp_summary *summary);
 void gp_summary_release(struct gp_summary *summary);
 
+/* Columns of a line of this page. */
+size_t gp_summary_columns(const struct gp_summary *summary);
+
 /* "GPU activities", "API calls" and "Memory copies and sets". */
 int gp_summary_print_activity(const struct gp_summary *summary);
+
+/* What copies and sets moved, and how fast, in a line. */
+int gp_summary_print_copies_in_brief(const struct gp_summary *summary);
 
 /* Which calls failed, with which error and where: a few lines, if there are any. */
 int gp_summary_print_failures(const struct gp_summary *summary);
@@ -47,6 +54,11 @@ int gp_summary_print_ranges(const struct gp_summary *summary);
 int gp_summary_print_more(const struct gp_summary *summary);
 
 int gp_summary_print_memory(const struct gp_summary *summary);
+
+void gp_summary_print_memory_title(const struct gp_summary *summary);
+
+/* Its peaks, what was left and what the driver reports, a row for each device and each kind of the host's. */
+int gp_summary_print_memory_in_brief(const struct gp_summary *summary);
 
 /* What was never freed, by call site; nothing where everything was. */
 int gp_summary_print_left(const struct gp_summary *summary);
@@ -63,7 +75,7 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model);
 /* How busy the GPUs were: what is known of that. */
 void gp_summary_print_busy(const struct gp_summary *summary);
 
-/* Below the line of a device: what ran, why nothing did. */
+/* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did. */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device);
 
 /*

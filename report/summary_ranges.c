@@ -9,7 +9,8 @@
 #include "report/table.h"
 #include "report/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define COUNT(array)     (sizeof(array) / sizeof((array)[0]))
+#define ROWS_ON_A_SCREEN 3
 
 static const struct gp_column columns[] = {
 	{"GPU time", false}, {"GPU ops", false}, {"Ranges", false}, {"Open", false},
@@ -127,23 +128,26 @@ static void put_row(struct gp_table *table, const struct row *row)
 static int print_rows(const struct gp_summary *summary, struct rows *rows)
 {
 	struct gp_table *table = gp_table_new(columns, COUNT(columns));
-	size_t limit = summary->options->row_limit;
+	size_t limit = summary->options->brief ? ROWS_ON_A_SCREEN : summary->options->row_limit;
 	uint32_t shown = limit == 0 || rows->count <= limit + 1 ? rows->count : (uint32_t)limit;
 	int result = -ENOMEM;
 
 	if (!table ||
 	    gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL) < 0)
 		goto done;
-	fprintf(summary->out,
-		"\nRanges: %s (GPU time: sum of what was started inside, by the thread; of "
-		"start/end ranges by any)\n",
-		gp_format_count(rows->ranges).text);
+	fprintf(summary->out, "\nRanges: %s%s\n", gp_format_count(rows->ranges).text,
+		summary->options->brief
+			? ""
+			: " (GPU time: sum of what was started inside, by the thread; of "
+			  "start/end ranges by any)");
 	for (uint32_t i = 0; i < shown; i++)
 		put_row(table, &rows->rows[i]);
-	result = gp_table_print(table, summary->out, GP_SUMMARY_COLUMNS);
+	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
 	if (shown < rows->count)
-		fprintf(summary->out, "  ... %s more: `gpuprof summary --by nvtx FILE` shows all\n",
-			gp_format_count(rows->count - shown).text);
+		fprintf(summary->out, "  ... %s more%s\n",
+			gp_format_count(rows->count - shown).text,
+			summary->options->brief ? ""
+						: ": `gpuprof summary --by nvtx FILE` shows all");
 done:
 	gp_table_free(table);
 	return result;

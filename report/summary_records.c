@@ -446,7 +446,8 @@ static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t
 
 static void print_telemetry(const struct gp_summary *summary)
 {
-	struct gp_paragraph paragraph = {.out = summary->out, .columns = GP_SUMMARY_COLUMNS};
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary)};
 
 	for (size_t i = 0; i < GP_COUNTERS; i++) {
 		uint64_t value = 0;
@@ -481,8 +482,9 @@ static double process_time(const struct gp_summary *summary)
 /* What CUPTI itself says that it and the driver took, by kind. */
 static int print_overheads(const struct gp_summary *summary)
 {
-	struct gp_paragraph paragraph = {
-		.out = summary->out, .columns = GP_SUMMARY_COLUMNS, .lead = "CUPTI reports: "};
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary),
+					 .lead = "CUPTI reports: "};
 	struct gp_groups groups = {0};
 	uint32_t *order;
 	int result = 0;
@@ -542,26 +544,35 @@ static void print_share(const struct gp_summary *summary, double cost_ns)
 	if (threads <= 1)
 		fputs("the time above", summary->out);
 	else
-		fprintf(summary->out, "%s %s threads' time\n ",
-			summary->model_count > 1 ? "their" : "its", gp_format_count(threads).text);
+		fprintf(summary->out, "%s %s threads' time%s",
+			summary->model_count > 1 ? "their" : "its", gp_format_count(threads).text,
+			summary->options->brief ? "" : "\n ");
+}
+
+static void print_kinds_of_cost(FILE *out, const struct gp_own_cost *cost)
+{
+	fprintf(out, " (hooks %s, CUPTI callbacks %s, GPU records %s)",
+		cost->hooks_unknown ? "not measured" : gp_format_ns_about(cost->hooks_ns).text,
+		gp_format_ns_about(cost->callbacks_ns).text,
+		gp_format_ns_about(cost->records_ns).text);
 }
 
 static void print_cost(const struct gp_summary *summary)
 {
 	struct gp_own_cost cost = gp_own_cost_of(summary->models, summary->model_count);
+	bool brief = summary->options->brief;
 
-	fprintf(summary->out, "\ngpuprof's own cost: about %s",
+	fprintf(summary->out, "%sgpuprof's own cost: about %s", brief ? "  " : "\n",
 		gp_format_ns_about(gp_own_cost_total_ns(&cost)).text);
 	print_share(summary, gp_own_cost_total_ns(&cost));
-	fprintf(summary->out, " (hooks %s, CUPTI callbacks %s, GPU records %s)\n",
-		cost.hooks_unknown ? "not measured" : gp_format_ns_about(cost.hooks_ns).text,
-		gp_format_ns_about(cost.callbacks_ns).text,
-		gp_format_ns_about(cost.records_ns).text);
+	if (!brief)
+		print_kinds_of_cost(summary->out, &cost);
 	if (cost.waiting_ns > 0)
 		fprintf(summary->out,
-			"  and threads that launch at once waiting for each other in the driver "
-			"%s\n",
-			gp_format_ns_about(cost.waiting_ns).text);
+			"%s and threads that launch at once waiting for each other in the driver "
+			"%s",
+			brief ? "," : "\n ", gp_format_ns_about(cost.waiting_ns).text);
+	fputs("\n", summary->out);
 }
 
 /* Whether any of it was recorded by gpuprof. */

@@ -12,7 +12,10 @@
 #include "report/text.h"
 
 #define SHOWN           4 /* causes, kinds */
+#define SHOWN_IN_LOOP   3 /* of its causes, on one screen */
+#define SHOWN_IN_A_LINE 2 /* of those of one of several devices */
 #define DEVICES_IN_FULL 2 /* of more each has its causes alone */
+#define LEAST_SHARE     0.01
 #define NAME_COLUMNS    48
 #define MOST_OPS        1000000u /* in which a loop is looked for: the page has to come at once */
 
@@ -32,14 +35,15 @@ static int compare_parts(const void *a, const void *b)
 }
 
 /* "host-bound 32.6 %, launch-bound 19.7 %, 3 others 4.0 %" */
-static void print_parts(FILE *out, struct part *parts, size_t count, uint64_t whole_ns)
+static void print_parts(FILE *out, struct part *parts, size_t count, uint64_t whole_ns,
+			size_t shown)
 {
 	uint64_t rest_ns = 0;
 	size_t others = 0;
 
 	qsort(parts, count, sizeof(*parts), compare_parts);
 	for (size_t i = 0; i < count && parts[i].ns > 0; i++) {
-		if (i < SHOWN) {
+		if (i < shown) {
 			fprintf(out, "%s%s %s %%", i > 0 ? ", " : "", parts[i].name,
 				gp_format_percent((double)parts[i].ns, (double)whole_ns).text);
 			continue;
@@ -81,13 +85,13 @@ static void print_classes(FILE *out, const struct gp_where *where)
 	fputs("\n", out);
 }
 
-static void print_causes(FILE *out, const uint64_t state_ns[GP_STATES])
+static void print_causes(FILE *out, const uint64_t state_ns[GP_STATES], size_t shown)
 {
 	struct part parts[GP_IDLE_CAUSES];
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
 		parts[i] = (struct part){gp_idle_cause_name(i), state_ns[GP_STATE_IDLE + i]};
-	print_parts(out, parts, GP_IDLE_CAUSES, gp_state_wall_ns(state_ns));
+	print_parts(out, parts, GP_IDLE_CAUSES, gp_state_wall_ns(state_ns), shown);
 }
 
 /* ---- the longest gap between two operations ---- */
@@ -157,21 +161,40 @@ static void print_longest(const struct gp_summary *summary, const struct gp_wher
 	fputs("\n", summary->out);
 }
 
+/* On one screen: by more than a little of the time. */
+static bool is_more_than_computing(const struct gp_summary *summary, const struct gp_where *where)
+{
+	uint64_t computing_ns = gp_state_any_ns(where->state_ns, GP_STATE_COMPUTE);
+	uint64_t others_ns = gp_state_busy_ns(where->state_ns) - computing_ns;
+	double least = summary->options->brief ? LEAST_SHARE : 0;
+
+	return others_ns > 0 &&
+	       (double)others_ns >= least * (double)gp_state_wall_ns(where->state_ns);
+}
+
 void gp_summary_print_where(const struct gp_summary *summary, size_t device)
 {
 	const struct gp_where *where = &summary->wheres.devices[device];
 	bool in_full = summary->devices.count <= DEVICES_IN_FULL;
+	bool in_a_line = summary->options->brief && summary->devices.count > 1;
+	bool busy = gp_state_busy_ns(where->state_ns) > 0;
+	bool idle = gp_state_idle_ns(where->state_ns) > 0;
 
-	if (gp_state_busy_ns(where->state_ns) == 0)
-		return;
-	if (in_full &&
-	    gp_state_any_ns(where->state_ns, GP_STATE_COMPUTE) != gp_state_busy_ns(where->state_ns))
-		print_classes(summary->out, where);
-	if (gp_state_idle_ns(where->state_ns) > 0) {
-		fputs("    idle    ", summary->out);
-		print_causes(summary->out, where->state_ns);
+	if (busy && idle && in_a_line) {
+		fputs("; ", summary->out);
+		print_causes(summary->out, where->state_ns, SHOWN_IN_A_LINE);
+	} else {
+		fputs("\n", summary->out);
 	}
-	if (in_full)
+	if (!busy)
+		return;
+	if (in_full && is_more_than_computing(summary, where))
+		print_classes(summary->out, where);
+	if (idle && !in_a_line) {
+		fputs("    idle    ", summary->out);
+		print_causes(summary->out, where->state_ns, SHOWN);
+	}
+	if (in_full && !summary->options->brief)
 		print_longest(summary, where);
 }
 
@@ -190,8 +213,22 @@ static uint64_t *durations_of(const struct gp_iterations *all, uint32_t *longest
 	return durations_ns;
 }
 
-static void print_iterations(FILE *out, const struct gp_iterations *all, uint64_t span_ns)
+/* By what they are told apart. */
+static void print_origin(FILE *out, const struct gp_iterations *all)
 {
+	if (all->by_range) {
+		char *name = gp_text_escape(all->name);
+
+		fprintf(out, "; by ranges %s", name ? name : "");
+		free(name);
+	} else {
+		fputs("; by operations that repeat", out);
+	}
+}
+
+static void print_iterations(const struct gp_summary *summary, const struct gp_iterations *all)
+{
+	uint64_t span_ns = summary->window.end_unix_ns - summary->window.start_unix_ns;
 	uint64_t loop_ns = all->rows[all->count - 1].end_ns - all->rows[0].start_ns;
 	uint32_t longest;
 	uint64_t *durations_ns = durations_of(all, &longest);
@@ -200,21 +237,15 @@ static void print_iterations(FILE *out, const struct gp_iterations *all, uint64_
 	if (!durations_ns)
 		return;
 	stats = gp_stats_of(durations_ns, all->count);
-	fprintf(out,
+	fprintf(summary->out,
 		"  loop      %s iterations of %s (median), %s %% of the time, longest %s (number "
-		"%u); "
-		"by ",
+		"%u)",
 		gp_format_count(all->count).text, gp_format_ns((uint64_t)stats.median).text,
 		gp_format_percent((double)loop_ns, (double)span_ns).text,
 		gp_format_ns(stats.max).text, longest + 1);
-	if (all->by_range) {
-		char *name = gp_text_escape(all->name);
-
-		fprintf(out, "ranges %s\n", name ? name : "");
-		free(name);
-	} else {
-		fputs("operations that repeat\n", out);
-	}
+	if (!summary->options->brief)
+		print_origin(summary->out, all);
+	fputs("\n", summary->out);
 	free(durations_ns);
 }
 
@@ -253,7 +284,7 @@ static void print_inside(const struct gp_summary *summary, const struct gp_itera
 			.text);
 	if (gp_state_idle_ns(state_ns) > 0)
 		fputs("; idle: ", summary->out);
-	print_causes(summary->out, state_ns);
+	print_causes(summary->out, state_ns, summary->options->brief ? SHOWN_IN_LOOP : SHOWN);
 }
 
 void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
@@ -265,8 +296,7 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 	if (summary->model_count == 1 && model->op_count <= MOST_OPS &&
 	    gp_tuning_of(&tuning, model) == 0 && gp_iterations_of(&all, model, &tuning) == 0 &&
 	    all.count > 0) {
-		print_iterations(summary->out, &all,
-				 summary->window.end_unix_ns - summary->window.start_unix_ns);
+		print_iterations(summary, &all);
 		if (all_known)
 			print_inside(summary, &all);
 	}
@@ -304,5 +334,5 @@ void gp_summary_print_kinds(const struct gp_summary *summary)
 	if (parts[GP_KIND_UNKNOWN].ns * 2 >= total_ns)
 		return;
 	fputs("  kernels   ", summary->out);
-	print_parts(summary->out, parts, gp_kinds_count(summary->kinds), total_ns);
+	print_parts(summary->out, parts, gp_kinds_count(summary->kinds), total_ns, SHOWN);
 }

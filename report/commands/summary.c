@@ -20,8 +20,9 @@
 static const char usage[] =
 	"usage: gpuprof summary [options] FILE...\n"
 	"\n"
-	"Print a summary of trace files; several of one run become one.  With --by, print tables\n"
-	"instead, for reading or for other programs.  Traces of torch.profiler (Chrome JSON, "
+	"Print a summary of trace files, one screen; several of one run become one.  With --by,\n"
+	"print tables instead, for reading or for other programs.  Traces of torch.profiler "
+	"(Chrome JSON, "
 	"plain\n"
 	"or .gz) and of nsys export --type=sqlite are read like gpuprof's own.\n"
 	"\n"
@@ -35,12 +36,14 @@ static const char usage[] =
 	"  -F, --format FORMAT  text (default), csv, json or markdown; of all but text without "
 	"--by:\n"
 	"                       the tables that the page is made of\n"
+	"      --full           the whole page: more rows and advice, all that the screen leaves "
+	"out\n"
 	"      --kinds FILE     kinds of kernels, in front of the built-in ones: lines of KIND: "
 	"PATTERN,\n"
 	"                       such as  stencil: *heat*  (* stands for any characters)\n"
-	"  -n, --top N          rows of a table (default: 12, with --by all; 0 = all, and "
-	"gpuprof's\n"
-	"                       own counters); --rows N is the same\n"
+	"  -n, --top N          rows of a table, of the whole page or with --by (default: 12, with "
+	"--by\n"
+	"                       all; 0 = all, and gpuprof's own counters); --rows N is the same\n"
 	"      --sort COLUMN    order of a table's rows: largest numbers first, text from A on\n"
 	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
 	"  -o, --output OUT     the file to write (default: standard output)\n"
@@ -60,7 +63,7 @@ struct arguments {
 	char *const *traces;
 	size_t trace_count;
 	struct gp_summary_options page;
-	bool memory;
+	bool full, memory;
 	const char *snapshot;    /* of PyTorch; NULL = none */
 	const char *kinds;       /* the file of --kinds; NULL = none */
 	struct gp_summary_by by; /* words NULL: a page */
@@ -74,6 +77,7 @@ static int take_rows(const struct gp_command_line *line, const char *text)
 	if (!gp_command_number("summary", "--top", text, GP_COMMAND_MOST, &number))
 		return GP_EXIT_USAGE;
 	a->page.row_limit = a->by.row_limit = number;
+	a->page.brief = false;
 	a->by.every_row = number == 0;
 	return GP_COMMAND_GO_ON;
 }
@@ -138,6 +142,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 {
 	const struct gp_command_option options[] = {
 		{"by", 'b', .text = &a->by.words},
+		{"full", .flag = &a->full},
 		{"memory", 'm', .flag = &a->memory},
 		{"torch-snapshot", .text = &a->snapshot},
 		{"kinds", .text = &a->kinds},
@@ -156,6 +161,8 @@ static int parse(int argc, char **argv, struct arguments *a)
 	a->traces = argv + optind;
 	a->trace_count = (size_t)(argc - optind);
 	a->by.full_names = a->page.full_names;
+	if (a->full)
+		a->page.brief = false;
 	return status == GP_COMMAND_GO_ON ? check(a) : status;
 }
 
@@ -209,7 +216,7 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 
 int gp_command_summary(int argc, char **argv)
 {
-	struct arguments a = {.page.row_limit = ROWS,
+	struct arguments a = {.page = {.brief = true, .row_limit = ROWS},
 			      .by = {.format = &gp_sheet_text, .messages = stderr}};
 	int status = parse(argc, argv, &a);
 	struct gp_traces traces;

@@ -73,7 +73,7 @@ class Idle(Tables):
         self.assertEqual(self.summary("--by", "time,idle", self.record("demo", "3")).stderr, "")
 
     def test_the_page_says_why_the_gpu_was_idle(self):
-        page = self.summary(self.record("demo")).stdout
+        page = self.summary("--full", self.record("demo")).stdout
         before, after = page.split("GPU activities", 1)
         self.assertIn("GPU busy (", before)
         self.assertRegex(before, r"\n    idle    [a-z-]+ [0-9.]+ %, ")
@@ -118,7 +118,7 @@ class Launches(Tables):
 
     def test_the_page_has_the_figures_of_the_tables(self):
         trace = self.record("demo", "200")
-        page, found = " ".join(self.summary(trace).stdout.split()), self.tables("queue", trace)
+        page, found = " ".join(self.summary("--full", trace).stdout.split()), self.tables("queue", trace)
         launched, late = (self.sum(found["queue-stream"], column) for column in ("Launched", "Late"))
         short = self.sum(found["queue-kernel"], "Short")
         said = f"queue of {launched:,} launched operations {late:,} came late: their stream had nothing left to do, " \
@@ -144,7 +144,7 @@ class Iterations(Tables):
             self.assertEqual(row["Busy"] + row["Idle"], row["Wall"])
         longest = json.loads(self.summary("--by", "iteration", "--sort", "wall", "--format", "json", trace).stdout)["rows"]
         self.assertEqual([row["Wall"] for row in longest], sorted((row["Wall"] for row in rows), reverse=True))
-        self.assertRegex(self.summary(trace).stdout, r"\n  loop      50 iterations of .* by operations that repeat\n"
+        self.assertRegex(self.summary("--full", trace).stdout, r"\n  loop      50 iterations of .* by operations that repeat\n"
                                                      r"    in it   [0-9.]+ % busy; idle: ")
 
     def test_ranges_say_what_the_gpu_did_in_them(self):

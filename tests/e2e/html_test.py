@@ -107,7 +107,7 @@ class PageTest(HtmlCase):
             counts[kind] = counts.get(kind, 0) + 1
         self.assertEqual((counts["k"], counts["a"]), (about["kernels"], about["calls"]))
         self.assertEqual(page.text("end"), b"end")
-        self.assertEqual(about["summary"], self.run_gpuprof("summary", trace).stdout)
+        self.assertEqual(about["summary"], self.run_gpuprof("summary", "--full", trace).stdout)
 
     def test_what_the_tables_say_is_what_the_program_prints(self):
         trace = self.record(ZOO)

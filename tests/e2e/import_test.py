@@ -186,7 +186,7 @@ class Import(Case):
         self.run_gpuprof("export", "--format", "sqlite", "-o", database, self.record("demo"))
         for bytes_left in (os.path.getsize(database) - 4096, os.path.getsize(database) * 3 // 4):
             os.truncate(database, bytes_left)
-            result = self.run_gpuprof("summary", database)
+            result = self.run_gpuprof("summary", "--full", database)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(result.stdout.startswith("PARTIAL: "), result.stdout)
             self.assertIn("cudaLaunchKernel", result.stdout)

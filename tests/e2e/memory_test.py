@@ -92,7 +92,7 @@ class MemoryTest(Case):
 
     def test_the_summary(self):
         self.record([LEAKS])
-        lines = self.run_gpuprof("summary", "out.gpuprof").stdout.splitlines()
+        lines = self.run_gpuprof("summary", "--full", "out.gpuprof").stdout.splitlines()
         at = lines.index("Never freed: 3.012MiB in 4 blocks")
         allocate, leak = place("allocate", "allocate"), place("leak", "leak")
         self.assertTrue(lines[at + 2].split("  3  ")[1].startswith(f"{allocate} < {leak} < main"), lines[at + 2])

@@ -72,7 +72,7 @@ static uint64_t walk(const struct gp_model *m)
 
 static void print(struct gp_model *model)
 {
-	const struct gp_summary_options summary = {.row_limit = 12};
+	const struct gp_summary_options summary = {.row_limit = 12}, screen = {.brief = true};
 	FILE *out = fopen("/dev/null", "w");
 	const struct gp_summary_by by = {
 		.words = "all", .format = gp_sheet_format_find("json"), .messages = out};
@@ -80,6 +80,7 @@ static void print(struct gp_model *model)
 	if (!out)
 		abort();
 	gp_summary_print(out, &model, 1, &summary);
+	gp_summary_print(out, &model, 1, &screen);
 	gp_summary_by_print(out, &model, 1, &by);
 	fclose(out);
 }

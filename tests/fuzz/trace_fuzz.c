@@ -145,7 +145,7 @@ static void print_spans(FILE *out, struct gp_model *model)
 /* All that people and programs are shown. */
 static void print(struct gp_model *model)
 {
-	const struct gp_summary_options summary = {.row_limit = 12};
+	const struct gp_summary_options summary = {.row_limit = 12}, screen = {.brief = true};
 	const struct gp_export_options export = {.measure = GP_MEASURES};
 	FILE *out = fopen("/dev/null", "w");
 	const struct gp_summary_by by = {
@@ -154,6 +154,7 @@ static void print(struct gp_model *model)
 	if (!out)
 		abort();
 	gp_summary_print(out, &model, 1, &summary);
+	gp_summary_print(out, &model, 1, &screen);
 	gp_summary_by_print(out, &model, 1, &by);
 	for (const struct gp_exporter *const *exporter = gp_exporters; *exporter; exporter++)
 		gp_export_model(*exporter, model, &export, out);

@@ -611,10 +611,62 @@ static void test_lulls(void **state)
 	gp_model_free(model);
 }
 
+/* What one screen has of a finding. */
+static char *print_on_screen(const char *found, const char *place, const char *callers)
+{
+	struct gp_finding finding = {.rule = gp_rule_find("launch-bound"),
+				     .saves_ns = MS,
+				     .found = strdup(found),
+				     .change = "do it otherwise",
+				     .place = strdup(place),
+				     .callers = strdup(callers)};
+	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = 4 * MS};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	gp_advice_print_brief(out, &advice, 3);
+	fclose(out);
+	free(finding.found);
+	free(finding.place);
+	free(finding.callers);
+	return text;
+}
+
+static void expect_on_screen(const char *found, const char *place, const char *callers,
+			     const char *expected)
+{
+	char *text = print_on_screen(found, place, callers);
+	char *from = strstr(text, "launch-bound: ");
+
+	assert_non_null(from);
+	assert_string_equal(from, expected);
+	free(text);
+}
+
+#define WORDS  "so and so many words and some more, "
+#define PLACE  "a_function_of_a_name (its_file.py:1)"
+#define CHANGE "          -> do it otherwise\n"
+
+/* Two lines of what was found: callers go first, then examples, then explanations. */
+static void test_what_does_not_fit_on_a_screen(void **state)
+{
+	(void)state;
+	expect_on_screen("it waits; for one", PLACE, "main",
+			 "launch-bound: it waits; for one, at " PLACE " < main\n" CHANGE);
+	expect_on_screen(WORDS WORDS "for one", PLACE, WORDS WORDS,
+			 "launch-bound: " WORDS WORDS "for\n          one, at " PLACE "\n" CHANGE);
+	expect_on_screen("it waits: for that; " WORDS WORDS WORDS WORDS WORDS, PLACE, "main",
+			 "launch-bound: it waits: for that, at " PLACE "\n" CHANGE);
+	expect_on_screen("it waits: " WORDS WORDS WORDS WORDS WORDS, "", "",
+			 "launch-bound: it waits\n" CHANGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_turns_of_host_and_gpu),
+		cmocka_unit_test(test_what_does_not_fit_on_a_screen),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),

@@ -149,7 +149,7 @@ static int write_chrome(const char *path)
 
 static int print_summary(const char *path)
 {
-	const struct gp_summary_options options = {.row_limit = 12};
+	const struct gp_summary_options options = {.row_limit = 12}, screen = {.brief = true};
 	FILE *out = fopen("/dev/null", "w");
 	int result;
 
@@ -157,6 +157,8 @@ static int print_summary(const char *path)
 	if (!out)
 		return -ENOMEM;
 	result = gp_summary_print(out, &loaded, 1, &options);
+	if (result == 0)
+		result = gp_summary_print(out, &loaded, 1, &screen);
 	fclose(out);
 	return result;
 }

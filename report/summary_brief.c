@@ -1,0 +1,148 @@
+/* What one screen has in other words than the whole page: copies in a line, memory in a row for each device. */
+#include "report/summary_part.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/copy_peak.h"
+#include "report/cuda_names.h"
+#include "report/format.h"
+#include "report/paragraph.h"
+#include "report/recorded.h"
+#include "report/table.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- copies ---- */
+
+#define MOST_COPIES    4
+#define LEAST_GB_PER_S 0.1 /* what is slower is not about bytes */
+
+/* "HtoD pinned 3.000MiB, 33.79 GB/s (61.2 % of its peak)" */
+static void describe_copies(char *text, size_t size, const struct gp_group *group)
+{
+	const char *label = group->key + strlen("o[");
+	int used;
+
+	if (strncmp(label, "memcpy ", strlen("memcpy ")) == 0)
+		label += strlen("memcpy ");
+	used = snprintf(text, size, "%.*s %s", (int)strcspn(label, "]"), label,
+			gp_format_bytes(group->bytes).text);
+	if ((double)group->timed_bytes < LEAST_GB_PER_S * (double)group->total_ns)
+		return;
+	used += snprintf(text + used, size - (size_t)used, ", %s GB/s",
+			 gp_format_gb_per_s(group->timed_bytes, group->total_ns).text);
+	if (gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns))
+		snprintf(text + used, size - (size_t)used, " (%s %% of its peak)",
+			 gp_format_percent((double)group->peak_ns, (double)group->total_ns).text);
+}
+
+int gp_summary_print_copies_in_brief(const struct gp_summary *summary)
+{
+	const struct gp_groups *groups = &summary->activity.operations;
+	struct gp_paragraph paragraph = {
+		.out = summary->out, .columns = gp_summary_columns(summary), .lead = "copies: "};
+	uint32_t *order = gp_groups_by_time(groups), told = 0;
+	char text[256];
+
+	for (uint32_t i = 0; order && i < groups->count; i++) {
+		if (groups->rows[order[i]].key[0] != GP_ACTIVITY_OTHER || told++ >= MOST_COPIES)
+			continue;
+		describe_copies(text, sizeof(text), &groups->rows[order[i]]);
+		gp_paragraph_add(&paragraph, text);
+	}
+	if (told > MOST_COPIES) {
+		snprintf(text, sizeof(text), "%u more", told - MOST_COPIES);
+		gp_paragraph_add(&paragraph, text);
+	}
+	gp_paragraph_end(&paragraph);
+	free(order);
+	return order ? 0 : -ENOMEM;
+}
+
+/* ---- memory ---- */
+
+static const struct gp_column columns[] = {
+	{"Peak", false},   {"At", false},     {"Allocs", false}, {"Frees", false}, {"Left", false},
+	{"Blocks", false}, {"In use", false}, {"Of", false},     {"Memory", true},
+};
+
+static void put(struct gp_table *table, struct gp_figure figure)
+{
+	gp_table_cell(table, figure.text);
+}
+
+/* What the driver said last of a row's device. */
+static void put_usage(const struct gp_summary *summary, struct gp_table *table,
+		      const struct gp_memory_row *row)
+{
+	const struct gp_memory_usage *usage = NULL;
+
+	for (size_t i = 0; i < summary->memory.usage_count; i++)
+		if (row->kind == GP_MEMORY_OF_DEVICE &&
+		    summary->memory.usages[i].device == row->device)
+			usage = &summary->memory.usages[i];
+	gp_table_cell(table, usage ? gp_format_bytes(usage->in_use_bytes).text : "-");
+	gp_table_cell(table, usage ? gp_format_bytes(usage->total_bytes).text : "-");
+}
+
+static void put_label(const struct gp_summary *summary, struct gp_table *table,
+		      const struct gp_memory_row *row)
+{
+	const char *kind = gp_allocation_name(row->kind);
+	char label[64];
+
+	if (row->device < summary->devices.count)
+		snprintf(label, sizeof(label), "GPU %u%s%s",
+			 summary->devices.entries[row->device].number,
+			 row->kind == GP_MEMORY_OF_DEVICE ? "" : " ",
+			 row->kind == GP_MEMORY_OF_DEVICE ? "" : kind);
+	else
+		snprintf(label, sizeof(label), "%s", kind);
+	gp_table_cell(table, label);
+}
+
+static void put_row(const struct gp_summary *summary, struct gp_table *table,
+		    const struct gp_memory_row *row)
+{
+	put(table, gp_format_bytes(row->peak_bytes));
+	if (row->peak_bytes > 0)
+		put(table, gp_summary_moment(summary, row->peak_unix_ns));
+	else
+		gp_table_cell(table, "-");
+	put(table, gp_format_count(row->allocations));
+	put(table, gp_format_count(row->frees));
+	put(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
+	put(table, gp_format_count(row->allocations - row->frees));
+	put_usage(summary, table, row);
+	put_label(summary, table, row);
+}
+
+/* A device's own memory is one row, whatever it was allocated by. */
+static bool is_worth_a_row(const struct gp_memory_row *row)
+{
+	return row->kind == GP_MEMORY_OF_DEVICE ||
+	       (row->allocations > 0 && !gp_memory_is_of_device(row->kind));
+}
+
+int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
+{
+	const struct gp_memory_stats *memory = &summary->memory;
+	struct gp_table *table;
+	int result;
+
+	if (memory->row_count == 0)
+		return 0;
+	table = gp_table_new(columns, COUNT(columns));
+	if (!table)
+		return -ENOMEM;
+	gp_summary_print_memory_title(summary);
+	for (size_t i = 0; i < memory->row_count; i++)
+		if (is_worth_a_row(&memory->rows[i]))
+			put_row(summary, table, &memory->rows[i]);
+	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	gp_table_free(table);
+	return result;
+}

@@ -1,0 +1,224 @@
+/* The page of one screen: what it leaves out is counted, and nothing of what is missing is left out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/summary.h"
+#include "report/text.h"
+#include "tests/report/model_builder.h"
+
+#define KERNELS 30
+#define US      1000u
+
+static char *print(struct gp_model *model, bool brief)
+{
+	const struct gp_summary_options options = {.brief = brief, .row_limit = 12};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(gp_summary_print(out, &model, 1, &options), 0);
+	fclose(out);
+	return text;
+}
+
+static void expect(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("\"%s\" is not in:\n%s", words, text);
+}
+
+static void expect_not(const char *text, const char *words)
+{
+	if (strstr(text, words))
+		fail_msg("\"%s\" is in:\n%s", words, text);
+}
+
+/* Kernels that take longer from one to the next, a copy that is fast and one that is slow, memory of each kind. */
+static struct build build_many(void)
+{
+	struct build b = build_begin(42);
+	char name[16];
+
+	build_info(&b, GP_INFO_PROGRAM, "many");
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint32_t i = 0; i < KERNELS; i++) {
+		uint64_t at_ns = (1 + i) * 100 * US;
+
+		snprintf(name, sizeof(name), "kernel%02u", i);
+		build_name(&b, name);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + (1 + i) * US, i + 1)->name = i;
+	}
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000, 0x1000, 1 << 20);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 1100, 0x2000, 1 << 20);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 1200, 0x3000, 1 << 21);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_PINNED, 100500, 0x3000, 0);
+	build_usage(&b, 0, 90000, 150109880320 - (1u << 30), 150109880320);
+	return b;
+}
+
+static void add_copy(struct build *b, uint64_t at_ns, uint64_t length_ns, uint64_t bytes,
+		     uint8_t kind)
+{
+	struct gp_op *op;
+
+	build_call(b, 100, BUILD_MEMCPY_ASYNC, at_ns, 1000, (uint32_t)at_ns);
+	op = build_op(b, GP_OP_COPY, 7, at_ns, at_ns + length_ns, (uint32_t)at_ns);
+	op->copy_kind = kind;
+	op->source_kind = kind == 1 ? 2 : 3;
+	op->destination_kind = kind == 1 ? 3 : 2;
+	op->bytes = bytes;
+}
+
+static void what_it_leaves_out_is_counted(void **state)
+{
+	struct build b = build_many();
+	struct gp_model *model;
+	size_t lines = 0;
+	char *text, *rest, *line;
+
+	(void)state;
+	add_copy(&b, 5000 * US, 100 * US, 3 << 20, 1);
+	add_copy(&b, 6000 * US, 100 * US, 8, 2);
+	model = build_end(&b);
+	text = print(model, true);
+	/* the largest five: the two copies and 30, 29 and 28 of 465 us of kernels */
+	expect(text, "  kernel29\n");
+	expect(text, "  kernel27\n");
+	expect_not(text, "kernel26");
+	expect(text, "  ... 27 more, 378.0us (56.8 %)\n");
+	expect(text, "  copies: DtoH pinned 8B; HtoD pinned 3.000MiB, 31.46 GB/s\n");
+	expect(text, "More: gpuprof summary --full FILE");
+	for (rest = text; (line = strsep(&rest, "\n")) != NULL; lines++)
+		if (gp_text_columns(line) > 110)
+			fail_msg("%zu columns: %s", gp_text_columns(line), line);
+	assert_true(lines < 50);
+	free(text);
+	gp_model_free(model);
+}
+
+/* What is known of a device's memory is one row, however it was allocated. */
+static void a_device_has_one_row_of_memory(void **state)
+{
+	struct build b = build_many();
+	struct gp_model *model = build_end(&b);
+	char *text = print(model, true);
+
+	(void)state;
+	expect(text,
+	       "\n      Peak      At  Allocs  Frees      Left  Blocks    In use        Of  Memory\n"
+	       "  2.000MiB  +110ns       2      0  2.000MiB       2  1.000GiB  139.8GiB  GPU 0\n"
+	       "  2.000MiB  +210ns       1      1        0B       0         -         -  pinned "
+	       "host\n"
+	       "  Never freed: 2.000MiB in 2 blocks\n");
+	free(text);
+	gp_model_free(model);
+}
+
+/* Half of the time a kernel of 1 ms, half of it none: what may be done is said, and what it says stands before the tables. */
+static void advice_stands_before_the_tables(void **state)
+{
+	struct build b = build_begin(42);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint32_t i = 0; i < 50; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, i * 2000 * US, 10 * US, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, i * 2000 * US + 20 * US, i * 2000 * US + 1020 * US,
+			 i + 1);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, i * 2000 * US + 10 * US, 1015 * US, 0);
+	}
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text, "\nAdvice: what each could save at most, of ");
+	expect(text, " sync-in-loop: ");
+	expect(text, "\n          -> ");
+	assert_true(strstr(text, "\nAdvice: ") < strstr(text, "\nGPU activities: "));
+	free(text);
+	gp_model_free(model);
+}
+
+static void calls_that_failed_have_their_column(void **state)
+{
+	struct build b = build_many();
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	model = build_end(&b);
+	text = print(model, true);
+	expect_not(text, "Failed");
+	free(text);
+	gp_model_free(model);
+	b = build_many();
+	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 99)->status = 701;
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text, "  Failed  ");
+	expect(text, "  failed: 1 x cudaLaunchKernel: too many resources requested for launch ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* Every line of the whole page that says what is missing, between these. */
+static void expect_lines_of(const char *whole, const char *from, const char *to, const char *text)
+{
+	const char *begin = strstr(whole, from), *end;
+	char *lines, *rest, *line;
+
+	assert_non_null(begin);
+	end = strstr(begin, to);
+	assert_non_null(end);
+	rest = lines = strndup(begin, (size_t)(end - begin));
+	while ((line = strsep(&rest, "\n")) != NULL)
+		expect(text, line);
+	free(lines);
+}
+
+static void nothing_that_is_missing_is_left_out(void **state)
+{
+	struct build b = build_many();
+	struct gp_model *model;
+	char *whole, *text;
+
+	(void)state;
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		b.model->counters[i] = 7;
+	b.model->losses.damaged_bytes = 1234;
+	b.model->losses.ops_reversed = 12;
+	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 99);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 95000, 0x7777, 0);
+	model = build_end(&b);
+	model->losses.closed = false;
+	whole = print(model, false);
+	text = print(model, true);
+	expect_lines_of(whole, "PARTIAL: ", "\ngpuprof: many", text);
+	expect_lines_of(whole, "\nRecords\n", "\ngpuprof's own cost", text);
+	expect(text, "\n  gpuprof's own cost: about ");
+	expect(text, "; operations are missing)\n");
+	free(whole);
+	free(text);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_it_leaves_out_is_counted),
+		cmocka_unit_test(a_device_has_one_row_of_memory),
+		cmocka_unit_test(advice_stands_before_the_tables),
+		cmocka_unit_test(calls_that_failed_have_their_column),
+		cmocka_unit_test(nothing_that_is_missing_is_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -201,6 +201,14 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 	fitted = gp_text_fit(text, BRIEF_LINES * (BRIEF_WIDE - MARGIN));
 	print_wrapped(out, fitted ? fitted : "(no memory)", column, BRIEF_MARGIN, BRIEF_WIDE);
 	free(fitted);
+}
+
+/* What helps against several, one after the other, is said once, below the last. */
+static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
+				  const struct gp_finding *next)
+{
+	if (next && strcmp(next->change, finding->change) == 0)
+		return;
 	fprintf(out, "%*s-> ", BRIEF_MARGIN, "");
 	print_wrapped(out, finding->change, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
 }
@@ -214,8 +222,12 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	if (advice->loop_ns > 0)
 		fprintf(out, " (of the loop: %s)", gp_format_ns(advice->loop_ns).text);
 	fputs("; more of a rule: gpuprof explain RULE\n", out);
-	for (size_t i = 0; i < count; i++)
-		print_finding_in_brief(out, &advice->findings[i], advice);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_finding *finding = &advice->findings[i];
+
+		print_finding_in_brief(out, finding, advice);
+		print_change_in_brief(out, finding, i + 1 < count ? finding + 1 : NULL);
+	}
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
 	print_doubts(out, advice);

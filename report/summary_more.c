@@ -339,26 +339,32 @@ static struct gp_figure late_of(const struct kinds *kinds)
 static void print_in_brief(const struct gp_summary *summary, const struct kinds *kinds)
 {
 	const uint64_t *unified = kinds->unified;
+	uint64_t faults = unified[GP_UNIFIED_CPU_FAULT] + unified[GP_UNIFIED_GPU_FAULT];
 	const struct {
 		uint64_t count;
 		struct gp_figure figure;
-		const char *meaning;
+		const char *meaning, *one; /* NULL = the same of one */
 	} pieces[] = {
 		{kinds->streams > 1 ? kinds->streams : 0, gp_format_count(kinds->streams),
-		 "streams"},
-		{kinds->host_functions, gp_format_count(kinds->host_functions), "host functions"},
-		{kinds->graph_launches, gp_format_count(kinds->graph_launches), "graph launches"},
-		{kinds->graph_ops, gp_format_count(kinds->graph_ops), "operations of graphs"},
+		 "streams", "stream"},
+		{kinds->host_functions, gp_format_count(kinds->host_functions), "host functions",
+		 "host function"},
+		{kinds->graph_launches, gp_format_count(kinds->graph_launches), "graph launches",
+		 "graph launch"},
+		{kinds->graph_ops, gp_format_count(kinds->graph_ops), "operations of graphs",
+		 "operation of graphs"},
 		{have_queues(kinds) ? kinds->late : 0, late_of(kinds),
 		 "operations found their stream idle"},
 		{kinds->blocked_ns, gp_format_ns(kinds->blocked_ns), "in full queues"},
 		{matters(summary, kinds->sync_ns), gp_format_ns(kinds->sync_ns),
 		 "in synchronisation"},
-		{unified[TO_DEVICE], gp_format_bytes(unified[TO_DEVICE]), "migrated to GPUs"},
-		{unified[TO_HOST], gp_format_bytes(unified[TO_HOST]), "migrated to the host"},
-		{unified[BETWEEN], gp_format_bytes(unified[BETWEEN]), "migrated between GPUs"},
-		{unified[HOST_FAULT] + unified[DEVICE_FAULT],
-		 gp_format_count(unified[HOST_FAULT] + unified[DEVICE_FAULT]), "page faults"},
+		{unified[GP_UNIFIED_HTOD], gp_format_bytes(unified[GP_UNIFIED_HTOD]),
+		 "migrated to GPUs"},
+		{unified[GP_UNIFIED_DTOH], gp_format_bytes(unified[GP_UNIFIED_DTOH]),
+		 "migrated to the host"},
+		{unified[GP_UNIFIED_DTOD], gp_format_bytes(unified[GP_UNIFIED_DTOD]),
+		 "migrated between GPUs"},
+		{faults, gp_format_count(faults), "page faults", "page fault"},
 		{matters(summary, kinds->compile_ns), gp_format_ns(kinds->compile_ns), "compiling"},
 		{matters(summary, kinds->load_ns), gp_format_ns(kinds->load_ns), "loading code"},
 		{matters(summary, kinds->overhead_ns), gp_format_ns(kinds->overhead_ns),
@@ -373,7 +379,8 @@ static void print_in_brief(const struct gp_summary *summary, const struct kinds 
 	for (size_t i = 0; i < COUNT(pieces); i++)
 		if (pieces[i].count > 0) {
 			snprintf(text, sizeof(text), "%s %s", pieces[i].figure.text,
-				 pieces[i].meaning);
+				 pieces[i].count == 1 && pieces[i].one ? pieces[i].one
+								       : pieces[i].meaning);
 			gp_paragraph_add(&paragraph, text);
 		}
 	gp_paragraph_end(&paragraph);

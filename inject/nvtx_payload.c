@@ -137,7 +137,7 @@ static uint32_t first_payload_id(struct gp_known_text *domain, const nvtxPayload
 {
 	uint32_t id = 0;
 
-	if (data == NULL || !gp_ranges_wanted())
+	if (data == NULL)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		if (data[i].schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED)
@@ -155,7 +155,9 @@ uint32_t gp_payload_of_event(struct gp_known_text *domain, const nvtxEventAttrib
 	const nvtxPayloadData_t *data =
 		(const nvtxPayloadData_t *)(uintptr_t)event->payload.ullValue;
 
-	return event->reserved0 > 0 ? first_payload_id(domain, data, (size_t)event->reserved0) : 0;
+	if (event->reserved0 <= 0 || !gp_ranges_wanted())
+		return 0;
+	return first_payload_id(domain, data, (size_t)event->reserved0);
 }
 
 /* ---- events that are nothing but payloads ---- */
@@ -183,7 +185,8 @@ static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayl
 static struct gp_range_details details_of(struct gp_known_text *domain,
 					  const nvtxPayloadData_t *data, size_t count)
 {
-	return (struct gp_range_details){.payload_id = first_payload_id(domain, data, count)};
+	return (struct gp_range_details){
+		.payload_id = gp_ranges_wanted() ? first_payload_id(domain, data, count) : 0};
 }
 
 static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
@@ -221,7 +224,7 @@ static int pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data,
 {
 	struct gp_known_text *of = gp_message_domain(domain);
 
-	return gp_ranges_pop(of, first_payload_id(of, data, count));
+	return gp_ranges_pop(of, gp_ranges_records_pop(of) ? first_payload_id(of, data, count) : 0);
 }
 
 static void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t *data,
@@ -229,7 +232,7 @@ static void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxP
 {
 	struct gp_known_text *of = gp_message_domain(domain);
 
-	gp_ranges_end(of, id, first_payload_id(of, data, count));
+	gp_ranges_end(of, id, gp_ranges_records_end(id) ? first_payload_id(of, data, count) : 0);
 }
 
 /* ---- the functions of the extension ---- */

@@ -216,6 +216,16 @@ int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *messag
 	return level;
 }
 
+bool gp_ranges_records_pop(const struct gp_known_text *domain)
+{
+	uint32_t index = index_of(domain);
+
+	if (index >= GP_LEVEL_DOMAINS)
+		return was_recorded(index, GP_LEVEL_UNKNOWN);
+	return open_ranges.levels[index] > 0 &&
+	       was_recorded(index, (int)open_ranges.levels[index] - 1);
+}
+
 int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id)
 {
 	uint32_t index = index_of(domain);
@@ -246,9 +256,14 @@ uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *
 	return id | 1;
 }
 
+bool gp_ranges_records_end(uint64_t range_id)
+{
+	return (range_id & 1) != 0;
+}
+
 void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id, uint32_t payload_id)
 {
-	if ((range_id & 1) != 0)
+	if (gp_ranges_records_end(range_id))
 		emit_closing(GP_RANGE_END, domain, range_id, payload_id);
 	if (is_watched())
 		tell_watcher(

@@ -59,6 +59,10 @@ int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *messag
 		   const struct gp_range_details *details);
 int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id);
 
+/* Whether the next pop, or the end of that range, is recorded: what else it tells is worth reading. */
+bool gp_ranges_records_pop(const struct gp_known_text *domain);
+bool gp_ranges_records_end(uint64_t range_id);
+
 /* Returns a number that is unique in this process and its forked children, never 0. */
 uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *message,
 			 const struct gp_range_details *details);

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include "inject/gate.h"
+
 /* As a collective communication library has it: a static schema with a number of its own, and an enumeration. */
 struct reduce {
 	uint64_t communicator;
@@ -133,6 +135,39 @@ static void payloads_at_the_end(void)
 	CHECK(said.ranges[1].op == GP_RANGE_POP && said.ranges[3].op == GP_RANGE_END);
 	CHECK(memcmp(payload_bytes(1), &reduce, sizeof(reduce)) == 0);
 	CHECK(said.ranges[3].payload_id == said.ranges[1].payload_id);
+}
+
+/* Read where the end is recorded, as what began while the gate was open is, and only there. */
+static void payloads_at_the_end_across_the_gate(void)
+{
+	struct reduce reduce = {1, 4096, 2}, other = {2, 8192, 0};
+	nvtxPayloadData_t data = {SCHEMA_REDUCE, sizeof(reduce), &reduce};
+	nvtxPayloadData_t unrecorded = {SCHEMA_REDUCE, sizeof(other), &other};
+	nvtxRangeId_t first, second;
+	uint32_t payloads = 0;
+
+	begin("t");
+	gp_gate_init(true);
+	register_reduce(NULL);
+	nvtxRangePushA("recorded");
+	first = nvtxRangeStartA("recorded");
+	gp_gate_set(false, GP_GATE_API);
+	nvtxRangePushA("not recorded");
+	second = nvtxRangeStartA("not recorded");
+	gp_gate_set(true, GP_GATE_API);
+	CHECK(nvtxRangePopPayload(NULL, &unrecorded, 1) == 1);
+	nvtxRangeEndPayload(NULL, second, &unrecorded, 1);
+	gp_gate_set(false, GP_GATE_API);
+	CHECK(nvtxRangePopPayload(NULL, &data, 1) == 0);
+	nvtxRangeEndPayload(NULL, first, &data, 1);
+	stop_and_read();
+	CHECK(said.range_count == 4);
+	CHECK(said.ranges[2].op == GP_RANGE_POP && said.ranges[3].op == GP_RANGE_END);
+	CHECK(memcmp(payload_bytes(2), &reduce, sizeof(reduce)) == 0);
+	CHECK(said.ranges[3].payload_id == said.ranges[2].payload_id);
+	for (uint32_t i = 0; i < said.text_count; i++)
+		payloads += said.strings[i].space == GP_STRING_PAYLOAD;
+	CHECK(payloads == 1);
 }
 
 static void payloads_are_read_within_bounds(void)
@@ -382,6 +417,7 @@ static void extensions_of_other_kinds(void)
 #define CASES(X)                                                                                   \
 	X(a_collective_with_its_payload)                                                           \
 	X(payloads_at_the_end)                                                                     \
+	X(payloads_at_the_end_across_the_gate)                                                     \
 	X(payloads_are_read_within_bounds)                                                         \
 	X(strings_in_payloads)                                                                     \
 	X(entries_that_lie_over_each_other)                                                        \

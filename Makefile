@@ -46,13 +46,16 @@ all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
 $(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
+ifeq ($(SAN),)
+$(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += -include collector/oldest_libc.h
+endif
 # Called before a sanitizer is ready: by its own start.
 $(O)/inject/dlsym.o: ALL_CFLAGS += -fno-sanitize=all
 $(O)/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
 	$(call say,LD)
 	$(Q)$(CC) -shared $(CFLAGS) -Wl,-soname,libgpuprof.so -Wl,--version-script=inject/libgpuprof.map \
 		-Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs -Wl,-Bsymbolic -Wl,--as-needed $(LDFLAGS) \
-		-o $@ $(COLLECTOR) $(STACKS) $(INJECT) -ldl -lpthread
+		-o $@ $(COLLECTOR) $(STACKS) $(INJECT) -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0
 
 # ---- the folder through which the loader's $LIB reaches the library (report/run/library.h) ----
 # 64-bit programs of Debian, Fedora and Arch find the library there, 32-bit programs an empty one of their own class.

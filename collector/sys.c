@@ -456,6 +456,11 @@ uint64_t gp_sys_random(void)
 	return gp_sys_now_ns() * 0x9e3779b97f4a7c15u;
 }
 
+int gp_sys_stat(const char *path, struct stat *status)
+{
+	return (int)call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)status, 0);
+}
+
 ssize_t gp_sys_read_link(const char *path, char *text, size_t size)
 {
 	long bytes = call4(SYS_readlinkat, AT_FDCWD, (long)path, (long)text, (long)(size - 1));

@@ -15,6 +15,8 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+struct stat;
+
 struct gp_sys {
 	/* system call `number`; result or -errno */
 	long (*call)(long number, long a, long b, long c, long d, long e, long f);
@@ -116,6 +118,9 @@ int gp_sys_stand_apart(void);
 
 /* Whether 8 bytes can be read there.  The kernel looks at them, and then at a request that it does not know. */
 bool gp_sys_can_read(uint64_t address);
+
+/* stat(), which C libraries before 2.33 have by another name.  0 or -errno; errno stays. */
+int gp_sys_stat(const char *path, struct stat *status);
 
 /* Unguessable bits; where the kernel has none, ones that are merely different each time. */
 uint64_t gp_sys_random(void);

@@ -13,6 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "collector/sys.h"
 #include "inject/follow.h"
 #include "inject/say.h"
 
@@ -61,7 +62,8 @@ void gp_exec_prepare(bool (*is_recording)(void), void (*before)(void))
 
 static bool is_program(const char *path, struct stat *status)
 {
-	return stat(path, status) == 0 && S_ISREG(status->st_mode) && access(path, X_OK) == 0;
+	return gp_sys_stat(path, status) == 0 && S_ISREG(status->st_mode) &&
+	       access(path, X_OK) == 0;
 }
 
 static bool is_plain_program(const char *path)

@@ -12,6 +12,7 @@
 
 #include "gpuprof/option.h"
 #include "collector/facts.h"
+#include "collector/sys.h"
 
 static char start_directory[PATH_MAX];
 static char library[PATH_MAX];
@@ -183,7 +184,7 @@ static int complete(struct text *text, bool is_folder)
 {
 	struct stat status;
 
-	if (!is_folder && (stat(text->bytes, &status) != 0 || !S_ISDIR(status.st_mode))) {
+	if (!is_folder && (gp_sys_stat(text->bytes, &status) != 0 || !S_ISDIR(status.st_mode))) {
 		drop_end(text, ".gpuprof"); /* which is added to every name */
 		return 0;
 	}

@@ -46,7 +46,7 @@ bool gp_process_trace_in_session(void)
 	struct stat status;
 	const char *folder = gp_option_session();
 
-	return folder[0] != '\0' && stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
+	return folder[0] != '\0' && gp_sys_stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* What a process was before exec has the same pid and start time, and a link of its own: zeros

@@ -19,6 +19,7 @@ EXPORTS="InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExt
 	cuptiGetCallbackState cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe dlsym"
 LIBC="libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
 TLS_BYTES=512
+OLDEST_LIBC=17 # glibc 2.17
 problems=0
 
 problem() {
@@ -42,6 +43,13 @@ check_needed() {
 	done
 }
 
+# collector/oldest_libc.h
+check_versions() {
+	newer=$(nm -D --with-symbol-versions --undefined-only "$1" | sed -n 's/.* \([^ ]*\)@GLIBC_2\.\([0-9]*\).*/\2 \1/p' |
+		awk -v oldest=$OLDEST_LIBC '$1 > oldest { printf " %s (2.%s)", $2, $1 }')
+	[ -z "$newer" ] || problem "$1: a C library newer than 2.$OLDEST_LIBC is needed for:$newer"
+}
+
 check_tls() {
 	bytes=$(readelf -lW "$1" | awk '$1 == "TLS" { print $6 }')
 	[ $((${bytes:-0})) -le $TLS_BYTES ] || problem "$1: $((bytes)) bytes of thread-local storage, at most $TLS_BYTES"
@@ -51,6 +59,7 @@ check_library() {
 	[ -f "$1" ] || { problem "$1: is not there; build it first"; return; }
 	check_exports "$1"
 	check_needed "$1"
+	check_versions "$1"
 	check_tls "$1"
 }
 
@@ -73,6 +82,8 @@ self_test() {
 	echo 'int InitializeInjection(void) { return 1; }' | plant "needs libstdc++" -lstdc++
 	echo 'static __thread char big[4096]; char *InitializeInjection(void) { return big; }' |
 		plant "thread-local storage" ""
+	printf '#include <pthread.h>\nint InitializeInjection(pthread_t t) { return pthread_setattr_default_np((void *)t); }\n' |
+		plant "a C library newer" ""
 }
 
 case ${1:-} in

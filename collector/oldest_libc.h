@@ -1,0 +1,46 @@
+/*
+ * oldest_libc: the C library's functions by a version that it has had since 2.17 or longer.
+ *
+ * The loader ends a program whose C library lacks a version that a preloaded library asks for, as in a container that is older
+ * than the machine where this was built.  Most of the versions that come with a newer C library say nothing new: 2.34 moved what
+ * was in libdl and libpthread into libc.  The Makefile includes this before all else in what becomes part of the library, and
+ * makes it need those two, where an older one has the functions.  tests/lint/exports.sh refuses what is newer.
+ */
+#ifndef COLLECTOR_OLDEST_LIBC_H
+#define COLLECTOR_OLDEST_LIBC_H
+
+#if defined(__x86_64__)
+#define GP_LIBC_FIRST   "GLIBC_2.2.5"
+#define GP_LIBC_DLADDR1 "GLIBC_2.3.3"
+#define GP_LIBC_SETNAME "GLIBC_2.12"
+#elif defined(__aarch64__)
+#define GP_LIBC_FIRST   "GLIBC_2.17"
+#define GP_LIBC_DLADDR1 GP_LIBC_FIRST
+#define GP_LIBC_SETNAME GP_LIBC_FIRST
+#endif
+
+#if defined(GP_LIBC_FIRST)
+__asm__(".symver dladdr, dladdr@" GP_LIBC_FIRST "\n"
+	".symver dladdr1, dladdr1@" GP_LIBC_DLADDR1 "\n"
+	".symver dlclose, dlclose@" GP_LIBC_FIRST "\n"
+	".symver dlerror, dlerror@" GP_LIBC_FIRST "\n"
+	".symver dlopen, dlopen@" GP_LIBC_FIRST "\n"
+	".symver dlvsym, dlvsym@" GP_LIBC_FIRST "\n"
+	".symver glob, glob@" GP_LIBC_FIRST "\n"
+	".symver pthread_attr_setstacksize, pthread_attr_setstacksize@" GP_LIBC_FIRST "\n"
+	".symver pthread_create, pthread_create@" GP_LIBC_FIRST "\n"
+	".symver pthread_detach, pthread_detach@" GP_LIBC_FIRST "\n"
+	".symver pthread_join, pthread_join@" GP_LIBC_FIRST "\n"
+	".symver pthread_key_create, pthread_key_create@" GP_LIBC_FIRST "\n"
+	".symver pthread_setname_np, pthread_setname_np@" GP_LIBC_SETNAME "\n"
+	".symver pthread_setspecific, pthread_setspecific@" GP_LIBC_FIRST "\n"
+	".symver pthread_sigmask, pthread_sigmask@" GP_LIBC_FIRST "\n"
+	/* by these names headers of 2.38 call them */
+	".symver __isoc23_sscanf, sscanf@" GP_LIBC_FIRST "\n"
+	".symver __isoc23_strtol, strtol@" GP_LIBC_FIRST "\n"
+	".symver __isoc23_strtoll, strtoll@" GP_LIBC_FIRST "\n"
+	".symver __isoc23_strtoul, strtoul@" GP_LIBC_FIRST "\n"
+	".symver __isoc23_strtoull, strtoull@" GP_LIBC_FIRST "\n");
+#endif
+
+#endif

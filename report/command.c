@@ -11,6 +11,7 @@
 #include "gpuprof/option.h"
 #include "report/output_file.h"
 #include "report/text.h"
+#include "report/time_text.h"
 
 int gp_command_fail(int status, const char *format, ...)
 {
@@ -42,18 +43,9 @@ bool gp_command_number(const char *command, const char *option, const char *text
 
 bool gp_command_time(const char *command, const char *option, const char *text, uint64_t *time_ns)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-	char *end;
-	double value = strtod(text, &end);
+	double ns;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		double ns = value * units[i].ns;
-
-		if (end == text || strcmp(end, units[i].name) != 0 || !(ns >= 0 && ns < 0x1p63))
-			continue;
+	if (gp_time_text_read(text, 1e9, &ns) && ns < 0x1p63) {
 		*time_ns = (uint64_t)llround(ns);
 		return true;
 	}

@@ -1,8 +1,10 @@
 #include "report/serve/endpoints.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "report/advice_print.h"
 #include "report/export.h"
 #include "report/html/html.h"
 #include "report/memory_page.h"
@@ -22,11 +24,19 @@ static int take_number(const struct gp_call_of_endpoint *call, const char *name,
 				 GP_SITE_MESSAGE_BYTES);
 }
 
+static int take_time(const struct gp_call_of_endpoint *call, const char *name, int64_t least_ns,
+		     int64_t *time_ns)
+{
+	return gp_request_time(call->request, name, least_ns, MOST_NS, time_ns, call->message,
+			       GP_SITE_MESSAGE_BYTES);
+}
+
 static int check_order(const struct gp_call_of_endpoint *call, int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns < to_ns)
 		return 0;
-	snprintf(call->message, GP_SITE_MESSAGE_BYTES, "from has to be before to");
+	snprintf(call->message, GP_SITE_MESSAGE_BYTES,
+		 "from has to be before to, not %" PRId64 " and %" PRId64 " ns", from_ns, to_ns);
 	return -EINVAL;
 }
 
@@ -49,7 +59,7 @@ static int take_names(const struct gp_call_of_endpoint *call, struct gp_summary_
 	by->full_names = strcmp(names, "full") == 0;
 	if (by->full_names)
 		return 0;
-	snprintf(call->message, GP_SITE_MESSAGE_BYTES, "names is short or full");
+	snprintf(call->message, GP_SITE_MESSAGE_BYTES, "names is short or full, not %.60s", names);
 	return -EINVAL;
 }
 
@@ -59,7 +69,8 @@ static int check_tables(const struct gp_call_of_endpoint *call, const struct gp_
 
 	if (result == -ENOENT)
 		snprintf(call->message, GP_SITE_MESSAGE_BYTES,
-			 "there is no such table; `gpuprof summary --by help` lists them");
+			 "there is no such table in %.100s; `gpuprof summary --by help` lists them",
+			 by->words);
 	return result < 0 ? -EINVAL : 0;
 }
 
@@ -98,6 +109,17 @@ int gp_endpoint_memory(const struct gp_call_of_endpoint *call, FILE *out)
 	return write_tables(call, gp_memory_page_words, out);
 }
 
+int gp_endpoint_advice(const struct gp_call_of_endpoint *call, FILE *out)
+{
+	struct gp_advice advice;
+	int result = gp_advice_of(call->site->models, call->site->model_count, &advice);
+
+	if (result == 0)
+		result = gp_advice_print_json(out, &advice);
+	gp_advice_free(&advice);
+	return result;
+}
+
 /* ---- formats ---- */
 
 static const struct gp_model *get_model(void *context, size_t index)
@@ -125,7 +147,8 @@ int gp_endpoint_flame(const struct gp_call_of_endpoint *call, FILE *out)
 
 	if (!value || options.measure < GP_MEASURES)
 		return write_format(call, &gp_exporter_speedscope, &options, out);
-	used = (size_t)snprintf(call->message, GP_SITE_MESSAGE_BYTES, "value is one of");
+	used = (size_t)snprintf(call->message, GP_SITE_MESSAGE_BYTES,
+				"there is no value %.60s; it is one of", value);
 	for (int i = 0; i < GP_MEASURES && used < GP_SITE_MESSAGE_BYTES; i++)
 		used += (size_t)snprintf(call->message + used, GP_SITE_MESSAGE_BYTES - used,
 					 "%s %s", i > 0 ? "," : "", gp_measures[i].word);
@@ -137,12 +160,12 @@ int gp_endpoint_trace(const struct gp_call_of_endpoint *call, FILE *out)
 {
 	int64_t from_ns = 0, to_ns = 0, least_ns = 0;
 	struct gp_export_options options = {.measure = GP_MEASURES};
-	int result = take_number(call, "from", 0, MOST_NS, &from_ns);
+	int result = take_time(call, "from", 0, &from_ns);
 
 	if (result == 0)
-		result = take_number(call, "to", 1, MOST_NS, &to_ns);
+		result = take_time(call, "to", 1, &to_ns);
 	if (result == 0)
-		result = take_number(call, "least", 0, MOST_NS, &least_ns);
+		result = take_time(call, "least", 0, &least_ns);
 	if (result == 0 && to_ns > 0)
 		result = check_order(call, from_ns, to_ns);
 	options.choice = (struct gp_slice_choice){.from_ns = (uint64_t)from_ns,
@@ -156,12 +179,12 @@ int gp_endpoint_trace(const struct gp_call_of_endpoint *call, FILE *out)
 static int take_window(const struct gp_call_of_endpoint *call, struct gp_span_query *query)
 {
 	int64_t least_ns = 0, limit = GP_SPANS_USUAL;
-	int result = take_number(call, "from", -MOST_NS, MOST_NS, &query->from_ns);
+	int result = take_time(call, "from", -MOST_NS, &query->from_ns);
 
 	if (result == 0)
-		result = take_number(call, "to", -MOST_NS, MOST_NS, &query->to_ns);
+		result = take_time(call, "to", -MOST_NS, &query->to_ns);
 	if (result == 0)
-		result = take_number(call, "least", 0, MOST_NS, &least_ns);
+		result = take_time(call, "least", 0, &least_ns);
 	if (result == 0)
 		result = take_number(call, "limit", 1, GP_SPANS_MOST, &limit);
 	query->least_ns = (uint64_t)least_ns;

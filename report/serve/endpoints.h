@@ -18,6 +18,7 @@ struct gp_call_of_endpoint {
 int gp_endpoint_page(const struct gp_call_of_endpoint *call, FILE *out);
 int gp_endpoint_summary(const struct gp_call_of_endpoint *call, FILE *out);
 int gp_endpoint_kernels(const struct gp_call_of_endpoint *call, FILE *out);
+int gp_endpoint_advice(const struct gp_call_of_endpoint *call, FILE *out);
 int gp_endpoint_flame(const struct gp_call_of_endpoint *call, FILE *out);
 int gp_endpoint_memory(const struct gp_call_of_endpoint *call, FILE *out);
 int gp_endpoint_timeline(const struct gp_call_of_endpoint *call, FILE *out);

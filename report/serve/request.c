@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
 
 #include "gpuprof/option.h"
+#include "report/time_text.h"
 
 #define HTTP_PORT 80 /* which a browser does not name */
 
@@ -102,23 +104,64 @@ const char *gp_request_value(const struct gp_request *request, const char *name)
 	return NULL;
 }
 
+static bool read_whole(const char *text, int64_t *number)
+{
+	bool is_negative = *text == '-';
+	uint64_t digits;
+	const char *end = gp_option_digits(text + is_negative, &digits);
+
+	if (!end || *end != '\0' || digits > INT64_MAX)
+		return false;
+	*number = is_negative ? -(int64_t)digits : (int64_t)digits;
+	return true;
+}
+
 int gp_request_number(const struct gp_request *request, const char *name, int64_t least,
 		      int64_t most, int64_t *number, char *message, size_t message_bytes)
 {
-	const char *text = gp_request_value(request, name), *end;
-	bool is_negative = text && *text == '-';
-	uint64_t digits;
+	const char *text = gp_request_value(request, name);
 	int64_t value;
 
 	if (!text)
 		return 0;
-	end = gp_option_digits(text + is_negative, &digits);
-	value = is_negative ? -(int64_t)digits : (int64_t)digits;
-	if (end && *end == '\0' && value >= least && value <= most) {
+	if (read_whole(text, &value) && value >= least && value <= most) {
 		*number = value;
 		return 0;
 	}
-	snprintf(message, message_bytes, "%s needs a whole number from %" PRId64 " to %" PRId64,
-		 name, least, most);
+	snprintf(message, message_bytes,
+		 "%s needs a whole number from %" PRId64 " to %" PRId64 ", not %.60s", name, least,
+		 most, text);
+	return -EINVAL;
+}
+
+static bool read_time(const char *text, int64_t *time_ns)
+{
+	bool is_negative = *text == '-';
+	double ns;
+
+	if (read_whole(text, time_ns))
+		return true;
+	if (!gp_time_text_read(text + is_negative, 0, &ns) || !(ns < 0x1p62))
+		return false;
+	*time_ns = is_negative ? -llround(ns) : llround(ns);
+	return true;
+}
+
+int gp_request_time(const struct gp_request *request, const char *name, int64_t least_ns,
+		    int64_t most_ns, int64_t *time_ns, char *message, size_t message_bytes)
+{
+	const char *text = gp_request_value(request, name);
+	int64_t value;
+
+	if (!text)
+		return 0;
+	if (read_time(text, &value) && value >= least_ns && value <= most_ns) {
+		*time_ns = value;
+		return 0;
+	}
+	snprintf(message, message_bytes,
+		 "%s needs a time such as 1.5s, 20ms, 300us or, in ns, 5000, from %" PRId64
+		 " to %" PRId64 " ns, not %.60s",
+		 name, least_ns, most_ns, text);
 	return -EINVAL;
 }

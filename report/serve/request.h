@@ -51,9 +51,13 @@ const char *gp_request_value(const struct gp_request *request, const char *name)
 
 /*
  * The number of an argument, within the bounds; as it was, where the argument was not given.  0, or -EINVAL and the line for the user in
- * message.
+ * message, which names the value.
  */
 int gp_request_number(const struct gp_request *request, const char *name, int64_t least,
 		      int64_t most, int64_t *number, char *message, size_t message_bytes);
+
+/* The same of a time: a whole number of ns, or with a unit ("100ms", "-1.5s"). */
+int gp_request_time(const struct gp_request *request, const char *name, int64_t least_ns,
+		    int64_t most_ns, int64_t *time_ns, char *message, size_t message_bytes);
 
 #endif

@@ -38,6 +38,7 @@ static const struct endpoint endpoints[] = {
 	 "summary --by kernel --format json",
 	 false,
 	 {"top", "sort", "names"}},
+	{"/api/advice", JSON, gp_endpoint_advice, "advice --format json", true, {0}},
 	{"/api/flame", JSON, gp_endpoint_flame, "export --format speedscope", false, {"value"}},
 	{"/api/memory", JSON, gp_endpoint_memory, "summary --memory --format json", false, {"top"}},
 	{"/api/timeline",

@@ -16,7 +16,7 @@
 
 struct gp_spans;
 
-#define GP_SITE_ENDPOINTS     7u
+#define GP_SITE_ENDPOINTS     8u
 #define GP_SITE_MESSAGE_BYTES 512u
 #define GP_SITE_ADDRESS_BYTES 96u
 

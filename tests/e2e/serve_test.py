@@ -19,7 +19,7 @@ from page import Page
 
 DEMO = os.path.join(BUILD, "programs", "demo")
 KINETO = os.path.join(ROOT, "tests", "data", "kineto")
-ENDPOINTS = ("/", "/api/summary", "/api/kernels", "/api/flame", "/api/memory", "/api/timeline", "/trace")
+ENDPOINTS = ("/", "/api/summary", "/api/kernels", "/api/advice", "/api/flame", "/api/memory", "/api/timeline", "/trace")
 
 # Answers as the Perfetto UI does, and tells what it was given.
 PERFETTO = """<!doctype html><script>
@@ -123,6 +123,8 @@ class NumbersTest(ServeCase):
         self.assertEqual(server.json("/api/kernels"), tables("--by", "kernel"))
         self.assertEqual(server.json("/api/kernels?names=full&sort=Count"), tables("--by", "kernel", "-f", "--sort", "Count"))
         self.assertEqual(server.json("/api/memory"), tables("--memory"))
+        self.assertEqual(server.json("/api/advice"), json.loads(self.printed("advice", "--format", "json", trace)))
+        self.assertEqual(server.json("/api/timeline?from=1ms&to=0.002s"), server.json("/api/timeline?from=1000000&to=2000000"))
         self.assertEqual(server.json("/api/flame"), json.loads(self.printed("export", "-F", "speedscope", "-o", "-", trace)))
         self.assertEqual(server.json("/api/flame?value=calls"),
                          json.loads(self.printed("export", "-F", "speedscope", "-v", "calls", "-o", "-", trace)))
@@ -266,7 +268,7 @@ class DoorTest(ServeCase):
                            ("/api/summary?by=", "no such table"), ("/api/summary?by=kernel,,", "no such table"),
                            ("/api/kernels?sort=%3Cb%3E", "no column"), ("/api/timeline?from=9&to=1", "from has to be before to"),
                            ("/api/timeline?limit=100001", "limit needs"), ("/api/timeline?from=99999999999999999999", "from needs"),
-                           ("/api/flame?value=%00", "value is one of"), ("/trace?from=-1", "from needs"),
+                           ("/api/flame?value=%00", "it is one of"), ("/trace?from=-1", "from needs"),
                            ("/api/memory?" + "&".join("a%d=1" % i for i in range(40)), "parameter"),
                            ("/?" + "a" * 5000 + "=1", "no parameter aaa")):
             status, headers, body = self.server.ask(path)

@@ -199,6 +199,54 @@ static void test_numbers_are_whole_and_within_bounds(void **state)
 	assert_int_equal(value, -100);
 }
 
+static int time_of(const char *text, int64_t *value)
+{
+	struct gp_request request = {.method = "GET"};
+	char message[128] = "";
+	int result;
+
+	gp_request_add(&request, "from", text);
+	result = gp_request_time(&request, "from", -2000000000, 2000000000, value, message,
+				 sizeof(message));
+	assert_int_equal(result < 0, strstr(message, "from needs a time") != NULL);
+	return result;
+}
+
+static void test_times_are_ns_or_have_a_unit(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} right[] = {{"5000", 5000},         {"-5", -5},     {"100ms", 100000000},
+		     {"-1.5s", -1500000000}, {"0.3us", 300}, {"7ns", 7}};
+	static const char *const wrong[] = {"",
+					    "s",
+					    "1.5",
+					    "1e3",
+					    " 1s",
+					    "1 s",
+					    "0x1s",
+					    "+1s",
+					    "nan",
+					    "infs",
+					    "3s",
+					    "-3s",
+					    "--1s",
+					    "1.2.3s",
+					    "1m",
+					    "1sec",
+					    "99999999999999999999s"};
+	int64_t value = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		assert_int_equal(time_of(right[i].text, &value), 0);
+		assert_int_equal(value, right[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(time_of(wrong[i], &value), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_the_way_in_for_once_is_good_once),
 		cmocka_unit_test(test_there_is_room_for_so_many_arguments),
 		cmocka_unit_test(test_numbers_are_whole_and_within_bounds),
+		cmocka_unit_test(test_times_are_ns_or_have_a_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

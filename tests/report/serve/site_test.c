@@ -97,8 +97,8 @@ static void assert_says(const struct gp_answer *answer, unsigned status, const c
 
 static void test_every_path_has_something(void **state)
 {
-	static const char *const paths[] = {"/api/summary", "/api/kernels", "/api/flame",
-					    "/api/memory", "/api/timeline"};
+	static const char *const paths[] = {"/api/summary", "/api/kernels", "/api/advice",
+					    "/api/flame",   "/api/memory",  "/api/timeline"};
 	struct gp_answer answer;
 	struct scene scene;
 	char *page;
@@ -168,19 +168,22 @@ static void test_what_is_wrong_with_a_request_is_said(void **state)
 	answer = get(&scene, "/api/kernels", "tops", "3", NULL);
 	assert_says(&answer, 400, "/api/kernels has no parameter tops");
 	answer = get(&scene, "/api/kernels", "top", "many", NULL);
-	assert_says(&answer, 400, "top needs a whole number from 0 to 1000000000");
+	assert_says(&answer, 400, "top needs a whole number from 0 to 1000000000, not many");
 	answer = get(&scene, "/api/kernels", "sort", "Nothing", NULL);
 	assert_says(&answer, 400, "has no column Nothing");
 	answer = get(&scene, "/api/kernels", "names", "none", NULL);
-	assert_says(&answer, 400, "names is short or full");
+	assert_says(&answer, 400, "names is short or full, not none");
 	answer = get(&scene, "/api/summary", "by", "nothing", NULL);
-	assert_says(&answer, 400, "there is no such table");
+	assert_says(&answer, 400, "there is no such table in nothing;");
 	answer = get(&scene, "/api/flame", "value", "nothing", NULL);
-	assert_says(&answer, 400, "value is one of gpu-time,");
+	assert_says(&answer, 400, "there is no value nothing; it is one of gpu-time,");
 	answer = get(&scene, "/api/timeline", "from", "2", "to", "2", NULL);
-	assert_says(&answer, 400, "from has to be before to");
+	assert_says(&answer, 400, "from has to be before to, not 2 and 2 ns");
+	answer = get(&scene, "/api/timeline", "from", "soon", NULL);
+	assert_says(&answer, 400, "from needs a time such as 1.5s, 20ms, ");
+	assert_says(&answer, 400, ", not soon");
 	answer = get(&scene, "/api/timeline", "limit", "0", NULL);
-	assert_says(&answer, 400, "limit needs a whole number from 1 to 100000");
+	assert_says(&answer, 400, "limit needs a whole number from 1 to 100000, not 0");
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	answer = get(&scene, "/api/memory", long_name, "1", NULL);

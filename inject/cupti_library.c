@@ -181,7 +181,7 @@ static const char *const in_packages[] = {
 static const char *const in_toolkit[] = {
 	"extras/CUPTI/lib64/libcupti.so.*",
 	"lib64/libcupti.so.*",
-	"targets/x86_64-linux/lib/libcupti.so.*",
+	"targets/*-linux/lib/libcupti.so.*",
 	NULL,
 };
 
@@ -189,9 +189,9 @@ static const char *const installed[] = {
 	"local/cuda/extras/CUPTI/lib64/libcupti.so.*",
 	"local/cuda/lib64/libcupti.so.*",
 	"local/cuda-*/extras/CUPTI/lib64/libcupti.so.*",
-	"local/cuda-*/targets/x86_64-linux/lib/libcupti.so.*",
+	"local/cuda-*/targets/*-linux/lib/libcupti.so.*",
 	"local/cuda-*/lib*/libcupti.so.*",
-	"lib/x86_64-linux-gnu/libcupti.so.*",
+	"lib/*-linux-gnu/libcupti.so.*",
 	"lib64/libcupti.so.*",
 	NULL,
 };

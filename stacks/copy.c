@@ -207,7 +207,14 @@ static uint64_t key_of(const struct gp_copy *copy, uint32_t word_count, uint64_t
 /* A sanitizer of the program's would object to memcpy(), which is its own there: all of a stack is read here, whatever lies in it. */
 static void copy_words(uint64_t *to, uint64_t from, uint64_t count)
 {
+#if defined(__x86_64__)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+#else
+	const volatile uint64_t *words = (const volatile uint64_t *)(uintptr_t)from;
+
+	for (uint64_t i = 0; i < count; i++)
+		to[i] = words[i];
+#endif
 }
 
 /* The reader needs to know of all modules whose code may have called. */

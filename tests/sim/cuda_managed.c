@@ -135,10 +135,18 @@ static void fault_on_cpu(struct managed *m, uintptr_t at, uint64_t instruction)
 	m->places[block_of(m, at)] = SIM_CPU;
 }
 
+static uint64_t instruction_of(const ucontext_t *registers)
+{
+#if defined(__x86_64__)
+	return (uint64_t)registers->uc_mcontext.gregs[REG_RIP];
+#else
+	return registers->uc_mcontext.pc;
+#endif
+}
+
 /* The lock may be taken here: none of its holders touches managed memory. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-	const ucontext_t *registers = context;
 	uintptr_t at = (uintptr_t)info->si_addr;
 	struct managed *m;
 
@@ -147,7 +155,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	if (m && m->places[block_of(m, at)] != SIM_CPU) {
 		protect(m, at, PROT_READ | PROT_WRITE);
 		if (!sim_touching)
-			fault_on_cpu(m, at, (uint64_t)registers->uc_mcontext.gregs[REG_RIP]);
+			fault_on_cpu(m, at, instruction_of(context));
 	} else {
 		sigaction(number, &others, NULL); /* it comes again, and is theirs */
 	}

@@ -23,12 +23,12 @@
 #include "tests/stacks/forget.h"
 
 #define FUNCTIONS    100
-#define SAMPLES      401
+#define SAMPLES      1001
 #define MOST_FRAMES  256
 #define POLLUTION_MB 2
 #define OPERATIONS   25
 
-static struct gp_walk *last_walk;
+static struct gp_walk *last_walk, *new_walk;
 static char pollution[POLLUTION_MB << 20];
 static void *pcs[MOST_FRAMES];
 static double ns_per_tick;
@@ -57,8 +57,12 @@ static void walk_ours(void)
 
 static void walk_ours_changed(void)
 {
-	forget_walks(last_walk);
-	walk_ours();
+	struct gp_place place;
+
+	forget_walks(new_walk);
+	GP_PLACE_HERE(place);
+	gp_walk(new_walk, place);
+	__asm__ volatile("" : : : "memory");
 }
 
 static void take_unw_backtrace(void)
@@ -151,12 +155,14 @@ static void find_medians(void)
 
 static __attribute__((noinline)) void measure(size_t polluted_bytes)
 {
+	int times = polluted_bytes == 0
+			    ? 2
+			    : 1; /* at first, what the others have put into the caches */
+
 	for (int i = 0; i < SAMPLES; i++)
-		for (int way = 0; way < WAYS; way++) {
-			if (polluted_bytes == 0)
-				ways[way].take(); /* what the others have put into the caches */
-			samples[way][i] = sample(&ways[way], polluted_bytes);
-		}
+		for (int way = 0; way < WAYS; way++)
+			for (int j = 0; j < times; j++)
+				samples[way][i] = sample(&ways[way], polluted_bytes);
 	find_medians();
 }
 
@@ -256,9 +262,12 @@ int main(void)
 						   .ring_place = GP_RINGS_MEMORY};
 
 	last_walk = calloc(1, sizeof(*last_walk));
-	if (last_walk == NULL || gp_collector_start(&config) != 0 || gp_stack_start() != 0)
+	new_walk = calloc(1, sizeof(*new_walk));
+	if (last_walk == NULL || new_walk == NULL || gp_collector_start(&config) != 0 ||
+	    gp_stack_start() != 0)
 		return 1;
 	gp_walk_init(last_walk);
+	gp_walk_init(new_walk);
 	find_clock();
 	*(void **)&libc_backtrace = dlsym(dlopen("libc.so.6", RTLD_LAZY), "backtrace");
 	if (libc_backtrace == NULL)

@@ -329,6 +329,102 @@ static void set_root(struct gp_walk *walk, enum outcome outcome)
 	walk->last->root = root;
 }
 
+/* ---- walks that come again ---- */
+
+static bool put_slot(const struct gp_walk *walk, struct gp_past *past, uint32_t *count,
+		     uint64_t address, uint64_t word)
+{
+	uint64_t at = (address - past->sp) / WORD;
+
+	if (!is_own(walk, address) || at > GP_WALK_REACH || *count == GP_WALK_SLOTS)
+		return false;
+	past->slots[*count] = (uint16_t)at;
+	past->words[(*count)++] = word;
+	return true;
+}
+
+/*
+ * The slots that a frame's step reads.  That of the caller's rbp tells something only where a frame outside of this one goes by it: *counts,
+ * which becomes that of this frame's own rbp.
+ */
+static bool put_slots(const struct gp_walk *walk, struct gp_past *past, uint32_t *count,
+		      const struct gp_frame *own, bool *counts)
+{
+	const struct gp_frame *caller = own - 1;
+	bool is_saved = gp_rule_saved(own->rule) != 0;
+	uint64_t saved = saved_bp(own, caller->sp);
+
+	if (!is_simple(own) || (is_saved && !is_own(walk, saved)) ||
+	    !put_slot(walk, past, count, caller->sp - WORD, caller->pc) ||
+	    (is_saved && *counts && !put_slot(walk, past, count, saved, caller->bp)))
+		return false;
+	*counts = kind_of(own) == GP_RULE_BP || (*counts && !is_saved);
+	return true;
+}
+
+/* Innermost first: in the order in which a walk reads them, and caches bring them. */
+static void reverse_slots(struct gp_past *past, uint32_t count)
+{
+	for (uint32_t i = 0, j = count; i + 1 < j; i++) {
+		uint16_t slot = past->slots[i];
+		uint64_t word = past->words[i];
+
+		past->slots[i] = past->slots[--j];
+		past->words[i] = past->words[j];
+		past->slots[j] = slot;
+		past->words[j] = word;
+	}
+}
+
+/*
+ * All that the last walk has read, if that was the thread's own stack alone, up to a frame that has no caller: while it is as it was, the
+ * same comes out again.
+ */
+static void learn_slots(struct gp_walk *walk)
+{
+	struct gp_past *past = walk->last;
+	uint32_t count = 0;
+	bool counts = false;
+
+	if (!is_final(past))
+		return;
+	past->pc = walk->place.pc;
+	past->sp = walk->place.sp;
+	past->bp = walk->place.bp;
+	for (uint32_t at = 1; at < past->count; at++)
+		if (!put_slots(walk, past, &count, &past->frames[at], &counts))
+			return;
+	reverse_slots(past, count);
+	past->begins_with_bp = counts;
+	past->slot_count = count;
+}
+
+/* Worth it where the same came out; the more often in vain, the seldomer. */
+static void note_repeated(struct gp_walk *walk, bool is_same)
+{
+	struct gp_past *past = walk->last;
+
+	past->slot_count = 0;
+	past->repeated = is_same ? past->repeated + 1 : 0;
+	if (is_same && (past->repeated & (past->repeated - 1)) == 0)
+		learn_slots(walk);
+}
+
+/* Whether a walk from this place has the result of one that was.  No slot is read that such a walk would not read. */
+__attribute__((no_sanitize("address", "thread"))) static bool
+comes_again(const struct gp_past *past, const struct gp_place *place)
+{
+	const uint64_t *stack = (const uint64_t *)place->sp;
+	uint32_t count = past->slot_count, i = 0;
+
+	if (count == 0 || past->pc != place->pc || past->sp != place->sp ||
+	    (past->begins_with_bp && past->bp != place->bp))
+		return false;
+	while (i < count && stack[past->slots[i]] == past->words[i])
+		i++;
+	return i == count;
+}
+
 /* ---- walking ---- */
 
 /* Puts the frame that comes next, which has its rule, behind the others. */
@@ -458,10 +554,12 @@ static void follow_modules(struct gp_walk *walk)
 	walk->epoch = epoch;
 }
 
-uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
+/* As gp_walk(), from frame to frame; `past` is one to go by, or NULL. */
+static __attribute__((noinline)) uint64_t
+walk_anew(struct gp_walk *walk, const struct gp_past *past, struct gp_place place)
 {
-	follow_modules(walk);
-	const struct gp_past *past = recall(walk, place.sp);
+	uint64_t before = past == walk->last ? past->number : 0;
+
 	walk->place = place;
 	walk->is_on_own = reach(walk, place.sp);
 	walk->fresh[0] = (struct gp_frame){.pc = place.pc, .sp = place.sp, .bp = place.bp};
@@ -470,5 +568,17 @@ uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
 
 	walk->last->epoch = is_ascending(walk) ? walk->epoch : NO_EPOCH;
 	forget_pages(walk);
+	note_repeated(walk, walk->last->number == before);
 	return walk->last->number;
+}
+
+uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
+{
+	follow_modules(walk);
+	const struct gp_past *past = recall(walk, place.sp);
+
+	if (past != walk->last || !comes_again(past, &place))
+		return walk_anew(walk, past, place);
+	walk->validated += past->count;
+	return past->number;
 }

@@ -1,0 +1,154 @@
+/*
+ * Walks from one place of a stack of which little changes, or nothing: what a thread remembers gives what a walk without memory gives.
+ *
+ * The stack is made by hand, of a few words that are drawn again and again, so that most walks that were differ in one word, which may or may
+ * not be one that counts.  Its code has each kind of rule.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "stacks/copy.h"
+#include "stacks/rules.h"
+#include "stacks/tree.h"
+#include "stacks/walk.h"
+#include "tests/lib/sanitizer.h"
+#include "tests/stacks/forget.h"
+
+#define WORDS 32
+#define WALKS 2000000
+
+static struct gp_walk memory, bare;
+
+/* ---- code that nobody executes ---- */
+
+#define BEGIN(name) ".type " name ", @function\n" name ":\n.cfi_startproc\n"
+#define END(name)   ".fill 16, 1, 0x90\n.cfi_endproc\n.size " name ", .-" name "\n"
+
+__asm__(".text\n" /* a frame of two words, rbp untouched */
+	BEGIN("by_sp") ".cfi_def_cfa_offset 16\n" END("by_sp") /* of three, rbp saved */
+	BEGIN("saves_bp") ".cfi_def_cfa_offset 24\n.cfi_offset rbp, -16\n" END("saves_bp")
+	/* with a frame pointer */
+	BEGIN("by_bp") ".cfi_def_cfa rbp, 16\n.cfi_offset rbp, -16\n" END("by_bp")
+	/* with one that it does not save */
+	BEGIN("by_bp_alone") ".cfi_def_cfa rbp, 16\n" END("by_bp_alone")
+	/* nobody called it */
+	BEGIN("outermost") ".cfi_undefined rip\n" END("outermost")
+	/* the compiler aligned the stack */
+	BEGIN("realigned") ".cfi_escape 0x0f, 3, 0x76, 8, 0x06\n"
+			   ".cfi_escape 0x10, 6, 2, 0x76, 0\n" END("realigned"));
+void by_sp(void);
+void saves_bp(void);
+void by_bp(void);
+void by_bp_alone(void);
+void outermost(void);
+void realigned(void);
+
+/* ---- a stack ---- */
+
+static uint64_t dice = 88172645463325252u;
+
+static uint64_t roll(void)
+{
+	dice ^= dice << 13;
+	dice ^= dice >> 7;
+	dice ^= dice << 17;
+	return dice >> 16;
+}
+
+static uint64_t any_pc(void)
+{
+	static void (*const code[])(void) = {by_sp,     saves_bp, by_bp,       by_sp,    saves_bp,
+					     outermost, by_bp,    by_bp_alone, saves_bp, realigned};
+	uint64_t kind = roll() % 40;
+
+	return (uint64_t)(uintptr_t)code[kind < 39 ? kind % 9 : 9] + 8;
+}
+
+static uint64_t any_place(const uint64_t *words)
+{
+	return (uint64_t)(uintptr_t)&words[4 + roll() % 4 * 6];
+}
+
+static uint64_t any_word(const uint64_t *words)
+{
+	return roll() % 3 != 0 ? any_pc() : any_place(words);
+}
+
+/* Both walks end alike: each frame is there, and the rest of it, too. */
+static void compare(const struct gp_past *found, const struct gp_past *right)
+{
+	assert_int_equal(found->count, right->count);
+	assert_int_equal(found->root, right->root);
+	assert_int_equal(found->number, right->number);
+	for (uint32_t i = 0; i < right->count; i++) {
+		assert_int_equal(found->frames[i].pc, right->frames[i].pc);
+		assert_int_equal(found->frames[i].sp, right->frames[i].sp);
+	}
+}
+
+static uint64_t again, differed;
+
+static void walk_both(struct gp_place place)
+{
+	const struct gp_past *last = memory.last;
+	bool was_known = last->slot_count != 0 && last->sp == place.sp && last->pc == place.pc;
+
+	gp_walk(&memory, place);
+	forget_walks(&bare);
+	gp_walk(&bare, place);
+	compare(memory.last, bare.last);
+	again += was_known && last->slot_count != 0;
+	differed += was_known && memory.last == last && last->slot_count == 0;
+}
+
+static void finds_what_a_walk_without_memory_finds(void **state)
+{
+	uint64_t words[WORDS];
+	struct gp_place place = {.pc = any_pc(), .bp = any_place(words)};
+
+	(void)state;
+	for (int i = 0; i < WORDS; i++)
+		words[i] = any_word(words);
+	for (int i = 0; i < WALKS; i++) {
+		uint64_t what = roll() % 32;
+
+		if (what == 0)
+			place.pc = any_pc();
+		else if (what < 3)
+			place.bp = any_place(words);
+		else if (what < 16)
+			words[roll() % WORDS] = any_word(words);
+		place.sp = (uint64_t)(uintptr_t)&words[roll() % 16 == 0];
+		__asm__ volatile("" : : "r"(words) : "memory");
+		walk_both(place);
+	}
+	print_message("%lu as before, %lu not\n", (unsigned long)again, (unsigned long)differed);
+	assert_true(again > WALKS / 20 && differed > WALKS / 1000);
+}
+
+static void ignore_module(const struct gp_module *module)
+{
+	(void)module;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_what_a_walk_without_memory_finds),
+	};
+
+	if (UNDER_TSAN) {
+		puts("skipped: ThreadSanitizer takes reads of other frames for races");
+		return 77;
+	}
+	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0 || gp_copy_init() != 0)
+		return 1;
+	gp_walk_init(&memory);
+	gp_walk_init(&bare);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "report/activity.h"
+#include "report/utf8.h"
 
-#define NAMED        4 /* operations of a sequence */
-#define NAME_COLUMNS 48
+#define NAMED      4 /* operations of a sequence */
+#define NAME_BYTES 48
 
 /* Names that are longer are cut, and say so. */
 static void name_kernel(const char *name, char *out, size_t size)
 {
-	bool fits = strlen(name) <= NAME_COLUMNS;
+	bool fits = strlen(name) <= NAME_BYTES;
 
-	snprintf(out, size, "%.*s%s", fits ? NAME_COLUMNS : NAME_COLUMNS - 3, name,
-		 fits ? "" : "...");
+	snprintf(out, size, "%.*s%s", (int)gp_utf8_cut(name, fits ? NAME_BYTES : NAME_BYTES - 3),
+		 name, fits ? "" : "...");
 }
 
 static void name_op(struct gp_names *names, const struct gp_model *model, const struct gp_op *op,

@@ -43,6 +43,23 @@ size_t gp_utf8_decode(const char *text, size_t length, uint32_t *code)
 	return count;
 }
 
+static bool is_inside(const char *at)
+{
+	return ((uint8_t)*at & 0xc0) == 0x80;
+}
+
+size_t gp_utf8_cut(const char *text, size_t most)
+{
+	size_t back = 0;
+
+	if (strnlen(text, most + 1) <= most)
+		return strlen(text);
+	while (back < most && back < 4 && is_inside(text + most - back))
+		back++;
+	/* four of them are no sequence */
+	return is_inside(text + most - back) ? most : most - back;
+}
+
 char *gp_utf8_repair(const char *text)
 {
 	size_t length = strlen(text), used = 0, replaced = strlen(REPLACEMENT);

@@ -129,6 +129,7 @@ static int start(char *const *words)
 	sigemptyset(&usual);
 	sigaddset(&usual, SIGPIPE);
 	sigaddset(&usual, SIGCHLD);
+	sigaddset(&usual, SIGXFSZ);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &usual);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);

@@ -5,6 +5,7 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/export/chrome_writer.h"
+#include "report/utf8.h"
 
 #define API_IDS 65536u
 
@@ -132,7 +133,8 @@ static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 		snprintf(chrome->track_name, sizeof(chrome->track_name), "threads not known");
 	else
 		snprintf(chrome->track_name, sizeof(chrome->track_name),
-			 *name ? "thread %u (%.64s)" : "thread %u", thread_id, name);
+			 *name ? "thread %u (%.*s)" : "thread %u", thread_id,
+			 (int)gp_utf8_cut(name, 64), name);
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, tid, true);
 }
 

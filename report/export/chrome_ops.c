@@ -8,6 +8,7 @@
 #include "report/export/chrome_writer.h"
 #include "report/occupancy.h"
 #include "report/room.h"
+#include "report/utf8.h"
 
 /* CUPTI's flag of a stream that does not wait for the default one. */
 #define NON_BLOCKING 2
@@ -488,7 +489,7 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 	if (gp_model_is_null_stream(chrome->model, op->context_id, op->stream_id))
 		append_to_name(chrome, " (default)");
 	if (*name)
-		append_to_name(chrome, " (%.32s)", name);
+		append_to_name(chrome, " (%.*s)", (int)gp_utf8_cut(name, 32), name);
 	if (priority != 0)
 		append_to_name(chrome, " (priority %d%s)", priority,
 			       blocks ? "" : ", non-blocking");

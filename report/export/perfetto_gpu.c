@@ -7,6 +7,7 @@
 #include "report/export/perfetto_schema.h"
 #include "report/export/perfetto_writer.h"
 #include "report/occupancy.h"
+#include "report/utf8.h"
 
 /* Kinds of work: numbers in the same list as queues. */
 struct stages {
@@ -231,7 +232,8 @@ static void name_stream(const struct gp_perfetto *p, const struct gp_op *op, cha
 	if (gp_model_is_null_stream(p->model, op->context_id, op->stream_id))
 		used += (size_t)snprintf(text + used, bytes - used, " (default)");
 	if (*name)
-		used += (size_t)snprintf(text + used, bytes - used, " (%.48s)", name);
+		used += (size_t)snprintf(text + used, bytes - used, " (%.*s)",
+					 (int)gp_utf8_cut(name, 48), name);
 	if (p->model->context_count > 1)
 		snprintf(text + used, bytes - used, ", context %u", op->context_id);
 }

@@ -9,6 +9,7 @@
 #include "report/cuda_names.h"
 #include "report/room.h"
 #include "report/stats.h"
+#include "report/utf8.h"
 
 /* The walk through all tracks. */
 struct walker {
@@ -128,7 +129,7 @@ static void name_thread(struct walker *walker, uint32_t id)
 
 	walker->name[0] = '\0';
 	if (*name)
-		append(walker, "%.100s (thread %u)", name, id);
+		append(walker, "%.*s (thread %u)", (int)gp_utf8_cut(name, 100), name, id);
 	else
 		append(walker, "thread %u", id);
 }
@@ -198,7 +199,7 @@ static void name_stream(struct walker *walker, const struct gp_op *op)
 	if (gp_model_is_null_stream(walker->model, op->context_id, op->stream_id))
 		append(walker, " (default)");
 	if (*name)
-		append(walker, " %.80s", name);
+		append(walker, " %.*s", (int)gp_utf8_cut(name, 80), name);
 	if (walker->model->context_count > 1)
 		append(walker, " (context %u)", op->context_id);
 }

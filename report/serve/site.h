@@ -38,7 +38,7 @@ struct gp_answer {
 	const char *type;   /* of the content */
 	const char *header; /* one more, and its value; NULL = none */
 	const char *value;
-	int fd; /* of a memory file with all of it, whoever asked closes it; -1: it is text */
+	int fd; /* of a file without a name with all of it, whoever asked closes it; -1: it is text */
 	uint64_t bytes;
 	char text[GP_SITE_MESSAGE_BYTES];
 };

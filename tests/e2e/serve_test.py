@@ -360,13 +360,15 @@ class CommandTest(ServeCase):
 
     def test_open_starts_the_browser_with_an_address_for_once(self):
         os.mkfifo(self.path("opened.fifo"))
-        self.write("xdg-open", '#!/bin/sh\nprintf "%s %s\\n" "$1" "$(ulimit -d)" >opened.fifo\n', 0o755)
+        self.write("xdg-open", '#!/bin/sh\nprintf "%s %s %s\\n" "$1" "$(ulimit -d)" "$(sed -n "s/SigIgn:.//p" /proc/$$/status)" >opened.fifo\n', 0o755)
         server = Server(self, "--open", self.trace(), PATH=self.folder + ":" + os.environ["PATH"])
         with open(self.path("opened.fifo"), encoding="ascii") as file:
-            address, limit = file.read().split()
+            address, limit, ignored = file.read().split()
         self.assertNotIn(server.token, address)
         path = address[len(f"http://127.0.0.1:{server.port}"):]
         self.assertRegex(path, r"^/\?once=[0-9a-f]{32}$")
+        ours = (signal.SIGPIPE, signal.SIGCHLD, signal.SIGXFSZ)  # ignored while it serves
+        self.assertEqual([number for number in ours if int(ignored, 16) >> number - 1 & 1], [])
         self.assertEqual(limit, subprocess.run(["sh", "-c", "ulimit -d"], stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout.strip())
         status, headers, _ = server.ask(path, token=False)
         self.assertEqual((status, headers["Location"]), (303, server.address))

@@ -35,10 +35,33 @@ static void test_repair(void **state)
 	}
 }
 
+static void test_cut(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t most, taken;
+	} cases[] = {
+		{"plain", 9, 5},
+		{"plain", 5, 5},
+		{"plain", 4, 4},
+		{"plain", 0, 0},
+		{"a\xf0\x9f\x98\x80z", 5, 5},
+		{"a\xf0\x9f\x98\x80z", 4, 1},
+		{"a\xf0\x9f\x98\x80z", 2, 1},
+		{"\xc3\xa9", 1, 0},
+		{"\x80\x80\x80\x80\x80\x80\x80\x80", 6, 6}, /* no sequence is as long */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(gp_utf8_cut(cases[i].text, cases[i].most), cases[i].taken);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_repair),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gpuprof/option.h"
+#include "report/nearest.h"
 #include "report/output_file.h"
 #include "report/text.h"
 #include "report/time_text.h"
@@ -27,6 +28,16 @@ int gp_command_fail(int status, const char *format, ...)
 	fputc('\n', stderr);
 	free(message);
 	return status;
+}
+
+int gp_command_refuse(const char *command, const char *what, const struct gp_nearest *nearest,
+		      const char *otherwise)
+{
+	if (nearest->found)
+		return gp_command_fail(GP_EXIT_USAGE, "%s: there is no %s %s; did you mean %s?",
+				       command, what, nearest->word, nearest->found);
+	return gp_command_fail(GP_EXIT_USAGE, "%s: there is no %s %s; %s", command, what,
+			       nearest->word, otherwise);
 }
 
 bool gp_command_number(const char *command, const char *option, const char *text, uint64_t most,

@@ -103,11 +103,13 @@ static int refuse(const struct gp_command_line *line, const struct tables *t, in
 
 static int take_format(const struct gp_command_line *line, const struct gp_command_option *option)
 {
+	struct gp_nearest nearest = {.word = optarg};
+
 	*option->format = gp_sheet_format_find(optarg);
 	if (*option->format)
 		return GP_COMMAND_GO_ON;
-	return gp_command_fail(GP_EXIT_USAGE, "%s: there is no format %s; name %s", line->command,
-			       optarg, GP_SHEET_FORMATS);
+	gp_sheet_format_near(&nearest);
+	return gp_command_refuse(line->command, "format", &nearest, "name " GP_SHEET_FORMATS);
 }
 
 static int print(const char *usage, void (*more)(void))

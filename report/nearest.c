@@ -37,6 +37,28 @@ static size_t distance_of(const char *a, const char *b)
 	return rows[0][length];
 }
 
+static size_t shared_beginning(const char *a, const char *b)
+{
+	size_t length = 0;
+
+	while (a[length] != '\0' && a[length] == b[length])
+		length++;
+	return length;
+}
+
+/* Of equally near ones the one that begins more alike, then the shorter one. */
+static bool is_nearer(const struct gp_nearest *nearest, const char *known, size_t distance)
+{
+	size_t shared, found_shared;
+
+	if (!nearest->found || distance != nearest->distance)
+		return !nearest->found || distance < nearest->distance;
+	shared = shared_beginning(nearest->word, known);
+	found_shared = shared_beginning(nearest->word, nearest->found);
+	return shared != found_shared ? shared > found_shared
+				      : strlen(known) < strlen(nearest->found);
+}
+
 void gp_nearest_try(struct gp_nearest *nearest, const char *known)
 {
 	size_t length = strlen(nearest->word), most = length < 3 ? 1 : length / 3, distance;
@@ -45,7 +67,7 @@ void gp_nearest_try(struct gp_nearest *nearest, const char *known)
 		return;
 	distance =
 		strncmp(known, nearest->word, length) == 0 ? 1 : distance_of(nearest->word, known);
-	if (distance > most || (nearest->found && distance >= nearest->distance))
+	if (distance > most || !is_nearer(nearest, known, distance))
 		return;
 	nearest->found = known;
 	nearest->distance = distance;

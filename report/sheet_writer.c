@@ -30,6 +30,12 @@ const struct gp_sheet_format *gp_sheet_format_find(const char *name)
 	return NULL;
 }
 
+void gp_sheet_format_near(struct gp_nearest *nearest)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		gp_nearest_try(nearest, formats[i]->name);
+}
+
 const char *gp_sheet_unit_name(enum gp_unit unit)
 {
 	return unit_names[unit];

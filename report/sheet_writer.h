@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "report/json_write.h"
+#include "report/nearest.h"
 #include "report/sheet.h"
 #include "report/table.h"
 
@@ -40,6 +41,9 @@ extern const struct gp_sheet_format gp_sheet_text, gp_sheet_csv, gp_sheet_json, 
 /* The format of that name, or NULL.  Names: "text, csv, json or markdown". */
 const struct gp_sheet_format *gp_sheet_format_find(const char *name);
 #define GP_SHEET_FORMATS "text, csv, json or markdown"
+
+/* Which of them was meant by a name that is none. */
+void gp_sheet_format_near(struct gp_nearest *nearest);
 
 struct gp_sheet_writer {
 	const struct gp_sheet_format *format;

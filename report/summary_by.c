@@ -5,6 +5,7 @@
 
 #include "report/breakdown.h"
 #include "report/format.h"
+#include "report/nearest.h"
 
 #define ALL          "all"
 #define WORD_BYTES   32
@@ -116,6 +117,26 @@ static int check_column(const struct gp_summary_by *by, char *message, size_t si
 	return 0;
 }
 
+static int refuse(const char *word, char *message, size_t message_bytes)
+{
+	struct gp_nearest nearest = {.word = word};
+
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
+		gp_nearest_try(&nearest, (*at)->head.name);
+		if ((*at)->word)
+			gp_nearest_try(&nearest, (*at)->word);
+	}
+	if (!nearest.found) {
+		snprintf(message, message_bytes,
+			 "summary: there is no table by %s; --by takes these:", word);
+		return -ENOENT;
+	}
+	snprintf(message, message_bytes,
+		 "summary: there is no table by %s; did you mean %s? --by help lists all", word,
+		 nearest.found);
+	return -EINVAL;
+}
+
 int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes)
 {
 	const char *words = by->words;
@@ -134,11 +155,8 @@ int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t me
 				 by->words);
 			return -ENOENT;
 		}
-		if (!is_known(by, word)) {
-			snprintf(message, message_bytes,
-				 "summary: there is no table by %s; --by takes these:", word);
-			return -ENOENT;
-		}
+		if (!is_known(by, word))
+			return refuse(word, message, message_bytes);
 	}
 	return by->sort ? check_column(by, message, message_bytes) : 0;
 }

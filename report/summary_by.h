@@ -34,7 +34,8 @@ void gp_summary_by_list(FILE *out);
 
 /*
  * Whether the words and the column are such.  If not, the line for the user is in message, and
- * -EINVAL is returned; -ENOENT where --by has an unknown word.
+ * -EINVAL is returned; -ENOENT where --by has an unknown word, and the line is to be followed by
+ * gp_summary_by_list().
  */
 int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes);
 

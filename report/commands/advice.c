@@ -5,6 +5,7 @@
 #include "report/advice_print.h"
 #include "report/command.h"
 #include "report/command_line.h"
+#include "report/nearest.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
@@ -39,12 +40,14 @@ struct arguments {
 static int take_format(const struct gp_command_line *line, const char *name)
 {
 	struct arguments *a = line->arguments;
+	struct gp_nearest nearest = {.word = name};
 
 	a->as_json = strcmp(name, "json") == 0;
 	if (a->as_json || strcmp(name, "text") == 0)
 		return GP_COMMAND_GO_ON;
-	return gp_command_fail(GP_EXIT_USAGE, "advice: there is no format %s; name text or json",
-			       name);
+	gp_nearest_try(&nearest, "text");
+	gp_nearest_try(&nearest, "json");
+	return gp_command_refuse("advice", "format", &nearest, "name text or json");
 }
 
 static int parse(int argc, char **argv, struct arguments *a)

@@ -24,12 +24,7 @@ static int refuse(const char *id)
 
 	for (size_t i = 0; gp_rules[i]; i++)
 		gp_nearest_try(&nearest, gp_rules[i]->id);
-	if (nearest.found)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "explain: there is no rule %s; did you mean %s?", id,
-				       nearest.found);
-	return gp_command_fail(GP_EXIT_USAGE,
-			       "explain: there is no rule %s; see gpuprof explain --list", id);
+	return gp_command_refuse("explain", "rule", &nearest, "see gpuprof explain --list");
 }
 
 static int explain_all(int count, char **ids)

@@ -8,6 +8,7 @@
 #include "report/command.h"
 #include "report/command_line.h"
 #include "report/format.h"
+#include "report/nearest.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
@@ -48,14 +49,20 @@ struct arguments {
 	struct gp_chronicle_part part;
 };
 
+static int refuse(const char *word)
+{
+	struct gp_nearest nearest = {.word = word};
+
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+		gp_nearest_try(&nearest, (*at)->word);
+	return gp_command_refuse("trace", "list", &nearest, "say gpu, api, exec or nvtx");
+}
+
 static int check(struct arguments *a, int argc, char **argv)
 {
 	a->chronicle = argc > 0 ? gp_chronicle_find(argv[0]) : NULL;
 	if (!a->chronicle && argc > 1)
-		return gp_command_fail(
-			GP_EXIT_USAGE,
-			"trace: there is nothing called %s to list; say gpu, api, exec or nvtx",
-			argv[0]);
+		return refuse(argv[0]);
 	if (!a->chronicle)
 		return gp_command_fail(
 			GP_EXIT_USAGE,

@@ -320,10 +320,17 @@ class Choices(Tables):
         for word in ("kernel", "grid", "api", "copy", "stream", "thread", "process", "device", "context", "exec",
                      "sync", "memory", "unified", "graph", "overhead", "module"):
             self.assertIn(f"\n  {word} ", "\n" + listed)
-        wrong = self.run_gpuprof("summary", "--by", "kernels", "x.gpuprof")
+        near = self.run_gpuprof("summary", "--by", "kernels", "x.gpuprof")
+        self.assertEqual(near.returncode, 2)
+        self.assert_one_line(near.stderr, "there is no table by kernels; did you mean kernel?")
+        wrong = self.run_gpuprof("summary", "--by", "nothing", "x.gpuprof")
         self.assertEqual(wrong.returncode, 2)
-        self.assertIn("there is no table by kernels", wrong.stderr)
+        self.assertIn("there is no table by nothing", wrong.stderr)
         self.assertTrue(wrong.stderr.endswith(listed))
+        for words, meant in (("trace gpus x", "gpu"), ("export -F chrom x", "chrome"), ("explain tiny-copy", "tiny-copies"),
+                             ("summary --to 3 x", "--top"), ("summary -F jsn --by api x", "json"), ("advice -F jsn x", "json"),
+                             ("export --value gpu-tim -F folded x", "gpu-time"), ("summary --by copi x", "copy")):
+            self.assert_one_line(self.run_gpuprof(*words.split()).stderr, f"did you mean {meant}?")
         gap = self.run_gpuprof("summary", "--by", "kernel,,copy", "x.gpuprof")
         self.assertEqual(gap.returncode, 2)
         self.assertIn("a word is missing between the commas of --by kernel,,copy", gap.stderr)

@@ -28,7 +28,8 @@ static void test_what_is_near(void **state)
 		{"summery", "summary"},  /* one is wrong */
 		{"rtace", "trace"},      /* two have changed places */
 		{"tpo", "top"},
-		{"exp", "export"}, /* the first of those that begin so */
+		{"exp", "export"},   /* the shortest of those that begin so */
+		{"tracer", "trace"}, /* begins more alike */
 		{"fullnames", "full-names"},
 		{"xeplian", "explain"},
 	};
@@ -60,8 +61,11 @@ static void test_the_nearest_of_several(void **state)
 	gp_nearest_try(&nearest, "lunch");
 	assert_string_equal(nearest.found, "lunch");
 	gp_nearest_try(&nearest, "launch");
-	gp_nearest_try(&nearest, "laaunce");
 	assert_string_equal(nearest.found, "launch");
+	gp_nearest_try(&nearest, "laaunce"); /* as near, and begins more alike */
+	assert_string_equal(nearest.found, "laaunce");
+	gp_nearest_try(&nearest, "launch");
+	assert_string_equal(nearest.found, "laaunce");
 	assert_int_equal(nearest.distance, 1);
 }
 

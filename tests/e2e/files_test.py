@@ -450,7 +450,7 @@ class BadTraces(Case):
         for name, content, part in (("cut", whole[:middle], "is not complete"), ("bad", damaged, "bytes were skipped")):
             with open(self.path(f"{name}.gpuprof"), "wb") as file:
                 file.write(content)
-            for arguments in (["export", "-o", "out.json"], ["merge", "-o", "out.json"], ["trace", "api"], ["summary", "--by", "api"]):
+            for arguments in (["export", "-o", "out.json"], ["merge", "-o", "out.json"], ["trace", "api"], ["summary", "--by", "kernel"]):
                 result = self.run_gpuprof(*arguments, f"{name}.gpuprof")
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assert_one_line(result.stderr, f"{name}.gpuprof", part, "says more")

@@ -2,8 +2,8 @@
  * steady SECONDS: launches kernels and allocates memory as fast as it can for so long, in one thread that stays and in one
  * after another that ends soon.  Prints how often it did what.
  */
+#include <inttypes.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -80,6 +80,6 @@ int main(int count, char **arguments)
 	}
 	pthread_join(stays, NULL);
 	cuda_check(cuCtxSynchronize());
-	printf("%llu %llu\n", (unsigned long long)(on.launches + shortly.launches),
-	       (unsigned long long)(on.allocations + shortly.allocations));
+	printf("%" PRIu64 " %" PRIu64 "\n", on.launches + shortly.launches,
+	       on.allocations + shortly.allocations);
 }

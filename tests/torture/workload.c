@@ -27,14 +27,21 @@ static void expect(int is_so)
 		_exit(1);
 }
 
+static const char *setting(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value ? value : "";
+}
+
 static void start_timer(const char *phase)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-	long long ns = atoll(getenv(DELAY_VARIABLE));
+	long long ns = atoll(setting(DELAY_VARIABLE));
 	struct itimerspec when = {.it_value = {ns / NS_PER_SECOND, ns % NS_PER_SECOND + 1}};
 	timer_t timer;
 
-	if (strcmp(getenv(PHASE_VARIABLE), phase) != 0)
+	if (strcmp(setting(PHASE_VARIABLE), phase) != 0)
 		return;
 	expect(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
 	expect(timer_settime(timer, 0, &when, NULL) == 0);
@@ -42,7 +49,7 @@ static void start_timer(const char *phase)
 
 static void open_truth(void)
 {
-	int fd = open(getenv(TRUTH_VARIABLE), O_RDWR | O_CLOEXEC);
+	int fd = open(setting(TRUTH_VARIABLE), O_RDWR | O_CLOEXEC);
 
 	expect(fd >= 0);
 	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

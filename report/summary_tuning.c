@@ -39,6 +39,5 @@ void gp_summary_print_tuning(const struct gp_summary *summary)
 		separator = ", ";
 	}
 	if (all_ns > ns[GP_TUNER_NONE])
-		fputs(" of the GPU time: kernels were tried out, which is no work of the program\n",
-		      summary->out);
+		fputs(" of the GPU time, which is no work of the program\n", summary->out);
 }

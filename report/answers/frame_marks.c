@@ -70,7 +70,7 @@ static const char *const compilers[GP_COMPILERS] = {
 	[GP_COMPILER_CUPY] = "CuPy",
 	[GP_COMPILER_NUMBA] = "Numba",
 	[GP_COMPILER_EXTENSION] = "torch.utils.cpp_extension",
-	[GP_COMPILER_IMPORT] = "Python's import",
+	[GP_COMPILER_IMPORT] = "Python",
 };
 
 const char *gp_tuner_name(enum gp_tuner tuner)

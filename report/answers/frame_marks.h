@@ -42,7 +42,7 @@ struct gp_frame_mark {
 /* By index in the model's frames; free it.  Returns 0 or -ENOMEM. */
 int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks);
 
-/* "PyTorch Inductor's benchmarks", ...; what compiles: "torch.compile", ... */
+/* "PyTorch Inductor's benchmarks", ...; what compiles or imports: "torch.compile", "Python", ... */
 const char *gp_tuner_name(enum gp_tuner tuner);
 const char *gp_compiler_name(enum gp_compiler compiler);
 

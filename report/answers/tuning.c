@@ -54,30 +54,24 @@ static int mark_by_names(struct gp_tuning *tuning, const struct gp_model *model)
 
 static int mark_by_stacks(struct gp_tuning *tuning, const struct gp_model *model)
 {
-	struct gp_frame_mark *marks;
-	int result = gp_frame_marks_of(model, &marks);
+	int result = gp_frame_marks_of(model, &tuning->marks);
 
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
 		uint32_t stack = gp_model_op_stack(model, &model->ops[i]);
 
 		if (stack == GP_NONE)
 			tuning->lacks_stacks = true;
-		else if (marks[stack].tuner != GP_TUNER_NONE)
-			tuning->of[i] = marks[stack].tuner;
+		else if (tuning->marks[stack].tuner != GP_TUNER_NONE)
+			tuning->of[i] = tuning->marks[stack].tuner;
 	}
-	free(marks);
 	return result;
 }
 
 /* ---- by ranges ---- */
 
-struct span {
-	uint64_t start_ns, end_ns;
-};
-
 /* Times at which XLA compiled, in order, none of which overlap. */
 struct spans {
-	struct span *rows;
+	struct gp_time_span *rows;
 	uint32_t count, capacity;
 };
 
@@ -89,7 +83,7 @@ static bool begins_with(const struct gp_model *model, const struct gp_range *ran
 
 static int compare_spans(const void *a, const void *b, const void *context)
 {
-	const struct span *left = a, *right = b;
+	const struct gp_time_span *left = a, *right = b;
 
 	(void)context;
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
@@ -100,7 +94,7 @@ static void join_spans(struct spans *spans)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < spans->count; i++) {
-		struct span *last = count > 0 ? &spans->rows[count - 1] : NULL;
+		struct gp_time_span *last = count > 0 ? &spans->rows[count - 1] : NULL;
 
 		if (!last || spans->rows[i].start_ns > last->end_ns)
 			spans->rows[count++] = spans->rows[i];
@@ -122,7 +116,8 @@ static int find_compiling(struct spans *spans, const struct gp_model *model)
 		result = gp_array_grow(&spans->rows, &spans->capacity, spans->count,
 				       sizeof(*spans->rows));
 		if (result == 0)
-			spans->rows[spans->count++] = (struct span){range->start_ns, range->end_ns};
+			spans->rows[spans->count++] =
+				(struct gp_time_span){range->start_ns, range->end_ns};
 	}
 	if (result == 0)
 		result = gp_array_sort(spans->rows, spans->count, sizeof(*spans->rows),
@@ -133,7 +128,7 @@ static int find_compiling(struct spans *spans, const struct gp_model *model)
 
 static bool ends_before(const void *element, const void *key)
 {
-	const struct span *span = element;
+	const struct gp_time_span *span = element;
 	const struct gp_range *range = key;
 
 	return span->end_ns < range->end_ns;
@@ -183,7 +178,8 @@ static int mark_by_ranges(struct gp_tuning *tuning, const struct gp_model *model
 		    is_within(&spans, range))
 			mark_inside(tuning, model, range);
 	}
-	free(spans.rows);
+	tuning->compiling = spans.rows;
+	tuning->compiling_count = spans.count;
 	return result;
 }
 
@@ -218,5 +214,7 @@ int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 void gp_tuning_free(struct gp_tuning *tuning)
 {
 	gp_room_free(tuning->of);
+	free(tuning->marks);
+	free(tuning->compiling);
 	*tuning = (struct gp_tuning){0};
 }

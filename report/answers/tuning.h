@@ -14,11 +14,21 @@
 #include "report/answers/frame_marks.h"
 #include "report/model.h"
 
+/* From start_ns on, before end_ns; on the model's timeline. */
+struct gp_time_span {
+	uint64_t start_ns, end_ns;
+};
+
 struct gp_tuning {
 	uint8_t *of;             /* by operation: enum gp_tuner */
 	uint64_t ops[GP_TUNERS]; /* timed or not; [GP_TUNER_NONE]: all others */
 	uint64_t ns[GP_TUNERS];  /* of the timed ones */
 	bool lacks_stacks;       /* of an operation the stack is not known */
+	/* what it is told by */
+	struct gp_frame_mark *marks; /* by index in frames: of the stack that begins there */
+	struct gp_time_span
+		*compiling; /* when XLA compiled, by its ranges: in order, none overlap */
+	uint32_t compiling_count;
 };
 
 /* Returns 0 or -ENOMEM; gp_tuning_free() in either case. */

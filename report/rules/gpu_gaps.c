@@ -7,8 +7,34 @@
 
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/host_time.h"
 
 #define LEAST_NS 100000000u
+
+/* In a case's cause_ns: what is known of the host in its longest one. */
+enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER };
+
+static void keep_host_time(struct gp_case *found, const struct gp_host_time *host)
+{
+	found->cause_ns[TOTAL] = host->total_ns;
+	found->cause_ns[XLA] = host->xla_ns;
+	found->cause_ns[LOAD] = host->load_ns;
+	found->cause_ns[COMPILER] = host->compiler;
+	found->cause_ns[MOMENTS] = host->moments;
+	found->cause_ns[TUNER] = host->tuner;
+}
+
+static struct gp_host_time kept_host_time(const struct gp_case *found)
+{
+	return (struct gp_host_time){
+		.total_ns = found->cause_ns[TOTAL],
+		.xla_ns = found->cause_ns[XLA],
+		.load_ns = found->cause_ns[LOAD],
+		.compiler = (enum gp_compiler)found->cause_ns[COMPILER],
+		.moments = (unsigned)found->cause_ns[MOMENTS],
+		.tuner = (enum gp_tuner)found->cause_ns[TUNER],
+	};
+}
 
 static const char *name_of(const struct gp_advisor *advisor, const struct gp_call *call)
 {
@@ -25,6 +51,9 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	if (idle_ns > found->longest_ns) {
+		struct gp_host_time host = gp_host_time_of(advisor, at);
+
+		keep_host_time(found, &host);
 		found->longest_ns = idle_ns;
 		found->extra = before;
 		found->other_site =
@@ -41,38 +70,62 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const char *before = gp_advisor_text_of(advisor, found->extra);
 	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
+	struct gp_host_time host = kept_host_time(found);
 
 	fprintf(out, "the GPU has nothing to do for %s", gp_format_ns(found->longest_ns).text);
 	if (found->count > 1)
 		fprintf(out, ", and %s more time%s", gp_format_count(found->count - 1).text,
 			found->count == 2 ? "" : "s");
 	fprintf(out, ": %s", gp_idle_cause_name(cause));
+	gp_host_time_tell(&host, out);
 	if (*before)
 		fprintf(out, "; from %s", before);
 	if (*before && gp_advisor_knows(advisor, found->other_site))
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, found->other_site).place);
-	fprintf(out, " to %s", gp_advisor_text_of(advisor, found->detail));
+	fprintf(out, "%s to %s", *before ? "" : ";", gp_advisor_text_of(advisor, found->detail));
 }
+
+static bool is_python(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].kind == GP_FRAME_PYTHON)
+			return true;
+	return false;
+}
+
+/* Where nothing is known of the host, somebody else has to be asked. */
+static void advise_to_sample(const struct gp_model *model, FILE *out)
+{
+	fprintf(out,
+		"gpuprof records calls of CUDA, not what the host computes between them: `%s -- "
+		"PROGRAM` tells; what can be elsewhere goes before the first launch, behind the "
+		"last, or into another thread",
+		is_python(model) ? "py-spy record -o host.svg" : "perf record -g");
+}
+
+static const char *const changes[GP_IDLE_CAUSES] = {
+	[GP_IDLE_LAUNCH] = "launch ahead of the GPU",
+	[GP_IDLE_SYNC] = "do not wait where the host reads no result",
+	[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
+	[GP_IDLE_ALLOC] = "allocate before the work begins",
+	[GP_IDLE_SETUP] =
+		"make streams, graphs and libraries, and load code, before the work begins",
+	[GP_IDLE_DEPENDENCY] =
+		"look what the operation waits for: an event, a host function, another "
+		"device",
+	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
+};
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	static const char *const changes[GP_IDLE_CAUSES] = {
-		[GP_IDLE_HOST] = "what the host does there can go before the first launch, behind "
-				 "the last, or into another thread",
-		[GP_IDLE_LAUNCH] = "launch ahead of the GPU",
-		[GP_IDLE_SYNC] = "do not wait where the host reads no result",
-		[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
-		[GP_IDLE_ALLOC] = "allocate before the work begins",
-		[GP_IDLE_SETUP] =
-			"make streams, graphs and libraries, and load code, before the work "
-			"begins",
-		[GP_IDLE_DEPENDENCY] = "look what the operation waits for: an event, a host "
-				       "function, another device",
-		[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
-	};
+	struct gp_host_time host = kept_host_time(found);
 
-	(void)advisor;
-	fputs(changes[found->other_detail], out);
+	if (gp_host_time_advise(&host, out))
+		return;
+	if (changes[found->other_detail])
+		fputs(changes[found->other_detail], out);
+	else
+		advise_to_sample(advisor->scope.models[found->process], out);
 }
 
 const struct gp_rule gp_rule_gpu_gaps = {
@@ -81,10 +134,14 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.meaning =
 		"Between two operations the GPU was idle for 100 ms or more, and none of the other "
 		"rules says why. The cause is what the host did most of that time, as `gpuprof "
-		"summary --by gap` has it for every gap.",
+		"summary --by gap` has it for every gap. What compiled then is told by the stacks "
+		"of "
+		"calls, XLA's by its ranges; else gpuprof does not know what the host computes.",
 	.change =
 		"By the cause: host-bound, the program computes something on the host, which can "
-		"go elsewhere, or run while the GPU works; set-up, what is made there can be made "
+		"go elsewhere, or run while the GPU works: a sampling profiler tells what it is "
+		"(py-spy record, perf record). A compiler: call each function once for each shape "
+		"before the work, and let its cache stay. Set-up: what is made there can be made "
 		"before.",
 	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
 	.threshold = {.saves_percent = 5, .saves_ns = LEAST_NS, .count = 1},

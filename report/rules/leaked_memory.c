@@ -93,7 +93,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (found->cause_ns[PASSES] == 0)
 		return;
 	fprintf(out,
-		"; it grows by %s block%s, %s, with each pass of a loop: %s passes, until the last "
+		", and grows by %s block%s, %s, with each of %s passes of a loop, until the last "
 		"kernel",
 		gp_format_count(found->cause_ns[BLOCKS]).text,
 		found->cause_ns[BLOCKS] == 1 ? "" : "s",

@@ -352,105 +352,6 @@ static void test_start_up_is_not_the_loop(void **state)
 	gp_model_free(model);
 }
 
-/*
- * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies it
- * in a call of 1 ms that begins the copy when it is nearly over.
- */
-static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
-{
-	struct build b = build_begin(1);
-	uint64_t at_ns = MS;
-
-	build_device(&b, 0, "GPU");
-	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
-	for (uint32_t i = 1; i <= times; i++) {
-		struct gp_op *op;
-
-		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 2 * i);
-		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20000 + MS, 2 * i);
-		at_ns += MS + 20000 + host_ns;
-		build_call(&b, 100, 31, at_ns, MS, 2 * i + 1);
-		at_ns += MS;
-		op = build_op(&b, GP_OP_COPY, 7, at_ns - 20000, at_ns, 2 * i + 1);
-		op->copy_kind = 1; /* host to device */
-		op->bytes = 1 << 20;
-	}
-	return build_end(&b);
-}
-
-/* Of idle times in which a slow copy follows, the host's part is that of loading data. */
-static void test_data_before_slow_copies(void **state)
-{
-	struct gp_model *model = load_data(20, MS);
-	struct gp_advice advice = ask(&model, 1);
-	const struct gp_finding *found = find(&advice, "data-loading");
-
-	(void)state;
-	assert_non_null(found);
-	assert_int_equal(found->count, 20);
-	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
-	assert_int_equal(found->time_ns, found->saves_ns);
-	gp_advice_free(&advice);
-	gp_model_free(model);
-	model = load_data(20, 100000); /* hardly any */
-	advice = ask(&model, 1);
-	assert_null(find(&advice, "data-loading"));
-	gp_advice_free(&advice);
-	gp_model_free(model);
-}
-
-/* Nobody is told to have workers who has them. */
-static void test_workers_that_load_data(void **state)
-{
-	(void)state;
-	for (int workers = 0; workers <= 1; workers++) {
-		struct gp_model *model = load_data(20, MS);
-		struct build b = {.model = model};
-		const struct gp_finding *found;
-		struct gp_advice advice;
-
-		build_thread(&b, 7, workers ? "pt_data_pin" : "python3");
-		advice = ask(&model, 1);
-		found = find(&advice, "data-loading");
-		assert_non_null(found);
-		assert_true((strstr(found->change, "workers of a DataLoader") != NULL) == workers);
-		gp_advice_free(&advice);
-		gp_model_free(model);
-	}
-}
-
-/* A little block in each pass is a leak, the same blocks before the work are not worth a word. */
-static void test_little_leaks(void **state)
-{
-	(void)state;
-	for (int in_loop = 0; in_loop <= 1; in_loop++) {
-		struct build b = build_begin(1);
-		const struct gp_finding *found;
-		struct gp_advice advice;
-		struct gp_model *model;
-
-		build_device(&b, 0, "GPU");
-		for (uint32_t i = 0; i < 200; i++) {
-			uint64_t at_ns = MS + i * 10000;
-
-			if (in_loop || i < 40)
-				build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns,
-					     0x1000 + 64 * i, 64);
-			build_call(&b, 100, BUILD_LAUNCH, at_ns + 100, 1000, i + 1);
-			build_op(&b, GP_OP_KERNEL, 7, at_ns + 200, at_ns + 9000, i + 1);
-		}
-		model = build_end(&b);
-		advice = ask(&model, 1);
-		found = find(&advice, "leaked-memory");
-		assert_true((found != NULL) == in_loop);
-		if (found)
-			assert_non_null(
-				strstr(found->found, "grows by 1 block, 64B, with each pass"));
-		gp_advice_free(&advice);
-		gp_model_free(model);
-	}
-}
-
 static char *printed(const struct gp_advice *advice, size_t limit)
 {
 	char *text = NULL;
@@ -675,9 +576,6 @@ int main(void)
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_start_up_is_not_the_loop),
 		cmocka_unit_test(test_what_a_graph_would_launch),
-		cmocka_unit_test(test_data_before_slow_copies),
-		cmocka_unit_test(test_workers_that_load_data),
-		cmocka_unit_test(test_little_leaks),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),

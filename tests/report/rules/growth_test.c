@@ -5,7 +5,9 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "report/advice.h"
 #include "report/rules/growth.h"
 #include "tests/report/model_builder.h"
 
@@ -139,10 +141,51 @@ static void what_ends_or_differs_or_comes_seldom_is_none(void **state)
 	}
 }
 
+static const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
+{
+	for (uint32_t i = 0; i < advice->count; i++)
+		if (strcmp(advice->findings[i].rule->id, rule) == 0)
+			return &advice->findings[i];
+	return NULL;
+}
+
+/* A little block in each pass is a leak, the same blocks before the work are not worth a word. */
+static void little_leaks_are_told(void **state)
+{
+	(void)state;
+	for (int in_loop = 0; in_loop <= 1; in_loop++) {
+		struct build b = build_begin(1);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 0; i < 200; i++) {
+			uint64_t at_ns = 1000000 + i * 10000;
+
+			if (in_loop || i < 40)
+				build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns,
+					     0x1000 + 64 * i, 64);
+			build_call(&b, 100, BUILD_LAUNCH, at_ns + 100, 1000, i + 1);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 200, at_ns + 9000, i + 1);
+		}
+		model = build_end(&b);
+		assert_int_equal(gp_advice_of(&model, 1, &advice), 0);
+		found = find(&advice, "leaked-memory");
+		assert_true((found != NULL) == in_loop);
+		if (found)
+			assert_non_null(
+				strstr(found->found, "grows by 1 block, 64B, with each of"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_or_more_with_each_pass_is_growth),
+		cmocka_unit_test(little_leaks_are_told),
 		cmocka_unit_test(what_ends_or_differs_or_comes_seldom_is_none),
 	};
 

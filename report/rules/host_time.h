@@ -1,0 +1,37 @@
+/*
+ * host_time: what is known of the host while a GPU had nothing to do for long.
+ *
+ * gpuprof records CUDA's calls and the program's ranges, not what the host computes.  But a call that was made by a compiler, just before, within or
+ * at the end of such a time, tells that it was compiling then; ranges of XLA tell for how long; and calls that load code, how long
+ * that took.
+ */
+#ifndef REPORT_RULES_HOST_TIME_H
+#define REPORT_RULES_HOST_TIME_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/rules/advisor.h"
+
+/* When a compiler made a call. */
+enum gp_host_moment { GP_HOST_BEFORE = 1, GP_HOST_WITHIN = 2, GP_HOST_AFTER = 4 };
+
+struct gp_host_time {
+	uint64_t total_ns;
+	uint64_t xla_ns;  /* while XLA compiled */
+	uint64_t load_ns; /* in calls that load code, of the thread with most of them */
+	enum gp_compiler compiler;
+	unsigned moments;    /* of that compiler: enum gp_host_moment */
+	enum gp_tuner tuner; /* that made the call at the end */
+};
+
+/* Of a lull of the present process. */
+struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at);
+
+/* "; torch.compile was compiling when it began", "; loading code took 45.13ms of it"; nothing where nothing is known. */
+void gp_host_time_tell(const struct gp_host_time *host, FILE *out);
+
+/* What helps against it; false, and nothing is printed: what the host did is not known. */
+bool gp_host_time_advise(const struct gp_host_time *host, FILE *out);
+
+#endif

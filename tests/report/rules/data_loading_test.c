@@ -1,0 +1,106 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000u
+
+static struct gp_advice ask(struct gp_model *const *models, size_t count)
+{
+	struct gp_advice advice;
+
+	assert_int_equal(gp_advice_of(models, count, &advice), 0);
+	return advice;
+}
+
+static const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
+{
+	for (uint32_t i = 0; i < advice->count; i++)
+		if (strcmp(advice->findings[i].rule->id, rule) == 0)
+			return &advice->findings[i];
+	return NULL;
+}
+
+/*
+ * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies it
+ * in a call of 1 ms that begins the copy when it is nearly over.
+ */
+static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 1; i <= times; i++) {
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 2 * i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20000 + MS, 2 * i);
+		at_ns += MS + 20000 + host_ns;
+		build_call(&b, 100, 31, at_ns, MS, 2 * i + 1);
+		at_ns += MS;
+		op = build_op(&b, GP_OP_COPY, 7, at_ns - 20000, at_ns, 2 * i + 1);
+		op->copy_kind = 1; /* host to device */
+		op->bytes = 1 << 20;
+	}
+	return build_end(&b);
+}
+
+/* Of idle times in which a slow copy follows, the host's part is that of loading data. */
+static void test_data_before_slow_copies(void **state)
+{
+	struct gp_model *model = load_data(20, MS);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "data-loading");
+
+	(void)state;
+	assert_non_null(found);
+	assert_int_equal(found->count, 20);
+	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
+	assert_int_equal(found->time_ns, found->saves_ns);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	model = load_data(20, 100000); /* hardly any */
+	advice = ask(&model, 1);
+	assert_null(find(&advice, "data-loading"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* Nobody is told to have workers who has them. */
+static void test_workers_that_load_data(void **state)
+{
+	(void)state;
+	for (int workers = 0; workers <= 1; workers++) {
+		struct gp_model *model = load_data(20, MS);
+		struct build b = {.model = model};
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		build_thread(&b, 7, workers ? "pt_data_pin" : "python3");
+		advice = ask(&model, 1);
+		found = find(&advice, "data-loading");
+		assert_non_null(found);
+		assert_true((strstr(found->change, "workers of a DataLoader") != NULL) == workers);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_data_before_slow_copies),
+		cmocka_unit_test(test_workers_that_load_data),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,7 @@
 #include "report/format.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -109,6 +110,21 @@ struct gp_figure gp_format_percent(double part, double whole)
 		strcpy(figure.text, "-");
 	else if (part > 0 && percent < 0.05)
 		strcpy(figure.text, "<0.1");
+	else
+		snprintf(figure.text, sizeof(figure.text), "%.1f", percent);
+	return figure;
+}
+
+struct gp_figure gp_format_change(double percent)
+{
+	struct gp_figure figure;
+	double times = percent / 100 + 1;
+
+	if (percent != 0 && fabs(percent) < 0.05)
+		strcpy(figure.text, "<0.1");
+	else if (percent >= 1000)
+		snprintf(figure.text, sizeof(figure.text), "x%.28s",
+			 gp_format_count((uint64_t)fmin(times + 0.5, 1e18)).text);
 	else
 		snprintf(figure.text, sizeof(figure.text), "%.1f", percent);
 	return figure;

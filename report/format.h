@@ -26,6 +26,10 @@ struct gp_figure gp_format_count(uint64_t count);
  * nothing. */
 struct gp_figure gp_format_percent(double part, double whole);
 
+/* A change in percent, without the sign: "-12.3"; "<0.1" for what would round to nothing, either way; from 1000 % on how many times as much
+ * there is: "x124". */
+struct gp_figure gp_format_change(double percent);
+
 /* GB/s as a number; bytes in ns as such, "-" where no time passed. */
 struct gp_figure gp_format_rate(double gb_per_s);
 struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns);

@@ -17,6 +17,7 @@ enum gp_unit {
 	GP_UNIT_NS,
 	GP_UNIT_BYTES,
 	GP_UNIT_PERCENT,
+	GP_UNIT_CHANGE,   /* percent that there is more, or less, of something */
 	GP_UNIT_GB_PER_S, /* 10^9 bytes per second */
 	GP_UNIT_ADDRESS,
 	GP_UNITS

@@ -17,9 +17,9 @@ static const struct gp_sheet_format *const formats[] = {
 };
 
 static const char *const unit_names[GP_UNITS] = {
-	[GP_UNIT_TEXT] = "text",     [GP_UNIT_COUNT] = "count",     [GP_UNIT_NUMBER] = "number",
-	[GP_UNIT_NS] = "ns",         [GP_UNIT_BYTES] = "bytes",     [GP_UNIT_PERCENT] = "percent",
-	[GP_UNIT_GB_PER_S] = "GB/s", [GP_UNIT_ADDRESS] = "address",
+	[GP_UNIT_TEXT] = "text",      [GP_UNIT_COUNT] = "count",   [GP_UNIT_NUMBER] = "number",
+	[GP_UNIT_NS] = "ns",          [GP_UNIT_BYTES] = "bytes",   [GP_UNIT_PERCENT] = "percent",
+	[GP_UNIT_CHANGE] = "percent", [GP_UNIT_GB_PER_S] = "GB/s", [GP_UNIT_ADDRESS] = "address",
 };
 
 const struct gp_sheet_format *gp_sheet_format_find(const char *name)
@@ -134,6 +134,10 @@ char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit)
 		return strdup("-");
 	if (value->kind == GP_VALUE_TEXT)
 		return gp_text_escape(value->text);
+	if (unit == GP_UNIT_CHANGE)
+		return strdup(gp_format_change(value->kind == GP_VALUE_WHOLE ? (double)value->whole
+									     : value->real)
+				      .text);
 	if (value->kind == GP_VALUE_REAL && value->real < 0)
 		return negative_figure(-value->real, unit);
 	return strdup(value->kind == GP_VALUE_WHOLE ? whole_figure(value, unit).text

@@ -146,6 +146,11 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
 	if (found.rows == 0)
 		gp_command_fail(0, "nothing differs");
+	else if (a->count == 1 && b->count == 1)
+		gp_command_fail(
+			0, "one run each: which times differ by chance cannot be told. Record "
+			   "several of each, gpuprof-run --runs 7 -o before -- ./app, and type: "
+			   "gpuprof diff before/* -- after/*");
 	if (found.hidden > 0)
 		gp_command_fail(0, "%zu more rows differ less; --top 0 prints all", found.hidden);
 	return 0;

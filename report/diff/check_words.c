@@ -50,7 +50,9 @@ struct gp_figure gp_check_change(const struct gp_finding *finding, double change
 
 	if (!isfinite(change))
 		return (struct gp_figure){"-"};
-	if (finding->baseline > 0) {
+	if (change >= 10 * finding->baseline && finding->baseline > 0) {
+		figure = gp_format_change(100 * change / finding->baseline);
+	} else if (finding->baseline > 0) {
 		figure = percent(change, finding->baseline);
 		strcat(figure.text, " %");
 	} else {
@@ -61,12 +63,16 @@ struct gp_figure gp_check_change(const struct gp_finding *finding, double change
 	return figure;
 }
 
+/* An amount, where it is many times as much as there was. */
 struct gp_figure gp_check_tolerated(const struct gp_finding *finding)
 {
-	struct gp_figure change = gp_check_change(finding, finding->margin), figure = {"0"};
+	struct gp_figure figure = {"0"};
 
+	if (finding->margin >= 10 * finding->baseline && finding->margin > 0)
+		return gp_check_value(finding, finding->margin);
 	if (finding->margin > 0)
-		strcpy(figure.text, change.text + 1);
+		snprintf(figure.text, sizeof(figure.text), "%.28s %%",
+			 percent(finding->margin, finding->baseline).text + 1);
 	return figure;
 }
 

@@ -170,7 +170,7 @@ static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name
 		{"A", unit},
 		{"B", unit},
 		{"Change", unit},
-		{"Change %", GP_UNIT_PERCENT},
+		{"Change %", GP_UNIT_CHANGE},
 		{"Sure", GP_UNIT_TEXT},
 		{"Metric", GP_UNIT_TEXT},
 	};
@@ -210,7 +210,7 @@ struct named_row {
 #define NAMED_COLUMNS                                                                              \
 	{"Is", GP_UNIT_TEXT}, {"Count A", GP_UNIT_COUNT}, {"Count B", GP_UNIT_COUNT},              \
 		{"Total A", GP_UNIT_NS}, {"Total B", GP_UNIT_NS}, {"Change", GP_UNIT_NS},          \
-		{"Change %", GP_UNIT_PERCENT}, {"Sure", GP_UNIT_TEXT}, {"Med A", GP_UNIT_NS},      \
+		{"Change %", GP_UNIT_CHANGE}, {"Sure", GP_UNIT_TEXT}, {"Med A", GP_UNIT_NS},       \
 	{                                                                                          \
 		"Med B", GP_UNIT_NS                                                                \
 	}

@@ -266,6 +266,7 @@ class Diff(Compare):
         self.assertEqual([row["Is"] for row in kernels], ["changed"] * 3)
         self.assertEqual([(row["Count A"], row["Count B"]) for row in kernels], [(20, 25)] * 3)
         self.assertNotIn("launches", {row["Metric"] for row in self.tables("b.gpuprof", "b.gpuprof").get("diff-counts", [])})
+        self.assert_one_line(self.run_gpuprof("diff", "a.gpuprof", "b.gpuprof").stderr, "one run each", "--runs")
 
     def test_two_sets_of_runs(self):
         tables = self.tables(*self.runs("a", 20), "--", *self.runs("b", 18))

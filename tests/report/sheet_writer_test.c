@@ -121,9 +121,19 @@ static void a_change_may_be_negative(void **state)
 		enum gp_unit unit;
 		const char *figure;
 	} cases[] = {
-		{-1234567, GP_UNIT_NS, "-1.235ms"},  {-12.5, GP_UNIT_NS, "-12.5ns"},
-		{-2048, GP_UNIT_BYTES, "-2.000KiB"}, {-1458, GP_UNIT_COUNT, "-1,458"},
-		{-99.96, GP_UNIT_PERCENT, "-100.0"}, {-100, GP_UNIT_PERCENT, "-100.0"},
+		{-1234567, GP_UNIT_NS, "-1.235ms"},
+		{-12.5, GP_UNIT_NS, "-12.5ns"},
+		{-2048, GP_UNIT_BYTES, "-2.000KiB"},
+		{-1458, GP_UNIT_COUNT, "-1,458"},
+		{-99.96, GP_UNIT_PERCENT, "-100.0"},
+		{-100, GP_UNIT_PERCENT, "-100.0"},
+		{-99.96, GP_UNIT_CHANGE, "-100.0"},
+		{-0.01, GP_UNIT_CHANGE, "<0.1"},
+		{0.01, GP_UNIT_CHANGE, "<0.1"},
+		{0, GP_UNIT_CHANGE, "0.0"},
+		{999.9, GP_UNIT_CHANGE, "999.9"},
+		{12345, GP_UNIT_CHANGE, "x124"},
+		{1e300, GP_UNIT_CHANGE, "x1,000,000,000,000,000,000"},
 	};
 
 	(void)state;

@@ -20,6 +20,26 @@ static void find_start(struct gp_scope *scope)
 	}
 }
 
+/* No two kernels have one name, in any of the tables. */
+static int tell_kernels_apart(const struct gp_scope *scope)
+{
+	const char **kernels;
+	size_t count = 0, known = 0;
+
+	for (size_t i = 0; i < scope->model_count; i++)
+		count += scope->models[i]->name_count;
+	kernels = calloc(count + 1, sizeof(*kernels));
+	if (!kernels)
+		return -ENOMEM;
+	for (size_t i = 0; i < scope->model_count; i++)
+		for (uint32_t k = 0; k < scope->models[i]->name_count; k++)
+			if (scope->models[i]->names[k])
+				kernels[known++] = scope->models[i]->names[k];
+	gp_names_tell_apart(scope->names, kernels, known);
+	free(kernels);
+	return 0;
+}
+
 int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
 		  bool full_names)
 {
@@ -30,7 +50,9 @@ int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t
 		.names = gp_names_new(),
 	};
 	find_start(scope);
-	return scope->names ? gp_device_list_all(&scope->devices, models, model_count) : -ENOMEM;
+	if (!scope->names || (!full_names && tell_kernels_apart(scope) < 0))
+		return -ENOMEM;
+	return gp_device_list_all(&scope->devices, models, model_count);
 }
 
 void gp_scope_close(struct gp_scope *scope)

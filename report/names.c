@@ -1,6 +1,7 @@
 #include "report/names.h"
 
 #include <search.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,69 @@ static const struct name *find(struct gp_names *names, const char *mangled)
 		return made;
 	free_name(made);
 	return NULL;
+}
+
+/* ---- short names that would be the same ---- */
+
+static int compare_briefs(const void *a, const void *b)
+{
+	const struct name *const *left = a, *const *right = b;
+	int order = strcmp((*left)->brief, (*right)->brief);
+
+	return order != 0 ? order : strcmp((*left)->mangled, (*right)->mangled);
+}
+
+/* Cut down to so many columns, or not at all (0). */
+static void widen(struct name *name, size_t columns)
+{
+	char *wider = strdup(name->full);
+
+	if (!wider)
+		return;
+	if (columns > 0)
+		gp_short_name_to(wider, columns);
+	free(name->brief);
+	name->brief = wider;
+}
+
+static bool are_apart(struct name **found, size_t count)
+{
+	qsort(found, count, sizeof(*found), compare_briefs);
+	for (size_t i = 1; i < count; i++)
+		if (found[i] != found[i - 1] && strcmp(found[i]->brief, found[i - 1]->brief) == 0)
+			return false;
+	return true;
+}
+
+/* Names that are the same when they are short: all of them are as wide as it takes. */
+static void widen_until_apart(struct name **found, size_t count)
+{
+	static const size_t columns[] = {150, 250, 500, 1000, 0};
+
+	for (size_t i = 0; !are_apart(found, count) && i < sizeof(columns) / sizeof(columns[0]);
+	     i++)
+		for (size_t k = 0; k < count; k++)
+			widen(found[k], columns[i]);
+}
+
+void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count)
+{
+	struct name **found = calloc(count + 1, sizeof(*found));
+	size_t known = 0;
+
+	for (size_t i = 0; names && found && i < count; i++) {
+		found[known] = (struct name *)find(names, mangled[i]);
+		known += found[known] != NULL;
+	}
+	if (known > 0)
+		qsort(found, known, sizeof(*found), compare_briefs);
+	for (size_t first = 0, next; first < known; first = next) {
+		for (next = first + 1;
+		     next < known && strcmp(found[next]->brief, found[first]->brief) == 0;)
+			next++;
+		widen_until_apart(found + first, next - first);
+	}
+	free(found);
 }
 
 struct gp_names *gp_names_new(void)

@@ -7,6 +7,7 @@
 #define REPORT_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct gp_names;
 
@@ -23,5 +24,11 @@ const char *gp_names_full(struct gp_names *names, const char *mangled);
  * namespaces, and template arguments beyond a width (as "..."). Never NULL.
  */
 const char *gp_names_short(struct gp_names *names, const char *mangled);
+
+/*
+ * Give each of these kernels a short name that none of the others has: where they would share one, they are cut down less.
+ * Before short names of them are asked for.
+ */
+void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count);
 
 #endif

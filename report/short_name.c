@@ -400,9 +400,48 @@ static void close_up(char *name)
 	*to = '\0';
 }
 
-static bool is_too_wide(const char *name)
+/* Calls of lambdas, which each lambda in a lambda has: "f::{lambda#1}::operator()() const::{lambda#2}". */
+static void drop_calls(char *name)
 {
-	return strlen(name) > GP_SHORT_NAME_COLUMNS;
+	static const char call[] = "}::operator()";
+
+	for (char *at = name; (at = strstr(at, call)) != NULL; at++) {
+		const char *end = at + strlen(call);
+
+		if (*end == '(')
+			end = end_of_parameters(end);
+		if (end && strncmp(end, "::{", 3) == 0)
+			cut(at + 1, end);
+	}
+}
+
+/* Bytes before which a name can be cut without harm to a character. */
+static size_t whole_characters(const char *name, size_t bytes)
+{
+	while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80)
+		bytes--;
+	return bytes;
+}
+
+static void cut_middle(char *name, size_t columns)
+{
+	size_t room = columns - strlen("..."), tail = room / 3;
+	size_t head = whole_characters(name, room - tail);
+	size_t from = strlen(name) - tail;
+
+	while (((unsigned char)name[from] & 0xc0) == 0x80)
+		from++;
+	memcpy(name + head, "...", strlen("..."));
+	cut(name + head + strlen("..."), name + from);
+}
+
+/* Whether it ends in its only list, and its own name is so short that it says little: "Kernel2<cutlass_80_...>". */
+static bool lives_by_its_list(const char *name, size_t columns)
+{
+	size_t own = strcspn(name, "<"), length = strlen(name);
+
+	return own * 2 < columns && own + 1 < length && name[length - 1] == '>' &&
+	       end_of_argument(name, own + 1, length - 1) == length - 1;
 }
 
 static void narrow(char *name, size_t columns)
@@ -412,20 +451,31 @@ static void narrow(char *name, size_t columns)
 	if (strlen(name) <= LONG_NAME)
 		drop_deepest_lists(name, columns);
 	drop_last_arguments(name, columns);
-	if (strlen(name) > columns)
+	if (strlen(name) <= columns)
+		return;
+	if (lives_by_its_list(name, columns))
+		cut_middle(name, columns);
+	else
 		drop_deep_lists(name, 0);
 }
 
 void gp_short_name(char *demangled)
+{
+	gp_short_name_to(demangled, GP_SHORT_NAME_COLUMNS);
+}
+
+void gp_short_name_to(char *demangled, size_t columns)
 {
 	drop_unnamed(demangled);
 	keep_name_only(demangled);
 	for (unsigned deepest = 3; strlen(demangled) > LONG_NAME && deepest-- > 1;)
 		drop_deep_lists(demangled, deepest);
 	close_up(demangled);
-	if (is_too_wide(demangled))
+	if (strlen(demangled) > columns)
 		drop_inner_parameters(demangled);
-	narrow(demangled, GP_SHORT_NAME_COLUMNS);
+	if (strlen(demangled) > columns)
+		drop_calls(demangled);
+	narrow(demangled, columns);
 }
 
 /* ---- names in a text ---- */
@@ -453,17 +503,34 @@ static bool has_parts(const char *name)
 	       (strstr(name, "::") || strchr(name, '<'));
 }
 
+/* Do something to the name that a text begins with, which can only get shorter. */
+static void change_name(char *text, void (*change)(char *name, size_t columns), size_t columns)
+{
+	size_t bytes = name_length(text);
+	char *after = text + bytes, *name = strndup(text, bytes);
+
+	if (name && has_parts(name)) {
+		change(name, columns);
+		memmove(stpcpy(text, name), after, strlen(after) + 1);
+	}
+	free(name);
+}
+
 void gp_short_name_narrow(char *text, size_t columns)
 {
 	size_t bytes = name_length(text), rest = strlen(text + bytes);
-	char *after = text + bytes, *name;
 
-	if (bytes + rest <= columns || columns <= rest)
-		return;
-	name = strndup(text, bytes);
-	if (name && has_parts(name)) {
-		narrow(name, columns - rest);
-		memmove(stpcpy(text, name), after, rest + 1);
-	}
-	free(name);
+	if (bytes + rest > columns && columns > rest)
+		change_name(text, narrow, columns - rest);
+}
+
+static void unqualify(char *name, size_t columns)
+{
+	(void)columns;
+	drop_namespaces(name, 0);
+}
+
+void gp_short_name_unqualify(char *text)
+{
+	change_name(text, unqualify, 0);
 }

@@ -163,6 +163,23 @@ static void print_counted(FILE *out, uint64_t count, const char *one, const char
 		fprintf(out, ", %s %s", gp_format_count(count).text, count == 1 ? one : many);
 }
 
+/* No two kernels have one name. */
+static int tell_apart(const struct listing *listing)
+{
+	const struct gp_groups *groups = listing->groups;
+	const char **kernels = calloc((size_t)groups->count + 1, sizeof(*kernels));
+	size_t count = 0;
+
+	if (!kernels)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < groups->count; i++)
+		if (groups->rows[i].key[0] == GP_ACTIVITY_KERNEL)
+			kernels[count++] = groups->rows[i].key + 1;
+	gp_names_tell_apart(listing->names, kernels, count);
+	free(kernels);
+	return 0;
+}
+
 static int print_gpu(const struct gp_summary *summary)
 {
 	const struct gp_activity *activity = &summary->activity;
@@ -182,6 +199,8 @@ static int print_gpu(const struct gp_summary *summary)
 	print_counted(summary->out, activity->graphs, "whole graph", "whole graphs");
 	fputs("\n", summary->out);
 	if (listing.table && listing.names)
+		result = tell_apart(&listing);
+	if (result == 0)
 		result = print_listing(&listing);
 	gp_names_free(listing.names);
 	gp_table_free(listing.table);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/fit_apart.h"
 #include "report/text.h"
 
 #define INDENT            "  "
@@ -155,14 +156,13 @@ static size_t last_width(const struct gp_table *table, const size_t *widths, siz
 	return used + LEAST_LAST_COLUMN > max_columns ? LEAST_LAST_COLUMN : max_columns - used;
 }
 
-static int print_row(const struct gp_table *table, const char *const *cells, const size_t *widths,
-		     FILE *out)
+/* The last cell is one that fits. */
+static void print_row(const struct gp_table *table, const char *const *cells, const char *last_cell,
+		      FILE *out)
 {
+	const size_t *widths = table->widths;
 	size_t last = table->column_count - 1;
-	char *fitted = gp_text_fit(cells[last], widths[last]);
 
-	if (!fitted)
-		return -ENOMEM;
 	fputs(INDENT, out);
 	for (size_t i = 0; i < last; i++) {
 		print_cell(out, cells[i], widths[i], table->columns[i].left,
@@ -170,34 +170,40 @@ static int print_row(const struct gp_table *table, const char *const *cells, con
 		if (table->is_folded[i + 1])
 			fputs(FOLDED_INDENT, out);
 	}
-	print_cell(out, fitted, widths[last], table->columns[last].left, true);
-	free(fitted);
-	return 0;
+	print_cell(out, last_cell, widths[last], table->columns[last].left, true);
 }
 
 static int print_titles(const struct gp_table *table, FILE *out)
 {
 	const char **titles = calloc(table->column_count, sizeof(*titles));
-	int result = -ENOMEM;
 
-	for (size_t i = 0; titles && i < table->column_count; i++)
+	if (!titles)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->column_count; i++)
 		titles[i] = table->columns[i].title;
-	if (titles)
-		result = print_row(table, titles, table->widths, out);
+	print_row(table, titles, titles[table->column_count - 1], out);
 	free(titles);
-	return result;
+	return 0;
 }
 
 static int print_rows(struct gp_table *table, FILE *out)
 {
-	int result = table->titled ? 0 : print_titles(table, out);
+	const char *const *cells = (const char *const *)table->cells;
+	size_t columns = table->column_count, rows = table->cell_count / columns;
+	char **fitted;
 
+	if (!table->titled && print_titles(table, out) < 0)
+		return -ENOMEM;
 	table->titled = true;
-	for (size_t i = 0; result == 0 && i + table->column_count <= table->cell_count;
-	     i += table->column_count)
-		result =
-			print_row(table, (const char *const *)table->cells + i, table->widths, out);
-	return result;
+	if (rows == 0)
+		return 0;
+	fitted = gp_fit_apart(cells + columns - 1, rows, columns, table->widths[columns - 1]);
+	if (!fitted)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows; i++)
+		print_row(table, cells + i * columns, fitted[i], out);
+	gp_fit_apart_free(fitted, rows);
+	return 0;
 }
 
 int gp_table_print(struct gp_table *table, FILE *out, size_t max_columns)

@@ -3,7 +3,7 @@
  *
  * Cells are given one after the other, row by row, already escaped; the columns are as wide as
  * their widest cell. The last column takes what is left of the line and is cut in its middle where
- * a limit is given; or lines that would be longer than that are folded, and nothing is cut.
+ * a limit is given, so that cells which differ still do (report/fit_apart.h); or lines that would be longer than that are folded, and nothing is cut.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H

@@ -12,6 +12,9 @@
 
 #define ELLIPSIS "..."
 
+#define NEAR          6  /* bytes of a part that say what it is */
+#define LEAST_FOR_TWO 12 /* columns in which there is room for two "..." */
+
 /* "\u{10ffff}" and its NUL */
 #define ESCAPE_BYTES 11
 
@@ -133,15 +136,17 @@ static size_t tail_start(const char *text, size_t limit)
 	return at;
 }
 
-static char *cut_middle(const char *text, size_t columns)
+static size_t room_of(size_t columns)
 {
-	size_t room = columns > strlen(ELLIPSIS) ? columns - strlen(ELLIPSIS) : 0;
-	size_t head, tail;
-	char *fitted;
+	return columns > strlen(ELLIPSIS) ? columns - strlen(ELLIPSIS) : 0;
+}
 
-	head = head_bytes(text, room - room / 3);
-	tail = tail_start(text, room / 3);
-	fitted = malloc(head + strlen(ELLIPSIS) + strlen(text + tail) + 1);
+static char *cut_middle(const char *text, size_t columns, size_t tail_columns)
+{
+	size_t head = head_bytes(text, room_of(columns) - tail_columns);
+	size_t tail = tail_start(text, tail_columns);
+	char *fitted = malloc(head + strlen(ELLIPSIS) + strlen(text + tail) + 1);
+
 	if (!fitted)
 		return NULL;
 	memcpy(fitted, text, head);
@@ -158,7 +163,34 @@ char *gp_text_fit(const char *text, size_t columns)
 	gp_short_name_narrow(fitted, columns);
 	if (gp_text_columns(fitted) <= columns)
 		return fitted;
-	cut = cut_middle(fitted, columns);
+	cut = cut_middle(fitted, columns, room_of(columns) / 3);
 	free(fitted);
 	return cut;
+}
+
+/* The end of what is shown from `at` on, where that is not the end of the text. */
+static char *cut_twice(const char *text, size_t columns, size_t at)
+{
+	size_t head = head_bytes(text, columns / 3), middle;
+	char *fitted = malloc(strlen(text) + 2 * strlen(ELLIPSIS) + 1), *end;
+
+	if (!fitted)
+		return NULL;
+	middle = head_bytes(text + at, room_of(room_of(columns - columns / 3)));
+	end = stpcpy(mempcpy(fitted, text, head), ELLIPSIS);
+	strcpy(mempcpy(end, text + at, middle), ELLIPSIS);
+	return fitted;
+}
+
+char *gp_text_fit_at(const char *text, size_t columns, size_t at)
+{
+	size_t room = room_of(columns), rest = gp_text_columns(text + at);
+
+	if (gp_text_columns(text) <= columns)
+		return strdup(text);
+	if (columns < LEAST_FOR_TWO || at + NEAR <= head_bytes(text, room - room / 8))
+		return cut_middle(text, columns, room / 8);
+	if (rest <= room - room / 3)
+		return cut_middle(text, columns, room - room / 3);
+	return cut_twice(text, columns, at);
 }

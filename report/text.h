@@ -28,4 +28,10 @@ size_t gp_text_columns(const char *text);
  */
 char *gp_text_fit(const char *text, size_t columns);
 
+/*
+ * The same with the bytes from `at` on, and a third of the room for the beginning: "beginning...from at on...".  Where they are
+ * near the beginning, or reach to the end, one "..." is enough.
+ */
+char *gp_text_fit_at(const char *text, size_t columns, size_t at);
+
 #endif

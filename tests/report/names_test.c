@@ -68,6 +68,10 @@ static void test_short_names(void **state)
 		 "18TensorIteratorBaseERKT_EUliE_EEviT1_",
 		 "elementwise_kernel<128, 4, gpu_kernel_impl_nocast<BinaryFunctor<..., "
 		 "MulFunctor<...>>>::{lambda#1}>"},
+		/* and a lambda within another the calls between them */
+		{"_Z14map_the_valuesIZZZN4demo21launch_over_all_of_itEvENKUlvE_clEvENKUlvE2_"
+		 "clEvEUlfE_EvT_",
+		 "map_the_values<demo::launch_over_all_of_it::{lambda#1}::{lambda#4}::{lambda#1}>"},
 		/* then the deepest arguments */
 		{"_ZN7cutlass6KernelINS_4gemm6kernel4GemmINS1_11threadblock12MmaPipelinedINS1_"
 		 "9GemmShapeILi128ELi128ELi8EEENS_"
@@ -89,6 +93,50 @@ static void test_short_names(void **state)
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		assert_string_equal(gp_names_short(names, pairs[i].given), pairs[i].expected);
 	gp_names_free(names);
+}
+
+/* Two functors of which the short names show the same, a third of another name, and one twice. */
+static void test_names_that_are_told_apart(void **state)
+{
+	static const char add[] =
+		"_Z29vectorized_elementwise_kernelILi4E13BinaryFunctorI18a_type_of_a_number"
+		"18a_type_of_a_number18a_type_of_a_number10AddFunctorIfEES1_EvT0_";
+	static const char both[] =
+		"_Z29vectorized_elementwise_kernelILi4E13BinaryFunctorI18a_type_of_a_number"
+		"18a_type_of_a_number18a_type_of_a_number10AddFunctorIbEES1_EvT0_";
+	const char *given[] = {add, "_Z6kernelPf", both, add};
+	struct gp_names *names = gp_names_new();
+
+	(void)state;
+	assert_string_equal(gp_names_short(names, add), gp_names_short(names, both));
+	gp_names_free(names);
+	names = gp_names_new();
+	gp_names_tell_apart(names, given, 4);
+	assert_string_not_equal(gp_names_short(names, add), gp_names_short(names, both));
+	assert_non_null(strstr(gp_names_short(names, add), "AddFunctor<float>"));
+	assert_non_null(strstr(gp_names_short(names, both), "AddFunctor<bool>"));
+	assert_string_equal(gp_names_short(names, "_Z6kernelPf"), "kernel");
+	gp_names_free(names);
+	gp_names_tell_apart(NULL, given, 4);
+}
+
+static void check_narrow(const char *name, size_t columns, const char *expected)
+{
+	char *text = strdup(name);
+
+	gp_short_name_narrow(text, columns);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* A name that says nothing without its argument keeps the argument's ends. */
+static void test_names_that_live_by_their_list(void **state)
+{
+	(void)state;
+	check_narrow("cutlass::Kernel2<cutlass_80_simt_sgemm_32x128_8x5_nn_align1>", 36,
+		     "Kernel2<cutlass_80_sim..._nn_align1>");
+	check_narrow("ns::kernel_with_a_name_of_its_own<an_argument_that_is_too_long>", 36,
+		     "kernel_with_a_name_of_its_own<...>");
 }
 
 static void test_names_live_as_long_as_the_cache(void **state)
@@ -191,6 +239,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_names),
 		cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_names_that_are_told_apart),
+		cmocka_unit_test(test_names_that_live_by_their_list),
 		cmocka_unit_test(test_names_live_as_long_as_the_cache),
 		cmocka_unit_test(test_names_that_explode),
 		cmocka_unit_test(test_long_names),

@@ -1,9 +1,10 @@
 /*
  * vary: so many launches, spread over so many of each.  For bench/scale.
  *
- *   vary LAUNCHES THREADS STREAMS KERNELS STACKS PROCESSES
+ *   vary LAUNCHES THREADS STREAMS KERNELS STACKS PROCESSES DEVICES
  *
- * Each process and each of its threads makes an equal part of the launches, in its streams, kernels and call stacks by turns.
+ * Each process and each of its threads makes an equal part of the launches, in its devices, streams, kernels and call stacks by
+ * turns.  There are so many streams on each device.
  * Stacks are all of one depth.
  */
 #include <pthread.h>
@@ -18,12 +19,14 @@
 #define LEVELS 14u /* of calls: two functions at each */
 
 static struct {
-	long launches, threads, streams, kernels, stacks, processes;
+	long launches, threads, streams, kernels, stacks, processes, devices;
 } asked;
 
-static CUcontext context;
-static CUfunction *kernels;
-static CUstream *streams;
+static struct device {
+	CUcontext context;
+	CUfunction *kernels;
+	CUstream *streams;
+} * devices;
 
 static void *room(long count, size_t bytes)
 {
@@ -34,20 +37,40 @@ static void *room(long count, size_t bytes)
 	return memory;
 }
 
+static void set_up_device(struct device *device, int number)
+{
+	cuda_check(cuDevicePrimaryCtxRetain(&device->context, number));
+	cuda_check(cuCtxSetCurrent(device->context));
+	device->kernels = room(asked.kernels, sizeof(*device->kernels));
+	device->streams = room(asked.streams, sizeof(*device->streams));
+	for (long i = 0; i < asked.streams; i++)
+		cuda_check(cuStreamCreate(&device->streams[i], CU_STREAM_NON_BLOCKING));
+	cuda_load_kernels(device->kernels, (size_t)asked.kernels, "kernel_", "");
+}
+
 static void set_up(void)
 {
-	context = cuda_start();
-	kernels = room(asked.kernels, sizeof(*kernels));
-	streams = room(asked.streams, sizeof(*streams));
-	for (long i = 0; i < asked.streams; i++)
-		cuda_check(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
-	cuda_load_kernels(kernels, (size_t)asked.kernels, "kernel_", "");
+	cuda_start();
+	devices = room(asked.devices, sizeof(*devices));
+	for (long i = 0; i < asked.devices; i++)
+		set_up_device(&devices[i], (int)i);
 }
 
 static void launch(long number)
 {
-	cuda_check(cuLaunchKernel(kernels[number % asked.kernels], 1, 1, 1, 32, 1, 1, 0,
-				  streams[number % asked.streams], NULL, NULL));
+	const struct device *device = &devices[number % asked.devices];
+
+	number /= asked.devices;
+	cuda_check(cuLaunchKernel(device->kernels[number % asked.kernels], 1, 1, 1, 32, 1, 1, 0,
+				  device->streams[number % asked.streams], NULL, NULL));
+}
+
+static void wait_for_all(void)
+{
+	for (long i = 0; i < asked.devices; i++) {
+		cuda_check(cuCtxSetCurrent(devices[i].context));
+		cuda_check(cuCtxSynchronize());
+	}
 }
 
 static void descend(unsigned level, long stack, long number);
@@ -80,11 +103,13 @@ static void *run_thread(void *unused)
 {
 	long count = asked.launches / asked.threads / asked.processes;
 
-	cuda_check(cuCtxSetCurrent(context));
+	cuda_check(cuCtxSetCurrent(devices[0].context));
 	for (long i = 0; i < count; i++) {
+		if (asked.devices > 1)
+			cuda_check(cuCtxSetCurrent(devices[i % asked.devices].context));
 		descend(LEVELS, i % asked.stacks, i);
 		if (i % 1000 == 999)
-			cuda_check(cuCtxSynchronize());
+			wait_for_all();
 	}
 	return unused;
 }
@@ -99,7 +124,7 @@ static void run_process(void)
 			exit(1);
 	for (long i = 0; i < asked.threads; i++)
 		pthread_join(threads[i], NULL);
-	cuda_check(cuCtxSynchronize());
+	wait_for_all();
 	free(threads);
 }
 
@@ -122,14 +147,14 @@ static int run_processes(void)
 
 int main(int argc, char **argv)
 {
-	long *const numbers[] = {&asked.launches, &asked.threads, &asked.streams,
-				 &asked.kernels,  &asked.stacks,  &asked.processes};
+	long *const numbers[] = {&asked.launches, &asked.threads,   &asked.streams, &asked.kernels,
+				 &asked.stacks,   &asked.processes, &asked.devices};
 
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 7; i++) {
 		*numbers[i] = i + 1 < argc ? atol(argv[i + 1]) : 0;
 		if (*numbers[i] < 1) {
 			fprintf(stderr, "usage: vary LAUNCHES THREADS STREAMS KERNELS STACKS "
-					"PROCESSES\n");
+					"PROCESSES DEVICES\n");
 			return 64;
 		}
 	}

@@ -268,9 +268,12 @@ static void warn_of_size(struct finishing *f, const struct piece *piece)
 		return;
 	fprintf(f->text,
 		"gpuprof: this Chrome trace has %s; for a smaller one, type: gpuprof export "
-		"--limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)\n",
+		"--limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)",
 		gp_format_bytes((uint64_t)status.st_size).text,
 		gp_shell_word(piece->path, word, sizeof(word)));
+	fprintf(f->text, "; for the same in less than a tenth: gpuprof export %s -o ",
+		gp_shell_word(piece->path, word, sizeof(word)));
+	fprintf(f->text, "%s.gz\n", gp_shell_word(piece->chrome_path, word, sizeof(word)));
 }
 
 /* One line for each process. */

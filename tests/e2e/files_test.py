@@ -80,7 +80,8 @@ class Summary(Case):
             lines[launches] = [line for line in result.stderr.splitlines() if "export --limit" in line]
         self.assertEqual(lines[100], [])
         trace = self.path("a b.2.gpuprof")
-        self.assertRegex(lines[120000][0], f"^gpuprof: this Chrome trace has [0-9.]+MiB; .*type: gpuprof export --limit 100000 '{trace}'")
+        self.assertRegex(lines[120000][0], f"^gpuprof: this Chrome trace has [0-9.]+MiB; .*type: gpuprof export --limit 100000 '{trace}' "
+                         f".*gpuprof export '{trace}' -o '.*json'.gz$")
 
     def test_without_stderr_it_goes_nowhere(self):
         script = f"'{support.LAUNCHER}' -o x {' '.join(GPU)} launch=5 2>&-"

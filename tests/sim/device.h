@@ -90,7 +90,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_MAX_DEVICES 16
+#define SIM_MAX_DEVICES 128
 /* On while the device's own code touches memory, as copies and k_touch do. */
 extern __thread bool sim_touching;
 

@@ -167,10 +167,10 @@ static int sort_list(struct gp_op *ops, uint32_t *first, uint32_t *links)
 	return 0;
 }
 
-static int link_ops(struct gp_model *m)
+/* Lists are in the order of the operations; true: one of them is not in order of start, being of several streams. */
+static bool link_as_they_stand(struct gp_model *m)
 {
-	uint32_t *links = gp_room_take(((size_t)m->op_count + 1) * sizeof(*links));
-	int result = links ? 0 : -ENOMEM;
+	bool is_unordered = false;
 
 	for (uint32_t i = m->op_count; i-- > 0;) {
 		struct gp_op *op = &m->ops[i];
@@ -178,8 +178,22 @@ static int link_ops(struct gp_model *m)
 		if (op->call == GP_NONE)
 			continue;
 		op->next_op = m->calls[op->call].first_op;
+		is_unordered |=
+			op->next_op != GP_NONE && m->ops[op->next_op].start_ns < op->start_ns;
 		m->calls[op->call].first_op = i;
 	}
+	return is_unordered;
+}
+
+static int link_ops(struct gp_model *m)
+{
+	uint32_t *links;
+	int result;
+
+	if (!link_as_they_stand(m))
+		return 0;
+	links = gp_room_take(((size_t)m->op_count + 1) * sizeof(*links));
+	result = links ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
 		result = sort_list(m->ops, &m->calls[i].first_op, links);
 	gp_room_free(links);
@@ -195,24 +209,18 @@ static bool pauses_during(const struct gp_model *m, const struct gp_call *call)
 	       !gp_model_records_at(m, call->start_ns + call->duration_ns);
 }
 
-static void account_for_launches(struct gp_model *m)
+static void account_for_launch(struct gp_model *m, const struct gp_call *call)
 {
-	for (uint32_t i = 0; i < m->call_count; i++) {
-		const struct gp_call *call = &m->calls[i];
-
-		if (call->first_op != GP_NONE || gp_model_api(m, call->api).class != GP_API_LAUNCH)
-			continue;
-		if (call->captured)
-			m->losses.launches_captured++;
-		else if (call->status != 0)
-			m->losses.launches_failed++;
-		else if (pauses_during(m, call))
-			m->losses.launches_outside++;
-		else if (is_stuck(m, call->correlation_id))
-			m->losses.launches_unnumbered++;
-		else
-			m->losses.launches_without_op++;
-	}
+	if (call->captured)
+		m->losses.launches_captured++;
+	else if (call->status != 0)
+		m->losses.launches_failed++;
+	else if (pauses_during(m, call))
+		m->losses.launches_outside++;
+	else if (is_stuck(m, call->correlation_id))
+		m->losses.launches_unnumbered++;
+	else
+		m->losses.launches_without_op++;
 }
 
 /* Kernels whose names came too late for their launches to be left out, too. */
@@ -228,21 +236,40 @@ static void explain_filtered(struct gp_model *m)
 	m->losses.launches_without_op -= explained;
 }
 
-/* Copies may rightly have no record (within the host, of nothing): only the last ones tell. */
-static void count_copies_in_flight(struct gp_model *m)
+/* Whether a copy or set that has no operation should have one. */
+static bool lacks_copy(const struct gp_model *m, const struct gp_call *call, uint8_t class)
 {
-	uint64_t last_ns = 0;
+	return (class == GP_API_COPY || class == GP_API_SET) && call->status == 0 &&
+	       !call->captured && !is_stuck(m, call->correlation_id);
+}
 
-	for (uint32_t i = 0; i < m->call_count; i++)
-		if (m->calls[i].first_op != GP_NONE && m->calls[i].start_ns > last_ns)
-			last_ns = m->calls[i].start_ns;
+/*
+ * Of those of each call what it lacks.  Copies may rightly have no record (within the host, of nothing): only those after
+ * the last call that has one tell, and these are looked for only where there is one.
+ */
+static void account_for_calls(struct gp_model *m)
+{
+	uint64_t last_ns = 0, last_copy_ns = 0;
+
 	for (uint32_t i = 0; i < m->call_count; i++) {
 		const struct gp_call *call = &m->calls[i];
-		uint8_t class = gp_model_api(m, call->api).class;
+		uint8_t class;
 
-		if ((class == GP_API_COPY || class == GP_API_SET) && call->start_ns > last_ns &&
-		    call->first_op == GP_NONE && call->status == 0 && !call->captured &&
-		    !is_stuck(m, call->correlation_id))
+		if (call->first_op != GP_NONE) {
+			last_ns = call->start_ns > last_ns ? call->start_ns : last_ns;
+			continue;
+		}
+		class = gp_model_api(m, call->api).class;
+		if (class == GP_API_LAUNCH)
+			account_for_launch(m, call);
+		else if (lacks_copy(m, call, class) && call->start_ns > last_copy_ns)
+			last_copy_ns = call->start_ns;
+	}
+	for (uint32_t i = 0; last_copy_ns > last_ns && i < m->call_count; i++) {
+		const struct gp_call *call = &m->calls[i];
+
+		if (call->start_ns > last_ns && call->first_op == GP_NONE &&
+		    lacks_copy(m, call, gp_model_api(m, call->api).class))
 			m->losses.copies_in_flight++;
 	}
 }
@@ -271,8 +298,7 @@ int gp_join_ops(struct gp_load *load)
 	if (gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
 	    link_ops(m) != 0)
 		return -ENOMEM;
-	account_for_launches(m);
+	account_for_calls(m);
 	explain_filtered(m);
-	count_copies_in_flight(m);
 	return 0;
 }

@@ -295,36 +295,12 @@ static int name_unnamed_apis(struct gp_load *load)
 
 	int result = 0;
 
-	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
-		result = name_if_unnamed(m, m->calls[i].api);
+	for (uint32_t api = 0; api <= UINT16_MAX && result == 0; api++)
+		if (load->apis[api / 8] >> api % 8 & 1)
+			result = name_if_unnamed(m, (uint16_t)api);
 	for (uint32_t i = 0; i < m->waiting_count && result == 0; i++)
 		result = name_if_unnamed(m, m->waiting[i].api);
 	return result;
-}
-
-static int find_window(struct gp_load *load)
-{
-	struct gp_model *m = load->model;
-	uint64_t first = UINT64_MAX, last = 0;
-
-	for (uint32_t i = 0; i < m->call_count; i++) {
-		const struct gp_call *call = &m->calls[i];
-
-		first = call->start_ns < first ? call->start_ns : first;
-		if (call->start_ns + call->duration_ns > last)
-			last = call->start_ns + call->duration_ns;
-	}
-	for (uint32_t i = 0; i < m->op_count; i++) {
-		const struct gp_op *op = &m->ops[i];
-
-		if (op->untimed)
-			continue;
-		first = op->start_ns < first ? op->start_ns : first;
-		last = op->end_ns > last ? op->end_ns : last;
-	}
-	m->first_ns = first == UINT64_MAX ? 0 : first;
-	m->last_ns = last;
-	return 0;
 }
 
 /* Ranges need as much again: what made calls and operations find each other goes first. */
@@ -339,8 +315,8 @@ static int drop_what_joined(struct gp_load *load)
 static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_load *) = {
-		gp_join_ops,       gp_join_captures, drop_what_joined, gp_join_memory,
-		name_unnamed_apis, find_window,      gp_join_ranges,
+		gp_join_ops,    gp_join_captures,  drop_what_joined,
+		gp_join_memory, name_unnamed_apis, gp_join_ranges,
 	};
 	struct gp_model *m = r->load.model;
 	int result;

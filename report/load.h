@@ -58,8 +58,9 @@ struct gp_load_capacity {
 struct gp_load {
 	struct gp_model *model;
 	struct gp_load_capacity capacity;
-	uint32_t ring_thread;   /* owner of the ring being read, 0 = shared */
-	uint32_t record_thread; /* in a shared ring: of the next record */
+	uint8_t apis[(UINT16_MAX + 1) / 8]; /* a bit for each that was called */
+	uint32_t ring_thread;               /* owner of the ring being read, 0 = shared */
+	uint32_t record_thread;             /* in a shared ring: of the next record */
 
 	/*
 	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
@@ -98,8 +99,9 @@ int gp_load_note(struct gp_load *load, char *text);
 
 /* All of these, in this order: 0 or -ENOMEM. */
 int gp_resolve(struct gp_load *load);
-int gp_resolve_times(struct gp_load *load);    /* by gp_resolve() */
-int gp_resolve_stacks(struct gp_model *model); /* by gp_resolve() */
+void gp_resolve_op(const struct gp_load *load, struct gp_op *op); /* by gp_resolve_times() */
+int gp_resolve_times(struct gp_load *load);                       /* by gp_resolve() */
+int gp_resolve_stacks(struct gp_model *model);                    /* by gp_resolve() */
 int gp_join_ops(struct gp_load *load);
 int gp_join_captures(struct gp_load *load);
 int gp_join_physical(struct gp_load *load); /* by gp_join_memory() */

@@ -191,21 +191,17 @@ static uint32_t find_shape(const struct gp_model *m, uint32_t id)
 		       offsetof(struct gp_record_shape, id), id);
 }
 
-static void resolve_ids(struct gp_load *load)
+void gp_resolve_op(const struct gp_load *load, struct gp_op *op)
 {
 	struct gp_model *m = load->model;
+	uint32_t name = op->name, shape = op->shape;
 
-	for (uint32_t i = 0; i < m->op_count; i++) {
-		struct gp_op *op = &m->ops[i];
-		uint32_t name = op->name, shape = op->shape;
-
-		if (op->kind != GP_OP_KERNEL)
-			continue;
-		op->name = find_name(load, name);
-		op->shape = find_shape(m, shape);
-		if ((op->name == GP_NONE && name != 0) || (op->shape == GP_NONE && shape != 0))
-			m->losses.unknown_records++;
-	}
+	if (op->kind != GP_OP_KERNEL)
+		return;
+	op->name = find_name(load, name);
+	op->shape = find_shape(m, shape);
+	if ((op->name == GP_NONE && name != 0) || (op->shape == GP_NONE && shape != 0))
+		m->losses.unknown_records++;
 }
 
 /* "NVIDIA H200", or "NVIDIA H200 (what the program calls it)". */
@@ -256,31 +252,23 @@ static int compare_calls(const void *a, const void *b, const void *context)
 	return compare_ids(left->start_ns, right->start_ns);
 }
 
-/* Every thread that made a call is in the list, under its name if it has one. Calls are sorted by
- * thread. */
-static int complete_threads(struct gp_load *load)
+/* A thread that made a call and is not among those with a name, which come first. */
+static int add_thread(struct gp_load *load, uint32_t named, uint32_t id)
 {
 	struct gp_model *m = load->model;
-	uint32_t named = m->thread_count;
+	struct gp_thread thread = {.id = id};
 
-	for (uint32_t i = 0; i < m->call_count; i++) {
-		struct gp_thread thread = {.id = m->calls[i].thread_id};
-
-		if (i > 0 && m->calls[i - 1].thread_id == thread.id)
-			continue;
-		if (find_id(m->threads, named, sizeof(thread), offsetof(struct gp_thread, id),
-			    thread.id) != GP_NONE)
-			continue;
-		thread.name = strdup("");
-		if (!thread.name || gp_array_grow_room(&m->threads, &load->capacity.threads,
-						       m->thread_count, sizeof(thread)) != 0) {
-			free((char *)thread.name);
-			return -ENOMEM;
-		}
-		m->threads[m->thread_count++] = thread;
+	if (find_id(m->threads, named, sizeof(thread), offsetof(struct gp_thread, id), id) !=
+	    GP_NONE)
+		return 0;
+	thread.name = strdup("");
+	if (!thread.name || gp_array_grow_room(&m->threads, &load->capacity.threads,
+					       m->thread_count, sizeof(thread)) != 0) {
+		free((char *)thread.name);
+		return -ENOMEM;
 	}
-	return sort_and_keep_last(m->threads, &m->thread_count, sizeof(*m->threads),
-				  compare_threads, drop_thread);
+	m->threads[m->thread_count++] = thread;
+	return 0;
 }
 
 /* What needs no more than its order. */
@@ -340,34 +328,38 @@ static void settle_gates(struct gp_model *m)
 	m->gate_count = kept;
 }
 
+/* And every thread that made a call is in the list, under its name if it has one. */
 static int order_calls(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
+	uint32_t named = m->thread_count;
+	int result = gp_array_sort(m->calls, m->call_count, sizeof(*m->calls), compare_calls, NULL);
 
-	if (gp_array_sort(m->calls, m->call_count, sizeof(*m->calls), compare_calls, NULL) != 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->call_count; i++) {
+	for (uint32_t i = 0; i < m->call_count && result == 0; i++) {
 		struct gp_call *call = &m->calls[i];
 
+		if (i == 0 || call[-1].thread_id != call->thread_id)
+			result = add_thread(load, named, call->thread_id);
 		if (call->memory != GP_NONE)
 			m->memory[call->memory].call = i;
 		if (call->first_op != GP_NONE)
 			load->model->mappings[call->first_op].call = i;
 		call->first_op = GP_NONE;
 	}
-	return 0;
+	return result == 0 ? sort_and_keep_last(m->threads, &m->thread_count, sizeof(*m->threads),
+						compare_threads, drop_thread)
+			   : result;
 }
 
 int gp_resolve(struct gp_load *load)
 {
 	if (settle_definitions(load) != 0)
 		return -ENOMEM;
-	resolve_ids(load);
 	if (gp_resolve_stacks(load->model) != 0)
 		return -ENOMEM;
 	if (move_names(load) != 0 || gp_resolve_times(load) != 0 || order_calls(load) != 0 ||
 	    order_records(load->model) != 0)
 		return -ENOMEM;
 	settle_gates(load->model);
-	return complete_threads(load);
+	return 0;
 }

@@ -32,6 +32,7 @@ static int add_call(struct gp_load *load, const struct gp_record_call *r, uint32
 		.first_op = GP_NONE,
 		.memory = memory,
 	};
+	load->apis[r->api / 8] |= (uint8_t)(1u << r->api % 8);
 	return 0;
 }
 

@@ -37,7 +37,18 @@ static struct gp_timeline *make_timeline(const struct gp_load *load)
 	return gp_timeline_new(&substitute, 1, ticks_per_second);
 }
 
-static int64_t time_calls(struct gp_model *m, struct gp_timeline *t, int64_t earliest)
+/* From the first call or operation to the last one's end; first_ns INT64_MAX: there is none. */
+struct window {
+	int64_t first_ns, last_ns;
+};
+
+static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
+{
+	window->first_ns = start_ns < window->first_ns ? start_ns : window->first_ns;
+	window->last_ns = end_ns > window->last_ns ? end_ns : window->last_ns;
+}
+
+static void time_calls(struct gp_model *m, struct gp_timeline *t, struct window *window)
 {
 	for (uint32_t i = 0; i < m->call_count; i++) {
 		struct gp_call *call = &m->calls[i];
@@ -46,9 +57,8 @@ static int64_t time_calls(struct gp_model *m, struct gp_timeline *t, int64_t ear
 
 		call->start_ns = (uint64_t)start;
 		call->duration_ns = end > start ? (uint64_t)(end - start) : 0;
-		earliest = start < earliest ? start : earliest;
+		widen(window, start, end > start ? end : start);
 	}
-	return earliest;
 }
 
 /*
@@ -76,22 +86,25 @@ static void leave_untimed(struct gp_model *m, struct gp_op *op)
 	m->losses.ops_untimed++;
 }
 
-static int64_t time_ops(struct gp_model *m, struct gp_timeline *t, int64_t earliest)
+/* In the same pass over the operations their ids become indices. */
+static void time_ops(struct gp_load *load, struct gp_timeline *t, struct window *window)
 {
+	struct gp_model *m = load->model;
+
 	for (uint32_t i = 0; i < m->op_count; i++) {
 		struct gp_op *op = &m->ops[i];
 		uint32_t anchors_before = op->next_op;
 		bool has_times = op->start_ns != 0 && op->end_ns != 0;
 
 		op->next_op = GP_NONE;
+		gp_resolve_op(load, op);
 		if (has_times && time_span(t, anchors_before, &op->start_ns, &op->end_ns))
 			m->losses.ops_reversed++;
 		if (!has_times || (int64_t)op->start_ns < EARLIEST_NS)
 			leave_untimed(m, op);
-		else if ((int64_t)op->start_ns < earliest)
-			earliest = (int64_t)op->start_ns;
+		else
+			widen(window, (int64_t)op->start_ns, (int64_t)op->end_ns);
 	}
-	return earliest;
 }
 
 /* ---- records with a time or two and nothing special ---- */
@@ -234,12 +247,20 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 		MOMENT(m->events, m->event_count, device_ns, zero, true),
 		MOMENT(m->pools, m->pool_count, time_ns, zero2, false),
 	};
-	int64_t earliest = time_ops(m, t, time_calls(m, t, 0));
+	struct window window = {INT64_MAX, INT64_MIN};
+	int64_t earliest;
 	uint64_t shift;
 
+	time_calls(m, t, &window);
+	time_ops(load, t, &window);
+	earliest = window.first_ns < 0 ? window.first_ns : 0;
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		earliest = time_records(m, &kinds[i], t, earliest);
 	shift = (uint64_t)-earliest;
+	if (window.first_ns <= window.last_ns) {
+		m->first_ns = (uint64_t)window.first_ns + shift;
+		m->last_ns = (uint64_t)window.last_ns + shift;
+	}
 	if (shift == 0)
 		return 0;
 	shift_base(m, shift);

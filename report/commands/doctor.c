@@ -43,15 +43,16 @@ static const struct check {
 	void (*function)(const struct gp_patient *patient, struct gp_finding *finding);
 	bool of_program; /* not of the machine */
 } checks[] = {
-	{"driver", gp_check_driver, false},      {"GPU", gp_check_gpu, false},
-	{"library", gp_check_library, false},    {"CUPTI", gp_check_cupti, false},
-	{"other tools", gp_check_tools, false},  {"recording", gp_check_recording, false},
-	{"options", gp_check_options, false},    {"traces", gp_check_folder, false},
-	{"rings", gp_check_rings, false},        {"temporary", gp_check_session, false},
-	{"limits", gp_check_limits, false},      {"seccomp", gp_check_seccomp, false},
-	{"counters", gp_check_counters, false},  {"ptrace", gp_check_ptrace, false},
-	{"program", gp_check_program, true},     {"libraries", gp_check_libraries, true},
-	{"its CUPTI", gp_check_its_cupti, true}, {"Python", gp_check_python, false},
+	{"driver", gp_check_driver, false},       {"GPU", gp_check_gpu, false},
+	{"simulator", gp_check_simulator, false}, {"library", gp_check_library, false},
+	{"CUPTI", gp_check_cupti, false},         {"other tools", gp_check_tools, false},
+	{"recording", gp_check_recording, false}, {"options", gp_check_options, false},
+	{"traces", gp_check_folder, false},       {"rings", gp_check_rings, false},
+	{"temporary", gp_check_session, false},   {"limits", gp_check_limits, false},
+	{"seccomp", gp_check_seccomp, false},     {"counters", gp_check_counters, false},
+	{"ptrace", gp_check_ptrace, false},       {"program", gp_check_program, true},
+	{"libraries", gp_check_libraries, true},  {"its CUPTI", gp_check_its_cupti, true},
+	{"Python", gp_check_python, false},
 };
 
 static void print_machine(void)

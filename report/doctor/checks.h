@@ -13,6 +13,7 @@
 /* checks_gpu.c */
 void gp_check_driver(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_check_simulator(const struct gp_patient *patient, struct gp_finding *finding);
 
 /* checks_recording.c */
 void gp_check_library(const struct gp_patient *patient, struct gp_finding *finding);

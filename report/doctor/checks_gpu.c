@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/doctor/checks.h"
 #include "report/format.h"
 
@@ -237,13 +238,18 @@ static bool is_error(const struct gp_trial_result *result)
 	return result->code != 0 && result->code != GP_TRIAL_RESULT_NONE;
 }
 
+static bool has_none(const struct gp_trial *trial)
+{
+	return trial->init.code == 100 || (trial->count.code == 0 && trial->devices == 0);
+}
+
 void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	const struct gp_trial *trial = &patient->plain;
 
 	if (!trial->is_made || trial->init.code == GP_TRIAL_RESULT_NONE || is_stub(trial))
 		return;
-	if (trial->init.code == 100 || (trial->count.code == 0 && trial->devices == 0))
+	if (has_none(trial))
 		report_no_gpu(patient, finding);
 	else if (is_error(&trial->init))
 		report_error(patient, finding, "cuInit", &trial->init);
@@ -258,4 +264,22 @@ void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding)
 	else
 		gp_finding_set(finding, GP_CHECK_OK, "%s%s; some of its memory was set",
 			       trial->device, trial->devices > 1 ? ", and others" : "");
+}
+
+/* Whoever has no GPU can try gpuprof all the same, where it was built. */
+void gp_check_simulator(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	const struct gp_trial *trial = &patient->plain;
+	char folder[PATH_MAX + 8], path[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES];
+
+	snprintf(folder, sizeof(folder), "%s/sim", patient->library.folder);
+	snprintf(path, sizeof(path), "%s/libcuda.so.1", folder);
+	if (!trial->is_made || (!trial->driver_error[0] && !has_none(trial)) ||
+	    access(path, R_OK) != 0)
+		return;
+	gp_finding_set(
+		finding, GP_CHECK_OK,
+		"without a GPU, programs run on a simulated device; their kernels do nothing");
+	gp_finding_mend(finding, "LD_LIBRARY_PATH=%s gpuprof-run ./app",
+			gp_shell_word(folder, word, sizeof(word)));
 }

@@ -92,6 +92,7 @@ class Machine(Doctor):
         self.only_fails(verdicts)
         self.check(verdicts, "driver", "ok", "CUDA 13.0", os.path.join(BUILD, "sim", "libcuda.so.1"))
         self.check(verdicts, "GPU", "ok", "Simulated GPU")
+        self.assertNotIn("simulator", verdicts)
         self.check(verdicts, "library", "ok", "libgpuprof.so")
         self.check(verdicts, "CUPTI", "ok", "13.0.1", CUPTI)
         self.check(verdicts, "recording", "ok", "calls and 1 GPU operation were recorded")
@@ -112,6 +113,7 @@ class Machine(Doctor):
         self.only_fails(verdicts, "driver")
         self.check(verdicts, "driver", "fails", "finds no CUDA driver", "libcuda.so.1")
         self.assertTrue(verdicts["driver"][2])
+        self.check(verdicts, "simulator", "ok", "simulated device", f"LD_LIBRARY_PATH={os.path.join(BUILD, 'sim')} gpuprof-run")
         self.check(verdicts, "recording", "ok", "a range was recorded")
         self.assertNotIn("CUPTI", verdicts)
 

@@ -257,12 +257,17 @@ static void walk_gpu_ranges(struct walker *walker)
 
 /* ---- the rest of a process ---- */
 
+/* Those of the recording's start, before the program did anything, are left out. */
 static void walk_overheads(struct walker *walker)
 {
+	uint64_t origin_ns = walker->tracks->origin_unix_ns;
+
 	for (uint32_t i = 0; i < walker->model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &walker->model->overheads[i];
 		const char *name = gp_overhead_name(overhead->overhead_kind);
 
+		if (walker->model->base_unix_ns + overhead->start_ns < origin_ns)
+			continue;
 		add(walker, &(struct gp_html_event){.start_ns = overhead->start_ns,
 						    .end_ns = overhead->end_ns,
 						    .label = gp_html_label(&walker->tracks->labels,
@@ -330,6 +335,7 @@ static void walk_process(struct walker *walker)
 
 /* ---- which events ---- */
 
+/* What starting the recording took is no part of the program: it does not move the beginning. */
 static uint64_t earliest_of(const struct gp_model *model)
 {
 	uint64_t earliest_ns =
@@ -338,9 +344,6 @@ static uint64_t earliest_of(const struct gp_model *model)
 	for (uint32_t i = 0; i < model->range_count; i++)
 		if (model->ranges[i].start_ns < earliest_ns)
 			earliest_ns = model->ranges[i].start_ns;
-	for (uint32_t i = 0; i < model->overhead_count; i++)
-		if (model->overheads[i].start_ns < earliest_ns)
-			earliest_ns = model->overheads[i].start_ns;
 	for (uint32_t i = 0; i < model->jit_count; i++)
 		if (model->jits[i].start_ns < earliest_ns)
 			earliest_ns = model->jits[i].start_ns;

@@ -101,6 +101,29 @@ static void tear_down(struct scene *scene)
 
 static const struct gp_span_query all = {.from_ns = -1000000, .to_ns = 100000000, .limit = 100000};
 
+/* The timeline begins with the program: CUPTI has overhead of its own before, which moves nothing. */
+static void test_what_starting_took_is_left_out(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_spans *spans;
+	struct gp_model *model;
+	json_t *json;
+
+	(void)state;
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 500000, 1000, 0);
+	build_overhead(&b, 1 << 16, 100, 200);
+	build_overhead(&b, 1 << 16, 600000, 600200);
+	b.model->first_ns = 500000;
+	model = build_end(&b);
+	assert_int_equal(gp_spans_new(&model, 1, &spans), 0);
+	json = query(spans, all);
+	assert_int_equal(add_up(json, "overhead").events, 1);
+	assert_int_equal(add_up(json, "overhead").busy_ns, 200);
+	json_decref(json);
+	gp_spans_free(spans);
+	gp_model_free(model);
+}
+
 static void test_all_of_a_trace(void **state)
 {
 	struct scene scene;
@@ -262,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_of_a_trace),
+		cmocka_unit_test(test_what_starting_took_is_left_out),
 		cmocka_unit_test(test_spans_tell_what_they_are),
 		cmocka_unit_test(test_edges_of_a_window),
 		cmocka_unit_test(test_nothing_is_lost_where_spans_become_one),

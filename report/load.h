@@ -91,9 +91,6 @@ int gp_take_string(struct gp_load *load, const struct gp_record_string *record, 
 int gp_load_detail(struct gp_load *load, const struct gp_op_detail *detail, uint32_t *number);
 void gp_load_details_free(struct gp_load *load);
 
-/* The thread of the record that is being taken; 0 = not known. */
-uint32_t gp_load_thread(const struct gp_load *load);
-
 /* Add a sentence to the model's notes; text is from malloc and belongs to the model from now on. */
 int gp_load_note(struct gp_load *load, char *text);
 

@@ -6,7 +6,8 @@
 #include "report/load.h"
 #include "report/memory_rules.h"
 
-uint32_t gp_load_thread(const struct gp_load *load)
+/* The thread of the record that is being taken; 0 = not known. */
+static uint32_t thread_of(const struct gp_load *load)
 {
 	return load->ring_thread != 0 ? load->ring_thread : load->record_thread;
 }
@@ -21,7 +22,7 @@ static int add_call(struct gp_load *load, const struct gp_record_call *r, uint32
 		.start_ns = r->start_ticks,
 		.duration_ns = r->duration_low_ticks + ((uint64_t)r->duration_high_ticks << 32),
 		.correlation_id = r->correlation_id,
-		.thread_id = gp_load_thread(load),
+		.thread_id = thread_of(load),
 		.context_id = r->context_id,
 		.stack = r->stack_id,
 		.api = r->api,
@@ -371,7 +372,7 @@ static int take_range(struct gp_load *load, const union gp_any_record *record, c
 		.time_ns = r->ticks,
 		.range_id = r->range_id,
 		.payload = r->payload,
-		.thread_id = gp_load_thread(load),
+		.thread_id = thread_of(load),
 		.text_id = r->text_id,
 		.domain_id = r->domain_id,
 		.category = r->category,

@@ -4,6 +4,7 @@
 
 #include "report/answers/gpu_line.h"
 #include "report/answers/iterations.h"
+#include "report/answers/where.h"
 #include "report/array.h"
 #include "report/breakdown.h"
 #include "report/breakdowns/ranges.h"

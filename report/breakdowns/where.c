@@ -6,17 +6,26 @@
 #include <stdlib.h>
 
 #include "report/activity.h"
+#include "report/answers/where.h"
 #include "report/breakdown.h"
+#include "report/call_site.h"
 #include "report/recorded.h"
 #include "report/summary_part.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define GAPS 1000 /* that are kept of each device */
+
 /* ---- what is found once ---- */
+
+struct found {
+	struct gp_wheres wheres;
+	struct gp_call_sites *sites; /* of calls around gaps */
+};
 
 static void free_wheres(void *memory)
 {
-	struct gp_scope_wheres *all = memory;
+	struct found *all = memory;
 
 	gp_wheres_free(&all->wheres);
 	gp_call_sites_free(all->sites);
@@ -43,10 +52,11 @@ struct gp_window gp_scope_window(struct gp_scope *scope)
 	return gp_busy_window(scope->models, scope->model_count);
 }
 
-struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope)
+/* Found once for all tables of a scope, whose it stays.  NULL if there is no memory. */
+static struct found *find_wheres(struct gp_scope *scope)
 {
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
-	struct gp_scope_wheres *all = scope->wheres;
+	struct found *all = scope->wheres;
 
 	if (all || !kinds)
 		return all;
@@ -56,7 +66,7 @@ struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope)
 	all->sites = gp_call_sites_new();
 	if (!all->sites ||
 	    gp_wheres_of(&all->wheres, scope->models, scope->model_count, gp_scope_window(scope),
-			 &scope->devices, kinds, GP_SCOPE_GAPS) != 0) {
+			 &scope->devices, kinds, GAPS) != 0) {
 		free_wheres(all);
 		return NULL;
 	}
@@ -163,7 +173,7 @@ static void put_time(struct gp_sheet *sheet, const struct gp_where *where)
 
 static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	const struct gp_scope_wheres *all = gp_scope_wheres(scope);
+	const struct found *all = find_wheres(scope);
 
 	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++) {
 		put_time(sheet, &all->wheres.devices[i]);
@@ -209,7 +219,7 @@ static void put_causes(struct gp_sheet *sheet, const struct gp_where *where, uin
 
 static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	const struct gp_scope_wheres *all = gp_scope_wheres(scope);
+	const struct found *all = find_wheres(scope);
 	uint64_t total_ns = all ? total_idle_ns(&all->wheres) : 0;
 
 	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
@@ -248,7 +258,7 @@ static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct 
 
 static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_scope_wheres *all = gp_scope_wheres(scope);
+	struct found *all = find_wheres(scope);
 
 	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
 		for (size_t g = 0; g < all->wheres.devices[i].gaps_kept; g++)

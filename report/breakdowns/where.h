@@ -4,19 +4,8 @@
 #ifndef REPORT_BREAKDOWNS_WHERE_H
 #define REPORT_BREAKDOWNS_WHERE_H
 
-#include "report/answers/where.h"
+#include "report/answers/device_ops.h"
 #include "report/breakdown_scope.h"
-#include "report/call_site.h"
-
-#define GP_SCOPE_GAPS 1000 /* that are kept of each device */
-
-struct gp_scope_wheres {
-	struct gp_wheres wheres;
-	struct gp_call_sites *sites; /* of calls around gaps */
-};
-
-/* Found once for all tables of a scope, whose it stays.  NULL if there is no memory. */
-struct gp_scope_wheres *gp_scope_wheres(struct gp_scope *scope);
 
 /* The window of a scope's models; says once what idle times in it are where operations are missing. */
 struct gp_window gp_scope_window(struct gp_scope *scope);

@@ -125,9 +125,8 @@ uint64_t gp_live_delay_ns(const struct gp_live *live);
 uint64_t gp_live_from_ticks(const struct gp_live *live, uint64_t ticks);
 uint64_t gp_live_from_cupti(const struct gp_live *live, uint64_t cupti_ns);
 
-/* When the recording began and when it gave its last sign of life, by CLOCK_MONOTONIC; 0 = not known. */
+/* When the recording began, by CLOCK_MONOTONIC; 0 = not known. */
 uint64_t gp_live_start_ns(const struct gp_live *live);
-uint64_t gp_live_last_ns(const struct gp_live *live);
 
 /* The device, made if it is not there yet; NULL: no memory. */
 struct gp_live_device *gp_live_device(struct gp_live *live, uint16_t id);

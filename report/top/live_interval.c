@@ -72,7 +72,8 @@ uint64_t gp_live_start_ns(const struct gp_live *l)
 	return l->first_anchor.slots != 0 ? l->first_anchor.monotonic_ns : 0;
 }
 
-uint64_t gp_live_last_ns(const struct gp_live *l)
+/* When the recording gave its last sign of life, by CLOCK_MONOTONIC; 0 = not known. */
+static uint64_t last_sign_ns(const struct gp_live *l)
 {
 	uint64_t last_ns = l->last_anchor.slots != 0 ? l->last_anchor.monotonic_ns : 0;
 	uint64_t ends_ns[] = {
@@ -140,7 +141,7 @@ int gp_live_end_interval(struct gp_live *l, uint64_t now_ns, bool is_over)
 		interval->start_ns = gp_live_start_ns(l);
 		interval->is_first = true;
 	}
-	interval->end_ns = is_over ? gp_live_last_ns(l) : now_ns;
+	interval->end_ns = is_over ? last_sign_ns(l) : now_ns;
 	if (interval->end_ns < interval->start_ns)
 		interval->end_ns = interval->start_ns;
 	if (result == 0)

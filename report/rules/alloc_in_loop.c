@@ -5,6 +5,8 @@
  */
 #include "report/rules/rules.h"
 
+#include <errno.h>
+
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/memory_sites.h"
@@ -26,6 +28,45 @@ static void take_row(struct gp_advisor *advisor, const struct gp_memory_site *ro
 	found->saves_ns += (uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
 }
 
+static uint64_t call_ns(const struct gp_model *model, uint32_t call)
+{
+	return call != GP_NONE ? model->calls[call].duration_ns : 0;
+}
+
+/* longest_ns of a case becomes the time of the calls in the main loops that allocate, and of those that free the same. */
+static void take_loop(struct gp_advisor *advisor, size_t process)
+{
+	const struct gp_model *model = advisor->scope.models[process];
+	const struct gp_loop *loop = &advisor->loops[process];
+
+	for (uint32_t i = 0; advisor->error == 0 && i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+		uint32_t site;
+
+		if (event->op != GP_MEMORY_ALLOC || event->call == GP_NONE ||
+		    event->time_ns < loop->start_ns || event->time_ns >= loop->end_ns)
+			continue;
+		site = gp_call_sites_find(advisor->sites, model, &model->calls[event->call]);
+		if (site == UINT32_MAX)
+			advisor->error = -ENOMEM;
+		gp_advisor_case(advisor, site, event->memory_kind, 0)->longest_ns +=
+			call_ns(model, event->call) +
+			(event->other != GP_NONE ? call_ns(model, model->memory[event->other].call)
+						 : 0);
+	}
+}
+
+/* Of what all calls of a case would save, the share of those in the main loops. */
+static void share_out(struct gp_case *found)
+{
+	if (found->time_ns > 0)
+		found->saves_in_loop_ns =
+			(uint64_t)((double)found->saves_ns * (double)found->longest_ns /
+				   (double)found->time_ns);
+	if (found->saves_in_loop_ns > found->saves_ns)
+		found->saves_in_loop_ns = found->saves_ns;
+}
+
 /* While a process allocated its GPU had nothing to do: these are the calls. */
 static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *found)
 {
@@ -45,6 +86,11 @@ static void look_at_all(struct gp_advisor *advisor)
 	for (uint32_t i = 0; memory && i < memory->row_count; i++)
 		take_row(advisor, &memory->rows[i],
 			 gp_advisor_same_site(advisor, memory->sites, memory->rows[i].site));
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		take_loop(advisor, i);
+	for (uint32_t i = 0; i < advisor->case_count; i++)
+		if (advisor->cases[i].rule == advisor->rule)
+			share_out(&advisor->cases[i]);
 	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
 		if (advisor->cases[i].rule == advisor->rule &&
 		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {

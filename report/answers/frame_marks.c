@@ -109,57 +109,92 @@ static void add_mark(struct gp_frame_mark *mark, struct gp_frame_mark inner)
 		mark->compiler = inner.compiler;
 }
 
-/* By module: whether a row is about it. */
-static bool *choose_modules(const struct gp_model *model)
-{
-	bool *chosen = calloc((size_t)model->module_count + 1, sizeof(*chosen));
+struct search {
+	const struct gp_model *model;
+	struct gp_symbols *symbols;
+	bool *modules; /* whether a row is about it */
+	/* by text: what is known of that Python code, of which many frames are */
+	struct gp_frame_mark *codes;
+	bool *has_code;
+};
 
-	for (uint32_t i = 0; chosen && i < model->module_count; i++) {
+static void choose_modules(struct search *search)
+{
+	const struct gp_model *model = search->model;
+
+	for (uint32_t i = 0; i < model->module_count; i++) {
 		const char *path = gp_model_module_path(model, &model->modules[i]);
 
 		for (size_t r = 0; r < COUNT(native_rows); r++)
-			chosen[i] |= gp_code_matches(native_rows[r].path, path);
+			search->modules[i] |= gp_code_matches(native_rows[r].path, path);
 	}
-	return chosen;
 }
 
-static bool may_have_mark(const struct gp_frame *frame, const bool *modules)
+static int open_search(struct search *search, const struct gp_model *model)
 {
-	return frame->kind == GP_FRAME_PYTHON ||
-	       (frame->kind == GP_FRAME_NATIVE && frame->origin != GP_NONE &&
-		modules[frame->origin]);
+	*search = (struct search){
+		.model = model,
+		.symbols = gp_symbols_new(),
+		.modules = calloc((size_t)model->module_count + 1, sizeof(*search->modules)),
+		.codes = calloc((size_t)model->text_count + 1, sizeof(*search->codes)),
+		.has_code = calloc((size_t)model->text_count + 1, sizeof(*search->has_code)),
+	};
+	if (!search->symbols || !search->modules || !search->codes || !search->has_code)
+		return -ENOMEM;
+	choose_modules(search);
+	return 0;
 }
 
-static void mark_frames(const struct gp_model *model, struct gp_symbols *symbols,
-			const bool *modules, struct gp_frame_mark *marks)
+static void close_search(struct search *search)
 {
-	for (uint32_t i = 0; i < model->frame_count; i++) {
-		const struct gp_frame *frame = &model->frames[i];
-		const struct gp_place *places = NULL;
-		size_t count = 0;
+	gp_symbols_free(search->symbols);
+	free(search->modules);
+	free(search->codes);
+	free(search->has_code);
+}
 
-		marks[i] =
-			frame->parent == GP_NONE ? (struct gp_frame_mark){0} : marks[frame->parent];
-		if (may_have_mark(frame, modules))
-			places = gp_symbols_find(symbols, model, i, &count);
-		while (count-- > 0)
-			add_mark(&marks[i], mark_of_place(&places[count]));
-	}
+/* Of the functions of a frame, the outermost of inlined ones first. */
+static struct gp_frame_mark look_up(const struct search *search, uint32_t frame)
+{
+	struct gp_frame_mark mark = {0};
+	size_t count;
+	const struct gp_place *places =
+		gp_symbols_find(search->symbols, search->model, frame, &count);
+
+	while (count-- > 0)
+		add_mark(&mark, mark_of_place(&places[count]));
+	return mark;
+}
+
+static struct gp_frame_mark own_mark(struct search *search, uint32_t index)
+{
+	const struct gp_frame *frame = &search->model->frames[index];
+
+	if (frame->origin == GP_NONE)
+		return (struct gp_frame_mark){0};
+	if (frame->kind == GP_FRAME_NATIVE && search->modules[frame->origin])
+		return look_up(search, index);
+	if (frame->kind != GP_FRAME_PYTHON)
+		return (struct gp_frame_mark){0};
+	if (!search->has_code[frame->origin])
+		search->codes[frame->origin] = look_up(search, index);
+	search->has_code[frame->origin] = true;
+	return search->codes[frame->origin];
 }
 
 int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks)
 {
-	struct gp_symbols *symbols = gp_symbols_new();
-	bool *modules = choose_modules(model);
+	struct search search;
+	int result = open_search(&search, model);
 
 	*marks = calloc((size_t)model->frame_count + 1, sizeof(**marks));
-	if (symbols && modules && *marks)
-		mark_frames(model, symbols, modules, *marks);
-	gp_symbols_free(symbols);
-	free(modules);
-	if (symbols && modules && *marks)
-		return 0;
-	free(*marks);
-	*marks = NULL;
-	return -ENOMEM;
+	if (!*marks)
+		result = -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < model->frame_count; i++) {
+		if (model->frames[i].parent != GP_NONE)
+			(*marks)[i] = (*marks)[model->frames[i].parent];
+		add_mark(&(*marks)[i], own_mark(&search, i));
+	}
+	close_search(&search);
+	return result;
 }

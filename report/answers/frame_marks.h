@@ -39,7 +39,7 @@ struct gp_frame_mark {
 	uint8_t compiler; /* enum gp_compiler */
 };
 
-/* By index in the model's frames; free it.  Returns 0 or -ENOMEM. */
+/* By index in the model's frames; free it in either case.  Returns 0 or -ENOMEM. */
 int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks);
 
 /* "PyTorch Inductor's benchmarks", ...; what compiles or imports: "torch.compile", "Python", ... */

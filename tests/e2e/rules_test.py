@@ -95,6 +95,7 @@ class ExampleTest(Case):
         for rule, text in (("hidden-wait", "cudaMemcpy(&most"), ("pageable-async", "cudaMemcpyAsync(picture")):
             self.assertIn(rule, advice)
             self.assertTrue([line for line in self.lines(text) if line in advice], advice)
+        self.assertNotIn("alloc-in-loop (outside", advice)
         self.assertIn(f"main ({self.lines('cudaMalloc(&next')[0]})", done.stderr)
 
 

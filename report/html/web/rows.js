@@ -1,38 +1,94 @@
 /* Rows of events that do not overlap: what lies where, found by bisection. */
 
-const CHUNK = 32;
+/* So many events are a chunk, so many chunks one of the next level: who draws all of a row reads little of it. */
+const CHUNK_BITS = 3,
+	CHUNK = 1 << CHUNK_BITS;
 
-/* cum[i]: time of all events before i; longest[c]: the longest one of a chunk. */
+/* Of each chunk of events: starts, when its first one begins; sums, the time of all events before it.  levels: of each part, how long its longest event is, and that one's label. */
 async function makeRow(ev, first, n) {
-	const cum = new Float64Array(n + 1),
-		longest = new Uint32Array(Math.ceil(n / CHUNK));
-	for (let from = 0, sum = 0, best = 0; from < n; from += 65536) {
+	const [start, dur, label] = [ev.start, ev.dur, ev.label].map((column) => column.subarray(first, first + n)),
+		starts = new Float64Array(Math.ceil(n / CHUNK)),
+		sums = new Float64Array(starts.length),
+		levels = [{ longest: dur, label }];
+	for (let from = 0, sum = 0; from < n; from += 65536) {
 		for (let i = from; i < Math.min(n, from + 65536); i++) {
-			sum += ev.dur[first + i];
-			cum[i + 1] = sum;
-			if (i % CHUNK === 0 || ev.dur[first + i] > ev.dur[first + best]) best = i;
-			longest[(i / CHUNK) | 0] = best;
+			if (i % CHUNK === 0) {
+				starts[i >>> CHUNK_BITS] = start[i];
+				sums[i >>> CHUNK_BITS] = sum;
+			}
+			sum += dur[i];
 		}
 		await breathe();
 	}
-	return { first, n, cum, longest, hits: null };
+	while (levels.at(-1).longest.length > CHUNK) {
+		levels.push(nextLevel(levels.at(-1)));
+		await breathe();
+	}
+	return { first, n, start, dur, label, starts, sums, levels, hits: null };
+}
+function nextLevel(below) {
+	const n = Math.ceil(below.longest.length / CHUNK),
+		level = { longest: new Float64Array(n), label: new Uint32Array(n) };
+	for (let c = 0; c < n; c++) {
+		let best = c * CHUNK;
+		for (let i = best + 1; i < Math.min(below.longest.length, (c + 1) * CHUNK); i++)
+			if (below.longest[i] > below.longest[best]) best = i;
+		level.longest[c] = below.longest[best];
+		level.label[c] = below.label[best];
+	}
+	return level;
 }
 
-/* The longest of the events from i to before j. */
-function longestOf(row, dur, i, j) {
-	let best = i;
-	const f = row.first;
-	while (i < j) {
-		if (i % CHUNK === 0 && i + CHUNK <= j) {
-			const candidate = row.longest[(i / CHUNK) | 0];
-			if (dur[f + candidate] > dur[f + best]) best = candidate;
-			i += CHUNK;
-		} else {
-			if (dur[f + i] > dur[f + best]) best = i;
-			i++;
-		}
+/* The label of the longest of the events from i to before j: of few, one by one; of many, what is beside whole chunks, and of those the same. */
+function longestOf({ levels }, i, j) {
+	let found = levels[0],
+		best = i,
+		most = -1;
+	for (let k = 0; i < j; k++) {
+		const { longest } = levels[k],
+			before = most,
+			few = j - i <= 2 * CHUNK,
+			from = few ? j : (i + CHUNK - 1) & -CHUNK,
+			until = few ? j : j & -CHUNK;
+		for (; i < from; i++)
+			if (longest[i] > most) {
+				most = longest[i];
+				best = i;
+			}
+		for (i = until; i < j; i++)
+			if (longest[i] > most) {
+				most = longest[i];
+				best = i;
+			}
+		if (most > before) found = levels[k];
+		i = from >>> CHUNK_BITS;
+		j = until >>> CHUNK_BITS;
 	}
-	return best;
+	return found.label[best];
+}
+
+/* The time of all events of a row before i. */
+function timeBefore({ sums, dur, n }, i) {
+	const chunk = Math.min(i, n - 1) >>> CHUNK_BITS;
+	let sum = sums[chunk];
+	for (let k = chunk << CHUNK_BITS; k < i; k++) sum += dur[k];
+	return sum;
+}
+
+/* The first chunk from c on that begins at t or later; likely it is so many farther as it was for the pixel before. */
+function chunkFrom({ starts }, c, t, likely) {
+	let next = Math.min(c + likely, starts.length);
+	while (next > c && starts[next - 1] >= t) next--;
+	for (let steps = 0; next < starts.length && starts[next] < t; next++) if (++steps > 4) return gallop(starts, 0, starts.length, next, t);
+	return next;
+}
+
+/* The first event of a row behind i that starts at t or later, before that chunk; or its first one, where that begins no more than slack after t. */
+function nextFrom({ start, starts, n }, i, chunk, t, slack) {
+	if (chunk << CHUNK_BITS > i && starts[chunk] < t + slack) return chunk << CHUNK_BITS;
+	let j = Math.max(i + 1, (chunk - 1) << CHUNK_BITS);
+	while (j < n && start[j] < t) j++;
+	return j;
 }
 
 /* The first event from i on that starts at t or later, looked for near i first. */

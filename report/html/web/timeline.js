@@ -229,6 +229,8 @@ class Timeline {
 		if (!this.image || this.image.width !== W || this.image.height !== H) {
 			this.image = new ImageData(W, H);
 			this.pixels = new Uint32Array(this.image.data.buffer);
+			this.tops = new Int32Array(W);
+			this.inks = new Uint32Array(W);
 		}
 		Object.assign(this, { W, H, ratio, scale: W / (this.t1 - this.t0), texts: [] });
 		const back = this.pack(rgbOf(css('--bg'))),
@@ -266,7 +268,7 @@ class Timeline {
 		else
 			item.lanes.forEach((row, lane) => {
 				const y = top + Math.round(lane * item.lane * r) + 1;
-				this.fillRow(row, y, y + Math.round((item.lane - 1) * r) - 1, lane);
+				this.fillRow(row, y, y + Math.round((item.lane - 1) * r) - 1);
 			});
 		this.fill(0, this.W, bottom - 1, bottom, line);
 	}
@@ -284,45 +286,69 @@ class Timeline {
 		for (let at = y0 * this.W + x, end = y1 * this.W + x; at < end; at += this.W) this.pixels[at] = color;
 	}
 
-	fillRow(row, y0, y1, lane) {
+	fillRow(row, y0, y1) {
 		if (y1 < 0 || y0 > this.H) return;
-		this.walk(row, y0, y1, state.matches ? this.faint : this.bright, lane);
+		this.walk(row, y0, y1, state.matches ? this.faint : this.bright);
 		if (state.matches && row.hits) this.walkHits(row, y0, y1);
 	}
 
-	/* What is wider than a pixel is drawn as it is; of what is narrower, a pixel shows the longest, as high as the pixel's time is busy. */
+	/* What is wider than a pixel is drawn as it is; of what is narrower, a pixel, give or take a quarter of it, shows the longest, as high as its time is busy. */
 	walk(row, y0, y1, colors) {
-		const { start, dur, label } = state.ev,
-			{ first: f, n, cum } = row,
-			{ t0, t1, scale, W } = this,
-			h = y1 - y0;
-		let i = lowerBound(start, f, n, t0) - 1;
-		if (i < 0 || start[f + i] + dur[f + i] <= t0) i++;
-		while (i < n && start[f + i] < t1) {
-			const x0 = (start[f + i] - t0) * scale,
-				x1 = x0 + dur[f + i] * scale;
+		const { start, dur, label, n } = row,
+			{ t0, t1, scale, W, tops, inks } = this,
+			h = y1 - y0,
+			pixel = 1 / scale,
+			least = Math.round(Math.max(3 * this.ratio, h / 4));
+		let i = lowerBound(start, 0, n, t0) - 1,
+			likely = 1;
+		if (i < 0 || start[i] + dur[i] <= t0) i++;
+		tops.fill(y1);
+		for (let before = i < n ? timeBefore(row, i) : 0; i < n && start[i] < t1;) {
+			const x0 = (start[i] - t0) * scale,
+				x1 = x0 + dur[i] * scale;
 			if (x1 - x0 >= 1.2) {
 				const a = Math.max(0, Math.round(x0)),
-					b = Math.min(W, Math.max(Math.round(x1), a + 1)),
-					l = label[f + i];
-				this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, colors[l]);
-				if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, l, colors === this.faint ? 1 : 0);
-				i++;
+					b = Math.min(W, Math.max(Math.round(x1), a + 1));
+				this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, colors[label[i]]);
+				if (b > a) tops.fill(y1, a, b);
+				if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, label[i], colors === this.faint ? 1 : 0);
+				before += dur[i++];
 				continue;
 			}
 			const x = Math.max(0, Math.floor(x0));
 			if (x >= W) break;
-			let j = Math.max(i + 1, gallop(start, f, n, i, t0 + (x + 1) / scale));
-			if (j - i > 1 && dur[f + j - 1] * scale >= 1.2) j--;
-			const share = Math.min(1, (cum[j] - cum[i]) * scale),
-				best = longestOf(row, dur, i, j);
-			this.column(
-				x,
-				y1 - Math.max(Math.round(Math.max(3 * this.ratio, h / 4)), Math.ceil(h * share)),
-				y1,
-				colors[label[f + best]],
-			);
+			const end = t0 + (x + 1) * pixel,
+				chunk = chunkFrom(row, i >>> CHUNK_BITS, end, likely);
+			likely = Math.min(16, chunk - (i >>> CHUNK_BITS));
+			let j = nextFrom(row, i, chunk, end, pixel / 4);
+			if (j - i > 1 && dur[j - 1] * scale >= 1.2) j--;
+			const after = timeBefore(row, j),
+				share = Math.min(1, (after - before) * scale);
+			tops[x] = y1 - Math.max(least, Math.ceil(h * share));
+			inks[x] = colors[longestOf(row, i, j)];
 			i = j;
+			before = after;
+		}
+		this.fillColumns(y1);
+	}
+	/* Columns of pixels down to y1, each from its top in its ink: line by line, as they lie in memory, and without a branch that nobody foresees. */
+	fillColumns(y1) {
+		const { W, tops, inks, pixels } = this;
+		let first = y1,
+			full = 0;
+		for (let x = 0; x < W; x++) {
+			first = Math.min(first, tops[x]);
+			full = Math.max(full, tops[x]);
+		}
+		for (let y = Math.max(0, first); y < Math.min(this.H, y1); y++) {
+			if (y >= full) {
+				pixels.set(inks, y * W);
+				continue;
+			}
+			for (let x = 0, at = y * W; x < W; x++, at++) {
+				const inside = (tops[x] - y - 1) >> 31;
+				pixels[at] = (inks[x] & inside) | (pixels[at] & ~inside);
+			}
 		}
 	}
 

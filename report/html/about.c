@@ -141,6 +141,7 @@ static void put_finding(const struct gp_finding *finding, struct gp_json *json)
 	put_number(json, "count", finding->count);
 	put_number(json, "time", finding->time_ns);
 	put_number(json, "saves", finding->saves_ns);
+	put_number(json, "savesInLoop", finding->saves_in_loop_ns);
 	if (finding->show_ns > 0) {
 		put_number(json, "showAt", finding->show_at_ns);
 		put_number(json, "showFor", finding->show_ns);
@@ -161,6 +162,8 @@ static int put_advice(struct gp_model *const *models, size_t count, struct gp_js
 	}
 	gp_json_text(json, "]");
 	put_number(json, "lacksStacks", advice.lacks_stacks);
+	put_number(json, "loop", advice.loop_ns);
+	put_number(json, "loopPasses", advice.loop_passes);
 	gp_advice_free(&advice);
 	return result;
 }
@@ -328,6 +331,27 @@ static int put_printed(struct gp_json *json, const char *key, struct gp_model *c
 	return 0;
 }
 
+/* The summary's line on what was never freed, and what of it a caching allocator keeps; "" where there is nothing to say. */
+static int put_left(const struct gp_summary *summary, struct gp_json *json)
+{
+	struct gp_summary one_line = *summary;
+	char *text = NULL;
+	size_t length;
+	int result;
+
+	one_line.options = &(struct gp_summary_options){.brief = true};
+	one_line.out = open_memstream(&text, &length);
+	if (!one_line.out)
+		return -ENOMEM;
+	result = gp_summary_print_left(&one_line);
+	if (fclose(one_line.out) != 0)
+		result = -ENOMEM;
+	else if (result == 0)
+		put_text(json, "left", text);
+	free(text);
+	return result;
+}
+
 static size_t choose_used(struct gp_model *const *models, size_t count, struct gp_model **used)
 {
 	size_t found = 0;
@@ -349,6 +373,7 @@ static int put_used(struct gp_model *const *models, size_t count, const struct g
 		put_devices(&summary, json);
 		put_doubt(&summary, json);
 		put_memory(&summary, json);
+		result = put_left(&summary, json);
 	}
 	gp_summary_release(&summary);
 	return result < 0 ? result : put_advice(models, count, json);

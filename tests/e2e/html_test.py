@@ -274,12 +274,50 @@ class BrowserTest(HtmlCase):
         for view in ("timeline", "flame", "memory", "kernels"):
             self.go(view)
             self.assertGreater(self.ink(f"#view-{view} canvas"), 5, view)
+        self.assertRegex(run("gpuprof.timeline.legend.textContent"), "copies, sets.*launches.*Ctrl")
         self.go("tables")
         self.assertGreater(run("document.querySelectorAll('#view-tables .row').length"), 1)
         for word in run("gpuprof.state.tables.map((table) => table.word)"):
             run(f"gpuprof.views.tables.open({json.dumps(word)})")
             self.assertTrue(run("document.querySelectorAll('#view-tables .row').length"), word)
         self.assertTrue(run("document.getElementById('banner').hidden"))
+        self.assert_no_problem()
+
+    def test_every_card_leads_to_where_its_figure_is_from(self):
+        self.open(self.write_page(self.record(ZOO)))
+        run = self.browser.run
+        leads = run("document.querySelectorAll('.card .go').length")
+        self.assertEqual(leads, run("document.querySelectorAll('.card').length"))
+        views = []
+        for i in range(leads):
+            self.go("overview")
+            run(f"document.querySelectorAll('.card .go')[{i}].click()")
+            views.append(run("document.querySelector('[data-view][aria-selected=true]').dataset.view"))
+        self.assertEqual(views, ["timeline", "tables", "kernels", "flame", "tables", "tables", "memory"])
+        self.assert_no_problem()
+
+    def test_shares_and_what_was_never_freed_are_as_in_the_summary(self):
+        trace = self.record(ZOO)
+        self.open(self.write_page(trace))
+        run, summary = self.browser.run, self.run_gpuprof("summary", "--full", trace).stdout
+        rows = run("[...document.querySelectorAll('#view-overview .mini')[0].querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent.trim()))")
+        self.assertGreater(len(rows), 3)
+        for _, percent, total, count, average in rows:
+            self.assertRegex(summary, rf"(?m)^ +{percent} +{total} +{count} +{average} ")
+        left = re.search(r"(?m)^Never freed: .*$", summary).group(0)
+        for view in ("overview", "memory"):
+            self.go(view)
+            self.assertIn(left, run(f"document.getElementById('view-{view}').innerText"))
+        self.assert_no_problem()
+
+    def test_nothing_is_wider_than_a_narrow_window(self):
+        path = self.write_page(self.record(RANGES))
+        self.browser.resize(420, 800)
+        self.open(path)
+        for view in ("overview", "timeline", "kernels", "flame", "memory", "tables"):
+            self.go(view)
+            width = self.browser.run(f"Math.max(...[...document.querySelectorAll('#view-{view} *')].filter((one) => !one.closest('.grid, pre, dialog, .frames')).map((one) => one.getBoundingClientRect().right))")
+            self.assertLessEqual(width, 421, view)
         self.assert_no_problem()
 
     def test_tables_sort_and_search(self):

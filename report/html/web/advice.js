@@ -31,13 +31,31 @@ function sentence(text) {
 	return plain(/^[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text) + '.';
 }
 
+/* Where the main loop has no part in it, or a small one: the rest happens once. */
+function loopText(finding, about) {
+	const share = finding.savesInLoop / finding.saves;
+	if (!about.loop || !finding.saves || share >= 0.5) return '';
+	return share < 0.005 ? '  outside of the loop' : '  ' + fmtNs(finding.savesInLoop) + ' in the loop';
+}
+
 function adviceSection(about) {
 	if (!about.advice || !about.advice.length) return null;
 	const level = (f) => (f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low');
 	return el(
 		'section',
 		null,
-		el('h2', null, 'What to change ', el('small', null, 'what it could save at most, of ' + fmtNs(about.span))),
+		el(
+			'h2',
+			null,
+			'What to change ',
+			el(
+				'small',
+				null,
+				'what it could save at most, of ' +
+					fmtNs(about.span) +
+					(about.loop ? ', of which a loop of ' + fmtCount(about.loopPasses) + ' passes took ' + fmtNs(about.loop) : ''),
+			),
+		),
 		el(
 			'div',
 			{ class: 'advice' },
@@ -56,6 +74,7 @@ function adviceSection(about) {
 						'div',
 						null,
 						el('b', null, plain(f.title)),
+						el('span', { class: 'dim' }, loopText(f, about)),
 						el('p', null, sentence(f.found) + ' ' + sentence(f.change)),
 						f.place
 							? el(
@@ -71,6 +90,7 @@ function adviceSection(about) {
 							el('summary', null, 'what it means, and when to ignore it'),
 							el('p', null, plain(f.meaning)),
 							el('p', null, 'Ignore it: ' + plain(f.ignore)),
+							el('p', null, el('code', null, 'gpuprof explain ' + f.id)),
 						),
 					),
 					evidence(f)
@@ -79,9 +99,9 @@ function adviceSection(about) {
 								{
 									class: 'go',
 									onclick: evidence(f),
-									title: 'in the timeline',
+									title: 'Its longest time, call or gap',
 								},
-								'show',
+								'see it in the timeline ›',
 							)
 						: el('span'),
 				),
@@ -94,13 +114,15 @@ function adviceSection(about) {
 function gapSection() {
 	const gaps = recordsOf('gap').slice(0, 6);
 	if (!gaps.length || gaps[0].Start === undefined) return null;
+	const several = (state.about.devices || []).length > 1,
+		heads = [['Between'], several && ['GPU', '44px'], ['Cause', '108px'], ['At', '84px'], ['For', '84px']].filter(Boolean);
 	return el(
 		'section',
 		null,
 		el(
 			'h2',
 			null,
-			'Longest idle times of the GPU ',
+			several ? 'Longest idle times of the GPUs ' : 'Longest idle times of the GPU ',
 			el('small', null, el('button', { class: 'go', onclick: () => openView('tables', 'gap') }, 'all')),
 		),
 		el(
@@ -112,9 +134,7 @@ function gapSection() {
 				el(
 					'tr',
 					null,
-					['Between', 'Cause', 'At', 'For'].map((t, i) =>
-						el('th', { style: i ? { width: ['', '108px', '84px', '84px'][i] } : null }, t),
-					),
+					heads.map(([title, width]) => el('th', width ? { style: { width } } : null, title)),
 				),
 			),
 			el(
@@ -143,6 +163,7 @@ function gapSection() {
 							el('span', { class: 'dim' }, ' → '),
 							plain(gap.After || 'the end'),
 						),
+						several ? el('td', null, gap.Device) : null,
 						el('td', null, plain(gap.Cause)),
 						el('td', null, '+' + fmtNs(gap.Start)),
 						el('td', null, fmtNs(gap.Duration)),

@@ -299,7 +299,7 @@ function heading() {
 			.map(
 				(name) =>
 					(devices.length > 1 ? devices.filter((d) => d.name === name).length + ' × ' : '') +
-					name.replace(/ \(.*/, ''),
+					shortDevice(name),
 			);
 	const text = [
 		(process.program || 'pid ' + process.pid) + more,

@@ -215,6 +215,23 @@ function groupOf(kind, text) {
 	}
 	return kind === 'r' ? 'range' : 'overhead';
 }
+/* What the hues are called where they are explained; ranges have several. */
+const GROUP_NAMES = {
+	gemm: 'GEMM, convolution',
+	attention: 'attention',
+	elementwise: 'elementwise',
+	reduce: 'reduction, pooling',
+	norm: 'normalisation, loss',
+	comm: 'communication',
+	other: 'other kernels',
+	copy: 'copies, sets',
+	range: 'ranges',
+	launch: 'launches',
+	sync: 'waits',
+	mem: 'memory calls',
+	call: 'other calls',
+	overhead: 'overhead',
+};
 function hashOf(text) {
 	let hash = 0x811c9dc5;
 	for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -249,6 +266,8 @@ function colorOf(kind, text) {
 }
 const swatch = (rgb, more) =>
 	el('i', { class: 'swatch' + (more ? ' ' + more : ''), style: { 'background-color': hexOf(rgb) } });
+/* Without what libraries put behind it in parentheses. */
+const shortDevice = (name) => name.replace(/ \(.*/, '');
 const hueOf = (group) => rgbOf(HUES[isDark() ? 'dark' : 'light'][group]);
 
 /* ---- small things ---- */

@@ -164,16 +164,17 @@ function flameView() {
 	);
 	let compared = false;
 	const title = el('h2', { class: 'onpaper' });
-	const legend = el('span', { class: 'legend', style: { 'margin-top': 0 } });
+	const legend = el('div', { class: 'legend foot' });
 	const node = el(
 		'div',
 		{ class: 'view', id: 'view-flame', tabIndex: -1 },
 		el(
 			'div',
 			{ class: 'split col' },
-			el('div', { class: 'bar' }, title, el('div', { class: 'tool' }, choose, flip, whole, reset, mode), path, legend),
+			el('div', { class: 'bar' }, title, el('div', { class: 'tool' }, choose, flip, whole, reset, mode), path),
 			note,
 			box,
+			legend,
 		),
 	);
 	let measure = 0,
@@ -221,8 +222,12 @@ function flameView() {
 					[rgbOf(hues.own), 'your code'],
 					[rgbOf(hues.framework), 'frameworks'],
 					[rgbOf(hues.beneath), 'beneath'],
+					[hueOf('gemm'), 'kernels, CUDA calls: as in the timeline'],
 				];
-		legend.replaceChildren(...entries.map(([color, text]) => el('span', null, swatch(color), ' ' + text)));
+		legend.replaceChildren(
+			...entries.map(([color, text]) => el('span', null, swatch(color), ' ' + text)),
+			el('span', { class: 'dim' }, 'width: ' + measures[measure].title + ' · click: this frame and what is below it · 0: all · ?: keys'),
+		);
 		draw();
 	}
 	function focus(at) {

@@ -260,29 +260,31 @@ function nameColumn(table) {
 	}
 	return table.columns.findLastIndex((c) => c[2]);
 }
+const TABLE_KINDS = {
+	kernel: 'k',
+	grid: 'k',
+	gpu: 'k',
+	api: 'a',
+	nvtx: 'r',
+	'nvtx-gpu': 'r',
+	'nvtx-kernel': 'k',
+	'copy-time': 'c',
+	'copy-size': 'c',
+};
+/* What a row of a table is of, as labels have it; undefined: nothing that has a colour. */
+const kindOfRow = (word, name) => (TABLE_KINDS[word] === 'k' && name.startsWith('[') ? 'c' : TABLE_KINDS[word]);
+
 function gridOf(table, onpick, only) {
 	const name = nameColumn(table),
 		total = table.columns.findIndex((c) => c[0] === 'Total');
-	const kinds = {
-		kernel: 'k',
-		grid: 'k',
-		gpu: 'k',
-		api: 'a',
-		nvtx: 'r',
-		'nvtx-gpu': 'r',
-		'nvtx-kernel': 'k',
-		'copy-time': 'c',
-		'copy-size': 'c',
-	};
-	const kind = kinds[table.word];
 	const columns = table.columns.map(([title, unit, text], c) => ({
 		title,
 		unit: unit || (text ? '' : 'number'),
 		text: !!text,
 		share: c === (total >= 0 ? total : table.sort) && !text,
 		color:
-			kind && c === name
-				? (row) => colorOf(kind === 'k' && String(row[0]).startsWith('[') ? 'c' : kind, String(row[0]))
+			TABLE_KINDS[table.word] && c === name
+				? (row) => colorOf(kindOfRow(table.word, String(row[0])), String(row[0]))
 				: null,
 	}));
 	/* the name comes first, as people look for it */

@@ -12,7 +12,7 @@ function kernelsView() {
 		{ class: 'view', id: 'view-kernels', tabIndex: -1 },
 		el(
 			'div',
-			{ class: 'split', style: { 'grid-template-columns': 'minmax(0, 1fr) minmax(330px, 36%)' } },
+			{ class: 'split beside', style: { 'grid-template-columns': 'minmax(0, 1fr) minmax(330px, 36%)' } },
 			left,
 			right,
 		),

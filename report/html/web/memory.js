@@ -32,7 +32,7 @@ function memoryView() {
 		['memory-wait', 'Waited for the GPU'],
 		['memory', 'All by kind'],
 		['memory-pool', 'Pools'],
-		['memory-cache', 'Allocators'],
+		['memory-cache', 'Kept in caches'],
 	];
 	let grid = null,
 		word = null,
@@ -63,8 +63,9 @@ function memoryView() {
 								openView('flame');
 								views.flame.openMeasure('peak');
 							},
+							title: 'The peak by the stacks that allocated it',
 						},
-						'Flame graph',
+						'Flame graph of the peak',
 					),
 					el('button', { onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()) }, 'CSV'),
 				),
@@ -111,14 +112,10 @@ function memoryView() {
 			' at ' +
 			fmtAt(peakAt) +
 			(known
-				? '; ' +
-					fmtCount(known.allocations) +
-					' allocations of ' +
-					fmtBytes(known.allocated) +
-					', ' +
-					fmtBytes(known.allocated - known.freed) +
-					' not freed'
-				: '');
+				? '; ' + fmtCount(known.allocations) + ' allocations of ' + fmtBytes(known.allocated)
+				: '') +
+			(leftText() ? '  ·  All memory: ' + leftText() : '');
+		head.title = head.textContent;
 		ctx.clearRect(0, 0, width, height);
 		ctx.font = '11px system-ui, "DejaVu Sans", sans-serif';
 		ctx.textBaseline = 'middle';
@@ -133,7 +130,7 @@ function memoryView() {
 			zero = state.index.zero;
 		ctx.textAlign = 'center';
 		for (let k = Math.ceil(-zero / tick); zero + k * tick <= state.end; k++)
-			ctx.fillText(fmtTick(k * tick, tick), X(zero + k * tick), height - 10);
+			ctx.fillText(k === 0 && zero > tick / 4 ? ZERO_TICK : fmtTick(k * tick, tick), X(zero + k * tick), height - 10);
 		ctx.fillStyle = mixCss('--accent', '--bg', 0.7);
 		const edge = [];
 		let i = 0;

@@ -9,13 +9,15 @@ function recordsOf(word) {
 	return table ? table.rows.map((row) => Object.fromEntries(table.columns.map(([title], c) => [title, row[c]]))) : [];
 }
 
-function card(title, value, ...notes) {
+/* lead: [what is there, view, ...what to open in it]. */
+function card(title, value, notes, [there, ...where]) {
 	return el(
 		'div',
 		{ class: 'card' },
 		el('h3', null, title),
 		el('strong', { class: 'num' }, value),
-		notes.filter(Boolean).map((note) => el('p', { title: typeof note === 'string' ? note : null }, note)),
+		notes.filter(Boolean).map((note) => el('p', { title: note }, note)),
+		el('button', { class: 'go', onclick: () => openView(...where) }, there + ' ›'),
 	);
 }
 
@@ -35,28 +37,39 @@ function overviewCards(about) {
 		card(
 			'Time',
 			fmtNs(about.span),
-			'first to last CUDA call',
-			about.processes.length > 1 ? about.processes.length + ' processes' : 'pid ' + about.processes[0].pid,
+			[
+				'first to last CUDA call',
+				about.processes.length > 1 ? about.processes.length + ' processes' : 'pid ' + about.processes[0].pid,
+			],
+			['Timeline', 'timeline'],
 		),
 		card(
 			devices.length > 1 ? 'GPUs busy' : 'GPU busy',
 			busyText({ busy, possible }, about.doubt),
-			possible ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
-			about.doubt || (possible ? fmtPercent(possible - busy, possible) + ' idle' : ''),
+			[
+				possible ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
+				about.doubt || (possible ? fmtPercent(possible - busy, possible) + ' idle' : ''),
+			],
+			tableOf('gap') ? ['When it was idle', 'tables', 'gap'] : ['Timeline', 'timeline'],
 		),
 		card(
 			'Kernels',
 			fmtCount(about.kernels),
-			fmtCount(about.launches) + ' launches',
-			about.graphs ? fmtCount(about.graphs) + ' whole graphs' : '',
+			[fmtCount(about.launches) + ' launches', about.graphs ? fmtCount(about.graphs) + ' whole graphs' : ''],
+			['Each by name', 'kernels'],
 		),
-		card('GPU time', fmtNs(about.gpuTime), 'kernels, copies and sets, added up'),
-		card('Copies', fmtBytes(about.copyBytes), fmtCount(about.copies) + ' copies, ' + fmtCount(about.sets) + ' sets'),
+		card('GPU time', fmtNs(about.gpuTime), ['kernels, copies and sets, added up'], ['Flame graph', 'flame']),
+		card(
+			'Copies',
+			fmtBytes(about.copyBytes),
+			[fmtCount(about.copies) + ' copies, ' + fmtCount(about.sets) + ' sets'],
+			['By direction', 'tables', 'copy-size'],
+		),
 		card(
 			'CUDA calls',
 			fmtCount(about.calls),
-			fmtNs(about.callTime) + ' in them',
-			about.failures ? fmtCount(about.failures) + ' failed' : '',
+			[fmtNs(about.callTime) + ' in them', about.failures ? fmtCount(about.failures) + ' failed' : ''],
+			['Each by name', 'tables', 'api'],
 		),
 	];
 	if (peak && peak.peak > 0)
@@ -64,12 +77,15 @@ function overviewCards(about) {
 			card(
 				'Peak memory',
 				fmtBytes(peak.peak),
-				(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at),
-				el('button', { class: 'go', onclick: () => openView('memory') }, 'who held it'),
+				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at), leftText()],
+				['Memory: who held it', 'memory'],
 			),
 		);
 	return el('div', { class: 'cards' }, cards);
 }
+
+/* The summary's line on what was never freed, and what of it is in a cache. */
+const leftText = () => plain(state.about.left.trim().replace(/\n\s*/g, '; '));
 
 /* One bar of shares; parts: {name, value, color, title, go, class}. */
 function shareBar(parts, format) {
@@ -106,11 +122,13 @@ function shareBar(parts, format) {
 	];
 }
 
+/* Copies and sets, which are kinds of their own, are not kernels: shares are as in the summary. */
+const kernelKinds = () => recordsOf('kind').filter((row) => row.Total > 0 && !['memcpy', 'memset', 'graph, launched whole'].includes(row.Kind));
+
 /* Kinds that have one hue differ in shade. */
 function gpuTimeByKind() {
 	const seen = {};
-	return recordsOf('kind')
-		.filter((row) => row.Total > 0)
+	return kernelKinds()
 		.slice(0, 14)
 		.map((row) => {
 			const group = KIND_GROUPS[row.Kind] || 'other',
@@ -139,7 +157,7 @@ function gpuTimeByName() {
 	return parts;
 }
 function workSection() {
-	const kinds = recordsOf('kind').filter((row) => row.Total > 0),
+	const kinds = kernelKinds(),
 		total = kinds.reduce((sum, row) => sum + row.Total, 0),
 		unknown = kinds.find((row) => row.Kind === 'unknown')?.Total || 0,
 		named = unknown > total / 2,
@@ -147,7 +165,7 @@ function workSection() {
 	if (!parts.length) return null;
 	const title = named
 		? ['GPU time by operation']
-		: ['GPU time by kind of work ', el('small', null, 'by the kernels’ names')];
+		: ['Kernels by kind of work ', el('small', null, 'told by their names; shares of the ' + fmtNs(total) + ' that kernels took')];
 	return el('section', null, el('h2', null, ...title), ...shareBar(parts, fmtNs));
 }
 
@@ -179,7 +197,7 @@ function whereSection(about) {
 			.sort((a, b) => b.value - a.value);
 		parts.push(...causes);
 		return [
-			devices.length > 1 ? el('h2', null, el('small', null, 'GPU ' + d.number)) : null,
+			devices.length > 1 ? el('h3', null, 'GPU ' + d.number) : null,
 			...shareBar(parts, fmtNs),
 		];
 	});
@@ -202,84 +220,52 @@ function whereSection(about) {
 	);
 }
 
-function miniTable(word, title, view, limit = 10) {
-	const table = tableOf(word);
+/* The largest rows of a table, by the first of columns that is a time; a row leads to where it is in the view. */
+function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Avg']) {
+	const table = tableOf(word),
+		limit = 10;
 	if (!table) return null;
-	const records = recordsOf(word)
-			.filter((r) => r.Total > 0)
-			.slice(0, limit),
-		title0 = table.columns[nameColumn(table)][0];
-	const most = records[0]?.Total,
-		kind = { kernel: 'k', api: 'a', nvtx: 'r', 'nvtx-gpu': 'r' }[word] || 'c';
-	const go = (name) => () => {
-		openView(view, word, name);
+	const by = columns.find((column) => !column.endsWith('%')),
+		all = recordsOf(word).filter((row) => row[by] > 0),
+		rows = all.sort((a, b) => b[by] - a[by]).slice(0, limit),
+		named = table.columns[nameColumn(table)][0],
+		units = Object.fromEntries(table.columns);
+	if (!rows.length) return null;
+	const line = (row) => {
+		const name = String(row[named]),
+			go = () => openView(view, word, name);
+		return el(
+			'tr',
+			{ tabIndex: 0, onclick: go, onkeydown: (e) => e.key === 'Enter' && go() },
+			el('td', { title: plain(name) }, swatch(colorOf(kindOfRow(word, name), name)), ' ', plain(name)),
+			columns.map((column) =>
+				el(
+					'td',
+					column === by ? { class: 'share', style: { '--w': (100 * row[by]) / rows[0][by] + '%' } } : null,
+					fmtUnit(row[column], units[column]),
+				),
+			),
+		);
 	};
-	const share = table.columns.some((c) => c[0] === 'Time %');
+	const heads = ['Name', ...columns].map((text) => el('th', MINI_WIDTHS[text] ? { style: { width: MINI_WIDTHS[text] } } : null, text));
 	return el(
 		'section',
 		null,
-		el('h2', null, title, ' ', el('small', null, table.all > limit ? limit + ' of ' + fmtCount(table.all) : '')),
 		el(
-			'table',
-			{ class: 'mini' },
+			'h2',
+			null,
+			title + ' ',
 			el(
-				'thead',
+				'small',
 				null,
-				el(
-					'tr',
-					null,
-					['Name', share ? 'Time %' : null, 'Total', 'Count', 'Avg'].filter(Boolean).map((t, i) =>
-						el(
-							'th',
-							{
-								style: i
-									? {
-											width:
-												[
-													'',
-													'66px',
-													'96px',
-													'74px',
-													'84px',
-												][i + (share ? 0 : 1)] || '84px',
-										}
-									: null,
-							},
-							t,
-						),
-					),
-				),
-			),
-			el(
-				'tbody',
-				null,
-				records.map((r) => {
-					const name = String(r[title0]),
-						run = go(name);
-					return el(
-						'tr',
-						{
-							tabIndex: 0,
-							onclick: run,
-							onkeydown: (e) => {
-								if (e.key === 'Enter') run();
-							},
-						},
-						el('td', { title: plain(name) }, swatch(colorOf(kind, name)), ' ', plain(name)),
-						share ? el('td', null, r['Time %'].toFixed(1)) : null,
-						el(
-							'td',
-							{ class: 'share', style: { '--w': (100 * r.Total) / most + '%' } },
-							fmtNs(r.Total),
-						),
-						el('td', null, fmtCount(r.Count)),
-						el('td', null, r.Avg ? fmtNs(r.Avg) : ''),
-					);
-				}),
+				table.all > rows.length ? rows.length + ' of ' + fmtCount(table.all) + ' ' : '',
+				el('button', { class: 'go', onclick: () => openView(view, word) }, 'all'),
 			),
 		),
+		el('table', { class: 'mini' }, el('thead', null, el('tr', null, heads)), el('tbody', null, rows.map(line))),
 	);
 }
+const MINI_WIDTHS = { 'Time %': '66px', Total: '96px', 'GPU time': '96px', Count: '74px', 'GPU ops': '74px', Avg: '84px', 'Range time': '84px' };
 
 /* How busy a GPU was over time; known once the events are read. */
 function drawGpuStrip(canvas, union) {
@@ -307,7 +293,7 @@ function gpuRows(about) {
 			el(
 				'small',
 				null,
-				'height: share of the time with at least one operation; click to open it in the timeline',
+				'height: share of the time with at least one operation; 0 to 100 %; click: see it in the timeline',
 			),
 		),
 		el(
@@ -322,7 +308,7 @@ function gpuRows(about) {
 						null,
 						el('b', null, 'GPU ' + device.number),
 						' ',
-						plain(device.name || ''),
+						plain(shortDevice(device.name || '')),
 						el('br'),
 						el(
 							'span',
@@ -448,9 +434,9 @@ function fillOverview(about, body, later) {
 		el(
 			'div',
 			{ class: 'two' },
-			miniTable('kernel', 'Kernels by GPU time', 'kernels'),
+			miniTable('gpu', 'GPU activities by time', 'kernels'),
 			miniTable('api', 'CUDA calls by time', 'tables'),
-			miniTable('nvtx-gpu', 'Ranges, by the time of their GPU work', 'tables') ||
+			miniTable('nvtx-gpu', 'Ranges by the GPU time of what they started', 'tables', ['GPU time', 'GPU ops', 'Count', 'Range time']) ||
 				miniTable('nvtx', 'Ranges', 'tables'),
 			miniTable('copy-time', 'Copies and sets', 'tables'),
 			gapSection(),
@@ -459,7 +445,7 @@ function fillOverview(about, body, later) {
 		el(
 			'details',
 			null,
-			el('summary', null, 'The summary, as ', el('code', null, 'gpuprof summary'), ' prints it'),
+			el('summary', null, 'The summary, as ', el('code', null, 'gpuprof summary --full'), ' prints it'),
 			el('pre', null, spellLines(about.summary)),
 		),
 		el(
@@ -469,7 +455,7 @@ function fillOverview(about, body, later) {
 				process.command && 'command: ' + plain(process.command),
 				process.host && 'host: ' + plain(process.host),
 				about.clock,
-				process.options && 'options: ' + plain(process.options),
+				process.options && 'options: ' + plain(process.options.trim().replace(/\n/g, ', ')),
 				'gpuprof ' + plain(about.version),
 			]
 				.filter(Boolean)

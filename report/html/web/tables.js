@@ -1,7 +1,7 @@
 /* Tables: everything that `gpuprof summary --by` prints. */
 
 const TABLE_GROUPS = [
-	['Where the time went', ['time', 'idle', 'gap', 'kind', 'kind-kernel', 'iteration', 'queue-kernel', 'queue-stream']],
+	['Where the time went', ['time', 'idle', 'gap', 'gap-site', 'kind', 'kind-kernel', 'iteration', 'tuning', 'queue-kernel', 'queue-stream']],
 	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'sequence', 'graph']],
 	['CUDA calls', ['api', 'failure', 'api-gpu', 'sync', 'module', 'overhead']],
 	['Copies', ['copy-time', 'copy-size', 'unified', 'unified-address', 'unified-fault']],
@@ -30,7 +30,7 @@ function tablesView() {
 	const node = el(
 		'div',
 		{ class: 'view', id: 'view-tables', tabIndex: -1 },
-		el('div', { class: 'split', style: { 'grid-template-columns': '216px 1fr' } }, side, right),
+		el('div', { class: 'split beside', style: { 'grid-template-columns': '216px minmax(0, 1fr)' } }, side, right),
 	);
 	const known = new Set(TABLE_GROUPS.flatMap((g) => g[1])),
 		others = state.tables.filter((t) => !known.has(t.word)).map((t) => t.word);
@@ -51,7 +51,7 @@ function tablesView() {
 			el(
 				'span',
 				{ class: 'dim grow' },
-				plain(table.help) +
+				(table.help.toLowerCase() === table.title.toLowerCase() ? '' : plain(table.help)) +
 					(table.all > table.rows.length
 						? '; the first ' +
 							fmtCount(table.rows.length) +

@@ -19,11 +19,12 @@ class Timeline {
 		});
 		this.reading = el('p', { class: 'empty' }, 'Reading …');
 		this.box = el('div', { class: 'canvas' }, this.canvas, this.reading);
+		this.legend = el('div', { class: 'legend foot' });
 		this.drawer = el('div', { class: 'drawer', hidden: true, 'aria-live': 'polite' });
 		this.node = el(
 			'div',
 			{ class: 'view', id: 'view-timeline', tabIndex: -1 },
-			el('div', { class: 'split col' }, this.box, this.drawer),
+			el('div', { class: 'split col' }, this.box, this.drawer, this.legend),
 		);
 		Object.assign(this, {
 			t0: 0,
@@ -89,7 +90,7 @@ class Timeline {
 				key: 'gpu' + number,
 				h: HEAD + 4,
 				title: 'GPU ' + number,
-				note: about.name || '',
+				note: shortDevice(about.name || ''),
 				union: device.union,
 			});
 			if (this.collapsed.has('gpu' + number)) continue;
@@ -164,6 +165,22 @@ class Timeline {
 			this.inkDark[i] = luminance(color) > 0.2 ? 1 : 0;
 		}
 		this.pack = pack;
+		this.explain();
+	}
+	/* The colours that there are, and what to do with the mouse. */
+	explain() {
+		const { kinds, texts } = state.index.labels,
+			found = new Map();
+		texts.forEach((text, i) => {
+			const group = groupOf(kinds[i], text);
+			if (!found.has(group)) found.set(group, i);
+		});
+		this.legend.replaceChildren(
+			...Object.entries(GROUP_NAMES)
+				.filter(([group]) => found.has(group))
+				.map(([group, name]) => el('span', null, swatch(group === 'range' ? this.rgb[found.get(group)] : hueOf(group)), ' ' + name)),
+			el('span', { class: 'dim' }, 'click: figures · drag: move · Ctrl+wheel: zoom · ?: keys'),
+		);
 	}
 
 	get width() {

@@ -266,13 +266,15 @@ Object.assign(Timeline.prototype, {
 			ctx.fillStyle = css('--line');
 			ctx.fillRect(x, TOP - 6, 1, 5);
 			ctx.fillStyle = css('--dim');
-			const text = fmtTick(t - zero - base, this.step);
+			const room = (this.step / (this.t1 - this.t0)) * this.width - 8,
+				text = t === zero && !far && ctx.measureText(ZERO_TICK).width < room ? ZERO_TICK : fmtTick(t - zero - base, this.step);
 			if (x + 4 + ctx.measureText(text).width < GUTTER + this.width)
 				ctx.fillText((far ? '+' : '') + text, x + 4, STRIP + RULER / 2);
 		}
 	},
 });
 
+const ZERO_TICK = '0: first CUDA call';
 const mixCss = (a, b, share) => hexOf(mix(rgbOf(css(a)), rgbOf(css(b)), share));
 /* A moment with as many digits as its step needs. */
 function fmtTick(ns, step) {

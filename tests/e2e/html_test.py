@@ -369,7 +369,7 @@ class BrowserTest(HtmlCase):
     def test_a_finding_keeps_the_names_that_it_begins_with(self):
         self.open(self.write_page(self.record(ZOO)))
         for text, shown in (("code was loaded", "Code was loaded."), ("cudaDeviceSynchronize waits", "cudaDeviceSynchronize waits."), ("a_kernel<int> takes", "a_kernel<int> takes."),
-                            ("run() takes", "run() takes."), ("at::copy takes", "at::copy takes."), ("4 copies", "4 copies.")):
+                            ("run() takes", "run() takes."), ("at::copy takes", "at::copy takes."), ("4 copies", "4 copies."), ("gpuprof records", "gpuprof records.")):
             self.assertEqual(self.browser.run(f"gpuprof.sentence({json.dumps(text)})"), shown)
         self.assert_no_problem()
 

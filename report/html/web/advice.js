@@ -26,9 +26,9 @@ function evidence(finding) {
 	};
 }
 
-/* A first word that is a name, of a function or of code, stays as it is: cudaMalloc, a_kernel, lib::run. */
+/* A first word that is a name, of a function or of code, stays as it is: cudaMalloc, a_kernel, lib::run, gpuprof. */
 function sentence(text) {
-	return plain(/^[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text) + '.';
+	return plain(/^(?!gpuprof\b)[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text) + '.';
 }
 
 /* Where the main loop has no part in it, or a small one: the rest happens once. */

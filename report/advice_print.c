@@ -14,7 +14,7 @@
 #define EXPLAIN_WIDE 100
 #define BRIEF_WIDE   110
 #define BRIEF_MARGIN 10
-#define BRIEF_LINES  2 /* of what was found */
+#define BRIEF_LINES  2 /* of what was found, and of what helps */
 
 /* ---- findings, for people ---- */
 
@@ -203,14 +203,21 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 	free(fitted);
 }
 
-/* What helps against several, one after the other, is said once, below the last. */
+/* What helps first; what helps against several, one after the other, is said once, below the last. */
 static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
 				  const struct gp_finding *next)
 {
+	char text[1024];
+	size_t last;
+
 	if (next && strcmp(next->change, finding->change) == 0)
 		return;
 	fprintf(out, "%*s-> ", BRIEF_MARGIN, "");
-	print_wrapped(out, finding->change, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
+	snprintf(text, sizeof(text), "%s", finding->change);
+	while (count_lines(text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE) > BRIEF_LINES &&
+	       (last = last_part(text, strlen(text))) > 0)
+		text[last] = '\0';
+	print_wrapped(out, text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
 }
 
 void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit)

@@ -353,6 +353,12 @@ const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_o
 /* Never NULL: zeros where nothing is known. */
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op);
 
+/*
+ * How a kernel was launched, as a shape has it.  CUPTI calls every launch with attributes cooperative; where the call is known
+ * that launched it, and does not ask for that, it is regular.
+ */
+uint8_t gp_model_launch_type(const struct gp_model *model, const struct gp_op *op);
+
 /* The call that an operation is due to, or NULL: of a graph's node the one that became it, where that is known, else the one that started it. */
 const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op);
 

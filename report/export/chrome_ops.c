@@ -175,11 +175,6 @@ static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_re
 	put_if_any(json, "local memory", shape->local_total_bytes);
 	put_cluster(json, shape);
 	put_wishes(json, shape);
-	if (shape->launch_type > 0) {
-		gp_json_key(json, "launch type");
-		gp_json_string(json, gp_launch_type_name(shape->launch_type),
-			       strlen(gp_launch_type_name(shape->launch_type)));
-	}
 	return gp_chrome_take(json);
 }
 
@@ -275,7 +270,10 @@ static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 {
 	const struct gp_call *call = gp_model_op_cause(chrome->model, op);
 	uint32_t stack = gp_model_op_stack(chrome->model, op);
+	uint8_t type = op->kind == GP_OP_KERNEL ? gp_model_launch_type(chrome->model, op) : 0;
 
+	if (type > 0)
+		gp_chrome_put_text(&chrome->json, "launch type", gp_launch_type_name(type));
 	if (!call)
 		return;
 	put_if_any(&chrome->json, "cooperative", call->cooperative);

@@ -71,16 +71,18 @@ static struct gp_value number(uint64_t whole)
 		number((op)->device_id), number((op)->context_id), gp_value_none(),                \
 		number((op)->stream_id), number((op)->correlation_id), gp_sqlite_process(e)
 
-/* CUPTI's regular is 0, nsys's is 1; others are not known there. */
 /* Nothing, where the trace's recorder does not tell that. */
 static struct gp_value if_known(const struct gp_sqlite_export *e, uint32_t unknown, uint64_t whole)
 {
 	return (e->model->unknown & unknown) != 0 ? gp_value_none() : number(whole);
 }
 
-static struct gp_value launch_type(const struct gp_record_shape *shape)
+/* CUPTI's regular is 0, nsys's is 1; others are not known there. */
+static struct gp_value launch_type(const struct gp_sqlite_export *e, const struct gp_op *op)
 {
-	return number(shape->launch_type < 3 ? shape->launch_type + 1u : 0);
+	uint8_t type = gp_model_launch_type(e->model, op);
+
+	return number(type < 3 ? type + 1u : 0);
 }
 
 static void put_kernel(struct gp_sqlite_export *e, const struct gp_op *op)
@@ -93,7 +95,7 @@ static void put_kernel(struct gp_sqlite_export *e, const struct gp_op *op)
 		full_name(e, op),
 		brief_name(e, op),
 		mangled_name(e, op),
-		shape == &unknown ? number(0) : launch_type(shape),
+		shape == &unknown ? number(0) : launch_type(e, op),
 		gp_value_none(),
 		number(shape->registers),
 		number(shape->grid[0]),

@@ -844,6 +844,29 @@ static void random_overlaps_lose_nothing_and_break_nothing(void **state)
 	}
 }
 
+/* CUPTI calls all of these cooperative; of one the call is not known, another's was. */
+static void cooperative_is_who_asked_for_it(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t shape = build_shape(&b, 1, 32);
+	struct gp_model *model;
+
+	(void)state;
+	b.model->shapes[shape].launch_type = 1;
+	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 1);
+	build_call(&b, 1, BUILD_LAUNCH, 200, 10, 2)->cooperative = true;
+	for (uint32_t i = 0; i < 3; i++)
+		build_op(&b, GP_OP_KERNEL, 7, 1000 * (i + 1), 1000 * (i + 1) + 10, i + 1)->shape =
+			shape;
+	model = build_end(&b);
+	assert_int_equal(gp_model_launch_type(model, &model->ops[0]), 0);
+	assert_int_equal(gp_model_launch_type(model, &model->ops[1]), 1);
+	assert_int_equal(gp_model_launch_type(model, &model->ops[2]), 1);
+	model->recorder = "another profiler";
+	assert_int_equal(gp_model_launch_type(model, &model->ops[0]), 1);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -866,6 +889,7 @@ int main(void)
 		cmocka_unit_test(what_has_no_rank_is_the_only_one),
 		cmocka_unit_test(an_empty_model_is_a_valid_trace),
 		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(cooperative_is_who_asked_for_it),
 		cmocka_unit_test(random_overlaps_lose_nothing_and_break_nothing),
 	};
 

@@ -116,7 +116,8 @@ static int list_calls(struct gp_advisor *advisor)
 		uint8_t class = gp_advisor_class(advisor, &model->calls[i]);
 		struct gp_call_list *list;
 
-		if (class >= GP_ADVISOR_CLASSES || !is_listed[class])
+		if (class >= GP_ADVISOR_CLASSES || !is_listed[class] ||
+		    (class != GP_API_MODULE && gp_advisor_tunes(advisor, &model->calls[i])))
 			continue;
 		list = &advisor->calls[class];
 		result = gp_array_grow_room(&list->indices, &list->capacity, list->count,

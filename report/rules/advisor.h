@@ -146,9 +146,18 @@ static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const s
 	return gp_model_api(advisor->model, call->api).class;
 }
 
+/* Whether a library only tries kernels out there (report/answers/tuning.h): what it does so, no user changes. */
+static inline bool gp_advisor_tunes(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_tuning *tuning = advisor->tuning;
+
+	return (call->stack != GP_NONE && tuning->marks[call->stack].tuner != GP_TUNER_NONE) ||
+	       (call->first_op != GP_NONE && tuning->of[call->first_op] != GP_TUNER_NONE);
+}
+
 /*
- * The present process's calls of a class: copies, sets, synchronisations and those that load code.  Launches are by far the most,
- * and a rule that is about none of them need not read them.
+ * The present process's calls of a class: copies, sets, synchronisations, none of which is of tuning, and those that load code.
+ * Launches are by far the most, and a rule that is about none of them need not read them.
  */
 static inline const struct gp_call_list *gp_advisor_calls(const struct gp_advisor *advisor,
 							  enum gp_api_class class)

@@ -38,14 +38,13 @@ static bool is_of_host(const struct gp_lull_at *at)
 
 static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	(void)advisor;
-	return is_wait_for_data(at) && is_of_host(at);
+	return is_wait_for_data(at) && is_of_host(at) && !gp_advisor_tunes(advisor, at->call_after);
 }
 
 static bool is_wait_among_others(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	(void)advisor;
-	return is_wait_for_data(at) && !is_of_host(at);
+	return is_wait_for_data(at) && !is_of_host(at) &&
+	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)

@@ -23,6 +23,7 @@ static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lu
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 
 	return idle_ns <= MOST_NS && at->call_before &&
+	       !gp_advisor_tunes(advisor, at->call_after) &&
 	       gp_advisor_class(advisor, at->call_after) == GP_API_LAUNCH &&
 	       gp_advisor_class(advisor, at->call_before) == GP_API_LAUNCH &&
 	       cause_ns * 5 >= idle_ns * 4;

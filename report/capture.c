@@ -44,12 +44,12 @@ int gp_join_captures(struct gp_load *load)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->node_count; i++)
 		calls[i] = find_capture(load, &m->nodes[i]);
-	for (uint32_t i = 0; i < m->op_count; i++) {
-		uint64_t node_id = gp_model_detail(m, &m->ops[i])->graph_node_id;
+	for (uint32_t i = 0; i < m->detail_count; i++) {
+		uint64_t node_id = m->details[i].graph_node_id;
 		const struct gp_record_node *node = node_id ? find_node(m, node_id) : NULL;
 
 		if (node)
-			m->ops[i].capture_call = calls[node - m->nodes];
+			m->details[i].capture_call = calls[node - m->nodes];
 	}
 	gp_room_free(calls);
 	return 0;

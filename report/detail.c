@@ -14,7 +14,7 @@ struct known {
 
 struct gp_details {
 	void *tree;
-	struct known none; /* number 0: all zeros */
+	struct known none; /* number 0: as gp_model_detail() has it */
 	struct known *last;
 };
 
@@ -62,15 +62,18 @@ static struct known *find(struct gp_load *load, const struct gp_op_detail *detai
 
 int gp_load_detail(struct gp_load *load, const struct gp_op_detail *detail, uint32_t *number)
 {
+	struct gp_op_detail own = *detail; /* captures are found later, for all that share it */
 	struct known *known;
 
 	if (!load->details) {
 		load->details = calloc(1, sizeof(*load->details));
 		if (!load->details)
 			return -ENOMEM;
+		load->details->none.detail.capture_call = GP_NONE;
 		load->details->last = &load->details->none;
 	}
-	known = find(load, detail);
+	own.capture_call = GP_NONE;
+	known = find(load, &own);
 	if (!known)
 		return -ENOMEM;
 	load->details->last->next = known;

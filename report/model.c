@@ -97,14 +97,15 @@ bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_
 
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op)
 {
-	static const struct gp_op_detail none;
+	static const struct gp_op_detail none = {.capture_call = GP_NONE};
 
 	return op->detail != 0 ? &model->details[op->detail - 1] : &none;
 }
 
 const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op)
 {
-	uint32_t index = op->capture_call != GP_NONE ? op->capture_call : op->call;
+	uint32_t capture_call = gp_model_detail(model, op)->capture_call;
+	uint32_t index = capture_call != GP_NONE ? capture_call : op->call;
 
 	return index != GP_NONE ? &model->calls[index] : NULL;
 }

@@ -8,6 +8,7 @@
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +42,7 @@ struct gp_call {
 /* GRAPH: a whole graph launch, where nodes are not recorded one by one. */
 enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET, GP_OP_GRAPH };
 
-/* Something that a device did, sorted by (device, context, stream, start, end). */
+/* Something that a device did, sorted by (device, context, stream, start, end).  64 bytes: a line of the cache. */
 struct gp_op {
 	uint64_t start_ns;
 	uint64_t end_ns; /* >= start_ns */
@@ -50,20 +51,23 @@ struct gp_op {
 	uint32_t correlation_id;
 	uint32_t context_id;
 	uint32_t stream_id;
-	uint32_t detail;       /* for gp_model_detail() */
-	uint32_t name;         /* kernels: index in names[], or GP_NONE */
-	uint32_t shape;        /* kernels: index in shapes[], or GP_NONE */
-	uint32_t call;         /* the call that started it, or GP_NONE */
-	uint32_t capture_call; /* of a graph's node: the call that became it, or GP_NONE */
-	uint32_t next_op;      /* the next one of the same call, by start */
+	uint32_t detail;  /* for gp_model_detail() */
+	uint32_t name;    /* kernels: index in names[], or GP_NONE */
+	uint32_t shape;   /* kernels: index in shapes[], or GP_NONE */
+	uint32_t call;    /* the call that started it, or GP_NONE */
+	uint32_t next_op; /* the next one of the same call, by start */
 	uint16_t device_id;
-	uint8_t kind; /* enum gp_op_kind */
-	uint8_t copy_kind;
-	uint8_t source_kind;
-	uint8_t destination_kind; /* a set's memory kind is here */
-	uint8_t flags;            /* copies, sets: 1 = asynchronous */
-	uint8_t untimed; /* no timestamps: start = end = the call's start, in no sum of times */
+	uint16_t kind : 2;  /* enum gp_op_kind */
+	uint16_t flags : 1; /* copies, sets: GP_COPY_ASYNC */
+	uint16_t
+		untimed : 1; /* no timestamps: start = end = the call's start, in no sum of times */
+	/* CUPTI's kinds; GP_OP_KIND_UNKNOWN: one that does not fit */
+	uint16_t copy_kind : 4;
+	uint16_t source_kind : 4;
+	uint16_t destination_kind : 4; /* a set's memory kind is here */
 };
+#define GP_OP_KIND_UNKNOWN 15u
+static_assert(sizeof(struct gp_op) == 64, "operations are most of a model");
 
 /* What many operations share, and is seldom asked for: kept once. */
 struct gp_op_detail {
@@ -74,6 +78,8 @@ struct gp_op_detail {
 	uint32_t destination_device_id;
 	uint32_t source_context_id;
 	uint32_t destination_context_id;
+	uint32_t capture_call; /* of a graph's node: the call that became it, or GP_NONE */
+	uint32_t zero;
 };
 
 /* An allocation or a free, in order of time. */

@@ -98,6 +98,12 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 	return 0;
 }
 
+/* As much of CUPTI's kinds as an operation has room for. */
+static uint8_t short_kind(uint32_t kind)
+{
+	return kind < GP_OP_KIND_UNKNOWN ? (uint8_t)kind : GP_OP_KIND_UNKNOWN;
+}
+
 static int add_op(struct gp_load *load, const struct gp_op *op, const struct gp_op_detail *detail)
 {
 	struct gp_model *m = load->model;
@@ -109,7 +115,6 @@ static int add_op(struct gp_load *load, const struct gp_op *op, const struct gp_
 	m->ops[m->op_count] = *op;
 	m->ops[m->op_count].detail = index;
 	m->ops[m->op_count].call = GP_NONE;
-	m->ops[m->op_count].capture_call = GP_NONE;
 	m->ops[m->op_count].next_op = load->anchor_count;
 	m->op_count++;
 	return 0;
@@ -132,7 +137,6 @@ static int take_kernel(struct gp_load *load, const union gp_any_record *record, 
 			      .name = r->name_id,
 			      .shape = r->shape_id,
 			      .device_id = r->device_id,
-			      .flags = (uint8_t)r->flags,
 		      },
 		      &(struct gp_op_detail){
 			      .graph_node_id = r->graph_node_id,
@@ -159,10 +163,10 @@ static int take_copy(struct gp_load *load, const union gp_any_record *record, co
 			      .name = GP_NONE,
 			      .shape = GP_NONE,
 			      .device_id = r->device_id,
-			      .copy_kind = r->copy_kind,
-			      .source_kind = r->source_kind,
-			      .destination_kind = r->destination_kind,
-			      .flags = r->flags,
+			      .copy_kind = short_kind(r->copy_kind),
+			      .source_kind = short_kind(r->source_kind),
+			      .destination_kind = short_kind(r->destination_kind),
+			      .flags = (r->flags & GP_COPY_ASYNC) != 0,
 		      },
 		      &(struct gp_op_detail){
 			      .graph_node_id = r->graph_node_id,
@@ -193,8 +197,8 @@ static int take_set(struct gp_load *load, const union gp_any_record *record, con
 			      .name = GP_NONE,
 			      .shape = GP_NONE,
 			      .device_id = r->device_id,
-			      .destination_kind = (uint8_t)r->memory_kind,
-			      .flags = (uint8_t)r->flags,
+			      .destination_kind = short_kind(r->memory_kind),
+			      .flags = (r->flags & GP_COPY_ASYNC) != 0,
 		      },
 		      &(struct gp_op_detail){
 			      .graph_node_id = r->graph_node_id,

@@ -278,7 +278,7 @@ static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 		return;
 	put_if_any(&chrome->json, "cooperative", call->cooperative);
 	put_if_any(&chrome->json, "programmatic dependent launch", call->overlapping);
-	if (op->capture_call == GP_NONE) {
+	if (gp_model_detail(chrome->model, op)->capture_call == GP_NONE) {
 		gp_chrome_put_stack_place(chrome, "launched by", stack);
 		return;
 	}

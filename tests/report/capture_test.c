@@ -62,11 +62,11 @@ static void test_nodes_know_the_call_that_was_captured(void **state)
 	m = gp_builder_load(&b);
 	gp_builder_free(&b);
 	assert_int_equal(m->op_count, 6);
-	assert_int_equal(m->calls[m->ops[0].capture_call].correlation_id, 10);
+	assert_int_equal(m->calls[gp_model_detail(m, &m->ops[0])->capture_call].correlation_id, 10);
 	assert_int_equal(m->calls[m->ops[0].call].correlation_id, 30);
-	assert_int_equal(m->calls[m->ops[1].capture_call].correlation_id, 11);
+	assert_int_equal(m->calls[gp_model_detail(m, &m->ops[1])->capture_call].correlation_id, 11);
 	for (int i = 2; i < 6; i++)
-		assert_int_equal(m->ops[i].capture_call, GP_NONE);
+		assert_int_equal(gp_model_detail(m, &m->ops[i])->capture_call, GP_NONE);
 	gp_model_free(m);
 }
 

@@ -185,7 +185,6 @@ static inline struct gp_op *build_op(struct build *b, enum gp_op_kind kind, uint
 			     .name = GP_NONE,
 			     .shape = GP_NONE,
 			     .call = GP_NONE,
-			     .capture_call = GP_NONE,
 			     .next_op = GP_NONE};
 	return op;
 }
@@ -195,7 +194,8 @@ static inline void build_node(struct build *b, struct gp_op *op, uint64_t node_i
 {
 	uint32_t index = BUILD_GROW(b, details, detail_count);
 
-	b->model->details[index] = (struct gp_op_detail){.graph_node_id = node_id};
+	b->model->details[index] =
+		(struct gp_op_detail){.graph_node_id = node_id, .capture_call = GP_NONE};
 	op->detail = index + 1;
 }
 

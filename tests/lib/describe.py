@@ -16,6 +16,8 @@ EXACT = ("grid", "block", "cluster", "bytes", "shared memory", "static shared me
          "status", "memory")
 # Numbers that are each device's own: an operation has them or not, and which it is says nothing.
 NUMBERS = ("stream", "correlation", "channel", "memory bandwidth (GB/s)")
+# What the driver chose, for some kernels and not for others of the same program.
+CHOSEN = ("cache config executed",)
 
 
 def describe_call(call, previous_id):
@@ -46,7 +48,7 @@ def describe_operation(operation, call):
         value = arguments[name]
         if name in EXACT:
             parts.append(f"{name}={value}")
-        elif name not in NUMBERS:
+        elif name not in NUMBERS + CHOSEN:
             parts.append(f"{name}:{'empty' if value in (0, '', None) else 'set'}")
     return ", ".join(parts)
 

@@ -19,6 +19,8 @@
  *	  the argument counts at capture, and k_touch has no effect.
  *	- Registers, static shared memory, local memory and compile-time cluster sizes come from the
  *	  compiled code, which nobody reads here: records say 16 registers, no static shared memory.
+ *	- The division of memory between cache and shared memory is the driver's choice, which some
+ *	  kernels' records tell; here none says one.
  *	- PTX is searched for its entry names, not compiled; JIT records say that it was, in 0.3 ms.
  *	  A binary module has every function that is asked for.
  *	- A stream's host function delays the operations behind it only by 2 us on the timeline;

@@ -48,10 +48,12 @@ static uint64_t count_traced_back(const struct gp_model *model)
 {
 	uint64_t count = 0;
 
-	for (uint32_t i = 0; i < model->op_count; i++)
-		count += model->ops[i].kind == GP_OP_KERNEL &&
-			 gp_model_detail(model, &model->ops[i])->graph_node_id != 0 &&
-			 model->ops[i].capture_call != GP_NONE;
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		const struct gp_op_detail *detail = gp_model_detail(model, &model->ops[i]);
+
+		count += model->ops[i].kind == GP_OP_KERNEL && detail->graph_node_id != 0 &&
+			 detail->capture_call != GP_NONE;
+	}
 	return count;
 }
 

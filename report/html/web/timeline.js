@@ -249,17 +249,10 @@ class Timeline {
 			this.tops = new Int32Array(W);
 			this.inks = new Uint32Array(W);
 		}
-		Object.assign(this, { W, H, ratio, scale: W / (this.t1 - this.t0), texts: [] });
-		const back = this.pack(rgbOf(css('--bg'))),
-			line = this.pack(rgbOf(css('--line2'))),
-			band = this.pack(rgbOf(css('--panel')));
-		this.pixels.fill(back);
-		for (const t of this.ticks()) {
-			const x = Math.floor((t - this.t0) * this.scale);
-			if (x >= 0 && x < W) for (let y = 0; y < H; y++) this.pixels[y * W + x] = line;
-		}
-		this.drawn = this.items.filter((item) => item.y + item.h > this.y && item.y < this.y + height - TOP);
-		for (const item of this.drawn) this.fillItem(item, band, line);
+		Object.assign(this, { W, H, ratio });
+		const shown = [this.t0, this.t1, this.y, W, H, this.items, this.bright, state.matches];
+		if (!this.shown?.every((value, i) => value === shown[i])) this.fillAll();
+		this.shown = shown;
 		ctx.clearRect(0, 0, width, height);
 		ctx.fillStyle = css('--panel');
 		ctx.fillRect(0, 0, width, TOP);
@@ -271,6 +264,22 @@ class Timeline {
 		this.drawGutter(ctx, height);
 		this.drawTop(ctx, width);
 		this.frame = performance.now() - began;
+	}
+
+	/* Anew: what the pointer is at, and what is selected, is drawn over the pixels and leaves them as they are. */
+	fillAll() {
+		const { W, H, ratio, pixels } = this,
+			back = this.pack(rgbOf(css('--bg'))),
+			line = this.pack(rgbOf(css('--line2'))),
+			band = this.pack(rgbOf(css('--panel')));
+		Object.assign(this, { scale: W / (this.t1 - this.t0), texts: [] });
+		pixels.fill(back);
+		for (const t of this.ticks()) {
+			const x = Math.floor((t - this.t0) * this.scale);
+			if (x >= 0 && x < W) for (let y = 0; y < H; y++) pixels[y * W + x] = line;
+		}
+		this.drawn = this.items.filter((item) => item.y + item.h > this.y && item.y < this.y + H / ratio);
+		for (const item of this.drawn) this.fillItem(item, band, line);
 	}
 
 	fillItem(item, band, line) {

@@ -14,13 +14,14 @@
 /* ---- GPU operations ---- */
 
 static const struct gp_sheet_column gpu_columns[] = {
-	{"Start", GP_UNIT_NS},       {"Duration", GP_UNIT_NS},   {"CorrID", GP_UNIT_NUMBER},
-	{"GrdX", GP_UNIT_NUMBER},    {"GrdY", GP_UNIT_NUMBER},   {"GrdZ", GP_UNIT_NUMBER},
-	{"BlkX", GP_UNIT_NUMBER},    {"BlkY", GP_UNIT_NUMBER},   {"BlkZ", GP_UNIT_NUMBER},
-	{"Reg/Trd", GP_UNIT_COUNT},  {"StcSMem", GP_UNIT_BYTES}, {"DymSMem", GP_UNIT_BYTES},
-	{"Size", GP_UNIT_BYTES},     {"GB/s", GP_UNIT_GB_PER_S}, {"SrcMemKd", GP_UNIT_TEXT},
-	{"DstMemKd", GP_UNIT_TEXT},  {"PID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
-	{"Context", GP_UNIT_NUMBER}, {"Stream", GP_UNIT_NUMBER}, {"Name", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_NS},       {"Duration", GP_UNIT_NS},     {"CorrID", GP_UNIT_NUMBER},
+	{"GrdX", GP_UNIT_NUMBER},    {"GrdY", GP_UNIT_NUMBER},     {"GrdZ", GP_UNIT_NUMBER},
+	{"BlkX", GP_UNIT_NUMBER},    {"BlkY", GP_UNIT_NUMBER},     {"BlkZ", GP_UNIT_NUMBER},
+	{"Reg/Trd", GP_UNIT_COUNT},  {"StcSMem", GP_UNIT_BYTES},   {"DymSMem", GP_UNIT_BYTES},
+	{"Size", GP_UNIT_BYTES},     {"GB/s", GP_UNIT_GB_PER_S},   {"SrcMemKd", GP_UNIT_TEXT},
+	{"DstMemKd", GP_UNIT_TEXT},  {"PID", GP_UNIT_NUMBER},      {"Device", GP_UNIT_NUMBER},
+	{"Context", GP_UNIT_NUMBER}, {"GreenCtx", GP_UNIT_NUMBER}, {"Stream", GP_UNIT_NUMBER},
+	{"Name", GP_UNIT_TEXT},
 };
 
 /* The first columns with the same kind of values for all operations, and those of launches and of copies. */
@@ -98,8 +99,10 @@ static void write_op(struct gp_scope *scope, const struct gp_model *model, uint3
 	place[0] = gp_value_whole(model->pid);
 	place[1] = gp_value_whole(gp_scope_device(scope, model, op->device_id));
 	place[2] = gp_value_whole(op->context_id);
-	place[3] = gp_value_whole(op->stream_id);
-	place[4] = gp_value_text(name_of(scope, model, op, label));
+	if (gp_model_context_is_green(model, op->context_id))
+		place[3] = gp_value_whole(op->context_id);
+	place[4] = gp_value_whole(op->stream_id);
+	place[5] = gp_value_text(name_of(scope, model, op, label));
 	gp_sheet_writer_row(writer, values);
 }
 

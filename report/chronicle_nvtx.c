@@ -14,13 +14,17 @@ static const struct gp_sheet_column columns[] = {
 	{"Range", GP_UNIT_NUMBER},  {"Parent", GP_UNIT_NUMBER}, {"Stack", GP_UNIT_TEXT},
 	{"PID", GP_UNIT_NUMBER},    {"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},
 	{"Style", GP_UNIT_TEXT},    {"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT},
-	{"Name", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},     {"NameTree", GP_UNIT_TEXT},
 };
 
 /* The first columns of what ran on the GPU, of the nesting, of the place and of the words. */
 enum { GPU = 6, NESTING = 10, PLACE = 15, WORDS = 17 };
 
 #define STACK_BYTES 256
+
+#define LEVEL_COLUMNS 2 /* of the tree of names, for each level */
+#define MOST_LEVELS   40
+#define TREE_BYTES    512
 
 static uint32_t count(const struct gp_model *model)
 {
@@ -98,6 +102,17 @@ static void put_nesting(struct gp_value *values, const struct gp_model *model, u
 	values[4] = gp_value_text(stack_of(model, index, stack));
 }
 
+/* The name below those that it is in; of very many, as far as a line goes. */
+static const char *name_in_tree(const struct gp_model *model, const struct gp_range *range,
+				char room[TREE_BYTES])
+{
+	uint32_t level = range->style == GP_STYLE_PUSH_POP ? range->level : 0;
+	int indent = (int)(level < MOST_LEVELS ? level : MOST_LEVELS) * LEVEL_COLUMNS;
+
+	snprintf(room, TREE_BYTES, "%*s%s", indent, "", gp_model_range_text(model, range));
+	return room;
+}
+
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
 		  uint64_t start_ns, struct gp_sheet_writer *writer)
 {
@@ -106,7 +121,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 					     [GP_STYLE_MARK] = "mark"};
 	const struct gp_range *range = &model->ranges[index];
 	struct gp_value values[COUNT(columns)] = {{0}}, *words = values + WORDS;
-	char stack[STACK_BYTES];
+	char stack[STACK_BYTES], tree[TREE_BYTES];
 
 	(void)scope;
 	put_times(values, range, start_ns);
@@ -119,6 +134,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 	words[2] = text_or_none(model->domains[range->domain]);
 	words[3] = text_or_none(gp_model_category(model, range->domain, range->category));
 	words[4] = text_or_none(gp_model_range_text(model, range));
+	words[5] = text_or_none(name_in_tree(model, range, tree));
 	gp_sheet_writer_row(writer, values);
 }
 

@@ -212,6 +212,13 @@ uint16_t gp_model_context_device(const struct gp_model *model, uint32_t context_
 	return context ? context->device_id : 0;
 }
 
+bool gp_model_context_is_green(const struct gp_model *model, uint32_t context_id)
+{
+	const struct gp_record_context *context = find_context(model, context_id);
+
+	return context && context->parent_id != 0;
+}
+
 static int compare_streams(const void *a, const void *b)
 {
 	const struct gp_record_stream *left = a, *right = b;

@@ -79,7 +79,7 @@ struct gp_op_detail {
 	uint32_t source_context_id;
 	uint32_t destination_context_id;
 	uint32_t capture_call; /* of a graph's node: the call that became it, or GP_NONE */
-	uint32_t zero;
+	uint32_t set_value;    /* what a set writes */
 };
 
 /* An allocation or a free, in order of time. */
@@ -237,8 +237,9 @@ struct gp_losses {
 	2u /* addresses and sizes of CUDA's allocations: none of them is in memory[] */
 #define GP_UNKNOWN_SHARED_PARTS                                                                    \
 	4u /* static and dynamic shared memory: dynamic_shared_bytes is their sum */
-#define GP_UNKNOWN_LOCAL    8u  /* local memory of kernels */
-#define GP_UNKNOWN_CONTEXTS 16u /* contexts of calls, which are 0 */
+#define GP_UNKNOWN_LOCAL      8u  /* local memory of kernels */
+#define GP_UNKNOWN_CONTEXTS   16u /* contexts of calls, which are 0 */
+#define GP_UNKNOWN_SET_VALUES 32u /* what sets write */
 
 /* Names of functions as they are in the trace: for report/frame_names.h. */
 struct gp_packed_names {
@@ -367,6 +368,9 @@ uint8_t gp_model_launch_type(const struct gp_model *model, const struct gp_op *o
 
 /* The call that an operation is due to, or NULL: of a graph's node the one that became it, where that is known, else the one that started it. */
 const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op);
+
+/* Whether a context is a green one: a part of another's device. */
+bool gp_model_context_is_green(const struct gp_model *model, uint32_t context_id);
 
 /* Index of that call's stack in frames, or GP_NONE; of a graph's node the stack of the graph's launch where its own is not known. */
 uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op);

@@ -203,6 +203,7 @@ static int take_set(struct gp_load *load, const union gp_any_record *record, con
 		      &(struct gp_op_detail){
 			      .graph_node_id = r->graph_node_id,
 			      .channel_id = r->channel_id,
+			      .set_value = r->value,
 		      });
 }
 

@@ -252,10 +252,12 @@ static void put_peers(struct gp_json *json, const struct gp_op *op,
 	gp_chrome_put_field(json, "toContext", detail->destination_context_id);
 }
 
-static void put_bytes(struct gp_json *json, const struct gp_op *op,
+static void put_bytes(const struct gp_model *model, struct gp_json *json, const struct gp_op *op,
 		      const struct gp_op_detail *detail)
 {
 	gp_chrome_put_field(json, "bytes", op->bytes);
+	if (op->kind == GP_OP_SET && (model->unknown & GP_UNKNOWN_SET_VALUES) == 0)
+		gp_chrome_put_field(json, "value", detail->set_value);
 	if (op->end_ns > op->start_ns) {
 		gp_json_key(json, "memory bandwidth (GB/s)");
 		gp_json_ratio(json, op->bytes, op->end_ns - op->start_ns);
@@ -303,7 +305,7 @@ static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct
 		shape = shape_text(chrome, texts, op);
 		gp_json_bytes(json, shape->bytes, shape->length);
 	} else if (op->kind != GP_OP_GRAPH) {
-		put_bytes(json, op, detail);
+		put_bytes(chrome->model, json, op, detail);
 	}
 	put_launch(chrome, op);
 	put_if_any(json, "graph id", op->graph_id);

@@ -151,7 +151,7 @@ static void put_set(struct gp_sqlite_export *e, const struct gp_op *op)
 {
 	const struct gp_value values[] = {
 		OPERATION(e, op),
-		number(0),
+		number(gp_model_detail(e->model, op)->set_value),
 		number(op->bytes),
 		gp_sqlite_if_any(gp_model_detail(e->model, op)->graph_node_id),
 		memory_kind(op->destination_kind),

@@ -276,7 +276,8 @@ static int take_all(struct reading *r)
 static int tell_recorder(const struct reading *r)
 {
 	const uint32_t unknown = GP_UNKNOWN_STATUS | GP_UNKNOWN_ALLOCATIONS |
-				 GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL | GP_UNKNOWN_CONTEXTS;
+				 GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL | GP_UNKNOWN_CONTEXTS |
+				 GP_UNKNOWN_SET_VALUES;
 
 	if (r->is_own)
 		return gp_import_recorder(r->im, "gpuprof, from an exported Chrome trace", unknown,

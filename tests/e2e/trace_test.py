@@ -71,6 +71,7 @@ class Trace(Case):
                          [(one["name"], ns(one["dur"]), one["args"].get("GPU operations", 0)) for one in ranges])
         outer, *inner = rows
         self.assertEqual((outer["Parent"], outer["Children"], outer["Level"]), (None, len(inner), 0))
+        self.assertEqual([row["NameTree"] for row in rows], [outer["Name"]] + ["  " + row["Name"] for row in inner])
         self.assertEqual(outer["Self"], outer["Duration"] - sum(row["Duration"] for row in inner))
         self.assertEqual({(row["Parent"], row["Level"]) for row in inner}, {(outer["Range"], 1)})
         self.assertTrue(all(row["GPU Dur"] >= 0 and row["GPU Start"] >= row["Start"] for row in rows if row["GPU ops"]))

@@ -162,16 +162,21 @@ static void test_devices_contexts_streams(void **state)
 	gp_builder_add(&b, &(struct gp_record_context){.kind = GP_RECORD_CONTEXT, .id = 4});
 	gp_builder_add(&b, &(struct gp_record_context){
 				   .kind = GP_RECORD_CONTEXT, .id = 4, .device_id = 1});
+	gp_builder_add(&b, &(struct gp_record_context){
+				   .kind = GP_RECORD_CONTEXT, .id = 5, .parent_id = 4});
 	gp_builder_add(&b,
 		       &(struct gp_record_stream){
 			       .kind = GP_RECORD_STREAM, .id = 7, .context_id = 4, .priority = -3});
 	m = gp_builder_finish(&b);
+	assert_true(gp_model_context_is_green(m, 5));
+	assert_false(gp_model_context_is_green(m, 4));
+	assert_false(gp_model_context_is_green(m, 6));
 	assert_int_equal(m->device_count, 2);
 	assert_int_equal(gp_model_device(m, 1)->multiprocessors, 101);
 	assert_null(gp_model_device(m, 2));
 	assert_string_equal(m->device_names[0], "");
 	assert_string_equal(m->device_names[1], "H200");
-	assert_int_equal(m->context_count, 1); /* the later definition stands */
+	assert_int_equal(m->context_count, 2); /* the later definition stands */
 	assert_int_equal(m->contexts[0].device_id, 1);
 	assert_int_equal(m->streams[0].priority, -3);
 	gp_model_free(m);
@@ -504,6 +509,7 @@ static void test_copies_and_sets(void **state)
 						   .start_ns = GP_TEST_CUPTI(300),
 						   .end_ns = GP_TEST_CUPTI(400),
 						   .bytes = 64,
+						   .value = 0xab,
 						   .memory_kind = 5});
 	m = gp_builder_finish(&b);
 	op = op_at(m, 100);
@@ -520,6 +526,7 @@ static void test_copies_and_sets(void **state)
 	assert_int_equal(op->kind, GP_OP_SET);
 	assert_int_equal(op->bytes, 64);
 	assert_int_equal(op->destination_kind, 5);
+	assert_int_equal(gp_model_detail(m, op)->set_value, 0xab);
 	gp_model_free(m);
 }
 

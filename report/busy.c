@@ -51,11 +51,9 @@ static void stretch(struct gp_window *window, uint64_t start_unix_ns, uint64_t e
 
 static void stretch_to_calls(struct gp_window *window, const struct gp_model *model)
 {
-	for (uint32_t i = 0; i < model->call_count; i++) {
-		uint64_t start = model->base_unix_ns + model->calls[i].start_ns;
-
-		stretch(window, start, start + model->calls[i].duration_ns);
-	}
+	if (model->call_count > 0)
+		stretch(window, model->base_unix_ns + model->first_call_ns,
+			model->base_unix_ns + model->last_call_ns);
 }
 
 static void stretch_to_ops(struct gp_window *window, const struct gp_model *model)

@@ -258,7 +258,9 @@ struct gp_model {
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
-	uint64_t end_ns;            /* the trace's last sign of life: its END, or its last anchor */
+	uint64_t first_call_ns,
+		last_call_ns; /* over all calls: the first one's start, the last end */
+	uint64_t end_ns;      /* the trace's last sign of life: its END, or its last anchor */
 	uint64_t
 		before_ns; /* the process recorded before 0, of which nothing is kept (--keep-last) */
 	uint64_t last_delivery_ns; /* when CUPTI last delivered GPU records; 0 = never */

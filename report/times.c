@@ -247,11 +247,12 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 		MOMENT(m->events, m->event_count, device_ns, zero, true),
 		MOMENT(m->pools, m->pool_count, time_ns, zero2, false),
 	};
-	struct window window = {INT64_MAX, INT64_MIN};
+	struct window window = {INT64_MAX, INT64_MIN}, calls;
 	int64_t earliest;
 	uint64_t shift;
 
 	time_calls(m, t, &window);
+	calls = window;
 	time_ops(load, t, &window);
 	earliest = window.first_ns < 0 ? window.first_ns : 0;
 	for (size_t i = 0; i < COUNT(kinds); i++)
@@ -260,6 +261,10 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 	if (window.first_ns <= window.last_ns) {
 		m->first_ns = (uint64_t)window.first_ns + shift;
 		m->last_ns = (uint64_t)window.last_ns + shift;
+	}
+	if (calls.first_ns <= calls.last_ns) {
+		m->first_call_ns = (uint64_t)calls.first_ns + shift;
+		m->last_call_ns = (uint64_t)calls.last_ns + shift;
 	}
 	if (shift == 0)
 		return 0;

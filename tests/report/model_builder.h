@@ -278,9 +278,18 @@ static inline struct gp_model *build_end(struct build *b)
 	build_check(gp_join_ops(&load) == 0 && gp_join_captures(&load) == 0 &&
 		    gp_join_memory(&load) == 0 && gp_project_ranges(m) == 0);
 	gp_room_free(load.keys);
-	for (uint32_t i = 0; i < m->call_count; i++)
-		if (m->calls[i].start_ns + m->calls[i].duration_ns > m->last_ns)
-			m->last_ns = m->calls[i].start_ns + m->calls[i].duration_ns;
+	m->first_call_ns = m->call_count > 0 ? UINT64_MAX : 0;
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		uint64_t start_ns = m->calls[i].start_ns,
+			 end_ns = start_ns + m->calls[i].duration_ns;
+
+		if (start_ns < m->first_call_ns)
+			m->first_call_ns = start_ns;
+		if (end_ns > m->last_call_ns)
+			m->last_call_ns = end_ns;
+	}
+	if (m->last_call_ns > m->last_ns)
+		m->last_ns = m->last_call_ns;
 	return m;
 }
 

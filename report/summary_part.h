@@ -60,6 +60,10 @@ void gp_summary_print_memory_title(const struct gp_summary *summary);
 /* Its peaks, what was left and what the driver reports, a row for each device and each kind of the host's. */
 int gp_summary_print_memory_in_brief(const struct gp_summary *summary);
 
+/* What recording cost, where gpuprof recorded; what CUPTI says that it and the driver took, by kind. */
+void gp_summary_print_cost(const struct gp_summary *summary);
+int gp_summary_print_overheads(const struct gp_summary *summary);
+
 /* What was never freed, by call site; nothing where everything was. */
 int gp_summary_print_left(const struct gp_summary *summary);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -226,12 +227,21 @@ static int prepare(struct run *run)
 	return error;
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 static int find_program(struct run *run)
 {
 	const char *program = run->options.program[0];
 	char path[PATH_MAX], word[GP_SHELL_WORD_BYTES];
 	int error = gp_target_find(program, path);
 
+	if (error == -ENOENT && is_folder(program)) /* ".": PATH has no such name */
+		error = -EISDIR;
 	if (!error)
 		run->bar = gp_target_look(path);
 	else if (error == -EACCES)

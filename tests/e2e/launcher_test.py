@@ -463,7 +463,7 @@ class Words(Case):
 
     def test_program_that_cannot_be_run(self):
         self.write("plain", "text")
-        for program, why in (("./plain", "type: chmod +x ./plain"), ("/", "it is a folder")):
+        for program, why in (("./plain", "type: chmod +x ./plain"), ("/", "it is a folder"), (".", "it is a folder")):
             result = self.run_program([program])
             self.assertEqual(result.returncode, 126)
             self.assert_one_line(result.stderr, "cannot run " + program, why)

@@ -10,7 +10,9 @@
 #include "report/gpu_numbers.h"
 #include "report/missing.h"
 #include "report/names.h"
+#include "report/json_write.h"
 #include "report/payload.h"
+#include "report/payload_json.h"
 
 const struct gp_sheet_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_KIND] = {"kind", GP_UNIT_TEXT},
@@ -48,6 +50,7 @@ const struct gp_sheet_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_LEVEL] = {"level", GP_UNIT_COUNT},
 	[GP_EVENT_PAYLOAD] = {"payload", GP_UNIT_TEXT},
 	[GP_EVENT_UNIX] = {"unix_ns", GP_UNIT_NUMBER},
+	[GP_EVENT_FIELDS] = {"fields", GP_UNIT_TEXT},
 };
 
 struct rows {
@@ -60,6 +63,7 @@ struct rows {
 	void (*sink)(void *context, const struct gp_value *values);
 	void *context;
 	struct gp_value values[GP_EVENT_COLUMNS]; /* the row that is being made */
+	struct gp_json fields;                    /* of its payload, in memory */
 };
 
 /* ---- one row ---- */
@@ -317,6 +321,17 @@ static void set_payload(struct rows *rows, const struct gp_range *range, char *t
 	rows->values[GP_EVENT_PAYLOAD] = gp_value_text(text);
 }
 
+static void set_fields(struct rows *rows, const struct gp_range *range)
+{
+	if (range->extended_payload == GP_NONE)
+		return;
+	rows->fields.used = 0;
+	gp_payload_json_fields(&rows->fields, rows->model, range->extended_payload);
+	gp_json_bytes(&rows->fields, "", 1);
+	if (rows->fields.error == 0)
+		set_text(rows, GP_EVENT_FIELDS, rows->fields.buffer);
+}
+
 static void write_range(struct rows *rows, const struct gp_range *range)
 {
 	static const char *const kinds[] = {
@@ -340,6 +355,7 @@ static void write_range(struct rows *rows, const struct gp_range *range)
 	if (range->style == GP_STYLE_PUSH_POP)
 		set(rows, GP_EVENT_LEVEL, range->level);
 	set_payload(rows, range, payload, sizeof(payload));
+	set_fields(rows, range);
 	if (range->open)
 		set_text(rows, GP_EVENT_ERROR, "never closed");
 	end(rows);
@@ -480,9 +496,12 @@ int gp_event_rows_write(const struct gp_export_source *source,
 			const int *error)
 {
 	struct rows rows = {.sink = sink, .context = context, .names = gp_names_new()};
-	int result = rows.names ? write_models(&rows, source, options, error) : -ENOMEM;
+	int result = gp_json_open(&rows.fields, NULL), closed;
 
+	if (result == 0)
+		result = rows.names ? write_models(&rows, source, options, error) : -ENOMEM;
+	closed = gp_json_close(&rows.fields);
 	gp_names_free(rows.names);
 	gp_gpu_numbers_free(&rows.gpus);
-	return result;
+	return result < 0 ? result : closed;
 }

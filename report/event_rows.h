@@ -47,6 +47,7 @@ enum gp_event_column {
 	GP_EVENT_LEVEL,
 	GP_EVENT_PAYLOAD,
 	GP_EVENT_UNIX,
+	GP_EVENT_FIELDS, /* an object of JSON */
 	GP_EVENT_COLUMNS
 };
 

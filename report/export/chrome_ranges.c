@@ -1,84 +1,21 @@
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/export/chrome_writer.h"
-#include "report/payload.h"
+#include "report/payload_json.h"
 
 /* ---- on their thread ---- */
 
-static void put_value(struct gp_json *json, uint8_t kind, uint64_t value)
-{
-	double floating = gp_payload_floating(value);
-	char text[40];
-
-	if (kind == GP_PAYLOAD_SIGNED) {
-		gp_json_signed(json, (int64_t)value);
-	} else if (kind == GP_PAYLOAD_FLOATING && isfinite(floating)) {
-		snprintf(text, sizeof(text), "%.17g", floating);
-		gp_json_text(json, text);
-	} else if (kind == GP_PAYLOAD_FLOATING) {
-		gp_json_text(json, isnan(floating) ? "\"nan\""
-				   : floating > 0  ? "\"inf\""
-						   : "\"-inf\"");
-	} else {
-		gp_chrome_put_number(json, value);
-	}
-}
-
-/* The fields of a payload that are written already: keys of an object may not occur twice. */
-struct fields {
-	struct gp_json *json;
-	uint32_t hashes[GP_PAYLOAD_MOST_FIELDS];
-	uint32_t count;
-};
-
-static bool is_new(struct fields *fields, const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 16777619u;
-	fields->hashes[fields->count] = hash;
-	for (uint32_t i = 0; i < fields->count; i++)
-		if (fields->hashes[i] == hash)
-			return false;
-	return true;
-}
-
-static void put_payload_field(void *context, const struct gp_payload_field *field)
-{
-	struct fields *fields = context;
-	char name[192];
-
-	snprintf(name, sizeof(name), "%s", field->name);
-	if (!is_new(fields, field->name))
-		snprintf(name, sizeof(name), "%.160s (%u)", field->name, fields->count + 1);
-	gp_json_text(fields->json, fields->count > 0 ? "," : "");
-	fields->count++;
-	gp_json_string(fields->json, name, strlen(name));
-	gp_json_text(fields->json, ":");
-	if (field->kind == GP_PAYLOAD_NONE)
-		gp_json_string(fields->json, field->text, strlen(field->text));
-	else
-		put_value(fields->json, field->kind, field->value);
-}
-
 static void put_payloads(struct gp_chrome *chrome, const struct gp_range *range)
 {
-	struct fields fields = {.json = &chrome->json};
-
 	if (range->payload_kind != GP_PAYLOAD_NONE) {
 		gp_json_key(&chrome->json, "payload");
-		put_value(&chrome->json, range->payload_kind, range->payload);
+		gp_payload_json_value(&chrome->json, range->payload_kind, range->payload);
 	}
-	if (range->extended_payload == GP_NONE)
-		return;
-	gp_json_key(&chrome->json, "fields");
-	gp_json_text(&chrome->json, "{");
-	gp_payload_decode(chrome->model, range->extended_payload, put_payload_field, &fields);
-	gp_json_text(&chrome->json, "}");
+	if (range->extended_payload != GP_NONE) {
+		gp_json_key(&chrome->json, "fields");
+		gp_payload_json_fields(&chrome->json, chrome->model, range->extended_payload);
+	}
 }
 
 static void put_category(struct gp_chrome *chrome, const struct gp_range *range)

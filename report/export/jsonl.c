@@ -14,11 +14,13 @@ static void put_whole(struct gp_json *json, uint64_t whole)
 	gp_json_text(json, quote);
 }
 
-static void put_value(struct gp_json *json, const struct gp_value *value, enum gp_unit unit)
+static void put_value(struct gp_json *json, const struct gp_value *value, int column)
 {
-	if (value->kind == GP_VALUE_TEXT)
+	if (column == GP_EVENT_FIELDS)
+		gp_json_text(json, value->text);
+	else if (value->kind == GP_VALUE_TEXT)
 		gp_json_string(json, value->text, strlen(value->text));
-	else if (unit == GP_UNIT_ADDRESS)
+	else if (gp_event_columns[column].unit == GP_UNIT_ADDRESS)
 		gp_json_address(json, value->whole);
 	else
 		put_whole(json, value->whole);
@@ -35,7 +37,7 @@ static void put_row(void *context, const struct gp_value *values)
 		gp_json_text(json, separator);
 		gp_json_text(json, gp_event_columns[i].title);
 		gp_json_text(json, "\":");
-		put_value(json, &values[i], gp_event_columns[i].unit);
+		put_value(json, &values[i], i);
 		separator = ",\"";
 	}
 	gp_json_text(json, "}\n");

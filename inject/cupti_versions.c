@@ -163,12 +163,12 @@ static uint64_t value_at(const void *record, size_t offset, size_t bytes)
 	return value;
 }
 
-/* CUPTI's clock may be set meanwhile. */
+/* CUPTI's clock may be set meanwhile; where it says nothing, any time will do. */
 static bool is_recent(uint64_t time_ns, uint64_t now_ns)
 {
 	const uint64_t day_ns = UINT64_C(86400000000000);
 
-	return time_ns + 366 * day_ns > now_ns && time_ns < now_ns + day_ns;
+	return now_ns == 0 || (time_ns + 366 * day_ns > now_ns && time_ns < now_ns + day_ns);
 }
 
 /* What is not finished has no end, and neither time where CUPTI had no room for them. */

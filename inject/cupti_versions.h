@@ -146,7 +146,7 @@ bool gp_cupti_is_known(uint32_t version);
 
 /*
  * Whether a record of a version that is not known can be read as one of the newest that is: it is as long at least, its
- * times are times of now, its device and context are numbers of such, and its name can be read.  now_ns: cuptiGetTimestamp().
+ * times are times of now, its device and context are numbers of such, and its name can be read.  now_ns: cuptiGetTimestamp(), or 0 where it failed.
  * A kind that is not read at all is none of these.  Any thread.
  */
 bool gp_cupti_looks_known(const CUpti_Activity *record, size_t bytes, uint64_t now_ns);

@@ -410,7 +410,10 @@ static void note_repeated(struct gp_walk *walk, bool is_same)
 		learn_slots(walk);
 }
 
-/* Whether a walk from this place has the result of one that was.  No slot is read that such a walk would not read. */
+/*
+ * Whether a walk from this place has the result of one that was.  No slot is read that such a walk would not read.  Where it comes
+ * again, what its frames hold as rbp may have become stale: only where no frame outside goes by it, so that it decides nothing.
+ */
 __attribute__((no_sanitize("address", "thread"))) static bool
 comes_again(const struct gp_past *past, const struct gp_place *place)
 {

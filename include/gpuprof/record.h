@@ -29,6 +29,10 @@
 
 #define GP_SLOT_BYTES 32u
 
+/* Padding is nobody's: records are compared and hashed byte by byte. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
+
 /* Every record begins with these bytes.  slots == 0: variable length (GP_RECORD_STRING only). */
 struct gp_record {
 	uint8_t kind; /* enum gp_record_kind */
@@ -295,7 +299,8 @@ struct gp_record_shape {
 	uint8_t shared_limit;     /* CUPTI's: 0 default, 1 opted in for more for each block */
 	uint8_t execution_model;  /* CUPTI's: 0 not told, 1 SIMT, 2 tile, 3 hybrid; from 13.3 on */
 	uint16_t zero;
-	uint64_t zero2;
+	uint32_t zero2;
+	uint64_t zero3;
 };
 
 /* A device, from CUPTI's DEVICE record. */
@@ -786,5 +791,7 @@ enum gp_info {
 		18, /* one sentence that the summary prints: a limitation met while recording */
 	GP_INFO_LIMIT
 };
+
+#pragma GCC diagnostic pop
 
 #endif

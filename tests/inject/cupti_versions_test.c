@@ -118,6 +118,8 @@ static void records_as_they_were_look_known(void **state)
 	(void)state;
 	assert_true(looks_known(&record, sizeof(record)));
 	assert_true(looks_known(&record, 248)); /* of 13.4 */
+	assert_true(gp_cupti_looks_known((const CUpti_Activity *)&record, 248,
+					 0)); /* what time it is is not told */
 	record.kernel.start = record.kernel.end = 0;
 	assert_true(looks_known(&record, sizeof(record)));
 	record.kernel.name = NULL;

@@ -29,8 +29,13 @@ words() {
 	echo "" $* ""
 }
 
+# Without the version that an object asks for.
+undefined() {
+	nm -u "$1" | awk '{ sub(/@.*/, "", $NF); print $NF }'
+}
+
 check_object() {
-	for symbol in $(nm -u "$1" | awk '{ print $NF }'); do
+	for symbol in $(undefined "$1"); do
 		case "$(words "$ALLOWED" "$SETUP")" in
 		*" $symbol "*) continue ;;
 		esac
@@ -43,7 +48,7 @@ check_object() {
 
 # The way of a record through a program thread.
 check_hot_object() {
-	for symbol in $(nm -u "$1" | awk '{ print $NF }'); do
+	for symbol in $(undefined "$1"); do
 		case "$(words "$SETUP")" in
 		*" $symbol "*) problem "$1: uses $symbol on a program thread" ;;
 		esac

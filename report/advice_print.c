@@ -328,6 +328,8 @@ static void explain(FILE *out, const char *title, const char *text)
 /* Below which figures the rule says nothing. */
 static void print_threshold(FILE *out, const struct gp_rule_threshold *least)
 {
+	const char *from = "; from";
+
 	fputs("\nWhen it speaks\n  ", out);
 	if (least->saves_percent > 0)
 		fprintf(out,
@@ -335,10 +337,12 @@ static void print_threshold(FILE *out, const struct gp_rule_threshold *least)
 			"loop, "
 			"if there is one, so much of its time",
 			least->saves_percent, gp_format_ns(least->saves_ns).text);
-	else
+	else if (least->bytes > 0)
 		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);
+	else
+		from = "From";
 	if (least->count > 1)
-		fprintf(out, "; from %s times on", gp_format_count(least->count).text);
+		fprintf(out, "%s %s times on", from, gp_format_count(least->count).text);
 	fputs(".\n", out);
 }
 

@@ -47,8 +47,10 @@ static void take_loop(struct gp_advisor *advisor, size_t process)
 		    event->time_ns < loop->start_ns || event->time_ns >= loop->end_ns)
 			continue;
 		site = gp_call_sites_find(advisor->sites, model, &model->calls[event->call]);
-		if (site == UINT32_MAX)
+		if (site == UINT32_MAX) {
 			advisor->error = -ENOMEM;
+			return;
+		}
 		gp_advisor_case(advisor, site, event->memory_kind, 0)->longest_ns +=
 			call_ns(model, event->call) +
 			(event->other != GP_NONE ? call_ns(model, model->memory[event->other].call)

@@ -47,12 +47,30 @@ static bool is_wait_among_others(const struct gp_advisor *advisor, const struct 
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
+/* PyTorch calls the thread so that takes data from a DataLoader's workers and puts it into page-locked memory. */
+static bool has_workers(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->thread_count; i++)
+		if (strcmp(model->threads[i].name, "pt_data_pin") == 0)
+			return true;
+	return false;
+}
+
+/* A case's extra: it is, too, of a process without workers.  Asked once a process. */
+static void note_workers(const struct gp_advisor *advisor, struct gp_case *found)
+{
+	if ((found->count == 0 || found->process != advisor->process) &&
+	    !has_workers(advisor->model))
+		found->extra = true;
+}
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t waited_ns = host_ns(at);
 	struct gp_case *found =
 		gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
 
+	note_workers(advisor, found);
 	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	found->bytes += at->after->bytes;
@@ -75,23 +93,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_ns(found->time_ns / found->count).text);
 }
 
-/* PyTorch calls the thread so that takes data from a DataLoader's workers and puts it into page-locked memory. */
-static bool has_workers(const struct gp_advisor *advisor)
-{
-	for (size_t i = 0; i < advisor->scope.model_count; i++) {
-		const struct gp_model *model = advisor->scope.models[i];
-
-		for (uint32_t k = 0; k < model->thread_count; k++)
-			if (strcmp(model->threads[k].name, "pt_data_pin") == 0)
-				return true;
-	}
-	return false;
-}
-
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)found;
-	if (has_workers(advisor))
+	(void)advisor;
+	if (!found->extra)
 		fputs("workers of a DataLoader prepare data already, and not fast enough: more of "
 		      "them (num_workers), further ahead (prefetch_factor), or less work for "
 		      "each sample",

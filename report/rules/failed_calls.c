@@ -1,9 +1,10 @@
 /*
  * Errors that nobody looked at.  Speaks where calls of one place that launch, copy, allocate or wait
- * failed with the same error at least 3 times: a program that looks does something else after the
- * first or second.  After an error of the GPU itself every call fails, wherever it is: all of them
- * are one case, at the place that was told first.  Frees while the driver shuts down are no errors
- * of the program.
+ * failed with the same error at least 3 times in one thread: a program that looks does something else
+ * after the first or second, in each of its threads and processes.  After an error of the GPU itself
+ * every call fails, wherever it is: all of them are one case, at the place that was told first.  Frees
+ * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
+ * memory full: it gives blocks back and tries again.
  */
 #include "report/rules/rules.h"
 
@@ -13,15 +14,27 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 
+#define OUT_OF_MEMORY        2
 #define DRIVER_SHUTTING_DOWN 4
 #define LASTING              GP_NO_SITE /* in place of a function: of all of them */
 
-/* Detail: the function's number, or LASTING; other_detail: the error; extra: when the first was. */
+#define DRIVER_BIT ((uint64_t)1 << 16)
+
+/*
+ * Detail: the function's number, or LASTING; other_detail: the error; extra: when the first was; count: in the thread
+ * with most.  In cause_ns: the thread that was looked at last, how many it has had, and how many there were in all.
+ */
+enum { THREAD, IN_THREAD, IN_ALL };
 
 /* Errors after which a process's context cannot be used any more. */
 static bool is_lasting(uint16_t code)
 {
 	return code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
+}
+
+static uint64_t error_of(const struct gp_call *call)
+{
+	return call->status | (GP_API_IS_DRIVER(call->api) ? DRIVER_BIT : 0);
 }
 
 static struct gp_case *lasting_case(struct gp_advisor *advisor, const struct gp_call *call)
@@ -32,24 +45,59 @@ static struct gp_case *lasting_case(struct gp_advisor *advisor, const struct gp_
 	if (found->count == 0 || unix_ns < found->extra) {
 		found->extra = unix_ns;
 		found->site = gp_advisor_site(advisor, call);
+		/* for the text; what tells cases apart is without it, as the driver and the runtime tell of the same */
+		found->other_detail = error_of(call);
 	}
 	return found;
 }
 
-static void take(struct gp_advisor *advisor, const struct gp_call *call)
+/* Calls of a thread are looked at one after the other. */
+static void count_in_thread(const struct gp_advisor *advisor, struct gp_case *found,
+			    const struct gp_call *call)
+{
+	uint64_t thread = ((uint64_t)advisor->process + 1) << 32 | call->thread_id;
+
+	if (found->cause_ns[THREAD] != thread)
+		found->cause_ns[IN_THREAD] = 0;
+	found->cause_ns[THREAD] = thread;
+	found->cause_ns[IN_THREAD]++;
+	found->cause_ns[IN_ALL]++;
+}
+
+static bool is_of_full_cache(const struct gp_advisor *advisor, uint32_t site, uint8_t class,
+			     uint16_t status)
+{
+	return class == GP_API_ALLOC && status == OUT_OF_MEMORY &&
+	       *gp_call_sites_at(advisor->sites, site).owner;
+}
+
+/* NULL: it is none of those that are counted. */
+static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call *call)
 {
 	struct gp_api api = gp_model_api(advisor->model, call->api);
-	uint64_t code = call->status | (uint64_t)GP_API_IS_DRIVER(call->api) << 16;
-	struct gp_case *found;
+	uint32_t site;
 
 	if (is_lasting(call->status))
-		found = lasting_case(advisor, call);
-	else if (gp_failure_is_of_work(api.class) && call->status != DRIVER_SHUTTING_DOWN)
-		found = gp_advisor_case(advisor, gp_advisor_site(advisor, call),
-					gp_advisor_text(advisor, api.name), code);
-	else
+		return lasting_case(advisor, call);
+	if (!gp_failure_is_of_work(api.class) || call->status == DRIVER_SHUTTING_DOWN)
+		return NULL;
+	site = gp_advisor_site(advisor, call);
+	if (is_of_full_cache(advisor, site, api.class, call->status))
+		return NULL;
+	return gp_advisor_case(advisor, site, gp_advisor_text(advisor, api.name), error_of(call));
+}
+
+static void take(struct gp_advisor *advisor, const struct gp_call *call)
+{
+	struct gp_case *found = case_of(advisor, call);
+	uint64_t count;
+
+	if (!found)
 		return;
+	count = found->count;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, 0, NULL);
+	count_in_thread(advisor, found, call);
+	found->count = count > found->cause_ns[IN_THREAD] ? count : found->cause_ns[IN_THREAD];
 	gp_advisor_show(advisor, found, call);
 }
 
@@ -60,18 +108,28 @@ static void look(struct gp_advisor *advisor)
 			take(advisor, &advisor->model->calls[i]);
 }
 
+static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case *found,
+			 const char *error, FILE *out)
+{
+	fprintf(out, "%s failed %s times", gp_advisor_text_of(advisor, found->detail),
+		gp_format_count(found->count).text);
+	if (found->cause_ns[IN_ALL] > found->count)
+		fprintf(out, " in one thread, %s in all",
+			gp_format_count(found->cause_ns[IN_ALL]).text);
+	fprintf(out, ": %s, and the program went on", error);
+}
+
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	char error[GP_FAILURE_ERROR_BYTES];
 
-	gp_failure_error(error, (uint16_t)found->other_detail, found->other_detail >> 16 != 0);
+	gp_failure_error(error, (uint16_t)found->other_detail,
+			 (found->other_detail & DRIVER_BIT) != 0);
 	if (found->detail == LASTING)
 		fprintf(out, "%s: it was told first here, and %s calls failed with it", error,
-			gp_format_count(found->count).text);
+			gp_format_count(found->cause_ns[IN_ALL]).text);
 	else
-		fprintf(out, "%s failed %s times: %s, and the program went on",
-			gp_advisor_text_of(advisor, found->detail),
-			gp_format_count(found->count).text, error);
+		tell_of_call(advisor, found, error, out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -91,7 +149,8 @@ const struct gp_rule gp_rule_failed_calls = {
 	.id = "failed-calls",
 	.title = "calls fail, and the program goes on",
 	.meaning =
-		"The same call failed with the same error again and again. What it was to do was "
+		"The same call failed with the same error again and again, in one thread. What it "
+		"was to do was "
 		"not done: a kernel that could not be launched computed nothing, and what is "
 		"computed from its results is wrong, however fast. Errors of the GPU itself, such "
 		"as an illegal memory access, are told by whatever call comes next, and by every "

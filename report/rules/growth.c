@@ -20,7 +20,8 @@ struct block {
 struct blocks {
 	struct block *rows;
 	uint32_t count, capacity;
-	uint32_t *kernels; /* by call: how many of those before it launched one */
+	uint32_t *kernels;    /* by call: how many of those before it launched one */
+	uint64_t *kernels_ns; /* of all threads, in order; NULL = not asked for yet */
 };
 
 static bool launches_kernel(const struct gp_model *model, const struct gp_call *call)
@@ -40,6 +41,44 @@ static int count_kernels(struct blocks *blocks, const struct gp_model *model)
 		blocks->kernels[i + 1] =
 			blocks->kernels[i] + launches_kernel(model, &model->calls[i]);
 	return 0;
+}
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const uint64_t *left = a, *right = b;
+
+	(void)context;
+	return (*left > *right) - (*left < *right);
+}
+
+static int time_kernels(struct blocks *blocks, const struct gp_model *model)
+{
+	uint32_t count = blocks->kernels[model->call_count];
+
+	blocks->kernels_ns = gp_room_take(((size_t)count + 1) * sizeof(*blocks->kernels_ns));
+	if (!blocks->kernels_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (blocks->kernels[i + 1] > blocks->kernels[i])
+			blocks->kernels_ns[blocks->kernels[i]] = model->calls[i].start_ns;
+	return gp_array_sort(blocks->kernels_ns, count, sizeof(*blocks->kernels_ns), compare_times,
+			     NULL);
+}
+
+static bool is_launched_before(const void *element, const void *key)
+{
+	const uint64_t *kernel_ns = element, *at_ns = key;
+
+	return *kernel_ns < *at_ns;
+}
+
+/* How many kernels all threads had launched when that call began. */
+static uint32_t kernels_until(const struct blocks *blocks, const struct gp_model *model,
+			      uint32_t call)
+{
+	return gp_array_lower_bound(blocks->kernels_ns, blocks->kernels[model->call_count],
+				    sizeof(*blocks->kernels_ns), is_launched_before,
+				    &model->calls[call].start_ns);
 }
 
 static int gather(struct blocks *blocks, struct gp_call_sites *sites, const struct gp_model *model)
@@ -93,9 +132,10 @@ static uint32_t end_of_thread(const struct gp_model *model, uint32_t call)
 
 /* The passes in which blocks of one site were left. */
 struct passes {
-	uint64_t count, usual;  /* usual: with as many blocks as the first */
-	uint64_t blocks, bytes; /* of the first; of all */
-	uint64_t now;           /* blocks of the present one */
+	uint64_t count, usual;          /* usual: with as many blocks as the first */
+	uint64_t blocks, bytes;         /* of the first; of all */
+	uint64_t now;                   /* blocks of the present one */
+	uint32_t first_call, last_call; /* that began the first pass, and the last */
 	/* of the kernels that the thread launched from the first block on, a quarter each: passes that began then */
 	uint64_t of[QUARTERS];
 };
@@ -108,9 +148,12 @@ static void end_pass(struct passes *passes)
 	passes->now = 0;
 }
 
-static void begin_pass(struct passes *passes, uint32_t kernels_before, uint32_t kernels)
+static void begin_pass(struct passes *passes, uint32_t call, uint32_t kernels_before,
+		       uint32_t kernels)
 {
-	passes->count++;
+	if (passes->count++ == 0)
+		passes->first_call = call;
+	passes->last_call = call;
 	passes->of[(uint64_t)kernels_before * QUARTERS / kernels]++;
 }
 
@@ -132,7 +175,7 @@ static struct passes find_passes(const struct blocks *blocks, const struct gp_mo
 		if (i > 0 && before > launched[rows[i - 1].call] - start)
 			end_pass(&passes);
 		if (passes.now++ == 0)
-			begin_pass(&passes, before, kernels);
+			begin_pass(&passes, rows[i].call, before, kernels);
 		passes.bytes += rows[i].bytes;
 	}
 	if (passes.count > 0)
@@ -150,7 +193,24 @@ static bool grows(const struct passes *passes)
 	       passes->usual * 10 >= passes->count * 9;
 }
 
-static int find_growths(const struct blocks *blocks, const struct gp_model *model,
+/*
+ * Whether all threads launched no more kernels after the beginning of the last pass than in two passes on average.  1, 0 or
+ * -ENOMEM.
+ */
+static int goes_on_to_the_end(struct blocks *blocks, const struct gp_model *model,
+			      const struct passes *passes)
+{
+	uint64_t first, last, all = blocks->kernels[model->call_count];
+	int result = blocks->kernels_ns ? 0 : time_kernels(blocks, model);
+
+	if (result < 0)
+		return result;
+	first = kernels_until(blocks, model, passes->first_call);
+	last = kernels_until(blocks, model, passes->last_call);
+	return (all - last) * (passes->count - 1) <= 2 * (last - first);
+}
+
+static int find_growths(struct blocks *blocks, const struct gp_model *model,
 			struct gp_growth **growths, uint32_t *count)
 {
 	uint32_t capacity = 0;
@@ -158,13 +218,17 @@ static int find_growths(const struct blocks *blocks, const struct gp_model *mode
 	for (uint32_t first = 0, end; first < blocks->count; first = end) {
 		const struct block *row = &blocks->rows[first];
 		struct passes passes;
+		int to_the_end;
 
 		for (end = first + 1; end < blocks->count && blocks->rows[end].site == row->site &&
 				      blocks->rows[end].kind == row->kind;
 		     end++)
 			;
 		passes = find_passes(blocks, model, first, end);
-		if (!grows(&passes))
+		to_the_end = grows(&passes) ? goes_on_to_the_end(blocks, model, &passes) : 0;
+		if (to_the_end < 0)
+			return to_the_end;
+		if (to_the_end == 0)
 			continue;
 		if (gp_array_grow(growths, &capacity, *count, sizeof(**growths)) < 0)
 			return -ENOMEM;
@@ -194,5 +258,6 @@ int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
 		result = find_growths(&blocks, model, growths, count);
 	gp_room_free(blocks.rows);
 	gp_room_free(blocks.kernels);
+	gp_room_free(blocks.kernels_ns);
 	return result;
 }

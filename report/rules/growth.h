@@ -1,9 +1,11 @@
 /*
- * growth: memory that becomes more with each pass of a loop, until the end.
+ * growth: memory that becomes more with the passes of a loop, until the end.
  *
  * Blocks that one call site allocated and nobody freed, kernels launched between them: what was allocated without one in between is of
- * one pass.  It grows if that was so in GP_GROWTH_PASSES passes or more, nine in ten of them with the same number of blocks, spread over all
- * the kernels that the thread launched until its last.  So a cache that is full at some time does not grow, nor does what is made before the work begins.
+ * one pass; passes of the program's loop without such a block are not told from others.  It grows if that was so in GP_GROWTH_PASSES
+ * passes or more, nine in ten of them with the same number of blocks, spread over all the kernels that the thread launched until its last, and no
+ * thread launched more kernels after them than come in two passes.  So a cache that is full at some time does not grow, nor does what is made before the work begins,
+ * whichever threads do the one and the other.
  */
 #ifndef REPORT_RULES_GROWTH_H
 #define REPORT_RULES_GROWTH_H

@@ -1,7 +1,7 @@
 /*
  * Memory that grows until the end.  Speaks where a call site left at least 16 blocks that nothing
  * freed, and that no caching allocator keeps: 1 MiB or more in all, for less is what programs leave
- * to the end of the process; or however little it is, if it became more with each pass of a loop
+ * to the end of the process; or however little it is, if it became more with the passes of a loop
  * (report/rules/growth.h).  Nothing is said of a trace that may lack the frees.
  */
 #include "report/rules/rules.h"
@@ -93,12 +93,13 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (found->cause_ns[PASSES] == 0)
 		return;
 	fprintf(out,
-		", and grows by %s block%s, %s, with each of %s passes of a loop, until the last "
-		"kernel",
+		", and grows %s times, mostly by %s block%s, %s on average, with kernels launched "
+		"in "
+		"between, up to the end of the work",
+		gp_format_count(found->cause_ns[PASSES]).text,
 		gp_format_count(found->cause_ns[BLOCKS]).text,
 		found->cause_ns[BLOCKS] == 1 ? "" : "s",
-		gp_format_bytes(found->cause_ns[BYTES]).text,
-		gp_format_count(found->cause_ns[PASSES]).text);
+		gp_format_bytes(found->cause_ns[BYTES]).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -113,8 +114,9 @@ const struct gp_rule gp_rule_leaked_memory = {
 	.title = "memory is allocated and never freed, block after block",
 	.meaning =
 		"At the end of the program many blocks were left that one call site had "
-		"allocated: 1 MiB or more in all; or less, but more with each of 20 passes of a "
-		"loop or more, between which kernels were launched, until the last kernel. It "
+		"allocated: 1 MiB or more in all; or less, but more and more, 20 times or more "
+		"often, "
+		"with kernels launched in between, up to the last ones. It "
 		"costs no time until memory runs out: then an allocation fails, or managed memory "
 		"is moved to and fro.",
 	.change = "Free each block after its last use. `gpuprof summary --memory` shows all call "

@@ -5,6 +5,7 @@ import concurrent.futures
 import glob
 import json
 import os
+import sys
 import unittest
 
 import support
@@ -44,13 +45,17 @@ class RulesTest(Case):
         return json.loads(told.stdout)["findings"]
 
     def advice_of(self, expected, program, *arguments):
-        """What is said of it; once more where that is not what is expected: the system may have taken the processor from the program,
-        and then its GPU was idle indeed."""
-        for _ in range(TRIES):
+        """What is said of it; where that is not what is expected it is to be so twice: the system may have taken the processor from the
+        program, and then its GPU was idle indeed; but what is right once in many times is not right."""
+        right = 0
+        for tries in range(1, TRIES + 1):
             findings = self.advice(program, *arguments)
-            if {one["rule"] for one in findings} == expected:
+            right += {one["rule"] for one in findings} == expected
+            if right == min(tries, 2):
+                if tries > 1:
+                    print(f"{self.id()}: as expected in {right} of {tries} tries", file=sys.stderr)
                 return findings
-        self.fail(f"expected {sorted(expected)}, told: {findings}")
+        self.fail(f"expected {sorted(expected)}, was so in {right} of {TRIES} tries, told at last: {findings}")
         return findings
 
     def check_sin(self, rule):
@@ -130,6 +135,7 @@ class ExplainTest(Case):
             self.assertTrue(text.startswith(rule + ": "), text)
             for part in ("What it means", "What helps", "When to ignore it", "When it speaks"):
                 self.assertIn(part, text)
+            self.assertNotIn("at least 0B", text)
 
     def test_a_rule_that_is_none(self):
         done = self.run_gpuprof("explain", "no-such-rule")

@@ -95,11 +95,35 @@ static void test_workers_that_load_data(void **state)
 	}
 }
 
+/* Nor is somebody told so of another process's. */
+static void test_workers_of_another_process(void **state)
+{
+	(void)state;
+	for (int both = 0; both <= 1; both++) {
+		struct gp_model *models[] = {load_data(20, MS), load_data(20, both ? MS : 0)};
+		struct build other = {.model = models[1]};
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		models[1]->pid = 2;
+		models[1]->base_unix_ns += 70 * MS; /* the GPU is the first one's until it ends */
+		build_thread(&other, 7, "pt_data_pin");
+		advice = ask(models, 2);
+		found = find(&advice, "data-loading");
+		assert_non_null(found);
+		assert_null(strstr(found->change, "workers of a DataLoader"));
+		gp_advice_free(&advice);
+		gp_model_free(models[0]);
+		gp_model_free(models[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_workers_that_load_data),
+		cmocka_unit_test(test_workers_of_another_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,175 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
+
+#define OUT_OF_MEMORY   2
+#define ILLEGAL_ADDRESS 700
+#define RANKS           8
+
+/* What is said of the failed calls of these processes, which are freed; NULL: nothing.  To be freed. */
+static char *told_of(struct gp_model **models, size_t count, uint64_t *times)
+{
+	struct gp_advice advice;
+	char *told = NULL;
+
+	assert_int_equal(gp_advice_of(models, count, &advice), 0);
+	for (uint32_t i = 0; i < advice.count && !told; i++)
+		if (strcmp(advice.findings[i].rule->id, "failed-calls") == 0) {
+			told = build_copy_text(advice.findings[i].found);
+			*times = advice.findings[i].count;
+		}
+	gp_advice_free(&advice);
+	for (size_t i = 0; i < count; i++)
+		gp_model_free(models[i]);
+	return told;
+}
+
+static struct build begin(uint32_t pid)
+{
+	struct build b = build_begin(pid);
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 5; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, 1000000 + i * 10000, 1000, i);
+		build_op(&b, GP_OP_KERNEL, 7, 1002000 + i * 10000, 1009000 + i * 10000, i);
+	}
+	return b;
+}
+
+static void fail_calls(struct build *b, uint32_t thread_id, uint16_t api, uint16_t status,
+		       uint32_t times)
+{
+	for (uint32_t i = 0; i < times; i++)
+		build_call(b, thread_id, api, 2000000 + b->model->call_count * 1000, 100,
+			   1000 + b->model->call_count)
+			->status = status;
+}
+
+/* Each thread of each process does so once or twice, and then ends or does something else. */
+static void what_fails_once_or_twice_everywhere_is_looked_at(void **state)
+{
+	static const uint16_t statuses[] = {OUT_OF_MEMORY, ILLEGAL_ADDRESS};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(statuses) / sizeof(statuses[0]); k++) {
+		struct gp_model *ranks[RANKS];
+		uint64_t times;
+
+		for (uint32_t i = 0; i < RANKS; i++) {
+			struct build b = begin(1 + i);
+
+			fail_calls(&b, 100, BUILD_MALLOC, statuses[k], 2);
+			fail_calls(&b, 200, BUILD_MALLOC, statuses[k], 1);
+			ranks[i] = build_end(&b);
+		}
+		assert_null(told_of(ranks, RANKS, &times));
+	}
+}
+
+static void the_thread_with_most_is_told(void **state)
+{
+	struct gp_model *ranks[3];
+	uint64_t times = 0;
+	char *told;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct build b = begin(1 + i);
+
+		fail_calls(&b, 100, BUILD_MALLOC, OUT_OF_MEMORY, i == 1 ? 5 : 2);
+		ranks[i] = build_end(&b);
+	}
+	told = told_of(ranks, 3, &times);
+	assert_non_null(told);
+	assert_int_equal(times, 5);
+	assert_non_null(strstr(told, "cudaMalloc failed 5 times in one thread, 9 in all: "));
+	free(told);
+}
+
+static void of_one_thread_no_more_is_said_than_that(void **state)
+{
+	struct build b = begin(1);
+	struct gp_model *model;
+	uint64_t times = 0;
+	char *told;
+
+	(void)state;
+	fail_calls(&b, 100, BUILD_MALLOC, OUT_OF_MEMORY, 3);
+	model = build_end(&b);
+	told = told_of(&model, 1, &times);
+	assert_non_null(told);
+	assert_non_null(strstr(told, "cudaMalloc failed 3 times: "));
+	free(told);
+}
+
+/* It gives back what it keeps and tries again. */
+static void a_cache_that_finds_memory_full_is_no_case(void **state)
+{
+	(void)state;
+	for (int launches = 0; launches <= 1; launches++) {
+		struct build b = begin(1);
+		uint32_t stack = build_python(&b, BUILD_OUTERMOST, "train.py", "step", 12);
+		struct gp_model *model;
+		uint64_t times = 0;
+		char *told;
+
+		stack = build_native(&b, stack, "/x/torch/lib/libc10_cuda.so", 0x20);
+		for (uint32_t i = 0; i < 10; i++) {
+			fail_calls(&b, 100, launches ? BUILD_LAUNCH : BUILD_MALLOC, OUT_OF_MEMORY,
+				   1);
+			build_stack_of_last(&b, stack);
+		}
+		build_stacks_end(&b);
+		model = build_end(&b);
+		told = told_of(&model, 1, &times);
+		assert_true((told != NULL) == launches);
+		free(told);
+	}
+}
+
+/* The error is called as those who told it first call it; the driver and the runtime tell of the same. */
+static void a_lasting_error_has_the_name_of_who_told_it(void **state)
+{
+	(void)state;
+	for (int driver = 0; driver <= 1; driver++) {
+		struct build b = begin(1);
+		struct gp_model *model;
+		uint64_t times = 0;
+		char *told;
+
+		fail_calls(&b, 100, driver ? BUILD_DRIVER_LAUNCH : BUILD_LAUNCH, ILLEGAL_ADDRESS,
+			   2);
+		fail_calls(&b, 100, driver ? BUILD_LAUNCH : BUILD_DRIVER_LAUNCH, ILLEGAL_ADDRESS,
+			   2);
+		model = build_end(&b);
+		told = told_of(&model, 1, &times);
+		assert_non_null(told);
+		assert_int_equal(times, 4);
+		assert_non_null(strstr(told, "4 calls failed with it"));
+		assert_true((strstr(told, "CUDA_ERROR_ILLEGAL_ADDRESS") != NULL) == driver);
+		assert_true((strstr(told, "cudaErrorIllegalAddress") != NULL) == !driver);
+		free(told);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_fails_once_or_twice_everywhere_is_looked_at),
+		cmocka_unit_test(the_thread_with_most_is_told),
+		cmocka_unit_test(of_one_thread_no_more_is_said_than_that),
+		cmocka_unit_test(a_cache_that_finds_memory_full_is_no_case),
+		cmocka_unit_test(a_lasting_error_has_the_name_of_who_told_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

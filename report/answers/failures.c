@@ -7,6 +7,7 @@
 #include "report/activity.h"
 #include "report/array.h"
 #include "report/cuda_names.h"
+#include "report/room.h"
 
 bool gp_failure_is_of_work(uint8_t class)
 {
@@ -37,20 +38,61 @@ void gp_failure_error(char text[GP_FAILURE_ERROR_BYTES], uint16_t code, bool is_
 		snprintf(text, GP_FAILURE_ERROR_BYTES, "error %u", code);
 }
 
-/* Of the ranges of its thread that a call lies in, the one that was opened last. */
-static const char *range_of(const struct gp_model *model, const struct gp_call *call)
+/* The ranges that are open when a call begins, the one that was opened last at the end: goes through calls and ranges in the order of both. */
+struct nest {
+	const struct gp_model *model;
+	uint32_t next; /* the first range that is not opened yet */
+	uint32_t *open;
+	uint32_t count, capacity;
+};
+
+static bool begins_until(const struct gp_range *range, const struct gp_call *call)
 {
-	const struct gp_range *found = NULL;
+	return range->thread_id != call->thread_id ? range->thread_id < call->thread_id
+						   : range->start_ns <= call->start_ns;
+}
 
-	for (uint32_t i = 0; i < model->range_count; i++) {
-		const struct gp_range *range = &model->ranges[i];
+static int open_until(struct nest *nest, const struct gp_call *call)
+{
+	const struct gp_range *ranges = nest->model->ranges;
+	int result = 0;
 
-		if (range->style == GP_STYLE_PUSH_POP && range->thread_id == call->thread_id &&
-		    range->start_ns <= call->start_ns && call->start_ns < range->end_ns &&
-		    (!found || range->start_ns >= found->start_ns))
-			found = range;
+	for (; result == 0 && nest->next < nest->model->range_count &&
+	       begins_until(&ranges[nest->next], call);
+	     nest->next++) {
+		if (ranges[nest->next].style != GP_STYLE_PUSH_POP ||
+		    ranges[nest->next].thread_id != call->thread_id)
+			continue;
+		result = gp_array_grow_room(&nest->open, &nest->capacity, nest->count,
+					    sizeof(*nest->open));
+		if (result == 0)
+			nest->open[nest->count++] = nest->next;
 	}
-	return found ? gp_model_range_text(model, found) : NULL;
+	return result;
+}
+
+/* One that has ended may stay below one that has not: it is seen only when that one has gone, and goes then. */
+static void close_before(struct nest *nest, const struct gp_call *call)
+{
+	for (; nest->count > 0; nest->count--) {
+		const struct gp_range *last = &nest->model->ranges[nest->open[nest->count - 1]];
+
+		if (last->thread_id == call->thread_id && last->end_ns > call->start_ns)
+			break;
+	}
+}
+
+/* Of the ranges of its thread that a call lies in, the one that was opened last: *text, NULL = none.  Calls must come in their order. */
+static int find_range(struct nest *nest, const struct gp_call *call, const char **text)
+{
+	int result = open_until(nest, call);
+
+	close_before(nest, call);
+	*text = nest->count > 0
+			? gp_model_range_text(nest->model,
+					      &nest->model->ranges[nest->open[nest->count - 1]])
+			: NULL;
+	return result;
 }
 
 static struct gp_failure *row_of(struct gp_failures *failures, struct gp_api api,
@@ -80,9 +122,9 @@ static struct gp_failure *row_of(struct gp_failures *failures, struct gp_api api
 	return &failures->rows[failures->count++];
 }
 
-static int take(struct gp_failures *failures, const struct gp_model *model,
-		const struct gp_call *call)
+static int take(struct gp_failures *failures, struct nest *nest, const struct gp_call *call)
 {
+	const struct gp_model *model = nest->model;
 	uint64_t unix_ns = model->base_unix_ns + call->start_ns;
 	uint32_t site = gp_call_sites_find(failures->sites, model, call);
 	struct gp_failure *row =
@@ -93,12 +135,22 @@ static int take(struct gp_failures *failures, const struct gp_model *model,
 		return -ENOMEM;
 	failures->calls++;
 	row->count++;
-	if (unix_ns <
-	    row->first_unix_ns) { /* for each thread once: calls are in the order of time */
-		row->first_unix_ns = unix_ns;
-		row->range = row->has_stack ? NULL : range_of(model, call);
-	}
-	return 0;
+	if (unix_ns >= row->first_unix_ns)
+		return 0;
+	row->first_unix_ns = unix_ns;
+	return row->has_stack ? 0 : find_range(nest, call, &row->range);
+}
+
+static int take_all(struct gp_failures *failures, const struct gp_model *model)
+{
+	struct nest nest = {.model = model};
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+		if (gp_activity_is_failure(model, &model->calls[i]))
+			result = take(failures, &nest, &model->calls[i]);
+	gp_room_free(nest.open);
+	return result;
 }
 
 static int compare(const void *left, const void *right)
@@ -120,10 +172,8 @@ int gp_failures_of(struct gp_failures *failures, struct gp_model *const *models,
 	*failures = (struct gp_failures){.sites = gp_call_sites_new()};
 	if (!failures->sites)
 		return -ENOMEM;
-	for (size_t i = 0; i < model_count; i++)
-		for (uint32_t j = 0; result == 0 && j < models[i]->call_count; j++)
-			if (gp_activity_is_failure(models[i], &models[i]->calls[j]))
-				result = take(failures, models[i], &models[i]->calls[j]);
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = take_all(failures, models[i]);
 	if (result == 0 && failures->count > 1)
 		qsort(failures->rows, failures->count, sizeof(*failures->rows), compare);
 	return result;

@@ -92,37 +92,41 @@ static bool is_before_range(const void *element, const void *key)
 						   : call->start_ns < range->start_ns;
 }
 
-/* Whether the range's thread started something else inside than tuning. */
-static bool starts_more_than_tuning(const struct gp_model *model, const struct gp_tuning *tuning,
-				    const struct gp_range *range)
+/* Whether a call started an operation of the program's own. */
+static bool is_own(const struct gp_tuning *tuning, const struct gp_call *call)
 {
-	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
-					   is_before_range, range);
+	return call->first_op != GP_NONE && tuning->of[call->first_op] == GP_TUNER_NONE;
+}
 
-	for (; at < model->call_count && model->calls[at].thread_id == range->thread_id &&
-	       model->calls[at].start_ns <= range->end_ns;
-	     at++) {
-		uint32_t op = model->calls[at].first_op;
-
-		if (op != GP_NONE && tuning->of[op] == GP_TUNER_NONE)
-			return true;
-	}
-	return false;
+/*
+ * Whether the range's thread started something else inside than tuning.  Ranges must come in their order, which calls have, too:
+ * *own is the first call of the program's own that does not come before the range.
+ */
+static bool starts_more_than_tuning(const struct gp_model *model, const struct gp_tuning *tuning,
+				    const struct gp_range *range, uint32_t *own)
+{
+	while (*own < model->call_count && (is_before_range(&model->calls[*own], range) ||
+					    !is_own(tuning, &model->calls[*own])))
+		++*own;
+	return *own < model->call_count && model->calls[*own].thread_id == range->thread_id &&
+	       model->calls[*own].start_ns <= range->end_ns;
 }
 
 /* Of a start/end range all threads' operations count: it is taken as it is. */
 static bool has_work(const struct gp_model *model, const struct gp_tuning *tuning,
-		     const struct gp_range *range)
+		     const struct gp_range *range, uint32_t *own)
 {
 	if (range->style == GP_STYLE_MARK || range->gpu_end_ns == 0)
 		return false;
 	return range->style != GP_STYLE_PUSH_POP || !gp_tuning_has_any(model, tuning) ||
-	       starts_more_than_tuning(model, tuning, range);
+	       starts_more_than_tuning(model, tuning, range, own);
 }
 
 static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 			const struct gp_tuning *tuning)
 {
+	uint32_t own = 0;
+
 	kinds->of = gp_room_take(((size_t)model->range_count + 1) * sizeof(*kinds->of));
 	if (!kinds->of)
 		return -ENOMEM;
@@ -131,7 +135,7 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 		struct kind *kind;
 
 		kinds->of[i] = GP_NONE;
-		if (!has_work(model, tuning, range))
+		if (!has_work(model, tuning, range, &own))
 			continue;
 		kinds->of[i] = find_kind(kinds, model, range);
 		if (kinds->of[i] == GP_NONE)

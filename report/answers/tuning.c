@@ -151,24 +151,28 @@ static bool is_before_range(const void *element, const void *key)
 						   : call->start_ns < range->start_ns;
 }
 
-static void mark_inside(struct gp_tuning *tuning, const struct gp_model *model,
-			const struct gp_range *range)
+/* Ranges come in the order that calls have, too: of the calls before `done` those inside are marked already.  Returns what is done then. */
+static uint32_t mark_inside(struct gp_tuning *tuning, const struct gp_model *model,
+			    const struct gp_range *range, uint32_t done)
 {
 	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
 					   is_before_range, range);
 
-	for (; at < model->call_count && model->calls[at].thread_id == range->thread_id &&
-	       model->calls[at].start_ns <= range->end_ns;
+	for (at = at > done ? at : done;
+	     at < model->call_count && model->calls[at].thread_id == range->thread_id &&
+	     model->calls[at].start_ns <= range->end_ns;
 	     at++)
 		for (uint32_t op = model->calls[at].first_op; op != GP_NONE;
 		     op = model->ops[op].next_op)
 			tuning->of[op] = GP_TUNER_XLA;
+	return at;
 }
 
 static int mark_by_ranges(struct gp_tuning *tuning, const struct gp_model *model)
 {
 	struct spans spans = {0};
 	int result = find_compiling(&spans, model);
+	uint32_t done = 0;
 
 	for (uint32_t i = 0; result == 0 && spans.count > 0 && i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
@@ -176,7 +180,7 @@ static int mark_by_ranges(struct gp_tuning *tuning, const struct gp_model *model
 		if (begins_with(model, range, XLA_MODULE) && range->op_count > 0 &&
 		    !strstr(gp_model_range_text(model, range), XLA_PROGRAM) &&
 		    is_within(&spans, range))
-			mark_inside(tuning, model, range);
+			done = mark_inside(tuning, model, range, done);
 	}
 	tuning->compiling = spans.rows;
 	tuning->compiling_count = spans.count;

@@ -107,6 +107,105 @@ static void in_a_range(void **state)
 	gp_model_free(model);
 }
 
+/*
+ * Domains nest each for itself: a range may end while one that was opened later in another goes on; other threads' and
+ * those that do not nest are none.
+ */
+static void in_ranges_that_overlap(void **state)
+{
+	static const char *const texts[] = {"a", "b", "c", "d", "start/end"};
+	static const char *const expected[] = {NULL, "a", "b", "b", NULL, "c", "d", NULL};
+	struct build b = begin();
+	struct gp_model *model = b.model;
+	struct gp_failures failures;
+
+	(void)state;
+	model->range_texts = calloc(5, sizeof(*model->range_texts));
+	assert_non_null(model->range_texts);
+	model->range_text_count = 5;
+	for (uint32_t i = 0; i < 5; i++)
+		model->range_texts[i] = texts[i];
+	add_range(&b, 0, 1, 100, 300);
+	add_range(&b, 1, 1, 200, 400);
+	add_range(&b, 2, 1, 500, 700);
+	add_range(&b, 3, 1, 600, 620);
+	add_range(&b, 4, 1, 605, 650);
+	model->ranges[4].style = GP_STYLE_START_END;
+	add_range(&b, 0, 2, 0, 900);
+	for (uint16_t i = 0; i < 8; i++)
+		fail_at(&b, MALLOC, (uint16_t)(1 + i),
+			(const uint64_t[]){50, 150, 250, 350, 400, 550, 610, 800}[i], GP_NONE);
+	model = build_end(&b);
+	assert_int_equal(gp_failures_of(&failures, &model, 1), 0);
+	assert_int_equal(failures.count, 8);
+	for (uint32_t i = 0; i < 8; i++)
+		if (expected[i])
+			assert_string_equal(failures.rows[i].range, expected[i]);
+		else
+			assert_null(failures.rows[i].range);
+	gp_failures_free(&failures);
+	gp_model_free(model);
+}
+
+/* The first of a row may be of another thread, or of another process, than the one that was read first. */
+static void in_the_range_of_the_first(void **state)
+{
+	struct gp_failures failures;
+	struct gp_model *models[2];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct build b = begin();
+
+		b.model->range_texts = calloc(2, sizeof(*b.model->range_texts));
+		assert_non_null(b.model->range_texts);
+		b.model->range_text_count = 2;
+		b.model->range_texts[0] = i == 0 ? "late" : "later";
+		b.model->range_texts[1] = i == 0 ? "early" : "first";
+		add_range(&b, 0, 1, 0, 900);
+		add_range(&b, 1, 2, 0, 900);
+		fail_at(&b, MALLOC, 2, 500 - i * 100, GP_NONE);
+		fail_at(&b, MALLOC, 2, 300 - i * 100, GP_NONE);
+		b.model->calls[1].thread_id = 2;
+		models[i] = build_end(&b);
+	}
+	assert_int_equal(gp_failures_of(&failures, models, 2), 0);
+	assert_int_equal(failures.count, 1);
+	assert_int_equal(failures.rows[0].count, 4);
+	assert_string_equal(failures.rows[0].range, "first");
+	gp_failures_free(&failures);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+/* As many rows as ranges, each row in all ranges: what takes a step for each pair of them takes minutes. */
+static void time_does_not_grow_with_the_square_of_ranges(void **state)
+{
+	const uint32_t many = 200000;
+	const uint16_t apis[] = {MALLOC, QUERY, LOOKUP, BUILD_LAUNCH};
+	struct build b = begin();
+	struct gp_failures failures;
+	struct gp_model *model;
+
+	(void)state;
+	b.model->range_texts = calloc(2, sizeof(*b.model->range_texts));
+	assert_non_null(b.model->range_texts);
+	b.model->range_text_count = 2;
+	b.model->range_texts[0] = "outer";
+	b.model->range_texts[1] = "innermost";
+	for (uint32_t i = 0; i < many; i++)
+		add_range(&b, i == many - 1, 1, i, 9 * many - i);
+	for (uint32_t i = 0; i < many; i++)
+		fail_at(&b, apis[i % 4], (uint16_t)(1000 + i / 4), 2 * many + i, GP_NONE);
+	model = build_end(&b);
+	assert_int_equal(gp_failures_of(&failures, &model, 1), 0);
+	assert_int_equal(failures.count, many);
+	for (uint32_t i = 0; i < many; i++)
+		assert_string_equal(failures.rows[i].range, "innermost");
+	gp_failures_free(&failures);
+	gp_model_free(model);
+}
+
 static void errors_have_their_names(void **state)
 {
 	char text[GP_FAILURE_ERROR_BYTES];
@@ -127,6 +226,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_place_and_error_work_first),
 		cmocka_unit_test(in_a_range),
+		cmocka_unit_test(in_ranges_that_overlap),
+		cmocka_unit_test(in_the_range_of_the_first),
+		cmocka_unit_test(time_does_not_grow_with_the_square_of_ranges),
 		cmocka_unit_test(errors_have_their_names),
 	};
 

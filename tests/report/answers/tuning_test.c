@@ -10,6 +10,8 @@
 #include "report/answers/tuning.h"
 #include "tests/report/stack_builder.h"
 
+#define MANY 200000u /* what takes a step for each pair of them takes minutes */
+
 #define TORCH "/x/site-packages/torch/_inductor/runtime/"
 
 /* A kernel that is launched with that stack, and runs for 100 ns. */
@@ -118,19 +120,19 @@ static struct gp_model *build_jax(void)
 	uint32_t dot = build_name(&b, "gemm_fusion_dot_1"), add = build_name(&b, "loop_add");
 
 	build_range(&b, 1, "XlaCompile:#module=jit_step#", 0, 100000);
-	for (uint32_t i = 0; i < 40; i++) {
-		uint64_t at = 1000 + i * 2000;
-
-		build_range(&b, 2, "XlaModule:#hlo_module=gemm_fusion_dot.1#", at, at + 900);
-		build_kernel(&b, 2, at + 10, dot, GP_NONE);
-		build_kernel(&b, 2, at + 1000, checker, GP_NONE);
-	}
 	for (uint32_t i = 0; i < 12; i++) {
 		uint64_t at = 200000 + i * 1000;
 
 		build_range(&b, 1, "XlaModule:#hlo_module=jit_step,program_id=7#", at, at + 900);
 		build_kernel(&b, 1, at + 10, dot, GP_NONE);
 		build_kernel(&b, 1, at + 300, add, GP_NONE);
+	}
+	for (uint32_t i = 0; i < 40; i++) {
+		uint64_t at = 1000 + i * 2000;
+
+		build_range(&b, 2, "XlaModule:#hlo_module=gemm_fusion_dot.1#", at, at + 900);
+		build_kernel(&b, 2, at + 10, dot, GP_NONE);
+		build_kernel(&b, 2, at + 1000, checker, GP_NONE);
 	}
 	return build_end(&b);
 }
@@ -194,6 +196,64 @@ static void programs_beside_a_compilation_are_work(void **state)
 	gp_model_free(model);
 }
 
+/* Modules in modules and behind modules, of threads that overlap: each operation in any of them, and no other. */
+static void modules_are_marked_to_the_last_of_them(void **state)
+{
+	struct build b = build_begin(1);
+	const bool inside[] = {false, true, true, true, true, true, true, false, true, false};
+	struct gp_tuning tuning;
+	struct gp_model *model;
+
+	(void)state;
+	build_name(&b, "k");
+	build_range(&b, 1, "XlaCompile:#module=jit_f#", 0, 100000);
+	for (uint32_t thread = 2; thread <= 3; thread++) {
+		build_range(&b, thread, "XlaModule:#hlo_module=a#", 1000, 6000);
+		build_range(&b, thread, "XlaModule:#hlo_module=b#", 2000, 3000);
+		build_range(&b, thread, "XlaModule:#hlo_module=c#", 2500, 2700);
+		build_range(&b, thread, "XlaModule:#hlo_module=d#", 8000, 8000);
+		for (uint32_t i = 0; i < 10; i++)
+			build_kernel(&b, thread, i * 1000, 0, GP_NONE);
+	}
+	model = build_end(&b);
+	tuning = find(model);
+	assert_int_equal(tuning.ops[GP_TUNER_XLA], 14);
+	for (uint32_t i = 0; i < model->op_count; i++)
+		assert_int_equal(tuning.of[i],
+				 inside[model->calls[model->ops[i].call].start_ns / 1000]
+					 ? GP_TUNER_XLA
+					 : GP_TUNER_NONE);
+	gp_tuning_free(&tuning);
+	gp_model_free(model);
+}
+
+/* Every module lies in all that were opened before it, every operation in all modules. */
+static void time_does_not_grow_with_the_square_of_ranges(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_tuning tuning;
+	struct gp_model *model;
+
+	(void)state;
+	build_name(&b, "k");
+	build_range(&b, 1, "XlaCompile:#module=jit_f#", 0, 10 * MANY);
+	for (uint32_t i = 1; i < MANY; i++)
+		build_range(&b, 1, "XlaModule:#hlo_module=dot#", i, 9 * MANY - i);
+	for (uint32_t i = 0; i < MANY; i++)
+		build_kernel(&b, 1, 2 * MANY + i, 0, GP_NONE);
+	build_kernel(&b, 1, 20 * MANY, 0, GP_NONE);
+	model = build_end(&b);
+	tuning = find(model);
+	assert_int_equal(tuning.ops[GP_TUNER_XLA], MANY);
+	assert_int_equal(tuning.ops[GP_TUNER_NONE], 1);
+	assert_int_equal(gp_iterations_of(&found, model, &tuning), 0);
+	assert_int_equal(found.count, 0);
+	gp_iterations_free(&found);
+	gp_tuning_free(&tuning);
+	gp_model_free(model);
+}
+
 static void nothing_is_of_nothing(void **state)
 {
 	struct build b = build_begin(1);
@@ -215,6 +275,8 @@ int main(void)
 		cmocka_unit_test(xla_is_known_by_names),
 		cmocka_unit_test(autotuning_is_no_loop),
 		cmocka_unit_test(programs_beside_a_compilation_are_work),
+		cmocka_unit_test(modules_are_marked_to_the_last_of_them),
+		cmocka_unit_test(time_does_not_grow_with_the_square_of_ranges),
 		cmocka_unit_test(nothing_is_of_nothing),
 	};
 

@@ -30,7 +30,8 @@ static void describe_copies(char *text, size_t size, const struct gp_group *grou
 		label += strlen("memcpy ");
 	used = snprintf(text, size, "%.*s %s", (int)strcspn(label, "]"), label,
 			gp_format_bytes(group->bytes).text);
-	if ((double)group->timed_bytes < LEAST_GB_PER_S * (double)group->total_ns)
+	if (group->total_ns == 0 ||
+	    (double)group->timed_bytes < LEAST_GB_PER_S * (double)group->total_ns)
 		return;
 	used += snprintf(text + used, size - (size_t)used, ", %s GB/s",
 			 gp_format_gb_per_s(group->timed_bytes, group->total_ns).text);

@@ -104,6 +104,24 @@ static void what_it_leaves_out_is_counted(void **state)
 	gp_model_free(model);
 }
 
+/* Where no copy has times, how fast they were is not known. */
+static void untimed_copies_have_no_rate(void **state)
+{
+	struct build b = build_many();
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	add_copy(&b, 5000 * US, 0, 4096, 1);
+	b.model->ops[b.model->op_count - 1].untimed = 1;
+	b.model->losses.ops_untimed = 1;
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text, "  copies: HtoD pinned 4.000KiB\n");
+	free(text);
+	gp_model_free(model);
+}
+
 /* What is known of a device's memory is one row, however it was allocated. */
 static void a_device_has_one_row_of_memory(void **state)
 {
@@ -214,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_leaves_out_is_counted),
+		cmocka_unit_test(untimed_copies_have_no_rate),
 		cmocka_unit_test(a_device_has_one_row_of_memory),
 		cmocka_unit_test(advice_stands_before_the_tables),
 		cmocka_unit_test(calls_that_failed_have_their_column),

@@ -423,11 +423,11 @@ static int print_whole_page(const struct gp_summary *summary)
 
 static int print_sections(const struct gp_summary *summary)
 {
-	int result = 0;
+	int result;
 
 	print_head(summary);
-	gp_summary_print_busy(summary);
-	if (summary->model_count > 1)
+	result = gp_summary_print_busy(summary);
+	if (result == 0 && summary->model_count > 1)
 		result = print_processes(summary);
 	if (result < 0)
 		return result;

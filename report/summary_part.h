@@ -77,7 +77,7 @@ void gp_summary_print_windows(const struct gp_summary *summary);
 void gp_summary_print_never(FILE *out, const struct gp_model *model);
 
 /* How busy the GPUs were: what is known of that. */
-void gp_summary_print_busy(const struct gp_summary *summary);
+int gp_summary_print_busy(const struct gp_summary *summary);
 
 /* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did. */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device);
@@ -91,8 +91,8 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
 /* A line on the kinds of kernels, by their names; nothing where most are of an unknown kind. */
 void gp_summary_print_kinds(const struct gp_summary *summary);
 
-/* A line on the autotuning of libraries, if that took 1 % of the GPU time. */
-void gp_summary_print_tuning(const struct gp_summary *summary);
+/* A line on the autotuning of libraries, if that took 1 % of the GPU time; "at least" where calls have no stacks. */
+int gp_summary_print_tuning(const struct gp_summary *summary);
 
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_summary_has_all_operations(const struct gp_model *model);

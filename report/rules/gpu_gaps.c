@@ -11,8 +11,8 @@
 
 #define LEAST_NS 100000000u
 
-/* In a case's cause_ns: what is known of the host in its longest one. */
-enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER };
+/* In a case's cause_ns: what is known of the host in its longest one, and how many end in an import. */
+enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS };
 
 static void keep_host_time(struct gp_case *found, const struct gp_host_time *host)
 {
@@ -24,9 +24,15 @@ static void keep_host_time(struct gp_case *found, const struct gp_host_time *hos
 	found->cause_ns[TUNER] = host->tuner;
 }
 
+/* What is imported, is once: where most end so, the work itself is in an import. */
+static bool works_in_import(const struct gp_case *found)
+{
+	return found->count > 1 && found->cause_ns[IMPORTS] * 2 > found->count;
+}
+
 static struct gp_host_time kept_host_time(const struct gp_case *found)
 {
-	return (struct gp_host_time){
+	struct gp_host_time host = {
 		.total_ns = found->cause_ns[TOTAL],
 		.xla_ns = found->cause_ns[XLA],
 		.load_ns = found->cause_ns[LOAD],
@@ -34,6 +40,10 @@ static struct gp_host_time kept_host_time(const struct gp_case *found)
 		.moments = (unsigned)found->cause_ns[MOMENTS],
 		.tuner = (enum gp_tuner)found->cause_ns[TUNER],
 	};
+
+	if (host.compiler == GP_COMPILER_IMPORT && works_in_import(found))
+		host.compiler = GP_COMPILER_NONE;
+	return host;
 }
 
 static const char *name_of(const struct gp_advisor *advisor, const struct gp_call *call)
@@ -50,6 +60,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	struct gp_case *found = gp_advisor_case(advisor, site, after, at->lull->cause);
 
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
+	found->cause_ns[IMPORTS] += gp_host_time_ends_in_import(advisor, at);
 	if (idle_ns > found->longest_ns) {
 		struct gp_host_time host = gp_host_time_of(advisor, at);
 
@@ -134,9 +145,11 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.meaning =
 		"Between two operations the GPU was idle for 100 ms or more, and none of the other "
 		"rules says why. The cause is what the host did most of that time, as `gpuprof "
-		"summary --by gap` has it for every gap. What compiled then is told by the stacks "
-		"of "
-		"calls, XLA's by its ranges; else gpuprof does not know what the host computes.",
+		"summary --by gap` has it for every gap. Which compiler was at work then is told "
+		"by "
+		"the stacks of calls (it compiled, or loaded what it had compiled before), XLA's "
+		"by "
+		"its ranges; else gpuprof does not know what the host computes.",
 	.change =
 		"By the cause: host-bound, the program computes something on the host, which can "
 		"go elsewhere, or run while the GPU works: a sampling profiler tells what it is "

@@ -3,7 +3,8 @@
 #include "report/array.h"
 #include "report/format.h"
 
-#define LEAST_PERCENT 10 /* of the time: what is less is not worth a word */
+#define LEAST_PERCENT 10   /* of the time: what is less is not worth a word */
+#define LOOK_BACK     1000 /* calls, for one with a stack */
 
 static const char *const compiler_changes[GP_COMPILERS] = {
 	[GP_COMPILER_TORCH] =
@@ -26,7 +27,8 @@ static const char *const compiler_changes[GP_COMPILERS] = {
 		"before what is measured; @cuda.jit(cache=True) keeps it for the next "
 		"run",
 	[GP_COMPILER_EXTENSION] = "build the extension beforehand: setup.py with CUDAExtension",
-	[GP_COMPILER_IMPORT] = "import modules before the work begins",
+	[GP_COMPILER_IMPORT] =
+		"what is imported while the GPU waits can be imported before the work begins",
 };
 
 static const char *const tuner_changes[GP_TUNERS] = {
@@ -56,6 +58,20 @@ static enum gp_compiler compiler_of(const struct gp_tuning *tuning, const struct
 	/* ranges tell that better */
 	return compiler == GP_COMPILER_JAX && tuning->compiling_count > 0 ? GP_COMPILER_NONE
 									  : compiler;
+}
+
+/* What others import than the thread that the GPU waits for says nothing. */
+static enum gp_compiler compiler_for(const struct gp_tuning *tuning, const struct gp_call *call,
+				     bool is_own)
+{
+	enum gp_compiler compiler = compiler_of(tuning, call);
+
+	return compiler == GP_COMPILER_IMPORT && !is_own ? GP_COMPILER_NONE : compiler;
+}
+
+bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	return compiler_of(advisor->tuning, at->call_after) == GP_COMPILER_IMPORT;
 }
 
 /* A compiler counts for more than an import. */
@@ -94,12 +110,17 @@ static bool is_before(const void *element, const void *key)
 						 : call->start_ns < window->start_ns;
 }
 
+static uint32_t first_call(const struct gp_model *model, const struct window *window)
+{
+	return gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+				    is_before, window);
+}
+
 static void look_at_thread(const struct gp_advisor *advisor, struct gp_host_time *host,
-			   const struct window *window)
+			   const struct window *window, bool is_own)
 {
 	const struct gp_model *model = advisor->model;
-	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
-					   is_before, window);
+	uint32_t at = first_call(model, window);
 	uint64_t until_ns = 0, load_ns = 0;
 
 	for (; at < model->call_count && model->calls[at].thread_id == window->thread &&
@@ -107,7 +128,7 @@ static void look_at_thread(const struct gp_advisor *advisor, struct gp_host_time
 	     at++) {
 		const struct gp_call *call = &model->calls[at];
 
-		note_compiler(host, compiler_of(advisor->tuning, call), GP_HOST_WITHIN);
+		note_compiler(host, compiler_for(advisor->tuning, call, is_own), GP_HOST_WITHIN);
 		if (gp_advisor_class(advisor, call) != GP_API_MODULE || call->start_ns < until_ns)
 			continue;
 		until_ns = gp_call_end_ns(call);
@@ -117,10 +138,24 @@ static void look_at_thread(const struct gp_advisor *advisor, struct gp_host_time
 		host->load_ns = load_ns;
 }
 
-/* Whoever imported before, too, may do all that it does while something imports it: that says nothing. */
-static bool imports_throughout(const struct gp_host_time *host)
+/*
+ * Whether the thread was in no import when the window began, as far as its last call with a stack tells.  Else it may do all that it
+ * does in that import, as a program does that is itself imported: that says nothing.
+ */
+static bool began_outside_imports(const struct gp_advisor *advisor, const struct window *window)
 {
-	return host->compiler == GP_COMPILER_IMPORT && host->moments & GP_HOST_BEFORE;
+	const struct gp_call *calls = advisor->model->calls;
+	uint32_t at = first_call(advisor->model, window);
+
+	for (uint32_t i = 0; i < LOOK_BACK && at > 0; i++) {
+		const struct gp_call *call = &calls[--at];
+
+		if (call->thread_id != window->thread)
+			return false;
+		if (call->stack != GP_NONE)
+			return advisor->tuning->marks[call->stack].compiler == GP_COMPILER_NONE;
+	}
+	return false;
 }
 
 struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -131,15 +166,16 @@ struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const stru
 	struct window window = {.start_ns = at->lull->start_ns - model->base_unix_ns,
 				.end_ns = at->lull->end_ns - model->base_unix_ns};
 
-	note_compiler(&host, compiler_of(tuning, at->call_before), GP_HOST_BEFORE);
-	note_compiler(&host, compiler_of(tuning, at->call_after), GP_HOST_AFTER);
+	note_compiler(&host, compiler_for(tuning, at->call_before, false), GP_HOST_BEFORE);
+	note_compiler(&host, compiler_for(tuning, at->call_after, true), GP_HOST_AFTER);
 	if (at->call_after->stack != GP_NONE)
 		host.tuner = (enum gp_tuner)tuning->marks[at->call_after->stack].tuner;
 	for (uint32_t i = 0; i < model->thread_count; i++) {
 		window.thread = model->threads[i].id;
-		look_at_thread(advisor, &host, &window);
+		look_at_thread(advisor, &host, &window, window.thread == at->call_after->thread_id);
 	}
-	if (imports_throughout(&host))
+	window.thread = at->call_after->thread_id;
+	if (host.compiler == GP_COMPILER_IMPORT && !began_outside_imports(advisor, &window))
 		host.compiler = GP_COMPILER_NONE;
 	for (uint32_t i = 0; i < tuning->compiling_count; i++)
 		host.xla_ns +=
@@ -171,7 +207,9 @@ void gp_host_time_tell(const struct gp_host_time *host, FILE *out)
 		fprintf(out, "; XLA compiled for %s of it", gp_format_ns(host->xla_ns).text);
 	if (host->compiler != GP_COMPILER_NONE) {
 		fprintf(out, "; %s was %s", gp_compiler_name(host->compiler),
-			host->compiler == GP_COMPILER_IMPORT ? "importing" : "compiling");
+			host->compiler == GP_COMPILER_IMPORT ? "importing"
+							     : "compiling, or loading "
+							       "what it had compiled,");
 		tell_moments(host->moments, out);
 	}
 	if (host->tuner != GP_TUNER_NONE)
@@ -182,7 +220,11 @@ void gp_host_time_tell(const struct gp_host_time *host, FILE *out)
 
 static const char *change_of(const struct gp_host_time *host)
 {
-	if (host->xla_ns * 2 >= host->total_ns || host->tuner == GP_TUNER_XLA)
+	if (host->xla_ns * 2 >= host->total_ns)
+		return compiler_changes[GP_COMPILER_JAX];
+	if (host->load_ns * 2 >= host->total_ns)
+		return NULL;
+	if (host->tuner == GP_TUNER_XLA)
 		return compiler_changes[GP_COMPILER_JAX];
 	if (host->compiler != GP_COMPILER_NONE)
 		return compiler_changes[host->compiler];

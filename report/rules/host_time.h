@@ -2,8 +2,9 @@
  * host_time: what is known of the host while a GPU had nothing to do for long.
  *
  * gpuprof records CUDA's calls and the program's ranges, not what the host computes.  But a call that was made by a compiler, just before, within or
- * at the end of such a time, tells that it was compiling then; ranges of XLA tell for how long; and calls that load code, how long
- * that took.
+ * at the end of such a time, tells that it was compiling then, or loading what it had compiled before: its caches are read by the same
+ * functions.  Ranges of XLA tell for how long it compiled; and calls that load code, how long that took.  An import is told where the
+ * thread that the GPU waited for was in none before.
  */
 #ifndef REPORT_RULES_HOST_TIME_H
 #define REPORT_RULES_HOST_TIME_H
@@ -28,10 +29,13 @@ struct gp_host_time {
 /* Of a lull of the present process. */
 struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at);
 
-/* "; torch.compile was compiling when it began", "; loading code took 45.13ms of it"; nothing where nothing is known. */
+/* Whether the call at its end was made in an import, and by no compiler. */
+bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_lull_at *at);
+
+/* "; CuPy was compiling, or loading what it had compiled, when it began", "; loading code took 45.13ms of it"; nothing where nothing is known. */
 void gp_host_time_tell(const struct gp_host_time *host, FILE *out);
 
-/* What helps against it; false, and nothing is printed: what the host did is not known. */
+/* What helps against it; false, and nothing is printed: what the host did is not known, or it was loading code most of the time. */
 bool gp_host_time_advise(const struct gp_host_time *host, FILE *out);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "report/summary.h"
 #include "report/text.h"
-#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define KERNELS 30
 #define US      1000u
@@ -228,6 +228,37 @@ static void nothing_that_is_missing_is_left_out(void **state)
 	gp_model_free(model);
 }
 
+/* An operation whose call has no stack may be of tuning, too. */
+static void of_tuning_the_least_is_known_without_stacks(void **state)
+{
+	for (int with_stacks = 0; with_stacks < 2; with_stacks++) {
+		struct build b = build_begin(42);
+		struct gp_model *model;
+		uint32_t stack;
+		char *text;
+
+		(void)state;
+		build_device(&b, 0, "NVIDIA H200");
+		stack = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
+		build_name(&b, "RedzoneAllocatorKernelImpl");
+		build_name(&b, "mine");
+		for (uint32_t i = 0; i < 4; i++) {
+			build_call(&b, 100, BUILD_LAUNCH, (1 + i) * US, 10, i + 1);
+			if (with_stacks)
+				build_stack_of_last(&b, stack);
+			build_op(&b, GP_OP_KERNEL, 7, (1 + i) * US, (1 + i) * US + 500, i + 1)
+				->name = i % 2;
+		}
+		build_stacks_end(&b);
+		model = build_end(&b);
+		text = print(model, true);
+		expect(text, with_stacks ? "XLA's autotuner 50.0 % of the GPU time"
+					 : "XLA's autotuner at least 50.0 % of the GPU time");
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +268,7 @@ int main(void)
 		cmocka_unit_test(advice_stands_before_the_tables),
 		cmocka_unit_test(calls_that_failed_have_their_column),
 		cmocka_unit_test(nothing_that_is_missing_is_left_out),
+		cmocka_unit_test(of_tuning_the_least_is_known_without_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

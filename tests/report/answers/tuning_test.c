@@ -66,7 +66,8 @@ static void stacks_tell_who_tries_kernels_out(void **state)
 	uint32_t inductor =
 		build_python(&b, user, TORCH "benchmarking.py", "Benchmarker.benchmark_gpu", 1);
 	uint32_t within = build_python(&b, inductor, "/x/triton/testing.py", "do_bench", 1);
-	uint32_t triton = build_python(&b, user, "/x/triton/testing.py", "do_bench", 1);
+	uint32_t triton =
+		build_python(&b, user, "/x/triton/runtime/autotuner.py", "Autotuner._bench", 1);
 	uint32_t launcher = build_python(&b, within, "/home/me/train.py", "launch", 9);
 	uint32_t name = build_name(&b, "k");
 	const uint32_t stacks[] = {user, inductor, launcher, triton, within};
@@ -89,23 +90,25 @@ static void stacks_tell_who_tries_kernels_out(void **state)
 	gp_model_free(model);
 }
 
-/* A user's own function or file of that name is not the library's. */
+/* A user's own function or file of that name is not the library's; nor is a benchmark that the user asked a library for. */
 static void users_own_benchmarks_are_work(void **state)
 {
 	struct build b = build_begin(1);
 	uint32_t user = build_python(&b, BUILD_OUTERMOST, "/home/me/benchmarking.py", "bench", 3);
 	uint32_t torch =
 		build_python(&b, user, TORCH "triton_heuristics.py", "CachingAutotuner.run", 3);
+	uint32_t script = build_python(&b, user, "/x/triton/testing.py", "do_bench", 1);
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
 	(void)state;
 	build_kernel(&b, 1, 0, build_name(&b, "DelayKernel_of_mine"), torch);
+	build_kernel(&b, 1, 500, 0, script);
 	build_kernel(&b, 1, 1000, 0, GP_NONE);
 	build_stacks_end(&b);
 	model = build_end(&b);
 	tuning = find(model);
-	assert_int_equal(tuning.ops[GP_TUNER_NONE], 2);
+	assert_int_equal(tuning.ops[GP_TUNER_NONE], 3);
 	assert_true(tuning.lacks_stacks);
 	gp_tuning_free(&tuning);
 	gp_model_free(model);

@@ -4,10 +4,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/advice.h"
+#include "report/rules/host_time.h"
 #include "tests/report/stack_builder.h"
 
 #define MS 1000000u
@@ -36,7 +38,15 @@ static const struct gp_finding *find(const struct gp_advice *advice, const char 
 /* The file of a function on the stack of each call; NULL = the user's own is all that there is. */
 struct calls {
 	const char *before, *within, *after;
+	bool other_thread; /* the first is of one, which has no Python on its stacks */
 };
+
+static uint32_t find_stack(struct build *b, uint32_t user, const char *file)
+{
+	if (!file)
+		return user;
+	return build_python(b, user, file, strcmp(file, IMPORTS) ? "f" : "_find_and_load", 2);
+}
 
 /* A kernel, 500 ms of which the host has one call in the middle, and a kernel. */
 static struct gp_model *wait_for_host(const struct calls *calls)
@@ -48,16 +58,18 @@ static struct gp_model *wait_for_host(const struct calls *calls)
 	build_device(&b, 0, "GPU");
 	build_thread(&b, 100, "python3");
 	build_api(&b, 98, "cuModuleLoadData", GP_API_MODULE);
+	if (calls->other_thread) {
+		build_call(&b, 100, BUILD_DEVICE_SYNC, MS / 2, 1000, 0);
+		build_stack_of_last(&b, find_stack(&b, user, calls->before));
+	}
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t at_ns = MS + i * 250 * MS;
-		uint32_t stack = user;
+		bool is_other = i == 0 && calls->other_thread;
 
-		if (files[i])
-			stack = build_python(&b, user, files[i],
-					     strcmp(files[i], IMPORTS) ? "f" : "_find_and_load", 2);
-		build_call(&b, 100, i == 1 ? 98 : BUILD_LAUNCH, at_ns, i == 1 ? 60 * MS : 10000,
-			   i + 1);
-		build_stack_of_last(&b, stack);
+		build_call(&b, is_other ? 101 : 100, i == 1 ? 98 : BUILD_LAUNCH, at_ns,
+			   i == 1 ? 60 * MS : 10000, i + 1);
+		if (!is_other)
+			build_stack_of_last(&b, find_stack(&b, user, files[i]));
 		if (i != 1)
 			build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 50000, i + 1);
 	}
@@ -85,17 +97,21 @@ static void check(const struct calls *calls, const char *found_part, const char 
 static void compilers_are_told_by_stacks(void **state)
 {
 	(void)state;
-	check(&(struct calls){.before = DYNAMO}, "torch.compile was compiling when it began",
+	check(&(struct calls){.before = DYNAMO},
+	      "torch.compile was compiling, or loading what it had compiled, when it began",
 	      "TORCHINDUCTOR_CACHE_DIR", "ended");
 	check(&(struct calls){.before = DYNAMO, .after = DYNAMO},
-	      "torch.compile was compiling when it began and when it ended",
+	      "torch.compile was compiling, or loading what it had compiled, when it began and "
+	      "when it ended",
 	      "TORCHINDUCTOR_CACHE_DIR", NULL);
-	check(&(struct calls){.within = CUPY}, "CuPy was compiling in it", "CUPY_CACHE_DIR", NULL);
+	check(&(struct calls){.within = CUPY},
+	      "CuPy was compiling, or loading what it had compiled, in it", "CUPY_CACHE_DIR", NULL);
 	check(&(struct calls){.after = BENCH},
 	      "what comes then is of PyTorch Inductor's benchmarks", "TORCHINDUCTOR_CACHE_DIR",
 	      "compiling");
 	check(&(struct calls){.within = IMPORTS, .after = DYNAMO},
-	      "torch.compile was compiling when it ended", "TORCHINDUCTOR_CACHE_DIR", "importing");
+	      "torch.compile was compiling, or loading what it had compiled, when it ended",
+	      "TORCHINDUCTOR_CACHE_DIR", "importing");
 }
 
 /* A program that is run by an import is in it all the time. */
@@ -103,9 +119,95 @@ static void imports_count_where_they_are_new(void **state)
 {
 	(void)state;
 	check(&(struct calls){.after = IMPORTS}, "Python was importing when it ended",
-	      "import modules before", NULL);
+	      "imported while the GPU waits", NULL);
 	check(&(struct calls){.before = IMPORTS, .within = IMPORTS, .after = IMPORTS},
 	      "loading code took 60.00ms", "py-spy record", "importing");
+	/* what came before is another thread's, as PyTorch's of a backward pass; the thread itself was in it before */
+	check(&(struct calls){.other_thread = true, .before = IMPORTS, .after = IMPORTS},
+	      "loading code took 60.00ms", "py-spy record", "importing");
+	check(&(struct calls){.other_thread = true, .after = IMPORTS},
+	      "Python was importing when it ended", "imported while the GPU waits", NULL);
+	/* nor does another thread's import say anything */
+	check(&(struct calls){.before = IMPORTS}, "loading code", "py-spy record", "importing");
+}
+
+/* Kernels and long waits in turn, the launches all at one place, in an import or not. */
+static struct gp_model *wait_often(uint32_t times, uint32_t imports)
+{
+	struct build b = build_begin(1);
+	uint32_t user = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
+	uint32_t importer = build_python(&b, BUILD_OUTERMOST, IMPORTS, "_find_and_load", 2);
+	uint32_t module = build_python(&b, importer, "/home/me/train.py", "main", 1);
+
+	build_device(&b, 0, "GPU");
+	build_thread(&b, 100, "python3");
+	for (uint32_t i = 0; i < times; i++) {
+		uint64_t at_ns = MS + (uint64_t)(200 + i) * i * MS;
+
+		/* what waits is in no import */
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns - 20000, 1000, 0);
+		build_stack_of_last(&b, user);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
+		build_stack_of_last(&b, i >= times - imports ? module : user);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 50000, i + 1);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 60000, 1000, 0);
+		build_stack_of_last(&b, user);
+	}
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+static bool tells_of_import(uint32_t times, uint32_t imports)
+{
+	struct gp_model *model = wait_often(times, imports);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "gpu-gaps");
+	bool tells;
+
+	assert_non_null(found);
+	tells = strstr(found->found, "importing") != NULL;
+	assert_int_equal(tells, strstr(found->change, "imported while") != NULL);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	return tells;
+}
+
+/* Modules are imported once. */
+static void what_is_always_in_an_import_is_work(void **state)
+{
+	(void)state;
+	assert_true(tells_of_import(6, 1));
+	assert_false(tells_of_import(6, 5));
+	assert_false(tells_of_import(6, 0));
+}
+
+static bool advises(const struct gp_host_time *host, const char *words)
+{
+	char text[1000] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	bool any;
+
+	assert_non_null(out);
+	any = gp_host_time_advise(host, out);
+	assert_int_equal(fclose(out), 0);
+	return any && strstr(text, words) != NULL;
+}
+
+/* What a compiler loads was compiled before: its cache is there already. */
+static void loading_most_of_the_time_is_no_compiling(void **state)
+{
+	struct gp_host_time host = {
+		.total_ns = 500 * MS, .load_ns = 200 * MS, .compiler = GP_COMPILER_CUPY};
+
+	(void)state;
+	assert_true(advises(&host, "CUPY_CACHE_DIR"));
+	host.load_ns = 250 * MS;
+	assert_false(advises(&host, ""));
+	host.tuner = GP_TUNER_XLA;
+	assert_false(advises(&host, ""));
+	/* XLA's ranges tell that it compiled, whatever it loaded */
+	host.xla_ns = 300 * MS;
+	assert_true(advises(&host, "JAX_COMPILATION_CACHE_DIR"));
 }
 
 static void what_is_not_known_is_not_said(void **state)
@@ -120,6 +222,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compilers_are_told_by_stacks),
 		cmocka_unit_test(imports_count_where_they_are_new),
+		cmocka_unit_test(what_is_always_in_an_import_is_work),
+		cmocka_unit_test(loading_most_of_the_time_is_no_compiling),
 		cmocka_unit_test(what_is_not_known_is_not_said),
 	};
 

@@ -56,7 +56,7 @@ struct gp_finding {
 	uint32_t beyond;      /* exact: how many runs have more than that */
 	/* Of the rank tests. */
 	double low,
-		high; /* the change: more and less than that with 1 - GP_CHECK_DOUBT each; may be infinite */
+		high; /* the change: more and less than that with 1 - GP_CHECK_DOUBT each; may be infinite, low not below -baseline otherwise */
 	double chance;            /* of at least such a regression where there is none */
 	double excluded;          /* of at least so few signs of a regression where there is one */
 	uint32_t runs_needed;     /* would probably tell; 0 = more than GP_RANK_MOST */

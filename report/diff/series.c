@@ -104,7 +104,10 @@ int gp_series_test(const struct gp_series *series, struct gp_rank *rank, struct 
 
 	if (result == 0) {
 		needed = gp_rank_needed(rank, GP_CHECK_DOUBT);
-		finding->low = needed <= count ? differences[count - needed] : (double)-INFINITY;
+		/* pairs with the longest run of the baseline differ by more than its median: that much cannot go */
+		finding->low = needed <= count
+				       ? fmax(differences[count - needed], -finding->baseline)
+				       : (double)-INFINITY;
 		finding->high = needed <= count ? differences[needed - 1] : (double)INFINITY;
 		finding->chance =
 			gp_rank_tail(rank, count_above(differences, count, finding->margin));

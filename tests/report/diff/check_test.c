@@ -168,6 +168,33 @@ static void too_few_runs_say_how_many_would_tell(void **state)
 }
 
 /* Twice as slow in both runs: nothing varies, but two of them cannot show it. */
+/* Against the longest run of the baseline, each run is shorter by more than the median. */
+static void nothing_shrinks_by_more_than_all_of_it(void **state)
+{
+	struct scene scene = scene_make(6, 1);
+	const struct gp_finding *wall;
+
+	(void)state;
+	vary(&scene.baseline, GP_METRIC_WALL, 1e8);
+	for (uint32_t i = 0; i < 2; i++)
+		scene.baseline.runs[i].figures.values[GP_METRIC_WALL] = 4e8;
+	vary(&scene.now, GP_METRIC_WALL, 1e8);
+	judge(&scene);
+	wall = find(&scene, GP_METRIC_WALL);
+	assert_true(isinf(wall->low)); /* so few: nothing is known of it */
+	scene_end(&scene);
+
+	scene = scene_make(6, 2);
+	vary(&scene.baseline, GP_METRIC_WALL, 1e8);
+	for (uint32_t i = 0; i < 2; i++)
+		scene.baseline.runs[i].figures.values[GP_METRIC_WALL] = 4e8 + i;
+	vary(&scene.now, GP_METRIC_WALL, 1e8);
+	judge(&scene);
+	wall = find(&scene, GP_METRIC_WALL);
+	assert_true(wall->low == -wall->baseline);
+	scene_end(&scene);
+}
+
 static void too_few_runs_to_show_a_regression_are_no_noise(void **state)
 {
 	struct scene scene = scene_make(BASELINE, 2);
@@ -338,6 +365,7 @@ int main(void)
 		cmocka_unit_test(a_count_that_some_runs_exceed_is_inconclusive),
 		cmocka_unit_test(a_slower_time_needs_share_and_amount),
 		cmocka_unit_test(too_few_runs_say_how_many_would_tell),
+		cmocka_unit_test(nothing_shrinks_by_more_than_all_of_it),
 		cmocka_unit_test(too_few_runs_to_show_a_regression_are_no_noise),
 		cmocka_unit_test(partial_runs_are_left_out_and_leave_doubt),
 		cmocka_unit_test(what_one_side_lacks_is_inconclusive_what_both_lack_is_nothing),

@@ -441,7 +441,10 @@ static void print_unused(FILE *out, const struct gp_model *model)
 		gp_summary_print_partial(out, model);
 	fputs("gpuprof: ", out);
 	print_escaped(out, program_of(model), 64);
-	fprintf(out, " (pid %u) made no CUDA call that was recorded", model->pid);
+	fprintf(out,
+		model->losses.cut ? " (pid %u): no CUDA call is in its file, which is incomplete"
+				  : " (pid %u) made no CUDA call that was recorded",
+		model->pid);
 	if (model->range_count > 0)
 		fprintf(out, "; ranges and marks: %s", gp_format_count(model->range_count).text);
 	fputc('\n', out);

@@ -208,12 +208,14 @@ const char *gp_summary_why_not_all(const struct gp_model *model)
 
 	if (gp_summary_has_all_operations(model))
 		return NULL;
-	if (!gp_recorded_kind(model, "gpu") || has_counted_loss(model) || missing->cut ||
+	if (!gp_recorded_kind(model, "gpu") || has_counted_loss(model) ||
 	    missing->damaged_bytes + missing->unknown_records + missing->ops_untimed > 0 ||
 	    model->counters[GP_COUNTER_LEFT_OUT_KERNELS] > 0)
 		return "operations are missing";
-	return missing->live ? "the process still runs: operations may be missing"
-			     : "the trace has no end: operations may be missing";
+	if (missing->live)
+		return "the process still runs: operations may be missing";
+	return missing->closed ? "the file was cut: operations may be missing"
+			       : "the trace has no end: operations may be missing";
 }
 
 struct balance {
@@ -224,6 +226,7 @@ struct balance {
 	uint64_t unnumbered;
 	uint64_t graphs; /* launches of graphs */
 	bool uncertain;  /* there may have been launches that were not recorded */
+	bool cut;        /* the file, and with it launches of which nothing is known */
 };
 
 /* Nothing paused: the trace just begins late. */
@@ -243,6 +246,7 @@ static struct balance take_balance(const struct gp_model *model)
 		.left_out = model->losses.launches_left_out,
 		.unnumbered = model->losses.launches_unnumbered,
 		.uncertain = model->gate_count > 0 || !gp_summary_has_all_operations(model),
+		.cut = model->losses.cut,
 	};
 	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
 			  balance.outside + balance.left_out + balance.unnumbered;
@@ -270,6 +274,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->unnumbered += one->unnumbered;
 	sum->graphs += one->graphs;
 	sum->uncertain |= one->uncertain;
+	sum->cut |= one->cut;
 }
 
 static void print_part(FILE *out, uint64_t count, const char *meaning)
@@ -285,6 +290,8 @@ static void print_counted(FILE *out, uint64_t count, const char *one, const char
 
 static void print_balance(FILE *out, const struct balance *balance)
 {
+	const char *where = balance->cut ? " in the file" : "";
+
 	fputs("  ", out);
 	if (balance->launches == 0)
 		fprintf(out, "no %s%s",
@@ -292,12 +299,13 @@ static void print_balance(FILE *out, const struct balance *balance)
 					   : "kernel was launched",
 			balance->graphs > 0 ? " outside graphs" : "");
 	else if (balance->launches == 1 && balance->matched == 1)
-		fputs("the only launch has its kernel record", out);
+		fprintf(out, "the only launch%s has its kernel record", where);
 	else if (balance->matched == balance->launches)
-		fprintf(out, "all %s launches have their kernel record",
-			gp_format_count(balance->launches).text);
+		fprintf(out, "all %s launches%s have their kernel record",
+			gp_format_count(balance->launches).text, where);
 	else {
 		print_counted(out, balance->launches, "launch", "launches");
+		fputs(where, out);
 		print_part(out, balance->matched, "with kernel record");
 	}
 	print_part(out, balance->captured, "captured into a graph");

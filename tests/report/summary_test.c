@@ -436,6 +436,9 @@ static void a_live_or_cut_trace_is_partial_too(void **state)
 	text = summarize(&cut);
 	expect(text, "PARTIAL: pid 43");
 	expect(text, "the file ends within a chunk");
+	expect(text, "; the file was cut: operations may be missing)\n");
+	expect_not(text, "operations are missing");
+	expect(text, "all 3 launches in the file have their kernel record");
 	free(text);
 }
 
@@ -524,6 +527,8 @@ static void a_program_without_cuda_gets_one_line(void **state)
 	b.model->losses.cut = true;
 	text = summarize(&b);
 	assert_int_equal(strncmp(text, "PARTIAL: pid 7 did not close its trace", 38), 0);
+	expect(text, "(pid 7): no CUDA call is in its file, which is incomplete\n");
+	expect_not(text, "made no CUDA call");
 	free(text);
 }
 

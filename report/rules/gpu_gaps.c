@@ -83,10 +83,12 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
 	struct gp_host_time host = kept_host_time(found);
 
-	fprintf(out, "the GPU has nothing to do for %s", gp_format_ns(found->longest_ns).text);
 	if (found->count > 1)
-		fprintf(out, ", and %s more time%s", gp_format_count(found->count - 1).text,
-			found->count == 2 ? "" : "s");
+		fprintf(out, "%s times the GPU has nothing to do, for %s the longest",
+			gp_format_count(found->count).text, gp_format_ns(found->longest_ns).text);
+	else
+		fprintf(out, "the GPU has nothing to do for %s",
+			gp_format_ns(found->longest_ns).text);
 	fprintf(out, ": %s", gp_idle_cause_name(cause));
 	gp_host_time_tell(&host, out);
 	if (*before)

@@ -36,8 +36,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	(void)advisor;
 	fprintf(out,
-		"%s %s copies, %s in all, waited %s for kernels that were launched before: each is "
-		"a synchronisation",
+		"%s %s copies, %s in all, waited %s for kernels that were launched before, and "
+		"after each the GPU waits for the host",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
 }

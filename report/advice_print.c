@@ -15,6 +15,7 @@
 #define BRIEF_WIDE   110
 #define BRIEF_MARGIN 10
 #define BRIEF_LINES  2 /* of what was found, and of what helps */
+#define BRIEF_MOST   8 /* findings */
 
 /* ---- findings, for people ---- */
 
@@ -203,26 +204,60 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 	free(fitted);
 }
 
-/* What helps first; what helps against several, one after the other, is said once, below the last. */
+/* What helps first; what helps against several, one after the other, is said once, below the last: of how many. */
 static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
-				  const struct gp_finding *next)
+				  const struct gp_finding *next, size_t *same)
 {
-	char text[1024];
+	char text[1024], each[32] = "";
 	size_t last;
 
+	++*same;
 	if (next && strcmp(next->change, finding->change) == 0)
 		return;
+	if (*same == 2)
+		snprintf(each, sizeof(each), "(both) ");
+	else if (*same > 2)
+		snprintf(each, sizeof(each), "(all %zu) ", *same);
+	*same = 0;
 	fprintf(out, "%*s-> ", BRIEF_MARGIN, "");
-	snprintf(text, sizeof(text), "%s", finding->change);
+	snprintf(text, sizeof(text), "%s%s", each, finding->change);
 	while (count_lines(text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE) > BRIEF_LINES &&
 	       (last = last_part(text, strlen(text))) > 0)
 		text[last] = '\0';
 	print_wrapped(out, text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
 }
 
+/* Of what makes results wrong, one finding of a rule is enough to look there: others would take the places of all else. */
+static bool gives_way(const struct gp_advice *advice, uint32_t number)
+{
+	const struct gp_rule *rule = advice->findings[number].rule;
+
+	return rule->is_of_results && number > 0 && advice->findings[number - 1].rule == rule;
+}
+
+/* Those that have a place, best first; returns how many: at most limit. */
+static size_t choose(const struct gp_advice *advice, size_t limit, const struct gp_finding **chosen)
+{
+	size_t others = 0, room, count = 0;
+
+	for (uint32_t i = 0; i < advice->count; i++)
+		others += !gives_way(advice, i);
+	room = limit > others ? limit - others : 0; /* for those that give way */
+	for (uint32_t i = 0; i < advice->count && count < limit; i++) {
+		bool last = gives_way(advice, i);
+
+		if (last && room == 0)
+			continue;
+		room -= last;
+		chosen[count++] = &advice->findings[i];
+	}
+	return count;
+}
+
 void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit)
 {
-	size_t count = limit < advice->count ? limit : advice->count;
+	const struct gp_finding *chosen[BRIEF_MOST];
+	size_t count = choose(advice, limit < BRIEF_MOST ? limit : BRIEF_MOST, chosen), same = 0;
 
 	fprintf(out, "Advice: what each could save at most, of %s",
 		gp_format_ns(advice->span_ns).text);
@@ -230,10 +265,8 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 		fprintf(out, " (of the loop: %s)", gp_format_ns(advice->loop_ns).text);
 	fputs("; more of a rule: gpuprof explain RULE\n", out);
 	for (size_t i = 0; i < count; i++) {
-		const struct gp_finding *finding = &advice->findings[i];
-
-		print_finding_in_brief(out, finding, advice);
-		print_change_in_brief(out, finding, i + 1 < count ? finding + 1 : NULL);
+		print_finding_in_brief(out, chosen[i], advice);
+		print_change_in_brief(out, chosen[i], i + 1 < count ? chosen[i + 1] : NULL, &same);
 	}
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);

@@ -563,11 +563,54 @@ static void test_what_does_not_fit_on_a_screen(void **state)
 			 "launch-bound: it waits\n" CHANGE);
 }
 
+/* What each of several findings has below it, and which of them have a place. */
+static void test_findings_share_a_screen(void **state)
+{
+	const struct gp_rule *errors = gp_rule_find("failed-calls"),
+			     *time = gp_rule_find("launch-bound");
+	struct gp_finding findings[] = {
+		{.rule = errors, .found = "A", .change = "look"},
+		{.rule = errors, .found = "B", .change = "look"},
+		{.rule = time, .saves_ns = 3 * MS, .found = "C", .change = "do it"},
+		{.rule = time, .saves_ns = 2 * MS, .found = "D", .change = "do it"},
+	};
+	struct gp_advice advice = {.findings = findings, .count = 4, .span_ns = 4 * MS};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	(void)state;
+	for (size_t i = 0; i < advice.count; i++)
+		findings[i].place = findings[i].callers = "";
+	out = open_memstream(&text, &bytes);
+	gp_advice_print_brief(out, &advice, 3);
+	fclose(out);
+	assert_non_null(strstr(text, "failed-calls: A\n          -> look\n"));
+	assert_null(strstr(text, ": B\n"));
+	assert_non_null(strstr(text, ": D\n          -> (both) do it\n  ... 1 more: "));
+	free(text);
+
+	out = open_memstream(&text, &bytes);
+	gp_advice_print_brief(out, &advice, 4);
+	fclose(out);
+	assert_non_null(strstr(text, ": B\n          -> (both) look\n"));
+	free(text);
+
+	findings[1].rule = time;
+	findings[1].change = "do it";
+	out = open_memstream(&text, &bytes);
+	gp_advice_print_brief(out, &advice, 4);
+	fclose(out);
+	assert_non_null(strstr(text, ": D\n          -> (all 3) do it\n"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_turns_of_host_and_gpu),
 		cmocka_unit_test(test_what_does_not_fit_on_a_screen),
+		cmocka_unit_test(test_findings_share_a_screen),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),

@@ -25,6 +25,7 @@ static const struct gp_column columns[] = {
 
 struct left {
 	const struct gp_memory_site *most[SHOWN]; /* the largest first; NULL = none */
+	const struct gp_memory_site *many;        /* the one with most blocks; NULL = none */
 	uint64_t bytes, blocks, sites;
 	uint64_t kept_bytes; /* by caching allocators */
 	const char *keeper;  /* the first of them */
@@ -60,6 +61,8 @@ static struct left sum_up(const struct gp_memory_sites *found)
 		left.blocks += row->left_blocks;
 		left.sites++;
 		note_largest(&left, row);
+		if (!left.many || row->left_blocks > left.many->left_blocks)
+			left.many = row;
 	}
 	return left;
 }
@@ -96,21 +99,39 @@ static int print_sites(const struct gp_summary *summary, const struct gp_memory_
 	return result;
 }
 
-/* Where the most of it was allocated, if that is known: ", 1.500MiB of it at main" */
-static void print_most(FILE *out, const struct gp_memory_sites *found, const struct left *left)
+static bool is_placed(const struct gp_memory_sites *found, const struct gp_memory_site *row)
 {
-	const char *site = gp_call_sites_at(found->sites, left->most[0]->site).place;
-	char *place, *fitted;
+	return !strstr(gp_call_sites_at(found->sites, row->site).place, GP_SITE_WITHOUT_STACK);
+}
 
-	if (strstr(site, GP_SITE_WITHOUT_STACK))
-		return;
-	place = gp_text_escape(site);
-	fitted = place ? gp_text_fit(place, PLACE_COLUMNS) : NULL;
-	if (left->sites > 1)
-		fprintf(out, ", %s of it", gp_format_bytes(left->most[0]->left_bytes).text);
+static void print_place(FILE *out, const struct gp_memory_sites *found,
+			const struct gp_memory_site *row)
+{
+	char *place = gp_text_escape(gp_call_sites_at(found->sites, row->site).place);
+	char *fitted = place ? gp_text_fit(place, PLACE_COLUMNS) : NULL;
+
 	fprintf(out, " at %s", fitted ? fitted : "(no memory)");
 	free(fitted);
 	free(place);
+}
+
+/*
+ * Where the most of it was allocated, if that is known: ", 1.500MiB of it at main", and, for what leaks is rather what there
+ * are many of, where most blocks were: ", 400 of the blocks at step"
+ */
+static void print_most(FILE *out, const struct gp_memory_sites *found, const struct left *left)
+{
+	const struct gp_memory_site *largest = left->most[0], *many = left->many;
+
+	if (is_placed(found, largest)) {
+		if (left->sites > 1)
+			fprintf(out, ", %s of it", gp_format_bytes(largest->left_bytes).text);
+		print_place(out, found, largest);
+	}
+	if (many->left_blocks > largest->left_blocks && is_placed(found, many)) {
+		fprintf(out, ", %s of the blocks", gp_format_count(many->left_blocks).text);
+		print_place(out, found, many);
+	}
 }
 
 static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found)

@@ -140,6 +140,31 @@ static void a_device_has_one_row_of_memory(void **state)
 	gp_model_free(model);
 }
 
+/* One large block may well live as long as the program; many small ones rather leak. */
+static void most_blocks_have_their_place_too(void **state)
+{
+	struct build b = build_many();
+	uint32_t once = build_python(&b, BUILD_OUTERMOST, "app.py", "setup", 1);
+	uint32_t often = build_python(&b, BUILD_OUTERMOST, "app.py", "step", 2);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 5000 * US, 0x800000, 4 << 20);
+	build_stack_of_last(&b, once);
+	for (uint32_t i = 0; i < 40; i++) {
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 5000 * US + i * 20, 0xf0000 + i,
+			     1);
+		build_stack_of_last(&b, often);
+	}
+	build_stacks_end(&b);
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text, "4.000MiB of it at setup (app.py:1), 40 of the blocks at step (app.py:2)\n");
+	free(text);
+	gp_model_free(model);
+}
+
 /* Half of the time a kernel of 1 ms, half of it none: what may be done is said, and what it says stands before the tables. */
 static void advice_stands_before_the_tables(void **state)
 {
@@ -265,6 +290,7 @@ int main(void)
 		cmocka_unit_test(what_it_leaves_out_is_counted),
 		cmocka_unit_test(untimed_copies_have_no_rate),
 		cmocka_unit_test(a_device_has_one_row_of_memory),
+		cmocka_unit_test(most_blocks_have_their_place_too),
 		cmocka_unit_test(advice_stands_before_the_tables),
 		cmocka_unit_test(calls_that_failed_have_their_column),
 		cmocka_unit_test(nothing_that_is_missing_is_left_out),

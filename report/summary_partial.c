@@ -127,9 +127,11 @@ static void print_waiting(FILE *out, const struct gp_model *model, const struct 
 	char *thread = gp_text_escape(gp_model_thread_name(model, waiting->thread_id));
 	uint64_t end_ns = last_known_ns(model);
 
-	fprintf(out, "  in %s for %s%s: %s %u\n", name ? name : "a call",
-		model->losses.live ? "" : "at least ",
-		gp_format_ns(end_ns > waiting->start_ns ? end_ns - waiting->start_ns : 0).text,
+	fprintf(out, "  in %s", name ? name : "a call");
+	if (end_ns > waiting->start_ns)
+		fprintf(out, " for %s%s", model->losses.live ? "" : "at least ",
+			gp_format_ns(end_ns - waiting->start_ns).text);
+	fprintf(out, "%s: %s %u\n", end_ns > waiting->start_ns ? "" : " at the end",
 		thread && *thread ? thread : "thread", waiting->thread_id);
 	free(name);
 	free(thread);

@@ -85,7 +85,8 @@ static int check(const struct arguments *a)
 		(request->baseline != NULL) + (a->write_baseline != NULL) + (a->calibrate != NULL);
 
 	if (asked == 0)
-		return refuse("name a baseline to compare with, or one to write");
+		return refuse("say with -b BASE which baseline to compare with, or with -w BASE "
+			      "which to write");
 	if (asked > 1)
 		return refuse("--baseline, --write-baseline and --calibrate exclude each other");
 	if (request->run_count == 0)

@@ -91,12 +91,15 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	uint64_t in_a_row = found->count / found->extra;
+
 	(void)advisor;
-	fprintf(out, "%s %s copies of %s on average, %s one after the other: %s",
-		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
-		gp_format_bytes(found->bytes / found->count).text,
-		gp_format_count(found->count / found->extra).text,
-		gp_format_ns(found->time_ns).text);
+	fprintf(out, "%s %s copies of %s on average, ", gp_format_count(found->count).text,
+		gp_copy_kind_name((uint8_t)found->detail),
+		gp_format_bytes(found->bytes / found->count).text);
+	if (in_a_row < found->count)
+		fprintf(out, "%s ", gp_format_count(in_a_row).text);
+	fprintf(out, "one after the other: %s", gp_format_ns(found->time_ns).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

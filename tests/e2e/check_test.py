@@ -138,7 +138,7 @@ class Check(Compare):
         self.write("other.json", "{}")
         for status, arguments, parts in (
                 (USAGE, ["-b", "base.json"], ["name traces"]),
-                (USAGE, [run], ["name a baseline"]),
+                (USAGE, [run], ["say with -b BASE"]),
                 (USAGE, ["-b", "base.json", "-w", "new.json", run], ["exclude each other"]),
                 (USAGE, ["-b", "base.json", "-t", "wrong", run], ["wrong, line 2", "walls"]),
                 (USAGE, ["-b", "other.json", run], ["other.json is no baseline"]),

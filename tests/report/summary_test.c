@@ -458,7 +458,8 @@ static struct gp_waiting *wait_since_the_beginning(struct build *b)
 /* Of a program that runs, up to now: here since the machine was started; of a dead one, as long as is known. */
 static void calls_wait_until_now_or_at_least_that_long(void **state)
 {
-	struct build live = build_ordinary(42), dead = build_ordinary(42);
+	struct build live = build_ordinary(42), dead = build_ordinary(42),
+		     last = build_ordinary(42);
 	char *text;
 
 	(void)state;
@@ -472,6 +473,11 @@ static void calls_wait_until_now_or_at_least_that_long(void **state)
 	dead.model->waiting = wait_since_the_beginning(&dead);
 	text = summarize(&dead);
 	expect(text, " in cudaDeviceSynchronize for at least 100.5us: thread 100\n");
+	free(text);
+	last.model->waiting = wait_since_the_beginning(&last);
+	last.model->waiting->start_ns = UINT64_MAX; /* nothing is known after it */
+	text = summarize(&last);
+	expect(text, " in cudaDeviceSynchronize at the end: thread 100\n");
 	free(text);
 }
 

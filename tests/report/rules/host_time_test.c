@@ -144,13 +144,11 @@ static struct gp_model *wait_often(uint32_t times, uint32_t imports)
 	for (uint32_t i = 0; i < times; i++) {
 		uint64_t at_ns = MS + (uint64_t)(200 + i) * i * MS;
 
-		/* what waits is in no import */
-		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns - 20000, 1000, 0);
-		build_stack_of_last(&b, user);
 		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
 		build_stack_of_last(&b, i >= times - imports ? module : user);
 		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 50000, i + 1);
-		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 60000, 1000, 0);
+		/* its last call before the next wait is in no import */
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 30000, 1000, 0);
 		build_stack_of_last(&b, user);
 	}
 	build_stacks_end(&b);

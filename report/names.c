@@ -35,6 +35,26 @@ static void free_name(void *node)
 	free(name);
 }
 
+/* Whether a name is one of C++ that whoever recorded it has demangled already: "void map<int>(int*)". */
+static bool is_demangled(const char *name)
+{
+	size_t length = strlen(name);
+	char last = length > 0 ? name[length - 1] : '\0';
+
+	return (last == ')' && strchr(name, '(')) || (last == '>' && strchr(name, '<'));
+}
+
+/* Cut down, in place; not to nothing. */
+static void make_brief(char *name)
+{
+	char *whole = strdup(name);
+
+	gp_short_name(name);
+	if (*name == '\0' && whole)
+		strcpy(name, whole);
+	free(whole);
+}
+
 static struct name *make_name(const char *mangled)
 {
 	struct name *name = calloc(1, sizeof(*name));
@@ -47,8 +67,8 @@ static struct name *make_name(const char *mangled)
 	name->mangled = strdup(mangled);
 	name->full = demangled ? demangled : strdup(mangled);
 	name->brief = name->full ? strdup(name->full) : NULL;
-	if (name->brief && demangled)
-		gp_short_name(name->brief);
+	if (name->brief && (demangled || is_demangled(mangled)))
+		make_brief(name->brief);
 	if (name->mangled && name->brief)
 		return name;
 	free_name(name);

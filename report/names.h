@@ -15,8 +15,8 @@ struct gp_names;
 struct gp_names *gp_names_new(void);
 void gp_names_free(struct gp_names *names);
 
-/* The demangled name, as the compiler's ABI has it; the name itself if it is not mangled. Never
- * NULL. */
+/* The demangled name, as the compiler's ABI has it; the name itself if it is not mangled, or was demangled by whoever
+ * recorded it. Never NULL. */
 const char *gp_names_full(struct gp_names *names, const char *mangled);
 
 /*

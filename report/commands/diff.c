@@ -6,6 +6,7 @@
 #include "report/command.h"
 #include "report/command_line.h"
 #include "report/diff/compare.h"
+#include "report/diff/kernel_names.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
@@ -172,6 +173,8 @@ int gp_command_diff(int argc, char **argv)
 	status = load(&a, arguments.a, arguments.a_count);
 	if (status == 0)
 		status = load(&b, arguments.b, arguments.b_count);
+	if (status == 0 && gp_kernel_names_match(&a, &b) < 0)
+		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
 	if (status == 0) {
 		warn_of_machines(&a, &b);
 		status = print(&arguments, &a, &b);

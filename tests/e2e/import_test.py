@@ -44,7 +44,7 @@ def union(events):
 class Import(Case):
 
     def tables(self, words, path):
-        result = self.run_gpuprof("summary", "--by", words, "--format", "json", path)
+        result = self.run_gpuprof("summary", "--by", words, "--full-names", "--format", "json", path)
         self.assertEqual(result.returncode, 0, result.stderr)
         found = json.loads(result.stdout)
         return {table["report"]: table["rows"] for table in (found if isinstance(found, list) else [found])}

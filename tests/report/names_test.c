@@ -55,6 +55,16 @@ static void test_short_names(void **state)
 		{"_ZN2at12_GLOBAL__N_15cdistEv", "at::cdist"},
 		{"_ZN16_INTERNAL_1_a_cu4kernEPf", "kern"},
 		{"plain_name(with) things", "plain_name(with) things"},
+		/* demangled by whoever recorded it */
+		{"void map<int>(int*)", "map<int>"},
+		{"void at::native::(anonymous namespace)::cdist<float, 4>(float*)",
+		 "at::native::cdist<float, 4>"},
+		{"(anonymous namespace)::kern(int*)", "kern"},
+		{"a kernel without name ()", "a kernel without name ()"},
+		{"<unnamed>::<unnamed>::(x)", "(x)"},
+		{"(anonymous namespace)::<unnamed>", "<unnamed>"},
+		{")", ")"},
+		{"<>", "<>"},
 		/* too wide: namespaces go first */
 		{"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
 		 "11FillFunctorImEESt5arrayIPcLm1"
@@ -92,6 +102,30 @@ static void test_short_names(void **state)
 	assert_non_null(names);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		assert_string_equal(gp_names_short(names, pairs[i].given), pairs[i].expected);
+	gp_names_free(names);
+}
+
+/* As others' traces have them: what is demangled is cut down as what is mangled. */
+static void test_demangled_names_are_as_mangled_ones(void **state)
+{
+	static const char *const mangled[] = {
+		"_Z6kernelPf",
+		"_ZN2at6native55_GLOBAL__N__eb5d27e2_17_DistanceKernel_cu_08c5d3c2_44705cdistEv",
+		"_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastINS0_"
+		"13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEEEEvRNS_"
+		"18TensorIteratorBaseERKT_EUliE_EEviT1_",
+		"_Z4manyIJiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii4LongEEvDpT_",
+		"_Z1fIXgtLi2ELi1EEEvv",
+	};
+	struct gp_names *names = gp_names_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(mangled) / sizeof(mangled[0]); i++) {
+		const char *full = gp_names_full(names, mangled[i]);
+
+		assert_string_equal(gp_names_short(names, full), gp_names_short(names, mangled[i]));
+		assert_string_equal(gp_names_full(names, full), full);
+	}
 	gp_names_free(names);
 }
 
@@ -239,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_names),
 		cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_demangled_names_are_as_mangled_ones),
 		cmocka_unit_test(test_names_that_are_told_apart),
 		cmocka_unit_test(test_names_that_live_by_their_list),
 		cmocka_unit_test(test_names_live_as_long_as_the_cache),

@@ -215,6 +215,15 @@ static void put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 	finding->callers = strdup(site.callers);
 }
 
+/* A trace of another format has the stacks that it has: recording anew with our options is no help. */
+static bool can_have_stacks(const struct gp_advisor *advisor)
+{
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		if (!advisor->scope.models[i]->recorder)
+			return true;
+	return false;
+}
+
 static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
 		       struct gp_advice *advice)
 {
@@ -243,7 +252,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	if (!finding->found || !finding->change || !finding->place || !finding->callers)
 		return -ENOMEM;
 	if (found->site != GP_NO_SITE && *finding->place == '\0')
-		advice->lacks_stacks = true;
+		advice->lacks_stacks |= can_have_stacks(advisor);
 	return 0;
 }
 

@@ -83,7 +83,7 @@ struct gp_advice {
 	uint32_t loop_passes;
 	const char
 		*doubt; /* why operations may be missing, and idle times shorter; NULL: none are */
-	bool lacks_stacks; /* of a finding the calls have no stack: its line is not known */
+	bool lacks_stacks; /* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
 	/* Where there is no finding: of the GPU that worked most, as summaries have it. */
 	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */
 	const char *idle_cause;    /* of most of the idle time */

@@ -190,7 +190,10 @@ static void print_left(const struct page *page, const struct totals *totals)
 	FILE *out = page->out;
 	const char *doubt = gp_memory_sites_doubt(page->scope.models, page->scope.model_count);
 
-	fprintf(out, "  %-11s  %s", doubt ? "not freed" : "leaked",
+	bool knows_owners =
+		gp_memory_sites_knows_owners(page->scope.models, page->scope.model_count);
+
+	fprintf(out, "  %-11s  %s", doubt || !knows_owners ? "not freed" : "leaked",
 		gp_format_bytes(totals->left_bytes).text);
 	if (totals->left_blocks > 0) {
 		print_count(out, " in ", totals->left_blocks, "block");
@@ -210,6 +213,10 @@ static void print_left(const struct page *page, const struct totals *totals)
 	fputs("\n", out);
 	if (gp_recorded_any_last_part(page->scope.models, page->scope.model_count))
 		fputs("               of what is kept: blocks allocated before are not counted\n",
+		      out);
+	if (!knows_owners)
+		fputs("               perhaps in the cache of an allocator: the trace does not "
+		      "say\n",
 		      out);
 	if (doubt && *doubt)
 		fprintf(out, "               with what was freed %s\n", doubt);

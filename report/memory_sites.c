@@ -300,6 +300,14 @@ const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_c
 	return doubt;
 }
 
+bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_count)
+{
+	for (size_t i = 0; i < model_count; i++)
+		if (models[i]->memory_count > 0 && (models[i]->unknown & GP_UNKNOWN_STACKS) != 0)
+			return false;
+	return true;
+}
+
 /* ---- the pass ---- */
 
 /* When a process ended, which is not before its last event. */

@@ -76,6 +76,12 @@ enum gp_memory_wanted {
  */
 const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_count);
 
+/*
+ * Whether it is known what of it a caching allocator keeps: a trace of another format may have calls that allocate, but none of their
+ * stacks.
+ */
+bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_count);
+
 /* Returns 0, -ENOMEM or -EOVERFLOW.  The models must outlive the result; gp_memory_sites_free() in either case. */
 int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, enum gp_memory_wanted wanted,

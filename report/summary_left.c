@@ -134,6 +134,17 @@ static void print_most(FILE *out, const struct gp_memory_sites *found, const str
 	}
 }
 
+/* What a caching allocator may keep is called neither leaked nor kept. */
+static void print_unknown(const struct gp_summary *summary, const struct left *left)
+{
+	fprintf(summary->out,
+		"%sNever freed: not known; %s in %s block%s %s left, perhaps in the cache of an "
+		"allocator\n",
+		summary->options->brief ? "  " : "\n", gp_format_bytes(left->bytes).text,
+		gp_format_count(left->blocks).text, left->blocks == 1 ? "" : "s",
+		left->blocks == 1 ? "was" : "were");
+}
+
 static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found)
 {
 	const char *doubt = gp_memory_sites_doubt(summary->models, summary->model_count);
@@ -143,6 +154,10 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 
 	if (left.blocks + left.kept_bytes == 0)
 		return 0;
+	if (!gp_memory_sites_knows_owners(summary->models, summary->model_count)) {
+		print_unknown(summary, &left);
+		return 0;
+	}
 	fprintf(summary->out, "%s%s%s: ", brief ? "  " : "\n",
 		doubt ? "Not freed while it was recorded" : "Never freed",
 		gp_recorded_any_last_part(summary->models, summary->model_count)

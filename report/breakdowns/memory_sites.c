@@ -134,7 +134,8 @@ static const struct gp_sheet_head never_freed = {"memory-leak", "Never freed", l
 /* Where nothing can be missing in the trace, it is told as what it is. */
 static int fill_left(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	if (!gp_memory_sites_doubt(scope->models, scope->model_count))
+	if (!gp_memory_sites_doubt(scope->models, scope->model_count) &&
+	    gp_memory_sites_knows_owners(scope->models, scope->model_count))
 		sheet->head = &never_freed;
 	return fill_by(scope, sheet, put_left);
 }

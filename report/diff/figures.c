@@ -351,7 +351,8 @@ static int take_leaked(struct gathering *g)
 		if (gp_memory_site_is_leak(&found, &found.rows[i]))
 			add(g, GP_METRIC_BYTES_LEAKED, found.rows[i].left_bytes);
 	gp_memory_sites_free(&found);
-	if (gp_memory_sites_doubt(g->models, g->model_count))
+	if (gp_memory_sites_doubt(g->models, g->model_count) ||
+	    !gp_memory_sites_knows_owners(g->models, g->model_count))
 		g->figures->values[GP_METRIC_BYTES_LEAKED] = (double)NAN;
 	return result;
 }

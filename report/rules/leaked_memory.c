@@ -2,7 +2,8 @@
  * Memory that grows until the end.  Speaks where a call site left at least 16 blocks that nothing
  * freed, and that no caching allocator keeps: 1 MiB or more in all, for less is what programs leave
  * to the end of the process; or however little it is, if it became more with the passes of a loop
- * (report/rules/growth.h).  Nothing is said of a trace that may lack the frees.
+ * (report/rules/growth.h).  Nothing is said of a trace that may lack the frees, nor of one that
+ * does not tell who allocated: a caching allocator may keep it all.
  */
 #include "report/rules/rules.h"
 
@@ -64,6 +65,7 @@ static void look_at_all(struct gp_advisor *advisor)
 	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
 
 	if (!memory ||
+	    !gp_memory_sites_knows_owners(advisor->scope.models, advisor->scope.model_count) ||
 	    gp_memory_sites_doubt(advisor->scope.models, advisor->scope.model_count) != NULL)
 		return;
 	for (uint32_t i = 0; i < memory->row_count; i++) {

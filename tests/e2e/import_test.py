@@ -181,6 +181,36 @@ class Import(Case):
                     self.assertEqual(plain(self.tables(word, database).get(word, [])),
                                      plain(self.tables(word, trace).get(word, [])), word)
 
+    def test_who_keeps_what_was_not_freed_is_not_known_without_stacks(self):
+        program = os.path.join(support.BUILD, "rules", "leaked-memory")
+        self.run_program([program, "sin"], GPUPROF_OUTPUT="leak")
+        trace, database, chrome = (self.path("leak." + end) for end in ("gpuprof", "sqlite", "json"))
+        for form, path in (("sqlite", database), ("chrome", chrome)):
+            result = self.run_gpuprof("export", "--format", form, "-o", path, trace)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("leaked-memory", self.run_gpuprof("advice", trace).stdout)
+        self.assertRegex(self.run_gpuprof("summary", trace).stdout, r"Never freed: [0-9.]+MiB in 62 blocks")
+        for path in (database, chrome):
+            result = self.run_gpuprof("advice", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn("leaked-memory", result.stdout)
+            self.assertNotIn("--stacks", result.stdout)
+        self.assertRegex(self.run_gpuprof("summary", database).stdout,
+                         r"Never freed: not known; [0-9.]+MiB in 62 blocks were left")
+        self.assertNotIn("Never freed", self.run_gpuprof("summary", chrome).stdout)
+        self.assertIn("not freed", self.run_gpuprof("summary", "--memory", database).stdout)
+
+    def test_a_trace_and_its_own_export_have_the_same_kernels(self):
+        trace = self.record("zoo")
+        for form in ("chrome", "sqlite"):
+            export = self.path("zoo." + form)
+            self.run_gpuprof("export", "--format", form, "-o", export, trace)
+            result = self.run_gpuprof("diff", "--format", "json", trace, export)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn('"gone"', result.stdout)
+            self.assertNotIn('"new"', result.stdout)
+            self.assertIn("gpuprof of A: 0.1.0, of B: not known", result.stderr)
+
     def test_a_cut_database_is_read_as_far_as_it_goes(self):
         database = self.path("demo.sqlite")
         self.run_gpuprof("export", "--format", "sqlite", "-o", database, self.record("demo"))

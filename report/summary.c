@@ -7,6 +7,7 @@
 #include "report/copy_peak.h"
 #include "report/format.h"
 #include "report/summary_part.h"
+#include "report/recorded.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -313,7 +314,10 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	put(table, gp_format_count((*model)->op_count));
 	put(table, gp_format_ns(totals.gpu_ns));
 	put_busy(table, *model, &totals);
-	put(table, gp_format_bytes(totals.peak_bytes));
+	if (gp_recorded_kind(*model, "memory"))
+		put(table, gp_format_bytes(totals.peak_bytes));
+	else
+		gp_table_cell(table, "-");
 	put_program(table, *model);
 	return result;
 }

@@ -112,7 +112,8 @@ static void warn_of_machines(const struct gp_run_set *a, const struct gp_run_set
 		if (strcmp(of_a, of_b) != 0)
 			gp_command_fail(0, "%s of A: %s, of B: %s",
 					gp_machine_fact_title((enum gp_machine_fact)i),
-					*of_a ? of_a : "the default", *of_b ? of_b : "the default");
+					gp_machine_fact_text(&a->machine, (enum gp_machine_fact)i),
+					gp_machine_fact_text(&b->machine, (enum gp_machine_fact)i));
 	}
 }
 

@@ -69,11 +69,6 @@ static int read_baseline(struct work *work)
 
 /* ---- whether they may be compared ---- */
 
-static const char *or_default(const char *text)
-{
-	return *text ? text : "the default";
-}
-
 /* The note is the work's from now on; NULL: no memory. */
 static int take_note(struct work *work, char *note)
 {
@@ -86,13 +81,13 @@ static int take_note(struct work *work, char *note)
 	return 0;
 }
 
-static int note_difference(struct work *work, enum gp_machine_fact fact, const char *baseline,
-			   const char *now)
+static int note_difference(struct work *work, enum gp_machine_fact fact)
 {
 	char *note;
 
 	if (asprintf(&note, "%s: %s, that of the baseline: %s", gp_machine_fact_title(fact),
-		     or_default(now), or_default(baseline)) < 0)
+		     gp_machine_fact_text(&work->now.machine, fact),
+		     gp_machine_fact_text(&work->baseline.machine, fact)) < 0)
 		note = NULL;
 	return take_note(work, note);
 }
@@ -109,14 +104,16 @@ static int compare_fact(struct work *work, enum gp_machine_fact fact)
 			GP_CHECK_EXIT_USAGE,
 			"check: the baseline was recorded with other options (%s; now: %s); record "
 			"alike, or make a new baseline with --write-baseline",
-			or_default(baseline), or_default(now));
+			gp_machine_fact_text(&work->baseline.machine, fact),
+			gp_machine_fact_text(&work->now.machine, fact));
 	if (fact == GP_MACHINE_GPUS && !work->request->any_device)
 		return gp_command_fail(
 			GP_CHECK_EXIT_USAGE,
 			"check: the baseline is of another device (%s; now: %s); make one of this "
 			"with --write-baseline, or compare all the same with --any-device",
-			or_default(baseline), or_default(now));
-	return note_difference(work, fact, baseline, now);
+			gp_machine_fact_text(&work->baseline.machine, fact),
+			gp_machine_fact_text(&work->now.machine, fact));
+	return note_difference(work, fact);
 }
 
 static int compare_machines(struct work *work)

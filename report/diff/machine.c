@@ -38,6 +38,15 @@ const char *gp_machine_fact(const struct gp_machine *machine, enum gp_machine_fa
 	return machine->facts[fact] ? machine->facts[fact] : "";
 }
 
+const char *gp_machine_fact_text(const struct gp_machine *machine, enum gp_machine_fact fact)
+{
+	const char *text = gp_machine_fact(machine, fact);
+
+	if (*text)
+		return text;
+	return fact == GP_MACHINE_OPTIONS && !machine->is_of_others ? "the default" : "not known";
+}
+
 void gp_machine_free(struct gp_machine *machine)
 {
 	for (int i = 0; i < GP_MACHINE_FACTS; i++)
@@ -75,11 +84,15 @@ static void describe_gpu(FILE *out, const struct gp_device_entry *device, size_t
 	fprintf(out, "%.*s", (int)name_length, device->name);
 	if (name_length == 0)
 		fputs("unknown device", out);
-	if (record)
-		fprintf(out, ", %u SMs, %s, compute capability %u.%u, %u MHz",
-			record->multiprocessors, gp_format_bytes(record->memory_bytes).text,
-			record->compute_major, record->compute_minor,
-			record->core_clock_khz / 1000);
+	if (!record)
+		return;
+	fprintf(out, ", %u SMs, %s, compute capability %u.%u, ", record->multiprocessors,
+		gp_format_bytes(record->memory_bytes).text, record->compute_major,
+		record->compute_minor);
+	if (record->core_clock_khz > 0)
+		fprintf(out, "%u MHz", record->core_clock_khz / 1000);
+	else
+		fputs("clock not known", out);
 }
 
 static int describe_gpus(FILE *out, struct gp_model *const *models, size_t model_count)
@@ -184,6 +197,8 @@ int gp_machine_of(struct gp_model *const *models, size_t model_count, struct gp_
 	int result = 0;
 
 	*machine = (struct gp_machine){0};
+	for (size_t i = 0; i < model_count; i++)
+		machine->is_of_others |= models[i]->recorder != NULL;
 	for (int fact = 0; result == 0 && fact < GP_MACHINE_FACTS; fact++)
 		result = take_fact(machine, (enum gp_machine_fact)fact, models, model_count);
 	return result;

@@ -5,6 +5,7 @@
 #ifndef REPORT_DIFF_MACHINE_H
 #define REPORT_DIFF_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "report/model.h"
@@ -22,6 +23,7 @@ enum gp_machine_fact {
 /* Texts are valid UTF-8 without control characters, "" where nothing is known.  Zeroed = empty. */
 struct gp_machine {
 	char *facts[GP_MACHINE_FACTS];
+	bool is_of_others; /* another recorder than gpuprof made a trace of it: of its options nothing is known */
 };
 
 /* Of the processes of one run.  Returns 0 or -ENOMEM; gp_machine_free() in either case. */
@@ -36,5 +38,8 @@ const char *gp_machine_fact_title(enum gp_machine_fact fact);
 
 /* "" where the fact is absent. */
 const char *gp_machine_fact(const struct gp_machine *machine, enum gp_machine_fact fact);
+
+/* The same for people: "the default" or "not known" where it is absent. */
+const char *gp_machine_fact_text(const struct gp_machine *machine, enum gp_machine_fact fact);
 
 #endif

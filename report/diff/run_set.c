@@ -203,7 +203,8 @@ static int compare_machines(const struct gp_run_set *set, const struct gp_machin
 		snprintf(message->text, message->bytes,
 			 "%s and %s cannot be taken together: %s: %s, and: %s", set->runs[0].name,
 			 path, gp_machine_fact_title((enum gp_machine_fact)i),
-			 *first ? first : "the default", *other ? other : "the default");
+			 gp_machine_fact_text(&set->machine, (enum gp_machine_fact)i),
+			 gp_machine_fact_text(machine, (enum gp_machine_fact)i));
 		return -EXDEV;
 	}
 	return 0;

@@ -24,17 +24,42 @@ static void a_machine_is_its_gpus_versions_and_options(void **state)
 	build_info(&b, GP_INFO_OPTIONS, "OUTPUT=x\nTRACE=gpu\nQUIET=1\nKERNELS=gemm*");
 	model = build_end(&b);
 	assert_int_equal(gp_machine_of(&model, 1, &machine), 0);
-	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_GPUS),
-			    "GPU\\x1b one, 132 SMs, 139.8GiB, compute capability 9.0, 0 MHz; "
-			    "unknown device, 132 SMs, 139.8GiB, compute capability 9.0, 0 MHz");
+	assert_string_equal(
+		gp_machine_fact(&machine, GP_MACHINE_GPUS),
+		"GPU\\x1b one, 132 SMs, 139.8GiB, compute capability 9.0, clock not known; "
+		"unknown device, 132 SMs, 139.8GiB, compute capability 9.0, clock not known");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_DRIVER), "12.9");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_CUPTI), "13.0.1");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_GPUPROF), "1.2.3");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_PROGRAM), "app");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_OPTIONS),
 			    "TRACE=gpu KERNELS=gemm*");
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_CUPTI), "13.0.1");
 	gp_machine_free(&machine);
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_GPUS), "");
+	gp_model_free(model);
+}
+
+/* Without options a recording of ours has the default ones. */
+static void what_another_recorder_does_not_say_is_not_known(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_machine machine;
+	struct gp_model *model;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	model = build_end(&b);
+	assert_int_equal(gp_machine_of(&model, 1, &machine), 0);
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_OPTIONS), "the default");
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_CUPTI), "not known");
+	gp_machine_free(&machine);
+	model->recorder = "another";
+	assert_int_equal(gp_machine_of(&model, 1, &machine), 0);
+	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_OPTIONS), "");
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_OPTIONS), "not known");
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_GPUPROF), "not known");
+	gp_machine_free(&machine);
 	gp_model_free(model);
 }
 
@@ -68,6 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_is_its_gpus_versions_and_options),
+		cmocka_unit_test(what_another_recorder_does_not_say_is_not_known),
 		cmocka_unit_test(what_a_program_calls_a_device_does_not_count),
 	};
 

@@ -11,6 +11,7 @@
 #include <zlib.h>
 #include <cmocka.h>
 
+#include "report/memory_sites.h"
 #include "report/model.h"
 
 static char path[] = "/tmp/gpuprof-nsys-XXXXXX";
@@ -160,6 +161,7 @@ static void memory_belongs_to_the_calls(void **state)
 
 	(void)state;
 	assert_int_equal(m->memory_count, 2);
+	assert_false(gp_memory_sites_knows_owners(&m, 1));
 	assert_int_equal(m->memory[0].op, GP_MEMORY_ALLOC);
 	assert_int_equal(m->memory[0].bytes, 512);
 	assert_int_equal(m->memory[0].other, 1);

@@ -31,6 +31,11 @@ function sentence(text) {
 	return plain(/^(?!gpuprof\b)[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text) + '.';
 }
 
+/* What the text has between backticks, commands to type, is shown as such. */
+function marked(text) {
+	return text.split('`').map((part, i) => (i % 2 ? el('code', null, part) : part));
+}
+
 /* Where the main loop has no part in it, or a small one: the rest happens once. */
 function loopText(finding, about) {
 	const share = finding.savesInLoop / finding.saves;
@@ -75,7 +80,7 @@ function adviceSection(about) {
 						null,
 						el('b', null, plain(f.title)),
 						el('span', { class: 'dim' }, loopText(f, about)),
-						el('p', null, sentence(f.found) + ' ' + sentence(f.change)),
+						el('p', null, marked(sentence(f.found) + ' ' + sentence(f.change))),
 						f.place
 							? el(
 									'p',
@@ -88,8 +93,8 @@ function adviceSection(about) {
 							'details',
 							null,
 							el('summary', null, 'what it means, and when to ignore it'),
-							el('p', null, plain(f.meaning)),
-							el('p', null, 'Ignore it: ' + plain(f.ignore)),
+							el('p', null, marked(plain(f.meaning))),
+							el('p', null, marked('Ignore it: ' + plain(f.ignore))),
 							el('p', null, el('code', null, 'gpuprof explain ' + f.id)),
 						),
 					),

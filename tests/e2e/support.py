@@ -111,6 +111,8 @@ def own_lines(stderr):
 
 def main():
     """Run the calling file's tests; exit status 0, 1, or 77 where all were skipped."""
+    if not ON_GPU and not os.path.isfile(os.path.join(BUILD, "programs", "demo")):
+        sys.exit(f"{BUILD} has no programs to test with: type make all programs")
     result = unittest.main(module="__main__", exit=False, verbosity=1).result
     for test, reason in result.skipped:
         print(f"skipped: {test.id().split('.', 1)[1]}: {reason}")

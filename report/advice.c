@@ -323,16 +323,15 @@ static int put_idle(struct gp_advisor *advisor, struct gp_advice *advice)
 
 static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
 {
-	struct gp_window window = gp_busy_window(models, count);
 	char message[256];
 
-	*advisor = (struct gp_advisor){.sites = gp_call_sites_new(),
-				       .span_ns = window.end_unix_ns - window.start_unix_ns};
+	*advisor = (struct gp_advisor){.sites = gp_call_sites_new()};
 	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
 	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
 	advisor->tunings = calloc(count + 1, sizeof(*advisor->tunings));
 	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
-	if (gp_scope_open(&advisor->scope, models, count, false) != 0 || !advisor->sites ||
+	if (gp_scope_open(&advisor->scope, models, count, false) != 0 ||
+	    gp_busy_lives_ns(&advisor->span_ns, models, count) != 0 || !advisor->sites ||
 	    !advisor->kinds || !advisor->loops || !advisor->tunings ||
 	    !advisor->sites_without_stack)
 		return -ENOMEM;

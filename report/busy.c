@@ -109,8 +109,28 @@ static size_t merge_parts(struct gp_interval *intervals, size_t count)
 	return merged;
 }
 
+/* The lives of the processes, as far as they lie within the window. */
+static size_t gather_lives(struct gp_interval *intervals, struct gp_model *const *models,
+			   size_t model_count, struct gp_window window)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model_count; i++) {
+		struct gp_window life = gp_busy_window(&models[i], 1);
+
+		if (life.start_unix_ns < window.start_unix_ns)
+			life.start_unix_ns = window.start_unix_ns;
+		if (life.end_unix_ns > window.end_unix_ns)
+			life.end_unix_ns = window.end_unix_ns;
+		if (life.start_unix_ns < life.end_unix_ns)
+			intervals[count++] =
+				(struct gp_interval){life.start_unix_ns, life.end_unix_ns};
+	}
+	return count;
+}
+
 /*
- * Where nothing paused the recording the window counts: no process, no work.  Where anything did, the parts do, as long as
+ * Where nothing paused the recording, all counts as long as there is a process.  Where anything did, the parts do, as long as
  * the summary says that they are.
  */
 int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models,
@@ -127,10 +147,22 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 	for (size_t i = 0; gates > 0 && i < model_count; i++)
 		count += gather_parts(parts->intervals + count, models[i]);
 	if (gates == 0)
-		parts->intervals[count++] =
-			(struct gp_interval){window.start_unix_ns, window.end_unix_ns};
+		count = gather_lives(parts->intervals, models, model_count, window);
 	parts->total_ns = gp_busy_union(parts->intervals, count); /* sorts them */
 	parts->count = merge_parts(parts->intervals, count);
+	return 0;
+}
+
+int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count)
+{
+	struct gp_interval *intervals = malloc((model_count + 1) * sizeof(*intervals));
+
+	*lives_ns = 0;
+	if (!intervals)
+		return -ENOMEM;
+	*lives_ns = gp_busy_union(intervals, gather_lives(intervals, models, model_count,
+							  gp_busy_window(models, model_count)));
+	free(intervals);
 	return 0;
 }
 

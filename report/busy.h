@@ -36,8 +36,8 @@ struct gp_window {
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 
 /*
- * The time that counts: the window, or, where a process recorded in part, the parts that any of them recorded (report/recorded.h).
- * Disjoint, in order, none is empty.
+ * The time that counts, of the window: that in which any process lived, from its first call to its last one; or, where a process
+ * recorded in part, the parts that any of them recorded (report/recorded.h).  Disjoint, in order, none is empty.
  */
 struct gp_busy_parts {
 	struct gp_interval *intervals; /* free it */
@@ -48,6 +48,9 @@ struct gp_busy_parts {
 /* Returns 0 or -ENOMEM. */
 int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models,
 		     size_t model_count, struct gp_window window);
+
+/* For how long any of them lived, each from its first call to its last.  Returns 0 or -ENOMEM. */
+int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);
 
 /*
  * How much of the GPUs' time was used, of the parts that count.

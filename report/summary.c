@@ -189,9 +189,16 @@ static void print_host(FILE *out, const struct gp_model *model)
 
 static void print_span(const struct gp_summary *summary)
 {
+	uint64_t span_ns = summary->window.end_unix_ns - summary->window.start_unix_ns, lives_ns;
+
 	fprintf(summary->out, "%s from first to last recorded CUDA call (%s)\n",
-		gp_format_ns(summary->window.end_unix_ns - summary->window.start_unix_ns).text,
-		gp_format_clock(summary->window.start_unix_ns).text);
+		gp_format_ns(span_ns).text, gp_format_clock(summary->window.start_unix_ns).text);
+	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
+	    lives_ns < span_ns)
+		fprintf(summary->out,
+			"  they did not all run at the same time: none did for %s, which count "
+			"nowhere\n",
+			gp_format_ns(span_ns - lives_ns).text);
 }
 
 static void print_head_of_one(const struct gp_summary *summary)

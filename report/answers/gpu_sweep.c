@@ -10,7 +10,9 @@ struct sweep {
 	const struct gp_sweep_taker *taker;
 	struct gp_device_ops ops;
 	struct gp_busy_parts parts;
-	uint8_t **kinds; /* by model: of its kernels' names */
+	uint8_t **kinds;                /* by model: of its kernels' names */
+	struct gp_process_calls *calls; /* by model */
+	struct gp_window *lives;        /* by model: from its first call to its last */
 	/* of the device that is swept */
 	size_t device, part;       /* the part that the reached time is in or before */
 	uint64_t reached_ns;       /* up to there all is told */
@@ -32,17 +34,28 @@ static void tell_idle(void *context, enum gp_idle_cause cause, uint64_t end_ns)
 	tell(context, GP_STATE_IDLE + cause, end_ns);
 }
 
+/* The operation next to the gap, if its process had begun and not ended yet. */
+static struct gp_op_at beside(const struct sweep *sweep, struct gp_op_at at, uint64_t start_ns,
+			      uint64_t end_ns)
+{
+	const struct gp_window *life = &sweep->lives[at.model];
+
+	if (at.op != GP_NONE && (life->start_unix_ns >= end_ns || life->end_unix_ns <= start_ns))
+		at = (struct gp_op_at){0, GP_NONE};
+	return at;
+}
+
 static void tell_gap(struct sweep *sweep, uint64_t end_ns)
 {
 	struct gp_gap gap = {
 		.start_ns = sweep->reached_ns,
 		.end_ns = end_ns,
 		.device = sweep->device,
-		.before = sweep->last,
-		.after = sweep->next,
+		.before = beside(sweep, sweep->last, sweep->reached_ns, end_ns),
+		.after = beside(sweep, sweep->next, sweep->reached_ns, end_ns),
 	};
 
-	gp_idle_split(sweep->models, &gap, tell_idle, sweep);
+	gp_idle_split(sweep->models, sweep->calls, &gap, tell_idle, sweep);
 	sweep->taker->gap(sweep->taker->context, &gap);
 }
 
@@ -152,6 +165,34 @@ static int find_kinds(struct sweep *sweep, size_t model_count, const struct gp_k
 	return 0;
 }
 
+static int find_processes(struct sweep *sweep, size_t model_count)
+{
+	int result = 0;
+
+	sweep->calls = calloc(model_count + 1, sizeof(*sweep->calls));
+	sweep->lives = calloc(model_count + 1, sizeof(*sweep->lives));
+	if (!sweep->calls || !sweep->lives)
+		return -ENOMEM;
+	for (size_t i = 0; result == 0 && i < model_count; i++) {
+		sweep->lives[i] = gp_busy_window(&sweep->models[i], 1);
+		result = gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
+	}
+	return result;
+}
+
+static void forget(struct sweep *sweep, size_t model_count)
+{
+	for (size_t i = 0; sweep->kinds && i < model_count; i++)
+		free(sweep->kinds[i]);
+	for (size_t i = 0; sweep->calls && i < model_count; i++)
+		gp_process_calls_free(&sweep->calls[i]);
+	free(sweep->kinds);
+	free(sweep->calls);
+	free(sweep->lives);
+	free(sweep->parts.intervals);
+	gp_device_ops_close(&sweep->ops);
+}
+
 int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_window window,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds,
 		 const struct gp_sweep_taker *taker)
@@ -163,12 +204,10 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 		result = gp_busy_parts_of(&sweep.parts, models, model_count, window);
 	if (result == 0)
 		result = find_kinds(&sweep, model_count, kinds);
+	if (result == 0)
+		result = find_processes(&sweep, model_count);
 	for (size_t i = 0; result == 0 && i < devices->count; i++)
 		sweep_device(&sweep, i);
-	for (size_t i = 0; sweep.kinds && i < model_count; i++)
-		free(sweep.kinds[i]);
-	free(sweep.kinds);
-	free(sweep.parts.intervals);
-	gp_device_ops_close(&sweep.ops);
+	forget(&sweep, model_count);
 	return result;
 }

@@ -11,24 +11,10 @@ static const char *const names[] = {
 };
 static_assert(sizeof(names) / sizeof(names[0]) == GP_IDLE_CAUSES, "a cause has no name");
 
-/* What a thread in a call of that class keeps the device waiting for. */
-static const uint8_t causes[] = {
-	[GP_API_OTHER] = GP_IDLE_HOST,
-	[GP_API_LAUNCH] = GP_IDLE_LAUNCH,
-	[GP_API_GRAPH_LAUNCH] = GP_IDLE_LAUNCH,
-	[GP_API_COPY] = GP_IDLE_COPY,
-	[GP_API_SET] = GP_IDLE_COPY,
-	[GP_API_ALLOC] = GP_IDLE_ALLOC,
-	[GP_API_FREE] = GP_IDLE_ALLOC,
-	[GP_API_SYNC] = GP_IDLE_SYNC,
-	[GP_API_CAPTURE_BEGIN] = GP_IDLE_SETUP,
-	[GP_API_CAPTURE_END] = GP_IDLE_SETUP,
-	[GP_API_CONTROL] = GP_IDLE_SETUP,
-	[GP_API_EVENT] = GP_IDLE_LAUNCH,
-	[GP_API_MODULE] = GP_IDLE_SETUP,
-	[GP_API_HOST] = GP_IDLE_LAUNCH,
+/* A device's times in calls, from the one that is not over on. */
+struct cursor {
+	const struct gp_call_time *next, *end;
 };
-static_assert(sizeof(causes) == GP_API_CLASSES, "a class has no cause");
 
 struct split {
 	struct gp_gap *gap;
@@ -38,6 +24,7 @@ struct split {
 	enum gp_idle_cause returned; /* what the thread came back from ... */
 	uint64_t returning_ns;       /* ... and until when that counts; 0 = from nothing */
 	const struct gp_model *model;
+	struct cursor setups, others; /* of the model's process */
 };
 
 const char *gp_idle_cause_name(enum gp_idle_cause cause)
@@ -55,15 +42,74 @@ enum gp_idle_cause gp_gap_cause(const struct gp_gap *gap)
 	return most;
 }
 
-static void until(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
+static struct cursor cursor_at(const struct gp_call_times *all, uint32_t device_id,
+			       uint64_t time_ns)
 {
-	if (end_ns > split->gap->end_ns)
-		end_ns = split->gap->end_ns;
+	if (all->count == 0)
+		return (struct cursor){0};
+	return (struct cursor){
+		all->times + gp_call_times_find(all, device_id, time_ns),
+		all->times + gp_call_times_find(all, device_id + 1, 0),
+	};
+}
+
+/* The first that lasts longer than what is reached: in Unix ns, cut at end_ns.  False: none begins before that. */
+static bool next_time(const struct split *split, struct cursor *cursor, uint64_t end_ns,
+		      struct gp_call_time *time)
+{
+	while (cursor->next < cursor->end &&
+	       split->model->base_unix_ns + cursor->next->end_ns <= split->reached_ns)
+		cursor->next++;
+	if (cursor->next == cursor->end)
+		return false;
+	*time = *cursor->next;
+	time->start_ns += split->model->base_unix_ns;
+	time->end_ns += split->model->base_unix_ns;
+	if (time->end_ns > end_ns)
+		time->end_ns = end_ns;
+	return time->start_ns < end_ns;
+}
+
+static void put(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
+{
 	if (end_ns <= split->reached_ns)
 		return;
 	split->gap->cause_ns[cause] += end_ns - split->reached_ns;
 	split->reached_ns = end_ns;
 	split->take(split->context, cause, end_ns);
+}
+
+/* In no call itself, the host may have to wait for a call of another thread. */
+static void put_host(struct split *split, uint64_t end_ns)
+{
+	struct gp_call_time time;
+
+	while (split->reached_ns < end_ns && next_time(split, &split->others, end_ns, &time)) {
+		put(split, GP_IDLE_HOST, time.start_ns);
+		put(split, (enum gp_idle_cause)time.cause, time.end_ns);
+	}
+	put(split, GP_IDLE_HOST, end_ns);
+}
+
+static void put_within(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
+{
+	if (cause == GP_IDLE_HOST)
+		put_host(split, end_ns);
+	else
+		put(split, cause, end_ns);
+}
+
+static void until(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
+{
+	struct gp_call_time time;
+
+	if (end_ns > split->gap->end_ns)
+		end_ns = split->gap->end_ns;
+	while (split->reached_ns < end_ns && next_time(split, &split->setups, end_ns, &time)) {
+		put_within(split, cause, time.start_ns);
+		put(split, GP_IDLE_SETUP, time.end_ns);
+	}
+	put_within(split, cause, end_ns);
 }
 
 /* In no call until then. */
@@ -75,15 +121,6 @@ static void host_until(struct split *split, uint64_t end_ns)
 	until(split, GP_IDLE_HOST, end_ns);
 }
 
-static enum gp_idle_cause cause_of(const struct gp_model *model, const struct gp_call *call)
-{
-	uint8_t class = gp_model_api(model, call->api).class;
-
-	if (call->captured)
-		return GP_IDLE_SETUP;
-	return class < GP_API_CLASSES ? causes[class] : GP_IDLE_HOST;
-}
-
 static bool waits(enum gp_idle_cause cause)
 {
 	return cause == GP_IDLE_SYNC || cause == GP_IDLE_COPY || cause == GP_IDLE_ALLOC;
@@ -93,7 +130,7 @@ static void take_call(struct split *split, const struct gp_call *call)
 {
 	uint64_t start_ns = split->model->base_unix_ns + call->start_ns;
 	uint64_t end_ns = start_ns + call->duration_ns;
-	enum gp_idle_cause cause = cause_of(split->model, call);
+	enum gp_idle_cause cause = gp_call_cause(split->model, call);
 
 	host_until(split, start_ns);
 	until(split, cause, end_ns);
@@ -146,14 +183,21 @@ static void split_after(struct split *split, uint32_t call)
 	host_until(split, split->gap->end_ns);
 }
 
-static uint32_t call_of(struct gp_model *const *models, struct gp_op_at at)
+/* The process of that operation is the host's. */
+static void choose_host(struct split *split, const struct gp_model *model,
+			const struct gp_process_calls *calls, const struct gp_op *op)
 {
-	const struct gp_op *op = gp_op_of(models, at);
+	uint64_t start_ns = split->gap->start_ns > model->base_unix_ns
+				    ? split->gap->start_ns - model->base_unix_ns
+				    : 0;
 
-	return op ? op->call : GP_NONE;
+	split->model = model;
+	split->setups = cursor_at(&calls->setups, 0, start_ns);
+	split->others = cursor_at(&calls->others, op->device_id, start_ns);
 }
 
-void gp_idle_split(struct gp_model *const *models, struct gp_gap *gap,
+void gp_idle_split(struct gp_model *const *models, const struct gp_process_calls *calls,
+		   struct gp_gap *gap,
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
 		   void *context)
 {
@@ -161,16 +205,16 @@ void gp_idle_split(struct gp_model *const *models, struct gp_gap *gap,
 		.gap = gap, .take = take, .context = context, .reached_ns = gap->start_ns};
 	bool at_end = gap->after.op == GP_NONE;
 	struct gp_op_at at = at_end ? gap->before : gap->after;
-	uint32_t call = call_of(models, at);
+	const struct gp_op *op = gp_op_of(models, at);
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
 		gap->cause_ns[i] = 0;
-	if (call != GP_NONE) {
-		split.model = models[at.model];
+	if (op && op->call != GP_NONE) {
+		choose_host(&split, models[at.model], &calls[at.model], op);
 		if (at_end)
-			split_after(&split, call);
+			split_after(&split, op->call);
 		else
-			split_before(&split, call);
+			split_before(&split, op->call);
 	}
 	until(&split, GP_IDLE_UNKNOWN, gap->end_ns);
 }

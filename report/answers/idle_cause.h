@@ -4,16 +4,20 @@
  * "The host" is the thread that made the call which ended the gap: the one that started the operation after it.  After the last operation it
  * is the thread that started that one.  From the beginning of the gap to its end, each instant has the first cause that fits:
  *
+ *   SETUP       a thread of its process, whichever, was in a call that made a context, whatever that was for, or in one that loaded code
  *   SYNC        the thread was in a call that waits, though the device had finished; and up to GP_IDLE_RETURN_NS after it came back from
  *               one that had begun before the gap
  *   COPY        the same of calls that copy or set memory: the host prepares or moves data, or comes back from a copy that waited
  *   ALLOC       the same of calls that allocate or free
- *   SETUP       it made contexts, streams, graphs, or loaded code
+ *   SETUP       it made streams, graphs, or set something else up
  *   LAUNCH      it was in a call that launches or puts something else into a stream; and from the end of the call that started the next
  *               operation to its start, if that is GP_IDLE_LATENCY_NS at most: launching cannot keep up with operations that short
  *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device
- *   HOST        none of these: the host was in no CUDA call (or one that only asks something), doing work of its own
+ *   as above    the host was in no call, but another thread of its process in one for the same device: the cause is that of its call
+ *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or another one in a wait), but at work
  *   UNKNOWN     the call that started the next operation was not recorded, or the device had no operation at all
+ *
+ * Calls of other threads, and of code that is loaded, count from GP_CALL_CAUSE_LEAST_NS on.
  *
  * Of a whole gap, the cause is the one with most of its time.  Causes partition the gap: their times always add up to it.
  */
@@ -23,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/answers/call_cause.h"
 #include "report/answers/device_ops.h"
 #include "report/model.h"
 
@@ -31,18 +36,6 @@
 
 /* What a launch takes to reach an idle device, and a device to go on to the next operation: 2 to 30 us, a graph's first one included. */
 #define GP_IDLE_LATENCY_NS 50000u
-
-enum gp_idle_cause {
-	GP_IDLE_HOST,
-	GP_IDLE_LAUNCH,
-	GP_IDLE_SYNC,
-	GP_IDLE_COPY,
-	GP_IDLE_ALLOC,
-	GP_IDLE_SETUP,
-	GP_IDLE_DEPENDENCY,
-	GP_IDLE_UNKNOWN,
-	GP_IDLE_CAUSES
-};
 
 /* "host-bound", "launch-bound", "synchronisation", ... */
 const char *gp_idle_cause_name(enum gp_idle_cause cause);
@@ -60,9 +53,10 @@ enum gp_idle_cause gp_gap_cause(const struct gp_gap *gap);
 
 /*
  * Split a gap: take is called for each part, in the order of time, with its end; the first begins where the gap does, the last ends where
- * it ends.  cause_ns is filled in.
+ * it ends.  cause_ns is filled in.  calls are parallel to models.
  */
-void gp_idle_split(struct gp_model *const *models, struct gp_gap *gap,
+void gp_idle_split(struct gp_model *const *models, const struct gp_process_calls *calls,
+		   struct gp_gap *gap,
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
 		   void *context);
 

@@ -241,7 +241,8 @@ static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct
 			continue;
 		}
 		lull = &device->lulls[walk->next++];
-		if (lull->told != GP_NONE || gp_lull_ns(lull) < walk->least_ns)
+		if (!gp_lull_is_between(lull) || lull->told != GP_NONE ||
+		    gp_lull_ns(lull) < walk->least_ns)
 			continue;
 		*at = lull_at(advisor, lull);
 		if (at->call_after && (!walk->filter || walk->filter(advisor, at)))

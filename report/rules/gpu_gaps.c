@@ -11,8 +11,14 @@
 
 #define LEAST_NS 100000000u
 
-/* In a case's cause_ns: what is known of the host in its longest one, and how many end in an import. */
-enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS };
+/*
+ * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, and the cause's share of the
+ * longest in 255ths.
+ */
+enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS, SHARE };
+
+/* From which on the cause is the whole of it. */
+#define WHOLE_SHARE 230u
 
 static void keep_host_time(struct gp_case *found, const struct gp_host_time *host)
 {
@@ -65,6 +71,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 		struct gp_host_time host = gp_host_time_of(advisor, at);
 
 		keep_host_time(found, &host);
+		found->cause_ns[SHARE] = at->lull->cause_share[at->lull->cause];
 		found->longest_ns = idle_ns;
 		found->extra = before;
 		found->other_site =
@@ -89,7 +96,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	else
 		fprintf(out, "the GPU has nothing to do for %s",
 			gp_format_ns(found->longest_ns).text);
-	fprintf(out, ": %s", gp_idle_cause_name(cause));
+	fprintf(out, ": %s%s", found->cause_ns[SHARE] < WHOLE_SHARE ? "mostly " : "",
+		gp_idle_cause_name(cause));
 	gp_host_time_tell(&host, out);
 	if (*before)
 		fprintf(out, "; from %s", before);

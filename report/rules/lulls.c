@@ -48,8 +48,7 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	struct gp_device_lulls *device;
 	int result;
 
-	if (gap->device >= lulls->device_count || gap->before.op == GP_NONE ||
-	    gap->after.op == GP_NONE || gap->end_ns - gap->start_ns < LEAST_NS)
+	if (gap->device >= lulls->device_count || gap->end_ns - gap->start_ns < LEAST_NS)
 		return;
 	device = &lulls->devices[gap->device];
 	result = gp_array_grow_room(&device->lulls, &device->capacity, device->count,
@@ -155,5 +154,6 @@ struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_
 	begun = count_before(of_device, time_ns + CLOCKS_DIFFER_NS);
 	if (begun == 0 || of_device->lulls[begun - 1].end_ns + CLOCKS_DIFFER_NS < time_ns)
 		return NULL;
-	return &of_device->lulls[begun - 1];
+	return gp_lull_is_between(&of_device->lulls[begun - 1]) ? &of_device->lulls[begun - 1]
+								: NULL;
 }

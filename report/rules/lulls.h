@@ -15,7 +15,7 @@
 
 #include "report/answers/gpu_sweep.h"
 
-/* A gap with an operation before it and after it. */
+/* A gap.  That at the beginning or the end of the processes has no operation before or after it. */
 struct gp_lull {
 	uint64_t start_ns, end_ns;
 	struct gp_op_at before, after;
@@ -52,10 +52,16 @@ uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, size_t device, uint64_t 
 			  uint64_t end_ns);
 
 /*
- * The lull in which the device was at that moment, or that began or ended within 5 us of it, by
+ * The lull between two operations in which the device was at that moment, or that began or ended within 5 us of it, by
  * which clocks may differ; NULL = it was at work.
  */
 struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_t time_ns);
+
+/* Whether a process had work before it and after it. */
+static inline bool gp_lull_is_between(const struct gp_lull *lull)
+{
+	return lull->before.op != GP_NONE && lull->after.op != GP_NONE;
+}
 
 static inline uint64_t gp_lull_ns(const struct gp_lull *lull)
 {

@@ -150,6 +150,19 @@ static inline void build_thread(struct build *b, uint32_t id, const char *name)
 	b->model->threads[index] = (struct gp_thread){.id = id, .name = build_copy_text(name)};
 }
 
+/* A context with its default stream, which that call made. */
+static inline void build_context_made_by(struct build *b, uint32_t context_id, uint32_t stream_id,
+					 uint32_t correlation_id)
+{
+	uint32_t context = BUILD_GROW(b, contexts, context_count);
+	uint32_t stream = BUILD_GROW(b, streams, stream_count);
+
+	b->model->contexts[context] =
+		(struct gp_record_context){.id = context_id, .null_stream_id = stream_id};
+	b->model->streams[stream] = (struct gp_record_stream){
+		.id = stream_id, .context_id = context_id, .correlation_id = correlation_id};
+}
+
 /* The pointers that these return are good until the next of their kind is built. */
 static inline struct gp_call *build_call(struct build *b, uint32_t thread_id, uint16_t api,
 					 uint64_t start_ns, uint64_t duration_ns,

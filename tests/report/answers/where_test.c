@@ -135,7 +135,6 @@ static void calls_count_by_what_they_are_for(void **state)
 	build_call(&b, 1, BUILD_MALLOC, 110 * US, 20 * US, 3);
 	build_call(&b, 1, 1, 130 * US, 30 * US, 4);
 	build_call(&b, 1, BUILD_MEMCPY_ASYNC, 160 * US, 40 * US, 5);
-	build_call(&b, 2, BUILD_FREE, 110 * US, 100 * US, 6); /* another thread's does not count */
 	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 50 * US, 2);
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 20 * US);
@@ -144,6 +143,77 @@ static void calls_count_by_what_they_are_for(void **state)
 	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 10 * US + 90 * US);
 	forget(&answer);
 	gp_model_free(model);
+}
+
+/* Nobody is at work on the host where another thread of it is in a call for the device; a wait keeps only its own thread. */
+static void calls_of_other_threads_are_no_work_of_the_host(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 2, BUILD_FREE, 110 * US, 50 * US, 3);
+	build_call(&b, 3, BUILD_MEMCPY_ASYNC, 140 * US, 40 * US, 4); /* from 160 us on */
+	build_call(&b, 3, BUILD_MALLOC, 190 * US, GP_CALL_CAUSE_LEAST_NS - 1, 5);
+	build_call(&b, 3, BUILD_DEVICE_SYNC, 210 * US, 70 * US, 6);
+	build_call(&b, 1, BUILD_MALLOC, 100 * US, 20 * US, 7); /* the host's own counts first */
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 20 * US + 40 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_COPY), 20 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_SYNC), 0);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 110 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+/* Whatever call the context was made by, and whoever loads code: everybody has to wait. */
+static void making_contexts_and_loading_code_is_set_up_for_all(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_api(&b, 1, "cuLibraryLoadData", GP_API_MODULE);
+	build_call(&b, 2, BUILD_FREE, 110 * US, 50 * US, 3);
+	build_call(&b, 1, BUILD_MALLOC, 120 * US, 20 * US, 4);
+	build_call(&b, 1, 1, 270 * US, 15 * US, 5); /* within the launch */
+	build_call(&b, 1, BUILD_LAUNCH, 260 * US, 40 * US, 2);
+	build_context_made_by(&b, 1, 7, 3);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_SETUP), 50 * US + 15 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 0);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 10 * US + 100 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+/* Two runs, one after the other: what is between them is no idle time, and each one's end is its own. */
+static void between_processes_nobody_is_idle(void **state)
+{
+	struct build builds[] = {begin_with_gap(), begin_with_gap()};
+	struct gp_model *models[2];
+	struct answer answer;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		build_device(&builds[i], 0, "GPU");
+		build_call(&builds[i], 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+		build_call(&builds[i], 1, BUILD_FREE, 420 * US, 30 * US, 4);
+		builds[i].model->base_unix_ns += i * 5000 * US;
+		models[i] = build_end(&builds[i]);
+	}
+	answer = ask(models, 2);
+	assert_int_equal(answer.busy[0].possible_ns, 2 * 450 * US);
+	assert_int_equal(gp_state_wall_ns(answer.wheres.devices[0].state_ns), 2 * 450 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 2 * (190 + 20) * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 2 * 30 * US);
+	assert_int_equal(answer.wheres.devices[0].edge_ns, 2 * (10 + 50) * US);
+	forget(&answer);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
 }
 
 static void what_was_launched_before_waits_for_something(void **state)
@@ -392,6 +462,9 @@ int main(void)
 		cmocka_unit_test(coming_back_from_a_wait_counts_to_the_wait),
 		cmocka_unit_test(a_wait_for_nothing_counts_itself),
 		cmocka_unit_test(calls_count_by_what_they_are_for),
+		cmocka_unit_test(calls_of_other_threads_are_no_work_of_the_host),
+		cmocka_unit_test(making_contexts_and_loading_code_is_set_up_for_all),
+		cmocka_unit_test(between_processes_nobody_is_idle),
 		cmocka_unit_test(what_was_launched_before_waits_for_something),
 		cmocka_unit_test(short_gaps_of_launched_work_are_launch_bound),
 		cmocka_unit_test(without_the_call_nothing_is_guessed),

@@ -1,0 +1,159 @@
+#include "report/answers/call_cause.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include "report/array.h"
+#include "report/room.h"
+
+/* What a thread in a call of that class keeps the device waiting for. */
+static const uint8_t causes[] = {
+	[GP_API_OTHER] = GP_IDLE_HOST,
+	[GP_API_LAUNCH] = GP_IDLE_LAUNCH,
+	[GP_API_GRAPH_LAUNCH] = GP_IDLE_LAUNCH,
+	[GP_API_COPY] = GP_IDLE_COPY,
+	[GP_API_SET] = GP_IDLE_COPY,
+	[GP_API_ALLOC] = GP_IDLE_ALLOC,
+	[GP_API_FREE] = GP_IDLE_ALLOC,
+	[GP_API_SYNC] = GP_IDLE_SYNC,
+	[GP_API_CAPTURE_BEGIN] = GP_IDLE_SETUP,
+	[GP_API_CAPTURE_END] = GP_IDLE_SETUP,
+	[GP_API_CONTROL] = GP_IDLE_SETUP,
+	[GP_API_EVENT] = GP_IDLE_LAUNCH,
+	[GP_API_MODULE] = GP_IDLE_SETUP,
+	[GP_API_HOST] = GP_IDLE_LAUNCH,
+};
+static_assert(sizeof(causes) == GP_API_CLASSES, "a class has no cause");
+
+enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api(model, call->api).class;
+
+	if (call->captured)
+		return GP_IDLE_SETUP;
+	return class < GP_API_CLASSES ? causes[class] : GP_IDLE_HOST;
+}
+
+/* ---- of a process ---- */
+
+static int add(struct gp_call_times *to, const struct gp_call *call, uint32_t device_id,
+	       enum gp_idle_cause cause)
+{
+	int result = gp_array_grow_room(&to->times, &to->capacity, to->count, sizeof(*to->times));
+
+	if (result == 0)
+		to->times[to->count++] = (struct gp_call_time){
+			call->start_ns, call->start_ns + call->duration_ns, device_id, cause};
+	return result;
+}
+
+static int add_makers(struct gp_call_times *setups, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->context_count; i++) {
+		uint32_t call = gp_model_context_call(model, model->contexts[i].id);
+
+		if (call != GP_NONE)
+			result = add(setups, &model->calls[call], 0, GP_IDLE_SETUP);
+	}
+	return result;
+}
+
+static int add_call(struct gp_process_calls *calls, const struct gp_model *model,
+		    const struct gp_call *call)
+{
+	enum gp_idle_cause cause;
+
+	if (call->duration_ns < GP_CALL_CAUSE_LEAST_NS)
+		return 0;
+	if (gp_model_api(model, call->api).class == GP_API_MODULE)
+		return add(&calls->setups, call, 0, GP_IDLE_SETUP);
+	cause = gp_call_cause(model, call);
+	if (cause == GP_IDLE_HOST || cause == GP_IDLE_SYNC)
+		return 0;
+	return add(&calls->others, call, gp_model_context_device(model, call->context_id), cause);
+}
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const struct gp_call_time *left = a, *right = b;
+
+	(void)context;
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* What began while another one lasted begins when that has ended. */
+static void make_disjoint(struct gp_call_times *all)
+{
+	uint64_t reached_ns = 0;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < all->count; i++) {
+		struct gp_call_time time = all->times[i];
+
+		if (kept == 0 || all->times[kept - 1].device_id != time.device_id)
+			reached_ns = 0;
+		if (time.end_ns <= reached_ns)
+			continue;
+		if (time.start_ns < reached_ns)
+			time.start_ns = reached_ns;
+		reached_ns = time.end_ns;
+		all->times[kept++] = time;
+	}
+	all->count = kept;
+}
+
+static int put_in_order(struct gp_call_times *all)
+{
+	int result =
+		gp_array_sort(all->times, all->count, sizeof(*all->times), compare_times, NULL);
+
+	if (result == 0)
+		make_disjoint(all);
+	return result;
+}
+
+int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model)
+{
+	int result;
+
+	*calls = (struct gp_process_calls){0};
+	result = add_makers(&calls->setups, model);
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+		result = add_call(calls, model, &model->calls[i]);
+	if (result == 0)
+		result = put_in_order(&calls->setups);
+	return result == 0 ? put_in_order(&calls->others) : result;
+}
+
+void gp_process_calls_free(struct gp_process_calls *calls)
+{
+	gp_room_free(calls->setups.times);
+	gp_room_free(calls->others.times);
+	*calls = (struct gp_process_calls){0};
+}
+
+struct moment {
+	uint32_t device_id;
+	uint64_t time_ns;
+};
+
+static bool ends_until(const void *element, const void *key)
+{
+	const struct gp_call_time *time = element;
+	const struct moment *moment = key;
+
+	return time->device_id != moment->device_id ? time->device_id < moment->device_id
+						    : time->end_ns <= moment->time_ns;
+}
+
+uint32_t gp_call_times_find(const struct gp_call_times *times, uint32_t device_id, uint64_t time_ns)
+{
+	const struct moment moment = {device_id, time_ns};
+
+	return gp_array_lower_bound(times->times, times->count, sizeof(*times->times), ends_until,
+				    &moment);
+}

@@ -1,0 +1,58 @@
+/*
+ * call_cause: what calls keep a device waiting for: one call; and all that a process's threads made.
+ */
+#ifndef REPORT_ANSWERS_CALL_CAUSE_H
+#define REPORT_ANSWERS_CALL_CAUSE_H
+
+#include <stdint.h>
+
+#include "report/model.h"
+
+/* Why a device has nothing to do: see report/answers/idle_cause.h. */
+enum gp_idle_cause {
+	GP_IDLE_HOST,
+	GP_IDLE_LAUNCH,
+	GP_IDLE_SYNC,
+	GP_IDLE_COPY,
+	GP_IDLE_ALLOC,
+	GP_IDLE_SETUP,
+	GP_IDLE_DEPENDENCY,
+	GP_IDLE_UNKNOWN,
+	GP_IDLE_CAUSES
+};
+
+/* Calls shorter than this say nothing of other threads. */
+#define GP_CALL_CAUSE_LEAST_NS 10000u
+
+/* By what the call is for; GP_IDLE_HOST: it only asks something. */
+enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call);
+
+/* A time, on the process's timeline, in which a thread of it was in a call of that cause. */
+struct gp_call_time {
+	uint64_t start_ns, end_ns;
+	uint32_t device_id;
+	uint32_t cause; /* enum gp_idle_cause */
+};
+
+/* In the order of device and time; disjoint, those of one device: of calls at the same time, the one that began first. */
+struct gp_call_times {
+	struct gp_call_time *times;
+	uint32_t count, capacity;
+};
+
+struct gp_process_calls {
+	/* Of calls that made a context, whatever they are for, or loaded code: all devices wait for these; device_id is 0. */
+	struct gp_call_times setups;
+	/* Of all others that keep their device waiting.  Not of those that wait: they keep only their thread. */
+	struct gp_call_times others;
+};
+
+/* Returns 0, -ENOMEM or -EOVERFLOW; gp_process_calls_free() in either case. */
+int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model);
+void gp_process_calls_free(struct gp_process_calls *calls);
+
+/* Index of the device's first time that ends after that moment; of the one that follows, or count, where none does. */
+uint32_t gp_call_times_find(const struct gp_call_times *times, uint32_t device_id,
+			    uint64_t time_ns);
+
+#endif

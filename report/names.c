@@ -41,6 +41,8 @@ static bool is_demangled(const char *name)
 	size_t length = strlen(name);
 	char last = length > 0 ? name[length - 1] : '\0';
 
+	if (strpbrk(name, "\"`")) /* never in a name of C++ */
+		return false;
 	return (last == ')' && strchr(name, '(')) || (last == '>' && strchr(name, '<'));
 }
 

@@ -108,11 +108,7 @@ static void put_label(const struct gp_summary *summary, struct gp_table *table,
 static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
-	put(table, gp_format_bytes(row->peak_bytes));
-	if (row->peak_bytes > 0)
-		put(table, gp_summary_moment(summary, row->peak_unix_ns));
-	else
-		gp_table_cell(table, "-");
+	gp_summary_put_peak(summary, table, row);
 	put(table, gp_format_count(row->allocations));
 	put(table, gp_format_count(row->frees));
 	put(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));

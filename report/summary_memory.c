@@ -38,9 +38,8 @@ static void put_label(const struct gp_summary *summary, struct gp_table *table,
 	gp_table_cell(table, label);
 }
 
-/* Memory of unknown size, another process's for one, has no peak. */
-static void put_peak(const struct gp_summary *summary, struct gp_table *table,
-		     const struct gp_memory_row *row)
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
+			 const struct gp_memory_row *row)
 {
 	put(table, gp_format_bytes(row->peak_bytes));
 	if (row->peak_bytes > 0)
@@ -52,7 +51,7 @@ static void put_peak(const struct gp_summary *summary, struct gp_table *table,
 static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
-	put_peak(summary, table, row);
+	gp_summary_put_peak(summary, table, row);
 	put(table, gp_format_bytes(row->allocated_bytes));
 	put(table, gp_format_count(row->allocations));
 	put(table, gp_format_bytes(row->freed_bytes));

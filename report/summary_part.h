@@ -13,6 +13,7 @@
 #include "report/devices.h"
 #include "report/memory_stats.h"
 #include "report/summary.h"
+#include "report/table.h"
 
 #define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
 #define GP_SUMMARY_BRIEF_COLUMNS 110
@@ -115,5 +116,9 @@ size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 
 /* A moment, counted from the start of the window. */
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);
+
+/* Two cells: the peak of a row of memory, and when it was; of unknown size, as another process's is, there is none. */
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
+			 const struct gp_memory_row *row);
 
 #endif

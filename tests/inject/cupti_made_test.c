@@ -99,24 +99,31 @@ static void make_and_compare(const char *folder, uint32_t version)
 	CHECK(made.unified.destination_device_id == 0x80000000);
 }
 
-static void graphs_and_unified_memory(void **state)
+/* Each version in a process of its own: the decoder's state is the process's. */
+static void for_each_version(void (*check)(const char *folder, uint32_t version),
+			     const uint32_t *versions, size_t count)
 {
-	static const uint32_t versions[] = {18, 20, 21, 26, 28, 130000, 130001};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *folder = new_folder();
 		pid_t child = fork();
 		int status;
 
 		if (child == 0) {
-			make_and_compare(folder, versions[i]);
+			check(folder, versions[i]);
 			_exit(0);
 		}
 		assert_int_equal(waitpid(child, &status, 0), child);
 		remove_folder(folder);
 		assert_int_equal(status, 0);
 	}
+}
+
+static void graphs_and_unified_memory(void **state)
+{
+	static const uint32_t versions[] = {18, 20, 21, 26, 28, 130000, 130001};
+
+	(void)state;
+	for_each_version(make_and_compare, versions, sizeof(versions) / sizeof(versions[0]));
 }
 
 /* ---- what is constant of a launch; contexts ---- */
@@ -217,19 +224,7 @@ static void attributes_of_launches_and_contexts(void **state)
 					    130100, 130200, 130300, 130400, 140000};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		const char *folder = new_folder();
-		pid_t child = fork();
-		int status;
-
-		if (child == 0) {
-			attributes_of(folder, versions[i]);
-			_exit(0);
-		}
-		assert_int_equal(waitpid(child, &status, 0), child);
-		remove_folder(folder);
-		assert_int_equal(status, 0);
-	}
+	for_each_version(attributes_of, versions, sizeof(versions) / sizeof(versions[0]));
 }
 
 int main(void)

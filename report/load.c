@@ -167,33 +167,29 @@ static int decode_rings(struct reading *r)
 	return result;
 }
 
-/* Until gp_resolve(), their times are in ticks. */
+/* Where an earlier saving came to its end, the file has them. */
 static int take_waiting(struct reading *r)
 {
-	struct gp_model *m = r->load.model;
+	uint32_t count = r->is_saved || r->load.model->losses.closed ? 0 : r->rings.call_count;
+	int result = 0;
 
-	if (r->rings.call_count == 0 || m->losses.closed)
-		return 0;
-	m->waiting = calloc(r->rings.call_count, sizeof(*m->waiting));
-	if (!m->waiting)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->rings.call_count; i++) {
-		const struct gp_ring_call *call = &r->rings.calls[i];
-
-		m->waiting[m->waiting_count++] = (struct gp_waiting){
-			.start_ns = call->start_ticks, .thread_id = call->thread, .api = call->api};
-	}
-	return 0;
+	for (uint32_t i = 0; i < count && result == 0; i++)
+		result = gp_take_record(&r->load,
+					&(union gp_any_record){.waiting = r->rings.calls[i]}, NULL);
+	return result;
 }
 
 static int take_rings(struct reading *r, bool are_abandoned)
 {
+	int result;
+
 	for (uint32_t i = 0; i < r->covered_count; i++)
 		gp_rings_cover(&r->rings, r->covered[i].ring, r->covered[i].end);
 	gp_rings_raise(&r->rings, r->load.model->counters);
 	if (are_abandoned && !r->load.model->losses.closed)
 		save(r);
-	return take_waiting(r) == 0 ? decode_rings(r) : -ENOMEM;
+	result = take_waiting(r);
+	return result == 0 ? decode_rings(r) : result;
 }
 
 static int note_rings_missing(struct reading *r, const char *ring_path, int error)

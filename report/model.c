@@ -54,7 +54,7 @@ void gp_model_free(struct gp_model *m)
 	gp_room_free(m->frames);
 	gp_room_free(m->modules);
 	gp_room_free(m->links);
-	free(m->waiting);
+	gp_room_free(m->waiting);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
 	gp_room_free(m->texts);

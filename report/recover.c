@@ -11,8 +11,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "gpuprof/record.h"
-#include "gpuprof/ring_file.h"
 #include "report/array.h"
 
 /* 128 MiB in one ring, and waiting in all of them: real ones have far less; what claims more is
@@ -195,8 +193,12 @@ static int add_call(const struct gp_ring_header *h, struct gp_rings *rings, uint
 		return 0;
 	if (gp_array_grow(&rings->calls, capacity, rings->call_count, sizeof(*rings->calls)) != 0)
 		return -ENOMEM;
-	rings->calls[rings->call_count++] = (struct gp_ring_call){
-		.start_ticks = h->call_ticks, .thread = h->thread, .api = (uint16_t)h->call_api};
+	rings->calls[rings->call_count++] =
+		(struct gp_record_waiting){.kind = GP_RECORD_WAITING,
+					   .slots = 1,
+					   .api = (uint16_t)h->call_api,
+					   .thread_id = h->thread,
+					   .start_ticks = h->call_ticks};
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "gpuprof/counter.h"
+#include "gpuprof/record.h"
 #include "gpuprof/ring_file.h"
 
 /* Which process a ring file must belong to. */
@@ -31,17 +32,10 @@ struct gp_ring {
 	uint64_t next; /* where the trace file's chunks end: gp_rings_cover() */
 };
 
-/* A thread is in a call that may wait for the device; only such calls, and not of threads that share a ring. */
-struct gp_ring_call {
-	uint64_t start_ticks;
-	uint32_t thread;
-	uint16_t api;
-};
-
 struct gp_rings {
 	struct gp_ring *rings; /* by id */
 	uint32_t count;
-	struct gp_ring_call *calls; /* in no order */
+	struct gp_record_waiting *calls; /* of threads that share no ring, in no order */
 	uint32_t call_count;
 	/* sums of what the threads of all rings counted; the trace file may have older values */
 	uint64_t counters[GP_COUNTERS];

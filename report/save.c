@@ -15,7 +15,9 @@
 #define CHUNK_SLOTS (GP_CHUNK_MAX_BYTES / GP_SLOT_BYTES)
 
 static_assert(GP_SLOT_BYTES % 8 == 0, "no padding follows slots");
-static_assert(GP_COUNTERS <= CHUNK_SLOTS, "the counters fit one chunk");
+/* A real ring file has some hundred rings, each of which tells of one call. */
+#define MOST_WAITING 1024
+static_assert(GP_COUNTERS + MOST_WAITING <= CHUNK_SLOTS, "they fit one chunk");
 
 /* What goes into one chunk, from the slots that are left of a ring. */
 struct part {
@@ -111,21 +113,25 @@ static int append_ring(const struct gp_saving *s, const struct gp_ring *ring,
 	return chunks;
 }
 
-static int append_counters(const struct gp_saving *s, struct gp_new_chunk *chunk,
-			   uint64_t *sequence)
+/* A record of one slot, at the end of the chunk. */
+static void put(struct gp_new_chunk *chunk, const void *record)
 {
-	chunk->header = (struct gp_chunk_header){
-		.payload_bytes = GP_COUNTERS * sizeof(struct gp_record_counter),
-		.records = GP_COUNTERS,
-	};
-	for (uint16_t i = 0; i < GP_COUNTERS; i++) {
-		struct gp_record_counter counter = {.kind = GP_RECORD_COUNTER,
-						    .slots = 1,
-						    .counter = i,
-						    .value = s->counters[i]};
+	memcpy(chunk->payload + chunk->header.payload_bytes, record, GP_SLOT_BYTES);
+	chunk->header.payload_bytes += GP_SLOT_BYTES;
+	chunk->header.records++;
+}
 
-		memcpy(chunk->payload + i * sizeof(counter), &counter, sizeof(counter));
-	}
+/* What the heads of the rings say: counters, and the calls in which threads were. */
+static int append_heads(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
+{
+	chunk->header = (struct gp_chunk_header){0};
+	for (uint16_t i = 0; i < GP_COUNTERS; i++)
+		put(chunk, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
+						       .slots = 1,
+						       .counter = i,
+						       .value = s->counters[i]});
+	for (uint32_t i = 0; i < s->rings->call_count && i < MOST_WAITING; i++)
+		put(chunk, &s->rings->calls[i]);
 	return append(s, chunk, sequence);
 }
 
@@ -141,7 +147,7 @@ static int append_all(const struct gp_saving *s, struct gp_new_chunk *chunk)
 			return result;
 		is_saved = is_saved && result == 0;
 	}
-	return is_saved ? 0 : append_counters(s, chunk, sequence);
+	return is_saved ? 0 : append_heads(s, chunk, sequence);
 }
 
 int gp_save_rings(const struct gp_saving *saving)

@@ -331,6 +331,19 @@ static int take_gate(struct gp_load *load, const union gp_any_record *record, co
 	return 0;
 }
 
+/* Until gp_resolve(), its time is in ticks. */
+static int take_waiting(struct gp_load *load, const union gp_any_record *record, const char *text)
+{
+	const struct gp_record_waiting *r = &record->waiting;
+	struct gp_model *m = load->model;
+
+	(void)text;
+	if (GP_LOAD_GROW(load, m->waiting, m->waiting_count, waiting) != 0)
+		return -ENOMEM;
+	m->waiting[m->waiting_count++] = (struct gp_waiting){r->start_ticks, r->thread_id, r->api};
+	return 0;
+}
+
 static int take_usage(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	const struct gp_record_usage *r = &record->usage;

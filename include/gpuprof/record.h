@@ -692,6 +692,16 @@ struct gp_record_link {
 	uint64_t zero[2];
 };
 
+/* A call that may wait for the device, in which a thread was when its process died.  It is saved with the rings: gpuprof/trace.h. */
+struct gp_record_waiting {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t api;
+	uint32_t thread_id;
+	uint64_t start_ticks;
+	uint64_t zero[2];
+};
+
 /* Kind number, name, struct.  Append only. */
 #define GP_RECORD_KINDS(X)                                                                         \
 	X(1, CALL, call)                                                                           \
@@ -722,7 +732,8 @@ struct gp_record_link {
 	X(26, GATE, gate)                                                                          \
 	X(27, FRAME, frame)                                                                        \
 	X(28, MODULE, module)                                                                      \
-	X(29, LINK, link)
+	X(29, LINK, link)                                                                          \
+	X(30, WAITING, waiting)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

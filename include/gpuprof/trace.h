@@ -32,7 +32,7 @@
  *
  * Saving.  `gpuprof finish` appends what is to be recovered, so that the trace needs no ring file any more, and then
  * removes that: for each ring chunks of form SLOTS with the slots that no chunk has, then one of ring 0 with a COUNTER
- * record for every counter, which ends the saving.  Before, a reader still needs the ring file; killed halfway, the
+ * record for every counter and a WAITING record for each thread that was in a call, which ends the saving.  Before, a reader still needs the ring file; killed halfway, the
  * saver goes on from the positions next time.  It has the trace locked (flock) and has made sure that the process, of
  * this boot of this machine, is dead, that nobody has the ring file mapped for writing, and that the trace is the file
  * that the ring file names, or that nothing is left there.  A chunk cut at the end of the file is cut off first: its

@@ -400,13 +400,13 @@ static void print_ranges(FILE *out, const struct gp_page *page)
 
 static int compare_calls(const void *a, const void *b, const void *context)
 {
-	const struct gp_ring_call *left = a, *right = b;
+	const struct gp_record_waiting *left = a, *right = b;
 
 	(void)context;
 	return (left->start_ticks > right->start_ticks) - (left->start_ticks < right->start_ticks);
 }
 
-static void print_call(FILE *out, const struct gp_page *page, const struct gp_ring_call *call)
+static void print_call(FILE *out, const struct gp_page *page, const struct gp_record_waiting *call)
 {
 	const char *name = gp_live_api_name(page->live, call->api);
 	uint64_t start_ns = gp_live_from_ticks(page->live, call->start_ticks);
@@ -414,14 +414,14 @@ static void print_call(FILE *out, const struct gp_page *page, const struct gp_ri
 	fputs("in ", out);
 	put_text(out, name ? name : "a call without a name");
 	fprintf(out, " for %s: ", gp_format_ns(since_ns(page, start_ns)).text);
-	put_thread(out, page, call->thread);
+	put_thread(out, page, call->thread_id);
 	fputc('\n', out);
 }
 
 /* Those that have lasted longest. */
 static int print_calls(FILE *out, const struct gp_page *page)
 {
-	const struct gp_ring_call *calls = page->tail->calls;
+	const struct gp_record_waiting *calls = page->tail->calls;
 	uint32_t count = page->tail->call_count;
 	uint32_t *order = gp_array_order(calls, count, sizeof(*calls), compare_calls, NULL);
 

@@ -38,6 +38,9 @@ struct gp_tail {
 	const struct gp_tail_sink *sink;
 	uint64_t position, from; /* of the next record, and of the first one to be given */
 	uint32_t ring_thread, record_thread;
+
+	struct gp_record_waiting *saved_calls;
+	uint32_t saved_call_count, saved_call_capacity;
 };
 
 /* ---- which slots were given ---- */
@@ -135,10 +138,23 @@ static int note_fact(struct gp_tail *t, const struct gp_record_string *r, const 
 	return 0;
 }
 
+/* In a file to which the rings were saved. */
+static int note_waiting(struct gp_tail *t, const struct gp_record_waiting *call)
+{
+	int result = gp_array_grow(&t->saved_calls, &t->saved_call_capacity, t->saved_call_count,
+				   sizeof(*t->saved_calls));
+
+	if (result == 0)
+		t->saved_calls[t->saved_call_count++] = *call;
+	return result;
+}
+
 static int note(struct gp_tail *t, const union gp_any_record *record, const char *text)
 {
 	if (record->head.kind == GP_RECORD_STRING)
 		return note_fact(t, &record->string, text);
+	if (record->head.kind == GP_RECORD_WAITING)
+		return note_waiting(t, &record->waiting);
 	if (record->head.kind == GP_RECORD_END)
 		t->state.closed = record->end.reason == GP_END_EXIT;
 	else if (record->head.kind == GP_RECORD_COUNTER && record->counter.counter < GP_COUNTERS &&
@@ -283,8 +299,8 @@ static int catch_up(struct gp_tail *t)
 		forget_empty_rings(t);
 		result = take_rings(t);
 	}
-	t->state.calls = t->rings.calls;
-	t->state.call_count = t->rings.call_count;
+	t->state.calls = found == 0 ? t->rings.calls : t->saved_calls;
+	t->state.call_count = found == 0 ? t->rings.call_count : t->saved_call_count;
 	return result;
 }
 
@@ -337,6 +353,7 @@ void gp_tail_close(struct gp_tail *t)
 	free(t->ring_path);
 	free(t->boot_id);
 	free(t->given);
+	free(t->saved_calls);
 	free(t);
 }
 

@@ -36,7 +36,8 @@ struct gp_tail_state {
 	uint64_t damaged_bytes;
 	uint64_t unknown_records;
 	uint64_t counters[GP_COUNTERS];
-	const struct gp_ring_call *calls; /* in which threads were then; until the next reading */
+	const struct gp_record_waiting
+		*calls; /* in which threads were then; until the next reading */
 	uint32_t call_count;
 };
 

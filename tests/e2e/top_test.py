@@ -144,16 +144,19 @@ class Batch(Watched):
 
     @unittest.skipIf(support.ON_GPU, "kernels take as long as they are told on the simulated device alone")
     def test_a_call_that_waits(self):
-        # rings where no other run looks for what the dead have left: whoever saves them keeps records, not who waits
-        program = self.start("launch=1", "touch=there", "start=5", "sync", name="stuck", GPUSIM_KERNEL_NS=str(10 ** 9),
-                             GPUPROF_RINGS="file")
+        program = self.start("launch=1", "touch=there", "start=5", "sync", name="stuck", GPUSIM_KERNEL_NS=str(10 ** 9))
         top = self.watch("stuck.gpuprof")
         text = self.read_until(top, lambda line: line.startswith("in cuCtxSynchronize for "))
         self.assertRegex(text.splitlines()[-1], rf"^in cuCtxSynchronize for [\d.]+[um]?s: \S+ {program.pid}$")
         program.kill()
         program.wait()
+        said = rf"(?m)^  in cuCtxSynchronize (for at least [\d.]+[num]?s|at the end): \S+ {program.pid}$"
         summary = self.run_gpuprof("summary", "stuck.gpuprof").stdout
-        self.assertRegex(summary, rf"(?m)^  in cuCtxSynchronize (for at least [\d.]+[num]?s|at the end): \S+ {program.pid}$")
+        self.assertRegex(summary, said)
+        finished = self.run_gpuprof("finish", "--chrome", "none", "stuck.gpuprof").stderr
+        self.assertRegex(finished, said)
+        self.assertIn(self.run_gpuprof("summary", "stuck.gpuprof").stdout, finished)
+        self.assertIn("in cuCtxSynchronize for ", self.run_gpuprof("top", "stuck.gpuprof").stdout)
 
     def test_a_call_that_has_returned(self):
         program = self.start("launch=5", "touch=there", "wait", "_exit=0")

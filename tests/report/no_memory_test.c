@@ -76,7 +76,7 @@ void free(void *memory)
 
 static void add_one_of_each(struct gp_builder *b)
 {
-	for (uint8_t kind = GP_RECORD_CALL; kind <= GP_RECORD_LINK; kind++) {
+	for (uint8_t kind = GP_RECORD_CALL; kind < GP_RECORD_KIND_LIMIT; kind++) {
 		union gp_any_record record = {.head.kind = kind};
 
 		if (kind != GP_RECORD_STRING && kind != GP_RECORD_END && kind != GP_RECORD_ANCHOR)

@@ -74,6 +74,9 @@ static void assert_same(const struct gp_model *a, const struct gp_model *b)
 		assert_int_equal(a->ops[i].call, b->ops[i].call);
 		assert_int_equal(a->ops[i].name, b->ops[i].name);
 	}
+	assert_int_equal(a->waiting_count, b->waiting_count);
+	for (uint32_t i = 0; i < a->waiting_count; i++)
+		assert_memory_equal(&a->waiting[i], &b->waiting[i], sizeof(a->waiting[i]));
 	assert_int_equal(a->name_count, b->name_count);
 	assert_int_equal(a->thread_count, b->thread_count);
 	assert_int_equal(a->note_count, b->note_count);
@@ -110,6 +113,9 @@ static struct scene *new_busy_scene(uint32_t pid, uint64_t start_time)
 	shared->header.thread = 0;
 	memcpy(shared->slots[shared->header.head++], &thread, sizeof(thread));
 	publish(s, 2, 500);
+	across->header.call_ticks = GP_TEST_AT_TICK(600);
+	across->header.call_head = across->header.head;
+	across->header.call_api = 9;
 	across->header.lost = 3;
 	shared->header.hooks = 50;
 	return s;
@@ -139,6 +145,10 @@ static void test_saved_trace_is_complete_by_itself(void **state)
 	assert_int_equal(before->call_count, 5);
 	assert_int_equal(before->calls[0].thread_id, 77);
 	assert_int_equal(before->op_count, 1);
+	assert_int_equal(before->waiting_count, 1);
+	assert_int_equal(before->waiting[0].start_ns, 600);
+	assert_int_equal(before->waiting[0].thread_id, 401);
+	assert_string_equal(gp_model_api(after, after->waiting[0].api).name, "runtime cbid 9");
 	assert_int_equal(before->losses.recovered_records, 6);
 	assert_int_equal(before->counters[GP_COUNTER_LOST_RING_FULL], 3);
 	assert_int_equal(before->counters[GP_COUNTER_HOOKS], 50);

@@ -266,11 +266,32 @@ static void test_calls_that_wait(void **state)
 	assert_read(r, 10, );
 	assert_int_equal(gp_tail_state(r->tail)->call_count, 1);
 	assert_int_equal(gp_tail_state(r->tail)->calls[0].start_ticks, GP_TEST_AT_TICK(20));
-	assert_int_equal(gp_tail_state(r->tail)->calls[0].thread, 401);
+	assert_int_equal(gp_tail_state(r->tail)->calls[0].thread_id, 401);
 	assert_int_equal(gp_tail_state(r->tail)->calls[0].api, GP_TEST_SYNC);
 	publish(r->scene, 1, 20);
 	assert_read(r, 20, );
 	assert_int_equal(gp_tail_state(r->tail)->call_count, 0);
+	end(r);
+}
+
+/* Once the rings are saved, the file tells it. */
+static void test_calls_that_were_saved(void **state)
+{
+	struct reading *r = begin(new_scene_of_the_dead());
+
+	(void)state;
+	gp_builder_chunk(&r->scene->b, 0, 0);
+	gp_builder_add(&r->scene->b, &(struct gp_record_waiting){.kind = GP_RECORD_WAITING,
+								 .slots = 1,
+								 .api = GP_TEST_SYNC,
+								 .thread_id = 401,
+								 .start_ticks = 7});
+	write_on(r);
+	unlink(r->scene->path);
+	assert_int_equal(gp_tail_read(r->tail, &(struct gp_tail_sink){take, r}), 0);
+	assert_int_equal(gp_tail_state(r->tail)->call_count, 1);
+	assert_int_equal(gp_tail_state(r->tail)->calls[0].start_ticks, 7);
+	assert_int_equal(gp_tail_state(r->tail)->calls[0].thread_id, 401);
 	end(r);
 }
 
@@ -318,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_the_rings_of_the_dead),
 		cmocka_unit_test(test_a_process_that_cannot_be_seen),
 		cmocka_unit_test(test_calls_that_wait),
+		cmocka_unit_test(test_calls_that_were_saved),
 		cmocka_unit_test(test_more_than_is_read_at_once),
 		cmocka_unit_test(test_a_sink_that_refuses),
 	};

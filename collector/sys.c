@@ -142,14 +142,16 @@ void gp_sys_close(int fd)
 	call2(SYS_close, fd, 0);
 }
 
-size_t gp_sys_write(int fd, const void *data, size_t bytes, int *error)
+/* Write all of it; what does not write at a place ignores the offset. */
+static size_t write_all(long number, int fd, const void *data, size_t bytes, uint64_t offset,
+			int *error)
 {
 	size_t done = 0;
 
 	*error = 0;
 	while (done < bytes) {
-		long n = call3(SYS_write, fd, (long)((const char *)data + done),
-			       (long)(bytes - done));
+		long n = call4(number, fd, (long)((const char *)data + done), (long)(bytes - done),
+			       (long)(offset + done));
 
 		if (n == -EINTR)
 			continue;
@@ -162,24 +164,14 @@ size_t gp_sys_write(int fd, const void *data, size_t bytes, int *error)
 	return done;
 }
 
+size_t gp_sys_write(int fd, const void *data, size_t bytes, int *error)
+{
+	return write_all(SYS_write, fd, data, bytes, 0, error);
+}
+
 size_t gp_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset, int *error)
 {
-	size_t done = 0;
-
-	*error = 0;
-	while (done < bytes) {
-		long n = call4(SYS_pwrite64, fd, (long)((const char *)data + done),
-			       (long)(bytes - done), (long)(offset + done));
-
-		if (n == -EINTR)
-			continue;
-		if (n <= 0) {
-			*error = n < 0 ? (int)n : -EIO;
-			break;
-		}
-		done += (size_t)n;
-	}
-	return done;
+	return write_all(SYS_pwrite64, fd, data, bytes, offset, error);
 }
 
 static ssize_t read_all(int fd, char *data, size_t size)

@@ -46,21 +46,11 @@ function loopText(finding, about) {
 function adviceSection(about) {
 	if (!about.advice || !about.advice.length) return null;
 	const level = (f) => (f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low');
-	return el(
-		'section',
-		null,
-		el(
-			'h2',
-			null,
-			'What to change ',
-			el(
-				'small',
-				null,
-				'what it could save at most, of ' +
-					fmtNs(about.span) +
-					(about.loop ? ', of which a loop of ' + fmtCount(about.loopPasses) + ' passes took ' + fmtNs(about.loop) : ''),
-			),
-		),
+	return section(
+		'What to change',
+		'what it could save at most, of ' +
+			fmtNs(about.span) +
+			(about.loop ? ', of which a loop of ' + fmtCount(about.loopPasses) + ' passes took ' + fmtNs(about.loop) : ''),
 		el(
 			'div',
 			{ class: 'advice' },
@@ -121,15 +111,9 @@ function gapSection() {
 	if (!gaps.length || gaps[0].Start === undefined) return null;
 	const several = (state.about.devices || []).length > 1,
 		heads = [['Between'], several && ['GPU', '44px'], ['Cause', '108px'], ['At', '84px'], ['For', '84px']].filter(Boolean);
-	return el(
-		'section',
-		null,
-		el(
-			'h2',
-			null,
-			several ? 'Longest idle times of the GPUs ' : 'Longest idle times of the GPU ',
-			el('small', null, el('button', { class: 'go', onclick: () => openView('tables', 'gap') }, 'all')),
-		),
+	return section(
+		several ? 'Longest idle times of the GPUs' : 'Longest idle times of the GPU',
+		el('button', { class: 'go', onclick: () => openView('tables', 'gap') }, 'all'),
 		el(
 			'table',
 			{ class: 'mini' },

@@ -44,6 +44,11 @@ function el(tag, attributes, ...children) {
 	return node;
 }
 
+/* A part of a view: its title, what is said beside it, and what is in it. */
+function section(title, beside, ...body) {
+	return el('section', null, el('h2', null, title + ' ', el('small', null, beside)), ...body);
+}
+
 const $ = (id) => document.getElementById(id);
 
 /* Characters that would change the order of others, or are not seen, are spelled out. */

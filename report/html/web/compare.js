@@ -88,15 +88,9 @@ function changeText(frame, format) {
 function compareSection() {
 	const tables = state.diff.filter((table) => table.rows.length).slice(0, 4);
 	if (!tables.length) return null;
-	return el(
-		'section',
-		null,
-		el(
-			'h2',
-			null,
-			'Compared with ' + plain(state.baseName.split('/').pop()) + ' ',
-			el('small', null, 'A: that run, B: this one; the largest changes first'),
-		),
+	return section(
+		'Compared with ' + plain(state.baseName.split('/').pop()),
+		'A: that run, B: this one; the largest changes first',
 		el('div', { class: 'two' }, tables.map(changeTable)),
 	);
 }

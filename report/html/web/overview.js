@@ -201,21 +201,11 @@ function whereSection(about) {
 			...shareBar(parts, fmtNs),
 		];
 	});
-	return el(
-		'section',
-		null,
-		el(
-			'h2',
-			null,
-			'Where the GPU’s time went ',
-			el(
-				'small',
-				null,
-				about.doubt
-					? about.doubt + ': idle is the most that it was'
-					: 'from the first CUDA call to the last',
-			),
-		),
+	return section(
+		'Where the GPU’s time went',
+		about.doubt
+			? about.doubt + ': idle is the most that it was'
+			: 'from the first CUDA call to the last',
 		bars,
 	);
 }
@@ -248,20 +238,12 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 		);
 	};
 	const heads = ['Name', ...columns].map((text) => el('th', MINI_WIDTHS[text] ? { style: { width: MINI_WIDTHS[text] } } : null, text));
-	return el(
-		'section',
-		null,
-		el(
-			'h2',
-			null,
-			title + ' ',
-			el(
-				'small',
-				null,
-				table.all > rows.length ? rows.length + ' of ' + fmtCount(table.all) + ' ' : '',
-				el('button', { class: 'go', onclick: () => openView(view, word) }, 'all'),
-			),
-		),
+	return section(
+		title,
+		[
+			table.all > rows.length ? rows.length + ' of ' + fmtCount(table.all) + ' ' : '',
+			el('button', { class: 'go', onclick: () => openView(view, word) }, 'all'),
+		],
 		el('table', { class: 'mini' }, el('thead', null, el('tr', null, heads)), el('tbody', null, rows.map(line))),
 	);
 }
@@ -283,19 +265,9 @@ function drawGpuStrip(canvas, union) {
 function gpuRows(about) {
 	const devices = about.devices || [];
 	if (!devices.length) return null;
-	return el(
-		'section',
-		null,
-		el(
-			'h2',
-			null,
-			'GPU activity over time ',
-			el(
-				'small',
-				null,
-				'height: share of the time with at least one operation; 0 to 100 %; click: see it in the timeline',
-			),
-		),
+	return section(
+		'GPU activity over time',
+		'height: share of the time with at least one operation; 0 to 100 %; click: see it in the timeline',
 		el(
 			'div',
 			{ class: 'gpus' },

@@ -227,11 +227,6 @@ static void print_head_of_many(const struct gp_summary *summary)
 	print_span(summary);
 }
 
-static void put(struct gp_table *table, struct gp_figure figure)
-{
-	gp_table_cell(table, figure.text);
-}
-
 /* What one process did, for its line in the table. */
 struct totals {
 	uint64_t launches, gpu_ns, busy_ns, possible_ns, peak_bytes;
@@ -314,15 +309,15 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 
 	snprintf(pid, sizeof(pid), "%u", (*model)->pid);
 	gp_table_cell(table, pid);
-	put(table, gp_summary_moment(summary, window.start_unix_ns));
-	put(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
-	put(table, gp_format_count((*model)->call_count));
-	put(table, gp_format_count(totals.launches));
-	put(table, gp_format_count((*model)->op_count));
-	put(table, gp_format_ns(totals.gpu_ns));
+	gp_table_figure(table, gp_summary_moment(summary, window.start_unix_ns));
+	gp_table_figure(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
+	gp_table_figure(table, gp_format_count((*model)->call_count));
+	gp_table_figure(table, gp_format_count(totals.launches));
+	gp_table_figure(table, gp_format_count((*model)->op_count));
+	gp_table_figure(table, gp_format_ns(totals.gpu_ns));
 	put_busy(table, *model, &totals);
 	if (gp_recorded_kind(*model, "memory"))
-		put(table, gp_format_bytes(totals.peak_bytes));
+		gp_table_figure(table, gp_format_bytes(totals.peak_bytes));
 	else
 		gp_table_cell(table, "-");
 	put_program(table, *model);

@@ -44,11 +44,6 @@ struct listing {
 	uint64_t total_ns;
 };
 
-static void put(struct gp_table *table, struct gp_figure figure)
-{
-	gp_table_cell(table, figure.text);
-}
-
 static void put_name(struct gp_table *table, const char *name)
 {
 	char *escaped = gp_text_escape(name);
@@ -85,9 +80,10 @@ static void put_group(const struct listing *listing, const struct gp_group *grou
 	struct gp_stats stats = gp_stats_of(group->durations_ns, group->duration_count);
 	struct gp_table *table = listing->table;
 
-	put(table, gp_format_percent((double)group->total_ns, (double)listing->total_ns));
-	put(table, gp_format_ns(group->total_ns));
-	put(table, gp_format_count(group->count));
+	gp_table_figure(table,
+			gp_format_percent((double)group->total_ns, (double)listing->total_ns));
+	gp_table_figure(table, gp_format_ns(group->total_ns));
+	gp_table_figure(table, gp_format_count(group->count));
 	if (listing->failures)
 		gp_table_cell(table, group->failed ? gp_format_count(group->failed).text : "-");
 	put_times(table, &stats);
@@ -254,16 +250,17 @@ static int print_api(const struct gp_summary *summary)
 
 static void put_copies(struct gp_table *table, const struct gp_group *group)
 {
-	put(table, gp_format_bytes(group->bytes));
-	put(table, gp_format_count(group->count));
-	put(table, gp_format_bytes((group->bytes + group->count / 2) / group->count));
-	put(table, gp_format_bytes(group->least_bytes));
-	put(table, gp_format_bytes(group->most_bytes));
-	put(table, gp_format_ns(group->total_ns));
-	put(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
-	put(table, gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
-			   ? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
-			   : (struct gp_figure){"-"});
+	gp_table_figure(table, gp_format_bytes(group->bytes));
+	gp_table_figure(table, gp_format_count(group->count));
+	gp_table_figure(table, gp_format_bytes((group->bytes + group->count / 2) / group->count));
+	gp_table_figure(table, gp_format_bytes(group->least_bytes));
+	gp_table_figure(table, gp_format_bytes(group->most_bytes));
+	gp_table_figure(table, gp_format_ns(group->total_ns));
+	gp_table_figure(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
+	gp_table_figure(table,
+			gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
+				? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
+				: (struct gp_figure){"-"});
 	gp_table_cell(table, group->key + 1);
 }
 

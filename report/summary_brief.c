@@ -70,11 +70,6 @@ static const struct gp_column columns[] = {
 	{"Blocks", false}, {"In use", false}, {"Of", false},     {"Memory", true},
 };
 
-static void put(struct gp_table *table, struct gp_figure figure)
-{
-	gp_table_cell(table, figure.text);
-}
-
 /* What the driver said last of a row's device. */
 static void put_usage(const struct gp_summary *summary, struct gp_table *table,
 		      const struct gp_memory_row *row)
@@ -109,10 +104,10 @@ static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
 	gp_summary_put_peak(summary, table, row);
-	put(table, gp_format_count(row->allocations));
-	put(table, gp_format_count(row->frees));
-	put(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
-	put(table, gp_format_count(row->allocations - row->frees));
+	gp_table_figure(table, gp_format_count(row->allocations));
+	gp_table_figure(table, gp_format_count(row->frees));
+	gp_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
+	gp_table_figure(table, gp_format_count(row->allocations - row->frees));
 	put_usage(summary, table, row);
 	put_label(summary, table, row);
 }

@@ -88,8 +88,8 @@ static int print_sites(const struct gp_summary *summary, const struct gp_memory_
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < SHOWN && left->most[i]; i++) {
-		gp_table_cell(table, gp_format_bytes(left->most[i]->left_bytes).text);
-		gp_table_cell(table, gp_format_count(left->most[i]->left_blocks).text);
+		gp_table_figure(table, gp_format_bytes(left->most[i]->left_bytes));
+		gp_table_figure(table, gp_format_count(left->most[i]->left_blocks));
 		put_site(table, found, left->most[i]->site);
 	}
 	result = gp_table_print(table, summary->out, gp_summary_columns(summary));

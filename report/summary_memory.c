@@ -18,11 +18,6 @@ static const struct gp_column columns[] = {
 	{"Left", false},   {"Blocks", false}, {"Memory", true},
 };
 
-static void put(struct gp_table *table, struct gp_figure figure)
-{
-	gp_table_cell(table, figure.text);
-}
-
 static void put_label(const struct gp_summary *summary, struct gp_table *table,
 		      const struct gp_memory_row *row)
 {
@@ -41,9 +36,9 @@ static void put_label(const struct gp_summary *summary, struct gp_table *table,
 void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
 			 const struct gp_memory_row *row)
 {
-	put(table, gp_format_bytes(row->peak_bytes));
+	gp_table_figure(table, gp_format_bytes(row->peak_bytes));
 	if (row->peak_bytes > 0)
-		put(table, gp_summary_moment(summary, row->peak_unix_ns));
+		gp_table_figure(table, gp_summary_moment(summary, row->peak_unix_ns));
 	else
 		gp_table_cell(table, "-");
 }
@@ -52,12 +47,12 @@ static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
 	gp_summary_put_peak(summary, table, row);
-	put(table, gp_format_bytes(row->allocated_bytes));
-	put(table, gp_format_count(row->allocations));
-	put(table, gp_format_bytes(row->freed_bytes));
-	put(table, gp_format_count(row->frees));
-	put(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
-	put(table, gp_format_count(row->allocations - row->frees));
+	gp_table_figure(table, gp_format_bytes(row->allocated_bytes));
+	gp_table_figure(table, gp_format_count(row->allocations));
+	gp_table_figure(table, gp_format_bytes(row->freed_bytes));
+	gp_table_figure(table, gp_format_count(row->frees));
+	gp_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
+	gp_table_figure(table, gp_format_count(row->allocations - row->frees));
 	put_label(summary, table, row);
 }
 

@@ -105,22 +105,17 @@ static int compare_rows(const void *a, const void *b, const void *context)
 	return strcmp(left->key, right->key);
 }
 
-static void put(struct gp_table *table, struct gp_figure figure)
-{
-	gp_table_cell(table, figure.text);
-}
-
 static void put_row(struct gp_table *table, const struct row *row)
 {
 	char *escaped = gp_text_escape(row->key);
 
-	put(table, gp_format_ns(row->gpu_ns));
-	put(table, gp_format_count(row->operations));
-	put(table, gp_format_count(row->count));
+	gp_table_figure(table, gp_format_ns(row->gpu_ns));
+	gp_table_figure(table, gp_format_count(row->operations));
+	gp_table_figure(table, gp_format_count(row->count));
 	gp_table_cell(table, row->open > 0 ? gp_format_count(row->open).text : "-");
-	put(table, gp_format_ns(row->total_ns));
-	put(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
-	put(table, gp_format_ns(row->longest_ns));
+	gp_table_figure(table, gp_format_ns(row->total_ns));
+	gp_table_figure(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
+	gp_table_figure(table, gp_format_ns(row->longest_ns));
 	gp_table_cell(table, escaped ? escaped : "(no memory)");
 	free(escaped);
 }

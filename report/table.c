@@ -79,6 +79,11 @@ void gp_table_cell(struct gp_table *table, const char *text)
 	table->cells[table->cell_count++] = copy;
 }
 
+void gp_table_figure(struct gp_table *table, struct gp_figure figure)
+{
+	gp_table_cell(table, figure.text);
+}
+
 static size_t widest(const struct gp_table *table, size_t column)
 {
 	size_t width = gp_text_columns(table->columns[column].title);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "report/format.h"
+
 struct gp_column {
 	const char *title;
 	bool left; /* aligned to the left; numbers go to the right */
@@ -32,6 +34,7 @@ void gp_table_fold(struct gp_table *table, size_t max_columns, size_t before);
 
 /* Append one cell. A failure is remembered and reported by gp_table_print(). */
 void gp_table_cell(struct gp_table *table, const char *text);
+void gp_table_figure(struct gp_table *table, struct gp_figure figure);
 
 /*
  * Print the titles and the complete rows, indented by two columns. No line gets longer than

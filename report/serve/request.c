@@ -116,24 +116,6 @@ static bool read_whole(const char *text, int64_t *number)
 	return true;
 }
 
-int gp_request_number(const struct gp_request *request, const char *name, int64_t least,
-		      int64_t most, int64_t *number, char *message, size_t message_bytes)
-{
-	const char *text = gp_request_value(request, name);
-	int64_t value;
-
-	if (!text)
-		return 0;
-	if (read_whole(text, &value) && value >= least && value <= most) {
-		*number = value;
-		return 0;
-	}
-	snprintf(message, message_bytes,
-		 "%s needs a whole number from %" PRId64 " to %" PRId64 ", not %.60s", name, least,
-		 most, text);
-	return -EINVAL;
-}
-
 static bool read_time(const char *text, int64_t *time_ns)
 {
 	bool is_negative = *text == '-';
@@ -147,21 +129,43 @@ static bool read_time(const char *text, int64_t *time_ns)
 	return true;
 }
 
-int gp_request_time(const struct gp_request *request, const char *name, int64_t least_ns,
-		    int64_t most_ns, int64_t *time_ns, char *message, size_t message_bytes)
+/* 0 also where it is not given: *value stays then. */
+static int get_within(const struct gp_request *request, const char *name,
+		      bool (*read)(const char *text, int64_t *value), int64_t least, int64_t most,
+		      int64_t *value)
 {
 	const char *text = gp_request_value(request, name);
-	int64_t value;
+	int64_t found;
 
 	if (!text)
 		return 0;
-	if (read_time(text, &value) && value >= least_ns && value <= most_ns) {
-		*time_ns = value;
-		return 0;
-	}
-	snprintf(message, message_bytes,
-		 "%s needs a time such as 1.5s, 20ms, 300us or, in ns, 5000, from %" PRId64
-		 " to %" PRId64 " ns, not %.60s",
-		 name, least_ns, most_ns, text);
-	return -EINVAL;
+	if (!read(text, &found) || found < least || found > most)
+		return -EINVAL;
+	*value = found;
+	return 0;
+}
+
+int gp_request_number(const struct gp_request *request, const char *name, int64_t least,
+		      int64_t most, int64_t *number, char *message, size_t message_bytes)
+{
+	int result = get_within(request, name, read_whole, least, most, number);
+
+	if (result < 0)
+		snprintf(message, message_bytes,
+			 "%s needs a whole number from %" PRId64 " to %" PRId64 ", not %.60s", name,
+			 least, most, gp_request_value(request, name));
+	return result;
+}
+
+int gp_request_time(const struct gp_request *request, const char *name, int64_t least_ns,
+		    int64_t most_ns, int64_t *time_ns, char *message, size_t message_bytes)
+{
+	int result = get_within(request, name, read_time, least_ns, most_ns, time_ns);
+
+	if (result < 0)
+		snprintf(message, message_bytes,
+			 "%s needs a time such as 1.5s, 20ms, 300us or, in ns, 5000, from %" PRId64
+			 " to %" PRId64 " ns, not %.60s",
+			 name, least_ns, most_ns, gp_request_value(request, name));
+	return result;
 }

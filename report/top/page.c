@@ -232,7 +232,7 @@ static void put_busy(struct gp_table *table, const struct gp_page *page, uint16_
 		strcpy(figure.text, "?");
 	else if (is_known)
 		figure = gp_format_percent((double)row->window_busy_ns, (double)window_ns);
-	gp_table_cell(table, figure.text);
+	gp_table_figure(table, figure);
 }
 
 static void put_device(struct gp_table *table, const struct gp_page *page,
@@ -245,9 +245,9 @@ static void put_device(struct gp_table *table, const struct gp_page *page,
 	snprintf(number, sizeof(number), "%u", device->id);
 	gp_table_cell(table, number);
 	put_busy(table, page, device->id);
-	gp_table_cell(table, gp_format_bytes(row ? row->now_bytes : 0).text);
-	gp_table_cell(table, gp_format_bytes(row ? row->peak_bytes : 0).text);
-	gp_table_cell(table, gp_format_count(row ? row->blocks : 0).text);
+	gp_table_figure(table, gp_format_bytes(row ? row->now_bytes : 0));
+	gp_table_figure(table, gp_format_bytes(row ? row->peak_bytes : 0));
+	gp_table_figure(table, gp_format_count(row ? row->blocks : 0));
 	gp_table_cell(table,
 		      device->memory_bytes ? gp_format_bytes(device->memory_bytes).text : "-");
 	gp_table_cell(table, name ? name : "");

@@ -86,15 +86,10 @@ static int join_equal_names(struct row *rows, uint32_t *count)
 	return gp_array_sort(rows, kept, sizeof(*rows), compare_times, NULL);
 }
 
-static void put(struct gp_table *table, struct gp_figure figure)
-{
-	gp_table_cell(table, figure.text);
-}
-
 static void put_average(struct gp_table *table, const struct gp_live_sum *sum)
 {
 	if (sum->count > 0)
-		put(table, gp_format_ns_mean((double)sum->ns / (double)sum->count));
+		gp_table_figure(table, gp_format_ns_mean((double)sum->ns / (double)sum->count));
 	else
 		gp_table_cell(table, "-");
 }
@@ -104,17 +99,19 @@ static void put_row(struct gp_table *table, const struct row *row, const struct 
 {
 	char *name = gp_text_escape(row->name);
 
-	put(table, gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
-	put(table, gp_format_ns(row->gained.ns));
-	put(table, gp_format_count(row->gained.count));
+	gp_table_figure(table, gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
+	gp_table_figure(table, gp_format_ns(row->gained.ns));
+	gp_table_figure(table, gp_format_count(row->gained.count));
 	if (seconds > 0)
-		put(table, gp_format_count((uint64_t)((double)row->gained.count / seconds + 0.5)));
+		gp_table_figure(
+			table,
+			gp_format_count((uint64_t)((double)row->gained.count / seconds + 0.5)));
 	else
 		gp_table_cell(table, "-");
 	put_average(table, &row->gained);
-	put(table, gp_format_percent((double)row->total.ns, (double)all->total.ns));
-	put(table, gp_format_ns(row->total.ns));
-	put(table, gp_format_count(row->total.count));
+	gp_table_figure(table, gp_format_percent((double)row->total.ns, (double)all->total.ns));
+	gp_table_figure(table, gp_format_ns(row->total.ns));
+	gp_table_figure(table, gp_format_count(row->total.count));
 	put_average(table, &row->total);
 	gp_table_cell(table, name ? name : "?");
 	free(name);

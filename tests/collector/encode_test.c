@@ -2,20 +2,18 @@
  * was written from gpuprof/trace.h. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
+#include "tests/lib/dice.h"
 
 #include "collector/encode.h"
 
 #define ROUNDS  400
 #define PAYLOAD 65536
 
-static uint64_t random_state = 88172645463325252u;
+static uint64_t random_state = DICE;
 
 static uint64_t next_random(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
+	return roll_dice(&random_state);
 }
 
 static uint64_t random_value(uint64_t last)

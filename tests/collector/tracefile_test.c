@@ -141,17 +141,22 @@ static void a_file_that_went_away_is_an_error(void **unused)
 	assert_int_equal(gp_tracefile_append(&file, &chunk), -ELOOP);
 }
 
+static void create_one_that_stays_open(struct gp_tracefile *file)
+{
+	assert_int_equal(gp_tracefile_create(file, path_of("c")), 0);
+	file->stays_open = true;
+	fill(1);
+	assert_int_equal(gp_tracefile_append(file, &chunk), 0);
+	gp_tracefile_close(file);
+}
+
 /* A descriptor that stays open needs no right and no path; but what nobody can find any more is no trace. */
 static void a_file_that_stays_open(void **unused)
 {
 	struct gp_tracefile file;
 
 	(void)unused;
-	assert_int_equal(gp_tracefile_create(&file, path_of("c")), 0);
-	file.stays_open = true;
-	fill(1);
-	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
-	gp_tracefile_close(&file);
+	create_one_that_stays_open(&file);
 	assert_true(file.fd >= 0);
 	assert_int_equal(rename(file.path, path_of("moved")), 0);
 	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
@@ -168,11 +173,7 @@ static void a_file_that_stays_open_and_is_removed(void **unused)
 	struct gp_tracefile file;
 
 	(void)unused;
-	assert_int_equal(gp_tracefile_create(&file, path_of("c")), 0);
-	file.stays_open = true;
-	fill(1);
-	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
-	gp_tracefile_close(&file);
+	create_one_that_stays_open(&file);
 	assert_int_equal(unlink(file.path), 0);
 	assert_int_equal(gp_tracefile_append(&file, &chunk), -ENOENT);
 	assert_int_equal(file.fd, -1);

@@ -17,37 +17,6 @@ NAMES = (b"\x1b]0;owned\x07\x1b[31mred", b"\xff\xfe\xc0\xaf broken", b"\xe2\x80\
          b"=cmd|' /C calc'!A0", b"+1", b"-1", b"@SUM(A1)", b"<script>alert(1)</script>", b'"a","b"},{', b"\xc2\x9b2J",
          b"x;y 7\nz 9", b"\\u0000 \\x1b", b"`|`_[l](javascript:x)", b"\xf3\xa0\x80\x81", b"%s%n%999999d", b" ", b"\x7f")
 
-SOURCE = """
-#define _GNU_SOURCE
-#include <sys/prctl.h>
-#include "gpuprof/gpuprof.h"
-
-extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
-
-static const char *const names[] = {%s};
-
-int main(void)
-{
-	void *context;
-	unsigned long memory;
-
-	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
-		return 1;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		prctl(PR_SET_NAME, names[i]);
-		gpuprof_v1_mark(names[i]);
-		gpuprof_v1_range_push(names[i]);
-		cuMemAlloc_v2(&memory, 1 << 20);
-		gpuprof_v1_range_pop();
-	}
-	return 0;
-}
-"""
-
-
-def in_c(name):
-    return '"' + "".join(f"\\{byte:03o}" for byte in name) + '"'
-
 
 def is_harmless(text):
     """Neither a control character but line ends and tabs, nor one that turns the reading direction or is not seen."""
@@ -58,8 +27,7 @@ class Hostile(Case):
 
     def setUp(self):
         super().setUp()
-        program = self.compile("plain", SOURCE % ", ".join(in_c(name) for name in NAMES), f"-I{support.ROOT}/include",
-                               "-g", f"-L{BUILD}/sim", "-lcuda")
+        program = self.compile_named("plain", NAMES)
         self.program = os.path.join(os.fsencode(self.folder), b"\x1b[2J=1+1,\xff<b>\n.x")
         os.rename(program, self.program)
         result = self.run_program([self.program], GPUPROF_OUTPUT="t", GPUPROF_SUMMARY="out", GPUPROF_CHROME="json")

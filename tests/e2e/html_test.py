@@ -20,29 +20,6 @@ RANGES = os.path.join(BUILD, "programs", "ranges")
 NAMES = ("</script><script>window.owned=1</script>", "<img src=x onerror=window.owned=1>", "<!--<script>", "a\u202etxt.exe",
          "'\"&amp;<b>bold", "x" * 3000, "\u0001\u001b[31m", "]]>", "__proto__", "constructor")
 
-HOSTILE = """
-#include "gpuprof/gpuprof.h"
-
-extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
-static const char *const names[] = {%s};
-
-int main(void)
-{
-	void *context;
-	unsigned long memory;
-
-	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
-		return 1;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		gpuprof_v1_range_push(names[i]);
-		cuMemAlloc_v2(&memory, 1 << 20);
-		gpuprof_v1_range_pop();
-	}
-	return 0;
-}
-"""
-
-
 # more events than go into a few blocks of the page
 MANY = """
 #include "gpuprof/gpuprof.h"
@@ -71,10 +48,6 @@ int main(void)
 """
 
 
-def in_c(name):
-    return '"' + "".join(f"\\{byte:03o}" for byte in name.encode()) + '"'
-
-
 class HtmlCase(Case):
     def record(self, *program):
         done = self.run_program(list(program), options=("-o", "out", "--chrome", "none", "--stacks=all"))
@@ -87,8 +60,7 @@ class HtmlCase(Case):
         return self.path("page.html")
 
     def record_hostile(self):
-        program = self.compile("hostile", HOSTILE % ", ".join(map(in_c, NAMES)), f"-I{support.ROOT}/include", "-g",
-                               f"-L{BUILD}/sim", "-lcuda")
+        program = self.compile_named("hostile", [name.encode() for name in NAMES])
         return self.record(program, NAMES[0], NAMES[1])
 
 

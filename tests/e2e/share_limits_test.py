@@ -46,6 +46,22 @@ static void complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t
 	}
 	free(buffer);
 }
+
+/* Whether that thread of this process waits for something. */
+static int waits(int thread)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	file = fopen(path, "r");
+	if (file) {
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(file);
+	}
+	return state == 'S';
+}
 """
 
 SUBSCRIBE_SOURCE = HEAD + r"""
@@ -128,21 +144,6 @@ int cuptiEnableDomain(uint32_t on, void *handle, int domain)
 BETWEEN_HEAD = HEAD + r"""
 static atomic_int is_between, is_done, other_id;
 
-static int other_waits(void)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", other_id);
-	file = fopen(path, "r");
-	if (file) {
-		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-			state = 0;
-		fclose(file);
-	}
-	return state == 'S';
-}
-
 static void start_other(pthread_t *thread, void *(*body)(void *))
 {
 	if (pthread_create(thread, NULL, body, NULL))
@@ -161,7 +162,7 @@ START_SOURCE = BETWEEN_HEAD + r"""
 void act_between(void)
 {
 	is_between = 1;
-	while (!is_done && !other_waits())
+	while (!is_done && !waits(other_id))
 		;
 }
 
@@ -333,26 +334,11 @@ int main(void)
 UNLOADED_SOURCE = HEAD + r"""
 static atomic_int is_inside, ends, is_outside;
 
-static int main_waits(void)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
-	file = fopen(path, "r");
-	if (file) {
-		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-			state = 0;
-		fclose(file);
-	}
-	return state == 'S';
-}
-
 /* The first call lasts until the client has ended, and waits for it. */
 static void complete_late(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
 {
 	is_inside = 1;
-	while (!is_outside && !(ends && main_waits()))
+	while (!is_outside && !(ends && waits(getpid())))
 		;
 	complete(context, stream, buffer, bytes, valid);
 	is_outside = 1;

@@ -50,6 +50,35 @@ def command(way, arguments, options=()):
     return list(arguments), {"LD_PRELOAD": LIBRARY} if way == BARE else {}
 
 
+# What compile_named() compiles.
+NAMED = """
+#define _GNU_SOURCE
+#include <sys/prctl.h>
+#include "gpuprof/gpuprof.h"
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
+
+static const char *const names[] = {%s};
+
+int main(void)
+{
+	void *context;
+	unsigned long memory;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
+		return 1;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		prctl(PR_SET_NAME, names[i]);
+		gpuprof_v1_mark(names[i]);
+		gpuprof_v1_range_push(names[i]);
+		cuMemAlloc_v2(&memory, 1 << 20);
+		gpuprof_v1_range_pop();
+	}
+	return 0;
+}
+"""
+
+
 class Case(unittest.TestCase):
     """A test in a folder of its own, with nothing but what the test leaves there."""
 
@@ -96,6 +125,11 @@ class Case(unittest.TestCase):
         if built.returncode:
             self.skipTest(f"{compiler} {' '.join(flags)} does not work here")
         return self.path(name)
+
+    def compile_named(self, name, names):
+        """A program that has marks, ranges around an allocation and a thread of these names, which are bytes without a 0."""
+        literals = ", ".join('"' + "".join(f"\\{byte:03o}" for byte in text) + '"' for text in names)
+        return self.compile(name, NAMED % literals, f"-I{ROOT}/include", "-g", f"-L{BUILD}/sim", "-lcuda")
 
     def assert_one_line(self, text, *parts):
         """One line of ours that says all the parts."""

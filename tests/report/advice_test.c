@@ -9,6 +9,7 @@
 
 #include "report/advice_print.h"
 #include "report/rules/lulls.h"
+#include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/stack_builder.h"
 
@@ -32,14 +33,6 @@ static struct gp_model *take_turns(uint32_t pid, uint32_t times, uint64_t host_n
 	}
 	b.model->first_ns = MS;
 	return build_end(&b);
-}
-
-static struct gp_advice ask(struct gp_model *const *models, size_t count)
-{
-	struct gp_advice advice;
-
-	assert_int_equal(gp_advice_of(models, count, &advice), 0);
-	return advice;
 }
 
 static void test_turns_of_host_and_gpu(void **state)
@@ -282,14 +275,6 @@ static struct gp_model *set_up_and_loop(uint32_t in_set_up, uint32_t in_each_pas
 		copy_back(&b, &at_ns, in_each_pass, 300000);
 	}
 	return build_end(&b);
-}
-
-static const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
-{
-	for (uint32_t i = 0; i < advice->count; i++)
-		if (strcmp(advice->findings[i].rule->id, rule) == 0)
-			return &advice->findings[i];
-	return NULL;
 }
 
 /* Short kernels, one launched after the other: what repeats among them is what a graph would be made of. */

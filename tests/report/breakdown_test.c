@@ -216,8 +216,8 @@ static void a_stream_is_busy_where_any_operation_runs(void **state)
 
 /* ---- ranges ---- */
 
-static uint32_t build_range(struct build *b, uint8_t style, uint32_t text, uint64_t start_ns,
-			    uint64_t end_ns, uint32_t parent)
+static uint32_t add_range(struct build *b, uint8_t style, uint32_t text, uint64_t start_ns,
+			  uint64_t end_ns, uint32_t parent)
 {
 	static const char *const texts[] = {"step", "inner", "spot"};
 	uint32_t index = BUILD_GROW(b, ranges, range_count);
@@ -248,12 +248,12 @@ static struct gp_model *build_ranges(void)
 	struct build b = build_begin(1);
 	uint32_t name = build_name(&b, "work"), outer, again;
 
-	outer = build_range(&b, GP_STYLE_PUSH_POP, 0, 100, 200, GP_NONE);
-	again = build_range(&b, GP_STYLE_PUSH_POP, 0, 110, 150, outer);
-	build_range(&b, GP_STYLE_PUSH_POP, 1, 120, 130, again);
-	build_range(&b, GP_STYLE_MARK, 2, 160, 160, GP_NONE);
-	build_range(&b, GP_STYLE_START_END, 2, 170, 400, GP_NONE);
-	build_range(&b, GP_STYLE_PUSH_POP, 1, 500, 900, GP_NONE);
+	outer = add_range(&b, GP_STYLE_PUSH_POP, 0, 100, 200, GP_NONE);
+	again = add_range(&b, GP_STYLE_PUSH_POP, 0, 110, 150, outer);
+	add_range(&b, GP_STYLE_PUSH_POP, 1, 120, 130, again);
+	add_range(&b, GP_STYLE_MARK, 2, 160, 160, GP_NONE);
+	add_range(&b, GP_STYLE_START_END, 2, 170, 400, GP_NONE);
+	add_range(&b, GP_STYLE_PUSH_POP, 1, 500, 900, GP_NONE);
 	b.model->ranges[5].open = true;
 	build_call(&b, 1, BUILD_LAUNCH, 105, 2, 1);
 	build_kernel(&b, name, 300, 310, 1);

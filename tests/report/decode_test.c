@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "report/decode.h"
+#include "tests/lib/dice.h"
 #include "tests/report/trace_builder.h"
 
 #define MOST_RECORDS 4096
@@ -70,10 +71,9 @@ static uint64_t random_state = 1;
 
 static uint64_t random_value(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state >> (random_state % 64); /* of any size */
+	uint64_t value = roll_dice(&random_state);
+
+	return value >> (value % 64); /* of any size */
 }
 
 /* A record with any value in each of its fields. */

@@ -262,6 +262,26 @@ static inline void build_gate(struct build *b, bool on, enum gp_gate_reason reas
 	b->model->gates[at] = (struct gp_gate){time_ns, on, (uint8_t)reason};
 }
 
+/* A range that nests, of no other; text must live as long as the model. */
+static inline void build_range(struct build *b, uint32_t thread, const char *text,
+			       uint64_t start_ns, uint64_t end_ns)
+{
+	uint32_t index = BUILD_GROW(b, ranges, range_count);
+	uint32_t at = b->model->range_text_count++;
+	const char **texts =
+		realloc(b->model->range_texts, b->model->range_text_count * sizeof(*texts));
+
+	build_check(texts != NULL);
+	b->model->range_texts = texts;
+	texts[at] = text;
+	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
+						    .end_ns = end_ns,
+						    .thread_id = thread,
+						    .text = at,
+						    .parent = GP_NONE,
+						    .extended_payload = GP_NONE};
+}
+
 static inline int build_compare_calls(const void *a, const void *b, const void *context)
 {
 	const struct gp_call *left = a, *right = b;

@@ -11,6 +11,7 @@
 
 #include "report/summary.h"
 #include "report/text.h"
+#include "tests/report/expect.h"
 #include "tests/report/stack_builder.h"
 
 #define KERNELS 30
@@ -26,18 +27,6 @@ static char *print(struct gp_model *model, bool brief)
 	assert_int_equal(gp_summary_print(out, &model, 1, &options), 0);
 	fclose(out);
 	return text;
-}
-
-static void expect(const char *text, const char *words)
-{
-	if (!strstr(text, words))
-		fail_msg("\"%s\" is not in:\n%s", words, text);
-}
-
-static void expect_not(const char *text, const char *words)
-{
-	if (strstr(text, words))
-		fail_msg("\"%s\" is in:\n%s", words, text);
 }
 
 /* Kernels that take longer from one to the next, a copy that is fast and one that is slow, memory of each kind. */

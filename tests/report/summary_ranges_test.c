@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report/summary.h"
+#include "tests/report/expect.h"
 #include "tests/report/trace_builder.h"
 
 /* The summary with its runs of spaces squeezed to one. */
@@ -35,18 +36,6 @@ static char *print(struct gp_builder *builders, size_t count)
 			*to++ = *c;
 	*to = '\0';
 	return text;
-}
-
-static void expect(const char *text, const char *words)
-{
-	if (!strstr(text, words))
-		fail_msg("\"%s\" is not in:\n%s", words, text);
-}
-
-static void expect_not(const char *text, const char *words)
-{
-	if (strstr(text, words))
-		fail_msg("\"%s\" is in:\n%s", words, text);
 }
 
 static void launch(struct gp_builder *b, uint32_t id, uint64_t at_ns, uint64_t length_ns)

@@ -16,6 +16,7 @@
 #include "stacks/rules.h"
 #include "stacks/tree.h"
 #include "stacks/walk.h"
+#include "tests/lib/dice.h"
 #include "tests/lib/sanitizer.h"
 #include "tests/stacks/forget.h"
 
@@ -50,14 +51,11 @@ void realigned(void);
 
 /* ---- a stack ---- */
 
-static uint64_t dice = 88172645463325252u;
+static uint64_t dice = DICE;
 
 static uint64_t roll(void)
 {
-	dice ^= dice << 13;
-	dice ^= dice >> 7;
-	dice ^= dice << 17;
-	return dice >> 16;
+	return roll_dice(&dice) >> 16;
 }
 
 static uint64_t any_pc(void)

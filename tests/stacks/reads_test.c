@@ -17,6 +17,7 @@
 #include "stacks/rules.h"
 #include "stacks/tree.h"
 #include "stacks/walk.h"
+#include "tests/lib/dice.h"
 #include "tests/lib/sanitizer.h"
 
 #define PAGE        4096
@@ -174,14 +175,11 @@ static void walks_from_an_overflow(void **state)
 
 /* ---- stacks of any words ---- */
 
-static uint64_t dice = 88172645463325252u;
+static uint64_t dice = DICE;
 
 static uint64_t roll(void)
 {
-	dice ^= dice << 13;
-	dice ^= dice >> 7;
-	dice ^= dice << 17;
-	return dice;
+	return roll_dice(&dice);
 }
 
 static uint64_t pcs[PCS];

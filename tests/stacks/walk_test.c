@@ -21,6 +21,7 @@
 #include "stacks/tree.h"
 #include "stacks/walk.h"
 #include "tests/stacks/forget.h"
+#include "tests/lib/dice.h"
 #include "tests/lib/sanitizer.h"
 #include "tests/stacks/adversary.h"
 
@@ -85,10 +86,7 @@ static __thread struct {
 
 unsigned adversary_random(unsigned limit)
 {
-	self.dice ^= self.dice << 13;
-	self.dice ^= self.dice >> 7;
-	self.dice ^= self.dice << 17;
-	return (unsigned)(self.dice >> 32) % limit;
+	return (unsigned)(roll_dice(&self.dice) >> 32) % limit;
 }
 
 adversary_function *adversary_pick(void)

@@ -64,18 +64,6 @@ static void by_place_and_error_work_first(void **state)
 	gp_model_free(model);
 }
 
-static void add_range(struct build *b, uint32_t text, uint32_t thread_id, uint64_t start_ns,
-		      uint64_t end_ns)
-{
-	uint32_t row = BUILD_GROW(b, ranges, range_count);
-
-	b->model->ranges[row] = (struct gp_range){.start_ns = start_ns,
-						  .end_ns = end_ns,
-						  .thread_id = thread_id,
-						  .text = text,
-						  .style = GP_STYLE_PUSH_POP};
-}
-
 /* Where there is no stack, the innermost range of the thread. */
 static void in_a_range(void **state)
 {
@@ -84,15 +72,10 @@ static void in_a_range(void **state)
 	struct gp_failures failures;
 
 	(void)state;
-	model->range_texts = calloc(2, sizeof(*model->range_texts));
-	assert_non_null(model->range_texts);
-	model->range_text_count = 2;
-	model->range_texts[0] = "epoch";
-	model->range_texts[1] = "step";
-	add_range(&b, 0, 1, 50, 900);
-	add_range(&b, 1, 1, 90, 250);
-	add_range(&b, 1, 1, 300, 310);
-	add_range(&b, 1, 2, 190, 250);
+	build_range(&b, 1, "epoch", 50, 900);
+	build_range(&b, 1, "step", 90, 250);
+	build_range(&b, 1, "step", 300, 310);
+	build_range(&b, 2, "step", 190, 250);
 	fail_at(&b, MALLOC, 2, 200, GP_NONE);
 	fail_at(&b, MALLOC, 2, 305, GP_NONE);
 	fail_at(&b, MALLOC, 1, 950, GP_NONE);
@@ -113,25 +96,19 @@ static void in_a_range(void **state)
  */
 static void in_ranges_that_overlap(void **state)
 {
-	static const char *const texts[] = {"a", "b", "c", "d", "start/end"};
 	static const char *const expected[] = {NULL, "a", "b", "b", NULL, "c", "d", NULL};
 	struct build b = begin();
 	struct gp_model *model = b.model;
 	struct gp_failures failures;
 
 	(void)state;
-	model->range_texts = calloc(5, sizeof(*model->range_texts));
-	assert_non_null(model->range_texts);
-	model->range_text_count = 5;
-	for (uint32_t i = 0; i < 5; i++)
-		model->range_texts[i] = texts[i];
-	add_range(&b, 0, 1, 100, 300);
-	add_range(&b, 1, 1, 200, 400);
-	add_range(&b, 2, 1, 500, 700);
-	add_range(&b, 3, 1, 600, 620);
-	add_range(&b, 4, 1, 605, 650);
+	build_range(&b, 1, "a", 100, 300);
+	build_range(&b, 1, "b", 200, 400);
+	build_range(&b, 1, "c", 500, 700);
+	build_range(&b, 1, "d", 600, 620);
+	build_range(&b, 1, "start/end", 605, 650);
 	model->ranges[4].style = GP_STYLE_START_END;
-	add_range(&b, 0, 2, 0, 900);
+	build_range(&b, 2, "a", 0, 900);
 	for (uint16_t i = 0; i < 8; i++)
 		fail_at(&b, MALLOC, (uint16_t)(1 + i),
 			(const uint64_t[]){50, 150, 250, 350, 400, 550, 610, 800}[i], GP_NONE);
@@ -157,13 +134,8 @@ static void in_the_range_of_the_first(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct build b = begin();
 
-		b.model->range_texts = calloc(2, sizeof(*b.model->range_texts));
-		assert_non_null(b.model->range_texts);
-		b.model->range_text_count = 2;
-		b.model->range_texts[0] = i == 0 ? "late" : "later";
-		b.model->range_texts[1] = i == 0 ? "early" : "first";
-		add_range(&b, 0, 1, 0, 900);
-		add_range(&b, 1, 2, 0, 900);
+		build_range(&b, 1, i == 0 ? "late" : "later", 0, 900);
+		build_range(&b, 2, i == 0 ? "early" : "first", 0, 900);
 		fail_at(&b, MALLOC, 2, 500 - i * 100, GP_NONE);
 		fail_at(&b, MALLOC, 2, 300 - i * 100, GP_NONE);
 		b.model->calls[1].thread_id = 2;
@@ -188,13 +160,8 @@ static void time_does_not_grow_with_the_square_of_ranges(void **state)
 	struct gp_model *model;
 
 	(void)state;
-	b.model->range_texts = calloc(2, sizeof(*b.model->range_texts));
-	assert_non_null(b.model->range_texts);
-	b.model->range_text_count = 2;
-	b.model->range_texts[0] = "outer";
-	b.model->range_texts[1] = "innermost";
 	for (uint32_t i = 0; i < many; i++)
-		add_range(&b, i == many - 1, 1, i, 9 * many - i);
+		build_range(&b, 1, i == many - 1 ? "innermost" : "outer", i, 9 * many - i);
 	for (uint32_t i = 0; i < many; i++)
 		fail_at(&b, apis[i % 4], (uint16_t)(1000 + i / 4), 2 * many + i, GP_NONE);
 	model = build_end(&b);

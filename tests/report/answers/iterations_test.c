@@ -24,26 +24,6 @@ static const char *keep(const char *text)
 	return at;
 }
 
-/* Ranges with a text, made as the loader has them. */
-static void build_range(struct build *b, uint32_t thread, const char *text, uint64_t start_ns,
-			uint64_t end_ns)
-{
-	uint32_t index = BUILD_GROW(b, ranges, range_count);
-	uint32_t at = b->model->range_text_count++;
-	const char **texts =
-		realloc(b->model->range_texts, b->model->range_text_count * sizeof(*texts));
-
-	build_check(texts != NULL);
-	b->model->range_texts = texts;
-	texts[at] = keep(text);
-	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
-						    .end_ns = end_ns,
-						    .thread_id = thread,
-						    .text = at,
-						    .parent = GP_NONE,
-						    .extended_payload = GP_NONE};
-}
-
 static int compare_ranges(const void *a, const void *b, const void *context)
 {
 	const struct gp_range *left = a, *right = b;
@@ -101,7 +81,7 @@ static struct build build_epochs(const char *step_format)
 		if (step % 4 == 0)
 			build_range(&b, 1, "epoch", at, at + 3990);
 		snprintf(text, sizeof(text), step_format, (unsigned)step);
-		build_range(&b, 1, text, at, at + 980);
+		build_range(&b, 1, keep(text), at, at + 980);
 		build_range(&b, 1, "forward", at, at + 300);
 		build_kernel(&b, at + 10, 0);
 		build_kernel(&b, at + 500, 0);
@@ -137,7 +117,7 @@ static void pytorch_says_what_a_step_is(void **state)
 		char text[32];
 
 		snprintf(text, sizeof(text), "ProfilerStep#%u", i + 8);
-		build_range(&b, 1, text, 4 * i * 1000 + 1, 4 * i * 1000 + 2000);
+		build_range(&b, 1, keep(text), 4 * i * 1000 + 1, 4 * i * 1000 + 2000);
 	}
 	model = end(&b);
 	found = find(model);
@@ -256,7 +236,7 @@ static void any_ranges_are_read(void **state)
 			uint64_t start = (uint64_t)rand() % 5000;
 
 			snprintf(text, sizeof(text), "%.*s%d", rand() % 3, "abc", rand() % 3);
-			build_range(&b, (uint32_t)rand() % 3, text, start,
+			build_range(&b, (uint32_t)rand() % 3, keep(text), start,
 				    start + (uint64_t)rand() % 500);
 		}
 		for (int i = rand() % 40; i > 0; i--)

@@ -25,25 +25,6 @@ static void build_kernel(struct build *b, uint32_t thread, uint64_t time_ns, uin
 	build_op(b, GP_OP_KERNEL, 7, time_ns + 100, time_ns + 200, id)->name = name;
 }
 
-static void build_range(struct build *b, uint32_t thread, const char *text, uint64_t start_ns,
-			uint64_t end_ns)
-{
-	uint32_t index = BUILD_GROW(b, ranges, range_count);
-	uint32_t at = b->model->range_text_count++;
-	const char **texts =
-		realloc(b->model->range_texts, b->model->range_text_count * sizeof(*texts));
-
-	build_check(texts != NULL);
-	b->model->range_texts = texts;
-	texts[at] = text;
-	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
-						    .end_ns = end_ns,
-						    .thread_id = thread,
-						    .text = at,
-						    .parent = GP_NONE,
-						    .extended_payload = GP_NONE};
-}
-
 static struct gp_tuning find(const struct gp_model *model)
 {
 	struct gp_tuning tuning;

@@ -11,6 +11,7 @@
 
 #include "report/diff/check_report.h"
 #include "run_builder.h"
+#include "tests/report/expect.h"
 
 /* What a program may call its kernels, as the reader hands it on: control characters are written out already. */
 #define NASTY "<b>|`x`|</b>\"'&amp; =cmd()"
@@ -74,12 +75,6 @@ static char *write_report(int (*write)(FILE *out, const struct gp_check_report *
 	return text;
 }
 
-static void assert_has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("'%s' is not in:\n%s", part, text);
-}
-
 static void text_says_the_verdict_first_and_why(void **state)
 {
 	struct scene scene;
@@ -89,18 +84,18 @@ static void text_says_the_verdict_first_and_why(void **state)
 	begin(&scene);
 	text = write_report(gp_check_report_text, &scene);
 	assert_int_equal(strncmp(text, "gpuprof check: regression: 2 of ", 32), 0);
-	assert_has(text, "; 1 run, compared with 2 of the baseline; 1 run was left out as partial");
-	assert_has(text, "+50.0 %");
-	assert_has(text, "  run is partial: its process was killed");
-	assert_has(text, "  driver for CUDA: 13.0, that of the baseline: 12.9");
-	assert_has(text, "  new kernel: " NASTY);
-	assert_has(text,
-		   "  1 run and 2 of the baseline are too few to judge times (1 of them): 7 runs ");
+	expect(text, "; 1 run, compared with 2 of the baseline; 1 run was left out as partial");
+	expect(text, "+50.0 %");
+	expect(text, "  run is partial: its process was killed");
+	expect(text, "  driver for CUDA: 13.0, that of the baseline: 12.9");
+	expect(text, "  new kernel: " NASTY);
+	expect(text,
+	       "  1 run and 2 of the baseline are too few to judge times (1 of them): 7 runs ");
 	assert_null(strstr(text, " pass "));
 	free(text);
 	scene.report.all = true;
 	text = write_report(gp_check_report_text, &scene);
-	assert_has(text, "  pass ");
+	expect(text, "  pass ");
 	free(text);
 	end(&scene);
 }
@@ -114,8 +109,7 @@ static void markdown_shows_names_as_plain_text(void **state)
 	begin(&scene);
 	text = write_report(gp_check_report_markdown, &scene);
 	assert_int_equal(strncmp(text, "## gpuprof check: regression\n\n", 30), 0);
-	assert_has(text,
-		   "- new kernel\\: \\<b\\>\\|\\`x\\`\\|\\</b\\>\\\"\\'\\&amp; \\=cmd\\(\\)\n");
+	expect(text, "- new kernel\\: \\<b\\>\\|\\`x\\`\\|\\</b\\>\\\"\\'\\&amp; \\=cmd\\(\\)\n");
 	assert_null(strstr(text, "<b>"));
 	free(text);
 	end(&scene);
@@ -141,15 +135,15 @@ static void junit_has_a_case_for_each_metric(void **state)
 	assert_int_equal(count_of(text, "<testcase "), scene.check.count + 1);
 	assert_int_equal(count_of(text, "<failure "), 2);
 	assert_int_equal(count_of(text, "<skipped "), 2);
-	assert_has(text, "failures=\"2\" errors=\"0\" skipped=\"2\"");
-	assert_has(text, "`&lt;b&gt;|`x`|&lt;/b&gt;&quot;&apos;&amp;amp; =cmd()`");
-	assert_has(text, "<failure message=\"1,500, was 1,000: +50.0 %, of which nothing is "
-			 "tolerated\"/>");
+	expect(text, "failures=\"2\" errors=\"0\" skipped=\"2\"");
+	expect(text, "`&lt;b&gt;|`x`|&lt;/b&gt;&quot;&apos;&amp;amp; =cmd()`");
+	expect(text, "<failure message=\"1,500, was 1,000: +50.0 %, of which nothing is "
+		     "tolerated\"/>");
 	free(text);
 	scene.report.strict = true;
 	text = write_report(gp_check_report_junit, &scene);
 	assert_int_equal(count_of(text, "<failure "), 4);
-	assert_has(text, "failures=\"4\" errors=\"0\" skipped=\"0\"");
+	expect(text, "failures=\"4\" errors=\"0\" skipped=\"0\"");
 	free(text);
 	end(&scene);
 }

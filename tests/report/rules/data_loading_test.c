@@ -8,25 +8,10 @@
 #include <string.h>
 
 #include "report/advice.h"
+#include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 
 #define MS 1000000u
-
-static struct gp_advice ask(struct gp_model *const *models, size_t count)
-{
-	struct gp_advice advice;
-
-	assert_int_equal(gp_advice_of(models, count, &advice), 0);
-	return advice;
-}
-
-static const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
-{
-	for (uint32_t i = 0; i < advice->count; i++)
-		if (strcmp(advice->findings[i].rule->id, rule) == 0)
-			return &advice->findings[i];
-	return NULL;
-}
 
 /*
  * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies it

@@ -9,6 +9,7 @@
 
 #include "report/advice.h"
 #include "report/rules/growth.h"
+#include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 
 #define PASSES 100
@@ -176,14 +177,6 @@ static void what_one_thread_sets_up_for_another_is_none(void **state)
 	gp_model_free(model);
 }
 
-static const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
-{
-	for (uint32_t i = 0; i < advice->count; i++)
-		if (strcmp(advice->findings[i].rule->id, rule) == 0)
-			return &advice->findings[i];
-	return NULL;
-}
-
 /* A little block in each pass is a leak, the same blocks before the work are not worth a word. */
 static void little_leaks_are_told(void **state)
 {
@@ -205,7 +198,7 @@ static void little_leaks_are_told(void **state)
 			build_op(&b, GP_OP_KERNEL, 7, at_ns + 200, at_ns + 9000, i + 1);
 		}
 		model = build_end(&b);
-		assert_int_equal(gp_advice_of(&model, 1, &advice), 0);
+		advice = ask(&model, 1);
 		found = find(&advice, "leaked-memory");
 		assert_true((found != NULL) == in_loop);
 		if (found)

@@ -1,0 +1,26 @@
+/* ask_advice: the advice on models, and what one rule found; cmocka's headers before it. */
+#ifndef TESTS_REPORT_ASK_ADVICE_H
+#define TESTS_REPORT_ASK_ADVICE_H
+
+#include <string.h>
+
+#include "report/advice.h"
+
+static inline struct gp_advice ask(struct gp_model *const *models, size_t count)
+{
+	struct gp_advice advice;
+
+	assert_int_equal(gp_advice_of(models, count, &advice), 0);
+	return advice;
+}
+
+/* NULL where it found nothing. */
+static inline const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
+{
+	for (uint32_t i = 0; i < advice->count; i++)
+		if (strcmp(advice->findings[i].rule->id, rule) == 0)
+			return &advice->findings[i];
+	return NULL;
+}
+
+#endif

@@ -334,7 +334,8 @@ static void write_text(struct finishing *f)
 		fail(f, result, "no memory for the summary");
 	if (f->options->html && f->model_count > 0)
 		write_page(f);
-	name_files(f);
+	if (!f->options->names_no_files)
+		name_files(f);
 	name_running(f);
 }
 

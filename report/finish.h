@@ -18,6 +18,7 @@ struct gp_finish_options {
 	uint64_t chrome_limit; /* most slices in a Chrome trace, 0 = all */
 	bool html;             /* write a page of all of them beside the first one */
 	bool quiet;            /* print nothing, not even the summary */
+	bool names_no_files;   /* whoever runs us says where they are */
 	bool ended_only;       /* processes that still run get a line and are left out */
 	bool at_exit;          /* of a program that runs without gpuprof-run, on this machine */
 	int progress_fd;       /* gets a byte now and then while there is progress; -1 = none */

@@ -289,6 +289,7 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 		.chrome_limit = strtoull(values[GP_OPTION_ID_CHROME_LIMIT], NULL, 10),
 		.html = gp_run_options_flag(&run->options, GP_OPTION_ID_HTML),
 		.quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET),
+		.names_no_files = gp_repeat_is_running(),
 		.ended_only = true,
 		.progress_fd = -1,
 	};
@@ -397,6 +398,8 @@ static int conclude(const struct gp_run_options *options, const struct gp_repeat
 	struct gp_check_request check = check_of(options);
 	int status;
 
+	if (check.text && repeat->count > 0)
+		say_where(repeat);
 	if (repeat->status != 0) {
 		if (check.text)
 			fprintf(stderr, "gpuprof: run %zu failed: %s\n", repeat->count,
@@ -408,8 +411,6 @@ static int conclude(const struct gp_run_options *options, const struct gp_repeat
 		return gp_command_fail(GP_RUN_FAILED,
 				       "interrupted in run %zu; no further one was made",
 				       repeat->count);
-	if (check.text)
-		say_where(repeat);
 	if (!*check.baseline)
 		return 0;
 	check.runs = repeat->folders;

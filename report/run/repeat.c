@@ -8,18 +8,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/run/child.h"
 #include "report/run/environment.h"
 
 #define OURSELVES    "/proc/self/exe"
 #define LARGEST_NAME 1000000000ul
 
+/* In place of a path: each run makes a session of its own, which its program gets. */
+#define SESSION_OF_SERIES "series"
+
 /* The runs, while they are made. */
 struct series {
 	struct gp_repeat *repeat;
 	const struct gp_run_options *options;
 	const char *folder;
-	unsigned long first; /* number of the first run */
+	unsigned long first;   /* number of the first run */
+	unsigned long earlier; /* runs that were there before */
 	char **arguments;
 	struct gp_environment environment;
 	struct gp_child_signals signals;
@@ -36,6 +41,13 @@ bool gp_repeat_is_wanted(const struct gp_run_options *options)
 {
 	return options->given[GP_OPTION_ID_RUNS] || !is_default(options, GP_OPTION_ID_RUNS) ||
 	       *options->values[GP_OPTION_ID_CHECK];
+}
+
+bool gp_repeat_is_running(void)
+{
+	const char *session = getenv(GP_SESSION_VARIABLE);
+
+	return session && strcmp(session, SESSION_OF_SERIES) == 0;
 }
 
 void gp_repeat_free(struct gp_repeat *repeat)
@@ -70,6 +82,21 @@ static int choose_folder(struct series *series)
 	return 0;
 }
 
+/* What stands for the new ones in a command may stand for those, too. */
+static void say_earlier(const struct series *series)
+{
+	char bytes[GP_SHELL_WORD_BYTES];
+	const char *word = gp_shell_word(series->folder, bytes, sizeof(bytes));
+
+	if (series->earlier > 0 && is_default(series->options, GP_OPTION_ID_CHECK) &&
+	    !gp_run_options_flag(series->options, GP_OPTION_ID_QUIET))
+		fprintf(stderr,
+			"gpuprof: %s has %lu earlier run%s: %s/* names old and new ones, which are "
+			"from %s/%lu on\n",
+			series->folder, series->earlier, series->earlier == 1 ? "" : "s", word,
+			word, series->first);
+}
+
 /* After the largest number that is there. */
 static int choose_first(struct series *series)
 {
@@ -83,7 +110,10 @@ static int choose_first(struct series *series)
 		char *end;
 		unsigned long number = strtoul(entry->d_name, &end, 10);
 
-		if (*end == '\0' && number >= series->first && number < LARGEST_NAME)
+		if (*end != '\0' || number == 0 || number >= LARGEST_NAME)
+			continue;
+		series->earlier++;
+		if (number >= series->first)
 			series->first = number + 1;
 	}
 	closedir(folder);
@@ -125,6 +155,9 @@ static int set_environment(struct series *series)
 				   gp_option_rows[GP_OPTION_ID_RUNS].value);
 	if (!error)
 		error = set_option(series, GP_OPTION_ID_CHECK, "");
+	if (!error)
+		error = gp_environment_set(&series->environment, GP_SESSION_VARIABLE,
+					   SESSION_OF_SERIES);
 	if (!error)
 		error = set_quieter(series, GP_OPTION_ID_SUMMARY);
 	return error ? error : set_quieter(series, GP_OPTION_ID_CHROME);
@@ -219,6 +252,8 @@ int gp_repeat_run(struct gp_repeat *repeat, const struct gp_run_options *options
 		error = choose_first(&series);
 	if (!error && (set_environment(&series) || set_arguments(&series)))
 		error = fail(&series, -ENOMEM, "no memory");
+	if (!error)
+		say_earlier(&series);
 	if (!error)
 		error = run_all(&series);
 	gp_environment_free(&series.environment);

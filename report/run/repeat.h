@@ -24,6 +24,9 @@ struct gp_repeat {
 /* Whether the options ask for a number of runs, one even, or for a comparison. */
 bool gp_repeat_is_wanted(const struct gp_run_options *options);
 
+/* Whether this process is to make one run of several. */
+bool gp_repeat_is_running(void);
+
 /*
  * Make the runs; the first one that fails is the last: status says how it ended.  Returns 0 or a negative errno value, with one line for
  * the user in message; gp_repeat_free() in either case.

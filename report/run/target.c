@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -119,7 +120,13 @@ static const Elf64_Phdr *find_header(const struct image *image, const Elf64_Ehdr
 	return NULL;
 }
 
-static enum gp_target_bar look_at_elf(const struct image *image, char loader[PATH_MAX])
+/* The loader is one that loads others: it needs none, as a static program, and loads what it is told to. */
+static bool is_loader(const char *file)
+{
+	return fnmatch("ld*.so*", basename(file), 0) == 0;
+}
+
+static enum gp_target_bar look_at_elf(const struct image *image, struct gp_target *target)
 {
 	const Elf64_Ehdr *elf = at(image, 0, sizeof(*elf));
 	const Elf64_Phdr *interpreter;
@@ -127,10 +134,11 @@ static enum gp_target_bar look_at_elf(const struct image *image, char loader[PAT
 	if (!elf || elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != OWN_MACHINE)
 		return GP_TARGET_OTHER_MACHINE;
 	interpreter = find_header(image, elf, PT_INTERP);
-	if (!interpreter)
+	if (!interpreter && !is_loader(target->file))
 		return GP_TARGET_STATIC;
-	snprintf(loader, PATH_MAX, "%s", text_at(image, interpreter->p_offset));
-	if (strstr(loader, "/ld-musl"))
+	snprintf(target->loader, PATH_MAX, "%s",
+		 interpreter ? text_at(image, interpreter->p_offset) : target->file);
+	if (strstr(target->loader, "/ld-musl"))
 		return GP_TARGET_MUSL;
 	return GP_TARGET_OPEN;
 }
@@ -193,7 +201,7 @@ static bool gains_privileges(const char *path)
 static void look_at_file(struct gp_target *target, const struct image *image)
 {
 	if (image->size > SELFMAG && !memcmp(image->bytes, ELFMAG, SELFMAG))
-		target->bar = look_at_elf(image, target->loader);
+		target->bar = look_at_elf(image, target);
 	if (target->bar == GP_TARGET_OPEN && gains_privileges(target->file))
 		target->bar = GP_TARGET_PRIVILEGED;
 }

@@ -32,7 +32,7 @@ struct gp_target {
 	enum gp_target_bar bar;
 	char file[PATH_MAX];
 	char loader
-		[PATH_MAX]; /* that file's program interpreter, as /lib64/ld-linux-x86-64.so.2; "" = none */
+		[PATH_MAX]; /* that file's program interpreter, as /lib64/ld-linux-x86-64.so.2; "" = none; of one, itself */
 };
 
 void gp_target_resolve(const char *path, struct gp_target *target);

@@ -181,9 +181,12 @@ class Launcher(Compare):
         result = self.repeat(0, ["--runs", "2"])
         self.assertEqual(result.stdout.count("launches 60\n"), 2)
         self.assertEqual(self.files(), ["gpuprof-runs"])
-        self.assertIn("gpuprof: 2 runs: gpuprof-runs/1 to gpuprof-runs/2\n", result.stderr)
+        self.assertEqual(result.stderr, "gpuprof: 2 runs: gpuprof-runs/1 to gpuprof-runs/2\n")
         result = self.repeat(0, ["--runs=2", "-o", self.path("gpuprof-runs"), "--chrome", "json"])
         self.assertEqual(sorted(os.listdir(self.path("gpuprof-runs"))), ["1", "2", "3", "4"])
+        here = self.path("gpuprof-runs")
+        self.assertEqual(result.stderr, f"gpuprof: {here} has 2 earlier runs: {here}/* names old and new ones, which are from "
+                         f"{here}/3 on\ngpuprof: 2 runs: {here}/3 to {here}/4\n")
         self.repeat(0, ["--runs", "1", "-o", "one"])
         self.assertEqual(os.listdir(self.path("one")), ["1"])
         for run, count in (("1", 1), ("4", 2)):
@@ -207,7 +210,7 @@ class Launcher(Compare):
         self.baseline()
         script = self.write("program", f'#!/bin/sh\n{self.demo} 21\nexit "$1"\n', 0o755)
         result = self.repeat(3, ["--runs", "3", "--check", "base.json"], script, "3")
-        self.assertIn("run 1 failed: nothing was compared", result.stderr)
+        self.assertEqual(result.stderr, "gpuprof: 1 run: gpuprof-runs/1\ngpuprof: run 1 failed: nothing was compared\n")
         self.assertEqual(os.listdir(self.path("gpuprof-runs")), ["1"])
         self.repeat(-signal.SIGKILL, ["--runs", "3", "--check", "base.json"], "sh", "-c", "kill -9 $$")
         self.repeat(127, ["--check", "base.json"], "no-such-program")

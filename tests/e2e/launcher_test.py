@@ -395,6 +395,12 @@ class OtherPrograms(Case):
     def test_static(self):
         self.check("gpuprof: " and self.compile("static", self.SOURCE, "-static"), "it is statically linked")
 
+    def test_the_loader_runs_a_program(self):
+        headers = subprocess.run(["readelf", "-lW", sys.executable], stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
+        loader = re.search(r"program interpreter: (\S+)\]", headers).group(1)
+        result = self.run_program([loader, sys.executable, "-c", PRELOADED])
+        self.assertEqual((result.returncode, result.stderr), (0, f"gpuprof: nothing was recorded: {loader} did not use the GPU\n"))
+
     def test_32_bit(self):
         self.check(self.compile("narrow", self.SOURCE, "-m32"), "it is built for another kind of processor")
 

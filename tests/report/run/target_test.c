@@ -109,6 +109,21 @@ static void test_bars(void **state)
 		assert_non_null(gp_target_bar_text((enum gp_target_bar)bar));
 }
 
+/* It has no loader, as a static program has none. */
+static void test_the_loader_as_a_program(void **state)
+{
+	struct made made = make_program(NULL);
+	struct gp_target target;
+
+	(void)state;
+	write_file("ld-linux-x86-64.so.2", &made, sizeof(made), 0700);
+	gp_target_resolve("./ld-linux-x86-64.so.2", &target);
+	assert_int_equal(target.bar, GP_TARGET_OPEN);
+	assert_string_equal(target.loader, "./ld-linux-x86-64.so.2");
+	write_file("ld-musl-x86_64.so.1", &made, sizeof(made), 0700);
+	assert_int_equal(gp_target_look("./ld-musl-x86_64.so.1"), GP_TARGET_MUSL);
+}
+
 static void test_a_script_is_its_interpreter(void **state)
 {
 	struct made made = make_program(NULL);
@@ -245,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_ordinary_program_is_open),
 		cmocka_unit_test(test_bars),
+		cmocka_unit_test(test_the_loader_as_a_program),
 		cmocka_unit_test(test_a_script_is_its_interpreter),
 		cmocka_unit_test(test_a_program_is_resolved),
 		cmocka_unit_test(test_env_runs_what_is_in_path),

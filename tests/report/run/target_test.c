@@ -26,7 +26,12 @@ static int enter_folder(void **state)
 
 static int leave_folder(void **state)
 {
-	const char *const names[] = {"program", "script", "plain", "damaged"};
+	const char *const names[] = {"program",
+				     "script",
+				     "plain",
+				     "damaged",
+				     "ld-linux-x86-64.so.2",
+				     "ld-musl-x86_64.so.1"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -183,6 +183,12 @@ bool gp_overhead_is_of_loading(uint32_t overhead_kind)
 	return overhead_kind == 4 << 16 || overhead_kind == 5 << 16;
 }
 
+bool gp_overhead_is_of_profiler(uint32_t overhead_kind)
+{
+	return (overhead_kind >= 1 << 16 && overhead_kind <= 3 << 16) || overhead_kind == 7 << 16 ||
+	       overhead_kind == 8 << 16;
+}
+
 /* The compiler, modules loaded by the runtime, functions loaded when they are first used. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind)
 {

@@ -31,4 +31,7 @@ bool gp_overhead_is_of_loading(uint32_t overhead_kind);
 /* Whether an overhead is that of loading or compiling code. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind);
 
+/* Buffers, and what CUPTI sets up and instruments: it would not be there without a profiler. */
+bool gp_overhead_is_of_profiler(uint32_t overhead_kind);
+
 #endif

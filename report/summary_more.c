@@ -139,8 +139,22 @@ static void count_unified(struct kinds *kinds, const struct gp_model *model)
 	}
 }
 
-static void count_code(struct kinds *kinds, const struct gp_model *model)
+static uint64_t within(const struct gp_overhead *overhead, uint64_t start_ns, uint64_t end_ns)
 {
+	if (start_ns < overhead->start_ns)
+		start_ns = overhead->start_ns;
+	if (end_ns > overhead->end_ns)
+		end_ns = overhead->end_ns;
+	return start_ns < end_ns ? end_ns - start_ns : 0;
+}
+
+/* What a profiler did before the first call and after the last is no part of the time that is told. */
+static void count_code(struct kinds *kinds, struct gp_model *model)
+{
+	struct gp_window window = gp_busy_window(&model, 1);
+	uint64_t start_ns = window.start_unix_ns - model->base_unix_ns;
+	uint64_t end_ns = window.end_unix_ns - model->base_unix_ns;
+
 	for (uint32_t i = 0; i < model->jit_count; i++) {
 		const struct gp_record_jit *jit = &model->jits[i];
 		bool compiles = gp_jit_op_compiles(jit->op_kind);
@@ -151,10 +165,10 @@ static void count_code(struct kinds *kinds, const struct gp_model *model)
 	for (uint32_t i = 0; i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 		bool loads = gp_overhead_is_of_loading(overhead->overhead_kind);
+		uint64_t within_ns = within(overhead, start_ns, end_ns);
 
-		*(loads ? &kinds->load_ns : &kinds->overhead_ns) +=
-			overhead->end_ns - overhead->start_ns;
-		*(loads ? &kinds->loaded : &kinds->overheads) += 1;
+		*(loads ? &kinds->load_ns : &kinds->overhead_ns) += within_ns;
+		*(loads ? &kinds->loaded : &kinds->overheads) += within_ns > 0;
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "report/array.h"
+#include "report/cuda_names.h"
 #include "report/room.h"
 
 /* What a thread in a call of that class keeps the device waiting for. */
@@ -36,15 +37,20 @@ enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_c
 
 /* ---- of a process ---- */
 
-static int add(struct gp_call_times *to, const struct gp_call *call, uint32_t device_id,
+static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
 	       enum gp_idle_cause cause)
 {
 	int result = gp_array_grow_room(&to->times, &to->capacity, to->count, sizeof(*to->times));
 
 	if (result == 0)
-		to->times[to->count++] = (struct gp_call_time){
-			call->start_ns, call->start_ns + call->duration_ns, device_id, cause};
+		to->times[to->count++] = (struct gp_call_time){start_ns, end_ns, device_id, cause};
 	return result;
+}
+
+static int add_call(struct gp_call_times *to, const struct gp_call *call, uint32_t device_id,
+		    enum gp_idle_cause cause)
+{
+	return add(to, call->start_ns, call->start_ns + call->duration_ns, device_id, cause);
 }
 
 static int add_makers(struct gp_call_times *setups, const struct gp_model *model)
@@ -55,24 +61,57 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 		uint32_t call = gp_model_context_call(model, model->contexts[i].id);
 
 		if (call != GP_NONE)
-			result = add(setups, &model->calls[call], 0, GP_IDLE_SETUP);
+			result = add_call(setups, &model->calls[call], 0, GP_IDLE_SETUP);
 	}
 	return result;
 }
 
-static int add_call(struct gp_process_calls *calls, const struct gp_model *model,
-		    const struct gp_call *call)
+static int take_call(struct gp_process_calls *calls, const struct gp_model *model,
+		     const struct gp_call *call)
 {
 	enum gp_idle_cause cause;
 
 	if (call->duration_ns < GP_CALL_CAUSE_LEAST_NS)
 		return 0;
 	if (gp_model_api(model, call->api).class == GP_API_MODULE)
-		return add(&calls->setups, call, 0, GP_IDLE_SETUP);
+		return add_call(&calls->setups, call, 0, GP_IDLE_SETUP);
 	cause = gp_call_cause(model, call);
 	if (cause == GP_IDLE_HOST || cause == GP_IDLE_SYNC)
 		return 0;
-	return add(&calls->others, call, gp_model_context_device(model, call->context_id), cause);
+	return add_call(&calls->others, call, gp_model_context_device(model, call->context_id),
+			cause);
+}
+
+static bool is_of_thread_before(const void *element, const void *key)
+{
+	const struct gp_call *call = element;
+	const uint32_t *thread_id = key;
+
+	return call->thread_id < *thread_id;
+}
+
+static bool has_calls(const struct gp_model *model, uint32_t thread_id)
+{
+	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+					   is_of_thread_before, &thread_id);
+
+	return at < model->call_count && model->calls[at].thread_id == thread_id;
+}
+
+/* CUPTI's own thread, and ours that fetches what it recorded, hold nobody up. */
+static int add_profiler(struct gp_process_calls *calls, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+
+		if (gp_overhead_is_of_profiler(overhead->overhead_kind) &&
+		    (overhead->thread_id == 0 || has_calls(model, overhead->thread_id)))
+			result = add(&calls->profiler, overhead->start_ns, overhead->end_ns, 0,
+				     GP_IDLE_PROFILER);
+	}
+	return result;
 }
 
 static int compare_times(const void *a, const void *b, const void *context)
@@ -123,9 +162,13 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 	*calls = (struct gp_process_calls){0};
 	result = add_makers(&calls->setups, model);
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
-		result = add_call(calls, model, &model->calls[i]);
+		result = take_call(calls, model, &model->calls[i]);
+	if (result == 0)
+		result = add_profiler(calls, model);
 	if (result == 0)
 		result = put_in_order(&calls->setups);
+	if (result == 0)
+		result = put_in_order(&calls->profiler);
 	return result == 0 ? put_in_order(&calls->others) : result;
 }
 
@@ -133,6 +176,7 @@ void gp_process_calls_free(struct gp_process_calls *calls)
 {
 	gp_room_free(calls->setups.times);
 	gp_room_free(calls->others.times);
+	gp_room_free(calls->profiler.times);
 	*calls = (struct gp_process_calls){0};
 }
 

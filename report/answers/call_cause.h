@@ -17,6 +17,8 @@ enum gp_idle_cause {
 	GP_IDLE_ALLOC,
 	GP_IDLE_SETUP,
 	GP_IDLE_DEPENDENCY,
+	GP_IDLE_PROFILER,
+	GP_IDLE_UNUSED,
 	GP_IDLE_UNKNOWN,
 	GP_IDLE_CAUSES
 };
@@ -45,6 +47,8 @@ struct gp_process_calls {
 	struct gp_call_times setups;
 	/* Of all others that keep their device waiting.  Not of those that wait: they keep only their thread. */
 	struct gp_call_times others;
+	/* When a thread that makes calls, or one that is not known, was in CUPTI for its own sake; device_id is 0. */
+	struct gp_call_times profiler;
 };
 
 /* Returns 0, -ENOMEM or -EOVERFLOW; gp_process_calls_free() in either case. */

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/array.h"
+
 #define CLASSES 3 /* bits of GP_STATE_BUSY */
 
 struct sweep {
@@ -13,7 +15,11 @@ struct sweep {
 	uint8_t **kinds;                /* by model: of its kernels' names */
 	struct gp_process_calls *calls; /* by model */
 	struct gp_window *lives;        /* by model: from its first call to its last */
+	bool *uses;                     /* by device and model */
+	size_t model_count;
 	/* of the device that is swept */
+	struct gp_interval *used; /* when processes that use it lived: disjoint, in order */
+	size_t used_count, used_at;
 	size_t device, part;       /* the part that the reached time is in or before */
 	uint64_t reached_ns;       /* up to there all is told */
 	uint64_t busy_ns[CLASSES]; /* until when operations of each class run that have begun */
@@ -45,7 +51,7 @@ static struct gp_op_at beside(const struct sweep *sweep, struct gp_op_at at, uin
 	return at;
 }
 
-static void tell_gap(struct sweep *sweep, uint64_t end_ns)
+static void tell_used(struct sweep *sweep, uint64_t end_ns)
 {
 	struct gp_gap gap = {
 		.start_ns = sweep->reached_ns,
@@ -57,6 +63,38 @@ static void tell_gap(struct sweep *sweep, uint64_t end_ns)
 
 	gp_idle_split(sweep->models, sweep->calls, &gap, tell_idle, sweep);
 	sweep->taker->gap(sweep->taker->context, &gap);
+}
+
+/* Nobody is idle who is not there. */
+static void tell_unused(struct sweep *sweep, uint64_t end_ns)
+{
+	struct gp_gap gap = {
+		.start_ns = sweep->reached_ns,
+		.end_ns = end_ns,
+		.device = sweep->device,
+		.before = {0, GP_NONE},
+		.after = {0, GP_NONE},
+	};
+
+	gap.cause_ns[GP_IDLE_UNUSED] = end_ns - gap.start_ns;
+	tell_idle(sweep, GP_IDLE_UNUSED, end_ns);
+	sweep->taker->gap(sweep->taker->context, &gap);
+}
+
+static void tell_gap(struct sweep *sweep, uint64_t end_ns)
+{
+	while (sweep->reached_ns < end_ns) {
+		const struct gp_interval *used = &sweep->used[sweep->used_at];
+		bool is_left = sweep->used_at < sweep->used_count;
+
+		if (is_left && used->end_ns <= sweep->reached_ns)
+			sweep->used_at++;
+		else if (is_left && used->start_ns <= sweep->reached_ns)
+			tell_used(sweep, used->end_ns < end_ns ? used->end_ns : end_ns);
+		else
+			tell_unused(sweep,
+				    is_left && used->start_ns < end_ns ? used->start_ns : end_ns);
+	}
 }
 
 static unsigned running(const struct sweep *sweep)
@@ -134,6 +172,38 @@ static void take_op(struct sweep *sweep, struct gp_op_at at)
 	}
 }
 
+static int compare_intervals(const void *a, const void *b, const void *context)
+{
+	const struct gp_interval *left = a, *right = b;
+
+	(void)context;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static int find_used(struct sweep *sweep, size_t device)
+{
+	const bool *uses = &sweep->uses[device * sweep->model_count];
+	size_t count = 0, joined = 0;
+	int result;
+
+	for (size_t i = 0; i < sweep->model_count; i++)
+		if (uses[i])
+			sweep->used[count++] = (struct gp_interval){sweep->lives[i].start_unix_ns,
+								    sweep->lives[i].end_unix_ns};
+	result = gp_array_sort(sweep->used, count, sizeof(*sweep->used), compare_intervals, NULL);
+	for (size_t i = 0; i < count; i++) {
+		struct gp_interval *last = joined > 0 ? &sweep->used[joined - 1] : NULL;
+
+		if (!last || sweep->used[i].start_ns > last->end_ns)
+			sweep->used[joined++] = sweep->used[i];
+		else if (sweep->used[i].end_ns > last->end_ns)
+			last->end_ns = sweep->used[i].end_ns;
+	}
+	sweep->used_count = joined;
+	sweep->used_at = 0;
+	return result;
+}
+
 static void sweep_device(struct sweep *sweep, size_t device)
 {
 	struct gp_op_at at;
@@ -171,13 +241,37 @@ static int find_processes(struct sweep *sweep, size_t model_count)
 
 	sweep->calls = calloc(model_count + 1, sizeof(*sweep->calls));
 	sweep->lives = calloc(model_count + 1, sizeof(*sweep->lives));
-	if (!sweep->calls || !sweep->lives)
+	sweep->used = calloc(model_count + 1, sizeof(*sweep->used));
+	if (!sweep->calls || !sweep->lives || !sweep->used)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++) {
 		sweep->lives[i] = gp_busy_window(&sweep->models[i], 1);
 		result = gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
 	}
 	return result;
+}
+
+static int find_uses(struct sweep *sweep, struct gp_device_list *devices)
+{
+	sweep->uses = calloc(sweep->model_count * devices->count + 1, sizeof(*sweep->uses));
+	if (!sweep->uses)
+		return -ENOMEM;
+	for (size_t m = 0; m < sweep->model_count; m++) {
+		const struct gp_model *model = sweep->models[m];
+
+		for (uint32_t i = 0; i < model->op_count; i++) {
+			uint16_t id = model->ops[i].device_id;
+			size_t device;
+
+			if (i > 0 && id == model->ops[i - 1].device_id)
+				continue;
+			device = gp_device_list_find(devices, model, id);
+			if (device >= devices->count)
+				return -ENOMEM;
+			sweep->uses[device * sweep->model_count + m] = true;
+		}
+	}
+	return 0;
 }
 
 static void forget(struct sweep *sweep, size_t model_count)
@@ -189,6 +283,8 @@ static void forget(struct sweep *sweep, size_t model_count)
 	free(sweep->kinds);
 	free(sweep->calls);
 	free(sweep->lives);
+	free(sweep->uses);
+	free(sweep->used);
 	free(sweep->parts.intervals);
 	gp_device_ops_close(&sweep->ops);
 }
@@ -197,7 +293,7 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 		 struct gp_device_list *devices, const struct gp_kinds *kinds,
 		 const struct gp_sweep_taker *taker)
 {
-	struct sweep sweep = {.models = models, .taker = taker};
+	struct sweep sweep = {.models = models, .model_count = model_count, .taker = taker};
 	int result = gp_device_ops_open(&sweep.ops, models, model_count, devices);
 
 	if (result == 0)
@@ -206,8 +302,13 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 		result = find_kinds(&sweep, model_count, kinds);
 	if (result == 0)
 		result = find_processes(&sweep, model_count);
-	for (size_t i = 0; result == 0 && i < devices->count; i++)
-		sweep_device(&sweep, i);
+	if (result == 0)
+		result = find_uses(&sweep, devices);
+	for (size_t i = 0; result == 0 && i < devices->count; i++) {
+		result = find_used(&sweep, i);
+		if (result == 0)
+			sweep_device(&sweep, i);
+	}
 	forget(&sweep, model_count);
 	return result;
 }

@@ -7,7 +7,8 @@ static const char *const names[] = {
 	[GP_IDLE_HOST] = "host-bound",       [GP_IDLE_LAUNCH] = "launch-bound",
 	[GP_IDLE_SYNC] = "synchronisation",  [GP_IDLE_COPY] = "copy-bound",
 	[GP_IDLE_ALLOC] = "allocation",      [GP_IDLE_SETUP] = "set-up",
-	[GP_IDLE_DEPENDENCY] = "dependency", [GP_IDLE_UNKNOWN] = "unknown",
+	[GP_IDLE_DEPENDENCY] = "dependency", [GP_IDLE_PROFILER] = "profiler",
+	[GP_IDLE_UNUSED] = "unused",         [GP_IDLE_UNKNOWN] = "unknown",
 };
 static_assert(sizeof(names) / sizeof(names[0]) == GP_IDLE_CAUSES, "a cause has no name");
 
@@ -24,7 +25,7 @@ struct split {
 	enum gp_idle_cause returned; /* what the thread came back from ... */
 	uint64_t returning_ns;       /* ... and until when that counts; 0 = from nothing */
 	const struct gp_model *model;
-	struct cursor setups, others; /* of the model's process */
+	struct cursor setups, others, profiler; /* of the model's process */
 };
 
 const char *gp_idle_cause_name(enum gp_idle_cause cause)
@@ -79,16 +80,28 @@ static void put(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
 	split->take(split->context, cause, end_ns);
 }
 
+/* In no call at all. */
+static void put_free(struct split *split, uint64_t end_ns)
+{
+	struct gp_call_time time;
+
+	while (split->reached_ns < end_ns && next_time(split, &split->profiler, end_ns, &time)) {
+		put(split, GP_IDLE_HOST, time.start_ns);
+		put(split, GP_IDLE_PROFILER, time.end_ns);
+	}
+	put(split, GP_IDLE_HOST, end_ns);
+}
+
 /* In no call itself, the host may have to wait for a call of another thread. */
 static void put_host(struct split *split, uint64_t end_ns)
 {
 	struct gp_call_time time;
 
 	while (split->reached_ns < end_ns && next_time(split, &split->others, end_ns, &time)) {
-		put(split, GP_IDLE_HOST, time.start_ns);
+		put_free(split, time.start_ns);
 		put(split, (enum gp_idle_cause)time.cause, time.end_ns);
 	}
-	put(split, GP_IDLE_HOST, end_ns);
+	put_free(split, end_ns);
 }
 
 static void put_within(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
@@ -194,6 +207,7 @@ static void choose_host(struct split *split, const struct gp_model *model,
 	split->model = model;
 	split->setups = cursor_at(&calls->setups, 0, start_ns);
 	split->others = cursor_at(&calls->others, op->device_id, start_ns);
+	split->profiler = cursor_at(&calls->profiler, 0, start_ns);
 }
 
 void gp_idle_split(struct gp_model *const *models, const struct gp_process_calls *calls,

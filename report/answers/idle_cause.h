@@ -14,8 +14,10 @@
  *               operation to its start, if that is GP_IDLE_LATENCY_NS at most: launching cannot keep up with operations that short
  *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device
  *   as above    the host was in no call, but another thread of its process in one for the same device: the cause is that of its call
+ *   PROFILER    no thread was in a call, but one in CUPTI, as it says, for its own sake
  *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or another one in a wait), but at work
- *   UNKNOWN     the call that started the next operation was not recorded, or the device had no operation at all
+ *   UNUSED      none of the processes that use the device lived (the sweep of report/answers/gpu_sweep.h tells)
+ *   UNKNOWN     the call that started the next operation was not recorded
  *
  * Calls of other threads, and of code that is loaded, count from GP_CALL_CAUSE_LEAST_NS on.
  *

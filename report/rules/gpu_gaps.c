@@ -134,6 +134,7 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_DEPENDENCY] =
 		"look what the operation waits for: an event, a host function, another "
 		"device",
+	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
 	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
 };
 

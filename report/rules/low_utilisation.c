@@ -15,7 +15,8 @@ static bool is_of_host(const struct gp_advisor *advisor, const struct gp_lull_at
 	uint8_t cause = at->lull->cause;
 
 	(void)advisor;
-	return cause != GP_IDLE_COPY && cause != GP_IDLE_ALLOC && cause != GP_IDLE_SETUP;
+	return cause != GP_IDLE_COPY && cause != GP_IDLE_ALLOC && cause != GP_IDLE_SETUP &&
+	       cause != GP_IDLE_PROFILER;
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)

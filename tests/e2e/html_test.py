@@ -207,7 +207,7 @@ class PaletteTest(unittest.TestCase):
         for theme in ("light", "dark"):
             idle, work = (re.findall(r"#\w{6}", re.search(rf"const {name} = \{{.*?\b{theme}: (\[.*?\])", script, re.S).group(1))
                           for name in ("IDLE_COLORS", "STATE_COLORS"))
-            self.assertEqual((len(idle), len(work)), (8, 7))
+            self.assertEqual((len(idle), len(work)), (10, 7))
             for name, sight in self.SIGHTS.items():
                 labs = {color: self.lab(color, sight) for color in idle + work}
                 for one, other in (*itertools.combinations(idle, 2), *itertools.product(idle, work)):

@@ -176,8 +176,8 @@ const STATE_COLORS = {
 };
 /* In the order of about.causes; striped where they are shown, so that no idle time looks like work. */
 const IDLE_COLORS = {
-	light: ['#e2c583', '#b4d2ff', '#e87797', '#8af0d8', '#857de8', '#e5f08a', '#ab8519', '#808144'],
-	dark: ['#5f5430', '#6765ce', '#c15594', '#00c88b', '#a6b1ff', '#d4b850', '#97074c', '#802784'],
+	light: ['#e2c583', '#b4d2ff', '#e87797', '#8af0d8', '#857de8', '#e5f08a', '#ab8519', '#7b28f0', '#6c3241', '#808144'],
+	dark: ['#5f5430', '#6765ce', '#c15594', '#00c88b', '#a6b1ff', '#d4b850', '#97074c', '#bdf328', '#9135f3', '#802784'],
 };
 const KIND_GROUPS = {
 	GEMM: 'gemm',

@@ -262,6 +262,55 @@ static void without_the_call_nothing_is_guessed(void **state)
 	gp_model_free(model);
 }
 
+/* CUPTI says that the host was held up by it: where it was in no call. */
+static void the_profiler_holds_up_hosts_in_no_call(void **state)
+{
+	const uint32_t compiler = 1, request = 7 << 16;
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_overhead(&b, request, 150 * US, 200 * US);
+	build_overhead(&b, request, 180 * US, 210 * US);
+	build_overhead(&b, request, 230 * US, 260 * US);
+	b.model->overheads[2].thread_id = 99; /* makes no calls */
+	build_overhead(&b, compiler, 260 * US, 270 * US);
+	build_call(&b, 1, BUILD_MALLOC, 190 * US, 30 * US, 3);
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_PROFILER), 40 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 30 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), (50 + 70) * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+/* One process ends early: its device is idle, but waits for nobody. */
+static void without_its_processes_a_device_is_not_used(void **state)
+{
+	struct build builds[] = {begin_with_gap(), begin_with_gap()};
+	struct gp_model *models[2];
+	struct answer answer;
+
+	(void)state;
+	for (uint16_t i = 0; i < 2; i++) {
+		build_device(&builds[i], i, "GPU");
+		for (uint32_t op = 0; op < builds[i].model->op_count; op++)
+			builds[i].model->ops[op].device_id = i;
+		build_call(&builds[i], 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+		build_call(&builds[i], 1, BUILD_FREE, (420 + i * 1000) * US, 30 * US, 4);
+		models[i] = build_end(&builds[i]);
+	}
+	answer = ask(models, 2);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNUSED), 1000 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), 0);
+	assert_int_equal(answer.wheres.devices[1].state_ns[GP_STATE_IDLE + GP_IDLE_UNUSED], 0);
+	forget(&answer);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 static void after_the_last_operation_its_thread_tells(void **state)
 {
 	struct build b = build_begin(1);
@@ -468,6 +517,8 @@ int main(void)
 		cmocka_unit_test(what_was_launched_before_waits_for_something),
 		cmocka_unit_test(short_gaps_of_launched_work_are_launch_bound),
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
+		cmocka_unit_test(the_profiler_holds_up_hosts_in_no_call),
+		cmocka_unit_test(without_its_processes_a_device_is_not_used),
 		cmocka_unit_test(after_the_last_operation_its_thread_tells),
 		cmocka_unit_test(classes_overlap),
 		cmocka_unit_test(spans_are_summed),

@@ -34,7 +34,6 @@ static void flush(struct gp_json *json)
 {
 	if (json->error == 0 && fwrite(json->buffer, 1, json->used, json->out) != json->used)
 		json->error = -EIO;
-	json->flushed_bytes += json->used;
 	json->used = 0;
 	if (json->progress)
 		json->progress(json->progress_context);

@@ -19,9 +19,8 @@
 struct gp_json {
 	char *buffer;
 	size_t used, capacity;
-	FILE *out; /* NULL: all stays in buffer, which grows */
-	int error; /* 0 or the first -errno */
-	uint64_t flushed_bytes;
+	FILE *out;                       /* NULL: all stays in buffer, which grows */
+	int error;                       /* 0 or the first -errno */
 	void (*progress)(void *context); /* called whenever the buffer was written out, or NULL */
 	void *progress_context;
 };

@@ -171,7 +171,6 @@ static void release(struct pass *pass, const struct process *process,
 	row->free_ns += model->calls[event->call].duration_ns;
 	row->lived_ns += event->time_ns > born_ns ? event->time_ns - born_ns : 0;
 	row->temporary += at_once;
-	row->temporary_bytes += at_once ? event->bytes : 0;
 }
 
 /* Note the event as its thread's last one; whether the one before was its allocation. */

@@ -41,7 +41,7 @@ struct gp_memory_site {
 	uint64_t now_blocks, now_bytes; /* during the pass; those of ended processes are off */
 	uint64_t blocks_at_once;
 	uint64_t peak_blocks, peak_bytes; /* at its account's peak */
-	uint64_t temporary, temporary_bytes;
+	uint64_t temporary;
 	uint64_t allocate_ns, free_ns; /* in the calls; the frees of these blocks */
 	uint64_t lived_ns;             /* of those that were freed, all together */
 	uint64_t peaks_seen;           /* peak_ is of that one of the account's peaks */

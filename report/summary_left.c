@@ -28,7 +28,8 @@ struct left {
 	const struct gp_memory_site *many;        /* the one with most blocks; NULL = none */
 	uint64_t bytes, blocks, sites;
 	uint64_t kept_bytes; /* by caching allocators */
-	const char *keeper;  /* the first of them */
+	const char *keeper;  /* one of them */
+	bool has_keepers;    /* others, too */
 };
 
 static void note_largest(struct left *left, const struct gp_memory_site *row)
@@ -44,7 +45,7 @@ static void note_largest(struct left *left, const struct gp_memory_site *row)
 
 static struct left sum_up(const struct gp_memory_sites *found)
 {
-	struct left left = {.keeper = ""};
+	struct left left = {0};
 
 	for (uint32_t i = 0; i < found->row_count; i++) {
 		const struct gp_memory_site *row = &found->rows[i];
@@ -52,8 +53,9 @@ static struct left sum_up(const struct gp_memory_sites *found)
 
 		if (!gp_memory_site_is_leak(found, row)) {
 			if (owner[0] != '\0' && row->kind != GP_MEMORY_IPC) {
-				left.kept_bytes += row->left_bytes;
+				left.has_keepers |= left.keeper && strcmp(left.keeper, owner) != 0;
 				left.keeper = owner;
+				left.kept_bytes += row->left_bytes;
 			}
 			continue;
 		}
@@ -145,37 +147,45 @@ static void print_unknown(const struct gp_summary *summary, const struct left *l
 		left->blocks == 1 ? "was" : "were");
 }
 
-static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found)
+/* "Never freed", or what of that is known. */
+static void print_title(const struct gp_summary *summary, bool is_doubtful)
 {
-	const char *doubt = gp_memory_sites_doubt(summary->models, summary->model_count);
-	struct left left = sum_up(found);
-	bool brief = summary->options->brief;
-	int result = 0;
-
-	if (left.blocks + left.kept_bytes == 0)
-		return 0;
-	if (!gp_memory_sites_knows_owners(summary->models, summary->model_count)) {
-		print_unknown(summary, &left);
-		return 0;
-	}
-	fprintf(summary->out, "%s%s%s: ", brief ? "  " : "\n",
-		doubt ? "Not freed while it was recorded" : "Never freed",
+	fprintf(summary->out, "%s%s%s: ", summary->options->brief ? "  " : "\n",
+		is_doubtful ? "Not freed while it was recorded" : "Never freed",
 		gp_recorded_any_last_part(summary->models, summary->model_count)
 			? ", of what is kept"
 			: "");
-	if (left.blocks > 0)
-		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left.bytes).text,
-			gp_format_count(left.blocks).text, left.blocks == 1 ? "" : "s");
+}
+
+static void print_kept(FILE *out, const struct left *left)
+{
+	if (left->kept_bytes > 0)
+		fprintf(out, ", not counting %s in the cache%s",
+			gp_format_bytes(left->kept_bytes).text,
+			left->has_keepers ? "s of several allocators" : " of ");
+	if (left->kept_bytes > 0 && !left->has_keepers)
+		fputs(left->keeper, out);
+	fputs("\n", out);
+}
+
+static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found,
+		      const struct left *left)
+{
+	const char *doubt = gp_memory_sites_doubt(summary->models, summary->model_count);
+	bool brief = summary->options->brief;
+	int result = 0;
+
+	print_title(summary, doubt != NULL);
+	if (left->blocks > 0)
+		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left->bytes).text,
+			gp_format_count(left->blocks).text, left->blocks == 1 ? "" : "s");
 	else
 		fputs("nothing", summary->out);
-	if (left.blocks > 0 && brief)
-		print_most(summary->out, found, &left);
-	if (left.kept_bytes > 0)
-		fprintf(summary->out, ", not counting %s in the cache of %s",
-			gp_format_bytes(left.kept_bytes).text, left.keeper);
-	fputs("\n", summary->out);
-	if (left.blocks > 0 && !brief)
-		result = print_sites(summary, found, &left);
+	if (left->blocks > 0 && brief)
+		print_most(summary->out, found, left);
+	print_kept(summary->out, left);
+	if (left->blocks > 0 && !brief)
+		result = print_sites(summary, found, left);
 	if (doubt && *doubt)
 		fprintf(summary->out, "  with what was freed %s\n", doubt);
 	if (!brief)
@@ -183,6 +193,18 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 		      "gpuprof summary --memory FILE\n",
 		      summary->out);
 	return result;
+}
+
+static int print_if_any(const struct gp_summary *summary, const struct gp_memory_sites *found)
+{
+	const struct left left = sum_up(found);
+
+	if (left.blocks + left.kept_bytes == 0)
+		return 0;
+	if (gp_memory_sites_knows_owners(summary->models, summary->model_count))
+		return print_left(summary, found, &left);
+	print_unknown(summary, &left);
+	return 0;
 }
 
 int gp_summary_print_left(const struct gp_summary *summary)
@@ -193,7 +215,7 @@ int gp_summary_print_left(const struct gp_summary *summary)
 					GP_MEMORY_LEFT, &found);
 
 	if (result == 0)
-		result = print_left(summary, &found);
+		result = print_if_any(summary, &found);
 	gp_memory_sites_free(&found);
 	gp_device_list_free(&devices);
 	return result;

@@ -113,7 +113,6 @@ static void add_gap(void *context, const struct gp_gap *gap)
 	struct gathering *all = context;
 	struct gp_where *where = &all->wheres->devices[gap->device];
 
-	where->gap_count++;
 	where->cause_count[gp_gap_cause(gap)]++;
 	if (gap->before.op == GP_NONE || gap->after.op == GP_NONE)
 		where->edge_ns += gap->end_ns - gap->start_ns;

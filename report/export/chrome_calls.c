@@ -48,7 +48,6 @@ static void write_arrows(struct gp_chrome *chrome, const struct gp_call *call, u
 		gp_json_text(json, ",\"ts\":");
 		gp_json_us(json, call->start_ns + chrome->offset_ns);
 		gp_json_text(json, "}");
-		chrome->arrows++;
 	}
 }
 

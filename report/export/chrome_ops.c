@@ -323,10 +323,8 @@ static void write_arrow_end(struct gp_chrome *chrome, uint32_t index, uint32_t t
 	struct gp_json *json = &chrome->json;
 	uint64_t end_ns;
 
-	if (!gp_chrome_arrow_end(chrome, op, &end_ns)) {
-		chrome->arrows_left_out += op->call != GP_NONE;
+	if (!gp_chrome_arrow_end(chrome, op, &end_ns))
 		return;
-	}
 	gp_json_text(json,
 		     ",\n{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
 	gp_json_unsigned(json, chrome->first_arrow + index + 1);

@@ -83,7 +83,7 @@ struct gp_chrome {
 	bool is_cut;        /* all of them if this is false */
 	uint64_t cut_in_file_ns, first_in_file_ns;
 	struct gp_slice_filter filter; /* what of the model was asked for */
-	uint64_t slices, slices_left_out, arrows, arrows_left_out;
+	uint64_t slices, slices_left_out;
 	uint64_t deep_ranges; /* not projected: too many were open at once */
 
 	uint32_t host_pid;

@@ -86,46 +86,56 @@ static void put_place(struct gp_advisor *advisor, struct places *places)
 	found->extra = places->count;
 }
 
+/* Going through the loads, thread by thread. */
+struct loading {
+	struct places places;
+	const struct gp_call *last;    /* that is within no other; NULL at first */
+	const struct gp_lull *present; /* in which its thread loads, so much until now */
+	uint64_t present_ns;
+};
+
+/* A load that no other called. */
+static void weigh(struct gp_advisor *advisor, struct loading *loading, const struct gp_call *call)
+{
+	uint16_t device = gp_model_context_device(advisor->model, call->context_id);
+	struct gp_lull *lull =
+		gp_advisor_lull_at(advisor, device, call->start_ns + call->duration_ns / 2);
+	uint64_t idle_ns =
+		lull ? call->duration_ns - gp_advisor_busy_ns(advisor, device, call->start_ns,
+							      gp_call_end_ns(call))
+		     : 0;
+	struct gp_case *found;
+
+	if (idle_ns == 0 || gp_call_compiles(advisor->model, call))
+		return;
+	loading->present_ns = lull == loading->present ? loading->present_ns + idle_ns : idle_ns;
+	loading->present = lull;
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, idle_ns,
+		       loading->present_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
+	gp_advisor_show(advisor, found, call);
+	note_place(advisor, &loading->places,
+		   (struct place){gp_advisor_site(advisor, call), idle_ns});
+}
+
 static void look(struct gp_advisor *advisor)
 {
-	struct places places = {0};
-	const struct gp_model *model = advisor->model;
+	struct loading loading = {0};
 	const struct gp_call_list *loads = gp_advisor_calls(advisor, GP_API_MODULE);
-	const struct gp_lull *present = NULL; /* in which the thread loads, so much until now */
-	uint64_t until_ns = 0, present_ns = 0;
 
 	for (uint32_t i = 0; i < loads->count && advisor->error == 0; i++) {
 		const struct gp_call *call = gp_advisor_call(advisor, loads, i);
-		uint16_t device = gp_model_context_device(model, call->context_id);
-		struct gp_lull *lull;
-		uint64_t idle_ns;
-		struct gp_case *found;
 
-		if (i > 0 && call->thread_id != gp_advisor_call(advisor, loads, i - 1)->thread_id) {
-			until_ns = 0;
-			present = NULL;
-		}
-		if (call->start_ns < until_ns)
+		if (loading.last && call->thread_id != loading.last->thread_id)
+			loading.present = NULL;
+		else if (loading.last && call->start_ns < gp_call_end_ns(loading.last))
 			continue;
-		until_ns = gp_call_end_ns(call);
-		lull = gp_advisor_lull_at(advisor, device, call->start_ns + call->duration_ns / 2);
-		idle_ns = lull ? call->duration_ns - gp_advisor_busy_ns(advisor, device,
-									call->start_ns, until_ns)
-			       : 0;
-		if (idle_ns == 0 || gp_call_compiles(model, call))
-			continue;
-		present_ns = lull == present ? present_ns + idle_ns : idle_ns;
-		present = lull;
-		found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
-		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, idle_ns,
-			       present_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
-		gp_advisor_show(advisor, found, call);
-		note_place(advisor, &places,
-			   (struct place){gp_advisor_site(advisor, call), idle_ns});
+		loading.last = call;
+		weigh(advisor, &loading, call);
 	}
-	if (advisor->error == 0 && places.count > 0)
-		put_place(advisor, &places);
-	free(places.rows);
+	if (advisor->error == 0 && loading.places.count > 0)
+		put_place(advisor, &loading.places);
+	free(loading.places.rows);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -187,7 +187,6 @@ static void temporary_is_what_is_freed_next(void **state)
 	end(&s, GP_MEMORY_ALL);
 	row = row_of(&s, 1);
 	assert_int_equal(row->temporary, 10);
-	assert_int_equal(row->temporary_bytes, 100);
 	assert_int_equal(row->blocks_at_once, 1);
 	assert_int_equal(row->allocate_ns, 100);
 	assert_int_equal(row->free_ns, 100);

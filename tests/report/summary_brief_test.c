@@ -273,6 +273,39 @@ static void of_tuning_the_least_is_known_without_stacks(void **state)
 	}
 }
 
+/* What caching allocators hold is no leak; the one that does is named, several are not. */
+static void caches_are_not_counted_as_leaks(void **state)
+{
+	(void)state;
+	for (int several = 0; several < 2; several++) {
+		struct build b = build_begin(42);
+		uint32_t main_line = build_python(&b, BUILD_OUTERMOST, "train.py", "main", 1);
+		uint32_t torch = build_native(&b, main_line, "/x/torch/lib/libc10_cuda.so", 0x10);
+		uint32_t cupy =
+			build_native(&b, main_line, "/x/cupy/cuda/memory.cpython-312.so", 0x10);
+		struct gp_model *model;
+		char *text;
+
+		build_device(&b, 0, "NVIDIA H200");
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000, 0x1000, 1 << 20);
+		build_stack_of_last(&b, torch);
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 2000, 0x200000, 2 << 20);
+		build_stack_of_last(&b, several ? cupy : torch);
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 3000, 0x400000, 512);
+		build_stack_of_last(&b, main_line);
+		build_stacks_end(&b);
+		model = build_end(&b);
+		text = print(model, false);
+		expect(text,
+		       several ? "\nNever freed: 512B in 1 block, not counting 3.000MiB in the "
+				 "caches of several allocators\n"
+			       : "\nNever freed: 512B in 1 block, not counting 3.000MiB in the "
+				 "cache of PyTorch\n");
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +316,7 @@ int main(void)
 		cmocka_unit_test(advice_stands_before_the_tables),
 		cmocka_unit_test(calls_that_failed_have_their_column),
 		cmocka_unit_test(nothing_that_is_missing_is_left_out),
+		cmocka_unit_test(caches_are_not_counted_as_leaks),
 		cmocka_unit_test(of_tuning_the_least_is_known_without_stacks),
 	};
 

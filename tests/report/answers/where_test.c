@@ -61,6 +61,15 @@ static uint64_t idle_of(const struct answer *answer, enum gp_idle_cause cause)
 	return answer->wheres.devices[0].state_ns[GP_STATE_IDLE + cause];
 }
 
+static uint64_t count_gaps(const struct gp_where *where)
+{
+	uint64_t count = 0;
+
+	for (enum gp_idle_cause c = 0; c < GP_IDLE_CAUSES; c++)
+		count += where->cause_count[c];
+	return count;
+}
+
 /* ---- the rules, each on a gap from 100 to 300 us between two kernels ---- */
 
 static struct build begin_with_gap(void)
@@ -85,7 +94,7 @@ static void a_host_in_no_call_is_host_bound(void **state)
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 190 * US);
 	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 10 * US + 10 * US /* the first */);
-	assert_int_equal(answer.wheres.devices[0].gap_count, 2);
+	assert_int_equal(count_gaps(&answer.wheres.devices[0]), 2);
 	assert_int_equal(answer.wheres.devices[0].cause_count[GP_IDLE_HOST], 1);
 	forget(&answer);
 	gp_model_free(model);
@@ -400,7 +409,7 @@ static void the_longest_gaps_are_kept(void **state)
 	build_call(&b, 1, BUILD_DEVICE_SYNC, 500 * US - 1, 1, 2);
 	answer = ask_one(&b, &model);
 	where = &answer.wheres.devices[0];
-	assert_int_equal(where->gap_count, 499);
+	assert_int_equal(count_gaps(where), 499);
 	assert_int_equal(where->gaps_kept, 8);
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(where->gaps[i].end_ns - where->gaps[i].start_ns, 499 - i);
@@ -440,7 +449,7 @@ static void check_device(const struct answer *answer, size_t device)
 {
 	const struct gp_where *where = &answer->wheres.devices[device];
 	const struct gp_busy *busy = &answer->busy[device];
-	uint64_t gaps = 0, counted = 0;
+	uint64_t gaps = 0;
 
 	assert_int_equal(gp_state_busy_ns(where->state_ns), busy->inside_ns);
 	assert_int_equal(gp_state_idle_ns(where->state_ns), busy->possible_ns - busy->inside_ns);
@@ -455,10 +464,7 @@ static void check_device(const struct answer *answer, size_t device)
 		gaps += causes;
 	}
 	assert_true(gaps <= gp_state_idle_ns(where->state_ns));
-	for (enum gp_idle_cause c = 0; c < GP_IDLE_CAUSES; c++)
-		counted += where->cause_count[c];
-	assert_int_equal(counted, where->gap_count);
-	if (where->gap_count <= 8)
+	if (count_gaps(where) <= 8)
 		assert_int_equal(gaps, gp_state_idle_ns(where->state_ns));
 }
 

@@ -310,17 +310,17 @@ static void test_records_on_their_way(void **state)
 /* Those that have lasted longest. */
 static void test_calls_that_wait(void **state)
 {
-	struct gp_ring_call calls[6];
+	struct gp_record_waiting calls[6];
 	struct scene *s = begin();
 	const char *text;
 
 	(void)state;
 	define(s, GP_STRING_THREAD, 104, 0, "loader");
 	for (uint32_t i = 0; i < 6; i++)
-		calls[i] =
-			(struct gp_ring_call){.start_ticks = GP_TEST_AT_TICK((900 - i * 100) * MS),
-					      .thread = 100 + i,
-					      .api = i == 5 ? 99 : GP_TEST_COPY};
+		calls[i] = (struct gp_record_waiting){.start_ticks =
+							      GP_TEST_AT_TICK((900 - i * 100) * MS),
+						      .thread_id = 100 + i,
+						      .api = i == 5 ? 99 : GP_TEST_COPY};
 	s->tail.calls = calls;
 	s->tail.call_count = 6;
 	text = print(s, 1 * S);

@@ -70,7 +70,7 @@ struct gp_finding {
 	uint64_t saves_in_loop_ns; /* of that, what was in the main loop */
 	uint64_t bytes;            /* 0 = it is not about any */
 	uint64_t show_at_ns,
-		show_ns; /* its longest call, counted as a scope counts moments; 0, 0 = none */
+		show_ns; /* its longest call or idle time, counted as a scope counts moments; 0, 0 = none */
 	char *found, *change;
 	char *place, *callers; /* the call site as report/call_site.h has it; "" = there is none */
 };

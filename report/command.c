@@ -65,9 +65,9 @@ bool gp_command_time(const char *command, const char *option, const char *text, 
 	return false;
 }
 
-int gp_command_wrote(const char *path)
+int gp_command_wrote(const char *path, bool is_given)
 {
-	if (strcmp(path, "-") != 0 && isatty(STDERR_FILENO)) {
+	if (strcmp(path, "-") != 0 && (!is_given || isatty(STDERR_FILENO))) {
 		fputs("gpuprof: wrote ", stderr);
 		gp_text_print(stderr, path);
 		fputc('\n', stderr);

@@ -58,7 +58,10 @@ bool gp_command_number(const char *command, const char *option, const char *text
 /* The time after an option, in ns: "1.5s", "20ms", "300us", "5000ns"; without a unit, seconds.  True; else false, and a line that names the option. */
 bool gp_command_time(const char *command, const char *option, const char *text, uint64_t *time_ns);
 
-/* Where somebody watches, stderr being a terminal, a line on a file that was written; none for "-".  Returns 0. */
-int gp_command_wrote(const char *path);
+/*
+ * A line on stderr on a file that was written; none for "-".  Of a name that the user gave only where somebody watches, stderr being a
+ * terminal.  Returns 0.
+ */
+int gp_command_wrote(const char *path, bool is_given);
 
 #endif

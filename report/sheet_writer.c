@@ -59,7 +59,9 @@ struct gp_sheet_number gp_sheet_number(const struct gp_value *value)
 	if (value->kind == GP_VALUE_WHOLE) {
 		snprintf(number.text, sizeof(number.text), "%" PRIu64, value->whole);
 	} else if (isfinite(value->real)) {
-		snprintf(number.text, sizeof(number.text), "%.3f", value->real);
+		/* of what is less, enough not to read as nothing */
+		snprintf(number.text, sizeof(number.text),
+			 fabs(value->real) < 0.001 ? "%.9f" : "%.3f", value->real);
 		trim_zeros(number.text);
 	}
 	return number;

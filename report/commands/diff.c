@@ -96,25 +96,13 @@ static int load(struct gp_run_set *set, char **runs, size_t count)
 	count = gp_traces_name_once(runs, count);
 	if (gp_run_set_load(set, runs, count, message, sizeof(message)) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "diff: %s", message);
-	for (uint32_t i = 0; i < set->count; i++)
-		if (set->runs[i].partial)
-			gp_command_fail(0, "%s is partial, and what it lacks differs for that: %s",
-					set->runs[i].name, set->runs[i].partial);
 	return 0;
 }
 
-static void warn_of_machines(const struct gp_run_set *a, const struct gp_run_set *b)
+static void warn(void *context, const char *line)
 {
-	for (int i = 0; i < GP_MACHINE_FACTS; i++) {
-		const char *of_a = gp_machine_fact(&a->machine, (enum gp_machine_fact)i);
-		const char *of_b = gp_machine_fact(&b->machine, (enum gp_machine_fact)i);
-
-		if (strcmp(of_a, of_b) != 0)
-			gp_command_fail(0, "%s of A: %s, of B: %s",
-					gp_machine_fact_title((enum gp_machine_fact)i),
-					gp_machine_fact_text(&a->machine, (enum gp_machine_fact)i),
-					gp_machine_fact_text(&b->machine, (enum gp_machine_fact)i));
-	}
+	(void)context;
+	gp_command_fail(0, "%s", line);
 }
 
 static int write_tables(const struct arguments *arguments, const struct gp_run_set *a,
@@ -176,10 +164,10 @@ int gp_command_diff(int argc, char **argv)
 		status = load(&b, arguments.b, arguments.b_count);
 	if (status == 0 && gp_kernel_names_match(&a, &b) < 0)
 		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
-	if (status == 0) {
-		warn_of_machines(&a, &b);
+	if (status == 0 && gp_compare_doubts(&a, &b, warn, NULL) < 0)
+		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
+	if (status == 0)
 		status = print(&arguments, &a, &b);
-	}
 	gp_run_set_free(&a);
 	gp_run_set_free(&b);
 	return status;

@@ -124,7 +124,7 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 						 file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
-	return result == 0 ? gp_command_wrote(path)
+	return result == 0 ? gp_command_wrote(path, a->output)
 			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 

@@ -119,7 +119,7 @@ static int write_page(const struct gp_traces *traces, const struct arguments *a,
 	if (result != 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
 	explain(&written);
-	return gp_command_wrote(path);
+	return gp_command_wrote(path, a->output);
 }
 
 static int write_named(const struct gp_traces *traces, const struct arguments *a)

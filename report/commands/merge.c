@@ -113,7 +113,7 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 		return gp_command_fail(GP_EXIT_FAILED,
 				       "merge: %s is not written: none of the traces can be read",
 				       a->output);
-	return result == 0 ? gp_command_wrote(a->output)
+	return result == 0 ? gp_command_wrote(a->output, true)
 			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 

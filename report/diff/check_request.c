@@ -303,7 +303,7 @@ static int write_set(const char *path, const struct gp_run_set *set,
 			snprintf(message, sizeof(message), "no memory");
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
-	return result == 0 ? gp_command_wrote(path) : fail(GP_CHECK_EXIT_FAILED, message);
+	return result == 0 ? gp_command_wrote(path, true) : fail(GP_CHECK_EXIT_FAILED, message);
 }
 
 static int write_from(const char *path, char *const *runs, size_t run_count, uint32_t least,

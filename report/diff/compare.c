@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,4 +373,53 @@ int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
 	free(c.values_a);
 	free(c.values_b);
 	return c.error;
+}
+
+/* ---- what else is not the same ---- */
+
+struct doubts {
+	void (*say)(void *context, const char *line);
+	void *context;
+	int error;
+};
+
+__attribute__((format(printf, 2, 3))) static void doubt(struct doubts *doubts, const char *format,
+							...)
+{
+	va_list arguments;
+	char *line;
+
+	va_start(arguments, format);
+	if (vasprintf(&line, format, arguments) < 0)
+		line = NULL;
+	va_end(arguments);
+	if (line)
+		doubts->say(doubts->context, line);
+	else
+		doubts->error = -ENOMEM;
+	free(line);
+}
+
+static void doubt_partial(struct doubts *doubts, const struct gp_run_set *set)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		if (set->runs[i].partial)
+			doubt(doubts, "%s is partial, and what it lacks differs for that: %s",
+			      set->runs[i].name, set->runs[i].partial);
+}
+
+int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
+		      void (*say)(void *context, const char *line), void *context)
+{
+	struct doubts doubts = {.say = say, .context = context};
+
+	doubt_partial(&doubts, a);
+	doubt_partial(&doubts, b);
+	for (enum gp_machine_fact fact = 0; fact < GP_MACHINE_FACTS; fact++)
+		if (strcmp(gp_machine_fact(&a->machine, fact),
+			   gp_machine_fact(&b->machine, fact)) != 0)
+			doubt(&doubts, "%s of A: %s, of B: %s", gp_machine_fact_title(fact),
+			      gp_machine_fact_text(&a->machine, fact),
+			      gp_machine_fact_text(&b->machine, fact));
+	return doubts.error;
 }

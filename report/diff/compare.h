@@ -28,4 +28,11 @@ int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
 		     const struct gp_run_set *b, const struct gp_compare_options *options,
 		     struct gp_compare_result *result);
 
+/*
+ * What else is not the same in A and B, or is missing in one of them, and so has a part in what the tables show: say() gets a line for
+ * each, without a full stop.  Returns 0 or -ENOMEM.
+ */
+int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
+		      void (*say)(void *context, const char *line), void *context);
+
 #endif

@@ -77,7 +77,7 @@ static const char *why_partial(const struct gp_model *model, uint64_t *count)
 	return *count > 0 ? "GPU operations without times: " : NULL;
 }
 
-static int note_partial(struct gp_run_figures *run, const struct gp_model *model)
+int gp_run_note_partial(struct gp_run_figures *run, const struct gp_model *model)
 {
 	uint64_t count;
 	const char *why = why_partial(model, &count);
@@ -234,7 +234,7 @@ static int take_run(struct gp_run_set *set, const struct pile *pile, const char 
 	int result = run.name ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < pile->count; i++)
-		result = note_partial(&run, pile->models[i]);
+		result = gp_run_note_partial(&run, pile->models[i]);
 	if (result == 0)
 		result = gp_figures_of(pile->models, pile->count, &run.figures);
 	if (result == 0)

@@ -18,6 +18,9 @@ struct gp_run_figures {
 	char *partial; /* why records are missing, one sentence without a full stop; NULL = none are */
 };
 
+/* Say of a run why records of one of its processes are missing, if any are and nothing is said yet.  Returns 0 or -ENOMEM. */
+int gp_run_note_partial(struct gp_run_figures *run, const struct gp_model *model);
+
 /* Zeroed = empty. */
 struct gp_run_set {
 	struct gp_run_figures *runs;

@@ -6,6 +6,7 @@
 
 #include "gpuprof/version.h"
 #include "report/advice.h"
+#include "report/advice_print.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/measure.h"
@@ -149,6 +150,24 @@ static void put_finding(const struct gp_finding *finding, struct gp_json *json)
 	gp_json_text(json, "}");
 }
 
+/* That there is none, in the words of `gpuprof advice`. */
+static int put_no_advice(const struct gp_advice *advice, struct gp_json *json)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	int result;
+
+	if (!out)
+		return -ENOMEM;
+	gp_advice_print_none(out, advice);
+	result = fclose(out) == 0 ? 0 : -ENOMEM;
+	if (result == 0)
+		put_text(json, "noAdvice", text);
+	free(text);
+	return result;
+}
+
 static int put_advice(struct gp_model *const *models, size_t count, struct gp_json *json)
 {
 	struct gp_advice advice = {0};
@@ -164,6 +183,8 @@ static int put_advice(struct gp_model *const *models, size_t count, struct gp_js
 	put_number(json, "lacksStacks", advice.lacks_stacks);
 	put_number(json, "loop", advice.loop_ns);
 	put_number(json, "loopPasses", advice.loop_passes);
+	if (result == 0 && advice.count == 0)
+		result = put_no_advice(&advice, json);
 	gp_advice_free(&advice);
 	return result;
 }

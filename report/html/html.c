@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/diff/compare.h"
+#include "report/diff/kernel_names.h"
 #include "report/html/about.h"
 #include "report/html/activity.h"
 #include "report/html/flame.h"
@@ -144,11 +145,20 @@ static int make_index(struct page *page, struct gp_json *json)
 
 /* ---- what differs from another run ---- */
 
-static int add_run(struct gp_run_set *set, struct gp_run_figures *run,
-		   struct gp_model *const *models, size_t count)
+/* A run of these processes, as `gpuprof diff` has runs of files. */
+static int make_run(struct gp_run_set *set, struct gp_model *const *models, size_t count)
 {
-	*set = (struct gp_run_set){.runs = run, .count = 1};
-	return gp_figures_of(models, count, &run->figures);
+	struct gp_run_figures *run = calloc(1, sizeof(*run));
+	int result = run ? 0 : -ENOMEM;
+
+	*set = (struct gp_run_set){.runs = run, .count = run ? 1 : 0, .capacity = run ? 1 : 0};
+	if (run && !(run->name = strdup(models[0]->path ? models[0]->path : "")))
+		result = -ENOMEM;
+	for (size_t i = 0; result == 0 && i < count; i++)
+		result = gp_run_note_partial(run, models[i]);
+	if (result == 0)
+		result = gp_figures_of(models, count, &run->figures);
+	return result == 0 ? gp_machine_of(models, count, &set->machine) : result;
 }
 
 static void write_tables(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out,
@@ -166,22 +176,37 @@ static void write_tables(const struct gp_run_set *base, const struct gp_run_set 
 		*result = closed;
 }
 
-/* {"name": the other run's file, "tables": what comes next} */
-static void write_name(const struct gp_model *model, FILE *out)
-{
-	const char *path = model->path ? model->path : "";
+struct list {
 	struct gp_json json;
+	const char *separator;
+};
 
-	if (gp_json_open(&json, out) != 0)
-		return;
-	gp_json_text(&json, "{\"name\":");
-	gp_json_string(&json, path, strlen(path));
-	gp_json_text(&json, ",\"tables\":");
-	gp_json_close(&json);
+static void put_doubt(void *context, const char *line)
+{
+	struct list *list = context;
+
+	gp_json_string_after(&list->json, list->separator, line);
+	list->separator = ",";
 }
 
-static int put_tables(struct page *page, const struct gp_run_set *base,
-		      const struct gp_run_set *own)
+/* {"name": the other run's file, "doubts": [a line, ...], "tables": what comes next} */
+static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
+{
+	struct list list = {.separator = ""};
+	int result = gp_json_open(&list.json, out);
+
+	if (result != 0)
+		return result;
+	gp_json_string_after(&list.json, "{\"name\":", base->runs[0].name);
+	gp_json_text(&list.json, ",\"doubts\":[");
+	result = gp_compare_doubts(base, own, put_doubt, &list);
+	gp_json_text(&list.json, "],\"tables\":");
+	gp_json_close(&list.json);
+	return result;
+}
+
+static int put_comparison(struct page *page, const struct gp_run_set *base,
+			  const struct gp_run_set *own)
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -190,8 +215,9 @@ static int put_tables(struct page *page, const struct gp_run_set *base,
 
 	if (!out)
 		return -ENOMEM;
-	write_name(page->options->base[0], out);
-	write_tables(base, own, out, &result);
+	result = write_name(base, own, out);
+	if (result == 0)
+		write_tables(base, own, out, &result);
 	fputs("}", out);
 	if (fclose(out) != 0)
 		result = -ENOMEM;
@@ -204,16 +230,17 @@ static int put_tables(struct page *page, const struct gp_run_set *base,
 static int put_differences(struct page *page)
 {
 	const struct gp_html_options *options = page->options;
-	struct gp_run_figures figures[2] = {0};
-	struct gp_run_set base, own;
-	int result = add_run(&base, &figures[0], options->base, options->base_count);
+	struct gp_run_set base, own = {0};
+	int result = make_run(&base, options->base, options->base_count);
 
 	if (result == 0)
-		result = add_run(&own, &figures[1], page->models, page->model_count);
+		result = make_run(&own, page->models, page->model_count);
 	if (result == 0)
-		result = put_tables(page, &base, &own);
-	gp_figures_free(&figures[0].figures);
-	gp_figures_free(&figures[1].figures);
+		result = gp_kernel_names_match(&base, &own);
+	if (result == 0)
+		result = put_comparison(page, &base, &own);
+	gp_run_set_free(&base);
+	gp_run_set_free(&own);
 	return result;
 }
 

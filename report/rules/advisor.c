@@ -89,13 +89,23 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		found->saves_in_loop_ns = found->process_loop_ns;
 }
 
+static void show_longest(struct gp_case *found, uint64_t unix_ns, uint64_t duration_ns)
+{
+	if (duration_ns <= found->show_ns)
+		return;
+	found->show_unix_ns = unix_ns;
+	found->show_ns = duration_ns;
+}
+
 void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
 		     const struct gp_call *call)
 {
-	if (call->duration_ns <= found->show_ns)
-		return;
-	found->show_unix_ns = advisor->model->base_unix_ns + call->start_ns;
-	found->show_ns = call->duration_ns;
+	show_longest(found, advisor->model->base_unix_ns + call->start_ns, call->duration_ns);
+}
+
+void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull)
+{
+	show_longest(found, lull->start_ns, gp_lull_ns(lull));
 }
 
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns)

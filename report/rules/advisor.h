@@ -32,7 +32,8 @@ struct gp_case {
 	uint64_t process_saves_ns;         /* of the process that was looked at last */
 	uint64_t process_loop_ns;          /* of that what was in its main loop */
 	size_t process;
-	uint64_t show_unix_ns, show_ns; /* its longest call; 0, 0 = it is not about calls */
+	uint64_t show_unix_ns,
+		show_ns; /* its longest call or idle time; 0, 0 = it is about neither */
 };
 
 /* Calls of the present process, by their indices in the model, in its order. */
@@ -101,9 +102,10 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: in the main loop as much as outside */
 
-/* One of the calls that a case is about: the longest of them is what a user looks at. */
+/* One of the calls, or of the idle times, that a case is about: the longest of them is what a user looks at. */
 void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
 		     const struct gp_call *call);
+void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull);
 
 /*
  * Where a case is of many sites: so much of it is due to that one.  The case gets the site with

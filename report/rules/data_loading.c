@@ -73,6 +73,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	note_workers(advisor, found);
 	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
+	gp_advisor_show_lull(found, at->lull);
 	found->bytes += at->after->bytes;
 }
 

@@ -66,6 +66,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	struct gp_case *found = gp_advisor_case(advisor, site, after, at->lull->cause);
 
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
+	gp_advisor_show_lull(found, at->lull);
 	found->cause_ns[IMPORTS] += gp_host_time_ends_in_import(advisor, at);
 	if (idle_ns > found->longest_ns) {
 		struct gp_host_time host = gp_host_time_of(advisor, at);

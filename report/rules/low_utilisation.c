@@ -25,6 +25,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, at->lull->device, 0);
 
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
+	gp_advisor_show_lull(found, at->lull);
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		found->cause_ns[i] += gp_lull_cause_ns(at->lull, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);

@@ -388,13 +388,15 @@ class Commands(Case):
                 said += terminal.read(4096)
         return said.decode()[:-len("the end")]
 
-    def test_what_was_written_is_said_on_a_terminal_only(self):
+    def test_a_name_that_the_user_gave_is_said_on_a_terminal_only(self):
         self.run_program([*GPU, "launch=5"], options=["-q", "--chrome", "none", "-o", "x"])
-        for arguments, name in ((["export", "x.gpuprof"], "x.json"), (["merge", "-o", "all.json", "x.gpuprof"], "all.json")):
+        for arguments, name in ((["export", "-o", "y.json", "x.gpuprof"], "y.json"), (["merge", "-o", "all.json", "x.gpuprof"], "all.json")):
             self.assertEqual(self.on_terminal(*arguments), f"gpuprof: wrote {name}\r\n")
             self.assertIn(name, self.files())
             self.assertEqual(self.run_gpuprof(*arguments).stderr, "")
         self.assertEqual(self.on_terminal("export", "-o", "-", "x.gpuprof"), "")
+        for command, name in (("export", "x.json"), ("html", "x.html")):
+            self.assertEqual(self.run_gpuprof(command, "x.gpuprof").stderr, f"gpuprof: wrote {name}\n")
 
 
 class BadTraces(Case):

@@ -163,6 +163,7 @@ class PageTest(HtmlCase):
         found = page.json("diff")
         self.assertEqual(found["name"], base)
         self.assertEqual(found["tables"], printed)
+        self.assertEqual(found["doubts"], ["program of A: ranges, of B: demo"])
         self.assertEqual(len(page.columns("basestacks", 2 + len(page.json("about")["measures"]))[0]),
                          len(Page(self.write_page(base)).columns("stacks", 2 + len(page.json("about")["measures"]))[0]))
 

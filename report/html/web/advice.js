@@ -11,12 +11,10 @@ function showGap(gap) {
 	describeSpan(timeline);
 }
 
-/* What leads to where a finding can be seen: its longest call, the idle time that it tells the length of, or the calls that it names; null: nothing does. */
+/* What leads to where a finding can be seen: its longest call or idle time, or the calls that it names; null: nothing does. */
 function evidence(finding) {
-	const gap = recordsOf('gap').find((one) => finding.found.includes(fmtNs(one.Duration))),
-		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
+	const call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
 	if (finding.showFor) return () => showGap({ Start: finding.showAt, Duration: finding.showFor });
-	if (gap) return () => showGap(gap);
 	if (!call) return null;
 	return () => {
 		openView('timeline');
@@ -27,9 +25,10 @@ function evidence(finding) {
 }
 
 /* A first word that is a name, of a function or of code, stays as it is: cudaMalloc, a_kernel, lib::run, gpuprof. */
-function sentence(text) {
-	return plain(/^(?!gpuprof\b)[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text) + '.';
+function beginning(text) {
+	return plain(/^(?!gpuprof\b)[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
 }
+const sentence = (text) => beginning(text) + '.';
 
 /* What the text has between backticks, commands to type, is shown as such. */
 function marked(text) {
@@ -44,7 +43,9 @@ function loopText(finding, about) {
 }
 
 function adviceSection(about) {
-	if (!about.advice || !about.advice.length) return null;
+	if (!about.advice) return null;
+	if (!about.advice.length)
+		return section('What to change', '', about.noAdvice.trim().split('\n').map((line) => el('p', { class: 'dim' }, marked(plain(line.trim())))));
 	const level = (f) => (f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low');
 	return section(
 		'What to change',
@@ -70,15 +71,15 @@ function adviceSection(about) {
 						null,
 						el('b', null, plain(f.title)),
 						el('span', { class: 'dim' }, loopText(f, about)),
-						el('p', null, marked(sentence(f.found) + ' ' + sentence(f.change))),
-						f.place
-							? el(
-									'p',
-									null,
-									el('code', null, plain(f.place)),
-									f.callers ? ' called by ' + plain(f.callers) : '',
-								)
-							: null,
+						el(
+							'p',
+							null,
+							marked(beginning(f.found)),
+							f.place ? [', at ', el('code', null, plain(f.place))] : null,
+							f.callers ? ' < ' + plain(f.callers) : null,
+							'. ',
+							marked(sentence(f.change)),
+						),
 						el(
 							'details',
 							null,

@@ -14,6 +14,7 @@ const state = {
 	base: null,
 	diff: [],
 	baseName: '',
+	doubts: [],
 	search: '',
 	matches: null,
 	damaged: 0,

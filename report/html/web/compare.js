@@ -5,6 +5,7 @@ async function readDiff() {
 	const found = await readJson('diff', null);
 	if (!found) return [];
 	state.baseName = found.name;
+	state.doubts = found.doubts;
 	return found.tables.map((table) => ({
 		word: table.report,
 		title: DIFF_TITLES[table.report] || table.report,
@@ -87,11 +88,12 @@ function changeText(frame, format) {
 /* The largest changes, for the overview. */
 function compareSection() {
 	const tables = state.diff.filter((table) => table.rows.length).slice(0, 4);
-	if (!tables.length) return null;
+	if (!state.baseName) return null;
 	return section(
 		'Compared with ' + plain(state.baseName.split('/').pop()),
-		'A: that run, B: this one; the largest changes first',
-		el('div', { class: 'two' }, tables.map(changeTable)),
+		'A: that run, B: this one; the largest changes first; what differs by chance cannot be told from one run each',
+		state.doubts.map((line) => el('p', { class: 'doubt' }, marked(plain(line)))),
+		tables.length ? el('div', { class: 'two' }, tables.map(changeTable)) : el('p', null, 'Nothing differs.'),
 	);
 }
 function changeTable(table) {
@@ -115,7 +117,7 @@ function changeTable(table) {
 			el('td', null, fmtChange(values[percent])),
 		);
 	const titles = [table.title, 'A', 'B', 'Change', '%'].map((title, i) =>
-		el('th', { style: i ? { width: i === 4 ? '76px' : '92px' } : null }, title),
+		el('th', { style: i ? { width: i === 4 ? '96px' : '92px' } : null }, title),
 	);
 	return el(
 		'table',

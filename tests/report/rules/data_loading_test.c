@@ -51,6 +51,8 @@ static void test_data_before_slow_copies(void **state)
 	assert_int_equal(found->count, 20);
 	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
 	assert_int_equal(found->time_ns, found->saves_ns);
+	assert_in_range(found->show_ns, 2 * MS - 40000,
+			2 * MS); /* one of the idle times, its copy too */
 	gp_advice_free(&advice);
 	gp_model_free(model);
 	model = load_data(20, 100000); /* hardly any */

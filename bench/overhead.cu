@@ -6,6 +6,7 @@
 // As a library (liboverhead.so) it does the same for bench/gpu: overhead_ns().
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,20 +39,25 @@ static double now_ns()
 // synchronisations between them are left out.
 static const long AT_A_TIME = 64;
 
+// Of the middle one of these times: a few are ten times as long, because something else had the processor.
 template <class Operation>
 static double repeat(long count, cudaStream_t stream, Operation operation)
 {
-	double total = 0;
+	std::vector<double> times;
 
 	for (long done = 0; done < count; done += AT_A_TIME) {
 		double start = now_ns();
 
 		for (long i = 0; i < AT_A_TIME; i++)
 			operation();
-		total += now_ns() - start;
+		times.push_back(now_ns() - start);
 		check(cudaStreamSynchronize(stream));
 	}
-	return total;
+	if (times.empty())
+		return 0;
+	auto middle = times.begin() + times.size() / 2;
+	std::nth_element(times.begin(), middle, times.end());
+	return *middle / AT_A_TIME * count;
 }
 
 static double launch(long count)

@@ -2,11 +2,15 @@
 
 #include <search.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/demangle.h"
+#include "report/fit_apart.h"
 #include "report/short_name.h"
+
+#define DIFFERENCE_COLUMNS 150
 
 struct gp_names {
 	void *tree; /* of struct name, by mangled */
@@ -104,37 +108,71 @@ static int compare_briefs(const void *a, const void *b)
 	return order != 0 ? order : strcmp((*left)->mangled, (*right)->mangled);
 }
 
-/* Cut down to so many columns, or not at all (0). */
+/* What it is called from here on, which it owns; NULL changes nothing. */
+static void call(struct name *name, char *brief)
+{
+	if (!brief)
+		return;
+	free(name->brief);
+	name->brief = brief;
+}
+
 static void widen(struct name *name, size_t columns)
 {
 	char *wider = strdup(name->full);
 
-	if (!wider)
-		return;
-	if (columns > 0)
+	if (wider)
 		gp_short_name_to(wider, columns);
-	free(name->brief);
-	name->brief = wider;
+	call(name, wider);
 }
 
+/* Names that are the same to their last letter, mangled in two ways, cannot be. */
 static bool are_apart(struct name **found, size_t count)
 {
 	qsort(found, count, sizeof(*found), compare_briefs);
 	for (size_t i = 1; i < count; i++)
-		if (found[i] != found[i - 1] && strcmp(found[i]->brief, found[i - 1]->brief) == 0)
+		if (strcmp(found[i]->brief, found[i - 1]->brief) == 0 &&
+		    strcmp(found[i]->full, found[i - 1]->full) != 0)
 			return false;
 	return true;
+}
+
+/* Names that differ deep within, as CUTLASS has them with ten thousand letters: the beginning, and the place where they do. */
+static void show_differences(struct name **found, size_t count)
+{
+	const char **texts = calloc(count, sizeof(*texts));
+	char **fitted = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		widen(found[i], SIZE_MAX);
+	for (size_t i = 0; texts && i < count; i++)
+		texts[i] = found[i]->brief;
+	if (texts)
+		fitted = gp_fit_apart(texts, count, 1, DIFFERENCE_COLUMNS);
+	for (size_t i = 0; fitted && i < count; i++)
+		call(found[i], strdup(fitted[i]));
+	if (fitted)
+		gp_fit_apart_free(fitted, count);
+	free(texts);
 }
 
 /* Names that are the same when they are short: all of them are as wide as it takes. */
 static void widen_until_apart(struct name **found, size_t count)
 {
-	static const size_t columns[] = {150, 250, 500, 1000, 0};
+	static const size_t columns[] = {150, 250, 500};
 
-	for (size_t i = 0; !are_apart(found, count) && i < sizeof(columns) / sizeof(columns[0]);
-	     i++)
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		if (are_apart(found, count))
+			return;
 		for (size_t k = 0; k < count; k++)
 			widen(found[k], columns[i]);
+	}
+	if (!are_apart(found, count))
+		show_differences(found, count);
+	if (are_apart(found, count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		call(found[i], strdup(found[i]->full));
 }
 
 void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count)

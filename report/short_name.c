@@ -468,7 +468,8 @@ void gp_short_name_to(char *demangled, size_t columns)
 {
 	drop_unnamed(demangled);
 	keep_name_only(demangled);
-	for (unsigned deepest = 3; strlen(demangled) > LONG_NAME && deepest-- > 1;)
+	for (unsigned deepest = 3;
+	     strlen(demangled) > LONG_NAME && strlen(demangled) > columns && deepest-- > 1;)
 		drop_deep_lists(demangled, deepest);
 	close_up(demangled);
 	if (strlen(demangled) > columns)

@@ -1,5 +1,6 @@
 #include "report/text.h"
 
+#include <ctype.h>
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -168,15 +169,39 @@ char *gp_text_fit(const char *text, size_t columns)
 	return cut;
 }
 
-/* The end of what is shown from `at` on, where that is not the end of the text. */
-static char *cut_twice(const char *text, size_t columns, size_t at)
+/*
+ * Columns for the beginning, where at least `needed` are for what is shown after it: all of a function's name, where its template
+ * arguments are what differs; else a third.
+ */
+static size_t columns_for_head(const char *text, size_t room, size_t needed)
 {
-	size_t head = head_bytes(text, columns / 3), middle;
+	size_t name = strcspn(text, "<"), left = room > needed ? room - needed : 0;
+	size_t head = text[name] != '\0' ? name + 1 : 0;
+
+	if (head > left)
+		head = left;
+	return head > room / 3 ? head : room / 3;
+}
+
+/* Columns of the word that begins there, and of what ends it. */
+static size_t word_columns(const char *text)
+{
+	size_t bytes = 0;
+
+	while (isalnum((unsigned char)text[bytes]))
+		bytes++;
+	return text[bytes] != '\0' ? bytes + 1 : bytes;
+}
+
+/* What is shown from `at` on is not the end of the text. */
+static char *cut_twice(const char *text, size_t room, size_t at)
+{
+	size_t columns = columns_for_head(text, room, word_columns(text + at));
+	size_t head = head_bytes(text, columns), middle = head_bytes(text + at, room - columns);
 	char *fitted = malloc(strlen(text) + 2 * strlen(ELLIPSIS) + 1), *end;
 
 	if (!fitted)
 		return NULL;
-	middle = head_bytes(text + at, room_of(room_of(columns - columns / 3)));
 	end = stpcpy(mempcpy(fitted, text, head), ELLIPSIS);
 	strcpy(mempcpy(end, text + at, middle), ELLIPSIS);
 	return fitted;
@@ -190,7 +215,7 @@ char *gp_text_fit_at(const char *text, size_t columns, size_t at)
 		return strdup(text);
 	if (columns < LEAST_FOR_TWO || at + NEAR <= head_bytes(text, room - room / 8))
 		return cut_middle(text, columns, room / 8);
-	if (rest <= room - room / 3)
-		return cut_middle(text, columns, room - room / 3);
-	return cut_twice(text, columns, at);
+	if (rest <= room - columns_for_head(text, room, word_columns(text + at)))
+		return cut_middle(text, columns, room - columns_for_head(text, room, rest));
+	return cut_twice(text, room_of(room), at);
 }

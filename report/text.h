@@ -29,8 +29,8 @@ size_t gp_text_columns(const char *text);
 char *gp_text_fit(const char *text, size_t columns);
 
 /*
- * The same with the bytes from `at` on, and a third of the room for the beginning: "beginning...from at on...".  Where they are
- * near the beginning, or reach to the end, one "..." is enough.
+ * The same with the word at `at` and what follows, and a third of the room for the beginning, more where a function's name is longer and the
+ * word leaves it: "beginning...from at on...".  Where `at` is near the beginning, or the rest reaches to the end, one "..." is enough.
  */
 char *gp_text_fit_at(const char *text, size_t columns, size_t at);
 

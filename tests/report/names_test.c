@@ -154,6 +154,46 @@ static void test_names_that_are_told_apart(void **state)
 	gp_names_tell_apart(NULL, given, 4);
 }
 
+/* 50 arguments with lists of their own, so that no width shows what is beside them. */
+static void put_deep_name(char *name, const char *shape, const char *parameter)
+{
+	char *end = name + sprintf(name, "void ns::Kernel<Outer<Tile<Shape<%s>", shape);
+
+	for (int i = 0; i < 50; i++)
+		end += sprintf(end, ", Iterator<Map<%d, Long<Layout, %d> > >", i, i);
+	sprintf(end, "> > >(%s)", parameter);
+}
+
+static void test_names_that_differ_deep_within_show_where(void **state)
+{
+	static char wide[8192], high[8192];
+	struct gp_names *names = gp_names_new();
+	const char *given[] = {wide, high};
+
+	(void)state;
+	put_deep_name(wide, "128, 64", "int");
+	put_deep_name(high, "64, 128", "int");
+	gp_names_tell_apart(names, given, 2);
+	assert_memory_equal(gp_names_short(names, wide), "Kernel<Outer<Tile<Shape<128, 64>", 32);
+	assert_memory_equal(gp_names_short(names, high), "Kernel<Outer<Tile<Shape<64, 128>", 32);
+	assert_true(strlen(gp_names_short(names, wide)) <= 150);
+	gp_names_free(names);
+}
+
+static void test_names_that_differ_in_parameters_show_all(void **state)
+{
+	static char one[8192], other[8192];
+	struct gp_names *names = gp_names_new();
+	const char *given[] = {one, other};
+
+	(void)state;
+	put_deep_name(one, "64, 128", "int");
+	put_deep_name(other, "64, 128", "long");
+	gp_names_tell_apart(names, given, 2);
+	assert_string_equal(gp_names_short(names, other), other);
+	gp_names_free(names);
+}
+
 static void check_narrow(const char *name, size_t columns, const char *expected)
 {
 	char *text = strdup(name);
@@ -275,6 +315,8 @@ int main(void)
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_demangled_names_are_as_mangled_ones),
 		cmocka_unit_test(test_names_that_are_told_apart),
+		cmocka_unit_test(test_names_that_differ_deep_within_show_where),
+		cmocka_unit_test(test_names_that_differ_in_parameters_show_all),
 		cmocka_unit_test(test_names_that_live_by_their_list),
 		cmocka_unit_test(test_names_live_as_long_as_the_cache),
 		cmocka_unit_test(test_names_that_explode),

@@ -267,13 +267,9 @@ static inline void build_range(struct build *b, uint32_t thread, const char *tex
 			       uint64_t start_ns, uint64_t end_ns)
 {
 	uint32_t index = BUILD_GROW(b, ranges, range_count);
-	uint32_t at = b->model->range_text_count++;
-	const char **texts =
-		realloc(b->model->range_texts, b->model->range_text_count * sizeof(*texts));
+	uint32_t at = BUILD_GROW(b, range_texts, range_text_count);
 
-	build_check(texts != NULL);
-	b->model->range_texts = texts;
-	texts[at] = text;
+	b->model->range_texts[at] = text;
 	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
 						    .end_ns = end_ns,
 						    .thread_id = thread,

@@ -32,6 +32,7 @@ enum {
 struct build {
 	struct gp_model *model;
 	struct gp_load_capacity capacity;
+	uint32_t range_text_capacity;
 };
 
 static inline void build_check(int ok)
@@ -267,7 +268,8 @@ static inline void build_range(struct build *b, uint32_t thread, const char *tex
 			       uint64_t start_ns, uint64_t end_ns)
 {
 	uint32_t index = BUILD_GROW(b, ranges, range_count);
-	uint32_t at = BUILD_GROW(b, range_texts, range_text_count);
+	uint32_t at = build_grow(&b->model->range_texts, &b->range_text_capacity,
+				 &b->model->range_text_count, sizeof(*b->model->range_texts));
 
 	b->model->range_texts[at] = text;
 	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,

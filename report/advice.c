@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/answers/iterations.h"
-#include "report/answers/where.h"
+#include "report/answers/basis.h"
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/room.h"
@@ -49,9 +48,9 @@ static void note_idle(struct gp_advisor *advisor)
 	struct gp_window window = gp_busy_window(&model, 1);
 	uint64_t span_ns = window.end_unix_ns - window.start_unix_ns, busy_ns = 0;
 
-	for (size_t i = 0; i < advisor->lulls.device_count; i++) {
-		uint64_t of_device_ns = gp_lulls_busy_ns(&advisor->lulls, i, window.start_unix_ns,
-							 window.end_unix_ns);
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
+		uint64_t of_device_ns = gp_lulls_busy_ns(&advisor->basis->lulls, i,
+							 window.start_unix_ns, window.end_unix_ns);
 
 		if (of_device_ns > busy_ns)
 			busy_ns = of_device_ns;
@@ -60,27 +59,19 @@ static void note_idle(struct gp_advisor *advisor)
 		advisor->idle_ns = span_ns - busy_ns;
 }
 
-static int note_loop(struct gp_advisor *advisor, size_t process)
+static void note_loop(struct gp_advisor *advisor, size_t process)
 {
-	const struct gp_model *model = advisor->scope.models[process];
-	struct gp_iterations iterations = {0};
-	int result = gp_tuning_of(&advisor->tunings[process], model);
+	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
+	struct gp_loop *loop = &advisor->loops[process];
 
-	if (result == 0)
-		result = gp_iterations_of(&iterations, model, &advisor->tunings[process]);
-
-	if (result == 0 && iterations.count >= LOOP_ITERATIONS) {
-		struct gp_loop *loop = &advisor->loops[process];
-
-		loop->start_ns = iterations.rows[0].start_ns;
-		loop->end_ns = iterations.rows[iterations.count - 1].end_ns;
-		if (loop->end_ns - loop->start_ns > advisor->loop_ns) {
-			advisor->loop_ns = loop->end_ns - loop->start_ns;
-			advisor->loop_passes = iterations.count;
-		}
+	if (iterations->count < LOOP_ITERATIONS)
+		return;
+	loop->start_ns = iterations->rows[0].start_ns;
+	loop->end_ns = iterations->rows[iterations->count - 1].end_ns;
+	if (loop->end_ns - loop->start_ns > advisor->loop_ns) {
+		advisor->loop_ns = loop->end_ns - loop->start_ns;
+		advisor->loop_passes = iterations->count;
 	}
-	gp_iterations_free(&iterations);
-	return result;
 }
 
 /* Those that no operation is of have none. */
@@ -131,8 +122,8 @@ static int list_calls(struct gp_advisor *advisor)
 /* What turned out not to be worth a word explains nothing: others may. */
 static void free_lulls(struct gp_advisor *advisor)
 {
-	for (size_t i = 0; i < advisor->lulls.device_count; i++) {
-		struct gp_device_lulls *device = &advisor->lulls.devices[i];
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
+		struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
 
 		for (uint32_t k = 0; k < device->count; k++)
 			if (device->lulls[k].told != GP_NONE &&
@@ -160,7 +151,7 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
-	advisor->tuning = &advisor->tunings[process];
+	advisor->tuning = &advisor->basis->tunings[process];
 	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
 	note_idle(advisor);
 	result = number_devices(advisor);
@@ -175,8 +166,8 @@ static int look(struct gp_advisor *advisor)
 {
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
-		result = note_loop(advisor, i);
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		note_loop(advisor, i);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look_at_all);
 	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
@@ -294,17 +285,12 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 /* ---- where there is none ---- */
 
-static int put_idle(struct gp_advisor *advisor, struct gp_advice *advice)
+static void put_idle(const struct gp_wheres *wheres, struct gp_advice *advice)
 {
-	const struct gp_scope *scope = &advisor->scope;
-	struct gp_wheres wheres;
 	uint64_t most_ns = 0;
-	int result = gp_wheres_of(&wheres, scope->models, scope->model_count,
-				  gp_busy_window(scope->models, scope->model_count),
-				  &advisor->scope.devices, advisor->kinds, 0);
 
-	for (size_t i = 0; result == 0 && i < wheres.count; i++) {
-		const uint64_t *state_ns = wheres.devices[i].state_ns;
+	for (size_t i = 0; i < wheres->count; i++) {
+		const uint64_t *state_ns = wheres->devices[i].state_ns;
 		uint64_t busy_ns = gp_state_busy_ns(state_ns);
 
 		advice->gpus += busy_ns > 0;
@@ -315,8 +301,6 @@ static int put_idle(struct gp_advisor *advisor, struct gp_advice *advice)
 		advice->idle_ns = gp_state_idle_ns(state_ns);
 		advice->idle_cause = gp_idle_cause_name(gp_state_top_cause(state_ns));
 	}
-	gp_wheres_free(&wheres);
-	return result;
 }
 
 /* ---- all together ---- */
@@ -325,28 +309,22 @@ static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *mode
 {
 	char message[256];
 
-	*advisor = (struct gp_advisor){.sites = gp_call_sites_new()};
+	advisor->sites = gp_call_sites_new();
 	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
 	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
-	advisor->tunings = calloc(count + 1, sizeof(*advisor->tunings));
 	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
 	if (gp_scope_open(&advisor->scope, models, count, false) != 0 ||
 	    gp_busy_lives_ns(&advisor->span_ns, models, count) != 0 || !advisor->sites ||
-	    !advisor->kinds || !advisor->loops || !advisor->tunings ||
-	    !advisor->sites_without_stack)
+	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack)
 		return -ENOMEM;
-	return gp_lulls_of(&advisor->lulls, models, count, &advisor->scope.devices, advisor->kinds);
+	return 0;
 }
 
 static void close_advisor(struct gp_advisor *advisor)
 {
-	gp_lulls_free(&advisor->lulls);
 	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
 	free(advisor->cases);
-	for (size_t i = 0; advisor->tunings && i < advisor->scope.model_count; i++)
-		gp_tuning_free(&advisor->tunings[i]);
-	free(advisor->tunings);
 	free(advisor->loops);
 	free(advisor->sites_without_stack);
 	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
@@ -357,9 +335,10 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_scope_close(&advisor->scope);
 }
 
-int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice)
+int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_t model_count,
+		   struct gp_advice *advice)
 {
-	struct gp_advisor advisor;
+	struct gp_advisor advisor = {.basis = basis};
 	int result = open_advisor(&advisor, models, model_count);
 
 	*advice = (struct gp_advice){.span_ns = advisor.span_ns};
@@ -372,8 +351,27 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 	if (result == 0)
 		result = judge(&advisor, advice);
 	if (result == 0 && advice->count == 0)
-		result = put_idle(&advisor, advice);
+		put_idle(&basis->wheres, advice);
 	close_advisor(&advisor);
+	return result;
+}
+
+int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice)
+{
+	char message[64];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	struct gp_device_list devices = {0};
+	struct gp_basis basis = {0};
+	int result = kinds ? gp_device_list_all(&devices, models, model_count) : -ENOMEM;
+
+	*advice = (struct gp_advice){0};
+	if (result == 0)
+		result = gp_basis_of(&basis, models, model_count, &devices, kinds, 0);
+	if (result == 0)
+		result = gp_advice_from(&basis, models, model_count, advice);
+	gp_basis_free(&basis);
+	gp_device_list_free(&devices);
+	gp_kinds_free(kinds);
 	return result;
 }
 

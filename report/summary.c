@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/answers/basis.h"
 #include "report/copy_peak.h"
 #include "report/format.h"
 #include "report/summary_part.h"
@@ -370,10 +371,12 @@ int gp_summary_gather(struct gp_summary *summary)
 	if (result == 0)
 		result = gp_activity_gather(&summary->activity, models, count);
 	if (result == 0)
-		result = gp_wheres_of(&summary->wheres, models, count, summary->window,
-				      &summary->devices, summary->kinds, KEPT_GAPS);
-	summary->busy = gp_busy_of(models, count, summary->window, &summary->devices);
-	return summary->busy ? result : -ENOMEM;
+		summary->busy = gp_busy_of(models, count, summary->window, &summary->devices);
+	summary->basis = calloc(1, sizeof(*summary->basis));
+	if (result < 0 || !summary->busy || !summary->basis)
+		return -ENOMEM;
+	return gp_basis_of(summary->basis, models, count, &summary->devices, summary->kinds,
+			   KEPT_GAPS);
 }
 
 void gp_summary_release(struct gp_summary *summary)
@@ -381,7 +384,9 @@ void gp_summary_release(struct gp_summary *summary)
 	gp_activity_free(&summary->activity);
 	gp_memory_stats_free(&summary->memory);
 	gp_device_list_free(&summary->devices);
-	gp_wheres_free(&summary->wheres);
+	if (summary->basis)
+		gp_basis_free(summary->basis);
+	free(summary->basis);
 	free(summary->busy);
 }
 
@@ -429,11 +434,11 @@ static int print_whole_page(const struct gp_summary *summary)
 
 static int print_sections(const struct gp_summary *summary)
 {
-	int result;
+	int result = 0;
 
 	print_head(summary);
-	result = gp_summary_print_busy(summary);
-	if (result == 0 && summary->model_count > 1)
+	gp_summary_print_busy(summary);
+	if (summary->model_count > 1)
 		result = print_processes(summary);
 	if (result < 0)
 		return result;

@@ -22,7 +22,7 @@ static void print(const struct gp_summary *summary, const struct gp_advice *advi
 int gp_summary_print_advice(const struct gp_summary *summary)
 {
 	struct gp_advice advice;
-	int result = gp_advice_of(summary->models, summary->model_count, &advice);
+	int result = gp_advice_from(summary->basis, summary->models, summary->model_count, &advice);
 
 	if (result == 0)
 		print(summary, &advice);

@@ -93,16 +93,15 @@ static void print_title(const struct gp_summary *summary, const char *why)
 	fputc('\n', summary->out);
 }
 
-int gp_summary_print_busy(const struct gp_summary *summary)
+void gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
-	int result;
 
 	if (summary->devices.count == 0)
-		return 0;
+		return;
 	if (count_recorded(summary) == 0) {
 		fputs("\nGPU busy: not recorded (add gpu to --trace)\n", summary->out);
-		return 0;
+		return;
 	}
 	print_title(summary, why);
 	for (size_t i = 0; i < summary->devices.count; i++) {
@@ -113,12 +112,9 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 			gp_summary_print_where(summary, i);
 	}
 	gp_summary_print_kinds(summary);
-	result = gp_summary_print_tuning(summary);
-	if (result < 0)
-		return result;
+	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);
 	if (!why && !summary->options->brief)
 		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue FILE\n",
 		      summary->out);
-	return 0;
 }

@@ -8,7 +8,6 @@
 #define REPORT_SUMMARY_PART_H
 
 #include "report/activity.h"
-#include "report/answers/where.h"
 #include "report/busy.h"
 #include "report/devices.h"
 #include "report/memory_stats.h"
@@ -18,6 +17,8 @@
 #define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
 #define GP_SUMMARY_BRIEF_COLUMNS 110
 
+struct gp_basis;
+
 struct gp_summary {
 	FILE *out;
 	const struct gp_summary_options *options;
@@ -26,7 +27,7 @@ struct gp_summary {
 	struct gp_window window;
 	struct gp_device_list devices;
 	struct gp_busy *busy; /* parallel to devices */
-	struct gp_wheres wheres;
+	struct gp_basis *basis;
 	const struct gp_kinds *kinds;
 	struct gp_memory_stats memory;
 	struct gp_activity activity;
@@ -78,7 +79,7 @@ void gp_summary_print_windows(const struct gp_summary *summary);
 void gp_summary_print_never(FILE *out, const struct gp_model *model);
 
 /* How busy the GPUs were: what is known of that. */
-int gp_summary_print_busy(const struct gp_summary *summary);
+void gp_summary_print_busy(const struct gp_summary *summary);
 
 /* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did. */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device);
@@ -93,7 +94,7 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
 void gp_summary_print_kinds(const struct gp_summary *summary);
 
 /* A line on the autotuning of libraries, if that took 1 % of the GPU time; "at least" where calls have no stacks. */
-int gp_summary_print_tuning(const struct gp_summary *summary);
+void gp_summary_print_tuning(const struct gp_summary *summary);
 
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_summary_has_all_operations(const struct gp_model *model);

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/answers/gpu_line.h"
-#include "report/answers/iterations.h"
+#include "report/answers/basis.h"
 #include "report/call_site.h"
 #include "report/format.h"
 #include "report/names.h"
@@ -174,7 +173,7 @@ static bool is_more_than_computing(const struct gp_summary *summary, const struc
 
 void gp_summary_print_where(const struct gp_summary *summary, size_t device)
 {
-	const struct gp_where *where = &summary->wheres.devices[device];
+	const struct gp_where *where = &summary->basis->wheres.devices[device];
 	bool in_full = summary->devices.count <= DEVICES_IN_FULL;
 	bool in_a_line = summary->options->brief && summary->devices.count > 1;
 	bool busy = gp_state_busy_ns(where->state_ns) > 0;
@@ -250,33 +249,22 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 }
 
 /* From the first iteration's start to the last one's end, on the devices that worked in it. */
-static int sum_loop(const struct gp_summary *summary, const struct gp_iterations *all,
-		    uint64_t state_ns[GP_STATES])
+static void sum_loop(const struct gp_summary *summary, uint64_t state_ns[GP_STATES])
 {
-	uint64_t base_ns = summary->models[0]->base_unix_ns;
-	uint64_t start_ns = base_ns + all->rows[0].start_ns;
-	uint64_t end_ns = base_ns + all->rows[all->count - 1].end_ns;
-	struct gp_device_list devices = summary->devices;
-	struct gp_gpu_lines lines;
-	int result = gp_gpu_lines_of(&lines, summary->models, summary->model_count, summary->window,
-				     &devices, summary->kinds);
+	for (size_t i = 0; i < summary->devices.count; i++) {
+		const uint64_t *own_ns = summary->basis->in_loop_ns[i];
 
-	for (size_t i = 0; result == 0 && i < lines.count; i++) {
-		uint64_t own_ns[GP_STATES] = {0};
-
-		gp_gpu_line_add(&lines.devices[i], start_ns, end_ns, own_ns);
 		for (unsigned s = 0; gp_state_busy_ns(own_ns) > 0 && s < GP_STATES; s++)
 			state_ns[s] += own_ns[s];
 	}
-	gp_gpu_lines_free(&lines);
-	return result;
 }
 
-static void print_inside(const struct gp_summary *summary, const struct gp_iterations *all)
+static void print_inside(const struct gp_summary *summary)
 {
 	uint64_t state_ns[GP_STATES] = {0};
 
-	if (sum_loop(summary, all, state_ns) < 0 || gp_state_busy_ns(state_ns) == 0)
+	sum_loop(summary, state_ns);
+	if (gp_state_busy_ns(state_ns) == 0)
 		return;
 	fprintf(summary->out, "    in it   %s %% busy",
 		gp_format_percent((double)gp_state_busy_ns(state_ns),
@@ -289,19 +277,13 @@ static void print_inside(const struct gp_summary *summary, const struct gp_itera
 
 void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 {
-	const struct gp_model *model = summary->models[0];
-	struct gp_iterations all = {0};
-	struct gp_tuning tuning = {0};
+	const struct gp_iterations *all = summary->basis->iterations;
 
-	if (summary->model_count == 1 && model->op_count <= MOST_OPS &&
-	    gp_tuning_of(&tuning, model) == 0 && gp_iterations_of(&all, model, &tuning) == 0 &&
-	    all.count > 0) {
-		print_iterations(summary, &all);
-		if (all_known)
-			print_inside(summary, &all);
-	}
-	gp_iterations_free(&all);
-	gp_tuning_free(&tuning);
+	if (summary->model_count != 1 || summary->models[0]->op_count > MOST_OPS || all->count == 0)
+		return;
+	print_iterations(summary, all);
+	if (all_known)
+		print_inside(summary);
 }
 
 /* ---- kinds of kernels ---- */

@@ -40,6 +40,7 @@ struct gp_call_time {
 struct gp_call_times {
 	struct gp_call_time *times;
 	uint32_t count, capacity;
+	uint32_t near; /* what gp_call_times_find() found last */
 };
 
 struct gp_process_calls {
@@ -55,8 +56,10 @@ struct gp_process_calls {
 int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model);
 void gp_process_calls_free(struct gp_process_calls *calls);
 
-/* Index of the device's first time that ends after that moment; of the one that follows, or count, where none does. */
-uint32_t gp_call_times_find(const struct gp_call_times *times, uint32_t device_id,
-			    uint64_t time_ns);
+/*
+ * Index of the device's first time that ends after that moment; of the one that follows, or count, where none does.  At once
+ * where moments are asked for in order.
+ */
+uint32_t gp_call_times_find(struct gp_call_times *times, uint32_t device_id, uint64_t time_ns);
 
 #endif

@@ -52,12 +52,6 @@ static void add_segment(void *context, size_t device, unsigned state, uint64_t s
 	}
 }
 
-static void pass_gap(void *context, const struct gp_gap *gap)
-{
-	(void)context;
-	(void)gap;
-}
-
 static int sum_up(struct gp_gpu_line *line)
 {
 	uint64_t sums_ns[GP_STATES] = {0}, from_ns = line->start_ns;
@@ -81,8 +75,7 @@ int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, 
 		    const struct gp_kinds *kinds)
 {
 	struct gathering all = {.lines = lines};
-	const struct gp_sweep_taker taker = {
-		.segment = add_segment, .gap = pass_gap, .context = &all};
+	const struct gp_sweep_taker taker = {.segment = add_segment, .context = &all};
 	int result;
 
 	*lines = (struct gp_gpu_lines){.devices =
@@ -90,7 +83,7 @@ int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, 
 				       .count = devices->count};
 	if (!lines->devices)
 		return -ENOMEM;
-	result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker);
+	result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
 	if (result == 0)
 		result = all.error;
 	for (size_t i = 0; result == 0 && i < lines->count; i++)

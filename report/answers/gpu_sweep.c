@@ -9,7 +9,8 @@
 
 struct sweep {
 	struct gp_model *const *models;
-	const struct gp_sweep_taker *taker;
+	const struct gp_sweep_taker *takers;
+	size_t taker_count;
 	struct gp_device_ops ops;
 	struct gp_busy_parts parts;
 	uint8_t **kinds;                /* by model: of its kernels' names */
@@ -30,8 +31,10 @@ struct sweep {
 
 static void tell(struct sweep *sweep, unsigned state, uint64_t end_ns)
 {
-	sweep->taker->segment(sweep->taker->context, sweep->device, state, sweep->reached_ns,
-			      end_ns);
+	for (size_t i = 0; i < sweep->taker_count; i++)
+		if (sweep->takers[i].segment)
+			sweep->takers[i].segment(sweep->takers[i].context, sweep->device, state,
+						 sweep->reached_ns, end_ns);
 	sweep->reached_ns = end_ns;
 }
 
@@ -51,6 +54,13 @@ static struct gp_op_at beside(const struct sweep *sweep, struct gp_op_at at, uin
 	return at;
 }
 
+static void pass_on(const struct sweep *sweep, const struct gp_gap *gap)
+{
+	for (size_t i = 0; i < sweep->taker_count; i++)
+		if (sweep->takers[i].gap)
+			sweep->takers[i].gap(sweep->takers[i].context, gap);
+}
+
 static void tell_used(struct sweep *sweep, uint64_t end_ns)
 {
 	struct gp_gap gap = {
@@ -62,7 +72,7 @@ static void tell_used(struct sweep *sweep, uint64_t end_ns)
 	};
 
 	gp_idle_split(sweep->models, sweep->calls, &gap, tell_idle, sweep);
-	sweep->taker->gap(sweep->taker->context, &gap);
+	pass_on(sweep, &gap);
 }
 
 /* Nobody is idle who is not there. */
@@ -78,7 +88,7 @@ static void tell_unused(struct sweep *sweep, uint64_t end_ns)
 
 	gap.cause_ns[GP_IDLE_UNUSED] = end_ns - gap.start_ns;
 	tell_idle(sweep, GP_IDLE_UNUSED, end_ns);
-	sweep->taker->gap(sweep->taker->context, &gap);
+	pass_on(sweep, &gap);
 }
 
 static void tell_gap(struct sweep *sweep, uint64_t end_ns)
@@ -251,25 +261,15 @@ static int find_processes(struct sweep *sweep, size_t model_count)
 	return result;
 }
 
-static int find_uses(struct sweep *sweep, struct gp_device_list *devices)
+static int find_uses(struct sweep *sweep, size_t device_count)
 {
-	sweep->uses = calloc(sweep->model_count * devices->count + 1, sizeof(*sweep->uses));
+	sweep->uses = calloc(sweep->model_count * device_count + 1, sizeof(*sweep->uses));
 	if (!sweep->uses)
 		return -ENOMEM;
-	for (size_t m = 0; m < sweep->model_count; m++) {
-		const struct gp_model *model = sweep->models[m];
+	for (uint32_t i = 0; i < sweep->ops.run_count; i++) {
+		const struct gp_op_run *run = &sweep->ops.runs[i];
 
-		for (uint32_t i = 0; i < model->op_count; i++) {
-			uint16_t id = model->ops[i].device_id;
-			size_t device;
-
-			if (i > 0 && id == model->ops[i - 1].device_id)
-				continue;
-			device = gp_device_list_find(devices, model, id);
-			if (device >= devices->count)
-				return -ENOMEM;
-			sweep->uses[device * sweep->model_count + m] = true;
-		}
+		sweep->uses[run->device * sweep->model_count + run->model] = true;
 	}
 	return 0;
 }
@@ -291,9 +291,12 @@ static void forget(struct sweep *sweep, size_t model_count)
 
 int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_window window,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds,
-		 const struct gp_sweep_taker *taker)
+		 const struct gp_sweep_taker *takers, size_t taker_count)
 {
-	struct sweep sweep = {.models = models, .model_count = model_count, .taker = taker};
+	struct sweep sweep = {.models = models,
+			      .model_count = model_count,
+			      .takers = takers,
+			      .taker_count = taker_count};
 	int result = gp_device_ops_open(&sweep.ops, models, model_count, devices);
 
 	if (result == 0)
@@ -303,7 +306,7 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 	if (result == 0)
 		result = find_processes(&sweep, model_count);
 	if (result == 0)
-		result = find_uses(&sweep, devices);
+		result = find_uses(&sweep, devices->count);
 	for (size_t i = 0; result == 0 && i < devices->count; i++) {
 		result = find_used(&sweep, i);
 		if (result == 0)

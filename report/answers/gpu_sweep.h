@@ -24,6 +24,7 @@
 #define GP_STATE_IDLE          8u
 #define GP_STATES              (GP_STATE_IDLE + GP_IDLE_CAUSES)
 
+/* Either function may be NULL. */
 struct gp_sweep_taker {
 	/* In the order of time, each from the end of the one before; two in sequence may have the same state.  Unix ns. */
 	void (*segment)(void *context, size_t device, unsigned state, uint64_t start_ns,
@@ -33,9 +34,9 @@ struct gp_sweep_taker {
 	void *context;
 };
 
-/* Sweep over the devices of the models' gp_device_list_all(), one after the other.  Returns 0 or -ENOMEM. */
+/* Sweep over the devices of the models' gp_device_list_all(), one after the other, for all takers at once.  Returns 0 or -ENOMEM. */
 int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_window window,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds,
-		 const struct gp_sweep_taker *taker);
+		 const struct gp_sweep_taker *takers, size_t taker_count);
 
 #endif

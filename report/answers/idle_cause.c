@@ -12,9 +12,10 @@ static const char *const names[] = {
 };
 static_assert(sizeof(names) / sizeof(names[0]) == GP_IDLE_CAUSES, "a cause has no name");
 
-/* A device's times in calls, from the one that is not over on. */
+/* A device's times in calls, from the one that is not over on; behind them may be others'. */
 struct cursor {
 	const struct gp_call_time *next, *end;
+	uint32_t device_id;
 };
 
 struct split {
@@ -43,25 +44,30 @@ enum gp_idle_cause gp_gap_cause(const struct gp_gap *gap)
 	return most;
 }
 
-static struct cursor cursor_at(const struct gp_call_times *all, uint32_t device_id,
-			       uint64_t time_ns)
+static struct cursor cursor_at(struct gp_call_times *all, uint32_t device_id, uint64_t time_ns)
 {
 	if (all->count == 0)
 		return (struct cursor){0};
 	return (struct cursor){
 		all->times + gp_call_times_find(all, device_id, time_ns),
-		all->times + gp_call_times_find(all, device_id + 1, 0),
+		all->times + all->count,
+		device_id,
 	};
+}
+
+static bool has_next(const struct cursor *cursor)
+{
+	return cursor->next < cursor->end && cursor->next->device_id == cursor->device_id;
 }
 
 /* The first that lasts longer than what is reached: in Unix ns, cut at end_ns.  False: none begins before that. */
 static bool next_time(const struct split *split, struct cursor *cursor, uint64_t end_ns,
 		      struct gp_call_time *time)
 {
-	while (cursor->next < cursor->end &&
+	while (has_next(cursor) &&
 	       split->model->base_unix_ns + cursor->next->end_ns <= split->reached_ns)
 		cursor->next++;
-	if (cursor->next == cursor->end)
+	if (!has_next(cursor))
 		return false;
 	*time = *cursor->next;
 	time->start_ns += split->model->base_unix_ns;
@@ -198,7 +204,7 @@ static void split_after(struct split *split, uint32_t call)
 
 /* The process of that operation is the host's. */
 static void choose_host(struct split *split, const struct gp_model *model,
-			const struct gp_process_calls *calls, const struct gp_op *op)
+			struct gp_process_calls *calls, const struct gp_op *op)
 {
 	uint64_t start_ns = split->gap->start_ns > model->base_unix_ns
 				    ? split->gap->start_ns - model->base_unix_ns
@@ -210,7 +216,7 @@ static void choose_host(struct split *split, const struct gp_model *model,
 	split->profiler = cursor_at(&calls->profiler, 0, start_ns);
 }
 
-void gp_idle_split(struct gp_model *const *models, const struct gp_process_calls *calls,
+void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *calls,
 		   struct gp_gap *gap,
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
 		   void *context)

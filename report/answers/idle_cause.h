@@ -57,7 +57,7 @@ enum gp_idle_cause gp_gap_cause(const struct gp_gap *gap);
  * Split a gap: take is called for each part, in the order of time, with its end; the first begins where the gap does, the last ends where
  * it ends.  cause_ns is filled in.  calls are parallel to models.
  */
-void gp_idle_split(struct gp_model *const *models, const struct gp_process_calls *calls,
+void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *calls,
 		   struct gp_gap *gap,
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
 		   void *context);

@@ -52,11 +52,6 @@ enum gp_idle_cause gp_state_top_cause(const uint64_t state_ns[GP_STATES])
 
 /* ---- gathering ---- */
 
-struct gathering {
-	struct gp_wheres *wheres;
-	int error;
-};
-
 static int compare_lengths(const void *a, const void *b)
 {
 	const struct gp_gap *left = a, *right = b;
@@ -102,46 +97,54 @@ static int make_room(struct gp_where *where, size_t limit)
 static void add_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
 			uint64_t end_ns)
 {
-	struct gathering *all = context;
+	struct gp_wheres *wheres = context;
 
 	if (state > 0)
-		all->wheres->devices[device].state_ns[state] += end_ns - start_ns;
+		wheres->devices[device].state_ns[state] += end_ns - start_ns;
 }
 
 static void add_gap(void *context, const struct gp_gap *gap)
 {
-	struct gathering *all = context;
-	struct gp_where *where = &all->wheres->devices[gap->device];
+	struct gp_wheres *wheres = context;
+	struct gp_where *where = &wheres->devices[gap->device];
 
 	where->cause_count[gp_gap_cause(gap)]++;
 	if (gap->before.op == GP_NONE || gap->after.op == GP_NONE)
 		where->edge_ns += gap->end_ns - gap->start_ns;
-	if (all->wheres->gap_limit == 0 || gap->end_ns - gap->start_ns < where->gaps_least_ns)
+	if (wheres->gap_limit == 0 || gap->end_ns - gap->start_ns < where->gaps_least_ns)
 		return;
-	if (make_room(where, all->wheres->gap_limit) < 0)
-		all->error = -ENOMEM;
+	if (make_room(where, wheres->gap_limit) < 0)
+		wheres->error = -ENOMEM;
 	else
 		where->gaps[where->gaps_kept++] = *gap;
+}
+
+int gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
+		   struct gp_sweep_taker *taker)
+{
+	*wheres = (struct gp_wheres){.gap_limit = gap_limit, .count = device_count};
+	*taker = (struct gp_sweep_taker){add_segment, add_gap, wheres};
+	wheres->devices = calloc(device_count + 1, sizeof(*wheres->devices));
+	return wheres->devices ? 0 : -ENOMEM;
+}
+
+int gp_wheres_finish(struct gp_wheres *wheres)
+{
+	for (size_t i = 0; i < wheres->count; i++)
+		keep_longest(&wheres->devices[i], wheres->gap_limit);
+	return wheres->error;
 }
 
 int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_t model_count,
 		 struct gp_window window, struct gp_device_list *devices,
 		 const struct gp_kinds *kinds, size_t gap_limit)
 {
-	struct gathering all = {.wheres = wheres};
-	const struct gp_sweep_taker taker = {
-		.segment = add_segment, .gap = add_gap, .context = &all};
-	int result;
+	struct gp_sweep_taker taker;
+	int result = gp_wheres_open(wheres, devices->count, gap_limit, &taker);
 
-	*wheres = (struct gp_wheres){.gap_limit = gap_limit};
-	wheres->devices = calloc(devices->count + 1, sizeof(*wheres->devices));
-	wheres->count = devices->count;
-	if (!wheres->devices)
-		return -ENOMEM;
-	result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker);
-	for (size_t i = 0; i < wheres->count; i++)
-		keep_longest(&wheres->devices[i], gap_limit);
-	return result == 0 ? all.error : result;
+	if (result == 0)
+		result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
+	return result == 0 ? gp_wheres_finish(wheres) : result;
 }
 
 void gp_wheres_free(struct gp_wheres *wheres)

@@ -25,6 +25,7 @@ struct gp_wheres {
 	struct gp_where *devices; /* parallel to the list of devices */
 	size_t count;
 	size_t gap_limit;
+	int error; /* of the sweep */
 };
 
 /*
@@ -35,6 +36,11 @@ int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_
 		 struct gp_window window, struct gp_device_list *devices,
 		 const struct gp_kinds *kinds, size_t gap_limit);
 void gp_wheres_free(struct gp_wheres *wheres);
+
+/* The same where others take part in the sweep: what takes before it, and after it the rest. */
+int gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
+		   struct gp_sweep_taker *taker);
+int gp_wheres_finish(struct gp_wheres *wheres);
 
 /* ---- sums of a state_ns[GP_STATES], of a device's or a part's ---- */
 

@@ -282,16 +282,6 @@ struct by_site {
 	struct gp_tally tally;
 };
 
-static void pass_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
-			 uint64_t end_ns)
-{
-	(void)context;
-	(void)device;
-	(void)state;
-	(void)start_ns;
-	(void)end_ns;
-}
-
 static void take_gap(void *context, const struct gp_gap *gap)
 {
 	struct by_site *by = context;
@@ -332,14 +322,13 @@ static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
 static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
-	const struct gp_sweep_taker taker = {
-		.segment = pass_segment, .gap = take_gap, .context = &by};
+	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	int result = by.sites && kinds ? 0 : -ENOMEM;
 
 	if (result == 0 && gp_scope_has_gpu(scope))
 		result = gp_gpu_sweep(scope->models, scope->model_count, gp_scope_window(scope),
-				      &scope->devices, kinds, &taker);
+				      &scope->devices, kinds, &taker, 1);
 	if (result == 0)
 		result = by.tally.error;
 	for (uint32_t i = 0; result == 0 && i < by.tally.count; i++)

@@ -7,6 +7,7 @@
 #include "gpuprof/version.h"
 #include "report/advice.h"
 #include "report/advice_print.h"
+#include "report/answers/basis.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/measure.h"
@@ -168,10 +169,10 @@ static int put_no_advice(const struct gp_advice *advice, struct gp_json *json)
 	return result;
 }
 
-static int put_advice(struct gp_model *const *models, size_t count, struct gp_json *json)
+static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 {
 	struct gp_advice advice = {0};
-	int result = gp_advice_of(models, count, &advice);
+	int result = gp_advice_from(summary->basis, summary->models, summary->model_count, &advice);
 
 	gp_json_key(json, "advice");
 	gp_json_text(json, "[");
@@ -207,7 +208,7 @@ static void put_device(const struct gp_summary *summary, size_t index, struct gp
 	put_number(json, "busy", busy->inside_ns);
 	put_number(json, "possible", busy->possible_ns);
 	put_number(json, "outside", busy->outside_ns);
-	put_states(&summary->wheres.devices[index], json);
+	put_states(&summary->basis->wheres.devices[index], json);
 	gp_json_text(json, "}");
 }
 
@@ -396,8 +397,10 @@ static int put_used(struct gp_model *const *models, size_t count, const struct g
 		put_memory(&summary, json);
 		result = put_left(&summary, json);
 	}
+	if (result == 0)
+		result = put_advice(&summary, json);
 	gp_summary_release(&summary);
-	return result < 0 ? result : put_advice(models, count, json);
+	return result;
 }
 
 int gp_html_about(struct gp_model *const *models, size_t model_count, const struct gp_kinds *kinds,

@@ -35,12 +35,6 @@ static void add_segment(void *context, size_t device, unsigned state, uint64_t s
 	}
 }
 
-static void leave_out(void *context, const struct gp_gap *gap)
-{
-	(void)context;
-	(void)gap;
-}
-
 static void put_device(const struct activity *activity, size_t device, uint32_t number,
 		       struct gp_json *json)
 {
@@ -64,8 +58,7 @@ int gp_html_activity(struct gp_model *const *models, size_t model_count,
 {
 	struct activity activity = {.origin_unix_ns = origin_unix_ns,
 				    .part_ns = (double)span_ns / GP_HTML_ACTIVITY_PARTS};
-	const struct gp_sweep_taker taker = {
-		.segment = add_segment, .gap = leave_out, .context = &activity};
+	const struct gp_sweep_taker taker = {.segment = add_segment, .context = &activity};
 	struct gp_device_list devices = {0};
 	int result = gp_device_list_all(&devices, models, model_count);
 
@@ -73,7 +66,7 @@ int gp_html_activity(struct gp_model *const *models, size_t model_count,
 	if (result == 0)
 		result = activity.busy_ns ? gp_gpu_sweep(models, model_count,
 							 gp_busy_window(models, model_count),
-							 &devices, kinds, &taker)
+							 &devices, kinds, &taker, 1)
 					  : -ENOMEM;
 	gp_json_text(json, "[");
 	for (size_t i = 0; result == 0 && i < devices.count; i++)

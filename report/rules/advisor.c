@@ -182,14 +182,14 @@ uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id
 {
 	uint64_t base_ns = advisor->model->base_unix_ns;
 
-	return gp_lulls_busy_ns(&advisor->lulls, device_of(advisor, device_id), base_ns + start_ns,
-				base_ns + end_ns);
+	return gp_lulls_busy_ns(&advisor->basis->lulls, device_of(advisor, device_id),
+				base_ns + start_ns, base_ns + end_ns);
 }
 
 struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t device_id,
 				   uint64_t time_ns)
 {
-	return gp_lulls_at(&advisor->lulls, device_of(advisor, device_id),
+	return gp_lulls_at(&advisor->basis->lulls, device_of(advisor, device_id),
 			   advisor->model->base_unix_ns + time_ns);
 }
 
@@ -241,8 +241,8 @@ struct lull_walk {
 
 static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct gp_lull_at *at)
 {
-	while (walk->device < advisor->lulls.device_count && advisor->error == 0) {
-		struct gp_device_lulls *device = &advisor->lulls.devices[walk->device];
+	while (walk->device < advisor->basis->lulls.device_count && advisor->error == 0) {
+		struct gp_device_lulls *device = &advisor->basis->lulls.devices[walk->device];
 		struct gp_lull *lull;
 
 		if (walk->next >= device->count) {

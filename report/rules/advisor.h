@@ -9,11 +9,10 @@
 #define REPORT_RULES_ADVISOR_H
 
 #include "report/advice.h"
-#include "report/answers/tuning.h"
+#include "report/answers/basis.h"
 #include "report/breakdown_scope.h"
 #include "report/call_site.h"
 #include "report/memory_sites.h"
-#include "report/rules/lulls.h"
 
 /* What was found at one place. */
 struct gp_case {
@@ -54,12 +53,11 @@ struct gp_advisor {
 	struct gp_memory_sites memory; /* once it was asked for */
 	bool has_memory;
 	uint64_t span_ns;
-	struct gp_tuning *tunings; /* of each process */
-	struct gp_loop *loops;     /* the same */
-	uint64_t loop_ns;          /* of the process with the longest main loop; 0 = none has one */
-	uint32_t loop_passes;      /* of that one */
-	struct gp_kinds *kinds;    /* of kernels */
-	struct gp_lulls lulls;
+	struct gp_loop *loops;  /* of each process */
+	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
+	uint32_t loop_passes;   /* of that one */
+	struct gp_kinds *kinds; /* of kernels */
+	struct gp_basis *basis;
 	/*
 	 * The most that nothing to do for a GPU made of a process's time: so much the host's part
 	 * can save.

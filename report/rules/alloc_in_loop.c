@@ -72,8 +72,8 @@ static void share_out(struct gp_case *found)
 /* While a process allocated its GPU had nothing to do: these are the calls. */
 static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *found)
 {
-	for (size_t i = 0; i < advisor->lulls.device_count; i++) {
-		struct gp_device_lulls *device = &advisor->lulls.devices[i];
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
+		struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
 
 		for (uint32_t k = 0; k < device->count; k++)
 			if (device->lulls[k].cause == GP_IDLE_ALLOC)

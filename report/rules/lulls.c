@@ -69,21 +69,18 @@ static int sum_up(struct gp_device_lulls *device)
 	return 0;
 }
 
-int gp_lulls_of(struct gp_lulls *lulls, struct gp_model *const *models, size_t model_count,
-		struct gp_device_list *devices, const struct gp_kinds *kinds)
+int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, struct gp_sweep_taker *taker)
 {
-	const struct gp_sweep_taker taker = {
-		.segment = take_segment, .gap = take_gap, .context = lulls};
-	struct gp_window window = gp_busy_window(models, model_count);
-	int result;
+	*lulls = (struct gp_lulls){.device_count = device_count};
+	*taker = (struct gp_sweep_taker){take_segment, take_gap, lulls};
+	lulls->devices = calloc(device_count + 1, sizeof(*lulls->devices));
+	return lulls->devices ? 0 : -ENOMEM;
+}
 
-	*lulls = (struct gp_lulls){.device_count = devices->count};
-	lulls->devices = calloc(devices->count + 1, sizeof(*lulls->devices));
-	if (!lulls->devices)
-		return -ENOMEM;
-	result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker);
-	if (result == 0)
-		result = lulls->error;
+int gp_lulls_finish(struct gp_lulls *lulls)
+{
+	int result = lulls->error;
+
 	for (size_t i = 0; result == 0 && i < lulls->device_count; i++)
 		result = sum_up(&lulls->devices[i]);
 	return result;

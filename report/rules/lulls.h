@@ -36,15 +36,15 @@ struct gp_device_lulls {
 struct gp_lulls {
 	struct gp_device_lulls *devices;
 	size_t device_count;
-	int error;
+	int error; /* of the sweep */
 };
 
 /*
- * devices has all that the models have.  Returns 0, -ENOMEM or -EOVERFLOW; gp_lulls_free() in
- * either case.
+ * From a sweep over the whole time of the models: what takes before it, and after it the rest.  Return 0, -ENOMEM or
+ * -EOVERFLOW; gp_lulls_free() in either case.
  */
-int gp_lulls_of(struct gp_lulls *lulls, struct gp_model *const *models, size_t model_count,
-		struct gp_device_list *devices, const struct gp_kinds *kinds);
+int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, struct gp_sweep_taker *taker);
+int gp_lulls_finish(struct gp_lulls *lulls);
 void gp_lulls_free(struct gp_lulls *lulls);
 
 /* For how long the device was at work within that time. */

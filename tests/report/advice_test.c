@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/advice_print.h"
-#include "report/rules/lulls.h"
+#include "report/answers/basis.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/stack_builder.h"
@@ -468,7 +468,8 @@ static void test_lulls(void **state)
 	struct gp_device_list devices = {0};
 	struct gp_model *model;
 	struct gp_kinds *kinds = gp_kinds_new(NULL, (char[256]){0}, 256);
-	struct gp_lulls lulls;
+	struct gp_basis basis;
+	struct gp_lulls *lulls = &basis.lulls;
 	uint64_t base = BUILD_BASE_UNIX_NS;
 
 	(void)state;
@@ -480,18 +481,18 @@ static void test_lulls(void **state)
 	build_call(&b, 100, BUILD_DEVICE_SYNC, 7 * MS + 10, 2 * MS, 0);
 	model = build_end(&b);
 	build_check(gp_device_list_all(&devices, &model, 1) == 0);
-	assert_int_equal(gp_lulls_of(&lulls, &model, 1, &devices, kinds), 0);
-	assert_int_equal(lulls.devices[0].count, 4); /* the two at the ends, too */
-	assert_int_equal(gp_lulls_busy_ns(&lulls, 0, 0, UINT64_MAX), 3 * MS);
-	assert_int_equal(gp_lulls_busy_ns(&lulls, 0, base + 3 * MS / 2, base + 7 * MS / 2), MS);
-	assert_int_equal(gp_lulls_busy_ns(&lulls, 0, base + 5 * MS, base + 6 * MS), 0);
-	assert_int_equal(gp_lulls_busy_ns(&lulls, 99, 0, UINT64_MAX), 0);
-	assert_null(gp_lulls_at(&lulls, 0, base + 3 * MS / 2));
-	assert_null(gp_lulls_at(&lulls, 0, base));
-	assert_null(gp_lulls_at(&lulls, 99, base));
-	assert_int_equal(gp_lull_ns(gp_lulls_at(&lulls, 0, base + 5 * MS)), 3 * MS);
-	assert_int_equal(gp_lull_ns(gp_lulls_at(&lulls, 0, base + 2 * MS - 3000)), MS);
-	gp_lulls_free(&lulls);
+	assert_int_equal(gp_basis_of(&basis, &model, 1, &devices, kinds, 0), 0);
+	assert_int_equal(lulls->devices[0].count, 4); /* the two at the ends, too */
+	assert_int_equal(gp_lulls_busy_ns(lulls, 0, 0, UINT64_MAX), 3 * MS);
+	assert_int_equal(gp_lulls_busy_ns(lulls, 0, base + 3 * MS / 2, base + 7 * MS / 2), MS);
+	assert_int_equal(gp_lulls_busy_ns(lulls, 0, base + 5 * MS, base + 6 * MS), 0);
+	assert_int_equal(gp_lulls_busy_ns(lulls, 99, 0, UINT64_MAX), 0);
+	assert_null(gp_lulls_at(lulls, 0, base + 3 * MS / 2));
+	assert_null(gp_lulls_at(lulls, 0, base));
+	assert_null(gp_lulls_at(lulls, 99, base));
+	assert_int_equal(gp_lull_ns(gp_lulls_at(lulls, 0, base + 5 * MS)), 3 * MS);
+	assert_int_equal(gp_lull_ns(gp_lulls_at(lulls, 0, base + 2 * MS - 3000)), MS);
+	gp_basis_free(&basis);
 	gp_kinds_free(kinds);
 	gp_device_list_free(&devices);
 	gp_model_free(model);

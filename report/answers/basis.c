@@ -1,0 +1,95 @@
+#include "report/answers/basis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What devices did within a time. */
+struct within {
+	struct gp_interval time; /* Unix ns */
+	uint64_t (*state_ns)[GP_STATES];
+};
+
+static int find_loops(struct gp_basis *basis, struct gp_model *const *models)
+{
+	int result = 0;
+
+	basis->tunings = calloc(basis->model_count + 1, sizeof(*basis->tunings));
+	basis->iterations = calloc(basis->model_count + 1, sizeof(*basis->iterations));
+	if (!basis->tunings || !basis->iterations)
+		return -ENOMEM;
+	for (size_t i = 0; result == 0 && i < basis->model_count; i++) {
+		result = gp_tuning_of(&basis->tunings[i], models[i]);
+		if (result == 0)
+			result = gp_iterations_of(&basis->iterations[i], models[i],
+						  &basis->tunings[i]);
+	}
+	return result;
+}
+
+static struct gp_interval time_of_loop(const struct gp_basis *basis, struct gp_model *const *models)
+{
+	const struct gp_iterations *all = basis->iterations;
+
+	if (basis->model_count != 1 || all->count == 0)
+		return (struct gp_interval){0};
+	return (struct gp_interval){
+		.start_ns = models[0]->base_unix_ns + all->rows[0].start_ns,
+		.end_ns = models[0]->base_unix_ns + all->rows[all->count - 1].end_ns,
+	};
+}
+
+static void add_within(void *context, size_t device, unsigned state, uint64_t start_ns,
+		       uint64_t end_ns)
+{
+	const struct within *within = context;
+	uint64_t from_ns = start_ns > within->time.start_ns ? start_ns : within->time.start_ns;
+	uint64_t to_ns = end_ns < within->time.end_ns ? end_ns : within->time.end_ns;
+
+	if (state > 0 && from_ns < to_ns)
+		within->state_ns[device][state] += to_ns - from_ns;
+}
+
+static int sweep(struct gp_basis *basis, struct gp_model *const *models,
+		 struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
+{
+	struct within loop = {time_of_loop(basis, models), basis->in_loop_ns};
+	struct gp_sweep_taker takers[] = {{0}, {0}, {.segment = add_within, .context = &loop}};
+	int result = gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
+
+	if (result == 0)
+		result = gp_lulls_open(&basis->lulls, devices->count, &takers[1]);
+	if (result == 0)
+		result = gp_gpu_sweep(models, basis->model_count,
+				      gp_busy_window(models, basis->model_count), devices, kinds,
+				      takers, sizeof(takers) / sizeof(takers[0]));
+	if (result == 0)
+		result = gp_wheres_finish(&basis->wheres);
+	return result == 0 ? gp_lulls_finish(&basis->lulls) : result;
+}
+
+int gp_basis_of(struct gp_basis *basis, struct gp_model *const *models, size_t model_count,
+		struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
+{
+	int result;
+
+	*basis = (struct gp_basis){.model_count = model_count};
+	basis->in_loop_ns = calloc(devices->count + 1, sizeof(*basis->in_loop_ns));
+	if (!basis->in_loop_ns)
+		return -ENOMEM;
+	result = find_loops(basis, models);
+	return result == 0 ? sweep(basis, models, devices, kinds, gap_limit) : result;
+}
+
+void gp_basis_free(struct gp_basis *basis)
+{
+	for (size_t i = 0; basis->tunings && i < basis->model_count; i++)
+		gp_tuning_free(&basis->tunings[i]);
+	for (size_t i = 0; basis->iterations && i < basis->model_count; i++)
+		gp_iterations_free(&basis->iterations[i]);
+	free(basis->tunings);
+	free(basis->iterations);
+	free(basis->in_loop_ns);
+	gp_wheres_free(&basis->wheres);
+	gp_lulls_free(&basis->lulls);
+	*basis = (struct gp_basis){0};
+}

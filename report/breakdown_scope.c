@@ -8,16 +8,28 @@
 
 #define API_IDS 65536u
 
+static void start_at(struct gp_scope *scope, const struct gp_model *model, uint64_t start_ns)
+{
+	if (model->base_unix_ns + start_ns < scope->start_unix_ns)
+		scope->start_unix_ns = model->base_unix_ns + start_ns;
+}
+
 static void find_start(struct gp_scope *scope)
 {
+	bool any = false;
+
 	scope->start_unix_ns = UINT64_MAX;
 	for (size_t i = 0; i < scope->model_count; i++) {
 		const struct gp_model *model = scope->models[i];
-		uint64_t start = model->base_unix_ns + model->first_ns;
 
-		if (model->call_count + model->op_count > 0 && start < scope->start_unix_ns)
-			scope->start_unix_ns = start;
+		if (model->call_count + model->op_count == 0)
+			continue;
+		start_at(scope, model, model->first_ns);
+		any = true;
 	}
+	for (size_t i = 0; !any && i < scope->model_count; i++)
+		for (uint32_t j = 0; j < scope->models[i]->range_count; j++)
+			start_at(scope, scope->models[i], scope->models[i]->ranges[j].start_ns);
 }
 
 /* No two kernels have one name, in any of the tables. */

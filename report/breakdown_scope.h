@@ -26,8 +26,8 @@ struct gp_scope {
 	size_t model_count;
 	bool full_names; /* of kernels */
 	bool every_row;  /* of trees: also those that have next to nothing */
-	uint64_t
-		start_unix_ns; /* of the first call or timed operation of all: moments count from here */
+	/* Of the first call or timed operation of all, or else of the first range: moments count from here. */
+	uint64_t start_unix_ns;
 	struct gp_names *names;
 	struct gp_groups texts; /* only their keys are used: each text once */
 	struct gp_device_list devices;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "report/array.h"
 #include "report/recorded.h"
 #include "report/room.h"
 
@@ -77,6 +78,58 @@ struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_cou
 	return window;
 }
 
+static bool begins_before(const void *op, const void *time_ns)
+{
+	return ((const struct gp_op *)op)->start_ns < *(const uint64_t *)time_ns;
+}
+
+/* The first operation of a stream that begins then or later; NULL = none. */
+static const struct gp_op *first_from(const struct gp_model *model, uint32_t first, uint32_t end,
+				      uint64_t time_ns)
+{
+	const struct gp_op *ops = model->ops + first;
+	uint32_t at = gp_array_lower_bound(ops, end - first, sizeof(*ops), begins_before, &time_ns);
+
+	while (at < end - first && ops[at].untimed)
+		at++;
+	return at < end - first ? &ops[at] : NULL;
+}
+
+/* The operation that begins first in a part. */
+static const struct gp_op *first_in(const struct gp_model *model,
+				    const struct gp_recorded_part *part)
+{
+	const struct gp_op *earliest = NULL;
+
+	for (uint32_t i = 0, end; i < model->op_count; i = end) {
+		const struct gp_op *op;
+
+		end = gp_model_stream_end(model, i);
+		op = first_from(model, i, end, part->start_ns);
+		if (op && (!earliest || op->start_ns < earliest->start_ns))
+			earliest = op;
+	}
+	return earliest;
+}
+
+/* From when on nothing runs any more that was launched while the recording paused. */
+static uint64_t known_from(const struct gp_model *model, const struct gp_recorded_part *part)
+{
+	const struct gp_op *first;
+	const struct gp_call *call;
+
+	if (!part->resumed || part->resumed->reason == GP_GATE_KEPT)
+		return part->start_ns;
+	first = first_in(model, part);
+	if (!first || first->call == GP_NONE)
+		return part->start_ns;
+	call = &model->calls[first->call];
+	if (call->start_ns < part->start_ns || call->start_ns >= part->end_ns ||
+	    first->start_ns <= call->start_ns + call->duration_ns + GP_BUSY_LATENCY_NS)
+		return part->start_ns;
+	return first->start_ns < part->end_ns ? first->start_ns : part->end_ns;
+}
+
 static size_t gather_parts(struct gp_interval *intervals, const struct gp_model *model)
 {
 	struct gp_recorded_part part;
@@ -84,8 +137,9 @@ static size_t gather_parts(struct gp_interval *intervals, const struct gp_model 
 	size_t count = 0;
 
 	while (gp_recorded_part(model, &next, &part))
-		intervals[count++] = (struct gp_interval){model->base_unix_ns + part.start_ns,
-							  model->base_unix_ns + part.end_ns};
+		intervals[count++] =
+			(struct gp_interval){model->base_unix_ns + known_from(model, &part),
+					     model->base_unix_ns + part.end_ns};
 	return count;
 }
 

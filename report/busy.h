@@ -35,9 +35,14 @@ struct gp_window {
  */
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 
+/* What a launch takes to reach an idle device: what begins later than that after its call waited for something. */
+#define GP_BUSY_LATENCY_NS 50000u
+
 /*
  * The time that counts, of the window: that in which any process lived, from its first call to its last one; or, where a process
- * recorded in part, the parts that any of them recorded (report/recorded.h).  Disjoint, in order, none is empty.
+ * recorded in part, the parts that any of them recorded (report/recorded.h).  What was launched before a part is not recorded, and may
+ * run on into it: where the first operation that is launched in a part has to wait, the part counts from there on.  Disjoint, in order,
+ * none is empty.
  */
 struct gp_busy_parts {
 	struct gp_interval *intervals; /* free it */

@@ -82,13 +82,13 @@ static const char *name_of(struct gp_scope *scope, const struct gp_model *model,
 }
 
 static void write_op(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		     uint64_t start_ns, struct gp_sheet_writer *writer)
+		     int64_t start_ns, struct gp_sheet_writer *writer)
 {
 	const struct gp_op *op = &model->ops[index];
 	struct gp_value values[COUNT(gpu_columns)] = {{0}}, *place = values + PLACE;
 	char label[GP_ACTIVITY_LABEL_BYTES];
 
-	values[0] = gp_value_whole(start_ns);
+	values[0] = gp_value_moment(start_ns);
 	if (!op->untimed)
 		values[1] = gp_value_whole(op->end_ns - op->start_ns);
 	values[2] = gp_value_whole(op->correlation_id);
@@ -140,12 +140,12 @@ static struct gp_value text_or_none(const char *text)
 }
 
 static void write_call(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		       uint64_t start_ns, struct gp_sheet_writer *writer)
+		       int64_t start_ns, struct gp_sheet_writer *writer)
 {
 	const struct gp_call *call = &model->calls[index];
 	bool is_told = (model->unknown & GP_UNKNOWN_STATUS) == 0;
 	const struct gp_value values[COUNT(api_columns)] = {
-		gp_value_whole(start_ns),
+		gp_value_moment(start_ns),
 		gp_value_whole(call->duration_ns),
 		is_told ? gp_value_whole(call->status) : gp_value_none(),
 		gp_value_whole(call->correlation_id),
@@ -194,8 +194,8 @@ struct walk {
 	const struct gp_chronicle *chronicle;
 	struct gp_scope *scope;
 	struct cursor *cursors; /* one for each model */
-	struct gp_merge
-		merge; /* of the models, by the starts of their next ones from scope.start_unix_ns on */
+	struct gp_merge merge;  /* of the models, by the starts of their next ones from there on: */
+	uint64_t start_unix_ns; /* of the scope, or of the first row where that is earlier */
 };
 
 struct sorting {
@@ -215,19 +215,23 @@ static int compare_starts(const void *a, const void *b, void *context)
 	return (left > right) - (left < right);
 }
 
-/* An operation without a time of its own may come before what the scope begins with. */
-static void put_next(struct walk *walk, size_t model)
+/* Of the model's next row; UINT64_MAX: there is none. */
+static uint64_t next_unix_ns(const struct walk *walk, size_t model)
 {
 	const struct gp_model *m = walk->scope->models[model];
 	const struct cursor *cursor = &walk->cursors[model];
-	uint64_t unix_ns;
 
 	if (cursor->at == cursor->count)
-		return;
-	unix_ns = m->base_unix_ns + walk->chronicle->start(m, cursor->order[cursor->at]);
-	gp_merge_put(&walk->merge, model,
-		     unix_ns > walk->scope->start_unix_ns ? unix_ns - walk->scope->start_unix_ns
-							  : 0);
+		return UINT64_MAX;
+	return m->base_unix_ns + walk->chronicle->start(m, cursor->order[cursor->at]);
+}
+
+static void put_next(struct walk *walk, size_t model)
+{
+	uint64_t unix_ns = next_unix_ns(walk, model);
+
+	if (unix_ns != UINT64_MAX)
+		gp_merge_put(&walk->merge, model, unix_ns - walk->start_unix_ns);
 }
 
 static int choose_rows(struct cursor *cursor, const struct sorting *sorting)
@@ -259,8 +263,11 @@ static int begin(struct walk *walk)
 			return -ENOMEM;
 		qsort_r(cursor->order, cursor->count, sizeof(*cursor->order), compare_starts,
 			&sorting);
-		put_next(walk, i);
+		if (next_unix_ns(walk, i) < walk->start_unix_ns)
+			walk->start_unix_ns = next_unix_ns(walk, i);
 	}
+	for (size_t i = 0; i < count; i++)
+		put_next(walk, i);
 	return 0;
 }
 
@@ -272,20 +279,28 @@ static void end(struct walk *walk)
 	gp_merge_close(&walk->merge);
 }
 
+static bool is_before(int64_t start_ns, uint64_t ns)
+{
+	return start_ns < 0 || (uint64_t)start_ns < ns;
+}
+
 static uint64_t write_part(struct walk *walk, const struct gp_chronicle_part *part,
 			   struct gp_sheet_writer *writer)
 {
 	struct gp_merge_head head;
 	uint64_t rows = 0;
+	int64_t start_ns;
 
 	while ((part->limit == 0 || rows < part->limit) && gp_merge_take(&walk->merge, &head)) {
 		struct cursor *cursor = &walk->cursors[head.sequence];
 
-		if (head.number >= part->to_ns || writer->error < 0)
+		start_ns =
+			(int64_t)(walk->start_unix_ns + head.number - walk->scope->start_unix_ns);
+		if (!is_before(start_ns, part->to_ns) || writer->error < 0)
 			break;
-		if (head.number >= part->from_ns) {
+		if (part->from_ns == 0 || !is_before(start_ns, part->from_ns)) {
 			walk->chronicle->write(walk->scope, walk->scope->models[head.sequence],
-					       cursor->order[cursor->at], head.number, writer);
+					       cursor->order[cursor->at], start_ns, writer);
 			rows++;
 		}
 		cursor->at++;
@@ -298,7 +313,8 @@ int gp_chronicle_write(const struct gp_chronicle *chronicle, struct gp_scope *sc
 		       const struct gp_chronicle_part *part, struct gp_sheet_writer *writer,
 		       uint64_t *rows)
 {
-	struct walk walk = {.chronicle = chronicle, .scope = scope};
+	struct walk walk = {
+		.chronicle = chronicle, .scope = scope, .start_unix_ns = scope->start_unix_ns};
 	int result = begin(&walk);
 
 	*rows = 0;

@@ -23,7 +23,7 @@ struct gp_chronicle {
 	uint64_t (*start)(const struct gp_model *model, uint32_t index); /* ns on its timeline */
 	/* One row, of that start. */
 	void (*write)(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		      uint64_t start_ns, struct gp_sheet_writer *writer);
+		      int64_t start_ns, struct gp_sheet_writer *writer);
 };
 
 /* The parts of several files: chronicle.c has those of operations and calls. */
@@ -35,7 +35,10 @@ extern const struct gp_chronicle *const gp_chronicles[];
 /* The one of that word, or NULL. */
 const struct gp_chronicle *gp_chronicle_find(const char *word);
 
-/* Which rows: those that start at from_ns or later, and before to_ns, counted from scope.start_unix_ns. */
+/*
+ * Which rows: those that start at from_ns or later, and before to_ns, counted from scope.start_unix_ns.  From 0 on are all: ranges may begin
+ * before the first call.
+ */
 struct gp_chronicle_part {
 	uint64_t from_ns, to_ns;
 	uint64_t limit; /* the first so many of them; 0 = all */

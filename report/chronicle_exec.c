@@ -38,19 +38,18 @@ static uint64_t start(const struct gp_model *model, uint32_t index)
 }
 
 static void put_stages(struct gp_value *values, const struct gp_call *call, const struct gp_op *op,
-		       uint64_t start_ns)
+		       int64_t start_ns)
 {
 	uint64_t call_end_ns = call->start_ns + call->duration_ns;
 	uint64_t end_ns = op->end_ns > call_end_ns ? op->end_ns : call_end_ns;
 
-	values[0] = gp_value_whole(start_ns);
+	values[0] = gp_value_moment(start_ns);
 	values[1] = gp_value_whole(call->duration_ns);
 	if (op->start_ns >= call_end_ns) {
-		values[2] = gp_value_whole(start_ns + call->duration_ns);
+		values[2] = gp_value_moment(start_ns + (int64_t)call->duration_ns);
 		values[3] = gp_value_whole(op->start_ns - call_end_ns);
 	}
-	if (start_ns + op->start_ns >= call->start_ns)
-		values[4] = gp_value_whole(start_ns + op->start_ns - call->start_ns);
+	values[4] = gp_value_moment(start_ns + (int64_t)(op->start_ns - call->start_ns));
 	values[5] = gp_value_whole(op->end_ns - op->start_ns);
 	values[6] = gp_value_whole(end_ns - call->start_ns);
 	values[7] = gp_value_whole(call->correlation_id);
@@ -65,7 +64,7 @@ static void put_shape(struct gp_value *values, const struct gp_record_shape *sha
 }
 
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		  uint64_t start_ns, struct gp_sheet_writer *writer)
+		  int64_t start_ns, struct gp_sheet_writer *writer)
 {
 	const struct gp_op *op = &model->ops[index];
 	const struct gp_call *call = &model->calls[op->call];

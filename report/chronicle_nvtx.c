@@ -42,14 +42,14 @@ static struct gp_value text_or_none(const char *text)
 }
 
 /* One that was never closed lasts to the end of the recording, at least. */
-static void put_times(struct gp_value *values, const struct gp_range *range, uint64_t start_ns)
+static void put_times(struct gp_value *values, const struct gp_range *range, int64_t start_ns)
 {
 	uint64_t duration_ns = range->end_ns - range->start_ns;
 
-	values[0] = gp_value_whole(start_ns);
+	values[0] = gp_value_moment(start_ns);
 	if (range->style == GP_STYLE_MARK)
 		return;
-	values[1] = gp_value_whole(start_ns + duration_ns);
+	values[1] = gp_value_moment(start_ns + (int64_t)duration_ns);
 	values[2] = gp_value_whole(duration_ns);
 	values[5] = gp_value_whole(range->open);
 	if (range->style != GP_STYLE_PUSH_POP)
@@ -59,13 +59,12 @@ static void put_times(struct gp_value *values, const struct gp_range *range, uin
 		duration_ns > range->children_ns ? duration_ns - range->children_ns : 0);
 }
 
-static void put_projection(struct gp_value *values, const struct gp_range *range, uint64_t start_ns)
+static void put_projection(struct gp_value *values, const struct gp_range *range, int64_t start_ns)
 {
 	values[3] = gp_value_whole(range->op_count);
 	if (range->gpu_end_ns == 0)
 		return;
-	if (start_ns + range->gpu_start_ns >= range->start_ns)
-		values[0] = gp_value_whole(start_ns + range->gpu_start_ns - range->start_ns);
+	values[0] = gp_value_moment(start_ns + (int64_t)(range->gpu_start_ns - range->start_ns));
 	values[1] = gp_value_whole(range->gpu_end_ns - range->gpu_start_ns);
 	values[2] = gp_value_whole(range->gpu_busy_ns);
 }
@@ -114,7 +113,7 @@ static const char *name_in_tree(const struct gp_model *model, const struct gp_ra
 }
 
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		  uint64_t start_ns, struct gp_sheet_writer *writer)
+		  int64_t start_ns, struct gp_sheet_writer *writer)
 {
 	static const char *const styles[] = {[GP_STYLE_PUSH_POP] = "push/pop",
 					     [GP_STYLE_START_END] = "start/end",

@@ -278,7 +278,7 @@ static int end_process(struct pass *pass, const struct gp_model *model)
 /* After a block was allocated. */
 static bool has_paused(const struct gp_model *model)
 {
-	for (uint32_t gate = 1; gate < model->gate_count && model->memory_count > 0; gate++)
+	for (uint32_t gate = 0; gate < model->gate_count && model->memory_count > 0; gate++)
 		if (!model->gates[gate].on && model->gates[gate].time_ns > model->memory[0].time_ns)
 			return true;
 	return false;

@@ -316,15 +316,20 @@ static void drop_old_kept(struct gp_model *m)
 	m->gate_count = kept;
 }
 
-/* A gate that was open opens no more: keep those that change something. */
+/* A gate that was open opens no more, nor does one that was from the start: keep those that change something. */
 static void settle_gates(struct gp_model *m)
 {
 	uint32_t kept = 0;
 
 	drop_old_kept(m);
-	for (uint32_t i = 0; i < m->gate_count; i++)
-		if (kept == 0 || m->gates[i].on != m->gates[kept - 1].on)
-			m->gates[kept++] = m->gates[i];
+	for (uint32_t i = 0; i < m->gate_count; i++) {
+		const struct gp_gate *gate = &m->gates[i];
+		bool changes = kept > 0 ? gate->on != m->gates[kept - 1].on
+					: !gate->on || gate->reason != GP_GATE_START;
+
+		if (changes)
+			m->gates[kept++] = *gate;
+	}
 	m->gate_count = kept;
 }
 

@@ -59,6 +59,12 @@ static inline struct gp_value gp_value_text(const char *text)
 	return (struct gp_value){.kind = GP_VALUE_TEXT, .text = text};
 }
 
+/* A moment, counted from another one: before that, negative. */
+static inline struct gp_value gp_value_moment(int64_t ns)
+{
+	return ns < 0 ? gp_value_real((double)ns) : gp_value_whole((uint64_t)ns);
+}
+
 /* part of whole in percent; none of nothing. */
 struct gp_value gp_value_percent(double part, double whole);
 

@@ -78,17 +78,30 @@ static bool is_in_part(const struct gp_summary *summary)
 	return false;
 }
 
+/* Whether something was launched, and not recorded, before a part that was. */
+static bool may_know_late(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		for (uint32_t j = 0; j < summary->models[i]->gate_count; j++)
+			if (summary->models[i]->gates[j].on &&
+			    summary->models[i]->gates[j].reason != GP_GATE_KEPT)
+				return true;
+	return false;
+}
+
 /* Of what it is; on one screen, what is unusual in that. */
 static void print_title(const struct gp_summary *summary, const char *why)
 {
 	bool brief = summary->options->brief, in_part = is_in_part(summary);
+	const char *recorded = may_know_late(summary)
+				       ? "while recording was on and nothing from before ran"
+				       : "while recording was on";
 
 	fputs("\nGPU busy", summary->out);
 	if (!brief || in_part || why)
 		fprintf(summary->out, " (%s%s%s%s)",
 			brief ? "" : "at least one operation running, ",
-			in_part ? "while recording was on"
-				: "between first and last recorded CUDA call",
+			in_part ? recorded : "between first and last recorded CUDA call",
 			why ? "; " : "", why ? why : "");
 	fputc('\n', summary->out);
 }

@@ -225,10 +225,15 @@ static void print_origin(FILE *out, const struct gp_iterations *all)
 	}
 }
 
+/* Its share of the time that counts, which is the same on every device. */
+static struct gp_figure share_of_loop(const struct gp_summary *summary)
+{
+	return gp_format_percent((double)gp_state_wall_ns(summary->basis->in_loop_ns[0]),
+				 (double)summary->busy[0].possible_ns);
+}
+
 static void print_iterations(const struct gp_summary *summary, const struct gp_iterations *all)
 {
-	uint64_t span_ns = summary->window.end_unix_ns - summary->window.start_unix_ns;
-	uint64_t loop_ns = all->rows[all->count - 1].end_ns - all->rows[0].start_ns;
 	uint32_t longest;
 	uint64_t *durations_ns = durations_of(all, &longest);
 	struct gp_stats stats;
@@ -240,8 +245,7 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 		"  loop      %s iterations of %s (median), %s %% of the time, longest %s (number "
 		"%u)",
 		gp_format_count(all->count).text, gp_format_ns((uint64_t)stats.median).text,
-		gp_format_percent((double)loop_ns, (double)span_ns).text,
-		gp_format_ns(stats.max).text, longest + 1);
+		share_of_loop(summary).text, gp_format_ns(stats.max).text, longest + 1);
 	if (!summary->options->brief)
 		print_origin(summary->out, all);
 	fputs("\n", summary->out);

@@ -31,13 +31,14 @@
 
 #include "report/answers/call_cause.h"
 #include "report/answers/device_ops.h"
+#include "report/busy.h"
 #include "report/model.h"
 
 /* Coming back from a wait, and being on the way to the next call. */
 #define GP_IDLE_RETURN_NS 50000u
 
 /* What a launch takes to reach an idle device, and a device to go on to the next operation: 2 to 30 us, a graph's first one included. */
-#define GP_IDLE_LATENCY_NS 50000u
+#define GP_IDLE_LATENCY_NS GP_BUSY_LATENCY_NS
 
 /* "host-bound", "launch-bound", "synchronisation", ... */
 const char *gp_idle_cause_name(enum gp_idle_cause cause);

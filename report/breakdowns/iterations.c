@@ -96,9 +96,7 @@ static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32
 	gp_gpu_line_add(line, start_ns, model->base_unix_ns + row->end_ns, state_ns);
 	gp_scope_put_whole(sheet, row->end_ns - row->start_ns);
 	gp_scope_put_whole(sheet, number + 1);
-	gp_sheet_cell(sheet, start_ns >= scope->start_unix_ns
-				     ? gp_value_whole(start_ns - scope->start_unix_ns)
-				     : gp_value_none());
+	gp_sheet_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
 	put_states(sheet, state_ns);
 	gp_scope_put_whole(sheet, model->pid);
 	gp_scope_put_whole(sheet, scope->devices.entries[device].number);

@@ -124,8 +124,7 @@ static void put_maker(struct gp_scope *scope, struct gp_sheet *sheet, const stru
 		return;
 	}
 	unix_ns = model->base_unix_ns + model->calls[call].start_ns;
-	gp_scope_put_whole(sheet,
-			   unix_ns > scope->start_unix_ns ? unix_ns - scope->start_unix_ns : 0);
+	gp_sheet_cell(sheet, gp_value_moment((int64_t)(unix_ns - scope->start_unix_ns)));
 	gp_scope_put_text(sheet, gp_model_api(model, model->calls[call].api).name);
 }
 

@@ -244,9 +244,7 @@ static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct 
 	enum gp_idle_cause cause = gp_gap_cause(gap);
 
 	gp_scope_put_whole(sheet, length_ns);
-	gp_sheet_cell(sheet, gap->start_ns >= scope->start_unix_ns
-				     ? gp_value_whole(gap->start_ns - scope->start_unix_ns)
-				     : gp_value_none());
+	gp_sheet_cell(sheet, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
 	gp_scope_put_whole(sheet, scope->devices.entries[gap->device].number);
 	gp_scope_put_text(sheet, gp_idle_cause_name(cause));
 	gp_sheet_cell(sheet, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));

@@ -51,6 +51,22 @@ int main(void)
 }
 """
 
+# Ranges before the first call, and around it.
+EARLY = r"""
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+int main(void)
+{
+	nvtxRangePushA("early");
+	nvtxMarkA("before");
+	nvtxRangePop();
+	nvtxRangePushA("late");
+	cudaFree(0);
+	nvtxRangePop();
+	return 0;
+}
+"""
+
 # As a collective communication library says what it does: a payload of a registered schema, with an enumeration in it.
 COLLECTIVE = r"""
 #include <nvtx3/nvToolsExt.h>
@@ -167,6 +183,10 @@ class Outputs(support.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)["rows"]
 
+    def one_by_one(self, *options):
+        text = self.run_gpuprof("trace", "nvtx", "--format", "json", *options, self.only_trace()).stdout
+        return json.loads(text)["rows"]
+
     def events(self):
         result = self.run_gpuprof("export", "--format", "chrome", "-o", self.path("all.json"), self.only_trace())
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -230,6 +250,16 @@ class Outputs(support.Case):
         result = self.run_compiled(COLLECTIVE, *FLAGS)
         self.assertIn("made no CUDA call that was recorded; ranges and marks: 2\n", result.stderr)
         self.assertRegex(result.stderr, r"\n +0ns .* ncclAllReduce \(NCCL\)\n")
+        reduce, mark = self.one_by_one()
+        self.assertEqual(reduce["Start"], 0)
+        self.assertGreaterEqual(mark["Start"], reduce["End"])
+
+    def test_moments_count_from_the_first_call(self):
+        self.run_compiled(EARLY, *GPU_FLAGS)
+        early, mark, late = self.one_by_one()
+        moments = (early["Start"], mark["Start"], early["End"], late["Start"], 0, late["End"])
+        self.assertEqual(moments, tuple(sorted(moments)))
+        self.assertEqual(self.one_by_one("--start", "1ns"), [])
 
     def test_off_although_the_path_is_inherited(self):
         result = self.run_compiled(OFF, *FLAGS, GPUPROF_TRACE="gpu", NVTX_INJECTION64_PATH=support.LIBRARY)

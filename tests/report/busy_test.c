@@ -215,6 +215,40 @@ static void a_part_counts_from_where_recording_was_switched_on(void **state)
 	gp_model_free(b.model);
 }
 
+/* What was launched before a part has no record: what waits for it tells when it had ended. */
+static void what_ran_on_into_a_part_is_no_idle_time(void **state)
+{
+	static const struct {
+		uint64_t op_start_ns, counts_from_ns;
+	} cases[] = {
+		{1100 + GP_BUSY_LATENCY_NS, 900},
+		{1101 + GP_BUSY_LATENCY_NS, 1101 + GP_BUSY_LATENCY_NS},
+		{500000, 300000}, /* after the part: nothing is known of it */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+		struct gp_busy_parts parts;
+		uint64_t start_ns = cases[i].op_start_ns;
+
+		build_call(&b, 1, BUILD_LAUNCH, 1000, 100, 1);
+		build_call(&b, 1, BUILD_LAUNCH, 400000, 1000, 2);
+		build_op(&b, GP_OP_KERNEL, 7, start_ns, start_ns + 10, 1);
+		build_op(&b, GP_OP_KERNEL, 8, 500020, 500030, 2);
+		build_gate(&b, false, GP_GATE_START, 0);
+		build_gate(&b, true, GP_GATE_PROFILER, 900);
+		build_gate(&b, false, GP_GATE_PROFILER, 300000);
+		b.model = build_end(&b);
+		assert_int_equal(gp_busy_parts_of(&parts, &b.model, 1, gp_busy_window(&b.model, 1)),
+				 0);
+		assert_int_equal(parts.total_ns, 300000 - cases[i].counts_from_ns);
+		assert_int_equal(parts.count, parts.total_ns > 0);
+		free(parts.intervals);
+		gp_model_free(b.model);
+	}
+}
+
 /* One records its first half, the other its second. */
 static void any_process_s_recording_counts(void **state)
 {
@@ -254,6 +288,7 @@ int main(void)
 		cmocka_unit_test(gpus_of_one_number_are_told_apart),
 		cmocka_unit_test(what_was_not_recorded_is_no_time_of_the_gpu),
 		cmocka_unit_test(a_part_counts_from_where_recording_was_switched_on),
+		cmocka_unit_test(what_ran_on_into_a_part_is_no_idle_time),
 		cmocka_unit_test(any_process_s_recording_counts),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),
 	};

@@ -172,7 +172,7 @@ static void the_gpu_is_busy_of_what_was_recorded(void **state)
 	build_gate(&b, true, GP_GATE_PROFILER, 19000);
 	build_gate(&b, false, GP_GATE_PROFILER, 23000);
 	text = summarize(&b);
-	expect(text, "operation running, while recording was on)\n");
+	expect(text, "operation running, while recording was on and nothing from before ran)\n");
 	expect(text, "GPU 0 25.0 % busy, 75.0 % idle: 1.000us of 4.000us; 11.00us more outside");
 	free(text);
 }

@@ -184,6 +184,8 @@ static void test_recorded_from_the_beginning_until_a_gate(void **state)
 			gate(&b, GP_GATE_START, true, 10);
 		gate(&b, GP_GATE_SIGNAL, false, 100);
 		m = gp_builder_finish(&b);
+		assert_int_equal(m->gate_count,
+				 1); /* the one that was open from the start says nothing */
 		assert_true(gp_model_records_at(m, 5));
 		assert_true(gp_model_records_at(m, 50));
 		assert_false(gp_model_paused_before(m, 50));

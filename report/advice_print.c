@@ -366,9 +366,8 @@ static void print_threshold(FILE *out, const struct gp_rule_threshold *least)
 	fputs("\nWhen it speaks\n  ", out);
 	if (least->saves_percent > 0)
 		fprintf(out,
-			"Where at least %g %% of the time and %s could be saved; or in the main "
-			"loop, "
-			"if there is one, so much of its time",
+			"Where at least %g %% of the recorded time, or of the main loop's, and %s "
+			"could be saved",
 			least->saves_percent, gp_format_ns(least->saves_ns).text);
 	else if (least->bytes > 0)
 		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);

@@ -82,8 +82,7 @@ void gp_summary_print_cost(const struct gp_summary *summary)
 		print_kinds_of_cost(summary->out, &cost);
 	if (cost.waiting_ns > 0)
 		fprintf(summary->out,
-			"%s and threads that launch at once waiting for each other in the driver "
-			"%s",
+			"%s and about %s in which threads wait for each other in the driver",
 			brief ? "," : "\n ", gp_format_ns_about(cost.waiting_ns).text);
 	fputs("\n", summary->out);
 }

@@ -193,6 +193,20 @@ struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t de
 			   advisor->model->base_unix_ns + time_ns);
 }
 
+uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull, uint64_t ns)
+{
+	uint64_t left_ns;
+
+	if (lull->taker != advisor->rule)
+		lull->taken_ns = 0;
+	lull->taker = advisor->rule;
+	left_ns = gp_lull_ns(lull) - lull->taken_ns;
+	if (ns > left_ns)
+		ns = left_ns;
+	lull->taken_ns += ns;
+	return ns;
+}
+
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
 				  struct gp_lull **lull)
 {
@@ -207,7 +221,7 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 		    RETURN_NS;
 	if (waited_ns > call->duration_ns)
 		waited_ns = call->duration_ns;
-	saves_ns = gp_lull_ns(after) < waited_ns ? gp_lull_ns(after) : waited_ns;
+	saves_ns = gp_advisor_take(advisor, after, waited_ns);
 	if (saves_ns * 2 >= gp_lull_ns(after))
 		*lull = after;
 	return saves_ns;

@@ -182,10 +182,14 @@ struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t de
 /* The first operation of a call, or NULL: it has none, or it has no times. */
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);
 
+/* Of that much of an idle time what the present rule has not taken yet, which it has then. */
+uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull, uint64_t ns);
+
 /*
  * What the program could have saved by not waiting in a call: no more than the call took for that,
  * and no more than the GPU had nothing to do right after it; the rest of the call the GPU was at
- * work.  *lull becomes that idle time if this is most of it, else NULL.
+ * work, and what another call took of that idle time is not there any more: to be asked once of each.
+ * *lull becomes that idle time if this is most of it, else NULL.
  */
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
 				  struct gp_lull **lull);

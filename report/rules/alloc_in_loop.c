@@ -5,12 +5,13 @@
  */
 #include "report/rules/rules.h"
 
-#include <errno.h>
-
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/memory_sites.h"
 #include "report/rules/advisor.h"
+
+/* In a case's cause_ns, of the present process: time in the calls, what of it was in the main loop, and what could be saved. */
+enum { TIME, IN_LOOP, SAVES };
 
 static void take_row(struct gp_advisor *advisor, const struct gp_memory_site *row, uint32_t site)
 {
@@ -25,7 +26,9 @@ static void take_row(struct gp_advisor *advisor, const struct gp_memory_site *ro
 	found->time_ns += time_ns;
 	found->bytes += row->allocated_bytes;
 	found->extra += row->blocks_at_once;
-	found->saves_ns += (uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
+	found->cause_ns[TIME] += time_ns;
+	found->cause_ns[SAVES] +=
+		(uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
 }
 
 static uint64_t call_ns(const struct gp_model *model, uint32_t call)
@@ -33,66 +36,99 @@ static uint64_t call_ns(const struct gp_model *model, uint32_t call)
 	return call != GP_NONE ? model->calls[call].duration_ns : 0;
 }
 
-/* longest_ns of a case becomes the time of the calls in the main loops that allocate, and of those that free the same. */
-static void take_loop(struct gp_advisor *advisor, size_t process)
+/* The calls in the main loop that allocate, and those that free the same. */
+static void take_loop(struct gp_advisor *advisor)
 {
-	const struct gp_model *model = advisor->scope.models[process];
-	const struct gp_loop *loop = &advisor->loops[process];
+	const struct gp_model *model = advisor->model;
+	const struct gp_loop *loop = &advisor->loops[advisor->process];
 
 	for (uint32_t i = 0; advisor->error == 0 && i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
-		uint32_t site;
 
 		if (event->op != GP_MEMORY_ALLOC || event->call == GP_NONE ||
 		    event->time_ns < loop->start_ns || event->time_ns >= loop->end_ns)
 			continue;
-		site = gp_call_sites_find(advisor->sites, model, &model->calls[event->call]);
-		if (site == UINT32_MAX) {
-			advisor->error = -ENOMEM;
-			return;
-		}
-		gp_advisor_case(advisor, site, event->memory_kind, 0)->longest_ns +=
+		gp_advisor_case(advisor, gp_advisor_site(advisor, &model->calls[event->call]),
+				event->memory_kind, 0)
+			->cause_ns[IN_LOOP] +=
 			call_ns(model, event->call) +
 			(event->other != GP_NONE ? call_ns(model, model->memory[event->other].call)
 						 : 0);
 	}
 }
 
-/* Of what all calls of a case would save, the share of those in the main loops. */
-static void share_out(struct gp_case *found)
+static void begin_process(struct gp_case *found)
 {
-	if (found->time_ns > 0)
-		found->saves_in_loop_ns =
-			(uint64_t)((double)found->saves_ns * (double)found->longest_ns /
-				   (double)found->time_ns);
-	if (found->saves_in_loop_ns > found->saves_ns)
-		found->saves_in_loop_ns = found->saves_ns;
+	found->cause_ns[TIME] = found->cause_ns[IN_LOOP] = found->cause_ns[SAVES] = 0;
 }
 
-/* While a process allocated its GPU had nothing to do: these are the calls. */
+/* Of what all calls of a process would save, the share of those in its main loop. */
+static void end_process(struct gp_case *found)
+{
+	uint64_t saves_ns = found->cause_ns[SAVES], in_loop_ns = 0;
+
+	if (found->cause_ns[TIME] > 0)
+		in_loop_ns = (uint64_t)((double)saves_ns * (double)found->cause_ns[IN_LOOP] /
+					(double)found->cause_ns[TIME]);
+	if (in_loop_ns > saves_ns)
+		in_loop_ns = saves_ns;
+	if (saves_ns > found->saves_ns)
+		found->saves_ns = saves_ns;
+	if (in_loop_ns > found->saves_in_loop_ns)
+		found->saves_in_loop_ns = in_loop_ns;
+}
+
+/* While the process allocated its GPU had nothing to do: these are the calls. */
 static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *found)
 {
 	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
 		struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
 
 		for (uint32_t k = 0; k < device->count; k++)
-			if (device->lulls[k].cause == GP_IDLE_ALLOC)
+			if (device->lulls[k].cause == GP_IDLE_ALLOC &&
+			    device->lulls[k].after.model == advisor->process)
 				device->lulls[k].told = (uint32_t)(found - advisor->cases);
 	}
 }
 
-static void look_at_all(struct gp_advisor *advisor)
+static void each_case(struct gp_advisor *advisor, void (*take)(struct gp_case *found))
 {
-	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
-
-	for (uint32_t i = 0; memory && i < memory->row_count; i++)
-		take_row(advisor, &memory->rows[i],
-			 gp_advisor_same_site(advisor, memory->sites, memory->rows[i].site));
-	for (size_t i = 0; i < advisor->scope.model_count; i++)
-		take_loop(advisor, i);
 	for (uint32_t i = 0; i < advisor->case_count; i++)
 		if (advisor->cases[i].rule == advisor->rule)
-			share_out(&advisor->cases[i]);
+			take(&advisor->cases[i]);
+}
+
+static void take_memory(struct gp_advisor *advisor, const struct gp_memory_sites *memory)
+{
+	for (uint32_t i = 0; advisor->error == 0 && i < memory->row_count; i++)
+		take_row(advisor, &memory->rows[i],
+			 gp_advisor_same_site(advisor, memory->sites, memory->rows[i].site));
+}
+
+/* Of a process alone: what all of them could save at the same time is not saved twice. */
+static void take_own_memory(struct gp_advisor *advisor)
+{
+	struct gp_scope *scope = &advisor->scope;
+	struct gp_memory_sites memory;
+
+	advisor->error = gp_memory_sites_of(&scope->models[advisor->process], 1, &scope->devices,
+					    GP_MEMORY_ALL, &memory);
+	take_memory(advisor, &memory);
+	gp_memory_sites_free(&memory);
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	const struct gp_memory_sites *all =
+		advisor->scope.model_count == 1 ? gp_advisor_memory(advisor) : NULL;
+
+	each_case(advisor, begin_process);
+	if (all)
+		take_memory(advisor, all);
+	else if (advisor->error == 0)
+		take_own_memory(advisor);
+	take_loop(advisor);
+	each_case(advisor, end_process);
 	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
 		if (advisor->cases[i].rule == advisor->rule &&
 		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
@@ -135,7 +171,7 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 	.ignore = "The loop is set-up that runs once, or what is in it takes much longer for a "
 		  "reason of its own.",
 	.threshold = {.saves_percent = 2, .saves_ns = 200000, .count = 16},
-	.look_at_all = look_at_all,
+	.look = look,
 	.tell = tell,
 	.advise = advise,
 };

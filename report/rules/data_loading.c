@@ -13,6 +13,10 @@
 
 #define LEAST_NS 200000u
 
+/* On average; with less the host may have done anything. */
+#define LEAST_BYTES 4096u
+#define MOST_CALLS  64u /* of those that are looked at for the copies of a batch */
+
 static uint64_t host_ns(const struct gp_lull_at *at)
 {
 	return gp_lull_cause_ns(at->lull, GP_IDLE_HOST);
@@ -64,6 +68,27 @@ static void note_workers(const struct gp_advisor *advisor, struct gp_case *found
 		found->extra = true;
 }
 
+/* What the thread copies to the device from that call on until it launches something. */
+static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_call *end = advisor->model->calls + advisor->model->call_count;
+	uint32_t thread_id = call->thread_id;
+	uint64_t bytes = 0;
+
+	if ((size_t)(end - call) > MOST_CALLS)
+		end = call + MOST_CALLS;
+	for (; call < end && call->thread_id == thread_id; call++) {
+		uint8_t class = gp_advisor_class(advisor, call);
+
+		if (class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH)
+			break;
+		if (class == GP_API_COPY && call->first_op != GP_NONE &&
+		    advisor->model->ops[call->first_op].copy_kind == GP_COPY_HTOD)
+			bytes += advisor->model->ops[call->first_op].bytes;
+	}
+	return bytes;
+}
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t waited_ns = host_ns(at);
@@ -74,7 +99,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	gp_advisor_show_lull(found, at->lull);
-	found->bytes += at->after->bytes;
+	found->bytes += bytes_of_batch(advisor, at->call_after);
 }
 
 static void look(struct gp_advisor *advisor)
@@ -84,29 +109,37 @@ static void look(struct gp_advisor *advisor)
 	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_among_others, take_lull);
 }
 
+/* Whether it is data at all that the host made meanwhile. */
+static bool is_little(const struct gp_case *found)
+{
+	return found->bytes / found->count < LEAST_BYTES;
+}
+
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out,
-		"%s times the GPU has nothing to do, %s on average, until the host has made the "
-		"data that it copies then",
+	fprintf(out, "%s times the GPU has nothing to do, %s on average, until the host %s %s%s",
 		gp_format_count(found->count).text,
-		gp_format_ns(found->time_ns / found->count).text);
+		gp_format_ns(found->time_ns / found->count).text,
+		is_little(found) ? "copies" : "has made the",
+		gp_format_bytes(found->bytes / found->count).text,
+		is_little(found) ? " to it and goes on" : " that it copies then");
 }
+
+static const char *const changes[] = {
+	"workers of a DataLoader prepare data already, and not fast enough: more of them "
+	"(num_workers), further ahead (prefetch_factor), or less work for each sample",
+	"prepare the next data while the GPU computes, in other threads or processes (DataLoader: "
+	"num_workers, pin_memory); where some do already, in more of them, or with less work for "
+	"each sample",
+	"what the host does there that the GPU need not wait for goes behind the next launches, or "
+	"into another thread",
+};
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	if (!found->extra)
-		fputs("workers of a DataLoader prepare data already, and not fast enough: more of "
-		      "them (num_workers), further ahead (prefetch_factor), or less work for "
-		      "each sample",
-		      out);
-	else
-		fputs("prepare the next data while the GPU computes, in other threads or "
-		      "processes (DataLoader: num_workers, pin_memory); where some do already, "
-		      "in more of them, or with less work for each sample",
-		      out);
+	fputs(changes[is_little(found) ? 2 : found->extra ? 1 : 0], out);
 }
 
 const struct gp_rule gp_rule_data_loading = {
@@ -118,7 +151,9 @@ const struct gp_rule gp_rule_data_loading = {
 		   "data, "
 		   "and the GPU waits for it. What can be saved is that time, if others prepare as "
 		   "much "
-		   "data meanwhile as the GPU takes.",
+		   "data meanwhile as the GPU takes. Where it copies but a few bytes, it may have "
+		   "done "
+		   "anything.",
 	.change = "Read ahead: threads or processes that fill page-locked buffers while the GPU "
 		  "computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, "
 		  "persistent_workers), cheaper formats, decoding on the GPU (DALI).",

@@ -1,8 +1,9 @@
 /*
  * Streams that the default stream keeps apart.  Speaks where operations of the legacy default
- * stream stand between those of other blocking streams of a context at least 16 times, these
- * streams overlap for less than a tenth of their work, and 10 % of the recorded time and 1 ms could
- * be saved, if all of it overlapped.
+ * stream stand between those of other blocking streams of a context at least 16 times, each time
+ * keeping back one that was launched when the one before it had not ended yet; where these streams
+ * overlap for less than a tenth of their work, and 10 % of the recorded time and 1 ms could be saved
+ * if all of it overlapped that leaves room for others: not kernels that fill the GPU alone.
  */
 #include "report/room.h"
 #include "report/rules/rules.h"
@@ -13,6 +14,7 @@
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/format.h"
+#include "report/occupancy.h"
 #include "report/rules/advisor.h"
 
 #define NON_BLOCKING 2u /* CUPTI's flag of streams that the default stream does not wait for */
@@ -70,6 +72,15 @@ static int gather(const struct gp_model *model, struct ordered *ordered)
 			     model->ops);
 }
 
+/* Whether the host had launched it when that one still ran: else they were not to overlap. */
+static bool is_kept_back(const struct gp_model *model, const struct gp_op *op,
+			 const struct gp_op *other)
+{
+	const struct gp_call *call = gp_model_op_cause(model, op);
+
+	return call && call->start_ns < other->end_ns;
+}
+
 /*
  * Where an operation of the default stream stands between those of two other streams: they did not
  * overlap for its sake.
@@ -91,7 +102,8 @@ static struct barriers find_barriers(const struct gp_model *model, const struct 
 			between = other ? op : NULL;
 			continue;
 		}
-		if (between && other->stream_id != op->stream_id) {
+		if (between && other->stream_id != op->stream_id &&
+		    is_kept_back(model, op, other)) {
 			barriers.count++;
 			barriers.last = between;
 		}
@@ -101,7 +113,17 @@ static struct barriers find_barriers(const struct gp_model *model, const struct 
 	return barriers;
 }
 
-/* The work of the streams, and that of the one with most: all together could have taken no less. */
+static bool fills_device(const struct gp_model *model, const struct gp_op *op)
+{
+	const struct gp_record_device *device = gp_model_device(model, op->device_id);
+	struct gp_occupancy occupancy;
+
+	return op->kind == GP_OP_KERNEL && op->shape < model->shape_count && device &&
+	       gp_occupancy_of(device, &model->shapes[op->shape], &occupancy) &&
+	       occupancy.waves >= 1;
+}
+
+/* The work of the streams that leaves room for other work, and that of the one with most: all together could have taken no less. */
 static uint64_t could_overlap_ns(const struct gp_model *model, const struct ordered *ordered,
 				 uint64_t *work_ns)
 {
@@ -112,7 +134,7 @@ static uint64_t could_overlap_ns(const struct gp_model *model, const struct orde
 	for (uint32_t i = ordered->first; i < ordered->end; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		if (!is_ordered(model, op) ||
+		if (!is_ordered(model, op) || fills_device(model, op) ||
 		    gp_model_is_null_stream(model, op->context_id, op->stream_id))
 			continue;
 		stream_ns = op->stream_id == stream_id ? stream_ns : 0;
@@ -124,23 +146,33 @@ static uint64_t could_overlap_ns(const struct gp_model *model, const struct orde
 	return *work_ns - most_ns;
 }
 
+static uint64_t length_of(const struct ordered *ordered)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < ordered->interval_count; i++)
+		sum_ns += ordered->intervals[i].end_ns - ordered->intervals[i].start_ns;
+	return sum_ns;
+}
+
 static void judge(struct gp_advisor *advisor, const struct ordered *ordered)
 {
 	const struct gp_model *model = advisor->model;
 	struct barriers barriers = find_barriers(model, ordered);
-	uint64_t work_ns, saves_ns, union_ns;
+	uint64_t work_ns, saves_ns, all_ns, union_ns;
 	const struct gp_call *call;
 	struct gp_case *found;
 
 	if (barriers.count == 0)
 		return;
 	saves_ns = could_overlap_ns(model, ordered, &work_ns);
+	all_ns = length_of(ordered);
 	union_ns = gp_busy_union(ordered->intervals, ordered->interval_count);
-	if ((work_ns - union_ns) * 10 >= work_ns)
+	if ((all_ns - union_ns) * 10 >= all_ns)
 		return;
 	call = gp_model_op_cause(model, barriers.last);
 	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, 0, 0);
-	gp_advisor_add(advisor, found, barriers.last->start_ns, work_ns, saves_ns, NULL);
+	gp_advisor_add(advisor, found, barriers.last->start_ns, all_ns, saves_ns, NULL);
 	found->count += barriers.count - 1;
 }
 
@@ -204,7 +236,8 @@ const struct gp_rule gp_rule_default_stream = {
 		   "other. "
 		   "What can be saved is that of all of them but the one with most, if they "
 		   "overlapped "
-		   "wholly: kernels that fill the GPU alone do not.",
+		   "wholly. Kernels with as many blocks as the GPU holds at once do not, and do "
+		   "not count.",
 	.change = "Name a stream in every launch, copy and set; make streams with "
 		  "cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does "
 		  "not "

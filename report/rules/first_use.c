@@ -108,6 +108,9 @@ static void weigh(struct gp_advisor *advisor, struct loading *loading, const str
 
 	if (idle_ns == 0 || gp_call_compiles(advisor->model, call))
 		return;
+	idle_ns = gp_advisor_take(advisor, lull, idle_ns);
+	if (idle_ns == 0)
+		return;
 	loading->present_ns = lull == loading->present ? loading->present_ns + idle_ns : idle_ns;
 	loading->present = lull;
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);

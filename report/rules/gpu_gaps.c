@@ -5,11 +5,14 @@
  */
 #include "report/rules/rules.h"
 
+#include <string.h>
+
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/host_time.h"
 
-#define LEAST_NS 100000000u
+#define LEAST_NS     100000000u
+#define MOST_COMMAND 60 /* characters */
 
 /*
  * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, and the cause's share of the
@@ -115,14 +118,28 @@ static bool is_python(const struct gp_model *model)
 	return false;
 }
 
+/* What can be typed again as it is, without quotes; else what stands for it. */
+static const char *command_of(const struct gp_model *model)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789 _-./=:,+@%";
+	const char *command = model->info[GP_INFO_COMMAND];
+
+	if (!command || *command == '\0' || strlen(command) > MOST_COMMAND ||
+	    command[strspn(command, plain)] != '\0')
+		return "PROGRAM";
+	return command;
+}
+
 /* Where nothing is known of the host, somebody else has to be asked. */
 static void advise_to_sample(const struct gp_model *model, FILE *out)
 {
 	fprintf(out,
 		"gpuprof records calls of CUDA, not what the host computes between them: `%s -- "
-		"PROGRAM` tells; what can be elsewhere goes before the first launch, behind the "
+		"%s` tells; what can be elsewhere goes before the first launch, behind the "
 		"last, or into another thread",
-		is_python(model) ? "py-spy record -o host.svg" : "perf record -g");
+		is_python(model) ? "py-spy record -o host.svg" : "perf record -g",
+		command_of(model));
 }
 
 static const char *const changes[GP_IDLE_CAUSES] = {

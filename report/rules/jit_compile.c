@@ -1,6 +1,6 @@
 /*
  * Code that the driver compiles while the program runs.  Speaks where that took 3 % of the recorded
- * time and 10 ms.
+ * time and 10 ms in which the GPU had nothing to do.
  */
 #include "report/rules/rules.h"
 
@@ -8,6 +8,15 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/code.h"
+
+/* Whether the call is made by a compiler that the program runs: what that makes nobody can compile beforehand. */
+static bool makes_code(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint8_t compiler = call->stack == GP_NONE ? GP_COMPILER_NONE
+						  : advisor->tuning->marks[call->stack].compiler;
+
+	return compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT;
+}
 
 /* Who had it compiled, where calls of that class are recorded. */
 static void vote(struct gp_advisor *advisor)
@@ -23,6 +32,8 @@ static void vote(struct gp_advisor *advisor)
 		found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 		gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
 		gp_advisor_show(advisor, found, call);
+		if (makes_code(advisor, call))
+			found->extra++;
 	}
 }
 
@@ -37,7 +48,10 @@ static void look(struct gp_advisor *advisor)
 		if (!gp_jit_op_compiles(jit->op_kind) || jit->end_ns <= jit->start_ns)
 			continue;
 		gp_advisor_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), jit->start_ns,
-			       took_ns, took_ns, NULL);
+			       took_ns,
+			       took_ns - gp_advisor_busy_ns(advisor, jit->device_id, jit->start_ns,
+							    jit->end_ns),
+			       NULL);
 		any = true;
 	}
 	if (any)
@@ -55,10 +69,12 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	(void)found;
-	fputs("compile for this GPU beforehand (nvcc -arch=native, -gencode for each), or keep "
-	      "the compute cache (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)",
-	      out);
+	fprintf(out, "%s the compute cache (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)",
+		found->extra > 0
+			? "it is code that was made at run time: call it once before what is "
+			  "measured, and keep"
+			: "compile for this GPU beforehand (nvcc -arch=native, -gencode for "
+			  "each), or keep");
 }
 
 const struct gp_rule gp_rule_jit_compile = {

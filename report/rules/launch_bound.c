@@ -1,6 +1,6 @@
 /*
  * Launches that cannot keep up.  Speaks of a process in which the GPU was idle between two launches
- * of kernels, for less than 200 us each time and with nothing else between them, at least 200
+ * of kernels, for less than 200 us each time, with nothing else between them that takes a thread longer than that, at least 200
  * times, 10 % of the recorded time and 1 ms.  It names the call site with most of that time, and the
  * sequence of operations that a graph would launch at once, if there is one with half of it.
  */
@@ -16,13 +16,20 @@
 /* What a graph leaves between two kernels. */
 #define GRAPH_GAP_NS 1000u
 
+/* Else the host did something in between, which a graph would not spare. */
+static bool goes_on_launching(const struct gp_lull_at *at)
+{
+	return at->call_before->thread_id != at->call_after->thread_id ||
+	       at->call_after->start_ns <= gp_call_end_ns(at->call_before) + MOST_NS;
+}
+
 static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t cause_ns = gp_lull_cause_ns(at->lull, GP_IDLE_LAUNCH) +
 			    gp_lull_cause_ns(at->lull, GP_IDLE_HOST);
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 
-	return idle_ns <= MOST_NS && at->call_before &&
+	return idle_ns <= MOST_NS && at->call_before && goes_on_launching(at) &&
 	       !gp_advisor_tunes(advisor, at->call_after) &&
 	       gp_advisor_class(advisor, at->call_after) == GP_API_LAUNCH &&
 	       gp_advisor_class(advisor, at->call_before) == GP_API_LAUNCH &&

@@ -92,7 +92,8 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		if (op->kind == GP_OP_KERNEL && !op->untimed && op->shape < model->shape_count)
+		if (op->kind == GP_OP_KERNEL && !op->untimed && op->shape < model->shape_count &&
+		    advisor->tuning->of[i] == GP_TUNER_NONE)
 			take_kernel(advisor, op, gp_kinds_of_op(kinds, model, op), shapes);
 	}
 	free(kinds);

@@ -32,6 +32,7 @@ static struct gp_lull lull_of(const struct gp_gap *gap)
 		.before = gap->before,
 		.after = gap->after,
 		.told = GP_NONE,
+		.taker = GP_NONE,
 		.device = (uint16_t)gap->device,
 		.cause = (uint8_t)gp_gap_cause(gap),
 	};

@@ -19,7 +19,9 @@
 struct gp_lull {
 	uint64_t start_ns, end_ns;
 	struct gp_op_at before, after;
-	uint32_t told; /* the case of advice that says why, or GP_NONE: nobody has yet */
+	uint32_t told;     /* the case of advice that says why, or GP_NONE: nobody has yet */
+	uint32_t taker;    /* the rule that took of it last, and so much: */
+	uint64_t taken_ns; /* threads that wait together save it once */
 	uint16_t device;
 	uint8_t cause;                       /* with most of it: enum gp_idle_cause */
 	uint8_t cause_share[GP_IDLE_CAUSES]; /* of its time, in 255ths */

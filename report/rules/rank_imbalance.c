@@ -9,23 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/busy.h"
 #include "report/format.h"
+#include "report/room.h"
 #include "report/rules/advisor.h"
 #include "report/text.h"
 
-/* GPU time of a process's operations, but for communication. */
-static int sum_up(const struct gp_advisor *advisor, const struct gp_model *model, uint64_t *ns)
-{
-	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
+struct rank {
+	uint64_t ns; /* in which its GPUs had work, but for communication and autotuning */
+	bool talks;  /* it has communication */
+};
 
-	*ns = 0;
-	if (!kinds)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < model->op_count; i++)
-		if (gp_kinds_of_op(kinds, model, &model->ops[i]) != GP_KIND_COMMUNICATION)
-			*ns += model->ops[i].end_ns - model->ops[i].start_ns;
+static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank *rank)
+{
+	const struct gp_model *model = advisor->scope.models[process];
+	const uint8_t *tuners = advisor->basis->tunings[process].of;
+	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
+	struct gp_interval *intervals =
+		gp_room_take(((size_t)model->op_count + 1) * sizeof(*intervals));
+	uint32_t count = 0;
+
+	*rank = (struct rank){0};
+	for (uint32_t i = 0; kinds && intervals && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+		bool talks = gp_kinds_of_op(kinds, model, op) == GP_KIND_COMMUNICATION;
+
+		rank->talks |= talks;
+		if (!talks && tuners[i] == GP_TUNER_NONE)
+			intervals[count++] = (struct gp_interval){op->start_ns, op->end_ns};
+	}
+	if (kinds && intervals)
+		rank->ns = gp_busy_union(intervals, count);
+	gp_room_free(intervals);
 	free(kinds);
-	return 0;
+	return kinds && intervals ? 0 : -ENOMEM;
 }
 
 static bool is_rank(const struct gp_model *model)
@@ -48,18 +65,20 @@ static bool are_different(struct gp_model *const *models, size_t count)
 static void look_at_all(struct gp_advisor *advisor)
 {
 	struct gp_model *const *models = advisor->scope.models;
-	uint64_t total_ns = 0, most_ns = 0, ranks = 0, rank_ns;
+	uint64_t total_ns = 0, most_ns = 0, ranks = 0, talking = 0;
 	size_t busiest = 0;
 	struct gp_case *found;
+	struct rank rank;
 
 	for (size_t i = 0; i < advisor->scope.model_count && advisor->error == 0; i++) {
 		if (!is_rank(models[i]))
 			continue;
-		advisor->error = sum_up(advisor, models[i], &rank_ns);
+		advisor->error = sum_up(advisor, i, &rank);
 		ranks++;
-		total_ns += rank_ns;
-		busiest = rank_ns > most_ns ? i : busiest;
-		most_ns = rank_ns > most_ns ? rank_ns : most_ns;
+		talking += rank.talks;
+		total_ns += rank.ns;
+		busiest = rank.ns > most_ns ? i : busiest;
+		most_ns = rank.ns > most_ns ? rank.ns : most_ns;
 	}
 	if (advisor->error != 0 || ranks < 2 || most_ns * ranks * 10 < total_ns * 11 ||
 	    !are_different(models, advisor->scope.model_count))
@@ -67,6 +86,7 @@ static void look_at_all(struct gp_advisor *advisor)
 	found = gp_advisor_case(advisor, GP_NO_SITE, busiest, total_ns / ranks);
 	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, most_ns, most_ns - total_ns / ranks, NULL);
 	found->count = ranks;
+	found->extra = talking > 1;
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -75,9 +95,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 	fputs("the GPU of rank ", out);
 	gp_text_print(out, model->info[GP_INFO_RANK]);
-	fprintf(out, " computes for %s, the %s ranks for %s on average: the others wait for it",
+	fprintf(out, " computes for %s, the %s ranks for %s on average: %s the others wait for it",
 		gp_format_ns(found->time_ns).text, gp_format_count(found->count).text,
-		gp_format_ns(found->other_detail).text);
+		gp_format_ns(found->other_detail).text,
+		found->extra ? "in each collective operation" : "where ranks wait for each other,");
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -1,9 +1,10 @@
 /*
  * The same bytes, copied again.  The records have neither the addresses nor the bytes of a copy:
- * what they tell is that a call site copies as many bytes to the device as the time before, and
- * that the thread had no time since to write new ones, at 50 GB/s outside of calls of CUDA, nor did
- * a copy from the device bring as many.  Speaks from 16 of these on, each of 256 KiB or more, that
- * took 3 % of the recorded time and 200 us.
+ * what they tell is that a call site copies as many bytes to the device as the time before, that a
+ * kernel was launched in between, that the thread had no time since to write new ones, at 50 GB/s
+ * outside of calls of CUDA, nor did a copy from the device bring as many; and of page-locked memory,
+ * that they are more in a row than the process ever allocated: else they may be pieces of a whole.
+ * Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded time and 200 us.
  */
 #include "report/rules/rules.h"
 
@@ -18,27 +19,46 @@
 struct thread {
 	uint32_t id, site;
 	uint64_t bytes;
+	uint64_t row_bytes;     /* of those in a row that look the same */
+	bool launched;          /* a kernel, since then */
 	uint64_t outside_ns;    /* the thread was in no call */
 	uint64_t brought_bytes; /* from the device, at most in one copy */
 	uint64_t last_ns;       /* end of its last call */
 };
 
+/* Of page-locked memory, whatever of it was freed meanwhile. */
+static uint64_t locked_bytes(const struct gp_model *model)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->op == GP_MEMORY_ALLOC && (event->memory_kind == GP_MEMORY_PINNED ||
+						     event->memory_kind == GP_MEMORY_REGISTERED))
+			bytes += event->bytes;
+	}
+	return bytes;
+}
+
 static bool looks_the_same(const struct thread *thread, const struct gp_op *op, uint32_t site)
 {
-	return thread->site == site && thread->bytes == op->bytes &&
+	return thread->site == site && thread->bytes == op->bytes && thread->launched &&
 	       thread->brought_bytes < op->bytes &&
 	       thread->outside_ns * MEMORY_BYTES_A_NS < op->bytes;
 }
 
 static void take_copy(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
-		      const struct gp_op *op)
+		      const struct gp_op *op, uint64_t locked)
 {
 	uint32_t site = gp_advisor_site(advisor, call);
 	uint64_t copy_ns = op->end_ns - op->start_ns;
 	uint64_t took_ns = copy_ns > call->duration_ns ? copy_ns : call->duration_ns;
 	struct gp_case *found;
 
-	if (looks_the_same(thread, op, site)) {
+	thread->row_bytes = op->bytes + (looks_the_same(thread, op, site) ? thread->row_bytes : 0);
+	if (thread->row_bytes > op->bytes &&
+	    (op->source_kind != GP_COPY_PINNED || thread->row_bytes > locked)) {
 		found = gp_advisor_case(advisor, site, op->bytes, 0);
 		gp_advisor_add(advisor, found, call->start_ns, took_ns,
 			       took_ns < 2 * copy_ns ? took_ns : 2 * copy_ns, NULL);
@@ -47,6 +67,7 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 	thread->site = site;
 	thread->bytes = op->bytes;
 	thread->outside_ns = thread->brought_bytes = 0;
+	thread->launched = false;
 }
 
 static bool is_large(const struct gp_op *op)
@@ -54,9 +75,11 @@ static bool is_large(const struct gp_op *op)
 	return op && op->copy_kind == GP_COPY_HTOD && op->bytes >= LEAST_BYTES;
 }
 
-static void take_call(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call)
+static void take_call(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
+		      uint64_t locked)
 {
 	const struct gp_op *op = gp_host_copy(advisor, call);
+	uint8_t class = gp_advisor_class(advisor, call);
 
 	if (thread->id != call->thread_id)
 		*thread = (struct thread){
@@ -65,12 +88,13 @@ static void take_call(struct gp_advisor *advisor, struct thread *thread, const s
 		thread->outside_ns += call->start_ns - thread->last_ns;
 	if (gp_call_end_ns(call) > thread->last_ns)
 		thread->last_ns = gp_call_end_ns(call);
+	thread->launched |= class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH;
 	if (!op)
 		return;
 	if (op->copy_kind == GP_COPY_DTOH && op->bytes > thread->brought_bytes)
 		thread->brought_bytes = op->bytes;
 	else if (is_large(op))
-		take_copy(advisor, thread, call, op);
+		take_copy(advisor, thread, call, op, locked);
 }
 
 /* Else what threads did between copies need not be looked at. */
@@ -87,11 +111,13 @@ static bool has_any(const struct gp_advisor *advisor)
 static void look(struct gp_advisor *advisor)
 {
 	struct thread thread = {.site = GP_NO_SITE, .id = UINT32_MAX};
+	uint64_t locked;
 
 	if (!has_any(advisor))
 		return;
+	locked = locked_bytes(advisor->model);
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
-		take_call(advisor, &thread, &advisor->model->calls[i]);
+		take_call(advisor, &thread, &advisor->model->calls[i], locked);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -115,17 +141,17 @@ const struct gp_rule gp_rule_repeated_copy = {
 	.id = "repeated-copy",
 	.title = "it looks like the same bytes are copied to the device again",
 	.meaning =
-		"A line copies as many bytes as in the iteration before, and the thread was "
-		"outside of "
-		"CUDA's calls for so short that it cannot have written as many new ones, nor had "
-		"it got "
-		"them from the device. gpuprof does not look at the bytes: it may be wrong where "
-		"other threads or devices write them.",
+		"A line copies as many bytes as in the iteration before, a kernel was launched "
+		"since, and the thread was outside of CUDA's calls for so short that it cannot "
+		"have written as many new ones, nor had it got them from the device. gpuprof does "
+		"not look at the bytes, nor where they are: it may be wrong where other threads or "
+		"devices write them, or where they are pieces of a large array in pageable memory. "
+		"(Of page-locked memory it is known how much there is.)",
 	.change = "Copy what does not change (weights, tables) before the loop, and keep it on the "
 		  "device.",
 	.ignore =
-		"Another thread, or a device, fills the buffers meanwhile; or it is a benchmark of "
-		"copies.",
+		"Another thread, or a device, fills the buffers meanwhile; a large array is worked "
+		"through piece by piece; or it is a benchmark of copies.",
 	.threshold = {.saves_percent = 3, .saves_ns = 200000, .count = 16},
 	.is_of_gpu = true,
 	.look = look,

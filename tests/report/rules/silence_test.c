@@ -1,0 +1,254 @@
+/* What looks like a rule's case and is none: what would be said of it would be false, or would not help. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/model_builder.h"
+
+#define US 1000u
+#define MS 1000000u
+
+#define THREAD 100
+
+static void build_kernel(struct build *b, uint64_t launched_ns, uint32_t stream_id,
+			 uint64_t start_ns, uint64_t length_ns, uint32_t shape)
+{
+	uint32_t id = b->model->call_count + 1;
+
+	build_call(b, THREAD, BUILD_LAUNCH, launched_ns, 5 * US, id);
+	build_op(b, GP_OP_KERNEL, stream_id, start_ns, start_ns + length_ns, id)->shape = shape;
+}
+
+/* The most that a rule says could be saved; 0 = it says nothing. */
+static uint64_t saved(struct gp_model *const *models, size_t count, const char *rule,
+		      const char *words)
+{
+	struct gp_advice advice = ask(models, count);
+	const struct gp_finding *found = find(&advice, rule);
+	uint64_t saves_ns = found ? found->saves_ns : 0;
+
+	if (found && words)
+		assert_non_null(strstr(found->found, words));
+	gp_advice_free(&advice);
+	for (size_t i = 0; i < count; i++)
+		gp_model_free(models[i]);
+	return saves_ns;
+}
+
+static uint64_t saved_of(struct build *b, const char *rule, const char *words)
+{
+	struct gp_model *model = build_end(b);
+
+	return saved(&model, 1, rule, words);
+}
+
+/* ---- what is saved is not saved twice ---- */
+
+static struct gp_model *allocate(uint32_t pid)
+{
+	struct build b = build_begin(pid);
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * 2 * MS;
+
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns, 0x1000, 64);
+		b.model->calls[b.model->call_count - 1].start_ns = at_ns - MS / 2;
+		b.model->calls[b.model->call_count - 1].duration_ns = MS / 2;
+		build_kernel(&b, at_ns, 7, at_ns + 10 * US, MS, GP_NONE);
+		build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + MS + 100 * US, 0x1000,
+			     0);
+	}
+	return build_end(&b);
+}
+
+static void processes_allocate_at_the_same_time(void **state)
+{
+	struct gp_model *one[] = {allocate(1)}, *two[] = {allocate(1), allocate(2)};
+	uint64_t alone_ns = saved(one, 1, "alloc-in-loop", NULL);
+
+	(void)state;
+	assert_in_range(alone_ns, 19 * MS, 20 * MS);
+	assert_int_equal(saved(two, 2, "alloc-in-loop", "80 times"), alone_ns);
+}
+
+/* Eight threads wait for the same kernel, each time; what the GPU waits then is there once. */
+static void threads_wait_at_the_same_time(void **state)
+{
+	struct build b = build_begin(1);
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * 4 * MS;
+
+		build_kernel(&b, at_ns, 7, at_ns + 10 * US, MS, GP_NONE);
+		for (uint32_t thread = 0; thread < 8; thread++)
+			build_call(&b, THREAD + thread, BUILD_DEVICE_SYNC, at_ns + 8 * US,
+				   MS + 4 * US, 0);
+	}
+	assert_in_range(saved_of(&b, "sync-in-loop", NULL), 39 * MS, 39 * 3 * MS);
+}
+
+/* ---- the GPU worked meanwhile ---- */
+
+static uint64_t compile(uint64_t kernel_ns)
+{
+	struct build b = build_begin(1);
+	uint32_t index;
+
+	build_device(&b, 0, "GPU");
+	build_kernel(&b, MS, 7, 2 * MS, kernel_ns, GP_NONE);
+	build_kernel(&b, 150 * MS, 7, 150 * MS, MS, GP_NONE);
+	index = BUILD_GROW(&b, jits, jit_count);
+	b.model->jits[index] =
+		(struct gp_record_jit){.start_ns = 10 * MS, .end_ns = 110 * MS, .op_kind = 3};
+	return saved_of(&b, "jit-compile", NULL);
+}
+
+static void the_gpu_works_while_the_driver_compiles(void **state)
+{
+	(void)state;
+	assert_int_equal(compile(MS), 100 * MS);
+	assert_int_equal(compile(140 * MS), 0);
+}
+
+/* ---- launches ---- */
+
+/* From one launch to the next the host does something for so long; the GPU has 100 us to wait then. */
+static uint64_t launch(uint64_t host_ns)
+{
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 300; i++) {
+		uint64_t at_ns = i * (5 * US + host_ns);
+
+		build_kernel(&b, at_ns, 7, at_ns + 6 * US, host_ns - 95 * US, GP_NONE);
+	}
+	return saved_of(&b, "launch-bound", NULL);
+}
+
+static void the_host_computes_between_launches(void **state)
+{
+	(void)state;
+	assert_in_range(launch(120 * US), 250 * 90 * US, 300 * 100 * US);
+	assert_int_equal(launch(500 * US), 0);
+}
+
+/* ---- copies ---- */
+
+#define COPIES 40u
+#define BYTES  (4u << 20)
+
+/* Copies of 4 MiB from so much page-locked memory, with a kernel after each or without. */
+static uint64_t copy(uint64_t locked_bytes, bool launches)
+{
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 100, 0x1000, locked_bytes);
+	for (uint32_t i = 1; i <= COPIES; i++) {
+		uint64_t at_ns = i * MS;
+		uint32_t id = b.model->call_count + 1;
+		struct gp_op *op;
+
+		build_call(&b, THREAD, BUILD_MEMCPY_ASYNC, at_ns, 999 * US, id);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns, at_ns + 80 * US, id);
+		op->copy_kind = GP_COPY_HTOD;
+		op->source_kind = GP_COPY_PINNED;
+		op->bytes = BYTES;
+		if (launches)
+			build_kernel(&b, at_ns + 990 * US, 7, at_ns + 100 * US, 800 * US, GP_NONE);
+	}
+	return saved_of(&b, "repeated-copy", NULL);
+}
+
+static void pieces_of_a_whole_are_copied(void **state)
+{
+	(void)state;
+	assert_true(copy(BYTES, true) > 0);
+	assert_int_equal(copy(BYTES, false), 0);
+	assert_int_equal(copy((uint64_t)BYTES * COPIES, true), 0);
+}
+
+/* ---- the default stream ---- */
+
+/* Kernels of two streams, one of the default stream between them; so many blocks, launched ahead or when the one before is done. */
+static uint64_t take_turns(uint32_t blocks, bool ahead)
+{
+	struct build b = build_begin(1);
+	uint32_t shape = build_shape(&b, blocks, 256);
+
+	build_device(&b, 0, "GPU");
+	build_context_made_by(&b, 1, 7, 0);
+	for (uint32_t i = 8; i <= 9; i++)
+		b.model->streams[BUILD_GROW(&b, streams, stream_count)] =
+			(struct gp_record_stream){.id = i, .context_id = 1};
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * MS;
+
+		build_kernel(&b, ahead ? at_ns - MS / 2 : at_ns - 10 * US, 8 + i % 2, at_ns,
+			     900 * US, shape);
+		build_kernel(&b, at_ns - 10 * US, 7, at_ns + 901 * US, 10 * US, shape);
+	}
+	return saved_of(&b, "default-stream", NULL);
+}
+
+static void nothing_is_kept_back(void **state)
+{
+	(void)state;
+	assert_in_range(take_turns(16, true), 17 * MS, 18 * MS);
+	assert_int_equal(take_turns(16, false), 0);
+	assert_int_equal(take_turns(132 * 32, true), 0);
+}
+
+/* ---- ranks ---- */
+
+static uint64_t compare_ranks(const char *kernel, const char *words)
+{
+	struct gp_model *models[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct build b = build_begin(i + 1);
+		uint32_t name = build_name(&b, kernel);
+
+		build_info(&b, GP_INFO_RANK, i ? "1" : "0");
+		build_device(&b, (uint16_t)i, "GPU");
+		build_kernel(&b, MS, 7, 2 * MS, (10 + i * 50) * MS, GP_NONE);
+		build_kernel(&b, 62 * MS, 8, 70 * MS, MS, GP_NONE);
+		b.model->ops[b.model->op_count - 1].name = name;
+		models[i] = build_end(&b);
+	}
+	return saved(models, 2, "rank-imbalance", words);
+}
+
+static void ranks_that_do_not_communicate(void **state)
+{
+	(void)state;
+	assert_int_equal(compare_ranks("ncclDevKernel_AllReduce", "in each collective operation"),
+			 25 * MS);
+	assert_int_equal(compare_ranks("mine", "where ranks wait for each other,"), 25 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_allocate_at_the_same_time),
+		cmocka_unit_test(threads_wait_at_the_same_time),
+		cmocka_unit_test(the_gpu_works_while_the_driver_compiles),
+		cmocka_unit_test(the_host_computes_between_launches),
+		cmocka_unit_test(pieces_of_a_whole_are_copied),
+		cmocka_unit_test(nothing_is_kept_back),
+		cmocka_unit_test(ranks_that_do_not_communicate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -49,11 +49,6 @@ static struct row rows[] = {
 
 static uint64_t given_copy; /* where the copy lies of whose functions some were given; 0 = none */
 
-void gp_share_names_init(void)
-{
-	gp_dlsym_answer_with(gp_share_names_answer);
-}
-
 static struct row *find_row(const char *name)
 {
 	for (size_t i = 0; i < ROWS; i++)
@@ -205,17 +200,23 @@ static void *answer_with_ours(const struct gp_cupti *cupti, void *handle, const 
 	return give(find_row(name), function);
 }
 
-void *gp_share_names_answer(void *handle, const char *name, void *found, const void *caller)
+/* For inject/dlsym.h.  What CUPTI itself looks up stays CUPTI's. */
+static void *answer(void *handle, const char *name, void *found, const void *caller)
 {
 	const struct gp_cupti *cupti = gp_session_shared();
 	uintptr_t copy = find_copy(found, NULL);
 	int saved_errno = errno;
-	void *answer;
+	void *function;
 
 	if (copy == 0 || is_cupti_itself(cupti, caller))
 		return found;
-	answer = cupti != NULL ? answer_with_ours(cupti, handle, name, found)
-			       : answer_early(name, found, copy);
+	function = cupti != NULL ? answer_with_ours(cupti, handle, name, found)
+				 : answer_early(name, found, copy);
 	errno = saved_errno;
-	return answer;
+	return function;
+}
+
+void gp_share_names_init(void)
+{
+	gp_dlsym_answer_with(answer);
 }

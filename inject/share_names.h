@@ -20,9 +20,6 @@
 /* Once, by the constructor, if CUPTI is to be shared. */
 void gp_share_names_init(void);
 
-/* For inject/dlsym.h.  What CUPTI itself looks up stays CUPTI's. */
-void *gp_share_names_answer(void *handle, const char *name, void *found, const void *caller);
-
 /* CUPTI's function in whose place ours was given; NULL: it was not. */
 void *gp_share_names_given(const void *own);
 

@@ -25,7 +25,7 @@ struct file {
 };
 
 static struct {
-	uint64_t limit_bytes, memory_bytes, file_bytes;
+	uint64_t limit_bytes, memory_bytes;
 	struct file *files;
 	size_t count, capacity;
 	char trouble[PATH_MAX + 128];
@@ -39,11 +39,6 @@ void gp_room_limit(uint64_t bytes)
 const char *gp_room_trouble(void)
 {
 	return rooms.trouble;
-}
-
-uint64_t gp_room_file_bytes(void)
-{
-	return rooms.file_bytes;
 }
 
 /* ---- memory ---- */
@@ -192,7 +187,6 @@ static void *map(int fd, size_t bytes, const char *folder)
 	if (rooms.count == 0)
 		sigaction(SIGBUS, &on_failure, NULL);
 	rooms.files[rooms.count++] = (struct file){start, bytes, folder, fd};
-	rooms.file_bytes += bytes;
 	return start;
 }
 
@@ -221,7 +215,6 @@ static void *resize_file(struct file *file, size_t bytes)
 	start = mremap(file->start, file->bytes, bytes, MREMAP_MAYMOVE);
 	if (start == MAP_FAILED)
 		return NULL;
-	rooms.file_bytes += bytes - file->bytes;
 	file->start = start;
 	file->bytes = bytes;
 	return start;
@@ -231,7 +224,6 @@ static void free_file(struct file *file)
 {
 	munmap(file->start, file->bytes);
 	close(file->fd);
-	rooms.file_bytes -= file->bytes;
 	*file = rooms.files[--rooms.count];
 }
 

@@ -28,7 +28,4 @@ void gp_room_free(void *room);
 /* Why a file could not be had, for the user; "" if none was wanted or all were had. */
 const char *gp_room_trouble(void);
 
-/* What rooms take now: bytes of files. */
-uint64_t gp_room_file_bytes(void);
-
 #endif

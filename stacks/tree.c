@@ -12,7 +12,16 @@
 #define INDEX_BITS  22u
 #define INDEX_LIMIT (1u << INDEX_BITS) /* half empty at worst: searches end */
 
-static struct gp_node *nodes;    /* by id; 0 is nobody */
+struct node {
+	uint32_t parent; /* 0 = none */
+	uint32_t origin; /* as gp_record_frame.origin_id */
+	uint64_t what;   /* the address, and its enum gp_frame_kind in the highest byte */
+};
+
+#define NODE_ADDRESS(node) ((node)->what & 0xffffffffffffffu)
+#define NODE_KIND(node)    ((uint32_t)((node)->what >> 56))
+
+static struct node *nodes;       /* by id; 0 is nobody */
 static uint32_t *index_of_nodes; /* atomic; ids by hash, 0 = free */
 static uint32_t *was_told;       /* atomic; a bit a node */
 static uint32_t last_id;
@@ -25,7 +34,7 @@ int gp_tree_init(void)
 	return nodes != NULL && index_of_nodes != NULL && was_told != NULL ? 0 : -ENOMEM;
 }
 
-static uint32_t place_of(const struct gp_node *node)
+static uint32_t place_of(const struct node *node)
 {
 	uint64_t hash = (node->what ^ (uint64_t)node->origin << 40) * 0x9e3779b97f4a7c15u;
 
@@ -33,13 +42,13 @@ static uint32_t place_of(const struct gp_node *node)
 	return (uint32_t)(hash >> (64 - INDEX_BITS));
 }
 
-static bool is_same(const struct gp_node *a, const struct gp_node *b)
+static bool is_same(const struct node *a, const struct node *b)
 {
 	return a->parent == b->parent && a->what == b->what && a->origin == b->origin;
 }
 
 /* A new id for the node, or 0.  The counter never wraps: it stays at the limit. */
-static uint32_t add(const struct gp_node *node)
+static uint32_t add(const struct node *node)
 {
 	if (gp_load32(&last_id) >= NODE_LIMIT - 1)
 		return 0;
@@ -54,7 +63,7 @@ static uint32_t add(const struct gp_node *node)
 }
 
 /* The node's id; where two threads add the same one at once, the id of the loser is never used. */
-static uint32_t find_or_add(const struct gp_node *node)
+static uint32_t find_or_add(const struct node *node)
 {
 	uint32_t own = 0;
 
@@ -76,22 +85,17 @@ static uint32_t find_or_add(const struct gp_node *node)
 
 uint32_t gp_tree_child(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address)
 {
-	struct gp_node node = {parent, origin, address | (uint64_t)kind << 56};
+	struct node node = {parent, origin, address | (uint64_t)kind << 56};
 
 	return parent != GP_NO_NODE ? find_or_add(&node) : GP_NO_NODE;
 }
 
 uint32_t gp_tree_single(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address)
 {
-	struct gp_node node = {parent, origin, address | (uint64_t)kind << 56};
+	struct node node = {parent, origin, address | (uint64_t)kind << 56};
 	uint32_t id = parent != GP_NO_NODE ? add(&node) : 0;
 
 	return id != 0 ? id : GP_NO_NODE;
-}
-
-const struct gp_node *gp_tree_node(uint32_t id)
-{
-	return &nodes[id];
 }
 
 static bool is_told(uint32_t id)
@@ -101,15 +105,15 @@ static bool is_told(uint32_t id)
 
 static bool tell_one(uint32_t id)
 {
-	const struct gp_node *node = &nodes[id];
+	const struct node *node = &nodes[id];
 	struct gp_record_frame frame = {
 		.kind = GP_RECORD_FRAME,
 		.slots = sizeof(frame) / GP_SLOT_BYTES,
-		.frame_kind = (uint16_t)GP_NODE_KIND(node),
+		.frame_kind = (uint16_t)NODE_KIND(node),
 		.id = id,
 		.parent_id = node->parent,
 		.origin_id = node->origin,
-		.address = GP_NODE_ADDRESS(node),
+		.address = NODE_ADDRESS(node),
 	};
 
 	if (!gp_emit((const struct gp_record *)&frame))

@@ -15,15 +15,6 @@
 /* Most frames of one stack: longer ones keep the innermost and have a GP_FRAME_CUT outside of them. */
 #define GP_STACK_DEPTH 512u
 
-struct gp_node {
-	uint32_t parent; /* 0 = none */
-	uint32_t origin; /* as gp_record_frame.origin_id */
-	uint64_t what;   /* the address, and the kind in the highest byte */
-};
-
-#define GP_NODE_ADDRESS(node) ((node)->what & 0xffffffffffffffu)
-#define GP_NODE_KIND(node)    ((uint32_t)((node)->what >> 56)) /* enum gp_frame_kind, or one of ours */
-
 /* In place of an id: the tree is full. */
 #define GP_NO_NODE UINT32_MAX
 
@@ -35,9 +26,6 @@ uint32_t gp_tree_child(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t
 
 /* A node that no other frame shares. */
 uint32_t gp_tree_single(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address);
-
-/* As given to gp_tree_child(). */
-const struct gp_node *gp_tree_node(uint32_t id);
 
 /* Emit the frames of a stack that were not emitted yet, callers first.  False: the trace does not know all of them, for want of room. */
 bool gp_tree_tell(uint32_t id);

@@ -30,6 +30,7 @@
 #include "stacks/tree.h"
 #include "stacks/walk.h"
 #include "tests/stacks/forget.h"
+#include "tests/stacks/stuck.h"
 
 #define LONG_S  20
 #define SKIPPED 77
@@ -213,15 +214,10 @@ static void goes_through_signal_frames(void **state)
 
 static int stops_here(void *unused)
 {
-	const struct gp_node *root;
-
 	(void)unused;
 	for (int i = 0; i < 3; i++) {
 		walk_here(&walk);
-		assert_int_not_equal(walk.last->root, 0);
-		root = gp_tree_node(walk.last->root);
-		assert_int_equal(GP_NODE_KIND(root), GP_FRAME_STUCK);
-		assert_int_equal(GP_NODE_ADDRESS(root), walk.last->frames[0].pc);
+		assert_int_equal(walk.last->root, stuck_at_outermost(walk.last));
 	}
 	return 5;
 }

@@ -226,18 +226,14 @@ void gp_finish_run(const char *trace_path, uint64_t timeout_ns)
 	/* too large for a small stack; one at a time */
 	static char program[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES], file[GP_SHELL_WORD_BYTES];
 
-	if (!find_program(program, sizeof(program))) {
+	if (gp_sys_is_confined()) /* also to look whether a file is there */
+		gp_say("the program has forbidden system calls to itself (seccomp); make the "
+		       "summary and the Chrome trace with: gpuprof finish %s",
+		       gp_shell_word(trace_path, word, sizeof(word)));
+	else if (!find_program(program, sizeof(program)))
 		gp_say("the program gpuprof is not beside %s; see what was recorded with: gpuprof "
 		       "summary %s",
 		       gp_output_library(), gp_shell_word(trace_path, word, sizeof(word)));
-		return;
-	}
-	if (gp_sys_is_confined())
-		gp_say("the program has forbidden system calls to itself (seccomp); make the "
-		       "summary and "
-		       "the Chrome trace with: %s finish %s",
-		       gp_shell_word(program, file, sizeof(file)),
-		       gp_shell_word(trace_path, word, sizeof(word)));
 	else if (!run(program, trace_path, timeout_ns))
 		gp_say("the summary or the Chrome trace was not finished; make both with: %s "
 		       "finish %s",

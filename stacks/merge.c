@@ -81,7 +81,7 @@ static void put_activation(struct gp_merge *merge, struct pending *pending)
 	for (; pending->next < pending->count && !ends; pending->next++) {
 		const struct gp_python_frame *frame = &pending->frames[pending->next];
 
-		put_step(merge, GP_FRAME_PYTHON, frame->code_id, gp_python_offset(frame));
+		put_step(merge, GP_FRAME_PYTHON, frame->code_id, frame->offset);
 		ends = frame->activation != 0;
 	}
 	if (!ends && pending->is_cut) {
@@ -153,9 +153,9 @@ static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
 	struct pending pending = {0};
 
 	if (python_walk != NULL)
-		pending = (struct pending){.frames = gp_python_frames(python_walk),
-					   .count = python_walk->count,
-					   .is_cut = python_walk->is_cut};
+		pending = (struct pending){.frames = python_walk->last->frames,
+					   .count = python_walk->last->count,
+					   .is_cut = python_walk->last->is_cut};
 	return interleave(merge, walk, pending);
 }
 
@@ -179,7 +179,7 @@ uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uin
 			 const struct gp_python_walk *python_walk, uint64_t python)
 {
 	uint64_t key = gp_hash_add(gp_hash_add(0, native), python) | 1;
-	uint32_t at = (uint32_t)(walk->last - walk->pasts);
+	uint32_t at = (uint32_t)(key >> (64 - GP_MERGE_LAST_BITS));
 
 	if (key != merge->last[at].pair) {
 		bool is_known = true;

@@ -15,6 +15,9 @@
 #include "stacks/python.h"
 #include "stacks/walk.h"
 
+/* Of the pairs that were merged last a thread remembers up to so many. */
+#define GP_MERGE_LAST_BITS 7u
+
 struct gp_merge_step {
 	uint32_t kind; /* enum gp_frame_kind */
 	uint32_t origin;
@@ -24,9 +27,9 @@ struct gp_merge_step {
 /* Of the thread. */
 struct gp_merge {
 	struct {
-		uint64_t pair; /* 0 = none */
-		uint32_t id;   /* what came out */
-	} last[GP_WALK_PASTS]; /* beside each walk that is remembered */
+		uint64_t pair;            /* 0 = none */
+		uint32_t id;              /* what came out */
+	} last[1u << GP_MERGE_LAST_BITS]; /* by the pair */
 	uint32_t count;
 	struct gp_merge_step steps[2 * GP_STACK_DEPTH + 2]; /* innermost first */
 };

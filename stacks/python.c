@@ -24,13 +24,13 @@ static struct {
 	uint32_t state; /* atomic; the rest is valid once it is READY */
 	uint32_t epoch; /* atomic; of gp_modules_epoch(), when the module was there */
 	uint32_t module_id;
-	const struct gp_python_layout *layout;
 	void *(*thread_state)(void);
 	uint64_t code_type;
 	uint64_t text_type;
 	uint64_t evaluator_start;
 	uint64_t evaluator_end;
-} python;
+	struct gp_python_layout layout;
+} python __attribute__((aligned(LINE)));
 
 static uint64_t word_at(uint64_t address)
 {
@@ -100,7 +100,7 @@ void gp_python_notice(const struct gp_module *module)
 	}
 	gp_store32(&python.epoch, gp_modules_epoch());
 	python.module_id = module->id;
-	python.layout = layout;
+	python.layout = *layout;
 	python.thread_state = (void *(*)(void))function;
 	python.evaluator_start = evaluator;
 	python.evaluator_end = evaluator != 0 ? evaluator + bytes : 0;
@@ -166,29 +166,38 @@ static uint64_t instruction_of(const struct gp_python_layout *layout, uint64_t f
 	return (uint64_t)index * (layout->instruction == GP_PYTHON_UNITS ? 2u : 1u);
 }
 
-uint64_t gp_python_offset(const struct gp_python_frame *frame)
+static uint32_t offset_of(const struct gp_python_layout *layout, uint64_t code,
+			  uint64_t instruction)
 {
-	uint64_t start = frame->code + python.layout->code.start;
+	uint64_t start = code + layout->code.start;
 
-	if (python.layout->instruction != GP_PYTHON_POINTER)
-		return frame->instruction;
-	return frame->instruction > start ? frame->instruction - start : 0;
+	if (layout->instruction != GP_PYTHON_POINTER)
+		return (uint32_t)instruction;
+	return instruction > start ? (uint32_t)(instruction - start) : 0;
+}
+
+static uint8_t owner_of(const struct gp_python_layout *layout, uint64_t frame)
+{
+	return layout->instruction == GP_PYTHON_POINTER ? byte_at(frame + layout->frame.owner) : 0;
+}
+
+static bool is_shim(const struct gp_python_layout *layout, const struct gp_python_link *link)
+{
+	return layout->activation == GP_PYTHON_SHIM && link->owner >= LEAST_SHIM;
 }
 
 /* A frame that was made but whose function has not begun is not shown by Python either. */
-static bool is_complete(const struct gp_python_layout *layout, uint64_t frame, uint64_t code,
-			uint64_t instruction)
+static bool is_complete(const struct gp_python_layout *layout, const struct gp_python_link *link)
 {
-	if (layout->instruction != GP_PYTHON_POINTER ||
-	    byte_at(frame + layout->frame.owner) == OWNED_BY_GENERATOR)
-		return true;
 	uint32_t first;
 
-	memcpy(&first, (const void *)(code + layout->code.first_traceable), sizeof(first));
-	return instruction >= code + layout->code.start + 2u * (uint64_t)first;
+	if (layout->instruction != GP_PYTHON_POINTER || link->owner == OWNED_BY_GENERATOR)
+		return true;
+	memcpy(&first, (const void *)(link->code + layout->code.first_traceable), sizeof(first));
+	return link->instruction >= link->code + layout->code.start + 2u * (uint64_t)first;
 }
 
-/* What ends with this frame, if an activation does. */
+/* What ends with this frame, if an activation does; the cursor goes on to the next. */
 static uint64_t end_of_activation(const struct gp_python_layout *layout, struct cursor *cursor)
 {
 	uint64_t chain = cursor->chain;
@@ -201,149 +210,299 @@ static uint64_t end_of_activation(const struct gp_python_layout *layout, struct 
 	return chain;
 }
 
-static bool is_shim(const struct gp_python_layout *layout, uint64_t frame)
+static uint32_t version_of_code(const struct gp_python_layout *layout, uint64_t code)
 {
-	return layout->activation == GP_PYTHON_SHIM &&
-	       byte_at(frame + layout->frame.owner) >= LEAST_SHIM;
-}
+	uint32_t version = 0;
 
-/*
- * All frames into `frames`, innermost first, with neither ids nor numbers of code.  A frame that is left out may be the last of its
- * activation: then the one inside of it is.
- */
-static uint32_t read_frames(const struct gp_python_layout *layout, uint64_t thread,
-			    struct gp_python_frame *frames, bool *is_cut)
-{
-	struct cursor cursor = begin(layout, thread);
-	uint32_t count = 0, first_of_activation = 0;
-
-	for (; cursor.frame != 0 && count < GP_STACK_DEPTH;
-	     cursor.frame = word_at(cursor.frame + layout->frame.previous)) {
-		uint64_t end = 0;
-
-		if (is_shim(layout, cursor.frame)) {
-			end = cursor.frame;
-		} else {
-			struct gp_python_frame *frame = &frames[count];
-
-			frame->address = cursor.frame;
-			frame->code = code_of(layout, cursor.frame);
-			frame->instruction = instruction_of(layout, cursor.frame);
-			frame->activation = 0;
-			count += is_complete(layout, cursor.frame, frame->code, frame->instruction);
-			end = end_of_activation(layout, &cursor);
-		}
-		if (end != 0 && count > first_of_activation)
-			frames[count - 1].activation = end;
-		if (end != 0)
-			first_of_activation = count;
-	}
-	*is_cut = cursor.frame != 0;
-	return count;
-}
-
-/* ---- numbers ---- */
-
-static bool is_code_as_before(const struct gp_python_frame *frame,
-			      const struct gp_python_frame *before)
-{
-	return before != NULL && frame->code == before->code &&
-	       gp_code_is_still(python.layout, before->code, before->code_id);
-}
-
-static bool is_at_as_before(const struct gp_python_frame *frame,
-			    const struct gp_python_frame *before)
-{
-	return frame->instruction == before->instruction &&
-	       (frame->activation != 0) == (before->activation != 0);
+	if (layout->code.version != 0)
+		memcpy(&version, (const void *)(code + layout->code.version), sizeof(version));
+	return version;
 }
 
 /* Is it what the layout says?  Asked once for each code object. */
 static bool is_code(uint64_t code)
 {
 	return word_at(code + OBJECT_TYPE) == python.code_type &&
-	       word_at(word_at(code + python.layout->code.file) + OBJECT_TYPE) ==
-		       python.text_type &&
-	       word_at(word_at(code + python.layout->code.name) + OBJECT_TYPE) == python.text_type;
+	       word_at(word_at(code + python.layout.code.file) + OBJECT_TYPE) == python.text_type &&
+	       word_at(word_at(code + python.layout.code.name) + OBJECT_TYPE) == python.text_type;
 }
 
-static uint64_t hash_frame(const struct gp_python_frame *frame, uint64_t callers)
+/* ---- stacks that were ---- */
+
+/* Before 3.11 a function's frame lies somewhere else each time. */
+static uint32_t tag_of(const struct gp_python_layout *layout, uint64_t frame)
 {
-	return gp_hash_add(callers,
-			   ((uint64_t)frame->code_id << 32 | (uint32_t)gp_python_offset(frame)) +
-				   (frame->activation != 0 ? LAST_OF_ACTIVATION : 0));
+	if (layout->activation == GP_PYTHON_EACH)
+		return 0;
+	return (uint32_t)(gp_hash_add(frame, instruction_of(layout, frame)) >> 32);
+}
+
+static void forget(struct gp_python_walk *walk)
+{
+	for (uint32_t i = 0; i < GP_PYTHON_PASTS; i++)
+		walk->pasts[i].may_come_again = false;
+	walk->last = &walk->pasts[0];
+	walk->last->link_count = 0;
+	walk->module_id = python.module_id;
+}
+
+/* The past with the tag, which need not be right; NULL = there is none. */
+static struct gp_python_past *recall(struct gp_python_walk *walk, uint32_t tag)
+{
+	uint32_t set = tag % GP_PYTHON_SETS;
+
+	for (uint32_t way = 0; way < GP_PYTHON_WAYS; way++)
+		if (walk->tags[set][way] == tag)
+			return &walk->pasts[set * GP_PYTHON_WAYS + way];
+	return NULL;
+}
+
+/* One to be forgotten, which is not the last: the next is compared with that. */
+static struct gp_python_past *take_past(struct gp_python_walk *walk, uint32_t tag)
+{
+	uint32_t set = tag % GP_PYTHON_SETS, way;
+	struct gp_python_past *past;
+
+	do {
+		way = walk->next_way++ % GP_PYTHON_WAYS;
+		past = &walk->pasts[set * GP_PYTHON_WAYS + way];
+	} while (past == walk->last);
+	walk->tags[set][way] = tag;
+	return past;
+}
+
+/* The same object as when the link was made?  Each that has a version has its own. */
+static bool is_code_still(const struct gp_python_layout *layout, const struct gp_python_link *link,
+			  uint32_t id)
+{
+	return link->version != 0 ? version_of_code(layout, link->code) == link->version
+				  : gp_code_is_still(layout, link->code, id);
+}
+
+/* Numbers the outermost `kept` frames have are right; those of the others follow from them. */
+static void number_frames(struct gp_python_past *past, uint32_t kept)
+{
+	uint32_t at = past->count - kept;
+	uint64_t hash = kept > 0 ? past->frames[at].hash : gp_hash_add(0, past->is_cut);
+
+	while (at > 0) {
+		struct gp_python_frame *frame = &past->frames[--at];
+
+		hash = gp_hash_add(hash, ((uint64_t)frame->code_id << 32 | frame->offset) +
+						 (frame->activation != 0 ? LAST_OF_ACTIVATION : 0));
+		frame->hash = hash;
+	}
+	past->number = hash;
+}
+
+/* ---- a stack that comes again ---- */
+
+/* A frame that is where one was executes something else.  False: it is something else. */
+static __attribute__((noinline)) bool
+renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python_link *link)
+{
+	const struct gp_python_layout *layout = &python.layout;
+	struct gp_python_frame *frame = &past->frames[link->frame];
+	uint64_t code = code_of(layout, link->address);
+
+	link->instruction = instruction_of(layout, link->address);
+	if (!link->is_shown)
+		return false;
+	if (code != link->code || !is_code_still(layout, link, frame->code_id)) {
+		if (!is_code(code))
+			return false;
+		link->code = code;
+		link->version = version_of_code(layout, code);
+		frame->code_id = gp_code_find(layout, code, &walk->scratch);
+	}
+	frame->offset = offset_of(layout, code, link->instruction);
+	return is_complete(layout, link);
+}
+
+static bool is_as_it_was(const struct gp_python_layout *layout, const struct gp_python_past *past,
+			 const struct gp_python_link *link)
+{
+	return is_shim(layout, link) ||
+	       (code_of(layout, link->address) == link->code &&
+		instruction_of(layout, link->address) == link->instruction &&
+		is_code_still(layout, link, past->frames[link->frame].code_id));
 }
 
 /*
- * Outermost frames that are what they were keep their numbers.  `before` is a frame's counterpart in the last walk: most that are elsewhere
- * execute the same code as then.
+ * Whether the interpreter's frames are those of a stack that was: then those that execute something else are put right.  A frame's address is
+ * known before it is read from the one inside of it, and compared with that before the frame is read: no word is waited for.
  */
-static bool number_all(struct gp_python_walk *walk, struct gp_python_frame *frames, uint32_t count,
-		       bool is_cut)
+static bool comes_again(const struct gp_python_layout *layout, struct gp_python_walk *walk,
+			struct gp_python_past *past, struct cursor cursor)
 {
-	const struct gp_python_frame *last = walk->frames[walk->current];
-	uint32_t last_count = walk->is_cut == is_cut ? walk->count : 0;
-	uint64_t callers = gp_hash_add(0, is_cut);
-	bool same = true;
+	uint32_t changed = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		struct gp_python_frame *frame = &frames[count - 1 - i];
-		const struct gp_python_frame *before =
-			i < last_count ? &last[last_count - 1 - i] : NULL;
+	for (uint32_t i = 0; i < past->link_count; i++) {
+		struct gp_python_link *link = &past->links[i];
 
-		if (is_code_as_before(frame, before)) {
-			frame->code_id = before->code_id;
-			same = same && is_at_as_before(frame, before);
-		} else if (is_code(frame->code)) {
-			frame->code_id = gp_code_find(python.layout, frame->code, &walk->scratch);
-			same = false;
-		} else {
+		if (cursor.frame != link->address || owner_of(layout, link->address) != link->owner)
 			return false;
+		if (!is_as_it_was(layout, past, link)) {
+			if (!renew(walk, past, link))
+				return false;
+			changed = link->frame + 1u;
 		}
-		frame->hash = same ? before->hash : hash_frame(frame, callers);
-		callers = frame->hash;
+		if (layout->activation == GP_PYTHON_ENTRY &&
+		    end_of_activation(layout, &cursor) != past->frames[link->frame].activation)
+			return false;
+		cursor.frame = word_at(link->address + layout->frame.previous);
+	}
+	if (cursor.frame != 0)
+		return false;
+	if (changed > 0)
+		number_frames(past, past->count - changed);
+	return true;
+}
+
+/* ---- a stack that is new ---- */
+
+/*
+ * All of the interpreter's frames.  One that is left out may be the last of its activation: then the one inside of it is.
+ */
+static void read_links(const struct gp_python_layout *layout, struct gp_python_past *past,
+		       struct cursor cursor)
+{
+	uint32_t links = 0, count = 0, first_of_activation = 0;
+
+	for (; cursor.frame != 0 && count < GP_STACK_DEPTH && links < GP_PYTHON_LINKS;
+	     cursor.frame = word_at(cursor.frame + layout->frame.previous)) {
+		struct gp_python_link *link = &past->links[links++];
+
+		link->address = cursor.frame;
+		link->code = code_of(layout, cursor.frame);
+		link->instruction = instruction_of(layout, cursor.frame);
+		link->owner = owner_of(layout, cursor.frame);
+		link->is_shown = !is_shim(layout, link) && is_complete(layout, link);
+		link->version = is_shim(layout, link) ? 0 : version_of_code(layout, link->code);
+		link->frame = (uint16_t)count;
+		past->frames[count].activation = 0;
+		count += link->is_shown;
+
+		uint64_t end =
+			is_shim(layout, link) ? cursor.frame : end_of_activation(layout, &cursor);
+
+		if (end != 0 && count > first_of_activation)
+			past->frames[count - 1].activation = end;
+		if (end != 0)
+			first_of_activation = count;
+	}
+	past->count = count;
+	past->link_count = links;
+	past->is_cut = cursor.frame != 0;
+}
+
+/* The next one outside in, of a function; NULL = there are no more. */
+static struct gp_python_link *next_shown(struct gp_python_past *past, uint32_t *at)
+{
+	while (*at > 0)
+		if (past->links[--*at].is_shown)
+			return &past->links[*at];
+	return NULL;
+}
+
+/* Most that are elsewhere execute the same code as their counterparts did, counted from outside. */
+static bool identify(const struct gp_python_layout *layout, struct gp_python_walk *walk,
+		     struct gp_python_past *past)
+{
+	uint32_t at = past->link_count, other = walk->last->link_count;
+	struct gp_python_link *link, *before;
+
+	while ((link = next_shown(past, &at)) != NULL) {
+		struct gp_python_frame *frame = &past->frames[link->frame];
+
+		before = next_shown(walk->last, &other);
+		frame->offset = offset_of(layout, link->code, link->instruction);
+		if (before != NULL && before->code == link->code &&
+		    is_code_still(layout, before, walk->last->frames[before->frame].code_id))
+			frame->code_id = walk->last->frames[before->frame].code_id;
+		else if (is_code(link->code))
+			frame->code_id = gp_code_find(layout, link->code, &walk->scratch);
+		else
+			return false;
 	}
 	return true;
 }
 
-/* A frame's code and instruction are near its beginning; what tells code objects apart is in their second and third line. */
-void gp_python_prepare(const struct gp_python_walk *walk)
+static __attribute__((noinline)) uint64_t walk_anew(const struct gp_python_layout *layout,
+						    struct gp_python_walk *walk, uint32_t tag,
+						    struct cursor cursor)
 {
-	const struct gp_python_frame *frames = walk->frames[walk->current];
+	struct gp_python_past *past = take_past(walk, tag);
 
-	for (uint32_t i = 0; i < walk->count && i < MOST_PREPARED; i++) {
-		__builtin_prefetch((const void *)frames[i].address);
-		__builtin_prefetch((const void *)(frames[i].address + LINE));
-		__builtin_prefetch((const void *)(frames[i].code + LINE));
-		__builtin_prefetch((const void *)(frames[i].code + 2 * LINE));
-		gp_code_prepare(frames[i].code_id);
+	past->may_come_again = false;
+	read_links(layout, past, cursor);
+	if (!identify(layout, walk, past))
+		return 0;
+	number_frames(past, 0);
+	past->may_come_again = !past->is_cut && layout->activation != GP_PYTHON_EACH;
+	walk->last = past;
+	return past->count > 0 ? past->number : 0;
+}
+
+/* A frame's code and instruction are near its beginning; what tells code objects apart is in their second line, and third. */
+static void prefetch_frames(const struct gp_python_past *past)
+{
+	for (uint32_t i = 0; i < past->link_count && i < MOST_PREPARED; i++) {
+		const struct gp_python_link *link = &past->links[i];
+
+		__builtin_prefetch((const void *)link->address);
+		__builtin_prefetch((const void *)(link->address + LINE));
+		__builtin_prefetch((const void *)(link->code + LINE));
+		if (link->version == 0) {
+			__builtin_prefetch((const void *)(link->code + 2 * LINE));
+			gp_code_prepare(past->frames[link->frame].code_id);
+		}
 	}
+}
+
+static uint64_t find_thread(void)
+{
+	if (gp_load32_acquire(&python.state) != READY || !is_still_loaded())
+		return 0;
+	return (uint64_t)python.thread_state();
+}
+
+void gp_python_begin(struct gp_python_walk *walk)
+{
+	uint64_t thread = find_thread();
+
+	walk->thread = thread;
+	if (thread == 0)
+		return;
+	__builtin_prefetch((const void *)(thread + python.layout.thread.frame));
+	__builtin_prefetch((const void *)(thread + python.layout.thread.thread_id));
+	if (walk->module_id != python.module_id)
+		forget(walk);
+	prefetch_frames(walk->last);
 }
 
 uint64_t gp_python_walk(struct gp_python_walk *walk)
 {
-	if (gp_load32_acquire(&python.state) != READY || !is_still_loaded())
-		return 0;
-	const struct gp_python_layout *layout = python.layout;
-	uint64_t thread = (uint64_t)python.thread_state();
+	const struct gp_python_layout *layout = &python.layout;
+
+	if (walk->thread == 0) /* the interpreter may have been met since */
+		gp_python_begin(walk);
+	uint64_t thread = walk->thread;
 
 	if (thread == 0 || word_at(thread + layout->thread.thread_id) != (uint64_t)pthread_self())
 		return 0;
-	struct gp_python_frame *frames = walk->frames[!walk->current];
-	bool is_cut;
-	uint32_t count = read_frames(layout, thread, frames, &is_cut);
+	struct cursor cursor = begin(layout, thread);
 
-	if (!number_all(walk, frames, count, is_cut)) {
-		walk->count = 0;
+	if (cursor.frame == 0)
 		return 0;
-	}
-	walk->current = !walk->current;
-	walk->count = count;
-	walk->is_cut = is_cut;
-	return count > 0 ? frames[0].hash : 0;
-}
+	uint32_t tag = tag_of(layout, cursor.frame);
+	struct gp_python_past *past = recall(walk, tag);
 
-const struct gp_python_frame *gp_python_frames(const struct gp_python_walk *walk)
-{
-	return walk->frames[walk->current];
+	if (past == NULL || !past->may_come_again || !comes_again(layout, walk, past, cursor)) {
+		if (past != NULL)
+			past->may_come_again = false;
+		return walk_anew(layout, walk, tag, cursor);
+	}
+	walk->last = past;
+	return past->count > 0 ? past->number : 0;
 }

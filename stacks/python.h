@@ -17,42 +17,68 @@
 #include "stacks/modules.h"
 #include "stacks/tree.h"
 
+/* Stacks that a thread remembers, in sets. */
+#define GP_PYTHON_WAYS  4u
+#define GP_PYTHON_SETS  8u
+#define GP_PYTHON_PASTS (GP_PYTHON_SETS * GP_PYTHON_WAYS)
+
+/* Frames of the interpreter's: for each of Python's there may be one that is none of its functions. */
+#define GP_PYTHON_LINKS (2u * GP_STACK_DEPTH)
+
 struct gp_python_frame {
-	uint64_t code;
-	uint64_t instruction;
 	/* Of the last frame of an activation of the evaluator: an address within the C frame of that, or 1 where there is none; else 0. */
 	uint64_t activation;
-	uint64_t hash;    /* of this frame and all its callers */
-	uint64_t address; /* the interpreter's own */
+	uint64_t hash; /* of this frame and all its callers */
 	uint32_t code_id;
+	uint32_t offset; /* in bytes in the code object, of what it is executing */
 };
 
-struct gp_python_walk {
+/* A frame of the interpreter's, and what was in it. */
+struct gp_python_link {
+	uint64_t address;
+	uint64_t code;
+	uint64_t instruction;
+	uint32_t version; /* of the code; 0 = it has none */
+	uint16_t frame;   /* which it is of the stack, if it is shown */
+	uint8_t owner;
+	bool is_shown;
+};
+
+/* A stack that was, innermost first. */
+struct gp_python_past {
 	uint32_t count;
-	uint32_t current;                                 /* which of the two the last walk is in */
-	bool is_cut;                                      /* there are more frames outside */
-	struct gp_python_frame frames[2][GP_STACK_DEPTH]; /* innermost first */
+	uint32_t link_count;
+	bool is_cut; /* there are more frames outside */
+	bool may_come_again;
+	uint64_t number; /* the innermost hash */
+	struct gp_python_link links[GP_PYTHON_LINKS];
+	struct gp_python_frame frames[GP_STACK_DEPTH];
+};
+
+/* What every walk uses comes last, beside that of the native walk (stacks/stack.c). */
+struct gp_python_walk {
 	struct gp_code_scratch scratch;
+	struct gp_python_past pasts[GP_PYTHON_PASTS];
+	uint64_t thread;                               /* of the interpreter's; 0 = there is none */
+	struct gp_python_past *last;                   /* what came out */
+	uint32_t module_id;                            /* of the interpreter */
+	uint32_t next_way;                             /* of a set, to be forgotten next */
+	uint32_t tags[GP_PYTHON_SETS][GP_PYTHON_WAYS]; /* of the innermost frame of each past */
 };
 
 /* A module was met: is there an interpreter in it? */
 void gp_python_notice(const struct gp_module *module);
 
-/* Before the next walk, a little earlier: lets the caches bring what the last one read. */
-void gp_python_prepare(const struct gp_python_walk *walk);
+/* Before a walk, a little earlier: asks the interpreter for the thread, and lets the caches bring what the walk will read. */
+void gp_python_begin(struct gp_python_walk *walk);
 
 /*
- * The number (stacks/hash.h) of the calling thread's Python stack, with where its activations end; 0 = it has none.  The frames are in
- * gp_python_frames() until the next walk.
+ * The number (stacks/hash.h) of the calling thread's Python stack, with where its activations end; 0 = it has none.  Its frames are in
+ * walk->last.
  */
 uint64_t gp_python_walk(struct gp_python_walk *walk);
 
-const struct gp_python_frame *gp_python_frames(const struct gp_python_walk *walk);
-
 /* Whether each activation is a native frame in this function, having no address in it (Python 3.8 to 3.10). */
 bool gp_python_is_evaluator(uint64_t pc);
-
-/* Offset in bytes in the code object of what a frame is executing. */
-uint64_t gp_python_offset(const struct gp_python_frame *frame);
 
 #endif

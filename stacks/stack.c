@@ -19,8 +19,8 @@
 #include "stacks/walk.h"
 
 struct thread {
-	struct gp_walk walk;
 	struct gp_python_walk python;
+	struct gp_walk walk;
 	struct gp_merge merge;
 };
 
@@ -71,7 +71,7 @@ static struct thread *introduce_thread(void)
 
 static uint32_t capture(struct thread *thread, struct gp_place place)
 {
-	gp_python_prepare(&thread->python);
+	gp_python_begin(&thread->python);
 	uint64_t native = gp_walk(&thread->walk, place);
 	uint64_t python = gp_python_walk(&thread->python);
 

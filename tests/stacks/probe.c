@@ -4,8 +4,11 @@
  */
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "collector/collector.h"
+#include "stacks/python.h"
 #include "stacks/stack.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -14,6 +17,7 @@ EXPORT int probe_start(const char *trace);
 EXPORT uint32_t probe_capture(void);
 EXPORT uint32_t probe_capture_in_thread(void);
 EXPORT uint32_t probe_repeat(uint32_t count);
+EXPORT int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH]);
 EXPORT int probe_stop(void);
 
 int probe_start(const char *trace)
@@ -62,6 +66,42 @@ uint32_t probe_repeat(uint32_t count)
 			return 0;
 	}
 	return first;
+}
+
+static __thread struct gp_python_walk *remembering, *forgetting;
+
+static bool is_same(const struct gp_python_past *a, const struct gp_python_past *b)
+{
+	if (a->count != b->count || a->is_cut != b->is_cut || a->number != b->number)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (memcmp(&a->frames[i], &b->frames[i], sizeof(a->frames[i])) != 0)
+			return false;
+	return true;
+}
+
+/*
+ * How many Python frames a walk finds that remembers those before it, and where in their code they are; -1: a walk without memory finds
+ * others.
+ */
+int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH])
+{
+	if (forgetting == NULL) {
+		remembering = calloc(1, sizeof(*remembering));
+		forgetting = calloc(1, sizeof(*forgetting));
+	}
+	if (remembering == NULL || forgetting == NULL)
+		return -1;
+	gp_python_begin(remembering);
+	uint64_t number = gp_python_walk(remembering);
+
+	forgetting->module_id = 0; /* as if it had been another interpreter's */
+	gp_python_begin(forgetting);
+	if (gp_python_walk(forgetting) != number || !is_same(remembering->last, forgetting->last))
+		return -1;
+	for (uint32_t i = 0; i < remembering->last->count; i++)
+		offsets[i] = remembering->last->frames[i].offset;
+	return (int32_t)remembering->last->count;
 }
 
 int probe_stop(void)

@@ -14,6 +14,8 @@ import re
 import sys
 import threading
 
+import python_adversary
+
 probe = ctypes.CDLL(sys.argv[1])  # its calls release the interpreter's lock
 results = []
 lock = threading.Lock()
@@ -258,6 +260,7 @@ def main():
     asyncio.run(asynchronous())
     in_threads()
     reused(3000)
+    python_adversary.run(probe, take, 12000)
     in_subinterpreter()
     in_greenlets()
     sys.setrecursionlimit(5000)

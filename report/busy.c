@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "report/answers/device_ops.h"
 #include "report/array.h"
 #include "report/recorded.h"
-#include "report/room.h"
 
 static int compare_starts(const void *a, const void *b)
 {
@@ -229,127 +229,61 @@ static uint64_t common(struct gp_interval part, uint64_t from, uint64_t to)
 	return end > start ? end - start : 0;
 }
 
-/* How much of the union of intervals, which are in order, lies within the parts. */
-static uint64_t union_within(const struct gp_interval *intervals, size_t count,
-			     const struct gp_busy_parts *parts)
-{
-	uint64_t total = 0, reached = 0;
-	size_t first = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t from = intervals[i].start_ns > reached ? intervals[i].start_ns : reached;
-		uint64_t to = intervals[i].end_ns;
-
-		while (first < parts->count && parts->intervals[first].end_ns <= from)
-			first++;
-		for (size_t p = first; p < parts->count && parts->intervals[p].start_ns < to; p++)
-			total += common(parts->intervals[p], from, to);
-		if (to > reached)
-			reached = to;
-	}
-	return total;
-}
-
-struct gathering {
-	struct gp_interval *intervals, *scratch;
-	size_t *devices; /* parallel to intervals */
-	size_t count;
+/* The operations of a device, in the order of their starts, as they are added up. */
+struct progress {
+	const struct gp_busy_parts *parts;
+	uint64_t reached_ns; /* where all so far have ended */
+	size_t part;         /* the first that has not ended before that */
 };
 
-static bool gather_model(struct gathering *all, const struct gp_model *model,
-			 struct gp_device_list *devices)
+static void add(struct gp_busy *busy, struct progress *progress, uint64_t start_ns, uint64_t end_ns)
 {
-	size_t device = 0;
+	const struct gp_busy_parts *parts = progress->parts;
+	uint64_t from = start_ns > progress->reached_ns ? start_ns : progress->reached_ns;
+	uint64_t inside_ns = 0;
 
-	for (uint32_t i = 0; i < model->op_count; i++) {
-		const struct gp_op *op = &model->ops[i];
-
-		if (i == 0 || op->device_id != op[-1].device_id)
-			device = gp_device_list_find(devices, model, op->device_id);
-		if (device == SIZE_MAX)
-			return false;
-		if (op->untimed)
-			continue;
-		all->devices[all->count] = device;
-		all->intervals[all->count++] = (struct gp_interval){
-			.start_ns = model->base_unix_ns + op->start_ns,
-			.end_ns = model->base_unix_ns + op->end_ns,
-		};
-	}
-	return true;
+	busy->operations++;
+	if (end_ns <= from)
+		return;
+	while (progress->part < parts->count && parts->intervals[progress->part].end_ns <= from)
+		progress->part++;
+	for (size_t p = progress->part; p < parts->count && parts->intervals[p].start_ns < end_ns;
+	     p++)
+		inside_ns += common(parts->intervals[p], from, end_ns);
+	busy->inside_ns += inside_ns;
+	busy->outside_ns += end_ns - from - inside_ns;
+	progress->reached_ns = end_ns;
 }
 
-static bool allocate(struct gathering *all, struct gp_model *const *models, size_t model_count)
-{
-	size_t count = 1;
-
-	for (size_t i = 0; i < model_count; i++)
-		count += models[i]->op_count;
-	all->intervals = gp_room_take(count * sizeof(*all->intervals));
-	all->scratch = gp_room_take(count * sizeof(*all->scratch));
-	all->devices = gp_room_take(count * sizeof(*all->devices));
-	return all->intervals && all->scratch && all->devices;
-}
-
-/* Each device's intervals side by side in scratch; busy[].operations counts them. */
-static void sort_by_device(const struct gathering *all, struct gp_busy *busy, size_t *ends,
-			   size_t device_count)
-{
-	for (size_t i = 0; i < all->count; i++)
-		busy[all->devices[i]].operations++;
-	for (size_t i = 0, end = 0; i < device_count; i++) {
-		ends[i] = end;
-		end += busy[i].operations;
-	}
-	for (size_t i = 0; i < all->count; i++)
-		all->scratch[ends[all->devices[i]]++] = all->intervals[i];
-}
-
-static void measure(const struct gathering *all, struct gp_busy *busy, size_t end,
+static void measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t device,
 		    const struct gp_busy_parts *parts)
 {
-	struct gp_interval *own = all->scratch + end - busy->operations;
-	uint64_t total_ns = gp_busy_union(own, busy->operations);
+	struct progress progress = {.parts = parts};
+	struct gp_op_at at;
 
 	busy->possible_ns = parts->total_ns;
-	busy->inside_ns = union_within(own, busy->operations, parts);
-	busy->outside_ns = total_ns - busy->inside_ns;
-}
+	gp_device_ops_start(ops, device);
+	while (gp_device_ops_next(ops, &at)) {
+		const struct gp_op *op = gp_op_of(ops->models, at);
+		uint64_t base_ns = ops->models[at.model]->base_unix_ns;
 
-static struct gp_busy *measure_all(const struct gathering *all, size_t device_count,
-				   const struct gp_busy_parts *parts)
-{
-	struct gp_busy *busy = calloc(device_count + 1, sizeof(*busy));
-	size_t *ends = calloc(device_count + 1, sizeof(*ends));
-
-	if (busy && ends) {
-		sort_by_device(all, busy, ends, device_count);
-		for (size_t i = 0; i < device_count; i++)
-			measure(all, &busy[i], ends[i], parts);
-	} else {
-		free(busy);
-		busy = NULL;
+		add(busy, &progress, base_ns + op->start_ns, base_ns + op->end_ns);
 	}
-	free(ends);
-	return busy;
 }
 
 struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 			   struct gp_window window, struct gp_device_list *devices)
 {
-	struct gathering all = {0};
+	struct gp_device_ops ops;
 	struct gp_busy_parts parts = {0};
 	struct gp_busy *busy = NULL;
-	bool gathered = allocate(&all, models, model_count) &&
-			gp_busy_parts_of(&parts, models, model_count, window) == 0;
 
-	for (size_t i = 0; gathered && i < model_count; i++)
-		gathered = gather_model(&all, models[i], devices);
-	if (gathered)
-		busy = measure_all(&all, devices->count, &parts);
+	if (gp_device_ops_open(&ops, models, model_count, devices) == 0 &&
+	    gp_busy_parts_of(&parts, models, model_count, window) == 0)
+		busy = calloc(devices->count + 1, sizeof(*busy));
+	for (size_t i = 0; busy && i < devices->count; i++)
+		measure(&busy[i], &ops, i, &parts);
 	free(parts.intervals);
-	gp_room_free(all.intervals);
-	gp_room_free(all.scratch);
-	gp_room_free(all.devices);
+	gp_device_ops_close(&ops);
 	return busy;
 }

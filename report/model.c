@@ -244,13 +244,17 @@ bool gp_ops_share_stream(const struct gp_op *a, const struct gp_op *b)
 	       a->stream_id == b->stream_id;
 }
 
+static bool shares_stream(const void *op, const void *first)
+{
+	return gp_ops_share_stream(op, first);
+}
+
 uint32_t gp_model_stream_end(const struct gp_model *model, uint32_t op)
 {
-	uint32_t end = op + 1;
+	const struct gp_op *first = &model->ops[op];
 
-	while (end < model->op_count && gp_ops_share_stream(&model->ops[op], &model->ops[end]))
-		end++;
-	return end;
+	return op + gp_array_lower_bound(first, model->op_count - op, sizeof(*first), shares_stream,
+					 first);
 }
 
 bool gp_model_is_null_stream(const struct gp_model *model, uint32_t context_id, uint32_t stream_id)

@@ -185,6 +185,29 @@ static int gather_operations(struct gp_activity *activity, const struct gp_model
 	return result;
 }
 
+int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *model,
+			  const uint8_t *numbers)
+{
+	struct lookup lookup = {.kernels = new_rows(model->name_count + 1)};
+	struct gp_groups *groups = &activity->operations;
+	int result = lookup.kernels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+		uint32_t row;
+
+		if (numbers[i] == 0 || op->untimed)
+			continue;
+		row = find_operation(groups, model, op, &lookup);
+		if (row == UINT32_MAX)
+			result = -ENOMEM;
+		else
+			groups->rows[row].apart_ns += op->end_ns - op->start_ns;
+	}
+	free(lookup.kernels);
+	return result;
+}
+
 static int add_call(struct gp_activity *activity, const struct gp_model *model,
 		    const struct gp_call *call, uint32_t *rows)
 {

@@ -31,6 +31,10 @@ int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *mod
 		       size_t model_count);
 void gp_activity_free(struct gp_activity *activity);
 
+/* What of the operations of a model, all of which were gathered, is not the program's own work: those with a number that is not 0. */
+int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *model,
+			  const uint8_t *numbers);
+
 /* Whether a call's return code says that it failed: "not ready" is an answer, and cudaGetLastError() tells of another call's failure. */
 bool gp_activity_is_failure(const struct gp_model *model, const struct gp_call *call);
 

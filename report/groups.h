@@ -14,6 +14,7 @@ struct gp_group {
 	uint64_t *durations_ns; /* of those that have one */
 	uint32_t duration_count, capacity;
 	uint64_t total_ns; /* their sum */
+	uint64_t apart_ns; /* of that: of operations that were set apart */
 	uint64_t count;    /* all, timed or not */
 	uint64_t failed;
 	uint64_t bytes; /* all together; a copy's or a set's */

@@ -375,8 +375,13 @@ int gp_summary_gather(struct gp_summary *summary)
 	summary->basis = calloc(1, sizeof(*summary->basis));
 	if (result < 0 || !summary->busy || !summary->basis)
 		return -ENOMEM;
-	return gp_basis_of(summary->basis, models, count, &summary->devices, summary->kinds,
-			   KEPT_GAPS);
+	result = gp_basis_of(summary->basis, models, count, &summary->devices, summary->kinds,
+			     KEPT_GAPS);
+	for (size_t i = 0; result == 0 && i < count; i++)
+		if (gp_tuning_has_any(models[i], &summary->basis->tunings[i]))
+			result = gp_activity_set_apart(&summary->activity, models[i],
+						       summary->basis->tunings[i].of);
+	return result;
 }
 
 void gp_summary_release(struct gp_summary *summary)

@@ -23,6 +23,12 @@ static const struct gp_column gpu_columns[] = {
 	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Name", true},
 };
 
+/* Where libraries tried kernels out: how much of each that was. */
+static const struct gp_column tuning_columns[] = {
+	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false},      {"Med", false},
+	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Tuning %", false}, {"Name", true},
+};
+
 static const struct gp_column api_columns[] = {
 	{"Time %", false}, {"Total", false}, {"Calls", false}, {"Failed", false}, {"Avg", false},
 	{"Med", false},    {"Min", false},   {"Max", false},   {"StdDev", false}, {"Name", true},
@@ -41,6 +47,7 @@ struct listing {
 	struct gp_table *table;
 	struct gp_names *names; /* of kernels; NULL for API calls */
 	bool failures;          /* with the column Failed */
+	bool tuning;            /* with the column Tuning % */
 	uint64_t total_ns;
 };
 
@@ -87,6 +94,12 @@ static void put_group(const struct listing *listing, const struct gp_group *grou
 	if (listing->failures)
 		gp_table_cell(table, group->failed ? gp_format_count(group->failed).text : "-");
 	put_times(table, &stats);
+	if (listing->tuning)
+		gp_table_cell(table, group->apart_ns > 0
+					     ? gp_format_percent((double)group->apart_ns,
+								 (double)group->total_ns)
+						       .text
+					     : "-");
 	put_name(table, label_of(listing, group));
 }
 
@@ -176,13 +189,24 @@ static int tell_apart(const struct listing *listing)
 	return 0;
 }
 
+static bool has_tuning(const struct gp_groups *operations)
+{
+	for (uint32_t i = 0; i < operations->count; i++)
+		if (operations->rows[i].apart_ns > 0)
+			return true;
+	return false;
+}
+
 static int print_gpu(const struct gp_summary *summary)
 {
 	const struct gp_activity *activity = &summary->activity;
+	bool tuning = has_tuning(&activity->operations);
 	struct listing listing = {
 		.summary = summary,
 		.groups = &activity->operations,
-		.table = gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.table = tuning ? gp_table_new(tuning_columns, COUNT(tuning_columns))
+				: gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.tuning = tuning,
 		.names = gp_names_new(),
 		.total_ns = gp_groups_time_ns(&activity->operations),
 	};

@@ -292,7 +292,7 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 
 /* ---- kinds of kernels ---- */
 
-static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[])
+static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[], uint64_t *apart_ns)
 {
 	struct gp_names *names = gp_names_new();
 	uint64_t total_ns = 0;
@@ -305,8 +305,9 @@ static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[])
 		if (row->key[0] != GP_ACTIVITY_KERNEL)
 			continue;
 		parts[gp_kinds_find(summary->kinds, gp_names_full(names, row->key + 1))].ns +=
-			row->total_ns;
-		total_ns += row->total_ns;
+			row->total_ns - row->apart_ns;
+		total_ns += row->total_ns - row->apart_ns;
+		*apart_ns += row->apart_ns;
 	}
 	gp_names_free(names);
 	return total_ns;
@@ -315,10 +316,10 @@ static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[])
 void gp_summary_print_kinds(const struct gp_summary *summary)
 {
 	struct part parts[GP_KINDS_LIMIT] = {{NULL, 0}};
-	uint64_t total_ns = sum_kinds(summary, parts);
+	uint64_t apart_ns = 0, total_ns = sum_kinds(summary, parts, &apart_ns);
 
 	if (parts[GP_KIND_UNKNOWN].ns * 2 >= total_ns)
 		return;
-	fputs("  kernels   ", summary->out);
+	fprintf(summary->out, "  kernels   %s", apart_ns > 0 ? "without tuning: " : "");
 	print_parts(summary->out, parts, gp_kinds_count(summary->kinds), total_ns, SHOWN);
 }

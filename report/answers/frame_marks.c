@@ -16,9 +16,13 @@ struct row {
 	struct gp_frame_mark mark;
 };
 
+#define INDUCTOR "*/torch/_inductor/*"
+
 /* By the path of the source. */
 static const struct row python_rows[] = {
-	{"*/torch/_inductor/runtime/benchmarking.py", "*", {.tuner = GP_TUNER_INDUCTOR}},
+	{"*/torch/_inductor/runtime/benchmarking.py",
+	 "*",
+	 {.tuner = GP_TUNER_INDUCTOR, .if_inductor = true}},
 	{"*/torch/_inductor/runtime/triton_heuristics.py", "*bench*", {.tuner = GP_TUNER_INDUCTOR}},
 	{"*/torch/_inductor/autotune_process.py", "*benchmark*", {.tuner = GP_TUNER_INDUCTOR}},
 	{"*/torch/_inductor/select_algorithm.py", "*benchmark*", {.tuner = GP_TUNER_INDUCTOR}},
@@ -95,15 +99,21 @@ static struct gp_frame_mark find_mark(const struct row *rows, size_t count, cons
 
 static struct gp_frame_mark mark_of_place(const struct gp_place *place)
 {
-	if (place->kind == GP_FRAME_PYTHON)
-		return find_mark(python_rows, COUNT(python_rows), place->file, place->function);
+	struct gp_frame_mark mark;
+
+	if (place->kind == GP_FRAME_PYTHON) {
+		mark = find_mark(python_rows, COUNT(python_rows), place->file, place->function);
+		mark.is_inductor = !mark.if_inductor && gp_code_matches(INDUCTOR, place->file);
+		return mark;
+	}
 	return find_mark(native_rows, COUNT(native_rows), place->module, place->function);
 }
 
 static void add_mark(struct gp_frame_mark *mark, struct gp_frame_mark inner)
 {
-	if (mark->tuner == GP_TUNER_NONE)
+	if (mark->tuner == GP_TUNER_NONE && (mark->is_inductor || !inner.if_inductor))
 		mark->tuner = inner.tuner;
+	mark->is_inductor |= inner.is_inductor;
 	if (mark->compiler == GP_COMPILER_NONE ||
 	    (mark->compiler == GP_COMPILER_IMPORT && inner.compiler != GP_COMPILER_NONE))
 		mark->compiler = inner.compiler;
@@ -161,6 +171,8 @@ static struct gp_frame_mark look_up(const struct search *search, uint32_t frame)
 	const struct gp_place *places =
 		gp_symbols_find(search->symbols, search->model, frame, &count);
 
+	if (count > 0)
+		mark = mark_of_place(&places[--count]); /* of Python's frames, the only one */
 	while (count-- > 0)
 		add_mark(&mark, mark_of_place(&places[count]));
 	return mark;

@@ -8,6 +8,7 @@
 #ifndef REPORT_ANSWERS_FRAME_MARKS_H
 #define REPORT_ANSWERS_FRAME_MARKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/model.h"
@@ -38,6 +39,8 @@ enum gp_compiler {
 struct gp_frame_mark {
 	uint8_t tuner;    /* enum gp_tuner */
 	uint8_t compiler; /* enum gp_compiler */
+	bool is_inductor; /* something of Inductor's is among them, but for its benchmarker */
+	bool if_inductor; /* of a row: it tells of a tuner only then, for programs call it, too */
 };
 
 /* By index in the model's frames; free it in either case.  Returns 0 or -ENOMEM. */

@@ -112,7 +112,11 @@ class Tuning(Tables):
         counts = {row["Started by"]: row["Count"] for row in found["tuning"]}
         self.assertEqual(counts, {"Triton's benchmarks": 2 * TRIES, "the program itself": 2 * STEPS})
         self.assertEqual(len(found["iteration"]), STEPS)
-        self.assertIn("tuning    Triton's benchmarks", self.run_gpuprof("summary", trace).stdout)
+        page = self.run_gpuprof("summary", trace).stdout
+        self.assertIn("tuning    Triton's benchmarks", page)
+        self.assertRegex(page, r"Tuning %  Name\n")
+        self.assertRegex(page, r" [89]\d\.\d  \[memset\]\n")
+        self.assertRegex(page, r" -  \[memcpy DtoD\]\n")
 
     def test_who_compiles_is_named(self):
         gaps = [one for one in self.advice(self.record_program("--stacks", "all"))["findings"] if one["rule"] == "gpu-gaps"]
@@ -123,6 +127,7 @@ class Tuning(Tables):
     def test_without_stacks_nothing_is_said_of_it(self):
         trace = self.record_program("--stacks", "none")
         self.assertEqual(self.tables("tuning", trace)["tuning"], [])
+        self.assertNotIn("Tuning %", self.run_gpuprof("summary", trace).stdout)
         self.assertIn("no operation is known to be of autotuning", self.summary("--by", "tuning", trace).stderr)
         gaps = [one for one in self.advice(trace)["findings"] if one["rule"] == "gpu-gaps"]
         self.assertEqual(len(gaps), 1, gaps)

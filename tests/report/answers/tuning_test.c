@@ -44,8 +44,10 @@ static void stacks_tell_who_tries_kernels_out(void **state)
 {
 	struct build b = build_begin(1);
 	uint32_t user = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 3);
+	uint32_t choice =
+		build_python(&b, user, "/x/torch/_inductor/scheduler.py", "Scheduler.fuse", 7);
 	uint32_t inductor =
-		build_python(&b, user, TORCH "benchmarking.py", "Benchmarker.benchmark_gpu", 1);
+		build_python(&b, choice, TORCH "benchmarking.py", "Benchmarker.benchmark_gpu", 1);
 	uint32_t within = build_python(&b, inductor, "/x/triton/testing.py", "do_bench", 1);
 	uint32_t triton =
 		build_python(&b, user, "/x/triton/runtime/autotuner.py", "Autotuner._bench", 1);
@@ -79,17 +81,22 @@ static void users_own_benchmarks_are_work(void **state)
 	uint32_t torch =
 		build_python(&b, user, TORCH "triton_heuristics.py", "CachingAutotuner.run", 3);
 	uint32_t script = build_python(&b, user, "/x/triton/testing.py", "do_bench", 1);
+	uint32_t bench =
+		build_python(&b, user, TORCH "benchmarking.py", "Benchmarker.benchmark_gpu", 1);
+	uint32_t timed = build_python(&b, bench, "/x/torch/_inductor/output_code.py", "call", 1);
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
 	(void)state;
 	build_kernel(&b, 1, 0, build_name(&b, "DelayKernel_of_mine"), torch);
 	build_kernel(&b, 1, 500, 0, script);
+	build_kernel(&b, 1, 600, 0, bench);
+	build_kernel(&b, 1, 700, 0, timed);
 	build_kernel(&b, 1, 1000, 0, GP_NONE);
 	build_stacks_end(&b);
 	model = build_end(&b);
 	tuning = find(model);
-	assert_int_equal(tuning.ops[GP_TUNER_NONE], 3);
+	assert_int_equal(tuning.ops[GP_TUNER_NONE], 5);
 	assert_true(tuning.lacks_stacks);
 	gp_tuning_free(&tuning);
 	gp_model_free(model);

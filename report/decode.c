@@ -11,9 +11,15 @@ struct kind_fields {
 	uint64_t derived; /* those whose value moves even where the mask leaves them out */
 };
 
+/* A field is read and written as 8 bytes, whatever it has: there are so many behind the last one, too. */
+struct last_record {
+	union gp_any_record record;
+	uint64_t behind;
+};
+
 struct decoder {
 	struct kind_fields kinds[GP_RECORD_KIND_LIMIT];
-	union gp_any_record last[GP_RECORD_KIND_LIMIT];
+	struct last_record last[GP_RECORD_KIND_LIMIT];
 	uint64_t length[GP_RECORD_KIND_LIMIT]; /* the last duration of each kind */
 	uint64_t change[GP_FIELDS];            /* the last change of each STRIDE field */
 	uint64_t end_ticks, end_ns;            /* of the last record of each time domain */
@@ -29,7 +35,7 @@ static const uint8_t record_bytes[GP_RECORD_KIND_LIMIT] = {
 #undef X
 };
 
-static bool take_varint(struct cursor *c, uint64_t *value)
+static bool take_long_varint(struct cursor *c, uint64_t *value)
 {
 	uint64_t result = 0;
 
@@ -47,17 +53,39 @@ static bool take_varint(struct cursor *c, uint64_t *value)
 	return false;
 }
 
+static inline bool take_varint(struct cursor *c, uint64_t *value)
+{
+	if (c->at == c->end || *c->at >= 0x80)
+		return take_long_varint(c, value);
+	*value = *c->at++;
+	return true;
+}
+
 static uint64_t unzigzag(uint64_t value)
 {
 	return (value >> 1) ^ (0 - (value & 1));
 }
 
+static uint64_t mask_of(uint8_t bytes)
+{
+	return UINT64_MAX >> (64 - 8 * bytes);
+}
+
 static uint64_t load(const uint8_t *at, uint8_t bytes)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
-	memcpy(&value, at, bytes);
-	return value;
+	memcpy(&value, at, sizeof(value));
+	return value & mask_of(bytes);
+}
+
+static void store(uint8_t *at, uint8_t bytes, uint64_t value)
+{
+	uint64_t mask = mask_of(bytes), behind;
+
+	memcpy(&behind, at, sizeof(behind));
+	value = (value & mask) | (behind & ~mask);
+	memcpy(at, &value, sizeof(value));
 }
 
 static void init_decoder(struct decoder *d)
@@ -115,13 +143,13 @@ static void set_field(struct decoder *d, size_t index, uint8_t *record, uint64_t
 
 	if (field->rule == GP_RULE_STRIDE)
 		d->change[index] = value - load(record + field->offset, field->bytes);
-	memcpy(record + field->offset, &value, field->bytes);
+	store(record + field->offset, field->bytes, value);
 }
 
 /* What the next predictions need to know of a record that is complete. */
 static void note_end(struct decoder *d, uint8_t kind)
 {
-	const union gp_any_record *r = &d->last[kind];
+	const union gp_any_record *r = &d->last[kind].record;
 
 	if (is_in_ticks(kind)) {
 		d->end_ticks = r->call.start_ticks + r->call.duration_low_ticks +
@@ -151,8 +179,8 @@ static bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c)
 		if (bit < fields->count) /* else a field that a later version appended */
 			set_field(d, index, record, predict(d, index, record) + unzigzag(delta));
 	}
-	d->last[kind].head.kind = kind;
-	d->last[kind].head.slots =
+	d->last[kind].record.head.kind = kind;
+	d->last[kind].record.head.slots =
 		kind == GP_RECORD_STRING ? 0 : (uint8_t)(record_bytes[kind] / GP_SLOT_BYTES);
 	note_end(d, kind);
 	return true;
@@ -166,10 +194,10 @@ static bool decode_record(struct decoder *d, struct cursor *c, const union gp_an
 
 	if (kind == 0 || kind >= GP_RECORD_KIND_LIMIT || !decode_fields(d, kind, c))
 		return false;
-	*record = &d->last[kind];
+	*record = &d->last[kind].record;
 	*text = NULL;
 	if (kind == GP_RECORD_STRING) {
-		uint32_t length = d->last[kind].string.length_bytes;
+		uint32_t length = d->last[kind].record.string.length_bytes;
 
 		if (length > GP_STRING_MAX_BYTES || length > (size_t)(c->end - c->at))
 			return false;

@@ -78,6 +78,18 @@ struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_cou
 	return window;
 }
 
+struct gp_window gp_busy_life(struct gp_model *model)
+{
+	struct gp_window life = gp_busy_window(&model, 1);
+	struct gp_recorded_part part;
+	uint32_t next = 0;
+
+	while (model->gate_count > 0 && gp_recorded_part(model, &next, &part))
+		stretch(&life, model->base_unix_ns + part.start_ns,
+			model->base_unix_ns + part.end_ns);
+	return life;
+}
+
 static bool begins_before(const void *op, const void *time_ns)
 {
 	return ((const struct gp_op *)op)->start_ns < *(const uint64_t *)time_ns;

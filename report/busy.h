@@ -35,6 +35,9 @@ struct gp_window {
  */
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 
+/* The same of one process, which also lived in all parts that it recorded, where it did not record throughout. */
+struct gp_window gp_busy_life(struct gp_model *model);
+
 /* What a launch takes to reach an idle device: what begins later than that after its call waited for something. */
 #define GP_BUSY_LATENCY_NS 50000u
 

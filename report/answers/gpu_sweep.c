@@ -15,7 +15,7 @@ struct sweep {
 	struct gp_busy_parts parts;
 	uint8_t **kinds;                /* by model: of its kernels' names */
 	struct gp_process_calls *calls; /* by model */
-	struct gp_window *lives;        /* by model: from its first call to its last */
+	struct gp_window *lives;        /* by model: gp_busy_life() */
 	bool *uses;                     /* by device and model */
 	size_t model_count;
 	/* of the device that is swept */
@@ -255,7 +255,7 @@ static int find_processes(struct sweep *sweep, size_t model_count)
 	if (!sweep->calls || !sweep->lives || !sweep->used)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++) {
-		sweep->lives[i] = gp_busy_window(&sweep->models[i], 1);
+		sweep->lives[i] = gp_busy_life(sweep->models[i]);
 		result = gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
 	}
 	return result;

@@ -320,6 +320,27 @@ static void without_its_processes_a_device_is_not_used(void **state)
 	gp_model_free(models[1]);
 }
 
+/* Whoever records in part lives also before and after the calls in that part. */
+static void before_the_first_call_of_a_part_the_host_is_at_work(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_START, 0);
+	build_gate(&b, true, GP_GATE_TIME, 100 * US);
+	build_gate(&b, false, GP_GATE_TIME, 1000 * US);
+	build_call(&b, 1, BUILD_LAUNCH, 300 * US, 5 * US, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 310 * US, 400 * US, 1);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNUSED), 0);
+	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 10 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), (200 + 600) * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
 static void after_the_last_operation_its_thread_tells(void **state)
 {
 	struct build b = build_begin(1);
@@ -525,6 +546,7 @@ int main(void)
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
 		cmocka_unit_test(the_profiler_holds_up_hosts_in_no_call),
 		cmocka_unit_test(without_its_processes_a_device_is_not_used),
+		cmocka_unit_test(before_the_first_call_of_a_part_the_host_is_at_work),
 		cmocka_unit_test(after_the_last_operation_its_thread_tells),
 		cmocka_unit_test(classes_overlap),
 		cmocka_unit_test(spans_are_summed),

@@ -16,6 +16,12 @@
 /* Steps back that a lookup considers, newest first. */
 #define MAX_EPOCHS_BACK 64
 
+/* So long after its time a record is in the file, as a rule. */
+#define DELIVERY_NS 100000000
+
+/* No longer passes after the last anchor, as a rule. */
+#define BETWEEN_ANCHORS_NS 2000000000
+
 /* A point that two clocks have in common; between points the clocks run evenly. */
 struct point {
 	uint64_t from;
@@ -32,7 +38,9 @@ struct clock {
 /* A stretch of CUPTI's clock in which nobody set it. */
 struct epoch {
 	struct clock clock;
-	uint64_t low;            /* its times begin here */
+	uint64_t low; /* its times begin here */
+	uint64_t
+		left_at; /* where the clock stood when it was last seen before it was set back to this; else 0 */
 	uint32_t anchors_before; /* anchors that came before its first */
 };
 
@@ -154,8 +162,8 @@ static bool is_step(const struct point *a, const struct point *b)
 }
 
 /*
- * Where the times of an epoch begin, which the clock entered by a step between points a and b: the
- * step's moment is not known, so take the middle of what is possible.
+ * Where the times of an epoch begin, which the clock entered by a step between points a and b.  The step's moment is not known:
+ * take the middle of what is possible where the clock was set forward, and all of it where it was set back.
  */
 static uint64_t low_of_epoch(const struct point *a, const struct point *b)
 {
@@ -163,9 +171,7 @@ static uint64_t low_of_epoch(const struct point *a, const struct point *b)
 	double step = difference(b->from, a->from) - passed;
 	double back = passed; /* from b to the step, by the clock as it was after it */
 
-	if (step < 0)
-		back = passed / 2;
-	else if (step < passed)
+	if (step >= 0 && step < passed)
 		back = (passed + step) / 2;
 	if (back < 0)
 		back = 0;
@@ -177,8 +183,12 @@ static void begin_epoch(struct gp_timeline *t, struct point *first, uint32_t anc
 	struct epoch *e = &t->epochs[t->epoch_count++];
 
 	e->clock = (struct clock){.points = first, .rate = 1.0};
-	e->low = t->epoch_count > 1 ? low_of_epoch(first - 1, first) : 0;
 	e->anchors_before = anchors_before;
+	if (t->epoch_count < 2)
+		return;
+	e->low = low_of_epoch(first - 1, first);
+	if (difference(first->from, first[-1].from) < (double)(first->to - first[-1].to))
+		e->left_at = first[-1].from;
 }
 
 /* CUPTI's clock at an anchor; the wall clock, which it follows, where no anchor has it. */
@@ -267,13 +277,30 @@ static uint32_t last_epoch(const struct gp_timeline *t, uint32_t anchors_before)
 	return after > 0 ? after - 1 : 0;
 }
 
+/*
+ * Was it in this epoch that a record had this time, or in one before it?  Where the clock was set back times come twice.  A record that
+ * is in the file before an anchor has no time after it; and is there soon, so that one before the anchor that shows the
+ * step is either new, or its time was hardly over at the anchor before that.
+ */
+static bool is_time_of(const struct epoch *e, uint64_t cupti_ns, uint32_t anchors_before)
+{
+	uint32_t next = anchors_before - e->anchors_before, last = e->clock.count - 1;
+	uint64_t latest = e->clock.points[next < last ? next : last].from;
+
+	if (cupti_ns < e->low || e->left_at == 0)
+		return cupti_ns >= e->low;
+	if (cupti_ns > latest && (next <= last || cupti_ns - latest > BETWEEN_ANCHORS_NS))
+		return false;
+	return next > 0 || cupti_ns < e->left_at - DELIVERY_NS;
+}
+
 /* The epoch that a time belongs to: the newest possible one. */
 static struct epoch *find_epoch(struct gp_timeline *t, uint64_t cupti_ns, uint32_t anchors_before)
 {
 	uint32_t at = last_epoch(t, anchors_before);
 
 	for (unsigned back = 0; at > 0 && back < MAX_EPOCHS_BACK; back++) {
-		if (cupti_ns >= t->epochs[at].low)
+		if (is_time_of(&t->epochs[at], cupti_ns, anchors_before))
 			break;
 		at--;
 	}

@@ -7,6 +7,9 @@
 /* What began so long before the first anchor has no true time. */
 #define EARLIEST_NS (-3600 * INT64_C(1000000000))
 
+/* Clocks that run evenly differ by less in a span. */
+#define LENGTH_NS 1000000
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Without any anchor the two clocks are put together where each first occurs. */
@@ -61,9 +64,15 @@ static void time_calls(struct gp_model *m, struct gp_timeline *t, struct window 
 	}
 }
 
+/* Is a span that lasted so long by CUPTI's clock as long on the timeline, or shorter as the clock was set forward? */
+static bool is_length(int64_t ns, uint64_t cupti_ns)
+{
+	return ns >= 0 && (uint64_t)ns <= cupti_ns + cupti_ns / 1000 + LENGTH_NS;
+}
+
 /*
  * Convert a span of CUPTI's clock; true if its end came before its start.  Where the clock was set
- * between them, the start and the length are what is known.
+ * back between them, the start and the length are what is known.
  */
 static bool time_span(struct gp_timeline *t, uint32_t anchors_before, uint64_t *start_ns,
 		      uint64_t *end_ns)
@@ -72,7 +81,8 @@ static bool time_span(struct gp_timeline *t, uint32_t anchors_before, uint64_t *
 	int64_t start = gp_timeline_from_cupti(t, *start_ns, anchors_before);
 	int64_t end = reversed ? start : gp_timeline_from_cupti(t, *end_ns, anchors_before);
 
-	if (end < start && __builtin_add_overflow(start, (int64_t)(*end_ns - *start_ns), &end))
+	if (!reversed && !is_length(end - start, *end_ns - *start_ns) &&
+	    __builtin_add_overflow(start, (int64_t)(*end_ns - *start_ns), &end))
 		end = start;
 	*start_ns = (uint64_t)start;
 	*end_ns = (uint64_t)(end < start ? start : end);

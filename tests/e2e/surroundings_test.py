@@ -1,5 +1,6 @@
 """What the program takes away from under us: descriptors, rights, its root folder, /proc and /dev/shm.  It does not notice,
 and the trace has all that it did."""
+import json
 import os
 import shutil
 import subprocess
@@ -288,6 +289,56 @@ class Surroundings(Case):
                 self.check_trace()
                 os.unlink(self.path("t.gpuprof"))
                 os.unlink(self.path("t.json"))
+
+
+# CLOCK_REALTIME of the host, set by STEP_S when a second and a fifth have passed.
+CLOCK = r"""
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	static long first;
+	long result = syscall(SYS_clock_gettime, clock, now);
+	struct timespec passed;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &passed);
+	first = first ? first : passed.tv_sec * 10 + passed.tv_nsec / 100000000;
+	if (clock == CLOCK_REALTIME && passed.tv_sec * 10 + passed.tv_nsec / 100000000 > first + 12)
+		now->tv_sec += atol(getenv("STEP_S"));
+	return result;
+}
+"""
+
+
+class Clock(Case):
+
+    @unittest.skipIf(support.ON_GPU, "the simulated device's clock is set")
+    def test_a_clock_that_is_set(self):
+        """An hour ahead or back, in the middle of 250 kernels of 10 ms each."""
+        clock = self.compile("clock.so", CLOCK, "-shared", "-fPIC")
+        for step in ("3600", "-3600", "-2"):
+            for way in (PLAIN, BARE):
+                line, own = support.command(way, [*support.GPU, "launch=250"])
+                result = self.run_program(
+                    ["env", "LD_PRELOAD=" + ":".join([clock, *own.values()]), *line], PLAIN, STEP_S=step,
+                    GPUSIM_CLOCK_STEP_S=step, GPUSIM_KERNEL_NS="10000000", GPUPROF_OUTPUT="t", GPUPROF_SUMMARY="none")
+                self.assertEqual((result.returncode, result.stdout), (0, "launches 250\n"), result.stderr)
+            with open(self.path("t.json"), encoding="utf-8") as file:
+                events = json.load(file)["traceEvents"]
+            kernels = [event for event in events if event.get("cat") == "kernel"]
+            launches = {event["args"]["correlation"]: event["ts"] for event in events if event.get("name") == "cuLaunchKernel"}
+            self.assertEqual((len(kernels), len(launches)), (250, 250))
+            for before, kernel in zip([None, *kernels], kernels):
+                self.assertGreaterEqual(kernel["ts"], launches[kernel["args"]["correlation"]])
+                self.assertAlmostEqual(kernel["dur"], 10000, delta=100)
+                if before:
+                    self.assertAlmostEqual(kernel["ts"], before["ts"] + before["dur"], delta=100)
+            os.unlink(self.path("t.gpuprof"))
+            os.unlink(self.path("t.json"))
 
 
 if __name__ == "__main__":

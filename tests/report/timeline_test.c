@@ -223,6 +223,34 @@ static void test_clock_set_back(void **state)
 	gp_timeline_free(t);
 }
 
+/* Wherever it was between two anchors: records are in the file a tenth of a second after their time. */
+static void assert_set_back(int64_t by, int64_t at, int64_t delivered_ns)
+{
+	struct gp_record_anchor anchors[5];
+	struct gp_timeline *t;
+
+	for (int i = 0; i < 5; i++)
+		anchors[i] = anchor_at(i * SECOND, i * SECOND < at ? 0 : -by);
+	t = make(anchors, 5);
+	for (int64_t ns = 0; ns < 4 * SECOND; ns += SECOND / 100) {
+		uint64_t cupti_ns = UNIX_START + (uint64_t)(ns < at ? ns : ns - by);
+		uint32_t anchors_before = (uint32_t)((ns + delivered_ns) / SECOND + 1);
+
+		assert_int_equal(gp_timeline_from_cupti(t, cupti_ns, anchors_before), ns);
+	}
+	gp_timeline_free(t);
+}
+
+static void test_clock_set_back_at_any_moment(void **state)
+{
+	(void)state;
+	for (int64_t at = SECOND + SECOND / 20; at < 2 * SECOND; at += SECOND / 10) {
+		assert_set_back(2 * SECOND, at, SECOND / 20);
+		assert_set_back(3600 * SECOND, at, SECOND / 20);
+		assert_set_back(3600 * SECOND, at, 10 * SECOND);
+	}
+}
+
 /* Anything at all as an anchor must give some answer. */
 static void test_hostile_anchors(void **state)
 {
@@ -272,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_one_anchor_and_no_frequency),
 		cmocka_unit_test(test_clock_set_forward),
 		cmocka_unit_test(test_clock_set_back),
+		cmocka_unit_test(test_clock_set_back_at_any_moment),
 		cmocka_unit_test(test_hostile_anchors),
 	};
 

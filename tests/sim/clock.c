@@ -5,7 +5,10 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define SPIN_NS  20000 /* below this a sleep would overshoot by more than it saves */
 
+#define STEP_AFTER_NS (NS_PER_S + NS_PER_S / 5)
+
 static uint64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC at the first reading */
+static uint64_t first_ns;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -17,7 +20,8 @@ static uint64_t clock_ns(clockid_t clock)
 
 static void read_offset(void)
 {
-	realtime_offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	first_ns = clock_ns(CLOCK_REALTIME);
+	realtime_offset_ns = first_ns - clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t sim_now_ns(void)
@@ -26,6 +30,13 @@ uint64_t sim_now_ns(void)
 
 	pthread_once(&once, read_offset);
 	return clock_ns(CLOCK_MONOTONIC) + realtime_offset_ns;
+}
+
+uint64_t sim_wall_clock_ns(uint64_t when)
+{
+	bool is_set = when > first_ns + STEP_AFTER_NS;
+
+	return when + (is_set ? (uint64_t)sim_config()->clock_step_ns : 0);
 }
 
 static struct timespec monotonic(uint64_t when)

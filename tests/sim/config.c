@@ -47,6 +47,7 @@ static void read_environment(void)
 	config.kernel_ns = number("GPUSIM_KERNEL_NS", 2000);
 	config.jit_cache_warm = number("GPUSIM_JIT_CACHE_WARM", 0) != 0;
 	config.cupti_version = (uint32_t)number("GPUSIM_CUPTI_VERSION", 130001);
+	config.clock_step_ns = (int64_t)number("GPUSIM_CLOCK_STEP_S", 0) * 1000000000;
 	config.faults = faults(getenv("GPUSIM_FAULT"));
 }
 

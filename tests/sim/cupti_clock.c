@@ -1,4 +1,4 @@
-/* libcupti: a client's clock, by which all records are written once there is one. */
+/* libcupti: the clock by which records are written: that of a client once there is one, else the wall clock. */
 #include "tests/sim/cupti_sim.h"
 
 #include <string.h>
@@ -39,26 +39,35 @@ static size_t time_offset(CUpti_ActivityKind kind)
 	}
 }
 
-/* The client's times of a buffer that is delivered now. */
+/* A client's times, or those of the clock as it was when they began. */
+static void convert(uint64_t times[2], CUpti_TimestampCallbackFunc function, double rate)
+{
+	uint64_t shift = sim_wall_clock_ns(times[0]) - times[0];
+
+	for (size_t i = 0; i < 2; i++)
+		if (times[i] && !function)
+			times[i] += shift;
+		else if (times[i])
+			times[i] =
+				first_ticks +
+				(uint64_t)(int64_t)((double)(int64_t)(times[i] - first_ns) * rate);
+}
+
+/* Of a buffer that is delivered now. */
 void sim_clock_convert(uint8_t *data, size_t bytes)
 {
 	CUpti_TimestampCallbackFunc function = clock_function;
-	double rate;
+	double rate = 1;
 
-	if (!function)
+	if (!function && !sim_config()->clock_step_ns)
 		return;
-	rate = (double)(function() - first_ticks) / (double)(sim_now_ns() - first_ns);
+	if (function)
+		rate = (double)(function() - first_ticks) / (double)(sim_now_ns() - first_ns);
 	for (size_t at = 0; at < bytes;
 	     at += sim_record_bytes(((CUpti_Activity *)(data + at))->kind)) {
 		size_t offset = time_offset(((CUpti_Activity *)(data + at))->kind);
 
-		for (size_t i = 0; offset && i < 2; i++) {
-			uint64_t *time = (uint64_t *)(void *)(data + at + offset) + i;
-
-			if (*time)
-				*time = first_ticks +
-					(uint64_t)(int64_t)((double)(int64_t)(*time - first_ns) *
-							    rate);
-		}
+		if (offset)
+			convert((uint64_t *)(void *)(data + at + offset), function, rate);
 	}
 }

@@ -14,7 +14,7 @@ CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
 {
 	if (!timestamp)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*timestamp = sim_now_ns();
+	*timestamp = sim_wall_clock_ns(sim_now_ns());
 	return CUPTI_SUCCESS;
 }
 

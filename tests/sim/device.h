@@ -67,6 +67,8 @@
  *					130100 to 130400 (13.1 to 13.4); later ones write as 13.4;
  *					recorded from a real device were 18, 24, 28 and 130001, the
  *					others' sizes are those of their headers
+ *	GPUSIM_CLOCK_STEP_S=n		the wall clock, which CUPTI's is, is set n seconds ahead, or
+ *					back, a second and a fifth after its first reading (0)
  *	GPUSIM_FAULT=a,b,...		faults to inject:
  *		subscriber-taken	cuptiSubscribe returns 39, as beside another profiler
  *		drop-records		every tenth GPU record is dropped and counted as dropped
@@ -117,6 +119,7 @@ struct sim_config {
 	uint64_t kernel_ns;
 	bool jit_cache_warm;
 	uint32_t cupti_version;
+	int64_t clock_step_ns;
 	unsigned int faults; /* of enum sim_fault */
 };
 
@@ -125,6 +128,7 @@ const struct sim_config *sim_config(void);
 /* ---- clock ---------------------------------------------------------------------------------- */
 
 uint64_t sim_now_ns(void);
+uint64_t sim_wall_clock_ns(uint64_t when); /* what the clock showed then: it may have been set */
 void sim_wait_until_ns(uint64_t when);
 /* A condition that can be waited for until a time of sim_now_ns(). */
 void sim_cond_init(pthread_cond_t *cond);

@@ -273,18 +273,18 @@ int main(void)
 
 
 class Ranges(support.Case):
-    def tables(self, report="nvtx"):
-        """For each trace, by name: {(domain, range, style): count}."""
+    def tables(self, report="nvtx", column="Count"):
+        """For each trace, by name: {(domain, range, style): count, or what else is in that column}."""
         tables = {}
         for name in self.files(".gpuprof"):
             result = self.run_gpuprof("summary", "--by", report, "--rows", "0", "--format", "json", name)
             self.assertEqual(result.returncode, 0, result.stderr)
             rows = json.loads(result.stdout)["rows"]
-            tables[name] = {(row["Domain"], row["Range"], row["Style"]): row["Count"] for row in rows}
+            tables[name] = {(row["Domain"], row["Range"], row["Style"]): row[column] for row in rows}
         return tables
 
-    def only_table(self):
-        tables = self.tables()
+    def only_table(self, column="Count"):
+        tables = self.tables(column=column)
         self.assertEqual(len(tables), 1, tables)
         return next(iter(tables.values()))
 
@@ -374,6 +374,7 @@ class Ranges(support.Case):
                 self.assertEqual(self.only_table(), {
                     (None, "across", "start/end"): 1, (None, "inner", "push/pop"): 1, (None, "mark", "mark"): 1,
                     (None, "outer", "push/pop"): 1})
+                self.assertEqual(set(self.only_table("Open").values()), {0})
                 os.unlink(self.only_trace())
 
     def test_own_functions_in_cxx(self):

@@ -256,6 +256,11 @@ class Formats(Tables):
         self.assertEqual([title.replace(" (ns)", "") for title in titles], list(rows[0]))
         self.assertEqual([[str(value) for value in row.values()] for row in rows], lines)
 
+    def test_of_programs_have_the_table_alone(self):
+        trace = self.record("zoo")
+        self.assertIn("\nAPI calls that failed\n", self.summary("--by", "api", trace).stdout)
+        self.assertNotIn("cudaErrorMemoryAllocation", self.summary("--by", "api", "--format", "csv", trace).stdout)
+
     def test_of_people_name_the_table(self):
         trace = self.record("demo", "3")
         self.assertTrue(self.summary("--by", "kernel", trace).stdout.startswith("Kernels\n  Time %"))

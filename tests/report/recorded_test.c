@@ -69,12 +69,52 @@ static void what_never_began_has_no_part(void **state)
 	gp_model_free(b.model);
 }
 
+static void assert_lacks_operations(struct gp_model *model, uint64_t *number)
+{
+	*number = 1;
+	assert_string_equal(gp_recorded_why_not_all(model), "operations are missing");
+	*number = 0;
+	assert_null(gp_recorded_why_not_all(model));
+}
+
+static void operations_may_be_missing_for_many_reasons(void **state)
+{
+	static const enum gp_counter harmless[] = {GP_COUNTER_HOOKS, GP_COUNTER_BUFFER_WAITS,
+						   GP_COUNTER_CUT_STRINGS, GP_COUNTER_TEXTS_UNKNOWN,
+						   GP_COUNTER_LEFT_OUT_OLD};
+	struct build b = build_begin(1);
+	struct gp_model *model = b.model = build_end(&b);
+
+	(void)state;
+	assert_null(gp_recorded_why_not_all(model));
+	assert_lacks_operations(model, &model->counters[GP_COUNTER_LOST_CUPTI]);
+	assert_lacks_operations(model, &model->counters[GP_COUNTER_LOST_MAX_FILE]);
+	assert_lacks_operations(model, &model->counters[GP_COUNTER_LEFT_OUT_KERNELS]);
+	assert_lacks_operations(model, &model->losses.launches_without_op);
+	assert_lacks_operations(model, &model->losses.damaged_bytes);
+	assert_lacks_operations(model, &model->losses.ops_untimed);
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		model->counters[harmless[i]] = 1;
+	assert_null(gp_recorded_why_not_all(model));
+	model->losses.cut = true;
+	assert_string_equal(gp_recorded_why_not_all(model),
+			    "the file was cut: operations may be missing");
+	model->losses.closed = false;
+	assert_string_equal(gp_recorded_why_not_all(model),
+			    "the trace has no end: operations may be missing");
+	model->losses.live = true;
+	assert_string_equal(gp_recorded_why_not_all(model),
+			    "the process still runs: operations may be missing");
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kind_is_recorded_as_trace_says),
 		cmocka_unit_test(what_never_paused_is_one_part),
 		cmocka_unit_test(what_never_began_has_no_part),
+		cmocka_unit_test(operations_may_be_missing_for_many_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

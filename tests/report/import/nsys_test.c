@@ -147,16 +147,17 @@ static void copies_sets_and_migrations_are_told_apart(void **state)
 	gp_model_free(m);
 }
 
+/* Whatever the order of the rows. */
 static void memory_belongs_to_the_calls(void **state)
 {
 	struct gp_model *m = load(
 		"CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId "
 		"INT, contextId INT, address INT, bytes INT, memKind INT, memoryOperationType "
 		"INT, correlationId INT, localMemoryPoolAddress INT);"
-		"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, " PID
-		", 0, 1, 4096, 512, 2, 0, 60, NULL), (2, " PID
-		", 0, 1, 4096, 512, 2, 1, 61, NULL), (3, " PID
-		", 0, 1, 8192, 64, 5, 0, 62, NULL);" INSERT_CALL("1", "2", "60", "6", "0")
+		"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (3, " PID
+		", 0, 1, 8192, 64, 5, 0, 62, NULL), (2, " PID
+		", 0, 1, 4096, 512, 2, 1, 61, NULL), (1, " PID
+		", 0, 1, 4096, 512, 2, 0, 60, NULL);" INSERT_CALL("1", "2", "60", "6", "0")
 			INSERT_CALL("3", "4", "61", "7", "0"));
 
 	(void)state;

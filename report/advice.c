@@ -7,10 +7,10 @@
 #include "report/answers/basis.h"
 #include "report/array.h"
 #include "report/busy.h"
+#include "report/recorded.h"
 #include "report/room.h"
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
-#include "report/summary_part.h"
 
 #define APIS (UINT16_MAX + 1u) /* numbers of functions */
 
@@ -347,7 +347,7 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	advice->loop_ns = advisor.loop_ns;
 	advice->loop_passes = advisor.loop_passes;
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
-		advice->doubt = gp_summary_why_not_all(models[i]);
+		advice->doubt = gp_recorded_why_not_all(models[i]);
 	if (result == 0)
 		result = judge(&advisor, advice);
 	if (result == 0 && advice->count == 0)

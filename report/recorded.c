@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gpuprof/option.h"
+#include "report/concern.h"
 
 /* What --trace records unless it is told. */
 #define DEFAULT_WORDS "default,gpu,memory,module,nvtx,overhead"
@@ -112,4 +113,33 @@ const char *gp_recorded_why_no_end(const struct gp_model *model)
 	if (model->losses.killed)
 		return "the process was killed or crashed";
 	return "the process was killed or crashed, the disk was full, or the file was cut";
+}
+
+/* ---- all operations ---- */
+
+/* Besides what the end of the trace may lack. */
+static bool lacks_operations(const struct gp_model *model)
+{
+	const struct gp_losses *missing = &model->losses;
+
+	return !gp_recorded_kind(model, "gpu") || gp_concern_has_lost_operations(model) ||
+	       missing->damaged_bytes + missing->unknown_records + missing->ops_untimed > 0 ||
+	       model->counters[GP_COUNTER_LEFT_OUT_KERNELS] > 0;
+}
+
+bool gp_recorded_has_all_operations(const struct gp_model *model)
+{
+	return gp_recorded_is_whole(model) && !lacks_operations(model);
+}
+
+const char *gp_recorded_why_not_all(const struct gp_model *model)
+{
+	if (gp_recorded_has_all_operations(model))
+		return NULL;
+	if (lacks_operations(model))
+		return "operations are missing";
+	if (model->losses.live)
+		return "the process still runs: operations may be missing";
+	return model->losses.closed ? "the file was cut: operations may be missing"
+				    : "the trace has no end: operations may be missing";
 }

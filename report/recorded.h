@@ -1,5 +1,5 @@
 /*
- * recorded: what of a process was recorded: when, and what --trace asked for.
+ * recorded: what of a process was recorded: when, what --trace asked for, and whether that is all there.
  */
 #ifndef REPORT_RECORDED_H
 #define REPORT_RECORDED_H
@@ -37,5 +37,11 @@ bool gp_recorded_is_whole(const struct gp_model *model);
 
 /* Of a trace that was not closed, and whose process does not run any more: why, as far as that can be told. */
 const char *gp_recorded_why_no_end(const struct gp_model *model);
+
+/* Whether every operation on the GPU is in the model that ran while recording was on. */
+bool gp_recorded_has_all_operations(const struct gp_model *model);
+
+/* What of its operations is not in the model, after "; "; NULL where all are. */
+const char *gp_recorded_why_not_all(const struct gp_model *model);
 
 #endif

@@ -291,13 +291,13 @@ static void put_busy(struct gp_table *table, const struct gp_model *model,
 		gp_format_percent((double)totals->busy_ns, (double)totals->possible_ns);
 	char text[48];
 
-	if (gp_summary_has_all_operations(model))
+	if (gp_recorded_has_all_operations(model))
 		snprintf(text, sizeof(text), "%s", busy.text);
 	else
 		snprintf(text, sizeof(text), "%s%s",
 			 *busy.text == '<' ? "" : ">=", *busy.text == '<' ? ">0.0" : busy.text);
 	gp_table_cell(table,
-		      totals->busy_ns > 0 || gp_summary_has_all_operations(model) ? text : "-");
+		      totals->busy_ns > 0 || gp_recorded_has_all_operations(model) ? text : "-");
 }
 
 static int put_process(const struct gp_summary *summary, struct gp_table *table,

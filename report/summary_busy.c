@@ -16,7 +16,7 @@ static const char *why_not_all(const struct gp_summary *summary)
 	const char *why = NULL;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
-		const char *one = gp_summary_why_not_all(summary->models[i]);
+		const char *one = gp_recorded_why_not_all(summary->models[i]);
 
 		if (one && (!why || strstr(one, "are missing")))
 			why = one;

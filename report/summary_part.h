@@ -96,12 +96,6 @@ void gp_summary_print_kinds(const struct gp_summary *summary);
 /* A line on the autotuning of libraries, if that took 1 % of the GPU time; "at least" where calls have no stacks. */
 void gp_summary_print_tuning(const struct gp_summary *summary);
 
-/* Whether every operation on the GPU is in the model that ran while recording was on. */
-bool gp_summary_has_all_operations(const struct gp_model *model);
-
-/* What of its operations is not in the model, after "; "; NULL where all are. */
-const char *gp_summary_why_not_all(const struct gp_model *model);
-
 /* A line, "3 frees of memory" or "1 free of memory": things has "(s)" where the plural has an s. */
 void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *things);
 

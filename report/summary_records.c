@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/concern.h"
 #include "report/format.h"
 #include "report/paragraph.h"
 #include "report/recorded.h"
@@ -12,14 +13,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum concern {
-	TELEMETRY, /* how recording went */
-	STRAIN,    /* nothing is missing, but it was tight */
-	LOSS,
-	TEXT_LOSS, /* names and the like: every call and operation is there */
-};
-
-/* Counters that are not listed are telemetry. */
 static const struct {
 	const char *meaning, *unit;
 } counters[GP_COUNTERS] = {
@@ -28,39 +21,26 @@ static const struct {
 #undef GP_COUNTER
 };
 
-static const uint8_t concerns[GP_COUNTERS] = {
-	[GP_COUNTER_LOST_RING_FULL] = LOSS,        [GP_COUNTER_LOST_NESTED] = LOSS,
-	[GP_COUNTER_LOST_NO_RING] = LOSS,          [GP_COUNTER_LOST_CUPTI] = LOSS,
-	[GP_COUNTER_LOST_WRITE_BYTES] = LOSS,      [GP_COUNTER_UNKNOWN_RECORDS] = LOSS,
-	[GP_COUNTER_DAMAGED_SLOTS] = LOSS,         [GP_COUNTER_EXIT_FLUSH_TIMEOUTS] = LOSS,
-	[GP_COUNTER_LOST_DISK_FULL] = LOSS,        [GP_COUNTER_LOST_DISK_QUOTA] = LOSS,
-	[GP_COUNTER_LOST_NO_BUFFER] = LOSS,        [GP_COUNTER_BUFFER_WAITS] = STRAIN,
-	[GP_COUNTER_LOST_FILE_LIMIT] = LOSS,       [GP_COUNTER_LOST_WRITE_ERROR] = LOSS,
-	[GP_COUNTER_TEXTS_UNKNOWN] = TEXT_LOSS,    [GP_COUNTER_CUT_PAYLOADS] = STRAIN,
-	[GP_COUNTER_CUT_STRINGS] = STRAIN,         [GP_COUNTER_SHARED_RING] = STRAIN,
-	[GP_COUNTER_RING_WAITS] = STRAIN,          [GP_COUNTER_BUFFERS_EXTRA] = STRAIN,
-	[GP_COUNTER_LOST_MAX_FILE] = LOSS,         [GP_COUNTER_LEFT_OUT_OLD] = LOSS,
-	[GP_COUNTER_LOST_DEFINITIONS] = TEXT_LOSS,
-};
-
 static const struct {
 	size_t offset;
-	enum concern concern;
+	enum gp_concern concern;
 	const char *meaning;
 } losses[] = {
 #define LOSSES(member) offsetof(struct gp_losses, member)
-	{LOSSES(damaged_bytes), LOSS, "damaged byte(s) of the trace file, skipped"},
-	{LOSSES(unknown_records), LOSS,
+	{LOSSES(damaged_bytes), GP_CONCERN_LOSS, "damaged byte(s) of the trace file, skipped"},
+	{LOSSES(unknown_records), GP_CONCERN_LOSS,
 	 "record(s) that this version does not understand (made by a newer one, or damaged)"},
-	{LOSSES(ops_untimed), LOSS,
+	{LOSSES(ops_untimed), GP_CONCERN_LOSS,
 	 "GPU operation(s) without timestamps from the device: counted, but in no time"},
-	{LOSSES(ops_reversed), LOSS, "GPU operation(s) with an end before the start: taken as 0ns"},
-	{LOSSES(ops_without_call), LOSS,
+	{LOSSES(ops_reversed), GP_CONCERN_LOSS,
+	 "GPU operation(s) with an end before the start: taken as 0ns"},
+	{LOSSES(ops_without_call), GP_CONCERN_LOSS,
 	 "GPU operation(s) whose API call was not recorded (made before recording began, or lost)"},
-	{LOSSES(frees_unknown), STRAIN,
+	{LOSSES(frees_unknown), GP_CONCERN_STRAIN,
 	 "free(s) of memory whose allocation was not recorded (made before recording began, by a "
 	 "library, or lost)"},
-	{LOSSES(range_ends_unknown), STRAIN, "end(s) of ranges whose beginning was not recorded"},
+	{LOSSES(range_ends_unknown), GP_CONCERN_STRAIN,
+	 "end(s) of ranges whose beginning was not recorded"},
 #undef LOSSES
 };
 
@@ -121,7 +101,7 @@ static const char *explain_counter(const struct trouble *trouble, size_t counter
 	return "";
 }
 
-static size_t print_concerns(FILE *out, const struct trouble *trouble, enum concern concern,
+static size_t print_concerns(FILE *out, const struct trouble *trouble, enum gp_concern concern,
 			     int indent)
 {
 	size_t lines = 0;
@@ -132,7 +112,7 @@ static size_t print_concerns(FILE *out, const struct trouble *trouble, enum conc
 			lines++;
 		}
 	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (concerns[i] == concern && trouble->counters[i] > 0) {
+		if (gp_concern_of(i) == concern && trouble->counters[i] > 0) {
 			print_counter(out, indent, trouble->counters[i], counters[i].meaning,
 				      explain_counter(trouble, i));
 			lines++;
@@ -168,54 +148,14 @@ static const char *explain_missing(const struct gp_model *model)
 	return "CUPTI delivered none (launched after the final flush?)";
 }
 
-/* Of what is kept; what --keep-last has not kept is outside of that. */
-static bool has_counted(const struct gp_model *model, enum concern concern)
-{
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (concerns[i] == concern && model->counters[i] > 0 &&
-		    i != GP_COUNTER_LEFT_OUT_OLD)
-			return true;
-	return false;
-}
-
-static bool has_counted_loss(const struct gp_model *model)
-{
-	return has_counted(model, LOSS) || model->losses.launches_without_op > 0;
-}
-
 static bool has_loss(const struct gp_model *model)
 {
 	for (size_t i = 0; i < COUNT(losses); i++)
-		if (losses[i].concern == LOSS && loss_at(model, i) > 0)
+		if (losses[i].concern == GP_CONCERN_LOSS && loss_at(model, i) > 0)
 			return true;
-	return has_counted_loss(model) || has_counted(model, TEXT_LOSS) ||
+	return gp_concern_has_lost_operations(model) ||
+	       gp_concern_is_counted(model, GP_CONCERN_TEXT_LOSS) ||
 	       model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
-}
-
-bool gp_summary_has_all_operations(const struct gp_model *model)
-{
-	const struct gp_losses *missing = &model->losses;
-
-	return gp_recorded_kind(model, "gpu") && gp_recorded_is_whole(model) &&
-	       !has_counted_loss(model) &&
-	       missing->damaged_bytes + missing->unknown_records + missing->ops_untimed == 0 &&
-	       model->counters[GP_COUNTER_LEFT_OUT_KERNELS] == 0;
-}
-
-const char *gp_summary_why_not_all(const struct gp_model *model)
-{
-	const struct gp_losses *missing = &model->losses;
-
-	if (gp_summary_has_all_operations(model))
-		return NULL;
-	if (!gp_recorded_kind(model, "gpu") || has_counted_loss(model) ||
-	    missing->damaged_bytes + missing->unknown_records + missing->ops_untimed > 0 ||
-	    model->counters[GP_COUNTER_LEFT_OUT_KERNELS] > 0)
-		return "operations are missing";
-	if (missing->live)
-		return "the process still runs: operations may be missing";
-	return missing->closed ? "the file was cut: operations may be missing"
-			       : "the trace has no end: operations may be missing";
 }
 
 struct balance {
@@ -245,7 +185,7 @@ static struct balance take_balance(const struct gp_model *model)
 		.outside = is_last_part(model) ? model->losses.launches_outside : 0,
 		.left_out = model->losses.launches_left_out,
 		.unnumbered = model->losses.launches_unnumbered,
-		.uncertain = model->gate_count > 0 || !gp_summary_has_all_operations(model),
+		.uncertain = model->gate_count > 0 || !gp_recorded_has_all_operations(model),
 		.cut = model->losses.cut,
 	};
 	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
@@ -371,8 +311,8 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	if (balance.missing > 0)
 		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
 	add_trouble(&trouble, model);
-	print_concerns(out, &trouble, LOSS, 4);
-	print_concerns(out, &trouble, TEXT_LOSS, 4);
+	print_concerns(out, &trouble, GP_CONCERN_LOSS, 4);
+	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 4);
 }
 
 static void print_notes(FILE *out, const struct gp_model *model, int indent)
@@ -391,9 +331,9 @@ size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 	size_t lines;
 
 	add_trouble(&trouble, model);
-	lines = print_concerns(out, &trouble, LOSS, 2);
-	lines += print_concerns(out, &trouble, TEXT_LOSS, 2);
-	lines += print_concerns(out, &trouble, STRAIN, 2);
+	lines = print_concerns(out, &trouble, GP_CONCERN_LOSS, 2);
+	lines += print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 2);
+	lines += print_concerns(out, &trouble, GP_CONCERN_STRAIN, 2);
 	print_notes(out, model, 2);
 	return lines + model->note_count;
 }
@@ -440,8 +380,8 @@ static void print_telemetry(const struct gp_summary *summary)
 		uint64_t value = 0;
 		double ns = 0;
 
-		if (concerns[i] != TELEMETRY || i == GP_COUNTER_LAST_DELIVERY_TICKS ||
-		    i == GP_COUNTER_FIRST_TICKS)
+		if (gp_concern_of(i) != GP_CONCERN_TELEMETRY ||
+		    i == GP_COUNTER_LAST_DELIVERY_TICKS || i == GP_COUNTER_FIRST_TICKS)
 			continue;
 		for (size_t m = 0; m < summary->model_count; m++) {
 			value += summary->models[m]->counters[i];
@@ -465,7 +405,7 @@ int gp_summary_print_records(const struct gp_summary *summary)
 			print_unclean(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
 		add_trouble(&all, summary->models[i]);
-	print_concerns(summary->out, &all, STRAIN, 2);
+	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_notes(summary->out, summary->models[i], 2);
 	gp_summary_print_cost(summary);

@@ -2,7 +2,7 @@
  * where: where each device's time went: computing, communicating, copying, any of these at once, or idle and why; and its longest gaps.
  *
  * The one source of these figures for all reports.  busy and idle are those of gp_busy_of(): idle is the sum of the causes, busy of the rest.
- * Where operations are missing from a trace (gp_summary_why_not_all()) idle is an upper bound, and who prints it says so.
+ * Where operations are missing from a trace (gp_recorded_why_not_all()) idle is an upper bound, and who prints it says so.
  */
 #ifndef REPORT_ANSWERS_WHERE_H
 #define REPORT_ANSWERS_WHERE_H

@@ -10,7 +10,6 @@
 #include "report/breakdown.h"
 #include "report/call_site.h"
 #include "report/recorded.h"
-#include "report/summary_part.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -35,7 +34,7 @@ static void free_wheres(void *memory)
 static void say_missing(struct gp_scope *scope)
 {
 	for (size_t i = 0; i < scope->model_count && scope->messages && !scope->said_missing; i++) {
-		const char *why = gp_summary_why_not_all(scope->models[i]);
+		const char *why = gp_recorded_why_not_all(scope->models[i]);
 
 		if (!why)
 			continue;

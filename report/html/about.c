@@ -11,6 +11,7 @@
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/measure.h"
+#include "report/recorded.h"
 #include "report/summary_part.h"
 
 #define ROWS 12
@@ -227,7 +228,7 @@ static void put_devices(const struct gp_summary *summary, struct gp_json *json)
 static void put_doubt(const struct gp_summary *summary, struct gp_json *json)
 {
 	for (size_t i = 0; i < summary->model_count; i++) {
-		const char *why = gp_summary_why_not_all(summary->models[i]);
+		const char *why = gp_recorded_why_not_all(summary->models[i]);
 
 		if (why) {
 			put_text(json, "doubt", why);

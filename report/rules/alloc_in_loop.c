@@ -147,13 +147,21 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fputs(" in the calls that allocate and free it", out);
 }
 
+/* What else helps, by enum gp_memory_kind: only a device's own memory can come from a pool. */
+static const char *const others[GP_MEMORY_KINDS] = {
+	[GP_MEMORY_DEVICE] = "; or take memory from a pool (cudaMallocAsync)",
+	[GP_MEMORY_ASYNC] = "; or let the pool keep what is freed "
+			    "(cudaMemPoolAttrReleaseThreshold)",
+};
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const char *other = found->detail < GP_MEMORY_KINDS ? others[found->detail] : NULL;
+
 	(void)advisor;
-	fprintf(out,
-		"allocate %s before the loop and use %s again; or take memory from a pool "
-		"(cudaMallocAsync)",
-		found->extra == 1 ? "the block" : "the blocks", found->extra == 1 ? "it" : "them");
+	fprintf(out, "allocate %s before the loop and use %s again%s",
+		found->extra == 1 ? "the block" : "the blocks", found->extra == 1 ? "it" : "them",
+		other ? other : "");
 }
 
 const struct gp_rule gp_rule_alloc_in_loop = {

@@ -17,14 +17,19 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < copies->count; i++) {
 		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
 		const struct gp_op *op = gp_host_copy(advisor, call);
+		const struct gp_lull *after;
 		struct gp_case *found;
 		struct gp_lull *lull;
 		uint64_t saves_ns;
 
 		if (!op || !gp_copy_waits_for_others(advisor, call, op))
 			continue;
-		found = gp_copy_case(advisor, call, op);
+		after = gp_advisor_lull_at(advisor, op->device_id, gp_call_end_ns(call));
 		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+		if (saves_ns == 0)
+			continue;
+		found = gp_copy_case(advisor, call, op);
+		found->extra += gp_lull_ns(after);
 		gp_advisor_add(advisor, found, call->start_ns, gp_copy_waited_ns(advisor, call, op),
 			       saves_ns, lull);
 		gp_advisor_show(advisor, found, call);
@@ -37,9 +42,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	(void)advisor;
 	fprintf(out,
 		"%s %s copies, %s in all, waited %s for kernels that were launched before, and "
-		"after each the GPU waits for the host",
+		"then the GPU waits for the host, %s in all",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
-		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
+		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text,
+		gp_format_ns(found->extra).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

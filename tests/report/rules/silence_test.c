@@ -143,6 +143,35 @@ static void the_host_computes_between_launches(void **state)
 	assert_int_equal(launch(500 * US), 0);
 }
 
+/* ---- what helps ---- */
+
+/* Memory of that kind, in a loop. */
+static void check_change(enum gp_memory_kind kind, const char *words, const char *not_these)
+{
+	struct gp_model *model = allocate(1);
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		model->memory[i].memory_kind = (uint8_t)kind;
+	advice = ask(&model, 1);
+	found = find(&advice, "alloc-in-loop");
+	assert_non_null(found);
+	assert_non_null(strstr(found->change, words));
+	assert_null(strstr(found->change, not_these));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* The host's memory comes from no pool, and what does is told something else. */
+static void a_pool_helps_only_a_devices_memory(void **state)
+{
+	(void)state;
+	check_change(GP_MEMORY_DEVICE, "cudaMallocAsync", "ReleaseThreshold");
+	check_change(GP_MEMORY_ASYNC, "ReleaseThreshold", "cudaMallocAsync");
+	check_change(GP_MEMORY_PINNED, "before the loop", "pool");
+}
+
 /* ---- copies ---- */
 
 #define COPIES 40u
@@ -245,6 +274,7 @@ int main(void)
 		cmocka_unit_test(threads_wait_at_the_same_time),
 		cmocka_unit_test(the_gpu_works_while_the_driver_compiles),
 		cmocka_unit_test(the_host_computes_between_launches),
+		cmocka_unit_test(a_pool_helps_only_a_devices_memory),
 		cmocka_unit_test(pieces_of_a_whole_are_copied),
 		cmocka_unit_test(nothing_is_kept_back),
 		cmocka_unit_test(ranks_that_do_not_communicate),

@@ -3,7 +3,7 @@
  *
  * One convention everywhere: four significant digits and the largest unit that leaves one digit
  * before the point; no space before the unit. Times: ns, us, ms, s. Sizes: B, KiB, MiB, GiB, TiB
- * (1024). Rates: GB/s (10^9). Whole numbers of ns or B below 1000 stand as they are. Counts have
+ * (1024). Rates: GB/s (10^9). Whole ns below 1000 and B below 1024 stand as they are. Counts have
  * separators: 12,345.
  */
 #ifndef REPORT_FORMAT_H

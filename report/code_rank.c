@@ -68,6 +68,19 @@ static const struct row python_files[] = {
 	{"*/site-packages/*", GP_CODE_FRAMEWORK},
 	{"*/dist-packages/*", GP_CODE_FRAMEWORK},
 	{"*/lib/python[23]*/*", GP_CODE_FRAMEWORK},
+	/* torch.profiler writes them from the folder of the packages on */
+	{"torch/*", GP_CODE_FRAMEWORK},
+	{"threading.py", GP_CODE_BENEATH},
+	{"runpy.py", GP_CODE_BENEATH},
+};
+
+/* What torch.profiler has among the functions, and of no file. */
+static const struct row torch_operators[] = {
+	{"aten::*", GP_CODE_FRAMEWORK},         {"autograd::*", GP_CODE_FRAMEWORK},
+	{"*Backward[0-9]", GP_CODE_FRAMEWORK},  {"torch::*", GP_CODE_FRAMEWORK},
+	{"nn.Module: *", GP_CODE_FRAMEWORK},    {"Optimizer.*#*", GP_CODE_FRAMEWORK},
+	{"Torch-Compiled*", GP_CODE_FRAMEWORK}, {"<built-in *", GP_CODE_BENEATH},
+	{"c10d::*", GP_CODE_FRAMEWORK},
 };
 
 /* What of CUDA and of the compiler's libraries lies in the user's own module: linked statically, or inlined. */
@@ -133,4 +146,11 @@ enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
 		if (matches(functions[i].pattern, place->function))
 			return functions[i].rank;
 	return rank_by(source_files, COUNT(source_files), place->file);
+}
+
+enum gp_code_rank gp_code_rank_of_frame(const struct gp_place *place)
+{
+	if (place->kind == GP_FRAME_PYTHON && *place->file == '\0')
+		return rank_by(torch_operators, COUNT(torch_operators), place->function);
+	return gp_code_rank_of_place(place);
 }

@@ -19,6 +19,12 @@ enum gp_code_rank {
 enum gp_code_rank gp_code_rank_of_module(const char *path);
 enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place);
 
+/*
+ * The same of a frame in a picture of all of them: torch.profiler's operators are a framework's there.  Where one place is to be named they
+ * stand for the user's code: its traces know no line of that.
+ */
+enum gp_code_rank gp_code_rank_of_frame(const struct gp_place *place);
+
 /* Whether a pattern with a / fits the path, or one without fits the file's name. */
 bool gp_code_matches(const char *pattern, const char *path);
 

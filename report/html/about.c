@@ -64,6 +64,8 @@ static void put_process(struct gp_json *json, const struct gp_model *model)
 			 .text);
 	if (model->path)
 		put_text(json, "path", model->path);
+	if (model->recorder)
+		put_text(json, "recorder", model->recorder);
 	gp_json_text(json, "}");
 }
 

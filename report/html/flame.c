@@ -19,7 +19,7 @@ static void put_site(const struct gp_place *site, struct gp_json *json)
 	gp_json_text(json, ",");
 	gp_json_unsigned(json, kind);
 	gp_json_text(json, ",");
-	gp_json_unsigned(json, kind < 2 ? gp_code_rank_of_place(site) : GP_CODE_BENEATH);
+	gp_json_unsigned(json, kind < 2 ? gp_code_rank_of_frame(site) : GP_CODE_BENEATH);
 	gp_json_text(json, "]");
 }
 

@@ -98,6 +98,17 @@ class Import(Case):
         self.assertNotIn("gpuprof's own cost", summary)
         self.assertNotIn("nothing was dropped", summary)
 
+    def test_frames_of_pytorch_are_not_the_user_s_in_a_flame_graph(self):
+        own, framework, beneath = range(3)
+        page = self.path("page.html")
+        for path in TRACES:
+            self.run_gpuprof("html", "-o", page, path)
+            for name, file, kind, rank in Page(page).json("sites"):
+                if kind == 1:
+                    wanted = beneath if name.startswith("<built-in") or file == "threading.py" else framework if file.startswith("torch/") or name.startswith(("aten::", "autograd::", "nn.Module: ")) else None
+                    self.assertIn(rank, (own, framework) if wanted is None else (wanted,), name)
+                    self.assertTrue(rank == own or not file.endswith("kin.py"), name)
+
     def test_the_caching_allocator_is_a_pool(self):
         path = next(path for path in TRACES if "memory" in path)
         states = [event["args"] for event in read(path)["traceEvents"]

@@ -133,6 +133,7 @@ const KEYS = [
 	['A D or ← →', 'to the left, to the right (also drag)'],
 	['↑ ↓', 'scroll'],
 	['0', 'show all'],
+	['G', 'where the GPU works: the shortest time with 90 % of it'],
 	['F', 'fit what is selected'],
 	[', .', 'previous, next on the row'],
 	['[ ]', 'to the call, to what it started'],
@@ -456,5 +457,6 @@ globalThis.gpuprof = {
 	},
 	checksums,
 	busyColumns,
+	fitText,
 	sentence,
 };

@@ -320,13 +320,20 @@ const hideTip = () => {
 	$('tip').hidden = true;
 };
 
-/* As much of a text as there is room for; width is that of all of it.  Widths of characters are measured once for each font. */
+/* What a function's name can do without: at::native::f<at::X> without at::native, but at::_ops::mm::call not without mm. */
+const NAMESPACE = /^[\w$~]+::(?=[\w$~])(?!(apply|call|forward|impl|operator|redispatch|run|_M_invoke)\b)/;
+/*
+ * As much of a text as there is room for, which loses its namespaces first; width is that of all of it.  Widths of characters are measured once
+ * for each font.
+ */
 const charWidths = new Map();
 function fitText(ctx, text, width, room) {
-	if (width <= room) return text;
 	if (!charWidths.has(ctx.font)) charWidths.set(ctx.font, new Map());
 	const known = charWidths.get(ctx.font),
 		widthOf = (c) => known.get(c) ?? known.set(c, ctx.measureText(c).width).get(c);
+	for (let space; width > room && (space = NAMESPACE.exec(text)?.[0]); text = text.slice(space.length))
+		for (const c of space) width -= widthOf(c);
+	if (width <= room) return text;
 	let left = room - widthOf('…'),
 		fit = 0;
 	while (fit < text.length && (left -= widthOf(text[fit])) >= 0) fit++;

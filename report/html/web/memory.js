@@ -56,7 +56,7 @@ function memoryView() {
 				el(
 					'div',
 					{ class: 'tool' },
-					el(
+					state.memory?.length > 0 && el(
 						'button',
 						{
 							onclick: () => {
@@ -212,7 +212,7 @@ function memoryView() {
 					);
 			choose.replaceChildren(...order.map((i) => el('option', { value: i }, nameOf(all[i]))));
 			if (!all.length) {
-				head.textContent = isWhole() ? 'No allocation was recorded (--trace=memory records them).' : UNREAD;
+				head.textContent = isWhole() ? 'No allocation is in this recording' + (state.about.processes[0].recorder ? '.' : ' (--trace=memory records them).') : UNREAD;
 				choose.hidden = true;
 			}
 			tabs.replaceChildren(

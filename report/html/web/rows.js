@@ -67,6 +67,11 @@ function longestOf({ levels }, i, j) {
 	return found.label[best];
 }
 
+/* Whether an event takes that long; most chunks have none that does, and then nothing of the event is looked at. */
+function isAsLong({ levels, dur }, i, duration) {
+	return !(levels.length > 1 && levels[1].longest[i >>> CHUNK_BITS] < duration) && dur[i] >= duration;
+}
+
 /* The time of all events of a row before i. */
 function timeBefore({ sums, dur, n }, i) {
 	const chunk = Math.min(i, n - 1) >>> CHUNK_BITS;
@@ -196,6 +201,17 @@ function busyUntil(union, t) {
 	return i === 0 ? 0 : union.cum[i - 1] + Math.min(t, union.end[i - 1]) - union.start[i - 1];
 }
 const busyBetween = (union, a, b) => busyUntil(union, b) - busyUntil(union, a);
+
+/* The shortest time with that share of what the union has: [begin, end]. */
+function densest({ start, end, cum }, share) {
+	const wanted = cum.at(-1) * share;
+	let best = [0, Infinity];
+	for (let i = 0, j = 0; j < start.length; j++) {
+		while (cum[j + 1] - cum[i + 1] >= wanted) i++;
+		if (cum[j + 1] - cum[i] >= wanted && end[j] - start[i] < best[1] - best[0]) best = [start[i], end[j]];
+	}
+	return best;
+}
 
 /*
  * put(column, share of its time that the device was busy), for each column from t0 on that has any.  Where the timeline has but the longest

@@ -8,7 +8,8 @@ const GUTTER = 196,
 	CPU_LANE = 15,
 	HEAD = 24,
 	COUNTER = 34,
-	GAP = 3;
+	GAP = 3,
+	IN_VIEW = 236;
 
 class Timeline {
 	constructor() {
@@ -18,7 +19,13 @@ class Timeline {
 			'aria-label': 'Timeline; the tables show the same as text',
 		});
 		this.reading = el('p', { class: 'empty' }, 'Reading …');
-		this.box = el('div', { class: 'canvas' }, this.canvas, this.reading);
+		this.jumps = el(
+			'div',
+			{ class: 'jumps', hidden: true },
+			el('button', { class: 'go', title: 'Show all  ( 0 )', onclick: () => this.all() }, 'all'),
+			el('button', { class: 'go', title: 'The shortest time with 90 % of the GPU’s work  ( G )', onclick: () => this.work() }, 'GPU at work'),
+		);
+		this.box = el('div', { class: 'canvas' }, this.canvas, this.jumps, this.reading);
 		this.legend = el('div', { class: 'legend foot' });
 		this.drawer = el('div', { class: 'drawer', hidden: true, 'aria-live': 'polite' });
 		this.node = el(
@@ -54,6 +61,7 @@ class Timeline {
 		this.t1 = state.end;
 		if (state.ev.n) this.reading.remove();
 		else this.nothing();
+		this.jumps.hidden = !state.devices.size;
 		const threads = state.index.tracks
 			.filter((t) => t.kind === 'thread' && t.events)
 			.sort((a, b) => b.events - a.events);
@@ -67,9 +75,16 @@ class Timeline {
 	}
 
 	/* An item: {y, h, kind: head | track | counter, ...}. */
+	get isChosen() {
+		return this.selected >= 0 || this.span !== null;
+	}
 	layout() {
-		/* few tracks may be higher */
 		this.place(1);
+		this.hasRoom = this.height + TOP + IN_VIEW + this.legend.offsetHeight <= this.node.clientHeight;
+		this.drawer.hidden = !this.isChosen && !this.hasRoom;
+		this.drawer.classList.toggle('inview', !this.isChosen);
+		this.drawer.setAttribute('aria-live', this.isChosen ? 'polite' : 'off');
+		/* few tracks may be higher */
 		const room = this.box.clientHeight - TOP - 10;
 		if (room > this.height) this.place(Math.min(1.5, room / this.height));
 	}
@@ -179,7 +194,7 @@ class Timeline {
 			...Object.entries(GROUP_NAMES)
 				.filter(([group]) => found.has(group))
 				.map(([group, name]) => el('span', null, swatch(group === 'range' ? this.rgb[found.get(group)] : hueOf(group)), ' ' + name)),
-			el('span', { class: 'dim' }, 'click: figures · drag: move · Ctrl+wheel: zoom · ?: keys'),
+			el('span', { class: 'dim' }, '?: keys'),
 		);
 	}
 
@@ -216,6 +231,14 @@ class Timeline {
 	all() {
 		this.show(0, state.end);
 	}
+	/* Where the GPU that worked most did nearly all of it: not the start of a program, which often takes longest. */
+	work() {
+		const unions = [...state.devices.values()].map((device) => device.union).filter((union) => union.cum.at(-1) > 0);
+		if (!unions.length) return this.all();
+		const most = unions.reduce((a, b) => (b.cum.at(-1) > a.cum.at(-1) ? b : a)),
+			[a, b] = densest(most, 0.9);
+		this.show(a - (b - a) * 0.03, b + (b - a) * 0.03);
+	}
 	later() {
 		if (!this.pending) {
 			this.pending = true;
@@ -223,6 +246,7 @@ class Timeline {
 				this.pending = false;
 				this.draw();
 				saveHash();
+				this.rest();
 			});
 		}
 	}
@@ -231,6 +255,12 @@ class Timeline {
 		this.layout();
 		this.scroll(0);
 		this.draw();
+		this.rest();
+	}
+	/* Once nothing moves: what is in view. */
+	rest() {
+		clearTimeout(this.resting);
+		if (!this.isChosen) this.resting = setTimeout(() => describeView(this), 120);
 	}
 
 	/* ---- the buffer ---- */
@@ -320,34 +350,32 @@ class Timeline {
 
 	/* What is wider than a pixel is drawn as it is; of what is narrower, a pixel, give or take a quarter of it, shows the longest, as high as its time is busy. */
 	walk(row, y0, y1, colors) {
-		const { start, dur, label, n } = row,
+		const { start, dur, label, n, starts } = row,
 			{ t0, t1, scale, W, tops, inks } = this,
 			h = y1 - y0,
 			pixel = 1 / scale,
+			wide = 1.2 * pixel,
 			least = Math.round(Math.max(3 * this.ratio, h / 4));
 		let i = lowerBound(start, 0, n, t0) - 1,
 			likely = 1;
 		if (i < 0 || start[i] + dur[i] <= t0) i++;
 		tops.fill(y1);
-		for (let before = i < n ? timeBefore(row, i) : 0; i < n && start[i] < t1;) {
-			const x0 = (start[i] - t0) * scale,
-				x1 = x0 + dur[i] * scale;
-			if (x1 - x0 >= 1.2) {
-				const a = Math.max(0, Math.round(x0)),
-					b = Math.min(W, Math.max(Math.round(x1), a + 1));
-				this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, colors[label[i]]);
-				if (b > a) tops.fill(y1, a, b);
-				if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, label[i], colors === this.faint ? 1 : 0);
+		for (let before = i < n ? timeBefore(row, i) : 0; i < n;) {
+			const c = i >>> CHUNK_BITS,
+				from = c << CHUNK_BITS === i ? starts[c] : start[i];
+			if (from >= t1) break;
+			if (isAsLong(row, i, wide)) {
+				this.fillWide(from, from + dur[i], y0, y1, label[i], colors);
 				before += dur[i++];
 				continue;
 			}
-			const x = Math.max(0, Math.floor(x0));
+			const x = Math.max(0, Math.floor((from - t0) * scale));
 			if (x >= W) break;
 			const end = t0 + (x + 1) * pixel,
-				chunk = chunkFrom(row, i >>> CHUNK_BITS, end, likely);
-			likely = Math.min(16, chunk - (i >>> CHUNK_BITS));
+				chunk = chunkFrom(row, c, end, likely);
+			likely = Math.min(16, chunk - c);
 			let j = nextFrom(row, i, chunk, end, pixel / 4);
-			if (j - i > 1 && dur[j - 1] * scale >= 1.2) j--;
+			if (j - i > 1 && isAsLong(row, j - 1, wide)) j--;
 			const after = timeBefore(row, j),
 				share = Math.min(1, (after - before) * scale);
 			tops[x] = y1 - Math.max(least, Math.ceil(h * share));
@@ -356,6 +384,14 @@ class Timeline {
 			before = after;
 		}
 		this.fillColumns(y1);
+	}
+	fillWide(from, until, y0, y1, label, colors) {
+		const { t0, scale, W } = this,
+			a = Math.max(0, Math.round((from - t0) * scale)),
+			b = Math.min(W, Math.max(Math.round((until - t0) * scale), a + 1));
+		this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, colors[label]);
+		if (b > a) this.tops.fill(y1, a, b);
+		if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, label, colors === this.faint ? 1 : 0);
 	}
 	/* Columns of pixels down to y1, each from its top in its ink: line by line, as they lie in memory, and without a branch that nobody foresees. */
 	fillColumns(y1) {

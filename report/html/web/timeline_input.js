@@ -191,16 +191,13 @@ function closeButton(tl) {
 }
 function openDrawer(tl, ...children) {
 	tl.drawer.replaceChildren(closeButton(tl), ...children);
-	tl.drawer.hidden = false;
+	tl.described = '';
 	tl.resize();
 }
 function clearSelection(tl) {
 	tl.selected = -1;
 	tl.span = null;
-	if (!tl.drawer.hidden) {
-		tl.drawer.hidden = true;
-		tl.resize();
-	}
+	tl.resize();
 	tl.later();
 }
 
@@ -295,86 +292,78 @@ function stackList(call) {
 		: '';
 }
 
-/* What happened in the chosen time. */
-function describeSpan(tl) {
-	const [a, b] = tl.span,
-		{ ev, index } = state,
-		sums = new Map();
-	tl.selected = -1;
-	for (const row of state.rows) {
-		for (
-			let i = Math.max(0, lowerBound(ev.start, row.first, row.n, a) - 1);
-			i < row.n && ev.start[row.first + i] < b;
-			i++
-		) {
-			const e = row.first + i,
-				inside = Math.min(b, ev.start[e] + ev.dur[e]) - Math.max(a, ev.start[e]);
-			if (inside < 0 || (inside === 0 && ev.dur[e] > 0)) continue;
-			const sum = sums.get(ev.label[e]) || [0, 0];
-			sum[0]++;
-			sum[1] += inside;
-			sums.set(ev.label[e], sum);
+/* How often and for how long each label was in a time; null: meanwhile another time was asked for. */
+let asked = 0;
+async function sumsBetween(a, b) {
+	const { start, dur, label } = state.ev,
+		own = ++asked,
+		count = new Float64Array(state.index.labels.texts.length),
+		time = new Float64Array(count.length);
+	for (const { first, n } of state.rows) {
+		const until = first + lowerBound(start, first, n, b);
+		for (let i = first + Math.max(0, lowerBound(start, first, n, a) - 1); i < until;) {
+			for (const stop = Math.min(until, i + 65536); i < stop; i++) {
+				const inside = Math.min(b, start[i] + dur[i]) - Math.max(a, start[i]);
+				if (inside < 0 || (inside === 0 && dur[i] > 0)) continue;
+				count[label[i]]++;
+				time[label[i]] += inside;
+			}
+			await breathe();
+			if (own !== asked) return null;
 		}
 	}
-	const found = [...sums].sort((x, y) => y[1][1] - x[1][1]),
-		gpu = found.filter(([l]) => 'kcsg'.includes(index.labels.kinds[l])),
-		host = found.filter(([l]) => !'kcsg'.includes(index.labels.kinds[l]));
-	const part = (title, list) =>
+	return { count, time };
+}
+
+function sumsTable(title, found, { count, time }) {
+	const { kinds, texts } = state.index.labels;
+	const line = (l) =>
 		el(
-			'section',
+			'tr',
 			null,
-			el('h2', { style: { 'font-family': 'inherit' } }, title),
-			list.length ? null : el('p', { class: 'dim' }, 'nothing'),
-			el(
-				'table',
-				{ class: 'mini' },
-				el(
-					'tbody',
-					null,
-					list
-						.slice(0, 8)
-						.map(([l, [n, ns]]) =>
-							el(
-								'tr',
-								null,
-								el(
-									'td',
-									{ title: plain(index.labels.texts[l]) },
-									swatch(
-										colorOf(
-											index.labels.kinds[l],
-											index.labels.texts[l],
-										),
-									),
-									' ',
-									plain(index.labels.texts[l]),
-								),
-								el('td', { style: { width: '80px' } }, fmtCount(n) + ' ×'),
-								el('td', { style: { width: '96px' } }, fmtNs(ns)),
-							),
-						),
-				),
-			),
+			el('td', { title: plain(texts[l]) }, swatch(colorOf(kinds[l], texts[l])), ' ', plain(texts[l])),
+			el('td', { style: { width: '80px' } }, fmtCount(count[l]) + ' ×'),
+			el('td', { style: { width: '96px' } }, fmtNs(time[l])),
 		);
-	openDrawer(
-		tl,
-		el(
-			'h2',
-			{ style: { 'font-family': 'inherit' } },
-			'Selected: ' + fmtNs(b - a) + ' from ' + fmtMoment(a),
-			[...state.devices]
-				.map(
-					([number, d]) =>
-						' · GPU ' +
-						number +
-						(state.index.shorter ? ' at least ' : ' ') +
-						fmtPercent(busyBetween(d.union, a, b), b - a) +
-						' busy',
-				)
-				.join(''),
-		),
-		el('div', { class: 'two' }, part('On the GPU', gpu), part('On the host', host)),
+	return el(
+		'section',
+		null,
+		el('h2', { class: 'plain' }, title),
+		found.length ? null : el('p', { class: 'dim' }, 'nothing'),
+		el('table', { class: 'mini' }, el('tbody', null, found.map(line))),
 	);
+}
+
+/* What happened in a time: how busy the GPUs were, and what took most, so many of each. */
+async function happenings(what, a, b, most) {
+	const sums = await sumsBetween(a, b);
+	if (!sums) return null;
+	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0).sort((x, y) => sums.time[y] - sums.time[x]),
+		isGpu = (l) => 'kcsg'.includes(state.index.labels.kinds[l]),
+		busy = ([number, d]) => ' · GPU ' + number + (state.index.shorter ? ' at least ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
+	return [
+		el('h2', { class: 'plain' }, what + ': ' + fmtNs(b - a) + ' from ' + fmtMoment(a), [...state.devices].map(busy).join('')),
+		el(
+			'div',
+			{ class: 'two' },
+			sumsTable('On the GPU', found.filter(isGpu).slice(0, most), sums),
+			sumsTable('On the host', found.filter((l) => !isGpu(l)).slice(0, most), sums),
+		),
+	];
+}
+async function describeSpan(tl) {
+	tl.selected = -1;
+	const shown = await happenings('Selected', ...tl.span, 8);
+	if (shown && tl.span) openDrawer(tl, ...shown);
+}
+
+/* Where tracks leave room, and nothing is selected: what happens in the time that is shown. */
+async function describeView(tl) {
+	const shown = [tl.t0, tl.t1];
+	if (!tl.hasRoom || tl.described === shown.join()) return;
+	tl.described = shown.join();
+	const found = await happenings('In view', ...shown, 6);
+	if (found && !tl.isChosen) tl.drawer.replaceChildren(...found);
 }
 
 /* ---- keys ---- */
@@ -413,6 +402,7 @@ function timelineKey(tl, e) {
 			PageDown: () => tl.scroll(400),
 			Digit0: () => tl.all(),
 			Home: () => tl.all(),
+			KeyG: () => tl.work(),
 			Comma: () => stepEvent(tl, -1),
 			Period: () => stepEvent(tl, 1),
 			BracketLeft: () => followLink(tl, false),

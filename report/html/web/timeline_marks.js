@@ -247,7 +247,7 @@ Object.assign(Timeline.prototype, {
 		ctx.fillText(
 			state.devices.size ? 'GPU busy, all of ' + fmtNs(state.end) : 'all of ' + fmtNs(state.end),
 			8,
-			STRIP / 2,
+			state.devices.size ? 11 : STRIP / 2,
 		);
 		ctx.fillStyle = css('--line');
 		ctx.fillRect(0, STRIP, width, 1);

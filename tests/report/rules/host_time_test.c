@@ -30,6 +30,8 @@ static uint32_t find_stack(struct build *b, uint32_t user, const char *file)
 {
 	if (!file)
 		return user;
+	if (strcmp(file, BENCH) == 0)
+		user = build_python(b, user, "/x/torch/_inductor/scheduler.py", "f", 2);
 	return build_python(b, user, file, strcmp(file, IMPORTS) ? "f" : "_find_and_load", 2);
 }
 

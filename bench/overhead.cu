@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -105,8 +106,15 @@ static double malloc_pair(long count)
 	return ns;
 }
 
+// The pool keeps its memory: else it gives it back at each synchronisation, and the first of the allocations after that takes as
+// long as the driver needs to map memory again.
 static double malloc_async(long count)
 {
+	cudaMemPool_t pool;
+	uint64_t kept_bytes = UINT64_MAX;
+
+	check(cudaDeviceGetDefaultMemPool(&pool, 0));
+	check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes));
 	return repeat(count, 0, [] {
 		void *memory;
 

@@ -6,13 +6,12 @@
 #   make bench    what it all costs, as far as that needs no GPU  make clean
 #   make soak     what takes hours                               make coverage  of the readers, by their tests
 #   make fuzz     the readers, with random bytes
-#   make install  PREFIX=/usr/local, DESTDIR=
+#   make install  PREFIX=/usr/local, DESTDIR=       make uninstall   from there
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for
 # `make unit`), V=1 shows commands.
 
 O         ?= build
-CC        ?= gcc
 CUDA_HOME ?= /usr/local/cuda
 NVCC      ?= $(CUDA_HOME)/bin/nvcc
 SAN       ?=
@@ -37,11 +36,12 @@ STACKS    := $(patsubst %.c,$(O)/%.o,$(wildcard stacks/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c)) $(O)/report/html/page.o
 
-.PHONY: all deps demo check unit lint format clean install
+.PHONY: all deps demo check unit lint format clean install uninstall
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
 
-# Generated files are kept between builds.
+# Generated files are kept between builds, but not those that were made in part.
 .SECONDARY:
+.DELETE_ON_ERROR:
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
@@ -216,6 +216,10 @@ install: all
 	$(Q)install -D -m 644 include/gpuprof/gpuprof.h $(DESTDIR)$(PREFIX)/include/gpuprof/gpuprof.h
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
 	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(DESTDIR)$(PREFIX)/lib
+uninstall:
+	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/gpuprof bin/gpuprof-run lib/libgpuprof.so \
+		share/man/man1/gpuprof.1 share/man/man1/gpuprof-run.1)
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/lib/gpuprof-preload $(DESTDIR)$(PREFIX)/include/gpuprof
 
 clean:
 	rm -rf $(O)

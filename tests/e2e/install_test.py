@@ -51,7 +51,10 @@ class Installed(Case):
 
     def setUp(self):
         super().setUp()
-        subprocess.run(["make", "-s", "install", f"O={support.BUILD}", f"DESTDIR={self.path('root')}", "PREFIX=/opt"],
+        self.make("install")
+
+    def make(self, target):
+        subprocess.run(["make", "-s", target, f"O={support.BUILD}", f"DESTDIR={self.path('root')}", "PREFIX=/opt"],
                        cwd=support.ROOT, stdout=subprocess.DEVNULL, check=True)
 
     def installed(self, *names):
@@ -68,6 +71,12 @@ class Installed(Case):
         self.assertIn("5 kernels", result.stderr)
         result = self.run_program([*GPU, "launch=6"], PLAIN, LD_PRELOAD=self.installed("lib", "libgpuprof.so"))
         self.assertIn("6 kernels", result.stderr)
+
+    def test_it_goes_as_a_whole(self):
+        others = self.write(os.path.join("root", "opt", "lib", "libother.so"), "")
+        self.make("uninstall")
+        self.assertEqual([os.path.join(folder, name) for folder, _, names in os.walk(self.path("root")) for name in names],
+                         [others])
 
 
 if __name__ == "__main__":

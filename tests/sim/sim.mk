@@ -3,7 +3,6 @@
 # and usable alone: make -f tests/sim/sim.mk
 
 O         ?= build
-CC        ?= gcc
 CUDA_HOME ?= /usr/local/cuda
 NVCC      ?= $(CUDA_HOME)/bin/nvcc
 WARNINGS  ?= -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla

@@ -377,6 +377,7 @@ static int take_gate(struct gp_live *l, const union gp_any_record *record, const
 	(void)text;
 	(void)thread_id;
 	l->is_paused = !record->gate.on;
+	l->has_paused |= l->is_paused && record->gate.reason != GP_GATE_FULL;
 	l->gate_reason = record->gate.reason;
 	return 0;
 }

@@ -61,8 +61,9 @@ struct gp_live {
 	struct gp_record_anchor first_anchor, last_anchor; /* slots 0: there was none */
 	struct gp_record_anchor cupti_anchor;              /* the last with CUPTI's clock */
 	uint64_t end_ticks;                                /* 0 = not closed */
-	bool is_paused;                                    /* nothing is recorded now ... */
-	uint8_t gate_reason;                               /* ... for that reason */
+	bool has_paused;     /* nothing was, for a time that the figures hold */
+	bool is_paused;      /* nothing is recorded now ... */
+	uint8_t gate_reason; /* ... for that reason */
 
 	void *kernel_index; /* tree, by id */
 	struct gp_live_kernel *last_kernel;

@@ -111,11 +111,13 @@ static void print_title(FILE *out, const struct gp_page *page)
 	if (start_ns != 0 && l->interval.end_ns >= start_ns)
 		fprintf(out, "%s %s%s", gp_page_is_over(page) ? " after" : " for",
 			gp_format_ns(l->interval.end_ns - start_ns).text,
-			gp_page_is_over(page) ? " of recording" : "");
+			!gp_page_is_over(page) ? ""
+			: l->has_paused        ? ", recorded in part"
+					       : " of recording");
 	if (page->live->interval.is_first)
-		fputs(gp_page_is_over(page) ? "; rates and Busy % of all of it\n"
-					    : "; rates since the beginning\n",
-		      out);
+		fprintf(out, "; rates %s%s\n",
+			gp_page_is_over(page) ? "and Busy % of all of it" : "since the beginning",
+			l->has_paused ? ", with the pauses" : "");
 	else
 		fprintf(out, "; rates over the last %s\n",
 			gp_format_ns((uint64_t)(interval_s(page) * NS_PER_S)).text);

@@ -382,6 +382,8 @@ static void test_the_end(void **state)
 					     .ticks = GP_TEST_AT_TICK(500 * MS)};
 	const struct gp_record_gate full = {
 		.kind = GP_RECORD_GATE, .slots = 1, .reason = GP_GATE_FULL};
+	const struct gp_record_gate pause = {
+		.kind = GP_RECORD_GATE, .slots = 1, .reason = GP_GATE_SIGNAL};
 	const char *text;
 
 	(void)state;
@@ -402,6 +404,10 @@ static void test_the_end(void **state)
 	assert_has(print(s, 77 * S), "recording is paused, running for 77.00s");
 	s->tail.live = false;
 	assert_has(print(s, 78 * S), "was killed or crashed");
+	take(s, &pause, 0);
+	s->tail.closed = true;
+	assert_has(print(s, 79 * S), "ended after 500.0ms, recorded in part; "
+				     "rates and Busy % of all of it, with the pauses");
 	end(s);
 }
 

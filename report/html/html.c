@@ -73,10 +73,25 @@ static int make_tables(struct page *page, struct gp_json *json)
 
 /* ---- what belongs to the timeline ---- */
 
+static void put_pause(struct gp_json *json, size_t process, int64_t from_ns, int64_t to_ns,
+		      bool *any)
+{
+	if (to_ns <= from_ns)
+		return;
+	gp_json_text(json, *any ? ",[" : "[");
+	gp_json_unsigned(json, process);
+	gp_json_text(json, ",");
+	gp_json_signed(json, from_ns);
+	gp_json_text(json, ",");
+	gp_json_signed(json, to_ns);
+	gp_json_text(json, "]");
+	*any = true;
+}
+
 /* Pauses of the recording, of every process: [process, from, to]. */
 static void put_pauses(const struct page *page, struct gp_json *json)
 {
-	const char *separator = "";
+	bool any = false;
 
 	for (size_t i = 0; i < page->model_count; i++) {
 		const struct gp_model *model = page->models[i];
@@ -86,17 +101,13 @@ static void put_pauses(const struct page *page, struct gp_json *json)
 
 		for (uint32_t next = 0;
 		     model->gate_count > 0 && gp_recorded_part(model, &next, &part);) {
-			gp_json_text(json, separator);
-			gp_json_text(json, "[");
-			gp_json_unsigned(json, i);
-			gp_json_text(json, ",");
-			gp_json_signed(json, (int64_t)(from_ns + last_ns));
-			gp_json_text(json, ",");
-			gp_json_signed(json, (int64_t)(from_ns + part.start_ns));
-			gp_json_text(json, "]");
-			separator = ",";
+			put_pause(json, i, (int64_t)(from_ns + last_ns),
+				  (int64_t)(from_ns + part.start_ns), &any);
 			last_ns = part.end_ns;
 		}
+		if (model->gate_count > 0)
+			put_pause(json, i, (int64_t)(from_ns + last_ns),
+				  (int64_t)(from_ns + gp_model_end_ns(model)), &any);
 	}
 }
 

@@ -40,7 +40,7 @@ Object.assign(Timeline.prototype, {
 		}
 	},
 
-	/* Where nothing was recorded. */
+	/* Where recording paused; what was started before is there to its end. */
 	drawPauses(ctx, height) {
 		for (const [, from, to] of state.index.pauses) {
 			const a = Math.max(GUTTER, this.toX(from)),
@@ -58,10 +58,10 @@ Object.assign(Timeline.prototype, {
 				ctx.lineTo(x + height - TOP, TOP);
 			}
 			ctx.stroke();
-			if (b - a > 90) {
+			if (b - a > 110) {
 				ctx.fillStyle = css('--dim');
 				ctx.textAlign = 'center';
-				ctx.fillText('not recorded', (a + b) / 2, TOP + 14);
+				ctx.fillText('recording paused', (a + b) / 2, TOP + 14);
 			}
 			ctx.restore();
 		}

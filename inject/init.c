@@ -96,6 +96,30 @@ static void share_cupti(void)
 		gp_share_names_init();
 }
 
+/* By the constructor of a library that the program needs: the loader runs those before ours, and the driver reads the variable once. */
+static bool is_cuda_started(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int (*count_devices)(int *) = NULL;
+	int count, saved_errno = errno;
+	bool is_started;
+
+	if (driver != NULL)
+		count_devices = (int (*)(int *))(uintptr_t)dlsym(driver, "cuDeviceGetCount");
+	is_started = count_devices != NULL && count_devices(&count) == 0;
+	if (driver != NULL)
+		dlclose(driver);
+	errno = saved_errno;
+	return is_started;
+}
+
+static void say_cuda_is_started(void)
+{
+	gp_process_trace_tell(GP_SESSION_FAILED);
+	gp_say("nothing of the GPU is recorded: a library that the program is linked with used "
+	       "CUDA in its constructor, before gpuprof's; load it by dlopen() to record it");
+}
+
 __attribute__((constructor)) static void construct(void)
 {
 	if (!is_trusted())
@@ -111,6 +135,8 @@ __attribute__((constructor)) static void construct(void)
 	gp_exec_prepare(gp_process_trace_is_here, leave_recording);
 	if (gp_output_library()[0] == '\0')
 		return;
+	if (gp_control_wants_process() && gp_load32(&start.thread) == 0 && is_cuda_started())
+		say_cuda_is_started();
 	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
 		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
 		       strerror(errno));

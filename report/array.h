@@ -42,6 +42,30 @@ static inline uint32_t gp_array_lower_bound(const void *array, uint32_t count, s
 	return low;
 }
 
+/*
+ * The same, at once where it is close to what was found last: *last, 0 at first.  For who asks in the order of the elements.
+ */
+static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t count,
+						 size_t element_bytes,
+						 gp_array_is_before *is_before, const void *key,
+						 uint32_t *last)
+{
+	enum { CLOSE = 4 };
+	const char *elements = array;
+	uint32_t first = *last, end;
+
+	if (first > 0 && !is_before(elements + (first - 1) * element_bytes, key))
+		first = 0;
+	end = first + CLOSE < count ? first + CLOSE : count;
+	if (end > first && is_before(elements + (end - 1) * element_bytes, key)) {
+		first = end;
+		end = count;
+	}
+	*last = first + gp_array_lower_bound(elements + first * element_bytes, end - first,
+					     element_bytes, is_before, key);
+	return *last;
+}
+
 /* <0, 0, >0 as for qsort, for elements a and b. */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);
 

@@ -21,7 +21,7 @@ static const struct gp_record_node *find_node(const struct gp_model *m, uint64_t
 }
 
 /* The call that created a node or, where it is a copy, the node that it goes back to. */
-static uint32_t find_capture(const struct gp_load *load, const struct gp_record_node *node)
+static uint32_t find_capture(struct gp_load *load, const struct gp_record_node *node)
 {
 	const struct gp_record_node *original = node;
 

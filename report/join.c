@@ -52,12 +52,12 @@ static bool is_key_until(const void *element, const void *context)
 }
 
 /* The last key not after (correlation id, time), or GP_NONE. */
-static uint32_t find_key(const struct gp_model *m, const struct gp_call_key *keys,
-			 uint32_t correlation_id, uint64_t time_ns)
+static uint32_t find_key(struct gp_load *load, uint32_t correlation_id, uint64_t time_ns)
 {
-	const struct wanted_call wanted = {m->calls, correlation_id, time_ns};
+	const struct wanted_call wanted = {load->model->calls, correlation_id, time_ns};
 	uint32_t after =
-		gp_array_lower_bound(keys, m->call_count, sizeof(*keys), is_key_until, &wanted);
+		gp_array_lower_bound_near(load->keys, load->model->call_count, sizeof(*load->keys),
+					  is_key_until, &wanted, &load->key_found);
 
 	return after == 0 ? GP_NONE : after - 1;
 }
@@ -89,11 +89,11 @@ static bool is_stuck(const struct gp_model *m, uint32_t correlation_id)
 }
 
 /* If all began after the time, as a clock that is a little off can have it, it is the first one. */
-uint32_t gp_find_call(const struct gp_load *load, uint32_t correlation_id, uint64_t time_ns)
+uint32_t gp_find_call(struct gp_load *load, uint32_t correlation_id, uint64_t time_ns)
 {
 	const struct gp_model *m = load->model;
 	const struct gp_call_key *keys = load->keys;
-	uint32_t at = find_key(m, keys, correlation_id, time_ns);
+	uint32_t at = find_key(load, correlation_id, time_ns);
 
 	if (correlation_id == 0 || is_stuck(m, correlation_id))
 		return GP_NONE;

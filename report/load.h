@@ -79,7 +79,8 @@ struct gp_load {
 	uint32_t range_point_count;
 	struct gp_details *details; /* known ones; report/detail.c */
 	struct gp_call_key
-		*keys; /* of all calls, sorted; from gp_join_ops() to gp_join_captures() */
+		*keys;      /* of all calls, sorted; from gp_join_ops() to gp_join_captures() */
+	uint32_t key_found; /* last */
 };
 
 /* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */
@@ -107,6 +108,6 @@ int gp_join_ranges(struct gp_load *load);
 int gp_project_ranges(struct gp_model *model);
 
 /* The latest call with that correlation id that began by then, else the first one; or GP_NONE. */
-uint32_t gp_find_call(const struct gp_load *load, uint32_t correlation_id, uint64_t time_ns);
+uint32_t gp_find_call(struct gp_load *load, uint32_t correlation_id, uint64_t time_ns);
 
 #endif

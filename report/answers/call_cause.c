@@ -180,9 +180,6 @@ void gp_process_calls_free(struct gp_process_calls *calls)
 	*calls = (struct gp_process_calls){0};
 }
 
-/* So many from the last one on are looked at first. */
-#define NEAR 4u
-
 struct moment {
 	uint32_t device_id;
 	uint64_t time_ns;
@@ -200,16 +197,7 @@ static bool ends_until(const void *element, const void *key)
 uint32_t gp_call_times_find(struct gp_call_times *times, uint32_t device_id, uint64_t time_ns)
 {
 	const struct moment moment = {device_id, time_ns};
-	uint32_t first = times->near, end;
 
-	if (first > 0 && !ends_until(&times->times[first - 1], &moment))
-		first = 0;
-	end = first + NEAR < times->count ? first + NEAR : times->count;
-	if (end > first && ends_until(&times->times[end - 1], &moment)) {
-		first = end;
-		end = times->count;
-	}
-	times->near = first + gp_array_lower_bound(times->times + first, end - first,
-						   sizeof(*times->times), ends_until, &moment);
-	return times->near;
+	return gp_array_lower_bound_near(times->times, times->count, sizeof(*times->times),
+					 ends_until, &moment, &times->found);
 }

@@ -40,7 +40,7 @@ struct gp_call_time {
 struct gp_call_times {
 	struct gp_call_time *times;
 	uint32_t count, capacity;
-	uint32_t near; /* what gp_call_times_find() found last */
+	uint32_t found; /* by gp_call_times_find(), last */
 };
 
 struct gp_process_calls {

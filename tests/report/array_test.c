@@ -139,6 +139,15 @@ static void test_lower_bound(void **state)
 			assert_int_equal(gp_array_lower_bound(items, count, sizeof(items[0]),
 							      is_until, &key),
 					 until);
+			for (uint32_t last = 0; last <= count; last++) {
+				uint32_t near = last;
+
+				assert_int_equal(gp_array_lower_bound_near(items, count,
+									   sizeof(items[0]),
+									   is_below, &key, &near),
+						 below);
+				assert_int_equal(near, below);
+			}
 		}
 	}
 }

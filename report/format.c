@@ -161,15 +161,11 @@ struct gp_figure gp_format_clock(uint64_t unix_ns)
 	struct gp_figure figure = {"?"};
 	time_t seconds = (time_t)(unix_ns / 1000000000u);
 	struct tm utc;
-	size_t length = 0;
 
 	if (unix_ns < FIRST_CLOCK_NS)
 		return (struct gp_figure){"date not known"};
 	if (gmtime_r(&seconds, &utc))
-		length = strftime(figure.text, sizeof(figure.text), "%Y-%m-%d %H:%M:%S", &utc);
-	if (length > 0)
-		snprintf(figure.text + length, sizeof(figure.text) - length, ".%03u UTC",
-			 (unsigned int)(unix_ns / 1000000u % 1000u));
+		strftime(figure.text, sizeof(figure.text), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	return figure;
 }
 

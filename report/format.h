@@ -37,7 +37,7 @@ struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns);
 /* A moment, counted from another: "+1.234s", "-56ns" where it came before. */
 struct gp_figure gp_format_moment(int64_t ns);
 
-/* Unix time in ns as "2026-11-21 09:15:17.123 UTC". */
+/* Unix time in ns as "2026-11-21 09:15:17 UTC". */
 struct gp_figure gp_format_clock(uint64_t unix_ns);
 
 /* What cuDriverGetVersion() says, 13000 as "13.0"; "?" for what it never says. */

@@ -31,3 +31,42 @@ void gp_paragraph_end(struct gp_paragraph *paragraph)
 	if (paragraph->used > 0)
 		fputs("\n", paragraph->out);
 }
+
+/* Bytes of a text that is wider than so many columns up to the space at which it is best folded; all, where there is none. */
+static size_t find_fold(const char *text, size_t length, size_t columns)
+{
+	size_t word = 0, clause = 0;
+
+	for (size_t i = 1; i < length && (i <= columns || word == 0); i++) {
+		if (text[i] != ' ')
+			continue;
+		word = i;
+		if (i >= columns / 2 && strchr(",;:", text[i - 1]))
+			clause = i;
+	}
+	if (clause > 0)
+		return clause;
+	return word > 0 ? word : length;
+}
+
+static void fold_line(FILE *out, const char *line, size_t length, size_t columns)
+{
+	size_t indent = strspn(line, " "), margin = indent;
+
+	for (size_t at = indent, bytes; at <= length; at += bytes + 1) {
+		bytes = length - at;
+		if (margin + bytes > columns)
+			bytes = find_fold(line + at, bytes,
+					  columns > margin ? columns - margin : 0);
+		fprintf(out, "%*s%.*s\n", (int)margin, "", (int)bytes, line + at);
+		margin = indent + 2;
+	}
+}
+
+void gp_paragraph_fold(FILE *out, const char *text, size_t columns)
+{
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		fold_line(out, text, length, columns);
+	}
+}

@@ -1,4 +1,4 @@
-/* paragraph: short pieces of text, separated by semicolons or commas and broken into lines. */
+/* paragraph: sentences, and short pieces of text with semicolons or commas between them, broken into lines. */
 #ifndef REPORT_PARAGRAPH_H
 #define REPORT_PARAGRAPH_H
 
@@ -19,5 +19,11 @@ void gp_paragraph_add(struct gp_paragraph *paragraph, const char *piece);
 
 /* The last line's end, if there was any piece. */
 void gp_paragraph_end(struct gp_paragraph *paragraph);
+
+/*
+ * Lines of text, of which those that are wider than so many columns go on in the next line, two columns further in than they
+ * began: after a comma, a semicolon or a colon where the line is half full by then, else between words.
+ */
+void gp_paragraph_fold(FILE *out, const char *text, size_t columns);
 
 #endif

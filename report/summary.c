@@ -7,6 +7,7 @@
 #include "report/answers/basis.h"
 #include "report/copy_peak.h"
 #include "report/format.h"
+#include "report/paragraph.h"
 #include "report/summary_part.h"
 #include "report/recorded.h"
 #include "report/table.h"
@@ -192,7 +193,7 @@ static void print_span(const struct gp_summary *summary)
 {
 	uint64_t span_ns = summary->window.end_unix_ns - summary->window.start_unix_ns, lives_ns;
 
-	fprintf(summary->out, "%s from first to last recorded CUDA call (%s)\n",
+	fprintf(summary->out, "%s, first to last recorded CUDA call (%s)\n",
 		gp_format_ns(span_ns).text, gp_format_clock(summary->window.start_unix_ns).text);
 	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
 	    lives_ns < span_ns)
@@ -346,7 +347,7 @@ static int print_processes(const struct gp_summary *summary)
 	return result;
 }
 
-static void print_head(const struct gp_summary *summary)
+static int print_head(const struct gp_summary *summary)
 {
 	for (size_t i = 0; i < summary->model_count; i++)
 		gp_summary_print_partial(summary->out, summary->models[i]);
@@ -357,6 +358,27 @@ static void print_head(const struct gp_summary *summary)
 	print_devices(summary);
 	if (!summary->options->brief || summary->models[0]->recorder)
 		print_all_software(summary);
+	return 0;
+}
+
+/* A section that is made of sentences: no line of it is wider than the page. */
+static int print_folded(const struct gp_summary *summary, int (*print)(const struct gp_summary *))
+{
+	struct gp_summary section = *summary;
+	char *text = NULL;
+	size_t bytes;
+	int result;
+
+	section.out = open_memstream(&text, &bytes);
+	if (!section.out)
+		return -ENOMEM;
+	result = print(&section);
+	if (fclose(section.out) != 0 && result == 0)
+		result = -ENOMEM;
+	if (result == 0)
+		gp_paragraph_fold(summary->out, text, gp_summary_columns(summary));
+	free(text);
+	return result;
 }
 
 int gp_summary_gather(struct gp_summary *summary)
@@ -412,7 +434,7 @@ static int print_screen(const struct gp_summary *summary)
 		result = gp_summary_print_left(summary);
 	gp_summary_print_windows(summary);
 	if (result == 0)
-		result = gp_summary_print_records(summary);
+		result = print_folded(summary, gp_summary_print_records);
 	fputs("More: gpuprof summary --full FILE; every row: --top 0; a table of each thing: --by "
 	      "help\n",
 	      summary->out);
@@ -433,15 +455,16 @@ static int print_whole_page(const struct gp_summary *summary)
 		result = gp_summary_print_left(summary);
 	gp_summary_print_windows(summary);
 	if (result == 0)
-		result = gp_summary_print_records(summary);
+		result = print_folded(summary, gp_summary_print_records);
 	return result < 0 ? result : gp_summary_print_advice(summary);
 }
 
 static int print_sections(const struct gp_summary *summary)
 {
-	int result = 0;
+	int result = print_folded(summary, print_head);
 
-	print_head(summary);
+	if (result < 0)
+		return result;
 	gp_summary_print_busy(summary);
 	if (summary->model_count > 1)
 		result = print_processes(summary);

@@ -105,9 +105,8 @@ int gp_summary_print_records(const struct gp_summary *summary);
 /* What a model lacks that is not complete, or whose file is damaged: for the top of the page. */
 void gp_summary_print_partial(FILE *out, const struct gp_model *model);
 
-/* What the user must know of a model without any call: losses and notes, one line each. Returns how
- * many. */
-size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model);
+/* What the user must know of a model without any call: losses and notes, one line each. */
+void gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 
 /* A moment, counted from the start of the window. */
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);

@@ -101,23 +101,16 @@ static const char *explain_counter(const struct trouble *trouble, size_t counter
 	return "";
 }
 
-static size_t print_concerns(FILE *out, const struct trouble *trouble, enum gp_concern concern,
-			     int indent)
+static void print_concerns(FILE *out, const struct trouble *trouble, enum gp_concern concern,
+			   int indent)
 {
-	size_t lines = 0;
-
 	for (size_t i = 0; i < COUNT(losses); i++)
-		if (losses[i].concern == concern && trouble->losses[i] > 0) {
+		if (losses[i].concern == concern && trouble->losses[i] > 0)
 			gp_summary_print_things(out, indent, trouble->losses[i], losses[i].meaning);
-			lines++;
-		}
 	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (gp_concern_of(i) == concern && trouble->counters[i] > 0) {
+		if (gp_concern_of(i) == concern && trouble->counters[i] > 0)
 			print_counter(out, indent, trouble->counters[i], counters[i].meaning,
 				      explain_counter(trouble, i));
-			lines++;
-		}
-	return lines;
 }
 
 /* What explains launches without a record, most certain first. */
@@ -315,27 +308,25 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 4);
 }
 
-static void print_notes(FILE *out, const struct gp_model *model, int indent)
+static void print_notes(FILE *out, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->note_count; i++) {
 		char *note = gp_text_escape(model->notes[i]);
 
-		fprintf(out, "%*snote: %s\n", indent, "", note ? note : "(no memory)");
+		fprintf(out, "  note: %s\n", note ? note : "(no memory)");
 		free(note);
 	}
 }
 
-size_t gp_summary_print_troubles(FILE *out, const struct gp_model *model)
+void gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 {
 	struct trouble trouble = {.losses = {0}};
-	size_t lines;
 
 	add_trouble(&trouble, model);
-	lines = print_concerns(out, &trouble, GP_CONCERN_LOSS, 2);
-	lines += print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 2);
-	lines += print_concerns(out, &trouble, GP_CONCERN_STRAIN, 2);
-	print_notes(out, model, 2);
-	return lines + model->note_count;
+	print_concerns(out, &trouble, GP_CONCERN_LOSS, 2);
+	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 2);
+	print_concerns(out, &trouble, GP_CONCERN_STRAIN, 2);
+	print_notes(out, model);
 }
 
 /* Short names of telemetry; a counter without one is shown with its meaning. */
@@ -407,7 +398,7 @@ int gp_summary_print_records(const struct gp_summary *summary)
 		add_trouble(&all, summary->models[i]);
 	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
 	for (size_t i = 0; i < summary->model_count; i++)
-		print_notes(summary->out, summary->models[i], 2);
+		print_notes(summary->out, summary->models[i]);
 	gp_summary_print_cost(summary);
 	if (summary->options->row_limit == 0)
 		print_telemetry(summary);

@@ -223,7 +223,7 @@ class KeepLast(Case):
         def number(pattern):
             found = re.search(pattern, text)
             return int(found.group(1).replace(",", "")) if found else 0
-        return (number("(?:all )?([0-9,]+) launches"), number("; ([0-9,]+) GPU records"),
+        return (number("(?:all )?([0-9,]+) launches"), number(r";\s+([0-9,]+) GPU records"),
                 number("([0-9,]+) records dropped because newer ones took their place"))
 
     def record(self, way, *steps, **variables):

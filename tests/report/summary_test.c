@@ -120,8 +120,7 @@ static void the_page_has_all_sections(void **state)
 	char *text = summarize(&b);
 
 	(void)state;
-	expect(text,
-	       "gpuprof: saxpy, pid 42 on gpu01: 99.51us from first to last recorded CUDA call");
+	expect(text, "gpuprof: saxpy, pid 42 on gpu01: 99.51us, first to last recorded CUDA call");
 	expect(text, "command ./saxpy --size 1024");
 	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0");
 	expect(text, "driver for CUDA 13.0, CUPTI 13.0.1");

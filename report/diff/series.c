@@ -190,11 +190,11 @@ void gp_series_plan(const struct gp_series *series, uint32_t tested, struct gp_f
 		uint32_t last = baseline == series->baseline_count ? GP_RANK_MOST : baseline;
 
 		for (uint32_t runs = first; runs <= last; runs++)
-			if (runs > series->now_count || baseline > series->baseline_count)
-				if (would_tell(part, runs, baseline, level, sigmas)) {
-					finding->runs_needed = runs;
-					finding->baseline_needed = baseline;
-					return;
-				}
+			if ((runs > series->now_count || baseline > series->baseline_count) &&
+			    would_tell(part, runs, baseline, level, sigmas)) {
+				finding->runs_needed = runs;
+				finding->baseline_needed = baseline;
+				return;
+			}
 	}
 }

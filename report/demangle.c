@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -69,4 +70,48 @@ char *gp_demangle(const char *mangled)
 		copy = strndup(output->text, output->length);
 	free(output);
 	return copy;
+}
+
+/* The next part of a nested name, behind its length in *at, which moves on; 0 = there is none. */
+static size_t take_part(const char **at)
+{
+	char *end;
+	unsigned long length;
+
+	if (**at < '1' || **at > '9')
+		return 0;
+	length = strtoul(*at, &end, 10);
+	if (length > strlen(end))
+		return 0;
+	*at = end + length;
+	return length;
+}
+
+char *gp_demangle_beginning(const char *mangled)
+{
+	const char *at = mangled + 2, *separator = "";
+	bool is_inside;
+	char *text = NULL;
+	size_t bytes, length;
+	FILE *out;
+
+	if (strncmp(mangled, "_Z", 2) != 0)
+		return NULL;
+	is_inside = *at == 'Z';
+	at += strspn(at, "Z");
+	if (*at++ != 'N')
+		return NULL;
+	at += strspn(at, "rVKRO"); /* of a function that is const, and the like */
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return NULL;
+	while ((length = take_part(&at)) > 0) {
+		fprintf(out, "%s%.*s", separator, (int)length, at - length);
+		separator = "::";
+	}
+	fputs(is_inside ? "<...>::..." : "<...>", out);
+	if (fclose(out) == 0 && *separator && *at == 'I')
+		return text;
+	free(text);
+	return NULL;
 }

@@ -9,4 +9,10 @@
  * memory. */
 char *gp_demangle(const char *mangled);
 
+/*
+ * What a mangled C++ name begins with, for one that gp_demangle() gives up on, as newer compilers make them: namespaces, class or function,
+ * to its first template arguments: "a::b<...>", and "a::b<...>::..." of something inside.  To be freed; NULL as above.
+ */
+char *gp_demangle_beginning(const char *mangled);
+
 #endif

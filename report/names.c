@@ -72,10 +72,12 @@ static struct name *make_name(const char *mangled)
 	}
 	name->mangled = strdup(mangled);
 	name->full = demangled ? demangled : strdup(mangled);
-	name->brief = name->full ? strdup(name->full) : NULL;
+	name->brief = demangled ? NULL : gp_demangle_beginning(mangled);
+	if (!name->brief && name->full)
+		name->brief = strdup(name->full);
 	if (name->brief && (demangled || is_demangled(mangled)))
 		make_brief(name->brief);
-	if (name->mangled && name->brief)
+	if (name->mangled && name->full && name->brief)
 		return name;
 	free_name(name);
 	return NULL;

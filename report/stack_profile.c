@@ -232,6 +232,8 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 	int result = gp_call_tree_use(&profile->tree, model);
 
 	take_times(profile, model);
+	if (model->recorder)
+		profile->recorder = model->recorder;
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++)
 		if (gp_slice_filter_has(&filter, model->ops[i].start_ns, model->ops[i].end_ns))
 			add_op(profile, model, &model->ops[i]);
@@ -298,6 +300,9 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_me
 
 	if (profile->totals[measure] == 0)
 		fprintf(out, "gpuprof: nothing to show: the trace has no %s\n", about->word);
+	else if (profile->without_stack[measure] == profile->totals[measure] && profile->recorder)
+		fprintf(out, "gpuprof: no call stacks for %s in the trace, which %s recorded\n",
+			about->word, profile->recorder);
 	else if (profile->without_stack[measure] == profile->totals[measure])
 		fprintf(out,
 			"gpuprof: no call stacks for %s in the trace; record with gpuprof-run "

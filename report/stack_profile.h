@@ -24,6 +24,7 @@ struct gp_stack_profile {
 	uint64_t (*values)[GP_MEASURES];     /* of each node itself, without its callees */
 	uint64_t totals[GP_MEASURES];        /* of all nodes */
 	uint64_t without_stack[GP_MEASURES]; /* of these, of calls that have no stack */
+	const char *recorder; /* of a process that gpuprof did not record; NULL = there is none */
 	uint64_t start_unix_ns,
 		end_unix_ns; /* from the first process's beginning to the last one's end */
 	uint32_t capacity;

@@ -60,7 +60,8 @@ static void print_parts(const struct gp_summary *summary, const struct gp_model 
 			gp_format_count(parts - printed).text);
 }
 
-static void print_windows(const struct gp_summary *summary, const struct gp_model *model)
+/* "226.0us of 8.201ms, in 1 part"; returns how many parts there are. */
+static uint32_t print_extent(FILE *out, const struct gp_model *model)
 {
 	uint64_t total_ns = 0;
 	uint32_t next = 0, parts = 0;
@@ -68,9 +69,18 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 
 	for (; gp_recorded_part(model, &next, &part); parts++)
 		total_ns += part.end_ns - part.start_ns;
-	fprintf(summary->out, "  %s of %s, in %s %s", gp_format_ns(total_ns).text,
+	fprintf(out, "%s of %s, in %s %s", gp_format_ns(total_ns).text,
 		gp_format_ns(model->before_ns + gp_model_end_ns(model)).text,
 		gp_format_count(parts).text, parts == 1 ? "part" : "parts");
+	return parts;
+}
+
+static void print_windows(const struct gp_summary *summary, const struct gp_model *model)
+{
+	uint32_t parts;
+
+	fputs("  ", summary->out);
+	parts = print_extent(summary->out, model);
 	if (summary->model_count > 1)
 		fprintf(summary->out, " (pid %u)", model->pid);
 	fputs("\n", summary->out);
@@ -133,10 +143,15 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model)
 	uint32_t next = 0;
 	struct gp_recorded_part part;
 
-	if (model->gate_count > 0 && !gp_recorded_part(model, &next, &part))
+	if (model->gate_count > 0 && gp_recorded_part(model, &next, &part)) {
+		fputs("  recording was on for ", out);
+		print_extent(out, model);
+		fputs(" (--capture-range, --delay, ...)\n", out);
+	} else if (model->gate_count > 0) {
 		fputs("  the recording paused from the start to the end: what is to resume it "
 		      "(--capture-range, --delay, ...) never came\n",
 		      out);
+	}
 	if (!gp_recorded_kind(model, "gpu"))
 		fputs("  launches and copies were not to be recorded: --trace has no gpu\n", out);
 }

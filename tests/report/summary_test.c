@@ -537,6 +537,23 @@ static void a_program_without_cuda_gets_one_line(void **state)
 	free(text);
 }
 
+static void a_program_without_cuda_in_its_window_is_said_to_have_one(void **state)
+{
+	struct build b = build_begin(7);
+	char *text;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_START, 500);
+	build_gate(&b, true, GP_GATE_RANGE, 2000);
+	build_gate(&b, false, GP_GATE_TIME, 5000);
+	b.model->end_ns = 9000;
+	text = summarize(&b);
+	expect(text, " made no CUDA call that was recorded\n"
+		     " recording was on for 3.000us of 9.000us, in 1 part (--capture-range, "
+		     "--delay, ...)\n");
+	free(text);
+}
+
 static void graphs_and_captures_are_part_of_the_balance(void **state)
 {
 	struct build b = build_begin(9);
@@ -804,6 +821,7 @@ int main(void)
 		cmocka_unit_test(shares_that_are_nearly_nothing_or_all),
 		cmocka_unit_test(a_process_that_left_its_rings_was_killed),
 		cmocka_unit_test(a_program_without_cuda_gets_one_line),
+		cmocka_unit_test(a_program_without_cuda_in_its_window_is_said_to_have_one),
 		cmocka_unit_test(graphs_and_captures_are_part_of_the_balance),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(parts_that_were_recorded_are_listed),

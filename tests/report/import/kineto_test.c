@@ -117,6 +117,33 @@ static void a_call_has_what_the_event_says(void **state)
 	gp_model_free(m);
 }
 
+/* Whatever it is; the first one is the call of LAUNCH. */
+static void time_ends_with_the_last_event(void **state)
+{
+	static const char *const last[] = {
+		X("kernel", "k", GPU("50", "20", "\"grid\":[1,1,1]")),
+		X("gpu_memcpy", "Memcpy DtoH", GPU("50", "20", "\"bytes\":4")),
+		X("gpu_memset", "Memset (Device)", GPU("50", "20", "\"bytes\":4")),
+		X("cuda_sync", "Stream Sync", GPU("50", "20", "\"x\":1")),
+		X("cuda_driver", "cuLaunchKernel", HOST("50", "20") ",\"args\":{\"cbid\":307}"),
+		X("cpu_op", "aten::mm", HOST("50", "20")),
+		X("user_annotation", "step", HOST("50", "20")),
+		X("overhead", "Buffer Flush", HOST("50", "20")),
+	};
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
+		struct gp_model *m;
+
+		snprintf(text, sizeof(text), EVENTS("%s," LAUNCH), last[i]);
+		m = load(text);
+		if (m->end_ns != 59500)
+			fail_msg("%s: the end is %lu", last[i], m->end_ns);
+		gp_model_free(m);
+	}
+}
+
 static void copies_and_sets_have_their_kinds(void **state)
 {
 	static const struct {
@@ -507,6 +534,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_kernel_has_what_the_event_says),
 		T(a_call_has_what_the_event_says),
+		T(time_ends_with_the_last_event),
 		T(copies_and_sets_have_their_kinds),
 		T(a_copy_between_devices_names_both),
 		T(a_copy_is_asynchronous_as_its_call_is),

@@ -5,6 +5,7 @@
  */
 #include "report/rules/rules.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "report/format.h"
@@ -15,15 +16,17 @@
 #define MOST_COMMAND 60 /* characters */
 
 /*
- * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, and the cause's share of the
- * longest in 255ths.
+ * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, the cause's share of the
+ * longest in 255ths, and the text of its range.
  */
-enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS, SHARE };
+enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS, SHARE, RANGE, KEPT };
+static_assert((int)KEPT <= (int)GP_IDLE_CAUSES, "a case has no room for it");
 
 /* From which on the cause is the whole of it. */
 #define WHOLE_SHARE 230u
 
-static void keep_host_time(struct gp_case *found, const struct gp_host_time *host)
+static void keep_host_time(struct gp_advisor *advisor, struct gp_case *found,
+			   const struct gp_host_time *host)
 {
 	found->cause_ns[TOTAL] = host->total_ns;
 	found->cause_ns[XLA] = host->xla_ns;
@@ -31,6 +34,7 @@ static void keep_host_time(struct gp_case *found, const struct gp_host_time *hos
 	found->cause_ns[COMPILER] = host->compiler;
 	found->cause_ns[MOMENTS] = host->moments;
 	found->cause_ns[TUNER] = host->tuner;
+	found->cause_ns[RANGE] = gp_advisor_text(advisor, host->range ? host->range : "");
 }
 
 /* What is imported, is once: where most end so, the work itself is in an import. */
@@ -39,7 +43,8 @@ static bool works_in_import(const struct gp_case *found)
 	return found->count > 1 && found->cause_ns[IMPORTS] * 2 > found->count;
 }
 
-static struct gp_host_time kept_host_time(const struct gp_case *found)
+static struct gp_host_time kept_host_time(const struct gp_advisor *advisor,
+					  const struct gp_case *found)
 {
 	struct gp_host_time host = {
 		.total_ns = found->cause_ns[TOTAL],
@@ -48,6 +53,7 @@ static struct gp_host_time kept_host_time(const struct gp_case *found)
 		.compiler = (enum gp_compiler)found->cause_ns[COMPILER],
 		.moments = (unsigned)found->cause_ns[MOMENTS],
 		.tuner = (enum gp_tuner)found->cause_ns[TUNER],
+		.range = gp_advisor_text_of(advisor, found->cause_ns[RANGE]),
 	};
 
 	if (host.compiler == GP_COMPILER_IMPORT && works_in_import(found))
@@ -74,7 +80,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	if (idle_ns > found->longest_ns) {
 		struct gp_host_time host = gp_host_time_of(advisor, at);
 
-		keep_host_time(found, &host);
+		keep_host_time(advisor, found, &host);
 		found->cause_ns[SHARE] = at->lull->cause_share[at->lull->cause];
 		found->longest_ns = idle_ns;
 		found->extra = before;
@@ -92,7 +98,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const char *before = gp_advisor_text_of(advisor, found->extra);
 	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
-	struct gp_host_time host = kept_host_time(found);
+	struct gp_host_time host = kept_host_time(advisor, found);
 
 	if (found->count > 1)
 		fprintf(out, "%s times the GPU has nothing to do, for %s the longest",
@@ -158,7 +164,7 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	struct gp_host_time host = kept_host_time(found);
+	struct gp_host_time host = kept_host_time(advisor, found);
 
 	if (gp_host_time_advise(&host, out))
 		return;
@@ -178,7 +184,8 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		"by "
 		"the stacks of calls (it compiled, or loaded what it had compiled before), XLA's "
 		"by "
-		"its ranges; else gpuprof does not know what the host computes.",
+		"its ranges; of all ranges the innermost in which the thread was nearly all of the "
+		"time is named. Else gpuprof does not know what the host computes.",
 	.change =
 		"By the cause: host-bound, the program computes something on the host, which can "
 		"go elsewhere, or run while the GPU works: a sampling profiler tells what it is "

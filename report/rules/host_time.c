@@ -2,6 +2,7 @@
 
 #include "report/array.h"
 #include "report/format.h"
+#include "report/text.h"
 
 #define LEAST_PERCENT 10   /* of the time: what is less is not worth a word */
 #define LOOK_BACK     1000 /* calls, for one with a stack */
@@ -158,6 +159,39 @@ static bool began_outside_imports(const struct gp_advisor *advisor, const struct
 	return false;
 }
 
+static bool begins_until(const void *element, const void *key)
+{
+	const struct gp_range *range = element;
+	const struct window *window = key;
+
+	return range->thread_id != window->thread ? range->thread_id < window->thread
+						  : range->start_ns <= window->start_ns;
+}
+
+/* The last range of the thread that had begun by the middle of the window, or one that it lies in. */
+static const char *find_range(const struct gp_model *model, const struct window *window)
+{
+	uint64_t length_ns = window->end_ns - window->start_ns;
+	const struct window middle = {.start_ns = window->start_ns + length_ns / 2,
+				      .thread = window->thread};
+	uint32_t at = gp_array_lower_bound(model->ranges, model->range_count,
+					   sizeof(*model->ranges), begins_until, &middle);
+
+	while (at > 0 && model->ranges[at - 1].style != GP_STYLE_PUSH_POP)
+		at--;
+	for (at = at > 0 ? at - 1 : GP_NONE; at != GP_NONE; at = model->ranges[at].parent) {
+		const struct gp_range *range = &model->ranges[at];
+
+		if (range->thread_id != window->thread)
+			return NULL;
+		if (overlap_ns(range->start_ns, range->end_ns, window->start_ns, window->end_ns) *
+			    5 >=
+		    length_ns * 4)
+			return gp_model_range_text(model, range);
+	}
+	return NULL;
+}
+
 struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	const struct gp_model *model = advisor->model;
@@ -177,6 +211,7 @@ struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const stru
 	window.thread = at->call_after->thread_id;
 	if (host.compiler == GP_COMPILER_IMPORT && !began_outside_imports(advisor, &window))
 		host.compiler = GP_COMPILER_NONE;
+	host.range = find_range(model, &window);
 	for (uint32_t i = 0; i < tuning->compiling_count; i++)
 		host.xla_ns +=
 			overlap_ns(tuning->compiling[i].start_ns, tuning->compiling[i].end_ns,
@@ -214,6 +249,10 @@ void gp_host_time_tell(const struct gp_host_time *host, FILE *out)
 	}
 	if (host->tuner != GP_TUNER_NONE)
 		fprintf(out, "; what comes then is of %s", gp_tuner_name(host->tuner));
+	if (host->range && *host->range) {
+		fputs("; in range ", out);
+		gp_text_print(out, host->range);
+	}
 	if (is_much(host, host->load_ns))
 		fprintf(out, "; loading code took %s of it", gp_format_ns(host->load_ns).text);
 }

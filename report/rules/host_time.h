@@ -3,7 +3,8 @@
  *
  * gpuprof records CUDA's calls and the program's ranges, not what the host computes.  But a call that was made by a compiler, just before, within or
  * at the end of such a time, tells that it was compiling then, or loading what it had compiled before: its caches are read by the same
- * functions.  Ranges of XLA tell for how long it compiled; and calls that load code, how long that took.  An import is told where the
+ * functions.  Ranges of XLA tell for how long it compiled; and calls that load code, how long that took.  A range
+ * names what the thread that the GPU waited for was at.  An import is told where the
  * thread that the GPU waited for was in none before.
  */
 #ifndef REPORT_RULES_HOST_TIME_H
@@ -24,6 +25,8 @@ struct gp_host_time {
 	enum gp_compiler compiler;
 	unsigned moments;    /* of that compiler: enum gp_host_moment */
 	enum gp_tuner tuner; /* that made the call at the end */
+	/* In which the thread of that call was for four fifths of the time, the innermost; NULL or "": in none. */
+	const char *range;
 };
 
 /* Of a lull of the present process. */

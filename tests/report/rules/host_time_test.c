@@ -166,6 +166,36 @@ static void what_is_always_in_an_import_is_work(void **state)
 	assert_false(tells_of_import(6, 0));
 }
 
+/* Of the thread's ranges that one is named in which it was nearly all of the time: not a shorter one within, nor all that is around it. */
+static void ranges_name_what_the_host_was_at(void **state)
+{
+	static const struct {
+		uint64_t length_ms;
+		const char *named;
+	} cases[] = {{460, "; in range read the mesh;"}, {300, "; in range epoch;"}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct gp_model *model = wait_for_host(&(struct calls){0});
+		struct build b = {.model = model};
+		struct gp_advice advice;
+		const struct gp_finding *found;
+
+		build_range(&b, 99, "of another thread", 0, 600 * MS);
+		build_range(&b, 100, "epoch", 0, 600 * MS);
+		build_range(&b, 100, "read the mesh", 20 * MS, (20 + cases[i].length_ms) * MS);
+		build_range(&b, 100, "unpack", 240 * MS, 250 * MS);
+		model->ranges[2].parent = 1;
+		model->ranges[3].parent = 2;
+		advice = ask(&model, 1);
+		found = find(&advice, "gpu-gaps");
+		assert_non_null(found);
+		assert_non_null(strstr(found->found, cases[i].named));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 static bool advises(const struct gp_host_time *host, const char *words)
 {
 	char text[1000] = "";
@@ -208,6 +238,7 @@ int main(void)
 		cmocka_unit_test(compilers_are_told_by_stacks),
 		cmocka_unit_test(imports_count_where_they_are_new),
 		cmocka_unit_test(what_is_always_in_an_import_is_work),
+		cmocka_unit_test(ranges_name_what_the_host_was_at),
 		cmocka_unit_test(loading_most_of_the_time_is_no_compiling),
 		cmocka_unit_test(what_is_not_known_is_not_said),
 	};

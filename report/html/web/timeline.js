@@ -86,7 +86,7 @@ class Timeline {
 		this.drawer.setAttribute('aria-live', this.isChosen ? 'polite' : 'off');
 		/* few tracks may be higher */
 		const room = this.box.clientHeight - TOP - 10;
-		if (room > this.height) this.place(Math.min(1.5, room / this.height));
+		if (room > this.height) this.place(Math.min(2, room / this.height));
 	}
 	place(grow) {
 		this.items = [];
@@ -110,7 +110,7 @@ class Timeline {
 			});
 			if (this.collapsed.has('gpu' + number)) continue;
 			for (const track of tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number))
-				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.25)), processes));
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.6)), processes));
 			for (const track of device.tracks) add(this.trackItem(track, Math.round(GPU_LANE * grow), processes));
 			for (const series of (state.memory || []).filter((s) => s.device === number && s.kind === 'all'))
 				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP, series, title: 'memory' });
@@ -136,7 +136,7 @@ class Timeline {
 			});
 			if (this.collapsed.has('process' + p)) continue;
 			for (const track of own)
-				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.25)), processes));
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.6)), processes));
 		}
 		this.height = y + 8;
 	}

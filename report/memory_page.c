@@ -215,8 +215,8 @@ static void print_left(const struct page *page, const struct totals *totals)
 		fputs("               of what is kept: blocks allocated before are not counted\n",
 		      out);
 	if (!knows_owners)
-		fputs("               perhaps in the cache of an allocator: the trace does not "
-		      "say\n",
+		fputs("               perhaps in the cache of an allocator: the calls have no "
+		      "stack, which would tell\n",
 		      out);
 	if (doubt && *doubt)
 		fprintf(out, "               with what was freed %s\n", doubt);

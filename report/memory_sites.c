@@ -299,10 +299,27 @@ const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_c
 	return doubt;
 }
 
+/* Of one call at least that allocates. */
+static bool has_stacks(const struct gp_model *model)
+{
+	bool allocates = false;
+
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->op != GP_MEMORY_ALLOC)
+			continue;
+		if (model->calls[event->call].stack != GP_NONE)
+			return true;
+		allocates = true;
+	}
+	return !allocates;
+}
+
 bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_count)
 {
 	for (size_t i = 0; i < model_count; i++)
-		if (models[i]->memory_count > 0 && (models[i]->unknown & GP_UNKNOWN_STACKS) != 0)
+		if (!has_stacks(models[i]))
 			return false;
 	return true;
 }

@@ -77,8 +77,8 @@ enum gp_memory_wanted {
 const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_count);
 
 /*
- * Whether it is known what of it a caching allocator keeps: a trace of another format may have calls that allocate, but none of their
- * stacks.
+ * Whether it is known what of it a caching allocator keeps: stacks tell.  With --stacks=none no call has one, nor in traces of some other
+ * formats.
  */
 bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_count);
 

@@ -240,7 +240,6 @@ struct gp_losses {
 #define GP_UNKNOWN_LOCAL      8u  /* local memory of kernels */
 #define GP_UNKNOWN_CONTEXTS   16u /* contexts of calls, which are 0 */
 #define GP_UNKNOWN_SET_VALUES 32u /* what sets write */
-#define GP_UNKNOWN_STACKS     64u /* where calls were made: none has a stack */
 
 /* Names of functions as they are in the trace: for report/frame_names.h. */
 struct gp_packed_names {

@@ -136,17 +136,6 @@ static void print_most(FILE *out, const struct gp_memory_sites *found, const str
 	}
 }
 
-/* What a caching allocator may keep is called neither leaked nor kept. */
-static void print_unknown(const struct gp_summary *summary, const struct left *left)
-{
-	fprintf(summary->out,
-		"%sNever freed: not known; %s in %s block%s %s left, perhaps in the cache of an "
-		"allocator\n",
-		summary->options->brief ? "  " : "\n", gp_format_bytes(left->bytes).text,
-		gp_format_count(left->blocks).text, left->blocks == 1 ? "" : "s",
-		left->blocks == 1 ? "was" : "were");
-}
-
 /* "Never freed", or what of that is known. */
 static void print_title(const struct gp_summary *summary, bool is_doubtful)
 {
@@ -155,6 +144,18 @@ static void print_title(const struct gp_summary *summary, bool is_doubtful)
 		gp_recorded_any_last_part(summary->models, summary->model_count)
 			? ", of what is kept"
 			: "");
+}
+
+/* What a caching allocator may keep is called neither leaked nor kept. */
+static void print_unknown(const struct gp_summary *summary, const struct left *left)
+{
+	print_title(summary, false);
+	fprintf(summary->out,
+		"not known; %s in %s block%s %s left, perhaps in the cache of an allocator\n",
+		gp_format_bytes(left->bytes).text, gp_format_count(left->blocks).text,
+		left->blocks == 1 ? "" : "s", left->blocks == 1 ? "was" : "were");
+	if (!summary->options->brief)
+		fputs("  the calls have no stack, which would tell\n", summary->out);
 }
 
 static void print_kept(FILE *out, const struct left *left)
@@ -201,7 +202,8 @@ static int print_if_any(const struct gp_summary *summary, const struct gp_memory
 
 	if (left.blocks + left.kept_bytes == 0)
 		return 0;
-	if (gp_memory_sites_knows_owners(summary->models, summary->model_count))
+	if (gp_memory_sites_knows_owners(summary->models, summary->model_count) ||
+	    gp_memory_sites_doubt(summary->models, summary->model_count) != NULL)
 		return print_left(summary, found, &left);
 	print_unknown(summary, &left);
 	return 0;

@@ -205,8 +205,8 @@ const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *r
 static int tell_recorder(struct gp_nsys_reading *r)
 {
 	bool has_memory = r->memory_count > 0;
-	uint32_t unknown = r->unknown | GP_UNKNOWN_CONTEXTS | GP_UNKNOWN_STACKS |
-			   (has_memory ? 0 : GP_UNKNOWN_ALLOCATIONS);
+	uint32_t unknown =
+		r->unknown | GP_UNKNOWN_CONTEXTS | (has_memory ? 0 : GP_UNKNOWN_ALLOCATIONS);
 
 	if (r->is_own)
 		return gp_import_recorder(r->im, "gpuprof, from an exported SQLite file", unknown,

@@ -233,6 +233,8 @@ class MemoryTest(Case):
         self.assertEqual({(row["Call site"], row["Bytes"]) for row in rows},
                          {("(cudaMalloc, without a call stack)", 3 * MIB),
                           ("(cudaMallocHost, without a call stack)", 12288)})
+        self.assertRegex(self.run_gpuprof("summary", "out.gpuprof").stdout, "Never freed: not known; [0-9.]+MiB in 4 blocks were left")
+        self.assertNotIn("leaked", self.run_gpuprof("summary", "--memory", "out.gpuprof").stdout)
 
     def test_wrong_use(self):
         done = self.run_gpuprof("summary", "--memory", "--by", "kernel", "out.gpuprof")

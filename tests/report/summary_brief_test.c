@@ -124,7 +124,8 @@ static void a_device_has_one_row_of_memory(void **state)
 	       "  2.000MiB  +110ns       2      0  2.000MiB       2  1.000GiB  139.8GiB  GPU 0\n"
 	       "  2.000MiB  +210ns       1      1        0B       0         -         -  pinned "
 	       "host\n"
-	       "  Never freed: 2.000MiB in 2 blocks\n");
+	       "  Never freed: not known; 2.000MiB in 2 blocks were left, perhaps in the cache of "
+	       "an allocator\n");
 	free(text);
 	gp_model_free(model);
 }

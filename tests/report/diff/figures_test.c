@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/diff/figures.h"
-#include "../model_builder.h"
+#include "../stack_builder.h"
 
 #define PAGEABLE 1
 #define PINNED   2
@@ -46,6 +46,8 @@ static struct gp_model *build_program(void)
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 50, 0x1000, 4096);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 60, 0x9000, 100);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 70, 0x8000, 1000);
+	build_stack_of_last(&b, build_python(&b, BUILD_OUTERMOST, "a.py", "main", 1));
+	build_stacks_end(&b);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 1500, 0x1000, 0);
 	build_call(&b, 100, BUILD_LAUNCH, 100, 20, 0);
 	build_call(&b, 100, BUILD_LAUNCH, 150, 50, 0)->status = 1;

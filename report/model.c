@@ -374,8 +374,7 @@ static bool is_gate_until(const void *element, const void *time_ns)
 	return ((const struct gp_gate *)element)->time_ns <= *(const uint64_t *)time_ns;
 }
 
-/* How many gates come before a time or at it. */
-static uint32_t gates_until(const struct gp_model *model, uint64_t time_ns)
+uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns)
 {
 	return gp_array_lower_bound(model->gates, model->gate_count, sizeof(*model->gates),
 				    is_gate_until, &time_ns);
@@ -392,7 +391,7 @@ static bool is_on_at_first(const struct gp_model *model)
 
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns)
 {
-	uint32_t gates = gates_until(model, time_ns);
+	uint32_t gates = gp_model_gates_until(model, time_ns);
 
 	return gates > 0 ? model->gates[gates - 1].on : is_on_at_first(model);
 }

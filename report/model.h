@@ -415,6 +415,9 @@ uint32_t gp_unified_device(const struct gp_record_unified *event);
 /* Whether the value of such an event is a number of bytes. */
 bool gp_unified_counts_bytes(uint16_t counter_kind);
 
+/* How many gates come before a time or at it: between times of which equally many come before, recording did not pause. */
+uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns);
+
 /* Whether recording was on at that time. */
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
 

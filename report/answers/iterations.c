@@ -330,11 +330,27 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 	return result == 0 ? taking.error : result;
 }
 
-/* Each lasts to the start of the next. */
-static void join(struct gp_iterations *iterations)
+/* When the host began it, which may be long before the device did. */
+static uint64_t begun_ns(const struct gp_model *model, const struct gp_iteration *row)
 {
-	for (uint32_t i = 1; i < iterations->count; i++)
-		iterations->rows[i - 1].end_ns = iterations->rows[i].start_ns;
+	uint32_t call = row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
+
+	if (row->range != GP_NONE)
+		return model->ranges[row->range].start_ns;
+	return call != GP_NONE ? model->calls[call].start_ns : row->start_ns;
+}
+
+/* Each lasts to the start of the next, but for one after which recording paused: what came then is not known. */
+static void join(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	for (uint32_t i = 1; i < iterations->count; i++) {
+		struct gp_iteration *row = &iterations->rows[i - 1], *next = row + 1;
+		bool paused = gp_model_gates_until(model, begun_ns(model, row)) !=
+			      gp_model_gates_until(model, begun_ns(model, next));
+
+		if (!paused || row->end_ns > next->start_ns)
+			row->end_ns = next->start_ns;
+	}
 }
 
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
@@ -349,7 +365,7 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	if (result == 0)
 		result = gp_array_sort(iterations->rows, iterations->count,
 				       sizeof(*iterations->rows), compare_starts, NULL);
-	join(iterations);
+	join(iterations, model);
 	return result;
 }
 

@@ -7,8 +7,8 @@
  * that makes up most of the stream with the most operations, if that is half of it; not one operation repeated: that has no passes.
  * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.
  *
- * An iteration lasts from the start of its first operation to that of the next one's, the last one to its own last operation's end: so what
- * lies between two passes, waiting for data for example, counts.  What was before the first and after the last is in none.
+ * An iteration lasts from the start of its first operation to that of the next one's, the last one, and the last before recording paused, to
+ * its own last operation's end: so what lies between two passes, waiting for data for example, counts.  What was before the first and after the last is in none.
  */
 #ifndef REPORT_ANSWERS_ITERATIONS_H
 #define REPORT_ANSWERS_ITERATIONS_H

@@ -57,9 +57,18 @@ $(O)/tests/fuzz/seed-pickle/snapshot: tests/fuzz/snapshot.py
 $(O)/tests/fuzz/seed-import/database: tests/fuzz/database.py
 	@mkdir -p $(@D)
 	$(Q)python3 $< $@
+# Programs on the simulated device; the last one is killed.
+FUZZ_TRACES := zoo cover graph streams ranges
+$(O)/tests/fuzz/seed-trace/0: tests/fuzz/trace.py | all programs
+	@mkdir -p $(@D) $(O)/tests/fuzz/traces
+	$(Q)export LD_LIBRARY_PATH=$(abspath $(O))/sim; run() { $(O)/gpuprof-run -q --chrome none -o $(O)/tests/fuzz/traces/%p "$$@" >/dev/null; }; \
+		for program in $(FUZZ_TRACES); do run $(O)/programs/$$program || exit 1; done; \
+		{ run python3 tests/e2e/gpu.py launch=20 start=5 raise=9; } 2>/dev/null || [ $$? = 137 ]
+	$(Q)$< $(@D) $(O)/tests/fuzz/traces/*.gpuprof
 fuzz-code: $(O)/tests/fuzz/seed-code/plugin
 fuzz-import: $(O)/tests/fuzz/seed-import/database
 fuzz-pickle: $(O)/tests/fuzz/seed-pickle/snapshot
+fuzz-trace: $(O)/tests/fuzz/seed-trace/0
 
 .PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
 fuzz: $(addprefix fuzz-,$(FUZZERS))

@@ -14,7 +14,10 @@ import sys
 LEAST = 95.0
 READERS = """trace_read decode load take take_string recover save orphans ring_files merge utf8 model join memory ranges times
              payload pickle torch_snapshot frames resolve symbols elf_symbols elf_code perf_map python_code unwind_copy
-             physical capture recorded lanes own_cost detail frame_names memory_left""".split()
+             physical capture recorded lanes own_cost detail frame_names memory_left timeline chunk_order top/tail
+             diff/small_file diff/thresholds import/import import/importing import/input import/pull import/texts
+             import/kineto import/kineto_event import/kineto_take import/database import/api_class import/spans
+             import/nsys import/nsys_facts import/nsys_host import/nsys_operations""".split()
 
 
 def covered(folder, name):

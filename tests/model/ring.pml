@@ -5,7 +5,7 @@
  *
  * Whatever the order of steps: what was published when the reader began is read, each slot once, whole and in order, and
  * nothing that was not published.  A kill needs no step of its own: it is any order of steps in which only the reader's
- * are left.  Memory is sequentially consistent here; memory orders are orders.cc's affair.
+ * are left.  Memory is sequentially consistent here; memory orders are orders_test.cc's affair.
  *
  * What stands for what:
  *   put()       gp_ring_put_quick(), gp_ring_put()                    collector/ring.h, collector/ring.c

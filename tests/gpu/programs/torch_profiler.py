@@ -69,6 +69,7 @@ with profile(activities=ACTIVITIES, schedule=schedule(wait=2, warmup=1, active=3
              with_stack=True, on_trace_ready=lambda done: (rounds.append(1), describe(done, f"round {len(rounds)}"))) as session:
     for _ in range(14):
         step()
+        torch.cuda.synchronize()  # else what still runs when a round begins is in it, or is not
         session.step()
 torch.cuda.synchronize()
 print("rounds", len(rounds))

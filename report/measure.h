@@ -26,4 +26,10 @@ extern const struct gp_measure_about gp_measures[GP_MEASURES];
 /* The measure of that word, or GP_MEASURES. */
 enum gp_measure gp_measure_find(const char *word);
 
+/* The one that was chosen; GP_MEASURES = none was: the GPU's time. */
+static inline enum gp_measure gp_measure_chosen(enum gp_measure chosen)
+{
+	return chosen < GP_MEASURES ? chosen : GP_MEASURE_GPU_TIME;
+}
+
 #endif

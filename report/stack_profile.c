@@ -247,8 +247,8 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 	return result < 0 ? result : profile->tree.error;
 }
 
-int gp_stack_profile_add_all(struct gp_stack_profile *profile,
-			     const struct gp_export_source *source)
+/* -ENODATA: there is none. */
+static int add_all(struct gp_stack_profile *profile, const struct gp_export_source *source)
 {
 	int result = -ENODATA;
 
@@ -309,4 +309,26 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_me
 			"--stacks=%s PROGRAM\n",
 			about->word, about->stacks);
 	gp_symbols_explain(profile->tree.symbols, out);
+}
+
+int gp_stack_profile_export(const struct gp_export_source *source,
+			    const struct gp_export_options *options, bool with_lines,
+			    int (*write)(const struct gp_export_source *source,
+					 struct gp_stack_profile *profile, enum gp_measure chosen,
+					 FILE *out),
+			    FILE *out)
+{
+	struct gp_stack_profile profile;
+	int result = gp_stack_profile_open(&profile, with_lines, false);
+
+	profile.choice = options->choice;
+	if (result == 0)
+		result = add_all(&profile, source);
+	if (result == 0)
+		result = write(source, &profile, options->measure, out);
+	if (result == 0 && options->messages)
+		gp_stack_profile_explain(&profile, gp_measure_chosen(options->measure),
+					 options->messages);
+	gp_stack_profile_close(&profile);
+	return result;
 }

@@ -56,9 +56,17 @@ static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *pro
 	return node < profile->capacity ? profile->values[node][measure] : 0;
 }
 
-/* Add all processes of an export.  -ENODATA: there is none. */
-int gp_stack_profile_add_all(struct gp_stack_profile *profile,
-			     const struct gp_export_source *source);
+/*
+ * An exporter's work: have write() write what all processes of the export cost, and tell the user what gp_stack_profile_explain() has
+ * to say.  chosen: the measure that was chosen, GP_MEASURES = none was.  Returns what write() does, -ENODATA (there is no process) or
+ * as gp_stack_profile_add().
+ */
+int gp_stack_profile_export(const struct gp_export_source *source,
+			    const struct gp_export_options *options, bool with_lines,
+			    int (*write)(const struct gp_export_source *source,
+					 struct gp_stack_profile *profile, enum gp_measure chosen,
+					 FILE *out),
+			    FILE *out);
 
 /*
  * A line for the user, if there is something to say: that a measure is nothing, or that its calls have no stacks, and how to get some; and

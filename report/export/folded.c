@@ -45,10 +45,13 @@ static int write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value,
 	return result;
 }
 
-static int write_stacks(struct gp_stack_profile *profile, enum gp_measure measure, FILE *out)
+static int write_stacks(const struct gp_export_source *source, struct gp_stack_profile *profile,
+			enum gp_measure chosen, FILE *out)
 {
+	enum gp_measure measure = gp_measure_chosen(chosen);
 	int result = 0;
 
+	(void)source;
 	for (uint32_t node = 0; node < profile->tree.node_count && result == 0; node++)
 		if (gp_stack_profile_value(profile, node, measure) > 0)
 			result = write_stack(&profile->tree, node,
@@ -59,20 +62,7 @@ static int write_stacks(struct gp_stack_profile *profile, enum gp_measure measur
 static int write_folded(const struct gp_export_source *source,
 			const struct gp_export_options *options, FILE *out)
 {
-	enum gp_measure measure =
-		options->measure < GP_MEASURES ? options->measure : GP_MEASURE_GPU_TIME;
-	struct gp_stack_profile profile;
-	int result = gp_stack_profile_open(&profile, false, false);
-
-	profile.choice = options->choice;
-	if (result == 0)
-		result = gp_stack_profile_add_all(&profile, source);
-	if (result == 0)
-		result = write_stacks(&profile, measure, out);
-	if (result == 0 && options->messages)
-		gp_stack_profile_explain(&profile, measure, options->messages);
-	gp_stack_profile_close(&profile);
-	return result;
+	return gp_stack_profile_export(source, options, false, write_stacks, out);
 }
 
 const struct gp_exporter gp_exporter_folded = {

@@ -214,15 +214,17 @@ static void put_profile(struct pprof *pprof, enum gp_measure measure)
 		pprof->error = pprof->message.error;
 }
 
-static int write_profile(struct gp_stack_profile *profile, enum gp_measure measure, FILE *out)
+static int write_profile(const struct gp_export_source *source, struct gp_stack_profile *profile,
+			 enum gp_measure chosen, FILE *out)
 {
 	struct pprof pprof = {.profile = profile, .out = out, .error = -ENOMEM};
 
+	(void)source;
 	pprof.functions = calloc((size_t)profile->tree.site_count + 1, sizeof(*pprof.functions));
 	if (pprof.functions && deflateInit2(&pprof.zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
 					    GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
 		pprof.error = 0;
-		put_profile(&pprof, measure);
+		put_profile(&pprof, gp_measure_chosen(chosen));
 		deflateEnd(&pprof.zip);
 	}
 	free(pprof.functions);
@@ -236,20 +238,7 @@ static int write_profile(struct gp_stack_profile *profile, enum gp_measure measu
 static int write_pprof(const struct gp_export_source *source,
 		       const struct gp_export_options *options, FILE *out)
 {
-	enum gp_measure measure =
-		options->measure < GP_MEASURES ? options->measure : GP_MEASURE_GPU_TIME;
-	struct gp_stack_profile profile;
-	int result = gp_stack_profile_open(&profile, true, false);
-
-	profile.choice = options->choice;
-	if (result == 0)
-		result = gp_stack_profile_add_all(&profile, source);
-	if (result == 0)
-		result = write_profile(&profile, measure, out);
-	if (result == 0 && options->messages)
-		gp_stack_profile_explain(&profile, measure, options->messages);
-	gp_stack_profile_close(&profile);
-	return result;
+	return gp_stack_profile_export(source, options, true, write_profile, out);
 }
 
 const struct gp_exporter gp_exporter_pprof = {

@@ -146,28 +146,23 @@ static int put_file(struct gp_json *json, struct gp_stack_profile *profile, enum
 	return result;
 }
 
+static int write_file(const struct gp_export_source *source, struct gp_stack_profile *profile,
+		      enum gp_measure chosen, FILE *out)
+{
+	struct gp_json json = {0};
+	int result = gp_json_open(&json, out), closed;
+
+	if (result < 0)
+		return result;
+	result = put_file(&json, profile, chosen, name_of(source));
+	closed = gp_json_close(&json);
+	return result < 0 ? result : closed;
+}
+
 static int write_speedscope(const struct gp_export_source *source,
 			    const struct gp_export_options *options, FILE *out)
 {
-	struct gp_stack_profile profile;
-	struct gp_json json = {0};
-	int result = gp_stack_profile_open(&profile, false, false), closed;
-
-	profile.choice = options->choice;
-	if (result == 0)
-		result = gp_stack_profile_add_all(&profile, source);
-	if (result == 0)
-		result = gp_json_open(&json, out);
-	if (result == 0)
-		result = put_file(&json, &profile, options->measure, name_of(source));
-	closed = json.buffer ? gp_json_close(&json) : 0;
-	if (result == 0 && options->messages)
-		gp_stack_profile_explain(&profile,
-					 options->measure < GP_MEASURES ? options->measure
-									: GP_MEASURE_GPU_TIME,
-					 options->messages);
-	gp_stack_profile_close(&profile);
-	return result < 0 ? result : closed;
+	return gp_stack_profile_export(source, options, false, write_file, out);
 }
 
 const struct gp_exporter gp_exporter_speedscope = {

@@ -347,6 +347,7 @@ static int print_processes(const struct gp_summary *summary)
 	return result;
 }
 
+/* Who ran, where and when, and how busy the GPUs were. */
 static int print_head(const struct gp_summary *summary)
 {
 	for (size_t i = 0; i < summary->model_count; i++)
@@ -358,6 +359,7 @@ static int print_head(const struct gp_summary *summary)
 	print_devices(summary);
 	if (!summary->options->brief || summary->models[0]->recorder)
 		print_all_software(summary);
+	gp_summary_print_busy(summary);
 	return 0;
 }
 
@@ -463,10 +465,7 @@ static int print_sections(const struct gp_summary *summary)
 {
 	int result = print_folded(summary, print_head);
 
-	if (result < 0)
-		return result;
-	gp_summary_print_busy(summary);
-	if (summary->model_count > 1)
+	if (result == 0 && summary->model_count > 1)
 		result = print_processes(summary);
 	if (result < 0)
 		return result;

@@ -227,7 +227,7 @@ static int print_gpu(const struct gp_summary *summary)
 	return result;
 }
 
-/* "" = the usual ones, on one screen. */
+/* Set-up is of contexts, streams, graphs and modules. */
 static const char *which_calls(const struct gp_summary *summary)
 {
 	size_t count = 0, usual = 0, others = 0;
@@ -244,11 +244,9 @@ static const char *which_calls(const struct gp_summary *summary)
 	if (count == summary->model_count)
 		return " (every one)";
 	if (count > 0)
-		return " (every one of some processes; of others launches, copies, memory, "
-		       "synchronisation)";
-	if (summary->options->brief)
-		return "";
-	return " (launches, copies, memory, synchronisation; --trace=api-all records every one)";
+		return " (every one of some processes; of others launches, copies, memory, waits, "
+		       "set-up)";
+	return " (launches, copies, memory, waits, set-up; --trace=api-all records every one)";
 }
 
 static int print_api(const struct gp_summary *summary)

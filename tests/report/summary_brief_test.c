@@ -83,6 +83,8 @@ static void what_it_leaves_out_is_counted(void **state)
 	expect(text, "  kernel27\n");
 	expect_not(text, "kernel26");
 	expect(text, "  ... 27 more, 378.0us (56.8 %)\n");
+	expect(text, " in all (launches, copies, memory, waits, set-up; --trace=api-all records "
+		     "every one)\n");
 	expect(text, "  copies: DtoH pinned 8B; HtoD pinned 3.000MiB, 31.46 GB/s\n");
 	expect(text, "More: gpuprof summary --full FILE");
 	for (rest = text; (line = strsep(&rest, "\n")) != NULL; lines++)

@@ -437,7 +437,7 @@ static void a_live_or_cut_trace_is_partial_too(void **state)
 	text = summarize(&cut);
 	expect(text, "PARTIAL: pid 43");
 	expect(text, "the file ends within a chunk");
-	expect(text, "; the file was cut: operations may be missing)\n");
+	expect(text, "; the file was cut:\n operations may be missing)\n");
 	expect_not(text, "operations are missing");
 	expect(text, "all 3 launches in the file have their kernel record");
 	free(text);
@@ -742,12 +742,12 @@ static void a_trace_without_an_end_may_lack_operations(void **state)
 	(void)state;
 	live.model->losses = (struct gp_losses){.live = true};
 	text = summarize(&live);
-	expect(text, "; the process still runs: operations may be missing)\n");
+	expect(text, "; the process still runs:\n operations may be missing)\n");
 	expect_not(text, "operations are missing");
 	free(text);
 	killed.model->losses = (struct gp_losses){.closed = false};
 	text = summarize(&killed);
-	expect(text, "; the trace has no end: operations may be missing)\n");
+	expect(text, "; the trace has no end:\n operations may be missing)\n");
 	free(text);
 }
 

@@ -19,6 +19,7 @@ static const struct {
 	{"libc10_cuda.so*", "PyTorch"},
 	{"libtorch_cuda.so*", "PyTorch"},
 	{"*/cupy/cuda/memory.*", "CuPy"},
+	{"*/cupy/cuda/pinned_memory.*", "CuPy"},
 	{"librmm.so*", "RMM"},
 	{"libtensorflow*", "TensorFlow"},
 	{"_pywrap_tensorflow*", "TensorFlow"},

@@ -286,6 +286,8 @@ static void caches_are_not_counted_as_leaks(void **state)
 		uint32_t torch = build_native(&b, main_line, "/x/torch/lib/libc10_cuda.so", 0x10);
 		uint32_t cupy =
 			build_native(&b, main_line, "/x/cupy/cuda/memory.cpython-312.so", 0x10);
+		uint32_t pinned = build_native(&b, main_line,
+					       "/x/cupy/cuda/pinned_memory.cpython-312.so", 0x10);
 		struct gp_model *model;
 		char *text;
 
@@ -294,13 +296,17 @@ static void caches_are_not_counted_as_leaks(void **state)
 		build_stack_of_last(&b, torch);
 		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 2000, 0x200000, 2 << 20);
 		build_stack_of_last(&b, several ? cupy : torch);
+		if (several) {
+			build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 2500, 0x9000, 1 << 20);
+			build_stack_of_last(&b, pinned);
+		}
 		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 3000, 0x400000, 512);
 		build_stack_of_last(&b, main_line);
 		build_stacks_end(&b);
 		model = build_end(&b);
 		text = print(model, false);
 		expect(text,
-		       several ? "\nNever freed: 512B in 1 block, not counting 3.000MiB in the "
+		       several ? "\nNever freed: 512B in 1 block, not counting 4.000MiB in the "
 				 "caches of several allocators\n"
 			       : "\nNever freed: 512B in 1 block, not counting 3.000MiB in the "
 				 "cache of PyTorch\n");

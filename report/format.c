@@ -110,6 +110,8 @@ struct gp_figure gp_format_percent(double part, double whole)
 		strcpy(figure.text, "-");
 	else if (part > 0 && percent < 0.05)
 		strcpy(figure.text, "<0.1");
+	else if (part < whole && percent >= 99.95)
+		strcpy(figure.text, ">99.9");
 	else
 		snprintf(figure.text, sizeof(figure.text), "%.1f", percent);
 	return figure;

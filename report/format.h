@@ -22,8 +22,8 @@ struct gp_figure gp_format_ns_about(double ns); /* an estimate, in whole ns; any
 struct gp_figure gp_format_bytes(uint64_t bytes);
 struct gp_figure gp_format_count(uint64_t count);
 
-/* part of whole as "12.3", without the sign; "<0.1" for what would round to nothing, "-" of
- * nothing. */
+/* part of whole as "12.3", without the sign; "<0.1" for what would round to nothing, ">99.9"
+ * to all; "-" of nothing. */
 struct gp_figure gp_format_percent(double part, double whole);
 
 /* A change in percent, without the sign: "-12.3"; "<0.1" for what would round to nothing, either way; from 1000 % on how many times as much

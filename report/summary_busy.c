@@ -24,16 +24,6 @@ static const char *why_not_all(const struct gp_summary *summary)
 	return why;
 }
 
-/* Nearly all is not all. */
-static struct gp_figure part_of(uint64_t part_ns, uint64_t whole_ns)
-{
-	struct gp_figure figure = gp_format_percent((double)part_ns, (double)whole_ns);
-
-	if (part_ns < whole_ns && strcmp(figure.text, "100.0") == 0)
-		strcpy(figure.text, ">99.9");
-	return figure;
-}
-
 /* Where some operations are not known, idle is not known either.  The line is not ended. */
 static void print_device(const struct gp_summary *summary, size_t device, bool all)
 {
@@ -46,8 +36,10 @@ static void print_device(const struct gp_summary *summary, size_t device, bool a
 		fputs("not known", out);
 	} else if (all) {
 		fprintf(out, "%s %% busy, %s %% idle: %s of %s",
-			part_of(busy->inside_ns, busy->possible_ns).text,
-			part_of(busy->possible_ns - busy->inside_ns, busy->possible_ns).text,
+			gp_format_percent((double)busy->inside_ns, possible_ns).text,
+			gp_format_percent((double)(busy->possible_ns - busy->inside_ns),
+					  possible_ns)
+				.text,
 			gp_format_ns(busy->inside_ns).text, gp_format_ns(busy->possible_ns).text);
 	} else if (possible_ns > SMALL_PART * (double)busy->inside_ns) {
 		fprintf(out, "busy for at least %s of %s", gp_format_ns(busy->inside_ns).text,

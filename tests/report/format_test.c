@@ -71,6 +71,9 @@ static void shares_never_round_something_to_nothing(void **state)
 	(void)state;
 	assert_string_equal(gp_format_percent(1, 3).text, "33.3");
 	assert_string_equal(gp_format_percent(1, 100000).text, "<0.1");
+	assert_string_equal(gp_format_percent(99999, 100000).text, ">99.9");
+	assert_string_equal(gp_format_percent(5, 5).text, "100.0");
+	assert_string_equal(gp_format_percent(6, 5).text, "120.0");
 	assert_string_equal(gp_format_percent(0, 5).text, "0.0");
 	assert_string_equal(gp_format_percent(5, 0).text, "-");
 }

@@ -195,10 +195,7 @@ static size_t gather_lives(struct gp_interval *intervals, struct gp_model *const
 	return count;
 }
 
-/*
- * Where nothing paused the recording, all counts as long as there is a process.  Where anything did, the parts do, as long as
- * the summary says that they are.
- */
+/* Of a process that nothing paused, its life counts; of others the parts do, as long as the summary says that they are. */
 int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models,
 		     size_t model_count, struct gp_window window)
 {
@@ -210,10 +207,10 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 		.intervals = malloc((model_count + gates + 1) * sizeof(*parts->intervals))};
 	if (!parts->intervals)
 		return -ENOMEM;
-	for (size_t i = 0; gates > 0 && i < model_count; i++)
-		count += gather_parts(parts->intervals + count, models[i]);
-	if (gates == 0)
-		count = gather_lives(parts->intervals, models, model_count, window);
+	for (size_t i = 0; i < model_count; i++)
+		count += models[i]->gate_count > 0
+				 ? gather_parts(parts->intervals + count, models[i])
+				 : gather_lives(parts->intervals + count, &models[i], 1, window);
 	parts->total_ns = gp_busy_union(parts->intervals, count); /* sorts them */
 	parts->count = merge_parts(parts->intervals, count);
 	return 0;

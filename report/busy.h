@@ -42,8 +42,8 @@ struct gp_window gp_busy_life(struct gp_model *model);
 #define GP_BUSY_LATENCY_NS 50000u
 
 /*
- * The time that counts, of the window: that in which any process lived, from its first call to its last one; or, where a process
- * recorded in part, the parts that any of them recorded (report/recorded.h).  What was launched before a part is not recorded, and may
+ * The time that counts, of the window: that in which any process lived, from its first call to its last one; of a process that
+ * recorded in part, the parts (report/recorded.h).  What was launched before a part is not recorded, and may
  * run on into it: where the first operation that is launched in a part has to wait, the part counts from there on.  Disjoint, in order,
  * none is empty.
  */

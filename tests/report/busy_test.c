@@ -215,6 +215,27 @@ static void a_part_counts_from_where_recording_was_switched_on(void **state)
 	gp_model_free(b.model);
 }
 
+/* One records in part, which goes on behind its last call; the other's trace does, too, but not its life. */
+static void who_never_paused_counts_from_call_to_call(void **state)
+{
+	struct build part = build_begin(1), whole = build_begin(2);
+	struct gp_model *models[2];
+	struct gp_busy_parts parts;
+
+	(void)state;
+	build_call(&part, 1, BUILD_LAUNCH, 0, 100, 1);
+	build_gate(&part, false, GP_GATE_API, 400);
+	build_call(&whole, 1, BUILD_LAUNCH, 1000, 100, 1);
+	whole.model->end_ns = 5000;
+	models[0] = build_end(&part);
+	models[1] = build_end(&whole);
+	assert_int_equal(gp_busy_parts_of(&parts, models, 2, gp_busy_window(models, 2)), 0);
+	assert_int_equal(parts.total_ns, 400 + 100);
+	free(parts.intervals);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 /* What was launched before a part has no record: what waits for it tells when it had ended. */
 static void what_ran_on_into_a_part_is_no_idle_time(void **state)
 {
@@ -288,6 +309,7 @@ int main(void)
 		cmocka_unit_test(gpus_of_one_number_are_told_apart),
 		cmocka_unit_test(what_was_not_recorded_is_no_time_of_the_gpu),
 		cmocka_unit_test(a_part_counts_from_where_recording_was_switched_on),
+		cmocka_unit_test(who_never_paused_counts_from_call_to_call),
 		cmocka_unit_test(what_ran_on_into_a_part_is_no_idle_time),
 		cmocka_unit_test(any_process_s_recording_counts),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),

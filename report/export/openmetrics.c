@@ -333,31 +333,47 @@ static void write_metric(const struct metric *metric, const struct samples *samp
 	}
 }
 
-static int write_openmetrics(const struct gp_export_source *source,
-			     const struct gp_export_options *options, FILE *out)
+/* Returns how many processes there are. */
+static size_t take_all(struct collection *e, const struct gp_export_source *source,
+		       const struct gp_export_options *options)
 {
-	struct collection e = {0};
 	size_t taken = 0;
 
-	for (size_t i = 0; i < source->count && e.error == 0; i++) {
-		e.model = source->get(source->context, i);
-		if (!e.model)
+	for (size_t i = 0; i < source->count && e->error == 0; i++) {
+		e->model = source->get(source->context, i);
+		if (!e->model)
 			continue;
-		take_model(&e);
+		take_model(e);
 		if (options->progress)
 			options->progress(options->progress_context);
 		taken++;
 	}
+	return taken;
+}
+
+static int write_all(const struct collection *e, FILE *out)
+{
+	for (int i = 0; i < METRICS; i++)
+		write_metric(&metrics[i], &e->samples[i], out);
+	fputs("# EOF\n", out);
+	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
+}
+
+static int write_openmetrics(const struct gp_export_source *source,
+			     const struct gp_export_options *options, FILE *out)
+{
+	struct collection e = {0};
+	int result = take_all(&e, source, options) > 0 ? 0 : -ENODATA;
+
+	if (e.error != 0)
+		result = e.error;
+	if (result == 0)
+		result = write_all(&e, out);
 	for (int i = 0; i < METRICS; i++) {
-		if (e.error == 0 && taken > 0)
-			write_metric(&metrics[i], &e.samples[i], out);
 		gp_groups_free(&e.samples[i].labels);
 		free(e.samples[i].values);
 	}
-	if (e.error != 0 || taken == 0)
-		return e.error != 0 ? e.error : -ENODATA;
-	fputs("# EOF\n", out);
-	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
+	return result;
 }
 
 const struct gp_exporter gp_exporter_openmetrics = {

@@ -98,29 +98,45 @@ static const char *state_of(const struct gp_page *page)
 	return page->tail->live ? "recorded" : "was killed or crashed";
 }
 
-static void print_title(FILE *out, const struct gp_page *page)
+/* How long it has been recorded. */
+static void print_length(FILE *out, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
-	const char *program = l->info[GP_INFO_PROGRAM];
 	uint64_t start_ns = gp_live_start_ns(l);
+
+	if (start_ns == 0 || l->interval.end_ns < start_ns)
+		return;
+	fprintf(out, "%s %s", gp_page_is_over(page) ? " after" : " for",
+		gp_format_ns(l->interval.end_ns - start_ns).text);
+	if (gp_page_is_over(page))
+		fputs(l->has_paused ? ", recorded in part" : " of recording", out);
+}
+
+/* Of which time the rates are. */
+static void print_rated(FILE *out, const struct gp_page *page)
+{
+	if (!page->live->interval.is_first) {
+		fprintf(out, "; rates over the last %s",
+			gp_format_ns((uint64_t)(interval_s(page) * NS_PER_S)).text);
+		return;
+	}
+	fprintf(out, "; rates %s%s",
+		gp_page_is_over(page) ? "and Busy % of all of it" : "since the beginning",
+		page->live->has_paused ? ", with the pauses" : "");
+}
+
+static void print_title(FILE *out, const struct gp_page *page)
+{
+	const char *program = page->live->info[GP_INFO_PROGRAM];
+
 	fputs("gpuprof top: ", out);
 	put_text(out, program ? program : "a program");
 	fprintf(out, ", pid %u, %s", page->tail->pid,
-		!gp_page_is_over(page) && l->is_paused ? "recording is paused, running"
-						       : state_of(page));
-	if (start_ns != 0 && l->interval.end_ns >= start_ns)
-		fprintf(out, "%s %s%s", gp_page_is_over(page) ? " after" : " for",
-			gp_format_ns(l->interval.end_ns - start_ns).text,
-			!gp_page_is_over(page) ? ""
-			: l->has_paused        ? ", recorded in part"
-					       : " of recording");
-	if (page->live->interval.is_first)
-		fprintf(out, "; rates %s%s\n",
-			gp_page_is_over(page) ? "and Busy % of all of it" : "since the beginning",
-			l->has_paused ? ", with the pauses" : "");
-	else
-		fprintf(out, "; rates over the last %s\n",
-			gp_format_ns((uint64_t)(interval_s(page) * NS_PER_S)).text);
+		!gp_page_is_over(page) && page->live->is_paused ? "recording is paused, running"
+								: state_of(page));
+	print_length(out, page);
+	print_rated(out, page);
+	fputs("\n", out);
 }
 
 /* Either may be the later one: the counter is written once a second, what ended is delivered later. */

@@ -144,7 +144,7 @@ class Iterations(Tables):
             self.assertEqual(row["Busy"] + row["Idle"], row["Wall"])
         longest = json.loads(self.summary("--by", "iteration", "--sort", "wall", "--format", "json", trace).stdout)["rows"]
         self.assertEqual([row["Wall"] for row in longest], sorted((row["Wall"] for row in rows), reverse=True))
-        self.assertRegex(self.summary("--full", trace).stdout, r"\n  loop      50 iterations of .* by operations that repeat\n"
+        self.assertRegex(self.summary("--full", trace).stdout, r"\n  loop      50 iterations of [^;]*;\s+by operations that repeat\n"
                                                      r"    in it   [0-9.]+ % busy; idle: ")
 
     def test_ranges_say_what_the_gpu_did_in_them(self):

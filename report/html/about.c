@@ -239,6 +239,17 @@ static void put_doubt(const struct gp_summary *summary, struct gp_json *json)
 	}
 }
 
+/* That recording paused: the busy time is that of the parts in which it was on. */
+static void put_in_part(const struct gp_summary *summary, struct gp_json *json)
+{
+	for (size_t i = 0; i < summary->model_count; i++) {
+		if (summary->models[i]->gate_count > 0) {
+			put_number(json, "inPart", 1);
+			return;
+		}
+	}
+}
+
 /* ---- figures ---- */
 
 static uint64_t sum_count(const struct gp_groups *groups)
@@ -397,6 +408,7 @@ static int put_used(struct gp_model *const *models, size_t count, const struct g
 		put_figures(&summary, json);
 		put_devices(&summary, json);
 		put_doubt(&summary, json);
+		put_in_part(&summary, json);
 		put_memory(&summary, json);
 		result = put_left(&summary, json);
 	}

@@ -38,7 +38,7 @@ function overviewCards(about) {
 			'Time',
 			fmtNs(about.span),
 			[
-				'first to last CUDA call',
+				about.inPart ? 'first to last recorded CUDA call' : 'first to last CUDA call',
 				about.processes.length > 1 ? about.processes.length + ' processes' : 'pid ' + about.processes[0].pid,
 			],
 			['Timeline', 'timeline'],
@@ -49,6 +49,7 @@ function overviewCards(about) {
 			[
 				possible ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
 				about.doubt || (possible ? fmtPercent(possible - busy, possible) + ' idle' : ''),
+				about.inPart ? 'while recording was on' : '',
 			],
 			tableOf('gap') ? ['When it was idle', 'tables', 'gap'] : ['Timeline', 'timeline'],
 		),
@@ -205,7 +206,9 @@ function whereSection(about) {
 		'Where the GPU’s time went',
 		about.doubt
 			? about.doubt + ': idle is the most that it was'
-			: 'from the first CUDA call to the last',
+			: about.inPart
+				? 'while recording was on and nothing from before ran'
+				: 'from the first CUDA call to the last',
 		bars,
 	);
 }

@@ -369,13 +369,16 @@ static int print_folded(const struct gp_summary *summary, int (*print)(const str
 	struct gp_summary section = *summary;
 	char *text = NULL;
 	size_t bytes;
+	bool failed;
 	int result;
 
 	section.out = open_memstream(&text, &bytes);
 	if (!section.out)
 		return -ENOMEM;
 	result = print(&section);
-	if (fclose(section.out) != 0 && result == 0)
+	failed = ferror(section.out) != 0;
+	/* without memory for the last block there is no text, and that is all that says so */
+	if (fclose(section.out) != 0 || failed || !text)
 		result = -ENOMEM;
 	if (result == 0)
 		gp_paragraph_fold(summary->out, text, gp_summary_columns(summary));

@@ -52,6 +52,11 @@ $(O)/bench/stacks: bench/stacks.c $(COLLECTOR) $(STACKS)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) $(STACKS) -lunwind -ldl -lpthread
 
+# The same of Python programs.
+.PHONY: bench-python
+bench-python: $(O)/tests/stacks/libprobe.so
+	$(Q)bench/python_stacks --build $(O)
+
 # What a range costs: without a tool, with gpuprof that leaves ranges out, and recorded.
 RECORDED = GPUPROF_OUTPUT=$(O)/bench/ranges GPUPROF_CHROME=none GPUPROF_SUMMARY=none LD_PRELOAD=$(abspath $(O))/libgpuprof.so
 .PHONY: bench-ranges

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/clock.h"
 #include "collector/collector.h"
 #include "stacks/python.h"
 #include "stacks/stack.h"
+
+#define POLLUTION_KIB 2048u
+#define CACHE_LINE    64u
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -18,6 +22,7 @@ EXPORT uint32_t probe_capture(void);
 EXPORT uint32_t probe_capture_in_thread(void);
 EXPORT uint32_t probe_repeat(uint32_t count);
 EXPORT int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH]);
+EXPORT double probe_time(uint32_t polluted_kib);
 EXPORT int probe_stop(void);
 
 int probe_start(const char *trace)
@@ -102,6 +107,22 @@ int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH])
 	for (uint32_t i = 0; i < remembering->last->count; i++)
 		offsets[i] = remembering->last->frames[i].offset;
 	return (int32_t)remembering->last->count;
+}
+
+/* ns of a capture, after so much other memory was touched. */
+double probe_time(uint32_t polluted_kib)
+{
+	static char other[POLLUTION_KIB << 10];
+
+	for (size_t i = 0; i < sizeof(other) && i < (size_t)polluted_kib << 10; i += CACHE_LINE)
+		other[i]++;
+	uint64_t start = gp_clock_ticks(), middle = gp_clock_ticks();
+
+	gp_stack_capture();
+	uint64_t end = gp_clock_ticks();
+
+	return ((double)(end - middle) - (double)(middle - start)) * 1e9 /
+	       (double)gp_clock_ticks_per_second();
 }
 
 int probe_stop(void)

@@ -124,8 +124,8 @@ static char *negative_figure(double size, enum gp_unit unit)
 	char *figure;
 
 	if (asprintf(&figure, "-%s",
-		     is_whole && unit != GP_UNIT_PERCENT ? whole_figure(&whole, unit).text
-							 : real_figure(&real, unit).text) < 0)
+		     is_whole ? whole_figure(&whole, unit).text : real_figure(&real, unit).text) <
+	    0)
 		return NULL;
 	return figure;
 }
@@ -136,7 +136,9 @@ char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit)
 		return strdup("-");
 	if (value->kind == GP_VALUE_TEXT)
 		return gp_text_escape(value->text);
-	if (unit == GP_UNIT_CHANGE)
+	/* a negative share is what one differs by from another */
+	if (unit == GP_UNIT_CHANGE ||
+	    (unit == GP_UNIT_PERCENT && value->kind == GP_VALUE_REAL && value->real < 0))
 		return strdup(gp_format_change(value->kind == GP_VALUE_WHOLE ? (double)value->whole
 									     : value->real)
 				      .text);

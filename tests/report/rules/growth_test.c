@@ -10,7 +10,7 @@
 #include "report/advice.h"
 #include "report/rules/growth.h"
 #include "tests/report/ask_advice.h"
-#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define PASSES 100
 
@@ -186,17 +186,21 @@ static void little_leaks_are_told(void **state)
 		const struct gp_finding *found;
 		struct gp_advice advice;
 		struct gp_model *model;
+		uint32_t stack = build_python(&b, BUILD_OUTERMOST, "train.py", "main", 1);
 
 		build_device(&b, 0, "GPU");
 		for (uint32_t i = 0; i < 200; i++) {
 			uint64_t at_ns = 1000000 + i * 10000;
 
-			if (in_loop || i < 40)
+			if (in_loop || i < 40) {
 				build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns,
 					     0x1000 + 64 * i, 64);
+				build_stack_of_last(&b, stack);
+			}
 			build_call(&b, 100, BUILD_LAUNCH, at_ns + 100, 1000, i + 1);
 			build_op(&b, GP_OP_KERNEL, 7, at_ns + 200, at_ns + 9000, i + 1);
 		}
+		build_stacks_end(&b);
 		model = build_end(&b);
 		advice = ask(&model, 1);
 		found = find(&advice, "leaked-memory");

@@ -16,7 +16,6 @@
 #define DEVICES_IN_FULL 2 /* of more each has its causes alone */
 #define LEAST_SHARE     0.01
 #define NAME_COLUMNS    48
-#define MOST_OPS        1000000u /* in which a loop is looked for: the page has to come at once */
 
 /* A few parts of a whole, the largest first. */
 struct part {
@@ -283,7 +282,7 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 {
 	const struct gp_iterations *all = summary->basis->iterations;
 
-	if (summary->model_count != 1 || summary->models[0]->op_count > MOST_OPS || all->count == 0)
+	if (summary->model_count != 1 || all->count == 0)
 		return;
 	print_iterations(summary, all);
 	if (all_known)

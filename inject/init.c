@@ -17,6 +17,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,21 +97,34 @@ static void share_cupti(void)
 		gp_share_names_init();
 }
 
-/* By the constructor of a library that the program needs: the loader runs those before ours, and the driver reads the variable once. */
+static int is_driver(struct dl_phdr_info *info, size_t bytes, void *is_loaded)
+{
+	const char *name = strrchr(info->dlpi_name, '/');
+
+	(void)bytes;
+	*(bool *)is_loaded |= strcmp(name != NULL ? name + 1 : "", "libcuda.so.1") == 0;
+	return *(bool *)is_loaded;
+}
+
+/*
+ * By the constructor of a library that the program needs: the loader runs those before ours, and the driver reads the variable once.
+ * A library that is not there is not asked for: that looks through all folders, and is in dlerror() then.
+ */
 static bool is_cuda_started(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	int (*count_devices)(int *) = NULL;
-	int count, saved_errno = errno;
-	bool is_started;
+	void *driver = NULL;
+	bool is_loaded = false;
+	int count;
 
-	if (driver != NULL)
-		count_devices = (int (*)(int *))(uintptr_t)dlsym(driver, "cuDeviceGetCount");
-	is_started = count_devices != NULL && count_devices(&count) == 0;
-	if (driver != NULL)
-		dlclose(driver);
-	errno = saved_errno;
-	return is_started;
+	dl_iterate_phdr(is_driver, &is_loaded);
+	if (is_loaded)
+		driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	if (driver == NULL)
+		return false;
+	count_devices = (int (*)(int *))(uintptr_t)dlsym(driver, "cuDeviceGetCount");
+	dlclose(driver); /* the program has it */
+	return count_devices != NULL && count_devices(&count) == 0;
 }
 
 static void say_cuda_is_started(void)
@@ -120,10 +134,8 @@ static void say_cuda_is_started(void)
 	       "CUDA in its constructor, before gpuprof's; load it by dlopen() to record it");
 }
 
-__attribute__((constructor)) static void construct(void)
+static void prepare(void)
 {
-	if (!is_trusted())
-		return;
 	gp_sys_remember_filter();
 	gp_options_read(environ);
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
@@ -135,7 +147,8 @@ __attribute__((constructor)) static void construct(void)
 	gp_exec_prepare(gp_process_trace_is_here, leave_recording);
 	if (gp_output_library()[0] == '\0')
 		return;
-	if (gp_control_wants_process() && gp_load32(&start.thread) == 0 && is_cuda_started())
+	/* where the variable names us already, the driver comes, or is the one that loads us now */
+	if (gp_control_wants_process() && !is_injected() && is_cuda_started())
 		say_cuda_is_started();
 	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
 		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
@@ -143,6 +156,19 @@ __attribute__((constructor)) static void construct(void)
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
 		share_cupti();
 	prepare_ranges();
+}
+
+/* By the driver, where the constructor of a library that the program needs starts CUDA, and the variable was inherited. */
+__attribute__((constructor)) static void construct(void)
+{
+	static bool is_prepared;
+	int saved_errno = errno;
+
+	if (is_trusted() && !is_prepared) {
+		is_prepared = true;
+		prepare();
+	}
+	errno = saved_errno;
 }
 
 /* gpuprof-run has done it, once for all. */
@@ -202,6 +228,7 @@ int InitializeInjection(void)
 {
 	int saved_errno = errno;
 
+	construct();
 	if (is_trusted() && gp_replace32(&start.thread, 0, gp_sys_thread_id())) {
 		gp_process_trace_tell(GP_SESSION_DRIVER);
 		if (gp_control_wants_process())
@@ -240,8 +267,11 @@ static void start_for_client(void)
 	await_start();
 }
 
+/* The exit handler comes after this one where the first context was made before our constructor. */
 __attribute__((destructor)) static void destruct(void)
 {
+	if (gp_process_trace_is_here())
+		finish_session(LEAVE_FLUSH_S);
 	gp_process_trace_close();
 }
 

@@ -246,14 +246,17 @@ static void forget(struct gp_python_walk *walk)
 	walk->module_id = python.module_id;
 }
 
-/* The past with the tag, which need not be right; NULL = there is none. */
+/* A past with the tag that may come again, which it need not do; NULL = there is none. */
 static struct gp_python_past *recall(struct gp_python_walk *walk, uint32_t tag)
 {
 	uint32_t set = tag % GP_PYTHON_SETS;
 
-	for (uint32_t way = 0; way < GP_PYTHON_WAYS; way++)
-		if (walk->tags[set][way] == tag)
-			return &walk->pasts[set * GP_PYTHON_WAYS + way];
+	for (uint32_t way = 0; way < GP_PYTHON_WAYS; way++) {
+		struct gp_python_past *past = &walk->pasts[set * GP_PYTHON_WAYS + way];
+
+		if (walk->tags[set][way] == tag && past->may_come_again)
+			return past;
+	}
 	return NULL;
 }
 
@@ -496,13 +499,15 @@ uint64_t gp_python_walk(struct gp_python_walk *walk)
 	if (cursor.frame == 0)
 		return 0;
 	uint32_t tag = tag_of(layout, cursor.frame);
-	struct gp_python_past *past = recall(walk, tag);
+	struct gp_python_past *past;
 
-	if (past == NULL || !past->may_come_again || !comes_again(layout, walk, past, cursor)) {
-		if (past != NULL)
-			past->may_come_again = false;
-		return walk_anew(layout, walk, tag, cursor);
+	/* stacks that differ outside may have one innermost frame; what was put right in part is of no stack any more */
+	while ((past = recall(walk, tag)) != NULL) {
+		if (comes_again(layout, walk, past, cursor)) {
+			walk->last = past;
+			return past->count > 0 ? past->number : 0;
+		}
+		past->may_come_again = false;
 	}
-	walk->last = past;
-	return past->count > 0 ? past->number : 0;
+	return walk_anew(layout, walk, tag, cursor);
 }

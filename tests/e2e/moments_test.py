@@ -137,6 +137,22 @@ int main(void)
 """
 
 
+BEGIN = r"""
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+
+int main(void)
+{
+	int number = errno;
+	const char *text = dlerror();
+
+	printf("%d %s\n", number, text ? text : "nothing");
+	return 0;
+}
+"""
+
+
 class Moments(Case):
 
     def compare(self, program):
@@ -149,13 +165,19 @@ class Moments(Case):
                              results[way].stderr)
         return results
 
-    def launches(self, way):
+    def count(self, way, key, value):
         with open(self.path(way.split()[0] + ".json"), encoding="utf-8") as file:
-            return sum(event.get("name") == "cuLaunchKernel" for event in json.load(file)["traceEvents"])
+            return sum(event.get(key) == value for event in json.load(file)["traceEvents"])
+
+    def launches(self, way):
+        return self.count(way, "name", "cuLaunchKernel")
 
     def link_early(self, *flags):
         self.compile("libearly.so", EARLY_AND_LATE, "-shared", "-fPIC", *LIBCUDA)
         return self.compile("program", MAIN, *flags, f"-L{self.folder}", "-ldl", *LIBCUDA)
+
+    def test_main_begins_without_an_error(self):
+        self.assertEqual(self.compare(self.compile("program", BEGIN, "-ldl"))[PLAIN].stdout, "0 nothing\n")
 
     def test_in_a_constructor_before_ours(self):
         """The driver was not told of us: that is said, and not that the program did not use the GPU."""
@@ -165,6 +187,18 @@ class Moments(Case):
             self.assert_one_line(own_lines(results[way].stderr)[0], "nothing of the GPU is recorded", "constructor", "dlopen()")
             self.assertIn("late failures 0\n", results[way].stderr)
             self.assertNotIn("did not use", results[way].stderr)
+
+    def test_in_a_constructor_before_ours_with_the_variable(self):
+        """As a program that a recorded one has started: the driver loads us, or calls us before our constructor."""
+        program = self.link_early("-Wl,--no-as-needed", "-learly")
+        for way in (PLAIN, BARE, LAUNCHED):
+            result = self.run_program([program], way, LD_LIBRARY_PATH=f"{self.folder}:{support.LIBRARIES}",
+                                      CUDA_INJECTION64_PATH=support.LIBRARY, GPUPROF_OUTPUT=way.split()[0])
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("late failures 0\n", result.stderr)
+            self.assertNotIn("nothing of the GPU", result.stderr)
+            self.assertGreaterEqual(self.launches(way), 20)
+            self.assertEqual(self.count(way, "cat", "kernel"), self.launches(way))
 
     def test_in_constructors_and_destructors_that_come_after_ours(self):
         results = self.compare(self.link_early('-DLIBRARY="libearly.so"'))

@@ -335,6 +335,7 @@ class Share(Case):
         result = self.client((), PLAIN, CUDA_INJECTION64_PATH=support.LIBRARY)
         self.assertEqual(result.returncode, 1)
         self.assertIn("39", result.stderr)
+        self.assertNotIn("nothing of the GPU", result.stderr)
 
     def test_another_tool_that_was_injected_keeps_cupti(self):
         plain = self.client((), PLAIN)

@@ -29,8 +29,8 @@ static void inject(void)
 static void initialise(void)
 {
 	sim_started();
-	initialised = true;
 	inject();
+	initialised = true;
 	sim_tell_resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL, NULL, NULL);
 }
 

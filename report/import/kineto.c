@@ -17,6 +17,7 @@ struct reading {
 	struct gp_pull *pull;
 	int64_t unix_ns; /* Unix time of the times' 0 */
 	bool is_own;     /* gpuprof has written the file */
+	bool is_merged;  /* it says that several processes are in it */
 	bool is_known;   /* there is an event that only a profiler of CUDA or PyTorch writes */
 	struct gp_kineto_event event;
 };
@@ -212,6 +213,24 @@ static int take_distributed(struct reading *r)
 	return result;
 }
 
+/* "processes": [{...}, ...] of a file that gpuprof has merged */
+static void count_processes(struct reading *r)
+{
+	enum gp_pull_token token = gp_pull_next(r->pull);
+	uint32_t count = 0;
+
+	if (token != GP_PULL_ARRAY) {
+		gp_pull_skip(r->pull, token);
+		return;
+	}
+	for (token = gp_pull_next(r->pull); token < GP_PULL_END && token != GP_PULL_ARRAY_END;
+	     token = gp_pull_next(r->pull)) {
+		count += token == GP_PULL_OBJECT;
+		gp_pull_skip(r->pull, token);
+	}
+	r->is_merged = count > 1;
+}
+
 /* "metadata": {...}: of gpuprof's own entries one tells who has written them. */
 static int take_metadata(struct reading *r)
 {
@@ -223,7 +242,10 @@ static int take_metadata(struct reading *r)
 	}
 	while (gp_pull_next(r->pull) == GP_PULL_KEY) {
 		r->is_own |= gp_pull_is(r->pull, "slices left out");
-		gp_pull_skip(r->pull, GP_PULL_KEY);
+		if (gp_pull_is(r->pull, "processes"))
+			count_processes(r);
+		else
+			gp_pull_skip(r->pull, GP_PULL_KEY);
 	}
 	return 0;
 }
@@ -345,6 +367,8 @@ static int take(struct gp_importing *im, struct gp_pull *pull)
 		result = gp_pull_error(pull);
 	if (result == 0 && !r->is_known)
 		result = -ENODATA;
+	if (result == 0 && r->is_merged)
+		result = -ENOTUNIQ;
 	im->is_cut = gp_pull_next(pull) != GP_PULL_END;
 	if (result == 0)
 		result = tell_recorder(r);
@@ -382,6 +406,12 @@ int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t
 	if (result == -ENODATA)
 		snprintf(message, message_bytes,
 			 "%s is JSON, but no trace of torch.profiler: it has none of its events",
+			 path);
+	else if (result == -ENOTUNIQ)
+		snprintf(message, message_bytes,
+			 "%s holds several processes, of which the same numbers name different "
+			 "calls and streams; name their .gpuprof files in place of it, or one JSON "
+			 "file for each process",
 			 path);
 	else if (result != 0)
 		gp_import_explain(result, path, message, message_bytes);

@@ -152,6 +152,9 @@ static const struct field args_fields[] = {
 	NUMBER("Total Allocated", ALLOCATED),
 	NUMBER("Device Type", DEVICE_TYPE),
 	NUMBER("Device Id", DEVICE_ID),
+	NUMBER("thread", THREAD),
+	NUMBER("operation", OPERATION),
+	NUMBER("compute cache bytes", CACHE_BYTES),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

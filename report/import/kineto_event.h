@@ -38,6 +38,9 @@ enum gp_kineto_number {
 	GP_KINETO_ALLOCATED,   /* by it, for tensors */
 	GP_KINETO_DEVICE_TYPE, /* of the allocator: 0 the host, 1 CUDA */
 	GP_KINETO_DEVICE_ID,   /* of the allocator */
+	GP_KINETO_THREAD,      /* for which the driver compiled: our own export has it */
+	GP_KINETO_OPERATION,   /* of the driver's compiler */
+	GP_KINETO_CACHE_BYTES, /* of its cache */
 	GP_KINETO_NUMBERS
 };
 

@@ -212,6 +212,15 @@ static int note_process(struct gp_importing *im, const struct gp_kineto_event *e
 	return gp_import_info(im, GP_INFO_PID, text);
 }
 
+/* Correlation ids, contexts and streams are numbers of one process. */
+static bool is_of_another_process(const struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const char *pid = im->load->model->info[GP_INFO_PID];
+
+	return pid && gp_kineto_has(e, GP_KINETO_PID) &&
+	       strtoul(pid, NULL, 10) != gp_kineto_number(e, GP_KINETO_PID, 0);
+}
+
 static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
 {
 	const struct gp_import_call call = {
@@ -224,8 +233,7 @@ static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, b
 		.thread_id = thread_of(e),
 		.is_driver = is_driver,
 	};
-
-	int result = note_process(im, e);
+	int result = is_of_another_process(im, e) ? -ENOTUNIQ : note_process(im, e);
 
 	return result == 0 ? gp_import_call(im, &call) : result;
 }
@@ -296,6 +304,44 @@ static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *
 	}
 	gp_import_note_time(im, e->start_ns, end_of(e));
 	return gp_import_record(im, GP_RECORD_OVERHEAD, &record);
+}
+
+#define JIT_KINDS 3u /* CUPTI's highest number of what the compiler does, and to what */
+
+/* "compile PTX to CUBIN": only our own export has them. */
+static void name_compiling(const char *name, struct gp_record_jit *jit)
+{
+	for (uint8_t kind = 1; kind <= JIT_KINDS; kind++) {
+		const char *at = name;
+
+		if (skip_word(&at, gp_jit_op_name(kind)) && skip_word(&at, " ")) {
+			jit->op_kind = kind;
+			name = at;
+			break;
+		}
+	}
+	for (uint8_t kind = 1; kind <= JIT_KINDS; kind++)
+		if (strcmp(name, gp_jit_entry_name(kind)) == 0)
+			jit->entry_kind = kind;
+}
+
+static int take_compiling(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE, UINT16_MAX);
+
+	record.jit = (struct gp_record_jit){
+		.device_id = device <= UINT16_MAX ? (uint16_t)device : UINT16_MAX,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0),
+		.cache_bytes = (uint64_t)e->numbers[GP_KINETO_CACHE_BYTES],
+		.operation_id = (uint64_t)e->numbers[GP_KINETO_OPERATION],
+	};
+	name_compiling(e->name, &record.jit);
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_JIT, &record);
 }
 
 /* The words for CUPTI's kinds of synchronisation, from 1 on. */
@@ -398,6 +444,8 @@ static const struct {
 	{"cuda_sync", take_sync},
 	{"cuda_event", take_event},
 	{"overhead", take_overhead},
+	{"jit", take_compiling},
+	{"unified_memory", take_nothing},
 	{"gpu_user_annotation", take_nothing},
 	{"external_correlation", take_nothing},
 	{"Trace", take_nothing},

@@ -4,6 +4,7 @@ import glob
 import gzip
 import json
 import os
+import re
 import unittest
 
 import support
@@ -221,6 +222,25 @@ class Import(Case):
             self.assertNotIn('"gone"', result.stdout)
             self.assertNotIn('"new"', result.stdout)
             self.assertIn("gpuprof of A: 0.1.0, of B: not known", result.stderr)
+
+    def test_code_that_was_compiled_is_in_its_own_export(self):
+        trace, export = self.record("cover"), self.path("export.json")
+        self.run_gpuprof("export", "-o", export, trace)
+        summaries = [self.run_gpuprof("summary", path).stdout for path in (trace, export)]
+        self.assertNotIn("does not understand", summaries[1])
+        compiled = [re.search(r"[0-9.]+[mu]s compiling", summary) for summary in summaries]
+        self.assertEqual(compiled[1][0], compiled[0][0])
+
+    def test_a_merged_file_is_refused_with_what_to_name(self):
+        traces = [self.record(program) for program in ("zoo", "ranges")]
+        merged = self.path("merged.json")
+        self.run_gpuprof("merge", "-o", merged, *traces)
+        for command in ("summary", "export"):
+            result = self.run_gpuprof(command, merged)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assert_one_line(result.stderr, "merged.json holds several processes", ".gpuprof files")
+        self.run_gpuprof("merge", "-o", merged, traces[0])
+        self.assertEqual(self.run_gpuprof("summary", merged).returncode, 0)
 
     def test_a_cut_database_is_read_as_far_as_it_goes(self):
         database = self.path("demo.sqlite")

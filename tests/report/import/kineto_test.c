@@ -506,6 +506,62 @@ static void what_is_no_trace_is_refused(void **state)
 	}
 }
 
+/* As our own export has it. */
+static void the_driver_s_compiler_is_read(void **state)
+{
+	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
+		"jit", "store in cache PTX to CUBIN",
+		HOST("8.5", "1.25") ",\"args\":{\"device\":1,\"correlation\":39,\"thread\":5,"
+				    "\"operation\":\"9007199254740993\",\"compute cache "
+				    "bytes\":1073741824}") "," X("jit", "compile to measure",
+								 HOST("9", "1"))));
+
+	(void)state;
+	assert_int_equal(m->losses.unknown_records, 0);
+	assert_int_equal(m->jit_count, 2);
+	assert_int_equal(m->jits[0].end_ns - m->jits[0].start_ns, 1250);
+	assert_int_equal(m->jits[0].op_kind, 2);
+	assert_int_equal(m->jits[0].entry_kind, 1);
+	assert_int_equal(m->jits[0].device_id, 1);
+	assert_int_equal(m->jits[0].correlation_id, 39);
+	assert_int_equal(m->jits[0].thread_id, 5);
+	assert_int_equal(m->jits[0].cache_bytes, 1073741824);
+	assert_int_equal(m->jits[0].operation_id, 9007199254740993);
+	assert_int_equal(m->jits[1].op_kind, 3);
+	assert_int_equal(m->jits[1].entry_kind, 0);
+	gp_model_free(m);
+}
+
+#define OTHER_PROCESS(category)                                                                    \
+	X(category, "cudaLaunchKernel",                                                            \
+	  "\"pid\":10,\"tid\":5,\"ts\":20,\"dur\":1,\"args\":{\"correlation\":40}")
+
+/* Whose numbers would name calls of one another. */
+static void several_processes_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		EVENTS(LAUNCH "," OTHER_PROCESS("cuda_runtime")),
+		EVENTS(KERNEL "," OTHER_PROCESS("cuda_driver") "," LAUNCH),
+		"{\"traceEvents\": [" LAUNCH "], \"metadata\": {\"slices left out\": 0, "
+		"\"processes\": [{\"pid\": 9}, {\"pid\": 10}]}}",
+	};
+	struct gp_model *m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(load_bytes(texts[i], strlen(texts[i]), &m), -ENOTUNIQ);
+		assert_non_null(strstr(message, "several processes"));
+	}
+	m = load("{\"metadata\": {\"processes\": [{\"pid\": 9}, 7]}, \"traceEvents\": [" LAUNCH
+		 "]}");
+	assert_int_equal(m->call_count, 1);
+	gp_model_free(m);
+	m = load("{\"metadata\": {\"processes\": {\"a\": [{}, {}]}}, \"traceEvents\": [" LAUNCH
+		 "]}");
+	assert_int_equal(m->call_count, 1);
+	gp_model_free(m);
+}
+
 static void nonsense_is_counted_and_nothing_else(void **state)
 {
 	struct gp_model *m = load(EVENTS(
@@ -533,6 +589,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_kernel_has_what_the_event_says),
+		T(the_driver_s_compiler_is_read),
+		T(several_processes_are_refused),
 		T(a_call_has_what_the_event_says),
 		T(time_ends_with_the_last_event),
 		T(copies_and_sets_have_their_kinds),

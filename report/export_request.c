@@ -1,6 +1,12 @@
 #include "report/export_request.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/shell_word.h"
+#include "gpuprof/trace.h"
 #include "report/nearest.h"
+#include "report/output_file.h"
 
 int gp_export_request_take_format(const struct gp_command_line *line, const char *name)
 {
@@ -40,4 +46,30 @@ int gp_export_request_check(const struct gp_command_line *line)
 		return GP_COMMAND_GO_ON;
 	return gp_command_fail(GP_EXIT_USAGE, "%s: %s, which --format %s does not write",
 			       line->command, option, request->exporter->name);
+}
+
+static bool is_trace_name(const char *path)
+{
+	size_t length = strlen(path), ending = strlen(GP_TRACE_SUFFIX);
+
+	return length > ending && strcmp(path + length - ending, GP_TRACE_SUFFIX) == 0;
+}
+
+int gp_export_request_check_name(const struct gp_command_line *line, const char *output)
+{
+	const struct gp_exporter *exporter =
+		((struct gp_export_request *)line->arguments)->exporter;
+	char word[GP_SHELL_WORD_BYTES], *path;
+	int status;
+
+	if (!output || !is_trace_name(output) || gp_output_is_trace(output))
+		return GP_COMMAND_GO_ON;
+	path = gp_output_path(output, exporter->suffix);
+	status = gp_command_fail(GP_EXIT_USAGE,
+				 "%s: what --format %s writes is no trace, and its name cannot end "
+				 "in " GP_TRACE_SUFFIX "; type: -o %s",
+				 line->command, exporter->name,
+				 path ? gp_shell_word(path, word, sizeof(word)) : "OUT");
+	free(path);
+	return status;
 }

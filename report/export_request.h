@@ -29,4 +29,10 @@ int gp_export_request_take_value(const struct gp_command_line *line, const char 
 /* That the format heeds all options: GP_COMMAND_GO_ON; else an exit status, and a line says which one it does not. */
 int gp_export_request_check(const struct gp_command_line *line);
 
+/*
+ * That output (NULL = not given) does not end as the names of traces do: no format is one.  What is a trace already is left to
+ * gp_output_file_open().  Returns as above.
+ */
+int gp_export_request_check_name(const struct gp_command_line *line, const char *output);
+
 #endif

@@ -51,6 +51,9 @@ static inline bool gp_slice_filter_has(const struct gp_slice_filter *filter, uin
 	return start_ns < filter->to_ns && end_ns > filter->from_ns;
 }
 
+/* Whether anything of the model is chosen: a slice, a mark, or a moment of its memory. */
+bool gp_slice_choice_has_any(const struct gp_slice_choice *choice, const struct gp_model *model);
+
 /*
  * Cut what is chosen in parts that hold about as many slices each: where they begin, as from_ns; starts has room for count of them, the
  * first is that of the choice, the others are later than 0.  Returns 0 or -ENOMEM.

@@ -9,6 +9,7 @@
 #include "report/command.h"
 #include "report/command_line.h"
 #include "report/export_request.h"
+#include "report/format.h"
 #include "report/gzip.h"
 #include "report/output_file.h"
 #include "report/traces.h"
@@ -108,7 +109,23 @@ static int parse(int argc, char **argv, struct arguments *a)
 	if (a->parts > 0 && a->output && strcmp(a->output, "-") == 0)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "export: --parts are files; name one after -o");
-	return gp_export_request_check(&line);
+	status = gp_export_request_check_name(&line, a->output);
+	return status == GP_COMMAND_GO_ON ? gp_export_request_check(&line) : status;
+}
+
+/* That there is something in the part that was asked for.  An empty trace as a whole may be written. */
+static int check_part(const struct arguments *a, const struct gp_model *model)
+{
+	const struct gp_slice_choice *choice = &a->request.options.choice;
+
+	if ((choice->from_ns == 0 && choice->to_ns == 0 && choice->least_ns == 0) ||
+	    gp_slice_choice_has_any(choice, model))
+		return 0;
+	return gp_command_fail(
+		GP_EXIT_FAILED,
+		"export: nothing is written: nothing of %s is in that part; its calls "
+		"and operations are from 0 to %s",
+		a->trace, gp_format_ns(model->last_ns - model->first_ns).text);
 }
 
 static int write_model(const struct gp_model *model, const struct arguments *a, const char *path)
@@ -199,6 +216,11 @@ int gp_command_export(int argc, char **argv)
 				       a.output);
 	}
 	gp_traces_warn(model);
+	status = check_part(&a, model);
+	if (status != 0) {
+		gp_model_free(model);
+		return status;
+	}
 	path = a.output ? strdup(a.output) : gp_output_path(a.trace, a.request.exporter->suffix);
 	if (!path)
 		status = gp_command_fail(GP_EXIT_FAILED, "no memory");

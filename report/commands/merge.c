@@ -66,6 +66,8 @@ static int parse(int argc, char **argv, struct arguments *a)
 		status = gp_export_request_check(&line);
 	if (status == GP_COMMAND_GO_ON)
 		status = gp_command_check_traces("merge", a->output, a->traces, a->trace_count);
+	if (status == GP_COMMAND_GO_ON)
+		status = gp_export_request_check_name(&line, a->output);
 	if (status == GP_COMMAND_GO_ON && !a->output)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "merge: name the file to write; type for example: gpuprof "

@@ -323,6 +323,26 @@ class Formats(Case):
                 drawn += sum(event.get("cat") == "kernel" for event in json.load(file)["traceEvents"])
         self.assertEqual(drawn, sum(row["kind"] == "kernel" for row in whole))
 
+    def test_a_part_that_holds_nothing_is_not_written(self):
+        for form in ("chrome", "sqlite", "csv"):
+            whole = self.export(form, out="whole")
+            with open(whole, "rb") as file:
+                before = file.read()
+            for options in (("--start", "1000s"), ("--start", "1000s", "--parts", "2")):
+                done = self.run_gpuprof("export", "-F", form, *options, "-o", whole, self.trace)
+                self.assertEqual(done.returncode, 1, options)
+                self.assert_one_line(done.stderr, "nothing is written", "from 0 to ")
+            with open(whole, "rb") as file:
+                self.assertEqual(file.read(), before)
+        self.assertEqual([name for name in self.files() if name.startswith("whole")], ["whole"])
+
+    def test_no_format_has_the_name_of_a_trace(self):
+        for command, form, name in (("merge", "chrome", "all.json"), ("merge", "perfetto", "all.pftrace"), ("export", "sqlite", "all.sqlite")):
+            done = self.run_gpuprof(command, "-F", form, "-o", self.path("all.gpuprof"), self.trace)
+            self.assertEqual(done.returncode, 2)
+            self.assert_one_line(done.stderr, command + ": ", f"type: -o {self.path(name)}")
+        self.assertNotIn("all.gpuprof", self.files())
+
     def test_wrong_options(self):
         for options, parts in (
                 (("--start", "2s", "--end", "1s"), ("--start has to be before --end",)),

@@ -7,8 +7,11 @@
 #define SHOWN_ON_SCREEN 3
 
 /* One screen says also that there is none, and where to look then. */
-static void print(const struct gp_summary *summary, const struct gp_advice *advice)
+static void print(const struct gp_summary *summary, struct gp_advice *advice)
 {
+	/* Of several processes this page has no line on the loop that advice would speak of. */
+	if (summary->options->brief && summary->model_count != 1)
+		advice->loop_ns = 0;
 	if (advice->count > 0 || summary->options->brief)
 		fputs("\n", summary->out);
 	if (!summary->options->brief)

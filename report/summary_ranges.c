@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/answers/basis.h"
 #include "report/array.h"
 #include "report/format.h"
 #include "report/table.h"
@@ -21,6 +22,7 @@ static const struct gp_column columns[] = {
 struct row {
 	char *key;
 	uint64_t gpu_ns, operations, count, open, total_ns, longest_ns;
+	bool works, works_own; /* one of them started operations; some that are not of tuning */
 };
 
 struct rows {
@@ -28,6 +30,7 @@ struct rows {
 	struct row *rows;
 	uint32_t count, capacity;
 	uint64_t ranges;
+	bool has_tuning; /* a row that started operations of tuning, and no others */
 };
 
 /* "message", or "message (domain)". */
@@ -60,7 +63,17 @@ static struct row *find_row(struct rows *rows, const struct gp_model *model,
 	return &rows->rows[number];
 }
 
-static int add_range(struct rows *rows, const struct gp_model *model, const struct gp_range *range)
+/* Of start/end ranges any thread's operations count: they are the program's own.  tuning NULL: the GPU was not used. */
+static bool works_own(const struct gp_model *model, const struct gp_tuning *tuning,
+		      const struct gp_range *range, uint32_t *own)
+{
+	return range->op_count > 0 &&
+	       (range->style != GP_STYLE_PUSH_POP || !tuning || !gp_tuning_has_any(model, tuning) ||
+		gp_tuning_range_has_own(model, tuning, range, own));
+}
+
+static int add_range(struct rows *rows, const struct gp_model *model,
+		     const struct gp_tuning *tuning, const struct gp_range *range, uint32_t *own)
 {
 	uint64_t length_ns = range->end_ns - range->start_ns;
 	struct row *row;
@@ -77,7 +90,15 @@ static int add_range(struct rows *rows, const struct gp_model *model, const stru
 	row->operations += range->op_count;
 	row->total_ns += length_ns;
 	row->longest_ns = length_ns > row->longest_ns ? length_ns : row->longest_ns;
+	row->works |= range->op_count > 0;
+	row->works_own |= works_own(model, tuning, range, own);
 	return 0;
+}
+
+/* All that it started is of tuning, which is no work of the program. */
+static bool is_tuning(const struct row *row)
+{
+	return row->works && !row->works_own;
 }
 
 static int gather(const struct gp_summary *summary, struct rows *rows)
@@ -86,10 +107,15 @@ static int gather(const struct gp_summary *summary, struct rows *rows)
 
 	for (size_t m = 0; m < summary->model_count; m++) {
 		const struct gp_model *model = summary->models[m];
+		const struct gp_tuning *tuning =
+			summary->basis ? &summary->basis->tunings[m] : NULL;
+		uint32_t own = 0;
 
 		for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
-			result = add_range(rows, model, &model->ranges[i]);
+			result = add_range(rows, model, tuning, &model->ranges[i], &own);
 	}
+	for (uint32_t i = 0; i < rows->count; i++)
+		rows->has_tuning |= is_tuning(&rows->rows[i]);
 	return result;
 }
 
@@ -98,6 +124,8 @@ static int compare_rows(const void *a, const void *b, const void *context)
 	const struct row *left = a, *right = b;
 
 	(void)context;
+	if (is_tuning(left) != is_tuning(right))
+		return is_tuning(left) ? 1 : -1;
 	if (left->gpu_ns != right->gpu_ns)
 		return left->gpu_ns > right->gpu_ns ? -1 : 1;
 	if (left->total_ns != right->total_ns)
@@ -120,6 +148,16 @@ static void put_row(struct gp_table *table, const struct row *row)
 	free(escaped);
 }
 
+static void print_title(const struct gp_summary *summary, const struct rows *rows)
+{
+	fprintf(summary->out, "\nRanges: %s%s%s\n", gp_format_count(rows->ranges).text,
+		summary->options->brief
+			? ""
+			: " (GPU time: sum of what was started inside, by the thread; of "
+			  "start/end ranges by any)",
+		rows->has_tuning ? "; those of autotuning come last" : "");
+}
+
 static int print_rows(const struct gp_summary *summary, struct rows *rows)
 {
 	struct gp_table *table = gp_table_new(columns, COUNT(columns));
@@ -130,11 +168,7 @@ static int print_rows(const struct gp_summary *summary, struct rows *rows)
 	if (!table ||
 	    gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL) < 0)
 		goto done;
-	fprintf(summary->out, "\nRanges: %s%s\n", gp_format_count(rows->ranges).text,
-		summary->options->brief
-			? ""
-			: " (GPU time: sum of what was started inside, by the thread; of "
-			  "start/end ranges by any)");
+	print_title(summary, rows);
 	for (uint32_t i = 0; i < shown; i++)
 		put_row(table, &rows->rows[i]);
 	result = gp_table_print(table, summary->out, gp_summary_columns(summary));

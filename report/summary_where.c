@@ -1,6 +1,7 @@
 /* Where the time of a GPU went, in a few lines: `gpuprof summary --by time,idle,gap,kind` has the rest. */
 #include "report/summary_part.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "report/answers/basis.h"
@@ -10,10 +11,12 @@
 #include "report/stats.h"
 #include "report/text.h"
 
-#define SHOWN           4 /* causes, kinds */
-#define SHOWN_IN_LOOP   3 /* of its causes, on one screen */
-#define SHOWN_IN_A_LINE 2 /* of those of one of several devices */
-#define DEVICES_IN_FULL 2 /* of more each has its causes alone */
+#define SHOWN           4    /* causes, kinds */
+#define SHOWN_IN_LOOP   3    /* of its causes, on one screen */
+#define SHOWN_IN_A_LINE 2    /* of those of one of several devices */
+#define DEVICES_IN_FULL 2    /* of more each has its causes alone */
+#define NOT_OTHERS      0.05 /* a cause of that share is never one of the "others" */
+#define LARGER          1.5  /* times what most iterations have: several passes, or one and more */
 #define LEAST_SHARE     0.01
 #define NAME_COLUMNS    48
 
@@ -32,14 +35,13 @@ static int compare_parts(const void *a, const void *b)
 	return 0;
 }
 
-/* "host-bound 32.6 %, launch-bound 19.7 %, 3 others 4.0 %" */
-static void print_parts(FILE *out, struct part *parts, size_t count, uint64_t whole_ns,
+/* "host-bound 32.6 %, launch-bound 19.7 %, 3 others 4.0 %"; the parts come sorted. */
+static void print_parts(FILE *out, const struct part *parts, size_t count, uint64_t whole_ns,
 			size_t shown)
 {
 	uint64_t rest_ns = 0;
 	size_t others = 0;
 
-	qsort(parts, count, sizeof(*parts), compare_parts);
 	for (size_t i = 0; i < count && parts[i].ns > 0; i++) {
 		if (i < shown) {
 			fprintf(out, "%s%s %s %%", i > 0 ? ", " : "", parts[i].name,
@@ -86,10 +88,14 @@ static void print_classes(FILE *out, const struct gp_where *where)
 static void print_causes(FILE *out, const uint64_t state_ns[GP_STATES], size_t shown)
 {
 	struct part parts[GP_IDLE_CAUSES];
+	uint64_t wall_ns = gp_state_wall_ns(state_ns);
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
 		parts[i] = (struct part){gp_idle_cause_name(i), state_ns[GP_STATE_IDLE + i]};
-	print_parts(out, parts, GP_IDLE_CAUSES, gp_state_wall_ns(state_ns), shown);
+	qsort(parts, GP_IDLE_CAUSES, sizeof(*parts), compare_parts);
+	while (shown < GP_IDLE_CAUSES && (double)parts[shown].ns >= NOT_OTHERS * (double)wall_ns)
+		shown++;
+	print_parts(out, parts, GP_IDLE_CAUSES, wall_ns, shown);
 }
 
 /* ---- the longest gap between two operations ---- */
@@ -198,17 +204,52 @@ void gp_summary_print_where(const struct gp_summary *summary, size_t device)
 
 /* ---- the main loop ---- */
 
-static uint64_t *durations_of(const struct gp_iterations *all, uint32_t *longest)
+static uint64_t duration_of(const struct gp_iteration *row)
 {
-	uint64_t *durations_ns = malloc(((size_t)all->count + 1) * sizeof(*durations_ns));
+	return row->end_ns - row->start_ns;
+}
 
-	*longest = 0;
-	for (uint32_t i = 0; durations_ns && i < all->count; i++) {
-		durations_ns[i] = all->rows[i].end_ns - all->rows[i].start_ns;
-		if (durations_ns[i] > durations_ns[*longest])
-			*longest = i;
+static uint64_t operations_of(const struct gp_iteration *row)
+{
+	return row->op_count;
+}
+
+/* Of iterations, the longest of those that are not larger: have no more operations than others; and how many are. */
+struct longest {
+	uint32_t number;
+	uint64_t ns, larger;
+};
+
+static struct longest find_longest(const struct gp_iterations *all, double usual_operations)
+{
+	struct longest found = {0};
+
+	for (uint32_t i = 0; i < all->count; i++) {
+		uint64_t ns = duration_of(&all->rows[i]);
+
+		if ((double)operations_of(&all->rows[i]) > LARGER * usual_operations) {
+			found.larger++;
+		} else if (ns > found.ns) {
+			found.number = i + 1;
+			found.ns = ns;
+		}
 	}
-	return durations_ns;
+	return found;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int find_median(const struct gp_iterations *all,
+		       uint64_t (*figure_of)(const struct gp_iteration *row), double *median)
+{
+	uint64_t *figures = malloc(((size_t)all->count + 1) * sizeof(*figures));
+
+	if (!figures)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < all->count; i++)
+		figures[i] = figure_of(&all->rows[i]);
+	*median = gp_stats_of(figures, all->count).median;
+	free(figures);
+	return 0;
 }
 
 /* By what they are told apart. */
@@ -231,24 +272,35 @@ static struct gp_figure share_of_loop(const struct gp_summary *summary)
 				 (double)summary->busy[0].possible_ns);
 }
 
+static void print_longest_iteration(FILE *out, const struct longest *longest)
+{
+	if (longest->number > 0)
+		fprintf(out, ", longest %s (number %u)", gp_format_ns(longest->ns).text,
+			longest->number);
+	if (longest->larger > 0)
+		fprintf(out, " but for %s of more operations",
+			gp_format_count(longest->larger).text);
+}
+
 static void print_iterations(const struct gp_summary *summary, const struct gp_iterations *all)
 {
-	uint32_t longest;
-	uint64_t *durations_ns = durations_of(all, &longest);
-	struct gp_stats stats;
+	double median_ns, usual;
+	struct longest longest;
 
-	if (!durations_ns)
+	if (find_median(all, duration_of, &median_ns) < 0 ||
+	    find_median(all, operations_of, &usual) < 0)
 		return;
-	stats = gp_stats_of(durations_ns, all->count);
-	fprintf(summary->out,
-		"  loop      %s iterations of %s (median), %s %% of the time, longest %s (number "
-		"%u)",
-		gp_format_count(all->count).text, gp_format_ns((uint64_t)stats.median).text,
-		share_of_loop(summary).text, gp_format_ns(stats.max).text, longest + 1);
+	longest = find_longest(all, usual);
+	fprintf(summary->out, "  loop      %s iterations of %s (median)",
+		gp_format_count(all->count).text, gp_format_ns((uint64_t)median_ns).text);
+	if (all->passes > 0)
+		fprintf(summary->out, ", %s equal passes in each",
+			gp_format_count(all->passes).text);
+	fprintf(summary->out, ", %s %% of the time", share_of_loop(summary).text);
+	print_longest_iteration(summary->out, &longest);
 	if (!summary->options->brief)
 		print_origin(summary->out, all);
 	fputs("\n", summary->out);
-	free(durations_ns);
 }
 
 /* From the first iteration's start to the last one's end, on the devices that worked in it. */
@@ -320,5 +372,6 @@ void gp_summary_print_kinds(const struct gp_summary *summary)
 	if (parts[GP_KIND_UNKNOWN].ns * 2 >= total_ns)
 		return;
 	fprintf(summary->out, "  kernels   %s", apart_ns > 0 ? "without tuning: " : "");
+	qsort(parts, gp_kinds_count(summary->kinds), sizeof(*parts), compare_parts);
 	print_parts(summary->out, parts, gp_kinds_count(summary->kinds), total_ns, SHOWN);
 }

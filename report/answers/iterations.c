@@ -83,35 +83,6 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 	return number;
 }
 
-static bool is_before_range(const void *element, const void *key)
-{
-	const struct gp_call *call = element;
-	const struct gp_range *range = key;
-
-	return call->thread_id != range->thread_id ? call->thread_id < range->thread_id
-						   : call->start_ns < range->start_ns;
-}
-
-/* Whether a call started an operation of the program's own. */
-static bool is_own(const struct gp_tuning *tuning, const struct gp_call *call)
-{
-	return call->first_op != GP_NONE && tuning->of[call->first_op] == GP_TUNER_NONE;
-}
-
-/*
- * Whether the range's thread started something else inside than tuning.  Ranges must come in their order, which calls have, too:
- * *own is the first call of the program's own that does not come before the range.
- */
-static bool starts_more_than_tuning(const struct gp_model *model, const struct gp_tuning *tuning,
-				    const struct gp_range *range, uint32_t *own)
-{
-	while (*own < model->call_count && (is_before_range(&model->calls[*own], range) ||
-					    !is_own(tuning, &model->calls[*own])))
-		++*own;
-	return *own < model->call_count && model->calls[*own].thread_id == range->thread_id &&
-	       model->calls[*own].start_ns <= range->end_ns;
-}
-
 /* Of a start/end range all threads' operations count: it is taken as it is. */
 static bool has_work(const struct gp_model *model, const struct gp_tuning *tuning,
 		     const struct gp_range *range, uint32_t *own)
@@ -119,7 +90,7 @@ static bool has_work(const struct gp_model *model, const struct gp_tuning *tunin
 	if (range->style == GP_STYLE_MARK || range->gpu_end_ns == 0)
 		return false;
 	return range->style != GP_STYLE_PUSH_POP || !gp_tuning_has_any(model, tuning) ||
-	       starts_more_than_tuning(model, tuning, range, own);
+	       gp_tuning_range_has_own(model, tuning, range, own);
 }
 
 static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
@@ -200,7 +171,8 @@ static int take_ranges(struct gp_iterations *iterations, const struct gp_model *
 				    (struct gp_iteration){.start_ns = model->ranges[i].gpu_start_ns,
 							  .end_ns = model->ranges[i].gpu_end_ns,
 							  .first_op = GP_NONE,
-							  .range = i});
+							  .range = i,
+							  .op_count = model->ranges[i].op_count});
 	iterations->by_range = true;
 	snprintf(iterations->name, sizeof(iterations->name), "%s", name_of(kinds, chosen));
 	return result;
@@ -238,7 +210,10 @@ static void take_occurrence(void *context, uint32_t element)
 	const struct gp_model *model = taking->model;
 	uint32_t first = taking->sequences->elements[element].op;
 	uint32_t end = taking->sequences->elements[element + taking->sequence->length].op;
-	struct gp_iteration row = {.start_ns = UINT64_MAX, .first_op = first, .range = GP_NONE};
+	struct gp_iteration row = {.start_ns = UINT64_MAX,
+				   .first_op = first,
+				   .range = GP_NONE,
+				   .op_count = end - first};
 
 	for (uint32_t i = first; i < end; i++) {
 		if (model->ops[i].untimed)
@@ -315,6 +290,45 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 	return chosen;
 }
 
+/* Of a pass, which another one follows: how many operations in a row are, each, as the one so many before it, or among the first of them. */
+static uint64_t count_periodic(const struct gp_sequences *sequences, const struct gp_sequence *pass,
+			       uint32_t period)
+{
+	const struct gp_sequence_element *elements = &sequences->elements[pass->first];
+	uint64_t most = 0, run = 0;
+
+	for (uint64_t i = 0; i < 2ull * pass->length; i++) {
+		bool same = elements[i % pass->length].symbol ==
+			    elements[(i + period) % pass->length].symbol;
+
+		run = same ? run + 1 : 0;
+		if (run > most)
+			most = run;
+	}
+	return most + period;
+}
+
+/* Equal ones that make up nearly all of a pass, as shorter sequences suggest them; the same operation again and again is none. */
+static uint32_t count_passes(const struct gp_sequences *sequences, const struct gp_sequence *pass)
+{
+	uint64_t passes = 0;
+
+	if ((double)count_periodic(sequences, pass, 1) >= ABOUT_AS_LONG * pass->length)
+		return 0;
+	for (uint32_t i = 0; i < sequences->count; i++) {
+		uint32_t period = sequences->rows[i].length;
+		uint64_t covers;
+
+		if (period < 2 || period > pass->length / 2)
+			continue;
+		covers = count_periodic(sequences, pass, period);
+		if ((double)covers >= ABOUT_AS_LONG * pass->length && covers <= pass->length &&
+		    covers >= 2ull * period && covers / period > passes)
+			passes = covers / period;
+	}
+	return (uint32_t)passes;
+}
+
 static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
 			    const struct gp_tuning *tuning)
 {
@@ -324,8 +338,10 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
 	struct taking taking = {iterations, &sequences, chosen, model, 0};
 
-	if (chosen)
+	if (chosen) {
+		iterations->passes = count_passes(&sequences, chosen);
 		result = gp_sequence_each(&sequences, chosen, take_occurrence, &taking);
+	}
 	gp_sequences_free(&sequences);
 	return result == 0 ? taking.error : result;
 }
@@ -350,6 +366,8 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 
 		if (!paused || row->end_ns > next->start_ns)
 			row->end_ns = next->start_ns;
+		if (!paused && row->first_op != GP_NONE && next->first_op > row->first_op)
+			row->op_count = next->first_op - row->first_op;
 	}
 }
 

@@ -25,12 +25,14 @@ struct gp_iteration {
 	uint64_t start_ns, end_ns; /* on the model's timeline */
 	uint32_t first_op;         /* by sequence: index in ops, else GP_NONE */
 	uint32_t range;            /* by range: index in ranges, else GP_NONE */
+	uint64_t op_count;         /* by range: started in it; else the stream's in that time */
 };
 
 struct gp_iterations {
 	struct gp_iteration *rows; /* by start */
 	uint32_t count, capacity;
 	bool by_range;
+	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
 	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "#" for each number; else "" */
 };
 

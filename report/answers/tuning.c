@@ -215,6 +215,23 @@ int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 	return result;
 }
 
+/* ---- what is not of tuning ---- */
+
+static bool is_own(const struct gp_tuning *tuning, const struct gp_call *call)
+{
+	return call->first_op != GP_NONE && tuning->of[call->first_op] == GP_TUNER_NONE;
+}
+
+bool gp_tuning_range_has_own(const struct gp_model *model, const struct gp_tuning *tuning,
+			     const struct gp_range *range, uint32_t *own)
+{
+	while (*own < model->call_count && (is_before_range(&model->calls[*own], range) ||
+					    !is_own(tuning, &model->calls[*own])))
+		++*own;
+	return *own < model->call_count && model->calls[*own].thread_id == range->thread_id &&
+	       model->calls[*own].start_ns <= range->end_ns;
+}
+
 void gp_tuning_free(struct gp_tuning *tuning)
 {
 	gp_room_free(tuning->of);

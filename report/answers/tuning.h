@@ -35,6 +35,13 @@ struct gp_tuning {
 int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model);
 void gp_tuning_free(struct gp_tuning *tuning);
 
+/*
+ * Whether the range's thread started something else inside than tuning.  Ask of ranges in the order that the model has them in: *own, 0 for
+ * the first, is the first call of the program's own that does not come before the range.
+ */
+bool gp_tuning_range_has_own(const struct gp_model *model, const struct gp_tuning *tuning,
+			     const struct gp_range *range, uint32_t *own);
+
 /* Whether any operation is of tuning. */
 static inline bool gp_tuning_has_any(const struct gp_model *model, const struct gp_tuning *tuning)
 {

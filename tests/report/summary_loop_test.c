@@ -1,0 +1,228 @@
+/* What the page says of the main loop, and of why a GPU was idle. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/summary.h"
+#include "tests/report/expect.h"
+#include "tests/report/model_builder.h"
+
+#define US 1000u
+#define MS 1000000u
+
+/* The page of one screen, each run of spaces and ends of lines one space. */
+static char *print(struct gp_model *const *models, size_t count)
+{
+	const struct gp_summary_options options = {.brief = true, .row_limit = 12};
+	char *text = NULL, *to;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(gp_summary_print(out, models, count, &options), 0);
+	fclose(out);
+	to = text;
+	for (const char *c = text; *c; c++)
+		if (!strchr(" \n", *c) || (to > text && to[-1] != ' '))
+			*to++ = (char)(*c == '\n' ? ' ' : *c);
+	*to = '\0';
+	return text;
+}
+
+static struct build begin(uint32_t pid, uint32_t names)
+{
+	struct build b = build_begin(pid);
+
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint32_t i = 0; i < names; i++)
+		build_name(&b, (char[]){(char)('a' + i), '\0'});
+	return b;
+}
+
+/* A kernel of 1 us, launched right before. */
+static void add_kernel(struct build *b, uint64_t at_ns, uint32_t name)
+{
+	uint32_t id = b->model->op_count + 1;
+
+	build_call(b, 100, BUILD_LAUNCH, at_ns - US, 500, id);
+	build_op(b, GP_OP_KERNEL, 7, at_ns, at_ns + US, id)->name = name;
+}
+
+/* Of twelve iterations the third lasts longer, and in the sixth, which lasts longest, something else is done, too. */
+static void the_longest_iteration_is_one_like_the_others(void **state)
+{
+	struct build b = begin(42, 8);
+	struct gp_model *model;
+	uint64_t at_ns = MS;
+	char *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < 12; i++) {
+		for (uint32_t name = 0; name < 4; name++)
+			add_kernel(&b, at_ns += 10 * US, name);
+		if (i == 2)
+			at_ns += 60 * US;
+		for (uint32_t name = 4; i == 5 && name < 8; name++)
+			add_kernel(&b, at_ns += 100 * US, name);
+	}
+	model = build_end(&b);
+	text = print(&model, 1);
+	expect(text, " loop 12 iterations of 40.00us (median), ");
+	expect(text, "longest 100.0us (number 3) but for 1 of more operations in it ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* A result is fetched after every 20 steps. */
+static void an_iteration_may_be_several_passes(void **state)
+{
+	(void)state;
+	for (uint32_t alike = 0; alike <= 1; alike++) {
+		struct build b = begin(42, 30);
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+		char *text;
+
+		for (uint32_t i = 0; i < 10; i++) {
+			for (uint32_t step = 0; step < 20; step++) {
+				add_kernel(&b, at_ns += 10 * US, alike ? 1 : step);
+				add_kernel(&b, at_ns += 10 * US, alike ? 2 : 29);
+			}
+			add_kernel(&b, at_ns += 10 * US, 28);
+		}
+		model = build_end(&b);
+		text = print(&model, 1);
+		if (alike)
+			expect(text, " loop 9 iterations of 410.0us (median), 20 equal passes in "
+				     "each, ");
+		else
+			expect(text,
+			       " loop 10 iterations of 410.0us (median), >99.9 % of the time");
+		expect_not(text, "more operations");
+		free(text);
+		gp_model_free(model);
+	}
+}
+
+/* A loop that waits for the GPU in each pass. */
+static struct gp_model *build_waiting(uint32_t pid)
+{
+	struct build b = begin(pid, 2);
+
+	for (uint32_t i = 0; i < 50; i++) {
+		uint64_t at_ns = (1 + i) * 2000ull * US;
+
+		add_kernel(&b, at_ns, 0);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns + 5 * US, 500, 1000 + i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10 * US, at_ns + 1010 * US, 1000 + i)->name =
+			1;
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 6 * US, 1015 * US, 0);
+	}
+	return build_end(&b);
+}
+
+static void advice_speaks_of_a_loop_that_has_a_line(void **state)
+{
+	struct gp_model *models[] = {build_waiting(1), build_waiting(2)};
+	char *text = print(models, 1);
+
+	(void)state;
+	expect(text, " loop 50 iterations of ");
+	expect(text, " Advice: what each could save at most, of ");
+	expect(text, " (of the loop: ");
+	free(text);
+	text = print(models, 2);
+	expect(text, " Advice: what each could save at most, of ");
+	expect_not(text, "loop 50");
+	expect_not(text, "of the loop");
+	free(text);
+	for (size_t i = 0; i < 2; i++)
+		gp_model_free(models[i]);
+}
+
+/* Between kernels the program computes for 2 ms, allocates for 1 ms, waits for 500 us and copies for 20 us. */
+static void what_is_much_is_not_among_others(void **state)
+{
+	struct build b = begin(42, 1);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_device(&b, 1, "NVIDIA H200");
+	build_api(&b, 91, "cudaMemcpy", GP_API_COPY);
+	add_kernel(&b, 10 * US, 0);
+	add_kernel(&b, 2010 * US, 0);
+	build_call(&b, 100, BUILD_MALLOC, 2012 * US, 1000 * US, 0);
+	add_kernel(&b, 3015 * US, 0);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 3017 * US, 500 * US, 0);
+	add_kernel(&b, 3520 * US, 0);
+	build_call(&b, 100, 91, 3522 * US, 20 * US, 0);
+	add_kernel(&b, 3545 * US, 0);
+	model = build_end(&b);
+	model->ops[model->op_count - 1].device_id = 1;
+	text = print(&model, 1);
+	expect(text, "; host-bound 56");
+	expect(text, " %, allocation 28");
+	expect(text, " %, synchronisation 14");
+	expect(text, " others ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* XLA tries kernels out while it compiles, for longer than the program's step takes. */
+static void ranges_of_autotuning_come_last(void **state)
+{
+	struct build b = begin(42, 1);
+	struct gp_model *model;
+	const char *step, *tried;
+	char *text;
+
+	(void)state;
+	build_range(&b, 100, "XlaCompile:#module=jit_step#", MS, 2 * MS);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint64_t at_ns = MS + i * 100 * US;
+
+		build_range(&b, 100, "XlaModule:#hlo_module=dot.1#", at_ns + US, at_ns + 90 * US);
+		for (uint32_t kernel = 1; kernel <= 8; kernel++)
+			add_kernel(&b, at_ns + kernel * 10 * US, 0);
+	}
+	build_range(&b, 100, "XlaModule:#hlo_module=jit_step,program_id=7#", 3 * MS, 4 * MS);
+	add_kernel(&b, 3 * MS + 10 * US, 0);
+	model = build_end(&b);
+	model->domains = calloc(1, sizeof(*model->domains));
+	model->domain_count = 1;
+	model->domains[0] = "";
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		struct gp_range *range = &model->ranges[i];
+
+		range->op_count = range->start_ns == 3 * MS ? 1 : range->start_ns == MS ? 32 : 8;
+		range->gpu_busy_ns = range->op_count * US;
+	}
+	text = print(&model, 1);
+	expect(text, " Ranges: 6; those of autotuning come last ");
+	step = strstr(text, "XlaModule:#hlo_module=jit_");
+	tried = strstr(text, "XlaModule:#hlo_module=dot.1#");
+	assert_non_null(step);
+	assert_non_null(tried);
+	assert_true(step < tried);
+	free(text);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_longest_iteration_is_one_like_the_others),
+		cmocka_unit_test(an_iteration_may_be_several_passes),
+		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
+		cmocka_unit_test(what_is_much_is_not_among_others),
+		cmocka_unit_test(ranges_of_autotuning_come_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -193,6 +193,19 @@ struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t de
 			   advisor->model->base_unix_ns + time_ns);
 }
 
+/* Other recorders' calls have no context that is known: their operations tell. */
+static uint16_t device_of_call(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_op *op = gp_advisor_op(advisor, call);
+
+	return op ? op->device_id : gp_model_context_device(advisor->model, call->context_id);
+}
+
+struct gp_lull *gp_advisor_lull_after(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return gp_advisor_lull_at(advisor, device_of_call(advisor, call), gp_call_end_ns(call));
+}
+
 uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull, uint64_t ns)
 {
 	uint64_t left_ns;
@@ -210,14 +223,14 @@ uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull,
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
 				  struct gp_lull **lull)
 {
-	uint16_t device = gp_model_context_device(advisor->model, call->context_id);
-	struct gp_lull *after = gp_advisor_lull_at(advisor, device, gp_call_end_ns(call));
+	struct gp_lull *after = gp_advisor_lull_after(advisor, call);
 	uint64_t saves_ns, waited_ns;
 
 	*lull = NULL;
 	if (!after || after->told != GP_NONE)
 		return 0;
-	waited_ns = gp_advisor_busy_ns(advisor, device, call->start_ns, gp_call_end_ns(call)) +
+	waited_ns = gp_advisor_busy_ns(advisor, device_of_call(advisor, call), call->start_ns,
+				       gp_call_end_ns(call)) +
 		    RETURN_NS;
 	if (waited_ns > call->duration_ns)
 		waited_ns = call->duration_ns;

@@ -186,8 +186,14 @@ const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct
 uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull, uint64_t ns);
 
 /*
+ * gp_lulls_at() of the end of a call, on the device of its operation; where it has none, on that of
+ * its context.
+ */
+struct gp_lull *gp_advisor_lull_after(const struct gp_advisor *advisor, const struct gp_call *call);
+
+/*
  * What the program could have saved by not waiting in a call: no more than the call took for that,
- * and no more than the GPU had nothing to do right after it; the rest of the call the GPU was at
+ * and no more than the GPU had nothing to do right after it (gp_advisor_lull_after()); the rest of the call the GPU was at
  * work, and what another call took of that idle time is not there any more: to be asked once of each.
  * *lull becomes that idle time if this is most of it, else NULL.
  */

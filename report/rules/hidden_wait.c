@@ -10,6 +10,14 @@
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
 
+/* Copies that wait at the same time share the idle time after them: it is there once. */
+static uint64_t new_idle_ns(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_lull *after = gp_advisor_lull_after(advisor, call);
+
+	return after && after->taker != advisor->rule ? gp_lull_ns(after) : 0;
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
@@ -17,19 +25,18 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < copies->count; i++) {
 		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
 		const struct gp_op *op = gp_host_copy(advisor, call);
-		const struct gp_lull *after;
 		struct gp_case *found;
 		struct gp_lull *lull;
-		uint64_t saves_ns;
+		uint64_t saves_ns, idle_ns;
 
 		if (!op || !gp_copy_waits_for_others(advisor, call, op))
 			continue;
-		after = gp_advisor_lull_at(advisor, op->device_id, gp_call_end_ns(call));
+		idle_ns = new_idle_ns(advisor, call);
 		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
 		if (saves_ns == 0)
 			continue;
 		found = gp_copy_case(advisor, call, op);
-		found->extra += gp_lull_ns(after);
+		found->extra += idle_ns;
 		gp_advisor_add(advisor, found, call->start_ns, gp_copy_waited_ns(advisor, call, op),
 			       saves_ns, lull);
 		gp_advisor_show(advisor, found, call);

@@ -208,6 +208,67 @@ static void pieces_of_a_whole_are_copied(void **state)
 	assert_int_equal(copy((uint64_t)BYTES * COPIES, true), 0);
 }
 
+/* In pageable memory, for which the host waits. */
+static void build_result(struct build *b, uint32_t thread, uint32_t stream_id, uint64_t called_ns,
+			 uint64_t start_ns)
+{
+	uint32_t id = b->model->call_count + 1;
+	struct gp_op *op;
+
+	build_call(b, thread, BUILD_MEMCPY_ASYNC, called_ns, start_ns + 10 * US - called_ns, id);
+	op = build_op(b, GP_OP_COPY, stream_id, start_ns, start_ns + 5 * US, id);
+	op->copy_kind = GP_COPY_DTOH;
+	op->source_kind = GP_COPY_DEVICE;
+	op->destination_kind = GP_COPY_PAGEABLE;
+	op->bytes = 4096;
+}
+
+/* Copies wait for kernels of the second device, which the contexts of their calls do not tell. */
+static uint64_t copy_on_second(uint64_t first_works_ns, uint64_t second_works_ns)
+{
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	build_device(&b, 1, "GPU");
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * 4 * MS;
+
+		build_kernel(&b, at_ns, 7, at_ns + 10 * US, first_works_ns, GP_NONE);
+		build_kernel(&b, at_ns, 17, at_ns + 10 * US, MS, GP_NONE);
+		b.model->ops[b.model->op_count - 1].device_id = 1;
+		build_kernel(&b, at_ns, 18, at_ns + 10 * US, second_works_ns, GP_NONE);
+		b.model->ops[b.model->op_count - 1].device_id = 1;
+		build_result(&b, THREAD, 17, at_ns + 30 * US, at_ns + 11 * US + MS);
+		b.model->ops[b.model->op_count - 1].device_id = 1;
+	}
+	return saved_of(&b, "hidden-wait", NULL);
+}
+
+static void another_device_has_nothing_to_do(void **state)
+{
+	(void)state;
+	assert_int_equal(copy_on_second(MS, 3 * MS), 0);
+	assert_in_range(copy_on_second(2 * MS, MS), 38 * MS, 39 * MS);
+}
+
+/* Eight threads copy what the same kernel made: the GPU waits once for them, 3 ms less 16 us. */
+static void threads_copy_at_the_same_time(void **state)
+{
+	struct build b = build_begin(1);
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * 4 * MS;
+
+		build_kernel(&b, at_ns, 7, at_ns + 10 * US, MS, GP_NONE);
+		for (uint32_t thread = 0; thread < 8; thread++)
+			build_result(&b, THREAD + thread, 8 + thread, at_ns + 30 * US,
+				     at_ns + 11 * US + MS);
+	}
+	assert_in_range(saved_of(&b, "hidden-wait", "116.8ms in all"), 39 * MS, 39 * 3 * MS);
+}
+
 /* ---- the default stream ---- */
 
 /* Kernels of two streams, one of the default stream between them; so many blocks, launched ahead or when the one before is done. */
@@ -276,6 +337,8 @@ int main(void)
 		cmocka_unit_test(the_host_computes_between_launches),
 		cmocka_unit_test(a_pool_helps_only_a_devices_memory),
 		cmocka_unit_test(pieces_of_a_whole_are_copied),
+		cmocka_unit_test(another_device_has_nothing_to_do),
+		cmocka_unit_test(threads_copy_at_the_same_time),
 		cmocka_unit_test(nothing_is_kept_back),
 		cmocka_unit_test(ranks_that_do_not_communicate),
 	};

@@ -216,6 +216,47 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 	return 0;
 }
 
+/* The processes that use a device, in order; returns how many. */
+static size_t find_users(struct gp_model **users, const struct gp_device_ops *ops, size_t device)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < ops->run_count; i++) {
+		const struct gp_op_run *run = &ops->runs[i];
+
+		if (run->device == device &&
+		    (count == 0 || users[count - 1] != ops->models[run->model]))
+			users[count++] = ops->models[run->model];
+	}
+	return count;
+}
+
+static bool is_any_in_part(struct gp_model *const *models, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (models[i]->gate_count > 0)
+			return true;
+	return false;
+}
+
+int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
+			 size_t device, size_t model_count, struct gp_window window)
+{
+	struct gp_model **users = malloc((ops->run_count + 1) * sizeof(*users));
+	size_t count;
+	int result;
+
+	*parts = (struct gp_busy_parts){0};
+	if (!users)
+		return -ENOMEM;
+	count = find_users(users, ops, device);
+	result = is_any_in_part(users, count)
+			 ? gp_busy_parts_of(parts, users, count, window)
+			 : gp_busy_parts_of(parts, ops->models, model_count, window);
+	free(users);
+	return result;
+}
+
 int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count)
 {
 	struct gp_interval *intervals = malloc((model_count + 1) * sizeof(*intervals));
@@ -264,13 +305,17 @@ static void add(struct gp_busy *busy, struct progress *progress, uint64_t start_
 	progress->reached_ns = end_ns;
 }
 
-static void measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t device,
-		    const struct gp_busy_parts *parts)
+static int measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t device,
+		   size_t model_count, struct gp_window window)
 {
-	struct progress progress = {.parts = parts};
+	struct gp_busy_parts parts;
+	struct progress progress = {.parts = &parts};
 	struct gp_op_at at;
+	int result = gp_busy_device_parts(&parts, ops, device, model_count, window);
 
-	busy->possible_ns = parts->total_ns;
+	if (result < 0)
+		return result;
+	busy->possible_ns = parts.total_ns;
 	gp_device_ops_start(ops, device);
 	while (gp_device_ops_next(ops, &at)) {
 		const struct gp_op *op = gp_op_of(ops->models, at);
@@ -278,21 +323,25 @@ static void measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t devi
 
 		add(busy, &progress, base_ns + op->start_ns, base_ns + op->end_ns);
 	}
+	free(parts.intervals);
+	return 0;
 }
 
 struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 			   struct gp_window window, struct gp_device_list *devices)
 {
 	struct gp_device_ops ops;
-	struct gp_busy_parts parts = {0};
 	struct gp_busy *busy = NULL;
+	int result = gp_device_ops_open(&ops, models, model_count, devices);
 
-	if (gp_device_ops_open(&ops, models, model_count, devices) == 0 &&
-	    gp_busy_parts_of(&parts, models, model_count, window) == 0)
+	if (result == 0)
 		busy = calloc(devices->count + 1, sizeof(*busy));
-	for (size_t i = 0; busy && i < devices->count; i++)
-		measure(&busy[i], &ops, i, &parts);
-	free(parts.intervals);
+	for (size_t i = 0; busy && result == 0 && i < devices->count; i++)
+		result = measure(&busy[i], &ops, i, model_count, window);
 	gp_device_ops_close(&ops);
+	if (result < 0) {
+		free(busy);
+		busy = NULL;
+	}
 	return busy;
 }

@@ -19,11 +19,10 @@ struct gp_interval {
 uint64_t gp_busy_union(struct gp_interval *intervals, size_t count);
 
 struct gp_busy {
-	uint64_t operations; /* timed ones, wherever they lie */
-	uint64_t
-		possible_ns; /* the time that counts, see gp_busy_of(); the same for every device */
-	uint64_t inside_ns;  /* the union's part within that */
-	uint64_t outside_ns; /* its other part */
+	uint64_t operations;  /* timed ones, wherever they lie */
+	uint64_t possible_ns; /* the time that counts, see gp_busy_of() */
+	uint64_t inside_ns;   /* the union's part within that */
+	uint64_t outside_ns;  /* its other part */
 };
 
 /* A time span, in Unix ns. */
@@ -56,6 +55,15 @@ struct gp_busy_parts {
 /* Returns 0 or -ENOMEM. */
 int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models,
 		     size_t model_count, struct gp_window window);
+
+struct gp_device_ops;
+
+/*
+ * Of a device: where one of the processes that use it recorded in part, what any of these recorded; what the others did says nothing
+ * of this device.  Returns 0 or -ENOMEM.
+ */
+int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
+			 size_t device, size_t model_count, struct gp_window window);
 
 /* For how long any of them lived, each from its first call to its last.  Returns 0 or -ENOMEM. */
 int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);

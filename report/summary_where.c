@@ -265,11 +265,16 @@ static void print_origin(FILE *out, const struct gp_iterations *all)
 	}
 }
 
-/* Its share of the time that counts, which is the same on every device. */
+/* Its share of the time that counts, on the device of which most is known. */
 static struct gp_figure share_of_loop(const struct gp_summary *summary)
 {
-	return gp_format_percent((double)gp_state_wall_ns(summary->basis->in_loop_ns[0]),
-				 (double)summary->busy[0].possible_ns);
+	size_t device = 0;
+
+	for (size_t i = 1; i < summary->devices.count; i++)
+		if (summary->busy[i].possible_ns > summary->busy[device].possible_ns)
+			device = i;
+	return gp_format_percent((double)gp_state_wall_ns(summary->basis->in_loop_ns[device]),
+				 (double)summary->busy[device].possible_ns);
 }
 
 static void print_longest_iteration(FILE *out, const struct longest *longest)

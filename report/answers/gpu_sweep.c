@@ -12,13 +12,14 @@ struct sweep {
 	const struct gp_sweep_taker *takers;
 	size_t taker_count;
 	struct gp_device_ops ops;
-	struct gp_busy_parts parts;
 	uint8_t **kinds;                /* by model: of its kernels' names */
 	struct gp_process_calls *calls; /* by model */
 	struct gp_window *lives;        /* by model: gp_busy_life() */
 	bool *uses;                     /* by device and model */
 	size_t model_count;
+	struct gp_window window;
 	/* of the device that is swept */
+	struct gp_busy_parts parts;
 	struct gp_interval *used; /* when processes that use it lived: disjoint, in order */
 	size_t used_count, used_at;
 	size_t device, part;       /* the part that the reached time is in or before */
@@ -190,6 +191,14 @@ static int compare_intervals(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
+static int find_parts(struct sweep *sweep, size_t device)
+{
+	free(sweep->parts.intervals);
+	sweep->parts = (struct gp_busy_parts){0};
+	return gp_busy_device_parts(&sweep->parts, &sweep->ops, device, sweep->model_count,
+				    sweep->window);
+}
+
 static int find_used(struct sweep *sweep, size_t device)
 {
 	const bool *uses = &sweep->uses[device * sweep->model_count];
@@ -214,7 +223,7 @@ static int find_used(struct sweep *sweep, size_t device)
 	return result;
 }
 
-static void sweep_device(struct sweep *sweep, size_t device)
+static void sweep_operations(struct sweep *sweep, size_t device)
 {
 	struct gp_op_at at;
 
@@ -230,6 +239,17 @@ static void sweep_device(struct sweep *sweep, size_t device)
 		take_op(sweep, at);
 	sweep->next = (struct gp_op_at){0, GP_NONE};
 	advance(sweep, UINT64_MAX);
+}
+
+static int sweep_device(struct sweep *sweep, size_t device)
+{
+	int result = find_parts(sweep, device);
+
+	if (result == 0)
+		result = find_used(sweep, device);
+	if (result == 0)
+		sweep_operations(sweep, device);
+	return result;
 }
 
 static int find_kinds(struct sweep *sweep, size_t model_count, const struct gp_kinds *kinds)
@@ -295,23 +315,19 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 {
 	struct sweep sweep = {.models = models,
 			      .model_count = model_count,
+			      .window = window,
 			      .takers = takers,
 			      .taker_count = taker_count};
 	int result = gp_device_ops_open(&sweep.ops, models, model_count, devices);
 
-	if (result == 0)
-		result = gp_busy_parts_of(&sweep.parts, models, model_count, window);
 	if (result == 0)
 		result = find_kinds(&sweep, model_count, kinds);
 	if (result == 0)
 		result = find_processes(&sweep, model_count);
 	if (result == 0)
 		result = find_uses(&sweep, devices->count);
-	for (size_t i = 0; result == 0 && i < devices->count; i++) {
-		result = find_used(&sweep, i);
-		if (result == 0)
-			sweep_device(&sweep, i);
-	}
+	for (size_t i = 0; result == 0 && i < devices->count; i++)
+		result = sweep_device(&sweep, i);
 	forget(&sweep, model_count);
 	return result;
 }

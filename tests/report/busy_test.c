@@ -299,6 +299,36 @@ static void any_process_s_recording_counts(void **state)
 	gp_model_free(models[1]);
 }
 
+/* The one paused while the other worked on: no device's idle time, and the other's is known throughout. */
+static void what_others_record_says_nothing_of_a_device(void **state)
+{
+	struct build paused = build_begin(1), whole = build_begin(2);
+	struct gp_device_list devices = {0};
+	struct gp_model *models[2];
+	struct gp_busy *busy;
+
+	(void)state;
+	build_device(&paused, 0, "GPU");
+	build_call(&paused, 1, BUILD_LAUNCH, 0, 100, 1);
+	build_op(&paused, GP_OP_KERNEL, 7, 200, 300, 1);
+	build_gate(&paused, false, GP_GATE_API, 400);
+	build_device(&whole, 1, "GPU");
+	build_call(&whole, 1, BUILD_LAUNCH, 0, 1000, 1);
+	build_op(&whole, GP_OP_KERNEL, 7, 500, 700, 1)->device_id = 1;
+	models[0] = build_end(&paused);
+	models[1] = build_end(&whole);
+	busy = gp_busy_of(models, 2, gp_busy_window(models, 2), &devices);
+	assert_int_equal(devices.count, 2);
+	assert_int_equal(busy[0].possible_ns, 400);
+	assert_int_equal(busy[0].inside_ns, 100);
+	assert_int_equal(busy[1].possible_ns, 1000);
+	assert_int_equal(busy[1].inside_ns, 200);
+	free(busy);
+	gp_device_list_free(&devices);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +342,7 @@ int main(void)
 		cmocka_unit_test(who_never_paused_counts_from_call_to_call),
 		cmocka_unit_test(what_ran_on_into_a_part_is_no_idle_time),
 		cmocka_unit_test(any_process_s_recording_counts),
+		cmocka_unit_test(what_others_record_says_nothing_of_a_device),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),
 	};
 

@@ -217,6 +217,8 @@ class Moments(Case):
         program = self.compile("program", INTERRUPTED, *LIBCUDA)
         for _ in range(5):
             self.assertEqual(self.compare(program)[PLAIN].returncode, 9)
+            for way in (BARE, LAUNCHED):
+                self.assertGreater(self.launches(way), 0)
 
 
 if __name__ == "__main__":

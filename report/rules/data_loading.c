@@ -68,6 +68,18 @@ static void note_workers(const struct gp_advisor *advisor, struct gp_case *found
 		found->extra = true;
 }
 
+/* What a call copies to the device, which may be several at once. */
+static uint64_t bytes_of_call(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_op *ops = advisor->model->ops;
+	uint64_t bytes = 0;
+
+	for (uint32_t at = call->first_op; at != GP_NONE; at = ops[at].next_op)
+		if (ops[at].copy_kind == GP_COPY_HTOD)
+			bytes += ops[at].bytes;
+	return bytes;
+}
+
 /* What the thread copies to the device from that call on until it launches something. */
 static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp_call *call)
 {
@@ -82,9 +94,8 @@ static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp
 
 		if (class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH)
 			break;
-		if (class == GP_API_COPY && call->first_op != GP_NONE &&
-		    advisor->model->ops[call->first_op].copy_kind == GP_COPY_HTOD)
-			bytes += advisor->model->ops[call->first_op].bytes;
+		if (class == GP_API_COPY)
+			bytes += bytes_of_call(advisor, call);
 	}
 	return bytes;
 }

@@ -15,7 +15,7 @@
 
 /*
  * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies it
- * in a call of 1 ms that begins the copy when it is nearly over.
+ * in a call of 1 ms that begins the copies, a small and a large one, when it is nearly over.
  */
 static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
 {
@@ -32,8 +32,11 @@ static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
 		at_ns += MS + 20000 + host_ns;
 		build_call(&b, 100, 31, at_ns, MS, 2 * i + 1);
 		at_ns += MS;
-		op = build_op(&b, GP_OP_COPY, 7, at_ns - 20000, at_ns, 2 * i + 1);
-		op->copy_kind = 1; /* host to device */
+		op = build_op(&b, GP_OP_COPY, 7, at_ns - 20000, at_ns - 19000, 2 * i + 1);
+		op->copy_kind = GP_COPY_HTOD;
+		op->bytes = 16;
+		op = build_op(&b, GP_OP_COPY, 7, at_ns - 19000, at_ns, 2 * i + 1);
+		op->copy_kind = GP_COPY_HTOD;
 		op->bytes = 1 << 20;
 	}
 	return build_end(&b);
@@ -49,6 +52,7 @@ static void test_data_before_slow_copies(void **state)
 	(void)state;
 	assert_non_null(found);
 	assert_int_equal(found->count, 20);
+	assert_non_null(strstr(found->found, "has made the 1.000MiB"));
 	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
 	assert_int_equal(found->time_ns, found->saves_ns);
 	assert_in_range(found->show_ns, 2 * MS - 40000,

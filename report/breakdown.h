@@ -17,6 +17,8 @@ struct gp_breakdown {
 	const char *help; /* one line */
 	const char *
 		nothing; /* what to tell the user when there is no row: what, and how to get some */
+	/* The same, of what was recorded: as long as the scope is open.  NULL = it is always that. */
+	const char *(*say_nothing)(struct gp_scope *scope);
 	struct gp_sheet_head head;
 	size_t sort_column; /* the order of the rows: report/sheet.h; or GP_SHEET_AS_ADDED: there is no other */
 	size_t fold_before; /* the column before which text that is too wide is best folded; 0 = any */

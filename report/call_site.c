@@ -12,10 +12,12 @@
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define TEXT_BYTES   2048
 
+struct owner {
+	const char *pattern, *name;
+};
+
 /* Modules that allocate from CUDA to keep it: what they hold is their cache, not the user's blocks. */
-static const struct {
-	const char *pattern, *owner;
-} owners[] = {
+static const struct owner owners[] = {
 	{"libc10_cuda.so*", "PyTorch"},
 	{"libtorch_cuda.so*", "PyTorch"},
 	{"*/cupy/cuda/memory.*", "CuPy"},
@@ -27,6 +29,13 @@ static const struct {
 	{"libjax*", "XLA"},
 	{"libonnxruntime*", "ONNX Runtime"},
 	{"libpaddle*", "Paddle"},
+};
+
+/* Modules that allocate for their handles: what they hold for one of those above is their own; what for the user, the user's. */
+static const struct owner libraries[] = {
+	{"libcublas*", "cuBLAS"}, {"libcudnn*", "cuDNN"},       {"libcufft*", "cuFFT"},
+	{"libcurand*", "cuRAND"}, {"libcusolver*", "cuSOLVER"}, {"libcusparse*", "cuSPARSE"},
+	{"libnccl*", "NCCL"},
 };
 
 struct known {
@@ -106,13 +115,11 @@ static enum gp_code_rank rank_frame(const struct gp_model *model, const struct g
 	return gp_code_rank_of_module(module_of(model, frame));
 }
 
-static const char *owner_of(const struct gp_model *model, const struct gp_frame *frame)
+static const char *find_owner(const struct owner *table, size_t count, const char *path)
 {
-	const char *path = module_of(model, frame);
-
-	for (size_t i = 0; i < COUNT(owners); i++)
-		if (gp_code_matches(owners[i].pattern, path))
-			return owners[i].owner;
+	for (size_t i = 0; i < count; i++)
+		if (gp_code_matches(table[i].pattern, path))
+			return table[i].name;
 	return "";
 }
 
@@ -162,13 +169,25 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 			take_place(walk, index, &places[i]);
 }
 
-/* Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is none, and all frames are asked. */
+/*
+ * Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is none, and all frames are asked.
+ * Of two, the inner one calls CUDA: cuBLAS for PyTorch, or PyTorch's allocator for a library.
+ */
 static void take_owner(const struct gp_model *model, uint32_t stack, uint32_t end,
 		       struct texts *texts)
 {
+	const char *library = "";
+
 	for (uint32_t at = stack; at != end && at != GP_NONE && texts->owner[0] == '\0';
-	     at = model->frames[at].parent)
-		texts->owner = owner_of(model, &model->frames[at]);
+	     at = model->frames[at].parent) {
+		const char *path = module_of(model, &model->frames[at]);
+
+		if (library[0] == '\0')
+			library = find_owner(libraries, COUNT(libraries), path);
+		texts->owner = find_owner(owners, COUNT(owners), path);
+	}
+	if (texts->owner[0] != '\0' && library[0] != '\0')
+		texts->owner = library;
 }
 
 static void take_stack(struct gp_call_sites *sites, const struct gp_model *model, uint32_t stack,

@@ -28,8 +28,9 @@
 struct gp_call_site {
 	const char *place;   /* "function (file:line)"; of a call without a stack, a word on that */
 	const char *callers; /* of the user's code, the innermost first; "" if there are none */
-	const char *owner; /* whose allocator made the call for the user: "PyTorch", ...; else "" */
-	bool is_own;       /* the place is in the user's code */
+	/* who made the call for itself: a caching allocator ("PyTorch"), or what such a library uses ("cuBLAS"); else "" */
+	const char *owner;
+	bool is_own; /* the place is in the user's code */
 };
 
 struct gp_call_sites;

@@ -200,7 +200,7 @@ static void print_left(const struct page *page, const struct totals *totals)
 		print_count(out, " from ", totals->left_sites, "call site");
 	}
 	if (totals->kept_bytes > 0)
-		fprintf(out, "; %s more is kept by caching allocators",
+		fprintf(out, "; %s more is kept by libraries",
 			gp_format_bytes(totals->kept_bytes).text);
 	if (totals->ended_with_context > 0) {
 		print_count(out, "; ", totals->ended_with_context, "block");

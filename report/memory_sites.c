@@ -136,6 +136,9 @@ static void allocate(struct pass *pass, const struct gp_model *model,
 	row->now_bytes += event->bytes;
 	if (++row->now_blocks > row->blocks_at_once)
 		row->blocks_at_once = row->now_blocks;
+	row->now_to_free += event->other != GP_NONE;
+	if (row->now_to_free > row->freed_at_once)
+		row->freed_at_once = row->now_to_free;
 	account->now_bytes += event->bytes;
 	if (account->now_bytes <= account->peak_bytes)
 		return;
@@ -163,6 +166,7 @@ static void release(struct pass *pass, const struct process *process,
 	uint64_t born_ns = model->memory[event->other].time_ns;
 
 	take_off(pass, row, event->bytes);
+	row->now_to_free--;
 	if (event->call == GP_NONE) {
 		row->ended_with_context++;
 		return;
@@ -322,6 +326,12 @@ bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_c
 		if (!has_stacks(models[i]))
 			return false;
 	return true;
+}
+
+bool gp_memory_sites_knows_leaks(struct gp_model *const *models, size_t model_count)
+{
+	return !gp_memory_sites_doubt(models, model_count) &&
+	       gp_memory_sites_knows_owners(models, model_count);
 }
 
 /* ---- the pass ---- */

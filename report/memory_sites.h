@@ -10,6 +10,7 @@
  *             first moment at which it was largest; what a process did not free is off when its trace ends.  A row holds what its site had of it at that moment, whole.
  *  temporary  The next allocation or free by the thread that allocated it was its own free.
  *  at once    The most blocks of a row at the same time: with that many, kept, all further allocations would have been spared.
+ *             Apart from that, the most of those that were freed: what leaks makes no more of these necessary.
  */
 #ifndef REPORT_MEMORY_SITES_H
 #define REPORT_MEMORY_SITES_H
@@ -39,7 +40,8 @@ struct gp_memory_site {
 	uint64_t frees, ended_with_context;
 	uint64_t left_blocks, left_bytes;
 	uint64_t now_blocks, now_bytes; /* during the pass; those of ended processes are off */
-	uint64_t blocks_at_once;
+	uint64_t now_to_free;           /* of these blocks, the ones that are not left */
+	uint64_t blocks_at_once, freed_at_once;
 	uint64_t peak_blocks, peak_bytes; /* at its account's peak */
 	uint64_t temporary;
 	uint64_t allocate_ns, free_ns; /* in the calls; the frees of these blocks */
@@ -77,10 +79,13 @@ enum gp_memory_wanted {
 const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_count);
 
 /*
- * Whether it is known what of it a caching allocator keeps: stacks tell.  With --stacks=none no call has one, nor in traces of some other
+ * Whether it is known what of it a library keeps: stacks tell.  With --stacks=none no call has one, nor in traces of some other
  * formats.
  */
 bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_count);
+
+/* Both: what is left and no library keeps was never freed. */
+bool gp_memory_sites_knows_leaks(struct gp_model *const *models, size_t model_count);
 
 /* Returns 0, -ENOMEM or -EOVERFLOW.  The models must outlive the result; gp_memory_sites_free() in either case. */
 int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
@@ -88,7 +93,7 @@ int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_memory_sites *found);
 void gp_memory_sites_free(struct gp_memory_sites *found);
 
-/* Whether what is left of a row was never freed by the program: not another process's memory, nor a caching allocator's. */
+/* Whether what is left of a row was never freed by the program: not another process's memory, nor a library's. */
 bool gp_memory_site_is_leak(const struct gp_memory_sites *found, const struct gp_memory_site *row);
 
 #endif

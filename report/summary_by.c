@@ -202,7 +202,10 @@ static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
 	if (result == 0 && by->sort)
 		result = gp_sheet_sort(&sheet, gp_sheet_find_column(&breakdown->head, by->sort));
 	if (result == 0 && gp_sheet_rows(&sheet) == 0)
-		say_once(said, breakdown->nothing, by->messages);
+		say_once(said,
+			 breakdown->say_nothing ? breakdown->say_nothing(scope)
+						: breakdown->nothing,
+			 by->messages);
 	writer->text_fold_before = breakdown->fold_before;
 	if (result == 0 && (gp_sheet_rows(&sheet) > 0 || writer->format != &gp_sheet_text))
 		write_rows(writer, &sheet, by->row_limit);

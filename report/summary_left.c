@@ -16,6 +16,7 @@
 #define SHOWN         3
 #define LINE_BYTES    1024
 #define PLACE_COLUMNS 40 /* of the one that is told on one screen */
+#define KEEPERS       16
 
 static const struct gp_column columns[] = {
 	{"Bytes", false},
@@ -23,13 +24,18 @@ static const struct gp_column columns[] = {
 	{"Call site", true},
 };
 
+struct keeper {
+	const char *name;
+	uint64_t bytes;
+};
+
 struct left {
 	const struct gp_memory_site *most[SHOWN]; /* the largest first; NULL = none */
 	const struct gp_memory_site *many;        /* the one with most blocks; NULL = none */
 	uint64_t bytes, blocks, sites;
-	uint64_t kept_bytes; /* by caching allocators */
-	const char *keeper;  /* one of them */
-	bool has_keepers;    /* others, too */
+	uint64_t kept_bytes; /* by libraries: these; report/call_site.c knows fewer */
+	struct keeper keepers[KEEPERS];
+	size_t keeper_count;
 };
 
 static void note_largest(struct left *left, const struct gp_memory_site *row)
@@ -43,6 +49,31 @@ static void note_largest(struct left *left, const struct gp_memory_site *row)
 		}
 }
 
+static void note_kept(struct left *left, const char *owner, uint64_t bytes)
+{
+	size_t i = 0;
+
+	if (bytes == 0)
+		return;
+	left->kept_bytes += bytes;
+	while (i < left->keeper_count && strcmp(left->keepers[i].name, owner) != 0)
+		i++;
+	if (i == KEEPERS)
+		return;
+	if (i == left->keeper_count)
+		left->keepers[left->keeper_count++] = (struct keeper){owner, 0};
+	left->keepers[i].bytes += bytes;
+}
+
+/* Who keeps most is first. */
+static int compare_keepers(const void *a, const void *b)
+{
+	const struct keeper *x = a, *y = b;
+
+	return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
+				    : strcmp(x->name, y->name);
+}
+
 static struct left sum_up(const struct gp_memory_sites *found)
 {
 	struct left left = {0};
@@ -52,11 +83,8 @@ static struct left sum_up(const struct gp_memory_sites *found)
 		const char *owner = gp_call_sites_at(found->sites, row->site).owner;
 
 		if (!gp_memory_site_is_leak(found, row)) {
-			if (owner[0] != '\0' && row->kind != GP_MEMORY_IPC) {
-				left.has_keepers |= left.keeper && strcmp(left.keeper, owner) != 0;
-				left.keeper = owner;
-				left.kept_bytes += row->left_bytes;
-			}
+			if (row->kind != GP_MEMORY_IPC)
+				note_kept(&left, owner, row->left_bytes);
 			continue;
 		}
 		left.bytes += row->left_bytes;
@@ -66,6 +94,7 @@ static struct left sum_up(const struct gp_memory_sites *found)
 		if (!left.many || row->left_blocks > left.many->left_blocks)
 			left.many = row;
 	}
+	qsort(left.keepers, left.keeper_count, sizeof(*left.keepers), compare_keepers);
 	return left;
 }
 
@@ -146,7 +175,7 @@ static void print_title(const struct gp_summary *summary, bool is_doubtful)
 			: "");
 }
 
-/* What a caching allocator may keep is called neither leaked nor kept. */
+/* What a library may keep is called neither leaked nor kept. */
 static void print_unknown(const struct gp_summary *summary, const struct left *left)
 {
 	print_title(summary, false);
@@ -161,11 +190,13 @@ static void print_unknown(const struct gp_summary *summary, const struct left *l
 static void print_kept(FILE *out, const struct left *left)
 {
 	if (left->kept_bytes > 0)
-		fprintf(out, ", not counting %s in the cache%s",
-			gp_format_bytes(left->kept_bytes).text,
-			left->has_keepers ? "s of several allocators" : " of ");
-	if (left->kept_bytes > 0 && !left->has_keepers)
-		fputs(left->keeper, out);
+		fprintf(out, ", not counting %s kept by", gp_format_bytes(left->kept_bytes).text);
+	for (size_t i = 0; i < left->keeper_count; i++)
+		fprintf(out, "%s %s",
+			i == 0                        ? ""
+			: i + 1 == left->keeper_count ? " and"
+						      : ",",
+			left->keepers[i].name);
 	fputs("\n", out);
 }
 

@@ -1,10 +1,11 @@
-/* Memory by call site: what was left, what allocators of libraries keep, the peak, what was allocated over and over, and what waited. */
+/* Memory by call site: what was left, what libraries keep, the peak, what was allocated over and over, and what waited. */
 #include "report/breakdown.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "report/cuda_names.h"
+#include "report/format.h"
 #include "report/memory_sites.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -134,15 +135,32 @@ static const struct gp_sheet_head never_freed = {"memory-leak", "Never freed", l
 /* Where nothing can be missing in the trace, it is told as what it is. */
 static int fill_left(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	if (!gp_memory_sites_doubt(scope->models, scope->model_count) &&
-	    gp_memory_sites_knows_owners(scope->models, scope->model_count))
+	if (gp_memory_sites_knows_leaks(scope->models, scope->model_count))
 		sheet->head = &never_freed;
 	return fill_by(scope, sheet, put_left);
+}
+
+/* Not all was freed where libraries keep some of it. */
+static const char *say_nothing_leaked(struct gp_scope *scope)
+{
+	const struct gp_memory_sites *memory = gp_scope_memory(scope);
+	uint64_t kept_bytes = 0;
+	char text[128];
+
+	for (uint32_t i = 0; memory && i < memory->row_count; i++)
+		if (memory->rows[i].kind != GP_MEMORY_IPC)
+			kept_bytes += memory->rows[i].left_bytes;
+	if (kept_bytes == 0)
+		return gp_breakdown_memory_leak.nothing;
+	snprintf(text, sizeof(text), "nothing leaked; %s is kept by libraries: --by memory-cache",
+		 gp_format_bytes(kept_bytes).text);
+	return gp_scope_text_of(scope, gp_scope_text(scope, text));
 }
 
 const struct gp_breakdown gp_breakdown_memory_leak = {
 	.help = "blocks that were never freed, by call site",
 	.nothing = "every block that was allocated through CUDA while it was recorded was freed",
+	.say_nothing = say_nothing_leaked,
 	.head = {"memory-leak", "Not freed while it was recorded", left_columns,
 		 COUNT(left_columns)},
 	.sort_column = 0,
@@ -168,10 +186,10 @@ static int fill_kept(struct gp_scope *scope, struct gp_sheet *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_memory_cache = {
-	.help = "what caching allocators of libraries took from CUDA and had at the end",
-	.nothing = "no caching allocator of a library was seen; they are known by the stacks that "
+	.help = "what libraries took from CUDA for caches and handles, and had at the end",
+	.nothing = "no library was seen to allocate for itself; they are known by the stacks that "
 		   "--stacks=alloc records",
-	.head = {"memory-cache", "Kept by caching allocators", kept_columns, COUNT(kept_columns)},
+	.head = {"memory-cache", "Kept by libraries", kept_columns, COUNT(kept_columns)},
 	.sort_column = 0,
 	.fill = fill_kept,
 };

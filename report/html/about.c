@@ -367,7 +367,7 @@ static int put_printed(struct gp_json *json, const char *key, struct gp_model *c
 	return 0;
 }
 
-/* The summary's line on what was never freed, and what of it a caching allocator keeps; "" where there is nothing to say. */
+/* The summary's line on what was never freed, and what libraries keep; "" where there is nothing to say. */
 static int put_left(const struct gp_summary *summary, struct gp_json *json)
 {
 	struct gp_summary one_line = *summary;

@@ -1,7 +1,8 @@
 /*
  * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often
  * than it had blocks at the same time, and the calls that would have been spared took 2 % of the
- * recorded time and 200 us: below that it is set-up, or an allocator that is fast enough.
+ * recorded time and 200 us: below that it is set-up, or an allocator that is fast enough.  Blocks
+ * that leak meanwhile are none of those to keep.
  */
 #include "report/rules/rules.h"
 
@@ -10,22 +11,40 @@
 #include "report/memory_sites.h"
 #include "report/rules/advisor.h"
 
-/* In a case's cause_ns, of the present process: time in the calls, what of it was in the main loop, and what could be saved. */
-enum { TIME, IN_LOOP, SAVES };
+/*
+ * In a case's cause_ns, of the present process: time in the calls, what of it was in the main loop, and what could be saved.
+ * Of all: the blocks that leaked, and are not counted among those at the same time.
+ */
+enum { TIME, IN_LOOP, SAVES, LEAKED };
 
-static void take_row(struct gp_advisor *advisor, const struct gp_memory_site *row, uint32_t site)
+/* Blocks that leaked, where there were more at the same time for them. */
+static uint64_t count_leaked(const struct gp_advisor *advisor, const struct gp_memory_sites *memory,
+			     const struct gp_memory_site *row)
 {
-	uint64_t spared = row->allocations - row->blocks_at_once;
+	if (row->blocks_at_once == row->freed_at_once || !gp_memory_site_is_leak(memory, row) ||
+	    !gp_memory_sites_knows_leaks(advisor->scope.models, advisor->scope.model_count))
+		return 0;
+	return row->left_blocks;
+}
+
+static void take_row(struct gp_advisor *advisor, const struct gp_memory_sites *memory,
+		     const struct gp_memory_site *row)
+{
+	uint64_t leaked = count_leaked(advisor, memory, row);
+	uint64_t at_once = leaked > 0 ? row->freed_at_once : row->blocks_at_once;
+	uint64_t spared = row->allocations - leaked - at_once;
 	uint64_t time_ns = row->allocate_ns + row->free_ns;
 	struct gp_case *found;
 
 	if (spared == 0 || row->allocations == 0)
 		return;
-	found = gp_advisor_case(advisor, site, row->kind, 0);
+	found = gp_advisor_case(advisor, gp_advisor_same_site(advisor, memory->sites, row->site),
+				row->kind, 0);
 	found->count += spared;
 	found->time_ns += time_ns;
 	found->bytes += row->allocated_bytes;
-	found->extra += row->blocks_at_once;
+	found->extra += at_once;
+	found->cause_ns[LEAKED] += leaked;
 	found->cause_ns[TIME] += time_ns;
 	found->cause_ns[SAVES] +=
 		(uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
@@ -101,8 +120,7 @@ static void each_case(struct gp_advisor *advisor, void (*take)(struct gp_case *f
 static void take_memory(struct gp_advisor *advisor, const struct gp_memory_sites *memory)
 {
 	for (uint32_t i = 0; advisor->error == 0 && i < memory->row_count; i++)
-		take_row(advisor, &memory->rows[i],
-			 gp_advisor_same_site(advisor, memory->sites, memory->rows[i].site));
+		take_row(advisor, memory, &memory->rows[i]);
 }
 
 /* Of a process alone: what all of them could save at the same time is not saved twice. */
@@ -139,12 +157,18 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	uint64_t leaked = found->cause_ns[LEAKED];
+
 	(void)advisor;
-	fprintf(out, "%s memory is allocated %s times, %s at the same time: %s",
+	fprintf(out, "%s memory is allocated %s times, %s at the same time",
 		gp_allocation_name((uint8_t)found->detail),
-		gp_format_count(found->count + found->extra).text,
-		gp_format_count(found->extra).text, gp_format_ns(found->time_ns).text);
-	fputs(" in the calls that allocate and free it", out);
+		gp_format_count(found->count + found->extra + leaked).text,
+		gp_format_count(found->extra).text);
+	if (leaked > 0)
+		fprintf(out, " besides %s that %s never freed", gp_format_count(leaked).text,
+			leaked == 1 ? "was" : "were");
+	fprintf(out, ": %s in the calls that allocate and free it",
+		gp_format_ns(found->time_ns).text);
 }
 
 /* What else helps, by enum gp_memory_kind: only a device's own memory can come from a pool. */
@@ -159,6 +183,8 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	const char *other = found->detail < GP_MEMORY_KINDS ? others[found->detail] : NULL;
 
 	(void)advisor;
+	if (found->cause_ns[LEAKED] > 0)
+		fprintf(out, "free %s first; ", found->cause_ns[LEAKED] == 1 ? "that" : "those");
 	fprintf(out, "allocate %s before the loop and use %s again%s",
 		found->extra == 1 ? "the block" : "the blocks", found->extra == 1 ? "it" : "them",
 		other ? other : "");
@@ -172,7 +198,8 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 		   "cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to "
 		   "milliseconds, and cudaFree waits for the GPU. With as many blocks kept as "
 		   "there were "
-		   "at the same time, all other allocations were not needed.",
+		   "at the same time, all other allocations were not needed; blocks that "
+		   "leak are told apart.",
 	.change = "Allocate before the loop. Where sizes vary, allocate the largest. Or use "
 		  "cudaMallocAsync and cudaFreeAsync with a release threshold above 0 "
 		  "(cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",

@@ -65,8 +65,7 @@ static void look_at_all(struct gp_advisor *advisor)
 	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
 
 	if (!memory ||
-	    !gp_memory_sites_knows_owners(advisor->scope.models, advisor->scope.model_count) ||
-	    gp_memory_sites_doubt(advisor->scope.models, advisor->scope.model_count) != NULL)
+	    !gp_memory_sites_knows_leaks(advisor->scope.models, advisor->scope.model_count))
 		return;
 	for (uint32_t i = 0; i < memory->row_count; i++) {
 		const struct gp_memory_site *row = &memory->rows[i];

@@ -112,6 +112,8 @@ class MemoryTest(Case):
     def test_a_program_that_frees_everything_is_told_nothing(self):
         self.record([sys.executable, support.GPU[1], "copy=3"])
         self.assertNotIn("Never freed", self.run_gpuprof("summary", "out.gpuprof").stdout)
+        self.assertIn("every block that was allocated through CUDA while it was recorded was freed",
+                      self.run_gpuprof("summary", "--by", "memory-leak", "out.gpuprof").stderr)
 
     def test_the_first_call_of_all(self):
         self.record([sys.executable, support.GPU[1], "leak=2"])
@@ -146,8 +148,10 @@ class MemoryTest(Case):
         self.assertEqual(tables["memory-leak"], [])
         self.assertEqual([(row["Bytes"], row["Blocks"], row["At peak"], row["Allocator"], row["Call site"])
                           for row in tables["memory-cache"]], [(4 * MIB, 2, 4 * MIB, "PyTorch", "step (train.py:4)")])
-        self.assertIn("Never freed: nothing, not counting 4.000MiB in the cache of PyTorch",
+        self.assertIn("Never freed: nothing, not counting 4.000MiB kept by PyTorch\n",
                       self.run_gpuprof("summary", "out.gpuprof").stdout)
+        self.assertEqual(self.run_gpuprof("summary", "--by", "memory-leak", "out.gpuprof").stderr,
+                         "gpuprof: nothing leaked; 4.000MiB is kept by libraries: --by memory-cache\n")
 
     def snapshot(self, protocol, address):
         """A file as torch.cuda.memory._dump_snapshot() writes it: two segments, of which the trace knows one."""

@@ -109,7 +109,29 @@ static void an_allocator_is_the_owner_also_in_a_library_s_thread(void **state)
 	cublas = build_native(b, cublas, "/x/nvidia/lib/libcublas.so.13", 0x50);
 	build_stacks_end(b);
 	assert_site(scene, frame, "libtorch_cpu.so+0x2f", "", "PyTorch");
-	assert_site(scene, cublas, "libcublas.so.13+0x4f", "libtorch_cuda.so+0x1f", "PyTorch");
+	assert_site(scene, cublas, "libcublas.so.13+0x4f", "libtorch_cuda.so+0x1f", "cuBLAS");
+}
+
+/* What a library allocates for itself is its own beneath a framework, and else the user's: the handle is. */
+static void the_inner_one_of_two_is_the_owner(void **state)
+{
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	uint32_t user, torch, handle, workspace, own;
+
+	user = build_python(b, BUILD_OUTERMOST, "train.py", "step", 12);
+	torch = build_native(b, user, "/x/torch/lib/libtorch_cuda.so", 0x10);
+	handle = build_native(b, torch, "/x/nvidia/lib/libcudnn_graph.so.9", 0x20);
+	handle = build_native(b, handle, "/x/nvidia/lib/libcublasLt.so.13", 0x30);
+	handle = build_native(b, handle, "/x/nvidia/lib/libcudart.so.13", 0x40);
+	workspace = build_native(b, torch, "/x/nvidia/lib/libnccl.so.2", 0x50);
+	workspace = build_native(b, workspace, "/x/torch/lib/libc10_cuda.so", 0x60);
+	own = build_native(b, user, "/usr/lib/libffi.so.8", 0x70);
+	own = build_native(b, own, "/x/nvidia/lib/libcublas.so.13", 0x80);
+	build_stacks_end(b);
+	assert_site(scene, handle, "step (train.py:12)", "", "cuBLAS");
+	assert_site(scene, workspace, "step (train.py:12)", "", "PyTorch");
+	assert_site(scene, own, "step (train.py:12)", "", "");
 }
 
 static void equal_lines_are_one_site(void **state)
@@ -159,6 +181,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_allocator_is_the_owner_also_in_a_library_s_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_inner_one_of_two_is_the_owner, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(equal_lines_are_one_site, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_some_callers_tell_sites_apart, set_up,
 						tear_down),

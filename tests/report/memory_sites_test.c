@@ -196,6 +196,29 @@ static void temporary_is_what_is_freed_next(void **state)
 	close_scene(&s);
 }
 
+/* Of each two blocks one is left; of the freed ones there are two at once, in the end. */
+static void what_is_left_is_apart_from_what_is_freed(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	for (uint64_t i = 0; i < 5; i++) {
+		allocate(&s, 1, 100 + 100 * i, 0x1000, 10);
+		allocate(&s, 1, 130 + 100 * i, 0x10000 * (i + 1), 10);
+		release(&s, 160 + 100 * i, 0x1000);
+	}
+	allocate(&s, 1, 1000, 0x1000, 10);
+	allocate(&s, 1, 1100, 0x2000, 10);
+	release(&s, 1200, 0x1000);
+	release(&s, 1300, 0x2000);
+	end(&s, GP_MEMORY_ALL);
+	assert_int_equal(row_of(&s, 1)->left_blocks, 5);
+	assert_int_equal(row_of(&s, 1)->blocks_at_once, 7);
+	assert_int_equal(row_of(&s, 1)->freed_at_once, 2);
+	close_scene(&s);
+}
+
 static void each_kind_of_memory_has_its_peak(void **state)
 {
 	struct scene s;
@@ -331,6 +354,7 @@ int main(void)
 		cmocka_unit_test(a_peak_is_one_moment_for_all_sites),
 		cmocka_unit_test(parts_of_the_peak_add_up),
 		cmocka_unit_test(temporary_is_what_is_freed_next),
+		cmocka_unit_test(what_is_left_is_apart_from_what_is_freed),
 		cmocka_unit_test(each_kind_of_memory_has_its_peak),
 		cmocka_unit_test(a_context_that_ends_leaves_nothing),
 		cmocka_unit_test(a_free_waits_for_what_was_launched_before),

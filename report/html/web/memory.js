@@ -32,7 +32,7 @@ function memoryView() {
 		['memory-wait', 'Waited for the GPU'],
 		['memory', 'All by kind'],
 		['memory-pool', 'Pools'],
-		['memory-cache', 'Kept in caches'],
+		['memory-cache', 'Kept by libraries'],
 	];
 	let grid = null,
 		word = null,

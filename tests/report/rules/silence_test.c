@@ -10,7 +10,7 @@
 
 #include "report/advice.h"
 #include "tests/report/ask_advice.h"
-#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define US 1000u
 #define MS 1000000u
@@ -77,6 +77,40 @@ static void processes_allocate_at_the_same_time(void **state)
 	(void)state;
 	assert_in_range(alone_ns, 19 * MS, 20 * MS);
 	assert_int_equal(saved(two, 2, "alloc-in-loop", "80 times"), alone_ns);
+}
+
+/* What leaks is to be freed, and not one of the blocks to be kept. */
+static void blocks_leak_between_those_that_are_freed(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+	uint32_t line;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	line = build_python(&b, BUILD_OUTERMOST, "a.py", "load", 7);
+	build_stacks_end(&b);
+	for (uint32_t i = 1; i <= 60; i++) {
+		uint64_t at_ns = i * 2 * MS, address = 0x1000 * i;
+
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns, address, 64);
+		b.model->calls[b.model->call_count - 1].duration_ns = MS / 2;
+		build_stack_of_last(&b, line);
+		build_kernel(&b, at_ns, 7, at_ns + 10 * US, MS, GP_NONE);
+		if (i % 3 > 0)
+			build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + MS, address, 0);
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "alloc-in-loop");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "allocated 60 times, 1 at the same time besides 20 "
+					     "that were never freed: "));
+	assert_non_null(strstr(found->change, "free those first; allocate the block before"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
 }
 
 /* Eight threads wait for the same kernel, each time; what the GPU waits then is there once. */
@@ -332,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_allocate_at_the_same_time),
+		cmocka_unit_test(blocks_leak_between_those_that_are_freed),
 		cmocka_unit_test(threads_wait_at_the_same_time),
 		cmocka_unit_test(the_gpu_works_while_the_driver_compiles),
 		cmocka_unit_test(the_host_computes_between_launches),

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/api_name.h"
 #include "report/array.h"
 #include "report/load.h"
@@ -59,20 +60,50 @@ int gp_load_note(struct gp_load *load, char *text)
 	return 0;
 }
 
-/* The command line as one text: its NULs become spaces, the last ones go. */
+/* In bytes, of a command's: each byte of a word may be a quote, and an empty one has two. */
+static size_t room_for_words(uint32_t length)
+{
+	return (size_t)length * strlen("'\\''") + sizeof("''' ");
+}
+
+/* Words that each end with a NUL, as a shell takes them; returns to. */
+static char *quote_words(const char *words, uint32_t length, char *to)
+{
+	size_t bytes = room_for_words(length), used = 0;
+
+	for (const char *at = words; at < words + length; at += strlen(at) + 1) {
+		const char *word;
+
+		if (used > 0)
+			to[used++] = ' ';
+		word = gp_shell_word(at, to + used, bytes - used);
+		if (word == at)
+			memcpy(to + used, at, strlen(at));
+		used += strlen(word == at ? at : to + used);
+	}
+	to[used] = '\0';
+	return to;
+}
+
+/* The command line as one text that a shell reads back; what ends it, NULs, goes. */
 static char *copy_command(const char *text, uint32_t length)
 {
-	char *copy;
+	char *words, *command;
 
 	while (length > 0 && text[length - 1] == '\0')
 		length--;
-	copy = malloc((size_t)length + 1);
-	if (!copy)
-		return NULL;
-	for (uint32_t i = 0; i < length; i++)
-		copy[i] = text[i] == '\0' ? ' ' : text[i];
-	copy[length] = '\0';
-	return copy;
+	words = malloc((size_t)length + 1);
+	command = malloc(room_for_words(length));
+	if (words && command) {
+		memcpy(words, text, length);
+		words[length] = '\0';
+		quote_words(words, length, command);
+	} else {
+		free(command);
+		command = NULL;
+	}
+	free(words);
+	return command;
 }
 
 static int set_info(struct gp_load *load, const struct gp_record_string *r, const char *text)

@@ -124,15 +124,27 @@ static bool is_python(const struct gp_model *model)
 	return false;
 }
 
-/* What can be typed again as it is, without quotes; else what stands for it. */
+/* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
+static bool can_be_shown(const char *command)
+{
+	static const char *const ends[] = {"`", "; ", ": ", "  "};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strstr(command, ends[i]))
+			return false;
+	for (; *command != '\0'; command++)
+		if (*command < ' ' || *command > '~')
+			return false;
+	return true;
+}
+
+/* What can be typed again as it is; else what stands for it. */
 static const char *command_of(const struct gp_model *model)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789 _-./=:,+@%";
 	const char *command = model->info[GP_INFO_COMMAND];
 
 	if (!command || *command == '\0' || strlen(command) > MOST_COMMAND ||
-	    command[strspn(command, plain)] != '\0')
+	    !can_be_shown(command))
 		return "PROGRAM";
 	return command;
 }

@@ -76,26 +76,39 @@ static void test_names_that_the_program_gave(void **state)
 	gp_model_free(m);
 }
 
-static void test_command_line_has_blanks_for_nuls(void **state)
+static void check_command(const char *command, size_t bytes, const char *expected)
 {
-	const char command[] = "python\0-u\0sim.py";
 	struct gp_record_string r = {
 		.kind = GP_RECORD_STRING, .space = GP_STRING_INFO, .id = GP_INFO_COMMAND};
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	/* kind, mask: length, id, space; zigzag of each */
 	gp_builder_raw(&b,
-		       &(uint8_t[]){r.kind, 7, 2 * sizeof(command), 2 * (uint8_t)r.id,
+		       &(uint8_t[]){r.kind, 7, 2 * (uint8_t)bytes, 2 * (uint8_t)r.id,
 				    2 * (uint8_t)r.space},
 		       5);
-	gp_builder_raw(&b, command, sizeof(command));
+	gp_builder_raw(&b, command, bytes);
 	b.header.records++;
 	m = gp_builder_finish(&b);
-	assert_string_equal(m->info[GP_INFO_COMMAND], "python -u sim.py");
+	assert_string_equal(m->info[GP_INFO_COMMAND], expected);
 	gp_model_free(m);
+}
+
+static void test_command_line_can_be_typed_again(void **state)
+{
+#define CHECK(words, expected) check_command(words, sizeof(words), expected)
+	(void)state;
+	CHECK("python\0-u\0sim.py", "python -u sim.py");
+	CHECK("python3\0-c\0import train8", "python3 -c 'import train8'");
+	CHECK("sim\0\0$x\0'\0''", "sim '' '$x' ''\\''' ''\\'''\\'''");
+	CHECK("'''''", "''\\'''\\'''\\'''\\'''\\'''");
+	CHECK("\0a", "'' a");
+	CHECK("a\0\0\0", "a");
+	CHECK("", "");
+	check_command("a\0b", 3, "a b");
+#undef CHECK
 }
 
 static void test_api_names(void **state)
@@ -412,7 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_names_that_the_program_gave),
-		cmocka_unit_test(test_command_line_has_blanks_for_nuls),
+		cmocka_unit_test(test_command_line_can_be_typed_again),
 		cmocka_unit_test(test_api_names),
 		cmocka_unit_test(test_devices_contexts_streams),
 		cmocka_unit_test(test_numbers_of_devices_are_bounded),

@@ -24,6 +24,7 @@
 struct calls {
 	const char *before, *within, *after;
 	bool other_thread; /* the first is of one, which has no Python on its stacks */
+	const char *command;
 };
 
 static uint32_t find_stack(struct build *b, uint32_t user, const char *file)
@@ -44,6 +45,8 @@ static struct gp_model *wait_for_host(const struct calls *calls)
 
 	build_device(&b, 0, "GPU");
 	build_thread(&b, 100, "python3");
+	if (calls->command)
+		build_info(&b, GP_INFO_COMMAND, calls->command);
 	build_api(&b, 98, "cuModuleLoadData", GP_API_MODULE);
 	if (calls->other_thread) {
 		build_call(&b, 100, BUILD_DEVICE_SYNC, MS / 2, 1000, 0);
@@ -116,6 +119,27 @@ static void imports_count_where_they_are_new(void **state)
 	      "Python was importing when it ended", "imported while the GPU waits", NULL);
 	/* nor does another thread's import say anything */
 	check(&(struct calls){.before = IMPORTS}, "loading code", "py-spy record", "importing");
+}
+
+/* Where nothing would be cut or marked in the text. */
+static void the_command_is_offered_as_a_shell_takes_it(void **state)
+{
+	static const char *const commands[][2] = {
+		{"python3 -c 'import train8'", "-- python3 -c 'import train8'`"},
+		{"python3 t.py '*' \"", "-- python3 t.py '*' \"`"},
+		{"python3 -c 'f(); g()'", "-- PROGRAM`"},
+		{"python3 -c 'if x: g()'", "-- PROGRAM`"},
+		{"python3 t.py 'a  b'", "-- PROGRAM`"},
+		{"python3 t.py '`'", "-- PROGRAM`"},
+		{"python3 t.py '\n'", "-- PROGRAM`"},
+		{"python3 t.py '\303\244'", "-- PROGRAM`"},
+		{NULL, "-- PROGRAM`"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		check(&(struct calls){.before = IMPORTS, .command = commands[i][0]}, "loading code",
+		      commands[i][1], NULL);
 }
 
 /* Kernels and long waits in turn, the launches all at one place, in an import or not. */
@@ -237,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compilers_are_told_by_stacks),
 		cmocka_unit_test(imports_count_where_they_are_new),
+		cmocka_unit_test(the_command_is_offered_as_a_shell_takes_it),
 		cmocka_unit_test(what_is_always_in_an_import_is_work),
 		cmocka_unit_test(ranges_name_what_the_host_was_at),
 		cmocka_unit_test(loading_most_of_the_time_is_no_compiling),

@@ -122,8 +122,10 @@ struct gp_figure gp_format_change(double percent)
 	struct gp_figure figure;
 	double times = percent / 100 + 1;
 
-	if (percent != 0 && fabs(percent) < 0.05)
-		strcpy(figure.text, "<0.1");
+	if (percent == 0)
+		strcpy(figure.text, "0.0");
+	else if (fabs(percent) < 0.05)
+		strcpy(figure.text, percent < 0 ? ">-0.1" : "<0.1");
 	else if (percent >= 1000)
 		snprintf(figure.text, sizeof(figure.text), "x%.28s",
 			 gp_format_count((uint64_t)fmin(times + 0.5, 1e18)).text);

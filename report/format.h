@@ -26,7 +26,7 @@ struct gp_figure gp_format_count(uint64_t count);
  * to all; "-" of nothing. */
 struct gp_figure gp_format_percent(double part, double whole);
 
-/* A change in percent, without the sign: "-12.3"; "<0.1" for what would round to nothing, either way; from 1000 % on how many times as much
+/* A change in percent, without the sign: "-12.3"; "<0.1" or ">-0.1" for what would round to nothing; from 1000 % on how many times as much
  * there is: "x124". */
 struct gp_figure gp_format_change(double percent);
 

@@ -78,6 +78,17 @@ static void shares_never_round_something_to_nothing(void **state)
 	assert_string_equal(gp_format_percent(5, 0).text, "-");
 }
 
+static void changes_keep_their_sign(void **state)
+{
+	(void)state;
+	assert_string_equal(gp_format_change(0.04).text, "<0.1");
+	assert_string_equal(gp_format_change(-0.04).text, ">-0.1");
+	assert_string_equal(gp_format_change(-0.06).text, "-0.1");
+	assert_string_equal(gp_format_change(-0.0).text, "0.0");
+	assert_string_equal(gp_format_change(12.34).text, "12.3");
+	assert_string_equal(gp_format_change(12300).text, "x124");
+}
+
 static void rates_need_time(void **state)
 {
 	(void)state;
@@ -117,6 +128,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_binary),
 		cmocka_unit_test(counts_are_grouped),
 		cmocka_unit_test(shares_never_round_something_to_nothing),
+		cmocka_unit_test(changes_keep_their_sign),
 		cmocka_unit_test(rates_need_time),
 		cmocka_unit_test(moments_and_clocks),
 		cmocka_unit_test(versions_of_cuda),

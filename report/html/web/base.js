@@ -77,10 +77,12 @@ const TIME_UNITS = ['ns', 'us', 'ms', 's'],
 	BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const fmtNs = (ns) => scaled(ns, 1000, TIME_UNITS);
 const fmtBytes = (bytes) => scaled(bytes, 1024, BYTE_UNITS);
+/* In percent; what is not 0 does not look like it. */
+const inPercent = (v) => (v > 0 && v < 0.05 ? '<0.1' : v < 0 && v > -0.05 ? '>-0.1' : v.toFixed(1));
 /* A change in percent; of what has become many times as much, how many times. */
 function fmtChange(percent) {
 	if (percent === null) return 'new';
-	return percent >= 1000 ? '×' + fmtCount(percent / 100 + 1) : (percent > 0 ? '+' : '') + percent.toFixed(1);
+	return percent >= 1000 ? '×' + fmtCount(percent / 100 + 1) : (percent >= 0.05 ? '+' : '') + inPercent(percent);
 }
 const counts = new Intl.NumberFormat('en-US');
 const fmtCount = (n) => counts.format(Math.round(n));
@@ -105,7 +107,7 @@ const fmtMoment = (t) => {
 const FORMATS = {
 	ns: fmtNs,
 	bytes: fmtBytes,
-	percent: (v) => (v > 0 && v < 0.05 ? '<0.1' : v.toFixed(1)),
+	percent: inPercent,
 	count: fmtCount,
 	'': (v) => String(v),
 	'GB/s': (v) => (v >= 100 ? v.toFixed(0) : v.toFixed(2)),

@@ -14,8 +14,9 @@
 #define EXPLAIN_WIDE 100
 #define BRIEF_WIDE   110
 #define BRIEF_MARGIN 10
-#define BRIEF_LINES  2 /* of what was found, and of what helps */
-#define BRIEF_MOST   8 /* findings */
+#define BRIEF_LINES  2  /* of what was found, and of what helps */
+#define BRIEF_PLACE  24 /* columns that a place has at least */
+#define BRIEF_MOST   8  /* findings */
 
 /* ---- findings, for people ---- */
 
@@ -40,30 +41,50 @@ static void print_wrapped(FILE *out, const char *text, size_t column, size_t mar
 	putc('\n', out);
 }
 
-/* What a finding could save: time and share; of what costs no time, the bytes, or that there are errors. */
-static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
+struct gp_figure gp_finding_worth(const struct gp_finding *finding)
 {
 	if (finding->saves_ns > 0)
-		fprintf(out, "  %8s %5s %%  ", gp_format_ns(finding->saves_ns).text,
-			gp_format_percent((double)finding->saves_ns, (double)span_ns).text);
-	else
-		fprintf(out, "  %16s  ",
-			finding->bytes > 0 || !finding->rule->is_of_results
-				? gp_format_bytes(finding->bytes).text
-				: "errors");
+		return gp_format_ns(finding->saves_ns);
+	if (finding->bytes > 0 || !finding->rule->is_of_results)
+		return gp_format_bytes(finding->bytes);
+	return (struct gp_figure){"errors"};
 }
 
+static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
+{
+	const struct gp_figure worth = gp_finding_worth(finding);
+
+	if (finding->saves_ns > 0)
+		fprintf(out, "  %8s %5s %%  ", worth.text,
+			gp_format_percent((double)finding->saves_ns, (double)span_ns).text);
+	else
+		fprintf(out, "  %16s  ", worth.text);
+}
+
+static void print_fitted(FILE *out, const char *before, const char *text)
+{
+	char *fitted = gp_text_fit(text, COLUMNS - MARGIN - strlen(before));
+
+	fprintf(out, "%*s%s%s\n", MARGIN, "", before, fitted ? fitted : "(no memory)");
+	free(fitted);
+}
+
+/* With its callers, which are on a line of their own where one has no room for both. */
 static void print_place(FILE *out, const struct gp_finding *finding)
 {
-	char line[1024], *escaped;
+	char line[1024];
 
 	if (*finding->place == '\0')
 		return;
 	snprintf(line, sizeof(line), "%s%s%s", finding->place,
 		 *finding->callers ? GP_SITE_SEPARATOR : "", finding->callers);
-	escaped = gp_text_fit(line, COLUMNS - MARGIN - 3);
-	fprintf(out, "%*sat %s\n", MARGIN, "", escaped ? escaped : "(no memory)");
-	free(escaped);
+	if (*finding->callers == '\0' ||
+	    gp_text_columns(line) <= COLUMNS - MARGIN - strlen("at ")) {
+		print_fitted(out, "at ", line);
+	} else {
+		print_fitted(out, "at ", finding->place);
+		print_fitted(out, "  " GP_SITE_SEPARATOR + 1, finding->callers);
+	}
 }
 
 /* Where the main loop has no part in it, or a small one: the rest happens once. */
@@ -165,6 +186,26 @@ static size_t last_part(const char *found, size_t bytes)
 	return 0;
 }
 
+static bool fits_in_brief(const char *text, size_t column)
+{
+	return count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= BRIEF_LINES;
+}
+
+/* So many bytes of what was found, with as much of its place as there is room for. */
+static void describe_with_less_place(char *text, size_t size, const struct gp_finding *finding,
+				     size_t bytes, size_t column)
+{
+	for (size_t columns = BRIEF_LINES * BRIEF_WIDE; columns >= BRIEF_PLACE; columns--) {
+		char *place = gp_text_fit(finding->place, columns);
+
+		snprintf(text, size, "%.*s, at %s", (int)bytes, finding->found,
+			 place ? place : "(no memory)");
+		free(place);
+		if (fits_in_brief(text, column))
+			return;
+	}
+}
+
 /* As much of what was found as fits with its place, and the place's callers if there is room for them. */
 static void describe_in_brief(char *text, size_t size, const struct gp_finding *finding,
 			      size_t column)
@@ -176,15 +217,17 @@ static void describe_in_brief(char *text, size_t size, const struct gp_finding *
 		snprintf(text, size, "%.*s%s%s%s%s", (int)bytes, finding->found,
 			 *finding->place ? ", at " : "", finding->place,
 			 callers ? GP_SITE_SEPARATOR : "", callers ? finding->callers : "");
-		if (count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= BRIEF_LINES)
+		if (fits_in_brief(text, column))
 			return;
 		shorter = last_part(finding->found, bytes);
 		if (!callers && shorter == 0)
-			return;
+			break;
 		if (!callers)
 			bytes = shorter;
 		callers = false;
 	}
+	if (*finding->place)
+		describe_with_less_place(text, size, finding, bytes, column);
 }
 
 static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,

@@ -6,6 +6,10 @@
 #include <stdio.h>
 
 #include "report/advice.h"
+#include "report/format.h"
+
+/* The time that it could save; of what costs no time, the bytes, or that there are errors. */
+struct gp_figure gp_finding_worth(const struct gp_finding *finding);
 
 /* At most that many findings (0 = all), two to three lines each; nothing where there is none. */
 void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit);

@@ -7,6 +7,9 @@
 #include "report/format.h"
 #include "report/room.h"
 
+const char gp_copies_read_less[] = "read results less often, or copy with cudaMemcpyAsync to "
+				   "page-locked memory and look at them an iteration later";
+
 #define STAGED_BYTES 65536u
 
 /* A call that only puts a copy into a stream takes less. */

@@ -8,6 +8,8 @@
  */
 #include "report/rules/rules.h"
 
+#include <string.h>
+
 #include "report/activity.h"
 #include "report/answers/failures.h"
 #include "report/cuda_names.h"
@@ -134,15 +136,19 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
+	/* <<<>>> is compiled to such a call, whose result the program does not see */
+	static const char launch[] = "cudaLaunch";
+
 	if (found->detail == LASTING)
 		fputs("a kernel before it did that; compute-sanitizer names it. No call works "
 		      "after it: end at the first error",
 		      out);
 	else
-		fputs("look at what the call returns, after <<<>>> at cudaGetLastError(): what "
-		      "was to be done was not done",
-		      out);
+		fprintf(out, "look at what the call returns%s: what was to be done was not done",
+			strncmp(gp_advisor_text_of(advisor, found->detail), launch,
+				strlen(launch)) == 0
+				? ", after <<<>>> at cudaGetLastError()"
+				: "");
 }
 
 const struct gp_rule gp_rule_failed_calls = {

@@ -6,11 +6,22 @@
 #include "report/rules/rules.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/array.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/code.h"
+
+/* A look-up that takes that long loads what it looks up. */
+#define LOOK_UP_NS 100000u
+
+static bool is_load(const struct gp_model *model, const struct gp_call *call)
+{
+	const char *name = gp_model_api(model, call->api).name;
+
+	return strstr(name, "Load") || (call->duration_ns >= LOOK_UP_NS && !strstr(name, "Unload"));
+}
 
 /* ---- the places ---- */
 
@@ -129,6 +140,8 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < loads->count && advisor->error == 0; i++) {
 		const struct gp_call *call = gp_advisor_call(advisor, loads, i);
 
+		if (!is_load(advisor->model, call))
+			continue;
 		if (loading.last && call->thread_id != loading.last->thread_id)
 			loading.present = NULL;
 		else if (loading.last && call->start_ns < gp_call_end_ns(loading.last))

@@ -10,6 +10,9 @@
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
 
+/* In cause_ns: that the calls took. */
+enum { IN_CALLS };
+
 /* Copies that wait at the same time share the idle time after them: it is there once. */
 static uint64_t new_idle_ns(const struct gp_advisor *advisor, const struct gp_call *call)
 {
@@ -37,6 +40,7 @@ static void look(struct gp_advisor *advisor)
 			continue;
 		found = gp_copy_case(advisor, call, op);
 		found->extra += idle_ns;
+		found->cause_ns[IN_CALLS] += call->duration_ns;
 		gp_advisor_add(advisor, found, call->start_ns, gp_copy_waited_ns(advisor, call, op),
 			       saves_ns, lull);
 		gp_advisor_show(advisor, found, call);
@@ -48,21 +52,19 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	(void)advisor;
 	fprintf(out,
-		"%s %s copies, %s in all, waited %s for kernels that were launched before, and "
-		"then the GPU waits for the host, %s in all",
+		"%s %s copies, %s in all, held up the host for %s, %s of it for kernels that were "
+		"launched before, and then the GPU waits for the host, %s in all: of each the "
+		"shorter time can be saved",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
-		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text,
-		gp_format_ns(found->extra).text);
+		gp_format_bytes(found->bytes).text, gp_format_ns(found->cause_ns[IN_CALLS]).text,
+		gp_format_ns(found->time_ns).text, gp_format_ns(found->extra).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
 	(void)found;
-	fputs("read results less often, or copy with cudaMemcpyAsync to page-locked memory and "
-	      "look "
-	      "at them an iteration later",
-	      out);
+	fputs(gp_copies_read_less, out);
 }
 
 const struct gp_rule gp_rule_hidden_wait = {

@@ -94,9 +94,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (found->cause_ns[PASSES] == 0)
 		return;
 	fprintf(out,
-		", and grows %s times, mostly by %s block%s, %s on average, with kernels launched "
-		"in "
-		"between, up to the end of the work",
+		": it grows %s times, up to the end of the work; mostly by %s block%s, %s on "
+		"average, with kernels launched in between",
 		gp_format_count(found->cause_ns[PASSES]).text,
 		gp_format_count(found->cause_ns[BLOCKS]).text,
 		found->cause_ns[BLOCKS] == 1 ? "" : "s",

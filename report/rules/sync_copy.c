@@ -11,6 +11,14 @@
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
 
+/* Copies of no more, on average, take as long as one of a byte: no rate tells anything of them. */
+#define RESULT_BYTES 4096u
+
+static bool is_of_results(const struct gp_case *found)
+{
+	return found->bytes <= found->count * RESULT_BYTES;
+}
+
 static bool is_synchronous(const struct gp_op *op)
 {
 	return !(op->flags & GP_COPY_ASYNC);
@@ -30,12 +38,17 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (found->extra > 0)
 		fprintf(out, "; %s of pageable memory",
 			found->extra == found->count ? "all" : gp_format_count(found->extra).text);
-	gp_copies_tell_rate(found, out);
+	if (!is_of_results(found))
+		gp_copies_tell_rate(found, out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
+	if (is_of_results(found)) {
+		fputs(gp_copies_read_less, out);
+		return;
+	}
 	fprintf(out,
 		"copy with cudaMemcpyAsync in a stream%s, and prepare the next one while it runs",
 		found->extra > 0 ? ", from and to page-locked memory (cudaMallocHost)" : "");
@@ -50,7 +63,7 @@ const struct gp_rule gp_rule_sync_copy = {
 		   "the GPU had to do before the copy anyway.",
 	.change = "cudaMemcpyAsync with page-locked memory, in a stream; with two buffers the next "
 		  "copy runs while the kernels of this one do. Wait only where the host reads the "
-		  "result.",
+		  "result. Results of a few bytes: read them less often, or an iteration later.",
 	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
 	.is_of_gpu = true, /* of its copy engines */

@@ -374,11 +374,12 @@ class BrowserTest(HtmlCase):
 
     def test_a_finding_shows_its_longest_call(self):
         self.open(self.write_page(self.record(ZOO)))
-        finding = {"title": "copies", "found": "8 copies", "change": "copy less", "place": "", "callers": "", "meaning": "", "ignore": "", "saves": 9, "showAt": 1000, "showFor": 2000}
+        finding = {"title": "copies", "found": "8 copies", "change": "copy less", "place": "", "callers": "", "meaning": "", "ignore": "", "saves": 9, "worth": "9ns", "showAt": 1000, "showFor": 2000}
         run = self.browser.run
-        run(f"gpuprof.state.about.advice = [{json.dumps(finding)}, {json.dumps({**finding, 'showAt': None, 'showFor': None})}]")
+        run(f"gpuprof.state.about.advice = [{json.dumps(finding)}, {json.dumps({**finding, 'showAt': None, 'showFor': None, 'saves': 0, 'worth': '150.0MiB'})}]")
         run("gpuprof.views.overview.theme()")
         self.assertEqual(run("[...document.querySelectorAll('.advice article')].map((one) => !!one.querySelector('.go'))"), [True, False])
+        self.assertEqual(run("[...document.querySelectorAll('.advice article .num')].map((one) => one.innerText.trim())"), ["9ns\n<0.1 %", "150.0MiB"])
         run("document.querySelector('.advice .go').click()")
         self.browser.frames()
         self.assertEqual(run("gpuprof.timeline.span.map((t) => t - gpuprof.state.index.zero)"), [1000, 3000])

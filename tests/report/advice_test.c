@@ -92,21 +92,27 @@ static void test_several_processes(void **state)
 }
 
 /*
- * Five kernels of 10 ms; before each but the first the host loads code, so often for so long, within
- * the launch.
+ * Five kernels of 10 ms; before each but the first the host makes calls of that name, so often for so long, looks something up and
+ * unloads something, within the launch.
  */
-static struct gp_model *load_code(uint32_t times, uint64_t each_ns, uint64_t launch_ns)
+static struct gp_model *call_for_code(const char *name, uint32_t times, uint64_t each_ns,
+				      uint64_t launch_ns)
 {
 	struct build b = build_begin(1);
 	uint64_t at_ns = MS;
 
 	build_device(&b, 0, "GPU");
-	build_api(&b, 99, "cuLibraryLoadData", GP_API_MODULE);
+	build_api(&b, 99, name, GP_API_MODULE);
+	build_api(&b, 98, "cuKernelGetFunction", GP_API_MODULE);
+	build_api(&b, 97, "cuLibraryUnload", GP_API_MODULE);
 	for (uint32_t i = 1; i <= 5; i++) {
 		uint64_t load_ns = i > 1 ? launch_ns : 0;
 
 		for (uint32_t k = 0; i > 1 && k < times; k++)
 			build_call(&b, 100, 99, at_ns + 1000 + k * each_ns, each_ns, 0);
+		for (uint16_t k = 97; i > 1 && k <= 98; k++)
+			build_call(&b, 100, k, at_ns + 1000 + times * each_ns + (k - 97) * 4000,
+				   3000, 0);
 		build_call(&b, 100, BUILD_LAUNCH, at_ns, load_ns + 10000, i);
 		at_ns += load_ns + 20000;
 		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + 10 * MS, i);
@@ -114,6 +120,30 @@ static struct gp_model *load_code(uint32_t times, uint64_t each_ns, uint64_t lau
 	}
 	build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns, MS, 0);
 	return build_end(&b);
+}
+
+static struct gp_model *load_code(uint32_t times, uint64_t each_ns, uint64_t launch_ns)
+{
+	return call_for_code("cuLibraryLoadData", times, each_ns, launch_ns);
+}
+
+/* Code is unloaded, or looked up: that is a load only where it takes as long. */
+static void test_what_is_no_load(void **state)
+{
+	static const char *const names[] = {"cuLibraryUnload", "cuLibraryGetKernel"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct gp_model *model = call_for_code(names[i], 1, 10 * MS, 10 * MS);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "first-use");
+
+		assert_true((found != NULL) == (i == 1));
+		if (found)
+			assert_int_equal(found->count, 4);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
 }
 
 static void test_loading_of_code(void **state)
@@ -547,6 +577,31 @@ static void test_what_does_not_fit_on_a_screen(void **state)
 			 "launch-bound: it waits: for that, at " PLACE "\n" CHANGE);
 	expect_on_screen("it waits: " WORDS WORDS WORDS WORDS WORDS, "", "",
 			 "launch-bound: it waits\n" CHANGE);
+	/* what is left of the sentence stays, and the place loses its middle */
+	expect_on_screen(WORDS WORDS "for one", PLACE WORDS WORDS WORDS WORDS "(far.py:7)", "",
+			 "launch-bound: " WORDS WORDS "for\n          one, at " PLACE
+			 "so and so many words and...rds and some more, (far.py:7)\n" CHANGE);
+}
+
+/* A place and its callers that have no room in one line have one each. */
+static void test_a_long_place_keeps_its_line(void **state)
+{
+	char name[81] = "", place[128], *text;
+	struct gp_finding finding = {
+		.rule = gp_rules[0], .place = place, .callers = "main (a.c:9)"};
+	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = MS};
+
+	(void)state;
+	finding.found = finding.change = "it waits";
+	memset(name, 'f', sizeof(name) - 1);
+	snprintf(place, sizeof(place), "%s (a.c:1)", name);
+	text = printed(&advice, 0);
+	assert_non_null(strstr(text, " (a.c:1)\n                      < main (a.c:9)\n"));
+	free(text);
+	snprintf(place, sizeof(place), "%s (a.c:1)", name + 10);
+	text = printed(&advice, 0);
+	assert_non_null(strstr(text, " (a.c:1) < main (a.c:9)\n"));
+	free(text);
 }
 
 /* What each of several findings has below it, and which of them have a place. */
@@ -600,12 +655,14 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),
+		cmocka_unit_test(test_what_is_no_load),
 		cmocka_unit_test(test_several_loads),
 		cmocka_unit_test(test_places_of_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_start_up_is_not_the_loop),
 		cmocka_unit_test(test_what_a_graph_would_launch),
 		cmocka_unit_test(test_the_page),
+		cmocka_unit_test(test_a_long_place_keeps_its_line),
 		cmocka_unit_test(test_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),

@@ -62,7 +62,7 @@ function adviceSection(about) {
 					el(
 						'div',
 						{ class: 'num' },
-						el('b', null, f.saves > 0 ? fmtNs(f.saves) : ''),
+						el('b', null, f.worth),
 						el('br'),
 						el('span', { class: 'dim' }, f.saves > 0 ? fmtPercent(f.saves, about.span) : ''),
 					),

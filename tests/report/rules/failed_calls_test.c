@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/advice.h"
+#include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/stack_builder.h"
 
@@ -161,6 +162,29 @@ static void a_lasting_error_has_the_name_of_who_told_it(void **state)
 	}
 }
 
+/* Whose result the program does not see. */
+static void only_launches_are_looked_for_after_the_brackets(void **state)
+{
+	static const uint16_t apis[] = {BUILD_LAUNCH, BUILD_MALLOC, BUILD_DRIVER_LAUNCH};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(apis) / sizeof(apis[0]); i++) {
+		struct build b = begin(1);
+		struct gp_advice advice;
+		struct gp_model *model;
+		const struct gp_finding *found;
+
+		fail_calls(&b, 100, apis[i], OUT_OF_MEMORY, 3);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "failed-calls");
+		assert_non_null(found);
+		assert_true((strstr(found->change, "<<<>>>") != NULL) == (apis[i] == BUILD_LAUNCH));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +193,7 @@ int main(void)
 		cmocka_unit_test(of_one_thread_no_more_is_said_than_that),
 		cmocka_unit_test(a_cache_that_finds_memory_full_is_no_case),
 		cmocka_unit_test(a_lasting_error_has_the_name_of_who_told_it),
+		cmocka_unit_test(only_launches_are_looked_for_after_the_brackets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,18 +171,19 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 
 /*
  * Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is none, and all frames are asked.
- * Of two, the inner one calls CUDA: cuBLAS for PyTorch, or PyTorch's allocator for a library.
+ * Of two, the inner one allocates: cuBLAS for PyTorch, or PyTorch's allocator for a library.  Other calls of both are of one site.
  */
-static void take_owner(const struct gp_model *model, uint32_t stack, uint32_t end,
+static void take_owner(const struct gp_model *model, const struct gp_call *call, uint32_t end,
 		       struct texts *texts)
 {
+	bool allocates = gp_model_api(model, call->api).class == GP_API_ALLOC;
 	const char *library = "";
 
-	for (uint32_t at = stack; at != end && at != GP_NONE && texts->owner[0] == '\0';
+	for (uint32_t at = call->stack; at != end && at != GP_NONE && texts->owner[0] == '\0';
 	     at = model->frames[at].parent) {
 		const char *path = module_of(model, &model->frames[at]);
 
-		if (library[0] == '\0')
+		if (allocates && library[0] == '\0')
 			library = find_owner(libraries, COUNT(libraries), path);
 		texts->owner = find_owner(owners, COUNT(owners), path);
 	}
@@ -190,20 +191,20 @@ static void take_owner(const struct gp_model *model, uint32_t stack, uint32_t en
 		texts->owner = library;
 }
 
-static void take_stack(struct gp_call_sites *sites, const struct gp_model *model, uint32_t stack,
-		       struct texts *texts)
+static void take_stack(struct gp_call_sites *sites, const struct gp_model *model,
+		       const struct gp_call *call, struct texts *texts)
 {
 	struct walk walk = {.texts = texts, .site = GP_NONE};
 	enum gp_code_rank found = GP_CODE_RANKS;
 
 	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
 		found = walk.wanted;
-		for (uint32_t at = stack; at != GP_NONE && walk.taken <= GP_SITE_CALLERS;
+		for (uint32_t at = call->stack; at != GP_NONE && walk.taken <= GP_SITE_CALLERS;
 		     at = model->frames[at].parent)
 			take_frame(sites, model, at, &walk);
 	}
 	texts->is_own = walk.taken > 0 && found == GP_CODE_OWN;
-	take_owner(model, stack, found == GP_CODE_OWN ? walk.site : GP_NONE, texts);
+	take_owner(model, call, found == GP_CODE_OWN ? walk.site : GP_NONE, texts);
 }
 
 /* ---- numbers ---- */
@@ -292,7 +293,7 @@ uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *
 	if (call->stack == GP_NONE)
 		return find_stackless(sites, known, call->api);
 	if (known->numbers[call->stack] == GP_NONE) {
-		take_stack(sites, model, call->stack, &texts);
+		take_stack(sites, model, call, &texts);
 		known->numbers[call->stack] = number_of(sites, &texts);
 	}
 	return known->numbers[call->stack];

@@ -128,7 +128,7 @@ static void a_change_may_be_negative(void **state)
 		{-99.96, GP_UNIT_PERCENT, "-100.0"},
 		{-100, GP_UNIT_PERCENT, "-100.0"},
 		{-99.96, GP_UNIT_CHANGE, "-100.0"},
-		{-0.01, GP_UNIT_CHANGE, "<0.1"},
+		{-0.01, GP_UNIT_CHANGE, ">-0.1"},
 		{0.01, GP_UNIT_CHANGE, "<0.1"},
 		{0, GP_UNIT_CHANGE, "0.0"},
 		{999.9, GP_UNIT_CHANGE, "999.9"},

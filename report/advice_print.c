@@ -83,7 +83,7 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 		print_fitted(out, "at ", line);
 	} else {
 		print_fitted(out, "at ", finding->place);
-		print_fitted(out, "  " GP_SITE_SEPARATOR + 1, finding->callers);
+		print_fitted(out, " " GP_SITE_SEPARATOR, finding->callers);
 	}
 }
 

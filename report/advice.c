@@ -7,6 +7,7 @@
 #include "report/answers/basis.h"
 #include "report/array.h"
 #include "report/busy.h"
+#include "report/memory_stream.h"
 #include "report/recorded.h"
 #include "report/room.h"
 #include "report/rules/advisor.h"
@@ -189,7 +190,7 @@ static char *text_of(const struct gp_advisor *advisor, const struct gp_case *fou
 	if (!out)
 		return NULL;
 	tell(advisor, found, out);
-	if (fclose(out) == 0)
+	if (gp_memory_stream_close(out, &text) == 0)
 		return text;
 	free(text);
 	return NULL;

@@ -9,6 +9,8 @@
 
 #include <libiberty/demangle.h>
 
+#include "report/memory_stream.h"
+
 /* The library's callback forms allocate nothing, so that a jump out of them leaks nothing. */
 struct output {
 	jmp_buf too_long;
@@ -110,7 +112,7 @@ char *gp_demangle_beginning(const char *mangled)
 		separator = "::";
 	}
 	fputs(is_inside ? "<...>::..." : "<...>", out);
-	if (fclose(out) == 0 && *separator && *at == 'I')
+	if (gp_memory_stream_close(out, &text) == 0 && *separator && *at == 'I')
 		return text;
 	free(text);
 	return NULL;

@@ -16,6 +16,7 @@
 #include "report/html/html.h"
 #include "report/keep_links.h"
 #include "report/keep_names.h"
+#include "report/memory_stream.h"
 #include "report/model.h"
 #include "report/monotonic.h"
 #include "report/output_file.h"
@@ -435,7 +436,7 @@ int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_op
 			take_piece(&f, &f.pieces[i]);
 		write_text(&f);
 	}
-	if (f.text && fclose(f.text) == 0)
+	if (f.text && gp_memory_stream_close(f.text, &f.text_bytes) == 0)
 		deliver_text(&f);
 	release(&f);
 	return f.result;

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "report/array.h"
+#include "report/memory_stream.h"
 
 #define MOST_TEXT_BYTES (256u << 20)
 #define MOST_RATIO      1032 /* deflate makes nothing smaller than that */
@@ -131,7 +132,7 @@ int gp_frame_names_pack(const struct gp_frame_names *names, struct gp_packed_nam
 		for (uint32_t j = 0; j < names->names[i].count; j++)
 			print_place(out, &names->names[i],
 				    &names->places[names->names[i].first + j]);
-	if (fclose(out) == 0)
+	if (gp_memory_stream_close(out, &text) == 0)
 		result = deflate_text(text, length, packed);
 	free(text);
 	return result;

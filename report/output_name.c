@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/memory_stream.h"
+
 /* A value must not lead to another folder. */
 static void put_value(FILE *out, const char *value)
 {
@@ -64,7 +66,7 @@ char *gp_output_name(const char *template, const struct gp_model *model)
 			fputc(*template, out);
 		template = next ? next : template + 1;
 	}
-	if (fclose(out) == 0)
+	if (gp_memory_stream_close(out, &name) == 0)
 		return name;
 	free(name);
 	return NULL;

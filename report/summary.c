@@ -7,6 +7,7 @@
 #include "report/answers/basis.h"
 #include "report/copy_peak.h"
 #include "report/format.h"
+#include "report/memory_stream.h"
 #include "report/paragraph.h"
 #include "report/summary_part.h"
 #include "report/recorded.h"
@@ -369,16 +370,13 @@ static int print_folded(const struct gp_summary *summary, int (*print)(const str
 	struct gp_summary section = *summary;
 	char *text = NULL;
 	size_t bytes;
-	bool failed;
 	int result;
 
 	section.out = open_memstream(&text, &bytes);
 	if (!section.out)
 		return -ENOMEM;
 	result = print(&section);
-	failed = ferror(section.out) != 0;
-	/* without memory for the last block there is no text, and that is all that says so */
-	if (fclose(section.out) != 0 || failed || !text)
+	if (gp_memory_stream_close(section.out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0)
 		gp_paragraph_fold(summary->out, text, gp_summary_columns(summary));

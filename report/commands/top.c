@@ -8,6 +8,7 @@
 
 #include "report/command.h"
 #include "report/command_line.h"
+#include "report/memory_stream.h"
 #include "report/monotonic.h"
 #include "report/text.h"
 #include "report/top/page.h"
@@ -281,7 +282,7 @@ static int show(const struct watch *w)
 	FILE *out = open_memstream(&text, &bytes);
 	int result = out ? print_page(out, &page) : -ENOMEM;
 
-	if (out && fclose(out) != 0)
+	if (out && gp_memory_stream_close(out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0 && w->arguments->batch) {
 		fputs(text, stdout);

@@ -8,6 +8,7 @@
 
 #include "report/devices.h"
 #include "report/format.h"
+#include "report/memory_stream.h"
 #include "report/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -184,7 +185,7 @@ static int take_fact(struct gp_machine *machine, enum gp_machine_fact fact,
 	if (!out)
 		return -ENOMEM;
 	result = describe(out, fact, models, model_count);
-	if (fclose(out) != 0)
+	if (gp_memory_stream_close(out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0)
 		machine->facts[fact] = gp_text_escape(text);

@@ -16,6 +16,7 @@
 #include "report/cuda_names.h"
 #include "report/export.h"
 #include "report/memory_stats.h"
+#include "report/memory_stream.h"
 #include "report/missing.h"
 #include "report/sheet_writer.h"
 #include "report/text.h"
@@ -142,7 +143,7 @@ static void end_labels(struct collection *e, int metric, uint64_t value)
 	struct samples *samples = &e->samples[metric];
 	uint32_t known = samples->labels.count, row = UINT32_MAX;
 
-	if (fclose(e->text) == 0)
+	if (gp_memory_stream_close(e->text, &e->labels) == 0)
 		row = gp_groups_find(&samples->labels, e->labels);
 	free(e->labels);
 	e->labels = NULL;

@@ -11,6 +11,7 @@
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/measure.h"
+#include "report/memory_stream.h"
 #include "report/recorded.h"
 #include "report/summary_part.h"
 
@@ -155,22 +156,28 @@ static void put_finding(const struct gp_finding *finding, struct gp_json *json)
 	gp_json_text(json, "}");
 }
 
+/* What was printed to a stream of memory, which is closed. */
+static int put_stream(struct gp_json *json, const char *key, FILE *out, char **text)
+{
+	int result = gp_memory_stream_close(out, text);
+
+	if (result == 0)
+		put_text(json, key, *text);
+	free(*text);
+	return result;
+}
+
 /* That there is none, in the words of `gpuprof advice`. */
 static int put_no_advice(const struct gp_advice *advice, struct gp_json *json)
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	int result;
 
 	if (!out)
 		return -ENOMEM;
 	gp_advice_print_none(out, advice);
-	result = fclose(out) == 0 ? 0 : -ENOMEM;
-	if (result == 0)
-		put_text(json, "noAdvice", text);
-	free(text);
-	return result;
+	return put_stream(json, "noAdvice", out, &text);
 }
 
 static int put_advice(const struct gp_summary *summary, struct gp_json *json)
@@ -359,13 +366,7 @@ static int put_printed(struct gp_json *json, const char *key, struct gp_model *c
 	if (!out)
 		return -ENOMEM;
 	print(out, models, count);
-	if (fclose(out) != 0) {
-		free(text);
-		return -ENOMEM;
-	}
-	put_text(json, key, text);
-	free(text);
-	return 0;
+	return put_stream(json, key, out, &text);
 }
 
 /* The summary's line on what was never freed, and what libraries keep; "" where there is nothing to say. */
@@ -381,9 +382,9 @@ static int put_left(const struct gp_summary *summary, struct gp_json *json)
 	if (!one_line.out)
 		return -ENOMEM;
 	result = gp_summary_print_left(&one_line);
-	if (fclose(one_line.out) != 0)
+	if (gp_memory_stream_close(one_line.out, &text) != 0)
 		result = -ENOMEM;
-	else if (result == 0)
+	if (result == 0)
 		put_text(json, "left", text);
 	free(text);
 	return result;

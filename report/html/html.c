@@ -13,6 +13,7 @@
 #include "report/html/series.h"
 #include "report/html/tables.h"
 #include "report/html/timeline.h"
+#include "report/memory_stream.h"
 #include "report/recorded.h"
 
 /* The page, from report/html/page.S, in two pieces: its policy may go on between them. */
@@ -230,7 +231,7 @@ static int put_comparison(struct page *page, const struct gp_run_set *base,
 	if (result == 0)
 		write_tables(base, own, out, &result);
 	fputs("}", out);
-	if (fclose(out) != 0)
+	if (gp_memory_stream_close(out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0)
 		result = gp_html_put_text(page->out, "diff", text, length);
@@ -284,7 +285,7 @@ static int put_memory(struct page *page)
 		result = out ? gp_html_series(page->models, page->model_count,
 					      page->timeline.walk.origin_unix_ns, out, &names)
 			     : -ENOMEM;
-	if (out && fclose(out) != 0 && result == 0)
+	if (out && gp_memory_stream_close(out, &values) != 0 && result == 0)
 		result = -ENOMEM;
 	if (result == 0)
 		result = names.error;
@@ -312,7 +313,7 @@ static int put_timeline(struct page *page)
 	page->timeline.walk.tree = &page->profile.tree;
 	if (out)
 		result = gp_html_timeline_write(&page->timeline, out);
-	if (out && fclose(out) != 0 && result == 0)
+	if (out && gp_memory_stream_close(out, &events) != 0 && result == 0)
 		result = -ENOMEM;
 	if (result == 0)
 		result = put_json(page, "index", make_index);

@@ -187,7 +187,7 @@ unit-programs: $(UNIT_TESTS)
 # ---- what needs no build but tells a lot ----
 .PHONY: unit-programs format-check script-check tidy
 SOURCES = $(shell find bench collector include inject report stacks tests -name '*.[ch]')
-SCRIPTS = gpuprof-run .ci/run tests/deps tests/demo $(wildcard tests/lint/*.sh)
+SCRIPTS = gpuprof-run .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)
@@ -224,4 +224,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -name pythons -prune -o -name '*.d' -print 2>/dev/null)

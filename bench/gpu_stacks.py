@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What call stacks cost in a training step of PyTorch, on a machine with a GPU.
 
-    bench/gpu_stacks.py [--build FOLDER] [--rounds N] [--optimizer fused|foreach|each]
+    bench/gpu_stacks.py [--build FOLDER] [--rounds N] [--processes N] [--nsys PROGRAM] [--optimizer fused|foreach|each]
 
 Two tables.  Inside one process under `gpuprof-run --stacks=all`, blocks of steps by turns: paused, recording without stacks,
 recording with a native and Python stack at every call.  Then whole processes by turns: bare, gpuprof with all stacks, and nsys
@@ -170,6 +170,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build"))
     arguments.add_argument("--rounds", type=int, default=9)
+    arguments.add_argument("--processes", type=int, help="of each kind; default: a third of the rounds, 3 at least")
+    arguments.add_argument("--nsys", default="nsys", help="the program, where it is not found by that name")
     arguments.add_argument("--optimizer", choices=("fused", "foreach", "each"), default="each")
     arguments.add_argument("--child", help=argparse.SUPPRESS)
     arguments.add_argument("--out", help=argparse.SUPPRESS)
@@ -187,11 +189,11 @@ def main():
                 "no stacks", launches)
 
     prefixes = {"bare": [], "gpuprof, all stacks": gpuprof}
-    if shutil.which("nsys"):
-        prefixes["nsys, no stacks"] = ["nsys", "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-o",
+    if shutil.which(options.nsys):
+        prefixes["nsys, no stacks"] = [options.nsys, "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-o",
                                        "FOLDER/nsys"]
     times = {name: [] for name in prefixes}
-    for _ in range(max(3, options.rounds // 3)):
+    for _ in range(options.processes or max(3, options.rounds // 3)):
         for name, prefix in prefixes.items():
             times[name].append(run(prefix, "plain", options))
     added = print_table("a process each:", times, "bare", launches)

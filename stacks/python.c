@@ -12,7 +12,7 @@
 #define LEAST_SHIM         3u /* owners from here on are no functions */
 #define OWNED_BY_GENERATOR 1u
 #define ENTRY_MARK         68u /* 3.11: is this the last frame of its activation? */
-#define TAG_BITS           3u  /* 3.14: in the lowest bits of references */
+#define TAG_BITS           3u  /* from 3.14 on in the lowest bits of references */
 #define NO_ADDRESS         1u
 #define LINE               64u /* of the caches */
 #define MOST_PREPARED      24u

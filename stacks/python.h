@@ -5,7 +5,7 @@
  * code object alive.  One function of the interpreter is called, PyGILState_GetThisThreadState(), which reads a thread-specific
  * value and needs no lock either.  Nothing of the interpreter is written.
  *
- * CPython 3.8 to 3.14 (stacks/python_layout.h).  What is not known is left alone, and said once in the trace.
+ * CPython 3.8 to 3.15 (stacks/python_layout.h).  What is not known is left alone, and said once in the trace.
  */
 #ifndef STACKS_PYTHON_H
 #define STACKS_PYTHON_H

@@ -5,6 +5,7 @@
 
 #define FIRST_WITH_OFFSETS 13u
 #define OFFSETS            72u /* words of the table that every version since has */
+#define MOST_APART         4u
 
 static const struct gp_python_layout layouts[] = {
 	{8,
@@ -63,6 +64,14 @@ static const struct gp_python_layout layouts[] = {
 	 {0, 8, 56, 74},
 	 {112, 128, 68, 136, 92, 192, 208},
 	 {40, 56}},
+	{15,
+	 GP_PYTHON_POINTER,
+	 GP_PYTHON_SHIM,
+	 3,
+	 {72, -1, 0, 176},
+	 {0, 8, 56, 74},
+	 {112, 128, 68, 136, 92, 192, 208},
+	 {40, 56}},
 };
 
 const struct gp_python_layout *gp_python_layout_of(uint32_t version_hex)
@@ -82,10 +91,19 @@ static bool has_run(const uint64_t *words, const uint64_t *run, size_t length)
 	return false;
 }
 
+/* Of a thread the two that count stand a few words apart: 3.15 has three others between them. */
+static bool has_near(const uint64_t *words, uint64_t first, uint64_t second)
+{
+	for (size_t i = 0; i + MOST_APART < OFFSETS; i++)
+		for (size_t apart = 1; words[i] == first && apart <= MOST_APART; apart++)
+			if (words[i + apart] == second)
+				return true;
+	return false;
+}
+
 bool gp_python_layout_agrees(const struct gp_python_layout *layout, uint32_t version_hex,
 			     const void *runtime)
 {
-	const uint64_t thread[] = {layout->thread.frame, layout->thread.thread_id};
 	const uint64_t frame[] = {layout->frame.previous, layout->frame.code,
 				  layout->frame.instruction};
 	const uint64_t code[] = {layout->code.file, layout->code.name - 8u, layout->code.name,
@@ -97,7 +115,7 @@ bool gp_python_layout_agrees(const struct gp_python_layout *layout, uint32_t ver
 	memcpy(words, runtime, sizeof(words));
 	return memcmp(words, "xdebugpy", 8) == 0 && words[1] == version_hex &&
 	       words[2] == 0 /* free of the global lock */ &&
-	       has_run(words, thread, sizeof(thread) / sizeof(thread[0])) &&
+	       has_near(words, layout->thread.frame, layout->thread.thread_id) &&
 	       has_run(words, frame, sizeof(frame) / sizeof(frame[0])) &&
 	       has_run(words, code, sizeof(code) / sizeof(code[0]));
 }

@@ -132,7 +132,7 @@ $(O)/tests/stacks/plugin_%.so: tests/stacks/plugin.c
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -DFRAME_BYTES=$(FRAME_BYTES) -o $@ $<
-$(O)/tests/stacks/plugin_python.so: FRAME_BYTES := 200 -DAS_PYTHON=0x030f00f0
+$(O)/tests/stacks/plugin_python.so: FRAME_BYTES := 200 -DAS_PYTHON=0x031000f0
 $(O)/tests/stacks/plugin_python39.so: FRAME_BYTES := 200 -DAS_PYTHON=0x030900f0
 $(O)/tests/stacks/stack_test: | $(O)/tests/stacks/plugin_python.so $(O)/tests/stacks/plugin_python39.so
 $(O)/tests/stacks/modules_test: | $(O)/tests/stacks/plugin_small.so $(O)/tests/stacks/plugin_large.so

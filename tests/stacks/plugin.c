@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #ifdef AS_PYTHON
-#define FIRST_UNKNOWN 0x030f0000
+#define FIRST_UNKNOWN 0x03100000
 
 void *PyGILState_GetThisThreadState(void);
 

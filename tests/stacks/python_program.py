@@ -179,6 +179,15 @@ def many(count):
         classes()
 
 
+def hot(count):
+    """Compiled while it runs, where Python does that; the caller too."""
+    frames = chain()
+    stacks = set()
+    for _ in range(count):
+        stacks.add(probe.probe_capture())
+    results.extend({"label": "hot", "id": stack, "frames": frames} for stack in stacks)
+
+
 def reused(count):
     """Code that comes and goes: new objects lie where old ones did."""
     for i in range(count):
@@ -224,7 +233,7 @@ def in_subinterpreter():
 
 
 def chain():
-    """The caller's callers."""
+    """The caller and its callers."""
     frames, frame = [], sys._getframe(1)
     while frame is not None:
         frames.append(describe(frame))
@@ -259,6 +268,8 @@ def main():
     traced()
     asyncio.run(asynchronous())
     in_threads()
+    for _ in range(3):
+        hot(6000)
     reused(3000)
     python_adversary.run(probe, take, 12000)
     in_subinterpreter()

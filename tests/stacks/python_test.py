@@ -2,6 +2,8 @@
 """Python's call stacks in the trace against what each interpreter on this machine says of itself.
 
     tests/stacks/python_test.py [PYTHON...]       O is the build folder
+
+Versions that the machine does not have come from its next release: tests/pythons.
 """
 import glob
 import json
@@ -10,14 +12,15 @@ import subprocess
 import sys
 import tempfile
 
-VERSIONS = range(8, 15)
+VERSIONS = range(8, 16)
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOST, NATIVE, PYTHON, CUT = 0, 1, 2, 4
 DEPTH = 512
 
 
 def candidates(minor):
-    places = (os.path.expanduser(f"~/.pyenv/versions/3.{minor}.*/bin"), "/usr/local/bin", "/usr/bin")
+    places = (os.path.expanduser(f"~/.pyenv/versions/3.{minor}.*/bin"), "/usr/local/bin", "/usr/bin",
+              os.path.join(os.environ["O"], "pythons", "bin"))
     return sorted(path for place in places for path in glob.glob(f"{place}/python3.{minor}"))
 
 
@@ -89,11 +92,19 @@ def compare(trace, result):
     return None
 
 
-def check(python, folder):
+def can_compile(python):
+    """Does it have a compiler of its own, which is off by default?"""
+    code = "import sys; sys.exit(not (hasattr(sys, '_jit') and sys._jit.is_available()))"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
+
+
+def check(python, folder, is_compiled=False):
     out = os.environ["O"]
-    base = os.path.join(folder, python.replace("/", "_"))
+    base = os.path.join(folder, python.replace("/", "_") + "+" * is_compiled)
+    environment = dict(os.environ, PYTHON_JIT="1") if is_compiled else None
     program = os.path.join(HERE, "python_program.py")
-    status = subprocess.run([python, program, f"{out}/tests/stacks/libprobe.so", base, base + ".json"], check=False).returncode
+    status = subprocess.run([python, program, f"{out}/tests/stacks/libprobe.so", base, base + ".json"],
+                            env=environment, check=False).returncode
     if status != 0:
         print(f"{python}: exit status {status}")
         return False
@@ -106,7 +117,7 @@ def check(python, folder):
         problem = compare(trace, result)
         if problem:
             wrong.setdefault(f"{result['label']}: {problem}", []).append(result)
-    print(f"{python}: {len(results)} stacks, {sum(len(r['frames']) for r in results)} frames, "
+    print(f"{python}{', compiling' * is_compiled}: {len(results)} stacks, {sum(len(r['frames']) for r in results)} frames, "
           f"{sum(map(len, wrong.values()))} wrong; {len(trace.codes)} code objects")
     for problem, which in list(wrong.items())[:10]:
         print(f"  {len(which)} times: {problem}")
@@ -127,11 +138,12 @@ def main():
             if not found:
                 skipped.append(f"3.{minor}")
     if skipped:
-        print(f"skipped: Python {', '.join(skipped)} is not on this machine")
+        print(f"skipped: Python {', '.join(skipped)} is not on this machine; what its next release has: tests/pythons {os.environ['O']}/pythons {' '.join(skipped)}")
     if not pythons:
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         right = [check(python, folder) for python in pythons]
+        right += [check(python, folder, True) for python in pythons if can_compile(python)]
     sys.exit(0 if all(right) else 1)
 
 

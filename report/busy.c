@@ -25,12 +25,36 @@ static bool are_sorted(const struct gp_interval *intervals, size_t count)
 	return true;
 }
 
+static void sort(struct gp_interval *intervals, size_t count)
+{
+	if (!are_sorted(intervals, count))
+		qsort(intervals, count, sizeof(*intervals), compare_starts);
+}
+
+size_t gp_busy_join(struct gp_interval *intervals, size_t count)
+{
+	size_t joined = 0;
+
+	sort(intervals, count);
+	for (size_t i = 0; i < count; i++) {
+		struct gp_interval interval = intervals[i];
+		struct gp_interval *last = joined > 0 ? &intervals[joined - 1] : NULL;
+
+		if (interval.end_ns == interval.start_ns)
+			continue;
+		if (!last || interval.start_ns > last->end_ns)
+			intervals[joined++] = interval;
+		else if (interval.end_ns > last->end_ns)
+			last->end_ns = interval.end_ns;
+	}
+	return joined;
+}
+
 uint64_t gp_busy_union(struct gp_interval *intervals, size_t count)
 {
 	uint64_t total = 0, reached = 0;
 
-	if (!are_sorted(intervals, count))
-		qsort(intervals, count, sizeof(*intervals), compare_starts);
+	sort(intervals, count);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = intervals[i].start_ns > reached ? intervals[i].start_ns : reached;
 
@@ -155,26 +179,6 @@ static size_t gather_parts(struct gp_interval *intervals, const struct gp_model 
 	return count;
 }
 
-/* Intervals in order become disjoint ones. */
-static size_t merge_parts(struct gp_interval *intervals, size_t count)
-{
-	size_t merged = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		struct gp_interval interval = intervals[i];
-
-		if (interval.end_ns == interval.start_ns)
-			continue;
-		if (merged > 0 && interval.start_ns <= intervals[merged - 1].end_ns) {
-			if (interval.end_ns > intervals[merged - 1].end_ns)
-				intervals[merged - 1].end_ns = interval.end_ns;
-			continue;
-		}
-		intervals[merged++] = interval;
-	}
-	return merged;
-}
-
 /* The lives of the processes, as far as they lie within the window. */
 static size_t gather_lives(struct gp_interval *intervals, struct gp_model *const *models,
 			   size_t model_count, struct gp_window window)
@@ -211,24 +215,9 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 		count += models[i]->gate_count > 0
 				 ? gather_parts(parts->intervals + count, models[i])
 				 : gather_lives(parts->intervals + count, &models[i], 1, window);
-	parts->total_ns = gp_busy_union(parts->intervals, count); /* sorts them */
-	parts->count = merge_parts(parts->intervals, count);
+	parts->count = gp_busy_join(parts->intervals, count);
+	parts->total_ns = gp_busy_union(parts->intervals, parts->count);
 	return 0;
-}
-
-/* The processes that use a device, in order; returns how many. */
-static size_t find_users(struct gp_model **users, const struct gp_device_ops *ops, size_t device)
-{
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < ops->run_count; i++) {
-		const struct gp_op_run *run = &ops->runs[i];
-
-		if (run->device == device &&
-		    (count == 0 || users[count - 1] != ops->models[run->model]))
-			users[count++] = ops->models[run->model];
-	}
-	return count;
 }
 
 static bool is_any_in_part(struct gp_model *const *models, size_t count)
@@ -242,17 +231,21 @@ static bool is_any_in_part(struct gp_model *const *models, size_t count)
 int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
 			 size_t device, size_t model_count, struct gp_window window)
 {
-	struct gp_model **users = malloc((ops->run_count + 1) * sizeof(*users));
-	size_t count;
-	int result;
+	uint32_t *users = calloc(model_count + 1, sizeof(*users));
+	struct gp_model **models = calloc(model_count + 1, sizeof(struct gp_model *));
+	int result = -ENOMEM;
 
 	*parts = (struct gp_busy_parts){0};
-	if (!users)
-		return -ENOMEM;
-	count = find_users(users, ops, device);
-	result = is_any_in_part(users, count)
-			 ? gp_busy_parts_of(parts, users, count, window)
-			 : gp_busy_parts_of(parts, ops->models, model_count, window);
+	if (users && models) {
+		size_t count = gp_device_ops_users(ops, device, users);
+
+		for (size_t i = 0; i < count; i++)
+			models[i] = ops->models[users[i]];
+		result = is_any_in_part(models, count)
+				 ? gp_busy_parts_of(parts, models, count, window)
+				 : gp_busy_parts_of(parts, ops->models, model_count, window);
+	}
+	free(models);
 	free(users);
 	return result;
 }

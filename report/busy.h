@@ -15,6 +15,9 @@ struct gp_interval {
 	uint64_t start_ns, end_ns;
 };
 
+/* Makes of intervals those of their union: disjoint, in order, none empty.  Returns how many. */
+size_t gp_busy_join(struct gp_interval *intervals, size_t count);
+
 /* Length of the union of the intervals, which are sorted on the way. */
 uint64_t gp_busy_union(struct gp_interval *intervals, size_t count);
 

@@ -91,7 +91,7 @@ static size_t take_part(const char **at)
 
 char *gp_demangle_beginning(const char *mangled)
 {
-	const char *at = mangled + 2, *separator = "";
+	const char *at, *separator = "";
 	bool is_inside;
 	char *text = NULL;
 	size_t bytes, length;
@@ -99,6 +99,7 @@ char *gp_demangle_beginning(const char *mangled)
 
 	if (strncmp(mangled, "_Z", 2) != 0)
 		return NULL;
+	at = mangled + 2;
 	is_inside = *at == 'Z';
 	at += strspn(at, "Z");
 	if (*at++ != 'N')

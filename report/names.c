@@ -111,7 +111,7 @@ static int compare_briefs(const void *a, const void *b)
 }
 
 /* What it is called from here on, which it owns; NULL changes nothing. */
-static void call(struct name *name, char *brief)
+static void set_brief(struct name *name, char *brief)
 {
 	if (!brief)
 		return;
@@ -125,7 +125,7 @@ static void widen(struct name *name, size_t columns)
 
 	if (wider)
 		gp_short_name_to(wider, columns);
-	call(name, wider);
+	set_brief(name, wider);
 }
 
 /* Names that are the same to their last letter, mangled in two ways, cannot be. */
@@ -152,7 +152,7 @@ static void show_differences(struct name **found, size_t count)
 	if (texts)
 		fitted = gp_fit_apart(texts, count, 1, DIFFERENCE_COLUMNS);
 	for (size_t i = 0; fitted && i < count; i++)
-		call(found[i], strdup(fitted[i]));
+		set_brief(found[i], strdup(fitted[i]));
 	if (fitted)
 		gp_fit_apart_free(fitted, count);
 	free(texts);
@@ -174,7 +174,7 @@ static void widen_until_apart(struct name **found, size_t count)
 	if (are_apart(found, count))
 		return;
 	for (size_t i = 0; i < count; i++)
-		call(found[i], strdup(found[i]->full));
+		set_brief(found[i], strdup(found[i]->full));
 }
 
 void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count)

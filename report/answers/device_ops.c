@@ -52,6 +52,19 @@ void gp_device_ops_close(struct gp_device_ops *ops)
 	*ops = (struct gp_device_ops){0};
 }
 
+size_t gp_device_ops_users(const struct gp_device_ops *ops, size_t device, uint32_t *users)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < ops->run_count; i++) {
+		const struct gp_op_run *run = &ops->runs[i];
+
+		if (run->device == device && (count == 0 || users[count - 1] != run->model))
+			users[count++] = run->model;
+	}
+	return count;
+}
+
 /* The run's next timed operation takes part, if there is one. */
 static void put(struct gp_device_ops *ops, size_t number)
 {

@@ -37,6 +37,9 @@ int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models
 		       size_t model_count, struct gp_device_list *devices);
 void gp_device_ops_close(struct gp_device_ops *ops);
 
+/* Which models have timed or untimed operations on a device: their indices, rising, at most one a model.  Returns how many. */
+size_t gp_device_ops_users(const struct gp_device_ops *ops, size_t device, uint32_t *users);
+
 /* Begin with the first operation of a device. */
 void gp_device_ops_start(struct gp_device_ops *ops, size_t device);
 

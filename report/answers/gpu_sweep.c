@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/array.h"
-
 #define CLASSES 3 /* bits of GP_STATE_BUSY */
 
 struct sweep {
@@ -15,7 +13,7 @@ struct sweep {
 	uint8_t **kinds;                /* by model: of its kernels' names */
 	struct gp_process_calls *calls; /* by model */
 	struct gp_window *lives;        /* by model: gp_busy_life() */
-	bool *uses;                     /* by device and model */
+	uint32_t *users;                /* room for the models that use a device */
 	size_t model_count;
 	struct gp_window window;
 	/* of the device that is swept */
@@ -183,14 +181,6 @@ static void take_op(struct sweep *sweep, struct gp_op_at at)
 	}
 }
 
-static int compare_intervals(const void *a, const void *b, const void *context)
-{
-	const struct gp_interval *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
-
 static int find_parts(struct sweep *sweep, size_t device)
 {
 	free(sweep->parts.intervals);
@@ -199,28 +189,17 @@ static int find_parts(struct sweep *sweep, size_t device)
 				    sweep->window);
 }
 
-static int find_used(struct sweep *sweep, size_t device)
+static void find_used(struct sweep *sweep, size_t device)
 {
-	const bool *uses = &sweep->uses[device * sweep->model_count];
-	size_t count = 0, joined = 0;
-	int result;
+	size_t count = gp_device_ops_users(&sweep->ops, device, sweep->users);
 
-	for (size_t i = 0; i < sweep->model_count; i++)
-		if (uses[i])
-			sweep->used[count++] = (struct gp_interval){sweep->lives[i].start_unix_ns,
-								    sweep->lives[i].end_unix_ns};
-	result = gp_array_sort(sweep->used, count, sizeof(*sweep->used), compare_intervals, NULL);
 	for (size_t i = 0; i < count; i++) {
-		struct gp_interval *last = joined > 0 ? &sweep->used[joined - 1] : NULL;
+		const struct gp_window *life = &sweep->lives[sweep->users[i]];
 
-		if (!last || sweep->used[i].start_ns > last->end_ns)
-			sweep->used[joined++] = sweep->used[i];
-		else if (sweep->used[i].end_ns > last->end_ns)
-			last->end_ns = sweep->used[i].end_ns;
+		sweep->used[i] = (struct gp_interval){life->start_unix_ns, life->end_unix_ns};
 	}
-	sweep->used_count = joined;
+	sweep->used_count = gp_busy_join(sweep->used, count);
 	sweep->used_at = 0;
-	return result;
 }
 
 static void sweep_operations(struct sweep *sweep, size_t device)
@@ -245,11 +224,11 @@ static int sweep_device(struct sweep *sweep, size_t device)
 {
 	int result = find_parts(sweep, device);
 
-	if (result == 0)
-		result = find_used(sweep, device);
-	if (result == 0)
-		sweep_operations(sweep, device);
-	return result;
+	if (result < 0)
+		return result;
+	find_used(sweep, device);
+	sweep_operations(sweep, device);
+	return 0;
 }
 
 static int find_kinds(struct sweep *sweep, size_t model_count, const struct gp_kinds *kinds)
@@ -271,27 +250,15 @@ static int find_processes(struct sweep *sweep, size_t model_count)
 
 	sweep->calls = calloc(model_count + 1, sizeof(*sweep->calls));
 	sweep->lives = calloc(model_count + 1, sizeof(*sweep->lives));
+	sweep->users = calloc(model_count + 1, sizeof(*sweep->users));
 	sweep->used = calloc(model_count + 1, sizeof(*sweep->used));
-	if (!sweep->calls || !sweep->lives || !sweep->used)
+	if (!sweep->calls || !sweep->lives || !sweep->users || !sweep->used)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++) {
 		sweep->lives[i] = gp_busy_life(sweep->models[i]);
 		result = gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
 	}
 	return result;
-}
-
-static int find_uses(struct sweep *sweep, size_t device_count)
-{
-	sweep->uses = calloc(sweep->model_count * device_count + 1, sizeof(*sweep->uses));
-	if (!sweep->uses)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < sweep->ops.run_count; i++) {
-		const struct gp_op_run *run = &sweep->ops.runs[i];
-
-		sweep->uses[run->device * sweep->model_count + run->model] = true;
-	}
-	return 0;
 }
 
 static void forget(struct sweep *sweep, size_t model_count)
@@ -303,7 +270,7 @@ static void forget(struct sweep *sweep, size_t model_count)
 	free(sweep->kinds);
 	free(sweep->calls);
 	free(sweep->lives);
-	free(sweep->uses);
+	free(sweep->users);
 	free(sweep->used);
 	free(sweep->parts.intervals);
 	gp_device_ops_close(&sweep->ops);
@@ -324,8 +291,6 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 		result = find_kinds(&sweep, model_count, kinds);
 	if (result == 0)
 		result = find_processes(&sweep, model_count);
-	if (result == 0)
-		result = find_uses(&sweep, devices->count);
 	for (size_t i = 0; result == 0 && i < devices->count; i++)
 		result = sweep_device(&sweep, i);
 	forget(&sweep, model_count);

@@ -20,6 +20,23 @@ static void overlap_counts_once(void **state)
 	assert_int_equal(gp_busy_union(NULL, 0), 0);
 }
 
+/* They are apart, in order, and hold what is marked. */
+static void assert_joined(const struct gp_interval *intervals, size_t count, const uint8_t *marked)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		assert_true(i == 0 || intervals[i].start_ns > ns);
+		assert_true(intervals[i].end_ns > intervals[i].start_ns);
+		for (; ns < intervals[i].start_ns; ns++)
+			assert_int_equal(marked[ns], 0);
+		for (; ns < intervals[i].end_ns; ns++)
+			assert_int_equal(marked[ns], 1);
+	}
+	for (; ns < SPAN; ns++)
+		assert_int_equal(marked[ns], 0);
+}
+
 /* Against marking every ns of a short span. */
 static void unions_agree_with_marking(void **state)
 {
@@ -42,6 +59,7 @@ static void unions_agree_with_marking(void **state)
 		for (size_t ns = 0; ns < SPAN; ns++)
 			expected += marked[ns];
 		assert_int_equal(gp_busy_union(intervals, count), expected);
+		assert_joined(intervals, gp_busy_join(intervals, count), marked);
 	}
 }
 

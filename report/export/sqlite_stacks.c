@@ -15,7 +15,9 @@ static void put_place(struct gp_sqlite_export *e, uint64_t chain, const struct g
 	char label[GP_SITE_LABEL_BYTES];
 	const struct gp_value values[] = {
 		gp_value_whole(chain),
-		gp_sqlite_string(e->db, gp_site_label(place, label)),
+		/* what launches a kernel is known by the kernel's name */
+		gp_sqlite_string(e->db,
+				 place->is_stub ? place->function : gp_site_label(place, label)),
 		gp_sqlite_string(e->db, is_native ? place->module : place->file),
 		gp_value_none(),
 		is_native ? gp_value_whole(frame->address) : gp_value_none(),

@@ -7,6 +7,7 @@
 
 #include "report/array.h"
 #include "report/import/api_class.h"
+#include "report/python_code.h"
 #include "report/room.h"
 
 void gp_importing_begin(struct gp_importing *im, struct gp_load *load)
@@ -134,7 +135,8 @@ static struct place find_place(const char *text, size_t bytes)
 }
 
 /* As a GP_STRING_CODE is, without a table of lines. */
-static int define_code(struct gp_importing *im, uint32_t id, const char *text, size_t text_bytes)
+static int define_code(struct gp_importing *im, uint32_t id, const char *text, size_t text_bytes,
+		       bool is_call)
 {
 	struct place place = find_place(text, text_bytes);
 	size_t bytes = 8 + place.file_bytes + 1 + place.function_bytes + 1;
@@ -144,6 +146,8 @@ static int define_code(struct gp_importing *im, uint32_t id, const char *text, s
 	if (!code)
 		return -ENOMEM;
 	memcpy(code, &place.line, sizeof(place.line));
+	if (is_call)
+		code[4] = GP_LINES_LNOTAB; /* which, empty, says that all of it is of that line */
 	memcpy(code + 8, place.file, place.file_bytes);
 	memcpy(code + 8 + place.file_bytes + 1, place.function, place.function_bytes);
 	result = gp_import_string(im, GP_STRING_CODE, id, 0, code, bytes);
@@ -151,12 +155,26 @@ static int define_code(struct gp_importing *im, uint32_t id, const char *text, s
 	return result;
 }
 
-uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes)
+uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes, bool is_call)
 {
 	bool is_new;
 	uint32_t number = gp_texts_number(&im->codes, text, bytes, &is_new);
 
-	return is_new && define_code(im, number, text, bytes) != 0 ? 0 : number;
+	return is_new && define_code(im, number, text, bytes, is_call) != 0 ? 0 : number;
+}
+
+uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *frame)
+{
+	union gp_any_record record = {0};
+	bool is_new;
+
+	record.frame = *frame;
+	record.frame.id = 0;
+	record.frame.id =
+		gp_texts_number(&im->frames, &record.frame, sizeof(record.frame), &is_new);
+	if (!is_new)
+		return record.frame.id;
+	return gp_import_record(im, GP_RECORD_FRAME, &record) == 0 ? record.frame.id : 0;
 }
 
 /* ---- calls ---- */
@@ -212,6 +230,7 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 		.duration_low_ticks = (uint32_t)duration_ns,
 		.duration_high_ticks = (uint16_t)(duration_ns >> 32),
 		.status = GP_CALL_CODE(call->status),
+		.stack_id = call->stack,
 		.context_id = call->context_id,
 	};
 	gp_import_note_time(im, call->start_ns, call->start_ns + duration_ns);

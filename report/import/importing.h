@@ -75,8 +75,13 @@ uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t
 uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t bytes);
 /* shape: all but its id. */
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
-/* Code of Python's: "file.py(12): function", or the name of what has no file. */
-uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes);
+/*
+ * Code of Python's: "file.py(12): function", or the name of what has no file.  is_call: the line is that of the call; else the function
+ * begins there, and which line called is not known.
+ */
+uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes, bool is_call);
+/* frame: all but its id; its caller's was given before. */
+uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *frame);
 
 /*
  * An API call. cbid: CUPTI's number, 0 = not known: then calls of a name get one of their own. context_id: 0 = not known.
@@ -89,6 +94,7 @@ struct gp_import_call {
 	uint32_t correlation_id;
 	uint32_t thread_id;
 	uint32_t context_id;
+	uint32_t stack; /* of gp_import_frame(), 0 = not known */
 	uint16_t status;
 	bool is_driver;
 	const struct gp_import_memory *memory; /* that came or went; NULL = not known to */

@@ -270,7 +270,7 @@ static int take_function(struct gp_importing *im, const struct gp_kineto_event *
 		.start_ns = e->start_ns,
 		.end_ns = end_of(e),
 		.thread_id = thread_of(e),
-		.text = gp_import_code(im, e->name, e->name_bytes),
+		.text = gp_import_code(im, e->name, e->name_bytes, false),
 	};
 
 	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;

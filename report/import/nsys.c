@@ -141,7 +141,7 @@ static int take_string(void *context, const struct gp_row *row)
 	const char *text = gp_row_text(row, GP_NSYS_value, &length);
 	char *bytes;
 
-	while (room - r->used < length)
+	while (room - r->used < length + 1)
 		room *= 2;
 	if (room != r->room) {
 		bytes = realloc(r->bytes, room);
@@ -154,9 +154,10 @@ static int take_string(void *context, const struct gp_row *row)
 	    0)
 		return -ENOMEM;
 	memcpy(r->bytes + r->used, text, length);
+	r->bytes[r->used + length] = '\0';
 	r->strings[r->string_count++] =
 		(struct gp_nsys_string){gp_row_whole(row, GP_NSYS_id), r->used, length};
-	r->used += length;
+	r->used += length + 1;
 	return 0;
 }
 
@@ -177,15 +178,10 @@ static int read_strings(struct gp_nsys_reading *r)
 			   : result;
 }
 
-const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *row,
-			 enum gp_nsys_column column, size_t *bytes)
+static const struct gp_nsys_string *find_string(const struct gp_nsys_reading *r, int64_t id)
 {
-	int64_t id = gp_row_whole(row, column);
 	uint32_t low = 0, high = r->string_count;
 
-	*bytes = 0;
-	if (!gp_row_has(row, column))
-		return "";
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -194,13 +190,41 @@ const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *r
 		else
 			high = middle;
 	}
-	if (low == r->string_count || r->strings[low].id != id)
-		return "";
-	*bytes = r->strings[low].length;
-	return r->bytes + r->strings[low].offset;
+	return low < r->string_count && r->strings[low].id == id ? &r->strings[low] : NULL;
+}
+
+const char *gp_nsys_string(const struct gp_nsys_reading *r, int64_t id)
+{
+	const struct gp_nsys_string *string = find_string(r, id);
+
+	return string ? r->bytes + string->offset : "";
+}
+
+const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *row,
+			 enum gp_nsys_column column, size_t *bytes)
+{
+	const struct gp_nsys_string *string =
+		gp_row_has(row, column) ? find_string(r, gp_row_whole(row, column)) : NULL;
+
+	*bytes = string ? string->length : 0;
+	return string ? r->bytes + string->offset : "";
 }
 
 /* ---- the whole ---- */
+
+/* What nsys records only where it is asked to. */
+static const char *missing_note(bool has_memory, bool has_stacks)
+{
+	if (!has_memory && !has_stacks)
+		return "nsys records allocations only with --cuda-memory-usage=true, call stacks "
+		       "only with --cudabacktrace=all: this file has neither";
+	if (!has_memory)
+		return "nsys records allocations only with --cuda-memory-usage=true: this file has "
+		       "none";
+	return has_stacks ? NULL
+			  : "nsys records call stacks only with --cudabacktrace=all: this file has "
+			    "none";
+}
 
 static int tell_recorder(struct gp_nsys_reading *r)
 {
@@ -211,18 +235,16 @@ static int tell_recorder(struct gp_nsys_reading *r)
 	if (r->is_own)
 		return gp_import_recorder(r->im, "gpuprof, from an exported SQLite file", unknown,
 					  "this is an export: the trace itself, where it is still "
-					  "there, also has call stacks and what was lost");
+					  "there, also has what was lost");
 	return gp_import_recorder(r->im, "nsys", unknown,
-				  has_memory ? NULL
-					     : "nsys records allocations only with "
-					       "--cuda-memory-usage=true: this file has none");
+				  missing_note(has_memory, r->stacks.chain_count > 0));
 }
 
 static int read_all(struct gp_nsys_reading *r)
 {
 	static int (*const parts[])(struct gp_nsys_reading *) = {
-		choose_process,    read_strings,       gp_nsys_take_operations,
-		gp_nsys_take_host, gp_nsys_take_facts, tell_recorder,
+		choose_process,      read_strings,      gp_nsys_take_facts, gp_nsys_take_operations,
+		gp_nsys_take_stacks, gp_nsys_take_host, tell_recorder,
 	};
 	int result = 0;
 
@@ -270,5 +292,6 @@ int gp_nsys_load(const char *path, struct gp_load *load, char *message, size_t m
 	free(r.strings);
 	free(r.bytes);
 	free(r.memory);
+	gp_nsys_free_stacks(&r.stacks);
 	return result;
 }

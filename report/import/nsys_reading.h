@@ -31,6 +31,26 @@ struct gp_nsys_memory {
 	struct gp_import_memory memory;
 };
 
+/* A chain of callers; a kernel's name in both forms. */
+struct gp_nsys_chain {
+	int64_t id;
+	uint32_t frame; /* of the innermost function */
+};
+struct gp_nsys_stub {
+	int64_t shown, mangled; /* ids of StringIds: as chains have it, as the compiler made it */
+};
+
+/* What nsys_stacks.c makes; zeros are none. */
+struct gp_nsys_stacks {
+	struct gp_texts keys, modules, addresses, kernels;
+	struct gp_nsys_place *places; /* by the numbers of keys less one */
+	struct gp_nsys_stub *stubs;   /* sorted by shown */
+	struct gp_nsys_link *links;
+	struct gp_nsys_chain *chains; /* sorted by id */
+	uint32_t place_count, place_capacity, stub_count, stub_capacity;
+	uint32_t link_count, link_capacity, chain_count, chain_capacity;
+};
+
 struct gp_nsys_reading {
 	struct gp_importing *im;
 	struct gp_database *database;
@@ -44,6 +64,7 @@ struct gp_nsys_reading {
 	size_t used, room;
 	struct gp_nsys_memory *memory; /* sorted by correlation id */
 	uint32_t string_count, string_capacity, memory_count, memory_capacity;
+	struct gp_nsys_stacks stacks;
 };
 
 /* Whether the row is of the process that is read; a table without that column is. */
@@ -56,8 +77,16 @@ uint64_t gp_nsys_time(const struct gp_row *row, enum gp_nsys_column column);
 const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *row,
 			 enum gp_nsys_column column, size_t *bytes);
 
+/* The text of that number, "" if there is none; it ends in a NUL. */
+const char *gp_nsys_string(const struct gp_nsys_reading *r, int64_t id);
+
+/* The frame of the chain that a call's row names; 0 = none. */
+uint32_t gp_nsys_stack(const struct gp_nsys_reading *r, const struct gp_row *row);
+void gp_nsys_free_stacks(struct gp_nsys_stacks *stacks);
+
 /* The tables of one part, put into the model: each returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_nsys_take_operations(struct gp_nsys_reading *r); /* nsys_operations.c */
+int gp_nsys_take_stacks(struct gp_nsys_reading *r);     /* nsys_stacks.c; before calls are read */
 int gp_nsys_take_host(struct gp_nsys_reading *r);       /* nsys_host.c: calls, memory, ranges */
 int gp_nsys_take_facts(
 	struct gp_nsys_reading *r); /* nsys_facts.c: what there is: devices, contexts, ... */

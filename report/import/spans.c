@@ -141,21 +141,6 @@ static int compare_calls(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* The frame of a function with these callers; 0: no memory. */
-static uint32_t find_frame(struct gp_importing *im, uint32_t parent, uint32_t code)
-{
-	const uint32_t key[2] = {parent, code};
-	union gp_any_record record = {0};
-	bool is_new;
-	uint32_t id = gp_texts_number(&im->frames, key, sizeof(key), &is_new);
-
-	if (!is_new)
-		return id;
-	record.frame = (struct gp_record_frame){
-		.frame_kind = GP_FRAME_PYTHON, .id = id, .parent_id = parent, .origin_id = code};
-	return gp_import_record(im, GP_RECORD_FRAME, &record) == 0 ? id : 0;
-}
-
 /* The functions that a thread is in, going through its spans and calls in order of time. */
 struct walk {
 	const struct gp_import_span *next, *end;
@@ -169,17 +154,20 @@ struct walk {
 
 static int enter(struct gp_importing *im, struct walk *w, const struct gp_import_span *span)
 {
-	uint32_t frame;
+	struct gp_record_frame frame = {.frame_kind = GP_FRAME_PYTHON, .origin_id = span->text};
+	uint32_t id;
 
 	while (w->count > 0 && w->open[w->count - 1].end_ns <= span->start_ns)
 		w->count--;
 	if (w->count == GP_FRAME_DEPTH)
 		return 0;
-	frame = find_frame(im, w->count > 0 ? w->open[w->count - 1].frame : 0, span->text);
-	if (frame == 0)
+	if (w->count > 0)
+		frame.parent_id = w->open[w->count - 1].frame;
+	id = gp_import_frame(im, &frame);
+	if (id == 0)
 		return -ENOMEM;
 	w->open[w->count].end_ns = span->end_ns;
-	w->open[w->count++].frame = frame;
+	w->open[w->count++].frame = id;
 	return 0;
 }
 

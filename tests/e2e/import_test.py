@@ -7,6 +7,7 @@ import os
 import re
 import unittest
 
+import nsys_export
 import support
 from page import Page
 from support import ROOT, Case
@@ -193,15 +194,73 @@ class Import(Case):
                     self.assertEqual(plain(self.tables(word, database).get(word, [])),
                                      plain(self.tables(word, trace).get(word, [])), word)
 
+    def folded(self, path):
+        result = self.run_gpuprof("export", "--format", "folded", "-o", "-", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return dict(line.rsplit(" ", 1) for line in result.stdout.splitlines())
+
+    def test_stacks_of_our_own_tables_are_those_of_the_trace(self):
+        self.run_program([os.path.join(support.BUILD, "rules", "leaked-memory"), "sin"], options=("--stacks=all",),
+                         GPUPROF_OUTPUT="leak")
+        trace, database = self.path("leak.gpuprof"), self.path("leak.sqlite")
+        self.run_gpuprof("export", "--format", "sqlite", "-o", database, trace)
+        self.assertTrue(any(";main;" in stack for stack in self.folded(trace)), self.folded(trace))
+        self.assertEqual(self.folded(database), self.folded(trace))
+        self.assertEqual(self.run_gpuprof("advice", database).stdout, self.run_gpuprof("advice", trace).stdout)
+        self.assertIn("leaked-memory.cu:11", self.run_gpuprof("advice", database).stdout)
+
+    APP, RUNTIME = "/opt/app/solver", "/usr/lib/x86_64-linux-gnu/libcudart.so.12"
+
+    def nsys_export(self, path):
+        """Kernels of two callers, a block that is allocated in a loop and never freed, and stacks with what nsys makes of holes."""
+        export = nsys_export.Export(path)
+        main = (("main", self.APP, 0x401100), ("0x7f0000029d90", "/usr/lib/libc.so.6", 0x7F0000029D90))
+        launch = ("cudaLaunchKernel", self.RUNTIME, 0x7F1000001000)
+        stub = ("relax(float*, int)", self.APP, 0x401900)
+        script = ("step", "/opt/app/train.py", None)
+        for i in range(40):
+            at = 1_000_000 + 100_000 * i
+            solve = (("solve(int)", self.APP, 0x401500 + 16 * (i % 2)), *main)
+            correlation = export.call(at, at + 5_000, "cudaMalloc_v3020", (("grow()", self.APP, 0x401700), *solve))
+            export.memory(at + 4_000, correlation, 0x10000 * (i + 1), 65536)
+            correlation = export.call(at + 10_000, at + 15_000, "cudaLaunchKernel_v7000", (launch, stub, *solve))
+            export.kernel(at + 20_000, at + 50_000, correlation, "relax(float*, int)", "_Z5relaxPfi")
+            correlation = export.call(at + 60_000, at + 65_000, "cudaLaunchKernel_v7000",
+                                      (launch, script, ("[Broken backtraces]", "", None)))
+            export.kernel(at + 70_000, at + 80_000, correlation, "norm(float*)", "_Z4normPf")
+        export.call(6_000_000, 6_100_000, "cudaDeviceSynchronize_v3020")
+        export.close()
+        return path
+
+    def test_call_chains_of_nsys_are_stacks(self):
+        database = self.nsys_export(self.path("app.sqlite"))
+        stacks = self.folded(database)
+        outer = "libc.so.6 at 0x7f0000029d90;main;solve"
+        self.assertEqual(stacks, {
+            outer + ";cudaLaunchKernel;relax": str(40 * 30_000),
+            "(callers unknown: code without unwind information);step (train.py);cudaLaunchKernel;norm": str(40 * 10_000)})
+        summary = self.run_gpuprof("summary", "--by", "stack", "--top", "0", database).stdout
+        self.assertRegex(summary, r"solve\b")
+        self.assertNotIn("device_stub", summary)
+        advice = self.run_gpuprof("advice", database).stdout
+        self.assertIn("leaked-memory", advice)
+        self.assertIn("grow", advice)
+        self.assertNotIn("--stacks", advice)
+        sites = self.tables("memory-leak", database)["memory-leak"]
+        self.assertEqual([row["Bytes"] for row in sites], [40 * 65536])
+
+    def test_their_flame_graph_is_in_the_page(self):
+        database, out = self.nsys_export(self.path("app.sqlite")), self.path("app.html")
+        self.assertEqual(self.run_gpuprof("html", "-o", out, database).returncode, 0)
+        self.assertIn("solve", json.dumps(Page(out).json("sites")))
+
     def test_who_keeps_what_was_not_freed_is_not_known_without_stacks(self):
         program = os.path.join(support.BUILD, "rules", "leaked-memory")
-        self.run_program([program, "sin"], GPUPROF_OUTPUT="leak")
+        self.run_program([program, "sin"], options=("--stacks=none",), GPUPROF_OUTPUT="leak")
         trace, database, chrome = (self.path("leak." + end) for end in ("gpuprof", "sqlite", "json"))
         for form, path in (("sqlite", database), ("chrome", chrome)):
             result = self.run_gpuprof("export", "--format", form, "-o", path, trace)
             self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("leaked-memory", self.run_gpuprof("advice", trace).stdout)
-        self.assertRegex(self.run_gpuprof("summary", trace).stdout, r"Never freed: [0-9.]+MiB in 62 blocks")
         for path in (database, chrome):
             result = self.run_gpuprof("advice", path)
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -10,7 +10,7 @@ const FLAME_HUES = {
 function siteKeys(every) {
 	const modules = new Map();
 	return state.sites.map(([name, , kind], site) => {
-		const match = !every && kind === 0 && /^(.+)\+0x[0-9a-f]+$/.exec(name);
+		const match = !every && kind === 0 && /^(.+?)(?:\+| at )0x[0-9a-f]+$/.exec(name);
 		if (!match) return site;
 		if (!modules.has(match[1])) modules.set(match[1], site);
 		return modules.get(match[1]) + 1e9;
@@ -193,7 +193,7 @@ function flameView() {
 			? 'all'
 			: plain(
 					n.site >= 1e9
-						? state.sites[siteOf(n.site)][0].replace(/\+0x[0-9a-f]+$/, '')
+						? state.sites[siteOf(n.site)][0].replace(/(?:\+| at )0x[0-9a-f]+$/, '')
 						: state.sites[n.site][0],
 				);
 

@@ -11,8 +11,10 @@
 #include <zlib.h>
 #include <cmocka.h>
 
+#include "report/call_tree.h"
 #include "report/memory_sites.h"
 #include "report/model.h"
+#include "report/symbols.h"
 
 static char path[] = "/tmp/gpuprof-nsys-XXXXXX";
 static char message[512];
@@ -169,7 +171,9 @@ static void memory_belongs_to_the_calls(void **state)
 	assert_int_equal(m->memory[0].memory_kind, GP_MEMORY_DEVICE);
 	assert_int_equal(m->memory[1].call, 1);
 	assert_int_equal(m->unknown & GP_UNKNOWN_ALLOCATIONS, 0);
-	assert_int_equal(m->note_count, 0);
+	assert_int_equal(m->note_count, 1);
+	assert_string_equal(m->notes[0], "nsys records call stacks only with "
+					 "--cudabacktrace=all: this file has none");
 	gp_model_free(m);
 }
 
@@ -181,6 +185,7 @@ static void without_it_the_summary_is_told(void **state)
 	assert_int_equal(m->unknown & GP_UNKNOWN_ALLOCATIONS, GP_UNKNOWN_ALLOCATIONS);
 	assert_int_equal(m->note_count, 1);
 	assert_non_null(strstr(m->notes[0], "--cuda-memory-usage"));
+	assert_non_null(strstr(m->notes[0], "--cudabacktrace"));
 	gp_model_free(m);
 }
 
@@ -294,6 +299,207 @@ static void of_several_processes_the_busiest_is_read(void **state)
 	gp_model_free(m);
 }
 
+static void graphs_syncs_and_events_are_read(void **state)
+{
+	struct gp_model *m = load(
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT, end INT, deviceId INT, "
+		"contextId INT, streamId INT, correlationId INT, globalPid INT, graphId INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (10, 90, 1, 2, 7, 50, " PID
+		", 3), (10, 90, 1, 2, 7, 50, " OTHER ", 4), (10, 90, 99999, 2, 7, 50, " PID ", 5);"
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INT, end INT, deviceId "
+		"INT, contextId INT, streamId INT, correlationId INT, globalPid INT, syncType "
+		"INT, eventId INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (20, 95, 1, 2, 7, 51, " PID
+		", 3, 0), (20, 95, 1, 2, 7, 51, " OTHER ", 3, 0), (96, 97, 1, 2, NULL, 52, " PID
+		", 1, 8);"
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, contextId INT, "
+		"streamId INT, correlationId INT, globalPid INT, eventId INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (1, 2, 7, 53, " PID
+		", 8), (1, 2, 7, 53, " OTHER ", 9);" INSERT_CALL("1", "2", "50", "5", "0"));
+
+	(void)state;
+	assert_int_equal(m->op_count, 1);
+	assert_int_equal(m->ops[0].kind, GP_OP_GRAPH);
+	assert_int_equal(m->ops[0].graph_id, 3);
+	assert_int_equal(m->ops[0].end_ns - m->ops[0].start_ns, 80);
+	assert_int_equal(m->ops[0].call, 0);
+	assert_int_equal(m->sync_count, 2);
+	assert_int_equal(m->syncs[0].sync_kind, 3);
+	assert_int_equal(m->syncs[0].stream_id, 7);
+	assert_int_equal(m->syncs[1].stream_id, GP_NO_STREAM);
+	assert_int_equal(m->syncs[1].event_id, 8);
+	assert_int_equal(m->event_count, 1);
+	assert_int_equal(m->events[0].event_id, 8);
+	assert_int_equal(m->losses.unknown_records, 1); /* of device 99999 */
+	gp_model_free(m);
+}
+
+/* Files of versions that lack columns, and rows whose columns are empty. */
+static void what_a_kernel_lacks_is_made_up_for_or_left_out(void **state)
+{
+	struct gp_model *m = load(
+		INSERT_KERNEL("10", "20", "1", PID) INSERT_KERNEL("30", "40", "2", PID)
+			INSERT_KERNEL("50", "60", "3", PID) INSERT_KERNEL(
+				"70", "80", "4",
+				PID) "UPDATE " KERNEL " SET mangledName = NULL WHERE start = 10;"
+				     "UPDATE " KERNEL " SET mangledName = NULL, demangledName "
+				     "= 77, launchType = 9 WHERE start = 30;"
+				     "UPDATE " KERNEL
+				     " SET gridX = NULL, graphNodeId = NULL WHERE start = 50;"
+				     "UPDATE " KERNEL
+				     " SET registersPerThread = 70000 WHERE start = 70;");
+
+	(void)state;
+	assert_int_equal(m->op_count, 4);
+	assert_string_equal(gp_model_kernel_name(m, &m->ops[0]), "void k<int>(int)");
+	assert_string_equal(gp_model_kernel_name(m, &m->ops[1]), "k");
+	assert_int_equal(m->shapes[m->ops[1].shape].launch_type, 0);
+	assert_int_equal(m->ops[2].shape, GP_NONE);
+	assert_int_equal(m->ops[2].graph_id, 0);
+	assert_int_equal(m->shapes[m->ops[3].shape].registers, 0);
+	gp_model_free(m);
+}
+
+static void operations_of_devices_that_cannot_be_are_counted(void **state)
+{
+	struct gp_model *m = load(
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, "
+		"globalPid INT, bytes INT, copyKind INT, srcKind INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 70000, " PID ", 8, 1, 0), "
+		"(3, 4, 0, " PID ", 8, 2000, 3000), (5, 6, 0, " OTHER ", 8, 1, 0);"
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, deviceId INT, "
+		"globalPid INT, bytes INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (7, 8, NULL, " PID
+		", 8), (9, 10, 0, " PID ", 8), (9, 10, 0, " OTHER ", 8);"
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, globalPid INT);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (70000, " PID ");");
+
+	(void)state;
+	assert_int_equal(m->losses.unknown_records, 3);
+	assert_int_equal(m->op_count, 2);
+	assert_int_equal(m->ops[0].copy_kind, 0);
+	assert_int_equal(m->ops[0].source_kind, 0);
+	assert_int_equal(m->ops[1].kind, GP_OP_SET);
+	gp_model_free(m);
+}
+
+/* ---- call chains ---- */
+
+#define CHAINS                                                                                     \
+	"CREATE TABLE CUDA_CALLCHAINS (id INT, symbol INT, module INT, unresolved INT, "           \
+	"originalIP INT, stackDepth INT);"                                                         \
+	"INSERT INTO StringIds VALUES (100, '/app/solver'), (101, 'main'), (102, 'solve(int)'), "  \
+	"(103, '0x7f01'), (104, '/lib/libx.so'), (105, '[Max depth]'), (106, ''), "                \
+	"(107, 'load (data.py:12)'), (108, '/app/data.py'), (109, 'made up'), (110, 'load');"
+#define CALL_WITH(chain)                                                                           \
+	INSERT_CALL("1", "2", "60", "6", "0")                                                      \
+	"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET callchainId = " chain ";"
+
+/* "innermost < its caller < ..." of the first call. */
+static const char *stack_of(const struct gp_model *m)
+{
+	static char text[1024];
+	struct gp_symbols *symbols = gp_symbols_new();
+	char label[GP_SITE_LABEL_BYTES];
+	size_t used = 0, count;
+
+	text[0] = '\0';
+	for (uint32_t at = m->calls[0].stack; at != GP_NONE; at = m->frames[at].parent)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%s", used ? " < " : "",
+			gp_site_label(gp_symbols_find(symbols, m, at, &count), label));
+	gp_symbols_free(symbols);
+	return text;
+}
+
+static void assert_stack(const char *statements, const char *expected)
+{
+	struct gp_model *m = load(statements);
+
+	assert_string_equal(stack_of(m), expected);
+	assert_int_equal(m->losses.unknown_records, 0);
+	gp_model_free(m);
+}
+
+static void chains_are_stacks_whatever_the_order_of_their_rows(void **state)
+{
+	(void)state;
+	assert_stack(CHAINS
+		     "INSERT INTO CUDA_CALLCHAINS VALUES (7, 101, 100, NULL, 900, 1), "
+		     "(8, 109, 100, NULL, 950, 0), (7, 102, 100, NULL, 800, 0);" CALL_WITH("7"),
+		     "solve < main");
+}
+
+static void a_call_without_a_chain_has_no_stack(void **state)
+{
+	(void)state;
+	assert_stack(CHAINS CALL_WITH("0"), "");
+	assert_stack(CHAINS CALL_WITH("NULL"), "");
+	assert_stack(CALL_WITH("7"), "");
+}
+
+static void what_has_no_name_has_its_module(void **state)
+{
+	(void)state;
+	assert_stack(CHAINS "INSERT INTO CUDA_CALLCHAINS VALUES (7, 103, 104, 1, 32513, 0), "
+			    "(7, 105, 106, 1, NULL, 1);" CALL_WITH("7"),
+		     "libx.so at 0x7f01 < (deeper frames were not kept)");
+}
+
+/* Functions that are inlined into each other share an address, and recursion comes back to it. */
+static void an_address_may_have_several_functions(void **state)
+{
+	(void)state;
+	assert_stack(CHAINS
+		     "INSERT INTO CUDA_CALLCHAINS VALUES (7, 109, 100, NULL, 800, 0), "
+		     "(7, 102, 100, NULL, 800, 1), (7, 102, 100, NULL, 800, 2), (7, 101, 100, "
+		     "NULL, 800, 3), (7, 999, 999, NULL, NULL, 4);" CALL_WITH("7"),
+		     "made up < solve < solve < main < (unnamed function)");
+}
+
+static void functions_of_python_have_their_file(void **state)
+{
+	(void)state;
+	assert_stack(CHAINS "INSERT INTO CUDA_CALLCHAINS VALUES (7, 107, 108, NULL, NULL, 0), "
+			    "(7, 110, 108, NULL, NULL, 1);" CALL_WITH("7"),
+		     "load (data.py:12) < load (data.py)");
+}
+
+static void what_launches_a_kernel_is_not_the_user_s(void **state)
+{
+	struct gp_symbols *symbols = gp_symbols_new();
+	struct gp_model *m = load(CHAINS INSERT_KERNEL(
+		"4000", "7000", "60",
+		PID) "INSERT INTO CUDA_CALLCHAINS VALUES (7, 1, 100, NULL, 800, 0), "
+		     "(7, 101, 100, NULL, 900, 1);" CALL_WITH("7"));
+	uint32_t stub = m->calls[0].stack;
+	size_t count;
+
+	(void)state;
+	assert_true(gp_symbols_find(symbols, m, stub, &count)->is_stub);
+	assert_false(gp_symbols_find(symbols, m, m->frames[stub].parent, &count)->is_stub);
+	gp_symbols_free(symbols);
+	gp_model_free(m);
+}
+
+/* Depths and chains that cannot be, and a stack that is deeper than any. */
+static void nonsense_in_chains_does_no_harm(void **state)
+{
+	struct gp_model *m =
+		load(CHAINS
+		     "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < "
+		     "5000) INSERT INTO CUDA_CALLCHAINS SELECT 7, 102, 100, NULL, n + 1, n FROM c;"
+		     "INSERT INTO CUDA_CALLCHAINS VALUES ('x', 'y', x'00', 'z', -9, -1), "
+		     "(NULL, NULL, NULL, NULL, NULL, NULL);" CALL_WITH("7"));
+	uint32_t depth = 0;
+
+	(void)state;
+	for (uint32_t at = m->calls[0].stack; at != GP_NONE; at = m->frames[at].parent)
+		depth++;
+	assert_int_equal(depth, GP_FRAME_DEPTH);
+	gp_model_free(m);
+}
+
 static void other_databases_are_refused(void **state)
 {
 	struct gp_model *m;
@@ -369,6 +575,16 @@ int main(void)
 		T(memory_of_kernels_that_is_not_there_is_not_known),
 		T(devices_contexts_and_names_are_read),
 		T(of_several_processes_the_busiest_is_read),
+		T(graphs_syncs_and_events_are_read),
+		T(what_a_kernel_lacks_is_made_up_for_or_left_out),
+		T(operations_of_devices_that_cannot_be_are_counted),
+		T(chains_are_stacks_whatever_the_order_of_their_rows),
+		T(a_call_without_a_chain_has_no_stack),
+		T(what_has_no_name_has_its_module),
+		T(an_address_may_have_several_functions),
+		T(functions_of_python_have_their_file),
+		T(what_launches_a_kernel_is_not_the_user_s),
+		T(nonsense_in_chains_does_no_harm),
 		T(other_databases_are_refused),
 		T(a_compressed_database_is_to_be_uncompressed),
 		T(a_damaged_database_is_read_as_far_as_it_goes),

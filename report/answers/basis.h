@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "report/answers/iterations.h"
+#include "report/answers/lulls.h"
 #include "report/answers/where.h"
-#include "report/rules/lulls.h"
 
 struct gp_basis {
 	size_t model_count;

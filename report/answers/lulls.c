@@ -1,4 +1,4 @@
-#include "report/rules/lulls.h"
+#include "report/answers/lulls.h"
 
 #include <errno.h>
 #include <stdlib.h>

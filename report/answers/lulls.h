@@ -1,14 +1,14 @@
 /*
  * lulls: when each GPU had nothing to do, between its first operation and its last, whichever
- * process's: the gaps of report/answers, kept in order, so that rules can ask what the GPU did at a
- * moment, and note which gaps they have explained.
+ * process's: the gaps of the sweep, kept in order, so that rules of advice can ask what the GPU did at
+ * a moment, and note which gaps they have explained.
  *
  * A GPU takes up to a microsecond from one operation to the next: a gap so short is none here.
  *
  * Devices are those of the list by their index; times are Unix ns.
  */
-#ifndef REPORT_RULES_LULLS_H
-#define REPORT_RULES_LULLS_H
+#ifndef REPORT_ANSWERS_LULLS_H
+#define REPORT_ANSWERS_LULLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/answers/passes.h"
 #include "report/answers/queue.h"
 #include "report/answers/sequences.h"
 #include "report/array.h"
@@ -14,6 +15,7 @@
 
 #define COUNT_AT_LEAST 3
 #define ABOUT_AS_LONG  0.9
+#define MANY_PASSES    8
 #define KEY_BYTES      (GP_ITERATION_NAME_BYTES + 32)
 #define PYTORCH_STEP   "ProfilerStep#"
 
@@ -195,21 +197,12 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 
 /* ---- by sequence ---- */
 
-struct taking {
-	struct gp_iterations *iterations;
-	const struct gp_sequences *sequences;
-	const struct gp_sequence *sequence;
-	const struct gp_model *model;
-	int error;
-};
-
 /* Untimed operations begin where their call did: the first timed one's start, and the last end. */
-static void take_occurrence(void *context, uint32_t element)
+static int take_pass(struct gp_iterations *iterations, const struct gp_model *model,
+		     const struct gp_sequences *sequences, const struct gp_pass *pass)
 {
-	struct taking *taking = context;
-	const struct gp_model *model = taking->model;
-	uint32_t first = taking->sequences->elements[element].op;
-	uint32_t end = taking->sequences->elements[element + taking->sequence->length].op;
+	uint32_t first = sequences->elements[pass->first].op;
+	uint32_t end = sequences->elements[pass->end].op;
 	struct gp_iteration row = {.start_ns = UINT64_MAX,
 				   .first_op = first,
 				   .range = GP_NONE,
@@ -223,8 +216,7 @@ static void take_occurrence(void *context, uint32_t element)
 		if (model->ops[i].end_ns > row.end_ns)
 			row.end_ns = model->ops[i].end_ns;
 	}
-	if (row.start_ns <= row.end_ns && taking->error == 0)
-		taking->error = add(taking->iterations, row);
+	return row.start_ns <= row.end_ns ? add(iterations, row) : 0;
 }
 
 static uint32_t count_own(const struct gp_tuning *tuning, uint32_t first, uint32_t end)
@@ -290,43 +282,99 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 	return chosen;
 }
 
-/* Of a pass, which another one follows: how many operations in a row are, each, as the one so many before it, or among the first of them. */
-static uint64_t count_periodic(const struct gp_sequences *sequences, const struct gp_sequence *pass,
-			       uint32_t period)
+/* Operations in a row of a pass, which another one follows, that are each as the one so many before it, or among the first of them. */
+struct stretch {
+	uint64_t first, length; /* first: in the pass, or the next one */
+};
+
+static struct stretch longest_stretch(const struct gp_sequences *sequences,
+				      const struct gp_sequence *pass, uint32_t period)
 {
 	const struct gp_sequence_element *elements = &sequences->elements[pass->first];
-	uint64_t most = 0, run = 0;
+	struct stretch longest = {0, 0};
+	uint64_t run = 0;
 
 	for (uint64_t i = 0; i < 2ull * pass->length; i++) {
 		bool same = elements[i % pass->length].symbol ==
 			    elements[(i + period) % pass->length].symbol;
 
 		run = same ? run + 1 : 0;
-		if (run > most)
-			most = run;
+		if (run > longest.length)
+			longest = (struct stretch){i + 1 - run, run};
 	}
-	return most + period;
+	longest.length += period;
+	return longest;
 }
 
-/* Equal ones that make up nearly all of a pass, as shorter sequences suggest them; the same operation again and again is none. */
-static uint32_t count_passes(const struct gp_sequences *sequences, const struct gp_sequence *pass)
-{
-	uint64_t passes = 0;
+/* Equal ones within a pass. */
+struct inner {
+	uint32_t passes, length; /* 0 = there are none */
+	uint64_t first;          /* of the first one: in the pass, or the next one */
+};
 
-	if ((double)count_periodic(sequences, pass, 1) >= ABOUT_AS_LONG * pass->length)
-		return 0;
+/* Those that make up nearly all of a pass, as shorter sequences suggest them; the same operation again and again is none. */
+static struct inner find_inner(const struct gp_sequences *sequences, const struct gp_sequence *pass)
+{
+	struct inner inner = {0};
+
+	if ((double)longest_stretch(sequences, pass, 1).length >= ABOUT_AS_LONG * pass->length)
+		return inner;
 	for (uint32_t i = 0; i < sequences->count; i++) {
 		uint32_t period = sequences->rows[i].length;
-		uint64_t covers;
+		struct stretch found;
 
 		if (period < 2 || period > pass->length / 2)
 			continue;
-		covers = count_periodic(sequences, pass, period);
-		if ((double)covers >= ABOUT_AS_LONG * pass->length && covers <= pass->length &&
-		    covers >= 2ull * period && covers / period > passes)
-			passes = covers / period;
+		found = longest_stretch(sequences, pass, period);
+		if ((double)found.length >= ABOUT_AS_LONG * pass->length &&
+		    found.length <= pass->length && found.length >= 2ull * period &&
+		    found.length / period > inner.passes)
+			inner = (struct inner){(uint32_t)(found.length / period), period,
+					       found.first};
 	}
-	return (uint32_t)passes;
+	return inner;
+}
+
+static bool copies_to_or_from_host(const struct gp_model *model,
+				   const struct gp_sequences *sequences, uint32_t first,
+				   uint32_t length)
+{
+	for (uint32_t i = sequences->elements[first].op; i < sequences->elements[first + length].op;
+	     i++)
+		if (model->ops[i].kind == GP_OP_COPY && (model->ops[i].copy_kind == GP_COPY_HTOD ||
+							 model->ops[i].copy_kind == GP_COPY_DTOH))
+			return true;
+	return false;
+}
+
+/*
+ * Many equal ones that each take data from the host or give it some are the loop, and what comes after so many of them is done now and then: layers
+ * of a model do not, and a few such are the parts of a batch.
+ */
+static bool is_loop_itself(const struct gp_model *model, const struct gp_sequences *sequences,
+			   const struct gp_sequence *pass, const struct inner *inner)
+{
+	return inner->passes >= MANY_PASSES && inner->first + inner->length <= pass->length &&
+	       copies_to_or_from_host(model, sequences, pass->first + (uint32_t)inner->first,
+				      inner->length);
+}
+
+/* From a sequence that repeats. */
+static int take_passes(struct gp_iterations *iterations, const struct gp_model *model,
+		       const struct gp_sequences *sequences, const struct gp_sequence *chosen)
+{
+	struct inner inner = find_inner(sequences, chosen);
+	bool descend = is_loop_itself(model, sequences, chosen, &inner);
+	uint32_t first = chosen->first + (descend ? (uint32_t)inner.first : 0);
+	struct gp_passes passes;
+	int result = gp_passes_of(&passes, sequences, model, first,
+				  descend ? inner.length : chosen->length);
+
+	iterations->passes = descend ? 0 : inner.passes;
+	for (uint32_t i = 0; result == 0 && i < passes.count; i++)
+		result = take_pass(iterations, model, sequences, &passes.rows[i]);
+	gp_passes_free(&passes);
+	return result;
 }
 
 static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
@@ -336,14 +384,11 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 	uint32_t end, first = find_stream(model, tuning, &end);
 	int result = gp_sequences_of(&sequences, model, tuning, first, end);
 	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
-	struct taking taking = {iterations, &sequences, chosen, model, 0};
 
-	if (chosen) {
-		iterations->passes = count_passes(&sequences, chosen);
-		result = gp_sequence_each(&sequences, chosen, take_occurrence, &taking);
-	}
+	if (chosen)
+		result = take_passes(iterations, model, &sequences, chosen);
 	gp_sequences_free(&sequences);
-	return result == 0 ? taking.error : result;
+	return result;
 }
 
 /* When the host began it, which may be long before the device did. */

@@ -250,6 +250,203 @@ static void one_operation_again_and_again_is_no_loop(void **state)
 	}
 }
 
+/* ---- loops as programs have them, told by their operations alone ---- */
+
+enum {
+	H2D,
+	FORWARD_A,
+	FORWARD_B,
+	BACKWARD_B,
+	BACKWARD_A,
+	STEP,
+	METRIC,
+	D2H,
+	OTHER,
+	SHAPES = OTHER + 40
+};
+
+struct stream {
+	struct build b;
+	uint64_t time_ns;
+	uint32_t passes; /* that were built */
+	uint64_t starts_ns[256];
+};
+
+static struct stream begin_stream(void)
+{
+	struct stream stream = {.b = build_begin(1)};
+
+	for (int name = 0; name < SHAPES; name++)
+		build_name(&stream.b,
+			   (char[]){(char)('a' + name / 26), (char)('a' + name % 26), '\0'});
+	return stream;
+}
+
+static void put(struct stream *stream, int what)
+{
+	uint32_t id = stream->b.model->call_count + 1;
+	bool copy = what == H2D || what == D2H;
+	struct gp_op *op;
+
+	build_call(&stream->b, 1, BUILD_LAUNCH, stream->time_ns, 5, id);
+	op = build_op(&stream->b, copy ? GP_OP_COPY : GP_OP_KERNEL, 7, stream->time_ns + 100,
+		      stream->time_ns + 150, id);
+	op->name = copy ? GP_NONE : (uint32_t)what;
+	if (copy)
+		op->copy_kind = what == H2D ? GP_COPY_HTOD : GP_COPY_DTOH;
+	stream->time_ns += 200;
+}
+
+static void put_all(struct stream *stream, const int *what, int count)
+{
+	for (int i = 0; i < count; i++)
+		put(stream, what[i]);
+}
+#define PUT(stream, ...)                                                                           \
+	put_all(stream, (const int[]){__VA_ARGS__},                                                \
+		sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+
+/* A pass begins with the next operation. */
+static void mark(struct stream *stream)
+{
+	stream->starts_ns[stream->passes++] = stream->time_ns + 100;
+}
+
+static void train(struct stream *stream)
+{
+	mark(stream);
+	PUT(stream, H2D, FORWARD_A, FORWARD_B, BACKWARD_B, BACKWARD_A, STEP, STEP);
+}
+
+static void evaluate(struct stream *stream)
+{
+	for (int batch = 0; batch < 4; batch++)
+		PUT(stream, H2D, FORWARD_A, FORWARD_B, METRIC);
+	PUT(stream, D2H);
+}
+
+/* Every pass that was built, but for so many, and nothing else. */
+static void expect_passes(struct stream *stream, uint32_t left_out)
+{
+	struct gp_model *model = end(&stream->b);
+	struct gp_iterations found = find(model);
+
+	assert_int_equal(found.count, stream->passes - left_out);
+	for (uint32_t i = 0; i < found.count; i++)
+		assert_int_equal(found.rows[i].start_ns, stream->starts_ns[i + left_out]);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
+static void an_evaluation_now_and_then_cuts_no_step(void **state)
+{
+	(void)state;
+	for (uint32_t steps = 31; steps <= 248; steps *= 2) {
+		struct stream stream = begin_stream();
+
+		for (uint32_t step = 0; step < steps; step++) {
+			if (step % 31 == 30)
+				evaluate(&stream);
+			train(&stream);
+		}
+		expect_passes(&stream, 0);
+	}
+}
+
+/* The 5th writes its loss, the 7th clips in the middle, the last batch of an epoch is of another shape. */
+static void a_pass_may_do_more_and_something_else(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	for (int step = 0; step < 100; step++) {
+		mark(&stream);
+		PUT(&stream, H2D, FORWARD_A);
+		put(&stream, step % 20 == 19 ? OTHER : FORWARD_B);
+		if (step % 7 == 6)
+			PUT(&stream, OTHER + 1, OTHER + 2);
+		PUT(&stream, BACKWARD_B, BACKWARD_A, STEP, STEP);
+		if (step % 5 == 4)
+			PUT(&stream, METRIC, D2H);
+	}
+	expect_passes(&stream, 0);
+}
+
+/* The first passes try things out and fill what is kept. */
+static void warming_up_is_part_of_the_loop(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	PUT(&stream, OTHER, OTHER + 1, OTHER + 2, H2D, OTHER + 3);
+	for (int step = 0; step < 40; step++) {
+		mark(&stream);
+		PUT(&stream, H2D, FORWARD_A);
+		for (int tried = 0; step == 0 && tried < 9; tried++)
+			put(&stream, OTHER + 4 + tried);
+		PUT(&stream, FORWARD_B, BACKWARD_B, BACKWARD_A);
+		if (step < 3)
+			PUT(&stream, OTHER + 20);
+		PUT(&stream, STEP, STEP);
+	}
+	expect_passes(&stream, 0);
+}
+
+static void accumulated_gradients_are_one_pass(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	for (int step = 0; step < 40; step++) {
+		mark(&stream);
+		for (int batch = 0; batch < 4; batch++)
+			PUT(&stream, H2D, FORWARD_A, FORWARD_B, BACKWARD_B, BACKWARD_A);
+		PUT(&stream, STEP, STEP, STEP, METRIC);
+	}
+	expect_passes(&stream, 0);
+}
+
+/* From 2 to 5 batches for each step: what repeats is the batch. */
+static void of_a_varying_number_of_batches_each_is_a_pass(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	for (int step = 0; step < 30; step++) {
+		for (int batch = 0; batch < 2 + step * step % 4; batch++) {
+			mark(&stream);
+			PUT(&stream, H2D, FORWARD_A, FORWARD_B, BACKWARD_B, BACKWARD_A);
+		}
+		PUT(&stream, STEP);
+	}
+	expect_passes(&stream, 0);
+}
+
+/* Epochs of 12 batches and what comes after them; layers, of which nothing goes to the host. */
+static void batches_are_passes_and_layers_are_none(void **state)
+{
+	(void)state;
+	for (int layers = 0; layers <= 1; layers++) {
+		struct stream stream = begin_stream();
+
+		for (int epoch = 0; epoch < 10; epoch++) {
+			if (layers) {
+				mark(&stream);
+				PUT(&stream, H2D);
+			}
+			for (int i = 0; i < 12; i++) {
+				if (!layers) {
+					mark(&stream);
+					PUT(&stream, H2D);
+				}
+				PUT(&stream, FORWARD_A, FORWARD_B, BACKWARD_A);
+			}
+			PUT(&stream, METRIC, D2H);
+		}
+		expect_passes(&stream, 0);
+	}
+}
+
 /* Any ranges at all: passes are in order and none is longer than time goes. */
 static void any_ranges_are_read(void **state)
 {
@@ -288,6 +485,12 @@ int main(void)
 		cmocka_unit_test(without_ranges_operations_tell),
 		cmocka_unit_test(a_repeat_that_is_a_small_part_is_no_loop),
 		cmocka_unit_test(one_operation_again_and_again_is_no_loop),
+		cmocka_unit_test(an_evaluation_now_and_then_cuts_no_step),
+		cmocka_unit_test(a_pass_may_do_more_and_something_else),
+		cmocka_unit_test(warming_up_is_part_of_the_loop),
+		cmocka_unit_test(accumulated_gradients_are_one_pass),
+		cmocka_unit_test(of_a_varying_number_of_batches_each_is_a_pass),
+		cmocka_unit_test(batches_are_passes_and_layers_are_none),
 		cmocka_unit_test(any_ranges_are_read),
 	};
 

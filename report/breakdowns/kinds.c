@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/answers/tuning.h"
 #include "report/breakdown.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -17,14 +18,20 @@ static const struct gp_sheet_column kernel_columns[] = {
 	{"Kind", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
 };
 
-/* What is no kernel stands behind the kinds. */
-static const char *const others[] = {
-	[GP_OP_COPY] = "memcpy", [GP_OP_SET] = "memset", [GP_OP_GRAPH] = "graph, launched whole"};
+/* Behind the kinds stands what is no kernel, by enum gp_op_kind, and what is no work of the program. */
+enum { TUNING = GP_OP_GRAPH + 1 };
+static const char *const others[] = {[GP_OP_COPY] = "memcpy",
+				     [GP_OP_SET] = "memset",
+				     [GP_OP_GRAPH] = "graph, launched whole",
+				     [TUNING] = "autotuning"};
 
-static uint64_t key_of(const uint8_t *names, const struct gp_model *model, const struct gp_op *op)
+static uint64_t key_of(const uint8_t *names, const struct gp_model *model,
+		       const struct gp_tuning *tuning, uint32_t op)
 {
-	return op->kind == GP_OP_KERNEL ? gp_kinds_of_op(names, model, op)
-					: GP_KINDS_LIMIT + op->kind;
+	if (tuning->of[op] != GP_TUNER_NONE)
+		return GP_KINDS_LIMIT + TUNING;
+	return model->ops[op].kind == GP_OP_KERNEL ? gp_kinds_of_op(names, model, &model->ops[op])
+						   : GP_KINDS_LIMIT + model->ops[op].kind;
 }
 
 static void put_kind(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
@@ -45,14 +52,19 @@ static int take_model(struct gp_tally *tally, const struct gp_kinds *kinds,
 		      const struct gp_model *model)
 {
 	uint8_t *names = gp_kinds_of_names(kinds, model);
+	struct gp_tuning tuning;
+	int result = gp_tuning_of(&tuning, model);
 
-	for (uint32_t i = 0; names && i < model->op_count; i++) {
-		const uint64_t key[GP_TALLY_KEYS] = {key_of(names, model, &model->ops[i])};
+	if (!names)
+		result = -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+		const uint64_t key[GP_TALLY_KEYS] = {key_of(names, model, &tuning, i)};
 
 		gp_scope_count_op(tally, gp_tally_find(tally, key), &model->ops[i]);
 	}
+	gp_tuning_free(&tuning);
 	free(names);
-	return names ? 0 : -ENOMEM;
+	return result;
 }
 
 static int fill_kinds(struct gp_scope *scope, struct gp_sheet *sheet)
@@ -68,6 +80,7 @@ static int fill_kinds(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- which kernels are of which kind ---- */
 
+/* A kernel that is tried out and used has two rows: key[1] tells. */
 static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
 		       const struct gp_tally_row *row, double total)
 {
@@ -77,15 +90,42 @@ static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_text(sheet, gp_kinds_name(kinds, gp_kinds_find(kinds, name)));
+	gp_scope_put_text(sheet, row->key[1] ? others[TUNING]
+					     : gp_kinds_name(kinds, gp_kinds_find(kinds, name)));
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+}
+
+static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,
+			const struct gp_model *model)
+{
+	uint64_t *names = gp_scope_names(model);
+	struct gp_tuning tuning;
+	int result = gp_tuning_of(&tuning, model);
+
+	if (!names)
+		result = -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+		uint64_t key[GP_TALLY_KEYS] = {0, tuning.of[i] != GP_TUNER_NONE};
+
+		if (op->kind != GP_OP_KERNEL)
+			continue;
+		key[0] = gp_scope_name(scope, model, op, names);
+		gp_scope_count_op(tally, gp_tally_find(tally, key), op);
+	}
+	gp_tuning_free(&tuning);
+	free(names);
+	return result;
 }
 
 static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	if (!gp_scope_kinds(scope))
-		return -ENOMEM;
-	return gp_scope_table_of_ops(scope, sheet, gp_scope_take_kernel, put_kernel);
+	struct gp_tally tally = {0};
+	int result = gp_scope_kinds(scope) ? 0 : -ENOMEM;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_kernels(scope, &tally, scope->models[i]);
+	return gp_scope_rows(scope, sheet, &tally, result, put_kernel);
 }
 
 #define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"

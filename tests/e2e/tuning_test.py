@@ -108,9 +108,10 @@ class Tuning(Tables):
 
     def test_what_is_tried_out_is_no_step(self):
         trace = self.record_program("--stacks", "all")
-        found = self.tables("tuning,iteration", trace)
+        found = self.tables("tuning,iteration,kind", trace)
         counts = {row["Started by"]: row["Count"] for row in found["tuning"]}
         self.assertEqual(counts, {"Triton's benchmarks": 2 * TRIES, "the program itself": 2 * STEPS})
+        self.assertEqual({row["Kind"]: row["Count"] for row in found["kind"]}, {"autotuning": 2 * TRIES, "memset": STEPS, "memcpy": STEPS})
         self.assertEqual(len(found["iteration"]), STEPS)
         page = self.run_gpuprof("summary", trace).stdout
         self.assertIn("tuning    Triton's benchmarks", page)

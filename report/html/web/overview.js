@@ -123,8 +123,9 @@ function shareBar(parts, format) {
 	];
 }
 
-/* Copies and sets, which are kinds of their own, are not kernels: shares are as in the summary. */
-const kernelKinds = () => recordsOf('kind').filter((row) => row.Total > 0 && !['memcpy', 'memset', 'graph, launched whole'].includes(row.Kind));
+/* Copies and sets, which are kinds of their own, are not kernels, and what was only tried out is no work: shares are as in the summary. */
+const TUNING = 'autotuning',
+	kernelKinds = () => recordsOf('kind').filter((row) => row.Total > 0 && !['memcpy', 'memset', 'graph, launched whole', TUNING].includes(row.Kind));
 
 /* Kinds that have one hue differ in shade. */
 function gpuTimeByKind() {
@@ -161,12 +162,13 @@ function workSection() {
 	const kinds = kernelKinds(),
 		total = kinds.reduce((sum, row) => sum + row.Total, 0),
 		unknown = kinds.find((row) => row.Kind === 'unknown')?.Total || 0,
+		without = recordsOf('kind').some((row) => row.Kind === TUNING) ? ', without those tried out by autotuning' : '',
 		named = unknown > total / 2,
 		parts = named ? gpuTimeByName() : gpuTimeByKind();
 	if (!parts.length) return null;
 	const title = named
 		? ['GPU time by operation']
-		: ['Kernels by kind of work ', el('small', null, 'told by their names; shares of the ' + fmtNs(total) + ' that kernels took')];
+		: ['Kernels by kind of work ', el('small', null, 'told by their names; shares of the ' + fmtNs(total) + ' that kernels took' + without)];
 	return el('section', null, el('h2', null, ...title), ...shareBar(parts, fmtNs));
 }
 

@@ -38,6 +38,7 @@ struct gp_rule {
 	const char *change;  /* what helps */
 	const char *ignore;  /* when it may be ignored */
 	struct gp_rule_threshold threshold;
+	bool is_once;       /* it happens once in a run, however long that is */
 	bool is_of_results; /* what is computed may be wrong: told before what costs time */
 	bool is_of_gpu; /* the GPU itself would be faster: it can save more than its idle time */
 	/*

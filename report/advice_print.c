@@ -87,26 +87,31 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 	}
 }
 
-/* Where the main loop has no part in it, or a small one: the rest happens once. */
-static void say_where(char *text, size_t bytes, const struct gp_finding *finding)
+/* How often it is saved: what happens once in a run; and where the main loop has no part in it, or a small one. */
+static void say_how_often(char *text, size_t bytes, const struct gp_finding *finding, bool has_loop)
 {
-	double share = (double)finding->saves_in_loop_ns / (double)finding->saves_ns;
+	const char *once = finding->rule->is_once ? "once per run" : "";
+	double share = finding->saves_ns == 0 || !has_loop
+			       ? 1
+			       : (double)finding->saves_in_loop_ns / (double)finding->saves_ns;
 
-	if (share < 0.005)
-		snprintf(text, bytes, " (outside of the loop)");
-	else if (share < 0.5)
-		snprintf(text, bytes, " (%s in the loop)",
+	text[0] = '\0';
+	if (share >= 0.005 && share < 0.5)
+		snprintf(text, bytes, " (%s%s%s in the loop)", once, *once ? ", " : "",
 			 gp_format_ns(finding->saves_in_loop_ns).text);
+	else if (*once)
+		snprintf(text, bytes, " (%s)", once);
+	else if (share < 0.005)
+		snprintf(text, bytes, " (outside of the loop)");
 }
 
 static void print_finding(FILE *out, const struct gp_finding *finding,
 			  const struct gp_advice *advice)
 {
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
-	char where[64] = "";
+	char where[64];
 
-	if (advice->loop_ns > 0 && finding->saves_ns > 0)
-		say_where(where, sizeof(where), finding);
+	say_how_often(where, sizeof(where), finding, advice->loop_ns > 0);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	print_wrapped(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
@@ -234,10 +239,9 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 				   const struct gp_advice *advice)
 {
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
-	char where[64] = "", text[2048], *fitted;
+	char where[64], text[2048], *fitted;
 
-	if (advice->loop_ns > 0 && finding->saves_ns > 0)
-		say_where(where, sizeof(where), finding);
+	say_how_often(where, sizeof(where), finding, advice->loop_ns > 0);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
@@ -367,6 +371,8 @@ static void put_finding(struct gp_json *json, const struct gp_finding *finding, 
 	put_number(json, ", \"bytes\": ", finding->bytes);
 	put_number(json, ", \"saves_ns\": ", finding->saves_ns);
 	put_number(json, ", \"saves_in_loop_ns\": ", finding->saves_in_loop_ns);
+	gp_json_text(json, finding->rule->is_once ? ", \"once_per_run\": true"
+						  : ", \"once_per_run\": false");
 	gp_json_text(json, ", \"saves_share\": ");
 	gp_json_ratio(json, finding->saves_ns, span_ns > 0 ? span_ns : 1);
 	gp_json_string_after(json, ", \"call_site\": ", finding->place);

@@ -360,8 +360,7 @@ static int print_head(const struct gp_summary *summary)
 	print_devices(summary);
 	if (!summary->options->brief || summary->models[0]->recorder)
 		print_all_software(summary);
-	gp_summary_print_busy(summary);
-	return 0;
+	return gp_summary_print_busy(summary);
 }
 
 /* A section that is made of sentences: no line of it is wider than the page. */

@@ -98,15 +98,16 @@ static void print_title(const struct gp_summary *summary, const char *why)
 	fputc('\n', summary->out);
 }
 
-void gp_summary_print_busy(const struct gp_summary *summary)
+int gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
+	int result;
 
 	if (summary->devices.count == 0)
-		return;
+		return 0;
 	if (count_recorded(summary) == 0) {
 		fputs("\nGPU busy: not recorded (add gpu to --trace)\n", summary->out);
-		return;
+		return 0;
 	}
 	print_title(summary, why);
 	for (size_t i = 0; i < summary->devices.count; i++) {
@@ -119,7 +120,9 @@ void gp_summary_print_busy(const struct gp_summary *summary)
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);
+	result = gp_summary_print_ends(summary);
 	if (!why && !summary->options->brief)
 		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue FILE\n",
 		      summary->out);
+	return result;
 }

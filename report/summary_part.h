@@ -69,6 +69,9 @@ int gp_summary_print_overheads(const struct gp_summary *summary);
 /* What was never freed, by call site; nothing where everything was. */
 int gp_summary_print_left(const struct gp_summary *summary);
 
+/* What passed before the first operation and after the last one; nothing where that is little. */
+int gp_summary_print_ends(const struct gp_summary *summary);
+
 /* What to change first; nothing where no rule has anything to say. */
 int gp_summary_print_advice(const struct gp_summary *summary);
 
@@ -79,7 +82,7 @@ void gp_summary_print_windows(const struct gp_summary *summary);
 void gp_summary_print_never(FILE *out, const struct gp_model *model);
 
 /* How busy the GPUs were: what is known of that. */
-void gp_summary_print_busy(const struct gp_summary *summary);
+int gp_summary_print_busy(const struct gp_summary *summary);
 
 /* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did. */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device);

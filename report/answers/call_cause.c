@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "report/array.h"
 #include "report/cuda_names.h"
@@ -35,6 +36,25 @@ enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_c
 	return class < GP_API_CLASSES ? causes[class] : GP_IDLE_HOST;
 }
 
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range)
+{
+	return range->style != GP_STYLE_MARK && range->domain < model->domain_count &&
+	       strcmp(model->domains[range->domain], "NCCL") == 0;
+}
+
+bool gp_range_is_set_up(const struct gp_model *model, const struct gp_range *range)
+{
+	const char *text = gp_model_range_text(model, range);
+
+	return gp_range_is_of_nccl(model, range) &&
+	       (begins_with(text, "ncclComm") || begins_with(text, "ncclGetUniqueId"));
+}
+
 /* ---- of a process ---- */
 
 static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
@@ -62,6 +82,20 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 
 		if (call != GP_NONE)
 			result = add_call(setups, &model->calls[call], 0, GP_IDLE_SETUP);
+	}
+	return result;
+}
+
+static int add_set_up_ranges(struct gp_call_times *setups, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (range->end_ns - range->start_ns >= GP_CALL_CAUSE_LEAST_NS &&
+		    gp_range_is_set_up(model, range))
+			result = add(setups, range->start_ns, range->end_ns, 0, GP_IDLE_SETUP);
 	}
 	return result;
 }
@@ -161,6 +195,8 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 
 	*calls = (struct gp_process_calls){0};
 	result = add_makers(&calls->setups, model);
+	if (result == 0)
+		result = add_set_up_ranges(&calls->setups, model);
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
 		result = take_call(calls, model, &model->calls[i]);
 	if (result == 0)

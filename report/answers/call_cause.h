@@ -4,6 +4,7 @@
 #ifndef REPORT_ANSWERS_CALL_CAUSE_H
 #define REPORT_ANSWERS_CALL_CAUSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/model.h"
@@ -29,6 +30,10 @@ enum gp_idle_cause {
 /* By what the call is for; GP_IDLE_HOST: it only asks something. */
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call);
 
+/* Whether a range is a function of NCCL's (whose domain is called so); and one that makes, divides or ends communicators: set-up. */
+bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range);
+bool gp_range_is_set_up(const struct gp_model *model, const struct gp_range *range);
+
 /* A time, on the process's timeline, in which a thread of it was in a call of that cause. */
 struct gp_call_time {
 	uint64_t start_ns, end_ns;
@@ -44,7 +49,7 @@ struct gp_call_times {
 };
 
 struct gp_process_calls {
-	/* Of calls that made a context, whatever they are for, or loaded code: all devices wait for these; device_id is 0. */
+	/* Of calls that made a context, whatever they are for, or loaded code, and of NCCL's set-up: all devices wait for these; device_id is 0. */
 	struct gp_call_times setups;
 	/* Of all others that keep their device waiting.  Not of those that wait: they keep only their thread. */
 	struct gp_call_times others;

@@ -4,7 +4,8 @@
  * "The host" is the thread that made the call which ended the gap: the one that started the operation after it.  After the last operation it
  * is the thread that started that one.  From the beginning of the gap to its end, each instant has the first cause that fits:
  *
- *   SETUP       a thread of its process, whichever, was in a call that made a context, whatever that was for, or in one that loaded code
+ *   SETUP       a thread of its process, whichever, was in a call that made a context, whatever that was for, in one that loaded code,
+ *               or made or ended a communicator of NCCL's
  *   SYNC        the thread was in a call that waits, though the device had finished; and up to GP_IDLE_RETURN_NS after it came back from
  *               one that had begun before the gap
  *   COPY        the same of calls that copy or set memory: the host prepares or moves data, or comes back from a copy that waited

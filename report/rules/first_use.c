@@ -168,8 +168,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	(void)found;
-	fputs("run each kernel once before what is measured; CUDA_MODULE_LOADING=EAGER loads all "
-	      "at the start",
+	fputs("run each kernel once before what is measured: that moves it there, and saves a "
+	      "whole "
+	      "run nothing; so does CUDA_MODULE_LOADING=EAGER, which loads all at the start",
 	      out);
 }
 
@@ -179,14 +180,15 @@ const struct gp_rule gp_rule_first_use = {
 	.meaning = "CUDA loads the code of a kernel, and of the library that it is in, when it is "
 		   "first launched (lazy loading): milliseconds in which the host is in the launch "
 		   "and "
-		   "the GPU idle. It happens once in a process, but counts in a short run and in "
-		   "whatever is measured.",
+		   "the GPU idle. It happens once in a process: a change moves it out of what is "
+		   "measured, but a whole run is hardly shorter for it.",
 	.change = "Leave the first iterations out of measurements, and of the recording (--delay, "
 		  "--capture-range). Warm up each shape that is used. CUDA_MODULE_LOADING=EAGER "
 		  "moves "
 		  "it all to the start, and loads what is never used, too.",
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 3, .saves_ns = 20000000, .count = 1},
+	.is_once = true,
 	.look = look,
 	.tell = tell,
 	.advise = advise,

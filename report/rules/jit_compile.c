@@ -90,6 +90,7 @@ const struct gp_rule gp_rule_jit_compile = {
 		  "CUDA_CACHE_DISABLE not set.",
 	.ignore = "The code is made at run time on purpose and differs each time.",
 	.threshold = {.saves_percent = 3, .saves_ns = 10000000, .count = 1},
+	.is_once = true,
 	.look = look,
 	.tell = tell,
 	.advise = advise,

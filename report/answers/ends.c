@@ -1,0 +1,147 @@
+#include "report/answers/ends.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/answers/call_cause.h"
+#include "report/array.h"
+#include "report/busy.h"
+#include "report/cuda_names.h"
+#include "report/room.h"
+
+#define NS_PER_CLOCK_TICK                                                                          \
+	10000000u /* of /proc/PID/stat: Linux counts hundredths of a second for programs, whatever its own */
+
+const char *gp_end_part_name(enum gp_end_part part)
+{
+	static const char *const names[] = {
+		[GP_END_NCCL] = "NCCL",
+		[GP_END_CONTEXT] = "making contexts",
+		[GP_END_CODE] = "loading code",
+	};
+
+	return names[part];
+}
+
+/* ---- before the first call ---- */
+
+static uint64_t before_first_call_ns(const struct gp_model *model)
+{
+	const char *started = model->info[GP_INFO_START_TIME];
+	uint64_t ticks = started ? strtoull(started, NULL, 10) : 0;
+	uint64_t first_ns = model->base_monotonic_ns + model->first_call_ns;
+
+	if (ticks == 0 || model->base_monotonic_ns == 0 || ticks > first_ns / NS_PER_CLOCK_TICK)
+		return 0;
+	return first_ns - ticks * NS_PER_CLOCK_TICK;
+}
+
+/* ---- one end ---- */
+
+/* Times of a part and of those before it, within a window. */
+struct parts {
+	struct gp_interval window;
+	struct gp_interval *intervals;
+	uint32_t count, capacity;
+	uint64_t longest_ns; /* of a range */
+	int error;
+};
+
+/* Returns how much of it is within the window. */
+static uint64_t take(struct parts *parts, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t from_ns = start_ns > parts->window.start_ns ? start_ns : parts->window.start_ns;
+	uint64_t to_ns = end_ns < parts->window.end_ns ? end_ns : parts->window.end_ns;
+
+	if (from_ns >= to_ns || parts->error != 0)
+		return 0;
+	parts->error = gp_array_grow_room(&parts->intervals, &parts->capacity, parts->count,
+					  sizeof(*parts->intervals));
+	if (parts->error == 0)
+		parts->intervals[parts->count++] = (struct gp_interval){from_ns, to_ns};
+	return to_ns - from_ns;
+}
+
+static void take_call(struct parts *parts, const struct gp_call *call)
+{
+	take(parts, call->start_ns, call->start_ns + call->duration_ns);
+}
+
+static void take_nccl(struct parts *parts, const struct gp_model *model, struct gp_end *end)
+{
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		uint64_t ns = gp_range_is_of_nccl(model, range)
+				      ? take(parts, range->start_ns, range->end_ns)
+				      : 0;
+
+		if (ns > parts->longest_ns) {
+			parts->longest_ns = ns;
+			end->nccl = gp_model_range_text(model, range);
+		}
+	}
+}
+
+static void take_contexts(struct parts *parts, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->context_count; i++) {
+		uint32_t call = gp_model_context_call(model, model->contexts[i].id);
+
+		if (call != GP_NONE)
+			take_call(parts, &model->calls[call]);
+	}
+}
+
+static void take_code(struct parts *parts, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (gp_model_api(model, model->calls[i].api).class == GP_API_MODULE)
+			take_call(parts, &model->calls[i]);
+}
+
+static int split(struct gp_end *end, const struct gp_model *model, uint64_t start_ns,
+		 uint64_t end_ns)
+{
+	struct parts parts = {.window = {start_ns, end_ns}};
+	uint64_t told_ns = 0;
+
+	if (start_ns >= end_ns)
+		return 0;
+	end->ns = end_ns - start_ns;
+	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++) {
+		uint64_t all_ns;
+
+		if (part == GP_END_NCCL)
+			take_nccl(&parts, model, end);
+		else if (part == GP_END_CONTEXT)
+			take_contexts(&parts, model);
+		else
+			take_code(&parts, model);
+		all_ns = gp_busy_union(parts.intervals, parts.count);
+		end->part_ns[part] = all_ns - told_ns;
+		told_ns = all_ns;
+	}
+	gp_room_free(parts.intervals);
+	return parts.error;
+}
+
+int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	int result;
+
+	*ends = (struct gp_ends){0};
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		if (model->ops[i].untimed)
+			continue;
+		if (model->ops[i].start_ns < first_ns)
+			first_ns = model->ops[i].start_ns;
+		if (model->ops[i].end_ns > last_ns)
+			last_ns = model->ops[i].end_ns;
+	}
+	if (first_ns > last_ns || model->gate_count > 0 || model->call_count == 0)
+		return 0;
+	ends->before_ns = before_first_call_ns(model);
+	result = split(&ends->first, model, model->first_call_ns, first_ns);
+	return result == 0 ? split(&ends->last, model, last_ns, model->last_call_ns) : result;
+}

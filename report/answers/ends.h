@@ -1,0 +1,36 @@
+/*
+ * ends: what a process took before its first GPU operation and after its last one, and for what, as far as that is known: making contexts,
+ * loading code, and NCCL, whose functions are ranges of the domain "NCCL".
+ *
+ * All of it happens once in a process: what is a large part of a short run is none of a long one.
+ */
+#ifndef REPORT_ANSWERS_ENDS_H
+#define REPORT_ANSWERS_ENDS_H
+
+#include <stdint.h>
+
+#include "report/model.h"
+
+/* Time that is of several is of the first of them. */
+enum gp_end_part { GP_END_NCCL, GP_END_CONTEXT, GP_END_CODE, GP_END_PARTS };
+
+struct gp_end {
+	uint64_t ns;                    /* before the first operation, or after the last */
+	uint64_t part_ns[GP_END_PARTS]; /* of that; what is left is not known */
+	const char *nccl;               /* the range of NCCL's with most of it; NULL = none */
+};
+
+struct gp_ends {
+	uint64_t
+		before_ns; /* from the process's beginning to its first call, to 10 ms; 0 = not known */
+	struct gp_end first; /* from the first call to the first operation's start */
+	struct gp_end last;  /* from the last operation's end to the last call's */
+};
+
+/* All 0 of a process that had no timed operation, or of which only parts were recorded.  Returns 0 or -ENOMEM. */
+int gp_ends_of(struct gp_ends *ends, const struct gp_model *model);
+
+/* "NCCL", "making contexts", "loading code" */
+const char *gp_end_part_name(enum gp_end_part part);
+
+#endif

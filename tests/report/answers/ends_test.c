@@ -1,0 +1,136 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/answers/ends.h"
+#include "report/answers/where.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000u
+
+static const char *domains[] = {"", "NCCL"};
+
+/* In the domain of that number. */
+static void build_range_in(struct build *b, uint32_t domain, const char *text, uint64_t start_ns,
+			   uint64_t end_ns)
+{
+	build_range(b, 100, text, start_ns, end_ns);
+	b->model->ranges[b->model->range_count - 1].domain = domain;
+}
+
+/*
+ * 100 ms for the context; 400 ms of NCCL, 100 ms of which load code; 50 ms of code by itself; a kernel from 1000 to 1010 ms; 300 ms of NCCL; the
+ * last call ends at 1500 ms.
+ */
+static struct build build_process(void)
+{
+	struct build b = build_begin(1);
+
+	b.model->domains = malloc(sizeof(domains));
+	build_check(b.model->domains != NULL);
+	memcpy(b.model->domains, domains, sizeof(domains));
+	b.model->domain_count = 2;
+	build_device(&b, 0, "GPU");
+	build_api(&b, 98, "cuModuleLoadData", GP_API_MODULE);
+	build_context_made_by(&b, 1, 7, 1);
+	build_call(&b, 100, BUILD_MALLOC, 0, 100 * MS, 1);
+	build_range_in(&b, 1, "ncclCommInitRank", 200 * MS, 600 * MS);
+	build_call(&b, 100, 98, 300 * MS, 100 * MS, 2);
+	build_call(&b, 100, 98, 700 * MS, 50 * MS, 3);
+	build_range_in(&b, 0, "ncclCommInitRank", 800 * MS, 900 * MS);
+	build_call(&b, 100, BUILD_LAUNCH, 999 * MS, 10000, 4);
+	build_op(&b, GP_OP_KERNEL, 7, 1000 * MS, 1010 * MS, 4);
+	build_range_in(&b, 1, "ncclCommDestroy", 1100 * MS, 1400 * MS);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1450 * MS, 50 * MS, 5);
+	return b;
+}
+
+static void ends_are_split_by_what_they_were_for(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model = build_end(&b);
+	struct gp_ends ends;
+
+	(void)state;
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.before_ns, 0); /* nothing says when the process began */
+	assert_int_equal(ends.first.ns, 1000 * MS);
+	assert_int_equal(ends.first.part_ns[GP_END_NCCL], 400 * MS);
+	assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], 100 * MS);
+	assert_int_equal(ends.first.part_ns[GP_END_CODE], 50 * MS);
+	assert_string_equal(ends.first.nccl, "ncclCommInitRank");
+	assert_int_equal(ends.last.ns, 490 * MS);
+	assert_int_equal(ends.last.part_ns[GP_END_NCCL], 300 * MS);
+	assert_string_equal(ends.last.nccl, "ncclCommDestroy");
+	gp_model_free(model);
+}
+
+/* It began 2 s of the machine's life before the first call. */
+static void the_time_before_the_first_call_is_known_by_the_process(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model;
+	struct gp_ends ends;
+
+	(void)state;
+	build_info(&b, GP_INFO_START_TIME, "100");
+	b.model->base_monotonic_ns = 3000ull * MS;
+	model = build_end(&b);
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.before_ns, 2000ull * MS);
+	model->base_monotonic_ns = 500 * MS; /* by another clock: it would have begun after that */
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.before_ns, 0);
+	gp_model_free(model);
+}
+
+static void of_parts_and_of_nothing_there_are_no_ends(void **state)
+{
+	(void)state;
+	for (int part = 0; part <= 1; part++) {
+		struct build b = build_process();
+		struct gp_model *model;
+		struct gp_ends ends;
+
+		if (part)
+			build_gate(&b, true, GP_GATE_API, 10 * MS);
+		else
+			b.model->op_count = 0;
+		model = build_end(&b);
+		assert_int_equal(gp_ends_of(&ends, model), 0);
+		assert_int_equal(ends.first.ns + ends.last.ns, 0);
+		gp_model_free(model);
+	}
+}
+
+static void nccl_is_told_once_per_run(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model = build_end(&b);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "start-up");
+
+	(void)state;
+	assert_non_null(found);
+	assert_true(found->rule->is_once);
+	assert_int_equal(found->saves_ns, 700 * MS);
+	assert_non_null(strstr(found->found, "NCCL took 400.0ms before the first operation, "
+					     "300.0ms after the last one"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_are_split_by_what_they_were_for),
+		cmocka_unit_test(the_time_before_the_first_call_is_known_by_the_process),
+		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
+		cmocka_unit_test(nccl_is_told_once_per_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

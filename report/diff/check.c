@@ -252,8 +252,9 @@ static enum gp_doubt doubt_of(const struct gp_check *check, const struct gp_find
 
 	if (least > GP_CHECK_DOUBT)
 		return GP_DOUBT_FEW;
-	return gp_series_is_worse(finding) && least > GP_CHECK_ALARMS / left ? GP_DOUBT_UNSHOWN
-									     : GP_DOUBT_NOISE;
+	if (gp_series_is_worse(finding) && least > GP_CHECK_ALARMS / left)
+		return GP_DOUBT_UNSHOWN;
+	return finding->chance <= GP_CHECK_DOUBT ? GP_DOUBT_TOGETHER : GP_DOUBT_NOISE;
 }
 
 static void decide(struct judging *j, uint32_t at, uint32_t left)
@@ -265,6 +266,25 @@ static void decide(struct judging *j, uint32_t at, uint32_t left)
 	finding->verdict = GP_VERDICT_INCONCLUSIVE;
 	finding->doubt = doubt_of(j->check, finding, left);
 	gp_series_plan(&j->series[at], j->check->tested, finding);
+}
+
+/* Of the findings without a verdict; what varies from run to run, though it did not, no number of them tells. */
+static void plan_all(struct gp_check *check)
+{
+	for (uint32_t i = 0; i < check->count; i++) {
+		const struct gp_finding *finding = &check->findings[i];
+
+		if (finding->verdict != GP_VERDICT_INCONCLUSIVE)
+			continue;
+		if (finding->runs_needed == 0) {
+			check->runs_needed = check->baseline_needed = 0;
+			return;
+		}
+		if (finding->runs_needed > check->runs_needed)
+			check->runs_needed = finding->runs_needed;
+		if (finding->baseline_needed > check->baseline_needed)
+			check->baseline_needed = finding->baseline_needed;
+	}
 }
 
 /* Holm: the k-th least likely chance may be at most ALARMS / (tests - k), and all before it. */
@@ -288,9 +308,19 @@ static int decide_all(struct judging *j)
 		left--;
 	}
 	gp_room_free(order);
-	for (uint32_t i = 0; i < check->count; i++)
-		if (!check->findings[i].exact)
-			decide(j, i, left);
+	for (uint32_t i = 0; i < check->count; i++) {
+		int result;
+
+		if (check->findings[i].exact)
+			continue;
+		result = gp_series_bound(&j->series[i], &j->rank,
+					 GP_CHECK_ALARMS / (left > 0 ? left : 1),
+					 &check->findings[i]);
+		if (result < 0)
+			return result;
+		decide(j, i, left);
+	}
+	plan_all(check);
 	return 0;
 }
 

@@ -39,7 +39,8 @@ enum gp_doubt {
 	GP_DOUBT_VARIES, /* the same in the baseline's runs, more than that in some of the runs only */
 	GP_DOUBT_FEW,    /* so few runs can show nothing, whatever they say */
 	GP_DOUBT_UNSHOWN, /* worse by the medians, but so few runs cannot show that of so many metrics, whatever they say */
-	GP_DOUBT_NOISE, /* it varies too much for that many runs */
+	GP_DOUBT_TOGETHER, /* it would be a regression if it were judged alone: of so many metrics, one seems worse by chance */
+	GP_DOUBT_NOISE,    /* it varies too much for that many runs */
 };
 
 /* One metric, or one kernel's time. */
@@ -55,8 +56,11 @@ struct gp_finding {
 	double margin;        /* what is tolerated above the baseline's */
 	uint32_t beyond;      /* exact: how many runs have more than that */
 	/* Of the rank tests. */
-	double low,
-		high; /* the change: more and less than that with 1 - GP_CHECK_DOUBT each; may be infinite, low not below -baseline otherwise */
+	/*
+	 * The change is more than low, as sure as a regression has to be, all metrics together (low > margin: it is one); and less than high with
+	 * 1 - GP_CHECK_DOUBT (high < margin: it passes).  May be infinite; low is not below -baseline otherwise.
+	 */
+	double low, high;
 	double chance;            /* of at least such a regression where there is none */
 	double excluded;          /* of at least so few signs of a regression where there is one */
 	uint32_t runs_needed;     /* would probably tell; 0 = more than GP_RANK_MOST */
@@ -68,8 +72,10 @@ struct gp_check {
 		findings; /* exact ones first, in the order of the metrics; then times, then kernels, longest first */
 	uint32_t count, capacity;
 	enum gp_verdict verdict;
-	uint32_t baseline_runs, runs;             /* that were compared: without partial ones */
-	uint32_t tested;                          /* findings of rank tests */
+	uint32_t baseline_runs, runs; /* that were compared: without partial ones */
+	uint32_t tested;              /* findings of rank tests */
+	uint32_t runs_needed,
+		baseline_needed; /* would probably tell all that are inconclusive; 0 = none is, or more than GP_RANK_MOST */
 	const char **new_kernels, **gone_kernels; /* names of the sets */
 	uint32_t new_count, gone_count;
 };

@@ -147,6 +147,12 @@ int gp_check_report_json(FILE *out, const struct gp_check_report *report)
 		json_object_set_new(root, "verdict", json_string(gp_verdict_name(check->verdict))) |
 		json_object_set_new(root, "runs", json_integer(check->runs)) |
 		json_object_set_new(root, "baseline_runs", json_integer(check->baseline_runs)) |
+		json_object_set_new(root, "runs_needed",
+				    check->runs_needed ? json_integer(check->runs_needed)
+						       : json_null()) |
+		json_object_set_new(root, "baseline_runs_needed",
+				    check->runs_needed ? json_integer(check->baseline_needed)
+						       : json_null()) |
 		json_object_set_new(root, "partial", partial_of(report)) |
 		json_object_set_new(root, "notes", notes_of(report)) |
 		json_object_set_new(root, "new_kernels",

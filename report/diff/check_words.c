@@ -81,8 +81,11 @@ void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes)
 	text[0] = '\0';
 	if (finding->exact || !(finding->baseline > 0))
 		return;
-	if (!isfinite(finding->low) || !isfinite(finding->high))
+	if (!isfinite(finding->high))
 		snprintf(text, bytes, "any");
+	else if (!isfinite(finding->low))
+		snprintf(text, bytes, "below %s %%",
+			 percent(finding->high, finding->baseline).text);
 	else
 		snprintf(text, bytes, "%s to %s %%", percent(finding->low, finding->baseline).text,
 			 percent(finding->high, finding->baseline).text);
@@ -131,6 +134,13 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_find
 			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs,
 			 check->tested, needed);
 		return;
+	case GP_DOUBT_TOGETHER:
+		snprintf(text, bytes,
+			 "%s: alone it would be a regression, but of %u metrics that are judged "
+			 "together one may seem so by chance; %s",
+			 gp_check_change(finding, finding->now - finding->baseline).text,
+			 check->tested, needed);
+		return;
 	default:
 		snprintf(text, bytes,
 			 "it varies too much for %u run%s to tell whether it is %s more; %s",
@@ -162,19 +172,33 @@ uint32_t gp_check_count(const struct gp_check *check, enum gp_verdict verdict)
 	return count;
 }
 
+/* Of all that are inconclusive. */
+static void say_all_needed(const struct gp_check *check, char *text, size_t bytes)
+{
+	char baseline[48] = "";
+
+	if (check->baseline_needed > check->baseline_runs)
+		snprintf(baseline, sizeof(baseline), " and a baseline of %u",
+			 check->baseline_needed);
+	snprintf(text, bytes, "; %u runs%s would probably tell%s", check->runs_needed, baseline,
+		 check->verdict == GP_VERDICT_INCONCLUSIVE ? "" : " of what is inconclusive");
+}
+
 void gp_check_headline(const struct gp_check_report *report, char *text, size_t bytes)
 {
 	const struct gp_check *check = report->check;
 	uint32_t count = gp_check_count(check, check->verdict);
 	uint32_t left_out = report->now->count - check->runs;
-	char partial[64] = "";
+	char partial[64] = "", needed[96] = "";
 
 	if (left_out > 0)
 		snprintf(partial, sizeof(partial), "; %u run%s left out as partial", left_out,
 			 left_out == 1 ? " was" : "s were");
-	snprintf(text, bytes, "%u of %u metrics; %u run%s, compared with %u of the baseline%s",
+	if (check->runs_needed > 0)
+		say_all_needed(check, needed, sizeof(needed));
+	snprintf(text, bytes, "%u of %u metrics; %u run%s, compared with %u of the baseline%s%s",
 		 count, check->count, check->runs, check->runs == 1 ? "" : "s",
-		 check->baseline_runs, partial);
+		 check->baseline_runs, partial, needed);
 }
 
 const char *gp_check_word(const struct gp_finding *finding)

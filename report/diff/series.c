@@ -104,10 +104,6 @@ int gp_series_test(const struct gp_series *series, struct gp_rank *rank, struct 
 
 	if (result == 0) {
 		needed = gp_rank_needed(rank, GP_CHECK_DOUBT);
-		/* pairs with the longest run of the baseline differ by more than its median: that much cannot go */
-		finding->low = needed <= count
-				       ? fmax(differences[count - needed], -finding->baseline)
-				       : (double)-INFINITY;
 		finding->high = needed <= count ? differences[needed - 1] : (double)INFINITY;
 		finding->chance =
 			gp_rank_tail(rank, count_above(differences, count, finding->margin));
@@ -115,6 +111,25 @@ int gp_series_test(const struct gp_series *series, struct gp_rank *rank, struct 
 			gp_rank_tail(rank, count_below(differences, count, finding->margin));
 		finding->improved =
 			finding->high < 0 && finding->now < finding->baseline - finding->margin;
+	}
+	free(differences);
+	return result;
+}
+
+int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
+		    struct gp_finding *finding)
+{
+	uint32_t count, needed;
+	double *differences = make_differences(series, &count);
+	int result = differences ? gp_rank_set(rank, series->now_count, series->baseline_count)
+				 : -ENOMEM;
+
+	if (result == 0) {
+		needed = gp_rank_needed(rank, chance);
+		/* pairs with the longest run of the baseline differ by more than its median: that much cannot go */
+		finding->low = needed <= count
+				       ? fmax(differences[count - needed], -finding->baseline)
+				       : (double)-INFINITY;
 	}
 	free(differences);
 	return result;

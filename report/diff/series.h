@@ -26,9 +26,13 @@ void gp_series_medians(const struct gp_series *series, struct gp_finding *findin
 /* Compared as it is: the verdict is made. */
 void gp_series_compare(const struct gp_series *series, struct gp_finding *finding);
 
-/* The rank tests with finding->margin: all but the verdict.  Returns 0 or -ENOMEM. */
+/* The rank tests with finding->margin: all but the verdict and low.  Returns 0 or -ENOMEM. */
 int gp_series_test(const struct gp_series *series, struct gp_rank *rank,
 		   struct gp_finding *finding);
+
+/* low: what the change is more than, but for that chance.  Returns 0 or -ENOMEM. */
+int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
+		    struct gp_finding *finding);
 
 /* Whether the runs' median is beyond what is tolerated. */
 bool gp_series_is_worse(const struct gp_finding *finding);

@@ -28,12 +28,29 @@ static struct scene scene_make(uint32_t baseline_runs, uint32_t runs)
 	return scene;
 }
 
+/* What is said of a change never contradicts the verdict. */
+static void check_bounds(const struct gp_check *check)
+{
+	for (uint32_t i = 0; i < check->count; i++) {
+		const struct gp_finding *finding = &check->findings[i];
+
+		if (finding->exact)
+			continue;
+		assert_int_equal(finding->low > finding->margin,
+				 finding->verdict == GP_VERDICT_REGRESSION);
+		assert_int_equal(finding->high < finding->margin,
+				 finding->verdict == GP_VERDICT_PASS);
+		assert_true(finding->low <= finding->high);
+	}
+}
+
 static void judge(struct scene *scene)
 {
 	gp_check_close(&scene->check);
 	assert_int_equal(
 		gp_check_judge(&scene->baseline, &scene->now, &scene->thresholds, &scene->check),
 		0);
+	check_bounds(&scene->check);
 }
 
 static void scene_end(struct scene *scene)
@@ -184,7 +201,7 @@ static void nothing_shrinks_by_more_than_all_of_it(void **state)
 	assert_true(isinf(wall->low)); /* so few: nothing is known of it */
 	scene_end(&scene);
 
-	scene = scene_make(6, 2);
+	scene = scene_make(6, 4);
 	vary(&scene.baseline, GP_METRIC_WALL, 1e8);
 	for (uint32_t i = 0; i < 2; i++)
 		scene.baseline.runs[i].figures.values[GP_METRIC_WALL] = 4e8 + i;
@@ -350,6 +367,8 @@ static void chances_are_judged_together(void **state)
 	assert_true(find(&scene, GP_METRIC_WALL)->chance > 0.002);
 	assert_true(find(&scene, GP_METRIC_WALL)->chance < 0.5);
 	assert_int_equal(scene.check.verdict, GP_VERDICT_INCONCLUSIVE);
+	assert_int_equal(find(&scene, GP_METRIC_WALL)->doubt, GP_DOUBT_TOGETHER);
+	assert_true(scene.check.runs_needed > 7);
 	vary(&scene.now, GP_METRIC_WALL, 1.5e9);
 	judge(&scene);
 	assert_int_equal(find(&scene, GP_METRIC_WALL)->verdict, GP_VERDICT_REGRESSION);

@@ -79,10 +79,11 @@ struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *c
 
 /* ---- the cases ---- */
 
-/* For how long a call was in the copy itself, not waiting for other work. */
+/* A copy of a case, and for how long its call was in it, not waiting for other work. */
 struct rest {
 	uint32_t number; /* of its case */
-	uint64_t ns;
+	uint32_t copy;   /* in the advisor's list */
+	uint64_t ns, start_ns;
 };
 
 struct rests {
@@ -100,19 +101,48 @@ static int compare_rests(const void *a, const void *b, const void *context)
 	return (left->ns > right->ns) - (left->ns < right->ns);
 }
 
-static void gather(struct gp_advisor *advisor, const struct gp_call *call, const struct gp_op *op,
-		   void *context)
+static int compare_starts(const void *a, const void *b, const void *context)
 {
-	struct rests *rests = context;
-	const struct gp_case *found = gp_copy_case(advisor, call, op);
+	const struct rest *left = a, *right = b;
 
-	if (advisor->error == 0)
-		advisor->error = gp_array_grow_room(&rests->rows, &rests->capacity, rests->count,
-						    sizeof(*rests->rows));
-	if (advisor->error == 0)
-		rests->rows[rests->count++] = (struct rest){
-			.number = (uint32_t)(found - advisor->cases),
-			.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op)};
+	(void)context;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct rests *rests)
+{
+	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
+
+	for (uint32_t i = 0; i < copies->count && advisor->error == 0; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
+		const struct gp_op *op = gp_host_copy(advisor, call);
+		const struct gp_case *found;
+
+		if (!op || !filter(op) || is_staged(op) ||
+		    gp_copy_waits_for_others(advisor, call, op))
+			continue;
+		found = gp_copy_case(advisor, call, op);
+		if (advisor->error == 0)
+			advisor->error = gp_array_grow_room(&rests->rows, &rests->capacity,
+							    rests->count, sizeof(*rests->rows));
+		if (advisor->error == 0)
+			rests->rows[rests->count++] = (struct rest){
+				.number = (uint32_t)(found - advisor->cases),
+				.copy = i,
+				.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op),
+				.start_ns = call->start_ns};
+	}
+}
+
+static uint32_t end_of_case(const struct rests *rests, uint32_t first)
+{
+	uint32_t end = first;
+
+	while (end < rests->count && rests->rows[end].number == rests->rows[first].number)
+		end++;
+	return end;
 }
 
 /* What is beyond twice the median of the case, the system took from the thread. */
@@ -121,26 +151,31 @@ static void put_limits(struct gp_advisor *advisor, struct rests *rests)
 	advisor->error =
 		gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows), compare_rests, NULL);
 	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
-		uint32_t number = rests->rows[first].number;
-
-		for (end = first; end < rests->count && rests->rows[end].number == number;)
-			end++;
-		advisor->cases[number].longest_ns = 2 * rests->rows[first + (end - first) / 2].ns;
+		end = end_of_case(rests, first);
+		advisor->cases[rests->rows[first].number].longest_ns =
+			2 * rests->rows[first + (end - first) / 2].ns;
 	}
 }
 
-static void add(struct gp_advisor *advisor, const struct gp_call *call, const struct gp_op *op,
-		void *context)
+/*
+ * The end of the call is the copy's.  Of copies that threads make at the same time, time is saved once: reached_ns is where those before it
+ * ended.
+ */
+static void add(struct gp_advisor *advisor, const struct rest *rest, uint64_t *reached_ns)
 {
-	struct gp_case *found = gp_copy_case(advisor, call, op);
-	uint64_t waited_ns = gp_copy_waited_ns(advisor, call, op);
-	uint64_t rest_ns = call->duration_ns - waited_ns;
+	const struct gp_call *call =
+		gp_advisor_call(advisor, gp_advisor_calls(advisor, GP_API_COPY), rest->copy);
+	const struct gp_op *op = gp_host_copy(advisor, call);
+	struct gp_case *found = &advisor->cases[rest->number];
+	uint64_t waited_ns = call->duration_ns - rest->ns, end_ns = gp_call_end_ns(call);
+	uint64_t rest_ns = rest->ns < found->longest_ns ? rest->ns : found->longest_ns;
 	struct gp_lull *lull;
 	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
 
-	(void)context;
-	if (rest_ns > found->longest_ns)
-		rest_ns = found->longest_ns;
+	if (end_ns - rest_ns < *reached_ns)
+		rest_ns = end_ns > *reached_ns ? end_ns - *reached_ns : 0;
+	if (end_ns > *reached_ns)
+		*reached_ns = end_ns;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns,
 		       rest_ns + (idle_ns < waited_ns ? idle_ns : waited_ns), lull);
 	gp_advisor_show(advisor, found, call);
@@ -150,20 +185,16 @@ static void add(struct gp_advisor *advisor, const struct gp_call *call, const st
 	gp_copy_peak_add(advisor->model, op, &found->peak_ns, &found->without_peak);
 }
 
-static void each(struct gp_advisor *advisor, gp_copy_filter *filter,
-		 void (*take)(struct gp_advisor *advisor, const struct gp_call *call,
-			      const struct gp_op *op, void *context),
-		 void *context)
+static void add_all(struct gp_advisor *advisor, struct rests *rests)
 {
-	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
+	advisor->error = gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows),
+				       compare_starts, NULL);
+	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
+		uint64_t reached_ns = 0;
 
-	for (uint32_t i = 0; i < copies->count && advisor->error == 0; i++) {
-		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
-		const struct gp_op *op = gp_host_copy(advisor, call);
-
-		if (op && filter(op) && !is_staged(op) &&
-		    !gp_copy_waits_for_others(advisor, call, op))
-			take(advisor, call, op, context);
+		end = end_of_case(rests, first);
+		for (uint32_t i = first; i < end; i++)
+			add(advisor, &rests->rows[i], &reached_ns);
 	}
 }
 
@@ -171,10 +202,11 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 {
 	struct rests rests = {0};
 
-	each(advisor, filter, gather, &rests);
+	gather(advisor, filter, &rests);
 	if (advisor->error == 0)
 		put_limits(advisor, &rests);
-	each(advisor, filter, add, NULL);
+	if (advisor->error == 0)
+		add_all(advisor, &rests);
 	gp_room_free(rests.rows);
 }
 

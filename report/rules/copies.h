@@ -33,8 +33,8 @@ struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *c
 /*
  * Gather the copies that the filter takes, are not staged, and do not wait for others, in cases: the
  * time in the call; of that could be saved what it did not wait, and what the GPU had to wait then.
- * Of a call that is far slower than most of its case only so much as they took.  extra counts those
- * of pageable memory.
+ * Of a call that is far slower than most of its case only so much as they took; of calls of several
+ * threads at the same time, that time once.  extra counts those of pageable memory.
  */
 typedef bool gp_copy_filter(const struct gp_op *op);
 void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter);

@@ -37,21 +37,27 @@ static void vote(struct gp_advisor *advisor)
 	}
 }
 
+/* Threads that compile at the same time save it once: jits are in the order of their starts. */
 static void look(struct gp_advisor *advisor)
 {
+	uint64_t reached_ns = 0;
 	bool any = false;
 
 	for (uint32_t i = 0; i < advisor->model->jit_count; i++) {
 		const struct gp_record_jit *jit = &advisor->model->jits[i];
-		uint64_t took_ns = jit->end_ns - jit->start_ns;
+		uint64_t from_ns = jit->start_ns > reached_ns ? jit->start_ns : reached_ns;
+		uint64_t alone_ns = jit->end_ns > from_ns ? jit->end_ns - from_ns : 0;
 
 		if (!gp_jit_op_compiles(jit->op_kind) || jit->end_ns <= jit->start_ns)
 			continue;
 		gp_advisor_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), jit->start_ns,
-			       took_ns,
-			       took_ns - gp_advisor_busy_ns(advisor, jit->device_id, jit->start_ns,
-							    jit->end_ns),
+			       jit->end_ns - jit->start_ns,
+			       alone_ns > 0 ? alone_ns - gp_advisor_busy_ns(advisor, jit->device_id,
+									    from_ns, jit->end_ns)
+					    : 0,
 			       NULL);
+		if (jit->end_ns > reached_ns)
+			reached_ns = jit->end_ns;
 		any = true;
 	}
 	if (any)

@@ -76,11 +76,49 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 	      "read results less often", 8970 * US);
 }
 
+/* Copies of pageable memory by three threads, each from 100 us after the one before it: 600 us of every 1000, in calls of 400 us. */
+static void threads_that_copy_at_once_save_the_time_once(void **state)
+{
+	struct build b = build_begin(1);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+	struct gp_model *model;
+	uint32_t id = 0;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpyAsync", GP_API_COPY);
+	for (uint64_t i = 0; i < TIMES; i++)
+		for (uint32_t thread = 0; thread < 3; thread++) {
+			uint64_t at_ns = (1 + i) * 1000 * US + thread * 100 * US;
+			struct gp_op *op;
+
+			build_call(&b, THREAD + thread, 31, at_ns, 400 * US, ++id);
+			op = build_op(&b, GP_OP_COPY, 7 + thread, at_ns + 10 * US, at_ns + 390 * US,
+				      id);
+			op->copy_kind = GP_COPY_HTOD;
+			op->source_kind = GP_COPY_PAGEABLE;
+			op->flags = GP_COPY_ASYNC;
+			op->bytes = 1 << 20;
+		}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "pageable-async");
+	assert_non_null(found);
+	assert_int_equal(found->count, 3 * TIMES);
+	assert_int_equal(found->time_ns, 3ull * TIMES * 400 * US);
+	/* and 10 us that two of the calls wait for the copies of others */
+	assert_in_range(found->saves_ns, TIMES * 600ull * US, TIMES * 620ull * US);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_read_less_often),
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
+		cmocka_unit_test(threads_that_copy_at_once_save_the_time_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gpuprof/crc32c.h"
+#include "gpuprof/shell_word.h"
 #include "report/chunk_order.h"
 
 #define WINDOW_BYTES     (1u << 20)
@@ -257,11 +258,17 @@ static void explain_unreadable(int error, const char *path, char *message, size_
 		 "*.gpuprof"},
 		{EACCES, NULL,
 		 "; traces are for their owner alone: read it as that user, or as root"},
-		{EISDIR, NULL, "; name the traces in it: FOLDER/*.gpuprof"},
 		{ESPIPE, "it is not a file", "; name a trace: NAME.gpuprof"},
 	};
 	const char *why = strerror(error), *next = "";
+	char word[GP_SHELL_WORD_BYTES];
 
+	if (error == EISDIR) {
+		snprintf(message, message_bytes,
+			 "%s cannot be read: %s; name the traces in it: %s/*.gpuprof", path, why,
+			 gp_shell_word(path, word, sizeof(word)));
+		return;
+	}
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		if (reasons[i].error != error)
 			continue;

@@ -12,6 +12,7 @@
 #include "report/json_write.h"
 
 #define FORMAT     1
+#define ORIGIN     "gpuprof check --write-baseline makes one"
 #define FILE_BYTES (64u << 20)
 #define MOST       9007199254740992.0 /* 2^53 */
 
@@ -121,9 +122,8 @@ struct reading {
 
 static int refuse(const struct reading *reading, const char *what)
 {
-	snprintf(reading->message, reading->message_bytes,
-		 "%s is no baseline: %s; gpuprof check --write-baseline makes one", reading->name,
-		 what);
+	snprintf(reading->message, reading->message_bytes, "%s is no baseline: %s; " ORIGIN,
+		 reading->name, what);
 	return -EINVAL;
 }
 
@@ -295,7 +295,7 @@ int gp_baseline_parse(struct gp_run_set *set, const char *name, const char *text
 	*set = (struct gp_run_set){0};
 	if (!root) {
 		snprintf(what, sizeof(what), "line %d: %s", error.line, error.text);
-		return refuse(&reading, what);
+		return refuse(&reading, *text ? what : "it is empty");
 	}
 	result = read_root(&reading, root);
 	json_decref(root);
@@ -307,7 +307,7 @@ int gp_baseline_parse(struct gp_run_set *set, const char *name, const char *text
 int gp_baseline_read(struct gp_run_set *set, const char *path, char *message, size_t message_bytes)
 {
 	char *text;
-	int result = gp_small_file_read(path, FILE_BYTES, &text, message, message_bytes);
+	int result = gp_small_file_read(path, FILE_BYTES, ORIGIN, &text, message, message_bytes);
 
 	*set = (struct gp_run_set){0};
 	if (result == 0)

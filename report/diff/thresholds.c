@@ -12,6 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define FILE_BYTES  (1u << 20)
+#define ORIGIN      "gpuprof check --calibrate writes one"
 #define MOST_SHARE  1e4
 #define MOST_AMOUNT 1e18
 
@@ -264,7 +265,7 @@ int gp_thresholds_read(struct gp_thresholds *thresholds, const char *path, char 
 		       size_t message_bytes)
 {
 	char *text;
-	int result = gp_small_file_read(path, FILE_BYTES, &text, message, message_bytes);
+	int result = gp_small_file_read(path, FILE_BYTES, ORIGIN, &text, message, message_bytes);
 
 	if (result == 0)
 		result = gp_thresholds_parse(thresholds, path, text, message, message_bytes);

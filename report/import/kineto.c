@@ -405,7 +405,8 @@ int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t
 	gp_input_close(input);
 	if (result == -ENODATA)
 		snprintf(message, message_bytes,
-			 "%s is JSON, but no trace of torch.profiler: it has none of its events",
+			 "%s is JSON, but no trace of torch.profiler: it has none of its events; "
+			 "gpuprof's own traces are files called NAME.gpuprof",
 			 path);
 	else if (result == -ENOTUNIQ)
 		snprintf(message, message_bytes,

@@ -2,13 +2,20 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
+
+/* What is to be written, and the option that says where. */
+struct kind {
+	const char *what, *option;
+};
 
 static int refuse(int error, char *message, size_t message_bytes, const char *what,
 		  const char *name)
@@ -44,21 +51,43 @@ static const char *find_unknown_part(const char *template)
 	return NULL;
 }
 
-static int make_absolute(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
-			 size_t message_bytes)
+static int make_absolute(const char *name, const struct kind *kind, char absolute[GP_OUTPUT_BYTES],
+			 char *message, size_t message_bytes)
 {
 	char here[PATH_MAX] = "";
 
 	absolute[0] = 0;
-	if (name[0] != '/' && !getcwd(here, sizeof(here)))
-		return refuse(-errno, message, message_bytes, "the current folder is gone", name);
+	if (name[0] != '/' && !getcwd(here, sizeof(here))) {
+		snprintf(message, message_bytes,
+			 "%s cannot be written: the current folder is gone; name another with %s",
+			 kind->what, kind->option);
+		return -ENOENT;
+	}
 	if (!append(absolute, here, true) || (here[0] && !append(absolute, "/", false)) ||
 	    !append(absolute, name, false))
 		return refuse(-ENAMETOOLONG, message, message_bytes, "the name is too long", name);
 	return 0;
 }
 
-static int check_folder(const char *folder, const char *name, const char *option, char *message,
+/* Whether `mkdir -p folder` is worth typing: the first part of it that is there takes folders. */
+static bool can_be_made(const char *folder)
+{
+	char part[GP_OUTPUT_BYTES];
+	struct statfs system;
+	char *slash;
+
+	snprintf(part, sizeof(part), "%s", folder);
+	while (access(part, F_OK) < 0 && errno == ENOENT) {
+		slash = strrchr(part, '/');
+		if (!slash || slash[1] == 0)
+			return false;
+		slash[slash == part ? 1 : 0] = 0;
+	}
+	return access(part, W_OK | X_OK) == 0 && statfs(part, &system) == 0 &&
+	       system.f_type != PROC_SUPER_MAGIC && system.f_type != SYSFS_MAGIC;
+}
+
+static int check_folder(const char *folder, const struct kind *kind, char *message,
 			size_t message_bytes)
 {
 	struct stat status;
@@ -71,14 +100,14 @@ static int check_folder(const char *folder, const char *name, const char *option
 		error = -ENOTDIR;
 	else if (access(folder, W_OK | X_OK) < 0)
 		error = -errno;
-	if (error == -ENOENT)
+	if (error == -ENOENT && can_be_made(folder))
 		snprintf(message, message_bytes,
-			 "cannot write %s: folder %s: %s; type: mkdir -p %s", name, folder,
+			 "%s cannot be written to %s: %s; type: mkdir -p %s", kind->what, folder,
 			 strerror(-error), gp_shell_word(folder, word, sizeof(word)));
 	else if (error)
 		snprintf(message, message_bytes,
-			 "cannot write %s: folder %s: %s; choose another with %s", name, folder,
-			 strerror(-error), option);
+			 "%s cannot be written to %s: %s; choose another folder with %s",
+			 kind->what, folder, strerror(-error), kind->option);
 	return error;
 }
 
@@ -96,7 +125,7 @@ void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES])
 	folder[slash ? slash : 1] = 0;
 }
 
-static int check(const char *name, const char *option, char absolute[GP_OUTPUT_BYTES],
+static int check(const char *name, const struct kind *kind, char absolute[GP_OUTPUT_BYTES],
 		 char *message, size_t message_bytes)
 {
 	const char *unknown = find_unknown_part(name);
@@ -111,17 +140,17 @@ static int check(const char *name, const char *option, char absolute[GP_OUTPUT_B
 	}
 	if (!*name)
 		return refuse(-ENOENT, message, message_bytes, "the name is empty", "the trace");
-	error = make_absolute(name, absolute, message, message_bytes);
+	error = make_absolute(name, kind, absolute, message, message_bytes);
 	if (error)
 		return error;
 	gp_output_folder(absolute, folder);
-	return check_folder(folder, name, option, message, message_bytes);
+	return check_folder(folder, kind, message, message_bytes);
 }
 
 int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		       size_t message_bytes)
 {
-	return check(name, "-o", absolute, message, message_bytes);
+	return check(name, &(struct kind){"traces", "-o"}, absolute, message, message_bytes);
 }
 
 int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
@@ -130,5 +159,5 @@ int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *me
 	if (!*name || name[strlen(name) - 1] == '/')
 		return refuse(-EISDIR, message, message_bytes, "that is a folder, not a file",
 			      name);
-	return check(name, "-s", absolute, message, message_bytes);
+	return check(name, &(struct kind){"the summary", "-s"}, absolute, message, message_bytes);
 }

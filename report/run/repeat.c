@@ -65,6 +65,15 @@ static int fail(const struct series *series, int error, const char *what)
 	return error;
 }
 
+/* A folder that mkdir() refused. */
+static int fail_to_make(const struct series *series, int error)
+{
+	char what[256];
+
+	snprintf(what, sizeof(what), "%s; choose another folder with -o", strerror(error));
+	return fail(series, -error, what);
+}
+
 /* ---- where they go ---- */
 
 static int choose_folder(struct series *series)
@@ -78,7 +87,7 @@ static int choose_folder(struct series *series)
 		return fail(series, -EINVAL,
 			    "with --runs and --check, -o names a folder, without %");
 	if (mkdir(series->folder, 0777) < 0 && errno != EEXIST)
-		return fail(series, -errno, strerror(errno));
+		return fail_to_make(series, errno);
 	return 0;
 }
 
@@ -193,7 +202,7 @@ static int make_folder(struct series *series, unsigned long number, char **folde
 		return fail(series, -ENOMEM, "no memory");
 	}
 	if (mkdir(*folder, 0777) < 0)
-		return fail(series, -errno, strerror(errno));
+		return fail_to_make(series, errno);
 	if (asprintf(&output, "%s/", *folder) < 0)
 		return fail(series, -ENOMEM, "no memory");
 	error = set_option(series, GP_OPTION_ID_OUTPUT, output);

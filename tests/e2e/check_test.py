@@ -136,13 +136,16 @@ class Check(Compare):
         run = self.record("same", 20)
         self.write("wrong", "wall 5% 1ms\nwalls 5%\n")
         self.write("other.json", "{}")
+        os.mkfifo(self.path("pipe"))
         for status, arguments, parts in (
                 (USAGE, ["-b", "base.json"], ["name traces"]),
                 (USAGE, [run], ["say with -b BASE"]),
                 (USAGE, ["-b", "base.json", "-w", "new.json", run], ["exclude each other"]),
                 (USAGE, ["-b", "base.json", "-t", "wrong", run], ["wrong, line 2", "walls"]),
                 (USAGE, ["-b", "other.json", run], ["other.json is no baseline"]),
-                (USAGE, ["-b", "missing.json", run], ["cannot read missing.json"]),
+                (USAGE, ["-b", "missing.json", run], ["cannot read missing.json", "--write-baseline makes one"]),
+                (USAGE, ["-b", "pipe", run], ["nobody writes to this pipe", "--write-baseline makes one"]),
+                (USAGE, ["-b", "/dev/null", run], ["/dev/null is no baseline: it is empty"]),
                 (USAGE, ["-c", "-", run], ["at least 5 runs"]),
                 (1, ["-b", "base.json", "missing.gpuprof"], ["missing.gpuprof"]),
                 (1, ["-b", "base.json", "--json", "folder/check.json", run], ["folder/check.json"])):

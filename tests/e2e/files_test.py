@@ -417,7 +417,7 @@ class BadTraces(Case):
         self.check(self.write("empty.gpuprof", ""))
 
     def test_a_folder(self):
-        self.check(self.folder, "Is a directory", "FOLDER/*.gpuprof")
+        self.check(self.folder, "Is a directory", f"{self.folder}/*.gpuprof")
 
     @unittest.skipIf(os.geteuid() == 0, "root can read everything")
     def test_an_unreadable_file(self):

@@ -485,10 +485,16 @@ class Words(Case):
         self.assert_one_line(result.stderr, self.path("missing"), "No such file", "mkdir -p " + self.path("missing"))
         self.assertEqual(self.files(), [])
 
+    def test_folder_of_runs_missing(self):
+        result = self.run_program(["touch", "was-run"], options=["--runs", "2", "-o", "missing/runs"])
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "missing/runs: No such file", "choose another folder with -o")
+        self.assertEqual(self.files(), [])
+
     def test_summary_folder_missing(self):
         result = self.run_program(["true"], options=["-s", "missing/summary"])
         self.assertEqual(result.returncode, 125)
-        self.assert_one_line(result.stderr, "missing/summary")
+        self.assert_one_line(result.stderr, "the summary", "/missing:", "mkdir -p")
 
     @unittest.skipIf(os.geteuid() == 0, "root can write everywhere")
     def test_an_unwritable_output_folder(self):

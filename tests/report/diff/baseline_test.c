@@ -82,7 +82,7 @@ static void other_files_are_refused(void **state)
 	static const struct {
 		const char *text, *why;
 	} wrong[] = {
-		{"", "line 1"},
+		{"", "it is empty"},
 		{"[]", "of another kind"},
 		{"{\"gpuprof_baseline\": \"1\"}", "of another kind"},
 		{"{\"gpuprof_baseline\": 2}", "another version"},

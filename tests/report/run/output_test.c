@@ -55,7 +55,7 @@ static void test_what_only_a_process_can_expand_is_not_checked(void **state)
 {
 	(void)state;
 	assert_int_equal(gp_output_template("%h/%p", name, message, sizeof(message)), 0);
-	assert_int_equal(gp_output_template("/%q{X}/y/z", name, message, sizeof(message)), 0);
+	assert_int_equal(gp_output_template("/tmp/%q{X}/y/z", name, message, sizeof(message)), 0);
 	assert_int_equal(gp_output_template("missing/%p", name, message, sizeof(message)), -ENOENT);
 	assert_int_equal(gp_output_template("mis%%ing/%p", name, message, sizeof(message)),
 			 -ENOENT);
@@ -82,11 +82,17 @@ static void test_bad_names_get_one_line(void **state)
 	assert_int_equal(gp_output_summary("", name, message, sizeof(message)), -EISDIR);
 	assert_int_equal(gp_output_summary("/tmp/", name, message, sizeof(message)), -EISDIR);
 	assert_int_equal(gp_output_template("mis sing/x", name, message, sizeof(message)), -ENOENT);
+	assert_non_null(strstr(message, "; type: mkdir -p '"));
 	assert_non_null(strstr(message, "/mis sing'"));
+	assert_int_equal(gp_output_template("/proc/none/a/%p", name, message, sizeof(message)),
+			 -ENOENT);
+	assert_string_equal(message,
+			    "traces cannot be written to /proc/none/a: No such file or directory; "
+			    "choose another folder with -o");
 	assert_int_equal(gp_output_summary("/dev/null/x", name, message, sizeof(message)),
 			 -ENOTDIR);
 	assert_non_null(strstr(message, "/dev/null"));
-	assert_non_null(strstr(message, "; choose another with -s"));
+	assert_non_null(strstr(message, "; choose another folder with -s"));
 	assert_null(strchr(message, '\n'));
 	assert_int_equal(gp_output_template(endless, name, message, sizeof(message)),
 			 -ENAMETOOLONG);
@@ -113,7 +119,7 @@ static void test_an_unwritable_folder_is_found(void **state)
 		skip(); /* root can write everywhere */
 	assert_int_equal(chmod(folder, 0500), 0);
 	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -EACCES);
-	assert_non_null(strstr(message, "; choose another with -o"));
+	assert_non_null(strstr(message, "; choose another folder with -o"));
 	assert_int_equal(chmod(folder, 0700), 0);
 }
 
@@ -126,7 +132,9 @@ static void test_a_folder_that_is_gone_is_said(void **state)
 	assert_int_equal(chdir(gone), 0);
 	assert_int_equal(rmdir(gone), 0);
 	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -ENOENT);
-	assert_non_null(strstr(message, "the current folder is gone"));
+	assert_string_equal(
+		message,
+		"traces cannot be written: the current folder is gone; name another with -o");
 	assert_int_equal(chdir(folder), 0);
 }
 

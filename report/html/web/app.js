@@ -14,6 +14,7 @@ let current = 'overview';
 function openView(name, ...rest) {
 	if (!views[name]) return;
 	const changed = current !== name;
+	if (changed) leave();
 	current = name;
 	hideTip();
 	for (const [key, view] of Object.entries(views)) view.node.hidden = key !== name;
@@ -27,6 +28,7 @@ function openView(name, ...rest) {
 	if (changed && document.activeElement !== $('search'))
 		(views[name].node.querySelector('canvas[tabindex], .grid') || views[name].node).focus({ preventScroll: true });
 	applySearch();
+	if (isNewPlace) keepHash();
 	saveHash();
 }
 
@@ -45,26 +47,41 @@ function setSearch(text) {
 
 /* ---- the address ---- */
 
-let hashTimer = 0;
+let hashTimer = 0,
+	isNewPlace = false,
+	isArriving = true;
+function hashText() {
+	const words = { v: current, q: state.search || null, ...(views[current]?.hash ? views[current].hash() : {}) };
+	if (current === 'timeline' && timeline && state.ready)
+		Object.assign(words, {
+			t: Math.round(timeline.t0) + ',' + Math.round(timeline.t1),
+			s: timeline.selected >= 0 ? timeline.selected : null,
+			r: timeline.span ? timeline.span.join() : null,
+		});
+	return Object.entries(words)
+		.filter(([, v]) => v !== null && v !== undefined && v !== '')
+		.map(([k, v]) => k + '=' + encodeURIComponent(v))
+		.join('&');
+}
+function keepHash() {
+	clearTimeout(hashTimer);
+	const isNew = isNewPlace;
+	isNewPlace = false;
+	try {
+		history[isNew ? 'pushState' : 'replaceState'](null, '', '#' + hashText());
+	} catch (error) {
+		/* a page without an address */
+	}
+}
 function saveHash() {
 	clearTimeout(hashTimer);
-	hashTimer = setTimeout(() => {
-		const words = { v: current, q: state.search || null, ...(views[current]?.hash ? views[current].hash() : {}) };
-		if (current === 'timeline' && timeline && state.ready)
-			Object.assign(words, {
-				t: Math.round(timeline.t0) + ',' + Math.round(timeline.t1),
-				s: timeline.selected >= 0 ? timeline.selected : null,
-			});
-		const text = Object.entries(words)
-			.filter(([, v]) => v !== null && v !== undefined && v !== '')
-			.map(([k, v]) => k + '=' + encodeURIComponent(v))
-			.join('&');
-		try {
-			history.replaceState(null, '', '#' + text);
-		} catch (error) {
-			/* a page without an address */
-		}
-	}, 200);
+	hashTimer = setTimeout(keepHash, 200);
+}
+/* Before another view is opened: the browser's Back leads to where one is now. */
+function leave() {
+	if (isArriving) return;
+	keepHash();
+	isNewPlace = true;
 }
 function readHash() {
 	const words = Object.fromEntries(
@@ -86,8 +103,27 @@ function readHash() {
 		search: text('q'),
 		table: text('table'),
 		time: text('t').split(',').map(Number),
+		span: text('r').split(',').map(Number),
 		selected: /^\d+$/.test(text('s')) ? +text('s') : -1,
 	};
+}
+
+const isTime = (pair) => pair.length === 2 && pair.every(Number.isFinite) && pair[1] > pair[0];
+/* To where the address says. */
+function arrive(wanted) {
+	isArriving = true;
+	state.search = $('search').value = wanted.search;
+	openView(Object.hasOwn(views, wanted.view) ? wanted.view : 'overview', ...(wanted.table ? [wanted.table] : []));
+	if (state.ready) arriveInTimeline(wanted);
+	isArriving = false;
+}
+function arriveInTimeline(wanted) {
+	if (isTime(wanted.time)) timeline.show(...wanted.time);
+	if (wanted.selected >= 0 && wanted.selected < state.ev.n) selectEvent(timeline, wanted.selected);
+	else if (isTime(wanted.span)) {
+		timeline.span = wanted.span;
+		describeSpan(timeline);
+	} else clearSelection(timeline);
 }
 
 /* ---- dark and light ---- */
@@ -134,6 +170,9 @@ const KEYS = [
 	['↑ ↓', 'scroll'],
 	['0', 'show all'],
 	['G', 'where the GPU works: the shortest time with 90 % of it'],
+	['L', 'the longest on the GPUs of what is shown, then the next longest (Shift: back)'],
+	['N', 'the next of the 100 longest idle times (Shift: the one before)'],
+	['C', 'copy the call stack (flame graph: of the frame)'],
 	['F', 'fit what is selected'],
 	[', .', 'previous, next on the row'],
 	['[ ]', 'to the call, to what it started'],
@@ -384,8 +423,7 @@ async function load() {
 	heading();
 	buildViews();
 	const wanted = readHash();
-	state.search = $('search').value = wanted.search;
-	openView(Object.hasOwn(views, wanted.view) ? wanted.view : 'overview', ...(wanted.table ? [wanted.table] : []));
+	arrive(wanted);
 	banner();
 	document.body.dataset.ready = 'overview';
 	state.times = { overview: performance.now() };
@@ -415,9 +453,7 @@ async function loadEvents(wanted) {
 	await makeTracks();
 	state.ready = true;
 	timeline.ready();
-	if (wanted.time.length === 2 && wanted.time.every(Number.isFinite) && wanted.time[1] > wanted.time[0])
-		timeline.show(wanted.time[0], wanted.time[1]);
-	if (wanted.selected >= 0 && wanted.selected < state.ev.n) selectEvent(timeline, wanted.selected);
+	arriveInTimeline(wanted);
 	views.kernels.ready?.();
 	await breathe();
 	views.overview.ready?.();
@@ -434,6 +470,7 @@ function begin() {
 		searchTimer = setTimeout(() => setSearch(e.target.value), 120);
 	});
 	addEventListener('keydown', onKey);
+	addEventListener('popstate', () => state.about && arrive(readHash()));
 	addEventListener('resize', () => {
 		const view = views[current];
 		if (view?.resize) view.resize();

@@ -155,6 +155,7 @@ function flameView() {
 		},
 		'Every frame',
 	);
+	const copy = el('button', { title: 'Copy the call stack of the frame that is chosen  ( C )', onclick: () => copyText(stackText(stackOf(picked)), copy) }, 'Copy');
 	const mode = el(
 		'select',
 		{ 'aria-label': 'Compare', hidden: true, onchange: () => rebuild() },
@@ -171,7 +172,7 @@ function flameView() {
 		el(
 			'div',
 			{ class: 'split col' },
-			el('div', { class: 'bar' }, title, el('div', { class: 'tool' }, choose, flip, whole, reset, mode), path),
+			el('div', { class: 'bar' }, title, el('div', { class: 'tool' }, choose, flip, whole, reset, copy, mode), path),
 			note,
 			box,
 			legend,
@@ -197,6 +198,12 @@ function flameView() {
 						: state.sites[n.site][0],
 				);
 
+	/* The sites from a frame outwards; upside down that is the way back. */
+	function stackOf(i) {
+		const sites = [];
+		for (let n = flat?.list[i]; n?.parent; n = n.parent) sites.push([label(n), state.sites[siteOf(n.site)][1]]);
+		return inverted ? sites.reverse() : sites;
+	}
 	function rebuild() {
 		if (!state.stacks) return;
 		const keys = siteKeys(every);
@@ -409,11 +416,13 @@ function flameView() {
 			Digit0: () => 0,
 			Escape: () => 0,
 			KeyI: () => -1,
+			KeyC: () => -2,
 		};
 		const move = moves[e.code] || moves[e.key];
 		if (!move) return false;
 		const next = move();
 		if (next === -1) flip.click();
+		else if (next === -2) copy.click();
 		else if (e.code === 'Enter') focus(picked);
 		else if (e.code === 'Digit0' || e.code === 'Escape') focus(0);
 		else if (next !== undefined) {

@@ -3,7 +3,7 @@
 function memoryView() {
 	const canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Memory over time' }),
 		choose = el('select', { 'aria-label': 'Which memory', onchange: () => draw() });
-	const box = el('div', { style: { height: '250px', position: 'relative', flex: 'none' } }, canvas),
+	const box = el('div', { style: { height: 'clamp(220px, 36vh, 480px)', position: 'relative', flex: 'none' } }, canvas),
 		lower = el('div', { class: 'col', style: { flex: 1, 'border-top': '1px solid var(--line)' } }),
 		shown = el('b', { class: 'onpaper' }),
 		head = el('span', { class: 'dim grow' });
@@ -86,7 +86,7 @@ function memoryView() {
 			return;
 		}
 		const width = box.clientWidth,
-			height = 250,
+			height = box.clientHeight,
 			left = 78,
 			right = 14,
 			top = 22,
@@ -146,7 +146,7 @@ function memoryView() {
 			edge.push([x, Y(high), Y(low)]);
 		}
 		ctx.fillStyle = css('--accent');
-		for (const [x, high, low] of edge) ctx.fillRect(x, high, 1, Math.max(1.5, Math.min(low - high, 400)));
+		for (const [x, high, low] of edge) ctx.fillRect(x, high, 1, Math.max(1.5, low - high));
 		const px = X(peakAt),
 			py = Y(most),
 			text = 'peak ' + fmtBytes(most);

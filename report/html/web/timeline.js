@@ -1,7 +1,8 @@
 /* Timeline: what is drawn where, and drawing it. Everything filled goes into one buffer of pixels, row by row; then come texts and marks. */
 
-const GUTTER = 196,
-	STRIP = 38,
+/* of names, to the left; on a phone narrower */
+let GUTTER = 196;
+const STRIP = 38,
 	RULER = 22,
 	TOP = STRIP + RULER,
 	GPU_LANE = 20,
@@ -9,7 +10,9 @@ const GUTTER = 196,
 	HEAD = 24,
 	COUNTER = 34,
 	GAP = 3,
-	IN_VIEW = 236;
+	IN_VIEW = 236,
+	TALLEST = 4, /* times as high as usual, where there is room */
+	COUNTER_MOST = 220;
 
 class Timeline {
 	constructor() {
@@ -24,6 +27,8 @@ class Timeline {
 			{ class: 'jumps', hidden: true },
 			el('button', { class: 'go', title: 'Show all  ( 0 )', onclick: () => this.all() }, 'all'),
 			el('button', { class: 'go', title: 'The shortest time with 90 % of the GPU’s work  ( G )', onclick: () => this.work() }, 'GPU at work'),
+			el('button', { class: 'go', title: 'The longest on the GPUs of what is shown, then the next longest  ( L )', onclick: () => jumpToLongest(this, 1) }, 'longest'),
+			el('button', { class: 'go', title: 'The next of the longest times in which a GPU had nothing to do  ( N )', onclick: () => jumpToIdle(this, 1) }, 'idle'),
 		);
 		this.box = el('div', { class: 'canvas' }, this.canvas, this.jumps, this.reading);
 		this.legend = el('div', { class: 'legend foot' });
@@ -80,15 +85,32 @@ class Timeline {
 	}
 	layout() {
 		this.place(1);
-		this.hasRoom = this.height + TOP + IN_VIEW + this.legend.offsetHeight <= this.node.clientHeight;
+		GUTTER = this.node.clientWidth < 600 ? 124 : 196;
+		const all = this.node.clientHeight - this.legend.offsetHeight;
+		this.hasRoom = this.height + TOP + IN_VIEW <= all;
 		this.drawer.hidden = !this.isChosen && !this.hasRoom;
-		this.drawer.classList.toggle('inview', !this.isChosen);
+		this.drawer.classList.toggle('roomy', this.hasRoom);
 		this.drawer.setAttribute('aria-live', this.isChosen ? 'polite' : 'off');
-		/* few tracks may be higher */
-		const room = this.box.clientHeight - TOP - 10;
-		if (room > this.height) this.place(Math.min(2, room / this.height));
+		/* few tracks may be higher; what they leave is the drawer's, whatever it shows */
+		if (this.hasRoom) this.stretch(Math.max(this.height, Math.min(all - IN_VIEW, all * 0.62) - TOP));
+		this.box.style.flex = this.hasRoom ? 'none' : '';
+		this.box.style.height = this.hasRoom ? this.height + TOP + 'px' : '';
+		if (!this.hasRoom) this.stretch(this.box.clientHeight - TOP - 10);
 	}
-	place(grow) {
+	/* Rows as high as fit, and memory in what is left. */
+	stretch(room) {
+		if (room <= this.height) return;
+		let grow = 1;
+		/* what is not stretched leaves room for more */
+		for (let again = 0; again < 3; again++) {
+			grow = Math.min(TALLEST, (grow * room) / this.height);
+			this.place(grow);
+		}
+		const counters = this.items.filter((item) => item.kind === 'counter').length,
+			more = Math.floor(Math.min((room - this.height) / counters, COUNTER_MOST - COUNTER * grow));
+		if (counters && more > 0) this.place(grow, more);
+	}
+	place(grow, more = 0) {
 		this.items = [];
 		let y = 0;
 		const add = (item) => {
@@ -110,10 +132,10 @@ class Timeline {
 			});
 			if (this.collapsed.has('gpu' + number)) continue;
 			for (const track of tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number))
-				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.6)), processes));
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5)), processes));
 			for (const track of device.tracks) add(this.trackItem(track, Math.round(GPU_LANE * grow), processes));
 			for (const series of (state.memory || []).filter((s) => s.device === number && s.kind === 'all'))
-				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP, series, title: 'memory' });
+				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: 'memory' });
 		}
 		const ranks = processes
 			.map((process, p) => p)
@@ -136,7 +158,7 @@ class Timeline {
 			});
 			if (this.collapsed.has('process' + p)) continue;
 			for (const track of own)
-				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 1.6)), processes));
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5)), processes));
 		}
 		this.height = y + 8;
 	}

@@ -190,7 +190,7 @@ function closeButton(tl) {
 	);
 }
 function openDrawer(tl, ...children) {
-	tl.drawer.replaceChildren(closeButton(tl), ...children);
+	tl.drawer.replaceChildren(closeButton(tl), ...children.flat());
 	tl.described = '';
 	tl.resize();
 }
@@ -281,15 +281,18 @@ function stackList(call) {
 	if (node <= 0 || !stacks) return '';
 	const frames = [];
 	for (; node > 0 && frames.length < 100; node = stacks.parent[node]) frames.push(sites[stacks.site[node]]);
-	return frames.length
-		? el(
-				'ul',
-				{ class: 'frames' },
-				frames.map(([name, file]) =>
-					el('li', null, plain(name), el('span', { class: 'dim' }, plain(file))),
-				),
-			)
-		: '';
+	if (!frames.length) return '';
+	const copy = el('button', { class: 'go', title: 'Copy the call stack  ( C )', onclick: () => copyText(stackText(frames), copy) }, 'copy');
+	return [
+		el('h3', { class: 'called' }, 'Called by ', copy),
+		el(
+			'ul',
+			{ class: 'frames' },
+			frames.map(([name, file]) =>
+				el('li', null, plain(name), el('span', { class: 'dim' }, plain(file))),
+			),
+		),
+	];
 }
 
 /* How often and for how long each label was in a time; null: meanwhile another time was asked for. */
@@ -351,18 +354,30 @@ async function happenings(what, a, b, most) {
 		),
 	];
 }
+/* How many rows of a table there is room for. */
+const rowsOfDrawer = (tl, least) => (tl.hasRoom ? Math.max(least, Math.floor((tl.node.clientHeight - tl.legend.offsetHeight - tl.box.clientHeight - 76) / 25)) : least);
 async function describeSpan(tl) {
 	tl.selected = -1;
-	const shown = await happenings('Selected', ...tl.span, 8);
-	if (shown && tl.span) openDrawer(tl, ...shown);
+	const shown = await happenings('Selected', ...tl.span, rowsOfDrawer(tl, 8)),
+		gap = idleTimeAt(tl.span);
+	if (!shown || !tl.span) return;
+	if (gap)
+		shown.splice(
+			1,
+			0,
+			el('p', null, 'GPU ' + (gap.Device ?? 0) + ' had nothing to do: ', el('b', null, plain(gap.Cause)), '; from ' + plain(gap.Before || 'the start') + ' to ' + plain(gap.After || 'the end')),
+		);
+	openDrawer(tl, ...shown);
+	saveHash();
 }
 
 /* Where tracks leave room, and nothing is selected: what happens in the time that is shown. */
 async function describeView(tl) {
-	const shown = [tl.t0, tl.t1];
+	const most = rowsOfDrawer(tl, 6),
+		shown = [tl.t0, tl.t1, most];
 	if (!tl.hasRoom || tl.described === shown.join()) return;
 	tl.described = shown.join();
-	const found = await happenings('In view', ...shown, 6);
+	const found = await happenings('In view', tl.t0, tl.t1, most);
 	if (found && !tl.isChosen) tl.drawer.replaceChildren(...found);
 }
 
@@ -403,6 +418,9 @@ function timelineKey(tl, e) {
 			Digit0: () => tl.all(),
 			Home: () => tl.all(),
 			KeyG: () => tl.work(),
+			KeyL: () => jumpToLongest(tl, shift ? -1 : 1),
+			KeyN: () => jumpToIdle(tl, shift ? -1 : 1),
+			KeyC: () => tl.drawer.querySelector('.called button')?.click(),
 			Comma: () => stepEvent(tl, -1),
 			Period: () => stepEvent(tl, 1),
 			BracketLeft: () => followLink(tl, false),

@@ -245,7 +245,7 @@ Object.assign(Timeline.prototype, {
 		ctx.textBaseline = 'middle';
 		ctx.textAlign = 'left';
 		ctx.fillText(
-			state.devices.size ? 'GPU busy, all of ' + fmtNs(state.end) : 'all of ' + fmtNs(state.end),
+			(state.devices.size ? 'GPU busy, ' : '') + (GUTTER > 150 ? 'all of ' : '') + fmtNs(state.end),
 			8,
 			state.devices.size ? 11 : STRIP / 2,
 		);

@@ -100,12 +100,12 @@ static uint32_t place_of_turn(const struct turning *turning, uint32_t turn)
 	return turning->sequence.first;
 }
 
-/* The turn that is whole most often; of those the first at or behind the beginning of the first run. */
-static int find_turn(const struct turning *turning, uint32_t *best)
+/* The turns that are whole most often: of these the first and the last, seen from the beginning of the first run. */
+static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *last)
 {
 	uint32_t length = turning->sequence.length, start;
 	int64_t *differences = gp_room_take_zeroed((size_t)length + 1, sizeof(*differences));
-	int64_t most = 0;
+	int64_t most = INT64_MIN;
 
 	if (!differences)
 		return -ENOMEM;
@@ -116,10 +116,12 @@ static int find_turn(const struct turning *turning, uint32_t *best)
 	for (uint32_t i = 0; i < length; i++) {
 		uint32_t turn = (start + i) % length;
 
-		if (i == 0 || differences[turn] > most) {
+		if (differences[turn] > most)
+			*first = turn;
+		if (differences[turn] >= most)
+			*last = turn;
+		if (differences[turn] > most)
 			most = differences[turn];
-			*best = turn;
-		}
 	}
 	gp_room_free(differences);
 	return 0;
@@ -146,14 +148,16 @@ static uint32_t find_input(const struct gp_model *model, const struct turning *t
 	return length;
 }
 
-/* Where the sequence begins: turned so that it is whole most often; and so that it begins with its input, which is the same where there is none. */
-static int turn_sequence(const struct gp_sequences *sequences, const struct gp_model *model,
-			 const struct gp_sequence *sequence, uint32_t places[2])
+/* Elements at which the sequence begins, turned in the ways that may be best. */
+enum { BY_INPUT, FIRST_OF_MOST, LAST_OF_MOST, TURNS };
+
+static int find_places(const struct gp_sequences *sequences, const struct gp_model *model,
+		       const struct gp_sequence *sequence, uint32_t places[TURNS])
 {
 	struct turning turning = {.elements = sequences->elements,
 				  .count = sequences->element_count,
 				  .sequence = *sequence};
-	uint32_t best = 0, input;
+	uint32_t first = 0, last = 0, input;
 	int result = gp_sequence_each(sequences, sequence, take_occurrence, &turning);
 
 	if (result == 0)
@@ -161,10 +165,11 @@ static int turn_sequence(const struct gp_sequences *sequences, const struct gp_m
 	for (uint32_t i = 0; result == 0 && i < turning.run_count; i++)
 		extend(&turning, &turning.runs[i]);
 	if (result == 0)
-		result = find_turn(&turning, &best);
+		result = find_turns(&turning, &first, &last);
 	input = find_input(model, &turning);
-	places[0] = place_of_turn(&turning, best);
-	places[1] = input < sequence->length ? place_of_turn(&turning, input) : places[0];
+	places[FIRST_OF_MOST] = place_of_turn(&turning, first);
+	places[LAST_OF_MOST] = place_of_turn(&turning, last);
+	places[BY_INPUT] = place_of_turn(&turning, input < sequence->length ? input : first);
 	gp_room_free(turning.runs);
 	return result;
 }
@@ -309,20 +314,22 @@ int gp_passes_of(struct gp_passes *passes, const struct gp_sequences *sequences,
 		 const struct gp_model *model, uint32_t first, uint32_t length)
 {
 	const struct gp_sequence sequence = {.first = first, .length = length};
-	struct gp_passes others = {0};
-	uint32_t places[2];
-	int result = turn_sequence(sequences, model, &sequence, places);
+	uint32_t places[TURNS];
+	int result = find_places(sequences, model, &sequence, places);
 
 	*passes = (struct gp_passes){0};
-	if (result == 0)
-		result = passes_from(passes, sequences, places[0], length);
-	if (result == 0 && places[1] != places[0])
-		result = passes_from(&others, sequences, places[1], length);
-	if (result == 0 && others.count >= passes->count) {
-		gp_passes_free(passes);
-		*passes = others;
-	} else {
-		gp_passes_free(&others);
+	for (int turn = 0; result == 0 && turn < TURNS; turn++) {
+		struct gp_passes more;
+
+		if (turn > 0 && places[turn] == places[turn - 1])
+			continue;
+		result = passes_from(&more, sequences, places[turn], length);
+		if (turn == 0 || more.count > passes->count) {
+			gp_passes_free(passes);
+			*passes = more;
+		} else {
+			gp_passes_free(&more);
+		}
 	}
 	return result;
 }

@@ -2,8 +2,8 @@
  * passes: where the passes of a loop begin in a stream of operations, from the sequence that most of them are.
  *
  * A sequence that repeats may begin anywhere in the loop's body.  It is turned so that it is found whole most often: what is done between two
- * passes now and then (an evaluation, say) then lies between them and cuts none; of such turns, the first in the stream.  If it begins with a copy from
- * the host when it is turned otherwise, and that makes as many passes or more, it is turned so.
+ * passes now and then (an evaluation, say) then lies between them and cuts none.  Of such turns, and the one that begins with a copy from the host, that
+ * with the most passes counts; of those that have as many, the latter, else the first in the stream.
  *
  * Passes that are not quite like that count, too: those that begin with the same operations, as many as tell the beginning from the rest of the
  * sequence, and have two thirds of the sequence in its order until the next one begins.  So a first pass that does more, and one that writes

@@ -447,6 +447,22 @@ static void batches_are_passes_and_layers_are_none(void **state)
 	}
 }
 
+/* A result is read in each pass, and after every 20th a picture: what begins and ends a pass is the same copy. */
+static void what_looks_like_a_pass_begun_before_is_none(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	PUT(&stream, H2D, H2D);
+	for (int step = 0; step < 200; step++) {
+		mark(&stream);
+		PUT(&stream, FORWARD_A, FORWARD_B, METRIC, D2H);
+		if (step % 20 == 0)
+			PUT(&stream, D2H);
+	}
+	expect_passes(&stream, 0);
+}
+
 /* Any ranges at all: passes are in order and none is longer than time goes. */
 static void any_ranges_are_read(void **state)
 {
@@ -491,6 +507,7 @@ int main(void)
 		cmocka_unit_test(accumulated_gradients_are_one_pass),
 		cmocka_unit_test(of_a_varying_number_of_batches_each_is_a_pass),
 		cmocka_unit_test(batches_are_passes_and_layers_are_none),
+		cmocka_unit_test(what_looks_like_a_pass_begun_before_is_none),
 		cmocka_unit_test(any_ranges_are_read),
 	};
 

@@ -1,7 +1,7 @@
 /*
  * heat [STEPS]: heat spreads over a plate; what `make demo` profiles.
  *
- * It works, and wastes much of its time: in every step it allocates and frees a buffer, and waits for one number before
+ * It works, and wastes much of its time: in every step it allocates and frees buffers, and waits for one number before
  * it launches more.  It copies pictures into memory that is not page-locked, and forgets a buffer.  The summary names
  * these lines.
  */
@@ -37,25 +37,37 @@ __global__ void changes(float *change, const float *next, const float *now)
 	change[cell] = fabsf(next[cell] - now[cell]);
 }
 
+/* Of each row, then of all rows. */
 __global__ void largest(float *result, const float *change)
 {
 	float most = 0;
 
-	for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x)
-		most = fmaxf(most, change[cell]);
-	atomicMax((int *)result, __float_as_int(most));
+	for (int x = threadIdx.x; x < SIDE; x += blockDim.x)
+		most = fmaxf(most, change[blockIdx.x * SIDE + x]);
+	atomicMax((int *)&result[blockIdx.x], __float_as_int(most));
+}
+
+static float *scratch(int cells)
+{
+	float *buffer;
+
+	CHECK(cudaMalloc(&buffer, cells * sizeof(float)));
+	return buffer;
 }
 
 /* How much the plate changed in the last step. */
-static float change_of(const float *next, const float *now, float *result)
+static float change_of(const float *next, const float *now)
 {
-	float *change, most;
+	float *change = scratch(CELLS), *rows = scratch(SIDE), *result = scratch(1), most;
 
-	CHECK(cudaMalloc(&change, BYTES));
+	CHECK(cudaMemsetAsync(rows, 0, SIDE * sizeof(float)));
 	CHECK(cudaMemsetAsync(result, 0, sizeof(float)));
 	changes<<<BLOCKS, THREADS>>>(change, next, now);
-	largest<<<1, 1024>>>(result, change);
+	largest<<<SIDE, THREADS>>>(rows, change);
+	largest<<<1, THREADS>>>(result, rows);
 	CHECK(cudaMemcpy(&most, result, sizeof(float), cudaMemcpyDeviceToHost));
+	CHECK(cudaFree(result));
+	CHECK(cudaFree(rows));
 	CHECK(cudaFree(change));
 	return most;
 }
@@ -63,18 +75,17 @@ static float change_of(const float *next, const float *now, float *result)
 int main(int argc, char **argv)
 {
 	int steps = argc > 1 ? atoi(argv[1]) : 200;
-	float *now, *next, *result, *picture = (float *)malloc(BYTES);
+	float *now, *next, *picture = (float *)malloc(BYTES);
 
 	CHECK(cudaMalloc(&now, BYTES));
 	CHECK(cudaMalloc(&next, BYTES));
-	CHECK(cudaMalloc(&result, sizeof(float)));
 	for (int cell = 0; cell < CELLS; cell++)
 		picture[cell] = cell < SIDE ? 100 : 0;
 	CHECK(cudaMemcpy(now, picture, BYTES, cudaMemcpyHostToDevice));
 	CHECK(cudaMemcpy(next, picture, BYTES, cudaMemcpyHostToDevice));
 	for (int step = 0; step < steps; step++) {
 		spread<<<BLOCKS, THREADS>>>(next, now);
-		float most = change_of(next, now, result);
+		float most = change_of(next, now);
 
 		if (step % 20 == 0)
 			CHECK(cudaMemcpyAsync(picture, next, BYTES, cudaMemcpyDeviceToHost));
@@ -86,7 +97,6 @@ int main(int argc, char **argv)
 	}
 	CHECK(cudaDeviceSynchronize());
 	CHECK(cudaGetLastError());
-	CHECK(cudaFree(result));
 	CHECK(cudaFree(now)); /* not next: the summary shows what is left */
 	free(picture);
 	return 0;

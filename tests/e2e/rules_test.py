@@ -97,7 +97,8 @@ class ExampleTest(Case):
                                 options=("-o", "out", "--chrome", "none", "--stacks=all"))
         self.assertEqual(done.returncode, 0, done.stderr)
         advice = done.stderr[done.stderr.index("Advice"):]
-        for rule, text in (("hidden-wait", "cudaMemcpy(&most"), ("pageable-async", "cudaMemcpyAsync(picture")):
+        for rule, text in (("hidden-wait", "cudaMemcpy(&most"), ("pageable-async", "cudaMemcpyAsync(picture"),
+                           ("alloc-in-loop", "cudaMalloc(&buffer")):
             self.assertIn(rule, advice)
             self.assertTrue([line for line in self.lines(text) if line in advice], advice)
         self.assertNotIn("alloc-in-loop (outside", advice)

@@ -10,6 +10,7 @@
 
 #define LEAST_NS        100000000u /* of an end */
 #define LEAST_PERCENT   5
+#define LEAST_UNKNOWN   10         /* percent */
 #define LEAST_BEFORE_NS 500000000u /* before the first call, which is in no other sum */
 #define LEAST_PART_NS   10000000u
 
@@ -57,20 +58,51 @@ static void end_line(const struct gp_summary *summary, const struct gp_model *mo
 	fputs("\n", summary->out);
 }
 
+/* Communicators that were made between operations. */
+static uint64_t later_nccl_ns(const struct gp_ends *ends)
+{
+	uint64_t before_ns = ends->first.part_ns[GP_END_NCCL];
+
+	return ends->nccl_make_ns > before_ns ? ends->nccl_make_ns - before_ns : 0;
+}
+
+/* An end of which most is known; of a process alone, also one that is long: others may be at work meanwhile. */
+static bool is_told(const struct gp_summary *summary, const struct gp_end *end)
+{
+	uint64_t known_ns = 0;
+
+	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++)
+		known_ns += end->part_ns[part];
+	return known_ns * 2 >= end->ns ||
+	       (summary->model_count == 1 && end->ns * 100 >= LEAST_UNKNOWN * wall_ns(summary));
+}
+
 static void print_start(const struct gp_summary *summary, const struct gp_ends *ends,
 			const struct gp_model *model)
 {
 	bool before = is_notable(summary, ends->before_ns, LEAST_BEFORE_NS);
 	bool first = is_notable(summary, ends->first.ns, LEAST_NS);
+	uint64_t later_ns = later_nccl_ns(ends);
+	bool later = is_notable(summary, later_ns, LEAST_NS);
+	const char *separator = "";
 
-	if (!before && !first)
+	if (!before && !first && !later)
 		return;
 	fputs("  start     ", summary->out);
-	if (first)
+	if (first) {
 		print_end(summary, &ends->first, "until the first operation");
+		separator = "; ";
+	}
+	if (later) {
+		fprintf(summary->out, "%sNCCL (", separator);
+		gp_text_print(summary->out, ends->nccl_make);
+		fprintf(summary->out, ") %s (%s %%) after it", gp_format_ns(later_ns).text,
+			gp_format_percent((double)later_ns, (double)wall_ns(summary)).text);
+		separator = "; ";
+	}
 	if (before)
-		fprintf(summary->out, "%sthe process began %s before its first call",
-			first ? "; " : "", gp_format_ns(ends->before_ns).text);
+		fprintf(summary->out, "%sthe process began %s before its first call", separator,
+			gp_format_ns(ends->before_ns).text);
 	end_line(summary, model);
 }
 
@@ -95,7 +127,8 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 	}
 	if (first_of)
 		print_start(summary, &first, first_of);
-	if (last_of && is_notable(summary, last.last.ns, LEAST_NS)) {
+	if (last_of && is_notable(summary, last.last.ns, LEAST_NS) &&
+	    is_told(summary, &last.last)) {
 		fputs("  end       ", summary->out);
 		print_end(summary, &last.last, "after the last operation");
 		end_line(summary, last_of);

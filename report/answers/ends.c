@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/answers/call_cause.h"
 #include "report/array.h"
@@ -99,6 +100,39 @@ static void take_code(struct parts *parts, const struct gp_model *model)
 			take_call(parts, &model->calls[i]);
 }
 
+/* ---- NCCL's set-up, wherever ---- */
+
+static bool ends_communicator(const char *function)
+{
+	return strstr(function, "Destroy") || strstr(function, "Finalize") ||
+	       strstr(function, "Abort");
+}
+
+static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool ending)
+{
+	struct parts parts = {.window = {0, UINT64_MAX}};
+
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		const char *function = gp_model_range_text(model, range);
+		uint64_t ns;
+
+		if (!gp_range_is_set_up(model, range) || ends_communicator(function) != ending)
+			continue;
+		ns = take(&parts, range->start_ns, range->end_ns);
+		if (!ending && ns > parts.longest_ns) {
+			parts.longest_ns = ns;
+			ends->nccl_make = function;
+		}
+	}
+	*(ending ? &ends->nccl_end_ns : &ends->nccl_make_ns) =
+		gp_busy_union(parts.intervals, parts.count);
+	gp_room_free(parts.intervals);
+	return parts.error;
+}
+
+/* ---- all together ---- */
+
 static int split(struct gp_end *end, const struct gp_model *model, uint64_t start_ns,
 		 uint64_t end_ns)
 {
@@ -142,6 +176,10 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 	if (first_ns > last_ns || model->gate_count > 0 || model->call_count == 0)
 		return 0;
 	ends->before_ns = before_first_call_ns(model);
-	result = split(&ends->first, model, model->first_call_ns, first_ns);
+	result = sum_nccl(ends, model, false);
+	if (result == 0)
+		result = sum_nccl(ends, model, true);
+	if (result == 0)
+		result = split(&ends->first, model, model->first_call_ns, first_ns);
 	return result == 0 ? split(&ends->last, model, last_ns, model->last_call_ns) : result;
 }

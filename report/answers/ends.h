@@ -25,6 +25,9 @@ struct gp_ends {
 		before_ns; /* from the process's beginning to its first call, to 10 ms; 0 = not known */
 	struct gp_end first; /* from the first call to the first operation's start */
 	struct gp_end last;  /* from the last operation's end to the last call's */
+	/* Wherever they lie: while NCCL made communicators, and while it ended them. */
+	uint64_t nccl_make_ns, nccl_end_ns;
+	const char *nccl_make; /* the range with most of it; NULL = none */
 };
 
 /* All 0 of a process that had no timed operation, or of which only parts were recorded.  Returns 0 or -ENOMEM. */

@@ -71,6 +71,11 @@ static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull)
 {
+	/* one that ends with the loop's first operation was before the loop */
+	if (lull)
+		at_ns = lull->start_ns > advisor->model->base_unix_ns
+				? lull->start_ns - advisor->model->base_unix_ns
+				: 0;
 	if (lull && found != &advisor->spare) {
 		lull->told = (uint32_t)(found - advisor->cases);
 		advisor->has_told = true;

@@ -1,6 +1,6 @@
 /*
- * What NCCL takes to make its communicators before the first operation, and to end them after the last; and contexts that take a second and
- * more to be made.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * What NCCL takes to make its communicators and to end them, and contexts that take a second and more to be made.  Speaks of what takes 5 % of the
+ * recorded time and 100 ms.
  */
 #include "report/rules/rules.h"
 
@@ -11,16 +11,52 @@
 /* With its own code loaded, a context takes 100 to 300 ms. */
 #define SLOW_CONTEXT_NS 1000000000u
 
-static void add(struct gp_advisor *advisor, const struct gp_ends *ends, enum gp_end_part part)
+/* Of a lull that is shorter it does not matter whose it is; a range that is shorter only asks something. */
+#define LULL_NS  10000000u
+#define LEAST_NS 1000000u
+
+/* While it makes communicators, which may be when there was some work: other rules are to leave that time out. */
+static bool is_of_nccl(const struct gp_advisor *advisor, const struct gp_lull *lull)
 {
-	uint64_t ns = ends->first.part_ns[part] + ends->last.part_ns[part];
+	const struct gp_model *model = advisor->model;
+	uint64_t of_nccl_ns = 0;
+
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		uint64_t start_ns = model->base_unix_ns + range->start_ns;
+		uint64_t end_ns = model->base_unix_ns + range->end_ns;
+
+		if (end_ns - start_ns < LEAST_NS || !gp_range_is_set_up(model, range))
+			continue;
+		if (start_ns < lull->start_ns)
+			start_ns = lull->start_ns;
+		if (end_ns > lull->end_ns)
+			end_ns = lull->end_ns;
+		of_nccl_ns += end_ns > start_ns ? end_ns - start_ns : 0;
+	}
+	return of_nccl_ns * 2 >= gp_lull_ns(lull);
+}
+
+static void explain_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	if (!is_of_nccl(advisor, at->lull))
+		return;
+	at->lull->told =
+		(uint32_t)(gp_advisor_case(advisor, GP_NO_SITE, GP_END_NCCL, 0) - advisor->cases);
+	advisor->has_told = true;
+}
+
+static void add(struct gp_advisor *advisor, enum gp_end_part part, uint64_t start_ns,
+		uint64_t end_ns)
+{
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, part, 0);
+	uint64_t ns = start_ns + end_ns;
 
 	gp_advisor_add(advisor, found, 0, ns, ns, NULL);
-	if (ns > found->longest_ns) {
-		found->longest_ns = ns;
-		found->extra = ends->last.part_ns[part];
-	}
+	if (ns <= found->longest_ns)
+		return;
+	found->longest_ns = ns;
+	found->extra = end_ns;
 }
 
 static void look(struct gp_advisor *advisor)
@@ -30,31 +66,31 @@ static void look(struct gp_advisor *advisor)
 	advisor->error = gp_ends_of(&ends, advisor->model);
 	if (advisor->error != 0)
 		return;
-	if (ends.first.part_ns[GP_END_NCCL] + ends.last.part_ns[GP_END_NCCL] > 0)
-		add(advisor, &ends, GP_END_NCCL);
+	if (ends.nccl_make_ns + ends.nccl_end_ns >= LEAST_NS) {
+		add(advisor, GP_END_NCCL, ends.nccl_make_ns, ends.nccl_end_ns);
+		gp_advisor_lulls(advisor, LULL_NS, NULL, explain_lull);
+	}
 	if (ends.first.part_ns[GP_END_CONTEXT] >= SLOW_CONTEXT_NS)
-		add(advisor, &ends, GP_END_CONTEXT);
+		add(advisor, GP_END_CONTEXT, ends.first.part_ns[GP_END_CONTEXT], 0);
 }
 
 /* Of several processes, of the one that took longest. */
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	uint64_t last_ns = found->extra;
+	uint64_t end_ns = found->extra, make_ns = found->longest_ns - end_ns;
 
 	(void)advisor;
 	if (found->detail == GP_END_CONTEXT) {
 		fprintf(out, "making contexts took %s before the first operation",
-			gp_format_ns(found->longest_ns).text);
+			gp_format_ns(make_ns).text);
 		return;
 	}
 	fputs("NCCL took ", out);
-	if (found->longest_ns > last_ns)
-		fprintf(out, "%s before the first operation",
-			gp_format_ns(found->longest_ns - last_ns).text);
-	if (last_ns > 0)
-		fprintf(out, "%s%s after the last one", found->longest_ns > last_ns ? ", " : "",
-			gp_format_ns(last_ns).text);
-	fputs(": it makes its communicators, and ends them", out);
+	if (make_ns > 0)
+		fprintf(out, "%s to make communicators", gp_format_ns(make_ns).text);
+	if (end_ns > 0)
+		fprintf(out, "%s%s to end %s", make_ns > 0 ? ", and " : "",
+			gp_format_ns(end_ns).text, make_ns > 0 ? "them" : "communicators");
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -72,9 +108,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_start_up = {
 	.id = "start-up",
-	.title = "NCCL or contexts take long at the start and the end",
+	.title = "NCCL's communicators, or contexts, take long to be made",
 	.meaning =
-		"Before its first operation a process makes a context on each GPU and, with NCCL, "
+		"A process makes a context on each GPU before its first operation and, with NCCL, "
 		"communicators, which all of their processes make together: whoever comes first "
 		"waits for the last. It is so once in a process: what is a large part of a short "
 		"run is nothing in a long one. NCCL's functions are known by its ranges, as far "

@@ -65,6 +65,9 @@ static void ends_are_split_by_what_they_were_for(void **state)
 	assert_int_equal(ends.last.ns, 490 * MS);
 	assert_int_equal(ends.last.part_ns[GP_END_NCCL], 300 * MS);
 	assert_string_equal(ends.last.nccl, "ncclCommDestroy");
+	assert_int_equal(ends.nccl_make_ns, 400 * MS);
+	assert_int_equal(ends.nccl_end_ns, 300 * MS);
+	assert_string_equal(ends.nccl_make, "ncclCommInitRank");
 	gp_model_free(model);
 }
 
@@ -117,8 +120,8 @@ static void nccl_is_told_once_per_run(void **state)
 	assert_non_null(found);
 	assert_true(found->rule->is_once);
 	assert_int_equal(found->saves_ns, 700 * MS);
-	assert_non_null(strstr(found->found, "NCCL took 400.0ms before the first operation, "
-					     "300.0ms after the last one"));
+	assert_non_null(strstr(found->found, "NCCL took 400.0ms to make communicators, and 300.0ms "
+					     "to end them"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collector/atomic.h"
+#include "collector/budget.h"
 #include "collector/identity.h"
 #include "collector/ring.h"
 #include "collector/ring_share.h"
@@ -15,6 +16,7 @@
 #define FILE_SYSTEM_XFS   0x58465342u
 #define FREE_SHARE        8 /* at most this part of the free space */
 #define NAME_TRIES        4
+#define BUDGET_PART       8 /* of --max-memory */
 
 static_assert(sizeof(((struct gp_ring_file_header *)0)->trace_path) == GP_PATH_BYTES, "same limit");
 
@@ -240,7 +242,7 @@ static int open_file(struct gp_arena *arena, enum gp_ring_place place, const cha
 {
 	int fd, error;
 
-	arena->budget_bytes = GP_ARENA_MAX_BYTES;
+	arena->budget_bytes = gp_budget_part(GP_ARENA_MAX_BYTES, BUDGET_PART);
 	arena->is_in_shm = place == GP_RINGS_SHM;
 	fd = create_file(arena, place, trace_path);
 	if (fd < 0) {
@@ -258,7 +260,7 @@ static int open_file(struct gp_arena *arena, enum gp_ring_place place, const cha
 
 static int open_memory(struct gp_arena *arena, uint64_t budget_bytes)
 {
-	arena->budget_bytes = budget_bytes;
+	arena->budget_bytes = gp_budget_part(budget_bytes, BUDGET_PART);
 	arena->is_in_shm = false;
 	arena->used_bytes = 0;
 	return add_ring(arena, -1);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "collector/atomic.h"
+#include "collector/budget.h"
 #include "collector/clock.h"
 #include "collector/count.h"
 #include "collector/since_fork.h"
@@ -19,6 +20,7 @@ static bool has_started;
 static void forget_parent(void)
 {
 	gp_count_reset();
+	gp_budget_reset();
 	gp_clock_reset();
 }
 

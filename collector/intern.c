@@ -4,10 +4,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector/budget.h"
 #include "collector/hash_bytes.h"
 
 #define FIRST_ENTRIES 1024u
 #define BLOCK_BYTES   (1u << 18)
+#define INTERN_PART   32 /* of --max-memory: the keys of a table */
 
 struct gp_intern_entry {
 	uint64_t hash;
@@ -24,10 +26,21 @@ struct gp_intern_block {
 
 static void *map_bytes(size_t bytes)
 {
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory;
 
-	return memory != MAP_FAILED ? memory : NULL;
+	if (!gp_budget_take(GP_BUDGET_INHERITED, bytes))
+		return NULL;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory != MAP_FAILED)
+		return memory;
+	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	return NULL;
+}
+
+static void unmap_bytes(void *memory, size_t bytes)
+{
+	munmap(memory, bytes);
+	gp_budget_give(GP_BUDGET_INHERITED, bytes);
 }
 
 static struct gp_intern_entry *find(struct gp_intern_entry *entries, uint32_t limit, uint64_t hash,
@@ -62,7 +75,7 @@ static bool make_room(struct gp_intern *table)
 			*find(entries, limit, old->hash, old->key, old->key_bytes) = *old;
 	}
 	if (table->entries != NULL)
-		munmap(table->entries, table->entry_limit * sizeof(*entries));
+		unmap_bytes(table->entries, table->entry_limit * sizeof(*entries));
 	table->entries = entries;
 	table->entry_limit = limit;
 	return true;
@@ -102,17 +115,16 @@ static void forget(struct gp_intern *table)
 		struct gp_intern_block *block = table->blocks;
 
 		table->blocks = block->before;
-		munmap(block, block->bytes);
+		unmap_bytes(block, block->bytes);
 	}
-	munmap(table->entries, table->entry_limit * sizeof(*table->entries));
+	unmap_bytes(table->entries, table->entry_limit * sizeof(*table->entries));
 	*table = (struct gp_intern){.last_id = table->last_id};
 }
 
-uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new)
+/* As gp_intern(), of a table that may have room. */
+static uint32_t find_or_add(struct gp_intern *table, const void *key, uint32_t key_bytes,
+			    bool *is_new)
 {
-	*is_new = false;
-	if (table->kept_bytes >= GP_INTERN_MOST_BYTES)
-		forget(table);
 	if (!make_room(table))
 		return 0;
 	uint64_t hash = gp_hash_bytes(0, key, key_bytes);
@@ -130,6 +142,21 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
 	table->entry_count++;
 	*is_new = true;
 	return entry->id;
+}
+
+/* Where there is no memory for more, the table makes room in what it has. */
+uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new)
+{
+	uint32_t id;
+
+	*is_new = false;
+	if (table->kept_bytes >= gp_budget_part(GP_INTERN_MOST_BYTES, INTERN_PART))
+		forget(table);
+	id = find_or_add(table, key, key_bytes, is_new);
+	if (id != 0 || table->blocks == NULL)
+		return id;
+	forget(table);
+	return find_or_add(table, key, key_bytes, is_new);
 }
 
 /* Nothing was added since, so that no search leads beyond the entry, and its key is the last in its block. */

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/budget.h"
+
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
 #define RANGE_UNSHARE  2  /* CLOSE_RANGE_UNSHARE */
 #define PAGE_BYTES     4096u
@@ -329,10 +331,15 @@ static int populate(char *memory, size_t bytes)
 
 int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 {
-	int error = map(fd, from_bytes, bytes, memory);
+	int error;
 
-	if (error)
+	if (!gp_budget_take(GP_BUDGET_NOT_INHERITED, bytes))
+		return -ENOMEM;
+	error = map(fd, from_bytes, bytes, memory);
+	if (error) {
+		gp_budget_give(GP_BUDGET_NOT_INHERITED, bytes);
 		return error;
+	}
 	/* Saves time in fork() only: a child never touches rings, whether it has them or not. */
 	call3(SYS_madvise, (long)*memory, (long)bytes, MADV_DONTFORK);
 	error = populate(*memory, bytes);
@@ -344,6 +351,7 @@ int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 void gp_sys_unmap(void *memory, size_t bytes)
 {
 	call2(SYS_munmap, (long)memory, (long)bytes);
+	gp_budget_give(GP_BUDGET_NOT_INHERITED, bytes);
 }
 
 int gp_sys_wipe_on_fork(void *memory, size_t bytes)

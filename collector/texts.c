@@ -7,11 +7,14 @@
 #include <sys/mman.h>
 
 #include "collector/atomic.h"
+#include "collector/budget.h"
 #include "collector/collector.h"
 #include "collector/hash_bytes.h"
 
 #define SHARE_OF_CHAINS 16u /* this part of the memory is the heads of the chains */
 #define NO_MEMORY       1u
+#define BUDGET_PART                                                                                \
+	32u /* of --max-memory: a table of GP_TEXTS_MOST_BYTES; others have as much less as they are smaller */
 
 static_assert(GP_STRING_MAX_BYTES <= UINT16_MAX, "lengths have 16 bits");
 
@@ -23,18 +26,34 @@ static uint64_t hash_of(const struct gp_text_key *key)
 
 /* ---- memory ---- */
 
+/* What the table may take.  Whoever comes first says so, and whoever comes at the same time says the same. */
+static uint32_t limit(struct gp_texts *table)
+{
+	uint32_t most = gp_load32(&table->most_bytes);
+	uint32_t part = BUDGET_PART * (most < GP_TEXTS_MOST_BYTES ? GP_TEXTS_MOST_BYTES / most : 1);
+	uint32_t bytes = (uint32_t)gp_budget_power(most, part);
+
+	gp_store32(&table->most_bytes, bytes);
+	return bytes;
+}
+
 /* Pages are there only once they are touched. */
 static uint64_t map_memory(struct gp_texts *table)
 {
 	int saved_errno = errno;
-	void *memory = mmap(NULL, table->most_bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint32_t bytes = limit(table);
+	void *memory = MAP_FAILED;
 
+	if (gp_budget_take(GP_BUDGET_INHERITED, bytes))
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	errno = saved_errno;
-	if (memory == MAP_FAILED)
+	if (memory == MAP_FAILED) {
 		gp_replace64(&table->memory, 0, NO_MEMORY);
-	else if (!gp_replace64(&table->memory, 0, (uintptr_t)memory))
-		munmap(memory, table->most_bytes);
+	} else if (!gp_replace64(&table->memory, 0, (uintptr_t)memory)) {
+		munmap(memory, bytes);
+		gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	}
 	return gp_load64_acquire(&table->memory);
 }
 

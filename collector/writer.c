@@ -7,6 +7,7 @@
 #include "collector/arena.h"
 #include "collector/atomic.h"
 #include "collector/bell.h"
+#include "collector/budget.h"
 #include "collector/clock.h"
 #include "collector/count.h"
 #include "collector/drain.h"
@@ -125,11 +126,19 @@ static void say_counter(enum gp_counter counter, uint64_t value, uint64_t ticks)
 	gp_drain_say(&writer.drain, (const struct gp_record *)&record);
 }
 
+static void count_memory(void)
+{
+	gp_count_set(GP_COUNTER_OWN_MEMORY_BYTES, gp_budget_peak());
+	gp_count_set(GP_COUNTER_MAX_MEMORY_BYTES, gp_budget_most());
+	gp_count_set(GP_COUNTER_MAX_MEMORY_REFUSED, gp_budget_refusals());
+}
+
 static void say_counters(void)
 {
 	uint64_t totals[GP_COUNTERS];
 	uint64_t ticks = gp_clock_ticks();
 
+	count_memory();
 	gp_count_total(&writer.arena, totals);
 	for (int i = 0; i < GP_COUNTERS; i++)
 		if (totals[i] != writer.reported[i])

@@ -151,9 +151,10 @@ uint8_t *gp_buffers_take(size_t *bytes)
 	gp_add32(&requests, 1);
 	if (memory != NULL)
 		return memory;
-	gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
 	memory = add_buffer(TAKEN);
-	if (memory == NULL)
+	if (memory != NULL)
+		gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
+	else
 		memory = wait_for_free();
 	if (memory != NULL)
 		return memory;

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "collector/atomic.h"
+#include "collector/budget.h"
 #include "collector/collector.h"
 #include "collector/sys.h"
 #include "inject/capture_range.h"
@@ -138,6 +139,7 @@ static void prepare(void)
 {
 	gp_sys_remember_filter();
 	gp_options_read(environ);
+	gp_budget_init(gp_option_bytes(GP_OPTION_ID_MAX_MEMORY));
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
 		gp_say_nothing();
 	gp_output_remember();

@@ -12,6 +12,7 @@
 
 #include "collector/atomic.h"
 #include "collector/bell.h"
+#include "collector/budget.h"
 #include "collector/collector.h"
 #include "collector/since_fork.h"
 #include "collector/sys.h"
@@ -31,6 +32,11 @@
 #include "stacks/stack.h"
 
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
+#define BUDGET_PART  4 /* of --max-memory: CUPTI's buffers; as much again of the device's memory */
+
+#define DEVICE_POOL_BYTES    (64u << 20)
+#define DEVICE_BUFFER_BYTES  (4u << 20) /* as CUPTI makes them (docs/cupti-notes.md, 2) */
+#define LEAST_DEVICE_BUFFERS 4u         /* CUPTI makes three at once */
 
 static struct {
 	struct gp_cupti cupti;
@@ -262,13 +268,17 @@ static void set_attribute(CUpti_ActivityAttribute attribute, void *value, size_t
 /*
  * Buffers shared by all threads: with one per thread every new thread would cost a whole buffer.
  * And a bound on the device memory in which CUPTI keeps the times of what is in flight: 16 buffers
- * of 4 MiB, 1.6 million operations, where the default would let it grow to 1 GiB.  Both must be set
+ * of 4 MiB, 1.6 million operations (fewer with --max-memory), where the default would let it grow to 1 GiB.  Both must be set
  * before the buffer callbacks are registered (docs/cupti-notes.md, 2).
  */
 static void set_attributes(void)
 {
 	uint8_t per_thread = 0;
-	size_t pool_limit = 16;
+	size_t pool_limit =
+		(size_t)(gp_budget_part(DEVICE_POOL_BYTES, BUDGET_PART) / DEVICE_BUFFER_BYTES);
+
+	if (pool_limit < LEAST_DEVICE_BUFFERS)
+		pool_limit = LEAST_DEVICE_BUFFERS;
 
 	if (gp_cupti_can(session.cupti.version, GP_CUPTI_BUFFERS_PER_THREAD))
 		set_attribute(GP_CUPTI_PER_THREAD_BUFFER, &per_thread, sizeof(per_thread));
@@ -366,7 +376,8 @@ static int look_for_addresses(void)
 
 static int make_buffers(void)
 {
-	int error = gp_buffers_init(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20,
+	uint64_t most_bytes = gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20;
+	int error = gp_buffers_init(gp_budget_part(most_bytes, BUDGET_PART),
 				    gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
 				    wake_fetching_thread);
 

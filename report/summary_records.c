@@ -130,6 +130,9 @@ static const char *explain_missing(const struct gp_model *model)
 			       : "in flight when the process ended, or their records not written";
 	if (count[GP_COUNTER_LOST_CUPTI] > 0)
 		return "CUPTI dropped records";
+	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0 && count[GP_COUNTER_MAX_MEMORY_BYTES] > 0)
+		return "no memory was left for their records (--cupti-memory, or a quarter of "
+		       "--max-memory)";
 	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0)
 		return "no memory was left for their records (--cupti-memory)";
 	if (count[GP_COUNTER_LOST_MAX_FILE] > 0)
@@ -343,6 +346,8 @@ static const char *const labels[GP_COUNTERS] = {
 	[GP_COUNTER_EXIT_FLUSH_TICKS] = "final flush",
 	[GP_COUNTER_START_TICKS] = "start-up",
 	[GP_COUNTER_CHUNKS] = "chunks written",
+	[GP_COUNTER_OWN_MEMORY_BYTES] = "gpuprof's own memory, at most",
+	[GP_COUNTER_MAX_MEMORY_BYTES] = "--max-memory",
 };
 
 /* "CUPTI buffers' memory 2.000MiB" */
@@ -360,6 +365,39 @@ static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t
 		figure = gp_format_bytes(value);
 	snprintf(text, sizeof(text), "%s %s", label, figure.text);
 	gp_paragraph_add(paragraph, text);
+}
+
+/* What --max-memory may have had too little room for. */
+static const struct {
+	enum gp_counter counter;
+	const char *what;
+} bounded[] = {
+	{GP_COUNTER_LOST_NO_BUFFER, "GPU records"},
+	{GP_COUNTER_SHARED_RING, "rings of threads"},
+	{GP_COUNTER_STACKS_LOST, "call stacks"},
+	{GP_COUNTER_STACK_CODES_FULL, "names of Python frames"},
+	{GP_COUNTER_TEXTS_AGAIN, "texts of ranges"},
+	{GP_COUNTER_MAX_MEMORY_REFUSED, "other tables"},
+};
+
+/* Of each process that felt the bound. */
+static void print_bound(const struct gp_summary *summary, const struct gp_model *model)
+{
+	uint64_t most = model->counters[GP_COUNTER_MAX_MEMORY_BYTES];
+	char lead[128];
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary),
+					 .lead = lead,
+					 .separator = ","};
+
+	snprintf(lead, sizeof(lead),
+		 "--max-memory (%s, of which %s were taken) had too little for ",
+		 gp_format_bytes(most).text,
+		 gp_format_bytes(model->counters[GP_COUNTER_OWN_MEMORY_BYTES]).text);
+	for (size_t i = 0; i < COUNT(bounded) && most > 0; i++)
+		if (model->counters[bounded[i].counter] > 0)
+			gp_paragraph_add(&paragraph, bounded[i].what);
+	gp_paragraph_end(&paragraph);
 }
 
 static void print_telemetry(const struct gp_summary *summary)
@@ -397,6 +435,8 @@ int gp_summary_print_records(const struct gp_summary *summary)
 	for (size_t i = 0; i < summary->model_count; i++)
 		add_trouble(&all, summary->models[i]);
 	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
+	for (size_t i = 0; i < summary->model_count; i++)
+		print_bound(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_notes(summary->out, summary->models[i]);
 	gp_summary_print_cost(summary);

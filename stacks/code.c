@@ -10,9 +10,9 @@
 #include "collector/text.h"
 #include "stacks/memory.h"
 
-#define CODE_LIMIT  (1u << 17)
-#define INDEX_BITS  18u
-#define INDEX_LIMIT (1u << INDEX_BITS) /* half empty at worst: searches end */
+#define MOST_CODES  (1u << 17)
+#define CODE_BYTES  64u /* of an identity and its two places in the index, somewhat less */
+#define BUDGET_PART 16  /* of --max-memory */
 
 /* Of CPython's objects, the same in all versions. */
 #define OBJECT_SIZE     16u /* of bytes, of a str in characters */
@@ -40,12 +40,18 @@ static_assert(sizeof(((struct gp_code_scratch *)0)->text) == GP_STRING_MAX_BYTES
 
 static struct identity *codes;   /* by id; 0 is nobody */
 static uint32_t *index_of_codes; /* atomic; ids by hash of the address, 0 = free */
+static uint32_t code_limit;      /* a power of two */
+static uint32_t index_limit;     /* twice as many: half empty at worst, so that searches end */
+static uint32_t index_shift;     /* of a hash of 64 bits: its highest ones are the place */
 static uint32_t last_id;
 
 int gp_code_init(void)
 {
-	codes = gp_memory_map(CODE_LIMIT * sizeof(*codes));
-	index_of_codes = gp_memory_map(INDEX_LIMIT * sizeof(*index_of_codes));
+	code_limit = (uint32_t)(gp_budget_power(MOST_CODES * CODE_BYTES, BUDGET_PART) / CODE_BYTES);
+	index_limit = 2 * code_limit;
+	index_shift = (uint32_t)__builtin_clz(index_limit) + 33;
+	codes = gp_memory_map(code_limit * sizeof(*codes));
+	index_of_codes = gp_memory_map(index_limit * sizeof(*index_of_codes));
 	return codes != NULL && index_of_codes != NULL ? 0 : -ENOMEM;
 }
 
@@ -181,10 +187,10 @@ static void tell(const struct gp_python_layout *layout, const struct identity *i
 
 static uint32_t add(const struct identity *identity)
 {
-	uint32_t id = gp_load32(&last_id) < CODE_LIMIT - 1 ? gp_add32(&last_id, 1) + 1 : CODE_LIMIT;
+	uint32_t id = gp_load32(&last_id) < code_limit - 1 ? gp_add32(&last_id, 1) + 1 : code_limit;
 
-	if (id >= CODE_LIMIT) {
-		gp_store32(&last_id, CODE_LIMIT - 1);
+	if (id >= code_limit) {
+		gp_store32(&last_id, code_limit - 1);
 		gp_count(GP_COUNTER_STACK_CODES_FULL, 1);
 		return 0;
 	}
@@ -199,7 +205,7 @@ static uint32_t place_of(const struct identity *identity)
 
 	hash ^= hash >> 32 ^ identity->table ^ (uint64_t)identity->version << 32 ^
 		identity->first_line;
-	return (uint32_t)((hash * 0xff51afd7ed558ccdu) >> (64 - INDEX_BITS));
+	return (uint32_t)((hash * 0xff51afd7ed558ccdu) >> index_shift);
 }
 
 uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
@@ -210,7 +216,7 @@ uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
 
 	if (is_loose(layout, &identity))
 		identity.hash = hash_of_table(identity.table);
-	for (uint32_t at = place_of(&identity);; at = (at + 1) & (INDEX_LIMIT - 1)) {
+	for (uint32_t at = place_of(&identity);; at = (at + 1) & (index_limit - 1)) {
 		uint32_t id = gp_load32_acquire(&index_of_codes[at]);
 
 		if (id == 0) {

@@ -6,15 +6,28 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "collector/budget.h"
 #include "collector/sys.h"
 
-/* Zeroed; NULL where the process may have no more.  Give back with gp_sys_unmap().  Keeps errno. */
+static inline void gp_memory_unmap(void *memory, size_t bytes)
+{
+	gp_sys.call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
+	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+}
+
+/* Zeroed; NULL where the process may have no more.  Give back with gp_memory_unmap().  Keeps errno. */
 static inline void *gp_memory_map(size_t bytes)
 {
-	long memory = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long memory;
 
-	return memory >= 0 || memory < -4095 ? (void *)memory : NULL;
+	if (!gp_budget_take(GP_BUDGET_INHERITED, bytes))
+		return NULL;
+	memory = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory >= 0 || memory < -4095)
+		return (void *)memory;
+	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	return NULL;
 }
 
 #endif

@@ -7,9 +7,9 @@
 #include "stacks/memory.h"
 #include "stacks/modules.h"
 
-#define PAIR_BITS  18u
-#define PAIR_LIMIT (1u << PAIR_BITS)
-#define MOST_TRIES 64u /* then a pair is merged each time */
+#define MOST_PAIRS  (1u << 18)
+#define MOST_TRIES  64u /* then a pair is merged each time */
+#define BUDGET_PART 32  /* of --max-memory */
 
 struct pair {
 	uint64_t key; /* atomic; of both stacks' numbers, 0 = free */
@@ -17,10 +17,15 @@ struct pair {
 };
 
 static struct pair *pairs;
+static uint32_t pair_limit; /* a power of two */
+static uint32_t pair_shift; /* of a key: its highest bits are the place */
 
 int gp_merge_init(void)
 {
-	pairs = gp_memory_map(PAIR_LIMIT * sizeof(*pairs));
+	pair_limit = (uint32_t)(gp_budget_power(MOST_PAIRS * sizeof(*pairs), BUDGET_PART) /
+				sizeof(*pairs));
+	pair_shift = (uint32_t)__builtin_clz(pair_limit) + 33;
+	pairs = gp_memory_map(pair_limit * sizeof(*pairs));
 	return pairs != NULL ? 0 : -ENOMEM;
 }
 
@@ -29,9 +34,9 @@ int gp_merge_init(void)
 /* The pair's entry, which may be new; NULL = no room near its place. */
 static struct pair *find_pair(uint64_t key)
 {
-	uint32_t at = (uint32_t)(key >> (64 - PAIR_BITS));
+	uint32_t at = (uint32_t)(key >> pair_shift);
 
-	for (uint32_t i = 0; i < MOST_TRIES; i++, at = (at + 1) & (PAIR_LIMIT - 1)) {
+	for (uint32_t i = 0; i < MOST_TRIES; i++, at = (at + 1) & (pair_limit - 1)) {
 		uint64_t found = gp_load64(&pairs[at].key);
 
 		if (found == 0 && gp_replace64(&pairs[at].key, 0, key))

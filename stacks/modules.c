@@ -238,7 +238,7 @@ static void refresh(void)
 		adopt(list);
 		gp_unlock(&lock);
 	}
-	gp_sys_unmap(list, sizeof(*list));
+	gp_memory_unmap(list, sizeof(*list));
 }
 
 /* Where the loader cannot be asked, what is known must do. */
@@ -368,7 +368,7 @@ static void introduce(const struct gp_module *module)
 		for (uint32_t i = 0; i < count; i++)
 			tell_mapping(&own[i], facts);
 	}
-	gp_sys_unmap(facts, sizeof(*facts));
+	gp_memory_unmap(facts, sizeof(*facts));
 }
 
 /* ---- asking ---- */

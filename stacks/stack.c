@@ -18,6 +18,8 @@
 #include "stacks/tree.h"
 #include "stacks/walk.h"
 
+#define BUDGET_PART 4 /* of --max-memory: all threads */
+
 struct thread {
 	struct gp_python_walk python;
 	struct gp_walk walk;
@@ -30,11 +32,31 @@ static __thread struct {
 	uint8_t ended;
 } local __attribute__((tls_model("initial-exec")));
 
-static bool was_started; /* by this process, or one that it was forked from */
+static uint64_t threads_bytes; /* of all threads */
+static bool was_started;       /* by this process, or one that it was forked from */
 static pthread_key_t key;
 static bool has_key;
 
 /* ---- threads ---- */
+
+static void unmap_thread(struct thread *thread)
+{
+	gp_memory_unmap(thread, sizeof(*thread));
+	gp_add64(&threads_bytes, -(uint64_t)sizeof(*thread));
+}
+
+/* Threads leave room for what else is wanted later. */
+static struct thread *map_thread(void)
+{
+	uint64_t before = gp_take64(&threads_bytes, sizeof(struct thread));
+	struct thread *thread = NULL;
+
+	if (before + sizeof(*thread) <= gp_budget_part(UINT64_MAX, BUDGET_PART))
+		thread = gp_memory_map(sizeof(*thread));
+	if (thread == NULL)
+		gp_add64(&threads_bytes, -(uint64_t)sizeof(*thread));
+	return thread;
+}
 
 static void end_thread(void *thread)
 {
@@ -43,7 +65,7 @@ static void end_thread(void *thread)
 	local.thread = NULL;
 	local.ended = 1;
 	gp_signal_fence();
-	gp_sys_unmap(thread, sizeof(struct thread));
+	unmap_thread(thread);
 }
 
 /* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an allocation in each thread. */
@@ -54,12 +76,12 @@ static __attribute__((constructor)) void make_key(void)
 
 static struct thread *introduce_thread(void)
 {
-	struct thread *thread = has_key && !local.ended ? gp_memory_map(sizeof(*thread)) : NULL;
+	struct thread *thread = has_key && !local.ended ? map_thread() : NULL;
 
 	if (thread == NULL)
 		return NULL;
 	if (pthread_setspecific(key, thread) != 0) {
-		gp_sys_unmap(thread, sizeof(*thread));
+		unmap_thread(thread);
 		return NULL;
 	}
 	gp_walk_init(&thread->walk);

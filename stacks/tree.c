@@ -8,9 +8,8 @@
 
 #define AT_ONCE     64u /* frames that are told */
 #define MOST_ROUNDS (2 * GP_STACK_DEPTH / AT_ONCE + 2)
-#define NODE_LIMIT  (1u << 21)
-#define INDEX_BITS  22u
-#define INDEX_LIMIT (1u << INDEX_BITS) /* half empty at worst: searches end */
+#define MOST_NODES  (1u << 21)
+#define BUDGET_PART 12 /* of --max-memory: the nodes; their index takes half as much */
 
 struct node {
 	uint32_t parent; /* 0 = none */
@@ -24,13 +23,20 @@ struct node {
 static struct node *nodes;       /* by id; 0 is nobody */
 static uint32_t *index_of_nodes; /* atomic; ids by hash, 0 = free */
 static uint32_t *was_told;       /* atomic; a bit a node */
+static uint32_t node_limit;      /* a power of two */
+static uint32_t index_limit;     /* twice as many: half empty at worst, so that searches end */
+static uint32_t index_shift;     /* of a hash of 64 bits: its highest ones are the place */
 static uint32_t last_id;
 
 int gp_tree_init(void)
 {
-	nodes = gp_memory_map(NODE_LIMIT * sizeof(*nodes));
-	index_of_nodes = gp_memory_map(INDEX_LIMIT * sizeof(*index_of_nodes));
-	was_told = gp_memory_map(NODE_LIMIT / 8);
+	node_limit = (uint32_t)(gp_budget_power(MOST_NODES * sizeof(*nodes), BUDGET_PART) /
+				sizeof(*nodes));
+	index_limit = 2 * node_limit;
+	index_shift = (uint32_t)__builtin_clz(index_limit) + 33;
+	nodes = gp_memory_map(node_limit * sizeof(*nodes));
+	index_of_nodes = gp_memory_map(index_limit * sizeof(*index_of_nodes));
+	was_told = gp_memory_map(node_limit / 8);
 	return nodes != NULL && index_of_nodes != NULL && was_told != NULL ? 0 : -ENOMEM;
 }
 
@@ -39,7 +45,7 @@ static uint32_t place_of(const struct node *node)
 	uint64_t hash = (node->what ^ (uint64_t)node->origin << 40) * 0x9e3779b97f4a7c15u;
 
 	hash = (hash ^ (hash >> 32) ^ node->parent) * 0xff51afd7ed558ccdu;
-	return (uint32_t)(hash >> (64 - INDEX_BITS));
+	return (uint32_t)(hash >> index_shift);
 }
 
 static bool is_same(const struct node *a, const struct node *b)
@@ -50,12 +56,12 @@ static bool is_same(const struct node *a, const struct node *b)
 /* A new id for the node, or 0.  The counter never wraps: it stays at the limit. */
 static uint32_t add(const struct node *node)
 {
-	if (gp_load32(&last_id) >= NODE_LIMIT - 1)
+	if (gp_load32(&last_id) >= node_limit - 1)
 		return 0;
 	uint32_t id = gp_add32(&last_id, 1) + 1;
 
-	if (id >= NODE_LIMIT) {
-		gp_store32(&last_id, NODE_LIMIT - 1);
+	if (id >= node_limit) {
+		gp_store32(&last_id, node_limit - 1);
 		return 0;
 	}
 	nodes[id] = *node;
@@ -67,7 +73,7 @@ static uint32_t find_or_add(const struct node *node)
 {
 	uint32_t own = 0;
 
-	for (uint32_t at = place_of(node);; at = (at + 1) & (INDEX_LIMIT - 1)) {
+	for (uint32_t at = place_of(node);; at = (at + 1) & (index_limit - 1)) {
 		uint32_t id = gp_load32_acquire(&index_of_nodes[at]);
 
 		if (id == 0) {

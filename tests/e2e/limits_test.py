@@ -295,6 +295,126 @@ class OwnMemory(Case):
             self.assertLess(profiled - plain, self.MOST_MIB, more)
 
 
+# Threads with deep stacks, each with messages of its own: what --max-memory has to bound.
+MANY_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define THREADS 60
+#define RANGES  2000
+
+static pthread_barrier_t all;
+static unsigned long launches;
+
+static __attribute__((noinline)) int go(void *stream, int depth)
+{
+	int failed = depth > 0 ? go(stream, depth - 1) : cudaMemsetAsync(stream, 0, 64, 0);
+
+	__asm__ volatile("" ::: "memory");
+	return failed;
+}
+
+static void *work(void *number)
+{
+	char message[200];
+	void *memory;
+
+	if (cudaMalloc(&memory, 4096))
+		return NULL;
+	for (int i = 0; i < RANGES; i++) {
+		snprintf(message, sizeof(message), "%ld %d %150d", (long)number, i, i);
+		nvtxRangePushA(message);
+		if (go(memory, i % 100) == 0)
+			__atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
+		nvtxRangePop();
+	}
+	pthread_barrier_wait(&all);
+	return NULL;
+}
+
+static void copy_status(const char *path)
+{
+	FILE *from = fopen("/proc/self/status", "r"), *to = fopen(path, "w");
+
+	for (int c = from && to ? fgetc(from) : EOF; c != EOF; c = fgetc(from))
+		fputc(c, to);
+	fclose(to);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[THREADS];
+
+	pthread_barrier_init(&all, NULL, THREADS);
+	for (long i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
+			return 1;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	printf("sets %lu\n", launches);
+	if (argc > 1)
+		copy_status(argv[1]);
+	return cudaDeviceSynchronize();
+}
+"""
+
+
+class MaxMemory(Case):
+
+    BOUND_MIB = 32
+
+    def compile_many(self):
+        return self.compile("many", MANY_SOURCE, "-pthread", "-ldl", "-I" + os.path.join(CUDA, "include"), "-L" + os.path.join(support.BUILD, "sim"),
+                            "-lcudart")
+
+    def peak_mib(self, program, way, **variables):
+        result = self.run_program([program, self.path("status")], way, GPUPROF_SUMMARY="none", GPUPROF_CHROME="none", **variables)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("status"), encoding="utf-8") as file:
+            return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1)) / 1024
+
+    @unittest.skipIf(support.ON_GPU, "the real CUPTI takes more")
+    def test_what_is_taken_stays_below_it(self):
+        program = self.compile_many()
+        settings = {"GPUPROF_STACKS": "all", "GPUSIM_FAULT": "late-buffers"}
+        plain = self.peak_mib(program, PLAIN)
+        free = self.peak_mib(program, BARE, GPUPROF_OUTPUT=self.path("free"), **settings) - plain
+        bound = self.peak_mib(program, BARE, GPUPROF_OUTPUT=self.path("bound"), GPUPROF_MAX_MEMORY=f"{self.BOUND_MIB}M", **settings) - plain
+        self.assertLess(bound, self.BOUND_MIB)
+        self.assertGreater(free, self.BOUND_MIB)  # else nothing was bounded
+
+    def test_what_finds_no_room_is_counted_and_the_program_runs_on(self):
+        program = self.compile_many()
+        plain = self.run_program([program], PLAIN)
+        for way in (BARE, LAUNCHED):
+            result = self.run_program([program], way, GPUPROF_STACKS="all", GPUPROF_MAX_MEMORY=f"{self.BOUND_MIB}M", GPUPROF_CHROME="none",
+                                      GPUPROF_OUTPUT=way[:4], GPUSIM_FAULT="late-buffers")
+            self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout), result.stderr)
+            end = f"{support.GPUPROF} summary --full --top 0 {way[:4]}.gpuprof | tail -n 60"  # the page has a row for each range
+            page = " ".join(self.run_program(["sh", "-c", end], PLAIN).stdout.split())
+            for counted in ("GPU records dropped because the memory for them was full (--cupti-memory, --max-memory)",
+                            "call stacks not kept because the table of frames is full, or memory ran out (--max-memory)",
+                            "messages and payloads of ranges that were defined again",
+                            " were taken) had too little for GPU records, rings of threads, call stacks, texts of ranges "):
+                self.assertIn(counted, page)
+            taken = re.search(r"gpuprof's own memory, at most (\d+\.\d+)MiB; --max-memory 32\.00MiB", page)
+            self.assertTrue(taken, page)
+            self.assertLessEqual(float(taken.group(1)), self.BOUND_MIB)
+            self.assertIn("--max-memory (32.00MiB, of which ", result.stderr)
+
+    def test_where_there_is_room_nothing_changes(self):
+        result = self.run_program([*GPU, "launch=3000"], LAUNCHED, ["--max-memory", "1G"])
+        self.assertIn("all 3,000 launches have their kernel record", result.stderr)
+        self.assertNotIn("max-memory", result.stderr)
+
+    def test_sizes_are_checked(self):
+        result = self.run_program([*GPU, "say=x"], LAUNCHED, ["--max-memory", "31M"])
+        self.assertEqual((result.returncode, result.stdout), (125, ""))
+        self.assertIn("--max-memory (GPUPROF_MAX_MEMORY) needs a size from 32M to 1024G, such as 500M or 2G, not '31M'", result.stderr)
+
+
 class Memory(Case):
 
     def test_gpu_records_beyond_their_memory_are_counted(self):

@@ -1,0 +1,88 @@
+#include "collector/budget.h"
+
+#include "collector/atomic.h"
+
+static struct {
+	uint64_t most_bytes;
+	uint64_t taken_bytes[GP_BUDGET_LIVES];
+	uint64_t peak_bytes;
+	uint64_t refusals;
+} budget;
+
+void gp_budget_init(uint64_t most_bytes)
+{
+	budget.most_bytes = most_bytes;
+	budget.peak_bytes = GP_BUDGET_FIXED_BYTES;
+}
+
+uint64_t gp_budget_most(void)
+{
+	return budget.most_bytes;
+}
+
+uint64_t gp_budget_part(uint64_t wanted_bytes, uint32_t part)
+{
+	uint64_t most = budget.most_bytes / part;
+
+	return budget.most_bytes != 0 && most < wanted_bytes ? most : wanted_bytes;
+}
+
+uint64_t gp_budget_power(uint64_t wanted_bytes, uint32_t part)
+{
+	uint64_t most = gp_budget_part(wanted_bytes, part);
+
+	while (wanted_bytes > most)
+		wanted_bytes /= 2;
+	return wanted_bytes;
+}
+
+static uint64_t taken(void)
+{
+	return GP_BUDGET_FIXED_BYTES + gp_load64(&budget.taken_bytes[GP_BUDGET_INHERITED]) +
+	       gp_load64(&budget.taken_bytes[GP_BUDGET_NOT_INHERITED]);
+}
+
+static void note_peak(uint64_t bytes)
+{
+	uint64_t peak = gp_load64(&budget.peak_bytes);
+
+	while (bytes > peak && !gp_replace64(&budget.peak_bytes, peak, bytes))
+		peak = gp_load64(&budget.peak_bytes);
+}
+
+/* Of two that ask at once for what is room for one, both may be refused: that is the safe side. */
+bool gp_budget_take(enum gp_budget_life life, size_t bytes)
+{
+	gp_add64(&budget.taken_bytes[life], bytes);
+	uint64_t now = taken();
+
+	if (budget.most_bytes == 0 || now <= budget.most_bytes) {
+		note_peak(now);
+		return true;
+	}
+	gp_budget_give(life, bytes);
+	gp_add64(&budget.refusals, 1);
+	return false;
+}
+
+void gp_budget_give(enum gp_budget_life life, size_t bytes)
+{
+	gp_add64(&budget.taken_bytes[life], -(uint64_t)bytes);
+}
+
+uint64_t gp_budget_peak(void)
+{
+	return gp_load64(&budget.peak_bytes);
+}
+
+uint64_t gp_budget_refusals(void)
+{
+	return gp_load64(&budget.refusals);
+}
+
+void gp_budget_reset(void)
+{
+	gp_store64(&budget.taken_bytes[GP_BUDGET_NOT_INHERITED], 0);
+	gp_store64(&budget.peak_bytes, taken());
+	gp_store64(&budget.refusals, 0);
+}

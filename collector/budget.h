@@ -1,0 +1,47 @@
+/*
+ * budget: the memory that gpuprof takes in the program's process, and --max-memory, which bounds it.
+ *
+ * Whatever is mapped is charged before, in full, touched or not: what is said is the most that it can come to.  What finds no
+ * room is not mapped, and its owner does without it, as where the system has no more.  Tables that are mapped at once, and what takes much,
+ * ask for their part.  Any thread, also signal handlers; no lock.
+ */
+#ifndef COLLECTOR_BUDGET_H
+#define COLLECTOR_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The library itself, what it always has, and the stacks of two threads: never given back. */
+#define GP_BUDGET_FIXED_BYTES (2u << 20)
+
+enum gp_budget_life {
+	GP_BUDGET_INHERITED,     /* forked children have it, too */
+	GP_BUDGET_NOT_INHERITED, /* they do not (MADV_DONTFORK) */
+	GP_BUDGET_LIVES,
+};
+
+/* Once, before anything is taken; 0 = no bound. */
+void gp_budget_init(uint64_t most_bytes);
+
+/* The bound; 0 = none. */
+uint64_t gp_budget_most(void);
+
+/* The smaller of wanted_bytes and the bound's part (4: a quarter); wanted_bytes where there is no bound. */
+uint64_t gp_budget_part(uint64_t wanted_bytes, uint32_t part);
+
+/* The same of a table whose size is a power of two, as wanted_bytes is. */
+uint64_t gp_budget_power(uint64_t wanted_bytes, uint32_t part);
+
+/* False: there is no room; counted. */
+bool gp_budget_take(enum gp_budget_life life, size_t bytes);
+void gp_budget_give(enum gp_budget_life life, size_t bytes);
+
+/* The most that was taken at a time, the fixed part included; how often there was no room. */
+uint64_t gp_budget_peak(void);
+uint64_t gp_budget_refusals(void);
+
+/* A forked child that starts a recording of its own: what it has not inherited is given back, and nothing was refused. */
+void gp_budget_reset(void);
+
+#endif

@@ -25,7 +25,7 @@
 #define HEAD_BYTES 8u
 #define NAME_BYTES 4000u /* most of a file's name, and of a function's */
 
-/* What an object says of itself.  Without a version the addresses may all come again with another object: see is_loose(). */
+/* What an object says of itself.  All addresses may come again with another object, and so may its version: see content_of(). */
 struct identity {
 	uint64_t address;
 	uint64_t file;
@@ -33,7 +33,7 @@ struct identity {
 	uint64_t table;
 	uint32_t first_line;
 	uint32_t version;
-	uint64_t hash; /* of the line table; 0 = not needed */
+	uint64_t hash; /* of what the addresses hold; 0 = not needed */
 };
 
 static_assert(sizeof(((struct gp_code_scratch *)0)->text) == GP_STRING_MAX_BYTES, "one string");
@@ -67,25 +67,9 @@ static uint32_t half_at(uint64_t address)
 
 /* ---- what an object is ---- */
 
-/*
- * Code that was not read from a file, as that of exec(), comes and goes; what comes may lie where the last one did, with its names and
- * its line table.  Where nothing else tells them apart, the table's contents do.  Modules' code stays in practice.
- */
-static bool is_loose(const struct gp_python_layout *layout, const struct identity *identity)
+static uint64_t hash_of_bytes(const uint8_t *data, uint64_t bytes)
 {
-	const char *text = (const char *)identity->file + layout->text.ascii;
-
-	if (layout->code.version != 0 && identity->version != 0)
-		return false;
-	if (!TEXT_ASCII(half_at(identity->file + TEXT_STATE)))
-		return true;
-	return text[0] != '/' && strncmp(text, "<frozen", 7) != 0;
-}
-
-static uint64_t hash_of_table(uint64_t table)
-{
-	const uint8_t *data = (const uint8_t *)table + BYTES_DATA;
-	uint64_t bytes = word_at(table + OBJECT_SIZE), hash = 0xcbf29ce484222325u ^ bytes;
+	uint64_t hash = 0xcbf29ce484222325u ^ bytes;
 
 	for (; bytes >= 8; bytes -= 8, data += 8) {
 		uint64_t word;
@@ -97,6 +81,49 @@ static uint64_t hash_of_table(uint64_t table)
 	for (; bytes > 0; bytes--, data++)
 		hash = (hash ^ *data) * 0x100000001b3u;
 	return hash | 1;
+}
+
+static uint64_t hash_of_table(uint64_t table)
+{
+	return hash_of_bytes((const uint8_t *)table + BYTES_DATA, word_at(table + OBJECT_SIZE));
+}
+
+/* Bytes of a str, and where they are; 0 of one that is of a kind which names are not. */
+static uint64_t text_of(const struct gp_python_layout *layout, uint64_t text, const uint8_t **data)
+{
+	uint32_t state = half_at(text + TEXT_STATE), kind = TEXT_KIND(state);
+
+	*data = (const uint8_t *)text +
+		(TEXT_ASCII(state) ? layout->text.ascii : layout->text.other);
+	if (!TEXT_COMPACT(state) || (kind != 1 && kind != 2 && kind != 4))
+		return 0;
+	return word_at(text + OBJECT_SIZE) * kind;
+}
+
+/* Code that was not read from a file, as that of exec(), comes and goes.  Modules' code stays in practice. */
+static bool is_loose(const struct gp_python_layout *layout, const struct identity *identity)
+{
+	const char *text = (const char *)identity->file + layout->text.ascii;
+
+	if (!TEXT_ASCII(half_at(identity->file + TEXT_STATE)))
+		return true;
+	return text[0] != '/' && strncmp(text, "<frozen", 7) != 0;
+}
+
+/*
+ * What comes may lie where the last one did, with its name and its line table, and in a new interpreter with its version: then their
+ * contents tell them apart.  0 = it stays.
+ */
+static uint64_t content_of(const struct gp_python_layout *layout, const struct identity *identity)
+{
+	bool may_go = is_loose(layout, identity);
+	const uint8_t *name;
+
+	if (!may_go && identity->version == 0)
+		return 0;
+	uint64_t bytes = text_of(layout, identity->name, &name);
+
+	return (may_go ? hash_of_table(identity->table) << 1 : 0) ^ hash_of_bytes(name, bytes);
 }
 
 static struct identity identify(const struct gp_python_layout *layout, uint64_t code)
@@ -131,32 +158,22 @@ bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint
 	struct identity identity = identify(layout, code);
 
 	return is_same(&identity, known) &&
-	       (known->hash == 0 || known->hash == hash_of_table(identity.table));
+	       (known->hash == 0 || known->hash == content_of(layout, &identity));
 }
 
 /* ---- telling the trace ---- */
 
-static uint32_t character_at(const uint8_t *data, uint32_t bytes, uint64_t i)
-{
-	uint32_t c = 0;
-
-	memcpy(&c, data + i * bytes, bytes);
-	return c;
-}
-
 /* A str as UTF-8, with its NUL; what does not fit is left out. */
 static uint32_t put_text(const struct gp_python_layout *layout, uint64_t text, char *at)
 {
-	uint32_t state = half_at(text + TEXT_STATE), kind = TEXT_KIND(state), used = 0;
-	uint64_t length = word_at(text + OBJECT_SIZE);
-	const uint8_t *data = (const uint8_t *)text +
-			      (TEXT_ASCII(state) ? layout->text.ascii : layout->text.other);
+	const uint8_t *data;
+	uint32_t kind = TEXT_KIND(half_at(text + TEXT_STATE)), used = 0;
+	uint64_t bytes = text_of(layout, text, &data);
 
-	if (!TEXT_COMPACT(state) || (kind != 1 && kind != 2 && kind != 4))
-		length = 0;
-	for (uint64_t i = 0; i < length && used < NAME_BYTES - 5; i++) {
-		uint32_t c = character_at(data, kind, i);
+	for (; bytes > 0 && used < NAME_BYTES - 5; bytes -= kind, data += kind) {
+		uint32_t c = 0;
 
+		memcpy(&c, data, kind);
 		if (c != 0)
 			used += gp_text_put_utf8(at + used, c);
 	}
@@ -214,8 +231,7 @@ uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
 	struct identity identity = identify(layout, code);
 	uint32_t own = 0;
 
-	if (is_loose(layout, &identity))
-		identity.hash = hash_of_table(identity.table);
+	identity.hash = content_of(layout, &identity);
 	for (uint32_t at = place_of(&identity);; at = (at + 1) & (index_limit - 1)) {
 		uint32_t id = gp_load32_acquire(&index_of_codes[at]);
 

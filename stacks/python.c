@@ -14,6 +14,7 @@
 #define ENTRY_MARK         68u /* 3.11: is this the last frame of its activation? */
 #define TAG_BITS           3u  /* from 3.14 on in the lowest bits of references */
 #define NO_ADDRESS         1u
+#define SHORT_NAME         8u  /* before the name with its classes, from 3.11 on */
 #define LINE               64u /* of the caches */
 #define MOST_PREPARED      24u
 #define LAST_OF_ACTIVATION ((uint64_t)1 << 63) /* beside a code object's number, in a hash */
@@ -210,13 +211,22 @@ static uint64_t end_of_activation(const struct gp_python_layout *layout, struct 
 	return chain;
 }
 
-static uint32_t version_of_code(const struct gp_python_layout *layout, uint64_t code)
+/*
+ * What tells a code object that has a version from all others that lay there, or 0.  Versions begin again with each interpreter, so that what
+ * the object refers to counts, too: as much of it as lies beside the version.
+ */
+static uint32_t mark_of_code(const struct gp_python_layout *layout, uint64_t code)
 {
 	uint32_t version = 0;
 
 	if (layout->code.version != 0)
 		memcpy(&version, (const void *)(code + layout->code.version), sizeof(version));
-	return version;
+	if (version == 0)
+		return 0;
+	uint64_t names = word_at(code + layout->code.file) * 3 +
+			 word_at(code + layout->code.name - SHORT_NAME);
+
+	return (version * 0x85ebca6bu + (uint32_t)(names >> 4) * 0x9e3779b1u) | 1;
 }
 
 /* Is it what the layout says?  Asked once for each code object. */
@@ -260,29 +270,37 @@ static struct gp_python_past *recall(struct gp_python_walk *walk, uint32_t tag)
 	return NULL;
 }
 
-/* One to be forgotten, which is not the last: the next is compared with that. */
-static struct gp_python_past *take_past(struct gp_python_walk *walk, uint32_t tag)
+/* One to be forgotten, which is not the last: the next is compared with that.  Those that are not remembered need no more than two. */
+static struct gp_python_past *take_past(const struct gp_python_layout *layout,
+					struct gp_python_walk *walk, uint32_t tag)
 {
+	uint32_t ways = layout->activation == GP_PYTHON_EACH ? 2 : GP_PYTHON_WAYS;
 	uint32_t set = tag % GP_PYTHON_SETS, way;
 	struct gp_python_past *past;
 
 	do {
-		way = walk->next_way++ % GP_PYTHON_WAYS;
+		way = walk->next_way++ % ways;
 		past = &walk->pasts[set * GP_PYTHON_WAYS + way];
 	} while (past == walk->last);
 	walk->tags[set][way] = tag;
 	return past;
 }
 
-/* The same object as when the link was made?  Each that has a version has its own. */
+/* The same object as when the link was made? */
 static bool is_code_still(const struct gp_python_layout *layout, const struct gp_python_link *link,
 			  uint32_t id)
 {
-	return link->version != 0 ? version_of_code(layout, link->code) == link->version
-				  : gp_code_is_still(layout, link->code, id);
+	return link->mark != 0 ? mark_of_code(layout, link->code) == link->mark
+			       : gp_code_is_still(layout, link->code, id);
 }
 
-/* Numbers the outermost `kept` frames have are right; those of the others follow from them. */
+static uint64_t add_frame(uint64_t callers, uint32_t code_id, uint32_t offset, bool is_last)
+{
+	return gp_hash_add(callers,
+			   ((uint64_t)code_id << 32 | offset) + (is_last ? LAST_OF_ACTIVATION : 0));
+}
+
+/* Hashes that the outermost `kept` frames have are right; those of the others follow from them. */
 static void number_frames(struct gp_python_past *past, uint32_t kept)
 {
 	uint32_t at = past->count - kept;
@@ -291,11 +309,11 @@ static void number_frames(struct gp_python_past *past, uint32_t kept)
 	while (at > 0) {
 		struct gp_python_frame *frame = &past->frames[--at];
 
-		hash = gp_hash_add(hash, ((uint64_t)frame->code_id << 32 | frame->offset) +
-						 (frame->activation != 0 ? LAST_OF_ACTIVATION : 0));
+		hash = add_frame(hash, frame->code_id, frame->offset, frame->activation != 0);
 		frame->hash = hash;
 	}
 	past->number = hash;
+	past->is_numbered = true;
 }
 
 /* ---- a stack that comes again ---- */
@@ -315,7 +333,7 @@ renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python
 		if (!is_code(code))
 			return false;
 		link->code = code;
-		link->version = version_of_code(layout, code);
+		link->mark = mark_of_code(layout, code);
 		frame->code_id = gp_code_find(layout, code, &walk->scratch);
 	}
 	frame->offset = offset_of(layout, code, link->instruction);
@@ -346,6 +364,7 @@ static bool comes_again(const struct gp_python_layout *layout, struct gp_python_
 		if (cursor.frame != link->address || owner_of(layout, link->address) != link->owner)
 			return false;
 		if (!is_as_it_was(layout, past, link)) {
+			past->is_numbered = false;
 			if (!renew(walk, past, link))
 				return false;
 			changed = link->frame + 1u;
@@ -364,6 +383,27 @@ static bool comes_again(const struct gp_python_layout *layout, struct gp_python_
 
 /* ---- a stack that is new ---- */
 
+/* All frames where each is a function's, and an activation: the same as below, for less. */
+static void read_activations(const struct gp_python_layout *layout, struct gp_python_past *past,
+			     struct cursor cursor)
+{
+	uint32_t count = 0;
+
+	for (; cursor.frame != 0 && count < GP_STACK_DEPTH; count++) {
+		past->links[count] = (struct gp_python_link){
+			.address = cursor.frame,
+			.code = code_of(layout, cursor.frame),
+			.instruction = instruction_of(layout, cursor.frame),
+			.frame = (uint16_t)count,
+			.is_shown = true,
+		};
+		past->frames[count].activation = NO_ADDRESS;
+		cursor.frame = word_at(cursor.frame + layout->frame.previous);
+	}
+	past->count = past->link_count = count;
+	past->is_cut = cursor.frame != 0;
+}
+
 /*
  * All of the interpreter's frames.  One that is left out may be the last of its activation: then the one inside of it is.
  */
@@ -381,7 +421,7 @@ static void read_links(const struct gp_python_layout *layout, struct gp_python_p
 		link->instruction = instruction_of(layout, cursor.frame);
 		link->owner = owner_of(layout, cursor.frame);
 		link->is_shown = !is_shim(layout, link) && is_complete(layout, link);
-		link->version = is_shim(layout, link) ? 0 : version_of_code(layout, link->code);
+		link->mark = is_shim(layout, link) ? 0 : mark_of_code(layout, link->code);
 		link->frame = (uint16_t)count;
 		past->frames[count].activation = 0;
 		count += link->is_shown;
@@ -408,26 +448,56 @@ static struct gp_python_link *next_shown(struct gp_python_past *past, uint32_t *
 	return NULL;
 }
 
-/* Most that are elsewhere execute the same code as their counterparts did, counted from outside. */
+/* The number of the code that a frame executes, which may be that of its counterpart; false: it is no code. */
+static bool find_code(const struct gp_python_layout *layout, struct gp_python_walk *walk,
+		      const struct gp_python_link *link, const struct gp_python_link *before,
+		      uint32_t *id)
+{
+	if (before != NULL && before->code == link->code) {
+		*id = walk->last->frames[before->frame].code_id;
+		if (is_code_still(layout, before, *id))
+			return true;
+	}
+	if (!is_code(link->code))
+		return false;
+	*id = gp_code_find(layout, link->code, &walk->scratch);
+	return true;
+}
+
+/*
+ * What each frame executes, from outside inwards, and with it its hash.  Most that are elsewhere execute the same code as their counterparts
+ * did; the outermost that are at the same place in it, too, have their hashes.  What was just written is not read: a word that was
+ * written in two halves is waited for.
+ */
 static bool identify(const struct gp_python_layout *layout, struct gp_python_walk *walk,
 		     struct gp_python_past *past)
 {
-	uint32_t at = past->link_count, other = walk->last->link_count;
+	const struct gp_python_past *last = walk->last;
+	uint32_t at = past->link_count, other = last->link_count, id;
+	bool is_alike = last->is_numbered && last->is_cut == past->is_cut;
+	uint64_t hash = gp_hash_add(0, past->is_cut);
 	struct gp_python_link *link, *before;
 
 	while ((link = next_shown(past, &at)) != NULL) {
 		struct gp_python_frame *frame = &past->frames[link->frame];
+		uint32_t offset = offset_of(layout, link->code, link->instruction);
+		bool is_last = frame->activation != 0;
 
 		before = next_shown(walk->last, &other);
-		frame->offset = offset_of(layout, link->code, link->instruction);
-		if (before != NULL && before->code == link->code &&
-		    is_code_still(layout, before, walk->last->frames[before->frame].code_id))
-			frame->code_id = walk->last->frames[before->frame].code_id;
-		else if (is_code(link->code))
-			frame->code_id = gp_code_find(layout, link->code, &walk->scratch);
-		else
+		if (!find_code(layout, walk, link, before, &id))
 			return false;
+		const struct gp_python_frame *known =
+			before != NULL ? &last->frames[before->frame] : NULL;
+
+		is_alike = is_alike && known != NULL && known->code_id == id &&
+			   known->offset == offset && (known->activation != 0) == is_last;
+		hash = is_alike ? known->hash : add_frame(hash, id, offset, is_last);
+		frame->code_id = id;
+		frame->offset = offset;
+		frame->hash = hash;
 	}
+	past->number = hash;
+	past->is_numbered = true;
 	return true;
 }
 
@@ -435,13 +505,14 @@ static __attribute__((noinline)) uint64_t walk_anew(const struct gp_python_layou
 						    struct gp_python_walk *walk, uint32_t tag,
 						    struct cursor cursor)
 {
-	struct gp_python_past *past = take_past(walk, tag);
+	struct gp_python_past *past = take_past(layout, walk, tag);
 
 	past->may_come_again = false;
-	read_links(layout, past, cursor);
+	past->is_numbered = false;
+	(layout->activation == GP_PYTHON_EACH ? read_activations : read_links)(layout, past,
+									       cursor);
 	if (!identify(layout, walk, past))
 		return 0;
-	number_frames(past, 0);
 	past->may_come_again = !past->is_cut && layout->activation != GP_PYTHON_EACH;
 	walk->last = past;
 	return past->count > 0 ? past->number : 0;
@@ -456,7 +527,7 @@ static void prefetch_frames(const struct gp_python_past *past)
 		__builtin_prefetch((const void *)link->address);
 		__builtin_prefetch((const void *)(link->address + LINE));
 		__builtin_prefetch((const void *)(link->code + LINE));
-		if (link->version == 0) {
+		if (link->mark == 0) {
 			__builtin_prefetch((const void *)(link->code + 2 * LINE));
 			gp_code_prepare(past->frames[link->frame].code_id);
 		}
@@ -502,7 +573,7 @@ uint64_t gp_python_walk(struct gp_python_walk *walk)
 	struct gp_python_past *past;
 
 	/* stacks that differ outside may have one innermost frame; what was put right in part is of no stack any more */
-	while ((past = recall(walk, tag)) != NULL) {
+	while (layout->activation != GP_PYTHON_EACH && (past = recall(walk, tag)) != NULL) {
 		if (comes_again(layout, walk, past, cursor)) {
 			walk->last = past;
 			return past->count > 0 ? past->number : 0;

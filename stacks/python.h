@@ -38,8 +38,9 @@ struct gp_python_link {
 	uint64_t address;
 	uint64_t code;
 	uint64_t instruction;
-	uint32_t version; /* of the code; 0 = it has none */
-	uint16_t frame;   /* which it is of the stack, if it is shown */
+	uint32_t
+		mark; /* of the code: what tells it from others at its address; 0 = that takes more */
+	uint16_t frame; /* which it is of the stack, if it is shown */
 	uint8_t owner;
 	bool is_shown;
 };
@@ -50,7 +51,8 @@ struct gp_python_past {
 	uint32_t link_count;
 	bool is_cut; /* there are more frames outside */
 	bool may_come_again;
-	uint64_t number; /* the innermost hash */
+	bool is_numbered; /* every frame's hash is that of what it says and of its callers */
+	uint64_t number;  /* the innermost hash */
 	struct gp_python_link links[GP_PYTHON_LINKS];
 	struct gp_python_frame frames[GP_STACK_DEPTH];
 };

@@ -123,7 +123,12 @@ $(O)/tests/stacks/libprobe.so: $(O)/tests/stacks/probe.o $(COLLECTOR) $(STACKS)
 	$(Q)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-Bsymbolic -o $@ $^ -lpthread
 
 CHECKS += tests/stacks/python_test.py
-check-built: $(O)/tests/stacks/libprobe.so $(O)/tests/stacks/dump
+check-built: $(O)/tests/stacks/libprobe.so $(O)/tests/stacks/dump $(O)/tests/stacks/python_again
+# Loads the interpreter that it is told.
+$(O)/tests/stacks/python_again: tests/stacks/python_again.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
 
 # A library of two sizes, to be loaded and unloaded.
 $(O)/tests/stacks/plugin_small.so: FRAME_BYTES := 200

@@ -128,6 +128,40 @@ def check(python, folder, is_compiled=False):
     return not wrong
 
 
+ASK_LIBRARY = """
+import os, sys, sysconfig as s
+print(sys.version_info[1], sys.base_prefix, os.path.join(s.get_config_var("LIBDIR"), s.get_config_var("INSTSONAME") or "-"))
+"""
+
+
+def check_again(python, folder):
+    """A program that starts the interpreter again and again has each function's own name, wherever its code came to lie."""
+    out = os.environ["O"]
+    minor, home, library = subprocess.run([python, "-c", ASK_LIBRARY], check=True, stdout=subprocess.PIPE,
+                                          universal_newlines=True).stdout.split()
+    if not os.path.exists(library) or python.startswith(out):
+        return True
+    right = True
+    for way in ("whole", "beside")[:1 + (int(minor) >= 12)]:  # before, a thread has the main interpreter's frames
+        base = os.path.join(folder, way + minor)
+        command = [f"{out}/tests/stacks/python_again", library, f"{out}/tests/stacks/libprobe.so"]
+        environment = dict(os.environ, PYTHONHOME=home)
+        alone = subprocess.run([*command, "-", way], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if alone.returncode:
+            print(f"skipped: {library} cannot be started again in a process ({way})")
+            continue
+        done = subprocess.run([*command, base, way], env=environment, stdout=subprocess.PIPE, check=False, universal_newlines=True)
+        dump = subprocess.run([f"{out}/tests/stacks/dump", base + ".gpuprof"], check=True, stdout=subprocess.PIPE)
+        trace = Trace(dump.stdout.decode("utf-8"))
+        os.unlink(base + ".gpuprof")
+        want = [line.split() for line in done.stdout.splitlines()]
+        got = [[trace.codes[origin][1] for kind, origin, _ in trace.stack(int(number)) if kind == PYTHON] for _, number in want]
+        wrong = [(name, names) for (name, _), names in zip(want, got) if names != [name, "<module>"]]
+        print(f"{library}, started again ({way}): {len(want)} stacks, {len(wrong)} wrong", *wrong[:3])
+        right = right and done.returncode == 0 and len(want) == 40 and not wrong
+    return right
+
+
 def main():
     pythons = sys.argv[1:]
     skipped = []
@@ -144,6 +178,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         right = [check(python, folder) for python in pythons]
         right += [check(python, folder, True) for python in pythons if can_compile(python)]
+        right += [check_again(python, folder) for python in pythons]
     sys.exit(0 if all(right) else 1)
 
 

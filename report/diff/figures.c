@@ -295,6 +295,7 @@ static void take_states(struct gathering *g, const struct gp_wheres *wheres)
 		{GP_METRIC_IDLE_SYNC, GP_STATE_IDLE + GP_IDLE_SYNC},
 		{GP_METRIC_IDLE_COPY, GP_STATE_IDLE + GP_IDLE_COPY},
 		{GP_METRIC_IDLE_ALLOC, GP_STATE_IDLE + GP_IDLE_ALLOC},
+		{GP_METRIC_IDLE_SETUP, GP_STATE_IDLE + GP_IDLE_SETUP},
 	};
 
 	for (size_t i = 0; i < wheres->count; i++)

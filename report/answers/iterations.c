@@ -12,10 +12,11 @@
 #include "report/array.h"
 #include "report/groups.h"
 #include "report/room.h"
+#include "report/stats.h"
 
 #define COUNT_AT_LEAST 3
 #define ABOUT_AS_LONG  0.9
-#define MANY_PASSES    8
+#define MANY_PASSES    8u
 #define KEY_BYTES      (GP_ITERATION_NAME_BYTES + 32)
 #define PYTORCH_STEP   "ProfilerStep#"
 
@@ -377,6 +378,106 @@ static int take_passes(struct gp_iterations *iterations, const struct gp_model *
 	return result;
 }
 
+/* ---- by a part that is the same in all passes ---- */
+
+/* Where a sequence occurs. */
+struct places {
+	uint32_t *elements;
+	uint32_t count, capacity;
+	int error;
+};
+
+static void note_place(void *context, uint32_t element)
+{
+	struct places *places = context;
+
+	if (places->error == 0)
+		places->error = gp_array_grow_room(&places->elements, &places->capacity,
+						   places->count, sizeof(element));
+	if (places->error == 0)
+		places->elements[places->count++] = element;
+}
+
+static int find_places(struct places *places, const struct gp_sequences *sequences,
+		       const struct gp_sequence *sequence)
+{
+	int result = gp_sequence_each(sequences, sequence, note_place, places);
+
+	return result == 0 ? places->error : result;
+}
+
+/*
+ * How far one is from the next, by the median; 0 = they come irregularly, or are no main loop: fewer than nine of ten are between half and twice
+ * as far, or they span less than half of the stream.
+ */
+static int regular_distance(const struct gp_sequences *sequences, const struct places *places,
+			    uint64_t *distance)
+{
+	const uint32_t *elements = places->elements;
+	uint32_t count = places->count > 0 ? places->count - 1 : 0, usual = 0;
+	uint64_t *distances, median;
+
+	*distance = 0;
+	if (count < MANY_PASSES || 2ull * (elements[count] - elements[0]) < sequences->own_count)
+		return 0;
+	distances = gp_room_take(count * sizeof(*distances));
+	if (!distances)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		distances[i] = elements[i + 1] - elements[i];
+	median = gp_stats_select(distances, count, count / 2);
+	for (uint32_t i = 0; i < count; i++)
+		usual += 2 * distances[i] >= median && distances[i] <= 2 * median;
+	gp_room_free(distances);
+	if (10ull * usual >= 9ull * count)
+		*distance = median;
+	return 0;
+}
+
+/* Of sequences that come regularly, the one that comes least often: others are parts of passes. */
+static int choose_regular(const struct gp_sequences *sequences, const struct gp_sequence **chosen)
+{
+	uint64_t farthest = 0;
+	int result = 0;
+
+	*chosen = NULL;
+	for (uint32_t i = 0; result == 0 && i < sequences->count; i++) {
+		struct places places = {0};
+		uint64_t distance = 0;
+
+		if (is_one_operation(sequences, &sequences->rows[i]))
+			continue;
+		result = find_places(&places, sequences, &sequences->rows[i]);
+		if (result == 0)
+			result = regular_distance(sequences, &places, &distance);
+		if (distance > farthest) {
+			farthest = distance;
+			*chosen = &sequences->rows[i];
+		}
+		gp_room_free(places.elements);
+	}
+	return result;
+}
+
+/* Each pass is from one to the next. */
+static int take_regular(struct gp_iterations *iterations, const struct gp_model *model,
+			const struct gp_sequences *sequences, const struct gp_sequence *chosen)
+{
+	struct places places = {0};
+	int result = find_places(&places, sequences, chosen);
+
+	for (uint32_t i = 0; result == 0 && i < places.count; i++) {
+		const struct gp_pass pass = {places.elements[i],
+					     places.elements[i] + chosen->length};
+
+		result = take_pass(iterations, model, sequences, &pass);
+	}
+	gp_room_free(places.elements);
+	return result;
+}
+
+/* ---- all ways ---- */
+
 static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
 			    const struct gp_tuning *tuning)
 {
@@ -385,8 +486,13 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 	int result = gp_sequences_of(&sequences, model, tuning, first, end);
 	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
 
-	if (chosen)
+	if (chosen) {
 		result = take_passes(iterations, model, &sequences, chosen);
+	} else if (result == 0) {
+		result = choose_regular(&sequences, &chosen);
+		if (result == 0 && chosen)
+			result = take_regular(iterations, model, &sequences, chosen);
+	}
 	gp_sequences_free(&sequences);
 	return result;
 }

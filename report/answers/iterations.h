@@ -5,6 +5,8 @@
  * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together last longest, and of
  * such that last about as long (90 %) the most frequent.  Where there are none, from the sequence of operations (report/answers/sequences.h)
  * that makes up most of the stream with the most operations, if that is half of it; not one operation repeated: that has no passes.
+ * If none makes up so much, for passes differ throughout, a sequence that comes at regular distances, eight times or more, over half of the stream:
+ * each pass is from one to the next.
  * Of passes that hold eight or more equal ones, each with a copy from or to the host, these are the passes: what is done after so many of them is an
  * evaluation, a checkpoint.  Where in the sequence a pass begins, and which passes that differ a little count, says report/answers/passes.h.
  * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.

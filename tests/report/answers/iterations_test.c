@@ -463,6 +463,26 @@ static void what_looks_like_a_pass_begun_before_is_none(void **state)
 	expect_passes(&stream, 0);
 }
 
+/* Each has kernels of its own shapes, but for the step at its end; what is like a pass's part comes in each. */
+static void passes_of_changing_shapes_are_found_by_what_they_share(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	srand(7);
+	for (int step = 0; step < 60; step++) {
+		int layers = 3 + rand() % 3;
+
+		mark(&stream);
+		PUT(&stream, STEP, STEP, METRIC);
+		for (int layer = 0; layer < layers; layer++)
+			PUT(&stream, FORWARD_A, OTHER + rand() % 12, OTHER + 12 + rand() % 12);
+		for (int layer = 0; layer < layers; layer++)
+			PUT(&stream, BACKWARD_A, OTHER + 24 + rand() % 12);
+	}
+	expect_passes(&stream, 0);
+}
+
 /* Any ranges at all: passes are in order and none is longer than time goes. */
 static void any_ranges_are_read(void **state)
 {
@@ -508,6 +528,7 @@ int main(void)
 		cmocka_unit_test(of_a_varying_number_of_batches_each_is_a_pass),
 		cmocka_unit_test(batches_are_passes_and_layers_are_none),
 		cmocka_unit_test(what_looks_like_a_pass_begun_before_is_none),
+		cmocka_unit_test(passes_of_changing_shapes_are_found_by_what_they_share),
 		cmocka_unit_test(any_ranges_are_read),
 	};
 

@@ -445,8 +445,10 @@ static int choose_regular(const struct gp_sequences *sequences, const struct gp_
 		struct places places = {0};
 		uint64_t distance = 0;
 
-		if (is_one_operation(sequences, &sequences->rows[i]))
-			continue;
+		if (is_one_operation(sequences, &sequences->rows[i]) ||
+		    sequences->rows[i].count <= MANY_PASSES ||
+		    2 * sequences->element_count < farthest * sequences->rows[i].count)
+			continue; /* the last: they are too near to each other */
 		result = find_places(&places, sequences, &sequences->rows[i]);
 		if (result == 0)
 			result = regular_distance(sequences, &places, &distance);

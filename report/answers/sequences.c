@@ -205,30 +205,38 @@ static int find_phrases(struct parse *parse)
 	return 0;
 }
 
-static int open_parse(struct parse *parse, const struct gp_sequences *sequences)
+/* With hashes alone: for each_occurrence(). */
+static int open_hashes(struct parse *parse, const struct gp_sequences *sequences)
 {
 	uint64_t hash = 0;
 
 	*parse = (struct parse){
 		.elements = sequences->elements, .count = sequences->element_count, .bits = 8};
-	while (parse->bits < TABLE_BITS && 1u << parse->bits < parse->count)
-		parse->bits++;
 	parse->hashes = gp_room_take(((size_t)parse->count + 1) * sizeof(*parse->hashes));
 	if (!parse->hashes)
 		return -ENOMEM;
-	for (size_t i = 0; i < CONTEXTS; i++) {
-		parse->powers[i] = power_of(contexts[i]);
-		parse->tables[i] =
-			gp_room_take_zeroed((size_t)1 << parse->bits, sizeof(**parse->tables));
-		if (!parse->tables[i])
-			return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < parse->count; i++) {
 		parse->hashes[i] = hash;
 		hash = hash * BASE + parse->elements[i].symbol + 1;
 	}
 	parse->hashes[parse->count] = hash;
 	return 0;
+}
+
+static int open_parse(struct parse *parse, const struct gp_sequences *sequences)
+{
+	int result = open_hashes(parse, sequences);
+
+	while (parse->bits < TABLE_BITS && 1u << parse->bits < parse->count)
+		parse->bits++;
+	for (size_t i = 0; result == 0 && i < CONTEXTS; i++) {
+		parse->powers[i] = power_of(contexts[i]);
+		parse->tables[i] =
+			gp_room_take_zeroed((size_t)1 << parse->bits, sizeof(**parse->tables));
+		if (!parse->tables[i])
+			result = -ENOMEM;
+	}
+	return result;
 }
 
 static void close_parse(struct parse *parse)
@@ -354,7 +362,7 @@ int gp_sequence_each(const struct gp_sequences *sequences, const struct gp_seque
 		     void (*take)(void *context, uint32_t element), void *context)
 {
 	struct parse parse;
-	int result = open_parse(&parse, sequences);
+	int result = open_hashes(&parse, sequences);
 
 	if (result == 0)
 		each_occurrence(&parse, sequence, take, context);

@@ -29,6 +29,8 @@ static const char usage[] =
 	"  -l, --limit N        only the N longest calls, operations and ranges in the timeline "
 	"(default:\n"
 	"                       4000000; 0 = all); tables and flame graphs are always of all\n"
+	"      --min-duration TIME  in the timeline what is shorter stands together with its\n"
+	"                       neighbours, where less than that is between them: 10us\n"
 	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once "
 	"for "
 	"each\n"
@@ -38,6 +40,7 @@ static const char usage[] =
 	"  gpuprof html --compare before.gpuprof after.gpuprof\n"
 	"  gpuprof html gpuprof-app-1234.gpuprof\n"
 	"  gpuprof html -o report.html rank*.gpuprof\n"
+	"  gpuprof html --min-duration 20us trace.json.gz\n"
 	"\n"
 	"Exit status: 0, also where a damaged file could be read in part (the page says so); 1 "
 	"where "
@@ -67,6 +70,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"output", 'o', .text = &a->output},
 		{"limit", 'l', .number = &a->options.event_limit, .most = GP_COMMAND_MOST},
 		{"compare", 'c', .take = take_base},
+		{"min-duration", .time_ns = &a->options.least_ns},
 		{0},
 	};
 	const struct gp_command_line line = {

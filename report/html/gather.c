@@ -17,6 +17,59 @@ int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event
 	return result;
 }
 
+static bool is_short(const struct gp_html_event *event, uint64_t least_ns)
+{
+	return event->row != GP_NONE && event->end_ns - event->start_ns < least_ns;
+}
+
+/* How many events from there on become one. */
+static uint32_t count_group(const struct gp_html_gather *gather, uint32_t first, uint64_t least_ns)
+{
+	const struct gp_html_event *events = gather->events;
+	uint32_t next = first;
+
+	if (!is_short(&events[first], least_ns))
+		return 1;
+	do
+		next++;
+	while (next < gather->count && events[next].row == events[first].row &&
+	       is_short(&events[next], least_ns) &&
+	       events[next].start_ns - events[next - 1].end_ns < least_ns);
+	return next - first;
+}
+
+static uint64_t sum_durations(const struct gp_html_event *events, uint32_t count)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum_ns += events[i].end_ns - events[i].start_ns;
+	return sum_ns;
+}
+
+uint64_t gp_html_gather_group(struct gp_html_gather *gather, uint64_t least_ns, uint32_t label)
+{
+	uint64_t grouped = 0;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0, count; i < gather->count; i += count) {
+		struct gp_html_event event = gather->events[i];
+
+		count = count_group(gather, i, least_ns);
+		if (count > 1) {
+			event.end_ns = gather->events[i + count - 1].end_ns;
+			event.aux = sum_durations(&gather->events[i], count);
+			event.label = label;
+			event.stack = count;
+			event.call = GP_NONE;
+			grouped += count;
+		}
+		gather->events[kept++] = event;
+	}
+	gather->count = kept;
+	return grouped;
+}
+
 void gp_html_gather_clear(struct gp_html_gather *gather)
 {
 	gather->count = gather->rows = 0;

@@ -132,6 +132,8 @@ static int make_index(struct page *page, struct gp_json *json)
 	put_field(json, ",\"events\":", timeline->events);
 	put_field(json, ",\"shorter\":", timeline->walk.shorter);
 	put_field(json, ",\"shortest\":", timeline->walk.shortest_ns);
+	put_field(json, ",\"grouped\":", timeline->walk.grouped);
+	put_field(json, ",\"least\":", timeline->walk.least_ns);
 	put_field(json, ",\"tooDeep\":", timeline->walk.too_deep);
 	gp_json_text(json, ",\"sums\":[");
 	for (size_t i = 0; i < sizeof(timeline->sums) / sizeof(timeline->sums[0]); i++)
@@ -144,7 +146,7 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_json_bytes(json, timeline->shapes.buffer, timeline->shapes.used);
 	gp_json_text(json, "],\n\"labels\":");
 	gp_html_labels_put(&timeline->walk.labels, page->scope.names, json);
-	if (timeline->walk.shorter > 0 && timeline->end_ns > 0) {
+	if (timeline->walk.shorter + timeline->walk.grouped > 0 && timeline->end_ns > 0) {
 		gp_json_text(json, ",\n\"activity\":");
 		activity = gp_html_activity(page->models, page->model_count, page->kinds,
 					    timeline->walk.origin_unix_ns, timeline->end_ns, json);
@@ -368,6 +370,7 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 
 	page.kinds = gp_kinds_new(NULL, message, sizeof(message));
 	page.timeline.walk.event_limit = options->event_limit;
+	page.timeline.walk.least_ns = options->least_ns;
 	if (error == 0)
 		error = page.kinds ? opened : -ENOMEM;
 	put_page(&page);

@@ -20,7 +20,8 @@
 #define GP_HTML_EVENTS 4000000u
 
 struct gp_html_options {
-	uint64_t event_limit;         /* of the timeline: the longest; 0 = all */
+	uint64_t event_limit; /* of the timeline: the longest; 0 = all */
+	uint64_t least_ns;    /* of the timeline: shorter neighbours stand together; 0 = none do */
 	struct gp_model *const *base; /* a run to compare with: all of its processes */
 	size_t base_count;            /* 0 = none */
 	const char *

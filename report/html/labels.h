@@ -23,6 +23,9 @@
 #define GP_LABEL_OVERHEAD 'o'
 #define GP_LABEL_CODE     'j' /* compiling and loading of code */
 #define GP_LABEL_UNIFIED  'u'
+/* several that are short, side by side: on a stream, elsewhere */
+#define GP_LABEL_SHORT_OPS 'm'
+#define GP_LABEL_SHORT     'n'
 
 struct gp_html_labels {
 	struct gp_groups texts; /* keys: the kind and the text */

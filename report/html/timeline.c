@@ -11,8 +11,8 @@
 /*
  * START counts from the end of the event before, which is in the same row, so that it is never negative; a row's first event counts from 0.
  * LINK of an operation is 1 + the number of the call that caused it, counted over all events, and is written as the difference to the
- * event before.  AUX: of a kernel 1 + its launch shape, of copies and sets bytes, of a call what it returned.  A block's first event counts from 0
- * in both.
+ * event before.  AUX: of a kernel 1 + its launch shape, of copies and sets bytes, of a call what it returned.  Of short events that stand
+ * together AUX is their time in ns, and STACK how many they are.  A block's first event counts from 0 in both.
  */
 enum column { START, DURATION, LABEL, LINK, AUX, STACK, COLUMNS };
 

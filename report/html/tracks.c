@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/cuda_names.h"
+#include "report/format.h"
 #include "report/room.h"
 #include "report/stats.h"
 #include "report/utf8.h"
@@ -27,6 +28,22 @@ static void fail(struct walker *walker, int error)
 {
 	if (walker->error == 0)
 		walker->error = error;
+}
+
+static void group_short(struct walker *walker, const char *kind)
+{
+	struct gp_html_tracks *tracks = walker->tracks;
+	bool is_stream = strcmp(kind, "stream") == 0;
+	char text[64];
+
+	if (tracks->least_ns == 0)
+		return;
+	snprintf(text, sizeof(text), "(shorter than %s, together)",
+		 gp_format_ns(tracks->least_ns).text);
+	tracks->grouped += gp_html_gather_group(
+		&walker->gather, tracks->least_ns,
+		gp_html_label(&tracks->labels, is_stream ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT,
+			      text));
 }
 
 static void count_too_deep(struct walker *walker)
@@ -54,6 +71,7 @@ static void end_track(struct walker *walker, const char *kind, uint64_t id)
 	fail(walker, gp_html_gather_place(&walker->gather, nests, GP_HTML_ROWS));
 	if (walker->error < 0)
 		return;
+	group_short(walker, kind);
 	fail(walker, walker->tracks->take(walker->tracks->context, &track, &walker->gather));
 	count_too_deep(walker);
 	gp_html_gather_clear(&walker->gather);
@@ -62,6 +80,8 @@ static void end_track(struct walker *walker, const char *kind, uint64_t id)
 /* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
 static bool is_kept(struct walker *walker, uint64_t duration_ns)
 {
+	if (duration_ns < walker->tracks->least_ns)
+		return true;
 	if (duration_ns != walker->tracks->shortest_ns || walker->ties == 0)
 		return duration_ns >= walker->tracks->shortest_ns;
 	walker->tie += walker->ties_kept;
@@ -392,6 +412,17 @@ static size_t copy_durations(const struct gp_model *model, uint64_t *durations_n
 	return count;
 }
 
+/* What is put together does not count against the limit. */
+static size_t drop_shorter(uint64_t *durations_ns, size_t count, uint64_t least_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (durations_ns[i] >= least_ns)
+			durations_ns[kept++] = durations_ns[i];
+	return kept;
+}
+
 static int find_shortest(struct walker *walker)
 {
 	struct gp_html_tracks *tracks = walker->tracks;
@@ -406,6 +437,7 @@ static int find_shortest(struct walker *walker)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->model_count; i++)
 		count += copy_durations(scope->models[i], durations_ns + count);
+	count = drop_shorter(durations_ns, count, tracks->least_ns);
 	if (count <= tracks->event_limit) {
 		gp_room_free(durations_ns);
 		return 0;

@@ -121,6 +121,22 @@ class PageTest(HtmlCase):
         self.assertLess(abs(len(few) - 100), 30)
         self.assertGreaterEqual(min(event["duration"] for event in few), index["shortest"])
 
+    def test_short_events_stand_together_with_their_neighbours(self):
+        trace = self.record(ZOO)
+        everything = Page(self.write_page(trace))
+        least = 10_000
+        few = Page(self.write_page("--min-duration", "10us", trace))
+        labels, index = few.json("index")["labels"], few.json("index")
+        together = [event for event in few.events() if labels["kinds"][event["label"]] in "mn"]
+        self.assertGreater(len(together), 2)
+        self.assertEqual(sum(event["stack"] for event in together), index["grouped"])
+        self.assertTrue(all(0 <= event["aux"] <= event["duration"] for event in together))
+        self.assertEqual(len(few.events()) - len(together) + index["grouped"], len(everything.events()))
+        self.assertTrue(all(labels["texts"][event["label"]] == "(shorter than 10.00us, together)" for event in together))
+        whole = lambda page: sorted((e["start"], e["duration"]) for e in page.events() if e["duration"] >= least and page.json("index")["labels"]["kinds"][e["label"]] not in "mn")
+        self.assertEqual(whole(few), whole(everything))
+        self.assertEqual(few.json("tables"), everything.json("tables"))
+
     def test_the_policy_allows_the_page_s_own_script_alone(self):
         page = Page(self.write_page(self.record(ZOO)))
         script = re.search(rb"<script>(.*?)</script>", page.head, re.S).group(1)
@@ -406,6 +422,24 @@ class BrowserTest(HtmlCase):
         self.browser.key("ArrowRight", shift=True)
         self.assertIn("at least", run(DRAWER_OF % "✕Selected"))
         self.look_at_every_view()
+        self.assert_no_problem()
+
+    def test_of_short_events_that_stand_together_the_page_says_so(self):
+        run = self.browser.run
+        self.open(self.write_page("--min-duration", "10us", self.record(ZOO)), hash_text="#v=timeline")
+        self.assertEqual(run("gpuprof.checksums()"), run("gpuprof.state.index.sums"))
+        self.assertIn("events shorter than 10.00us stand together", run("document.getElementById('banner').textContent"))
+        self.assertIn("short ones, together", run("gpuprof.timeline.legend.textContent"))
+        self.assertIn(" about ", run(DRAWER_OF % "In view"))
+        run("(() => { const { ev, index } = gpuprof.state, i = [...ev.label].findIndex((label) => 'mn'.includes(index.labels.kinds[label])); "
+            "gpuprof.timeline.show(ev.start[i], ev.start[i] + ev.dur[i]); gpuprof.timeline.selected = i; })()")
+        run("gpuprof.timeline.canvas.focus()")
+        self.browser.key(".")
+        self.browser.key(",")
+        self.assertRegex(run("document.querySelector('.drawer').textContent"), r"events\d+time of them")
+        self.browser.key("Escape")
+        self.browser.key("0")
+        self.assertIn(" about " + run("(() => { const { gpuTime } = gpuprof.state.about; return ''; })()"), run(DRAWER_OF % "In view"))
         self.assert_no_problem()
 
     def test_the_timeline_begins_with_the_span_of_its_strip(self):

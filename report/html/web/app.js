@@ -321,6 +321,14 @@ function banner() {
 				(state.served ? 'serve' : 'html') +
 				' --limit 0.',
 		);
+	if (index && index.grouped)
+		lines.push(
+			'In the timeline ' +
+				fmtCount(index.grouped) +
+				' events shorter than ' +
+				fmtNs(index.least) +
+				' stand together with their neighbours, where less than that is between them. Tables and flame graphs are of each. For each: gpuprof html without --min-duration.',
+		);
 	if (index && index.tooDeep)
 		lines.push(
 			fmtCount(index.tooDeep) + ' events are not in the timeline: too many were at the same time on one track.',

@@ -142,6 +142,7 @@ const HUES = {
 		mem: '#a58bbd',
 		call: '#9aa5b1',
 		overhead: '#b0a79a',
+		short: '#4f7f86',
 	},
 	dark: {
 		gemm: '#3f93dc',
@@ -157,6 +158,7 @@ const HUES = {
 		mem: '#84699f',
 		call: '#66727f',
 		overhead: '#6f675c',
+		short: '#78b3b0',
 	},
 };
 const RANGE_HUES = {
@@ -221,6 +223,7 @@ function groupOf(kind, text) {
 		for (const [rule, group] of CALL_RULES) if (rule.test(text)) return group;
 		return 'call';
 	}
+	if (isTogether(kind)) return 'short';
 	return kind === 'r' ? 'range' : 'overhead';
 }
 /* What the hues are called where they are explained; ranges have several. */
@@ -239,6 +242,7 @@ const GROUP_NAMES = {
 	mem: 'memory calls',
 	call: 'other calls',
 	overhead: 'overhead',
+	short: 'short ones, together',
 };
 function hashOf(text) {
 	let hash = 0x811c9dc5;

@@ -113,13 +113,13 @@ function kernelsView() {
 					['99 %', '≤ ' + fmtNs(s.p99)],
 				].map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
 			),
-			state.index.shorter
+			state.index.shorter || state.index.grouped
 				? el(
 						'p',
 						{ class: 'dim' },
 						'Of those in the timeline: what was shorter than ' +
-							fmtNs(state.index.shortest) +
-							' is not here.',
+							fmtNs(state.index.grouped ? state.index.least : state.index.shortest) +
+							(state.index.grouped ? ' is here where it stood alone.' : ' is not here.'),
 					)
 				: '',
 			el('h2', null, 'Durations'),

@@ -137,7 +137,8 @@ function eventAt(row, t, slack) {
  * about together when it is put into buckets.
  */
 async function momentsOf(rows) {
-	const { start, dur } = state.ev,
+	const { start } = state.ev,
+		dur = state.ev.busy,
 		n = rows.reduce((sum, row) => sum + row.n, 0),
 		buckets = clamp(n >> 8, 1, 1 << 16),
 		scale = buckets / (state.end + 1),
@@ -267,6 +268,7 @@ async function makeTracks() {
 		}
 		track.events = track.lanes.reduce((sum, row) => sum + row.n, 0);
 	}
+	ev.busy = busyTimes(ev, index);
 	/* of a device there may be nothing among the longest */
 	const numbers = [...index.tracks.filter((t) => t.kind === 'stream').map((t) => t.id), ...(index.activity || []).map(([n]) => n)];
 	for (const device of new Set(numbers)) {
@@ -276,6 +278,15 @@ async function makeTracks() {
 		state.devices.set(device, { tracks, union });
 	}
 }
+
+/* For how long something ran in an event: all of it, but where short ones stand together. */
+function busyTimes(ev, { grouped, labels }) {
+	if (!grouped) return ev.dur;
+	const busy = Float64Array.from(ev.dur);
+	for (let i = 0; i < ev.n; i++) if (isTogether(labels.kinds[ev.label[i]])) busy[i] = ev.aux[i];
+	return busy;
+}
+const isTogether = (kind) => kind === 'm' || kind === 'n';
 
 /* Statistics of one label over all events, as exact as the tables. */
 function statsOfLabels(wanted, from, to) {

@@ -178,6 +178,7 @@ function factsOf(i) {
 			['size', fmtBytes(ev.aux[i])],
 			['rate', ev.dur[i] > 0 && kind !== 'u' ? (ev.aux[i] / ev.dur[i]).toFixed(2) + ' GB/s' : ''],
 		);
+	else if (isTogether(kind)) facts.push(['events', fmtCount(ev.stack[i])], ['time of them', fmtNs(ev.aux[i])]);
 	else if (kind === 'a' && ev.aux[i] > 0) facts.push(['returned', 'error ' + ev.aux[i]]);
 	return facts.filter((f) => f[1] !== '');
 }
@@ -298,7 +299,8 @@ function stackList(call) {
 /* How often and for how long each label was in a time; null: meanwhile another time was asked for. */
 let asked = 0;
 async function sumsBetween(a, b) {
-	const { start, dur, label } = state.ev,
+	const { start, dur, label, busy, stack } = state.ev,
+		together = Uint8Array.from(state.index.labels.kinds, isTogether),
 		own = ++asked,
 		count = new Float64Array(state.index.labels.texts.length),
 		time = new Float64Array(count.length);
@@ -308,8 +310,8 @@ async function sumsBetween(a, b) {
 			for (const stop = Math.min(until, i + 65536); i < stop; i++) {
 				const inside = Math.min(b, start[i] + dur[i]) - Math.max(a, start[i]);
 				if (inside < 0 || (inside === 0 && dur[i] > 0)) continue;
-				count[label[i]]++;
-				time[label[i]] += inside;
+				count[label[i]] += together[label[i]] ? stack[i] : 1;
+				time[label[i]] += dur[i] > 0 ? (inside * busy[i]) / dur[i] : 0;
 			}
 			await breathe();
 			if (own !== asked) return null;
@@ -342,8 +344,8 @@ async function happenings(what, a, b, most) {
 	const sums = await sumsBetween(a, b);
 	if (!sums) return null;
 	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0).sort((x, y) => sums.time[y] - sums.time[x]),
-		isGpu = (l) => 'kcsg'.includes(state.index.labels.kinds[l]),
-		busy = ([number, d]) => ' · GPU ' + number + (state.index.shorter ? ' at least ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
+		isGpu = (l) => 'kcsgm'.includes(state.index.labels.kinds[l]),
+		busy = ([number, d]) => ' · GPU ' + number + (state.index.grouped ? ' about ' : state.index.shorter ? ' at least ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
 	return [
 		el('h2', { class: 'plain' }, what + ': ' + fmtNs(b - a) + ' from ' + fmtMoment(a), [...state.devices].map(busy).join('')),
 		el(

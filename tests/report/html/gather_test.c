@@ -57,6 +57,50 @@ static void test_what_nests_lies_below(void **state)
 	gp_html_gather_free(&gather);
 }
 
+static void test_short_neighbours_become_one(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	add(&gather, 1, 0, 4);
+	add(&gather, 1, 10, 19); /* not shorter than 9 */
+	add(&gather, 1, 20, 24);
+	add(&gather, 1, 24, 32);
+	add(&gather, 1, 40, 41); /* 8 behind it */
+	add(&gather, 1, 50, 51); /* 9 behind that */
+	add(&gather, 1, 60, 60);
+	add(&gather, 1, 61, 62);
+	add(&gather, 1, 60, 63); /* on another row */
+	assert_int_equal(gp_html_gather_place(&gather, false, 64), 0);
+	assert_int_equal(gp_html_gather_group(&gather, 9, 7), 3 + 2);
+	assert_rows_are_in_order(&gather);
+	assert_int_equal(gather.count, 6);
+	assert_int_equal(gather.events[0].label, 1);
+	assert_int_equal(gather.events[1].end_ns, 19);
+	assert_int_equal(gather.events[2].start_ns, 20);
+	assert_int_equal(gather.events[2].end_ns, 41);
+	assert_int_equal(gather.events[2].label, 7);
+	assert_int_equal(gather.events[2].stack, 3);
+	assert_int_equal(gather.events[2].aux, 4 + 8 + 1);
+	assert_int_equal(gather.events[2].call, GP_NONE);
+	assert_int_equal(gather.events[3].start_ns, 50);
+	gp_html_gather_free(&gather);
+}
+
+static void test_what_has_no_row_is_no_neighbour(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	add(&gather, 1, 0, 4);
+	add(&gather, 2, 1, 3);
+	add(&gather, 2, 2, 3);
+	assert_int_equal(gp_html_gather_place(&gather, false, 1), 0);
+	assert_int_equal(gp_html_gather_group(&gather, 9, 7), 0);
+	assert_int_equal(gather.count, 3);
+	gp_html_gather_free(&gather);
+}
+
 static void test_of_two_that_begin_together_the_longer_holds_the_other(void **state)
 {
 	struct gp_html_gather gather = {0};
@@ -123,6 +167,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_nests_lies_below),
+		cmocka_unit_test(test_short_neighbours_become_one),
+		cmocka_unit_test(test_what_has_no_row_is_no_neighbour),
 		cmocka_unit_test(test_of_two_that_begin_together_the_longer_holds_the_other),
 		cmocka_unit_test(test_flat_tracks_use_the_first_free_row),
 		cmocka_unit_test(test_what_has_no_row_is_last),

@@ -104,14 +104,13 @@ static char *escape_ascii(char *out, char c)
 	return out;
 }
 
-/* Parsers take it for the same; a terminal shows it. */
+/*
+ * Parsers take it for the same; a terminal shows it.  What JSON can escape as two surrogates only becomes the text that a terminal gets
+ * (report/text.h): Perfetto's parser refuses a file with a surrogate.
+ */
 static char *escape_hidden(char *out, uint32_t code)
 {
-	if (code < 0x10000)
-		return out + sprintf(out, "\\u%04x", (unsigned int)code);
-	code -= 0x10000;
-	return out + sprintf(out, "\\u%04x\\u%04x", 0xd800 + (unsigned int)(code >> 10),
-			     0xdc00 + (unsigned int)(code & 0x3ff));
+	return out + sprintf(out, code < 0x10000 ? "\\u%04x" : "\\\\u{%x}", (unsigned int)code);
 }
 
 /* Escapes whole characters from the start of text until `part` bytes are done; returns how many

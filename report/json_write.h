@@ -2,9 +2,10 @@
  * json_write: writes JSON text fast, into a file or into memory.
  *
  * It does the characters, not the grammar: the caller writes braces, commas and keys as text.
- * Strings come out strict whatever they hold: valid UTF-8, controls as \u00xx, each byte that is no
- * UTF-8 as U+FFFD, never an escaped surrogate. Numbers are integers or have a fixed number of
- * decimals; no floating point is involved. Errors are remembered; gp_json_close() tells.
+ * Strings come out strict whatever they hold: valid UTF-8, characters that a terminal does not show as \uXXXX
+ * (beyond U+FFFF as the text \u{XXXXX}: never an escaped surrogate), each byte that is no UTF-8 as U+FFFD.
+ * Numbers are integers or have a fixed number of decimals; no floating point is involved. Errors are
+ * remembered; gp_json_close() tells.
  */
 #ifndef REPORT_JSON_WRITE_H
 #define REPORT_JSON_WRITE_H

@@ -25,7 +25,7 @@ struct gp_case;
 
 /* When a rule speaks: all of them, 0 = any. */
 struct gp_rule_threshold {
-	double saves_percent; /* of the time that was recorded, or of the main loop what was in it */
+	double saves_percent; /* of the time that was recorded, or, of what is not once, of the main loop what was in it */
 	uint64_t saves_ns;
 	uint64_t count;
 	uint64_t bytes;

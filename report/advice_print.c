@@ -408,16 +408,18 @@ static void explain(FILE *out, const char *title, const char *text)
 }
 
 /* Below which figures the rule says nothing. */
-static void print_threshold(FILE *out, const struct gp_rule_threshold *least)
+static void print_threshold(FILE *out, const struct gp_rule *rule)
 {
+	const struct gp_rule_threshold *least = &rule->threshold;
 	const char *from = "; from";
 
 	fputs("\nWhen it speaks\n  ", out);
 	if (least->saves_percent > 0)
 		fprintf(out,
-			"Where at least %g %% of the recorded time, or of the main loop's, and %s "
+			"Where at least %g %% of the recorded time%s and %s "
 			"could be saved",
-			least->saves_percent, gp_format_ns(least->saves_ns).text);
+			least->saves_percent, rule->is_once ? "" : ", or of the main loop's,",
+			gp_format_ns(least->saves_ns).text);
 	else if (least->bytes > 0)
 		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);
 	else
@@ -433,7 +435,7 @@ void gp_rule_explain(FILE *out, const struct gp_rule *rule)
 	explain(out, "What it means", rule->meaning);
 	explain(out, "What helps", rule->change);
 	explain(out, "When to ignore it", rule->ignore);
-	print_threshold(out, &rule->threshold);
+	print_threshold(out, rule);
 }
 
 void gp_rules_list(FILE *out)

@@ -363,6 +363,6 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 
 	return found->count > 0 && found->count >= least->count && found->bytes >= least->bytes &&
 	       (is_much(least, found->saves_ns, advisor->span_ns) ||
-		(advisor->loop_ns > 0 &&
+		(advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
 		 is_much(least, found->saves_in_loop_ns, judged_loop_ns(advisor))));
 }

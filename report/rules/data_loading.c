@@ -15,7 +15,10 @@
 
 /* On average; with less the host may have done anything. */
 #define LEAST_BYTES 4096u
-#define MOST_CALLS  64u /* of those that are looked at for the copies of a batch */
+
+/* Nor does reading, decoding or making data take so long: 16 MB/s. */
+#define LEAST_BYTES_PER_NS 0.016
+#define MOST_CALLS         64u /* of those that are looked at for the copies of a batch */
 
 static uint64_t host_ns(const struct gp_lull_at *at)
 {
@@ -123,7 +126,8 @@ static void look(struct gp_advisor *advisor)
 /* Whether it is data at all that the host made meanwhile. */
 static bool is_little(const struct gp_case *found)
 {
-	return found->bytes / found->count < LEAST_BYTES;
+	return found->bytes / found->count < LEAST_BYTES ||
+	       (double)found->bytes < LEAST_BYTES_PER_NS * (double)found->time_ns;
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -162,9 +166,8 @@ const struct gp_rule gp_rule_data_loading = {
 		   "data, "
 		   "and the GPU waits for it. What can be saved is that time, if others prepare as "
 		   "much "
-		   "data meanwhile as the GPU takes. Where it copies but a few bytes, it may have "
-		   "done "
-		   "anything.",
+		   "data meanwhile as the GPU takes. Where it copies but a few bytes, or so few in "
+		   "that time, it may have done anything.",
 	.change = "Read ahead: threads or processes that fill page-locked buffers while the GPU "
 		  "computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, "
 		  "persistent_workers), cheaper formats, decoding on the GPU (DALI).",

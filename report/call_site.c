@@ -128,7 +128,7 @@ static const char *find_owner(const struct owner *table, size_t count, const cha
 static void append(char *text, const char *separator, const struct gp_place *place)
 {
 	size_t used = strlen(text);
-	const char *file = basename(place->file);
+	const char *file = gp_place_file(place);
 
 	used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s%s", separator,
 				 place->function);

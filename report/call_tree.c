@@ -293,7 +293,7 @@ void gp_call_tree_close(struct gp_call_tree *tree)
 
 const char *gp_site_label(const struct gp_place *site, char label[GP_SITE_LABEL_BYTES])
 {
-	const char *file = basename(site->file);
+	const char *file = gp_place_file(site);
 
 	if (file[0] == '\0' || (site->kind != GP_FRAME_PYTHON && site->line == 0))
 		snprintf(label, GP_SITE_LABEL_BYTES, "%s", site->function);

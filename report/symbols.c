@@ -563,3 +563,15 @@ void gp_symbols_explain(const struct gp_symbols *symbols, FILE *out)
 	}
 	free(unnamed);
 }
+
+const char *gp_place_file(const struct gp_place *place)
+{
+	const char *name = basename(place->file);
+
+	if (strcmp(name, "__init__.py") != 0 && strcmp(name, "__main__.py") != 0)
+		return name;
+	if (name > place->file + 1)
+		for (name--; name > place->file && name[-1] != '/';)
+			name--;
+	return name;
+}

@@ -24,6 +24,12 @@ struct gp_place {
 	bool is_stub;       /* what the compiler made on the host for a kernel, to launch it */
 };
 
+/*
+ * The end of its file's path that tells people which it is: the name, and with its folder where all packages of Python have one of that name
+ * ("torch/__init__.py").
+ */
+const char *gp_place_file(const struct gp_place *place);
+
 struct gp_symbols;
 struct gp_frame_names;
 

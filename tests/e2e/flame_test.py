@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Call stacks from the program to the formats that show them: folded, speedscope, pprof."""
 import collections
+import glob
 import json
 import os
 import re
@@ -16,6 +17,14 @@ CXX_PLACES = os.path.join(BUILD, "programs", "places++")
 LIBRARY = os.path.join(BUILD, "programs", "libplaces.so")
 PYTHON = [sys.executable, os.path.join(ROOT, "tests", "programs", "places.py"), LIBRARY]
 
+WAYS = [os.path.join(ROOT, "tests", "programs", "ways.py"), os.path.join(ROOT, "tests", "e2e", "gpu.py")]
+LAUNCHES = {  # of that program's own functions, and how many
+    ("recurse",): 1, ("recurse", "recurse"): 1, ("recurse", "recurse", "recurse"): 1,
+    ("delegate", "batches"): 3,
+    ("serve", "fetch"): 2, ("fetch",): 4,  # a task of its own has no caller
+    ("__init__", "__call__"): 1, ("loss",): 1, ("callbacks", "<lambda>"): 4, ("callbacks", "<module>", "made"): 1,
+}
+
 MAIN = ("main", "run_places")
 DESCEND = ("descend",) * 101
 GPU_TIME = {  # kernels by what launched them, and how many
@@ -25,6 +34,13 @@ GPU_TIME = {  # kernels by what launched them, and how many
     (*MAIN, *DESCEND, "launch", "cuLaunchKernel", "step_kernel"): 2,
     (*MAIN, "borrow", "cuMemsetD8_v2", "Memset (Device)"): 1,
 }
+
+
+def pythons():
+    """Every interpreter of the machine, and those that tests/pythons unpacked."""
+    places = (os.path.expanduser("~/.pyenv/versions/*/bin"), "/usr/bin", os.path.join(BUILD, "pythons", "bin"))
+    found = sorted(path for place in places for path in glob.glob(f"{place}/python3.*") if re.search(r"3\.([89]|1\d)$", path))
+    return found or [sys.executable]
 
 
 def known(stack):
@@ -75,6 +91,20 @@ class FlameTest(Case):
             stacks = self.by_known(self.folded(trace, "--value", value)[0])
             self.assertEqual(stacks, {(*MAIN, function, "cuMemAlloc_v2"): number
                                       for function, number in wanted.items()}, value)
+
+    def test_each_way_of_pythons_to_call(self):
+        """In every interpreter; before 3.11 functions have no classes in their names."""
+        for python in pythons():
+            with self.subTest(python=python):
+                stacks, _ = self.folded(self.record([python, *WAYS]), "--value", "operations")
+                found = collections.Counter()
+                for stack, count in stacks.items():
+                    own = [re.sub(r" \(.*", "", name).split(".")[-1] for name in stack if name.endswith(("(ways.py)", "(<string>)"))]
+                    self.assertEqual(own.pop(), "launch", stack)
+                    found[tuple(own)] += count
+                wanted = {("<module>", "main", *names): count for names, count in LAUNCHES.items()}
+                wanted["work",] = 1  # in a thread
+                self.assertEqual(found, wanted)
 
     def test_equal_stacks_of_several_processes_are_one(self):
         traces = [shutil.move(self.record(), self.path(f"rank{i}.gpuprof")) for i in range(2)]

@@ -273,6 +273,10 @@ static void test_labels(void **state)
 		{{"f", "/x/f.c", "", 12, GP_FRAME_NATIVE, false}, "f (f.c:12)"},
 		{{"f", "f.py", "", 0, GP_FRAME_PYTHON, false}, "f (f.py)"},
 		{{"f", "/x/f.py", "", 12, GP_FRAME_PYTHON, false}, "f (f.py:12)"},
+		{{"f", "/x/y/__init__.py", "", 3, GP_FRAME_PYTHON, false}, "f (y/__init__.py:3)"},
+		{{"f", "y/__main__.py", "", 0, GP_FRAME_PYTHON, false}, "f (y/__main__.py)"},
+		{{"f", "/__init__.py", "", 0, GP_FRAME_PYTHON, false}, "f (__init__.py)"},
+		{{"f", "__init__.py", "", 0, GP_FRAME_PYTHON, false}, "f (__init__.py)"},
 	};
 	char label[GP_SITE_LABEL_BYTES];
 

@@ -28,6 +28,7 @@
 #include "collector/atomic.h"
 #include "collector/budget.h"
 #include "collector/collector.h"
+#include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
@@ -51,6 +52,10 @@
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
+
+/* What NVTX's headers look for; its name is NVTX's. */
+__attribute__((visibility("default"))) int
+InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
 
 __attribute__((visibility("default"))) void _exit(int status);
 __attribute__((visibility("default"))) void _Exit(int status);
@@ -128,11 +133,14 @@ static bool is_cuda_started(void)
 	return count_devices != NULL && count_devices(&count) == 0;
 }
 
+/* gpuprof-run names us from the start, where it can. */
 static void say_cuda_is_started(void)
 {
 	gp_process_trace_tell(GP_SESSION_FAILED);
 	gp_say("nothing of the GPU is recorded: a library that the program is linked with used "
-	       "CUDA in its constructor, before gpuprof's; load it by dlopen() to record it");
+	       "CUDA in its constructor, before gpuprof's; %s to record it",
+	       gp_process_trace_in_session() ? "load it by dlopen()"
+					     : "start the program with gpuprof-run");
 }
 
 static void prepare(void)
@@ -160,10 +168,10 @@ static void prepare(void)
 	prepare_ranges();
 }
 
-/* By the driver, where the constructor of a library that the program needs starts CUDA, and the variable was inherited. */
+static bool is_prepared;
+
 __attribute__((constructor)) static void construct(void)
 {
-	static bool is_prepared;
 	int saved_errno = errno;
 
 	if (is_trusted() && !is_prepared) {
@@ -171,6 +179,18 @@ __attribute__((constructor)) static void construct(void)
 		prepare();
 	}
 	errno = saved_errno;
+}
+
+/*
+ * By the driver or by NVTX.  The constructor of a library that the program needs may call them before ours have run, where the variable
+ * was there from the start.
+ */
+static void be_constructed(void)
+{
+	if (is_prepared)
+		return;
+	gp_since_fork_prepare();
+	construct();
 }
 
 /* gpuprof-run has done it, once for all. */
@@ -230,7 +250,7 @@ int InitializeInjection(void)
 {
 	int saved_errno = errno;
 
-	construct();
+	be_constructed();
 	if (is_trusted() && gp_replace32(&start.thread, 0, gp_sys_thread_id())) {
 		gp_process_trace_tell(GP_SESSION_DRIVER);
 		if (gp_control_wants_process())
@@ -242,6 +262,12 @@ int InitializeInjection(void)
 	}
 	errno = saved_errno;
 	return 1; /* 0 would make the driver unload us */
+}
+
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
+{
+	be_constructed();
+	return gp_nvtx_initialize(get_export_table);
 }
 
 /*

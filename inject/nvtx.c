@@ -18,10 +18,6 @@
 
 #define INJECTION_VARIABLE "NVTX_INJECTION64_PATH"
 
-/* What NVTX's headers look for; its name is NVTX's. */
-__attribute__((visibility("default"))) int
-InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
-
 static char other_tool[256];
 
 /* ---- what an event has besides its message ---- */
@@ -484,7 +480,7 @@ static void fill_table(const NvtxExportTableCallbacks *callbacks, size_t index)
 					   (uintptr_t)tables[index].functions[i]);
 }
 
-int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
+int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table)
 {
 	const NvtxExportTableCallbacks *callbacks = NULL;
 

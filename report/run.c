@@ -98,6 +98,37 @@ static int set_preload(struct run *run)
 	return gp_environment_prepend(&run->environment, "LD_PRELOAD", path);
 }
 
+/*
+ * The library says so itself when it is started, but the constructors of libraries that the program is linked with run before
+ * that.  What is named already stays, and so does a program that no library gets into.
+ */
+static int set_injection(struct run *run, const char *variable)
+{
+	char path[PATH_MAX];
+
+	if (run->bar != GP_TARGET_OPEN || gp_environment_get(&run->environment, variable) ||
+	    gp_library_real_path(&run->library, path))
+		return 0;
+	return gp_environment_set(&run->environment, variable, path);
+}
+
+/* As the library decides it: elsewhere ranges stay free. */
+static bool wants_ranges(const struct run *run)
+{
+	const char *word = run->options.values[GP_OPTION_ID_TRACE];
+	static const char *const words[] = {"default", "nvtx", "api-all"};
+
+	if (!strncmp(run->options.values[GP_OPTION_ID_CAPTURE_RANGE], "nvtx:", 5))
+		return true;
+	for (size_t length; *word; word += length + (word[length] == ',')) {
+		length = strcspn(word, ",");
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (strlen(words[i]) == length && !strncmp(word, words[i], length))
+				return true;
+	}
+	return false;
+}
+
 static int set_option(struct run *run, enum gp_option option, const char *value)
 {
 	char variable[64];
@@ -166,6 +197,10 @@ static int set_environment(struct run *run)
 					   run->session.path);
 	if (!error)
 		error = set_preload(run);
+	if (!error)
+		error = set_injection(run, GP_INJECTION_CUDA);
+	if (!error && wants_ranges(run))
+		error = set_injection(run, GP_INJECTION_NVTX);
 	/* gcc's address sanitizer ends a program that it is not the first library of; any process of the tree may be one */
 	if (!error)
 		error = gp_environment_append(&run->environment, "ASAN_OPTIONS",

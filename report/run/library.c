@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -101,4 +102,22 @@ int gp_library_preload_path(const struct gp_library *library, const struct gp_se
 	if (snprintf(path, PATH_MAX, "%s/%s" GP_LIBRARY_NAME, folder, below) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+int gp_library_real_path(const struct gp_library *library, char path[PATH_MAX])
+{
+	char lib[PATH_MAX], name[PATH_MAX], preloaded[PATH_MAX];
+
+	if (snprintf(name, sizeof(name), "%s/" GP_LIBRARY_NAME, library->folder) >=
+		    (int)sizeof(name) ||
+	    !realpath(name, path))
+		return -ENOENT;
+	if (!library->by_loader_path)
+		return 0;
+	if (!loader_lib(lib) ||
+	    snprintf(name, sizeof(name), "%s/" GP_LIBRARY_FOLDER "/%s/" GP_LIBRARY_NAME,
+		     library->folder, lib) >= (int)sizeof(name) ||
+	    !realpath(name, preloaded))
+		return -ENOENT;
+	return strcmp(preloaded, path) == 0 ? 0 : -ENOENT;
 }

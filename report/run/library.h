@@ -33,4 +33,10 @@ int gp_library_find(struct gp_library *library, char *message, size_t message_by
 int gp_library_preload_path(const struct gp_library *library, const struct gp_session *session,
 			    char path[PATH_MAX]);
 
+/*
+ * The path by which the library knows itself when it is preloaded; -ENOENT where it cannot be told beforehand: the folder of
+ * loader paths has copies in place of links.
+ */
+int gp_library_real_path(const struct gp_library *library, char path[PATH_MAX]);
+
 #endif

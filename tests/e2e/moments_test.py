@@ -1,10 +1,12 @@
 """CUDA calls at odd moments: before any other code of the program and after all of it, with a cancellation pending, and interrupted by
 a handler that ends the program."""
 import json
+import os
 
 import support
 from support import BARE, LAUNCHED, PLAIN, Case, own_lines
 
+CUDA = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
 LIBCUDA = (f"-L{support.BUILD}/sim", "-lcuda")
 
 CALLS = r"""
@@ -137,6 +139,48 @@ int main(void)
 """
 
 
+# NVTX is told of a tool once, at the first call of each shared object.
+EARLY_RANGES = r"""
+#include <nvtx3/nvToolsExt.h>
+
+void later(void);
+
+static __attribute__((constructor)) void begin(void)
+{
+	nvtxRangePushA("early");
+	nvtxRangePop();
+}
+
+void later(void)
+{
+	nvtxRangePushA("later");
+	nvtxRangePop();
+}
+"""
+
+MAIN_OF_RANGES = r"""
+void later(void);
+
+int main(void)
+{
+	later();
+	return 0;
+}
+"""
+
+SHOW = r"""
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void)
+{
+	const char *cuda = getenv("CUDA_INJECTION64_PATH"), *nvtx = getenv("NVTX_INJECTION64_PATH");
+
+	printf("%s %s\n", cuda ? cuda : "none", nvtx ? nvtx : "none");
+	return 0;
+}
+"""
+
 BEGIN = r"""
 #include <dlfcn.h>
 #include <errno.h>
@@ -180,13 +224,35 @@ class Moments(Case):
         self.assertEqual(self.compare(self.compile("program", BEGIN, "-ldl"))[PLAIN].stdout, "0 nothing\n")
 
     def test_in_a_constructor_before_ours(self):
-        """The driver was not told of us: that is said, and not that the program did not use the GPU."""
+        """Under a bare preload the driver was not told of us: that is said, and not that the program did not use the GPU."""
         results = self.compare(self.link_early("-Wl,--no-as-needed", "-learly"))
         self.assertEqual((results[PLAIN].returncode, results[PLAIN].stderr), (0, "late failures 0\n"))
+        self.assert_one_line(own_lines(results[BARE].stderr)[0], "nothing of the GPU is recorded", "constructor", "gpuprof-run")
+        self.assertNotIn("nothing of the GPU", results[LAUNCHED].stderr)
+        self.assertGreaterEqual(self.launches(LAUNCHED), 20)
+        self.assertEqual(self.count(LAUNCHED, "cat", "kernel"), self.launches(LAUNCHED))
         for way in (BARE, LAUNCHED):
-            self.assert_one_line(own_lines(results[way].stderr)[0], "nothing of the GPU is recorded", "constructor", "dlopen()")
             self.assertIn("late failures 0\n", results[way].stderr)
             self.assertNotIn("did not use", results[way].stderr)
+
+    def test_ranges_in_a_constructor_before_ours(self):
+        self.compile("libearly.so", EARLY_RANGES, "-shared", "-fPIC", "-ldl", "-I" + os.path.join(CUDA, "include"))
+        program = self.compile("program", MAIN_OF_RANGES, f"-L{self.folder}", "-Wl,--no-as-needed", "-learly")
+        self.compare(program)
+        self.assertEqual((self.count(LAUNCHED, "name", "early"), self.count(LAUNCHED, "name", "later")), (1, 1))
+
+    def test_what_the_launcher_tells_the_driver_and_nvtx(self):
+        """Programs that no library gets into, such as static ones, are told of none; nor is NVTX where ranges stay free."""
+        show = "echo ${CUDA_INJECTION64_PATH-none} ${NVTX_INJECTION64_PATH-none}"
+        static = self.compile("static", SHOW, "-static")
+        for options, variables, cuda, nvtx in (((), {}, support.LIBRARY, support.LIBRARY), (("--trace=gpu",), {}, support.LIBRARY, "none"),
+                                               (("--trace=gpu", "-c", "nvtx:x"), {}, support.LIBRARY, support.LIBRARY),
+                                               ((), {"CUDA_INJECTION64_PATH": "/a.so", "NVTX_INJECTION64_PATH": "/b.so"}, "/a.so", "/b.so")):
+            with self.subTest(options, **variables):
+                result = self.run_program(["sh", "-c", show], LAUNCHED, options, **variables)
+                self.assertEqual(result.stdout, f"{cuda} {nvtx}\n", result.stderr)
+                if not variables:
+                    self.assertEqual(self.run_program([static], LAUNCHED, options).stdout, "none none\n")
 
     def test_in_a_constructor_before_ours_with_the_variable(self):
         """As a program that a recorded one has started: the driver loads us, or calls us before our constructor."""

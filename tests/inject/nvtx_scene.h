@@ -17,7 +17,7 @@
 #define MOST_TEXTS  4000u
 
 /* The headers' way to a tool that is linked in: there is no library to be loaded here. */
-int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
+int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table);
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 
 /*
@@ -102,7 +102,7 @@ static inline void begin(const char *name)
 	gp_output_remember();
 	gp_options_read(environ);
 	gp_ranges_enable(true);
-	InitializeInjectionNvtx2_fnptr = InitializeInjectionNvtx2;
+	InitializeInjectionNvtx2_fnptr = gp_nvtx_initialize;
 	InitializeInjectionNvtxExtension_fnptr = InitializeInjectionNvtxExtension;
 }
 

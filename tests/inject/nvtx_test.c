@@ -394,7 +394,7 @@ static void threads_that_begin_together(void)
 static void *initialize(void *table)
 {
 	pthread_barrier_wait(&barrier);
-	CHECK(InitializeInjectionNvtx2((NvtxGetExportTableFunc_t)table) == 1);
+	CHECK(gp_nvtx_initialize((NvtxGetExportTableFunc_t)table) == 1);
 	return NULL;
 }
 
@@ -490,7 +490,7 @@ static void no_trace_can_be_made(void)
 
 static void ranges_that_are_off(void)
 {
-	InitializeInjectionNvtx2_fnptr = InitializeInjectionNvtx2;
+	InitializeInjectionNvtx2_fnptr = gp_nvtx_initialize;
 	CHECK(nvtxRangePushA("a") == NVTX_NO_PUSH_POP_TRACKING);
 	CHECK(!gp_collector_is_live());
 }

@@ -8,6 +8,7 @@
 
 #include "report/copy_peak.h"
 #include "report/cuda_names.h"
+#include "report/pass/totals.h"
 
 #define STATUS_NOT_READY 600
 #define API_IDS          65536u
@@ -140,8 +141,7 @@ static void add_bytes(struct gp_group *group, const struct gp_model *model, cons
 		group->most_bytes = op->bytes;
 }
 
-static int add_operation(struct gp_activity *activity, uint32_t row, const struct gp_model *model,
-			 const struct gp_op *op)
+static uint64_t *count_of(struct gp_activity *activity, const struct gp_op *op)
 {
 	uint64_t *count[] = {
 		[GP_OP_KERNEL] = &activity->kernels,
@@ -150,9 +150,15 @@ static int add_operation(struct gp_activity *activity, uint32_t row, const struc
 		[GP_OP_GRAPH] = &activity->graphs,
 	};
 
+	return count[op->kind];
+}
+
+static int add_operation(struct gp_activity *activity, uint32_t row, const struct gp_model *model,
+			 const struct gp_op *op)
+{
 	if (row == UINT32_MAX)
 		return -ENOMEM;
-	(*count[op->kind])++;
+	++*count_of(activity, op);
 	add_bytes(&activity->operations.rows[row], model, op);
 	if (!op->untimed)
 		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
@@ -238,17 +244,100 @@ static int gather_calls(struct gp_activity *activity, const struct gp_model *mod
 	return result;
 }
 
+/* ---- of models that have totals alone ---- */
+
+static uint32_t find_summed(struct gp_activity *activity, const struct gp_model *model,
+			    const struct gp_op *op)
+{
+	char key[1 + GP_ACTIVITY_LABEL_BYTES] = {GP_ACTIVITY_OTHER};
+
+	if (op->kind == GP_OP_KERNEL)
+		return find_kernel(&activity->operations, gp_model_kernel_name(model, op));
+	if (op->kind == GP_OP_GRAPH)
+		key[0] = GP_ACTIVITY_GRAPH;
+	gp_activity_label(key + 1, op);
+	return gp_groups_find(&activity->operations, key);
+}
+
+static int add_summed_operations(struct gp_activity *activity, const struct gp_model *model,
+				 const struct gp_sum *sum)
+{
+	struct gp_op op = gp_totals_op(sum);
+	uint32_t row = find_summed(activity, model, &op);
+	struct gp_group *group;
+
+	if (row == UINT32_MAX)
+		return -ENOMEM;
+	*count_of(activity, &op) += sum->spread.count + sum->untimed;
+	group = &activity->operations.rows[row];
+	group->bytes += sum->bytes;
+	group->timed_bytes += sum->timed_bytes;
+	if (sum->spread.count > 0)
+		gp_copy_peak_add(model, &op, &group->peak_ns, &group->without_peak);
+	if (sum->least_bytes < group->least_bytes)
+		group->least_bytes = sum->least_bytes;
+	if (sum->most_bytes > group->most_bytes)
+		group->most_bytes = sum->most_bytes;
+	return gp_groups_add_spread(&activity->operations, row, &sum->spread, 1, sum->untimed);
+}
+
+static int add_summed_calls(struct gp_activity *activity, const struct gp_model *model,
+			    const struct gp_sum *sum)
+{
+	struct gp_api api = gp_model_api(model, sum->first.call.api);
+	bool is_known = sum->key != GP_SUM_OTHERS;
+	uint32_t row = gp_groups_find(&activity->calls, is_known ? api.name : "(more functions)");
+
+	if (row == UINT32_MAX)
+		return -ENOMEM;
+	if (is_known && api.class == GP_API_LAUNCH)
+		activity->launches += sum->spread.count;
+	if (is_known && api.class == GP_API_GRAPH_LAUNCH)
+		activity->graph_launches += sum->spread.count;
+	if (!is_known || !reports_another(api.name)) {
+		activity->calls.rows[row].failed += sum->failed;
+		activity->failures += sum->failed;
+	}
+	return gp_groups_add_spread(&activity->calls, row, &sum->spread, model->ns_per_tick, 0);
+}
+
+static int add_sum(struct gp_activity *activity, const struct gp_model *model,
+		   const struct gp_sum *sum)
+{
+	return sum->kind == GP_SUM_CALL ? add_summed_calls(activity, model, sum)
+					: add_summed_operations(activity, model, sum);
+}
+
+static int gather_totals(struct gp_activity *activity, const struct gp_model *model)
+{
+	const struct gp_sums *sums = &model->totals->sums;
+	int result = 0;
+
+	for (uint32_t i = 0; i < sums->count && result == 0; i++)
+		result = add_sum(activity, model, sums->sums[i]);
+	for (size_t i = 0; i < GP_SUM_KINDS && result == 0; i++)
+		if (sums->others[i])
+			result = add_sum(activity, model, sums->others[i]);
+	return result;
+}
+
+static int gather_model(struct gp_activity *activity, const struct gp_model *model)
+{
+	int result = gather_operations(activity, model);
+
+	if (result == 0)
+		result = gather_calls(activity, model);
+	return result == 0 && model->totals ? gather_totals(activity, model) : result;
+}
+
 int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *models,
 		       size_t model_count)
 {
 	int result = 0;
 
 	*activity = (struct gp_activity){0};
-	for (size_t i = 0; result == 0 && i < model_count; i++) {
-		result = gather_operations(activity, models[i]);
-		if (result == 0)
-			result = gather_calls(activity, models[i]);
-	}
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = gather_model(activity, models[i]);
 	if (result < 0)
 		gp_activity_free(activity);
 	return result;

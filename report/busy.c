@@ -76,7 +76,7 @@ static void stretch(struct gp_window *window, uint64_t start_unix_ns, uint64_t e
 
 static void stretch_to_calls(struct gp_window *window, const struct gp_model *model)
 {
-	if (model->call_count > 0)
+	if (model->call_count > 0 || model->last_call_ns > 0)
 		stretch(window, model->base_unix_ns + model->first_call_ns,
 			model->base_unix_ns + model->last_call_ns);
 }

@@ -35,7 +35,7 @@ static const uint8_t record_bytes[GP_RECORD_KIND_LIMIT] = {
 #undef X
 };
 
-static bool take_long_varint(struct cursor *c, uint64_t *value)
+static bool take_longer_varint(struct cursor *c, uint64_t *value)
 {
 	uint64_t result = 0;
 
@@ -53,11 +53,20 @@ static bool take_long_varint(struct cursor *c, uint64_t *value)
 	return false;
 }
 
+/* Most have a byte or two. */
 static inline bool take_varint(struct cursor *c, uint64_t *value)
 {
-	if (c->at == c->end || *c->at >= 0x80)
-		return take_long_varint(c, value);
-	*value = *c->at++;
+	const uint8_t *at = c->at;
+
+	if (c->end - at < 2 || (at[0] >= 0x80 && at[1] >= 0x80))
+		return take_longer_varint(c, value);
+	if (at[0] < 0x80) {
+		*value = at[0];
+		c->at = at + 1;
+	} else {
+		*value = (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
+		c->at = at + 2;
+	}
 	return true;
 }
 
@@ -107,10 +116,9 @@ static bool is_in_ticks(uint8_t kind)
 	return kind == GP_RECORD_CALL || kind == GP_RECORD_MEMORY;
 }
 
-static uint64_t predict(const struct decoder *d, size_t index, const uint8_t *record)
+static inline uint64_t predict(const struct decoder *d, size_t index, const struct gp_field *field,
+			       const uint8_t *record)
 {
-	const struct gp_field *field = &gp_fields[index];
-
 	switch (field->rule) {
 	case GP_RULE_STRIDE:
 		return load(record + field->offset, field->bytes) + d->change[index];
@@ -137,10 +145,9 @@ STARTS_AT(graph);
 STARTS_AT(jit);
 STARTS_AT(unified);
 
-static void set_field(struct decoder *d, size_t index, uint8_t *record, uint64_t value)
+static inline void set_field(struct decoder *d, size_t index, const struct gp_field *field,
+			     uint8_t *record, uint64_t value)
 {
-	const struct gp_field *field = &gp_fields[index];
-
 	if (field->rule == GP_RULE_STRIDE)
 		d->change[index] = value - load(record + field->offset, field->bytes);
 	store(record + field->offset, field->bytes, value);
@@ -160,25 +167,96 @@ static void note_end(struct decoder *d, uint8_t kind)
 	}
 }
 
-/* Decode the fields of one record into d->last[kind]. */
-static bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c)
+/* One field of a record: what its rule predicts and what the chunk adds to that. */
+static inline __attribute__((always_inline)) bool take_field(struct decoder *d, struct cursor *c,
+							     size_t index,
+							     const struct gp_field *field,
+							     bool is_there)
+{
+	uint8_t *record = (uint8_t *)&d->last[field->kind];
+	uint64_t delta = 0;
+
+	if (is_there && !take_varint(c, &delta))
+		return false;
+	set_field(d, index, field, record, predict(d, index, field, record) + unzigzag(delta));
+	return true;
+}
+
+/* The fields of any kind. */
+static bool take_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c)
 {
 	const struct kind_fields *fields = &d->kinds[kind];
-	uint8_t *record = (uint8_t *)&d->last[kind];
-	uint64_t mask, delta;
+	uint64_t delta;
 
-	if (!take_varint(c, &mask))
-		return false;
 	for (uint64_t rest = mask | fields->derived; rest != 0; rest &= rest - 1) {
 		unsigned bit = (unsigned)__builtin_ctzll(rest);
 		size_t index = fields->first + bit;
 
-		delta = 0;
-		if ((mask >> bit & 1) && !take_varint(c, &delta))
+		if (bit < fields->count) {
+			if (!take_field(d, c, index, &gp_fields[index], mask >> bit & 1))
+				return false;
+		} else if (!take_varint(c, &delta)) { /* a later version appended it */
 			return false;
-		if (bit < fields->count) /* else a field that a later version appended */
-			set_field(d, index, record, predict(d, index, record) + unzigzag(delta));
+		}
 	}
+	return true;
+}
+
+/*
+ * The same for a kind that the compiler knows: of all fields those of the kind are left, each with its place and its rule, and
+ * a field that the mask leaves out, and that does not move by itself, costs one test.
+ */
+#define TAKE_FIELDS_OF(name)                                                                       \
+	static bool take_##name##_fields(struct decoder *d, uint64_t mask, struct cursor *c)       \
+	{                                                                                          \
+		return take_fields_of(d, GP_FIELD_KIND_##name, mask, c);                           \
+	}
+static inline __attribute__((always_inline)) bool take_fields_of(struct decoder *d, uint8_t kind,
+								 uint64_t mask, struct cursor *c)
+{
+	size_t index = 0;
+	unsigned bit = 0;
+
+	if (mask >> d->kinds[kind].count != 0) /* fields of a later version */
+		return take_fields(d, kind, mask, c);
+#define GP_FIELD(record, member, width, how)                                                       \
+	if (kind == GP_FIELD_KIND_##record) {                                                      \
+		static const struct gp_field field = {                                             \
+			GP_FIELD_KIND_##record, width, GP_RULE_##how,                              \
+			offsetof(struct gp_record_##record, member)};                              \
+		bool is_there = mask >> bit++ & 1;                                                 \
+                                                                                                   \
+		if ((is_there || field.rule != GP_RULE_LAST) &&                                    \
+		    !take_field(d, c, index, &field, is_there))                                    \
+			return false;                                                              \
+	}                                                                                          \
+	index++;
+#include "gpuprof/field.def"
+#undef GP_FIELD
+	return true;
+}
+TAKE_FIELDS_OF(call)
+TAKE_FIELDS_OF(kernel)
+TAKE_FIELDS_OF(range)
+
+/* Decode the fields of one record into d->last[kind].  Nearly all records are of three kinds. */
+static bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c)
+{
+	uint64_t mask;
+	bool is_whole;
+
+	if (!take_varint(c, &mask))
+		return false;
+	if (kind == GP_RECORD_CALL)
+		is_whole = take_call_fields(d, mask, c);
+	else if (kind == GP_RECORD_KERNEL)
+		is_whole = take_kernel_fields(d, mask, c);
+	else if (kind == GP_RECORD_RANGE)
+		is_whole = take_range_fields(d, mask, c);
+	else
+		is_whole = take_fields(d, kind, mask, c);
+	if (!is_whole)
+		return false;
 	d->last[kind].record.head.kind = kind;
 	d->last[kind].record.head.slots =
 		kind == GP_RECORD_STRING ? 0 : (uint8_t)(record_bytes[kind] / GP_SLOT_BYTES);

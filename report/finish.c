@@ -21,10 +21,12 @@
 #include "report/monotonic.h"
 #include "report/output_file.h"
 #include "report/output_name.h"
+#include "report/pass/totals.h"
 #include "report/run/nothing.h"
 #include "report/shared_folder.h"
 #include "report/summary.h"
 #include "report/text.h"
+#include "report/traces.h"
 #include "report/write_all.h"
 
 #define MESSAGE_BYTES      4352
@@ -49,7 +51,8 @@ struct finishing {
 	struct piece *pieces;
 	struct gp_model **models;
 	size_t piece_count, model_count;
-	FILE *text; /* in memory, so that what several processes print does not mix */
+	bool is_large; /* made in one pass: totals alone, and nothing that shows each event */
+	FILE *text;    /* in memory, so that what several processes print does not mix */
 	char *text_bytes;
 	size_t text_length;
 	char *page_path; /* the HTML page, once it is written */
@@ -203,7 +206,11 @@ static void load_piece(struct finishing *f, struct piece *piece)
 {
 	struct gp_model **model = &f->models[f->model_count];
 	struct gp_load_options options = {
-		.progress = show_progress, .progress_context = f, .save_to = piece->save_to};
+		.progress = show_progress,
+		.progress_context = f,
+		.save_to = piece->save_to,
+		.in_one_pass = f->is_large,
+	};
 	char message[MESSAGE_BYTES];
 	int result = gp_model_load_with(piece->path, &options, model, message, sizeof(message));
 
@@ -223,7 +230,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	if (piece->save_to >= 0)
 		(void)gp_keep_names(piece->save_to,
 				    *model); /* else it is read where the files are */
-	if (f->exporter)
+	if (f->exporter && !f->is_large)
 		export_piece(f, piece, *model);
 }
 
@@ -308,6 +315,21 @@ static void name_files(struct finishing *f)
 			named == 1 ? "the Chrome trace" : "Chrome traces");
 }
 
+/* Who waits at the end of a program waits for seconds, not for minutes. */
+static void name_what_is_left_out(struct finishing *f)
+{
+	char word[GP_SHELL_WORD_BYTES];
+
+	if (!f->is_large || !f->exporter || f->model_count == 0)
+		return;
+	fprintf(f->text,
+		"gpuprof: no Chrome trace was made: of %s%s that takes minutes; for the last "
+		"2,000,000 slices, type: gpuprof export --limit 2000000 %s\n",
+		gp_format_bytes(f->models[0]->totals->file_bytes).text,
+		f->model_count > 1 ? " and others" : "",
+		gp_shell_word(f->models[0]->path, word, sizeof(word)));
+}
+
 static bool wants_summary(const struct finishing *f)
 {
 	return !f->options->quiet && strcmp(f->options->summary, "none") != 0;
@@ -337,6 +359,7 @@ static void write_text(struct finishing *f)
 		write_page(f);
 	if (!f->options->names_no_files)
 		name_files(f);
+	name_what_is_left_out(f);
 	name_running(f);
 }
 
@@ -432,6 +455,7 @@ int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_op
 	if (choose_exporter(&f) != 0 || trace_count == 0)
 		return f.result;
 	if (prepare(&f, traces, trace_count) == 0) {
+		f.is_large = !options->html && gp_traces_are_large(traces, trace_count);
 		for (size_t i = 0; i < trace_count; i++)
 			take_piece(&f, &f.pieces[i]);
 		write_text(&f);

@@ -1,5 +1,6 @@
 #include "report/groups.h"
 
+#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ void gp_groups_free(struct gp_groups *groups)
 	tdestroy(groups->index, free);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		free(groups->rows[i].key);
+		free(groups->rows[i].spread);
 		gp_room_free(groups->rows[i].durations_ns);
 	}
 	free(groups->rows);
@@ -77,6 +79,27 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row)
 {
 	groups->rows[row].count++;
+}
+
+int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_spread *spread,
+			 double ns, uint64_t untimed)
+{
+	struct gp_group *group = &groups->rows[row];
+
+	if (!group->spread)
+		group->spread = calloc(1, sizeof(*group->spread));
+	if (!group->spread)
+		return -ENOMEM;
+	gp_spread_join_scaled(group->spread, spread, ns);
+	group->total_ns = group->spread->total_ns;
+	group->count += spread->count + untimed;
+	return 0;
+}
+
+struct gp_stats gp_group_stats(const struct gp_group *group)
+{
+	return group->spread ? gp_spread_stats(group->spread)
+			     : gp_stats_of(group->durations_ns, group->duration_count);
 }
 
 static int compare_rows(const void *a, const void *b, void *context)

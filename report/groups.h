@@ -1,7 +1,8 @@
 /*
  * groups: durations gathered under names: one group per kernel, kind of copy or API call.
  *
- * Every value is kept, so that medians and deviations are exact over any number of processes.
+ * Every value is kept, so that medians and deviations are exact over any number of processes; but for those of traces that are only
+ * added up (report/pass/totals.h).
  */
 #ifndef REPORT_GROUPS_H
 #define REPORT_GROUPS_H
@@ -9,8 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/spread.h"
+
 struct gp_group {
 	char *key;
+	struct gp_spread *
+		spread; /* of durations that are not kept, NULL = there are none: then no others are here */
 	uint64_t *durations_ns; /* of those that have one */
 	uint32_t duration_count, capacity;
 	uint64_t total_ns; /* their sum */
@@ -39,6 +44,13 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
 
 /* One more that has no duration. */
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
+
+/* More of that group, which are only added up, each unit of their durations so many ns; `untimed` ones have none.  Returns 0 or -ENOMEM. */
+int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_spread *spread,
+			 double ns, uint64_t untimed);
+
+/* What its durations amount to. */
+struct gp_stats gp_group_stats(const struct gp_group *group);
 
 /* What all of them took together. */
 uint64_t gp_groups_time_ns(const struct gp_groups *groups);

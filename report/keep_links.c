@@ -15,6 +15,7 @@
 #include "report/chunk_append.h"
 #include "report/link_facts.h"
 #include "report/monotonic.h"
+#include "report/pass/totals.h"
 #include "report/room.h"
 #include "report/write_all.h"
 
@@ -48,6 +49,12 @@ static bool wants_links(const struct gp_model *model)
 	for (uint32_t i = 0; i < model->op_count && bytes < LEAST_BYTES; i++)
 		if (leaves_device(&model->ops[i]))
 			bytes += model->ops[i].bytes;
+	for (uint32_t i = 0; model->totals && i < model->totals->sums.count; i++) {
+		struct gp_op op = gp_totals_op(model->totals->sums.sums[i]);
+
+		if (leaves_device(&op))
+			bytes += op.bytes;
+	}
 	return bytes >= LEAST_BYTES && model->link_count == 0 && !model->losses.live;
 }
 

@@ -10,6 +10,7 @@
 #include "report/import/import.h"
 #include "report/import/importing.h"
 #include "report/memory_left.h"
+#include "report/pass/one_pass.h"
 #include "report/recover.h"
 #include "report/room.h"
 #include "report/save.h"
@@ -35,6 +36,7 @@ struct reading {
 	struct covered *covered;
 	uint32_t covered_count, covered_capacity;
 	struct gp_rings rings;
+	struct gp_one_pass *pass; /* NULL = all goes into the model */
 };
 
 static void show_progress(const struct reading *r)
@@ -43,7 +45,55 @@ static void show_progress(const struct reading *r)
 		r->options->progress(r->options->progress_context);
 }
 
+/* ---- in one pass ---- */
+
+/* What is no event goes into the model. */
+static int take_other(void *context, uint32_t ring_thread, const union gp_any_record *record,
+		      const char *text)
+{
+	struct reading *r = context;
+
+	r->load.ring_thread = ring_thread;
+	return gp_take_record(&r->load, record, text);
+}
+
+static int start_pass(struct reading *r)
+{
+	const struct gp_one_pass_sink sink = {take_other, r};
+
+	if (!r->options->in_one_pass)
+		return 0;
+	r->load.model->totals = calloc(1, sizeof(*r->load.model->totals));
+	r->pass = gp_one_pass_new(&sink);
+	return r->pass && r->load.model->totals ? 0 : -ENOMEM;
+}
+
+static int end_pass(struct reading *r)
+{
+	struct gp_totals *totals = r->load.model->totals;
+	uint64_t unknown = 0;
+	int result;
+
+	if (!r->pass)
+		return 0;
+	result = gp_one_pass_end(r->pass, totals, &unknown);
+	totals->file_bytes = gp_trace_state(r->trace)->file_bytes;
+	r->decoded.unknown += unknown;
+	r->load.first_ticks = totals->sums.first_ticks;
+	r->load.last_ticks = totals->sums.last_ticks;
+	return result;
+}
+
 /* ---- the chunks ---- */
+
+/* A record that stands as it was in a ring. */
+static int take_slots(void *context, const union gp_any_record *record, const char *text)
+{
+	struct reading *r = context;
+
+	return r->pass ? gp_one_pass_record(r->pass, r->load.ring_thread, record, text)
+		       : gp_take_record(&r->load, record, text);
+}
 
 static int note_covered(struct reading *r, const struct gp_chunk_header *h)
 {
@@ -65,12 +115,16 @@ static int note_covered(struct reading *r, const struct gp_chunk_header *h)
 /* A chunk that was saved from a ring, or of ring 0: the end of the saving. */
 static int take_saved(struct reading *r, const struct gp_chunk *chunk)
 {
-	struct gp_record_sink sink = {gp_take_record, &r->load};
+	struct gp_record_sink sink = {take_slots, r};
 	const struct gp_chunk_header *h = &chunk->header;
+	int result = r->pass ? gp_one_pass_drain(r->pass) : 0;
 
 	r->is_saved = h->ring == 0;
+	r->load.ring_thread = h->thread;
 	if (h->payload_bytes % GP_SLOT_BYTES != 0)
 		r->decoded.unknown++;
+	if (result != 0)
+		return result;
 	return gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink,
 			       h->ring == 0 ? &r->decoded : &r->recovered);
 }
@@ -102,8 +156,9 @@ static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 	if (h->form == GP_CHUNK_SLOTS)
 		return take_saved(r, chunk);
 	if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
-		return gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
-					 &r->decoded);
+		return r->pass ? gp_one_pass_chunk(r->pass, chunk)
+			       : gp_decode_payload(chunk->payload, h->payload_bytes, h->records,
+						   &sink, &r->decoded);
 	if (h->form == GP_CHUNK_NAMES)
 		return take_names(r, chunk);
 	r->decoded.unknown += h->records;
@@ -123,7 +178,7 @@ static int take_chunks(struct reading *r)
 		if (i % CHUNKS_PER_PROGRESS == 0)
 			show_progress(r);
 	}
-	return result;
+	return result == 0 && r->pass ? gp_one_pass_drain(r->pass) : result;
 }
 
 /* ---- the rings ---- */
@@ -151,7 +206,7 @@ static void save(struct reading *r)
 
 static int decode_rings(struct reading *r)
 {
-	struct gp_record_sink sink = {gp_take_record, &r->load};
+	struct gp_record_sink sink = {take_slots, r};
 	int result = 0;
 
 	for (uint32_t i = 0; i < r->rings.count && result == 0; i++) {
@@ -311,8 +366,8 @@ static int drop_what_joined(struct gp_load *load)
 static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_load *) = {
-		gp_join_ops,    gp_join_captures,  drop_what_joined,
-		gp_join_memory, name_unnamed_apis, gp_join_ranges,
+		gp_resolve_totals, gp_join_ops,       gp_join_captures, drop_what_joined,
+		gp_join_memory,    name_unnamed_apis, gp_join_ranges,
 	};
 	struct gp_model *m = r->load.model;
 	int result;
@@ -347,7 +402,7 @@ static void explain_size(const char *path, char *message, size_t message_bytes)
 
 	snprintf(message, message_bytes,
 		 "%s is too large for the memory that is left here%s%s%s, or what it comes to in "
-		 "constant memory: gpuprof top --batch --iterations 1 %s",
+		 "constant memory: gpuprof summary --one-pass %s",
 		 path, trouble[0] ? ", and temporary files have no room for the rest (" : "",
 		 trouble,
 		 trouble[0] ? "): set TMPDIR to a folder that has"
@@ -370,12 +425,16 @@ static void explain(int error, const char *path, char *message, size_t message_b
 
 static int read_all(struct reading *r)
 {
-	int result = take_chunks(r);
+	int result = start_pass(r);
 
+	if (result == 0)
+		result = take_chunks(r);
 	if (result == 0 && gp_trace_state(r->trace)->chunks == 0)
 		return -ENODATA;
 	if (result == 0 && !r->load.model->losses.closed)
 		result = recover(r);
+	if (result == 0)
+		result = end_pass(r);
 	if (result == 0)
 		account_for_file(r);
 	return result == 0 ? finish(r) : result;
@@ -428,6 +487,7 @@ static void end_reading(struct reading *r)
 	gp_load_details_free(&r->load);
 	free(r->covered);
 	gp_rings_free(&r->rings);
+	gp_one_pass_free(r->pass);
 	gp_trace_close(r->trace);
 }
 

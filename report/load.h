@@ -72,7 +72,8 @@ struct gp_load {
 	uint32_t device_name_count;
 	struct gp_record_anchor *anchors;
 	uint32_t anchor_count;
-	uint64_t end_ticks; /* of the END record, else of the last anchor */
+	uint64_t end_ticks;               /* of the END record, else of the last anchor */
+	uint64_t first_ticks, last_ticks; /* of calls that are only added up; last 0: none is */
 	struct gp_context_end *context_ends;
 	uint32_t context_end_count;
 	struct gp_range_point *range_points;
@@ -100,6 +101,7 @@ int gp_resolve(struct gp_load *load);
 void gp_resolve_op(const struct gp_load *load, struct gp_op *op); /* by gp_resolve_times() */
 int gp_resolve_times(struct gp_load *load);                       /* by gp_resolve() */
 int gp_resolve_stacks(struct gp_model *model);                    /* by gp_resolve() */
+int gp_resolve_totals(struct gp_load *load);                      /* report/pass/resolve.c */
 int gp_join_ops(struct gp_load *load);
 int gp_join_captures(struct gp_load *load);
 int gp_join_physical(struct gp_load *load); /* by gp_join_memory() */

@@ -6,6 +6,7 @@
 #include "report/api_name.h"
 #include "report/api_table.h"
 #include "report/array.h"
+#include "report/pass/totals.h"
 #include "report/room.h"
 
 static void free_texts(char **texts, uint32_t count)
@@ -20,6 +21,9 @@ void gp_model_free(struct gp_model *m)
 	if (!m)
 		return;
 	free(m->path);
+	if (m->totals)
+		gp_totals_free(m->totals);
+	free(m->totals);
 	free(m->frame_names.bytes);
 	for (size_t i = 0; i < GP_INFO_LIMIT; i++)
 		free(m->info[i]);

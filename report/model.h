@@ -248,8 +248,12 @@ struct gp_packed_names {
 	uint64_t text_bytes; /* of what is packed */
 };
 
+struct gp_totals;
+
 struct gp_model {
 	char *path; /* of the trace file */
+	struct gp_totals *
+		totals; /* what calls and operations come to, of which none is in here (report/pass/totals.h); NULL = they are here */
 	struct gp_packed_names frame_names;
 	uint64_t file_bytes;        /* its length, if something may be appended; else 0 */
 	uint64_t next_sequence;     /* of a chunk that is appended */
@@ -334,6 +338,7 @@ struct gp_load_options {
 	 * still holds is saved there and the ring file removed, if it can be.  -1 = nothing is changed.
 	 */
 	int save_to;
+	bool in_one_pass; /* a trace of gpuprof's: make totals of calls and operations; memory does not grow with them */
 };
 
 /* The same with options. */

@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "report/memory_stream.h"
 #include "report/paragraph.h"
+#include "report/pass/counts.h"
 #include "report/summary_part.h"
 #include "report/recorded.h"
 #include "report/table.h"
@@ -33,11 +34,6 @@ size_t gp_summary_columns(const struct gp_summary *summary)
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns)
 {
 	return gp_format_moment((int64_t)(unix_ns - summary->window.start_unix_ns));
-}
-
-static bool has_activity(const struct gp_model *model)
-{
-	return model->call_count > 0 || model->op_count > 0;
 }
 
 static const char *info_of(const struct gp_model *model, enum gp_info info)
@@ -232,19 +228,9 @@ static void print_head_of_many(const struct gp_summary *summary)
 
 /* What one process did, for its line in the table. */
 struct totals {
-	uint64_t launches, gpu_ns, busy_ns, possible_ns, peak_bytes;
+	struct gp_counts counts;
+	uint64_t busy_ns, possible_ns, peak_bytes;
 };
-
-static void count_operations(struct totals *totals, const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->call_count; i++) {
-		uint8_t class = gp_model_api(model, model->calls[i].api).class;
-
-		totals->launches += class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH;
-	}
-	for (uint32_t i = 0; i < model->op_count; i++)
-		totals->gpu_ns += model->ops[i].end_ns - model->ops[i].start_ns;
-}
 
 /* The largest peak of a device: peaks of several need not be at the same time. */
 static void count_memory(struct totals *totals, const struct gp_memory_stats *memory)
@@ -255,21 +241,37 @@ static void count_memory(struct totals *totals, const struct gp_memory_stats *me
 			totals->peak_bytes = memory->rows[i].peak_bytes;
 }
 
+static struct gp_busy *busy_of(struct gp_model *const *models, size_t count,
+			       struct gp_window window, struct gp_device_list *devices)
+{
+	return gp_summary_has_totals(models, count)
+		       ? gp_summary_busy_of_totals(models, count, devices)
+		       : gp_busy_of(models, count, window, devices);
+}
+
+static int memory_of(struct gp_model *const *models, size_t count, struct gp_device_list *devices,
+		     struct gp_memory_stats *memory)
+{
+	return gp_summary_has_totals(models, count)
+		       ? gp_summary_memory_of_totals(models, count, devices, memory)
+		       : gp_memory_stats_of(models, count, devices, memory);
+}
+
 static int take_totals(struct totals *totals, struct gp_model *const *model,
 		       struct gp_window window)
 {
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats memory = {0};
-	struct gp_busy *busy = gp_busy_of(model, 1, window, &devices);
+	struct gp_busy *busy = busy_of(model, 1, window, &devices);
 	int result = busy ? 0 : -ENOMEM;
 
 	for (size_t i = 0; busy && i < devices.count; i++) {
 		totals->busy_ns += busy[i].inside_ns;
 		totals->possible_ns += busy[i].possible_ns;
 	}
-	count_operations(totals, *model);
+	totals->counts = gp_counts_of(*model);
 	if (result == 0)
-		result = gp_memory_stats_of(model, 1, &devices, &memory);
+		result = memory_of(model, 1, &devices, &memory);
 	if (result == 0)
 		count_memory(totals, &memory);
 	gp_memory_stats_free(&memory);
@@ -314,10 +316,11 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	gp_table_cell(table, pid);
 	gp_table_figure(table, gp_summary_moment(summary, window.start_unix_ns));
 	gp_table_figure(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
-	gp_table_figure(table, gp_format_count((*model)->call_count));
-	gp_table_figure(table, gp_format_count(totals.launches));
-	gp_table_figure(table, gp_format_count((*model)->op_count));
-	gp_table_figure(table, gp_format_ns(totals.gpu_ns));
+	gp_table_figure(table, gp_format_count(totals.counts.calls));
+	gp_table_figure(table,
+			gp_format_count(totals.counts.launches + totals.counts.graph_launches));
+	gp_table_figure(table, gp_format_count(totals.counts.operations));
+	gp_table_figure(table, gp_format_ns(totals.counts.gpu_ns));
 	put_busy(table, *model, &totals);
 	if (gp_recorded_kind(*model, "memory"))
 		gp_table_figure(table, gp_format_bytes(totals.peak_bytes));
@@ -391,11 +394,13 @@ int gp_summary_gather(struct gp_summary *summary)
 
 	summary->window = gp_busy_window(models, count);
 	if (result == 0)
-		result = gp_memory_stats_of(models, count, &summary->devices, &summary->memory);
+		result = memory_of(models, count, &summary->devices, &summary->memory);
 	if (result == 0)
 		result = gp_activity_gather(&summary->activity, models, count);
 	if (result == 0)
-		summary->busy = gp_busy_of(models, count, summary->window, &summary->devices);
+		summary->busy = busy_of(models, count, summary->window, &summary->devices);
+	if (result == 0 && summary->busy && gp_summary_has_totals(models, count))
+		return 0;
 	summary->basis = calloc(1, sizeof(*summary->basis));
 	if (result < 0 || !summary->busy || !summary->basis)
 		return -ENOMEM;
@@ -461,6 +466,19 @@ static int print_whole_page(const struct gp_summary *summary)
 	return result < 0 ? result : gp_summary_print_advice(summary);
 }
 
+/* Of totals. */
+static int print_totals(const struct gp_summary *summary)
+{
+	int result = gp_summary_print_activity(summary);
+
+	if (result == 0)
+		result = gp_summary_print_memory_in_brief(summary);
+	gp_summary_print_windows(summary);
+	if (result == 0)
+		result = print_folded(summary, gp_summary_print_records);
+	return result == 0 ? print_folded(summary, gp_summary_print_one_pass) : result;
+}
+
 static int print_sections(const struct gp_summary *summary)
 {
 	int result = print_folded(summary, print_head);
@@ -469,6 +487,8 @@ static int print_sections(const struct gp_summary *summary)
 		result = print_processes(summary);
 	if (result < 0)
 		return result;
+	if (!summary->basis)
+		return print_totals(summary);
 	return summary->options->brief ? print_screen(summary) : print_whole_page(summary);
 }
 
@@ -531,7 +551,7 @@ int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_cou
 	if (page.brief)
 		page.row_limit = ROWS_ON_A_SCREEN;
 	for (size_t i = 0; i < model_count; i++)
-		if (has_activity(models[i]))
+		if (gp_counts_any(models[i]))
 			used[count++] = models[i];
 		else
 			print_unused(out, models[i]);

@@ -84,7 +84,7 @@ static void put_times(struct gp_table *table, const struct gp_stats *stats)
 
 static void put_group(const struct listing *listing, const struct gp_group *group)
 {
-	struct gp_stats stats = gp_stats_of(group->durations_ns, group->duration_count);
+	struct gp_stats stats = gp_group_stats(group);
 	struct gp_table *table = listing->table;
 
 	gp_table_figure(table,
@@ -267,7 +267,7 @@ static int print_api(const struct gp_summary *summary)
 	if (listing.table)
 		result = print_listing(&listing);
 	gp_table_free(listing.table);
-	return result < 0 ? result : gp_summary_print_failures(summary);
+	return result < 0 || !summary->basis ? result : gp_summary_print_failures(summary);
 }
 
 static void put_copies(struct gp_table *table, const struct gp_group *group)

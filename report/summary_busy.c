@@ -112,11 +112,13 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	print_title(summary, why);
 	for (size_t i = 0; i < summary->devices.count; i++) {
 		print_device(summary, i, !why);
-		if (why)
+		if (why || !summary->basis)
 			fputs("\n", summary->out);
 		else
 			gp_summary_print_where(summary, i);
 	}
+	if (!summary->basis)
+		return 0;
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);

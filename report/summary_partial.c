@@ -5,6 +5,7 @@
 #include "report/format.h"
 #include "report/monotonic.h"
 #include "report/paragraph.h"
+#include "report/pass/counts.h"
 #include "report/recorded.h"
 #include "report/room.h"
 #include "report/summary_part.h"
@@ -27,7 +28,7 @@ static void describe_end(char *text, size_t size, const struct gp_model *model)
 {
 	uint64_t end_ns = gp_model_end_ns(model);
 
-	if (model->call_count + model->op_count == 0 || end_ns < model->first_ns)
+	if (!gp_counts_any(model) || end_ns < model->first_ns)
 		snprintf(text, size, "it ends before the first recorded CUDA call");
 	else
 		snprintf(text, size, "it ends %s after the first recorded CUDA call",
@@ -39,7 +40,7 @@ static void describe_delivery(char *text, size_t size, const struct gp_model *mo
 	uint64_t end_ns = gp_model_end_ns(model);
 	uint64_t delivered_ns = last_delivery_ns(model);
 
-	if (delivered_ns == 0 && model->op_count > 0)
+	if (delivered_ns == 0 && gp_counts_of(model).operations > 0)
 		snprintf(text, size, "when CUPTI last delivered GPU records is not known");
 	else if (delivered_ns == 0)
 		snprintf(text, size, "no GPU record is in the trace");

@@ -8,6 +8,7 @@
 #include "report/concern.h"
 #include "report/format.h"
 #include "report/paragraph.h"
+#include "report/pass/counts.h"
 #include "report/recorded.h"
 #include "report/text.h"
 
@@ -161,8 +162,9 @@ struct balance {
 	uint64_t left_out; /* by --kernels */
 	uint64_t unnumbered;
 	uint64_t graphs; /* launches of graphs */
-	bool uncertain;  /* there may have been launches that were not recorded */
-	bool cut;        /* the file, and with it launches of which nothing is known */
+	uint64_t operations;
+	bool uncertain; /* there may have been launches that were not recorded */
+	bool cut;       /* the file, and with it launches of which nothing is known */
 };
 
 /* Nothing paused: the trace just begins late. */
@@ -184,15 +186,13 @@ static struct balance take_balance(const struct gp_model *model)
 		.uncertain = model->gate_count > 0 || !gp_recorded_has_all_operations(model),
 		.cut = model->losses.cut,
 	};
+	struct gp_counts counts = gp_counts_of(model);
 	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
 			  balance.outside + balance.left_out + balance.unnumbered;
 
-	for (uint32_t i = 0; i < model->call_count; i++) {
-		uint8_t class = gp_model_api(model, model->calls[i].api).class;
-
-		balance.launches += class == GP_API_LAUNCH;
-		balance.graphs += class == GP_API_GRAPH_LAUNCH;
-	}
+	balance.launches = counts.launches;
+	balance.graphs = counts.graph_launches;
+	balance.operations = counts.operations;
 	balance.matched = balance.launches > others ? balance.launches - others : 0;
 	return balance;
 }
@@ -209,6 +209,7 @@ static void add_balance(struct balance *sum, const struct balance *one)
 	sum->left_out += one->left_out;
 	sum->unnumbered += one->unnumbered;
 	sum->graphs += one->graphs;
+	sum->operations += one->operations;
 	sum->uncertain |= one->uncertain;
 	sum->cut |= one->cut;
 }
@@ -266,7 +267,6 @@ static bool is_clean(const struct gp_model *model)
 static void print_clean(const struct gp_summary *summary)
 {
 	struct balance sum = {0};
-	uint64_t operations = 0;
 	size_t count = 0;
 	bool is_told = true; /* what was dropped */
 
@@ -276,7 +276,6 @@ static void print_clean(const struct gp_summary *summary)
 		if (!is_clean(summary->models[i]))
 			continue;
 		add_balance(&sum, &one);
-		operations += summary->models[i]->op_count;
 		is_told &= summary->models[i]->recorder == NULL;
 		count++;
 	}
@@ -284,7 +283,7 @@ static void print_clean(const struct gp_summary *summary)
 		return;
 	print_balance(summary->out, &sum);
 	fputs("; ", summary->out);
-	print_counted(summary->out, operations, "GPU record", "GPU records");
+	print_counted(summary->out, sum.operations, "GPU record", "GPU records");
 	fprintf(summary->out, "%s%s\n", is_told ? ", nothing was dropped" : "",
 		count < summary->model_count ? " (the processes not named here)" : "");
 }
@@ -297,8 +296,8 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 
 	print_balance(out, &balance);
 	fputs("; ", out);
-	print_counted(out, model->op_count, "GPU record", "GPU records");
-	if (model->counters[GP_COUNTER_GPU_RECORDS] > model->op_count)
+	print_counted(out, balance.operations, "GPU record", "GPU records");
+	if (model->counters[GP_COUNTER_GPU_RECORDS] > balance.operations)
 		fprintf(out, " of %s received",
 			gp_format_count(model->counters[GP_COUNTER_GPU_RECORDS]).text);
 	if (summary->model_count > 1)
@@ -439,6 +438,8 @@ int gp_summary_print_records(const struct gp_summary *summary)
 		print_bound(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_notes(summary->out, summary->models[i]);
+	if (!summary->basis)
+		return 0;
 	gp_summary_print_cost(summary);
 	if (summary->options->row_limit == 0)
 		print_telemetry(summary);

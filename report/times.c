@@ -262,6 +262,9 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 	uint64_t shift;
 
 	time_calls(m, t, &window);
+	if (load->last_ticks != 0)
+		widen(&window, gp_timeline_from_ticks(t, load->first_ticks),
+		      gp_timeline_from_ticks(t, load->last_ticks));
 	calls = window;
 	time_ops(load, t, &window);
 	earliest = window.first_ns < 0 ? window.first_ns : 0;

@@ -2,14 +2,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "gpuprof/shell_word.h"
 #include "report/command.h"
 #include "report/format.h"
+#include "report/import/import.h"
+#include "report/memory_left.h"
 #include "report/output_file.h"
 #include "report/recorded.h"
 
 #define MESSAGE_BYTES 4352
+#define MODEL_TIMES                                                                                \
+	13 /* a summary takes so many times the size of its traces (docs/PERFORMANCE.md) */
 
 /* Whether it is among the first count paths; then that is said. */
 static bool is_repeated(char *const *paths, size_t count, const char *path)
@@ -52,8 +57,20 @@ void gp_traces_warn(const struct gp_model *model)
 				gp_shell_word(model->path, word, sizeof(word)));
 }
 
-int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn)
+/* Its model has all: then the others' are to have that, too. */
+static bool is_any_import(char *const *paths, size_t count)
 {
+	for (size_t i = 0; i < count; i++)
+		if (gp_import_find(paths[i]))
+			return true;
+	return false;
+}
+
+static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
+		    bool in_one_pass)
+{
+	const struct gp_load_options options = {
+		.save_to = -1, .in_one_pass = in_one_pass && !is_any_import(paths, count)};
 	char message[MESSAGE_BYTES];
 
 	*traces = (struct gp_traces){.models = calloc(count + 1, sizeof(*traces->models))};
@@ -62,8 +79,8 @@ int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, b
 	for (size_t i = 0; i < count; i++) {
 		if (is_repeated(paths, i, paths[i]))
 			continue;
-		if (gp_model_load(paths[i], &traces->models[traces->count], message,
-				  sizeof(message)) != 0) {
+		if (gp_model_load_with(paths[i], &options, &traces->models[traces->count], message,
+				       sizeof(message)) != 0) {
 			traces->any_failed = true;
 			gp_command_fail(0, "%s", message);
 		} else {
@@ -73,6 +90,27 @@ int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, b
 		}
 	}
 	return 0;
+}
+
+int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn)
+{
+	return load_all(traces, paths, count, warn, false);
+}
+
+int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, size_t count)
+{
+	return load_all(traces, paths, count, false, true);
+}
+
+bool gp_traces_are_large(char *const *paths, size_t count)
+{
+	uint64_t bytes = 0;
+	struct stat status;
+
+	for (size_t i = 0; i < count; i++)
+		if (stat(paths[i], &status) == 0 && S_ISREG(status.st_mode))
+			bytes += (uint64_t)status.st_size;
+	return bytes >= GP_TRACES_LARGE_BYTES || bytes > gp_memory_left("") / MODEL_TIMES;
 }
 
 void gp_traces_free(struct gp_traces *traces)

@@ -22,6 +22,16 @@ struct gp_traces {
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn);
 void gp_traces_free(struct gp_traces *traces);
 
+/* The same, in one pass (report/pass/totals.h); where one is another profiler's, with all that is in them. */
+int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, size_t count);
+
+/*
+ * Whether these files are so large that one page of them is better made in one pass: as large as GP_TRACES_LARGE_BYTES together, or too
+ * large for the memory that is left.
+ */
+#define GP_TRACES_LARGE_BYTES (UINT64_C(512) << 20)
+bool gp_traces_are_large(char *const *paths, size_t count);
+
 /* Load them and warn, and call use where any could be read; it returns an exit status.  Returns the command's exit status. */
 int gp_traces_use(char *const *paths, size_t count,
 		  int (*use)(const struct gp_traces *traces, void *context), void *context);

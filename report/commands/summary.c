@@ -38,6 +38,10 @@ static const char usage[] =
 	"                       the tables that the page is made of\n"
 	"      --full           the whole page: more rows and advice, all that the screen leaves "
 	"out\n"
+	"      --one-pass       the sums alone, which need neither time nor memory: no advice, no "
+	"causes;\n"
+	"                       of traces of 512 MiB and more that is what there is without "
+	"--full\n"
 	"      --kinds FILE     kinds of kernels, in front of the built-in ones: lines of KIND: "
 	"PATTERN,\n"
 	"                       such as  stencil: *heat*  (* stands for any characters)\n"
@@ -63,7 +67,7 @@ struct arguments {
 	char *const *traces;
 	size_t trace_count;
 	struct gp_summary_options page;
-	bool full, memory;
+	bool full, memory, one_pass;
 	const char *snapshot;    /* of PyTorch; NULL = none */
 	const char *kinds;       /* the file of --kinds; NULL = none */
 	struct gp_summary_by by; /* words NULL: a page */
@@ -121,6 +125,10 @@ static int check(struct arguments *a)
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
+	if (a->one_pass && (a->by.words || a->memory || !a->page.brief))
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "summary: --one-pass is one screen: tables, memory and the "
+				       "whole page need all that is in the trace");
 	if (!a->by.words && a->by.sort)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "summary: --sort is for tables; type for example: "
@@ -143,6 +151,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	const struct gp_command_option options[] = {
 		{"by", 'b', .text = &a->by.words},
 		{"full", .flag = &a->full},
+		{"one-pass", .flag = &a->one_pass},
 		{"memory", 'm', .flag = &a->memory},
 		{"torch-snapshot", .text = &a->snapshot},
 		{"kinds", .text = &a->kinds},
@@ -214,6 +223,16 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 	return status;
 }
 
+/* One screen of a large trace is made of sums. */
+static int load(const struct arguments *a, struct gp_traces *traces)
+{
+	bool is_screen = !a->by.words && !a->memory && a->page.brief;
+
+	if (is_screen && (a->one_pass || gp_traces_are_large(a->traces, a->trace_count)))
+		return gp_traces_load_in_one_pass(traces, a->traces, a->trace_count);
+	return gp_traces_load(traces, a->traces, a->trace_count, a->by.words || a->memory);
+}
+
 int gp_command_summary(int argc, char **argv)
 {
 	struct arguments a = {.page = {.brief = true, .row_limit = ROWS},
@@ -224,7 +243,7 @@ int gp_command_summary(int argc, char **argv)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	status = 0;
-	if (gp_traces_load(&traces, a.traces, a.trace_count, a.by.words || a.memory) < 0)
+	if (load(&a, &traces) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)
 		status = print(&a, &traces);

@@ -120,15 +120,21 @@ static int make_row(struct gp_live_memory *m, uint32_t device, uint8_t kind)
 	return result;
 }
 
-static void raise_row(struct gp_live_memory *m, uint32_t device, uint8_t kind, uint64_t bytes)
+static void raise_row(struct gp_live_memory *m, uint32_t device, uint8_t kind,
+		      const struct block *block)
 {
 	struct gp_live_memory_row *row = find_row(m, device, kind);
 
 	if (!row)
 		return;
 	row->blocks++;
-	row->now_bytes += bytes;
-	row->peak_bytes = row->now_bytes > row->peak_bytes ? row->now_bytes : row->peak_bytes;
+	row->now_bytes += block->bytes;
+	row->allocations++;
+	row->allocated_bytes += block->bytes;
+	if (row->now_bytes <= row->peak_bytes)
+		return;
+	row->peak_bytes = row->now_bytes;
+	row->peak_ticks = block->ticks;
 }
 
 static void lower_row(struct gp_live_memory *m, uint32_t device, uint8_t kind, uint64_t bytes)
@@ -138,6 +144,8 @@ static void lower_row(struct gp_live_memory *m, uint32_t device, uint8_t kind, u
 	if (!row)
 		return;
 	row->blocks -= row->blocks > 0;
+	row->frees++;
+	row->freed_bytes += bytes;
 	row->now_bytes -= bytes < row->now_bytes ? bytes : row->now_bytes;
 }
 
@@ -150,9 +158,9 @@ static int count_block(struct gp_live_memory *m, const struct block *block)
 		result = make_row(m, block->device, GP_MEMORY_OF_DEVICE);
 	if (result != 0)
 		return result;
-	raise_row(m, block->device, block->kind, block->bytes);
+	raise_row(m, block->device, block->kind, block);
 	if (is_of_device)
-		raise_row(m, block->device, GP_MEMORY_OF_DEVICE, block->bytes);
+		raise_row(m, block->device, GP_MEMORY_OF_DEVICE, block);
 	return 0;
 }
 
@@ -256,6 +264,15 @@ static void end_context(struct gp_live_memory *m, const struct gp_live_memory_ev
 	} while (search.found);
 }
 
+static void free_block(struct gp_live_memory *m, const struct gp_live_memory_event *event,
+		       bool *waits)
+{
+	bool is_known = event->address == 0 || release(m, event);
+
+	*waits = !is_known && !event->is_late;
+	m->unknown_frees += !is_known && event->is_late;
+}
+
 static int apply(struct gp_live_memory *m, const struct gp_live_memory_event *event, bool *waits)
 {
 	*waits = false;
@@ -264,7 +281,7 @@ static int apply(struct gp_live_memory *m, const struct gp_live_memory_event *ev
 	if (event->op == GP_MEMORY_MAP)
 		return gp_handles_map(&m->handles, event->address, event->handle);
 	if (event->op == GP_MEMORY_FREE)
-		*waits = !release(m, event) && !event->is_late && event->address != 0;
+		free_block(m, event, waits);
 	else if (event->op == GP_MEMORY_UNMAP)
 		unmap(m, event);
 	else if (event->op == GP_MEMORY_RETAIN)

@@ -18,6 +18,9 @@ struct gp_live_memory_row {
 	uint8_t kind; /* enum gp_memory_kind; GP_MEMORY_OF_DEVICE: all of a device's own together */
 	uint64_t blocks;
 	uint64_t now_bytes, peak_bytes;
+	uint64_t peak_ticks; /* when that was first reached */
+	uint64_t allocations, allocated_bytes;
+	uint64_t frees, freed_bytes; /* of the above, however it went */
 };
 
 /* Zeroed = nothing yet. */
@@ -28,6 +31,7 @@ struct gp_live_memory {
 	struct gp_handles handles;
 	struct gp_live_memory_event *events; /* since it was settled last */
 	uint32_t event_count, event_capacity;
+	uint64_t unknown_frees; /* of what nobody allocated, as far as that was noted */
 };
 
 void gp_live_memory_free(struct gp_live_memory *memory);

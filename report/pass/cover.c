@@ -1,0 +1,180 @@
+#include "report/pass/cover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+
+void gp_cover_free(struct gp_cover *c)
+{
+	for (uint32_t i = 0; i < c->device_count; i++)
+		free(c->devices[i].times);
+	free(c->devices);
+	free(c->scratch);
+	*c = (struct gp_cover){0};
+}
+
+static const struct gp_cover_device *find(const struct gp_cover *c, uint32_t device)
+{
+	for (uint32_t i = 0; i < c->device_count; i++)
+		if (c->devices[i].device == device)
+			return &c->devices[i];
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct gp_cover_device *device_of(struct gp_cover *c, uint32_t device)
+{
+	struct gp_cover_device *found = (struct gp_cover_device *)find(c, device);
+
+	if (found)
+		return found;
+	if (gp_array_grow(&c->devices, &c->device_capacity, c->device_count, sizeof(*c->devices)) !=
+	    0)
+		return NULL;
+	c->devices[c->device_count] = (struct gp_cover_device){.device = device};
+	return &c->devices[c->device_count++];
+}
+
+/* ---- what is not kept any more ---- */
+
+/* The older half of a device's is summed up. */
+static void settle(struct gp_cover *c, struct gp_cover_device *d)
+{
+	uint32_t gone = d->count / 2;
+
+	if (gone == 0)
+		return;
+	for (uint32_t i = 0; i < gone; i++)
+		d->settled_ns += d->times[i].end_ns - d->times[i].start_ns;
+	d->settled_until_ns = d->times[gone - 1].end_ns;
+	memmove(d->times, d->times + gone, (d->count - gone) * sizeof(*d->times));
+	d->count -= gone;
+	c->kept -= gone;
+}
+
+static void settle_if_many(struct gp_cover *c)
+{
+	if (c->kept <= GP_COVER_TIMES)
+		return;
+	for (uint32_t i = 0; i < c->device_count; i++)
+		settle(c, &c->devices[i]);
+}
+
+/* False: nothing is left of it. */
+static bool cut(struct gp_cover_device *d, struct gp_cover_time *time)
+{
+	uint64_t from_ns = d->settled_until_ns;
+
+	if (time->start_ns >= from_ns)
+		return true;
+	d->late_ns += (time->end_ns < from_ns ? time->end_ns : from_ns) - time->start_ns;
+	time->start_ns = from_ns;
+	return time->end_ns > from_ns;
+}
+
+/* ---- joining what is in order with what is in order ---- */
+
+static void put(struct gp_cover_time *to, uint32_t *count, struct gp_cover_time time)
+{
+	struct gp_cover_time *last = *count > 0 ? &to[*count - 1] : NULL;
+
+	if (!last || time.start_ns > last->end_ns)
+		to[(*count)++] = time;
+	else if (time.end_ns > last->end_ns)
+		last->end_ns = time.end_ns;
+}
+
+static bool ends_before(const void *element, const void *time_ns)
+{
+	return ((const struct gp_cover_time *)element)->end_ns < *(const uint64_t *)time_ns;
+}
+
+static int make_room(struct gp_cover_time **array, uint32_t *capacity, uint64_t count)
+{
+	struct gp_cover_time *grown;
+
+	if (count <= *capacity)
+		return 0;
+	if (count > UINT32_MAX / 2)
+		return -EOVERFLOW;
+	grown = realloc(*array, 2 * count * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*capacity = (uint32_t)(2 * count);
+	return 0;
+}
+
+/* Times of one device, in order.  What ends before the first of them stays as it is. */
+static int add_run(struct gp_cover *c, const struct gp_sum_time *times, uint32_t count)
+{
+	struct gp_cover_device *d = device_of(c, times[0].device);
+	uint32_t first, left, joined = 0, at = 0;
+	int result;
+
+	if (!d)
+		return -ENOMEM;
+	first = gp_array_lower_bound(d->times, d->count, sizeof(*d->times), ends_before,
+				     &times[0].start_ns);
+	left = d->count - first;
+	result = make_room(&c->scratch, &c->scratch_capacity, (uint64_t)left + count);
+	if (result == 0)
+		result = make_room(&d->times, &d->capacity, (uint64_t)d->count + count);
+	if (result != 0)
+		return result;
+	for (uint32_t i = 0; i < count; i++) {
+		struct gp_cover_time time = {times[i].start_ns, times[i].end_ns};
+
+		while (at < left && d->times[first + at].start_ns <= time.start_ns)
+			put(c->scratch, &joined, d->times[first + at++]);
+		if (cut(d, &time))
+			put(c->scratch, &joined, time);
+	}
+	while (at < left)
+		put(c->scratch, &joined, d->times[first + at++]);
+	memcpy(d->times + first, c->scratch, joined * sizeof(*d->times));
+	d->count = first + joined;
+	c->kept += joined;
+	c->kept -= left;
+	return 0;
+}
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const struct gp_sum_time *left = a, *right = b;
+
+	(void)context;
+	if (left->device != right->device)
+		return left->device < right->device ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+int gp_cover_add(struct gp_cover *c, struct gp_sum_time *times, uint32_t count)
+{
+	int result =
+		count > 0 ? gp_array_sort(times, count, sizeof(*times), compare_times, NULL) : 0;
+
+	for (uint32_t first = 0, end; first < count && result == 0; first = end) {
+		for (end = first + 1; end < count && times[end].device == times[first].device;)
+			end++;
+		result = add_run(c, times + first, end - first);
+	}
+	settle_if_many(c);
+	return result;
+}
+
+uint64_t gp_cover_ns(const struct gp_cover *c, uint32_t device, uint64_t *late_ns)
+{
+	const struct gp_cover_device *d = find(c, device);
+	uint64_t ns;
+
+	*late_ns = d ? d->late_ns : 0;
+	if (!d)
+		return 0;
+	ns = d->settled_ns;
+	for (uint32_t i = 0; i < d->count; i++)
+		ns += d->times[i].end_ns - d->times[i].start_ns;
+	return ns;
+}

@@ -1,0 +1,46 @@
+/*
+ * cover: for how long each device had something to do, of times that come nearly in order: the length of their union.
+ *
+ * The last million times that others do not touch are kept, all devices together; what lies before them is only summed up.  Of a time that
+ * reaches back beyond that, the part there is not counted, and told: covered is at least what is said then.
+ */
+#ifndef REPORT_PASS_COVER_H
+#define REPORT_PASS_COVER_H
+
+#include <stdint.h>
+
+#include "report/pass/sums.h"
+
+#define GP_COVER_TIMES (1u << 20)
+
+struct gp_cover_time {
+	uint64_t start_ns, end_ns;
+};
+
+struct gp_cover_device {
+	uint32_t device;
+	struct gp_cover_time *times; /* disjoint, in order */
+	uint32_t count, capacity;
+	uint64_t settled_ns;       /* length of those that are not kept any more ... */
+	uint64_t settled_until_ns; /* ... all of which end by then */
+	uint64_t late_ns;          /* not counted: it lies before that */
+};
+
+/* Zeroed = nothing yet. */
+struct gp_cover {
+	struct gp_cover_device *devices; /* in the order in which they were met */
+	uint32_t device_count, device_capacity;
+	uint64_t kept; /* of all devices */
+	struct gp_cover_time *scratch;
+	uint32_t scratch_capacity;
+};
+
+void gp_cover_free(struct gp_cover *cover);
+
+/* Adds times in any order, which are sorted on the way.  Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_cover_add(struct gp_cover *cover, struct gp_sum_time *times, uint32_t count);
+
+/* How long a device had something to do; *late_ns: for how much longer, perhaps. */
+uint64_t gp_cover_ns(const struct gp_cover *cover, uint32_t device, uint64_t *late_ns);
+
+#endif

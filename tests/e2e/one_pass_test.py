@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""`gpuprof summary --one-pass`, and what is made of large traces: the same sums, and a word on what is not there."""
+import os
+import re
+import unittest
+
+import support
+from support import GPU, Case
+
+LARGE_BYTES = 512 << 20
+STEPS = ("launch=2000", "copy=50", "leak=2")
+
+
+class OnePass(Case):
+
+    def record(self, *steps, name="app", **variables):
+        result = self.run_program([*GPU, *steps], GPUPROF_OUTPUT=name, GPUPROF_CHROME="none", **variables)
+        self.assertIn(name + ".gpuprof", self.files(), result.stderr)
+        return self.path(name + ".gpuprof")
+
+    def summary(self, *arguments):
+        result = self.run_gpuprof("summary", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def lines(self, text, pattern):
+        found = re.findall(pattern, text, re.MULTILINE)
+        self.assertTrue(found, f"{pattern}: {text}")
+        return found
+
+    def assert_same(self, traces, *patterns):
+        whole, one_pass = self.summary(*traces), self.summary("--one-pass", *traces)
+        for pattern in patterns:
+            self.assertEqual(self.lines(one_pass, pattern), self.lines(whole, pattern), one_pass)
+        return one_pass
+
+    def test_sums_are_those_of_the_whole(self):
+        text = self.assert_same(
+            [self.record(*STEPS)], r"^gpuprof: .*$", r"^  GPU 0 .*$", r"^GPU activities: .*$", r"^API calls: .*$",
+            r"^  copies: .*$", r"^ .* (?:GPU 0|pinned host)$", r"^  all .* launches have their kernel record; .*$")
+        self.assertIn("Read in one pass", text)
+        self.assertIn("gpuprof summary --full FILE", text)
+        self.assertNotIn("Advice", text)
+
+    def test_several_processes(self):
+        traces = [self.record(*STEPS, name="first"), self.record("launch=30", name="second")]
+        self.assert_same(traces, r"^gpuprof: .*$", r"^GPU activities: .*$", r"^ *\d+ +\+.*gpu$")
+
+    def test_a_killed_program(self):
+        self.run_program([*GPU, "launch=500", "raise=9"], GPUPROF_OUTPUT="app", GPUPROF_FLUSH_MS="1000")
+        self.assert_same([self.path("app.gpuprof")], r"^PARTIAL: .*$", r"^  it ends .*$", r"^API calls: .*$",
+                         r"^  500 launches, 500 without kernel record; .*$")
+
+    def test_tables_need_all(self):
+        trace = self.record("launch=1")
+        for option in ("--full", "--memory", "--by=kernel"):
+            result = self.run_gpuprof("summary", "--one-pass", option, trace)
+            self.assertEqual(result.returncode, 2)
+            self.assert_one_line(result.stderr, "--one-pass")
+
+    def enlarge(self, trace):
+        """With a hole, which is damage."""
+        os.truncate(trace, LARGE_BYTES)
+        return trace
+
+    def test_a_large_trace(self):
+        trace = self.enlarge(self.record(*STEPS))
+        text = self.summary(trace)
+        self.assertIn("Read in one pass: 512.0MiB", text)
+        self.assertRegex(text, r"damaged bytes")
+        self.assertIn("2,000 kernels", text)
+
+    def test_the_end_of_a_large_trace(self):
+        trace = self.enlarge(self.record(*STEPS))
+        result = self.run_gpuprof("finish", trace)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Read in one pass", result.stderr)
+        self.assertRegex(result.stderr, r"no Chrome trace was made: .*gpuprof export --limit 2000000 \S*app.gpuprof")
+        self.assertEqual(self.files(".json"), [])
+
+
+if __name__ == "__main__":
+    support.main()

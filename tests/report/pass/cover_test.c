@@ -1,0 +1,90 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/pass/cover.h"
+
+static void add(struct gp_cover *cover, uint32_t device, uint64_t start_ns, uint64_t end_ns)
+{
+	struct gp_sum_time time = {start_ns, end_ns, device};
+
+	assert_int_equal(gp_cover_add(cover, &time, 1), 0);
+}
+
+static uint64_t ns_of(const struct gp_cover *cover, uint32_t device)
+{
+	uint64_t late_ns, ns = gp_cover_ns(cover, device, &late_ns);
+
+	assert_int_equal(late_ns, 0);
+	return ns;
+}
+
+static void test_times_side_by_side(void **state)
+{
+	struct gp_cover cover = {0};
+	struct gp_sum_time times[] = {
+		{500, 600, 0}, {100, 200, 0}, {100, 110, 7}, {150, 250, 0}, {160, 170, 0},
+	};
+
+	(void)state;
+	assert_int_equal(gp_cover_add(&cover, times, 5), 0);
+	assert_int_equal(ns_of(&cover, 0), 250);
+	assert_int_equal(ns_of(&cover, 7), 10);
+	assert_int_equal(ns_of(&cover, 3), 0);
+	gp_cover_free(&cover);
+}
+
+/* What comes later may lie before, between, and around what was there. */
+static void test_any_order(void **state)
+{
+	struct gp_cover cover = {0};
+
+	(void)state;
+	add(&cover, 0, 500, 600);
+	add(&cover, 0, 100, 200);
+	assert_int_equal(ns_of(&cover, 0), 200);
+	add(&cover, 0, 300, 400);
+	assert_int_equal(ns_of(&cover, 0), 300);
+	add(&cover, 0, 200, 300);
+	assert_int_equal(ns_of(&cover, 0), 400);
+	add(&cover, 0, 50, 550);
+	assert_int_equal(ns_of(&cover, 0), 550);
+	add(&cover, 0, 0, 1000);
+	assert_int_equal(ns_of(&cover, 0), 1000);
+	assert_int_equal(cover.devices[0].count, 1);
+	gp_cover_free(&cover);
+}
+
+/* Only so many are kept: of what reaches back beyond them, the part there is told apart. */
+static void test_what_comes_too_late(void **state)
+{
+	struct gp_cover cover = {0};
+	uint64_t late_ns, settled_until_ns;
+
+	(void)state;
+	for (uint64_t i = 0; i <= GP_COVER_TIMES; i++)
+		add(&cover, 0, 1000 + 10 * i, 1000 + 10 * i + 5);
+	assert_int_equal(ns_of(&cover, 0), 5 * (GP_COVER_TIMES + UINT64_C(1)));
+	assert_true(cover.kept <= GP_COVER_TIMES);
+	settled_until_ns = cover.devices[0].settled_until_ns;
+	assert_true(settled_until_ns > 1000);
+	add(&cover, 0, 600, 800);
+	add(&cover, 0, settled_until_ns - 100, settled_until_ns + 1);
+	assert_int_equal(gp_cover_ns(&cover, 0, &late_ns), 5 * (GP_COVER_TIMES + UINT64_C(1)) + 1);
+	assert_int_equal(late_ns, 300);
+	gp_cover_free(&cover);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_times_side_by_side),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_what_comes_too_late),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

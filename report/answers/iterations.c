@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "report/answers/call_cause.h"
 #include "report/answers/passes.h"
 #include "report/answers/queue.h"
 #include "report/answers/sequences.h"
@@ -86,6 +88,20 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 	return number;
 }
 
+/* Libraries have ranges of their own in each call: of the program's loop these say nothing. */
+static bool is_of_library(const struct gp_model *model, const struct gp_range *range)
+{
+	static const char *const domains[] = {"CCCL",     "CUB",      "Thrust",   "NCCL",
+					      "cuBLAS",   "cuBLASLt", "cuDNN",    "cuFFT",
+					      "cuSPARSE", "cuSOLVER", "cuTENSOR", "NVSHMEM"};
+
+	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
+		if (range->domain < model->domain_count &&
+		    strcasecmp(model->domains[range->domain], domains[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Of a start/end range all threads' operations count: it is taken as it is. */
 static bool has_work(const struct gp_model *model, const struct gp_tuning *tuning,
 		     const struct gp_range *range, uint32_t *own)
@@ -97,7 +113,7 @@ static bool has_work(const struct gp_model *model, const struct gp_tuning *tunin
 }
 
 static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
-			const struct gp_tuning *tuning)
+			const struct gp_tuning *tuning, bool of_libraries)
 {
 	uint32_t own = 0;
 
@@ -109,7 +125,8 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 		struct kind *kind;
 
 		kinds->of[i] = GP_NONE;
-		if (!has_work(model, tuning, range, &own))
+		if (is_of_library(model, range) != of_libraries ||
+		    !has_work(model, tuning, range, &own))
 			continue;
 		kinds->of[i] = find_kind(kinds, model, range);
 		if (kinds->of[i] == GP_NONE)
@@ -182,10 +199,10 @@ static int take_ranges(struct gp_iterations *iterations, const struct gp_model *
 }
 
 static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
-			 const struct gp_tuning *tuning)
+			 const struct gp_tuning *tuning, bool of_libraries)
 {
 	struct kinds kinds = {0};
-	int result = gather_kinds(&kinds, model, tuning);
+	int result = gather_kinds(&kinds, model, tuning, of_libraries);
 	uint32_t chosen = result == 0 ? choose(&kinds) : GP_NONE;
 
 	if (chosen != GP_NONE)
@@ -524,15 +541,35 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 	}
 }
 
+/* NCCL copies and sets the same again and again while it makes communicators: that is no loop of the program. */
+static bool is_set_up(const struct gp_iterations *iterations, const struct gp_model *model)
+{
+	uint64_t first_ns, last_ns;
+
+	if (iterations->count == 0)
+		return false;
+	first_ns = begun_ns(model, &iterations->rows[0]);
+	last_ns = begun_ns(model, &iterations->rows[iterations->count - 1]);
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].start_ns <= first_ns && last_ns <= model->ranges[i].end_ns &&
+		    gp_range_is_set_up(model, &model->ranges[i]))
+			return true;
+	return false;
+}
+
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning)
 {
 	int result;
 
 	*iterations = (struct gp_iterations){0};
-	result = find_by_range(iterations, model, tuning);
+	result = find_by_range(iterations, model, tuning, false);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_sequence(iterations, model, tuning);
+	if (result == 0 && is_set_up(iterations, model))
+		iterations->count = iterations->passes = 0;
+	if (result == 0 && iterations->count == 0)
+		result = find_by_range(iterations, model, tuning, true);
 	if (result == 0)
 		result = gp_array_sort(iterations->rows, iterations->count,
 				       sizeof(*iterations->rows), compare_starts, NULL);

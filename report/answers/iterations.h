@@ -3,7 +3,7 @@
  *
  * From the program's ranges where some repeat: those of one thread and one text, numbers in it apart ("ProfilerStep#12", "step 3"), that
  * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together last longest, and of
- * such that last about as long (90 %) the most frequent.  Where there are none, from the sequence of operations (report/answers/sequences.h)
+ * such that last about as long (90 %) the most frequent.  Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none, from the sequence of operations (report/answers/sequences.h)
  * that makes up most of the stream with the most operations, if that is half of it; not one operation repeated: that has no passes.
  * If none makes up so much, for passes differ throughout, a sequence that comes at regular distances, eight times or more, over half of the stream:
  * each pass is from one to the next.

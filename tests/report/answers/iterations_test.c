@@ -157,6 +157,40 @@ static void pytorch_says_what_a_step_is(void **state)
 	gp_model_free(model);
 }
 
+/* A sort that is called once in each step, and an all-reduce twice: operations tell; only where they do not, a library's ranges do. */
+static void ranges_of_libraries_name_no_step(void **state)
+{
+	static const char *names[] = {"", "CCCL"};
+
+	(void)state;
+	for (int operations = 0; operations <= 1; operations++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		b.model->domains = malloc(sizeof(names));
+		build_check(b.model->domains != NULL);
+		memcpy(b.model->domains, names, sizeof(names));
+		b.model->domain_count = 2;
+		build_name(&b, "k");
+		build_name(&b, "sort");
+		for (uint64_t step = 0; step < 20; step++) {
+			build_kernel(&b, step * 1000, 0);
+			build_range(&b, 1, "cub::DeviceRadixSort", step * 1000 + 490,
+				    step * 1000 + 600);
+			b.model->ranges[b.model->range_count - 1].domain = 1;
+			build_kernel(&b, step * 1000 + 500, (uint32_t)operations);
+		}
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.by_range, !operations);
+		assert_int_equal(found.count, 20);
+		assert_int_equal(found.rows[1].start_ns, operations ? 1100 : 1600);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /* Recursion is no loop, nor are ranges without GPU work. */
 static void what_nests_or_starts_nothing_is_no_loop(void **state)
 {
@@ -517,6 +551,7 @@ int main(void)
 		cmocka_unit_test(steps_are_found_by_their_ranges),
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
 		cmocka_unit_test(pytorch_says_what_a_step_is),
+		cmocka_unit_test(ranges_of_libraries_name_no_step),
 		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),
 		cmocka_unit_test(without_ranges_operations_tell),
 		cmocka_unit_test(a_repeat_that_is_a_small_part_is_no_loop),

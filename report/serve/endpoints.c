@@ -6,6 +6,7 @@
 
 #include "report/advice_print.h"
 #include "report/export.h"
+#include "report/format.h"
 #include "report/html/html.h"
 #include "report/memory_page.h"
 #include "report/serve/spans.h"
@@ -155,6 +156,27 @@ int gp_endpoint_flame(const struct gp_call_of_endpoint *call, FILE *out)
 	return -EINVAL;
 }
 
+/* As export refuses a part in which there is nothing; a trace as a whole may be empty. */
+static int check_part(const struct gp_call_of_endpoint *call, const struct gp_slice_choice *choice)
+{
+	uint64_t last_ns = 0;
+
+	if (choice->from_ns == 0 && choice->to_ns == 0 && choice->least_ns == 0)
+		return 0;
+	for (size_t i = 0; i < call->site->model_count; i++) {
+		const struct gp_model *model = call->site->models[i];
+
+		if (gp_slice_choice_has_any(choice, model))
+			return 0;
+		if (model->last_ns - model->first_ns > last_ns)
+			last_ns = model->last_ns - model->first_ns;
+	}
+	snprintf(call->message, GP_SITE_MESSAGE_BYTES,
+		 "nothing is in that part; calls and operations are from 0 to %s",
+		 gp_format_ns(last_ns).text);
+	return -EINVAL;
+}
+
 /* As export has --start, --end and --min-duration. */
 int gp_endpoint_trace(const struct gp_call_of_endpoint *call, FILE *out)
 {
@@ -171,6 +193,8 @@ int gp_endpoint_trace(const struct gp_call_of_endpoint *call, FILE *out)
 	options.choice = (struct gp_slice_choice){.from_ns = (uint64_t)from_ns,
 						  .to_ns = (uint64_t)to_ns,
 						  .least_ns = (uint64_t)least_ns};
+	if (result == 0)
+		result = check_part(call, &options.choice);
 	return result < 0 ? result : write_format(call, &gp_exporter_perfetto, &options, out);
 }
 

@@ -269,6 +269,7 @@ class DoorTest(ServeCase):
                            ("/api/kernels?sort=%3Cb%3E", "no column"), ("/api/timeline?from=9&to=1", "from has to be before to"),
                            ("/api/timeline?limit=100001", "limit needs"), ("/api/timeline?from=99999999999999999999", "from needs"),
                            ("/api/flame?value=%00", "it is one of"), ("/trace?from=-1", "from needs"),
+                           ("/trace?from=900s", "nothing is in that part; calls and operations are from 0 to "),
                            ("/api/memory?" + "&".join("a%d=1" % i for i in range(40)), "parameter"),
                            ("/?" + "a" * 5000 + "=1", "no parameter aaa")):
             status, headers, body = self.server.ask(path)

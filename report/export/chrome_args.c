@@ -44,6 +44,7 @@ static void put_made(struct gp_json *json, const struct gp_model *model, const u
 		gp_json_unsigned(json, model->streams[made[i]].id);
 	}
 	gp_json_text(json, "]");
+	gp_chrome_put_field(json, "context", first->context_id);
 	if (count == 1) {
 		gp_json_key(json, "priority");
 		gp_json_signed(json, first->priority);
@@ -52,6 +53,9 @@ static void put_made(struct gp_json *json, const struct gp_model *model, const u
 	for (uint32_t i = 0; i < count; i++)
 		if (gp_model_is_null_stream(model, first->context_id, model->streams[made[i]].id)) {
 			gp_chrome_put_field(json, "made context", first->context_id);
+			gp_chrome_put_field(json, "default stream", model->streams[made[i]].id);
+			gp_chrome_put_field(json, "of device",
+					    gp_model_context_device(model, first->context_id));
 			break;
 		}
 }

@@ -1,5 +1,6 @@
 #include "report/import/kineto_event.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct field {
@@ -15,7 +16,23 @@ static bool take_number(struct gp_pull *pull, struct gp_kineto_event *event, uin
 
 	if ((token == GP_PULL_NUMBER || token == GP_PULL_STRING) &&
 	    gp_pull_whole(pull, &event->numbers[number]))
-		event->has |= 1u << number;
+		event->has |= UINT64_C(1) << number;
+	return gp_pull_skip(pull, token);
+}
+
+/* "0x7f00" */
+static bool take_address(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+	const char *text = "";
+	size_t bytes;
+
+	if (token == GP_PULL_STRING)
+		text = gp_pull_text(pull, &bytes);
+	if (strncmp(text, "0x", 2) == 0) {
+		event->numbers[number] = (int64_t)strtoull(text, NULL, 16);
+		event->has |= UINT64_C(1) << number;
+	}
 	return gp_pull_skip(pull, token);
 }
 
@@ -107,6 +124,57 @@ static bool take_three(struct gp_pull *pull, uint32_t three[3], bool *is_there)
 	return true;
 }
 
+/* Numbers of 32 bits, each handed over; of other elements nothing is. */
+static bool take_list(struct gp_pull *pull, struct gp_kineto_event *event,
+		      void (*take)(struct gp_kineto_event *event, uint32_t number))
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+	int64_t number;
+
+	if (token != GP_PULL_ARRAY)
+		return gp_pull_skip(pull, token);
+	for (token = gp_pull_next(pull); token != GP_PULL_ARRAY_END; token = gp_pull_next(pull)) {
+		if (token != GP_PULL_NUMBER && !gp_pull_skip(pull, token))
+			return false;
+		if (token == GP_PULL_NUMBER && gp_pull_whole(pull, &number) && number >= 0 &&
+		    number <= UINT32_MAX)
+			take(event, (uint32_t)number);
+	}
+	return true;
+}
+
+static void add_stream(struct gp_kineto_event *event, uint32_t stream)
+{
+	if (event->stream_count < GP_KINETO_STREAMS)
+		event->streams[event->stream_count++] = stream;
+}
+
+static void add_device(struct gp_kineto_event *event, uint32_t device)
+{
+	if (device < 32)
+		event->devices |= 1u << device;
+}
+
+static bool take_streams(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	(void)number;
+	return take_list(pull, event, add_stream);
+}
+
+static bool take_device_list(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	(void)number;
+	return take_list(pull, event, add_device);
+}
+
+static bool take_stream_kind(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	size_t length;
+
+	(void)number;
+	return take_text(pull, event->stream_kind, sizeof(event->stream_kind), &length);
+}
+
 static bool take_grid(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	(void)number;
@@ -155,6 +223,18 @@ static const struct field args_fields[] = {
 	NUMBER("thread", THREAD),
 	NUMBER("operation", OPERATION),
 	NUMBER("compute cache bytes", CACHE_BYTES),
+	{"made streams", take_streams, 0},
+	{"stream kind", take_stream_kind, 0},
+	{"devices", take_device_list, 0},
+	{"address", take_address, GP_KINETO_ADDRESS},
+	NUMBER("made context", MADE_CONTEXT),
+	NUMBER("default stream", DEFAULT_STREAM),
+	NUMBER("of device", CONTEXT_DEVICE),
+	NUMBER("priority", PRIORITY),
+	NUMBER("value", VALUE),
+	NUMBER("flags", FLAGS),
+	NUMBER("source", SOURCE),
+	NUMBER("destination", DESTINATION),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -41,18 +41,34 @@ enum gp_kineto_number {
 	GP_KINETO_THREAD,      /* for which the driver compiled: our own export has it */
 	GP_KINETO_OPERATION,   /* of the driver's compiler */
 	GP_KINETO_CACHE_BYTES, /* of its cache */
+	/* of a call that made a context or streams, in our own export */
+	GP_KINETO_MADE_CONTEXT,
+	GP_KINETO_DEFAULT_STREAM,
+	GP_KINETO_CONTEXT_DEVICE,
+	GP_KINETO_PRIORITY,
+	/* of unified memory, there too */
+	GP_KINETO_ADDRESS,
+	GP_KINETO_VALUE,
+	GP_KINETO_FLAGS,
+	GP_KINETO_SOURCE, /* a device; the host is none */
+	GP_KINETO_DESTINATION,
 	GP_KINETO_NUMBERS
 };
 
 #define GP_KINETO_WORD_BYTES  32u
 #define GP_KINETO_LABEL_BYTES 256u
+#define GP_KINETO_STREAMS     32u
 
 struct gp_kineto_event {
 	uint64_t start_ns, duration_ns;
 	bool has_start, has_grid, has_block;
-	uint32_t has; /* bit n: numbers[n] is there */
+	uint64_t has; /* bit n: numbers[n] is there */
 	int64_t numbers[GP_KINETO_NUMBERS];
 	uint32_t grid[3], block[3];
+	uint32_t streams[GP_KINETO_STREAMS]; /* that a call made; more are left out */
+	uint32_t stream_count;
+	uint32_t devices; /* a bit for each, between which memory goes to and fro */
+	char stream_kind[GP_KINETO_WORD_BYTES];
 	char phase[GP_KINETO_WORD_BYTES];
 	char category[GP_KINETO_WORD_BYTES];
 	char label[GP_KINETO_LABEL_BYTES]; /* "name" in "args": of a process or thread */

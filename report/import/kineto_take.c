@@ -221,6 +221,49 @@ static bool is_of_another_process(const struct gp_importing *im, const struct gp
 	       strtoul(pid, NULL, 10) != gp_kineto_number(e, GP_KINETO_PID, 0);
 }
 
+#define NULL_STREAM 3u /* CUPTI's kind of a context's default stream */
+
+/* 0: it is not told. Of several streams that a call made, kinds are not, but one of them may be a context's. */
+static uint16_t stream_kind_of(const struct gp_kineto_event *e, uint32_t stream)
+{
+	uint16_t kind = NULL_STREAM;
+
+	if (gp_kineto_number(e, GP_KINETO_DEFAULT_STREAM, GP_NONE) == stream)
+		return kind;
+	while (kind > 0 && strcmp(gp_stream_kind_name(kind), e->stream_kind) != 0)
+		kind--;
+	return kind;
+}
+
+/* A context, and streams, that came into being in a call: only our own export says so. */
+static int take_made(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	uint32_t device = gp_kineto_number(e, GP_KINETO_CONTEXT_DEVICE, GP_NONE);
+	union gp_any_record record = {0};
+	int result = 0;
+
+	if (gp_kineto_has(e, GP_KINETO_MADE_CONTEXT) && device < GP_DEVICE_LIMIT) {
+		record.context = (struct gp_record_context){
+			.device_id = (uint16_t)device,
+			.id = gp_kineto_number(e, GP_KINETO_MADE_CONTEXT, 0),
+			.null_stream_id = gp_kineto_number(e, GP_KINETO_DEFAULT_STREAM, 0),
+		};
+		result = gp_import_record(im, GP_RECORD_CONTEXT, &record);
+	}
+	for (uint32_t i = 0; i < e->stream_count && result == 0; i++) {
+		record = (union gp_any_record){0};
+		record.stream = (struct gp_record_stream){
+			.flags = stream_kind_of(e, e->streams[i]),
+			.id = e->streams[i],
+			.context_id = gp_kineto_number(e, GP_KINETO_CONTEXT, 0),
+			.priority = (int32_t)e->numbers[GP_KINETO_PRIORITY],
+			.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		};
+		result = gp_import_record(im, GP_RECORD_STREAM, &record);
+	}
+	return result;
+}
+
 static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
 {
 	const struct gp_import_call call = {
@@ -235,6 +278,8 @@ static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, b
 	};
 	int result = is_of_another_process(im, e) ? -ENOTUNIQ : note_process(im, e);
 
+	if (result == 0)
+		result = take_made(im, e);
 	return result == 0 ? gp_import_call(im, &call) : result;
 }
 
@@ -395,6 +440,47 @@ static int take_event(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_EVENT, &record);
 }
 
+/* GP_NONE: the host. */
+static uint32_t end_device(const struct gp_kineto_event *e, enum gp_kineto_number end)
+{
+	return gp_kineto_number(e, end, gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE));
+}
+
+static uint16_t unified_kind_of(const char *name)
+{
+	uint16_t kind = GP_UNIFIED_KINDS - 1;
+
+	while (kind > 0 && strcmp(name, gp_unified_name(kind)) != 0)
+		kind--;
+	return kind;
+}
+
+/* A migration, a fault, thrashing: only our own export has them. An instant has no end. */
+static int take_unified(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	uint16_t kind = unified_kind_of(e->name);
+	union gp_any_record record = {0};
+
+	if (kind == 0) {
+		count_unknown(im);
+		return 0;
+	}
+	record.unified = (struct gp_record_unified){
+		.counter_kind = kind,
+		.flags = gp_kineto_number(e, GP_KINETO_FLAGS, 0),
+		.start_ns = e->start_ns,
+		.end_ns = e->duration_ns > 0 ? end_of(e) : 0,
+		.value = (uint64_t)e->numbers[gp_unified_counts_bytes(kind) ? GP_KINETO_BYTES
+									    : GP_KINETO_VALUE],
+		.address = (uint64_t)e->numbers[GP_KINETO_ADDRESS],
+		.source_device_id =
+			kind == GP_UNIFIED_THRASHING ? e->devices : end_device(e, GP_KINETO_SOURCE),
+		.destination_device_id = end_device(e, GP_KINETO_DESTINATION),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_UNIFIED, &record);
+}
+
 #define ON_CUDA 1 /* GP_KINETO_DEVICE_TYPE */
 
 /* What PyTorch's caching allocator has, each time that it changes: the state of a pool. */
@@ -403,6 +489,8 @@ static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e
 	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE_ID, GP_NONE);
 	union gp_any_record record = {0};
 
+	if (strcmp(e->category, "unified_memory") == 0)
+		return take_unified(im, e);
 	if (strcmp(e->name, "[memory]") != 0)
 		return 0;
 	*is_known = true;
@@ -445,7 +533,7 @@ static const struct {
 	{"cuda_event", take_event},
 	{"overhead", take_overhead},
 	{"jit", take_compiling},
-	{"unified_memory", take_nothing},
+	{"unified_memory", take_unified},
 	{"gpu_user_annotation", take_nothing},
 	{"external_correlation", take_nothing},
 	{"Trace", take_nothing},

@@ -290,6 +290,19 @@ class Import(Case):
         compiled = [re.search(r"([0-9.]+[mun]s) +1 .* compile PTX to CUBIN", table) for table in tables]
         self.assertEqual(compiled[1][1], compiled[0][1])
 
+    def test_unified_memory_and_what_made_contexts_is_in_its_own_export(self):
+        self.run_program([os.path.join(support.BUILD, "programs", "zoo")], GPUPROF_TRACE="default,unified", GPUPROF_OUTPUT="zoo")
+        trace, export = self.path("zoo.gpuprof"), self.path("zoo.json")
+        self.run_gpuprof("export", "-o", export, trace)
+        for word in ("unified", "unified-address", "context"):
+            self.assertTrue(self.tables(word, trace)[word])
+            self.assertEqual(self.tables(word, export), self.tables(word, trace), word)
+        made = lambda path: [[row[key] for key in ("Stream", "Context", "Priority", "Made", "Made by")] for row in self.tables("stream", path)["stream"]]
+        self.assertEqual(made(export), made(trace))
+        causes = lambda path: {row["Cause"]: row["Total"] for row in self.tables("idle", path)["idle"]}
+        self.assertEqual(causes(export).keys(), causes(trace).keys())
+        self.assertAlmostEqual(causes(export)["set-up"], causes(trace)["set-up"], delta=causes(trace)["set-up"] / 20)
+
     def test_a_merged_file_is_refused_with_what_to_name(self):
         traces = [self.record(program) for program in ("zoo", "ranges")]
         merged = self.path("merged.json")

@@ -532,6 +532,83 @@ static void the_driver_s_compiler_is_read(void **state)
 	gp_model_free(m);
 }
 
+#define UNIFIED(name, more)                                                                        \
+	X("unified_memory", name,                                                                  \
+	  HOST("9", "1") ",\"args\":{\"address\":\"0x7f0000010000\"," more "}")
+
+/* As our own export has it. */
+static void unified_memory_is_read(void **state)
+{
+	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," UNIFIED(
+		"migration HtoD",
+		"\"bytes\":4096,\"flags\":2,\"source\":\"host\",\"destination\":"
+		"1") "," UNIFIED("page fault of a GPU",
+				 "\"value\":3,\"flags\":1,\"device\":1") ","
+									 "{\"ph\":\"i\",\"cat\":"
+									 "\"unified_memory\","
+									 "\"name\":\"thrashing\","
+									 "\"pid\":9,\"tid\":5,"
+									 "\"ts\":12,\"s\":\"t\","
+									 "\"args\":{\"address\":7,"
+									 "\"bytes\":64,\"devices\":"
+									 "[0,2,99,\"x\","
+									 "[1]]}}," UNIFIED(
+										 "who knows",
+										 "\"value\":1")));
+	const struct gp_record_unified *u = m->unifieds;
+
+	(void)state;
+	assert_int_equal(m->losses.unknown_records, 1);
+	assert_int_equal(m->unified_count, 3);
+	assert_int_equal(u[0].counter_kind, GP_UNIFIED_HTOD);
+	assert_int_equal(u[0].address, 0x7f0000010000);
+	assert_int_equal(u[0].value, 4096);
+	assert_int_equal(u[0].flags, 2);
+	assert_int_equal(u[0].source_device_id, GP_NONE);
+	assert_int_equal(u[0].destination_device_id, 1);
+	assert_int_equal(u[0].end_ns - u[0].start_ns, 1000);
+	assert_int_equal(u[1].counter_kind, GP_UNIFIED_GPU_FAULT);
+	assert_int_equal(u[1].value, 3);
+	assert_int_equal(u[1].source_device_id, 1);
+	assert_int_equal(u[2].counter_kind, GP_UNIFIED_THRASHING);
+	assert_int_equal(u[2].address, 0);
+	assert_int_equal(u[2].source_device_id, 5);
+	gp_model_free(m);
+}
+
+/* The call of LAUNCH, and what it made. */
+static void contexts_and_streams_are_of_the_calls_that_made_them(void **state)
+{
+	struct gp_model *m = load(EVENTS(X(
+		"cuda_runtime", "cudaStreamCreateWithPriority",
+		HOST("1", "2") ",\"args\":{\"correlation\":7,\"made "
+			       "streams\":[13,14],\"context\":1,"
+			       "\"made context\":1,\"default stream\":14,\"of "
+			       "device\":3}") "," X("cuda_runtime", "cudaStreamCreateWithPriority",
+						    HOST("4", "2") ",\"args\":{"
+								   "\"correlation\":8,"
+								   "\"made "
+								   "streams\":[15],"
+								   "\"context\":1,"
+								   "\"priority\":-5,"
+								   "\"stream "
+								   "kind\":\"non-"
+								   "blocking\"}") "," LAUNCH
+										  "," KERNEL));
+
+	(void)state;
+	assert_int_equal(m->context_count, 1);
+	assert_int_equal(gp_model_context_device(m, 1), 3);
+	assert_true(gp_model_is_null_stream(m, 1, 14));
+	assert_int_equal(gp_model_context_call(m, 1), 0);
+	assert_int_equal(gp_model_stream_call(m, gp_model_stream(m, 1, 13)), 0);
+	assert_int_equal(gp_model_stream(m, 1, 13)->flags, 0);
+	assert_int_equal(gp_model_stream_call(m, gp_model_stream(m, 1, 15)), 1);
+	assert_int_equal(gp_model_stream(m, 1, 15)->flags, 2);
+	assert_int_equal(gp_model_stream(m, 1, 15)->priority, -5);
+	gp_model_free(m);
+}
+
 #define OTHER_PROCESS(category)                                                                    \
 	X(category, "cudaLaunchKernel",                                                            \
 	  "\"pid\":10,\"tid\":5,\"ts\":20,\"dur\":1,\"args\":{\"correlation\":40}")
@@ -590,6 +667,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_kernel_has_what_the_event_says),
 		T(the_driver_s_compiler_is_read),
+		T(unified_memory_is_read),
+		T(contexts_and_streams_are_of_the_calls_that_made_them),
 		T(several_processes_are_refused),
 		T(a_call_has_what_the_event_says),
 		T(time_ends_with_the_last_event),

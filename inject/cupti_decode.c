@@ -466,6 +466,44 @@ static void decode_unified(struct gp_decoder *decoder, const void *record)
 	gp_emit((const struct gp_record *)&out);
 }
 
+static void decode_host_node(struct gp_decoder *decoder, const void *record)
+{
+	const struct gp_host_node_view *node = record;
+	struct gp_record_host_function out = {
+		HEAD(HOST_FUNCTION, out),
+		.device_id = (uint16_t)node->deviceId,
+		.correlation_id = node->correlationId,
+		.start_ns = node->start,
+		.end_ns = node->end,
+		.context_id = node->contextId,
+		.stream_id = node->streamId,
+		.graph_node_id = node->graphNodeId,
+		.graph_id = node->graphId,
+		.thread_id = node->threadId,
+	};
+
+	(void)decoder;
+	emit_caused(&out, node->correlationId);
+}
+
+static void decode_host_launch(struct gp_decoder *decoder, const void *record)
+{
+	const struct gp_host_launch_view *launch = record;
+	struct gp_record_host_function out = {
+		HEAD(HOST_FUNCTION, out),
+		.device_id = (uint16_t)launch->deviceId,
+		.correlation_id = launch->correlationId,
+		.start_ns = launch->start,
+		.end_ns = launch->end,
+		.context_id = launch->contextId,
+		.stream_id = launch->streamId,
+		.thread_id = launch->threadId,
+	};
+
+	(void)decoder;
+	emit_caused(&out, launch->correlationId);
+}
+
 #define KIND_LIMIT 64
 
 static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
@@ -483,6 +521,8 @@ static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
 	[CUPTI_ACTIVITY_KIND_CUDA_EVENT] = decode_event,
 	[CUPTI_ACTIVITY_KIND_JIT] = decode_jit,
 	[CUPTI_ACTIVITY_KIND_MEMORY_POOL] = decode_pool,
+	[GP_CUPTI_KIND_GRAPH_HOST_NODE] = decode_host_node,
+	[GP_CUPTI_KIND_HOST_LAUNCH] = decode_host_launch,
 	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = decode_unified,
 };
 

@@ -20,11 +20,11 @@ enum {
 };
 
 static const uint32_t able_since[GP_CUPTI_ABILITIES] = {
-	[GP_CUPTI_NUMBERS_LAUNCHES] =
-		CUPTI_12_2, /* 11.8 does not; nobody looked at 12.0 and 12.1 */
+	[GP_CUPTI_NUMBERS_LAUNCHES] = CUPTI_12_2, /* 11.8 does not; nobody looked at 12.0 and 12.1 */
 	[GP_CUPTI_BUFFERS_PER_THREAD] = CUPTI_12_3,
 	[GP_CUPTI_KIND_OF_EVENTS] = CUPTI_12_9,
 	[GP_CUPTI_KIND_OF_GREEN_CONTEXTS] = CUPTI_13_2,
+	[GP_CUPTI_KINDS_OF_HOST_FUNCTIONS] = CUPTI_13_1,
 };
 
 bool gp_cupti_can(uint32_t version, enum gp_cupti_ability ability)
@@ -61,6 +61,8 @@ AT(event, correlationId, 4)
 AT(event, eventId, 16)
 AT(jit, start, 16)
 AT(jit, cacheSize, 48)
+static_assert(offsetof(struct gp_host_node_view, start) == 40, "as 13.1 writes it");
+static_assert(offsetof(struct gp_host_launch_view, start) == 32, "as 13.1 writes it");
 AT(pool, address, 32)
 AT(pool, utilizedSize, 64)
 AT(unified, value, 8)
@@ -145,6 +147,8 @@ static const struct layout known_layouts[KNOWN_KINDS] = {
 	[CUPTI_ACTIVITY_KIND_DEVICE] = {.bytes = 192, .device = 112, .name = 136},
 	[CUPTI_ACTIVITY_KIND_CONTEXT] = {.bytes = 40, .device = 8, .context = 4},
 	[GP_CUPTI_KIND_GREEN_CONTEXT] = {.bytes = 152, .device = 12, .context = 4},
+	[GP_CUPTI_KIND_GRAPH_HOST_NODE] = {.bytes = 56, .start = 40, .device = 12, .context = 8},
+	[GP_CUPTI_KIND_HOST_LAUNCH] = {.bytes = 48, .start = 32, .device = 12, .context = 8},
 	[CUPTI_ACTIVITY_KIND_STREAM] = {.bytes = 24, .context = 4},
 	[CUPTI_ACTIVITY_KIND_OVERHEAD] = {.bytes = 56, .start = 24},
 	[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = {.bytes = 56, .start = 8, .device = 24, .context = 32},

@@ -81,6 +81,7 @@ enum gp_cupti_ability {
 	GP_CUPTI_BUFFERS_PER_THREAD, /* there is an attribute for it */
 	GP_CUPTI_KIND_OF_EVENTS, /* records of events are asked for; before, they come with those of waits */
 	GP_CUPTI_KIND_OF_GREEN_CONTEXTS,
+	GP_CUPTI_KINDS_OF_HOST_FUNCTIONS,
 	GP_CUPTI_ABILITIES
 };
 
@@ -113,6 +114,34 @@ struct gp_green_context_view {
 	uint32_t deviceId;
 	uint32_t numTpcs;
 	uint16_t numMultiprocessors;
+};
+
+/* CUpti_ActivityGraphHostNode and CUpti_ActivityHostLaunch, which headers before 13.1 lack. */
+struct gp_host_node_view {
+	CUpti_ActivityKind kind;
+	uint32_t streamId;
+	uint32_t contextId;
+	uint32_t deviceId;
+	uint32_t correlationId;
+	uint32_t graphId;
+	uint64_t graphNodeId;
+	uint32_t processId;
+	uint32_t threadId;
+	uint64_t start;
+	uint64_t end;
+};
+
+struct gp_host_launch_view {
+	CUpti_ActivityKind kind;
+	uint32_t streamId;
+	uint32_t contextId;
+	uint32_t deviceId;
+	uint32_t correlationId;
+	uint32_t processId;
+	uint32_t threadId;
+	uint32_t pad;
+	uint64_t start;
+	uint64_t end;
 };
 
 /* Fields that came later. */

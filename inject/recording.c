@@ -27,6 +27,8 @@
 #define KIND_OF_EVENT    0x40000000u
 #define GRAPHS_OF_CLIENT 0x20000000u /* whole graphs beside nodes, because a client wants them */
 #define KIND_OF_GREEN    0x10000000u /* green contexts have records of their own */
+#define HOST_FUNCTIONS   0x08000000u /* functions of the host have records when they are called */
+#define HOST_NODES       0x04000000u /* and those that are nodes of graphs */
 
 /* What is in force.  A client inside the program that wants records of ours has all on, and the gate leaves calls out. */
 enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
@@ -110,6 +112,10 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, GP_TRACE_UNIFIED, "unified memory", true,
 	 configure_unified},
 	{GP_CUPTI_KIND_GREEN_CONTEXT, KIND_OF_GREEN, "green contexts", false, NULL},
+	{(CUpti_ActivityKind)GP_CUPTI_KIND_HOST_LAUNCH, HOST_FUNCTIONS, "host functions", false,
+	 NULL},
+	{(CUpti_ActivityKind)GP_CUPTI_KIND_GRAPH_HOST_NODE, HOST_NODES, "host functions of graphs",
+	 false, NULL},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, GP_TRACE_OVERHEAD | GP_TRACE_MODULE, "overhead", false,
 	 NULL},
 };
@@ -149,6 +155,9 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 		add_trace(KIND_OF_EVENT);
 	if (gp_cupti_can(cupti->version, GP_CUPTI_KIND_OF_GREEN_CONTEXTS))
 		add_trace(KIND_OF_GREEN);
+	if (gp_cupti_can(cupti->version, GP_CUPTI_KINDS_OF_HOST_FUNCTIONS))
+		add_trace((gp_recording_has_operations() ? HOST_FUNCTIONS : 0) |
+			  (gp_recording_has_nodes() ? HOST_NODES : 0));
 	for (size_t i = 0; i < COUNT(definitions); i++)
 		gp_share_kinds_ours(definitions[i], true);
 	for (size_t i = 0; i < COUNT(kinds); i++)

@@ -441,6 +441,28 @@ static void write_unifieds(struct rows *rows)
 	}
 }
 
+/* As CUDA called them, on a thread of its own. */
+static void write_host_functions(struct rows *rows)
+{
+	const struct gp_model *model = rows->model;
+
+	for (uint32_t i = 0; i < model->host_function_count; i++) {
+		const struct gp_record_host_function *function = &model->host_functions[i];
+
+		if (!has(rows, function->start_ns, function->end_ns))
+			continue;
+		begin_slice(rows, "host function", "", function->start_ns, function->end_ns);
+		set_if_any(rows, GP_EVENT_TID, function->thread_id);
+		set_device(rows, function->device_id);
+		set(rows, GP_EVENT_CONTEXT, function->context_id);
+		set(rows, GP_EVENT_STREAM, function->stream_id);
+		set_if_any(rows, GP_EVENT_CORRELATION, function->correlation_id);
+		set_if_any(rows, GP_EVENT_GRAPH, function->graph_id);
+		set_if_any(rows, GP_EVENT_GRAPH_NODE, function->graph_node_id);
+		end(rows);
+	}
+}
+
 /* ---- what is missing ---- */
 
 static void write_missing(void *context, const char *what, uint64_t count)
@@ -467,6 +489,7 @@ static void write_model(struct rows *rows)
 	write_allocations(rows);
 	write_usages(rows);
 	write_unifieds(rows);
+	write_host_functions(rows);
 	write_jits(rows);
 	write_overheads(rows);
 }

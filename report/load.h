@@ -51,8 +51,8 @@ struct gp_call_key {
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
-		jits, pools, unifieds, gates, waiting, texts, range_points, ranges, mappings,
-		frames, modules, links;
+		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
+		mappings, frames, modules, links;
 };
 
 struct gp_load {

@@ -51,6 +51,7 @@ void gp_model_free(struct gp_model *m)
 	gp_room_free(m->jits);
 	gp_room_free(m->pools);
 	gp_room_free(m->unifieds);
+	gp_room_free(m->host_functions);
 	gp_room_free(m->gates);
 	gp_room_free(m->ranges);
 	free(m->range_texts);

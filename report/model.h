@@ -299,6 +299,7 @@ struct gp_model {
 	struct gp_record_jit *jits;
 	struct gp_record_pool *pools;
 	struct gp_record_unified *unifieds;
+	struct gp_record_host_function *host_functions; /* as they ran: CUPTI 13.1 and later */
 	struct gp_waiting *waiting;
 	struct gp_gate *gates; /* in order, on and off by turns; empty: recorded throughout */
 	struct gp_range *ranges;
@@ -311,7 +312,8 @@ struct gp_model {
 	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
 	uint32_t device_count, link_count, context_count, stream_count, thread_count, usage_count;
 	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
-	uint32_t gate_count, range_count, range_text_count, domain_count, text_count;
+	uint32_t host_function_count, gate_count, range_count, range_text_count, domain_count,
+		text_count;
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
 
 	uint64_t counters[GP_COUNTERS];

@@ -45,6 +45,7 @@ COMPARE(events, struct gp_record_event, EVENT_TIME)
 COMPARE(jits, struct gp_record_jit, START)
 COMPARE(pools, struct gp_record_pool, POINT_TIME)
 COMPARE(unifieds, struct gp_record_unified, START)
+COMPARE(host_functions, struct gp_record_host_function, START)
 COMPARE(gates, struct gp_gate, POINT_TIME)
 
 static int compare_modules(const void *a, const void *b, const void *context)
@@ -285,6 +286,8 @@ static int order_records(struct gp_model *m)
 		{m->jits, m->jit_count, sizeof(*m->jits), compare_jits},
 		{m->pools, m->pool_count, sizeof(*m->pools), compare_pools},
 		{m->unifieds, m->unified_count, sizeof(*m->unifieds), compare_unifieds},
+		{m->host_functions, m->host_function_count, sizeof(*m->host_functions),
+		 compare_host_functions},
 		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
 	};
 	int result = 0;

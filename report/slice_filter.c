@@ -99,6 +99,8 @@ bool gp_slice_choice_has_any(const struct gp_slice_choice *choice, const struct 
 		RECORDS(model->jits, model->jit_count, struct gp_record_jit, start_ns, end_ns),
 		RECORDS(model->unifieds, model->unified_count, struct gp_record_unified, start_ns,
 			end_ns),
+		RECORDS(model->host_functions, model->host_function_count,
+			struct gp_record_host_function, start_ns, end_ns),
 		RECORDS(model->memory, model->memory_count, struct gp_memory_event, time_ns,
 			time_ns),
 		RECORDS(model->usages, model->usage_count, struct gp_usage, time_ns, time_ns),

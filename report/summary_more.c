@@ -62,6 +62,7 @@ enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_KINDS }
 struct kinds {
 	uint64_t syncs[SYNC_KINDS], sync_ns;
 	uint64_t events, host_functions, graph_launches; /* calls */
+	uint64_t host_runs, host_ns;                     /* of functions of the host, as they ran */
 	uint64_t graphs, graph_ops, graph_ns;
 	uint64_t streams, contexts;
 	uint64_t unified[GP_UNIFIED_KINDS]; /* bytes or faults */
@@ -126,6 +127,14 @@ static void count_ops(struct kinds *kinds, struct gp_tally *seen, const struct g
 		kinds->graph_ops++;
 		kinds->graph_ns += op->end_ns - op->start_ns;
 	}
+}
+
+static void count_host_functions(struct kinds *kinds, const struct gp_model *model)
+{
+	kinds->host_runs += model->host_function_count;
+	for (uint32_t i = 0; i < model->host_function_count; i++)
+		kinds->host_ns +=
+			model->host_functions[i].end_ns - model->host_functions[i].start_ns;
 }
 
 static void count_unified(struct kinds *kinds, const struct gp_model *model)
@@ -252,6 +261,9 @@ static void print_places(const struct gp_summary *summary, const struct kinds *k
 	if (kinds->host_functions > 0)
 		add(&line, "%s function%s of the host put in",
 		    gp_format_count(kinds->host_functions).text, plural(kinds->host_functions));
+	if (kinds->host_runs > 0)
+		add(&line, "%s run%s of such functions: %s", gp_format_count(kinds->host_runs).text,
+		    plural(kinds->host_runs), gp_format_ns(kinds->host_ns).text);
 	end(&line);
 }
 
@@ -327,8 +339,8 @@ static void print_code(const struct gp_summary *summary, const struct kinds *kin
 
 static bool are_any(const struct gp_summary *summary, const struct kinds *kinds)
 {
-	uint64_t things = kinds->events + kinds->host_functions + kinds->graph_launches +
-			  kinds->graph_ops + (kinds->streams > 1);
+	uint64_t things = kinds->events + kinds->host_functions + kinds->host_runs +
+			  kinds->graph_launches + kinds->graph_ops + (kinds->streams > 1);
 
 	for (size_t i = SYNC_EVENT; i < SYNC_KINDS; i++)
 		things += kinds->syncs[i];
@@ -413,6 +425,7 @@ int gp_summary_print_more(const struct gp_summary *summary)
 		count_syncs(&kinds, summary->models[i]);
 		count_calls(&kinds, summary->models[i]);
 		count_ops(&kinds, &seen, summary->models[i], i);
+		count_host_functions(&kinds, summary->models[i]);
 		count_unified(&kinds, summary->models[i]);
 		count_code(&kinds, summary->models[i]);
 	}

@@ -293,6 +293,7 @@ APPEND_TIMED(event, events, event_count, zero)
 APPEND_TIMED(jit, jits, jit_count, zero2[0])
 APPEND_TIMED(pool, pools, pool_count, zero2)
 APPEND_TIMED(unified, unifieds, unified_count, zero)
+APPEND_TIMED(host_function, host_functions, host_function_count, zero[0])
 
 /* ---- clocks, counters, the end ---- */
 

@@ -480,6 +480,24 @@ struct gp_record_graph {
 	uint64_t zero2[2];
 };
 
+/* A function of the program's, as CUDA called it on the host: of a stream, or a node of a graph.  CUPTI 13.1 and later. */
+struct gp_record_host_function {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t
+		correlation_id; /* of the call that put it into the stream, or launched the graph */
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t context_id;
+	uint32_t stream_id;
+
+	uint64_t graph_node_id; /* 0 = of no graph */
+	uint32_t graph_id;
+	uint32_t thread_id; /* that it ran on */
+	uint64_t zero[2];
+};
+
 /* A node that came into being in a graph: created by the call with this correlation id, or cloned from another node. */
 struct gp_record_node {
 	uint8_t kind;
@@ -733,7 +751,8 @@ struct gp_record_waiting {
 	X(27, FRAME, frame)                                                                        \
 	X(28, MODULE, module)                                                                      \
 	X(29, LINK, link)                                                                          \
-	X(30, WAITING, waiting)
+	X(30, WAITING, waiting)                                                                    \
+	X(31, HOST_FUNCTION, host_function)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

@@ -38,7 +38,8 @@ static bool reserve(struct ends *ends, uint64_t more)
 static uint64_t most_slices(const struct gp_model *model)
 {
 	return (uint64_t)model->call_count + model->op_count + model->overhead_count +
-	       model->range_count + model->sync_count + model->jit_count + model->unified_count;
+	       model->range_count + model->sync_count + model->jit_count + model->unified_count +
+	       model->host_function_count;
 }
 
 /* One more, if it is among those that were asked for. */
@@ -70,6 +71,8 @@ static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 		collect(chrome, ends, m->syncs[i].start_ns, m->syncs[i].end_ns);
 	for (uint32_t i = 0; i < m->jit_count; i++)
 		collect(chrome, ends, m->jits[i].start_ns, m->jits[i].end_ns);
+	for (uint32_t i = 0; i < m->host_function_count; i++)
+		collect(chrome, ends, m->host_functions[i].start_ns, m->host_functions[i].end_ns);
 	for (uint32_t i = 0; i < m->unified_count; i++)
 		if (m->unifieds[i].end_ns > m->unifieds[i].start_ns)
 			collect(chrome, ends, m->unifieds[i].start_ns, m->unifieds[i].end_ns);
@@ -394,6 +397,7 @@ static void write_events(struct gp_chrome *chrome)
 	gp_chrome_write_calls(chrome, &tids);
 	gp_chrome_write_overheads(chrome, &tids);
 	gp_chrome_write_compiling(chrome, &tids);
+	gp_chrome_write_host_functions(chrome, &tids);
 	gp_chrome_write_gates(chrome);
 	gp_chrome_write_ops(chrome);
 	gp_chrome_write_syncs(chrome);

@@ -79,6 +79,42 @@ void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *
 			write_jit(chrome, &model->jits[i]);
 }
 
+/* ---- functions of the host ---- */
+
+static void write_host_function(struct gp_chrome *chrome,
+				const struct gp_record_host_function *function)
+{
+	struct gp_json *json = &chrome->json;
+
+	gp_chrome_open_slice(chrome, "host_function", "host function", function->start_ns,
+			     function->end_ns, "device");
+	gp_json_unsigned(json, function->device_id);
+	gp_chrome_put_field(json, "context", function->context_id);
+	gp_chrome_put_field(json, "stream", function->stream_id);
+	gp_chrome_put_field(json, "correlation", function->correlation_id);
+	gp_chrome_put_field(json, "thread", function->thread_id);
+	if (function->graph_node_id != 0) {
+		gp_chrome_put_field(json, "graph id", function->graph_id);
+		gp_chrome_put_field(json, "graph node id", function->graph_node_id);
+	}
+	gp_json_text(json, "}}");
+}
+
+/* On threads of the driver, which may be several, and make no calls. */
+void gp_chrome_write_host_functions(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
+{
+	const struct gp_model *model = chrome->model;
+
+	if (model->host_function_count == 0)
+		return;
+	snprintf(chrome->track_name, sizeof(chrome->track_name), "host functions");
+	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), false);
+	for (uint32_t i = 0; i < model->host_function_count; i++)
+		if (gp_chrome_is_shown(chrome, model->host_functions[i].start_ns,
+				       model->host_functions[i].end_ns))
+			write_host_function(chrome, &model->host_functions[i]);
+}
+
 /* ---- recording on and off ---- */
 
 void gp_chrome_write_gates(struct gp_chrome *chrome)

@@ -208,6 +208,7 @@ void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
 void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+void gp_chrome_write_host_functions(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_gates(struct gp_chrome *chrome);
 void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_syncs(struct gp_chrome *chrome);

@@ -298,6 +298,22 @@ static void walk_overheads(struct walker *walker)
 	end_track(walker, "overhead", 0);
 }
 
+static void walk_host_functions(struct walker *walker)
+{
+	for (uint32_t i = 0; i < walker->model->host_function_count; i++) {
+		const struct gp_record_host_function *function = &walker->model->host_functions[i];
+
+		add(walker,
+		    &(struct gp_html_event){.start_ns = function->start_ns,
+					    .end_ns = function->end_ns,
+					    .label = gp_html_label(&walker->tracks->labels,
+								   GP_LABEL_CODE, "host function"),
+					    .call = GP_NONE});
+	}
+	strcpy(walker->name, "host functions");
+	end_track(walker, "code", 0);
+}
+
 static void walk_jits(struct walker *walker)
 {
 	for (uint32_t i = 0; i < walker->model->jit_count; i++) {
@@ -349,6 +365,7 @@ static void walk_process(struct walker *walker)
 	walk_streams(walker);
 	walk_unified(walker);
 	walk_overheads(walker);
+	walk_host_functions(walker);
 	walk_jits(walker);
 	walker->first_shape += walker->model->shape_count;
 }

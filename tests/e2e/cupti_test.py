@@ -11,6 +11,42 @@ VERSIONS = (18, 19, 20, 21, 22, 23, 24, 26, 28, 130000, 130001, 130100, 130200, 
 UNKNOWN = (130500, 140000)  # read as the newest that is known
 KNOWS_ALL_CALLS = 20     # the first version that knows each call of cover, but for the batches of copies
 RECORDS_CONTEXTS = 130000  # the first version with records of waits for a device
+RECORDS_HOST_FUNCTIONS = 130100  # the first version with records of functions of the host, when they run
+HOST_FUNCTIONS_SOURCE = r"""
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+static int runs;
+
+static void work(void *unused)
+{
+	(void)unused;
+	runs++;
+}
+
+int main(void)
+{
+	cudaGraphExec_t executable;
+	cudaStream_t stream;
+	cudaGraph_t graph;
+
+	cudaStreamCreate(&stream);
+	for (int i = 0; i < 5; i++)
+		cudaLaunchHostFunc(stream, work, NULL);
+	cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+	for (int i = 0; i < 2; i++)
+		cudaLaunchHostFunc(stream, work, NULL);
+	cudaStreamEndCapture(stream, &graph);
+	cudaGraphInstantiate(&executable, graph, 0);
+	for (int i = 0; i < 3; i++)
+		cudaGraphLaunch(executable, stream);
+	if (cudaStreamSynchronize(stream))
+		return 1;
+	printf("runs %d\n", runs);
+	return 0;
+}
+"""
+CUDA = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
 LATE_ATTRIBUTES = {"max active clusters": 19, "max potential cluster size": 19, "priority": 130100}  # of kernels
 
 
@@ -36,6 +72,7 @@ class Versions(Cupti):
             lines = [line for line in lines if not line.startswith("thread")]
         for attribute in LATE_ATTRIBUTES:
             lines = [line.replace(f", {attribute}:set", "") for line in lines]
+        lines = [line for line in lines if "host function" not in line]
         return [line for line in lines if version >= RECORDS_CONTEXTS or "Context Sync" not in line]
 
     def test_every_layout_says_the_same(self):
@@ -47,6 +84,24 @@ class Versions(Cupti):
                 self.assertEqual(self.comparable(lines, version), self.comparable(newest, version))
                 for attribute, since in LATE_ATTRIBUTES.items():
                     self.assertEqual(any(f", {attribute}:set" in line for line in lines), version >= since, attribute)
+
+    def test_host_functions(self):
+        """Five of a stream, and two nodes of a graph that is launched three times."""
+        program = self.compile("host", HOST_FUNCTIONS_SOURCE, "-I" + os.path.join(CUDA, "include"), "-L" + os.path.join(BUILD, "sim"), "-lcudart")
+        for version in VERSIONS + UNKNOWN:
+            for option, in_graphs in (("node", 6), ("graph", 0)):
+                with self.subTest(cupti=version, graphs=option):
+                    result = self.run_program([program], GPUPROF_OUTPUT="trace", options=["--graphs", option], GPUSIM_CUPTI_VERSION=version)
+                    self.assertEqual((result.returncode, result.stdout), (0, "runs 11\n"), result.stderr)
+                    functions = Facts(self.path("trace.json")).slices["host_function"]
+                    of_graphs = [one["args"] for one in functions if "graph node id" in one["args"]]
+                    records = version >= RECORDS_HOST_FUNCTIONS
+                    self.assertEqual((len(functions) - len(of_graphs), len(of_graphs)), (5 * records, in_graphs * records))
+                    self.assertEqual(len({args["graph node id"] for args in of_graphs}), 2 if of_graphs else 0)
+                    rows = self.run_gpuprof("export", "--format", "csv", "-o", "-", "trace.gpuprof").stdout.splitlines()
+                    self.assertEqual(sum(row.startswith("host function,") for row in rows), len(functions))
+                    for file in self.files(".gpuprof") + self.files(".json"):
+                        os.unlink(self.path(file))
 
     def test_whole_graphs(self):
         for version in VERSIONS:

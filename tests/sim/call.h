@@ -106,6 +106,9 @@ struct sim_tools {
 	void (*overhead)(uint32_t kind, uint64_t start, uint64_t end);
 	void (*jit)(const struct sim_jit_event *event);
 	void (*unified)(const struct sim_unified_event *event);
+	/* on the thread that ran it */
+	void (*host_function)(const struct sim_host_function *function, uint64_t start,
+			      uint64_t end);
 };
 
 extern struct sim_tools sim_tools;

@@ -176,7 +176,10 @@ CUresult sim_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 	}
 	due = sim_stream_ready_ns(s);
 	sim_stream_extend(s, due + 2000);
-	sim_host_submit(s, due, fn, userData);
+	sim_host_submit(
+		&(struct sim_host_function){
+			.stream = s, .fn = fn, .data = userData, .correlation = sim_correlation()},
+		due);
 	return CUDA_SUCCESS;
 }
 

@@ -65,6 +65,7 @@ static void attach(void)
 	sim_tools.operation = sim_record_operation;
 	sim_tools.memory = sim_record_memory;
 	sim_tools.sync = sim_record_sync;
+	sim_tools.host_function = sim_record_host_function;
 	sim_tools.event_record = sim_record_event;
 	sim_tools.pool = sim_record_pool;
 	sim_tools.overhead = sim_record_overhead;

@@ -35,8 +35,28 @@ static_assert(sizeof(struct kernel_13_4) == 248, "as 13.4 writes it");
 static_assert(sizeof(struct copy_13_4) == 112, "as 13.4 writes it");
 static_assert(sizeof(struct set_13_4) == 104, "as 13.4 writes it");
 
-#define SIM_KIND_GREEN_CONTEXT ((CUpti_ActivityKind)59)
-#define EXECUTION_MODEL_SIMT   1
+/* As 13.1 writes them. */
+struct graph_host_node {
+	CUpti_ActivityKind kind;
+	uint32_t stream, context, device, correlation, graph;
+	uint64_t graph_node;
+	uint32_t process, thread;
+	uint64_t start, end;
+};
+
+struct host_launch {
+	CUpti_ActivityKind kind;
+	uint32_t stream, context, device, correlation, process, thread, pad;
+	uint64_t start, end;
+};
+
+static_assert(sizeof(struct graph_host_node) == 56, "as 13.1 writes it");
+static_assert(sizeof(struct host_launch) == 48, "as 13.1 writes it");
+
+#define SIM_KIND_GRAPH_HOST_NODE ((CUpti_ActivityKind)56)
+#define SIM_KIND_HOST_LAUNCH     ((CUpti_ActivityKind)58)
+#define SIM_KIND_GREEN_CONTEXT   ((CUpti_ActivityKind)59)
+#define EXECUTION_MODEL_SIMT     1
 
 /* Sizes by the first version (cuptiGetVersion) that writes them; every family only grew. */
 static const struct {
@@ -70,6 +90,8 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_CONTEXT, 22, 24},
 	{CUPTI_ACTIVITY_KIND_CONTEXT, 23, 32},
 	{CUPTI_ACTIVITY_KIND_CONTEXT, 130100, 40},
+	{SIM_KIND_GRAPH_HOST_NODE, 130100, sizeof(struct graph_host_node)},
+	{SIM_KIND_HOST_LAUNCH, 130100, sizeof(struct host_launch)},
 	{SIM_KIND_GREEN_CONTEXT, 130200, 152},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, 18, 40},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48},
@@ -311,6 +333,47 @@ static void record_set(const struct sim_op *op)
 
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_MEMSET))
 		sim_buffers_append(&m, CUPTI_ACTIVITY_KIND_MEMSET);
+}
+
+static void record_host_node(const struct sim_host_function *function, uint64_t start, uint64_t end)
+{
+	struct graph_host_node node = {
+		.kind = SIM_KIND_GRAPH_HOST_NODE,
+		.stream = function->stream->id,
+		.context = function->stream->ctx->uid,
+		.device = (uint32_t)function->stream->ctx->device->ordinal,
+		.correlation = function->correlation,
+		.graph = function->graph,
+		.graph_node = function->graph_node,
+		.process = (uint32_t)getpid(),
+		.thread = sim_thread_id(),
+		.start = start,
+		.end = end,
+	};
+
+	if (sim_wanted(SIM_KIND_GRAPH_HOST_NODE))
+		sim_buffers_append(&node, SIM_KIND_GRAPH_HOST_NODE);
+}
+
+void sim_record_host_function(const struct sim_host_function *function, uint64_t start,
+			      uint64_t end)
+{
+	struct host_launch launch = {
+		.kind = SIM_KIND_HOST_LAUNCH,
+		.stream = function->stream->id,
+		.context = function->stream->ctx->uid,
+		.device = (uint32_t)function->stream->ctx->device->ordinal,
+		.correlation = function->correlation,
+		.process = (uint32_t)getpid(),
+		.thread = sim_thread_id(),
+		.start = start,
+		.end = end,
+	};
+
+	if (function->graph != 0)
+		record_host_node(function, start, end);
+	else if (sim_wanted(SIM_KIND_HOST_LAUNCH))
+		sim_buffers_append(&launch, SIM_KIND_HOST_LAUNCH);
 }
 
 static void record_graph(const struct sim_op *op)

@@ -59,6 +59,8 @@ void sim_record_operation(const struct sim_op *op);
 void sim_record_api(const struct sim_call *call, uint64_t end_ns);
 void sim_record_memory(const struct sim_memory_event *event);
 void sim_record_sync(const struct sim_sync_event *event);
+void sim_record_host_function(const struct sim_host_function *function, uint64_t start,
+			      uint64_t end);
 void sim_record_event(CUevent event, CUstream stream);
 void sim_record_pool(uint32_t operation, CUmemoryPool pool);
 void sim_record_overhead(uint32_t kind, uint64_t start, uint64_t end);

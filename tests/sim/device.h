@@ -294,8 +294,17 @@ void sim_stream_extend(CUstream stream, uint64_t until);
 
 /* ---- host functions ------------------------------------------------------------------------- */
 
-/* Runs fn(data) on the host function thread once the timeline is at due. */
-void sim_host_submit(CUstream stream, uint64_t due, void (*fn)(void *), void *data);
+struct sim_host_function {
+	CUstream stream;
+	void (*fn)(void *);
+	void *data;
+	uint32_t correlation;
+	uint32_t graph; /* 0 = of none */
+	uint64_t graph_node;
+};
+
+/* Runs it on the host function thread once the timeline is at due. */
+void sim_host_submit(const struct sim_host_function *function, uint64_t due);
 bool sim_host_idle(CUstream stream, uint64_t ticket);
 /* Waits until the first ticket host functions of a stream are done; not on their own thread. */
 void sim_host_wait(CUstream stream, uint64_t ticket);

@@ -183,7 +183,13 @@ static uint64_t run_node(struct sim_node *node, const struct CUgraphExec_st *exe
 		sim_submit_at(&op, start, node->duration_ns);
 		return op.end;
 	case CU_GRAPH_NODE_TYPE_HOST:
-		sim_host_submit(stream, start, node->host_fn, node->host_data);
+		sim_host_submit(&(struct sim_host_function){.stream = stream,
+							    .fn = node->host_fn,
+							    .data = node->host_data,
+							    .correlation = sim_correlation(),
+							    .graph = op.graph,
+							    .graph_node = op.graph_node},
+				start);
 		return start;
 	case CU_GRAPH_NODE_TYPE_GRAPH:
 		return run_nodes(node->child, exec, stream, start);

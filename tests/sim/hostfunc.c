@@ -1,12 +1,11 @@
+#include "tests/sim/call.h"
 #include "tests/sim/device.h"
 
 #include <stdlib.h>
 
 struct host_function {
 	uint64_t due;
-	CUstream stream;
-	void (*fn)(void *);
-	void *data;
+	struct sim_host_function what;
 	struct host_function *next;
 };
 
@@ -30,6 +29,15 @@ static struct host_function *take_first(void)
 	return first;
 }
 
+static void call(const struct sim_host_function *function)
+{
+	uint64_t start = sim_now_ns();
+
+	function->fn(function->data);
+	if (sim_tools.host_function)
+		sim_tools.host_function(function, start, sim_now_ns());
+}
+
 static void *run(void *unused)
 {
 	(void)unused;
@@ -37,9 +45,9 @@ static void *run(void *unused)
 		struct host_function *f = take_first();
 
 		sim_wait_until_ns(f->due);
-		f->fn(f->data);
+		call(&f->what);
 		pthread_mutex_lock(&lock);
-		f->stream->host_done++;
+		f->what.stream->host_done++;
 		all_done++;
 		pthread_cond_broadcast(&changed);
 		pthread_mutex_unlock(&lock);
@@ -58,14 +66,14 @@ static void insert(struct host_function *f)
 	*at = f;
 }
 
-void sim_host_submit(CUstream stream, uint64_t due, void (*fn)(void *), void *data)
+void sim_host_submit(const struct sim_host_function *function, uint64_t due)
 {
 	struct host_function *f = malloc(sizeof(*f));
 
-	*f = (struct host_function){.due = due, .stream = stream, .fn = fn, .data = data};
+	*f = (struct host_function){.due = due, .what = *function};
 	pthread_mutex_lock(&lock);
 	insert(f);
-	stream->host_submitted++;
+	function->stream->host_submitted++;
 	all_submitted++;
 	if (!running)
 		running = pthread_create(&runner, NULL, run, NULL) == 0;

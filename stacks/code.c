@@ -152,6 +152,11 @@ void gp_code_prepare(uint32_t id)
 	__builtin_prefetch(&codes[id]);
 }
 
+bool gp_code_stays(uint32_t id)
+{
+	return id != 0 && codes[id].hash == 0;
+}
+
 bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint32_t id)
 {
 	const struct identity *known = &codes[id];

@@ -27,6 +27,9 @@ uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
 /* Lets the caches bring what is known of a number. */
 void gp_code_prepare(uint32_t id);
 
+/* Whether objects like this one stay, so that their names' and line table's addresses tell them apart. */
+bool gp_code_stays(uint32_t id);
+
 /* Whether the object at the address is the one that has this number, which was found for the same address. */
 bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint32_t id);
 

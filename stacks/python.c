@@ -38,6 +38,11 @@ static uint64_t word_at(uint64_t address)
 	return *(const uint64_t *)address;
 }
 
+static uint32_t half_at(uint64_t address)
+{
+	return *(const uint32_t *)address;
+}
+
 static uint8_t byte_at(uint64_t address)
 {
 	return *(const uint8_t *)address;
@@ -212,21 +217,30 @@ static uint64_t end_of_activation(const struct gp_python_layout *layout, struct 
 }
 
 /*
- * What tells a code object that has a version from all others that lay there, or 0.  Versions begin again with each interpreter, so that what
- * the object refers to counts, too: as much of it as lies beside the version.
+ * What tells a code object from all others that lay there: its version, or its line table and first line; and its names, for versions begin
+ * again with each interpreter.  As much as lies side by side.
  */
 static uint32_t mark_of_code(const struct gp_python_layout *layout, uint64_t code)
 {
-	uint32_t version = 0;
+	uint64_t names = word_at(code + layout->code.file) * 3;
+	uint32_t own;
 
-	if (layout->code.version != 0)
-		memcpy(&version, (const void *)(code + layout->code.version), sizeof(version));
-	if (version == 0)
-		return 0;
-	uint64_t names = word_at(code + layout->code.file) * 3 +
-			 word_at(code + layout->code.name - SHORT_NAME);
+	if (layout->code.version != 0) {
+		own = half_at(code + layout->code.version);
+		names += word_at(code + layout->code.name - SHORT_NAME);
+	} else {
+		own = half_at(code + layout->code.first_line) * 0xc2b2ae35u +
+		      (uint32_t)(word_at(code + layout->code.table) >> 4);
+		names += word_at(code + layout->code.name);
+	}
+	return (own * 0x85ebca6bu + (uint32_t)(names >> 4) * 0x9e3779b1u) | 1;
+}
 
-	return (version * 0x85ebca6bu + (uint32_t)(names >> 4) * 0x9e3779b1u) | 1;
+/* Whether that is enough: without a version, code that comes and goes takes more. */
+static bool has_mark(const struct gp_python_layout *layout, uint64_t code, uint32_t id)
+{
+	return layout->code.version != 0 ? half_at(code + layout->code.version) != 0
+					 : gp_code_stays(id);
 }
 
 /* Is it what the layout says?  Asked once for each code object. */
@@ -333,8 +347,9 @@ renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python
 		if (!is_code(code))
 			return false;
 		link->code = code;
-		link->mark = mark_of_code(layout, code);
 		frame->code_id = gp_code_find(layout, code, &walk->scratch);
+		link->mark =
+			has_mark(layout, code, frame->code_id) ? mark_of_code(layout, code) : 0;
 	}
 	frame->offset = offset_of(layout, code, link->instruction);
 	return is_complete(layout, link);
@@ -394,6 +409,7 @@ static void read_activations(const struct gp_python_layout *layout, struct gp_py
 			.address = cursor.frame,
 			.code = code_of(layout, cursor.frame),
 			.instruction = instruction_of(layout, cursor.frame),
+			.mark = mark_of_code(layout, code_of(layout, cursor.frame)),
 			.frame = (uint16_t)count,
 			.is_shown = true,
 		};
@@ -450,17 +466,22 @@ static struct gp_python_link *next_shown(struct gp_python_past *past, uint32_t *
 
 /* The number of the code that a frame executes, which may be that of its counterpart; false: it is no code. */
 static bool find_code(const struct gp_python_layout *layout, struct gp_python_walk *walk,
-		      const struct gp_python_link *link, const struct gp_python_link *before,
+		      struct gp_python_link *link, const struct gp_python_link *before,
 		      uint32_t *id)
 {
 	if (before != NULL && before->code == link->code) {
 		*id = walk->last->frames[before->frame].code_id;
-		if (is_code_still(layout, before, *id))
+		if (before->mark != 0 ? before->mark == link->mark
+				      : gp_code_is_still(layout, link->code, *id)) {
+			link->mark = before->mark;
 			return true;
+		}
 	}
 	if (!is_code(link->code))
 		return false;
 	*id = gp_code_find(layout, link->code, &walk->scratch);
+	if (!has_mark(layout, link->code, *id))
+		link->mark = 0;
 	return true;
 }
 

@@ -40,7 +40,7 @@
 #define RING_SLOTS 8192u
 #define WRITTEN    2000u
 
-int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
+int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table);
 
 struct scene {
 	const char *name;
@@ -437,7 +437,7 @@ static void start(const char *folder)
 	gp_api_table_init();
 	gp_contexts_add(NULL, CONTEXT, 0);
 	gp_ranges_enable(true);
-	InitializeInjectionNvtx2_fnptr = InitializeInjectionNvtx2;
+	InitializeInjectionNvtx2_fnptr = gp_nvtx_initialize;
 	domain = nvtxDomainCreateA("domain");
 	event.message.registered = nvtxDomainRegisterStringA(domain, "registered");
 	if (gp_drain_open(&drain, drained, 0, 0) != 0 || gp_collector_start(&config) != 0)

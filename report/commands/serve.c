@@ -33,6 +33,8 @@ static const char usage[] =
 	"  -l, --limit N        only the N longest calls, operations and ranges in the page's "
 	"timeline\n"
 	"                       (default: 4000000; 0 = all)\n"
+	"      --min-duration TIME  in the page's timeline what is shorter stands together with\n"
+	"                       its neighbours, where less than that is between them: 10us\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof serve gpuprof-app-1234.gpuprof\n"
@@ -52,6 +54,7 @@ static const char usage_end[] =
 struct arguments {
 	uint64_t port; /* 0 = any */
 	uint64_t limit;
+	uint64_t least_ns;
 	bool opens;
 	char *const *traces;
 	size_t trace_count;
@@ -69,6 +72,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	const struct gp_command_option options[] = {
 		{"port", 'p', .number = &a->port, .most = UINT16_MAX},
 		{"limit", 'l', .number = &a->limit, .most = GP_COMMAND_MOST},
+		{"min-duration", .time_ns = &a->least_ns},
 		{"open", .flag = &a->opens},
 		{"help", 'h', .print = print_usage},
 		{0},
@@ -182,6 +186,7 @@ static int serve_traces(const struct gp_traces *traces, const struct arguments *
 	struct gp_site site = {.models = traces->models,
 			       .model_count = traces->count,
 			       .event_limit = a->limit,
+			       .least_ns = a->least_ns,
 			       .has_once = a->opens};
 	struct gp_server server = {0};
 	char message[MESSAGE_BYTES];

@@ -44,6 +44,7 @@ static int check_order(const struct gp_call_of_endpoint *call, int64_t from_ns, 
 int gp_endpoint_page(const struct gp_call_of_endpoint *call, FILE *out)
 {
 	const struct gp_html_options options = {.event_limit = call->site->event_limit,
+						.least_ns = call->site->least_ns,
 						.perfetto_ui = PERFETTO_UI};
 
 	return gp_html_write(call->site->models, call->site->model_count, &options, out, NULL);

@@ -25,6 +25,7 @@ struct gp_site {
 	size_t model_count;
 	struct gp_door door;
 	uint64_t event_limit; /* of the page's timeline: the longest; 0 = all */
+	uint64_t least_ns;    /* of the same: shorter neighbours stand together; 0 = none do */
 	bool has_once;        /* the door has a way in for one time */
 	/* the site's own */
 	char address
@@ -43,7 +44,7 @@ struct gp_answer {
 	char text[GP_SITE_MESSAGE_BYTES];
 };
 
-/* A site with models, count, limit and has_once set, all else zero.  Returns 0 or -errno; gp_site_close() in either case. */
+/* A site with models, count, limits and has_once set, all else zero.  Returns 0 or -errno; gp_site_close() in either case. */
 int gp_site_open(struct gp_site *site);
 void gp_site_close(struct gp_site *site);
 

@@ -666,6 +666,22 @@ class BrowserTest(HtmlCase):
                 % json.dumps("had nothing to do: " + cause))
         self.assert_no_problem()
 
+    def test_the_pointer_s_time_is_said(self):
+        self.open(self.write_page(self.record(ZOO)), hash_text="#v=timeline")
+        run, shown = self.browser.run, "(() => { const { cursor } = gpuprof.timeline; return cursor.hidden ? null : cursor.textContent; })()"
+        self.assertIsNone(run(shown))
+        left, top = run("(() => { const box = gpuprof.timeline.canvas.getBoundingClientRect(); return [box.left, box.top]; })()")
+        at = lambda share: left + run(f"gpuprof.timeline.toX(gpuprof.state.index.zero + {share} * (gpuprof.state.end - gpuprof.state.index.zero))")
+        self.browser.mouse("mouseMoved", at(0.5), top + 200)
+        half = run("(gpuprof.state.end - gpuprof.state.index.zero) / 2e6")
+        self.assertAlmostEqual(float(re.fullmatch(r"([0-9.]+)ms", run(shown))[1]), half, delta=half / 100)
+        run("gpuprof.timeline.span = [gpuprof.state.index.zero, gpuprof.state.end]")
+        self.browser.mouse("mouseMoved", at(0.25), top + 200)
+        self.assertRegex(run(shown), r"^[0-9.]+ms  \+[0-9.]+ms from the start of the selection$")
+        self.browser.mouse("mouseMoved", left + 20, top + 200)
+        self.assertIsNone(run(shown))
+        self.assert_no_problem()
+
     def test_a_call_stack_can_be_copied(self):
         self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "places"))), hash_text="#v=timeline")
         run = self.browser.run

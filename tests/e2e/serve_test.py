@@ -196,16 +196,19 @@ class NumbersTest(ServeCase):
         self.assertGreater(len(wanted), 0)
 
     def test_the_page_is_the_same_but_for_what_a_server_adds(self):
-        trace = self.trace()
-        status, headers, body = Server(self, trace).ask("/")
-        self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
-        self.assertIn(b"; connect-src 'self'\">", body)
-        self.printed("html", "-o", "page.html", trace)
-        with open(self.path("page.html"), "rb") as file:
-            page = file.read()
-        self.assertNotIn(b"connect-src", page)
-        served = re.sub(rb"<script type=application/octet-stream data-k=served [^\n]*\n", b"", body.replace(b"; connect-src 'self'", b""))
-        self.assertEqual(served, page)
+        trace, pages = self.trace(), set()
+        for options in ((), ("--min-duration", "10us"), ("--limit", "20")):
+            status, headers, body = Server(self, *options, trace).ask("/")
+            self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
+            self.assertIn(b"; connect-src 'self'\">", body)
+            self.printed("html", "-o", "page.html", *options, trace)
+            with open(self.path("page.html"), "rb") as file:
+                page = file.read()
+            self.assertNotIn(b"connect-src", page)
+            served = re.sub(rb"<script type=application/octet-stream data-k=served [^\n]*\n", b"", body.replace(b"; connect-src 'self'", b""))
+            self.assertEqual(served, page)
+            pages.add(page)
+        self.assertEqual(len(pages), 3)
 
     def test_several_traces_are_one_page(self):
         one, other = self.record("one"), self.record("other")

@@ -327,7 +327,9 @@ function banner() {
 				fmtCount(index.grouped) +
 				' events shorter than ' +
 				fmtNs(index.least) +
-				' stand together with their neighbours, where less than that is between them. Tables and flame graphs are of each. For each: gpuprof html without --min-duration.',
+				' stand together with their neighbours, where less than that is between them. Tables and flame graphs are of each. For each: gpuprof ' +
+				(state.served ? 'serve' : 'html') +
+				' without --min-duration.',
 		);
 	if (index && index.tooDeep)
 		lines.push(

@@ -30,7 +30,8 @@ class Timeline {
 			el('button', { class: 'go', title: 'The longest on the GPUs of what is shown, then the next longest  ( L )', onclick: () => jumpToLongest(this, 1) }, 'longest'),
 			el('button', { class: 'go', title: 'The next of the longest times in which a GPU had nothing to do  ( N )', onclick: () => jumpToIdle(this, 1) }, 'idle'),
 		);
-		this.box = el('div', { class: 'canvas' }, this.canvas, this.jumps, this.reading);
+		this.cursor = el('div', { class: 'cursor', hidden: true }, el('span'));
+		this.box = el('div', { class: 'canvas' }, this.canvas, this.jumps, this.cursor, this.reading);
 		this.legend = el('div', { class: 'legend foot' });
 		this.drawer = el('div', { class: 'drawer', hidden: true, 'aria-live': 'polite' });
 		this.node = el(

@@ -73,6 +73,7 @@ function attachTimeline(tl) {
 	}
 	canvas.addEventListener('pointermove', (e) => {
 		const [x, y] = at(e);
+		moveCursor(tl, x, y);
 		if (!drag) {
 			hoverAt(x, y, e);
 			return;
@@ -106,6 +107,7 @@ function attachTimeline(tl) {
 		}
 	});
 	canvas.addEventListener('pointerleave', () => {
+		tl.cursor.hidden = true;
 		tl.hover = -1;
 		hideTip();
 		tl.later();
@@ -152,6 +154,19 @@ function attachTimeline(tl) {
 			]);
 		else hideTip();
 	}
+}
+
+/* The line at the pointer: its time, with as many digits as a pixel is worth, and how far that is from what is selected. */
+function moveCursor(tl, x, y) {
+	const { cursor } = tl,
+		t = tl.toT(x),
+		from = tl.span ? tl.span[0] : tl.selected >= 0 ? state.ev.start[tl.selected] : null;
+	cursor.hidden = x <= GUTTER || y < STRIP;
+	cursor.style.left = x + 'px';
+	cursor.classList.toggle('turned', x > tl.canvas.clientWidth - 220);
+	cursor.firstChild.textContent =
+		fmtTick(Math.round(t - state.index.zero), tl.step / 100) +
+		(from === null ? '' : '  ' + (t < from ? '−' : '+') + fmtNs(Math.abs(t - from)) + ' from ' + (tl.span ? 'the start of the selection' : 'its start'));
 }
 
 const SHAPE = (shape) =>

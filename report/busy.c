@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "report/answers/device_ops.h"
-#include "report/array.h"
 #include "report/recorded.h"
 
 static int compare_starts(const void *a, const void *b)
@@ -114,50 +113,17 @@ struct gp_window gp_busy_life(struct gp_model *model)
 	return life;
 }
 
-static bool begins_before(const void *op, const void *time_ns)
-{
-	return ((const struct gp_op *)op)->start_ns < *(const uint64_t *)time_ns;
-}
-
-/* The first operation of a stream that begins then or later; NULL = none. */
-static const struct gp_op *first_from(const struct gp_model *model, uint32_t first, uint32_t end,
-				      uint64_t time_ns)
-{
-	const struct gp_op *ops = model->ops + first;
-	uint32_t at = gp_array_lower_bound(ops, end - first, sizeof(*ops), begins_before, &time_ns);
-
-	while (at < end - first && ops[at].untimed)
-		at++;
-	return at < end - first ? &ops[at] : NULL;
-}
-
-/* The operation that begins first in a part. */
-static const struct gp_op *first_in(const struct gp_model *model,
-				    const struct gp_recorded_part *part)
-{
-	const struct gp_op *earliest = NULL;
-
-	for (uint32_t i = 0, end; i < model->op_count; i = end) {
-		const struct gp_op *op;
-
-		end = gp_model_stream_end(model, i);
-		op = first_from(model, i, end, part->start_ns);
-		if (op && (!earliest || op->start_ns < earliest->start_ns))
-			earliest = op;
-	}
-	return earliest;
-}
-
 /* From when on nothing runs any more that was launched while the recording paused. */
 static uint64_t known_from(const struct gp_model *model, const struct gp_recorded_part *part)
 {
 	const struct gp_op *first;
 	const struct gp_call *call;
 
-	if (!part->resumed || part->resumed->reason == GP_GATE_KEPT)
+	if (!part->resumed || part->resumed->reason == GP_GATE_KEPT ||
+	    part->resumed->first_op == GP_NONE)
 		return part->start_ns;
-	first = first_in(model, part);
-	if (!first || first->call == GP_NONE)
+	first = &model->ops[part->resumed->first_op];
+	if (first->call == GP_NONE)
 		return part->start_ns;
 	call = &model->calls[first->call];
 	if (call->start_ns < part->start_ns || call->start_ns >= part->end_ns ||

@@ -287,6 +287,34 @@ static int find_makers(struct gp_load *load)
 	return 0;
 }
 
+/* ---- where recording was switched on ---- */
+
+static void keep_earlier(const struct gp_model *m, uint32_t *first, uint32_t op)
+{
+	if (op != GP_NONE && (*first == GP_NONE || m->ops[op].start_ns < m->ops[*first].start_ns))
+		*first = op;
+}
+
+/* One pass over the operations and one over the gates, however many there are of either. */
+static void find_first_ops(struct gp_model *m)
+{
+	uint32_t later = GP_NONE;
+
+	if (m->gate_count == 0)
+		return;
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		uint32_t gates =
+			m->ops[i].untimed ? 0 : gp_model_gates_until(m, m->ops[i].start_ns);
+
+		if (gates > 0)
+			keep_earlier(m, &m->gates[gates - 1].first_op, i);
+	}
+	for (uint32_t i = m->gate_count; i-- > 0;) {
+		keep_earlier(m, &m->gates[i].first_op, later);
+		later = m->gates[i].first_op;
+	}
+}
+
 int gp_join_ops(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
@@ -300,5 +328,6 @@ int gp_join_ops(struct gp_load *load)
 		return -ENOMEM;
 	account_for_calls(m);
 	explain_filtered(m);
+	find_first_ops(m);
 	return 0;
 }

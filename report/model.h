@@ -196,6 +196,8 @@ struct gp_gate {
 	uint64_t time_ns;
 	bool on;
 	uint8_t reason; /* enum gp_gate_reason */
+	uint32_t
+		first_op; /* where it opens: of the operations that begin then or later, the first; or GP_NONE */
 };
 
 /* A call that may wait for the device, in which a thread was when its rings were read: of a process that lives, or was killed. */

@@ -328,7 +328,7 @@ static int take_gate(struct gp_load *load, const union gp_any_record *record, co
 	(void)text;
 	if (GP_LOAD_GROW(load, m->gates, m->gate_count, gates) != 0)
 		return -ENOMEM;
-	m->gates[m->gate_count++] = (struct gp_gate){r->ticks, r->on != 0, r->reason};
+	m->gates[m->gate_count++] = (struct gp_gate){r->ticks, r->on != 0, r->reason, GP_NONE};
 	return 0;
 }
 

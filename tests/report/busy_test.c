@@ -288,6 +288,27 @@ static void what_ran_on_into_a_part_is_no_idle_time(void **state)
 	}
 }
 
+/* Operations without times are of no part, and where none begins in a part, the next one's first is its first. */
+static void the_first_operation_of_each_part(void **state)
+{
+	struct build b = build_begin(1);
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 10, 5, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 700, 710, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 350, 360, 1);
+	b.model->ops[1].untimed = 1;
+	build_op(&b, GP_OP_KERNEL, 8, 600, 610, 1);
+	for (uint64_t i = 1; i <= 8; i++)
+		build_gate(&b, i % 2 == 0, GP_GATE_API, 100 * i);
+	b.model = build_end(&b);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(b.model->ops[b.model->gates[i].first_op].start_ns, 600);
+	assert_int_equal(b.model->ops[b.model->gates[6].first_op].start_ns, 700);
+	assert_int_equal(b.model->gates[7].first_op, GP_NONE);
+	gp_model_free(b.model);
+}
+
 /* One records its first half, the other its second. */
 static void any_process_s_recording_counts(void **state)
 {
@@ -359,6 +380,7 @@ int main(void)
 		cmocka_unit_test(a_part_counts_from_where_recording_was_switched_on),
 		cmocka_unit_test(who_never_paused_counts_from_call_to_call),
 		cmocka_unit_test(what_ran_on_into_a_part_is_no_idle_time),
+		cmocka_unit_test(the_first_operation_of_each_part),
 		cmocka_unit_test(any_process_s_recording_counts),
 		cmocka_unit_test(what_others_record_says_nothing_of_a_device),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),

@@ -260,7 +260,7 @@ static inline void build_gate(struct build *b, bool on, enum gp_gate_reason reas
 {
 	uint32_t at = BUILD_GROW(b, gates, gate_count);
 
-	b->model->gates[at] = (struct gp_gate){time_ns, on, (uint8_t)reason};
+	b->model->gates[at] = (struct gp_gate){time_ns, on, (uint8_t)reason, GP_NONE};
 }
 
 /* A range that nests, of no other; text must live as long as the model. */

@@ -49,11 +49,21 @@ static void add_within(void *context, size_t device, unsigned state, uint64_t st
 		within->state_ns[device][state] += to_ns - from_ns;
 }
 
+/* Where the loop begins or ends within a gap. */
+static bool is_cut(void *context, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct within *within = context;
+	uint64_t from_ns = within->time.start_ns, to_ns = within->time.end_ns;
+
+	return (from_ns > start_ns && from_ns < end_ns) || (to_ns > start_ns && to_ns < end_ns);
+}
+
 static int sweep(struct gp_basis *basis, struct gp_model *const *models,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
 	struct within loop = {time_of_loop(basis, models), basis->in_loop_ns};
-	struct gp_sweep_taker takers[] = {{0}, {0}, {.segment = add_within, .context = &loop}};
+	struct gp_sweep_taker takers[] = {
+		{0}, {0}, {.segment = add_within, .context = &loop, .needs_order = is_cut}};
 	int result = gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
 
 	if (result == 0)

@@ -12,6 +12,7 @@ struct sweep {
 	struct gp_device_ops ops;
 	uint8_t **kinds;                /* by model: of its kernels' names */
 	struct gp_process_calls *calls; /* by model */
+	struct gp_call_sums *sums;      /* by model */
 	struct gp_window *lives;        /* by model: gp_busy_life() */
 	uint32_t *users;                /* room for the models that use a device */
 	size_t model_count;
@@ -60,6 +61,33 @@ static void pass_on(const struct sweep *sweep, const struct gp_gap *gap)
 			sweep->takers[i].gap(sweep->takers[i].context, gap);
 }
 
+bool gp_sweep_needs_no_order(void *context, uint64_t start_ns, uint64_t end_ns)
+{
+	(void)context;
+	(void)start_ns;
+	(void)end_ns;
+	return false;
+}
+
+static bool needs_order(const struct sweep *sweep, uint64_t start_ns, uint64_t end_ns)
+{
+	for (size_t i = 0; i < sweep->taker_count; i++) {
+		const struct gp_sweep_taker *taker = &sweep->takers[i];
+
+		if (taker->segment &&
+		    (!taker->needs_order || taker->needs_order(taker->context, start_ns, end_ns)))
+			return true;
+	}
+	return false;
+}
+
+static void tell_causes(struct sweep *sweep, const struct gp_gap *gap)
+{
+	for (enum gp_idle_cause cause = 0; cause < GP_IDLE_CAUSES; cause++)
+		if (gap->cause_ns[cause] > 0)
+			tell_idle(sweep, cause, sweep->reached_ns + gap->cause_ns[cause]);
+}
+
 static void tell_used(struct sweep *sweep, uint64_t end_ns)
 {
 	struct gp_gap gap = {
@@ -70,7 +98,12 @@ static void tell_used(struct sweep *sweep, uint64_t end_ns)
 		.after = beside(sweep, sweep->next, sweep->reached_ns, end_ns),
 	};
 
-	gp_idle_split(sweep->models, sweep->calls, &gap, tell_idle, sweep);
+	if (needs_order(sweep, gap.start_ns, gap.end_ns)) {
+		gp_idle_split(sweep->models, sweep->calls, sweep->sums, &gap, tell_idle, sweep);
+	} else {
+		gp_idle_split(sweep->models, sweep->calls, sweep->sums, &gap, NULL, NULL);
+		tell_causes(sweep, &gap);
+	}
 	pass_on(sweep, &gap);
 }
 
@@ -244,7 +277,7 @@ static int find_kinds(struct sweep *sweep, size_t model_count, const struct gp_k
 	return 0;
 }
 
-static int find_processes(struct sweep *sweep, size_t model_count)
+static int find_processes(struct sweep *sweep, size_t model_count, size_t device_count)
 {
 	int result = 0;
 
@@ -252,11 +285,15 @@ static int find_processes(struct sweep *sweep, size_t model_count)
 	sweep->lives = calloc(model_count + 1, sizeof(*sweep->lives));
 	sweep->users = calloc(model_count + 1, sizeof(*sweep->users));
 	sweep->used = calloc(model_count + 1, sizeof(*sweep->used));
-	if (!sweep->calls || !sweep->lives || !sweep->users || !sweep->used)
+	sweep->sums = calloc(model_count + 1, sizeof(*sweep->sums));
+	if (!sweep->sums || !sweep->calls || !sweep->lives || !sweep->users || !sweep->used)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++) {
 		sweep->lives[i] = gp_busy_life(sweep->models[i]);
 		result = gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
+		/* of one device all calls are gone through once */
+		if (result == 0 && device_count > 1)
+			result = gp_call_sums_of(&sweep->sums[i], sweep->models[i]);
 	}
 	return result;
 }
@@ -267,6 +304,9 @@ static void forget(struct sweep *sweep, size_t model_count)
 		free(sweep->kinds[i]);
 	for (size_t i = 0; sweep->calls && i < model_count; i++)
 		gp_process_calls_free(&sweep->calls[i]);
+	for (size_t i = 0; sweep->sums && i < model_count; i++)
+		gp_call_sums_free(&sweep->sums[i]);
+	free(sweep->sums);
 	free(sweep->kinds);
 	free(sweep->calls);
 	free(sweep->lives);
@@ -290,7 +330,7 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 	if (result == 0)
 		result = find_kinds(&sweep, model_count, kinds);
 	if (result == 0)
-		result = find_processes(&sweep, model_count);
+		result = find_processes(&sweep, model_count, devices->count);
 	for (size_t i = 0; result == 0 && i < devices->count; i++)
 		result = sweep_device(&sweep, i);
 	forget(&sweep, model_count);

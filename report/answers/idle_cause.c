@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdbool.h>
 
+#include "report/array.h"
+
 static const char *const names[] = {
 	[GP_IDLE_HOST] = "host-bound",       [GP_IDLE_LAUNCH] = "launch-bound",
 	[GP_IDLE_SYNC] = "synchronisation",  [GP_IDLE_COPY] = "copy-bound",
@@ -26,6 +28,7 @@ struct split {
 	enum gp_idle_cause returned; /* what the thread came back from ... */
 	uint64_t returning_ns;       /* ... and until when that counts; 0 = from nothing */
 	const struct gp_model *model;
+	const struct gp_call_sums *sums;
 	struct cursor setups, others, profiler; /* of the model's process */
 };
 
@@ -83,7 +86,8 @@ static void put(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
 		return;
 	split->gap->cause_ns[cause] += end_ns - split->reached_ns;
 	split->reached_ns = end_ns;
-	split->take(split->context, cause, end_ns);
+	if (split->take)
+		split->take(split->context, cause, end_ns);
 }
 
 /* In no call at all. */
@@ -164,16 +168,111 @@ static bool is_of_thread(const struct gp_model *model, uint32_t call, uint32_t t
 	return call < model->call_count && model->calls[call].thread_id == thread_id;
 }
 
+static uint64_t end_of(const struct split *split, uint32_t call)
+{
+	const struct gp_call *at = &split->model->calls[call];
+
+	return split->model->base_unix_ns + at->start_ns + at->duration_ns;
+}
+
+/* ---- many calls at once ---- */
+
+/* Up to when nothing of other threads counts, and nothing but what the thread does. */
+static uint64_t quiet_until(struct split *split)
+{
+	struct cursor *cursors[] = {&split->setups, &split->others, &split->profiler};
+	uint64_t until_ns = split->gap->end_ns;
+	struct gp_call_time time;
+
+	for (size_t i = 0; i < sizeof(cursors) / sizeof(cursors[0]); i++)
+		if (next_time(split, cursors[i], until_ns, &time))
+			until_ns = time.start_ns;
+	return until_ns;
+}
+
+struct moment {
+	uint64_t time_ns; /* on the process's timeline */
+	uint32_t thread_id;
+};
+
+static bool begins_by(const void *call, const void *moment)
+{
+	const struct gp_call *at = call;
+	const struct moment *by = moment;
+
+	return at->thread_id != by->thread_id ? at->thread_id < by->thread_id
+					      : at->start_ns <= by->time_ns;
+}
+
+/* How many of the calls from that one on, of its thread and before `last`, begin by then: looked for near the first. */
+static uint32_t count_until(const struct split *split, uint32_t first, uint32_t last,
+			    uint64_t until_ns)
+{
+	const struct gp_call *calls = &split->model->calls[first];
+	struct moment moment = {until_ns - split->model->base_unix_ns,
+				split->model->calls[first - 1].thread_id};
+	uint64_t reach = 1, most = last - first;
+
+	while (reach < most && begins_by(&calls[reach], &moment))
+		reach *= 2;
+	return gp_array_lower_bound(calls, (uint32_t)(reach < most ? reach : most), sizeof(*calls),
+				    begins_by, &moment);
+}
+
+/* Whether the thread is at the end of that call, and comes back from nothing: neither from it nor from one that begins later. */
+static bool is_free_behind(const struct split *split, uint32_t call)
+{
+	return split->reached_ns == end_of(split, call) &&
+	       split->returning_ns <= split->reached_ns &&
+	       split->model->base_unix_ns + split->model->calls[call + 1].start_ns >=
+		       split->gap->start_ns;
+}
+
+/*
+ * Where nobody asks for the order of what follows that call, those calls that end while nothing else counts are taken together.  Returns
+ * the last one of them, or that call.
+ */
+static uint32_t skip(struct split *split, uint32_t call, uint32_t last)
+{
+	uint64_t until_ns, cause_ns[GP_IDLE_CAUSES] = {0}, passed_ns;
+	uint32_t count;
+
+	if (split->take || !split->sums->blocks || call + 1 >= last || !is_free_behind(split, call))
+		return call;
+	until_ns = quiet_until(split);
+	if (until_ns <= split->reached_ns)
+		return call;
+	count = count_until(split, call + 1, last, until_ns);
+	count -= count > 0 && end_of(split, call + count) > until_ns;
+	if (count == 0)
+		return call;
+	passed_ns = gp_call_sums_add(split->sums, call + 1, call + 1 + count, cause_ns);
+	if (passed_ns == 0 || split->reached_ns + passed_ns > until_ns)
+		return call;
+	for (size_t i = 0; i < GP_IDLE_CAUSES; i++)
+		split->gap->cause_ns[i] += cause_ns[i];
+	split->reached_ns += passed_ns;
+	return call + count;
+}
+
+/* ---- the host's thread ---- */
+
 /* Of the calls of that one's thread up to it, the last that began before the gap did; else the first. */
 static uint32_t first_call(const struct split *split, uint32_t call)
 {
 	const struct gp_call *calls = split->model->calls;
-	uint64_t base_ns = split->model->base_unix_ns;
+	uint64_t base_ns = split->model->base_unix_ns, reach = 1;
+	struct moment start = {split->gap->start_ns > base_ns ? split->gap->start_ns - base_ns : 0,
+			       calls[call].thread_id};
+	uint32_t low;
 
-	while (base_ns + calls[call].start_ns > split->gap->start_ns &&
-	       is_of_thread(split->model, call - 1, calls[call].thread_id))
-		call--;
-	return call;
+	if (base_ns + calls[call].start_ns <= split->gap->start_ns)
+		return call;
+	while (reach <= call && !begins_by(&calls[call - reach], &start))
+		reach *= 2;
+	low = reach <= call ? call - (uint32_t)reach : 0;
+	low += gp_array_lower_bound(&calls[low], call - low, sizeof(*calls), begins_by, &start);
+	return low > 0 && calls[low - 1].thread_id == start.thread_id ? low - 1 : low;
 }
 
 /* The thread's way to the call that ended the gap, and from there to the operation's start. */
@@ -182,8 +281,10 @@ static void split_before(struct split *split, uint32_t call)
 	const struct gp_call *last = &split->model->calls[call];
 	uint64_t end_ns = split->gap->end_ns;
 
-	for (uint32_t i = first_call(split, call); i <= call; i++)
+	for (uint32_t i = first_call(split, call); i <= call; i++) {
 		take_call(split, &split->model->calls[i]);
+		i = skip(split, i, call);
+	}
 	until(split,
 	      split->model->base_unix_ns + last->start_ns < end_ns &&
 			      end_ns - split->reached_ns > GP_IDLE_LATENCY_NS
@@ -197,27 +298,33 @@ static void split_after(struct split *split, uint32_t call)
 {
 	uint32_t thread_id = split->model->calls[call].thread_id;
 
-	for (uint32_t i = call; is_of_thread(split->model, i, thread_id); i++)
+	for (uint32_t i = call;
+	     is_of_thread(split->model, i, thread_id) && split->reached_ns < split->gap->end_ns;
+	     i++) {
 		take_call(split, &split->model->calls[i]);
+		i = skip(split, i, split->model->call_count);
+	}
 	host_until(split, split->gap->end_ns);
 }
 
 /* The process of that operation is the host's. */
 static void choose_host(struct split *split, const struct gp_model *model,
-			struct gp_process_calls *calls, const struct gp_op *op)
+			struct gp_process_calls *calls, const struct gp_call_sums *sums,
+			const struct gp_op *op)
 {
 	uint64_t start_ns = split->gap->start_ns > model->base_unix_ns
 				    ? split->gap->start_ns - model->base_unix_ns
 				    : 0;
 
 	split->model = model;
+	split->sums = sums;
 	split->setups = cursor_at(&calls->setups, 0, start_ns);
 	split->others = cursor_at(&calls->others, op->device_id, start_ns);
 	split->profiler = cursor_at(&calls->profiler, 0, start_ns);
 }
 
 void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *calls,
-		   struct gp_gap *gap,
+		   const struct gp_call_sums *sums, struct gp_gap *gap,
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
 		   void *context)
 {
@@ -230,7 +337,7 @@ void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *call
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
 		gap->cause_ns[i] = 0;
 	if (op && op->call != GP_NONE) {
-		choose_host(&split, models[at.model], &calls[at.model], op);
+		choose_host(&split, models[at.model], &calls[at.model], &sums[at.model], op);
 		if (at_end)
 			split_after(&split, op->call);
 		else

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "report/answers/call_cause.h"
+#include "report/answers/call_sums.h"
 #include "report/answers/device_ops.h"
 #include "report/busy.h"
 #include "report/model.h"
@@ -57,10 +58,11 @@ enum gp_idle_cause gp_gap_cause(const struct gp_gap *gap);
 
 /*
  * Split a gap: take is called for each part, in the order of time, with its end; the first begins where the gap does, the last ends where
- * it ends.  cause_ns is filled in.  calls are parallel to models.
+ * it ends.  cause_ns is filled in.  calls and sums are parallel to models.  Where take is NULL, calls that the host made meanwhile for other
+ * devices are not gone through one by one, unless the sums are zeroed.
  */
 void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *calls,
-		   struct gp_gap *gap,
+		   const struct gp_call_sums *sums, struct gp_gap *gap,
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
 		   void *context);
 

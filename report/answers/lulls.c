@@ -73,7 +73,7 @@ static int sum_up(struct gp_device_lulls *device)
 int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, struct gp_sweep_taker *taker)
 {
 	*lulls = (struct gp_lulls){.device_count = device_count};
-	*taker = (struct gp_sweep_taker){take_segment, take_gap, lulls};
+	*taker = (struct gp_sweep_taker){take_segment, take_gap, lulls, gp_sweep_needs_no_order};
 	lulls->devices = calloc(device_count + 1, sizeof(*lulls->devices));
 	return lulls->devices ? 0 : -ENOMEM;
 }

@@ -123,7 +123,7 @@ int gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_lim
 		   struct gp_sweep_taker *taker)
 {
 	*wheres = (struct gp_wheres){.gap_limit = gap_limit, .count = device_count};
-	*taker = (struct gp_sweep_taker){add_segment, add_gap, wheres};
+	*taker = (struct gp_sweep_taker){add_segment, add_gap, wheres, gp_sweep_needs_no_order};
 	wheres->devices = calloc(device_count + 1, sizeof(*wheres->devices));
 	return wheres->devices ? 0 : -ENOMEM;
 }

@@ -58,7 +58,9 @@ int gp_html_activity(struct gp_model *const *models, size_t model_count,
 {
 	struct activity activity = {.origin_unix_ns = origin_unix_ns,
 				    .part_ns = (double)span_ns / GP_HTML_ACTIVITY_PARTS};
-	const struct gp_sweep_taker taker = {.segment = add_segment, .context = &activity};
+	const struct gp_sweep_taker taker = {.segment = add_segment,
+					     .context = &activity,
+					     .needs_order = gp_sweep_needs_no_order};
 	struct gp_device_list devices = {0};
 	int result = gp_device_list_all(&devices, models, model_count);
 

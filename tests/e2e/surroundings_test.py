@@ -106,7 +106,7 @@ static void kill_for_the_rest(const char *argument)
 {
 	static const unsigned numbers[] = {
 		SYS_brk, SYS_mremap, SYS_newfstatat, SYS_ioctl, SYS_clock_nanosleep, SYS_exit_group,
-		SYS_prctl, SYS_write, SYS_fstat, SYS_close, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise, SYS_futex,
+		SYS_prctl, SYS_write, SYS_fstat, SYS_close, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise, SYS_futex, SYS_nanosleep,
 		SYS_getpid, SYS_gettid, SYS_rt_sigprocmask, SYS_rt_sigpending, SYS_exit};
 
 	(void)argument;

@@ -45,10 +45,8 @@ all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
-$(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec
-ifeq ($(SAN),)
-$(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += -include collector/oldest_libc.h
-endif
+LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/oldest_libc.h)
+$(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)
 # Called before a sanitizer is ready: by its own start.
 $(O)/inject/dlsym.o: ALL_CFLAGS += -fno-sanitize=all
 $(O)/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
@@ -100,7 +98,17 @@ $(O)/report/html/page.o: report/html/page.S $(O)/report/html/page.head
 $(O)/%.1: docs/%.1 docs/man.awk $(O)/gpuprof
 	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man.awk $< >$@.tmp && mv $@.tmp $@
 
-$(O)/%.o: %.c
+# Other flags than the last time compile everything anew; but `make install` takes what was made.
+COMPILED_WITH := $(CC) $(ALL_CFLAGS) $(LIBRARY_CFLAGS) $(LDFLAGS)
+.PHONY: compiled-with
+ifeq ($(filter install uninstall,$(MAKECMDGOALS)),)
+$(O)/compiled-with: compiled-with
+endif
+$(O)/compiled-with:
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(COMPILED_WITH)' | cmp -s - $@ || printf '%s\n' '$(COMPILED_WITH)' >$@
+
+$(O)/%.o: %.c $(O)/compiled-with
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -112,7 +120,7 @@ INJECT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/inject/*_test.c))
 REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/report/*/*_test.c))
 UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
 
-$(O)/tests/%_test: tests/%_test.c
+$(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
 	@mkdir -p $(@D)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread

@@ -682,6 +682,30 @@ class BrowserTest(HtmlCase):
         self.assertIsNone(run(shown))
         self.assert_no_problem()
 
+    def test_the_overview_finds_names_and_leads_to_them(self):
+        self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "places"))))
+        run = self.browser.run
+        search = lambda text: run("(() => { const search = document.getElementById('search'); search.value = %s; search.dispatchEvent(new Event('input')); "
+                                  "return new Promise((done) => setTimeout(() => done(document.querySelector('.foundbox').innerText), 300)); })()" % json.dumps(text))
+        self.assertEqual(search(""), "")
+        self.assertIn("No kernel, copy, call or range of that name", search("nobody has this name"))
+        text = search("cuMem")
+        self.assertRegex(text, r"cuMemAlloc.*call\s+[0-9,]+ ×")
+        self.assertRegex(search("main"), r"[0-9]+ functions? in the flame graph")
+        self.assertIn("cuMemAlloc", search("cuMemAlloc"))
+        run("document.querySelector('.foundbox tr[tabindex]').click()")
+        chosen = "(() => { const { ev, index } = gpuprof.state; return index.labels.texts[ev.label[gpuprof.timeline.selected]]; })()"
+        self.assertFalse(run("document.getElementById('view-timeline').hidden"))
+        self.assertIn("cuMemAlloc", run(chosen))
+        self.back()
+        self.assertIn("cuMemAlloc", run("document.querySelector('.foundbox').innerText"))
+        search("cuLaunchKernel")
+        run("document.getElementById('search').focus()")
+        self.browser.key("Enter")
+        self.assertFalse(run("document.getElementById('view-timeline').hidden"))
+        self.assertIn("cuLaunchKernel", run(chosen))
+        self.assert_no_problem()
+
     def test_a_call_stack_can_be_copied(self):
         self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "places"))), hash_text="#v=timeline")
         run = self.browser.run

@@ -161,7 +161,7 @@ function firstTheme() {
 const KEYS = [
 	['1 … 6', 'views'],
 	['/', 'search'],
-	['Enter, Shift+Enter', 'in the search: next, previous match'],
+	['Enter, Shift+Enter', 'in the search: next, previous match in the timeline'],
 	['Esc', 'clear'],
 	['T', 'dark or light'],
 	['?', 'this list'],
@@ -216,6 +216,10 @@ function onKey(e) {
 	if (e.target === $('search')) {
 		if (e.key === 'Enter') {
 			e.preventDefault();
+			if (current === 'overview' && state.ready && e.target.value) {
+				setSearch(e.target.value);
+				openView('timeline');
+			}
 			if (current === 'timeline') nextMatch(timeline, e.shiftKey ? -1 : 1);
 		} else if (e.key === 'Escape') {
 			e.target.value = '';

@@ -366,8 +366,10 @@ function concurrencySection() {
 function overviewView() {
 	const about = state.about,
 		body = el('div', { class: 'pad' }),
-		node = el('div', { class: 'view', id: 'view-overview', tabIndex: -1 }, body),
-		later = el('div');
+		found = el('div', { class: 'pad foundbox' }),
+		node = el('div', { class: 'view', id: 'view-overview', tabIndex: -1 }, found, body),
+		later = el('div'),
+		search = (text) => searchOverview(found, text);
 	if (about.span === undefined) {
 		body.append(el('h2', null, 'No CUDA call was recorded'), el('pre', null, spellLines(about.summary)));
 		return { node, show() {} };
@@ -392,8 +394,19 @@ function overviewView() {
 		theme() {
 			fillOverview(about, body, later);
 			if (state.ready) ready();
+			search(state.search);
 		},
+		search,
 	};
+}
+/* Before the rest of the file is read nothing is found: it is asked again then. */
+function searchOverview(box, text) {
+	box.replaceChildren();
+	if (!matcherOf(text) || !state.ready) return '';
+	const [node, words] = foundSection(text);
+	box.append(node);
+	box.scrollIntoView({ block: 'nearest' });
+	return words;
 }
 const spellLines = (text) => text.replace(/[^\n -~\u00a0-\uffff]/g, spell);
 

@@ -1,0 +1,68 @@
+/* Search on the overview: what there is of that name, each leading to its place. */
+
+const FOUND_MOST = 12;
+
+/* Of each label how many events have it, their time, and the longest one; counted at the first question. */
+function labelTotals() {
+	if (state.totals) return state.totals;
+	const { ev, index } = state,
+		n = index.labels.texts.length,
+		totals = { count: new Float64Array(n), time: new Float64Array(n), longest: new Int32Array(n).fill(-1) };
+	for (let i = 0; i < ev.n; i++) {
+		const l = ev.label[i];
+		totals.count[l]++;
+		totals.time[l] += ev.dur[i];
+		if (totals.longest[l] < 0 || ev.dur[i] > ev.dur[totals.longest[l]]) totals.longest[l] = i;
+	}
+	state.totals = totals;
+	return totals;
+}
+
+const WHAT_KINDS = { k: 'kernel', c: 'copy', s: 'set', g: 'graph', a: 'call', r: 'range', o: 'overhead', j: 'compiling', u: 'unified memory' };
+
+/* The labels that match, those with the most time first; functions of call stacks that do. */
+function findEverywhere(text) {
+	const wanted = matcherOf(text),
+		{ texts, full, kinds } = state.index.labels,
+		{ count, time, longest } = labelTotals();
+	const labels = texts
+		.map((name, l) => l)
+		.filter((l) => count[l] > 0 && kinds[l] in WHAT_KINDS && (wanted(texts[l]) || (full[l] && wanted(full[l]))))
+		.sort((a, b) => time[b] - time[a]);
+	return { labels, count, time, longest, functions: state.stacks ? state.sites.filter(([name, , kind]) => kind < 2 && wanted(name)).length : 0 };
+}
+
+/* The section that says so, and how many there are in a few words. */
+function foundSection(text) {
+	const { labels, count, time, longest, functions } = findEverywhere(text),
+		{ texts, kinds } = state.index.labels;
+	const row = (l) =>
+		el(
+			'tr',
+			{
+				tabIndex: 0,
+				title: 'Its longest one, in the timeline',
+				onclick: () => showEvent(longest[l]),
+				onkeydown: (e) => {
+					if (e.key === 'Enter') showEvent(longest[l]);
+				},
+			},
+			el('td', null, swatch(colorOf(kinds[l], texts[l])), ' ', plain(texts[l])),
+			el('td', { style: { width: '110px' } }, WHAT_KINDS[kinds[l]]),
+			el('td', { style: { width: '90px' } }, fmtCount(count[l]) + ' ×'),
+			el('td', { style: { width: '100px' } }, fmtNs(time[l])),
+		);
+	const node = section(
+		'Found',
+		labels.length > FOUND_MOST ? 'the ' + FOUND_MOST + ' with the most time of ' + fmtCount(labels.length) : '',
+		labels.length ? el('table', { class: 'mini' }, el('tbody', null, labels.slice(0, FOUND_MOST).map(row))) : el('p', { class: 'dim' }, 'No kernel, copy, call or range of that name is in the timeline.'),
+		el(
+			'p',
+			{ class: 'found' },
+			labels.length > 0 && el('button', { class: 'go', onclick: () => openView('timeline') }, 'All of them in the timeline ›'),
+			functions > 0 &&
+				el('button', { class: 'go', onclick: () => openView('flame') }, fmtCount(functions) + (functions > 1 ? ' functions' : ' function') + ' in the flame graph ›'),
+		),
+	);
+	return [node, fmtCount(labels.length) + (labels.length === 1 ? ' name' : ' names')];
+}

@@ -149,6 +149,7 @@ static void put_finding(const struct gp_finding *finding, struct gp_json *json)
 	put_number(json, "saves", finding->saves_ns);
 	put_text(json, "worth", gp_finding_worth(finding).text);
 	put_number(json, "savesInLoop", finding->saves_in_loop_ns);
+	put_number(json, "once", finding->rule->is_once);
 	if (finding->show_ns > 0) {
 		put_number(json, "showAt", finding->show_at_ns);
 		put_number(json, "showFor", finding->show_ns);

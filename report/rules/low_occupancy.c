@@ -104,7 +104,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const char *name = gp_scope_kernel_of(&advisor->scope, found->detail);
 
-	fprintf(out, "%s, %s times, %s in all, has at most %.1f %% of an SM's threads", name,
+	fprintf(out, "kernel %s, %s times, %s in all, has at most %.1f %% of an SM's threads", name,
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
 		(double)found->extra / 10);
 	if (found->other_detail != GP_LIMIT_NONE)

@@ -35,11 +35,12 @@ function marked(text) {
 	return text.split('`').map((part, i) => (i % 2 ? el('code', null, part) : part));
 }
 
-/* Where the main loop has no part in it, or a small one: the rest happens once. */
+/* How often it is saved, as in the summary: what happens once in a run; and where the main loop has no part in it, or a small one. */
 function loopText(finding, about) {
-	const share = finding.savesInLoop / finding.saves;
-	if (!about.loop || !finding.saves || share >= 0.5) return '';
-	return share < 0.005 ? '  outside of the loop' : '  ' + fmtNs(finding.savesInLoop) + ' in the loop';
+	const once = finding.once ? 'once per run' : '',
+		share = about.loop && finding.saves ? finding.savesInLoop / finding.saves : 1;
+	if (share >= 0.005 && share < 0.5) return '  ' + (once && once + ', ') + fmtNs(finding.savesInLoop) + ' in the loop';
+	return once ? '  ' + once : share < 0.005 ? '  outside of the loop' : '';
 }
 
 function adviceSection(about) {

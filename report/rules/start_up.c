@@ -11,39 +11,48 @@
 /* With its own code loaded, a context takes 100 to 300 ms. */
 #define SLOW_CONTEXT_NS 1000000000u
 
-/* Of a lull that is shorter it does not matter whose it is; a range that is shorter only asks something. */
-#define LULL_NS  10000000u
+/* Of a range: what is shorter only asks something. */
 #define LEAST_NS 1000000u
 
-/* While it makes communicators, which may be when there was some work: other rules are to leave that time out. */
-static bool is_of_nccl(const struct gp_advisor *advisor, const struct gp_lull *lull)
+/* Whether most of a lull of the present process is within that time. */
+static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_lull *lull,
+			 uint64_t start_ns, uint64_t end_ns)
 {
-	const struct gp_model *model = advisor->model;
-	uint64_t of_nccl_ns = 0;
-
-	for (uint32_t i = 0; i < model->range_count; i++) {
-		const struct gp_range *range = &model->ranges[i];
-		uint64_t start_ns = model->base_unix_ns + range->start_ns;
-		uint64_t end_ns = model->base_unix_ns + range->end_ns;
-
-		if (end_ns - start_ns < LEAST_NS || !gp_range_is_set_up(model, range))
-			continue;
-		if (start_ns < lull->start_ns)
-			start_ns = lull->start_ns;
-		if (end_ns > lull->end_ns)
-			end_ns = lull->end_ns;
-		of_nccl_ns += end_ns > start_ns ? end_ns - start_ns : 0;
-	}
-	return of_nccl_ns * 2 >= gp_lull_ns(lull);
+	if (start_ns < lull->start_ns)
+		start_ns = lull->start_ns;
+	if (end_ns > lull->end_ns)
+		end_ns = lull->end_ns;
+	return lull->after.model == advisor->process && gp_lull_is_between(lull) &&
+	       end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_lull_ns(lull);
 }
 
-static void explain_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+/* Communicators may be made when there was some work already: other rules are to leave that time out. */
+static void explain_lulls(struct gp_advisor *advisor, const struct gp_range *range)
 {
-	if (!is_of_nccl(advisor, at->lull))
-		return;
-	at->lull->told =
-		(uint32_t)(gp_advisor_case(advisor, GP_NO_SITE, GP_END_NCCL, 0) - advisor->cases);
-	advisor->has_told = true;
+	uint64_t start_ns = advisor->model->base_unix_ns + range->start_ns;
+	uint64_t end_ns = advisor->model->base_unix_ns + range->end_ns;
+
+	for (size_t i = 0; i < advisor->basis->lulls.device_count && advisor->error == 0; i++) {
+		struct gp_lull *lull =
+			gp_lulls_at(&advisor->basis->lulls, i, start_ns + (end_ns - start_ns) / 2);
+
+		if (!lull || lull->told != GP_NONE ||
+		    !is_mostly_in(advisor, lull, start_ns, end_ns))
+			continue;
+		lull->told = (uint32_t)(gp_advisor_case(advisor, GP_NO_SITE, GP_END_NCCL, 0) -
+					advisor->cases);
+		advisor->has_told = true;
+	}
+}
+
+static void explain_all(struct gp_advisor *advisor)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].end_ns - model->ranges[i].start_ns >= LEAST_NS &&
+		    gp_range_is_set_up(model, &model->ranges[i]))
+			explain_lulls(advisor, &model->ranges[i]);
 }
 
 static void add(struct gp_advisor *advisor, enum gp_end_part part, uint64_t start_ns,
@@ -68,7 +77,7 @@ static void look(struct gp_advisor *advisor)
 		return;
 	if (ends.nccl_make_ns + ends.nccl_end_ns >= LEAST_NS) {
 		add(advisor, GP_END_NCCL, ends.nccl_make_ns, ends.nccl_end_ns);
-		gp_advisor_lulls(advisor, LULL_NS, NULL, explain_lull);
+		explain_all(advisor);
 	}
 	if (ends.first.part_ns[GP_END_CONTEXT] >= SLOW_CONTEXT_NS)
 		add(advisor, GP_END_CONTEXT, ends.first.part_ns[GP_END_CONTEXT], 0);

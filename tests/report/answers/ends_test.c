@@ -126,6 +126,30 @@ static void nccl_is_told_once_per_run(void **state)
 	gp_model_free(model);
 }
 
+/* At the first collective, say, after operations: the code that NCCL loads meanwhile, and that time, are told once. */
+static void communicators_made_between_operations_are_told_once(void **state)
+{
+	(void)state;
+	for (int by_nccl = 0; by_nccl <= 1; by_nccl++) {
+		struct build b = build_process();
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_call(&b, 100, BUILD_LAUNCH, 150 * MS, 10000, 6);
+		build_op(&b, GP_OP_KERNEL, 7, 151 * MS, 152 * MS, 6);
+		build_call(&b, 100, BUILD_LAUNCH, 760 * MS, 10000, 7);
+		build_op(&b, GP_OP_KERNEL, 7, 761 * MS, 762 * MS, 7);
+		if (!by_nccl)
+			b.model->range_count = 0;
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		assert_int_equal(find(&advice, "start-up") != NULL, by_nccl);
+		assert_int_equal(find(&advice, "first-use") != NULL, !by_nccl);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +157,7 @@ int main(void)
 		cmocka_unit_test(the_time_before_the_first_call_is_known_by_the_process),
 		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
 		cmocka_unit_test(nccl_is_told_once_per_run),
+		cmocka_unit_test(communicators_made_between_operations_are_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ static const uint8_t slots_by_kind[GP_RECORD_KIND_LIMIT] = {
 };
 
 static_assert(sizeof(struct gp_record_string) / GP_SLOT_BYTES == 0, "strings say their own length");
+static_assert(GP_FIELDS <= UINT16_MAX, "the index of a step");
 
 static struct gp_step make_step(const struct gp_field *field)
 {
@@ -32,7 +33,7 @@ static struct gp_step make_step(const struct gp_field *field)
 static void add_field(struct gp_layout *layout, const struct gp_field *field, uint32_t index)
 {
 	if (layout->fields == 0)
-		layout->first = (uint8_t)index;
+		layout->first = (uint16_t)index;
 	if (field->rule == GP_RULE_AFTER)
 		layout->clock = CLOCK_TICKS;
 	if (field->rule == GP_RULE_LENGTH)

@@ -26,7 +26,7 @@ struct gp_step {
 struct gp_layout {
 	uint8_t slots;  /* 0 = unknown kind, or variable */
 	uint8_t fields; /* their number */
-	uint8_t first;  /* index of the first step */
+	uint16_t first; /* index of the first step */
 	uint8_t clock;  /* enum clock in encode.c: the time domain of field 0 */
 	uint8_t high;   /* field that holds bits 32.. of a duration in field 1; 0 = none */
 };

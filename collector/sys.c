@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -444,6 +445,33 @@ bool gp_sys_can_read(uint64_t address)
 {
 	/* where system calls are forbidden, another error says nothing */
 	return gp_sys.call(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) == -EINVAL;
+}
+
+int gp_sys_copy_own(uint32_t process, const struct iovec *into, const struct iovec *from,
+		    unsigned count)
+{
+	long bytes = 0, copied;
+
+	for (unsigned i = 0; i < count; i++)
+		bytes += (long)into[i].iov_len;
+	copied = gp_sys.call(SYS_process_vm_readv, (long)process, (long)into, count, (long)from,
+			     count, 0);
+	if (copied < 0)
+		return (int)copied;
+	return copied == bytes ? 0 : -EFAULT;
+}
+
+bool gp_sys_has_thread(uint32_t thread)
+{
+	return call3(SYS_tgkill, (long)gp_sys_process_id(), (long)thread, 0) == 0;
+}
+
+uint64_t gp_sys_own_time_ns(void)
+{
+	struct timespec time = {0, 0};
+
+	call2(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&time);
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
 uint64_t gp_sys_random(void)

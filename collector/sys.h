@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+struct iovec;
 struct stat;
 
 struct gp_sys {
@@ -118,6 +119,20 @@ int gp_sys_stand_apart(void);
 
 /* Whether 8 bytes can be read there.  The kernel looks at them, and then at a request that it does not know. */
 bool gp_sys_can_read(uint64_t address);
+
+/*
+ * Copy memory of this process, in the order of the pieces: what is not mapped, or goes away meanwhile, is an error instead of a fault.
+ * `from` is a piece for each of `into`, `process` gp_sys_process_id().  0; -EFAULT where not all of it could be read; or another -errno: the
+ * kernel or a filter does not have that.
+ */
+int gp_sys_copy_own(uint32_t process, const struct iovec *into, const struct iovec *from,
+		    unsigned count);
+
+/* Whether a thread of this process has that id. */
+bool gp_sys_has_thread(uint32_t thread);
+
+/* Processor time of the calling thread. */
+uint64_t gp_sys_own_time_ns(void);
 
 /* stat(), which C libraries before 2.33 have by another name.  0 or -errno; errno stays. */
 int gp_sys_stat(const char *path, struct stat *status);

@@ -24,6 +24,7 @@
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_library.h"
 #include "inject/fetch.h"
+#include "inject/gate.h"
 #include "inject/options.h"
 #include "inject/recording.h"
 #include "inject/say.h"
@@ -31,6 +32,7 @@
 #include "inject/share_times.h"
 #include "stacks/stack.h"
 
+#define SAMPLES_REST 1000u /* looks at the program's threads take a thousandth of a core at most */
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
 #define BUDGET_PART  4 /* of --max-memory: CUPTI's buffers; as much again of the device's memory */
 
@@ -153,6 +155,11 @@ static void serve_client(void)
 	gp_share_answer(ticket, gp_buffers_are_out());
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* A buffer that was given back full needs no flush, only decoding; a period's end needs both. */
 static void fetch_until_finish(uint64_t period_ns)
 {
@@ -161,7 +168,8 @@ static void fetch_until_finish(uint64_t period_ns)
 	while (gp_load32_acquire(&session.finish) == 0) {
 		uint64_t now_ns = gp_sys_now_ns();
 
-		uint64_t control_ns = gp_control_pass(now_ns);
+		uint64_t rest_ns =
+			least(gp_control_pass(now_ns), gp_stack_sample(now_ns, gp_gate_is_open()));
 
 		if (now_ns >= due_ns) {
 			gp_fetch_flush(0);
@@ -169,8 +177,7 @@ static void fetch_until_finish(uint64_t period_ns)
 			gp_stack_poll();
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
-			gp_bell_wait(&session.bell,
-				     control_ns < due_ns - now_ns ? control_ns : due_ns - now_ns);
+			gp_bell_wait(&session.bell, least(rest_ns, due_ns - now_ns));
 			gp_fetch_decode();
 		}
 		serve_client();
@@ -185,7 +192,10 @@ static void *fetching_thread(void *unused)
 	gp_emit_is_patient();
 	gp_fetch_here();
 	gp_share_serve_here();
+	gp_stack_begin_samples(gp_option_number(GP_OPTION_ID_HOST_SAMPLES_MS) * 1000000u,
+			       SAMPLES_REST);
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
+	gp_stack_end_samples();
 	emit_usage();
 	gp_fetch_flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	gp_share_serve_end();

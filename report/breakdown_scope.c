@@ -73,6 +73,8 @@ void gp_scope_close(struct gp_scope *scope)
 		scope->free_memory(scope->memory);
 	if (scope->stacks)
 		scope->free_stacks(scope->stacks);
+	if (scope->host_places)
+		scope->free_host_places(scope->host_places);
 	if (scope->wheres)
 		scope->free_wheres(scope->wheres);
 	gp_kinds_free(scope->own_kinds);

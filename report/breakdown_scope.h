@@ -39,6 +39,8 @@ struct gp_scope {
 	bool said_missing; /* that idle times are upper bounds */
 	void *wheres;      /* the same of where the time went */
 	void (*free_wheres)(void *wheres);
+	void *host_places; /* the same of what Python did */
+	void (*free_host_places)(void *places);
 	void *stacks; /* the same of the tables by stack */
 	void (*free_stacks)(void *stacks);
 	FILE *messages; /* for one line on what a table lacks; NULL = nowhere */

@@ -171,7 +171,8 @@ static const struct gp_chronicle chronicle_api = {
 };
 
 const struct gp_chronicle *const gp_chronicles[] = {
-	&chronicle_gpu, &chronicle_api, &gp_chronicle_exec, &gp_chronicle_nvtx, NULL,
+	&chronicle_gpu,     &chronicle_api,     &gp_chronicle_exec,
+	&gp_chronicle_nvtx, &gp_chronicle_host, NULL,
 };
 
 const struct gp_chronicle *gp_chronicle_find(const char *word)

@@ -27,7 +27,7 @@ struct gp_chronicle {
 };
 
 /* The parts of several files: chronicle.c has those of operations and calls. */
-extern const struct gp_chronicle gp_chronicle_exec, gp_chronicle_nvtx;
+extern const struct gp_chronicle gp_chronicle_exec, gp_chronicle_host, gp_chronicle_nvtx;
 
 /* The chronicles; ends with NULL. */
 extern const struct gp_chronicle *const gp_chronicles[];

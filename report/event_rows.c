@@ -13,6 +13,7 @@
 #include "report/json_write.h"
 #include "report/payload.h"
 #include "report/payload_json.h"
+#include "report/symbols.h"
 
 const struct gp_sheet_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_KIND] = {"kind", GP_UNIT_TEXT},
@@ -57,6 +58,7 @@ struct rows {
 	const struct gp_model *model;
 	struct gp_slice_filter filter;
 	struct gp_names *names;
+	struct gp_symbols *symbols;
 	struct gp_gpu_numbers gpus;
 	uint64_t base_unix_ns; /* where times count from */
 	uint64_t offset_ns;    /* from the model's times to the rows' */
@@ -244,6 +246,26 @@ static void write_calls(struct rows *rows)
 		if ((model->unknown & GP_UNKNOWN_STATUS) == 0)
 			set(rows, GP_EVENT_STATUS, call->status);
 		set_text(rows, GP_EVENT_ERROR, gp_status_name(call->status));
+		end(rows);
+	}
+}
+
+/* The name is of the innermost function. */
+static void write_samples(struct rows *rows)
+{
+	const struct gp_model *model = rows->model;
+	size_t count;
+
+	for (uint32_t i = 0; i < model->sample_count; i++) {
+		const struct gp_sample *sample = &model->samples[i];
+
+		if (!has(rows, sample->start_ns, sample->end_ns) || sample->stack == GP_NONE)
+			continue;
+		begin_slice(rows, "host sample",
+			    gp_symbols_find(rows->symbols, model, sample->stack, &count)->function,
+			    sample->start_ns, sample->end_ns);
+		set(rows, GP_EVENT_TID, sample->thread_id);
+		set(rows, GP_EVENT_COUNT, sample->count);
 		end(rows);
 	}
 }
@@ -485,6 +507,7 @@ static void write_model(struct rows *rows)
 	write_ranges(rows);
 	write_calls(rows);
 	write_ops(rows);
+	write_samples(rows);
 	write_syncs(rows);
 	write_allocations(rows);
 	write_usages(rows);
@@ -508,6 +531,7 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 		rows->offset_ns = rows->model->base_unix_ns - rows->base_unix_ns;
 		gp_gpu_numbers_next(&rows->gpus);
 		write_model(rows);
+		gp_symbols_forget(rows->symbols, rows->model);
 		written++;
 	}
 	return *error != 0 ? *error : written > 0 ? 0 : -ENODATA;
@@ -518,13 +542,18 @@ int gp_event_rows_write(const struct gp_export_source *source,
 			void (*sink)(void *context, const struct gp_value *values), void *context,
 			const int *error)
 {
-	struct rows rows = {.sink = sink, .context = context, .names = gp_names_new()};
+	struct rows rows = {.sink = sink,
+			    .context = context,
+			    .names = gp_names_new(),
+			    .symbols = gp_symbols_new()};
 	int result = gp_json_open(&rows.fields, NULL), closed;
 
 	if (result == 0)
-		result = rows.names ? write_models(&rows, source, options, error) : -ENOMEM;
+		result = rows.names && rows.symbols ? write_models(&rows, source, options, error)
+						    : -ENOMEM;
 	closed = gp_json_close(&rows.fields);
 	gp_names_free(rows.names);
+	gp_symbols_free(rows.symbols);
 	gp_gpu_numbers_free(&rows.gpus);
 	return result < 0 ? result : closed;
 }

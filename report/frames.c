@@ -167,6 +167,9 @@ static void adopt_frames(struct gp_model *m, struct expansion *e)
 	for (uint32_t i = 0; i < m->call_count; i++)
 		if (m->calls[i].stack != GP_NONE)
 			m->calls[i].stack = e->places[m->calls[i].stack];
+	for (uint32_t i = 0; i < m->sample_count; i++)
+		if (m->samples[i].stack != GP_NONE)
+			m->samples[i].stack = e->places[m->samples[i].stack];
 }
 
 static bool has_copies(const struct gp_model *m)
@@ -219,6 +222,12 @@ int gp_resolve_stacks(struct gp_model *m)
 
 		m->calls[i].stack = find_frame(m, id, recent);
 		m->losses.unknown_records += id != 0 && m->calls[i].stack == GP_NONE;
+	}
+	for (uint32_t i = 0; i < m->sample_count; i++) {
+		uint32_t id = m->samples[i].stack;
+
+		m->samples[i].stack = find_frame(m, id, recent);
+		m->losses.unknown_records += m->samples[i].stack == GP_NONE;
 	}
 	return unwind_copies(m);
 }

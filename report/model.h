@@ -207,6 +207,20 @@ struct gp_waiting {
 	uint16_t api;
 };
 
+/*
+ * A thread's Python stack, found the same by `count` looks one after the other, sorted by (thread, start): what a thread did between calls.  Nothing is
+ * known of the time between one and the next.
+ */
+struct gp_sample {
+	uint64_t start_ns; /* of the first look */
+	uint64_t end_ns;   /* of the last one */
+	uint32_t thread_id;
+	uint32_t
+		stack; /* index in frames of the innermost one, or GP_NONE; Python's frames alone */
+	uint32_t count;
+	uint32_t zero;
+};
+
 /* What is missing, and why.  All of it is printed by the summary. */
 struct gp_losses {
 	uint64_t damaged_bytes;     /* of the file, skipped */
@@ -303,6 +317,7 @@ struct gp_model {
 	struct gp_record_unified *unifieds;
 	struct gp_record_host_function *host_functions; /* as they ran: CUPTI 13.1 and later */
 	struct gp_waiting *waiting;
+	struct gp_sample *samples;
 	struct gp_gate *gates; /* in order, on and off by turns; empty: recorded throughout */
 	struct gp_range *ranges;
 	const char **range_texts; /* messages, each once */
@@ -317,6 +332,7 @@ struct gp_model {
 	uint32_t host_function_count, gate_count, range_count, range_text_count, domain_count,
 		text_count;
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
+	uint32_t sample_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;

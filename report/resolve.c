@@ -253,6 +253,16 @@ static int compare_calls(const void *a, const void *b, const void *context)
 	return compare_ids(left->start_ns, right->start_ns);
 }
 
+static int compare_samples(const void *a, const void *b, const void *context)
+{
+	const struct gp_sample *left = a, *right = b;
+
+	(void)context;
+	if (left->thread_id != right->thread_id)
+		return left->thread_id < right->thread_id ? -1 : 1;
+	return compare_ids(left->start_ns, right->start_ns);
+}
+
 /* A thread that made a call and is not among those with a name, which come first. */
 static int add_thread(struct gp_load *load, uint32_t named, uint32_t id)
 {
@@ -289,6 +299,7 @@ static int order_records(struct gp_model *m)
 		{m->host_functions, m->host_function_count, sizeof(*m->host_functions),
 		 compare_host_functions},
 		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
+		{m->samples, m->sample_count, sizeof(*m->samples), compare_samples},
 	};
 	int result = 0;
 

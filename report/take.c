@@ -345,6 +345,25 @@ static int take_waiting(struct gp_load *load, const union gp_any_record *record,
 	return 0;
 }
 
+/* Until gp_resolve(), its times are in ticks. */
+static int take_sample(struct gp_load *load, const union gp_any_record *record, const char *text)
+{
+	const struct gp_record_sample *r = &record->sample;
+	struct gp_model *m = load->model;
+
+	(void)text;
+	if (GP_LOAD_GROW(load, m->samples, m->sample_count, samples) != 0)
+		return -ENOMEM;
+	m->samples[m->sample_count++] = (struct gp_sample){
+		.start_ns = r->start_ticks,
+		.end_ns = r->start_ticks + r->duration_ticks,
+		.thread_id = r->thread_id,
+		.stack = r->stack_id,
+		.count = r->count,
+	};
+	return 0;
+}
+
 static int take_usage(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	const struct gp_record_usage *r = &record->usage;

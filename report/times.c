@@ -148,6 +148,17 @@ static void time_by_cupti(const struct timed *timed, struct gp_timeline *t, uint
 	*anchors = 0;
 }
 
+static void time_by_ticks(const struct timed *timed, struct gp_timeline *t, uint32_t index)
+{
+	uint64_t *start_ns = field(timed, index, timed->start), none = 0;
+	uint64_t *end_ns = timed->end == NO_FIELD ? &none : field(timed, index, timed->end);
+	int64_t start = gp_timeline_from_ticks(t, *start_ns);
+	int64_t end = timed->end == NO_FIELD ? start : gp_timeline_from_ticks(t, *end_ns);
+
+	*start_ns = (uint64_t)start;
+	*end_ns = (uint64_t)(end < start ? start : end);
+}
+
 /* False: it cannot be placed. */
 static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32_t index,
 			int64_t *earliest)
@@ -159,7 +170,7 @@ static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32
 		return true;
 	}
 	if (timed->anchors == NO_FIELD)
-		*start_ns = (uint64_t)gp_timeline_from_ticks(t, *start_ns);
+		time_by_ticks(timed, t, index);
 	else
 		time_by_cupti(timed, t, index);
 	if (timed->anchors != NO_FIELD && (int64_t)*start_ns < EARLIEST_NS)
@@ -230,6 +241,11 @@ static uint64_t time_before(struct gp_timeline *t, uint64_t first_ticks, uint64_
 	{                                                                                          \
 		array, &(count), sizeof(*(array)), FIELD(array, time), NO_FIELD, NO_FIELD, false   \
 	}
+#define LOOKS(array, count)                                                                        \
+	{                                                                                          \
+		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
+			NO_FIELD, false                                                            \
+	}
 #define SPAN(array, count, anchors)                                                                \
 	{                                                                                          \
 		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
@@ -248,6 +264,7 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 		POINT(m->usages, m->usage_count, time_ns),
 		POINT(m->gates, m->gate_count, time_ns),
 		POINT(m->waiting, m->waiting_count, start_ns),
+		LOOKS(m->samples, m->sample_count),
 		POINT(load->context_ends, load->context_end_count, time_ns),
 		POINT(load->range_points, load->range_point_count, time_ns),
 		SPAN(m->overheads, m->overhead_count, zero),

@@ -36,6 +36,13 @@ struct identity {
 	uint64_t hash; /* of what the addresses hold; 0 = not needed */
 };
 
+/* Where what it refers to can be read: there, or a copy of it. */
+struct parts {
+	uint64_t file;
+	uint64_t name;
+	uint64_t table;
+};
+
 static_assert(sizeof(((struct gp_code_scratch *)0)->text) == GP_STRING_MAX_BYTES, "one string");
 
 static struct identity *codes;   /* by id; 0 is nobody */
@@ -101,11 +108,11 @@ static uint64_t text_of(const struct gp_python_layout *layout, uint64_t text, co
 }
 
 /* Code that was not read from a file, as that of exec(), comes and goes.  Modules' code stays in practice. */
-static bool is_loose(const struct gp_python_layout *layout, const struct identity *identity)
+static bool is_loose(const struct gp_python_layout *layout, uint64_t file)
 {
-	const char *text = (const char *)identity->file + layout->text.ascii;
+	const char *text = (const char *)file + layout->text.ascii;
 
-	if (!TEXT_ASCII(half_at(identity->file + TEXT_STATE)))
+	if (!TEXT_ASCII(half_at(file + TEXT_STATE)))
 		return true;
 	return text[0] != '/' && strncmp(text, "<frozen", 7) != 0;
 }
@@ -114,22 +121,25 @@ static bool is_loose(const struct gp_python_layout *layout, const struct identit
  * What comes may lie where the last one did, with its name and its line table, and in a new interpreter with its version: then their
  * contents tell them apart.  0 = it stays.
  */
-static uint64_t content_of(const struct gp_python_layout *layout, const struct identity *identity)
+static uint64_t content_of(const struct gp_python_layout *layout, const struct identity *identity,
+			   const struct parts *parts)
 {
-	bool may_go = is_loose(layout, identity);
+	bool may_go = is_loose(layout, parts->file);
 	const uint8_t *name;
 
 	if (!may_go && identity->version == 0)
 		return 0;
-	uint64_t bytes = text_of(layout, identity->name, &name);
+	uint64_t bytes = text_of(layout, parts->name, &name);
 
-	return (may_go ? hash_of_table(identity->table) << 1 : 0) ^ hash_of_bytes(name, bytes);
+	return (may_go ? hash_of_table(parts->table) << 1 : 0) ^ hash_of_bytes(name, bytes);
 }
 
-static struct identity identify(const struct gp_python_layout *layout, uint64_t code)
+/* `code` can be read, and is the object at the address or a copy of it. */
+static struct identity identify(const struct gp_python_layout *layout, uint64_t address,
+				uint64_t code)
 {
 	struct identity identity = {
-		.address = code,
+		.address = address,
 		.file = word_at(code + layout->code.file),
 		.name = word_at(code + layout->code.name),
 		.table = word_at(code + layout->code.table),
@@ -160,10 +170,11 @@ bool gp_code_stays(uint32_t id)
 bool gp_code_is_still(const struct gp_python_layout *layout, uint64_t code, uint32_t id)
 {
 	const struct identity *known = &codes[id];
-	struct identity identity = identify(layout, code);
+	struct identity identity = identify(layout, code, code);
+	struct parts parts = {identity.file, identity.name, identity.table};
 
 	return is_same(&identity, known) &&
-	       (known->hash == 0 || known->hash == content_of(layout, &identity));
+	       (known->hash == 0 || known->hash == content_of(layout, &identity, &parts));
 }
 
 /* ---- telling the trace ---- */
@@ -187,21 +198,21 @@ static uint32_t put_text(const struct gp_python_layout *layout, uint64_t text, c
 }
 
 static void tell(const struct gp_python_layout *layout, const struct identity *identity,
-		 uint32_t id, char *text)
+		 const struct parts *parts, uint32_t id, char *text)
 {
-	uint64_t table_bytes = word_at(identity->table + OBJECT_SIZE);
+	uint64_t table_bytes = word_at(parts->table + OBJECT_SIZE);
 	uint32_t used = HEAD_BYTES;
 
 	memset(text, 0, HEAD_BYTES);
 	memcpy(text, &identity->first_line, 4);
 	text[4] = (char)layout->table_form;
-	used += put_text(layout, identity->file, text + used);
-	used += put_text(layout, identity->name, text + used);
+	used += put_text(layout, parts->file, text + used);
+	used += put_text(layout, parts->name, text + used);
 	if (table_bytes > GP_STRING_MAX_BYTES - used) {
 		table_bytes = GP_STRING_MAX_BYTES - used;
 		text[5] = 1;
 	}
-	memcpy(text + used, (const char *)identity->table + BYTES_DATA, table_bytes);
+	memcpy(text + used, (const char *)parts->table + BYTES_DATA, table_bytes);
 	gp_emit_string(GP_STRING_CODE, id, 0, text, used + (uint32_t)table_bytes);
 }
 
@@ -230,13 +241,12 @@ static uint32_t place_of(const struct identity *identity)
 	return (uint32_t)((hash * 0xff51afd7ed558ccdu) >> index_shift);
 }
 
-uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
-		      struct gp_code_scratch *scratch)
+static inline uint32_t find(const struct gp_python_layout *layout, struct identity identity,
+			    const struct parts *parts, struct gp_code_scratch *scratch)
 {
-	struct identity identity = identify(layout, code);
 	uint32_t own = 0;
 
-	identity.hash = content_of(layout, &identity);
+	identity.hash = content_of(layout, &identity, parts);
 	for (uint32_t at = place_of(&identity);; at = (at + 1) & (index_limit - 1)) {
 		uint32_t id = gp_load32_acquire(&index_of_codes[at]);
 
@@ -245,7 +255,7 @@ uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
 			if (own == 0)
 				return 0;
 			if (gp_replace32(&index_of_codes[at], 0, own)) {
-				tell(layout, &identity, own, scratch->text);
+				tell(layout, &identity, parts, own, scratch->text);
 				return own;
 			}
 			id = gp_load32_acquire(&index_of_codes[at]);
@@ -253,4 +263,22 @@ uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
 		if (is_same(&codes[id], &identity) && codes[id].hash == identity.hash)
 			return id;
 	}
+}
+
+uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
+		      struct gp_code_scratch *scratch)
+{
+	struct identity identity = identify(layout, code, code);
+	struct parts parts = {identity.file, identity.name, identity.table};
+
+	return find(layout, identity, &parts, scratch);
+}
+
+uint32_t gp_code_find_copy(const struct gp_python_layout *layout, const struct gp_code_copy *copy,
+			   struct gp_code_scratch *scratch)
+{
+	struct identity identity = identify(layout, copy->address, (uint64_t)copy->object);
+	struct parts parts = {(uint64_t)copy->file, (uint64_t)copy->name, (uint64_t)copy->table};
+
+	return find(layout, identity, &parts, scratch);
 }

@@ -24,6 +24,20 @@ int gp_code_init(void);
 uint32_t gp_code_find(const struct gp_python_layout *layout, uint64_t code,
 		      struct gp_code_scratch *scratch);
 
+/* Copies of an object of some thread's, and of what it refers to, each with its head; as long as their heads say. */
+struct gp_code_copy {
+	uint64_t address; /* of the object itself */
+	const void *object;
+	const void *file; /* str */
+	const void *name; /* str */
+	const void *
+		table; /* bytes; its length may be said to be GP_STRING_MAX_BYTES where it is more */
+};
+
+/* The same number, by copies: the object need not be alive any more. */
+uint32_t gp_code_find_copy(const struct gp_python_layout *layout, const struct gp_code_copy *copy,
+			   struct gp_code_scratch *scratch);
+
 /* Lets the caches bring what is known of a number. */
 void gp_code_prepare(uint32_t id);
 

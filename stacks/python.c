@@ -31,6 +31,9 @@ static struct {
 	uint64_t evaluator_start;
 	uint64_t evaluator_end;
 	struct gp_python_layout layout;
+	struct gp_python_list list;
+	uint64_t runtime;
+	uint64_t bytes_type;
 } python __attribute__((aligned(LINE)));
 
 static uint64_t word_at(uint64_t address)
@@ -107,11 +110,14 @@ void gp_python_notice(const struct gp_module *module)
 	gp_store32(&python.epoch, gp_modules_epoch());
 	python.module_id = module->id;
 	python.layout = *layout;
+	python.list = gp_python_layout_list(layout, (const void *)runtime);
 	python.thread_state = (void *(*)(void))function;
 	python.evaluator_start = evaluator;
 	python.evaluator_end = evaluator != 0 ? evaluator + bytes : 0;
 	python.code_type = gp_modules_symbol(module, "PyCode_Type", &bytes);
 	python.text_type = gp_modules_symbol(module, "PyUnicode_Type", &bytes);
+	python.bytes_type = gp_modules_symbol(module, "PyBytes_Type", &bytes);
+	python.runtime = runtime;
 	gp_store32_release(&python.state, READY);
 }
 
@@ -127,6 +133,21 @@ static bool is_still_loaded(void)
 		return false;
 	}
 	gp_store32(&python.epoch, epoch);
+	return true;
+}
+
+bool gp_python_know(struct gp_python_known *known)
+{
+	if (gp_load32_acquire(&python.state) != READY || !is_still_loaded())
+		return false;
+	*known = (struct gp_python_known){
+		.layout = python.layout,
+		.list = python.list,
+		.runtime = python.runtime,
+		.code_type = python.code_type,
+		.text_type = python.text_type,
+		.bytes_type = python.bytes_type,
+	};
 	return true;
 }
 

@@ -68,6 +68,19 @@ struct gp_python_walk {
 	uint32_t tags[GP_PYTHON_SETS][GP_PYTHON_WAYS]; /* of the innermost frame of each past */
 };
 
+/* What a walk of another thread's frames needs to know of the interpreter; by addresses. */
+struct gp_python_known {
+	struct gp_python_layout layout;
+	struct gp_python_list list;
+	uint64_t runtime;
+	uint64_t code_type;
+	uint64_t text_type;
+	uint64_t bytes_type;
+};
+
+/* False: no interpreter was met yet, or none that is understood, or it was unloaded. */
+bool gp_python_know(struct gp_python_known *known);
+
 /* A module was met: is there an interpreter in it? */
 void gp_python_notice(const struct gp_module *module);
 

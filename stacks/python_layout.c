@@ -7,6 +7,11 @@
 #define OFFSETS            72u /* words of the table that every version since has */
 #define MOST_APART         4u
 
+/* Of the words of the table, which begins alike in every version since. */
+#define INTERPRETERS     5u
+#define NEXT_INTERPRETER 8u
+#define THREADS          9u
+
 static const struct gp_python_layout layouts[] = {
 	{8,
 	 GP_PYTHON_BYTES,
@@ -118,4 +123,24 @@ bool gp_python_layout_agrees(const struct gp_python_layout *layout, uint32_t ver
 	       has_near(words, layout->thread.frame, layout->thread.thread_id) &&
 	       has_run(words, frame, sizeof(frame) / sizeof(frame[0])) &&
 	       has_run(words, code, sizeof(code) / sizeof(code[0]));
+}
+
+struct gp_python_list gp_python_layout_list(const struct gp_python_layout *layout,
+					    const void *runtime)
+{
+	static const struct gp_python_list lists[] = {
+		[8] = {32, 0, 8, 8, 16},   [9] = {32, 0, 8, 8, 16},   [10] = {32, 0, 8, 8, 16},
+		[11] = {40, 0, 16, 8, 16}, [12] = {40, 0, 72, 8, 16}, [13] = {0, 0, 0, 8, 16},
+	};
+	uint64_t words[OFFSETS];
+	struct gp_python_list list;
+
+	if (layout->minor < FIRST_WITH_OFFSETS)
+		return lists[layout->minor];
+	memcpy(words, runtime, sizeof(words));
+	list = lists[FIRST_WITH_OFFSETS];
+	list.interpreters = (uint16_t)words[INTERPRETERS];
+	list.next_interpreter = (uint16_t)words[NEXT_INTERPRETER];
+	list.threads = (uint16_t)words[THREADS];
+	return list;
 }

@@ -55,6 +55,15 @@ struct gp_python_layout {
 	} text;
 };
 
+/* Where all threads of an interpreter's are found: from its runtime, along two lists. */
+struct gp_python_list {
+	uint16_t interpreters;     /* in the runtime: the first interpreter */
+	uint16_t next_interpreter; /* in an interpreter */
+	uint16_t threads;          /* in an interpreter: its first thread */
+	uint16_t next;             /* in a thread */
+	uint16_t interpreter;      /* in a thread: that it is of */
+};
+
 /* The layout of a version, as in PY_VERSION_HEX; NULL = not known. */
 const struct gp_python_layout *gp_python_layout_of(uint32_t version_hex);
 
@@ -63,5 +72,9 @@ const struct gp_python_layout *gp_python_layout_of(uint32_t version_hex);
  */
 bool gp_python_layout_agrees(const struct gp_python_layout *layout, uint32_t version_hex,
 			     const void *runtime);
+
+/* The same for the lists of an interpreter that agrees; from 3.13 on it is the interpreter that says where they are. */
+struct gp_python_list gp_python_layout_list(const struct gp_python_layout *layout,
+					    const void *runtime);
 
 #endif

@@ -15,6 +15,7 @@
 #include "stacks/merge.h"
 #include "stacks/python.h"
 #include "stacks/rules.h"
+#include "stacks/sampler.h"
 #include "stacks/tree.h"
 #include "stacks/walk.h"
 
@@ -144,6 +145,22 @@ void gp_stack_poll(void)
 		gp_modules_poll();
 }
 
+void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest)
+{
+	if (gp_load32(&gp_since_fork.stacks) != 0)
+		gp_sampler_begin(period_ns, least_rest);
+}
+
+uint64_t gp_stack_sample(uint64_t now_ns, bool is_wanted)
+{
+	return gp_sampler_pass(now_ns, is_wanted);
+}
+
+void gp_stack_end_samples(void)
+{
+	gp_sampler_end();
+}
+
 #else
 
 int gp_stack_start(void)
@@ -157,6 +174,21 @@ uint32_t gp_stack_capture(void)
 }
 
 void gp_stack_poll(void)
+{
+}
+
+void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest)
+{
+	(void)period_ns, (void)least_rest;
+}
+
+uint64_t gp_stack_sample(uint64_t now_ns, bool is_wanted)
+{
+	(void)now_ns, (void)is_wanted;
+	return UINT64_MAX;
+}
+
+void gp_stack_end_samples(void)
 {
 }
 

@@ -8,6 +8,7 @@
 #ifndef STACKS_STACK_H
 #define STACKS_STACK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -24,5 +25,14 @@ uint32_t gp_stack_capture(void);
 
 /* A thread of ours, a few times a second: see whether modules were unloaded. */
 void gp_stack_poll(void);
+
+/*
+ * By one thread of ours: look at the Python stacks of all threads every period_ns (stacks/sampler.h), and rest least_rest times as
+ * long as that took; 0 = never.  gp_stack_sample() whenever the
+ * thread is awake; it returns after how many nanoseconds to call again, UINT64_MAX = whenever it likes.
+ */
+void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest);
+uint64_t gp_stack_sample(uint64_t now_ns, bool is_wanted);
+void gp_stack_end_samples(void);
 
 #endif

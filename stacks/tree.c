@@ -153,3 +153,8 @@ bool gp_tree_tell(uint32_t id)
 	}
 	return true;
 }
+
+bool gp_tree_is_half_full(void)
+{
+	return gp_load32(&last_id) > node_limit / 2;
+}

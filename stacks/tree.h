@@ -30,4 +30,7 @@ uint32_t gp_tree_single(uint32_t parent, uint32_t kind, uint32_t origin, uint64_
 /* Emit the frames of a stack that were not emitted yet, callers first.  False: the trace does not know all of them, for want of room. */
 bool gp_tree_tell(uint32_t id);
 
+/* Whether more than half of the nodes are taken: the rest is for stacks that calls carry. */
+bool gp_tree_is_half_full(void);
+
 #endif

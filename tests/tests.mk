@@ -122,7 +122,7 @@ $(O)/tests/stacks/libprobe.so: $(O)/tests/stacks/probe.o $(COLLECTOR) $(STACKS)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-Bsymbolic -o $@ $^ -lpthread
 
-CHECKS += tests/stacks/python_test.py
+CHECKS += tests/stacks/python_test.py tests/stacks/sampler_test.py
 check-built: $(O)/tests/stacks/libprobe.so $(O)/tests/stacks/dump $(O)/tests/stacks/python_again
 # Loads the interpreter that it is told.
 $(O)/tests/stacks/python_again: tests/stacks/python_again.c

@@ -720,6 +720,21 @@ struct gp_record_waiting {
 	uint64_t zero[2];
 };
 
+/*
+ * A thread's Python stack, found the same in `count` looks one after the other.  Nothing is said of the times between looks, and of none
+ * at all where the thread ran no Python.  The record lies in the ring of the thread that looked.
+ */
+struct gp_record_sample {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t zero;
+	uint32_t thread_id;      /* the one that was looked at */
+	uint64_t start_ticks;    /* the first look */
+	uint64_t duration_ticks; /* until the last look */
+	uint32_t stack_id;       /* of Python frames alone */
+	uint32_t count;
+};
+
 /* Kind number, name, struct.  Append only. */
 #define GP_RECORD_KINDS(X)                                                                         \
 	X(1, CALL, call)                                                                           \
@@ -752,7 +767,8 @@ struct gp_record_waiting {
 	X(28, MODULE, module)                                                                      \
 	X(29, LINK, link)                                                                          \
 	X(30, WAITING, waiting)                                                                    \
-	X(31, HOST_FUNCTION, host_function)
+	X(31, HOST_FUNCTION, host_function)                                                        \
+	X(32, SAMPLE, sample)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

@@ -125,6 +125,7 @@ static bool is_summed_up(const union gp_any_record *record)
 	case GP_RECORD_POOL:
 	case GP_RECORD_UNIFIED:
 	case GP_RECORD_HOST_FUNCTION:
+	case GP_RECORD_SAMPLE:
 	case GP_RECORD_THREAD:
 		return true;
 	default:

@@ -5,7 +5,7 @@
  *
  *   frame ID PARENT KIND ORIGIN ADDRESS        code ID FIRST-LINE FORM CUT TABLE-HEX FILE<tab>NAME
  *   module ID START END BIAS BUILD-ID          path ID PATH           call API STACK ERROR note TEXT
- *   counter NUMBER VALUE
+ *   counter NUMBER VALUE    sample THREAD STACK COUNT START DURATION
  */
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +70,12 @@ static int print_record(void *context, const union gp_any_record *record, const 
 		break;
 	case GP_RECORD_STRING:
 		print_string(&record->string, text);
+		break;
+	case GP_RECORD_SAMPLE:
+		printf("sample %u %u %u %llu %llu\n", record->sample.thread_id,
+		       record->sample.stack_id, record->sample.count,
+		       (unsigned long long)record->sample.start_ticks,
+		       (unsigned long long)record->sample.duration_ticks);
 		break;
 	case GP_RECORD_CALL:
 	case GP_RECORD_MEMORY:

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/atomic.h"
 #include "collector/clock.h"
 #include "collector/collector.h"
+#include "collector/sys.h"
 #include "stacks/python.h"
 #include "stacks/stack.h"
 
@@ -23,6 +25,8 @@ EXPORT uint32_t probe_capture_in_thread(void);
 EXPORT uint32_t probe_repeat(uint32_t count);
 EXPORT int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH]);
 EXPORT double probe_time(uint32_t polluted_kib);
+EXPORT int probe_sample(uint32_t period_us);
+EXPORT uint32_t probe_stop_samples(void);
 EXPORT int probe_stop(void);
 
 int probe_start(const char *trace)
@@ -123,6 +127,44 @@ double probe_time(uint32_t polluted_kib)
 
 	return ((double)(end - middle) - (double)(middle - start)) * 1e9 /
 	       (double)gp_clock_ticks_per_second();
+}
+
+static struct {
+	pthread_t thread;
+	uint64_t period_ns;
+	uint32_t ends; /* atomic */
+	uint32_t passes;
+} sampling;
+
+static void *sample(void *unused)
+{
+	(void)unused;
+	gp_emit_is_patient();
+	gp_stack_begin_samples(sampling.period_ns, 0);
+	while (gp_load32_acquire(&sampling.ends) == 0) {
+		uint64_t rest_ns = gp_stack_sample(gp_sys_now_ns(), true);
+
+		sampling.passes++;
+		gp_sys_sleep(rest_ns < sampling.period_ns ? rest_ns : sampling.period_ns);
+	}
+	gp_stack_end_samples();
+	return NULL;
+}
+
+/* A thread of ours looks at the others from now on. */
+int probe_sample(uint32_t period_us)
+{
+	sampling.period_ns = (uint64_t)period_us * 1000u;
+	sampling.ends = 0;
+	return pthread_create(&sampling.thread, NULL, sample, NULL);
+}
+
+/* How often it woke up. */
+uint32_t probe_stop_samples(void)
+{
+	gp_store32_release(&sampling.ends, 1);
+	pthread_join(sampling.thread, NULL);
+	return sampling.passes;
 }
 
 int probe_stop(void)

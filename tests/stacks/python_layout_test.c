@@ -84,12 +84,38 @@ static void asks_older_ones_nothing(void **state)
 						    VERSION(minor), NULL));
 }
 
+/* As the headers of these versions have them; from 3.13 on the runtime's table says so. */
+static void knows_where_threads_are(void **state)
+{
+	static const uint16_t threads[] = {[8] = 8, [9] = 8, [10] = 8, [11] = 16, [12] = 72};
+	struct gp_python_list list;
+	uint64_t words[100] = {0};
+
+	(void)state;
+	for (uint32_t minor = 8; minor <= 12; minor++) {
+		list = gp_python_layout_list(gp_python_layout_of(VERSION(minor)), NULL);
+		assert_int_equal(list.interpreters, minor < 11 ? 32 : 40);
+		assert_int_equal(list.next_interpreter, 0);
+		assert_int_equal(list.threads, threads[minor]);
+	}
+	words[5] = 632;
+	words[8] = 7264;
+	words[9] = 7344;
+	list = gp_python_layout_list(gp_python_layout_of(VERSION(13)), words);
+	assert_int_equal(list.interpreters, 632);
+	assert_int_equal(list.next_interpreter, 7264);
+	assert_int_equal(list.threads, 7344);
+	assert_int_equal(list.next, 8);
+	assert_int_equal(list.interpreter, 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_its_versions),
 		cmocka_unit_test(agrees_with_what_an_interpreter_says),
 		cmocka_unit_test(asks_older_ones_nothing),
+		cmocka_unit_test(knows_where_threads_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

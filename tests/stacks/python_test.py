@@ -5,53 +5,17 @@
 
 Versions that the machine does not have come from its next release: tests/pythons.
 """
-import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-VERSIONS = range(8, 16)
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from traced import CUT, LOST, NATIVE, PYTHON, VERSIONS, Trace, candidates  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-LOST, NATIVE, PYTHON, CUT = 0, 1, 2, 4
 DEPTH = 512
-
-
-def candidates(minor):
-    places = (os.path.expanduser(f"~/.pyenv/versions/3.{minor}.*/bin"), "/usr/local/bin", "/usr/bin",
-              os.path.join(os.environ["O"], "pythons", "bin"))
-    return sorted(path for place in places for path in glob.glob(f"{place}/python3.{minor}"))
-
-
-class Trace:
-    """What dump prints."""
-
-    def __init__(self, text):
-        self.frames, self.codes, self.paths, self.notes = {}, {}, {}, []
-        for line in text.split("\n"):
-            word, _, rest = line.partition(" ")
-            if word == "frame":
-                number, parent, kind, origin, address = rest.split()
-                self.frames[int(number)] = int(parent), int(kind), int(origin), int(address, 16)
-            elif word == "code":
-                number, first, _form, _cut, table, names = rest.split(" ", 5)
-                file, name = names.split("\t")
-                self.codes[int(number)] = [file, name, int(first), table]
-            elif word == "path":
-                number, _, path = rest.partition(" ")
-                self.paths[int(number)] = path
-            elif word == "note":
-                self.notes.append(rest)
-
-    def stack(self, number):
-        """Innermost first: (kind, origin, address)."""
-        while number:
-            if number not in self.frames:
-                yield LOST, 0, 0
-                return
-            number, kind, origin, address = self.frames[number]
-            yield kind, origin, address
 
 
 def compare_subinterpreter(trace, stack, outside):

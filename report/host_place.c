@@ -1,0 +1,271 @@
+#include "report/host_place.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/answers/frame_marks.h"
+#include "report/array.h"
+#include "report/code_rank.h"
+#include "report/groups.h"
+#include "report/symbols.h"
+
+#define TEXT_BYTES 1024
+#define MODULE     "<module>"
+
+/* What is known of a model: numbers of the stacks that were asked for, by frame. */
+struct known {
+	const struct gp_model *model;
+	uint32_t *numbers;
+	struct gp_frame_mark *marks;
+};
+
+/* A place, while it is put together. */
+struct texts {
+	char what[TEXT_BYTES], own[TEXT_BYTES];
+};
+
+struct gp_host_places {
+	struct gp_symbols *symbols;
+	struct gp_groups keys;  /* both texts of a place, with a newline between */
+	struct gp_groups whats; /* each text once */
+	struct gp_groups owns;
+	struct pair {
+		uint32_t what, own;
+	} * pairs; /* by the number of the key */
+	uint32_t pair_count, pair_capacity;
+	struct known *known;
+	uint32_t known_count, known_capacity;
+};
+
+struct gp_host_places *gp_host_places_new(void)
+{
+	struct gp_host_places *places = calloc(1, sizeof(*places));
+
+	if (places)
+		places->symbols = gp_symbols_new();
+	if (places && !places->symbols) {
+		free(places);
+		return NULL;
+	}
+	return places;
+}
+
+void gp_host_places_free(struct gp_host_places *places)
+{
+	if (!places)
+		return;
+	for (uint32_t i = 0; i < places->known_count; i++) {
+		free(places->known[i].numbers);
+		free(places->known[i].marks);
+	}
+	free(places->known);
+	free(places->pairs);
+	gp_groups_free(&places->keys);
+	gp_groups_free(&places->whats);
+	gp_groups_free(&places->owns);
+	gp_symbols_free(places->symbols);
+	free(places);
+}
+
+/* ---- texts ---- */
+
+/* The part of a path behind the folder of the packages or of the library; else the file's name. */
+static const char *path_in_library(const char *path)
+{
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+	const char *found = NULL, *library;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && !found; i++) {
+		found = strstr(path, folders[i]);
+		found = found ? found + strlen(folders[i]) : NULL;
+	}
+	library = found ? NULL : strstr(path, "/lib/python");
+	library = library ? strchr(library + strlen("/lib/python"), '/') : NULL;
+	if (library)
+		found = library + 1;
+	if (found)
+		return found;
+	found = strrchr(path, '/');
+	return found ? found + 1 : path;
+}
+
+/* "torch/_dynamo/__init__.py" becomes "torch._dynamo". */
+static void put_module(char *text, size_t bytes, const char *path)
+{
+	static const char *const ends[] = {".py", "/__init__"};
+	char *at;
+
+	snprintf(text, bytes, "%s", path);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t length = strlen(text), end = strlen(ends[i]);
+
+		if (length > end && strcmp(text + length - end, ends[i]) == 0)
+			text[length - end] = '\0';
+	}
+	for (at = text; *at != '\0'; at++)
+		*at = *at == '/' ? '.' : *at;
+}
+
+/* "function (file:line)" */
+static void put_place(char *text, const struct gp_place *place)
+{
+	int used = snprintf(text, TEXT_BYTES, "%s", place->function);
+
+	if (used >= 0 && used < TEXT_BYTES && place->file[0] != '\0')
+		snprintf(text + used, TEXT_BYTES - (size_t)used, " (%s:%u)",
+			 path_in_library(place->file), place->line);
+}
+
+/* Without the line: what a library does there is many lines. */
+static void put_function(char *text, const struct gp_place *place)
+{
+	int used = snprintf(text, TEXT_BYTES, "%s", place->function);
+
+	if (used >= 0 && used < TEXT_BYTES && place->file[0] != '\0')
+		snprintf(text + used, TEXT_BYTES - (size_t)used, " (%s)",
+			 path_in_library(place->file));
+}
+
+static void put_import(char *text, const struct gp_place *place)
+{
+	const char *path = path_in_library(place->file);
+	char module[TEXT_BYTES / 4];
+
+	put_module(module, sizeof(module), path);
+	snprintf(text, TEXT_BYTES, "importing %s (%s)", module, path);
+}
+
+/* ---- a stack ---- */
+
+static const struct gp_place *place_of(struct gp_host_places *places, const struct gp_model *model,
+				       uint32_t frame)
+{
+	size_t count;
+
+	return gp_symbols_find(places->symbols, model, frame, &count);
+}
+
+/* The innermost frame of the user's, or GP_NONE. */
+static uint32_t find_own(struct gp_host_places *places, const struct gp_model *model,
+			 uint32_t stack)
+{
+	for (uint32_t at = stack; at != GP_NONE; at = model->frames[at].parent)
+		if (gp_code_rank_of_place(place_of(places, model, at)) == GP_CODE_OWN)
+			return at;
+	return GP_NONE;
+}
+
+/* The module whose code runs because of a line of the user's: the outermost one within; or GP_NONE. */
+static uint32_t find_import(struct gp_host_places *places, const struct gp_model *model,
+			    uint32_t stack, uint32_t own)
+{
+	uint32_t found = GP_NONE;
+
+	for (uint32_t at = stack; at != own && at != GP_NONE; at = model->frames[at].parent)
+		if (strcmp(place_of(places, model, at)->function, MODULE) == 0)
+			found = at;
+	return found;
+}
+
+static void put_texts(struct gp_host_places *places, const struct known *known, uint32_t stack,
+		      struct texts *texts)
+{
+	const struct gp_model *model = known->model;
+	enum gp_compiler compiler = (enum gp_compiler)known->marks[stack].compiler;
+	uint32_t own = find_own(places, model, stack);
+	uint32_t import = find_import(places, model, stack, own);
+
+	texts->what[0] = texts->own[0] = '\0';
+	if (compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT)
+		snprintf(texts->what, sizeof(texts->what), "compiling: %s",
+			 gp_compiler_name(compiler));
+	else if (compiler == GP_COMPILER_IMPORT && import != GP_NONE)
+		put_import(texts->what, place_of(places, model, import));
+	else if (compiler == GP_COMPILER_IMPORT && own != GP_NONE)
+		snprintf(texts->what, sizeof(texts->what), "importing");
+	else if (stack != own)
+		put_function(texts->what, place_of(places, model, stack));
+	if (own != GP_NONE)
+		put_place(texts->own, place_of(places, model, own));
+}
+
+/* ---- numbers ---- */
+
+static bool append_pair(struct gp_host_places *places, const struct texts *texts)
+{
+	struct pair pair = {gp_groups_find(&places->whats, texts->what),
+			    gp_groups_find(&places->owns, texts->own)};
+
+	if (pair.what == UINT32_MAX || pair.own == UINT32_MAX ||
+	    gp_array_grow(&places->pairs, &places->pair_capacity, places->pair_count,
+			  sizeof(*places->pairs)) != 0)
+		return false;
+	places->pairs[places->pair_count++] = pair;
+	return true;
+}
+
+static uint32_t number_of(struct gp_host_places *places, const struct texts *texts)
+{
+	char key[2 * TEXT_BYTES];
+	uint32_t number;
+
+	snprintf(key, sizeof(key), "%s\n%s", texts->what, texts->own);
+	number = gp_groups_find(&places->keys, key);
+	while (number != UINT32_MAX && places->pair_count <= number)
+		if (!append_pair(places, texts))
+			return UINT32_MAX;
+	return number;
+}
+
+static uint32_t *new_numbers(const struct gp_model *model)
+{
+	uint32_t *numbers = malloc(((size_t)model->frame_count + 1) * sizeof(*numbers));
+
+	for (uint32_t i = 0; numbers && i < model->frame_count; i++)
+		numbers[i] = GP_NONE;
+	return numbers;
+}
+
+static struct known *known_of(struct gp_host_places *places, const struct gp_model *model)
+{
+	struct known known = {.model = model};
+
+	for (uint32_t i = places->known_count; i-- > 0;)
+		if (places->known[i].model == model)
+			return &places->known[i];
+	known.numbers = new_numbers(model);
+	if (known.numbers && gp_frame_marks_of(model, &known.marks) == 0 &&
+	    gp_array_grow(&places->known, &places->known_capacity, places->known_count,
+			  sizeof(*places->known)) == 0) {
+		places->known[places->known_count++] = known;
+		return &places->known[places->known_count - 1];
+	}
+	free(known.numbers);
+	free(known.marks);
+	return NULL;
+}
+
+uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_model *model,
+			     uint32_t stack)
+{
+	struct known *known = known_of(places, model);
+	struct texts texts;
+
+	if (!known)
+		return UINT32_MAX;
+	if (known->numbers[stack] == GP_NONE) {
+		put_texts(places, known, stack, &texts);
+		known->numbers[stack] = number_of(places, &texts);
+	}
+	return known->numbers[stack];
+}
+
+struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number)
+{
+	if (number >= places->pair_count)
+		return (struct gp_host_place){"(no memory)", ""};
+	return (struct gp_host_place){places->whats.rows[places->pairs[number].what].key,
+				      places->owns.rows[places->pairs[number].own].key};
+}

@@ -1,0 +1,33 @@
+/*
+ * host_place: what a thread of Python's did when it was looked at (GP_RECORD_SAMPLE), in words: what, and from which line of the user's.
+ *
+ * What it did is the module that the user's line imported ("importing torch._dynamo"; "importing" where none of its code ran yet); or the compiler
+ * that it was in ("compiling: torch.compile"); or else the innermost function, if that is a library's.  The user's line is the innermost one in the user's code
+ * (report/code_rank.h).
+ */
+#ifndef REPORT_HOST_PLACE_H
+#define REPORT_HOST_PLACE_H
+
+#include <stdint.h>
+
+#include "report/model.h"
+
+struct gp_host_place {
+	const char *what; /* "" where the user's own line is all */
+	const char *own;  /* "function (file:line)"; "" where none is the user's */
+};
+
+struct gp_host_places;
+
+/* NULL if there is no memory.  Models that are asked for must outlive it. */
+struct gp_host_places *gp_host_places_new(void);
+void gp_host_places_free(struct gp_host_places *places);
+
+/* The number of a stack's place, the same for equal ones; UINT32_MAX if there is no memory.  stack is an index in frames. */
+uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_model *model,
+			     uint32_t stack);
+
+/* The place of that number, good as long as places; of another number, one that says "(no memory)". */
+struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number);
+
+#endif

@@ -1,0 +1,690 @@
+#include "stacks/sampler.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "collector/sys.h"
+#include "stacks/code_reader.h"
+#include "stacks/memory.h"
+#include "stacks/python.h"
+#include "stacks/snapshot.h"
+#include "stacks/tree.h"
+
+#define MOST_INTERPRETERS  16u
+#define MOST_TRIES         16u   /* of a thread that calls and returns meanwhile */
+#define ENOUGH_BASES       5u    /* looks one after the other that agree where a stack begins */
+#define STATE_BYTES        256u  /* of a thread of the interpreter's, at most what is read of it */
+#define OWN_ID_BYTES       1024u /* of a thread's descriptor, in which its id is looked for */
+#define LEAST_SHIM         3u    /* owners from here on are no functions */
+#define OWNED_BY_GENERATOR 1u
+#define TAG_BITS           3u         /* 3.14: in the lowest bits of references */
+#define MOST_OFFSET        (1u << 24) /* in a code object */
+#define PASSES_MEASURED    4u         /* one of so many */
+#define MOST_STORED_NS     5000000
+#define RUN_NS             1000000000u
+
+/* A frame, outer ones behind inner ones. */
+struct link {
+	uint64_t frame;
+	uint64_t code;
+	uint64_t instruction;
+	uint32_t
+		node; /* of the tree: this frame and its callers; of one that is not shown its caller's */
+	uint8_t owner;
+	struct gp_code_seen seen;
+};
+
+/* The outermost frame of a stack and what that executes: it seldom changes. */
+struct base {
+	uint64_t frame;
+	uint64_t code;
+};
+
+/* A thread that was looked at, and what it did the last time. */
+struct thread {
+	uint64_t state;      /* of the interpreter's */
+	uint64_t descriptor; /* the C library's: pthread_t */
+	uint32_t id;
+	uint32_t index; /* of the sampler's threads */
+	uint32_t pass;  /* that found it last */
+	uint64_t chain; /* where the chain of its frames began (3.11, 3.12) */
+	uint32_t stack;
+	uint32_t count; /* of looks that found that; 0 = none */
+	uint64_t start_ticks;
+	uint64_t last_ticks;
+	struct base base;
+	struct gp_snapshot snapshot;
+	uint32_t link_count;
+	bool is_cut;
+	struct link links[GP_STACK_DEPTH];
+};
+
+/*
+ * Who there is, in the order of the interpreter's lists.  Mostly these are the same as the last time: then one look at all of them at once is
+ * enough.
+ */
+struct roll {
+	uint64_t interpreters[MOST_INTERPRETERS];
+	struct thread *threads[GP_SAMPLER_THREADS];
+	uint8_t interpreter_of[GP_SAMPLER_THREADS]; /* of a thread: index of its own */
+	uint32_t interpreter_count, thread_count;
+	bool is_whole; /* it can be asked for at once */
+};
+
+static struct sampler {
+	struct gp_code_reader *codes;
+	uint64_t states[GP_SAMPLER_THREADS];        /* of the interpreter's threads; 0 = none */
+	struct thread *threads[GP_SAMPLER_THREADS]; /* parallel to it; NULL = never used */
+	struct link *links; /* GP_STACK_DEPTH, of the stack that is being looked at */
+	uint8_t (*pages)[GP_SNAPSHOT_PAGE_BYTES];
+	uint64_t period_ns; /* 0 = off */
+	uint32_t least_rest;
+	uint64_t due_ns;
+	uint64_t run_ticks;
+	uint32_t id_offset; /* where in a descriptor its thread's id is */
+	struct roll roll;
+	uint32_t pass;     /* number of the last roll */
+	uint32_t passes;   /* looks at all threads */
+	uint64_t taken_ns; /* by the last that was measured */
+	uint64_t paid_ns;  /* when it was paid for the last time */
+	int64_t store_ns;  /* processor time that may be taken; below 0: that was taken too early */
+	struct gp_python_known python;
+} sampler;
+
+/* ---- what is told ---- */
+
+static void end_run(struct thread *thread)
+{
+	struct gp_record_sample sample = {
+		.kind = GP_RECORD_SAMPLE,
+		.slots = sizeof(sample) / GP_SLOT_BYTES,
+		.thread_id = thread->id,
+		.start_ticks = thread->start_ticks,
+		.duration_ticks = thread->last_ticks - thread->start_ticks,
+		.stack_id = thread->stack,
+		.count = thread->count,
+	};
+
+	if (thread->count > 0)
+		gp_emit((const struct gp_record *)&sample);
+	thread->count = 0;
+}
+
+static void add_look(struct thread *thread, uint32_t stack, uint64_t ticks)
+{
+	if (stack != thread->stack || ticks - thread->start_ticks > sampler.run_ticks)
+		end_run(thread);
+	if (thread->count == 0)
+		thread->start_ticks = ticks;
+	thread->stack = stack;
+	thread->last_ticks = ticks;
+	thread->count++;
+	gp_count(GP_COUNTER_SAMPLES, 1);
+}
+
+/* ---- one stack, from copies ---- */
+
+static bool word_at(struct gp_snapshot *snapshot, uint64_t address, uint64_t *word)
+{
+	return gp_snapshot_read(snapshot, address, word, sizeof(*word));
+}
+
+static bool read_instruction(struct gp_snapshot *snapshot, uint64_t frame, uint64_t *instruction)
+{
+	const struct gp_python_layout *layout = &sampler.python.layout;
+	uint64_t at = frame + layout->frame.instruction;
+	int32_t index;
+
+	if (layout->instruction == GP_PYTHON_POINTER)
+		return word_at(snapshot, at, instruction);
+	if (!gp_snapshot_read(snapshot, at, &index, sizeof(index)))
+		return false;
+	*instruction =
+		index < 0 ? 0
+			  : (uint64_t)index * (layout->instruction == GP_PYTHON_UNITS ? 2u : 1u);
+	return true;
+}
+
+/* As much of a frame as is needed, and the next one outside. */
+static bool read_link(struct gp_snapshot *snapshot, struct link *link, uint64_t *previous)
+{
+	const struct gp_python_layout *layout = &sampler.python.layout;
+
+	link->owner = 0;
+	if (layout->instruction == GP_PYTHON_POINTER &&
+	    !gp_snapshot_read(snapshot, link->frame + layout->frame.owner, &link->owner, 1))
+		return false;
+	if (!word_at(snapshot, link->frame + layout->frame.code, &link->code) ||
+	    !read_instruction(snapshot, link->frame, &link->instruction))
+		return false;
+	link->code &= ~(uint64_t)TAG_BITS;
+	return word_at(snapshot, link->frame + layout->frame.previous, previous);
+}
+
+/* Before 3.11 frames are objects: one that nobody has is not executed, and its caller is none. */
+static bool is_alive(struct gp_snapshot *snapshot, uint64_t frame)
+{
+	uint64_t references;
+
+	return sampler.python.layout.activation != GP_PYTHON_EACH ||
+	       (word_at(snapshot, frame, &references) && references != 0);
+}
+
+/* All frames of functions, innermost first. */
+static bool read_links(struct gp_snapshot *snapshot, uint64_t frame, uint32_t *count, bool *is_cut)
+{
+	bool has_shims = sampler.python.layout.activation == GP_PYTHON_SHIM;
+	uint32_t frames = 0;
+
+	for (*count = 0; frame != 0 && *count < GP_STACK_DEPTH && frames < GP_PYTHON_LINKS;
+	     frames++) {
+		struct link *link = &sampler.links[*count];
+
+		link->frame = frame;
+		if (!is_alive(snapshot, frame) || !read_link(snapshot, link, &frame)) {
+			*is_cut = snapshot->count == GP_SNAPSHOT_PAGES;
+			return *is_cut;
+		}
+		*count += !has_shims || link->owner < LEAST_SHIM;
+	}
+	*is_cut = frame != 0;
+	return true;
+}
+
+/* The words that lead to the innermost frame: until they are what they were, it is the innermost one. */
+static uint32_t find_head(const struct thread *thread, uint64_t addresses[GP_SNAPSHOT_WORDS])
+{
+	const struct gp_python_layout *layout = &sampler.python.layout;
+
+	addresses[0] = thread->state + layout->thread.frame;
+	addresses[1] = thread->chain + (uint64_t)layout->thread.chain_frame;
+	return layout->thread.chain_frame >= 0 && thread->chain != 0 ? 2 : 1;
+}
+
+enum look { SEEN, IDLE, MISSED };
+
+/* The innermost frame; false: the chain began elsewhere than was thought, and is to be asked again. */
+static bool find_frame(struct thread *thread, uint32_t words, uint64_t *frame)
+{
+	uint64_t first = thread->snapshot.words[0], chain = thread->chain;
+
+	*frame = thread->snapshot.words[words - 1];
+	if (sampler.python.layout.thread.chain_frame < 0)
+		return true;
+	thread->chain = first;
+	if (first == 0)
+		*frame = 0;
+	return first == 0 || (words == 2 && first == chain);
+}
+
+/* One attempt; MISSED: the thread moved on. */
+static enum look try_to_look(struct thread *thread, uint32_t *count, bool *is_cut)
+{
+	uint64_t addresses[GP_SNAPSHOT_WORDS], frame;
+	uint32_t words = find_head(thread, addresses);
+	struct gp_snapshot *snapshot = &thread->snapshot;
+	enum gp_snapshot_result result = gp_snapshot_take(snapshot, addresses, words);
+
+	if (result == GP_SNAPSHOT_UNMAPPED) { /* what it was is gone */
+		snapshot->count = 0;
+		thread->chain = 0;
+	}
+	if (result != GP_SNAPSHOT_TAKEN || !find_frame(thread, words, &frame))
+		return MISSED;
+	if (frame == 0)
+		return IDLE;
+	if (!read_links(snapshot, frame, count, is_cut) || !gp_snapshot_is_whole(snapshot))
+		return MISSED;
+	gp_snapshot_keep_read(snapshot);
+	return SEEN;
+}
+
+static bool is_same_base(const struct base *a, const struct base *b)
+{
+	return a->frame == b->frame && a->code == b->code;
+}
+
+/* A generator's frame has no caller while it is left. */
+static bool is_left(uint32_t count)
+{
+	return sampler.links[count - 1].owner == OWNED_BY_GENERATOR;
+}
+
+/*
+ * A frame that is innermost before and after may have been left and entered in between.  While it is left it has no caller, and the stack seems to
+ * begin there: where it begins elsewhere than the last time, some looks must agree.
+ */
+static enum look look(struct thread *thread, uint32_t *count, bool *is_cut)
+{
+	struct base found = {0, 0};
+	uint32_t agreed = 0;
+
+	thread->snapshot.data = sampler.pages;
+	for (uint32_t i = 0; i < MOST_TRIES; i++) {
+		enum look result = try_to_look(thread, count, is_cut);
+
+		if (result == MISSED)
+			continue;
+		if (result == IDLE || *is_cut || *count == 0)
+			return result;
+		struct base base = {sampler.links[*count - 1].frame,
+				    sampler.links[*count - 1].code};
+
+		agreed = is_same_base(&base, &found) ? agreed + 1 : 1;
+		found = base;
+		if (is_same_base(&base, &thread->base) ||
+		    (agreed >= ENOUGH_BASES && !is_left(*count))) {
+			thread->base = base;
+			return SEEN;
+		}
+	}
+	return MISSED;
+}
+
+/* ---- from frames to the id of a stack ---- */
+
+/* How many frames are as they were, from outside. */
+static uint32_t count_same(const struct thread *thread, uint32_t count, bool is_cut)
+{
+	uint32_t same = 0;
+
+	if (is_cut || thread->is_cut)
+		return 0;
+	while (same < count && same < thread->link_count) {
+		const struct link *now = &sampler.links[count - 1 - same];
+		const struct link *before = &thread->links[thread->link_count - 1 - same];
+
+		if (now->frame != before->frame || now->code != before->code ||
+		    now->instruction != before->instruction || now->owner != before->owner)
+			break;
+		same++;
+	}
+	return same;
+}
+
+static bool is_complete(const struct link *link)
+{
+	const struct gp_python_layout *layout = &sampler.python.layout;
+
+	if (layout->instruction != GP_PYTHON_POINTER || link->owner == OWNED_BY_GENERATOR)
+		return true;
+	return link->instruction >=
+	       link->code + layout->code.start + 2u * (uint64_t)link->seen.first_traceable;
+}
+
+static uint32_t offset_of(const struct link *link)
+{
+	uint64_t start = link->code + sampler.python.layout.code.start;
+	uint64_t offset = link->instruction;
+
+	if (sampler.python.layout.instruction == GP_PYTHON_POINTER)
+		offset = offset > start ? offset - start : 0;
+	return offset < MOST_OFFSET ? (uint32_t)offset : MOST_OFFSET;
+}
+
+/* The node of a frame under its caller's; GP_NO_NODE: it is none, or there is no room. */
+static uint32_t hang_up(struct link *link, uint32_t caller)
+{
+	uint32_t offset;
+
+	if (!gp_code_reader_find(sampler.codes, &sampler.python, link->code, &link->seen))
+		return GP_NO_NODE;
+	offset = offset_of(link);
+	if (offset == MOST_OFFSET)
+		return GP_NO_NODE;
+	return is_complete(link) ? gp_tree_child(caller, GP_FRAME_PYTHON, link->seen.id, offset)
+				 : caller;
+}
+
+/* What the thread has been found in becomes what it did last.  GP_NO_NODE: some of that is none, or there is no room for it. */
+static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
+{
+	uint32_t same = count_same(thread, count, is_cut);
+	uint32_t was = thread->link_count, node = 0;
+
+	if (is_cut)
+		node = gp_tree_child(0, GP_FRAME_CUT, 0, 0);
+	for (uint32_t i = 0; i < count && node != GP_NO_NODE; i++) {
+		struct link *link = &sampler.links[count - 1 - i];
+
+		if (i < same) {
+			link->seen = thread->links[was - 1 - i].seen;
+			node = thread->links[was - 1 - i].node;
+		} else {
+			node = gp_tree_is_half_full() ? GP_NO_NODE : hang_up(link, node);
+		}
+		link->node = node;
+	}
+	thread->link_count = node != GP_NO_NODE ? count : 0;
+	thread->is_cut = is_cut;
+	memcpy(thread->links, sampler.links, thread->link_count * sizeof(sampler.links[0]));
+	return node;
+}
+
+/* ---- one thread ---- */
+
+/* One that was missed may have stayed where it was: its run goes on. */
+static void look_at(struct thread *thread)
+{
+	uint64_t ticks = gp_clock_ticks();
+	uint32_t count = 0, stack = GP_NO_NODE;
+	bool is_cut = false;
+	enum look result = look(thread, &count, &is_cut);
+
+	if (result == SEEN)
+		stack = take_links(thread, count, is_cut);
+	if (stack != GP_NO_NODE && stack != 0 && (stack == thread->stack || gp_tree_tell(stack)))
+		add_look(thread, stack, ticks);
+	else if (result == IDLE || stack == 0)
+		end_run(thread);
+	else
+		gp_count(GP_COUNTER_SAMPLES_LOST, 1);
+}
+
+/* ---- all threads ---- */
+
+/* The C library keeps a thread's id in its descriptor: where, our own tells.  0 = nowhere. */
+static uint32_t find_id_offset(void)
+{
+	uint32_t words[OWN_ID_BYTES / sizeof(uint32_t)], own = gp_sys_thread_id();
+
+	if (!gp_snapshot_now((uint64_t)pthread_self(), words, sizeof(words)))
+		return 0;
+	for (uint32_t i = 1; i < OWN_ID_BYTES / sizeof(uint32_t); i++)
+		if (words[i] == own)
+			return i * (uint32_t)sizeof(uint32_t);
+	return 0;
+}
+
+/* Memory for a thread stays when it ends, for the next one. */
+static struct thread *thread_at(uint32_t index)
+{
+	struct thread **thread = &sampler.threads[index];
+
+	if (*thread == NULL)
+		*thread = gp_memory_map(sizeof(**thread));
+	if (*thread != NULL)
+		(*thread)->index = index;
+	return *thread;
+}
+
+static struct thread *find_thread(uint64_t state)
+{
+	uint32_t unused = GP_SAMPLER_THREADS;
+
+	for (uint32_t i = 0; i < GP_SAMPLER_THREADS; i++) {
+		if (sampler.states[i] == state)
+			return sampler.threads[i];
+		if (sampler.states[i] == 0 && unused == GP_SAMPLER_THREADS)
+			unused = i;
+	}
+	return unused < GP_SAMPLER_THREADS ? thread_at(unused) : NULL;
+}
+
+static uint64_t *state_of(const struct thread *thread)
+{
+	return &sampler.states[thread->index];
+}
+
+/* A thread of the interpreter's, which may be another than the last time at this address.  NULL: it is none of the process, or one too many. */
+static struct thread *meet(uint64_t state, uint64_t descriptor)
+{
+	struct thread *thread = find_thread(state);
+	uint32_t id;
+
+	if (thread == NULL || !gp_snapshot_now(descriptor + sampler.id_offset, &id, sizeof(id)))
+		return NULL;
+	thread->pass = sampler.pass;
+	if (*state_of(thread) == state && thread->descriptor == descriptor && thread->id == id)
+		return thread;
+	end_run(thread);
+	*state_of(thread) = 0;
+	if (id == 0 || !gp_sys_has_thread(id))
+		return NULL;
+	*state_of(thread) = thread->state = state;
+	thread->descriptor = descriptor;
+	thread->id = id;
+	thread->stack = thread->link_count = thread->snapshot.count = 0;
+	thread->base = (struct base){0, 0};
+	thread->chain = 0;
+	return thread;
+}
+
+/* Those of an interpreter; they come and go meanwhile. */
+static void call_threads(uint64_t interpreter, struct roll *roll)
+{
+	const struct gp_python_list *list = &sampler.python.list;
+	uint16_t descriptor = sampler.python.layout.thread.thread_id;
+	uint64_t state, words[STATE_BYTES / sizeof(uint64_t)];
+	struct thread *thread;
+
+	roll->is_whole &= gp_snapshot_now(interpreter + list->threads, &state, sizeof(state));
+	for (uint32_t i = 0; roll->is_whole && state != 0 && i < GP_SAMPLER_THREADS; i++) {
+		if (!gp_snapshot_now(state, words, descriptor + sizeof(uint64_t)) ||
+		    words[list->interpreter / sizeof(uint64_t)] != interpreter) {
+			roll->is_whole = false;
+			return;
+		}
+		thread = meet(state, words[descriptor / sizeof(uint64_t)]);
+		if (thread == NULL || roll->thread_count == GP_SAMPLER_THREADS) {
+			roll->is_whole = false;
+		} else {
+			roll->interpreter_of[roll->thread_count] = (uint8_t)roll->interpreter_count;
+			roll->threads[roll->thread_count++] = thread;
+		}
+		state = words[list->next / sizeof(uint64_t)];
+	}
+}
+
+static void forget_ended(void)
+{
+	for (uint32_t i = 0; i < GP_SAMPLER_THREADS; i++)
+		if (sampler.states[i] != 0 && sampler.threads[i]->pass != sampler.pass) {
+			end_run(sampler.threads[i]);
+			sampler.states[i] = 0;
+		}
+}
+
+static void call_roll(struct roll *roll)
+{
+	const struct gp_python_known *python = &sampler.python;
+	uint64_t at = python->runtime + python->list.interpreters, interpreter;
+
+	sampler.pass++;
+	roll->interpreter_count = roll->thread_count = 0;
+	roll->is_whole = true;
+	while (gp_snapshot_now(at, &interpreter, sizeof(interpreter)) && interpreter != 0 &&
+	       roll->interpreter_count < MOST_INTERPRETERS) {
+		call_threads(interpreter, roll);
+		roll->interpreters[roll->interpreter_count++] = interpreter;
+		at = interpreter + python->list.next_interpreter;
+	}
+	forget_ended();
+}
+
+/* ---- all threads again, at once ---- */
+
+#define INTERPRETER_PIECES 2u /* its next, its first thread */
+#define THREAD_PIECES      4u /* its next, its interpreter, its descriptor, its id */
+#define MOST_AT_ONCE       32u
+#define MOST_ROLL_PIECES                                                                           \
+	(1u + MOST_INTERPRETERS * INTERPRETER_PIECES + MOST_AT_ONCE * THREAD_PIECES)
+static_assert(MOST_ROLL_PIECES <= GP_SNAPSHOT_PIECES, "one call");
+
+/* What is asked, and what the answer was the last time. */
+struct question {
+	struct gp_snapshot_piece pieces[MOST_ROLL_PIECES];
+	uint64_t known[MOST_ROLL_PIECES], answers[MOST_ROLL_PIECES];
+	uint32_t count;
+};
+
+static void ask(struct question *question, uint64_t address, size_t bytes, uint64_t known)
+{
+	uint32_t i = question->count++;
+
+	question->answers[i] = 0;
+	question->known[i] = known;
+	question->pieces[i] = (struct gp_snapshot_piece){address, &question->answers[i], bytes};
+}
+
+static void ask_interpreter(struct question *question, const struct roll *roll, uint32_t index)
+{
+	const struct gp_python_list *list = &sampler.python.list;
+	uint64_t address = roll->interpreters[index], first = 0;
+	bool is_last = index + 1 == roll->interpreter_count;
+
+	for (uint32_t i = roll->thread_count; i-- > 0;)
+		if (roll->interpreter_of[i] == index)
+			first = roll->threads[i]->state;
+	ask(question, address + list->next_interpreter, sizeof(uint64_t),
+	    is_last ? 0 : roll->interpreters[index + 1]);
+	ask(question, address + list->threads, sizeof(uint64_t), first);
+}
+
+static void ask_thread(struct question *question, const struct roll *roll, uint32_t index)
+{
+	const struct gp_python_list *list = &sampler.python.list;
+	const struct thread *thread = roll->threads[index];
+	bool is_last = index + 1 == roll->thread_count ||
+		       roll->interpreter_of[index + 1] != roll->interpreter_of[index];
+
+	ask(question, thread->state + list->next, sizeof(uint64_t),
+	    is_last ? 0 : roll->threads[index + 1]->state);
+	ask(question, thread->state + list->interpreter, sizeof(uint64_t),
+	    roll->interpreters[roll->interpreter_of[index]]);
+	ask(question, thread->state + sampler.python.layout.thread.thread_id, sizeof(uint64_t),
+	    thread->descriptor);
+	ask(question, thread->descriptor + sampler.id_offset, sizeof(uint32_t), thread->id);
+}
+
+static bool is_as_it_was(const struct roll *roll)
+{
+	struct question question = {.count = 0};
+
+	if (!roll->is_whole || roll->interpreter_count == 0 || roll->thread_count > MOST_AT_ONCE)
+		return false;
+	ask(&question, sampler.python.runtime + sampler.python.list.interpreters, sizeof(uint64_t),
+	    roll->interpreters[0]);
+	for (uint32_t i = 0; i < roll->interpreter_count; i++)
+		ask_interpreter(&question, roll, i);
+	for (uint32_t i = 0; i < roll->thread_count; i++)
+		ask_thread(&question, roll, i);
+	return gp_snapshot_pieces_now(question.pieces, question.count) &&
+	       memcmp(question.answers, question.known,
+		      question.count * sizeof(question.known[0])) == 0;
+}
+
+static void look_at_all(void)
+{
+	struct roll *roll = &sampler.roll;
+
+	if (!is_as_it_was(roll))
+		call_roll(roll);
+	for (uint32_t i = 0; i < roll->thread_count; i++)
+		look_at(roll->threads[i]);
+}
+
+/* ---- now and then ---- */
+
+static void end_runs(void)
+{
+	for (uint32_t i = 0; i < GP_SAMPLER_THREADS; i++)
+		if (sampler.states[i] != 0)
+			end_run(sampler.threads[i]);
+}
+
+static uint64_t give_up(const char *note)
+{
+	end_runs();
+	sampler.period_ns = 0;
+	gp_emit_info(GP_INFO_NOTE, note);
+	return UINT64_MAX;
+}
+
+void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest)
+{
+	if (period_ns == 0)
+		return;
+	gp_snapshot_begin();
+	sampler.codes = gp_code_reader_make();
+	sampler.links = gp_memory_map(GP_STACK_DEPTH * sizeof(*sampler.links));
+	sampler.pages = gp_memory_map(GP_SNAPSHOT_PAGES * sizeof(*sampler.pages));
+	if (sampler.codes == NULL || sampler.links == NULL || sampler.pages == NULL)
+		return;
+	sampler.least_rest = least_rest;
+	sampler.period_ns = period_ns;
+}
+
+static bool is_ready(void)
+{
+	if (!gp_python_know(&sampler.python))
+		return false;
+	if (sampler.id_offset == 0)
+		sampler.id_offset = find_id_offset();
+	if (sampler.run_ticks == 0)
+		sampler.run_ticks = RUN_NS / 1000000000u * gp_clock_ticks_per_second();
+	return true;
+}
+
+/* What a look at all threads takes; to ask the clock takes as long as a short one, and so it is asked now and then. */
+static uint64_t look_and_measure(void)
+{
+	uint64_t start_ns;
+
+	if (sampler.passes++ % PASSES_MEASURED != 0) {
+		look_at_all();
+	} else {
+		start_ns = gp_sys_own_time_ns();
+		look_at_all();
+		sampler.taken_ns = gp_sys_own_time_ns() - start_ns;
+	}
+	gp_count(GP_COUNTER_SAMPLING_NS, sampler.taken_ns);
+	return sampler.taken_ns;
+}
+
+/*
+ * A look is paid from what has come together since the last one, and from a store that lasts for the program's beginning, when much is new and looks take
+ * long.  Returns when the next can be paid, in ns from now.
+ */
+static uint64_t spend(uint64_t now_ns, uint64_t taken_ns)
+{
+	if (sampler.least_rest == 0)
+		return 0;
+	sampler.store_ns += (int64_t)((now_ns - sampler.paid_ns) / sampler.least_rest);
+	sampler.paid_ns = now_ns;
+	if (sampler.store_ns > MOST_STORED_NS)
+		sampler.store_ns = MOST_STORED_NS;
+	sampler.store_ns -= (int64_t)taken_ns;
+	return sampler.store_ns < 0 ? (uint64_t)-sampler.store_ns * sampler.least_rest : 0;
+}
+
+uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
+{
+	uint64_t rest_ns;
+
+	if (sampler.period_ns == 0)
+		return UINT64_MAX;
+	if (!is_wanted || !is_ready()) {
+		end_runs();
+		return UINT64_MAX;
+	}
+	if (now_ns < sampler.due_ns)
+		return sampler.due_ns - now_ns;
+	if (gp_sys_is_confined())
+		return give_up("the program restricts its system calls: its Python stacks were "
+			       "sampled up to then");
+	if (sampler.id_offset == 0)
+		return give_up("the program's Python stacks are not sampled: a process may not "
+			       "copy its own memory here (process_vm_readv)");
+	rest_ns = spend(now_ns, look_and_measure());
+	sampler.due_ns = now_ns + (rest_ns > sampler.period_ns ? rest_ns : sampler.period_ns);
+	return sampler.due_ns - now_ns;
+}
+
+void gp_sampler_end(void)
+{
+	end_runs();
+	sampler.period_ns = 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * sampler: now and then, the Python stacks of all threads of the interpreter, also of those that call nothing.
+ *
+ * One thread of ours looks, and nobody else takes part: no thread is stopped or signalled, no lock of the interpreter's is taken, nothing is
+ * written.  Memory is copied by a system call that fails where there is none (stacks/snapshot.h), and what was copied is taken for a stack
+ * only where the thread's innermost frame was the same before and after, and where each frame executes a code object.  What a
+ * thread did in the midst of that may be missed, and is counted.
+ *
+ * Stacks have Python frames alone.  A stack that stays is one GP_RECORD_SAMPLE a second.
+ */
+#ifndef STACKS_SAMPLER_H
+#define STACKS_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Threads that are looked at; more are left out. */
+#define GP_SAMPLER_THREADS 128u
+
+/*
+ * By the thread that will look, once: how often, and how many times as long as looks take it rests at least; 1000 is a thousandth of a core, besides some
+ * milliseconds in all.  Where there is no memory for it, nothing will be looked at.
+ */
+void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest);
+
+/*
+ * By that thread, whenever it is awake: look, if it is time to and is_wanted.  Returns after how many nanoseconds it should be called again;
+ * UINT64_MAX = there is nothing to look at yet, or no more: whenever it likes.
+ */
+uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted);
+
+/* By that thread, at its end: tell what was not told yet. */
+void gp_sampler_end(void);
+
+#endif

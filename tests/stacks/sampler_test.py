@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Looks at the threads of a Python program against what that program can be doing at all, for each interpreter on this machine.
+
+    tests/stacks/sampler_test.py [PYTHON...]       O is the build folder
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import traced  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COUNTERS = os.path.join(HERE, "..", "..", "include", "gpuprof", "counter.def")
+PROGRAM = os.path.join(HERE, "sampled_program.py")
+# of the program's functions: who may call it; "" stands for a thread's or an event loop's frames, which are the library's
+CALLERS = {
+    "<module>": {""}, "main": {"<module>"}, "shares": {"main"}, "seven": {"shares"}, "three": {"shares"},
+    "unit": {"seven", "three", "step"}, "known.<locals>.body": {""}, "known": {"main", "starting", "run"},
+    "deep": {"deep", "recursive", "short"}, "recursive": {"known.<locals>.body"},
+    "raising": {"raising", "exceptional"}, "unit_of_cleanup": {"raising"}, "exceptional": {"known.<locals>.body"},
+    "count_up": {"count_up", "generating"}, "generating": {"known.<locals>.body"},
+    "step": {"step", ""}, "asynchronous": {"known.<locals>.body"},
+    "made_up": {"known.<locals>.body"}, "short": {"known.<locals>.body"}, "starting": {"known.<locals>.body"},
+    "starting.<locals>.<listcomp>": {"starting"}, "run.<locals>.<listcomp>": {"run"},
+    "sleeping": {"known.<locals>.body"}, "run": {"main"},
+}
+PLAIN = {}  # before 3.11 names are not qualified
+for _name, _callers in CALLERS.items():
+    PLAIN.setdefault(_name.rpartition(".")[2], set()).update(_callers)
+
+
+def counter(name):
+    """Its number."""
+    with open(COUNTERS, encoding="utf-8") as file:
+        rows = [line for line in file if line.startswith("GP_COUNTER(")]
+    return next(number for number, row in enumerate(rows) if row.startswith(f"GP_COUNTER({name},"))
+
+
+LOST_SAMPLES = counter("SAMPLES_LOST")
+
+
+class Sampled(traced.Trace):
+    """What dump prints, with what the looks found."""
+
+    def __init__(self, text):
+        self.samples, self.lost = [], 0
+        super().__init__(text)
+        for line in text.split("\n"):
+            word, _, rest = line.partition(" ")
+            if word == "sample":
+                self.samples.append(tuple(map(int, rest.split())))
+            elif word == "counter" and rest.startswith(f"{LOST_SAMPLES} "):
+                self.lost = int(rest.split()[1])
+
+    def functions(self, number):
+        """Innermost first: (file, name, first line, offset)."""
+        for kind, origin, address in self.stack(number):
+            if kind == traced.LOST:
+                raise AssertionError("a frame is not in the trace")
+            if kind == traced.NATIVE:
+                raise AssertionError("a native frame")
+            if kind == traced.PYTHON:
+                file, name, first, _table = self.codes[origin]
+                yield file, name, first, address
+
+
+def wrong_edge(stack):
+    """The first caller that cannot be one, or None."""
+    for at, (file, name, _, _) in enumerate(stack):
+        outside = stack[at + 1] if at + 1 < len(stack) else ("", "", 0, 0)
+        if file == "<string>":
+            if not name.startswith("made_") and name != "<module>":
+                return f"{name} of <string>"
+            continue
+        if file != PROGRAM:
+            continue
+        short = name.rpartition(".")[2]
+        allowed = PLAIN.get(short)
+        if allowed is None:
+            return f"no function of the program's: {name}"
+        caller = outside[1] if outside[0] == PROGRAM else ""
+        if caller.rpartition(".")[2] not in {one.rpartition(".")[2] for one in allowed}:
+            return f"{name} called by {outside[:2]}"
+    return None
+
+
+def last_lines(path):
+    with open(path, encoding="utf-8") as file:
+        return len(file.readlines())
+
+
+def counts(trace):
+    """How many looks found a function of the program's on a stack."""
+    seen = {}
+    for _, number, count, _, _ in trace.samples:
+        for name in {name.rpartition(".")[2] for file, name, _, _ in trace.functions(number) if file == PROGRAM}:
+            seen[name] = seen.get(name, 0) + count
+    return seen
+
+
+def problems(trace, result, seen):
+    lines, edges = last_lines(PROGRAM), []
+    for thread, number, _, _, _ in trace.samples:
+        stack = list(trace.functions(number))
+        wrong = wrong_edge(stack)
+        edges += [wrong] if wrong else []
+        if thread != result["main"] and thread not in result["threads"]:
+            yield f"thread {thread} is none of the program's"
+        names = [name.rpartition(".")[2] for file, name, _, _ in stack if file == PROGRAM]
+        if set(names) - set(PLAIN):
+            yield f"no functions of the program's: {set(names) - set(PLAIN)}"
+        if any(file == PROGRAM and not 0 < first <= lines for file, _, first, _ in stack):
+            yield "a line that the program does not have"
+        if thread == result["main"] and "body" in names:
+            yield "what other threads do, on the main thread"
+    # a thread that leaves and enters a function within a microsecond may, very seldom, be seen in two places at once
+    if len(edges) > sum(sample[2] for sample in trace.samples) / 1000:
+        yield f"{len(edges)} wrong callers: {sorted(set(edges))[:5]}"
+    for name in ("deep", "raising", "count_up", "step", "sleeping", "seven", "three"):
+        if seen.get(name, 0) == 0:
+            yield f"{name} was never found"
+    # of hundreds of looks at a share of 70 %, most find it
+    if seen.get("seven", 0) <= seen.get("three", 0):
+        yield f"seven {seen.get('seven')} times, three {seen.get('three')}"
+    sleeps = [count for _, number, count, _, _ in trace.samples if next(trace.functions(number), ("", ""))[1] == "sleeping"]
+    if not sleeps or max(sleeps) < 2:
+        yield "a thread that sleeps is not one sample for many looks"
+
+
+def check(python, folder):
+    out = os.environ["O"]
+    base = os.path.join(folder, python.replace("/", "_"))
+    status = subprocess.run([python, PROGRAM, f"{out}/tests/stacks/libprobe.so", base, base + ".json"], check=False).returncode
+    if status != 0:
+        print(f"{python}: exit status {status}")
+        return False
+    dump = subprocess.run([f"{out}/tests/stacks/dump", base + ".gpuprof"], check=True, stdout=subprocess.PIPE)
+    trace = Sampled(dump.stdout.decode("utf-8"))
+    with open(base + ".json", encoding="utf-8") as file:
+        result = json.load(file)
+    seen = counts(trace)
+    wrong = {}
+    for problem in problems(trace, result, seen):
+        wrong[problem] = wrong.get(problem, 0) + 1
+    print(f"{python}: {sum(sample[2] for sample in trace.samples)} looks in {result['passes']} passes, {trace.lost} lost; "
+          f"{len(trace.samples)} samples of {len({thread for thread, *_ in trace.samples})} threads; "
+          f"seven {seen.get('seven')}, three {seen.get('three')}; {len(wrong)} problems")
+    for problem, times in list(wrong.items())[:10]:
+        print(f"  {times} times: {problem}")
+    return not wrong
+
+
+def main():
+    pythons = sys.argv[1:] or [python for minor in traced.VERSIONS for python in traced.candidates(minor)]
+    if not pythons:
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        right = [check(python, folder) for python in pythons]
+    sys.exit(0 if all(right) else 1)
+
+
+main()

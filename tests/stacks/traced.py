@@ -1,0 +1,42 @@
+"""What tests of Python's stacks share: the interpreters on this machine, and a trace as tests/stacks/dump prints it."""
+import glob
+import os
+
+VERSIONS = range(8, 16)
+LOST, NATIVE, PYTHON, CUT = 0, 1, 2, 4
+
+
+def candidates(minor):
+    places = (os.path.expanduser(f"~/.pyenv/versions/3.{minor}.*/bin"), "/usr/local/bin", "/usr/bin",
+              os.path.join(os.environ["O"], "pythons", "bin"))
+    return sorted(path for place in places for path in glob.glob(f"{place}/python3.{minor}"))
+
+
+class Trace:
+    """What dump prints."""
+
+    def __init__(self, text):
+        self.frames, self.codes, self.paths, self.notes = {}, {}, {}, []
+        for line in text.split("\n"):
+            word, _, rest = line.partition(" ")
+            if word == "frame":
+                number, parent, kind, origin, address = rest.split()
+                self.frames[int(number)] = int(parent), int(kind), int(origin), int(address, 16)
+            elif word == "code":
+                number, first, _form, _cut, table, names = rest.split(" ", 5)
+                file, name = names.split("\t")
+                self.codes[int(number)] = [file, name, int(first), table]
+            elif word == "path":
+                number, _, path = rest.partition(" ")
+                self.paths[int(number)] = path
+            elif word == "note":
+                self.notes.append(rest)
+
+    def stack(self, number):
+        """Innermost first: (kind, origin, address)."""
+        while number:
+            if number not in self.frames:
+                yield LOST, 0, 0
+                return
+            number, kind, origin, address = self.frames[number]
+            yield kind, origin, address

@@ -191,6 +191,26 @@ static void take_owner(const struct gp_model *model, const struct gp_call *call,
 		texts->owner = library;
 }
 
+/* The operator of PyTorch's backward pass that the stack is in: false where it is in none. */
+static bool take_backward(struct gp_call_sites *sites, const struct gp_model *model,
+			  const struct gp_call *call, struct walk *walk)
+{
+	const struct gp_place *places;
+	size_t count;
+
+	for (uint32_t at = call->stack; at != GP_NONE; at = model->frames[at].parent) {
+		if (rank_frame(model, &model->frames[at]) > walk->wanted)
+			continue;
+		places = gp_symbols_find(sites->symbols, model, at, &count);
+		for (size_t i = 0; i < count; i++)
+			if (gp_code_is_backward(places[i].function)) {
+				take_place(walk, at, &places[i]);
+				return true;
+			}
+	}
+	return false;
+}
+
 static void take_stack(struct gp_call_sites *sites, const struct gp_model *model,
 		       const struct gp_call *call, struct texts *texts)
 {
@@ -199,6 +219,8 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 
 	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
 		found = walk.wanted;
+		if (found == GP_CODE_FRAMEWORK && take_backward(sites, model, call, &walk))
+			break;
 		for (uint32_t at = call->stack; at != GP_NONE && walk.taken <= GP_SITE_CALLERS;
 		     at = model->frames[at].parent)
 			take_frame(sites, model, at, &walk);

@@ -2,8 +2,8 @@
  * call_site: where in the user's own code a call was made.
  *
  * That is the innermost frame which is of none of the libraries that stand between a user and CUDA: CUDA's own, allocators and
- * frameworks, the interpreter, the C library.  Where there is none, that of a framework; where there is none of these either, the
- * innermost one of all.  The tables in call_site.c say which files are which.
+ * frameworks, the interpreter, the C library.  Where there is none, that of a framework, or in PyTorch's backward pass the
+ * operator; where there is none of these either, the innermost one of all.  The tables in call_site.c say which files are which.
  *
  * Two stacks have the same site if the site's line is the same and the lines of the user's code that called it are, GP_SITE_CALLERS of
  * them.  Only frames that may be the user's are looked up in files.

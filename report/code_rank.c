@@ -154,3 +154,17 @@ enum gp_code_rank gp_code_rank_of_frame(const struct gp_place *place)
 		return rank_by(torch_operators, COUNT(torch_operators), place->function);
 	return gp_code_rank_of_place(place);
 }
+
+bool gp_code_is_backward(const char *function)
+{
+	static const char space[] = "torch::autograd::", method[] = "::apply";
+	size_t length;
+
+	if (strncmp(function, space, strlen(space)) != 0)
+		return false;
+	function += strlen(space);
+	length = strlen(function);
+	return strncmp(function, "validate_outputs", strlen("validate_outputs")) == 0 ||
+	       strcmp(function, "Engine::evaluate_function") == 0 ||
+	       (length > strlen(method) && strcmp(function + length - strlen(method), method) == 0);
+}

@@ -25,6 +25,12 @@ enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place);
  */
 enum gp_code_rank gp_code_rank_of_frame(const struct gp_place *place);
 
+/*
+ * Whether a function of PyTorch is an operator of a backward pass ("torch::autograd::generated::MulBackward0::apply"), or what is done there
+ * between them: in a thread of PyTorch's own, where nothing is the user's, it says more than what it calls.
+ */
+bool gp_code_is_backward(const char *function);
+
 /* Whether a pattern with a / fits the path, or one without fits the file's name. */
 bool gp_code_matches(const char *pattern, const char *path);
 

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/code_rank.h"
 #include "report/pickle.h"
 #include "report/room.h"
 
 #define PLACES     64   /* of a block: its innermost frames of Python */
 #define FRAMES     1024 /* of a block that are looked at */
 #define TEXT_BYTES 512
-#define NO_HISTORY                                                                                 \
-	"(no history: torch.cuda.memory._record_memory_history() before the program's work "       \
-	"records who allocates)"
+#define NO_HISTORY "(no history: torch.cuda.memory._record_memory_history() gives it)"
+#define NO_PYTHON  "(native code, which no Python had called)"
 
 struct load {
 	struct gp_pickle pickle;
@@ -139,10 +139,33 @@ static bool ends_with(const char *text, const char *end)
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
+/* Of a block that no Python asked for: the operator of the backward pass that did, if one did. */
+static uint32_t find_native_site(struct load *load, const struct gp_pickle_value *frames,
+				 uint32_t count)
+{
+	const struct gp_pickle *pickle = &load->pickle;
+	struct gp_place place = {
+		.function = count > 0 ? NO_PYTHON : NO_HISTORY, .file = "", .module = ""};
+	char text[TEXT_BYTES];
+
+	for (uint32_t i = 0; i < count && i < FRAMES; i++) {
+		const struct gp_pickle_value *frame = gp_pickle_at(pickle, frames, i);
+		const char *name = copy_text(gp_pickle_get(pickle, frame, "name"), text);
+
+		text[strcspn(text, "(")] = '\0';
+		if (strncmp(name, "void ", strlen("void ")) == 0) /* what a template gives back */
+			name += strlen("void ");
+		if (gp_code_is_backward(name)) {
+			place.function = name;
+			break;
+		}
+	}
+	return gp_call_sites_of_places(load->snapshot->sites, &place, 1);
+}
+
 /* Only Python's frames can be the user's: what PyTorch tells of native code is its own, without files. */
 static uint32_t find_site(struct load *load, const struct gp_pickle_value *frames)
 {
-	static const struct gp_place none = {.function = NO_HISTORY, .file = "", .module = ""};
 	struct gp_place places[PLACES];
 	char functions[PLACES][TEXT_BYTES], files[PLACES][TEXT_BYTES];
 	uint32_t count = frames->kind == GP_PICKLE_LIST ? frames->count : 0, taken = 0;
@@ -166,7 +189,7 @@ static uint32_t find_site(struct load *load, const struct gp_pickle_value *frame
 		taken++;
 	}
 	return taken > 0 ? gp_call_sites_of_places(load->snapshot->sites, places, taken)
-			 : gp_call_sites_of_places(load->snapshot->sites, &none, 1);
+			 : find_native_site(load, frames, count);
 }
 
 /* Until PyTorch 2.0 a block had its frames in its history. */

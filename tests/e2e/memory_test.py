@@ -153,6 +153,24 @@ class MemoryTest(Case):
         self.assertEqual(self.run_gpuprof("summary", "--by", "memory-leak", "out.gpuprof").stderr,
                          "gpuprof: nothing leaked; 4.000MiB is kept by libraries: --by memory-cache\n")
 
+    def test_a_backward_pass_is_named_by_its_operator(self):
+        """In a thread of PyTorch's nothing is the user's."""
+        self.compile("libtorch_cuda.so", "#include <pthread.h>\n"
+                     "int cudaMalloc(void **, unsigned long);\n"
+                     "int empty(void) __asm__(\"_ZN2at6detail13empty_genericEv\");\n"
+                     "int apply(void) __asm__(\"_ZN5torch8autograd9generated12MulBackward05applyEv\");\n"
+                     "void *work(void *) __asm__(\"_ZN5torch8autograd6Engine11thread_mainEv\");\n"
+                     "int empty(void) { static void *p; return cudaMalloc(&p, 2 << 20) + (p == 0); }\n"
+                     "int apply(void) { return empty() * 2; }\n"
+                     "void *work(void *result) { *(int *)result = apply() * 2; return 0; }\n"
+                     "int backward(void) { pthread_t t; int r = 1; return pthread_create(&t, 0, work, &r) || pthread_join(t, 0) || r; }\n",
+                     "-shared", "-fPIC", "-L" + os.path.join(support.BUILD, "sim"), "-lcudart", "-lpthread")
+        script = self.write("train.py", "import ctypes\nassert ctypes.CDLL('./libtorch_cuda.so').backward() == 0\n")
+        self.record([sys.executable, script])
+        rows = self.tables("--memory")["memory-peak"]
+        self.assertEqual([(row["Bytes"], row["Call site"], row["Called by"]) for row in rows],
+                         [(2 * MIB, "torch::autograd::generated::MulBackward0::apply", None)])
+
     def snapshot(self, protocol, address):
         """A file as torch.cuda.memory._dump_snapshot() writes it: two segments, of which the trace knows one."""
         user = [{"filename": "??", "line": 0, "name": "c10::cuda::CUDACachingAllocator::malloc"},
@@ -160,6 +178,12 @@ class MemoryTest(Case):
                  "name": "forward"},
                 {"filename": "/home/me/train.py", "line": 33, "name": "step"},
                 {"filename": "/home/me/train.py", "line": 70, "name": "<module>"}]
+
+        def backward(function):
+            """Frames of a thread of PyTorch's, in which no Python is."""
+            return [{"filename": "??", "line": 0, "name": "at::detail::empty_cuda(c10::ArrayRef<long>)"},
+                    {"filename": "Functions.cpp", "line": 0, "name": f"{function}(std::vector<at::Tensor>&&)"},
+                    {"filename": "??", "line": 0, "name": "torch::autograd::Engine::evaluate_function(std::shared_ptr<int>&)"}]
 
         def segment(address, size, blocks):
             return {"device": 0, "address": address, "total_size": size, "stream": 0, "segment_type": "large",
@@ -172,6 +196,10 @@ class MemoryTest(Case):
         content = {"segments": [segment(address, MIB, [block(MIB // 2, "active_allocated", user),
                                                        block(MIB // 4, "inactive", []),
                                                        block(MIB // 4, "active_allocated", user)]),
+                                segment(0x1334500000, 7 * 512,
+                                        [block(4 * 512, "active_allocated", backward("torch::autograd::generated::MulBackward0::apply")),
+                                         block(2 * 512, "active_allocated", backward("void torch::autograd::validate_outputs_impl<int>")),
+                                         block(512, "active_allocated", backward("other")[:2])]),
                                 segment(0x1234500000, 2 * MIB, [block(2 * MIB, "inactive", [])])],
                    "device_traces": [[{"action": "alloc", "addr": address, "size": 512, "stream": 0, "time_us": 1 << 50,
                                        "frames": user}] * 10],
@@ -193,14 +221,17 @@ class MemoryTest(Case):
                 tables = self.tables("--memory", "--torch-snapshot", "snapshot.pickle")
                 self.assertEqual([(row["Reserved"], row["Segments"], row["In the trace"], row["Allocated"], row["Free"],
                                    row["Split"], row["Largest free"]) for row in tables["torch-segment"]],
-                                 [(3 * MIB, 2, 1, 3 * MIB // 4, 9 * MIB // 4, MIB // 4, 2 * MIB)])
+                                 [(3 * MIB + 3584, 3, 1, 3 * MIB // 4 + 3584, 9 * MIB // 4, MIB // 4, 2 * MIB)])
                 self.assertEqual([(row["Bytes"], row["Requested"], row["Blocks"], row["State"], row["Call site"],
                                    row["Called by"]) for row in tables["torch-block"]],
                                  [(3 * MIB // 4, 3 * MIB // 4 - 48, 2, "allocated", "step (train.py:33)",
-                                   "<module> (train.py:70)")])
+                                   "<module> (train.py:70)"),
+                                  (2048, 2024, 1, "allocated", "torch::autograd::generated::MulBackward0::apply", None),
+                                  (1024, 1000, 1, "allocated", "torch::autograd::validate_outputs_impl<int>", None),
+                                  (512, 488, 1, "allocated", "(native code, which no Python had called)", None)])
 
         page = self.run_gpuprof("summary", "--memory", "--torch-snapshot", "snapshot.pickle", "out.gpuprof")
-        self.assertRegex(page.stdout, r"3.000MiB +2 +1 +768.0KiB .* larger blocks\n")
+        self.assertRegex(page.stdout, r"3.003MiB +3 +1 +771.5KiB .* larger blocks\n")
         self.assertIn("by <module> (train.py:70)", page.stdout)
         self.assertLessEqual(max(map(len, page.stdout.splitlines())), 120)
 

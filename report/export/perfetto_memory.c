@@ -89,6 +89,61 @@ static void write_usages(struct gp_perfetto *p)
 	}
 }
 
+/* The counters of a pool: what it has reserved, and what of that is in use. */
+struct pool {
+	uint64_t address;
+	uint16_t device_id;
+	uint64_t reserved_track, used_track;
+};
+
+static uint64_t pool_counter(struct gp_perfetto *p, const struct gp_record_pool *record,
+			     const char *what)
+{
+	char name[96], handle[32] = "";
+
+	if (record->address != 0)
+		snprintf(handle, sizeof(handle), " 0x%llx", (unsigned long long)record->address);
+	snprintf(name, sizeof(name), "GPU %u pool%s: %s",
+		 gp_gpu_numbers_find(&p->gpus, p->model, record->device_id, NULL), handle, what);
+	return gp_perfetto_counter(p, name);
+}
+
+/* Of the pools so far, or one more, for which there is room. */
+static const struct pool *find_pool(struct gp_perfetto *p, struct pool *pools, uint32_t *count,
+				    const struct gp_record_pool *record)
+{
+	for (uint32_t i = *count; i-- > 0;)
+		if (pools[i].address == record->address && pools[i].device_id == record->device_id)
+			return &pools[i];
+	pools[*count] = (struct pool){
+		.address = record->address,
+		.device_id = record->device_id,
+		.reserved_track = pool_counter(p, record, "reserved"),
+		.used_track = pool_counter(p, record, "used"),
+	};
+	return &pools[(*count)++];
+}
+
+static void write_pools(struct gp_perfetto *p)
+{
+	struct pool *pools = calloc((size_t)p->model->pool_count + 1, sizeof(*pools));
+	uint32_t count = 0;
+
+	if (!pools)
+		p->error = -ENOMEM;
+	for (uint32_t i = 0; i < p->model->pool_count && p->error == 0; i++) {
+		const struct gp_record_pool *record = &p->model->pools[i];
+		const struct pool *pool;
+
+		if (!gp_slice_filter_has_moment(&p->filter, record->time_ns))
+			continue;
+		pool = find_pool(p, pools, &count, record);
+		write_value(p, pool->reserved_track, record->time_ns, record->reserved_bytes);
+		write_value(p, pool->used_track, record->time_ns, record->used_bytes);
+	}
+	free(pools);
+}
+
 void gp_perfetto_write_memory(struct gp_perfetto *p)
 {
 	struct counter *counters =
@@ -100,4 +155,5 @@ void gp_perfetto_write_memory(struct gp_perfetto *p)
 		p->error = -ENOMEM;
 	free(counters);
 	write_usages(p);
+	write_pools(p);
 }

@@ -158,8 +158,8 @@ class Formats(Case):
         self.assertEqual(sorted(range_of["name"] for range_of in rows if range_of["kind"] == "range"),
                          sorted(piece.name for piece in trace.slices if piece.category == "nvtx"))
         with open(self.export("chrome"), encoding="utf-8") as file:
-            drawn = collections.Counter(event["name"] for event in json.load(file)["traceEvents"]
-                                        if event.get("cat") == "gpu_user_annotation")
+            chrome = json.load(file)["traceEvents"]
+        drawn = collections.Counter(event["name"] for event in chrome if event.get("cat") == "gpu_user_annotation")
         self.assertEqual(collections.Counter(piece.name for piece in trace.slices
                                              if piece.category == "gpu_user_annotation"), drawn)
         self.assertEqual(list(trace.processes.values()), ["zoo"])
@@ -177,6 +177,14 @@ class Formats(Case):
             for kind in left:
                 if trace.tracks[track] == f"GPU 0 memory: {kind}":
                     self.assertEqual(values[-1][1], left[kind], kind)
+        pools = collections.defaultdict(list)
+        for event in chrome:
+            if event["ph"] == "C" and " pool " in event["name"]:
+                for what, count in event["args"].items():
+                    pools[f"{event['name']}: {what}"].append(count)
+        self.assertTrue(pools)
+        self.assertEqual({trace.tracks[track]: [value for _, value in values] for track, values in trace.counters.items()
+                          if " pool " in trace.tracks[track]}, pools)
 
     def metrics(self, *traces):
         done = self.run_gpuprof("merge", "-F", "openmetrics", "-o", self.path("metrics"), *(traces or [self.trace]))

@@ -240,8 +240,10 @@ struct gp_losses {
 	uint64_t copies_in_flight; /* copies and sets without one, after the last call with one */
 	uint64_t ops_without_call; /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
-	uint64_t ops_reversed;       /* end before start: set to start */
-	uint64_t frees_unknown;      /* frees of an address whose allocation is not in the trace */
+	uint64_t ops_reversed;  /* end before start: set to start */
+	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
+	uint64_t
+		clock_misfits; /* readings of the host's ticks that contradict the system's clock */
 	uint64_t range_ends_unknown; /* ranges were closed whose opening is not in the trace */
 	/* The same where recording paused, which explains them: none of them is in the above. */
 	uint64_t launches_outside, ops_outside, frees_outside, range_ends_outside;

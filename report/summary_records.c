@@ -40,6 +40,9 @@ static const struct {
 	{LOSSES(frees_unknown), GP_CONCERN_STRAIN,
 	 "free(s) of memory whose allocation was not recorded (made before recording began, by a "
 	 "library, or lost)"},
+	{LOSSES(clock_misfits), GP_CONCERN_STRAIN,
+	 "reading(s) of the processor's clock that contradict the system's: times near them may be "
+	 "wrong"},
 	{LOSSES(range_ends_unknown), GP_CONCERN_STRAIN,
 	 "end(s) of ranges whose beginning was not recorded"},
 #undef LOSSES

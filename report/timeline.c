@@ -50,6 +50,7 @@ struct gp_timeline {
 	struct epoch *epochs;
 	uint32_t epoch_count;
 	uint64_t base_unix_ns;
+	uint32_t misfits;
 };
 
 static double difference(uint64_t a, uint64_t b)
@@ -130,6 +131,45 @@ static int64_t relative(uint64_t monotonic_ns, uint64_t base)
 	return add_ns(0, difference(monotonic_ns, base));
 }
 
+static int compare_rates(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double rate_between(const struct point *p)
+{
+	return (double)(p[1].to - p[0].to) / difference(p[1].from, p[0].from);
+}
+
+/* The median of all intervals, which one that is off does not move; 0 where there are too few to tell which that is. */
+static double usual_rate(const struct clock *c, double *rates)
+{
+	for (uint32_t i = 0; i + 1 < c->count; i++)
+		rates[i] = rate_between(&c->points[i]);
+	if (c->count < 4)
+		return 0;
+	qsort(rates, c->count - 1, sizeof(*rates), compare_rates);
+	return rates[(c->count - 1) / 2];
+}
+
+static bool count_misfits(struct gp_timeline *t)
+{
+	const struct clock *c = &t->ticks;
+	double *rates = calloc(c->count, sizeof(*rates));
+	double usual = rates ? usual_rate(c, rates) : 0;
+
+	for (uint32_t i = 0; i + 1 < c->count && usual > 0; i++) {
+		double passed = (double)(c->points[i + 1].to - c->points[i].to);
+		double ticked = difference(c->points[i + 1].from, c->points[i].from) * usual;
+
+		t->misfits += fabs(ticked - passed) > STEP_NS + passed / 1000;
+	}
+	free(rates);
+	return rates != NULL;
+}
+
 static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *anchors,
 			uint32_t count, double ticks_per_second)
 {
@@ -144,13 +184,16 @@ static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *an
 				  relative(anchors[i].monotonic_ns, anchors[0].monotonic_ns)};
 		const struct point *last = c->points + c->count - 1;
 
-		if (is_coarse(&anchors[i], best_gap) ||
-		    (c->count > 0 && (p.from <= last->from || p.to < last->to)))
+		if (is_coarse(&anchors[i], best_gap))
 			continue;
+		if (c->count > 0 && (p.from <= last->from || p.to < last->to)) {
+			t->misfits += p.from < last->from && p.to > last->to;
+			continue;
+		}
 		c->points[c->count++] = p;
 	}
 	c->rate = mean_rate(c, ticks_per_second >= 1 ? 1e9 / ticks_per_second : 1.0);
-	return true;
+	return count_misfits(t);
 }
 
 static bool is_step(const struct point *a, const struct point *b)
@@ -245,6 +288,11 @@ struct gp_timeline *gp_timeline_new(const struct gp_record_anchor *anchors, uint
 		return t;
 	gp_timeline_free(t);
 	return NULL;
+}
+
+uint32_t gp_timeline_misfits(const struct gp_timeline *t)
+{
+	return t->misfits;
 }
 
 void gp_timeline_free(struct gp_timeline *t)

@@ -38,6 +38,12 @@ int64_t gp_timeline_from_cupti(struct gp_timeline *timeline, uint64_t cupti_ns,
 /* Unix time of the timeline's 0. */
 uint64_t gp_timeline_base_unix_ns(const struct gp_timeline *timeline);
 
+/*
+ * How many readings of the host's ticks contradict the monotonic clock: they went back, or an interval is longer or shorter than the
+ * others by 1 ms and 0.1 %, as where a virtual machine moves to another host, or the counters of two sockets differ.
+ */
+uint32_t gp_timeline_misfits(const struct gp_timeline *timeline);
+
 /* Mean length of a tick. */
 double gp_timeline_ns_per_tick(const struct gp_timeline *timeline);
 

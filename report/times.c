@@ -314,6 +314,7 @@ int gp_resolve_times(struct gp_load *load)
 	if (!t)
 		return -ENOMEM;
 	m->base_unix_ns = gp_timeline_base_unix_ns(t);
+	m->losses.clock_misfits = gp_timeline_misfits(t);
 	m->base_monotonic_ns = load->anchor_count > 0 ? load->anchors[0].monotonic_ns : 0;
 	m->ns_per_tick = gp_timeline_ns_per_tick(t);
 	shift = time_all(load, t);

@@ -47,6 +47,36 @@ static int64_t from_cupti(struct gp_timeline *t, int64_t ns)
 	return gp_timeline_from_cupti(t, UNIX_START + (uint64_t)ns, UINT32_MAX);
 }
 
+/* A second each; from `step_at` on the ticks are ahead by so many ns. */
+static uint32_t misfits_of(uint32_t count, uint32_t step_at, int64_t ahead_ns)
+{
+	struct gp_record_anchor anchors[20];
+	struct gp_timeline *t;
+	uint32_t misfits;
+
+	for (uint32_t i = 0; i < count; i++) {
+		anchors[i] = anchor_at(i * SECOND, 0);
+		anchors[i].ticks += i >= step_at ? (uint64_t)(3 * ahead_ns) : 0;
+	}
+	t = make(anchors, count);
+	misfits = gp_timeline_misfits(t);
+	gp_timeline_free(t);
+	return misfits;
+}
+
+static void test_ticks_that_contradict_the_system(void **state)
+{
+	(void)state;
+	assert_int_equal(misfits_of(10, 10, 0), 0);
+	assert_int_equal(misfits_of(10, 5, 500000), 0); /* as clocks differ */
+	assert_int_equal(misfits_of(10, 5, 20 * SECOND), 1);
+	assert_int_equal(misfits_of(10, 5, -SECOND / 2), 1);
+	assert_int_equal(misfits_of(10, 5, -3 * SECOND),
+			 3); /* went back; then the same until it has caught up */
+	assert_int_equal(misfits_of(3, 1, 20 * SECOND), 0); /* nobody can tell which is right */
+	assert_int_equal(misfits_of(1, 1, 0), 0);
+}
+
 static void test_between_and_outside_anchors(void **state)
 {
 	const struct gp_record_anchor anchors[] = {anchor_at(0, 0), anchor_at(SECOND, 0),
@@ -289,6 +319,7 @@ static void test_hostile_anchors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ticks_that_contradict_the_system),
 		cmocka_unit_test(test_between_and_outside_anchors),
 		cmocka_unit_test(test_each_piece_has_its_own_rate),
 		cmocka_unit_test(test_one_anchor_uses_the_estimate),

@@ -332,11 +332,22 @@ static int keep_names(struct gp_nsys_reading *r)
 	return result;
 }
 
+/* Ends the table at its first row. */
+static int is_there(void *context, const struct gp_row *row)
+{
+	(void)context;
+	(void)row;
+	return 1;
+}
+
 int gp_nsys_take_stacks(struct gp_nsys_reading *r)
 {
 	struct gp_nsys_stacks *s = &r->stacks;
-	int result = gp_database_each(r->database, "CUPTI_ACTIVITY_KIND_KERNEL", take_stub, r);
+	int result = gp_database_each(r->database, "CUDA_CALLCHAINS", is_there, NULL);
 
+	if (result <= 0)
+		return result;
+	result = gp_database_each(r->database, "CUPTI_ACTIVITY_KIND_KERNEL", take_stub, r);
 	if (result == 0)
 		result = gp_array_sort(s->stubs, s->stub_count, sizeof(*s->stubs), compare_stubs,
 				       NULL);

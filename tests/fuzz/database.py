@@ -9,7 +9,7 @@ THREAD = PROCESS + 5
 
 TABLES = {
     "StringIds(id INTEGER PRIMARY KEY, value TEXT)":
-        [(1, "k"), (2, "cudaLaunchKernel_v7000"), (3, "cudaMalloc"), (4, "step")],
+        [(1, "k"), (2, "cudaLaunchKernel_v7000"), (3, "cudaMalloc"), (4, "step"), (5, "/a/x.py"), (6, "0x9")],
     "CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, correlationId, globalPid, mangledName, "
     "gridX, gridY, gridZ, blockX, blockY, blockZ, graphNodeId)":
         [(10, 20, 0, 1, 7, 1, PROCESS, 1, 1, 1, 1, 32, 1, 1, None),
@@ -17,8 +17,10 @@ TABLES = {
     "CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind, "
     "srcKind, dstKind)":
         [(50, 60, 0, 1, 7, 2, PROCESS, 64, 1, 1, 2), (50, 60, 0, 1, 7, 2, PROCESS, 64, 12, 4, 4)],
-    "CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId, returnValue)":
-        [(1, 5, THREAD, 1, 2, 0), (6, 8, THREAD, 3, 3, 0)],
+    "CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId, returnValue, callchainId)":
+        [(1, 5, THREAD, 1, 2, 0, 1), (6, 8, THREAD, 3, 3, 0, 2)],
+    "CUDA_CALLCHAINS(id, symbol, module, unresolved, originalIP, stackDepth)":
+        [(1, 1, 4, None, 9, 0), (1, 4, 5, None, None, 1), (2, 6, 4, 1, 9, 0)],
     "CUDA_GPU_MEMORY_USAGE_EVENTS(globalPid, deviceId, contextId, address, bytes, memKind, memoryOperationType, "
     "correlationId)":
         [(PROCESS, 0, 1, 4096, 64, 2, 0, 3)],

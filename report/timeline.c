@@ -157,7 +157,7 @@ static double usual_rate(const struct clock *c, double *rates)
 static bool count_misfits(struct gp_timeline *t)
 {
 	const struct clock *c = &t->ticks;
-	double *rates = calloc(c->count, sizeof(*rates));
+	double *rates = calloc(c->count + 1, sizeof(*rates));
 	double usual = rates ? usual_rate(c, rates) : 0;
 
 	for (uint32_t i = 0; i + 1 < c->count && usual > 0; i++) {

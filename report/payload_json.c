@@ -6,13 +6,24 @@
 
 #include "report/payload.h"
 
+#define MOST_EXACT ((uint64_t)1 << 53) /* readers that hold numbers as doubles round larger ones */
+
+static void put_signed(struct gp_json *json, int64_t value)
+{
+	bool is_exact = value <= (int64_t)MOST_EXACT && value >= -(int64_t)MOST_EXACT;
+
+	gp_json_text(json, is_exact ? "" : "\"");
+	gp_json_signed(json, value);
+	gp_json_text(json, is_exact ? "" : "\"");
+}
+
 void gp_payload_json_value(struct gp_json *json, uint8_t kind, uint64_t value)
 {
 	double floating = gp_payload_floating(value);
 	char text[40];
 
 	if (kind == GP_PAYLOAD_SIGNED) {
-		gp_json_signed(json, (int64_t)value);
+		put_signed(json, (int64_t)value);
 	} else if (kind == GP_PAYLOAD_FLOATING && isfinite(floating)) {
 		snprintf(text, sizeof(text), "%.17g", floating);
 		gp_json_text(json, text);
@@ -20,7 +31,7 @@ void gp_payload_json_value(struct gp_json *json, uint8_t kind, uint64_t value)
 		gp_json_text(json, isnan(floating) ? "\"nan\""
 				   : floating > 0  ? "\"inf\""
 						   : "\"-inf\"");
-	} else if (value > INT64_MAX) {
+	} else if (value > MOST_EXACT) {
 		gp_json_address(json, value);
 	} else {
 		gp_json_unsigned(json, value);

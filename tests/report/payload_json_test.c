@@ -32,9 +32,11 @@ static void expect_floating(double floating, const char *expected)
 static void test_what_is_no_number_of_json_is_text(void **state)
 {
 	(void)state;
-	expect_json(GP_PAYLOAD_UNSIGNED, INT64_MAX, "9223372036854775807");
+	expect_json(GP_PAYLOAD_UNSIGNED, (uint64_t)1 << 53, "9007199254740992");
+	expect_json(GP_PAYLOAD_UNSIGNED, ((uint64_t)1 << 53) + 1, "\"0x20000000000001\"");
 	expect_json(GP_PAYLOAD_UNSIGNED, UINT64_MAX, "\"0xffffffffffffffff\"");
 	expect_json(GP_PAYLOAD_SIGNED, (uint64_t)-3, "-3");
+	expect_json(GP_PAYLOAD_SIGNED, (uint64_t)1 << 63, "\"-9223372036854775808\"");
 	expect_floating(0.5, "0.5");
 	expect_floating((double)__builtin_inff(), "\"inf\"");
 	expect_floating((double)-__builtin_inff(), "\"-inf\"");

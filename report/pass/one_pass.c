@@ -8,8 +8,11 @@
 
 #include "report/array.h"
 
-#define BLOCK_BYTES     (1u << 20) /* of payloads: what one thread takes at a time */
-#define BLOCK_CHUNKS    256u
+#define BLOCK_BYTES  (1u << 20) /* of payloads: what one thread takes at a time */
+#define BLOCK_CHUNKS 256u
+#define BLOCK_RECORDS                                                                              \
+	(1u                                                                                        \
+	 << 18) /* however small they are: one that is kept takes more room than it has in the file */
 #define MOST_THREADS    16u
 #define BLOCKS_PER_CORE 3u
 
@@ -32,7 +35,7 @@ struct block {
 	int result;
 	uint64_t unknown;
 	struct piece pieces[BLOCK_CHUNKS];
-	uint32_t piece_count, payload_bytes;
+	uint32_t piece_count, payload_bytes, record_count;
 	struct other *others;
 	uint32_t other_count, other_capacity;
 	char *texts;
@@ -349,7 +352,8 @@ static int absorb(struct gp_one_pass *p, struct block *b)
 	if (result == 0)
 		result = gp_cover_add(&p->totals.cover, b->times, b->time_count);
 	p->unknown += b->unknown;
-	b->piece_count = b->payload_bytes = b->other_count = b->time_count = 0;
+	b->piece_count = b->payload_bytes = b->record_count = 0;
+	b->other_count = b->time_count = 0;
 	b->text_bytes = 0;
 	return result;
 }
@@ -399,7 +403,8 @@ int gp_one_pass_chunk(struct gp_one_pass *p, const struct gp_chunk *chunk)
 	const struct gp_chunk_header *h = &chunk->header;
 	struct block *b = block_at(p, p->filled);
 
-	if (b->piece_count == BLOCK_CHUNKS || h->payload_bytes > BLOCK_BYTES - b->payload_bytes) {
+	if (b->piece_count == BLOCK_CHUNKS || b->record_count >= BLOCK_RECORDS ||
+	    h->payload_bytes > BLOCK_BYTES - b->payload_bytes) {
 		hand_over(p);
 		b = block_at(p, p->filled);
 	}
@@ -407,6 +412,7 @@ int gp_one_pass_chunk(struct gp_one_pass *p, const struct gp_chunk *chunk)
 		(struct piece){b->payload_bytes, h->payload_bytes, h->records, h->thread};
 	memcpy(b->payloads + b->payload_bytes, chunk->payload, h->payload_bytes);
 	b->payload_bytes += h->payload_bytes;
+	b->record_count += h->records;
 	return p->result;
 }
 

@@ -448,6 +448,18 @@ static void release(struct finishing *f)
 	free(f->summary_file);
 }
 
+/* A page shows each event: who wants one waits for it, and knows that. */
+static void choose_way(struct finishing *f, char *const *traces, size_t count)
+{
+	bool are_large = gp_traces_are_large(traces, count);
+
+	f->is_large = are_large && !f->options->html;
+	if (are_large && f->options->html && !f->options->quiet)
+		fputs("gpuprof: the traces are large, and the page of them takes minutes; they are "
+		      "complete without it\n",
+		      stderr);
+}
+
 int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_options *options)
 {
 	struct finishing f = {.options = options};
@@ -455,7 +467,7 @@ int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_op
 	if (choose_exporter(&f) != 0 || trace_count == 0)
 		return f.result;
 	if (prepare(&f, traces, trace_count) == 0) {
-		f.is_large = !options->html && gp_traces_are_large(traces, trace_count);
+		choose_way(&f, traces, trace_count);
 		for (size_t i = 0; i < trace_count; i++)
 			take_piece(&f, &f.pieces[i]);
 		write_text(&f);

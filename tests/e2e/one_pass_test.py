@@ -77,6 +77,9 @@ class OnePass(Case):
         self.assertIn("Read in one pass", result.stderr)
         self.assertRegex(result.stderr, r"no Chrome trace was made: .*gpuprof export --limit 2000000 \S*app.gpuprof")
         self.assertEqual(self.files(".json"), [])
+        result = self.run_gpuprof("finish", "--html", "--chrome=none", trace)
+        self.assertRegex(result.stderr, r"\Agpuprof: the traces are large, and the page of them takes minutes")
+        self.assertEqual(len(self.files(".html")), 1)
 
 
 if __name__ == "__main__":

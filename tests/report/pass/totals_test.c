@@ -15,7 +15,8 @@
 #include "tests/lib/dice.h"
 #include "tests/report/trace_builder.h"
 
-#define LAUNCHES 60000 /* several blocks */
+#define LAUNCHES 12000
+#define IN_CHUNK 30 /* so that there are more chunks than a block takes */
 #define KERNELS  70
 #define LATEST   1000
 
@@ -139,19 +140,19 @@ static void name_kernels(struct gp_builder *b)
 	}
 }
 
-/* Calls in chunks of their own, operations in others, each half a megabyte: what follows each other is decoded side by side. */
+/* Calls in chunks of their own, operations in others: what follows each other is decoded side by side. */
 static void write_much(struct gp_builder *b, uint64_t *dice)
 {
 	for (uint32_t i = 0; i < LAUNCHES; i++) {
-		if (i % 3000 == 0)
-			gp_builder_chunk(b, 1 + i / 3000 % 3, 100 + i / 3000 % 3);
+		if (i % IN_CHUNK == 0)
+			gp_builder_chunk(b, 1 + i / IN_CHUNK % 3, 100 + i / IN_CHUNK % 3);
 		gp_builder_call(b, i % 20 == 0 ? GP_TEST_COPY : GP_TEST_LAUNCH, 1 + i,
 				1000 + LATEST * i, roll_dice(dice) % 900);
 	}
 	for (uint32_t i = 0; i < LAUNCHES; i++) {
 		uint64_t start_ns = 2000 + LATEST * i;
 
-		if (i % 3000 == 0)
+		if (i % IN_CHUNK == 0)
 			gp_builder_chunk(b, 5, 200);
 		if (i % 20 == 0)
 			add_copy(b, 1 + i, start_ns, 1 + roll_dice(dice) % 5000, 1 + i % 40 / 20);

@@ -1,7 +1,7 @@
 /* What Python did in each thread, look by look (--host-samples). */
 #include "report/chronicle.h"
 
-#include "report/host_place.h"
+#include "report/host_work.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -31,25 +31,11 @@ static struct gp_value text_or_none(const char *text)
 	return *text ? gp_value_text(text) : gp_value_none();
 }
 
-static void free_places(void *places)
-{
-	gp_host_places_free(places);
-}
-
-static struct gp_host_places *places_of(struct gp_scope *scope)
-{
-	if (!scope->host_places) {
-		scope->host_places = gp_host_places_new();
-		scope->free_host_places = free_places;
-	}
-	return scope->host_places;
-}
-
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
 		  int64_t start_ns, struct gp_sheet_writer *writer)
 {
 	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_places *places = places_of(scope);
+	struct gp_host_places *places = gp_host_places_in(scope);
 	struct gp_host_place place = {"(no memory)", ""};
 
 	if (places)

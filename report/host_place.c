@@ -134,7 +134,7 @@ static void put_import(char *text, const struct gp_place *place)
 	char module[TEXT_BYTES / 4];
 
 	put_module(module, sizeof(module), path);
-	snprintf(text, TEXT_BYTES, "importing %s (%s)", module, path);
+	snprintf(text, TEXT_BYTES, "importing %s", module);
 }
 
 /* ---- a stack ---- */
@@ -179,7 +179,7 @@ static void put_texts(struct gp_host_places *places, const struct known *known, 
 
 	texts->what[0] = texts->own[0] = '\0';
 	if (compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT)
-		snprintf(texts->what, sizeof(texts->what), "compiling: %s",
+		snprintf(texts->what, sizeof(texts->what), "compiling (%s)",
 			 gp_compiler_name(compiler));
 	else if (compiler == GP_COMPILER_IMPORT && import != GP_NONE)
 		put_import(texts->what, place_of(places, model, import));

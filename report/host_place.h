@@ -2,7 +2,7 @@
  * host_place: what a thread of Python's did when it was looked at (GP_RECORD_SAMPLE), in words: what, and from which line of the user's.
  *
  * What it did is the module that the user's line imported ("importing torch._dynamo"; "importing" where none of its code ran yet); or the compiler
- * that it was in ("compiling: torch.compile"); or else the innermost function, if that is a library's.  The user's line is the innermost one in the user's code
+ * that it was in ("compiling (torch.compile)"); or else the innermost function, if that is a library's.  The user's line is the innermost one in the user's code
  * (report/code_rank.h).
  */
 #ifndef REPORT_HOST_PLACE_H

@@ -6,20 +6,23 @@
 #include "report/rules/rules.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/format.h"
+#include "report/host_work.h"
 #include "report/rules/advisor.h"
 #include "report/rules/host_time.h"
 
 #define LEAST_NS     100000000u
 #define MOST_COMMAND 60 /* characters */
+#define WORK_BYTES   1024
 
 /*
  * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, the cause's share of the
- * longest in 255ths, and the text of its range.
+ * longest in 255ths, the text of its range, and what looks at Python found in it.
  */
-enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS, SHARE, RANGE, KEPT };
+enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS, SHARE, RANGE, WORK, KEPT };
 static_assert((int)KEPT <= (int)GP_IDLE_CAUSES, "a case has no room for it");
 
 /* From which on the cause is the whole of it. */
@@ -66,6 +69,56 @@ static const char *name_of(const struct gp_advisor *advisor, const struct gp_cal
 	return call ? gp_model_api(advisor->model, call->api).name : "";
 }
 
+static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
+{
+	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
+}
+
+/* What it did there is said with a verb, a function without. */
+static bool has_verb(const char *what)
+{
+	return strncmp(what, "importing", strlen("importing")) == 0 ||
+	       strncmp(what, "compiling", strlen("compiling")) == 0;
+}
+
+/*
+ * "importing torch._dynamo for 1.9s, from <module> (train.py:4); by 95 looks", "in load (data.py:7) for 1.9s; there in raw_decode (json/decoder.py);
+ * by 95 looks": the last parts go first where there is no room.
+ */
+static void put_work(char *text, size_t bytes, const struct gp_host_places *places,
+		     const struct gp_host_work *work)
+{
+	struct gp_host_place place = gp_host_places_at(places, work->place);
+	bool has_both = *place.what && *place.own, is_verb = has_verb(place.what);
+	const char *first = is_verb || !*place.own ? place.what : place.own;
+	const char *second = is_verb ? place.own : place.what;
+
+	snprintf(text, bytes, "%s%s for %s%s%s; by %s look%s", is_verb ? "" : "in ", first,
+		 gp_format_ns_about(work->place_ns).text,
+		 !has_both ? ""
+		 : is_verb ? ", from "
+			   : "; there in ",
+		 has_both ? second : "", gp_format_count(work->looks).text,
+		 work->looks == 1 ? "" : "s");
+}
+
+static uint64_t find_work(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	const struct gp_model *model = advisor->model;
+	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
+	char text[WORK_BYTES] = "";
+
+	if (places && at->call_after && model->sample_count > 0) {
+		struct gp_host_work work = gp_host_work_of(places, model, at->call_after->thread_id,
+							   since_base(model, at->lull->start_ns),
+							   since_base(model, at->lull->end_ns));
+
+		if (work.place != UINT32_MAX)
+			put_work(text, sizeof(text), places, &work);
+	}
+	return gp_advisor_text(advisor, text);
+}
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t idle_ns = gp_lull_ns(at->lull);
@@ -81,6 +134,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 		struct gp_host_time host = gp_host_time_of(advisor, at);
 
 		keep_host_time(advisor, found, &host);
+		found->cause_ns[WORK] = find_work(advisor, at);
 		found->cause_ns[SHARE] = at->lull->cause_share[at->lull->cause];
 		found->longest_ns = idle_ns;
 		found->extra = before;
@@ -92,6 +146,14 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 static void look(struct gp_advisor *advisor)
 {
 	gp_advisor_lulls(advisor, LEAST_NS, NULL, take_lull);
+}
+
+/* Where the cause is another, that call says more. */
+static const char *work_of(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	return found->other_detail == GP_IDLE_HOST
+		       ? gp_advisor_text_of(advisor, found->cause_ns[WORK])
+		       : "";
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -109,6 +171,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fprintf(out, ": %s%s", found->cause_ns[SHARE] < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause));
 	gp_host_time_tell(&host, out);
+	if (*work_of(advisor, found))
+		fprintf(out, "; the host was %s", work_of(advisor, found));
 	if (*before)
 		fprintf(out, "; from %s", before);
 	if (*before && gp_advisor_knows(advisor, found->other_site))
@@ -182,6 +246,10 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		return;
 	if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
+	else if (*work_of(advisor, found))
+		fputs("do it before the first launch, behind the last, or in another thread; look "
+		      "by look: gpuprof trace host FILE",
+		      out);
 	else
 		advise_to_sample(advisor->scope.models[found->process], out);
 }
@@ -197,13 +265,16 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		"the stacks of calls (it compiled, or loaded what it had compiled before), XLA's "
 		"by "
 		"its ranges; of all ranges the innermost in which the thread was nearly all of the "
-		"time is named. Else gpuprof does not know what the host computes.",
-	.change =
-		"By the cause: host-bound, the program computes something on the host, which can "
-		"go elsewhere, or run while the GPU works: a sampling profiler tells what it is "
-		"(py-spy record, perf record). A compiler: call each function once for each shape "
-		"before the work, and let its cache stay. Set-up: what is made there can be made "
-		"before.",
+		"time is named. What Python did in the longest of them is told by looks at its "
+		"stacks (--host-samples): that with most of the time, and the line of the "
+		"program's "
+		"own. Else gpuprof does not know what the host computes.",
+	.change = "By the cause: host-bound, the program computes something on the host, which can "
+		  "go elsewhere, or run while the GPU works: where there were no looks, a sampling "
+		  "profiler tells what it is (py-spy record, perf record). A compiler: call each "
+		  "function once for each shape "
+		  "before the work, and let its cache stay. Set-up: what is made there can be made "
+		  "before.",
 	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
 	.threshold = {.saves_percent = 5, .saves_ns = LEAST_NS, .count = 1},
 	.look = look,

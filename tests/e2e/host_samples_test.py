@@ -36,6 +36,7 @@ import unittest.mock
 other = threading.Thread(target=beside)
 other.start()
 other.join()
+device.launch(1)
 """
 FORKS = PROGRAM + """
 import os
@@ -98,6 +99,12 @@ class HostSamplesTest(Case):
         looks = [event for event in events if event["kind"] == "host sample"]
         self.assertEqual(sum(event["count"] for event in looks), sum(row["Looks"] for row in rows))
         self.assertIn("spin", {event["name"] for event in looks})
+
+    def test_advice_says_what_the_host_did(self):
+        self.record(PROGRAM)
+        summary = " ".join(self.run_gpuprof("summary", self.only_trace()).stdout.split())
+        self.assertRegex(summary, r"gpu-gaps: the GPU has nothing to do for \S+: host-bound; the host was in \S")
+        self.assertNotIn("py-spy", summary)
 
     def test_off(self):
         for options in (("--host-samples", "0"), ("--stacks", "none")):

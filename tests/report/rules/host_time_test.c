@@ -121,6 +121,33 @@ static void imports_count_where_they_are_new(void **state)
 	check(&(struct calls){.before = IMPORTS}, "loading code", "py-spy record", "importing");
 }
 
+/* Looks at the thread say what else another profiler would be asked for. */
+static void looks_say_what_the_host_was_at(void **state)
+{
+	struct gp_model *model = wait_for_host(&(struct calls){.before = IMPORTS});
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	model->samples = calloc(1, sizeof(*model->samples));
+	assert_non_null(model->samples);
+	model->sample_count = 1;
+	model->samples[0] = (struct gp_sample){.start_ns = 10 * MS,
+					       .end_ns = 210 * MS,
+					       .thread_id = 100,
+					       .stack = 0, /* the user's line */
+					       .count = 11};
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_non_null(
+		strstr(found->found, "the host was in main (train.py:1) for 200.0ms; by 11 looks"));
+	assert_non_null(strstr(found->change, "gpuprof trace host"));
+	assert_null(strstr(found->change, "py-spy"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* Where nothing would be cut or marked in the text. */
 static void the_command_is_offered_as_a_shell_takes_it(void **state)
 {
@@ -261,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compilers_are_told_by_stacks),
 		cmocka_unit_test(imports_count_where_they_are_new),
+		cmocka_unit_test(looks_say_what_the_host_was_at),
 		cmocka_unit_test(the_command_is_offered_as_a_shell_takes_it),
 		cmocka_unit_test(what_is_always_in_an_import_is_work),
 		cmocka_unit_test(ranges_name_what_the_host_was_at),

@@ -32,7 +32,8 @@
 #include "inject/share_times.h"
 #include "stacks/stack.h"
 
-#define SAMPLES_REST 1000u /* looks at the program's threads take a thousandth of a core at most */
+#define SAMPLES_REST                                                                               \
+	200u /* looks at the program's threads take half a hundredth of a core at most */
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
 #define BUDGET_PART  4 /* of --max-memory: CUPTI's buffers; as much again of the device's memory */
 

@@ -12,6 +12,7 @@
 #include "stacks/snapshot.h"
 #include "stacks/tree.h"
 
+#define MOST_LISTED        65536u /* threads of an interpreter: a list that runs in a circle ends */
 #define MOST_INTERPRETERS  16u
 #define MOST_TRIES         16u   /* of a thread that calls and returns meanwhile */
 #define ENOUGH_BASES       5u    /* looks one after the other that agree where a stack begins */
@@ -73,6 +74,13 @@ struct roll {
 	bool is_whole; /* it can be asked for at once */
 };
 
+/* The interpreter's list begins with the newest; where there are more than can be looked at, those at its end, the main thread among them, are. */
+struct listed {
+	uint64_t states[GP_SAMPLER_THREADS], descriptors[GP_SAMPLER_THREADS];
+	uint32_t
+		count; /* of all; of these the last GP_SAMPLER_THREADS are here, each at its number modulo that */
+};
+
 static struct sampler {
 	struct gp_code_reader *codes;
 	uint64_t states[GP_SAMPLER_THREADS];        /* of the interpreter's threads; 0 = none */
@@ -84,6 +92,7 @@ static struct sampler {
 	uint64_t due_ns;
 	uint64_t run_ticks;
 	uint32_t id_offset; /* where in a descriptor its thread's id is */
+	struct listed listed;
 	struct roll roll;
 	uint32_t pass;     /* number of the last roll */
 	uint32_t passes;   /* looks at all threads */
@@ -365,7 +374,7 @@ static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 
 /* ---- one thread ---- */
 
-/* One that was missed may have stayed where it was: its run goes on. */
+/* One that was missed moved: what it was found in before has ended. */
 static void look_at(struct thread *thread)
 {
 	uint64_t ticks = gp_clock_ticks();
@@ -375,11 +384,12 @@ static void look_at(struct thread *thread)
 
 	if (result == SEEN)
 		stack = take_links(thread, count, is_cut);
-	if (stack != GP_NO_NODE && stack != 0 && (stack == thread->stack || gp_tree_tell(stack)))
+	if (stack != GP_NO_NODE && stack != 0 && (stack == thread->stack || gp_tree_tell(stack))) {
 		add_look(thread, stack, ticks);
-	else if (result == IDLE || stack == 0)
-		end_run(thread);
-	else
+		return;
+	}
+	end_run(thread);
+	if (result != IDLE && stack != 0)
 		gp_count(GP_COUNTER_SAMPLES_LOST, 1);
 }
 
@@ -452,29 +462,51 @@ static struct thread *meet(uint64_t state, uint64_t descriptor)
 	return thread;
 }
 
-/* Those of an interpreter; they come and go meanwhile. */
-static void call_threads(uint64_t interpreter, struct roll *roll)
+/* Those of an interpreter; they come and go meanwhile.  False: the list broke off. */
+static bool list_threads(uint64_t interpreter, struct listed *listed)
 {
 	const struct gp_python_list *list = &sampler.python.list;
 	uint16_t descriptor = sampler.python.layout.thread.thread_id;
 	uint64_t state, words[STATE_BYTES / sizeof(uint64_t)];
-	struct thread *thread;
 
-	roll->is_whole &= gp_snapshot_now(interpreter + list->threads, &state, sizeof(state));
-	for (uint32_t i = 0; roll->is_whole && state != 0 && i < GP_SAMPLER_THREADS; i++) {
+	listed->count = 0;
+	if (!gp_snapshot_now(interpreter + list->threads, &state, sizeof(state)))
+		return false;
+	while (state != 0 && listed->count < MOST_LISTED) {
+		uint32_t at = listed->count % GP_SAMPLER_THREADS;
+
 		if (!gp_snapshot_now(state, words, descriptor + sizeof(uint64_t)) ||
-		    words[list->interpreter / sizeof(uint64_t)] != interpreter) {
-			roll->is_whole = false;
-			return;
-		}
-		thread = meet(state, words[descriptor / sizeof(uint64_t)]);
-		if (thread == NULL || roll->thread_count == GP_SAMPLER_THREADS) {
-			roll->is_whole = false;
-		} else {
-			roll->interpreter_of[roll->thread_count] = (uint8_t)roll->interpreter_count;
-			roll->threads[roll->thread_count++] = thread;
-		}
+		    words[list->interpreter / sizeof(uint64_t)] != interpreter)
+			return false;
+		listed->states[at] = state;
+		listed->descriptors[at] = words[descriptor / sizeof(uint64_t)];
+		listed->count++;
 		state = words[list->next / sizeof(uint64_t)];
+	}
+	return state == 0;
+}
+
+/* One that is none (its thread has ended without a word, or has not begun yet) is passed over. */
+static void call_threads(uint64_t interpreter, struct roll *roll)
+{
+	struct listed *listed = &sampler.listed;
+	uint32_t room = GP_SAMPLER_THREADS - roll->thread_count, first = 0;
+
+	roll->is_whole &= list_threads(interpreter, listed);
+	if (listed->count > room) {
+		first = listed->count - room;
+		roll->is_whole = false;
+	}
+	for (uint32_t i = first; i < listed->count; i++) {
+		uint32_t at = i % GP_SAMPLER_THREADS;
+		struct thread *thread = meet(listed->states[at], listed->descriptors[at]);
+
+		if (thread == NULL) {
+			roll->is_whole = false;
+			continue;
+		}
+		roll->interpreter_of[roll->thread_count] = (uint8_t)roll->interpreter_count;
+		roll->threads[roll->thread_count++] = thread;
 	}
 }
 
@@ -582,7 +614,8 @@ static void look_at_all(void)
 
 	if (!is_as_it_was(roll))
 		call_roll(roll);
-	for (uint32_t i = 0; i < roll->thread_count; i++)
+	/* a filter may come at any time: the sooner it is seen, the less is done against it */
+	for (uint32_t i = 0; i < roll->thread_count && !gp_sys_is_confined(); i++)
 		look_at(roll->threads[i]);
 }
 
@@ -617,17 +650,6 @@ void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest)
 	sampler.period_ns = period_ns;
 }
 
-static bool is_ready(void)
-{
-	if (!gp_python_know(&sampler.python))
-		return false;
-	if (sampler.id_offset == 0)
-		sampler.id_offset = find_id_offset();
-	if (sampler.run_ticks == 0)
-		sampler.run_ticks = RUN_NS / 1000000000u * gp_clock_ticks_per_second();
-	return true;
-}
-
 /* What a look at all threads takes; to ask the clock takes as long as a short one, and so it is asked now and then. */
 static uint64_t look_and_measure(void)
 {
@@ -660,22 +682,30 @@ static uint64_t spend(uint64_t now_ns, uint64_t taken_ns)
 	return sampler.store_ns < 0 ? (uint64_t)-sampler.store_ns * sampler.least_rest : 0;
 }
 
+static bool is_prepared(void)
+{
+	if (sampler.id_offset == 0)
+		sampler.id_offset = find_id_offset();
+	sampler.run_ticks = RUN_NS / 1000000000u * gp_clock_ticks_per_second();
+	return sampler.id_offset != 0;
+}
+
 uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
 {
 	uint64_t rest_ns;
 
 	if (sampler.period_ns == 0)
 		return UINT64_MAX;
-	if (!is_wanted || !is_ready()) {
+	if (!is_wanted || !gp_python_know(&sampler.python)) {
 		end_runs();
 		return UINT64_MAX;
 	}
 	if (now_ns < sampler.due_ns)
 		return sampler.due_ns - now_ns;
-	if (gp_sys_is_confined())
+	if (gp_sys_is_confined()) /* before anything is copied: a filter may end the process for it */
 		return give_up("the program restricts its system calls: its Python stacks were "
 			       "sampled up to then");
-	if (sampler.id_offset == 0)
+	if (!is_prepared())
 		return give_up("the program's Python stacks are not sampled: a process may not "
 			       "copy its own memory here (process_vm_readv)");
 	rest_ns = spend(now_ns, look_and_measure());

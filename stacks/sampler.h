@@ -18,7 +18,7 @@
 #define GP_SAMPLER_THREADS 128u
 
 /*
- * By the thread that will look, once: how often, and how many times as long as looks take it rests at least; 1000 is a thousandth of a core, besides some
+ * By the thread that will look, once: how often, and how many times as long as looks take it rests at least; 200 is 0.5 % of a core, besides some
  * milliseconds in all.  Where there is no memory for it, nothing will be looked at.
  */
 void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest);

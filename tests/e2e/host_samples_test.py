@@ -59,6 +59,24 @@ assert libc.prctl(22, 2, filter, 0, 0) == 0, ctypes.get_errno()
 import os
 """
 
+# the same for all threads, and whoever does it ends the process
+KILLS = """
+import ctypes
+import struct
+libc = ctypes.CDLL(None, use_errno=True)
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, 310), (0x06, 0, 0, 0x80000000), (0x06, 0, 0, 0x7fff0000)]
+program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in code))
+filter = struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program))
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.syscall(317, 1, 1, filter) == 0, ctypes.get_errno()
+"""
+# a thread that ends without a word to the interpreter, which keeps its state
+VANISHES = """
+import _thread
+import ctypes
+_thread.start_new_thread(lambda: ctypes.CDLL("libc.so.6").pthread_exit(None), ())
+"""
+
 
 class HostSamplesTest(Case):
     def record(self, text, *options, way=LAUNCHED):
@@ -129,6 +147,24 @@ class HostSamplesTest(Case):
         self.assertEqual(self.rows(self.only_trace()), [])
         summary = self.run_gpuprof("summary", self.only_trace()).stdout
         self.assertIn("Python stacks are not sampled", " ".join(summary.split()))
+
+    def test_where_it_kills(self):
+        self.record(PROGRAM.replace("device.allocate", KILLS + "device.allocate", 1), "--host-samples", "10")
+        self.assertEqual(self.rows(self.only_trace()), [])
+
+    def test_a_thread_that_vanishes(self):
+        self.record(PROGRAM.replace("working()", VANISHES + "working()", 1), "--host-samples", "10")
+        own = [row for row in self.rows(self.only_trace()) if row["TID"] == row["PID"]]
+        self.assertGreater(sum(row["Looks"] for row in own), 10)
+
+    def test_more_threads_than_are_looked_at(self):
+        many = "stop = threading.Event()\nwaiting = [threading.Thread(target=stop.wait, daemon=True) for _ in range(140)]\n" \
+               "for one in waiting:\n    one.start()\n"
+        self.record(PROGRAM.replace("working()", many + "working()", 1), "--host-samples", "10")
+        rows = self.rows(self.only_trace())
+        # the oldest among them, while the others are there
+        self.assertTrue(any(str(row["Line"]).startswith("spin (") for row in rows if row["TID"] == row["PID"]), rows)
+        self.assertLessEqual(len({row["TID"] for row in rows}), 129)  # besides the one that is started at the end
 
 
 main()

@@ -74,19 +74,31 @@ void gp_spread_join_scaled(struct gp_spread *s, const struct gp_spread *other, d
 	gp_spread_join(s, &in_ns);
 }
 
-/* No value lies beyond the least and the most of them. */
-static double median_of(const struct gp_spread *s)
+/* The value at a rank, 0 = the least: as that of its step; none lies beyond the least and the most of them. */
+static double value_at(const struct gp_spread *s, uint64_t rank)
 {
 	uint64_t before = 0;
 	uint32_t step = 0;
 	double middle;
 
-	while (before + s->counts[step] <= (s->count - 1) / 2)
+	if (rank == 0)
+		return (double)s->least_ns;
+	if (rank == s->count - 1)
+		return (double)s->most_ns;
+	while (before + s->counts[step] <= rank)
 		before += s->counts[step++];
 	middle = middle_of(step);
 	if (middle < (double)s->least_ns)
 		return (double)s->least_ns;
 	return middle > (double)s->most_ns ? (double)s->most_ns : middle;
+}
+
+/* Of an even count the two in the middle may be far apart. */
+static double median_of(const struct gp_spread *s)
+{
+	double lower = value_at(s, (s->count - 1) / 2);
+
+	return s->count % 2 ? lower : (lower + value_at(s, s->count / 2)) / 2;
 }
 
 struct gp_stats gp_spread_stats(const struct gp_spread *s)

@@ -2,7 +2,8 @@
  * spread: what any number of durations amount to, in a memory of one size: none of them is kept.
  *
  * Count, sum, least, most and deviation are exact, however the durations were dealt out to several spreads and in whatever order these
- * were put together.  The median is that of a histogram, sixteen steps for each power of two: it is off by 3.2 % at most, below 32 ns exact.
+ * were put together.  The median is that of a histogram, sixteen steps for each power of two: it is off by 3.2 % at most, below 32 ns and of
+ * one or two durations exact.
  */
 #ifndef REPORT_SPREAD_H
 #define REPORT_SPREAD_H

@@ -41,9 +41,9 @@ static void test_steps(void **state)
 	assert_int_equal(last, GP_SPREAD_COUNTS - 1);
 }
 
-static void check(const struct gp_spread *spread, const uint64_t *values)
+static void check(const struct gp_spread *spread, const uint64_t *values, size_t count)
 {
-	struct gp_stats found = gp_spread_stats(spread), exact = gp_stats_of(values, VALUES);
+	struct gp_stats found = gp_spread_stats(spread), exact = gp_stats_of(values, count);
 
 	assert_int_equal(found.count, exact.count);
 	assert_int_equal(found.total, exact.total);
@@ -68,11 +68,30 @@ static void test_against_the_values(void **state)
 	}
 	for (size_t i = 0; i < 3; i++)
 		gp_spread_join(all, parts[2 - i]);
-	check(all, values);
+	check(all, values, VALUES);
 	for (size_t i = 0; i < 3; i++)
 		free(parts[i]);
 	free(all);
 	free(values);
+}
+
+/* The median of an even count lies between the two in the middle, with nothing near it. */
+static void test_far_apart(void **state)
+{
+	const uint64_t values[] = {1631, 5658, 5700, 5900, 26934000, 27000000, 556170000, 900000000};
+
+	(void)state;
+	for (size_t first = 0; first < 4; first++) {
+		struct gp_spread *spread = new_spread();
+		size_t count = 8 - 2 * first;
+
+		for (size_t i = 0; i < count; i++)
+			gp_spread_add(spread, values[first + i]);
+		check(spread, values + first, count);
+		if (count == 2)
+			assert_true(gp_spread_stats(spread).median == (5900 + 26934000) / 2.0);
+		free(spread);
+	}
 }
 
 static void test_one_value_is_everything(void **state)
@@ -101,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_against_the_values),
+		cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_one_value_is_everything),
 	};
 

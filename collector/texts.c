@@ -26,45 +26,69 @@ static uint64_t hash_of(const struct gp_text_key *key)
 
 /* ---- memory ---- */
 
-/* What the table may take.  Whoever comes first says so, and whoever comes at the same time says the same. */
-static uint32_t limit(struct gp_texts *table)
-{
-	uint32_t most = gp_load32(&table->most_bytes);
-	uint32_t part = BUDGET_PART * (most < GP_TEXTS_MOST_BYTES ? GP_TEXTS_MOST_BYTES / most : 1);
-	uint32_t bytes = (uint32_t)gp_budget_power(most, part);
+/* What the memory begins with; the rest is texts. */
+struct area {
+	uint64_t bytes;      /* of all, a power of two; it and the mask stay as they are made */
+	uint64_t chain_mask; /* a power of two of chains, less 1 */
+	uint64_t chains[];   /* atomic; the address of the newest text of each, 0 = none */
+};
 
-	gp_store32(&table->most_bytes, bytes);
-	return bytes;
+static uint32_t bytes_to_have(const struct gp_texts *table)
+{
+	uint32_t smaller = GP_TEXTS_MOST_BYTES / table->wanted_bytes;
+
+	return (uint32_t)gp_budget_power(table->wanted_bytes, BUDGET_PART * smaller);
 }
 
 /* Pages are there only once they are touched. */
-static uint64_t map_memory(struct gp_texts *table)
+static struct area *make_area(uint32_t bytes)
 {
 	int saved_errno = errno;
-	uint32_t bytes = limit(table);
-	void *memory = MAP_FAILED;
+	struct area *area;
 
-	if (gp_budget_take(GP_BUDGET_INHERITED, bytes))
-		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!gp_budget_take(GP_BUDGET_INHERITED, bytes))
+		return NULL;
+	area = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	errno = saved_errno;
-	if (memory == MAP_FAILED) {
-		gp_replace64(&table->memory, 0, NO_MEMORY);
-	} else if (!gp_replace64(&table->memory, 0, (uintptr_t)memory)) {
-		munmap(memory, bytes);
+	if (area == MAP_FAILED) {
 		gp_budget_give(GP_BUDGET_INHERITED, bytes);
+		return NULL;
 	}
+	area->bytes = bytes;
+	area->chain_mask = bytes / SHARE_OF_CHAINS / sizeof(uint64_t) - 1;
+	return area;
+}
+
+static void drop_area(struct area *area)
+{
+	uint64_t bytes = area->bytes;
+
+	munmap(area, bytes);
+	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+}
+
+/* Of threads that come at the same time one has its area taken.  Whoever was refused may have been so only because of the others. */
+static uint64_t map_memory(struct gp_texts *table)
+{
+	struct area *area = make_area(bytes_to_have(table));
+
+	if (area == NULL)
+		gp_replace64(&table->memory, 0, NO_MEMORY);
+	else if (!gp_replace64(&table->memory, 0, (uintptr_t)area) &&
+		 !gp_replace64(&table->memory, NO_MEMORY, (uintptr_t)area))
+		drop_area(area);
 	return gp_load64_acquire(&table->memory);
 }
 
-static uint64_t *chain_of(struct gp_texts *table, uint64_t hash)
+/* NULL: there is no memory. */
+static struct area *area_of(struct gp_texts *table)
 {
 	uint64_t memory = gp_load64_acquire(&table->memory);
-	uint64_t chains = table->most_bytes / SHARE_OF_CHAINS / sizeof(uint64_t);
 
 	if (__builtin_expect(memory == 0, 0))
 		memory = map_memory(table);
-	return memory != NO_MEMORY ? (uint64_t *)(uintptr_t)memory + (hash & (chains - 1)) : NULL;
+	return memory != NO_MEMORY ? (struct area *)(uintptr_t)memory : NULL;
 }
 
 static struct gp_known_text *text_at(uint64_t address)
@@ -72,19 +96,27 @@ static struct gp_known_text *text_at(uint64_t address)
 	return (struct gp_known_text *)(uintptr_t)address;
 }
 
-/* What two threads take for one text at a time is lost to one of them, seldom. */
-static struct gp_known_text *take_room(struct gp_texts *table, uint32_t length_bytes)
+/* Where the texts begin. */
+static uint64_t first_of(const struct area *area)
 {
-	uint64_t first = table->most_bytes / SHARE_OF_CHAINS;
+	return (uintptr_t)&area->chains[area->chain_mask + 1];
+}
+
+/* What two threads take for one text at a time is lost to one of them, seldom. */
+static struct gp_known_text *take_room(struct gp_texts *table, const struct area *area,
+				       uint32_t length_bytes)
+{
+	uint64_t first = first_of(area);
+	uint64_t most = (uintptr_t)area + area->bytes - first;
 	uint64_t bytes = (sizeof(struct gp_known_text) + length_bytes + 1 + 7) & ~(uint64_t)7;
 	uint64_t used;
 
-	if (gp_load64(&table->used_bytes) + bytes > table->most_bytes - first)
+	if (gp_load64(&table->used_bytes) + bytes > most)
 		return NULL;
 	used = gp_take64(&table->used_bytes, bytes);
-	if (used + bytes > table->most_bytes - first)
+	if (used + bytes > most)
 		return NULL;
-	return text_at(gp_load64(&table->memory) + first + used);
+	return text_at(first + used);
 }
 
 /* ---- finding and adding ---- */
@@ -112,10 +144,10 @@ static uint64_t seal_of(const struct gp_known_text *text)
 	return (text->hash ^ (uintptr_t)text) * 0xff51afd7ed558ccdu | 1;
 }
 
-static struct gp_known_text *make(struct gp_texts *table, const struct gp_text_key *key,
-				  uint64_t hash)
+static struct gp_known_text *make(struct gp_texts *table, const struct area *area,
+				  const struct gp_text_key *key, uint64_t hash)
 {
-	struct gp_known_text *text = take_room(table, key->length_bytes);
+	struct gp_known_text *text = take_room(table, area, key->length_bytes);
 
 	if (text == NULL)
 		return NULL;
@@ -132,10 +164,11 @@ static struct gp_known_text *make(struct gp_texts *table, const struct gp_text_k
 }
 
 /* What others add meanwhile comes before what has been looked at. */
-static struct gp_known_text *add(struct gp_texts *table, uint64_t *chain, uint64_t searched,
+static struct gp_known_text *add(struct gp_texts *table, struct area *area, uint64_t searched,
 				 const struct gp_text_key *key, uint64_t hash)
 {
-	struct gp_known_text *text = make(table, key, hash);
+	uint64_t *chain = &area->chains[hash & area->chain_mask];
+	struct gp_known_text *text = make(table, area, key, hash);
 
 	while (text != NULL) {
 		struct gp_known_text *other;
@@ -167,15 +200,15 @@ static struct gp_text_key shortened(const struct gp_text_key *key)
 static struct gp_known_text *keep(struct gp_texts *table, const struct gp_text_key *key)
 {
 	uint64_t hash = hash_of(key);
-	uint64_t *chain = chain_of(table, hash);
+	struct area *area = area_of(table);
 	struct gp_known_text *text;
 	uint64_t first;
 
-	if (chain == NULL)
+	if (area == NULL)
 		return NULL;
-	first = gp_load64_acquire(chain);
+	first = gp_load64_acquire(&area->chains[hash & area->chain_mask]);
 	text = find(first, 0, key, hash);
-	return text != NULL ? text : add(table, chain, first, key, hash);
+	return text != NULL ? text : add(table, area, first, key, hash);
 }
 
 struct gp_known_text *gp_texts_keep(struct gp_texts *table, const struct gp_text_key *key)
@@ -188,11 +221,10 @@ struct gp_known_text *gp_texts_keep(struct gp_texts *table, const struct gp_text
 struct gp_known_text *gp_texts_at(const struct gp_texts *table, uint64_t address)
 {
 	uint64_t memory = gp_load64_acquire(&table->memory);
-	uint64_t first = memory + table->most_bytes / SHARE_OF_CHAINS;
-	uint64_t last = memory + table->most_bytes - sizeof(struct gp_known_text);
+	const struct area *area = (const struct area *)(uintptr_t)memory;
 
-	if (memory == 0 || memory == NO_MEMORY || address % 8 != 0 || address < first ||
-	    address > last)
+	if (memory == 0 || memory == NO_MEMORY || address % 8 != 0 || address < first_of(area) ||
+	    address > memory + area->bytes - sizeof(struct gp_known_text))
 		return NULL;
 	return text_at(address)->seal == seal_of(text_at(address)) ? text_at(address) : NULL;
 }

@@ -15,7 +15,7 @@
 
 #include "gpuprof/record.h"
 
-#define GP_TEXTS_MOST_BYTES (16u << 20) /* a good choice for most_bytes */
+#define GP_TEXTS_MOST_BYTES (16u << 20) /* a good choice for wanted_bytes, and the most */
 
 struct gp_text_key {
 	enum gp_string_space space;
@@ -37,9 +37,12 @@ struct gp_known_text {
 	char bytes[]; /* NUL-terminated */
 };
 
-/* All but most_bytes, a power of two that the owner sets, is zero at first, and atomic. */
+/*
+ * All but wanted_bytes, a power of two that the owner sets and nobody changes, is zero at first, and atomic.  With --max-memory a table
+ * has less than it wants (collector/budget.h); what it has stands in the memory itself, so that both are there at once.
+ */
 struct gp_texts {
-	uint32_t most_bytes;
+	uint32_t wanted_bytes;
 	uint32_t last_id;
 	uint64_t memory;     /* address, 0 = not mapped yet, 1 = cannot be had */
 	uint64_t used_bytes; /* of what is behind the heads of the chains */

@@ -16,7 +16,7 @@ static struct entry {
 } entries[GP_GIVEN_NAMES];
 
 static uint32_t entry_count; /* may go beyond the limit */
-static struct gp_texts texts = {.most_bytes = 1u << 20};
+static struct gp_texts texts = {.wanted_bytes = 1u << 20};
 
 static uint32_t count_entries(void)
 {

@@ -18,7 +18,7 @@ InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 #define PAGE_BYTES        4096u
 #define OLDEST_COMPATIBLE 0x0103 /* before it, the structs were others */
 
-static struct gp_texts payloads = {.most_bytes = 1u << 20};
+static struct gp_texts payloads = {.wanted_bytes = 1u << 20};
 
 /* ---- a payload's bytes ---- */
 

@@ -18,7 +18,7 @@
 
 static struct gp_schema schemas[GP_SCHEMAS];
 static uint32_t schema_count; /* may go beyond the limit */
-static struct gp_texts texts = {.most_bytes = 1u << 20};
+static struct gp_texts texts = {.wanted_bytes = 1u << 20};
 
 /* ---- where an entry lies ---- */
 

@@ -7,8 +7,8 @@
 #include "inject/gate.h"
 #include "inject/process_trace.h"
 
-static struct gp_texts domains = {.most_bytes = 1u << 20};
-static struct gp_texts messages = {.most_bytes = GP_TEXTS_MOST_BYTES};
+static struct gp_texts domains = {.wanted_bytes = 1u << 20};
+static struct gp_texts messages = {.wanted_bytes = GP_TEXTS_MOST_BYTES};
 
 #define MASK_LEVELS 32
 

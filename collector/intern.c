@@ -57,7 +57,7 @@ static struct gp_intern_entry *find(struct gp_intern_entry *entries, uint32_t li
 	}
 }
 
-/* Double the table when it is three quarters full, so that a search stays short. */
+/* For one more: double the table when it is three quarters full, so that a search stays short. */
 static bool make_room(struct gp_intern *table)
 {
 	uint32_t limit = table->entry_limit != 0 ? table->entry_limit * 2 : FIRST_ENTRIES;
@@ -121,42 +121,53 @@ static void forget(struct gp_intern *table)
 	*table = (struct gp_intern){.last_id = table->last_id};
 }
 
-/* As gp_intern(), of a table that may have room. */
-static uint32_t find_or_add(struct gp_intern *table, const void *key, uint32_t key_bytes,
-			    bool *is_new)
+/* The new key's id; 0: there is no memory. */
+static uint32_t add(struct gp_intern *table, uint64_t hash, const void *key, uint32_t key_bytes)
 {
+	const uint8_t *copy;
+
 	if (!make_room(table))
 		return 0;
-	uint64_t hash = gp_hash_bytes(0, key, key_bytes);
-	struct gp_intern_entry *entry =
-		find(table->entries, table->entry_limit, hash, key, key_bytes);
-
-	if (entry->id != 0)
-		return entry->id;
-	const uint8_t *copy = keep(table, key, key_bytes);
-
+	copy = keep(table, key, key_bytes);
 	if (copy == NULL)
 		return 0;
-	*entry = (struct gp_intern_entry){
+	*find(table->entries, table->entry_limit, hash, key, key_bytes) = (struct gp_intern_entry){
 		.hash = hash, .key = copy, .key_bytes = key_bytes, .id = ++table->last_id};
 	table->entry_count++;
-	*is_new = true;
-	return entry->id;
+	return table->last_id;
 }
 
 /* Where there is no memory for more, the table makes room in what it has. */
-uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new)
+static uint32_t add_or_forget(struct gp_intern *table, uint64_t hash, const void *key,
+			      uint32_t key_bytes)
 {
 	uint32_t id;
 
-	*is_new = false;
 	if (table->kept_bytes >= gp_budget_part(GP_INTERN_MOST_BYTES, INTERN_PART))
 		forget(table);
-	id = find_or_add(table, key, key_bytes, is_new);
+	id = add(table, hash, key, key_bytes);
 	if (id != 0 || table->blocks == NULL)
 		return id;
 	forget(table);
-	return find_or_add(table, key, key_bytes, is_new);
+	return add(table, hash, key, key_bytes);
+}
+
+/* Whoever is known, as nearly all are, costs no look at what may be had. */
+uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new)
+{
+	uint64_t hash = gp_hash_bytes(0, key, key_bytes);
+	const struct gp_intern_entry *entry;
+
+	*is_new = false;
+	if (table->entry_limit != 0) {
+		entry = find(table->entries, table->entry_limit, hash, key, key_bytes);
+		if (entry->id != 0)
+			return entry->id;
+	}
+	uint32_t id = add_or_forget(table, hash, key, key_bytes);
+
+	*is_new = id != 0;
+	return id;
 }
 
 /* Nothing was added since, so that no search leads beyond the entry, and its key is the last in its block. */

@@ -110,6 +110,25 @@ static void a_table_of_names_makes_do(void **state)
 	assert_true(gp_budget_peak() <= gp_budget_most());
 }
 
+/* What is known is found where nothing more may be had, also when the table would have to grow. */
+static void what_is_known_needs_no_memory(void **state)
+{
+	struct gp_intern table = {.last_id = 0};
+	const uint32_t keys = 1024 / 4 * 3; /* then it doubles */
+	bool is_new;
+
+	(void)state;
+	begin_with(64 * MIB);
+	for (uint32_t i = 1; i <= keys; i++)
+		assert_int_equal(gp_intern(&table, &i, sizeof(i), &is_new), i);
+	gp_budget_init(1);
+	for (uint32_t i = 1; i <= keys; i++) {
+		assert_int_equal(gp_intern(&table, &i, sizeof(i), &is_new), i);
+		assert_false(is_new);
+	}
+	assert_int_equal(gp_budget_refusals(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +138,7 @@ int main(void)
 		cmocka_unit_test(what_a_child_has_not_inherited_is_free_there),
 		cmocka_unit_test(memory_of_the_system_is_charged),
 		cmocka_unit_test(a_table_of_names_makes_do),
+		cmocka_unit_test(what_is_known_needs_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

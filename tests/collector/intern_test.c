@@ -116,6 +116,26 @@ static void memory_is_bounded(void **state)
 	assert_true(is_new);
 }
 
+/* Keys that are known stay so when the table is full: only one more makes it forget. */
+static void a_full_table_knows_its_keys(void **state)
+{
+	static uint32_t key[1024];
+	const uint32_t keys = GP_INTERN_MOST_BYTES / sizeof(key);
+	struct gp_intern table = {.last_id = 0};
+	bool is_new;
+
+	(void)state;
+	for (key[0] = 1; key[0] <= keys; key[0]++)
+		gp_intern(&table, key, sizeof(key), &is_new);
+	assert_int_equal(table.kept_bytes, GP_INTERN_MOST_BYTES);
+	for (key[0] = 1; key[0] <= keys; key[0]++) {
+		assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), key[0]);
+		assert_false(is_new);
+	}
+	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), keys + 1);
+	assert_int_equal(table.entry_count, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +145,7 @@ int main(void)
 		cmocka_unit_test(ids_survive_growth),
 		cmocka_unit_test(long_keys),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(a_full_table_knows_its_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@ SHOWN = 3  # cases of a rule that are printed
 GPU = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_graph"}
 RANGES = {"user_annotation", "gpu_user_annotation"}
 INSTANTS = {"user_annotation", "cuda_event", "unified_memory", "gpuprof"}
+HOST = "host_function"  # of any stream: their tracks hold what the driver ran one after the other
 SYNCS = {"Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync", "Unknown Sync"}
 API = {"cuda_runtime", "cuda_driver"}
 METADATA = {"process_name", "process_labels", "process_sort_index", "thread_name", "thread_sort_index"}
@@ -30,12 +31,12 @@ RULES = [
     "times: numbers of us with three decimals that a double holds to the ns",
     "ids: pids and tids that no reader changes",
     "numbers: integers of 64 bits, nothing that is not finite",
-    "nesting: slices of a thread nest or are apart, those of a stream are apart",
+    "nesting: slices of a thread nest or are apart, those of a stream and host functions are apart",
     "names: every process and every track with slices has one",
     "asynchronous: each range from start to end has both, in this order, and an id of its own",
     "arrows: one start and one end, on the slices that they join, forward in time",
     "schema: the args that readers look for, and no stream on API calls",
-    "lanes: a track holds operations of one stream only",
+    "lanes: a track holds operations of one stream only, but for host functions",
     "counters: numbers, the same series in all events of a counter",
 ]
 
@@ -192,7 +193,7 @@ class Lint:
         for track, rows in slices.items():
             rows.sort(key=lambda row: (row[0], -row[1]))
             self.starts[track] = [row[0] for row in rows]
-            flat = all(row[2].get("cat") in GPU for row in rows)
+            flat = all(row[2].get("cat") in GPU | {HOST} for row in rows)
             stack = []
             for start, end, event in rows:
                 while stack and stack[-1][1] <= start:
@@ -203,7 +204,8 @@ class Lint:
             self.check_stream(track, rows)
 
     def check_stream(self, track, rows):
-        streams = {(args.get("context"), args.get("stream")) for args in (row[2].get("args", {}) for row in rows) if "stream" in args}
+        streams = {(args.get("context"), args.get("stream"))
+                   for args in (row[2].get("args", {}) for row in rows if row[2].get("cat") != HOST) if "stream" in args}
         if len(streams) > 1:
             self.fail("lanes", "pid %d tid %d holds streams %s" % (track + (sorted(streams),)))
 
@@ -225,6 +227,9 @@ class Lint:
             wanted += ["wait_on_stream", "wait_on_cuda_event_record_corr_id"] if "Event" in event["name"] else []
             if event["name"] not in SYNCS or args.get("cuda_sync_kind") != event["name"]:
                 self.fail("schema", "a synchronisation of no kind: %.120s" % event)
+        elif category == HOST:
+            wanted = ["device", "context", "stream", "correlation", "thread"]
+            wanted += ["graph id"] if "graph node id" in args else []
         elif category in RANGES:
             if not isinstance(args.get("domain"), str) or "stream" in args:
                 self.fail("schema", "a range without its domain, or with a stream: %.120s" % event)

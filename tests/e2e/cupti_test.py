@@ -1,6 +1,7 @@
 """What libcupti may be like: of any version from 11.8 on, without some functions, losing, delaying and disordering records."""
 import os
 
+import chrome_lint
 import support
 from facts import Facts, printed_counts
 from support import BARE, BUILD, Case, own_lines
@@ -21,18 +22,19 @@ static int runs;
 static void work(void *unused)
 {
 	(void)unused;
-	runs++;
+	__atomic_fetch_add(&runs, 1, __ATOMIC_RELAXED);
 }
 
 int main(void)
 {
 	cudaGraphExec_t executable;
-	cudaStream_t stream;
+	cudaStream_t stream, other;
 	cudaGraph_t graph;
 
 	cudaStreamCreate(&stream);
+	cudaStreamCreate(&other);
 	for (int i = 0; i < 5; i++)
-		cudaLaunchHostFunc(stream, work, NULL);
+		cudaLaunchHostFunc(i % 2 ? other : stream, work, NULL);
 	cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
 	for (int i = 0; i < 2; i++)
 		cudaLaunchHostFunc(stream, work, NULL);
@@ -40,7 +42,7 @@ int main(void)
 	cudaGraphInstantiate(&executable, graph, 0);
 	for (int i = 0; i < 3; i++)
 		cudaGraphLaunch(executable, stream);
-	if (cudaStreamSynchronize(stream))
+	if (cudaDeviceSynchronize())
 		return 1;
 	printf("runs %d\n", runs);
 	return 0;
@@ -86,14 +88,16 @@ class Versions(Cupti):
                     self.assertEqual(any(f", {attribute}:set" in line for line in lines), version >= since, attribute)
 
     def test_host_functions(self):
-        """Five of a stream, and two nodes of a graph that is launched three times."""
+        """Five of two streams, and two nodes of a graph that is launched three times."""
         program = self.compile("host", HOST_FUNCTIONS_SOURCE, "-I" + os.path.join(CUDA, "include"), "-L" + os.path.join(BUILD, "sim"), "-lcudart")
         for version in VERSIONS + UNKNOWN:
             for option, in_graphs in (("node", 6), ("graph", 0)):
                 with self.subTest(cupti=version, graphs=option):
                     result = self.run_program([program], GPUPROF_OUTPUT="trace", options=["--graphs", option], GPUSIM_CUPTI_VERSION=version)
                     self.assertEqual((result.returncode, result.stdout), (0, "runs 11\n"), result.stderr)
+                    self.assertEqual({rule: cases for rule, cases in chrome_lint.lint(self.path("trace.json")).items() if cases}, {})
                     functions = Facts(self.path("trace.json")).slices["host_function"]
+                    self.assertEqual(len({one["args"]["stream"] for one in functions}), 2 if functions else 0)
                     of_graphs = [one["args"] for one in functions if "graph node id" in one["args"]]
                     records = version >= RECORDS_HOST_FUNCTIONS
                     self.assertEqual((len(functions) - len(of_graphs), len(of_graphs)), (5 * records, in_graphs * records))

@@ -26,6 +26,7 @@ struct gp_busy {
 	uint64_t possible_ns; /* the time that counts, see gp_busy_of() */
 	uint64_t inside_ns;   /* the union's part within that */
 	uint64_t outside_ns;  /* its other part */
+	uint64_t more_ns;     /* for so much longer it may be; 0 where each operation is known */
 };
 
 /* A time span, in Unix ns. */

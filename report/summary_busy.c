@@ -31,6 +31,7 @@ static void print_device(const struct gp_summary *summary, size_t device, bool a
 	double possible_ns = (double)busy->possible_ns;
 	FILE *out = summary->out;
 
+	all = all && busy->more_ns == 0;
 	fprintf(out, "  GPU %-4u  ", summary->devices.entries[device].number);
 	if (busy->possible_ns == 0 || (busy->inside_ns == 0 && !all)) {
 		fputs("not known", out);

@@ -21,61 +21,114 @@ bool gp_summary_has_totals(struct gp_model *const *models, size_t model_count)
 
 /* ---- how busy the GPUs were ---- */
 
-static int find_possible(struct gp_busy *busy, struct gp_model *const *model)
-{
-	struct gp_busy_parts parts;
-	int result = gp_busy_parts_of(&parts, model, 1, gp_busy_window(model, 1));
+/* What one process did on a device. */
+struct use {
+	size_t device; /* in the list */
+	struct gp_model *model;
+	const struct gp_cover_device *cover;
+};
 
+struct uses {
+	struct use *uses;
+	size_t count;
+	/* room for what is of one device */
+	struct gp_model **models;
+	const struct gp_cover_device **covers;
+};
+
+static void free_uses(struct uses *uses)
+{
+	free(uses->uses);
+	free(uses->models);
+	free(uses->covers);
+}
+
+static int gather_uses(struct uses *uses, struct gp_model *const *models, size_t model_count,
+		       struct gp_device_list *devices)
+{
+	size_t room = 1;
+
+	for (size_t i = 0; i < model_count; i++)
+		room += models[i]->totals ? models[i]->totals->cover.device_count : 0;
+	*uses = (struct uses){
+		.uses = calloc(room, sizeof(*uses->uses)),
+		.models = calloc(room, sizeof(struct gp_model *)),
+		.covers = calloc(room, sizeof(struct gp_cover_device *)),
+	};
+	if (!uses->uses || !uses->models || !uses->covers)
+		return -ENOMEM;
+	for (size_t i = 0; i < model_count; i++) {
+		const struct gp_totals *totals = models[i]->totals;
+
+		for (uint32_t j = 0; totals && j < totals->cover.device_count; j++) {
+			const struct gp_cover_device *cover = &totals->cover.devices[j];
+			size_t at =
+				gp_device_list_find(devices, models[i], (uint16_t)cover->device);
+
+			if (at == SIZE_MAX)
+				return -ENOMEM;
+			uses->uses[uses->count++] = (struct use){at, models[i], cover};
+		}
+	}
+	return 0;
+}
+
+/* As gp_busy_device_parts() has it. */
+static int find_possible(struct gp_busy *busy, struct gp_model *const *users, size_t user_count,
+			 struct gp_model *const *models, size_t model_count)
+{
+	struct gp_window window = gp_busy_window(models, model_count);
+	struct gp_busy_parts parts;
+	bool in_part = false;
+	int result;
+
+	for (size_t i = 0; i < user_count; i++)
+		in_part |= users[i]->gate_count > 0;
+	result = in_part ? gp_busy_parts_of(&parts, users, user_count, window)
+			 : gp_busy_parts_of(&parts, models, model_count, window);
 	if (result == 0)
 		busy->possible_ns = parts.total_ns;
 	free(parts.intervals);
 	return result;
 }
 
-/* Of several processes on one GPU it was as busy as with the one that used it most, at least. */
-static int add_busy(struct gp_busy *busy, struct gp_model *const *model,
-		    const struct gp_cover_device *device)
+static int measure(struct gp_busy *busy, struct uses *uses, size_t device,
+		   struct gp_model *const *models, size_t model_count)
 {
-	struct gp_busy one = {0};
-	uint64_t late_ns, ns = gp_cover_ns(&(*model)->totals->cover, device->device, &late_ns);
-	int result = find_possible(&one, model);
+	uint64_t ns, late_ns = 0;
+	uint32_t count = 0;
+	int result;
 
-	one.inside_ns = ns < one.possible_ns ? ns : one.possible_ns;
-	one.outside_ns = ns - one.inside_ns;
-	if (one.inside_ns >= busy->inside_ns)
-		*busy = one;
-	return result;
-}
-
-static int add_busy_of(struct gp_busy *busy, struct gp_model *const *model,
-		       struct gp_device_list *devices)
-{
-	const struct gp_cover *cover = &(*model)->totals->cover;
-	int result = 0;
-
-	for (uint32_t i = 0; i < cover->device_count && result == 0; i++) {
-		size_t at =
-			gp_device_list_find(devices, *model, (uint16_t)cover->devices[i].device);
-
-		result = at == SIZE_MAX ? -ENOMEM : add_busy(&busy[at], model, &cover->devices[i]);
+	for (size_t i = 0; i < uses->count; i++) {
+		if (uses->uses[i].device != device)
+			continue;
+		uses->models[count] = uses->uses[i].model;
+		uses->covers[count++] = uses->uses[i].cover;
+		late_ns += uses->uses[i].cover->late_ns;
 	}
-	return result;
+	result = find_possible(busy, uses->models, count, models, model_count);
+	if (result == 0)
+		result = gp_cover_union(uses->covers, count, &ns, &busy->more_ns);
+	if (result != 0)
+		return result;
+	busy->inside_ns = ns < busy->possible_ns ? ns : busy->possible_ns;
+	busy->outside_ns = ns - busy->inside_ns;
+	busy->more_ns += late_ns;
+	return 0;
 }
 
 struct gp_busy *gp_summary_busy_of_totals(struct gp_model *const *models, size_t model_count,
 					  struct gp_device_list *devices)
 {
-	/* the list may grow by what has no record of its device */
-	struct gp_busy *busy =
-		calloc(devices->count + model_count * GP_DEVICE_LIMIT + 1, sizeof(*busy));
-	int result = busy ? 0 : -ENOMEM;
+	struct gp_busy *busy = NULL;
+	struct uses uses;
+	int result = gather_uses(&uses, models, model_count, devices);
 
-	for (size_t i = 0; i < model_count && result == 0; i++)
-		if (models[i]->totals)
-			result = add_busy_of(busy, &models[i], devices);
-	for (size_t i = 0; i < devices->count && result == 0; i++)
-		if (busy[i].possible_ns == 0)
-			result = find_possible(&busy[i], models);
+	if (result == 0)
+		busy = calloc(devices->count + 1, sizeof(*busy));
+	for (size_t i = 0; busy && result == 0 && i < devices->count; i++)
+		result = measure(&busy[i], &uses, i, models, model_count);
+	free_uses(&uses);
 	if (result == 0)
 		return busy;
 	free(busy);
@@ -215,9 +268,9 @@ static void print_ranges(const struct gp_summary *summary)
 	fputc('\n', summary->out);
 }
 
-static void print_late(const struct gp_summary *summary)
+static void print_more_busy(const struct gp_summary *summary)
 {
-	uint64_t late_ns = 0;
+	uint64_t late_ns = 0, more_ns = 0;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
 		const struct gp_totals *totals = summary->models[i]->totals;
@@ -225,10 +278,17 @@ static void print_late(const struct gp_summary *summary)
 		for (uint32_t j = 0; totals && j < totals->cover.device_count; j++)
 			late_ns += totals->cover.devices[j].late_ns;
 	}
+	for (size_t i = 0; i < summary->devices.count; i++)
+		more_ns += summary->busy[i].more_ns;
 	if (late_ns > 0)
 		fprintf(summary->out,
 			"  GPUs were busy for up to %s more, with what came into the trace late\n",
 			gp_format_ns(late_ns).text);
+	if (more_ns > late_ns)
+		fprintf(summary->out,
+			"  GPUs were busy for up to %s more: processes used one at the same time, "
+			"and of most of it only sums are kept\n",
+			gp_format_ns(more_ns - late_ns).text);
 }
 
 int gp_summary_print_one_pass(const struct gp_summary *summary)
@@ -237,7 +297,7 @@ int gp_summary_print_one_pass(const struct gp_summary *summary)
 
 	for (size_t i = 0; i < summary->model_count; i++)
 		bytes += summary->models[i]->totals ? summary->models[i]->totals->file_bytes : 0;
-	print_late(summary);
+	print_more_busy(summary);
 	print_ranges(summary);
 	fprintf(summary->out, "\nRead in one pass: %s; medians are within 6 %%\n",
 		gp_format_bytes(bytes).text);

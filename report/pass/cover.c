@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/merge.h"
 
 void gp_cover_free(struct gp_cover *c)
 {
@@ -46,6 +47,8 @@ static void settle(struct gp_cover *c, struct gp_cover_device *d)
 
 	if (gone == 0)
 		return;
+	if (d->settled_ns == 0)
+		d->settled_from_ns = d->times[0].start_ns;
 	for (uint32_t i = 0; i < gone; i++)
 		d->settled_ns += d->times[i].end_ns - d->times[i].start_ns;
 	d->settled_until_ns = d->times[gone - 1].end_ns;
@@ -165,16 +168,113 @@ int gp_cover_add(struct gp_cover *c, struct gp_sum_time *times, uint32_t count)
 	return result;
 }
 
+/* Of all of it, the part before a time by which what is not kept has ended. */
+static uint64_t length_until(const struct gp_cover_device *d, uint64_t until_ns)
+{
+	uint64_t ns = d->settled_ns;
+
+	for (uint32_t i = 0; i < d->count && d->times[i].start_ns < until_ns; i++)
+		ns += (d->times[i].end_ns < until_ns ? d->times[i].end_ns : until_ns) -
+		      d->times[i].start_ns;
+	return ns;
+}
+
 uint64_t gp_cover_ns(const struct gp_cover *c, uint32_t device, uint64_t *late_ns)
 {
 	const struct gp_cover_device *d = find(c, device);
-	uint64_t ns;
 
 	*late_ns = d ? d->late_ns : 0;
-	if (!d)
-		return 0;
-	ns = d->settled_ns;
-	for (uint32_t i = 0; i < d->count; i++)
-		ns += d->times[i].end_ns - d->times[i].start_ns;
-	return ns;
+	return d ? length_until(d, UINT64_MAX) : 0;
+}
+
+/* ---- several covers ---- */
+
+static uint64_t start_of(const struct gp_cover_device *d)
+{
+	return d->settled_ns > 0 ? d->settled_from_ns : d->times[0].start_ns;
+}
+
+static uint64_t end_of(const struct gp_cover_device *d)
+{
+	return d->count > 0 ? d->times[d->count - 1].end_ns : d->settled_until_ns;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	uint64_t left = start_of(*(const struct gp_cover_device *const *)a);
+	uint64_t right = start_of(*(const struct gp_cover_device *const *)b);
+
+	return (left > right) - (left < right);
+}
+
+/* Adds the union's part from then on, where the times of all are kept. */
+static int add_kept(const struct gp_cover_device *const *devices, uint32_t count,
+		    uint64_t reached_ns, uint64_t *ns)
+{
+	uint32_t *next = calloc(count, sizeof(*next));
+	struct gp_merge_head head;
+	struct gp_merge merge;
+	int result = gp_merge_open(&merge, count);
+
+	if (!next)
+		result = -ENOMEM;
+	for (uint32_t i = 0; i < count && result == 0; i++)
+		if (devices[i]->count > 0)
+			gp_merge_put(&merge, i, devices[i]->times[0].start_ns);
+	while (result == 0 && gp_merge_take(&merge, &head)) {
+		const struct gp_cover_device *d = devices[head.sequence];
+		const struct gp_cover_time *time = &d->times[next[head.sequence]++];
+		uint64_t from_ns = time->start_ns > reached_ns ? time->start_ns : reached_ns;
+
+		if (time->end_ns > from_ns) {
+			*ns += time->end_ns - from_ns;
+			reached_ns = time->end_ns;
+		}
+		if (next[head.sequence] < d->count)
+			gp_merge_put(&merge, head.sequence, time[1].start_ns);
+	}
+	gp_merge_close(&merge);
+	free(next);
+	return result;
+}
+
+/* Those that overlap.  As long as any is not kept, the longest is the least that it can be, and their sum the most. */
+static int add_overlapping(const struct gp_cover_device *const *devices, uint32_t count,
+			   uint64_t *ns, uint64_t *more_ns)
+{
+	uint64_t until_ns = 0, longest_ns = 0, sum_ns = 0, room_ns;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (devices[i]->settled_until_ns > until_ns)
+			until_ns = devices[i]->settled_until_ns;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t one_ns = length_until(devices[i], until_ns);
+
+		longest_ns = one_ns > longest_ns ? one_ns : longest_ns;
+		sum_ns += one_ns;
+	}
+	*ns += longest_ns;
+	if (sum_ns > longest_ns) {
+		room_ns = until_ns - start_of(devices[0]);
+		*more_ns += (sum_ns < room_ns ? sum_ns : room_ns) - longest_ns;
+	}
+	return add_kept(devices, count, until_ns, ns);
+}
+
+int gp_cover_union(const struct gp_cover_device **devices, uint32_t count, uint64_t *ns,
+		   uint64_t *more_ns)
+{
+	int result = 0;
+
+	*ns = *more_ns = 0;
+	qsort(devices, count, sizeof(*devices), compare_starts);
+	for (uint32_t first = 0, next; first < count && result == 0; first = next) {
+		uint64_t end_ns = end_of(devices[first]);
+
+		for (next = first + 1; next < count && start_of(devices[next]) < end_ns; next++)
+			if (end_of(devices[next]) > end_ns)
+				end_ns = end_of(devices[next]);
+		result = add_overlapping(devices + first, next - first, ns, more_ns);
+	}
+	return result;
 }

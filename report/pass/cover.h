@@ -22,7 +22,8 @@ struct gp_cover_device {
 	struct gp_cover_time *times; /* disjoint, in order */
 	uint32_t count, capacity;
 	uint64_t settled_ns;       /* length of those that are not kept any more ... */
-	uint64_t settled_until_ns; /* ... all of which end by then */
+	uint64_t settled_from_ns;  /* ... all of which begin then or later ... */
+	uint64_t settled_until_ns; /* ... and end by then */
 	uint64_t late_ns;          /* not counted: it lies before that */
 };
 
@@ -42,5 +43,13 @@ int gp_cover_add(struct gp_cover *cover, struct gp_sum_time *times, uint32_t cou
 
 /* How long a device had something to do; *late_ns: for how much longer, perhaps. */
 uint64_t gp_cover_ns(const struct gp_cover *cover, uint32_t device, uint64_t *late_ns);
+
+/*
+ * How long one device had something to do by any of several covers, whose devices are sorted on the way: each has times.  What is not kept
+ * of one, while another had something to do, may or may not lie beside that: *ns is the least that it can be, *more_ns how much longer it
+ * may be.  Returns 0 or -ENOMEM.
+ */
+int gp_cover_union(const struct gp_cover_device **devices, uint32_t count, uint64_t *ns,
+		   uint64_t *more_ns);
 
 #endif

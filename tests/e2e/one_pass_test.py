@@ -44,7 +44,7 @@ class OnePass(Case):
 
     def test_several_processes(self):
         traces = [self.record(*STEPS, name="first"), self.record("launch=30", name="second")]
-        self.assert_same(traces, r"^gpuprof: .*$", r"^GPU activities: .*$", r"^ *\d+ +\+.*gpu$")
+        self.assert_same(traces, r"^gpuprof: .*$", r"^  GPU 0 .*$", r"^GPU activities: .*$", r"^ *\d+ +\+.*gpu$")
 
     def test_a_killed_program(self):
         self.run_program([*GPU, "launch=500", "raise=9"], GPUPROF_OUTPUT="app", GPUPROF_FLUSH_MS="1000")

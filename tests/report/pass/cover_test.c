@@ -78,12 +78,90 @@ static void test_what_comes_too_late(void **state)
 	gp_cover_free(&cover);
 }
 
+static uint64_t union_of(struct gp_cover *covers, uint32_t count, uint64_t *more_ns)
+{
+	const struct gp_cover_device *devices[4];
+	uint64_t ns;
+
+	for (uint32_t i = 0; i < count; i++)
+		devices[i] = &covers[i].devices[0];
+	assert_int_equal(gp_cover_union(devices, count, &ns, more_ns), 0);
+	return ns;
+}
+
+static void free_covers(struct gp_cover *covers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		gp_cover_free(&covers[i]);
+}
+
+/* Of three processes on one device, the last one after the others: as if they were one. */
+static void test_several_covers(void **state)
+{
+	struct gp_cover covers[3] = {0};
+	uint64_t more_ns;
+
+	(void)state;
+	add(&covers[1], 0, 100, 200);
+	add(&covers[1], 0, 300, 400);
+	add(&covers[2], 3, 150, 250);
+	add(&covers[2], 3, 320, 330);
+	add(&covers[0], 7, 1000, 1010);
+	assert_int_equal(union_of(covers, 3, &more_ns), 150 + 100 + 10);
+	assert_int_equal(more_ns, 0);
+	assert_int_equal(union_of(covers, 0, &more_ns), 0);
+	free_covers(covers, 3);
+}
+
+static void add_many(struct gp_cover *cover, uint64_t from_ns)
+{
+	for (uint64_t i = 0; i <= GP_COVER_TIMES; i++)
+		add(cover, 0, from_ns + 10 * i, from_ns + 10 * i + 5);
+}
+
+/* Where times are not kept any more: one after the other it is their sum; side by side it is known in between. */
+static void test_several_covers_of_many_times(void **state)
+{
+	const uint64_t each_ns = 5 * (GP_COVER_TIMES + UINT64_C(1));
+	struct gp_cover covers[2] = {0};
+	uint64_t ns, more_ns, settled_until_ns, settled_ns;
+
+	(void)state;
+	add_many(&covers[0], 1000);
+	settled_until_ns = covers[0].devices[0].settled_until_ns;
+	settled_ns = covers[0].devices[0].settled_ns;
+	add(&covers[1], 0, 20 * each_ns, 20 * each_ns + 7);
+	assert_int_equal(union_of(covers, 2, &more_ns), each_ns + 7);
+	assert_int_equal(more_ns, 0);
+	gp_cover_free(&covers[1]);
+
+	/* beside what is kept of the first: fills a gap; beside what is not: may do so */
+	add(&covers[1], 0, settled_until_ns, settled_until_ns + 5);
+	assert_int_equal(union_of(covers, 2, &more_ns), each_ns + 5);
+	assert_int_equal(more_ns, 0);
+	add(&covers[1], 0, 1005, 1010);
+	assert_int_equal(union_of(covers, 2, &more_ns), each_ns + 5);
+	assert_int_equal(more_ns, 5);
+	gp_cover_free(&covers[1]);
+
+	/* all gaps are filled, or none is: it cannot be more than all the time there was */
+	add_many(&covers[1], 1005);
+	ns = union_of(covers, 2, &more_ns);
+	assert_true(ns < 2 * each_ns);
+	assert_true(ns + more_ns >= 2 * each_ns);
+	assert_true(ns + more_ns <= 2 * each_ns + 5);
+	assert_true(more_ns >= settled_ns && more_ns <= settled_ns + 5);
+	free_covers(covers, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times_side_by_side),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_what_comes_too_late),
+		cmocka_unit_test(test_several_covers),
+		cmocka_unit_test(test_several_covers_of_many_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

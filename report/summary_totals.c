@@ -187,20 +187,22 @@ static int add_memory(struct gp_memory_stats *memory, const struct gp_model *mod
 	return 0;
 }
 
-/* What other processes say of a device is as true: the last one counts. */
+/* What other processes say of a device is as true: the last one counts.  A row has it, also where nothing was allocated. */
 static int add_usage(struct gp_memory_stats *memory, const struct gp_model *model,
 		     struct gp_device_list *devices, const struct gp_record_usage *usage)
 {
+	uint64_t free_bytes =
+		usage->free_bytes < usage->total_bytes ? usage->free_bytes : usage->total_bytes;
 	struct gp_memory_usage one = {
 		.device = gp_device_list_find(devices, model, usage->device_id),
 		.unix_ns = unix_ns(model, usage->ticks),
 		.total_bytes = usage->total_bytes,
-		.in_use_bytes = usage->total_bytes - usage->free_bytes,
+		.in_use_bytes = usage->total_bytes - free_bytes,
 	};
 	struct gp_memory_usage *usages;
 	size_t at = 0;
 
-	if (one.device == SIZE_MAX)
+	if (one.device == SIZE_MAX || !row_of(memory, one.device, GP_MEMORY_OF_DEVICE))
 		return -ENOMEM;
 	while (at < memory->usage_count && memory->usages[at].device != one.device)
 		at++;

@@ -46,6 +46,11 @@ class OnePass(Case):
         traces = [self.record(*STEPS, name="first"), self.record("launch=30", name="second")]
         self.assert_same(traces, r"^gpuprof: .*$", r"^  GPU 0 .*$", r"^GPU activities: .*$", r"^ *\d+ +\+.*gpu$")
 
+    def test_memory_without_allocations(self):
+        """What the driver reports of the device is told all the same."""
+        text = self.assert_same([self.record("launch=1")], r"^ .* GPU 0$")
+        self.assertRegex(text, r"\n  +0B +- +0 +0 +0B +0 +\S+iB +\S+iB  GPU 0\n")
+
     def test_a_killed_program(self):
         self.run_program([*GPU, "launch=500", "raise=9"], GPUPROF_OUTPUT="app", GPUPROF_FLUSH_MS="1000")
         self.assert_same([self.path("app.gpuprof")], r"^PARTIAL: .*$", r"^  it ends .*$", r"^API calls: .*$",

@@ -62,10 +62,13 @@ __attribute__((visibility("default"))) void _Exit(int status);
 
 static uint64_t start_up_ticks;
 
-static struct {
-	uint32_t thread; /* that starts us, 0 = none yet */
+/* What is done once, by the thread that comes first. */
+struct step {
+	uint32_t thread; /* that does it, 0 = none yet */
 	uint32_t is_over;
-} start;
+};
+
+static struct step preparation, start;
 
 static void leave_recording(void);
 static void start_for_client(void);
@@ -168,29 +171,58 @@ static void prepare(void)
 	prepare_ranges();
 }
 
-static bool is_prepared;
+static bool begin_step(struct step *step)
+{
+	return gp_replace32(&step->thread, 0, gp_sys_thread_id());
+}
+
+static void end_step(struct step *step)
+{
+	gp_store32_release(&step->is_over, 1);
+	gp_sys_wake(&step->is_over);
+}
+
+/* The thread that does it may need a lock that this one holds, as the loader's in a constructor, and is not waited for without end. */
+static void await_step(struct step *step)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + START_MOST_NS;
+
+	if (gp_load32(&step->thread) == gp_sys_thread_id())
+		return; /* in the middle of it; the others wait on */
+	while (gp_load32_acquire(&step->is_over) == 0 && gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(&step->is_over, 0, START_LOOK_NS);
+	gp_store32(&step->is_over,
+		   1); /* or never will be, as in a child that another thread forked meanwhile */
+}
+
+static void prepare_once(void)
+{
+	if (!begin_step(&preparation))
+		return;
+	prepare();
+	end_step(&preparation);
+}
 
 __attribute__((constructor)) static void construct(void)
 {
 	int saved_errno = errno;
 
-	if (is_trusted() && !is_prepared) {
-		is_prepared = true;
-		prepare();
-	}
+	if (is_trusted())
+		prepare_once();
 	errno = saved_errno;
 }
 
 /*
  * By the driver or by NVTX.  The constructor of a library that the program needs may call them before ours have run, where the variable
- * was there from the start.
+ * was there from the start; and threads that it has started, at once.
  */
 static void be_constructed(void)
 {
-	if (is_prepared)
+	if (gp_load32_acquire(&preparation.is_over) != 0 || !is_trusted())
 		return;
 	gp_since_fork_prepare();
-	construct();
+	prepare_once();
+	await_step(&preparation);
 }
 
 /* gpuprof-run has done it, once for all. */
@@ -251,14 +283,13 @@ int InitializeInjection(void)
 	int saved_errno = errno;
 
 	be_constructed();
-	if (is_trusted() && gp_replace32(&start.thread, 0, gp_sys_thread_id())) {
+	if (is_trusted() && begin_step(&start)) {
 		gp_process_trace_tell(GP_SESSION_DRIVER);
 		if (gp_control_wants_process())
 			start_session();
 		else
 			gp_process_trace_tell(GP_SESSION_LEFT_OUT);
-		gp_store32_release(&start.is_over, 1);
-		gp_sys_wake(&start.is_over);
+		end_step(&start);
 	}
 	errno = saved_errno;
 	return 1; /* 0 would make the driver unload us */
@@ -270,29 +301,14 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
 	return gp_nvtx_initialize(get_export_table);
 }
 
-/*
- * A thread that has cuInit start us at this moment: else the program would have CUPTI before us.  It may need a lock that this
- * thread holds, as the loader's in a constructor, and is not waited for without end.
- */
-static void await_start(void)
-{
-	uint64_t give_up_ns = gp_sys_now_ns() + START_MOST_NS;
-
-	if (gp_load32(&start.thread) == gp_sys_thread_id())
-		return; /* in the middle of it; the others wait on */
-	while (gp_load32_acquire(&start.is_over) == 0 && gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&start.is_over, 0, START_LOOK_NS);
-	gp_store32(&start.is_over,
-		   1); /* or never will be, as in a child that another thread forked meanwhile */
-}
-
 /* The program calls CUPTI, which loads the driver; where that is ours to be loaded by, we are first. */
 static void start_for_client(void)
 {
 	if (!is_injected() || dlopen("libcuda.so.1", RTLD_NOW) == NULL)
 		return;
 	InitializeInjection();
-	await_start();
+	await_step(
+		&start); /* cuInit may have it begun on another thread: else the program would have CUPTI before us */
 }
 
 /* The exit handler comes after this one where the first context was made before our constructor. */

@@ -87,19 +87,28 @@ static struct sum *sum_of(struct window *window, uint32_t place)
 	return &window->sums[window->count++];
 }
 
+/* Of looks that come in even steps, those within as much of their time. */
+static uint64_t looks_in(const struct gp_sample *sample, uint64_t kept_ns, uint64_t all_ns)
+{
+	uint64_t looks = (uint64_t)((double)sample->count * (double)kept_ns / (double)all_ns + 0.5);
+
+	return looks > 0 ? looks : 1;
+}
+
 static void add_sample(struct window *window, struct gp_host_places *places,
 		       const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
 	uint64_t start_ns = sample->start_ns - back_ns(model, index);
 	uint64_t end_ns = sample->end_ns + on_ns(model, index);
+	uint64_t all_ns = end_ns - start_ns;
 	struct sum *sum;
 
 	start_ns = start_ns > window->start_ns ? start_ns : window->start_ns;
 	end_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
 	if (sample->stack == GP_NONE || end_ns <= start_ns)
 		return;
-	window->work.looks += sample->count;
+	window->work.looks += looks_in(sample, end_ns - start_ns, all_ns);
 	window->work.known_ns += end_ns - start_ns;
 	sum = sum_of(window, gp_host_places_find(places, model, sample->stack));
 	if (!sum)

@@ -347,6 +347,9 @@ static const char *const labels[GP_COUNTERS] = {
 	[GP_COUNTER_FLUSH_TICKS] = "in flushes, on a thread of our own",
 	[GP_COUNTER_EXIT_FLUSH_TICKS] = "final flush",
 	[GP_COUNTER_START_TICKS] = "start-up",
+	[GP_COUNTER_SAMPLES] = "looks at Python stacks",
+	[GP_COUNTER_SAMPLES_LOST] = "looks that found none",
+	[GP_COUNTER_SAMPLING_NS] = "processor time of looks, on a thread of our own",
 	[GP_COUNTER_CHUNKS] = "chunks written",
 	[GP_COUNTER_OWN_MEMORY_BYTES] = "gpuprof's own memory, at most",
 	[GP_COUNTER_MAX_MEMORY_BYTES] = "--max-memory",
@@ -365,6 +368,8 @@ static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t
 		figure = gp_format_ns_about(ticks_ns);
 	else if (strcmp(unit, "bytes") == 0)
 		figure = gp_format_bytes(value);
+	else if (strcmp(unit, "ns") == 0)
+		figure = gp_format_ns(value);
 	snprintf(text, sizeof(text), "%s %s", label, figure.text);
 	gp_paragraph_add(paragraph, text);
 }

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/code_rank.h"
 #include "report/symbols.h"
@@ -17,6 +18,7 @@ struct row {
 };
 
 #define INDUCTOR "*/torch/_inductor/*"
+#define MODULE   "<module>" /* what runs as a file is imported: that is not yet what it is for */
 
 /* By the path of the source. */
 static const struct row python_rows[] = {
@@ -101,6 +103,8 @@ static struct gp_frame_mark mark_of_place(const struct gp_place *place)
 {
 	struct gp_frame_mark mark;
 
+	if (place->kind == GP_FRAME_PYTHON && strcmp(place->function, MODULE) == 0)
+		return (struct gp_frame_mark){0};
 	if (place->kind == GP_FRAME_PYTHON) {
 		mark = find_mark(python_rows, COUNT(python_rows), place->file, place->function);
 		mark.is_inductor = !mark.if_inductor && gp_code_matches(INDUCTOR, place->file);

@@ -91,6 +91,20 @@ static void an_import_is_of_the_module_that_was_asked_for(void **state)
 	assert_place(scene, looking, "importing", "<module> (train.py:4)");
 }
 
+/* That a compiler is imported is no compilation. */
+static void a_compiler_is_imported(void **state)
+{
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	uint32_t frame = add_import(b, add_main(b, 22));
+
+	frame = build_python(b, frame, PACKAGES "torch/_dynamo/__init__.py", "<module>", 12);
+	frame = add_import(b, frame);
+	frame = build_python(b, frame, PACKAGES "torch/_dynamo/convert_frame.py", "<module>", 3);
+	build_stacks_end(b);
+	assert_place(scene, frame, "importing torch._dynamo", "<module> (train.py:22)");
+}
+
 /* A compiler that imports is at its work. */
 static void a_compiler_is_named(void **state)
 {
@@ -140,6 +154,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(an_import_is_of_the_module_that_was_asked_for,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_compiler_is_imported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_compiler_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_thread_of_a_library_has_no_line_of_the_users,
 						set_up, tear_down),

@@ -78,7 +78,8 @@ static void test_against_the_values(void **state)
 /* The median of an even count lies between the two in the middle, with nothing near it. */
 static void test_far_apart(void **state)
 {
-	const uint64_t values[] = {1631, 5658, 5700, 5900, 26934000, 27000000, 556170000, 900000000};
+	const uint64_t values[] = {1631,     5658,     5700,      5900,
+				   26934000, 27000000, 556170000, 900000000};
 
 	(void)state;
 	for (size_t first = 0; first < 4; first++) {

@@ -98,7 +98,7 @@ static void an_iteration_may_be_several_passes(void **state)
 		model = build_end(&b);
 		text = print(&model, 1);
 		if (alike)
-			expect(text, " loop 9 iterations of 410.0us (median), 20 equal passes in "
+			expect(text, " loop 10 iterations of 410.0us (median), 20 equal passes in "
 				     "each, ");
 		else
 			expect(text,

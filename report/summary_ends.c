@@ -51,11 +51,10 @@ static void print_end(const struct gp_summary *summary, const struct gp_end *end
 }
 
 /* Of several processes, whose it is. */
-static void end_line(const struct gp_summary *summary, const struct gp_model *model)
+static void print_whose(const struct gp_summary *summary, const struct gp_model *model)
 {
 	if (summary->model_count > 1)
 		fprintf(summary->out, " (pid %u, the longest)", model->pid);
-	fputs("\n", summary->out);
 }
 
 /* Communicators that were made between operations. */
@@ -77,61 +76,80 @@ static bool is_told(const struct gp_summary *summary, const struct gp_end *end)
 	       (summary->model_count == 1 && end->ns * 100 >= LEAST_UNKNOWN * wall_ns(summary));
 }
 
-static void print_start(const struct gp_summary *summary, const struct gp_ends *ends,
-			const struct gp_model *model)
+/* Of one kind of time, the process that took longest. */
+struct longest {
+	uint64_t ns;
+	struct gp_ends ends;
+	const struct gp_model *model;
+};
+
+static void compare(struct longest *longest, uint64_t ns, const struct gp_ends *ends,
+		    const struct gp_model *model)
 {
-	bool before = is_notable(summary, ends->before_ns, LEAST_BEFORE_NS);
-	bool first = is_notable(summary, ends->first.ns, LEAST_NS);
-	uint64_t later_ns = later_nccl_ns(ends);
-	bool later = is_notable(summary, later_ns, LEAST_NS);
+	if (ns > longest->ns)
+		*longest = (struct longest){ns, *ends, model};
+}
+
+struct start {
+	struct longest before, first, later;
+};
+
+/* Each of these may be another process's. */
+static void print_start(const struct gp_summary *summary, const struct start *start)
+{
+	bool before = is_notable(summary, start->before.ns, LEAST_BEFORE_NS);
+	bool first = is_notable(summary, start->first.ns, LEAST_NS);
+	bool later = is_notable(summary, start->later.ns, LEAST_NS);
 	const char *separator = "";
 
 	if (!before && !first && !later)
 		return;
 	fputs("  start     ", summary->out);
 	if (first) {
-		print_end(summary, &ends->first, "until the first operation");
+		print_end(summary, &start->first.ends.first, "until the first operation");
+		print_whose(summary, start->first.model);
 		separator = "; ";
 	}
 	if (later) {
 		fprintf(summary->out, "%sNCCL (", separator);
-		gp_text_print(summary->out, ends->nccl_make);
-		fprintf(summary->out, ") %s (%s %%) after it", gp_format_ns(later_ns).text,
-			gp_format_percent((double)later_ns, (double)wall_ns(summary)).text);
+		gp_text_print(summary->out, start->later.ends.nccl_make);
+		fprintf(summary->out, ") %s (%s %%) after the first operation",
+			gp_format_ns(start->later.ns).text,
+			gp_format_percent((double)start->later.ns, (double)wall_ns(summary)).text);
+		print_whose(summary, start->later.model);
 		separator = "; ";
 	}
-	if (before)
+	if (before) {
 		fprintf(summary->out, "%sthe process began %s before its first call", separator,
-			gp_format_ns(ends->before_ns).text);
-	end_line(summary, model);
+			gp_format_ns(start->before.ns).text);
+		print_whose(summary, start->before.model);
+	}
+	fputs("\n", summary->out);
 }
 
 int gp_summary_print_ends(const struct gp_summary *summary)
 {
-	const struct gp_model *first_of = NULL, *last_of = NULL;
-	struct gp_ends first = {0}, last = {0}, ends;
+	struct start start = {0};
+	struct longest last = {0};
+	struct gp_ends ends;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
-		int result = gp_ends_of(&ends, summary->models[i]);
+		const struct gp_model *model = summary->models[i];
+		int result = gp_ends_of(&ends, model);
 
 		if (result < 0)
 			return result;
-		if (!first_of || ends.first.ns > first.first.ns) {
-			first = ends;
-			first_of = summary->models[i];
-		}
-		if (!last_of || ends.last.ns > last.last.ns) {
-			last = ends;
-			last_of = summary->models[i];
-		}
+		compare(&start.before, ends.before_ns, &ends, model);
+		compare(&start.first, ends.first.ns, &ends, model);
+		compare(&start.later, later_nccl_ns(&ends), &ends, model);
+		compare(&last, ends.last.ns, &ends, model);
 	}
-	if (first_of)
-		print_start(summary, &first, first_of);
-	if (last_of && is_notable(summary, last.last.ns, LEAST_NS) &&
-	    is_told(summary, &last.last)) {
+	print_start(summary, &start);
+	if (is_notable(summary, last.ns, LEAST_NS) && is_told(summary, &last.ends.last)) {
 		fputs("  end       ", summary->out);
-		print_end(summary, &last.last, "after the last operation");
-		end_line(summary, last_of);
+		print_end(summary, &last.ends.last, "after the last operation");
+		print_whose(summary, last.model);
+		fputs("\n", summary->out);
 	}
 	return 0;
 }

@@ -1,0 +1,109 @@
+/* What the page says of the beginning and the end of several processes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/summary.h"
+#include "tests/report/expect.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000u
+
+/* The page of one screen, each run of spaces and ends of lines one space. */
+static char *print(struct gp_model *const *models, size_t count)
+{
+	const struct gp_summary_options options = {.brief = true, .row_limit = 12};
+	char *text = NULL, *to;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(gp_summary_print(out, models, count, &options), 0);
+	fclose(out);
+	to = text;
+	for (const char *c = text; *c; c++)
+		if (!strchr(" \n", *c) || (to > text && to[-1] != ' '))
+			*to++ = (char)(*c == '\n' ? ' ' : *c);
+	*to = '\0';
+	return text;
+}
+
+/* Its first call, which makes a context, is 3 s after its machine's start. */
+static struct gp_model *build_process(uint32_t pid, const char *started, uint64_t first_ns,
+				      uint64_t last_call_ns)
+{
+	struct build b = build_begin(pid);
+
+	build_device(&b, 0, "NVIDIA H200");
+	build_name(&b, "step");
+	build_context_made_by(&b, 1, 7, 1);
+	build_call(&b, 100, BUILD_MALLOC, 0, 100 * MS, 1);
+	build_call(&b, 100, BUILD_LAUNCH, first_ns - MS, 10000, 2);
+	build_op(&b, GP_OP_KERNEL, 7, first_ns, 1000 * MS, 2);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, last_call_ns - MS, MS, 3);
+	build_info(&b, GP_INFO_START_TIME, started);
+	b.model->base_monotonic_ns = 3000ull * MS;
+	return build_end(&b);
+}
+
+static void each_time_is_that_of_the_process_that_took_longest(void **state)
+{
+	struct gp_model *models[] = {
+		build_process(42, "220", 150 * MS, 1001 * MS),
+		build_process(43, "124", 120 * MS, 1001 * MS),
+	};
+	char *text = print(models, 2);
+
+	(void)state;
+	expect(text, " start 150.0ms (15.0 %) until the first operation: making contexts 100.0ms "
+		     "(pid 42, the longest); the process began 1.760s before its first call "
+		     "(pid 43, the longest) ");
+	free(text);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+/* The operations of one begin too soon to be told of. */
+static void what_is_not_told_chooses_no_process(void **state)
+{
+	struct gp_model *models[] = {
+		build_process(42, "222", 102 * MS, 3001ull * MS),
+		build_process(43, "124", 101 * MS, 3001ull * MS),
+	};
+	char *text = print(models, 2);
+
+	(void)state;
+	expect(text,
+	       " start the process began 1.760s before its first call (pid 43, the longest) ");
+	free(text);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+static void one_process_is_not_named(void **state)
+{
+	struct gp_model *model = build_process(42, "124", 150 * MS, 1001 * MS);
+	char *text = print(&model, 1);
+
+	(void)state;
+	expect(text, "making contexts 100.0ms; the process began 1.760s before its first call ");
+	expect_not(text, "the longest");
+	free(text);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_time_is_that_of_the_process_that_took_longest),
+		cmocka_unit_test(what_is_not_told_chooses_no_process),
+		cmocka_unit_test(one_process_is_not_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,10 +1,11 @@
 #include "collector/budget.h"
 
 #include "collector/atomic.h"
+#include "collector/since_fork.h"
 
 static struct {
 	uint64_t most_bytes;
-	uint64_t taken_bytes[GP_BUDGET_LIVES];
+	uint64_t inherited_bytes; /* taken; the rest is in gp_since_fork */
 	uint64_t peak_bytes;
 	uint64_t refusals;
 } budget;
@@ -36,10 +37,15 @@ uint64_t gp_budget_power(uint64_t wanted_bytes, uint32_t part)
 	return wanted_bytes;
 }
 
+static uint64_t *taken_of(enum gp_budget_life life)
+{
+	return life == GP_BUDGET_INHERITED ? &budget.inherited_bytes : &gp_since_fork.memory_bytes;
+}
+
 static uint64_t taken(void)
 {
-	return GP_BUDGET_FIXED_BYTES + gp_load64(&budget.taken_bytes[GP_BUDGET_INHERITED]) +
-	       gp_load64(&budget.taken_bytes[GP_BUDGET_NOT_INHERITED]);
+	return GP_BUDGET_FIXED_BYTES + gp_load64(&budget.inherited_bytes) +
+	       gp_load64(&gp_since_fork.memory_bytes);
 }
 
 static void note_peak(uint64_t bytes)
@@ -53,7 +59,7 @@ static void note_peak(uint64_t bytes)
 /* Of two that ask at once for what is room for one, both may be refused: that is the safe side. */
 bool gp_budget_take(enum gp_budget_life life, size_t bytes)
 {
-	gp_add64(&budget.taken_bytes[life], bytes);
+	gp_add64(taken_of(life), bytes);
 	uint64_t now = taken();
 
 	if (budget.most_bytes == 0 || now <= budget.most_bytes) {
@@ -67,7 +73,7 @@ bool gp_budget_take(enum gp_budget_life life, size_t bytes)
 
 void gp_budget_give(enum gp_budget_life life, size_t bytes)
 {
-	gp_add64(&budget.taken_bytes[life], -(uint64_t)bytes);
+	gp_add64(taken_of(life), -(uint64_t)bytes);
 }
 
 uint64_t gp_budget_peak(void)
@@ -82,7 +88,6 @@ uint64_t gp_budget_refusals(void)
 
 void gp_budget_reset(void)
 {
-	gp_store64(&budget.taken_bytes[GP_BUDGET_NOT_INHERITED], 0);
 	gp_store64(&budget.peak_bytes, taken());
 	gp_store64(&budget.refusals, 0);
 }

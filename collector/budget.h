@@ -17,8 +17,7 @@
 
 enum gp_budget_life {
 	GP_BUDGET_INHERITED,     /* forked children have it, too */
-	GP_BUDGET_NOT_INHERITED, /* they do not (MADV_DONTFORK) */
-	GP_BUDGET_LIVES,
+	GP_BUDGET_NOT_INHERITED, /* they do not (MADV_DONTFORK): it is free there at once */
 };
 
 /* Once, before anything is taken; 0 = no bound. */
@@ -41,7 +40,7 @@ void gp_budget_give(enum gp_budget_life life, size_t bytes);
 uint64_t gp_budget_peak(void);
 uint64_t gp_budget_refusals(void);
 
-/* A forked child that starts a recording of its own: what it has not inherited is given back, and nothing was refused. */
+/* A forked child that starts a recording of its own: nothing was refused, and no more was taken than what it has. */
 void gp_budget_reset(void);
 
 #endif

@@ -64,8 +64,8 @@ static void start_stacks(void)
 	else if (error == -ENOTSUP)
 		gp_say("no call stacks on this machine: they are for x86-64");
 	else if (error == -ENOMEM)
-		gp_say("no call stacks: their tables take 60 MiB of addresses, and the process may "
-		       "have no more (ulimit -v)");
+		gp_say("no call stacks: their tables take up to 60 MiB of addresses, and the "
+		       "process may have no more (ulimit -v, --max-memory)");
 }
 
 void gp_call_stacks_init(void)

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -60,17 +62,38 @@ static void a_part_is_at_most_what_is_wanted(void **state)
 	assert_int_equal(gp_budget_power(gp_budget_power(16 * MIB, 12), 12), 4 * MIB);
 }
 
+/* In the child, before it records anything: the status it ends with. */
+static int take_in_child(void)
+{
+	if (!gp_budget_take(GP_BUDGET_NOT_INHERITED, 12 * MIB))
+		return 1;
+	if (gp_budget_take(GP_BUDGET_INHERITED, MIB)) /* what is inherited is taken there, too */
+		return 2;
+	gp_budget_give(GP_BUDGET_NOT_INHERITED, 11 * MIB);
+	gp_budget_reset();
+	return gp_budget_refusals() == 0 &&
+			       gp_budget_peak() == GP_BUDGET_FIXED_BYTES + 2 * MIB + MIB
+		       ? 0
+		       : 3;
+}
+
 static void what_a_child_has_not_inherited_is_free_there(void **state)
 {
+	int status;
+	pid_t child;
+
 	(void)state;
 	begin_with(16 * MIB);
 	assert_true(gp_budget_take(GP_BUDGET_INHERITED, 2 * MIB));
 	assert_true(gp_budget_take(GP_BUDGET_NOT_INHERITED, 12 * MIB));
 	assert_false(gp_budget_take(GP_BUDGET_NOT_INHERITED, MIB));
-	gp_budget_reset();
-	assert_int_equal(gp_budget_refusals(), 0);
-	assert_int_equal(gp_budget_peak(), GP_BUDGET_FIXED_BYTES + 2 * MIB);
-	assert_true(gp_budget_take(GP_BUDGET_NOT_INHERITED, 12 * MIB));
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(take_in_child());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_false(gp_budget_take(GP_BUDGET_NOT_INHERITED, MIB)); /* here it is taken as before */
 	gp_budget_give(GP_BUDGET_NOT_INHERITED, 12 * MIB);
 	gp_budget_give(GP_BUDGET_INHERITED, 2 * MIB);
 }

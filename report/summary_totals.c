@@ -289,7 +289,7 @@ static void print_more_busy(const struct gp_summary *summary)
 	if (more_ns > late_ns)
 		fprintf(summary->out,
 			"  GPUs were busy for up to %s more: processes used one at the same time, "
-			"and of most of it only sums are kept\n",
+			"and of the earlier part only sums are kept\n",
 			gp_format_ns(more_ns - late_ns).text);
 }
 

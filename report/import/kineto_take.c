@@ -194,6 +194,32 @@ static int take_set(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_SET, &record);
 }
 
+/* A launch of a whole graph: only our own export has them. Where it ended is not told: it is taken to be where it began. */
+static int take_graph(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t stream;
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.graph = (struct gp_record_graph){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.end_device_id = device,
+		.end_context_id = context_of(e),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_GRAPH, &record);
+}
+
 /* ---- what the host did ---- */
 
 static uint32_t thread_of(const struct gp_kineto_event *e)
@@ -481,6 +507,32 @@ static int take_unified(struct gp_importing *im, const struct gp_kineto_event *e
 	return gp_import_record(im, GP_RECORD_UNIFIED, &record);
 }
 
+/* Of the program's, as CUDA called it: only our own export has them. */
+static int take_host_function(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE);
+	uint32_t stream = gp_kineto_number(e, GP_KINETO_STREAM, GP_NONE);
+	union gp_any_record record = {0};
+
+	if (device >= GP_DEVICE_LIMIT || stream == GP_NONE) {
+		count_unknown(im);
+		return 0;
+	}
+	record.host_function = (struct gp_record_host_function){
+		.device_id = (uint16_t)device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_HOST_FUNCTION, &record);
+}
+
 #define ON_CUDA 1 /* GP_KINETO_DEVICE_TYPE */
 
 /* What PyTorch's caching allocator has, each time that it changes: the state of a pool. */
@@ -534,6 +586,8 @@ static const struct {
 	{"overhead", take_overhead},
 	{"jit", take_compiling},
 	{"unified_memory", take_unified},
+	{"host_function", take_host_function},
+	{"gpu_graph", take_graph},
 	{"gpu_user_annotation", take_nothing},
 	{"external_correlation", take_nothing},
 	{"Trace", take_nothing},

@@ -1,5 +1,6 @@
 """What libcupti may be like: of any version from 11.8 on, without some functions, losing, delaying and disordering records."""
 import os
+import re
 
 import chrome_lint
 import support
@@ -104,6 +105,11 @@ class Versions(Cupti):
                     self.assertEqual(len({args["graph node id"] for args in of_graphs}), 2 if of_graphs else 0)
                     rows = self.run_gpuprof("export", "--format", "csv", "-o", "-", "trace.gpuprof").stdout.splitlines()
                     self.assertEqual(sum(row.startswith("host function,") for row in rows), len(functions))
+                    own, back = (self.run_gpuprof("summary", "--full", name).stdout for name in ("trace.gpuprof", "trace.json"))
+                    self.assertNotIn("does not understand", back)
+                    told = [re.findall(r"([0-9]+ runs? of such functions: [0-9.]+[mun]?s)", text) for text in (own, back)]
+                    self.assertEqual(len(told[0]), 1 if functions else 0, own)
+                    self.assertEqual(told[1], told[0])
                     for file in self.files(".gpuprof") + self.files(".json"):
                         os.unlink(self.path(file))
 

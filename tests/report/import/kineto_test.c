@@ -532,6 +532,74 @@ static void the_driver_s_compiler_is_read(void **state)
 	gp_model_free(m);
 }
 
+/* Of a stream, and of a node of a graph; one that does not say where it belongs is counted. */
+static void functions_of_the_host_are_read(void **state)
+{
+	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
+		"host_function", "host function",
+		HOST("8.5",
+		     "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,"
+			     "\"correlation\":39,\"thread\":5}") "," X("host_function",
+								       "host function",
+								       HOST("10", "2") ",\"args\":{"
+										       "\"device\":"
+										       "0,"
+										       "\"context\""
+										       ":1,"
+										       "\"stream\":"
+										       "7,"
+										       "\"correlati"
+										       "on\":40,"
+										       "\"thread\":"
+										       "5,\"graph "
+										       "id\":3,"
+										       "\"graph "
+										       "node "
+										       "id\":"
+										       "12884901890"
+										       "}") "," X("host_function",
+												  "host function",
+												  HOST("13",
+												       "1"))));
+
+	(void)state;
+	assert_int_equal(m->losses.unknown_records, 1);
+	assert_int_equal(m->host_function_count, 2);
+	const struct gp_record_host_function *f = m->host_functions;
+
+	assert_int_equal(f[0].end_ns - f[0].start_ns, 1250);
+	assert_int_equal(f[0].device_id, 1);
+	assert_int_equal(f[0].context_id, 2);
+	assert_int_equal(f[0].stream_id, 14);
+	assert_int_equal(f[0].correlation_id, 39);
+	assert_int_equal(f[0].thread_id, 5);
+	assert_int_equal(f[0].graph_node_id, 0);
+	assert_int_equal(f[1].graph_id, 3);
+	assert_int_equal(f[1].graph_node_id, 12884901890);
+	gp_model_free(m);
+}
+
+static void launches_of_whole_graphs_are_read(void **state)
+{
+	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
+		"gpu_graph", "graph 3",
+		HOST("8.5", "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,"
+				    "\"correlation\":39,\"graph id\":3}")));
+
+	(void)state;
+	assert_int_equal(m->losses.unknown_records, 0);
+	assert_int_equal(m->op_count, 2);
+	const struct gp_op *op = m->ops[0].kind == GP_OP_GRAPH ? &m->ops[0] : &m->ops[1];
+
+	assert_int_equal(op->kind, GP_OP_GRAPH);
+	assert_int_equal(op->end_ns - op->start_ns, 1250);
+	assert_int_equal(op->device_id, 1);
+	assert_int_equal(op->context_id, 2);
+	assert_int_equal(op->stream_id, 14);
+	assert_int_equal(op->graph_id, 3);
+	gp_model_free(m);
+}
+
 #define UNIFIED(name, more)                                                                        \
 	X("unified_memory", name,                                                                  \
 	  HOST("9", "1") ",\"args\":{\"address\":\"0x7f0000010000\"," more "}")
@@ -667,6 +735,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_kernel_has_what_the_event_says),
 		T(the_driver_s_compiler_is_read),
+		T(functions_of_the_host_are_read),
+		T(launches_of_whole_graphs_are_read),
 		T(unified_memory_is_read),
 		T(contexts_and_streams_are_of_the_calls_that_made_them),
 		T(several_processes_are_refused),

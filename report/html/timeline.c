@@ -71,7 +71,7 @@ static void put_rows(struct writer *writer, const struct gp_html_gather *gather,
 {
 	struct gp_json *json = &writer->timeline->tracks;
 	uint64_t first = writer->timeline->events;
-	uint32_t row = 0;
+	uint32_t row = gather->events[0].row; /* of which all may be too short */
 
 	writer->last_end_ns = 0;
 	for (uint32_t i = 0; i < gather->count && gather->events[i].row != GP_NONE; i++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/room.h"
@@ -20,6 +21,10 @@ struct walker {
 	uint32_t first_shape; /* of the model, among those of all */
 	struct gp_html_gather gather;
 	uint64_t ties, ties_kept, tie; /* of the shortest events that are kept: every so manieth */
+	bool is_measuring; /* the first of two walks: nothing is handed over, lengths are noted */
+	bool drops_late; /* the second: what is too short is known once neighbours stand together */
+	uint64_t *durations_ns;
+	uint32_t duration_count, duration_capacity;
 	char name[160];
 	int error;
 };
@@ -54,6 +59,76 @@ static void count_too_deep(struct walker *walker)
 		walker->tracks->too_deep++;
 }
 
+/* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
+static bool is_kept(struct walker *walker, uint64_t duration_ns)
+{
+	if (duration_ns != walker->tracks->shortest_ns || walker->ties == 0)
+		return duration_ns >= walker->tracks->shortest_ns;
+	walker->tie += walker->ties_kept;
+	if (walker->tie < walker->ties)
+		return false;
+	walker->tie -= walker->ties;
+	return true;
+}
+
+static uint64_t duration_of(const struct gp_html_event *event)
+{
+	return event->end_ns - event->start_ns;
+}
+
+static void note_durations(struct walker *walker)
+{
+	const struct gp_html_gather *gather = &walker->gather;
+
+	for (uint32_t i = 0; i < gather->count && gather->events[i].row != GP_NONE; i++) {
+		int result =
+			gp_array_grow_room(&walker->durations_ns, &walker->duration_capacity,
+					   walker->duration_count, sizeof(*walker->durations_ns));
+
+		if (result < 0) {
+			fail(walker, result);
+			return;
+		}
+		walker->durations_ns[walker->duration_count++] = duration_of(&gather->events[i]);
+	}
+}
+
+static bool is_group(const struct walker *walker, const struct gp_html_event *event)
+{
+	char kind = walker->tracks->labels.texts.rows[event->label].key[0];
+
+	return kind == GP_LABEL_SHORT_OPS || kind == GP_LABEL_SHORT;
+}
+
+/* Events that stand together are one here: it is left out, and counted, as one. */
+static void drop_late(struct walker *walker)
+{
+	struct gp_html_gather *gather = &walker->gather;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < gather->count; i++) {
+		const struct gp_html_event event = gather->events[i];
+
+		if (event.row == GP_NONE || is_kept(walker, duration_of(&event))) {
+			gather->events[kept++] = event;
+			continue;
+		}
+		walker->tracks->shorter++;
+		if (is_group(walker, &event))
+			walker->tracks->grouped -= event.stack;
+	}
+	gather->count = kept;
+}
+
+static void hand_over(struct walker *walker, const struct gp_html_track *track)
+{
+	if (walker->drops_late)
+		drop_late(walker);
+	if (walker->gather.count > 0 && walker->gather.events[0].row != GP_NONE)
+		fail(walker, walker->tracks->take(walker->tracks->context, track, &walker->gather));
+	count_too_deep(walker);
+}
+
 /* What was gathered is placed and handed over; id is the thread's or the device's number. */
 static void end_track(struct walker *walker, const char *kind, uint64_t id)
 {
@@ -72,28 +147,16 @@ static void end_track(struct walker *walker, const char *kind, uint64_t id)
 	if (walker->error < 0)
 		return;
 	group_short(walker, kind);
-	fail(walker, walker->tracks->take(walker->tracks->context, &track, &walker->gather));
-	count_too_deep(walker);
+	if (walker->is_measuring)
+		note_durations(walker);
+	else
+		hand_over(walker, &track);
 	gp_html_gather_clear(&walker->gather);
-}
-
-/* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
-static bool is_kept(struct walker *walker, uint64_t duration_ns)
-{
-	if (duration_ns < walker->tracks->least_ns)
-		return true;
-	if (duration_ns != walker->tracks->shortest_ns || walker->ties == 0)
-		return duration_ns >= walker->tracks->shortest_ns;
-	walker->tie += walker->ties_kept;
-	if (walker->tie < walker->ties)
-		return false;
-	walker->tie -= walker->ties;
-	return true;
 }
 
 static void add(struct walker *walker, const struct gp_html_event *event)
 {
-	if (!is_kept(walker, event->end_ns - event->start_ns))
+	if (walker->tracks->least_ns == 0 && !is_kept(walker, duration_of(event)))
 		walker->tracks->shorter++;
 	else if (walker->error == 0)
 		fail(walker, gp_html_gather_add(&walker->gather, event));
@@ -116,7 +179,9 @@ static uint32_t stack_of(struct walker *walker, uint32_t stack)
 {
 	struct gp_call_tree *tree = walker->tracks->tree;
 
-	return stack == GP_NONE || !tree ? 0 : gp_call_tree_find(tree, stack) + 1;
+	return stack == GP_NONE || !tree || walker->is_measuring
+		       ? 0
+		       : gp_call_tree_find(tree, stack) + 1;
 }
 
 static void add_call(struct walker *walker, uint32_t index)
@@ -429,59 +494,77 @@ static size_t copy_durations(const struct gp_model *model, uint64_t *durations_n
 	return count;
 }
 
-/* What is put together does not count against the limit. */
-static size_t drop_shorter(uint64_t *durations_ns, size_t count, uint64_t least_ns)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (durations_ns[i] >= least_ns)
-			durations_ns[kept++] = durations_ns[i];
-	return kept;
-}
-
-static int find_shortest(struct walker *walker)
+/* Of more events than the limit: how long the shortest is that is kept, and how many of those that are as long. */
+static void choose_shortest(struct walker *walker, uint64_t *durations_ns, size_t count)
 {
 	struct gp_html_tracks *tracks = walker->tracks;
-	const struct gp_scope *scope = tracks->scope;
-	uint64_t total = count_events(scope), *durations_ns;
-	size_t count = 0;
 
-	if (tracks->event_limit == 0 || total <= tracks->event_limit)
-		return 0;
-	durations_ns = gp_room_take(total * sizeof(*durations_ns));
-	if (!durations_ns)
-		return -ENOMEM;
-	for (size_t i = 0; i < scope->model_count; i++)
-		count += copy_durations(scope->models[i], durations_ns + count);
-	count = drop_shorter(durations_ns, count, tracks->least_ns);
-	if (count <= tracks->event_limit) {
-		gp_room_free(durations_ns);
-		return 0;
-	}
+	if (count <= tracks->event_limit)
+		return;
 	tracks->shortest_ns = gp_stats_select(durations_ns, count, count - tracks->event_limit);
 	walker->ties_kept = tracks->event_limit;
 	for (size_t i = 0; i < count; i++) {
 		walker->ties += durations_ns[i] == tracks->shortest_ns;
 		walker->ties_kept -= durations_ns[i] > tracks->shortest_ns;
 	}
+}
+
+static void walk_all(struct walker *walker)
+{
+	const struct gp_scope *scope = walker->tracks->scope;
+
+	walker->first_shape = 0;
+	for (size_t i = 0; walker->error == 0 && i < scope->model_count; i++) {
+		walker->model = scope->models[i];
+		walker->process = (uint32_t)i;
+		walk_process(walker);
+	}
+}
+
+/* How many stay where short ones stand together, and how long they are, is known once they do. */
+static void measure(struct walker *walker)
+{
+	walker->is_measuring = true;
+	walk_all(walker);
+	walker->is_measuring = false;
+	walker->tracks->grouped = 0;
+	if (walker->error == 0)
+		choose_shortest(walker, walker->durations_ns, walker->duration_count);
+	walker->drops_late = walker->ties > 0;
+	gp_room_free(walker->durations_ns);
+}
+
+static void find_shortest(struct walker *walker, uint64_t total)
+{
+	const struct gp_scope *scope = walker->tracks->scope;
+	uint64_t *durations_ns = gp_room_take(total * sizeof(*durations_ns));
+	size_t count = 0;
+
+	if (!durations_ns) {
+		fail(walker, -ENOMEM);
+		return;
+	}
+	for (size_t i = 0; i < scope->model_count; i++)
+		count += copy_durations(scope->models[i], durations_ns + count);
+	choose_shortest(walker, durations_ns, count);
 	gp_room_free(durations_ns);
-	return 0;
 }
 
 int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 {
 	struct walker walker = {.tracks = tracks};
+	uint64_t total = count_events(tracks->scope);
 
-	fail(&walker, find_shortest(&walker));
-	if (count_events(tracks->scope) >= UINT32_MAX)
+	if (total >= UINT32_MAX)
 		fail(&walker, -EOVERFLOW);
 	find_origin(tracks);
-	for (size_t i = 0; walker.error == 0 && i < tracks->scope->model_count; i++) {
-		walker.model = tracks->scope->models[i];
-		walker.process = (uint32_t)i;
-		walk_process(&walker);
+	if (walker.error == 0 && tracks->event_limit > 0 && total > tracks->event_limit) {
+		if (tracks->least_ns > 0)
+			measure(&walker);
+		else
+			find_shortest(&walker, total);
 	}
+	walk_all(&walker);
 	fail(&walker, tracks->labels.error);
 	if (tracks->tree)
 		gp_call_tree_use(tracks->tree, NULL);

@@ -32,9 +32,9 @@ struct gp_html_tracks {
 	struct gp_call_tree *tree; /* stacks are looked up in it; NULL = they are not */
 	uint64_t event_limit;      /* the longest ones are handed over; 0 = all */
 	uint64_t
-		least_ns; /* shorter ones, of which each is let through, are put together with such neighbours; 0 = none */
+		least_ns; /* shorter ones are put together with such neighbours, and are one for the limit, too; 0 = none */
 	/*
-	 * Called for each track that has events, process by process: ordered by row and start; those of the row GP_NONE, which come last, have no
+	 * Called for each track that has events to be placed, process by process: ordered by row and start, and a row may have none; those of the row GP_NONE, which come last, have no
 	 * place.  Gets context; returns 0, or a -errno that ends the walk.
 	 */
 	int (*take)(void *context, const struct gp_html_track *track,
@@ -47,7 +47,7 @@ struct gp_html_tracks {
 		origin_unix_ns; /* nothing is earlier; known before the first track is handed over */
 	uint64_t shorter, too_deep; /* left out for their length, or for their row */
 	uint64_t shortest_ns;       /* of those handed over, where some were left out */
-	uint64_t grouped;           /* that were put together with others */
+	uint64_t grouped;           /* that were put together with others, of those handed over */
 };
 
 /* Returns 0, -ENOMEM, -EOVERFLOW or what take returned; gp_html_tracks_free() in either case. */

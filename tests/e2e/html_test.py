@@ -61,6 +61,18 @@ class HtmlCase(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.path("page.html")
 
+    def write_kernels(self, kernels):
+        """A trace of a stream: (duration, time until the next one) of each kernel, in us."""
+        events, at = [], 1000
+        for number, (duration, gap) in enumerate(kernels, 1):
+            events.append({"ph": "X", "cat": "kernel", "name": f"of_{duration}_us", "pid": 0, "tid": 7, "ts": at, "dur": duration,
+                           "args": {"device": 0, "context": 1, "stream": 7, "correlation": number}})
+            at += duration + gap
+        device = {"id": 0, "name": "GPU", "totalGlobalMem": 1 << 30, "computeMajor": 8, "computeMinor": 0, "numSms": 80}
+        with open(self.path("kernels.json"), "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events}, file)
+        return file.name
+
     def record_hostile(self):
         program = self.compile_named("hostile", [name.encode() for name in NAMES])
         return self.record(program, NAMES[0], NAMES[1])
@@ -136,6 +148,31 @@ class PageTest(HtmlCase):
         whole = lambda page: sorted((e["start"], e["duration"]) for e in page.events() if e["duration"] >= least and page.json("index")["labels"]["kinds"][e["label"]] not in "mn")
         self.assertEqual(whole(few), whole(everything))
         self.assertEqual(few.json("tables"), everything.json("tables"))
+
+    def limited_page(self, trace, limit):
+        done = self.run_gpuprof("html", "-o", self.path("few.html"), "--limit", str(limit), "--min-duration", "10us", trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return Page(self.path("few.html")), done.stderr
+
+    def test_the_limit_is_of_short_events_that_stand_alone_too(self):
+        trace = self.write_kernels([(20, 30), (5, 30)] * 1000)
+        page, message = self.limited_page(trace, 100)
+        self.assertIn("the 100 longest of 2,000 events", message)
+        self.assertEqual([event["duration"] for event in page.events()], [20_000] * 100)
+        self.assertEqual((page.json("index")["shorter"], page.json("index")["shortest"]), (1900, 20_000))
+        page, message = self.limited_page(trace, 1500)
+        self.assertEqual(sorted(event["duration"] for event in page.events()), [5_000] * 500 + [20_000] * 1000)
+        self.assertGreater(max(event["start"] for event in page.events() if event["duration"] == 5_000), 50_000_000)
+
+    def test_events_that_stand_together_are_one_for_the_limit(self):
+        trace = self.write_kernels([(20, 30), (2, 1), (2, 30)] * 1000)
+        page, message = self.limited_page(trace, 1500)
+        index = page.json("index")
+        self.assertIn("the 1,500 longest of 2,000 events", message)
+        self.assertEqual((len(page.events()), index["shorter"], index["grouped"], index["shortest"]), (1500, 500, 1000, 5_000))
+        page, message = self.limited_page(trace, 2000)
+        index = page.json("index")
+        self.assertEqual((len(page.events()), index["shorter"], index["grouped"], message), (2000, 0, 2000, ""))
 
     def test_the_policy_allows_the_page_s_own_script_alone(self):
         page = Page(self.write_page(self.record(ZOO)))
@@ -664,6 +701,16 @@ class BrowserTest(HtmlCase):
             self.assertEqual(run("gpuprof.timeline.span.map((t) => t - gpuprof.state.index.zero)"), [start, end])
             run("new Promise((done) => { const look = () => document.querySelector('.drawer').textContent.includes(%s) ? done() : setTimeout(look, 10); look(); })"
                 % json.dumps("had nothing to do: " + cause))
+        self.assert_no_problem()
+
+    def test_jumps_do_not_lead_to_short_ones_that_stand_together(self):
+        kernels = [kernel for length in (90, 70, 80) for kernel in [(5, 1)] * 50 + [(length, 30)]]
+        self.open(self.write_page("--min-duration", "10us", self.write_kernels(kernels)), hash_text="#v=timeline")
+        run = self.browser.run
+        self.assertEqual(run("gpuprof.state.index.grouped"), 150)
+        for length in (90_000, 80_000, 70_000, 70_000):
+            self.browser.key("l")
+            self.assertEqual(run("gpuprof.state.ev.dur[gpuprof.timeline.selected]"), length)
         self.assert_no_problem()
 
     def test_the_pointer_s_time_is_said(self):

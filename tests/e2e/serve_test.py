@@ -197,7 +197,7 @@ class NumbersTest(ServeCase):
 
     def test_the_page_is_the_same_but_for_what_a_server_adds(self):
         trace, pages = self.trace(), set()
-        for options in ((), ("--min-duration", "10us"), ("--limit", "20")):
+        for options in ((), ("--min-duration", "10us"), ("--limit", "20"), ("--min-duration", "10us", "--limit", "20")):
             status, headers, body = Server(self, *options, trace).ask("/")
             self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
             self.assertIn(b"; connect-src 'self'\">", body)
@@ -208,7 +208,7 @@ class NumbersTest(ServeCase):
             served = re.sub(rb"<script type=application/octet-stream data-k=served [^\n]*\n", b"", body.replace(b"; connect-src 'self'", b""))
             self.assertEqual(served, page)
             pages.add(page)
-        self.assertEqual(len(pages), 3)
+        self.assertEqual(len(pages), 4)
 
     def test_several_traces_are_one_page(self):
         one, other = self.record("one"), self.record("other")

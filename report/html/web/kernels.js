@@ -117,9 +117,7 @@ function kernelsView() {
 				? el(
 						'p',
 						{ class: 'dim' },
-						'Of those in the timeline: what was shorter than ' +
-							fmtNs(state.index.grouped ? state.index.least : state.index.shortest) +
-							(state.index.grouped ? ' is here where it stood alone.' : ' is not here.'),
+						'Of those in the timeline: ' + whatIsMissing(state.index) + '.',
 					)
 				: '',
 			el('h2', null, 'Durations'),
@@ -206,6 +204,12 @@ function kernelsView() {
 		},
 	};
 }
+
+/* Of a timeline that has not each event by itself. */
+const whatIsMissing = ({ shorter, shortest, grouped, least }) =>
+	[shorter && 'what was shorter than ' + fmtNs(shortest) + ' is not here', grouped && least > shortest && 'what was shorter than ' + fmtNs(least) + ' is here where it stood alone']
+		.filter(Boolean)
+		.join('; ');
 
 /* Columns of equal ratio, from the shortest to the longest. */
 function drawHistogram(canvas, s, width, height) {

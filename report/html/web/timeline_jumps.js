@@ -3,15 +3,16 @@
 const RANKED = 200,
 	IDLE_TIMES = 100;
 
-/* The longest events of the GPUs in that time, of those that match where something is searched, the longest first. */
+/* The longest events of the GPUs in that time, of those that match where something is searched, the longest first; short ones that stand together are none. */
 function longestBetween(a, b) {
 	const { ev } = state,
+		ranks = Array.from(state.index.labels.kinds, (kind, label) => !isTogether(kind) && (!state.matches || state.matches[label])),
 		best = [];
 	let least = -1;
 	for (const { first, n, track } of state.rows) {
 		if (track.kind !== 'stream') continue;
 		for (let i = Math.max(first, first + lowerBound(ev.start, first, n, a) - 1), end = first + lowerBound(ev.start, first, n, b); i < end; i++) {
-			if (ev.dur[i] <= least || ev.start[i] + ev.dur[i] <= a || (state.matches && !state.matches[ev.label[i]])) continue;
+			if (ev.dur[i] <= least || ev.start[i] + ev.dur[i] <= a || !ranks[ev.label[i]]) continue;
 			best.push(i);
 			if (best.length < 2 * RANKED) continue;
 			best.sort((x, y) => ev.dur[y] - ev.dur[x]);

@@ -251,7 +251,7 @@ bool sim_memory_covers(uintptr_t address, size_t bytes)
 {
 	struct sim_range r;
 
-	return sim_memory_find(address, &r) && address + bytes <= r.start + r.bytes;
+	return sim_memory_find(address, &r) && bytes <= r.start + r.bytes - address;
 }
 
 enum sim_memory_kind sim_memory_kind(uintptr_t address)

@@ -57,6 +57,7 @@ static void move_bytes(void)
 	REQUIRE(!cudaMalloc(&p, 1000) && !cudaMalloc(&q, 1000));
 	REQUIRE(!cudaMemcpy(p, from, 1000, cudaMemcpyHostToDevice));
 	REQUIRE(!cudaMemset((char *)p + 10, 7, 10));
+	REQUIRE(cudaMemset(p, 0, SIZE_MAX) == cudaErrorInvalidValue);
 	REQUIRE(!cudaMemcpy(q, p, 1000, cudaMemcpyDeviceToDevice));
 	REQUIRE(!cudaMemcpy(to, q, 1000, cudaMemcpyDefault));
 	REQUIRE(to[9] == 42 && to[10] == 7 && to[19] == 7 && to[20] == 42 && to[999] == 42);

@@ -9,7 +9,7 @@
 #include "report/text.h"
 
 #define MOST_CONTEXT                                                                               \
-	8 /* bytes shown before the place where two texts differ: the beginning of its word */
+	5 /* bytes shown before the place where two texts differ: the beginning of its word */
 
 /* A row of the column. */
 struct row {

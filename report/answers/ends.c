@@ -108,6 +108,11 @@ static bool ends_communicator(const char *function)
 	       strstr(function, "Abort");
 }
 
+static bool makes_communicator(const char *function)
+{
+	return strstr(function, "CommInit") || strstr(function, "CommSplit");
+}
+
 static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool ending)
 {
 	struct parts parts = {.window = {0, UINT64_MAX}};
@@ -119,6 +124,7 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 
 		if (!gp_range_is_set_up(model, range) || ends_communicator(function) != ending)
 			continue;
+		ends->nccl_made += makes_communicator(function);
 		ns = take(&parts, range->start_ns, range->end_ns);
 		if (!ending && ns > parts.longest_ns) {
 			parts.longest_ns = ns;

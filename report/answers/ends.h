@@ -28,6 +28,7 @@ struct gp_ends {
 	/* Wherever they lie: while NCCL made communicators, and while it ended them. */
 	uint64_t nccl_make_ns, nccl_end_ns;
 	const char *nccl_make; /* the range with most of it; NULL = none */
+	uint32_t nccl_made;    /* calls that made communicators */
 };
 
 /* All 0 of a process that had no timed operation, or of which only parts were recorded.  Returns 0 or -ENOMEM. */

@@ -83,15 +83,54 @@ static void look(struct gp_advisor *advisor)
 		add(advisor, GP_END_CONTEXT, ends.first.part_ns[GP_END_CONTEXT], 0);
 }
 
+/* The first process that took as long as the longest; NULL: there is no memory. */
+static const struct gp_model *longest_of(const struct gp_advisor *advisor,
+					 const struct gp_case *found)
+{
+	struct gp_ends ends;
+
+	for (size_t i = 0; i < advisor->scope.model_count; i++) {
+		const struct gp_model *model = advisor->scope.models[i];
+
+		if (gp_ends_of(&ends, model) == 0 &&
+		    (found->detail == GP_END_CONTEXT
+			     ? ends.first.part_ns[GP_END_CONTEXT]
+			     : ends.nccl_make_ns + ends.nccl_end_ns) == found->longest_ns)
+			return model;
+	}
+	return NULL;
+}
+
+/* Other times of the page may be another process's. */
+static void tell_whose(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_model *model =
+		advisor->scope.model_count > 1 ? longest_of(advisor, found) : NULL;
+
+	if (model)
+		fprintf(out, " (pid %u, the longest)", model->pid);
+}
+
+/* Whether a process made more than one. */
+static bool makes_several(const struct gp_advisor *advisor)
+{
+	struct gp_ends ends;
+
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		if (gp_ends_of(&ends, advisor->scope.models[i]) == 0 && ends.nccl_made > 1)
+			return true;
+	return false;
+}
+
 /* Of several processes, of the one that took longest. */
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	uint64_t end_ns = found->extra, make_ns = found->longest_ns - end_ns;
 
-	(void)advisor;
 	if (found->detail == GP_END_CONTEXT) {
 		fprintf(out, "making contexts took %s before the first operation",
 			gp_format_ns(make_ns).text);
+		tell_whose(advisor, found, out);
 		return;
 	}
 	fputs("NCCL took ", out);
@@ -100,19 +139,22 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (end_ns > 0)
 		fprintf(out, "%s%s to end %s", make_ns > 0 ? ", and " : "",
 			gp_format_ns(end_ns).text, make_ns > 0 ? "them" : "communicators");
+	tell_whose(advisor, found, out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	fputs(found->detail == GP_END_CONTEXT
-		      ? "keep the driver loaded between runs (nvidia-smi -pm 1), and let the "
-			"process "
-			"see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)"
-		      : "make few communicators, others from them (ncclCommSplit), and do "
-			"something "
-			"else meanwhile (ncclCommInitRankConfig with blocking = 0)",
-	      out);
+	if (found->detail == GP_END_CONTEXT)
+		fputs("keep the driver loaded between runs (nvidia-smi -pm 1), and let the process "
+		      "see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)",
+		      out);
+	else
+		fprintf(out,
+			"%sdo something else while they are made (ncclCommInitRankConfig with "
+			"blocking = 0)",
+			makes_several(advisor)
+				? "make few communicators, others from them (ncclCommSplit), and "
+				: "");
 }
 
 const struct gp_rule gp_rule_start_up = {

@@ -66,6 +66,7 @@ static void ends_are_split_by_what_they_were_for(void **state)
 	assert_int_equal(ends.last.part_ns[GP_END_NCCL], 300 * MS);
 	assert_string_equal(ends.last.nccl, "ncclCommDestroy");
 	assert_int_equal(ends.nccl_make_ns, 400 * MS);
+	assert_int_equal(ends.nccl_made, 1);
 	assert_int_equal(ends.nccl_end_ns, 300 * MS);
 	assert_string_equal(ends.nccl_make, "ncclCommInitRank");
 	gp_model_free(model);
@@ -122,8 +123,33 @@ static void nccl_is_told_once_per_run(void **state)
 	assert_int_equal(found->saves_ns, 700 * MS);
 	assert_non_null(strstr(found->found, "NCCL took 400.0ms to make communicators, and 300.0ms "
 					     "to end them"));
+	assert_null(strstr(found->found, "pid"));
+	assert_null(strstr(found->change, "ncclCommSplit"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
+}
+
+static void several_communicators_are_to_be_fewer_and_the_process_is_named(void **state)
+{
+	struct build several = build_process(), other = build_process();
+	struct gp_model *models[2];
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	build_range_in(&several, 1, "ncclCommInitRankConfig", 600 * MS, 690 * MS);
+	models[0] = build_end(&other);
+	models[1] = build_end(&several);
+	models[1]->pid = 4711;
+	advice = ask(models, 2);
+	found = find(&advice, "start-up");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "NCCL took 490.0ms to make communicators, and 300.0ms "
+					     "to end them (pid 4711, the longest)"));
+	assert_non_null(strstr(found->change, "ncclCommSplit"));
+	gp_advice_free(&advice);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
 }
 
 /* At the first collective, say, after operations: the code that NCCL loads meanwhile, and that time, are told once. */
@@ -157,6 +183,7 @@ int main(void)
 		cmocka_unit_test(the_time_before_the_first_call_is_known_by_the_process),
 		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
 		cmocka_unit_test(nccl_is_told_once_per_run),
+		cmocka_unit_test(several_communicators_are_to_be_fewer_and_the_process_is_named),
 		cmocka_unit_test(communicators_made_between_operations_are_told_once),
 	};
 

@@ -51,19 +51,30 @@ static uint32_t choose_number(const struct gp_device_list *devices, uint16_t dev
 	return number;
 }
 
+size_t gp_device_list_known(const struct gp_device_list *devices, const struct gp_model *model,
+			    uint16_t device_id)
+{
+	const struct gp_record_device *record = gp_model_device(model, device_id);
+
+	for (size_t i = 0; i < devices->count; i++)
+		if (is_same(&devices->entries[i], record, device_id))
+			return i;
+	return SIZE_MAX;
+}
+
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
 			   uint16_t device_id)
 {
 	const struct gp_record_device *record = gp_model_device(model, device_id);
+	size_t known = gp_device_list_known(devices, model, device_id);
 	struct gp_device_entry *entries;
 
-	for (size_t i = 0; i < devices->count; i++)
-		if (is_same(&devices->entries[i], record, device_id)) {
-			if (!devices->entries[i].pcie)
-				devices->entries[i].pcie =
-					gp_model_link(model, device_id, GP_LINK_PCIE);
-			return i;
-		}
+	if (known != SIZE_MAX) {
+		if (!devices->entries[known].pcie)
+			devices->entries[known].pcie =
+				gp_model_link(model, device_id, GP_LINK_PCIE);
+		return known;
+	}
 	entries = realloc(devices->entries, (devices->count + 1) * sizeof(*entries));
 	if (!entries)
 		return SIZE_MAX;

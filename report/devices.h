@@ -28,6 +28,10 @@ struct gp_device_list {
 
 void gp_device_list_free(struct gp_device_list *devices);
 
+/* The entry of a model's device; SIZE_MAX if it is not there. */
+size_t gp_device_list_known(const struct gp_device_list *devices, const struct gp_model *model,
+			    uint16_t device_id);
+
 /* The entry of a model's device, made if it is not there yet; SIZE_MAX if there is no memory. */
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
 			   uint16_t device_id);

@@ -22,8 +22,8 @@
 
 static const struct gp_column process_columns[] = {
 	{"PID", false},         {"Started", false}, {"Span", false},     {"API calls", false},
-	{"Launches", false},    {"GPU ops", false}, {"GPU time", false}, {"GPU busy %", false},
-	{"Peak memory", false}, {"Program", true},
+	{"Launches", false},    {"GPU ops", false}, {"GPU time", false}, {"Busy %", false},
+	{"Peak memory", false}, {"GPU", true},      {"Program", true},
 };
 
 size_t gp_summary_columns(const struct gp_summary *summary)
@@ -230,6 +230,8 @@ static void print_head_of_many(const struct gp_summary *summary)
 struct totals {
 	struct gp_counts counts;
 	uint64_t busy_ns, possible_ns, peak_bytes;
+	bool uses
+		[GP_DEVICE_LIMIT]; /* GPUs that had its operations, in the order of the summary's list */
 };
 
 /* The largest peak of a device: peaks of several need not be at the same time. */
@@ -257,8 +259,17 @@ static int memory_of(struct gp_model *const *models, size_t count, struct gp_dev
 		       : gp_memory_stats_of(models, count, devices, memory);
 }
 
-static int take_totals(struct totals *totals, struct gp_model *const *model,
-		       struct gp_window window)
+static void note_use(const struct gp_summary *summary, struct totals *totals,
+		     const struct gp_model *model, uint16_t device_id)
+{
+	size_t device = gp_device_list_known(&summary->devices, model, device_id);
+
+	if (device < GP_DEVICE_LIMIT)
+		totals->uses[device] = true;
+}
+
+static int take_totals(const struct gp_summary *summary, struct totals *totals,
+		       struct gp_model *const *model, struct gp_window window)
 {
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats memory = {0};
@@ -268,6 +279,8 @@ static int take_totals(struct totals *totals, struct gp_model *const *model,
 	for (size_t i = 0; busy && i < devices.count; i++) {
 		totals->busy_ns += busy[i].inside_ns;
 		totals->possible_ns += busy[i].possible_ns;
+		if (busy[i].operations > 0 || busy[i].inside_ns > 0)
+			note_use(summary, totals, *model, devices.entries[i].device_id);
 	}
 	totals->counts = gp_counts_of(*model);
 	if (result == 0)
@@ -286,6 +299,32 @@ static void put_program(struct gp_table *table, const struct gp_model *model)
 
 	gp_table_cell(table, program ? program : "(no memory)");
 	free(program);
+}
+
+/* "0", "0-3,6", "-" */
+static void put_devices(const struct gp_summary *summary, struct gp_table *table,
+			const struct totals *totals)
+{
+	const struct gp_device_list *devices = &summary->devices;
+	char text[GP_DEVICE_LIMIT * 8] = "-";
+	size_t used = 0;
+
+	for (size_t first = 0, last; first < devices->count && first < GP_DEVICE_LIMIT;
+	     first = last + 1) {
+		last = first;
+		if (!totals->uses[first])
+			continue;
+		while (last + 1 < devices->count && last + 1 < GP_DEVICE_LIMIT &&
+		       totals->uses[last + 1] &&
+		       devices->entries[last + 1].number == devices->entries[last].number + 1)
+			last++;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u",
+					 used > 0 ? "," : "", devices->entries[first].number);
+		if (last > first)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u",
+						 devices->entries[last].number);
+	}
+	gp_table_cell(table, text);
 }
 
 static void put_busy(struct gp_table *table, const struct gp_model *model,
@@ -309,7 +348,7 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 {
 	struct gp_window window = gp_busy_window(model, 1);
 	struct totals totals = {0};
-	int result = take_totals(&totals, model, window);
+	int result = take_totals(summary, &totals, model, window);
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%u", (*model)->pid);
@@ -326,6 +365,7 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 		gp_table_figure(table, gp_format_bytes(totals.peak_bytes));
 	else
 		gp_table_cell(table, "-");
+	put_devices(summary, table, &totals);
 	put_program(table, *model);
 	return result;
 }
@@ -438,7 +478,7 @@ static int print_screen(const struct gp_summary *summary)
 	if (result == 0)
 		result = gp_summary_print_memory_in_brief(summary);
 	if (result == 0)
-		result = gp_summary_print_left(summary);
+		result = print_folded(summary, gp_summary_print_left);
 	gp_summary_print_windows(summary);
 	if (result == 0)
 		result = print_folded(summary, gp_summary_print_records);

@@ -640,6 +640,8 @@ static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 	expect(text, "1.000MiB +10ns 1.000MiB 1 0B 0 1.000MiB 1 GPU 0 device");
 	expect(text, "1.000MiB +10ns 1.000MiB 1 0B 0 1.000MiB 1 GPU 1 device");
 	expect(text, "GPU 1 12.1 % busy");
+	expect(text, "42 +0ns 99.51us 9 3 5 12.00us 12.1 1.000MiB 0 ");
+	expect(text, "43 +0ns 99.51us 9 3 5 12.00us 12.1 1.000MiB 1 ");
 	expect(text, "GPU 1: the driver reports");
 	free(text);
 	gp_model_free(models[0]);

@@ -36,7 +36,8 @@ static void begin_text(struct gp_sheet_writer *writer)
 
 static void print_text(struct gp_sheet_writer *writer)
 {
-	int result = writer->table ? gp_table_print(writer->table, writer->out, 0) : 0;
+	int result =
+		writer->table ? gp_table_print(writer->table, writer->out, writer->text_most) : 0;
 
 	if (writer->error == 0)
 		writer->error = result;

@@ -51,6 +51,7 @@ struct gp_sheet_writer {
 	bool several; /* sheets will be written */
 	/* Of text, to be set before a sheet begins: for gp_table_fold(); as it is opened, 0 columns: no row is folded. */
 	size_t text_columns, text_fold_before;
+	size_t text_most; /* columns of a line of text, for gp_table_print(); as it is opened, 0 = any */
 	const struct gp_sheet_head *head;
 	size_t sheets, rows; /* begun; of this sheet, written */
 	int error;           /* 0 or the first -errno */

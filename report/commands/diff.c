@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/command.h"
@@ -8,10 +9,17 @@
 #include "report/diff/compare.h"
 #include "report/diff/kernel_names.h"
 #include "report/output_file.h"
+#include "report/paragraph.h"
+#include "report/text.h"
 #include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
 #define ROWS          20
+#define TEXT_COLUMNS  160
+#define NOTE_COLUMNS  110
+#define SINGLE                                                                                     \
+	"which times differ by chance cannot be told. Record several of each, "                    \
+	"gpuprof-run --runs 7 -o before -- ./app, and type: gpuprof diff before/* -- after/*"
 
 struct arguments {
 	const struct gp_sheet_format *format;
@@ -105,6 +113,59 @@ static void warn(void *context, const char *line)
 	gp_command_fail(0, "%s", line);
 }
 
+static bool is_for_people(const struct arguments *arguments)
+{
+	return arguments->format == &gp_sheet_text || arguments->format == &gp_sheet_markdown;
+}
+
+static bool are_single(const struct gp_run_set *a, const struct gp_run_set *b)
+{
+	return a->count == 1 && b->count == 1;
+}
+
+static void print_side(const struct arguments *arguments, const char *side,
+		       const struct gp_run_set *set, FILE *out)
+{
+	char *name = gp_text_escape(set->runs[0].name);
+
+	fprintf(out, "%s: ", side);
+	if (!name)
+		fputs("(no memory)", out);
+	else if (arguments->format == &gp_sheet_markdown)
+		gp_sheet_put_markdown(out, name);
+	else
+		fputs(name, out);
+	if (set->count > 1)
+		fprintf(out, " and %u more runs, the medians", set->count - 1);
+	fputs("\n", out);
+	free(name);
+}
+
+/* Which is which. */
+static void print_heading(const struct arguments *arguments, const struct gp_run_set *a,
+			  const struct gp_run_set *b, FILE *out)
+{
+	const char *line = arguments->format == &gp_sheet_markdown ? "\n" : "";
+
+	print_side(arguments, "A", a, out);
+	fputs(line, out);
+	print_side(arguments, "B", b, out);
+	fputs("\n", out);
+}
+
+static void print_note(const struct arguments *arguments, FILE *out)
+{
+	static const char note[] = "One run each: " SINGLE;
+
+	fputs("\n", out);
+	if (arguments->format != &gp_sheet_markdown) {
+		gp_paragraph_fold(out, note, NOTE_COLUMNS);
+		return;
+	}
+	gp_sheet_put_markdown(out, note);
+	fputs("\n", out);
+}
+
 static int write_tables(const struct arguments *arguments, const struct gp_run_set *a,
 			const struct gp_run_set *b, FILE *out, struct gp_compare_result *found)
 {
@@ -112,8 +173,14 @@ static int write_tables(const struct arguments *arguments, const struct gp_run_s
 	int result, closed;
 
 	gp_sheet_writer_open(&writer, arguments->format, out, true);
+	if (is_for_people(arguments))
+		print_heading(arguments, a, b, out);
+	if (!arguments->options.full_names)
+		writer.text_most = TEXT_COLUMNS;
 	result = gp_compare_write(&writer, a, b, &arguments->options, found);
 	closed = gp_sheet_writer_close(&writer);
+	if (is_for_people(arguments) && are_single(a, b) && found->rows > 0)
+		print_note(arguments, out);
 	return result == 0 ? closed : result;
 }
 
@@ -135,12 +202,11 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 	if (result < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
 	if (found.rows == 0)
-		gp_command_fail(0, "nothing differs");
-	else if (a->count == 1 && b->count == 1)
-		gp_command_fail(
-			0, "one run each: which times differ by chance cannot be told. Record "
-			   "several of each, gpuprof-run --runs 7 -o before -- ./app, and type: "
-			   "gpuprof diff before/* -- after/*");
+		gp_command_fail(0, found.hidden > 0
+					   ? "nothing differs but times, by less than 0.1 %%"
+					   : "nothing differs");
+	else if (are_single(a, b) && !is_for_people(arguments))
+		gp_command_fail(0, "one run each: " SINGLE);
 	if (found.hidden > 0)
 		gp_command_fail(0, "%zu more rows differ less; --top 0 prints all", found.hidden);
 	return 0;
@@ -155,10 +221,7 @@ int gp_command_diff(int argc, char **argv)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	if (arguments.options.top == SIZE_MAX)
-		arguments.options.top =
-			arguments.format == &gp_sheet_text || arguments.format == &gp_sheet_markdown
-				? ROWS
-				: 0;
+		arguments.options.top = is_for_people(&arguments) ? ROWS : 0;
 	status = load(&a, arguments.a, arguments.a_count);
 	if (status == 0)
 		status = load(&b, arguments.b, arguments.b_count);

@@ -145,8 +145,21 @@ static int compare_metrics(const void *a, const void *b)
 	return (int)left->metric - (int)right->metric;
 }
 
+static double larger(const struct pair *pair)
+{
+	return pair->a > pair->b || isnan(pair->b) ? pair->a : pair->b;
+}
+
+/* Of times, whether a row is worth a line; of counts and bytes each one is. */
+static bool is_worth(const struct comparing *c, const struct pair *time, double effect, double all)
+{
+	return c->options->top == 0 || isnan(time->a) || isnan(time->b) ||
+	       strcmp(time->sure, "yes") == 0 || !(effect < GP_COMPARE_LEAST * all);
+}
+
 static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric_row *rows)
 {
+	struct pair wall = metric_pair(c, GP_METRIC_WALL);
 	size_t count = 0;
 
 	for (int i = 0; i < GP_METRICS; i++) {
@@ -160,7 +173,10 @@ static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric
 		row.effect = fabs(row.pair.b - row.pair.a);
 		if (isnan(row.effect))
 			row.effect = 0;
-		rows[count++] = row;
+		if (unit != GP_UNIT_NS || is_worth(c, &row.pair, row.effect, larger(&wall)))
+			rows[count++] = row;
+		else
+			c->result->hidden++;
 	}
 	qsort(rows, count, sizeof(*rows), compare_metrics);
 	return count;
@@ -251,9 +267,28 @@ static bool is_equal(const struct pair *pair)
 	return pair->a == pair->b || (isnan(pair->a) && isnan(pair->b));
 }
 
+/* Whether something differs that no chance makes another. */
+static bool is_other(const struct named_row *row)
+{
+	return !is_equal(&row->count) || !is_equal(&row->occupancy);
+}
+
+/* Rows that are worth a line. */
+static uint32_t keep_named(struct comparing *c, struct named_row *rows, uint32_t count, double all)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (is_other(&rows[i]) || is_worth(c, &rows[i].total, rows[i].effect, all))
+			rows[kept++] = rows[i];
+	c->result->hidden += count - kept;
+	return kept;
+}
+
 static int list_named(struct comparing *c, enum gp_named_kind kind, struct named_row **rows,
 		      uint32_t *count)
 {
+	struct pair sum = {0};
 	const char **names;
 	uint32_t all;
 	int result = gp_run_set_names(c->a, c->b, kind, &names, &all);
@@ -268,10 +303,14 @@ static int list_named(struct comparing *c, enum gp_named_kind kind, struct named
 		row.median = named_pair(c, kind, names[i], GP_NAMED_MEDIAN);
 		row.occupancy = named_pair(c, kind, names[i], GP_NAMED_OCCUPANCY);
 		row.effect = fabs(row.total.b - row.total.a);
-		if (!is_equal(&row.count) || !is_equal(&row.total) || !is_equal(&row.occupancy))
+		sum.a += row.total.a;
+		sum.b += row.total.b;
+		if (is_other(&row) || !is_equal(&row.total))
 			(*rows)[(*count)++] = row;
 	}
 	free(names);
+	if (*rows)
+		*count = keep_named(c, *rows, *count, larger(&sum));
 	if (*rows)
 		result = gp_array_sort(*rows, *count, sizeof(**rows), compare_named, NULL);
 	return *rows ? result : -ENOMEM;
@@ -283,7 +322,7 @@ static const char *state_of(const struct named_row *row)
 		return "new";
 	if (row->count.b == 0)
 		return "gone";
-	return "changed";
+	return is_other(row) || strcmp(row->total.sure, "yes") == 0 ? "changed" : "time";
 }
 
 static struct gp_value percent_of(double share)

@@ -16,11 +16,14 @@
 
 struct gp_compare_options {
 	bool full_names;
-	size_t top; /* rows of a table; 0 = all */
+	size_t top; /* rows of a table; 0 = all, those of next to no effect too */
 };
 
+/* Of next to no effect: a time of less than a thousandth of the larger wall time, or of the sum of its table, where nothing else differs. */
+#define GP_COMPARE_LEAST 0.001
+
 struct gp_compare_result {
-	size_t rows, hidden; /* written, and left out by top */
+	size_t rows, hidden; /* written, and left out by top or for next to no effect */
 };
 
 /* Tables without a difference are left out.  Returns 0 or -ENOMEM. */

@@ -272,7 +272,11 @@ class Diff(Compare):
         self.assertEqual([row["Is"] for row in kernels], ["changed"] * 3)
         self.assertEqual([(row["Count A"], row["Count B"]) for row in kernels], [(20, 25)] * 3)
         self.assertNotIn("launches", {row["Metric"] for row in self.tables("b.gpuprof", "b.gpuprof").get("diff-counts", [])})
-        self.assert_one_line(self.run_gpuprof("diff", "a.gpuprof", "b.gpuprof").stderr, "one run each", "--runs")
+        text = self.run_gpuprof("diff", "a.gpuprof", "b.gpuprof")
+        self.assertTrue(text.stdout.startswith("A: a.gpuprof\nB: b.gpuprof\n\n"), text.stdout)
+        self.assertRegex(text.stdout, r"(?s)\n\nOne run each: .* --runs 7 ")
+        self.assertLessEqual(max(map(len, text.stdout.splitlines())), 160)
+        self.assert_one_line(self.run_gpuprof("diff", "-F", "csv", "a.gpuprof", "b.gpuprof").stderr, "one run each", "--runs")
 
     def test_two_sets_of_runs(self):
         tables = self.tables(*self.runs("a", 20), "--", *self.runs("b", 18))

@@ -343,6 +343,7 @@ static void close_advisor(struct gp_advisor *advisor)
 {
 	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
+	gp_tally_free(&advisor->host_work);
 	free(advisor->cases);
 	free(advisor->loops);
 	free(advisor->sites_without_stack);

@@ -36,20 +36,20 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 {
 	const struct gp_sample *sample = &model->samples[index];
 	struct gp_host_places *places = gp_host_places_in(scope);
-	struct gp_host_place place = {"(no memory)", ""};
+	struct gp_host_place place = {"(no memory)", "", "", 0};
 
 	if (places)
 		place = gp_host_places_at(places,
 					  gp_host_places_find(places, model, sample->stack));
 	const struct gp_value values[COUNT(columns)] = {
 		gp_value_moment(start_ns),
-		gp_value_whole(sample->end_ns - sample->start_ns),
+		gp_value_whole(gp_host_work_sample_ns(model, index)),
 		gp_value_whole(sample->count),
 		gp_value_whole(model->pid),
 		gp_value_whole(sample->thread_id),
 		text_or_none(gp_model_thread_name(model, sample->thread_id)),
 		text_or_none(place.own),
-		text_or_none(place.what),
+		text_or_none(*place.what ? place.what : place.function),
 	};
 
 	gp_sheet_writer_row(writer, values);

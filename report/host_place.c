@@ -1,6 +1,5 @@
 #include "report/host_place.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ struct known {
 
 /* A place, while it is put together. */
 struct texts {
-	char what[TEXT_BYTES], own[TEXT_BYTES];
+	char what[TEXT_BYTES], own[TEXT_BYTES], function[TEXT_BYTES];
 };
 
 struct gp_host_places {
@@ -31,8 +30,9 @@ struct gp_host_places {
 	struct gp_groups keys;  /* both texts of a place, with a newline between */
 	struct gp_groups whats; /* each text once */
 	struct gp_groups owns;
+	struct gp_groups functions;
 	struct pair {
-		uint32_t what, own;
+		uint32_t what, own, function;
 	} * pairs; /* by the number of the key */
 	uint32_t pair_count, pair_capacity;
 	struct known *known;
@@ -65,6 +65,7 @@ void gp_host_places_free(struct gp_host_places *places)
 	gp_groups_free(&places->keys);
 	gp_groups_free(&places->whats);
 	gp_groups_free(&places->owns);
+	gp_groups_free(&places->functions);
 	gp_symbols_free(places->symbols);
 	free(places);
 }
@@ -169,6 +170,12 @@ static uint32_t find_import(struct gp_host_places *places, const struct gp_model
 	return found;
 }
 
+static bool has_verb(const char *what)
+{
+	return strncmp(what, "importing", strlen("importing")) == 0 ||
+	       strncmp(what, "compiling", strlen("compiling")) == 0;
+}
+
 static void put_texts(struct gp_host_places *places, const struct known *known, uint32_t stack,
 		      struct texts *texts)
 {
@@ -177,7 +184,7 @@ static void put_texts(struct gp_host_places *places, const struct known *known, 
 	uint32_t own = find_own(places, model, stack);
 	uint32_t import = find_import(places, model, stack, own);
 
-	texts->what[0] = texts->own[0] = '\0';
+	texts->what[0] = texts->own[0] = texts->function[0] = '\0';
 	if (compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT)
 		snprintf(texts->what, sizeof(texts->what), "compiling (%s)",
 			 gp_compiler_name(compiler));
@@ -189,6 +196,10 @@ static void put_texts(struct gp_host_places *places, const struct known *known, 
 		put_function(texts->what, place_of(places, model, stack));
 	if (own != GP_NONE)
 		put_place(texts->own, place_of(places, model, own));
+	if (own != GP_NONE && !has_verb(texts->what))
+		put_function(texts->function, place_of(places, model, own));
+	else
+		memcpy(texts->function, texts->what, sizeof(texts->function));
 }
 
 /* ---- numbers ---- */
@@ -196,9 +207,10 @@ static void put_texts(struct gp_host_places *places, const struct known *known, 
 static bool append_pair(struct gp_host_places *places, const struct texts *texts)
 {
 	struct pair pair = {gp_groups_find(&places->whats, texts->what),
-			    gp_groups_find(&places->owns, texts->own)};
+			    gp_groups_find(&places->owns, texts->own),
+			    gp_groups_find(&places->functions, texts->function)};
 
-	if (pair.what == UINT32_MAX || pair.own == UINT32_MAX ||
+	if (pair.what == UINT32_MAX || pair.own == UINT32_MAX || pair.function == UINT32_MAX ||
 	    gp_array_grow(&places->pairs, &places->pair_capacity, places->pair_count,
 			  sizeof(*places->pairs)) != 0)
 		return false;
@@ -262,10 +274,24 @@ uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_mode
 	return known->numbers[stack];
 }
 
+uint32_t gp_host_places_functions(const struct gp_host_places *places)
+{
+	return places->functions.count;
+}
+
+bool gp_host_place_has_verb(const struct gp_host_place *place)
+{
+	return has_verb(place->what);
+}
+
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number)
 {
+	const struct pair *pair;
+
 	if (number >= places->pair_count)
-		return (struct gp_host_place){"(no memory)", ""};
-	return (struct gp_host_place){places->whats.rows[places->pairs[number].what].key,
-				      places->owns.rows[places->pairs[number].own].key};
+		return (struct gp_host_place){"(no memory)", "", "(no memory)", 0};
+	pair = &places->pairs[number];
+	return (struct gp_host_place){places->whats.rows[pair->what].key,
+				      places->owns.rows[pair->own].key,
+				      places->functions.rows[pair->function].key, pair->function};
 }

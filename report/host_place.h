@@ -8,6 +8,7 @@
 #ifndef REPORT_HOST_PLACE_H
 #define REPORT_HOST_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/model.h"
@@ -15,6 +16,12 @@
 struct gp_host_place {
 	const char *what; /* "" where the user's own line is all */
 	const char *own;  /* "function (file:line)"; "" where none is the user's */
+	/*
+	 * What places are gathered by: "importing torch._dynamo"; else the user's function, "function (file)"; else the library's.  Its number is below
+	 * gp_host_places_functions().
+	 */
+	const char *function;
+	uint32_t function_number;
 };
 
 struct gp_host_places;
@@ -27,7 +34,13 @@ void gp_host_places_free(struct gp_host_places *places);
 uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_model *model,
 			     uint32_t stack);
 
-/* The place of that number, good as long as places; of another number, one that says "(no memory)". */
+/* How many functions there are so far. */
+uint32_t gp_host_places_functions(const struct gp_host_places *places);
+
+/* Whether what was done there is said with a verb: "importing", "compiling"; a function is without. */
+bool gp_host_place_has_verb(const struct gp_host_place *place);
+
+/* The place of that number, good as long as places; of another number, one that says "(no memory)", of function 0. */
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number);
 
 #endif

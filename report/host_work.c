@@ -1,17 +1,16 @@
 #include "report/host_work.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 
-struct sum {
-	uint32_t place;
-	uint64_t ns;
-};
+/* In a tally: the keys and the sums of a row. */
+enum { SUM, PLACE };
+enum { NS, LOOKS };
 
 struct window {
 	uint64_t start_ns, end_ns;
-	struct sum sums[GP_HOST_WORK_PLACES];
-	uint32_t count;
-	struct gp_host_work work;
+	struct gp_tally *tally;
+	uint64_t sum;
+	bool is_known;
 };
 
 static void free_places(void *places)
@@ -76,23 +75,27 @@ static uint64_t on_ns(const struct gp_model *model, uint32_t index)
 	return half_of(sample[1].start_ns - sample->end_ns);
 }
 
-static struct sum *sum_of(struct window *window, uint32_t place)
+uint64_t gp_host_work_sample_ns(const struct gp_model *model, uint32_t index)
 {
-	for (uint32_t i = 0; i < window->count; i++)
-		if (window->sums[i].place == place)
-			return &window->sums[i];
-	if (window->count == GP_HOST_WORK_PLACES)
-		return NULL;
-	window->sums[window->count] = (struct sum){place, 0};
-	return &window->sums[window->count++];
+	const struct gp_sample *sample = &model->samples[index];
+
+	return back_ns(model, index) + (sample->end_ns - sample->start_ns) + on_ns(model, index);
 }
 
-/* Of looks that come in even steps, those within as much of their time. */
-static uint64_t looks_in(const struct gp_sample *sample, uint64_t kept_ns, uint64_t all_ns)
+/* Of looks that come in even steps, those within. */
+static uint64_t looks_in(const struct window *window, const struct gp_sample *sample)
 {
-	uint64_t looks = (uint64_t)((double)sample->count * (double)kept_ns / (double)all_ns + 0.5);
+	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns;
+	uint64_t all_ns = end_ns - start_ns;
 
-	return looks > 0 ? looks : 1;
+	if (start_ns >= window->end_ns || end_ns < window->start_ns)
+		return 0;
+	start_ns = start_ns > window->start_ns ? start_ns : window->start_ns;
+	end_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
+	if (end_ns - start_ns == all_ns)
+		return sample->count;
+	return (uint64_t)((double)sample->count * (double)(end_ns - start_ns) / (double)all_ns +
+			  0.5);
 }
 
 static void add_sample(struct window *window, struct gp_host_places *places,
@@ -101,42 +104,98 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 	const struct gp_sample *sample = &model->samples[index];
 	uint64_t start_ns = sample->start_ns - back_ns(model, index);
 	uint64_t end_ns = sample->end_ns + on_ns(model, index);
-	uint64_t all_ns = end_ns - start_ns;
-	struct sum *sum;
+	struct gp_tally_row *row;
 
 	start_ns = start_ns > window->start_ns ? start_ns : window->start_ns;
 	end_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
 	if (sample->stack == GP_NONE || end_ns <= start_ns)
 		return;
-	window->work.looks += looks_in(sample, end_ns - start_ns, all_ns);
-	window->work.known_ns += end_ns - start_ns;
-	sum = sum_of(window, gp_host_places_find(places, model, sample->stack));
-	if (!sum)
-		return;
-	sum->ns += end_ns - start_ns;
-	if (sum->ns > window->work.place_ns) {
-		window->work.place_ns = sum->ns;
-		window->work.place = sum->place;
+	row = gp_tally_find(window->tally,
+			    (const uint64_t[GP_TALLY_KEYS]){
+				    [SUM] = window->sum,
+				    [PLACE] = gp_host_places_find(places, model, sample->stack)});
+	row->sums[NS] += end_ns - start_ns;
+	row->sums[LOOKS] += looks_in(window, sample);
+	window->is_known = true;
+}
+
+static void look(struct window *window, struct gp_host_places *places, const struct gp_model *model,
+		 uint32_t thread)
+{
+	uint64_t reach_ns = window->start_ns > GP_HOST_WORK_REACH_NS
+				    ? window->start_ns - GP_HOST_WORK_REACH_NS
+				    : 0;
+
+	for (uint32_t i = find_first(model, thread, reach_ns);
+	     is_of(model, i, thread) &&
+	     model->samples[i].start_ns < window->end_ns + GP_HOST_WORK_REACH_NS;
+	     i++)
+		add_sample(window, places, model, i);
+}
+
+bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+		      const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+		      uint64_t end_ns)
+{
+	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
+
+	look(&window, places, model, thread);
+	if (!window.is_known)
+		look(&window, places, model, model->pid);
+	return window.is_known;
+}
+
+void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			  const struct gp_model *model)
+{
+	struct window window = {.end_ns = UINT64_MAX, .tally = tally, .sum = sum};
+
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		add_sample(&window, places, model, i);
+}
+
+/* ---- functions ---- */
+
+static void add_row(struct gp_host_function *functions, const struct gp_host_places *places,
+		    const struct gp_tally_row *row)
+{
+	uint32_t place = (uint32_t)row->key[PLACE];
+	struct gp_host_function *function =
+		&functions[gp_host_places_at(places, place).function_number];
+
+	function->total_ns += row->sums[NS];
+	function->looks += row->sums[LOOKS];
+	if (row->sums[NS] > function->place_ns) {
+		function->place_ns = row->sums[NS];
+		function->place = place;
 	}
 }
 
-static struct gp_host_work look(struct gp_host_places *places, const struct gp_model *model,
-				uint32_t thread, uint64_t start_ns, uint64_t end_ns)
+static int by_time(const void *a, const void *b)
 {
-	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .work.place = UINT32_MAX};
-	uint64_t reach_ns = start_ns > GP_HOST_WORK_REACH_NS ? start_ns - GP_HOST_WORK_REACH_NS : 0;
+	const struct gp_host_function *left = a, *right = b;
 
-	for (uint32_t i = find_first(model, thread, reach_ns);
-	     is_of(model, i, thread) && model->samples[i].start_ns < end_ns + GP_HOST_WORK_REACH_NS;
-	     i++)
-		add_sample(&window, places, model, i);
-	return window.work;
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	return (left->place > right->place) - (left->place < right->place);
 }
 
-struct gp_host_work gp_host_work_of(struct gp_host_places *places, const struct gp_model *model,
-				    uint32_t thread, uint64_t start_ns, uint64_t end_ns)
+struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
+						const struct gp_host_places *places,
+						uint32_t *count)
 {
-	struct gp_host_work work = look(places, model, thread, start_ns, end_ns);
+	uint32_t all = gp_host_places_functions(places);
+	struct gp_host_function *functions = calloc((size_t)all + 1, sizeof(*functions));
 
-	return work.looks > 0 ? work : look(places, model, model->pid, start_ns, end_ns);
+	*count = 0;
+	if (!functions)
+		return NULL;
+	for (uint32_t i = 0; i < tally->count; i++)
+		if (tally->rows[i].key[SUM] == sum)
+			add_row(functions, places, &tally->rows[i]);
+	for (uint32_t i = 0; i < all; i++)
+		if (functions[i].total_ns > 0)
+			functions[(*count)++] = functions[i];
+	qsort(functions, *count, sizeof(*functions), by_time);
+	return functions;
 }

@@ -1,33 +1,46 @@
 /*
- * host_work: what a thread of Python's did within some time, by the looks at it (report/host_place.h).
+ * host_work: what threads of Python's did, by the looks at them (report/host_place.h), gathered by function.
  *
  * A look stands for the time to the middle between it and the next one on either side, GP_HOST_WORK_REACH_NS at most: what is further from any
- * look is not known.
+ * look is not known.  So the sums are about the same however often was looked.
  */
 #ifndef REPORT_HOST_WORK_H
 #define REPORT_HOST_WORK_H
 
 #include "report/breakdown_scope.h"
 #include "report/host_place.h"
+#include "report/tally.h"
 
 #define GP_HOST_WORK_REACH_NS 125000000u
-
-/* Places of one time that are told apart; what is found when there are as many counts as known, but has no place. */
-#define GP_HOST_WORK_PLACES 256
-
-struct gp_host_work {
-	uint32_t
-		place; /* with most of the time, for gp_host_places_at(); UINT32_MAX = there were no looks */
-	uint64_t place_ns; /* of it */
-	uint64_t known_ns; /* of the time that looks stand for, all places together */
-	uint64_t looks;
-};
 
 /* The places of a scope, made when they are first asked for; NULL: there is no memory. */
 struct gp_host_places *gp_host_places_in(struct gp_scope *scope);
 
-/* Of a thread, from start_ns to end_ns on the model's timeline; of the main thread, where there is no look at that one. */
-struct gp_host_work gp_host_work_of(struct gp_host_places *places, const struct gp_model *model,
-				    uint32_t thread, uint64_t start_ns, uint64_t end_ns);
+/* The time that a run of equal looks stands for, by its index in model->samples. */
+uint64_t gp_host_work_sample_ns(const struct gp_model *model, uint32_t index);
+
+/*
+ * Add to a sum, which has any number that the caller likes, what a thread did from start_ns to end_ns on the model's timeline; what the main thread
+ * did, where there is no look at that one.  False: nothing is known.  tally->error tells of errors.
+ */
+bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+		      const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+		      uint64_t end_ns);
+
+/* The same of all looks at all threads of a model. */
+void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			  const struct gp_model *model);
+
+/* A function's part of a sum. */
+struct gp_host_function {
+	uint64_t total_ns, looks;
+	uint32_t place; /* with most of the time, for gp_host_places_at() */
+	uint64_t place_ns;
+};
+
+/* The functions of a sum, those with most time first; no memory: NULL.  Free it. */
+struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
+						const struct gp_host_places *places,
+						uint32_t *count);
 
 #endif

@@ -15,13 +15,13 @@
 #define MESSAGE_BYTES 4352
 
 static const char usage[] =
-	"usage: gpuprof trace gpu|api|exec|nvtx [options] FILE...\n"
+	"usage: gpuprof trace gpu|api|exec|nvtx|host [options] FILE...\n"
 	"\n"
-	"Print every GPU operation (gpu), API call (api), launch with its queue and kernel (exec), "
-	"or\n"
-	"NVTX range (nvtx) of trace files, one a line, in the order of their starts.  Times count "
-	"from\n"
-	"the first of the trace files' calls and operations.\n"
+	"Print every GPU operation (gpu), API call (api), launch with its queue and kernel "
+	"(exec),\n"
+	"NVTX range (nvtx) or look at what Python did (host) of trace files, one a line, in the "
+	"order\n"
+	"of their starts.  Times count from the first of the trace files' calls and operations.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
 	"      --start TIME     only what starts at that time or later: 1.5s, 20ms, 300us, 5000ns\n"
@@ -55,7 +55,7 @@ static int refuse(const char *word)
 
 	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
 		gp_nearest_try(&nearest, (*at)->word);
-	return gp_command_refuse("trace", "list", &nearest, "say gpu, api, exec or nvtx");
+	return gp_command_refuse("trace", "list", &nearest, "say gpu, api, exec, nvtx or host");
 }
 
 static int check(struct arguments *a, int argc, char **argv)
@@ -64,10 +64,9 @@ static int check(struct arguments *a, int argc, char **argv)
 	if (!a->chronicle && argc > 1)
 		return refuse(argv[0]);
 	if (!a->chronicle)
-		return gp_command_fail(
-			GP_EXIT_USAGE,
-			"trace: say what to list, gpu, api, exec or nvtx, then name trace files; "
-			"see gpuprof trace --help");
+		return gp_command_fail(GP_EXIT_USAGE, "trace: say what to list, gpu, api, exec, "
+						      "nvtx or host, then name trace files; "
+						      "see gpuprof trace --help");
 	if (a->part.from_ns >= a->part.to_ns)
 		return gp_command_fail(GP_EXIT_USAGE, "trace: --start has to be before --end");
 	a->traces = argv + 1;

@@ -76,8 +76,9 @@ struct gp_advisor {
 	struct gp_tally index; /* its rows and cases[] are parallel */
 	struct gp_case *cases;
 	uint32_t case_count, case_capacity;
-	struct gp_case spare; /* what is found when there is no memory */
-	int error;            /* 0 or the first -errno */
+	struct gp_case spare;      /* what is found when there is no memory */
+	struct gp_tally host_work; /* by the numbers of cases: report/host_work.h */
+	int error;                 /* 0 or the first -errno */
 };
 
 /*

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/format.h"
@@ -16,11 +17,12 @@
 
 #define LEAST_NS     100000000u
 #define MOST_COMMAND 60 /* characters */
-#define WORK_BYTES   1024
+#define MOST_FUNCTIONS                                                                             \
+	3 /* of the host's that are named, those with a twentieth of the longest at least */
 
 /*
  * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, the cause's share of the
- * longest in 255ths, the text of its range, and what looks at Python found in it.
+ * longest in 255ths, the text of its range, and whether looks at Python are known of any.
  */
 enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS, SHARE, RANGE, WORK, KEPT };
 static_assert((int)KEPT <= (int)GP_IDLE_CAUSES, "a case has no room for it");
@@ -74,49 +76,21 @@ static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
 }
 
-/* What it did there is said with a verb, a function without. */
-static bool has_verb(const char *what)
-{
-	return strncmp(what, "importing", strlen("importing")) == 0 ||
-	       strncmp(what, "compiling", strlen("compiling")) == 0;
-}
-
-/*
- * "importing torch._dynamo for 1.9s, from <module> (train.py:4); by 95 looks", "in load (data.py:7) for 1.9s; there in raw_decode (json/decoder.py);
- * by 95 looks": the last parts go first where there is no room.
- */
-static void put_work(char *text, size_t bytes, const struct gp_host_places *places,
-		     const struct gp_host_work *work)
-{
-	struct gp_host_place place = gp_host_places_at(places, work->place);
-	bool has_both = *place.what && *place.own, is_verb = has_verb(place.what);
-	const char *first = is_verb || !*place.own ? place.what : place.own;
-	const char *second = is_verb ? place.own : place.what;
-
-	snprintf(text, bytes, "%s%s for %s%s%s; by %s look%s", is_verb ? "" : "in ", first,
-		 gp_format_ns_about(work->place_ns).text,
-		 !has_both ? ""
-		 : is_verb ? ", from "
-			   : "; there in ",
-		 has_both ? second : "", gp_format_count(work->looks).text,
-		 work->looks == 1 ? "" : "s");
-}
-
-static uint64_t find_work(struct gp_advisor *advisor, const struct gp_lull_at *at)
+/* Looks at Python while the host let the GPU wait, in all of them. */
+static void add_work(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at)
 {
 	const struct gp_model *model = advisor->model;
-	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
-	char text[WORK_BYTES] = "";
+	struct gp_host_places *places =
+		model->sample_count > 0 ? gp_host_places_in(&advisor->scope) : NULL;
 
-	if (places && at->call_after && model->sample_count > 0) {
-		struct gp_host_work work = gp_host_work_of(places, model, at->call_after->thread_id,
-							   since_base(model, at->lull->start_ns),
-							   since_base(model, at->lull->end_ns));
-
-		if (work.place != UINT32_MAX)
-			put_work(text, sizeof(text), places, &work);
-	}
-	return gp_advisor_text(advisor, text);
+	if (!places || at->lull->cause != GP_IDLE_HOST || found == &advisor->spare)
+		return;
+	found->cause_ns[WORK] |= gp_host_work_add(
+		&advisor->host_work, (uint64_t)(found - advisor->cases), places, model,
+		at->call_after->thread_id, since_base(model, at->lull->start_ns),
+		since_base(model, at->lull->end_ns));
+	if (advisor->host_work.error < 0)
+		advisor->error = advisor->host_work.error;
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -130,11 +104,11 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	gp_advisor_show_lull(found, at->lull);
 	found->cause_ns[IMPORTS] += gp_host_time_ends_in_import(advisor, at);
+	add_work(advisor, found, at);
 	if (idle_ns > found->longest_ns) {
 		struct gp_host_time host = gp_host_time_of(advisor, at);
 
 		keep_host_time(advisor, found, &host);
-		found->cause_ns[WORK] = find_work(advisor, at);
 		found->cause_ns[SHARE] = at->lull->cause_share[at->lull->cause];
 		found->longest_ns = idle_ns;
 		found->extra = before;
@@ -148,12 +122,45 @@ static void look(struct gp_advisor *advisor)
 	gp_advisor_lulls(advisor, LEAST_NS, NULL, take_lull);
 }
 
-/* Where the cause is another, that call says more. */
-static const char *work_of(const struct gp_advisor *advisor, const struct gp_case *found)
+/*
+ * "in load (data.py:7) 1.9s", "in raw_decode (json/decoder.py) < load (data.py:7) 1.9s", "importing torch._dynamo at <module> (train.py:4) 1.9s":
+ * a library's function, where most of the time was there.
+ */
+static void tell_function(const struct gp_host_places *places,
+			  const struct gp_host_function *function, FILE *out)
 {
-	return found->other_detail == GP_IDLE_HOST
-		       ? gp_advisor_text_of(advisor, found->cause_ns[WORK])
-		       : "";
+	struct gp_host_place place = gp_host_places_at(places, function->place);
+	bool is_verb = gp_host_place_has_verb(&place);
+	bool has_what = *place.what &&
+			(is_verb || !*place.own || function->place_ns * 2 > function->total_ns);
+
+	fprintf(out, "%s%s%s%s %s", is_verb ? "" : "in ", has_what ? place.what : "",
+		!has_what || !*place.own ? ""
+		: is_verb                ? " at "
+					 : " < ",
+		place.own, gp_format_ns_about(function->total_ns).text);
+}
+
+/* Each a part of its own: the last ones go first where there is no room. */
+static void tell_work(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	uint64_t looks = 0;
+	uint32_t count;
+	struct gp_host_function *functions = gp_host_work_functions(
+		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
+
+	for (uint32_t i = 0; functions && i < count; i++) {
+		looks += functions[i].looks;
+		if (i >= MOST_FUNCTIONS || functions[i].total_ns * 20 < functions[0].total_ns)
+			continue;
+		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
+		tell_function(places, &functions[i], out);
+	}
+	if (looks > 0)
+		fprintf(out, "; told by %s sample%s of Python's stack", gp_format_count(looks).text,
+			looks == 1 ? "" : "s");
+	free(functions);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -171,8 +178,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fprintf(out, ": %s%s", found->cause_ns[SHARE] < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause));
 	gp_host_time_tell(&host, out);
-	if (*work_of(advisor, found))
-		fprintf(out, "; the host was %s", work_of(advisor, found));
+	if (found->cause_ns[WORK])
+		tell_work(advisor, found, out);
 	if (*before)
 		fprintf(out, "; from %s", before);
 	if (*before && gp_advisor_knows(advisor, found->other_site))
@@ -214,13 +221,15 @@ static const char *command_of(const struct gp_model *model)
 }
 
 /* Where nothing is known of the host, somebody else has to be asked. */
-static void advise_to_sample(const struct gp_model *model, FILE *out)
+static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
 {
 	fprintf(out,
 		"gpuprof records calls of CUDA, not what the host computes between them: `%s -- "
-		"%s` tells; what can be elsewhere goes before the first launch, behind the "
+		"%s` tells; what can be elsewhere goes before the first launch, after the "
 		"last, or into another thread",
-		is_python(model) ? "py-spy record -o host.svg" : "perf record -g",
+		!is_python(model)   ? "perf record -g"
+		: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
+				    : "py-spy record -o host.svg",
 		command_of(model));
 }
 
@@ -246,12 +255,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		return;
 	if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
-	else if (*work_of(advisor, found))
-		fputs("do it before the first launch, behind the last, or in another thread; look "
-		      "by look: gpuprof trace host FILE",
+	else if (found->cause_ns[WORK])
+		fputs("do it before the first launch, after the last, or in another thread; all of "
+		      "it: gpuprof summary --by host FILE, gpuprof trace host FILE",
 		      out);
 	else
-		advise_to_sample(advisor->scope.models[found->process], out);
+		advise_to_sample(advisor->scope.models[found->process], advisor->scope.model_count,
+				 out);
 }
 
 const struct gp_rule gp_rule_gpu_gaps = {
@@ -265,10 +275,10 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		"the stacks of calls (it compiled, or loaded what it had compiled before), XLA's "
 		"by "
 		"its ranges; of all ranges the innermost in which the thread was nearly all of the "
-		"time is named. What Python did in the longest of them is told by looks at its "
-		"stacks (--host-samples): that with most of the time, and the line of the "
-		"program's "
-		"own. Else gpuprof does not know what the host computes.",
+		"time is named. What Python did in all of them is told by looks at its "
+		"stacks (--host-samples): the functions of the program's own with most of the "
+		"time, each by the line that has most of it. Else gpuprof does not know what the "
+		"host computes.",
 	.change = "By the cause: host-bound, the program computes something on the host, which can "
 		  "go elsewhere, or run while the GPU works: where there were no looks, a sampling "
 		  "profiler tells what it is (py-spy record, perf record). A compiler: call each "

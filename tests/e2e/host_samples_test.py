@@ -97,7 +97,13 @@ class HostSamplesTest(Case):
         own = [row for row in rows if row["TID"] == row["PID"]]
         others = [row for row in rows if row["TID"] != row["PID"]]
         self.assertGreater(sum(row["Looks"] for row in own), 10)
-        self.assertTrue(any(row["What"] is None for row in own), own)  # its own code, no library's
+        self.assertTrue(any(row["What"] == "spin (program.py)" for row in own), own)  # its own code, no library's
+        self.assertTrue(all(row["Duration"] > 0 for row in own), own)  # each look stands for some time
+        done = self.run_gpuprof("summary", "--by", "host", "--format", "json", self.only_trace())
+        totals = {row["What"]: row for row in json.loads(done.stdout)["rows"]}
+        self.assertEqual(sum(row["Looks"] for row in totals.values()), sum(row["Looks"] for row in rows))
+        self.assertEqual(sum(row["Total"] for row in totals.values()), sum(row["Duration"] for row in rows))
+        self.assertRegex(totals["spin (program.py)"]["Line"], r"^spin \(program\.py:(9|10|11|12|13)\)$")
         lines = {str(row["Line"]).split(" (", maxsplit=1)[0] for row in own}
         # the main thread: what the program does, in its own functions
         self.assertIn("spin", lines)
@@ -121,7 +127,9 @@ class HostSamplesTest(Case):
     def test_advice_says_what_the_host_did(self):
         self.record(PROGRAM)
         summary = " ".join(self.run_gpuprof("summary", self.only_trace()).stdout.split())
-        self.assertRegex(summary, r"gpu-gaps: the GPU has nothing to do for \S+: host-bound; the host was in \S")
+        self.assertRegex(summary, r"gpu-gaps: the GPU has nothing to do for \S+: host-bound; meanwhile the host was \S[^;]+ \d\S+s")
+        advice = " ".join(self.run_gpuprof("advice", self.only_trace()).stdout.split())
+        self.assertRegex(advice, r"meanwhile the host was .* told by \S+ samples of Python's stack")
         self.assertNotIn("py-spy", summary)
 
     def test_off(self):

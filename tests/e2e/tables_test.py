@@ -323,7 +323,7 @@ class Choices(Tables):
     def test_words_are_listed(self):
         listed = self.summary("--by", "help").stdout
         for word in ("kernel", "grid", "api", "copy", "stream", "thread", "process", "device", "context", "exec",
-                     "sync", "memory", "unified", "graph", "overhead", "module"):
+                     "sync", "memory", "unified", "graph", "overhead", "module", "host"):
             self.assertIn(f"\n  {word} ", "\n" + listed)
         near = self.run_gpuprof("summary", "--by", "kernels", "x.gpuprof")
         self.assertEqual(near.returncode, 2)

@@ -34,13 +34,16 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void assert_place(struct scene *scene, uint32_t stack, const char *what, const char *own)
+static void assert_place(struct scene *scene, uint32_t stack, const char *what, const char *own,
+			 const char *function)
 {
 	struct gp_host_place place = gp_host_places_at(
 		scene->places, gp_host_places_find(scene->places, scene->b.model, stack));
 
 	assert_string_equal(place.what, what);
 	assert_string_equal(place.own, own);
+	assert_string_equal(place.function, function);
+	assert_true(place.function_number < gp_host_places_functions(scene->places));
 }
 
 static uint32_t add_main(struct build *b, uint32_t line)
@@ -61,7 +64,7 @@ static void the_users_own_code_needs_no_more_words(void **state)
 
 	frame = build_python(&scene->b, frame, "/home/me/data.py", "load", 7);
 	build_stacks_end(&scene->b);
-	assert_place(scene, frame, "", "load (data.py:7)");
+	assert_place(scene, frame, "", "load (data.py:7)", "load (data.py)");
 }
 
 static void a_librarys_innermost_function_is_named(void **state)
@@ -72,7 +75,8 @@ static void a_librarys_innermost_function_is_named(void **state)
 	frame = build_python(&scene->b, frame, LIBRARY "json/__init__.py", "loads", 146);
 	frame = build_python(&scene->b, frame, LIBRARY "json/decoder.py", "raw_decode", 153);
 	build_stacks_end(&scene->b);
-	assert_place(scene, frame, "raw_decode (json/decoder.py)", "<module> (train.py:90)");
+	assert_place(scene, frame, "raw_decode (json/decoder.py)", "<module> (train.py:90)",
+		     "<module> (train.py)");
 }
 
 /* What the user's line asked for, not what that imports in turn. */
@@ -87,8 +91,9 @@ static void an_import_is_of_the_module_that_was_asked_for(void **state)
 	frame = add_import(b, frame);
 	frame = build_python(b, frame, PACKAGES "sympy/core.py", "<module>", 3);
 	build_stacks_end(b);
-	assert_place(scene, frame, "importing torch._dynamo", "<module> (train.py:4)");
-	assert_place(scene, looking, "importing", "<module> (train.py:4)");
+	assert_place(scene, frame, "importing torch._dynamo", "<module> (train.py:4)",
+		     "importing torch._dynamo");
+	assert_place(scene, looking, "importing", "<module> (train.py:4)", "importing");
 }
 
 /* That a compiler is imported is no compilation. */
@@ -102,7 +107,8 @@ static void a_compiler_is_imported(void **state)
 	frame = add_import(b, frame);
 	frame = build_python(b, frame, PACKAGES "torch/_dynamo/convert_frame.py", "<module>", 3);
 	build_stacks_end(b);
-	assert_place(scene, frame, "importing torch._dynamo", "<module> (train.py:22)");
+	assert_place(scene, frame, "importing torch._dynamo", "<module> (train.py:22)",
+		     "importing torch._dynamo");
 }
 
 /* A compiler that imports is at its work. */
@@ -116,7 +122,8 @@ static void a_compiler_is_named(void **state)
 	frame = add_import(b, frame);
 	frame = build_python(b, frame, PACKAGES "torch/_inductor/config.py", "<module>", 3);
 	build_stacks_end(b);
-	assert_place(scene, frame, "compiling (torch.compile)", "<module> (train.py:33)");
+	assert_place(scene, frame, "compiling (torch.compile)", "<module> (train.py:33)",
+		     "compiling (torch.compile)");
 }
 
 static void a_thread_of_a_library_has_no_line_of_the_users(void **state)
@@ -126,7 +133,8 @@ static void a_thread_of_a_library_has_no_line_of_the_users(void **state)
 				      "Thread._bootstrap", 132);
 
 	build_stacks_end(&scene->b);
-	assert_place(scene, frame, "Thread._bootstrap (threading.py)", "");
+	assert_place(scene, frame, "Thread._bootstrap (threading.py)", "",
+		     "Thread._bootstrap (threading.py)");
 }
 
 static void equal_places_have_one_number(void **state)

@@ -140,10 +140,54 @@ static void looks_say_what_the_host_was_at(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
-	assert_non_null(
-		strstr(found->found, "the host was in main (train.py:1) for 200.0ms; by 11 looks"));
+	assert_non_null(strstr(found->found, "meanwhile the host was in main (train.py:1) 200.0ms; "
+					     "told by 11 samples of Python's stack"));
 	assert_non_null(strstr(found->change, "gpuprof trace host"));
 	assert_null(strstr(found->change, "py-spy"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* What the host did in all the times of a case is one sum, and the function with most of it comes first. */
+static void looks_in_all_of_them_are_added(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t user = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
+	uint32_t prepare = build_python(&b, user, "/home/me/train.py", "prepare", 9);
+	uint32_t load = build_python(&b, user, "/home/me/train.py", "load", 7);
+	struct gp_sample *samples = calloc(4, sizeof(*samples));
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	assert_non_null(samples);
+	build_device(&b, 0, "GPU");
+	build_thread(&b, 100, "python3");
+	/* 400 ms without work, then 200 ms twice */
+	for (uint32_t i = 0; i < 4; i++) {
+		uint64_t at_ns = MS + (i == 0 ? 0 : i + 1) * 200 * MS;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
+		build_stack_of_last(&b, user);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 50000, i + 1);
+	}
+	build_stacks_end(&b);
+	model = build_end(&b);
+	/* prepare() has most of the longest time, load() of all */
+	samples[0] = (struct gp_sample){20 * MS, 220 * MS, 100, prepare, 11, 0};
+	samples[1] = (struct gp_sample){220 * MS, 380 * MS, 100, load, 8, 0};
+	samples[2] = (struct gp_sample){410 * MS, 590 * MS, 100, load, 10, 0};
+	samples[3] = (struct gp_sample){610 * MS, 790 * MS, 100, load, 10, 0};
+	model->samples = samples;
+	model->sample_count = 4;
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "3 times"));
+	assert_non_null(strstr(found->found, "meanwhile the host was in load (train.py:7) 5"));
+	assert_non_null(strstr(found->found, "; in prepare (train.py:9) 200.0ms; told by 39 "
+					     "samples of Python's stack"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -289,6 +333,7 @@ int main(void)
 		cmocka_unit_test(compilers_are_told_by_stacks),
 		cmocka_unit_test(imports_count_where_they_are_new),
 		cmocka_unit_test(looks_say_what_the_host_was_at),
+		cmocka_unit_test(looks_in_all_of_them_are_added),
 		cmocka_unit_test(the_command_is_offered_as_a_shell_takes_it),
 		cmocka_unit_test(what_is_always_in_an_import_is_work),
 		cmocka_unit_test(ranges_name_what_the_host_was_at),

@@ -1,0 +1,71 @@
+/* What Python did on the host, in all threads (--host-samples): by function. */
+#include "report/breakdown.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/host_work.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,
+	{"Looks", GP_UNIT_COUNT},
+	{"Line", GP_UNIT_TEXT},
+	{"What", GP_UNIT_TEXT},
+};
+
+static void put_row(struct gp_sheet *sheet, const struct gp_host_places *places,
+		    const struct gp_host_function *row, uint64_t total_ns)
+{
+	struct gp_host_place place = gp_host_places_at(places, row->place);
+
+	gp_sheet_cell(sheet, gp_value_percent((double)row->total_ns, (double)total_ns));
+	gp_scope_put_whole(sheet, row->total_ns);
+	gp_scope_put_whole(sheet, row->looks);
+	gp_scope_put_text(sheet, place.own);
+	gp_scope_put_text(sheet, place.function);
+}
+
+static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
+		    const struct gp_tally *tally)
+{
+	uint32_t count;
+	struct gp_host_function *rows = gp_host_work_functions(tally, 0, places, &count);
+	uint64_t total_ns = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		total_ns += rows[i].total_ns;
+	for (uint32_t i = 0; i < count; i++)
+		put_row(sheet, places, &rows[i], total_ns);
+	free(rows);
+	return 0;
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_host_places *places = gp_host_places_in(scope);
+	struct gp_tally tally = {0};
+	int result = places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		gp_host_work_add_all(&tally, 0, places, scope->models[i]);
+	if (result == 0)
+		result = tally.error;
+	if (result == 0)
+		result = put_rows(sheet, places, &tally);
+	gp_tally_free(&tally);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_host = {
+	.word = "host",
+	.help = "what Python did on the host: functions, by looks at its stacks",
+	.nothing = "no look at a Python stack was recorded (gpuprof-run --host-samples, of a "
+		   "Python program)",
+	.head = {"host", "Python on the host", columns, COUNT(columns)},
+	.sort_column = 1,
+	.fill = fill,
+};

@@ -148,6 +148,22 @@ static void looks_say_what_the_host_was_at(void **state)
 	gp_model_free(model);
 }
 
+/* Without that option py-spy sees the first process alone. */
+static void of_several_processes_all_are_sampled(void **state)
+{
+	struct gp_model *models[] = {wait_for_host(&(struct calls){.before = IMPORTS}),
+				     wait_for_host(&(struct calls){.before = IMPORTS})};
+	struct gp_advice advice = ask(models, 2);
+	const struct gp_finding *found = find(&advice, "gpu-gaps");
+
+	(void)state;
+	assert_non_null(found);
+	assert_non_null(strstr(found->change, "`py-spy record --subprocesses -o host.svg -- "));
+	gp_advice_free(&advice);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 /* What the host did in all the times of a case is one sum, and the function with most of it comes first. */
 static void looks_in_all_of_them_are_added(void **state)
 {
@@ -334,6 +350,7 @@ int main(void)
 		cmocka_unit_test(imports_count_where_they_are_new),
 		cmocka_unit_test(looks_say_what_the_host_was_at),
 		cmocka_unit_test(looks_in_all_of_them_are_added),
+		cmocka_unit_test(of_several_processes_all_are_sampled),
 		cmocka_unit_test(the_command_is_offered_as_a_shell_takes_it),
 		cmocka_unit_test(what_is_always_in_an_import_is_work),
 		cmocka_unit_test(ranges_name_what_the_host_was_at),

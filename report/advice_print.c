@@ -128,7 +128,8 @@ static void print_loop(FILE *out, const struct gp_advice *advice)
 	if (advice->loop_ns * 2 >= advice->span_ns)
 		fputs("the main loop\n", out);
 	else
-		fprintf(out, "a loop of %s passes\n", gp_format_count(advice->loop_passes).text);
+		fprintf(out, "a loop of %s iterations\n",
+			gp_format_count(advice->loop_passes).text);
 }
 
 static void print_doubts(FILE *out, const struct gp_advice *advice)
@@ -338,7 +339,7 @@ static bool is_too_short(uint64_t span_ns)
 void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 {
 	if (is_too_short(advice->span_ns))
-		fprintf(out, "No advice: %s is too short for most rules",
+		fprintf(out, "No advice: %s, first to last CUDA call, is too short for most rules",
 			gp_format_ns(advice->span_ns).text);
 	else
 		fputs("No advice: none of the rules found anything worth a change", out);

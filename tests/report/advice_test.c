@@ -438,7 +438,8 @@ static void test_no_advice(void **state)
 
 	(void)state;
 	assert_int_equal(advice.count, 0);
-	assert_non_null(strstr(text, "No advice: 5.055ms is too short for most rules"));
+	assert_non_null(strstr(
+		text, "No advice: 5.055ms, first to last CUDA call, is too short for most rules"));
 	assert_non_null(strstr(text, "\n  the GPU was idle for 60.4 % of the time, mostly "
 				     "host-bound: gpuprof summary --by idle,gap FILE\n"));
 	free(text);

@@ -52,7 +52,9 @@ function adviceSection(about) {
 		'What to change',
 		'what it could save at most, of ' +
 			fmtNs(about.span) +
-			(about.loop ? ', of which a loop of ' + fmtCount(about.loopPasses) + ' passes took ' + fmtNs(about.loop) : ''),
+			(about.loop
+				? ', of which ' + (about.loop * 2 >= about.span ? 'the main loop of ' : 'a loop of ') + fmtCount(about.loopPasses) + ' iterations took ' + fmtNs(about.loop)
+				: ''),
 		el(
 			'div',
 			{ class: 'advice' },

@@ -16,16 +16,41 @@ def find():
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-def start(test):
-    """A browser for that test, which closes it; it is skipped where there is none."""
+def begin(test):
     if not find():
         test.skipTest("no Chromium here: apt-get install chromium")
     try:
-        browser = Browser()
+        return Browser()
     except (EOFError, OSError) as error:
         test.skipTest(f"Chromium does not start here: {error}")
+
+
+def start(test):
+    """A browser for that test, which closes it; it is skipped where there is none."""
+    browser = begin(test)
     test.addCleanup(browser.close)
     return browser
+
+
+def share(test):
+    """The same with one browser for all tests of the class, each with a fresh page that has nothing of the others, and opens no windows."""
+    group = type(test)
+    if getattr(group, "shared_browser", None):
+        test.addCleanup(end, group)
+        group.shared_browser.open_page()
+    else:
+        group.shared_browser = begin(test)
+        group.addClassCleanup(group.shared_browser.close)
+        test.addCleanup(end, group)
+    return group.shared_browser
+
+
+def end(group):
+    """Where it has gone, the next test gets a new one."""
+    try:
+        group.shared_browser.close_page()
+    except (OSError, EOFError):
+        group.shared_browser = None
 
 
 class Browser:
@@ -35,8 +60,7 @@ class Browser:
         self.folder = tempfile.mkdtemp(prefix="gpuprof-browser-")
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
-        self.next_id, self.buffer, self.problems = 0, b"", []
-        self.server, self.stand_ins = None, {}
+        self.next_id, self.buffer = 0, b""
         arguments = [find(), "--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
                      "--user-data-dir=" + self.folder, f"--window-size={width},{height}", "about:blank"]
         if os.geteuid() == 0:
@@ -47,12 +71,21 @@ class Browser:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
-        self.session = None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.open_page(width, height)
+
+    def open_page(self, width=1366, height=768):
+        """With storage of its own."""
+        self.session, self.problems, self.server, self.stand_ins = None, [], None, {}
+        self.context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.resize(width, height)
+
+    def close_page(self):
+        self.session = None
+        self.call("Target.disposeBrowserContext", browserContextId=self.context)
 
     def resize(self, width, height, ratio=1):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False)

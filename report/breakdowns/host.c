@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/format.h"
 #include "report/host_work.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -44,6 +45,23 @@ static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
 	return 0;
 }
 
+/* What calls and returns in quick turn is seldom found: those who read shares have to know. */
+static void say_lost(const struct gp_scope *scope)
+{
+	uint64_t found = 0, lost = 0;
+
+	for (size_t i = 0; i < scope->model_count; i++) {
+		found += scope->models[i]->counters[GP_COUNTER_SAMPLES];
+		lost += scope->models[i]->counters[GP_COUNTER_SAMPLES_LOST];
+	}
+	if (found > 0 && lost * 20 >= found && scope->messages)
+		fprintf(scope->messages,
+			"gpuprof: %s of %s looks found no stack, for the thread called and "
+			"returned "
+			"meanwhile; their time counts for the looks beside them\n",
+			gp_format_count(lost).text, gp_format_count(found + lost).text);
+}
+
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	struct gp_host_places *places = gp_host_places_in(scope);
@@ -56,6 +74,8 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 		result = tally.error;
 	if (result == 0)
 		result = put_rows(sheet, places, &tally);
+	if (result == 0)
+		say_lost(scope);
 	gp_tally_free(&tally);
 	return result;
 }

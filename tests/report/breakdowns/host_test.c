@@ -1,0 +1,112 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/breakdown.h"
+#include "tests/report/stack_builder.h"
+
+#define MS 1000000u
+
+static struct gp_sample sample(uint32_t thread, uint32_t stack, uint64_t start_ms, uint64_t end_ms)
+{
+	return (struct gp_sample){.start_ns = start_ms * MS,
+				  .end_ns = end_ms * MS,
+				  .thread_id = thread,
+				  .stack = stack,
+				  .count = 5};
+}
+
+/* load() for 100 ms in two threads together, by two lines; prepare() for 50 ms. */
+static struct gp_model *make_model(uint64_t looks, uint64_t lost)
+{
+	struct build b = build_begin(1);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "load", 7);
+	uint32_t line = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "load", 8);
+	uint32_t prepare = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "prepare", 9);
+	struct gp_sample *samples = calloc(3, sizeof(*samples));
+	struct gp_model *model;
+
+	assert_non_null(samples);
+	build_stacks_end(&b);
+	model = build_end(&b);
+	samples[0] = sample(100, line, 0, 40);
+	samples[1] = sample(100, prepare, 40, 90);
+	samples[2] = sample(101, load, 20, 80);
+	model->samples = samples;
+	model->sample_count = 3;
+	model->counters[GP_COUNTER_SAMPLES] = looks;
+	model->counters[GP_COUNTER_SAMPLES_LOST] = lost;
+	return model;
+}
+
+/* The table and what is said beside it; both are to be freed. */
+static void make(uint64_t looks, uint64_t lost, char **table, char **messages)
+{
+	struct gp_model *model = make_model(looks, lost);
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+	size_t size;
+	FILE *out = open_memstream(table, &size);
+
+	assert_non_null(out);
+	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+	scope.messages = open_memstream(messages, &size);
+	assert_non_null(scope.messages);
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_host, &scope, &sheet), 0);
+	for (size_t i = 0; i < gp_sheet_rows(&sheet); i++) {
+		const struct gp_value *row = gp_sheet_row(&sheet, i);
+
+		fprintf(out, "%.1f %llu %llu %s %s\n", row[0].real,
+			(unsigned long long)row[1].whole / MS, (unsigned long long)row[2].whole,
+			row[3].text, row[4].text);
+	}
+	fclose(out);
+	fclose(scope.messages);
+	gp_sheet_close(&sheet);
+	gp_scope_close(&scope);
+	gp_model_free(model);
+}
+
+static void functions_have_the_time_of_all_their_lines_and_threads(void **state)
+{
+	char *table, *messages;
+
+	(void)state;
+	make(15, 0, &table, &messages);
+	assert_string_equal(table, "66.7 100 10 load (train.py:7) load (train.py)\n"
+				   "33.3 50 5 prepare (train.py:9) prepare (train.py)\n");
+	assert_string_equal(messages, "");
+	free(table);
+	free(messages);
+}
+
+static void looks_that_found_nothing_are_told_where_they_are_many(void **state)
+{
+	char *table, *messages;
+
+	(void)state;
+	make(1000, 49, &table, &messages);
+	assert_string_equal(messages, "");
+	free(table);
+	free(messages);
+	make(1000, 50, &table, &messages);
+	assert_non_null(strstr(messages, "50 of 1,050 looks found no stack"));
+	free(table);
+	free(messages);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_have_the_time_of_all_their_lines_and_threads),
+		cmocka_unit_test(looks_that_found_nothing_are_told_where_they_are_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

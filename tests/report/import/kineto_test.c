@@ -541,26 +541,32 @@ static void functions_of_the_host_are_read(void **state)
 		     "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,"
 			     "\"correlation\":39,\"thread\":5}") "," X("host_function",
 								       "host function",
-								       HOST("10", "2") ",\"args\":{"
-										       "\"device\":"
-										       "0,"
-										       "\"context\""
-										       ":1,"
-										       "\"stream\":"
-										       "7,"
-										       "\"correlati"
-										       "on\":40,"
-										       "\"thread\":"
-										       "5,\"graph "
-										       "id\":3,"
-										       "\"graph "
-										       "node "
-										       "id\":"
-										       "12884901890"
-										       "}") "," X("host_function",
-												  "host function",
-												  HOST("13",
-												       "1"))));
+								       HOST("10",
+									    "2") ",\"args\":{"
+										 "\"device\":"
+										 "0,"
+										 "\"context\""
+										 ":1,"
+										 "\"stream\":"
+										 "7,"
+										 "\"correlati"
+										 "on\":40,"
+										 "\"thread\":"
+										 "5,\"graph "
+										 "id\":3,"
+										 "\"graph "
+										 "node "
+										 "id\":"
+										 "12884901890"
+										 "}") "," X("host_"
+											    "functi"
+											    "on",
+											    "host "
+											    "functi"
+											    "on",
+											    HOST("1"
+												 "3",
+												 "1"))));
 
 	(void)state;
 	assert_int_equal(m->losses.unknown_records, 1);

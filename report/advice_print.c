@@ -156,7 +156,7 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
 	if (advice->count > 1)
-		fputs("  savings do not add up: findings may be about the same time\n", out);
+		fputs("  savings must not be added up: findings may be about the same time\n", out);
 	print_doubts(out, advice);
 }
 
@@ -350,7 +350,7 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
 		gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
 		advice->idle_cause);
-	fputs(": gpuprof summary --by idle,gap FILE\n", out);
+	fputs(": gpuprof summary --by idle,gap --top 20 FILE\n", out);
 }
 
 /* ---- findings, for programs ---- */
@@ -453,7 +453,7 @@ void gp_rules_document(FILE *out)
 	      "RULE` "
 	      "prints them.\n\n"
 	      "What each finding could save is the most that it could alone: findings may be about "
-	      "the same\ntime, and then their savings do not add up.\n",
+	      "the same\ntime, and then their savings must not be added up.\n",
 	      out);
 	for (size_t i = 0; gp_rules[i]; i++) {
 		fprintf(out, "\n## %s\n\n```\n", gp_rules[i]->id);

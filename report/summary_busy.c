@@ -125,7 +125,8 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	gp_summary_print_loop(summary, !why);
 	result = gp_summary_print_ends(summary);
 	if (!why && !summary->options->brief)
-		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue FILE\n",
+		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue --top "
+		      "20 FILE\n",
 		      summary->out);
 	return result;
 }

@@ -147,7 +147,7 @@ static const char *const changes[] = {
 	"prepare the next data while the GPU computes, in other threads or processes (DataLoader: "
 	"num_workers, pin_memory); where some do already, in more of them, or with less work for "
 	"each sample",
-	"what the host does there that the GPU need not wait for goes behind the next launches, or "
+	"what the host does there that the GPU need not wait for goes after the next launches, or "
 	"into another thread",
 };
 

@@ -220,9 +220,32 @@ static const char *command_of(const struct gp_model *model)
 	return command;
 }
 
+/* By the first word of the command, where no call had a stack. */
+static bool runs_python(const struct gp_model *model)
+{
+	const char *command = model->info[GP_INFO_COMMAND], *name = command;
+
+	for (; command && *command != '\0' && *command != ' '; command++)
+		if (*command == '/')
+			name = command + 1;
+	return name && strncmp(name, "python", strlen("python")) == 0;
+}
+
+/* gpuprof looks at Python from the first call that has a stack on: in this recording none had. */
+static bool could_look(const struct gp_model *model)
+{
+	return runs_python(model) && !is_python(model) && model->info[GP_INFO_VERSION];
+}
+
 /* Where nothing is known of the host, somebody else has to be asked. */
 static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
 {
+	if (could_look(model)) {
+		fputs("record with --stacks=all: from the first call that has a call stack on, "
+		      "gpuprof looks what Python does",
+		      out);
+		return;
+	}
 	fprintf(out,
 		"gpuprof records calls of CUDA, not what the host computes between them: `%s -- "
 		"%s` tells; what can be elsewhere goes before the first launch, after the "

@@ -18,7 +18,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	(void)found;
-	fputs("wait once behind the loop, or launch the next iteration before waiting for this one",
+	fputs("wait once after the loop, or launch the next iteration before waiting for this one",
 	      out);
 }
 
@@ -33,7 +33,7 @@ const struct gp_rule gp_rule_sync_in_loop = {
 		   "than the "
 		   "calls took.",
 	.change = "Launches are asynchronous and stay in order within a stream: no wait is needed "
-		  "between kernels. Wait once behind the loop, or, where the host needs results, "
+		  "between kernels. Wait once after the loop, or, where the host needs results, "
 		  "launch the next iteration first (two buffers, cudaEventSynchronize). Where "
 		  "streams "
 		  "depend on each other, cudaStreamWaitEvent.",

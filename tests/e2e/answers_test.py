@@ -78,7 +78,7 @@ class Idle(Tables):
         self.assertIn("GPU busy (", before)
         self.assertRegex(before, r"\n    idle    [a-z-]+ [0-9.]+ %, ")
         self.assertIn("longest gap ", before)
-        self.assertIn("gpuprof summary --by time,idle,gap,kind,iteration,queue FILE", before)
+        self.assertIn("gpuprof summary --by time,idle,gap,kind,iteration,queue --top 20 FILE", before)
 
 
 class Kinds(Tables):

@@ -7,8 +7,8 @@ import os
 import re
 import unittest
 
+import support  # finds tests/lib
 import nsys_export
-import support
 from page import Page
 from support import ROOT, Case
 

@@ -120,10 +120,11 @@ class Room(Case):
             result = self.read_within(limits, *command, trace)
             self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
             self.assert_one_line(result.stderr, "too large for the memory that is left", "File too large", "set TMPDIR",
-                                 f"gpuprof top --batch --iterations 1 {trace}")
+                                 f"gpuprof summary --one-pass {trace}; ", f"gpuprof top --batch --iterations 1 {trace}")
         self.assertEqual(self.files(".json"), [])
-        result = self.read_within(limits, "top", "--batch", "--iterations", "1", trace)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        for within, command in (("ulimit -d 40000; ulimit -f 100", ["summary", "--one-pass"]), (limits, ["top", "--batch", "--iterations", "1"])):
+            result = self.read_within(within, *command, trace)
+            self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(" 100,000 ", result.stdout)
 
     def test_what_was_freed_beyond_a_limit_of_file_sizes_is_not_called_leaked(self):

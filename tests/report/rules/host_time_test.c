@@ -148,6 +148,34 @@ static void looks_say_what_the_host_was_at(void **state)
 	gp_model_free(model);
 }
 
+/* Looks begin with the first call that has a stack. */
+static void without_any_stack_they_are_to_be_recorded(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_thread(&b, 100, "python3");
+	build_info(&b, GP_INFO_COMMAND, "/usr/bin/python3 sim.py");
+	build_info(&b, GP_INFO_VERSION, "1");
+	for (uint32_t i = 0; i < 2; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, MS + i * 500 * MS, 10000, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, MS + i * 500 * MS + 20000, MS + i * 500 * MS + 50000,
+			 i + 1);
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_non_null(strstr(found->change, "record with --stacks=all"));
+	assert_null(strstr(found->change, "perf record"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* Without that option py-spy sees the first process alone. */
 static void of_several_processes_all_are_sampled(void **state)
 {
@@ -350,6 +378,7 @@ int main(void)
 		cmocka_unit_test(imports_count_where_they_are_new),
 		cmocka_unit_test(looks_say_what_the_host_was_at),
 		cmocka_unit_test(looks_in_all_of_them_are_added),
+		cmocka_unit_test(without_any_stack_they_are_to_be_recorded),
 		cmocka_unit_test(of_several_processes_all_are_sampled),
 		cmocka_unit_test(the_command_is_offered_as_a_shell_takes_it),
 		cmocka_unit_test(what_is_always_in_an_import_is_work),

@@ -133,7 +133,7 @@ class Tuning(Tables):
         gaps = [one for one in self.advice(trace)["findings"] if one["rule"] == "gpu-gaps"]
         self.assertEqual(len(gaps), 1, gaps)
         self.assertNotIn("compil", gaps[0]["found"])
-        self.assertIn("not what the host computes", gaps[0]["change"])
+        self.assertIn("record with --stacks=all", gaps[0]["change"])
 
 
 if __name__ == "__main__":

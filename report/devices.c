@@ -15,13 +15,13 @@ static bool is_known(const struct gp_record_device *record)
 {
 	static const uint8_t none[sizeof(record->uuid)];
 
-	return record && memcmp(record->uuid, none, sizeof(none)) != 0;
+	return memcmp(record->uuid, none, sizeof(none)) != 0;
 }
 
 static bool is_same(const struct gp_device_entry *entry, const struct gp_record_device *record,
 		    uint16_t device_id)
 {
-	if (is_known(entry->record) && is_known(record))
+	if (entry->record && record && is_known(entry->record) && is_known(record))
 		return memcmp(entry->record->uuid, record->uuid, sizeof(record->uuid)) == 0;
 	return entry->device_id == device_id;
 }

@@ -164,21 +164,19 @@ static int describe_python(struct gp_nsys_reading *r, const char *symbol, const 
 	return place->origin != 0 ? 0 : -ENOMEM;
 }
 
+static bool is_shown_before(const void *stub, const void *id)
+{
+	return ((const struct gp_nsys_stub *)stub)->shown < *(const int64_t *)id;
+}
+
 /*
  * The function that a launch with <<<>>> calls has the kernel's name: as the model has that, so that it is known for what it is.
  */
 static const char *symbol_of(const struct gp_nsys_reading *r, int64_t id)
 {
-	uint32_t low = 0, high = r->stacks.stub_count;
+	uint32_t low = gp_array_lower_bound(r->stacks.stubs, r->stacks.stub_count,
+					    sizeof(*r->stacks.stubs), is_shown_before, &id);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (r->stacks.stubs[middle].shown < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < r->stacks.stub_count && r->stacks.stubs[low].shown == id)
 		id = r->stacks.stubs[low].mangled;
 	return gp_nsys_string(r, id);
@@ -361,21 +359,20 @@ int gp_nsys_take_stacks(struct gp_nsys_reading *r)
 	return result == 0 ? keep_names(r) : result;
 }
 
+static bool is_chain_before(const void *chain, const void *id)
+{
+	return ((const struct gp_nsys_chain *)chain)->id < *(const int64_t *)id;
+}
+
 uint32_t gp_nsys_stack(const struct gp_nsys_reading *r, const struct gp_row *row)
 {
 	int64_t chain = gp_row_whole(row, GP_NSYS_callchainId);
-	uint32_t low = 0, high = r->stacks.chain_count;
+	uint32_t low;
 
 	if (!gp_row_has(row, GP_NSYS_callchainId))
 		return 0;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (r->stacks.chains[middle].id < chain)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = gp_array_lower_bound(r->stacks.chains, r->stacks.chain_count,
+				   sizeof(*r->stacks.chains), is_chain_before, &chain);
 	return low < r->stacks.chain_count && r->stacks.chains[low].id == chain
 		       ? r->stacks.chains[low].frame
 		       : 0;

@@ -6,6 +6,7 @@
 
 #include "report/array.h"
 #include "report/code_rank.h"
+#include "report/frame_numbers.h"
 #include "report/groups.h"
 #include "report/symbols.h"
 
@@ -38,11 +39,11 @@ static const struct owner libraries[] = {
 	{"libnccl*", "NCCL"},
 };
 
-struct known {
+/* The last call without a stack. */
+struct stackless {
 	const struct gp_model *model;
-	uint32_t *numbers;      /* by stack: of its site, or GP_NONE */
-	uint32_t stackless;     /* of the last call without a stack, or GP_NONE ... */
-	uint16_t stackless_api; /* ... which was one of these */
+	uint16_t api;
+	uint32_t site;
 };
 
 struct texts {
@@ -62,8 +63,8 @@ struct gp_call_sites {
 	struct gp_groups keys; /* all texts of a site in one */
 	struct site *sites;    /* parallel to the keys */
 	uint32_t site_count, site_capacity;
-	struct known *known;
-	uint32_t known_count, known_capacity, last;
+	struct gp_frame_numbers known; /* by stack: of its site */
+	struct stackless stackless;
 };
 
 struct gp_call_sites *gp_call_sites_new(void)
@@ -83,14 +84,12 @@ void gp_call_sites_free(struct gp_call_sites *sites)
 {
 	if (!sites)
 		return;
-	for (uint32_t i = 0; i < sites->known_count; i++)
-		free(sites->known[i].numbers);
 	for (uint32_t i = 0; i < sites->site_count; i++) {
 		free(sites->sites[i].place);
 		free(sites->sites[i].callers);
 	}
 	free(sites->sites);
-	free(sites->known);
+	gp_frame_numbers_free(&sites->known);
 	gp_groups_free(&sites->keys);
 	gp_symbols_free(sites->symbols);
 	free(sites);
@@ -260,60 +259,31 @@ static uint32_t number_of(struct gp_call_sites *sites, const struct texts *texts
 	return number;
 }
 
-static uint32_t *new_numbers(const struct gp_model *model)
-{
-	uint32_t *numbers = malloc(((size_t)model->frame_count + 1) * sizeof(*numbers));
-
-	for (uint32_t i = 0; numbers && i < model->frame_count; i++)
-		numbers[i] = GP_NONE;
-	return numbers;
-}
-
-static struct known *known_of(struct gp_call_sites *sites, const struct gp_model *model)
-{
-	uint32_t *numbers;
-
-	if (sites->last < sites->known_count && sites->known[sites->last].model == model)
-		return &sites->known[sites->last];
-	for (uint32_t i = sites->known_count; i-- > 0;)
-		if (sites->known[i].model == model) {
-			sites->last = i;
-			return &sites->known[i];
-		}
-	numbers = new_numbers(model);
-	if (!numbers || gp_array_grow(&sites->known, &sites->known_capacity, sites->known_count,
-				      sizeof(*sites->known)) != 0) {
-		free(numbers);
-		return NULL;
-	}
-	sites->known[sites->known_count] = (struct known){model, numbers, GP_NONE, 0};
-	return &sites->known[sites->known_count++];
-}
-
 /* Many such calls follow each other, mostly of the same kind. */
-static uint32_t find_stackless(struct gp_call_sites *sites, struct known *known, uint16_t api)
+static uint32_t find_stackless(struct gp_call_sites *sites, const struct gp_model *model,
+			       uint16_t api)
 {
 	struct texts texts = {.owner = "", .place = "", .callers = ""};
 
-	if (known->stackless != GP_NONE && known->stackless_api == api)
-		return known->stackless;
+	if (sites->stackless.model == model && sites->stackless.api == api)
+		return sites->stackless.site;
 	snprintf(texts.place, sizeof(texts.place), "(%s, " GP_SITE_WITHOUT_STACK ")",
-		 gp_model_api(known->model, api).name);
-	known->stackless_api = api;
-	known->stackless = number_of(sites, &texts);
-	return known->stackless;
+		 gp_model_api(model, api).name);
+	sites->stackless = (struct stackless){model, api, number_of(sites, &texts)};
+	return sites->stackless.site;
 }
 
 uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
 			    const struct gp_call *call)
 {
-	struct known *known = known_of(sites, model);
+	struct gp_frame_numbers_of *known;
 	struct texts texts = {.owner = "", .place = "", .callers = ""};
 
+	if (call->stack == GP_NONE)
+		return find_stackless(sites, model, call->api);
+	known = gp_frame_numbers_of(&sites->known, model);
 	if (!known)
 		return UINT32_MAX;
-	if (call->stack == GP_NONE)
-		return find_stackless(sites, known, call->api);
 	if (known->numbers[call->stack] == GP_NONE) {
 		take_stack(sites, model, call, &texts);
 		known->numbers[call->stack] = number_of(sites, &texts);

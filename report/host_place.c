@@ -7,18 +7,12 @@
 #include "report/answers/frame_marks.h"
 #include "report/array.h"
 #include "report/code_rank.h"
+#include "report/frame_numbers.h"
 #include "report/groups.h"
 #include "report/symbols.h"
 
 #define TEXT_BYTES 1024
 #define MODULE     "<module>"
-
-/* What is known of a model: numbers of the stacks that were asked for, by frame. */
-struct known {
-	const struct gp_model *model;
-	uint32_t *numbers;
-	struct gp_frame_mark *marks;
-};
 
 /* A place, while it is put together. */
 struct texts {
@@ -35,8 +29,7 @@ struct gp_host_places {
 		uint32_t what, own, function;
 	} * pairs; /* by the number of the key */
 	uint32_t pair_count, pair_capacity;
-	struct known *known;
-	uint32_t known_count, known_capacity;
+	struct gp_frame_numbers known; /* of stacks that were asked for; more: the frames' marks */
 };
 
 struct gp_host_places *gp_host_places_new(void)
@@ -56,11 +49,7 @@ void gp_host_places_free(struct gp_host_places *places)
 {
 	if (!places)
 		return;
-	for (uint32_t i = 0; i < places->known_count; i++) {
-		free(places->known[i].numbers);
-		free(places->known[i].marks);
-	}
-	free(places->known);
+	gp_frame_numbers_free(&places->known);
 	free(places->pairs);
 	gp_groups_free(&places->keys);
 	gp_groups_free(&places->whats);
@@ -176,11 +165,12 @@ static bool has_verb(const char *what)
 	       strncmp(what, "compiling", strlen("compiling")) == 0;
 }
 
-static void put_texts(struct gp_host_places *places, const struct known *known, uint32_t stack,
-		      struct texts *texts)
+static void put_texts(struct gp_host_places *places, const struct gp_frame_numbers_of *known,
+		      uint32_t stack, struct texts *texts)
 {
 	const struct gp_model *model = known->model;
-	enum gp_compiler compiler = (enum gp_compiler)known->marks[stack].compiler;
+	const struct gp_frame_mark *marks = known->more;
+	enum gp_compiler compiler = (enum gp_compiler)marks[stack].compiler;
 	uint32_t own = find_own(places, model, stack);
 	uint32_t import = find_import(places, model, stack, own);
 
@@ -231,38 +221,26 @@ static uint32_t number_of(struct gp_host_places *places, const struct texts *tex
 	return number;
 }
 
-static uint32_t *new_numbers(const struct gp_model *model)
+static struct gp_frame_numbers_of *known_of(struct gp_host_places *places,
+					    const struct gp_model *model)
 {
-	uint32_t *numbers = malloc(((size_t)model->frame_count + 1) * sizeof(*numbers));
+	struct gp_frame_numbers_of *known = gp_frame_numbers_of(&places->known, model);
+	struct gp_frame_mark *marks;
 
-	for (uint32_t i = 0; numbers && i < model->frame_count; i++)
-		numbers[i] = GP_NONE;
-	return numbers;
-}
-
-static struct known *known_of(struct gp_host_places *places, const struct gp_model *model)
-{
-	struct known known = {.model = model};
-
-	for (uint32_t i = places->known_count; i-- > 0;)
-		if (places->known[i].model == model)
-			return &places->known[i];
-	known.numbers = new_numbers(model);
-	if (known.numbers && gp_frame_marks_of(model, &known.marks) == 0 &&
-	    gp_array_grow(&places->known, &places->known_capacity, places->known_count,
-			  sizeof(*places->known)) == 0) {
-		places->known[places->known_count++] = known;
-		return &places->known[places->known_count - 1];
+	if (!known || known->more)
+		return known;
+	if (gp_frame_marks_of(model, &marks) == 0) {
+		known->more = marks;
+		return known;
 	}
-	free(known.numbers);
-	free(known.marks);
+	free(marks);
 	return NULL;
 }
 
 uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_model *model,
 			     uint32_t stack)
 {
-	struct known *known = known_of(places, model);
+	struct gp_frame_numbers_of *known = known_of(places, model);
 	struct texts texts;
 
 	if (!known)

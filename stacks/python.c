@@ -7,6 +7,7 @@
 #include "collector/collector.h"
 #include "gpuprof/record.h"
 #include "stacks/hash.h"
+#include "stacks/loader.h"
 
 #define OBJECT_TYPE        8u
 #define LEAST_SHIM         3u /* owners from here on are no functions */
@@ -21,10 +22,8 @@
 
 enum { UNKNOWN, LOOKING, READY, REFUSED };
 
-static struct {
-	uint32_t state; /* atomic; the rest is valid once it is READY */
-	uint32_t epoch; /* atomic; of gp_modules_epoch(), when the module was there */
-	uint32_t module_id;
+/* An interpreter, as the module that it is in says. */
+struct interpreter {
 	void *(*thread_state)(void);
 	uint64_t code_type;
 	uint64_t text_type;
@@ -34,6 +33,13 @@ static struct {
 	struct gp_python_list list;
 	uint64_t runtime;
 	uint64_t bytes_type;
+};
+
+static struct {
+	uint32_t state; /* atomic; the rest is valid once it is READY */
+	uint32_t epoch; /* atomic; of gp_modules_epoch(), when the module was there */
+	uint32_t module_id;
+	struct interpreter its;
 } python __attribute__((aligned(LINE)));
 
 static uint64_t word_at(uint64_t address)
@@ -53,29 +59,25 @@ static uint8_t byte_at(uint64_t address)
 
 /* ---- finding the interpreter ---- */
 
-/* "3.9.18 (...": the only way to ask before 3.11. */
-static uint32_t parse_version(const char *text)
-{
-	uint32_t major = 0, minor = 0;
-
-	for (; *text >= '0' && *text <= '9'; text++)
-		major = major * 10 + (uint32_t)(*text - '0');
-	if (*text == '.')
-		text++;
-	for (; *text >= '0' && *text <= '9'; text++)
-		minor = minor * 10 + (uint32_t)(*text - '0');
-	return major << 24 | minor << 16;
-}
-
+/* Before 3.11 only a function says it, which is not for any thread to call: then what each version was the first to have does. */
 static uint32_t version_of(const struct gp_module *module)
 {
-	uint64_t bytes;
-	uint64_t version = gp_modules_symbol(module, "Py_Version", &bytes);
-	uint64_t function = gp_modules_symbol(module, "Py_GetVersion", &bytes);
+	static const struct {
+		const char *name;
+		uint32_t version;
+	} firsts[] = {
+		{"Py_NewRef", 0x030a0000},
+		{"PyObject_CallNoArgs", 0x03090000},
+		{"PyCode_NewWithPosOnlyArgs", 0x03080000},
+	};
+	uint64_t bytes, version = gp_modules_symbol(module, "Py_Version", &bytes);
 
 	if (version != 0)
 		return (uint32_t)word_at(version);
-	return function != 0 ? parse_version(((const char *(*)(void))function)()) : 0;
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+		if (gp_modules_symbol(module, firsts[i].name, &bytes) != 0)
+			return firsts[i].version;
+	return 0x03070000; /* the first with the runtime that was found */
 }
 
 static void refuse(uint32_t version)
@@ -91,34 +93,64 @@ static void refuse(uint32_t version)
 	gp_store32_release(&python.state, REFUSED);
 }
 
-void gp_python_notice(const struct gp_module *module)
+enum kind { NONE, UNDERSTOOD, NOT_UNDERSTOOD };
+
+/* The module is there while this reads it. */
+static enum kind read_module(const struct gp_module *module, struct interpreter *its,
+			     uint32_t *version)
 {
-	uint64_t bytes;
-	uint64_t runtime = gp_modules_symbol(module, "_PyRuntime", &bytes);
-	uint64_t function = gp_modules_symbol(module, "PyGILState_GetThisThreadState", &bytes);
-	uint64_t evaluator = gp_modules_symbol(module, "_PyEval_EvalFrameDefault", &bytes);
+	uint64_t bytes, evaluator_bytes = 0;
+	uint64_t runtime = gp_modules_symbol(module, "_PyRuntime", &bytes), function = 0;
 
-	if (runtime == 0 || function == 0 || !gp_replace32(&python.state, UNKNOWN, LOOKING))
+	if (runtime != 0)
+		function = gp_modules_symbol(module, "PyGILState_GetThisThreadState", &bytes);
+	if (function == 0)
+		return NONE;
+	*version = version_of(module);
+	const struct gp_python_layout *layout = gp_python_layout_of(*version);
+
+	if (layout == NULL || !gp_python_layout_agrees(layout, *version, (const void *)runtime))
+		return NOT_UNDERSTOOD;
+	uint64_t evaluator =
+		gp_modules_symbol(module, "_PyEval_EvalFrameDefault", &evaluator_bytes);
+
+	*its = (struct interpreter){
+		.thread_state = (void *(*)(void))function,
+		.code_type = gp_modules_symbol(module, "PyCode_Type", &bytes),
+		.text_type = gp_modules_symbol(module, "PyUnicode_Type", &bytes),
+		.evaluator_start = evaluator,
+		.evaluator_end = evaluator + evaluator_bytes,
+		.layout = *layout,
+		.list = gp_python_layout_list(layout, (const void *)runtime),
+		.runtime = runtime,
+		.bytes_type = gp_modules_symbol(module, "PyBytes_Type", &bytes),
+	};
+	return UNDERSTOOD;
+}
+
+/* By whoever is the first. */
+static void meet(enum kind kind, uint32_t version, const struct interpreter *its,
+		 uint32_t module_id)
+{
+	if (kind == NONE || !gp_replace32(&python.state, UNKNOWN, LOOKING))
 		return;
-	uint32_t version = version_of(module);
-	const struct gp_python_layout *layout = gp_python_layout_of(version);
-
-	if (layout == NULL || !gp_python_layout_agrees(layout, version, (const void *)runtime)) {
+	if (kind == NOT_UNDERSTOOD) {
 		refuse(version);
 		return;
 	}
 	gp_store32(&python.epoch, gp_modules_epoch());
-	python.module_id = module->id;
-	python.layout = *layout;
-	python.list = gp_python_layout_list(layout, (const void *)runtime);
-	python.thread_state = (void *(*)(void))function;
-	python.evaluator_start = evaluator;
-	python.evaluator_end = evaluator != 0 ? evaluator + bytes : 0;
-	python.code_type = gp_modules_symbol(module, "PyCode_Type", &bytes);
-	python.text_type = gp_modules_symbol(module, "PyUnicode_Type", &bytes);
-	python.bytes_type = gp_modules_symbol(module, "PyBytes_Type", &bytes);
-	python.runtime = runtime;
+	python.module_id = module_id;
+	python.its = *its;
 	gp_store32_release(&python.state, READY);
+}
+
+void gp_python_notice(const struct gp_module *module)
+{
+	struct interpreter its;
+	uint32_t version = 0;
+	enum kind kind = read_module(module, &its, &version);
+
+	meet(kind, version, &its, module->id);
 }
 
 /* One that was unloaded must not be called; the next that is met takes its place. */
@@ -141,19 +173,92 @@ bool gp_python_know(struct gp_python_known *known)
 	if (gp_load32_acquire(&python.state) != READY || !is_still_loaded())
 		return false;
 	*known = (struct gp_python_known){
-		.layout = python.layout,
-		.list = python.list,
-		.runtime = python.runtime,
-		.code_type = python.code_type,
-		.text_type = python.text_type,
-		.bytes_type = python.bytes_type,
+		.layout = python.its.layout,
+		.list = python.its.list,
+		.runtime = python.its.runtime,
+		.code_type = python.its.code_type,
+		.text_type = python.its.text_type,
+		.bytes_type = python.its.bytes_type,
 	};
 	return true;
 }
 
+/* ---- looking for the interpreter in all modules ---- */
+
+/* Of the one thread that looks. */
+static struct {
+	uint64_t turn;    /* modules that came and went, when all were looked at */
+	uint64_t waiting; /* bias of a module whose interpreter had not been started then */
+	bool has_begun, is_anew;
+	uint64_t bias; /* of the module in which one was found, and what it is */
+	enum kind kind;
+	uint32_t version;
+	struct interpreter its;
+} search;
+
+/* Where no module came or went, only one that waits is looked at. */
+static void begin_search(uint64_t turn)
+{
+	search.has_begun = true;
+	search.is_anew = turn != search.turn;
+	search.turn = turn;
+	if (search.is_anew)
+		search.waiting = UINT64_MAX;
+}
+
+static bool has_started(const struct interpreter *its)
+{
+	return word_at(its->runtime + its->list.interpreters) != 0;
+}
+
+/* With the loader's lock held: no module comes or goes meanwhile, and nothing but memory is touched. */
+static int look_in(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	const struct gp_module module = {.bias = info->dlpi_addr,
+					 .headers = info->dlpi_phdr,
+					 .header_count = info->dlpi_phnum};
+
+	(void)bytes, (void)unused;
+	if (!search.has_begun)
+		begin_search(info->dlpi_adds + info->dlpi_subs);
+	if (!search.is_anew && search.waiting != module.bias)
+		return search.waiting == UINT64_MAX;
+	search.kind = read_module(&module, &search.its, &search.version);
+	if (search.kind == UNDERSTOOD && !has_started(&search.its)) {
+		search.waiting = module.bias;
+		search.kind = NONE;
+	}
+	search.bias = module.bias;
+	return search.kind != NONE;
+}
+
+bool gp_python_search(void)
+{
+	if (gp_load32(&python.state) != UNKNOWN)
+		return false;
+	search.has_begun = false;
+	search.kind = NONE;
+	gp_loader_glance(look_in, NULL);
+	if (search.kind != NONE)
+		search.turn = 0; /* the next one begins anew */
+	return search.kind != NONE;
+}
+
+void gp_python_meet(void)
+{
+	struct gp_module module = {.id = 0};
+	bool is_first;
+
+	/* one that has gone meanwhile is none */
+	if (search.kind == NOT_UNDERSTOOD ||
+	    (gp_modules_find((uint64_t)search.its.thread_state, &module, &is_first) &&
+	     module.bias == search.bias))
+		meet(search.kind, search.version, &search.its, module.id);
+}
+
 bool gp_python_is_evaluator(uint64_t pc)
 {
-	return pc > python.evaluator_start && pc <= python.evaluator_end;
+	return pc > python.its.evaluator_start && pc <= python.its.evaluator_end;
 }
 
 /* ---- reading frames ---- */
@@ -267,9 +372,11 @@ static bool has_mark(const struct gp_python_layout *layout, uint64_t code, uint3
 /* Is it what the layout says?  Asked once for each code object. */
 static bool is_code(uint64_t code)
 {
-	return word_at(code + OBJECT_TYPE) == python.code_type &&
-	       word_at(word_at(code + python.layout.code.file) + OBJECT_TYPE) == python.text_type &&
-	       word_at(word_at(code + python.layout.code.name) + OBJECT_TYPE) == python.text_type;
+	return word_at(code + OBJECT_TYPE) == python.its.code_type &&
+	       word_at(word_at(code + python.its.layout.code.file) + OBJECT_TYPE) ==
+		       python.its.text_type &&
+	       word_at(word_at(code + python.its.layout.code.name) + OBJECT_TYPE) ==
+		       python.its.text_type;
 }
 
 /* ---- stacks that were ---- */
@@ -357,7 +464,7 @@ static void number_frames(struct gp_python_past *past, uint32_t kept)
 static __attribute__((noinline)) bool
 renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python_link *link)
 {
-	const struct gp_python_layout *layout = &python.layout;
+	const struct gp_python_layout *layout = &python.its.layout;
 	struct gp_python_frame *frame = &past->frames[link->frame];
 	uint64_t code = code_of(layout, link->address);
 
@@ -580,7 +687,7 @@ static uint64_t find_thread(void)
 {
 	if (gp_load32_acquire(&python.state) != READY || !is_still_loaded())
 		return 0;
-	return (uint64_t)python.thread_state();
+	return (uint64_t)python.its.thread_state();
 }
 
 void gp_python_begin(struct gp_python_walk *walk)
@@ -590,8 +697,8 @@ void gp_python_begin(struct gp_python_walk *walk)
 	walk->thread = thread;
 	if (thread == 0)
 		return;
-	__builtin_prefetch((const void *)(thread + python.layout.thread.frame));
-	__builtin_prefetch((const void *)(thread + python.layout.thread.thread_id));
+	__builtin_prefetch((const void *)(thread + python.its.layout.thread.frame));
+	__builtin_prefetch((const void *)(thread + python.its.layout.thread.thread_id));
 	if (walk->module_id != python.module_id)
 		forget(walk);
 	prefetch_frames(walk->last);
@@ -599,7 +706,7 @@ void gp_python_begin(struct gp_python_walk *walk)
 
 uint64_t gp_python_walk(struct gp_python_walk *walk)
 {
-	const struct gp_python_layout *layout = &python.layout;
+	const struct gp_python_layout *layout = &python.its.layout;
 
 	if (walk->thread == 0) /* the interpreter may have been met since */
 		gp_python_begin(walk);

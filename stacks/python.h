@@ -78,11 +78,19 @@ struct gp_python_known {
 	uint64_t bytes_type;
 };
 
-/* False: no interpreter was met yet, or none that is understood, or it was unloaded. */
+/* False: no interpreter was met yet, or none that is understood, or it was unloaded.  Any thread. */
 bool gp_python_know(struct gp_python_known *known);
 
-/* A module was met: is there an interpreter in it? */
+/* A module was met, in which the caller executes: is there an interpreter in it? */
 void gp_python_notice(const struct gp_module *module);
+
+/*
+ * By one thread of ours, where none was met: is there an interpreter in any module, and has it been started?  Where no module came or went since the
+ * last time that costs next to nothing.  It takes the lock of the loader's list (stacks/modules.h says why it may), and makes no system call.
+ * True: gp_python_meet() makes it known.
+ */
+bool gp_python_search(void);
+void gp_python_meet(void);
 
 /* Before a walk, a little earlier: asks the interpreter for the thread, and lets the caches bring what the walk will read. */
 void gp_python_begin(struct gp_python_walk *walk);

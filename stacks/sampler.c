@@ -690,13 +690,21 @@ static bool is_prepared(void)
 	return sampler.id_offset != 0;
 }
 
+static bool knows_python(void)
+{
+	if (gp_python_know(&sampler.python))
+		return true;
+	gp_python_meet();
+	return gp_python_know(&sampler.python);
+}
+
 uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
 {
 	uint64_t rest_ns;
 
 	if (sampler.period_ns == 0)
 		return UINT64_MAX;
-	if (!is_wanted || !gp_python_know(&sampler.python)) {
+	if (!is_wanted || (!gp_python_know(&sampler.python) && !gp_python_search())) {
 		end_runs();
 		return UINT64_MAX;
 	}
@@ -708,6 +716,8 @@ uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
 	if (!is_prepared())
 		return give_up("the program's Python stacks are not sampled: a process may not "
 			       "copy its own memory here (process_vm_readv)");
+	if (!knows_python())
+		return UINT64_MAX;
 	rest_ns = spend(now_ns, look_and_measure());
 	sampler.due_ns = now_ns + (rest_ns > sampler.period_ns ? rest_ns : sampler.period_ns);
 	return sampler.due_ns - now_ns;

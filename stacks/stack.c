@@ -21,6 +21,10 @@
 
 #define BUDGET_PART 4 /* of --max-memory: all threads */
 
+/* gp_since_fork.stacks */
+#define CAPTURES 1u
+#define LOOKS    2u
+
 struct thread {
 	struct gp_python_walk python;
 	struct gp_walk walk;
@@ -106,7 +110,7 @@ uint32_t gp_stack_capture(void)
 	struct gp_place place;
 	uint32_t id = GP_NO_NODE;
 
-	if (gp_load32(&gp_since_fork.stacks) == 0 || !gp_collector_is_live())
+	if (!(gp_load32(&gp_since_fork.stacks) & CAPTURES) || !gp_collector_is_live())
 		return 0;
 	if (local.busy) {
 		gp_count(GP_COUNTER_STACKS_NESTED, 1);
@@ -135,7 +139,7 @@ int gp_stack_start(void)
 	if (gp_rules_init(gp_python_notice) != 0 || gp_tree_init() != 0 || gp_code_init() != 0 ||
 	    gp_copy_init() != 0 || gp_merge_init() != 0)
 		return -ENOMEM;
-	gp_store32_release(&gp_since_fork.stacks, 1);
+	gp_store32_release(&gp_since_fork.stacks, CAPTURES);
 	return 0;
 }
 
@@ -145,9 +149,23 @@ void gp_stack_poll(void)
 		gp_modules_poll();
 }
 
-void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest)
+/* Looks need less than captures do, which may not be wanted. */
+static bool can_look(void)
 {
 	if (gp_load32(&gp_since_fork.stacks) != 0)
+		return true;
+	if (was_started)
+		return false;
+	was_started = true;
+	if (gp_tree_init() != 0 || gp_code_init() != 0)
+		return false;
+	gp_store32_release(&gp_since_fork.stacks, LOOKS);
+	return true;
+}
+
+void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest)
+{
+	if (period_ns != 0 && can_look())
 		gp_sampler_begin(period_ns, least_rest);
 }
 

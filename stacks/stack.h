@@ -28,7 +28,7 @@ void gp_stack_poll(void);
 
 /*
  * By one thread of ours: look at the Python stacks of all threads every period_ns (stacks/sampler.h), and rest least_rest times as
- * long as that took; 0 = never.  gp_stack_sample() whenever the
+ * long as that took; 0 = never.  Also where no captures were started.  gp_stack_sample() whenever the
  * thread is awake; it returns after how many nanoseconds to call again, UINT64_MAX = whenever it likes.
  */
 void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest);

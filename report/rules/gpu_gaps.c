@@ -187,14 +187,6 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fprintf(out, "%s to %s", *before ? "" : ";", gp_advisor_text_of(advisor, found->detail));
 }
 
-static bool is_python(const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->frame_count; i++)
-		if (model->frames[i].kind == GP_FRAME_PYTHON)
-			return true;
-	return false;
-}
-
 /* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
 static bool can_be_shown(const char *command)
 {
@@ -220,32 +212,23 @@ static const char *command_of(const struct gp_model *model)
 	return command;
 }
 
-/* By the first word of the command, where no call had a stack. */
-static bool runs_python(const struct gp_model *model)
+/* By its stacks, or where there are none by the first word of the command. */
+static bool is_python(const struct gp_model *model)
 {
 	const char *command = model->info[GP_INFO_COMMAND], *name = command;
 
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].kind == GP_FRAME_PYTHON)
+			return true;
 	for (; command && *command != '\0' && *command != ' '; command++)
 		if (*command == '/')
 			name = command + 1;
 	return name && strncmp(name, "python", strlen("python")) == 0;
 }
 
-/* gpuprof looks at Python from the first call that has a stack on: in this recording none had. */
-static bool could_look(const struct gp_model *model)
-{
-	return runs_python(model) && !is_python(model) && model->info[GP_INFO_VERSION];
-}
-
 /* Where nothing is known of the host, somebody else has to be asked. */
 static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
 {
-	if (could_look(model)) {
-		fputs("record with --stacks=all: from the first call that has a call stack on, "
-		      "gpuprof looks what Python does",
-		      out);
-		return;
-	}
 	fprintf(out,
 		"gpuprof records calls of CUDA, not what the host computes between them: `%s -- "
 		"%s` tells; what can be elsewhere goes before the first launch, after the "

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-from support import HERE, LAUNCHED, Case, main
+from support import BUILD, HERE, LAUNCHED, Case, main
 
 PROGRAM = f"""
 import sys
@@ -38,6 +38,12 @@ other.start()
 other.join()
 device.launch(1)
 """
+# nothing is allocated while it is recorded
+WINDOW = PROGRAM.replace("working()\nimport", """device.call("cuProfilerStart")
+working()
+device.launch(1)
+device.call("cuProfilerStop")
+import""", 1)
 FORKS = PROGRAM + """
 import os
 child = os.fork()
@@ -133,12 +139,28 @@ class HostSamplesTest(Case):
         self.assertNotIn("py-spy", summary)
 
     def test_off(self):
-        for options in (("--host-samples", "0"), ("--stacks", "none")):
+        self.record(PROGRAM, "--host-samples", "0")
+        self.assertEqual(self.rows(self.only_trace()), [])
+
+    def check_spins(self, *options):
+        rows = self.rows(self.only_trace())
+        self.assertGreater(sum(row["Looks"] for row in rows if row["What"] == "spin (program.py)"), 10, (options, rows))
+
+    def test_no_call_needs_a_stack(self):
+        without = PROGRAM.replace("device.allocate(1024)\n", "")
+        self.assertNotIn("device.allocate", without)
+        for text, options in ((without, ()), (PROGRAM, ("--stacks", "none")), (WINDOW, ("--capture-range", "cudaProfilerApi"))):
+            for name in self.files(".gpuprof"):
+                os.remove(self.path(name))
             with self.subTest(options):
-                for name in self.files(".gpuprof"):
-                    os.remove(self.path(name))
-                self.record(PROGRAM, *options)
-                self.assertEqual(self.rows(self.only_trace()), [])
+                self.record(text, "--host-samples", "10", *options)
+                self.check_spins(options)
+                self.assertIn("no call has a call stack", self.run_gpuprof("summary", "--by", "stack-api", self.only_trace()).stderr)
+
+    def test_a_native_program_is_left_alone(self):
+        self.run_program([os.path.join(BUILD, "programs", "launch")],
+                         options=("-o", "out-%p", "--chrome", "none", "-s", "none", "--host-samples", "1"))
+        self.assertNotIn("looks", self.run_gpuprof("summary", "--top", "0", self.only_trace()).stdout)
 
     def test_a_fork_changes_nothing(self):
         self.record(FORKS, "--host-samples", "10")
@@ -158,7 +180,7 @@ class HostSamplesTest(Case):
 
     def test_where_it_kills(self):
         self.record(PROGRAM.replace("device.allocate", KILLS + "device.allocate", 1), "--host-samples", "10")
-        self.assertEqual(self.rows(self.only_trace()), [])
+        self.assertNotIn("spin (program.py)", {row["What"] for row in self.rows(self.only_trace())})  # what it does behind it
 
     def test_a_thread_that_vanishes(self):
         self.record(PROGRAM.replace("working()", VANISHES + "working()", 1), "--host-samples", "10")

@@ -126,14 +126,19 @@ class Tuning(Tables):
         self.assertIn("CUPY_CACHE_DIR", gaps[0]["change"])
 
     def test_without_stacks_nothing_is_said_of_it(self):
-        trace = self.record_program("--stacks", "none")
+        trace = self.record_program("--stacks", "none", "--host-samples", "0")
         self.assertEqual(self.tables("tuning", trace)["tuning"], [])
         self.assertNotIn("Tuning %", self.run_gpuprof("summary", trace).stdout)
         self.assertIn("no operation is known to be of autotuning", self.summary("--by", "tuning", trace).stderr)
         gaps = [one for one in self.advice(trace)["findings"] if one["rule"] == "gpu-gaps"]
         self.assertEqual(len(gaps), 1, gaps)
         self.assertNotIn("compil", gaps[0]["found"])
-        self.assertIn("record with --stacks=all", gaps[0]["change"])
+        self.assertIn("py-spy record", gaps[0]["change"])
+
+    def test_looks_need_no_stacks_of_calls(self):
+        gaps = [one for one in self.advice(self.record_program("--stacks", "none"))["findings"] if one["rule"] == "gpu-gaps"]
+        self.assertEqual(len(gaps), 1, gaps)
+        self.assertIn("meanwhile the host was compiling (CuPy) at compile_using_nvrtc (compiler.py:", gaps[0]["found"])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 /*
  * A program that starts Python again and again in itself, whole or as another interpreter beside the first: for tests/stacks/python_test.py.
  *
- *     python_again LIBPYTHON PROBE TRACE whole|beside
+ *     python_again LIBPYTHON PROBE TRACE whole|beside|late
  *
  * Each time the same program runs, but that its function has another name.  Prints for every stack that was taken
  * `NAME ID`: what the function is called, and the stack's id.  With TRACE `-` none is taken: can this Python be started again at all?
+ * late: it is looked at from before Python is loaded, and starts it once; no stack is taken.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -98,6 +99,29 @@ static bool run_beside(const char *take)
 	return true;
 }
 
+/* A function that works for a second, looked at from before there is a Python. */
+static bool run_late(const char *library, void *probe, const char *trace)
+{
+	int (*start)(const char *) = must_find(probe, "probe_start");
+	int (*sample)(unsigned) = must_find(probe, "probe_sample");
+	unsigned (*stop_samples)(void) = must_find(probe, "probe_stop_samples");
+	int (*stop)(void) = must_find(probe, "probe_stop");
+
+	if (start(trace) != 0 || sample(1000) != 0)
+		return false;
+	load_python(library);
+	python.initialize();
+	bool ran = python.run("import time\n"
+			      "def working():\n"
+			      "  end = time.monotonic() + 1\n"
+			      "  while time.monotonic() < end:\n"
+			      "    sum(range(1000))\n"
+			      "working()\n",
+			      NULL) == 0;
+
+	return stop_samples() > 0 && python.finalize() == 0 && ran && stop() == 0;
+}
+
 int main(int argc, char **argv)
 {
 	char take[512] = "CDLL(None).getpid";
@@ -109,6 +133,8 @@ int main(int argc, char **argv)
 	int (*start)(const char *) = must_find(probe, "probe_start");
 	int (*stop)(void) = must_find(probe, "probe_stop");
 
+	if (strcmp(argv[4], "late") == 0)
+		return !run_late(argv[1], probe, argv[3]);
 	load_python(argv[1]);
 	if (is_taken) {
 		snprintf(take, sizeof(take), "CDLL('%s').probe_capture", argv[2]);

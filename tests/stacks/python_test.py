@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from traced import CUT, LOST, NATIVE, PYTHON, VERSIONS, Trace, candidates  # noqa: E402
+from traced import CUT, LOST, NATIVE, PYTHON, VERSIONS, Trace, candidates, library_of  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEPTH = 512
@@ -92,22 +92,15 @@ def check(python, folder, is_compiled=False):
     return not wrong
 
 
-ASK_LIBRARY = """
-import os, sys, sysconfig as s
-print(sys.version_info[1], sys.base_prefix, os.path.join(s.get_config_var("LIBDIR"), s.get_config_var("INSTSONAME") or "-"))
-"""
-
-
 def check_again(python, folder):
     """A program that starts the interpreter again and again has each function's own name, wherever its code came to lie."""
-    out = os.environ["O"]
-    minor, home, library = subprocess.run([python, "-c", ASK_LIBRARY], check=True, stdout=subprocess.PIPE,
-                                          universal_newlines=True).stdout.split()
-    if not os.path.exists(library) or python.startswith(out):
+    out, found = os.environ["O"], library_of(python)
+    if found is None:
         return True
+    minor, home, library = found
     right = True
-    for way in ("whole", "beside")[:1 + (int(minor) >= 12)]:  # before, a thread has the main interpreter's frames
-        base = os.path.join(folder, way + minor)
+    for way in ("whole", "beside")[:1 + (minor >= 12)]:  # before, a thread has the main interpreter's frames
+        base = os.path.join(folder, f"{way}{minor}")
         command = [f"{out}/tests/stacks/python_again", library, f"{out}/tests/stacks/libprobe.so"]
         environment = dict(os.environ, PYTHONHOME=home)
         alone = subprocess.run([*command, "-", way], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)

@@ -151,7 +151,6 @@ def run(functions, seconds):
 
 def main():
     status = probe.probe_start(sys.argv[2].encode())
-    probe.probe_capture()  # the interpreter is met
     sleeper = threading.Thread(target=known(sleeping), args=(time.monotonic() + SECONDS / 2,))
     sleeper.start()
     probe.probe_sample(1000)

@@ -2,6 +2,8 @@
 """Looks at the threads of a Python program against what that program can be doing at all, for each interpreter on this machine.
 
     tests/stacks/sampler_test.py [PYTHON...]       O is the build folder
+
+No call there has a stack: it is the looks that find the interpreter.
 """
 import json
 import os
@@ -115,7 +117,7 @@ def problems(trace, result, seen):
         if any(file == PROGRAM and not 0 < first <= lines for file, _, first, _ in stack):
             yield "a line that the program does not have"
         if thread == result["main"] and "body" in names:
-            yield "what other threads do, on the main thread"
+            yield f"what other threads do, on the main thread: {[one[1] for one in stack]}"
     # a thread that leaves and enters a function within a microsecond may, very seldom, be seen in two places at once
     if len(edges) > sum(sample[2] for sample in trace.samples) / 1000:
         yield f"{len(edges)} wrong callers: {sorted(set(edges))[:5]}"
@@ -153,12 +155,33 @@ def check(python, folder):
     return not wrong
 
 
+def check_late(python, folder):
+    """A program that is looked at before it loads Python, and calls nothing that has a stack."""
+    out, found = os.environ["O"], traced.library_of(python)
+    if found is None:
+        return True
+    minor, home, library = found
+    base = os.path.join(folder, f"late{minor}")
+    status = subprocess.run([f"{out}/tests/stacks/python_again", library, f"{out}/tests/stacks/libprobe.so", base, "late"],
+                            env=dict(os.environ, PYTHONHOME=home), check=False).returncode
+    dump = subprocess.run([f"{out}/tests/stacks/dump", base + ".gpuprof"], check=True, stdout=subprocess.PIPE)
+    trace = Sampled(dump.stdout.decode("utf-8"))
+    looks = {}
+    for _, number, count, _, _ in trace.samples:
+        names = tuple(name for _, name, _, _ in trace.functions(number))
+        looks[names] = looks.get(names, 0) + count
+    working = looks.get(("working", "<module>"), 0)
+    print(f"{library}, loaded late: {sum(looks.values())} looks, {working} where it works; exit status {status}")
+    return status == 0 and working > 20 and not any("working" in names and names != ("working", "<module>") for names in looks)
+
+
 def main():
     pythons = sys.argv[1:] or [python for minor in traced.VERSIONS for python in traced.candidates(minor)]
     if not pythons:
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         right = [check(python, folder) for python in pythons]
+        right += [check_late(python, folder) for python in pythons]
     sys.exit(0 if all(right) else 1)
 
 

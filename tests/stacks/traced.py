@@ -1,6 +1,7 @@
 """What tests of Python's stacks share: the interpreters on this machine, and a trace as tests/stacks/dump prints it."""
 import glob
 import os
+import subprocess
 
 VERSIONS = range(8, 16)
 LOST, NATIVE, PYTHON, CUT = 0, 1, 2, 4
@@ -40,3 +41,17 @@ class Trace:
                 return
             number, kind, origin, address = self.frames[number]
             yield kind, origin, address
+
+
+ASK_LIBRARY = """
+import os, sys, sysconfig as s
+print(sys.version_info[1], sys.base_prefix, os.path.join(s.get_config_var("LIBDIR"), s.get_config_var("INSTSONAME") or "-"))
+"""
+
+
+def library_of(python):
+    """(minor version, home, the library that other programs have the interpreter from), or None where there is no such library."""
+    minor, home, library = subprocess.run([python, "-c", ASK_LIBRARY], check=True, stdout=subprocess.PIPE,
+                                          universal_newlines=True).stdout.split()
+    is_there = os.path.exists(library) and not python.startswith(os.environ["O"])
+    return (int(minor), home, library) if is_there else None

@@ -26,6 +26,7 @@ struct pass {
 	struct gp_merge merge;
 	struct gp_tally rows, calls; /* only their keys are used: numbers of rows */
 	enum gp_memory_wanted wanted;
+	const struct gp_memory_watcher *watcher; /* NULL = nobody watches */
 };
 
 /* ---- rows ---- */
@@ -225,6 +226,21 @@ static int count_call(struct pass *pass, struct process *process, const struct g
 	return 0;
 }
 
+static void tell(const struct pass *pass, const struct process *process,
+		 const struct gp_memory_site *row, uint32_t allocation, bool is_free,
+		 uint64_t unix_ns)
+{
+	const struct gp_memory_change change = {.row = row,
+						.model = (size_t)(process - pass->processes),
+						.allocation = allocation,
+						.bytes = process->model->memory[allocation].bytes,
+						.is_free = is_free,
+						.unix_ns = unix_ns};
+
+	if (pass->watcher)
+		pass->watcher->see(pass->watcher->context, &change);
+}
+
 /* An allocation of no bytes succeeds with no address: there is nothing to free. */
 static bool is_wanted(const struct pass *pass, const struct gp_memory_event *event)
 {
@@ -257,12 +273,15 @@ static int take_event(struct pass *pass, struct process *process, uint32_t index
 		allocate(pass, model, event, row);
 	else
 		release(pass, process, event, row, at_once);
+	tell(pass, process, row, event->op == GP_MEMORY_ALLOC ? index : event->other,
+	     event->op == GP_MEMORY_FREE, model->base_unix_ns + event->time_ns);
 	return 0;
 }
 
 /* What a process did not free is gone with it: other processes' peaks are without. */
-static int end_process(struct pass *pass, const struct gp_model *model)
+static int end_process(struct pass *pass, const struct process *process, uint64_t unix_ns)
 {
+	const struct gp_model *model = process->model;
 	struct gp_memory_site *row;
 	int result = 0;
 
@@ -275,6 +294,7 @@ static int end_process(struct pass *pass, const struct gp_model *model)
 		if (result < 0)
 			return result;
 		take_off(pass, row, event->bytes);
+		tell(pass, process, row, i, true, unix_ns);
 	}
 	return 0;
 }
@@ -360,13 +380,13 @@ static void put_next(struct pass *pass, size_t process)
 }
 
 /* An end after which nothing comes changes nothing. */
-static int take_next(struct pass *pass, struct process *process)
+static int take_next(struct pass *pass, struct process *process, uint64_t unix_ns)
 {
 	uint32_t index = process->next++;
 
 	if (index < process->model->memory_count)
 		return take_event(pass, process, index);
-	return pass->merge.count > 0 ? end_process(pass, process->model) : 0;
+	return pass->merge.count > 0 ? end_process(pass, process, unix_ns) : 0;
 }
 
 static int open_process(struct process *process, const struct gp_model *model,
@@ -410,24 +430,41 @@ static void close_pass(struct pass *pass)
 	gp_tally_free(&pass->calls);
 }
 
+static int run_pass(struct pass *pass, struct gp_model *const *models, size_t model_count)
+{
+	struct gp_memory_sites *found = pass->found;
+	struct gp_merge_head head;
+	int result;
+
+	*found = (struct gp_memory_sites){0};
+	result = open_pass(pass, models, model_count);
+	while (result == 0 && gp_merge_take(&pass->merge, &head)) {
+		result = take_next(pass, &pass->processes[head.sequence], head.number);
+		put_next(pass, head.sequence);
+	}
+	for (uint32_t i = 0; i < found->row_count; i++)
+		see_peak(&found->rows[i], &found->accounts[found->rows[i].account]);
+	close_pass(pass);
+	return result;
+}
+
 int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, enum gp_memory_wanted wanted,
 		       struct gp_memory_sites *found)
 {
 	struct pass pass = {.found = found, .devices = devices, .wanted = wanted};
-	struct gp_merge_head head;
-	int result;
 
-	*found = (struct gp_memory_sites){0};
-	result = open_pass(&pass, models, model_count);
-	while (result == 0 && gp_merge_take(&pass.merge, &head)) {
-		result = take_next(&pass, &pass.processes[head.sequence]);
-		put_next(&pass, head.sequence);
-	}
-	for (uint32_t i = 0; i < found->row_count; i++)
-		see_peak(&found->rows[i], &found->accounts[found->rows[i].account]);
-	close_pass(&pass);
-	return result;
+	return run_pass(&pass, models, model_count);
+}
+
+int gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
+			  struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
+			  struct gp_memory_sites *found)
+{
+	struct pass pass = {
+		.found = found, .devices = devices, .wanted = GP_MEMORY_ALL, .watcher = watcher};
+
+	return run_pass(&pass, models, model_count);
 }
 
 void gp_memory_sites_free(struct gp_memory_sites *found)

@@ -93,6 +93,27 @@ int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_memory_sites *found);
 void gp_memory_sites_free(struct gp_memory_sites *found);
 
+/* A block that came or went; what a process did not free goes when it ends, if others go on after it. */
+struct gp_memory_change {
+	const struct gp_memory_site *row;
+	size_t model;        /* its index */
+	uint32_t allocation; /* index in the model's memory */
+	uint64_t bytes;
+	bool is_free;
+	uint64_t unix_ns;
+};
+
+/* Is told of every change, in order of time. */
+struct gp_memory_watcher {
+	void (*see)(void *context, const struct gp_memory_change *change);
+	void *context;
+};
+
+/* gp_memory_sites_of() of all, watched by somebody. */
+int gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
+			  struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
+			  struct gp_memory_sites *found);
+
 /* Whether what is left of a row was never freed by the program: not another process's memory, nor a library's. */
 bool gp_memory_site_is_leak(const struct gp_memory_sites *found, const struct gp_memory_site *row);
 

@@ -96,13 +96,6 @@ static struct gp_memory_row *find_row(struct gp_memory_stats *stats, size_t devi
 	return &rows[stats->row_count++];
 }
 
-static void tell(const struct gp_memory_stats *stats, const struct gp_memory_row *row,
-		 uint64_t unix_ns)
-{
-	if (stats->watcher)
-		stats->watcher->see(stats->watcher->context, row, unix_ns);
-}
-
 /* An allocation of no bytes succeeds with no address: there is nothing to free. */
 static int apply_to_row(struct gp_memory_stats *stats, size_t device, uint8_t kind,
 			const struct moment *moment)
@@ -126,7 +119,6 @@ static int apply_to_row(struct gp_memory_stats *stats, size_t device, uint8_t ki
 		row->peak_bytes = row->now_bytes;
 		row->peak_unix_ns = moment->unix_ns;
 	}
-	tell(stats, row, moment->unix_ns);
 	return 0;
 }
 
@@ -184,15 +176,13 @@ static int apply_usage(struct gp_memory_stats *stats, struct gp_device_list *dev
 	return 0;
 }
 
-static void take_away(struct gp_memory_stats *stats, size_t device, uint8_t kind, uint64_t bytes,
-		      uint64_t unix_ns)
+static void take_away(struct gp_memory_stats *stats, size_t device, uint8_t kind, uint64_t bytes)
 {
 	struct gp_memory_row *row = find_row(stats, device, kind);
 
 	if (!row)
 		return;
 	row->now_bytes -= bytes < row->now_bytes ? bytes : row->now_bytes;
-	tell(stats, row, unix_ns);
 }
 
 /* What a process did not free is gone with it. */
@@ -209,10 +199,9 @@ static void apply_end(struct gp_memory_stats *stats, struct gp_device_list *devi
 			continue;
 		if (!gp_memory_is_of_host(event->memory_kind))
 			device = gp_device_list_find(devices, model, event->device_id);
-		take_away(stats, device, event->memory_kind, event->bytes, moment->unix_ns);
+		take_away(stats, device, event->memory_kind, event->bytes);
 		if (gp_memory_is_of_device(event->memory_kind))
-			take_away(stats, device, GP_MEMORY_OF_DEVICE, event->bytes,
-				  moment->unix_ns);
+			take_away(stats, device, GP_MEMORY_OF_DEVICE, event->bytes);
 	}
 }
 
@@ -247,24 +236,16 @@ static int compare_rows(const void *a, const void *b)
 int gp_memory_stats_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, struct gp_memory_stats *stats)
 {
-	return gp_memory_stats_watch(models, model_count, devices, NULL, stats);
-}
-
-int gp_memory_stats_watch(struct gp_model *const *models, size_t model_count,
-			  struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
-			  struct gp_memory_stats *stats)
-{
 	struct moment *moments = NULL;
 	uint32_t count = 0;
 	int result;
 
-	*stats = (struct gp_memory_stats){.watcher = watcher};
+	*stats = (struct gp_memory_stats){0};
 	result = collect(models, model_count, &moments, &count);
 	count = result == 0 ? drop_last_ends(moments, count) : 0;
 	for (uint32_t i = 0; result == 0 && i < count; i++)
 		result = apply(stats, devices, &moments[i]);
 	gp_room_free(moments);
-	stats->watcher = NULL;
 	if (result < 0)
 		gp_memory_stats_free(stats);
 	else if (stats->row_count > 0)

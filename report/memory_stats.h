@@ -37,30 +37,16 @@ struct gp_memory_usage {
 	uint64_t own_bytes;    /* of the rows GP_MEMORY_OF_DEVICE at that moment */
 };
 
-struct gp_memory_watcher;
-
 struct gp_memory_stats {
 	struct gp_memory_row *rows; /* by device, host last; GP_MEMORY_OF_DEVICE before its parts */
 	size_t row_count;
 	struct gp_memory_usage *usages; /* at most one per device */
 	size_t usage_count;
-	const struct gp_memory_watcher *watcher; /* during gp_memory_stats_watch() */
 };
 
 /* Returns 0 or -ENOMEM. The device list gets the devices that it lacked. */
 int gp_memory_stats_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, struct gp_memory_stats *stats);
-
-/* Is told of every change of a row's now_bytes, in order of time. */
-struct gp_memory_watcher {
-	void (*see)(void *context, const struct gp_memory_row *row, uint64_t unix_ns);
-	void *context;
-};
-
-/* The same, watched by somebody. */
-int gp_memory_stats_watch(struct gp_model *const *models, size_t model_count,
-			  struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
-			  struct gp_memory_stats *stats);
 void gp_memory_stats_free(struct gp_memory_stats *stats);
 
 /* Whether a kind counts as the device's own. */

@@ -72,6 +72,12 @@ static uint32_t find_call(struct gp_stack_profile *profile, const struct gp_mode
 		    : node;
 }
 
+uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp_model *model,
+			       const struct gp_call *call)
+{
+	return find_call(profile, model, call, call ? call->stack : GP_NONE);
+}
+
 /* ---- operations ---- */
 
 #define NAME_BYTES 96
@@ -109,7 +115,7 @@ static void add_op(struct gp_stack_profile *profile, const struct gp_model *mode
 static void add_call(struct gp_stack_profile *profile, const struct gp_model *model,
 		     const struct gp_call *call)
 {
-	uint32_t node = find_call(profile, model, call, call->stack);
+	uint32_t node = gp_stack_profile_call(profile, model, call);
 
 	add(profile, node, GP_MEASURE_CALLS, 1, call->stack);
 	add(profile, node, GP_MEASURE_API_TIME, call->duration_ns, call->stack);
@@ -169,7 +175,7 @@ static void add_allocation(struct gp_stack_profile *profile, const struct gp_mod
 	const struct gp_memory_event *event = &model->memory[index];
 	const struct gp_call *call = event->call != GP_NONE ? &model->calls[event->call] : NULL;
 	uint32_t stack = call ? call->stack : GP_NONE;
-	uint32_t node = find_call(profile, model, call, stack);
+	uint32_t node = gp_stack_profile_call(profile, model, call);
 	const struct pool *pool = find_pool(pools, event);
 
 	add(profile, node, GP_MEASURE_ALLOCATIONS, 1, stack);

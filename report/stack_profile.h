@@ -42,6 +42,10 @@ void gp_stack_profile_close(struct gp_stack_profile *profile);
 /* Add a process, which may be freed after that.  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model);
 
+/* The node of a call that is in the profile, or of calls without a stack where call is NULL; the profile's tree uses the model. */
+uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp_model *model,
+			       const struct gp_call *call);
+
 /*
  * The same upside down: what has a value at the roots, and below it who called it; each value is at its outermost caller.  Returns 0, -ENOMEM or
  * -EOVERFLOW; inverted is to be closed in either case.

@@ -7,95 +7,202 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/html/pack.h"
+#include "report/memory_sites.h"
 #include "report/memory_stats.h"
+#include "report/room.h"
+#include "report/tally.h"
 
-/* A row of the memory's statistics. */
+/* A kind of memory, of a device or of the host. */
 struct account {
 	size_t device;
 	uint8_t kind;
 };
 
-struct accounts {
+struct series {
 	struct gp_html_columns columns;
-	struct account *list;
-	uint32_t count, capacity;
-	uint64_t last_ns;
-	uint64_t origin_unix_ns;
+	struct account *accounts;
+	uint32_t account_count, account_capacity;
+	struct gp_tally holders; /* by account, node and site: only their keys are used */
+	uint32_t site_count;     /* one more than the highest of them */
+	uint32_t **nodes;        /* of each model's allocations, parallel to its memory */
+	size_t model_count;
+	uint64_t last_ns, origin_unix_ns;
 	int error;
 };
 
-/* UINT32_MAX if there is no memory. */
-static uint32_t find(struct accounts *accounts, const struct gp_memory_row *row)
-{
-	for (uint32_t i = 0; i < accounts->count; i++)
-		if (accounts->list[i].device == row->device && accounts->list[i].kind == row->kind)
-			return i;
-	if (gp_array_grow(&accounts->list, &accounts->capacity, accounts->count,
-			  sizeof(*accounts->list)) < 0)
-		return UINT32_MAX;
-	accounts->list[accounts->count] =
-		(struct account){.device = row->device, .kind = row->kind};
-	return accounts->count++;
-}
+enum holder_key { ACCOUNT, NODE, SITE };
 
-static void see(void *context, const struct gp_memory_row *row, uint64_t unix_ns)
-{
-	struct accounts *accounts = context;
-	uint32_t number = find(accounts, row);
-	uint64_t time_ns =
-		unix_ns > accounts->origin_unix_ns ? unix_ns - accounts->origin_unix_ns : 0;
+/* ---- the stacks ---- */
 
-	if (number == UINT32_MAX) {
-		accounts->error = -ENOMEM;
-		return;
+static int find_nodes(struct series *series, const struct gp_model *model,
+		      struct gp_stack_profile *profile)
+{
+	uint32_t *nodes =
+		gp_room_take(((size_t)model->memory_count + 1) * sizeof(*series->nodes[0]));
+	int result = gp_call_tree_use(&profile->tree, model);
+
+	series->nodes[series->model_count++] = nodes;
+	if (!nodes)
+		return -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->op == GP_MEMORY_ALLOC)
+			nodes[i] = gp_stack_profile_call(
+				profile, model,
+				event->call == GP_NONE ? NULL : &model->calls[event->call]);
 	}
-	if (gp_html_columns_at_block(&accounts->columns))
-		accounts->last_ns = 0;
-	gp_html_columns_add(&accounts->columns,
-			    (uint64_t[]){time_ns - accounts->last_ns, number, row->now_bytes});
-	accounts->last_ns = time_ns;
+	return result < 0 ? result : profile->tree.error;
 }
 
-static void put_accounts(const struct accounts *accounts, const struct gp_device_list *devices,
+static int find_all_nodes(struct series *series, struct gp_model *const *models, size_t model_count,
+			  struct gp_stack_profile *profile)
+{
+	int result = 0;
+
+	series->nodes = calloc(model_count + 1, sizeof(uint32_t *));
+	if (!series->nodes)
+		return -ENOMEM;
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = find_nodes(series, models[i], profile);
+	gp_call_tree_use(&profile->tree, NULL);
+	return result;
+}
+
+/* ---- the rows ---- */
+
+/* UINT32_MAX if there is no memory. */
+static uint32_t find_account(struct series *series, const struct gp_memory_site *row)
+{
+	for (uint32_t i = 0; i < series->account_count; i++)
+		if (series->accounts[i].device == row->device &&
+		    series->accounts[i].kind == row->kind)
+			return i;
+	if (gp_array_grow(&series->accounts, &series->account_capacity, series->account_count,
+			  sizeof(*series->accounts)) < 0)
+		return UINT32_MAX;
+	series->accounts[series->account_count] =
+		(struct account){.device = row->device, .kind = row->kind};
+	return series->account_count++;
+}
+
+static void see(void *context, const struct gp_memory_change *change)
+{
+	struct series *series = context;
+	uint32_t account = find_account(series, change->row);
+	const uint64_t key[GP_TALLY_KEYS] = {
+		[ACCOUNT] = account,
+		[NODE] = series->nodes[change->model][change->allocation],
+		[SITE] = change->row->site};
+	uint64_t holder, time_ns = change->unix_ns > series->origin_unix_ns
+					   ? change->unix_ns - series->origin_unix_ns
+					   : 0;
+
+	if (account == UINT32_MAX)
+		series->error = -ENOMEM;
+	holder = (uint64_t)(gp_tally_find(&series->holders, key) - series->holders.rows);
+	if (series->error < 0 || series->holders.error < 0)
+		return;
+	if (change->row->site >= series->site_count)
+		series->site_count = change->row->site + 1;
+	if (gp_html_columns_at_block(&series->columns))
+		series->last_ns = 0;
+	gp_html_columns_add(&series->columns,
+			    (uint64_t[]){time_ns - series->last_ns, holder * 2 + change->is_free,
+					 change->bytes});
+	series->last_ns = time_ns;
+}
+
+/* ---- what the numbers mean ---- */
+
+static void put_accounts(const struct series *series, const struct gp_device_list *devices,
 			 struct gp_json *json)
 {
-	gp_json_text(json, "[");
-	for (uint32_t i = 0; i < accounts->count; i++) {
-		const struct account *account = &accounts->list[i];
-		const char *kind = account->kind == GP_MEMORY_OF_DEVICE
-					   ? "all"
-					   : gp_allocation_name(account->kind);
+	for (uint32_t i = 0; i < series->account_count; i++) {
+		const struct account *account = &series->accounts[i];
 
-		gp_json_text(json, i > 0 ? ",{\"kind\":" : "{\"kind\":");
-		gp_json_string(json, kind, strlen(kind));
+		gp_json_string_after(json, i > 0 ? ",{\"kind\":" : "{\"kind\":",
+				     gp_allocation_name(account->kind));
 		if (account->device < devices->count) {
 			gp_json_text(json, ",\"device\":");
 			gp_json_unsigned(json, devices->entries[account->device].number);
 		}
-		gp_json_text(json, "}");
+		gp_json_text(json, gp_memory_is_of_device(account->kind) ? ",\"own\":true}" : "}");
 	}
-	gp_json_text(json, "]");
+}
+
+static void put_sites(const struct series *series, const struct gp_memory_sites *found,
+		      struct gp_json *json)
+{
+	for (uint32_t i = 0; i < series->site_count; i++) {
+		struct gp_call_site site = gp_call_sites_at(found->sites, i);
+
+		gp_json_string_after(json, i > 0 ? ",\n[" : "[", site.place);
+		gp_json_string_after(json, ",", site.callers);
+		gp_json_string_after(json, ",", site.owner);
+		gp_json_text(json, "]");
+	}
+}
+
+static void put_holders(const struct series *series, struct gp_json *json)
+{
+	for (uint32_t i = 0; i < series->holders.count; i++) {
+		const uint64_t *key = series->holders.rows[i].key;
+
+		gp_json_text(json, i > 0 ? ",[" : "[");
+		gp_json_unsigned(json, key[ACCOUNT]);
+		gp_json_text(json, ",");
+		gp_json_unsigned(json, key[NODE]);
+		gp_json_text(json, ",");
+		gp_json_unsigned(json, key[SITE]);
+		gp_json_text(json, "]");
+	}
+}
+
+static void put_names(const struct series *series, const struct gp_memory_sites *found,
+		      const struct gp_device_list *devices, struct gp_json *json)
+{
+	gp_json_text(json, "{\"changes\":");
+	gp_json_unsigned(json, series->columns.rows);
+	gp_json_text(json, ",\"accounts\":[");
+	put_accounts(series, devices, json);
+	gp_json_text(json, "],\n\"sites\":[");
+	put_sites(series, found, json);
+	gp_json_text(json, "],\n\"holders\":[");
+	put_holders(series, json);
+	gp_json_text(json, "]}");
+}
+
+static void close_series(struct series *series)
+{
+	for (size_t i = 0; i < series->model_count; i++)
+		gp_room_free(series->nodes[i]);
+	free(series->nodes);
+	free(series->accounts);
+	gp_tally_free(&series->holders);
 }
 
 int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t origin_unix_ns,
-		   FILE *out, struct gp_json *json)
+		   struct gp_stack_profile *profile, FILE *out, struct gp_json *json)
 {
-	struct accounts accounts = {.origin_unix_ns = origin_unix_ns};
-	const struct gp_memory_watcher watcher = {.see = see, .context = &accounts};
+	struct series series = {.origin_unix_ns = origin_unix_ns};
+	const struct gp_memory_watcher watcher = {.see = see, .context = &series};
+	struct gp_memory_sites found = {0};
 	struct gp_device_list devices = {0};
-	struct gp_memory_stats stats = {0};
-	int result = gp_html_columns_open(&accounts.columns, out, "memory", 3), closed;
+	int result = gp_html_columns_open(&series.columns, out, "memory", 3), closed;
 
 	if (result == 0)
 		result = gp_device_list_all(&devices, models, model_count);
 	if (result == 0)
-		result = gp_memory_stats_watch(models, model_count, &devices, &watcher, &stats);
+		result = find_all_nodes(&series, models, model_count, profile);
 	if (result == 0)
-		result = accounts.error;
-	put_accounts(&accounts, &devices, json);
-	closed = gp_html_columns_close(&accounts.columns);
-	gp_memory_stats_free(&stats);
+		result = gp_memory_sites_watch(models, model_count, &devices, &watcher, &found);
+	if (result == 0)
+		result = series.error < 0 ? series.error : series.holders.error;
+	put_names(&series, &found, &devices, json);
+	closed = gp_html_columns_close(&series.columns);
+	close_series(&series);
+	gp_memory_sites_free(&found);
 	gp_device_list_free(&devices);
-	free(accounts.list);
 	return result < 0 ? result : closed;
 }

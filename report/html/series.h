@@ -1,5 +1,5 @@
 /*
- * series: what was allocated, over time, as columns of a page.
+ * series: what was allocated, over time, and by whom, as columns of a page.
  */
 #ifndef REPORT_HTML_SERIES_H
 #define REPORT_HTML_SERIES_H
@@ -10,12 +10,16 @@
 
 #include "report/json_write.h"
 #include "report/model.h"
+#include "report/stack_profile.h"
 
 /*
- * A row for each change: its time from the origin, less that of the row before; the series' number; the bytes from then on.  What a series is,
- * goes to json as an array.  Returns 0 or -ENOMEM.
+ * A row for each block that comes or goes: its time from the origin, less that of the row before; twice the number of its holder, and 1 more
+ * where it goes; its bytes.  What was allocated at a moment is the sum of all rows until then, so that a row needs all before it.
+ *
+ * Goes to json: {"changes": rows, "accounts": [{"kind", "device", "own": it counts as the device's own}], "sites": [[call site, callers, allocator]],
+ * "holders": [[number of the account, node of the profile, number of the site]]}.  Returns 0 or a -errno.
  */
 int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t origin_unix_ns,
-		   FILE *out, struct gp_json *json);
+		   struct gp_stack_profile *profile, FILE *out, struct gp_json *json);
 
 #endif

@@ -346,6 +346,46 @@ static void what_an_ended_process_left_is_in_no_later_peak(void **state)
 	gp_model_free(models[1]);
 }
 
+struct watched {
+	uint64_t now_bytes[4];
+	uint32_t changes;
+};
+
+static void see(void *context, const struct gp_memory_change *change)
+{
+	struct watched *watched = context;
+	uint64_t before = watched->changes > 0 ? watched->now_bytes[watched->changes - 1] : 0;
+
+	assert_in_range(watched->changes, 0, 3);
+	watched->now_bytes[watched->changes++] =
+		change->is_free ? before - change->bytes : before + change->bytes;
+}
+
+static void every_change_is_told_also_what_goes_with_a_process(void **state)
+{
+	struct scene a, b;
+	struct gp_model *models[2];
+	struct watched watched = {0};
+	const struct gp_memory_watcher watcher = {.see = see, .context = &watched};
+
+	(void)state;
+	begin(&a);
+	begin(&b);
+	allocate(&a, 1, 100, 0x1000, 300);
+	allocate(&b, 2, 5000, 0x1000, 200);
+	release(&b, 5100, 0x1000);
+	models[0] = build_end(&a.b);
+	models[1] = build_end(&b.b);
+	assert_int_equal(gp_memory_sites_watch(models, 2, &a.devices, &watcher, &a.found), 0);
+	assert_int_equal(watched.changes, 4);
+	assert_int_equal(watched.now_bytes[0], 300);
+	assert_int_equal(watched.now_bytes[1], 0);
+	assert_int_equal(watched.now_bytes[2], 200);
+	assert_int_equal(watched.now_bytes[3], 0);
+	close_scene(&a);
+	gp_model_free(models[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +396,7 @@ int main(void)
 		cmocka_unit_test(temporary_is_what_is_freed_next),
 		cmocka_unit_test(what_is_left_is_apart_from_what_is_freed),
 		cmocka_unit_test(each_kind_of_memory_has_its_peak),
+		cmocka_unit_test(every_change_is_told_also_what_goes_with_a_process),
 		cmocka_unit_test(a_context_that_ends_leaves_nothing),
 		cmocka_unit_test(a_free_waits_for_what_was_launched_before),
 		cmocka_unit_test(a_call_that_ends_before_the_work_has_not_waited),

@@ -102,6 +102,9 @@ function readHash() {
 		view: text('v'),
 		search: text('q'),
 		table: text('table'),
+		value: text('value'),
+		memory: /^\d+$/.test(text('memory')) ? +text('memory') : -1,
+		at: text('at') ? +text('at') : NaN,
 		time: text('t').split(',').map(Number),
 		span: text('r').split(',').map(Number),
 		selected: /^\d+$/.test(text('s')) ? +text('s') : -1,
@@ -114,8 +117,15 @@ function arrive(wanted) {
 	isArriving = true;
 	state.search = $('search').value = wanted.search;
 	openView(Object.hasOwn(views, wanted.view) ? wanted.view : 'overview', ...(wanted.table ? [wanted.table] : []));
-	if (state.ready) arriveInTimeline(wanted);
+	if (state.ready) {
+		arriveInMemory(wanted);
+		arriveInTimeline(wanted);
+	}
 	isArriving = false;
+}
+function arriveInMemory(wanted) {
+	views.memory.arrive(wanted.memory, wanted.at);
+	if (wanted.view === 'flame' && wanted.value) views.flame.openMeasure(wanted.value);
 }
 function arriveInTimeline(wanted) {
 	if (isTime(wanted.time)) timeline.show(...wanted.time);
@@ -180,6 +190,8 @@ const KEYS = [
 	['M', 'select the time of what is selected'],
 	['← → ↑ ↓ Enter', 'flame graph: go through frames, zoom'],
 	['I', 'flame graph: upside down'],
+	['← → , . P', 'memory: move the moment by a pixel (Shift: ten), to the change before or after, to the peak'],
+	['W S F', 'memory: closer, farther (also Ctrl+wheel); the moment in the timeline'],
 ];
 function showHelp() {
 	let dialog = $('keys');
@@ -462,6 +474,8 @@ async function loadEvents(wanted) {
 	state.end = Math.max(1, state.index.end);
 	state.memory = await readMemory();
 	views.memory.ready();
+	views.flame.memoryReady();
+	arriveInMemory(wanted);
 	sliceStart = performance.now();
 	state.ev = await readEvents();
 	await makeTracks();
@@ -503,6 +517,7 @@ load().catch((error) => {
 globalThis.gpuprof = {
 	state,
 	views,
+	moment,
 	get timeline() {
 		return timeline;
 	},

@@ -9,6 +9,7 @@ const state = {
 	tracks: [],
 	devices: new Map(),
 	memory: null,
+	held: null,
 	stacks: null,
 	sites: [],
 	base: null,

@@ -202,27 +202,73 @@ function checksums() {
 	return sums;
 }
 
-async function readMemory() {
-	const names = await readJson('series', null),
-		series = (names || []).map((one) => ({ ...one, t: [], v: [] }));
-	const take = ([delta, number, bytes], count) => {
-		for (let i = 0, t = 0; i < count; i++) {
-			t += delta[i];
-			const one = series[number[i]];
-			if (one) {
-				one.t.push(t);
-				one.v.push(bytes[i]);
-			}
-		}
-	};
-	if (names) await readBlocks(blocksOf('memory', 3, Infinity), 0, take);
-	return series.map((s) => ({
-		...s,
-		t: Float64Array.from(s.t),
-		v: Float64Array.from(s.v),
-		most: s.v.reduce((most, v) => Math.max(most, v), 0),
-	}));
+/*
+ * Every block that came or went, one after the other: when, which holder it has (whose number is half of what), bytes.  Behind what cannot be
+ * read nothing is known.
+ */
+async function readHeld() {
+	const names = await readJson('series', null);
+	if (!names) return null;
+	const blocks = blocksOf('memory', 3, names.changes),
+		most = blocks.reduce((sum, block) => sum + block.count, 0);
+	const held = { ...names, n: 0, t: new Float64Array(most), what: new Uint32Array(most), bytes: new Float64Array(most) };
+	await readBlocks(blocks, names.changes, ([delta, what, bytes], count, first) => {
+		if (first !== held.n) return;
+		for (let i = 0, t = 0; i < count; i++) held.t[first + i] = t += delta[i];
+		held.what.set(what, first);
+		held.bytes.set(bytes, first);
+		held.n += count;
+	});
+	return held;
 }
+
+/* The course of each kind of memory, and of all of a device's own: when it changed, what it was from then on, after which change that was. */
+async function readMemory() {
+	const held = (state.held = await readHeld());
+	if (!held) return [];
+	const { accounts, holders, t, what, bytes, n } = held,
+		own = [...new Set(accounts.filter((account) => account.own).map((account) => account.device))],
+		series = [...accounts, ...own.map((device) => ({ device, kind: 'all' }))].map((one, number) => ({
+			...one,
+			parts: accounts.map((account, i) => i === number || (one.kind === 'all' && account.own && account.device === one.device)),
+			most: 0,
+			mostAt: 0,
+		})),
+		counts = accounts.map(() => 0),
+		seriesOf = accounts.map((account, i) => series.filter((one) => one.parts[i]));
+	for (let i = 0; i < n; i++) counts[holders[what[i] >> 1][0]]++;
+	for (const one of series) {
+		const count = counts.reduce((sum, part, i) => sum + (one.parts[i] ? part : 0), 0);
+		Object.assign(one, { n: 0, t: new Float64Array(count), v: new Float64Array(count), at: new Uint32Array(count) });
+	}
+	for (let i = 0; i < n; i++) {
+		if (i % 65536 === 0) await breathe();
+		for (const one of seriesOf[holders[what[i] >> 1][0]]) {
+			const k = one.n++,
+				now = (k > 0 ? one.v[k - 1] : 0) + (what[i] & 1 ? -bytes[i] : bytes[i]);
+			one.t[k] = t[i];
+			one.v[k] = now;
+			one.at[k] = i + 1;
+			if (now > one.most) [one.most, one.mostAt] = [now, k];
+		}
+	}
+	return series;
+}
+
+/* What each holder has after so many changes: good until the next call, which goes on from there. */
+function heldAfter(changes) {
+	const { holders, what, bytes } = state.held,
+		now = (state.held.now ??= { changes: 0, bytes: new Float64Array(holders.length), blocks: new Int32Array(holders.length) }),
+		apply = (i, sign) => {
+			now.bytes[what[i] >> 1] += sign * bytes[i];
+			now.blocks[what[i] >> 1] += sign;
+		};
+	for (; now.changes < changes; now.changes++) apply(now.changes, what[now.changes] & 1 ? -1 : 1);
+	for (; now.changes > changes; now.changes--) apply(now.changes - 1, what[now.changes - 1] & 1 ? 1 : -1);
+	return now;
+}
+/* The same of bytes at a series' peak. */
+const heldAtPeak = (series) => (series.atPeak ??= heldAfter(series.at[series.mostAt] ?? 0).bytes.slice());
 
 /* Nodes that are not there have no value and no caller. */
 async function readStacks(measures, kind = 'stacks') {

@@ -115,15 +115,19 @@ function siteColor(site) {
 }
 
 function flameView() {
-	const measures = state.about.measures,
+	const measures = [...state.about.measures, { word: 'held', title: 'Held at a moment', unit: 'bytes' }],
+		HELD = measures.length - 1,
+		chart = memoryChart(() => {
+			fillHeld();
+			rebuild();
+			saveHash();
+		}),
+		strip = el('div', { style: { flex: 'none' } }),
 		canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Flame graph' }),
 		box = el('div', { class: 'canvas', style: { 'overflow-y': 'auto' } }, canvas);
 	const choose = el('select', {
 			'aria-label': 'What to show',
-			onchange: () => {
-				measure = +choose.value;
-				rebuild();
-			},
+			onchange: () => open(+choose.value),
 		}),
 		path = el('span', { class: 'dim grow' }),
 		note = el('p', { class: 'dim', style: { margin: '0', padding: '4px 14px' } }, 'Reading …');
@@ -173,6 +177,7 @@ function flameView() {
 			'div',
 			{ class: 'split col' },
 			el('div', { class: 'bar' }, title, el('div', { class: 'tool' }, choose, flip, whole, reset, copy, mode), path),
+			strip,
 			note,
 			box,
 			legend,
@@ -204,12 +209,22 @@ function flameView() {
 		for (let n = flat?.list[i]; n?.parent; n = n.parent) sites.push([label(n), state.sites[siteOf(n.site)][1]]);
 		return inverted ? sites.reverse() : sites;
 	}
+	/* What each stack holds at the moment. */
+	function fillHeld() {
+		const values = (state.stacks.values[HELD] = new Float64Array(state.stacks.n)),
+			{ bytes } = heldAfter(moment.changes);
+		state.held.holders.forEach(([account, stack], holder) => {
+			if (moment.series.parts[account]) values[stack] += bytes[holder];
+		});
+	}
+	const titleNow = () => (measure === HELD ? nameOfSeries(moment.series) + ' held at ' + fmtAt(moment.time) : measures[measure].title);
 	function rebuild() {
 		if (!state.stacks) return;
+		mode.hidden = !state.base || measure === HELD;
 		const keys = siteKeys(every);
 		const make = inverted ? invertTree : flameTree,
 			tree = make(measure, keys);
-		compared = state.base && +mode.value > 0;
+		compared = state.base && measure !== HELD && +mode.value > 0;
 		flat = flatten(compared ? mergeTrees(tree, make(measure, keys, state.base), +mode.value === 2) : tree);
 		whole.hidden = !keys.some((key) => key >= 1e9) && !every;
 		root = picked = 0;
@@ -233,9 +248,16 @@ function flameView() {
 				];
 		legend.replaceChildren(
 			...entries.map(([color, text]) => el('span', null, swatch(color), ' ' + text)),
-			el('span', { class: 'dim' }, 'width: ' + measures[measure].title + ' · click: this frame and what is below it · 0: all · ?: keys'),
+			el('span', { class: 'dim' }, 'width: ' + titleNow() + ' · click: this frame and what is below it · 0: all · ?: keys'),
 		);
 		draw();
+		if (measure === HELD) chart.draw();
+	}
+	function open(which) {
+		measure = which;
+		strip.replaceChildren(...(measure === HELD ? [chart.node] : []));
+		if (measure === HELD) fillHeld();
+		rebuild();
 	}
 	function focus(at) {
 		root = picked = at;
@@ -279,7 +301,7 @@ function flameView() {
 			paint(ctx, i, false);
 			i++;
 		}
-		title.textContent = measures[measure].title + (inverted ? ', upside down' : '') + (compared ? ', ' + mode.selectedOptions[0].text : '');
+		title.textContent = titleNow() + (inverted ? ', upside down' : '') + (compared ? ', ' + mode.selectedOptions[0].text : '');
 		const p = list[picked];
 		const names = [];
 		for (let up = p; up; up = up.parent) names.unshift(label(up));
@@ -289,6 +311,10 @@ function flameView() {
 			names.slice(1).join(' › ') +
 			(marked ? '  ·  found: ' + fmtPercent(marked.value, list[0].total) : '');
 		path.title = path.textContent;
+	}
+	function drawAll() {
+		draw();
+		chart.draw();
 	}
 	function paint(ctx, i, dim) {
 		const { list } = flat,
@@ -419,7 +445,7 @@ function flameView() {
 			KeyC: () => -2,
 		};
 		const move = moves[e.code] || moves[e.key];
-		if (!move) return false;
+		if (e.target === chart.canvas || !move) return measure === HELD && momentKey(e, chart);
 		const next = move();
 		if (next === -1) flip.click();
 		else if (next === -2) copy.click();
@@ -443,18 +469,19 @@ function flameView() {
 			draw();
 			return found;
 		},
-		resize: draw,
-		print: draw,
+		resize: drawAll,
+		print: drawAll,
 		theme: rebuild,
 		show() {
-			if (!flat) rebuild();
+			if (measure === HELD) fillHeld();
+			if (!flat || measure === HELD) rebuild();
 			else draw();
 		},
 		ready() {
 			choose.replaceChildren(
 				...measures
 					.map((m, i) => [m, i])
-					.filter(([, i]) => state.stacks && state.stacks.values[i].some((v) => v > 0))
+					.filter(([, i]) => state.stacks?.values[i]?.some((v) => v > 0))
 					.map(([m, i]) => el('option', { value: i }, m.title)),
 			);
 			if (!choose.options.length) {
@@ -462,19 +489,20 @@ function flameView() {
 				return;
 			}
 			measure = +choose.value;
-			mode.hidden = !state.base;
 			mode.value = state.base ? 1 : 0;
 			if (!node.hidden) rebuild();
 		},
+		/* Now it is known who held memory at each moment. */
+		memoryReady() {
+			if (state.stacks && moment.series?.n) choose.append(el('option', { value: HELD }, measures[HELD].title));
+		},
 		openMeasure(word) {
 			const i = measures.findIndex((m) => m.word === word);
-			if ([...choose.options].some((o) => +o.value === i)) {
-				choose.value = i;
-				measure = i;
-				rebuild();
-			}
+			if (![...choose.options].some((o) => +o.value === i)) return;
+			choose.value = i;
+			open(i);
 		},
-		hash: () => ({ value: measures[measure].word, up: inverted ? 1 : null }),
+		hash: () => ({ value: measures[measure].word, up: inverted ? 1 : null, ...(measure === HELD ? views.memory.hash() : {}) }),
 		get flat() {
 			return flat;
 		},

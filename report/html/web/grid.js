@@ -102,6 +102,19 @@ class Grid {
 		this.draw();
 	}
 
+	/* Other rows of the same columns, which become no narrower. */
+	setRows(rows) {
+		this.rows = rows;
+		this.picked = null;
+		this.columns.forEach((column, c) => {
+			if (column.share) column.most = rows.reduce((most, row) => Math.max(most, row[c] || 0), 0);
+			column.natural = Math.max(column.natural, this.measure(column, c));
+		});
+		this.order();
+		this.layout();
+		this.draw();
+	}
+
 	order() {
 		const c = this.sortColumn,
 			sign = this.descending ? -1 : 1,

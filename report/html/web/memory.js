@@ -1,32 +1,66 @@
-/* Memory over time, and who held the most. */
+/* Memory over time, and who held it: at a moment, at the peak, at the end. */
+
+/* Call sites that hold something at the moment, as rows of a table. */
+function holdersNow() {
+	const { series, changes } = moment,
+		{ accounts, holders, sites } = state.held,
+		peak = heldAtPeak(series),
+		now = heldAfter(changes),
+		rows = new Map(),
+		total = momentBytes();
+	holders.forEach(([account, , site], holder) => {
+		if (now.blocks[holder] === 0 || !series.parts[account]) return;
+		const key = account * 1e9 + site,
+			[place, callers, owner] = sites[site];
+		if (!rows.has(key)) rows.set(key, [0, 0, 0, 0, accounts[account].kind, place, callers, owner]);
+		const row = rows.get(key);
+		row[1] += now.bytes[holder];
+		row[2] += now.blocks[holder];
+	});
+	holders.forEach(([account, , site], holder) => {
+		const row = rows.get(account * 1e9 + site);
+		if (row) row[3] += peak[holder];
+	});
+	return [...rows.values()].map((row) => [total > 0 ? (100 * row[1]) / total : 0, ...row.slice(1)]);
+}
+const HOLDER_COLUMNS = [
+	{ title: 'Held %', unit: 'percent' },
+	{ title: 'Bytes', unit: 'bytes', share: true },
+	{ title: 'Blocks', unit: 'count' },
+	{ title: 'At peak', unit: 'bytes' },
+	{ title: 'Memory', text: true },
+	{ title: 'Call site', text: true },
+	{ title: 'Called by', text: true },
+	{ title: 'Allocator', text: true },
+];
+const holderGrid = () =>
+	new Grid({
+		columns: HOLDER_COLUMNS.slice(0, state.held.sites.some(([, , owner]) => owner) ? undefined : -1).map((column) => ({ ...column })),
+		rows: holdersNow(),
+		sort: 1,
+		label: 'Who held it',
+	});
 
 function memoryView() {
-	const canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Memory over time' }),
-		choose = el('select', { 'aria-label': 'Which memory', onchange: () => draw() });
-	const box = el('div', { style: { height: 'clamp(220px, 36vh, 480px)', position: 'relative', flex: 'none' } }, canvas),
+	const choose = el('select', {
+			'aria-label': 'Which memory',
+			onchange: () => {
+				startMoment(state.memory[+choose.value]);
+				chart.moved();
+			},
+		}),
+		chart = memoryChart(() => follow()),
 		lower = el('div', { class: 'col', style: { flex: 1, 'border-top': '1px solid var(--line)' } }),
 		shown = el('b', { class: 'onpaper' }),
 		head = el('span', { class: 'dim grow' });
 	const node = el(
 		'div',
 		{ class: 'view', id: 'view-memory', tabIndex: -1 },
-		el(
-			'div',
-			{ class: 'split col' },
-			el(
-				'div',
-				{ class: 'bar' },
-				el('h2', null, 'Memory over time'),
-				el('div', { class: 'tool' }, choose),
-				shown,
-				head,
-			),
-			box,
-			lower,
-		),
+		el('div', { class: 'split col' }, el('div', { class: 'bar' }, el('h2', null, 'Memory over time'), el('div', { class: 'tool' }, choose), shown, head), chart.node, lower),
 	);
 	const words = [
-		['memory-peak', 'Who held the peak'],
+		['held', 'Who held it'],
+		['memory-peak', 'At the peaks'],
 		['memory-leak', 'Never freed'],
 		['memory-churn', 'Allocated again and again'],
 		['memory-wait', 'Waited for the GPU'],
@@ -35,153 +69,68 @@ function memoryView() {
 		['memory-cache', 'Kept by libraries'],
 	];
 	let grid = null,
-		word = null,
-		ready = false;
+		word = null;
 
 	const tabs = el('div', { class: 'tool' }),
-		about = el('span', { class: 'dim grow' });
-	function openTable(next) {
-		const table = tableOf(next);
-		word = next;
-		grid = gridOf(table);
-		if (state.search) grid.setFilter(state.search);
-		about.textContent = plain(table.help);
-		for (const button of tabs.children) button.setAttribute('aria-pressed', button.dataset.word === next);
-		lower.replaceChildren(
-			el(
-				'div',
-				{ class: 'bar' },
-				tabs,
-				about,
-				el(
-					'div',
-					{ class: 'tool' },
-					state.memory?.length > 0 && el(
-						'button',
-						{
-							onclick: () => {
-								openView('flame');
-								views.flame.openMeasure('peak');
-							},
-							title: 'The peak by the stacks that allocated it',
-						},
-						'Flame graph of the peak',
-					),
-					el('button', { onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()) }, 'CSV'),
-				),
-			),
-			grid.node,
-		);
+		about = el('span', { class: 'dim grow' }),
+		buttons = el('div', { class: 'tool' });
+	const hasMoment = () => moment.series?.n > 0;
+	function openFlame() {
+		openView('flame');
+		views.flame.openMeasure(word === 'held' ? 'held' : 'peak');
 	}
-	const nameOf = (s) =>
-		(s.device !== undefined ? 'GPU ' + s.device + ' ' : '') +
-		(s.kind === 'all' ? 'memory (all but managed)' : s.kind);
-
-	function draw() {
-		const all = state.memory || [],
-			series = all[+choose.value];
-		if (!ready || node.hidden) return;
-		if (!series) {
-			box.hidden = true;
-			return;
+	function openTable(next) {
+		word = next;
+		grid = word === 'held' ? holderGrid() : gridOf(tableOf(word));
+		if (state.search) grid.setFilter(state.search);
+		for (const button of tabs.children) button.setAttribute('aria-pressed', button.dataset.word === word);
+		buttons.replaceChildren(
+			...[
+				hasMoment() && el('button', { onclick: openFlame, title: 'The same by the stacks that allocated it' }, word === 'held' ? 'Flame graph of this moment' : 'Flame graph of the peak'),
+				word === 'held' && el('button', { onclick: showMomentInTimeline, title: 'This moment in the timeline  ( F )' }, 'Timeline'),
+				el('button', { onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()) }, 'CSV'),
+			].filter(Boolean),
+		);
+		sayAbout();
+		lower.replaceChildren(el('div', { class: 'bar' }, tabs, about, buttons), grid.node);
+	}
+	function sayAbout() {
+		about.textContent =
+			word === 'held'
+				? fmtBytes(momentBytes()) + ' at ' + fmtAt(moment.time) + (changeNow() === moment.series.mostAt ? ', the peak' : '') + ' · move it: click, drag, ← → , .'
+				: plain(tableOf(word).help);
+		about.title = about.textContent;
+	}
+	/* The moment has moved. */
+	function follow() {
+		sayHead();
+		if (word === 'held') {
+			grid.setRows(holdersNow());
+			sayAbout();
 		}
-		const width = box.clientWidth,
-			height = box.clientHeight,
-			left = 78,
-			right = 14,
-			top = 22,
-			foot = 24,
-			{ ctx } = fitCanvas(canvas, width, height),
-			{ t, v } = series;
-		let most = 0,
-			peakAt = 0;
-		for (let i = 0; i < v.length; i++)
-			if (v[i] > most) {
-				most = v[i];
-				peakAt = t[i];
-			}
+		saveHash();
+	}
+	function sayHead() {
+		const { series } = moment;
+		if (!series) return;
 		const known = (state.about.memory || []).find((row) => row.device === series.device && row.kind === series.kind);
-		const step = niceBytes(most / 5 || 1),
-			ceiling = Math.max(step, Math.ceil((most * 1.04) / step) * step),
-			X = (time) => left + (time / state.end) * (width - left - right),
-			Y = (value) => top + (height - top - foot) * (1 - value / ceiling);
-		shown.textContent = nameOf(series);
+		shown.textContent = nameOfSeries(series);
 		head.textContent =
 			'peak ' +
-			fmtBytes(most) +
+			fmtBytes(series.most) +
 			' at ' +
-			fmtAt(peakAt) +
-			(known
-				? '; ' + fmtCount(known.allocations) + ' allocations of ' + fmtBytes(known.allocated)
-				: '') +
-			(leftText() ? '  ·  All memory: ' + leftText() : '');
+			fmtAt(series.t[series.mostAt] ?? 0) +
+			(known ? '; ' + fmtCount(known.allocations) + ' allocations of ' + fmtBytes(known.allocated) : '') +
+			(leftText() ? '  ·  All memory: ' + leftText() : '') +
+			(state.held.n < state.held.changes ? '  ·  of ' + fmtCount(state.held.changes) + ' changes the first ' + fmtCount(state.held.n) + ' could be read' : '');
 		head.title = head.textContent;
-		ctx.clearRect(0, 0, width, height);
-		ctx.font = '11px system-ui, "DejaVu Sans", sans-serif';
-		ctx.textBaseline = 'middle';
-		for (let value = 0; value <= ceiling; value += step) {
-			ctx.fillStyle = css('--line2');
-			ctx.fillRect(left, Math.round(Y(value)), width - left - right, 1);
-			ctx.fillStyle = css('--dim');
-			ctx.textAlign = 'right';
-			ctx.fillText(fmtBytes(value), left - 8, Y(value));
-		}
-		const tick = niceStep(state.end / Math.max(2, (width - left - right) / 130)),
-			zero = state.index.zero;
-		ctx.textAlign = 'center';
-		for (let k = Math.ceil(-zero / tick); zero + k * tick <= state.end; k++)
-			ctx.fillText(k === 0 && zero > tick / 4 ? ZERO_TICK : fmtTick(k * tick, tick), X(zero + k * tick), height - 10);
-		ctx.fillStyle = mixCss('--accent', '--bg', 0.7);
-		const edge = [];
-		let i = 0;
-		for (let x = left; x < width - right; x++) {
-			const until = ((x + 1 - left) / (width - left - right)) * state.end;
-			let high = i > 0 ? v[i - 1] : 0,
-				low = high;
-			for (; i < t.length && t[i] < until; i++) {
-				high = Math.max(high, v[i]);
-				low = Math.min(low, v[i]);
-			}
-			ctx.fillRect(x, Y(high), 1, Y(0) - Y(high));
-			edge.push([x, Y(high), Y(low)]);
-		}
-		ctx.fillStyle = css('--accent');
-		for (const [x, high, low] of edge) ctx.fillRect(x, high, 1, Math.max(1.5, low - high));
-		const px = X(peakAt),
-			py = Y(most),
-			text = 'peak ' + fmtBytes(most);
-		ctx.strokeStyle = ctx.fillStyle = css('--bad');
-		ctx.setLineDash([4, 3]);
-		ctx.beginPath();
-		ctx.moveTo(px, py);
-		ctx.lineTo(px, Y(0));
-		ctx.stroke();
-		ctx.setLineDash([]);
-		ctx.beginPath();
-		ctx.arc(px, py, 4, 0, 7);
-		ctx.fill();
-		ctx.fillStyle = css('--ink');
-		ctx.textAlign = px > width - 160 ? 'right' : 'left';
-		ctx.fillText(text, px + (px > width - 160 ? -8 : 8), Math.max(10, py - 8));
-		canvas.onpointermove = (e) => {
-			const time = ((e.offsetX - left) / (width - left - right)) * state.end,
-				k = lowerBound(t, 0, t.length, time);
-			if (e.offsetX > left)
-				showTip(e.clientX, e.clientY, fmtBytes(k > 0 ? v[k - 1] : 0), [
-					'at ' + fmtAt(time),
-					'click: see it in the timeline',
-				]);
-		};
-		canvas.onpointerleave = hideTip;
-		canvas.onclick = (e) => {
-			const time = ((e.offsetX - left) / (width - left - right)) * state.end;
-			hideTip();
-			openView('timeline');
-			timeline.show(time - state.end / 50, time + state.end / 50);
-		};
+	}
+	function draw() {
+		if (!node.hidden) chart.draw();
 	}
 	return {
 		node,
+		key: (e) => momentKey(e, chart),
 		resize() {
 			draw();
 			if (grid) {
@@ -193,6 +142,7 @@ function memoryView() {
 		print: draw,
 		show() {
 			draw();
+			if (moment.series) follow();
 			if (grid) grid.draw();
 		},
 		search(text) {
@@ -201,30 +151,33 @@ function memoryView() {
 			return grid.shown.length + ' rows';
 		},
 		ready() {
-			ready = true;
 			const all = state.memory || [],
-				order = all
-					.map((s, i) => i)
-					.sort(
-						(a, b) =>
-							(all[b].kind === 'all') - (all[a].kind === 'all') ||
-							(all[a].device ?? 99) - (all[b].device ?? 99),
-					);
-			choose.replaceChildren(...order.map((i) => el('option', { value: i }, nameOf(all[i]))));
-			if (!all.length) {
+				order = all.map((s, i) => i).sort((a, b) => (all[b].kind === 'all') - (all[a].kind === 'all') || (all[a].device ?? 99) - (all[b].device ?? 99));
+			choose.replaceChildren(...order.map((i) => el('option', { value: i }, nameOfSeries(all[i]))));
+			moment.t1 = state.end;
+			if (all.length) startMoment(all[order[0]]);
+			else {
 				head.textContent = isWhole() ? 'No allocation is in this recording' + (state.about.processes[0].recorder ? '.' : ' (--trace=memory records them).') : UNREAD;
-				choose.hidden = true;
+				choose.hidden = chart.node.hidden = true;
 			}
 			tabs.replaceChildren(
 				...words
-					.filter(([w]) => tableOf(w))
-					.map(([w, title]) =>
-						el('button', { 'data-word': w, onclick: () => openTable(w) }, title),
-					),
+					.filter(([w]) => (w === 'held' ? hasMoment() : tableOf(w)))
+					.map(([w, title]) => el('button', { 'data-word': w, onclick: () => openTable(w) }, title)),
 			);
 			if (tabs.children.length) openTable(tabs.children[0].dataset.word);
+			sayHead();
 			draw();
 		},
+		/* As the address says: memory, moment. */
+		arrive(number, time) {
+			if (!state.memory?.[number]?.n || !Number.isFinite(time)) return;
+			choose.value = number;
+			startMoment(state.memory[number]);
+			momentAt(time);
+			chart.moved();
+		},
+		hash: () => (hasMoment() ? { memory: state.memory.indexOf(moment.series), at: Math.round(moment.time) } : {}),
 		get grid() {
 			return grid;
 		},

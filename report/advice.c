@@ -344,6 +344,8 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
 	gp_tally_free(&advisor->host_work);
+	gp_tally_free(&advisor->habits);
+	gp_room_free(advisor->stretches);
 	free(advisor->cases);
 	free(advisor->loops);
 	free(advisor->sites_without_stack);

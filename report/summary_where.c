@@ -299,7 +299,7 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 	fprintf(summary->out, "  loop      %s iterations of %s (median)",
 		gp_format_count(all->count).text, gp_format_ns((uint64_t)median_ns).text);
 	if (all->passes > 0)
-		fprintf(summary->out, ", %s equal passes in each",
+		fprintf(summary->out, ", each of %s times the same operations",
 			gp_format_count(all->passes).text);
 	fprintf(summary->out, ", %s %% of the time", share_of_loop(summary).text);
 	print_longest_iteration(summary->out, &longest);

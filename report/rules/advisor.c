@@ -68,6 +68,22 @@ static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
 	return at_ns == GP_ALL_THE_TIME || (at_ns >= loop->start_ns && at_ns < loop->end_ns);
 }
 
+/* What the present process could have saved, so much more. */
+static void add_savings(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+			uint64_t saves_ns)
+{
+	if (found->process != advisor->process) {
+		found->process = advisor->process;
+		found->process_saves_ns = found->process_loop_ns = 0;
+	}
+	found->process_saves_ns += saves_ns;
+	if (found->process_saves_ns > found->saves_ns)
+		found->saves_ns = found->process_saves_ns;
+	found->process_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
+	if (found->process_loop_ns > found->saves_in_loop_ns)
+		found->saves_in_loop_ns = found->process_loop_ns;
+}
+
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull)
 {
@@ -80,18 +96,59 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		lull->told = (uint32_t)(found - advisor->cases);
 		advisor->has_told = true;
 	}
-	if (found->process != advisor->process) {
-		found->process = advisor->process;
-		found->process_saves_ns = found->process_loop_ns = 0;
-	}
 	found->count++;
 	found->time_ns += time_ns;
-	found->process_saves_ns += saves_ns;
-	if (found->process_saves_ns > found->saves_ns)
-		found->saves_ns = found->process_saves_ns;
-	found->process_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
-	if (found->process_loop_ns > found->saves_in_loop_ns)
-		found->saves_in_loop_ns = found->process_loop_ns;
+	add_savings(advisor, found, at_ns, saves_ns);
+}
+
+void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
+			uint64_t end_ns, double share)
+{
+	if (found == &advisor->spare || advisor->error != 0 || end_ns <= start_ns)
+		return;
+	advisor->error = gp_array_grow_room(&advisor->stretches, &advisor->stretch_capacity,
+					    advisor->stretch_count, sizeof(*advisor->stretches));
+	if (advisor->error == 0)
+		advisor->stretches[advisor->stretch_count++] =
+			(struct gp_stretch){.start_ns = start_ns,
+					    .end_ns = end_ns,
+					    .number = (uint32_t)(found - advisor->cases),
+					    .share = (float)share};
+}
+
+static int compare_stretches(const void *a, const void *b, const void *context)
+{
+	const struct gp_stretch *left = a, *right = b;
+
+	(void)context;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+void gp_advisor_save_once(struct gp_advisor *advisor)
+{
+	uint64_t reached_ns = 0;
+
+	if (advisor->error == 0)
+		advisor->error =
+			gp_array_sort(advisor->stretches, advisor->stretch_count,
+				      sizeof(*advisor->stretches), compare_stretches, NULL);
+	for (uint32_t i = 0; i < advisor->stretch_count && advisor->error == 0; i++) {
+		const struct gp_stretch *one = &advisor->stretches[i];
+		uint64_t from_ns = one->start_ns;
+
+		if (i == 0 || one->number != one[-1].number)
+			reached_ns = 0;
+		if (from_ns < reached_ns)
+			from_ns = reached_ns;
+		if (one->end_ns <= from_ns)
+			continue;
+		reached_ns = one->end_ns;
+		add_savings(advisor, &advisor->cases[one->number], from_ns,
+			    (uint64_t)((double)(one->end_ns - from_ns) * (double)one->share));
+	}
+	advisor->stretch_count = 0;
 }
 
 static void show_longest(struct gp_case *found, uint64_t unix_ns, uint64_t duration_ns)
@@ -301,6 +358,15 @@ void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_fil
 
 	while (next_lull(advisor, &walk, &at))
 		take(advisor, &at);
+}
+
+bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint8_t cause = at->lull->cause;
+
+	(void)advisor;
+	return cause != GP_IDLE_COPY && cause != GP_IDLE_ALLOC && cause != GP_IDLE_SETUP &&
+	       cause != GP_IDLE_PROFILER;
 }
 
 /* Ten times the median. */

@@ -35,6 +35,13 @@ struct gp_case {
 		show_ns; /* its longest call or idle time; 0, 0 = it is about neither */
 };
 
+/* Time of the present process of which a case could have saved a share. */
+struct gp_stretch {
+	uint64_t start_ns, end_ns;
+	uint32_t number; /* of the case */
+	float share;
+};
+
 /* Calls of the present process, by their indices in the model, in its order. */
 struct gp_call_list {
 	uint32_t *indices;
@@ -76,8 +83,11 @@ struct gp_advisor {
 	struct gp_tally index; /* its rows and cases[] are parallel */
 	struct gp_case *cases;
 	uint32_t case_count, case_capacity;
+	struct gp_stretch *stretches; /* until gp_advisor_save_once() */
+	uint32_t stretch_count, stretch_capacity;
 	struct gp_case spare;      /* what is found when there is no memory */
 	struct gp_tally host_work; /* by the numbers of cases: report/host_work.h */
+	struct gp_tally habits;    /* of gpu-gaps */
 	int error;                 /* 0 or the first -errno */
 };
 
@@ -100,6 +110,15 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: in the main loop as much as outside */
+
+/*
+ * Of a case that threads, or copies, can be about at the same time: it could have saved a share of that
+ * time, on the process's timeline.  gp_advisor_save_once() then adds what all such stretches of the
+ * present rule come to in the present process, each moment of a case counted once.
+ */
+void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
+			uint64_t end_ns, double share);
+void gp_advisor_save_once(struct gp_advisor *advisor);
 
 /* One of the calls, or of the idle times, that a case is about: the longest of them is what a user looks at. */
 void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
@@ -219,6 +238,9 @@ struct gp_lull_at {
 typedef bool gp_lull_filter(const struct gp_advisor *advisor, const struct gp_lull_at *at);
 void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
 		      void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at));
+
+/* A filter: not those in which the host mostly copied, allocated or made something, of which other rules speak where they matter. */
+bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_lull_at *at);
 
 /* The same without those that are more than ten times as long as the median: they are no habit. */
 void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,

@@ -12,10 +12,10 @@
 #include "report/rules/advisor.h"
 
 /*
- * In a case's cause_ns, of the present process: time in the calls, what of it was in the main loop, and what could be saved.
+ * In a case's cause_ns, of the present process: time in the calls, and what of it would have been spared.
  * Of all: the blocks that leaked, and are not counted among those at the same time.
  */
-enum { TIME, IN_LOOP, SAVES, LEAKED };
+enum { TIME, SPARED, LEAKED };
 
 /* Blocks that leaked, where there were more at the same time for them. */
 static uint64_t count_leaked(const struct gp_advisor *advisor, const struct gp_memory_sites *memory,
@@ -46,55 +46,47 @@ static void take_row(struct gp_advisor *advisor, const struct gp_memory_sites *m
 	found->extra += at_once;
 	found->cause_ns[LEAKED] += leaked;
 	found->cause_ns[TIME] += time_ns;
-	found->cause_ns[SAVES] +=
+	found->cause_ns[SPARED] +=
 		(uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
 }
 
-static uint64_t call_ns(const struct gp_model *model, uint32_t call)
+static void take_call(struct gp_advisor *advisor, const struct gp_case *found, uint32_t number)
 {
-	return call != GP_NONE ? model->calls[call].duration_ns : 0;
+	const struct gp_call *call = number != GP_NONE ? &advisor->model->calls[number] : NULL;
+
+	if (call)
+		gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call),
+				   (double)found->cause_ns[SPARED] / (double)found->cause_ns[TIME]);
 }
 
-/* The calls in the main loop that allocate, and those that free the same. */
-static void take_loop(struct gp_advisor *advisor)
+/* Of the calls that allocate, and those that free the same, the share that would have been spared. */
+static void take_calls(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
-	const struct gp_loop *loop = &advisor->loops[advisor->process];
 
 	for (uint32_t i = 0; advisor->error == 0 && i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
+		const struct gp_case *found;
 
-		if (event->op != GP_MEMORY_ALLOC || event->call == GP_NONE ||
-		    event->time_ns < loop->start_ns || event->time_ns >= loop->end_ns)
+		if (event->op != GP_MEMORY_ALLOC || event->call == GP_NONE)
 			continue;
-		gp_advisor_case(advisor, gp_advisor_site(advisor, &model->calls[event->call]),
-				event->memory_kind, 0)
-			->cause_ns[IN_LOOP] +=
-			call_ns(model, event->call) +
-			(event->other != GP_NONE ? call_ns(model, model->memory[event->other].call)
-						 : 0);
+		found = gp_advisor_case(advisor,
+					gp_advisor_site(advisor, &model->calls[event->call]),
+					event->memory_kind, 0);
+		if (found->cause_ns[TIME] == 0)
+			continue;
+		take_call(advisor, found, event->call);
+		if (event->other != GP_NONE)
+			take_call(advisor, found, model->memory[event->other].call);
 	}
+	gp_advisor_save_once(advisor);
 }
 
-static void begin_process(struct gp_case *found)
+static void begin_process(struct gp_advisor *advisor)
 {
-	found->cause_ns[TIME] = found->cause_ns[IN_LOOP] = found->cause_ns[SAVES] = 0;
-}
-
-/* Of what all calls of a process would save, the share of those in its main loop. */
-static void end_process(struct gp_case *found)
-{
-	uint64_t saves_ns = found->cause_ns[SAVES], in_loop_ns = 0;
-
-	if (found->cause_ns[TIME] > 0)
-		in_loop_ns = (uint64_t)((double)saves_ns * (double)found->cause_ns[IN_LOOP] /
-					(double)found->cause_ns[TIME]);
-	if (in_loop_ns > saves_ns)
-		in_loop_ns = saves_ns;
-	if (saves_ns > found->saves_ns)
-		found->saves_ns = saves_ns;
-	if (in_loop_ns > found->saves_in_loop_ns)
-		found->saves_in_loop_ns = in_loop_ns;
+	for (uint32_t i = 0; i < advisor->case_count; i++)
+		if (advisor->cases[i].rule == advisor->rule)
+			advisor->cases[i].cause_ns[TIME] = advisor->cases[i].cause_ns[SPARED] = 0;
 }
 
 /* While the process allocated its GPU had nothing to do: these are the calls. */
@@ -108,13 +100,6 @@ static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *foun
 			    device->lulls[k].after.model == advisor->process)
 				device->lulls[k].told = (uint32_t)(found - advisor->cases);
 	}
-}
-
-static void each_case(struct gp_advisor *advisor, void (*take)(struct gp_case *found))
-{
-	for (uint32_t i = 0; i < advisor->case_count; i++)
-		if (advisor->cases[i].rule == advisor->rule)
-			take(&advisor->cases[i]);
 }
 
 static void take_memory(struct gp_advisor *advisor, const struct gp_memory_sites *memory)
@@ -140,13 +125,12 @@ static void look(struct gp_advisor *advisor)
 	const struct gp_memory_sites *all =
 		advisor->scope.model_count == 1 ? gp_advisor_memory(advisor) : NULL;
 
-	each_case(advisor, begin_process);
+	begin_process(advisor);
 	if (all)
 		take_memory(advisor, all);
 	else if (advisor->error == 0)
 		take_own_memory(advisor);
-	take_loop(advisor);
-	each_case(advisor, end_process);
+	take_calls(advisor);
 	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
 		if (advisor->cases[i].rule == advisor->rule &&
 		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
@@ -160,14 +144,14 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	uint64_t leaked = found->cause_ns[LEAKED];
 
 	(void)advisor;
-	fprintf(out, "%s memory is allocated %s times, %s at the same time",
+	fprintf(out, "%s memory is allocated %s times, but only %s block%s in use at the same time",
 		gp_allocation_name((uint8_t)found->detail),
 		gp_format_count(found->count + found->extra + leaked).text,
-		gp_format_count(found->extra).text);
+		gp_format_count(found->extra).text, found->extra == 1 ? " is" : "s are");
 	if (leaked > 0)
-		fprintf(out, " besides %s that %s never freed", gp_format_count(leaked).text,
+		fprintf(out, ", besides %s that %s never freed", gp_format_count(leaked).text,
 			leaked == 1 ? "was" : "were");
-	fprintf(out, ": %s in the calls that allocate and free it",
+	fprintf(out, "; the calls that allocate and free take %s",
 		gp_format_ns(found->time_ns).text);
 }
 

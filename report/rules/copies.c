@@ -83,7 +83,7 @@ struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *c
 struct rest {
 	uint32_t number; /* of its case */
 	uint32_t copy;   /* in the advisor's list */
-	uint64_t ns, start_ns;
+	uint64_t ns;
 };
 
 struct rests {
@@ -99,16 +99,6 @@ static int compare_rests(const void *a, const void *b, const void *context)
 	if (left->number != right->number)
 		return left->number < right->number ? -1 : 1;
 	return (left->ns > right->ns) - (left->ns < right->ns);
-}
-
-static int compare_starts(const void *a, const void *b, const void *context)
-{
-	const struct rest *left = a, *right = b;
-
-	(void)context;
-	if (left->number != right->number)
-		return left->number < right->number ? -1 : 1;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
 static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct rests *rests)
@@ -131,18 +121,8 @@ static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct re
 			rests->rows[rests->count++] = (struct rest){
 				.number = (uint32_t)(found - advisor->cases),
 				.copy = i,
-				.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op),
-				.start_ns = call->start_ns};
+				.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op)};
 	}
-}
-
-static uint32_t end_of_case(const struct rests *rests, uint32_t first)
-{
-	uint32_t end = first;
-
-	while (end < rests->count && rests->rows[end].number == rests->rows[first].number)
-		end++;
-	return end;
 }
 
 /* What is beyond twice the median of the case, the system took from the thread. */
@@ -151,17 +131,16 @@ static void put_limits(struct gp_advisor *advisor, struct rests *rests)
 	advisor->error =
 		gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows), compare_rests, NULL);
 	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
-		end = end_of_case(rests, first);
+		for (end = first;
+		     end < rests->count && rests->rows[end].number == rests->rows[first].number;)
+			end++;
 		advisor->cases[rests->rows[first].number].longest_ns =
 			2 * rests->rows[first + (end - first) / 2].ns;
 	}
 }
 
-/*
- * The end of the call is the copy's.  Of copies that threads make at the same time, time is saved once: reached_ns is where those before it
- * ended.
- */
-static void add(struct gp_advisor *advisor, const struct rest *rest, uint64_t *reached_ns)
+/* The end of the call is the copy's. */
+static void add(struct gp_advisor *advisor, const struct rest *rest)
 {
 	const struct gp_call *call =
 		gp_advisor_call(advisor, gp_advisor_calls(advisor, GP_API_COPY), rest->copy);
@@ -172,30 +151,14 @@ static void add(struct gp_advisor *advisor, const struct rest *rest, uint64_t *r
 	struct gp_lull *lull;
 	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
 
-	if (end_ns - rest_ns < *reached_ns)
-		rest_ns = end_ns > *reached_ns ? end_ns - *reached_ns : 0;
-	if (end_ns > *reached_ns)
-		*reached_ns = end_ns;
+	gp_advisor_stretch(advisor, found, end_ns - rest_ns, end_ns, 1);
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns,
-		       rest_ns + (idle_ns < waited_ns ? idle_ns : waited_ns), lull);
+		       idle_ns < waited_ns ? idle_ns : waited_ns, lull);
 	gp_advisor_show(advisor, found, call);
 	found->bytes += op->bytes;
 	found->extra += gp_copy_is_pageable(op);
 	found->copied_ns += op->end_ns - op->start_ns;
 	gp_copy_peak_add(advisor->model, op, &found->peak_ns, &found->without_peak);
-}
-
-static void add_all(struct gp_advisor *advisor, struct rests *rests)
-{
-	advisor->error = gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows),
-				       compare_starts, NULL);
-	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
-		uint64_t reached_ns = 0;
-
-		end = end_of_case(rests, first);
-		for (uint32_t i = first; i < end; i++)
-			add(advisor, &rests->rows[i], &reached_ns);
-	}
 }
 
 void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
@@ -205,8 +168,9 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 	gather(advisor, filter, &rests);
 	if (advisor->error == 0)
 		put_limits(advisor, &rests);
-	if (advisor->error == 0)
-		add_all(advisor, &rests);
+	for (uint32_t i = 0; i < rests.count && advisor->error == 0; i++)
+		add(advisor, &rests.rows[i]);
+	gp_advisor_save_once(advisor);
 	gp_room_free(rests.rows);
 }
 

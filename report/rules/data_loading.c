@@ -133,12 +133,13 @@ static bool is_little(const struct gp_case *found)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out, "%s times the GPU has nothing to do, %s on average, until the host %s %s%s",
+	fprintf(out,
+		"%s times the GPU has nothing to do, for %s on average, until the host %s %s%s",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
 		is_little(found) ? "copies" : "has made the",
 		gp_format_bytes(found->bytes / found->count).text,
-		is_little(found) ? " to it and goes on" : " that it copies then");
+		is_little(found) ? " to it" : " that it copies next");
 }
 
 static const char *const changes[] = {

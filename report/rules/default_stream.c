@@ -213,8 +213,9 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	(void)advisor;
 	fprintf(out,
-		"%s times something in the default stream stands between other streams, whose %s "
-		"of work hardly overlap",
+		"%s times an operation in the default stream stands between those of other "
+		"streams: it waits for them, and they for it, so that their %s of work hardly "
+		"overlap",
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
 }
 

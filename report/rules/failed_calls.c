@@ -113,8 +113,8 @@ static void look(struct gp_advisor *advisor)
 static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case *found,
 			 const char *error, FILE *out)
 {
-	fprintf(out, "%s failed %s times", gp_advisor_text_of(advisor, found->detail),
-		gp_format_count(found->count).text);
+	fprintf(out, "%s failed %s time%s", gp_advisor_text_of(advisor, found->detail),
+		gp_format_count(found->count).text, found->count == 1 ? "" : "s");
 	if (found->cause_ns[IN_ALL] > found->count)
 		fprintf(out, " in one thread, %s in all",
 			gp_format_count(found->cause_ns[IN_ALL]).text);
@@ -128,8 +128,9 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	gp_failure_error(error, (uint16_t)found->other_detail,
 			 (found->other_detail & DRIVER_BIT) != 0);
 	if (found->detail == LASTING)
-		fprintf(out, "%s: it was told first here, and %s calls failed with it", error,
-			gp_format_count(found->cause_ns[IN_ALL]).text);
+		fprintf(out, "%s: a call returned it here first, and %s call%s failed with it",
+			error, gp_format_count(found->cause_ns[IN_ALL]).text,
+			found->cause_ns[IN_ALL] == 1 ? "" : "s in all");
 	else
 		tell_of_call(advisor, found, error, out);
 }

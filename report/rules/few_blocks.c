@@ -147,7 +147,8 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	fprintf(out, "kernel %s, %s times, %s in all, has %s block%s for the %s SMs of the GPU",
+	fprintf(out,
+		"kernel %s (%s times, %s in all) has only %s block%s for the %s SMs of the GPU",
 		gp_scope_kernel_of(&advisor->scope, found->detail),
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
 		gp_format_count(found->other_detail).text, found->other_detail == 1 ? "" : "s",

@@ -163,8 +163,10 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	fprintf(out, "code was loaded %s times while the GPU had work before and after, %s in all",
-		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
+	fprintf(out,
+		"amid its work the GPU had to wait %s time%s for code to be loaded, for %s in all",
+		gp_format_count(found->count).text, found->count == 1 ? "" : "s",
+		gp_format_ns(found->time_ns).text);
 	if (found->extra > 1 && gp_advisor_knows(advisor, found->site))
 		fprintf(out, " at %s places, %s of it here", gp_format_count(found->extra).text,
 			gp_format_ns(found->longest_ns).text);

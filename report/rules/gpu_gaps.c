@@ -1,7 +1,8 @@
 /*
- * Long idle times.  Speaks of those of 100 ms and more, by the call after them, that take 5 % of
- * the recorded time in all, where no other rule has said why: in less than that, the system may
- * have taken the processor from the host.
+ * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, and of those of 2 ms
+ * and more that are a habit, where they take 5 % of the recorded time and 100 ms in all and no other
+ * rule has said why.  A habit comes 16 times between the same two operations, and every fourth time at
+ * least that the GPU is idle between these: else the system may have taken the processor from the host.
  */
 #include "report/rules/rules.h"
 
@@ -15,8 +16,11 @@
 #include "report/rules/advisor.h"
 #include "report/rules/host_time.h"
 
-#define LEAST_NS     100000000u
-#define MOST_COMMAND 60 /* characters */
+#define LEAST_NS       100000000u
+#define LEAST_HABIT_NS 2000000u
+#define HABIT_TIMES    16u
+#define HABIT_SHARE    4u /* a quarter of those between such operations */
+#define MOST_COMMAND   60 /* characters */
 #define MOST_FUNCTIONS                                                                             \
 	3 /* of the host's that are named, those with a twentieth of the longest at least */
 
@@ -93,13 +97,94 @@ static void add_work(struct gp_advisor *advisor, struct gp_case *found, const st
 		advisor->error = advisor->host_work.error;
 }
 
+/* ---- habits: idle times of 2 ms and more that come again and again ---- */
+
+/* What tells operations apart, whatever their number in the trace. */
+static uint64_t what_is(const struct gp_op *op)
+{
+	return (uint64_t)op->name << 8 | op->kind << 4 | op->copy_kind;
+}
+
+/*
+ * Idle times between two such operations, the second started at that site.  In its count: all of
+ * them, in its sum those that may be a habit.
+ */
+static struct gp_tally_row *pair_of(struct gp_advisor *advisor, const struct gp_op *before,
+				    const struct gp_op *after)
+{
+	const struct gp_call *call =
+		after->call == GP_NONE ? NULL : &advisor->model->calls[after->call];
+	uint64_t site = call ? gp_advisor_site(advisor, call) : GP_NO_SITE;
+	const uint64_t key[GP_TALLY_KEYS] = {advisor->process, what_is(before), what_is(after),
+					     site};
+
+	return gp_tally_find(&advisor->habits, key);
+}
+
+static bool may_be_habit(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	return gp_lull_ns(at->lull) < LEAST_NS && gp_advisor_waits_for_host(advisor, at);
+}
+
+static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	pair_of(advisor, at->before, at->after)->sums[0]++;
+}
+
+static void count_all(struct gp_advisor *advisor)
+{
+	struct gp_model *const *models = advisor->scope.models;
+
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
+		const struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
+
+		for (uint32_t k = 0; k < device->count; k++) {
+			const struct gp_lull *lull = &device->lulls[k];
+
+			if (gp_lull_is_between(lull) && lull->after.model == advisor->process)
+				pair_of(advisor, gp_op_of(models, lull->before),
+					gp_op_of(models, lull->after))
+					->count++;
+		}
+	}
+}
+
+/* Where there are some; else nobody need look at each of millions of short ones. */
+static void find_habits(struct gp_advisor *advisor)
+{
+	uint32_t known = advisor->habits.count;
+
+	gp_advisor_lulls(advisor, LEAST_HABIT_NS, may_be_habit, count_long);
+	for (uint32_t i = known; i < advisor->habits.count; i++)
+		if (advisor->habits.rows[i].sums[0] >= HABIT_TIMES) {
+			count_all(advisor);
+			break;
+		}
+	if (advisor->habits.error < 0)
+		advisor->error = advisor->habits.error;
+}
+
+/* Where launches of a loop wait now and then, at no place of their own, the system had taken the processor. */
+static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	const struct gp_tally_row *pair = pair_of(advisor, at->before, at->after);
+
+	return pair->sums[0] >= HABIT_TIMES && pair->sums[0] >= pair->count / HABIT_SHARE;
+}
+
+/* ---- all that is told ---- */
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	uint64_t before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
 	uint64_t after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
 	uint32_t site = gp_advisor_site(advisor, at->call_after);
-	struct gp_case *found = gp_advisor_case(advisor, site, after, at->lull->cause);
+	struct gp_case *found;
+
+	if (idle_ns < LEAST_NS && !(may_be_habit(advisor, at) && is_habit(advisor, at)))
+		return;
+	found = gp_advisor_case(advisor, site, after, at->lull->cause);
 
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	gp_advisor_show_lull(found, at->lull);
@@ -119,11 +204,13 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 static void look(struct gp_advisor *advisor)
 {
-	gp_advisor_lulls(advisor, LEAST_NS, NULL, take_lull);
+	find_habits(advisor);
+	gp_advisor_lulls(advisor, LEAST_HABIT_NS, NULL, take_lull);
 }
 
 /*
- * "in load (data.py:7) 1.9s", "in raw_decode (json/decoder.py) < load (data.py:7) 1.9s", "importing torch._dynamo at <module> (train.py:4) 1.9s":
+ * "in load (data.py:7) for 1.9s", "in raw_decode (json/decoder.py) < load (data.py:7) for 1.9s",
+ * "importing torch._dynamo at <module> (train.py:4) for 1.9s":
  * a library's function, where most of the time was there.
  */
 static void tell_function(const struct gp_host_places *places,
@@ -134,7 +221,7 @@ static void tell_function(const struct gp_host_places *places,
 	bool has_what = *place.what &&
 			(is_verb || !*place.own || function->place_ns * 2 > function->total_ns);
 
-	fprintf(out, "%s%s%s%s %s", is_verb ? "" : "in ", has_what ? place.what : "",
+	fprintf(out, "%s%s%s%s for %s", is_verb ? "" : "in ", has_what ? place.what : "",
 		!has_what || !*place.own ? ""
 		: is_verb                ? " at "
 					 : " < ",
@@ -170,21 +257,26 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	struct gp_host_time host = kept_host_time(advisor, found);
 
 	if (found->count > 1)
-		fprintf(out, "%s times the GPU has nothing to do, for %s the longest",
-			gp_format_count(found->count).text, gp_format_ns(found->longest_ns).text);
+		fprintf(out, "%s times the GPU has nothing to do, for %s on average, %s at most",
+			gp_format_count(found->count).text,
+			gp_format_ns(found->time_ns / found->count).text,
+			gp_format_ns(found->longest_ns).text);
 	else
 		fprintf(out, "the GPU has nothing to do for %s",
 			gp_format_ns(found->longest_ns).text);
-	fprintf(out, ": %s%s", found->cause_ns[SHARE] < WHOLE_SHARE ? "mostly " : "",
-		gp_idle_cause_name(cause));
+	fprintf(out, ": %s%s%s", found->cause_ns[SHARE] < WHOLE_SHARE ? "mostly " : "",
+		gp_idle_cause_name(cause),
+		cause == GP_IDLE_HOST && !found->cause_ns[WORK] ? " (the host was in no CUDA call)"
+								: "");
 	gp_host_time_tell(&host, out);
 	if (found->cause_ns[WORK])
 		tell_work(advisor, found, out);
 	if (*before)
-		fprintf(out, "; from %s", before);
+		fprintf(out, "; after %s", before);
 	if (*before && gp_advisor_knows(advisor, found->other_site))
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, found->other_site).place);
-	fprintf(out, "%s to %s", *before ? "" : ";", gp_advisor_text_of(advisor, found->detail));
+	fprintf(out, "%s before %s", *before ? "," : ";",
+		gp_advisor_text_of(advisor, found->detail));
 }
 
 /* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
@@ -230,9 +322,9 @@ static bool is_python(const struct gp_model *model)
 static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
 {
 	fprintf(out,
-		"gpuprof records calls of CUDA, not what the host computes between them: `%s -- "
-		"%s` tells; what can be elsewhere goes before the first launch, after the "
-		"last, or into another thread",
+		"gpuprof records CUDA calls, not what the host computes between them: `%s -- "
+		"%s` tells; move what can be moved before the first launch, after the last, or "
+		"into another thread",
 		!is_python(model)   ? "perf record -g"
 		: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
 				    : "py-spy record -o host.svg",
@@ -246,9 +338,8 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_ALLOC] = "allocate before the work begins",
 	[GP_IDLE_SETUP] =
 		"make streams, graphs and libraries, and load code, before the work begins",
-	[GP_IDLE_DEPENDENCY] =
-		"look what the operation waits for: an event, a host function, another "
-		"device",
+	[GP_IDLE_DEPENDENCY] = "see what the operation waits for: an event, a host function, "
+			       "another device",
 	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
 	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
 };
@@ -262,8 +353,8 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
 	else if (found->cause_ns[WORK])
-		fputs("do it before the first launch, after the last, or in another thread; all of "
-		      "it: gpuprof summary --by host FILE, gpuprof trace host FILE",
+		fputs("do that before the first launch, after the last, or in another thread; more "
+		      "of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
 		      out);
 	else
 		advise_to_sample(advisor->scope.models[found->process], advisor->scope.model_count,
@@ -274,7 +365,9 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.id = "gpu-gaps",
 	.title = "the GPU has nothing to do for long",
 	.meaning =
-		"Between two operations the GPU was idle for 100 ms or more, and none of the other "
+		"Between two operations the GPU was idle for 100 ms or more, or again and again, "
+		"16 "
+		"times and more before the same call, for 2 ms or more, and none of the other "
 		"rules says why. The cause is what the host did most of that time, as `gpuprof "
 		"summary --by gap` has it for every gap. Which compiler was at work then is told "
 		"by "

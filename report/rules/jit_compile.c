@@ -67,7 +67,7 @@ static void look(struct gp_advisor *advisor)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out, "the driver compiled %s piece%s of code, for %s in all",
+	fprintf(out, "the driver compiled code for this GPU %s time%s, for %s in all",
 		gp_format_count(found->count).text, found->count == 1 ? "" : "s",
 		gp_format_ns(found->time_ns).text);
 }

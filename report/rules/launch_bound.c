@@ -96,14 +96,16 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	uint64_t operations = found->cause_ns[OPERATIONS], times = found->cause_ns[OCCURRENCES];
 
-	fprintf(out, "before %s kernels, which run %s on average, the GPU waits for their launches",
+	fprintf(out,
+		"the GPU waits for the launches of %s kernels, which run for only %s on average",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text);
 	if (times > 0)
 		fprintf(out,
-			"; %s times it is the same %s operations: %s: as a graph, %s launches in "
-			"place of %s",
-			gp_format_count(times).text, gp_format_count(operations).text,
+			"; the same %s operations come %s times: %s; as a graph they take %s "
+			"launches "
+			"in place of %s",
+			gp_format_count(operations).text, gp_format_count(times).text,
 			gp_advisor_text_of(advisor, found->extra), gp_format_count(times).text,
 			gp_format_count(times * operations).text);
 }

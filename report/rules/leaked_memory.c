@@ -88,14 +88,17 @@ static void look_at_all(struct gp_advisor *advisor)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out, "%s of %s memory in %s blocks was never freed, of %s that were allocated here",
-		gp_format_bytes(found->bytes).text, gp_allocation_name((uint8_t)found->detail),
-		gp_format_count(found->count).text, gp_format_count(found->extra).text);
+	fprintf(out,
+		"%s of %s block%s of %s memory that %s allocated here %s never freed, %s in all",
+		gp_format_count(found->count).text, gp_format_count(found->extra).text,
+		found->extra == 1 ? "" : "s", gp_allocation_name((uint8_t)found->detail),
+		found->extra == 1 ? "was" : "were", found->count == 1 ? "was" : "were",
+		gp_format_bytes(found->bytes).text);
 	if (found->cause_ns[PASSES] == 0)
 		return;
 	fprintf(out,
-		": it grows %s times, up to the end of the work; mostly by %s block%s, %s on "
-		"average, with kernels launched in between",
+		": it grew %s times, until the work ended; mostly by %s block%s, %s on average, "
+		"with kernels launched in between",
 		gp_format_count(found->cause_ns[PASSES]).text,
 		gp_format_count(found->cause_ns[BLOCKS]).text,
 		found->cause_ns[BLOCKS] == 1 ? "" : "s",

@@ -104,11 +104,11 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const char *name = gp_scope_kernel_of(&advisor->scope, found->detail);
 
-	fprintf(out, "kernel %s, %s times, %s in all, has at most %.1f %% of an SM's threads", name,
-		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
+	fprintf(out, "kernel %s (%s times, %s in all) fills at most %.1f %% of an SM's threads",
+		name, gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
 		(double)found->extra / 10);
 	if (found->other_detail != GP_LIMIT_NONE)
-		fprintf(out, "; the limit: %s",
+		fprintf(out, "; what limits it: %s",
 			gp_occupancy_limit_name((enum gp_occupancy_limit)found->other_detail));
 }
 

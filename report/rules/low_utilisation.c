@@ -10,15 +10,6 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 
-static bool is_of_host(const struct gp_advisor *advisor, const struct gp_lull_at *at)
-{
-	uint8_t cause = at->lull->cause;
-
-	(void)advisor;
-	return cause != GP_IDLE_COPY && cause != GP_IDLE_ALLOC && cause != GP_IDLE_SETUP &&
-	       cause != GP_IDLE_PROFILER;
-}
-
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t idle_ns = gp_lull_ns(at->lull);
@@ -33,7 +24,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 static void look(struct gp_advisor *advisor)
 {
-	gp_advisor_usual_lulls(advisor, 0, is_of_host, take_lull);
+	gp_advisor_usual_lulls(advisor, 0, gp_advisor_waits_for_host, take_lull);
 }
 
 static enum gp_idle_cause top_cause(const struct gp_case *found)
@@ -50,14 +41,17 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	enum gp_idle_cause cause = top_cause(found);
 
-	fprintf(out, "GPU %u had nothing to do %s times, %s on average, %s %% of that %s%s",
+	fprintf(out,
+		"GPU %u had nothing to do %s times, for %s on average; %s %% of that time was "
+		"%s%s",
 		advisor->scope.devices.entries[found->detail].number,
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
 		gp_format_percent((double)found->cause_ns[cause], (double)found->time_ns).text,
 		gp_idle_cause_name(cause),
-		gp_advisor_knows(advisor, found->site) ? "; most before what is launched here"
-						       : "");
+		gp_advisor_knows(advisor, found->site)
+			? "; most of it was before what is launched here"
+			: "");
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

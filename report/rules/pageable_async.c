@@ -24,8 +24,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	(void)advisor;
 	fprintf(out,
-		"%s %s copies %s pageable memory, %s, held up the host for %s: they are not "
-		"asynchronous",
+		"%s asynchronous %s copies %s pageable memory, %s in all, held up the host for "
+		"%s: with such memory they are not asynchronous",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		found->detail == GP_COPY_HTOD ? "from" : "to", gp_format_bytes(found->bytes).text,
 		gp_format_ns(found->time_ns).text);

@@ -95,7 +95,9 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 	fputs("the GPU of rank ", out);
 	gp_text_print(out, model->info[GP_INFO_RANK]);
-	fprintf(out, " computes for %s, the %s ranks for %s on average: %s the others wait for it",
+	fprintf(out,
+		" computes for %s, those of all %s ranks for %s on average: %s the others wait for "
+		"it",
 		gp_format_ns(found->time_ns).text, gp_format_count(found->count).text,
 		gp_format_ns(found->other_detail).text,
 		found->extra ? "in each collective operation" : "where ranks wait for each other,");

@@ -55,13 +55,17 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 	uint64_t copy_ns = op->end_ns - op->start_ns;
 	uint64_t took_ns = copy_ns > call->duration_ns ? copy_ns : call->duration_ns;
 	struct gp_case *found;
+	uint64_t end_ns;
 
 	thread->row_bytes = op->bytes + (looks_the_same(thread, op, site) ? thread->row_bytes : 0);
 	if (thread->row_bytes > op->bytes &&
 	    (op->source_kind != GP_COPY_PINNED || thread->row_bytes > locked)) {
 		found = gp_advisor_case(advisor, site, op->bytes, 0);
-		gp_advisor_add(advisor, found, call->start_ns, took_ns,
-			       took_ns < 2 * copy_ns ? took_ns : 2 * copy_ns, NULL);
+		gp_advisor_add(advisor, found, call->start_ns, took_ns, 0, NULL);
+		end_ns = copy_ns > call->duration_ns ? op->end_ns : gp_call_end_ns(call);
+		gp_advisor_stretch(advisor, found,
+				   end_ns - (took_ns < 2 * copy_ns ? took_ns : 2 * copy_ns), end_ns,
+				   1);
 		found->bytes += op->bytes;
 	}
 	thread->site = site;
@@ -118,14 +122,15 @@ static void look(struct gp_advisor *advisor)
 	locked = locked_bytes(advisor->model);
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
 		take_call(advisor, &thread, &advisor->model->calls[i], locked);
+	gp_advisor_save_once(advisor);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
 	fprintf(out,
-		"%s copies of %s to the device look like the same bytes as before: the host had "
-		"no time to write others; %s in all",
+		"%s copies of %s to the device, which took %s, seem to be of the same bytes as "
+		"before: the host had no time to write others",
 		gp_format_count(found->count).text, gp_format_bytes(found->detail).text,
 		gp_format_ns(found->time_ns).text);
 }

@@ -32,7 +32,7 @@ static void look(struct gp_advisor *advisor)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out, "%s synchronous %s copies, %s, held up the host for %s",
+	fprintf(out, "%s synchronous %s copies, %s in all, held up the host for %s",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
 	if (found->extra > 0)

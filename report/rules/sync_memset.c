@@ -39,7 +39,7 @@ static void look(struct gp_advisor *advisor)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out, "%s synchronous sets of %s memory, %s, held up the host for %s",
+	fprintf(out, "%s synchronous sets of %s memory, %s in all, held up the host for %s",
 		gp_format_count(found->count).text,
 		found->detail == GP_COPY_PINNED ? "page-locked" : "managed",
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);

@@ -27,13 +27,16 @@ static void end_row(struct gp_advisor *advisor, struct row *row)
 {
 	uint64_t call_ns = row->call_end_ns - row->call_start_ns;
 	uint64_t op_ns = row->op_end_ns - row->op_start_ns;
-	uint64_t took_ns = call_ns > op_ns ? call_ns : op_ns;
+	bool is_on_host = call_ns > op_ns;
 	struct gp_case *found;
 
 	if (row->count >= ROW_COPIES) {
 		found = gp_advisor_case(advisor, row->site, row->copy_kind, 0);
-		gp_advisor_add(advisor, found, row->call_start_ns, took_ns,
-			       took_ns - took_ns / row->count, NULL);
+		gp_advisor_add(advisor, found, row->call_start_ns, is_on_host ? call_ns : op_ns, 0,
+			       NULL);
+		gp_advisor_stretch(
+			advisor, found, is_on_host ? row->call_start_ns : row->op_start_ns,
+			is_on_host ? row->call_end_ns : row->op_end_ns, 1 - 1 / (double)row->count);
 		found->count += row->count - 1;
 		found->bytes += row->bytes;
 		found->extra++;
@@ -87,6 +90,7 @@ static void look(struct gp_advisor *advisor)
 			end_row(advisor, &row);
 	}
 	end_row(advisor, &row);
+	gp_advisor_save_once(advisor);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -98,8 +102,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes / found->count).text);
 	if (in_a_row < found->count)
-		fprintf(out, "%s ", gp_format_count(in_a_row).text);
-	fprintf(out, "one after the other: %s", gp_format_ns(found->time_ns).text);
+		fprintf(out, "%s at a time, ", gp_format_count(in_a_row).text);
+	fprintf(out, "one right after the other, took %s", gp_format_ns(found->time_ns).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -60,7 +60,9 @@ void gp_waits_look(struct gp_advisor *advisor, bool in_loop)
 
 void gp_waits_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	fprintf(out, "%s %s for the GPU %s times, %s in all, and then the GPU waits for the host",
+	fprintf(out,
+		"%s %s for the GPU %s times, for %s in all, and each time the GPU then waits for "
+		"the host",
 		gp_advisor_text_of(advisor, found->detail),
 		found->site == GP_NO_SITE ? "waits at several places" : "waits",
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);

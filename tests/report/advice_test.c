@@ -223,9 +223,10 @@ static void test_places_of_loads(void **state)
 	(void)state;
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
-	assert_non_null(strstr(advice.findings[0].found,
-			       "loaded 9 times while the GPU had work before and after, 90.00ms in "
-			       "all at 3 places, 20.00ms of it here:"));
+	assert_non_null(
+		strstr(advice.findings[0].found,
+		       "wait 9 times for code to be loaded, for 90.00ms in all at 3 places, "
+		       "20.00ms of it here:"));
 	assert_string_equal(advice.findings[0].place, "train (t.py:7)");
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -330,8 +331,8 @@ static void test_what_a_graph_would_launch(void **state)
 	found = find(&advice, "launch-bound");
 	assert_non_null(found);
 	assert_non_null(strstr(found->found,
-			       "; 100 times it is the same 3 operations: scale > add "
-			       "(2 times): as a graph, 100 launches in place of 300"));
+			       "; the same 3 operations come 100 times: scale > add (2 times); "
+			       "as a graph they take 100 launches in place of 300"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

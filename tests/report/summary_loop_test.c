@@ -79,7 +79,7 @@ static void the_longest_iteration_is_one_like_the_others(void **state)
 }
 
 /* A result is fetched after every 20 steps. */
-static void an_iteration_may_be_several_passes(void **state)
+static void an_iteration_may_repeat_the_same(void **state)
 {
 	(void)state;
 	for (uint32_t alike = 0; alike <= 1; alike++) {
@@ -98,8 +98,9 @@ static void an_iteration_may_be_several_passes(void **state)
 		model = build_end(&b);
 		text = print(&model, 1);
 		if (alike)
-			expect(text, " loop 10 iterations of 410.0us (median), 20 equal passes in "
-				     "each, ");
+			expect(text,
+			       " loop 10 iterations of 410.0us (median), each of 20 times the "
+			       "same operations, ");
 		else
 			expect(text,
 			       " loop 10 iterations of 410.0us (median), >99.9 % of the time");
@@ -218,7 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_longest_iteration_is_one_like_the_others),
-		cmocka_unit_test(an_iteration_may_be_several_passes),
+		cmocka_unit_test(an_iteration_may_repeat_the_same),
 		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(ranges_of_autotuning_come_last),

@@ -60,7 +60,7 @@ static void check(uint64_t bytes, uint64_t kernel_ns, const char *rule, const ch
 static void a_number_is_read_less_often(void **state)
 {
 	(void)state;
-	check(4, 10 * US, "sync-copy", "40 synchronous DtoH copies, 160B, held up",
+	check(4, 10 * US, "sync-copy", "40 synchronous DtoH copies, 160B in all, held up",
 	      "read results less often", 1600 * US);
 	check(1 << 16, 10 * US, "sync-copy", "; 6.554 GB/s", "copy with cudaMemcpyAsync in a",
 	      1600 * US);
@@ -71,8 +71,8 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 {
 	(void)state;
 	check(4, 200 * US, "hidden-wait",
-	      "held up the host for 8.970ms, 7.410ms of it for kernels before them; then the GPU "
-	      "waits for the host, 20.28ms in all: of each the shorter",
+	      "held up the host for 8.970ms, 7.410ms of it because kernels before them had to end "
+	      "first; then the GPU waited for the host, for 20.28ms in all: each time the shorter",
 	      "read results less often", 8970 * US);
 }
 

@@ -155,7 +155,7 @@ static void a_lasting_error_has_the_name_of_who_told_it(void **state)
 		told = told_of(&model, 1, &times);
 		assert_non_null(told);
 		assert_int_equal(times, 4);
-		assert_non_null(strstr(told, "4 calls failed with it"));
+		assert_non_null(strstr(told, "4 calls in all failed with it"));
 		assert_true((strstr(told, "CUDA_ERROR_ILLEGAL_ADDRESS") != NULL) == driver);
 		assert_true((strstr(told, "cudaErrorIllegalAddress") != NULL) == !driver);
 		free(told);

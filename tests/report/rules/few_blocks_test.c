@@ -80,7 +80,7 @@ static void few_blocks_are_told_where_others_would_do(void **state)
 		if (found) {
 			assert_int_equal(found->count, TIMES);
 			assert_in_range(found->saves_ns, 290ull * US * TIMES, 300ull * US * TIMES);
-			assert_non_null(strstr(found->found, "has 1 block for the 132 SMs"));
+			assert_non_null(strstr(found->found, "has only 1 block for the 132 SMs"));
 		}
 		gp_advice_free(&advice);
 		gp_model_free(model);

@@ -207,7 +207,7 @@ static void little_leaks_are_told(void **state)
 		assert_true((found != NULL) == in_loop);
 		if (found)
 			assert_non_null(strstr(found->found,
-					       "grows 200 times, up to the end of the work; "
+					       "grew 200 times, until the work ended; "
 					       "mostly by 1 block, 64B on average"));
 		gp_advice_free(&advice);
 		gp_model_free(model);

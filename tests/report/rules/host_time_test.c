@@ -140,8 +140,9 @@ static void looks_say_what_the_host_was_at(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
-	assert_non_null(strstr(found->found, "meanwhile the host was in main (train.py:1) 200.0ms; "
-					     "told by 11 samples of Python's stack"));
+	assert_non_null(strstr(found->found,
+			       "meanwhile the host was in main (train.py:1) for 200.0ms; "
+			       "told by 11 samples of Python's stack"));
 	assert_non_null(strstr(found->change, "gpuprof trace host"));
 	assert_null(strstr(found->change, "py-spy"));
 	gp_advice_free(&advice);
@@ -229,8 +230,8 @@ static void looks_in_all_of_them_are_added(void **state)
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
 	assert_non_null(strstr(found->found, "3 times"));
-	assert_non_null(strstr(found->found, "meanwhile the host was in load (train.py:7) 5"));
-	assert_non_null(strstr(found->found, "; in prepare (train.py:9) 200.0ms; told by 39 "
+	assert_non_null(strstr(found->found, "meanwhile the host was in load (train.py:7) for 5"));
+	assert_non_null(strstr(found->found, "; in prepare (train.py:9) for 200.0ms; told by 39 "
 					     "samples of Python's stack"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -368,7 +369,7 @@ static void what_is_not_known_is_not_said(void **state)
 {
 	(void)state;
 	check(&(struct calls){0}, "; loading code took 60.00ms of it",
-	      "gpuprof records calls of CUDA, not what the host computes", "compil");
+	      "gpuprof records CUDA calls, not what the host computes", "compil");
 }
 
 int main(void)

@@ -1,0 +1,112 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000u
+
+/* So often: a kernel of 90 ms, and a host that does something of its own until long after it is done. */
+static struct gp_model *let_wait(uint32_t times, uint64_t host_ns)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= times; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 90 * MS, i);
+		at_ns += 90 * MS + host_ns;
+	}
+	return build_end(&b);
+}
+
+static void test_many_waits_are_one_finding(void **state)
+{
+	struct gp_model *model = let_wait(41, 65 * MS);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "gpu-gaps");
+
+	(void)state;
+	assert_int_equal(advice.count, 1);
+	assert_non_null(found);
+	assert_int_equal(found->count, 40);
+	assert_in_range(found->saves_ns, 40 * 65ull * MS, 40 * 65ull * MS + MS);
+	assert_non_null(strstr(found->found, "40 times the GPU has nothing to do, for 65.0"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* Too few to be a habit, too short, or too little in all: the system may have taken the processor. */
+static void test_few_and_short_waits(void **state)
+{
+	static const struct {
+		uint32_t times;
+		uint64_t host_ns;
+	} quiet[] = {{16, 65 * MS}, {100, 3 * MS / 2}, {20, 4 * MS}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
+		struct gp_model *model = let_wait(quiet[i].times, quiet[i].host_ns);
+		struct gp_advice advice = ask(&model, 1);
+
+		assert_null(find(&advice, "gpu-gaps"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+/* Those that are long enough by themselves need no others. */
+static void test_long_waits(void **state)
+{
+	struct gp_model *model = let_wait(3, 150 * MS);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "gpu-gaps");
+
+	(void)state;
+	assert_non_null(found);
+	assert_int_equal(found->count, 2);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* The same kernel waits for its launch 400 times; 20 times the host is away for long: it had lost the processor. */
+static void test_waits_at_no_place_of_their_own(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	uint64_t at_ns = MS;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 400; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + MS, i);
+		at_ns += MS + (i % 20 == 0 ? 20 * MS : MS / 20);
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	assert_null(find(&advice, "gpu-gaps"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_waits_are_one_finding),
+		cmocka_unit_test(test_few_and_short_waits),
+		cmocka_unit_test(test_waits_at_no_place_of_their_own),
+		cmocka_unit_test(test_long_waits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,7 @@
 /* What Python did in each thread, look by look (--host-samples). */
 #include "report/chronicle.h"
 
+#include "report/host_looks.h"
 #include "report/host_work.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -35,6 +36,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 		  int64_t start_ns, struct gp_sheet_writer *writer)
 {
 	const struct gp_sample *sample = &model->samples[index];
+	struct gp_host_time time = gp_host_look_time(model, index);
 	struct gp_host_places *places = gp_host_places_in(scope);
 	struct gp_host_place place = {"(no memory)", "", "", 0};
 
@@ -43,7 +45,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 					  gp_host_places_find(places, model, sample->stack));
 	const struct gp_value values[COUNT(columns)] = {
 		gp_value_moment(start_ns),
-		gp_value_whole(gp_host_work_sample_ns(model, index)),
+		gp_value_whole(time.end_ns - time.start_ns),
 		gp_value_whole(sample->count),
 		gp_value_whole(model->pid),
 		gp_value_whole(sample->thread_id),

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "report/host_looks.h"
+
 /* In a tally: the keys and the sums of a row. */
 enum { SUM, PLACE };
 enum { NS, LOOKS };
@@ -50,38 +52,6 @@ static bool is_of(const struct gp_model *model, uint32_t index, uint32_t thread)
 	return index < model->sample_count && model->samples[index].thread_id == thread;
 }
 
-static uint64_t half_of(uint64_t between_ns)
-{
-	return between_ns / 2 < GP_HOST_WORK_REACH_NS ? between_ns / 2 : GP_HOST_WORK_REACH_NS;
-}
-
-/* How far a look reaches back, and on. */
-static uint64_t back_ns(const struct gp_model *model, uint32_t index)
-{
-	const struct gp_sample *sample = &model->samples[index];
-
-	if (index == 0 || !is_of(model, index - 1, sample->thread_id) ||
-	    sample[-1].end_ns > sample->start_ns)
-		return 0;
-	return half_of(sample->start_ns - sample[-1].end_ns);
-}
-
-static uint64_t on_ns(const struct gp_model *model, uint32_t index)
-{
-	const struct gp_sample *sample = &model->samples[index];
-
-	if (!is_of(model, index + 1, sample->thread_id) || sample[1].start_ns < sample->end_ns)
-		return 0;
-	return half_of(sample[1].start_ns - sample->end_ns);
-}
-
-uint64_t gp_host_work_sample_ns(const struct gp_model *model, uint32_t index)
-{
-	const struct gp_sample *sample = &model->samples[index];
-
-	return back_ns(model, index) + (sample->end_ns - sample->start_ns) + on_ns(model, index);
-}
-
 /* Of looks that come in even steps, those within. */
 static uint64_t looks_in(const struct window *window, const struct gp_sample *sample)
 {
@@ -102,12 +72,11 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 		       const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
-	uint64_t start_ns = sample->start_ns - back_ns(model, index);
-	uint64_t end_ns = sample->end_ns + on_ns(model, index);
+	struct gp_host_time time = gp_host_look_time(model, index);
+	uint64_t start_ns = time.start_ns > window->start_ns ? time.start_ns : window->start_ns;
+	uint64_t end_ns = time.end_ns < window->end_ns ? time.end_ns : window->end_ns;
 	struct gp_tally_row *row;
 
-	start_ns = start_ns > window->start_ns ? start_ns : window->start_ns;
-	end_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
 	if (sample->stack == GP_NONE || end_ns <= start_ns)
 		return;
 	row = gp_tally_find(window->tally,
@@ -122,13 +91,13 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 static void look(struct window *window, struct gp_host_places *places, const struct gp_model *model,
 		 uint32_t thread)
 {
-	uint64_t reach_ns = window->start_ns > GP_HOST_WORK_REACH_NS
-				    ? window->start_ns - GP_HOST_WORK_REACH_NS
+	uint64_t reach_ns = window->start_ns > GP_HOST_LOOK_REACH_NS
+				    ? window->start_ns - GP_HOST_LOOK_REACH_NS
 				    : 0;
 
 	for (uint32_t i = find_first(model, thread, reach_ns);
 	     is_of(model, i, thread) &&
-	     model->samples[i].start_ns < window->end_ns + GP_HOST_WORK_REACH_NS;
+	     model->samples[i].start_ns < window->end_ns + GP_HOST_LOOK_REACH_NS;
 	     i++)
 		add_sample(window, places, model, i);
 }

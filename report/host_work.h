@@ -1,8 +1,6 @@
 /*
- * host_work: what threads of Python's did, by the looks at them (report/host_place.h), gathered by function.
- *
- * A look stands for the time to the middle between it and the next one on either side, GP_HOST_WORK_REACH_NS at most: what is further from any
- * look is not known.  So the sums are about the same however often was looked.
+ * host_work: what threads of Python's did, by the times that looks at them stand for (report/host_looks.h), gathered by function
+ * (report/host_place.h).
  */
 #ifndef REPORT_HOST_WORK_H
 #define REPORT_HOST_WORK_H
@@ -11,13 +9,8 @@
 #include "report/host_place.h"
 #include "report/tally.h"
 
-#define GP_HOST_WORK_REACH_NS 125000000u
-
 /* The places of a scope, made when they are first asked for; NULL: there is no memory. */
 struct gp_host_places *gp_host_places_in(struct gp_scope *scope);
-
-/* The time that a run of equal looks stands for, by its index in model->samples. */
-uint64_t gp_host_work_sample_ns(const struct gp_model *model, uint32_t index);
 
 /*
  * Add to a sum, which has any number that the caller likes, what a thread did from start_ns to end_ns on the model's timeline; what the main thread

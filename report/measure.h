@@ -11,6 +11,7 @@ enum gp_measure {
 	GP_MEASURE_ALLOCATIONS,
 	GP_MEASURE_LEAKED, /* not freed before the trace ended */
 	GP_MEASURE_PEAK, /* held when the process had most; of a device's own memory, and of each other kind, at its own time */
+	GP_MEASURE_HOST_TIME, /* that looks at the stacks of Python's threads stand for */
 	GP_MEASURES
 };
 
@@ -18,7 +19,7 @@ struct gp_measure_about {
 	const char *word;   /* as a user names it */
 	const char *title;  /* a few words */
 	const char *unit;   /* "nanoseconds", "bytes", "count" */
-	const char *stacks; /* the word of --stacks that records what is needed */
+	const char *record; /* the option that records what is needed */
 };
 
 extern const struct gp_measure_about gp_measures[GP_MEASURES];

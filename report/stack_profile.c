@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/cuda_names.h"
+#include "report/host_looks.h"
 #include "report/memory_stats.h"
 
 /* ---- adding up ---- */
@@ -203,6 +204,19 @@ static int add_memory(struct gp_stack_profile *profile, const struct gp_model *m
 	return 0;
 }
 
+/* ---- looks at Python's stacks ---- */
+
+static void add_look(struct gp_stack_profile *profile, const struct gp_model *model,
+		     const struct gp_slice_filter *filter, uint32_t index)
+{
+	uint32_t stack = model->samples[index].stack;
+	struct gp_host_time time = gp_host_look_time(model, index);
+
+	if (stack != GP_NONE && gp_slice_filter_has(filter, time.start_ns, time.end_ns))
+		add(profile, gp_call_tree_find(&profile->tree, stack), GP_MEASURE_HOST_TIME,
+		    time.end_ns - time.start_ns, stack);
+}
+
 /* ---- the whole ---- */
 
 int gp_stack_profile_open(struct gp_stack_profile *profile, bool with_lines, bool full_names)
@@ -247,6 +261,8 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 		if (gp_slice_filter_has(&filter, model->calls[i].start_ns,
 					model->calls[i].start_ns + model->calls[i].duration_ns))
 			add_call(profile, model, &model->calls[i]);
+	for (uint32_t i = 0; result == 0 && i < model->sample_count; i++)
+		add_look(profile, model, &filter, i);
 	if (result == 0)
 		result = add_memory(profile, model);
 	gp_call_tree_use(&profile->tree, NULL);
@@ -304,7 +320,12 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_me
 {
 	const struct gp_measure_about *about = &gp_measures[measure];
 
-	if (profile->totals[measure] == 0)
+	if (profile->totals[measure] == 0 && measure == GP_MEASURE_HOST_TIME)
+		fprintf(out,
+			"gpuprof: nothing to show: the trace has no looks at Python's stacks; of a "
+			"Python program record them with gpuprof-run %s PROGRAM\n",
+			about->record);
+	else if (profile->totals[measure] == 0)
 		fprintf(out, "gpuprof: nothing to show: the trace has no %s\n", about->word);
 	else if (profile->without_stack[measure] == profile->totals[measure] && profile->recorder)
 		fprintf(out, "gpuprof: no call stacks for %s in the trace, which %s recorded\n",
@@ -312,8 +333,8 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_me
 	else if (profile->without_stack[measure] == profile->totals[measure])
 		fprintf(out,
 			"gpuprof: no call stacks for %s in the trace; record with gpuprof-run "
-			"--stacks=%s PROGRAM\n",
-			about->word, about->stacks);
+			"%s PROGRAM\n",
+			about->word, about->record);
 	gp_symbols_explain(profile->tree.symbols, out);
 }
 

@@ -337,7 +337,6 @@ static void put_measures(struct gp_json *json)
 		gp_json_text(json, "\"");
 		put_text(json, "title", gp_measures[i].title);
 		put_text(json, "unit", gp_measures[i].unit);
-		put_text(json, "stacks", gp_measures[i].stacks);
 		gp_json_text(json, "}");
 	}
 	gp_json_text(json, "]");

@@ -1,0 +1,174 @@
+#include "report/host_looks.h"
+
+#include <string.h>
+
+#include "report/array.h"
+#include "report/python_code.h"
+#include "report/room.h"
+
+/* ---- the time of a look ---- */
+
+static bool is_after(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_sample *sample = &model->samples[index];
+
+	return index > 0 && sample[-1].thread_id == sample->thread_id &&
+	       sample[-1].end_ns <= sample->start_ns;
+}
+
+static uint64_t half_of(uint64_t between_ns)
+{
+	return between_ns / 2 < GP_HOST_LOOK_REACH_NS ? between_ns / 2 : GP_HOST_LOOK_REACH_NS;
+}
+
+/* Half of the time between a look and the one before. */
+static uint64_t half_before(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_sample *sample = &model->samples[index];
+
+	return is_after(model, index) ? half_of(sample->start_ns - sample[-1].end_ns) : 0;
+}
+
+struct gp_host_time gp_host_look_time(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_sample *sample = &model->samples[index];
+	bool is_last = index + 1 == model->sample_count;
+
+	return (struct gp_host_time){sample->start_ns - half_before(model, index),
+				     sample->end_ns +
+					     (is_last ? 0 : half_before(model, index + 1))};
+}
+
+bool gp_host_look_follows(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_sample *sample = &model->samples[index];
+
+	return is_after(model, index) &&
+	       sample->start_ns - sample[-1].end_ns < 2 * (uint64_t)GP_HOST_LOOK_REACH_NS + 2;
+}
+
+uint32_t gp_host_looks_end(const struct gp_model *model, uint32_t first)
+{
+	uint32_t end = first;
+
+	while (end < model->sample_count &&
+	       model->samples[end].thread_id == model->samples[first].thread_id)
+		end++;
+	return end;
+}
+
+/* ---- spans ---- */
+
+/* The frames of a look, the outermost first, and the spans that they are in. */
+struct path {
+	uint32_t count;
+	uint32_t frames[GP_FRAME_DEPTH], spans[GP_FRAME_DEPTH];
+};
+
+struct finder {
+	const struct gp_model *model;
+	struct gp_host_span *spans;
+	uint32_t count, capacity;
+	struct path open;     /* of the look before */
+	uint64_t last_end_ns; /* of its time */
+	uint32_t wanted[GP_FRAME_DEPTH];
+	int error;
+};
+
+/* Of Python's own: it calls what it imports. */
+static bool is_of_import(const struct gp_model *model, const struct gp_frame *frame)
+{
+	static const char own[] = "<frozen importlib.";
+	struct gp_python_code code;
+
+	return frame->kind == GP_FRAME_PYTHON && frame->origin != GP_NONE &&
+	       gp_python_code_read(model->texts[frame->origin].bytes,
+				   model->texts[frame->origin].length, &code) &&
+	       strncmp(code.file, own, sizeof(own) - 1) == 0;
+}
+
+/* The frames of a stack that are shown, the outermost first; of one of nothing else the innermost. */
+static uint32_t find_wanted(struct finder *finder, uint32_t stack)
+{
+	const struct gp_frame *frames = finder->model->frames;
+	uint32_t count = 0;
+
+	for (uint32_t at = stack; at != GP_NONE && count < GP_FRAME_DEPTH; at = frames[at].parent)
+		if (!is_of_import(finder->model, &frames[at]))
+			finder->wanted[count++] = at;
+	if (count == 0)
+		finder->wanted[count++] = stack;
+	for (uint32_t i = 0; i < count / 2; i++) {
+		uint32_t outer = finder->wanted[count - 1 - i];
+
+		finder->wanted[count - 1 - i] = finder->wanted[i];
+		finder->wanted[i] = outer;
+	}
+	return count;
+}
+
+static bool is_same_function(const struct gp_model *model, uint32_t a, uint32_t b)
+{
+	const struct gp_frame *left = &model->frames[a], *right = &model->frames[b];
+
+	return left->kind == right->kind && left->origin == right->origin;
+}
+
+static void open_span(struct finder *finder, uint32_t frame)
+{
+	struct path *open = &finder->open;
+	int result = gp_array_grow_room(&finder->spans, &finder->capacity, finder->count,
+					sizeof(*finder->spans));
+
+	if (result < 0) {
+		finder->error = result;
+		return;
+	}
+	finder->spans[finder->count] = (struct gp_host_span){.frame = frame, .depth = open->count};
+	open->frames[open->count] = frame;
+	open->spans[open->count++] = finder->count++;
+}
+
+static void take_look(struct finder *finder, uint32_t index)
+{
+	const struct gp_sample *sample = &finder->model->samples[index];
+	struct gp_host_time time = gp_host_look_time(finder->model, index);
+	struct path *open = &finder->open;
+	uint32_t count = find_wanted(finder, sample->stack), same = 0, known;
+
+	if (time.start_ns < finder->last_end_ns) /* of a damaged trace: spans never overlap */
+		time.start_ns = finder->last_end_ns;
+	if (time.end_ns < time.start_ns)
+		time.end_ns = time.start_ns;
+	finder->last_end_ns = time.end_ns;
+	if (!gp_host_look_follows(finder->model, index))
+		open->count = 0;
+	while (same < open->count && same < count &&
+	       is_same_function(finder->model, open->frames[same], finder->wanted[same]))
+		same++;
+	open->count = known = same;
+	while (open->count < count && finder->error == 0)
+		open_span(finder, finder->wanted[open->count]);
+	for (uint32_t i = 0; i < open->count; i++) {
+		struct gp_host_span *span = &finder->spans[open->spans[i]];
+
+		span->start_ns = i < known ? span->start_ns : time.start_ns;
+		span->end_ns = time.end_ns;
+		span->looks += sample->count;
+	}
+}
+
+int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
+		       struct gp_host_span **spans, uint32_t *count)
+{
+	struct finder finder = {.model = model};
+
+	for (uint32_t i = first; i < end && finder.error == 0; i++)
+		if (model->samples[i].stack != GP_NONE)
+			take_look(&finder, i);
+		else
+			finder.open.count = 0;
+	*spans = finder.spans;
+	*count = finder.count;
+	return finder.error;
+}

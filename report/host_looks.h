@@ -1,0 +1,48 @@
+/*
+ * host_looks: the times that looks at Python's stacks stand for (GP_RECORD_SAMPLE), and what threads did by them, as spans that nest.
+ *
+ * A look stands for the time to the middle between it and the next one on either side, GP_HOST_LOOK_REACH_NS at most: what is further from any
+ * look is not known.  So sums are about the same however often was looked.
+ */
+#ifndef REPORT_HOST_LOOKS_H
+#define REPORT_HOST_LOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/model.h"
+
+#define GP_HOST_LOOK_REACH_NS 125000000u
+
+struct gp_host_time {
+	uint64_t start_ns, end_ns;
+};
+
+/* The time that a run of equal looks stands for, by its index in model->samples. */
+struct gp_host_time gp_host_look_time(const struct gp_model *model, uint32_t index);
+
+/* Whether nothing lies between a look's time and that of the one before, of the same thread. */
+bool gp_host_look_follows(const struct gp_model *model, uint32_t index);
+
+/* The first sample of the thread that comes after that one's. */
+uint32_t gp_host_looks_end(const struct gp_model *model, uint32_t first);
+
+/*
+ * A function, for as long as looks that follow each other found it called by the same ones, at whatever line.  What Python calls to import a
+ * module is left out: the module's own code stands below the one that imports it.
+ */
+struct gp_host_span {
+	uint64_t start_ns, end_ns;
+	uint32_t frame; /* where the first look found it: an index in frames */
+	uint32_t depth; /* how many callers it has here */
+	uint32_t looks;
+};
+
+/*
+ * Those of a thread, whose samples are [first, end); by start, callers before what they called.  *spans is for gp_room_free() in either case.
+ * Returns 0, -ENOMEM or -EOVERFLOW.
+ */
+int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
+		       struct gp_host_span **spans, uint32_t *count);
+
+#endif

@@ -1,0 +1,153 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/host_looks.h"
+#include "report/room.h"
+#include "tests/report/stack_builder.h"
+
+#define MS 1000000u
+
+static struct scene {
+	struct build b;
+	uint32_t main, line, load, step, import, module;
+	struct gp_host_span *spans;
+	uint32_t count;
+} scene;
+
+static int set_up(void **state)
+{
+	struct build *b = &scene.b;
+
+	(void)state;
+	*b = build_begin(1);
+	scene.main = build_python(b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
+	/* another line of main(): the same code */
+	scene.line = build_frame(b, GP_FRAME_PYTHON, BUILD_OUTERMOST,
+				 b->model->frames[scene.main].origin, 8);
+	scene.load = build_python(b, scene.main, "/home/me/train.py", "load", 5);
+	scene.step = build_python(b, scene.line, "/home/me/train.py", "step", 9);
+	scene.import =
+		build_python(b, scene.line, "<frozen importlib._bootstrap>", "_find_and_load", 7);
+	scene.module = build_python(b, scene.import, "/usr/lib/python3/json.py", "<module>", 1);
+	build_stacks_end(b);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	gp_room_free(scene.spans);
+	scene.spans = NULL;
+	scene.b.model->samples = NULL; /* the tests' own */
+	gp_model_free(scene.b.model);
+	return 0;
+}
+
+static struct gp_sample sample(uint32_t thread, uint32_t stack, uint64_t start_ms, uint64_t end_ms)
+{
+	return (struct gp_sample){.start_ns = start_ms * MS,
+				  .end_ns = end_ms * MS,
+				  .thread_id = thread,
+				  .stack = stack,
+				  .count = end_ms > start_ms ? 2 : 1};
+}
+
+static void find(struct gp_sample *samples, uint32_t count)
+{
+	scene.b.model->samples = samples;
+	scene.b.model->sample_count = count;
+	assert_int_equal(gp_host_spans_find(scene.b.model, 0, gp_host_looks_end(scene.b.model, 0),
+					    &scene.spans, &scene.count),
+			 0);
+}
+
+static void assert_span(uint32_t index, uint32_t frame, uint32_t depth, uint64_t start_ms,
+			uint64_t end_ms, uint32_t looks)
+{
+	assert_true(index < scene.count);
+	assert_int_equal(scene.spans[index].frame, frame);
+	assert_int_equal(scene.spans[index].depth, depth);
+	assert_int_equal(scene.spans[index].start_ns, start_ms * MS);
+	assert_int_equal(scene.spans[index].end_ns, end_ms * MS);
+	assert_int_equal(scene.spans[index].looks, looks);
+}
+
+/* main() goes on, whatever it calls and at whatever line. */
+static void a_function_lasts_as_long_as_looks_find_it(void **state)
+{
+	struct gp_sample samples[] = {sample(1, scene.load, 0, 20), sample(1, scene.step, 40, 80),
+				      sample(1, scene.line, 100, 100),
+				      sample(1, scene.load, 120, 120), sample(2, scene.load, 0, 0)};
+
+	(void)state;
+	find(samples, 5);
+	assert_int_equal(scene.count, 4);
+	assert_span(0, scene.main, 0, 0, 120, 6);
+	assert_span(1, scene.load, 1, 0, 30, 2);
+	assert_span(2, scene.step, 1, 30, 90, 2);
+	assert_span(3, scene.load, 1, 110, 120, 1);
+}
+
+static void what_python_calls_to_import_is_left_out(void **state)
+{
+	struct gp_sample samples[] = {sample(1, scene.module, 0, 10),
+				      sample(1, scene.import, 20, 20)};
+
+	(void)state;
+	find(samples, 2);
+	assert_int_equal(scene.count, 2);
+	assert_span(0, scene.line, 0, 0, 20, 3);
+	assert_span(1, scene.module, 1, 0, 15, 2);
+}
+
+/* Also where a look is 1 ns longer than twice its reach from the next one: halves are whole. */
+static void spans_end_where_nothing_is_known(void **state)
+{
+	struct gp_sample samples[] = {sample(1, scene.main, 0, 0), sample(1, scene.main, 250, 250),
+				      sample(1, scene.main, 600, 600)};
+
+	(void)state;
+	samples[1].start_ns++;
+	samples[1].end_ns++;
+	find(samples, 3);
+	assert_int_equal(scene.count, 2);
+	assert_int_equal(scene.spans[0].end_ns, 375 * MS + 1);
+	assert_int_equal(scene.spans[0].looks, 2);
+	assert_span(1, scene.main, 0, 475, 600, 1);
+	assert_true(gp_host_look_follows(scene.b.model, 1));
+	assert_false(gp_host_look_follows(scene.b.model, 2));
+	assert_false(gp_host_look_follows(scene.b.model, 0));
+}
+
+static void spans_of_a_damaged_trace_do_not_overlap(void **state)
+{
+	struct gp_sample samples[] = {sample(1, scene.load, 0, 50), sample(1, scene.step, 20, 30),
+				      sample(1, GP_NONE, 40, 40), sample(1, scene.load, 60, 70)};
+
+	(void)state;
+	find(samples, 4);
+	for (uint32_t i = 0; i < scene.count; i++)
+		for (uint32_t k = i + 1; k < scene.count; k++)
+			if (scene.spans[i].depth == scene.spans[k].depth)
+				assert_true(scene.spans[i].end_ns <= scene.spans[k].start_ns);
+	assert_int_equal(scene.spans[scene.count - 1].end_ns, 70 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_function_lasts_as_long_as_looks_find_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_python_calls_to_import_is_left_out, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(spans_end_where_nothing_is_known, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(spans_of_a_damaged_trace_do_not_overlap, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -142,3 +142,18 @@ int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t r
 			  : gp_array_sort(gather->events, gather->count, sizeof(*gather->events),
 					  compare_rows, NULL);
 }
+
+int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit)
+{
+	gather->rows = 0;
+	for (uint32_t i = 0; i < gather->count; i++) {
+		uint32_t *row = &gather->events[i].row;
+
+		if (*row >= row_limit)
+			*row = GP_NONE;
+		else if (*row >= gather->rows)
+			gather->rows = *row + 1;
+	}
+	return gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_rows,
+			     NULL);
+}

@@ -32,6 +32,9 @@ int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event
  */
 int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit);
 
+/* The same of events that have their rows: those below row_limit have no place. */
+int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit);
+
 /*
  * Of placed events: those of a row that are shorter than least_ns, with less than that between them, become one event of that label: aux is
  * their time together in ns, stack how many they were; one that has no such neighbour stays.  Returns how many became part of another.

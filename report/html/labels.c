@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "report/activity.h"
+#include "report/call_tree.h"
+#include "report/code_rank.h"
 
 static uint32_t *make_unknown(uint32_t count)
 {
@@ -15,10 +17,19 @@ static uint32_t *make_unknown(uint32_t count)
 	return numbers;
 }
 
-int gp_html_labels_use(struct gp_html_labels *labels, const struct gp_model *model)
+static void free_numbers(struct gp_html_labels *labels)
 {
+	if (labels->symbols && labels->model)
+		gp_symbols_forget(labels->symbols, labels->model);
 	free(labels->of_names);
 	free(labels->of_texts);
+	free(labels->of_frames);
+	labels->of_frames = NULL;
+}
+
+int gp_html_labels_use(struct gp_html_labels *labels, const struct gp_model *model)
+{
+	free_numbers(labels);
 	labels->model = model;
 	labels->of_names = make_unknown(model->name_count);
 	labels->of_texts = make_unknown(model->range_text_count);
@@ -30,8 +41,8 @@ int gp_html_labels_use(struct gp_html_labels *labels, const struct gp_model *mod
 
 void gp_html_labels_free(struct gp_html_labels *labels)
 {
-	free(labels->of_names);
-	free(labels->of_texts);
+	free_numbers(labels);
+	gp_symbols_free(labels->symbols);
 	gp_groups_free(&labels->texts);
 }
 
@@ -97,6 +108,34 @@ uint32_t gp_html_label_range(struct gp_html_labels *labels, const struct gp_rang
 		labels->of_texts[text] = gp_html_label(labels, GP_LABEL_RANGE,
 						       gp_model_range_text(labels->model, range));
 	return labels->of_texts[text];
+}
+
+static uint32_t make_frame_label(struct gp_html_labels *labels, uint32_t frame)
+{
+	char text[GP_SITE_LABEL_BYTES];
+	size_t count;
+	struct gp_place place = *gp_symbols_find(labels->symbols, labels->model, frame, &count);
+
+	place.line = 0;
+	return gp_html_label(labels,
+			     gp_code_rank_of_place(&place) == GP_CODE_OWN ? GP_LABEL_OWN
+									  : GP_LABEL_LIBRARY,
+			     gp_site_label(&place, text));
+}
+
+uint32_t gp_html_label_frame(struct gp_html_labels *labels, uint32_t frame)
+{
+	if (!labels->symbols)
+		labels->symbols = gp_symbols_new();
+	if (!labels->of_frames)
+		labels->of_frames = make_unknown(labels->model->frame_count);
+	if (!labels->symbols || !labels->of_frames) {
+		labels->error = -ENOMEM;
+		return 0;
+	}
+	if (labels->of_frames[frame] == GP_NONE)
+		labels->of_frames[frame] = make_frame_label(labels, frame);
+	return labels->of_frames[frame];
 }
 
 static void put_string(struct gp_json *json, const char *separator, const char *text)

@@ -12,6 +12,7 @@
 #include "report/json_write.h"
 #include "report/model.h"
 #include "report/names.h"
+#include "report/symbols.h"
 
 /* The kinds, as the page knows them. */
 #define GP_LABEL_KERNEL   'k'
@@ -23,6 +24,11 @@
 #define GP_LABEL_OVERHEAD 'o'
 #define GP_LABEL_CODE     'j' /* compiling and loading of code */
 #define GP_LABEL_UNIFIED  'u'
+/* of looks at a thread of Python's: what it did, in words; a function of the user's, of a library; that it is not known */
+#define GP_LABEL_PLACE   'h'
+#define GP_LABEL_OWN     'p'
+#define GP_LABEL_LIBRARY 'q'
+#define GP_LABEL_UNKNOWN 'x'
 /* several that are short, side by side: on a stream, elsewhere */
 #define GP_LABEL_SHORT_OPS 'm'
 #define GP_LABEL_SHORT     'n'
@@ -32,6 +38,8 @@ struct gp_html_labels {
 	/* of the present model: GP_NONE = not looked up */
 	const struct gp_model *model;
 	uint32_t *of_names, *of_texts;
+	uint32_t *of_frames; /* NULL until one is asked for */
+	struct gp_symbols *symbols;
 	uint32_t of_calls[UINT16_MAX + 1];
 	int error; /* 0 or -ENOMEM */
 };
@@ -45,6 +53,9 @@ uint32_t gp_html_label(struct gp_html_labels *labels, char kind, const char *tex
 uint32_t gp_html_label_op(struct gp_html_labels *labels, const struct gp_op *op);
 uint32_t gp_html_label_call(struct gp_html_labels *labels, const struct gp_call *call);
 uint32_t gp_html_label_range(struct gp_html_labels *labels, const struct gp_range *range);
+
+/* Of a frame of Python's, an index in frames: without its line. */
+uint32_t gp_html_label_frame(struct gp_html_labels *labels, uint32_t frame);
 
 /* {"kinds": "kka...", "texts": [...], "full": [...]}: full is the name of a kernel as its compiler has it, or 0 where that is the text. */
 void gp_html_labels_put(const struct gp_html_labels *labels, struct gp_names *names,

@@ -9,6 +9,9 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
+#include "report/host_looks.h"
+#include "report/host_work.h"
+#include "report/html/host_track.h"
 #include "report/room.h"
 #include "report/stats.h"
 #include "report/utf8.h"
@@ -129,6 +132,12 @@ static void hand_over(struct walker *walker, const struct gp_html_track *track)
 	count_too_deep(walker);
 }
 
+/* Its events have rows. */
+static bool is_python(const char *kind)
+{
+	return strcmp(kind, "python") == 0;
+}
+
 /* What was gathered is placed and handed over; id is the thread's or the device's number. */
 static void end_track(struct walker *walker, const char *kind, uint64_t id)
 {
@@ -143,7 +152,8 @@ static void end_track(struct walker *walker, const char *kind, uint64_t id)
 
 	if (walker->error < 0 || walker->gather.count == 0)
 		return;
-	fail(walker, gp_html_gather_place(&walker->gather, nests, GP_HTML_ROWS));
+	fail(walker, is_python(kind) ? gp_html_gather_order(&walker->gather, GP_HTML_ROWS)
+				     : gp_html_gather_place(&walker->gather, nests, GP_HTML_ROWS));
 	if (walker->error < 0)
 		return;
 	group_short(walker, kind);
@@ -208,35 +218,78 @@ static void add_range(struct walker *walker, const struct gp_range *range)
 		    });
 }
 
-static void name_thread(struct walker *walker, uint32_t id)
+static void name_thread(struct walker *walker, const char *before, uint32_t id)
 {
 	const char *name = gp_model_thread_name(walker->model, id);
 
-	walker->name[0] = '\0';
+	strcpy(walker->name, before);
 	if (*name)
 		append(walker, "%.*s (thread %u)", (int)gp_utf8_cut(name, 100), name, id);
 	else
 		append(walker, "thread %u", id);
 }
 
-/* Calls and ranges are sorted by thread, both: the lowest number that is left is the next one's. */
+/* What Python did there. */
+static void walk_looks(struct walker *walker, uint32_t first, uint32_t end, uint32_t id)
+{
+	const struct gp_html_host_track track = {
+		.model = walker->model,
+		.places = gp_host_places_in(walker->tracks->scope),
+		.labels = &walker->tracks->labels,
+		.tree = walker->is_measuring ? NULL : walker->tracks->tree};
+	struct gp_html_event *events;
+	uint32_t count;
+
+	fail(walker, gp_html_host_track(&track, first, end, &events, &count));
+	for (uint32_t i = 0; walker->error == 0 && i < count; i++)
+		add(walker, &events[i]);
+	gp_room_free(events);
+	name_thread(walker, "Python: ", id);
+	end_track(walker, "python", id);
+}
+
+/* Where the walk through the threads is. */
+struct cursor {
+	uint32_t call, range, sample;
+};
+
+/* The lowest thread that is left; false: none is. */
+static bool find_thread(const struct gp_model *model, const struct cursor *at, uint32_t *id)
+{
+	bool has_call = at->call < model->call_count, has_range = at->range < model->range_count;
+	bool has_sample = at->sample < model->sample_count;
+
+	*id = has_call ? model->calls[at->call].thread_id : UINT32_MAX;
+	if (has_range && model->ranges[at->range].thread_id < *id)
+		*id = model->ranges[at->range].thread_id;
+	if (has_sample && model->samples[at->sample].thread_id < *id)
+		*id = model->samples[at->sample].thread_id;
+	return has_call || has_range || has_sample;
+}
+
+/* Calls, ranges and looks are sorted by thread, all of them. */
 static void walk_threads(struct walker *walker)
 {
 	const struct gp_model *model = walker->model;
-	uint32_t call = 0, range = 0;
+	struct cursor at = {0};
+	uint32_t id;
 
-	while (walker->error == 0 && (call < model->call_count || range < model->range_count)) {
-		uint32_t id = call < model->call_count ? model->calls[call].thread_id : UINT32_MAX;
+	while (walker->error == 0 && find_thread(model, &at, &id)) {
+		uint32_t sample = at.sample;
 
-		if (range < model->range_count && model->ranges[range].thread_id < id)
-			id = model->ranges[range].thread_id;
-		for (; call < model->call_count && model->calls[call].thread_id == id; call++)
-			add_call(walker, call);
-		for (; range < model->range_count && model->ranges[range].thread_id == id; range++)
-			if (model->ranges[range].style != GP_STYLE_START_END)
-				add_range(walker, &model->ranges[range]);
-		name_thread(walker, id);
+		for (; at.call < model->call_count && model->calls[at.call].thread_id == id;
+		     at.call++)
+			add_call(walker, at.call);
+		for (; at.range < model->range_count && model->ranges[at.range].thread_id == id;
+		     at.range++)
+			if (model->ranges[at.range].style != GP_STYLE_START_END)
+				add_range(walker, &model->ranges[at.range]);
+		name_thread(walker, "", id);
 		end_track(walker, "thread", id);
+		if (sample < model->sample_count && model->samples[sample].thread_id == id) {
+			at.sample = gp_host_looks_end(model, sample);
+			walk_looks(walker, sample, at.sample, id);
+		}
 	}
 }
 
@@ -452,6 +505,9 @@ static uint64_t earliest_of(const struct gp_model *model)
 	for (uint32_t i = 0; i < model->unified_count; i++)
 		if (model->unifieds[i].start_ns < earliest_ns)
 			earliest_ns = model->unifieds[i].start_ns;
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		if (model->samples[i].start_ns < earliest_ns)
+			earliest_ns = model->samples[i].start_ns;
 	return earliest_ns == UINT64_MAX ? model->base_unix_ns : model->base_unix_ns + earliest_ns;
 }
 
@@ -466,20 +522,46 @@ static void find_origin(struct gp_html_tracks *tracks)
 	}
 }
 
-/* Of calls, operations and ranges, which may be there twice: all else is little. */
-static uint64_t count_events(const struct gp_scope *scope)
+/* How many events the looks at a model's threads make; where durations_ns is given, it gets how long they are. */
+static size_t measure_looks(struct walker *walker, const struct gp_model *model,
+			    uint64_t *durations_ns)
 {
+	const struct gp_html_host_track track = {
+		.model = model, .places = gp_host_places_in(walker->tracks->scope)};
+	size_t all = 0;
+
+	for (uint32_t first = 0, end; walker->error == 0 && first < model->sample_count;
+	     first = end) {
+		struct gp_html_event *events;
+		uint32_t count;
+
+		end = gp_host_looks_end(model, first);
+		fail(walker, gp_html_host_track(&track, first, end, &events, &count));
+		for (uint32_t i = 0; durations_ns && walker->error == 0 && i < count; i++)
+			durations_ns[all + i] = duration_of(&events[i]);
+		all += count;
+		gp_room_free(events);
+	}
+	return all;
+}
+
+/* Of calls, operations, ranges, which may be there twice, and looks: all else is little. */
+static uint64_t count_events(struct walker *walker)
+{
+	const struct gp_scope *scope = walker->tracks->scope;
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < scope->model_count; i++)
 		count += (uint64_t)scope->models[i]->call_count + scope->models[i]->op_count +
-			 2 * (uint64_t)scope->models[i]->range_count;
+			 2 * (uint64_t)scope->models[i]->range_count +
+			 measure_looks(walker, scope->models[i], NULL);
 	return count;
 }
 
-static size_t copy_durations(const struct gp_model *model, uint64_t *durations_ns)
+static size_t copy_durations(struct walker *walker, const struct gp_model *model,
+			     uint64_t *durations_ns)
 {
-	size_t count = 0;
+	size_t count = measure_looks(walker, model, durations_ns);
 
 	for (uint32_t i = 0; i < model->call_count; i++)
 		durations_ns[count++] = model->calls[i].duration_ns;
@@ -545,7 +627,7 @@ static void find_shortest(struct walker *walker, uint64_t total)
 		return;
 	}
 	for (size_t i = 0; i < scope->model_count; i++)
-		count += copy_durations(scope->models[i], durations_ns + count);
+		count += copy_durations(walker, scope->models[i], durations_ns + count);
 	choose_shortest(walker, durations_ns, count);
 	gp_room_free(durations_ns);
 }
@@ -553,7 +635,7 @@ static void find_shortest(struct walker *walker, uint64_t total)
 int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 {
 	struct walker walker = {.tracks = tracks};
-	uint64_t total = count_events(tracks->scope);
+	uint64_t total = count_events(&walker);
 
 	if (total >= UINT32_MAX)
 		fail(&walker, -EOVERFLOW);

@@ -21,8 +21,9 @@ struct gp_html_track {
 	uint32_t process;     /* the model's index */
 	uint32_t first_shape; /* of the model, among those of all */
 	const char *
-		kind; /* "thread", "ranges", "gpu-ranges", "stream", "unified", "overhead", "code" */
-	uint64_t id;  /* of a thread its number, of a stream its device's; else 0 */
+		kind; /* "thread", "python", "ranges", "gpu-ranges", "stream", "unified", "overhead", "code" */
+	uint64_t
+		id; /* of a thread and of what Python did there its number, of a stream its device's; else 0 */
 	const char *name;
 	bool is_host; /* a thread */
 };

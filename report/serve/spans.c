@@ -291,10 +291,12 @@ static const char *kind_name(char kind)
 		char kind;
 		const char *name;
 	} names[] = {
-		{GP_LABEL_KERNEL, "kernel"}, {GP_LABEL_COPY, "copy"},
-		{GP_LABEL_SET, "set"},       {GP_LABEL_GRAPH, "graph"},
-		{GP_LABEL_CALL, "call"},     {GP_LABEL_RANGE, "range"},
-		{GP_LABEL_CODE, "code"},     {GP_LABEL_UNIFIED, "unified"},
+		{GP_LABEL_KERNEL, "kernel"},  {GP_LABEL_COPY, "copy"},
+		{GP_LABEL_SET, "set"},        {GP_LABEL_GRAPH, "graph"},
+		{GP_LABEL_CALL, "call"},      {GP_LABEL_RANGE, "range"},
+		{GP_LABEL_CODE, "code"},      {GP_LABEL_UNIFIED, "unified"},
+		{GP_LABEL_PLACE, "host"},     {GP_LABEL_OWN, "python"},
+		{GP_LABEL_LIBRARY, "python"}, {GP_LABEL_UNKNOWN, "unknown"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

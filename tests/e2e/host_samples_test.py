@@ -5,6 +5,8 @@ import os
 import sys
 
 from support import BUILD, HERE, LAUNCHED, Case, main
+import browser  # in the folder that support names
+from page import Page
 
 PROGRAM = f"""
 import sys
@@ -84,7 +86,7 @@ _thread.start_new_thread(lambda: ctypes.CDLL("libc.so.6").pthread_exit(None), ()
 """
 
 
-class HostSamplesTest(Case):
+class HostCase(Case):
     def record(self, text, *options, way=LAUNCHED):
         self.write("program.py", text)
         done = self.run_program([sys.executable, self.path("program.py")], way,
@@ -97,6 +99,8 @@ class HostSamplesTest(Case):
         self.assertEqual(listed.returncode, 0, listed.stderr)
         return json.loads(listed.stdout)["rows"] if listed.stdout else []
 
+
+class HostSamplesTest(HostCase):
     def test_lines_and_threads(self):
         self.record(PROGRAM, "--host-samples", "10")
         rows = self.rows(self.only_trace())
@@ -195,6 +199,108 @@ class HostSamplesTest(Case):
         # the oldest among them, while the others are there
         self.assertTrue(any(str(row["Line"]).startswith("spin (") for row in rows if row["TID"] == row["PID"]), rows)
         self.assertLessEqual(len({row["TID"] for row in rows}), 129)  # besides the one that is started at the end
+
+
+class ViewsTest(HostCase):
+    """Where else than in the tables they are: one recording for all."""
+    recorded = {}
+
+    def trace(self, *options):
+        if options not in ViewsTest.recorded:
+            self.record(PROGRAM, *(options or ("--host-samples", "10")))
+            with open(self.only_trace(), "rb") as file:
+                ViewsTest.recorded[options] = file.read()
+            os.remove(self.only_trace())
+        with open(self.path("app.gpuprof"), "wb") as file:
+            file.write(ViewsTest.recorded[options])
+        return self.path("app.gpuprof")
+
+    def totals(self, trace):
+        """Of each place its time, as the summary has it."""
+        printed = json.loads(self.run_gpuprof("summary", "--by", "host", "--format", "json", "--top", "0", trace).stdout)
+        return {row["What"]: row["Total"] for row in printed["rows"]}, sum(row["Looks"] for row in printed["rows"])
+
+    def write_page(self, trace):
+        done = self.run_gpuprof("html", "-o", self.path("page.html"), trace)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return self.path("page.html")
+
+    def test_the_timeline_of_the_page(self):
+        trace = self.trace()
+        page = Page(self.write_page(trace))
+        events, index, at = page.events(), page.json("index"), 0
+        labels, tracks = index["labels"], {}
+        self.assertEqual(page.sums(), index["sums"])
+        for track in index["tracks"]:
+            rows = []
+            for count in track["rows"]:
+                rows.append(events[at:at + count])
+                at += count
+            if track["kind"] == "python":
+                tracks[track["id"]] = rows
+        self.assertEqual(len(tracks), 2)  # the main thread, and the one beside it
+        totals, looks = self.totals(trace)
+        found = dict.fromkeys(totals, 0)
+        for rows in tracks.values():
+            for row in rows:
+                for before, after in zip(row, row[1:]):
+                    self.assertLessEqual(before["start"] + before["duration"], after["start"])
+            for event in rows[0]:
+                if labels["kinds"][event["label"]] != "x":
+                    found[labels["texts"][event["label"]]] += event["duration"]
+            # callers hold what they call
+            for above, below in zip(rows[1:], rows[2:]):
+                for event in below:
+                    self.assertTrue(any(one["start"] <= event["start"] and event["start"] + event["duration"] <= one["start"] + one["duration"]
+                                        for one in above))
+        for what, total in totals.items():
+            self.assertAlmostEqual(found[what], total, delta=looks)  # a ns between two looks is nobody's
+        names = {labels["texts"][event["label"]]: labels["kinds"][event["label"]] for rows in tracks.values() for row in rows[1:] for event in row}
+        self.assertEqual((names["working (program.py)"], names["Thread.run (threading.py)" if sys.version_info >= (3, 11) else "run (threading.py)"]),
+                         ("p", "q"))
+
+    def test_a_browser_shows_what_the_host_did(self):
+        shown = browser.start(self)
+        self.assertEqual(shown.open(self.write_page(self.trace())), "all")
+        run = shown.run
+        run("document.querySelector('.advice .go').click()")
+        shown.frames()
+        self.assertTrue(run("(({ y, h }) => y >= gpuprof.timeline.y && y + h <= gpuprof.timeline.y + gpuprof.timeline.box.clientHeight)"
+                            "(gpuprof.timeline.items.find((item) => item.track?.kind === 'python'))"))
+        said = run("new Promise((done) => { const look = () => { const text = document.querySelector('.drawer').innerText;"
+                   " text.startsWith('Selected') || text.includes('Selected:') ? done(text) : setTimeout(look, 10); }; look(); })")
+        self.assertIn("spin (program.py)", said)
+        self.assertNotIn("working", said)  # functions that hold others would say everything twice
+        # one of them is chosen
+        place = run("""(() => { const { ev, index } = gpuprof.state; let i = 0; while (index.labels.texts[ev.label[i]] !== 'working (program.py)') i++;
+            gpuprof.timeline.all(); gpuprof.timeline.collapsed.clear(); gpuprof.timeline.layout(); const at = gpuprof.timeline.placeOf(i),
+            box = gpuprof.timeline.canvas.getBoundingClientRect(); return [box.left + (at.x0 + at.x1) / 2, box.top + (at.y0 + at.y1) / 2]; })()""")
+        shown.frames()
+        shown.click(*place)
+        drawer = run("document.querySelector('.drawer').innerText")
+        self.assertRegex(drawer, r"(?s)working \(program\.py\).*looks\s+\d+.*of this name.*Its stack")
+        run("document.getElementById('search').focus()")
+        shown.type("working")
+        self.assertTrue(run("new Promise((done) => { const look = () => gpuprof.state.hitCount > 0 ? done(true) : setTimeout(look, 10); look(); })"))
+        # the flame graph's own measure
+        run("document.querySelector('[data-view=flame]').click()")
+        run("gpuprof.views.flame.openMeasure('host-time')")
+        shown.frames()
+        self.assertAlmostEqual(run("gpuprof.views.flame.rootTotal"), sum(self.totals(self.trace())[0].values()))
+        self.assertEqual(shown.problems, [])
+
+    def test_time_without_a_look_is_hatched(self):
+        shown = browser.start(self)
+        self.assertEqual(shown.open(self.write_page(self.trace("--host-samples", "400"))), "all")
+        run = shown.run
+        run("document.querySelector('[data-view=timeline]').click()")
+        shown.frames()
+        colors = run("""(() => { const { ev, index } = gpuprof.state, tl = gpuprof.timeline; let i = 0; while (index.labels.kinds[ev.label[i]] !== 'x') i++;
+            const at = tl.placeOf(i), data = tl.canvas.getContext('2d').getImageData(at.x0 + 4, at.y0 + 2, at.x1 - at.x0 - 8, at.y1 - at.y0 - 6).data;
+            return new Set(new Uint32Array(data.buffer)).size; })()""")
+        self.assertGreater(colors, 1)
+        self.assertIn("no look at Python", run("gpuprof.timeline.legend.textContent"))
+        self.assertEqual(shown.problems, [])
 
 
 main()

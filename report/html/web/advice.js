@@ -9,6 +9,9 @@ function showGap(gap) {
 	timeline.span = [a, b];
 	timeline.show(a - gap.Duration * 0.2, b + gap.Duration * 0.2);
 	describeSpan(timeline);
+	/* what the host did meanwhile */
+	const { y, h } = timeline.items.find((item) => item.track?.kind === 'python') || {};
+	if (y + h > timeline.y + timeline.box.clientHeight - TOP) timeline.scroll(y + h - timeline.y - timeline.box.clientHeight + TOP);
 }
 
 /* What leads to where a finding can be seen: its longest call or idle time, or the calls that it names; null: nothing does. */

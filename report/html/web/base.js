@@ -144,6 +144,9 @@ const HUES = {
 		call: '#9aa5b1',
 		overhead: '#b0a79a',
 		short: '#4f7f86',
+		python: '#f2c583',
+		library: '#bccbdc',
+		unknown: '#eceff2',
 	},
 	dark: {
 		gemm: '#3f93dc',
@@ -160,6 +163,9 @@ const HUES = {
 		call: '#66727f',
 		overhead: '#6f675c',
 		short: '#78b3b0',
+		python: '#7a5626',
+		library: '#3f5268',
+		unknown: '#1b222b',
 	},
 };
 const RANGE_HUES = {
@@ -225,6 +231,8 @@ function groupOf(kind, text) {
 		return 'call';
 	}
 	if (isTogether(kind)) return 'short';
+	if (isLook(kind)) return kind === 'q' || /^(import|compil)ing\b/.test(text) ? 'library' : 'python';
+	if (kind === 'x') return 'unknown';
 	return kind === 'r' ? 'range' : 'overhead';
 }
 /* What the hues are called where they are explained; ranges have several. */
@@ -244,6 +252,9 @@ const GROUP_NAMES = {
 	call: 'other calls',
 	overhead: 'overhead',
 	short: 'short ones, together',
+	python: 'Python: your code',
+	library: 'Python: libraries, imports',
+	unknown: 'no look at Python',
 };
 function hashOf(text) {
 	let hash = 0x811c9dc5;

@@ -6,10 +6,11 @@ const FLAME_HUES = {
 	dark: { own: '#b9781f', framework: '#48698a', beneath: '#434d58' },
 };
 
-/* Functions of a library that have no names are one frame, unless every frame is wanted. */
+/* Functions of a library that have no names are one frame, and what Python calls to import a module is none (-2), unless every frame is wanted. */
 function siteKeys(every) {
 	const modules = new Map();
-	return state.sites.map(([name, , kind], site) => {
+	return state.sites.map(([name, file, kind], site) => {
+		if (!every && kind === 1 && file.startsWith('<frozen importlib.')) return -2;
 		const match = !every && kind === 0 && /^(.+?)(?:\+| at )0x[0-9a-f]+$/.exec(name);
 		if (!match) return site;
 		if (!modules.has(match[1])) modules.set(match[1], site);
@@ -47,7 +48,7 @@ function flameTree(measure, keys, stacks = state.stacks) {
 			root.self += values[0];
 			continue;
 		}
-		const same = key >= 1e9 && parent.site === key;
+		const same = key === -2 || (key >= 1e9 && parent.site === key);
 		frames[i] = same ? parent : kidOf(parent, key);
 		if (!same) frames[i].total += total[i];
 		frames[i].self += values[i];
@@ -65,7 +66,7 @@ function invertTree(measure, keys, stacks = state.stacks) {
 		root.total += values[i];
 		for (let node = i; node > 0; node = stacks.parent[node]) {
 			const key = keys[stacks.site[node]];
-			if (key >= 1e9 && at.site === key) continue;
+			if (key === -2 || (key >= 1e9 && at.site === key)) continue;
 			at = kidOf(at, key);
 			at.total += values[i];
 		}
@@ -150,7 +151,7 @@ function flameView() {
 		'button',
 		{
 			'aria-pressed': 'false',
-			title: 'Also functions that have no name: else those of a library are one frame',
+			title: 'Also functions that have no name, else one frame for a library; and what Python calls to import',
 			onclick: () => {
 				every = !every;
 				whole.setAttribute('aria-pressed', every);
@@ -226,7 +227,7 @@ function flameView() {
 			tree = make(measure, keys);
 		compared = state.base && measure !== HELD && +mode.value > 0;
 		flat = flatten(compared ? mergeTrees(tree, make(measure, keys, state.base), +mode.value === 2) : tree);
-		whole.hidden = !keys.some((key) => key >= 1e9) && !every;
+		whole.hidden = !keys.some((key) => key >= 1e9 || key < 0) && !every;
 		root = picked = 0;
 		search(state.search);
 		const without = !flat.list.some((frame) => frame.site >= 0 && state.sites[siteOf(frame.site)][2] < 2);

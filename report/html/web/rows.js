@@ -287,6 +287,8 @@ function busyTimes(ev, { grouped, labels }) {
 	return busy;
 }
 const isTogether = (kind) => kind === 'm' || kind === 'n';
+/* What Python did, by looks at its stack: in words; a function of the user's, of a library. */
+const isLook = (kind) => 'hpq'.includes(kind);
 
 /* Statistics of one label over all events, as exact as the tables. */
 function statsOfLabels(wanted, from, to) {

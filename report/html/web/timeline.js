@@ -73,7 +73,7 @@ class Timeline {
 			.sort((a, b) => b.events - a.events);
 		threads.slice(12).forEach((t) => this.collapsed.add(t));
 		for (const t of state.index.tracks)
-			if (['overhead', 'code'].includes(t.kind) || (t.kind === 'gpu-ranges' && t.lanes.length > 10)) this.collapsed.add(t);
+			if (['overhead', 'code'].includes(t.kind) || ((t.kind === 'gpu-ranges' || t.kind === 'python') && t.lanes.length > 10)) this.collapsed.add(t);
 		this.layout();
 		this.paintLabels();
 		attachTimeline(this);
@@ -165,21 +165,22 @@ class Timeline {
 	}
 	trackItem(track, lane, processes) {
 		const small = this.collapsed.has(track),
-			lanes = small ? track.lanes.slice(0, 1) : track.lanes;
+			lanes = small ? track.lanes.slice(0, 1) : track.lanes,
+			high = small && track.kind !== 'python' ? 8 : lane;
 		const process = processes[track.process],
 			shared = state.index.tracks.some(
 				(t) => t.kind === track.kind && t.id === track.id && t.process !== track.process,
 			),
 			owner =
-				track.kind !== 'thread' && shared
+				!['thread', 'python'].includes(track.kind) && shared
 					? (process.rank !== undefined ? 'r' + process.rank : process.pid) + ': '
 					: '';
 		return {
 			kind: 'track',
 			track,
 			lanes,
-			lane: small ? 8 : lane,
-			h: Math.max(lanes.length * (small ? 8 : lane), 15) + GAP,
+			lane: high,
+			h: Math.max(lanes.length * high, 15) + GAP,
 			title: owner + track.name,
 			small,
 		};
@@ -202,6 +203,7 @@ class Timeline {
 			this.faint[i] = pack(mix(color, page, 0.82));
 			this.inkDark[i] = luminance(color) > 0.2 ? 1 : 0;
 		}
+		this.unknown = labels.kinds.indexOf('x');
 		this.pack = pack;
 		this.explain();
 	}
@@ -359,6 +361,10 @@ class Timeline {
 		y1 = Math.min(this.H, y1);
 		for (let y = y0; y < y1 && x0 < x1; y++) this.pixels.fill(color, y * this.W + x0, y * this.W + x1);
 	}
+	hatch(x0, x1, y0, y1) {
+		const line = this.pack(rgbOf(css('--line')));
+		for (let x = x0; x < x1; x++) for (let y = y0 - (y0 + x) % 7; y < y1; y += 7) this.fill(x, x + 1, Math.max(y, y0), y + 1, line);
+	}
 	column(x, y0, y1, color) {
 		y0 = Math.max(0, y0);
 		y1 = Math.min(this.H, y1);
@@ -413,6 +419,7 @@ class Timeline {
 			a = Math.max(0, Math.round((from - t0) * scale)),
 			b = Math.min(W, Math.max(Math.round((until - t0) * scale), a + 1));
 		this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, colors[label]);
+		if (label === this.unknown) this.hatch(a, b, y0, y1);
 		if (b > a) this.tops.fill(y1, a, b);
 		if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, label, colors === this.faint ? 1 : 0);
 	}

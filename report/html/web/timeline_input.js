@@ -194,6 +194,7 @@ function factsOf(i) {
 			['rate', ev.dur[i] > 0 && kind !== 'u' ? (ev.aux[i] / ev.dur[i]).toFixed(2) + ' GB/s' : ''],
 		);
 	else if (isTogether(kind)) facts.push(['events', fmtCount(ev.stack[i])], ['time of them', fmtNs(ev.aux[i])]);
+	else if (isLook(kind)) facts.push(['looks', fmtCount(ev.aux[i]) + (ev.aux[i] > 1 ? ', one in ' + fmtNs(ev.dur[i] / ev.aux[i]) : '')]);
 	else if (kind === 'a' && ev.aux[i] > 0) facts.push(['returned', 'error ' + ev.aux[i]]);
 	return facts.filter((f) => f[1] !== '');
 }
@@ -224,7 +225,7 @@ function selectEvent(tl, i, move) {
 		row = rowOf(i),
 		s = spread(statsOfLabels(new Set([ev.label[i]])).map((k) => ev.dur[k]));
 	tl.selected = i;
-	if (tl.collapsed.has(row.track)) {
+	if (tl.collapsed.has(row.track) && !(row.track.kind === 'python' && row === row.track.lanes[0])) {
 		tl.collapsed.delete(row.track);
 		tl.layout();
 	}
@@ -264,7 +265,7 @@ function selectEvent(tl, i, move) {
 			{ class: 'facts' },
 			facts.map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
 		),
-		stackList(call),
+		isLook(index.labels.kinds[ev.label[i]]) ? stackList(i, 'Its stack ') : stackList(call, 'Called by '),
 	);
 	tl.later();
 }
@@ -290,8 +291,8 @@ function showEvent(i) {
 	selectEvent(timeline, i, true);
 }
 
-/* The stack of the call, the innermost function first. */
-function stackList(call) {
+/* The stack of a call or of a look, the innermost function first. */
+function stackList(call, title) {
 	const { ev, stacks, sites } = state;
 	let node = call >= 0 ? ev.stack[call] - 1 : -1;
 	if (node <= 0 || !stacks) return '';
@@ -300,7 +301,7 @@ function stackList(call) {
 	if (!frames.length) return '';
 	const copy = el('button', { class: 'go', title: 'Copy the call stack  ( C )', onclick: () => copyText(stackText(frames), copy) }, 'copy');
 	return [
-		el('h3', { class: 'called' }, 'Called by ', copy),
+		el('h3', { class: 'called' }, title, copy),
 		el(
 			'ul',
 			{ class: 'frames' },
@@ -358,7 +359,8 @@ function sumsTable(title, found, { count, time }) {
 async function happenings(what, a, b, most) {
 	const sums = await sumsBetween(a, b);
 	if (!sums) return null;
-	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0).sort((x, y) => sums.time[y] - sums.time[x]),
+	/* functions of Python's hold each other: what it did is said once */
+	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0 && !'pqx'.includes(state.index.labels.kinds[l])).sort((x, y) => sums.time[y] - sums.time[x]),
 		isGpu = (l) => 'kcsgm'.includes(state.index.labels.kinds[l]),
 		busy = ([number, d]) => ' · GPU ' + number + (state.index.grouped ? ' about ' : state.index.shorter ? ' at least ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
 	return [

@@ -143,6 +143,25 @@ static void test_what_has_no_row_is_last(void **state)
 	gp_html_gather_free(&gather);
 }
 
+static void test_rows_that_are_known_stay(void **state)
+{
+	struct gp_html_gather gather = {0};
+	static const uint32_t rows[] = {2, 0, 1, 0, 9};
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++) {
+		add(&gather, i, 10 * i, 10 * i + 5);
+		gather.events[i].row = rows[i];
+	}
+	assert_int_equal(gp_html_gather_order(&gather, 4), 0);
+	assert_int_equal(gather.rows, 3);
+	assert_int_equal(row_of(&gather, 0), 2);
+	assert_int_equal(row_of(&gather, 3), 0);
+	assert_int_equal(row_of(&gather, 4), GP_NONE);
+	assert_rows_are_in_order(&gather);
+	gp_html_gather_free(&gather);
+}
+
 /* Random events of every kind of overlap. */
 static void test_no_row_overlaps(void **state)
 {
@@ -172,6 +191,7 @@ int main(void)
 		cmocka_unit_test(test_of_two_that_begin_together_the_longer_holds_the_other),
 		cmocka_unit_test(test_flat_tracks_use_the_first_free_row),
 		cmocka_unit_test(test_what_has_no_row_is_last),
+		cmocka_unit_test(test_rows_that_are_known_stay),
 		cmocka_unit_test(test_no_row_overlaps),
 	};
 

@@ -217,15 +217,15 @@ int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *m
 static int add_call(struct gp_activity *activity, const struct gp_model *model,
 		    const struct gp_call *call, uint32_t *rows)
 {
-	struct gp_api api = gp_model_api(model, call->api);
+	uint8_t class = gp_model_api_class(model, call->api);
 	uint32_t *row = &rows[call->api];
 
 	if (*row == UINT32_MAX)
-		*row = gp_groups_find(&activity->calls, api.name);
+		*row = gp_groups_find(&activity->calls, gp_model_api(model, call->api).name);
 	if (*row == UINT32_MAX)
 		return -ENOMEM;
-	activity->launches += api.class == GP_API_LAUNCH;
-	activity->graph_launches += api.class == GP_API_GRAPH_LAUNCH;
+	activity->launches += class == GP_API_LAUNCH;
+	activity->graph_launches += class == GP_API_GRAPH_LAUNCH;
 	if (gp_activity_is_failure(model, call)) {
 		activity->calls.rows[*row].failed++;
 		activity->failures++;

@@ -139,13 +139,23 @@ static int list_calls(struct gp_advisor *advisor)
 /* What turned out not to be worth a word explains nothing: others may. */
 static void free_lulls(struct gp_advisor *advisor)
 {
+	uint32_t judged = GP_NONE;
+	bool is_worth = false;
+
 	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
 		struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
 
-		for (uint32_t k = 0; k < device->count; k++)
-			if (device->lulls[k].told != GP_NONE &&
-			    !gp_advisor_is_worth(advisor, &advisor->cases[device->lulls[k].told]))
+		for (uint32_t k = 0; k < device->count; k++) {
+			uint32_t told = device->lulls[k].told;
+
+			if (told == GP_NONE)
+				continue;
+			if (told != judged)
+				is_worth = gp_advisor_is_worth(advisor, &advisor->cases[told]);
+			judged = told;
+			if (!is_worth)
 				device->lulls[k].told = GP_NONE;
+		}
 	}
 }
 

@@ -20,6 +20,14 @@ struct gp_api_table {
 
 struct gp_api_entry gp_api_table_find(const struct gp_api_table *table, uint16_t id);
 
+/* enum gp_api_class, 0 where none is set. */
+static inline uint8_t gp_api_table_class(const struct gp_api_table *table, uint16_t id)
+{
+	const struct gp_api_entry *page = table->pages[id / GP_API_TABLE_PAGE];
+
+	return page ? page[id % GP_API_TABLE_PAGE].class : 0;
+}
+
 /* Whether an entry's name is that, of so many bytes. */
 bool gp_api_table_has(const struct gp_api_table *table, const char *name, size_t length);
 

@@ -16,8 +16,13 @@
  */
 int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
 
-/* The same for one that grows with the events of a trace: gp_room_free() frees it. */
-int gp_array_grow_room(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
+/* The same for one that grows with the events of a trace: gp_room_free() frees it.  Mostly there is room, which is seen here. */
+int gp_array_enlarge_room(void *array, uint32_t *capacity, size_t element_bytes);
+static inline int gp_array_grow_room(void *array, uint32_t *capacity, uint32_t count,
+				     size_t element_bytes)
+{
+	return count < *capacity ? 0 : gp_array_enlarge_room(array, capacity, element_bytes);
+}
 
 /* Whether an element comes before what is looked for; key is whatever describes that. */
 typedef bool gp_array_is_before(const void *element, const void *key);
@@ -52,14 +57,15 @@ static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t cou
 {
 	enum { CLOSE = 4 };
 	const char *elements = array;
-	uint32_t first = *last, end;
+	uint32_t first = *last, end = first;
 
-	if (first > 0 && !is_before(elements + (first - 1) * element_bytes, key))
+	if (first > 0 && !is_before(elements + (first - 1) * element_bytes, key)) {
 		first = 0;
-	end = first + CLOSE < count ? first + CLOSE : count;
-	if (end > first && is_before(elements + (end - 1) * element_bytes, key)) {
-		first = end;
-		end = count;
+	} else {
+		end = first + CLOSE < count ? first + CLOSE : count;
+		while (first < end && is_before(elements + first * element_bytes, key))
+			first++;
+		end = first < end ? first : count;
 	}
 	*last = first + gp_array_lower_bound(elements + first * element_bytes, end - first,
 					     element_bytes, is_before, key);

@@ -190,14 +190,14 @@ static int take_calls(struct gp_scope *scope, size_t process, struct gp_tally *t
 	if (!names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->call_count; i++) {
-		struct gp_api api = gp_model_api(model, model->calls[i].api);
-		uint64_t *name = &names[model->calls[i].api];
+		uint16_t api = model->calls[i].api;
+		uint64_t *name = &names[api];
 
 		if (*name == GP_SCOPE_NO_TEXT)
-			*name = gp_scope_text(scope, api.name);
+			*name = gp_scope_text(scope, gp_model_api(model, api).name);
 		at.call = &model->calls[i];
 		at.name = *name;
-		at.class = api.class;
+		at.class = gp_model_api_class(model, api);
 		take(tally, &at);
 	}
 	free(names);

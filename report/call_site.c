@@ -175,7 +175,7 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 static void take_owner(const struct gp_model *model, const struct gp_call *call, uint32_t end,
 		       struct texts *texts)
 {
-	bool allocates = gp_model_api(model, call->api).class == GP_API_ALLOC;
+	bool allocates = gp_model_api_class(model, call->api) == GP_API_ALLOC;
 	const char *library = "";
 
 	for (uint32_t at = call->stack; at != end && at != GP_NONE && texts->owner[0] == '\0';

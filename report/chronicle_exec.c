@@ -29,7 +29,7 @@ static bool has(const struct gp_model *model, uint32_t index)
 	const struct gp_op *op = &model->ops[index];
 
 	return op->kind == GP_OP_KERNEL && !op->untimed && op->call != GP_NONE &&
-	       gp_model_api(model, model->calls[op->call].api).class == GP_API_LAUNCH;
+	       gp_model_api_class(model, model->calls[op->call].api) == GP_API_LAUNCH;
 }
 
 static uint64_t start(const struct gp_model *model, uint32_t index)

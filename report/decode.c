@@ -53,19 +53,24 @@ static bool take_longer_varint(struct cursor *c, uint64_t *value)
 	return false;
 }
 
-/* Most have a byte or two. */
+/* Nearly all have three bytes at most. */
 static inline bool take_varint(struct cursor *c, uint64_t *value)
 {
 	const uint8_t *at = c->at;
 
-	if (c->end - at < 2 || (at[0] >= 0x80 && at[1] >= 0x80))
+	if (c->end - at < 3)
 		return take_longer_varint(c, value);
 	if (at[0] < 0x80) {
 		*value = at[0];
 		c->at = at + 1;
-	} else {
+	} else if (at[1] < 0x80) {
 		*value = (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
 		c->at = at + 2;
+	} else if (at[2] < 0x80) {
+		*value = (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint64_t)at[2] << 14;
+		c->at = at + 3;
+	} else {
+		return take_longer_varint(c, value);
 	}
 	return true;
 }

@@ -74,7 +74,7 @@ static uint32_t find_stuck_number(const struct gp_model *m)
 	if (!version || strtoul(version, NULL, 10) >= CUPTI_12_2)
 		return 0;
 	for (uint32_t i = 0; i < m->call_count; i++) {
-		if (gp_model_api(m, m->calls[i].api).class != GP_API_LAUNCH)
+		if (gp_model_api_class(m, m->calls[i].api) != GP_API_LAUNCH)
 			continue;
 		if (count++ > 0 && m->calls[i].correlation_id != number)
 			return 0;
@@ -259,7 +259,7 @@ static void account_for_calls(struct gp_model *m)
 			last_ns = call->start_ns > last_ns ? call->start_ns : last_ns;
 			continue;
 		}
-		class = gp_model_api(m, call->api).class;
+		class = gp_model_api_class(m, call->api);
 		if (class == GP_API_LAUNCH)
 			account_for_launch(m, call);
 		else if (lacks_copy(m, call, class) && call->start_ns > last_copy_ns)
@@ -269,7 +269,7 @@ static void account_for_calls(struct gp_model *m)
 		const struct gp_call *call = &m->calls[i];
 
 		if (call->start_ns > last_ns && call->first_op == GP_NONE &&
-		    lacks_copy(m, call, gp_model_api(m, call->api).class))
+		    lacks_copy(m, call, gp_model_api_class(m, call->api)))
 			m->losses.copies_in_flight++;
 	}
 }

@@ -346,9 +346,10 @@ static int name_unnamed_apis(struct gp_load *load)
 
 	int result = 0;
 
-	for (uint32_t api = 0; api <= UINT16_MAX && result == 0; api++)
-		if (load->apis[api / 8] >> api % 8 & 1)
-			result = name_if_unnamed(m, (uint16_t)api);
+	for (uint32_t i = 0; i < sizeof(load->apis) && result == 0; i++)
+		for (uint32_t bit = 0; load->apis[i] >> bit != 0 && result == 0; bit++)
+			if (load->apis[i] >> bit & 1)
+				result = name_if_unnamed(m, (uint16_t)(8 * i + bit));
 	for (uint32_t i = 0; i < m->waiting_count && result == 0; i++)
 		result = name_if_unnamed(m, m->waiting[i].api);
 	return result;

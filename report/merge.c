@@ -39,20 +39,30 @@ static size_t lower_child(const struct gp_merge *merge, size_t at)
 		       : child;
 }
 
-bool gp_merge_take(struct gp_merge *merge, struct gp_merge_head *head)
+/* In place of the lowest comes that one, where it belongs. */
+static void sink(struct gp_merge *merge, struct gp_merge_head head)
 {
-	struct gp_merge_head last;
 	size_t at = 0;
 
-	if (merge->count == 0)
-		return false;
-	*head = merge->heads[0];
-	last = merge->heads[--merge->count];
 	for (size_t child; (child = lower_child(merge, at)) < merge->count; at = child) {
-		if (!is_before(&merge->heads[child], &last))
+		if (!is_before(&merge->heads[child], &head))
 			break;
 		merge->heads[at] = merge->heads[child];
 	}
-	merge->heads[at] = last;
+	merge->heads[at] = head;
+}
+
+bool gp_merge_take(struct gp_merge *merge, struct gp_merge_head *head)
+{
+	if (merge->count == 0)
+		return false;
+	*head = merge->heads[0];
+	merge->count--;
+	sink(merge, merge->heads[merge->count]);
 	return true;
+}
+
+void gp_merge_replace(struct gp_merge *merge, uint64_t number)
+{
+	sink(merge, (struct gp_merge_head){number, merge->heads[0].sequence});
 }

@@ -31,4 +31,7 @@ void gp_merge_put(struct gp_merge *merge, size_t sequence, uint64_t number);
 /* Take out the lowest number.  False: there is none. */
 bool gp_merge_take(struct gp_merge *merge, struct gp_merge_head *head);
 
+/* In place of the lowest number, which is heads[0], put in the next one of its sequence. */
+void gp_merge_replace(struct gp_merge *merge, uint64_t number);
+
 #endif

@@ -122,7 +122,7 @@ uint8_t gp_model_launch_type(const struct gp_model *model, const struct gp_op *o
 	const struct gp_call *cause = gp_model_op_cause(model, op);
 	uint8_t type = op->shape < model->shape_count ? model->shapes[op->shape].launch_type : 0;
 	bool is_known =
-		cause && !model->recorder && gp_model_api(model, cause->api).class == GP_API_LAUNCH;
+		cause && !model->recorder && gp_model_api_class(model, cause->api) == GP_API_LAUNCH;
 
 	return type == COOPERATIVE && is_known && !cause->cooperative ? REGULAR : type;
 }

@@ -15,6 +15,7 @@
 
 #include "gpuprof/counter.h"
 #include "gpuprof/record.h"
+#include "report/api_table.h"
 
 #define GP_NONE UINT32_MAX
 
@@ -369,6 +370,12 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
+
+/* Its class alone: here, for whoever goes through all calls. */
+static inline uint8_t gp_model_api_class(const struct gp_model *model, uint16_t api)
+{
+	return gp_api_table_class(model->private, api);
+}
 
 /*
  * For who goes through a model's calls and ranges together, both of which are sorted by thread and start: whether that range comes

@@ -57,7 +57,7 @@ static double hook_ns(const struct gp_model *model)
 static double callbacks_ns(const struct gp_model *model, const struct gp_call *call)
 {
 	double ns = GP_API_IS_DRIVER(call->api) ? DRIVER_CALLBACKS_NS : RUNTIME_CALLBACKS_NS;
-	uint8_t class = gp_model_api(model, call->api).class;
+	uint8_t class = gp_model_api_class(model, call->api);
 
 	if (class == GP_API_GRAPH_LAUNCH)
 		ns += GRAPH_LAUNCH_NS;

@@ -14,13 +14,23 @@ static void count_bytes(const uint64_t *values, size_t count, uint64_t prefix, i
 			counts[values[i] >> shift & 0xff]++;
 }
 
+/* The highest byte that one of them has. */
+static int top_shift(const uint64_t *values, size_t count)
+{
+	uint64_t any = 1;
+
+	for (size_t i = 0; i < count; i++)
+		any |= values[i];
+	return (63 - __builtin_clzll(any)) / 8 * 8;
+}
+
 /* Byte by byte from the top: eight passes at most, and no order of the values makes it slow. */
 uint64_t gp_stats_select(const uint64_t *values, size_t count, size_t rank)
 {
 	size_t counts[256];
 	uint64_t found = 0;
 
-	for (int shift = 56; shift >= 0; shift -= 8) {
+	for (int shift = top_shift(values, count); shift >= 0; shift -= 8) {
 		uint64_t byte = 0;
 
 		count_bytes(values, count, found, shift, counts);

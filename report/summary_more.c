@@ -87,7 +87,7 @@ static void count_calls(struct kinds *kinds, const struct gp_model *model)
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
 		uint8_t class =
-			call->status == 0 ? gp_model_api(model, call->api).class : GP_API_OTHER;
+			call->status == 0 ? gp_model_api_class(model, call->api) : GP_API_OTHER;
 
 		kinds->events += class == GP_API_EVENT;
 		kinds->host_functions += class == GP_API_HOST;

@@ -156,8 +156,7 @@ static void print_longest(const struct gp_summary *summary, const struct gp_wher
 	if (!gap)
 		return;
 	fprintf(summary->out, "    longest gap %s, %s: between ",
-		gp_format_ns(gap->end_ns - gap->start_ns).text,
-		gp_idle_cause_name(gp_gap_cause(gap)));
+		gp_format_ns(gap->end_ns - gap->start_ns).text, gp_idle_cause_name(gap->cause));
 	print_op(summary, gap->before);
 	fputs(" and ", summary->out);
 	print_op(summary, gap->after);

@@ -26,13 +26,14 @@
 struct point {
 	uint64_t from;
 	int64_t to;
+	double rate; /* to per from, up to the next one */
 };
 
 struct clock {
 	struct point *points;
 	uint32_t count;
 	uint32_t hint; /* the interval of the last conversion */
-	double rate;   /* to per from, outside the points */
+	double rate;   /* to per from, before the points; and behind them */
 };
 
 /* A stretch of CUPTI's clock in which nobody set it. */
@@ -58,6 +59,15 @@ static double difference(uint64_t a, uint64_t b)
 	return a >= b ? (double)(a - b) : -(double)(b - a);
 }
 
+/* As llround() does it, which is a call. */
+static int64_t rounded(double ns)
+{
+	int64_t whole = (int64_t)ns;
+	double rest = ns - (double)whole;
+
+	return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
 static int64_t add_ns(int64_t to, double ns)
 {
 	const double limit = 4e18; /* within int64_t, with room for sums */
@@ -67,7 +77,7 @@ static int64_t add_ns(int64_t to, double ns)
 		return (int64_t)limit;
 	if (sum < -limit)
 		return -(int64_t)limit;
-	return to + llround(ns);
+	return to + rounded(ns);
 }
 
 static bool is_point_until(const void *element, const void *from)
@@ -91,13 +101,11 @@ static uint32_t find_point(struct clock *c, uint64_t from)
 
 static int64_t convert(struct clock *c, uint64_t from)
 {
-	uint32_t at = find_point(c, from);
-	const struct point *p = &c->points[at];
-	double rate = c->rate;
+	const struct point *p = &c->points[find_point(c, from)];
 
-	if (from >= p->from && at + 1 < c->count)
-		rate = (double)(p[1].to - p->to) / difference(p[1].from, p->from);
-	return add_ns(p->to, difference(from, p->from) * rate);
+	if (from < p->from)
+		return add_ns(p->to, -(double)(p->from - from) * c->rate);
+	return add_ns(p->to, (double)(from - p->from) * p->rate);
 }
 
 static double mean_rate(const struct clock *c, double otherwise)
@@ -131,6 +139,19 @@ static int64_t relative(uint64_t monotonic_ns, uint64_t base)
 	return add_ns(0, difference(monotonic_ns, base));
 }
 
+static double rate_between(const struct point *p)
+{
+	return (double)(p[1].to - p[0].to) / difference(p[1].from, p[0].from);
+}
+
+/* Of a clock that is complete. */
+static void note_rates(struct clock *c, double rate)
+{
+	c->rate = rate;
+	for (uint32_t i = 0; i < c->count; i++)
+		c->points[i].rate = i + 1 < c->count ? rate_between(&c->points[i]) : rate;
+}
+
 static int compare_rates(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
@@ -138,16 +159,11 @@ static int compare_rates(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static double rate_between(const struct point *p)
-{
-	return (double)(p[1].to - p[0].to) / difference(p[1].from, p[0].from);
-}
-
 /* The median of all intervals, which one that is off does not move; 0 where there are too few to tell which that is. */
 static double usual_rate(const struct clock *c, double *rates)
 {
 	for (uint32_t i = 0; i + 1 < c->count; i++)
-		rates[i] = rate_between(&c->points[i]);
+		rates[i] = c->points[i].rate;
 	if (c->count < 4)
 		return 0;
 	qsort(rates, c->count - 1, sizeof(*rates), compare_rates);
@@ -181,7 +197,7 @@ static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *an
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		struct point p = {anchors[i].ticks,
-				  relative(anchors[i].monotonic_ns, anchors[0].monotonic_ns)};
+				  relative(anchors[i].monotonic_ns, anchors[0].monotonic_ns), 0};
 		const struct point *last = c->points + c->count - 1;
 
 		if (is_coarse(&anchors[i], best_gap))
@@ -192,7 +208,7 @@ static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *an
 		}
 		c->points[c->count++] = p;
 	}
-	c->rate = mean_rate(c, ticks_per_second >= 1 ? 1e9 / ticks_per_second : 1.0);
+	note_rates(c, mean_rate(c, ticks_per_second >= 1 ? 1e9 / ticks_per_second : 1.0));
 	return count_misfits(t);
 }
 
@@ -272,7 +288,7 @@ static bool build_cupti(struct gp_timeline *t, const struct gp_record_anchor *an
 		points++;
 	}
 	for (uint32_t i = 0; i < t->epoch_count; i++)
-		t->epochs[i].clock.rate = mean_rate(&t->epochs[i].clock, 1.0);
+		note_rates(&t->epochs[i].clock, mean_rate(&t->epochs[i].clock, 1.0));
 	return true;
 }
 

@@ -29,7 +29,7 @@ static_assert(sizeof(causes) == GP_API_CLASSES, "a class has no cause");
 
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)
 {
-	uint8_t class = gp_model_api(model, call->api).class;
+	uint8_t class = gp_model_api_class(model, call->api);
 
 	if (call->captured)
 		return GP_IDLE_SETUP;
@@ -107,7 +107,7 @@ static int take_call(struct gp_process_calls *calls, const struct gp_model *mode
 
 	if (call->duration_ns < GP_CALL_CAUSE_LEAST_NS)
 		return 0;
-	if (gp_model_api(model, call->api).class == GP_API_MODULE)
+	if (gp_model_api_class(model, call->api) == GP_API_MODULE)
 		return add_call(&calls->setups, call, 0, GP_IDLE_SETUP);
 	cause = gp_call_cause(model, call);
 	if (cause == GP_IDLE_HOST || cause == GP_IDLE_SYNC)

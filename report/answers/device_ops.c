@@ -65,8 +65,8 @@ size_t gp_device_ops_users(const struct gp_device_ops *ops, size_t device, uint3
 	return count;
 }
 
-/* The run's next timed operation takes part, if there is one. */
-static void put(struct gp_device_ops *ops, size_t number)
+/* Whether the run has a next timed operation, and when it begins. */
+static bool find_next(struct gp_device_ops *ops, size_t number, uint64_t *start_ns)
 {
 	const struct gp_op_run *run = &ops->runs[number];
 	const struct gp_model *model = ops->models[run->model];
@@ -74,27 +74,38 @@ static void put(struct gp_device_ops *ops, size_t number)
 
 	while (*next < run->end && model->ops[*next].untimed)
 		(*next)++;
-	if (*next < run->end)
-		gp_merge_put(&ops->heads, number, model->base_unix_ns + model->ops[*next].start_ns);
+	if (*next == run->end)
+		return false;
+	*start_ns = model->base_unix_ns + model->ops[*next].start_ns;
+	return true;
 }
 
 void gp_device_ops_start(struct gp_device_ops *ops, size_t device)
 {
+	uint64_t start_ns;
+
 	ops->heads.count = 0;
 	for (size_t i = 0; i < ops->run_count; i++)
 		if (ops->runs[i].device == device) {
 			ops->next[i] = ops->runs[i].first;
-			put(ops, i);
+			if (find_next(ops, i, &start_ns))
+				gp_merge_put(&ops->heads, i, start_ns);
 		}
 }
 
 bool gp_device_ops_next(struct gp_device_ops *ops, struct gp_op_at *at)
 {
 	struct gp_merge_head head;
+	uint64_t start_ns;
+	size_t number;
 
-	if (!gp_merge_take(&ops->heads, &head))
+	if (ops->heads.count == 0)
 		return false;
-	*at = (struct gp_op_at){ops->runs[head.sequence].model, ops->next[head.sequence]++};
-	put(ops, head.sequence);
+	number = ops->heads.heads[0].sequence;
+	*at = (struct gp_op_at){ops->runs[number].model, ops->next[number]++};
+	if (find_next(ops, number, &start_ns))
+		gp_merge_replace(&ops->heads, start_ns);
+	else
+		gp_merge_take(&ops->heads, &head);
 	return true;
 }

@@ -96,7 +96,7 @@ static void take_contexts(struct parts *parts, const struct gp_model *model)
 static void take_code(struct parts *parts, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->call_count; i++)
-		if (gp_model_api(model, model->calls[i].api).class == GP_API_MODULE)
+		if (gp_model_api_class(model, model->calls[i].api) == GP_API_MODULE)
 			take_call(parts, &model->calls[i]);
 }
 

@@ -116,6 +116,7 @@ static void tell_unused(struct sweep *sweep, uint64_t end_ns)
 		.device = sweep->device,
 		.before = {0, GP_NONE},
 		.after = {0, GP_NONE},
+		.cause = GP_IDLE_UNUSED,
 	};
 
 	gap.cause_ns[GP_IDLE_UNUSED] = end_ns - gap.start_ns;

@@ -37,7 +37,7 @@ const char *gp_idle_cause_name(enum gp_idle_cause cause)
 	return names[cause < GP_IDLE_CAUSES ? cause : GP_IDLE_UNKNOWN];
 }
 
-enum gp_idle_cause gp_gap_cause(const struct gp_gap *gap)
+static enum gp_idle_cause main_cause(const struct gp_gap *gap)
 {
 	enum gp_idle_cause most = GP_IDLE_HOST;
 
@@ -344,4 +344,5 @@ void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *call
 			split_before(&split, op->call);
 	}
 	until(&split, GP_IDLE_UNKNOWN, gap->end_ns);
+	gap->cause = main_cause(gap);
 }

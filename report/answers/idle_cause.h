@@ -51,14 +51,12 @@ struct gp_gap {
 	size_t device; /* in the list of devices */
 	struct gp_op_at before, after;
 	uint64_t cause_ns[GP_IDLE_CAUSES]; /* add up to end_ns - start_ns */
+	enum gp_idle_cause cause;          /* the one with most of its time */
 };
-
-/* The cause with most of its time. */
-enum gp_idle_cause gp_gap_cause(const struct gp_gap *gap);
 
 /*
  * Split a gap: take is called for each part, in the order of time, with its end; the first begins where the gap does, the last ends where
- * it ends.  cause_ns is filled in.  calls and sums are parallel to models.  Where take is NULL, calls that the host made meanwhile for other
+ * it ends.  cause_ns and cause are filled in.  calls and sums are parallel to models.  Where take is NULL, calls that the host made meanwhile for other
  * devices are not gone through one by one, unless the sums are zeroed.
  */
 void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *calls,

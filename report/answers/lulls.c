@@ -34,12 +34,13 @@ static struct gp_lull lull_of(const struct gp_gap *gap)
 		.told = GP_NONE,
 		.taker = GP_NONE,
 		.device = (uint16_t)gap->device,
-		.cause = (uint8_t)gp_gap_cause(gap),
+		.cause = (uint8_t)gap->cause,
 	};
 
 	for (size_t i = 0; i < GP_IDLE_CAUSES; i++)
-		lull.cause_share[i] =
-			(uint8_t)((double)gap->cause_ns[i] / (double)length_ns * 255 + 0.5);
+		if (gap->cause_ns[i] > 0)
+			lull.cause_share[i] =
+				(uint8_t)((double)gap->cause_ns[i] / (double)length_ns * 255 + 0.5);
 	return lull;
 }
 

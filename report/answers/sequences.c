@@ -125,11 +125,17 @@ static bool are_equal(const struct parse *parse, uint32_t a, uint32_t b, uint32_
 	return true;
 }
 
-static uint32_t *slot_of(const struct parse *parse, size_t context, uint32_t at)
+static uint64_t slot_of(uint64_t hash, unsigned bits)
+{
+	return (hash ^ hash >> 29) * BASE >> (64 - bits);
+}
+
+/* 1 + where what stands there was last; 0: nowhere. */
+static uint32_t last_of(const struct parse *parse, size_t context, uint32_t at)
 {
 	uint64_t hash = hash_of(parse, at, contexts[context], parse->powers[context]);
 
-	return &parse->tables[context][(hash ^ hash >> 29) * BASE >> (64 - parse->bits)];
+	return parse->tables[context][slot_of(hash, parse->bits)];
 }
 
 /* ---- what repeats ---- */
@@ -152,7 +158,7 @@ static struct phrase find_phrase(const struct parse *parse, uint32_t at)
 	struct phrase phrase = {.at = at};
 
 	for (size_t i = 0; i < CONTEXTS && phrase.length == 0; i++) {
-		uint32_t last = contexts[i] <= parse->count - at ? *slot_of(parse, i, at) : 0;
+		uint32_t last = contexts[i] <= parse->count - at ? last_of(parse, i, at) : 0;
 		uint32_t length = last > 0 ? match(parse, last - 1, at) : 0;
 
 		if (length >= contexts[i]) {
@@ -176,12 +182,28 @@ static struct phrase find_run(const struct parse *parse, uint32_t at)
 	return run;
 }
 
+static void remember_by(struct parse *parse, size_t context, uint32_t first, uint32_t end)
+{
+	const uint64_t *hashes = parse->hashes, *later = hashes + contexts[context];
+	uint64_t power = parse->powers[context];
+	uint32_t *table = parse->tables[context];
+	unsigned bits = parse->bits;
+
+	for (uint32_t at = first; at < end; at++)
+		table[slot_of(later[at] - hashes[at] * power, bits)] = at + 1;
+}
+
 static void remember(struct parse *parse, uint32_t at, uint32_t length)
 {
-	for (; length > 0; at++, length--)
-		for (size_t i = 0; i < CONTEXTS; i++)
-			if (contexts[i] <= parse->count - at)
-				*slot_of(parse, i, at) = at + 1;
+	for (size_t i = 0; i < CONTEXTS; i++) {
+		uint32_t end = at + length;
+
+		if (contexts[i] > parse->count)
+			continue;
+		if (end > parse->count - contexts[i] + 1)
+			end = parse->count - contexts[i] + 1;
+		remember_by(parse, i, at, end);
+	}
 }
 
 static int find_phrases(struct parse *parse)

@@ -108,7 +108,7 @@ static void add_gap(void *context, const struct gp_gap *gap)
 	struct gp_wheres *wheres = context;
 	struct gp_where *where = &wheres->devices[gap->device];
 
-	where->cause_count[gp_gap_cause(gap)]++;
+	where->cause_count[gap->cause]++;
 	if (gap->before.op == GP_NONE || gap->after.op == GP_NONE)
 		where->edge_ns += gap->end_ns - gap->start_ns;
 	if (wheres->gap_limit == 0 || gap->end_ns - gap->start_ns < where->gaps_least_ns)

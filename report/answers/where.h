@@ -15,7 +15,7 @@
 struct gp_where {
 	uint64_t state_ns[GP_STATES]; /* how long in each state; [0] is 0 */
 	uint64_t edge_ns;             /* of idle: before the first operation and after the last */
-	uint64_t cause_count[GP_IDLE_CAUSES]; /* gaps by gp_gap_cause() */
+	uint64_t cause_count[GP_IDLE_CAUSES]; /* gaps by their cause */
 	struct gp_gap *gaps;                  /* the longest, longest first */
 	size_t gaps_kept, gaps_capacity;
 	uint64_t gaps_least_ns; /* shorter ones are not among them */

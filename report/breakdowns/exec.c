@@ -38,7 +38,7 @@ static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 	uint64_t end_ns;
 
 	if (op->kind != GP_OP_KERNEL || op->untimed || !call ||
-	    gp_model_api(at->model, call->api).class != GP_API_LAUNCH)
+	    gp_model_api_class(at->model, call->api) != GP_API_LAUNCH)
 		return;
 	end_ns = call->start_ns + call->duration_ns;
 	row = gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){at->process, call->thread_id,

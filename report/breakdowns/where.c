@@ -240,7 +240,7 @@ static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct 
 		    const struct gp_gap *gap)
 {
 	uint64_t length_ns = gap->end_ns - gap->start_ns;
-	enum gp_idle_cause cause = gp_gap_cause(gap);
+	enum gp_idle_cause cause = gap->cause;
 
 	gp_scope_put_whole(sheet, length_ns);
 	gp_sheet_cell(sheet, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
@@ -288,7 +288,7 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	struct gp_tally_row *row;
 	const uint64_t key[GP_TALLY_KEYS] = {
 		gap->device,
-		gp_gap_cause(gap),
+		gap->cause,
 		call ? gp_scope_text(by->scope, gp_model_api(model, call->api).name) : NO_SITE,
 		call && call->stack != GP_NONE ? gp_call_sites_find(by->sites, model, call)
 					       : NO_SITE,

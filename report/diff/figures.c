@@ -186,7 +186,7 @@ static void take_op(struct gathering *g, const struct gp_op *op)
 
 static void take_call(struct gathering *g, const struct gp_model *model, const struct gp_call *call)
 {
-	switch (gp_model_api(model, call->api).class) {
+	switch (gp_model_api_class(model, call->api)) {
 	case GP_API_LAUNCH:
 	case GP_API_GRAPH_LAUNCH:
 		add(g, GP_METRIC_LAUNCH_TIME, call->duration_ns);

@@ -119,7 +119,7 @@ static void put_event(struct gp_chrome *chrome, const struct gp_chrome_args *arg
 	const struct gp_record_event *event;
 
 	if (chrome->model->event_count == 0 ||
-	    gp_model_api(chrome->model, call->api).class != GP_API_EVENT)
+	    gp_model_api_class(chrome->model, call->api) != GP_API_EVENT)
 		return;
 	event = find_event(args, chrome->model, call->correlation_id);
 	if (!event)

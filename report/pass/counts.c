@@ -5,7 +5,7 @@
 static void add_calls(struct gp_counts *counts, const struct gp_model *model, uint16_t api,
 		      uint64_t count)
 {
-	uint8_t class = gp_model_api(model, api).class;
+	uint8_t class = gp_model_api_class(model, api);
 
 	counts->calls += count;
 	counts->launches += class == GP_API_LAUNCH ? count : 0;

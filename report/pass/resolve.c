@@ -48,7 +48,7 @@ static void account_for_launches(struct gp_model *m, const struct gp_sums *sums)
 		const struct gp_sum *sum = sums->sums[i];
 
 		if (sum->kind != GP_SUM_CALL ||
-		    gp_model_api(m, sum->first.call.api).class != GP_API_LAUNCH)
+		    gp_model_api_class(m, sum->first.call.api) != GP_API_LAUNCH)
 			continue;
 		launches += sum->spread.count;
 		m->losses.launches_captured += sum->captured;

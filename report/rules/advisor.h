@@ -163,7 +163,7 @@ static inline uint64_t gp_call_end_ns(const struct gp_call *call)
 
 static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const struct gp_call *call)
 {
-	return gp_model_api(advisor->model, call->api).class;
+	return gp_model_api_class(advisor->model, call->api);
 }
 
 /* Whether a library only tries kernels out there (report/answers/tuning.h): what it does so, no user changes. */

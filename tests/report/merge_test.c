@@ -50,15 +50,23 @@ static void many_sequences_become_one(void **state)
 	assert_int_equal(gp_merge_open(&merge, SEQUENCES), 0);
 	for (size_t i = 0; i < SEQUENCES; i++)
 		gp_merge_put(&merge, i, 0);
-	while (gp_merge_take(&merge, &head)) {
-		size_t s = head.sequence;
+	while (merge.count > 0) {
+		size_t s;
 
+		head = merge.heads[0];
+		s = head.sequence;
 		assert_true(head.number >= last);
 		assert_int_equal(head.number, numbers[s]);
 		last = head.number;
 		taken++;
 		numbers[s] += (unsigned int)rand_r(&seed) % 5;
-		if (++lengths[s] < LENGTH)
+		if (++lengths[s] < LENGTH && lengths[s] % 2) {
+			gp_merge_replace(&merge, numbers[s]);
+			continue;
+		}
+		assert_true(gp_merge_take(&merge, &head));
+		assert_int_equal(head.sequence, s);
+		if (lengths[s] < LENGTH)
 			gp_merge_put(&merge, s, numbers[s]);
 	}
 	assert_int_equal(taken, SEQUENCES * LENGTH);

@@ -2,7 +2,7 @@
 
 # Takes a few minutes.  Counts are exact; times are of this machine, and of what else it does.
 .PHONY: bench
-bench: all sim $(addprefix $(O)/bench/,hooks emit stacks ranges steps)
+bench: all sim $(addprefix $(O)/bench/,hooks trace emit stacks ranges steps)
 	$(Q)printf '\n== instructions of each hook (bench/hooks)\n'; bench/hooks --print --build $(O) | cut -c 1-110
 	$(Q)printf '\n== a record (bench/emit)\n'; $(O)/bench/emit
 	$(Q)printf '\n== a call stack (bench/stacks)\n'; $(O)/bench/stacks
@@ -21,16 +21,21 @@ $(O)/bench/emit $(O)/bench/overload: $(O)/bench/%: bench/%.c $(COLLECTOR)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
 
-# How many instructions each hook takes: exact, and so a test.
+# How many instructions each hook takes, and reading what hooks wrote: exact, and so a test.
 .PHONY: hooks
-hooks: $(O)/bench/hooks
+hooks: $(O)/bench/hooks $(O)/bench/trace $(O)/gpuprof
 	$(Q)bench/hooks --build $(O)
-check-built unit-programs: $(O)/bench/hooks
+check-built unit-programs: $(O)/bench/hooks $(O)/bench/trace
 CHECKS += bench/hooks
 $(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/init.o,$(INJECT))
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
+
+$(O)/bench/trace: bench/trace.c $(O)/tests/report/trace_builder.o $(filter-out $(O)/report/main.o,$(REPORT))
+	@mkdir -p $(@D)
+	$(call say,BENCH)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS) -lcmocka
 
 # The programs whose traces bench/report and bench/bytes, and bench/scale, read.
 $(O)/bench/steps $(O)/bench/vary: $(O)/bench/%: bench/%.c tests/lib/cuda_start.h | $(O)/sim/libcuda.so

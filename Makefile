@@ -43,10 +43,15 @@ all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1
 .SECONDARY:
 .DELETE_ON_ERROR:
 
+# What tests and benchmarks link of it: no constructor of the library's, and the C library's functions as everybody's.
+INJECT_PARTS := $(filter-out $(O)/inject/init.o $(O)/inject/libc_direct.o,$(INJECT))
+
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
 LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/oldest_libc.h)
 $(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)
+# The functions that it defines are those that a compiler would make of it.
+$(O)/inject/libc_direct.o: ALL_CFLAGS += -fno-builtin
 # Called before a sanitizer is ready: by its own start.
 $(O)/inject/dlsym.o: ALL_CFLAGS += -fno-sanitize=all
 $(O)/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
@@ -126,7 +131,7 @@ $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
 $(COLLECTOR_TESTS): $(COLLECTOR)
 $(STACKS_TESTS): $(COLLECTOR) $(STACKS)
-$(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/init.o,$(INJECT))
+$(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 $(REPORT_TESTS): $(filter-out $(O)/report/main.o,$(REPORT))
 $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 

@@ -27,7 +27,7 @@ hooks: $(O)/bench/hooks $(O)/bench/trace $(O)/gpuprof
 	$(Q)bench/hooks --build $(O)
 check-built unit-programs: $(O)/bench/hooks $(O)/bench/trace
 CHECKS += bench/hooks
-$(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(filter-out $(O)/inject/init.o,$(INJECT))
+$(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread

@@ -112,6 +112,16 @@ void *gp_dlsym(void *handle, const char *name)
 	return find_behind_us()(handle, name);
 }
 
+uintptr_t gp_dlsym_in_libc(const char *name, uintptr_t otherwise)
+{
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	void *found = libc != NULL ? gp_dlsym(libc, name) : NULL;
+
+	if (libc != NULL)
+		dlclose(libc);
+	return found != NULL ? (uintptr_t)found : otherwise;
+}
+
 void gp_dlsym_answer_with(gp_dlsym_answer *function)
 {
 	(void)find_behind_us();

@@ -11,6 +11,8 @@
 #ifndef INJECT_DLSYM_H
 #define INJECT_DLSYM_H
 
+#include <stdint.h>
+
 typedef void *gp_dlsym_function(void *handle, const char *name);
 
 /*
@@ -24,6 +26,9 @@ void gp_dlsym_answer_with(gp_dlsym_answer *answer);
 
 /* dlsym() for ourselves: nobody is asked.  RTLD_NEXT is what comes after this library. */
 void *gp_dlsym(void *handle, const char *name);
+
+/* The C library's own function of that name, past all that define it, too; `otherwise` where there is none. */
+uintptr_t gp_dlsym_in_libc(const char *name, uintptr_t otherwise);
 
 /* For dlsym() itself: the function that is to be called in its place. */
 gp_dlsym_function *gp_dlsym_choose(void *handle, const char *name);

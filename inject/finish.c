@@ -18,6 +18,7 @@
 #include "gpuprof/option.h"
 #include "gpuprof/shell_word.h"
 #include "collector/sys.h"
+#include "inject/dlsym.h"
 #include "inject/options.h"
 #include "inject/output.h"
 #include "inject/say.h"
@@ -40,6 +41,17 @@ struct job {
 	volatile pid_t child;
 	volatile int status; /* of the child; -1 = could not be run */
 };
+
+/* All three share one memory: what a sanitizer of the program's knows of its threads would be mixed up by its own versions of these calls. */
+typedef int clone_function(int (*run)(void *), void *stack_end, int flags, void *data, ...);
+static clone_function *clone_directly;
+
+static void have_default(int number)
+{
+	static const uint64_t standard[4]; /* as the kernel has it: SIG_DFL, and nothing else */
+
+	syscall(SYS_rt_sigaction, number, standard, NULL, sizeof(standard[3]));
+}
 
 static bool is_dropped(const char *variable)
 {
@@ -72,10 +84,10 @@ static void raise_limits(void)
 	struct rlimit limit;
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
-		if (getrlimit(resources[i], &limit) != 0)
+		if (syscall(SYS_prlimit64, 0, resources[i], NULL, &limit) != 0)
 			continue;
 		limit.rlim_cur = limit.rlim_max;
-		setrlimit(resources[i], &limit);
+		syscall(SYS_prlimit64, 0, resources[i], &limit, NULL);
 	}
 }
 
@@ -83,19 +95,15 @@ static void raise_limits(void)
  * ours. */
 static void become_clean(const struct job *job)
 {
-	struct sigaction standard = {.sa_handler = SIG_DFL};
-	sigset_t none;
-
 	for (int number = 1; number < NSIG; number++)
-		sigaction(number, &standard, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+		have_default(number);
+	gp_sys_let_signals(0);
 	/* whatever it prints goes where our own lines go, never to the program's stdout */
-	dup2(STDERR_FILENO, STDOUT_FILENO);
+	syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
 	if (job->progress_fd == PROGRESS_FD)
-		fcntl(PROGRESS_FD, F_SETFD, 0);
+		syscall(SYS_fcntl, PROGRESS_FD, F_SETFD, 0);
 	else
-		dup2(job->progress_fd, PROGRESS_FD);
+		syscall(SYS_dup3, job->progress_fd, PROGRESS_FD, 0);
 	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);
 	raise_limits();
 }
@@ -115,16 +123,14 @@ static int run_program(void *data)
  * frame of ours touched. */
 static int helper(void *data)
 {
-	struct sigaction standard = {.sa_handler = SIG_DFL};
 	struct job *job = data;
 	int status = -1;
 
-	sigaction(SIGCHLD, &standard,
-		  NULL); /* ours alone; ignored, no child would leave a status */
-	job->child = clone(run_program, job->child_stack + STACK_BYTES,
-			   CLONE_VM | CLONE_VFORK | SIGCHLD, job);
+	have_default(SIGCHLD); /* ours alone; ignored, no child would leave a status */
+	job->child = clone_directly(run_program, job->child_stack + STACK_BYTES,
+				    CLONE_VM | CLONE_VFORK | SIGCHLD, job);
 	if (job->child > 0)
-		while (waitpid(job->child, &status, __WALL) < 0 && errno == EINTR)
+		while (syscall(SYS_wait4, job->child, &status, __WALL, NULL) < 0 && errno == EINTR)
 			;
 	job->status = status;
 	/* our copy of the pipe's write end closes with us: the program sees its end */
@@ -156,7 +162,8 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 	static char stacks[2 * STACK_BYTES] __attribute__((aligned(16)));
 
 	job->child_stack = stacks + STACK_BYTES;
-	pid_t pid = clone(helper, stacks + STACK_BYTES, CLONE_VM, job);
+	clone_directly = (clone_function *)gp_dlsym_in_libc("clone", (uintptr_t)clone);
+	pid_t pid = clone_directly(helper, stacks + STACK_BYTES, CLONE_VM, job);
 
 	close(pipe_fds[1]);
 	if (pid < 0)

@@ -98,6 +98,12 @@ static inline void gp_add64(uint64_t *word, uint64_t amount)
 	__atomic_fetch_add(word, amount, __ATOMIC_RELAXED);
 }
 
+/* Sequentially consistent. */
+static inline void gp_add64_ordered(uint64_t *word, uint64_t amount)
+{
+	__atomic_fetch_add(word, amount, __ATOMIC_SEQ_CST);
+}
+
 static inline void gp_or64(uint64_t *word, uint64_t bits)
 {
 	__atomic_fetch_or(word, bits, __ATOMIC_RELAXED);

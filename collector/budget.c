@@ -44,8 +44,8 @@ static uint64_t *taken_of(enum gp_budget_life life)
 
 static uint64_t taken(void)
 {
-	return GP_BUDGET_FIXED_BYTES + gp_load64(&budget.inherited_bytes) +
-	       gp_load64(&gp_since_fork.memory_bytes);
+	return GP_BUDGET_FIXED_BYTES + gp_load64_ordered(&budget.inherited_bytes) +
+	       gp_load64_ordered(&gp_since_fork.memory_bytes);
 }
 
 static void note_peak(uint64_t bytes)
@@ -56,10 +56,13 @@ static void note_peak(uint64_t bytes)
 		peak = gp_load64(&budget.peak_bytes);
 }
 
-/* Of two that ask at once for what is room for one, both may be refused: that is the safe side. */
+/*
+ * Of two that ask at once for what is room for one, both may be refused: that is the safe side.  Both words are added to and read in
+ * one order for all threads, so that of two that ask for one each, one at least sees the other.
+ */
 bool gp_budget_take(enum gp_budget_life life, size_t bytes)
 {
-	gp_add64(taken_of(life), bytes);
+	gp_add64_ordered(taken_of(life), bytes);
 	uint64_t now = taken();
 
 	if (budget.most_bytes == 0 || now <= budget.most_bytes) {

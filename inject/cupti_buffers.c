@@ -14,7 +14,7 @@
 #define FIRST_SLEEP_NS   100000u
 #define LONGEST_SLEEP_NS 1600000u
 
-enum state { ABSENT, FREE, TAKEN, FILLED };
+enum state { ABSENT, MAKING, FREE, TAKEN, FILLED };
 
 struct buffer {
 	uint8_t *memory;
@@ -24,7 +24,7 @@ struct buffer {
 };
 
 static struct buffer buffers[MOST_BUFFERS];
-static uint32_t buffer_count; /* entries that are not ABSENT, or soon will not be */
+static uint32_t buffer_count; /* entries from here on are ABSENT, and always were */
 static uint32_t fill_order;
 
 static uint32_t buffer_limit = MOST_BUFFERS;
@@ -55,24 +55,34 @@ static uint8_t *map_buffer(void)
 	return memory;
 }
 
-/* Make one more entry, in the given state. */
+/* The first entry that nobody has; NULL = all are taken. */
+static struct buffer *claim_entry(void)
+{
+	for (uint32_t i = 0; i < buffer_limit; i++) {
+		uint32_t count = gp_load32(&buffer_count);
+
+		if (i >= count)
+			gp_replace32(&buffer_count, count, i + 1);
+		if (gp_load32(&buffers[i].state) == ABSENT &&
+		    gp_replace32(&buffers[i].state, ABSENT, MAKING))
+			return &buffers[i];
+	}
+	return NULL;
+}
+
+/* Make one more buffer, in the given state.  Where there is no memory the entry is free for the next try: there may be some later. */
 static uint8_t *add_buffer(enum state state)
 {
-	uint32_t at = gp_add32(&buffer_count, 1);
+	struct buffer *buffer = claim_entry();
+	uint8_t *memory;
 
-	if (at >= buffer_limit) {
-		gp_store32(&buffer_count, buffer_limit);
+	if (buffer == NULL)
 		return NULL;
-	}
-	buffers[at].memory = map_buffer();
-	if (buffers[at].memory == NULL) {
-		/* there may be memory later; where others have added meanwhile, the entry stays ABSENT */
-		gp_replace32(&buffer_count, at + 1, at);
-		return NULL;
-	}
+	memory = map_buffer();
+	buffer->memory = memory;
 	/* pairs with the acquire of whoever looks for a buffer in this state: memory is set */
-	gp_store32_release(&buffers[at].state, state);
-	return buffers[at].memory;
+	gp_store32_release(&buffer->state, memory != NULL ? state : ABSENT);
+	return memory;
 }
 
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake)(void))
@@ -88,16 +98,9 @@ int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake)(void))
 	return 0;
 }
 
-static uint32_t known_buffers(void)
-{
-	uint32_t count = gp_load32(&buffer_count);
-
-	return count < buffer_limit ? count : buffer_limit;
-}
-
 static uint8_t *take_free(void)
 {
-	uint32_t count = known_buffers();
+	uint32_t count = gp_load32(&buffer_count);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (gp_load32(&buffers[i].state) == FREE &&
@@ -108,7 +111,7 @@ static uint8_t *take_free(void)
 
 static bool decoder_lags(void)
 {
-	uint32_t count = known_buffers();
+	uint32_t count = gp_load32(&buffer_count);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (gp_load32(&buffers[i].state) == FILLED)
@@ -165,10 +168,10 @@ uint8_t *gp_buffers_take(size_t *bytes)
 
 static struct buffer *find(const uint8_t *memory)
 {
-	uint32_t count = known_buffers();
+	uint32_t count = gp_load32(&buffer_count);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (gp_load32_acquire(&buffers[i].state) != ABSENT && buffers[i].memory == memory)
+		if (gp_load32_acquire(&buffers[i].state) > MAKING && buffers[i].memory == memory)
 			return &buffers[i];
 	return NULL;
 }
@@ -204,7 +207,7 @@ uint32_t gp_buffers_requests(void)
 
 bool gp_buffers_are_out(void)
 {
-	uint32_t count = known_buffers();
+	uint32_t count = gp_load32(&buffer_count);
 
 	if (gp_load32(&discards_out) != 0)
 		return true;
@@ -217,7 +220,7 @@ bool gp_buffers_are_out(void)
 uint8_t *gp_buffers_next(size_t *valid_bytes)
 {
 	struct buffer *first = NULL;
-	uint32_t count = known_buffers();
+	uint32_t count = gp_load32(&buffer_count);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (gp_load32_acquire(&buffers[i].state) == FILLED &&

@@ -31,7 +31,8 @@ extern struct gp_sys gp_sys;
 /*
  * A program may forbid system calls to itself, our threads included, and be ended for one.  Whether it has done so since
  * gp_sys_remember_filter(); what was there before, as in most containers, is meant for programs like any.  Then files are
- * neither opened, made larger or smaller, nor removed any more: those calls fail with -EPERM without being made.
+ * neither opened, made larger or smaller, nor removed any more: these calls, and all others that docs/limits.md does not name, fail with
+ * -EPERM without being made.
  */
 void gp_sys_remember_filter(void);
 bool gp_sys_is_confined(void);
@@ -92,6 +93,8 @@ int gp_sys_wipe_on_fork(void *memory, size_t bytes);
 /* Sleep while *word == expected, until woken or timeout_ns is over. */
 void gp_sys_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 void gp_sys_wake(uint32_t *word);
+
+/* By a wait for what nobody does: a program that forbids itself system calls has to allow one less. */
 void gp_sys_sleep(uint64_t duration_ns);
 
 /*
@@ -128,10 +131,10 @@ bool gp_sys_can_read(uint64_t address);
 int gp_sys_copy_own(uint32_t process, const struct iovec *into, const struct iovec *from,
 		    unsigned count);
 
-/* Whether a thread of this process has that id. */
+/* Whether a thread of this process has that id; false where that is not to be asked any more. */
 bool gp_sys_has_thread(uint32_t thread);
 
-/* Processor time of the calling thread. */
+/* Processor time of the calling thread; 0 where that is not to be asked any more. */
 uint64_t gp_sys_own_time_ns(void);
 
 /* stat(), which C libraries before 2.33 have by another name.  0 or -errno; errno stays. */

@@ -32,6 +32,7 @@
 #include "inject/share_times.h"
 #include "stacks/stack.h"
 
+#define BEGIN_MOST_NS 2000000000u
 #define SAMPLES_REST                                                                               \
 	200u /* looks at the program's threads take half a hundredth of a core at most */
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
@@ -50,8 +51,10 @@ static struct {
 	uint32_t context_seen;
 	uint32_t highest_context_id;
 	struct gp_bell bell; /* the fetching thread sleeps on it */
-	uint32_t finish;     /* the fetching thread is to do its last work */
-	uint32_t finished;   /* it has done so */
+	uint32_t
+		has_begun; /* the fetching thread has started, and asks the system for nothing more to be able to go on */
+	uint32_t finish;   /* the fetching thread is to do its last work */
+	uint32_t finished; /* it has done so */
 	CUptiResult
 		switch_result; /* of the last time that the recording could not be switched on */
 	uint32_t is_shared;    /* CUPTI records, and a client may share it */
@@ -195,6 +198,8 @@ static void *fetching_thread(void *unused)
 	gp_share_serve_here();
 	gp_stack_begin_samples(gp_option_number(GP_OPTION_ID_HOST_SAMPLES_MS) * 1000000u,
 			       SAMPLES_REST);
+	gp_store32_release(&session.has_begun, 1);
+	gp_sys_wake(&session.has_begun);
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
 	gp_stack_end_samples();
 	emit_usage();
@@ -203,6 +208,15 @@ static void *fetching_thread(void *unused)
 	gp_store32_release(&session.finished, 1);
 	gp_sys_wake(&session.finished);
 	return NULL;
+}
+
+/* A program may forbid itself system calls next, by which a thread starts, too.  Not for long: what keeps the thread may be this one. */
+static void await_fetching_thread(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + BEGIN_MOST_NS;
+
+	while (gp_load32_acquire(&session.has_begun) == 0 && gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(&session.has_begun, 0, BEGIN_MOST_NS);
 }
 
 int gp_session_start_fetching(void)
@@ -220,6 +234,7 @@ int gp_session_start_fetching(void)
 	}
 	pthread_detach(thread);
 	session.fetching = true;
+	await_fetching_thread();
 	return 0;
 }
 

@@ -614,8 +614,7 @@ static void look_at_all(void)
 
 	if (!is_as_it_was(roll))
 		call_roll(roll);
-	/* a filter may come at any time: the sooner it is seen, the less is done against it */
-	for (uint32_t i = 0; i < roll->thread_count && !gp_sys_is_confined(); i++)
+	for (uint32_t i = 0; i < roll->thread_count; i++)
 		look_at(roll->threads[i]);
 }
 
@@ -653,14 +652,15 @@ void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest)
 /* What a look at all threads takes; to ask the clock takes as long as a short one, and so it is asked now and then. */
 static uint64_t look_and_measure(void)
 {
-	uint64_t start_ns;
+	uint64_t start_ns, end_ns;
 
 	if (sampler.passes++ % PASSES_MEASURED != 0) {
 		look_at_all();
 	} else {
 		start_ns = gp_sys_own_time_ns();
 		look_at_all();
-		sampler.taken_ns = gp_sys_own_time_ns() - start_ns;
+		end_ns = gp_sys_own_time_ns();
+		sampler.taken_ns = end_ns > start_ns ? end_ns - start_ns : 0;
 	}
 	gp_count(GP_COUNTER_SAMPLING_NS, sampler.taken_ns);
 	return sampler.taken_ns;

@@ -2,6 +2,7 @@
  * else happens to the program. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
+#include "tests/lib/sleeping.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -289,7 +290,7 @@ static long held_writes(long number, long a, long b, long c, long d, long e, lon
 {
 	while (number == SYS_write && gp_load32_acquire(&held))
 		sched_yield();
-	gp_add32(&sleeps, number == SYS_nanosleep);
+	gp_add32(&sleeps, is_sleep(number, a, b));
 	return real_call(number, a, b, c, d, e, f);
 }
 

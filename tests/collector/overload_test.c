@@ -2,6 +2,7 @@
 #include "tests/collector/harness.h"
 #include "tests/collector/ring_seen.h"
 #include "tests/collector/trace_check.h"
+#include "tests/lib/sleeping.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -37,7 +38,7 @@ static long slow_disk(long number, long a, long b, long c, long d, long e, long 
 		gp_store32_release(&stands, 1);
 		real_call(SYS_futex, (long)&held, FUTEX_WAIT_PRIVATE, 1, 0, 0, 0);
 	}
-	if (number == SYS_nanosleep && emits)
+	if (is_sleep(number, a, b) && emits)
 		sleep_now();
 	return real_call(number, a, b, c, d, e, f);
 }

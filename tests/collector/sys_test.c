@@ -6,9 +6,16 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "collector/sys.h"
 
@@ -40,10 +47,80 @@ static void thread_local_variables_do_not_take_our_stack(void **state)
 	assert_non_null(result);
 }
 
+/* ---- behind a filter of the program's ---- */
+
+static long (*real_call)(long, long, long, long, long, long, long);
+static long filter_mode;
+static unsigned calls; /* besides the question */
+
+static long filtered_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_prctl && a == PR_GET_SECCOMP)
+		return filter_mode;
+	calls++;
+	return real_call(number, a, b, c, d, e, f);
+}
+
+static void make_calls(void)
+{
+	char text[64];
+	struct stat status;
+	struct iovec piece = {text, sizeof(text)};
+	uint64_t number, other;
+
+	assert_int_equal(gp_sys_open("/dev/null", O_RDONLY, 0), -EPERM);
+	assert_int_equal(gp_sys_read_file("/dev/null", text, sizeof(text)), -EPERM);
+	assert_int_equal(gp_sys_truncate(-1, 0), -EPERM);
+	assert_int_equal(gp_sys_allocate(-1, 0, 1), -EPERM);
+	assert_int_equal(gp_sys_unlink("/nowhere"), -EPERM);
+	assert_int_equal(gp_sys_length_of(AT_FDCWD, "/dev/null", &number), -EPERM);
+	assert_int_equal(gp_sys_read_folder(0, text, sizeof(text)), -EPERM);
+	assert_int_equal(gp_sys_file_system(0, &number, &other), -EPERM);
+	assert_int_equal(gp_sys_copy_own(gp_sys_process_id(), &piece, &piece, 1), -EPERM);
+	assert_int_equal(gp_sys_stat("/dev/null", &status), -EPERM);
+	assert_int_equal(gp_sys_read_link("/proc/self/exe", text, sizeof(text)), -EPERM);
+	assert_int_equal(gp_sys_directory(text, sizeof(text)), -EPERM);
+	assert_int_equal(gp_sys_host(text, sizeof(text)), -EPERM);
+	assert_false(gp_sys_has_thread(gp_sys_thread_id()));
+	assert_int_equal(gp_sys_own_time_ns(), 0);
+	assert_int_not_equal(gp_sys_random(), 0);
+}
+
+/* It may come in the midst of anything: each call asks for itself. */
+static void what_a_filter_may_forbid_is_not_done(void **state)
+{
+	(void)state;
+	real_call = gp_sys.call;
+	gp_sys.call = filtered_call;
+	filter_mode = SECCOMP_MODE_DISABLED;
+	gp_sys_remember_filter();
+	assert_true(gp_sys_has_thread(gp_sys_thread_id()));
+	filter_mode = SECCOMP_MODE_FILTER;
+	calls = 0;
+	make_calls();
+	assert_int_equal(calls, 3); /* who we are: gp_sys_process_id() twice, gp_sys_thread_id() */
+	gp_sys.call = real_call;
+}
+
+/* One that was there before is meant for programs like any. */
+static void a_filter_of_a_container_changes_nothing(void **state)
+{
+	(void)state;
+	real_call = gp_sys.call;
+	gp_sys.call = filtered_call;
+	filter_mode = SECCOMP_MODE_FILTER;
+	gp_sys_remember_filter();
+	assert_false(gp_sys_is_confined());
+	assert_true(gp_sys_has_thread(gp_sys_thread_id()));
+	gp_sys.call = real_call;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(thread_local_variables_do_not_take_our_stack),
+		cmocka_unit_test(what_a_filter_may_forbid_is_not_done),
+		cmocka_unit_test(a_filter_of_a_container_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "collector/atomic.h"
 #include "collector/sys.h"
+#include "tests/lib/sleeping.h"
 
 static uint32_t is_inside, may_leave, has_left;
 static pthread_t waited_for;
@@ -28,7 +29,7 @@ static inline void last(void)
 /* The one who waits lets it go on when it sleeps, and not before. */
 static inline long let_go_in_sleep(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (number == SYS_nanosleep)
+	if (is_sleep(number, a, b))
 		gp_store32_release(&may_leave, 1);
 	return real_call(number, a, b, c, d, e, f);
 }

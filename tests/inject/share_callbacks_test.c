@@ -17,6 +17,7 @@
 #include "inject/share_callbacks.h"
 #include "inject/share_inside.h"
 #include "inject/share_kinds.h"
+#include "tests/lib/sleeping.h"
 
 #define RUNTIME  CUPTI_CB_DOMAIN_RUNTIME_API
 #define DRIVER   CUPTI_CB_DOMAIN_DRIVER_API
@@ -205,7 +206,7 @@ static void *tell_once(void *unused)
 /* While who unsubscribes waits, the callback returns. */
 static long return_meanwhile(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (number == SYS_nanosleep && sleeps++ == 0) {
+	if (is_sleep(number, a, b) && sleeps++ == 0) {
 		gp_store32_release(&may_return, 1);
 		pthread_join(caller, NULL);
 	}
@@ -232,7 +233,7 @@ static void what_the_client_gave_is_not_in_use_when_it_has_unsubscribed(void **s
 
 static long count_sleeps(long number, long a, long b, long c, long d, long e, long f)
 {
-	sleeps += number == SYS_nanosleep;
+	sleeps += is_sleep(number, a, b);
 	return real_call(number, a, b, c, d, e, f);
 }
 

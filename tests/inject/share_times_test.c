@@ -213,8 +213,10 @@ static void a_replaced_clock_is_waited_for(void **state)
 
 static long count_sleeps(long number, long a, long b, long c, long d, long e, long f)
 {
-	sleeps += number == SYS_nanosleep;
-	return number == SYS_nanosleep ? 0 : real_call(number, a, b, c, d, e, f);
+	bool sleeps_now = is_sleep(number, a, b);
+
+	sleeps += sleeps_now;
+	return sleeps_now ? 0 : real_call(number, a, b, c, d, e, f);
 }
 
 static void leave(int signal)

@@ -45,7 +45,8 @@ static pthread_cond_t full_changed;
 static struct {
 	uint64_t asked, done;
 	bool forced;
-} flushes; /* under full_lock */
+	bool has_worker; /* it runs */
+} flushes;               /* under full_lock */
 
 static pthread_key_t lane_key;
 static __thread struct lane *own_lane;
@@ -501,6 +502,10 @@ static void *work(void *unused)
 	uint64_t done = 0, last_flush = sim_now_ns();
 
 	(void)unused;
+	pthread_mutex_lock(&full_lock);
+	flushes.has_worker = true;
+	pthread_cond_broadcast(&full_changed);
+	pthread_mutex_unlock(&full_lock);
 	for (;;) {
 		bool forced;
 		uint64_t asked = wait_for_work(last_flush, &forced);
@@ -526,6 +531,11 @@ static void start_worker(void)
 	sim_cond_init(&full_changed);
 	if (pthread_create(&thread, NULL, work, NULL))
 		abort();
+	/* a program may forbid itself system calls next, and a thread starts by some */
+	pthread_mutex_lock(&full_lock);
+	while (!flushes.has_worker)
+		pthread_cond_wait(&full_changed, &full_lock);
+	pthread_mutex_unlock(&full_lock);
 }
 
 void sim_buffers_start(void)

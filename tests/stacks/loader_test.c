@@ -19,6 +19,7 @@
 #include "collector/sys.h"
 #include "stacks/loader.h"
 #include "stacks/lock.h"
+#include "tests/lib/sleeping.h"
 
 #define LONG_S 20
 #define LONG_PAUSES                                                                                \
@@ -31,7 +32,7 @@ static bool holds_fork_up;
 
 static long count_pauses(long number, long a, long b, long c, long d, long e, long f)
 {
-	gp_add32(&pauses, number == SYS_nanosleep);
+	gp_add32(&pauses, is_sleep(number, a, b));
 	return real_call(number, a, b, c, d, e, f);
 }
 

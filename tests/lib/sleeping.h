@@ -1,0 +1,19 @@
+/* sleeping: gp_sys_sleep() among the system calls, for tests that stand in gp_sys.call. */
+#ifndef TESTS_LIB_SLEEPING_H
+#define TESTS_LIB_SLEEPING_H
+
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+/* What a sleeper waits at is on its own stack, where nobody else knows of it; what others wait at is not. */
+static inline bool is_sleep(long number, long word, long operation)
+{
+	char here;
+	uint64_t above = (uint64_t)word - (uint64_t)(uintptr_t)&here;
+
+	return number == SYS_futex && operation == FUTEX_WAIT_PRIVATE && above < 65536;
+}
+
+#endif

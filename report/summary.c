@@ -17,8 +17,8 @@
 
 #define COUNT(array)          (sizeof(array) / sizeof((array)[0]))
 #define KEPT_GAPS             16 /* one of them is printed */
-#define ROWS_ON_A_SCREEN      5
 #define PROCESSES_ON_A_SCREEN 8
+#define LINES_OF_A_SCREEN     50
 
 static const struct gp_column process_columns[] = {
 	{"PID", false},         {"Started", false}, {"Span", false},     {"API calls", false},
@@ -406,8 +406,8 @@ static int print_head(const struct gp_summary *summary)
 	return gp_summary_print_busy(summary);
 }
 
-/* A section that is made of sentences: no line of it is wider than the page. */
-static int print_folded(const struct gp_summary *summary, int (*print)(const struct gp_summary *))
+/* The text of a section; NULL if there is no memory. */
+static char *text_of(const struct gp_summary *summary, int (*print)(const struct gp_summary *))
 {
 	struct gp_summary section = *summary;
 	char *text = NULL;
@@ -416,14 +416,23 @@ static int print_folded(const struct gp_summary *summary, int (*print)(const str
 
 	section.out = open_memstream(&text, &bytes);
 	if (!section.out)
-		return -ENOMEM;
+		return NULL;
 	result = print(&section);
-	if (gp_memory_stream_close(section.out, &text) != 0)
-		result = -ENOMEM;
-	if (result == 0)
+	if (gp_memory_stream_close(section.out, &text) == 0 && result == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* A section that is made of sentences: no line of it is wider than the page. */
+static int print_folded(const struct gp_summary *summary, int (*print)(const struct gp_summary *))
+{
+	char *text = text_of(summary, print);
+
+	if (text)
 		gp_paragraph_fold(summary->out, text, gp_summary_columns(summary));
 	free(text);
-	return result;
+	return text ? 0 : -ENOMEM;
 }
 
 int gp_summary_gather(struct gp_summary *summary)
@@ -464,29 +473,131 @@ void gp_summary_release(struct gp_summary *summary)
 	free(summary->busy);
 }
 
-/* What to do comes before what it is concluded from. */
-static int print_screen(const struct gp_summary *summary)
-{
-	int result = gp_summary_print_advice(summary);
+/* ---- one screen ---- */
 
-	if (result == 0)
-		result = gp_summary_print_activity(summary);
-	if (result == 0)
-		result = gp_summary_print_more(summary);
-	if (result == 0)
-		result = gp_summary_print_ranges(summary);
-	if (result == 0)
-		result = gp_summary_print_memory_in_brief(summary);
-	if (result == 0)
-		result = print_folded(summary, gp_summary_print_left);
+static int print_head_folded(const struct gp_summary *summary)
+{
+	int result = print_folded(summary, print_head);
+
+	return result == 0 && summary->model_count > 1 ? print_processes(summary) : result;
+}
+
+static int print_left_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_left);
+}
+
+static int print_windows(const struct gp_summary *summary)
+{
 	gp_summary_print_windows(summary);
-	if (result == 0)
-		result = print_folded(summary, gp_summary_print_records);
+	return 0;
+}
+
+static int print_records_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_records);
+}
+
+static int print_hint(const struct gp_summary *summary)
+{
 	fputs("More: gpuprof summary --full FILE; every row: --top 0; a table of each thing: --by "
 	      "help\n",
 	      summary->out);
+	return 0;
+}
+
+/* What to do comes before what it is concluded from. */
+static const struct section {
+	int (*print)(const struct gp_summary *);
+	bool has_rows;  /* which may be fewer */
+	bool is_spaced; /* from what is before it, also where there is no room */
+} sections[] = {
+	{print_head_folded, false, true},        {gp_summary_print_advice, false, true},
+	{gp_summary_print_activity, true, true}, {gp_summary_print_more, false, false},
+	{gp_summary_print_ranges, true, false},  {gp_summary_print_memory_in_brief, true, false},
+	{print_left_folded, false, false},       {print_windows, false, false},
+	{print_records_folded, false, false},    {print_hint, false, false},
+};
+
+/* From what has room to what has none; a screen that is longer still has much to say. */
+static const struct gp_summary_rows screens[] = {
+	{.operations = 5, .calls = 5, .ranges = 3},
+	{.operations = 5, .calls = 5, .ranges = 2, .memory = 8},
+	{.operations = 5, .calls = 4, .ranges = 1, .memory = 6},
+	{.operations = 5, .calls = 3, .ranges = 1, .memory = 4},
+	{.operations = 4, .calls = 3, .ranges_in_a_line = true, .memory = 4},
+	{.operations = 4, .calls = 2, .ranges_in_a_line = true, .memory = 3},
+	{.operations = 4, .calls_in_a_line = true, .ranges_in_a_line = true, .memory = 2},
+	{.operations = 3, .calls_in_a_line = true, .ranges_in_a_line = true, .memory = 2},
+};
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		lines++;
+	return lines;
+}
+
+/* Take so many empty lines out of a text, but for one before it; returns how many are to be taken elsewhere. */
+static size_t close_up(char *text, bool is_spaced, size_t lines)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (*from == '\n' && lines > 0 && (to > text ? to[-1] == '\n' : !is_spaced))
+			lines--;
+		else
+			*to++ = *from;
+	*to = '\0';
+	return lines;
+}
+
+/* The last ones first. */
+static void close_all_up(char *texts[COUNT(sections)], size_t lines)
+{
+	for (size_t i = COUNT(sections); i-- > 0;)
+		lines = close_up(texts[i], sections[i].is_spaced, lines);
+}
+
+static int make_screen(struct gp_summary *summary, char *texts[COUNT(sections)])
+{
+	size_t lines, screen = 0;
+	int result = 0;
+
+	do {
+		summary->rows = screens[screen];
+		lines = 0;
+		for (size_t i = 0; result == 0 && i < COUNT(sections); i++) {
+			if (!texts[i] || sections[i].has_rows) {
+				free(texts[i]);
+				texts[i] = text_of(summary, sections[i].print);
+			}
+			result = texts[i] ? 0 : -ENOMEM;
+			lines += texts[i] ? count_lines(texts[i]) : 0;
+		}
+	} while (result == 0 && lines > LINES_OF_A_SCREEN && ++screen < COUNT(screens));
+	if (result == 0 && lines > LINES_OF_A_SCREEN)
+		close_all_up(texts, lines - LINES_OF_A_SCREEN);
 	return result;
 }
+
+static int print_screen(const struct gp_summary *summary)
+{
+	struct gp_summary page = *summary;
+	char *texts[COUNT(sections)] = {NULL};
+	int result = make_screen(&page, texts);
+
+	for (size_t i = 0; i < COUNT(sections); i++) {
+		if (result == 0)
+			fputs(texts[i], summary->out);
+		free(texts[i]);
+	}
+	return result;
+}
+
+/* ---- the other pages ---- */
 
 static int print_whole_page(const struct gp_summary *summary)
 {
@@ -519,17 +630,27 @@ static int print_totals(const struct gp_summary *summary)
 	return result == 0 ? print_folded(summary, gp_summary_print_one_pass) : result;
 }
 
-static int print_sections(const struct gp_summary *summary)
+static void limit_rows(struct gp_summary *summary)
 {
-	int result = print_folded(summary, print_head);
+	size_t limit = summary->options->row_limit;
 
-	if (result == 0 && summary->model_count > 1)
-		result = print_processes(summary);
+	summary->rows = summary->options->brief ? screens[0]
+						: (struct gp_summary_rows){.operations = limit,
+									   .calls = limit,
+									   .ranges = limit};
+}
+
+static int print_sections(struct gp_summary *summary)
+{
+	int result;
+
+	limit_rows(summary);
+	if (summary->basis && summary->options->brief)
+		return print_screen(summary);
+	result = print_head_folded(summary);
 	if (result < 0)
 		return result;
-	if (!summary->basis)
-		return print_totals(summary);
-	return summary->options->brief ? print_screen(summary) : print_whole_page(summary);
+	return summary->basis ? print_whole_page(summary) : print_totals(summary);
 }
 
 /* A process that never used the GPU: one line, and what went wrong if anything did. */
@@ -589,7 +710,7 @@ int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_cou
 	if (!used)
 		return -ENOMEM;
 	if (page.brief)
-		page.row_limit = ROWS_ON_A_SCREEN;
+		page.row_limit = screens[0].calls;
 	for (size_t i = 0; i < model_count; i++)
 		if (gp_counts_any(models[i]))
 			used[count++] = models[i];

@@ -16,7 +16,8 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* On one screen: share of the time from which a row is worth its line. */
-#define LEAST_SHARE 0.01
+#define LEAST_SHARE     0.01
+#define CALLS_IN_A_LINE 3
 
 static const struct gp_column gpu_columns[] = {
 	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
@@ -46,6 +47,7 @@ struct listing {
 	const struct gp_groups *groups;
 	struct gp_table *table;
 	struct gp_names *names; /* of kernels; NULL for API calls */
+	size_t limit;           /* of rows; 0 = none */
 	bool failures;          /* with the column Failed */
 	bool tuning;            /* with the column Tuning % */
 	uint64_t total_ns;
@@ -135,7 +137,7 @@ static uint32_t rows_shown(const struct listing *listing, const uint32_t *order)
 {
 	const struct gp_summary_options *options = listing->summary->options;
 	uint32_t count = listing->groups->count;
-	size_t shown = options->row_limit > 0 ? options->row_limit : count;
+	size_t shown = listing->limit > 0 ? listing->limit : count;
 
 	if (options->brief && rows_worth_showing(listing, order) < shown)
 		shown = rows_worth_showing(listing, order);
@@ -208,6 +210,7 @@ static int print_gpu(const struct gp_summary *summary)
 				: gp_table_new(gpu_columns, COUNT(gpu_columns)),
 		.tuning = tuning,
 		.names = gp_names_new(),
+		.limit = summary->rows.operations,
 		.total_ns = gp_groups_time_ns(&activity->operations),
 	};
 	int result = -ENOMEM;
@@ -249,6 +252,34 @@ static const char *which_calls(const struct gp_summary *summary)
 	return " (launches, copies, memory, waits, set-up; --trace=api-all records every one)";
 }
 
+/* Instead of a table, those with most of the time; of one screen that has no room for more. */
+static int print_calls_in_a_line(const struct listing *listing)
+{
+	const struct gp_groups *groups = listing->groups;
+	struct gp_paragraph paragraph = {.out = listing->summary->out,
+					 .columns = gp_summary_columns(listing->summary)};
+	uint32_t *order = gp_groups_by_time(groups);
+	char text[256];
+
+	for (uint32_t i = 0; order && i < groups->count && i < CALLS_IN_A_LINE; i++) {
+		const struct gp_group *group = &groups->rows[order[i]];
+
+		snprintf(text, sizeof(text), "%s %s (%s %%, %s call%s)", group->key,
+			 gp_format_ns(group->total_ns).text,
+			 gp_format_percent((double)group->total_ns, (double)listing->total_ns).text,
+			 gp_format_count(group->count).text, group->count == 1 ? "" : "s");
+		gp_paragraph_add(&paragraph, text);
+	}
+	if (groups->count > CALLS_IN_A_LINE) {
+		snprintf(text, sizeof(text), "%s more",
+			 gp_format_count(groups->count - CALLS_IN_A_LINE).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	gp_paragraph_end(&paragraph);
+	free(order);
+	return order ? 0 : -ENOMEM;
+}
+
 static int print_api(const struct gp_summary *summary)
 {
 	bool failures = !summary->options->brief || summary->activity.failures > 0;
@@ -258,13 +289,16 @@ static int print_api(const struct gp_summary *summary)
 		.table = failures ? gp_table_new(api_columns, COUNT(api_columns))
 				  : gp_table_new(gpu_columns, COUNT(gpu_columns)),
 		.failures = failures,
+		.limit = summary->rows.calls,
 		.total_ns = gp_groups_time_ns(&summary->activity.calls),
 	};
 	int result = -ENOMEM;
 
 	fprintf(summary->out, "\nAPI calls: %s in all%s\n", gp_format_ns(listing.total_ns).text,
 		which_calls(summary));
-	if (listing.table)
+	if (summary->rows.calls_in_a_line)
+		result = print_calls_in_a_line(&listing);
+	else if (listing.table)
 		result = print_listing(&listing);
 	gp_table_free(listing.table);
 	return result < 0 || !summary->basis ? result : gp_summary_print_failures(summary);

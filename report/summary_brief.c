@@ -17,6 +17,7 @@
 
 /* ---- copies ---- */
 
+#define SMALL_PART     1000
 #define MOST_COPIES    4
 #define LEAST_GB_PER_S 0.1 /* what is slower is not about bytes */
 
@@ -113,15 +114,30 @@ static void put_row(const struct gp_summary *summary, struct gp_table *table,
 }
 
 /* A device's own memory is one row, whatever it was allocated by. */
-static bool is_worth_a_row(const struct gp_memory_row *row)
+static bool may_have_row(const struct gp_memory_row *row)
 {
 	return row->kind == GP_MEMORY_OF_DEVICE ||
 	       (row->allocations > 0 && !gp_memory_is_of_device(row->kind));
 }
 
+/* Where there is no room for all: not what is a small part of the largest. */
+static bool is_worth_a_row(const struct gp_summary *summary, const struct gp_memory_row *row)
+{
+	const struct gp_memory_stats *memory = &summary->memory;
+	uint64_t most_bytes = 0;
+
+	for (size_t i = 0; i < memory->row_count; i++)
+		if (may_have_row(&memory->rows[i]) && memory->rows[i].peak_bytes > most_bytes)
+			most_bytes = memory->rows[i].peak_bytes;
+	return may_have_row(row) &&
+	       (row->kind == GP_MEMORY_OF_DEVICE || summary->rows.memory == 0 ||
+		row->peak_bytes >= most_bytes / SMALL_PART);
+}
+
 int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
+	size_t limit = summary->rows.memory, rows = 0, shown = 0;
 	struct gp_table *table;
 	int result;
 
@@ -132,9 +148,17 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 		return -ENOMEM;
 	gp_summary_print_memory_title(summary);
 	for (size_t i = 0; i < memory->row_count; i++)
-		if (is_worth_a_row(&memory->rows[i]))
+		rows += is_worth_a_row(summary, &memory->rows[i]);
+	if (limit == 0 || rows <= limit + 1)
+		limit = rows;
+	for (size_t i = 0; i < memory->row_count && shown < limit; i++)
+		if (is_worth_a_row(summary, &memory->rows[i])) {
 			put_row(summary, table, &memory->rows[i]);
+			shown++;
+		}
 	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	if (shown < rows)
+		fprintf(summary->out, "  ... %s more\n", gp_format_count(rows - shown).text);
 	gp_table_free(table);
 	return result;
 }

@@ -99,6 +99,25 @@ static void print_title(const struct gp_summary *summary, const char *why)
 	fputc('\n', summary->out);
 }
 
+static bool is_idle(const struct gp_busy *busy)
+{
+	return busy->possible_ns > 0 && busy->inside_ns + busy->outside_ns + busy->more_ns == 0;
+}
+
+/* On one screen: of neighbours from that one on that had nothing to do, the last; else that one. */
+static size_t last_idle(const struct gp_summary *summary, size_t first, bool all_known)
+{
+	const struct gp_device_entry *entries = summary->devices.entries;
+	size_t end = first;
+
+	if (!all_known || !summary->options->brief)
+		return first;
+	while (end < summary->devices.count && is_idle(&summary->busy[end]) &&
+	       entries[end].number == entries[first].number + (end - first))
+		end++;
+	return end > first ? end - 1 : first;
+}
+
 int gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
@@ -111,7 +130,14 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 		return 0;
 	}
 	print_title(summary, why);
-	for (size_t i = 0; i < summary->devices.count; i++) {
+	for (size_t i = 0, last; i < summary->devices.count; i = last + 1) {
+		last = last_idle(summary, i, !why);
+		if (last > i) {
+			fprintf(summary->out, "  GPU %u-%u  idle all the time\n",
+				summary->devices.entries[i].number,
+				summary->devices.entries[last].number);
+			continue;
+		}
 		print_device(summary, i, !why);
 		if (why || !summary->basis)
 			fputs("\n", summary->out);

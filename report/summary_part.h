@@ -19,9 +19,16 @@
 
 struct gp_basis;
 
+/* Rows of its tables; 0 = all. */
+struct gp_summary_rows {
+	size_t operations, calls, ranges, memory;
+	bool ranges_in_a_line, calls_in_a_line; /* instead of any row */
+};
+
 struct gp_summary {
 	FILE *out;
 	const struct gp_summary_options *options;
+	struct gp_summary_rows rows;
 	struct gp_model *const *models; /* only those that used the GPU */
 	size_t model_count;
 	struct gp_window window;

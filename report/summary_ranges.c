@@ -10,8 +10,8 @@
 #include "report/table.h"
 #include "report/text.h"
 
-#define COUNT(array)     (sizeof(array) / sizeof((array)[0]))
-#define ROWS_ON_A_SCREEN 3
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define NAME_COLUMNS 60 /* where there is but a line */
 
 static const struct gp_column columns[] = {
 	{"GPU time", false}, {"GPU ops", false}, {"Ranges", false}, {"Open", false},
@@ -161,7 +161,7 @@ static void print_title(const struct gp_summary *summary, const struct rows *row
 static int print_rows(const struct gp_summary *summary, struct rows *rows)
 {
 	struct gp_table *table = gp_table_new(columns, COUNT(columns));
-	size_t limit = summary->options->brief ? ROWS_ON_A_SCREEN : summary->options->row_limit;
+	size_t limit = summary->rows.ranges;
 	uint32_t shown = limit == 0 || rows->count <= limit + 1 ? rows->count : (uint32_t)limit;
 	int result = -ENOMEM;
 
@@ -182,13 +182,34 @@ done:
 	return result;
 }
 
+/* The first of them alone. */
+static int print_line(const struct gp_summary *summary, struct rows *rows)
+{
+	const struct row *first = &rows->rows[0];
+	char *escaped, *fitted;
+
+	for (uint32_t i = 1; i < rows->count; i++)
+		if (compare_rows(&rows->rows[i], first, NULL) < 0)
+			first = &rows->rows[i];
+	escaped = gp_text_escape(first->key);
+	fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
+	if (fitted)
+		fprintf(summary->out, "\nRanges: %s; with most GPU time: %s, %s in %s\n",
+			gp_format_count(rows->ranges).text, fitted,
+			gp_format_ns(first->gpu_ns).text, gp_format_count(first->count).text);
+	free(escaped);
+	free(fitted);
+	return fitted ? 0 : -ENOMEM;
+}
+
 int gp_summary_print_ranges(const struct gp_summary *summary)
 {
 	struct rows rows = {0};
 	int result = gather(summary, &rows);
 
 	if (result == 0 && rows.count > 0)
-		result = print_rows(summary, &rows);
+		result = summary->rows.ranges_in_a_line ? print_line(summary, &rows)
+							: print_rows(summary, &rows);
 	free(rows.rows);
 	gp_groups_free(&rows.names);
 	return result;

@@ -95,6 +95,60 @@ static void what_it_leaves_out_is_counted(void **state)
 	gp_model_free(model);
 }
 
+/* Functions, ranges, and GPUs that do nothing but have memory: a page of more than 50 lines, had each table all of its rows. */
+static struct build build_more_than_a_screen(uint32_t things)
+{
+	struct build b = build_many();
+	static char names[64][16];
+
+	b.model->domains = calloc(1, sizeof(*b.model->domains));
+	b.model->domain_count = 1;
+	assert_non_null(b.model->domains);
+	b.model->domains[0] = "";
+	for (uint32_t i = 0; i < things; i++) {
+		snprintf(names[i], sizeof(names[i]), "thing%02u", i);
+		build_api(&b, (uint16_t)(300 + i), names[i], GP_API_OTHER);
+		build_call(&b, 101, (uint16_t)(300 + i), (1 + i) * 50 * US, 40 * US, 0);
+		build_range(&b, 100, names[i], (1 + i) * 100 * US, (1 + i) * 100 * US + 50 * US);
+		build_device(&b, (uint16_t)(1 + i), "NVIDIA H200");
+		build_usage(&b, (uint16_t)(1 + i), 90000, 1 << 30, 150109880320);
+	}
+	return b;
+}
+
+static size_t lines_of(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')) != NULL; text++)
+		lines++;
+	return lines;
+}
+
+/* The less there is room for, the fewer rows tables have; nothing of the rest is left out. */
+static void tables_give_way_to_what_has_no_rows(void **state)
+{
+	(void)state;
+	for (uint32_t things = 6; things <= 60; things *= 10) {
+		struct build b = build_more_than_a_screen(things);
+		struct gp_model *model = build_end(&b);
+		char *text = print(model, true), *whole = print(model, false);
+
+		assert_in_range(lines_of(text), 40, 50);
+		assert_true(lines_of(whole) > 60);
+		expect(text, things == 6 ? "  GPU 1-6  idle all the time\n"
+					 : "  GPU 1-60  idle all the time\n");
+		expect(text, "kernel29");
+		expect(text, " more, ");
+		expect(text, "\nMore: gpuprof summary --full FILE");
+		expect(text, "\nRecords\n");
+		expect(text, "\nRanges: ");
+		free(whole);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 /* Where no copy has times, how fast they were is not known. */
 static void untimed_copies_have_no_rate(void **state)
 {
@@ -329,6 +383,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_leaves_out_is_counted),
+		cmocka_unit_test(tables_give_way_to_what_has_no_rows),
 		cmocka_unit_test(untimed_copies_have_no_rate),
 		cmocka_unit_test(a_device_has_one_row_of_memory),
 		cmocka_unit_test(most_blocks_have_their_place_too),

@@ -4,6 +4,8 @@
 
 #include "report/host_looks.h"
 
+#define MUCH 20 /* one of so many that found a stack */
+
 /* In a tally: the keys and the sums of a row. */
 enum { SUM, PLACE };
 enum { NS, LOOKS };
@@ -167,4 +169,18 @@ struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, ui
 			functions[(*count)++] = functions[i];
 	qsort(functions, *count, sizeof(*functions), by_time);
 	return functions;
+}
+
+void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *model)
+{
+	const uint64_t *counters = model->counters;
+
+	looks->all += counters[GP_COUNTER_SAMPLES] + counters[GP_COUNTER_SAMPLES_LOST];
+	looks->lost += counters[GP_COUNTER_SAMPLES_LOST];
+	looks->outside += counters[GP_COUNTER_SAMPLES_OUTSIDE];
+}
+
+bool gp_host_work_is_much(uint64_t looks, const struct gp_host_looks *of)
+{
+	return looks > 0 && looks * MUCH >= of->all - of->lost;
 }

@@ -24,6 +24,15 @@ bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_place
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			  const struct gp_model *model);
 
+/* How many looks there were, and how many of them found no stack, or its outer functions alone. */
+struct gp_host_looks {
+	uint64_t all, lost, outside;
+};
+void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *model);
+
+/* Whether those are so many that who reads the sums has to know. */
+bool gp_host_work_is_much(uint64_t looks, const struct gp_host_looks *of);
+
 /* A function's part of a sum. */
 struct gp_host_function {
 	uint64_t total_ns, looks;

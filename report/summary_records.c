@@ -349,6 +349,7 @@ static const char *const labels[GP_COUNTERS] = {
 	[GP_COUNTER_START_TICKS] = "start-up",
 	[GP_COUNTER_SAMPLES] = "looks at Python stacks",
 	[GP_COUNTER_SAMPLES_LOST] = "looks that found none",
+	[GP_COUNTER_SAMPLES_OUTSIDE] = "looks that found the outer functions alone",
 	[GP_COUNTER_SAMPLING_NS] = "processor time of looks, on a thread of our own",
 	[GP_COUNTER_CHUNKS] = "chunks written",
 	[GP_COUNTER_OWN_MEMORY_BYTES] = "gpuprof's own memory, at most",

@@ -12,10 +12,11 @@
 #include "stacks/snapshot.h"
 #include "stacks/tree.h"
 
-#define MOST_LISTED        65536u /* threads of an interpreter: a list that runs in a circle ends */
-#define MOST_INTERPRETERS  16u
-#define MOST_TRIES         16u   /* of a thread that calls and returns meanwhile */
-#define ENOUGH_BASES       5u    /* looks one after the other that agree where a stack begins */
+#define MOST_LISTED       65536u /* threads of an interpreter: a list that runs in a circle ends */
+#define MOST_INTERPRETERS 16u
+#define MOST_TRIES        16u /* of a thread that calls and returns meanwhile */
+#define ENOUGH_LOOKS                                                                               \
+	5u /* one after the other that agree where a stack begins, or on its outer frames */
 #define STATE_BYTES        256u  /* of a thread of the interpreter's, at most what is read of it */
 #define OWN_ID_BYTES       1024u /* of a thread's descriptor, in which its id is looked for */
 #define LEAST_SHIM         3u    /* owners from here on are no functions */
@@ -24,6 +25,7 @@
 #define MOST_OFFSET        (1u << 24) /* in a code object */
 #define PASSES_MEASURED    4u         /* one of so many */
 #define MOST_STORED_NS     5000000
+#define PER_LONG_COPY      10000u /* of a second: in a longer one somebody else had the processor */
 #define RUN_NS             1000000000u
 
 /* A frame, outer ones behind inner ones. */
@@ -62,6 +64,13 @@ struct thread {
 	struct link links[GP_STACK_DEPTH];
 };
 
+/* What attempts at a stack that moved each time agree on: its outer frames. */
+struct outside {
+	struct link *links; /* GP_STACK_DEPTH */
+	uint32_t count;
+	uint32_t agreed; /* attempts */
+};
+
 /*
  * Who there is, in the order of the interpreter's lists.  Mostly these are the same as the last time: then one look at all of them at once is
  * enough.
@@ -86,11 +95,13 @@ static struct sampler {
 	uint64_t states[GP_SAMPLER_THREADS];        /* of the interpreter's threads; 0 = none */
 	struct thread *threads[GP_SAMPLER_THREADS]; /* parallel to it; NULL = never used */
 	struct link *links; /* GP_STACK_DEPTH, of the stack that is being looked at */
+	struct outside outside;
 	uint8_t (*pages)[GP_SNAPSHOT_PAGE_BYTES];
 	uint64_t period_ns; /* 0 = off */
 	uint32_t least_rest;
 	uint64_t due_ns;
 	uint64_t run_ticks;
+	uint64_t long_copy_ticks;
 	uint32_t id_offset; /* where in a descriptor its thread's id is */
 	struct listed listed;
 	struct roll roll;
@@ -212,42 +223,62 @@ static uint32_t find_head(const struct thread *thread, uint64_t addresses[GP_SNA
 	return layout->thread.chain_frame >= 0 && thread->chain != 0 ? 2 : 1;
 }
 
-enum look { SEEN, IDLE, MISSED };
+enum look { SEEN, SEEN_OUTSIDE, IDLE, MISSED };
 
-/* The innermost frame; false: the chain began elsewhere than was thought, and is to be asked again. */
+/* The innermost frame, 0 = none; false: the chain began elsewhere than was thought, and where it begins was asked later. */
 static bool find_frame(struct thread *thread, uint32_t words, uint64_t *frame)
 {
+	const struct gp_python_layout *layout = &sampler.python.layout;
 	uint64_t first = thread->snapshot.words[0], chain = thread->chain;
 
 	*frame = thread->snapshot.words[words - 1];
-	if (sampler.python.layout.thread.chain_frame < 0)
+	if (layout->thread.chain_frame < 0)
 		return true;
 	thread->chain = first;
-	if (first == 0)
+	if (words == 2 && first == chain)
+		return true;
+	if (first == 0 ||
+	    !gp_snapshot_now(first + (uint64_t)layout->thread.chain_frame, frame, sizeof(*frame)))
 		*frame = 0;
-	return first == 0 || (words == 2 && first == chain);
+	return first == 0;
 }
 
-/* One attempt; MISSED: the thread moved on. */
+/* The longer a copy takes, the more may have come and gone until all is as it was before: then it counts as moved. */
+static enum gp_snapshot_result take(struct gp_snapshot *snapshot, const uint64_t *addresses,
+				    uint32_t count)
+{
+	uint64_t start_ticks = gp_clock_ticks();
+	enum gp_snapshot_result result = gp_snapshot_take(snapshot, addresses, count);
+	bool is_long = gp_clock_ticks() - start_ticks > sampler.long_copy_ticks;
+
+	return result == GP_SNAPSHOT_TAKEN && is_long ? GP_SNAPSHOT_MOVED : result;
+}
+
+/* One attempt; MISSED: the thread moved on, and *count frames are what may be left of its stack. */
 static enum look try_to_look(struct thread *thread, uint32_t *count, bool *is_cut)
 {
 	uint64_t addresses[GP_SNAPSHOT_WORDS], frame;
 	uint32_t words = find_head(thread, addresses);
 	struct gp_snapshot *snapshot = &thread->snapshot;
-	enum gp_snapshot_result result = gp_snapshot_take(snapshot, addresses, words);
+	enum gp_snapshot_result result = take(snapshot, addresses, words);
+	bool is_sure;
 
+	*count = 0;
 	if (result == GP_SNAPSHOT_UNMAPPED) { /* what it was is gone */
 		snapshot->count = 0;
 		thread->chain = 0;
+		return MISSED;
 	}
-	if (result != GP_SNAPSHOT_TAKEN || !find_frame(thread, words, &frame))
-		return MISSED;
+	is_sure = find_frame(thread, words, &frame) && result == GP_SNAPSHOT_TAKEN;
 	if (frame == 0)
-		return IDLE;
-	if (!read_links(snapshot, frame, count, is_cut) || !gp_snapshot_is_whole(snapshot))
+		return is_sure ? IDLE : MISSED;
+	if (!read_links(snapshot, frame, count, is_cut)) {
+		*count = 0;
 		return MISSED;
+	}
+	is_sure &= gp_snapshot_is_whole(snapshot);
 	gp_snapshot_keep_read(snapshot);
-	return SEEN;
+	return is_sure ? SEEN : MISSED;
 }
 
 static bool is_same_base(const struct base *a, const struct base *b)
@@ -255,10 +286,62 @@ static bool is_same_base(const struct base *a, const struct base *b)
 	return a->frame == b->frame && a->code == b->code;
 }
 
-/* A generator's frame has no caller while it is left. */
-static bool is_left(uint32_t count)
+static struct base base_of(const struct link *links, uint32_t count)
 {
-	return sampler.links[count - 1].owner == OWNED_BY_GENERATOR;
+	return (struct base){links[count - 1].frame, links[count - 1].code};
+}
+
+/* A generator's frame has no caller while it is left. */
+static bool is_left(const struct link *links, uint32_t count)
+{
+	return links[count - 1].owner == OWNED_BY_GENERATOR;
+}
+
+static bool is_same_function(const struct link *a, const struct link *b)
+{
+	return a->frame == b->frame && a->code == b->code && a->owner == b->owner;
+}
+
+/*
+ * Keep what is the same in each attempt, from outside: frames that wait for what they called, and one that goes on from call to call, where it is
+ * now.  What is inside of that came and went.
+ */
+static void keep_outside(struct outside *outside, uint32_t count)
+{
+	uint32_t same = 0;
+	bool stands = true;
+
+	while (outside->agreed > 0 && stands && same < count && same < outside->count) {
+		const struct link *now = &sampler.links[count - 1 - same];
+		const struct link *before = &outside->links[outside->count - 1 - same];
+
+		if (!is_same_function(now, before))
+			break;
+		stands = now->instruction == before->instruction;
+		same++;
+	}
+	outside->count = outside->agreed > 0 ? same : count;
+	memcpy(outside->links, &sampler.links[count - outside->count],
+	       outside->count * sizeof(outside->links[0]));
+	outside->agreed++;
+}
+
+static enum look take_outside(struct thread *thread, const struct outside *outside, uint32_t *count)
+{
+	if (outside->agreed < ENOUGH_LOOKS || outside->count == 0)
+		return MISSED;
+	thread->base = base_of(outside->links, outside->count);
+	*count = outside->count;
+	memcpy(sampler.links, outside->links, *count * sizeof(sampler.links[0]));
+	return SEEN_OUTSIDE;
+}
+
+/* Whether a stack may begin there: where it did, or in a frame that is not left while it lives. */
+static bool may_begin(const struct thread *thread, uint32_t count)
+{
+	struct base base = base_of(sampler.links, count);
+
+	return is_same_base(&base, &thread->base) || !is_left(sampler.links, count);
 }
 
 /*
@@ -267,29 +350,35 @@ static bool is_left(uint32_t count)
  */
 static enum look look(struct thread *thread, uint32_t *count, bool *is_cut)
 {
+	struct outside *outside = &sampler.outside;
 	struct base found = {0, 0};
 	uint32_t agreed = 0;
 
 	thread->snapshot.data = sampler.pages;
+	outside->agreed = 0;
 	for (uint32_t i = 0; i < MOST_TRIES; i++) {
 		enum look result = try_to_look(thread, count, is_cut);
 
-		if (result == MISSED)
+		if (result == MISSED) {
+			if (*count > 0 && !*is_cut && may_begin(thread, *count) &&
+			    outside->agreed < ENOUGH_LOOKS)
+				keep_outside(outside, *count);
 			continue;
+		}
 		if (result == IDLE || *is_cut || *count == 0)
 			return result;
-		struct base base = {sampler.links[*count - 1].frame,
-				    sampler.links[*count - 1].code};
+		struct base base = base_of(sampler.links, *count);
 
 		agreed = is_same_base(&base, &found) ? agreed + 1 : 1;
 		found = base;
 		if (is_same_base(&base, &thread->base) ||
-		    (agreed >= ENOUGH_BASES && !is_left(*count))) {
+		    (agreed >= ENOUGH_LOOKS && !is_left(sampler.links, *count))) {
 			thread->base = base;
 			return SEEN;
 		}
 	}
-	return MISSED;
+	*is_cut = false;
+	return take_outside(thread, outside, count);
 }
 
 /* ---- from frames to the id of a stack ---- */
@@ -382,10 +471,11 @@ static void look_at(struct thread *thread)
 	bool is_cut = false;
 	enum look result = look(thread, &count, &is_cut);
 
-	if (result == SEEN)
+	if (result == SEEN || result == SEEN_OUTSIDE)
 		stack = take_links(thread, count, is_cut);
 	if (stack != GP_NO_NODE && stack != 0 && (stack == thread->stack || gp_tree_tell(stack))) {
 		add_look(thread, stack, ticks);
+		gp_count(GP_COUNTER_SAMPLES_OUTSIDE, result == SEEN_OUTSIDE);
 		return;
 	}
 	end_run(thread);
@@ -642,8 +732,11 @@ void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest)
 	gp_snapshot_begin();
 	sampler.codes = gp_code_reader_make();
 	sampler.links = gp_memory_map(GP_STACK_DEPTH * sizeof(*sampler.links));
-	sampler.pages = gp_memory_map(GP_SNAPSHOT_PAGES * sizeof(*sampler.pages));
-	if (sampler.codes == NULL || sampler.links == NULL || sampler.pages == NULL)
+	sampler.pages =
+		gp_memory_map(GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES * sizeof(*sampler.pages));
+	sampler.outside.links = gp_memory_map(GP_STACK_DEPTH * sizeof(*sampler.links));
+	if (sampler.codes == NULL || sampler.links == NULL || sampler.pages == NULL ||
+	    sampler.outside.links == NULL)
 		return;
 	sampler.least_rest = least_rest;
 	sampler.period_ns = period_ns;
@@ -687,6 +780,7 @@ static bool is_prepared(void)
 	if (sampler.id_offset == 0)
 		sampler.id_offset = find_id_offset();
 	sampler.run_ticks = RUN_NS / 1000000000u * gp_clock_ticks_per_second();
+	sampler.long_copy_ticks = gp_clock_ticks_per_second() / PER_LONG_COPY;
 	return sampler.id_offset != 0;
 }
 

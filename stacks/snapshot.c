@@ -17,13 +17,13 @@ void gp_snapshot_begin(void)
 	process = gp_sys_process_id();
 }
 
-/* The words, and then after each page the words again, so that what moves is seen to. */
-#define MOST_PIECES ((GP_SNAPSHOT_PAGES + 1) * GP_SNAPSHOT_WORDS + GP_SNAPSHOT_PAGES)
+#define GLANCES     (GP_SNAPSHOT_COPIES + 1) /* at the words */
+#define MOST_PIECES (GLANCES * GP_SNAPSHOT_WORDS + GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES)
 
 struct pieces {
 	struct iovec into[MOST_PIECES], from[MOST_PIECES];
 	uint32_t count;
-	uint64_t words[GP_SNAPSHOT_PAGES + 1][GP_SNAPSHOT_WORDS];
+	uint64_t words[GLANCES][GP_SNAPSHOT_WORDS];
 };
 
 static void add_piece(struct pieces *pieces, void *into, uint64_t from, size_t bytes)
@@ -47,17 +47,20 @@ enum gp_snapshot_result gp_snapshot_take(struct gp_snapshot *snapshot, const uin
 
 	pieces.count = 0;
 	add_words(&pieces, 0, addresses, count);
-	for (uint32_t i = 0; i < pages; i++) {
-		add_piece(&pieces, snapshot->data[i], snapshot->pages[i], GP_SNAPSHOT_PAGE_BYTES);
-		add_words(&pieces, i + 1, addresses, count);
-		snapshot->was_read[i] = false;
+	for (uint32_t copy = 0; copy < GP_SNAPSHOT_COPIES; copy++) {
+		for (uint32_t i = 0; i < pages; i++)
+			add_piece(&pieces, snapshot->data[copy * GP_SNAPSHOT_PAGES + i],
+				  snapshot->pages[i], GP_SNAPSHOT_PAGE_BYTES);
+		add_words(&pieces, copy + 1, addresses, count);
 	}
+	memset(snapshot->was_read, 0, pages * sizeof(snapshot->was_read[0]));
 	snapshot->held = pages;
 	snapshot->latest = 0;
+	snapshot->has_moved = false;
 	if (gp_sys_copy_own(process, pieces.into, pieces.from, pieces.count) != 0)
 		return GP_SNAPSHOT_UNMAPPED;
 	memcpy(snapshot->words, pieces.words[0], sizeof(snapshot->words));
-	for (uint32_t i = 1; i <= pages; i++)
+	for (uint32_t i = 1; i < GLANCES; i++)
 		if (memcmp(snapshot->words, pieces.words[i], count * sizeof(uint64_t)) != 0)
 			return GP_SNAPSHOT_MOVED;
 	return GP_SNAPSHOT_TAKEN;
@@ -103,6 +106,16 @@ static bool find_page(struct gp_snapshot *snapshot, uint64_t page)
 	return add_page(snapshot, page);
 }
 
+/* Of the page that was read last. */
+static bool is_other_again(const struct gp_snapshot *snapshot, size_t offset, size_t bytes)
+{
+	uint32_t page = snapshot->latest;
+
+	return page < snapshot->held &&
+	       memcmp(snapshot->data[page] + offset,
+		      snapshot->data[GP_SNAPSHOT_PAGES + page] + offset, bytes) != 0;
+}
+
 bool gp_snapshot_read(struct gp_snapshot *snapshot, uint64_t address, void *into, size_t bytes)
 {
 	uint8_t *at = into;
@@ -117,6 +130,7 @@ bool gp_snapshot_read(struct gp_snapshot *snapshot, uint64_t address, void *into
 			return false;
 		snapshot->was_read[snapshot->latest] = true;
 		memcpy(at, snapshot->data[snapshot->latest] + offset, part);
+		snapshot->has_moved |= is_other_again(snapshot, offset, part);
 		address += part;
 		at += part;
 		bytes -= part;
@@ -126,7 +140,7 @@ bool gp_snapshot_read(struct gp_snapshot *snapshot, uint64_t address, void *into
 
 bool gp_snapshot_is_whole(const struct gp_snapshot *snapshot)
 {
-	return snapshot->held == snapshot->count;
+	return snapshot->held == snapshot->count && !snapshot->has_moved;
 }
 
 void gp_snapshot_keep_read(struct gp_snapshot *snapshot)

@@ -46,20 +46,25 @@ static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
 }
 
 /* What calls and returns in quick turn is seldom found: those who read shares have to know. */
-static void say_lost(const struct gp_scope *scope)
+static void say_missed(const struct gp_scope *scope)
 {
-	uint64_t found = 0, lost = 0;
+	struct gp_host_looks looks = {0};
 
-	for (size_t i = 0; i < scope->model_count; i++) {
-		found += scope->models[i]->counters[GP_COUNTER_SAMPLES];
-		lost += scope->models[i]->counters[GP_COUNTER_SAMPLES_LOST];
-	}
-	if (found > 0 && lost * 20 >= found && scope->messages)
+	for (size_t i = 0; i < scope->model_count; i++)
+		gp_host_work_add_looks(&looks, scope->models[i]);
+	if (!scope->messages || looks.all == looks.lost)
+		return;
+	if (gp_host_work_is_much(looks.lost, &looks))
 		fprintf(scope->messages,
 			"gpuprof: %s of %s looks found no stack, for the thread called and "
-			"returned "
-			"meanwhile; their time counts for the looks beside them\n",
-			gp_format_count(lost).text, gp_format_count(found + lost).text);
+			"returned meanwhile; their time counts for the looks beside them\n",
+			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
+	if (gp_host_work_is_much(looks.outside, &looks))
+		fprintf(scope->messages,
+			"gpuprof: %s of %s looks found a stack without its innermost functions, "
+			"which called and returned meanwhile; their time counts for the line that "
+			"called them\n",
+			gp_format_count(looks.outside).text, gp_format_count(looks.all).text);
 }
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
@@ -75,7 +80,7 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 	if (result == 0)
 		result = put_rows(sheet, places, &tally);
 	if (result == 0)
-		say_lost(scope);
+		say_missed(scope);
 	gp_tally_free(&tally);
 	return result;
 }

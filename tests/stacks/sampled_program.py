@@ -64,6 +64,30 @@ def recursive(end):
             deep(depth)
 
 
+def left_inside():
+    return 1
+
+
+def left():
+    return left_inside() + left_inside()
+
+
+def right_inside():
+    return 2
+
+
+def right():
+    return right_inside() + right_inside()
+
+
+def quick(end):
+    """Whoever calls lies where the other one did, and so does what they call, all within a microsecond."""
+    while time.monotonic() < end:
+        for _ in range(200):
+            left()
+            right()
+
+
 def raising(depth):
     if depth == 0:
         raise ValueError
@@ -135,7 +159,7 @@ def starting(end):
 
 
 def sleeping(end):
-    time.sleep(end - time.monotonic())
+    time.sleep(max(end - time.monotonic(), 0))
 
 
 # ---- all at once ----
@@ -156,7 +180,7 @@ def main():
     probe.probe_sample(1000)
     shares(time.monotonic() + SECONDS / 2)
     sleeper.join()
-    run([recursive, exceptional, generating, asynchronous, made_up, starting, recursive, sleeping], SECONDS)
+    run([recursive, exceptional, quick, generating, asynchronous, made_up, starting, recursive, sleeping], SECONDS)
     passes = probe.probe_stop_samples()
     status += probe.probe_stop()
     with open(sys.argv[3], "w", encoding="utf-8") as file:

@@ -16,7 +16,7 @@
 
 #define PAGE GP_SNAPSHOT_PAGE_BYTES
 
-static uint8_t data[GP_SNAPSHOT_PAGES][PAGE];
+static uint8_t data[GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES][PAGE];
 static struct gp_snapshot snapshot;
 
 /* Pages of which the last is not there. */
@@ -146,6 +146,41 @@ static void a_word_that_moves_is_seen(void **state)
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
 }
 
+/* The second copy of the page is another than the first, and the words are what they were. */
+static long change_second_copy(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result = real.call(number, a, b, c, d, e, f);
+	const struct iovec *pieces = (const struct iovec *)b;
+
+	if (number == SYS_process_vm_readv) {
+		gp_sys.call = real.call;
+		assert_int_equal(pieces[c - 2].iov_len, PAGE);
+		*(uint8_t *)pieces[c - 2].iov_base ^= 1;
+	}
+	return result;
+}
+
+static void what_is_other_in_the_second_copy_is_seen(void **state)
+{
+	uint8_t *pages = *state;
+	uint64_t head = 5, address = (uint64_t)&head, word;
+
+	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
+	real = gp_sys;
+	gp_sys.call = change_second_copy;
+	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
+	gp_sys = real;
+	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages + 8, &word, 8));
+	assert_true(gp_snapshot_is_whole(&snapshot));
+	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
+	assert_int_equal(word, 0); /* the first is what is read */
+	assert_false(gp_snapshot_is_whole(&snapshot));
+	/* the next one begins anew */
+	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
+	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
+	assert_true(gp_snapshot_is_whole(&snapshot));
+}
+
 static long forbid(long number, long a, long b, long c, long d, long e, long f)
 {
 	return number == SYS_process_vm_readv ? -EPERM : real.call(number, a, b, c, d, e, f);
@@ -172,6 +207,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(pages_that_went_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_word_that_moves_is_seen, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_other_in_the_second_copy_is_seen, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(nothing_where_it_is_forbidden, set_up, tear_down),
 	};
 

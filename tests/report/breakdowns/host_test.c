@@ -23,7 +23,7 @@ static struct gp_sample sample(uint32_t thread, uint32_t stack, uint64_t start_m
 }
 
 /* load() for 100 ms in two threads together, by two lines; prepare() for 50 ms. */
-static struct gp_model *make_model(uint64_t looks, uint64_t lost)
+static struct gp_model *make_model(uint64_t looks, uint64_t lost, uint64_t outside)
 {
 	struct build b = build_begin(1);
 	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "load", 7);
@@ -42,13 +42,14 @@ static struct gp_model *make_model(uint64_t looks, uint64_t lost)
 	model->sample_count = 3;
 	model->counters[GP_COUNTER_SAMPLES] = looks;
 	model->counters[GP_COUNTER_SAMPLES_LOST] = lost;
+	model->counters[GP_COUNTER_SAMPLES_OUTSIDE] = outside;
 	return model;
 }
 
 /* The table and what is said beside it; both are to be freed. */
-static void make(uint64_t looks, uint64_t lost, char **table, char **messages)
+static void make(uint64_t looks, uint64_t lost, uint64_t outside, char **table, char **messages)
 {
-	struct gp_model *model = make_model(looks, lost);
+	struct gp_model *model = make_model(looks, lost, outside);
 	struct gp_scope scope;
 	struct gp_sheet sheet;
 	size_t size;
@@ -78,7 +79,7 @@ static void functions_have_the_time_of_all_their_lines_and_threads(void **state)
 	char *table, *messages;
 
 	(void)state;
-	make(15, 0, &table, &messages);
+	make(15, 0, 0, &table, &messages);
 	assert_string_equal(table, "66.7 100 10 load (train.py:7) load (train.py)\n"
 				   "33.3 50 5 prepare (train.py:9) prepare (train.py)\n");
 	assert_string_equal(messages, "");
@@ -91,12 +92,30 @@ static void looks_that_found_nothing_are_told_where_they_are_many(void **state)
 	char *table, *messages;
 
 	(void)state;
-	make(1000, 49, &table, &messages);
+	make(1000, 49, 0, &table, &messages);
 	assert_string_equal(messages, "");
 	free(table);
 	free(messages);
-	make(1000, 50, &table, &messages);
+	make(1000, 50, 0, &table, &messages);
 	assert_non_null(strstr(messages, "50 of 1,050 looks found no stack"));
+	assert_null(strstr(messages, "innermost"));
+	free(table);
+	free(messages);
+}
+
+static void stacks_without_their_inner_functions_are_told_too(void **state)
+{
+	char *table, *messages;
+
+	(void)state;
+	make(1000, 0, 49, &table, &messages);
+	assert_string_equal(messages, "");
+	free(table);
+	free(messages);
+	make(1000, 10, 200, &table, &messages);
+	assert_non_null(strstr(messages, "200 of 1,010 looks found a stack without its innermost "
+					 "functions"));
+	assert_null(strstr(messages, "found no stack"));
 	free(table);
 	free(messages);
 }
@@ -106,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_the_time_of_all_their_lines_and_threads),
 		cmocka_unit_test(looks_that_found_nothing_are_told_where_they_are_many),
+		cmocka_unit_test(stacks_without_their_inner_functions_are_told_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,13 +226,16 @@ static void looks_in_all_of_them_are_added(void **state)
 	samples[3] = (struct gp_sample){610 * MS, 790 * MS, 100, load, 10, 0};
 	model->samples = samples;
 	model->sample_count = 4;
+	model->counters[GP_COUNTER_SAMPLES] = 63;
+	model->counters[GP_COUNTER_SAMPLES_LOST] = 82;
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
 	assert_non_null(strstr(found->found, "3 times"));
 	assert_non_null(strstr(found->found, "meanwhile the host was in load (train.py:7) for 5"));
 	assert_non_null(strstr(found->found, "; in prepare (train.py:9) for 200.0ms; told by 39 "
-					     "samples of Python's stack"));
+					     "samples of Python's stack (82 of the process's 145 "
+					     "found none)"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

@@ -140,14 +140,20 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 -include bench/bench.mk
 
 # ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
-STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu))
+STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu)) \
+	$(patsubst tests/gpu/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/gpu/programs/*.cu))
+NVCC_STATIC = $(NVCC) -std=c++17 -O1 -I. -cudart static -Wno-deprecated-gpu-targets
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so \
 	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
-	$(Q)$(NVCC) -std=c++17 -O1 -cudart static -Wno-deprecated-gpu-targets $(PROGRAM_ARCH) -o $@ $< $(PROGRAM_LIBS)
+	$(Q)$(NVCC_STATIC) -o $@ $< $(PROGRAM_LIBS)
+$(O)/programs-static/%: tests/gpu/programs/%.cu tests/programs/check.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC_STATIC) -o $@ $<
 $(O)/programs-static/driver: PROGRAM_LIBS := -L$(O)/sim -lcuda
 $(O)/programs-static/driver: | $(O)/sim/libcuda.so
 $(O)/tests/gpu/%: tests/gpu/%.cu tests/programs/check.h

@@ -42,7 +42,7 @@ struct gp_message gp_message_registered(uint64_t handle)
 {
 	struct gp_known_text *kept = gp_ranges_kept(handle);
 
-	if (kept == NULL)
+	if (kept == NULL && (handle != 0 || gp_ranges_refused()))
 		gp_count(GP_COUNTER_TEXTS_UNKNOWN, 1);
 	return (struct gp_message){.kept = kept};
 }

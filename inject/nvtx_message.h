@@ -26,7 +26,10 @@ struct gp_wide_room {
 struct gp_message gp_message_narrow(const char *text);
 struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room);
 
-/* Of a registered string; none, and counted, where the handle is not one of ours. */
+/*
+ * Of a registered string; none, and counted, where the handle is not one of ours.  0 is what a program has that registered nothing (XLA
+ * for an empty text), and is counted only where we gave it.
+ */
 struct gp_message gp_message_registered(uint64_t handle);
 
 /* As an attribute struct has it: of one of the types of nvtxMessageType_t. */

@@ -20,6 +20,7 @@ static __thread struct {
 
 static bool enabled, recording;
 static uint64_t last_range_id;
+static uint64_t refused; /* not 0: there was no room for a text to be kept */
 static uint64_t watcher; /* address of the function, 0 = none */
 
 /* ---- domains and messages ---- */
@@ -45,8 +46,16 @@ static uint32_t domain_id(struct gp_known_text *domain)
 struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes)
 {
 	struct gp_text_key key = {GP_STRING_RANGE, 0, bytes, length_bytes};
+	struct gp_known_text *text = gp_texts_keep(&messages, &key);
 
-	return gp_texts_keep(&messages, &key);
+	if (text == NULL)
+		gp_store64(&refused, 1);
+	return text;
+}
+
+bool gp_ranges_refused(void)
+{
+	return gp_load64(&refused) != 0;
 }
 
 struct gp_known_text *gp_ranges_kept(uint64_t handle)

@@ -43,8 +43,11 @@ struct gp_known_text *gp_ranges_domain(const char *name, uint32_t length_bytes);
 /* The domain that a program means by a handle; the default one where it is none of ours. */
 struct gp_known_text *gp_ranges_known_domain(uint64_t handle);
 
-/* A message that will come again. */
+/* A message that will come again; NULL: there was no room. */
 struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes);
+
+/* Whether there ever was none. */
+bool gp_ranges_refused(void);
 
 /* The kept message that a program means by a handle; NULL where it is none of ours. */
 struct gp_known_text *gp_ranges_kept(uint64_t handle);

@@ -116,9 +116,19 @@ static void match_ops(struct gp_load *load)
 		op->call = gp_find_call(load, op->correlation_id, time_ns);
 		if (op->call != GP_NONE && op->untimed)
 			op->start_ns = op->end_ns = m->calls[op->call].start_ns;
-		else if (op->call == GP_NONE && gp_model_paused_before(m, op->start_ns))
+	}
+}
+
+static void account_for_ops(struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		const struct gp_op *op = &m->ops[i];
+
+		if (op->call != GP_NONE)
+			continue;
+		if (gp_model_paused_before(m, op->start_ns))
 			m->losses.ops_outside++;
-		else if (op->call == GP_NONE && !is_stuck(m, op->correlation_id))
+		else if (!is_stuck(m, op->correlation_id))
 			m->losses.ops_without_call++;
 	}
 }
@@ -323,6 +333,9 @@ int gp_join_ops(struct gp_load *load)
 	if (make_keys(load) != 0 || find_makers(load) != 0)
 		return -ENOMEM;
 	match_ops(load);
+	if (gp_join_conditionals(load) != 0)
+		return -ENOMEM;
+	account_for_ops(m);
 	if (gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
 	    link_ops(m) != 0)
 		return -ENOMEM;

@@ -2,7 +2,7 @@
  * load: a model while it is being made.  Used by the files that make it, in this order:
  * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
  * array (take_string.c each definition, detail.c what operations share), resolve.c turns ids into indices (frames.c those of call
- * stacks), times.c clocks into one timeline, join.c finds who started what, capture.c which call
+ * stacks), times.c clocks into one timeline, join.c finds who started what (conditional.c inside conditional nodes of graphs), capture.c which call
  * became which node of a graph, physical.c when memory is gone that has handles, memory.c which free
  * ended which allocation, ranges.c what opened and closed the program's ranges,
  * project.c what ran on the GPU for them.
@@ -103,6 +103,7 @@ int gp_resolve_times(struct gp_load *load);                       /* by gp_resol
 int gp_resolve_stacks(struct gp_model *model);                    /* by gp_resolve() */
 int gp_resolve_totals(struct gp_load *load);                      /* report/pass/resolve.c */
 int gp_join_ops(struct gp_load *load);
+int gp_join_conditionals(struct gp_load *load); /* by gp_join_ops() */
 int gp_join_captures(struct gp_load *load);
 int gp_join_physical(struct gp_load *load); /* by gp_join_memory() */
 int gp_join_memory(struct gp_load *load);

@@ -323,6 +323,16 @@ static void choose_host(struct split *split, const struct gp_model *model,
 	split->profiler = cursor_at(&calls->profiler, 0, start_ns);
 }
 
+/* Of one launch of a graph: from node to node the GPU goes on by itself. */
+static bool is_within_launch(struct gp_model *const *models, const struct gp_gap *gap)
+{
+	const struct gp_op *before = gp_op_of(models, gap->before);
+	const struct gp_op *after = gp_op_of(models, gap->after);
+
+	return before && after && gap->before.model == gap->after.model && after->call != GP_NONE &&
+	       before->call == after->call;
+}
+
 void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *calls,
 		   const struct gp_call_sums *sums, struct gp_gap *gap,
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
@@ -336,7 +346,9 @@ void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *call
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
 		gap->cause_ns[i] = 0;
-	if (op && op->call != GP_NONE) {
+	if (is_within_launch(models, gap)) {
+		put(&split, GP_IDLE_DEPENDENCY, gap->end_ns);
+	} else if (op && op->call != GP_NONE) {
 		choose_host(&split, models[at.model], &calls[at.model], &sums[at.model], op);
 		if (at_end)
 			split_after(&split, op->call);

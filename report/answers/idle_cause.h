@@ -13,7 +13,8 @@
  *   SETUP       it made streams, graphs, or set something else up
  *   LAUNCH      it was in a call that launches or puts something else into a stream; and from the end of the call that started the next
  *               operation to its start, if that is GP_IDLE_LATENCY_NS at most: launching cannot keep up with operations that short
- *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device
+ *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device;
+ *               and all of a gap between two operations of one launch of a graph
  *   as above    the host was in no call, but another thread of its process in one for the same device: the cause is that of its call
  *   PROFILER    no thread was in a call, but one in CUPTI, as it says, for its own sake
  *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or another one in a wait), but at work

@@ -384,10 +384,11 @@ static void registered_strings_that_are_none(void)
 	mark_with_text(schema, "a text, not its handle");
 	mark_with_text(schema, kept + 8);
 	mark_with_text(schema, (const char *)-8ll);
+	mark_with_text(schema, NULL); /* nothing was registered: nothing is missing */
 	stop_and_read();
-	CHECK(said.range_count == 4 && range_is(0, GP_RANGE_MARK, "", "kept"));
+	CHECK(said.range_count == 5 && range_is(0, GP_RANGE_MARK, "", "kept"));
 	CHECK(word_of(0, 8) == said.ranges[0].text_id);
-	for (uint32_t i = 1; i < 4; i++)
+	for (uint32_t i = 1; i < 5; i++)
 		CHECK(said.ranges[i].text_id == 0 && word_of(i, 8) == 0);
 	CHECK(said.counters[GP_COUNTER_TEXTS_UNKNOWN] == 2 * 3);
 }

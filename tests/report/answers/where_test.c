@@ -258,6 +258,25 @@ static void short_gaps_of_launched_work_are_launch_bound(void **state)
 	gp_model_free(model);
 }
 
+/* Though they are as short: all of them were put onto the device at once. */
+static void gaps_within_a_launch_of_a_graph_are_its_own(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 0, 10 * US, 1);
+	for (uint32_t i = 0; i < 10; i++)
+		build_op(&b, GP_OP_KERNEL, 7, (20 + 3 * i) * US, (21 + 3 * i) * US, 1);
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 11 * US, 37 * US, 99);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_DEPENDENCY), 9 * 2 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 20 * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
 static void without_the_call_nothing_is_guessed(void **state)
 {
 	struct build b = begin_with_gap();
@@ -543,6 +562,7 @@ int main(void)
 		cmocka_unit_test(between_processes_nobody_is_idle),
 		cmocka_unit_test(what_was_launched_before_waits_for_something),
 		cmocka_unit_test(short_gaps_of_launched_work_are_launch_bound),
+		cmocka_unit_test(gaps_within_a_launch_of_a_graph_are_its_own),
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
 		cmocka_unit_test(the_profiler_holds_up_hosts_in_no_call),
 		cmocka_unit_test(without_its_processes_a_device_is_not_used),

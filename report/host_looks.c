@@ -1,10 +1,12 @@
 #include "report/host_looks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "report/array.h"
 #include "report/python_code.h"
 #include "report/room.h"
+#include "report/utf8.h"
 
 /* ---- the time of a look ---- */
 
@@ -117,6 +119,7 @@ static bool is_same_function(const struct gp_model *model, uint32_t a, uint32_t 
 static void open_span(struct finder *finder, uint32_t frame)
 {
 	struct path *open = &finder->open;
+	uint32_t caller = finder->model->frames[frame].parent;
 	int result = gp_array_grow_room(&finder->spans, &finder->capacity, finder->count,
 					sizeof(*finder->spans));
 
@@ -124,7 +127,11 @@ static void open_span(struct finder *finder, uint32_t frame)
 		finder->error = result;
 		return;
 	}
-	finder->spans[finder->count] = (struct gp_host_span){.frame = frame, .depth = open->count};
+	finder->spans[finder->count] = (struct gp_host_span){
+		.frame = frame,
+		.depth = open->count,
+		.is_imported = caller != GP_NONE &&
+			       is_of_import(finder->model, &finder->model->frames[caller])};
 	open->frames[open->count] = frame;
 	open->spans[open->count++] = finder->count++;
 }
@@ -171,4 +178,15 @@ int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t en
 	*spans = finder.spans;
 	*count = finder.count;
 	return finder.error;
+}
+
+const char *gp_host_track_name(const struct gp_model *model, uint32_t thread_id,
+			       char text[GP_HOST_TRACK_BYTES])
+{
+	const char *name = gp_model_thread_name(model, thread_id);
+
+	snprintf(text, GP_HOST_TRACK_BYTES,
+		 *name ? "Python (sampled), thread %u (%.*s)" : "Python (sampled), thread %u",
+		 thread_id, (int)gp_utf8_cut(name, 48), name);
+	return text;
 }

@@ -36,6 +36,7 @@ struct gp_host_span {
 	uint32_t frame; /* where the first look found it: an index in frames */
 	uint32_t depth; /* how many callers it has here */
 	uint32_t looks;
+	bool is_imported; /* by its caller, or without one: a module's code */
 };
 
 /*
@@ -44,5 +45,10 @@ struct gp_host_span {
  */
 int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
 		       struct gp_host_span **spans, uint32_t *count);
+
+/* "Python (sampled), thread 1234 (name)" */
+#define GP_HOST_TRACK_BYTES 96
+const char *gp_host_track_name(const struct gp_model *model, uint32_t thread_id,
+			       char text[GP_HOST_TRACK_BYTES]);
 
 #endif

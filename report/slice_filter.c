@@ -93,6 +93,7 @@ bool gp_slice_choice_has_any(const struct gp_slice_choice *choice, const struct 
 {
 	const struct gp_slice_filter filter = gp_slice_filter_of(choice, model);
 	const struct records others[] = {
+		RECORDS(model->samples, model->sample_count, struct gp_sample, start_ns, end_ns),
 		RECORDS(model->overheads, model->overhead_count, struct gp_overhead, start_ns,
 			end_ns),
 		RECORDS(model->syncs, model->sync_count, struct gp_record_sync, start_ns, end_ns),

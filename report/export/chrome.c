@@ -50,6 +50,27 @@ static void collect(const struct gp_chrome *chrome, struct ends *ends, uint64_t 
 		ends->ns[ends->count++] = chrome->offset_ns + end_ns;
 }
 
+/* Of what Python did. */
+static int collect_looks(const struct gp_chrome *chrome, struct ends *ends)
+{
+	int result = 0;
+
+	for (uint32_t first = 0, end; result == 0 && first < chrome->model->sample_count;
+	     first = end) {
+		struct gp_host_span *spans;
+		uint32_t count;
+
+		end = gp_host_looks_end(chrome->model, first);
+		result = gp_host_spans_find(chrome->model, first, end, &spans, &count);
+		if (result == 0 && !reserve(ends, count))
+			result = -ENOMEM;
+		for (uint32_t i = 0; result == 0 && i < count; i++)
+			collect(chrome, ends, spans[i].start_ns, spans[i].end_ns);
+		gp_room_free(spans);
+	}
+	return result;
+}
+
 static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 {
 	const struct gp_model *m = chrome->model;
@@ -76,7 +97,7 @@ static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 	for (uint32_t i = 0; i < m->unified_count; i++)
 		if (m->unifieds[i].end_ns > m->unifieds[i].start_ns)
 			collect(chrome, ends, m->unifieds[i].start_ns, m->unifieds[i].end_ns);
-	return 0;
+	return collect_looks(chrome, ends);
 }
 
 static void cut(struct gp_chrome *chrome, struct ends *ends, uint64_t limit)
@@ -101,7 +122,8 @@ static int choose_window(struct gp_chrome *chrome, const struct gp_export_source
 		if (!chrome->model || !gp_chrome_set_times(chrome))
 			continue;
 		chrome->filter = gp_slice_filter_of(&chrome->options->choice, chrome->model);
-		if (source->count > 1 || most_slices(chrome->model) > limit)
+		if (source->count > 1 || chrome->model->sample_count > 0 ||
+		    most_slices(chrome->model) > limit)
 			result = collect_ends(chrome, &ends);
 	}
 	if (result == 0)
@@ -428,7 +450,7 @@ static void write_process(struct gp_chrome *chrome)
 		put_metadata(model, 0, &chrome->about);
 	}
 	chrome->first_arrow += model->op_count;
-	chrome->stream_count = 0;
+	chrome->stream_count = chrome->next_look = 0;
 	chrome->processes++;
 }
 

@@ -163,13 +163,16 @@ static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids, s
 			break;
 		thread_id =
 			is_range ? model->ranges[range].thread_id : model->calls[call].thread_id;
-		if (!begun || thread_id != chrome->thread_id)
+		if (!begun || thread_id != chrome->thread_id) {
+			gp_chrome_write_looks(chrome, tids, thread_id);
 			begin_thread(chrome, tids, thread_id);
+		}
 		if (is_range)
 			gp_chrome_write_range(chrome, &model->ranges[range++]);
 		else
 			show_call(chrome, &model->calls[call++], calls);
 	}
+	gp_chrome_write_looks(chrome, tids, UINT32_MAX);
 }
 
 void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids)

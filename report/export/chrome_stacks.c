@@ -35,6 +35,7 @@ struct gp_chrome_stacks {
 	struct recent recent[RECENT];
 	uint64_t bytes;    /* written */
 	uint64_t left_out; /* slices that have no line */
+	char function[GP_SITE_LABEL_BYTES];
 };
 
 struct gp_chrome_stacks *gp_chrome_stacks_new(void)
@@ -227,6 +228,18 @@ void gp_chrome_put_stack_place(struct gp_chrome *chrome, const char *key, uint32
 
 	if (texts)
 		gp_chrome_put_text(&chrome->json, key, texts->place);
+}
+
+struct gp_chrome_function gp_chrome_function(struct gp_chrome *chrome, uint32_t frame)
+{
+	struct gp_chrome_stacks *stacks = chrome->stacks;
+	size_t count;
+	struct gp_place place = *gp_symbols_find(stacks->symbols, stacks->model, frame, &count);
+	uint32_t line = place.line;
+
+	place.line = 0;
+	return (struct gp_chrome_function){gp_site_label(&place, stacks->function), place.file,
+					   line};
 }
 
 void gp_chrome_explain_stacks(const struct gp_chrome *chrome)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "report/export.h"
+#include "report/host_looks.h"
 #include "report/json_write.h"
 #include "report/lanes.h"
 #include "report/model.h"
@@ -101,6 +102,8 @@ struct gp_chrome {
 	uint32_t processes;   /* written so far */
 	struct gp_json about; /* what a file of several says of each, in memory until its end */
 
+	uint32_t next_look; /* of the process: the first sample that is not written */
+
 	/* the streams of the process that are drawn */
 	struct gp_chrome_stream *streams;
 	uint32_t stream_count, stream_capacity;
@@ -114,7 +117,7 @@ struct gp_chrome {
 	uint32_t lane_count, lane_capacity;
 	uint32_t sort_index; /* of the track within its pid; its lanes follow */
 	uint32_t last_sort_index;
-	char track_name[96];
+	char track_name[GP_HOST_TRACK_BYTES];
 };
 
 /* ---- chrome_tracks.c ---- */
@@ -182,6 +185,13 @@ void gp_chrome_put_stack(struct gp_chrome *chrome, const char *key, uint32_t sta
 /* ,"key":"forward (net.py:12)": the innermost function of the stack that is the user's own. */
 void gp_chrome_put_stack_place(struct gp_chrome *chrome, const char *key, uint32_t stack);
 
+/* A frame of Python's: "forward (net.py)", good until the next one is asked for, and where that is. */
+struct gp_chrome_function {
+	const char *label, *file;
+	uint32_t line;
+};
+struct gp_chrome_function gp_chrome_function(struct gp_chrome *chrome, uint32_t frame);
+
 /* One line for the user if stacks are missing. */
 void gp_chrome_explain_stacks(const struct gp_chrome *chrome);
 
@@ -207,6 +217,11 @@ void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
 
 void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+
+/* Of what Python did, the threads with lower numbers than that which are not written yet. */
+void gp_chrome_write_looks(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
+			   uint32_t before_thread);
+
 void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_host_functions(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_gates(struct gp_chrome *chrome);

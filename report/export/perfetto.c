@@ -35,27 +35,33 @@ static void choose_pid(struct gp_perfetto *p, struct pids *pids)
 
 static void free_names(struct gp_perfetto *p)
 {
+	free(p->codes);
 	free(p->apis);
 	free(p->texts);
 	free(p->kernels);
 	free(p->kernel_names);
 	free(p->shown_sites);
 	gp_call_sites_free(p->sites);
-	p->apis = p->texts = p->kernels = p->kernel_names = p->shown_sites = NULL;
+	gp_symbols_free(p->symbols);
+	p->codes = p->apis = p->texts = p->kernels = p->kernel_names = p->shown_sites = NULL;
 	p->site_capacity = 0;
 	p->sites = NULL;
+	p->symbols = NULL;
 }
 
 static bool allocate_names(struct gp_perfetto *p)
 {
 	const struct gp_model *model = p->model;
 
+	p->codes = calloc((size_t)model->text_count + 1, sizeof(*p->codes));
 	p->apis = calloc(API_IDS, sizeof(*p->apis));
 	p->texts = calloc((size_t)model->range_text_count + 1, sizeof(*p->texts));
 	p->kernels = calloc((size_t)model->name_count + 1, sizeof(*p->kernels));
 	p->kernel_names = calloc((size_t)model->name_count + 1, sizeof(*p->kernel_names));
 	p->sites = gp_call_sites_new();
-	return p->apis && p->texts && p->kernels && p->kernel_names && p->sites;
+	p->symbols = gp_symbols_new();
+	return p->codes && p->apis && p->texts && p->kernels && p->kernel_names && p->sites &&
+	       p->symbols;
 }
 
 static void write_model(struct gp_perfetto *p)
@@ -64,6 +70,7 @@ static void write_model(struct gp_perfetto *p)
 	if (allocate_names(p)) {
 		gp_perfetto_write_process(p);
 		gp_perfetto_write_threads(p);
+		gp_perfetto_write_looks(p);
 		gp_perfetto_write_others(p);
 		gp_perfetto_write_ops(p);
 		gp_perfetto_write_spans(p);

@@ -10,7 +10,7 @@ static const char *const categories[GP_PERFETTO_CATEGORIES] = {
 	[GP_PERFETTO_RUNTIME] = "cuda_runtime", [GP_PERFETTO_DRIVER] = "cuda_driver",
 	[GP_PERFETTO_RANGE] = "nvtx",           [GP_PERFETTO_SPAN] = "gpu_user_annotation",
 	[GP_PERFETTO_OVERHEAD] = "overhead",    [GP_PERFETTO_CODE] = "jit",
-	[GP_PERFETTO_GATE] = "gpuprof",
+	[GP_PERFETTO_GATE] = "gpuprof",         [GP_PERFETTO_LOOK] = "python_sample",
 };
 
 static const char *const notes[GP_PERFETTO_NOTES] = {
@@ -27,6 +27,8 @@ static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_PAYLOAD] = "payload",
 	[GP_PERFETTO_OPEN] = "never closed",
 	[GP_PERFETTO_THREAD] = "thread",
+	[GP_PERFETTO_LOOKS] = "looks",
+	[GP_PERFETTO_LINE] = "line",
 };
 
 static const char *const arguments[GP_PERFETTO_ARGUMENTS] = {

@@ -26,6 +26,7 @@ enum gp_perfetto_category {
 	GP_PERFETTO_OVERHEAD,
 	GP_PERFETTO_CODE,
 	GP_PERFETTO_GATE,
+	GP_PERFETTO_LOOK,
 	GP_PERFETTO_CATEGORIES
 };
 
@@ -43,6 +44,8 @@ enum gp_perfetto_note {
 	GP_PERFETTO_PAYLOAD,
 	GP_PERFETTO_OPEN,
 	GP_PERFETTO_THREAD,
+	GP_PERFETTO_LOOKS,
+	GP_PERFETTO_LINE,
 	GP_PERFETTO_NOTES
 };
 
@@ -94,8 +97,10 @@ struct gp_perfetto {
 	uint32_t pid; /* its own, or one that no earlier process has */
 	bool is_merged;
 
+	struct gp_symbols *symbols; /* the same */
+
 	/* iids of what the model names, 0 = not written yet */
-	uint64_t *apis, *texts, *kernels, *kernel_names, *shown_sites;
+	uint64_t *codes, *apis, *texts, *kernels, *kernel_names, *shown_sites;
 	uint32_t site_capacity;
 
 	/* the track that is being written */
@@ -142,9 +147,10 @@ uint64_t gp_perfetto_first_track(struct gp_perfetto *p);
 /* A new counter below parent_track; of bytes. */
 uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name);
 
-/* ---- perfetto_host.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c ---- */
+/* ---- perfetto_host.c, perfetto_looks.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c ---- */
 
 void gp_perfetto_write_threads(struct gp_perfetto *p);
+void gp_perfetto_write_looks(struct gp_perfetto *p);
 void gp_perfetto_write_others(struct gp_perfetto *p);
 void gp_perfetto_write_ops(struct gp_perfetto *p);
 void gp_perfetto_write_spans(struct gp_perfetto *p);

@@ -1,9 +1,10 @@
-/* speedscope's own format: a profile for each measure, the functions shared. */
+/* speedscope's own format: a profile for each measure, and for what Python did in each thread, in the order of time; the functions shared. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpuprof/version.h"
+#include "report/host_looks.h"
 #include "report/json_write.h"
 #include "report/stack_profile.h"
 
@@ -24,29 +25,36 @@ static void put_frames(struct gp_json *json, const struct gp_call_tree *tree)
 	gp_json_text(json, "\n]}");
 }
 
+static int put_stack(struct gp_json *json, struct gp_call_tree *tree, uint32_t node,
+		     const char *separator)
+{
+	uint32_t length;
+	const uint32_t *path = gp_call_tree_path(tree, node, &length);
+
+	if (!path)
+		return -ENOMEM;
+	gp_json_text(json, separator);
+	for (uint32_t i = 0; i < length; i++) {
+		gp_json_text(json, i > 0 ? "," : "[");
+		gp_json_unsigned(json, tree->nodes[path[i]].site);
+	}
+	gp_json_text(json, "]");
+	return 0;
+}
+
 static int put_samples(struct gp_json *json, struct gp_stack_profile *profile,
 		       enum gp_measure measure)
 {
-	const char *separator = "\n[";
+	const char *separator = "\n";
+	int result = 0;
 
-	for (uint32_t node = 0; node < profile->tree.node_count; node++) {
-		uint32_t length;
-		const uint32_t *path;
-
+	for (uint32_t node = 0; node < profile->tree.node_count && result == 0; node++) {
 		if (gp_stack_profile_value(profile, node, measure) == 0)
 			continue;
-		path = gp_call_tree_path(&profile->tree, node, &length);
-		if (!path)
-			return -ENOMEM;
-		gp_json_text(json, separator);
-		separator = ",\n[";
-		for (uint32_t i = 0; i < length; i++) {
-			gp_json_text(json, i > 0 ? "," : "");
-			gp_json_unsigned(json, profile->tree.nodes[path[i]].site);
-		}
-		gp_json_text(json, "]");
+		result = put_stack(json, &profile->tree, node, separator);
+		separator = ",\n";
 	}
-	return 0;
+	return result;
 }
 
 static void put_weights(struct gp_json *json, const struct gp_stack_profile *profile,
@@ -65,18 +73,22 @@ static void put_weights(struct gp_json *json, const struct gp_stack_profile *pro
 	}
 }
 
+static void begin_profile(struct gp_json *json, const char *name, const char *unit, uint64_t total)
+{
+	gp_json_string_after(json, "\n{\"type\":\"sampled\",\"name\":", name);
+	gp_json_string_after(json, ",\"unit\":", strcmp(unit, "count") == 0 ? "none" : unit);
+	gp_json_text(json, ",\"startValue\":0,\"endValue\":");
+	gp_json_unsigned(json, total);
+	gp_json_text(json, ",\n\"samples\":[");
+}
+
 static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
 		       enum gp_measure measure)
 {
-	const struct gp_measure_about *about = &gp_measures[measure];
 	int result;
 
-	gp_json_string_after(json, "\n{\"type\":\"sampled\",\"name\":", about->title);
-	gp_json_string_after(
-		json, ",\"unit\":", strcmp(about->unit, "count") == 0 ? "none" : about->unit);
-	gp_json_text(json, ",\"startValue\":0,\"endValue\":");
-	gp_json_unsigned(json, profile->totals[measure]);
-	gp_json_text(json, ",\n\"samples\":[");
+	begin_profile(json, gp_measures[measure].title, gp_measures[measure].unit,
+		      profile->totals[measure]);
 	result = put_samples(json, profile, measure);
 	gp_json_text(json, "],\n\"weights\":[");
 	put_weights(json, profile, measure);
@@ -106,6 +118,111 @@ static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
 	return result;
 }
 
+/* ---- what Python did, thread by thread ---- */
+
+/* The looks at a thread that are wanted: how many, and for how long they stand. */
+struct looks {
+	struct gp_stack_profile *profile;
+	const struct gp_model *model;
+	struct gp_slice_filter filter;
+	uint32_t first, end;
+};
+
+/* 0: it is not wanted. */
+static uint64_t time_of(const struct looks *looks, uint32_t index)
+{
+	struct gp_host_time time = gp_host_look_time(looks->model, index);
+
+	return looks->model->samples[index].stack != GP_NONE &&
+			       gp_slice_filter_has(&looks->filter, time.start_ns, time.end_ns)
+		       ? time.end_ns - time.start_ns
+		       : 0;
+}
+
+static uint64_t sum_times(const struct looks *looks)
+{
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = looks->first; i < looks->end; i++)
+		total_ns += time_of(looks, i);
+	return total_ns;
+}
+
+static int put_looks(struct gp_json *json, const struct looks *looks)
+{
+	struct gp_call_tree *tree = &looks->profile->tree;
+	const char *separator = "\n";
+	int result = 0;
+
+	for (uint32_t i = looks->first; i < looks->end && result == 0; i++) {
+		if (time_of(looks, i) == 0)
+			continue;
+		result = put_stack(json, tree,
+				   gp_call_tree_find(tree, looks->model->samples[i].stack),
+				   separator);
+		separator = ",\n";
+	}
+	return result;
+}
+
+static void put_times(struct gp_json *json, const struct looks *looks)
+{
+	const char *separator = "\n";
+
+	for (uint32_t i = looks->first; i < looks->end; i++) {
+		uint64_t time_ns = time_of(looks, i);
+
+		if (time_ns == 0)
+			continue;
+		gp_json_text(json, separator);
+		gp_json_unsigned(json, time_ns);
+		separator = ",";
+	}
+}
+
+static int put_thread(struct gp_json *json, const struct looks *looks, bool names_process)
+{
+	char track[GP_HOST_TRACK_BYTES], name[GP_HOST_TRACK_BYTES + 24];
+	uint64_t total_ns = sum_times(looks);
+	int result;
+
+	if (total_ns == 0)
+		return 0;
+	gp_host_track_name(looks->model, looks->model->samples[looks->first].thread_id, track);
+	snprintf(name, sizeof(name), names_process ? "%s, pid %u" : "%s", track, looks->model->pid);
+	gp_json_text(json, ",");
+	begin_profile(json, name, "nanoseconds", total_ns);
+	result = put_looks(json, looks);
+	gp_json_text(json, "],\n\"weights\":[");
+	put_times(json, looks);
+	gp_json_text(json, "]}");
+	return result;
+}
+
+static int put_threads(struct gp_json *json, const struct gp_export_source *source,
+		       struct gp_stack_profile *profile)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < source->count && result == 0; i++) {
+		struct looks looks = {.profile = profile, .model = source->get(source->context, i)};
+
+		if (!looks.model)
+			continue;
+		looks.filter = gp_slice_filter_of(&profile->choice, looks.model);
+		result = gp_call_tree_use(&profile->tree, looks.model);
+		for (; result == 0 && looks.first < looks.model->sample_count;
+		     looks.first = looks.end) {
+			looks.end = gp_host_looks_end(looks.model, looks.first);
+			result = put_thread(json, &looks, source->count > 1);
+		}
+		gp_call_tree_use(&profile->tree, NULL);
+	}
+	return result < 0 ? result : profile->tree.error;
+}
+
+/* ---- the file ---- */
+
 /* The number of the profile that is shown first: the first one whose calls have stacks. */
 static uint64_t find_active(const struct gp_stack_profile *profile, enum gp_measure chosen)
 {
@@ -128,20 +245,22 @@ static const char *name_of(const struct gp_export_source *source)
 	return basename(model && model->path ? model->path : "gpuprof");
 }
 
-static int put_file(struct gp_json *json, struct gp_stack_profile *profile, enum gp_measure measure,
-		    const char *name)
+static int put_file(struct gp_json *json, const struct gp_export_source *source,
+		    struct gp_stack_profile *profile, enum gp_measure measure)
 {
 	int result;
 
 	gp_json_text(json, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			   "\"exporter\":\"gpuprof " GP_VERSION "\",\n");
-	gp_json_string_after(json, "\"name\":", name);
+	gp_json_string_after(json, "\"name\":", name_of(source));
 	gp_json_text(json, ",\n\"activeProfileIndex\":");
 	gp_json_unsigned(json, find_active(profile, measure));
 	gp_json_text(json, ",\n");
 	put_frames(json, &profile->tree);
 	gp_json_text(json, ",\n\"profiles\":[");
 	result = put_profiles(json, profile, measure);
+	if (result == 0 && (measure == GP_MEASURES || measure == GP_MEASURE_HOST_TIME))
+		result = put_threads(json, source, profile);
 	gp_json_text(json, "\n]}\n");
 	return result;
 }
@@ -154,7 +273,7 @@ static int write_file(const struct gp_export_source *source, struct gp_stack_pro
 
 	if (result < 0)
 		return result;
-	result = put_file(&json, profile, chosen, name_of(source));
+	result = put_file(&json, source, profile, chosen);
 	closed = gp_json_close(&json);
 	return result < 0 ? result : closed;
 }

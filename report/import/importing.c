@@ -24,6 +24,7 @@ void gp_importing_free(struct gp_importing *im)
 		gp_texts_free(texts[i]);
 	gp_room_free(im->ranges.spans);
 	gp_room_free(im->functions.spans);
+	gp_room_free(im->looks.spans);
 }
 
 /* What is not in order has no end of its own. */
@@ -297,6 +298,8 @@ int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns)
 {
 	int result = gp_import_stacks(im);
 
+	if (result == 0)
+		result = gp_import_looks(im);
 	if (result == 0)
 		result = gp_import_ranges(im);
 	if (im->first_ns > im->last_ns)

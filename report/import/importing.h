@@ -24,6 +24,9 @@ struct gp_import_span {
 	uint32_t domain; /* 0 = the default domain */
 	uint32_t color_argb;
 	uint32_t end_thread_id; /* of a start/end range: who closed it */
+	/* of what looks at a thread found: how many did, and whether it is a module's code that its caller imported */
+	uint32_t looks;
+	bool is_imported;
 	uint8_t style; /* enum gp_range_style; push/pop spans of a thread and domain may cross */
 };
 #define GP_IMPORT_OPEN UINT64_MAX /* the end of a range that was never closed */
@@ -36,7 +39,7 @@ struct gp_import_spans {
 struct gp_importing {
 	struct gp_load *load;
 	struct gp_texts kernels, shapes, apis, messages, codes, domains, frames;
-	struct gp_import_spans ranges, functions;
+	struct gp_import_spans ranges, functions, looks;
 	uint64_t first_ns, last_ns; /* of all that was taken */
 	uint64_t range_id;          /* the last one of start/end ranges */
 	bool is_cut; /* the file ends before its end, or goes on with what cannot be read */
@@ -116,5 +119,6 @@ void gp_import_explain(int error, const char *path, char *message, size_t messag
 /* spans.c: by gp_importing_finish(). */
 int gp_import_ranges(struct gp_importing *im);
 int gp_import_stacks(struct gp_importing *im);
+int gp_import_looks(struct gp_importing *im);
 
 #endif

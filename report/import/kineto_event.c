@@ -194,6 +194,7 @@ static bool take_block(struct gp_pull *pull, struct gp_kineto_event *event, uint
 
 static const struct field args_fields[] = {
 	{"name", take_label, 0},
+	{"file", take_label, 0},
 	{"grid", take_grid, 0},
 	{"block", take_block, 0},
 	NUMBER("device", DEVICE),
@@ -235,6 +236,9 @@ static const struct field args_fields[] = {
 	NUMBER("flags", FLAGS),
 	NUMBER("source", SOURCE),
 	NUMBER("destination", DESTINATION),
+	NUMBER("looks", LOOKS),
+	NUMBER("line", LINE),
+	NUMBER("imported", IMPORTED),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

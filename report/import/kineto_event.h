@@ -52,6 +52,10 @@ enum gp_kineto_number {
 	GP_KINETO_FLAGS,
 	GP_KINETO_SOURCE, /* a device; the host is none */
 	GP_KINETO_DESTINATION,
+	/* of what Python did, there too */
+	GP_KINETO_LOOKS,
+	GP_KINETO_LINE,
+	GP_KINETO_IMPORTED,
 	GP_KINETO_NUMBERS
 };
 
@@ -71,7 +75,8 @@ struct gp_kineto_event {
 	char stream_kind[GP_KINETO_WORD_BYTES];
 	char phase[GP_KINETO_WORD_BYTES];
 	char category[GP_KINETO_WORD_BYTES];
-	char label[GP_KINETO_LABEL_BYTES]; /* "name" in "args": of a process or thread */
+	char label
+		[GP_KINETO_LABEL_BYTES]; /* "name" in "args": of a process or thread; "file" of what Python did */
 	size_t name_bytes;
 	char name[GP_PULL_TEXT_BYTES + 1];
 };

@@ -347,6 +347,32 @@ static int take_function(struct gp_importing *im, const struct gp_kineto_event *
 	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
 }
 
+/* What looks at Python's stacks found, of our own export: "forward (net.py)", with its file and line beside. */
+static int take_look(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	char text[sizeof(e->label) + sizeof(e->name) + 16];
+	const char *end = strrchr(e->name, '(');
+	size_t bytes =
+		end && end > e->name && *e->label ? (size_t)(end - e->name - 1) : e->name_bytes;
+	struct gp_import_span span = {
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, thread_of(e)),
+		.looks = gp_kineto_number(e, GP_KINETO_LOOKS, 1),
+		.is_imported = gp_kineto_has(e, GP_KINETO_IMPORTED),
+	};
+
+	if (*e->label)
+		bytes = (size_t)snprintf(text, sizeof(text), "%s(%u): %.*s", e->label,
+					 gp_kineto_number(e, GP_KINETO_LINE, 0), (int)bytes,
+					 e->name);
+	else
+		memcpy(text, e->name, bytes);
+	gp_import_note_time(im, span.start_ns, span.end_ns);
+	span.text = gp_import_code(im, text, bytes, true);
+	return span.text != 0 ? gp_import_span(&im->looks, &span) : -ENOMEM;
+}
+
 /* An operator is a range, and a function in the stacks of what it launches. */
 static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
 {
@@ -577,6 +603,7 @@ static const struct {
 	{"cuda_runtime", take_runtime},
 	{"cpu_op", take_op},
 	{"python_function", take_function},
+	{"python_sample", take_look},
 	{"cuda_driver", take_driver},
 	{"gpu_memcpy", take_copy},
 	{"gpu_memset", take_set},

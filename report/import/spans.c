@@ -212,3 +212,99 @@ int gp_import_stacks(struct gp_importing *im)
 	gp_room_free(order);
 	return result;
 }
+
+/* ---- looks at stacks ---- */
+
+/* The functions that a thread was in, going through their spans in order of time: what is innermost is a sample. */
+struct looking {
+	struct open_function {
+		const struct gp_import_span *span;
+		uint32_t frame;
+	} open[GP_FRAME_DEPTH];
+	uint32_t count;
+	uint64_t until_ns; /* samples are told up to then */
+};
+
+/* As many of a function's looks as it was innermost in. */
+static uint32_t looks_in(const struct gp_import_span *span, uint64_t part_ns)
+{
+	uint64_t all_ns = span->end_ns - span->start_ns;
+	double looks = all_ns > 0 ? (double)span->looks * (double)part_ns / (double)all_ns : 0;
+
+	return looks > 1 ? (uint32_t)(looks + 0.5) : 1;
+}
+
+/* The innermost function was that from what is told to that time; a ns between two looks is nobody's. */
+static int tell(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+{
+	const struct open_function *top = l->count > 0 ? &l->open[l->count - 1] : NULL;
+	union gp_any_record record = {0};
+	uint64_t start_ns = l->until_ns;
+
+	if (time_ns <= start_ns)
+		return 0;
+	l->until_ns = time_ns;
+	if (!top || time_ns - start_ns < 2)
+		return 0;
+	record.sample = (struct gp_record_sample){.thread_id = top->span->thread_id,
+						  .start_ticks = start_ns,
+						  .duration_ticks = time_ns - start_ns,
+						  .stack_id = top->frame,
+						  .count = looks_in(top->span, time_ns - start_ns)};
+	return gp_import_record(im, GP_RECORD_SAMPLE, &record);
+}
+
+/* Leave the functions that end by then. */
+static int leave(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+{
+	int result = 0;
+
+	for (; result == 0 && l->count > 0 && l->open[l->count - 1].span->end_ns <= time_ns;
+	     l->count--)
+		result = tell(im, l, l->open[l->count - 1].span->end_ns);
+	return result;
+}
+
+/* The number of a function's frame; of a module's code that was imported, below what Python called for that.  0: no memory. */
+static uint32_t frame_of(struct gp_importing *im, const struct gp_import_span *span,
+			 uint32_t parent)
+{
+	static const char import[] = "<frozen importlib._bootstrap>(0): _find_and_load";
+	struct gp_record_frame frame = {.frame_kind = GP_FRAME_PYTHON, .parent_id = parent};
+
+	if (span->is_imported) {
+		frame.origin_id = gp_import_code(im, import, sizeof(import) - 1, true);
+		frame.parent_id = frame.origin_id != 0 ? gp_import_frame(im, &frame) : 0;
+		if (frame.parent_id == 0)
+			return 0;
+	}
+	frame.origin_id = span->text;
+	return gp_import_frame(im, &frame);
+}
+
+static int look(struct gp_importing *im, struct looking *l, const struct gp_import_span *span)
+{
+	bool is_other = l->count > 0 && l->open[0].span->thread_id != span->thread_id;
+	int result = leave(im, l, is_other ? UINT64_MAX : span->start_ns);
+	uint32_t frame;
+
+	if (l->count == 0)
+		l->until_ns = span->start_ns;
+	if (result == 0)
+		result = tell(im, l, span->start_ns);
+	if (result != 0 || l->count == GP_FRAME_DEPTH)
+		return result;
+	frame = frame_of(im, span, l->count > 0 ? l->open[l->count - 1].frame : 0);
+	l->open[l->count++] = (struct open_function){span, frame};
+	return frame != 0 ? 0 : -ENOMEM;
+}
+
+int gp_import_looks(struct gp_importing *im)
+{
+	struct looking looking = {.count = 0};
+	int result = order_spans(&im->looks);
+
+	for (uint32_t i = 0; i < im->looks.count && result == 0; i++)
+		result = look(im, &looking, &im->looks.spans[i]);
+	return result == 0 ? leave(im, &looking, UINT64_MAX) : result;
+}

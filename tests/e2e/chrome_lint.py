@@ -233,6 +233,8 @@ class Lint:
         elif category in RANGES:
             if not isinstance(args.get("domain"), str) or "stream" in args:
                 self.fail("schema", "a range without its domain, or with a stream: %.120s" % event)
+        elif category == "python_sample":
+            wanted = ["looks", "line", "thread"]
         elif category not in ("overhead", "jit", "unified_memory"):
             self.fail("schema", "unknown category %r" % category)
         for key in wanted:

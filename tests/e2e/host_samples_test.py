@@ -6,7 +6,10 @@ import sys
 
 from support import BUILD, HERE, LAUNCHED, Case, main
 import browser  # in the folder that support names
+import chrome_lint
+import perfetto
 from page import Page
+from pprof import Profile
 
 PROGRAM = f"""
 import sys
@@ -288,6 +291,103 @@ class ViewsTest(HostCase):
         shown.frames()
         self.assertAlmostEqual(run("gpuprof.views.flame.rootTotal"), sum(self.totals(self.trace())[0].values()))
         self.assertEqual(shown.problems, [])
+
+    def export(self, trace, form, *options):
+        done = self.run_gpuprof("export", "--format", form, "-o", self.path("out"), *options, trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("out")
+
+    def assert_nested(self, slices):
+        """(start, end, name) of a track, callers first: the time of those that are in no other one."""
+        open_slices, outermost = [], 0
+        for start, end, _ in slices:
+            while open_slices and open_slices[-1] <= start:
+                open_slices.pop()
+            if open_slices:
+                self.assertLessEqual(end, open_slices[-1])
+            else:
+                outermost += end - start
+            open_slices.append(end)
+        return outermost
+
+    def test_the_chrome_trace_and_back(self):
+        trace = self.trace()
+        totals, looks = self.totals(trace)
+        path = self.export(trace, "chrome")
+        os.rename(path, self.path("first.json"))
+        self.assertEqual({rule: cases for rule, cases in chrome_lint.lint(self.path("first.json")).items() if cases}, {})
+        with open(self.path("first.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        names = {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
+        tracks = {}
+        for event in events:
+            if event.get("cat") == "python_sample":
+                self.assertRegex(names[event["tid"]], rf"^Python \(sampled\), thread {event['args']['thread']}\b")
+                start = round(event["ts"] * 1000)
+                tracks.setdefault(event["tid"], []).append((start, start + round(event["dur"] * 1000), event["name"]))
+        self.assertEqual(len(tracks), 2)
+        self.assertAlmostEqual(sum(map(self.assert_nested, tracks.values())), sum(totals.values()), delta=2 * looks)
+        self.assertIn("spin (program.py)", {name for track in tracks.values() for _, _, name in track})
+        # what was written is read back: the same functions, modules and times
+        again, again_looks = self.totals(self.path("first.json"))
+        for what, total in totals.items():
+            if what != "importing":  # Python's own part of that is left out
+                self.assertGreaterEqual(again.get(what, 0), total - 2 * looks, what)
+        self.assertAlmostEqual(sum(again.values()), sum(totals.values()), delta=2 * looks)
+        self.assertAlmostEqual(again_looks, looks, delta=max(10, looks // 5))
+        with open(self.export(self.path("first.json"), "chrome"), encoding="utf-8") as file:
+            back = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "python_sample"]
+        sent = [event for event in events if event.get("cat") == "python_sample"]
+        for one in sent + back:
+            del one["tid"], one["args"]["looks"]
+        self.assertEqual(back, sent)
+
+    def test_a_cut_chrome_trace_has_the_last_slices_of_all(self):
+        with open(self.export(self.trace(), "chrome", "--limit", "20"), encoding="utf-8") as file:
+            slices = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+        self.assertEqual(len(slices), 20)
+        self.assertIn("<module> (program.py)", {event["name"] for event in slices})
+
+    def test_perfetto(self):
+        trace = self.trace()
+        totals, looks = self.totals(trace)
+        with open(self.export(trace, "perfetto"), "rb") as file:
+            found = perfetto.Trace(file.read())
+        tracks = {}
+        for one in found.slices:
+            if one.category == "python_sample":
+                self.assertRegex(found.tracks[one.track], r"^Python \(sampled\), thread \d+")
+                self.assertGreaterEqual(one.notes["looks"], 1)
+                tracks.setdefault(one.track, []).append((one.start, one.end, one.name))
+        self.assertEqual(len(tracks), 2)
+        for track in tracks.values():
+            track.sort(key=lambda one: (one[0], -one[1]))
+        self.assertAlmostEqual(sum(map(self.assert_nested, tracks.values())), sum(totals.values()), delta=2 * looks)
+
+    def test_formats_of_stacks(self):
+        trace = self.trace()
+        total = sum(self.totals(trace)[0].values())
+        with open(self.export(trace, "speedscope"), encoding="utf-8") as file:
+            written = json.load(file)
+        frames = [frame["name"] for frame in written["shared"]["frames"]]
+        threads = [profile for profile in written["profiles"] if profile["name"].startswith("Python (sampled), thread ")]
+        self.assertEqual(len(threads), 2)
+        self.assertEqual(sum(profile["endValue"] for profile in threads), total)
+        for profile in threads:
+            self.assertEqual((sum(profile["weights"]), len(profile["samples"])), (profile["endValue"], len(profile["weights"])))
+            self.assertIn("spin (program.py)", {frames[sample[-1]] for sample in profile["samples"]})
+        with open(self.export(trace, "folded", "--value", "host-time"), encoding="utf-8") as file:
+            stacks = dict(line.rsplit(" ", 1) for line in file.read().splitlines())
+        self.assertEqual(sum(map(int, stacks.values())), total)
+        self.assertTrue(any(stack.startswith("<module> (program.py);working (program.py);spin (program.py)") for stack in stacks), stacks)
+        profile = Profile(self.export(trace, "pprof"))
+        column = [name for name, _ in profile.types].index("host-time")
+        self.assertEqual(sum(values[column] for _, values in profile.samples), total)
+
+    def test_what_to_type_where_there_are_none(self):
+        trace = self.trace("--host-samples", "0")
+        done = self.run_gpuprof("export", "--format", "folded", "--value", "host-time", "-o", "out", trace)
+        self.assertIn("no looks at Python's stacks; of a Python program record them with gpuprof-run --host-samples=20 PROGRAM", done.stderr)
 
     def test_time_without_a_look_is_hatched(self):
         shown = browser.start(self)

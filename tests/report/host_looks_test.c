@@ -101,6 +101,8 @@ static void what_python_calls_to_import_is_left_out(void **state)
 	assert_int_equal(scene.count, 2);
 	assert_span(0, scene.line, 0, 0, 20, 3);
 	assert_span(1, scene.module, 1, 0, 15, 2);
+	assert_false(scene.spans[0].is_imported);
+	assert_true(scene.spans[1].is_imported);
 }
 
 /* Also where a look is 1 ns longer than twice its reach from the next one: halves are whole. */

@@ -1,0 +1,61 @@
+/*
+ * What Python did in each thread, by looks at its stacks: functions as slices that nest, on a track of their own.
+ *
+ * They nest by how they are made, and callers begin when what they called does: lanes, which keep starts apart, are not for them.
+ */
+#include <errno.h>
+
+#include "report/export/chrome_writer.h"
+#include "report/room.h"
+
+static void write_span(struct gp_chrome *chrome, const struct gp_host_span *span,
+		       uint32_t thread_id)
+{
+	struct gp_json *json = &chrome->json;
+	struct gp_chrome_function function = gp_chrome_function(chrome, span->frame);
+
+	gp_chrome_open(chrome, "X", "python_sample", function.label, gp_chrome_first_tid(chrome),
+		       span->start_ns);
+	gp_json_key(json, "dur");
+	gp_json_us(json, span->end_ns - span->start_ns);
+	gp_json_text(json, ",\"args\":{\"looks\":");
+	gp_json_unsigned(json, span->looks);
+	if (*function.file)
+		gp_chrome_put_text(json, "file", function.file);
+	gp_chrome_put_field(json, "line", function.line);
+	gp_chrome_put_field(json, "thread", thread_id);
+	if (span->is_imported)
+		gp_chrome_put_field(json, "imported", 1);
+	gp_json_text(json, "}}");
+	chrome->slices++;
+}
+
+static void write_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t first,
+			 uint32_t end)
+{
+	uint32_t thread_id = chrome->model->samples[first].thread_id, count;
+	struct gp_host_span *spans;
+
+	if (gp_host_spans_find(chrome->model, first, end, &spans, &count) < 0)
+		chrome->error = -ENOMEM;
+	gp_host_track_name(chrome->model, thread_id, chrome->track_name);
+	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), false);
+	for (uint32_t i = 0; chrome->error == 0 && i < count; i++)
+		if (gp_chrome_is_shown(chrome, spans[i].start_ns, spans[i].end_ns))
+			write_span(chrome, &spans[i], thread_id);
+	gp_room_free(spans);
+}
+
+void gp_chrome_write_looks(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
+			   uint32_t before_thread)
+{
+	const struct gp_model *model = chrome->model;
+
+	while (chrome->error == 0 && chrome->next_look < model->sample_count &&
+	       model->samples[chrome->next_look].thread_id < before_thread) {
+		uint32_t end = gp_host_looks_end(model, chrome->next_look);
+
+		write_thread(chrome, tids, chrome->next_look, end);
+		chrome->next_look = end;
+	}
+}

@@ -26,9 +26,10 @@ static const char usage[] =
 	"beside "
 	"the\n"
 	"                       first NAME.gpuprof); NAME.gz is compressed\n"
-	"  -l, --limit N        only the N longest calls, operations and ranges in the timeline "
-	"(default:\n"
-	"                       4000000; 0 = all); tables and flame graphs are always of all\n"
+	"  -l, --limit N        of more than N calls, operations and ranges, in the timeline short "
+	"ones\n"
+	"                       stand together with their neighbours (default: 4000000; 0 = none "
+	"do)\n"
 	"      --min-duration TIME  in the timeline what is shorter stands together with its\n"
 	"                       neighbours, where less than that is between them: 10us\n"
 	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once "
@@ -89,19 +90,16 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 static void explain(const struct gp_html_result *result)
 {
-	uint64_t all = result->events + result->shorter + result->too_deep;
-
-	if (result->shorter > 0)
+	if (result->is_limited)
 		fprintf(stderr,
-			"gpuprof: the page's timeline has the %s longest of %s events; for all, "
-			"add --limit 0\n",
-			gp_format_count(result->events).text, gp_format_count(all).text);
+			"gpuprof: in the page's timeline %s events shorter than %s stand together "
+			"with their neighbours; for each by itself, add --limit 0\n",
+			gp_format_count(result->grouped).text, gp_format_ns(result->least_ns).text);
 	else if (result->too_deep > 0)
 		fprintf(stderr,
-			"gpuprof: the page's timeline lacks %s of %s events: more than %u were at "
-			"the same time on one track; its tables have them\n",
-			gp_format_count(result->too_deep).text, gp_format_count(all).text,
-			GP_HTML_ROWS);
+			"gpuprof: the page's timeline lacks %s events: more than %u were at the "
+			"same time on one track; its tables have them\n",
+			gp_format_count(result->too_deep).text, GP_HTML_ROWS);
 }
 
 static int write_page(const struct gp_traces *traces, const struct arguments *a, const char *path)

@@ -17,54 +17,45 @@ int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event
 	return result;
 }
 
-static bool is_short(const struct gp_html_event *event, uint64_t least_ns)
+/* Make of an event one that stands for it; returns how many that are. */
+static uint64_t stand_for(struct gp_html_event *event, uint32_t label)
 {
-	return event->row != GP_NONE && event->end_ns - event->start_ns < least_ns;
+	if (event->label == label)
+		return 0;
+	event->aux = event->end_ns - event->start_ns;
+	event->label = label;
+	event->stack = 1;
+	event->call = GP_NONE;
+	return 1;
 }
 
-/* How many events from there on become one. */
-static uint32_t count_group(const struct gp_html_gather *gather, uint32_t first, uint64_t least_ns)
+static uint64_t merge(struct gp_html_event *into, struct gp_html_event event, uint32_t label)
 {
-	const struct gp_html_event *events = gather->events;
-	uint32_t next = first;
+	uint64_t grouped = stand_for(into, label) + stand_for(&event, label);
 
-	if (!is_short(&events[first], least_ns))
-		return 1;
-	do
-		next++;
-	while (next < gather->count && events[next].row == events[first].row &&
-	       is_short(&events[next], least_ns) &&
-	       events[next].start_ns - events[next - 1].end_ns < least_ns);
-	return next - first;
+	into->end_ns = event.end_ns;
+	into->aux += event.aux;
+	into->stack += event.stack;
+	return grouped;
 }
 
-static uint64_t sum_durations(const struct gp_html_event *events, uint32_t count)
+uint64_t gp_html_gather_group(struct gp_html_gather *gather, const struct gp_html_together *how)
 {
-	uint64_t sum_ns = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		sum_ns += events[i].end_ns - events[i].start_ns;
-	return sum_ns;
-}
-
-uint64_t gp_html_gather_group(struct gp_html_gather *gather, uint64_t least_ns, uint32_t label)
-{
+	struct gp_html_event *events = gather->events, *last = NULL; /* a short one, before */
 	uint64_t grouped = 0;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0, count; i < gather->count; i += count) {
-		struct gp_html_event event = gather->events[i];
+	for (uint32_t i = 0; i < gather->count; i++) {
+		bool is_short = events[i].row != GP_NONE && how->is_short(how->context, &events[i]);
 
-		count = count_group(gather, i, least_ns);
-		if (count > 1) {
-			event.end_ns = gather->events[i + count - 1].end_ns;
-			event.aux = sum_durations(&gather->events[i], count);
-			event.label = label;
-			event.stack = count;
-			event.call = GP_NONE;
-			grouped += count;
+		if (is_short && last && last->row == events[i].row &&
+		    events[i].start_ns - last->end_ns < how->gap_ns) {
+			grouped += merge(last, events[i], how->label);
+			continue;
 		}
-		gather->events[kept++] = event;
+		events[kept] = events[i];
+		last = is_short ? &events[kept] : NULL;
+		kept++;
 	}
 	gather->count = kept;
 	return grouped;

@@ -35,11 +35,20 @@ int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t r
 /* The same of events that have their rows: those below row_limit have no place. */
 int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit);
 
+/* Which events stand together. */
+struct gp_html_together {
+	/* Called for each event that has a row, in their order. */
+	bool (*is_short)(void *context, const struct gp_html_event *event);
+	void *context;
+	uint64_t gap_ns; /* less than that lies between them */
+	uint32_t label;  /* of what they become */
+};
+
 /*
- * Of placed events: those of a row that are shorter than least_ns, with less than that between them, become one event of that label: aux is
- * their time together in ns, stack how many they were; one that has no such neighbour stays.  Returns how many became part of another.
+ * Of placed events: short ones of a row that are neighbours become one event of that label: aux is their time together in ns, stack how many
+ * they were; one that has no such neighbour stays.  Events of that label may be among them.  Returns how many others became part of one.
  */
-uint64_t gp_html_gather_group(struct gp_html_gather *gather, uint64_t least_ns, uint32_t label);
+uint64_t gp_html_gather_group(struct gp_html_gather *gather, const struct gp_html_together *how);
 
 void gp_html_gather_clear(struct gp_html_gather *gather);
 void gp_html_gather_free(struct gp_html_gather *gather);

@@ -130,10 +130,9 @@ static int make_index(struct page *page, struct gp_json *json)
 						      : 0);
 	put_field(json, ",\"end\":", timeline->end_ns);
 	put_field(json, ",\"events\":", timeline->events);
-	put_field(json, ",\"shorter\":", timeline->walk.shorter);
-	put_field(json, ",\"shortest\":", timeline->walk.shortest_ns);
 	put_field(json, ",\"grouped\":", timeline->walk.grouped);
-	put_field(json, ",\"least\":", timeline->walk.least_ns);
+	put_field(json, ",\"least\":", gp_html_tracks_least_ns(&timeline->walk));
+	put_field(json, ",\"limited\":", timeline->walk.is_limited);
 	put_field(json, ",\"tooDeep\":", timeline->walk.too_deep);
 	gp_json_text(json, ",\"sums\":[");
 	for (size_t i = 0; i < sizeof(timeline->sums) / sizeof(timeline->sums[0]); i++)
@@ -146,7 +145,7 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_json_bytes(json, timeline->shapes.buffer, timeline->shapes.used);
 	gp_json_text(json, "],\n\"labels\":");
 	gp_html_labels_put(&timeline->walk.labels, page->scope.names, json);
-	if (timeline->walk.shorter + timeline->walk.grouped > 0 && timeline->end_ns > 0) {
+	if (timeline->walk.grouped > 0 && timeline->end_ns > 0) {
 		gp_json_text(json, ",\n\"activity\":");
 		activity = gp_html_activity(page->models, page->model_count, page->kinds,
 					    timeline->walk.origin_unix_ns, timeline->end_ns, json);
@@ -379,9 +378,12 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 		error = put_data(&page);
 	fputs("</body></html>\n", out);
 	if (result)
-		*result = (struct gp_html_result){.events = page.timeline.events,
-						  .shorter = page.timeline.walk.shorter,
-						  .too_deep = page.timeline.walk.too_deep};
+		*result = (struct gp_html_result){
+			.events = page.timeline.events,
+			.is_limited = page.timeline.walk.is_limited,
+			.grouped = page.timeline.walk.grouped,
+			.least_ns = gp_html_tracks_least_ns(&page.timeline.walk),
+			.too_deep = page.timeline.walk.too_deep};
 	gp_html_timeline_free(&page.timeline);
 	gp_stack_profile_close(&page.profile);
 	gp_scope_close(&page.scope);

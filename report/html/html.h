@@ -8,6 +8,7 @@
 #ifndef REPORT_HTML_HTML_H
 #define REPORT_HTML_HTML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,8 +21,9 @@
 #define GP_HTML_EVENTS 4000000u
 
 struct gp_html_options {
-	uint64_t event_limit; /* of the timeline: the longest; 0 = all */
-	uint64_t least_ns;    /* of the timeline: shorter neighbours stand together; 0 = none do */
+	uint64_t
+		event_limit; /* of the timeline: of more, short neighbours stand together; 0 = none */
+	uint64_t least_ns;   /* of the timeline: shorter neighbours stand together; 0 = none do */
 	struct gp_model *const *base; /* a run to compare with: all of its processes */
 	size_t base_count;            /* 0 = none */
 	const char *
@@ -31,9 +33,11 @@ struct gp_html_options {
 };
 
 struct gp_html_result {
-	uint64_t events; /* of the timeline */
-	uint64_t shorter,
-		too_deep; /* left out of it for their length; where too many were at once */
+	uint64_t events;   /* of the timeline */
+	bool is_limited;   /* there were more than the limit */
+	uint64_t grouped;  /* stand together with their neighbours, */
+	uint64_t least_ns; /* and are shorter than that */
+	uint64_t too_deep; /* left out, where too many were at once */
 };
 
 /* Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW.  result may be NULL. */

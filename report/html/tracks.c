@@ -25,7 +25,7 @@ struct walker {
 	struct gp_html_gather gather;
 	uint64_t ties, ties_kept, tie; /* of the shortest events that are kept: every so manieth */
 	bool is_measuring; /* the first of two walks: nothing is handed over, lengths are noted */
-	bool drops_late; /* the second: what is too short is known once neighbours stand together */
+	uint64_t total;    /* events, where there are more than the limit */
 	uint64_t *durations_ns;
 	uint32_t duration_count, duration_capacity;
 	char name[160];
@@ -38,40 +38,12 @@ static void fail(struct walker *walker, int error)
 		walker->error = error;
 }
 
-static void group_short(struct walker *walker, const char *kind)
-{
-	struct gp_html_tracks *tracks = walker->tracks;
-	bool is_stream = strcmp(kind, "stream") == 0;
-	char text[64];
-
-	if (tracks->least_ns == 0)
-		return;
-	snprintf(text, sizeof(text), "(shorter than %s, together)",
-		 gp_format_ns(tracks->least_ns).text);
-	tracks->grouped += gp_html_gather_group(
-		&walker->gather, tracks->least_ns,
-		gp_html_label(&tracks->labels, is_stream ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT,
-			      text));
-}
-
 static void count_too_deep(struct walker *walker)
 {
 	const struct gp_html_gather *gather = &walker->gather;
 
 	for (uint32_t i = gather->count; i > 0 && gather->events[i - 1].row == GP_NONE; i--)
 		walker->tracks->too_deep++;
-}
-
-/* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
-static bool is_kept(struct walker *walker, uint64_t duration_ns)
-{
-	if (duration_ns != walker->tracks->shortest_ns || walker->ties == 0)
-		return duration_ns >= walker->tracks->shortest_ns;
-	walker->tie += walker->ties_kept;
-	if (walker->tie < walker->ties)
-		return false;
-	walker->tie -= walker->ties;
-	return true;
 }
 
 static uint64_t duration_of(const struct gp_html_event *event)
@@ -96,37 +68,99 @@ static void note_durations(struct walker *walker)
 	}
 }
 
-static bool is_group(const struct walker *walker, const struct gp_html_event *event)
-{
-	char kind = walker->tracks->labels.texts.rows[event->label].key[0];
+/* ---- what stands together ---- */
 
-	return kind == GP_LABEL_SHORT_OPS || kind == GP_LABEL_SHORT;
+/* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
+static bool is_left_over(void *context, const struct gp_html_event *event)
+{
+	struct walker *walker = context;
+
+	if (duration_of(event) != walker->tracks->shortest_ns)
+		return duration_of(event) < walker->tracks->shortest_ns;
+	walker->tie += walker->ties_kept;
+	if (walker->tie < walker->ties)
+		return true;
+	walker->tie -= walker->ties;
+	return false;
 }
 
-/* Events that stand together are one here: it is left out, and counted, as one. */
-static void drop_late(struct walker *walker)
+static bool is_below_least(void *context, const struct gp_html_event *event)
 {
-	struct gp_html_gather *gather = &walker->gather;
-	uint32_t kept = 0;
+	const struct walker *walker = context;
 
-	for (uint32_t i = 0; i < gather->count; i++) {
-		const struct gp_html_event event = gather->events[i];
+	return duration_of(event) < walker->tracks->least_ns;
+}
 
-		if (event.row == GP_NONE || is_kept(walker, duration_of(&event))) {
-			gather->events[kept++] = event;
-			continue;
-		}
-		walker->tracks->shorter++;
-		if (is_group(walker, &event))
-			walker->tracks->grouped -= event.stack;
+/* Of what is as short, or shorter: the text of the label says so. */
+static uint32_t label_of_short(struct walker *walker, const char *kind)
+{
+	struct gp_html_tracks *tracks = walker->tracks;
+	bool is_stream = strcmp(kind, "stream") == 0;
+	char text[64];
+
+	snprintf(text, sizeof(text), "(shorter than %s, together)",
+		 gp_format_ns(gp_html_tracks_least_ns(tracks)).text);
+	return gp_html_label(&tracks->labels, is_stream ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT,
+			     text);
+}
+
+/* Gaps in a row between events of which none is kept by itself, as far as duration tells. */
+static uint32_t find_gaps(const struct walker *walker, uint64_t *gaps_ns)
+{
+	const struct gp_html_gather *gather = &walker->gather;
+	uint64_t shortest_ns = walker->tracks->shortest_ns;
+	uint32_t count = 0;
+
+	for (uint32_t i = 1; i < gather->count; i++) {
+		const struct gp_html_event *event = &gather->events[i], *before = event - 1;
+
+		if (event->row != GP_NONE && event->row == before->row &&
+		    duration_of(event) <= shortest_ns && duration_of(before) <= shortest_ns)
+			gaps_ns[count++] = event->start_ns - before->end_ns;
 	}
-	gather->count = kept;
+	return count;
+}
+
+/* The widest gaps part what stands together: as many as the track's part of the limit allows.  Less than what is returned parts nothing. */
+static uint64_t least_gap(struct walker *walker)
+{
+	const struct gp_html_tracks *tracks = walker->tracks;
+	uint32_t events = walker->gather.count, count;
+	uint64_t *gaps_ns = gp_room_take((size_t)events * sizeof(*gaps_ns));
+	uint64_t allowed = (uint64_t)((double)tracks->event_limit / GP_HTML_PARTS_OF_LIMIT *
+				      (double)events / (double)walker->total);
+	uint64_t gap_ns = 0;
+
+	if (!gaps_ns) {
+		fail(walker, -ENOMEM);
+		return 0;
+	}
+	count = find_gaps(walker, gaps_ns);
+	if (count > allowed)
+		gap_ns = gp_stats_select(gaps_ns, count, count - 1 - allowed) + 1;
+	gp_room_free(gaps_ns);
+	return gap_ns;
+}
+
+static void group(struct walker *walker, const char *kind)
+{
+	struct gp_html_tracks *tracks = walker->tracks;
+	struct gp_html_together how = {
+		.is_short = is_below_least, .context = walker, .gap_ns = tracks->least_ns};
+
+	if (tracks->least_ns > 0 || tracks->is_limited)
+		how.label = label_of_short(walker, kind);
+	if (tracks->least_ns > 0)
+		tracks->grouped += gp_html_gather_group(&walker->gather, &how);
+	if (!tracks->is_limited)
+		return;
+	how.is_short = is_left_over;
+	how.gap_ns = least_gap(walker);
+	tracks->grouped += gp_html_gather_group(&walker->gather, &how);
 }
 
 static void hand_over(struct walker *walker, const struct gp_html_track *track)
 {
-	if (walker->drops_late)
-		drop_late(walker);
 	if (walker->gather.count > 0 && walker->gather.events[0].row != GP_NONE)
 		fail(walker, walker->tracks->take(walker->tracks->context, track, &walker->gather));
 	count_too_deep(walker);
@@ -156,7 +190,7 @@ static void end_track(struct walker *walker, const char *kind, uint64_t id)
 				     : gp_html_gather_place(&walker->gather, nests, GP_HTML_ROWS));
 	if (walker->error < 0)
 		return;
-	group_short(walker, kind);
+	group(walker, kind);
 	if (walker->is_measuring)
 		note_durations(walker);
 	else
@@ -166,9 +200,7 @@ static void end_track(struct walker *walker, const char *kind, uint64_t id)
 
 static void add(struct walker *walker, const struct gp_html_event *event)
 {
-	if (walker->tracks->least_ns == 0 && !is_kept(walker, duration_of(event)))
-		walker->tracks->shorter++;
-	else if (walker->error == 0)
+	if (walker->error == 0)
 		fail(walker, gp_html_gather_add(&walker->gather, event));
 }
 
@@ -576,15 +608,18 @@ static size_t copy_durations(struct walker *walker, const struct gp_model *model
 	return count;
 }
 
-/* Of more events than the limit: how long the shortest is that is kept, and how many of those that are as long. */
+/* Of more events than the limit: how long the shortest is that stays by itself, and how many of those that are as long. */
 static void choose_shortest(struct walker *walker, uint64_t *durations_ns, size_t count)
 {
 	struct gp_html_tracks *tracks = walker->tracks;
+	uint64_t kept = tracks->event_limit * GP_HTML_PARTS_KEPT / GP_HTML_PARTS_OF_LIMIT;
 
 	if (count <= tracks->event_limit)
 		return;
-	tracks->shortest_ns = gp_stats_select(durations_ns, count, count - tracks->event_limit);
-	walker->ties_kept = tracks->event_limit;
+	tracks->is_limited = true;
+	walker->total = count;
+	tracks->shortest_ns = gp_stats_select(durations_ns, count, count - kept - 1);
+	walker->ties_kept = kept;
 	for (size_t i = 0; i < count; i++) {
 		walker->ties += durations_ns[i] == tracks->shortest_ns;
 		walker->ties_kept -= durations_ns[i] > tracks->shortest_ns;
@@ -612,7 +647,6 @@ static void measure(struct walker *walker)
 	walker->tracks->grouped = 0;
 	if (walker->error == 0)
 		choose_shortest(walker, walker->durations_ns, walker->duration_count);
-	walker->drops_late = walker->ties > 0;
 	gp_room_free(walker->durations_ns);
 }
 

@@ -31,7 +31,8 @@ struct gp_html_track {
 struct gp_html_tracks {
 	struct gp_scope *scope;    /* its models and devices */
 	struct gp_call_tree *tree; /* stacks are looked up in it; NULL = they are not */
-	uint64_t event_limit;      /* the longest ones are handed over; 0 = all */
+	/* About so many at most are handed over: of more, the shorter ones are put together with their neighbours; 0 = any number. */
+	uint64_t event_limit;
 	uint64_t
 		least_ns; /* shorter ones are put together with such neighbours, and are one for the limit, too; 0 = none */
 	/*
@@ -46,14 +47,30 @@ struct gp_html_tracks {
 	struct gp_html_labels labels;
 	uint64_t
 		origin_unix_ns; /* nothing is earlier; known before the first track is handed over */
-	uint64_t shorter, too_deep; /* left out for their length, or for their row */
-	uint64_t shortest_ns;       /* of those handed over, where some were left out */
-	uint64_t grouped;           /* that were put together with others, of those handed over */
+	uint64_t too_deep;      /* left out for their row */
+	bool is_limited;        /* the limit put some together, */
+	uint64_t shortest_ns;   /* of those that are longer none; of those that are as long, some */
+	uint64_t grouped;       /* that were put together with others */
 };
 
 /* Returns 0, -ENOMEM, -EOVERFLOW or what take returned; gp_html_tracks_free() in either case. */
 int gp_html_tracks_walk(struct gp_html_tracks *tracks);
 void gp_html_tracks_free(struct gp_html_tracks *tracks);
+
+/*
+ * Of the limit two parts are the longest events; between two of them there is one of those that stand together, and the widest gaps part
+ * these into one part more.
+ */
+#define GP_HTML_PARTS_OF_LIMIT 5u
+#define GP_HTML_PARTS_KEPT     2u
+
+/* What stands together is shorter than that; 0: nothing does. */
+static inline uint64_t gp_html_tracks_least_ns(const struct gp_html_tracks *tracks)
+{
+	uint64_t limit_ns = tracks->is_limited ? tracks->shortest_ns + 1 : 0;
+
+	return limit_ns > tracks->least_ns ? limit_ns : tracks->least_ns;
+}
 
 /* A moment of a model, from the origin on. */
 static inline uint64_t gp_html_track_time(const struct gp_html_tracks *tracks,

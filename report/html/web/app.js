@@ -325,27 +325,17 @@ function banner() {
 				(state.damaged > 1 ? 'are' : 'is') +
 				' left out: it is damaged. Write it again with gpuprof html.',
 		);
-	if (index && index.shorter)
-		lines.push(
-			'The timeline has the ' +
-				fmtCount(index.events) +
-				' longest of ' +
-				fmtCount(index.events + index.shorter) +
-				' events: those of at least ' +
-				fmtNs(index.shortest) +
-				'. Tables and flame graphs are of all. For all: gpuprof ' +
-				(state.served ? 'serve' : 'html') +
-				' --limit 0.',
-		);
 	if (index && index.grouped)
 		lines.push(
 			'In the timeline ' +
 				fmtCount(index.grouped) +
 				' events shorter than ' +
 				fmtNs(index.least) +
-				' stand together with their neighbours, where less than that is between them. Tables and flame graphs are of each. For each: gpuprof ' +
+				' stand together with their neighbours' +
+				(index.limited ? '' : ', where less than that is between them') +
+				'; how high they are drawn says how much of the time they fill. Tables and flame graphs are of each. For each: gpuprof ' +
 				(state.served ? 'serve' : 'html') +
-				' without --min-duration.',
+				(index.limited ? ' --limit 0.' : ' without --min-duration.'),
 		);
 	if (index && index.tooDeep)
 		lines.push(

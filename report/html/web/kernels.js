@@ -113,11 +113,11 @@ function kernelsView() {
 					['99 %', '≤ ' + fmtNs(s.p99)],
 				].map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
 			),
-			state.index.shorter || state.index.grouped
+			state.index.grouped
 				? el(
 						'p',
 						{ class: 'dim' },
-						'Of those in the timeline: ' + whatIsMissing(state.index) + '.',
+						'Of those in the timeline: what was shorter than ' + fmtNs(state.index.least) + ' is here where it stands alone.',
 					)
 				: '',
 			el('h2', null, 'Durations'),
@@ -204,12 +204,6 @@ function kernelsView() {
 		},
 	};
 }
-
-/* Of a timeline that has not each event by itself. */
-const whatIsMissing = ({ shorter, shortest, grouped, least }) =>
-	[shorter && 'what was shorter than ' + fmtNs(shortest) + ' is not here', grouped && least > shortest && 'what was shorter than ' + fmtNs(least) + ' is here where it stood alone']
-		.filter(Boolean)
-		.join('; ');
 
 /* Columns of equal ratio, from the shortest to the longest. */
 function drawHistogram(canvas, s, width, height) {

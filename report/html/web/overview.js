@@ -354,7 +354,7 @@ function concurrencySection() {
 					'h2',
 					null,
 					'Operations at the same time ',
-					el('small', null, 'GPU ' + number + ', of the ' + fmtNs(busy) + ' in which it was busy' + (state.index.shorter || state.index.grouped ? ' with the events that the timeline has' : '')),
+					el('small', null, 'GPU ' + number + ', of the ' + fmtNs(busy) + ' in which it was busy' + (state.index.grouped ? ' with the events that the timeline has' : '')),
 				),
 				...shareBar(bars, fmtNs),
 			];

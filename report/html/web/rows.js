@@ -4,9 +4,9 @@
 const CHUNK_BITS = 3,
 	CHUNK = 1 << CHUNK_BITS;
 
-/* Of each chunk of events: starts, when its first one begins; sums, the time of all events before it.  levels: of each part, how long its longest event is, and that one's label. */
+/* Of each chunk of events: starts, when its first one begins; sums, for how long something ran before it.  levels: of each part, how long its longest event is, and that one's label. */
 async function makeRow(ev, first, n) {
-	const [start, dur, label] = [ev.start, ev.dur, ev.label].map((column) => column.subarray(first, first + n)),
+	const [start, dur, label, busy] = [ev.start, ev.dur, ev.label, ev.busy].map((column) => column.subarray(first, first + n)),
 		starts = new Float64Array(Math.ceil(n / CHUNK)),
 		sums = new Float64Array(starts.length),
 		levels = [{ longest: dur, label }];
@@ -16,7 +16,7 @@ async function makeRow(ev, first, n) {
 				starts[i >>> CHUNK_BITS] = start[i];
 				sums[i >>> CHUNK_BITS] = sum;
 			}
-			sum += dur[i];
+			sum += busy[i];
 		}
 		await breathe();
 	}
@@ -24,7 +24,7 @@ async function makeRow(ev, first, n) {
 		levels.push(nextLevel(levels.at(-1)));
 		await breathe();
 	}
-	return { first, n, start, dur, label, starts, sums, levels, hits: null };
+	return { first, n, start, dur, busy, label, starts, sums, levels, hits: null };
 }
 function nextLevel(below) {
 	const n = Math.ceil(below.longest.length / CHUNK),
@@ -73,10 +73,10 @@ function isAsLong({ levels, dur }, i, duration) {
 }
 
 /* The time of all events of a row before i. */
-function timeBefore({ sums, dur, n }, i) {
+function timeBefore({ sums, busy, n }, i) {
 	const chunk = Math.min(i, n - 1) >>> CHUNK_BITS;
 	let sum = sums[chunk];
-	for (let k = chunk << CHUNK_BITS; k < i; k++) sum += dur[k];
+	for (let k = chunk << CHUNK_BITS; k < i; k++) sum += busy[k];
 	return sum;
 }
 
@@ -251,6 +251,7 @@ function activityColumns(activity, t0, step, columns, put) {
 /* Tracks get their rows, and the page its order of groups. */
 async function makeTracks() {
 	const { ev, index } = state;
+	ev.busy = busyTimes(ev, index);
 	let number = 0,
 		first = 0;
 	for (const track of index.tracks) {
@@ -268,7 +269,6 @@ async function makeTracks() {
 		}
 		track.events = track.lanes.reduce((sum, row) => sum + row.n, 0);
 	}
-	ev.busy = busyTimes(ev, index);
 	/* of a device there may be nothing among the longest */
 	const numbers = [...index.tracks.filter((t) => t.kind === 'stream').map((t) => t.id), ...(index.activity || []).map(([n]) => n)];
 	for (const device of new Set(numbers)) {

@@ -371,6 +371,10 @@ class Timeline {
 		for (let at = y0 * this.W + x, end = y1 * this.W + x; at < end; at += this.W) this.pixels[at] = color;
 	}
 
+	/* What is there at all is seen. */
+	heightOf(share, h) {
+		return Math.max(Math.round(Math.max(3 * this.ratio, h / 4)), Math.ceil(h * share));
+	}
 	fillRow(row, y0, y1) {
 		if (y1 < 0 || y0 > this.H) return;
 		this.walk(row, y0, y1, state.matches ? this.faint : this.bright);
@@ -379,12 +383,11 @@ class Timeline {
 
 	/* What is wider than a pixel is drawn as it is; of what is narrower, a pixel, give or take a quarter of it, shows the longest, as high as its time is busy. */
 	walk(row, y0, y1, colors) {
-		const { start, dur, label, n, starts } = row,
+		const { start, dur, busy, label, n, starts } = row,
 			{ t0, t1, scale, W, tops, inks } = this,
 			h = y1 - y0,
 			pixel = 1 / scale,
-			wide = 1.2 * pixel,
-			least = Math.round(Math.max(3 * this.ratio, h / 4));
+			wide = 1.2 * pixel;
 		let i = lowerBound(start, 0, n, t0) - 1,
 			likely = 1;
 		if (i < 0 || start[i] + dur[i] <= t0) i++;
@@ -394,8 +397,8 @@ class Timeline {
 				from = c << CHUNK_BITS === i ? starts[c] : start[i];
 			if (from >= t1) break;
 			if (isAsLong(row, i, wide)) {
-				this.fillWide(from, from + dur[i], y0, y1, label[i], colors);
-				before += dur[i++];
+				this.fillWide(from, from + dur[i], y0, y1, label[i], colors, busy[i] / dur[i]);
+				before += busy[i++];
 				continue;
 			}
 			const x = Math.max(0, Math.floor((from - t0) * scale));
@@ -407,21 +410,22 @@ class Timeline {
 			if (j - i > 1 && isAsLong(row, j - 1, wide)) j--;
 			const after = timeBefore(row, j),
 				share = Math.min(1, (after - before) * scale);
-			tops[x] = y1 - Math.max(least, Math.ceil(h * share));
+			tops[x] = y1 - this.heightOf(share, h);
 			inks[x] = colors[longestOf(row, i, j)];
 			i = j;
 			before = after;
 		}
 		this.fillColumns(y1);
 	}
-	fillWide(from, until, y0, y1, label, colors) {
+	/* Of what stands together, share says how high it is. */
+	fillWide(from, until, y0, y1, label, colors, share) {
 		const { t0, scale, W } = this,
 			a = Math.max(0, Math.round((from - t0) * scale)),
 			b = Math.min(W, Math.max(Math.round((until - t0) * scale), a + 1));
-		this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, colors[label]);
+		this.fill(a, b - (b - a > 4 ? 1 : 0), share < 1 ? y1 - this.heightOf(share, y1 - y0) : y0, y1, colors[label]);
 		if (label === this.unknown) this.hatch(a, b, y0, y1);
 		if (b > a) this.tops.fill(y1, a, b);
-		if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, label, colors === this.faint ? 1 : 0);
+		if (b - a > 26 * this.ratio && !(share < 0.7)) this.texts.push(a, b, y0, y1, label, colors === this.faint ? 1 : 0);
 	}
 	/* Columns of pixels down to y1, each from its top in its ink: line by line, as they lie in memory, and without a branch that nobody foresees. */
 	fillColumns(y1) {

@@ -343,7 +343,7 @@ function sumsTable(title, found, { count, time }) {
 			'tr',
 			null,
 			el('td', { title: plain(texts[l]) }, swatch(colorOf(kinds[l], texts[l])), ' ', plain(texts[l])),
-			el('td', { style: { width: '80px' } }, fmtCount(count[l]) + ' ×'),
+			el('td', { style: { width: '104px' } }, fmtCount(count[l]) + ' ×'),
 			el('td', { style: { width: '96px' } }, fmtNs(time[l])),
 		);
 	return el(
@@ -362,7 +362,7 @@ async function happenings(what, a, b, most) {
 	/* functions of Python's hold each other: what it did is said once */
 	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0 && !'pqx'.includes(state.index.labels.kinds[l])).sort((x, y) => sums.time[y] - sums.time[x]),
 		isGpu = (l) => 'kcsgm'.includes(state.index.labels.kinds[l]),
-		busy = ([number, d]) => ' · GPU ' + number + (state.index.grouped ? ' about ' : state.index.shorter ? ' at least ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
+		busy = ([number, d]) => ' · GPU ' + number + (state.index.grouped ? ' about ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
 	return [
 		el('h2', { class: 'plain' }, what + ': ' + fmtNs(b - a) + ' from ' + fmtMoment(a), [...state.devices].map(busy).join('')),
 		el(

@@ -57,6 +57,19 @@ static void test_what_nests_lies_below(void **state)
 	gp_html_gather_free(&gather);
 }
 
+static bool is_below(void *context, const struct gp_html_event *event)
+{
+	return event->end_ns - event->start_ns < *(const uint64_t *)context;
+}
+
+static uint64_t group(struct gp_html_gather *gather, uint64_t least_ns, uint64_t gap_ns)
+{
+	const struct gp_html_together how = {
+		.is_short = is_below, .context = &least_ns, .gap_ns = gap_ns, .label = 7};
+
+	return gp_html_gather_group(gather, &how);
+}
+
 static void test_short_neighbours_become_one(void **state)
 {
 	struct gp_html_gather gather = {0};
@@ -72,7 +85,7 @@ static void test_short_neighbours_become_one(void **state)
 	add(&gather, 1, 61, 62);
 	add(&gather, 1, 60, 63); /* on another row */
 	assert_int_equal(gp_html_gather_place(&gather, false, 64), 0);
-	assert_int_equal(gp_html_gather_group(&gather, 9, 7), 3 + 2);
+	assert_int_equal(group(&gather, 9, 9), 3 + 2);
 	assert_rows_are_in_order(&gather);
 	assert_int_equal(gather.count, 6);
 	assert_int_equal(gather.events[0].label, 1);
@@ -84,6 +97,13 @@ static void test_short_neighbours_become_one(void **state)
 	assert_int_equal(gather.events[2].aux, 4 + 8 + 1);
 	assert_int_equal(gather.events[2].call, GP_NONE);
 	assert_int_equal(gather.events[3].start_ns, 50);
+	/* again, and what stands together already is part of it as what it stands for */
+	assert_int_equal(group(&gather, 100, 11), 4);
+	assert_int_equal(gather.count, 2);
+	assert_int_equal(gather.events[0].start_ns, 0);
+	assert_int_equal(gather.events[0].end_ns, 63);
+	assert_int_equal(gather.events[0].stack, 3 + 4);
+	assert_int_equal(gather.events[0].aux, (4 + 8 + 1) + 4 + 9 + 1 + 3);
 	gp_html_gather_free(&gather);
 }
 
@@ -96,7 +116,7 @@ static void test_what_has_no_row_is_no_neighbour(void **state)
 	add(&gather, 2, 1, 3);
 	add(&gather, 2, 2, 3);
 	assert_int_equal(gp_html_gather_place(&gather, false, 1), 0);
-	assert_int_equal(gp_html_gather_group(&gather, 9, 7), 0);
+	assert_int_equal(group(&gather, 9, 9), 0);
 	assert_int_equal(gather.count, 3);
 	gp_html_gather_free(&gather);
 }

@@ -7,6 +7,7 @@
 #include "collector/collector.h"
 #include "gpuprof/record.h"
 #include "stacks/hash.h"
+#include "stacks/thread_memory.h"
 #include "stacks/loader.h"
 
 #define OBJECT_TYPE        8u
@@ -391,8 +392,10 @@ static uint32_t tag_of(const struct gp_python_layout *layout, uint64_t frame)
 
 static void forget(struct gp_python_walk *walk)
 {
+	walk->taken |= (1u << GP_PYTHON_FIRST_PASTS) - 1;
 	for (uint32_t i = 0; i < GP_PYTHON_PASTS; i++)
-		walk->pasts[i].may_come_again = false;
+		if (walk->taken & 1u << i)
+			walk->pasts[i].may_come_again = false;
 	walk->last = &walk->pasts[0];
 	walk->last->link_count = 0;
 	walk->module_id = python.module_id;
@@ -424,6 +427,11 @@ static struct gp_python_past *take_past(const struct gp_python_layout *layout,
 		way = walk->next_way++ % ways;
 		past = &walk->pasts[set * GP_PYTHON_WAYS + way];
 	} while (past == walk->last);
+	if (!gp_thread_memory_take(&walk->taken, set * GP_PYTHON_WAYS + way, sizeof(*past))) {
+		set = 0;
+		way = walk->last == &walk->pasts[0];
+		past = &walk->pasts[way];
+	}
 	walk->tags[set][way] = tag;
 	return past;
 }

@@ -22,6 +22,9 @@
 #define GP_PYTHON_SETS  8u
 #define GP_PYTHON_PASTS (GP_PYTHON_SETS * GP_PYTHON_WAYS)
 
+/* Those that a thread has from the start, for a walk and the one to compare it with; for the others see stacks/thread_memory.h. */
+#define GP_PYTHON_FIRST_PASTS 2u
+
 /* Frames of the interpreter's: for each of Python's there may be one that is none of its functions. */
 #define GP_PYTHON_LINKS (2u * GP_STACK_DEPTH)
 
@@ -61,10 +64,11 @@ struct gp_python_past {
 struct gp_python_walk {
 	struct gp_code_scratch scratch;
 	struct gp_python_past pasts[GP_PYTHON_PASTS];
-	uint64_t thread;                               /* of the interpreter's; 0 = there is none */
-	struct gp_python_past *last;                   /* what came out */
-	uint32_t module_id;                            /* of the interpreter */
-	uint32_t next_way;                             /* of a set, to be forgotten next */
+	uint64_t thread;             /* of the interpreter's; 0 = there is none */
+	struct gp_python_past *last; /* what came out */
+	uint32_t module_id;          /* of the interpreter */
+	uint32_t next_way;           /* of a set, to be forgotten next */
+	uint32_t taken; /* pasts that there is memory for, beside the first, a bit each */
 	uint32_t tags[GP_PYTHON_SETS][GP_PYTHON_WAYS]; /* of the innermost frame of each past */
 };
 

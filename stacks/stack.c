@@ -11,15 +11,13 @@
 
 #if defined(__x86_64__)
 #include "stacks/copy.h"
-#include "stacks/memory.h"
 #include "stacks/merge.h"
 #include "stacks/python.h"
 #include "stacks/rules.h"
 #include "stacks/sampler.h"
+#include "stacks/thread_memory.h"
 #include "stacks/tree.h"
 #include "stacks/walk.h"
-
-#define BUDGET_PART 4 /* of --max-memory: all threads */
 
 /* gp_since_fork.stacks */
 #define CAPTURES 1u
@@ -37,30 +35,29 @@ static __thread struct {
 	uint8_t ended;
 } local __attribute__((tls_model("initial-exec")));
 
-static uint64_t threads_bytes; /* of all threads */
-static bool was_started;       /* by this process, or one that it was forked from */
+static bool was_started; /* by this process, or one that it was forked from */
 static pthread_key_t key;
 static bool has_key;
 
 /* ---- threads ---- */
 
-static void unmap_thread(struct thread *thread)
+#define FIRST_BYTES                                                                                \
+	(sizeof(struct thread) - (GP_WALK_PASTS - GP_WALK_FIRST_PASTS) * sizeof(struct gp_past) -  \
+	 (GP_PYTHON_PASTS - GP_PYTHON_FIRST_PASTS) * sizeof(struct gp_python_past))
+
+static size_t further(uint32_t taken, uint32_t first, size_t bytes)
 {
-	gp_memory_unmap(thread, sizeof(*thread));
-	gp_add64(&threads_bytes, -(uint64_t)sizeof(*thread));
+	return (uint32_t)__builtin_popcount(taken >> first) * bytes;
 }
 
-/* Threads leave room for what else is wanted later. */
-static struct thread *map_thread(void)
+static void unmap_thread(struct thread *thread)
 {
-	uint64_t before = gp_take64(&threads_bytes, sizeof(struct thread));
-	struct thread *thread = NULL;
+	size_t taken_bytes =
+		FIRST_BYTES +
+		further(thread->walk.taken, GP_WALK_FIRST_PASTS, sizeof(struct gp_past)) +
+		further(thread->python.taken, GP_PYTHON_FIRST_PASTS, sizeof(struct gp_python_past));
 
-	if (before + sizeof(*thread) <= gp_budget_part(UINT64_MAX, BUDGET_PART))
-		thread = gp_memory_map(sizeof(*thread));
-	if (thread == NULL)
-		gp_add64(&threads_bytes, -(uint64_t)sizeof(*thread));
-	return thread;
+	gp_thread_memory_unmap(thread, sizeof(*thread), taken_bytes);
 }
 
 static void end_thread(void *thread)
@@ -81,7 +78,10 @@ static __attribute__((constructor)) void make_key(void)
 
 static struct thread *introduce_thread(void)
 {
-	struct thread *thread = has_key && !local.ended ? map_thread() : NULL;
+	struct thread *thread = NULL;
+
+	if (has_key && !local.ended)
+		thread = gp_thread_memory_map(sizeof(*thread), FIRST_BYTES);
 
 	if (thread == NULL)
 		return NULL;

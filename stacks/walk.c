@@ -8,6 +8,7 @@
 #include "stacks/hash.h"
 #include "stacks/modules.h"
 #include "stacks/rules.h"
+#include "stacks/thread_memory.h"
 
 #define WORD             8u
 #define LEAST_PC         4096u
@@ -52,6 +53,7 @@ void gp_walk_init(struct gp_walk *walk)
 	walk->high = is_first_thread ? getauxval(AT_RANDOM) : (uint64_t)pthread_self();
 	walk->high -= walk->high % WORD;
 	walk->low = walk->high - walk->high % PAGE_BYTES;
+	walk->taken = (1u << GP_WALK_FIRST_PASTS) - 1;
 	walk->last = &walk->pasts[0];
 }
 
@@ -221,8 +223,12 @@ static struct gp_past *recall(struct gp_walk *walk, uint64_t sp)
 	walk->last_tag = tag;
 	if (way == GP_WALK_WAYS) {
 		way = walk->next_way++ % GP_WALK_WAYS;
-		walk->tags[set][way] = tag;
-		walk->last = &walk->pasts[set * GP_WALK_WAYS + way];
+		/* without memory the last one is forgotten */
+		if (gp_thread_memory_take(&walk->taken, set * GP_WALK_WAYS + way,
+					  sizeof(*before))) {
+			walk->tags[set][way] = tag;
+			walk->last = &walk->pasts[set * GP_WALK_WAYS + way];
+		}
 	} else {
 		walk->last = &walk->pasts[set * GP_WALK_WAYS + way];
 		if (is_usable(walk, walk->last))

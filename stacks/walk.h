@@ -37,6 +37,9 @@
 #define GP_WALK_SETS  2u
 #define GP_WALK_PASTS (GP_WALK_SETS * GP_WALK_WAYS)
 
+/* Those that a thread has from the start; memory for the others is taken when they are wanted (stacks/thread_memory.h). */
+#define GP_WALK_FIRST_PASTS 1u
+
 /* Most slots of a walk that are kept by themselves, and how far from where it began. */
 #define GP_WALK_SLOTS (GP_STACK_DEPTH + 128u)
 #define GP_WALK_REACH ((uint64_t)UINT16_MAX)
@@ -72,6 +75,7 @@ struct gp_walk {
 	bool is_on_own;     /* the walk that goes on began on the own stack */
 	uint32_t next_page; /* how many pages of other stacks it asked for; see below */
 	uint32_t next_way;  /* of a set, to be forgotten next */
+	uint32_t taken;     /* pasts that there is memory for, a bit each */
 	uint32_t last_tag;  /* of `last` */
 	uint32_t tags[GP_WALK_SETS][GP_WALK_WAYS]; /* of the sp that each past began at */
 	struct gp_place place;                     /* where it began */

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "collector/budget.h"
 #include "stacks/copy.h"
 #include "stacks/rules.h"
 #include "stacks/tree.h"
@@ -110,6 +111,7 @@ static void finds_what_a_walk_without_memory_finds(void **state)
 	struct gp_place place = {.pc = any_pc(), .bp = any_place(words)};
 
 	(void)state;
+	again = differed = 0;
 	for (int i = 0; i < WORDS; i++)
 		words[i] = any_word(words);
 	for (int i = 0; i < WALKS; i++) {
@@ -129,6 +131,17 @@ static void finds_what_a_walk_without_memory_finds(void **state)
 	assert_true(again > WALKS / 20 && differed > WALKS / 1000);
 }
 
+/* A walk that was has to make room for each that begins elsewhere.  The rules of the code are known by then. */
+static void finds_the_same_with_no_memory_to_be_had(void **state)
+{
+	gp_walk_init(&memory);
+	forget_walks(&memory);
+	gp_budget_init(GP_BUDGET_FIXED_BYTES);
+	finds_what_a_walk_without_memory_finds(state);
+	assert_int_equal(memory.taken, 1);
+	gp_budget_init(0);
+}
+
 static void ignore_module(const struct gp_module *module)
 {
 	(void)module;
@@ -138,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_a_walk_without_memory_finds),
+		cmocka_unit_test(finds_the_same_with_no_memory_to_be_had),
 	};
 
 	if (UNDER_TSAN) {

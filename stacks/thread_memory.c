@@ -1,0 +1,61 @@
+#include "stacks/thread_memory.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "collector/atomic.h"
+#include "collector/budget.h"
+#include "collector/sys.h"
+
+#define BUDGET_PART 4 /* of --max-memory: threads leave room for what else is wanted later */
+
+static uint64_t threads_bytes; /* of all threads */
+
+static void give(size_t bytes)
+{
+	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	gp_add64(&threads_bytes, -(uint64_t)bytes);
+}
+
+static bool take(size_t bytes)
+{
+	uint64_t before = gp_take64(&threads_bytes, bytes);
+
+	if (before + bytes <= gp_budget_part(UINT64_MAX, BUDGET_PART) &&
+	    gp_budget_take(GP_BUDGET_INHERITED, bytes))
+		return true;
+	gp_add64(&threads_bytes, -(uint64_t)bytes);
+	return false;
+}
+
+void *gp_thread_memory_map(size_t bytes, size_t first_bytes)
+{
+	long memory;
+
+	if (!take(first_bytes))
+		return NULL;
+	memory = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory < 0 && memory >= -4095) {
+		give(first_bytes);
+		return NULL;
+	}
+	/* a huge page would be all of it at once */
+	gp_sys.call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
+	return (void *)memory;
+}
+
+void gp_thread_memory_unmap(void *memory, size_t bytes, size_t taken_bytes)
+{
+	gp_sys.call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
+	give(taken_bytes);
+}
+
+bool gp_thread_memory_take(uint32_t *taken, uint32_t number, size_t bytes)
+{
+	uint32_t bit = 1u << number;
+
+	if (!(*taken & bit) && take(bytes))
+		*taken |= bit;
+	return (*taken & bit) != 0;
+}

@@ -620,8 +620,10 @@ static int print_whole_page(const struct gp_summary *summary)
 /* Of totals. */
 static int print_totals(const struct gp_summary *summary)
 {
-	int result = gp_summary_print_activity(summary);
+	int result = print_folded(summary, gp_summary_print_signs);
 
+	if (result == 0)
+		result = gp_summary_print_activity(summary);
 	if (result == 0)
 		result = gp_summary_print_memory_in_brief(summary);
 	gp_summary_print_windows(summary);

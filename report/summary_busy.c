@@ -145,7 +145,7 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 			gp_summary_print_where(summary, i);
 	}
 	if (!summary->basis)
-		return 0;
+		return gp_summary_print_ends(summary);
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);

@@ -56,6 +56,9 @@ struct gp_busy *gp_summary_busy_of_totals(struct gp_model *const *models, size_t
 int gp_summary_memory_of_totals(struct gp_model *const *models, size_t model_count,
 				struct gp_device_list *devices, struct gp_memory_stats *memory);
 
+/* What the sums alone say of where time goes; at most a few lines. */
+int gp_summary_print_signs(const struct gp_summary *summary);
+
 /* What such a page has not, and how to get it. */
 int gp_summary_print_one_pass(const struct gp_summary *summary);
 

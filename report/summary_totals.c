@@ -303,8 +303,8 @@ int gp_summary_print_one_pass(const struct gp_summary *summary)
 	print_ranges(summary);
 	fprintf(summary->out, "\nRead in one pass: %s; medians are within 6 %%\n",
 		gp_format_bytes(bytes).text);
-	fputs("  not here: advice, why GPUs were idle, GPU time of ranges, where calls failed, "
-	      "leaks, gpuprof's own cost\n",
+	fputs("  not here: advice, the loop, why GPUs were idle, GPU time of ranges, where "
+	      "calls failed, leaks, gpuprof's own cost\n",
 	      summary->out);
 	fprintf(summary->out,
 		"  all of it: gpuprof summary --full FILE (about %s of CPU, %s of memory or "

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/load.h"
+#include "report/pass/totals.h"
 
 /* What began so long before the first anchor has no true time. */
 #define EARLIEST_NS (-3600 * INT64_C(1000000000))
@@ -305,6 +306,24 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 	return shift;
 }
 
+static uint64_t moment_of(struct gp_timeline *t, uint64_t cupti_ns, uint64_t shift)
+{
+	int64_t time = gp_timeline_from_cupti(t, cupti_ns, UINT32_MAX) + (int64_t)shift;
+
+	return time > 0 ? (uint64_t)time : 0;
+}
+
+/* Of operations that are summed up, the first one's start and the last one's end. */
+static void time_totals(struct gp_totals *totals, struct gp_timeline *t, uint64_t shift)
+{
+	struct gp_cover_time span;
+
+	if (!totals || !gp_cover_span(&totals->cover, &span))
+		return;
+	totals->first_op_ns = moment_of(t, span.start_ns, shift);
+	totals->last_op_ns = moment_of(t, span.end_ns, shift);
+}
+
 int gp_resolve_times(struct gp_load *load)
 {
 	struct gp_timeline *t = make_timeline(load);
@@ -318,6 +337,7 @@ int gp_resolve_times(struct gp_load *load)
 	m->base_monotonic_ns = load->anchor_count > 0 ? load->anchors[0].monotonic_ns : 0;
 	m->ns_per_tick = gp_timeline_ns_per_tick(t);
 	shift = time_all(load, t);
+	time_totals(m->totals, t, shift);
 	m->end_ns = time_of(t, load->end_ticks, shift);
 	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
 	m->before_ns = time_before(t, m->counters[GP_COUNTER_FIRST_TICKS], shift);

@@ -8,6 +8,7 @@
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/cuda_names.h"
+#include "report/pass/totals.h"
 #include "report/room.h"
 
 #define NS_PER_CLOCK_TICK                                                                          \
@@ -165,27 +166,37 @@ static int split(struct gp_end *end, const struct gp_model *model, uint64_t star
 	return parts.error;
 }
 
-int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
+/* From the first operation's start to the last one's end; false: none has times. */
+static bool find_work(const struct gp_model *model, struct gp_interval *work)
 {
-	uint64_t first_ns = UINT64_MAX, last_ns = 0;
-	int result;
-
-	*ends = (struct gp_ends){0};
+	*work = (struct gp_interval){UINT64_MAX, 0};
+	if (model->totals && model->totals->last_op_ns > 0)
+		*work = (struct gp_interval){model->totals->first_op_ns, model->totals->last_op_ns};
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		if (model->ops[i].untimed)
 			continue;
-		if (model->ops[i].start_ns < first_ns)
-			first_ns = model->ops[i].start_ns;
-		if (model->ops[i].end_ns > last_ns)
-			last_ns = model->ops[i].end_ns;
+		if (model->ops[i].start_ns < work->start_ns)
+			work->start_ns = model->ops[i].start_ns;
+		if (model->ops[i].end_ns > work->end_ns)
+			work->end_ns = model->ops[i].end_ns;
 	}
-	if (first_ns > last_ns || model->gate_count > 0 || model->call_count == 0)
+	return work->start_ns <= work->end_ns;
+}
+
+int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
+{
+	struct gp_interval work;
+	int result;
+
+	*ends = (struct gp_ends){0};
+	if (!find_work(model, &work) || model->gate_count > 0 ||
+	    (model->call_count == 0 && !model->totals))
 		return 0;
 	ends->before_ns = before_first_call_ns(model);
 	result = sum_nccl(ends, model, false);
 	if (result == 0)
 		result = sum_nccl(ends, model, true);
 	if (result == 0)
-		result = split(&ends->first, model, model->first_call_ns, first_ns);
-	return result == 0 ? split(&ends->last, model, last_ns, model->last_call_ns) : result;
+		result = split(&ends->first, model, model->first_call_ns, work.start_ns);
+	return result == 0 ? split(&ends->last, model, work.end_ns, model->last_call_ns) : result;
 }

@@ -179,6 +179,31 @@ static uint64_t length_until(const struct gp_cover_device *d, uint64_t until_ns)
 	return ns;
 }
 
+bool gp_cover_span(const struct gp_cover *cover, struct gp_cover_time *span)
+{
+	*span = (struct gp_cover_time){UINT64_MAX, 0};
+	for (uint32_t i = 0; i < cover->device_count; i++) {
+		const struct gp_cover_device *device = &cover->devices[i];
+		const struct gp_cover_time ends[] = {
+			device->settled_ns > 0 ? (struct gp_cover_time){device->settled_from_ns,
+									device->settled_until_ns}
+					       : *span,
+			device->count > 0
+				? (struct gp_cover_time){device->times[0].start_ns,
+							 device->times[device->count - 1].end_ns}
+				: *span,
+		};
+
+		for (size_t k = 0; k < 2; k++) {
+			if (ends[k].start_ns < span->start_ns)
+				span->start_ns = ends[k].start_ns;
+			if (ends[k].end_ns > span->end_ns)
+				span->end_ns = ends[k].end_ns;
+		}
+	}
+	return span->start_ns < span->end_ns;
+}
+
 uint64_t gp_cover_ns(const struct gp_cover *c, uint32_t device, uint64_t *late_ns)
 {
 	const struct gp_cover_device *d = find(c, device);

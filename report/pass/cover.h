@@ -7,6 +7,7 @@
 #ifndef REPORT_PASS_COVER_H
 #define REPORT_PASS_COVER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/pass/sums.h"
@@ -40,6 +41,9 @@ void gp_cover_free(struct gp_cover *cover);
 
 /* Adds times in any order, which are sorted on the way.  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_cover_add(struct gp_cover *cover, struct gp_sum_time *times, uint32_t count);
+
+/* From when to when devices had something to do, all together; false: none had. */
+bool gp_cover_span(const struct gp_cover *cover, struct gp_cover_time *span);
 
 /* How long a device had something to do; *late_ns: for how much longer, perhaps. */
 uint64_t gp_cover_ns(const struct gp_cover *cover, uint32_t device, uint64_t *late_ns);

@@ -17,6 +17,8 @@ struct gp_totals {
 	struct gp_record_usage *usages; /* the last of each device */
 	uint32_t usage_count, usage_capacity;
 	uint64_t file_bytes;
+	uint64_t first_op_ns,
+		last_op_ns; /* all operations' start and end; 0, 0: there was none with times */
 };
 
 /* The operations of a sum as one: its bytes are those of the timed ones, and it has no times. */

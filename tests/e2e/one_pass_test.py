@@ -42,6 +42,11 @@ class OnePass(Case):
         self.assertIn("gpuprof summary --full FILE", text)
         self.assertNotIn("Advice", text)
 
+    def test_signs_in_place_of_advice(self):
+        text = self.summary("--one-pass", self.record("copy=2000"))
+        self.assertRegex(text, r"\nSigns, of \S+: where sums alone say")
+        self.assertRegex(text, r"\n +\S+ +\S+ %  in [0-9,]+ calls that copy, most of it in cuMemcpyHtoD_v2: hidden-wait, ")
+
     def test_several_processes(self):
         traces = [self.record(*STEPS, name="first"), self.record("launch=30", name="second")]
         self.assert_same(traces, r"^gpuprof: .*$", r"^  GPU 0 .*$", r"^GPU activities: .*$", r"^ *\d+ +\+.*gpu$")

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "report/activity.h"
+#include "report/answers/ends.h"
 #include "report/memory_stats.h"
 #include "report/pass/counts.h"
 #include "report/pass/totals.h"
@@ -68,6 +69,17 @@ static void check_groups(const struct gp_groups *found, const struct gp_groups *
 		assert_int_equal(stats.min, expected.min);
 		assert_int_equal(stats.max, expected.max);
 	}
+}
+
+/* When GPUs began and ended their work. */
+static void check_ends(const struct both *both)
+{
+	struct gp_ends found, exact;
+
+	assert_int_equal(gp_ends_of(&found, both->totals), 0);
+	assert_int_equal(gp_ends_of(&exact, both->model), 0);
+	assert_int_equal(found.first.ns, exact.first.ns);
+	assert_int_equal(found.last.ns, exact.last.ns);
 }
 
 static void check(const struct both *both)
@@ -175,6 +187,7 @@ static void test_many_chunks(void **state)
 	gp_builder_end(&b, 2000 + LATEST * (LAUNCHES + 5));
 	both = load(&b);
 	check(&both);
+	check_ends(&both);
 	for (uint32_t i = 0; i < both.model->op_count; i++) { /* of one stream: in order */
 		const struct gp_op *op = &both.model->ops[i];
 		uint64_t from_ns = op->start_ns > end_ns ? op->start_ns : end_ns;

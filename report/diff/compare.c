@@ -245,11 +245,18 @@ static const struct gp_sheet_column other_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
+static const struct gp_sheet_column host_columns[] = {
+	{"Is", GP_UNIT_TEXT},         {"Looks A", GP_UNIT_COUNT}, {"Looks B", GP_UNIT_COUNT},
+	{"Total A", GP_UNIT_NS},      {"Total B", GP_UNIT_NS},    {"Change", GP_UNIT_NS},
+	{"Change %", GP_UNIT_CHANGE}, {"Sure", GP_UNIT_TEXT},     {"Name", GP_UNIT_TEXT},
+};
+
 static const struct gp_sheet_head named_heads[GP_NAMED_KINDS] = {
 	[GP_NAMED_KERNEL] = {"diff-kernels", "Kernels", kernel_columns, COUNT(kernel_columns)},
 	[GP_NAMED_OTHER] = {"diff-operations", "Other operations", other_columns,
 			    COUNT(other_columns)},
 	[GP_NAMED_CALL] = {"diff-calls", "API calls", other_columns, COUNT(other_columns)},
+	[GP_NAMED_HOST] = {"diff-host", "Python on the host", host_columns, COUNT(host_columns)},
 };
 
 static int compare_named(const void *a, const void *b, const void *context)
@@ -267,19 +274,31 @@ static bool is_equal(const struct pair *pair)
 	return pair->a == pair->b || (isnan(pair->a) && isnan(pair->b));
 }
 
-/* Whether something differs that no chance makes another. */
-static bool is_other(const struct named_row *row)
+/* Whether something differs that no chance makes another; whether looks find a function may be chance. */
+static bool is_other(enum gp_named_kind kind, const struct named_row *row)
 {
+	if (kind == GP_NAMED_HOST)
+		return false;
 	return !is_equal(&row->count) || !is_equal(&row->occupancy);
 }
 
+/* Of what so few looks found, how long it took is not known. */
+static bool is_seldom(const struct comparing *c, enum gp_named_kind kind,
+		      const struct named_row *row)
+{
+	return kind == GP_NAMED_HOST && c->options->top > 0 &&
+	       larger(&row->count) < GP_COMPARE_LOOKS;
+}
+
 /* Rows that are worth a line. */
-static uint32_t keep_named(struct comparing *c, struct named_row *rows, uint32_t count, double all)
+static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct named_row *rows,
+			   uint32_t count, double all)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (is_other(&rows[i]) || is_worth(c, &rows[i].total, rows[i].effect, all))
+		if (is_other(kind, &rows[i]) || (!is_seldom(c, kind, &rows[i]) &&
+						 is_worth(c, &rows[i].total, rows[i].effect, all)))
 			rows[kept++] = rows[i];
 	c->result->hidden += count - kept;
 	return kept;
@@ -305,24 +324,26 @@ static int list_named(struct comparing *c, enum gp_named_kind kind, struct named
 		row.effect = fabs(row.total.b - row.total.a);
 		sum.a += row.total.a;
 		sum.b += row.total.b;
-		if (is_other(&row) || !is_equal(&row.total))
+		if (is_other(kind, &row) || !is_equal(&row.total))
 			(*rows)[(*count)++] = row;
 	}
 	free(names);
+	if (kind == GP_NAMED_HOST && (sum.a == 0 || sum.b == 0))
+		*count = 0; /* nobody looked in one of them */
 	if (*rows)
-		*count = keep_named(c, *rows, *count, larger(&sum));
+		*count = keep_named(c, kind, *rows, *count, larger(&sum));
 	if (*rows)
 		result = gp_array_sort(*rows, *count, sizeof(**rows), compare_named, NULL);
 	return *rows ? result : -ENOMEM;
 }
 
-static const char *state_of(const struct named_row *row)
+static const char *state_of(enum gp_named_kind kind, const struct named_row *row)
 {
 	if (row->count.a == 0)
 		return "new";
 	if (row->count.b == 0)
 		return "gone";
-	return is_other(row) || strcmp(row->total.sure, "yes") == 0 ? "changed" : "time";
+	return is_other(kind, row) || strcmp(row->total.sure, "yes") == 0 ? "changed" : "time";
 }
 
 static struct gp_value percent_of(double share)
@@ -343,7 +364,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 	struct gp_value name = gp_value_text(label_of(c, kind, row->name));
 	bool has_occupancy = kind == GP_NAMED_KERNEL;
 	const struct gp_value values[] = {
-		gp_value_text(state_of(row)),
+		gp_value_text(state_of(kind, row)),
 		value_of(row->count.a),
 		value_of(row->count.b),
 		value_of(row->total.a),
@@ -351,7 +372,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 		change_of(&row->total),
 		share_of(&row->total),
 		gp_value_text(row->total.sure),
-		value_of(row->median.a),
+		kind == GP_NAMED_HOST ? name : value_of(row->median.a),
 		value_of(row->median.b),
 		has_occupancy ? percent_of(row->occupancy.a) : name,
 		percent_of(row->occupancy.b),

@@ -23,6 +23,9 @@ struct gp_compare_options {
 /* Of next to no effect: a time of less than a thousandth of the larger wall time, or of the sum of its table, where nothing else differs. */
 #define GP_COMPARE_LEAST 0.001
 
+/* The same of what Python did, where fewer looks found it in either. */
+#define GP_COMPARE_LOOKS 5
+
 struct gp_compare_result {
 	size_t rows, hidden; /* written, and left out by top or for next to no effect */
 };

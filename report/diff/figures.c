@@ -8,6 +8,7 @@
 #include "report/activity.h"
 #include "report/answers/where.h"
 #include "report/busy.h"
+#include "report/host_work.h"
 #include "report/memory_sites.h"
 #include "report/memory_stats.h"
 #include "report/occupancy.h"
@@ -143,6 +144,50 @@ static int take_activity(struct gathering *g)
 	for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
 		gp_named_sort(&g->figures->named[kind]);
 	return result;
+}
+
+/* ---- what Python did ---- */
+
+static int take_functions(struct gp_named_list *list, const struct gp_host_function *functions,
+			  uint32_t count, const struct gp_host_places *places)
+{
+	int result = make_room(list, count);
+
+	for (uint32_t i = 0; result == 0 && i < count; i++) {
+		const char *name = gp_host_places_at(places, functions[i].place).function;
+		struct gp_named_figure row = {.name = gp_text_escape(name),
+					      .count = (double)functions[i].looks,
+					      .total_ns = (double)functions[i].total_ns,
+					      .median_ns = (double)NAN,
+					      .occupancy = (double)NAN};
+
+		if (!row.name)
+			result = -ENOMEM;
+		else
+			list->rows[list->count++] = row;
+	}
+	return result;
+}
+
+static int take_host(struct gathering *g)
+{
+	struct gp_named_list *list = &g->figures->named[GP_NAMED_HOST];
+	struct gp_host_places *places = gp_host_places_new();
+	struct gp_host_function *functions = NULL;
+	struct gp_tally tally = {.error = places ? 0 : -ENOMEM};
+	uint32_t count = 0;
+
+	for (size_t i = 0; tally.error == 0 && i < g->model_count; i++)
+		gp_host_work_add_all(&tally, 0, places, g->models[i]);
+	if (tally.error == 0)
+		functions = gp_host_work_functions(&tally, 0, places, &count);
+	if (tally.error == 0)
+		tally.error = functions ? take_functions(list, functions, count, places) : -ENOMEM;
+	gp_named_sort(list);
+	free(functions);
+	gp_host_places_free(places);
+	gp_tally_free(&tally);
+	return tally.error;
 }
 
 /* ---- operations one by one ---- */
@@ -386,7 +431,7 @@ static void forget_unrecorded(struct gathering *g)
 int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures)
 {
 	static int (*const steps[])(struct gathering *) = {
-		take_activity, take_occupancy, take_where, take_memory, take_leaked,
+		take_activity, take_host, take_occupancy, take_where, take_memory, take_leaked,
 	};
 	struct gathering g = {.models = models, .model_count = model_count, .figures = figures};
 	int result;

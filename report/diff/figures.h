@@ -1,6 +1,6 @@
 /*
- * figures: what a run of a program amounts to: one number for each metric, and what each kernel, other operation and API
- * function took.  A run is all processes of it.
+ * figures: what a run of a program amounts to: one number for each metric, and what each kernel, other operation, API
+ * function, and function of the host took.  A run is all processes of it.
  *
  * Figures are those of the summary, from the same functions.  Sums of times and numbers are doubles: exact up to 2^53.
  */
@@ -43,7 +43,7 @@ enum gp_metric gp_metric_find(const char *name);
 struct gp_named_figure {
 	char *name; /* valid UTF-8 without control characters; a kernel's is mangled */
 	double count, total_ns;
-	double median_ns; /* NAN: no such operation had a time */
+	double median_ns; /* NAN: no such operation had a time; of the host: it is not known */
 	double occupancy; /* kernels: theoretical, the mean of all launches, 0 to 1; NAN = not known */
 };
 
@@ -56,6 +56,7 @@ enum gp_named_kind {
 	GP_NAMED_KERNEL,
 	GP_NAMED_OTHER, /* "[memcpy HtoD pageable]" */
 	GP_NAMED_CALL,  /* API functions */
+	GP_NAMED_HOST,  /* what Python did (report/host_place.h); count: looks */
 	GP_NAMED_KINDS
 };
 

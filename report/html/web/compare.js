@@ -28,6 +28,7 @@ const DIFF_TITLES = {
 	'diff-operations': 'Other operations',
 	'diff-api': 'CUDA calls',
 	'diff-calls': 'CUDA calls',
+	'diff-host': 'Python on the host',
 };
 
 /* The other run's stacks; its sites get the numbers of ours, new ones at the end. */

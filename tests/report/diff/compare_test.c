@@ -12,6 +12,8 @@
 #include "report/diff/compare.h"
 #include "run_builder.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 static json_t *compare(const struct gp_run_set *a, const struct gp_run_set *b, size_t top,
 		       struct gp_compare_result *result)
 {
@@ -106,6 +108,60 @@ static void kernels_are_new_gone_or_changed_by_their_effect(void **state)
 	gp_run_set_free(&b);
 }
 
+/* What Python did, 1000 ms of it as before, and one function more. */
+static void set_host(struct gp_run_set *set, double first_ns, double second_ns)
+{
+	static const char *const names[] = {"decode (train.py)", "importing json", "rest",
+					    "seldom (train.py)"};
+	const double total_ns[] = {first_ns, second_ns, 1e9, first_ns / 4};
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct gp_named_list *list = &set->runs[i].figures.named[GP_NAMED_HOST];
+
+		list->rows = calloc(COUNT(names), sizeof(*list->rows));
+		assert_non_null(list->rows);
+		for (size_t k = 0; k < COUNT(names); k++)
+			if (total_ns[k] > 0)
+				list->rows[list->count++] =
+					(struct gp_named_figure){.name = strdup(names[k]),
+								 .count = total_ns[k] / 2e7,
+								 .total_ns = total_ns[k],
+								 .median_ns = (double)NAN,
+								 .occupancy = (double)NAN};
+	}
+}
+
+static void what_python_did_is_compared_where_both_were_looked_at(void **state)
+{
+	struct gp_run_set a = runs_make(1, 0), b = runs_make(1, 0), none = runs_make(1, 0);
+	struct gp_compare_result result;
+	const json_t *rows;
+	json_t *root;
+
+	(void)state;
+	set_host(&a, 3e8, 0);
+	set_host(&b, 1e8, 5e8);
+	root = compare(&a, &b, 10, &result);
+	rows = rows_of(root, "diff-host");
+	assert_int_equal(json_array_size(rows), 2);
+	assert_string_equal(text(rows, 0, "Is"), "new");
+	assert_string_equal(text(rows, 0, "Name"), "importing json");
+	assert_string_equal(text(rows, 1, "Is"), "time"); /* the number of looks is no count */
+	assert_true(number(rows, 1, "Looks A") == 15);
+	assert_true(number(rows, 1, "Change") == -2e8);
+	assert_int_equal(result.hidden, 1);
+	json_decref(root);
+	root = compare(&a, &b, 0, &result);
+	assert_int_equal(json_array_size(rows_of(root, "diff-host")), 3);
+	json_decref(root);
+	root = compare(&a, &none, 10, &result);
+	assert_null(rows_of(root, "diff-host"));
+	json_decref(root);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+	gp_run_set_free(&none);
+}
+
 static void a_change_is_sure_where_runs_agree(void **state)
 {
 	struct gp_run_set a = runs_make(5, 0), b = runs_make(5, 0);
@@ -194,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_are_new_gone_or_changed_by_their_effect),
+		cmocka_unit_test(what_python_did_is_compared_where_both_were_looked_at),
 		cmocka_unit_test(a_change_is_sure_where_runs_agree),
 		cmocka_unit_test(equal_runs_have_no_rows),
 		cmocka_unit_test(times_of_next_to_no_effect_are_left_out),

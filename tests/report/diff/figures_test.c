@@ -149,6 +149,28 @@ static void what_was_not_recorded_is_not_known(void **state)
 	gp_model_free(model);
 }
 
+static void what_python_did_is_found_by_name(void **state)
+{
+	struct gp_model *model = build_program();
+	struct gp_sample samples[] = {
+		{.start_ns = 100, .end_ns = 500, .stack = 0, .thread_id = 100, .count = 3},
+		{.start_ns = 700, .end_ns = 700, .stack = 0, .thread_id = 100, .count = 1}};
+	struct gp_figures figures;
+	const struct gp_named_figure *row;
+
+	(void)state;
+	model->samples = samples;
+	model->sample_count = 2;
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	assert_int_equal(figures.named[GP_NAMED_HOST].count, 1);
+	row = gp_named_find(&figures.named[GP_NAMED_HOST], "main (a.py)");
+	assert_non_null(row);
+	assert_true(row->count == 4 && row->total_ns == 600 && isnan(row->median_ns));
+	gp_figures_free(&figures);
+	model->samples = NULL; /* the test's own */
+	gp_model_free(model);
+}
+
 static void metrics_are_found_by_name(void **state)
 {
 	(void)state;
@@ -164,6 +186,7 @@ int main(void)
 		cmocka_unit_test(every_metric_counts_what_it_says),
 		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
+		cmocka_unit_test(what_python_did_is_found_by_name),
 		cmocka_unit_test(metrics_are_found_by_name),
 	};
 

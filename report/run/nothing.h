@@ -11,6 +11,7 @@
 
 struct gp_nothing {
 	bool has_driver; /* some process initialised it, or this machine has one */
+	bool was_initialised;
 	bool is_left_out;
 	bool is_said; /* a line has said why */
 };

@@ -517,6 +517,22 @@ class Words(Case):
         self.assert_one_line(result.stderr, "nothing was recorded: true did not use the GPU")
         self.assertTrue(result.stderr.endswith("did not use the GPU\n"))
 
+    def test_a_program_that_came_no_further_than_the_start_of_cuda(self):
+        source = "extern int cuInit(unsigned); int main(void) { return cuInit(0) ? 1 : 5; }"
+        result = self.run_program([self.compile("program", source, f"-L{support.BUILD}/sim", "-lcuda")])
+        self.assertEqual(result.returncode, 5)
+        self.assert_one_line(result.stderr, "nothing was recorded: ", "program initialised CUDA, but made no context", "look what its first")
+
+    @unittest.skipIf(support.ON_GPU, "of the simulated device")
+    def test_a_linked_in_runtime_is_told_that_the_device_is_not_for_it(self):
+        source = """
+            extern int cuGetProcAddress_v2(const char *, void **, int, unsigned long, void *);
+            int main(void) { void *p; return cuGetProcAddress_v2("cuNo", &p, 13000, 0, 0) - cuGetProcAddress_v2("cuNot", &p, 13000, 0, 0); }"""
+        result = self.run_program([self.compile("program", source, f"-L{support.BUILD}/sim", "-lcuda")], PLAIN)
+        self.assertEqual((result.returncode, len(result.stderr.splitlines())), (0, 1), result.stderr)
+        self.assertIn("it has no cuNo: ", result.stderr)
+        self.assertIn("nvcc -cudart shared", result.stderr)
+
     @unittest.skipIf(support.ON_GPU, "the loader finds the driver in the system's folders")
     def test_that_there_is_no_driver_is_said(self):
         result = self.run_program(["true"], LD_LIBRARY_PATH=None)

@@ -4,6 +4,8 @@
 
 #include <cupti.h>
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +134,20 @@ static const struct version *variant(const char *function, int version, int per_
 	return best;
 }
 
+/* Whoever does not ask for the status gives up: NVIDIA's own runtime does, and says no more than "named symbol not found". */
+static void say_missing(const char *symbol)
+{
+	static _Atomic bool is_said;
+
+	if (symbol[0] != '\0' && !atomic_exchange(&is_said, true))
+		fprintf(stderr,
+			"simulated device: it has no %s: NVIDIA's CUDA runtime, which nvcc links "
+			"in "
+			"unless it is told otherwise, does not run on it; link with: nvcc -cudart "
+			"shared\n",
+			symbol);
+}
+
 CUresult sim_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
 				 CUdriverProcAddressQueryResult *symbolStatus)
 {
@@ -151,6 +167,8 @@ CUresult sim_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion
 	if (symbolStatus)
 		*symbolStatus =
 			*pfn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	if (!*pfn && !symbolStatus)
+		say_missing(symbol);
 	return *pfn || symbolStatus ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 

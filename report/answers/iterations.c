@@ -19,6 +19,7 @@
 #define COUNT_AT_LEAST 3
 #define ABOUT_AS_LONG  0.9
 #define MANY_PASSES    8u
+#define GOOD_PART      4u /* at least one in so many */
 #define KEY_BYTES      (GP_ITERATION_NAME_BYTES + 32)
 #define PYTORCH_STEP   "ProfilerStep#"
 
@@ -246,25 +247,44 @@ static uint32_t count_own(const struct gp_tuning *tuning, uint32_t first, uint32
 	return count;
 }
 
-/* The stream with the most operations. */
-static uint32_t find_stream(const struct gp_model *model, const struct gp_tuning *tuning,
-			    uint32_t *end)
+static bool is_host_copy(const struct gp_op *op)
 {
-	uint32_t first_of_most = 0, most = 0;
+	return op->kind == GP_OP_COPY &&
+	       (op->copy_kind == GP_COPY_HTOD || op->copy_kind == GP_COPY_DTOH);
+}
 
-	*end = 0;
+static bool has_host_copy(const struct gp_model *model, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		if (is_host_copy(&model->ops[i]))
+			return true;
+	return false;
+}
+
+struct stream {
+	uint32_t first, end; /* of its operations */
+	uint32_t own;        /* those of no tuning */
+};
+
+/*
+ * The stream with the most operations; of those with a good part as many, the one with the most that takes data from the host or gives it
+ * some, if there is one: the others are helpers' within a pass (cuDNN runs the steps of an LSTM on streams of its own).
+ */
+static struct stream find_stream(const struct gp_model *model, const struct gp_tuning *tuning)
+{
+	struct stream most = {0}, feeding = {0};
+
 	for (uint32_t first = 0, next; first < model->op_count; first = next) {
-		uint32_t count;
+		struct stream one;
 
 		next = gp_model_stream_end(model, first);
-		count = count_own(tuning, first, next);
-		if (count > most) {
-			first_of_most = first;
-			most = count;
-			*end = next;
-		}
+		one = (struct stream){first, next, count_own(tuning, first, next)};
+		if (one.own > most.own)
+			most = one;
+		if (one.own > feeding.own && has_host_copy(model, first, next))
+			feeding = one;
 	}
-	return first_of_most;
+	return (uint64_t)feeding.own * GOOD_PART >= most.own && feeding.own > 0 ? feeding : most;
 }
 
 /* The same operation again and again is no pass of a loop: nothing says where one would end. */
@@ -357,12 +377,8 @@ static bool copies_to_or_from_host(const struct gp_model *model,
 				   const struct gp_sequences *sequences, uint32_t first,
 				   uint32_t length)
 {
-	for (uint32_t i = sequences->elements[first].op; i < sequences->elements[first + length].op;
-	     i++)
-		if (model->ops[i].kind == GP_OP_COPY && (model->ops[i].copy_kind == GP_COPY_HTOD ||
-							 model->ops[i].copy_kind == GP_COPY_DTOH))
-			return true;
-	return false;
+	return has_host_copy(model, sequences->elements[first].op,
+			     sequences->elements[first + length].op);
 }
 
 /*
@@ -501,8 +517,8 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 			    const struct gp_tuning *tuning)
 {
 	struct gp_sequences sequences;
-	uint32_t end, first = find_stream(model, tuning, &end);
-	int result = gp_sequences_of(&sequences, model, tuning, first, end);
+	struct stream stream = find_stream(model, tuning);
+	int result = gp_sequences_of(&sequences, model, tuning, stream.first, stream.end);
 	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
 
 	if (chosen) {

@@ -5,21 +5,19 @@
 
 #include "gpuprof/field.h"
 
+/* What reads each record is one function for the compiler, whatever it thinks of its length: all of the time is spent there. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* The fields of one kind: a run of gp_fields. */
 struct kind_fields {
 	uint16_t first, count;
+	bool has_end;
 	uint64_t derived; /* those whose value moves even where the mask leaves them out */
-};
-
-/* A field is read and written as 8 bytes, whatever it has: there are so many behind the last one, too. */
-struct last_record {
-	union gp_any_record record;
-	uint64_t behind;
 };
 
 struct decoder {
 	struct kind_fields kinds[GP_RECORD_KIND_LIMIT];
-	struct last_record last[GP_RECORD_KIND_LIMIT];
+	union gp_any_record last[GP_RECORD_KIND_LIMIT];
 	uint64_t length[GP_RECORD_KIND_LIMIT]; /* the last duration of each kind */
 	uint64_t change[GP_FIELDS];            /* the last change of each STRIDE field */
 	uint64_t end_ticks, end_ns;            /* of the last record of each time domain */
@@ -35,71 +33,100 @@ static const uint8_t record_bytes[GP_RECORD_KIND_LIMIT] = {
 #undef X
 };
 
-static bool take_longer_varint(struct cursor *c, uint64_t *value)
+/* Where the value ends; NULL: it is none. */
+static const uint8_t *take_longer_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
 	uint64_t result = 0;
 
-	for (unsigned shift = 0; shift < 70 && c->at < c->end; shift += 7) {
-		uint8_t byte = *c->at++;
+	for (unsigned shift = 0; shift < 70 && at < end; shift += 7) {
+		uint8_t byte = *at++;
 
 		if (shift == 63 && byte > 1)
-			return false;
+			return NULL;
 		result |= (uint64_t)(byte & 0x7f) << shift;
 		if (byte < 0x80) {
 			*value = result;
-			return true;
+			return at;
 		}
 	}
-	return false;
+	return NULL;
 }
 
 /* Nearly all have three bytes at most. */
-static inline bool take_varint(struct cursor *c, uint64_t *value)
+INLINE bool take_varint(struct cursor *c, uint64_t *value)
 {
 	const uint8_t *at = c->at;
+	bool has_three = c->end - at >= 3;
+	uint64_t longer;
 
-	if (c->end - at < 3)
-		return take_longer_varint(c, value);
-	if (at[0] < 0x80) {
+	if (has_three && at[0] < 0x80) {
 		*value = at[0];
 		c->at = at + 1;
-	} else if (at[1] < 0x80) {
+		return true;
+	}
+	if (has_three && at[1] < 0x80) {
 		*value = (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
 		c->at = at + 2;
-	} else if (at[2] < 0x80) {
+		return true;
+	}
+	if (has_three && at[2] < 0x80) {
 		*value = (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint64_t)at[2] << 14;
 		c->at = at + 3;
-	} else {
-		return take_longer_varint(c, value);
+		return true;
 	}
+	at = take_longer_varint(at, c->end, &longer);
+	if (!at)
+		return false;
+	*value = longer;
+	c->at = at;
 	return true;
 }
 
-static uint64_t unzigzag(uint64_t value)
+INLINE uint64_t unzigzag(uint64_t value)
 {
 	return (value >> 1) ^ (0 - (value & 1));
 }
 
-static uint64_t mask_of(uint8_t bytes)
+/* No more bytes than the field has: what is read while a wider write is on its way makes the processor wait. */
+INLINE uint64_t load(const uint8_t *at, uint8_t bytes)
 {
-	return UINT64_MAX >> (64 - 8 * bytes);
+	uint64_t eight;
+	uint32_t four;
+	uint16_t two;
+
+	switch (bytes) {
+	case 8:
+		memcpy(&eight, at, sizeof(eight));
+		return eight;
+	case 4:
+		memcpy(&four, at, sizeof(four));
+		return four;
+	case 2:
+		memcpy(&two, at, sizeof(two));
+		return two;
+	default:
+		return *at;
+	}
 }
 
-static uint64_t load(const uint8_t *at, uint8_t bytes)
+INLINE void store(uint8_t *at, uint8_t bytes, uint64_t value)
 {
-	uint64_t value;
+	uint32_t four = (uint32_t)value;
+	uint16_t two = (uint16_t)value;
 
-	memcpy(&value, at, sizeof(value));
-	return value & mask_of(bytes);
-}
-
-static void store(uint8_t *at, uint8_t bytes, uint64_t value)
-{
-	uint64_t mask = mask_of(bytes), behind;
-
-	memcpy(&behind, at, sizeof(behind));
-	value = (value & mask) | (behind & ~mask);
-	memcpy(at, &value, sizeof(value));
+	switch (bytes) {
+	case 8:
+		memcpy(at, &value, sizeof(value));
+		break;
+	case 4:
+		memcpy(at, &four, sizeof(four));
+		break;
+	case 2:
+		memcpy(at, &two, sizeof(two));
+		break;
+	default:
+		*at = (uint8_t)value;
+	}
 }
 
 static void init_decoder(struct decoder *d)
@@ -108,21 +135,28 @@ static void init_decoder(struct decoder *d)
 	for (uint16_t i = 0; i < GP_FIELDS; i++) {
 		struct kind_fields *kind = &d->kinds[gp_fields[i].kind];
 
-		if (kind->count == 0)
+		if (kind->count == 0) {
 			kind->first = i;
+			kind->has_end = gp_fields[i].rule == GP_RULE_AFTER;
+		}
 		if (gp_fields[i].rule != GP_RULE_LAST)
 			kind->derived |= 1ull << kind->count;
 		kind->count++;
 	}
+	for (uint8_t i = 0; i < GP_RECORD_KIND_LIMIT; i++) {
+		d->last[i].head.kind = i;
+		d->last[i].head.slots =
+			i == GP_RECORD_STRING ? 0 : (uint8_t)(record_bytes[i] / GP_SLOT_BYTES);
+	}
 }
 
-static bool is_in_ticks(uint8_t kind)
+INLINE bool is_in_ticks(uint8_t kind)
 {
 	return kind == GP_RECORD_CALL || kind == GP_RECORD_MEMORY;
 }
 
-static inline uint64_t predict(const struct decoder *d, size_t index, const struct gp_field *field,
-			       const uint8_t *record)
+INLINE uint64_t predict(const struct decoder *d, size_t index, const struct gp_field *field,
+			const uint8_t *record)
 {
 	switch (field->rule) {
 	case GP_RULE_STRIDE:
@@ -151,8 +185,8 @@ STARTS_AT(jit);
 STARTS_AT(unified);
 STARTS_AT(host_function);
 
-static inline void set_field(struct decoder *d, size_t index, const struct gp_field *field,
-			     uint8_t *record, uint64_t value)
+INLINE void set_field(struct decoder *d, size_t index, const struct gp_field *field,
+		      uint8_t *record, uint64_t value)
 {
 	if (field->rule == GP_RULE_STRIDE)
 		d->change[index] = value - load(record + field->offset, field->bytes);
@@ -160,24 +194,22 @@ static inline void set_field(struct decoder *d, size_t index, const struct gp_fi
 }
 
 /* What the next predictions need to know of a record that is complete. */
-static void note_end(struct decoder *d, uint8_t kind)
+INLINE void note_end(struct decoder *d, uint8_t kind)
 {
-	const union gp_any_record *r = &d->last[kind].record;
+	const union gp_any_record *r = &d->last[kind];
 
 	if (is_in_ticks(kind)) {
 		d->end_ticks = r->call.start_ticks + r->call.duration_low_ticks +
 			       ((uint64_t)r->call.duration_high_ticks << 32);
-	} else if (gp_fields[d->kinds[kind].first].rule == GP_RULE_AFTER) {
+	} else if (d->kinds[kind].has_end) {
 		d->end_ns = r->kernel.end_ns;
 		d->length[kind] = r->kernel.end_ns - r->kernel.start_ns;
 	}
 }
 
 /* One field of a record: what its rule predicts and what the chunk adds to that. */
-static inline __attribute__((always_inline)) bool take_field(struct decoder *d, struct cursor *c,
-							     size_t index,
-							     const struct gp_field *field,
-							     bool is_there)
+INLINE bool take_field(struct decoder *d, struct cursor *c, size_t index,
+		       const struct gp_field *field, bool is_there)
 {
 	uint8_t *record = (uint8_t *)&d->last[field->kind];
 	uint64_t delta = 0;
@@ -205,26 +237,55 @@ static bool take_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct c
 			return false;
 		}
 	}
+	note_end(d, kind);
 	return true;
+}
+
+/* The same with a cursor of its own, so that the caller's can stay in registers. */
+INLINE bool take_all_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c)
+{
+	struct cursor own = *c;
+	bool is_whole = take_fields(d, kind, mask, &own);
+
+	c->at = own.at;
+	return is_whole;
+}
+
+/* Of the three kinds below, the fields that report/pass/sums reads. */
+INLINE bool is_in_sums(const struct gp_field *field)
+{
+	size_t at = field->offset;
+
+	switch (field->kind) {
+	case GP_RECORD_CALL:
+		return at != offsetof(struct gp_record_call, correlation_id) &&
+		       at != offsetof(struct gp_record_call, stack_id) &&
+		       at != offsetof(struct gp_record_call, context_id);
+	case GP_RECORD_KERNEL:
+		return at == offsetof(struct gp_record_kernel, start_ns) ||
+		       at == offsetof(struct gp_record_kernel, end_ns) ||
+		       at == offsetof(struct gp_record_kernel, name_id) ||
+		       at == offsetof(struct gp_record_kernel, graph_node_id) ||
+		       at == offsetof(struct gp_record_kernel, device_id) ||
+		       at == offsetof(struct gp_record_kernel, flags);
+	default:
+		return at == offsetof(struct gp_record_range, op);
+	}
 }
 
 /*
  * The same for a kind that the compiler knows: of all fields those of the kind are left, each with its place and its rule, and
  * a field that the mask leaves out, and that does not move by itself, costs one test.
  */
-#define TAKE_FIELDS_OF(name)                                                                       \
-	static bool take_##name##_fields(struct decoder *d, uint64_t mask, struct cursor *c)       \
-	{                                                                                          \
-		return take_fields_of(d, GP_FIELD_KIND_##name, mask, c);                           \
-	}
-static inline __attribute__((always_inline)) bool take_fields_of(struct decoder *d, uint8_t kind,
-								 uint64_t mask, struct cursor *c)
+INLINE bool take_fields_of(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c,
+			   bool for_sums)
 {
 	size_t index = 0;
 	unsigned bit = 0;
+	uint64_t skipped;
 
 	if (mask >> d->kinds[kind].count != 0) /* fields of a later version */
-		return take_fields(d, kind, mask, c);
+		return take_all_fields(d, kind, mask, c);
 #define GP_FIELD(record, member, width, how)                                                       \
 	if (kind == GP_FIELD_KIND_##record) {                                                      \
 		static const struct gp_field field = {                                             \
@@ -232,56 +293,52 @@ static inline __attribute__((always_inline)) bool take_fields_of(struct decoder 
 			offsetof(struct gp_record_##record, member)};                              \
 		bool is_there = mask >> bit++ & 1;                                                 \
                                                                                                    \
-		if ((is_there || field.rule != GP_RULE_LAST) &&                                    \
-		    !take_field(d, c, index, &field, is_there))                                    \
+		if (for_sums && !is_in_sums(&field)) {                                             \
+			if (is_there && !take_varint(c, &skipped))                                 \
+				return false;                                                      \
+		} else if ((is_there || field.rule != GP_RULE_LAST) &&                             \
+			   !take_field(d, c, index, &field, is_there)) {                           \
 			return false;                                                              \
+		}                                                                                  \
 	}                                                                                          \
 	index++;
 #include "gpuprof/field.def"
 #undef GP_FIELD
-	return true;
-}
-TAKE_FIELDS_OF(call)
-TAKE_FIELDS_OF(kernel)
-TAKE_FIELDS_OF(range)
-
-/* Decode the fields of one record into d->last[kind].  Nearly all records are of three kinds. */
-static bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c)
-{
-	uint64_t mask;
-	bool is_whole;
-
-	if (!take_varint(c, &mask))
-		return false;
-	if (kind == GP_RECORD_CALL)
-		is_whole = take_call_fields(d, mask, c);
-	else if (kind == GP_RECORD_KERNEL)
-		is_whole = take_kernel_fields(d, mask, c);
-	else if (kind == GP_RECORD_RANGE)
-		is_whole = take_range_fields(d, mask, c);
-	else
-		is_whole = take_fields(d, kind, mask, c);
-	if (!is_whole)
-		return false;
-	d->last[kind].record.head.kind = kind;
-	d->last[kind].record.head.slots =
-		kind == GP_RECORD_STRING ? 0 : (uint8_t)(record_bytes[kind] / GP_SLOT_BYTES);
 	note_end(d, kind);
 	return true;
 }
 
+/* Decode the fields of one record into d->last[kind].  Nearly all records are of three kinds. */
+INLINE bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c, bool for_sums)
+{
+	uint64_t mask;
+
+	if (!take_varint(c, &mask))
+		return false;
+	switch (kind) {
+	case GP_RECORD_CALL:
+		return take_fields_of(d, GP_RECORD_CALL, mask, c, for_sums);
+	case GP_RECORD_KERNEL:
+		return take_fields_of(d, GP_RECORD_KERNEL, mask, c, for_sums);
+	case GP_RECORD_RANGE:
+		return take_fields_of(d, GP_RECORD_RANGE, mask, c, for_sums);
+	default:
+		return take_all_fields(d, kind, mask, c);
+	}
+}
+
 /* Decode one record and its text; false if it is not understood. */
-static bool decode_record(struct decoder *d, struct cursor *c, const union gp_any_record **record,
-			  const char **text)
+INLINE bool decode_record(struct decoder *d, struct cursor *c, const union gp_any_record **record,
+			  const char **text, bool for_sums)
 {
 	uint8_t kind = c->at < c->end ? *c->at++ : 0;
 
-	if (kind == 0 || kind >= GP_RECORD_KIND_LIMIT || !decode_fields(d, kind, c))
+	if (kind == 0 || kind >= GP_RECORD_KIND_LIMIT || !decode_fields(d, kind, c, for_sums))
 		return false;
-	*record = &d->last[kind].record;
+	*record = &d->last[kind];
 	*text = NULL;
 	if (kind == GP_RECORD_STRING) {
-		uint32_t length = d->last[kind].record.string.length_bytes;
+		uint32_t length = d->last[kind].string.length_bytes;
 
 		if (length > GP_STRING_MAX_BYTES || length > (size_t)(c->end - c->at))
 			return false;
@@ -291,8 +348,9 @@ static bool decode_record(struct decoder *d, struct cursor *c, const union gp_an
 	return true;
 }
 
-int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
-		      const struct gp_record_sink *sink, struct gp_decoded *decoded)
+INLINE int decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
+			  const struct gp_record_sink *sink, struct gp_decoded *decoded,
+			  bool for_sums)
 {
 	struct cursor c = {payload, payload + bytes};
 	struct decoder d;
@@ -303,7 +361,7 @@ int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
 		const char *text;
 		int result;
 
-		if (!decode_record(&d, &c, &record, &text)) {
+		if (!decode_record(&d, &c, &record, &text, for_sums)) {
 			decoded->unknown += records - i;
 			return 0;
 		}
@@ -313,6 +371,18 @@ int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
 		decoded->records++;
 	}
 	return 0;
+}
+
+int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
+		      const struct gp_record_sink *sink, struct gp_decoded *decoded)
+{
+	return decode_payload(payload, bytes, records, sink, decoded, false);
+}
+
+int gp_decode_payload_for_sums(const uint8_t *payload, size_t bytes, uint32_t records,
+			       const struct gp_record_sink *sink, struct gp_decoded *decoded)
+{
+	return decode_payload(payload, bytes, records, sink, decoded, true);
 }
 
 size_t gp_decode_record_slots(const uint8_t *slot)

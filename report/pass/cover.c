@@ -110,6 +110,32 @@ static int make_room(struct gp_cover_time **array, uint32_t *capacity, uint64_t 
 	return 0;
 }
 
+/*
+ * Most come in order, one device's behind what it has: these need no more than a look each.  Returns how many there were, from the first
+ * on, or a negative errno value.
+ */
+static int64_t append_ordered(struct gp_cover *c, const struct gp_sum_time *times, uint32_t count)
+{
+	struct gp_cover_device *d = device_of(c, times[0].device);
+	uint64_t reached_ns = d && d->count > 0 ? d->times[d->count - 1].start_ns : 0;
+	uint32_t before, i;
+	int result = d ? make_room(&d->times, &d->capacity, (uint64_t)d->count + count) : -ENOMEM;
+
+	if (result != 0)
+		return result;
+	before = d->count;
+	for (i = 0; i < count && times[i].device == d->device && times[i].start_ns >= reached_ns;
+	     i++) {
+		struct gp_cover_time time = {times[i].start_ns, times[i].end_ns};
+
+		reached_ns = time.start_ns;
+		if (cut(d, &time))
+			put(d->times, &d->count, time);
+	}
+	c->kept += d->count - before;
+	return i;
+}
+
 /* Times of one device, in order.  What ends before the first of them stays as it is. */
 static int add_run(struct gp_cover *c, const struct gp_sum_time *times, uint32_t count)
 {
@@ -156,9 +182,14 @@ static int compare_times(const void *a, const void *b, const void *context)
 
 int gp_cover_add(struct gp_cover *c, struct gp_sum_time *times, uint32_t count)
 {
-	int result =
-		count > 0 ? gp_array_sort(times, count, sizeof(*times), compare_times, NULL) : 0;
+	int64_t done = count > 0 ? append_ordered(c, times, count) : 0;
+	int result;
 
+	if (done < 0)
+		return (int)done;
+	times += done;
+	count -= (uint32_t)done;
+	result = count > 0 ? gp_array_sort(times, count, sizeof(*times), compare_times, NULL) : 0;
 	for (uint32_t first = 0, end; first < count && result == 0; first = end) {
 		for (end = first + 1; end < count && times[end].device == times[first].device;)
 			end++;

@@ -10,6 +10,9 @@
 #define FIRST_SLOTS      256u
 #define STATUS_NOT_READY 600
 
+/* Its own function, which saves no more registers than it needs. */
+#define APART __attribute__((noinline))
+
 void gp_sums_free(struct gp_sums *s)
 {
 	for (uint32_t i = 0; i < s->count; i++)
@@ -24,12 +27,13 @@ void gp_sums_free(struct gp_sums *s)
 
 /* ---- one sum for each thing: a table by key, open to the next free slot ---- */
 
-static uint32_t *find_slot(const struct gp_sums *s, uint64_t key)
+/* Where it is, or would be. */
+static inline struct gp_sum_slot *find_slot(const struct gp_sums *s, uint64_t key)
 {
 	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
 	uint32_t mask = s->slot_count - 1, at = (uint32_t)(hash >> 32) & mask;
 
-	while (s->slots[at] != 0 && s->sums[s->slots[at] - 1]->key != key)
+	while (s->slots[at].key != key && s->slots[at].sum)
 		at = (at + 1) & mask;
 	return &s->slots[at];
 }
@@ -38,7 +42,7 @@ static uint32_t *find_slot(const struct gp_sums *s, uint64_t key)
 static int grow_table(struct gp_sums *s)
 {
 	uint32_t count = s->slot_count > 0 ? 2 * s->slot_count : FIRST_SLOTS;
-	uint32_t *slots;
+	struct gp_sum_slot *slots;
 
 	if (2 * (s->count + 1) <= s->slot_count)
 		return 0;
@@ -49,7 +53,7 @@ static int grow_table(struct gp_sums *s)
 	s->slots = slots;
 	s->slot_count = count;
 	for (uint32_t i = 0; i < s->count; i++)
-		*find_slot(s, s->sums[i]->key) = i + 1;
+		*find_slot(s, s->sums[i]->key) = (struct gp_sum_slot){s->sums[i]->key, s->sums[i]};
 	return 0;
 }
 
@@ -62,7 +66,7 @@ static struct gp_sum *new_sum(uint8_t kind, uint64_t key, const union gp_any_rec
 	sum->kind = kind;
 	sum->key = key;
 	sum->first = *first;
-	sum->least_bytes = UINT64_MAX;
+	sum->least_bytes = kind == GP_SUM_KERNEL || kind == GP_SUM_GRAPH ? 0 : UINT64_MAX;
 	return sum;
 }
 
@@ -77,24 +81,28 @@ static struct gp_sum *make_sum(struct gp_sums *s, uint8_t kind, uint64_t key,
 	sum = new_sum(kind, key, first);
 	if (!sum)
 		return NULL;
-	s->sums[s->count] = sum;
-	*find_slot(s, key) = ++s->count;
+	s->sums[s->count++] = sum;
+	*find_slot(s, key) = (struct gp_sum_slot){key, sum};
 	return sum;
 }
 
-/* NULL: no memory. */
-static struct gp_sum *sum_of(struct gp_sums *s, uint8_t kind, uint64_t key,
-			     const union gp_any_record *first)
+/* Of one that was not met before.  NULL: no memory. */
+static APART struct gp_sum *another_sum(struct gp_sums *s, uint8_t kind, uint64_t key,
+					const union gp_any_record *first)
 {
-	uint32_t slot = s->slot_count > 0 ? *find_slot(s, key) : 0;
-
-	if (slot != 0)
-		return s->sums[slot - 1];
 	if (key != GP_SUM_OTHERS && s->count < GP_SUM_LIMIT)
 		return make_sum(s, kind, key, first);
 	if (!s->others[kind])
 		s->others[kind] = new_sum(kind, GP_SUM_OTHERS, first);
 	return s->others[kind];
+}
+
+static inline struct gp_sum *sum_of(struct gp_sums *s, uint8_t kind, uint64_t key,
+				    const union gp_any_record *first)
+{
+	struct gp_sum *found = s->slot_count > 0 ? find_slot(s, key)->sum : NULL;
+
+	return found ? found : another_sum(s, kind, key, first);
 }
 
 /* ---- calls ---- */
@@ -104,7 +112,7 @@ static uint64_t key_of(enum gp_sum_kind kind, uint64_t which)
 	return (uint64_t)kind << 56 | which;
 }
 
-static int add_call(struct gp_sums *s, const union gp_any_record *record)
+static APART int add_call(struct gp_sums *s, const union gp_any_record *record)
 {
 	const struct gp_record_call *r = &record->call;
 	uint64_t duration = r->duration_low_ticks + ((uint64_t)r->duration_high_ticks << 32);
@@ -125,25 +133,36 @@ static int add_call(struct gp_sums *s, const union gp_any_record *record)
 
 /* ---- operations ---- */
 
-static int note_time(struct gp_sums *s, uint16_t device, uint64_t start_ns, uint64_t end_ns)
+static inline int note_time(struct gp_sums *s, uint16_t device, uint64_t start_ns, uint64_t end_ns)
 {
 	struct gp_sum_time *last = s->time_count > 0 ? &s->times[s->time_count - 1] : NULL;
-	int result;
+	int result = 0;
 
 	if (last && last->device == device && start_ns >= last->start_ns &&
 	    start_ns <= last->end_ns) {
 		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
 		return 0;
 	}
-	result = gp_array_grow(&s->times, &s->time_capacity, s->time_count, sizeof(*s->times));
+	if (!s->times || s->time_count == s->time_capacity)
+		result = gp_array_grow(&s->times, &s->time_capacity, s->time_count,
+				       sizeof(*s->times));
 	if (result == 0)
 		s->times[s->time_count++] = (struct gp_sum_time){start_ns, end_ns, device};
 	return result;
 }
 
-/* Start, end and device lie where a kernel has them. */
-static int add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
-			 const union gp_any_record *record, uint64_t bytes)
+static inline void add_bytes(struct gp_sum *sum, uint64_t bytes, bool has_times)
+{
+	sum->bytes += bytes;
+	sum->timed_bytes += has_times ? bytes : 0;
+	sum->least_bytes = bytes < sum->least_bytes ? bytes : sum->least_bytes;
+	sum->most_bytes = bytes > sum->most_bytes ? bytes : sum->most_bytes;
+}
+
+/* Start, end and device lie where a kernel has them.  Inline, so that most of it, kernels, have none of the rest's. */
+static inline __attribute__((always_inline)) int
+add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
+	      const union gp_any_record *record, uint64_t bytes)
 {
 	const struct gp_record_kernel *r = &record->kernel;
 	uint64_t length_ns = r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
@@ -157,20 +176,18 @@ static int add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t whic
 	sum = sum_of(s, kind, which == GP_SUM_OTHERS ? which : key_of(kind, which), record);
 	if (!sum)
 		return -ENOMEM;
-	sum->bytes += bytes;
-	sum->least_bytes = bytes < sum->least_bytes ? bytes : sum->least_bytes;
-	sum->most_bytes = bytes > sum->most_bytes ? bytes : sum->most_bytes;
+	if (kind == GP_SUM_COPY || kind == GP_SUM_SET)
+		add_bytes(sum, bytes, has_times);
 	if (!has_times) {
 		sum->untimed++;
 		return 0;
 	}
 	s->reversed += r->end_ns < r->start_ns;
-	sum->timed_bytes += bytes;
 	gp_spread_add(&sum->spread, length_ns);
 	return length_ns > 0 ? note_time(s, r->device_id, r->start_ns, r->end_ns) : 0;
 }
 
-static int add_kernel(struct gp_sums *s, const union gp_any_record *record)
+static APART int add_kernel(struct gp_sums *s, const union gp_any_record *record)
 {
 	const struct gp_record_kernel *r = &record->kernel;
 

@@ -27,14 +27,14 @@ enum gp_sum_kind {
 #define GP_SUM_LIMIT 65536u
 
 struct gp_sum {
-	uint64_t key;            /* which; GP_SUM_OTHERS: those beyond the limit */
-	struct gp_spread spread; /* of those that have times */
+	uint64_t key; /* which; GP_SUM_OTHERS: those beyond the limit */
 	uint64_t untimed;
 	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and sets */
-	uint64_t captured; /* calls that became a node of a graph */
-	uint64_t failed;   /* calls that returned an error; "not ready" is an answer */
-	uint32_t detail;   /* as gp_op has it; of a copy, once there is a model */
-	uint8_t kind;      /* enum gp_sum_kind */
+	uint64_t captured;       /* calls that became a node of a graph */
+	uint64_t failed;         /* calls that returned an error; "not ready" is an answer */
+	uint32_t detail;         /* as gp_op has it; of a copy, once there is a model */
+	uint8_t kind;            /* enum gp_sum_kind */
+	struct gp_spread spread; /* of those that have times */
 	union gp_any_record
 		first; /* one of them: of a call and a kernel api and name_id are all that is alike */
 };
@@ -46,11 +46,17 @@ struct gp_sum_time {
 	uint32_t device;
 };
 
+/* Of the table by key; sum NULL: none is there. */
+struct gp_sum_slot {
+	uint64_t key;
+	struct gp_sum *sum;
+};
+
 struct gp_sums {
 	struct gp_sum **sums; /* in no order */
 	uint32_t count, capacity;
-	uint32_t *slots; /* of the table by key: numbers in sums, from 1 on */
-	uint32_t slot_count;
+	struct gp_sum_slot *slots;
+	uint32_t slot_count; /* a power of two */
 	struct gp_sum *others[GP_SUM_KINDS];
 	struct gp_sum_time *times; /* neighbours that touch are one */
 	uint32_t time_count, time_capacity;

@@ -8,6 +8,7 @@
  * split into, and each gets a header with a right checksum; with its top bit set the rest is taken as a whole file as it is.  Three more of
  * its bits say what is printed: all of it at once would leave a few runs a second.
  */
+#include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@
 #include "report/top/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define ONE_PASS 7u /* in place of a printer */
 
 static int file = -1;
 
@@ -184,6 +187,8 @@ static void print(struct gp_model *model, unsigned which)
 		print_summary,    print_tables,     print_exports, print_html,
 		print_short_html, print_chronicles, print_spans,
 	};
+
+	static_assert(sizeof(printers) / sizeof(printers[0]) == ONE_PASS, "one is left");
 	FILE *out;
 
 	if (which >= sizeof(printers) / sizeof(printers[0]))
@@ -193,6 +198,24 @@ static void print(struct gp_model *model, unsigned which)
 		abort();
 	printers[which](out, model);
 	fclose(out);
+}
+
+/* As the summary of a large trace does it: by several threads, and without a model of its events. */
+static void sum_up(const char *path)
+{
+	const struct gp_load_options options = {.save_to = -1, .in_one_pass = true};
+	struct gp_model *model;
+	char message[256];
+	FILE *out;
+
+	if (gp_model_load_with(path, &options, &model, message, sizeof(message)) != 0)
+		return;
+	out = fopen("/dev/null", "w");
+	if (!out)
+		abort();
+	print_summary(out, model);
+	fclose(out);
+	gp_model_free(model);
 }
 
 static void print_page(const struct gp_page *page)
@@ -238,6 +261,7 @@ static void watch(const char *path, bool is_live)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	unsigned which = size > 0 ? data[0] >> 3 & 7 : 0;
 	struct gp_model *model;
 	char path[64], message[256];
 
@@ -249,7 +273,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (gp_model_load(path, &model, message, sizeof(message)) != 0)
 		return 0;
 	__asm__ volatile("" : : "r"(walk(model)));
-	print(model, size > 0 ? data[0] >> 3 & 7 : 0);
+	print(model, which);
 	gp_model_free(model);
+	if (which == ONE_PASS)
+		sum_up(path);
 	return 0;
 }

@@ -64,6 +64,7 @@ struct kinds {
 	uint64_t events, host_functions, graph_launches; /* calls */
 	uint64_t host_runs, host_ns;                     /* of functions of the host, as they ran */
 	uint64_t graphs, graph_ops, graph_ns;
+	uint64_t host_copies, host_copy_ns; /* from host to host */
 	uint64_t streams, contexts;
 	uint64_t unified[GP_UNIFIED_KINDS]; /* bytes or faults */
 	uint64_t compiled, compile_ns, cache_ns, loaded, load_ns;
@@ -120,6 +121,10 @@ static void count_ops(struct kinds *kinds, struct gp_tally *seen, const struct g
 
 		if (i == 0 || !gp_ops_share_stream(op, op - 1))
 			count_place(kinds, seen, process, op);
+		if (op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_HTOH) {
+			kinds->host_copies++;
+			kinds->host_copy_ns += op->end_ns - op->start_ns;
+		}
 		if (op->graph_id == 0 && gp_model_detail(model, op)->graph_node_id == 0 &&
 		    op->kind != GP_OP_GRAPH)
 			continue;
@@ -224,6 +229,19 @@ static void print_queues(const struct gp_summary *summary, const struct kinds *k
 		add(&line, "%s call%s waited in full queues: %s",
 		    gp_format_count(kinds->blocked).text, plural(kinds->blocked),
 		    gp_format_ns(kinds->blocked_ns).text);
+	end(&line);
+}
+
+/* CUPTI tells them like others, with a device and a stream: what of them the GPU did, nobody knows. */
+static void print_host_copies(const struct gp_summary *summary, const struct kinds *kinds)
+{
+	struct line line;
+
+	if (kinds->host_copies == 0)
+		return;
+	begin(&line, summary, "copy");
+	add(&line, "%s from host to host took %s: they count as GPU activity, as CUPTI has them",
+	    gp_format_count(kinds->host_copies).text, gp_format_ns(kinds->host_copy_ns).text);
 	end(&line);
 }
 
@@ -340,7 +358,8 @@ static void print_code(const struct gp_summary *summary, const struct kinds *kin
 static bool are_any(const struct gp_summary *summary, const struct kinds *kinds)
 {
 	uint64_t things = kinds->events + kinds->host_functions + kinds->host_runs +
-			  kinds->graph_launches + kinds->graph_ops + (kinds->streams > 1);
+			  kinds->graph_launches + kinds->graph_ops + kinds->host_copies +
+			  (kinds->streams > 1);
 
 	for (size_t i = SYNC_EVENT; i < SYNC_KINDS; i++)
 		things += kinds->syncs[i];
@@ -382,6 +401,9 @@ static void print_in_brief(const struct gp_summary *summary, const struct kinds 
 		{have_queues(kinds) ? kinds->late : 0, late_of(kinds),
 		 "operations found their stream idle", NULL},
 		{kinds->blocked_ns, gp_format_ns(kinds->blocked_ns), "in full queues", NULL},
+		{kinds->host_copies, gp_format_count(kinds->host_copies),
+		 "host-to-host copies that count as GPU activity",
+		 "host-to-host copy that counts as GPU activity"},
 		{matters(summary, kinds->sync_ns), gp_format_ns(kinds->sync_ns),
 		 "in synchronisation", NULL},
 		{unified[GP_UNIFIED_HTOD], gp_format_bytes(unified[GP_UNIFIED_HTOD]),
@@ -442,6 +464,7 @@ int gp_summary_print_more(const struct gp_summary *summary)
 	      summary->out);
 	print_places(summary, &kinds);
 	print_queues(summary, &kinds);
+	print_host_copies(summary, &kinds);
 	print_syncs(summary, &kinds);
 	print_graphs(summary, &kinds);
 	print_unified(summary, &kinds);

@@ -8,6 +8,9 @@
 /* What began so long before the first anchor has no true time. */
 #define EARLIEST_NS (-3600 * INT64_C(1000000000))
 
+/* Nor has what ends so long after the last sign of life. */
+#define LATEST_NS (3600 * INT64_C(1000000000))
+
 /* Clocks that run evenly differ by less in a span. */
 #define LENGTH_NS 1000000
 
@@ -97,8 +100,32 @@ static void leave_untimed(struct gp_model *m, struct gp_op *op)
 	m->losses.ops_untimed++;
 }
 
+/* A record of a layout that was taken for another may have any. */
+static bool is_impossible(uint64_t start_ns, uint64_t end_ns, int64_t latest_ns)
+{
+	return (int64_t)start_ns < EARLIEST_NS || (int64_t)end_ns > latest_ns;
+}
+
+/* What others recorded, and a trace that lost its anchors, may have nothing that tells when it ended. */
+static int64_t latest_of(const struct gp_load *load, struct gp_timeline *t,
+			 const struct window *calls)
+{
+	int64_t latest_ns = calls->last_ns;
+
+	if (load->model->recorder || load->anchor_count == 0)
+		return INT64_MAX;
+	for (uint32_t i = 0; i < load->anchor_count; i++) {
+		int64_t anchor_ns = gp_timeline_from_ticks(t, load->anchors[i].ticks);
+
+		if (anchor_ns > latest_ns)
+			latest_ns = anchor_ns;
+	}
+	return latest_ns > INT64_MAX - LATEST_NS ? INT64_MAX : latest_ns + LATEST_NS;
+}
+
 /* In the same pass over the operations their ids become indices. */
-static void time_ops(struct gp_load *load, struct gp_timeline *t, struct window *window)
+static void time_ops(struct gp_load *load, struct gp_timeline *t, struct window *window,
+		     int64_t latest_ns)
 {
 	struct gp_model *m = load->model;
 
@@ -111,7 +138,7 @@ static void time_ops(struct gp_load *load, struct gp_timeline *t, struct window 
 		gp_resolve_op(load, op);
 		if (has_times && time_span(t, anchors_before, &op->start_ns, &op->end_ns))
 			m->losses.ops_reversed++;
-		if (!has_times || (int64_t)op->start_ns < EARLIEST_NS)
+		if (!has_times || is_impossible(op->start_ns, op->end_ns, latest_ns))
 			leave_untimed(m, op);
 		else
 			widen(window, (int64_t)op->start_ns, (int64_t)op->end_ns);
@@ -162,7 +189,7 @@ static void time_by_ticks(const struct timed *timed, struct gp_timeline *t, uint
 
 /* False: it cannot be placed. */
 static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32_t index,
-			int64_t *earliest)
+			int64_t *earliest, int64_t latest_ns)
 {
 	uint64_t *start_ns = field(timed, index, timed->start);
 
@@ -174,7 +201,10 @@ static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32
 		time_by_ticks(timed, t, index);
 	else
 		time_by_cupti(timed, t, index);
-	if (timed->anchors != NO_FIELD && (int64_t)*start_ns < EARLIEST_NS)
+	if (timed->anchors != NO_FIELD &&
+	    is_impossible(*start_ns,
+			  timed->end == NO_FIELD ? *start_ns : *field(timed, index, timed->end),
+			  latest_ns))
 		return false;
 	if ((int64_t)*start_ns < *earliest)
 		*earliest = (int64_t)*start_ns;
@@ -182,12 +212,12 @@ static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32
 }
 
 static int64_t time_records(struct gp_model *m, const struct timed *timed, struct gp_timeline *t,
-			    int64_t earliest)
+			    int64_t earliest, int64_t latest_ns)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < *timed->count; i++) {
-		if (!time_record(timed, t, i, &earliest))
+		if (!time_record(timed, t, i, &earliest, latest_ns))
 			continue;
 		if (kept != i)
 			memcpy(field(timed, kept, 0), field(timed, i, 0), timed->record_bytes);
@@ -277,7 +307,7 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 		MOMENT(m->pools, m->pool_count, time_ns, zero2, false),
 	};
 	struct window window = {INT64_MAX, INT64_MIN}, calls;
-	int64_t earliest;
+	int64_t earliest, latest_ns;
 	uint64_t shift;
 
 	time_calls(m, t, &window);
@@ -285,10 +315,11 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 		widen(&window, gp_timeline_from_ticks(t, load->first_ticks),
 		      gp_timeline_from_ticks(t, load->last_ticks));
 	calls = window;
-	time_ops(load, t, &window);
+	latest_ns = latest_of(load, t, &calls);
+	time_ops(load, t, &window, latest_ns);
 	earliest = window.first_ns < 0 ? window.first_ns : 0;
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		earliest = time_records(m, &kinds[i], t, earliest);
+		earliest = time_records(m, &kinds[i], t, earliest, latest_ns);
 	shift = (uint64_t)-earliest;
 	if (window.first_ns <= window.last_ns) {
 		m->first_ns = (uint64_t)window.first_ns + shift;

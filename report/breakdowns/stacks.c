@@ -90,7 +90,7 @@ static int fill_callers(struct gp_scope *scope, struct gp_sheet *sheet)
 
 const struct gp_breakdown gp_breakdown_stack = {
 	.help = "GPU time by call stack: callers, and below them what they called and launched",
-	.nothing = "no launch has a call stack: record with --stacks=launch, or --stacks=all",
+	.nothing = "no launch has a call stack: record with --stacks=all",
 	.head = {"stack", "GPU time by call stack", columns, COUNT(columns)},
 	.sort_column = GP_SHEET_AS_ADDED,
 	.fill = fill_gpu,
@@ -106,7 +106,7 @@ const struct gp_breakdown gp_breakdown_stack_api = {
 
 const struct gp_breakdown gp_breakdown_caller = {
 	.help = "GPU time by kernel, copy and set, and below them who launched them",
-	.nothing = "no launch has a call stack: record with --stacks=launch, or --stacks=all",
+	.nothing = "no launch has a call stack: record with --stacks=all",
 	.head = {"caller", "Who launched what", columns, COUNT(columns)},
 	.sort_column = GP_SHEET_AS_ADDED,
 	.fill = fill_callers,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/array.h"
 #include "report/command.h"
 #include "report/diff/baseline.h"
@@ -13,6 +14,7 @@
 #include "report/diff/rank.h"
 #include "report/format.h"
 #include "report/output_file.h"
+#include "report/text.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -290,8 +292,25 @@ static int refuse_partial(const struct gp_run_set *set)
 	return 0;
 }
 
+/* "gpuprof: wrote base.json from 20 runs; next: gpuprof check --baseline base.json RUN..." */
+static int say_what_next(const char *path, const struct gp_run_set *set, const char *option)
+{
+	char word[MESSAGE_BYTES];
+	const char *name = gp_shell_word(path, word, sizeof(word));
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	fputs("gpuprof: check: wrote ", stderr);
+	gp_text_print(stderr, name);
+	fprintf(stderr, " from %u run%s; next: gpuprof-run --runs 7 %s ", set->count,
+		set->count == 1 ? "" : "s", option);
+	gp_text_print(stderr, name);
+	fputs(" -- PROGRAM\n", stderr);
+	return 0;
+}
+
 static int write_set(const char *path, const struct gp_run_set *set,
-		     int (*write)(FILE *out, const struct gp_run_set *set))
+		     int (*write)(FILE *out, const struct gp_run_set *set), const char *option)
 {
 	struct gp_output_file file;
 	char message[MESSAGE_BYTES];
@@ -303,11 +322,11 @@ static int write_set(const char *path, const struct gp_run_set *set,
 			snprintf(message, sizeof(message), "no memory");
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
-	return result == 0 ? gp_command_wrote(path, true) : fail(GP_CHECK_EXIT_FAILED, message);
+	return result == 0 ? say_what_next(path, set, option) : fail(GP_CHECK_EXIT_FAILED, message);
 }
 
 static int write_from(const char *path, char *const *runs, size_t run_count, uint32_t least,
-		      int (*write)(FILE *out, const struct gp_run_set *set))
+		      int (*write)(FILE *out, const struct gp_run_set *set), const char *option)
 {
 	struct gp_run_set set = {0};
 	int status = load_runs(&set, runs, run_count);
@@ -320,14 +339,14 @@ static int write_from(const char *path, char *const *runs, size_t run_count, uin
 					 "--runs 20 -- PROGRAM",
 					 least);
 	if (status == 0)
-		status = write_set(path, &set, write);
+		status = write_set(path, &set, write, option);
 	gp_run_set_free(&set);
 	return status;
 }
 
 int gp_check_write_baseline(const char *path, char *const *runs, size_t run_count)
 {
-	return write_from(path, runs, run_count, 1, gp_baseline_write);
+	return write_from(path, runs, run_count, 1, gp_baseline_write, "--check");
 }
 
 static int write_thresholds(FILE *out, const struct gp_run_set *set)
@@ -346,5 +365,6 @@ static int write_thresholds(FILE *out, const struct gp_run_set *set)
 
 int gp_check_calibrate(const char *path, char *const *runs, size_t run_count)
 {
-	return write_from(path, runs, run_count, GP_CALIBRATE_RUNS, write_thresholds);
+	return write_from(path, runs, run_count, GP_CALIBRATE_RUNS, write_thresholds,
+			  "--check BASE --thresholds");
 }

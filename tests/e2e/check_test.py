@@ -30,7 +30,8 @@ class Compare(Case):
 
     def baseline(self, steps=20):
         result = self.run_gpuprof("check", "--write-baseline", "base.json", *self.runs("base", steps))
-        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assert_one_line(result.stderr, f"wrote base.json from {RUNS} runs; next: gpuprof-run --runs 7 --check base.json -- PROGRAM")
         return "base.json"
 
     def check(self, status, *arguments):

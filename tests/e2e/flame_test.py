@@ -123,7 +123,7 @@ class FlameTest(Case):
         self.assertTrue(stacks)
         self.assertEqual({stack[0] for stack in stacks}, {"(no call stack)"})
         self.assertEqual(len(said), 1, said)
-        self.assertIn("--stacks=launch", said[0])
+        self.assertIn("--stacks=all", said[0])
 
     def test_programs_without_symbols_and_programs_that_are_gone(self):
         for name in ("stripped", "gone"):
@@ -211,7 +211,7 @@ class FlameTest(Case):
             whole = json.load(file)
         shown = whole["profiles"][whole["activeProfileIndex"]]
         self.assertEqual(shown["name"], "time in CUDA calls by stack")
-        self.assertIn("--stacks=launch", said[0])
+        self.assertIn("--stacks=all", said[0])
 
     def test_pprof(self):
         trace = self.record()
@@ -283,7 +283,7 @@ class FlameTest(Case):
     def test_tree_without_stacks(self):
         done = self.run_gpuprof("summary", "--by", "stack", self.record(stacks="none"))
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assert_one_line(done.stderr, "--stacks=launch")
+        self.assert_one_line(done.stderr, "--stacks=all")
 
     def test_wrong_options(self):
         trace = self.record()

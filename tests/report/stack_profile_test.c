@@ -188,7 +188,7 @@ static void test_what_is_missing_is_said(void **state)
 	build_launch(&s.b, GP_NONE, build_name(&s.b, "gemm"), 5);
 	end(&s);
 	text = explanation(&s, GP_MEASURE_GPU_TIME);
-	assert_non_null(strstr(text, "--stacks=launch"));
+	assert_non_null(strstr(text, "--stacks=all"));
 	free(text);
 	text = explanation(&s, GP_MEASURE_LEAKED);
 	assert_non_null(strstr(text, "nothing to show"));

@@ -163,6 +163,26 @@ static void untimed_copies_have_no_rate(void **state)
 	model = build_end(&b);
 	text = print(model, true);
 	expect(text, "  copies: HtoD pinned 4.000KiB\n");
+	expect_not(text, "host-to-host");
+	free(text);
+	gp_model_free(model);
+}
+
+/* They are no work of the GPU, as far as anybody knows. */
+static void copies_within_the_host_are_said_to_count(void **state)
+{
+	struct build b = build_many();
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	add_copy(&b, 5000 * US, 100 * US, 4096, GP_COPY_HTOH);
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text, "besides: 1 host-to-host copy that counts as GPU activity");
+	free(text);
+	text = print(model, false);
+	expect(text, " 1 from host to host took 100.0us: they count as GPU activity");
 	free(text);
 	gp_model_free(model);
 }
@@ -384,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_leaves_out_is_counted),
 		cmocka_unit_test(tables_give_way_to_what_has_no_rows),
+		cmocka_unit_test(copies_within_the_host_are_said_to_count),
 		cmocka_unit_test(untimed_copies_have_no_rate),
 		cmocka_unit_test(a_device_has_one_row_of_memory),
 		cmocka_unit_test(most_blocks_have_their_place_too),

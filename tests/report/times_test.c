@@ -100,6 +100,9 @@ static void test_impossible_times_are_dropped_and_counted(void **state)
 	gp_builder_begin(&b, THREAD);
 	add_all(&b, 0 - 2 * HOUR);
 	add_all(&b, 100);
+	add_all(&b, 2 * HOUR);
+	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 200, 5);
+	gp_builder_kernel(&b, 1, 300, 2 * HOUR);
 	m = gp_builder_finish(&b);
 	assert_int_equal(m->sync_count, 1);
 	assert_int_equal(m->event_count, 1);
@@ -107,7 +110,10 @@ static void test_impossible_times_are_dropped_and_counted(void **state)
 	assert_int_equal(m->pool_count, 1);
 	assert_int_equal(m->unified_count, 1);
 	assert_int_equal(m->syncs[0].start_ns, 100);
-	assert_int_equal(m->losses.unknown_records, 5);
+	assert_int_equal(m->losses.unknown_records, 10);
+	assert_true(m->ops[0].untimed);
+	assert_int_equal(m->losses.ops_untimed, 1);
+	assert_int_equal(m->last_ns, 205);
 	gp_model_free(m);
 }
 

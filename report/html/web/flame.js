@@ -233,7 +233,7 @@ function flameView() {
 		const without = !flat.list.some((frame) => frame.site >= 0 && state.sites[siteOf(frame.site)][2] < 2);
 		note.hidden = !without;
 		note.textContent = without
-			? 'None of these calls has a stack in this recording: below “all” are CUDA’s functions and what they started.' + (state.about.processes[0].recorder ? '' : ' For stacks, record with --stacks=launch,alloc.')
+			? 'None of these calls has a stack in this recording: below “all” are CUDA’s functions and what they started.' + (state.about.processes[0].recorder ? '' : ' For the lines to change, record with --stacks=all.')
 			: '';
 		const hues = FLAME_HUES[isDark() ? 'dark' : 'light'];
 		const entries = compared

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The form of a line table: how versions of Python write it. */
-enum gp_line_table { GP_LINES_LNOTAB = 1, GP_LINES_3_10 = 2, GP_LINES_3_11 = 3 };
+#include "gpuprof/record.h"
 
 struct gp_python_code {
 	const char *file; /* as Python has it */

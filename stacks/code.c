@@ -8,6 +8,7 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/text.h"
+#include "stacks/line_table.h"
 #include "stacks/memory.h"
 
 #define MOST_CODES  (1u << 17)
@@ -197,23 +198,42 @@ static uint32_t put_text(const struct gp_python_layout *layout, uint64_t text, c
 	return used + 1;
 }
 
+/* The line table, as much as there is room for; returns its form. */
+static enum gp_line_table put_table(const struct gp_python_layout *layout, uint64_t table,
+				    char *text, uint32_t *used, bool *is_cut)
+{
+	uint64_t bytes = word_at(table + OBJECT_SIZE);
+	const uint8_t *data = (const uint8_t *)table + BYTES_DATA;
+	uint32_t room = GP_STRING_MAX_BYTES - *used, taken;
+
+	if (layout->table_form == GP_LINES_3_11) {
+		*is_cut = bytes >= GP_STRING_MAX_BYTES;
+		taken = *is_cut ? GP_STRING_MAX_BYTES : (uint32_t)bytes;
+		*is_cut |=
+			!gp_line_table_shorten(data, taken, (uint8_t *)text + *used, room, &taken);
+		*used += taken;
+		return GP_LINES_3_10;
+	}
+	*is_cut = bytes > room;
+	taken = *is_cut ? room : (uint32_t)bytes;
+	memcpy(text + *used, data, taken);
+	*used += taken;
+	return (enum gp_line_table)layout->table_form;
+}
+
 static void tell(const struct gp_python_layout *layout, const struct identity *identity,
 		 const struct parts *parts, uint32_t id, char *text)
 {
-	uint64_t table_bytes = word_at(parts->table + OBJECT_SIZE);
 	uint32_t used = HEAD_BYTES;
+	bool is_cut = false;
 
 	memset(text, 0, HEAD_BYTES);
 	memcpy(text, &identity->first_line, 4);
-	text[4] = (char)layout->table_form;
 	used += put_text(layout, parts->file, text + used);
 	used += put_text(layout, parts->name, text + used);
-	if (table_bytes > GP_STRING_MAX_BYTES - used) {
-		table_bytes = GP_STRING_MAX_BYTES - used;
-		text[5] = 1;
-	}
-	memcpy(text + used, (const char *)parts->table + BYTES_DATA, table_bytes);
-	gp_emit_string(GP_STRING_CODE, id, 0, text, used + (uint32_t)table_bytes);
+	text[4] = (char)put_table(layout, parts->table, text, &used, &is_cut);
+	text[5] = is_cut;
+	gp_emit_string(GP_STRING_CODE, id, 0, text, used);
 }
 
 /* ---- the table ---- */

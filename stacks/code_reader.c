@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "stacks/code.h"
-#include "stacks/memory.h"
 #include "stacks/snapshot.h"
 
 #define CACHE_BITS 11u
@@ -40,9 +39,9 @@ struct gp_code_reader {
 	struct gp_code_scratch scratch;
 };
 
-struct gp_code_reader *gp_code_reader_make(void)
+size_t gp_code_reader_bytes(void)
 {
-	return gp_memory_map(sizeof(struct gp_code_reader));
+	return sizeof(struct gp_code_reader);
 }
 
 static uint64_t word_of(const uint8_t *object, uint32_t offset)

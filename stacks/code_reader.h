@@ -8,14 +8,15 @@
 #define STACKS_CODE_READER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "stacks/python.h"
 
 struct gp_code_reader;
 
-/* NULL: there is no memory for it. */
-struct gp_code_reader *gp_code_reader_make(void);
+/* One is that many bytes, zeroed. */
+size_t gp_code_reader_bytes(void);
 
 struct gp_code_seen {
 	uint32_t id;              /* 0 = the table is full */

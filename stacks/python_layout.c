@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gpuprof/record.h"
+
 #define FIRST_WITH_OFFSETS 13u
 #define OFFSETS            72u /* words of the table that every version since has */
 #define MOST_APART         4u
@@ -16,7 +18,7 @@ static const struct gp_python_layout layouts[] = {
 	{8,
 	 GP_PYTHON_BYTES,
 	 GP_PYTHON_EACH,
-	 1,
+	 GP_LINES_LNOTAB,
 	 {24, -1, 0, 176},
 	 {32, 24, 104, 0},
 	 {104, 112, 40, 120, 0, 0, 0},
@@ -24,7 +26,7 @@ static const struct gp_python_layout layouts[] = {
 	{9,
 	 GP_PYTHON_BYTES,
 	 GP_PYTHON_EACH,
-	 1,
+	 GP_LINES_LNOTAB,
 	 {24, -1, 0, 176},
 	 {32, 24, 104, 0},
 	 {104, 112, 40, 120, 0, 0, 0},
@@ -32,7 +34,7 @@ static const struct gp_python_layout layouts[] = {
 	{10,
 	 GP_PYTHON_UNITS,
 	 GP_PYTHON_EACH,
-	 2,
+	 GP_LINES_3_10,
 	 {24, -1, 0, 176},
 	 {32, 24, 96, 0},
 	 {104, 112, 40, 120, 0, 0, 0},
@@ -40,7 +42,7 @@ static const struct gp_python_layout layouts[] = {
 	{11,
 	 GP_PYTHON_POINTER,
 	 GP_PYTHON_ENTRY,
-	 3,
+	 GP_LINES_3_11,
 	 {56, 8, 16, 152},
 	 {32, 48, 56, 69},
 	 {112, 128, 72, 136, 0, 168, 184},
@@ -48,7 +50,7 @@ static const struct gp_python_layout layouts[] = {
 	{12,
 	 GP_PYTHON_POINTER,
 	 GP_PYTHON_SHIM,
-	 3,
+	 GP_LINES_3_11,
 	 {56, 0, 8, 136},
 	 {0, 8, 56, 70},
 	 {112, 128, 68, 136, 92, 176, 192},
@@ -56,7 +58,7 @@ static const struct gp_python_layout layouts[] = {
 	{13,
 	 GP_PYTHON_POINTER,
 	 GP_PYTHON_SHIM,
-	 3,
+	 GP_LINES_3_11,
 	 {72, -1, 0, 152},
 	 {0, 8, 56, 70},
 	 {112, 128, 68, 136, 92, 184, 200},
@@ -64,7 +66,7 @@ static const struct gp_python_layout layouts[] = {
 	{14,
 	 GP_PYTHON_POINTER,
 	 GP_PYTHON_SHIM,
-	 3,
+	 GP_LINES_3_11,
 	 {72, -1, 0, 152},
 	 {0, 8, 56, 74},
 	 {112, 128, 68, 136, 92, 192, 208},
@@ -72,7 +74,7 @@ static const struct gp_python_layout layouts[] = {
 	{15,
 	 GP_PYTHON_POINTER,
 	 GP_PYTHON_SHIM,
-	 3,
+	 GP_LINES_3_11,
 	 {72, -1, 0, 176},
 	 {0, 8, 56, 74},
 	 {112, 128, 68, 136, 92, 192, 208},

@@ -27,7 +27,7 @@ struct gp_python_layout {
 	uint8_t minor;       /* 3.minor */
 	uint8_t instruction; /* enum gp_python_instruction */
 	uint8_t activation;  /* enum gp_python_activation */
-	uint8_t table_form;  /* of the line table, as in GP_STRING_CODE */
+	uint8_t table_form;  /* enum gp_line_table, of the interpreter's own */
 	struct {
 		uint16_t frame;      /* address of the frame, or ... */
 		int16_t chain_frame; /* -1, or where the frame is in what `frame` points at ... */

@@ -23,10 +23,12 @@
 #define OWNED_BY_GENERATOR 1u
 #define TAG_BITS           3u         /* 3.14: in the lowest bits of references */
 #define MOST_OFFSET        (1u << 24) /* in a code object */
+#define BUDGET_PART        16u        /* of --max-memory */
 #define PASSES_MEASURED    4u         /* one of so many */
 #define MOST_STORED_NS     5000000
 #define PER_LONG_COPY      10000u /* of a second: in a longer one somebody else had the processor */
-#define RUN_NS             1000000000u
+#define RUN_NS             1000000000u /* of the first record of a stack; each further one is twice as long */
+#define MOST_RUN           64u
 
 /* A frame, outer ones behind inner ones. */
 struct link {
@@ -57,6 +59,7 @@ struct thread {
 	uint32_t count; /* of looks that found that; 0 = none */
 	uint64_t start_ticks;
 	uint64_t last_ticks;
+	uint64_t run_ticks; /* from which on it is told */
 	struct base base;
 	struct gp_snapshot snapshot;
 	uint32_t link_count;
@@ -102,6 +105,8 @@ static struct sampler {
 	uint64_t due_ns;
 	uint64_t run_ticks;
 	uint64_t long_copy_ticks;
+	uint64_t bytes; /* of memory that is mapped */
+	uint32_t most_threads;
 	uint32_t id_offset; /* where in a descriptor its thread's id is */
 	struct listed listed;
 	struct roll roll;
@@ -132,10 +137,20 @@ static void end_run(struct thread *thread)
 	thread->count = 0;
 }
 
+/*
+ * A stack that stays is told after a second, then after two more, and so on: a process that is killed takes no more of it along than half, and what
+ * sleeps for hours is a few records.
+ */
 static void add_look(struct thread *thread, uint32_t stack, uint64_t ticks)
 {
-	if (stack != thread->stack || ticks - thread->start_ticks > sampler.run_ticks)
+	bool is_other = stack != thread->stack;
+
+	if (is_other || ticks - thread->start_ticks > thread->run_ticks) {
 		end_run(thread);
+		thread->run_ticks = is_other ? sampler.run_ticks : thread->run_ticks * 2;
+		if (thread->run_ticks > sampler.run_ticks * MOST_RUN)
+			thread->run_ticks = sampler.run_ticks * MOST_RUN;
+	}
 	if (thread->count == 0)
 		thread->start_ticks = ticks;
 	thread->stack = stack;
@@ -483,6 +498,34 @@ static void look_at(struct thread *thread)
 		gp_count(GP_COUNTER_SAMPLES_LOST, 1);
 }
 
+/* ---- memory ---- */
+
+static uint64_t left_bytes(void)
+{
+	return gp_budget_part(UINT64_MAX, BUDGET_PART) - sampler.bytes;
+}
+
+static void *map(size_t bytes)
+{
+	void *memory = bytes <= left_bytes() ? gp_memory_map(bytes) : NULL;
+
+	sampler.bytes += memory != NULL ? bytes : 0;
+	return memory;
+}
+
+static bool map_all(void)
+{
+	sampler.codes = map(gp_code_reader_bytes());
+	sampler.links = map(GP_STACK_DEPTH * sizeof(*sampler.links));
+	sampler.outside.links = map(GP_STACK_DEPTH * sizeof(*sampler.links));
+	sampler.pages = map(GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES * sizeof(*sampler.pages));
+	sampler.most_threads = GP_SAMPLER_THREADS;
+	if (left_bytes() / sizeof(struct thread) < GP_SAMPLER_THREADS)
+		sampler.most_threads = (uint32_t)(left_bytes() / sizeof(struct thread));
+	return sampler.codes != NULL && sampler.links != NULL && sampler.outside.links != NULL &&
+	       sampler.pages != NULL;
+}
+
 /* ---- all threads ---- */
 
 /* The C library keeps a thread's id in its descriptor: where, our own tells.  0 = nowhere. */
@@ -504,7 +547,7 @@ static struct thread *thread_at(uint32_t index)
 	struct thread **thread = &sampler.threads[index];
 
 	if (*thread == NULL)
-		*thread = gp_memory_map(sizeof(**thread));
+		*thread = map(sizeof(**thread));
 	if (*thread != NULL)
 		(*thread)->index = index;
 	return *thread;
@@ -580,7 +623,7 @@ static bool list_threads(uint64_t interpreter, struct listed *listed)
 static void call_threads(uint64_t interpreter, struct roll *roll)
 {
 	struct listed *listed = &sampler.listed;
-	uint32_t room = GP_SAMPLER_THREADS - roll->thread_count, first = 0;
+	uint32_t room = sampler.most_threads - roll->thread_count, first = 0;
 
 	roll->is_whole &= list_threads(interpreter, listed);
 	if (listed->count > room) {
@@ -730,14 +773,11 @@ void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest)
 	if (period_ns == 0)
 		return;
 	gp_snapshot_begin();
-	sampler.codes = gp_code_reader_make();
-	sampler.links = gp_memory_map(GP_STACK_DEPTH * sizeof(*sampler.links));
-	sampler.pages =
-		gp_memory_map(GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES * sizeof(*sampler.pages));
-	sampler.outside.links = gp_memory_map(GP_STACK_DEPTH * sizeof(*sampler.links));
-	if (sampler.codes == NULL || sampler.links == NULL || sampler.pages == NULL ||
-	    sampler.outside.links == NULL)
+	if (!map_all()) {
+		gp_emit_info(GP_INFO_NOTE, "the program's Python stacks are not sampled: there is "
+					   "too little memory for it (--max-memory, ulimit -v)");
 		return;
+	}
 	sampler.least_rest = least_rest;
 	sampler.period_ns = period_ns;
 }

@@ -6,7 +6,7 @@
  * only where the thread's innermost frame was the same before and after, where each frame is the same in two copies, and where it executes a code
  * object.  Of a thread that calls and returns meanwhile, the outer frames count on which several attempts agree; what is missed is counted.
  *
- * Stacks have Python frames alone.  A stack that stays is one GP_RECORD_SAMPLE a second.
+ * Stacks have Python frames alone.  A stack that stays is one GP_RECORD_SAMPLE after a second, and few more.
  */
 #ifndef STACKS_SAMPLER_H
 #define STACKS_SAMPLER_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Threads that are looked at; more are left out. */
+/* Threads that are looked at; more are left out.  Fewer where a sixteenth of --max-memory is less than these take, 4 MiB. */
 #define GP_SAMPLER_THREADS 128u
 
 /*

@@ -665,13 +665,16 @@ struct gp_record_frame {
 };
 
 /*
- * The text of a GP_STRING_CODE: u32 first line, u8 form of the line table (1 lnotab, 2 Python 3.10, 3 Python 3.11 on),
- * u8 1 = the table is cut, u16 zero, then the file's name and the qualified name, each with its NUL, then the table.
+ * The text of a GP_STRING_CODE: u32 first line, u8 form of the line table (enum gp_line_table), u8 1 = the table is cut, u16 zero,
+ * then the file's name and the qualified name, each with its NUL, then the table.
  *
  * The text of a GP_STRING_STACK_COPY: u32 count of registers, u32 zero, the registers (u64 each, in the order of the
  * DWARF numbers of the machine, x86-64: 0 to 16), u64 address of the first byte, then the bytes of the stack.  They are those
  * of the frame below the GP_FRAME_COPY, with the pc in the call, not behind it; what that frame did not know is 0.
  */
+
+/* How versions of Python write which line an instruction is of; what is from 3.11 on is told as 3.10 has it, but was not always. */
+enum gp_line_table { GP_LINES_LNOTAB = 1, GP_LINES_3_10 = 2, GP_LINES_3_11 = 3 };
 
 /* A piece of code in memory: one of these for each executable mapping of a module. */
 struct gp_record_module {

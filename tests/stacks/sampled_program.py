@@ -162,6 +162,10 @@ def sleeping(end):
     time.sleep(max(end - time.monotonic(), 0))
 
 
+def waiting(done):
+    done.wait()
+
+
 # ---- all at once ----
 
 def run(functions, seconds):
@@ -175,13 +179,19 @@ def run(functions, seconds):
 
 def main():
     status = probe.probe_start(sys.argv[2].encode())
+    done = threading.Event()
     sleeper = threading.Thread(target=known(sleeping), args=(time.monotonic() + SECONDS / 2,))
     sleeper.start()
     probe.probe_sample(1000)
     shares(time.monotonic() + SECONDS / 2)
     sleeper.join()
+    waiter = threading.Thread(target=known(waiting), args=(done,))
+    waiter.start()
     run([recursive, exceptional, quick, generating, asynchronous, made_up, starting, recursive, sleeping], SECONDS)
+    waiter.join(SECONDS / 2)  # it has waited for three seconds or more
     passes = probe.probe_stop_samples()
+    done.set()
+    waiter.join()
     status += probe.probe_stop()
     with open(sys.argv[3], "w", encoding="utf-8") as file:
         json.dump({"main": main_id, "threads": sorted(threads), "passes": passes}, file)

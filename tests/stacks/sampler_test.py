@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "sampled_program.py")
 # of the program's functions: who may call it; "" stands for a thread's or an event loop's frames, which are the library's
 CALLERS = {
     "<module>": {""}, "main": {"<module>"}, "shares": {"main"}, "seven": {"shares"}, "three": {"shares"},
-    "unit": {"seven", "three", "step"}, "known.<locals>.body": {""}, "known": {"main", "starting", "run"},
+    "unit": {"seven", "three", "step"}, "known.<locals>.body": {""}, "known": {"main", "starting", "starting.<locals>.<listcomp>", "run", "run.<locals>.<listcomp>"},
     "deep": {"deep", "recursive", "short"}, "recursive": {"known.<locals>.body"},
     "quick": {"known.<locals>.body"}, "left": {"quick"}, "right": {"quick"}, "left_inside": {"left"}, "right_inside": {"right"},
     "raising": {"raising", "exceptional"}, "unit_of_cleanup": {"raising"}, "exceptional": {"known.<locals>.body"},
@@ -28,7 +28,7 @@ CALLERS = {
     "step": {"step", ""}, "asynchronous": {"known.<locals>.body"},
     "made_up": {"known.<locals>.body"}, "short": {"known.<locals>.body"}, "starting": {"known.<locals>.body"},
     "starting.<locals>.<listcomp>": {"starting"}, "run.<locals>.<listcomp>": {"run"},
-    "sleeping": {"known.<locals>.body"}, "run": {"main"},
+    "sleeping": {"known.<locals>.body"}, "waiting": {"known.<locals>.body"}, "run": {"main"},
 }
 PLAIN = {}  # before 3.11 names are not qualified
 for _name, _callers in CALLERS.items():
@@ -136,6 +136,18 @@ def problems(trace, result, seen):
     sleeps = [count for _, number, count, _, _ in trace.samples if next(trace.functions(number), ("", ""))[1] == "sleeping"]
     if not sleeps or max(sleeps) < 2:
         yield "a thread that sleeps is not one sample for many looks"
+    wrong = wrong_waits(trace)
+    if wrong:
+        yield wrong
+
+
+def wrong_waits(trace):
+    """A stack that stays is told after a second, then after two more: what is wrong, or None."""
+    waits = sorted((start, length, count) for _, number, count, start, length in trace.samples
+                   if any(name == "waiting" for _, name, _, _ in trace.functions(number)))
+    if len(waits) > 1 and waits[1][1] > 1.5 * waits[0][1] and min(wait[2] for wait in waits[:2]) > 10:
+        return None
+    return f"a thread that waits for three seconds is told as {waits}"
 
 
 def check(python, folder):

@@ -1,4 +1,5 @@
 """What tests of Python's stacks share: the interpreters on this machine, and a trace as tests/stacks/dump prints it."""
+import functools
 import glob
 import os
 import subprocess
@@ -55,3 +56,50 @@ def library_of(python):
                                           universal_newlines=True).stdout.split()
     is_there = os.path.exists(library) and not python.startswith(os.environ["O"])
     return (int(minor), home, library) if is_there else None
+
+
+def signed(data, at):
+    """A number in bytes of six bits, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 63) << shift
+        at, shift = at + 1, shift + 6
+        if not byte & 64:
+            return (-(value >> 1) if value & 1 else value >> 1), at
+
+
+def join_spans(spans):
+    """[(end, line)], of which neighbours differ in the line."""
+    joined = []
+    for end, line in spans:
+        if joined and joined[-1][1] == line:
+            joined[-1] = end, line
+        elif end > (joined[-1][0] if joined else 0):
+            joined.append((end, line))
+    return joined
+
+
+@functools.lru_cache(maxsize=None)
+def spans_as_told(table):
+    """Up to which instruction which line goes, from the first one on; None is no line: of a table as 3.10 writes it."""
+    data, spans, end, line = bytes.fromhex(table.strip("-")), [], 0, 0
+    for size, delta in zip(data[::2], data[1::2]):
+        delta = delta - 256 if delta > 127 else delta
+        end, line = end + size, line + (delta if delta != -128 else 0)
+        spans.append((end, line if delta != -128 else None))
+    return join_spans(spans)
+
+
+@functools.lru_cache(maxsize=None)
+def spans_of_python(table):
+    """The same of a table as versions from 3.11 on write it."""
+    data, spans, at, end, line = bytes.fromhex(table.strip("-")), [], 0, 0, 0
+    while at < len(data):
+        form, size = data[at] >> 3 & 15, 2 * ((data[at] & 7) + 1)
+        delta, behind = signed(data, at + 1) if form in (13, 14) else ({11: 1, 12: 2}.get(form, 0), at + 1)
+        at, end, line = behind, end + size, line + delta
+        while at < len(data) and data[at] < 128:
+            at += 1
+        spans.append((end, line if form != 15 else None))
+    return join_spans(spans)

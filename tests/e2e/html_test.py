@@ -872,6 +872,23 @@ class BrowserTest(HtmlCase):
         self.assertEqual(run("gpuprof.timeline.box.clientHeight"), box)
         self.assert_no_problem()
 
+    def test_on_paper_colours_are_those_of_the_light_page(self):
+        self.open(self.write_page(self.record(ZOO)))
+        run = self.browser.run
+        colours = "[...document.querySelectorAll('#view-%s .swatch')].map((one) => one.style.getPropertyValue('background-color'))"
+        for view in ("overview", "flame"):
+            self.go(view)
+            run("document.documentElement.dataset.theme === 'dark' && document.getElementById('theme').click()")
+            light = run(colours % view)
+            self.browser.key("t")
+            dark = run(colours % view)
+            self.assertNotEqual(light, dark)
+            run("dispatchEvent(new Event('beforeprint'))")
+            self.assertEqual(run(colours % view), light)
+            run("dispatchEvent(new Event('afterprint'))")
+            self.assertEqual(run(colours % view), dark)
+        self.assert_no_problem()
+
     def test_dark_and_light_and_paper(self):
         self.open(self.write_page(self.record(ZOO)))
         ground = "getComputedStyle(document.body).backgroundColor"

@@ -291,7 +291,9 @@ function printing(on) {
 	} else if (state.themeBefore) document.documentElement.dataset.theme = state.themeBefore;
 	if (timeline && state.ready) timeline.paintLabels();
 	const view = views[current];
-	if (view) (view.print || view.resize || view.show || (() => {})).call(view);
+	if (!view) return;
+	if (state.themeBefore === 'dark') view.theme?.();
+	(view.print || view.resize || view.show || (() => {})).call(view);
 }
 
 /* ---- from the file to the page ---- */

@@ -122,7 +122,7 @@ function kernelsView() {
 				: '',
 			el('h2', null, 'Durations'),
 			histogram,
-			el('h2', null, 'Duration over time ', el('small', null, 'from 0 to ' + fmtNs(s.max) + ', first to last; click to see one')),
+			el('h2', null, 'Duration over time ', el('small', null, '0 to ' + fmtNs(s.max) + '; click to see one')),
 			over,
 			el('h2', null, 'The longest'),
 			el(

@@ -97,7 +97,7 @@ function memoryView() {
 	function sayAbout() {
 		about.textContent =
 			word === 'held'
-				? fmtBytes(momentBytes()) + ' at ' + fmtAt(moment.time) + (changeNow() === moment.series.mostAt ? ', the peak' : '') + ' · move it: click, drag, ← → , .'
+				? fmtBytes(momentBytes()) + ' at ' + fmtAt(moment.time) + (changeNow() === moment.series.mostAt ? ', the peak' : '')
 				: plain(tableOf(word).help);
 		about.title = about.textContent;
 	}
@@ -157,7 +157,7 @@ function memoryView() {
 			moment.t1 = state.end;
 			if (all.length) startMoment(all[order[0]]);
 			else {
-				head.textContent = isWhole() ? 'No allocation is in this recording' + (state.about.processes[0].recorder ? '.' : ' (--trace=memory records them).') : UNREAD;
+				head.textContent = isWhole() ? 'No allocation is in this recording' + (state.about.processes[0].recorder || tableOf('memory') ? '.' : ' (--trace=memory records them).') : UNREAD;
 				choose.hidden = chart.node.hidden = true;
 			}
 			tabs.replaceChildren(

@@ -79,7 +79,7 @@ function overviewCards(about) {
 				'Peak memory',
 				fmtBytes(peak.peak),
 				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at), leftText()],
-				['Memory: who held it', 'memory'],
+				['Who held it', 'memory'],
 			),
 		);
 	return el('div', { class: 'cards' }, cards);

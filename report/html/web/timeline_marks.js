@@ -283,4 +283,10 @@ function fmtTick(ns, step) {
 	if (ns === 0) return '0';
 	return (ns / scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9))) + TIME_UNITS[unit];
 }
-const fmtBase = (ns) => (ns / 1e6).toFixed(ns % 1e6 ? (ns % 1e3 ? 6 : 3) : 0) + 'ms';
+function fmtBase(ns) {
+	const unit = Math.abs(ns) >= 1e10 ? 3 : 2,
+		digits = 3 * unit;
+	let zeros = 0;
+	while (zeros < digits && ns % 10 ** (zeros + 1) === 0) zeros++;
+	return (ns / 10 ** digits).toFixed(Math.max(0, digits - 3 * Math.floor(zeros / 3))) + TIME_UNITS[unit];
+}

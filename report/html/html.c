@@ -284,8 +284,9 @@ static int put_memory(struct page *page)
 
 	if (result == 0)
 		result = out ? gp_html_series(page->models, page->model_count,
-					      page->timeline.walk.origin_unix_ns, &page->profile,
-					      out, &names)
+					      page->timeline.walk.origin_unix_ns,
+					      page->options->event_limit, &page->profile, out,
+					      &names)
 			     : -ENOMEM;
 	if (out && gp_memory_stream_close(out, &values) != 0 && result == 0)
 		result = -ENOMEM;

@@ -10,6 +10,7 @@
 #include "report/memory_sites.h"
 #include "report/memory_stats.h"
 #include "report/room.h"
+#include "report/stats.h"
 #include "report/tally.h"
 
 /* A kind of memory, of a device or of the host. */
@@ -26,6 +27,9 @@ struct series {
 	uint32_t site_count;     /* one more than the highest of them */
 	uint32_t **nodes;        /* of each model's allocations, parallel to its memory */
 	size_t model_count;
+	struct gp_model *const *models;
+	uint64_t least_ns; /* blocks that lived shorter are left out, */
+	uint64_t left_out; /* so many */
 	uint64_t last_ns, origin_unix_ns;
 	int error;
 };
@@ -69,6 +73,56 @@ static int find_all_nodes(struct series *series, struct gp_model *const *models,
 	return result;
 }
 
+/* ---- which blocks ---- */
+
+/* Of what was not freed as long as there is time. */
+static uint64_t lifetime_of(const struct gp_model *model, const struct gp_memory_event *event)
+{
+	return event->other == GP_NONE ? UINT64_MAX
+				       : model->memory[event->other].time_ns - event->time_ns;
+}
+
+static bool is_block(const struct gp_memory_event *event)
+{
+	return event->op == GP_MEMORY_ALLOC && event->address != 0;
+}
+
+static uint64_t count_changes(struct gp_model *const *models, size_t model_count)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < model_count; i++)
+		count += models[i]->memory_count;
+	return count;
+}
+
+/* Of more changes than the limit those blocks stay that lived longest. */
+static int choose_blocks(struct series *series, struct gp_model *const *models, size_t model_count,
+			 uint64_t limit)
+{
+	uint64_t changes = count_changes(models, model_count), count = 0;
+	uint64_t *lifetimes_ns;
+
+	if (limit == 0 || changes <= limit)
+		return 0;
+	lifetimes_ns = gp_room_take(changes * sizeof(*lifetimes_ns));
+	if (!lifetimes_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < model_count; i++)
+		for (uint32_t e = 0; e < models[i]->memory_count; e++)
+			if (is_block(&models[i]->memory[e]))
+				lifetimes_ns[count++] =
+					lifetime_of(models[i], &models[i]->memory[e]);
+	if (count > limit / 2)
+		series->least_ns = gp_stats_select(lifetimes_ns, count, count - 1 - limit / 2);
+	/* that one goes, too; but what was never freed stays */
+	series->least_ns += series->least_ns > 0 && series->least_ns < UINT64_MAX;
+	for (uint64_t i = 0; i < count; i++)
+		series->left_out += lifetimes_ns[i] < series->least_ns;
+	gp_room_free(lifetimes_ns);
+	return 0;
+}
+
 /* ---- the rows ---- */
 
 /* UINT32_MAX if there is no memory. */
@@ -89,6 +143,7 @@ static uint32_t find_account(struct series *series, const struct gp_memory_site 
 static void see(void *context, const struct gp_memory_change *change)
 {
 	struct series *series = context;
+	const struct gp_model *model = series->models[change->model];
 	uint32_t account = find_account(series, change->row);
 	const uint64_t key[GP_TALLY_KEYS] = {
 		[ACCOUNT] = account,
@@ -98,6 +153,8 @@ static void see(void *context, const struct gp_memory_change *change)
 					   ? change->unix_ns - series->origin_unix_ns
 					   : 0;
 
+	if (lifetime_of(model, &model->memory[change->allocation]) < series->least_ns)
+		return;
 	if (account == UINT32_MAX)
 		series->error = -ENOMEM;
 	holder = (uint64_t)(gp_tally_find(&series->holders, key) - series->holders.rows);
@@ -164,6 +221,10 @@ static void put_names(const struct series *series, const struct gp_memory_sites 
 {
 	gp_json_text(json, "{\"changes\":");
 	gp_json_unsigned(json, series->columns.rows);
+	gp_json_text(json, ",\"leftOut\":");
+	gp_json_unsigned(json, series->left_out);
+	gp_json_text(json, ",\"least\":");
+	gp_json_unsigned(json, series->least_ns);
 	gp_json_text(json, ",\"accounts\":[");
 	put_accounts(series, devices, json);
 	gp_json_text(json, "],\n\"sites\":[");
@@ -183,9 +244,10 @@ static void close_series(struct series *series)
 }
 
 int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t origin_unix_ns,
-		   struct gp_stack_profile *profile, FILE *out, struct gp_json *json)
+		   uint64_t limit, struct gp_stack_profile *profile, FILE *out,
+		   struct gp_json *json)
 {
-	struct series series = {.origin_unix_ns = origin_unix_ns};
+	struct series series = {.models = models, .origin_unix_ns = origin_unix_ns};
 	const struct gp_memory_watcher watcher = {.see = see, .context = &series};
 	struct gp_memory_sites found = {0};
 	struct gp_device_list devices = {0};
@@ -193,6 +255,8 @@ int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t 
 
 	if (result == 0)
 		result = gp_device_list_all(&devices, models, model_count);
+	if (result == 0)
+		result = choose_blocks(&series, models, model_count, limit);
 	if (result == 0)
 		result = find_all_nodes(&series, models, model_count, profile);
 	if (result == 0)

@@ -136,6 +136,27 @@ class PageTest(HtmlCase):
             self.assertCountEqual([(*holder, *value) for one in held_at_most.values() for holder, value in one.items()],
                                   [(row["Memory"], row["Device"], row["Call site"], row["Called by"], row["Allocator"], row["Bytes"], row["Blocks"]) for row in printed])
 
+    def test_of_too_many_blocks_those_that_lived_longest_are_in_it(self):
+        def held(*options):
+            page = Page(self.write_page(*options, trace))
+            names, at_end, blocks = page.json("series"), {}, 0
+            for what, size in zip(*page.columns("memory", 3)[1:]):
+                account = names["holders"][what // 2][0]
+                at_end[account] = at_end.get(account, 0) + (-size if what % 2 else size)
+                blocks += what % 2 == 0
+            return names, {(names["accounts"][account]["kind"], size) for account, size in at_end.items() if size}, blocks
+
+        trace = self.record(os.path.join(BUILD, "programs", "allocs"))
+        names, at_end, blocks = held()
+        few, few_at_end, few_blocks = held("--limit", "20")
+        self.assertEqual((names["leftOut"], names["least"]), (0, 0))
+        self.assertGreater(names["changes"], 40)
+        self.assertLessEqual(few["changes"], 20)
+        self.assertGreater(few_blocks, 5)
+        self.assertEqual(few_blocks + few["leftOut"], blocks)
+        self.assertGreater(few["least"], 0)
+        self.assertEqual(few_at_end, at_end)
+
     def test_operations_are_linked_to_the_calls_that_started_them(self):
         page = Page(self.write_page(self.record(ZOO)))
         events, labels = page.events(), page.json("index")["labels"]
@@ -623,6 +644,13 @@ class BrowserTest(HtmlCase):
         place = run("location.hash")
         self.open(self.path("page.html"), hash_text=place)
         self.assertEqual(run("[gpuprof.views.flame.rootTotal, location.hash]"), [values[max(0, values.index(most) - 1)], place])
+        self.assert_no_problem()
+
+    def test_that_short_lived_blocks_are_missing_is_said(self):
+        self.open(self.write_page("--limit", "20", self.record(os.path.join(BUILD, "programs", "allocs"))), hash_text="#v=memory")
+        said = self.browser.run("document.getElementById('banner').textContent")
+        self.assertRegex(said, r"Memory over time is without [0-9,]+ blocks that lived shorter than [0-9.]+[num]?s")
+        self.assertTrue(self.browser.run("gpuprof.state.memory.every((one) => one.v.every((bytes) => bytes >= 0))"))
         self.assert_no_problem()
 
     def test_hostile_names_are_shown_and_do_nothing(self):

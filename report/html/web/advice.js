@@ -49,7 +49,7 @@ function loopText(finding, about) {
 function adviceSection(about) {
 	if (!about.advice) return null;
 	if (!about.advice.length)
-		return section('What to change', '', about.noAdvice.trim().split('\n').map((line) => el('p', { class: 'dim' }, marked(plain(line.trim())))));
+		return section('What to change', '', about.noAdvice.trim().split('\n').map((line) => el('p', { class: 'dim' }, marked(beginning(line.trim())))));
 	const level = (f) => (f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low');
 	return section(
 		'What to change',

@@ -339,6 +339,16 @@ function banner() {
 				(state.served ? 'serve' : 'html') +
 				(index.limited ? ' --limit 0.' : ' without --min-duration.'),
 		);
+	if (state.held?.leftOut)
+		lines.push(
+			'Memory over time is without ' +
+				fmtCount(state.held.leftOut) +
+				' blocks that lived shorter than ' +
+				fmtNs(state.held.least) +
+				', and lower where they were. Tables and flame graphs are of all, but that of a moment. For each: gpuprof ' +
+				(state.served ? 'serve' : 'html') +
+				' --limit 0.',
+		);
 	if (index && index.tooDeep)
 		lines.push(
 			fmtCount(index.tooDeep) + ' events are not in the timeline: too many were at the same time on one track.',

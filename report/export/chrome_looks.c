@@ -1,12 +1,31 @@
 /*
  * What Python did in each thread, by looks at its stacks: functions as slices that nest, on a track of their own.
  *
- * They nest by how they are made, and callers begin when what they called does: lanes, which keep starts apart, are not for them.
+ * They nest by how they are made, and callers begin when what they called does: lanes, which keep starts apart, are not for them.  Beginnings
+ * and ends are events of their own: readers that add up whole slices, and take each for work that a thread did, see none of these.
  */
 #include <errno.h>
 
 #include "report/export/chrome_writer.h"
 #include "report/room.h"
+
+/* The spans that have begun and not ended, the outermost first. */
+struct open_spans {
+	const struct gp_host_span *spans[GP_FRAME_DEPTH];
+	uint32_t count;
+};
+
+static void end_until(struct gp_chrome *chrome, struct open_spans *open, uint64_t time_ns)
+{
+	for (; open->count > 0 && open->spans[open->count - 1]->end_ns <= time_ns; open->count--) {
+		const struct gp_host_span *span = open->spans[open->count - 1];
+
+		gp_chrome_open(chrome, "E", "python_sample",
+			       gp_chrome_function(chrome, span->frame).label,
+			       gp_chrome_first_tid(chrome), span->end_ns);
+		gp_json_text(&chrome->json, "}");
+	}
+}
 
 static void write_span(struct gp_chrome *chrome, const struct gp_host_span *span,
 		       uint32_t thread_id)
@@ -14,10 +33,8 @@ static void write_span(struct gp_chrome *chrome, const struct gp_host_span *span
 	struct gp_json *json = &chrome->json;
 	struct gp_chrome_function function = gp_chrome_function(chrome, span->frame);
 
-	gp_chrome_open(chrome, "X", "python_sample", function.label, gp_chrome_first_tid(chrome),
+	gp_chrome_open(chrome, "B", "python_sample", function.label, gp_chrome_first_tid(chrome),
 		       span->start_ns);
-	gp_json_key(json, "dur");
-	gp_json_us(json, span->end_ns - span->start_ns);
 	gp_json_text(json, ",\"args\":{\"looks\":");
 	gp_json_unsigned(json, span->looks);
 	if (*function.file)
@@ -35,14 +52,20 @@ static void write_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 {
 	uint32_t thread_id = chrome->model->samples[first].thread_id, count;
 	struct gp_host_span *spans;
+	struct open_spans open = {.count = 0};
 
 	if (gp_host_spans_find(chrome->model, first, end, &spans, &count) < 0)
 		chrome->error = -ENOMEM;
 	gp_host_track_name(chrome->model, thread_id, chrome->track_name);
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), false);
-	for (uint32_t i = 0; chrome->error == 0 && i < count; i++)
-		if (gp_chrome_is_shown(chrome, spans[i].start_ns, spans[i].end_ns))
-			write_span(chrome, &spans[i], thread_id);
+	for (uint32_t i = 0; chrome->error == 0 && i < count; i++) {
+		if (!gp_chrome_is_shown(chrome, spans[i].start_ns, spans[i].end_ns))
+			continue;
+		end_until(chrome, &open, spans[i].start_ns);
+		write_span(chrome, &spans[i], thread_id);
+		open.spans[open.count++] = &spans[i];
+	}
+	end_until(chrome, &open, UINT64_MAX);
 	gp_room_free(spans);
 }
 

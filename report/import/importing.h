@@ -40,6 +40,8 @@ struct gp_importing {
 	struct gp_load *load;
 	struct gp_texts kernels, shapes, apis, messages, codes, domains, frames;
 	struct gp_import_spans ranges, functions, looks;
+	uint32_t open_looks[GP_FRAME_DEPTH]; /* that have begun, by index, the innermost last */
+	uint32_t open_look_count;
 	uint64_t first_ns, last_ns; /* of all that was taken */
 	uint64_t range_id;          /* the last one of start/end ranges */
 	bool is_cut; /* the file ends before its end, or goes on with what cannot be read */
@@ -112,6 +114,13 @@ struct gp_import_memory {
 int gp_import_call(struct gp_importing *im, const struct gp_import_call *call);
 
 int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span);
+
+/*
+ * A function that looks at a thread found begins (end_thread_id: its track), or the innermost one of the track that was begun last ends.
+ * Tracks come one after the other.
+ */
+int gp_import_begin_look(struct gp_importing *im, const struct gp_import_span *span);
+void gp_import_end_look(struct gp_importing *im, uint32_t track, uint64_t time_ns);
 
 /* One line for the user: why the file cannot be read, by the negative errno value. */
 void gp_import_explain(int error, const char *path, char *message, size_t message_bytes);

@@ -347,8 +347,11 @@ static int take_function(struct gp_importing *im, const struct gp_kineto_event *
 	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
 }
 
-/* What looks at Python's stacks found, of our own export: "forward (net.py)", with its file and line beside. */
-static int take_look(struct gp_importing *im, const struct gp_kineto_event *e)
+/*
+ * What looks at Python's stacks found, of our own export: "forward (net.py)", with its file and line beside, begins.  It ends with its track's
+ * next event that ends something.
+ */
+static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	char text[sizeof(e->label) + sizeof(e->name) + 16];
 	const char *end = strrchr(e->name, '(');
@@ -356,8 +359,9 @@ static int take_look(struct gp_importing *im, const struct gp_kineto_event *e)
 		end && end > e->name && *e->label ? (size_t)(end - e->name - 1) : e->name_bytes;
 	struct gp_import_span span = {
 		.start_ns = e->start_ns,
-		.end_ns = end_of(e),
+		.end_ns = GP_IMPORT_OPEN,
 		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, thread_of(e)),
+		.end_thread_id = thread_of(e),
 		.looks = gp_kineto_number(e, GP_KINETO_LOOKS, 1),
 		.is_imported = gp_kineto_has(e, GP_KINETO_IMPORTED),
 	};
@@ -368,9 +372,9 @@ static int take_look(struct gp_importing *im, const struct gp_kineto_event *e)
 					 e->name);
 	else
 		memcpy(text, e->name, bytes);
-	gp_import_note_time(im, span.start_ns, span.end_ns);
+	gp_import_note_time(im, span.start_ns, span.start_ns);
 	span.text = gp_import_code(im, text, bytes, true);
-	return span.text != 0 ? gp_import_span(&im->looks, &span) : -ENOMEM;
+	return span.text != 0 ? gp_import_begin_look(im, &span) : -ENOMEM;
 }
 
 /* An operator is a range, and a function in the stacks of what it launches. */
@@ -603,7 +607,6 @@ static const struct {
 	{"cuda_runtime", take_runtime},
 	{"cpu_op", take_op},
 	{"python_function", take_function},
-	{"python_sample", take_look},
 	{"cuda_driver", take_driver},
 	{"gpu_memcpy", take_copy},
 	{"gpu_memset", take_set},
@@ -669,6 +672,10 @@ int gp_kineto_take_event(struct gp_importing *im, const struct gp_kineto_event *
 {
 	if (strcmp(e->phase, "X") == 0 && e->has_start)
 		return take_slice(im, e, is_known);
+	if (strcmp(e->phase, "B") == 0 && e->has_start && strcmp(e->category, "python_sample") == 0)
+		return begin_look(im, e);
+	if (strcmp(e->phase, "E") == 0 && e->has_start)
+		gp_import_end_look(im, thread_of(e), e->start_ns);
 	if (strcmp(e->phase, "i") == 0 && e->has_start)
 		return take_instant(im, e, is_known);
 	if (strcmp(e->phase, "M") == 0)

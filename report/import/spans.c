@@ -215,6 +215,45 @@ int gp_import_stacks(struct gp_importing *im)
 
 /* ---- looks at stacks ---- */
 
+int gp_import_begin_look(struct gp_importing *im, const struct gp_import_span *span)
+{
+	int result;
+
+	if (im->open_look_count > 0 &&
+	    im->looks.spans[im->open_looks[0]].end_thread_id != span->end_thread_id)
+		im->open_look_count = 0; /* of a file that is cut: nothing ends them */
+	if (im->open_look_count == GP_FRAME_DEPTH)
+		return 0;
+	result = gp_import_span(&im->looks, span);
+	if (result == 0)
+		im->open_looks[im->open_look_count++] = im->looks.count - 1;
+	return result;
+}
+
+void gp_import_end_look(struct gp_importing *im, uint32_t track, uint64_t time_ns)
+{
+	struct gp_import_span *span;
+
+	if (im->open_look_count == 0)
+		return;
+	span = &im->looks.spans[im->open_looks[im->open_look_count - 1]];
+	if (span->end_thread_id != track || time_ns < span->start_ns)
+		return;
+	span->end_ns = time_ns;
+	im->open_look_count--;
+	gp_import_note_time(im, span->start_ns, time_ns);
+}
+
+/* Those of which no end was found end with all that was taken. */
+static void end_looks(struct gp_importing *im)
+{
+	for (uint32_t i = 0; i < im->looks.count; i++)
+		if (im->looks.spans[i].end_ns == GP_IMPORT_OPEN)
+			im->looks.spans[i].end_ns = im->last_ns > im->looks.spans[i].start_ns
+							    ? im->last_ns
+							    : im->looks.spans[i].start_ns;
+}
+
 /* The functions that a thread was in, going through their spans in order of time: what is innermost is a sample. */
 struct looking {
 	struct open_function {
@@ -302,8 +341,10 @@ static int look(struct gp_importing *im, struct looking *l, const struct gp_impo
 int gp_import_looks(struct gp_importing *im)
 {
 	struct looking looking = {.count = 0};
-	int result = order_spans(&im->looks);
+	int result;
 
+	end_looks(im);
+	result = order_spans(&im->looks);
 	for (uint32_t i = 0; i < im->looks.count && result == 0; i++)
 		result = look(im, &looking, &im->looks.spans[i]);
 	return result == 0 ? leave(im, &looking, UINT64_MAX) : result;

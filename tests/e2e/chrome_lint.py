@@ -18,6 +18,7 @@ SHOWN = 3  # cases of a rule that are printed
 GPU = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_graph"}
 RANGES = {"user_annotation", "gpu_user_annotation"}
 INSTANTS = {"user_annotation", "cuda_event", "unified_memory", "gpuprof"}
+SAMPLED = "python_sample"
 HOST = "host_function"  # of any stream: their tracks hold what the driver ran one after the other
 SYNCS = {"Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync", "Unknown Sync"}
 API = {"cuda_runtime", "cuda_driver"}
@@ -139,7 +140,7 @@ class Lint:
         """Returns whether the event is fit for the checks of all events together."""
         where = "#%d %s" % (index, str(event)[:120])
         phase = event.get("ph") if isinstance(event, dict) else None
-        if phase not in ("M", "X", "s", "f", "C", "i", "b", "e") or not event.get("name"):
+        if phase not in ("M", "X", "B", "E", "s", "f", "C", "i", "b", "e") or not event.get("name"):
             self.fail("events", where)
             return False
         self.check_numbers(event.get("args"), where)
@@ -154,8 +155,9 @@ class Lint:
             if not isinstance(time, Decimal) or not re.fullmatch(r"\d+\.\d{3}", time.text) or math.floor(time * 1000 + 0.5) != ns(time):
                 self.fail("times", where)
                 return False
-        if phase == "X" and not event.get("cat"):
+        if phase == "X" and not event.get("cat") or phase in "BE" and event.get("cat") != SAMPLED:
             self.fail("events", where)
+            return False
         if phase == "i" and (event.get("s") not in ("t", "p", "g") or event.get("cat") not in INSTANTS):
             self.fail("events", where)
         if phase in "be" and not (isinstance(event.get("id"), int) and event.get("cat") == "user_annotation"):
@@ -173,7 +175,7 @@ class Lint:
             if not isinstance(event.get(key), int) or not 0 <= event[key] < 2**32:
                 self.fail("ids", where)
                 return False
-        if event["ph"] in "Xsfibe" and event["tid"] == 0 and event["pid"] != 0:
+        if event["ph"] in "XBEsfibe" and event["tid"] == 0 and event["pid"] != 0:
             self.fail("ids", "tid 0 is read as the pid: " + where)
         return True
 
@@ -233,8 +235,6 @@ class Lint:
         elif category in RANGES:
             if not isinstance(args.get("domain"), str) or "stream" in args:
                 self.fail("schema", "a range without its domain, or with a stream: %.120s" % event)
-        elif category == "python_sample":
-            wanted = ["looks", "line", "thread"]
         elif category not in ("overhead", "jit", "unified_memory"):
             self.fail("schema", "unknown category %r" % category)
         for key in wanted:
@@ -252,6 +252,24 @@ class Lint:
                 self.fail("names", "pid %d" % track[0])
             if track not in threads:
                 self.fail("names", "pid %d tid %d" % track)
+
+    def check_sampled(self, events):
+        """Functions that begin and end, each in its caller; viewers end what began last on a track."""
+        opened = {}
+        for event in events:
+            track = (event["pid"], event.get("tid"))
+            if event["ph"] == "B":
+                opened.setdefault(track, []).append(event)
+                for key in ("looks", "line", "thread"):
+                    if not isinstance(event.get("args", {}).get(key), int):
+                        self.fail("schema", "no %s: %.160s" % (key, event))
+            if event["ph"] == "E":
+                begun = opened.get(track) and opened[track].pop()
+                if not begun or begun["name"] != event["name"] or ns(begun["ts"]) > ns(event["ts"]):
+                    self.fail("nesting", "pid %d tid %d: %.80s ends %.80s" % (*track, event, begun))
+        for track, left in opened.items():
+            for event in left:
+                self.fail("nesting", "pid %d tid %d: %.80s does not end" % (*track, event))
 
     def check_asynchronous(self, events):
         opened = {}
@@ -328,6 +346,7 @@ class Lint:
                 self.check_schema(event)
         self.check_slices(slices)
         self.check_tracks(slices, events)
+        self.check_sampled(events)
         self.check_asynchronous(events)
         self.check_arrows(slices, events)
         self.check_counters(events)

@@ -164,8 +164,11 @@ const struct gp_rule gp_rule_start_up = {
 		"A process makes a context on each GPU before its first operation and, with NCCL, "
 		"communicators, which all of their processes make together: whoever comes first "
 		"waits for the last. It is so once in a process: what is a large part of a short "
-		"run is nothing in a long one. NCCL's functions are known by its ranges, as far "
-		"as ranges are recorded.",
+		"run is nothing in a long one. NCCL's functions are known by its NVTX ranges "
+		"alone: "
+		"of a build of NCCL without them, or without nvtx in --trace, nothing is said, and "
+		"the summary's start and end have that time without a name. Communicators are "
+		"mostly ended after the last operation: that is in its end.",
 	.change = "Communicators: make few, others from them (ncclCommSplit), all at once "
 		  "(ncclGroupStart, ncclGroupEnd), while the program reads its data "
 		  "(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "

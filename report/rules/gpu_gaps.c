@@ -377,10 +377,11 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.id = "gpu-gaps",
 	.title = "the GPU has nothing to do for long",
 	.meaning =
-		"Between two operations the GPU was idle for 100 ms or more, or again and again, "
-		"16 "
-		"times and more before the same call, for 2 ms or more, and none of the other "
-		"rules says why. The cause is what the host did most of that time, as `gpuprof "
+		"Between two operations the GPU was idle for 100 ms or more; or for 2 ms or more "
+		"again "
+		"and again: 16 times between the same two operations, and every fourth time at "
+		"least that it was idle there. None of the other rules says why. The cause is what "
+		"the host did most of that time, as `gpuprof "
 		"summary --by gap` has it for every gap. Which compiler was at work then is told "
 		"by "
 		"the stacks of calls (it compiled, or loaded what it had compiled before), XLA's "

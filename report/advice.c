@@ -265,6 +265,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.show_ns = found->show_ns,
 		.found = text_of(advisor, found, rule->tell),
 		.change = text_of(advisor, found, rule->advise),
+		.names_place = rule->names_place && rule->names_place(found),
 	};
 	put_site(advisor, found, finding);
 	if (!finding->found || !finding->change || !finding->place || !finding->callers)

@@ -52,6 +52,8 @@ struct gp_rule {
 	 */
 	void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
 	void (*advise)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+	/* Whether that sentence says in its second clause where to look, better than the call site does.  NULL: it never does. */
+	bool (*names_place)(const struct gp_case *found);
 };
 
 /*
@@ -74,6 +76,7 @@ struct gp_finding {
 		show_ns; /* its longest call or idle time, counted as a scope counts moments; 0, 0 = none */
 	char *found, *change;
 	char *place, *callers; /* the call site as report/call_site.h has it; "" = there is none */
+	bool names_place;      /* as the rule says */
 };
 
 struct gp_advice {

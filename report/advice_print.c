@@ -15,6 +15,7 @@
 #define BRIEF_WIDE   110
 #define BRIEF_MARGIN 10
 #define BRIEF_LINES  2  /* of what was found, and of what helps */
+#define PLACED_LINES 3  /* of what was found, where that says where to look */
 #define BRIEF_PLACE  24 /* columns that a place has at least */
 #define BRIEF_MOST   8  /* findings */
 
@@ -192,9 +193,9 @@ static size_t last_part(const char *found, size_t bytes)
 	return 0;
 }
 
-static bool fits_in_brief(const char *text, size_t column)
+static bool fits_in(size_t lines, const char *text, size_t column)
 {
-	return count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= BRIEF_LINES;
+	return count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= lines;
 }
 
 /* So many bytes of what was found, with as much of its place as there is room for. */
@@ -207,23 +208,36 @@ static void describe_with_less_place(char *text, size_t size, const struct gp_fi
 		snprintf(text, size, "%.*s, at %s", (int)bytes, finding->found,
 			 place ? place : "(no memory)");
 		free(place);
-		if (fits_in_brief(text, column))
+		if (fits_in(BRIEF_LINES, text, column))
 			return;
 	}
 }
 
-/* As much of what was found as fits with its place, and the place's callers if there is room for them. */
+/* Whether so many bytes of what was found end behind the clause that says where to look. */
+static bool names_place_in(const struct gp_finding *finding, size_t bytes)
+{
+	const char *clause = strstr(finding->found, "; ");
+
+	return finding->names_place && clause && clause < finding->found + bytes;
+}
+
+/*
+ * As much of what was found as fits with its place, and the place's callers if there is room for them; without the place where what was found
+ * says where to look.
+ */
 static void describe_in_brief(char *text, size_t size, const struct gp_finding *finding,
 			      size_t column)
 {
 	size_t bytes = strlen(finding->found), shorter;
-	bool callers = *finding->callers != '\0';
+	bool callers = *finding->callers != '\0' && !finding->names_place;
 
 	for (;;) {
+		bool placed = names_place_in(finding, bytes);
+
 		snprintf(text, size, "%.*s%s%s%s%s", (int)bytes, finding->found,
-			 *finding->place ? ", at " : "", finding->place,
+			 placed || !*finding->place ? "" : ", at ", placed ? "" : finding->place,
 			 callers ? GP_SITE_SEPARATOR : "", callers ? finding->callers : "");
-		if (fits_in_brief(text, column))
+		if (fits_in(placed ? PLACED_LINES : BRIEF_LINES, text, column))
 			return;
 		shorter = last_part(finding->found, bytes);
 		if (!callers && shorter == 0)
@@ -247,7 +261,7 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
 	describe_in_brief(text, sizeof(text), finding, column);
-	fitted = gp_text_fit(text, BRIEF_LINES * (BRIEF_WIDE - MARGIN));
+	fitted = gp_text_fit(text, PLACED_LINES * (BRIEF_WIDE - MARGIN));
 	print_wrapped(out, fitted ? fitted : "(no memory)", column, BRIEF_MARGIN, BRIEF_WIDE);
 	free(fitted);
 }

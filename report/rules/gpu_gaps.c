@@ -241,8 +241,8 @@ static void tell_looks(const struct gp_model *model, uint64_t count, FILE *out)
 			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
 }
 
-/* Each a part of its own: the last ones go first where there is no room. */
-static void tell_work(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+/* Each a part of its own: the last ones go first where there is no room.  Returns how many looks tell of all of it. */
+static uint64_t tell_work(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
 	uint64_t looks = 0;
@@ -257,9 +257,8 @@ static void tell_work(const struct gp_advisor *advisor, const struct gp_case *fo
 		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
 		tell_function(places, &functions[i], out);
 	}
-	if (looks > 0)
-		tell_looks(advisor->scope.models[found->process], looks, out);
 	free(functions);
+	return looks;
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -267,6 +266,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	const char *before = gp_advisor_text_of(advisor, found->extra);
 	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
 	struct gp_host_time host = kept_host_time(advisor, found);
+	uint64_t looks = 0;
 
 	if (found->count > 1)
 		fprintf(out, "%s times the GPU has nothing to do, for %s on average, %s at most",
@@ -280,9 +280,11 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_idle_cause_name(cause),
 		cause == GP_IDLE_HOST && !found->cause_ns[WORK] ? " (the host was in no CUDA call)"
 								: "");
-	gp_host_time_tell(&host, out);
 	if (found->cause_ns[WORK])
-		tell_work(advisor, found, out);
+		looks = tell_work(advisor, found, out);
+	gp_host_time_tell(&host, out);
+	if (looks > 0)
+		tell_looks(advisor->scope.models[found->process], looks, out);
 	if (*before)
 		fprintf(out, "; after %s", before);
 	if (*before && gp_advisor_knows(advisor, found->other_site))
@@ -373,6 +375,11 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 				 out);
 }
 
+static bool names_place(const struct gp_case *found)
+{
+	return found->cause_ns[WORK] != 0;
+}
+
 const struct gp_rule gp_rule_gpu_gaps = {
 	.id = "gpu-gaps",
 	.title = "the GPU has nothing to do for long",
@@ -402,4 +409,5 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.look = look,
 	.tell = tell,
 	.advise = advise,
+	.names_place = names_place,
 };

@@ -140,9 +140,10 @@ static void looks_say_what_the_host_was_at(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
-	assert_non_null(strstr(found->found,
-			       "meanwhile the host was in main (train.py:1) for 200.0ms; "
-			       "told by 11 samples of Python's stack"));
+	assert_non_null(
+		strstr(found->found,
+		       "host-bound; meanwhile the host was in main (train.py:1) for 200.0ms; "));
+	assert_non_null(strstr(found->found, "; told by 11 samples of Python's stack"));
 	assert_non_null(strstr(found->change, "gpuprof trace host"));
 	assert_null(strstr(found->change, "py-spy"));
 	gp_advice_free(&advice);

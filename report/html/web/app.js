@@ -191,6 +191,7 @@ const KEYS = [
 	['← → ↑ ↓ Enter', 'flame graph: go through frames, zoom'],
 	['I', 'flame graph: upside down'],
 	['← → , . P', 'memory: move the moment by a pixel (Shift: ten), to the change before or after, to the peak'],
+	['M', 'memory: mark the moment: the table says what came since'],
 	['W S F', 'memory: closer, farther (also Ctrl+wheel); the moment in the timeline'],
 ];
 function showHelp() {

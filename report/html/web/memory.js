@@ -1,33 +1,33 @@
 /* Memory over time, and who held it: at a moment, at the peak, at the end. */
 
-/* Call sites that hold something at the moment, as rows of a table. */
+/* Call sites that hold something at the moment, or did so at the mark, as rows of a table. */
 function holdersNow() {
-	const { series, changes } = moment,
+	const { series, changes, mark } = moment,
 		{ accounts, holders, sites } = state.held,
-		peak = heldAtPeak(series),
+		then = mark ? mark.bytes : heldAtPeak(series),
 		now = heldAfter(changes),
 		rows = new Map(),
 		total = momentBytes();
 	holders.forEach(([account, , site], holder) => {
-		if (now.blocks[holder] === 0 || !series.parts[account]) return;
 		const key = account * 1e9 + site,
 			[place, callers, owner] = sites[site];
-		if (!rows.has(key)) rows.set(key, [0, 0, 0, 0, accounts[account].kind, place, callers, owner]);
+		if (!series.parts[account]) return;
+		if (!rows.has(key)) rows.set(key, { bytes: 0, blocks: 0, then: 0, blocksThen: 0, texts: [accounts[account].kind, place, callers, owner] });
 		const row = rows.get(key);
-		row[1] += now.bytes[holder];
-		row[2] += now.blocks[holder];
+		row.bytes += now.bytes[holder];
+		row.blocks += now.blocks[holder];
+		row.then += then[holder];
+		row.blocksThen += mark ? mark.blocks[holder] : 0;
 	});
-	holders.forEach(([account, , site], holder) => {
-		const row = rows.get(account * 1e9 + site);
-		if (row) row[3] += peak[holder];
-	});
-	return [...rows.values()].map((row) => [total > 0 ? (100 * row[1]) / total : 0, ...row.slice(1)]);
+	return [...rows.values()]
+		.filter((row) => row.blocks > 0 || row.blocksThen > 0)
+		.map((row) => [total > 0 ? (100 * row.bytes) / total : 0, row.bytes, row.blocks, mark ? row.bytes - row.then : row.then, ...row.texts]);
 }
-const HOLDER_COLUMNS = [
+const holderColumns = () => [
 	{ title: 'Held %', unit: 'percent' },
 	{ title: 'Bytes', unit: 'bytes', share: true },
 	{ title: 'Blocks', unit: 'count' },
-	{ title: 'At peak', unit: 'bytes' },
+	{ title: moment.mark ? 'Since mark' : 'At peak', unit: 'bytes', hint: moment.mark ? 'more or less than at ' + fmtAt(moment.mark.time) : '' },
 	{ title: 'Memory', text: true },
 	{ title: 'Call site', text: true },
 	{ title: 'Called by', text: true },
@@ -35,11 +35,13 @@ const HOLDER_COLUMNS = [
 ];
 const holderGrid = () =>
 	new Grid({
-		columns: HOLDER_COLUMNS.slice(0, state.held.sites.some(([, , owner]) => owner) ? undefined : -1).map((column) => ({ ...column })),
+		columns: holderColumns().slice(0, state.held.sites.some(([, , owner]) => owner) ? undefined : -1),
 		rows: holdersNow(),
-		sort: 1,
+		sort: moment.mark ? 3 : 1,
 		label: 'Who held it',
 	});
+
+const fmtSigned = (bytes) => (bytes > 0 ? '+' : '') + fmtBytes(bytes);
 
 function memoryView() {
 	const choose = el('select', {
@@ -69,7 +71,8 @@ function memoryView() {
 		['memory-cache', 'Kept by libraries'],
 	];
 	let grid = null,
-		word = null;
+		word = null,
+		shownMark = null;
 
 	const tabs = el('div', { class: 'tool' }),
 		about = el('span', { class: 'dim grow' }),
@@ -81,12 +84,27 @@ function memoryView() {
 	}
 	function openTable(next) {
 		word = next;
+		shownMark = moment.mark;
 		grid = word === 'held' ? holderGrid() : gridOf(tableOf(word));
 		if (state.search) grid.setFilter(state.search);
 		for (const button of tabs.children) button.setAttribute('aria-pressed', button.dataset.word === word);
 		buttons.replaceChildren(
 			...[
 				hasMoment() && el('button', { onclick: openFlame, title: 'The same by the stacks that allocated it' }, word === 'held' ? 'Flame graph of this moment' : 'Flame graph of the peak'),
+				word === 'held' &&
+					el(
+						'button',
+						{
+							'aria-pressed': !!moment.mark,
+							title: 'Compare with this moment: move on, and the table says what came since  ( M )',
+							onclick: () => {
+								if (moment.mark) moment.mark = null;
+								else toggleMark();
+								chart.moved();
+							},
+						},
+						'Mark',
+					),
 				word === 'held' && el('button', { onclick: showMomentInTimeline, title: 'This moment in the timeline  ( F )' }, 'Timeline'),
 				el('button', { onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()) }, 'CSV'),
 			].filter(Boolean),
@@ -97,14 +115,15 @@ function memoryView() {
 	function sayAbout() {
 		about.textContent =
 			word === 'held'
-				? fmtBytes(momentBytes()) + ' at ' + fmtAt(moment.time) + (changeNow() === moment.series.mostAt ? ', the peak' : '')
+				? fmtBytes(momentBytes()) + ' at ' + fmtAt(moment.time) + (changeNow() === moment.series.mostAt ? ', the peak' : '') + (moment.mark ? ', ' + fmtSigned(momentBytes() - bytesUntil(moment.series, moment.mark.time)) + ' since ' + fmtAt(moment.mark.time) : '')
 				: plain(tableOf(word).help);
 		about.title = about.textContent;
 	}
 	/* The moment has moved. */
 	function follow() {
 		sayHead();
-		if (word === 'held') {
+		if (word === 'held' && shownMark !== moment.mark) openTable('held');
+		else if (word === 'held') {
 			grid.setRows(holdersNow());
 			sayAbout();
 		}

@@ -1,7 +1,10 @@
 /* Memory over time, and a moment of it, which can be moved: all that says who held memory says it of that moment. */
 
-/* Of which memory, which part of the time is shown, the moment, and after how many changes that is. */
-const moment = { series: null, t0: 0, t1: 1, time: 0, changes: 0 };
+/*
+ * Of which memory, which part of the time is shown, the moment, and after how many changes that is.  mark: a moment to compare with, and what
+ * each holder had then.
+ */
+const moment = { series: null, t0: 0, t1: 1, time: 0, changes: 0, mark: null };
 
 const nameOfSeries = (s) =>
 	(s.device !== undefined ? 'GPU ' + s.device + ' ' : '') + (s.kind === 'all' ? 'memory (all but managed)' : s.kind);
@@ -29,6 +32,12 @@ function showAround(width) {
 }
 const changeNow = () => lowerBound(moment.series.at, 0, moment.series.n, moment.changes + 1) - 1;
 const momentBytes = () => moment.series.v[changeNow()] ?? 0;
+/* Mark the moment, or take the mark away where it is there. */
+function toggleMark() {
+	const { time, changes, mark } = moment,
+		{ bytes, blocks } = heldAfter(changes);
+	moment.mark = mark?.changes === changes ? null : { time, changes, bytes: bytes.slice(), blocks: blocks.slice() };
+}
 function startMoment(series) {
 	moment.series = series;
 	momentOfChange(series.mostAt);
@@ -50,6 +59,7 @@ function momentKey(e, chart) {
 		KeyP: () => momentOfChange(moment.series.mostAt),
 		KeyW: () => showAround(width * 0.7),
 		KeyS: () => showAround(width / 0.7),
+		KeyM: () => toggleMark(),
 		KeyF: () => showMomentInTimeline(),
 	};
 	const move = moves[e.key] || moves[e.code];
@@ -144,6 +154,14 @@ function memoryChart(onmove) {
 		if (x >= LEFT - 1 && x <= LEFT + width() + 1) {
 			ctx.fillStyle = css('--bad');
 			ctx.fillRect(x - 1, TOP - 8, 2, Y(0) - TOP + 8);
+		}
+		if (moment.mark) {
+			const at = X(moment.mark.time);
+			ctx.fillStyle = css('--ink');
+			ctx.globalAlpha = 0.12;
+			ctx.fillRect(clamp(Math.min(at, x), LEFT, LEFT + width()), TOP - 8, Math.abs(clamp(at, LEFT, LEFT + width()) - clamp(x, LEFT, LEFT + width())), Y(0) - TOP + 8);
+			ctx.globalAlpha = 1;
+			if (at >= LEFT - 1 && at <= LEFT + width() + 1) ctx.fillRect(at - 1, TOP - 8, 2, Y(0) - TOP + 8);
 		}
 		if (!isPeak) paintMark(ctx, css('--accent'), series.t[series.mostAt], series.most, 'peak ' + fmtBytes(series.most), Y, Math.max(10, Y(series.most) - 8));
 		paintMark(ctx, css('--bad'), moment.time, bytes, (isPeak ? 'peak ' : '') + fmtBytes(bytes) + ' at ' + fmtAt(moment.time), Y, isPeak ? Math.max(10, Y(bytes) - 8) : Y(0) - 10);

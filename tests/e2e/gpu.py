@@ -9,6 +9,7 @@
     copy=N         N copies of 4096 bytes to the device
     leak=N         N allocations of 1024 bytes that are never freed
     say=TEXT       TEXT on standard output      complain=TEXT   on standard error
+    status=FILE    a copy of /proc/self/status
     chdir=FOLDER   os.chdir                     touch=FILE      make an empty file
     pump           launches until standard input ends; how many so far is in the file "progress"
     handle=NAME    a handler of SIGNAME that prints send=NAME       SIGNAME to itself
@@ -22,6 +23,7 @@ It prints what it did as "name count" lines.  Without launch, copy or leak it do
 import ctypes
 import os
 import select
+import shutil
 import signal
 import sys
 
@@ -112,6 +114,7 @@ def handle(name):
 HOST_STEPS = {
     "handle": handle,
     "send": lambda name: os.kill(os.getpid(), signal.Signals["SIG" + name]),
+    "status": lambda name: shutil.copyfile("/proc/self/status", name),
     "say": lambda text: print(text, flush=True),
     "complain": lambda text: print(text, file=sys.stderr, flush=True),
     "chdir": os.chdir,

@@ -276,17 +276,20 @@ class KeepLast(Case):
         self.assertIn("launches 1000", result.stdout)
 
 
+def peak_mib_of(path):
+    with open(path, encoding="utf-8") as file:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1)) / 1024
+
+
 class OwnMemory(Case):
 
     MOST_MIB = 64  # however long the run, besides what CUPTI takes itself
 
     def peak_mib(self, way, **variables):
-        command, own = support.command(way, [*GPU, "launch=200000"])
-        started = os.posix_spawn(command[0], command, {**support.environment(), **own, **variables},
-                                 file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
-        _, status, usage = os.wait4(started, 0)
-        self.assertEqual(status, 0)
-        return usage.ru_maxrss / 1024
+        """Of the program itself: what wait4() tells begins with the memory of who started it."""
+        result = self.run_program([*GPU, "launch=200000", "status=" + self.path("status")], way, **variables)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return peak_mib_of(self.path("status"))
 
     @unittest.skipIf(support.ON_GPU, "the real CUPTI takes more")
     def test_it_is_bounded(self):
@@ -374,8 +377,7 @@ class MaxMemory(Case):
     def peak_mib(self, program, way, **variables):
         result = self.run_program([program, self.path("status")], way, GPUPROF_SUMMARY="none", GPUPROF_CHROME="none", **variables)
         self.assertEqual(result.returncode, 0, result.stderr)
-        with open(self.path("status"), encoding="utf-8") as file:
-            return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1)) / 1024
+        return peak_mib_of(self.path("status"))
 
     @unittest.skipIf(support.ON_GPU, "the real CUPTI takes more")
     def test_what_is_taken_stays_below_it(self):

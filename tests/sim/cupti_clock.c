@@ -6,12 +6,31 @@
 static CUpti_TimestampCallbackFunc _Atomic clock_function;
 static uint64_t first_ns, first_ticks; /* one moment on both clocks */
 
+#define CLOSE_NS   1000
+#define MOST_TRIES 1000
+
+/* Both clocks at one moment: whoever was interrupted between the readings reads again. */
+static void read_both(CUpti_TimestampCallbackFunc function, uint64_t *ns, uint64_t *ticks)
+{
+	uint64_t least_ns = UINT64_MAX;
+
+	for (int i = 0; i < MOST_TRIES && least_ns > CLOSE_NS; i++) {
+		uint64_t before_ns = sim_now_ns(), its = function();
+		uint64_t passed_ns = sim_now_ns() - before_ns;
+
+		if (passed_ns >= least_ns)
+			continue;
+		least_ns = passed_ns;
+		*ns = before_ns + passed_ns / 2;
+		*ticks = its;
+	}
+}
+
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp)
 {
 	if (!funcTimestamp)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	first_ns = sim_now_ns();
-	first_ticks = funcTimestamp();
+	read_both(funcTimestamp, &first_ns, &first_ticks);
 	clock_function = funcTimestamp;
 	return CUPTI_SUCCESS;
 }
@@ -61,8 +80,12 @@ void sim_clock_convert(uint8_t *data, size_t bytes)
 
 	if (!function && !sim_config()->clock_step_ns)
 		return;
-	if (function)
-		rate = (double)(function() - first_ticks) / (double)(sim_now_ns() - first_ns);
+	if (function) {
+		uint64_t ns, ticks;
+
+		read_both(function, &ns, &ticks);
+		rate = (double)(ticks - first_ticks) / (double)(ns - first_ns);
+	}
 	for (size_t at = 0; at < bytes;
 	     at += sim_record_bytes(((CUpti_Activity *)(data + at))->kind)) {
 		size_t offset = time_offset(((CUpti_Activity *)(data + at))->kind);

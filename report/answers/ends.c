@@ -38,6 +38,40 @@ static uint64_t before_first_call_ns(const struct gp_model *model)
 	return first_ns - ticks * NS_PER_CLOCK_TICK;
 }
 
+/* ---- what both ends are made of ---- */
+
+/* The few calls that load code, found in one pass over all calls. */
+struct loads {
+	const struct gp_model *model;
+	uint32_t *calls;
+	uint32_t count, capacity;
+};
+
+static int find_loads(struct loads *loads, const struct gp_model *model)
+{
+	int result = 0;
+
+	*loads = (struct loads){.model = model};
+	for (uint32_t i = 0; i < model->call_count && result == 0; i++) {
+		if (gp_model_api_class(model, model->calls[i].api) != GP_API_MODULE)
+			continue;
+		result = gp_array_grow_room(&loads->calls, &loads->capacity, loads->count,
+					    sizeof(*loads->calls));
+		if (result == 0)
+			loads->calls[loads->count++] = i;
+	}
+	return result;
+}
+
+/* How many ranges are to be looked at for NCCL's: none where it has no domain. */
+static uint32_t nccl_ranges(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->domain_count; i++)
+		if (strcmp(model->domains[i], "NCCL") == 0)
+			return model->range_count;
+	return 0;
+}
+
 /* ---- one end ---- */
 
 /* Times of a part and of those before it, within a window. */
@@ -71,7 +105,7 @@ static void take_call(struct parts *parts, const struct gp_call *call)
 
 static void take_nccl(struct parts *parts, const struct gp_model *model, struct gp_end *end)
 {
-	for (uint32_t i = 0; i < model->range_count; i++) {
+	for (uint32_t i = 0, count = nccl_ranges(model); i < count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		uint64_t ns = gp_range_is_of_nccl(model, range)
 				      ? take(parts, range->start_ns, range->end_ns)
@@ -94,11 +128,10 @@ static void take_contexts(struct parts *parts, const struct gp_model *model)
 	}
 }
 
-static void take_code(struct parts *parts, const struct gp_model *model)
+static void take_code(struct parts *parts, const struct loads *loads)
 {
-	for (uint32_t i = 0; i < model->call_count; i++)
-		if (gp_model_api_class(model, model->calls[i].api) == GP_API_MODULE)
-			take_call(parts, &model->calls[i]);
+	for (uint32_t i = 0; i < loads->count; i++)
+		take_call(parts, &loads->model->calls[loads->calls[i]]);
 }
 
 /* ---- NCCL's set-up, wherever ---- */
@@ -118,7 +151,7 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 {
 	struct parts parts = {.window = {0, UINT64_MAX}};
 
-	for (uint32_t i = 0; i < model->range_count; i++) {
+	for (uint32_t i = 0, count = nccl_ranges(model); i < count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		const char *function = gp_model_range_text(model, range);
 		uint64_t ns;
@@ -140,9 +173,9 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 
 /* ---- all together ---- */
 
-static int split(struct gp_end *end, const struct gp_model *model, uint64_t start_ns,
-		 uint64_t end_ns)
+static int split(struct gp_end *end, const struct loads *loads, uint64_t start_ns, uint64_t end_ns)
 {
+	const struct gp_model *model = loads->model;
 	struct parts parts = {.window = {start_ns, end_ns}};
 	uint64_t told_ns = 0;
 
@@ -157,7 +190,7 @@ static int split(struct gp_end *end, const struct gp_model *model, uint64_t star
 		else if (part == GP_END_CONTEXT)
 			take_contexts(&parts, model);
 		else
-			take_code(&parts, model);
+			take_code(&parts, loads);
 		all_ns = gp_busy_union(parts.intervals, parts.count);
 		end->part_ns[part] = all_ns - told_ns;
 		told_ns = all_ns;
@@ -186,6 +219,7 @@ static bool find_work(const struct gp_model *model, struct gp_interval *work)
 int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 {
 	struct gp_interval work;
+	struct loads loads;
 	int result;
 
 	*ends = (struct gp_ends){0};
@@ -193,10 +227,15 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 	    (model->call_count == 0 && !model->totals))
 		return 0;
 	ends->before_ns = before_first_call_ns(model);
-	result = sum_nccl(ends, model, false);
+	result = find_loads(&loads, model);
+	if (result == 0)
+		result = sum_nccl(ends, model, false);
 	if (result == 0)
 		result = sum_nccl(ends, model, true);
 	if (result == 0)
-		result = split(&ends->first, model, model->first_call_ns, work.start_ns);
-	return result == 0 ? split(&ends->last, model, work.end_ns, model->last_call_ns) : result;
+		result = split(&ends->first, &loads, model->first_call_ns, work.start_ns);
+	if (result == 0)
+		result = split(&ends->last, &loads, work.end_ns, model->last_call_ns);
+	gp_room_free(loads.calls);
+	return result;
 }

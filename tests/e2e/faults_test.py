@@ -6,6 +6,7 @@ import concurrent.futures
 import errno
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -106,6 +107,57 @@ class Faults(Case):
                 self.assertEqual(problems, [])
                 self.assertGreater(calls, 100)
                 self.assertLess(calls, MOST_CALLS - 1)
+
+
+# It goes on until both its threads were looked at often: what it prints is the same each time.
+PYTHON = """
+import sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import gpu
+device = gpu.Device()
+device.launch(10)
+def spin(until):
+    while time.monotonic() < until:
+        pass
+until = time.monotonic() + 0.5
+other = threading.Thread(target=spin, args=(until,))
+other.start()
+spin(until)
+other.join()
+"""
+LOOKS = {"process_vm_readv": 310, "tgkill": 234, "clock_gettime": 228}  # the calls of a look at another thread, on x86-64
+
+
+@unittest.skipIf(os.uname().machine != "x86_64", "looks are taken on x86-64 only")
+class Looks(Case):
+    """The calls by which threads of Python are looked at fail: only the looks suffer."""
+
+    def run_with(self, name, first, last, error):
+        seen, trace = self.path("seen"), self.path("t.gpuprof")
+        for path in (seen, trace):
+            if os.path.exists(path):
+                os.unlink(path)
+        result = self.run_program([sys.executable, self.write("program.py", PYTHON), support.HERE], support.PLAIN,
+                                  LD_PRELOAD=f"{FAULTS} {LIBRARY}", GPUPROF_OUTPUT="t", GPUPROF_SUMMARY="none", GPUPROF_CHROME="none",
+                                  GPUPROF_HOST_SAMPLES_MS="5", FAULTS_SEEN=seen, FAULTS_ONLY=f"syscall {LOOKS[name]}",
+                                  FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "launches 10\n", ""))
+        summary = self.run_gpuprof("summary", "--full", trace)
+        self.assertEqual(summary.returncode, 0, summary.stderr)
+        self.assertIn("all 10 launches have their kernel record", summary.stdout)
+        return os.path.exists(seen), " ".join(summary.stdout.split())
+
+    def test_each_call_of_a_look(self):
+        for name in LOOKS:
+            for first, last in ((0, 0), (3, 3), (7, FOR_GOOD), (0, FOR_GOOD)):
+                for error in (errno.EPERM, errno.EFAULT):
+                    with self.subTest(name, first=first, last=last, error=errno.errorcode[error]):
+                        has_failed, _ = self.run_with(name, first, last, error)
+                        self.assertTrue(has_failed or (name, first) != ("process_vm_readv", 0))
+
+    def test_that_there_are_no_looks_is_said(self):
+        _, summary = self.run_with("process_vm_readv", 0, FOR_GOOD, errno.ENOSYS)
+        self.assertIn("the program's Python stacks are not sampled: a process may not copy its own memory here (process_vm_readv)", summary)
 
 
 if __name__ == "__main__":

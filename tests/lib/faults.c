@@ -3,6 +3,7 @@
  *
  *	FAULTS_FIRST, FAULTS_LAST	numbers of the first and the last call that fails; they begin at 0
  *	FAULTS_ERROR			the errno value
+ *	FAULTS_ONLY			a name, as in FAULTS_SEEN: only such calls are counted, and fail
  *	FAULTS_SEEN			a file that gets a line "NUMBER NAME" for each failure
  *
  * A call is one of libgpuprof.so where its return address lies there.  Each process counts for itself.  Waiting does not
@@ -31,6 +32,7 @@ static struct {
 	uintptr_t from, to; /* where libgpuprof.so lies; 0 = not known yet */
 	unsigned long first, last;
 	int error;
+	const char *only;
 	unsigned long calls; /* atomic */
 } plan;
 
@@ -64,6 +66,7 @@ static void prepare(void)
 	plan.error = (int)number_in("FAULTS_ERROR", EIO);
 	plan.first = number_in("FAULTS_FIRST", ULONG_MAX);
 	plan.last = number_in("FAULTS_LAST", plan.first);
+	plan.only = getenv("FAULTS_ONLY");
 	dl_iterate_phdr(note_library, NULL);
 }
 
@@ -85,7 +88,8 @@ static bool fails(const void *caller, const char *name)
 
 	if (plan.from == 0)
 		prepare();
-	if ((uintptr_t)caller < plan.from || (uintptr_t)caller >= plan.to)
+	if ((uintptr_t)caller < plan.from || (uintptr_t)caller >= plan.to ||
+	    (plan.only && strcmp(plan.only, name)))
 		return false;
 	call = __atomic_fetch_add(&plan.calls, 1, __ATOMIC_RELAXED);
 	if (call < plan.first || call > plan.last)
@@ -182,11 +186,6 @@ void *dlopen(const char *file, int flags)
 int access(const char *path, int mode)
 {
 	return FAILS() ? (int)fail() : REAL(access)(path, mode);
-}
-
-int dup2(int from, int to)
-{
-	return FAILS() ? (int)fail() : REAL(dup2)(from, to);
 }
 
 int pipe2(int ends[2], int flags)

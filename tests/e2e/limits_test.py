@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 import support
@@ -269,6 +270,17 @@ class KeepLast(Case):
         self.assertIn("PARTIAL", before)
         self.assertEqual(self.run_gpuprof("finish", "-s", "none", "--chrome", "none", "t.gpuprof").returncode, 0)
         self.assertEqual(self.numbers(self.run_gpuprof("summary", "t.gpuprof").stdout), self.numbers(before))
+
+    def test_what_led_to_a_moment_stays(self):
+        """The program says when: what it does then does not take the place of what was before."""
+        self.write("program.py", f"import ctypes, sys\nsys.path.insert(0, {support.HERE!r})\nimport gpu\ndevice = gpu.Device()\n"
+                   f"device.launch(2000)\nctypes.CDLL(None).gpuprof_v1_stop()\ndevice.launch({self.LAUNCHES})\n")
+        for way in (BARE, LAUNCHED):
+            result = self.run_program([sys.executable, self.path("program.py")], way, GPUPROF_KEEP_LAST="8M", GPUPROF_CHROME="none",
+                                      GPUPROF_OUTPUT="t")
+            self.assertEqual((result.returncode, result.stdout), (0, f"launches 2000\nlaunches {self.LAUNCHES}\n"), result.stderr)
+            launches, _, gone, _ = self.numbers(result.stderr)
+            self.assertEqual((launches, gone), (2000, 0), result.stderr)
 
     def test_forked_children_have_their_own(self):
         result = self.record(LAUNCHED, "launch=1000", "fork", "launch=1000")

@@ -62,6 +62,11 @@ $(O)/bench/stacks: bench/stacks.c $(COLLECTOR) $(STACKS)
 bench-python: $(O)/tests/stacks/libprobe.so
 	$(Q)bench/python_stacks --build $(O)
 
+# What a look at a Python thread costs that calls nothing of CUDA's.
+.PHONY: bench-host-samples
+bench-host-samples: $(O)/tests/stacks/libprobe.so $(O)/tests/stacks/dump
+	$(Q)bench/host_samples --build $(O)
+
 # What a range costs: without a tool, with gpuprof that leaves ranges out, and recorded.
 RECORDED = GPUPROF_OUTPUT=$(O)/bench/ranges GPUPROF_CHROME=none GPUPROF_SUMMARY=none LD_PRELOAD=$(abspath $(O))/libgpuprof.so
 .PHONY: bench-ranges

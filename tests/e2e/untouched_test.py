@@ -379,13 +379,16 @@ class Untouched(Case):
             self.assertIn(part, summary.stdout)
 
     def check_crowd(self, way, launches):
-        """Where the machine is so busy that the writer does not get to run, calls are lost, and said to be."""
+        """Where the machine is so busy that the writer does not get to run, records are lost, and said to be: of calls and of kernels."""
         summary = self.run_gpuprof("summary", self.path(way.replace(" ", "-") + ".gpuprof")).stdout
-        counts = [re.search(rf"([\d,]+) {what}", summary) for what in
-                  ("launches have their kernel record", "GPU operations whose API call was not recorded")]
-        recorded, lost = (int(count.group(1).replace(",", "")) if count else 0 for count in counts)
-        self.assertEqual(recorded + lost, launches, summary)
-        self.assertRegex(summary, "records dropped because no ring could be had" + ("" if lost else "|nothing was dropped"))
+        calls, kernels, lost = (int(found.group(1).replace(",", "")) if found else 0 for found in (
+            re.search(r"([\d,]+) launches", summary[summary.index("\nRecords\n"):]), re.search(r"; ([\d,]+) GPU records", summary),
+            re.search(r"([\d,]+) records dropped because no ring could be had", summary)))
+        if lost:
+            self.assertGreaterEqual(calls + kernels + lost, 2 * launches, summary)  # names of threads may be among the lost
+        else:
+            self.assertEqual((calls, kernels), (launches, launches), summary)
+            self.assertIn("nothing was dropped", summary)
 
     def observe(self, *arguments, **variables):
         results = self.run_alike([self.compile_for_gpu("observer", OBSERVER, "-lpthread", "-lm"), *arguments], **variables)

@@ -10,6 +10,8 @@ import unittest
 import support
 from support import BARE, GPU, LAUNCHED, LAUNCHER, PLAIN, Case
 
+STUB = os.path.join(os.environ.get("CUDA_HOME") or "/usr/local/cuda", "lib64", "stubs", "libcuda.so")
+
 PRELOADED = "import sys; sys.exit(0 if 'libgpuprof.so' in open('/proc/self/maps').read() else 1)"
 
 
@@ -522,6 +524,17 @@ class Words(Case):
         result = self.run_program([self.compile("program", source, f"-L{support.BUILD}/sim", "-lcuda")])
         self.assertEqual(result.returncode, 5)
         self.assert_one_line(result.stderr, "nothing was recorded: ", "program initialised CUDA, but made no context", "look what its first")
+
+    @unittest.skipUnless(os.path.exists(STUB), "needs the CUDA Toolkit's stub")
+    def test_the_stub_of_the_driver(self):
+        """What a program gets from it, it gets with us, too."""
+        source = "extern int cuInit(unsigned); int main(void) { return cuInit(0); }"
+        program = self.compile("program", source, f"-L{support.BUILD}/sim", "-lcuda")
+        os.mkdir(self.path("stubs"))
+        os.symlink(os.path.realpath(STUB), self.path("stubs", "libcuda.so.1"))
+        statuses = [self.run_program([program], way, LD_LIBRARY_PATH=self.path("stubs")).returncode for way in (PLAIN, BARE, LAUNCHED)]
+        self.assertEqual(statuses, [34] * 3)  # CUDA_ERROR_STUB_LIBRARY
+        self.assertEqual(self.files(".gpuprof"), [])
 
     @unittest.skipIf(support.ON_GPU, "of the simulated device")
     def test_a_linked_in_runtime_is_told_that_the_device_is_not_for_it(self):

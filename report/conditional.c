@@ -9,7 +9,8 @@
  * CUPTI gives what runs inside a conditional node (if, while, switch) of a graph the graph's number, but not that of the launch:
  * the correlation id is 0 (docs/cupti-notes.md, 8).  Launches of one graph do not overlap, so that it is of the launch of
  * which something began last; or of the next one, where the node is such that launches begin with it.  Of a
- * graph that has nothing outside of such nodes it is of the latest graph launch for which no operation has the number.
+ * graph that has nothing outside of such nodes it is of the latest graph launch for which no operation has the number, if its thread
+ * had waited for the one before; else it is nobody's, and counted.
  */
 
 /* An operation of a graph that has such nodes, or a launch for which none has the number. */
@@ -113,6 +114,24 @@ static int gather_numbered(const struct gp_model *m, const struct steps *insides
 	return result == 0 ? sort_steps(numbered) : result;
 }
 
+static bool waits_between(const struct gp_model *m, uint32_t earlier, uint32_t later)
+{
+	if (m->calls[earlier].thread_id != m->calls[later].thread_id)
+		return false;
+	for (uint32_t i = earlier + 1; i < later; i++)
+		if (gp_model_api(m, m->calls[i].api).class == GP_API_SYNC)
+			return true;
+	return false;
+}
+
+/* What runs after those may be of one before them: they are nobody's launch. */
+static void leave_out_unsure(const struct gp_model *m, struct steps *silent)
+{
+	for (uint32_t i = silent->count; i-- > 1;)
+		if (!waits_between(m, silent->all[i - 1].index, silent->all[i].index))
+			silent->all[i].index = GP_NONE;
+}
+
 /* Of no graph: which one they launched is not known. */
 static int gather_silent(const struct gp_model *m, struct steps *silent)
 {
@@ -129,7 +148,11 @@ static int gather_silent(const struct gp_model *m, struct steps *silent)
 		    m->calls[i].status == 0 && !(has_op[i / 8] >> i % 8 & 1))
 			result = add_step(silent, &(struct step){0, m->calls[i].start_ns, 0, i});
 	gp_room_free(has_op);
-	return result == 0 ? sort_steps(silent) : result;
+	if (result == 0)
+		result = sort_steps(silent);
+	if (result == 0)
+		leave_out_unsure(m, silent);
+	return result;
 }
 
 /* How many steps of a graph began until then, and which are the graph's. */

@@ -329,8 +329,8 @@ static bool is_within_launch(struct gp_model *const *models, const struct gp_gap
 	const struct gp_op *before = gp_op_of(models, gap->before);
 	const struct gp_op *after = gp_op_of(models, gap->after);
 
-	return before && after && gap->before.model == gap->after.model && after->call != GP_NONE &&
-	       before->call == after->call;
+	return before && after && gap->before.model == gap->after.model && after->graph_id != 0 &&
+	       after->call != GP_NONE && before->call == after->call;
 }
 
 void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *calls,

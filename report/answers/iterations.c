@@ -238,15 +238,6 @@ static int take_pass(struct gp_iterations *iterations, const struct gp_model *mo
 	return row.start_ns <= row.end_ns ? add(iterations, row) : 0;
 }
 
-static uint32_t count_own(const struct gp_tuning *tuning, uint32_t first, uint32_t end)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = first; i < end; i++)
-		count += tuning->of[i] == GP_TUNER_NONE;
-	return count;
-}
-
 static bool is_host_copy(const struct gp_op *op)
 {
 	return op->kind == GP_OP_COPY &&
@@ -263,28 +254,56 @@ static bool has_host_copy(const struct gp_model *model, uint32_t first, uint32_t
 
 struct stream {
 	uint32_t first, end; /* of its operations */
-	uint32_t own;        /* those of no tuning */
+	uint32_t own, work;  /* those of no tuning; of these, what is no copy */
 };
 
-/*
- * The stream with the most operations; of those with a good part as many, the one with the most that takes data from the host or gives it
- * some, if there is one: the others are helpers' within a pass (cuDNN runs the steps of an LSTM on streams of its own).
- */
-static struct stream find_stream(const struct gp_model *model, const struct gp_tuning *tuning)
+static struct stream stream_from(const struct gp_model *model, const struct gp_tuning *tuning,
+				 uint32_t first)
 {
-	struct stream most = {0}, feeding = {0};
+	struct stream stream = {.first = first, .end = gp_model_stream_end(model, first)};
 
-	for (uint32_t first = 0, next; first < model->op_count; first = next) {
-		struct stream one;
+	for (uint32_t i = first; i < stream.end; i++) {
+		bool own = tuning->of[i] == GP_TUNER_NONE;
 
-		next = gp_model_stream_end(model, first);
-		one = (struct stream){first, next, count_own(tuning, first, next)};
-		if (one.own > most.own)
-			most = one;
-		if (one.own > feeding.own && has_host_copy(model, first, next))
-			feeding = one;
+		stream.own += own;
+		stream.work += own && model->ops[i].kind != GP_OP_COPY;
 	}
-	return (uint64_t)feeding.own * GOOD_PART >= most.own && feeding.own > 0 ? feeding : most;
+	return stream;
+}
+
+/* The stream with the most operations. */
+static struct stream find_busiest(const struct gp_model *model, const struct gp_tuning *tuning)
+{
+	struct stream busiest = {0};
+
+	for (uint32_t first = 0; first < model->op_count;) {
+		struct stream stream = stream_from(model, tuning, first);
+
+		if (stream.own > busiest.own)
+			busiest = stream;
+		first = stream.end;
+	}
+	return busiest;
+}
+
+/*
+ * Of the streams that do a good part as much work, the one with the most that takes data from the host or gives it some: busier ones may be
+ * helpers' within a pass (cuDNN runs the steps of an LSTM on streams of its own).  Nothing else than copies is no work.
+ */
+static struct stream find_feeding(const struct gp_model *model, const struct gp_tuning *tuning,
+				  const struct stream *busiest)
+{
+	struct stream feeding = {0};
+
+	for (uint32_t first = 0; first < model->op_count;) {
+		struct stream stream = stream_from(model, tuning, first);
+
+		if (stream.work > feeding.work && stream.work >= busiest->own / GOOD_PART &&
+		    has_host_copy(model, first, stream.end))
+			feeding = stream;
+		first = stream.end;
+	}
+	return feeding;
 }
 
 /* The same operation again and again is no pass of a loop: nothing says where one would end. */
@@ -513,12 +532,11 @@ static int take_regular(struct gp_iterations *iterations, const struct gp_model 
 
 /* ---- all ways ---- */
 
-static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
-			    const struct gp_tuning *tuning)
+static int find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
+			  const struct gp_tuning *tuning, const struct stream *stream)
 {
 	struct gp_sequences sequences;
-	struct stream stream = find_stream(model, tuning);
-	int result = gp_sequences_of(&sequences, model, tuning, stream.first, stream.end);
+	int result = gp_sequences_of(&sequences, model, tuning, stream->first, stream->end);
 	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
 
 	if (chosen) {
@@ -529,6 +547,20 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 			result = take_regular(iterations, model, &sequences, chosen);
 	}
 	gp_sequences_free(&sequences);
+	return result;
+}
+
+static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
+			    const struct gp_tuning *tuning)
+{
+	struct stream busiest = find_busiest(model, tuning);
+	struct stream feeding = find_feeding(model, tuning, &busiest);
+	int result = 0;
+
+	if (feeding.end > feeding.first)
+		result = find_in_stream(iterations, model, tuning, &feeding);
+	if (result == 0 && iterations->count == 0)
+		result = find_in_stream(iterations, model, tuning, &busiest);
 	return result;
 }
 

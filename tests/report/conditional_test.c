@@ -119,21 +119,29 @@ static void test_no_operation_begins_before_its_launch(void **state)
 	gp_model_free(m);
 }
 
+/* None of its operations has a number: what is certain is the launch after a wait. */
 static void test_a_graph_of_conditional_nodes_alone(void **state)
 {
 	struct gp_builder b;
 	struct gp_model *m;
 
 	(void)state;
-	begin(&b, 3, 1000);
+	gp_builder_begin(&b, THREAD);
+	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 5, 1000, 10);
+	gp_builder_call(&b, GP_TEST_SYNC, 6, 1100, 500);
+	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 7, 2000, 10);
+	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 8, 2050, 10); /* has its number */
+	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 9, 3000, 10);
+	gp_builder_chunk(&b, 2, 50);
 	add_node(&b, 0, 1500, GRAPH, 3);
-	add_node(&b, 6, 2100, OTHER, 0);
+	add_node(&b, 8, 2100, OTHER, 0);
 	add_node(&b, 0, 2500, GRAPH, 3);
 	add_node(&b, 0, 3500, GRAPH, 3);
 	m = gp_builder_finish(&b);
 	assert_launched_at(m, 1500, 1000);
-	assert_launched_at(m, 2500, 1000);
-	assert_launched_at(m, 3500, 3000);
+	assert_launched_at(m, 2500, 2000);
+	assert_int_equal(op_at(m, 3500)->call, GP_NONE);
+	assert_int_equal(m->losses.ops_without_call, 1);
 	gp_model_free(m);
 }
 

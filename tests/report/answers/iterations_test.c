@@ -534,6 +534,22 @@ static void a_stream_that_helps_within_a_pass_is_not_the_loop(void **state)
 	expect_passes(&stream, 0);
 }
 
+/* A stream that copies alone is no loop, how few kernels a pass may have. */
+static void copies_ahead_on_a_stream_of_their_own_are_not_the_loop(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	for (int pass = 0; pass < 40; pass++) {
+		stream.id = 9;
+		PUT(&stream, H2D);
+		stream.id = 7;
+		mark(&stream);
+		PUT(&stream, FORWARD_A, FORWARD_B, BACKWARD_B, BACKWARD_A);
+	}
+	expect_passes(&stream, 0);
+}
+
 /* Any ranges at all: passes are in order and none is longer than time goes. */
 static void any_ranges_are_read(void **state)
 {
@@ -582,6 +598,7 @@ int main(void)
 		cmocka_unit_test(what_looks_like_a_pass_begun_before_is_none),
 		cmocka_unit_test(passes_of_changing_shapes_are_found_by_what_they_share),
 		cmocka_unit_test(a_stream_that_helps_within_a_pass_is_not_the_loop),
+		cmocka_unit_test(copies_ahead_on_a_stream_of_their_own_are_not_the_loop),
 		cmocka_unit_test(any_ranges_are_read),
 	};
 

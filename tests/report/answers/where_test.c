@@ -258,21 +258,34 @@ static void short_gaps_of_launched_work_are_launch_bound(void **state)
 	gp_model_free(model);
 }
 
-/* Though they are as short: all of them were put onto the device at once. */
-static void gaps_within_a_launch_of_a_graph_are_its_own(void **state)
+static struct build build_ten_operations_of_a_call(uint32_t graph_id)
 {
 	struct build b = build_begin(1);
+
+	build_call(&b, 1, BUILD_LAUNCH, 0, 10 * US, 1);
+	for (uint32_t i = 0; i < 10; i++)
+		build_op(&b, GP_OP_KERNEL, 7, (20 + 3 * i) * US, (21 + 3 * i) * US, 1)->graph_id =
+			graph_id;
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 11 * US, 37 * US, 99);
+	return b;
+}
+
+/* Though they are as short: all of them were put onto the device at once.  Other calls with several operations go on making them. */
+static void gaps_within_a_launch_of_a_graph_are_its_own(void **state)
+{
+	struct build b = build_ten_operations_of_a_call(3);
 	struct gp_model *model;
 	struct answer answer;
 
 	(void)state;
-	build_call(&b, 1, BUILD_LAUNCH, 0, 10 * US, 1);
-	for (uint32_t i = 0; i < 10; i++)
-		build_op(&b, GP_OP_KERNEL, 7, (20 + 3 * i) * US, (21 + 3 * i) * US, 1);
-	build_call(&b, 1, BUILD_DEVICE_SYNC, 11 * US, 37 * US, 99);
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_DEPENDENCY), 9 * 2 * US);
 	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 20 * US);
+	forget(&answer);
+	gp_model_free(model);
+	b = build_ten_operations_of_a_call(0);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_DEPENDENCY), 0);
 	forget(&answer);
 	gp_model_free(model);
 }

@@ -539,6 +539,25 @@ class BrowserTest(HtmlCase):
         self.assertIn(" about " + run("(() => { const { gpuTime } = gpuprof.state.about; return ''; })()"), run(DRAWER_OF % "In view"))
         self.assert_no_problem()
 
+    def test_a_range_counts_once_wherever_else_it_is_shown(self):
+        trace = self.record(RANGES)
+        self.browser.resize(2560, 1440)
+        self.open(self.write_page(trace), hash_text="#v=timeline")
+        run = self.browser.run
+        run(DRAWER_OF % "In view")
+        self.assertGreater(run("gpuprof.state.index.tracks.find((track) => track.kind === 'gpu-ranges').events"), 0)
+        line = re.search(r"(?m)^.*\binside\b.*$", self.run_gpuprof("summary", "--by", "nvtx", trace).stdout).group(0).split()
+        cells = "[...document.querySelectorAll('%s tr')].map((tr) => [...tr.cells].map((cell) => cell.textContent.trim()))"
+        shown, = [row for row in run(cells % ".drawer") if row[0] == "inside"]
+        self.assertIn(" ".join(shown[2:]), line)
+        self.assertEqual(shown[1], "3 ×")
+        self.go("overview")
+        self.browser.key("/")
+        self.browser.type("inside")
+        run(f"new Promise((done) => {{ const look = () => {cells % '.foundbox'}.length ? done() : setTimeout(look, 10); look(); }})")
+        self.assertIn(["inside", "range", *shown[1:]], run(cells % ".foundbox"))
+        self.assert_no_problem()
+
     def test_the_timeline_begins_with_the_span_of_its_strip(self):
         self.open(self.write_page(self.record(ZOO)))
         self.browser.key("2")

@@ -60,7 +60,7 @@ function kernelsView() {
 		}
 		const labels = labelsNamed(name),
 			{ ev } = state;
-		found = statsOfLabels(labels);
+		found = eventsOf(labels);
 		if (!found.length) {
 			right.replaceChildren(
 				el('h2', null, plain(name)),

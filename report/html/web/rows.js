@@ -290,13 +290,14 @@ const isTogether = (kind) => kind === 'm' || kind === 'n';
 /* What Python did, by looks at its stack: in words; a function of the user's, of a library. */
 const isLook = (kind) => 'hpq'.includes(kind);
 
-/* Statistics of one label over all events, as exact as the tables. */
-function statsOfLabels(wanted, from, to) {
-	const { ev } = state,
+/* Rows of what happened, or those of ranges on the GPU: there each range is once more, from its first operation to its last. */
+const rowsOnceMore = (wanted) => state.rows.filter(({ track }) => (track.kind === 'gpu-ranges') === wanted);
+
+/* Events of these labels, as exact as the tables: each once. */
+function eventsOf(labels, onceMore = false) {
+	const { label } = state.ev,
 		found = [];
-	for (let i = 0; i < ev.n; i++)
-		if (wanted.has(ev.label[i]) && (from === undefined || (ev.start[i] < to && ev.start[i] + ev.dur[i] > from)))
-			found.push(i);
+	for (const { first, n } of rowsOnceMore(onceMore)) for (let i = first; i < first + n; i++) if (labels.has(label[i])) found.push(i);
 	return found;
 }
 function spread(durations) {

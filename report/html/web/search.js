@@ -8,12 +8,13 @@ function labelTotals() {
 	const { ev, index } = state,
 		n = index.labels.texts.length,
 		totals = { count: new Float64Array(n), time: new Float64Array(n), longest: new Int32Array(n).fill(-1) };
-	for (let i = 0; i < ev.n; i++) {
-		const l = ev.label[i];
-		totals.count[l]++;
-		totals.time[l] += ev.dur[i];
-		if (totals.longest[l] < 0 || ev.dur[i] > ev.dur[totals.longest[l]]) totals.longest[l] = i;
-	}
+	for (const { first, n: all } of rowsOnceMore(false))
+		for (let i = first; i < first + all; i++) {
+			const l = ev.label[i];
+			totals.count[l]++;
+			totals.time[l] += ev.dur[i];
+			if (totals.longest[l] < 0 || ev.dur[i] > ev.dur[totals.longest[l]]) totals.longest[l] = i;
+		}
 	state.totals = totals;
 	return totals;
 }

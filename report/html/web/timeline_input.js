@@ -223,7 +223,7 @@ function selectEvent(tl, i, move) {
 		name = index.labels.texts[ev.label[i]],
 		full = index.labels.full[ev.label[i]],
 		row = rowOf(i),
-		s = spread(statsOfLabels(new Set([ev.label[i]])).map((k) => ev.dur[k]));
+		s = spread(eventsOf(new Set([ev.label[i]]), row.track.kind === 'gpu-ranges').map((k) => ev.dur[k]));
 	tl.selected = i;
 	if (tl.collapsed.has(row.track) && !(row.track.kind === 'python' && row === row.track.lanes[0])) {
 		tl.collapsed.delete(row.track);
@@ -320,7 +320,7 @@ async function sumsBetween(a, b) {
 		own = ++asked,
 		count = new Float64Array(state.index.labels.texts.length),
 		time = new Float64Array(count.length);
-	for (const { first, n } of state.rows) {
+	for (const { first, n } of rowsOnceMore(false)) {
 		const until = first + lowerBound(start, first, n, b);
 		for (let i = first + Math.max(0, lowerBound(start, first, n, a) - 1); i < until;) {
 			for (const stop = Math.min(until, i + 65536); i < stop; i++) {

@@ -71,34 +71,42 @@ static void note_workers(const struct gp_advisor *advisor, struct gp_case *found
 		found->extra = true;
 }
 
-/* What a call copies to the device, which may be several at once. */
-static uint64_t bytes_of_call(const struct gp_advisor *advisor, const struct gp_call *call)
+/* What a call copies so, which may be several at once. */
+static uint64_t bytes_of_call(const struct gp_advisor *advisor, const struct gp_call *call,
+			      uint8_t copy_kind)
 {
 	const struct gp_op *ops = advisor->model->ops;
 	uint64_t bytes = 0;
 
 	for (uint32_t at = call->first_op; at != GP_NONE; at = ops[at].next_op)
-		if (ops[at].copy_kind == GP_COPY_HTOD)
+		if (ops[at].copy_kind == copy_kind)
 			bytes += ops[at].bytes;
 	return bytes;
 }
 
-/* What the thread copies to the device from that call on until it launches something. */
+/* With that the host has the GPU compute with the data, or takes what it has computed. */
+static bool ends_batch(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint8_t class = gp_advisor_class(advisor, call);
+
+	return class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH ||
+	       bytes_of_call(advisor, call, GP_COPY_DTOH) > 0;
+}
+
+/* What the thread copies to the device from that call on until such a call, or until it does something else for long. */
 static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_call *end = advisor->model->calls + advisor->model->call_count;
 	uint32_t thread_id = call->thread_id;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, until_ns = call->start_ns;
 
 	if ((size_t)(end - call) > MOST_CALLS)
 		end = call + MOST_CALLS;
 	for (; call < end && call->thread_id == thread_id; call++) {
-		uint8_t class = gp_advisor_class(advisor, call);
-
-		if (class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH)
+		if (call->start_ns >= until_ns + LEAST_NS || ends_batch(advisor, call))
 			break;
-		if (class == GP_API_COPY)
-			bytes += bytes_of_call(advisor, call);
+		bytes += bytes_of_call(advisor, call, GP_COPY_HTOD);
+		until_ns = gp_call_end_ns(call);
 	}
 	return bytes;
 }

@@ -66,6 +66,66 @@ static void test_data_before_slow_copies(void **state)
 	gp_model_free(model);
 }
 
+/* A copy to the device and one back, twice; then the host makes data for 2 ms. */
+static struct gp_model *fetch_results(void)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+	uint32_t id = 0;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 0; i < 20; i++, at_ns += 2 * MS)
+		for (uint32_t k = 0; k < 4; k++, at_ns += MS / 10) {
+			struct gp_op *op;
+
+			build_call(&b, 100, 31, at_ns, MS / 20, ++id);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns + 1000, at_ns + MS / 20, id);
+			op->copy_kind = k % 2 == 0 ? GP_COPY_HTOD : GP_COPY_DTOH;
+			op->bytes = 1 << 20;
+		}
+	return build_end(&b);
+}
+
+/* Kernels of 1 ms, which one thread launches; another one makes data for 2 ms, between two of them, and copies it. */
+static struct gp_model *copy_from_a_thread(void)
+{
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 0; i < 20; i++) {
+		uint64_t at_ns = (1 + 4ull * i) * MS;
+		struct gp_op *op;
+
+		build_call(&b, 200, BUILD_LAUNCH, at_ns, 10000, 2 * i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + MS, 2 * i + 1);
+		build_call(&b, 100, 31, at_ns + 3 * MS, MS / 20, 2 * i + 2);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 3 * MS + 1000, at_ns + 3 * MS + MS / 20,
+			      2 * i + 2);
+		op->copy_kind = GP_COPY_HTOD;
+		op->bytes = 1 << 20;
+	}
+	return build_end(&b);
+}
+
+/* Where the thread that copies launches nothing, what it copies after other data is no part of that. */
+static void test_batches_without_launches(void **state)
+{
+	struct gp_model *models[] = {fetch_results(), copy_from_a_thread()};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		struct gp_advice advice = ask(&models[i], 1);
+		const struct gp_finding *found = find(&advice, "data-loading");
+
+		assert_non_null(found);
+		assert_non_null(strstr(found->found, "has made the 1.000MiB"));
+		gp_advice_free(&advice);
+		gp_model_free(models[i]);
+	}
+}
+
 /* Nobody is told to have workers who has them. */
 static void test_workers_that_load_data(void **state)
 {
@@ -113,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data_before_slow_copies),
+		cmocka_unit_test(test_batches_without_launches),
 		cmocka_unit_test(test_workers_that_load_data),
 		cmocka_unit_test(test_workers_of_another_process),
 	};

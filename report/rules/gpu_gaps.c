@@ -169,7 +169,7 @@ static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	const struct gp_tally_row *pair = pair_of(advisor, at->before, at->after);
 
-	return pair->sums[0] >= HABIT_TIMES && pair->sums[0] >= pair->count / HABIT_SHARE;
+	return pair->sums[0] >= HABIT_TIMES && pair->sums[0] * HABIT_SHARE >= pair->count;
 }
 
 /* ---- all that is told ---- */

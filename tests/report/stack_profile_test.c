@@ -194,6 +194,13 @@ static void test_what_is_missing_is_said(void **state)
 	assert_non_null(strstr(text, "nothing to show"));
 	free(text);
 	gp_stack_profile_close(&s.profile);
+	begin(&s);
+	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 10);
+	end(&s);
+	text = explanation(&s, GP_MEASURE_PEAK);
+	assert_non_null(strstr(text, "--stacks=alloc PROGRAM"));
+	free(text);
+	gp_stack_profile_close(&s.profile);
 }
 
 static void test_words_of_measures(void **state)

@@ -213,27 +213,27 @@ static uint64_t operations_of(const struct gp_iteration *row)
 	return row->op_count;
 }
 
-/* Of iterations, the longest of those that are not larger: have no more operations than others; and how many are. */
 struct longest {
-	uint32_t number;
-	uint64_t ns, larger;
+	uint32_t number, count; /* of how many; 0 = there is none */
+	uint64_t ns;
 };
 
-static struct longest find_longest(const struct gp_iterations *all, double usual_operations)
+/* The longest of the iterations that have more operations than others, and the longest of the others. */
+static void find_longest(const struct gp_iterations *all, double usual_operations,
+			 struct longest *larger, struct longest *other)
 {
-	struct longest found = {0};
-
+	*larger = *other = (struct longest){0};
 	for (uint32_t i = 0; i < all->count; i++) {
-		uint64_t ns = duration_of(&all->rows[i]);
+		const struct gp_iteration *row = &all->rows[i];
+		bool is_larger = (double)operations_of(row) > LARGER * usual_operations;
+		struct longest *found = is_larger ? larger : other;
 
-		if ((double)operations_of(&all->rows[i]) > LARGER * usual_operations) {
-			found.larger++;
-		} else if (ns > found.ns) {
-			found.number = i + 1;
-			found.ns = ns;
+		found->count++;
+		if (duration_of(row) > found->ns) {
+			found->number = i + 1;
+			found->ns = duration_of(row);
 		}
 	}
-	return found;
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -276,32 +276,40 @@ static struct gp_figure share_of_loop(const struct gp_summary *summary)
 				 (double)summary->busy[device].possible_ns);
 }
 
-static void print_longest_iteration(FILE *out, const struct longest *longest)
+/* "longest 417.0ms (number 1, of more operations), of the others 123.1ms (number 16)" */
+static void print_longest_iteration(FILE *out, const struct longest *larger,
+				    const struct longest *other)
 {
-	if (longest->number > 0)
-		fprintf(out, ", longest %s (number %u)", gp_format_ns(longest->ns).text,
-			longest->number);
-	if (longest->larger > 0)
-		fprintf(out, " but for %s of more operations",
-			gp_format_count(longest->larger).text);
+	bool is_larger = larger->ns > other->ns;
+
+	if (is_larger) {
+		fprintf(out, ", longest %s (number %u, ", gp_format_ns(larger->ns).text,
+			larger->number);
+		if (larger->count > 1)
+			fprintf(out, "one of %s ", gp_format_count(larger->count).text);
+		fputs("of more operations)", out);
+	}
+	if (other->ns > 0)
+		fprintf(out, ", %s %s (number %u)", is_larger ? "of the others" : "longest",
+			gp_format_ns(other->ns).text, other->number);
 }
 
 static void print_iterations(const struct gp_summary *summary, const struct gp_iterations *all)
 {
 	double median_ns, usual;
-	struct longest longest;
+	struct longest larger, other;
 
 	if (find_median(all, duration_of, &median_ns) < 0 ||
 	    find_median(all, operations_of, &usual) < 0)
 		return;
-	longest = find_longest(all, usual);
+	find_longest(all, usual, &larger, &other);
 	fprintf(summary->out, "  loop      %s iterations of %s (median)",
 		gp_format_count(all->count).text, gp_format_ns((uint64_t)median_ns).text);
 	if (all->passes > 0)
 		fprintf(summary->out, ", each of %s times the same operations",
 			gp_format_count(all->passes).text);
 	fprintf(summary->out, ", %s %% of the time", share_of_loop(summary).text);
-	print_longest_iteration(summary->out, &longest);
+	print_longest_iteration(summary->out, &larger, &other);
 	if (!summary->options->brief)
 		print_origin(summary->out, all);
 	fputs("\n", summary->out);

@@ -53,29 +53,47 @@ static void add_kernel(struct build *b, uint64_t at_ns, uint32_t name)
 	build_op(b, GP_OP_KERNEL, 7, at_ns, at_ns + US, id)->name = name;
 }
 
-/* Of twelve iterations the third lasts longer, and in the sixth, which lasts longest, something else is done, too. */
-static void the_longest_iteration_is_one_like_the_others(void **state)
+/* Of twelve iterations the third lasts longer, and in so many others something else is done, too. */
+static char *print_loop(uint32_t others, uint64_t other_ns)
 {
 	struct build b = begin(42, 8);
 	struct gp_model *model;
 	uint64_t at_ns = MS;
 	char *text;
 
-	(void)state;
 	for (uint32_t i = 0; i < 12; i++) {
+		bool is_other = i >= 5 && i < 5 + others;
+
 		for (uint32_t name = 0; name < 4; name++)
 			add_kernel(&b, at_ns += 10 * US, name);
 		if (i == 2)
 			at_ns += 60 * US;
-		for (uint32_t name = 4; i == 5 && name < 8; name++)
-			add_kernel(&b, at_ns += 100 * US, name);
+		for (uint32_t name = 4; is_other && name < 8; name++)
+			add_kernel(&b, at_ns += other_ns, name);
 	}
 	model = build_end(&b);
 	text = print(&model, 1);
-	expect(text, " loop 12 iterations of 40.00us (median), ");
-	expect(text, "longest 100.0us (number 3) but for 1 of more operations in it ");
-	free(text);
 	gp_model_free(model);
+	return text;
+}
+
+/* One that has more operations is the longest if it lasts longest; then that of the others is said, too. */
+static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state)
+{
+	char *text = print_loop(1, 100 * US);
+
+	(void)state;
+	expect(text, " loop 12 iterations of 40.00us (median), ");
+	expect(text, "longest 440.0us (number 6, of more operations), of the others 100.0us "
+		     "(number 3) in it ");
+	free(text);
+	text = print_loop(2, 100 * US);
+	expect(text, "longest 440.0us (number 6, one of 2 of more operations), of the others "
+		     "100.0us (number 3) in it ");
+	free(text);
+	text = print_loop(1, 5 * US);
+	expect(text, "longest 100.0us (number 3) in it ");
+	free(text);
 }
 
 /* A result is fetched after every 20 steps. */
@@ -218,7 +236,7 @@ static void ranges_of_autotuning_come_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_longest_iteration_is_one_like_the_others),
+		cmocka_unit_test(the_longest_iteration_is_told_of_all_and_of_those_alike),
 		cmocka_unit_test(an_iteration_may_repeat_the_same),
 		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
 		cmocka_unit_test(what_is_much_is_not_among_others),

@@ -275,7 +275,15 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	return 0;
 }
 
-/* Wrong results first; then by what they save, then by bytes; the rules' order decides between equals. */
+static bool shortens_run(const struct gp_finding *finding)
+{
+	return finding->saves_ns > 0 && !finding->rule->is_moved;
+}
+
+/*
+ * Wrong results first; then what shortens a run, before what only moves time in it; then by what they save, then by bytes; the rules' order decides
+ * between equals.
+ */
 static int compare_findings(const void *a, const void *b, const void *context)
 {
 	const struct gp_finding *left = a, *right = b;
@@ -283,6 +291,8 @@ static int compare_findings(const void *a, const void *b, const void *context)
 	(void)context;
 	if (left->rule->is_of_results != right->rule->is_of_results)
 		return left->rule->is_of_results ? -1 : 1;
+	if (shortens_run(left) != shortens_run(right))
+		return shortens_run(left) ? -1 : 1;
 	if (left->saves_ns != right->saves_ns)
 		return left->saves_ns > right->saves_ns ? -1 : 1;
 	if (left->bytes != right->bytes)

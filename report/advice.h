@@ -38,7 +38,8 @@ struct gp_rule {
 	const char *change;  /* what helps */
 	const char *ignore;  /* when it may be ignored */
 	struct gp_rule_threshold threshold;
-	bool is_once;       /* it happens once in a run, however long that is */
+	bool is_once;  /* it happens once in a run, however long that is */
+	bool is_moved; /* a change moves that time out of what is measured: no run is shorter */
 	bool is_of_results; /* what is computed may be wrong: told before what costs time */
 	bool is_of_gpu; /* the GPU itself would be faster: it can save more than its idle time */
 	/*
@@ -80,7 +81,7 @@ struct gp_finding {
 };
 
 struct gp_advice {
-	struct gp_finding *findings; /* what saves most first */
+	struct gp_finding *findings; /* what is worth most first */
 	uint32_t count, capacity;
 	uint64_t span_ns; /* the time that was recorded: from the first call to the last */
 	uint64_t loop_ns; /* of its main loop; 0 = none was found */

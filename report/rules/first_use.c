@@ -197,6 +197,7 @@ const struct gp_rule gp_rule_first_use = {
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 3, .saves_ns = 20000000, .count = 1},
 	.is_once = true,
+	.is_moved = true,
 	.look = look,
 	.tell = tell,
 	.advise = advise,

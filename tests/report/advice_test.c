@@ -185,6 +185,36 @@ static void test_several_loads(void **state)
 	gp_model_free(model);
 }
 
+/* Code is loaded for 480 ms; then the host does something else for 150 ms: without that a run is shorter. */
+static void test_what_shortens_no_run_comes_last(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	uint64_t at_ns = MS;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_api(&b, 99, "cuLibraryLoadData", GP_API_MODULE);
+	for (uint32_t i = 1; i <= 6; i++) {
+		if (i > 1 && i < 6)
+			build_call(&b, 100, 99, at_ns, 120 * MS, 0);
+		at_ns += i == 6 ? 150 * MS : 120 * MS + 1000;
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
+		at_ns += 20000;
+		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + 10 * MS, i);
+		at_ns += 10 * MS;
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	assert_int_equal(advice.count, 2);
+	assert_string_equal(advice.findings[0].rule->id, "gpu-gaps");
+	assert_string_equal(advice.findings[1].rule->id, "first-use");
+	assert_true(advice.findings[1].saves_ns > advice.findings[0].saves_ns);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /*
  * Ten kernels of 10 ms; before each but the first code is loaded for 10 ms: most of it in a
  * library's thread, the rest by two lines of the program, the second of them more.
@@ -659,6 +689,7 @@ int main(void)
 		cmocka_unit_test(test_loading_of_code),
 		cmocka_unit_test(test_what_is_no_load),
 		cmocka_unit_test(test_several_loads),
+		cmocka_unit_test(test_what_shortens_no_run_comes_last),
 		cmocka_unit_test(test_places_of_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_start_up_is_not_the_loop),

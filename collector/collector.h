@@ -96,7 +96,7 @@ bool gp_emit_info(enum gp_info info, const char *text);
 
 /*
  * The calling thread is one of the profiler's own: nobody waits for it, so it waits where its ring is full, whatever
- * on_overload says of the program's threads.
+ * on_overload says of the program's threads.  Where the collector is live, it takes its ring at once, before the program's threads have all.
  */
 void gp_emit_is_patient(void);
 

@@ -340,7 +340,17 @@ static bool is_of(const struct local *self, uint32_t live)
 
 void gp_emit_is_patient(void)
 {
+	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+
 	local.patient = 1;
+	if (live == 0)
+		return;
+	forget_other_recording(live);
+	local.busy = 1;
+	gp_signal_fence();
+	introduce_thread();
+	gp_signal_fence();
+	local.busy = 0;
 }
 
 bool gp_emit(const struct gp_record *record)

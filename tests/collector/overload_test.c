@@ -178,6 +178,45 @@ static void a_thread_of_the_profiler_waits_also_where_others_drop(void)
 	CHECK(said.calls == MORE_THAN_A_RING + 1);
 }
 
+#define MORE_THREADS_THAN_RINGS 16u /* while the writer makes none */
+
+static void *hold_writer_from_here(void *unused)
+{
+	hold_writer_with_one_record();
+	return unused;
+}
+
+/* Its own, or where there is none the shared one. */
+static void *fill_ring(void *unused)
+{
+	for (uint32_t i = 0; gp_emit_string(GP_STRING_KERNEL, i, 0, "a_kernel", 8); i++)
+		;
+	return unused;
+}
+
+static void run_and_join(void *(*run)(void *))
+{
+	pthread_t thread;
+
+	CHECK(pthread_create(&thread, NULL, run, NULL) == 0);
+	pthread_join(thread, NULL);
+}
+
+/* Its first record comes when the program's threads have taken all rings. */
+static void a_thread_of_the_profiler_has_a_ring_before_its_first_record(void)
+{
+	start_with(GP_OVERLOAD_DROP);
+	gp_emit_is_patient();
+	run_and_join(hold_writer_from_here);
+	for (uint32_t i = 0; i < MORE_THREADS_THAN_RINGS; i++)
+		run_and_join(fill_ring);
+	CHECK(emit_call(1));
+	CHECK(sleeps == 0);
+	hold_writer(false);
+	stop_and_read();
+	CHECK(said.calls == 2);
+}
+
 #define CROWD 200u
 #define EACH  3000u
 
@@ -281,6 +320,7 @@ CASE(a_call_whose_record_is_dropped_has_ended)
 CASE(dropping_never_waits)
 CASE(definitions_find_room_where_others_are_dropped)
 CASE(a_thread_of_the_profiler_waits_also_where_others_drop)
+CASE(a_thread_of_the_profiler_has_a_ring_before_its_first_record)
 CASE(a_crowd_that_drops)
 CASE(one_long_wait_for_a_writer_that_stands_still)
 CASE(nothing_is_lost_where_the_writer_goes_on)
@@ -293,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_dropping_never_waits),
 		cmocka_unit_test(test_definitions_find_room_where_others_are_dropped),
 		cmocka_unit_test(test_a_thread_of_the_profiler_waits_also_where_others_drop),
+		cmocka_unit_test(test_a_thread_of_the_profiler_has_a_ring_before_its_first_record),
 		cmocka_unit_test(test_a_crowd_that_drops),
 		cmocka_unit_test(test_one_long_wait_for_a_writer_that_stands_still),
 		cmocka_unit_test(test_nothing_is_lost_where_the_writer_goes_on),

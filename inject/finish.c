@@ -44,7 +44,13 @@ struct job {
 
 /* All three share one memory: what a sanitizer of the program's knows of its threads would be mixed up by its own versions of these calls. */
 typedef int clone_function(int (*run)(void *), void *stack_end, int flags, void *data, ...);
-static clone_function *clone_directly;
+static clone_function *clone_directly = clone;
+
+/* Not at the end: that takes the loader's lock, which a thread may hold that never comes back from a constructor. */
+static __attribute__((constructor)) void find_clone(void)
+{
+	clone_directly = (clone_function *)gp_dlsym_in_libc("clone", (uintptr_t)clone);
+}
 
 static void have_default(int number)
 {
@@ -162,7 +168,6 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 	static char stacks[2 * STACK_BYTES] __attribute__((aligned(16)));
 
 	job->child_stack = stacks + STACK_BYTES;
-	clone_directly = (clone_function *)gp_dlsym_in_libc("clone", (uintptr_t)clone);
 	pid_t pid = clone_directly(helper, stacks + STACK_BYTES, CLONE_VM, job);
 
 	close(pipe_fds[1]);

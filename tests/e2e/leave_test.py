@@ -5,7 +5,7 @@ import unittest
 
 import support
 from facts import Facts, differences
-from support import BARE, GPU, LAUNCHED, Case
+from support import BARE, GPU, LAUNCHED, PLAIN, Case
 
 WORKERS = """
 import multiprocessing, runpy, sys
@@ -44,6 +44,84 @@ int main(void)
 BORROWED = QUICK.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>").replace(
     "quick_exit(7);", "if (vfork() == 0)\n\t\texit(0);\n\twait(NULL);\n\t_exit(7);")
 
+# A library whose constructor does not return: the thread that loads it holds the loader's lock for ever.
+STUCK = r"""
+#include <unistd.h>
+extern void has_begun(void);
+static __attribute__((constructor)) void wait_for_ever(void)
+{
+	has_begun();
+	for (;;)
+		pause();
+}
+"""
+
+# Leaves while the loader's lock is held, and where this thread must allocate nothing: as a handler of a crash in malloc() may.
+LEAVES_WHILE_LOADING = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long long *, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+
+static __thread volatile int has_the_lock;
+static volatile int begun;
+
+static void take_lock(void)
+{
+	while (has_the_lock)
+		pause();
+}
+
+void *malloc(size_t bytes) { take_lock(); return __libc_malloc(bytes); }
+void *calloc(size_t count, size_t bytes) { take_lock(); return __libc_calloc(count, bytes); }
+void *realloc(void *memory, size_t bytes) { take_lock(); return __libc_realloc(memory, bytes); }
+void free(void *memory) { take_lock(); __libc_free(memory); }
+
+void has_begun(void)
+{
+	__atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+}
+
+static void *load(void *path)
+{
+	return dlopen(path, RTLD_NOW);
+}
+
+static void leave(int number)
+{
+	(void)number;
+	_exit(9);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long long memory;
+	pthread_t thread;
+	void *context;
+
+	if (argc != 3 || cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuMemAlloc_v2(&memory, 4096))
+		return 1;
+	puts("leak.bytes 4096");
+	fflush(stdout);
+	signal(SIGSEGV, leave);
+	if (pthread_create(&thread, NULL, load, argv[1]))
+		return 2;
+	while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+		;
+	has_the_lock = 1;
+	if (!strcmp(argv[2], "crash"))
+		raise(SIGSEGV);
+	_exit(9);
+}
+"""
+
 
 class Leave(Case):
 
@@ -72,6 +150,17 @@ class Leave(Case):
         for way in (BARE, LAUNCHED):
             with self.subTest(way):
                 self.check([program], way, 7)
+
+    def test_while_another_thread_loads_a_library_for_ever(self):
+        library = self.compile("stuck.so", STUCK, "-shared", "-fPIC")
+        program = self.compile("loads", LEAVES_WHILE_LOADING, "-rdynamic", f"-L{support.BUILD}/sim", "-lcuda", "-lpthread", "-ldl")
+        for way in (PLAIN, BARE, LAUNCHED):
+            for end in ("leave", "crash"):
+                with self.subTest(way, end=end):
+                    if way == PLAIN:
+                        self.assertEqual(self.run_program([program, library, end], way).returncode, 9)
+                    else:
+                        self.check([program, library, end], way, 9)
 
     def test_forked_workers_of_multiprocessing(self):
         script = self.write("workers.py", WORKERS.format(gpu=GPU[-1]))

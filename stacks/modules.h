@@ -37,8 +37,9 @@ struct gp_module {
 };
 
 /*
- * The mapping that contains pc, which is on the caller's own stack.  *is_first: nobody asked for this module before, and it was told
- * to the trace.  False: pc is in no module.  Slow.
+ * The mapping that contains pc.  Where pc is on the caller's own stack, the module stays; where it comes from elsewhere, as from a look at all
+ * modules, another module may lie there by now: compare the bias, and touch no memory of it.  *is_first: nobody asked for this module before,
+ * and it was told to the trace.  False: pc is in no module.  Slow.
  */
 bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first);
 
@@ -64,7 +65,8 @@ bool gp_modules_is_loaded(uint32_t id);
 uint32_t gp_modules_flags(uint32_t id);
 
 /*
- * Address of a symbol that the module exports, or 0; *bytes its size.  The caller executes in the module, so that it stays.
+ * Address of a symbol that the module exports, or 0; *bytes its size.  It reads the module's memory, which must stay meanwhile: the caller
+ * executes in the module, or holds the lock of the loader's list (it is called in a gp_loader_look).
  */
 uint64_t gp_modules_symbol(const struct gp_module *module, const char *name, uint64_t *bytes);
 

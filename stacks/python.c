@@ -83,8 +83,8 @@ static uint32_t version_of(const struct gp_module *module)
 
 static void refuse(uint32_t version)
 {
-	char note[] =
-		"Python 3.   is not known well enough here: call stacks have native frames only";
+	char note[] = "Python 3.   is not known well enough here: its functions are not in call "
+		      "stacks, and what its threads do is not looked at";
 	uint32_t minor = (version >> 16) & 0xff;
 
 	if (minor >= 10)

@@ -95,7 +95,7 @@ static void explain(const struct gp_html_result *result)
 			"gpuprof: in the page's timeline %s events shorter than %s stand together "
 			"with their neighbours; for each by itself, add --limit 0\n",
 			gp_format_count(result->grouped).text, gp_format_ns(result->least_ns).text);
-	else if (result->too_deep > 0)
+	if (result->too_deep > 0)
 		fprintf(stderr,
 			"gpuprof: the page's timeline lacks %s events: more than %u were at the "
 			"same time on one track; its tables have them\n",

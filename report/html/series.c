@@ -27,51 +27,16 @@ struct series {
 	uint32_t site_count;     /* one more than the highest of them */
 	uint32_t **nodes;        /* of each model's allocations, parallel to its memory */
 	size_t model_count;
-	struct gp_model *const *models;
-	uint64_t least_ns; /* blocks that lived shorter are left out, */
-	uint64_t left_out; /* so many */
+	uint64_t shortest_ns;          /* blocks that lived shorter are left out; */
+	uint64_t ties, ties_kept, tie; /* of those that lived as long every so manieth stays */
+	uint64_t left_out;             /* so many, of all */
 	uint64_t last_ns, origin_unix_ns;
 	int error;
 };
 
 enum holder_key { ACCOUNT, NODE, SITE };
 
-/* ---- the stacks ---- */
-
-static int find_nodes(struct series *series, const struct gp_model *model,
-		      struct gp_stack_profile *profile)
-{
-	uint32_t *nodes =
-		gp_room_take(((size_t)model->memory_count + 1) * sizeof(*series->nodes[0]));
-	int result = gp_call_tree_use(&profile->tree, model);
-
-	series->nodes[series->model_count++] = nodes;
-	if (!nodes)
-		return -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < model->memory_count; i++) {
-		const struct gp_memory_event *event = &model->memory[i];
-
-		if (event->op == GP_MEMORY_ALLOC)
-			nodes[i] = gp_stack_profile_call(
-				profile, model,
-				event->call == GP_NONE ? NULL : &model->calls[event->call]);
-	}
-	return result < 0 ? result : profile->tree.error;
-}
-
-static int find_all_nodes(struct series *series, struct gp_model *const *models, size_t model_count,
-			  struct gp_stack_profile *profile)
-{
-	int result = 0;
-
-	series->nodes = calloc(model_count + 1, sizeof(uint32_t *));
-	if (!series->nodes)
-		return -ENOMEM;
-	for (size_t i = 0; result == 0 && i < model_count; i++)
-		result = find_nodes(series, models[i], profile);
-	gp_call_tree_use(&profile->tree, NULL);
-	return result;
-}
+#define LEFT_OUT UINT32_MAX /* instead of a node */
 
 /* ---- which blocks ---- */
 
@@ -96,11 +61,24 @@ static uint64_t count_changes(struct gp_model *const *models, size_t model_count
 	return count;
 }
 
-/* Of more changes than the limit those blocks stay that lived longest. */
+static uint64_t copy_lifetimes(struct gp_model *const *models, size_t model_count,
+			       uint64_t *lifetimes_ns)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < model_count; i++)
+		for (uint32_t e = 0; e < models[i]->memory_count; e++)
+			if (is_block(&models[i]->memory[e]))
+				lifetimes_ns[count++] =
+					lifetime_of(models[i], &models[i]->memory[e]);
+	return count;
+}
+
+/* Of more changes than the limit those blocks stay that lived longest, so many that coming and going they keep it. */
 static int choose_blocks(struct series *series, struct gp_model *const *models, size_t model_count,
 			 uint64_t limit)
 {
-	uint64_t changes = count_changes(models, model_count), count = 0;
+	uint64_t changes = count_changes(models, model_count), kept = limit / 2, count;
 	uint64_t *lifetimes_ns;
 
 	if (limit == 0 || changes <= limit)
@@ -108,19 +86,72 @@ static int choose_blocks(struct series *series, struct gp_model *const *models, 
 	lifetimes_ns = gp_room_take(changes * sizeof(*lifetimes_ns));
 	if (!lifetimes_ns)
 		return -ENOMEM;
-	for (size_t i = 0; i < model_count; i++)
-		for (uint32_t e = 0; e < models[i]->memory_count; e++)
-			if (is_block(&models[i]->memory[e]))
-				lifetimes_ns[count++] =
-					lifetime_of(models[i], &models[i]->memory[e]);
-	if (count > limit / 2)
-		series->least_ns = gp_stats_select(lifetimes_ns, count, count - 1 - limit / 2);
-	/* that one goes, too; but what was never freed stays */
-	series->least_ns += series->least_ns > 0 && series->least_ns < UINT64_MAX;
-	for (uint64_t i = 0; i < count; i++)
-		series->left_out += lifetimes_ns[i] < series->least_ns;
+	count = copy_lifetimes(models, model_count, lifetimes_ns);
+	if (count > kept) {
+		series->shortest_ns = gp_stats_select(lifetimes_ns, count, count - kept - 1);
+		series->ties_kept = kept;
+	}
+	for (uint64_t i = 0; count > kept && i < count; i++) {
+		series->ties += lifetimes_ns[i] == series->shortest_ns;
+		series->ties_kept -= lifetimes_ns[i] > series->shortest_ns;
+	}
 	gp_room_free(lifetimes_ns);
 	return 0;
+}
+
+/* To be asked once of each: where not all that lived as long as the shortest can stay, those that do are from all of the recording. */
+static bool is_left_out(struct series *series, const struct gp_model *model,
+			const struct gp_memory_event *event)
+{
+	uint64_t lifetime_ns = is_block(event) ? lifetime_of(model, event) : UINT64_MAX;
+	bool is_short = lifetime_ns < series->shortest_ns;
+
+	if (is_block(event) && lifetime_ns == series->shortest_ns) {
+		series->tie += series->ties_kept;
+		is_short = series->tie < series->ties;
+		series->tie -= is_short ? 0 : series->ties;
+	}
+	series->left_out += is_short;
+	return is_short;
+}
+
+/* ---- the stacks ---- */
+
+static int find_nodes(struct series *series, const struct gp_model *model,
+		      struct gp_stack_profile *profile)
+{
+	uint32_t *nodes =
+		gp_room_take(((size_t)model->memory_count + 1) * sizeof(*series->nodes[0]));
+	int result = gp_call_tree_use(&profile->tree, model);
+
+	series->nodes[series->model_count++] = nodes;
+	if (!nodes)
+		return -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (is_left_out(series, model, event))
+			nodes[i] = LEFT_OUT;
+		else if (event->op == GP_MEMORY_ALLOC)
+			nodes[i] = gp_stack_profile_call(
+				profile, model,
+				event->call == GP_NONE ? NULL : &model->calls[event->call]);
+	}
+	return result < 0 ? result : profile->tree.error;
+}
+
+static int find_all_nodes(struct series *series, struct gp_model *const *models, size_t model_count,
+			  struct gp_stack_profile *profile)
+{
+	int result = 0;
+
+	series->nodes = calloc(model_count + 1, sizeof(uint32_t *));
+	if (!series->nodes)
+		return -ENOMEM;
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = find_nodes(series, models[i], profile);
+	gp_call_tree_use(&profile->tree, NULL);
+	return result;
 }
 
 /* ---- the rows ---- */
@@ -143,17 +174,15 @@ static uint32_t find_account(struct series *series, const struct gp_memory_site 
 static void see(void *context, const struct gp_memory_change *change)
 {
 	struct series *series = context;
-	const struct gp_model *model = series->models[change->model];
+	uint32_t node = series->nodes[change->model][change->allocation];
 	uint32_t account = find_account(series, change->row);
 	const uint64_t key[GP_TALLY_KEYS] = {
-		[ACCOUNT] = account,
-		[NODE] = series->nodes[change->model][change->allocation],
-		[SITE] = change->row->site};
+		[ACCOUNT] = account, [NODE] = node, [SITE] = change->row->site};
 	uint64_t holder, time_ns = change->unix_ns > series->origin_unix_ns
 					   ? change->unix_ns - series->origin_unix_ns
 					   : 0;
 
-	if (lifetime_of(model, &model->memory[change->allocation]) < series->least_ns)
+	if (node == LEFT_OUT)
 		return;
 	if (account == UINT32_MAX)
 		series->error = -ENOMEM;
@@ -223,8 +252,10 @@ static void put_names(const struct series *series, const struct gp_memory_sites 
 	gp_json_unsigned(json, series->columns.rows);
 	gp_json_text(json, ",\"leftOut\":");
 	gp_json_unsigned(json, series->left_out);
-	gp_json_text(json, ",\"least\":");
-	gp_json_unsigned(json, series->least_ns);
+	if (series->left_out > 0 && series->shortest_ns < UINT64_MAX) {
+		gp_json_text(json, ",\"least\":"); /* what is left out lived shorter */
+		gp_json_unsigned(json, series->shortest_ns + 1);
+	}
 	gp_json_text(json, ",\"accounts\":[");
 	put_accounts(series, devices, json);
 	gp_json_text(json, "],\n\"sites\":[");
@@ -247,7 +278,7 @@ int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t 
 		   uint64_t limit, struct gp_stack_profile *profile, FILE *out,
 		   struct gp_json *json)
 {
-	struct series series = {.models = models, .origin_unix_ns = origin_unix_ns};
+	struct series series = {.origin_unix_ns = origin_unix_ns};
 	const struct gp_memory_watcher watcher = {.see = see, .context = &series};
 	struct gp_memory_sites found = {0};
 	struct gp_device_list devices = {0};

@@ -18,7 +18,7 @@
  *
  * Of more changes than the limit (0 = none) those of the blocks that lived longest are there.
  *
- * Goes to json: {"changes": rows, "leftOut": blocks, "least": that lived shorter than so many ns, "accounts": [{"kind", "device", "own": it counts as the device's own}], "sites": [[call site, callers, allocator]],
+ * Goes to json: {"changes": rows, "leftOut": blocks, "least": that lived shorter than so many ns (not there: none are left out, or blocks that were never freed, too), "accounts": [{"kind", "device", "own": it counts as the device's own}], "sites": [[call site, callers, allocator]],
  * "holders": [[number of the account, node of the profile, number of the site]]}.  Returns 0 or a -errno.
  */
 int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t origin_unix_ns,

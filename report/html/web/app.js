@@ -344,8 +344,7 @@ function banner() {
 		lines.push(
 			'Memory over time is without ' +
 				fmtCount(state.held.leftOut) +
-				' blocks that lived shorter than ' +
-				fmtNs(state.held.least) +
+				(state.held.least ? ' blocks that lived shorter than ' + fmtNs(state.held.least) : ' blocks, also such as were never freed') +
 				', and lower where they were. Tables and flame graphs are of all, but that of a moment. For each: gpuprof ' +
 				(state.served ? 'serve' : 'html') +
 				' --limit 0.',

@@ -219,6 +219,19 @@ function flameView() {
 		});
 	}
 	const titleNow = () => (measure === HELD ? nameOfSeries(moment.series) + ' held at ' + fmtAt(moment.time) : measures[measure].title);
+	/* Whether most of a measure has a stack: with a function of the program's, or of what is beneath it. */
+	function isTold(m) {
+		const { n, parent, site, values } = state.stacks,
+			told = new Uint8Array(n);
+		let all = 0,
+			known = 0;
+		for (let i = 0; i < n; i++) {
+			told[i] = i > 0 && (state.sites[site[i]][2] < 2 || told[parent[i]]) ? 1 : 0;
+			all += values[m][i];
+			known += told[i] * values[m][i];
+		}
+		return known > all / 2;
+	}
 	function rebuild() {
 		if (!state.stacks) return;
 		mode.hidden = !state.base || measure === HELD;
@@ -489,6 +502,8 @@ function flameView() {
 				note.textContent = isWhole() ? 'Nothing was recorded that call stacks could show.' : UNREAD;
 				return;
 			}
+			const told = [...choose.options].map((option) => +option.value).filter(isTold);
+			choose.value = told.find((m) => measures[m].unit === 'nanoseconds') ?? told[0] ?? choose.value;
 			measure = +choose.value;
 			mode.value = state.base ? 1 : 0;
 			if (!node.hidden) rebuild();

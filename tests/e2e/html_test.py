@@ -49,6 +49,22 @@ int main(void)
 }
 """
 
+# blocks that stay until the end
+HOLDS = """
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
+
+int main(void)
+{
+	void *context;
+	unsigned long memory;
+	int failed = cuInit(0) || cuCtxCreate_v2(&context, 0, 0);
+
+	for (unsigned i = 0; i < 1000; i++)
+		failed |= cuMemAlloc_v2(&memory, 4096);
+	return failed;
+}
+"""
+
 
 class HtmlCase(Case):
     recorded = {}  # of a program that lies there for all tests: its trace
@@ -149,13 +165,24 @@ class PageTest(HtmlCase):
         trace = self.record(os.path.join(BUILD, "programs", "allocs"))
         names, at_end, blocks = held()
         few, few_at_end, few_blocks = held("--limit", "20")
-        self.assertEqual((names["leftOut"], names["least"]), (0, 0))
+        self.assertEqual((names["leftOut"], "least" in names), (0, False))
         self.assertGreater(names["changes"], 40)
         self.assertLessEqual(few["changes"], 20)
         self.assertGreater(few_blocks, 5)
         self.assertEqual(few_blocks + few["leftOut"], blocks)
         self.assertGreater(few["least"], 0)
         self.assertEqual(few_at_end, at_end)
+
+    def test_of_too_many_blocks_that_were_never_freed_some_from_all_over_are_in_it(self):
+        program = self.compile("holds", HOLDS, f"-L{BUILD}/sim", "-lcuda")
+        trace = self.record(program)
+        times = lambda page: list(itertools.accumulate(page.columns("memory", 3)[0]))
+        everything = times(Page(self.write_page(trace)))
+        self.assertEqual(len(everything), 1000)
+        page = Page(self.write_page("--limit", "100", trace))
+        names, few = page.json("series"), times(page)
+        self.assertEqual((names["changes"], names["leftOut"], "least" in names), (50, 950, False))
+        self.assertEqual(few, everything[19::20])
 
     def test_operations_are_linked_to_the_calls_that_started_them(self):
         page = Page(self.write_page(self.record(ZOO)))
@@ -223,6 +250,14 @@ class PageTest(HtmlCase):
         self.assertEqual(sum(event["duration"] == 20_000 for event in alone), 40)
         self.assertIn(f"{2000 - len(alone):,} events shorter than 20.00us stand together", message)
         self.assertLess(max(after["start"] - before["start"] for before, after in zip(alone, alone[1:])), 5_000_000)
+
+    def test_what_is_left_out_is_said_where_short_events_stand_together_too(self):
+        trace = self.write_kernels([(5000, -4990)] * 100 + [(5000, 100)] + [(20, 30)] * 1000)
+        page, message = self.limited_page(trace, 300)
+        index = page.json("index")
+        self.assertGreater(index["tooDeep"], 0)
+        self.assertIn(f"{index['grouped']:,} events shorter than", message)
+        self.assertIn(f"lacks {index['tooDeep']:,} events", message)
 
     def test_events_that_stand_together_are_one_for_the_limit(self):
         trace = self.write_kernels([(20, 30), (2, 1), (2, 30)] * 1000)
@@ -452,6 +487,8 @@ class BrowserTest(HtmlCase):
         self.assertIn("Selected", run(DRAWER_OF % "✕Selected"))
         self.browser.key("Escape")
         self.assertIn("In view: ", run(DRAWER_OF % "In view"))
+        run("gpuprof.timeline.drawer.replaceChildren(); gpuprof.timeline.show(-0.4 * gpuprof.state.end, 0.4 * gpuprof.state.end)")
+        self.assertRegex(run(DRAWER_OF % "In view"), r"^In view: [0-9.]+[num]s from (\+0.000us|[0-9.]+[num]s before the first CUDA call) ·")
         self.browser.resize(1366, 400)
         self.browser.frames()
         self.assertTrue(run("document.querySelector('.drawer').hidden"))
@@ -599,13 +636,16 @@ class BrowserTest(HtmlCase):
         self.assertGreater(self.ink("#view-flame canvas"), 5)
         self.assert_no_problem()
 
-    def test_a_flame_graph_without_stacks_says_so(self):
+    def test_the_flame_graph_opens_with_what_has_stacks_and_without_any_says_so(self):
         note = "document.getElementById('view-flame').innerText.includes('None of these calls has a stack')"
         for words, missing in (("alloc", True), ("launch,alloc", False)):
             done = self.run_program([os.path.join(BUILD, "programs", "places")], options=("-o", words[0], "--chrome", "none", "--stacks=" + words))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.open(self.write_page(self.path(words[0] + ".gpuprof")))
             self.go("flame")
+            self.assertFalse(self.browser.run(note), words)
+            self.assertEqual(self.browser.run("new URLSearchParams(location.hash.slice(1)).get('value')"), "allocated-bytes" if missing else "gpu-time")
+            self.browser.run("gpuprof.views.flame.openMeasure('gpu-time')")
             self.assertEqual(self.browser.run(note), missing, words)
         self.assert_no_problem()
 

@@ -105,6 +105,9 @@ const fmtMoment = (t) => {
 	return (ns < 0 ? '' : '+') + (ns / 1000 ** unit).toFixed(unit === 1 ? 3 : 6) + TIME_UNITS[unit];
 };
 
+/* The same of where a time begins, in words where that is before the first CUDA call. */
+const fmtFrom = (t) => (t < state.index.zero ? fmtNs(state.index.zero - t) + ' before the first CUDA call' : fmtMoment(t));
+
 const FORMATS = {
 	ns: fmtNs,
 	bytes: fmtBytes,

@@ -364,7 +364,7 @@ async function happenings(what, a, b, most) {
 		isGpu = (l) => 'kcsgm'.includes(state.index.labels.kinds[l]),
 		busy = ([number, d]) => ' · GPU ' + number + (state.index.grouped ? ' about ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
 	return [
-		el('h2', { class: 'plain' }, what + ': ' + fmtNs(b - a) + ' from ' + fmtMoment(a), [...state.devices].map(busy).join('')),
+		el('h2', { class: 'plain' }, what + ': ' + fmtNs(b - a) + ' from ' + fmtFrom(a), [...state.devices].map(busy).join('')),
 		el(
 			'div',
 			{ class: 'two' },
@@ -393,10 +393,11 @@ async function describeSpan(tl) {
 /* Where tracks leave room, and nothing is selected: what happens in the time that is shown. */
 async function describeView(tl) {
 	const most = rowsOfDrawer(tl, 6),
-		shown = [tl.t0, tl.t1, most];
+		[a, b] = [Math.max(0, tl.t0), Math.min(state.end, tl.t1)],
+		shown = [a, b, most];
 	if (!tl.hasRoom || tl.described === shown.join()) return;
 	tl.described = shown.join();
-	const found = await happenings('In view', tl.t0, tl.t1, most);
+	const found = a < b && (await happenings('In view', a, b, most));
 	if (found && !tl.isChosen) tl.drawer.replaceChildren(...found);
 }
 

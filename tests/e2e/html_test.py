@@ -433,6 +433,20 @@ class BrowserTest(HtmlCase):
             self.assertIn(left, run(f"document.getElementById('view-{view}').innerText"))
         self.assert_no_problem()
 
+    def test_a_name_that_has_no_room_is_cut_in_its_middle_and_copies_are_named_by_their_direction(self):
+        self.open(self.write_page(self.record(ZOO)))
+        run = self.browser.run
+        rows = "[...[...document.querySelectorAll('#view-overview section')].find((one) => one.textContent.startsWith(%s)).querySelectorAll('tbody tr')]"
+        copies = run(rows % "'Copies and sets'" + ".map((row) => [row.cells[0].textContent, row.cells[0].title])")
+        self.assertTrue(copies)
+        for shown, whole in copies:
+            self.assertIn(whole, (f"[{shown}]", f"[memcpy {shown}]"))
+        ends = "(() => { const cell = %s[0].cells[0], [, end] = cell.querySelectorAll('.cut span'); cell.querySelector('.cut span').textContent = 'x'.repeat(999); const all = cell.getBoundingClientRect(), one = end.getBoundingClientRect(); return [end.scrollWidth <= end.clientWidth, one.right <= all.right]; })()"
+        for width in (1366, 2560):
+            self.browser.resize(width, 900)
+            self.assertEqual(run(ends % (rows % "'GPU activities'")), [True, True], width)
+        self.assert_no_problem()
+
     def test_nothing_is_wider_than_a_narrow_window(self):
         path = self.write_page(self.record(RANGES))
         self.browser.resize(420, 800)

@@ -117,20 +117,20 @@ function gapSection() {
 	const gaps = recordsOf('gap').slice(0, 6);
 	if (!gaps.length || gaps[0].Start === undefined) return null;
 	const several = (state.about.devices || []).length > 1,
-		heads = [['Between'], several && ['GPU', '44px'], ['Cause', '108px'], ['At', '84px'], ['For', '84px']].filter(Boolean);
+		heads = ['Between', several && 'GPU', 'Cause', 'At', 'For'].filter(Boolean);
 	return section(
 		several ? 'Longest idle times of the GPUs' : 'Longest idle times of the GPU',
 		el('button', { class: 'go', onclick: () => openView('tables', 'gap') }, 'all'),
 		el(
 			'table',
-			{ class: 'mini' },
+			{ class: 'mini names' },
 			el(
 				'thead',
 				null,
 				el(
 					'tr',
 					null,
-					heads.map(([title, width]) => el('th', width ? { style: { width } } : null, title)),
+					heads.map((title) => el('th', null, title)),
 				),
 			),
 			el(
@@ -155,9 +155,12 @@ function gapSection() {
 										(gap.After || 'the end'),
 								),
 							},
-							plain(gap.Before || 'the start'),
-							el('span', { class: 'dim' }, ' → '),
-							plain(gap.After || 'the end'),
+							el(
+								'span',
+								{ class: 'cut' },
+								el('span', null, plain(gap.Before || 'the start')),
+								el('span', null, el('span', { class: 'dim' }, ' → '), plain(gap.After || 'the end')),
+							),
 						),
 						several ? el('td', null, gap.Device) : null,
 						el('td', null, plain(gap.Cause)),

@@ -215,8 +215,15 @@ function whereSection(about) {
 	);
 }
 
+/* A name in the room there is: without it the middle goes, for names often differ in how they end. */
+function nameCell(before, text, full = text) {
+	const shown = plain(text),
+		at = Math.max(0, shown.length - 14);
+	return el('td', { title: plain(full) }, el('span', { class: 'cut' }, before, el('span', null, shown.slice(0, at)), el('span', null, shown.slice(at))));
+}
+
 /* The largest rows of a table, by the first of columns that is a time; a row leads to where it is in the view. */
-function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Avg']) {
+function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Avg'], shortOf = (name) => name) {
 	const table = tableOf(word),
 		limit = 10;
 	if (!table) return null;
@@ -232,7 +239,7 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 		return el(
 			'tr',
 			{ tabIndex: 0, onclick: go, onkeydown: (e) => e.key === 'Enter' && go() },
-			el('td', { title: plain(name) }, swatch(colorOf(kindOfRow(word, name), name)), ' ', plain(name)),
+			nameCell(swatch(colorOf(kindOfRow(word, name), name)), shortOf(name), name),
 			columns.map((column) =>
 				el(
 					'td',
@@ -242,18 +249,16 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 			),
 		);
 	};
-	const heads = ['Name', ...columns].map((text) => el('th', MINI_WIDTHS[text] ? { style: { width: MINI_WIDTHS[text] } } : null, text));
+	const heads = ['Name', ...columns].map((text) => el('th', null, text));
 	return section(
 		title,
 		[
 			table.all > rows.length ? rows.length + ' of ' + fmtCount(table.all) + ' ' : '',
 			el('button', { class: 'go', onclick: () => openView(view, word) }, 'all'),
 		],
-		el('table', { class: 'mini' }, el('thead', null, el('tr', null, heads)), el('tbody', null, rows.map(line))),
+		el('table', { class: 'mini names' }, el('thead', null, el('tr', null, heads)), el('tbody', null, rows.map(line))),
 	);
 }
-const MINI_WIDTHS = { 'Time %': '66px', Total: '96px', 'GPU time': '96px', Count: '74px', 'GPU ops': '74px', Avg: '84px', 'Range time': '84px' };
-
 /* How busy a GPU was over time; known once the events are read. */
 function drawGpuStrip(canvas, union) {
 	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
@@ -428,7 +433,7 @@ function fillOverview(about, body, later) {
 			miniTable('api', 'CUDA calls by time', 'tables'),
 			miniTable('nvtx-gpu', 'Ranges by the GPU time of what they started', 'tables', ['GPU time', 'GPU ops', 'Count', 'Range time']) ||
 				miniTable('nvtx', 'Ranges', 'tables'),
-			miniTable('copy-time', 'Copies and sets', 'tables'),
+			miniTable('copy-time', 'Copies and sets', 'tables', undefined, (name) => name.replace(/^\[(?:memcpy )?(.*)\]$/, '$1')),
 			gapSection(),
 		),
 		el('h2', null, 'As text'),

@@ -342,16 +342,16 @@ function sumsTable(title, found, { count, time }) {
 		el(
 			'tr',
 			null,
-			el('td', { title: plain(texts[l]) }, swatch(colorOf(kinds[l], texts[l])), ' ', plain(texts[l])),
-			el('td', { style: { width: '104px' } }, fmtCount(count[l]) + ' ×'),
-			el('td', { style: { width: '96px' } }, fmtNs(time[l])),
+			nameCell(swatch(colorOf(kinds[l], texts[l])), texts[l]),
+			el('td', { style: { 'min-width': '92px' } }, fmtCount(count[l]) + ' ×'),
+			el('td', { style: { 'min-width': '84px' } }, fmtNs(time[l])),
 		);
 	return el(
 		'section',
 		null,
 		el('h2', { class: 'plain' }, title),
 		found.length ? null : el('p', { class: 'dim' }, 'nothing'),
-		el('table', { class: 'mini' }, el('tbody', null, found.map(line))),
+		el('table', { class: 'mini names' }, el('tbody', null, found.map(line))),
 	);
 }
 

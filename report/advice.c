@@ -270,7 +270,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	put_site(advisor, found, finding);
 	if (!finding->found || !finding->change || !finding->place || !finding->callers)
 		return -ENOMEM;
-	if (found->site != GP_NO_SITE && *finding->place == '\0')
+	if (found->site != GP_NO_SITE && *finding->place == '\0' && !finding->names_place)
 		advice->lacks_stacks |= can_have_stacks(advisor);
 	return 0;
 }

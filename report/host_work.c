@@ -171,6 +171,21 @@ struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, ui
 	return functions;
 }
 
+void gp_host_function_print(FILE *out, const struct gp_host_places *places,
+			    const struct gp_host_function *function)
+{
+	struct gp_host_place place = gp_host_places_at(places, function->place);
+	bool is_verb = gp_host_place_has_verb(&place);
+	bool has_what = *place.what &&
+			(is_verb || !*place.own || function->place_ns * 2 > function->total_ns);
+
+	fprintf(out, "%s%s%s%s", is_verb ? "" : "in ", has_what ? place.what : "",
+		!has_what || !*place.own ? ""
+		: is_verb                ? " at "
+					 : " < ",
+		place.own);
+}
+
 void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *model)
 {
 	const uint64_t *counters = model->counters;

@@ -5,6 +5,8 @@
 #ifndef REPORT_HOST_WORK_H
 #define REPORT_HOST_WORK_H
 
+#include <stdio.h>
+
 #include "report/breakdown_scope.h"
 #include "report/host_place.h"
 #include "report/tally.h"
@@ -44,5 +46,12 @@ struct gp_host_function {
 struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
 						const struct gp_host_places *places,
 						uint32_t *count);
+
+/*
+ * "in load (data.py:7)", "in raw_decode (json/decoder.py) < load (data.py:7)", "importing torch._dynamo at <module> (train.py:4)": a library's
+ * function, where most of the time was there.
+ */
+void gp_host_function_print(FILE *out, const struct gp_host_places *places,
+			    const struct gp_host_function *function);
 
 #endif

@@ -10,6 +10,10 @@
 
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/meanwhile.h"
+
+/* In a case's cause_ns: whether looks at Python are known of any of its idle times. */
+enum { WORK };
 
 #define LEAST_NS 200000u
 
@@ -111,6 +115,14 @@ static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp
 	return bytes;
 }
 
+/* When the host was done with what it did for itself: it made the call that the idle time ended with. */
+static uint64_t until_unix_ns(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint64_t call_unix_ns = advisor->model->base_unix_ns + at->call_after->start_ns;
+
+	return call_unix_ns < at->lull->end_ns ? call_unix_ns : at->lull->end_ns;
+}
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t waited_ns = host_ns(at);
@@ -122,6 +134,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	gp_advisor_show_lull(found, at->lull);
 	found->bytes += bytes_of_batch(advisor, at->call_after);
+	found->cause_ns[WORK] |= gp_meanwhile_add(advisor, found, at, until_unix_ns(advisor, at));
 }
 
 static void look(struct gp_advisor *advisor)
@@ -140,7 +153,6 @@ static bool is_little(const struct gp_case *found)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
 	fprintf(out,
 		"%s times the GPU has nothing to do, for %s on average, until the host %s %s%s",
 		gp_format_count(found->count).text,
@@ -148,6 +160,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		is_little(found) ? "copies" : "has made the",
 		gp_format_bytes(found->bytes / found->count).text,
 		is_little(found) ? " to it" : " that it copies next");
+	if (found->cause_ns[WORK])
+		gp_meanwhile_tell(advisor, found, out);
 }
 
 static const char *const changes[] = {
@@ -166,6 +180,11 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	fputs(changes[is_little(found) ? 2 : found->extra ? 1 : 0], out);
 }
 
+static bool names_place(const struct gp_case *found)
+{
+	return found->cause_ns[WORK] != 0;
+}
+
 const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
 	.title = "the GPU waits for data that the host prepares",
@@ -176,7 +195,8 @@ const struct gp_rule gp_rule_data_loading = {
 		   "and the GPU waits for it. What can be saved is that time, if others prepare as "
 		   "much "
 		   "data meanwhile as the GPU takes. Where it copies but a few bytes, or so few in "
-		   "that time, it may have done anything.",
+		   "that time, it may have done anything. What Python did is told by looks at its "
+		   "stacks (--host-samples).",
 	.change = "Read ahead: threads or processes that fill page-locked buffers while the GPU "
 		  "computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, "
 		  "persistent_workers), cheaper formats, decoding on the GPU (DALI).",
@@ -186,4 +206,5 @@ const struct gp_rule gp_rule_data_loading = {
 	.look = look,
 	.tell = tell,
 	.advise = advise,
+	.names_place = names_place,
 };

@@ -8,21 +8,18 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/format.h"
-#include "report/host_work.h"
 #include "report/rules/advisor.h"
 #include "report/rules/host_time.h"
+#include "report/rules/meanwhile.h"
 
 #define LEAST_NS       100000000u
 #define LEAST_HABIT_NS 2000000u
 #define HABIT_TIMES    16u
 #define HABIT_SHARE    4u /* a quarter of those between such operations */
 #define MOST_COMMAND   60 /* characters */
-#define MOST_FUNCTIONS                                                                             \
-	3 /* of the host's that are named, those with a twentieth of the longest at least */
 
 /*
  * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, the cause's share of the
@@ -73,28 +70,6 @@ static struct gp_host_time kept_host_time(const struct gp_advisor *advisor,
 static const char *name_of(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	return call ? gp_model_api(advisor->model, call->api).name : "";
-}
-
-static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
-{
-	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
-}
-
-/* Looks at Python while the host let the GPU wait, in all of them. */
-static void add_work(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at)
-{
-	const struct gp_model *model = advisor->model;
-	struct gp_host_places *places =
-		model->sample_count > 0 ? gp_host_places_in(&advisor->scope) : NULL;
-
-	if (!places || at->lull->cause != GP_IDLE_HOST || found == &advisor->spare)
-		return;
-	found->cause_ns[WORK] |= gp_host_work_add(
-		&advisor->host_work, (uint64_t)(found - advisor->cases), places, model,
-		at->call_after->thread_id, since_base(model, at->lull->start_ns),
-		since_base(model, at->lull->end_ns));
-	if (advisor->host_work.error < 0)
-		advisor->error = advisor->host_work.error;
 }
 
 /* ---- habits: idle times of 2 ms and more that come again and again ---- */
@@ -189,7 +164,8 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	gp_advisor_show_lull(found, at->lull);
 	found->cause_ns[IMPORTS] += gp_host_time_ends_in_import(advisor, at);
-	add_work(advisor, found, at);
+	if (at->lull->cause == GP_IDLE_HOST)
+		found->cause_ns[WORK] |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
 	if (idle_ns > found->longest_ns) {
 		struct gp_host_time host = gp_host_time_of(advisor, at);
 
@@ -206,59 +182,6 @@ static void look(struct gp_advisor *advisor)
 {
 	find_habits(advisor);
 	gp_advisor_lulls(advisor, LEAST_HABIT_NS, NULL, take_lull);
-}
-
-/*
- * "in load (data.py:7) for 1.9s", "in raw_decode (json/decoder.py) < load (data.py:7) for 1.9s",
- * "importing torch._dynamo at <module> (train.py:4) for 1.9s":
- * a library's function, where most of the time was there.
- */
-static void tell_function(const struct gp_host_places *places,
-			  const struct gp_host_function *function, FILE *out)
-{
-	struct gp_host_place place = gp_host_places_at(places, function->place);
-	bool is_verb = gp_host_place_has_verb(&place);
-	bool has_what = *place.what &&
-			(is_verb || !*place.own || function->place_ns * 2 > function->total_ns);
-
-	fprintf(out, "%s%s%s%s for %s", is_verb ? "" : "in ", has_what ? place.what : "",
-		!has_what || !*place.own ? ""
-		: is_verb                ? " at "
-					 : " < ",
-		place.own, gp_format_ns_about(function->total_ns).text);
-}
-
-/* "; told by 63 samples of Python's stack (82 of the process's 145 found none)". */
-static void tell_looks(const struct gp_model *model, uint64_t count, FILE *out)
-{
-	struct gp_host_looks looks = {0};
-
-	fprintf(out, "; told by %s sample%s of Python's stack", gp_format_count(count).text,
-		count == 1 ? "" : "s");
-	gp_host_work_add_looks(&looks, model);
-	if (gp_host_work_is_much(looks.lost, &looks))
-		fprintf(out, " (%s of the process's %s found none)",
-			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
-}
-
-/* Each a part of its own: the last ones go first where there is no room.  Returns how many looks tell of all of it. */
-static uint64_t tell_work(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_host_places *places = advisor->scope.host_places;
-	uint64_t looks = 0;
-	uint32_t count;
-	struct gp_host_function *functions = gp_host_work_functions(
-		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
-
-	for (uint32_t i = 0; functions && i < count; i++) {
-		looks += functions[i].looks;
-		if (i >= MOST_FUNCTIONS || functions[i].total_ns * 20 < functions[0].total_ns)
-			continue;
-		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
-		tell_function(places, &functions[i], out);
-	}
-	free(functions);
-	return looks;
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -281,10 +204,9 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		cause == GP_IDLE_HOST && !found->cause_ns[WORK] ? " (the host was in no CUDA call)"
 								: "");
 	if (found->cause_ns[WORK])
-		looks = tell_work(advisor, found, out);
+		looks = gp_meanwhile_tell(advisor, found, out);
 	gp_host_time_tell(&host, out);
-	if (looks > 0)
-		tell_looks(advisor->scope.models[found->process], looks, out);
+	gp_meanwhile_tell_looks(advisor, found, looks, out);
 	if (*before)
 		fprintf(out, "; after %s", before);
 	if (*before && gp_advisor_knows(advisor, found->other_site))

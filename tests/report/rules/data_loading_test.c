@@ -10,6 +10,7 @@
 #include "report/advice.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define MS 1000000u
 
@@ -126,6 +127,34 @@ static void test_batches_without_launches(void **state)
 	}
 }
 
+/* Of looks at Python what was found before each copy's call, and not in it; nobody need record the calls' stacks to know. */
+static void test_what_the_host_did(void **state)
+{
+	struct gp_model *model = load_data(21, MS);
+	struct build b = {.model = model};
+	struct gp_sample sample = {.end_ns = 100 * MS, .thread_id = 100, .count = 5};
+	const struct gp_finding *found;
+	struct gp_advice advice = ask(&model, 1);
+
+	(void)state;
+	assert_null(strstr(find(&advice, "data-loading")->found, "meanwhile"));
+	assert_true(advice.lacks_stacks);
+	gp_advice_free(&advice);
+	sample.stack = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
+	build_stacks_end(&b);
+	model->samples = &sample;
+	model->sample_count = 1;
+	advice = ask(&model, 1);
+	found = find(&advice, "data-loading");
+	assert_non_null(strstr(found->found, "copies next; meanwhile the host was in load_batch "
+					     "(pipe.py:11) for 21.00ms"));
+	assert_true(found->names_place);
+	assert_false(advice.lacks_stacks);
+	gp_advice_free(&advice);
+	model->samples = NULL; /* our own */
+	gp_model_free(model);
+}
+
 /* Nobody is told to have workers who has them. */
 static void test_workers_that_load_data(void **state)
 {
@@ -174,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_batches_without_launches),
+		cmocka_unit_test(test_what_the_host_did),
 		cmocka_unit_test(test_workers_that_load_data),
 		cmocka_unit_test(test_workers_of_another_process),
 	};

@@ -1,0 +1,69 @@
+#include "report/rules/meanwhile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/format.h"
+#include "report/host_work.h"
+
+/* That are named: those with a twentieth of the longest one's time at least. */
+#define MOST_FUNCTIONS 3
+
+static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
+{
+	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
+}
+
+bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
+		      const struct gp_lull_at *at, uint64_t end_unix_ns)
+{
+	const struct gp_model *model = advisor->model;
+	struct gp_host_places *places =
+		model->sample_count > 0 ? gp_host_places_in(&advisor->scope) : NULL;
+	bool is_known;
+
+	if (!places || found == &advisor->spare)
+		return false;
+	is_known = gp_host_work_add(&advisor->host_work, (uint64_t)(found - advisor->cases), places,
+				    model, at->call_after->thread_id,
+				    since_base(model, at->lull->start_ns),
+				    since_base(model, end_unix_ns));
+	if (advisor->host_work.error < 0)
+		advisor->error = advisor->host_work.error;
+	return is_known;
+}
+
+uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	uint64_t looks = 0;
+	uint32_t count;
+	struct gp_host_function *functions = gp_host_work_functions(
+		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
+
+	for (uint32_t i = 0; functions && i < count; i++) {
+		looks += functions[i].looks;
+		if (i >= MOST_FUNCTIONS || functions[i].total_ns * 20 < functions[0].total_ns)
+			continue;
+		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
+		gp_host_function_print(out, places, &functions[i]);
+		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
+	}
+	free(functions);
+	return looks;
+}
+
+void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,
+			     uint64_t count, FILE *out)
+{
+	struct gp_host_looks looks = {0};
+
+	if (count == 0)
+		return;
+	fprintf(out, "; told by %s sample%s of Python's stack", gp_format_count(count).text,
+		count == 1 ? "" : "s");
+	gp_host_work_add_looks(&looks, advisor->scope.models[found->process]);
+	if (gp_host_work_is_much(looks.lost, &looks))
+		fprintf(out, " (%s of the process's %s found none)",
+			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
+}

@@ -1,0 +1,27 @@
+/*
+ * meanwhile: what Python did while a case's idle times let the GPU wait, by looks at its stacks (report/host_work.h).
+ */
+#ifndef REPORT_RULES_MEANWHILE_H
+#define REPORT_RULES_MEANWHILE_H
+
+#include "report/rules/advisor.h"
+
+/*
+ * Add to the case what the thread that ended an idle time did from its start to end_unix_ns.  False: nothing is known of that.  advisor->error
+ * tells of errors.
+ */
+bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
+		      const struct gp_lull_at *at, uint64_t end_unix_ns);
+
+/*
+ * "; meanwhile the host was in load (data.py:7) for 1.9s; importing numpy at load (data.py:9) for 1.1s": each a part of its own, the last ones go
+ * first where there is no room.  Returns how many looks tell of all of it.
+ */
+uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found,
+			   FILE *out);
+
+/* "; told by 63 samples of Python's stack (82 of the process's 145 found none)"; nothing of none. */
+void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,
+			     uint64_t looks, FILE *out);
+
+#endif

@@ -259,6 +259,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.count = found->count,
 		.time_ns = found->time_ns,
 		.saves_ns = found->saves_ns,
+		.processes = found->processes,
 		.saves_in_loop_ns = found->saves_in_loop_ns,
 		.bytes = found->bytes,
 		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,

@@ -68,9 +68,11 @@ const struct gp_rule *gp_rule_find(const char *id);
 
 struct gp_finding {
 	const struct gp_rule *rule;
-	uint64_t count;            /* of what the sentence counts */
-	uint64_t time_ns;          /* that these took, of the host's or the GPU's time */
-	uint64_t saves_ns;         /* of the time that passed, at most */
+	uint64_t count;   /* of what the sentence counts */
+	uint64_t time_ns; /* that these took, of the host's or the GPU's time */
+	uint64_t
+		saves_ns; /* of the time that passed, at most; of several processes, of the one that could save most */
+	uint32_t processes;        /* that had it */
 	uint64_t saves_in_loop_ns; /* of that, what was in the main loop */
 	uint64_t bytes;            /* 0 = it is not about any */
 	uint64_t show_at_ns,

@@ -88,31 +88,50 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 	}
 }
 
-/* How often it is saved: what happens once in a run; and where the main loop has no part in it, or a small one. */
-static void say_how_often(char *text, size_t bytes, const struct gp_finding *finding, bool has_loop)
+static void add_words(char *text, size_t bytes, const char *words)
 {
-	const char *once = finding->rule->is_once ? "once per run" : "";
+	size_t used = strlen(text);
+
+	snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : " (", words);
+}
+
+/*
+ * When it is saved: what happens once in a run; where the main loop has no part in it, or a small one; and of what several processes had, in
+ * one of them alone.
+ */
+static void say_when(char *text, size_t bytes, const struct gp_finding *finding, bool has_loop)
+{
 	double share = finding->saves_ns == 0 || !has_loop
 			       ? 1
 			       : (double)finding->saves_in_loop_ns / (double)finding->saves_ns;
+	char words[64];
 
 	text[0] = '\0';
-	if (share >= 0.005 && share < 0.5)
-		snprintf(text, bytes, " (%s%s%s in the loop)", once, *once ? ", " : "",
+	if (finding->rule->is_once)
+		add_words(text, bytes, "once per run");
+	if (share >= 0.005 && share < 0.5) {
+		snprintf(words, sizeof(words), "%s in the loop",
 			 gp_format_ns(finding->saves_in_loop_ns).text);
-	else if (*once)
-		snprintf(text, bytes, " (%s)", once);
-	else if (share < 0.005)
-		snprintf(text, bytes, " (outside of the loop)");
+		add_words(text, bytes, words);
+	} else if (share < 0.005 && !finding->rule->is_once) {
+		add_words(text, bytes, "outside of the loop");
+	}
+	if (finding->saves_ns > 0 && finding->processes > 1) {
+		snprintf(words, sizeof(words), "the most in one of %s processes",
+			 gp_format_count(finding->processes).text);
+		add_words(text, bytes, words);
+	}
+	if (text[0] != '\0')
+		strncat(text, ")", bytes - strlen(text) - 1);
 }
 
 static void print_finding(FILE *out, const struct gp_finding *finding,
 			  const struct gp_advice *advice)
 {
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
-	char where[64];
+	char where[128];
 
-	say_how_often(where, sizeof(where), finding, advice->loop_ns > 0);
+	say_when(where, sizeof(where), finding, advice->loop_ns > 0);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	print_wrapped(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
@@ -254,9 +273,9 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 				   const struct gp_advice *advice)
 {
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
-	char where[64], text[2048], *fitted;
+	char where[128], text[2048], *fitted;
 
-	say_how_often(where, sizeof(where), finding, advice->loop_ns > 0);
+	say_when(where, sizeof(where), finding, advice->loop_ns > 0);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);

@@ -72,7 +72,8 @@ static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
 static void add_savings(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 			uint64_t saves_ns)
 {
-	if (found->process != advisor->process) {
+	if (found->processes == 0 || found->process != advisor->process) {
+		found->processes++;
 		found->process = advisor->process;
 		found->process_saves_ns = found->process_loop_ns = 0;
 	}

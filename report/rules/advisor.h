@@ -31,6 +31,7 @@ struct gp_case {
 	uint64_t process_saves_ns;         /* of the process that was looked at last */
 	uint64_t process_loop_ns;          /* of that what was in its main loop */
 	size_t process;
+	uint32_t processes; /* in how many it was found */
 	uint64_t show_unix_ns,
 		show_ns; /* its longest call or idle time; 0, 0 = it is about neither */
 };

@@ -461,6 +461,27 @@ static char *printed_none(const struct gp_advice *advice)
 }
 
 /* No rule speaks of a moment, though the GPU is idle in it; nor of a GPU that is at work. */
+/* What several processes could save, they could at the same time: the time that is told is of one of them, and what was counted of all. */
+static void test_what_several_processes_save(void **state)
+{
+	struct gp_model *models[2] = {take_turns(1, 50, MS / 2), take_turns(2, 50, MS / 2)};
+	struct gp_advice advice;
+	char *text;
+
+	(void)state;
+	models[1]->devices[0].uuid[0] = 77; /* a GPU of its own */
+	for (size_t count = 1; count <= 2; count++) {
+		advice = ask(models, count);
+		text = printed(&advice, 0);
+		assert_true((strstr(text, "sync-in-loop (the most in one of 2 processes): ") !=
+			     NULL) == (count == 2));
+		free(text);
+		gp_advice_free(&advice);
+	}
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 static void test_no_advice(void **state)
 {
 	struct gp_model *model = take_turns(1, 2, 3 * MS);
@@ -696,6 +717,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_graph_would_launch),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_a_long_place_keeps_its_line),
+		cmocka_unit_test(test_what_several_processes_save),
 		cmocka_unit_test(test_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),

@@ -1,11 +1,14 @@
 /* What passed before the first operation and after the last one, where that is a notable part of the time. */
 #include "report/summary_part.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "report/answers/ends.h"
 #include "report/format.h"
+#include "report/host_work.h"
 #include "report/text.h"
 
 #define LEAST_NS        100000000u /* of an end */
@@ -13,6 +16,8 @@
 #define LEAST_UNKNOWN   10         /* percent */
 #define LEAST_BEFORE_NS 500000000u /* before the first call, which is in no other sum */
 #define LEAST_PART_NS   10000000u
+#define LEAST_WORK      10 /* percent of an end that Python did */
+#define MOST_FUNCTIONS  2
 
 static uint64_t wall_ns(const struct gp_summary *summary)
 {
@@ -43,11 +48,62 @@ static void print_parts(FILE *out, const struct gp_end *end)
 	}
 }
 
-static void print_end(const struct gp_summary *summary, const struct gp_end *end, const char *what)
+static uint64_t known_ns(const struct gp_end *end)
+{
+	uint64_t sum_ns = 0;
+
+	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++)
+		sum_ns += end->part_ns[part];
+	return sum_ns;
+}
+
+static void print_functions(FILE *out, const struct gp_end *end, const struct gp_tally *tally,
+			    const struct gp_host_places *places)
+{
+	uint32_t count;
+	struct gp_host_function *functions = gp_host_work_functions(tally, 0, places, &count);
+
+	for (uint32_t i = 0; functions && i < count && i < MOST_FUNCTIONS; i++) {
+		if (functions[i].total_ns * 100 < LEAST_WORK * end->ns)
+			break;
+		fputs(i == 0 ? "; Python was " : ", ", out);
+		gp_host_function_print(out, places, &functions[i]);
+		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
+	}
+	free(functions);
+}
+
+/*
+ * "; Python was importing torch._dynamo at load (train.py:80) for 3.694s": what the main thread did by looks at its stack, where nothing else says what most of the
+ * time was.  Returns 0 or -errno.
+ */
+static int print_work(FILE *out, const struct gp_end *end, const struct gp_model *model)
+{
+	struct gp_tally tally = {0};
+	struct gp_host_places *places;
+	int result;
+
+	if (model->sample_count == 0 || known_ns(end) * 2 >= end->ns)
+		return 0;
+	places = gp_host_places_new();
+	if (!places)
+		return -ENOMEM;
+	if (gp_host_work_add(&tally, 0, places, model, model->pid, end->start_ns,
+			     end->start_ns + end->ns))
+		print_functions(out, end, &tally, places);
+	result = tally.error;
+	gp_tally_free(&tally);
+	gp_host_places_free(places);
+	return result;
+}
+
+static int print_end(const struct gp_summary *summary, const struct gp_end *end,
+		     const struct gp_model *model, const char *what)
 {
 	fprintf(summary->out, "%s (%s %%) %s", gp_format_ns(end->ns).text,
 		gp_format_percent((double)end->ns, (double)wall_ns(summary)).text, what);
 	print_parts(summary->out, end);
+	return print_work(summary->out, end, model);
 }
 
 /* Of several processes, whose it is. */
@@ -68,11 +124,7 @@ static uint64_t later_nccl_ns(const struct gp_ends *ends)
 /* An end of which most is known; of a process alone, also one that is long: others may be at work meanwhile. */
 static bool is_told(const struct gp_summary *summary, const struct gp_end *end)
 {
-	uint64_t known_ns = 0;
-
-	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++)
-		known_ns += end->part_ns[part];
-	return known_ns * 2 >= end->ns ||
+	return known_ns(end) * 2 >= end->ns ||
 	       (summary->model_count == 1 && end->ns * 100 >= LEAST_UNKNOWN * wall_ns(summary));
 }
 
@@ -95,18 +147,20 @@ struct start {
 };
 
 /* Each of these may be another process's. */
-static void print_start(const struct gp_summary *summary, const struct start *start)
+static int print_start(const struct gp_summary *summary, const struct start *start)
 {
 	bool before = is_notable(summary, start->before.ns, LEAST_BEFORE_NS);
 	bool first = is_notable(summary, start->first.ns, LEAST_NS);
 	bool later = is_notable(summary, start->later.ns, LEAST_NS);
 	const char *separator = "";
+	int result = 0;
 
 	if (!before && !first && !later)
-		return;
+		return 0;
 	fputs("  start     ", summary->out);
 	if (first) {
-		print_end(summary, &start->first.ends.first, "until the first operation");
+		result = print_end(summary, &start->first.ends.first, start->first.model,
+				   "until the first operation");
 		print_whose(summary, start->first.model);
 		separator = "; ";
 	}
@@ -125,6 +179,7 @@ static void print_start(const struct gp_summary *summary, const struct start *st
 		print_whose(summary, start->before.model);
 	}
 	fputs("\n", summary->out);
+	return result;
 }
 
 int gp_summary_print_ends(const struct gp_summary *summary)
@@ -132,11 +187,12 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 	struct start start = {0};
 	struct longest last = {0};
 	struct gp_ends ends;
+	int result;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
 		const struct gp_model *model = summary->models[i];
-		int result = gp_ends_of(&ends, model);
 
+		result = gp_ends_of(&ends, model);
 		if (result < 0)
 			return result;
 		compare(&start.before, ends.before_ns, &ends, model);
@@ -144,12 +200,14 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 		compare(&start.later, later_nccl_ns(&ends), &ends, model);
 		compare(&last, ends.last.ns, &ends, model);
 	}
-	print_start(summary, &start);
-	if (is_notable(summary, last.ns, LEAST_NS) && is_told(summary, &last.ends.last)) {
+	result = print_start(summary, &start);
+	if (result == 0 && is_notable(summary, last.ns, LEAST_NS) &&
+	    is_told(summary, &last.ends.last)) {
 		fputs("  end       ", summary->out);
-		print_end(summary, &last.ends.last, "after the last operation");
+		result =
+			print_end(summary, &last.ends.last, last.model, "after the last operation");
 		print_whose(summary, last.model);
 		fputs("\n", summary->out);
 	}
-	return 0;
+	return result;
 }

@@ -181,6 +181,7 @@ static int split(struct gp_end *end, const struct loads *loads, uint64_t start_n
 
 	if (start_ns >= end_ns)
 		return 0;
+	end->start_ns = start_ns;
 	end->ns = end_ns - start_ns;
 	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++) {
 		uint64_t all_ns;

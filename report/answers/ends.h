@@ -15,6 +15,7 @@
 enum gp_end_part { GP_END_NCCL, GP_END_CONTEXT, GP_END_CODE, GP_END_PARTS };
 
 struct gp_end {
+	uint64_t start_ns;              /* on the model's timeline */
 	uint64_t ns;                    /* before the first operation, or after the last */
 	uint64_t part_ns[GP_END_PARTS]; /* of that; what is left is not known */
 	const char *nccl;               /* the range of NCCL's with most of it; NULL = none */

@@ -12,6 +12,7 @@
 #include "report/summary.h"
 #include "tests/report/expect.h"
 #include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define MS 1000000u
 
@@ -97,12 +98,51 @@ static void one_process_is_not_named(void **state)
 	gp_model_free(model);
 }
 
+/* Of a process that Python was looked at, in load() before its first operation and in save() after the last one. */
+static char *print_sampled(uint64_t first_ns)
+{
+	struct gp_model *model = build_process(100, "300", first_ns, 1500 * MS);
+	struct build b = {.model = model};
+	struct gp_sample samples[] = {
+		{.start_ns = 0, .end_ns = 700 * MS, .thread_id = 100, .count = 35},
+		{.start_ns = 1100 * MS, .end_ns = 1500 * MS, .thread_id = 100, .count = 20},
+	};
+	char *text;
+
+	samples[0].stack = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "load", 7);
+	samples[1].stack = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "save", 9);
+	build_stacks_end(&b);
+	model->samples = samples;
+	model->sample_count = 2;
+	text = print(&model, 1);
+	model->samples = NULL; /* our own */
+	gp_model_free(model);
+	return text;
+}
+
+/* Where contexts are not most of it. */
+static void python_is_told_of(void **state)
+{
+	char *text = print_sampled(800 * MS);
+
+	(void)state;
+	expect(text, "until the first operation: making contexts 100.0ms; Python was in load "
+		     "(train.py:7) for 800.0ms ");
+	expect(text, "after the last operation; Python was in save (train.py:9) for 500.0ms ");
+	free(text);
+	text = print_sampled(150 * MS);
+	expect(text, "until the first operation: making contexts 100.0ms ");
+	expect_not(text, "in load");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_time_is_that_of_the_process_that_took_longest),
 		cmocka_unit_test(what_is_not_told_chooses_no_process),
 		cmocka_unit_test(one_process_is_not_named),
+		cmocka_unit_test(python_is_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

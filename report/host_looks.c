@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/format.h"
 #include "report/python_code.h"
 #include "report/room.h"
 #include "report/utf8.h"
@@ -69,6 +70,8 @@ struct path {
 
 struct finder {
 	const struct gp_model *model;
+	uint32_t depth;   /* how many functions of a stack have spans */
+	uint64_t *counts; /* by depth: they are counted, not made; else NULL */
 	struct gp_host_span *spans;
 	uint32_t count, capacity;
 	struct path open;     /* of the look before */
@@ -106,7 +109,7 @@ static uint32_t find_wanted(struct finder *finder, uint32_t stack)
 		finder->wanted[count - 1 - i] = finder->wanted[i];
 		finder->wanted[i] = outer;
 	}
-	return count;
+	return count < finder->depth ? count : finder->depth;
 }
 
 static bool is_same_function(const struct gp_model *model, uint32_t a, uint32_t b)
@@ -120,9 +123,15 @@ static void open_span(struct finder *finder, uint32_t frame)
 {
 	struct path *open = &finder->open;
 	uint32_t caller = finder->model->frames[frame].parent;
-	int result = gp_array_grow_room(&finder->spans, &finder->capacity, finder->count,
-					sizeof(*finder->spans));
+	int result;
 
+	if (finder->counts) {
+		finder->counts[open->count]++;
+		open->frames[open->count++] = frame;
+		return;
+	}
+	result = gp_array_grow_room(&finder->spans, &finder->capacity, finder->count,
+				    sizeof(*finder->spans));
 	if (result < 0) {
 		finder->error = result;
 		return;
@@ -156,7 +165,7 @@ static void take_look(struct finder *finder, uint32_t index)
 	open->count = known = same;
 	while (open->count < count && finder->error == 0)
 		open_span(finder, finder->wanted[open->count]);
-	for (uint32_t i = 0; i < open->count; i++) {
+	for (uint32_t i = 0; i < open->count && !finder->counts; i++) {
 		struct gp_host_span *span = &finder->spans[open->spans[i]];
 
 		span->start_ns = i < known ? span->start_ns : time.start_ns;
@@ -165,16 +174,65 @@ static void take_look(struct finder *finder, uint32_t index)
 	}
 }
 
-int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
-		       struct gp_host_span **spans, uint32_t *count)
+static void take_looks(struct finder *finder, uint32_t first, uint32_t end)
 {
-	struct finder finder = {.model = model};
-
-	for (uint32_t i = first; i < end && finder.error == 0; i++)
-		if (model->samples[i].stack != GP_NONE)
-			take_look(&finder, i);
+	for (uint32_t i = first; i < end && finder->error == 0; i++)
+		if (finder->model->samples[i].stack != GP_NONE)
+			take_look(finder, i);
 		else
-			finder.open.count = 0;
+			finder->open.count = 0;
+}
+
+/* Whether they could be too many: each look opens its whole stack at most. */
+static bool may_be_too_many(const struct gp_model *model)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < model->sample_count && most <= GP_HOST_MOST_SPANS; i++) {
+		uint32_t depth = 0;
+
+		for (uint32_t at = model->samples[i].stack; at != GP_NONE && depth < GP_FRAME_DEPTH;
+		     at = model->frames[at].parent)
+			depth++;
+		most += depth;
+	}
+	return most > GP_HOST_MOST_SPANS;
+}
+
+struct gp_host_depth gp_host_spans_depth(const struct gp_model *model)
+{
+	uint64_t counts[GP_FRAME_DEPTH] = {0}, kept = 0;
+	struct finder finder = {.model = model, .depth = GP_FRAME_DEPTH, .counts = counts};
+	struct gp_host_depth depth = {.functions = GP_FRAME_DEPTH};
+
+	if (!may_be_too_many(model))
+		return depth;
+	take_looks(&finder, 0, model->sample_count);
+	for (uint32_t i = 0; i < GP_FRAME_DEPTH; i++) {
+		kept += counts[i];
+		if (i < depth.functions && kept > GP_HOST_MOST_SPANS)
+			depth.functions = i;
+		if (i >= depth.functions)
+			depth.left_out += counts[i];
+	}
+	return depth;
+}
+
+void gp_host_depth_explain(const struct gp_host_depth *depth, FILE *out)
+{
+	if (depth->left_out > 0)
+		fprintf(out,
+			"gpuprof: Python's stacks are deep and change much: %s calls of functions "
+			"below the outermost %u of a stack are left out\n",
+			gp_format_count(depth->left_out).text, depth->functions);
+}
+
+int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
+		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count)
+{
+	struct finder finder = {.model = model, .depth = depth.functions};
+
+	take_looks(&finder, first, end);
 	*spans = finder.spans;
 	*count = finder.count;
 	return finder.error;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "report/model.h"
 
@@ -39,12 +40,25 @@ struct gp_host_span {
 	bool is_imported; /* by its caller, or without one: a module's code */
 };
 
+/* A look takes a few bytes of a file and may open GP_FRAME_DEPTH spans: so many at most are made of all of a model's. */
+#define GP_HOST_MOST_SPANS (8u << 20)
+
+/* How many functions of each stack have spans, from the outermost on, and how many spans of functions that they call are left out for that. */
+struct gp_host_depth {
+	uint32_t functions;
+	uint64_t left_out;
+};
+struct gp_host_depth gp_host_spans_depth(const struct gp_model *model);
+
 /*
- * Those of a thread, whose samples are [first, end); by start, callers before what they called.  *spans is for gp_room_free() in either case.
- * Returns 0, -ENOMEM or -EOVERFLOW.
+ * Those of a thread, whose samples are [first, end), down to that depth of the model; by start, callers before what they called.  *spans is
+ * for gp_room_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
-		       struct gp_host_span **spans, uint32_t *count);
+		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count);
+
+/* Says to a user how many were left out, if any. */
+void gp_host_depth_explain(const struct gp_host_depth *depth, FILE *out);
 
 /* "Python (sampled), thread 1234 (name)" */
 #define GP_HOST_TRACK_BYTES 96

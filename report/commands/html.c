@@ -6,6 +6,7 @@
 #include "report/command.h"
 #include "report/command_line.h"
 #include "report/format.h"
+#include "report/host_looks.h"
 #include "report/html/html.h"
 #include "report/html/tracks.h"
 #include "report/output_file.h"
@@ -100,6 +101,7 @@ static void explain(const struct gp_html_result *result)
 			"gpuprof: the page's timeline lacks %s events: more than %u were at the "
 			"same time on one track; its tables have them\n",
 			gp_format_count(result->too_deep).text, GP_HTML_ROWS);
+	gp_host_depth_explain(&result->host_depth, stderr);
 }
 
 static int write_page(const struct gp_traces *traces, const struct arguments *a, const char *path)

@@ -53,6 +53,7 @@ static void collect(const struct gp_chrome *chrome, struct ends *ends, uint64_t 
 /* Of what Python did. */
 static int collect_looks(const struct gp_chrome *chrome, struct ends *ends)
 {
+	struct gp_host_depth depth = gp_host_spans_depth(chrome->model);
 	int result = 0;
 
 	for (uint32_t first = 0, end; result == 0 && first < chrome->model->sample_count;
@@ -61,7 +62,7 @@ static int collect_looks(const struct gp_chrome *chrome, struct ends *ends)
 		uint32_t count;
 
 		end = gp_host_looks_end(chrome->model, first);
-		result = gp_host_spans_find(chrome->model, first, end, &spans, &count);
+		result = gp_host_spans_find(chrome->model, first, end, depth, &spans, &count);
 		if (result == 0 && !reserve(ends, count))
 			result = -ENOMEM;
 		for (uint32_t i = 0; result == 0 && i < count; i++)
@@ -440,6 +441,9 @@ static void write_process(struct gp_chrome *chrome)
 				 ? chrome->cut_in_file_ns - chrome->offset_ns
 				 : 0;
 	chrome->filter = gp_slice_filter_of(&chrome->options->choice, model);
+	chrome->host_depth = gp_host_spans_depth(model);
+	if (chrome->options->messages)
+		gp_host_depth_explain(&chrome->host_depth, chrome->options->messages);
 	gp_chrome_write_processes(chrome);
 	gp_chrome_stacks_use(chrome->stacks, model);
 	if (chrome->error == 0)

@@ -54,7 +54,7 @@ static void write_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 	struct gp_host_span *spans;
 	struct open_spans open = {.count = 0};
 
-	if (gp_host_spans_find(chrome->model, first, end, &spans, &count) < 0)
+	if (gp_host_spans_find(chrome->model, first, end, chrome->host_depth, &spans, &count) < 0)
 		chrome->error = -ENOMEM;
 	gp_host_track_name(chrome->model, thread_id, chrome->track_name);
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), false);

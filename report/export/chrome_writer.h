@@ -85,7 +85,8 @@ struct gp_chrome {
 	uint64_t cut_in_file_ns, first_in_file_ns;
 	struct gp_slice_filter filter; /* what of the model was asked for */
 	uint64_t slices, slices_left_out;
-	uint64_t deep_ranges; /* not projected: too many were open at once */
+	struct gp_host_depth host_depth; /* of the model */
+	uint64_t deep_ranges;            /* not projected: too many were open at once */
 
 	uint32_t host_pid;
 	uint32_t *gpu_of_device; /* index in gpus of each device of the model, or GP_NONE */

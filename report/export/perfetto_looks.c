@@ -35,13 +35,14 @@ static void write_span(struct gp_perfetto *p, const struct gp_host_span *span)
 	gp_perfetto_end_slice(p, track, span->end_ns);
 }
 
-static void write_thread(struct gp_perfetto *p, uint32_t first, uint32_t end)
+static void write_thread(struct gp_perfetto *p, uint32_t first, uint32_t end,
+			 struct gp_host_depth depth)
 {
 	struct gp_host_span *spans;
 	uint32_t count;
 	char name[GP_HOST_TRACK_BYTES];
 
-	if (gp_host_spans_find(p->model, first, end, &spans, &count) < 0)
+	if (gp_host_spans_find(p->model, first, end, depth, &spans, &count) < 0)
 		p->error = -ENOMEM;
 	gp_perfetto_begin_track(
 		p, gp_host_track_name(p->model, p->model->samples[first].thread_id, name), false);
@@ -53,9 +54,13 @@ static void write_thread(struct gp_perfetto *p, uint32_t first, uint32_t end)
 
 void gp_perfetto_write_looks(struct gp_perfetto *p)
 {
+	struct gp_host_depth depth = gp_host_spans_depth(p->model);
+
+	if (p->options->messages)
+		gp_host_depth_explain(&depth, p->options->messages);
 	for (uint32_t first = 0, end; p->error == 0 && first < p->model->sample_count;
 	     first = end) {
 		end = gp_host_looks_end(p->model, first);
-		write_thread(p, first, end);
+		write_thread(p, first, end, depth);
 	}
 }

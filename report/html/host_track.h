@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "report/call_tree.h"
+#include "report/host_looks.h"
 #include "report/host_place.h"
 #include "report/html/gather.h"
 #include "report/html/labels.h"
@@ -18,6 +19,7 @@
 struct gp_html_host_track {
 	const struct gp_model *model;
 	struct gp_host_places *places;
+	struct gp_host_depth depth;    /* of that model */
 	struct gp_html_labels *labels; /* of that model; NULL: events have none */
 	struct gp_call_tree *tree;     /* of that model; NULL: events have no stack */
 };

@@ -384,7 +384,8 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 			.is_limited = page.timeline.walk.is_limited,
 			.grouped = page.timeline.walk.grouped,
 			.least_ns = gp_html_tracks_least_ns(&page.timeline.walk),
-			.too_deep = page.timeline.walk.too_deep};
+			.too_deep = page.timeline.walk.too_deep,
+			.host_depth = page.timeline.walk.host_depth};
 	gp_html_timeline_free(&page.timeline);
 	gp_stack_profile_close(&page.profile);
 	gp_scope_close(&page.scope);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/host_looks.h"
 #include "report/model.h"
 
 #define GP_HTML_SUFFIX ".html"
@@ -33,11 +34,12 @@ struct gp_html_options {
 };
 
 struct gp_html_result {
-	uint64_t events;   /* of the timeline */
-	bool is_limited;   /* there were more than the limit */
-	uint64_t grouped;  /* stand together with their neighbours, */
-	uint64_t least_ns; /* and are shorter than that */
-	uint64_t too_deep; /* left out, where too many were at once */
+	uint64_t events;                 /* of the timeline */
+	bool is_limited;                 /* there were more than the limit */
+	uint64_t grouped;                /* stand together with their neighbours, */
+	uint64_t least_ns;               /* and are shorter than that */
+	uint64_t too_deep;               /* left out, where too many were at once */
+	struct gp_host_depth host_depth; /* how deep what Python did is shown */
 };
 
 /* Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW.  result may be NULL. */

@@ -9,7 +9,6 @@
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
-#include "report/host_looks.h"
 #include "report/host_work.h"
 #include "report/html/host_track.h"
 #include "report/room.h"
@@ -21,7 +20,8 @@ struct walker {
 	struct gp_html_tracks *tracks;
 	const struct gp_model *model;
 	uint32_t process;
-	uint32_t first_shape; /* of the model, among those of all */
+	struct gp_host_depth *host_depths; /* of each process */
+	uint32_t first_shape;              /* of the model, among those of all */
 	struct gp_html_gather gather;
 	uint64_t ties, ties_kept, tie; /* of the shortest events that are kept: every so manieth */
 	bool is_measuring; /* the first of two walks: nothing is handed over, lengths are noted */
@@ -267,6 +267,7 @@ static void walk_looks(struct walker *walker, uint32_t first, uint32_t end, uint
 	const struct gp_html_host_track track = {
 		.model = walker->model,
 		.places = gp_host_places_in(walker->tracks->scope),
+		.depth = walker->host_depths[walker->process],
 		.labels = &walker->tracks->labels,
 		.tree = walker->is_measuring ? NULL : walker->tracks->tree};
 	struct gp_html_event *events;
@@ -554,12 +555,13 @@ static void find_origin(struct gp_html_tracks *tracks)
 	}
 }
 
-/* How many events the looks at a model's threads make; where durations_ns is given, it gets how long they are. */
-static size_t measure_looks(struct walker *walker, const struct gp_model *model,
-			    uint64_t *durations_ns)
+/* How many events the looks at a process's threads make; where durations_ns is given, it gets how long they are. */
+static size_t measure_looks(struct walker *walker, size_t process, uint64_t *durations_ns)
 {
-	const struct gp_html_host_track track = {
-		.model = model, .places = gp_host_places_in(walker->tracks->scope)};
+	const struct gp_model *model = walker->tracks->scope->models[process];
+	const struct gp_html_host_track track = {.model = model,
+						 .places = gp_host_places_in(walker->tracks->scope),
+						 .depth = walker->host_depths[process]};
 	size_t all = 0;
 
 	for (uint32_t first = 0, end; walker->error == 0 && first < model->sample_count;
@@ -586,14 +588,14 @@ static uint64_t count_events(struct walker *walker)
 	for (size_t i = 0; i < scope->model_count; i++)
 		count += (uint64_t)scope->models[i]->call_count + scope->models[i]->op_count +
 			 2 * (uint64_t)scope->models[i]->range_count +
-			 measure_looks(walker, scope->models[i], NULL);
+			 measure_looks(walker, i, NULL);
 	return count;
 }
 
-static size_t copy_durations(struct walker *walker, const struct gp_model *model,
-			     uint64_t *durations_ns)
+static size_t copy_durations(struct walker *walker, size_t process, uint64_t *durations_ns)
 {
-	size_t count = measure_looks(walker, model, durations_ns);
+	const struct gp_model *model = walker->tracks->scope->models[process];
+	size_t count = measure_looks(walker, process, durations_ns);
 
 	for (uint32_t i = 0; i < model->call_count; i++)
 		durations_ns[count++] = model->calls[i].duration_ns;
@@ -661,16 +663,40 @@ static void find_shortest(struct walker *walker, uint64_t total)
 		return;
 	}
 	for (size_t i = 0; i < scope->model_count; i++)
-		count += copy_durations(walker, scope->models[i], durations_ns + count);
+		count += copy_durations(walker, i, durations_ns + count);
 	choose_shortest(walker, durations_ns, count);
 	gp_room_free(durations_ns);
+}
+
+/* How deep what Python did is shown: the least of all processes is told. */
+static int find_host_depths(struct walker *walker)
+{
+	struct gp_html_tracks *tracks = walker->tracks;
+	const struct gp_scope *scope = tracks->scope;
+
+	walker->host_depths =
+		gp_room_take_zeroed(scope->model_count + 1, sizeof(*walker->host_depths));
+	if (!walker->host_depths)
+		return -ENOMEM;
+	for (size_t i = 0; i < scope->model_count; i++) {
+		struct gp_host_depth depth = gp_host_spans_depth(scope->models[i]);
+
+		walker->host_depths[i] = depth;
+		if (i == 0 || depth.functions < tracks->host_depth.functions)
+			tracks->host_depth.functions = depth.functions;
+		tracks->host_depth.left_out += depth.left_out;
+	}
+	return 0;
 }
 
 int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 {
 	struct walker walker = {.tracks = tracks};
-	uint64_t total = count_events(&walker);
+	uint64_t total;
 
+	if (find_host_depths(&walker) < 0)
+		return -ENOMEM;
+	total = count_events(&walker);
 	if (total >= UINT32_MAX)
 		fail(&walker, -EOVERFLOW);
 	find_origin(tracks);
@@ -685,6 +711,7 @@ int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 	if (tracks->tree)
 		gp_call_tree_use(tracks->tree, NULL);
 	gp_html_gather_free(&walker.gather);
+	gp_room_free(walker.host_depths);
 	return walker.error;
 }
 

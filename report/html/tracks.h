@@ -9,6 +9,7 @@
 
 #include "report/breakdown_scope.h"
 #include "report/call_tree.h"
+#include "report/host_looks.h"
 #include "report/html/gather.h"
 #include "report/html/labels.h"
 #include "report/model.h"
@@ -48,9 +49,10 @@ struct gp_html_tracks {
 	uint64_t
 		origin_unix_ns; /* nothing is earlier; known before the first track is handed over */
 	uint64_t too_deep;      /* left out for their row */
-	bool is_limited;        /* the limit put some together, */
-	uint64_t shortest_ns;   /* of those that are longer none; of those that are as long, some */
-	uint64_t grouped;       /* that were put together with others */
+	struct gp_host_depth host_depth; /* the least of all models, and all that are left out */
+	bool is_limited;                 /* the limit put some together, */
+	uint64_t shortest_ns; /* of those that are longer none; of those that are as long, some */
+	uint64_t grouped;     /* that were put together with others */
 };
 
 /* Returns 0, -ENOMEM, -EOVERFLOW or what take returned; gp_html_tracks_free() in either case. */

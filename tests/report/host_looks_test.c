@@ -60,7 +60,8 @@ static void find(struct gp_sample *samples, uint32_t count)
 	scene.b.model->samples = samples;
 	scene.b.model->sample_count = count;
 	assert_int_equal(gp_host_spans_find(scene.b.model, 0, gp_host_looks_end(scene.b.model, 0),
-					    &scene.spans, &scene.count),
+					    gp_host_spans_depth(scene.b.model), &scene.spans,
+					    &scene.count),
 			 0);
 }
 
@@ -138,6 +139,48 @@ static void spans_of_a_damaged_trace_do_not_overlap(void **state)
 	assert_int_equal(scene.spans[scene.count - 1].end_ns, 70 * MS);
 }
 
+#define DEEP_LOOKS 6000u
+
+/* GP_FRAME_DEPTH functions of a file of its own. */
+static uint32_t build_deep(struct build *b, const char *file)
+{
+	uint32_t frame = BUILD_OUTERMOST;
+
+	for (uint32_t i = 0; i < GP_FRAME_DEPTH; i++)
+		frame = build_python(b, frame, file, "f", 1);
+	return frame;
+}
+
+/* A look takes some bytes of a file: those of a few MB would ask for tens of GB. */
+static void spans_are_bounded_however_deep_stacks_are(void **state)
+{
+	static struct gp_sample samples[DEEP_LOOKS];
+	struct build b = build_begin(1);
+	uint32_t stacks[] = {build_deep(&b, "/home/me/a.py"), build_deep(&b, "/home/me/b.py")};
+	struct gp_host_depth depth;
+	struct gp_host_span *spans;
+	uint32_t count;
+
+	(void)state;
+	build_stacks_end(&b);
+	for (uint32_t i = 0; i < DEEP_LOOKS; i++)
+		samples[i] = sample(1, stacks[i % 2], i, i);
+	b.model->samples = samples;
+	b.model->sample_count = DEEP_LOOKS;
+	depth = gp_host_spans_depth(b.model);
+	assert_int_equal(depth.functions, GP_HOST_MOST_SPANS / DEEP_LOOKS);
+	assert_int_equal(depth.left_out, (uint64_t)DEEP_LOOKS * (GP_FRAME_DEPTH - depth.functions));
+	assert_int_equal(gp_host_spans_find(b.model, 0, DEEP_LOOKS, depth, &spans, &count), 0);
+	assert_int_equal(count, DEEP_LOOKS * depth.functions);
+	gp_room_free(spans);
+	b.model->sample_count = DEEP_LOOKS / 2;
+	depth = gp_host_spans_depth(b.model);
+	assert_int_equal(depth.functions, GP_FRAME_DEPTH);
+	assert_int_equal(depth.left_out, 0);
+	b.model->samples = NULL;
+	gp_model_free(b.model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,6 +192,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(spans_of_a_damaged_trace_do_not_overlap, set_up,
 						tear_down),
+		cmocka_unit_test(spans_are_bounded_however_deep_stacks_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

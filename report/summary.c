@@ -327,6 +327,7 @@ static void put_devices(const struct gp_summary *summary, struct gp_table *table
 	gp_table_cell(table, text);
 }
 
+/* Where operations are missing: at least; and not known where what is there is nearly nothing. */
 static void put_busy(struct gp_table *table, const struct gp_model *model,
 		     const struct totals *totals)
 {
@@ -334,13 +335,11 @@ static void put_busy(struct gp_table *table, const struct gp_model *model,
 		gp_format_percent((double)totals->busy_ns, (double)totals->possible_ns);
 	char text[48];
 
+	snprintf(text, sizeof(text), ">=%s", busy.text);
 	if (gp_recorded_has_all_operations(model))
-		snprintf(text, sizeof(text), "%s", busy.text);
+		gp_table_cell(table, busy.text);
 	else
-		snprintf(text, sizeof(text), "%s%s",
-			 *busy.text == '<' ? "" : ">=", *busy.text == '<' ? ">0.0" : busy.text);
-	gp_table_cell(table,
-		      totals->busy_ns > 0 || gp_recorded_has_all_operations(model) ? text : "-");
+		gp_table_cell(table, totals->busy_ns > 0 && *busy.text != '<' ? text : "-");
 }
 
 static int put_process(const struct gp_summary *summary, struct gp_table *table,
@@ -406,33 +405,38 @@ static int print_head(const struct gp_summary *summary)
 	return gp_summary_print_busy(summary);
 }
 
-/* The text of a section; NULL if there is no memory. */
-static char *text_of(const struct gp_summary *summary, int (*print)(const struct gp_summary *))
+/* The text of a section, to be freed; where it fails, there is none. */
+static int text_of(const struct gp_summary *summary, int (*print)(const struct gp_summary *),
+		   char **text)
 {
 	struct gp_summary section = *summary;
-	char *text = NULL;
 	size_t bytes;
-	int result;
+	int result, closed;
 
-	section.out = open_memstream(&text, &bytes);
+	*text = NULL;
+	section.out = open_memstream(text, &bytes);
 	if (!section.out)
-		return NULL;
+		return -ENOMEM;
 	result = print(&section);
-	if (gp_memory_stream_close(section.out, &text) == 0 && result == 0)
-		return text;
-	free(text);
-	return NULL;
+	closed = gp_memory_stream_close(section.out, text);
+	result = result < 0 ? result : closed;
+	if (result == 0)
+		return 0;
+	free(*text);
+	*text = NULL;
+	return result;
 }
 
 /* A section that is made of sentences: no line of it is wider than the page. */
 static int print_folded(const struct gp_summary *summary, int (*print)(const struct gp_summary *))
 {
-	char *text = text_of(summary, print);
+	char *text;
+	int result = text_of(summary, print, &text);
 
-	if (text)
+	if (result == 0)
 		gp_paragraph_fold(summary->out, text, gp_summary_columns(summary));
 	free(text);
-	return text ? 0 : -ENOMEM;
+	return result;
 }
 
 int gp_summary_gather(struct gp_summary *summary)
@@ -466,6 +470,7 @@ void gp_summary_release(struct gp_summary *summary)
 {
 	gp_activity_free(&summary->activity);
 	gp_memory_stats_free(&summary->memory);
+	gp_summary_free_ranges(summary->ranges);
 	gp_device_list_free(&summary->devices);
 	if (summary->basis)
 		gp_basis_free(summary->basis);
@@ -572,9 +577,8 @@ static int make_screen(struct gp_summary *summary, char *texts[COUNT(sections)])
 		for (size_t i = 0; result == 0 && i < COUNT(sections); i++) {
 			if (!texts[i] || sections[i].has_rows) {
 				free(texts[i]);
-				texts[i] = text_of(summary, sections[i].print);
+				result = text_of(summary, sections[i].print, &texts[i]);
 			}
-			result = texts[i] ? 0 : -ENOMEM;
 			lines += texts[i] ? count_lines(texts[i]) : 0;
 		}
 	} while (result == 0 && lines > LINES_OF_A_SCREEN && ++screen < COUNT(screens));
@@ -647,6 +651,9 @@ static int print_sections(struct gp_summary *summary)
 	int result;
 
 	limit_rows(summary);
+	result = summary->basis ? gp_summary_gather_ranges(summary) : 0;
+	if (result < 0)
+		return result;
 	if (summary->basis && summary->options->brief)
 		return print_screen(summary);
 	result = print_head_folded(summary);
@@ -697,8 +704,14 @@ static int print_used(FILE *out, struct gp_model *const *models, size_t count,
 static int print_ranges_alone(FILE *out, struct gp_model *const *models, size_t count,
 			      const struct gp_summary_options *options)
 {
-	return gp_summary_print_ranges(&(struct gp_summary){
-		.out = out, .options = options, .models = models, .model_count = count});
+	struct gp_summary summary = {
+		.out = out, .options = options, .models = models, .model_count = count};
+	int result = gp_summary_gather_ranges(&summary);
+
+	if (result == 0)
+		result = gp_summary_print_ranges(&summary);
+	gp_summary_free_ranges(summary.ranges);
+	return result;
 }
 
 int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_count,

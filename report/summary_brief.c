@@ -120,25 +120,52 @@ static bool may_have_row(const struct gp_memory_row *row)
 	       (row->allocations > 0 && !gp_memory_is_of_device(row->kind));
 }
 
-/* Where there is no room for all: not what is a small part of the largest. */
-static bool is_worth_a_row(const struct gp_summary *summary, const struct gp_memory_row *row)
+static uint64_t largest_peak(const struct gp_memory_stats *memory)
 {
-	const struct gp_memory_stats *memory = &summary->memory;
 	uint64_t most_bytes = 0;
 
 	for (size_t i = 0; i < memory->row_count; i++)
 		if (may_have_row(&memory->rows[i]) && memory->rows[i].peak_bytes > most_bytes)
 			most_bytes = memory->rows[i].peak_bytes;
+	return most_bytes;
+}
+
+/* The rows that are printed, and those that are counted below them: a line either way where that is one. */
+struct choice {
+	size_t shown, rows;
+	uint64_t
+		least_bytes; /* of a kind that is no device's; what is less is a small part of the largest */
+};
+
+static bool is_worth_a_row(const struct gp_memory_row *row, uint64_t least_bytes)
+{
 	return may_have_row(row) &&
-	       (row->kind == GP_MEMORY_OF_DEVICE || summary->rows.memory == 0 ||
-		row->peak_bytes >= most_bytes / SMALL_PART);
+	       (row->kind == GP_MEMORY_OF_DEVICE || row->peak_bytes >= least_bytes);
+}
+
+static struct choice choose_rows(const struct gp_summary *summary)
+{
+	const struct gp_memory_stats *memory = &summary->memory;
+	size_t limit = summary->rows.memory;
+	struct choice choice = {.least_bytes = largest_peak(memory) / SMALL_PART};
+
+	for (size_t i = 0; i < memory->row_count; i++) {
+		choice.rows += may_have_row(&memory->rows[i]);
+		choice.shown += is_worth_a_row(&memory->rows[i], choice.least_bytes);
+	}
+	if (choice.shown > limit)
+		choice.shown = limit;
+	if (limit > 0 && choice.shown + 1 < choice.rows)
+		return choice;
+	return (struct choice){.shown = choice.rows, .rows = choice.rows};
 }
 
 int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
-	size_t limit = summary->rows.memory, rows = 0, shown = 0;
+	struct choice choice = choose_rows(summary);
 	struct gp_table *table;
+	size_t shown = 0;
 	int result;
 
 	if (memory->row_count == 0)
@@ -147,18 +174,14 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 	if (!table)
 		return -ENOMEM;
 	gp_summary_print_memory_title(summary);
-	for (size_t i = 0; i < memory->row_count; i++)
-		rows += is_worth_a_row(summary, &memory->rows[i]);
-	if (limit == 0 || rows <= limit + 1)
-		limit = rows;
-	for (size_t i = 0; i < memory->row_count && shown < limit; i++)
-		if (is_worth_a_row(summary, &memory->rows[i])) {
+	for (size_t i = 0; i < memory->row_count && shown < choice.shown; i++)
+		if (is_worth_a_row(&memory->rows[i], choice.least_bytes)) {
 			put_row(summary, table, &memory->rows[i]);
 			shown++;
 		}
 	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
-	if (shown < rows)
-		fprintf(summary->out, "  ... %s more\n", gp_format_count(rows - shown).text);
+	if (shown < choice.rows)
+		fprintf(summary->out, "  ... %s more\n", gp_format_count(choice.rows - shown).text);
 	gp_table_free(table);
 	return result;
 }

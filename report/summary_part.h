@@ -18,6 +18,7 @@
 #define GP_SUMMARY_BRIEF_COLUMNS 110
 
 struct gp_basis;
+struct gp_summary_ranges;
 
 /* Rows of its tables; 0 = all. */
 struct gp_summary_rows {
@@ -38,6 +39,7 @@ struct gp_summary {
 	const struct gp_kinds *kinds;
 	struct gp_memory_stats memory;
 	struct gp_activity activity;
+	struct gp_summary_ranges *ranges; /* NULL: not gathered yet */
 };
 
 /* Fill in what the sections need from models; release it in either case.  Returns 0 or -ENOMEM. */
@@ -71,7 +73,11 @@ int gp_summary_print_copies_in_brief(const struct gp_summary *summary);
 /* Which calls failed, with which error and where: a few lines, if there are any. */
 int gp_summary_print_failures(const struct gp_summary *summary);
 
-/* The ranges of the program by GPU time, if there are any. */
+/* The ranges of the program by name, of which there may be millions: once for all pages that are tried.  Returns 0 or -ENOMEM. */
+int gp_summary_gather_ranges(struct gp_summary *summary);
+void gp_summary_free_ranges(struct gp_summary_ranges *ranges);
+
+/* Those that were gathered, by GPU time, if there are any. */
 int gp_summary_print_ranges(const struct gp_summary *summary);
 
 /* What else there is: a line on each other kind of thing that the program did. */

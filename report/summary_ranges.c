@@ -25,9 +25,9 @@ struct row {
 	bool works, works_own; /* one of them started operations; some that are not of tuning */
 };
 
-struct rows {
+struct gp_summary_ranges {
 	struct gp_groups names; /* whose numbers are the rows' */
-	struct row *rows;
+	struct row *rows;       /* in the order of the table, once all are gathered */
 	uint32_t count, capacity;
 	uint64_t ranges;
 	bool has_tuning; /* a row that started operations of tuning, and no others */
@@ -48,7 +48,7 @@ static char *make_key(const struct gp_model *model, const struct gp_range *range
 	return key;
 }
 
-static struct row *find_row(struct rows *rows, const struct gp_model *model,
+static struct row *find_row(struct gp_summary_ranges *rows, const struct gp_model *model,
 			    const struct gp_range *range)
 {
 	char *key = make_key(model, range);
@@ -72,7 +72,7 @@ static bool works_own(const struct gp_model *model, const struct gp_tuning *tuni
 		gp_tuning_range_has_own(model, tuning, range, own));
 }
 
-static int add_range(struct rows *rows, const struct gp_model *model,
+static int add_range(struct gp_summary_ranges *rows, const struct gp_model *model,
 		     const struct gp_tuning *tuning, const struct gp_range *range, uint32_t *own)
 {
 	uint64_t length_ns = range->end_ns - range->start_ns;
@@ -101,7 +101,21 @@ static bool is_tuning(const struct row *row)
 	return row->works && !row->works_own;
 }
 
-static int gather(const struct gp_summary *summary, struct rows *rows)
+static int compare_rows(const void *a, const void *b, const void *context)
+{
+	const struct row *left = a, *right = b;
+
+	(void)context;
+	if (is_tuning(left) != is_tuning(right))
+		return is_tuning(left) ? 1 : -1;
+	if (left->gpu_ns != right->gpu_ns)
+		return left->gpu_ns > right->gpu_ns ? -1 : 1;
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	return strcmp(left->key, right->key);
+}
+
+static int gather(const struct gp_summary *summary, struct gp_summary_ranges *rows)
 {
 	int result = 0;
 
@@ -116,21 +130,24 @@ static int gather(const struct gp_summary *summary, struct rows *rows)
 	}
 	for (uint32_t i = 0; i < rows->count; i++)
 		rows->has_tuning |= is_tuning(&rows->rows[i]);
-	return result;
+	if (result < 0)
+		return result;
+	return gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL);
 }
 
-static int compare_rows(const void *a, const void *b, const void *context)
+void gp_summary_free_ranges(struct gp_summary_ranges *ranges)
 {
-	const struct row *left = a, *right = b;
+	if (!ranges)
+		return;
+	free(ranges->rows);
+	gp_groups_free(&ranges->names);
+	free(ranges);
+}
 
-	(void)context;
-	if (is_tuning(left) != is_tuning(right))
-		return is_tuning(left) ? 1 : -1;
-	if (left->gpu_ns != right->gpu_ns)
-		return left->gpu_ns > right->gpu_ns ? -1 : 1;
-	if (left->total_ns != right->total_ns)
-		return left->total_ns > right->total_ns ? -1 : 1;
-	return strcmp(left->key, right->key);
+int gp_summary_gather_ranges(struct gp_summary *summary)
+{
+	summary->ranges = calloc(1, sizeof(*summary->ranges));
+	return summary->ranges ? gather(summary, summary->ranges) : -ENOMEM;
 }
 
 static void put_row(struct gp_table *table, const struct row *row)
@@ -148,7 +165,7 @@ static void put_row(struct gp_table *table, const struct row *row)
 	free(escaped);
 }
 
-static void print_title(const struct gp_summary *summary, const struct rows *rows)
+static void print_title(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
 	fprintf(summary->out, "\nRanges: %s%s%s\n", gp_format_count(rows->ranges).text,
 		summary->options->brief
@@ -158,16 +175,15 @@ static void print_title(const struct gp_summary *summary, const struct rows *row
 		rows->has_tuning ? "; those of autotuning come last" : "");
 }
 
-static int print_rows(const struct gp_summary *summary, struct rows *rows)
+static int print_rows(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
 	struct gp_table *table = gp_table_new(columns, COUNT(columns));
 	size_t limit = summary->rows.ranges;
 	uint32_t shown = limit == 0 || rows->count <= limit + 1 ? rows->count : (uint32_t)limit;
-	int result = -ENOMEM;
+	int result;
 
-	if (!table ||
-	    gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL) < 0)
-		goto done;
+	if (!table)
+		return -ENOMEM;
 	print_title(summary, rows);
 	for (uint32_t i = 0; i < shown; i++)
 		put_row(table, &rows->rows[i]);
@@ -177,22 +193,17 @@ static int print_rows(const struct gp_summary *summary, struct rows *rows)
 			gp_format_count(rows->count - shown).text,
 			summary->options->brief ? ""
 						: ": `gpuprof summary --by nvtx FILE` shows all");
-done:
 	gp_table_free(table);
 	return result;
 }
 
 /* The first of them alone. */
-static int print_line(const struct gp_summary *summary, struct rows *rows)
+static int print_line(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
 	const struct row *first = &rows->rows[0];
-	char *escaped, *fitted;
+	char *escaped = gp_text_escape(first->key);
+	char *fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
 
-	for (uint32_t i = 1; i < rows->count; i++)
-		if (compare_rows(&rows->rows[i], first, NULL) < 0)
-			first = &rows->rows[i];
-	escaped = gp_text_escape(first->key);
-	fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
 	if (fitted)
 		fprintf(summary->out, "\nRanges: %s; with most GPU time: %s, %s in %s\n",
 			gp_format_count(rows->ranges).text, fitted,
@@ -204,13 +215,8 @@ static int print_line(const struct gp_summary *summary, struct rows *rows)
 
 int gp_summary_print_ranges(const struct gp_summary *summary)
 {
-	struct rows rows = {0};
-	int result = gather(summary, &rows);
-
-	if (result == 0 && rows.count > 0)
-		result = summary->rows.ranges_in_a_line ? print_line(summary, &rows)
-							: print_rows(summary, &rows);
-	free(rows.rows);
-	gp_groups_free(&rows.names);
-	return result;
+	if (summary->ranges->count == 0)
+		return 0;
+	return summary->rows.ranges_in_a_line ? print_line(summary, summary->ranges)
+					      : print_rows(summary, summary->ranges);
 }

@@ -292,21 +292,20 @@ static int refuse_partial(const struct gp_run_set *set)
 	return 0;
 }
 
-/* "gpuprof: wrote base.json from 20 runs; next: gpuprof check --baseline base.json RUN..." */
-static int say_what_next(const char *path, const struct gp_run_set *set, const char *option)
+/* "gpuprof: check: wrote base.json from 20 runs; next: gpuprof-run --runs 7 --check base.json -- PROGRAM" */
+static void say_what_next(const char *path, const struct gp_run_set *set, const char *option)
 {
 	char word[MESSAGE_BYTES];
 	const char *name = gp_shell_word(path, word, sizeof(word));
 
 	if (strcmp(path, "-") == 0)
-		return 0;
+		return;
 	fputs("gpuprof: check: wrote ", stderr);
 	gp_text_print(stderr, name);
 	fprintf(stderr, " from %u run%s; next: gpuprof-run --runs 7 %s ", set->count,
 		set->count == 1 ? "" : "s", option);
 	gp_text_print(stderr, name);
 	fputs(" -- PROGRAM\n", stderr);
-	return 0;
 }
 
 static int write_set(const char *path, const struct gp_run_set *set,
@@ -322,7 +321,10 @@ static int write_set(const char *path, const struct gp_run_set *set,
 			snprintf(message, sizeof(message), "no memory");
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
-	return result == 0 ? say_what_next(path, set, option) : fail(GP_CHECK_EXIT_FAILED, message);
+	if (result < 0)
+		return fail(GP_CHECK_EXIT_FAILED, message);
+	say_what_next(path, set, option);
+	return 0;
 }
 
 static int write_from(const char *path, char *const *runs, size_t run_count, uint32_t least,

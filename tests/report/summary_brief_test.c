@@ -149,6 +149,23 @@ static void tables_give_way_to_what_has_no_rows(void **state)
 	}
 }
 
+/* Small kinds have no row where there is no room for it, and are counted as all that has none. */
+static void memory_without_a_row_is_counted(void **state)
+{
+	struct build b = build_more_than_a_screen(6);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 5000 * US, 0x4000000000, 16ull << 30);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 5001 * US, 0x5000, 8 << 20);
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text, "  GPU 5\n  ... 2 more\n"); /* GPU 6, and what is page-locked */
+	free(text);
+	gp_model_free(model);
+}
+
 /* Where no copy has times, how fast they were is not known. */
 static void untimed_copies_have_no_rate(void **state)
 {
@@ -404,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_leaves_out_is_counted),
 		cmocka_unit_test(tables_give_way_to_what_has_no_rows),
+		cmocka_unit_test(memory_without_a_row_is_counted),
 		cmocka_unit_test(copies_within_the_host_are_said_to_count),
 		cmocka_unit_test(untimed_copies_have_no_rate),
 		cmocka_unit_test(a_device_has_one_row_of_memory),

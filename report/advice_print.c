@@ -16,7 +16,7 @@
 #define BRIEF_MARGIN 10
 #define BRIEF_LINES  2  /* of what was found, and of what helps */
 #define PLACED_LINES 3  /* of what was found, where that says where to look */
-#define BRIEF_PLACE  24 /* columns that a place has at least */
+#define BRIEF_NAME   12 /* columns that the function of a place has at least */
 #define BRIEF_MOST   8  /* findings */
 
 /* ---- findings, for people ---- */
@@ -217,16 +217,33 @@ static bool fits_in(size_t lines, const char *text, size_t column)
 	return count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= lines;
 }
 
-/* So many bytes of what was found, with as much of its place as there is room for. */
+/* "function (file:line)" with so many columns for the function: the line is what a place is for, and stays whole. */
+static void put_place(char *text, size_t size, const char *place, size_t columns)
+{
+	const char *line = NULL;
+	size_t bytes;
+	char function[1024], *fitted;
+
+	for (const char *at = place; (at = strstr(at, " (")) != NULL; at++)
+		line = at;
+	bytes = line ? (size_t)(line - place) : strlen(place);
+	bytes = bytes < sizeof(function) ? bytes : sizeof(function) - 1;
+	memcpy(function, place, bytes);
+	function[bytes] = '\0';
+	fitted = gp_text_fit(function, columns);
+	snprintf(text, size, "%s%s", fitted ? fitted : "(no memory)", line ? line : "");
+	free(fitted);
+}
+
+/* So many bytes of what was found, with as much of its place's function as there is room for. */
 static void describe_with_less_place(char *text, size_t size, const struct gp_finding *finding,
 				     size_t bytes, size_t column)
 {
-	for (size_t columns = BRIEF_LINES * BRIEF_WIDE; columns >= BRIEF_PLACE; columns--) {
-		char *place = gp_text_fit(finding->place, columns);
+	char place[1024];
 
-		snprintf(text, size, "%.*s, at %s", (int)bytes, finding->found,
-			 place ? place : "(no memory)");
-		free(place);
+	for (size_t columns = BRIEF_LINES * BRIEF_WIDE; columns >= BRIEF_NAME; columns--) {
+		put_place(place, sizeof(place), finding->place, columns);
+		snprintf(text, size, "%.*s, at %s", (int)bytes, finding->found, place);
 		if (fits_in(BRIEF_LINES, text, column))
 			return;
 	}

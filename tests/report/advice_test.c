@@ -630,10 +630,14 @@ static void test_what_does_not_fit_on_a_screen(void **state)
 			 "launch-bound: it waits: for that, at " PLACE "\n" CHANGE);
 	expect_on_screen("it waits: " WORDS WORDS WORDS WORDS WORDS, "", "",
 			 "launch-bound: it waits\n" CHANGE);
-	/* what is left of the sentence stays, and the place loses its middle */
+	/* what is left of the sentence stays, and the place loses the middle of its function, never of its line */
 	expect_on_screen(WORDS WORDS "for one", PLACE WORDS WORDS WORDS WORDS "(far.py:7)", "",
 			 "launch-bound: " WORDS WORDS "for\n          one, at " PLACE
-			 "so and so many words and...rds and some more, (far.py:7)\n" CHANGE);
+			 "so and so many w... many words and some more, (far.py:7)\n" CHANGE);
+	expect_on_screen(WORDS WORDS WORDS WORDS "and that", PLACE, "",
+			 "launch-bound: " WORDS WORDS
+			 "so\n          and so many words and some more, " WORDS
+			 "and that, at a_func...ame\n          (its_file.py:1)\n" CHANGE);
 }
 
 /* A place and its callers that have no room in one line have one each. */

@@ -619,6 +619,13 @@ class BrowserTest(HtmlCase):
         self.assertEqual(run(span), [0, run("gpuprof.state.end")])
         self.assert_no_problem()
 
+    def test_the_thread_that_calls_cuda_comes_first(self):
+        self.open(self.write_page(self.record(ZOO)), hash_text="#v=timeline")
+        calls = self.browser.run("gpuprof.timeline.items.filter((item) => item.track?.kind === 'thread').map((item) => item.track.calls)")
+        self.assertEqual(calls[0], max(calls))
+        self.assertGreater(calls[0], 0)
+        self.assert_no_problem()
+
     def test_search_in_the_timeline_finds_every_event(self):
         path = self.write_page(self.record(ZOO))
         self.open(path)

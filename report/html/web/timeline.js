@@ -49,6 +49,8 @@ class Timeline {
 			span: null,
 			hover: -1,
 			collapsed: new Set(),
+			waiting: new Set(), // Python of threads that do nothing else
+			leading: [],
 			pending: false,
 			labelWidths: [],
 		});
@@ -72,8 +74,12 @@ class Timeline {
 			.filter((t) => t.kind === 'thread' && t.events)
 			.sort((a, b) => b.events - a.events);
 		threads.slice(12).forEach((t) => this.collapsed.add(t));
+		for (const t of threads) t.calls = callsIn(t);
+		this.leading = leadingThreads(threads);
+		for (const t of state.index.tracks.filter((t) => t.events && t.kind === 'python' && isWaiting(t)))
+			if (!threads.some((thread) => isSameThread(thread, t) && thread.calls)) this.waiting.add(t);
 		for (const t of state.index.tracks)
-			if (['overhead', 'code'].includes(t.kind) || ((t.kind === 'gpu-ranges' || t.kind === 'python') && t.lanes.length > 10)) this.collapsed.add(t);
+			if (['overhead', 'code'].includes(t.kind) || this.waiting.has(t) || ((t.kind === 'gpu-ranges' || t.kind === 'python') && t.lanes.length > 10)) this.collapsed.add(t);
 		this.layout();
 		this.paintLabels();
 		attachTimeline(this);
@@ -158,10 +164,15 @@ class Timeline {
 				note: process.program || '',
 			});
 			if (this.collapsed.has('process' + p)) continue;
-			for (const track of own)
+			for (const track of this.inOrder(own))
 				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5)), processes));
 		}
 		this.height = y + 8;
+	}
+	/* The thread that calls CUDA comes first, and what its Python did; last come those that only wait. */
+	inOrder(own) {
+		const rankOf = (t) => (this.waiting.has(t) ? 2 : ['thread', 'python'].includes(t.kind) && this.leading.some((thread) => isSameThread(thread, t)) ? 0 : 1);
+		return own.sort((a, b) => rankOf(a) - rankOf(b));
 	}
 	trackItem(track, lane, processes) {
 		const small = this.collapsed.has(track),
@@ -530,4 +541,33 @@ const lowerBoundFrom = (t, i, until) => {
 	}
 	return i;
 };
+const isSameThread = (a, b) => a.process === b.process && a.id === b.id;
+/* How many of a thread's events are calls. */
+function callsIn({ lanes }) {
+	const { kinds } = state.index.labels;
+	let calls = 0;
+	for (const { label } of lanes) for (const l of label) calls += kinds[l] === 'a' ? 1 : 0;
+	return calls;
+}
+/* Of each process the one that calls CUDA most, one that Python runs in before others: autograd's threads do as it says. */
+function leadingThreads(threads) {
+	const leading = new Map(),
+		inPython = (t) => state.index.tracks.some((other) => other.kind === 'python' && isSameThread(other, t)),
+		ranked = threads.filter((t) => t.calls).sort((a, b) => inPython(b) - inPython(a) || b.calls - a.calls);
+	for (const thread of ranked) if (!leading.has(thread.process)) leading.set(thread.process, thread);
+	return [...leading.values()];
+}
+/* Whether Python did next to nothing there but wait for something: its first row has what it did. */
+const WAITS = /^(?:.*\.)?_?(?:wait\w*|select|e?poll|sleep|acquire|accept|recv\w*|join) \(/;
+function isWaiting({ lanes: [row] }) {
+	const waits = state.index.labels.texts.map((text) => WAITS.test(text));
+	let waited = 0,
+		all = 0;
+	for (let i = 0; i < row.n; i++) {
+		if (row.label[i] === state.index.labels.kinds.indexOf('x')) continue;
+		all += row.dur[i];
+		waited += waits[row.label[i]] ? row.dur[i] : 0;
+	}
+	return waited > 0.8 * all;
+}
 let timeline = null;

@@ -159,7 +159,7 @@ function gapSection() {
 								'span',
 								{ class: 'cut' },
 								el('span', null, plain(gap.Before || 'the start')),
-								el('span', null, el('span', { class: 'dim' }, ' → '), plain(gap.After || 'the end')),
+								el('span', { class: 'end' }, el('span', { class: 'dim' }, ' → '), plain(gap.After || 'the end')),
 							),
 						),
 						several ? el('td', null, gap.Device) : null,

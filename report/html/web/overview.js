@@ -215,11 +215,11 @@ function whereSection(about) {
 	);
 }
 
-/* A name in the room there is: without it the middle goes, for names often differ in how they end. */
+/* A name in the room there is: of a long one the middle goes first, for names often differ in how they end.  A short one stays one piece, also when it is copied. */
 function nameCell(before, text, full = text) {
 	const shown = plain(text),
-		at = Math.max(0, shown.length - 14);
-	return el('td', { title: plain(full) }, el('span', { class: 'cut' }, before, el('span', null, shown.slice(0, at)), el('span', null, shown.slice(at))));
+		at = shown.length > 40 ? shown.length - 14 : shown.length;
+	return el('td', { title: plain(full) }, el('span', { class: 'cut' }, before, el('span', null, shown.slice(0, at)), at < shown.length && el('span', { class: 'end' }, shown.slice(at))));
 }
 
 /* The largest rows of a table, by the first of columns that is a time; a row leads to where it is in the view. */

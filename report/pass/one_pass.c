@@ -83,12 +83,12 @@ static int keep_text(struct block *b, struct other *other, const char *text)
 	size_t wanted = b->text_bytes + bytes;
 	char *grown;
 
-	if (wanted > b->text_capacity) {
-		grown = realloc(b->texts, 2 * wanted);
+	if (wanted >= b->text_capacity) { /* also for an empty text that is the first */
+		grown = realloc(b->texts, 2 * wanted + 1);
 		if (!grown)
 			return -ENOMEM;
 		b->texts = grown;
-		b->text_capacity = 2 * wanted;
+		b->text_capacity = 2 * wanted + 1;
 	}
 	memcpy(b->texts + b->text_bytes, text, bytes);
 	other->text_at = (uint32_t)b->text_bytes;

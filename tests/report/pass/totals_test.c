@@ -272,6 +272,24 @@ static void test_memory(void **state)
 }
 
 /* What is damaged is skipped, and what is around it added up. */
+/* The first text of all is empty: there is no byte to keep yet. */
+static void test_an_empty_name_comes_first(void **state)
+{
+	struct gp_builder b;
+	struct both both;
+
+	(void)state;
+	gp_builder_init(&b);
+	gp_builder_chunk(&b, 1, 100);
+	gp_builder_string(&b, GP_STRING_KERNEL, 7, 0, "");
+	gp_builder_start(&b);
+	gp_builder_chunk(&b, 1, 100);
+	add_kernel(&b, 1, 7, 1000, 1100);
+	both = load(&b);
+	check(&both);
+	free_both(&both);
+}
+
 static void test_damage(void **state)
 {
 	struct gp_builder b;
@@ -298,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_many_chunks),
 		cmocka_unit_test(test_what_is_odd),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_an_empty_name_comes_first),
 		cmocka_unit_test(test_damage),
 	};
 

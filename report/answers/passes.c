@@ -39,7 +39,7 @@ static void take_occurrence(void *context, uint32_t element)
 	if (turning->error == 0)
 		turning->error = gp_array_grow_room(&turning->runs, &turning->run_capacity,
 						    turning->run_count, sizeof(*turning->runs));
-	if (turning->error == 0)
+	if (turning->error == 0 && turning->runs)
 		turning->runs[turning->run_count++] = (struct run){element, element + length, 0};
 }
 

@@ -182,9 +182,12 @@ static int compare_times(const void *a, const void *b, const void *context)
 
 int gp_cover_add(struct gp_cover *c, struct gp_sum_time *times, uint32_t count)
 {
-	int64_t done = count > 0 ? append_ordered(c, times, count) : 0;
+	int64_t done;
 	int result;
 
+	if (count == 0)
+		return 0;
+	done = append_ordered(c, times, count);
 	if (done < 0)
 		return (int)done;
 	times += done;

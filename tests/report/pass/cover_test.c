@@ -30,6 +30,7 @@ static void test_times_side_by_side(void **state)
 	};
 
 	(void)state;
+	assert_int_equal(gp_cover_add(&cover, NULL, 0), 0); /* of a chunk without any */
 	assert_int_equal(gp_cover_add(&cover, times, 5), 0);
 	assert_int_equal(ns_of(&cover, 0), 250);
 	assert_int_equal(ns_of(&cover, 7), 10);

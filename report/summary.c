@@ -532,8 +532,8 @@ static const struct gp_summary_rows screens[] = {
 	{.operations = 5, .calls = 3, .ranges = 1, .memory = 4},
 	{.operations = 4, .calls = 3, .ranges_in_a_line = true, .memory = 4},
 	{.operations = 4, .calls = 2, .ranges_in_a_line = true, .memory = 3},
-	{.operations = 4, .calls_in_a_line = true, .ranges_in_a_line = true, .memory = 2},
-	{.operations = 3, .calls_in_a_line = true, .ranges_in_a_line = true, .memory = 2},
+	{.operations = 4, .calls = 1, .ranges_in_a_line = true, .memory = 2},
+	{.operations = 3, .calls = 1, .ranges_in_a_line = true, .memory = 2},
 };
 
 static size_t count_lines(const char *text)

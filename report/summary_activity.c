@@ -7,7 +7,6 @@
 #include "report/copy_peak.h"
 #include "report/format.h"
 #include "report/names.h"
-#include "report/paragraph.h"
 #include "report/recorded.h"
 #include "report/stats.h"
 #include "report/table.h"
@@ -16,8 +15,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* On one screen: share of the time from which a row is worth its line. */
-#define LEAST_SHARE     0.01
-#define CALLS_IN_A_LINE 3
+#define LEAST_SHARE 0.01
 
 static const struct gp_column gpu_columns[] = {
 	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
@@ -252,34 +250,6 @@ static const char *which_calls(const struct gp_summary *summary)
 	return " (launches, copies, memory, waits, set-up; --trace=api-all records every one)";
 }
 
-/* Instead of a table, those with most of the time; of one screen that has no room for more. */
-static int print_calls_in_a_line(const struct listing *listing)
-{
-	const struct gp_groups *groups = listing->groups;
-	struct gp_paragraph paragraph = {.out = listing->summary->out,
-					 .columns = gp_summary_columns(listing->summary)};
-	uint32_t *order = gp_groups_by_time(groups);
-	char text[256];
-
-	for (uint32_t i = 0; order && i < groups->count && i < CALLS_IN_A_LINE; i++) {
-		const struct gp_group *group = &groups->rows[order[i]];
-
-		snprintf(text, sizeof(text), "%s %s (%s %%, %s call%s)", group->key,
-			 gp_format_ns(group->total_ns).text,
-			 gp_format_percent((double)group->total_ns, (double)listing->total_ns).text,
-			 gp_format_count(group->count).text, group->count == 1 ? "" : "s");
-		gp_paragraph_add(&paragraph, text);
-	}
-	if (groups->count > CALLS_IN_A_LINE) {
-		snprintf(text, sizeof(text), "%s more",
-			 gp_format_count(groups->count - CALLS_IN_A_LINE).text);
-		gp_paragraph_add(&paragraph, text);
-	}
-	gp_paragraph_end(&paragraph);
-	free(order);
-	return order ? 0 : -ENOMEM;
-}
-
 static int print_api(const struct gp_summary *summary)
 {
 	bool failures = !summary->options->brief || summary->activity.failures > 0;
@@ -296,9 +266,7 @@ static int print_api(const struct gp_summary *summary)
 
 	fprintf(summary->out, "\nAPI calls: %s in all%s\n", gp_format_ns(listing.total_ns).text,
 		which_calls(summary));
-	if (summary->rows.calls_in_a_line)
-		result = print_calls_in_a_line(&listing);
-	else if (listing.table)
+	if (listing.table)
 		result = print_listing(&listing);
 	gp_table_free(listing.table);
 	return result < 0 || !summary->basis ? result : gp_summary_print_failures(summary);

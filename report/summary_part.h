@@ -23,7 +23,7 @@ struct gp_summary_ranges;
 /* Rows of its tables; 0 = all. */
 struct gp_summary_rows {
 	size_t operations, calls, ranges, memory;
-	bool ranges_in_a_line, calls_in_a_line; /* instead of any row */
+	bool ranges_in_a_line; /* instead of any row */
 };
 
 struct gp_summary {

@@ -271,39 +271,34 @@ static struct stream stream_from(const struct gp_model *model, const struct gp_t
 	return stream;
 }
 
-/* The stream with the most operations. */
-static struct stream find_busiest(const struct gp_model *model, const struct gp_tuning *tuning)
-{
-	struct stream busiest = {0};
-
-	for (uint32_t first = 0; first < model->op_count;) {
-		struct stream stream = stream_from(model, tuning, first);
-
-		if (stream.own > busiest.own)
-			busiest = stream;
-		first = stream.end;
-	}
-	return busiest;
-}
+/* Where a loop may be; empty = nowhere. */
+struct candidates {
+	struct stream busiest; /* with the most operations */
+	struct stream
+		feeding; /* of those that take data from the host or give it some, with the most work */
+};
 
 /*
- * Of the streams that do a good part as much work, the one with the most that takes data from the host or gives it some: busier ones may be
- * helpers' within a pass (cuDNN runs the steps of an LSTM on streams of its own).  Nothing else than copies is no work.
+ * A stream that feeds the GPU is the loop's though others are busier, which may be helpers' within a pass (cuDNN runs the steps of an LSTM on
+ * streams of its own), where it does a good part as much.  Nothing else than copies is no work.
  */
-static struct stream find_feeding(const struct gp_model *model, const struct gp_tuning *tuning,
-				  const struct stream *busiest)
+static struct candidates find_candidates(const struct gp_model *model,
+					 const struct gp_tuning *tuning)
 {
-	struct stream feeding = {0};
+	struct candidates found = {0};
 
 	for (uint32_t first = 0; first < model->op_count;) {
 		struct stream stream = stream_from(model, tuning, first);
 
-		if (stream.work > feeding.work && stream.work >= busiest->own / GOOD_PART &&
-		    has_host_copy(model, first, stream.end))
-			feeding = stream;
+		if (stream.own > found.busiest.own)
+			found.busiest = stream;
+		if (stream.work > found.feeding.work && has_host_copy(model, first, stream.end))
+			found.feeding = stream;
 		first = stream.end;
 	}
-	return feeding;
+	if (found.feeding.work < found.busiest.own / GOOD_PART)
+		found.feeding = (struct stream){0};
+	return found;
 }
 
 /* The same operation again and again is no pass of a loop: nothing says where one would end. */
@@ -553,14 +548,13 @@ static int find_in_stream(struct gp_iterations *iterations, const struct gp_mode
 static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
 			    const struct gp_tuning *tuning)
 {
-	struct stream busiest = find_busiest(model, tuning);
-	struct stream feeding = find_feeding(model, tuning, &busiest);
-	int result = 0;
+	struct candidates of = find_candidates(model, tuning);
+	bool feeds = of.feeding.end > of.feeding.first;
+	int result = feeds ? find_in_stream(iterations, model, tuning, &of.feeding) : 0;
 
-	if (feeding.end > feeding.first)
-		result = find_in_stream(iterations, model, tuning, &feeding);
-	if (result == 0 && iterations->count == 0)
-		result = find_in_stream(iterations, model, tuning, &busiest);
+	if (result == 0 && iterations->count == 0 &&
+	    (!feeds || of.feeding.first != of.busiest.first))
+		result = find_in_stream(iterations, model, tuning, &of.busiest);
 	return result;
 }
 

@@ -105,18 +105,23 @@ uint32_t gp_find_call(struct gp_load *load, uint32_t correlation_id, uint64_t ti
 	return GP_NONE;
 }
 
-static void match_ops(struct gp_load *load)
+/* Returns how many operations no call started. */
+static uint32_t match_ops(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
+	uint32_t without_call = 0;
 
 	for (uint32_t i = 0; i < m->op_count; i++) {
 		struct gp_op *op = &m->ops[i];
 		uint64_t time_ns = op->untimed ? UINT64_MAX : op->start_ns;
 
 		op->call = gp_find_call(load, op->correlation_id, time_ns);
-		if (op->call != GP_NONE && op->untimed)
+		if (op->call == GP_NONE)
+			without_call++;
+		else if (op->untimed)
 			op->start_ns = op->end_ns = m->calls[op->call].start_ns;
 	}
+	return without_call;
 }
 
 static void account_for_ops(struct gp_model *m)
@@ -332,10 +337,11 @@ int gp_join_ops(struct gp_load *load)
 	m->losses.stuck_number = find_stuck_number(m);
 	if (make_keys(load) != 0 || find_makers(load) != 0)
 		return -ENOMEM;
-	match_ops(load);
-	if (gp_join_conditionals(load) != 0)
-		return -ENOMEM;
-	account_for_ops(m);
+	if (match_ops(load) > 0) {
+		if (gp_join_conditionals(load) != 0)
+			return -ENOMEM;
+		account_for_ops(m);
+	}
 	if (gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
 	    link_ops(m) != 0)
 		return -ENOMEM;

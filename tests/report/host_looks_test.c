@@ -46,15 +46,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct gp_sample sample(uint32_t thread, uint32_t stack, uint64_t start_ms, uint64_t end_ms)
-{
-	return (struct gp_sample){.start_ns = start_ms * MS,
-				  .end_ns = end_ms * MS,
-				  .thread_id = thread,
-				  .stack = stack,
-				  .count = end_ms > start_ms ? 2 : 1};
-}
-
 static void find(struct gp_sample *samples, uint32_t count)
 {
 	scene.b.model->samples = samples;
@@ -79,9 +70,10 @@ static void assert_span(uint32_t index, uint32_t frame, uint32_t depth, uint64_t
 /* main() goes on, whatever it calls and at whatever line. */
 static void a_function_lasts_as_long_as_looks_find_it(void **state)
 {
-	struct gp_sample samples[] = {sample(1, scene.load, 0, 20), sample(1, scene.step, 40, 80),
-				      sample(1, scene.line, 100, 100),
-				      sample(1, scene.load, 120, 120), sample(2, scene.load, 0, 0)};
+	struct gp_sample samples[] = {
+		build_sample(1, scene.load, 0, 20), build_sample(1, scene.step, 40, 80),
+		build_sample(1, scene.line, 100, 100), build_sample(1, scene.load, 120, 120),
+		build_sample(2, scene.load, 0, 0)};
 
 	(void)state;
 	find(samples, 5);
@@ -94,8 +86,8 @@ static void a_function_lasts_as_long_as_looks_find_it(void **state)
 
 static void what_python_calls_to_import_is_left_out(void **state)
 {
-	struct gp_sample samples[] = {sample(1, scene.module, 0, 10),
-				      sample(1, scene.import, 20, 20)};
+	struct gp_sample samples[] = {build_sample(1, scene.module, 0, 10),
+				      build_sample(1, scene.import, 20, 20)};
 
 	(void)state;
 	find(samples, 2);
@@ -109,8 +101,9 @@ static void what_python_calls_to_import_is_left_out(void **state)
 /* Also where a look is 1 ns longer than twice its reach from the next one: halves are whole. */
 static void spans_end_where_nothing_is_known(void **state)
 {
-	struct gp_sample samples[] = {sample(1, scene.main, 0, 0), sample(1, scene.main, 250, 250),
-				      sample(1, scene.main, 600, 600)};
+	struct gp_sample samples[] = {build_sample(1, scene.main, 0, 0),
+				      build_sample(1, scene.main, 250, 250),
+				      build_sample(1, scene.main, 600, 600)};
 
 	(void)state;
 	samples[1].start_ns++;
@@ -127,8 +120,9 @@ static void spans_end_where_nothing_is_known(void **state)
 
 static void spans_of_a_damaged_trace_do_not_overlap(void **state)
 {
-	struct gp_sample samples[] = {sample(1, scene.load, 0, 50), sample(1, scene.step, 20, 30),
-				      sample(1, GP_NONE, 40, 40), sample(1, scene.load, 60, 70)};
+	struct gp_sample samples[] = {
+		build_sample(1, scene.load, 0, 50), build_sample(1, scene.step, 20, 30),
+		build_sample(1, GP_NONE, 40, 40), build_sample(1, scene.load, 60, 70)};
 
 	(void)state;
 	find(samples, 4);
@@ -164,7 +158,7 @@ static void spans_are_bounded_however_deep_stacks_are(void **state)
 	(void)state;
 	build_stacks_end(&b);
 	for (uint32_t i = 0; i < DEEP_LOOKS; i++)
-		samples[i] = sample(1, stacks[i % 2], i, i);
+		samples[i] = build_sample(1, stacks[i % 2], i, i);
 	b.model->samples = samples;
 	b.model->sample_count = DEEP_LOOKS;
 	depth = gp_host_spans_depth(b.model);

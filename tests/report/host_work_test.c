@@ -55,15 +55,6 @@ static bool add(uint64_t sum, uint32_t thread, uint64_t start_ms, uint64_t end_m
 				start_ms * MS, end_ms * MS);
 }
 
-static struct gp_sample sample(uint32_t thread, uint32_t stack, uint64_t start_ms, uint64_t end_ms)
-{
-	return (struct gp_sample){.start_ns = start_ms * MS,
-				  .end_ns = end_ms * MS,
-				  .thread_id = thread,
-				  .stack = stack,
-				  .count = end_ms > start_ms ? 2 : 1};
-}
-
 /* The function of that rank in a sum. */
 static void assert_function(uint64_t sum, uint32_t rank, const char *own, uint64_t total_ms,
 			    uint64_t looks)
@@ -90,9 +81,9 @@ static void assert_count(uint64_t sum, uint32_t expected)
 
 static void a_look_reaches_half_way_to_the_next(void **state)
 {
-	struct gp_sample samples[] = {sample(100, scene.first, 10, 10),
-				      sample(100, scene.other, 30, 70),
-				      sample(100, scene.first, 90, 90)};
+	struct gp_sample samples[] = {build_sample(100, scene.first, 10, 10),
+				      build_sample(100, scene.other, 30, 70),
+				      build_sample(100, scene.first, 90, 90)};
 
 	(void)state;
 	set_samples(samples, 3);
@@ -111,9 +102,9 @@ static void a_look_reaches_half_way_to_the_next(void **state)
 static void times_of_one_sum_are_added_by_function(void **state)
 {
 	struct gp_sample samples[] = {
-		sample(100, scene.first, 0, 30), sample(100, scene.other, 30, 70),
-		sample(100, scene.first, 100, 130), sample(100, scene.line, 130, 150),
-		sample(100, scene.other, 1000, 1045)};
+		build_sample(100, scene.first, 0, 30), build_sample(100, scene.other, 30, 70),
+		build_sample(100, scene.first, 100, 130), build_sample(100, scene.line, 130, 150),
+		build_sample(100, scene.other, 1000, 1045)};
 
 	(void)state;
 	set_samples(samples, 5);
@@ -137,8 +128,8 @@ static void sums_are_the_same_for_any_period(void **state)
 		uint32_t count = 0;
 
 		for (uint64_t ms = 0; ms <= 400; ms += periods_ms[sum])
-			samples[count++] =
-				sample(100, ms % 200 < 120 ? scene.first : scene.other, ms, ms);
+			samples[count++] = build_sample(
+				100, ms % 200 < 120 ? scene.first : scene.other, ms, ms);
 		set_samples(samples, count);
 		assert_true(add(sum, 100, 0, 400));
 		assert_count(sum, 2);
@@ -149,8 +140,8 @@ static void sums_are_the_same_for_any_period(void **state)
 
 static void what_is_far_from_any_look_is_not_known(void **state)
 {
-	struct gp_sample samples[] = {sample(100, scene.first, 1000, 1000),
-				      sample(100, scene.other, 3000, 3000)};
+	struct gp_sample samples[] = {build_sample(100, scene.first, 1000, 1000),
+				      build_sample(100, scene.other, 3000, 3000)};
 
 	(void)state;
 	set_samples(samples, 2);
@@ -163,8 +154,8 @@ static void what_is_far_from_any_look_is_not_known(void **state)
 
 static void the_thread_that_was_asked_for_else_the_main_one(void **state)
 {
-	struct gp_sample samples[] = {sample(100, scene.first, 10, 50),
-				      sample(101, scene.other, 10, 20)};
+	struct gp_sample samples[] = {build_sample(100, scene.first, 10, 50),
+				      build_sample(101, scene.other, 10, 20)};
 
 	(void)state;
 	set_samples(samples, 2);

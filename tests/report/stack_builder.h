@@ -72,6 +72,17 @@ static inline int build_compare_texts(const void *a, const void *b)
 	return gp_text_compare(a, b);
 }
 
+/* What looks at a thread found: from one at its start, if it ends later, to another at its end. */
+static inline struct gp_sample build_sample(uint32_t thread, uint32_t stack, uint64_t start_ms,
+					    uint64_t end_ms)
+{
+	return (struct gp_sample){.start_ns = start_ms * 1000000,
+				  .end_ns = end_ms * 1000000,
+				  .thread_id = thread,
+				  .stack = stack,
+				  .count = end_ms > start_ms ? 2 : 1};
+}
+
 /* Texts are sorted; Python's frames name theirs by index. */
 static inline void build_stacks_end(struct build *b)
 {

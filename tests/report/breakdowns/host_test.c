@@ -13,15 +13,6 @@
 
 #define MS 1000000u
 
-static struct gp_sample sample(uint32_t thread, uint32_t stack, uint64_t start_ms, uint64_t end_ms)
-{
-	return (struct gp_sample){.start_ns = start_ms * MS,
-				  .end_ns = end_ms * MS,
-				  .thread_id = thread,
-				  .stack = stack,
-				  .count = 5};
-}
-
 /* load() for 100 ms in two threads together, by two lines; prepare() for 50 ms. */
 static struct gp_model *make_model(uint64_t looks, uint64_t lost, uint64_t outside)
 {
@@ -35,9 +26,9 @@ static struct gp_model *make_model(uint64_t looks, uint64_t lost, uint64_t outsi
 	assert_non_null(samples);
 	build_stacks_end(&b);
 	model = build_end(&b);
-	samples[0] = sample(100, line, 0, 40);
-	samples[1] = sample(100, prepare, 40, 90);
-	samples[2] = sample(101, load, 20, 80);
+	samples[0] = build_sample(100, line, 0, 40);
+	samples[1] = build_sample(100, prepare, 40, 90);
+	samples[2] = build_sample(101, load, 20, 80);
 	model->samples = samples;
 	model->sample_count = 3;
 	model->counters[GP_COUNTER_SAMPLES] = looks;
@@ -79,9 +70,9 @@ static void functions_have_the_time_of_all_their_lines_and_threads(void **state)
 	char *table, *messages;
 
 	(void)state;
-	make(15, 0, 0, &table, &messages);
-	assert_string_equal(table, "66.7 100 10 load (train.py:7) load (train.py)\n"
-				   "33.3 50 5 prepare (train.py:9) prepare (train.py)\n");
+	make(6, 0, 0, &table, &messages);
+	assert_string_equal(table, "66.7 100 4 load (train.py:7) load (train.py)\n"
+				   "33.3 50 2 prepare (train.py:9) prepare (train.py)\n");
 	assert_string_equal(messages, "");
 	free(table);
 	free(messages);

@@ -46,6 +46,13 @@ static void note_path(struct gp_cupti *cupti, void *function)
 		snprintf(cupti->path, sizeof(cupti->path), "%s", information.dli_fname);
 }
 
+/* A name that the loader is to look for, and does not find: that says nothing of the copies that are there. */
+static bool is_only_missing(const char *file, const char *why)
+{
+	return strchr(file, '/') == NULL && strncmp(why, file, strlen(file)) == 0 &&
+	       strstr(why, "cannot open shared object file") != NULL;
+}
+
 /* A copy is never closed again: closing crashes at exit in 13.0, and the program may be using it.
  */
 static bool try_file(struct search *search, const char *file, int extra_flags)
@@ -54,9 +61,11 @@ static bool try_file(struct search *search, const char *file, int extra_flags)
 	void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | extra_flags);
 
 	if (handle == NULL) {
-		if (extra_flags == 0) {
+		const char *why = dlerror();
+
+		if (extra_flags == 0 && !is_only_missing(file, why)) {
 			search->unusable = true;
-			snprintf(search->why, sizeof(search->why), "%s", dlerror());
+			snprintf(search->why, sizeof(search->why), "%s", why);
 		}
 		return false;
 	}
@@ -244,8 +253,16 @@ int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_
 			 "cannot load libcupti (%s); name another " BY_OPTION, search.why);
 		return -ENOEXEC;
 	}
-	snprintf(message, message_bytes,
-		 "no libcupti found; install the CUDA Toolkit's CUPTI or name one " BY_OPTION);
+	if (driver_version != 0)
+		snprintf(message, message_bytes,
+			 "there is no libcupti for this driver, which is for CUDA %u.%u; install "
+			 "the "
+			 "CUDA Toolkit's CUPTI of that version or name one " BY_OPTION,
+			 driver_version / 1000, driver_version % 1000 / 10);
+	else
+		snprintf(message, message_bytes,
+			 "there is no libcupti; install the CUDA Toolkit's CUPTI or name "
+			 "one " BY_OPTION);
 	return -ENOENT;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "collector/sys.h"
+#include "inject/error_text.h"
 #include "inject/follow.h"
 #include "inject/say.h"
 
@@ -164,7 +165,7 @@ static int replace(const struct target *target, char *const arguments[], char *c
 	saved = errno;
 	if (records)
 		gp_say("recording ended when %s was to be executed, which failed: %s", target->file,
-		       strerror(saved));
+		       gp_error_text(saved));
 	errno = saved;
 	return result;
 }

@@ -32,6 +32,7 @@
 #include "collector/sys.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
+#include "inject/error_text.h"
 #include "inject/exec.h"
 #include "inject/follow.h"
 #include "inject/nvtx.h"
@@ -115,6 +116,14 @@ static int is_driver(struct dl_phdr_info *info, size_t bytes, void *is_loaded)
 	return *(bool *)is_loaded;
 }
 
+static bool is_driver_loaded(void)
+{
+	bool is_loaded = false;
+
+	dl_iterate_phdr(is_driver, &is_loaded);
+	return is_loaded;
+}
+
 /*
  * By the constructor of a library that the program needs: the loader runs those before ours, and the driver reads the variable once.
  * A library that is not there is not asked for: that looks through all folders, and is in dlerror() then.
@@ -123,11 +132,9 @@ static bool is_cuda_started(void)
 {
 	int (*count_devices)(int *) = NULL;
 	void *driver = NULL;
-	bool is_loaded = false;
 	int count;
 
-	dl_iterate_phdr(is_driver, &is_loaded);
-	if (is_loaded)
+	if (is_driver_loaded())
 		driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	if (driver == NULL)
 		return false;
@@ -165,7 +172,7 @@ static void prepare(void)
 		say_cuda_is_started();
 	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
 		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
-		       strerror(errno));
+		       gp_error_text(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
 		share_cupti();
 	prepare_ranges();
@@ -260,7 +267,7 @@ static void on_first_context(void)
 
 	if (error != 0)
 		gp_say("cannot start a thread: %s; the trace will lack the GPU's work",
-		       strerror(-error));
+		       gp_error_text(-error));
 	atexit(on_exit_of_program);
 	if (!has_trace)
 		return;
@@ -311,12 +318,27 @@ static void start_for_client(void)
 		&start); /* cuInit may have it begun on another thread: else the program would have CUPTI before us */
 }
 
+/* Not before the end: most programs that the variables are set for do not use the GPU.  gpuprof-run has said so at the start. */
+static void say_other_tool(void)
+{
+	const char *other = getenv(INJECTION_VARIABLE);
+
+	if (gp_load32(&start.thread) == 0 && gp_load32(&preparation.is_over) != 0 &&
+	    gp_control_wants_process() && !gp_process_trace_in_session() && other != NULL &&
+	    !is_injected() && is_driver_loaded())
+		gp_say("nothing of the GPU is recorded: " INJECTION_VARIABLE
+		       " names another tool (%s); to record with gpuprof, type: "
+		       "unset " INJECTION_VARIABLE,
+		       other);
+}
+
 /* The exit handler comes after this one where the first context was made before our constructor. */
 __attribute__((destructor)) static void destruct(void)
 {
 	if (gp_process_trace_is_here())
 		finish_session(LEAVE_FLUSH_S);
 	gp_process_trace_close();
+	say_other_tool();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */

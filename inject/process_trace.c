@@ -17,6 +17,7 @@
 #include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/control.h"
+#include "inject/error_text.h"
 #include "inject/finish.h"
 #include "inject/given_names.h"
 #include "inject/options.h"
@@ -74,7 +75,7 @@ void gp_process_trace_tell(const char *what)
 	if (gp_process_trace_in_session() &&
 	    snprintf(link, sizeof(link), "%s/%s", gp_option_session(), what) < (int)sizeof(link) &&
 	    symlink(what, link) != 0 && errno != EEXIST)
-		gp_say("gpuprof-run will not know of this process: %s", strerror(errno));
+		gp_say("gpuprof-run will not know of this process: %s", gp_error_text(errno));
 	errno = saved_errno;
 }
 
@@ -83,7 +84,7 @@ static void register_with_session(void)
 {
 	if (gp_process_trace_in_session() && link_in_session(gp_identity_start_time()) != 0)
 		gp_say("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
-		       strerror(errno));
+		       gp_error_text(errno));
 }
 
 static enum gp_ring_place ring_place(void)
@@ -146,7 +147,7 @@ static void start(void)
 	if (error != 0) {
 		gp_say("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
 		       "written with -o or GPUPROF_OUTPUT",
-		       path, strerror(-error));
+		       path, gp_error_text(-error));
 		gp_process_trace_tell(GP_SESSION_FAILED);
 		return;
 	}
@@ -247,16 +248,16 @@ static void say_what_is_missing(int stop_error)
 	if (stop_error != 0 && gp_process_trace_in_session())
 		gp_say("the end of %s could not be written: %s%s; gpuprof-run saves what it can, "
 		       "and its summary says what is lost",
-		       path, strerror(-stop_error), limit_of(stop_error));
+		       path, gp_error_text(-stop_error), limit_of(stop_error));
 	else if (stop_error != 0 && lost > 0)
 		gp_say("the end of %s could not be written: %s%s; %s records are lost; when it "
 		       "can be, type: gpuprof finish %s",
-		       path, strerror(-stop_error), limit_of(stop_error),
+		       path, gp_error_text(-stop_error), limit_of(stop_error),
 		       group_digits(lost, grouped), gp_shell_word(path, word, sizeof(word)));
 	else if (stop_error != 0)
 		gp_say("the end of %s could not be written: %s%s; when it can be, type: gpuprof "
 		       "finish %s",
-		       path, strerror(-stop_error), limit_of(stop_error),
+		       path, gp_error_text(-stop_error), limit_of(stop_error),
 		       gp_shell_word(path, word, sizeof(word)));
 	else if (lost_error == -E2BIG)
 		gp_say("%s reached --max-file (%s), and the recording ended there: nothing that "
@@ -266,7 +267,7 @@ static void say_what_is_missing(int stop_error)
 		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), group_digits(lost, grouped));
 	else if (lost > 0)
 		gp_say("%s records are missing in %s, which could not be written: %s%s; %s",
-		       group_digits(lost, grouped), path, strerror(-lost_error),
+		       group_digits(lost, grouped), path, gp_error_text(-lost_error),
 		       limit_of(lost_error),
 		       lost_error == -EFBIG ? "raise the limit with ulimit -f"
 					    : "choose another folder with -o or GPUPROF_OUTPUT");

@@ -28,6 +28,7 @@
 #include "inject/options.h"
 #include "inject/recording.h"
 #include "inject/say.h"
+#include "inject/refusal.h"
 #include "inject/share_records.h"
 #include "inject/share_times.h"
 #include "stacks/stack.h"
@@ -271,17 +272,15 @@ static uint64_t read_cupti_ns(void)
 
 static int refuse(CUptiResult result, const char *what)
 {
-	const char *text = NULL;
+	const char *reason = gp_refusal(result), *name = NULL;
 
-	session.cupti.cuptiGetResultString(result, &text);
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		gp_say("nothing of the GPU is recorded: another profiler (nsys, ncu, "
-		       "torch.profiler, ...) already uses CUPTI in this process; run the program "
-		       "under one of them only");
+	session.cupti.cuptiGetResultString(result, &name);
+	if (reason != NULL)
+		gp_say("nothing of the GPU is recorded: %s", reason);
 	else
-		gp_say("nothing of the GPU is recorded: CUPTI cannot %s (%s); the driver may be "
-		       "older than %s: try GPUPROF_CUPTI=/path/to/an/older/libcupti.so",
-		       what, text != NULL ? text : "unknown error", session.cupti.path);
+		gp_say("nothing of the GPU is recorded: CUPTI cannot %s (%s, %s); another one may: "
+		       "--cupti /path/to/libcupti.so, or GPUPROF_CUPTI",
+		       what, name != NULL ? name : "unknown error", session.cupti.path);
 	return -EBUSY;
 }
 

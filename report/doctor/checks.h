@@ -27,6 +27,8 @@ void gp_check_folder(const struct gp_patient *patient, struct gp_finding *findin
 void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_session(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_limits(const struct gp_patient *patient, struct gp_finding *finding);
+void gp_mend_permission(const struct gp_patient *patient,
+			struct gp_finding *finding); /* to profile */
 void gp_check_counters(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_seccomp(const struct gp_patient *patient, struct gp_finding *finding);

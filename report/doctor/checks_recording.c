@@ -116,12 +116,17 @@ static void mend_missing_cupti(const struct gp_patient *patient, struct gp_findi
 
 static void report_no_cupti(const struct gp_patient *patient, struct gp_finding *finding)
 {
-	char line[1024];
+	char line[1024], *end;
 
 	find_line(&patient->recorded, "nothing of the GPU is recorded: ", line, sizeof(line));
+	end = strstr(line, "; what to type says: ");
+	if (end)
+		*end = '\0';
 	gp_finding_set(finding, GP_CHECK_FAILS, "%s",
 		       line[0] ? line : "it did not start, and gave no reason");
-	if (strstr(line, "libcupti"))
+	if (strstr(line, "administrators"))
+		gp_mend_permission(patient, finding);
+	else if (strstr(line, "libcupti"))
 		mend_missing_cupti(patient, finding);
 }
 

@@ -185,6 +185,17 @@ static bool may_read_counters(void)
 	return (strtoull(value, NULL, 16) & (1ull << 21 | 1ull << 38)) != 0;
 }
 
+void gp_mend_permission(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	gp_finding_mend(
+		finding, "%s",
+		patient->is_container
+			? "docker run --cap-add=SYS_ADMIN ...   # start the container so"
+			: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee "
+			  "/etc/modprobe.d/gpuprof.conf && sudo update-initramfs -u && sudo "
+			  "reboot");
+}
+
 void gp_check_counters(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	char value[64];
@@ -202,14 +213,7 @@ void gp_check_counters(const struct gp_patient *patient, struct gp_finding *find
 			finding, GP_CHECK_WARNING,
 			"only administrators may read hardware counters; gpuprof records all "
 			"that it does without them");
-		gp_finding_mend(
-			finding, "%s",
-			patient->is_container
-				? "docker run --cap-add=SYS_ADMIN ...   # start the "
-				  "container so"
-				: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 "
-				  "| sudo tee /etc/modprobe.d/gpuprof.conf && sudo "
-				  "update-initramfs -u && sudo reboot");
+		gp_mend_permission(patient, finding);
 	}
 }
 

@@ -29,6 +29,11 @@ int cuInit(unsigned flags) { (void)flags; return INIT; }
 """
 
 
+def in_container():
+    return "container" in os.environ or any(map(os.path.exists, ("/.dockerenv", "/run/.containerenv", "/var/run/secrets/kubernetes.io",
+                                                                 "/singularity")))
+
+
 def can_unshare():
     return os.geteuid() == 0 and shutil.which("unshare") and subprocess.run(
         ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], check=False,
@@ -178,6 +183,16 @@ class Machine(Doctor):
         self.check(verdicts, "CUPTI", "ok", "12.9.1")
         verdicts, _ = self.doctor(GPUSIM_CUPTI_VERSION="140000")
         self.check(verdicts, "CUPTI", "warning", "14.0 is newer than the driver, which is for CUDA 13.0")
+
+    def test_only_administrators_may_profile(self):
+        verdicts, _ = self.doctor(GPUSIM_FAULT="may-not-subscribe")
+        self.only_fails(verdicts, "CUPTI", "recording")
+        self.check(verdicts, "CUPTI", "fails", "lets only administrators profile here", "SYS_ADMIN" if in_container() else "NVreg_RestrictProfiling")
+        self.assertNotIn("gpuprof doctor", verdicts["CUPTI"][1])
+
+    def test_a_driver_that_cupti_is_too_new_for(self):
+        verdicts, _ = self.doctor(GPUSIM_FAULT="old-driver")
+        self.check(verdicts, "CUPTI", "fails", "the driver is older than this libcupti needs", "cuda-cupti-13-0")
 
     def test_nothing_of_the_gpu_is_delivered(self):
         verdicts, _ = self.doctor(GPUSIM_FAULT="flush-hangs,late-buffers")

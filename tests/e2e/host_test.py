@@ -116,14 +116,5 @@ class Host(Case):
         self.assertIn("GPUPROF_OUTPUT", lines[0])
 
 
-class OtherProfilers(Case):
-    """CUPTI can have one subscriber."""
-
-    def test_a_taken_subscriber_is_said_in_one_line(self):
-        result = self.run_program([*GPU, "launch=3"], BARE, GPUSIM_FAULT="subscriber-taken")
-        self.assertEqual((result.returncode, result.stdout), (0, "launches 3\n"))
-        self.assertEqual(len(own_lines(result.stderr)), 1, result.stderr)
-
-
 if __name__ == "__main__":
     support.main()

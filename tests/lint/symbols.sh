@@ -16,6 +16,8 @@ ALLOWED="memcpy memmove memchr memset memcmp bcmp strlen strnlen strchr strrchr 
 SETUP="pthread_create pthread_join pthread_detach pthread_attr_init pthread_attr_destroy
 	pthread_attr_setstacksize pthread_sigmask sigfillset pthread_key_create pthread_atfork
 	getenv getauxval program_invocation_short_name mmap munmap dl_iterate_phdr"
+# What may look for a catalogue of the program's language, which allocates and locks: nothing of ours says anything so.
+LANGUAGE="strerror strerror_r __xpg_strerror_r perror gettext dcgettext setlocale localeconv"
 problems=0
 
 problem() {
@@ -55,6 +57,15 @@ check_hot_object() {
 	done
 }
 
+# What tells the user something, in an end by _exit() out of a signal handler, too.
+check_saying_object() {
+	for symbol in $(undefined "$1"); do
+		case " $LANGUAGE " in
+		*" $symbol "*) problem "$1: uses $symbol" ;;
+		esac
+	done
+}
+
 check_folder() {
 	[ -f "$1/ring.o" ] || { problem "$1: holds no objects; build first"; return; }
 	for object in "$1"/*.o; do check_object "$object"; done
@@ -71,6 +82,13 @@ self_test() {
 	*"uses malloc"*) ;;
 	*) problem "a call of malloc was not seen" ;;
 	esac
+	echo 'char *strerror(int); char *say(void) { return strerror(5); }' |
+		${CC:-cc} -c -x c - -o "$folder/say.o"
+	found=$(check_saying_object "$folder/say.o")
+	case $found in
+	*"uses strerror"*) ;;
+	*) problem "a call of strerror was not seen" ;;
+	esac
 }
 
 case ${1:-} in
@@ -78,6 +96,7 @@ case ${1:-} in
 ?*)
 	check_folder "$1/collector"
 	for object in "$1"/stacks/*.o; do check_object "$object"; done
+	for object in "$1"/inject/*.o; do check_saying_object "$object"; done
 	;;
 *)
 	sed -n '2,5s/^# \{0,1\}//p' "$0"

@@ -19,6 +19,9 @@ static const struct {
 	{"nvml-hangs", SIM_FAULT_NVML_HANGS},
 	{"nvml-missing", SIM_FAULT_NVML_MISSING},
 	{"moved-fields", SIM_FAULT_MOVED_FIELDS},
+	{"may-not-subscribe", SIM_FAULT_MAY_NOT_SUBSCRIBE},
+	{"may-not-record", SIM_FAULT_MAY_NOT_RECORD},
+	{"old-driver", SIM_FAULT_OLD_DRIVER},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)
@@ -47,6 +50,7 @@ static void read_environment(void)
 	config.kernel_ns = number("GPUSIM_KERNEL_NS", 2000);
 	config.jit_cache_warm = number("GPUSIM_JIT_CACHE_WARM", 0) != 0;
 	config.cupti_version = (uint32_t)number("GPUSIM_CUPTI_VERSION", 130001);
+	config.driver_version = (int)number("GPUSIM_DRIVER_VERSION", 13000);
 	config.clock_step_ns = (int64_t)number("GPUSIM_CLOCK_STEP_S", 0) * 1000000000;
 	config.faults = faults(getenv("GPUSIM_FAULT"));
 }

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRIVER_VERSION 13000
-
 CUresult cuInit(unsigned int flags);
 
 static bool initialised;
@@ -80,7 +78,7 @@ CUresult sim_cuDriverGetVersion(int *version)
 {
 	if (!version)
 		return CUDA_ERROR_INVALID_VALUE;
-	*version = DRIVER_VERSION;
+	*version = sim_config()->driver_version;
 	return CUDA_SUCCESS;
 }
 

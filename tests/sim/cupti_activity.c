@@ -83,6 +83,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 		return CUPTI_ERROR_INVALID_KIND;
 	if (kind == CUPTI_ACTIVITY_KIND_CUDA_EVENT && sim_events_come_with_syncs())
 		return CUPTI_ERROR_INVALID_KIND;
+	if (sim_config()->faults & SIM_FAULT_MAY_NOT_RECORD)
+		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
 	set_default_lanes();
 	sim_cupti_attach();
 	want(kind, true);

@@ -87,6 +87,10 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callb
 
 	if (!out)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (sim_config()->faults & SIM_FAULT_OLD_DRIVER)
+		return CUPTI_ERROR_NOT_INITIALIZED;
+	if (sim_config()->faults & SIM_FAULT_MAY_NOT_SUBSCRIBE)
+		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
 	if (sim_config()->faults & SIM_FAULT_SUBSCRIBER_TAKEN ||
 	    !__atomic_compare_exchange_n((bool *)&taken, &was_free, true, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_SEQ_CST))

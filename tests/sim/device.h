@@ -67,6 +67,7 @@
  *					130100 to 130400 (13.1 to 13.4); later ones write as 13.4;
  *					recorded from a real device were 18, 24, 28 and 130001, the
  *					others' sizes are those of their headers
+ *	GPUSIM_DRIVER_VERSION=n		what cuDriverGetVersion says (13000)
  *	GPUSIM_CLOCK_STEP_S=n		the wall clock, which CUPTI's is, is set n seconds ahead, or
  *					back, a second and a fifth after its first reading (0)
  *	GPUSIM_FAULT=a,b,...		faults to inject:
@@ -80,6 +81,9 @@
  *		nvml-hangs		the management library's start never ends
  *		nvml-missing		it cannot be started
  *		moved-fields		records of kernels have eight bytes more, before the name
+ *		may-not-subscribe	cuptiSubscribe returns 35, as where only administrators may
+ *		may-not-record		cuptiActivityEnable returns 35
+ *		old-driver		cuptiSubscribe returns 15, as where CUPTI wants a newer one
  *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
  *	came after 11.8, and one without cuptiActivityRegisterCallbacks: put one first in
  *	LD_LIBRARY_PATH.
@@ -111,6 +115,9 @@ enum sim_fault {
 	SIM_FAULT_NVML_HANGS = 1 << 7,
 	SIM_FAULT_NVML_MISSING = 1 << 8,
 	SIM_FAULT_MOVED_FIELDS = 1 << 9,
+	SIM_FAULT_MAY_NOT_SUBSCRIBE = 1 << 10,
+	SIM_FAULT_MAY_NOT_RECORD = 1 << 11,
+	SIM_FAULT_OLD_DRIVER = 1 << 12,
 };
 
 struct sim_config {
@@ -119,6 +126,7 @@ struct sim_config {
 	uint64_t kernel_ns;
 	bool jit_cache_warm;
 	uint32_t cupti_version;
+	int driver_version;
 	int64_t clock_step_ns;
 	unsigned int faults; /* of enum sim_fault */
 };

@@ -96,11 +96,13 @@ static void explain(const struct gp_html_result *result)
 			"gpuprof: in the page's timeline %s events shorter than %s stand together "
 			"with their neighbours; for each by itself, add --limit 0\n",
 			gp_format_count(result->grouped).text, gp_format_ns(result->least_ns).text);
-	if (result->too_deep > 0)
+	if (result->crowded > 0)
 		fprintf(stderr,
-			"gpuprof: the page's timeline lacks %s events: more than %u were at the "
-			"same time on one track; its tables have them\n",
-			gp_format_count(result->too_deep).text, GP_HTML_ROWS);
+			"gpuprof: in the page's timeline %s events stand together in the last row "
+			"of "
+			"their track, where more than %u were at the same time; its tables have "
+			"each\n",
+			gp_format_count(result->crowded).text, GP_HTML_ROWS);
 	gp_host_depth_explain(&result->host_depth, stderr);
 }
 

@@ -33,7 +33,8 @@ static uint64_t merge(struct gp_html_event *into, struct gp_html_event event, ui
 {
 	uint64_t grouped = stand_for(into, label) + stand_for(&event, label);
 
-	into->end_ns = event.end_ns;
+	if (event.end_ns > into->end_ns)
+		into->end_ns = event.end_ns;
 	into->aux += event.aux;
 	into->stack += event.stack;
 	return grouped;
@@ -46,10 +47,10 @@ uint64_t gp_html_gather_group(struct gp_html_gather *gather, const struct gp_htm
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < gather->count; i++) {
-		bool is_short = events[i].row != GP_NONE && how->is_short(how->context, &events[i]);
+		bool is_short = how->is_short(how->context, &events[i]);
 
 		if (is_short && last && last->row == events[i].row &&
-		    events[i].start_ns - last->end_ns < how->gap_ns) {
+		    events[i].start_ns < last->end_ns + how->gap_ns) {
 			grouped += merge(last, events[i], how->label);
 			continue;
 		}
@@ -118,14 +119,12 @@ int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t r
 	gather->rows = 0;
 	for (uint32_t i = 0; result == 0 && i < gather->count; i++) {
 		struct gp_html_event *event = &gather->events[i];
-		uint32_t row = nesting ? row_below(free_from, gather->rows, event->start_ns)
-				       : first_free_row(free_from, gather->rows, event->start_ns);
+		uint32_t rows = gather->rows < row_limit ? gather->rows : row_limit;
 
-		event->row = row < row_limit ? row : GP_NONE;
-		if (row >= row_limit)
-			continue;
-		free_from[row] = event->end_ns;
-		if (row == gather->rows)
+		event->row = nesting ? row_below(free_from, rows, event->start_ns)
+				     : first_free_row(free_from, rows, event->start_ns);
+		free_from[event->row] = event->end_ns;
+		if (event->row == gather->rows)
 			gather->rows++;
 	}
 	free(free_from);
@@ -134,15 +133,51 @@ int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t r
 					  compare_rows, NULL);
 }
 
+static int compare_levels(const void *a, const void *b, const void *context)
+{
+	int result = compare_rows(a, b, context);
+
+	return result != 0 ? result : compare_starts(a, b, context);
+}
+
+int gp_html_gather_place_levels(struct gp_html_gather *gather, uint32_t row_limit)
+{
+	uint64_t *free_from = calloc((size_t)row_limit + 1, sizeof(*free_from));
+	int result = free_from ? gp_array_sort(gather->events, gather->count,
+					       sizeof(*gather->events), compare_levels, NULL)
+			       : -ENOMEM;
+	uint32_t level = 0, first = 0; /* its first row */
+
+	gather->rows = 0;
+	for (uint32_t i = 0; result == 0 && i < gather->count; i++) {
+		struct gp_html_event *event = &gather->events[i];
+		uint32_t rows = gather->rows < row_limit ? gather->rows : row_limit;
+
+		if (event->row != level) {
+			level = event->row;
+			first = rows;
+		}
+		event->row =
+			first + first_free_row(free_from + first, rows - first, event->start_ns);
+		free_from[event->row] = event->end_ns;
+		if (event->row == gather->rows)
+			gather->rows++;
+	}
+	free(free_from);
+	return result < 0 ? result
+			  : gp_array_sort(gather->events, gather->count, sizeof(*gather->events),
+					  compare_levels, NULL);
+}
+
 int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit)
 {
 	gather->rows = 0;
 	for (uint32_t i = 0; i < gather->count; i++) {
 		uint32_t *row = &gather->events[i].row;
 
-		if (*row >= row_limit)
-			*row = GP_NONE;
-		else if (*row >= gather->rows)
+		if (*row > row_limit)
+			*row = row_limit;
+		if (*row >= gather->rows)
 			gather->rows = *row + 1;
 	}
 	return gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_rows,

@@ -14,7 +14,7 @@ struct gp_html_event {
 	uint32_t stack; /* 1 + a node of the call tree, 0 = none */
 	uint32_t
 		call; /* of a call: its index in the model; of an operation: that of its cause; GP_NONE = none */
-	uint32_t row; /* GP_NONE: there is no room for it */
+	uint32_t row;
 };
 
 struct gp_html_gather {
@@ -27,20 +27,27 @@ struct gp_html_gather {
 int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event);
 
 /*
- * Order the events by (row, start), with at most row_limit rows.  Nesting: an event that begins in others lies below all of them; else it has the first row
- * where it fits.  Returns 0 or -ENOMEM.
+ * Order the events by (row, start), with at most row_limit rows in which no two are at the same time.  What finds no place there has the row row_limit, in which
+ * events may overlap until they are grouped.  Nesting: an event that begins in others lies below all of them; else it has the first row where it fits.
+ * Returns 0 or -ENOMEM.
  */
 int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit);
 
-/* The same of events that have their rows: those below row_limit have no place. */
+/*
+ * The same of events whose row is how deep they lie in others, whenever those are: below the rows of a level are those of the next one, and an
+ * event has the first of its level's where it fits.
+ */
+int gp_html_gather_place_levels(struct gp_html_gather *gather, uint32_t row_limit);
+
+/* The same of events that have their rows: those below row_limit have that one. */
 int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit);
 
 /* Which events stand together. */
 struct gp_html_together {
-	/* Called for each event that has a row, in their order. */
+	/* Called for each event, in their order. */
 	bool (*is_short)(void *context, const struct gp_html_event *event);
 	void *context;
-	uint64_t gap_ns; /* less than that lies between them */
+	uint64_t gap_ns; /* less than that lies between them; they may overlap */
 	uint32_t label;  /* of what they become */
 };
 

@@ -133,7 +133,7 @@ static int make_index(struct page *page, struct gp_json *json)
 	put_field(json, ",\"grouped\":", timeline->walk.grouped);
 	put_field(json, ",\"least\":", gp_html_tracks_least_ns(&timeline->walk));
 	put_field(json, ",\"limited\":", timeline->walk.is_limited);
-	put_field(json, ",\"tooDeep\":", timeline->walk.too_deep);
+	put_field(json, ",\"crowded\":", timeline->walk.crowded);
 	gp_json_text(json, ",\"sums\":[");
 	for (size_t i = 0; i < sizeof(timeline->sums) / sizeof(timeline->sums[0]); i++)
 		put_field(json, i > 0 ? "," : "", timeline->sums[i]);
@@ -384,7 +384,7 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 			.is_limited = page.timeline.walk.is_limited,
 			.grouped = page.timeline.walk.grouped,
 			.least_ns = gp_html_tracks_least_ns(&page.timeline.walk),
-			.too_deep = page.timeline.walk.too_deep,
+			.crowded = page.timeline.walk.crowded,
 			.host_depth = page.timeline.walk.host_depth};
 	gp_html_timeline_free(&page.timeline);
 	gp_stack_profile_close(&page.profile);

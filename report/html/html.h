@@ -38,7 +38,7 @@ struct gp_html_result {
 	bool is_limited;                 /* there were more than the limit */
 	uint64_t grouped;                /* stand together with their neighbours, */
 	uint64_t least_ns;               /* and are shorter than that */
-	uint64_t too_deep;               /* left out, where too many were at once */
+	uint64_t crowded;                /* stand together where too many were at once */
 	struct gp_host_depth host_depth; /* how deep what Python did is shown */
 };
 

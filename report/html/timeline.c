@@ -74,7 +74,7 @@ static void put_rows(struct writer *writer, const struct gp_html_gather *gather,
 	uint32_t row = gather->events[0].row; /* of which all may be too short */
 
 	writer->last_end_ns = 0;
-	for (uint32_t i = 0; i < gather->count && gather->events[i].row != GP_NONE; i++) {
+	for (uint32_t i = 0; i < gather->count; i++) {
 		const struct gp_html_event *event = &gather->events[i];
 
 		if (event->row != row) {

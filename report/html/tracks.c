@@ -38,14 +38,6 @@ static void fail(struct walker *walker, int error)
 		walker->error = error;
 }
 
-static void count_too_deep(struct walker *walker)
-{
-	const struct gp_html_gather *gather = &walker->gather;
-
-	for (uint32_t i = gather->count; i > 0 && gather->events[i - 1].row == GP_NONE; i--)
-		walker->tracks->too_deep++;
-}
-
 static uint64_t duration_of(const struct gp_html_event *event)
 {
 	return event->end_ns - event->start_ns;
@@ -55,7 +47,7 @@ static void note_durations(struct walker *walker)
 {
 	const struct gp_html_gather *gather = &walker->gather;
 
-	for (uint32_t i = 0; i < gather->count && gather->events[i].row != GP_NONE; i++) {
+	for (uint32_t i = 0; i < gather->count; i++) {
 		int result =
 			gp_array_grow_room(&walker->durations_ns, &walker->duration_capacity,
 					   walker->duration_count, sizeof(*walker->durations_ns));
@@ -70,11 +62,20 @@ static void note_durations(struct walker *walker)
 
 /* ---- what stands together ---- */
 
+/* There is no row in which it is by itself. */
+static bool is_crowded(void *context, const struct gp_html_event *event)
+{
+	(void)context;
+	return event->row == GP_HTML_ROWS;
+}
+
 /* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
 static bool is_left_over(void *context, const struct gp_html_event *event)
 {
 	struct walker *walker = context;
 
+	if (is_crowded(NULL, event))
+		return false;
 	if (duration_of(event) != walker->tracks->shortest_ns)
 		return duration_of(event) < walker->tracks->shortest_ns;
 	walker->tie += walker->ties_kept;
@@ -88,20 +89,37 @@ static bool is_below_least(void *context, const struct gp_html_event *event)
 {
 	const struct walker *walker = context;
 
-	return duration_of(event) < walker->tracks->least_ns;
+	return duration_of(event) < walker->tracks->least_ns && !is_crowded(NULL, event);
+}
+
+static uint32_t label_of_together(struct walker *walker, const char *kind, const char *text)
+{
+	return gp_html_label(&walker->tracks->labels,
+			     strcmp(kind, "stream") == 0 ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT,
+			     text);
+}
+
+/* The row of what has no other one: what overlaps there becomes one event. */
+static void group_crowd(struct walker *walker, const char *kind)
+{
+	struct gp_html_together how = {.is_short = is_crowded};
+	char text[64];
+
+	if (walker->gather.rows <= GP_HTML_ROWS)
+		return;
+	snprintf(text, sizeof(text), "(more than %u at once, together)", GP_HTML_ROWS);
+	how.label = label_of_together(walker, kind, text);
+	walker->tracks->crowded += gp_html_gather_group(&walker->gather, &how);
 }
 
 /* Of what is as short, or shorter: the text of the label says so. */
 static uint32_t label_of_short(struct walker *walker, const char *kind)
 {
-	struct gp_html_tracks *tracks = walker->tracks;
-	bool is_stream = strcmp(kind, "stream") == 0;
 	char text[64];
 
 	snprintf(text, sizeof(text), "(shorter than %s, together)",
-		 gp_format_ns(gp_html_tracks_least_ns(tracks)).text);
-	return gp_html_label(&tracks->labels, is_stream ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT,
-			     text);
+		 gp_format_ns(gp_html_tracks_least_ns(walker->tracks)).text);
+	return label_of_together(walker, kind, text);
 }
 
 /* Gaps in a row between events of which none is kept by itself, as far as duration tells. */
@@ -114,8 +132,8 @@ static uint32_t find_gaps(const struct walker *walker, uint64_t *gaps_ns)
 	for (uint32_t i = 1; i < gather->count; i++) {
 		const struct gp_html_event *event = &gather->events[i], *before = event - 1;
 
-		if (event->row != GP_NONE && event->row == before->row &&
-		    duration_of(event) <= shortest_ns && duration_of(before) <= shortest_ns)
+		if (event->row == before->row && duration_of(event) <= shortest_ns &&
+		    duration_of(before) <= shortest_ns)
 			gaps_ns[count++] = event->start_ns - before->end_ns;
 	}
 	return count;
@@ -161,15 +179,18 @@ static void group(struct walker *walker, const char *kind)
 
 static void hand_over(struct walker *walker, const struct gp_html_track *track)
 {
-	if (walker->gather.count > 0 && walker->gather.events[0].row != GP_NONE)
-		fail(walker, walker->tracks->take(walker->tracks->context, track, &walker->gather));
-	count_too_deep(walker);
+	fail(walker, walker->tracks->take(walker->tracks->context, track, &walker->gather));
 }
 
-/* Its events have rows. */
-static bool is_python(const char *kind)
+static int place(struct walker *walker, const char *kind)
 {
-	return strcmp(kind, "python") == 0;
+	struct gp_html_gather *gather = &walker->gather;
+
+	if (strcmp(kind, "python") == 0)
+		return gp_html_gather_order(gather, GP_HTML_ROWS);
+	if (strcmp(kind, "gpu-ranges") == 0)
+		return gp_html_gather_place_levels(gather, GP_HTML_ROWS);
+	return gp_html_gather_place(gather, strcmp(kind, "thread") == 0, GP_HTML_ROWS);
 }
 
 /* What was gathered is placed and handed over; id is the thread's or the device's number. */
@@ -182,14 +203,13 @@ static void end_track(struct walker *walker, const char *kind, uint64_t id)
 					    .id = id,
 					    .name = walker->name,
 					    .is_host = strcmp(kind, "thread") == 0};
-	bool nests = track.is_host || strcmp(kind, "gpu-ranges") == 0;
 
 	if (walker->error < 0 || walker->gather.count == 0)
 		return;
-	fail(walker, is_python(kind) ? gp_html_gather_order(&walker->gather, GP_HTML_ROWS)
-				     : gp_html_gather_place(&walker->gather, nests, GP_HTML_ROWS));
+	fail(walker, place(walker, kind));
 	if (walker->error < 0)
 		return;
+	group_crowd(walker, kind);
 	group(walker, kind);
 	if (walker->is_measuring)
 		note_durations(walker);
@@ -401,29 +421,78 @@ static uint32_t only_device(const struct gp_model *model)
 	return model->op_count > 0 ? model->ops[0].device_id : GP_NONE;
 }
 
-/* Ranges where their operations are: from the first one's start to the last one's end. */
-static void walk_gpu_ranges(struct walker *walker)
+static bool is_on_gpu(const struct gp_range *range)
 {
-	const struct gp_model *model = walker->model;
-	uint32_t device = only_device(model);
+	return range->gpu_end_ns > range->gpu_start_ns;
+}
+
+static bool are_of_threads(const struct gp_model *model)
+{
+	const struct gp_range *first = NULL;
 
 	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
-		if (range->gpu_end_ns <= range->gpu_start_ns)
+		if (!is_on_gpu(range))
+			continue;
+		if (first && first->thread_id != range->thread_id)
+			return true;
+		first = range;
+	}
+	return false;
+}
+
+/* The ranges of a thread that a range lies in, the innermost last: until when. */
+struct around {
+	uint64_t end_ns[GP_HTML_ROWS];
+	uint32_t count;
+};
+
+/* How many that are: of no more than GP_HTML_ROWS - 1 there are levels. */
+static uint32_t level_in(struct around *around, const struct gp_range *range)
+{
+	while (around->count > 0 && around->end_ns[around->count - 1] <= range->start_ns)
+		around->count--;
+	if (around->count == GP_HTML_ROWS)
+		return GP_HTML_ROWS - 1;
+	around->end_ns[around->count] = range->end_ns;
+	return around->count++;
+}
+
+/* Ranges where their operations are, thread by thread: from the first one's start to the last one's end. */
+static void walk_gpu_ranges(struct walker *walker)
+{
+	const struct gp_model *model = walker->model;
+	uint32_t device = only_device(model);
+	uint64_t id = device == GP_NONE
+			      ? UINT32_MAX
+			      : gp_scope_device(walker->tracks->scope, model, (uint16_t)device);
+	bool of_threads = are_of_threads(model);
+	struct around around = {.count = 0};
+
+	strcpy(walker->name, "ranges on the GPU");
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		uint32_t level;
+
+		if (i == 0 || range->thread_id != range[-1].thread_id) {
+			around.count = 0;
+			end_track(walker, "gpu-ranges", id);
+			if (of_threads)
+				name_thread(walker, "GPU ranges: ", range->thread_id);
+		}
+		level = level_in(&around, range);
+		if (!is_on_gpu(range))
 			continue;
 		add(walker, &(struct gp_html_event){
 				    .start_ns = range->gpu_start_ns,
 				    .end_ns = range->gpu_end_ns,
 				    .label = gp_html_label_range(&walker->tracks->labels, range),
 				    .call = GP_NONE,
+				    .row = level,
 			    });
 	}
-	strcpy(walker->name, "ranges on the GPU");
-	end_track(walker, "gpu-ranges",
-		  device == GP_NONE
-			  ? UINT32_MAX
-			  : gp_scope_device(walker->tracks->scope, model, (uint16_t)device));
+	end_track(walker, "gpu-ranges", id);
 }
 
 /* ---- the rest of a process ---- */
@@ -646,7 +715,7 @@ static void measure(struct walker *walker)
 	walker->is_measuring = true;
 	walk_all(walker);
 	walker->is_measuring = false;
-	walker->tracks->grouped = 0;
+	walker->tracks->grouped = walker->tracks->crowded = 0;
 	if (walker->error == 0)
 		choose_shortest(walker, walker->durations_ns, walker->duration_count);
 	gp_room_free(walker->durations_ns);

@@ -14,7 +14,7 @@
 #include "report/html/labels.h"
 #include "report/model.h"
 
-/* Of a track more rows than this are not drawn. */
+/* So many of a track show each event by itself; what is at the same time as all of them stands together in one row more. */
 #define GP_HTML_ROWS 64u
 
 struct gp_html_track {
@@ -37,8 +37,7 @@ struct gp_html_tracks {
 	uint64_t
 		least_ns; /* shorter ones are put together with such neighbours, and are one for the limit, too; 0 = none */
 	/*
-	 * Called for each track that has events to be placed, process by process: ordered by row and start, and a row may have none; those of the row GP_NONE, which come last, have no
-	 * place.  Gets context; returns 0, or a -errno that ends the walk.
+	 * Called for each track that has events to be placed, process by process: ordered by row and start, and a row may have none.  Gets context; returns 0, or a -errno that ends the walk.
 	 */
 	int (*take)(void *context, const struct gp_html_track *track,
 		    const struct gp_html_gather *gather);
@@ -48,11 +47,11 @@ struct gp_html_tracks {
 	struct gp_html_labels labels;
 	uint64_t
 		origin_unix_ns; /* nothing is earlier; known before the first track is handed over */
-	uint64_t too_deep;      /* left out for their row */
+	uint64_t crowded;       /* that stand together because their track has no row for them */
 	struct gp_host_depth host_depth; /* the least of all models, and all that are left out */
 	bool is_limited;                 /* the limit put some together, */
 	uint64_t shortest_ns; /* of those that are longer none; of those that are as long, some */
-	uint64_t grouped;     /* that were put together with others */
+	uint64_t grouped;     /* of the shorter ones, that were put together with others */
 };
 
 /* Returns 0, -ENOMEM, -EOVERFLOW or what take returned; gp_html_tracks_free() in either case. */

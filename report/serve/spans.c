@@ -66,7 +66,7 @@ static int keep_track(void *context, const struct gp_html_track *from,
 		.events = gp_room_take((size_t)gather->count * sizeof(*track->events))};
 	if (!track->name || !track->events)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < gather->count && gather->events[i].row != GP_NONE; i++)
+	for (uint32_t i = 0; i < gather->count; i++)
 		keep_event(spans, track, &gather->events[i]);
 	return 0;
 }
@@ -425,7 +425,7 @@ static void put_answer(struct writer *writer)
 	gp_json_text(json, writer->track ? "]]}" : "");
 	put_key(json, "],\n\"spans\":", writer->spans);
 	put_key(json, ",\"left_out\":", writer->left_out);
-	put_key(json, ",\"too_deep\":", spans->walk.too_deep);
+	put_key(json, ",\"crowded\":", spans->walk.crowded);
 	gp_json_text(json, "}\n");
 }
 

@@ -251,13 +251,24 @@ class PageTest(HtmlCase):
         self.assertIn(f"{2000 - len(alone):,} events shorter than 20.00us stand together", message)
         self.assertLess(max(after["start"] - before["start"] for before, after in zip(alone, alone[1:])), 5_000_000)
 
-    def test_what_is_left_out_is_said_where_short_events_stand_together_too(self):
+    def test_what_has_no_row_stands_together(self):
+        page, message = self.limited_page(self.write_kernels([(5000 + 5000 * (n % 2), 20 - 5000 - 5000 * (n % 2)) for n in range(100)]), 0)
+        index, events = page.json("index"), page.events()
+        track, = index["tracks"]
+        last = events[-track["rows"][-1]:]
+        self.assertEqual((len(track["rows"]), index["labels"]["texts"][last[0]["label"]]), (65, "(more than 64 at once, together)"))
+        self.assertEqual(len(events) + index["crowded"] - 1, 100)
+        self.assertEqual([event["stack"] for event in last], [index["crowded"]])
+        self.assertEqual(last[0]["aux"] + sum(event["duration"] for event in events[:-1]), 750_000_000)
+        self.assertIn(f"{index['crowded']} events stand together in the last row of their track, where more than 64 were at the same time", message)
+
+    def test_what_has_no_row_is_said_where_short_events_stand_together_too(self):
         trace = self.write_kernels([(5000, -4990)] * 100 + [(5000, 100)] + [(20, 30)] * 1000)
         page, message = self.limited_page(trace, 300)
         index = page.json("index")
-        self.assertGreater(index["tooDeep"], 0)
+        self.assertGreater(index["crowded"], 0)
         self.assertIn(f"{index['grouped']:,} events shorter than", message)
-        self.assertIn(f"lacks {index['tooDeep']:,} events", message)
+        self.assertIn(f"{index['crowded']:,} events stand together in the last row", message)
 
     def test_events_that_stand_together_are_one_for_the_limit(self):
         trace = self.write_kernels([(20, 30), (2, 1), (2, 30)] * 1000)
@@ -578,7 +589,7 @@ class BrowserTest(HtmlCase):
         self.open(self.write_page("--min-duration", "10us", self.record(ZOO)), hash_text="#v=timeline")
         self.assertEqual(run("gpuprof.checksums()"), run("gpuprof.state.index.sums"))
         self.assertIn("events shorter than 10.00us stand together", run("document.getElementById('banner').textContent"))
-        self.assertIn("short ones, together", run("gpuprof.timeline.legend.textContent"))
+        self.assertIn("several, together", run("gpuprof.timeline.legend.textContent"))
         self.assertIn(" about ", run(DRAWER_OF % "In view"))
         run("(() => { const { ev, index } = gpuprof.state, i = [...ev.label].findIndex((label) => 'mn'.includes(index.labels.kinds[label])); "
             "gpuprof.timeline.show(ev.start[i], ev.start[i] + ev.dur[i]); gpuprof.timeline.selected = i; })()")

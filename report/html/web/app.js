@@ -349,9 +349,11 @@ function banner() {
 				(state.served ? 'serve' : 'html') +
 				' --limit 0.',
 		);
-	if (index && index.tooDeep)
+	if (index && index.crowded)
 		lines.push(
-			fmtCount(index.tooDeep) + ' events are not in the timeline: too many were at the same time on one track.',
+			'In the timeline ' +
+				fmtCount(index.crowded) +
+				' events stand together in the last row of their track: too many were at the same time there. Tables and flame graphs are of each.',
 		);
 	$('banner').replaceChildren(...lines.map((line) => el('p', null, plain(line))));
 	$('banner').hidden = !lines.length;

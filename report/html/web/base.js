@@ -254,7 +254,7 @@ const GROUP_NAMES = {
 	mem: 'memory calls',
 	call: 'other calls',
 	overhead: 'overhead',
-	short: 'short ones, together',
+	short: 'several, together',
 	python: 'Python: your code',
 	library: 'Python: libraries, imports',
 	unknown: 'no look at Python',

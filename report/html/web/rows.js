@@ -279,11 +279,11 @@ async function makeTracks() {
 	}
 }
 
-/* For how long something ran in an event: all of it, but where short ones stand together. */
-function busyTimes(ev, { grouped, labels }) {
-	if (!grouped) return ev.dur;
+/* For how long something ran in an event: all of it, but where several stand together. */
+function busyTimes(ev, { grouped, crowded, labels }) {
+	if (!grouped && !crowded) return ev.dur;
 	const busy = Float64Array.from(ev.dur);
-	for (let i = 0; i < ev.n; i++) if (isTogether(labels.kinds[ev.label[i]])) busy[i] = ev.aux[i];
+	for (let i = 0; i < ev.n; i++) if (isTogether(labels.kinds[ev.label[i]])) busy[i] = Math.min(ev.aux[i], ev.dur[i]);
 	return busy;
 }
 const isTogether = (kind) => kind === 'm' || kind === 'n';

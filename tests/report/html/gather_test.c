@@ -31,7 +31,7 @@ static void assert_rows_are_in_order(const struct gp_html_gather *gather)
 		const struct gp_html_event *event = &gather->events[i];
 
 		assert_true(event->row >= event[-1].row);
-		if (event->row == event[-1].row && event->row != GP_NONE)
+		if (event->row == event[-1].row)
 			assert_true(event->start_ns >= event[-1].end_ns);
 	}
 }
@@ -107,17 +107,26 @@ static void test_short_neighbours_become_one(void **state)
 	gp_html_gather_free(&gather);
 }
 
-static void test_what_has_no_row_is_no_neighbour(void **state)
+static void test_what_overlaps_becomes_one(void **state)
 {
 	struct gp_html_gather gather = {0};
 
 	(void)state;
-	add(&gather, 1, 0, 4);
-	add(&gather, 2, 1, 3);
+	add(&gather, 1, 0, 20);
+	add(&gather, 2, 1, 9);
 	add(&gather, 2, 2, 3);
+	add(&gather, 2, 8, 12);
+	add(&gather, 2, 12, 14); /* begins as the one before ends */
 	assert_int_equal(gp_html_gather_place(&gather, false, 1), 0);
-	assert_int_equal(group(&gather, 9, 9), 0);
+	assert_int_equal(group(&gather, 10, 0), 3);
+	assert_rows_are_in_order(&gather);
 	assert_int_equal(gather.count, 3);
+	assert_int_equal(gather.events[1].row, 1);
+	assert_int_equal(gather.events[1].start_ns, 1);
+	assert_int_equal(gather.events[1].end_ns, 12);
+	assert_int_equal(gather.events[1].stack, 3);
+	assert_int_equal(gather.events[1].aux, 8 + 1 + 4);
+	assert_int_equal(gather.events[2].start_ns, 12);
 	gp_html_gather_free(&gather);
 }
 
@@ -148,7 +157,7 @@ static void test_flat_tracks_use_the_first_free_row(void **state)
 	gp_html_gather_free(&gather);
 }
 
-static void test_what_has_no_row_is_last(void **state)
+static void test_what_finds_no_place_has_the_last_row(void **state)
 {
 	struct gp_html_gather gather = {0};
 
@@ -156,10 +165,48 @@ static void test_what_has_no_row_is_last(void **state)
 	for (uint32_t i = 0; i < 10; i++)
 		add(&gather, i, i, 100 - i);
 	assert_int_equal(gp_html_gather_place(&gather, true, 4), 0);
-	assert_int_equal(gather.rows, 4);
+	assert_int_equal(gather.rows, 5);
 	for (uint32_t i = 0; i < 10; i++)
-		assert_int_equal(row_of(&gather, i), i < 4 ? i : GP_NONE);
+		assert_int_equal(row_of(&gather, i), i < 4 ? i : 4);
+	gp_html_gather_free(&gather);
+}
+
+/* Two of a level are at the same time as soon as one begins before the one before it ends: what follows goes up again. */
+static void test_rows_of_a_level_are_below_those_of_the_one_above(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++) {
+		add(&gather, 10 + i, 10 * i, 10 * i + 12);
+		add(&gather, 30 + i, 10 * i, 10 * i + 5);
+		gather.events[gather.count - 1].row = 1;
+	}
+	assert_int_equal(gp_html_gather_place_levels(&gather, 64), 0);
+	assert_int_equal(gather.rows, 3);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_int_equal(row_of(&gather, 10 + i), i % 2);
+		assert_int_equal(row_of(&gather, 30 + i), 2);
+	}
 	assert_rows_are_in_order(&gather);
+	gp_html_gather_free(&gather);
+}
+
+static void test_of_too_many_levels_the_last_ones_have_the_last_row(void **state)
+{
+	struct gp_html_gather gather = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++) {
+		add(&gather, i, 100 - i, 200);
+		gather.events[i].row = i / 2;
+	}
+	assert_int_equal(gp_html_gather_place_levels(&gather, 4), 0);
+	assert_int_equal(gather.rows, 5);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(row_of(&gather, i), i < 4 ? i ^ 1 : 4);
+	for (uint32_t i = 5; i < 10; i++)
+		assert_true(gather.events[i].start_ns >= gather.events[i - 1].start_ns);
 	gp_html_gather_free(&gather);
 }
 
@@ -174,10 +221,10 @@ static void test_rows_that_are_known_stay(void **state)
 		gather.events[i].row = rows[i];
 	}
 	assert_int_equal(gp_html_gather_order(&gather, 4), 0);
-	assert_int_equal(gather.rows, 3);
+	assert_int_equal(gather.rows, 5);
 	assert_int_equal(row_of(&gather, 0), 2);
 	assert_int_equal(row_of(&gather, 3), 0);
-	assert_int_equal(row_of(&gather, 4), GP_NONE);
+	assert_int_equal(row_of(&gather, 4), 4);
 	assert_rows_are_in_order(&gather);
 	gp_html_gather_free(&gather);
 }
@@ -207,10 +254,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_nests_lies_below),
 		cmocka_unit_test(test_short_neighbours_become_one),
-		cmocka_unit_test(test_what_has_no_row_is_no_neighbour),
+		cmocka_unit_test(test_what_overlaps_becomes_one),
 		cmocka_unit_test(test_of_two_that_begin_together_the_longer_holds_the_other),
 		cmocka_unit_test(test_flat_tracks_use_the_first_free_row),
-		cmocka_unit_test(test_what_has_no_row_is_last),
+		cmocka_unit_test(test_what_finds_no_place_has_the_last_row),
+		cmocka_unit_test(test_rows_of_a_level_are_below_those_of_the_one_above),
+		cmocka_unit_test(test_of_too_many_levels_the_last_ones_have_the_last_row),
 		cmocka_unit_test(test_rows_that_are_known_stay),
 		cmocka_unit_test(test_no_row_overlaps),
 	};

@@ -14,6 +14,7 @@
 #define COMPARED_BYTES 4096u /* of a name */
 #define LINE_BYTES     1024
 #define ANONYMOUS      "(anonymous namespace)::"
+#define ENABLE_IF      "std::enable_if<"
 
 struct row {
 	char *pattern; /* in small letters */
@@ -248,12 +249,22 @@ static const char *skip(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : text;
 }
 
-/* Without "void " in front and unnamed namespaces, in small letters. */
+/* The name without the type that a function template returns, where that is "void" or made by std::enable_if. */
+static const char *skip_type(const char *name)
+{
+	static const char end[] = ">::type ";
+	const char *found =
+		strncmp(name, ENABLE_IF, strlen(ENABLE_IF)) == 0 ? strstr(name, end) : NULL;
+
+	return found ? found + strlen(end) : skip(name, "void ");
+}
+
+/* Without that type in front and unnamed namespaces, in small letters. */
 static void normalise(char out[COMPARED_BYTES], const char *name)
 {
 	size_t used = 0;
 
-	name = skip(name, "void ");
+	name = skip_type(name);
 	while (*name && used + 1 < COMPARED_BYTES) {
 		const char *rest = skip(name, ANONYMOUS);
 

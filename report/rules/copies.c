@@ -6,9 +6,7 @@
 #include "report/copy_peak.h"
 #include "report/format.h"
 #include "report/room.h"
-
-const char gp_copies_read_less[] = "read results less often, or copy with cudaMemcpyAsync to "
-				   "page-locked memory and look at them an iteration later";
+#include "report/rules/language.h"
 
 #define STAGED_BYTES 65536u
 
@@ -182,4 +180,23 @@ void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
 	if (gp_copy_peak_is_known(found->without_peak, found->peak_ns, found->copied_ns))
 		fprintf(out, ", %s %% of the link's peak",
 			gp_format_percent((double)found->peak_ns, (double)found->copied_ns).text);
+}
+
+static const char *const read_less[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] = "read results less often, or copy with cudaMemcpyAsync to "
+			       "page-locked memory and look at them an iteration later",
+	[GP_LANGUAGE_PYTHON] = "read results less often, or copy them without waiting and look at "
+			       "them an iteration later",
+	[GP_LANGUAGE_TORCH] = "read results (.item(), .cpu(), print) less often, or copy them with "
+			      ".to(\"cpu\", non_blocking=True) and look at them an iteration later",
+	[GP_LANGUAGE_JAX] =
+		"read results (float(), numpy.asarray(), print) less often, or those of "
+		"the iteration before (copy_to_host_async())",
+	[GP_LANGUAGE_CUPY] = "read results (.get(), float(), print) less often, or with "
+			     ".get(out=..., blocking=False) an iteration later",
+};
+
+void gp_copies_advise_less(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	gp_language_advise(advisor, found, read_less, out);
 }

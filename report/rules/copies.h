@@ -39,8 +39,9 @@ struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *c
 typedef bool gp_copy_filter(const struct gp_op *op);
 void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter);
 
-/* What helps where the host waits for results: a text to write. */
-extern const char gp_copies_read_less[];
+/* Writes what helps where the host waits for results. */
+void gp_copies_advise_less(const struct gp_advisor *advisor, const struct gp_case *found,
+			   FILE *out);
 
 /* "; 19.4 GB/s, 30.8 % of the link's peak", as far as it is known, of a case that was gathered so. */
 void gp_copies_tell_rate(const struct gp_case *found, FILE *out);

@@ -10,6 +10,7 @@
 
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
 
 /* In a case's cause_ns: whether looks at Python are known of any of its idle times. */
@@ -164,20 +165,43 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_meanwhile_tell(advisor, found, out);
 }
 
-static const char *const changes[] = {
+static const char more_workers[] =
 	"workers of a DataLoader prepare data already, and not fast enough: more of them "
-	"(num_workers), further ahead (prefetch_factor), or less work for each sample",
-	"prepare the next data while the GPU computes, in other threads or processes (DataLoader: "
-	"num_workers, pin_memory); where some do already, in more of them, or with less work for "
-	"each sample",
+	"(num_workers), further ahead (prefetch_factor), or less work for each sample";
+
+static const char not_before[] =
 	"what the host does there that the GPU need not wait for goes after the next launches, or "
-	"into another thread",
+	"into another thread";
+
+#define AHEAD_IN_PYTHON                                                                            \
+	"prepare the next data while the GPU computes, in other threads or processes; where some " \
+	"do already, in more of them, or with less work for each sample"
+
+static const char *const read_ahead[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] =
+		"prepare the next data while the GPU computes, in other threads, in page-locked "
+		"buffers (cudaMallocHost); where some do already, in more of them, or with less "
+		"work for each piece",
+	[GP_LANGUAGE_PYTHON] = AHEAD_IN_PYTHON,
+	[GP_LANGUAGE_TORCH] =
+		"prepare the next data while the GPU computes, in other processes (DataLoader: "
+		"num_workers, pin_memory); where some do already, in more of them, or with less "
+		"work for each sample",
+	[GP_LANGUAGE_CUPY] = AHEAD_IN_PYTHON,
+	[GP_LANGUAGE_JAX] =
+		"prepare the next data while the GPU computes, in other threads or processes, and "
+		"put it there before it is needed (jax.device_put returns at once); where some do "
+		"already, in more of them, or with less work for each sample",
 };
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	fputs(changes[is_little(found) ? 2 : found->extra ? 1 : 0], out);
+	if (is_little(found))
+		fputs(not_before, out);
+	else if (found->extra)
+		gp_language_advise(advisor, found, read_ahead, out);
+	else
+		fputs(more_workers, out);
 }
 
 static bool names_place(const struct gp_case *found)

@@ -16,6 +16,7 @@
 #include "report/format.h"
 #include "report/occupancy.h"
 #include "report/rules/advisor.h"
+#include "report/rules/language.h"
 
 #define NON_BLOCKING 2u /* CUPTI's flag of streams that the default stream does not wait for */
 
@@ -219,13 +220,20 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
 }
 
+static const char *const changes[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] =
+		"give this a stream of its own; or make the others with cudaStreamNonBlocking, or "
+		"compile with --default-stream per-thread",
+	[GP_LANGUAGE_TORCH] =
+		"give this a stream of its own: with torch.cuda.stream(s), where s is "
+		"a torch.cuda.Stream()",
+	[GP_LANGUAGE_CUPY] =
+		"give this a stream of its own: with cupy.cuda.Stream(non_blocking=True)",
+};
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	(void)found;
-	fputs("give this a stream of its own; or make the others with cudaStreamNonBlocking, or "
-	      "compile with --default-stream per-thread",
-	      out);
+	gp_language_advise(advisor, found, changes, out);
 }
 
 const struct gp_rule gp_rule_default_stream = {

@@ -13,6 +13,7 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/host_time.h"
+#include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
 
 #define LEAST_NS       100000000u
@@ -240,20 +241,6 @@ static const char *command_of(const struct gp_model *model)
 	return command;
 }
 
-/* By its stacks, or where there are none by the first word of the command. */
-static bool is_python(const struct gp_model *model)
-{
-	const char *command = model->info[GP_INFO_COMMAND], *name = command;
-
-	for (uint32_t i = 0; i < model->frame_count; i++)
-		if (model->frames[i].kind == GP_FRAME_PYTHON)
-			return true;
-	for (; command && *command != '\0' && *command != ' '; command++)
-		if (*command == '/')
-			name = command + 1;
-	return name && strncmp(name, "python", strlen("python")) == 0;
-}
-
 /* Where nothing is known of the host, somebody else has to be asked. */
 static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
 {
@@ -261,7 +248,7 @@ static void advise_to_sample(const struct gp_model *model, size_t process_count,
 		"gpuprof records CUDA calls, not what the host computes between them: `%s -- "
 		"%s` tells; move what can be moved before the first launch, after the last, or "
 		"into another thread",
-		!is_python(model)   ? "perf record -g"
+		gp_language_of(model) == GP_LANGUAGE_NATIVE ? "perf record -g"
 		: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
 				    : "py-spy record -o host.svg",
 		command_of(model));

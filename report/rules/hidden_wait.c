@@ -62,9 +62,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	(void)found;
-	fputs(gp_copies_read_less, out);
+	gp_copies_advise_less(advisor, found, out);
 }
 
 const struct gp_rule gp_rule_hidden_wait = {

@@ -9,6 +9,7 @@
 #include "report/answers/queue.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/language.h"
 #include "report/sequence_text.h"
 
 #define MOST_NS 200000u
@@ -110,13 +111,24 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 			gp_format_count(times * operations).text);
 }
 
+static const char *const changes[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] = "capture the loop's launches in a CUDA graph "
+			       "(cudaStreamBeginCapture, cudaGraphLaunch), or fuse kernels",
+	[GP_LANGUAGE_PYTHON] =
+		"capture the loop's launches in a CUDA graph (torch.compile with "
+		"mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit), or fuse kernels",
+	[GP_LANGUAGE_TORCH] =
+		"capture the loop's launches in a CUDA graph (torch.compile with "
+		"mode=\"reduce-overhead\", torch.cuda.graphs), or fuse kernels (torch.compile)",
+	[GP_LANGUAGE_JAX] = "put the whole step into one jax.jit: it fuses kernels, and launches "
+			    "what is left as one",
+	[GP_LANGUAGE_CUPY] = "capture the loop's launches in a CUDA graph (begin_capture() of a "
+			     "cupy.cuda.Stream), or fuse kernels (cupy.fuse)",
+};
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	(void)found;
-	fputs("capture the loop's launches in a CUDA graph (torch.compile with "
-	      "mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit), or fuse kernels",
-	      out);
+	gp_language_advise(advisor, found, changes, out);
 }
 
 const struct gp_rule gp_rule_launch_bound = {

@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
+#include "report/rules/language.h"
 
 static bool is_of_pageable(const struct gp_op *op)
 {
@@ -32,13 +33,19 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	gp_copies_tell_rate(found, out);
 }
 
+static const char *const changes[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] =
+		"make the host's memory page-locked: cudaMallocHost, or cudaHostRegister",
+	[GP_LANGUAGE_PYTHON] = "make the host's memory page-locked: cudaHostRegister; in PyTorch "
+			       "pin_memory=True, in CuPy cupyx.empty_pinned()",
+	[GP_LANGUAGE_TORCH] = "make the host's memory page-locked: pin_memory=True of a DataLoader "
+			      "or of torch.empty, pin_memory() of a tensor",
+	[GP_LANGUAGE_CUPY] = "make the host's memory page-locked: cupyx.empty_pinned()",
+};
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	(void)found;
-	fputs("make the host's memory page-locked: cudaMallocHost, cudaHostRegister, "
-	      "pin_memory=True",
-	      out);
+	gp_language_advise(advisor, found, changes, out);
 }
 
 const struct gp_rule gp_rule_pageable_async = {

@@ -7,6 +7,7 @@
 #include "report/answers/ends.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/language.h"
 
 /* With its own code loaded, a context takes 100 to 300 ms. */
 #define SLOW_CONTEXT_NS 1000000000u
@@ -149,12 +150,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		      "see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)",
 		      out);
 	else
-		fprintf(out,
-			"%sdo something else while they are made (ncclCommInitRankConfig with "
-			"blocking = 0)",
+		fprintf(out, "%sdo something else while they are made (%s)",
 			makes_several(advisor)
 				? "make few communicators, others from them (ncclCommSplit), and "
-				: "");
+				: "",
+			gp_language_of(advisor->scope.models[found->process]) == GP_LANGUAGE_TORCH
+				? "init_process_group with a device_id"
+				: "ncclCommInitRankConfig with blocking = 0");
 }
 
 const struct gp_rule gp_rule_start_up = {

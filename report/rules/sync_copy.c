@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
+#include "report/rules/language.h"
 
 /* Copies of no more, on average, take as long as one of a byte: no rate tells anything of them. */
 #define RESULT_BYTES 4096u
@@ -42,16 +43,30 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_copies_tell_rate(found, out);
 }
 
+/* Of page-locked memory, and of other. */
+static const char *const changes[][GP_LANGUAGES] = {
+	{
+		[GP_LANGUAGE_NATIVE] =
+			"copy with cudaMemcpyAsync in a stream, and prepare the next one while it "
+			"runs",
+		[GP_LANGUAGE_TORCH] =
+			"copy with non_blocking=True, and prepare the next one while it runs",
+	},
+	{
+		[GP_LANGUAGE_NATIVE] =
+			"copy with cudaMemcpyAsync in a stream, from and to page-locked memory "
+			"(cudaMallocHost), and prepare the next one while it runs",
+		[GP_LANGUAGE_TORCH] = "copy with non_blocking=True, from and to page-locked memory "
+				      "(pin_memory=True), and prepare the next one while it runs",
+	},
+};
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	if (is_of_results(found)) {
-		fputs(gp_copies_read_less, out);
-		return;
-	}
-	fprintf(out,
-		"copy with cudaMemcpyAsync in a stream%s, and prepare the next one while it runs",
-		found->extra > 0 ? ", from and to page-locked memory (cudaMallocHost)" : "");
+	if (is_of_results(found))
+		gp_copies_advise_less(advisor, found, out);
+	else
+		gp_language_advise(advisor, found, changes[found->extra > 0], out);
 }
 
 const struct gp_rule gp_rule_sync_copy = {

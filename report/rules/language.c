@@ -1,0 +1,77 @@
+#include "report/rules/language.h"
+
+#include <string.h>
+
+#include "report/code_rank.h"
+#include "report/python_code.h"
+
+/* Files of a library: of Python's code, and of what it has loaded. */
+static const struct {
+	const char *pattern;
+	enum gp_language language;
+} libraries[] = {
+	{"*/torch/*", GP_LANGUAGE_TORCH}, {"torch/*", GP_LANGUAGE_TORCH},
+	{"*/jax/*", GP_LANGUAGE_JAX},     {"*/jaxlib/*", GP_LANGUAGE_JAX},
+	{"*/cupy/*", GP_LANGUAGE_CUPY},
+};
+
+static void note_file(bool found[GP_LANGUAGES], const char *path)
+{
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (gp_code_matches(libraries[i].pattern, path))
+			found[libraries[i].language] = true;
+}
+
+static void note_files(bool found[GP_LANGUAGES], const struct gp_model *model)
+{
+	struct gp_python_code code;
+
+	for (uint32_t i = 0; i < model->text_count; i++) {
+		const struct gp_text *text = &model->texts[i];
+
+		if (text->space == GP_STRING_MODULE)
+			note_file(found, text->bytes);
+		if (text->space == GP_STRING_CODE &&
+		    gp_python_code_read(text->bytes, text->length, &code)) {
+			found[GP_LANGUAGE_PYTHON] = true;
+			note_file(found, code.file);
+		}
+	}
+}
+
+static bool is_python_command(const struct gp_model *model)
+{
+	const char *command = model->info[GP_INFO_COMMAND], *name = command;
+
+	for (; command && *command != '\0' && *command != ' '; command++)
+		if (*command == '/')
+			name = command + 1;
+	return name && strncmp(name, "python", strlen("python")) == 0;
+}
+
+enum gp_language gp_language_of(const struct gp_model *model)
+{
+	bool found[GP_LANGUAGES] = {false};
+	enum gp_language language = GP_LANGUAGE_PYTHON;
+	unsigned count = 0;
+
+	if (model->recorder && strcmp(model->recorder, "torch.profiler") == 0)
+		return GP_LANGUAGE_TORCH;
+	note_files(found, model);
+	if (!found[GP_LANGUAGE_PYTHON] && !is_python_command(model))
+		return GP_LANGUAGE_NATIVE;
+	for (enum gp_language i = GP_LANGUAGE_TORCH; i < GP_LANGUAGES; i++)
+		if (found[i]) {
+			language = i;
+			count++;
+		}
+	return count == 1 ? language : GP_LANGUAGE_PYTHON;
+}
+
+void gp_language_advise(const struct gp_advisor *advisor, const struct gp_case *found,
+			const char *const texts[GP_LANGUAGES], FILE *out)
+{
+	const char *text = texts[gp_language_of(advisor->scope.models[found->process])];
+
+	fputs(text ? text : texts[GP_LANGUAGE_NATIVE], out);
+}

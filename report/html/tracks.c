@@ -479,7 +479,7 @@ static void walk_gpu_ranges(struct walker *walker)
 			around.count = 0;
 			end_track(walker, "gpu-ranges", id);
 			if (of_threads)
-				name_thread(walker, "GPU ranges: ", range->thread_id);
+				name_thread(walker, "ranges of ", range->thread_id);
 		}
 		level = level_in(&around, range);
 		if (!is_on_gpu(range))

@@ -361,6 +361,36 @@ function fitText(ctx, text, width, room) {
 	return fit > 0 ? text.slice(0, fit) + '…' : '';
 }
 
+/* ---- names that are cut ---- */
+
+const SHORT_NAME = 32, /* characters: those are not cut if others are */
+	MARK = 16;
+function commonLength(a, b) {
+	let n = 0;
+	while (n < a.length && a[n] === b[n]) n++;
+	return n;
+}
+/* Of texts in one column those long ones that begin alike: where each differs from the one most like it, from the beginning of a word: [from, until]. */
+function marksOf(texts) {
+	const long = [...new Set(texts)].filter((text) => text.length > SHORT_NAME).sort(),
+		marks = new Map();
+	long.forEach((text, i) => {
+		const at = Math.max(...[long[i - 1], long[i + 1]].map((other) => (other ? commonLength(text, other) : 0))),
+			from = at - /[A-Za-z0-9]{0,5}$/.exec(text.slice(0, at))[0].length;
+		if (from >= MARK) marks.set(text, [Math.min(from, text.length - 4), from + MARK]);
+	});
+	return marks;
+}
+/* A text in the room that there is: without it what follows the mark goes first, then what is before it.  What needs no mark stays one piece, also when it is copied. */
+function cutText(text, mark) {
+	if (!mark) return el('span', null, text);
+	const [from, until] = mark;
+	return [el('span', null, text.slice(0, from)), el('span', { class: 'mark' }, text.slice(from, until)), until < text.length ? el('span', { class: 'rest' }, text.slice(until)) : null];
+}
+function nameCell(before, text, full = text, mark = null) {
+	return el('td', { title: plain(full) }, el('span', { class: 'cut' }, before, cutText(plain(text), mark)));
+}
+
 /* Steps of an axis: 1, 2 or 5 times a power of ten. */
 function niceStep(rough) {
 	const power = 10 ** Math.floor(Math.log10(rough)),

@@ -103,12 +103,14 @@ function changeTable(table) {
 		either = (title) => (column(title) < 0 ? column('Total ' + title) : column(title)),
 		[a, b, by, percent] = [either('A'), either('B'), column('Change'), column('Change %')],
 		go = () => openView('tables', table.word),
-		unit = table.columns[by][1];
+		unit = table.columns[by][1],
+		rows = table.rows.slice(0, 7),
+		marks = marksOf(rows.map((values) => plain(values[name])));
 	const row = (values) =>
 		el(
 			'tr',
 			{ tabIndex: 0, onclick: go, onkeydown: (e) => e.key === 'Enter' && go() },
-			el('td', { title: plain(values[name]) }, plain(values[name])),
+			nameCell(null, values[name], values[name], marks.get(plain(values[name]))),
 			[a, b].map((c) => el('td', null, fmtUnit(values[c], unit))),
 			el(
 				'td',
@@ -124,6 +126,6 @@ function changeTable(table) {
 		'table',
 		{ class: 'mini gap' },
 		el('thead', null, el('tr', null, titles)),
-		el('tbody', null, table.rows.slice(0, 7).map(row)),
+		el('tbody', null, rows.map(row)),
 	);
 }

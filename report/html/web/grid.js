@@ -34,8 +34,9 @@ class Grid {
 		this.order();
 	}
 
-	/* Wide enough for its title and for the longest of the first values. */
+	/* Of texts, too, where each differs from those most like it.  Wide enough for its title and for the longest of the first values. */
 	measure(column, c) {
+		column.marks = column.text ? marksOf(this.rows.map((row) => fmtUnit(row[c], column.unit))) : null;
 		let chars = column.title.length + (column.text ? 1 : 2);
 		for (let i = 0; i < Math.min(this.rows.length, 300); i++) {
 			const value = this.rows[i][c];
@@ -136,10 +137,11 @@ class Grid {
 	cell(column, row, c) {
 		const value = row[c],
 			text = fmtUnit(value, column.unit);
-		const node = el(
+		const mark = column.marks?.get(text),
+			node = el(
 			'div',
 			{
-				class: 'cell' + (column.text ? ' text' : '') + (column.share && value > 0 ? ' share' : ''),
+				class: 'cell' + (column.text ? ' text' : '') + (mark ? ' cut' : '') + (column.share && value > 0 ? ' share' : ''),
 				role: 'gridcell',
 				style: {
 					width: column.width + 'px',
@@ -147,7 +149,7 @@ class Grid {
 				},
 			},
 			column.color ? swatch(column.color(row)) : null,
-			text,
+			mark ? cutText(text, mark) : text,
 		);
 		if (column.text && text.length * 7 > column.width) node.title = text;
 		return node;

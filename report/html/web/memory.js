@@ -90,7 +90,7 @@ function memoryView() {
 		for (const button of tabs.children) button.setAttribute('aria-pressed', button.dataset.word === word);
 		buttons.replaceChildren(
 			...[
-				hasMoment() && el('button', { onclick: openFlame, title: 'The same by the stacks that allocated it' }, word === 'held' ? 'Flame graph of this moment' : 'Flame graph of the peak'),
+				hasMoment() && el('button', { onclick: openFlame, title: (word === 'held' ? 'This moment' : 'The peak') + ' by the stacks that allocated it' }, word === 'held' ? 'Flame graph' : 'Flame graph of the peak'),
 				word === 'held' &&
 					el(
 						'button',

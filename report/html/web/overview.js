@@ -215,13 +215,6 @@ function whereSection(about) {
 	);
 }
 
-/* A name in the room there is: of a long one the middle goes first, for names often differ in how they end.  A short one stays one piece, also when it is copied. */
-function nameCell(before, text, full = text) {
-	const shown = plain(text),
-		at = shown.length > 40 ? shown.length - 14 : shown.length;
-	return el('td', { title: plain(full) }, el('span', { class: 'cut' }, before, el('span', null, shown.slice(0, at)), at < shown.length && el('span', { class: 'end' }, shown.slice(at))));
-}
-
 /* The largest rows of a table, by the first of columns that is a time; a row leads to where it is in the view. */
 function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Avg'], shortOf = (name) => name) {
 	const table = tableOf(word),
@@ -231,6 +224,7 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 		all = recordsOf(word).filter((row) => row[by] > 0),
 		rows = all.sort((a, b) => b[by] - a[by]).slice(0, limit),
 		named = table.columns[nameColumn(table)][0],
+		marks = marksOf(rows.map((row) => plain(shortOf(String(row[named]))))),
 		units = Object.fromEntries(table.columns);
 	if (!rows.length) return null;
 	const line = (row) => {
@@ -239,7 +233,7 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 		return el(
 			'tr',
 			{ tabIndex: 0, onclick: go, onkeydown: (e) => e.key === 'Enter' && go() },
-			nameCell(swatch(colorOf(kindOfRow(word, name), name)), shortOf(name), name),
+			nameCell(swatch(colorOf(kindOfRow(word, name), name)), shortOf(name), name, marks.get(plain(shortOf(name)))),
 			columns.map((column) =>
 				el(
 					'td',
@@ -298,7 +292,7 @@ function gpuRows(about) {
 							[
 								device.sms && device.sms + ' SMs',
 								device.memory && fmtBytes(device.memory),
-								device.major && 'cc ' + device.major + '.' + device.minor,
+								device.major && 'compute capability ' + device.major + '.' + device.minor,
 							]
 								.filter(Boolean)
 								.join(', '),

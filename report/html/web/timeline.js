@@ -174,10 +174,22 @@ class Timeline {
 		const rankOf = (t) => (this.waiting.has(t) ? 2 : ['thread', 'python'].includes(t.kind) && this.leading.some((thread) => isSameThread(thread, t)) ? 0 : 1);
 		return own.sort((a, b) => rankOf(a) - rankOf(b));
 	}
+	/* Of a deep track what is outermost, and of a thread that calls CUDA what of Python's is likely its user's. */
+	rowsOfFolded(track) {
+		if (track.kind === 'python' && this.leading.some((thread) => isSameThread(thread, track))) return 8;
+		return track.kind === 'gpu-ranges' ? 3 : 1;
+	}
+	/* A thread's number is left out where its name tells which one it is. */
+	titleOf(track) {
+		const named = / \(thread \d+\)$/,
+			short = track.name.replace(named, ''),
+			isAlone = (other) => other === track || other.kind !== track.kind || other.process !== track.process || other.name.replace(named, '') !== short;
+		return track.kind !== 'thread' && state.index.tracks.every(isAlone) ? short : track.name;
+	}
 	trackItem(track, lane, processes) {
 		const small = this.collapsed.has(track),
-			lanes = small ? track.lanes.slice(0, 1) : track.lanes,
-			high = small && track.kind !== 'python' ? 8 : lane;
+			lanes = small ? track.lanes.slice(0, this.rowsOfFolded(track)) : track.lanes,
+			high = small && !['python', 'gpu-ranges'].includes(track.kind) ? 8 : lane;
 		const process = processes[track.process],
 			shared = state.index.tracks.some(
 				(t) => t.kind === track.kind && t.id === track.id && t.process !== track.process,
@@ -192,7 +204,7 @@ class Timeline {
 			lanes,
 			lane: high,
 			h: Math.max(lanes.length * high, 15) + GAP,
-			title: owner + track.name,
+			title: owner + this.titleOf(track),
 			small,
 		};
 	}
@@ -549,11 +561,12 @@ function callsIn({ lanes }) {
 	for (const { label } of lanes) for (const l of label) calls += kinds[l] === 'a' ? 1 : 0;
 	return calls;
 }
-/* Of each process the one that calls CUDA most, one that Python runs in before others: autograd's threads do as it says. */
+/* Of each process the one that calls CUDA most, one that Python runs in before others, or the main one where it makes some of them: autograd's threads do as it says. */
 function leadingThreads(threads) {
 	const leading = new Map(),
 		inPython = (t) => state.index.tracks.some((other) => other.kind === 'python' && isSameThread(other, t)),
-		ranked = threads.filter((t) => t.calls).sort((a, b) => inPython(b) - inPython(a) || b.calls - a.calls);
+		weight = (t) => t.calls * (t.id === state.about.processes[t.process].pid ? 10 : 1),
+		ranked = threads.filter((t) => t.calls).sort((a, b) => inPython(b) - inPython(a) || weight(b) - weight(a));
 	for (const thread of ranked) if (!leading.has(thread.process)) leading.set(thread.process, thread);
 	return [...leading.values()];
 }

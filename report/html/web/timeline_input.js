@@ -148,7 +148,7 @@ function attachTimeline(tl) {
 					.join(', '),
 			]);
 		} else if (item)
-			showTip(e.clientX, e.clientY, item.title, [
+			showTip(e.clientX, e.clientY, item.track?.name ?? item.title, [
 				item.note,
 				item.track && fmtCount(item.track.events) + ' events',
 			]);
@@ -225,7 +225,7 @@ function selectEvent(tl, i, move) {
 		row = rowOf(i),
 		s = spread(eventsOf(new Set([ev.label[i]]), row.track.kind === 'gpu-ranges').map((k) => ev.dur[k]));
 	tl.selected = i;
-	if (tl.collapsed.has(row.track) && !(row.track.kind === 'python' && row === row.track.lanes[0])) {
+	if (tl.collapsed.has(row.track) && !row.track.lanes.slice(0, tl.rowsOfFolded(row.track)).includes(row)) {
 		tl.collapsed.delete(row.track);
 		tl.layout();
 	}
@@ -337,12 +337,13 @@ async function sumsBetween(a, b) {
 }
 
 function sumsTable(title, found, { count, time }) {
-	const { kinds, texts } = state.index.labels;
+	const { kinds, texts } = state.index.labels,
+		marks = marksOf(found.map((l) => plain(texts[l])));
 	const line = (l) =>
 		el(
 			'tr',
 			null,
-			nameCell(swatch(colorOf(kinds[l], texts[l])), texts[l]),
+			nameCell(swatch(colorOf(kinds[l], texts[l])), texts[l], texts[l], marks.get(plain(texts[l]))),
 			el('td', { style: { 'min-width': '92px' } }, fmtCount(count[l]) + ' ×'),
 			el('td', { style: { 'min-width': '84px' } }, fmtNs(time[l])),
 		);

@@ -200,6 +200,11 @@ Object.assign(Timeline.prototype, {
 				ctx.fillText(item.small ? '▸' : '▾', 9, y + Math.min(item.h / 2, 9));
 			}
 			this.clipText(ctx, plain(item.title), 22, y + Math.min(item.h / 2, 9), GUTTER - 32);
+			if (item.small && item.lanes.length > 1) {
+				ctx.fillStyle = css('--dim');
+				ctx.font = '10.5px system-ui, sans-serif';
+				ctx.fillText(item.lanes.length + ' of ' + item.track.lanes.length + ' rows; click for all', 22, y + 24);
+			}
 			if (item.kind === 'counter') {
 				ctx.fillStyle = css('--dim');
 				ctx.font = '10.5px system-ui, sans-serif';

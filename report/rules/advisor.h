@@ -55,6 +55,12 @@ struct gp_loop {
 	uint64_t start_ns, end_ns;
 };
 
+/* Where launches are made (report/rules/launch_places.h).  Zeroed = empty. */
+struct gp_launch_places {
+	uint64_t *site_ns; /* by the number of the site */
+	uint32_t count, capacity;
+};
+
 struct gp_advisor {
 	struct gp_scope scope; /* models, texts, names */
 	struct gp_call_sites *sites;
@@ -86,10 +92,11 @@ struct gp_advisor {
 	uint32_t case_count, case_capacity;
 	struct gp_stretch *stretches; /* until gp_advisor_save_once() */
 	uint32_t stretch_count, stretch_capacity;
-	struct gp_case spare;      /* what is found when there is no memory */
-	struct gp_tally host_work; /* by the numbers of cases: report/host_work.h */
-	struct gp_tally habits;    /* of gpu-gaps */
-	int error;                 /* 0 or the first -errno */
+	struct gp_case spare;                  /* what is found when there is no memory */
+	struct gp_tally host_work;             /* by the numbers of cases: report/host_work.h */
+	struct gp_tally habits;                /* of gpu-gaps */
+	struct gp_launch_places launch_places; /* of launch-bound */
+	int error;                             /* 0 or the first -errno */
 };
 
 /*

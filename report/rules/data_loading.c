@@ -158,7 +158,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		"%s times the GPU has nothing to do, for %s on average, until the host %s %s%s",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
-		is_little(found) ? "copies" : "has made the",
+		is_little(found) ? "copies" : "has made, or received, the",
 		gp_format_bytes(found->bytes / found->count).text,
 		is_little(found) ? " to it" : " that it copies next");
 	if (found->cause_ns[WORK])
@@ -214,7 +214,8 @@ const struct gp_rule gp_rule_data_loading = {
 	.title = "the GPU waits for data that the host prepares",
 	.meaning = "Again and again the GPU has nothing to do while the host is in no call of "
 		   "CUDA, and "
-		   "what comes then is a copy to the device: the host reads, decodes or makes the "
+		   "what comes then is a copy to the device: the host reads, decodes, makes or is "
+		   "sent the "
 		   "data, "
 		   "and the GPU waits for it. What can be saved is that time, if others prepare as "
 		   "much "
@@ -224,8 +225,10 @@ const struct gp_rule gp_rule_data_loading = {
 	.change = "Read ahead: threads or processes that fill page-locked buffers while the GPU "
 		  "computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, "
 		  "persistent_workers), cheaper formats, decoding on the GPU (DALI).",
-	.ignore = "The host does something else than data there, which the GPU could not wait for "
-		  "less.",
+	.ignore =
+		"The host waits there for what comes from outside, as a server does for requests: "
+		"then several at once (batches) help, if they come at once. Or it does something "
+		"else than data, for which the GPU could not wait less.",
 	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
 	.look = look,
 	.tell = tell,

@@ -1,5 +1,5 @@
 /*
- * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, and of those of 2 ms
+ * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, and of those of 200 us
  * and more that are a habit, where they take 5 % of the recorded time and 100 ms in all and no other
  * rule has said why.  A habit comes 16 times between the same two operations, and every fourth time at
  * least that the GPU is idle between these: else the system may have taken the processor from the host.
@@ -17,7 +17,7 @@
 #include "report/rules/meanwhile.h"
 
 #define LEAST_NS       100000000u
-#define LEAST_HABIT_NS 2000000u
+#define LEAST_HABIT_NS 200000u
 #define HABIT_TIMES    16u
 #define HABIT_SHARE    4u /* a quarter of those between such operations */
 #define MOST_COMMAND   60 /* characters */
@@ -73,7 +73,7 @@ static const char *name_of(const struct gp_advisor *advisor, const struct gp_cal
 	return call ? gp_model_api(advisor->model, call->api).name : "";
 }
 
-/* ---- habits: idle times of 2 ms and more that come again and again ---- */
+/* ---- habits: idle times of 200 us and more that come again and again ---- */
 
 /* What tells operations apart, whatever their number in the trace. */
 static uint64_t what_is(const struct gp_op *op)
@@ -293,7 +293,7 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.id = "gpu-gaps",
 	.title = "the GPU has nothing to do for long",
 	.meaning =
-		"Between two operations the GPU was idle for 100 ms or more; or for 2 ms or more "
+		"Between two operations the GPU was idle for 100 ms or more; or for 200 us or more "
 		"again "
 		"and again: 16 times between the same two operations, and every fourth time at "
 		"least that it was idle there. None of the other rules says why. The cause is what "

@@ -1,15 +1,18 @@
 /*
  * Launches that cannot keep up.  Speaks of a process in which the GPU was idle between two launches
  * of kernels, for less than 200 us each time, with nothing else between them that takes a thread longer than that, at least 200
- * times, 10 % of the recorded time and 1 ms.  It names the call site with most of that time, and the
- * sequence of operations that a graph would launch at once, if there is one with half of it.
+ * times, 10 % of the recorded time and 1 ms.  It names where the launches are made, or without their stacks what Python was
+ * seen to do meanwhile, and the sequence of operations that a graph would launch at once, if there is one with half of that time.
  */
 #include "report/rules/rules.h"
 
-#include "report/answers/queue.h"
+#include <assert.h>
+
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/language.h"
+#include "report/rules/launch_places.h"
+#include "report/rules/meanwhile.h"
 #include "report/sequence_text.h"
 
 #define MOST_NS 200000u
@@ -37,18 +40,60 @@ static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lu
 	       cause_ns * 5 >= idle_ns * 4;
 }
 
+/*
+ * In a case's cause_ns: of the sequence that its extra names; the text of where launches are made, of the process that could save
+ * most; whether looks at Python are known; and of the process that was looked at last, which thread launched and when.
+ */
+enum { OPERATIONS, OCCURRENCES, PLACES, PLACES_SAVE, WORK, THREAD, FROM, UNTIL, KEPT };
+static_assert((int)KEPT <= (int)GP_IDLE_CAUSES, "a case has no room for it");
+
+static void note_launch(struct gp_advisor *advisor, struct gp_case *found,
+			const struct gp_lull_at *at)
+{
+	if (found->count == 0 || found->process != advisor->process)
+		found->cause_ns[FROM] = at->call_before->start_ns;
+	found->cause_ns[UNTIL] = gp_call_end_ns(at->call_after);
+	found->cause_ns[THREAD] = at->call_after->thread_id;
+}
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 
+	note_launch(advisor, found, at);
+	if (found->site == GP_NO_SITE) /* which says that there is no stack, where none has one */
+		found->site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
 		       idle_ns > GRAPH_GAP_NS ? idle_ns - GRAPH_GAP_NS : 0, at->lull);
-	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
+	gp_launch_places_add(advisor, &advisor->launch_places,
+			     gp_advisor_site(advisor, at->call_after), idle_ns);
 }
 
-/* In a case's cause_ns: of the sequence that its extra names. */
-enum { OPERATIONS, OCCURRENCES };
+/* Of several processes, that of the one that could save most. */
+static void put_places(struct gp_advisor *advisor, struct gp_case *found)
+{
+	char text[GP_LAUNCH_PLACES_BYTES];
+	uint32_t site = gp_launch_places_sum(advisor, &advisor->launch_places, text);
+
+	if (site == GP_NO_SITE || found->process_saves_ns <= found->cause_ns[PLACES_SAVE])
+		return;
+	found->cause_ns[PLACES_SAVE] = found->process_saves_ns;
+	found->site = site;
+	found->cause_ns[PLACES] = gp_advisor_text(advisor, text);
+}
+
+/* One and the same kernel, again and again, has no beginning: how many are taken for one pass is chance. */
+static bool is_one_kernel(const struct gp_model *model, const struct gp_sequences *sequences,
+			  const struct gp_sequence *row)
+{
+	uint32_t name = model->ops[sequences->elements[row->first].op].name;
+
+	for (uint32_t i = 1; i < row->length; i++)
+		if (model->ops[sequences->elements[row->first + i].op].name != name)
+			return false;
+	return true;
+}
 
 /* A sequence that a graph would launch at once, and so make up for most of what can be saved. */
 static void note_sequence(struct gp_advisor *advisor, struct gp_case *found,
@@ -58,7 +103,7 @@ static void note_sequence(struct gp_advisor *advisor, struct gp_case *found,
 	char text[GP_SEQUENCE_TEXT_BYTES];
 
 	if (op->graph_id != 0 || row->gap_ns * 2 < found->process_saves_ns ||
-	    row->gap_ns <= found->longest_ns)
+	    row->gap_ns <= found->longest_ns || is_one_kernel(advisor->model, sequences, row))
 		return;
 	gp_sequence_text(text, advisor->scope.names, advisor->model, sequences, row);
 	found->longest_ns = row->gap_ns;
@@ -89,8 +134,15 @@ static void look(struct gp_advisor *advisor)
 	gp_advisor_lulls(advisor, 0, is_launch_bound, take_lull);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	if (advisor->error == 0 && found->process == advisor->process &&
-	    gp_advisor_is_worth(advisor, found))
+	    gp_advisor_is_worth(advisor, found)) {
+		put_places(advisor, found);
+		if (!gp_advisor_knows(advisor, found->site))
+			found->cause_ns[WORK] |= gp_meanwhile_add_time(
+				advisor, found, (uint32_t)found->cause_ns[THREAD],
+				found->cause_ns[FROM], found->cause_ns[UNTIL]);
 		look_for_sequence(advisor, found);
+	}
+	gp_launch_places_free(&advisor->launch_places);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -101,6 +153,11 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		"the GPU waits for the launches of %s kernels, which run for only %s on average",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text);
+	if (gp_advisor_knows(advisor, found->site) &&
+	    *gp_advisor_text_of(advisor, found->cause_ns[PLACES]))
+		fprintf(out, "; %s", gp_advisor_text_of(advisor, found->cause_ns[PLACES]));
+	else if (found->cause_ns[WORK])
+		gp_meanwhile_tell(advisor, found, out);
 	if (times > 0)
 		fprintf(out,
 			"; the same %s operations come %s times: %s; as a graph they take %s "
@@ -131,6 +188,11 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	gp_language_advise(advisor, found, changes, out);
 }
 
+static bool names_place(const struct gp_case *found)
+{
+	return found->cause_ns[WORK] != 0;
+}
+
 const struct gp_rule gp_rule_launch_bound = {
 	.id = "launch-bound",
 	.title = "kernels are shorter than it takes to launch them",
@@ -151,4 +213,5 @@ const struct gp_rule gp_rule_launch_bound = {
 	.look = look,
 	.tell = tell,
 	.advise = advise,
+	.names_place = names_place,
 };

@@ -1,6 +1,7 @@
 /*
  * A GPU that hardly works.  Speaks where idle times that no other rule is about, at least 100 of
- * them, take half of the recorded time and 20 ms. Those that are ten times as long as the median
+ * them, take 30 % of the recorded time and 20 ms, and names where what ended them was launched, or without stacks what
+ * Python was seen to do meanwhile. Those that are ten times as long as the median
  * count for nothing: they are no habit.  Nor do those in which the host copied, allocated or made
  * something, of which other rules speak where they matter.
  */
@@ -9,6 +10,8 @@
 #include "report/answers/gpu_sweep.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/launch_places.h"
+#include "report/rules/meanwhile.h"
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
@@ -20,11 +23,35 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		found->cause_ns[i] += gp_lull_cause_ns(at->lull, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
+	gp_launch_places_add(advisor, &advisor->launch_places,
+			     gp_advisor_site(advisor, at->call_after), idle_ns);
+	gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
 }
 
+/* Of several processes, that of the one that could save most; in a case's extra the text, in longest_ns what it could save. */
+static void put_places(struct gp_advisor *advisor, struct gp_case *found)
+{
+	char text[GP_LAUNCH_PLACES_BYTES];
+	uint32_t site = gp_launch_places_sum(advisor, &advisor->launch_places, text);
+
+	if (site == GP_NO_SITE || found->process_saves_ns <= found->longest_ns)
+		return;
+	found->longest_ns = found->process_saves_ns;
+	found->site = site;
+	found->extra = gp_advisor_text(advisor, text);
+}
+
+/* The places are those of all GPUs of the process: of several, none is told of one. */
 static void look(struct gp_advisor *advisor)
 {
+	struct gp_case *found;
+
 	gp_advisor_usual_lulls(advisor, 0, gp_advisor_waits_for_host, take_lull);
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	if (advisor->error == 0 && advisor->basis->lulls.device_count == 1 &&
+	    found->process == advisor->process && gp_advisor_is_worth(advisor, found))
+		put_places(advisor, found);
+	gp_launch_places_free(&advisor->launch_places);
 }
 
 static enum gp_idle_cause top_cause(const struct gp_case *found)
@@ -42,16 +69,18 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	enum gp_idle_cause cause = top_cause(found);
 
 	fprintf(out,
-		"GPU %u had nothing to do %s times, for %s on average; %s %% of that time was "
-		"%s%s",
+		"GPU %u had nothing to do %s times, for %s on average; %s %% of that time was %s",
 		advisor->scope.devices.entries[found->detail].number,
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
 		gp_format_percent((double)found->cause_ns[cause], (double)found->time_ns).text,
-		gp_idle_cause_name(cause),
-		gp_advisor_knows(advisor, found->site)
-			? "; most of it was before what is launched here"
-			: "");
+		gp_idle_cause_name(cause));
+	if (!gp_advisor_knows(advisor, found->site))
+		gp_meanwhile_tell(advisor, found, out);
+	else if (*gp_advisor_text_of(advisor, found->extra) && found->longest_ns > 0)
+		fprintf(out, "; %s", gp_advisor_text_of(advisor, found->extra));
+	else
+		fputs("; most of it was before what is launched here", out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -65,17 +94,19 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_low_utilisation = {
 	.id = "low-utilisation",
-	.title = "the GPU is idle most of the time",
-	.meaning = "Between its first operation and its last the GPU had nothing to do again and "
-		   "again, "
-		   "which makes up at least half of the recorded time, and none of the other rules "
-		   "says "
-		   "why: the host does not give it work fast enough.",
+	.title = "the GPU is idle again and again",
+	.meaning =
+		"Between its first operation and its last the GPU had nothing to do again and "
+		"again, "
+		"which makes up at least 30 % of the recorded time, and none of the other rules "
+		"says why: the host does not give it work fast enough. Named is where what ended "
+		"these times was launched; where calls have no stacks, what looks at Python's "
+		"found meanwhile (--host-samples).",
 	.change =
 		"See what the host does meanwhile (`gpuprof summary --by idle,gap`, the timeline): "
 		"launch ahead, larger batches, less work of the host between launches.",
 	.ignore = "The program uses the GPU now and then on purpose.",
-	.threshold = {.saves_percent = 50, .saves_ns = 20000000, .count = 100},
+	.threshold = {.saves_percent = 30, .saves_ns = 20000000, .count = 100},
 	.look = look,
 	.tell = tell,
 	.advise = advise,

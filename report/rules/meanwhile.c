@@ -14,8 +14,8 @@ static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
 }
 
-bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
-		      const struct gp_lull_at *at, uint64_t end_unix_ns)
+bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
+			   uint64_t start_ns, uint64_t end_ns)
 {
 	const struct gp_model *model = advisor->model;
 	struct gp_host_places *places =
@@ -25,12 +25,18 @@ bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 	if (!places || found == &advisor->spare)
 		return false;
 	is_known = gp_host_work_add(&advisor->host_work, (uint64_t)(found - advisor->cases), places,
-				    model, at->call_after->thread_id,
-				    since_base(model, at->lull->start_ns),
-				    since_base(model, end_unix_ns));
+				    model, thread, start_ns, end_ns);
 	if (advisor->host_work.error < 0)
 		advisor->error = advisor->host_work.error;
 	return is_known;
+}
+
+bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
+		      const struct gp_lull_at *at, uint64_t end_unix_ns)
+{
+	return gp_meanwhile_add_time(advisor, found, at->call_after->thread_id,
+				     since_base(advisor->model, at->lull->start_ns),
+				     since_base(advisor->model, end_unix_ns));
 }
 
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -13,6 +13,10 @@
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_lull_at *at, uint64_t end_unix_ns);
 
+/* The same of a thread and a time on the present process's timeline. */
+bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
+			   uint64_t start_ns, uint64_t end_ns);
+
 /*
  * "; meanwhile the host was in load (data.py:7) for 1.9s; importing numpy at load (data.py:9) for 1.1s": each a part of its own, the last ones go
  * first where there is no room.  Returns how many looks tell of all of it.

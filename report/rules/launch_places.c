@@ -1,0 +1,224 @@
+#include "report/rules/launch_places.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/format.h"
+#include "report/groups.h"
+
+#define MOST_NAMED 3 /* places */
+#define TEXT_BYTES 512
+
+/* Of all the time: nearly all of it. */
+static bool is_nearly_all(uint64_t ns, uint64_t all_ns)
+{
+	return ns * 10 >= all_ns * 9;
+}
+
+void gp_launch_places_add(struct gp_advisor *advisor, struct gp_launch_places *places,
+			  uint32_t site, uint64_t ns)
+{
+	if (!gp_advisor_knows(advisor, site))
+		return;
+	while (advisor->error == 0 && places->count <= site) {
+		advisor->error = gp_array_grow(&places->site_ns, &places->capacity, places->count,
+					       sizeof(*places->site_ns));
+		if (advisor->error == 0)
+			places->site_ns[places->count++] = 0;
+	}
+	if (advisor->error == 0)
+		places->site_ns[site] += ns;
+}
+
+void gp_launch_places_free(struct gp_launch_places *places)
+{
+	free(places->site_ns);
+	*places = (struct gp_launch_places){0};
+}
+
+/* ---- functions that call them ---- */
+
+/* What a function has of the time, whichever lines of it. */
+struct caller {
+	uint64_t ns;
+	uint32_t least_line, most_line;
+	uint32_t depth;     /* at most so many callers inwards */
+	uint32_t last_site; /* so that one which calls itself counts once */
+};
+
+struct callers {
+	struct gp_groups functions; /* "step (train.py", or all of a place that has no line */
+	struct caller *rows;        /* by their numbers */
+	uint32_t count, capacity;
+};
+
+/* The line of "step (train.py:40)", of which *length then is that of what comes before ":40)"; 0: it has none. */
+static uint32_t split_line(const char *place, size_t *length)
+{
+	size_t at = *length, digits = 0;
+	uint32_t line = 0, unit = 1;
+
+	if (at == 0 || place[--at] != ')')
+		return 0;
+	for (; at > 0 && place[at - 1] >= '0' && place[at - 1] <= '9' && digits < 9; digits++) {
+		line += (uint32_t)(place[--at] - '0') * unit;
+		unit *= 10;
+	}
+	if (digits == 0 || at == 0 || place[at - 1] != ':')
+		return 0;
+	*length = at - 1;
+	return line;
+}
+
+static struct caller *find_caller(struct gp_advisor *advisor, struct callers *callers,
+				  const char *function)
+{
+	uint32_t number = gp_groups_find(&callers->functions, function);
+
+	while (advisor->error == 0 && number != UINT32_MAX && callers->count <= number) {
+		advisor->error = gp_array_grow(&callers->rows, &callers->capacity, callers->count,
+					       sizeof(*callers->rows));
+		if (advisor->error == 0)
+			callers->rows[callers->count++] =
+				(struct caller){.least_line = UINT32_MAX, .last_site = GP_NO_SITE};
+	}
+	return number < callers->count ? &callers->rows[number] : NULL;
+}
+
+static void note_caller(struct gp_advisor *advisor, struct callers *callers, const char *place,
+			size_t length, uint32_t site, uint32_t depth, uint64_t ns)
+{
+	uint32_t line = split_line(place, &length);
+	struct caller *caller;
+	char function[TEXT_BYTES];
+
+	snprintf(function, sizeof(function), "%.*s", (int)length, place);
+	caller = find_caller(advisor, callers, function);
+	if (!caller || caller->last_site == site)
+		return;
+	caller->last_site = site;
+	caller->ns += ns;
+	if (depth > caller->depth)
+		caller->depth = depth;
+	if (line < caller->least_line)
+		caller->least_line = line;
+	if (line > caller->most_line)
+		caller->most_line = line;
+}
+
+static void note_callers(struct gp_advisor *advisor, struct callers *callers, uint32_t site,
+			 uint64_t ns)
+{
+	struct gp_call_site at = gp_call_sites_at(advisor->sites, site);
+	const char *end;
+
+	note_caller(advisor, callers, at.place, strlen(at.place), site, 0, ns);
+	for (uint32_t depth = 1; *at.callers != '\0'; depth++) {
+		end = strstr(at.callers, GP_SITE_SEPARATOR);
+		end = end ? end : at.callers + strlen(at.callers);
+		note_caller(advisor, callers, at.callers, (size_t)(end - at.callers), site, depth,
+			    ns);
+		at.callers = *end != '\0' ? end + strlen(GP_SITE_SEPARATOR) : end;
+	}
+}
+
+/* The innermost one with nearly all of the time; UINT32_MAX: there is none. */
+static uint32_t find_common(const struct callers *callers, uint64_t all_ns)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t i = 0; i < callers->count; i++)
+		if (is_nearly_all(callers->rows[i].ns, all_ns) &&
+		    (best == UINT32_MAX || callers->rows[i].depth < callers->rows[best].depth))
+			best = i;
+	return best;
+}
+
+static uint32_t site_of_common(struct gp_advisor *advisor, const struct callers *callers,
+			       uint64_t all_ns)
+{
+	uint32_t common = find_common(callers, all_ns), site;
+	const struct caller *caller = &callers->rows[common];
+	char place[TEXT_BYTES + 32];
+
+	if (common == UINT32_MAX)
+		return GP_NO_SITE;
+	if (caller->least_line == 0)
+		snprintf(place, sizeof(place), "%s", callers->functions.rows[common].key);
+	else if (caller->least_line == caller->most_line)
+		snprintf(place, sizeof(place), "%s:%u)", callers->functions.rows[common].key,
+			 caller->least_line);
+	else
+		snprintf(place, sizeof(place), "%s:%u-%u)", callers->functions.rows[common].key,
+			 caller->least_line, caller->most_line);
+	site = gp_call_sites_of_text(advisor->sites, (struct gp_call_site){place, "", "", true});
+	if (site == GP_NO_SITE)
+		advisor->error = -ENOMEM;
+	return site;
+}
+
+/* ---- places ---- */
+
+static uint32_t find_most(const struct gp_launch_places *places, uint64_t below_ns,
+			  uint32_t after_site)
+{
+	uint32_t best = GP_NO_SITE;
+
+	for (uint32_t i = 0; i < places->count; i++) {
+		uint64_t ns = places->site_ns[i];
+
+		if (ns == 0 || ns > below_ns ||
+		    (ns == below_ns && after_site != GP_NO_SITE && i <= after_site))
+			continue;
+		if (best == GP_NO_SITE || ns > places->site_ns[best])
+			best = i;
+	}
+	return best;
+}
+
+static void put_shares(const struct gp_advisor *advisor, const struct gp_launch_places *places,
+		       uint32_t site, uint64_t all_ns, uint32_t count,
+		       char text[GP_LAUNCH_PLACES_BYTES])
+{
+	int used = snprintf(text, GP_LAUNCH_PLACES_BYTES,
+			    "%s places launch them:", gp_format_count(count).text);
+
+	for (unsigned i = 0; i < MOST_NAMED && site != GP_NO_SITE; i++) {
+		uint64_t ns = places->site_ns[site];
+
+		if (used < 0 || used >= GP_LAUNCH_PLACES_BYTES)
+			return;
+		used += snprintf(text + used, (size_t)(GP_LAUNCH_PLACES_BYTES - used),
+				 "%s %s %s %%", i > 0 ? "," : "",
+				 gp_call_sites_at(advisor->sites, site).place,
+				 gp_format_percent((double)ns, (double)all_ns).text);
+		site = find_most(places, ns, site);
+	}
+}
+
+uint32_t gp_launch_places_sum(struct gp_advisor *advisor, const struct gp_launch_places *places,
+			      char text[GP_LAUNCH_PLACES_BYTES])
+{
+	uint32_t most = find_most(places, UINT64_MAX, GP_NO_SITE), count = 0, site;
+	struct callers callers = {0};
+	uint64_t all_ns = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < places->count; i++) {
+		all_ns += places->site_ns[i];
+		count += places->site_ns[i] > 0;
+	}
+	if (most == GP_NO_SITE || is_nearly_all(places->site_ns[most], all_ns))
+		return most;
+	put_shares(advisor, places, most, all_ns, count, text);
+	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
+		if (places->site_ns[i] > 0)
+			note_callers(advisor, &callers, i, places->site_ns[i]);
+	site = advisor->error == 0 ? site_of_common(advisor, &callers, all_ns) : GP_NO_SITE;
+	gp_groups_free(&callers.functions);
+	free(callers.rows);
+	return site == GP_NO_SITE ? most : site;
+}

@@ -1,0 +1,131 @@
+/* Launches that cannot keep up: which places are told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/stack_builder.h"
+
+#define US     1000u
+#define TIMES  400
+#define PLACES 4
+
+/* Who launches by turns: its function, and the line of step() that calls it; 0: step() itself launches, there. */
+struct place {
+	const char *function;
+	uint8_t line, step_line;
+};
+
+static uint32_t build_place(struct build *b, uint32_t step, const struct place *place)
+{
+	if (!place->function)
+		return step;
+	return build_python(b, step, "/home/me/model.py", place->function, place->line);
+}
+
+/* Kernels of 3 us every 60 us, from so many places by turns; no place: calls have no stack. */
+static struct build launch(const struct place *places, uint32_t count)
+{
+	uint32_t stacks[PLACES] = {GP_NONE};
+	struct build b = build_begin(1);
+	uint32_t main = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 9);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t step =
+			build_python(&b, main, "/home/me/train.py", "step", places[i].step_line);
+
+		stacks[i] = build_place(&b, step, &places[i]);
+	}
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= TIMES; i++) {
+		uint64_t at_ns = (uint64_t)i * 60 * US;
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10 * US, i);
+		if (count > 0)
+			build_stack_of_last(&b, stacks[i % count]);
+		op = build_op(&b, GP_OP_KERNEL, 7, at_ns + 10 * US, at_ns + 13 * US, i);
+		op->name = 0;
+	}
+	return b;
+}
+
+static void check(struct build *b, const char *place, const char *found_part)
+{
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	build_stacks_end(b);
+	model = build_end(b);
+	advice = ask(&model, 1);
+	found = find(&advice, "launch-bound");
+	assert_non_null(found);
+	assert_string_equal(found->place, place);
+	if (found_part)
+		assert_non_null(strstr(found->found, found_part));
+	else
+		assert_null(strstr(found->found, ";"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+static void one_place_is_the_place(void **state)
+{
+	static const struct place places[] = {{"forward", 12, 40}};
+	struct build b = launch(places, 1);
+
+	(void)state;
+	check(&b, "forward (model.py:12)", NULL);
+}
+
+static void several_have_what_calls_them_and_their_shares(void **state)
+{
+	static const struct place places[] = {
+		{"forward", 12, 40}, {"forward", 12, 40}, {"attend", 30, 44}, {NULL, 0, 58}};
+	struct build b = launch(places, PLACES);
+
+	(void)state;
+	check(&b, "step (train.py:40-58)",
+	      "; 3 places launch them: forward (model.py:12) 49.9 %, attend (model.py:30) 25.");
+}
+
+/* A line at which one function is called that launches at many. */
+static void the_innermost_function_of_all_is_told(void **state)
+{
+	static const struct place places[] = {{"forward", 12, 40}, {"forward", 14, 40}};
+	struct build b = launch(places, 2);
+
+	(void)state;
+	check(&b, "forward (model.py:12-14)", "; 2 places launch them: forward (model.py:1");
+}
+
+/* By default launches have no stack: then looks at Python tell what the thread did. */
+static void without_stacks_looks_at_python_tell(void **state)
+{
+	struct build b = launch(NULL, 0);
+	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "step", 40);
+	uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+	(void)state;
+	b.model->samples[index] = build_sample(100, step, 1, 20);
+	check(&b, "", "; meanwhile the host was in step (train.py:40) for");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_place_is_the_place),
+		cmocka_unit_test(several_have_what_calls_them_and_their_shares),
+		cmocka_unit_test(the_innermost_function_of_all_is_told),
+		cmocka_unit_test(without_stacks_looks_at_python_tell),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

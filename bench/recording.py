@@ -1,4 +1,4 @@
-"""For the benchmarks: traces of bench/steps on the simulated device."""
+"""For the benchmarks: traces of bench/steps on the simulated device; a minimal client of CUPTI on a real one."""
 import glob
 import os
 import subprocess
@@ -7,6 +7,25 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 BUILD = os.environ.get("O") or os.path.join(ROOT, "build")
+
+
+def find_cupti():
+    """The file of CUDA 12's or 13's libcupti, or None."""
+    return next((path for folder in ("extras/CUPTI/lib64", "lib64") for path in glob.glob(f"/usr/local/cuda/{folder}/libcupti.so.1[23]")), None)
+
+
+def floor_variables(build, cupti=None, **more):
+    """The environment of a program that bench/floor.c records, with that libcupti."""
+    found = {"CUDA_INJECTION64_PATH": os.path.join(os.path.abspath(build), "bench", "floor.so"), **more}
+    path = cupti or find_cupti()
+    return dict(found, FLOOR_CUPTI=path) if path else found
+
+
+def check_floor(stderr, least_bytes):
+    """Ends with a message where that client says at its end that it got fewer bytes of records."""
+    words = stderr.split()
+    if "bytes" not in words or int(words[words.index("bytes") - 1]) < least_bytes:
+        sys.exit(f"the bare client recorded nothing: {stderr.strip() or 'it was not loaded'}; name a library with --cupti")
 
 
 def record(build, folder, name, steps, *options):

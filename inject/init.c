@@ -30,11 +30,13 @@
 #include "collector/collector.h"
 #include "collector/since_fork.h"
 #include "collector/sys.h"
+#include "gpuprof/injection.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
 #include "inject/error_text.h"
 #include "inject/exec.h"
 #include "inject/follow.h"
+#include "inject/make_way.h"
 #include "inject/nvtx.h"
 #include "inject/options.h"
 #include "inject/output.h"
@@ -46,10 +48,9 @@
 #include "inject/share_names.h"
 #include "inject/trace_list.h"
 
-#define LEAVE_FLUSH_S      1u /* at an end that nobody expects to take long */
-#define START_MOST_NS      2000000000u
-#define START_LOOK_NS      10000000u
-#define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
+#define LEAVE_FLUSH_S 1u /* at an end that nobody expects to take long */
+#define START_MOST_NS 2000000000u
+#define START_LOOK_NS 10000000u
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -70,6 +71,8 @@ struct step {
 };
 
 static struct step preparation, start;
+
+static bool makes_way; /* for ncu: nothing is recorded */
 
 static void leave_recording(void);
 static void start_for_client(void);
@@ -94,7 +97,7 @@ static void prepare_ranges(void)
 
 static bool is_injected(void)
 {
-	const char *injected = getenv(INJECTION_VARIABLE);
+	const char *injected = getenv(GP_INJECTION_CUDA);
 
 	return injected != NULL && strcmp(injected, gp_output_library()) == 0;
 }
@@ -163,14 +166,15 @@ static void prepare(void)
 	gp_output_remember();
 	gp_process_trace_init(leave_recording);
 	gp_control_init();
+	makes_way = gp_make_way(gp_output_library());
 	gp_follow_remember(environ);
 	gp_exec_prepare(gp_process_trace_is_here, leave_recording);
-	if (gp_output_library()[0] == '\0')
+	if (gp_output_library()[0] == '\0' || makes_way)
 		return;
 	/* where the variable names us already, the driver comes, or is the one that loads us now */
 	if (gp_control_wants_process() && !is_injected() && is_cuda_started())
 		say_cuda_is_started();
-	if (setenv(INJECTION_VARIABLE, gp_output_library(), 0) != 0)
+	if (setenv(GP_INJECTION_CUDA, gp_output_library(), 0) != 0)
 		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
 		       gp_error_text(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
@@ -318,18 +322,25 @@ static void start_for_client(void)
 		&start); /* cuInit may have it begun on another thread: else the program would have CUPTI before us */
 }
 
-/* Not before the end: most programs that the variables are set for do not use the GPU.  gpuprof-run has said so at the start. */
-static void say_other_tool(void)
+/* Not before the end: most programs that the variables are set for do not use the GPU. */
+static void say_who_had_it(void)
 {
-	const char *other = getenv(INJECTION_VARIABLE);
+	const char *other = getenv(GP_INJECTION_CUDA);
 
-	if (gp_load32(&start.thread) == 0 && gp_load32(&preparation.is_over) != 0 &&
-	    gp_control_wants_process() && !gp_process_trace_in_session() && other != NULL &&
-	    !is_injected() && is_driver_loaded())
-		gp_say("nothing of the GPU is recorded: " INJECTION_VARIABLE
+	if (gp_load32(&start.thread) != 0 || gp_load32(&preparation.is_over) == 0 ||
+	    !gp_control_wants_process() || !is_driver_loaded())
+		return;
+	if (makes_way) {
+		gp_process_trace_tell(GP_SESSION_FAILED);
+		gp_say("nothing was recorded: Nsight Compute (ncu) profiles this program, and "
+		       "bears no other tool; to record with gpuprof, run it without ncu");
+	} else if (other != NULL && !is_injected() && !gp_process_trace_in_session()) {
+		/* gpuprof-run has said so at the start */
+		gp_say("nothing of the GPU is recorded: " GP_INJECTION_CUDA
 		       " names another tool (%s); to record with gpuprof, type: "
-		       "unset " INJECTION_VARIABLE,
+		       "unset " GP_INJECTION_CUDA,
 		       other);
+	}
 }
 
 /* The exit handler comes after this one where the first context was made before our constructor. */
@@ -338,7 +349,7 @@ __attribute__((destructor)) static void destruct(void)
 	if (gp_process_trace_is_here())
 		finish_session(LEAVE_FLUSH_S);
 	gp_process_trace_close();
-	say_other_tool();
+	say_who_had_it();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */

@@ -7,6 +7,7 @@
 
 #include "collector/atomic.h"
 #include "collector/sys.h"
+#include "gpuprof/injection.h"
 #include "inject/given_names.h"
 #include "inject/nvtx_message.h"
 #include "inject/nvtx_payload.h"
@@ -15,8 +16,6 @@
 
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
-
-#define INJECTION_VARIABLE "NVTX_INJECTION64_PATH"
 
 static char other_tool[256];
 
@@ -495,10 +494,10 @@ int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table)
 
 void gp_nvtx_announce(const char *library)
 {
-	const char *other = getenv(INJECTION_VARIABLE);
+	const char *other = getenv(GP_INJECTION_NVTX);
 
 	if (other == NULL)
-		setenv(INJECTION_VARIABLE, library, 0);
+		setenv(GP_INJECTION_NVTX, library, 0);
 	else if (strcmp(other, library) != 0)
 		strncpy(other_tool, other, sizeof(other_tool) - 1);
 }

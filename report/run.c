@@ -107,6 +107,7 @@ static int set_injection(struct run *run, const char *variable)
 	char path[PATH_MAX];
 
 	if (run->bar != GP_TARGET_OPEN || gp_environment_get(&run->environment, variable) ||
+	    gp_environment_get(&run->environment, GP_INJECTION_BY_NCU) ||
 	    gp_library_real_path(&run->library, path))
 		return 0;
 	return gp_environment_set(&run->environment, variable, path);

@@ -2,8 +2,7 @@
 #ifndef REPORT_RUN_INJECTION_H
 #define REPORT_RUN_INJECTION_H
 
-#define GP_INJECTION_CUDA "CUDA_INJECTION64_PATH"
-#define GP_INJECTION_NVTX "NVTX_INJECTION64_PATH"
+#include "gpuprof/injection.h"
 
 /* The value of such a variable, which may be NULL, if it names another library than ours; else NULL. */
 const char *gp_injection_other(const char *path);

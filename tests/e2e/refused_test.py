@@ -1,5 +1,6 @@
 """CUPTI refuses, or somebody else has it: the program is as without us, and one line says why nothing of it is recorded."""
 import os
+import shlex
 import shutil
 import unittest
 
@@ -7,6 +8,7 @@ import support
 from support import BARE, GPU, LAUNCHED, PLAIN, WAYS, Case, own_lines
 
 STUB = os.path.join(os.environ.get("CUDA_HOME") or "/usr/local/cuda", "lib64", "stubs", "libcuda.so")
+BY_NCU = {"NV_NSIGHT_INJECTION_TRANSPORT_TYPE": "uds"}  # of all that it starts
 NOTHING = "gpuprof: nothing of the GPU is recorded: "
 
 
@@ -65,6 +67,18 @@ class Refused(Case):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "hello\n", ""))
         result = self.run_program([*GPU, "launch=3"], BARE, CUDA_INJECTION64_PATH="/opt/tool.so", GPUPROF_QUIET="1")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(self.files(), [])
+
+    def test_nsight_compute_is_around(self):
+        """It ends a program that has the variable, which is gone then, also where a gpuprof-run further out had set it."""
+        show = ["sh", "-c", f"{shlex.join(GPU)} launch=3; echo ${{CUDA_INJECTION64_PATH-none}} ${{NVTX_INJECTION64_PATH-none}}; exit 6"]
+        for way, before, variables in ((BARE, (), BY_NCU), (LAUNCHED, (), BY_NCU), (LAUNCHED, ("env", *map("=".join, BY_NCU.items())), {})):
+            result = self.run_program([*before, *show], way, **variables)
+            self.assertEqual((result.returncode, result.stdout), (6, "launches 3\nnone none\n"))
+            lines = own_lines(result.stderr)
+            self.assertEqual(len(lines), 1 if way == BARE else 2, lines)
+            self.assertIn("nothing was recorded: Nsight Compute (ncu) profiles this program", lines[0])
+            self.assertIn("run it without ncu", lines[0])
         self.assertEqual(self.files(), [])
 
     @unittest.skipUnless(os.path.exists(STUB), "needs the CUDA Toolkit's stub")

@@ -84,13 +84,13 @@ $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
 
-# The page of `gpuprof html`: its parts put together, lines without their tabs, and the hash of the script, which is all that a browser may run in it.
+# The page of `gpuprof html`: its parts put together, lines without their tabs and comments, and the hash of the script, which is all that a browser may run in it.
 PAGE        := report/html/web/page.html
 PAGE_STYLE  := report/html/web/style.css
 PAGE_SCRIPT := $(sort $(filter-out %/app.js,$(wildcard report/html/web/*.js))) report/html/web/app.js
 $(O)/report/html/page.js: $(PAGE_SCRIPT) Makefile
 	@mkdir -p $(@D)
-	$(Q){ echo "(() => {'use strict';"; sed 's/^[[:blank:]]*//' $(PAGE_SCRIPT); echo '})();'; } >$@
+	$(Q){ echo "(() => {'use strict';"; sed 's/^[[:blank:]]*//; /^\/\*.*\*\/$$/d; /^\/\*/,/\*\/$$/d' $(PAGE_SCRIPT); echo '})();'; } >$@
 $(O)/report/html/page.head: $(PAGE) $(PAGE_STYLE) $(O)/report/html/page.js report/html/page.awk
 	$(call say,PAGE)
 	$(Q)hash=$$(env printf "$$(sha256sum <$(O)/report/html/page.js | sed 's/ .*//; s/../\\x&/g')" | base64) && \

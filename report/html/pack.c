@@ -6,7 +6,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#define VALUE_BYTES 6
+#define VALUE_BITS  53
+#define VALUE_BYTES 7
 
 static void put_base64(FILE *out, const unsigned char *bytes, size_t length)
 {
@@ -150,7 +151,7 @@ void gp_html_columns_add(struct gp_html_columns *columns, const uint64_t *row)
 		return;
 	for (uint32_t i = 0; i < columns->width; i++)
 		columns->values[(size_t)i * GP_HTML_BLOCK + columns->used] =
-			row[i] & ((UINT64_C(1) << (8 * VALUE_BYTES)) - 1);
+			row[i] & ((UINT64_C(1) << VALUE_BITS) - 1);
 	columns->rows++;
 	columns->used++;
 	if (is_full(columns))

@@ -653,6 +653,19 @@ class BrowserTest(HtmlCase):
         self.assertGreater(calls[0], 0)
         self.assert_no_problem()
 
+    def test_a_month_has_room_and_so_has_an_instant(self):
+        month_us = 30 * 86400 * 1_000_000
+        self.open(self.write_page(self.write_kernels([(20, month_us), (20, 0)])), hash_text="#v=timeline")
+        run = self.browser.run
+        self.assertEqual(run("gpuprof.checksums()"), run("gpuprof.state.index.sums"))
+        self.assertEqual(run("gpuprof.state.ev.start[1] - gpuprof.state.ev.start[0]"), (month_us + 20) * 1000)
+        self.look_at_every_view()
+        self.open(self.write_page(self.write_kernels([(0, 0)])))
+        self.look_at_every_view()
+        self.assertNotIn("NaN", run("document.body.textContent"))
+        self.assertNotIn("not known busy", run("document.body.innerText"))
+        self.assert_no_problem()
+
     def test_search_in_the_timeline_finds_every_event(self):
         path = self.write_page(self.record(ZOO))
         self.open(path)

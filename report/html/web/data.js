@@ -47,7 +47,8 @@ function joinPlanes(bytes, at, count, planes, out) {
 		c = b + count,
 		d = c + count,
 		e = d + count,
-		f = e + count;
+		f = e + count,
+		g = f + count;
 	if (planes === 0) out.fill(0, 0, count);
 	else if (planes === 1) for (let i = 0; i < count; i++) out[i] = bytes[at + i];
 	else if (planes === 2) for (let i = 0; i < count; i++) out[i] = bytes[at + i] | (bytes[b + i] << 8);
@@ -60,7 +61,7 @@ function joinPlanes(bytes, at, count, planes, out) {
 		for (let i = 0; i < count; i++)
 			out[i] =
 				((bytes[at + i] | (bytes[b + i] << 8) | (bytes[c + i] << 16) | (bytes[d + i] << 24)) >>> 0) +
-				(bytes[e + i] | (planes > 5 ? bytes[f + i] << 8 : 0)) * 4294967296;
+				(bytes[e + i] | (planes > 5 ? bytes[f + i] << 8 : 0) | (planes > 6 ? bytes[g + i] << 16 : 0)) * 4294967296;
 }
 
 /* What the tag of a block says; null: that cannot be. */
@@ -75,7 +76,7 @@ function blockOf(element, width, next, limit) {
 		count <= 65536 &&
 		first + count <= limit &&
 		planes.length === width &&
-		planes.every((p) => Number.isInteger(p) && p >= 0 && p <= 6);
+		planes.every((p) => Number.isInteger(p) && p >= 0 && p <= 7);
 	return right ? { element, first, count, planes, bytes: count * planes.reduce((a, b) => a + b, 0) } : null;
 }
 function blocksOf(kind, width, limit) {

@@ -144,7 +144,7 @@ function kernelsView() {
 							el('td', { style: { width: '48px' } }, el('span', { style: { color: 'var(--accent)' } }, 'show')),
 							el('td', null, fmtAt(ev.start[i])),
 							el('td', null, fmtNs(ev.dur[i])),
-							el('td', null, digits(ev.dur[i] / s.median) + ' × median'),
+							el('td', null, s.median > 0 ? digits(ev.dur[i] / s.median) + ' × median' : ''),
 						),
 					),
 				),

@@ -25,6 +25,7 @@ function busyText(device, doubt) {
 	if (!device.possible || (!device.busy && doubt)) return 'not known';
 	return (doubt ? '≥ ' : '') + fmtPercent(device.busy, device.possible);
 }
+const busySentence = (device, doubt) => busyText(device, doubt).replace(/ %$/, ' % busy');
 
 function overviewCards(about) {
 	const devices = about.devices || [],
@@ -302,7 +303,7 @@ function gpuRows(about) {
 						'data-gpu': device.number,
 						role: 'img',
 						'aria-label':
-							'GPU ' + device.number + ' ' + busyText(device, about.doubt) + ' busy',
+							'GPU ' + device.number + ' ' + busySentence(device, about.doubt),
 						onclick: (e) => {
 							const box = e.target.getBoundingClientRect(),
 								t = ((e.clientX - box.left) / box.width) * state.end;
@@ -313,12 +314,12 @@ function gpuRows(about) {
 					el(
 						'div',
 						{ class: 'num' },
-						el('b', null, busyText(device, about.doubt) + ' busy'),
+						el('b', null, busySentence(device, about.doubt)),
 						el('br'),
 						el(
 							'span',
 							{ class: 'dim' },
-							fmtNs(device.busy) + ' of ' + fmtNs(device.possible),
+							device.possible ? fmtNs(device.busy) + ' of ' + fmtNs(device.possible) : '',
 						),
 					),
 				),

@@ -91,7 +91,7 @@ static void test_text_of_every_length_comes_back(void **state)
 
 static uint64_t value_of(uint32_t row, uint32_t column)
 {
-	static const uint64_t most[] = {0, 0xff, 0x1234, UINT64_C(0xffffffffffff)};
+	static const uint64_t most[] = {0, 0xff, 0x1234, UINT64_C(0x1fffffffffffff)};
 
 	return column == 3 && row % 1000 > 0
 		       ? row
@@ -110,7 +110,7 @@ static uint64_t plane_value(const unsigned char *planes, uint32_t count, uint32_
 
 static void check_block(uint32_t first, uint32_t count)
 {
-	const uint32_t planes[] = {0, 1, 2, 6};
+	const uint32_t planes[] = {0, 1, 2, 7};
 	const unsigned char *at = unpacked;
 
 	for (uint32_t column = 0; column < 4; column++) {
@@ -128,9 +128,9 @@ static void check_element(char **at, uint32_t first, uint32_t count)
 
 	snprintf(tag, sizeof(tag),
 		 "<script type=application/octet-stream data-k=events data-f=%u data-n=%u "
-		 "data-p=0,1,2,6>",
+		 "data-p=0,1,2,7>",
 		 first, count);
-	assert_int_equal(read_element(at, tag), count * 9u);
+	assert_int_equal(read_element(at, tag), count * 10u);
 	check_block(first, count);
 }
 

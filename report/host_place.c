@@ -13,6 +13,7 @@
 
 #define TEXT_BYTES 1024
 #define MODULE     "<module>"
+#define WAITING    "waiting in "
 
 /* A place, while it is put together. */
 struct texts {
@@ -109,13 +110,12 @@ static void put_place(char *text, const struct gp_place *place)
 }
 
 /* Without the line: what a library does there is many lines. */
-static void put_function(char *text, const struct gp_place *place)
+static void put_function(char *text, size_t bytes, const struct gp_place *place)
 {
-	int used = snprintf(text, TEXT_BYTES, "%s", place->function);
+	int used = snprintf(text, bytes, "%s", place->function);
 
-	if (used >= 0 && used < TEXT_BYTES && place->file[0] != '\0')
-		snprintf(text + used, TEXT_BYTES - (size_t)used, " (%s)",
-			 path_in_library(place->file));
+	if (used >= 0 && (size_t)used < bytes && place->file[0] != '\0')
+		snprintf(text + used, bytes - (size_t)used, " (%s)", path_in_library(place->file));
 }
 
 static void put_import(char *text, const struct gp_place *place)
@@ -159,10 +159,65 @@ static uint32_t find_import(struct gp_host_places *places, const struct gp_model
 	return found;
 }
 
+static bool begins(const char *text, const char *word)
+{
+	return strncmp(text, word, strlen(word)) == 0;
+}
+
 static bool has_verb(const char *what)
 {
-	return strncmp(what, "importing", strlen("importing")) == 0 ||
-	       strncmp(what, "compiling", strlen("compiling")) == 0;
+	return begins(what, "importing") || begins(what, "compiling") || begins(what, WAITING);
+}
+
+/* Functions of Python's library that do nothing but wait, for a lock, another thread or process, or for data: the file, and the name in its class. */
+static const struct {
+	const char *file, *function;
+} waits[] = {
+	{"threading.py", "wait"},
+	{"threading.py", "wait_for"},
+	{"threading.py", "acquire"},
+	{"threading.py", "join"},
+	{"threading.py", "_wait_for_tstate_lock"},
+	{"*/queue.py", "get"},
+	{"*/queue.py", "put"},
+	{"*/queue.py", "join"},
+	{"*/selectors.py", "select"},
+	{"*/socket.py", "accept"},
+	{"*/socket.py", "readinto"},
+	{"*/ssl.py", "read"},
+	{"*/subprocess.py", "_try_wait"},
+	{"*/subprocess.py", "_communicate"},
+	{"*/concurrent/futures/thread.py", "_worker"},
+	{"*/multiprocessing/connection.py", "wait"},
+	{"*/multiprocessing/connection.py", "_recv"},
+	{"*/multiprocessing/popen_fork.py", "poll"},
+	{"*/multiprocessing/synchronize.py", "acquire"},
+	{"*/multiprocessing/synchronize.py", "wait"},
+	{"*/multiprocessing/queues.py", "get"},
+	{"*/multiprocessing/pool.py", "wait"},
+};
+
+static bool is_wait(const struct gp_place *place)
+{
+	const char *dot = strrchr(place->function, '.');
+	const char *name = dot ? dot + 1 : place->function;
+
+	if (place->kind != GP_FRAME_PYTHON || gp_code_rank_of_place(place) == GP_CODE_OWN)
+		return false;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		if (strcmp(waits[i].function, name) == 0 &&
+		    gp_code_matches(waits[i].file, place->file))
+			return true;
+	return false;
+}
+
+/* "waiting in Queue.get (queue.py)" */
+static void put_wait(char *text, const struct gp_place *place)
+{
+	char function[TEXT_BYTES - sizeof(WAITING)];
+
+	put_function(function, sizeof(function), place);
+	snprintf(text, TEXT_BYTES, WAITING "%s", function);
 }
 
 static void put_texts(struct gp_host_places *places, const struct gp_frame_numbers_of *known,
@@ -181,13 +236,17 @@ static void put_texts(struct gp_host_places *places, const struct gp_frame_numbe
 	else if (compiler == GP_COMPILER_IMPORT && import != GP_NONE)
 		put_import(texts->what, place_of(places, model, import));
 	else if (compiler == GP_COMPILER_IMPORT && own != GP_NONE)
-		snprintf(texts->what, sizeof(texts->what), "importing");
+		snprintf(texts->what, sizeof(texts->what),
+			 "importing (finding or loading modules)");
+	else if (is_wait(place_of(places, model, stack)))
+		put_wait(texts->what, place_of(places, model, stack));
 	else if (stack != own)
-		put_function(texts->what, place_of(places, model, stack));
+		put_function(texts->what, sizeof(texts->what), place_of(places, model, stack));
 	if (own != GP_NONE)
 		put_place(texts->own, place_of(places, model, own));
 	if (own != GP_NONE && !has_verb(texts->what))
-		put_function(texts->function, place_of(places, model, own));
+		put_function(texts->function, sizeof(texts->function),
+			     place_of(places, model, own));
 	else
 		memcpy(texts->function, texts->what, sizeof(texts->function));
 }
@@ -260,6 +319,11 @@ uint32_t gp_host_places_functions(const struct gp_host_places *places)
 bool gp_host_place_has_verb(const struct gp_host_place *place)
 {
 	return has_verb(place->what);
+}
+
+bool gp_host_place_waits(const struct gp_host_place *place)
+{
+	return begins(place->what, WAITING);
 }
 
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number)

@@ -1,9 +1,11 @@
 /*
  * host_place: what a thread of Python's did when it was looked at (GP_RECORD_SAMPLE), in words: what, and from which line of the user's.
  *
- * What it did is the module that the user's line imported ("importing torch._dynamo"; "importing" where none of its code ran yet); or the compiler
+ * What it did is the module that the user's line imported ("importing torch._dynamo"; "importing (finding or loading modules)" where none of its code ran yet); or the compiler
  * that it was in ("compiling (torch.compile)"); or else the innermost function, if that is a library's.  The user's line is the innermost one in the user's code
  * (report/code_rank.h).
+ * A thread that only waits, for a lock, a queue, a socket, a process, is told as that ("waiting in Queue.get (queue.py)"), by the functions of Python's
+ * library that do so.
  */
 #ifndef REPORT_HOST_PLACE_H
 #define REPORT_HOST_PLACE_H
@@ -37,8 +39,11 @@ uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_mode
 /* How many functions there are so far. */
 uint32_t gp_host_places_functions(const struct gp_host_places *places);
 
-/* Whether what was done there is said with a verb: "importing", "compiling"; a function is without. */
+/* Whether what was done there is said with a verb: "importing", "compiling", "waiting"; a function is without. */
 bool gp_host_place_has_verb(const struct gp_host_place *place);
+
+/* Whether the thread only waited there. */
+bool gp_host_place_waits(const struct gp_host_place *place);
 
 /* The place of that number, good as long as places; of another number, one that says "(no memory)", of function 0. */
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number);

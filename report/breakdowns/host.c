@@ -10,22 +10,57 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
-	GP_SHARE_COLUMNS,
-	{"Looks", GP_UNIT_COUNT},
-	{"Line", GP_UNIT_TEXT},
-	{"What", GP_UNIT_TEXT},
+	GP_SHARE_COLUMNS,       {"Waited", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
+	{"Line", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
 };
+
+/* What threads that wait have is no work, and comes last: its time has a column of its own. */
+static void put_times(struct gp_sheet *sheet, const struct gp_host_function *row, bool waits,
+		      uint64_t total_ns)
+{
+	struct gp_value none = gp_value_none(), whole = gp_value_whole(row->total_ns);
+
+	gp_sheet_cell(sheet,
+		      waits ? none : gp_value_percent((double)row->total_ns, (double)total_ns));
+	gp_sheet_cell(sheet, waits ? none : whole);
+	gp_sheet_cell(sheet, waits ? whole : none);
+}
+
+/* The library's function, where most of the row's time was in it; none: the line's own code, or of several each a part. */
+static void put_what(struct gp_sheet *sheet, const struct gp_host_place *place,
+		     const struct gp_host_function *row)
+{
+	if (*place->what && (gp_host_place_has_verb(place) || row->place_ns * 2 > row->total_ns))
+		gp_scope_put_text(sheet, place->what);
+	else
+		gp_sheet_cell(sheet, gp_value_none());
+}
 
 static void put_row(struct gp_sheet *sheet, const struct gp_host_places *places,
 		    const struct gp_host_function *row, uint64_t total_ns)
 {
 	struct gp_host_place place = gp_host_places_at(places, row->place);
 
-	gp_sheet_cell(sheet, gp_value_percent((double)row->total_ns, (double)total_ns));
-	gp_scope_put_whole(sheet, row->total_ns);
+	put_times(sheet, row, gp_host_place_waits(&place), total_ns);
 	gp_scope_put_whole(sheet, row->looks);
-	gp_scope_put_text(sheet, place.own);
-	gp_scope_put_text(sheet, place.function);
+	if (*place.own)
+		gp_scope_put_text(sheet, place.own);
+	else
+		gp_sheet_cell(sheet, gp_value_none());
+	put_what(sheet, &place, row);
+}
+
+static uint64_t sum_of_work(const struct gp_host_places *places,
+			    const struct gp_host_function *rows, uint32_t count)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct gp_host_place place = gp_host_places_at(places, rows[i].place);
+
+		sum_ns += gp_host_place_waits(&place) ? 0 : rows[i].total_ns;
+	}
+	return sum_ns;
 }
 
 static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
@@ -33,12 +68,11 @@ static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
 {
 	uint32_t count;
 	struct gp_host_function *rows = gp_host_work_functions(tally, 0, places, &count);
-	uint64_t total_ns = 0;
+	uint64_t total_ns;
 
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		total_ns += rows[i].total_ns;
+	total_ns = sum_of_work(places, rows, count);
 	for (uint32_t i = 0; i < count; i++)
 		put_row(sheet, places, &rows[i], total_ns);
 	free(rows);

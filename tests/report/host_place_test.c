@@ -93,7 +93,28 @@ static void an_import_is_of_the_module_that_was_asked_for(void **state)
 	build_stacks_end(b);
 	assert_place(scene, frame, "importing torch._dynamo", "<module> (train.py:4)",
 		     "importing torch._dynamo");
-	assert_place(scene, looking, "importing", "<module> (train.py:4)", "importing");
+	assert_place(scene, looking, "importing (finding or loading modules)",
+		     "<module> (train.py:4)", "importing (finding or loading modules)");
+}
+
+/* A thread that waits does nothing, whatever asked it to; a function of the user's of that name may do anything. */
+static void waiting_is_told(void **state)
+{
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	uint32_t frame = build_python(b, add_main(b, 9), "/home/me/train.py", "consume", 12);
+	uint32_t own = build_python(b, frame, "/home/me/queue.py", "get", 3), thread;
+
+	frame = build_python(b, frame, LIBRARY "queue.py", "Queue.get", 171);
+	frame = build_python(b, frame, LIBRARY "threading.py", "Condition.wait", 200);
+	thread = build_python(b, BUILD_OUTERMOST, LIBRARY "concurrent/futures/thread.py", "_worker",
+			      81);
+	build_stacks_end(b);
+	assert_place(scene, frame, "waiting in Condition.wait (threading.py)",
+		     "consume (train.py:12)", "waiting in Condition.wait (threading.py)");
+	assert_place(scene, thread, "waiting in _worker (concurrent/futures/thread.py)", "",
+		     "waiting in _worker (concurrent/futures/thread.py)");
+	assert_place(scene, own, "", "get (queue.py:3)", "get (queue.py)");
 }
 
 /* That a compiler is imported is no compilation. */
@@ -162,6 +183,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(an_import_is_of_the_module_that_was_asked_for,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(waiting_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_compiler_is_imported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_compiler_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_thread_of_a_library_has_no_line_of_the_users,

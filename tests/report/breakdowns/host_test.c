@@ -13,14 +13,16 @@
 
 #define MS 1000000u
 
-/* load() for 100 ms in two threads together, by two lines; prepare() for 50 ms. */
+/* load() for 100 ms in two threads together, by two lines; prepare() for 50 ms, and for 200 ms it waits. */
 static struct gp_model *make_model(uint64_t looks, uint64_t lost, uint64_t outside)
 {
 	struct build b = build_begin(1);
 	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "load", 7);
 	uint32_t line = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "load", 8);
 	uint32_t prepare = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "prepare", 9);
-	struct gp_sample *samples = calloc(3, sizeof(*samples));
+	uint32_t wait = build_python(&b, prepare, "/usr/lib/python3.12/threading.py",
+				     "Condition.wait", 200);
+	struct gp_sample *samples = calloc(4, sizeof(*samples));
 	struct gp_model *model;
 
 	assert_non_null(samples);
@@ -30,7 +32,8 @@ static struct gp_model *make_model(uint64_t looks, uint64_t lost, uint64_t outsi
 	samples[1] = build_sample(100, prepare, 40, 90);
 	samples[2] = build_sample(101, load, 20, 80);
 	model->samples = samples;
-	model->sample_count = 3;
+	samples[3] = build_sample(102, wait, 0, 200);
+	model->sample_count = 4;
 	model->counters[GP_COUNTER_SAMPLES] = looks;
 	model->counters[GP_COUNTER_SAMPLES_LOST] = lost;
 	model->counters[GP_COUNTER_SAMPLES_OUTSIDE] = outside;
@@ -54,9 +57,10 @@ static void make(uint64_t looks, uint64_t lost, uint64_t outside, char **table, 
 	for (size_t i = 0; i < gp_sheet_rows(&sheet); i++) {
 		const struct gp_value *row = gp_sheet_row(&sheet, i);
 
-		fprintf(out, "%.1f %llu %llu %s %s\n", row[0].real,
-			(unsigned long long)row[1].whole / MS, (unsigned long long)row[2].whole,
-			row[3].text, row[4].text);
+		fprintf(out, "%.1f %llu %llu %llu %s %s\n", row[0].real,
+			(unsigned long long)row[1].whole / MS,
+			(unsigned long long)row[2].whole / MS, (unsigned long long)row[3].whole,
+			row[4].text, row[5].kind == GP_VALUE_NONE ? "-" : row[5].text);
 	}
 	fclose(out);
 	fclose(scope.messages);
@@ -71,8 +75,11 @@ static void functions_have_the_time_of_all_their_lines_and_threads(void **state)
 
 	(void)state;
 	make(6, 0, 0, &table, &messages);
-	assert_string_equal(table, "66.7 100 4 load (train.py:7) load (train.py)\n"
-				   "33.3 50 2 prepare (train.py:9) prepare (train.py)\n");
+	assert_string_equal(
+		table,
+		"66.7 100 0 4 load (train.py:7) -\n"
+		"33.3 50 0 2 prepare (train.py:9) -\n"
+		"0.0 0 200 2 prepare (train.py:9) waiting in Condition.wait (threading.py)\n");
 	assert_string_equal(messages, "");
 	free(table);
 	free(messages);

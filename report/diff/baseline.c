@@ -168,14 +168,17 @@ static int read_metrics(const struct reading *reading, const json_t *metrics)
 {
 	struct gp_run_set *set = reading->set;
 	double values[GP_RANK_MOST];
+	char text[96];
 
 	if (!json_is_object(metrics))
 		return refuse(reading, "it has no metrics");
 	for (int i = 0; i < GP_METRICS; i++) {
 		const json_t *array = json_object_get(metrics, gp_metric_rows[i].name);
 
+		snprintf(text, sizeof(text), "%s has not one number for each of its %u runs",
+			 gp_metric_rows[i].name, set->count);
 		if (array && !read_values(array, set->count, values))
-			return refuse(reading, gp_metric_rows[i].name);
+			return refuse(reading, text);
 		for (uint32_t run = 0; run < set->count; run++)
 			set->runs[run].figures.values[i] = array ? values[run] : (double)NAN;
 	}

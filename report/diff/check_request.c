@@ -232,6 +232,9 @@ static int judge(struct work *work)
 	if (gp_check_judge(&work->baseline, &work->now, &work->thresholds, &work->check) < 0)
 		return fail(GP_CHECK_EXIT_FAILED, "no memory");
 	status = report_all(work);
+	if (status == 0 && work->check.runs == 0)
+		status = fail(GP_CHECK_EXIT_FAILED,
+			      "no run is whole, and so nothing was compared with the baseline");
 	return status == 0 ? status_of(work) : status;
 }
 

@@ -83,6 +83,8 @@ class Check(Compare):
         self.assertIn("inconclusive", result.stdout.splitlines()[0])
         self.assertIn("same1.gpuprof is partial: ", result.stdout)
         self.check(INCONCLUSIVE, "--strict", *runs)
+        result = self.check(1, runs[1])  # where nothing is compared, nobody is to take that for a pass
+        self.assert_one_line(result.stderr, "no run is whole")
         result = self.run_gpuprof("check", "--write-baseline", "new.json", *runs)
         self.assertEqual(result.returncode, 1)
         self.assert_one_line(result.stderr, "same1.gpuprof is partial", "no baseline is written")

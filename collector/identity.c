@@ -5,7 +5,10 @@
 #include "collector/sys.h"
 
 #define START_TIME_FIELD 22
+#define THREADS_FIELD    20
 #define AFTER_NAME_FIELD 3
+#define ZOMBIE           'Z'
+#define LINE_BYTES       1024
 
 /* The second field, the program's name in parentheses, may itself hold spaces, parentheses and
  * newlines. */
@@ -16,22 +19,42 @@ static const char *after_name(const char *line)
 	return end != NULL && end[1] == ' ' ? end + 2 : NULL;
 }
 
-uint64_t gp_identity_start_time(void)
+/* What the kernel says of the process from its state on; NULL where it cannot be read. */
+static const char *read_status(char *line, size_t size)
 {
-	char line[1024];
-	const char *at;
-	uint64_t time = 0;
-	ssize_t bytes = gp_sys_read_file("/proc/self/stat", line, sizeof(line) - 1);
+	ssize_t bytes = gp_sys_read_file("/proc/self/stat", line, size - 1);
 
 	line[bytes < 0 ? 0 : bytes] = '\0';
-	at = after_name(line);
-	for (int field = AFTER_NAME_FIELD; at != NULL && field < START_TIME_FIELD; field++) {
-		at = strchr(at, ' ');
-		at = at != NULL ? at + 1 : NULL;
+	return after_name(line);
+}
+
+static uint64_t number_in(const char *status, int wanted)
+{
+	uint64_t number = 0;
+
+	for (int field = AFTER_NAME_FIELD; status != NULL && field < wanted; field++) {
+		status = strchr(status, ' ');
+		status = status != NULL ? status + 1 : NULL;
 	}
-	for (; at != NULL && *at >= '0' && *at <= '9'; at++)
-		time = time * 10 + (uint64_t)(*at - '0');
-	return time;
+	for (; status != NULL && *status >= '0' && *status <= '9'; status++)
+		number = number * 10 + (uint64_t)(*status - '0');
+	return number;
+}
+
+uint64_t gp_identity_start_time(void)
+{
+	char line[LINE_BYTES];
+
+	return number_in(read_status(line, sizeof(line)), START_TIME_FIELD);
+}
+
+uint32_t gp_identity_threads(bool *main_has_ended)
+{
+	char line[LINE_BYTES];
+	const char *status = read_status(line, sizeof(line));
+
+	*main_has_ended = status != NULL && *status == ZOMBIE;
+	return (uint32_t)number_in(status, THREADS_FIELD);
 }
 
 uint32_t gp_identity_namespace(const char *path)

@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_IDENTITY_H
 #define COLLECTOR_IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,9 @@
 
 /* Field 22 of /proc/self/stat: clock ticks from boot to the start of the process; 0 = not known. */
 uint64_t gp_identity_start_time(void);
+
+/* How many threads the process has, the main one among them also when it has ended while others go on; 0 = not known. */
+uint32_t gp_identity_threads(bool *main_has_ended);
 
 /* The number of a namespace, from its link /proc/self/ns/...; 0 = not known. */
 uint32_t gp_identity_namespace(const char *path);

@@ -25,6 +25,7 @@ struct gp_since_fork {
 	uint32_t
 		cupti; /* 1 = this very process subscribed to CUPTI; see inject/session.c.  2 = and a client inside the
 			   program shares it; see inject/share_callbacks.c */
+	uint32_t own_threads;  /* that run; see collector/own_threads.h */
 	uint32_t stacks;       /* what this very process takes stacks of; see stacks/stack.c */
 	uint64_t memory_bytes; /* taken of what children do not have; see collector/budget.c */
 } __attribute__((aligned(GP_SINCE_FORK_BYTES)));

@@ -12,6 +12,7 @@
 #include "collector/count.h"
 #include "collector/drain.h"
 #include "collector/facts.h"
+#include "collector/own_threads.h"
 #include "collector/sys.h"
 #include "collector/text.h"
 #include "collector/thread.h"
@@ -333,10 +334,12 @@ static int finish(void)
 
 static void *run(void *unused)
 {
+	gp_own_thread_begins();
 	gp_sys_set_thread_name("gpuprof");
 	writer.error = set_up();
 	if (writer.error || !gp_replace32(&writer.progress, STARTING, READY)) {
 		clean_up_failure();
+		gp_own_thread_ends();
 		announce(FAILED);
 		return unused;
 	}
@@ -345,6 +348,7 @@ static void *run(void *unused)
 	while (!gp_load32_acquire(&writer.stop))
 		gp_bell_wait(&writer.bell, poll_ns(pass()));
 	writer.error = finish();
+	gp_own_thread_ends();
 	announce(DONE);
 	return unused;
 }

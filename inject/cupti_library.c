@@ -49,7 +49,7 @@ static void note_path(struct gp_cupti *cupti, void *function)
 /* A name that the loader is to look for, and does not find: that says nothing of the copies that are there. */
 static bool is_only_missing(const char *file, const char *why)
 {
-	return strchr(file, '/') == NULL && strncmp(why, file, strlen(file)) == 0 &&
+	return why != NULL && strchr(file, '/') == NULL && strncmp(why, file, strlen(file)) == 0 &&
 	       strstr(why, "cannot open shared object file") != NULL;
 }
 
@@ -65,7 +65,7 @@ static bool try_file(struct search *search, const char *file, int extra_flags)
 
 		if (extra_flags == 0 && !is_only_missing(file, why)) {
 			search->unusable = true;
-			snprintf(search->why, sizeof(search->why), "%s", why);
+			snprintf(search->why, sizeof(search->why), "%s", why != NULL ? why : file);
 		}
 		return false;
 	}

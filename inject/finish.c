@@ -61,8 +61,8 @@ static void have_default(int number)
 
 static bool is_dropped(const char *variable)
 {
-	static const char *const dropped[] = {
-		"LD_PRELOAD=", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH="};
+	static const char *const dropped[] = {"LD_PRELOAD=", "CUDA_INJECTION64_PATH=",
+					      "NVTX_INJECTION64_PATH=", GP_OPTION_PREFIX};
 
 	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
 		if (strncmp(variable, dropped[i], strlen(dropped[i])) == 0)
@@ -70,10 +70,14 @@ static bool is_dropped(const char *variable)
 	return false;
 }
 
+/* The program's own, but for our options: those of its start count, whatever it has done to its environment. */
 static void copy_environment(struct job *job)
 {
 	size_t count = 0;
 
+	for (int option = 0; option < GP_OPTIONS; option++)
+		if (gp_option_variable(option) != NULL)
+			job->environment[count++] = (char *)(uintptr_t)gp_option_variable(option);
 	for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
 		if (!is_dropped(*variable) && count < MOST_VARIABLES)
 			job->environment[count++] = *variable;

@@ -36,6 +36,7 @@
 #include "inject/error_text.h"
 #include "inject/exec.h"
 #include "inject/follow.h"
+#include "inject/main_thread.h"
 #include "inject/make_way.h"
 #include "inject/nvtx.h"
 #include "inject/options.h"
@@ -218,8 +219,11 @@ __attribute__((constructor)) static void construct(void)
 {
 	int saved_errno = errno;
 
-	if (is_trusted())
+	if (is_trusted()) {
 		prepare_once();
+		if (gp_control_wants_process())
+			gp_main_thread_watch();
+	}
 	errno = saved_errno;
 }
 
@@ -323,23 +327,28 @@ static void start_for_client(void)
 }
 
 /* Not before the end: most programs that the variables are set for do not use the GPU. */
-static void say_who_had_it(void)
+static void say_why_the_driver_did_not_come(void)
 {
-	const char *other = getenv(GP_INJECTION_CUDA);
+	const char *named = getenv(GP_INJECTION_CUDA);
 
 	if (gp_load32(&start.thread) != 0 || gp_load32(&preparation.is_over) == 0 ||
-	    !gp_control_wants_process() || !is_driver_loaded())
+	    !gp_control_wants_process() || gp_output_library()[0] == '\0' || !is_driver_loaded())
 		return;
 	if (makes_way) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
 		gp_say("nothing was recorded: Nsight Compute (ncu) profiles this program, and "
 		       "bears no other tool; to record with gpuprof, run it without ncu");
-	} else if (other != NULL && !is_injected() && !gp_process_trace_in_session()) {
-		/* gpuprof-run has said so at the start */
+	} else if (named == NULL) {
+		gp_process_trace_tell(GP_SESSION_FAILED);
+		gp_say("nothing of the GPU is recorded: the program took " GP_INJECTION_CUDA
+		       " out of its environment before it used CUDA, which finds gpuprof by it; "
+		       "to record it, have the program leave that variable");
+	} else if (!is_injected() && !gp_process_trace_in_session()) {
+		/* else gpuprof-run has said so at the start */
 		gp_say("nothing of the GPU is recorded: " GP_INJECTION_CUDA
 		       " names another tool (%s); to record with gpuprof, type: "
 		       "unset " GP_INJECTION_CUDA,
-		       other);
+		       named);
 	}
 }
 
@@ -349,7 +358,7 @@ __attribute__((destructor)) static void destruct(void)
 	if (gp_process_trace_is_here())
 		finish_session(LEAVE_FLUSH_S);
 	gp_process_trace_close();
-	say_who_had_it();
+	say_why_the_driver_did_not_come();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */

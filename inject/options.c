@@ -7,9 +7,10 @@
 
 /* The environment's strings may be changed by the program: keep copies.  Longer values are refused.
  */
-#define VALUE_BYTES 1024
+#define VALUE_BYTES    1024
+#define VARIABLE_BYTES (VALUE_BYTES + 64) /* with the name */
 
-static char values[GP_OPTIONS][VALUE_BYTES];
+static char variables[GP_OPTIONS][VARIABLE_BYTES]; /* "GPUPROF_NAME=VALUE" */
 static bool is_set[GP_OPTIONS];
 static char session[VALUE_BYTES];
 
@@ -34,14 +35,20 @@ static int find_option(const char *name, size_t length)
 	return -1;
 }
 
-static void copy_value(char *target, bool *set, const char *value)
+static const char *value_of(int option)
 {
-	size_t length = strlen(value);
+	return variables[option] + strlen(GP_OPTION_PREFIX) +
+	       strlen(gp_option_rows[option].variable) + 1;
+}
 
-	if (length < VALUE_BYTES) {
-		memcpy(target, value, length + 1);
-		*set = true;
-	}
+static bool copy(char *target, size_t bytes, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length >= bytes)
+		return false;
+	memcpy(target, text, length + 1);
+	return true;
 }
 
 static bool is_session(const char *name, size_t length)
@@ -56,25 +63,29 @@ void gp_options_read(char *const *environment)
 	for (; environment != NULL && *environment != NULL; environment++) {
 		size_t length;
 		const char *name = own_name(*environment, &length);
-		bool ignored;
 
 		if (name == NULL)
 			continue;
 		int option = find_option(name, length);
 
 		if (option >= 0)
-			copy_value(values[option], &is_set[option], name + length + 1);
+			is_set[option] |= copy(variables[option], VARIABLE_BYTES, *environment);
 		else if (is_session(name, length))
-			copy_value(session, &ignored, name + length + 1);
+			copy(session, VALUE_BYTES, name + length + 1);
 	}
 }
 
 const char *gp_option_text(enum gp_option option)
 {
 	const struct gp_option_row *row = &gp_option_rows[option];
-	bool is_right = is_set[option] && !gp_option_is_wrong(row, values[option], NULL, 0);
+	bool is_right = is_set[option] && !gp_option_is_wrong(row, value_of(option), NULL, 0);
 
-	return is_right ? values[option] : row->value;
+	return is_right ? value_of(option) : row->value;
+}
+
+const char *gp_option_variable(enum gp_option option)
+{
+	return is_set[option] ? variables[option] : NULL;
 }
 
 uint64_t gp_option_number(enum gp_option option)
@@ -123,9 +134,8 @@ static void complain_about_value(int option)
 	const struct gp_option_row *row = &gp_option_rows[option];
 	char right[512];
 
-	if (is_set[option] && gp_option_is_wrong(row, values[option], right, sizeof(right)))
-		gp_say("%s%s=%s is not %s; using %s", GP_OPTION_PREFIX, row->variable,
-		       values[option], right, row->value);
+	if (is_set[option] && gp_option_is_wrong(row, value_of(option), right, sizeof(right)))
+		gp_say("%s is not %s; using %s", variables[option], right, row->value);
 }
 
 void gp_options_complain(char *const *environment)
@@ -152,10 +162,10 @@ size_t gp_options_describe(char *text, size_t text_bytes)
 
 	text[0] = '\0';
 	for (int i = 0; i < GP_OPTIONS; i++) {
-		if (!is_set[i] || strcmp(values[i], gp_option_rows[i].value) == 0)
+		if (!is_set[i] || strcmp(value_of(i), gp_option_rows[i].value) == 0)
 			continue;
-		int length = snprintf(text + used, text_bytes - used, "%s%s=%s", used ? "\n" : "",
-				      gp_option_rows[i].variable, values[i]);
+		int length = snprintf(text + used, text_bytes - used, "%s%s", used ? "\n" : "",
+				      variables[i] + strlen(GP_OPTION_PREFIX));
 
 		if (length < 0 || (size_t)length >= text_bytes - used) {
 			text[used] = '\0';

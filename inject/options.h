@@ -17,6 +17,9 @@ void gp_options_read(char *const *environment);
 /* Text of an option: from the environment if it is one of the option's choices, else the default; never NULL. */
 const char *gp_option_text(enum gp_option option);
 
+/* "GPUPROF_NAME=VALUE" as the environment had it at the start; NULL = it had none. */
+const char *gp_option_variable(enum gp_option option);
+
 /* Of an option of type NUMBER, SECONDS, SIZE; the default stands for a value that is none, or out of bounds. */
 uint64_t gp_option_number(enum gp_option option);
 uint64_t gp_option_ns(enum gp_option option);

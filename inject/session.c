@@ -14,6 +14,7 @@
 #include "collector/bell.h"
 #include "collector/budget.h"
 #include "collector/collector.h"
+#include "collector/own_threads.h"
 #include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/api_table.h"
@@ -192,6 +193,7 @@ static void fetch_until_finish(uint64_t period_ns)
 static void *fetching_thread(void *unused)
 {
 	(void)unused;
+	gp_own_thread_begins();
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
 	gp_callbacks_leave_out_thread(true);
 	gp_emit_is_patient();
@@ -206,6 +208,7 @@ static void *fetching_thread(void *unused)
 	emit_usage();
 	gp_fetch_flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	gp_share_serve_end();
+	gp_own_thread_ends();
 	gp_store32_release(&session.finished, 1);
 	gp_sys_wake(&session.finished);
 	return NULL;

@@ -71,6 +71,57 @@ int main(int argc, char **argv)
 }
 """
 
+# The main thread leaves others at work, which mark what they do; there is no GPU.
+MAIN_LEAVES = r"""
+#include "gpuprof/gpuprof.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int at_main_end[2];
+
+static void say_the_end(void)
+{
+	puts("exit handler");
+}
+
+static void leave(void *unused)
+{
+	(void)unused;
+	close(at_main_end[1]);
+}
+
+static void *work(void *unused)
+{
+	char byte;
+
+	if (read(at_main_end[0], &byte, 1) != 0) /* until main has begun to leave */
+		exit(4);
+	for (int i = 0; i < 1000; i++) {
+		gpuprof_range_push("late");
+		gpuprof_range_pop();
+	}
+	printf("worker"); /* not written before the end */
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	pthread_key_t key;
+
+	(void)argv;
+	atexit(say_the_end);
+	if (argc == 1) /* else the recording begins when main is gone */
+		gpuprof_mark("main");
+	if (pipe(at_main_end) || pthread_key_create(&key, leave) || pthread_setspecific(key, &key) ||
+	    pthread_create(&thread, NULL, work, NULL) || pthread_detach(thread))
+		return 3;
+	pthread_exit(NULL);
+}
+"""
+
 
 class Ends(Case):
 
@@ -131,6 +182,18 @@ class Ends(Case):
                         self.assertNotIn("PARTIAL", results[way].stderr)
                     self.run_gpuprof("finish", "-q", "--chrome", "none", trace)
                 for trace in self.traces():
+                    os.unlink(self.path(trace))
+
+    def test_a_main_thread_that_leaves_others_at_work(self):
+        """The program ends with the last of its own threads: ours are not what it goes on for."""
+        program = self.compile("leaves", MAIN_LEAVES, f"-I{support.ROOT}/include", "-lpthread")
+        for argument in ([], ["later"]):
+            with self.subTest(argument):
+                results = self.run_every_way([program, *argument])
+                self.assertEqual((results[PLAIN].returncode, results[PLAIN].stdout), (0, "workerexit handler\n"))
+                for trace in self.traces():
+                    self.assertIn("1,000", self.run_gpuprof("summary", trace).stdout)
+                    self.assertNotIn("PARTIAL", self.run_gpuprof("summary", trace).stdout)
                     os.unlink(self.path(trace))
 
     def test_a_kernel_that_never_ends(self):

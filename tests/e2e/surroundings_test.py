@@ -151,6 +151,12 @@ static void be_strict(const char *argument)
 		exit(12);
 }
 
+static void clear_environment(const char *argument)
+{
+	(void)argument;
+	clearenv();
+}
+
 static void nothing(const char *argument)
 {
 	(void)argument;
@@ -162,10 +168,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*function)(const char *argument);
 	} steps[] = {{"use-up", use_up}, {"close", close_all}, {"chroot", change_root}, {"nobody", become_nobody},
-		     {"umask", change_mask}, {"nothing", nothing}, {"forbid", forbid}, {"strict", be_strict},
+		     {"umask", change_mask}, {"nothing", nothing}, {"clear", clear_environment}, {"forbid", forbid}, {"strict", be_strict},
 		     {"kill-all", kill_all_threads}, {"kill-this", kill_this_thread}, {"kill-rest", kill_for_the_rest}};
 	void *context, *module;
 
+	if (argc == 4)
+		clearenv(); /* by which the driver would find us */
 	if (argc < 3 || cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, ptx) ||
 	    cuModuleGetFunction(&kernel, module, "step_kernel"))
 		return 1;
@@ -230,6 +238,20 @@ class Surroundings(Case):
     def test_a_mask_that_forbids_everything(self):
         self.run_step("umask")
         self.check_trace()
+
+    def test_an_environment_that_is_cleared(self):
+        """What was asked for at the start counts; where the driver does not find us any more, that is said."""
+        self.run_step("clear", GPUPROF_CHROME="none", GPUPROF_SUMMARY="said")
+        self.check_trace()
+        with open(self.path("said"), encoding="utf-8") as file:
+            self.assertIn("all 3,000 launches", file.read())
+        self.assertEqual(self.files(".json"), [])
+        for way in (support.BARE, support.LAUNCHED):
+            result = self.run_program([self.program, "nothing", "own", "first"], way)
+            self.assertEqual((result.returncode, result.stdout), (9, "launches 3000\n"), result.stderr)
+            self.assertIn("the program took CUDA_INJECTION64_PATH out of its environment", result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1 if way == BARE else 2, result.stderr)
+        self.assertIn("for the reason in a line above", result.stderr)
 
     def test_calls_that_are_forbidden(self):
         self.run_step("forbid")

@@ -1,0 +1,29 @@
+#include "collector/own_threads.h"
+
+#include <stdint.h>
+
+#include "collector/atomic.h"
+#include "collector/identity.h"
+#include "collector/since_fork.h"
+
+void gp_own_thread_begins(void)
+{
+	gp_add32_ordered(&gp_since_fork.own_threads, 1);
+}
+
+void gp_own_thread_ends(void)
+{
+	gp_add32_ordered(&gp_since_fork.own_threads, (uint32_t)-1);
+}
+
+/* One that ends meanwhile might be counted here and not there. */
+bool gp_own_threads_are_all(bool *is_known)
+{
+	uint32_t before = gp_load32_acquire(&gp_since_fork.own_threads);
+	bool main_has_ended;
+	uint32_t threads = gp_identity_threads(&main_has_ended);
+
+	*is_known = threads != 0;
+	return main_has_ended && threads == before + 1 &&
+	       gp_load32_acquire(&gp_since_fork.own_threads) == before;
+}

@@ -1,0 +1,52 @@
+#include "inject/main_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "collector/own_threads.h"
+#include "collector/sys.h"
+
+#define LOOK_NS 100000000u
+
+static pthread_key_t key;
+
+/* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
+static void *end_with_the_last(void *unused)
+{
+	bool is_known = true, is_last = false;
+
+	gp_own_thread_begins();
+	gp_sys_set_thread_name("gpuprof-end");
+	while (!is_last && is_known) {
+		gp_sys_sleep(LOOK_NS);
+		is_last = gp_own_threads_are_all(&is_known);
+	}
+	if (is_last)
+		exit(EXIT_SUCCESS);
+	gp_own_thread_ends();
+	return unused;
+}
+
+static void on_end_of_main(void *unused)
+{
+	sigset_t all, before;
+	pthread_t thread;
+
+	(void)unused;
+	if (gp_sys_is_confined())
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&thread, NULL, end_with_the_last, NULL) == 0)
+		pthread_detach(thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void gp_main_thread_watch(void)
+{
+	if (gp_sys_thread_id() == gp_sys_process_id() &&
+	    pthread_key_create(&key, on_end_of_main) == 0)
+		pthread_setspecific(key, &key);
+}

@@ -297,7 +297,7 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
 	describe_in_brief(text, sizeof(text), finding, column);
-	fitted = gp_text_fit(text, PLACED_LINES * (BRIEF_WIDE - MARGIN));
+	fitted = gp_text_fit(text, PLACED_LINES * (BRIEF_WIDE - BRIEF_MARGIN));
 	print_wrapped(out, fitted ? fitted : "(no memory)", column, BRIEF_MARGIN, BRIEF_WIDE);
 	free(fitted);
 }

@@ -202,7 +202,9 @@ const struct gp_rule gp_rule_launch_bound = {
 		   "graph "
 		   "launches hundreds of them by one call, with about a microsecond between them. "
 		   "What can "
-		   "be saved is the time between kernels, but for that.",
+		   "be saved is the time between kernels, but for that. Named are the places that "
+		   "launch, and the function that nearly all of it comes from; where calls have no "
+		   "stacks, what looks at Python's found meanwhile (--host-samples).",
 	.change =
 		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, "
 		"torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. "

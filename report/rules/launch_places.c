@@ -39,6 +39,66 @@ void gp_launch_places_free(struct gp_launch_places *places)
 	*places = (struct gp_launch_places){0};
 }
 
+/* ---- a site's frames ---- */
+
+/* One of them: the place, or one of its callers. */
+struct part {
+	const char *text;
+	size_t length;    /* 0: there are no more */
+	const char *rest; /* those that called it */
+};
+
+static struct part next_part(struct part part)
+{
+	const char *end = strstr(part.rest, GP_SITE_SEPARATOR);
+	size_t length = end ? (size_t)(end - part.rest) : strlen(part.rest);
+
+	return (struct part){part.rest, length,
+			     end ? end + strlen(GP_SITE_SEPARATOR) : part.rest + length};
+}
+
+/* Without so many of the innermost ones. */
+static struct part first_part(const struct gp_advisor *advisor, uint32_t site, uint32_t helpers)
+{
+	struct gp_call_site at = gp_call_sites_at(advisor->sites, site);
+	struct part part = {at.place, strlen(at.place), at.callers};
+
+	for (; helpers > 0 && part.length > 0; helpers--)
+		part = next_part(part);
+	return part;
+}
+
+static bool is_same(const struct part *a, const struct part *b)
+{
+	return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* Whether that frame is the same of all sites, and all have one that called it. */
+static bool is_helper(const struct gp_advisor *advisor, const struct gp_launch_places *places,
+		      uint32_t most, uint32_t number)
+{
+	struct part helper = first_part(advisor, most, number);
+
+	for (uint32_t i = 0; i < places->count; i++) {
+		struct part part = first_part(advisor, i, number);
+
+		if (places->site_ns[i] > 0 && (!is_same(&part, &helper) || *part.rest == '\0'))
+			return false;
+	}
+	return true;
+}
+
+/* How many functions that do nothing but launch lie between the places that ask for it and the call. */
+static uint32_t count_helpers(const struct gp_advisor *advisor,
+			      const struct gp_launch_places *places, uint32_t most)
+{
+	uint32_t count = 0;
+
+	while (is_helper(advisor, places, most, count))
+		count++;
+	return count;
+}
+
 /* ---- functions that call them ---- */
 
 /* What a function has of the time, whichever lines of it. */
@@ -110,19 +170,12 @@ static void note_caller(struct gp_advisor *advisor, struct callers *callers, con
 }
 
 static void note_callers(struct gp_advisor *advisor, struct callers *callers, uint32_t site,
-			 uint64_t ns)
+			 uint32_t helpers, uint64_t ns)
 {
-	struct gp_call_site at = gp_call_sites_at(advisor->sites, site);
-	const char *end;
+	struct part part = first_part(advisor, site, helpers);
 
-	note_caller(advisor, callers, at.place, strlen(at.place), site, 0, ns);
-	for (uint32_t depth = 1; *at.callers != '\0'; depth++) {
-		end = strstr(at.callers, GP_SITE_SEPARATOR);
-		end = end ? end : at.callers + strlen(at.callers);
-		note_caller(advisor, callers, at.callers, (size_t)(end - at.callers), site, depth,
-			    ns);
-		at.callers = *end != '\0' ? end + strlen(GP_SITE_SEPARATOR) : end;
-	}
+	for (uint32_t depth = 0; part.length > 0; depth++, part = next_part(part))
+		note_caller(advisor, callers, part.text, part.length, site, depth, ns);
 }
 
 /* The innermost one with nearly all of the time; UINT32_MAX: there is none. */
@@ -180,7 +233,7 @@ static uint32_t find_most(const struct gp_launch_places *places, uint64_t below_
 }
 
 static void put_shares(const struct gp_advisor *advisor, const struct gp_launch_places *places,
-		       uint32_t site, uint64_t all_ns, uint32_t count,
+		       uint32_t site, uint32_t helpers, uint64_t all_ns, uint32_t count,
 		       char text[GP_LAUNCH_PLACES_BYTES])
 {
 	int used = snprintf(text, GP_LAUNCH_PLACES_BYTES,
@@ -188,12 +241,12 @@ static void put_shares(const struct gp_advisor *advisor, const struct gp_launch_
 
 	for (unsigned i = 0; i < MOST_NAMED && site != GP_NO_SITE; i++) {
 		uint64_t ns = places->site_ns[site];
+		struct part part = first_part(advisor, site, helpers);
 
 		if (used < 0 || used >= GP_LAUNCH_PLACES_BYTES)
 			return;
 		used += snprintf(text + used, (size_t)(GP_LAUNCH_PLACES_BYTES - used),
-				 "%s %s %s %%", i > 0 ? "," : "",
-				 gp_call_sites_at(advisor->sites, site).place,
+				 "%s %.*s %s %%", i > 0 ? "," : "", (int)part.length, part.text,
 				 gp_format_percent((double)ns, (double)all_ns).text);
 		site = find_most(places, ns, site);
 	}
@@ -202,7 +255,7 @@ static void put_shares(const struct gp_advisor *advisor, const struct gp_launch_
 uint32_t gp_launch_places_sum(struct gp_advisor *advisor, const struct gp_launch_places *places,
 			      char text[GP_LAUNCH_PLACES_BYTES])
 {
-	uint32_t most = find_most(places, UINT64_MAX, GP_NO_SITE), count = 0, site;
+	uint32_t most = find_most(places, UINT64_MAX, GP_NO_SITE), count = 0, helpers, site;
 	struct callers callers = {0};
 	uint64_t all_ns = 0;
 
@@ -213,10 +266,11 @@ uint32_t gp_launch_places_sum(struct gp_advisor *advisor, const struct gp_launch
 	}
 	if (most == GP_NO_SITE || is_nearly_all(places->site_ns[most], all_ns))
 		return most;
-	put_shares(advisor, places, most, all_ns, count, text);
+	helpers = count_helpers(advisor, places, most);
+	put_shares(advisor, places, most, helpers, all_ns, count, text);
 	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
 		if (places->site_ns[i] > 0)
-			note_callers(advisor, &callers, i, places->site_ns[i]);
+			note_callers(advisor, &callers, i, helpers, places->site_ns[i]);
 	site = advisor->error == 0 ? site_of_common(advisor, &callers, all_ns) : GP_NO_SITE;
 	gp_groups_free(&callers.functions);
 	free(callers.rows);

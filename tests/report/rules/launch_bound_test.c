@@ -106,6 +106,23 @@ static void the_innermost_function_of_all_is_told(void **state)
 	check(&b, "forward (model.py:12-14)", "; 2 places launch them: forward (model.py:1");
 }
 
+/* A function for all launches says nothing: who calls it does. */
+static void what_only_launches_is_left_out(void **state)
+{
+	static const struct place places[] = {{"forward", 12, 40}, {"adam", 14, 44}};
+	struct build b = launch(places, 2);
+
+	(void)state;
+	for (uint32_t i = 0, last = b.model->frame_count; i < 2; i++) {
+		uint32_t helper =
+			build_python(&b, last - 1 - 2 * (1 - i), "/home/me/gpu.py", "launch", 3);
+
+		for (uint32_t call = i == 0 ? 0 : 1; call < b.model->call_count; call += 2)
+			b.model->calls[call].stack = helper;
+	}
+	check(&b, "step (train.py:40-44)", "; 2 places launch them: ");
+}
+
 /* By default launches have no stack: then looks at Python tell what the thread did. */
 static void without_stacks_looks_at_python_tell(void **state)
 {
@@ -124,6 +141,7 @@ int main(void)
 		cmocka_unit_test(one_place_is_the_place),
 		cmocka_unit_test(several_have_what_calls_them_and_their_shares),
 		cmocka_unit_test(the_innermost_function_of_all_is_told),
+		cmocka_unit_test(what_only_launches_is_left_out),
 		cmocka_unit_test(without_stacks_looks_at_python_tell),
 	};
 

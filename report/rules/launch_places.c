@@ -194,11 +194,12 @@ static uint32_t site_of_common(struct gp_advisor *advisor, const struct callers 
 			       uint64_t all_ns)
 {
 	uint32_t common = find_common(callers, all_ns), site;
-	const struct caller *caller = &callers->rows[common];
+	const struct caller *caller;
 	char place[TEXT_BYTES + 32];
 
 	if (common == UINT32_MAX)
 		return GP_NO_SITE;
+	caller = &callers->rows[common];
 	if (caller->least_line == 0)
 		snprintf(place, sizeof(place), "%s", callers->functions.rows[common].key);
 	else if (caller->least_line == caller->most_line)

@@ -178,36 +178,36 @@ static void note_callers(struct gp_advisor *advisor, struct callers *callers, ui
 		note_caller(advisor, callers, part.text, part.length, site, depth, ns);
 }
 
-/* The innermost one with nearly all of the time; UINT32_MAX: there is none. */
-static uint32_t find_common(const struct callers *callers, uint64_t all_ns)
+/* The innermost one with nearly all of the time; NULL: there is none. */
+static const struct caller *find_common(const struct callers *callers, uint64_t all_ns)
 {
-	uint32_t best = UINT32_MAX;
+	const struct caller *best = NULL;
 
 	for (uint32_t i = 0; i < callers->count; i++)
 		if (is_nearly_all(callers->rows[i].ns, all_ns) &&
-		    (best == UINT32_MAX || callers->rows[i].depth < callers->rows[best].depth))
-			best = i;
+		    (!best || callers->rows[i].depth < best->depth))
+			best = &callers->rows[i];
 	return best;
 }
 
 static uint32_t site_of_common(struct gp_advisor *advisor, const struct callers *callers,
 			       uint64_t all_ns)
 {
-	uint32_t common = find_common(callers, all_ns), site;
-	const struct caller *caller;
+	const struct caller *caller = find_common(callers, all_ns);
+	const char *function;
 	char place[TEXT_BYTES + 32];
+	uint32_t site;
 
-	if (common == UINT32_MAX)
+	if (!caller)
 		return GP_NO_SITE;
-	caller = &callers->rows[common];
+	function = callers->functions.rows[caller - callers->rows].key;
 	if (caller->least_line == 0)
-		snprintf(place, sizeof(place), "%s", callers->functions.rows[common].key);
+		snprintf(place, sizeof(place), "%s", function);
 	else if (caller->least_line == caller->most_line)
-		snprintf(place, sizeof(place), "%s:%u)", callers->functions.rows[common].key,
-			 caller->least_line);
+		snprintf(place, sizeof(place), "%s:%u)", function, caller->least_line);
 	else
-		snprintf(place, sizeof(place), "%s:%u-%u)", callers->functions.rows[common].key,
-			 caller->least_line, caller->most_line);
+		snprintf(place, sizeof(place), "%s:%u-%u)", function, caller->least_line,
+			 caller->most_line);
 	site = gp_call_sites_of_text(advisor->sites, (struct gp_call_site){place, "", "", true});
 	if (site == GP_NO_SITE)
 		advisor->error = -ENOMEM;

@@ -297,6 +297,7 @@ static const char *kind_name(char kind)
 		{GP_LABEL_CODE, "code"},      {GP_LABEL_UNIFIED, "unified"},
 		{GP_LABEL_PLACE, "host"},     {GP_LABEL_OWN, "python"},
 		{GP_LABEL_LIBRARY, "python"}, {GP_LABEL_UNKNOWN, "unknown"},
+		{GP_LABEL_SHORT, "together"}, {GP_LABEL_SHORT_OPS, "together"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -334,6 +335,10 @@ static void put_more(struct writer *writer, const struct gp_html_event *event)
 		put_key(&writer->json, ",\"bytes\":", event->aux);
 	if (kind == GP_LABEL_CALL && event->aux != 0)
 		put_key(&writer->json, ",\"result\":", event->aux);
+	if (kind == GP_LABEL_SHORT || kind == GP_LABEL_SHORT_OPS) {
+		put_key(&writer->json, ",\"count\":", event->stack);
+		put_key(&writer->json, ",\"busy\":", event->aux);
+	}
 	if (kind == GP_LABEL_KERNEL && event->aux > 0) {
 		const struct gp_record_shape *shape =
 			&track->model->shapes[event->aux - 1 - track->first_shape];

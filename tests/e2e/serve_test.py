@@ -181,6 +181,16 @@ class NumbersTest(ServeCase):
 
         self.assertEqual(sums(few), sums(whole))
 
+    def test_what_has_no_row_of_its_own_is_a_span_too(self):
+        events = [{"ph": "X", "cat": "kernel", "name": "same", "pid": 0, "tid": 7, "ts": 1000 + n, "dur": 500, "args": {"device": 0, "context": 1, "stream": 7, "correlation": n}}
+                  for n in range(100)]
+        with open(self.path("many.json"), "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}], "traceEvents": events}, file)
+        answer = Server(self, file.name).json("/api/timeline")
+        *rows, last = answer["tracks"][0]["rows"]
+        self.assertEqual((len(rows), answer["crowded"]), (64, 36))
+        self.assertEqual([(span["kind"], span["count"], span["busy"]) for span in last], [("together", 36, 36 * 500_000)])
+
     def test_a_window(self):
         server = Server(self, self.trace())
         whole = server.json("/api/timeline?limit=100000")

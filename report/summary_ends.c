@@ -174,8 +174,11 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 		separator = "; ";
 	}
 	if (before) {
-		fprintf(summary->out, "%sthe process began %s before its first call", separator,
-			gp_format_ns(start->before.ns).text);
+		fprintf(summary->out, "%sthe process began %s before its first call%s", separator,
+			gp_format_ns(start->before.ns).text,
+			start->before.model->sample_count > 0
+				? " (python3 -X importtime lists imports)"
+				: "");
 		print_whose(summary, start->before.model);
 	}
 	fputs("\n", summary->out);

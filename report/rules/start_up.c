@@ -1,6 +1,6 @@
 /*
- * What NCCL takes to make its communicators and to end them, and contexts that take a second and more to be made.  Speaks of what takes 5 % of the
- * recorded time and 100 ms.
+ * What NCCL takes to make its communicators and to end them, contexts that take a second and more to be made, and what the program did for itself
+ * before the first operation, if that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/rules/rules.h"
 
@@ -8,12 +8,22 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/language.h"
+#include "report/rules/meanwhile.h"
 
 /* With its own code loaded, a context takes 100 to 300 ms. */
 #define SLOW_CONTEXT_NS 1000000000u
 
 /* Of a range: what is shorter only asks something. */
 #define LEAST_NS 1000000u
+
+/* What is shorter is nobody's start. */
+#define LEAST_HOST_NS 100000000u
+
+/* A case's detail, besides those of enum gp_end_part: what the program did for itself; in its cause_ns then whether Python's part of it is known, ... */
+#define HOST_WORK ((uint32_t)GP_END_PARTS)
+enum { KNOWN, CALLS, ALL };
+
+#define TEXT_BYTES 1536
 
 /* Whether most of a lull of the present process is within that time. */
 static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_lull *lull,
@@ -56,8 +66,7 @@ static void explain_all(struct gp_advisor *advisor)
 			explain_lulls(advisor, &model->ranges[i]);
 }
 
-static void add(struct gp_advisor *advisor, enum gp_end_part part, uint64_t start_ns,
-		uint64_t end_ns)
+static void add(struct gp_advisor *advisor, uint32_t part, uint64_t start_ns, uint64_t end_ns)
 {
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, part, 0);
 	uint64_t ns = start_ns + end_ns;
@@ -68,6 +77,111 @@ static void add(struct gp_advisor *advisor, enum gp_end_part part, uint64_t star
 	found->longest_ns = ns;
 	found->extra = end_ns;
 }
+
+/* ---- what the program does for itself ---- */
+
+/* The call that started the operation which began then; NULL: it is not known. */
+static const struct gp_call *find_starter(const struct gp_model *model, uint64_t start_ns)
+{
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && model->ops[i].start_ns == start_ns)
+			return model->ops[i].call == GP_NONE ? NULL
+							     : &model->calls[model->ops[i].call];
+	return NULL;
+}
+
+static void put_call(const struct gp_advisor *advisor, const struct gp_call *call, uint32_t site,
+		     char *text, size_t bytes)
+{
+	bool is_known = gp_advisor_knows(advisor, site);
+
+	snprintf(text, bytes, "%s%s%s", gp_model_api(advisor->model, call->api).name,
+		 is_known ? " at " : "",
+		 is_known ? gp_call_sites_at(advisor->sites, site).place : "");
+}
+
+/* The time of the thread with that call in none, until then, and between which two most of it is. */
+struct own_time {
+	uint64_t ns, longest_ns;
+	const struct gp_call *after; /* that longest one; NULL: there is none */
+};
+
+static struct own_time own_time_of(const struct gp_model *model, const struct gp_call *starter)
+{
+	struct own_time own = {0};
+
+	for (const struct gp_call *call = starter;
+	     call > model->calls && call[-1].thread_id == call->thread_id; call--) {
+		uint64_t from_ns = gp_call_end_ns(&call[-1]);
+		uint64_t ns = call->start_ns > from_ns ? call->start_ns - from_ns : 0;
+
+		own.ns += ns;
+		if (ns > own.longest_ns) {
+			own.longest_ns = ns;
+			own.after = call;
+		}
+	}
+	return own;
+}
+
+/* "; the longest time between calls is 300.1ms, from cudaFree at main (x.cu:3) to cudaMalloc at load (x.cu:7)" */
+static uint64_t text_of_longest(struct gp_advisor *advisor, const struct own_time *own)
+{
+	char text[TEXT_BYTES], from[TEXT_BYTES / 3], to[TEXT_BYTES / 3];
+
+	put_call(advisor, own->after - 1, gp_advisor_site(advisor, own->after - 1), from,
+		 sizeof(from));
+	put_call(advisor, own->after, gp_advisor_site(advisor, own->after), to, sizeof(to));
+	snprintf(text, sizeof(text), "; the longest time between calls is %s, from %s to %s",
+		 gp_format_ns(own->longest_ns).text, from, to);
+	return gp_advisor_text(advisor, text);
+}
+
+/* Where the program did something else than to call CUDA or NCCL for most of the time until the first operation. */
+static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
+{
+	const struct gp_call *starter = find_starter(advisor->model, first->start_ns + first->ns);
+	struct own_time own = {0};
+	struct gp_case *found;
+
+	if (starter)
+		own = own_time_of(advisor->model, starter);
+	own.ns -= own.ns < first->part_ns[GP_END_NCCL] ? own.ns : first->part_ns[GP_END_NCCL];
+	if (own.ns < LEAST_HOST_NS || own.ns * 2 < first->ns)
+		return;
+	add(advisor, HOST_WORK, own.ns, 0);
+	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
+	if (found->longest_ns != own.ns)
+		return;
+	found->cause_ns[KNOWN] = gp_meanwhile_add_time(
+		advisor, found, starter->thread_id, first->start_ns, first->start_ns + first->ns);
+	found->cause_ns[CALLS] = text_of_longest(advisor, &own);
+	found->cause_ns[ALL] = first->ns;
+}
+
+static void tell_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	fprintf(out, "until the first operation, for %s of %s, the program was in no call of CUDA",
+		gp_format_ns(found->longest_ns).text, gp_format_ns(found->cause_ns[ALL]).text);
+	if (found->cause_ns[KNOWN])
+		gp_meanwhile_tell(advisor, found, out);
+	else
+		fputs(gp_advisor_text_of(advisor, found->cause_ns[CALLS]), out);
+}
+
+#define IMPORT_LESS                                                                                \
+	"import only what is used (python3 -X importtime lists what takes how long), and read "    \
+	"data in other threads or processes"
+
+static const char *const host_changes[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] =
+		"do what can be done in another thread while the context is made, or "
+		"keep it for the next run; perf record -g tells what takes it",
+	[GP_LANGUAGE_PYTHON] = IMPORT_LESS,
+	[GP_LANGUAGE_TORCH] = IMPORT_LESS,
+	[GP_LANGUAGE_JAX] = IMPORT_LESS,
+	[GP_LANGUAGE_CUPY] = IMPORT_LESS,
+};
 
 static void look(struct gp_advisor *advisor)
 {
@@ -82,6 +196,7 @@ static void look(struct gp_advisor *advisor)
 	}
 	if (ends.first.part_ns[GP_END_CONTEXT] >= SLOW_CONTEXT_NS)
 		add(advisor, GP_END_CONTEXT, ends.first.part_ns[GP_END_CONTEXT], 0);
+	look_at_host(advisor, &ends.first);
 }
 
 /* The first process that took as long as the longest; NULL: there is no memory. */
@@ -128,6 +243,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	uint64_t end_ns = found->extra, make_ns = found->longest_ns - end_ns;
 
+	if (found->detail == HOST_WORK) {
+		tell_host(advisor, found, out);
+		return;
+	}
 	if (found->detail == GP_END_CONTEXT) {
 		fprintf(out, "making contexts took %s before the first operation",
 			gp_format_ns(make_ns).text);
@@ -145,7 +264,9 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	if (found->detail == GP_END_CONTEXT)
+	if (found->detail == HOST_WORK)
+		gp_language_advise(advisor, found, host_changes, out);
+	else if (found->detail == GP_END_CONTEXT)
 		fputs("keep the driver loaded between runs (nvidia-smi -pm 1), and let the process "
 		      "see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)",
 		      out);
@@ -159,27 +280,42 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 				: "ncclCommInitRankConfig with blocking = 0");
 }
 
+/* The second clause of what the program did says when, or which calls. */
+static bool names_place(const struct gp_case *found)
+{
+	return found->detail == HOST_WORK;
+}
+
 const struct gp_rule gp_rule_start_up = {
 	.id = "start-up",
-	.title = "NCCL's communicators, or contexts, take long to be made",
+	.title = "it takes long until the GPU has something to do",
 	.meaning =
 		"A process makes a context on each GPU before its first operation and, with NCCL, "
 		"communicators, which all of their processes make together: whoever comes first "
-		"waits for the last. It is so once in a process: what is a large part of a short "
-		"run is nothing in a long one. NCCL's functions are known by its NVTX ranges "
-		"alone: "
-		"of a build of NCCL without them, or without nvtx in --trace, nothing is said, and "
-		"the summary's start and end have that time without a name. Communicators are "
-		"mostly ended after the last operation: that is in its end.",
-	.change = "Communicators: make few, others from them (ncclCommSplit), all at once "
-		  "(ncclGroupStart, ncclGroupEnd), while the program reads its data "
-		  "(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "
-		  "device_id). Contexts: nvidia-smi -pm 1 keeps the driver loaded where no program "
-		  "does; CUDA_VISIBLE_DEVICES hides GPUs that are not used.",
+		"waits for the last. And it imports, or reads data: what Python did from the first "
+		"call of CUDA on is told by looks at its stacks (--host-samples), of other "
+		"programs "
+		"the longest time between two calls, and which these are. It is so once in a "
+		"process: what is a large part of a short run is nothing in a long one. NCCL's "
+		"functions are known by its NVTX ranges alone: of a build of NCCL without them, or "
+		"without nvtx in --trace, their time is taken for the program's own. Communicators "
+		"are mostly ended after the last operation: that is in its end. What a process "
+		"does "
+		"before its first call of CUDA is not recorded; the summary's start says how long "
+		"it took.",
+	.change =
+		"Communicators: make few, others from them (ncclCommSplit), all at once "
+		"(ncclGroupStart, ncclGroupEnd), while the program reads its data "
+		"(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "
+		"device_id). Contexts: nvidia-smi -pm 1 keeps the driver loaded where no program "
+		"does; CUDA_VISIBLE_DEVICES hides GPUs that are not used. The program's own: "
+		"import only what is used (python3 -X importtime lists what takes how long), read "
+		"data in another thread while the context is made.",
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
 	.is_once = true,
 	.look = look,
 	.tell = tell,
 	.advise = advise,
+	.names_place = names_place,
 };

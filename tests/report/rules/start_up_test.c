@@ -1,0 +1,89 @@
+/* What takes time before the first operation: what is told of the program's own part. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/stack_builder.h"
+
+#define MS 1000000u
+
+/* Two calls with so long between them, and a kernel for a second; load() calls the second one. */
+static struct build wait(uint64_t between_ns)
+{
+	struct build b = build_begin(1);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "load", 7);
+
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_MALLOC, 0, MS, 0);
+	build_call(&b, 100, BUILD_LAUNCH, MS + between_ns, MS, 1);
+	build_stack_of_last(&b, load);
+	build_op(&b, GP_OP_KERNEL, 7, 2 * MS + between_ns, 1002 * MS + between_ns, 1)->name = 0;
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 3 * MS + between_ns, 1000 * MS, 0);
+	return b;
+}
+
+/* NULL: nothing is to be told. */
+static void check(struct build *b, const char *found_part)
+{
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	build_stacks_end(b);
+	model = build_end(b);
+	advice = ask(&model, 1);
+	found = find(&advice, "start-up");
+	assert_int_equal(found != NULL, found_part != NULL);
+	if (found) {
+		assert_non_null(strstr(found->found, found_part));
+		assert_true(found->rule->is_once);
+	}
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+static void the_calls_around_the_longest_time_are_named(void **state)
+{
+	struct build b = wait(400 * MS);
+
+	(void)state;
+	check(&b, "for 400.0ms of 402.0ms, the program was in no call of CUDA; the longest time "
+		  "between calls is 400.0ms, from cudaMalloc to cudaLaunchKernel at load "
+		  "(train.py:7)");
+}
+
+static void looks_at_python_tell_more(void **state)
+{
+	struct build b = wait(400 * MS);
+	uint32_t read = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "read", 3);
+	uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+	(void)state;
+	b.model->samples[index] = build_sample(100, read, 20, 380);
+	check(&b, "no call of CUDA; meanwhile the host was in read (train.py:3) for");
+}
+
+static void what_is_short_is_nothing(void **state)
+{
+	struct build b = wait(90 * MS);
+
+	(void)state;
+	check(&b, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
+		cmocka_unit_test(looks_at_python_tell_more),
+		cmocka_unit_test(what_is_short_is_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,6 +8,7 @@
 #include "report/diff/kernel_names.h"
 #include "report/html/about.h"
 #include "report/html/activity.h"
+#include "report/html/allocator.h"
 #include "report/html/flame.h"
 #include "report/html/pack.h"
 #include "report/html/series.h"
@@ -273,8 +274,20 @@ static int put_base_stacks(struct page *page)
 
 /* ---- the whole ---- */
 
+static int make_series(struct page *page, FILE *out, struct gp_json *names)
+{
+	return gp_html_series(page->models, page->model_count, page->timeline.walk.origin_unix_ns,
+			      page->options->event_limit, &page->profile, out, names);
+}
+
+static int make_allocator(struct page *page, FILE *out, struct gp_json *names)
+{
+	return gp_html_allocator(&page->scope, page->timeline.walk.origin_unix_ns, out, names);
+}
+
 /* Names first, then values. */
-static int put_memory(struct page *page)
+static int put_named(struct page *page, const char *kind,
+		     int (*make)(struct page *page, FILE *out, struct gp_json *names))
 {
 	char *values = NULL;
 	size_t length = 0;
@@ -283,17 +296,13 @@ static int put_memory(struct page *page)
 	int result = gp_json_open(&names, NULL);
 
 	if (result == 0)
-		result = out ? gp_html_series(page->models, page->model_count,
-					      page->timeline.walk.origin_unix_ns,
-					      page->options->event_limit, &page->profile, out,
-					      &names)
-			     : -ENOMEM;
+		result = out ? make(page, out, &names) : -ENOMEM;
 	if (out && gp_memory_stream_close(out, &values) != 0 && result == 0)
 		result = -ENOMEM;
 	if (result == 0)
 		result = names.error;
 	if (result == 0)
-		result = gp_html_put_text(page->out, "series", names.buffer, names.used);
+		result = gp_html_put_text(page->out, kind, names.buffer, names.used);
 	if (result == 0)
 		fwrite(values, 1, length, page->out);
 	gp_json_close(&names);
@@ -325,7 +334,9 @@ static int put_timeline(struct page *page)
 	if (result == 0 && page->options->base_count > 0)
 		result = put_base_stacks(page);
 	if (result == 0)
-		result = put_memory(page);
+		result = put_named(page, "series", make_series);
+	if (result == 0)
+		result = put_named(page, "allocators", make_allocator);
 	if (result == 0)
 		fwrite(events, 1, length, page->out);
 	free(events);

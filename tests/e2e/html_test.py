@@ -775,6 +775,32 @@ class BrowserTest(HtmlCase):
         self.assertEqual(run("[gpuprof.views.flame.rootTotal, location.hash]"), [values[max(0, values.index(most) - 1)], place])
         self.assert_no_problem()
 
+    def test_what_pytorch_s_allocator_had_is_shown_of_every_moment(self):
+        path = self.write_kernels([(20, 30)] * 10)
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+        states = [(1100, 5 << 20, 20 << 20), (1010, 1 << 20, 20 << 20), (1300, 2 << 20, 8 << 20)]  # not in the order of time
+        trace["traceEvents"] += [{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": at,
+                                  "args": {"Total Reserved": reserved, "Total Allocated": used, "Bytes": 1, "Device Type": 1, "Device Id": 0, "Addr": 1}}
+                                 for at, used, reserved in states]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(trace, file)
+        self.open(self.write_page(path), hash_text="#v=memory")
+        run = self.browser.run
+        self.assertEqual(run("gpuprof.state.memory.map((s) => [s.device, s.most, ...s.v])"), [[0, 5 << 20, 1 << 20, 5 << 20, 2 << 20], [0, 20 << 20, 20 << 20, 20 << 20, 8 << 20]])
+        self.assertEqual(run("gpuprof.state.memory[0].t.map((t) => t - gpuprof.state.memory[0].t[0]).join()"), "0,90000,290000")
+        text = run("document.getElementById('view-memory').innerText")
+        self.assertIn("peak 5.000MiB", text)
+        self.assertNotIn("Who held it", text)
+        self.browser.key(".")
+        self.browser.key("m")
+        self.browser.frames()
+        self.assertEqual(run("[gpuprof.moment.mark, gpuprof.moment.changes]"), [None, 3])
+        self.go("timeline")
+        self.assertEqual(run("gpuprof.timeline.items.filter((item) => item.kind === 'counter').map((item) => item.title)"), ["tensors"])
+        self.look_at_every_view()
+        self.assert_no_problem()
+
     def test_that_short_lived_blocks_are_missing_is_said(self):
         self.open(self.write_page("--limit", "20", self.record(os.path.join(BUILD, "programs", "allocs"))), hash_text="#v=memory")
         said = self.browser.run("document.getElementById('banner').textContent")

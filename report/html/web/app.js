@@ -476,7 +476,7 @@ async function load() {
 }
 async function loadEvents(wanted) {
 	state.end = Math.max(1, state.index.end);
-	state.memory = await readMemory();
+	state.memory = [...(await readMemory()), ...(await readAllocators())];
 	views.memory.ready();
 	views.flame.memoryReady();
 	arriveInMemory(wanted);

@@ -256,6 +256,38 @@ async function readMemory() {
 	return series;
 }
 
+/*
+ * What PyTorch's caching allocators gave to tensors, and what they had reserved for that, as courses like those of memory; nobody tells who has it.
+ */
+async function readAllocators() {
+	const names = await readJson('allocators', null);
+	if (!names) return [];
+	const rows = names.allocators.map(() => []);
+	await readBlocks(blocksOf('allocated', 4, names.changes), names.changes, ([jump, which, reserved, used], count) => {
+		for (let i = 0, t = 0; i < count; i++) {
+			t += jump[i] % 2 ? -(jump[i] + 1) / 2 : jump[i] / 2;
+			rows[which[i]].push([t, used[i], reserved[i]]);
+		}
+	});
+	return names.allocators.flatMap(({ process, device }, a) => {
+		const owner = names.allocators.length > 1 ? ' of ' + nameOfProcess(process) : '',
+			sorted = rows[a].sort((x, y) => x[0] - y[0]),
+			t = Float64Array.from(sorted, (row) => row[0]),
+			at = Uint32Array.from(sorted, (row, k) => k + 1),
+			course = (column, kind) => {
+				const v = Float64Array.from(sorted, (row) => row[column]),
+					mostAt = v.reduce((best, value, k) => (value > v[best] ? k : best), 0);
+				return { device, kind: kind + owner, isAllocator: true, parts: [], n: v.length, t, v, at, mostAt, most: v[mostAt] ?? 0 };
+			},
+			[tensors, reserved] = [course(1, 'tensors, in PyTorch’s allocator'), course(2, 'reserved by PyTorch’s allocator')];
+		return [Object.assign(tensors, { reserved }), reserved];
+	});
+}
+const nameOfProcess = (p) => {
+	const process = state.about.processes[p];
+	return process.rank !== undefined ? 'rank ' + process.rank : 'pid ' + process.pid;
+};
+
 /* What each holder has after so many changes: good until the next call, which goes on from there. */
 function heldAfter(changes) {
 	const { holders, what, bytes } = state.held,

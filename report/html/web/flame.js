@@ -213,7 +213,7 @@ function flameView() {
 	/* What each stack holds at the moment. */
 	function fillHeld() {
 		const values = (state.stacks.values[HELD] = new Float64Array(state.stacks.n)),
-			{ bytes } = heldAfter(moment.changes);
+			{ bytes } = heldAfter(moment.series.isAllocator ? 0 : moment.changes);
 		state.held.holders.forEach(([account, stack], holder) => {
 			if (moment.series.parts[account]) values[stack] += bytes[holder];
 		});
@@ -510,7 +510,7 @@ function flameView() {
 		},
 		/* Now it is known who held memory at each moment. */
 		memoryReady() {
-			if (state.stacks && moment.series?.n) choose.append(el('option', { value: HELD }, measures[HELD].title));
+			if (state.stacks && moment.series?.n && !moment.series.isAllocator) choose.append(el('option', { value: HELD }, measures[HELD].title));
 		},
 		openMeasure(word) {
 			const i = measures.findIndex((m) => m.word === word);

@@ -48,6 +48,7 @@ function memoryView() {
 			'aria-label': 'Which memory',
 			onchange: () => {
 				startMoment(state.memory[+choose.value]);
+				fillTabs();
 				chart.moved();
 			},
 		}),
@@ -77,7 +78,7 @@ function memoryView() {
 	const tabs = el('div', { class: 'tool' }),
 		about = el('span', { class: 'dim grow' }),
 		buttons = el('div', { class: 'tool' });
-	const hasMoment = () => moment.series?.n > 0;
+	const hasMoment = () => moment.series?.n > 0 && !moment.series.isAllocator;
 	function openFlame() {
 		openView('flame');
 		views.flame.openMeasure(word === 'held' ? 'held' : 'peak');
@@ -118,6 +119,12 @@ function memoryView() {
 				? fmtBytes(momentBytes()) + ' at ' + fmtAt(moment.time) + (changeNow() === moment.series.mostAt ? ', the peak' : '') + (moment.mark ? ', ' + fmtSigned(momentBytes() - bytesUntil(moment.series, moment.mark.time)) + ' since ' + fmtAt(moment.mark.time) : '')
 				: plain(tableOf(word).help);
 		about.title = about.textContent;
+	}
+	/* The tables that there are of the chosen memory; the open one stays where it is one of them. */
+	function fillTabs() {
+		const there = words.filter(([w]) => (w === 'held' ? hasMoment() : tableOf(w)));
+		tabs.replaceChildren(...there.map(([w, title]) => el('button', { 'data-word': w, onclick: () => openTable(w) }, title)));
+		if (there.length) openTable(there.some(([w]) => w === word) ? word : there[0][0]);
 	}
 	/* The moment has moved. */
 	function follow() {
@@ -179,12 +186,7 @@ function memoryView() {
 				head.textContent = isWhole() ? 'No allocation is in this recording' + (state.about.processes[0].recorder || tableOf('memory') ? '.' : ' (--trace=memory records them).') : UNREAD;
 				choose.hidden = chart.node.hidden = true;
 			}
-			tabs.replaceChildren(
-				...words
-					.filter(([w]) => (w === 'held' ? hasMoment() : tableOf(w)))
-					.map(([w, title]) => el('button', { 'data-word': w, onclick: () => openTable(w) }, title)),
-			);
-			if (tabs.children.length) openTable(tabs.children[0].dataset.word);
+			fillTabs();
 			sayHead();
 			draw();
 		},
@@ -193,10 +195,11 @@ function memoryView() {
 			if (!state.memory?.[number]?.n || !Number.isFinite(time)) return;
 			choose.value = number;
 			startMoment(state.memory[number]);
+			fillTabs();
 			momentAt(time);
 			chart.moved();
 		},
-		hash: () => (hasMoment() ? { memory: state.memory.indexOf(moment.series), at: Math.round(moment.time) } : {}),
+		hash: () => (moment.series?.n > 0 ? { memory: state.memory.indexOf(moment.series), at: Math.round(moment.time) } : {}),
 		get grid() {
 			return grid;
 		},

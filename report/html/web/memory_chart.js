@@ -34,6 +34,7 @@ const changeNow = () => lowerBound(moment.series.at, 0, moment.series.n, moment.
 const momentBytes = () => moment.series.v[changeNow()] ?? 0;
 /* Mark the moment, or take the mark away where it is there. */
 function toggleMark() {
+	if (moment.series.isAllocator) return;
 	const { time, changes, mark } = moment,
 		{ bytes, blocks } = heldAfter(changes);
 	moment.mark = mark?.changes === changes ? null : { time, changes, bytes: bytes.slice(), blocks: blocks.slice() };

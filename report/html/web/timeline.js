@@ -141,8 +141,8 @@ class Timeline {
 			for (const track of tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number))
 				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5)), processes));
 			for (const track of device.tracks) add(this.trackItem(track, Math.round(GPU_LANE * grow), processes));
-			for (const series of (state.memory || []).filter((s) => s.device === number && s.kind === 'all'))
-				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: 'memory' });
+			for (const series of (state.memory || []).filter((s) => s.device === number && (s.kind === 'all' || s.reserved)))
+				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: series.reserved ? 'tensors' : 'memory' });
 		}
 		const ranks = processes
 			.map((process, p) => p)
@@ -516,12 +516,16 @@ class Timeline {
 		);
 	}
 
-	fillCounter(series, y0, y1) {
-		const { t, v } = series,
-			most = Math.max(1, series.most),
+	/* What is reserved lies behind what is used of it. */
+	fillCounter({ t, v, most, reserved }, y0, y1) {
+		if (reserved) this.fillCourse(reserved, reserved.most, 0.85, y0, y1);
+		this.fillCourse({ t, v }, reserved?.most ?? most, 0.6, y0, y1);
+	}
+	fillCourse({ t, v }, highest, paler, y0, y1) {
+		const most = Math.max(1, highest),
 			h = y1 - y0;
-		const body = this.pack(mix(rgbOf(css('--good')), rgbOf(css('--bg')), 0.6)),
-			edge = this.pack(rgbOf(css('--good')));
+		const body = this.pack(mix(rgbOf(css('--good')), rgbOf(css('--bg')), paler)),
+			edge = this.pack(mix(rgbOf(css('--good')), rgbOf(css('--bg')), paler - 0.6));
 		let i = lowerBound(t, 0, t.length, this.t0);
 		for (let x = 0; x < this.W; x++) {
 			const until = this.t0 + (x + 1) / this.scale;

@@ -1,0 +1,94 @@
+#include "report/html/allocator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/array.h"
+#include "report/html/pack.h"
+
+/* That of a process for a device. */
+struct allocator {
+	size_t process;
+	uint16_t device_id;
+};
+
+struct allocators {
+	struct gp_scope *scope;
+	struct gp_html_columns columns;
+	struct allocator *entries;
+	uint32_t count, capacity;
+	uint64_t origin_unix_ns, last_ns;
+};
+
+/* A pool of CUDA's has a handle, and says what it is only when it is made, trimmed or destroyed. */
+static bool is_caching(const struct gp_record_pool *pool)
+{
+	return pool->address == 0;
+}
+
+static int find_allocator(struct allocators *all, size_t process, uint16_t device_id,
+			  uint32_t *number)
+{
+	for (*number = 0; *number < all->count; ++*number)
+		if (all->entries[*number].process == process &&
+		    all->entries[*number].device_id == device_id)
+			return 0;
+	if (gp_array_grow(&all->entries, &all->capacity, all->count, sizeof(*all->entries)) < 0)
+		return -ENOMEM;
+	all->entries[all->count++] = (struct allocator){process, device_id};
+	return 0;
+}
+
+static int put_change(struct allocators *all, size_t process, const struct gp_record_pool *pool)
+{
+	uint64_t unix_ns = all->scope->models[process]->base_unix_ns + pool->time_ns;
+	uint64_t time_ns = unix_ns > all->origin_unix_ns ? unix_ns - all->origin_unix_ns : 0;
+	uint32_t number;
+	int result = find_allocator(all, process, pool->device_id, &number);
+
+	if (result < 0)
+		return result;
+	if (gp_html_columns_at_block(&all->columns))
+		all->last_ns = 0;
+	gp_html_columns_add(&all->columns,
+			    (uint64_t[]){gp_html_zigzag((int64_t)(time_ns - all->last_ns)), number,
+					 pool->reserved_bytes, pool->used_bytes});
+	all->last_ns = time_ns;
+	return 0;
+}
+
+static void put_names(const struct allocators *all, struct gp_json *json)
+{
+	gp_json_text(json, "{\"changes\":");
+	gp_json_unsigned(json, all->columns.rows);
+	gp_json_text(json, ",\"allocators\":[");
+	for (uint32_t i = 0; i < all->count; i++) {
+		const struct allocator *one = &all->entries[i];
+
+		gp_json_text(json, i > 0 ? ",{\"process\":" : "{\"process\":");
+		gp_json_unsigned(json, one->process);
+		gp_json_text(json, ",\"device\":");
+		gp_json_unsigned(json, gp_scope_device(all->scope, all->scope->models[one->process],
+						       one->device_id));
+		gp_json_text(json, "}");
+	}
+	gp_json_text(json, "]}");
+}
+
+int gp_html_allocator(struct gp_scope *scope, uint64_t origin_unix_ns, FILE *out,
+		      struct gp_json *json)
+{
+	struct allocators all = {.scope = scope, .origin_unix_ns = origin_unix_ns};
+	int closed, result = gp_html_columns_open(&all.columns, out, "allocated", 4);
+
+	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
+		for (uint32_t i = 0; result == 0 && i < scope->models[m]->pool_count; i++)
+			if (is_caching(&scope->models[m]->pools[i]))
+				result = put_change(&all, m, &scope->models[m]->pools[i]);
+	if (result == 0)
+		put_names(&all, json);
+	closed = gp_html_columns_close(&all.columns);
+	free(all.entries);
+	return result < 0 ? result : closed;
+}

@@ -1,0 +1,23 @@
+/*
+ * allocator: what PyTorch's caching allocator had reserved and given to tensors over time, where torch.profiler tells (profile_memory=True), as
+ * columns of a page.
+ */
+#ifndef REPORT_HTML_ALLOCATOR_H
+#define REPORT_HTML_ALLOCATOR_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/breakdown_scope.h"
+#include "report/json_write.h"
+
+/*
+ * A row for each change: its time from the origin, less that of the row before, as gp_html_zigzag() has it; the number of the allocator; bytes
+ * that it has reserved; bytes that tensors have.  One process comes after the other; they may be out of order.
+ *
+ * Goes to json: {"changes": rows, "allocators": [{"process", "device"}]}.  Returns 0 or a -errno.
+ */
+int gp_html_allocator(struct gp_scope *scope, uint64_t origin_unix_ns, FILE *out,
+		      struct gp_json *json);
+
+#endif

@@ -498,12 +498,16 @@ static void write_missing(void *context, const char *what, uint64_t count)
 
 /* ---- the whole ---- */
 
-static void write_model(struct rows *rows)
+static void write_about(struct rows *rows)
 {
 	write_process(rows);
 	write_devices(rows);
 	write_threads(rows);
 	gp_missing_each(rows->model, write_missing, rows);
+}
+
+static void write_events(struct rows *rows)
+{
 	write_ranges(rows);
 	write_calls(rows);
 	write_ops(rows);
@@ -529,8 +533,11 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 			continue;
 		rows->filter = gp_slice_filter_of(&options->choice, rows->model);
 		rows->offset_ns = rows->model->base_unix_ns - rows->base_unix_ns;
-		gp_gpu_numbers_next(&rows->gpus);
-		write_model(rows);
+		if (gp_export_is_first(source, i)) {
+			gp_gpu_numbers_next(&rows->gpus);
+			write_about(rows);
+		}
+		write_events(rows);
 		gp_symbols_forget(rows->symbols, rows->model);
 		written++;
 	}

@@ -51,7 +51,7 @@ uint64_t gp_export_base_unix_ns(const struct gp_export_source *source)
 {
 	uint64_t base_unix_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < source->count; i++) {
+	for (size_t i = 0; i < source->count && gp_export_is_first(source, i); i++) {
 		const struct gp_model *model = source->get(source->context, i);
 
 		if (model && model->base_unix_ns < base_unix_ns)

@@ -38,13 +38,15 @@ struct gp_export_source {
 	 */
 	const struct gp_model *(*get)(void *context, size_t index);
 	void *context;
+	bool are_parts; /* of one process, in the order of time (report/parts.h): for exporters that can add them up */
 };
 
-/* The options that not all formats heed. */
+/* What not all formats heed. */
 enum gp_export_heeds {
 	GP_EXPORT_LIMIT = 1, /* slice_limit */
 	GP_EXPORT_VALUE = 2, /* measure */
 	GP_EXPORT_PART = 4,  /* choice */
+	GP_EXPORT_PARTS = 8, /* a source's are_parts */
 };
 
 struct gp_exporter {
@@ -77,6 +79,12 @@ extern const struct gp_exporter *const gp_exporters[];
 
 /* To be called on an open file before anything is written: what its name says, ".gz", is done.  0 or -ENOMEM. */
 int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file *file);
+
+/* Whether a model is the first that a process has: what is once for each is to be written. */
+static inline bool gp_export_is_first(const struct gp_export_source *source, size_t index)
+{
+	return !source->are_parts || index == 0;
+}
 
 /* Write one process. */
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,

@@ -10,6 +10,7 @@
 #include "report/import/import.h"
 #include "report/import/importing.h"
 #include "report/memory_left.h"
+#include "report/pass/chunk_index.h"
 #include "report/pass/one_pass.h"
 #include "report/recover.h"
 #include "report/room.h"
@@ -37,6 +38,7 @@ struct reading {
 	uint32_t covered_count, covered_capacity;
 	struct gp_rings rings;
 	struct gp_one_pass *pass; /* NULL = all goes into the model */
+	uint64_t chunks;          /* so far */
 };
 
 static void show_progress(const struct reading *r)
@@ -143,12 +145,58 @@ static int take_names(struct reading *r, const struct gp_chunk *chunk)
 	return 0;
 }
 
+/* ---- a part of it ---- */
+
+static int take_unless_event(void *context, const union gp_any_record *record, const char *text)
+{
+	struct reading *r = context;
+
+	if (!gp_chunk_index_is_event(r->options->chosen, record))
+		return gp_take_record(&r->load, record, text);
+	r->load.record_thread = 0;
+	return 0;
+}
+
+/* Of a chunk that is not wanted as a whole, what others have the other half of. */
+static int take_lefts(struct reading *r, uint64_t number)
+{
+	uint32_t count;
+	const struct gp_chunk_left *lefts =
+		gp_chunk_index_lefts(r->options->chosen, number, &count);
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		r->load.ring_thread = lefts[i].thread;
+		result = gp_take_record(&r->load, &lefts[i].record, NULL);
+	}
+	return result;
+}
+
+static int take_payload(struct reading *r, const struct gp_chunk *chunk)
+{
+	const struct gp_chunk_header *h = &chunk->header;
+	struct gp_record_sink sink = {gp_take_record, &r->load};
+	uint64_t number = r->chunks - 1;
+	enum gp_chunk_want want =
+		r->options->chosen ? gp_chunk_index_want(r->options->chosen, number) : GP_CHUNK_ALL;
+	int result = 0;
+
+	if (r->pass)
+		return gp_one_pass_chunk(r->pass, chunk);
+	if (want == GP_CHUNK_OTHERS)
+		sink = (struct gp_record_sink){take_unless_event, r};
+	if (want != GP_CHUNK_NOTHING)
+		result = gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
+					   &r->decoded);
+	return result == 0 && want != GP_CHUNK_ALL ? take_lefts(r, number) : result;
+}
+
 static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 {
-	struct gp_record_sink sink = {gp_take_record, &r->load};
 	const struct gp_chunk_header *h = &chunk->header;
 
 	r->next_sequence = h->sequence + 1;
+	r->chunks++;
 	if (note_covered(r, h) != 0)
 		return -ENOMEM;
 	r->load.ring_thread = h->thread;
@@ -156,13 +204,33 @@ static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 	if (h->form == GP_CHUNK_SLOTS)
 		return take_saved(r, chunk);
 	if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
-		return r->pass ? gp_one_pass_chunk(r->pass, chunk)
-			       : gp_decode_payload(chunk->payload, h->payload_bytes, h->records,
-						   &sink, &r->decoded);
+		return take_payload(r, chunk);
 	if (h->form == GP_CHUNK_NAMES)
 		return take_names(r, chunk);
 	r->decoded.unknown += h->records;
 	return 0;
+}
+
+/* Past the chunks that are not wanted at all, but for what they leave. */
+static int step_over(struct reading *r)
+{
+	uint64_t first = r->chunks;
+	uint64_t place = gp_chunk_index_step_over(r->options->chosen, &r->chunks);
+	int result = 0;
+
+	if (place == 0)
+		return 0;
+	gp_trace_go_to(r->trace, place);
+	for (uint64_t i = first; i < r->chunks && result == 0; i++)
+		result = take_lefts(r, i);
+	return result;
+}
+
+static int next_chunk(struct reading *r, struct gp_chunk *chunk)
+{
+	int result = r->options->chosen ? step_over(r) : 0;
+
+	return result < 0 ? result : gp_trace_next(r->trace, chunk);
 }
 
 /* Every chunk from where the last call ended to the end that the file has now. */
@@ -171,7 +239,7 @@ static int take_chunks(struct reading *r)
 	struct gp_chunk chunk;
 	int result;
 
-	for (unsigned i = 0; (result = gp_trace_next(r->trace, &chunk)) > 0; i++) {
+	for (unsigned i = 0; (result = next_chunk(r, &chunk)) > 0; i++) {
 		result = take_chunk(r, &chunk);
 		if (result < 0)
 			break;
@@ -317,7 +385,9 @@ static void account_for_file(struct reading *r)
 	const struct gp_trace_state *state = gp_trace_state(r->trace);
 	struct gp_losses *losses = &r->load.model->losses;
 
-	losses->damaged_bytes = state->damaged_bytes;
+	losses->damaged_bytes = r->options->chosen
+					? gp_chunk_index_damaged_bytes(r->options->chosen)
+					: state->damaged_bytes;
 	if (!state->rest_is_cut)
 		losses->damaged_bytes += state->rest_bytes;
 	else if (!losses->live && !r->saved_now)
@@ -364,6 +434,16 @@ static int drop_what_joined(struct gp_load *load)
 	return 0;
 }
 
+/* What was not loaded is not missing. */
+static void forget_halves(struct gp_losses *losses)
+{
+	losses->launches_without_op = losses->launches_captured = losses->launches_failed = 0;
+	losses->launches_unnumbered = losses->launches_left_out = losses->copies_in_flight = 0;
+	losses->ops_without_call = losses->ops_untimed = losses->ops_reversed = 0;
+	losses->frees_unknown = losses->range_ends_unknown = losses->launches_outside = 0;
+	losses->ops_outside = losses->frees_outside = losses->range_ends_outside = 0;
+}
+
 static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_load *) = {
@@ -380,6 +460,8 @@ static int finish(struct reading *r)
 		result = joins[i](&r->load);
 		show_progress(r);
 	}
+	if (r->options->chosen)
+		forget_halves(&m->losses);
 	return result;
 }
 

@@ -269,10 +269,17 @@ struct gp_packed_names {
 
 struct gp_totals;
 
+/* The part of a process that a model is for: what begins in it, of the model's times.  Around it more is loaded, and of the rest only definitions. */
+struct gp_part {
+	bool is_one;             /* else the model is of all */
+	uint64_t from_ns, to_ns; /* to_ns is not in it any more */
+};
+
 struct gp_model {
 	char *path; /* of the trace file */
 	struct gp_totals *
 		totals; /* what calls and operations come to, of which none is in here (report/pass/totals.h); NULL = they are here */
+	struct gp_part part;
 	struct gp_packed_names frame_names;
 	uint64_t file_bytes;        /* its length, if something may be appended; else 0 */
 	uint64_t next_sequence;     /* of a chunk that is appended */
@@ -353,6 +360,8 @@ struct gp_model {
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
 void gp_model_free(struct gp_model *model);
 
+struct gp_chunk_index;
+
 struct gp_load_options {
 	void (*progress)(void *context); /* called now and then; NULL = none */
 	void *progress_context;
@@ -362,6 +371,11 @@ struct gp_load_options {
 	 */
 	int save_to;
 	bool in_one_pass; /* a trace of gpuprof's: make totals of calls and operations; memory does not grow with them */
+	/*
+	 * NULL = take all; else what is chosen there (report/pass/chunk_index.h).  What is not loaded has no half: of losses, what comes of
+	 * joining is 0.
+	 */
+	const struct gp_chunk_index *chosen;
 };
 
 /* The same with options. */

@@ -26,8 +26,10 @@ struct gp_slice_filter gp_slice_filter_of(const struct gp_slice_choice *choice,
 		.from_ns = choice->from_ns > 0 ? add(model->first_ns, choice->from_ns) : 0,
 		.to_ns = choice->to_ns > 0 ? add(model->first_ns, choice->to_ns) : UINT64_MAX,
 		.least_ns = choice->least_ns,
+		.part_from_ns = model->part.is_one ? model->part.from_ns : 0,
+		.part_to_ns = model->part.is_one ? model->part.to_ns : UINT64_MAX,
 		.is_part = choice->is_part,
-		.is_open = gp_slice_choice_is_all(choice),
+		.is_open = gp_slice_choice_is_all(choice) && !model->part.is_one,
 	};
 }
 

@@ -24,7 +24,8 @@ struct gp_slice_choice {
 struct gp_slice_filter {
 	uint64_t from_ns, to_ns; /* to_ns is not in it any more */
 	uint64_t least_ns;
-	bool is_part, is_open; /* is_open: everything passes */
+	uint64_t part_from_ns, part_to_ns; /* where what the model is for begins (gp_part) */
+	bool is_part, is_open;             /* is_open: everything passes */
 };
 
 bool gp_slice_choice_is_all(const struct gp_slice_choice *choice);
@@ -34,7 +35,8 @@ struct gp_slice_filter gp_slice_filter_of(const struct gp_slice_choice *choice,
 
 static inline bool gp_slice_filter_has_moment(const struct gp_slice_filter *filter, uint64_t ns)
 {
-	return filter->is_open || (ns >= filter->from_ns && ns < filter->to_ns);
+	return filter->is_open || (ns >= filter->from_ns && ns < filter->to_ns &&
+				   ns >= filter->part_from_ns && ns < filter->part_to_ns);
 }
 
 static inline bool gp_slice_filter_has(const struct gp_slice_filter *filter, uint64_t start_ns,
@@ -44,7 +46,8 @@ static inline bool gp_slice_filter_has(const struct gp_slice_filter *filter, uin
 
 	if (filter->is_open)
 		return true;
-	if (duration_ns < filter->least_ns)
+	if (duration_ns < filter->least_ns || start_ns < filter->part_from_ns ||
+	    start_ns >= filter->part_to_ns)
 		return false;
 	if (filter->is_part || duration_ns == 0)
 		return gp_slice_filter_has_moment(filter, start_ns);

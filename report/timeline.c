@@ -311,6 +311,11 @@ uint32_t gp_timeline_misfits(const struct gp_timeline *t)
 	return t->misfits;
 }
 
+bool gp_timeline_is_even(const struct gp_timeline *t)
+{
+	return t->epoch_count <= 1 && t->misfits == 0;
+}
+
 void gp_timeline_free(struct gp_timeline *t)
 {
 	if (!t)

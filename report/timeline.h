@@ -9,6 +9,7 @@
 #ifndef REPORT_TIMELINE_H
 #define REPORT_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,9 @@ uint64_t gp_timeline_base_unix_ns(const struct gp_timeline *timeline);
  * others by 1 ms and 0.1 %, as where a virtual machine moves to another host, or the counters of two sockets differ.
  */
 uint32_t gp_timeline_misfits(const struct gp_timeline *timeline);
+
+/* Whether neither clock was set or went astray: then an earlier time of a clock is an earlier one on the timeline. */
+bool gp_timeline_is_even(const struct gp_timeline *timeline);
 
 /* Mean length of a tick. */
 double gp_timeline_ns_per_tick(const struct gp_timeline *timeline);

@@ -247,6 +247,17 @@ int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 	return 1;
 }
 
+uint64_t gp_trace_place(const struct gp_trace *t)
+{
+	return t->is_circle ? 0 : t->position;
+}
+
+void gp_trace_go_to(struct gp_trace *t, uint64_t place)
+{
+	t->position = t->searched = t->state.read_bytes = place;
+	t->state.chunks++;
+}
+
 static void explain_unreadable(int error, const char *path, char *message, size_t message_bytes)
 {
 	static const struct {

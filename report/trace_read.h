@@ -48,6 +48,13 @@ void gp_trace_close(struct gp_trace *trace);
  */
 int gp_trace_next(struct gp_trace *trace, struct gp_chunk *chunk);
 
+/*
+ * Where the next chunk is looked for, 0 of a circle, which has no such place; and to go on there, stepping over what lies between: it counts
+ * as read.
+ */
+uint64_t gp_trace_place(const struct gp_trace *trace);
+void gp_trace_go_to(struct gp_trace *trace, uint64_t place);
+
 const struct gp_trace_state *gp_trace_state(const struct gp_trace *trace);
 
 #endif

@@ -5,13 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "report/command.h"
 #include "report/command_line.h"
 #include "report/export_request.h"
 #include "report/format.h"
 #include "report/gzip.h"
+#include "report/import/import.h"
 #include "report/output_file.h"
+#include "report/parts.h"
 #include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
@@ -22,8 +25,19 @@ struct arguments {
 	struct gp_export_request request;
 	const char *output; /* NULL = beside the trace */
 	const char *trace;
-	uint64_t parts; /* 0 = one file */
+	uint64_t parts;   /* 0 = one file */
+	uint64_t at_once; /* events; 0 = all of a trace that is not large */
 };
+
+/* What is exported: a model, or one part of it after the other. */
+struct opened {
+	struct gp_model *model;
+	struct gp_parts *parts; /* NULL = the model is all */
+	struct gp_export_source source;
+};
+
+/* From so many bytes on a trace is large. */
+#define LARGE_BYTES (UINT64_C(64) << 20)
 
 static const char usage[] =
 	"usage: gpuprof export [options] FILE\n"
@@ -49,6 +63,8 @@ static const char usage[] =
 	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
 	"(default:\n"
 	"                       0 = all)\n"
+	"      --at-once N      have about N events in memory at a time (default: 2 million of a\n"
+	"                       trace from 64 MiB on, else all)\n"
 	"\n"
 	"Formats of call stacks:\n"
 	"  -v, --value WHAT     what to show, one of those below (default gpu-time)\n"
@@ -89,6 +105,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"end", .time_ns = &choice->to_ns},
 		{"min-duration", .time_ns = &choice->least_ns},
 		{"parts", .number = &a->parts, .most = MOST_PARTS},
+		{"at-once", .number = &a->at_once, .most = GP_COMMAND_MOST},
 		{"help", 'h', .print = print_usage},
 		{0},
 	};
@@ -113,13 +130,80 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return status == GP_COMMAND_GO_ON ? gp_export_request_check(&line) : status;
 }
 
+/* ---- what is read ---- */
+
+static const struct gp_model *get_model(void *opened, size_t index)
+{
+	(void)index;
+	return ((struct opened *)opened)->model;
+}
+
+/* A part of a trace needs no more than that in memory, whatever the format; all of it, where that adds parts up. */
+static bool is_for_parts(const struct arguments *a)
+{
+	const struct gp_export_options *options = &a->request.options;
+	bool is_window = options->choice.from_ns > 0 || options->choice.to_ns > 0;
+	struct stat status;
+
+	return a->parts == 0 && options->slice_limit == 0 && !gp_import_find(a->trace) &&
+	       (is_window || (a->request.exporter->heeds & GP_EXPORT_PARTS)) &&
+	       (a->at_once > 0 || (stat(a->trace, &status) == 0 && S_ISREG(status.st_mode) &&
+				   (uint64_t)status.st_size >= LARGE_BYTES));
+}
+
+static int open_parts(const struct arguments *a, struct opened *opened)
+{
+	const struct gp_parts_wish wish = {
+		.events = a->at_once > 0 ? a->at_once : GP_PARTS_EVENTS,
+		.is_whole = !(a->request.exporter->heeds & GP_EXPORT_PARTS),
+		.with_memory = (a->request.exporter->heeds & GP_EXPORT_VALUE) != 0,
+	};
+	int result = gp_parts_open(a->trace, &a->request.options.choice, &wish, &opened->parts);
+
+	if (result != 0)
+		return result;
+	opened->source = (struct gp_export_source){.count = gp_parts_count(opened->parts),
+						   .get = gp_parts_get,
+						   .context = opened->parts,
+						   .are_parts = true};
+	return 0;
+}
+
+/* What cannot be read in parts is read as a whole, which says why where that fails, too. */
+static int open_trace(const struct arguments *a, struct opened *opened)
+{
+	char message[MESSAGE_BYTES];
+
+	if (is_for_parts(a) && open_parts(a, opened) == 0)
+		return 0;
+	opened->source = (struct gp_export_source){1, get_model, opened, false};
+	if (gp_model_load(a->trace, &opened->model, message, sizeof(message)) != 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	return 0;
+}
+
+static void close_trace(struct opened *opened)
+{
+	gp_parts_close(opened->parts);
+	gp_model_free(opened->model);
+}
+
+static const struct gp_model *first_model(const struct opened *opened)
+{
+	return opened->source.get(opened->source.context, 0);
+}
+
 /* That there is something in the part that was asked for.  An empty trace as a whole may be written. */
-static int check_part(const struct arguments *a, const struct gp_model *model)
+static int check_part(const struct arguments *a, const struct opened *opened)
 {
 	const struct gp_slice_choice *choice = &a->request.options.choice;
+	const struct gp_model *model = first_model(opened);
 
+	if (!model)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", gp_parts_trouble(opened->parts));
+	gp_traces_warn(model);
 	if ((choice->from_ns == 0 && choice->to_ns == 0 && choice->least_ns == 0) ||
-	    gp_slice_choice_has_any(choice, model))
+	    opened->source.count > 1 || gp_slice_choice_has_any(choice, model))
 		return 0;
 	return gp_command_fail(
 		GP_EXIT_FAILED,
@@ -128,8 +212,11 @@ static int check_part(const struct arguments *a, const struct gp_model *model)
 		a->trace, gp_format_ns(model->last_ns - model->first_ns).text);
 }
 
-static int write_model(const struct gp_model *model, const struct arguments *a, const char *path)
+/* ---- what is written ---- */
+
+static int write_source(const struct opened *opened, const struct arguments *a, const char *path)
 {
+	const char *trouble = NULL;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
 	int result = gp_output_file_open(&file, path, message, sizeof(message));
@@ -137,12 +224,14 @@ static int write_model(const struct gp_model *model, const struct arguments *a, 
 	if (result == 0) {
 		result = gp_export_compress(a->request.exporter, &file);
 		if (result == 0)
-			result = gp_export_model(a->request.exporter, model, &a->request.options,
-						 file.stream);
-		result = gp_output_file_close(&file, result, message, sizeof(message));
+			result = a->request.exporter->write(&opened->source, &a->request.options,
+							    file.stream);
+		trouble = opened->parts ? gp_parts_trouble(opened->parts) : NULL;
+		result = gp_output_file_close(&file, result == 0 && trouble ? -EIO : result,
+					      message, sizeof(message));
 	}
 	return result == 0 ? gp_command_wrote(path, a->output)
-			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+			   : gp_command_fail(GP_EXIT_FAILED, "%s", trouble ? trouble : message);
 }
 
 /* Where the number of a part goes: before the format's suffix, else before the name's last ".", and before ".gz". */
@@ -163,7 +252,7 @@ static size_t find_ending(const char *path, const char *suffix)
 	return length;
 }
 
-static int write_part(const struct gp_model *model, const struct arguments *a, const char *path,
+static int write_part(const struct opened *opened, const struct arguments *a, const char *path,
 		      uint64_t number)
 {
 	size_t ending = find_ending(path, a->request.exporter->suffix);
@@ -172,18 +261,18 @@ static int write_part(const struct gp_model *model, const struct arguments *a, c
 
 	if (asprintf(&name, "%.*s.%" PRIu64 "%s", (int)ending, path, number, path + ending) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	status = write_model(model, a, name);
+	status = write_source(opened, a, name);
 	free(name);
 	return status;
 }
 
-static int write_parts(const struct gp_model *model, const struct arguments *a, const char *path)
+static int write_parts(const struct opened *opened, const struct arguments *a, const char *path)
 {
 	struct arguments part = *a;
 	uint64_t *starts = calloc((size_t)a->parts, sizeof(*starts));
 	int status = 0;
 
-	if (!starts || gp_slice_choice_cut(&a->request.options.choice, model, starts,
+	if (!starts || gp_slice_choice_cut(&a->request.options.choice, opened->model, starts,
 					   (uint32_t)a->parts) < 0) {
 		free(starts);
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
@@ -192,41 +281,42 @@ static int write_parts(const struct gp_model *model, const struct arguments *a, 
 		part.request.options.choice.from_ns = starts[i];
 		part.request.options.choice.to_ns =
 			i + 1 < a->parts ? starts[i + 1] : a->request.options.choice.to_ns;
-		status = write_part(model, &part, path, i + 1);
+		status = write_part(opened, &part, path, i + 1);
 	}
 	free(starts);
+	return status;
+}
+
+static int write_all(const struct opened *opened, const struct arguments *a)
+{
+	char *path = a->output ? strdup(a->output)
+			       : gp_output_path(a->trace, a->request.exporter->suffix);
+	int status;
+
+	if (!path)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	status = a->parts > 0 ? write_parts(opened, a, path) : write_source(opened, a, path);
+	free(path);
 	return status;
 }
 
 int gp_command_export(int argc, char **argv)
 {
 	struct arguments a = {.request = GP_EXPORT_REQUEST};
-	char message[MESSAGE_BYTES], *path;
-	struct gp_model *model;
+	struct opened opened = {0};
 	int status = parse(argc, argv, &a);
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
-	if (gp_model_load(a.trace, &model, message, sizeof(message)) != 0)
-		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
-	if (a.output && gp_output_is_same(a.output, a.trace)) {
-		gp_model_free(model);
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "export: %s is the trace itself; name another file after -o",
-				       a.output);
-	}
-	gp_traces_warn(model);
-	status = check_part(&a, model);
-	if (status != 0) {
-		gp_model_free(model);
-		return status;
-	}
-	path = a.output ? strdup(a.output) : gp_output_path(a.trace, a.request.exporter->suffix);
-	if (!path)
-		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
-	else
-		status = a.parts > 0 ? write_parts(model, &a, path) : write_model(model, &a, path);
-	free(path);
-	gp_model_free(model);
+	status = open_trace(&a, &opened);
+	if (status == 0 && a.output && gp_output_is_same(a.output, a.trace))
+		status = gp_command_fail(
+			GP_EXIT_USAGE, "export: %s is the trace itself; name another file after -o",
+			a.output);
+	if (status == 0)
+		status = check_part(&a, &opened);
+	if (status == 0)
+		status = write_all(&opened, &a);
+	close_trace(&opened);
 	return status;
 }

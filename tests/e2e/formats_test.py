@@ -5,8 +5,10 @@ import csv
 import gzip
 import json
 import os
+import pathlib
 import re
 import sqlite3
+import statistics
 
 import support
 from support import BUILD, Case
@@ -330,6 +332,22 @@ class Formats(Case):
             with gzip.open(self.path(name)) as file:
                 drawn += sum(event.get("cat") == "kernel" for event in json.load(file)["traceEvents"])
         self.assertEqual(drawn, sum(row["kind"] == "kernel" for row in whole))
+
+    def test_in_parts(self):
+        """What is read in parts, or of which only a part is read, is the same."""
+        key = lambda row: sorted(row.items())
+        whole = self.csv_rows()
+        self.assertEqual(sorted(self.csv_rows("--at-once", "50"), key=key), sorted(whole, key=key))
+        begin = min(int(row["start_ns"]) for row in whole if row["kind"] in ("call", "kernel"))
+        middle = statistics.median(int(row["start_ns"]) for row in whole if row["kind"] == "kernel") - begin
+        window = ("--start", f"{int(middle)}ns")
+        part = sorted(self.csv_rows(*window, "--at-once", "50"), key=key)
+        self.assertEqual(part, sorted(self.csv_rows(*window), key=key))
+        self.assertLess(len(part), len(whole))
+        for name, options in (("whole", ()), ("part", ("--at-once", "10"))):
+            done = self.run_gpuprof("export", "-F", "pprof", *window, *options, "-o", self.path(name), self.trace)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(*(pathlib.Path(self.path(name)).read_bytes() for name in ("whole", "part")))
 
     def test_a_part_that_holds_nothing_is_not_written(self):
         for form in ("chrome", "sqlite", "csv"):

@@ -1,0 +1,43 @@
+/*
+ * parts: a large trace, one part of its time after the other, so that all of it is never in memory.
+ *
+ * Each part is a model of its own, with the same definitions, threads and times; what begins in it is its own (struct gp_part), and what
+ * it needs of others is in it, too.  Of what goes on in many parts (a range, an allocation) the part has it in which it begins.
+ */
+#ifndef REPORT_PARTS_H
+#define REPORT_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/model.h"
+#include "report/slice_filter.h"
+
+#define GP_PARTS_EVENTS UINT64_C(2000000) /* as a rule, in each */
+
+struct gp_parts;
+
+struct gp_parts_wish {
+	uint64_t events; /* about so many are in memory at a time */
+	bool is_whole; /* all that is chosen is to be one part, around which as much is loaded as around one of that size */
+	bool with_memory; /* each part is to have all allocations: what is made of it tells when most was in use */
+};
+
+/*
+ * Cut what is chosen of a trace into parts.  Returns 0; -ENOTSUP: this trace has to be loaded as a whole (report/pass/chunk_index.h); or another negative
+ * errno value.
+ */
+int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
+		  const struct gp_parts_wish *wish, struct gp_parts **parts);
+void gp_parts_close(struct gp_parts *parts);
+
+size_t gp_parts_count(const struct gp_parts *parts);
+
+/* As gp_export_source's; NULL: it cannot be read, and gp_parts_trouble() says why. */
+const struct gp_model *gp_parts_get(void *parts, size_t index);
+
+/* A line for the user, or NULL: all parts that were asked for were there. */
+const char *gp_parts_trouble(const struct gp_parts *parts);
+
+#endif

@@ -37,6 +37,7 @@ struct job {
 	char summary[PATH_MAX]; /* where it goes, wherever the program has gone meanwhile */
 	char *environment[MOST_VARIABLES + 1];
 	int progress_fd;
+	bool is_heard; /* what is written to standard error */
 	char *child_stack;
 	volatile pid_t child;
 	volatile int status; /* of the child; -1 = could not be run */
@@ -101,6 +102,17 @@ static void raise_limits(void)
 	}
 }
 
+/* Standard error is not what it was: a file of the program's, or nothing. */
+static void silence(void)
+{
+	long nothing;
+
+	syscall(SYS_close, STDERR_FILENO);
+	nothing = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY);
+	if (nothing >= 0 && nothing != STDERR_FILENO)
+		syscall(SYS_dup3, nothing, STDERR_FILENO, 0);
+}
+
 /* In the grandchild, before exec: the state of a fresh process, and no descriptor but 0, 1, 2 and
  * ours. */
 static void become_clean(const struct job *job)
@@ -108,12 +120,15 @@ static void become_clean(const struct job *job)
 	for (int number = 1; number < NSIG; number++)
 		have_default(number);
 	gp_sys_let_signals(0);
-	/* whatever it prints goes where our own lines go, never to the program's stdout */
-	syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
+	/* first: its number may be one of those below, which the program had closed */
 	if (job->progress_fd == PROGRESS_FD)
 		syscall(SYS_fcntl, PROGRESS_FD, F_SETFD, 0);
 	else
 		syscall(SYS_dup3, job->progress_fd, PROGRESS_FD, 0);
+	if (!job->is_heard)
+		silence();
+	/* whatever it prints goes where our own lines go, never to the program's stdout */
+	syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
 	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);
 	raise_limits();
 }
@@ -212,7 +227,8 @@ static void place_summary(struct job *job)
 
 static bool run(const char *program, const char *trace_path, uint64_t timeout_ns)
 {
-	static struct job job; /* as in gp_finish_run() */
+	static struct job job;             /* as in gp_finish_run() */
+	bool is_heard = gp_say_is_heard(); /* before a pipe has the number of what is closed */
 	int pipe_fds[2];
 	sigset_t all, before;
 
@@ -224,6 +240,7 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	job.arguments[3] = "--summary";
 	job.arguments[4] = job.summary;
 	job.arguments[5] = (char *)trace_path;
+	job.is_heard = is_heard;
 	job.progress_fd = pipe_fds[1];
 	job.status = -1;
 	place_summary(&job);

@@ -160,6 +160,7 @@ static void say_cuda_is_started(void)
 static void prepare(void)
 {
 	gp_sys_remember_filter();
+	gp_say_remember();
 	gp_options_read(environ);
 	gp_budget_init(gp_option_bytes(GP_OPTION_ID_MAX_MEMORY));
 	if (gp_option_flag(GP_OPTION_ID_QUIET))

@@ -1,18 +1,64 @@
 #include "inject/say.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "collector/sys.h"
 
+#define WRITABLE_MS 1000u /* then nobody reads what is written */
+
 static bool silent;
+static struct gp_file_id first;
+static int first_error; /* -EBADF: it was closed; another: it is not known */
+
+void gp_say_remember(void)
+{
+	first_error = gp_sys_file_id(STDERR_FILENO, &first);
+}
+
+static bool is_same(const struct gp_file_id *left, const struct gp_file_id *right)
+{
+	return left->device == right->device && left->inode == right->inode;
+}
+
+/* What else a program forbids itself (seccomp) is not asked of the system then. */
+static bool is_terminal(int fd)
+{
+	struct termios settings;
+
+	return !gp_sys_is_confined() &&
+	       gp_sys.call(SYS_ioctl, fd, TCGETS, (long)&settings, 0, 0, 0) == 0;
+}
+
+bool gp_say_is_heard(void)
+{
+	struct gp_file_id now, output;
+	int error = gp_sys_file_id(STDERR_FILENO, &now);
+
+	if (error != 0 || (first_error != 0 && first_error != -EBADF))
+		return error != -EBADF;
+	return (first_error == 0 && is_same(&now, &first)) || is_terminal(STDERR_FILENO) ||
+	       (gp_sys_file_id(STDOUT_FILENO, &output) == 0 && is_same(&now, &output));
+}
+
+/* A pipe that is full, and stays so, is not waited for. */
+static bool is_writable(void)
+{
+	struct timespec most = {WRITABLE_MS / 1000, 0};
+	struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return gp_sys_is_confined() ||
+	       gp_sys.call(SYS_ppoll, (long)&wait, 1, (long)&most, 0, 0, 0) != 0;
+}
 
 void gp_say_nothing(void)
 {
@@ -26,6 +72,8 @@ static void put(const char *line, size_t bytes)
 	sigset_t pipe, pending, before;
 	int error;
 
+	if (!gp_say_is_heard() || !is_writable())
+		return;
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	sigemptyset(&pending);

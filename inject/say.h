@@ -3,8 +3,19 @@
 #ifndef INJECT_SAY_H
 #define INJECT_SAY_H
 
-/* Print "gpuprof: " and one formatted line, at most 1 KiB, with one write().  Keeps errno. */
+#include <stdbool.h>
+
+/* Print "gpuprof: " and one formatted line, at most 1 KiB, with one write(); nowhere, where nobody reads it. Keeps errno. */
 void gp_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Remember which file standard error is.  A program may close it, and have the number for a file or a connection of its own later: lines
+ * of ours are no part of that.
+ */
+void gp_say_remember(void);
+
+/* Whether what is written to standard error now goes where it went at the start, to a terminal, or where standard output goes. */
+bool gp_say_is_heard(void);
 
 /* Print nothing from now on. */
 void gp_say_nothing(void);

@@ -97,6 +97,25 @@ class Host(Case):
                 self.assertEqual(ended.returncode, 5)
             os.close(writing)
 
+    def test_a_stderr_that_is_full(self):
+        """Nobody empties the pipe: a line waits a second for that, the summary as long as it may."""
+        program = self.compile("program", UNHEARD, f"-L{support.BUILD}/sim", "-lcuda")
+        for output in (self.path("t"), self.path("missing", "name")):
+            reading, writing = os.pipe()
+            os.set_blocking(writing, False)
+            try:
+                while os.write(writing, bytes(4096)):
+                    pass
+            except BlockingIOError:
+                os.set_blocking(writing, True)
+            with self.subTest(output):
+                ended = subprocess.run([program], env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT=output,
+                                                                          GPUPROF_FINISH_TIMEOUT_S="1"),
+                                       cwd=self.folder, stderr=writing, timeout=15, check=False)
+                self.assertEqual(ended.returncode, 5)
+            os.close(reading)
+            os.close(writing)
+
     def test_quiet_leaves_stderr_to_the_program(self):
         for way in (BARE, LAUNCHED):
             result = self.run_program([*GPU, "launch=3", "complain=careful"], way, GPUPROF_QUIET="1")

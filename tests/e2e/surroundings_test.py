@@ -59,6 +59,23 @@ static void close_all(const char *argument)
 			exit(6);
 }
 
+/* A file of the program's has the number of standard error. */
+static void take_stderr(const char *argument)
+{
+	close(STDERR_FILENO);
+	if (open(argument, O_WRONLY | O_CREAT | O_TRUNC, 0600) != STDERR_FILENO)
+		exit(13);
+}
+
+/* As a daemon does: both are its log. */
+static void log_to(const char *argument)
+{
+	int log = open(argument, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	if (dup2(log, STDOUT_FILENO) != STDOUT_FILENO || dup2(log, STDERR_FILENO) != STDERR_FILENO)
+		exit(14);
+}
+
 static void change_root(const char *argument)
 {
 	if (chroot(argument) || chdir("/"))
@@ -168,7 +185,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*function)(const char *argument);
 	} steps[] = {{"use-up", use_up}, {"close", close_all}, {"chroot", change_root}, {"nobody", become_nobody},
-		     {"umask", change_mask}, {"nothing", nothing}, {"clear", clear_environment}, {"forbid", forbid}, {"strict", be_strict},
+		     {"umask", change_mask}, {"stderr", take_stderr}, {"log", log_to}, {"nothing", nothing}, {"clear", clear_environment}, {"forbid", forbid}, {"strict", be_strict},
 		     {"kill-all", kill_all_threads}, {"kill-this", kill_this_thread}, {"kill-rest", kill_for_the_rest}};
 	void *context, *module;
 
@@ -234,6 +251,30 @@ class Surroundings(Case):
     def test_all_descriptors_are_closed_and_used_again(self):
         self.run_step("close")
         self.check_trace()
+
+    def test_a_file_of_the_programs_in_place_of_standard_error(self):
+        """What we say is no part of it: the trace is what is left, and the Chrome trace."""
+        self.assertEqual(self.run_step("stderr"), "")
+        self.assertEqual(self.files(".json"), ["t.json"])
+        self.check_trace()
+
+    def test_a_log_of_the_programs_own(self):
+        result = self.run_program([self.program, "log", self.path("log")], BARE, GPUPROF_OUTPUT="t", GPUPROF_CHROME="none")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (9, "", ""))
+        with open(self.path("log"), encoding="utf-8") as file:
+            said = file.read()
+        self.assertTrue(said.startswith("launches 3000\n"), said)
+        self.assertIn("all 3,000 launches have their kernel record", said)
+
+    def test_standard_descriptors_that_are_closed_from_the_start(self):
+        for closed, is_heard in (("<&- >&-", True), ("<&-", True), ("2>&-", False), ("<&- >&- 2>&-", False)):
+            with self.subTest(closed):
+                result = self.run_program(["sh", "-c", f"exec env LD_PRELOAD={support.LIBRARY} {self.program} nothing own {closed}"], PLAIN,
+                                          GPUPROF_OUTPUT="t", GPUPROF_CHROME="none")
+                self.assertEqual(result.returncode, 9, result.stderr)
+                self.assertEqual(result.stderr.startswith("gpuprof: "), is_heard, result.stderr)
+                self.check_trace()
+                os.unlink(self.path("t.gpuprof"))
 
     def test_a_mask_that_forbids_everything(self):
         self.run_step("umask")

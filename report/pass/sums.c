@@ -10,6 +10,12 @@
 #define FIRST_SLOTS      256u
 #define STATUS_NOT_READY 600
 
+/*
+ * A year: no operation takes longer, but a record of a layout that was taken for another may say so.  When the recording ended, which
+ * bounds times for the model (report/times.c), is known too late here.
+ */
+#define MOST_LENGTH_NS (UINT64_C(366) * 86400 * 1000000000)
+
 /* Its own function, which saves no more registers than it needs. */
 #define APART __attribute__((noinline))
 
@@ -166,7 +172,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 {
 	const struct gp_record_kernel *r = &record->kernel;
 	uint64_t length_ns = r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
-	bool has_times = r->start_ns != 0 && r->end_ns != 0;
+	bool has_times = r->start_ns != 0 && r->end_ns != 0 && length_ns <= MOST_LENGTH_NS;
 	struct gp_sum *sum;
 
 	if (r->device_id >= GP_DEVICE_LIMIT) {

@@ -290,6 +290,25 @@ static void test_an_empty_name_comes_first(void **state)
 	free_both(&both);
 }
 
+/* The sum of all would be nothing but the one that lasted centuries. */
+static void test_impossible_times(void **state)
+{
+	const uint64_t century_ns = UINT64_C(100) * 366 * 86400 * 1000000000;
+	struct gp_builder b;
+	struct both both;
+
+	(void)state;
+	gp_builder_begin(&b, 9);
+	for (uint32_t i = 1; i <= 3; i++) {
+		gp_builder_call(&b, GP_TEST_LAUNCH, i, 1000 * i, 10);
+		gp_builder_kernel(&b, i, 1000 * i + 20, 1000 * i + (i == 2 ? century_ns : 80));
+	}
+	both = load(&b);
+	check(&both);
+	assert_int_equal(both.totals->losses.ops_untimed, 1);
+	free_both(&both);
+}
+
 static void test_damage(void **state)
 {
 	struct gp_builder b;
@@ -317,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_odd),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_an_empty_name_comes_first),
+		cmocka_unit_test(test_impossible_times),
 		cmocka_unit_test(test_damage),
 	};
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GP_TALLY_KEYS   5
+#define GP_TALLY_KEYS   6
 #define GP_TALLY_SUMS   10
 #define GP_TALLY_SERIES 4
 

@@ -1,4 +1,4 @@
-/* Where the time went: by device and what ran; idle time by cause, by gap, and by the call that ended it. */
+/* Where the time went: by device and what ran; idle time by cause, by gap, and by what was around it. */
 #include "report/breakdowns/where.h"
 
 #include <errno.h>
@@ -263,21 +263,43 @@ static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
 	return all ? 0 : -ENOMEM;
 }
 
-/* ---- by the call that ended the gap ---- */
+/* ---- by what was around the gap ---- */
 
 static const struct gp_sheet_column site_columns[] = {
-	GP_SHARE_COLUMNS,           {"Gaps", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
-	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT}, {"After by", GP_UNIT_TEXT},
-	{"After at", GP_UNIT_TEXT},
+	GP_SHARE_COLUMNS,           {"Gaps", GP_UNIT_COUNT},    GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},    {"Before", GP_UNIT_TEXT},
+	{"After", GP_UNIT_TEXT},    {"After by", GP_UNIT_TEXT}, {"After at", GP_UNIT_TEXT},
 };
 
 #define NO_SITE UINT64_MAX
+
+/* In a tally: the keys, and in the sums one of each of the operations around. */
+enum { DEVICE, CAUSE, API, SITE, BEFORE, AFTER };
+enum { BEFORE_MODEL, BEFORE_OP, AFTER_MODEL, AFTER_OP };
 
 struct by_site {
 	struct gp_scope *scope;
 	struct gp_call_sites *sites;
 	struct gp_tally tally;
 };
+
+/* What tells operations apart in their labels. */
+static uint64_t what_is(const struct gp_scope *scope, struct gp_op_at at)
+{
+	const struct gp_op *op = gp_op_of(scope->models, at);
+	uint64_t what = 0;
+
+	if (!op)
+		return UINT64_MAX;
+	if (op->kind == GP_OP_KERNEL)
+		what = op->name;
+	else if (op->kind == GP_OP_GRAPH)
+		what = op->graph_id;
+	else
+		what = op->copy_kind | (unsigned)op->source_kind << 4 |
+		       (unsigned)op->destination_kind << 8;
+	return (uint64_t)at.model << 40 | what << 2 | op->kind;
+}
 
 static void take_gap(void *context, const struct gp_gap *gap)
 {
@@ -287,16 +309,28 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
 	struct gp_tally_row *row;
 	const uint64_t key[GP_TALLY_KEYS] = {
-		gap->device,
-		gap->cause,
-		call ? gp_scope_text(by->scope, gp_model_api(model, call->api).name) : NO_SITE,
-		call && call->stack != GP_NONE ? gp_call_sites_find(by->sites, model, call)
-					       : NO_SITE,
+		[DEVICE] = gap->device,
+		[CAUSE] = gap->cause,
+		[API] = call ? gp_scope_text(by->scope, gp_model_api(model, call->api).name)
+			     : NO_SITE,
+		[SITE] = call && call->stack != GP_NONE ? gp_call_sites_find(by->sites, model, call)
+							: NO_SITE,
+		[BEFORE] = what_is(by->scope, gap->before),
+		[AFTER] = what_is(by->scope, gap->after),
 	};
 
 	row = gp_tally_find(&by->tally, key);
 	row->count++;
+	row->sums[BEFORE_MODEL] = gap->before.model;
+	row->sums[BEFORE_OP] = gap->before.op;
+	row->sums[AFTER_MODEL] = gap->after.model;
+	row->sums[AFTER_OP] = gap->after.op;
 	gp_tally_value(&by->tally, row, 0, gap->end_ns - gap->start_ns);
+}
+
+static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t model, uint64_t op)
+{
+	gp_scope_put_op(scope, sheet, (struct gp_op_at){(uint32_t)model, (uint32_t)op});
 }
 
 static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
@@ -304,15 +338,17 @@ static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
 {
 	struct gp_call_site site = {.place = "", .callers = ""};
 
-	if (row->key[3] != NO_SITE)
-		site = gp_call_sites_at(by->sites, (uint32_t)row->key[3]);
+	if (row->key[SITE] != NO_SITE)
+		site = gp_call_sites_at(by->sites, (uint32_t)row->key[SITE]);
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_whole(sheet, by->scope->devices.entries[row->key[0]].number);
-	gp_scope_put_text(sheet, gp_idle_cause_name((enum gp_idle_cause)row->key[1]));
-	gp_scope_put_text(sheet,
-			  row->key[2] != NO_SITE ? gp_scope_text_of(by->scope, row->key[2]) : "");
+	gp_scope_put_whole(sheet, by->scope->devices.entries[row->key[DEVICE]].number);
+	gp_scope_put_text(sheet, gp_idle_cause_name((enum gp_idle_cause)row->key[CAUSE]));
+	put_op(by->scope, sheet, row->sums[BEFORE_MODEL], row->sums[BEFORE_OP]);
+	put_op(by->scope, sheet, row->sums[AFTER_MODEL], row->sums[AFTER_OP]);
+	gp_scope_put_text(
+		sheet, row->key[API] != NO_SITE ? gp_scope_text_of(by->scope, row->key[API]) : "");
 	gp_scope_put_text(sheet, site.place);
 }
 
@@ -364,9 +400,10 @@ const struct gp_breakdown gp_breakdown_gap = {
 
 const struct gp_breakdown gp_breakdown_gap_site = {
 	.word = "gap",
-	.help = "idle times of devices by cause and by the call that ended them",
+	.help = "idle times of devices by cause, and by the operations and the call around them",
 	.nothing = "no device was idle between the first and the last call",
-	.head = {"gap-site", "Idle times by what ended them", site_columns, COUNT(site_columns)},
+	.head = {"gap-site", "Idle times by what was around them", site_columns,
+		 COUNT(site_columns)},
 	.sort_column = 1,
 	.fold_before = 10,
 	.fill = fill_sites,

@@ -52,7 +52,7 @@ class Idle(Tables):
         self.assertEqual(list(self.tables("queue", trace)), ["queue-kernel", "queue-stream"])
         both = self.summary("--by", "gap", trace).stdout
         self.assertIn("Longest idle times", both)
-        self.assertIn("Idle times by what ended them", both)
+        self.assertIn("Idle times by what was around them", both)
 
     def test_idle_times_name_the_user_s_line(self):
         result = self.run_program([os.path.join(support.BUILD, "programs", "places")], GPUPROF_STACKS="all",

@@ -1027,6 +1027,10 @@ class BrowserTest(HtmlCase):
         lines = run("copied.split('\\n')")
         self.assertEqual(lines, run("[...document.querySelectorAll('.frames li')].map((li) => [...li.childNodes].map((n) => n.textContent).filter(Boolean).join('  '))") + [""])
         self.assertTrue(any(line.startswith("main") for line in lines), lines)
+        yours = run("[...document.querySelectorAll('.frames .yours')].map((li) => li.firstChild.textContent)")
+        self.assertIn("main", yours)
+        self.assertLess(len(yours), len(lines) - 1)
+        self.assertEqual(run("[...document.querySelectorAll('.facts div')].find((fact) => fact.firstChild.textContent === 'your code').lastChild.textContent"), yours[0])
         self.go("flame")
         for _ in range(3):
             self.browser.key("ArrowDown")

@@ -240,6 +240,10 @@ function selectEvent(tl, i, move) {
 			['launched by', link(tl, call, index.labels.texts[ev.label[call]])],
 			['from launch to start', fmtNs(ev.start[i] - ev.start[call])],
 		);
+	const isLooked = isLook(index.labels.kinds[ev.label[i]]),
+		frames = sitesOf(isLooked ? i : call),
+		yours = frames.find(isYours);
+	if (yours && !isLooked) facts.push(['your code', plain(yours[0])]);
 	if (ops.length)
 		facts.push([
 			'started',
@@ -265,7 +269,7 @@ function selectEvent(tl, i, move) {
 			{ class: 'facts' },
 			facts.map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
 		),
-		isLook(index.labels.kinds[ev.label[i]]) ? stackList(i, 'Its stack ') : stackList(call, 'Called by '),
+		stackList(frames, isLooked ? 'Its stack ' : 'Called by '),
 	);
 	tl.later();
 }
@@ -291,13 +295,16 @@ function showEvent(i) {
 	selectEvent(timeline, i, true);
 }
 
-/* The stack of a call or of a look, the innermost function first. */
-function stackList(call, title) {
-	const { ev, stacks, sites } = state;
-	let node = call >= 0 ? ev.stack[call] - 1 : -1;
-	if (node <= 0 || !stacks) return '';
-	const frames = [];
-	for (; node > 0 && frames.length < 100; node = stacks.parent[node]) frames.push(sites[stacks.site[node]]);
+/* The stack of a call or of a look, the innermost function first: its sites. */
+function sitesOf(i) {
+	const { ev, stacks, sites } = state,
+		frames = [];
+	if (i < 0 || !stacks) return frames;
+	for (let node = ev.stack[i] - 1; node > 0 && frames.length < 100; node = stacks.parent[node]) frames.push(sites[stacks.site[node]]);
+	return frames;
+}
+const isYours = ([, , kind, rank]) => kind < 2 && rank === 0;
+function stackList(frames, title) {
 	if (!frames.length) return '';
 	const copy = el('button', { class: 'go', title: 'Copy the call stack  ( C )', onclick: () => copyText(stackText(frames), copy) }, 'copy');
 	return [
@@ -305,9 +312,7 @@ function stackList(call, title) {
 		el(
 			'ul',
 			{ class: 'frames' },
-			frames.map(([name, file]) =>
-				el('li', null, plain(name), el('span', { class: 'dim' }, plain(file))),
-			),
+			frames.map((frame) => el('li', { class: isYours(frame) ? 'yours' : null }, plain(frame[0]), el('span', { class: 'dim' }, plain(frame[1])))),
 		),
 	];
 }

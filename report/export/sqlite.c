@@ -39,15 +39,31 @@ static bool allocate_ids(struct gp_sqlite_ids *ids, const struct gp_model *model
 	return ids->full && ids->brief && ids->mangled && ids->apis && ids->texts;
 }
 
-static void write_model(struct gp_sqlite_export *e, FILE *messages)
+static void begin_process(struct gp_sqlite_export *e)
+{
+	gp_gpu_numbers_next(&e->gpus);
+	if (!gp_sqlite_begin_stacks(e)) {
+		e->error = -ENOMEM;
+		return;
+	}
+	gp_sqlite_write_about(e);
+	gp_sqlite_write_domains(e);
+}
+
+static void end_process(struct gp_sqlite_export *e, FILE *messages)
+{
+	gp_sqlite_end_stacks(e, messages);
+	gp_groups_free(&e->categories);
+	e->ranges = 0;
+}
+
+static void write_events(struct gp_sqlite_export *e)
 {
 	uint64_t end_ns = e->offset_ns + gp_model_end_ns(e->model);
 
 	if (end_ns > e->last_ns)
 		e->last_ns = end_ns;
-	gp_gpu_numbers_next(&e->gpus);
-	if (allocate_ids(&e->ids, e->model) && gp_sqlite_begin_stacks(e)) {
-		gp_sqlite_write_about(e);
+	if (allocate_ids(&e->ids, e->model)) {
 		gp_sqlite_write_ranges(e);
 		gp_sqlite_write_events(e);
 		if (e->stacks.left_out > 0)
@@ -57,7 +73,7 @@ static void write_model(struct gp_sqlite_export *e, FILE *messages)
 	} else {
 		e->error = -ENOMEM;
 	}
-	gp_sqlite_end_stacks(e, messages);
+	gp_symbols_forget(e->stacks.symbols, e->model);
 	free_ids(&e->ids);
 }
 
@@ -75,11 +91,17 @@ static int write_models(struct gp_sqlite_export *e, const struct gp_export_sourc
 			continue;
 		e->filter = gp_slice_filter_of(&options->choice, e->model);
 		e->offset_ns = e->model->base_unix_ns - e->base_unix_ns;
-		write_model(e, options->messages);
+		if (gp_export_is_first(source, i)) {
+			end_process(e, options->messages);
+			begin_process(e);
+		}
+		if (e->error == 0)
+			write_events(e);
 		if (options->progress)
 			options->progress(options->progress_context);
 		written++;
 	}
+	end_process(e, options->messages);
 	if (e->error == 0 && written > 0)
 		gp_sqlite_write_session(e);
 	return e->error != 0 ? e->error : written > 0 ? 0 : -ENODATA;
@@ -170,6 +192,6 @@ const struct gp_exporter gp_exporter_sqlite = {
 	.suffix = ".sqlite",
 	.help = "tables as nsys export --type=sqlite has them",
 	.readers = "sqlite3, pandas, scripts written for nsys",
-	.heeds = GP_EXPORT_PART,
+	.heeds = GP_EXPORT_PART | GP_EXPORT_PARTS,
 	.write = write_sqlite,
 };

@@ -55,7 +55,7 @@ static void put_range(struct gp_sqlite_export *e, const struct gp_range *range, 
 		gp_sqlite_time(e, range->start_ns),
 		has_end ? gp_sqlite_time(e, range->end_ns) : gp_value_none(),
 		gp_value_whole((uint64_t)event_type(range)),
-		range->style == GP_STYLE_START_END ? gp_value_whole((uint64_t)index + 1)
+		range->style == GP_STYLE_START_END ? gp_value_whole(e->ranges + index + 1)
 						   : gp_value_none(),
 		gp_sqlite_if_any(range->category),
 		gp_sqlite_if_any(range->color_argb),
@@ -94,29 +94,30 @@ static void put_name(struct gp_sqlite_export *e, int type, uint32_t domain, uint
 	GP_SQLITE_PUT(e, GP_SQLITE_NVTX, values);
 }
 
-/* Categories are few, and each is met often: *last is the one before, seen the keys of all. */
-static void put_category(struct gp_sqlite_export *e, const struct gp_range *range,
-			 struct gp_groups *seen)
+static void put_category(struct gp_sqlite_export *e, const struct gp_range *range)
 {
 	const char *name = gp_model_category(e->model, range->domain, range->category);
-	uint32_t count = seen->count;
+	uint32_t count = e->categories.count;
 	char key[32];
 
 	if (range->category == 0 || !*name)
 		return;
 	snprintf(key, sizeof(key), "%u %u", range->domain, range->category);
-	gp_groups_find(seen, key);
-	if (seen->count > count)
+	gp_groups_find(&e->categories, key);
+	if (e->categories.count > count)
 		put_name(e, GP_NSYS_NVTX_CATEGORY, range->domain, range->category, name);
+}
+
+void gp_sqlite_write_domains(struct gp_sqlite_export *e)
+{
+	for (uint32_t i = 1; i < e->model->domain_count; i++)
+		put_name(e, GP_NSYS_NVTX_DOMAIN, i, 0, e->model->domains[i]);
 }
 
 void gp_sqlite_write_ranges(struct gp_sqlite_export *e)
 {
 	const struct gp_model *model = e->model;
-	struct gp_groups categories = {0};
 
-	for (uint32_t i = 1; i < model->domain_count; i++)
-		put_name(e, GP_NSYS_NVTX_DOMAIN, i, 0, model->domains[i]);
 	for (uint32_t i = 0; i < model->range_count && *gp_sqlite_error(e->db) == 0; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
@@ -124,8 +125,8 @@ void gp_sqlite_write_ranges(struct gp_sqlite_export *e)
 			    ? !gp_slice_filter_has_moment(&e->filter, range->start_ns)
 			    : !gp_slice_filter_has(&e->filter, range->start_ns, range->end_ns))
 			continue;
-		put_category(e, range, &categories);
+		put_category(e, range);
 		put_range(e, range, i);
 	}
-	gp_groups_free(&categories);
+	e->ranges += model->range_count;
 }

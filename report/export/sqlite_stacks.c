@@ -61,6 +61,7 @@ struct gp_value gp_sqlite_stack(struct gp_sqlite_export *e, uint32_t stack)
 
 bool gp_sqlite_begin_stacks(struct gp_sqlite_export *e)
 {
+	e->stacks.frames = e->model->frame_count;
 	e->stacks.symbols = gp_symbols_new();
 	e->stacks.is_written =
 		calloc((size_t)e->model->frame_count + 1, sizeof(*e->stacks.is_written));
@@ -75,5 +76,5 @@ void gp_sqlite_end_stacks(struct gp_sqlite_export *e, FILE *messages)
 	free(e->stacks.is_written);
 	e->stacks.symbols = NULL;
 	e->stacks.is_written = NULL;
-	e->stacks.first += e->model->frame_count;
+	e->stacks.first += e->stacks.frames;
 }

@@ -13,6 +13,7 @@
 #include "report/export/sqlite_tables.h"
 #include "report/gpu_numbers.h"
 #include "report/names.h"
+#include "report/groups.h"
 #include "report/symbols.h"
 
 /* Ids of strings that many rows have; 0 = not asked for yet, else the id plus 1. */
@@ -27,7 +28,8 @@ struct gp_sqlite_ids {
 struct gp_sqlite_stacks {
 	struct gp_symbols *symbols; /* of the model */
 	bool *is_written;           /* by frame */
-	uint64_t first;             /* number of ids that earlier processes have */
+	uint32_t frames;
+	uint64_t first; /* number of ids that earlier processes have */
 	uint64_t rows, left_out;
 };
 
@@ -39,10 +41,12 @@ struct gp_sqlite_export {
 	struct gp_gpu_numbers gpus;
 	struct gp_sqlite_ids ids;
 	struct gp_sqlite_stacks stacks;
-	uint64_t base_unix_ns; /* the session's start: times count from here */
-	uint64_t offset_ns;    /* from the model's times to the session's */
-	uint64_t last_ns;      /* the session's end so far */
-	int error;             /* 0 or -ENOMEM */
+	struct gp_groups categories; /* of ranges, that have their name */
+	uint64_t ranges;             /* in earlier parts of the process */
+	uint64_t base_unix_ns;       /* the session's start: times count from here */
+	uint64_t offset_ns;          /* from the model's times to the session's */
+	uint64_t last_ns;            /* the session's end so far */
+	int error;                   /* 0 or -ENOMEM */
 };
 
 /* sqlite_about.c: the process, its threads, devices, contexts, streams; and what is missing. */
@@ -52,7 +56,10 @@ void gp_sqlite_write_session(struct gp_sqlite_export *export);
 /* sqlite_events.c: kernels, copies, sets, calls, synchronisations, memory. */
 void gp_sqlite_write_events(struct gp_sqlite_export *export);
 
-/* sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between begin, which is false without memory, and end. */
+/*
+ * sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between begin, which is false without memory, and end, of a
+ * process.
+ */
 bool gp_sqlite_begin_stacks(struct gp_sqlite_export *export);
 struct gp_value gp_sqlite_stack(struct gp_sqlite_export *export, uint32_t stack);
 void gp_sqlite_end_stacks(struct gp_sqlite_export *export, FILE *messages);
@@ -60,7 +67,8 @@ void gp_sqlite_end_stacks(struct gp_sqlite_export *export, FILE *messages);
 /* Something is missing, and how much of it. */
 void gp_sqlite_put_missing(void *export, const char *what, uint64_t count);
 
-/* sqlite_ranges.c: NVTX. */
+/* sqlite_ranges.c: NVTX; the domains, once for a process. */
+void gp_sqlite_write_domains(struct gp_sqlite_export *export);
 void gp_sqlite_write_ranges(struct gp_sqlite_export *export);
 
 static inline struct gp_value gp_sqlite_time(const struct gp_sqlite_export *export, uint64_t ns)

@@ -338,6 +338,14 @@ class Formats(Case):
         key = lambda row: sorted(row.items())
         whole = self.csv_rows()
         self.assertEqual(sorted(self.csv_rows("--at-once", "50"), key=key), sorted(whole, key=key))
+        for table, columns in (("CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, nameId"), ("CUPTI_ACTIVITY_KIND_KERNEL", "start, end, shortName"),
+                               ("NVTX_EVENTS", "start, end, textId"), ("CUDA_GPU_MEMORY_USAGE_EVENTS", "start, bytes, correlationId")):
+            name = columns.rsplit(" ", 1)[1]
+            text = f"(SELECT value FROM StringIds WHERE id = {name})" if name != "correlationId" else name
+            query = f"SELECT {columns}, {text} FROM {table} ORDER BY 1, 2, 4"
+            found, expected = ([row[:2] + row[3:] for row in self.database(*options).execute(query)] for options in (("--at-once", "50"), ()))
+            self.assertTrue(expected, table)
+            self.assertEqual(found, expected, table)
         begin = min(int(row["start_ns"]) for row in whole if row["kind"] in ("call", "kernel"))
         middle = statistics.median(int(row["start_ns"]) for row in whole if row["kind"] == "kernel") - begin
         window = ("--start", f"{int(middle)}ns")

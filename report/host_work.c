@@ -116,6 +116,21 @@ bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_place
 	return window.is_known;
 }
 
+void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			     uint64_t end_ns)
+{
+	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
+
+	for (uint32_t i = 0; i < model->sample_count;) {
+		uint32_t other = model->samples[i].thread_id;
+
+		if (other != thread)
+			look(&window, places, model, other);
+		i = other < UINT32_MAX ? find_first(model, other + 1, 0) : model->sample_count;
+	}
+}
+
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			  const struct gp_model *model)
 {

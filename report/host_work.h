@@ -22,6 +22,11 @@ bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_place
 		      const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 		      uint64_t end_ns);
 
+/* The same of what all other threads did. */
+void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			     uint64_t end_ns);
+
 /* The same of all looks at all threads of a model. */
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			  const struct gp_model *model);

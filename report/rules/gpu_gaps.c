@@ -276,7 +276,8 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
 	else if (found->cause_ns[WORK])
-		fputs("do that before the first launch, after the last, or in another thread; more "
+		fputs("do that before the first launch, after the last, or in another process; "
+		      "more "
 		      "of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
 		      out);
 	else

@@ -6,6 +6,9 @@
 #include "report/format.h"
 #include "report/host_work.h"
 
+/* In the numbers of sums: that of other threads than the one that the GPU waited for. */
+#define OTHERS (UINT64_C(1) << 32)
+
 /* That are named: those with a twentieth of the longest one's time at least. */
 #define MOST_FUNCTIONS 3
 
@@ -26,6 +29,10 @@ bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *fou
 		return false;
 	is_known = gp_host_work_add(&advisor->host_work, (uint64_t)(found - advisor->cases), places,
 				    model, thread, start_ns, end_ns);
+	if (is_known)
+		gp_host_work_add_others(&advisor->host_work,
+					OTHERS | (uint64_t)(found - advisor->cases), places, model,
+					thread, start_ns, end_ns);
 	if (advisor->host_work.error < 0)
 		advisor->error = advisor->host_work.error;
 	return is_known;
@@ -39,16 +46,39 @@ bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 				     since_base(advisor->model, end_unix_ns));
 }
 
+/* What another thread of Python's did for a quarter of that time or more, and no waiting: they take turns. */
+static void tell_others(const struct gp_advisor *advisor, const struct gp_case *found,
+			uint64_t time_ns, FILE *out)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	uint32_t count;
+	struct gp_host_function *functions = gp_host_work_functions(
+		&advisor->host_work, OTHERS | (uint64_t)(found - advisor->cases), places, &count);
+
+	for (uint32_t i = 0; functions && i < count && functions[i].total_ns * 4 >= time_ns; i++) {
+		struct gp_host_place place = gp_host_places_at(places, functions[i].place);
+
+		if (gp_host_place_waits(&place))
+			continue;
+		fputs("; of Python's threads, of which one runs at a time, another was ", out);
+		gp_host_function_print(out, places, &functions[i]);
+		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
+		break;
+	}
+	free(functions);
+}
+
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
-	uint64_t looks = 0;
+	uint64_t looks = 0, time_ns = 0;
 	uint32_t count;
 	struct gp_host_function *functions = gp_host_work_functions(
 		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
 
 	for (uint32_t i = 0; functions && i < count; i++) {
 		looks += functions[i].looks;
+		time_ns += functions[i].total_ns;
 		if (i >= MOST_FUNCTIONS || functions[i].total_ns * 20 < functions[0].total_ns)
 			continue;
 		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
@@ -56,6 +86,8 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
 	}
 	free(functions);
+	if (looks > 0)
+		tell_others(advisor, found, time_ns, out);
 	return looks;
 }
 

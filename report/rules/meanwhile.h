@@ -19,7 +19,7 @@ bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *fou
 
 /*
  * "; meanwhile the host was in load (data.py:7) for 1.9s; importing numpy at load (data.py:9) for 1.1s": each a part of its own, the last ones go
- * first where there is no room.  Returns how many looks tell of all of it.
+ * first where there is no room.  Then what another thread did, which may have kept this one from running.  Returns how many looks tell of all of it.
  */
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 			   FILE *out);

@@ -69,6 +69,34 @@ static void looks_at_python_tell_more(void **state)
 	check(&b, "no call of CUDA; meanwhile the host was in read (train.py:3) for");
 }
 
+/* So one that computes keeps the others from running; one that waits does not. */
+static void another_thread_of_python_s_is_told(void **state)
+{
+	static const struct {
+		const char *file, *function, *found_part;
+	} others[] = {
+		{"/home/me/data.py", "parse",
+		 "; of Python's threads, of which one runs at a time, another was in parse "
+		 "(data.py:6) "
+		 "for"},
+		{"/usr/lib/python3.12/threading.py", "Condition.wait", "read (train.py:3) for"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct build b = wait(400 * MS);
+		uint32_t read = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "read", 3);
+		uint32_t other =
+			build_python(&b, BUILD_OUTERMOST, others[i].file, others[i].function, 6);
+		uint32_t first = BUILD_GROW(&b, samples, sample_count);
+		uint32_t second = BUILD_GROW(&b, samples, sample_count);
+
+		b.model->samples[first] = build_sample(100, read, 20, 380);
+		b.model->samples[second] = build_sample(101, other, 20, 380);
+		check(&b, others[i].found_part);
+	}
+}
+
 static void what_is_short_is_nothing(void **state)
 {
 	struct build b = wait(90 * MS);
@@ -82,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
 		cmocka_unit_test(looks_at_python_tell_more),
+		cmocka_unit_test(another_thread_of_python_s_is_told),
 		cmocka_unit_test(what_is_short_is_nothing),
 	};
 

@@ -183,8 +183,9 @@ void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
 }
 
 static const char *const read_less[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] = "read results less often, or copy with cudaMemcpyAsync to "
-			       "page-locked memory and look at them an iteration later",
+	[GP_LANGUAGE_NATIVE] =
+		"read results less often, or copy them with cudaMemcpyAsync to "
+		"page-locked memory (cudaMallocHost) and look at them an iteration later",
 	[GP_LANGUAGE_PYTHON] = "read results less often, or copy them without waiting and look at "
 			       "them an iteration later",
 	[GP_LANGUAGE_TORCH] = "read results (.item(), .cpu(), print) less often, or copy them with "

@@ -8,7 +8,6 @@
 #include "report/format.h"
 #include "report/host_looks.h"
 #include "report/html/html.h"
-#include "report/html/tracks.h"
 #include "report/output_file.h"
 #include "report/traces.h"
 
@@ -100,9 +99,8 @@ static void explain(const struct gp_html_result *result)
 		fprintf(stderr,
 			"gpuprof: in the page's timeline %s events stand together in the last row "
 			"of "
-			"their track, where more than %u were at the same time; its tables have "
-			"each\n",
-			gp_format_count(result->crowded).text, GP_HTML_ROWS);
+			"their track, where too many were at the same time; its tables have each\n",
+			gp_format_count(result->crowded).text);
 	gp_host_depth_explain(&result->host_depth, stderr);
 }
 

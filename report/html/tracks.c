@@ -23,6 +23,7 @@ struct walker {
 	struct gp_host_depth *host_depths; /* of each process */
 	uint32_t first_shape;              /* of the model, among those of all */
 	struct gp_html_gather gather;
+	uint32_t row_limit;            /* of the present track */
 	uint64_t ties, ties_kept, tie; /* of the shortest events that are kept: every so manieth */
 	bool is_measuring; /* the first of two walks: nothing is handed over, lengths are noted */
 	uint64_t total;    /* events, where there are more than the limit */
@@ -65,8 +66,9 @@ static void note_durations(struct walker *walker)
 /* There is no row in which it is by itself. */
 static bool is_crowded(void *context, const struct gp_html_event *event)
 {
-	(void)context;
-	return event->row == GP_HTML_ROWS;
+	const struct walker *walker = context;
+
+	return event->row == walker->row_limit;
 }
 
 /* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
@@ -74,7 +76,7 @@ static bool is_left_over(void *context, const struct gp_html_event *event)
 {
 	struct walker *walker = context;
 
-	if (is_crowded(NULL, event))
+	if (is_crowded(context, event))
 		return false;
 	if (duration_of(event) != walker->tracks->shortest_ns)
 		return duration_of(event) < walker->tracks->shortest_ns;
@@ -89,7 +91,7 @@ static bool is_below_least(void *context, const struct gp_html_event *event)
 {
 	const struct walker *walker = context;
 
-	return duration_of(event) < walker->tracks->least_ns && !is_crowded(NULL, event);
+	return duration_of(event) < walker->tracks->least_ns && !is_crowded(context, event);
 }
 
 static uint32_t label_of_together(struct walker *walker, const char *kind, const char *text)
@@ -102,12 +104,12 @@ static uint32_t label_of_together(struct walker *walker, const char *kind, const
 /* The row of what has no other one: what overlaps there becomes one event. */
 static void group_crowd(struct walker *walker, const char *kind)
 {
-	struct gp_html_together how = {.is_short = is_crowded};
+	struct gp_html_together how = {.is_short = is_crowded, .context = walker};
 	char text[64];
 
-	if (walker->gather.rows <= GP_HTML_ROWS)
+	if (walker->gather.rows <= walker->row_limit)
 		return;
-	snprintf(text, sizeof(text), "(more than %u at once, together)", GP_HTML_ROWS);
+	snprintf(text, sizeof(text), "(more than %u at once, together)", walker->row_limit);
 	how.label = label_of_together(walker, kind, text);
 	walker->tracks->crowded += gp_html_gather_group(&walker->gather, &how);
 }
@@ -186,11 +188,12 @@ static int place(struct walker *walker, const char *kind)
 {
 	struct gp_html_gather *gather = &walker->gather;
 
+	walker->row_limit = strcmp(kind, "python") == 0 ? GP_HTML_PYTHON_ROWS : GP_HTML_ROWS;
 	if (strcmp(kind, "python") == 0)
-		return gp_html_gather_order(gather, GP_HTML_ROWS);
+		return gp_html_gather_order(gather, walker->row_limit);
 	if (strcmp(kind, "gpu-ranges") == 0)
-		return gp_html_gather_place_levels(gather, GP_HTML_ROWS);
-	return gp_html_gather_place(gather, strcmp(kind, "thread") == 0, GP_HTML_ROWS);
+		return gp_html_gather_place_levels(gather, walker->row_limit);
+	return gp_html_gather_place(gather, strcmp(kind, "thread") == 0, walker->row_limit);
 }
 
 /* What was gathered is placed and handed over; id is the thread's or the device's number. */

@@ -16,6 +16,8 @@
 
 /* So many of a track show each event by itself; what is at the same time as all of them stands together in one row more. */
 #define GP_HTML_ROWS 64u
+/* The same of what Python did: stacks are deep. */
+#define GP_HTML_PYTHON_ROWS 512u
 
 struct gp_html_track {
 	const struct gp_model *model;

@@ -305,7 +305,8 @@ function gridOf(table, onpick, only) {
 	/* the name comes first, as people look for it */
 	const idle = (c) =>
 		(only && !only.includes(columns[c].title)) ||
-		(/^(Untimed|Failed|Open)$/.test(columns[c].title) && table.rows.every((row) => !row[c]));
+		(/^(Untimed|Failed|Open)$/.test(columns[c].title) && table.rows.every((row) => !row[c])) ||
+		(table.rows.length > 0 && table.rows.every((row) => row[c] === null || row[c] === ''));
 	const order = [name, ...columns.keys()].filter((c, i, all) => c >= 0 && all.indexOf(c) === i && (c === name || !idle(c)));
 	const sort = order.indexOf(table.sort);
 	return new Grid({

@@ -83,7 +83,24 @@ function overviewCards(about) {
 				['Who held it', 'memory'],
 			),
 		);
+	else cards.push(...allocatorCard(devices.length > 1));
 	return el('div', { class: 'cards' }, cards);
+}
+
+/* Where nobody tells what CUDA allocated: what PyTorch's allocator did. */
+function allocatorCard(isOneOfMany) {
+	const most = recordsOf('memory-pool')
+		.filter((row) => !row.Pool && row['Most used'] > 0)
+		.sort((a, b) => b['Most used'] - a['Most used'])[0];
+	if (!most) return [];
+	return [
+		card(
+			'Peak of tensors',
+			fmtBytes(most['Most used']),
+			[isOneOfMany ? 'GPU ' + most.Device : '', fmtBytes(most.Reserved) + ' reserved by PyTorch’s allocator'],
+			['Over time', 'memory'],
+		),
+	];
 }
 
 /* The summary's line on what was never freed, and what of it is in a cache. */

@@ -325,7 +325,10 @@ async function sumsBetween(a, b) {
 		own = ++asked,
 		count = new Float64Array(state.index.labels.texts.length),
 		time = new Float64Array(count.length);
-	for (const { first, n } of rowsOnceMore(false)) {
+	for (const row of rowsOnceMore(false)) {
+		const { first, n, track } = row;
+		/* functions of Python's hold each other: what it did is said once, by the first row */
+		if (track.kind === 'python' && row !== track.lanes[0]) continue;
 		const until = first + lowerBound(start, first, n, b);
 		for (let i = first + Math.max(0, lowerBound(start, first, n, a) - 1); i < until;) {
 			for (const stop = Math.min(until, i + 65536); i < stop; i++) {
@@ -365,8 +368,7 @@ function sumsTable(title, found, { count, time }) {
 async function happenings(what, a, b, most) {
 	const sums = await sumsBetween(a, b);
 	if (!sums) return null;
-	/* functions of Python's hold each other: what it did is said once */
-	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0 && !'pqx'.includes(state.index.labels.kinds[l])).sort((x, y) => sums.time[y] - sums.time[x]),
+	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0 && state.index.labels.kinds[l] !== 'x').sort((x, y) => sums.time[y] - sums.time[x]),
 		isGpu = (l) => 'kcsgm'.includes(state.index.labels.kinds[l]),
 		busy = ([number, d]) => ' · GPU ' + number + (state.index.grouped ? ' about ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
 	return [

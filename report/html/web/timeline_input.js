@@ -322,6 +322,7 @@ let asked = 0;
 async function sumsBetween(a, b) {
 	const { start, dur, label, busy, stack } = state.ev,
 		together = Uint8Array.from(state.index.labels.kinds, isTogether),
+		waits = state.index.labels.texts.map((text) => WAITS.test(text)),
 		own = ++asked,
 		count = new Float64Array(state.index.labels.texts.length),
 		time = new Float64Array(count.length);
@@ -329,11 +330,13 @@ async function sumsBetween(a, b) {
 		const { first, n, track } = row;
 		/* functions of Python's hold each other: what it did is said once, by the first row */
 		if (track.kind === 'python' && row !== track.lanes[0]) continue;
+		/* that a thread waits which makes no calls holds nothing up */
+		const isAside = track.kind === 'python' && !timeline.leading.some((thread) => isSameThread(thread, track));
 		const until = first + lowerBound(start, first, n, b);
 		for (let i = first + Math.max(0, lowerBound(start, first, n, a) - 1); i < until;) {
 			for (const stop = Math.min(until, i + 65536); i < stop; i++) {
 				const inside = Math.min(b, start[i] + dur[i]) - Math.max(a, start[i]);
-				if (inside < 0 || (inside === 0 && dur[i] > 0)) continue;
+				if (inside < 0 || (inside === 0 && dur[i] > 0) || (isAside && waits[label[i]])) continue;
 				count[label[i]] += together[label[i]] ? stack[i] : 1;
 				time[label[i]] += dur[i] > 0 ? (inside * busy[i]) / dur[i] : 0;
 			}

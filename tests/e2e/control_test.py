@@ -248,6 +248,24 @@ class Live(Case):
         self.assertLess(first, recorded)
         self.assertLess(recorded, made)
 
+    def test_a_signal_keeps_what_led_to_it(self):
+        """A circle that went around, stopped by the signal: what the program does then takes no place of it."""
+        process = self.start(TOGGLE_SIGNAL="USR2", KEEP_LAST="8M", CHROME="none")
+        self.deadline += 2 * support.LIMIT_S  # half a million launches fill it
+        self.until(lambda: os.path.exists(self.path("out.gpuprof")))
+        process.send_signal(signal.SIGUSR2)
+        self.until(lambda: "newer ones took their place" in self.run_gpuprof("summary", "out.gpuprof").stdout)
+        process.send_signal(signal.SIGUSR2)
+        kept = self.until_closed()
+        before = self.launched()
+        self.until(lambda: self.launched() > before + 100000)
+        self.assertEqual(self.recorded(), kept)
+        _, stderr = process.communicate("", timeout=support.LIMIT_S)
+        self.assertEqual(process.returncode, 0, stderr)
+        self.assertGreater(kept, 1000)
+        self.assertEqual(self.recorded(), kept)
+        self.assertIn("from the oldest that --keep-last kept to a signal", stderr)
+
     def test_a_signal_that_the_program_handles(self):
         result = self.run_program([*GPU, "handle=USR1", "launch=3", "send=USR1"], GPUPROF_TOGGLE_SIGNAL="USR1")
         self.assertEqual((result.returncode, result.stdout), (0, "launches 3\nhandled USR1\n"), result.stderr)

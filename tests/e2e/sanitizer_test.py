@@ -1,4 +1,5 @@
-"""Programs made with a thread sanitizer: they end as without us, nothing of ours is taken for a race, and their own races are reported."""
+"""Programs made with a sanitizer of threads or addresses: they end as without us, nothing of ours is taken for a race or a leak, and their own mistakes are
+reported."""
 import re
 import unittest
 
@@ -11,8 +12,11 @@ PROGRAM = r"""
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpuprof/gpuprof.h"
+
+#define BLOCK_BYTES 100
 
 extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuModuleLoadData(void **, const void *);
 extern int cuModuleGetFunction(void **, void *, const char *), cuCtxSynchronize(void), cuCtxSetCurrent(void *);
@@ -21,6 +25,7 @@ extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsign
 
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry step_kernel() { ret; }\n";
 static void *kernel, *context;
+static char *volatile block;
 static int has_race;
 static long raced;
 static atomic_int turn; /* who writes `raced` next: in an order, but in none that is promised */
@@ -62,8 +67,9 @@ int main(int argc, char **argv)
 	pthread_t threads[4];
 	void *module;
 
-	(void)argv;
-	has_race = argc > 1;
+	block = malloc(BLOCK_BYTES);
+	block[argc > 1 && !strcmp(argv[1], "overflow") ? BLOCK_BYTES : 0] = 1;
+	has_race = argc > 1 && !strcmp(argv[1], "race");
 	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, ptx) ||
 	    cuModuleGetFunction(&kernel, module, "step_kernel"))
 		return 1;
@@ -103,6 +109,35 @@ class ThreadSanitizer(Case):
         self.check_with("gcc")
 
     @unittest.skipIf(support.ON_GPU, "the driver races by itself")
+    def test_clang(self):
+        self.check_with("clang")
+
+
+class AddressSanitizer(Case):
+
+    def check_with(self, compiler):
+        program = self.compile("program", PROGRAM, compiler, "-g", "-fsanitize=address,undefined", f"-I{support.ROOT}/include",
+                               f"-L{support.BUILD}/sim", "-lcuda", "-lpthread")
+        if self.run_program([program], PLAIN, ASAN_OPTIONS="detect_leaks=0").returncode != 9:
+            self.skipTest(f"{compiler}'s address sanitizer does not run here")
+        for way in (BARE, LAUNCHED):
+            order = "verify_asan_link_order=0:" if way == BARE else ""  # gcc's wants to be the first library; the launcher says so itself
+            for stacks in ("alloc", "all"):
+                result = self.run_program([program], way, GPUPROF_STACKS=stacks, GPUPROF_OUTPUT="t", ASAN_OPTIONS=order + "detect_leaks=0")
+                self.assertEqual((result.returncode, result.stdout), (9, "launches 12000\n"), result.stderr)
+                self.assertNotIn("Sanitizer", result.stderr)
+                self.assertIn("all 12,000 launches have their kernel record", result.stderr)
+            result = self.run_program([program, "overflow"], way, GPUPROF_OUTPUT="t", ASAN_OPTIONS=order)
+            self.assertEqual(result.returncode, self.run_program([program, "overflow"], PLAIN).returncode)
+            self.assertIn("heap-buffer-overflow", result.stderr)
+            # the simulated device leaks
+            result = self.run_program([program], way, GPUPROF_OUTPUT="t", ASAN_OPTIONS=order + "exitcode=9")
+            frames = [line for line in result.stderr.splitlines() if line.startswith("    #")]
+            self.assertEqual([line for line in frames if re.search("libgpuprof|inject/|collector/|stacks/", line)], [])
+
+    def test_gcc(self):
+        self.check_with("gcc")
+
     def test_clang(self):
         self.check_with("clang")
 

@@ -35,7 +35,8 @@ static uint32_t releases; /* how many buffers the decoder has emptied */
 static uint32_t
 	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
 
-static __thread bool never_waits; /* this thread */
+static __thread bool never_waits;                     /* this thread */
+static uint32_t buffer_bytes = GP_CUPTI_BUFFER_BYTES; /* that CUPTI is told of */
 
 /* Where all are out, records go here.  In turn, for CUPTI must not have the same one twice at a time. */
 #define DISCARD_PAGES 64u
@@ -146,11 +147,16 @@ void gp_buffers_never_wait_here(void)
 	never_waits = true;
 }
 
+void gp_buffers_stay_small(void)
+{
+	gp_store32(&buffer_bytes, GP_CUPTI_SMALL_BUFFER_BYTES);
+}
+
 uint8_t *gp_buffers_take(size_t *bytes)
 {
 	uint8_t *memory = take_free();
 
-	*bytes = GP_CUPTI_BUFFER_BYTES;
+	*bytes = gp_load32(&buffer_bytes);
 	gp_add32(&requests, 1);
 	if (memory != NULL)
 		return memory;

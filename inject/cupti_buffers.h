@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GP_CUPTI_BUFFER_BYTES (256u * 1024u)
+#define GP_CUPTI_BUFFER_BYTES       (256u * 1024u)
+#define GP_CUPTI_SMALL_BUFFER_BYTES (16u * 1024u)
 
 #define GP_BUFFERS_KEPT 32u /* stay in memory, for the next burst */
 
@@ -26,6 +27,12 @@ int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void))
 
 /* Of a thread that the decoder waits for, and of the decoder: its requests do not wait for the decoder. */
 void gp_buffers_never_wait_here(void);
+
+/*
+ * From now on CUPTI is told of GP_CUPTI_SMALL_BUFFER_BYTES of each buffer, some 80 records: where nobody asks it for what a buffer has so far,
+ * no more than that is held back.
+ */
+void gp_buffers_stay_small(void);
 
 /* For CUPTI, any thread: an empty buffer, 8-byte aligned, of *bytes bytes. */
 uint8_t *gp_buffers_take(size_t *bytes);

@@ -163,6 +163,12 @@ static void look_for_rival(void)
 		     "then on have no kernel record");
 }
 
+static void look_around(void)
+{
+	count_dropped();
+	look_for_rival();
+}
+
 /* CUPTI asks for buffers also while it flushes, and nobody decodes meanwhile: what is filled is emptied before. */
 void gp_fetch_flush(uint32_t flag)
 {
@@ -174,6 +180,12 @@ void gp_fetch_flush(uint32_t flag)
 	gp_count(GP_COUNTER_FLUSHES, 1);
 	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	gp_fetch_decode();
-	count_dropped();
-	look_for_rival();
+	look_around();
+}
+
+void gp_fetch_without_flush(void)
+{
+	gp_buffers_stay_small();
+	gp_fetch_decode();
+	look_around();
 }

@@ -32,6 +32,7 @@
 #include "inject/refusal.h"
 #include "inject/share_records.h"
 #include "inject/share_times.h"
+#include "inject/xla.h"
 #include "stacks/stack.h"
 
 #define BEGIN_MOST_NS 2000000000u
@@ -178,7 +179,10 @@ static void fetch_until_finish(uint64_t period_ns)
 			least(gp_control_pass(now_ns), gp_stack_sample(now_ns, gp_gate_is_open()));
 
 		if (now_ns >= due_ns) {
-			gp_fetch_flush(0);
+			if (gp_xla_is_here())
+				gp_fetch_without_flush();
+			else
+				gp_fetch_flush(0);
 			gp_share_end_period(gp_buffers_are_out());
 			gp_stack_poll();
 			due_ns = gp_sys_now_ns() + period_ns;

@@ -1,0 +1,42 @@
+#include "inject/xla.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "stacks/loader.h"
+
+static struct {
+	unsigned long long loaded; /* how many modules ever were, at the last look */
+	bool is_here;
+} seen;
+
+/* The libraries of JAX, new and old, of TensorFlow and of PyTorch/XLA that bring it along, by what their names have in common. */
+static bool has_xla(const char *path)
+{
+	static const char *const words[] = {"xla_cuda_plugin", "xla_extension", "libtensorflow_cc",
+					    "_pywrap_tensorflow", "_XLAC"};
+	const char *name = strrchr(path, '/');
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(name != NULL ? name : path, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Each entry has the number of all. */
+static int look(struct dl_phdr_info *info, size_t bytes, void *loaded)
+{
+	(void)bytes;
+	*(unsigned long long *)loaded = info->dlpi_adds;
+	seen.is_here = seen.loaded != info->dlpi_adds && has_xla(info->dlpi_name);
+	return seen.is_here || seen.loaded == info->dlpi_adds;
+}
+
+bool gp_xla_is_here(void)
+{
+	unsigned long long loaded = seen.loaded;
+
+	if (!seen.is_here && gp_loader_ask(look, &loaded))
+		seen.loaded = loaded;
+	return seen.is_here;
+}

@@ -48,6 +48,7 @@ extern const struct gp_breakdown gp_breakdown_exec, gp_breakdown_occupancy;
 extern const struct gp_breakdown gp_breakdown_time, gp_breakdown_idle, gp_breakdown_gap;
 extern const struct gp_breakdown gp_breakdown_gap_site;
 extern const struct gp_breakdown gp_breakdown_kind, gp_breakdown_kind_kernel;
+extern const struct gp_breakdown gp_breakdown_collective;
 extern const struct gp_breakdown gp_breakdown_queue_kernel, gp_breakdown_queue_stream;
 extern const struct gp_breakdown gp_breakdown_sequence, gp_breakdown_tuning;
 extern const struct gp_breakdown gp_breakdown_iteration, gp_breakdown_nvtx_time;

@@ -21,7 +21,7 @@ static bool is_nearly_all(uint64_t ns, uint64_t all_ns)
 void gp_launch_places_add(struct gp_advisor *advisor, struct gp_launch_places *places,
 			  uint32_t site, uint64_t ns)
 {
-	if (!gp_advisor_knows(advisor, site))
+	if (site == GP_NO_SITE)
 		return;
 	while (advisor->error == 0 && places->count <= site) {
 		advisor->error = gp_array_grow(&places->site_ns, &places->capacity, places->count,
@@ -253,14 +253,24 @@ static void put_shares(const struct gp_advisor *advisor, const struct gp_launch_
 	}
 }
 
-uint32_t gp_launch_places_sum(struct gp_advisor *advisor, const struct gp_launch_places *places,
+/* Calls without a stack are of no place. */
+static void leave_out_unknown(const struct gp_advisor *advisor, struct gp_launch_places *places)
+{
+	for (uint32_t i = 0; i < places->count; i++)
+		if (places->site_ns[i] > 0 && !gp_advisor_knows(advisor, i))
+			places->site_ns[i] = 0;
+}
+
+uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_places *places,
 			      char text[GP_LAUNCH_PLACES_BYTES])
 {
-	uint32_t most = find_most(places, UINT64_MAX, GP_NO_SITE), count = 0, helpers, site;
+	uint32_t most, count = 0, helpers, site;
 	struct callers callers = {0};
 	uint64_t all_ns = 0;
 
 	text[0] = '\0';
+	leave_out_unknown(advisor, places);
+	most = find_most(places, UINT64_MAX, GP_NO_SITE);
 	for (uint32_t i = 0; i < places->count; i++) {
 		all_ns += places->site_ns[i];
 		count += places->site_ns[i] > 0;

@@ -20,7 +20,7 @@ void gp_launch_places_free(struct gp_launch_places *places);
  * with most.  Where no place has nearly all, text gets "37 places launch them: forward (model.py:12) 31 %, ...", else "".  GP_NO_SITE: no
  * launch has a stack.
  */
-uint32_t gp_launch_places_sum(struct gp_advisor *advisor, const struct gp_launch_places *places,
+uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_places *places,
 			      char text[GP_LAUNCH_PLACES_BYTES]);
 
 #endif

@@ -43,10 +43,11 @@ struct gp_export_source {
 
 /* What not all formats heed. */
 enum gp_export_heeds {
-	GP_EXPORT_LIMIT = 1, /* slice_limit */
-	GP_EXPORT_VALUE = 2, /* measure */
-	GP_EXPORT_PART = 4,  /* choice */
-	GP_EXPORT_PARTS = 8, /* a source's are_parts */
+	GP_EXPORT_LIMIT = 1,   /* slice_limit */
+	GP_EXPORT_VALUE = 2,   /* measure */
+	GP_EXPORT_PART = 4,    /* choice */
+	GP_EXPORT_PARTS = 8,   /* a source's are_parts */
+	GP_EXPORT_MEMORY = 16, /* needs all allocations in each part */
 };
 
 struct gp_exporter {

@@ -149,11 +149,11 @@ static int take_names(struct reading *r, const struct gp_chunk *chunk)
 
 static int take_unless_event(void *context, const union gp_any_record *record, const char *text)
 {
-	struct reading *r = context;
+	struct gp_load *load = context;
 
-	if (!gp_chunk_index_is_event(r->options->chosen, record))
-		return gp_take_record(&r->load, record, text);
-	r->load.record_thread = 0;
+	if (!gp_chunk_index_is_event(record))
+		return gp_take_record(load, record, text);
+	load->record_thread = 0;
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int take_payload(struct reading *r, const struct gp_chunk *chunk)
 	if (r->pass)
 		return gp_one_pass_chunk(r->pass, chunk);
 	if (want == GP_CHUNK_OTHERS)
-		sink = (struct gp_record_sink){take_unless_event, r};
+		sink.take = take_unless_event;
 	if (want != GP_CHUNK_NOTHING)
 		result = gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
 					   &r->decoded);
@@ -444,6 +444,23 @@ static void forget_halves(struct gp_losses *losses)
 	losses->ops_outside = losses->frees_outside = losses->range_ends_outside = 0;
 }
 
+/* Ranges that go on before or after all that was loaded: what ran for them is not known. */
+static void cut_ranges(struct gp_model *m, const struct gp_chunk_index *chosen)
+{
+	uint64_t from_ns, to_ns;
+
+	gp_chunk_index_span(chosen, m->first_ns, &from_ns, &to_ns);
+	for (uint32_t i = 0; i < m->range_count; i++) {
+		struct gp_range *range = &m->ranges[i];
+
+		if (range->start_ns >= from_ns && range->end_ns <= to_ns)
+			continue;
+		range->is_cut = true;
+		range->op_count = range->gpu_busy_ns = 0;
+		range->gpu_start_ns = range->gpu_end_ns = 0;
+	}
+}
+
 static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_load *) = {
@@ -460,8 +477,10 @@ static int finish(struct reading *r)
 		result = joins[i](&r->load);
 		show_progress(r);
 	}
-	if (r->options->chosen)
+	if (result == 0 && r->options->chosen) {
 		forget_halves(&m->losses);
+		cut_ranges(m, r->options->chosen);
+	}
 	return result;
 }
 

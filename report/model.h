@@ -160,6 +160,7 @@ struct gp_range {
 	uint8_t style;  /* enum gp_range_style */
 	uint8_t payload_kind; /* enum gp_payload_kind */
 	bool open;            /* never closed */
+	bool is_cut; /* of a part of a process: not all its operations are in the model, and nothing is known of them */
 };
 
 enum gp_range_style { GP_STYLE_PUSH_POP, GP_STYLE_START_END, GP_STYLE_MARK };

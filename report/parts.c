@@ -8,7 +8,7 @@
 #include "report/pass/chunk_index.h"
 
 /* One of so many of a part's events is loaded before and after it: ranges that begin in it, and what still ran when it began. */
-#define MARGIN 8u
+#define MARGIN 16u
 
 struct gp_parts {
 	char *path;

@@ -84,7 +84,7 @@ static void close_ranges(struct projection *p, uint64_t time_ns)
 
 static void open_range(struct projection *p, uint32_t range)
 {
-	if (p->model->ranges[range].style != GP_STYLE_PUSH_POP)
+	if (p->model->ranges[range].style != GP_STYLE_PUSH_POP || p->model->ranges[range].is_cut)
 		return;
 	if (p->open_count == GP_RANGE_SPANS_OPEN)
 		close_ranges(p, p->model->ranges[range].start_ns);

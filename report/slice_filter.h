@@ -54,6 +54,17 @@ static inline bool gp_slice_filter_has(const struct gp_slice_filter *filter, uin
 	return start_ns < filter->to_ns && end_ns > filter->from_ns;
 }
 
+/* In any part of the process. */
+static inline bool gp_slice_filter_has_in_any(const struct gp_slice_filter *filter,
+					      uint64_t start_ns, uint64_t end_ns)
+{
+	struct gp_slice_filter all = *filter;
+
+	all.part_from_ns = 0;
+	all.part_to_ns = UINT64_MAX;
+	return gp_slice_filter_has(&all, start_ns, end_ns);
+}
+
 /* Whether anything of the model is chosen: a slice, a mark, or a moment of its memory. */
 bool gp_slice_choice_has_any(const struct gp_slice_choice *choice, const struct gp_model *model);
 

@@ -156,7 +156,7 @@ static int open_parts(const struct arguments *a, struct opened *opened)
 	const struct gp_parts_wish wish = {
 		.events = a->at_once > 0 ? a->at_once : GP_PARTS_EVENTS,
 		.is_whole = !(a->request.exporter->heeds & GP_EXPORT_PARTS),
-		.with_memory = (a->request.exporter->heeds & GP_EXPORT_VALUE) != 0,
+		.with_memory = (a->request.exporter->heeds & GP_EXPORT_MEMORY) != 0,
 	};
 	int result = gp_parts_open(a->trace, &a->request.options.choice, &wish, &opened->parts);
 

@@ -285,25 +285,29 @@ static uint64_t count_untimed(const struct gp_model *model)
 static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 			 struct gp_json *json)
 {
+	const bool is_whole = !model->part.is_one; /* a part knows of no join that failed */
 	const struct gp_losses *losses = &model->losses;
 	const struct {
 		const char *key;
 		uint64_t value;
+		bool is_known;
 	} fields[] = {
-		{"pid", model->pid},
-		{"slices left out", slices_left_out},
-		{"operations without timestamps, not drawn", count_untimed(model)},
-		{"operations without a call", losses->ops_without_call},
-		{"launches without an operation", losses->launches_without_op},
-		{"launches outside the recorded windows", losses->launches_outside},
-		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI]},
-		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL]},
-		{"partial", !losses->closed || losses->cut || losses->live},
+		{"pid", model->pid, true},
+		{"slices left out", slices_left_out, true},
+		{"operations without timestamps, not drawn", count_untimed(model), true},
+		{"operations without a call", losses->ops_without_call, is_whole},
+		{"launches without an operation", losses->launches_without_op, is_whole},
+		{"launches outside the recorded windows", losses->launches_outside, is_whole},
+		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI], true},
+		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL], true},
+		{"partial", !losses->closed || losses->cut || losses->live, true},
 	};
 
 	gp_json_text(json, "{");
 	put_metadata_texts(model, json);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (!fields[i].is_known)
+			continue;
 		gp_json_text(json, i == 0 ? "" : ", ");
 		gp_json_string(json, fields[i].key, strlen(fields[i].key));
 		gp_json_text(json, ": ");
@@ -429,6 +433,22 @@ static void write_events(struct gp_chrome *chrome)
 	free(tids.taken);
 }
 
+static void begin_process(struct gp_chrome *chrome)
+{
+	chrome->host_depth = gp_host_spans_depth(chrome->model);
+	if (chrome->options->messages)
+		gp_host_depth_explain(&chrome->host_depth, chrome->options->messages);
+	gp_chrome_write_processes(chrome);
+}
+
+/* Streams have their tids again; others are kept by gp_chrome_begin_track(). */
+static void go_on(struct gp_chrome *chrome)
+{
+	for (uint32_t i = 0; i < chrome->gpu_count; i++)
+		chrome->gpus[i].tids.count = chrome->gpus[i].tids.next = 0;
+	gp_chrome_write_more_gpus(chrome);
+}
+
 static void write_process(struct gp_chrome *chrome)
 {
 	const struct gp_model *model = chrome->model;
@@ -441,10 +461,11 @@ static void write_process(struct gp_chrome *chrome)
 				 ? chrome->cut_in_file_ns - chrome->offset_ns
 				 : 0;
 	chrome->filter = gp_slice_filter_of(&chrome->options->choice, model);
-	chrome->host_depth = gp_host_spans_depth(model);
-	if (chrome->options->messages)
-		gp_host_depth_explain(&chrome->host_depth, chrome->options->messages);
-	gp_chrome_write_processes(chrome);
+	chrome->is_later = chrome->are_parts && chrome->processes > 0;
+	if (chrome->is_later)
+		go_on(chrome);
+	else
+		begin_process(chrome);
 	gp_chrome_stacks_use(chrome->stacks, model);
 	if (chrome->error == 0)
 		write_events(chrome);
@@ -515,7 +536,9 @@ static int write_file(struct gp_chrome *chrome, const struct gp_export_source *s
 static int write_chrome(const struct gp_export_source *source,
 			const struct gp_export_options *options, FILE *out)
 {
-	struct gp_chrome chrome = {.options = options, .is_merged = source->count > 1};
+	struct gp_chrome chrome = {.options = options,
+				   .is_merged = source->count > 1 && !source->are_parts,
+				   .are_parts = source->are_parts && source->count > 1};
 	int result = -ENOMEM, closed;
 
 	chrome.names = gp_names_new();
@@ -531,6 +554,7 @@ static int write_chrome(const struct gp_export_source *source,
 	gp_lanes_free(&chrome.lanes);
 	free(chrome.lane_tids);
 	free(chrome.streams);
+	gp_groups_free(&chrome.tracks);
 	gp_chrome_free_places(&chrome);
 	gp_chrome_stacks_free(chrome.stacks);
 	gp_names_free(chrome.names);
@@ -542,6 +566,6 @@ const struct gp_exporter gp_exporter_chrome = {
 	.suffix = ".json",
 	.help = "timeline as Chrome trace, with Kineto's fields",
 	.readers = "https://ui.perfetto.dev, chrome://tracing, HolisticTraceAnalysis",
-	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART,
+	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART | GP_EXPORT_PARTS,
 	.write = write_chrome,
 };

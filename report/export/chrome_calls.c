@@ -27,10 +27,10 @@ bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op,
 	*end_ns = op->start_ns > call->start_ns ? op->start_ns : call->start_ns;
 	if (*end_ns > op->start_ns && *end_ns >= op->end_ns)
 		return false;
-	return gp_chrome_is_shown(chrome, call->start_ns, call->start_ns + call->duration_ns);
+	return gp_chrome_is_chosen(chrome, call->start_ns, call->start_ns + call->duration_ns);
 }
 
-/* Arrow ids are operations' numbers, over all processes: one arrow for each. */
+/* Arrow ids are operations' numbers, over all processes: one arrow for each.  Of parts, that of the operation has both ends. */
 static void write_arrows(struct gp_chrome *chrome, const struct gp_call *call, uint32_t tid)
 {
 	struct gp_json *json = &chrome->json;
@@ -140,9 +140,14 @@ static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 static void show_call(struct gp_chrome *chrome, const struct gp_call *call, struct calls *calls)
 {
 	struct gp_chrome_text *opening = &calls->openings[call->api];
+	uint64_t end_ns = call->start_ns + call->duration_ns;
 
-	if (!gp_chrome_is_shown(chrome, call->start_ns, call->start_ns + call->duration_ns))
+	if (!gp_chrome_is_shown(chrome, call->start_ns, end_ns)) {
+		if (chrome->is_later)
+			write_arrows(chrome, call,
+				     gp_chrome_place_again(chrome, call->start_ns, end_ns));
 		return;
+	}
 	if (!opening->bytes)
 		*opening = make_opening(chrome, &calls->scratch, call->api);
 	if (opening->bytes)

@@ -125,7 +125,7 @@ static void write_accounts(struct gp_chrome *chrome, struct accounts *accounts)
 {
 	const struct gp_model *model = chrome->model;
 	uint64_t first_ns = find_first(chrome);
-	bool has_begun = first_ns == 0;
+	bool has_begun = first_ns == 0 || chrome->is_later;
 
 	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
@@ -141,7 +141,7 @@ static void write_accounts(struct gp_chrome *chrome, struct accounts *accounts)
 		}
 		account = find(accounts, event);
 		gp_memory_apply(&account->now_bytes[event->memory_kind], event);
-		if (has_begun)
+		if (has_begun && gp_chrome_is_moment_shown(chrome, event->time_ns))
 			write_account(chrome, account, event->time_ns);
 	}
 	if (!has_begun)

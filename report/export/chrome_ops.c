@@ -523,8 +523,12 @@ static void write_track(struct gp_chrome *chrome, struct texts *texts, const str
 	gp_chrome_note_stream(chrome, (struct gp_chrome_stream){first->device_id, first->context_id,
 								first->stream_id, 0});
 	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++)
-		if (!ops[i].untimed && gp_chrome_is_shown(chrome, ops[i].start_ns, ops[i].end_ns))
+		if (ops[i].untimed)
+			continue;
+		else if (gp_chrome_is_shown(chrome, ops[i].start_ns, ops[i].end_ns))
 			write_op(chrome, texts, i);
+		else if (chrome->is_later)
+			gp_chrome_place_again(chrome, ops[i].start_ns, ops[i].end_ns);
 }
 
 /* first: the number of the first track. */

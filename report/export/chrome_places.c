@@ -264,9 +264,10 @@ static uint32_t choose_pid_base(const struct gp_chrome *chrome)
 
 static void place_gpus(struct gp_chrome *chrome)
 {
-	uint32_t pid_base = choose_pid_base(chrome), known = chrome->gpu_count;
+	uint32_t known = chrome->gpu_count;
 	char boot[40];
 
+	chrome->gpu_pids = choose_pid_base(chrome);
 	get_boot_id(chrome->model, boot);
 	for (uint32_t i = 0; i < DEVICES && chrome->error == 0; i++) {
 		uint32_t *gpu = &chrome->gpu_of_device[i];
@@ -275,9 +276,30 @@ static void place_gpus(struct gp_chrome *chrome)
 			continue;
 		*gpu = find_gpu(chrome, known, (uint16_t)i, boot);
 		if (*gpu == GP_NONE)
-			*gpu = add_gpu(chrome, (uint16_t)i, pid_base, boot);
+			*gpu = add_gpu(chrome, (uint16_t)i, chrome->gpu_pids, boot);
 		if (*gpu == GP_NONE)
 			chrome->error = -ENOMEM;
+	}
+}
+
+void gp_chrome_write_more_gpus(struct gp_chrome *chrome)
+{
+	uint32_t known[DEVICES];
+	char boot[40];
+
+	memcpy(known, chrome->gpu_of_device, sizeof(known));
+	mark_devices(chrome);
+	get_boot_id(chrome->model, boot);
+	for (uint32_t i = 0; i < DEVICES; i++) {
+		uint32_t *gpu = &chrome->gpu_of_device[i];
+
+		if (known[i] == GP_NONE && *gpu != GP_NONE) {
+			*gpu = add_gpu(chrome, (uint16_t)i, chrome->gpu_pids, boot);
+			if (*gpu == GP_NONE)
+				chrome->error = -ENOMEM;
+		} else {
+			*gpu = known[i];
+		}
 	}
 }
 

@@ -110,6 +110,8 @@ void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *rang
 		    ? gp_chrome_is_moment_shown(chrome, range->start_ns)
 		    : gp_chrome_is_shown(chrome, range->start_ns, range->end_ns))
 		writers[range->style](chrome, range);
+	else if (chrome->is_later && range->style == GP_STYLE_PUSH_POP)
+		gp_chrome_place_again(chrome, range->start_ns, range->end_ns);
 }
 
 /* ---- on the GPU ---- */

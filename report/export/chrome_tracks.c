@@ -48,8 +48,31 @@ int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint3
 	return 0;
 }
 
-void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
-			   uint32_t tid, bool nesting)
+/* The number of a key of the track's, from 0 on; *is_new: it had none. */
+static uint32_t number_of(struct gp_chrome *chrome, char what, uint32_t lane, bool *is_new)
+{
+	char key[sizeof(chrome->track_key) + 16];
+	uint32_t count = chrome->tracks.count, number;
+
+	snprintf(key, sizeof(key), "%c%u %s", what, lane, chrome->track_key);
+	number = gp_groups_find(&chrome->tracks, key);
+	if (number == UINT32_MAX)
+		chrome->error = -ENOMEM;
+	*is_new = chrome->tracks.count > count;
+	return number;
+}
+
+/* Of a process in parts, the one that the lane has in all of them. */
+static uint32_t lasting_tid(struct gp_chrome *chrome, uint32_t lane)
+{
+	bool is_new;
+
+	return GP_CHROME_FIRST_FREE_TID + number_of(chrome, 't', lane, &is_new);
+}
+
+/* owner: what tells tracks of one name apart. */
+static void begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
+			uint32_t tid, bool nesting, uint32_t owner)
 {
 	if (gp_lanes_begin(&chrome->lanes, nesting) < 0)
 		chrome->error = -ENOMEM;
@@ -58,6 +81,18 @@ void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 	chrome->tid = tid;
 	chrome->lane_count = 0;
 	chrome->sort_index = ++chrome->last_sort_index;
+	if (!chrome->are_parts)
+		return;
+	snprintf(chrome->track_key, sizeof(chrome->track_key), "%u %u %s", pid, owner,
+		 chrome->track_name);
+	if (tid >= GP_CHROME_FIRST_FREE_TID)
+		chrome->tid = lasting_tid(chrome, 0);
+}
+
+void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
+			   uint32_t tid, bool nesting)
+{
+	begin_track(chrome, tids, pid, tid, nesting, 0);
 }
 
 void gp_chrome_note_stream(struct gp_chrome *chrome, struct gp_chrome_stream stream)
@@ -91,7 +126,8 @@ void gp_chrome_begin_track_of(struct gp_chrome *chrome, struct gp_chrome_stream 
 						   sizeof(stream), compare_streams)
 					 : NULL;
 
-	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), false);
+	begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), false,
+		    stream.context_id);
 	if (drawn)
 		chrome->sort_index = drawn->sort_index + 1;
 }
@@ -147,13 +183,19 @@ static void name_lane(struct gp_chrome *chrome, uint32_t lane)
 static bool add_lane(struct gp_chrome *chrome)
 {
 	uint32_t lane = chrome->lane_count;
+	bool is_new = true;
 
 	if (gp_array_grow(&chrome->lane_tids, &chrome->lane_capacity, lane,
 			  sizeof(*chrome->lane_tids)) < 0)
 		return false;
-	chrome->lane_tids[lane] = lane == 0 ? chrome->tid : gp_chrome_fresh_tid(chrome->tids);
+	chrome->lane_tids[lane] = lane == 0           ? chrome->tid
+				  : chrome->are_parts ? lasting_tid(chrome, lane)
+						      : gp_chrome_fresh_tid(chrome->tids);
 	chrome->lane_count++;
-	name_lane(chrome, lane);
+	if (chrome->are_parts)
+		number_of(chrome, 'n', lane, &is_new);
+	if (is_new)
+		name_lane(chrome, lane);
 	return true;
 }
 
@@ -178,6 +220,14 @@ uint32_t gp_chrome_place(struct gp_chrome *chrome, uint64_t start_ns, uint64_t e
 fail:
 	chrome->error = -ENOMEM;
 	return chrome->tid;
+}
+
+uint32_t gp_chrome_place_again(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns)
+{
+	uint32_t tid = gp_chrome_place(chrome, start_ns, end_ns);
+
+	chrome->slices--;
+	return tid;
 }
 
 void gp_chrome_name_process(struct gp_chrome *chrome, uint32_t pid, const char *name,

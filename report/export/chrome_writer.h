@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "report/export.h"
+#include "report/groups.h"
 #include "report/host_looks.h"
 #include "report/json_write.h"
 #include "report/lanes.h"
@@ -89,6 +90,7 @@ struct gp_chrome {
 	uint64_t deep_ranges;            /* not projected: too many were open at once */
 
 	uint32_t host_pid;
+	uint32_t gpu_pids;       /* of the process: where those of its devices begin */
 	uint32_t *gpu_of_device; /* index in gpus of each device of the model, or GP_NONE */
 	uint64_t first_arrow;    /* number of arrow ids that earlier processes have */
 	uint64_t last_async;     /* the last id of a start/end range, of any process */
@@ -104,6 +106,14 @@ struct gp_chrome {
 	struct gp_json about; /* what a file of several says of each, in memory until its end */
 
 	uint32_t next_look; /* of the process: the first sample that is not written */
+
+	/*
+	 * A process in parts has its tracks in several of them: they are found again by what they are.  In a later part what began before it is
+	 * placed on its lane once more, and not written.
+	 */
+	bool are_parts, is_later;
+	struct gp_groups tracks;
+	char track_key[GP_HOST_TRACK_BYTES + 32];
 
 	/* the streams of the process that are drawn */
 	struct gp_chrome_stream *streams;
@@ -144,6 +154,9 @@ void gp_chrome_note_stream(struct gp_chrome *chrome, struct gp_chrome_stream str
 /* The tid on which a slice of the track goes; names the lane if it is its first. */
 uint32_t gp_chrome_place(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns);
 
+/* The same of a slice that another part has. */
+uint32_t gp_chrome_place_again(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns);
+
 /* The tid of the track's first lane, named: for what is no slice. */
 uint32_t gp_chrome_first_tid(struct gp_chrome *chrome);
 
@@ -159,8 +172,9 @@ void gp_chrome_name_process(struct gp_chrome *chrome, uint32_t pid, const char *
  */
 bool gp_chrome_set_times(struct gp_chrome *chrome);
 
-/* Give the model's process and its devices pids, and name those that are new. */
+/* Give the model's process and its devices pids, and name those that are new; of a later part, devices that it is the first to have. */
 void gp_chrome_write_processes(struct gp_chrome *chrome);
+void gp_chrome_write_more_gpus(struct gp_chrome *chrome);
 
 struct gp_chrome_gpu *gp_chrome_gpu(const struct gp_chrome *chrome, uint16_t device_id);
 
@@ -236,6 +250,14 @@ void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *rang
 
 /* What a range is on one stream. */
 void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_range_span *span);
+
+/* Whether a slice of the model is written at all, in this part of it or another one. */
+static inline bool gp_chrome_is_chosen(const struct gp_chrome *chrome, uint64_t start_ns,
+				       uint64_t end_ns)
+{
+	return (!chrome->is_cut || end_ns > chrome->cut_ns) &&
+	       gp_slice_filter_has_in_any(&chrome->filter, start_ns, end_ns);
+}
 
 /* Whether a slice, or something of a moment, is written. */
 static inline bool gp_chrome_is_shown(const struct gp_chrome *chrome, uint64_t start_ns,

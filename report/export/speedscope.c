@@ -289,6 +289,6 @@ const struct gp_exporter gp_exporter_speedscope = {
 	.suffix = ".speedscope.json",
 	.help = "call stacks with all values, or --value",
 	.readers = "https://www.speedscope.app",
-	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART,
+	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_MEMORY,
 	.write = write_speedscope,
 };

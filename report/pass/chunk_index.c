@@ -56,10 +56,11 @@ struct gp_chunk_index {
 	uint32_t order_count;
 	uint64_t events, damaged_bytes;
 	int64_t first_ns; /* of the first call or operation, on the timeline */
+	int64_t chosen_from_ns, chosen_to_ns;
 
 	/* while it is made */
 	uint32_t ring_thread, record_thread;
-	struct numbers threads, streams;
+	struct numbers threads, streams, kinds; /* of memory */
 	struct numbers
 		named; /* correlation ids that definitions name, or operations without times */
 	struct extreme first_call, last_call, first_op, last_op, first_ticks, first_cupti;
@@ -154,7 +155,7 @@ static uint32_t thread_of(const struct gp_chunk_index *x)
 	return x->ring_thread != 0 ? x->ring_thread : x->record_thread;
 }
 
-/* The first of a thread or a stream is in every part. */
+/* The first of a thread, a stream, or a kind of memory is in every part. */
 static int note_owner(struct gp_chunk_index *x, struct numbers *owners, uint64_t owner)
 {
 	int result = add_number(owners, owner);
@@ -277,11 +278,13 @@ static int note_memory(struct gp_chunk_index *x, const struct gp_record_memory *
 	const union gp_any_record record = {.memory = *r};
 	int result = note_call(x, &r->call);
 
-	last_entry(x)->has_others |= x->with_memory;
-	if (result != 0 || x->with_memory || !gp_memory_took_effect(r))
+	if (result != 0 || !gp_memory_took_effect(r))
 		return result;
+	if (note_owner(x, &x->kinds, (uint64_t)r->device_id << 8 | r->memory_kind) != 0)
+		return -ENOMEM;
 	return note_half(x, &record,
-			 r->op == GP_MEMORY_FREE && r->memory_kind != GP_MEMORY_PHYSICAL &&
+			 !x->with_memory && r->op == GP_MEMORY_FREE &&
+				 r->memory_kind != GP_MEMORY_PHYSICAL &&
 				 !gp_memory_is_about_handle(r));
 }
 
@@ -380,12 +383,11 @@ static int note_record(struct gp_chunk_index *x, const union gp_any_record *reco
 	}
 }
 
-bool gp_chunk_index_is_event(const struct gp_chunk_index *x, const union gp_any_record *record)
+bool gp_chunk_index_is_event(const union gp_any_record *record)
 {
 	switch (record->head.kind) {
-	case GP_RECORD_MEMORY:
-		return !x->with_memory;
 	case GP_RECORD_CALL:
+	case GP_RECORD_MEMORY:
 	case GP_RECORD_RANGE:
 	case GP_RECORD_KERNEL:
 	case GP_RECORD_COPY:
@@ -593,6 +595,7 @@ void gp_chunk_index_free(struct gp_chunk_index *x)
 	free(x->order);
 	free(x->threads.values);
 	free(x->streams.values);
+	free(x->kinds.values);
 	free(x->named.values);
 	free(x->anchors);
 	free(x);
@@ -725,6 +728,8 @@ void gp_chunk_index_choose(struct gp_chunk_index *x, uint64_t from_ns, uint64_t 
 	int64_t from = step_back(x, on_timeline(x, from_ns), margin);
 	int64_t to = to_ns > 0 ? step_on(x, on_timeline(x, to_ns), margin) : INT64_MAX - CLOSE_NS;
 
+	x->chosen_from_ns = from_ns > 0 ? from : INT64_MIN;
+	x->chosen_to_ns = to;
 	choose_by_time(x, from_ns > 0 ? from - CLOSE_NS : INT64_MIN, to + CLOSE_NS, &halves);
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct entry *e = &x->entries[i];
@@ -738,6 +743,17 @@ void gp_chunk_index_choose(struct gp_chunk_index *x, uint64_t from_ns, uint64_t 
 enum gp_chunk_want gp_chunk_index_want(const struct gp_chunk_index *x, uint64_t chunk)
 {
 	return chunk < x->count ? x->entries[chunk].want : GP_CHUNK_ALL;
+}
+
+void gp_chunk_index_span(const struct gp_chunk_index *x, uint64_t first_ns, uint64_t *from_ns,
+			 uint64_t *to_ns)
+{
+	int64_t shift = (int64_t)first_ns - x->first_ns;
+
+	*from_ns = x->chosen_from_ns > -shift ? (uint64_t)(x->chosen_from_ns + shift) : 0;
+	*to_ns = x->chosen_to_ns < INT64_MAX - CLOSE_NS - shift
+			 ? (uint64_t)(x->chosen_to_ns + shift)
+			 : UINT64_MAX;
 }
 
 uint64_t gp_chunk_index_step_over(const struct gp_chunk_index *x, uint64_t *chunk)

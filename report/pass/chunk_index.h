@@ -7,7 +7,7 @@
  *
  * What is chosen for a window is, besides the chunks with events in it: those with the other halves of these (calls of operations,
  * operations of calls); and those that make every part alike: with the first and the last event of all, the first one of each
- * thread and stream, and calls that definitions name.
+ * thread, stream and kind of memory, and calls that definitions name.
  */
 #ifndef REPORT_PASS_CHUNK_INDEX_H
 #define REPORT_PASS_CHUNK_INDEX_H
@@ -29,7 +29,7 @@ struct gp_chunk_left {
 };
 
 /*
- * with_memory: allocations are no events: every part has them all, so that it tells when most was in use.
+ * with_memory: every part has all allocations and frees, so that it tells when most was in use.
  * 0; -ENOTSUP: a trace that has to be loaded as a whole (it has no end, no event, clocks that were set meanwhile, times that cannot be, or
  * work inside conditional nodes, whose launch only the whole tells); or another negative errno value.
  */
@@ -53,6 +53,10 @@ void gp_chunk_index_choose(struct gp_chunk_index *index, uint64_t from_ns, uint6
 /* What is chosen, by the number of a chunk in the order of gp_trace_next(). */
 enum gp_chunk_want gp_chunk_index_want(const struct gp_chunk_index *index, uint64_t chunk);
 
+/* From when to when all events are chosen, on a timeline on which the first call or operation is at first_ns. */
+void gp_chunk_index_span(const struct gp_chunk_index *index, uint64_t first_ns, uint64_t *from_ns,
+			 uint64_t *to_ns);
+
 /*
  * For who reads on at the chunk of that number, which is moved on past those that are not wanted at all: where in the file (gp_trace_place())
  * the first is that is; 0: the next one is, or there is no way to step over any.
@@ -67,6 +71,6 @@ const struct gp_chunk_left *gp_chunk_index_lefts(const struct gp_chunk_index *in
 						 uint32_t *count);
 
 /* Whether it is an event: of a chunk of which others are wanted, it is not. */
-bool gp_chunk_index_is_event(const struct gp_chunk_index *index, const union gp_any_record *record);
+bool gp_chunk_index_is_event(const union gp_any_record *record);
 
 #endif

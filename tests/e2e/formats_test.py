@@ -10,6 +10,7 @@ import re
 import sqlite3
 import statistics
 
+import chrome_lint
 import support
 from support import BUILD, Case
 import openmetrics  # these two are in the folder that support names
@@ -333,6 +334,31 @@ class Formats(Case):
                 drawn += sum(event.get("cat") == "kernel" for event in json.load(file)["traceEvents"])
         self.assertEqual(drawn, sum(row["kind"] == "kernel" for row in whole))
 
+    def chrome_events(self, *options):
+        """How often each event is there: tracks by their names, arrows by their ends; without what a part does not know of a long range."""
+        path = self.export("chrome", *options)
+        self.assertEqual([rule for rule, cases in chrome_lint.lint(path).items() if cases], [], options)
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        tracks = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        found, arrows = collections.Counter(), collections.defaultdict(list)
+        for event in events:
+            track = event["pid"], tracks.get((event["pid"], event.pop("tid", None)))
+            if event.get("cat") == "ac2g":
+                arrows[event["id"]].append((event["ph"], track, event["ts"]))
+            elif event["ph"] != "M" and event.get("cat") != "gpu_user_annotation":
+                for key in ("GPU operations", "GPU time (us)"):
+                    event.get("args", {}).pop(key, None)
+                event.pop("id", None)
+                found[track, json.dumps(event, sort_keys=True)] += 1
+        self.assertEqual({len(ends) for ends in arrows.values()}, {2}, options)
+        return found + collections.Counter(tuple(sorted(ends)) for ends in arrows.values())
+
+    def test_a_timeline_in_parts(self):
+        whole = self.chrome_events()
+        for events in ("40", "300", "100000"):
+            self.assertEqual(self.chrome_events("--at-once", events), whole, events)
+
     def test_in_parts(self):
         """What is read in parts, or of which only a part is read, is the same."""
         key = lambda row: sorted(row.items())
@@ -352,10 +378,14 @@ class Formats(Case):
         part = sorted(self.csv_rows(*window, "--at-once", "50"), key=key)
         self.assertEqual(part, sorted(self.csv_rows(*window), key=key))
         self.assertLess(len(part), len(whole))
-        for name, options in (("whole", ()), ("part", ("--at-once", "10"))):
-            done = self.run_gpuprof("export", "-F", "pprof", *window, *options, "-o", self.path(name), self.trace)
-            self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(*(pathlib.Path(self.path(name)).read_bytes() for name in ("whole", "part")))
+        for value in ("gpu-time", "operations", "allocated-bytes", "peak-bytes"):
+            lines = []
+            for options in ((), ("--at-once", "10")):
+                done = self.run_gpuprof("export", "-F", "folded", "-v", value, *window, *options, "-o", self.path("stacks"), self.trace)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lines.append(sorted(pathlib.Path(self.path("stacks")).read_text(encoding="utf-8").splitlines()))
+            self.assertTrue(lines[0], value)
+            self.assertEqual(*lines, value)
 
     def test_a_part_that_holds_nothing_is_not_written(self):
         for form in ("chrome", "sqlite", "csv"):

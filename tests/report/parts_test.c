@@ -255,7 +255,7 @@ static char *write_parts(const struct gp_exporter *exporter, const char *path,
 	const struct gp_parts_wish wish = {
 		.events = events,
 		.is_whole = is_whole,
-		.with_memory = (exporter->heeds & GP_EXPORT_VALUE) != 0,
+		.with_memory = (exporter->heeds & GP_EXPORT_MEMORY) != 0,
 	};
 	struct gp_parts *parts;
 	char *text;

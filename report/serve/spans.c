@@ -443,7 +443,8 @@ int gp_spans_write(const struct gp_spans *spans, const struct gp_span_query *que
 		.limit = query->limit,
 		.window = {.from_ns = clamp(spans->zero_ns, query->from_ns, end_ns),
 			   .to_ns = clamp(spans->zero_ns, query->to_ns, end_ns),
-			   .least_ns = query->least_ns},
+			   .least_ns = query->least_ns,
+			   .part_to_ns = UINT64_MAX},
 	};
 	struct writer writer = {.view = &view};
 	int closed, result = gp_json_open(&writer.json, out);

@@ -485,6 +485,7 @@ async function loadEvents(wanted) {
 	await makeTracks();
 	state.ready = true;
 	timeline.ready();
+	await pause();
 	arriveInTimeline(wanted);
 	views.kernels.ready?.();
 	await breathe();

@@ -268,6 +268,8 @@ async function makeTracks() {
 			await breathe();
 		}
 		track.events = track.lanes.reduce((sum, row) => sum + row.n, 0);
+		if (track.kind === 'thread') track.calls = callsIn(track);
+		await breathe();
 	}
 	/* of a device there may be nothing among the longest */
 	const numbers = [...index.tracks.filter((t) => t.kind === 'stream').map((t) => t.id), ...(index.activity || []).map(([n]) => n)];

@@ -74,7 +74,6 @@ class Timeline {
 			.filter((t) => t.kind === 'thread' && t.events)
 			.sort((a, b) => b.events - a.events);
 		threads.slice(12).forEach((t) => this.collapsed.add(t));
-		for (const t of threads) t.calls = callsIn(t);
 		this.leading = leadingThreads(threads);
 		for (const t of state.index.tracks.filter((t) => t.events && t.kind === 'python' && isWaiting(t)))
 			if (!threads.some((thread) => isSameThread(thread, t) && thread.calls)) this.waiting.add(t);

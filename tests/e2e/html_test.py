@@ -251,6 +251,31 @@ class PageTest(HtmlCase):
         self.assertIn(f"{2000 - len(alone):,} events shorter than 20.00us stand together", message)
         self.assertLess(max(after["start"] - before["start"] for before, after in zip(alone, alone[1:])), 5_000_000)
 
+    def test_ranges_on_the_gpu_are_of_their_thread_and_level(self):
+        events = []
+        for number in range(12):  # what is launched next begins before what was launched before has ended
+            tid, at = 1 + number % 2, 1000 + 100 * number
+            events += [{"ph": "X", "cat": "user_annotation", "name": f"{name}_{number}", "pid": 1, "tid": tid, "ts": at + begin, "dur": 60 - 2 * begin, "args": {}}
+                       for begin, name in enumerate(("outer", "inner"))]
+            events += [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": tid, "ts": at + 10, "dur": 5, "args": {"correlation": number + 1}},
+                       {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7 + number % 4, "ts": at + 50, "dur": 250,
+                        "args": {"device": 0, "context": 1, "stream": 7 + number % 4, "correlation": number + 1}}]
+        with open(self.path("threads.json"), "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}], "traceEvents": events}, file)
+        page = Page(self.write_page(file.name))
+        texts, shown, first = page.json("index")["labels"]["texts"], {}, 0
+        for track in page.json("index")["tracks"]:
+            for count in track["rows"]:
+                names = sorted(texts[event["label"]] for event in page.events()[first:first + count])
+                if track["kind"] == "gpu-ranges":
+                    shown.setdefault(track["name"], []).append(names)
+                first += count
+        for tid in (1, 2):
+            rows = shown.pop(f"ranges of thread {tid}")
+            self.assertEqual([{name.partition("_")[0] for name in names} for names in rows], [{"outer"}] * 2 + [{"inner"}] * 2)
+            self.assertEqual(sorted(int(name.partition("_")[2]) for names in rows[:2] for name in names), list(range(tid - 1, 12, 2)))
+        self.assertEqual(shown, {})
+
     def test_what_has_no_row_stands_together(self):
         page, message = self.limited_page(self.write_kernels([(5000 + 5000 * (n % 2), 20 - 5000 - 5000 * (n % 2)) for n in range(100)]), 0)
         index, events = page.json("index"), page.events()
@@ -472,6 +497,9 @@ class BrowserTest(HtmlCase):
                 self.go(view)
                 self.browser.frames()
                 self.assertEqual(sorted(run(marks % view)), sorted([name[33:37], name, True] for name in names), (width, view))
+        run("(() => { const cut = document.querySelector('#view-tables .mark').parentNode; getSelection().setBaseAndExtent(cut.querySelector('span').firstChild, 0, cut.lastChild.firstChild, cut.lastChild.textContent.length); })()")
+        copied = "(() => { const event = new ClipboardEvent('copy', { clipboardData: new DataTransfer(), bubbles: true, cancelable: true }); document.dispatchEvent(event); return event.clipboardData.getData('text/plain'); })()"
+        self.assertIn(run(copied), names)
         self.assert_no_problem()
 
     def test_nothing_is_wider_than_a_narrow_window(self):

@@ -387,6 +387,14 @@ function cutText(text, mark) {
 	const [from, until] = mark;
 	return [el('span', null, text.slice(0, from)), el('span', { class: 'mark' }, text.slice(from, until)), until < text.length ? el('span', { class: 'rest' }, text.slice(until)) : null];
 }
+/* A copy of a cut text is all of what is selected of it, on one line. */
+document.addEventListener('copy', (e) => {
+	const selection = getSelection(),
+		cut = selection.anchorNode?.parentElement?.closest('.cut');
+	if (!cut?.contains(selection.focusNode)) return;
+	e.clipboardData.setData('text/plain', selection.toString().replaceAll('\n', ''));
+	e.preventDefault();
+});
 function nameCell(before, text, full = text, mark = null) {
 	return el('td', { title: plain(full) }, el('span', { class: 'cut' }, before, cutText(plain(text), mark)));
 }

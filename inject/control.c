@@ -344,15 +344,6 @@ static void start_watching(void)
 			gp_watch_set(watches[i].bit);
 }
 
-void gp_control_init(void)
-{
-	control.start_ns = gp_sys_now_ns();
-	control.kernels = gp_option_text(GP_OPTION_ID_KERNELS);
-	read_windows();
-	start_windows();
-	start_watching();
-}
-
 bool gp_control_wants_process(void)
 {
 	const char *list = gp_option_text(GP_OPTION_ID_PROCESSES);
@@ -362,6 +353,18 @@ bool gp_control_wants_process(void)
 		return true;
 	gp_facts_program(name, sizeof(name));
 	return gp_pattern_matches(list, name);
+}
+
+void gp_control_init(void)
+{
+	control.start_ns = gp_sys_now_ns();
+	control.kernels = gp_option_text(GP_OPTION_ID_KERNELS);
+	read_windows();
+	start_windows();
+	start_watching();
+	/* who sends it cannot know when the program comes to CUDA, and it would end it until then */
+	if (has_toggle() && gp_control_wants_process())
+		gp_toggle_install(gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL), NULL);
 }
 
 static void install_toggle(void)

@@ -23,7 +23,8 @@ static void on_signal(int number)
 {
 	(void)number;
 	gp_add32(&asked, 1);
-	wake_up();
+	if (wake_up != NULL)
+		wake_up();
 }
 
 static int find_signal(const char *name)
@@ -45,7 +46,8 @@ int gp_toggle_install(const char *name, void (*wake)(void))
 	sigemptyset(&ours.sa_mask);
 	if (sigaction(number, &ours, &before) != 0)
 		return -errno;
-	if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
+	if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN ||
+	    before.sa_handler == on_signal)
 		return 0;
 	sigaction(number, &before, NULL);
 	return -EBUSY;

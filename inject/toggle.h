@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Handle the signal of this name ("USR1").  wake() is called in the handler.  Returns 0, -EINVAL for a name that is not
+ * Handle the signal of this name ("USR1").  wake() is called in the handler; NULL: nobody waits for it yet, but the signal ends the program
+ * no more, and counts later.  Again with another wake() it takes that.  Returns 0, -EINVAL for a name that is not
  * known, or -EBUSY where the program handles the signal itself.  A handler that it sets later replaces this one.
  */
 int gp_toggle_install(const char *name, void (*wake)(void));

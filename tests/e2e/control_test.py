@@ -248,6 +248,15 @@ class Live(Case):
         self.assertLess(first, recorded)
         self.assertLess(recorded, made)
 
+    def test_a_signal_before_the_first_cuda_call(self):
+        """It does not end the program, and opens the recording as soon as there is something to record."""
+        for way in (LAUNCHED, BARE):
+            result = self.run_program(["sh", "-c", 'kill -USR2 $$; exec "$@"', "sh", *GPU, "send=USR2", "launch=30"], way,
+                                      GPUPROF_TOGGLE_SIGNAL="USR2")
+            self.assertEqual((result.returncode, result.stdout), (0, "launches 30\n"), result.stderr)
+            self.assertIn("from a signal to the end", result.stderr)
+            self.assertIn("all 30 launches have their kernel record", result.stderr)
+
     def test_a_signal_keeps_what_led_to_it(self):
         """A circle that went around, stopped by the signal: what the program does then takes no place of it."""
         process = self.start(TOGGLE_SIGNAL="USR2", KEEP_LAST="8M", CHROME="none")

@@ -9,6 +9,7 @@
 
 #include "report/array.h"
 #include "report/export/perfetto_writer.h"
+#include "report/range_spans.h"
 
 #define API_IDS 65536u
 
@@ -66,16 +67,16 @@ static bool allocate_names(struct gp_perfetto *p)
 
 static void write_model(struct gp_perfetto *p)
 {
-	gp_gpu_numbers_next(&p->gpus);
 	if (allocate_names(p)) {
-		gp_perfetto_write_process(p);
+		if (!p->is_later)
+			gp_perfetto_write_process(p);
 		gp_perfetto_write_threads(p);
 		gp_perfetto_write_looks(p);
 		gp_perfetto_write_others(p);
 		gp_perfetto_write_ops(p);
 		gp_perfetto_write_spans(p);
 		gp_perfetto_write_memory(p);
-		if (p->options->messages)
+		if (p->options->messages && !p->is_later)
 			gp_call_sites_explain(p->sites, p->options->messages);
 		p->last_event += p->model->op_count;
 	} else {
@@ -96,12 +97,21 @@ static int write_models(struct gp_perfetto *p, const struct gp_export_source *so
 			continue;
 		p->filter = gp_slice_filter_of(&p->options->choice, p->model);
 		p->offset_ns = p->model->base_unix_ns;
-		choose_pid(p, &pids);
+		p->is_later = !gp_export_is_first(source, i);
+		if (!p->is_later) {
+			gp_gpu_numbers_next(&p->gpus);
+			choose_pid(p, &pids);
+		}
 		if (written++ == 0)
 			gp_perfetto_begin(p, p->model->base_unix_ns, p->model->base_monotonic_ns);
 		write_model(p);
 	}
 	free(pids.used);
+	if (p->deep_ranges > 0 && p->options->messages)
+		fprintf(p->options->messages,
+			"gpuprof: %llu ranges lie in %u others of their thread or more: they are "
+			"drawn on the thread, not on the GPU\n",
+			(unsigned long long)p->deep_ranges, GP_RANGE_SPANS_OPEN);
 	return written > 0 ? 0 : -ENODATA;
 }
 
@@ -110,7 +120,8 @@ static int write_perfetto(const struct gp_export_source *source,
 {
 	struct gp_perfetto p = {.out = out,
 				.options = options,
-				.is_merged = source->count > 1,
+				.is_merged = source->count > 1 && !source->are_parts,
+				.are_parts = source->are_parts && source->count > 1,
 				.names = gp_names_new()};
 	int result = p.names ? write_models(&p, source) : -ENOMEM;
 	int ended = gp_perfetto_end(&p);
@@ -119,6 +130,8 @@ static int write_perfetto(const struct gp_export_source *source,
 	gp_gpu_numbers_free(&p.gpus);
 	gp_lanes_free(&p.lanes);
 	free(p.lane_tracks);
+	gp_groups_free(&p.lasting);
+	free(p.lasting_numbers);
 	return result < 0 ? result : ended;
 }
 
@@ -127,6 +140,6 @@ const struct gp_exporter gp_exporter_perfetto = {
 	.suffix = ".pftrace",
 	.help = "timeline in Perfetto's own format: smaller, with its GPU tabs",
 	.readers = "https://ui.perfetto.dev, trace_processor",
-	.heeds = GP_EXPORT_PART,
+	.heeds = GP_EXPORT_PART | GP_EXPORT_PARTS,
 	.write = write_perfetto,
 };

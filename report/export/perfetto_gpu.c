@@ -201,8 +201,11 @@ static uint64_t graph_name(struct gp_perfetto *p, const struct gp_op *op)
 static uint64_t intern_spec(struct gp_perfetto *p, const char *name, const char *description,
 			    uint64_t category)
 {
-	uint64_t iid = ++p->last_iid;
+	uint64_t *known = gp_perfetto_lasting(p, "spec", name), iid;
 
+	if (*known != 0)
+		return *known;
+	iid = *known = ++p->last_iid;
 	gp_protobuf_number(&p->argument, ENTRY_IID, iid);
 	gp_protobuf_text(&p->argument, ENTRY_NAME, name);
 	gp_protobuf_text(&p->argument, SPEC_DESCRIPTION, description);
@@ -238,6 +241,23 @@ static void name_stream(const struct gp_perfetto *p, const struct gp_op *op, cha
 		snprintf(text + used, bytes - used, ", context %u", op->context_id);
 }
 
+static uint64_t intern_context(struct gp_perfetto *p, const struct gp_op *op)
+{
+	char name[32];
+	uint64_t *known;
+
+	snprintf(name, sizeof(name), "%u %u", op->device_id, op->context_id);
+	known = gp_perfetto_lasting(p, "context", name);
+	if (*known != 0)
+		return *known;
+	*known = ++p->last_iid;
+	gp_protobuf_number(&p->argument, ENTRY_IID, *known);
+	gp_protobuf_number(&p->argument, CONTEXT_PID, p->pid);
+	gp_protobuf_number(&p->argument, CONTEXT_API, CONTEXT_API_CUDA);
+	gp_protobuf_message(&p->interned, INTERNED_CONTEXTS, &p->argument);
+	return *known;
+}
+
 static void begin_stream(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op,
 			 bool is_same_context)
 {
@@ -245,13 +265,8 @@ static void begin_stream(struct gp_perfetto *p, struct ops *ops, const struct gp
 
 	name_stream(p, op, name, sizeof(name));
 	ops->queue = intern_spec(p, name, "", SPEC_IS_COMPUTE);
-	if (!is_same_context) {
-		ops->context = ++p->last_iid;
-		gp_protobuf_number(&p->argument, ENTRY_IID, ops->context);
-		gp_protobuf_number(&p->argument, CONTEXT_PID, p->pid);
-		gp_protobuf_number(&p->argument, CONTEXT_API, CONTEXT_API_CUDA);
-		gp_protobuf_message(&p->interned, INTERNED_CONTEXTS, &p->argument);
-	}
+	if (!is_same_context)
+		ops->context = intern_context(p, op);
 	if (!ops->has_device || ops->device_id != op->device_id)
 		forget_shapes(ops, p->model);
 	ops->device_id = op->device_id;
@@ -305,6 +320,26 @@ static void put_launch(struct gp_perfetto *p, struct ops *ops, const struct gp_o
 	if (graph_node_id != 0)
 		put_argument(p, GP_PERFETTO_ARG_GRAPH_NODE, graph_node_id);
 	gp_protobuf_message(&p->event, STAGE_LAUNCH, &p->inner);
+}
+
+/* So that no two numbers that are close come to close ones. */
+static uint64_t mix(uint64_t number)
+{
+	number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
+	number = (number ^ number >> 27) * 0x94d049bb133111ebu;
+	return number ^ number >> 31;
+}
+
+/* Operations of one call begin at different times, or are different nodes of a graph. */
+uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t index)
+{
+	const struct gp_op *op = &p->model->ops[index];
+	uint64_t node_id = gp_model_detail(p->model, op)->graph_node_id;
+	uint64_t call_and_start = (uint64_t)op->correlation_id << 32 | (uint32_t)op->start_ns;
+
+	if (!p->are_parts)
+		return p->last_event + index + 1;
+	return node_id == 0 ? call_and_start : mix(mix(call_and_start) ^ node_id);
 }
 
 static void write_op(struct gp_perfetto *p, struct ops *ops, uint32_t index)
@@ -381,7 +416,7 @@ void gp_perfetto_write_ops(struct gp_perfetto *p)
 
 	if (!ops.shapes)
 		p->error = -ENOMEM;
-	if (!p->is_merged && p->model->device_count > 0)
+	if (!p->is_merged && !p->is_later && p->model->device_count > 0)
 		write_gpus(p);
 	intern_stages(p, &ops.stages);
 	write_streams(p, &ops);

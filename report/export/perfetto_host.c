@@ -12,13 +12,19 @@
 
 /* ---- calls ---- */
 
+/* In whatever part the operation is. */
+static bool is_submitted(const struct gp_perfetto *p, const struct gp_op *op)
+{
+	return !op->untimed && gp_slice_filter_has_in_any(&p->filter, op->start_ns, op->end_ns);
+}
+
 /* What the call put on the GPU: the reader draws the arrows. */
 static void put_submitted(struct gp_perfetto *p, const struct gp_call *call)
 {
 	bool any = false;
 
 	for (uint32_t i = call->first_op; i != GP_NONE; i = p->model->ops[i].next_op)
-		if (gp_perfetto_has_op(p, &p->model->ops[i])) {
+		if (is_submitted(p, &p->model->ops[i])) {
 			gp_protobuf_value(&p->inner, GPU_CORRELATION_SUBMITTED,
 					  gp_perfetto_event_id(p, i));
 			any = true;
@@ -79,7 +85,7 @@ static void write_call(struct gp_perfetto *p, const struct gp_call *call)
 	uint64_t end_ns = call->start_ns + call->duration_ns;
 	uint64_t track;
 
-	if (!gp_slice_filter_has(&p->filter, call->start_ns, end_ns))
+	if (!gp_perfetto_has(p, call->start_ns, end_ns))
 		return;
 	track = gp_perfetto_place(p, call->start_ns, end_ns);
 	gp_perfetto_open_event(p, GP_PERFETTO_BEGIN, track, call->start_ns);
@@ -147,7 +153,7 @@ static void write_range(struct gp_perfetto *p, const struct gp_range *range)
 			put_range(p, range, GP_PERFETTO_INSTANT, gp_perfetto_first_track(p));
 		return;
 	}
-	if (!gp_slice_filter_has(&p->filter, range->start_ns, range->end_ns))
+	if (!gp_perfetto_has(p, range->start_ns, range->end_ns))
 		return;
 	track = gp_perfetto_place(p, range->start_ns, range->end_ns);
 	put_range(p, range, GP_PERFETTO_BEGIN, track);
@@ -217,7 +223,7 @@ static void write_named(struct gp_perfetto *p, enum gp_perfetto_category categor
 {
 	uint64_t track, unknown = 0;
 
-	if (!gp_slice_filter_has(&p->filter, start_ns, end_ns))
+	if (!gp_perfetto_has(p, start_ns, end_ns))
 		return;
 	track = gp_perfetto_place(p, start_ns, end_ns);
 	gp_perfetto_open_event(p, GP_PERFETTO_BEGIN, track, start_ns);

@@ -56,7 +56,7 @@ void gp_perfetto_write_looks(struct gp_perfetto *p)
 {
 	struct gp_host_depth depth = gp_host_spans_depth(p->model);
 
-	if (p->options->messages)
+	if (p->options->messages && !p->is_later)
 		gp_host_depth_explain(&depth, p->options->messages);
 	for (uint32_t first = 0, end; p->error == 0 && first < p->model->sample_count;
 	     first = end) {

@@ -11,7 +11,6 @@
 struct counter {
 	uint64_t track; /* 0 = not made yet */
 	uint64_t now_bytes;
-	bool has_begun;
 };
 
 static void write_value(struct gp_perfetto *p, uint64_t track, uint64_t ns, uint64_t value)
@@ -38,6 +37,7 @@ static void count(struct gp_perfetto *p, struct counter *counter,
 		  const struct gp_memory_event *event)
 {
 	uint64_t before_bytes = counter->now_bytes;
+	bool is_new;
 	char name[96];
 
 	gp_memory_apply(&counter->now_bytes, event);
@@ -45,11 +45,10 @@ static void count(struct gp_perfetto *p, struct counter *counter,
 		return;
 	if (counter->track == 0) {
 		name_counter(p, event, name, sizeof(name));
-		counter->track = gp_perfetto_counter(p, name);
+		counter->track = gp_perfetto_counter(p, name, &is_new);
+		if (is_new && p->filter.from_ns > 0)
+			write_value(p, counter->track, p->filter.from_ns, before_bytes);
 	}
-	if (!counter->has_begun && p->filter.from_ns > 0)
-		write_value(p, counter->track, p->filter.from_ns, before_bytes);
-	counter->has_begun = true;
 	write_value(p, counter->track, event->time_ns, counter->now_bytes);
 }
 
@@ -70,6 +69,7 @@ static void write_usages(struct gp_perfetto *p)
 {
 	uint64_t tracks[GP_DEVICE_LIMIT] = {0};
 	char name[64];
+	bool is_new;
 
 	for (uint32_t i = 0; i < p->model->usage_count; i++) {
 		const struct gp_usage *usage = &p->model->usages[i];
@@ -80,7 +80,7 @@ static void write_usages(struct gp_perfetto *p)
 		if (*track == 0) {
 			snprintf(name, sizeof(name), "GPU %u memory in use by all processes",
 				 gp_gpu_numbers_find(&p->gpus, p->model, usage->device_id, NULL));
-			*track = gp_perfetto_counter(p, name);
+			*track = gp_perfetto_counter(p, name, &is_new);
 		}
 		write_value(p, *track, usage->time_ns,
 			    usage->free_bytes < usage->total_bytes
@@ -100,12 +100,13 @@ static uint64_t pool_counter(struct gp_perfetto *p, const struct gp_record_pool 
 			     const char *what)
 {
 	char name[96], handle[32] = "";
+	bool is_new;
 
 	if (record->address != 0)
 		snprintf(handle, sizeof(handle), " 0x%llx", (unsigned long long)record->address);
 	snprintf(name, sizeof(name), "GPU %u pool%s: %s",
 		 gp_gpu_numbers_find(&p->gpus, p->model, record->device_id, NULL), handle, what);
-	return gp_perfetto_counter(p, name);
+	return gp_perfetto_counter(p, name, &is_new);
 }
 
 /* Of the pools so far, or one more, for which there is room. */

@@ -53,7 +53,7 @@ static void write_spans(struct gp_perfetto *p, const uint32_t *first_ops,
 	for (uint32_t i = 0; i < count && p->error == 0; i++) {
 		if (i == 0 || spans[i].stream != spans[i - 1].stream)
 			begin_stream(p, &p->model->ops[first_ops[spans[i].stream]]);
-		if (gp_slice_filter_has(&p->filter, spans[i].start_ns, spans[i].end_ns))
+		if (gp_perfetto_has(p, spans[i].start_ns, spans[i].end_ns))
 			write_span(p, &spans[i]);
 	}
 }
@@ -62,19 +62,13 @@ void gp_perfetto_write_spans(struct gp_perfetto *p)
 {
 	struct gp_range_span *spans = NULL;
 	uint32_t stream_count, count = 0;
-	uint64_t deep = 0;
 	uint32_t *first_ops = find_streams(p->model, &stream_count);
 
-	if (!first_ops ||
-	    gp_range_spans_find(p->model, first_ops, stream_count, &spans, &count, &deep) < 0)
+	if (!first_ops || gp_range_spans_find(p->model, first_ops, stream_count, &spans, &count,
+					      &p->deep_ranges) < 0)
 		p->error = -ENOMEM;
 	else
 		write_spans(p, first_ops, spans, count);
-	if (deep > 0 && p->options->messages)
-		fprintf(p->options->messages,
-			"gpuprof: %llu ranges lie in %u others of their thread or more: they are "
-			"drawn on the thread, not on the GPU\n",
-			(unsigned long long)deep, GP_RANGE_SPANS_OPEN);
 	gp_room_free(spans);
 	gp_room_free(first_ops);
 }

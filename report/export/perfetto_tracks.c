@@ -41,16 +41,45 @@ static bool begin_lanes(struct gp_perfetto *p, bool nesting)
 	return false;
 }
 
-/* The number of a new lane's track. */
-static uint64_t add_lane(struct gp_perfetto *p)
+uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const char *name)
 {
+	char key[256];
+	uint32_t number;
+
+	p->unlasting = 0;
+	if (!p->are_parts)
+		return &p->unlasting;
+	snprintf(key, sizeof(key), "%s %s", what, name);
+	number = gp_groups_find(&p->lasting, key);
+	if (number == UINT32_MAX || gp_array_grow(&p->lasting_numbers, &p->lasting_capacity, number,
+						  sizeof(*p->lasting_numbers)) < 0) {
+		p->error = -ENOMEM;
+		return &p->unlasting;
+	}
+	if (number >= p->lasting_count) {
+		p->lasting_count = number + 1;
+		p->lasting_numbers[number] = 0;
+	}
+	return &p->lasting_numbers[number];
+}
+
+/* The number of the track of the next lane of what is being written; *is_new: no earlier part has it. */
+static uint64_t add_lane(struct gp_perfetto *p, bool *is_new)
+{
+	char lane[24];
+	uint64_t *known;
+
+	snprintf(lane, sizeof(lane), "lane %u", p->lane_count);
+	known = gp_perfetto_lasting(p, lane, p->track_name);
+	*is_new = *known == 0;
+	if (*is_new)
+		*known = ++p->last_track;
 	if (gp_array_grow(&p->lane_tracks, &p->lane_capacity, p->lane_count,
 			  sizeof(*p->lane_tracks)) < 0) {
 		p->error = -ENOMEM;
 		return 0;
 	}
-	p->lane_tracks[p->lane_count++] = ++p->last_track;
-	return p->last_track;
+	return p->lane_tracks[p->lane_count++] = *known;
 }
 
 /* A track with a name, the next lane of what is being written; the first one of a thread is the thread itself. */
@@ -58,8 +87,11 @@ static uint64_t write_lane(struct gp_perfetto *p)
 {
 	char name[sizeof(p->track_name) + 24];
 	uint32_t lane = p->lane_count;
-	uint64_t track = add_lane(p);
+	bool is_new;
+	uint64_t track = add_lane(p, &is_new);
 
+	if (!is_new)
+		return track;
 	snprintf(name, sizeof(name), lane > 0 ? "%s, lane %u" : "%s", p->track_name, lane + 1);
 	gp_perfetto_open(p, 0);
 	gp_protobuf_number(&p->event, TRACK_UUID, track);
@@ -73,12 +105,15 @@ void gp_perfetto_begin_thread(struct gp_perfetto *p, uint32_t thread_id)
 {
 	const char *name = gp_model_thread_name(p->model, thread_id);
 	uint64_t track;
+	bool is_new;
 
 	if (!begin_lanes(p, true))
 		return;
-	track = add_lane(p);
 	p->parent_track = p->process_track;
 	snprintf(p->track_name, sizeof(p->track_name), "thread %u", thread_id);
+	track = add_lane(p, &is_new);
+	if (!is_new)
+		return;
 	gp_perfetto_open(p, 0);
 	gp_protobuf_number(&p->event, TRACK_UUID, track);
 	gp_protobuf_number(&p->event, TRACK_PARENT, p->process_track);
@@ -114,10 +149,23 @@ uint64_t gp_perfetto_first_track(struct gp_perfetto *p)
 	return p->lane_count > 0 ? p->lane_tracks[0] : write_lane(p);
 }
 
-uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name)
+bool gp_perfetto_has(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t track = ++p->last_track;
+	bool has = gp_slice_filter_has(&p->filter, start_ns, end_ns);
 
+	if (!has && p->is_later)
+		gp_perfetto_place(p, start_ns, end_ns);
+	return has;
+}
+
+uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, bool *is_new)
+{
+	uint64_t *known = gp_perfetto_lasting(p, "counter", name), track;
+
+	*is_new = *known == 0;
+	if (!*is_new)
+		return *known;
+	track = *known = ++p->last_track;
 	gp_perfetto_open(p, 0);
 	gp_protobuf_number(&p->event, TRACK_UUID, track);
 	gp_protobuf_number(&p->event, TRACK_PARENT, p->process_track);

@@ -13,6 +13,7 @@
 #include "report/call_site.h"
 #include "report/export.h"
 #include "report/gpu_numbers.h"
+#include "report/groups.h"
 #include "report/lanes.h"
 #include "report/names.h"
 #include "report/protobuf.h"
@@ -96,6 +97,16 @@ struct gp_perfetto {
 	uint64_t process_track;
 	uint32_t pid; /* its own, or one that no earlier process has */
 	bool is_merged;
+	uint64_t deep_ranges; /* not projected: too many were open at once */
+
+	/*
+	 * A process in parts has tracks, queues and counters in several of them: numbers by what they are of.  In a later part what began before it is
+	 * placed on its lane once more, and not written.
+	 */
+	bool are_parts, is_later;
+	struct gp_groups lasting;
+	uint64_t *lasting_numbers, unlasting;
+	uint32_t lasting_count, lasting_capacity;
 
 	struct gp_symbols *symbols; /* the same */
 
@@ -126,6 +137,12 @@ int gp_perfetto_end(struct gp_perfetto *p);
 /* The iid of an event's name, remembered at *known. */
 uint64_t gp_perfetto_name(struct gp_perfetto *p, uint64_t *known, const char *name);
 
+/*
+ * Where the number (of a track, a name, ...) is remembered that something of a process has in all its parts; 0 = it has none yet.  Of a
+ * process that is not in parts it always is, and is good until the next call.
+ */
+uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const char *name);
+
 /* Arguments of the event that is being made. */
 void gp_perfetto_note(struct gp_perfetto *p, enum gp_perfetto_note note, uint64_t value);
 void gp_perfetto_note_text(struct gp_perfetto *p, enum gp_perfetto_note note, const char *text);
@@ -144,8 +161,11 @@ uint64_t gp_perfetto_place(struct gp_perfetto *p, uint64_t start_ns, uint64_t en
 /* That of what is no slice. */
 uint64_t gp_perfetto_first_track(struct gp_perfetto *p);
 
-/* A new counter below parent_track; of bytes. */
-uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name);
+/* The track of a counter below parent_track; of bytes.  *is_new: no earlier part has it. */
+uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, bool *is_new);
+
+/* Whether a slice is written in this part; where an earlier part has it, it is placed as there. */
+bool gp_perfetto_has(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns);
 
 /* ---- perfetto_host.c, perfetto_looks.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c ---- */
 
@@ -156,11 +176,8 @@ void gp_perfetto_write_ops(struct gp_perfetto *p);
 void gp_perfetto_write_spans(struct gp_perfetto *p);
 void gp_perfetto_write_memory(struct gp_perfetto *p);
 
-/* The id of an operation of the model. */
-static inline uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t op)
-{
-	return p->last_event + op + 1;
-}
+/* The id of an operation of the model: its number, or what it is in all parts. */
+uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t op);
 
 static inline bool gp_perfetto_has_op(const struct gp_perfetto *p, const struct gp_op *op)
 {

@@ -354,10 +354,23 @@ class Formats(Case):
         self.assertEqual({len(ends) for ends in arrows.values()}, {2}, options)
         return found + collections.Counter(tuple(sorted(ends)) for ends in arrows.values())
 
+    def perfetto_events(self, *options):
+        """The same of Perfetto's own format; calls with what they started."""
+        trace = self.perfetto_trace(*options)
+        operations = {operation.id: operation._replace(id=0) for operation in trace.operations}
+        name = lambda track: (trace.threads.get(track), trace.tracks[track])
+        return collections.Counter([
+            *((*name(piece.track), piece.start, piece.end, piece.name, piece.category, str(sorted(piece.notes.items())),
+               str(sorted(str(operations[each]) for each in piece.operations)))
+              for piece in trace.slices if piece.category != "gpu_user_annotation"),
+            *map(str, operations.values()), *((name(track), *map(str, rest)) for track, *rest in trace.instants),
+            *((trace.tracks[track], *sorted(values)) for track, values in trace.counters.items())])
+
     def test_a_timeline_in_parts(self):
-        whole = self.chrome_events()
-        for events in ("40", "300", "100000"):
-            self.assertEqual(self.chrome_events("--at-once", events), whole, events)
+        for all_events in (self.chrome_events, self.perfetto_events):
+            whole = all_events()
+            for events in ("40", "300", "100000"):
+                self.assertEqual(all_events("--at-once", events), whole, events)
 
     def test_in_parts(self):
         """What is read in parts, or of which only a part is read, is the same."""

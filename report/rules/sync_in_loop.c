@@ -7,6 +7,7 @@
  */
 #include "report/rules/rules.h"
 
+#include "report/rules/language.h"
 #include "report/rules/waits.h"
 
 static void look(struct gp_advisor *advisor)
@@ -14,12 +15,24 @@ static void look(struct gp_advisor *advisor)
 	gp_waits_look(advisor, true);
 }
 
+/* In Python it is mostly a value that is looked at which waits. */
+static const char *const changes[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] = "wait once after the loop, or launch the next iteration before "
+			       "waiting for this one",
+	[GP_LANGUAGE_TORCH] =
+		"leave out what waits in the loop (.item(), .cpu(), .tolist(), "
+		".nonzero(), print of a tensor, if on one, torch.cuda.synchronize()), "
+		"or do it for the iteration before",
+	[GP_LANGUAGE_JAX] = "leave out what waits in the loop (float(), numpy.asarray(), print, if "
+			    "on an array, block_until_ready()), or do it for the iteration before",
+	[GP_LANGUAGE_CUPY] =
+		"leave out what waits in the loop (.get(), .item(), float(), print, if "
+		"on an array, synchronize()), or do it for the iteration before",
+};
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	(void)found;
-	fputs("wait once after the loop, or launch the next iteration before waiting for this one",
-	      out);
+	gp_language_advise(advisor, found, changes, out);
 }
 
 const struct gp_rule gp_rule_sync_in_loop = {

@@ -75,6 +75,7 @@ class Timeline {
 			.sort((a, b) => b.events - a.events);
 		threads.slice(12).forEach((t) => this.collapsed.add(t));
 		this.leading = leadingThreads(threads);
+		this.titles = titlesOf(state.index.tracks);
 		for (const t of state.index.tracks.filter((t) => t.events && t.kind === 'python' && isWaiting(t)))
 			if (!threads.some((thread) => isSameThread(thread, t) && thread.calls)) this.waiting.add(t);
 		for (const t of state.index.tracks)
@@ -138,8 +139,8 @@ class Timeline {
 			});
 			if (this.collapsed.has('gpu' + number)) continue;
 			for (const track of tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number))
-				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5)), processes));
-			for (const track of device.tracks) add(this.trackItem(track, Math.round(GPU_LANE * grow), processes));
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5))));
+			for (const track of device.tracks) add(this.trackItem(track, Math.round(GPU_LANE * grow)));
 			for (const series of (state.memory || []).filter((s) => s.device === number && (s.kind === 'all' || s.reserved)))
 				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: series.reserved ? 'tensors' : 'memory' });
 		}
@@ -164,7 +165,7 @@ class Timeline {
 			});
 			if (this.collapsed.has('process' + p)) continue;
 			for (const track of this.inOrder(own))
-				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5)), processes));
+				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5))));
 		}
 		this.height = y + 8;
 	}
@@ -178,32 +179,17 @@ class Timeline {
 		if (track.kind === 'python' && this.leading.some((thread) => isSameThread(thread, track))) return 8;
 		return track.kind === 'gpu-ranges' ? 3 : 1;
 	}
-	/* A thread's number is left out where its name tells which one it is. */
-	titleOf(track) {
-		const named = / \(thread \d+\)$/,
-			short = track.name.replace(named, ''),
-			isAlone = (other) => other === track || other.kind !== track.kind || other.process !== track.process || other.name.replace(named, '') !== short;
-		return track.kind !== 'thread' && state.index.tracks.every(isAlone) ? short : track.name;
-	}
-	trackItem(track, lane, processes) {
+	trackItem(track, lane) {
 		const small = this.collapsed.has(track),
 			lanes = small ? track.lanes.slice(0, this.rowsOfFolded(track)) : track.lanes,
 			high = small && !['python', 'gpu-ranges'].includes(track.kind) ? 8 : lane;
-		const process = processes[track.process],
-			shared = state.index.tracks.some(
-				(t) => t.kind === track.kind && t.id === track.id && t.process !== track.process,
-			),
-			owner =
-				!['thread', 'python'].includes(track.kind) && shared
-					? (process.rank !== undefined ? 'r' + process.rank : process.pid) + ': '
-					: '';
 		return {
 			kind: 'track',
 			track,
 			lanes,
 			lane: high,
 			h: Math.max(lanes.length * high, 15) + GAP,
-			title: owner + this.titleOf(track),
+			title: this.titles.get(track),
 			small,
 		};
 	}
@@ -556,6 +542,25 @@ const lowerBoundFrom = (t, i, until) => {
 	}
 	return i;
 };
+/*
+ * What tracks are called.  A thread's number is left out where its name tells which one it is, and the track is not the thread's own; of what several
+ * processes have under one head, the process is told.
+ */
+function titlesOf(tracks) {
+	const isOfGpu = (t) => ['stream', 'gpu-ranges'].includes(t.kind),
+		shorten = (t) => (t.kind === 'thread' ? t.name : t.name.replace(/ \(thread \d+\)$/, '')),
+		keyOf = (t) => [t.process, t.kind, shorten(t)].join(),
+		ownerOf = ({ process: p }) => (state.about.processes[p].rank !== undefined ? 'r' + state.about.processes[p].rank : state.about.processes[p].pid) + ': ',
+		counts = new Map(),
+		owners = new Map();
+	for (const t of tracks) {
+		counts.set(keyOf(t), (counts.get(keyOf(t)) ?? 0) + 1);
+		owners.set(t.kind + t.id, (owners.get(t.kind + t.id) ?? new Set()).add(t.process));
+	}
+	return new Map(
+		tracks.map((t) => [t, (isOfGpu(t) && owners.get(t.kind + t.id).size > 1 ? ownerOf(t) : '') + (counts.get(keyOf(t)) === 1 ? shorten(t) : t.name)]),
+	);
+}
 const isSameThread = (a, b) => a.process === b.process && a.id === b.id;
 /* How many of a thread's events are calls. */
 function callsIn({ lanes }) {

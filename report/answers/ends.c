@@ -9,6 +9,7 @@
 #include "report/busy.h"
 #include "report/cuda_names.h"
 #include "report/pass/totals.h"
+#include "report/recorded.h"
 #include "report/room.h"
 
 #define NS_PER_CLOCK_TICK                                                                          \
@@ -233,9 +234,9 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 		result = sum_nccl(ends, model, false);
 	if (result == 0)
 		result = sum_nccl(ends, model, true);
-	if (result == 0)
+	if (result == 0 && !gp_recorded_is_last_part(model))
 		result = split(&ends->first, &loads, model->first_call_ns, work.start_ns);
-	if (result == 0)
+	if (result == 0 && !gp_recorded_why_not_all(model))
 		result = split(&ends->last, &loads, work.end_ns, model->last_call_ns);
 	gp_room_free(loads.calls);
 	return result;

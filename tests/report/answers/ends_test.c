@@ -110,6 +110,21 @@ static void of_parts_and_of_nothing_there_are_no_ends(void **state)
 	}
 }
 
+/* Of a killed process nobody knows when its last operation was. */
+static void where_operations_may_be_missing_there_is_no_end(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model = build_end(&b);
+	struct gp_ends ends;
+
+	(void)state;
+	model->losses.closed = false;
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.first.ns, 1000 * MS);
+	assert_int_equal(ends.last.ns, 0);
+	gp_model_free(model);
+}
+
 static void nccl_is_told_once_per_run(void **state)
 {
 	struct build b = build_process();
@@ -182,6 +197,7 @@ int main(void)
 		cmocka_unit_test(ends_are_split_by_what_they_were_for),
 		cmocka_unit_test(the_time_before_the_first_call_is_known_by_the_process),
 		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
+		cmocka_unit_test(where_operations_may_be_missing_there_is_no_end),
 		cmocka_unit_test(nccl_is_told_once_per_run),
 		cmocka_unit_test(several_communicators_are_to_be_fewer_and_the_process_is_named),
 		cmocka_unit_test(communicators_made_between_operations_are_told_once),

@@ -694,6 +694,30 @@ class BrowserTest(HtmlCase):
         self.assertNotIn("not known busy", run("document.body.innerText"))
         self.assert_no_problem()
 
+    def test_tracks_go_to_the_top_and_back(self):
+        self.open(self.write_page(self.record(ZOO)), hash_text="#v=timeline")
+        run, key = self.browser.run, self.browser.key
+        shown = "gpuprof.timeline.items.filter((item) => item.track).map((item) => item.track.name)"
+        before, heads = run(shown), run("gpuprof.timeline.items.length")
+        run("gpuprof.timeline.canvas.focus()")
+        key("l")
+        stream = run("gpuprof.state.rows.find((row) => gpuprof.timeline.selected >= row.first && gpuprof.timeline.selected < row.first + row.n).track.name")
+        key("[")
+        thread = run(f"{shown}.find((name) => name.includes('thread'))")
+        key("p")
+        key("l")
+        key("p")
+        self.assertEqual(run(shown)[:2], [thread, stream])
+        self.assertEqual(sorted(run(shown)), sorted(before))
+        self.assertEqual(run("gpuprof.timeline.items.map((item) => item.title).slice(0, 3)"), ["on top", thread, "GPU 0 " + stream])
+        self.browser.mouse("mouseMoved", 60, run("gpuprof.timeline.canvas.getBoundingClientRect().top + 60 + gpuprof.timeline.items[1].y + 5"))
+        self.assertIn("back to its place", run("document.getElementById('tip').textContent"))
+        key("p")
+        self.assertEqual(run(shown)[0], stream)
+        run("gpuprof.timeline.pin([...gpuprof.timeline.pinned][0])")
+        self.assertEqual((run(shown), run("gpuprof.timeline.items.length")), (before, heads))
+        self.assert_no_problem()
+
     def test_search_in_the_timeline_finds_every_event(self):
         path = self.write_page(self.record(ZOO))
         self.open(path)

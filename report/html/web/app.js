@@ -188,6 +188,7 @@ const KEYS = [
 	['[ ]', 'to the call, to what it started'],
 	['Shift+← →', 'select a time (also drag the ruler, or Shift+drag)'],
 	['M', 'select the time of what is selected'],
+	['P', 'the track whose name is pointed at, or of what is selected, to the top; again: back'],
 	['← → ↑ ↓ Enter', 'flame graph: go through frames, zoom'],
 	['I', 'flame graph: upside down'],
 	['← → , . P', 'memory: move the moment by a pixel (Shift: ten), to the change before or after, to the peak'],

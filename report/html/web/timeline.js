@@ -51,6 +51,8 @@ class Timeline {
 			collapsed: new Set(),
 			waiting: new Set(), // Python of threads that do nothing else
 			leading: [],
+			pinned: new Set(), // tracks that stand on top, in the order in which they came there
+			pointed: null, // the track at the pointer
 			pending: false,
 			labelWidths: [],
 		});
@@ -125,8 +127,11 @@ class Timeline {
 			y += item.h;
 			this.items.push(item);
 		};
-		const tracks = state.index.tracks.filter((t) => t.events),
+		const tracks = state.index.tracks.filter((t) => t.events && !this.pinned.has(t)),
 			processes = state.about.processes;
+		if (this.pinned.size) add({ kind: 'head', key: 'pinned', h: HEAD, title: 'on top', note: '' });
+		for (const track of this.collapsed.has('pinned') ? [] : this.pinned)
+			add({ ...this.trackItem(track, Math.round((track.kind === 'stream' ? GPU_LANE : CPU_LANE) * Math.min(grow, 2.5))), title: this.placedTitle(track) });
 		for (const [number, device] of [...state.devices].sort((a, b) => a[0] - b[0])) {
 			const about = (state.about.devices || []).find((d) => d.number === number) || {};
 			add({
@@ -140,7 +145,7 @@ class Timeline {
 			if (this.collapsed.has('gpu' + number)) continue;
 			for (const track of tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number))
 				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5))));
-			for (const track of device.tracks) add(this.trackItem(track, Math.round(GPU_LANE * grow)));
+			for (const track of device.tracks.filter((t) => !this.pinned.has(t))) add(this.trackItem(track, Math.round(GPU_LANE * grow)));
 			for (const series of (state.memory || []).filter((s) => s.device === number && (s.kind === 'all' || s.reserved)))
 				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: series.reserved ? 'tensors' : 'memory' });
 		}
@@ -178,6 +183,18 @@ class Timeline {
 	rowsOfFolded(track) {
 		if (track.kind === 'python' && this.leading.some((thread) => isSameThread(thread, track))) return 8;
 		return track.kind === 'gpu-ranges' ? 3 : 1;
+	}
+	/* With what its head says where it else stands. */
+	placedTitle(track) {
+		const owner = track.kind === 'stream' ? 'GPU ' + track.id + ' ' : state.about.processes.length > 1 && track.kind !== 'gpu-ranges' ? nameOfProcess(track.process) + ' ' : '';
+		return owner + this.titles.get(track);
+	}
+	/* To the top, or back from there. */
+	pin(track) {
+		if (!track) return;
+		if (!this.pinned.delete(track)) this.pinned.add(track);
+		this.y = 0;
+		this.resize();
 	}
 	trackItem(track, lane) {
 		const small = this.collapsed.has(track),

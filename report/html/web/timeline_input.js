@@ -109,6 +109,7 @@ function attachTimeline(tl) {
 	canvas.addEventListener('pointerleave', () => {
 		tl.cursor.hidden = true;
 		tl.hover = -1;
+		tl.pointed = null;
 		hideTip();
 		tl.later();
 	});
@@ -132,6 +133,7 @@ function attachTimeline(tl) {
 	function hoverAt(x, y, e) {
 		const i = hit(x, y),
 			item = x < GUTTER && y > TOP ? itemAt(y) : null;
+		tl.pointed = item?.track;
 		canvas.style.cursor = i >= 0 || item ? 'pointer' : y > STRIP && y < TOP ? 'col-resize' : 'default';
 		if (i !== tl.hover) {
 			tl.hover = i;
@@ -150,7 +152,7 @@ function attachTimeline(tl) {
 		} else if (item)
 			showTip(e.clientX, e.clientY, item.track?.name ?? item.title, [
 				item.note,
-				item.track && fmtCount(item.track.events) + ' events',
+				item.track && fmtCount(item.track.events) + ' events; P: ' + (tl.pinned.has(item.track) ? 'back to its place' : 'to the top'),
 			]);
 		else hideTip();
 	}
@@ -473,6 +475,7 @@ function timelineKey(tl, e) {
 					tl.later();
 				}
 			},
+			KeyP: () => tl.pin(tl.pointed ?? (tl.selected >= 0 ? rowOf(tl.selected).track : null)),
 			Escape: () => clearSelection(tl),
 		};
 	const signs = {

@@ -582,6 +582,8 @@ class BrowserTest(HtmlCase):
         for name, room, shown in (("at::native::add_kernel<at::Tensor>", 40, "at::native::add_kernel<at::Tensor>"), ("at::native::add_kernel<at::Tensor>", 32, "native::add_kernel<at::Tensor>"),
                                   ("at::native::add_kernel<at::Tensor>", 11, "add_kernel…"), ("at::_ops::mm::call", 10, "mm::call"), ("at::_ops::mm::call", 5, "mm::…"), ("void f(a::b)", 7, "void f…"), ("f", 0, "")):
             self.assertEqual(self.browser.run(f"gpuprof.fitText(paper, {json.dumps(name)}, paper.measureText({json.dumps(name)}).width, {room} * paper.measureText('x').width + 1)"), shown)
+        for room, shown in ((20, "sm80_xmma_gemm_nt_64"), (15, "sm80_…nt_64"), (10, "…nt_64"), (4, "…nt…")):
+            self.assertEqual(self.browser.run(f"gpuprof.fitText(paper, 'sm80_xmma_gemm_nt_64', paper.measureText('sm80_xmma_gemm_nt_64').width, {room} * paper.measureText('x').width + 1, 15)"), shown)
         self.assert_no_problem()
 
     def test_a_finding_keeps_the_names_that_it_begins_with(self):

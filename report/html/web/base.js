@@ -344,21 +344,25 @@ const hideTip = () => {
 /* What a function's name can do without: at::native::f<at::X> without at::native, but at::_ops::mm::call not without mm. */
 const NAMESPACE = /^[\w$~]+::(?=[\w$~])(?!(apply|call|forward|impl|operator|redispatch|run|_M_invoke)\b)/;
 /*
- * As much of a text as there is room for, which loses its namespaces first; width is that of all of it.  Widths of characters are measured once
- * for each font.
+ * As much of a text as there is room for, which loses its namespaces first, then what is before from, where it differs from others that begin alike; width is
+ * that of all of it.  Widths of characters are measured once for each font.
  */
 const charWidths = new Map();
-function fitText(ctx, text, width, room) {
+function fitText(ctx, text, width, room, from = 0) {
 	if (!charWidths.has(ctx.font)) charWidths.set(ctx.font, new Map());
 	const known = charWidths.get(ctx.font),
 		widthOf = (c) => known.get(c) ?? known.set(c, ctx.measureText(c).width).get(c);
-	for (let space; width > room && (space = NAMESPACE.exec(text)?.[0]); text = text.slice(space.length))
+	for (let space; width > room && (space = NAMESPACE.exec(text)?.[0]); text = text.slice(space.length)) {
 		for (const c of space) width -= widthOf(c);
+		from -= space.length;
+	}
 	if (width <= room) return text;
+	const head = room > 12 * widthOf('n') ? 5 : 0;
+	if (from > head + 1) text = text.slice(0, head) + '…' + text.slice(from);
 	let left = room - widthOf('…'),
 		fit = 0;
 	while (fit < text.length && (left -= widthOf(text[fit])) >= 0) fit++;
-	return fit > 0 ? text.slice(0, fit) + '…' : '';
+	return fit === text.length ? text : fit > 0 ? text.slice(0, fit) + '…' : '';
 }
 
 /* ---- names that are cut ---- */
@@ -380,6 +384,11 @@ function marksOf(texts) {
 		if (from >= MARK) marks.set(text, [Math.min(from, text.length - 4), from + MARK]);
 	});
 	return marks;
+}
+/* Of each of the texts where it differs, 0: nowhere that matters. */
+function differencesOf(texts) {
+	const marks = marksOf(texts);
+	return texts.map((text) => marks.get(text)?.[0] ?? 0);
 }
 /* A text in the room that there is: without it what follows the mark goes first, then what is before it.  What needs no mark stays one piece, also when it is copied. */
 function cutText(text, mark) {

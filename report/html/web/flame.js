@@ -195,6 +195,9 @@ function flameView() {
 
 	const unit = () => measures[measure].unit,
 		format = (v) => (unit() === 'nanoseconds' ? fmtNs(v) : unit() === 'bytes' ? fmtBytes(v) : fmtCount(v));
+	/* Of kernels' names; found when it is first asked for. */
+	let marks = null;
+	const kernelMarks = () => (marks ??= marksOf(state.sites.filter(([, , kind]) => kind === 3).map(([name]) => plain(name))));
 	const label = (n) =>
 		n.site < 0
 			? 'all'
@@ -352,7 +355,7 @@ function flameView() {
 		const width = ctx.measureText(text).width;
 		const out =
 			width > room
-				? fitText(ctx, text, width, room)
+				? fitText(ctx, text, width, room, kernelMarks().get(text)?.[0])
 				: b.w > width + 90 && b.w > 160
 					? text + '   ' + format(n.total)
 					: text;

@@ -228,6 +228,7 @@ class Timeline {
 			this.faint[i] = pack(mix(color, page, 0.82));
 			this.inkDark[i] = luminance(color) > 0.2 ? 1 : 0;
 		}
+		this.differs = differencesOf(labels.texts.map((text, i) => (labels.kinds[i] === 'k' ? plain(text) : '')));
 		this.unknown = labels.kinds.indexOf('x');
 		this.pack = pack;
 		this.explain();

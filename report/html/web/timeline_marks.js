@@ -32,7 +32,7 @@ Object.assign(Timeline.prototype, {
 			let text = plain(state.index.labels.texts[label].slice(0, 200));
 			if (texts[k + 3] - texts[k + 2] < 9 * ratio || texts[k + 3] < 0 || y < TOP + 2) continue;
 			const width = this.textWidth(ctx, label);
-			text = fitText(ctx, text, width, room);
+			text = fitText(ctx, text, width, room, this.differs[label]);
 			if (text.length < 3) continue;
 			ctx.fillStyle = texts[k + 5] ? css('--dim') : this.inkDark[label] ? '#10161d' : '#ffffff';
 			ctx.fillText(text, x + 3.5, y + 0.5);

@@ -327,6 +327,57 @@ static void functions_and_operators_are_the_stacks_of_calls(void **state)
 	gp_model_free(m);
 }
 
+#define LOOK(tid, ts, name, args)                                                                  \
+	"{\"ph\":\"B\",\"cat\":\"python_sample\",\"name\":\"" name "\",\"pid\":9,\"tid\":" tid     \
+	",\"ts\":" ts ",\"args\":{" args "}}"
+#define END_LOOK(tid, ts)                                                                          \
+	"{\"ph\":\"E\",\"cat\":\"python_sample\",\"pid\":9,\"tid\":" tid ",\"ts\":" ts "}"
+#define RUN  "\"looks\":4,\"file\":\"run.py\",\"line\":12,\"thread\":5"
+#define LOAD "\"looks\":2,\"file\":\"net.py\",\"line\":3,\"thread\":5,\"imported\":1"
+
+static void looks_at_stacks_are_samples_of_the_innermost_function(void **state)
+{
+	static const char *const run[] = {"run", NULL};
+	static const char *const imported[] = {"<module>", "_find_and_load", "run", NULL};
+	static const char *const other[] = {"wait", NULL};
+	struct gp_model *m = load(
+		EVENTS(END_LOOK("1", "5") "," LOOK("1", "10", "run (run.py)", RUN) "," LOOK(
+			"1", "20", "<module> (net.py)",
+			LOAD) "," END_LOOK("2",
+					   "25") "," END_LOOK("1",
+							      "40") "," END_LOOK("1",
+										 "50") "," LOOK("2",
+												"1"
+												"5",
+												"wa"
+												"i"
+												"t",
+												"\""
+												"th"
+												"re"
+												"ad"
+												"\""
+												":"
+												"6") ","
+		       /* of a file that is cut: it ends with the last event */
+		       LAUNCH "," X("cuda_runtime", "cudaDeviceSynchronize", HOST("60", "5"))));
+
+	(void)state;
+	assert_int_equal(m->sample_count, 4);
+	assert_int_equal(m->samples[0].thread_id, 5);
+	assert_stack(m, m->samples[0].stack, run);
+	assert_int_equal(m->samples[0].end_ns - m->samples[0].start_ns, 10000);
+	assert_int_equal(m->samples[0].count, 1);
+	assert_stack(m, m->samples[1].stack, imported);
+	assert_int_equal(m->samples[1].end_ns - m->samples[1].start_ns, 20000);
+	assert_int_equal(m->samples[1].count, 2);
+	assert_stack(m, m->samples[2].stack, run);
+	assert_int_equal(m->samples[3].thread_id, 6);
+	assert_stack(m, m->samples[3].stack, other);
+	assert_int_equal(m->samples[3].end_ns - m->samples[3].start_ns, 50000);
+	gp_model_free(m);
+}
+
 static void synchronisations_and_events_are_read(void **state)
 {
 	struct gp_model *m = load(EVENTS(X(
@@ -754,6 +805,7 @@ int main(void)
 		T(ranges_nest),
 		T(ranges_that_cross_are_kept),
 		T(functions_and_operators_are_the_stacks_of_calls),
+		T(looks_at_stacks_are_samples_of_the_innermost_function),
 		T(synchronisations_and_events_are_read),
 		T(the_caching_allocator_is_a_pool),
 		T(facts_of_the_process_are_read_wherever_they_stand),

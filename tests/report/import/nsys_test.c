@@ -120,6 +120,30 @@ static void kernels_and_calls_have_what_the_rows_say(void **state)
 	gp_model_free(m);
 }
 
+static void names_of_streams_the_host_and_who_wrote_the_file_are_read(void **state)
+{
+	struct gp_model *m = load(
+		"CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM (streamId INT, hwId INT, vmId INT, "
+		"processId INT, "
+		"contextId INT, name TEXT);"
+		"INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM VALUES (7, 0, 0, 9, 2, 'copies'), (7, 0, "
+		"0, 10, 2, 'other');"
+		"CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INT, devStateName TEXT, name TEXT, "
+		"nameEnum INT, value TEXT);"
+		"INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Kernel', 1, '6.1'), (0, '', "
+		"'Hostname', 2, 'node7');"
+		"CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+		"INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', '1'), "
+		"('EXPORT_PRODUCT_NAME', 'gpuprof');" INSERT_CALL("1000", "3000", "40", "4", "0")
+			INSERT_KERNEL("4000", "7000", "40", PID));
+
+	(void)state;
+	assert_string_equal(gp_model_stream_name(m, 2, 7), "copies");
+	assert_string_equal(m->info[GP_INFO_HOST], "node7");
+	assert_string_equal(m->recorder, "gpuprof, from an exported SQLite file");
+	gp_model_free(m);
+}
+
 static void copies_sets_and_migrations_are_told_apart(void **state)
 {
 	struct gp_model *m = load(
@@ -568,6 +592,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(kernels_and_calls_have_what_the_rows_say),
+		T(names_of_streams_the_host_and_who_wrote_the_file_are_read),
 		T(copies_sets_and_migrations_are_told_apart),
 		T(memory_belongs_to_the_calls),
 		T(without_it_the_summary_is_told),

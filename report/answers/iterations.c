@@ -44,7 +44,7 @@ static int add(struct gp_iterations *iterations, struct gp_iteration row)
 
 /* Ranges of one thread and one text, numbers apart. */
 struct kind {
-	uint64_t count, total_ns, ended_ns;
+	uint64_t count, operations, ended_ns;
 	bool nests;
 };
 
@@ -135,7 +135,7 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 		kind = &kinds->rows[kinds->of[i]];
 		kind->nests |= range->start_ns < kind->ended_ns;
 		kind->ended_ns = range->end_ns;
-		kind->total_ns += range->end_ns - range->start_ns;
+		kind->operations += range->op_count;
 		kind->count++;
 	}
 	return 0;
@@ -158,22 +158,25 @@ static bool is_loop(const struct kinds *kinds, uint32_t number)
 	return kinds->rows[number].count >= COUNT_AT_LEAST && !kinds->rows[number].nests;
 }
 
-/* The longest of all; of those that are about as long, the most frequent. */
+/*
+ * Those that started most operations: how long a thread is in them says little, for it is soon done with what it only launches, and long in a
+ * checkpoint.  Of those that started about as many, the most frequent.
+ */
 static uint32_t choose(const struct kinds *kinds)
 {
-	uint64_t longest_ns = 0, most = 0;
+	uint64_t most_operations = 0, most = 0;
 	uint32_t chosen = GP_NONE;
 
 	for (uint32_t i = 0; i < kinds->keys.count; i++) {
 		if (is_loop(kinds, i) &&
 		    strncmp(name_of(kinds, i), PYTORCH_STEP, strlen(PYTORCH_STEP)) == 0)
 			return i;
-		if (is_loop(kinds, i) && kinds->rows[i].total_ns > longest_ns)
-			longest_ns = kinds->rows[i].total_ns;
+		if (is_loop(kinds, i) && kinds->rows[i].operations > most_operations)
+			most_operations = kinds->rows[i].operations;
 	}
 	for (uint32_t i = 0; i < kinds->keys.count; i++)
 		if (is_loop(kinds, i) && kinds->rows[i].count > most &&
-		    (double)kinds->rows[i].total_ns >= ABOUT_AS_LONG * (double)longest_ns) {
+		    (double)kinds->rows[i].operations >= ABOUT_AS_LONG * (double)most_operations) {
 			most = kinds->rows[i].count;
 			chosen = i;
 		}

@@ -2,8 +2,8 @@
  * iterations: the passes of a program's main loop, as the GPU saw them.
  *
  * From the program's ranges where some repeat: those of one thread and one text, numbers in it apart ("ProfilerStep#12", "step 3"), that
- * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together last longest, and of
- * such that last about as long (90 %) the most frequent.  Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none, from the sequence of operations (report/answers/sequences.h)
+ * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together started most operations, and of such that started
+ * about as many (90 %) the most frequent.  Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none, from the sequence of operations (report/answers/sequences.h)
  * that makes up most of one stream, if that is half of it: the stream with the most operations, or one that takes data from the host or gives
  * it some and has a quarter as many; not one operation repeated: that has no passes.
  * If none makes up so much, for passes differ throughout, a sequence that comes at regular distances, eight times or more, over half of the stream:

@@ -89,6 +89,26 @@ static struct build build_epochs(const char *step_format)
 	return b;
 }
 
+/* Three checkpoints, in which the thread is for longer than in all the steps together. */
+static void checkpoints_are_no_steps(void **state)
+{
+	struct build b = build_epochs("step %u");
+	struct gp_iterations found;
+	struct gp_model *model;
+
+	(void)state;
+	for (uint64_t at = 20000; at < 320000; at += 100000) {
+		build_range(&b, 1, "checkpoint", at, at + 90000);
+		build_kernel(&b, at + 10, 0);
+	}
+	model = end(&b);
+	found = find(model);
+	assert_string_equal(found.name, "step #");
+	assert_int_equal(found.count, 12);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
 static void steps_are_found_by_their_ranges(void **state)
 {
 	struct build b = build_epochs("step %u");
@@ -582,6 +602,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_are_found_by_their_ranges),
+		cmocka_unit_test(checkpoints_are_no_steps),
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
 		cmocka_unit_test(pytorch_says_what_a_step_is),
 		cmocka_unit_test(ranges_of_libraries_name_no_step),

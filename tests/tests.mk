@@ -188,7 +188,7 @@ coverage:
 	$(Q)tests/lint/coverage.py $(O)-coverage
 
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings; an hour at full speed;
-# every fault with every error.
+# every fault with every error; and the readers' coverage.
 SOAK_SECONDS ?= 3600
 .PHONY: soak
 soak: all programs $(TORTURE) $(O)/tests/collector/kill_test $(O)/tests/collector/circle_test
@@ -199,3 +199,4 @@ soak: all programs $(TORTURE) $(O)/tests/collector/kill_test $(O)/tests/collecto
 	$(Q)for program in launch ranges copies; do O=$(abspath $(O)) TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$$program \
 		PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py || exit 1; done
 	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
+	$(Q)$(MAKE) --no-print-directory coverage

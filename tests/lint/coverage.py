@@ -17,7 +17,8 @@ READERS = """trace_read decode load take take_string recover save orphans ring_f
              physical capture recorded lanes own_cost detail frame_names memory_left timeline chunk_order top/tail
              diff/small_file diff/thresholds import/import import/importing import/input import/pull import/texts
              import/kineto import/kineto_event import/kineto_take import/database import/api_class import/spans
-             import/nsys import/nsys_facts import/nsys_host import/nsys_operations""".split()
+             import/nsys import/nsys_facts import/nsys_host import/nsys_operations import/nsys_stacks host_looks gzip demangle
+             elf_functions pass/one_pass pass/chunk_index pass/sums diff/baseline""".split()
 
 
 def covered(folder, name):

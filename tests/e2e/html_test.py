@@ -848,7 +848,11 @@ class BrowserTest(HtmlCase):
         self.assertNotIn("Who held it", text)
         self.assertNotIn("Allocated", text)  # a column in which nothing is known
         self.assertRegex(run("document.querySelector('.cards').innerText"), r"Peak of tensors\s*5.000MiB\s*20.00MiB reserved")
-        self.browser.key(".")
+        self.browser.key("Home")
+        self.browser.frames()
+        self.assertIn("1.000MiB at", run("document.querySelector('#view-memory canvas').getAttribute('aria-valuetext')"))
+        for _ in range(2):
+            self.browser.key(".")
         self.browser.key("m")
         self.browser.frames()
         self.assertEqual(run("[gpuprof.moment.mark, gpuprof.moment.changes]"), [None, 3])

@@ -270,6 +270,7 @@ async function readAllocators() {
 		}
 	});
 	return names.allocators.flatMap(({ process, device }, a) => {
+		if (!rows[a].length) return [];
 		const owner = names.allocators.length > 1 ? ' of ' + nameOfProcess(process) : '',
 			sorted = rows[a].sort((x, y) => x[0] - y[0]),
 			t = Float64Array.from(sorted, (row) => row[0]),

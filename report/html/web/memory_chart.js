@@ -12,9 +12,11 @@ const nameOfSeries = (s) =>
 const changesUntil = (series, time) => lowerBound(series.t, 0, series.n, Math.floor(time) + 1);
 const bytesUntil = (series, time) => series.v[changesUntil(series, time) - 1] ?? 0;
 
+/* Before its first change nobody knows what an allocator had. */
+const knownFrom = (series) => (series.isAllocator ? series.t[0] : 0);
 function momentAt(time) {
 	const { series } = moment;
-	moment.time = clamp(time, 0, state.end);
+	moment.time = clamp(time, knownFrom(series), state.end);
 	moment.changes = series.at[changesUntil(series, moment.time) - 1] ?? 0;
 }
 /* The k-th change of the series and no other: several may be at one time. */
@@ -117,7 +119,7 @@ function memoryChart(onmove) {
 			until = LEFT + width();
 		let i = changesUntil(moment.series, moment.t0);
 		ctx.fillStyle = mixCss('--accent', '--bg', 0.7);
-		for (let x = LEFT; x < until; x++) {
+		for (let x = Math.max(LEFT, Math.floor(X(knownFrom(moment.series)))); x < until; x++) {
 			const end = timeAt(x + 1);
 			let high = i > 0 ? v[i - 1] : 0,
 				low = high;

@@ -372,6 +372,9 @@ static int note_record(struct gp_chunk_index *x, const union gp_any_record *reco
 	case GP_RECORD_UNIFIED:
 		note_cupti(x, record->unified.start_ns, record->unified.end_ns);
 		return 0;
+	case GP_RECORD_POOL:
+		note_cupti(x, record->pool.time_ns, record->pool.time_ns);
+		return 0;
 	case GP_RECORD_HOST_FUNCTION:
 		note_cupti(x, record->host_function.start_ns, record->host_function.end_ns);
 		return 0;
@@ -396,6 +399,7 @@ bool gp_chunk_index_is_event(const union gp_any_record *record)
 	case GP_RECORD_OVERHEAD:
 	case GP_RECORD_SYNC:
 	case GP_RECORD_UNIFIED:
+	case GP_RECORD_POOL:
 	case GP_RECORD_HOST_FUNCTION:
 		return true;
 	default:

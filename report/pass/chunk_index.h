@@ -1,7 +1,7 @@
 /*
  * chunk_index: what each chunk of a trace holds, so that a part of a large trace can be loaded without the rest.
  *
- * Made in one pass over the file, in some 120 bytes a chunk.  Events are what grows with a run: calls, operations, ranges, allocations, waits.  All
+ * Made in one pass over the file, in some 120 bytes a chunk.  Events are what grows with a run: calls, operations, ranges, allocations, waits, states of pools.  All
  * else (definitions above all) is taken whole for every part.  Of ranges and allocations a part needs those that began before it or end
  * after it, too: a record whose other half is not in the same chunk is "left", and kept.
  *

@@ -330,11 +330,13 @@ static void start_for_client(void)
 /* Not before the end: most programs that the variables are set for do not use the GPU. */
 static void say_why_the_driver_did_not_come(void)
 {
-	const char *named = getenv(GP_INJECTION_CUDA);
+	const char *named;
 
 	if (gp_load32(&start.thread) != 0 || gp_load32(&preparation.is_over) == 0 ||
 	    !gp_control_wants_process() || gp_output_library()[0] == '\0' || !is_driver_loaded())
 		return;
+	/* not before: a child of vfork() may have left an environment here that is gone */
+	named = getenv(GP_INJECTION_CUDA);
 	if (makes_way) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
 		gp_say("nothing was recorded: Nsight Compute (ncu) profiles this program, and "

@@ -115,6 +115,12 @@ static void toggle(void)
 		begin_window(GP_GATE_SIGNAL);
 }
 
+static void take_signals(void)
+{
+	if (gp_toggle_was_asked())
+		toggle();
+}
+
 /* ---- the fetching thread ---- */
 
 static uint64_t pass_delay(uint64_t now_ns)
@@ -159,8 +165,7 @@ uint64_t gp_control_pass(uint64_t now_ns)
 {
 	uint64_t due_ns;
 
-	if (gp_toggle_was_asked())
-		toggle();
+	take_signals();
 	end_at_limit();
 	due_ns = pass_delay(now_ns);
 	due_ns = least(due_ns, pass_duration(now_ns));
@@ -393,4 +398,5 @@ void gp_control_begin(void (*wake)(void))
 		gp_store64(&control.window_end_ns, gp_sys_now_ns() + control.duration_ns);
 	if (has_toggle())
 		install_toggle();
+	take_signals(); /* that came before: here none of the program's operations has begun */
 }

@@ -361,9 +361,10 @@ static int write_thresholds(FILE *out, const struct gp_run_set *set)
 
 	if (result == 0 && calibration.useless > 0)
 		fprintf(stderr,
-			"gpuprof: check: %u of %u proposed thresholds are above %s %% and useless: "
+			"gpuprof: check: %u of %u proposed thresholds %s above %s %% and useless: "
 			"the runs differ too much; the file's last lines say what helps\n",
 			calibration.useless, calibration.thresholds,
+			calibration.useless == 1 ? "is" : "are",
 			gp_format_percent(GP_CALIBRATE_USELESS, 1).text);
 	return result;
 }

@@ -1,7 +1,7 @@
 """Each call that the preloaded library makes of the C library fails, in whole runs of a program: once, or from then on.
 
 The program ends as without us, and what it loses by that of its recording is said in a line; a trace that is left can be
-read.  tests/lib/faults.c makes the calls fail."""
+read.  tests/lib/faults.c makes the calls fail, or come back to us."""
 import concurrent.futures
 import errno
 import os
@@ -20,16 +20,17 @@ ERRORS = (errno.ENOSPC, errno.EPERM, errno.ENOMEM, errno.EIO, errno.EMFILE, errn
 FOR_GOOD = 1 << 40
 MOST_CALLS = 5000
 MAGIC_BYTES = 8  # a trace without more than these stays where neither writing nor removing works
+MOST_ENTERED, STEP = 450, 5  # calls of a run, and how many of them are passed over
 FULL = bool(os.environ.get("TESTS_ALL_FAULTS"))  # each error at each call, instead of the errors by turns
 
 
 class Run:
     """One run, in a folder of its own."""
 
-    def __init__(self, first=FOR_GOOD, last=FOR_GOOD, error=errno.EIO):
+    def __init__(self, first=FOR_GOOD, last=FOR_GOOD, error=errno.EIO, enters=False):
         self.name = f"call {first} to {last} fails with {errno.errorcode[error]}"
         with tempfile.TemporaryDirectory(prefix="gpuprof-faults-") as folder:
-            self.run(folder, FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error)
+            self.run(folder, FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error, FAULTS_ENTER="1" if enters else None)
             self.seen = self.read(folder, "seen")
             trace = os.path.join(folder, "t.gpuprof")
             self.size_bytes = os.path.getsize(trace) if os.path.exists(trace) else 0
@@ -107,6 +108,19 @@ class Faults(Case):
                 self.assertEqual(problems, [])
                 self.assertGreater(calls, 100)
                 self.assertLess(calls, MOST_CALLS - 1)
+
+
+class Entered(Case):
+    """Each call that the library makes comes to a function of the program's, which uses gpuprof and the device itself: nothing waits for itself."""
+
+    def test_each_call_enters_once(self):
+        whole, calls = Run(), 0
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for run in pool.map(lambda number: Run(number, number, enters=True), range(0, MOST_ENTERED, 1 if FULL else STEP)):
+                calls += bool(run.seen)
+                self.assertEqual((run.result, run.lines), (whole.result, []), run.seen)
+                self.assertIn("launches have their kernel record", run.summary, run.seen)
+        self.assertGreater(calls, 200 // (1 if FULL else STEP))
 
 
 # It goes on until both its threads were looked at often: what it prints is the same each time.

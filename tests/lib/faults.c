@@ -4,6 +4,8 @@
  *	FAULTS_FIRST, FAULTS_LAST	numbers of the first and the last call that fails; they begin at 0
  *	FAULTS_ERROR			the errno value
  *	FAULTS_ONLY			a name, as in FAULTS_SEEN: only such calls are counted, and fail
+ *	FAULTS_ENTER			instead of failing, such a call first uses gpuprof's functions and the device itself, as
+ *					a function of the program's own would that has the C library's name
  *	FAULTS_SEEN			a file that gets a line "NUMBER NAME" for each failure
  *
  * A call is one of libgpuprof.so where its return address lies there.  Each process counts for itself.  Waiting does not
@@ -32,6 +34,7 @@ static struct {
 	uintptr_t from, to; /* where libgpuprof.so lies; 0 = not known yet */
 	unsigned long first, last;
 	int error;
+	bool enters;
 	const char *only;
 	unsigned long calls; /* atomic */
 } plan;
@@ -67,6 +70,7 @@ static void prepare(void)
 	plan.first = number_in("FAULTS_FIRST", ULONG_MAX);
 	plan.last = number_in("FAULTS_LAST", plan.first);
 	plan.only = getenv("FAULTS_ONLY");
+	plan.enters = getenv("FAULTS_ENTER") != NULL;
 	dl_iterate_phdr(note_library, NULL);
 }
 
@@ -79,6 +83,30 @@ static void say(unsigned long call, const char *name)
 		return;
 	dprintf(file, "%lu %s\n", call, name);
 	close(file);
+}
+
+/* Where there is a context, the device is asked, too: in the midst of cuInit() it could not answer. */
+static void enter(void)
+{
+	static __thread bool is_inside;
+	void (*push)(const char *) =
+		(void (*)(const char *))dlsym(RTLD_DEFAULT, "gpuprof_v1_range_push");
+	void (*pop)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "gpuprof_v1_range_pop");
+	int (*current)(void **) = (int (*)(void **))dlsym(RTLD_DEFAULT, "cuCtxGetCurrent");
+	int (*allocate)(uint64_t *, size_t) =
+		(int (*)(uint64_t *, size_t))dlsym(RTLD_DEFAULT, "cuMemAlloc_v2");
+	int (*release)(uint64_t) = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, "cuMemFree_v2");
+	void *context = NULL;
+	uint64_t memory;
+
+	if (is_inside)
+		return;
+	is_inside = true;
+	push("entered");
+	if (current && current(&context) == 0 && context && allocate(&memory, 4096) == 0)
+		release(memory);
+	pop();
+	is_inside = false;
 }
 
 static bool fails(const void *caller, const char *name)
@@ -95,8 +123,10 @@ static bool fails(const void *caller, const char *name)
 	if (call < plan.first || call > plan.last)
 		return false;
 	say(call, name);
+	if (plan.enters)
+		enter();
 	errno = saved;
-	return true;
+	return !plan.enters;
 }
 
 #define FAILS() fails(__builtin_return_address(0), __func__)

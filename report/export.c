@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/format.h"
 #include "report/gzip.h"
 
 const struct gp_exporter *const gp_exporters[] = {
@@ -45,6 +46,15 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
 		return "--start, --end, --min-duration and --parts are for events";
 	return NULL;
+}
+
+void gp_export_explain_cut(uint64_t ranges, FILE *messages)
+{
+	if (ranges > 0 && messages)
+		fprintf(messages,
+			"gpuprof: of %s range%s what ran on the GPU is left out, being longer than "
+			"what is in memory at a time: for more there, --at-once N\n",
+			gp_format_count(ranges).text, ranges == 1 ? "" : "s");
 }
 
 uint64_t gp_export_base_unix_ns(const struct gp_export_source *source)

@@ -91,6 +91,9 @@ static inline bool gp_export_is_first(const struct gp_export_source *source, siz
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
 		    const struct gp_export_options *options, FILE *out);
 
+/* A line that so many ranges have nothing of what ran for them, being longer than what a part has (gp_range.is_cut); none for 0 or NULL. */
+void gp_export_explain_cut(uint64_t ranges, FILE *messages);
+
 /* The base of the earliest of the processes: where times on one timeline count from. */
 uint64_t gp_export_base_unix_ns(const struct gp_export_source *source);
 

@@ -527,6 +527,7 @@ static int write_file(struct gp_chrome *chrome, const struct gp_export_source *s
 	if (result == 0) {
 		explain_window(chrome);
 		explain_depth(chrome);
+		gp_export_explain_cut(chrome->cut_ranges, chrome->options->messages);
 		gp_chrome_explain_stacks(chrome);
 		explain_clocks(chrome);
 	}

@@ -45,6 +45,7 @@ static void put_args(struct gp_chrome *chrome, const struct gp_range *range)
 		snprintf(color, sizeof(color), "#%06x", range->color_argb & 0xffffffu);
 		gp_chrome_put_text(json, "color", color);
 	}
+	chrome->cut_ranges += range->is_cut;
 	if (range->op_count > 0) {
 		gp_chrome_put_field(json, "GPU operations", range->op_count);
 		gp_json_key(json, "GPU time (us)");

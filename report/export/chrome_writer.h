@@ -88,6 +88,7 @@ struct gp_chrome {
 	uint64_t slices, slices_left_out;
 	struct gp_host_depth host_depth; /* of the model */
 	uint64_t deep_ranges;            /* not projected: too many were open at once */
+	uint64_t cut_ranges;             /* nor these, of parts */
 
 	uint32_t host_pid;
 	uint32_t gpu_pids;       /* of the process: where those of its devices begin */

@@ -107,6 +107,7 @@ static int write_models(struct gp_perfetto *p, const struct gp_export_source *so
 		write_model(p);
 	}
 	free(pids.used);
+	gp_export_explain_cut(p->cut_ranges, p->options->messages);
 	if (p->deep_ranges > 0 && p->options->messages)
 		fprintf(p->options->messages,
 			"gpuprof: %llu ranges lie in %u others of their thread or more: they are "

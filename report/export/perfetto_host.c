@@ -156,6 +156,7 @@ static void write_range(struct gp_perfetto *p, const struct gp_range *range)
 	if (!gp_perfetto_has(p, range->start_ns, range->end_ns))
 		return;
 	track = gp_perfetto_place(p, range->start_ns, range->end_ns);
+	p->cut_ranges += range->is_cut;
 	put_range(p, range, GP_PERFETTO_BEGIN, track);
 	gp_perfetto_end_slice(p, track, range->end_ns);
 }

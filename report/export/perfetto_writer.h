@@ -98,6 +98,7 @@ struct gp_perfetto {
 	uint32_t pid; /* its own, or one that no earlier process has */
 	bool is_merged;
 	uint64_t deep_ranges; /* not projected: too many were open at once */
+	uint64_t cut_ranges;  /* nor these, of parts */
 
 	/*
 	 * A process in parts has tracks, queues and counters in several of them: numbers by what they are of.  In a later part what began before it is

@@ -194,6 +194,8 @@ static const char *make(struct scene *s, bool are_all_timed)
 {
 	begin(s);
 	s->are_all_timed = are_all_timed;
+	gp_builder_chunk(&s->b, 1, 100);
+	add_range(s, GP_RANGE_PUSH, 0, 0); /* of all that follows; nobody closes it */
 	for (uint32_t block = 0; block < BLOCKS; block++) {
 		uint64_t ns = (uint64_t)block * BLOCK_NS;
 
@@ -401,6 +403,45 @@ static void test_a_part_is_small(void **state)
 	gp_builder_free(&s.b);
 }
 
+static const struct gp_range *longest_of(const struct gp_model *model)
+{
+	const struct gp_range *longest = &model->ranges[0];
+
+	for (uint32_t i = 1; i < model->range_count; i++)
+		if (model->ranges[i].end_ns - model->ranges[i].start_ns >
+		    longest->end_ns - longest->start_ns)
+			longest = &model->ranges[i];
+	return longest;
+}
+
+/* It is there as it is, but nothing is said of its operations, of which the part has some. */
+static void test_a_range_longer_than_a_part(void **state)
+{
+	const struct gp_slice_choice window = {.from_ns = 3000000, .to_ns = 3100000};
+	const struct gp_parts_wish wish = {.events = 100, .is_whole = true};
+	struct scene s;
+	const char *path = make(&s, true);
+	struct gp_model *whole = load(path);
+	const struct gp_range *expected = longest_of(whole), *found;
+	struct gp_parts *parts;
+
+	(void)state;
+	assert_int_equal(gp_parts_open(path, &window, &wish, &parts), 0);
+	assert_non_null(gp_parts_get(parts, 0));
+	found = longest_of(gp_parts_get(parts, 0));
+	assert_int_equal(found->start_ns, expected->start_ns);
+	assert_int_equal(found->end_ns, expected->end_ns);
+	assert_int_equal(found->thread_id, expected->thread_id);
+	assert_false(expected->is_cut);
+	assert_true(expected->op_count > 0);
+	assert_true(found->is_cut);
+	assert_int_equal(found->op_count, 0);
+	assert_int_equal(found->gpu_busy_ns, 0);
+	gp_parts_close(parts);
+	gp_model_free(whole);
+	gp_builder_free(&s.b);
+}
+
 static void check_is_refused(struct scene *s, const char *path)
 {
 	const struct gp_slice_choice all = {0};
@@ -450,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_all_parts),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_a_part_is_small),
+		cmocka_unit_test(test_a_range_longer_than_a_part),
 		cmocka_unit_test(test_what_only_the_whole_tells),
 	};
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <link.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -306,6 +307,47 @@ static void test_what_is_no_function(void **state)
 	}
 }
 
+/* What a compiler at run time left of its code's names, as this process would have. */
+static void write_own_perf_map(char path[64])
+{
+	FILE *file;
+
+	snprintf(path, 64, "/tmp/perf-%d.map", (int)getpid());
+	unlink(path);
+	file = fopen(path, "wx");
+	assert_non_null(file);
+	fputs("70000000 100 jitted_function\n", file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_code_in_no_file_has_the_name_of_the_perf_map(void **state)
+{
+	static const char *const hosts[] = {NULL, "another-machine"};
+	char path[64], host[256] = "";
+
+	(void)state;
+	assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+	write_own_perf_map(path);
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		struct scene s;
+		size_t count;
+		const char *expected = hosts[i] ? "(" : "jitted_function";
+
+		build(&s, (void *)0x70000011);
+		s.frames[0].origin = GP_NONE;
+		s.model.pid = (uint32_t)getpid();
+		s.model.info[GP_INFO_HOST] = (char *)(hosts[i] ? hosts[i] : host);
+		s.model.base_unix_ns = (uint64_t)time(NULL) * 1000000000u;
+		s.model.base_monotonic_ns = 5000000000u;
+		s.model.info[GP_INFO_START_TIME] = (char *)"100"; /* ticks: a second after boot */
+		assert_int_equal(strncmp(find(&s, &count)->function, expected, strlen(expected)),
+				 0);
+		assert_int_equal(count, 1);
+		gp_symbols_free(s.symbols);
+	}
+	unlink(path);
+}
+
 static void test_kept_names_need_no_file(void **state)
 {
 	FILE *trace = tmpfile();
@@ -337,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_of_many_modules_is_one),
 		cmocka_unit_test(test_python_frames),
 		cmocka_unit_test(test_what_is_no_function),
+		cmocka_unit_test(test_code_in_no_file_has_the_name_of_the_perf_map),
 		cmocka_unit_test(test_kept_names_need_no_file),
 	};
 

@@ -14,7 +14,8 @@
 
 #include "collector/sys.h"
 
-#define WRITABLE_MS 1000u /* then nobody reads what is written */
+#define WRITABLE_MS    1000u /* then nobody reads what is written */
+#define MOST_LOOKED_AT 256   /* descriptors */
 
 static bool silent;
 static struct gp_file_id first;
@@ -39,15 +40,26 @@ static bool is_terminal(int fd)
 	       gp_sys.call(SYS_ioctl, fd, TCGETS, (long)&settings, 0, 0, 0) == 0;
 }
 
+/* Whoever has it redirected has the file, or the pipe's other end, by another number, too; a file that only happened to get this one has not. */
+static bool is_elsewhere(const struct gp_file_id *file)
+{
+	struct gp_file_id other;
+
+	for (int fd = 0; fd < MOST_LOOKED_AT; fd++)
+		if (fd != STDERR_FILENO && gp_sys_file_id(fd, &other) == 0 && is_same(&other, file))
+			return true;
+	return false;
+}
+
 bool gp_say_is_heard(void)
 {
-	struct gp_file_id now, output;
+	struct gp_file_id now;
 	int error = gp_sys_file_id(STDERR_FILENO, &now);
 
 	if (error != 0 || (first_error != 0 && first_error != -EBADF))
 		return error != -EBADF;
 	return (first_error == 0 && is_same(&now, &first)) || is_terminal(STDERR_FILENO) ||
-	       (gp_sys_file_id(STDOUT_FILENO, &output) == 0 && is_same(&now, &output));
+	       is_elsewhere(&now);
 }
 
 /* A pipe that is full, and stays so, is not waited for. */

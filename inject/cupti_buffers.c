@@ -27,6 +27,7 @@ static struct buffer buffers[MOST_BUFFERS];
 static uint32_t buffer_count; /* entries from here on are ABSENT, and always were */
 static uint32_t fill_order;
 
+static uint32_t buffer_bytes = GP_CUPTI_BUFFER_BYTES;
 static uint32_t buffer_limit = MOST_BUFFERS;
 static bool waits_for_decoder;
 static void (*wake_decoder)(void);
@@ -35,8 +36,7 @@ static uint32_t releases; /* how many buffers the decoder has emptied */
 static uint32_t
 	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
 
-static __thread bool never_waits;                     /* this thread */
-static uint32_t buffer_bytes = GP_CUPTI_BUFFER_BYTES; /* that CUPTI is told of */
+static __thread bool never_waits; /* this thread */
 
 /* Where all are out, records go here.  In turn, for CUPTI must not have the same one twice at a time. */
 #define DISCARD_PAGES 64u
@@ -50,9 +50,9 @@ static uint8_t *map_buffer(void)
 {
 	void *memory;
 
-	if (gp_sys_map(-1, 0, GP_CUPTI_BUFFER_BYTES, &memory) != 0)
+	if (gp_sys_map(-1, 0, buffer_bytes, &memory) != 0)
 		return NULL;
-	gp_count(GP_COUNTER_BUFFER_BYTES, GP_CUPTI_BUFFER_BYTES);
+	gp_count(GP_COUNTER_BUFFER_BYTES, buffer_bytes);
 	return memory;
 }
 
@@ -86,9 +86,14 @@ static uint8_t *add_buffer(enum state state)
 	return memory;
 }
 
+void gp_buffers_be_small(void)
+{
+	buffer_bytes = GP_CUPTI_SMALL_BUFFER_BYTES;
+}
+
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake)(void))
 {
-	uint64_t most = most_bytes / GP_CUPTI_BUFFER_BYTES;
+	uint64_t most = most_bytes / buffer_bytes;
 
 	buffer_limit = most < MOST_BUFFERS ? (uint32_t)most : MOST_BUFFERS;
 	waits_for_decoder = waits;
@@ -147,16 +152,11 @@ void gp_buffers_never_wait_here(void)
 	never_waits = true;
 }
 
-void gp_buffers_stay_small(void)
-{
-	gp_store32(&buffer_bytes, GP_CUPTI_SMALL_BUFFER_BYTES);
-}
-
 uint8_t *gp_buffers_take(size_t *bytes)
 {
 	uint8_t *memory = take_free();
 
-	*bytes = gp_load32(&buffer_bytes);
+	*bytes = buffer_bytes;
 	gp_add32(&requests, 1);
 	if (memory != NULL)
 		return memory;
@@ -245,7 +245,7 @@ void gp_buffers_release(uint8_t *memory)
 	if (buffer == NULL)
 		return;
 	if (buffer - buffers >= (ptrdiff_t)GP_BUFFERS_KEPT)
-		madvise(memory, GP_CUPTI_BUFFER_BYTES, MADV_DONTNEED);
+		madvise(memory, buffer_bytes, MADV_DONTNEED);
 	gp_add32(&releases, 1);
 	/* pairs with the acquire in take_free(): the decoder no longer reads */
 	gp_store32_release(&buffer->state, FREE);

@@ -1,7 +1,7 @@
 /*
  * cupti_buffers: the memory that CUPTI writes its records into.
  *
- * A pool of buffers of GP_CUPTI_BUFFER_BYTES, the first of them made before CUPTI asks.  CUPTI
+ * A pool of buffers of one size, the first of them made before CUPTI asks.  CUPTI
  * takes buffers on any thread, often in the middle of a launch, and gives them back on any thread;
  * one thread of ours, the decoder's, empties them.  No lock anywhere: a buffer's state says who
  * owns it.  A request always gets a buffer, for older versions of CUPTI crash on NULL.
@@ -22,17 +22,17 @@
 
 #define GP_BUFFERS_KEPT 32u /* stay in memory, for the next burst */
 
+/*
+ * Before gp_buffers_init(): buffers are of GP_CUPTI_SMALL_BUFFER_BYTES, some 80 records.  Where nobody asks CUPTI for what a buffer has so far, no
+ * more than that is held back.
+ */
+void gp_buffers_be_small(void);
+
 /* Map the first buffers.  most_bytes limits all; waits = requests wait for the decoder.  wake_decoder is called on any thread.  Returns 0 or -errno. */
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));
 
 /* Of a thread that the decoder waits for, and of the decoder: its requests do not wait for the decoder. */
 void gp_buffers_never_wait_here(void);
-
-/*
- * From now on CUPTI is told of GP_CUPTI_SMALL_BUFFER_BYTES of each buffer, some 80 records: where nobody asks it for what a buffer has so far,
- * no more than that is held back.
- */
-void gp_buffers_stay_small(void);
 
 /* For CUPTI, any thread: an empty buffer, 8-byte aligned, of *bytes bytes. */
 uint8_t *gp_buffers_take(size_t *bytes);

@@ -19,6 +19,8 @@ static struct {
 	struct gp_decoder decoder;
 	bool has_delivered;
 	bool has_said; /* that a client has whole graphs recorded */
+	bool has_flushed;
+	bool has_said_late; /* that it was asked for records before XLA was there */
 } fetching;
 
 void gp_fetch_init(const struct gp_cupti *cupti, void (*wake)(void))
@@ -177,15 +179,27 @@ void gp_fetch_flush(uint32_t flag)
 	gp_fetch_decode();
 	start_ticks = gp_clock_ticks();
 	fetching.cupti->cuptiActivityFlushAll(flag);
+	fetching.has_flushed = true;
 	gp_count(GP_COUNTER_FLUSHES, 1);
 	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	gp_fetch_decode();
 	look_around();
 }
 
+static void note_late_xla(void)
+{
+	if (fetching.has_flushed && !fetching.has_said_late)
+		fetching.has_said_late = gp_emit_info(
+			GP_INFO_NOTE,
+			"XLA came into the process while it was recorded: from then on CUPTI was "
+			"not asked for GPU records before the end; as it was asked before, CUDA "
+			"graphs of XLA's may have failed on the GPU (CUDA_ERROR_LAUNCH_FAILED): "
+			"have the program import JAX first");
+}
+
 void gp_fetch_without_flush(void)
 {
-	gp_buffers_stay_small();
+	note_late_xla();
 	gp_fetch_decode();
 	look_around();
 }

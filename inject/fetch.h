@@ -36,7 +36,7 @@ void gp_fetch_decode(void);
  */
 void gp_fetch_flush(uint32_t flag);
 
-/* In place of a flush, where that must not be: decode what CUPTI has given back by itself, in small buffers from now on. */
+/* In place of a flush, where that must not be: decode what CUPTI has given back by itself. */
 void gp_fetch_without_flush(void);
 
 #endif

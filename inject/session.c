@@ -428,6 +428,8 @@ int gp_session_start(gp_session_first_context first_context)
 
 	if (error == 0)
 		error = load_libraries();
+	if (error == 0 && gp_xla_is_here())
+		gp_buffers_be_small();
 	if (error == 0)
 		error = make_buffers();
 	if (error != 0)

@@ -62,14 +62,19 @@ bool gp_say_is_heard(void)
 	       is_elsewhere(&now);
 }
 
-/* A pipe that is full, and stays so, is not waited for. */
+/* A pipe that is full, and stays so, is not waited for: also where the program's signals come again and again, of which none is an answer. */
 static bool is_writable(void)
 {
-	struct timespec most = {WRITABLE_MS / 1000, 0};
+	struct timespec left = {WRITABLE_MS / 1000, 0}; /* the kernel counts it down */
 	struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
+	long ready;
 
-	return gp_sys_is_confined() ||
-	       gp_sys.call(SYS_ppoll, (long)&wait, 1, (long)&most, 0, 0, 0) != 0;
+	if (gp_sys_is_confined())
+		return true;
+	do
+		ready = gp_sys.call(SYS_ppoll, (long)&wait, 1, (long)&left, 0, 0, 0);
+	while (ready == -EINTR);
+	return ready > 0;
 }
 
 void gp_say_nothing(void)

@@ -17,11 +17,24 @@ def foreign_lines(stderr):
 
 
 UNHEARD = """
+#include <signal.h>
+#include <sys/time.h>
+
 extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int);
-int main(void)
+
+static void on_alarm(int number)
 {
+	(void)number;
+}
+
+int main(int argc, char **argv)
+{
+	struct itimerval often = {{0, 50000}, {0, 50000}};
 	void *context;
 
+	(void)argv;
+	if (argc > 1 && (signal(SIGALRM, on_alarm) == SIG_ERR || setitimer(ITIMER_REAL, &often, 0)))
+		return 2;
 	return cuInit(0) || cuCtxCreate_v2(&context, 0, 0) ? 1 : 5;
 }
 """
@@ -98,9 +111,9 @@ class Host(Case):
             os.close(writing)
 
     def test_a_stderr_that_is_full(self):
-        """Nobody empties the pipe: a line waits a second for that, the summary as long as it may."""
+        """Nobody empties the pipe: a line waits a second for that, the summary as long as it may; the program's own signals do not end the wait."""
         program = self.compile("program", UNHEARD, f"-L{support.BUILD}/sim", "-lcuda")
-        for output in (self.path("t"), self.path("missing", "name")):
+        for output, *signals in ((self.path("t"),), (self.path("missing", "name"),), (self.path("missing", "name"), "alarm")):
             reading, writing = os.pipe()
             os.set_blocking(writing, False)
             try:
@@ -108,8 +121,8 @@ class Host(Case):
                     pass
             except BlockingIOError:
                 os.set_blocking(writing, True)
-            with self.subTest(output):
-                ended = subprocess.run([program], env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT=output,
+            with self.subTest(output, signals=signals):
+                ended = subprocess.run([program, *signals], env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT=output,
                                                                           GPUPROF_FINISH_TIMEOUT_S="1"),
                                        cwd=self.folder, stderr=writing, timeout=15, check=False)
                 self.assertEqual(ended.returncode, 5)

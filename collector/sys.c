@@ -272,6 +272,7 @@ int gp_sys_file_id(int fd, struct gp_file_id *id)
 		return (int)result;
 	id->device = status.st_dev;
 	id->inode = status.st_ino;
+	id->type = status.st_mode & S_IFMT;
 	return 0;
 }
 

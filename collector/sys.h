@@ -63,6 +63,7 @@ int gp_sys_unlink(const char *path);
 struct gp_file_id {
 	uint64_t device;
 	uint64_t inode;
+	uint32_t type; /* S_IFREG and the like */
 };
 
 int gp_sys_file_id(int fd, struct gp_file_id *id);

@@ -1,21 +1,20 @@
 #include "inject/say.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "collector/sys.h"
 
-#define WRITABLE_MS    1000u /* then nobody reads what is written */
-#define MOST_LOOKED_AT 256   /* descriptors */
+#define WRITABLE_MS 1000u /* then nobody reads what is written */
 
 static bool silent;
 static struct gp_file_id first;
@@ -28,27 +27,26 @@ void gp_say_remember(void)
 
 static bool is_same(const struct gp_file_id *left, const struct gp_file_id *right)
 {
-	return left->device == right->device && left->inode == right->inode;
+	return left->device == right->device && left->inode == right->inode &&
+	       left->type == right->type;
 }
 
-/* What else a program forbids itself (seccomp) is not asked of the system then. */
-static bool is_terminal(int fd)
+/*
+ * As a program has its log that redirects its output.  A file that lies open twice may be its data: only what is written to at its end
+ * by everybody can bear a line between two others.  What else a program forbids itself (seccomp) is not asked of the system then.
+ */
+static bool is_log(const struct gp_file_id *file)
 {
-	struct termios settings;
+	struct gp_file_id output;
 
-	return !gp_sys_is_confined() &&
-	       gp_sys.call(SYS_ioctl, fd, TCGETS, (long)&settings, 0, 0, 0) == 0;
-}
+	if (gp_sys_file_id(STDOUT_FILENO, &output) != 0 || !is_same(&output, file))
+		return false;
+	if (file->type == S_IFREG && !gp_sys_is_confined()) {
+		long flags = gp_sys.call(SYS_fcntl, STDERR_FILENO, F_GETFL, 0, 0, 0, 0);
 
-/* Whoever has it redirected has the file, or the pipe's other end, by another number, too; a file that only happened to get this one has not. */
-static bool is_elsewhere(const struct gp_file_id *file)
-{
-	struct gp_file_id other;
-
-	for (int fd = 0; fd < MOST_LOOKED_AT; fd++)
-		if (fd != STDERR_FILENO && gp_sys_file_id(fd, &other) == 0 && is_same(&other, file))
-			return true;
-	return false;
+		return flags >= 0 && (flags & O_APPEND) != 0;
+	}
+	return file->type == S_IFIFO || file->type == S_IFSOCK;
 }
 
 bool gp_say_is_heard(void)
@@ -58,8 +56,7 @@ bool gp_say_is_heard(void)
 
 	if (error != 0 || (first_error != 0 && first_error != -EBADF))
 		return error != -EBADF;
-	return (first_error == 0 && is_same(&now, &first)) || is_terminal(STDERR_FILENO) ||
-	       is_elsewhere(&now);
+	return (first_error == 0 && is_same(&now, &first)) || is_log(&now);
 }
 
 /* A pipe that is full, and stays so, is not waited for: also where the program's signals come again and again, of which none is an answer. */

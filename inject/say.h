@@ -14,7 +14,10 @@ void gp_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 void gp_say_remember(void);
 
-/* Whether what is written to standard error now goes where it went at the start, to a terminal, or where another descriptor of the program's goes. */
+/*
+ * Whether what is written to standard error goes where it went at the start; or where standard output goes now, and that is a pipe, a
+ * socket or a file that is open for appending.
+ */
 bool gp_say_is_heard(void);
 
 /* Print nothing from now on. */

@@ -76,13 +76,6 @@ static void log_to(const char *argument)
 		exit(14);
 }
 
-/* As what starts workers does with the standard error of each: it has the file, too. */
-static void log_errors_to(const char *argument)
-{
-	if (dup2(open(argument, O_RDWR | O_CREAT | O_TRUNC, 0600), STDERR_FILENO) != STDERR_FILENO)
-		exit(15);
-}
-
 static void change_root(const char *argument)
 {
 	if (chroot(argument) || chdir("/"))
@@ -192,7 +185,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*function)(const char *argument);
 	} steps[] = {{"use-up", use_up}, {"close", close_all}, {"chroot", change_root}, {"nobody", become_nobody},
-		     {"umask", change_mask}, {"stderr", take_stderr}, {"log", log_to}, {"errors", log_errors_to}, {"nothing", nothing}, {"clear", clear_environment}, {"forbid", forbid}, {"strict", be_strict},
+		     {"umask", change_mask}, {"stderr", take_stderr}, {"log", log_to}, {"nothing", nothing}, {"clear", clear_environment}, {"forbid", forbid}, {"strict", be_strict},
 		     {"kill-all", kill_all_threads}, {"kill-this", kill_this_thread}, {"kill-rest", kill_for_the_rest}};
 	void *context, *module;
 
@@ -272,10 +265,6 @@ class Surroundings(Case):
             said = file.read()
         self.assertTrue(said.startswith("launches 3000\n"), said)
         self.assertIn("all 3,000 launches have their kernel record", said)
-        result = self.run_program([self.program, "errors", self.path("log")], BARE, GPUPROF_OUTPUT="u", GPUPROF_CHROME="none")
-        self.assertEqual((result.returncode, result.stdout, result.stderr), (9, "launches 3000\n", ""))
-        with open(self.path("log"), encoding="utf-8") as file:
-            self.assertIn("all 3,000 launches have their kernel record", file.read())
 
     def test_standard_descriptors_that_are_closed_from_the_start(self):
         for closed, is_heard in (("<&- >&-", True), ("<&-", True), ("2>&-", False), ("<&- >&- 2>&-", False)):

@@ -95,6 +95,7 @@ struct gp_advice {
 	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */
 	const char *idle_cause;    /* of most of the idle time */
 	uint32_t gpus;             /* that worked */
+	bool has_looks;            /* at Python's stacks: they tell what the host did meanwhile */
 };
 
 /*

@@ -400,7 +400,8 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
 		gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
 		advice->idle_cause);
-	fputs(": gpuprof summary --by idle,gap --top 20 FILE\n", out);
+	fprintf(out, ": gpuprof summary --by idle,gap%s --top 20 FILE\n",
+		advice->has_looks ? ",host" : "");
 }
 
 /* ---- findings, for programs ---- */

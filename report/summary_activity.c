@@ -16,6 +16,9 @@
 
 /* On one screen: share of the time from which a row is worth its line. */
 #define LEAST_SHARE 0.01
+/* ... and that from which it has one however long the page is, among the first so many. */
+#define LARGE_SHARE 0.1
+#define MOST_LARGE  5
 
 static const struct gp_column gpu_columns[] = {
 	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
@@ -118,27 +121,33 @@ static void print_folded(const struct listing *listing, const uint32_t *order, u
 						 : ": `gpuprof summary --top 0 FILE` shows all");
 }
 
-/* The first rows that are worth their line; at least one. */
-static uint32_t rows_worth_showing(const struct listing *listing, const uint32_t *order)
+/* How many of the first rows have such a share; at least one. */
+static uint32_t rows_with(const struct listing *listing, const uint32_t *order, double share)
 {
 	const struct gp_groups *groups = listing->groups;
-	uint32_t shown = 1;
+	uint32_t count = 1;
 
-	while (shown < groups->count && (double)groups->rows[order[shown]].total_ns >=
-						LEAST_SHARE * (double)listing->total_ns)
-		shown++;
-	return shown;
+	while (count < groups->count &&
+	       (double)groups->rows[order[count]].total_ns >= share * (double)listing->total_ns)
+		count++;
+	return count;
 }
 
 /* One row more than the limit is shown rather than a line that says that it is not. */
 static uint32_t rows_shown(const struct listing *listing, const uint32_t *order)
 {
 	const struct gp_summary_options *options = listing->summary->options;
-	uint32_t count = listing->groups->count;
+	uint32_t count = listing->groups->count, worth, large;
 	size_t shown = listing->limit > 0 ? listing->limit : count;
 
-	if (options->brief && rows_worth_showing(listing, order) < shown)
-		shown = rows_worth_showing(listing, order);
+	if (options->brief) {
+		worth = rows_with(listing, order, LEAST_SHARE);
+		large = rows_with(listing, order, LARGE_SHARE);
+		if (shown < large)
+			shown = large < MOST_LARGE ? large : MOST_LARGE;
+		if (shown > worth)
+			shown = worth;
+	}
 	return count <= shown + 1 ? count : (uint32_t)shown;
 }
 

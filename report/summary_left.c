@@ -146,22 +146,59 @@ static void print_place(FILE *out, const struct gp_memory_sites *found,
 	free(place);
 }
 
+/* What all sites of one place have, which differ in who called it. */
+struct place {
+	const struct gp_memory_site *row; /* one of them */
+	uint64_t bytes, blocks;
+};
+
+static struct place place_of(const struct gp_memory_sites *found, const struct gp_memory_site *row)
+{
+	const char *name = gp_call_sites_at(found->sites, row->site).place;
+	struct place place = {.row = row};
+
+	for (uint32_t i = 0; i < found->row_count; i++) {
+		const struct gp_memory_site *other = &found->rows[i];
+
+		if (!gp_memory_site_is_leak(found, other) ||
+		    strcmp(gp_call_sites_at(found->sites, other->site).place, name) != 0)
+			continue;
+		place.bytes += other->left_bytes;
+		place.blocks += other->left_blocks;
+	}
+	return place;
+}
+
+/* Of the places of the largest sites, the one with most bytes. */
+static struct place largest_place(const struct gp_memory_sites *found, const struct left *left)
+{
+	struct place largest = place_of(found, left->most[0]);
+
+	for (size_t i = 1; i < SHOWN && left->most[i]; i++) {
+		struct place place = place_of(found, left->most[i]);
+
+		if (place.bytes > largest.bytes)
+			largest = place;
+	}
+	return largest;
+}
+
 /*
  * Where the most of it was allocated, if that is known: ", 1.500MiB of it at main", and, for what leaks is rather what there
  * are many of, where most blocks were: ", 400 of the blocks at step"
  */
 static void print_most(FILE *out, const struct gp_memory_sites *found, const struct left *left)
 {
-	const struct gp_memory_site *largest = left->most[0], *many = left->many;
+	struct place largest = largest_place(found, left), many = place_of(found, left->many);
 
-	if (is_placed(found, largest)) {
-		if (left->sites > 1)
-			fprintf(out, ", %s of it", gp_format_bytes(largest->left_bytes).text);
-		print_place(out, found, largest);
+	if (is_placed(found, largest.row)) {
+		if (largest.bytes < left->bytes)
+			fprintf(out, ", %s of it", gp_format_bytes(largest.bytes).text);
+		print_place(out, found, largest.row);
 	}
-	if (many->left_blocks > largest->left_blocks && is_placed(found, many)) {
-		fprintf(out, ", %s of the blocks", gp_format_count(many->left_blocks).text);
-		print_place(out, found, many);
+	if (many.blocks > largest.blocks && is_placed(found, many.row)) {
+		fprintf(out, ", %s of the blocks", gp_format_count(many.blocks).text);
+		print_place(out, found, many.row);
 	}
 }
 

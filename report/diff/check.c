@@ -154,8 +154,11 @@ static int take_metric(struct judging *j, enum gp_metric metric)
 	struct gp_series series = {.baseline_count = j->baseline->count, .now_count = j->now.count};
 	int result = 0;
 
-	if (threshold->off)
+	if (threshold->off) {
+		if (gp_metric_rows[metric].gated)
+			j->check->off[j->check->off_count++] = metric;
 		return 0;
+	}
 	gp_run_set_metric(j->baseline, metric, series.baseline);
 	gp_run_set_metric(&j->now, metric, series.now);
 	if (metric == GP_METRIC_NEW_KERNELS)

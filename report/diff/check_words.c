@@ -184,21 +184,34 @@ static void say_all_needed(const struct gp_check *check, char *text, size_t byte
 		 check->verdict == GP_VERDICT_INCONCLUSIVE ? "" : " of what is inconclusive");
 }
 
+/* "; not judged, by the thresholds: wall" */
+static void say_off(const struct gp_check *check, char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < check->off_count && used < bytes; i++)
+		used += (size_t)snprintf(text + used, bytes - used, "%s%s",
+					 i == 0 ? "; not judged, by the thresholds: " : ", ",
+					 gp_metric_rows[check->off[i]].name);
+}
+
 void gp_check_headline(const struct gp_check_report *report, char *text, size_t bytes)
 {
 	const struct gp_check *check = report->check;
 	uint32_t count = gp_check_count(check, check->verdict);
 	uint32_t left_out = report->now->count - check->runs;
-	char partial[64] = "", needed[96] = "";
+	char partial[64] = "", needed[96] = "", off[256];
 
 	if (left_out > 0)
 		snprintf(partial, sizeof(partial), "; %u run%s left out as partial", left_out,
 			 left_out == 1 ? " was" : "s were");
 	if (check->runs_needed > 0)
 		say_all_needed(check, needed, sizeof(needed));
-	snprintf(text, bytes, "%u of %u metrics; %u run%s, compared with %u of the baseline%s%s",
+	say_off(check, off, sizeof(off));
+	snprintf(text, bytes, "%u of %u metrics; %u run%s, compared with %u of the baseline%s%s%s",
 		 count, check->count, check->runs, check->runs == 1 ? "" : "s",
-		 check->baseline_runs, partial, needed);
+		 check->baseline_runs, partial, needed, off);
 }
 
 const char *gp_check_word(const struct gp_finding *finding)

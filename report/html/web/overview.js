@@ -64,7 +64,7 @@ function overviewCards(about) {
 		card(
 			'Copies',
 			fmtBytes(about.copyBytes),
-			[fmtCount(about.copies) + ' copies, ' + fmtCount(about.sets) + ' sets'],
+			[fmtCount(about.copies) + (about.copies === 1 ? ' copy, ' : ' copies, ') + fmtCount(about.sets) + (about.sets === 1 ? ' set' : ' sets')],
 			['By direction', 'tables', 'copy-size'],
 		),
 		card(

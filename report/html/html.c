@@ -282,7 +282,8 @@ static int make_series(struct page *page, FILE *out, struct gp_json *names)
 
 static int make_allocator(struct page *page, FILE *out, struct gp_json *names)
 {
-	return gp_html_allocator(&page->scope, page->timeline.walk.origin_unix_ns, out, names);
+	return gp_html_allocator(&page->scope, page->timeline.walk.origin_unix_ns,
+				 page->options->event_limit, out, names);
 }
 
 /* Names first, then values. */

@@ -36,7 +36,7 @@ struct gp_html_columns {
 int gp_html_columns_open(struct gp_html_columns *columns, FILE *out, const char *kind,
 			 uint32_t width);
 
-/* One row more: a value for each column, of which 53 bits count: so many a number of the page's has, 104 days of ns. */
+/* One row more: a value for each column, of which 53 bits count: so many a number of the page's has, 104 days of ns, and 52 days to each side as gp_html_zigzag() has them. */
 void gp_html_columns_add(struct gp_html_columns *columns, const uint64_t *row);
 
 /* The next row is the first of a block. */

@@ -868,6 +868,29 @@ class BrowserTest(HtmlCase):
         self.assertTrue(self.browser.run("gpuprof.state.memory.every((one) => one.v.every((bytes) => bytes >= 0))"))
         self.assert_no_problem()
 
+    def test_of_many_changes_of_an_allocator_the_highest_stay(self):
+        path = self.write_kernels([(20, 30)] * 10)
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+        states = [(used, 500) for used in (*range(1000), *range(500, 0, -1))]
+        states[401] = (5000, 100)
+        states[1203] = (3, 9000)
+        trace["traceEvents"] += [{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": 1000 + i,
+                                  "args": {"Total Reserved": reserved, "Total Allocated": used, "Bytes": 1, "Device Type": 1, "Device Id": 0, "Addr": 1}}
+                                 for i, (used, reserved) in enumerate(states)]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(trace, file)
+        for options, most, is_said in ((("--limit", "60"), 63, True), (("--limit", "1500"), 1500, False), (("--limit", "0"), 1500, False)):
+            self.open(self.write_page(*options, path), hash_text="#v=memory")
+            run = self.browser.run
+            count = run("gpuprof.state.memory[0].n")
+            self.assertTrue(most / 3 <= count <= most, count)
+            self.assertEqual(run("gpuprof.state.memory.map((s) => [s.most, s.v[s.v.length - 1]])"), [[5000, 1], [9000, 500]])
+            self.assertEqual(run("gpuprof.state.memory[0].t.every((t, i, all) => i === 0 || t > all[i - 1])"), True)
+            said = run("document.getElementById('banner').textContent")
+            self.assertEqual(f"allocators memory over time is without {1500 - count:,} changes" in said, is_said, said)
+            self.assert_no_problem()
+
     def test_hostile_names_are_shown_and_do_nothing(self):
         self.open(self.write_page(self.record_hostile()))
         run = self.browser.run

@@ -350,6 +350,14 @@ function banner() {
 				(state.served ? 'serve' : 'html') +
 				' --limit 0.',
 		);
+	if (state.allocatorsLeftOut)
+		lines.push(
+			'Of PyTorch’s allocators memory over time is without ' +
+				fmtCount(state.allocatorsLeftOut) +
+				' changes: of each few that follow each other those are there after which most was in use, or reserved, and the last. For each: gpuprof ' +
+				(state.served ? 'serve' : 'html') +
+				' --limit 0.',
+		);
 	if (index && index.crowded)
 		lines.push(
 			'In the timeline ' +

@@ -262,6 +262,7 @@ async function readMemory() {
 async function readAllocators() {
 	const names = await readJson('allocators', null);
 	if (!names) return [];
+	state.allocatorsLeftOut = names.leftOut;
 	const rows = names.allocators.map(() => []);
 	await readBlocks(blocksOf('allocated', 4, names.changes), names.changes, ([jump, which, reserved, used], count) => {
 		for (let i = 0, t = 0; i < count; i++) {

@@ -39,6 +39,10 @@ void gp_missing_each(const struct gp_model *model,
 		{"copies and sets without an operation", losses->copies_in_flight},
 		{"operations without a call", losses->ops_without_call},
 		{"operations without times", losses->ops_untimed},
+		{"trace read in parts: how many launches and copies lack their operation, "
+		 "operations "
+		 "their call or times, is not known here, but to gpuprof summary",
+		 model->part.is_one},
 	};
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)

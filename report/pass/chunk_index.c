@@ -21,6 +21,9 @@
 /* How far a record looks back for its other half. */
 #define LOOK_BACK 64u
 
+/* So many halves in each part cost little, however few events there are. */
+#define FEW_LEFTS UINT64_C(1000000)
+
 /* What a chunk holds: times of events, low above high where it has none. */
 struct entry {
 	uint64_t place; /* in the file; 0 = it has none */
@@ -40,7 +43,7 @@ struct extreme {
 	uint32_t chunk;
 };
 
-/* Numbers, each once, sorted. */
+/* Numbers, sorted. */
 struct numbers {
 	uint64_t *values;
 	uint32_t count, capacity;
@@ -62,7 +65,7 @@ struct gp_chunk_index {
 	uint32_t ring_thread, record_thread;
 	struct numbers threads, streams, kinds; /* of memory */
 	struct numbers
-		named; /* correlation ids that definitions name, or operations without times */
+		named; /* correlation ids that definitions name, or operations without times; sorted at the end */
 	struct extreme first_call, last_call, first_op, last_op, first_ticks, first_cupti;
 	struct gp_record_anchor *anchors;
 	uint32_t anchor_count, anchor_capacity;
@@ -101,6 +104,25 @@ static int add_number(struct numbers *numbers, uint64_t value)
 	numbers->values[at] = value;
 	numbers->count++;
 	return 1;
+}
+
+/* For who sorts them afterwards.  0 or -ENOMEM. */
+static int append_number(struct numbers *numbers, uint64_t value)
+{
+	if (numbers->count > 0 && numbers->values[numbers->count - 1] == value)
+		return 0;
+	if (gp_array_grow(&numbers->values, &numbers->capacity, numbers->count, sizeof(value)) != 0)
+		return -ENOMEM;
+	numbers->values[numbers->count++] = value;
+	return 0;
+}
+
+static int compare_numbers(const void *a, const void *b, const void *context)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	(void)context;
+	return (left > right) - (left < right);
 }
 
 static void keep_lower(struct extreme *extreme, uint64_t value, uint32_t chunk)
@@ -202,7 +224,7 @@ static int note_operation(struct gp_chunk_index *x, const struct operation *op)
 	if (op->start_ns == 0 || op->end_ns == 0) { /* it is where its call is */
 		e->is_everywhere = true;
 		e->events++;
-		return add_number(&x->named, op->correlation_id) < 0 ? -ENOMEM : 0;
+		return append_number(&x->named, op->correlation_id);
 	}
 	note_cupti(x, op->start_ns, end_ns);
 	keep_lower(&x->first_op, op->start_ns, x->count - 1);
@@ -335,9 +357,9 @@ static int note_other(struct gp_chunk_index *x, const union gp_any_record *recor
 		x->is_closed |= record->end.reason == GP_END_EXIT;
 		return 0;
 	case GP_RECORD_NODE:
-		return add_number(&x->named, record->node.correlation_id) < 0 ? -ENOMEM : 0;
+		return append_number(&x->named, record->node.correlation_id);
 	case GP_RECORD_STREAM:
-		return add_number(&x->named, record->stream.correlation_id) < 0 ? -ENOMEM : 0;
+		return append_number(&x->named, record->stream.correlation_id);
 	default:
 		return 0;
 	}
@@ -448,7 +470,7 @@ static int take_chunk(struct gp_chunk_index *x, const struct gp_chunk *chunk, ui
 	}
 	last_entry(x)->has_others |= decoded.unknown > 0;
 	x->events += last_entry(x)->events;
-	return result;
+	return result == 0 && x->left_count > FEW_LEFTS + x->events / 2 ? -ENOTSUP : result;
 }
 
 static int take_chunks(struct gp_chunk_index *x, const char *path)
@@ -456,7 +478,7 @@ static int take_chunks(struct gp_chunk_index *x, const char *path)
 	char message[MESSAGE_BYTES];
 	struct gp_trace *trace;
 	struct gp_chunk chunk;
-	int result = gp_trace_open(path, &trace, message, sizeof(message));
+	int error = 0, result = gp_trace_open(path, &trace, message, sizeof(message));
 
 	if (result != 0)
 		return result;
@@ -464,12 +486,12 @@ static int take_chunks(struct gp_chunk_index *x, const char *path)
 		uint64_t place = gp_trace_place(trace);
 
 		result = gp_trace_next(trace, &chunk);
-		if (result == 1 && take_chunk(x, &chunk, place) != 0)
-			result = -ENOMEM;
-	} while (result == 1);
+		if (result == 1)
+			error = take_chunk(x, &chunk, place);
+	} while (result == 1 && error == 0);
 	x->damaged_bytes = gp_trace_state(trace)->damaged_bytes;
 	gp_trace_close(trace);
-	return result;
+	return error != 0 ? error : result;
 }
 
 /* ---- what it comes to ---- */
@@ -558,7 +580,9 @@ static int settle(struct gp_chunk_index *x)
 		return -ENOTSUP;
 	x->order = malloc(((size_t)x->count + 1) * sizeof(*x->order));
 	t = gp_timeline_new(x->anchors, x->anchor_count, x->ticks_per_second);
-	if (!t || !x->order)
+	if (!t || !x->order ||
+	    gp_array_sort(x->named.values, x->named.count, sizeof(*x->named.values),
+			  compare_numbers, NULL) != 0)
 		result = -ENOMEM;
 	else if (gp_timeline_is_even(t) && time_entries(x, t))
 		result = gp_array_sort(x->order, x->order_count, sizeof(*x->order),
@@ -605,9 +629,9 @@ void gp_chunk_index_free(struct gp_chunk_index *x)
 	free(x);
 }
 
-uint64_t gp_chunk_index_events(const struct gp_chunk_index *x)
+bool gp_chunk_index_is_for(const struct gp_chunk_index *x, uint32_t parts)
 {
-	return x->events;
+	return parts < 2 || (uint64_t)parts * x->left_count <= x->events + FEW_LEFTS;
 }
 
 /* ---- parts ---- */

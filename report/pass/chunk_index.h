@@ -30,14 +30,11 @@ struct gp_chunk_left {
 
 /*
  * with_memory: every part has all allocations and frees, so that it tells when most was in use.
- * 0; -ENOTSUP: a trace that has to be loaded as a whole (it has no end, no event, clocks that were set meanwhile, times that cannot be, or
- * work inside conditional nodes, whose launch only the whole tells); or another negative errno value.
+ * 0; -ENOTSUP: a trace that has to be loaded as a whole (it has no end, no event, clocks that were set meanwhile, times that cannot be,
+ * work inside conditional nodes, whose launch only the whole tells, or so many halves that the whole is not larger); or another negative errno value.
  */
 int gp_chunk_index_make(const char *path, bool with_memory, struct gp_chunk_index **index);
 void gp_chunk_index_free(struct gp_chunk_index *index);
-
-/* How many events there are. */
-uint64_t gp_chunk_index_events(const struct gp_chunk_index *index);
 
 /*
  * Cut a window (from the first call or operation on; to_ns 0 = to the end) into parts of about `most` events: where they begin, from malloc, the
@@ -45,6 +42,9 @@ uint64_t gp_chunk_index_events(const struct gp_chunk_index *index);
  */
 int gp_chunk_index_cut(const struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
 		       uint64_t most, uint64_t **starts, uint32_t *count);
+
+/* Whether so many parts, each of which takes what every chunk left, cost no more than about twice the whole. */
+bool gp_chunk_index_is_for(const struct gp_chunk_index *index, uint32_t parts);
 
 /* Choose what is to be loaded for such a window, with as many events as `margin` before and after it. */
 void gp_chunk_index_choose(struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,

@@ -485,6 +485,34 @@ static void test_what_only_the_whole_tells(void **state)
 	check_is_refused(&s, save(&s));
 }
 
+#define HANDED_ON 40000u
+
+/* What one thread allocates another frees: each part would take all of these halves. */
+static void test_parts_that_cost_more_than_the_whole(void **state)
+{
+	const struct gp_slice_choice all = {0}, window = {.from_ns = 1000000, .to_ns = 1200000};
+	const struct gp_parts_wish many = {.events = 500}, one = {.events = 500, .is_whole = true};
+	struct gp_parts *parts;
+	const char *path;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	for (uint32_t i = 0; i < HANDED_ON; i++) {
+		if (i % 200 == 0)
+			gp_builder_chunk(&s.b, 1 + i / 200 % 2, 100 + i / 200 % 2);
+		gp_builder_memory(&s.b, GP_MEMORY_DEVICE, (uint64_t)i * 100,
+				  0x1000 * (uint64_t)(1 + i / 400 * 400 + i % 200),
+				  i % 400 < 200 ? 64 : 0);
+	}
+	path = save(&s);
+	assert_int_equal(gp_parts_open(path, &all, &many, &parts), -ENOTSUP);
+	assert_int_equal(gp_parts_open(path, &window, &one, &parts), 0);
+	assert_int_equal(gp_parts_count(parts), 1);
+	gp_parts_close(parts);
+	gp_builder_free(&s.b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_a_part_is_small),
 		cmocka_unit_test(test_a_range_longer_than_a_part),
 		cmocka_unit_test(test_what_only_the_whole_tells),
+		cmocka_unit_test(test_parts_that_cost_more_than_the_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,10 +57,18 @@ static uint32_t take_name(struct gp_kinds *kinds, const char *name)
 	return kinds->names[kinds->name_count] ? kinds->name_count++ : GP_KINDS_LIMIT;
 }
 
+/* Rows of a kind mostly stand together. */
+static uint32_t number_of(struct gp_kinds *kinds, const char *name)
+{
+	uint32_t last = kinds->row_count > 0 ? kinds->rows[kinds->row_count - 1].kind : 0;
+
+	return strcmp(kinds->names[last], name) == 0 ? last : take_name(kinds, name);
+}
+
 static int add_row(struct gp_kinds *kinds, const char *kind, const char *pattern)
 {
 	struct row row = {.whole = strchr(pattern, '<') != NULL};
-	uint32_t number = take_name(kinds, kind);
+	uint32_t number = number_of(kinds, kind);
 
 	if (number == GP_KINDS_LIMIT)
 		return -ENOSPC;

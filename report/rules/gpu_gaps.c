@@ -244,14 +244,24 @@ static const char *command_of(const struct gp_model *model)
 /* Where nothing is known of the host, somebody else has to be asked. */
 static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
 {
-	fprintf(out,
-		"gpuprof records CUDA calls, not what the host computes between them: `%s -- "
-		"%s` tells; move what can be moved before the first launch, after the last, or "
-		"into another thread",
-		gp_language_of(model) == GP_LANGUAGE_NATIVE ? "perf record -g"
-		: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
-				    : "py-spy record -o host.svg",
-		command_of(model));
+	bool is_native = gp_language_of(model) == GP_LANGUAGE_NATIVE;
+
+	if (model->recorder && !is_native)
+		fprintf(out,
+			"this trace, of another profiler, does not tell what Python did between "
+			"calls of CUDA: record it with gpuprof-run, which looks at Python's "
+			"stacks");
+	else
+		fprintf(out,
+			"gpuprof records CUDA calls, not what the host computes between them: `%s "
+			"-- %s` tells",
+			is_native           ? "perf record -g"
+			: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
+					    : "py-spy record -o host.svg",
+			command_of(model));
+	fputs("; move what can be moved before the first launch, after the last, or into another "
+	      "thread",
+	      out);
 }
 
 static const char *const changes[GP_IDLE_CAUSES] = {

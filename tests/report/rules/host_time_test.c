@@ -178,6 +178,24 @@ static void without_any_stack_python_is_known_by_its_name(void **state)
 	gp_model_free(model);
 }
 
+/* Of a trace that another profiler recorded ours can tell: no third one is needed. */
+static void of_another_profiler_s_trace_ours_is_advised(void **state)
+{
+	struct gp_model *model = wait_for_host(&(struct calls){.before = IMPORTS});
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	model->recorder = "torch.profiler";
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_non_null(strstr(found->change, "record it with gpuprof-run, which looks at Python"));
+	assert_null(strstr(found->change, "py-spy"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* Without that option py-spy sees the first process alone. */
 static void of_several_processes_all_are_sampled(void **state)
 {
@@ -384,6 +402,7 @@ int main(void)
 		cmocka_unit_test(looks_say_what_the_host_was_at),
 		cmocka_unit_test(looks_in_all_of_them_are_added),
 		cmocka_unit_test(without_any_stack_python_is_known_by_its_name),
+		cmocka_unit_test(of_another_profiler_s_trace_ours_is_advised),
 		cmocka_unit_test(of_several_processes_all_are_sampled),
 		cmocka_unit_test(the_command_is_offered_as_a_shell_takes_it),
 		cmocka_unit_test(what_is_always_in_an_import_is_work),

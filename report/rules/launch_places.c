@@ -216,41 +216,63 @@ static uint32_t site_of_common(struct gp_advisor *advisor, const struct callers 
 
 /* ---- places ---- */
 
-static uint32_t find_most(const struct gp_launch_places *places, uint64_t below_ns,
-			  uint32_t after_site)
+static uint32_t find_most(const struct gp_launch_places *places)
 {
 	uint32_t best = GP_NO_SITE;
 
-	for (uint32_t i = 0; i < places->count; i++) {
-		uint64_t ns = places->site_ns[i];
-
-		if (ns == 0 || ns > below_ns ||
-		    (ns == below_ns && after_site != GP_NO_SITE && i <= after_site))
-			continue;
-		if (best == GP_NO_SITE || ns > places->site_ns[best])
+	for (uint32_t i = 0; i < places->count; i++)
+		if (places->site_ns[i] > (best == GP_NO_SITE ? 0 : places->site_ns[best]))
 			best = i;
-	}
 	return best;
 }
 
-static void put_shares(const struct gp_advisor *advisor, const struct gp_launch_places *places,
-		       uint32_t site, uint32_t helpers, uint64_t all_ns, uint32_t count,
+/* "37 places launch them: forward (model.py:12) 31 %, ..."; nothing where the first of them has nearly all. */
+static void put_shares(const struct gp_groups *named, const uint32_t *order, uint64_t all_ns,
 		       char text[GP_LAUNCH_PLACES_BYTES])
 {
-	int used = snprintf(text, GP_LAUNCH_PLACES_BYTES,
-			    "%s places launch them:", gp_format_count(count).text);
+	int used;
 
-	for (unsigned i = 0; i < MOST_NAMED && site != GP_NO_SITE; i++) {
-		uint64_t ns = places->site_ns[site];
-		struct part part = first_part(advisor, site, helpers);
+	if (is_nearly_all(named->rows[order[0]].total_ns, all_ns))
+		return;
+	used = snprintf(text, GP_LAUNCH_PLACES_BYTES,
+			"%s places launch them:", gp_format_count(named->count).text);
+	for (unsigned i = 0; i < MOST_NAMED && i < named->count; i++) {
+		const struct gp_group *place = &named->rows[order[i]];
 
 		if (used < 0 || used >= GP_LAUNCH_PLACES_BYTES)
 			return;
 		used += snprintf(text + used, (size_t)(GP_LAUNCH_PLACES_BYTES - used),
-				 "%s %.*s %s %%", i > 0 ? "," : "", (int)part.length, part.text,
-				 gp_format_percent((double)ns, (double)all_ns).text);
-		site = find_most(places, ns, site);
+				 "%s %s %s %%", i > 0 ? "," : "", place->key,
+				 gp_format_percent((double)place->total_ns, (double)all_ns).text);
 	}
+}
+
+/* One place may have many sites: it is called in several ways. */
+static void name_shares(struct gp_advisor *advisor, const struct gp_launch_places *places,
+			uint32_t helpers, uint64_t all_ns, char text[GP_LAUNCH_PLACES_BYTES])
+{
+	struct gp_groups named = {0};
+	uint32_t *order;
+
+	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++) {
+		struct part part = first_part(advisor, i, helpers);
+		char name[TEXT_BYTES];
+		uint32_t row;
+
+		if (places->site_ns[i] == 0)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)part.length, part.text);
+		row = gp_groups_find(&named, name);
+		advisor->error = row == UINT32_MAX ? -ENOMEM
+						   : gp_groups_add(&named, row, places->site_ns[i]);
+	}
+	order = advisor->error == 0 ? gp_groups_by_time(&named) : NULL;
+	if (order)
+		put_shares(&named, order, all_ns, text);
+	else if (advisor->error == 0)
+		advisor->error = -ENOMEM;
+	free(order);
+	gp_groups_free(&named);
 }
 
 /* Calls without a stack are of no place. */
@@ -264,21 +286,19 @@ static void leave_out_unknown(const struct gp_advisor *advisor, struct gp_launch
 uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_places *places,
 			      char text[GP_LAUNCH_PLACES_BYTES])
 {
-	uint32_t most, count = 0, helpers, site;
+	uint32_t most, helpers, site;
 	struct callers callers = {0};
 	uint64_t all_ns = 0;
 
 	text[0] = '\0';
 	leave_out_unknown(advisor, places);
-	most = find_most(places, UINT64_MAX, GP_NO_SITE);
-	for (uint32_t i = 0; i < places->count; i++) {
+	most = find_most(places);
+	for (uint32_t i = 0; i < places->count; i++)
 		all_ns += places->site_ns[i];
-		count += places->site_ns[i] > 0;
-	}
 	if (most == GP_NO_SITE || is_nearly_all(places->site_ns[most], all_ns))
 		return most;
 	helpers = count_helpers(advisor, places, most);
-	put_shares(advisor, places, most, helpers, all_ns, count, text);
+	name_shares(advisor, places, helpers, all_ns, text);
 	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
 		if (places->site_ns[i] > 0)
 			note_callers(advisor, &callers, i, helpers, places->site_ns[i]);

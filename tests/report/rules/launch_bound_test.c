@@ -96,6 +96,18 @@ static void several_have_what_calls_them_and_their_shares(void **state)
 	      "; 3 places launch them: forward (model.py:12) 49.9 %, attend (model.py:30) 25.");
 }
 
+/* Those of a place are one share, whatever called it. */
+static void a_place_that_is_called_twice_is_one(void **state)
+{
+	static const struct place places[] = {
+		{"forward", 12, 40}, {"forward", 12, 42}, {"attend", 30, 44}};
+	struct build b = launch(places, 3);
+
+	(void)state;
+	check(&b, "step (train.py:40-44)",
+	      "; 2 places launch them: forward (model.py:12) 66.7 %, attend (model.py:30) 33.3 %");
+}
+
 /* A line at which one function is called that launches at many. */
 static void the_innermost_function_of_all_is_told(void **state)
 {
@@ -140,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_place_is_the_place),
 		cmocka_unit_test(several_have_what_calls_them_and_their_shares),
+		cmocka_unit_test(a_place_that_is_called_twice_is_one),
 		cmocka_unit_test(the_innermost_function_of_all_is_told),
 		cmocka_unit_test(what_only_launches_is_left_out),
 		cmocka_unit_test(without_stacks_looks_at_python_tell),

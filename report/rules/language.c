@@ -5,14 +5,26 @@
 #include "report/code_rank.h"
 #include "report/python_code.h"
 
-/* Files of a library: of Python's code, and of what it has loaded. */
+/*
+ * Files of a library: of Python's code, and of what it has loaded.  A folder of the user's may have its name, too: it is the library's where
+ * packages are installed, or by a shared object that only that one has.
+ */
 static const struct {
 	const char *pattern;
 	enum gp_language language;
 } libraries[] = {
-	{"*/torch/*", GP_LANGUAGE_TORCH}, {"torch/*", GP_LANGUAGE_TORCH},
-	{"*/jax/*", GP_LANGUAGE_JAX},     {"*/jaxlib/*", GP_LANGUAGE_JAX},
-	{"*/cupy/*", GP_LANGUAGE_CUPY},
+	{"*/site-packages/torch/*", GP_LANGUAGE_TORCH},
+	{"*/dist-packages/torch/*", GP_LANGUAGE_TORCH},
+	{"*/torch/lib/libtorch*.so", GP_LANGUAGE_TORCH},
+	{"*/torch/lib/libc10*.so", GP_LANGUAGE_TORCH},
+	{"*/site-packages/jax/*", GP_LANGUAGE_JAX},
+	{"*/dist-packages/jax/*", GP_LANGUAGE_JAX},
+	{"*/jaxlib/*.so", GP_LANGUAGE_JAX},
+	{"*/xla_cuda_plugin.so", GP_LANGUAGE_JAX},
+	{"*/site-packages/cupy/*", GP_LANGUAGE_CUPY},
+	{"*/dist-packages/cupy/*", GP_LANGUAGE_CUPY},
+	{"*/cupy/cuda/*.so", GP_LANGUAGE_CUPY},
+	{"*/cupy_backends/*.so", GP_LANGUAGE_CUPY},
 };
 
 static void note_file(bool found[GP_LANGUAGES], const char *path)

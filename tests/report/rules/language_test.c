@@ -55,6 +55,15 @@ static void libraries_of_python_are_known_by_their_files(void **state)
 	      &(struct scene){.python = {"/home/me/train.py"},
 			      .module = "/x/cupy/cuda/memory.cpython-311-x86_64-linux-gnu.so"});
 	check(GP_LANGUAGE_PYTHON, &(struct scene){.python = {"/home/me/train.py", torch, jax}});
+	check(GP_LANGUAGE_JAX,
+	      &(struct scene){.python = {"/usr/lib/python3/dist-packages/jax/a.py"}});
+	check(GP_LANGUAGE_TORCH,
+	      &(struct scene){.python = {"/home/me/src/torch/train.py"},
+			      .module = "/home/me/src/torch/lib/libc10_cuda.so"});
+	/* a folder of the user's may have that name */
+	check(GP_LANGUAGE_PYTHON, &(struct scene){.python = {"/home/me/jax/train.py"}});
+	check(GP_LANGUAGE_TORCH, &(struct scene){.python = {"/home/me/cupy/train.py", torch},
+						 .module = "/home/me/torch/ops.so"});
 }
 
 /* What is advised there are functions of Python: a program in C++ has none, whatever it links. */

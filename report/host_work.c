@@ -7,13 +7,14 @@
 #define MUCH 20 /* one of so many that found a stack */
 
 /* In a tally: the keys and the sums of a row. */
-enum { SUM, PLACE };
+enum { SUM, PLACE, THREAD };
 enum { NS, LOOKS };
 
 struct window {
 	uint64_t start_ns, end_ns;
 	struct gp_tally *tally;
 	uint64_t sum;
+	uint32_t apart; /* the thread whose time is a sum of its own; 0: it is not */
 	bool is_known;
 };
 
@@ -84,7 +85,8 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 	row = gp_tally_find(window->tally,
 			    (const uint64_t[GP_TALLY_KEYS]){
 				    [SUM] = window->sum,
-				    [PLACE] = gp_host_places_find(places, model, sample->stack)});
+				    [PLACE] = gp_host_places_find(places, model, sample->stack),
+				    [THREAD] = window->apart});
 	row->sums[NS] += end_ns - start_ns;
 	row->sums[LOOKS] += looks_in(window, sample);
 	window->is_known = true;
@@ -105,14 +107,16 @@ static void look(struct window *window, struct gp_host_places *places, const str
 }
 
 bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-		      const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+		      const struct gp_model *model, uint32_t *thread, uint64_t start_ns,
 		      uint64_t end_ns)
 {
 	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
 
-	look(&window, places, model, thread);
-	if (!window.is_known)
-		look(&window, places, model, model->pid);
+	look(&window, places, model, *thread);
+	if (window.is_known)
+		return true;
+	*thread = model->pid;
+	look(&window, places, model, *thread);
 	return window.is_known;
 }
 
@@ -125,6 +129,7 @@ void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_hos
 	for (uint32_t i = 0; i < model->sample_count;) {
 		uint32_t other = model->samples[i].thread_id;
 
+		window.apart = other;
 		if (other != thread)
 			look(&window, places, model, other);
 		i = other < UINT32_MAX ? find_first(model, other + 1, 0) : model->sample_count;
@@ -166,9 +171,11 @@ static int by_time(const void *a, const void *b)
 	return (left->place > right->place) - (left->place < right->place);
 }
 
-struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
-						const struct gp_host_places *places,
-						uint32_t *count)
+/* Those of a thread, or of all. */
+#define ALL_THREADS UINT64_MAX
+static struct gp_host_function *functions_of(const struct gp_tally *tally, uint64_t sum,
+					     uint64_t thread, const struct gp_host_places *places,
+					     uint32_t *count)
 {
 	uint32_t all = gp_host_places_functions(places);
 	struct gp_host_function *functions = calloc((size_t)all + 1, sizeof(*functions));
@@ -177,13 +184,86 @@ struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, ui
 	if (!functions)
 		return NULL;
 	for (uint32_t i = 0; i < tally->count; i++)
-		if (tally->rows[i].key[SUM] == sum)
+		if (tally->rows[i].key[SUM] == sum &&
+		    (thread == ALL_THREADS || tally->rows[i].key[THREAD] == thread))
 			add_row(functions, places, &tally->rows[i]);
 	for (uint32_t i = 0; i < all; i++)
 		if (functions[i].total_ns > 0)
 			functions[(*count)++] = functions[i];
 	qsort(functions, *count, sizeof(*functions), by_time);
 	return functions;
+}
+
+struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
+						const struct gp_host_places *places,
+						uint32_t *count)
+{
+	return functions_of(tally, sum, ALL_THREADS, places, count);
+}
+
+/* ---- threads ---- */
+
+static bool waits_at(const struct gp_host_places *places, uint64_t place)
+{
+	struct gp_host_place at = gp_host_places_at(places, (uint32_t)place);
+
+	return gp_host_place_waits(&at);
+}
+
+/* A row for each thread that did anything but wait, with that time. */
+static struct gp_tally threads_of(const struct gp_tally *tally, uint64_t sum,
+				  const struct gp_host_places *places)
+{
+	struct gp_tally threads = {0};
+
+	for (uint32_t i = 0; i < tally->count; i++) {
+		const struct gp_tally_row *row = &tally->rows[i];
+
+		if (row->key[SUM] == sum && !waits_at(places, row->key[PLACE]))
+			gp_tally_find(&threads, (const uint64_t[GP_TALLY_KEYS]){row->key[THREAD]})
+				->sums[NS] += row->sums[NS];
+	}
+	return threads;
+}
+
+static const struct gp_tally_row *find_busiest(const struct gp_tally *threads)
+{
+	const struct gp_tally_row *best = &threads->rows[0];
+
+	for (uint32_t i = 1; i < threads->count; i++)
+		if (threads->rows[i].sums[NS] > best->sums[NS])
+			best = &threads->rows[i];
+	return best;
+}
+
+/* Of those of a thread the first that is no waiting, of which there is one. */
+static bool find_work(const struct gp_tally *tally, uint64_t sum, uint64_t thread,
+		      const struct gp_host_places *places, struct gp_host_function *function)
+{
+	uint32_t count, i = 0;
+	struct gp_host_function *functions = functions_of(tally, sum, thread, places, &count);
+	bool is_found;
+
+	while (i < count && waits_at(places, functions[i].place))
+		i++;
+	is_found = i < count;
+	if (is_found)
+		*function = functions[i];
+	free(functions);
+	return is_found;
+}
+
+uint32_t gp_host_work_busiest(const struct gp_tally *tally, uint64_t sum,
+			      const struct gp_host_places *places,
+			      struct gp_host_function *function)
+{
+	struct gp_tally threads = threads_of(tally, sum, places);
+	uint32_t count = threads.error == 0 ? threads.count : 0;
+
+	if (count > 0 && !find_work(tally, sum, find_busiest(&threads)->key[0], places, function))
+		count = 0;
+	gp_tally_free(&threads);
+	return count;
 }
 
 void gp_host_function_print(FILE *out, const struct gp_host_places *places,

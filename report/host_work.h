@@ -16,13 +16,13 @@ struct gp_host_places *gp_host_places_in(struct gp_scope *scope);
 
 /*
  * Add to a sum, which has any number that the caller likes, what a thread did from start_ns to end_ns on the model's timeline; what the main thread
- * did, where there is no look at that one.  False: nothing is known.  tally->error tells of errors.
+ * did, where there is no look at that one then: *thread becomes that one.  False: nothing is known.  tally->error tells of errors.
  */
 bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-		      const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+		      const struct gp_model *model, uint32_t *thread, uint64_t start_ns,
 		      uint64_t end_ns);
 
-/* The same of what all other threads did. */
+/* The same of what all other threads did, each by itself, for gp_host_work_busiest(). */
 void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			     uint64_t end_ns);
@@ -51,6 +51,14 @@ struct gp_host_function {
 struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
 						const struct gp_host_places *places,
 						uint32_t *count);
+
+/*
+ * Of gp_host_work_add_others(): what the thread did most that did most at all, where waiting is nothing.  Returns how many threads did anything;
+ * 0: there is none, or no memory.
+ */
+uint32_t gp_host_work_busiest(const struct gp_tally *tally, uint64_t sum,
+			      const struct gp_host_places *places,
+			      struct gp_host_function *function);
 
 /*
  * "in load (data.py:7)", "in raw_decode (json/decoder.py) < load (data.py:7)", "importing torch._dynamo at <module> (train.py:4)": a library's

@@ -81,6 +81,7 @@ static int print_work(FILE *out, const struct gp_end *end, const struct gp_model
 {
 	struct gp_tally tally = {0};
 	struct gp_host_places *places;
+	uint32_t thread = model->pid;
 	int result;
 
 	if (model->sample_count == 0 || known_ns(end) * 2 >= end->ns)
@@ -88,7 +89,7 @@ static int print_work(FILE *out, const struct gp_end *end, const struct gp_model
 	places = gp_host_places_new();
 	if (!places)
 		return -ENOMEM;
-	if (gp_host_work_add(&tally, 0, places, model, model->pid, end->start_ns,
+	if (gp_host_work_add(&tally, 0, places, model, &thread, end->start_ns,
 			     end->start_ns + end->ns))
 		print_functions(out, end, &tally, places);
 	result = tally.error;

@@ -61,6 +61,13 @@ struct gp_launch_places {
 	uint32_t count, capacity;
 };
 
+/* The launches of a process that cannot keep up: from the first to the last, and the thread that makes most of them, if any makes most. */
+struct gp_launch_span {
+	uint64_t start_ns, end_ns;
+	uint64_t votes; /* for the thread: Boyer and Moore's */
+	uint32_t thread;
+};
+
 struct gp_advisor {
 	struct gp_scope scope; /* models, texts, names */
 	struct gp_call_sites *sites;
@@ -96,6 +103,7 @@ struct gp_advisor {
 	struct gp_tally host_work;             /* by the numbers of cases: report/host_work.h */
 	struct gp_tally habits;                /* of gpu-gaps */
 	struct gp_launch_places launch_places; /* of launch-bound */
+	struct gp_launch_span launch_span;     /* of launch-bound, in the present process */
 	int error;                             /* 0 or the first -errno */
 };
 

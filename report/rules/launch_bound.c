@@ -42,18 +42,25 @@ static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lu
 
 /*
  * In a case's cause_ns: of the sequence that its extra names; the text of where launches are made, of the process that could save
- * most; whether looks at Python are known; and of the process that was looked at last, which thread launched and when.
+ * most; and whether looks at Python are known.
  */
-enum { OPERATIONS, OCCURRENCES, PLACES, PLACES_SAVE, WORK, THREAD, FROM, UNTIL, KEPT };
+enum { OPERATIONS, OCCURRENCES, PLACES, PLACES_SAVE, WORK, KEPT };
 static_assert((int)KEPT <= (int)GP_IDLE_CAUSES, "a case has no room for it");
 
-static void note_launch(struct gp_advisor *advisor, struct gp_case *found,
-			const struct gp_lull_at *at)
+static void note_launch(struct gp_launch_span *span, const struct gp_lull_at *at)
 {
-	if (found->count == 0 || found->process != advisor->process)
-		found->cause_ns[FROM] = at->call_before->start_ns;
-	found->cause_ns[UNTIL] = gp_call_end_ns(at->call_after);
-	found->cause_ns[THREAD] = at->call_after->thread_id;
+	uint64_t end_ns = gp_call_end_ns(at->call_after);
+
+	if (at->call_before->start_ns < span->start_ns)
+		span->start_ns = at->call_before->start_ns;
+	if (end_ns > span->end_ns)
+		span->end_ns = end_ns;
+	if (span->votes == 0)
+		span->thread = at->call_after->thread_id;
+	if (span->thread == at->call_after->thread_id)
+		span->votes++;
+	else
+		span->votes--;
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -61,7 +68,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 
-	note_launch(advisor, found, at);
+	note_launch(&advisor->launch_span, at);
 	if (found->site == GP_NO_SITE) /* which says that there is no stack, where none has one */
 		found->site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
@@ -129,8 +136,10 @@ static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
 
 static void look(struct gp_advisor *advisor)
 {
+	struct gp_launch_span *span = &advisor->launch_span;
 	struct gp_case *found;
 
+	*span = (struct gp_launch_span){.start_ns = UINT64_MAX};
 	gp_advisor_lulls(advisor, 0, is_launch_bound, take_lull);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	if (advisor->error == 0 && found->process == advisor->process &&
@@ -138,8 +147,7 @@ static void look(struct gp_advisor *advisor)
 		put_places(advisor, found);
 		if (!gp_advisor_knows(advisor, found->site))
 			found->cause_ns[WORK] |= gp_meanwhile_add_time(
-				advisor, found, (uint32_t)found->cause_ns[THREAD],
-				found->cause_ns[FROM], found->cause_ns[UNTIL]);
+				advisor, found, span->thread, span->start_ns, span->end_ns);
 		look_for_sequence(advisor, found);
 	}
 	gp_launch_places_free(&advisor->launch_places);
@@ -157,7 +165,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	    *gp_advisor_text_of(advisor, found->cause_ns[PLACES]))
 		fprintf(out, "; %s", gp_advisor_text_of(advisor, found->cause_ns[PLACES]));
 	else if (found->cause_ns[WORK])
-		gp_meanwhile_tell(advisor, found, out);
+		gp_meanwhile_tell_shares(advisor, found,
+					 "from the first of these launches to the last", out);
 	if (times > 0)
 		fprintf(out,
 			"; the same %s operations come %s times: %s; as a graph they take %s "

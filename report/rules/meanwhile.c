@@ -28,7 +28,7 @@ bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *fou
 	if (!places || found == &advisor->spare)
 		return false;
 	is_known = gp_host_work_add(&advisor->host_work, (uint64_t)(found - advisor->cases), places,
-				    model, thread, start_ns, end_ns);
+				    model, &thread, start_ns, end_ns);
 	if (is_known)
 		gp_host_work_add_others(&advisor->host_work,
 					OTHERS | (uint64_t)(found - advisor->cases), places, model,
@@ -46,26 +46,33 @@ bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 				     since_base(advisor->model, end_unix_ns));
 }
 
-/* What another thread of Python's did for a quarter of that time or more, and no waiting: they take turns. */
+/*
+ * What another thread of Python's did for a quarter of that time or more, and no waiting.  Whether it held the interpreter then, no look tells: some
+ * functions let others run.
+ */
 static void tell_others(const struct gp_advisor *advisor, const struct gp_case *found,
 			uint64_t time_ns, FILE *out)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
-	uint32_t count;
-	struct gp_host_function *functions = gp_host_work_functions(
-		&advisor->host_work, OTHERS | (uint64_t)(found - advisor->cases), places, &count);
+	struct gp_host_function function;
+	uint32_t count = gp_host_work_busiest(&advisor->host_work,
+					      OTHERS | (uint64_t)(found - advisor->cases), places,
+					      &function);
 
-	for (uint32_t i = 0; functions && i < count && functions[i].total_ns * 4 >= time_ns; i++) {
-		struct gp_host_place place = gp_host_places_at(places, functions[i].place);
+	if (count == 0 || function.total_ns * 4 < time_ns)
+		return;
+	fputs("; another thread", out);
+	if (count > 1)
+		fprintf(out, ", the busiest of %s,", gp_format_count(count).text);
+	fputs(" was ", out);
+	gp_host_function_print(out, places, &function);
+	fprintf(out, " for %s, which may have kept it from running",
+		gp_format_ns_about(function.total_ns).text);
+}
 
-		if (gp_host_place_waits(&place))
-			continue;
-		fputs("; of Python's threads, of which one runs at a time, another was ", out);
-		gp_host_function_print(out, places, &functions[i]);
-		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
-		break;
-	}
-	free(functions);
+static bool is_named(const struct gp_host_function *functions, uint32_t index)
+{
+	return index < MOST_FUNCTIONS && functions[index].total_ns * 20 >= functions[0].total_ns;
 }
 
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -79,7 +86,7 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 	for (uint32_t i = 0; functions && i < count; i++) {
 		looks += functions[i].looks;
 		time_ns += functions[i].total_ns;
-		if (i >= MOST_FUNCTIONS || functions[i].total_ns * 20 < functions[0].total_ns)
+		if (!is_named(functions, i))
 			continue;
 		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
 		gp_host_function_print(out, places, &functions[i]);
@@ -89,6 +96,33 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 	if (looks > 0)
 		tell_others(advisor, found, time_ns, out);
 	return looks;
+}
+
+void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,
+			      const char *when, FILE *out)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	uint64_t looks = 0, time_ns = 0;
+	uint32_t count;
+	struct gp_host_function *functions = gp_host_work_functions(
+		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
+
+	for (uint32_t i = 0; functions && i < count; i++) {
+		looks += functions[i].looks;
+		time_ns += functions[i].total_ns;
+	}
+	for (uint32_t i = 0; functions && i < count && is_named(functions, i); i++) {
+		if (i == 0)
+			fprintf(out, "; by %s look%s %s the host was ", gp_format_count(looks).text,
+				looks == 1 ? "" : "s", when);
+		else
+			fputs("; ", out);
+		gp_host_function_print(out, places, &functions[i]);
+		fprintf(out, " for %s %%%s",
+			gp_format_percent((double)functions[i].total_ns, (double)time_ns).text,
+			i == 0 ? " of the time" : "");
+	}
+	free(functions);
 }
 
 void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,

@@ -24,6 +24,13 @@ bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *fou
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 			   FILE *out);
 
+/*
+ * The same of times that hold more than the case's idle ones, as shares: "; by 145 looks from the first of these launches to the last the host was
+ * in step (train.py:40) for 63.0 % of the time; in load (data.py:7) for 20.1 %".  when: "from ... to ...".
+ */
+void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,
+			      const char *when, FILE *out);
+
 /* "; told by 63 samples of Python's stack (82 of the process's 145 found none)"; nothing of none. */
 void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,
 			     uint64_t looks, FILE *out);

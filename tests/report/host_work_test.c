@@ -51,7 +51,7 @@ static void set_samples(struct gp_sample *samples, uint32_t count)
 
 static bool add(uint64_t sum, uint32_t thread, uint64_t start_ms, uint64_t end_ms)
 {
-	return gp_host_work_add(&scene.tally, sum, scene.places, scene.b.model, thread,
+	return gp_host_work_add(&scene.tally, sum, scene.places, scene.b.model, &thread,
 				start_ms * MS, end_ms * MS);
 }
 

@@ -135,16 +135,21 @@ static void what_only_launches_is_left_out(void **state)
 	check(&b, "step (train.py:40-44)", "; 2 places launch them: ");
 }
 
-/* By default launches have no stack: then looks at Python tell what the thread did. */
+/* By default launches have no stack: then looks at Python tell what the thread did while it launched, busy times and all. */
 static void without_stacks_looks_at_python_tell(void **state)
 {
 	struct build b = launch(NULL, 0);
 	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "step", 40);
-	uint32_t index = BUILD_GROW(&b, samples, sample_count);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/data.py", "load", 7);
+	uint32_t first = BUILD_GROW(&b, samples, sample_count);
+	uint32_t second = BUILD_GROW(&b, samples, sample_count);
 
 	(void)state;
-	b.model->samples[index] = build_sample(100, step, 1, 20);
-	check(&b, "", "; meanwhile the host was in step (train.py:40) for");
+	b.model->samples[first] = build_sample(100, step, 0, 18);
+	b.model->samples[second] = build_sample(100, load, 18, 30);
+	check(&b, "",
+	      "; by 3 looks from the first of these launches to the last the host was in step "
+	      "(train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
 }
 
 int main(void)

@@ -28,8 +28,8 @@ static struct build wait(uint64_t between_ns)
 	return b;
 }
 
-/* NULL: nothing is to be told. */
-static void check(struct build *b, const char *found_part)
+/* NULL: nothing is to be told, or no part is to be absent. */
+static void check_parts(struct build *b, const char *found_part, const char *absent)
 {
 	struct gp_model *model;
 	struct gp_advice advice;
@@ -42,10 +42,16 @@ static void check(struct build *b, const char *found_part)
 	assert_int_equal(found != NULL, found_part != NULL);
 	if (found) {
 		assert_non_null(strstr(found->found, found_part));
+		assert_true(!absent || !strstr(found->found, absent));
 		assert_true(found->rule->is_once);
 	}
 	gp_advice_free(&advice);
 	gp_model_free(model);
+}
+
+static void check(struct build *b, const char *found_part)
+{
+	check_parts(b, found_part, NULL);
 }
 
 static void the_calls_around_the_longest_time_are_named(void **state)
@@ -69,17 +75,18 @@ static void looks_at_python_tell_more(void **state)
 	check(&b, "no call of CUDA; meanwhile the host was in read (train.py:3) for");
 }
 
-/* So one that computes keeps the others from running; one that waits does not. */
+/* One that computes may keep the others from running; one that waits does not. */
 static void another_thread_of_python_s_is_told(void **state)
 {
 	static const struct {
-		const char *file, *function, *found_part;
+		const char *file, *function, *found_part, *absent;
 	} others[] = {
 		{"/home/me/data.py", "parse",
-		 "; of Python's threads, of which one runs at a time, another was in parse "
-		 "(data.py:6) "
-		 "for"},
-		{"/usr/lib/python3.12/threading.py", "Condition.wait", "read (train.py:3) for"},
+		 "; another thread was in parse (data.py:6) for 360.0ms, which may have kept it "
+		 "from running",
+		 "busiest"},
+		{"/usr/lib/python3.12/threading.py", "Condition.wait", "read (train.py:3) for",
+		 "another"},
 	};
 
 	(void)state;
@@ -93,8 +100,39 @@ static void another_thread_of_python_s_is_told(void **state)
 
 		b.model->samples[first] = build_sample(100, read, 20, 380);
 		b.model->samples[second] = build_sample(101, other, 20, 380);
-		check(&b, others[i].found_part);
+		check_parts(&b, others[i].found_part, others[i].absent);
 	}
+}
+
+/* Their times are not added: no more is told than one of them can have. */
+static void of_several_others_the_busiest_is_told(void **state)
+{
+	struct build b = wait(400 * MS);
+	uint32_t read = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "read", 3);
+	uint32_t parse = build_python(&b, BUILD_OUTERMOST, "/home/me/data.py", "parse", 6);
+	uint32_t first = BUILD_GROW(&b, samples, sample_count);
+
+	(void)state;
+	b.model->samples[first] = build_sample(100, read, 20, 380);
+	for (uint32_t i = 0; i < 8; i++) {
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+		b.model->samples[index] = build_sample(101 + i, parse, 20, 300 + 10 * i);
+	}
+	check(&b, "; another thread, the busiest of 8, was in parse (data.py:6) for 350.0ms, ");
+}
+
+/* A thread of the library's own, as PyTorch's of a backward pass, has no stack of Python's: the main thread is told, and once. */
+static void a_thread_is_not_its_own_other(void **state)
+{
+	struct build b = wait(400 * MS);
+	uint32_t backward = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "backward", 3);
+	uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+	(void)state;
+	b.model->pid = 99;
+	b.model->samples[index] = build_sample(99, backward, 20, 380);
+	check_parts(&b, "meanwhile the host was in backward (train.py:3) for", "another");
 }
 
 static void what_is_short_is_nothing(void **state)
@@ -111,6 +149,8 @@ int main(void)
 		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
 		cmocka_unit_test(looks_at_python_tell_more),
 		cmocka_unit_test(another_thread_of_python_s_is_told),
+		cmocka_unit_test(of_several_others_the_busiest_is_told),
+		cmocka_unit_test(a_thread_is_not_its_own_other),
 		cmocka_unit_test(what_is_short_is_nothing),
 	};
 

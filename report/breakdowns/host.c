@@ -122,8 +122,8 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 const struct gp_breakdown gp_breakdown_host = {
 	.word = "host",
 	.help = "what Python did on the host: functions, by looks at its stacks",
-	.nothing = "no look at a Python stack was recorded (gpuprof-run --host-samples, of a "
-		   "Python program)",
+	.nothing = "no look at a Python stack was recorded (of a Python program: gpuprof-run "
+		   "--host-samples=20 PROGRAM)",
 	.head = {"host", "Python on the host", columns, COUNT(columns)},
 	.sort_column = 1,
 	.fill = fill,

@@ -166,6 +166,8 @@ static int take_lefts(struct reading *r, uint64_t number)
 	int result = 0;
 
 	for (uint32_t i = 0; i < count && result == 0; i++) {
+		if (!gp_chunk_index_needs(r->options->chosen, number, &lefts[i]))
+			continue;
 		r->load.ring_thread = lefts[i].thread;
 		result = gp_take_record(&r->load, &lefts[i].record, NULL);
 	}

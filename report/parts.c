@@ -39,7 +39,8 @@ int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 		result = gp_chunk_index_cut(p->index, choice->from_ns, choice->to_ns,
 					    wish->is_whole ? UINT64_MAX : wish->events, &p->starts,
 					    &p->count);
-	if (result == 0 && !gp_chunk_index_is_for(p->index, p->count))
+	if (result == 0 &&
+	    !gp_chunk_index_is_for(p->index, p->starts, p->count, p->to_ns, p->events / MARGIN))
 		result = -ENOTSUP;
 	if (result == 0)
 		*parts = p;

@@ -7,6 +7,7 @@
 #include "report/array.h"
 #include "report/memory_rules.h"
 #include "report/model.h"
+#include "report/room.h"
 #include "report/timeline.h"
 #include "report/trace_read.h"
 
@@ -60,6 +61,7 @@ struct gp_chunk_index {
 	uint64_t events, damaged_bytes;
 	int64_t first_ns; /* of the first call or operation, on the timeline */
 	int64_t chosen_from_ns, chosen_to_ns;
+	int64_t halves_from_ns, halves_to_ns; /* of what is chosen, with what it is joined to */
 
 	/* while it is made */
 	uint32_t ring_thread, record_thread;
@@ -285,7 +287,7 @@ static bool drop_other_half(struct gp_chunk_index *x, const struct gp_chunk_left
 
 static int note_half(struct gp_chunk_index *x, const union gp_any_record *record, bool is_end)
 {
-	const struct gp_chunk_left left = {*record, thread_of(x)};
+	const struct gp_chunk_left left = {*record, thread_of(x), UINT32_MAX};
 
 	if (is_end && drop_other_half(x, &left))
 		return 0;
@@ -560,6 +562,143 @@ static bool time_entries(struct gp_chunk_index *x, struct gp_timeline *t)
 	return x->first_ns != INT64_MAX;
 }
 
+/* ---- halves in different chunks ---- */
+
+enum pairing { BY_PLACE, BY_NESTING, BY_ID, NOT_PAIRED };
+
+/* with_memory: no allocation is left out, so none is paired. */
+static enum pairing pairing_of(const struct gp_chunk_left *left, bool with_memory)
+{
+	const union gp_any_record *record = &left->record;
+
+	if (record->head.kind != GP_RECORD_MEMORY)
+		return record->range.op == GP_RANGE_START || record->range.op == GP_RANGE_END
+			       ? BY_ID
+			       : BY_NESTING;
+	return with_memory || record->memory.memory_kind == GP_MEMORY_PHYSICAL ||
+			       gp_memory_is_about_handle(&record->memory)
+		       ? NOT_PAIRED
+		       : BY_PLACE;
+}
+
+static bool is_opening(const union gp_any_record *record)
+{
+	if (record->head.kind == GP_RECORD_MEMORY)
+		return record->memory.op == GP_MEMORY_ALLOC;
+	return record->range.op == GP_RANGE_START || record->range.op == GP_RANGE_PUSH;
+}
+
+/* When memory is there, and when it is not any more, as in the model. */
+static uint64_t effect_ticks(const union gp_any_record *record)
+{
+	const struct gp_record_call *call = &record->memory.call;
+
+	if (record->head.kind != GP_RECORD_MEMORY)
+		return record->range.ticks;
+	return call->start_ticks +
+	       (record->memory.op == GP_MEMORY_ALLOC
+			? call->duration_low_ticks + ((uint64_t)call->duration_high_ticks << 32)
+			: 0);
+}
+
+struct pair_key {
+	uint64_t words[3];
+};
+
+static struct pair_key key_of(const struct gp_chunk_left *left, bool with_memory)
+{
+	const union gp_any_record *record = &left->record;
+	enum pairing pairing = pairing_of(left, with_memory);
+
+	if (pairing == BY_PLACE)
+		return (struct pair_key){{pairing, gp_memory_family(record->memory.memory_kind),
+					  record->memory.address}};
+	if (pairing == BY_NESTING)
+		return (struct pair_key){{pairing, left->thread, record->range.domain_id}};
+	return (struct pair_key){{pairing, 0, pairing == BY_ID ? record->range.range_id : 0}};
+}
+
+static int compare_keys(const struct pair_key *a, const struct pair_key *b)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (a->words[i] != b->words[i])
+			return a->words[i] < b->words[i] ? -1 : 1;
+	return 0;
+}
+
+static int compare_lefts(const void *a, const void *b, const void *context)
+{
+	const struct gp_chunk_left *left = a, *right = b;
+	const struct gp_chunk_index *x = context;
+	const struct pair_key left_key = key_of(left, x->with_memory);
+	const struct pair_key right_key = key_of(right, x->with_memory);
+	uint64_t left_ticks = effect_ticks(&left->record), right_ticks;
+	int result = compare_keys(&left_key, &right_key);
+
+	if (result != 0)
+		return result;
+	right_ticks = effect_ticks(&right->record);
+	return (left_ticks > right_ticks) - (left_ticks < right_ticks);
+}
+
+/* In which chunk each is. */
+static void note_chunks(struct gp_chunk_index *x, uint32_t *chunks)
+{
+	for (uint32_t i = 0; i < x->count; i++) {
+		uint32_t end = i + 1 < x->count ? x->entries[i + 1].first_left : x->left_count;
+
+		for (uint32_t k = x->entries[i].first_left; k < end; k++)
+			chunks[k] = i;
+	}
+}
+
+/* Each end is of the latest beginning that is still open, as in the model. */
+static void pair_in_order(struct gp_chunk_index *x, const uint32_t *order, const uint32_t *chunks,
+			  uint32_t *open)
+{
+	struct pair_key last = {{NOT_PAIRED}};
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < x->left_count; i++) {
+		struct gp_chunk_left *left = &x->lefts[order[i]];
+		const struct pair_key key = key_of(left, x->with_memory);
+
+		if (key.words[0] == NOT_PAIRED)
+			return;
+		if (compare_keys(&key, &last) != 0)
+			depth = 0;
+		last = key;
+		if (is_opening(&left->record)) {
+			open[depth++] = order[i];
+		} else if (depth > 0) {
+			uint32_t other = open[--depth];
+
+			left->other_chunk = chunks[other];
+			x->lefts[other].other_chunk = chunks[order[i]];
+		}
+	}
+}
+
+static int pair_lefts(struct gp_chunk_index *x)
+{
+	size_t bytes = ((size_t)x->left_count + 1) * sizeof(uint32_t);
+	uint32_t *order =
+		gp_array_order(x->lefts, x->left_count, sizeof(*x->lefts), compare_lefts, x);
+	uint32_t *chunks = malloc(bytes), *open = malloc(bytes);
+	int result = order && chunks && open ? 0 : -ENOMEM;
+
+	if (result == 0) {
+		note_chunks(x, chunks);
+		pair_in_order(x, order, chunks, open);
+	}
+	gp_room_free(order);
+	free(chunks);
+	free(open);
+	return result;
+}
+
+/* ---- the order of chunks ---- */
+
 static int compare_beginnings(const void *a, const void *b, const void *context)
 {
 	const struct entry *entries = context;
@@ -587,6 +726,8 @@ static int settle(struct gp_chunk_index *x)
 	else if (gp_timeline_is_even(t) && time_entries(x, t))
 		result = gp_array_sort(x->order, x->order_count, sizeof(*x->order),
 				       compare_beginnings, x->entries);
+	if (result == 0)
+		result = pair_lefts(x);
 	gp_timeline_free(t);
 	for (size_t i = 0; i < sizeof(extremes) / sizeof(extremes[0]); i++)
 		mark(x, extremes[i]);
@@ -627,11 +768,6 @@ void gp_chunk_index_free(struct gp_chunk_index *x)
 	free(x->named.values);
 	free(x->anchors);
 	free(x);
-}
-
-bool gp_chunk_index_is_for(const struct gp_chunk_index *x, uint32_t parts)
-{
-	return parts < 2 || (uint64_t)parts * x->left_count <= x->events + FEW_LEFTS;
 }
 
 /* ---- parts ---- */
@@ -720,6 +856,12 @@ struct halves {
 	uint32_t call_low, call_high, op_low, op_high;
 };
 
+static void add_to_halves(struct gp_chunk_index *x, const struct entry *e)
+{
+	x->halves_from_ns = e->first_ns < x->halves_from_ns ? e->first_ns : x->halves_from_ns;
+	x->halves_to_ns = e->last_ns > x->halves_to_ns ? e->last_ns : x->halves_to_ns;
+}
+
 static void choose_by_time(struct gp_chunk_index *x, int64_t from, int64_t to,
 			   struct halves *halves)
 {
@@ -733,6 +875,7 @@ static void choose_by_time(struct gp_chunk_index *x, int64_t from, int64_t to,
 		if (!has_any || e->first_ns > to || e->last_ns < from)
 			continue;
 		e->want = GP_CHUNK_ALL;
+		add_to_halves(x, e);
 		if (e->call_low <= e->call_high) {
 			widen_ids(&halves->call_low, &halves->call_high, e->call_low);
 			widen_ids(&halves->call_low, &halves->call_high, e->call_high);
@@ -758,14 +901,58 @@ void gp_chunk_index_choose(struct gp_chunk_index *x, uint64_t from_ns, uint64_t 
 
 	x->chosen_from_ns = from_ns > 0 ? from : INT64_MIN;
 	x->chosen_to_ns = to;
+	x->halves_from_ns = from;
+	x->halves_to_ns = to;
 	choose_by_time(x, from_ns > 0 ? from - CLOSE_NS : INT64_MIN, to + CLOSE_NS, &halves);
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct entry *e = &x->entries[i];
 
 		if (overlap(e->call_low, e->call_high, halves.op_low, halves.op_high) ||
-		    overlap(e->op_low, e->op_high, halves.call_low, halves.call_high))
+		    overlap(e->op_low, e->op_high, halves.call_low, halves.call_high)) {
 			e->want = GP_CHUNK_ALL;
+			add_to_halves(x, e);
+		}
 	}
+}
+
+bool gp_chunk_index_needs(const struct gp_chunk_index *x, uint64_t chunk,
+			  const struct gp_chunk_left *left)
+{
+	const struct entry *a = &x->entries[chunk], *b;
+
+	if (left->other_chunk == UINT32_MAX)
+		return true;
+	b = &x->entries[left->other_chunk];
+	if (b->want == GP_CHUNK_ALL)
+		return true;
+	return (a->first_ns <= x->halves_to_ns || b->first_ns <= x->halves_to_ns) &&
+	       (a->last_ns >= x->halves_from_ns || b->last_ns >= x->halves_from_ns);
+}
+
+static uint64_t count_needed(const struct gp_chunk_index *x)
+{
+	uint64_t needed = 0;
+
+	for (uint32_t i = 0; i < x->count; i++) {
+		uint32_t count;
+		const struct gp_chunk_left *lefts = gp_chunk_index_lefts(x, i, &count);
+
+		for (uint32_t k = 0; k < count && x->entries[i].want != GP_CHUNK_ALL; k++)
+			needed += gp_chunk_index_needs(x, i, &lefts[k]);
+	}
+	return needed;
+}
+
+bool gp_chunk_index_is_for(struct gp_chunk_index *x, const uint64_t *starts, uint32_t count,
+			   uint64_t to_ns, uint64_t margin)
+{
+	uint64_t needed = 0;
+
+	for (uint32_t i = 0; count > 1 && i < count && needed <= x->events + FEW_LEFTS; i++) {
+		gp_chunk_index_choose(x, starts[i], i + 1 < count ? starts[i + 1] : to_ns, margin);
+		needed += count_needed(x);
+	}
+	return needed <= x->events + FEW_LEFTS;
 }
 
 enum gp_chunk_want gp_chunk_index_want(const struct gp_chunk_index *x, uint64_t chunk)

@@ -26,6 +26,7 @@ enum gp_chunk_want { GP_CHUNK_NOTHING, GP_CHUNK_OTHERS, GP_CHUNK_ALL };
 struct gp_chunk_left {
 	union gp_any_record record;
 	uint32_t thread;
+	uint32_t other_chunk; /* where that half is; UINT32_MAX: there is none */
 };
 
 /*
@@ -43,12 +44,13 @@ void gp_chunk_index_free(struct gp_chunk_index *index);
 int gp_chunk_index_cut(const struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
 		       uint64_t most, uint64_t **starts, uint32_t *count);
 
-/* Whether so many parts, each of which takes what every chunk left, cost no more than about twice the whole. */
-bool gp_chunk_index_is_for(const struct gp_chunk_index *index, uint32_t parts);
-
 /* Choose what is to be loaded for such a window, with as many events as `margin` before and after it. */
 void gp_chunk_index_choose(struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
 			   uint64_t margin);
+
+/* Whether parts that begin then (of gp_chunk_index_cut()), with that margin, cost no more than about twice the whole.  Another choice is made after it. */
+bool gp_chunk_index_is_for(struct gp_chunk_index *index, const uint64_t *starts, uint32_t count,
+			   uint64_t to_ns, uint64_t margin);
 
 /* What is chosen, by the number of a chunk in the order of gp_trace_next(). */
 enum gp_chunk_want gp_chunk_index_want(const struct gp_chunk_index *index, uint64_t chunk);
@@ -66,9 +68,13 @@ uint64_t gp_chunk_index_step_over(const struct gp_chunk_index *index, uint64_t *
 /* Bytes of the file that are damaged. */
 uint64_t gp_chunk_index_damaged_bytes(const struct gp_chunk_index *index);
 
-/* What a chunk that is not wanted as a whole leaves. */
+/* What a chunk that is not wanted as a whole leaves: of it, what gp_chunk_index_needs(). */
 const struct gp_chunk_left *gp_chunk_index_lefts(const struct gp_chunk_index *index, uint64_t chunk,
 						 uint32_t *count);
+
+/* Whether what is chosen has something of the time from that chunk's record to its other half, or that half itself. */
+bool gp_chunk_index_needs(const struct gp_chunk_index *index, uint64_t chunk,
+			  const struct gp_chunk_left *left);
 
 /* Whether it is an event: of a chunk of which others are wanted, it is not. */
 bool gp_chunk_index_is_event(const union gp_any_record *record);

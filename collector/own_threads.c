@@ -17,13 +17,13 @@ void gp_own_thread_ends(void)
 }
 
 /* One that ends meanwhile might be counted here and not there. */
-bool gp_own_threads_are_all(bool *is_known)
+bool gp_own_threads_are_all(bool *may_change)
 {
 	uint32_t before = gp_load32_acquire(&gp_since_fork.own_threads);
 	bool main_has_ended;
 	uint32_t threads = gp_identity_threads(&main_has_ended);
 
-	*is_known = threads != 0;
+	*may_change = threads != 0 || before > 1;
 	return main_has_ended && threads == before + 1 &&
 	       gp_load32_acquire(&gp_since_fork.own_threads) == before;
 }

@@ -11,7 +11,10 @@
 void gp_own_thread_begins(void);
 void gp_own_thread_ends(void);
 
-/* Whether the main thread has ended, and all that are left are ours.  *is_known: false where /proc cannot be read, or must not be any more. */
-bool gp_own_threads_are_all(bool *is_known);
+/*
+ * By a thread of ours: whether the main thread has ended, and all that are left are ours.  *may_change: false where that is not to be known
+ * (/proc cannot be read now, or must not be any more) and none but the caller is ours: then the C library ends the program by itself.
+ */
+bool gp_own_threads_are_all(bool *may_change);
 
 #endif

@@ -7,41 +7,53 @@
 
 #include "collector/own_threads.h"
 #include "collector/sys.h"
+#include "inject/error_text.h"
+#include "inject/process_trace.h"
+#include "inject/say.h"
 
 #define LOOK_NS 100000000u
 
 static pthread_key_t key;
+static sigset_t mask; /* of the main thread at its end: what the program's exit handlers expect */
 
 /* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
 static void *end_with_the_last(void *unused)
 {
-	bool is_known = true, is_last = false;
+	bool is_last = false, may_change = true;
 
 	gp_own_thread_begins();
 	gp_sys_set_thread_name("gpuprof-end");
-	while (!is_last && is_known) {
+	while (!is_last && may_change) {
 		gp_sys_sleep(LOOK_NS);
-		is_last = gp_own_threads_are_all(&is_known);
+		is_last = gp_own_threads_are_all(&may_change);
 	}
-	if (is_last)
+	if (is_last) {
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
 		exit(EXIT_SUCCESS);
+	}
 	gp_own_thread_ends();
 	return unused;
 }
 
 static void on_end_of_main(void *unused)
 {
-	sigset_t all, before;
+	sigset_t all;
 	pthread_t thread;
+	int error;
 
 	(void)unused;
 	if (gp_sys_is_confined())
 		return;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, NULL, end_with_the_last, NULL) == 0)
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	error = pthread_create(&thread, NULL, end_with_the_last, NULL);
+	if (error == 0)
 		pthread_detach(thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	else if (gp_process_trace_is_here())
+		gp_say("cannot start a thread: %s; the program will not end with the last thread "
+		       "of its own: end it with kill",
+		       gp_error_text(error));
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 void gp_main_thread_watch(void)

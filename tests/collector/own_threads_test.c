@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,11 +26,11 @@ static uint32_t program_ends;
 
 static void *be_the_profilers(void *unused)
 {
-	bool is_known;
+	bool may_change;
 
 	gp_own_thread_begins();
-	while (!gp_own_threads_are_all(&is_known)) {
-		if (!is_known)
+	while (!gp_own_threads_are_all(&may_change)) {
+		if (!may_change)
 			_exit(NOT_KNOWN);
 		gp_add32_ordered(&looks, 1);
 	}
@@ -73,11 +74,32 @@ static void a_program_ends_with_the_last_thread_of_its_own(void **state)
 
 static void a_program_whose_main_thread_lives_goes_on(void **state)
 {
-	bool is_known = false;
+	bool may_change = false;
 
 	(void)state;
-	assert_false(gp_own_threads_are_all(&is_known));
-	assert_true(is_known);
+	assert_false(gp_own_threads_are_all(&may_change));
+	assert_true(may_change);
+}
+
+/* As where the program has taken all descriptors: it may give one back. */
+static void what_is_not_known_may_change_while_others_of_ours_run(void **state)
+{
+	struct rlimit before, none;
+	bool may_change[2];
+
+	(void)state;
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){0, before.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	for (int i = 0; i < 2; i++) {
+		gp_own_thread_begins();
+		assert_false(gp_own_threads_are_all(&may_change[i]));
+	}
+	gp_own_thread_ends();
+	gp_own_thread_ends();
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_false(may_change[0]);
+	assert_true(may_change[1]);
 }
 
 int main(void)
@@ -85,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_ends_with_the_last_thread_of_its_own),
 		cmocka_unit_test(a_program_whose_main_thread_lives_goes_on),
+		cmocka_unit_test(what_is_not_known_may_change_while_others_of_ours_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

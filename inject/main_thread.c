@@ -7,9 +7,6 @@
 
 #include "collector/own_threads.h"
 #include "collector/sys.h"
-#include "inject/error_text.h"
-#include "inject/process_trace.h"
-#include "inject/say.h"
 
 #define LOOK_NS 100000000u
 
@@ -39,20 +36,14 @@ static void on_end_of_main(void *unused)
 {
 	sigset_t all;
 	pthread_t thread;
-	int error;
 
 	(void)unused;
 	if (gp_sys_is_confined())
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	error = pthread_create(&thread, NULL, end_with_the_last, NULL);
-	if (error == 0)
+	if (pthread_create(&thread, NULL, end_with_the_last, NULL) == 0)
 		pthread_detach(thread);
-	else if (gp_process_trace_is_here())
-		gp_say("cannot start a thread: %s; the program will not end with the last thread "
-		       "of its own: end it with kill",
-		       gp_error_text(error));
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 

@@ -46,11 +46,13 @@ static void note_path(struct gp_cupti *cupti, void *function)
 		snprintf(cupti->path, sizeof(cupti->path), "%s", information.dli_fname);
 }
 
-/* A name that the loader is to look for, and does not find: that says nothing of the copies that are there. */
+/*
+ * A name that the loader is to look for, and does not find: that says nothing of the copies that are there.  Of one that it found, it
+ * gives the path; the rest of what it says is in the program's language.
+ */
 static bool is_only_missing(const char *file, const char *why)
 {
-	return why != NULL && strchr(file, '/') == NULL && strncmp(why, file, strlen(file)) == 0 &&
-	       strstr(why, "cannot open shared object file") != NULL;
+	return why != NULL && strchr(file, '/') == NULL && strncmp(why, file, strlen(file)) == 0;
 }
 
 /* A copy is never closed again: closing crashes at exit in 13.0, and the program may be using it.

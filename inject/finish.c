@@ -107,9 +107,11 @@ static void silence(void)
 {
 	long nothing;
 
-	syscall(SYS_close, STDERR_FILENO);
+	syscall(SYS_close, STDERR_FILENO); /* first: there may be no other number left */
 	nothing = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY);
-	if (nothing >= 0 && nothing != STDERR_FILENO)
+	if (nothing < 0) /* what it prints would go where the program's own goes */
+		syscall(SYS_exit, 127);
+	if (nothing != STDERR_FILENO)
 		syscall(SYS_dup3, nothing, STDERR_FILENO, 0);
 }
 

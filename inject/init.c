@@ -15,6 +15,7 @@
  *
  * Whatever fails on this way, the program runs on, and one line says what is missing.
  */
+#include <cuda.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -73,7 +74,8 @@ struct step {
 
 static struct step preparation, start;
 
-static bool makes_way; /* for ncu: nothing is recorded */
+static bool makes_way;       /* for ncu: nothing is recorded */
+static uint32_t constructed; /* the process: a forked child says nothing again */
 
 static void leave_recording(void);
 static void start_for_client(void);
@@ -128,23 +130,34 @@ static bool is_driver_loaded(void)
 	return is_loaded;
 }
 
-/*
- * By the constructor of a library that the program needs: the loader runs those before ours, and the driver reads the variable once.
- * A library that is not there is not asked for: that looks through all folders, and is in dlerror() then.
- */
-static bool is_cuda_started(void)
+/* A library that is not there is not asked for: that looks through all folders, and is in dlerror() then. */
+static CUresult ask_driver(void)
 {
-	int (*count_devices)(int *) = NULL;
+	CUresult (*count_devices)(int *) = NULL;
 	void *driver = NULL;
 	int count;
 
 	if (is_driver_loaded())
 		driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	if (driver == NULL)
-		return false;
-	count_devices = (int (*)(int *))(uintptr_t)dlsym(driver, "cuDeviceGetCount");
+		return CUDA_ERROR_NOT_INITIALIZED;
+	count_devices = (CUresult(*)(int *))(uintptr_t)dlsym(driver, "cuDeviceGetCount");
 	dlclose(driver); /* the program has it */
-	return count_devices != NULL && count_devices(&count) == 0;
+	return count_devices != NULL ? count_devices(&count) : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+/* By the constructor of a library that the program needs: the loader runs those before ours, and the driver reads the variable once. */
+static bool is_cuda_started(void)
+{
+	return ask_driver() == CUDA_SUCCESS;
+}
+
+/* At the end of the program, before which the driver's own handler may have run. */
+static bool was_cuda_started(void)
+{
+	CUresult result = ask_driver();
+
+	return result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED;
 }
 
 /* gpuprof-run names us from the start, where it can. */
@@ -159,6 +172,7 @@ static void say_cuda_is_started(void)
 
 static void prepare(void)
 {
+	constructed = gp_sys_process_id();
 	gp_sys_remember_filter();
 	gp_say_remember();
 	gp_options_read(environ);
@@ -333,7 +347,8 @@ static void say_why_the_driver_did_not_come(void)
 	const char *named;
 
 	if (gp_load32(&start.thread) != 0 || gp_load32(&preparation.is_over) == 0 ||
-	    !gp_control_wants_process() || gp_output_library()[0] == '\0' || !is_driver_loaded())
+	    gp_sys_process_id() != constructed || !gp_control_wants_process() ||
+	    gp_output_library()[0] == '\0' || !was_cuda_started())
 		return;
 	/* not before: a child of vfork() may have left an environment here that is gone */
 	named = getenv(GP_INJECTION_CUDA);

@@ -11,6 +11,17 @@ STUB = os.path.join(os.environ.get("CUDA_HOME") or "/usr/local/cuda", "lib64", "
 BY_NCU = {"NV_NSIGHT_INJECTION_TRANSPORT_TYPE": "uds"}  # of all that it starts
 NOTHING = "gpuprof: nothing of the GPU is recorded: "
 
+UNUSED = """
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		clearenv();
+	return 5;
+}
+"""
+
 
 @unittest.skipIf(support.ON_GPU, "the simulated device refuses on demand")
 class Refused(Case):
@@ -68,6 +79,15 @@ class Refused(Case):
         result = self.run_program([*GPU, "launch=3"], BARE, CUDA_INJECTION64_PATH="/opt/tool.so", GPUPROF_QUIET="1")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(self.files(), [])
+
+    def test_a_program_that_never_uses_the_driver_that_it_is_linked_with(self):
+        """Nothing is missing of it, whatever it does to its environment, and whoever names another tool or is around."""
+        program = self.compile("program", UNUSED, f"-L{support.BUILD}/sim", "-Wl,--no-as-needed", "-lcuda")
+        for variables in ({}, {"CUDA_INJECTION64_PATH": "/opt/tool.so"}, BY_NCU):
+            for argument in ([], ["clear"]):
+                with self.subTest(variables, argument=argument):
+                    result = self.run_program([program, *argument], BARE, **variables)
+                    self.assertEqual((result.returncode, result.stderr), (5, ""))
 
     def test_nsight_compute_is_around(self):
         """It ends a program that has the variable, which is gone then, also where a gpuprof-run further out had set it."""

@@ -71,7 +71,7 @@ static bool is_writable(void)
 	do
 		ready = gp_sys.call(SYS_ppoll, (long)&wait, 1, (long)&left, 0, 0, 0);
 	while (ready == -EINTR);
-	return ready > 0;
+	return ready != 0; /* where the system does not say, a line that tells of a loss is tried */
 }
 
 void gp_say_nothing(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/diff/compare.h"
+#include "report/diff/thresholds.h"
 #include "report/diff/kernel_names.h"
 #include "report/html/about.h"
 #include "report/html/activity.h"
@@ -203,7 +204,7 @@ static void put_doubt(void *context, const char *line)
 	list->separator = ",";
 }
 
-/* {"name": the other run's file, "doubts": [a line, ...], "tables": what comes next} */
+/* {"name": the other run's file, "margin": what times may differ by from run to run, "doubts": [a line, ...], "tables": what comes next} */
 static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
 {
 	struct list list = {.separator = ""};
@@ -212,7 +213,11 @@ static int write_name(const struct gp_run_set *base, const struct gp_run_set *ow
 	if (result != 0)
 		return result;
 	gp_json_string_after(&list.json, "{\"name\":", base->runs[0].name);
-	gp_json_text(&list.json, ",\"doubts\":[");
+	gp_json_text(&list.json, ",\"margin\":{\"percent\":");
+	gp_json_unsigned(&list.json, (uint64_t)(100 * GP_THRESHOLD_SHARE + 0.5));
+	gp_json_text(&list.json, ",\"ns\":");
+	gp_json_unsigned(&list.json, (uint64_t)GP_THRESHOLD_NS);
+	gp_json_text(&list.json, "},\"doubts\":[");
 	result = gp_compare_doubts(base, own, put_doubt, &list);
 	gp_json_text(&list.json, "],\"tables\":");
 	gp_json_close(&list.json);

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import os
+import shutil
 import re
 import unittest
 
@@ -350,6 +351,7 @@ class PageTest(HtmlCase):
         self.assertEqual(found["name"], base)
         self.assertEqual(found["tables"], printed)
         self.assertEqual(found["doubts"], ["program of A: ranges, of B: demo"])
+        self.assertEqual(found["margin"], {"percent": 5, "ns": 50000})
         self.assertEqual(len(page.columns("basestacks", 2 + len(page.json("about")["measures"]))[0]),
                          len(Page(self.write_page(base)).columns("stacks", 2 + len(page.json("about")["measures"]))[0]))
 
@@ -778,6 +780,29 @@ class BrowserTest(HtmlCase):
         self.assertEqual(tuple(run(root)), wanted)
         self.assertGreater(self.ink("#view-flame canvas"), 5)
         self.assert_no_problem()
+
+    def test_what_the_same_program_differs_by_from_run_to_run_looks_like_no_regression(self):
+        """Nor does it where it lies in another folder: its functions are found again."""
+        places = os.path.join(BUILD, "programs", "places")
+        moved = os.path.join(self.folder, "elsewhere", "places")
+        os.mkdir(os.path.dirname(moved))
+        shutil.copy(places, moved)
+        base, other = os.path.join(self.folder, "base.gpuprof"), os.path.join(self.folder, "other.gpuprof")
+        os.rename(self.record(moved), base)
+        os.rename(self.record(RANGES), other)
+        trace = self.record(places)
+        self.open(self.write_page(trace))
+        sites = self.browser.run("gpuprof.state.sites.length")
+        self.open(self.write_page("--compare", base, trace))
+        run = self.browser.run
+        self.assertEqual(run("gpuprof.state.sites.length"), sites)
+        self.assertEqual(run("document.querySelectorAll('#view-overview td.more, #view-overview td.less').length"), 0)
+        self.go("flame")
+        self.assertGreater(run("gpuprof.views.flame.flat.list.length"), 5)
+        self.assertTrue(run("gpuprof.views.flame.flat.list.every((frame) => frame.sameCount)"))
+        self.assert_no_problem()
+        self.open(self.write_page("--compare", other, trace))
+        self.assertGreater(run("document.querySelectorAll('#view-overview td.more, #view-overview td.less').length"), 3)
 
     def test_who_held_memory_is_shown_of_every_moment(self):
         self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "leaks"))))

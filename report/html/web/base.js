@@ -16,6 +16,7 @@ const state = {
 	diff: [],
 	baseName: '',
 	doubts: [],
+	margin: null,
 	search: '',
 	matches: null,
 	damaged: 0,

@@ -6,6 +6,7 @@ async function readDiff() {
 	if (!found) return [];
 	state.baseName = found.name;
 	state.doubts = found.doubts;
+	state.margin = found.margin;
 	return found.tables.map((table) => ({
 		word: table.report,
 		title: DIFF_TITLES[table.report] || table.report,
@@ -34,29 +35,46 @@ const DIFF_TITLES = {
 /* The other run's stacks; its sites get the numbers of ours, new ones at the end. */
 async function readBase(measures) {
 	const stacks = await readStacks(measures, 'basestacks'),
-		sites = await readJson('basesites', []),
-		known = new Map(),
-		keyOf = (site) => site[2] + '\0' + site[0] + '\0' + site[1];
+		sites = await readJson('basesites', []);
 	if (!stacks.n) return null;
-	state.sites.forEach((site, i) => known.set(keyOf(site), i));
-	const numbers = sites.map((site) => {
-		const key = keyOf(site);
-		if (!known.has(key)) known.set(key, state.sites.push(site) - 1);
-		return known.get(key);
-	});
+	const numbers = matchSites(state.sites, sites).map((number, i) => (number < 0 ? state.sites.push(sites[i]) - 1 : number));
 	stacks.site = stacks.site.map((site) => numbers[site]);
 	return stacks;
 }
 
-/* One tree of both: every frame knows what it is now and what it was; as wide as one of them. */
-function mergeTrees(now, before, wideAsBefore) {
-	const todo = [[now, before]];
+/*
+ * For each of the other run's sites the one of ours that it is, or -1.  The same program may lie in another folder, so what
+ * has no partner in its own file gets one in a file whose path ends alike: by its last three names, two, one.
+ */
+function matchSites(ours, others) {
+	const found = others.map(() => -1),
+		taken = new Set();
+	for (const names of [Infinity, 3, 2, 1]) {
+		const keyOf = ([name, file, kind]) => [kind, name, ...file.split('/').slice(-names)].join('\0'),
+			free = new Map();
+		ours.forEach((site, i) => taken.has(i) || free.has(keyOf(site)) || free.set(keyOf(site), i));
+		others.forEach((site, i) => {
+			const key = keyOf(site);
+			if (found[i] >= 0 || !free.has(key)) return;
+			found[i] = free.get(key);
+			taken.add(found[i]);
+			free.delete(key);
+		});
+	}
+	return found;
+}
+
+/* One tree of both: every frame knows what it is now and what it was, and how often; as wide as one of them. */
+function mergeTrees(now, before, counts, wideAsBefore) {
+	const todo = [[now, before, ...counts]];
 	while (todo.length) {
-		const [frame, other] = todo.pop();
+		const [frame, other, often, oftenBefore] = todo.pop(),
+			below = (tree, kid) => tree && tree.index.get(kid.site);
 		for (const kid of other ? other.kids : []) kidOf(frame, kid.site);
-		for (const kid of frame.kids) todo.push([kid, other && other.index.get(kid.site)]);
+		for (const kid of frame.kids) todo.push([kid, below(other, kid), below(often, kid), below(oftenBefore, kid)]);
 		frame.now = frame.total;
 		frame.before = other ? other.total : 0;
+		frame.sameCount = (often ? often.total : 0) === (oftenBefore ? oftenBefore.total : 0);
 		if (wideAsBefore) {
 			frame.total = frame.before;
 			frame.self = other ? other.self : 0;
@@ -65,14 +83,42 @@ function mergeTrees(now, before, wideAsBefore) {
 	return now;
 }
 
-/* Blue: it has become less; red: more; the paler, the smaller the change. */
-function changeColor(frame) {
+/* The measure that says how often what has a time was done, by the word of that time's. */
+const COUNT_OF = { 'gpu-time': 'operations', 'api-time': 'calls' };
+/* The time from one look at Python's stack to the next, as a rule: so much of a time that looks tell is chance. */
+const LOOK_NS = 2e7;
+
+/* Whether a time that has changed has changed by more than the same program's may from run to run: what the gate tolerates (gpuprof check). */
+const isBeyondMargin = (before, now) => Math.abs(now - before) > Math.max((state.margin.percent / 100) * before, state.margin.ns);
+/* Whether two times that looks tell differ by more than twice what chance makes of as many looks. */
+const isBeyondLooks = (before, now) => Math.abs(now - before) > 2 * Math.sqrt((before + now) * LOOK_NS);
+
+/* What the change of a frame is worth: 0: nothing, 1: perhaps something, for times of one run each differ by chance, 2: it is there. */
+function worthOf(frame, word, unit) {
+	if (unit !== 'nanoseconds' || (COUNT_OF[word] && !frame.sameCount)) return frame.now === frame.before ? 0 : 2;
+	return isBeyondMargin(frame.before, frame.now) && (word !== 'host-time' || isBeyondLooks(frame.before, frame.now)) ? 1 : 0;
+}
+
+/* Blue: it has become less; red: more; the paler, the smaller the change; half as strong where it may be chance, grey where it is next to nothing. */
+function changeColor(frame, worth) {
 	const change = (frame.now - frame.before) / Math.max(frame.now, frame.before, 1),
 		grey = rgbOf(isDark() ? '#3a4450' : '#dfe3e8'),
 		far = rgbOf(change > 0 ? (isDark() ? '#e0664f' : '#c2371f') : isDark() ? '#4f9de0' : '#1f6fb8');
-	return mix(grey, far, Math.min(1, Math.abs(change) * 1.6));
+	return mix(grey, far, Math.min(1, Math.abs(change) * 1.6) * [0, 0.4, 1][worth]);
 }
-function changeText(frame, format) {
+const changeLegend = (unit) => [
+	[changeColor({ now: 1, before: 0 }, 2), 'more than before'],
+	[changeColor({ now: 0, before: 1 }, 2), 'less'],
+	...(unit === 'nanoseconds'
+		? [
+				[changeColor({ now: 1, before: 0 }, 1), 'longer,'],
+				[changeColor({ now: 0, before: 1 }, 1), 'shorter: as often as before, may be chance'],
+				[changeColor({ now: 0, before: 0 }, 0), 'within ' + marginText()],
+			]
+		: []),
+];
+const marginText = () => state.margin.percent + ' % or ' + state.margin.ns / 1000 + 'us';
+function changeText(frame, format, worth) {
 	const by = frame.now - frame.before;
 	return (
 		'before ' +
@@ -82,7 +128,8 @@ function changeText(frame, format) {
 		': ' +
 		(by < 0 ? '-' : '+') +
 		format(Math.abs(by)) +
-		(frame.before > 0 ? ' (' + (by < 0 ? '' : '+') + ((100 * by) / frame.before).toFixed(1) + ' %)' : ', new')
+		(frame.before > 0 ? ' (' + (by < 0 ? '' : '+') + ((100 * by) / frame.before).toFixed(1) + ' %)' : ', new') +
+		(by && worth < 2 ? [', within noise', ', may be chance'][worth] : '')
 	);
 }
 
@@ -92,10 +139,33 @@ function compareSection() {
 	if (!state.baseName) return null;
 	return section(
 		'Compared with ' + plain(state.baseName.split('/').pop()),
-		'A: that run, B: this one; the largest changes first; what differs by chance cannot be told from one run each',
+		'A: that run, B: this one; the largest changes first',
 		state.doubts.map((line) => el('p', { class: 'doubt' }, marked(plain(line)))),
 		tables.length ? el('div', { class: 'two' }, tables.map(changeTable)) : el('p', null, 'Nothing differs.'),
+		tables.length &&
+			el(
+				'p',
+				{ class: 'dim' },
+				el('b', { class: 'more' }, 'Red'),
+				' and ',
+				el('b', { class: 'less' }, 'blue'),
+				': more and less, surely: what is counted differs. In black, a time beyond ' +
+					marginText() +
+					': of one run each it may differ that much by chance (gpuprof diff compares repeated runs). ',
+				el('span', { class: 'same' }, 'Grey'),
+				': less than that.',
+			),
 	);
+}
+
+/* The same of a row of a table; its columns by their titles. */
+function worthOfRow(value) {
+	if (value('Sure') === 'yes') return 2;
+	if (value('Looks A') !== undefined)
+		return isBeyondMargin(value('Total A'), value('Total B')) && isBeyondLooks(value('Total A'), value('Total B')) ? 1 : 0;
+	if (value('Is') === 'new' || value('Is') === 'gone' || value('Count A') !== value('Count B')) return 2;
+	if (value('Sure') === 'no') return 0;
+	return isBeyondMargin(value('Total A') ?? value('A'), value('Total B') ?? value('B')) ? 1 : 0;
 }
 function changeTable(table) {
 	const column = (title) => table.columns.findIndex((c) => c[0] === title),
@@ -106,18 +176,15 @@ function changeTable(table) {
 		unit = table.columns[by][1],
 		rows = table.rows.slice(0, 7),
 		marks = marksOf(rows.map((values) => plain(values[name])));
+	const classOf = (values) => ['same', 'perhaps', values[by] > 0 ? 'more' : 'less'][worthOfRow((title) => values[column(title)])];
 	const row = (values) =>
 		el(
 			'tr',
 			{ tabIndex: 0, onclick: go, onkeydown: (e) => e.key === 'Enter' && go() },
 			nameCell(null, values[name], values[name], marks.get(plain(values[name]))),
 			[a, b].map((c) => el('td', null, fmtUnit(values[c], unit))),
-			el(
-				'td',
-				{ style: { color: values[by] > 0 ? 'var(--bad)' : 'var(--accent)' } },
-				(values[by] > 0 ? '+' : '') + fmtUnit(values[by], unit),
-			),
-			el('td', null, fmtChange(values[percent])),
+			el('td', { class: classOf(values) }, (values[by] > 0 ? '+' : '') + fmtUnit(values[by], unit)),
+			el('td', { class: classOf(values) }, fmtChange(values[percent])),
 		);
 	const titles = [table.title, 'A', 'B', 'Change', '%'].map((title, i) =>
 		el('th', { style: i ? { width: i === 4 ? '96px' : '92px' } : null }, title),

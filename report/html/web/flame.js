@@ -235,6 +235,12 @@ function flameView() {
 		}
 		return known > all / 2;
 	}
+	/* How often what is shown was done, now and before; nothing where that is not known. */
+	function countTrees(make, keys) {
+		const count = measures.findIndex((m) => m.word === COUNT_OF[measures[measure].word]);
+		return count < 0 ? [] : [make(count, keys), make(count, keys, state.base)];
+	}
+	const worth = (frame) => worthOf(frame, measures[measure].word, unit());
 	function rebuild() {
 		if (!state.stacks) return;
 		mode.hidden = !state.base || measure === HELD;
@@ -242,7 +248,7 @@ function flameView() {
 		const make = inverted ? invertTree : flameTree,
 			tree = make(measure, keys);
 		compared = state.base && measure !== HELD && +mode.value > 0;
-		flat = flatten(compared ? mergeTrees(tree, make(measure, keys, state.base), +mode.value === 2) : tree);
+		flat = flatten(compared ? mergeTrees(tree, make(measure, keys, state.base), countTrees(make, keys), +mode.value === 2) : tree);
 		whole.hidden = !keys.some((key) => key >= 1e9 || key < 0) && !every;
 		root = picked = 0;
 		search(state.search);
@@ -253,10 +259,7 @@ function flameView() {
 			: '';
 		const hues = FLAME_HUES[isDark() ? 'dark' : 'light'];
 		const entries = compared
-			? [
-					[changeColor({ now: 0, before: 1 }), 'less than before'],
-					[changeColor({ now: 1, before: 0 }), 'more'],
-				]
+			? changeLegend(unit())
 			: [
 					[rgbOf(hues.own), 'your code'],
 					[rgbOf(hues.framework), 'frameworks'],
@@ -323,7 +326,7 @@ function flameView() {
 		const names = [];
 		for (let up = p; up; up = up.parent) names.unshift(label(up));
 		path.textContent =
-			(compared ? changeText(p, format) : format(p.total) + ', ' + fmtPercent(p.total, list[0].total)) +
+			(compared ? changeText(p, format, worth(p)) : format(p.total) + ', ' + fmtPercent(p.total, list[0].total)) +
 			'  ' +
 			names.slice(1).join(' › ') +
 			(marked ? '  ·  found: ' + fmtPercent(marked.value, list[0].total) : '');
@@ -337,7 +340,7 @@ function flameView() {
 		const { list } = flat,
 			b = frameBox(i),
 			n = list[i],
-			color = compared ? changeColor(n) : siteColor(n.site),
+			color = compared ? changeColor(n, worth(n)) : siteColor(n.site),
 			page = rgbOf(css('--bg')),
 			faint = dim || (marked && !marked.on[i]);
 		const shown = faint ? mix(color, page, 0.7) : color;
@@ -405,7 +408,7 @@ function flameView() {
 					? ', ' + fmtPercent(n.total, n.parent.total) + ' of its caller'
 					: ''),
 			n.self > 0 && n.self < n.total && 'itself: ' + format(n.self),
-			compared && changeText(n, format),
+			compared && changeText(n, format, worth(n)),
 		]);
 	});
 	canvas.addEventListener('pointerleave', () => {

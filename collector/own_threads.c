@@ -6,14 +6,22 @@
 #include "collector/identity.h"
 #include "collector/since_fork.h"
 
+static __thread bool is_own __attribute__((tls_model("initial-exec")));
+
 void gp_own_thread_begins(void)
 {
+	is_own = true;
 	gp_add32_ordered(&gp_since_fork.own_threads, 1);
 }
 
 void gp_own_thread_ends(void)
 {
 	gp_add32_ordered(&gp_since_fork.own_threads, (uint32_t)-1);
+}
+
+bool gp_own_thread_is_this(void)
+{
+	return is_own;
 }
 
 /* One that ends meanwhile might be counted here and not there. */

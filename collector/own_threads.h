@@ -11,6 +11,9 @@
 void gp_own_thread_begins(void);
 void gp_own_thread_ends(void);
 
+/* Whether the calling thread is one, since its beginning. */
+bool gp_own_thread_is_this(void);
+
 /*
  * By a thread of ours: whether the main thread has ended, and all that are left are ours.  *may_change: false where that is not to be known
  * (/proc cannot be read now, or must not be any more) and none but the caller is ours: then the C library ends the program by itself.

@@ -14,6 +14,7 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/identity.h"
+#include "collector/own_threads.h"
 #include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/control.h"
@@ -34,8 +35,8 @@ enum progress { UNTRIED, STARTING, TRIED };
 
 static void (*on_quick_exit)(void);
 
-/* This thread starts the recording: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
-static __thread bool is_starting;
+/* This thread starts the recording, or waits for that: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
+static __thread bool is_inside;
 
 void gp_process_trace_init(void (*on_leave)(void))
 {
@@ -138,6 +139,20 @@ static void register_leaving(void)
 	registered = true;
 }
 
+static void say_no_start(const char *path, int error)
+{
+	if (error == -ETIMEDOUT)
+		gp_say("nothing is recorded: gpuprof's thread had not made %s after 5 s, as where "
+		       "a disk or a network stands still; choose another folder with -o or "
+		       "GPUPROF_OUTPUT",
+		       path);
+	else
+		gp_say("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
+		       "written with -o or GPUPROF_OUTPUT",
+		       path, gp_error_text(-error));
+	gp_process_trace_tell(GP_SESSION_FAILED);
+}
+
 /* By one thread of a process, whose stack may be small. */
 static void start(void)
 {
@@ -145,10 +160,7 @@ static void start(void)
 	int error = start_collector(path, sizeof(path));
 
 	if (error != 0) {
-		gp_say("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
-		       "written with -o or GPUPROF_OUTPUT",
-		       path, gp_error_text(-error));
-		gp_process_trace_tell(GP_SESSION_FAILED);
+		say_no_start(path, error);
 		return;
 	}
 	register_leaving();
@@ -173,24 +185,27 @@ static void wait_for_start(void)
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 
-/* No cancellation point of the C library's counts: the program called nothing that is one. */
+/*
+ * No cancellation point of the C library's counts: the program called nothing that is one.  A thread of ours comes here where the
+ * program has a function of the C library's name, with a range in it: the start waits for that thread.
+ */
 static void start_or_wait(void)
 {
 	int saved_errno = errno, saved_state;
 
-	if (is_starting || !gp_since_fork_is_own_process())
+	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
 		return;
+	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
-		is_starting = true;
 		start();
-		is_starting = false;
 		gp_store32_release(&gp_since_fork.recording, TRIED);
 		gp_sys_wake(&gp_since_fork.recording);
 	} else {
 		wait_for_start();
 	}
 	pthread_setcancelstate(saved_state, NULL);
+	is_inside = false;
 	errno = saved_errno;
 }
 

@@ -69,11 +69,19 @@ static int make_absolute(const char *name, const struct kind *kind, char absolut
 	return 0;
 }
 
+/* What the kernel shows as files (/proc, /sys) is writable for root, and takes none. */
+static bool takes_files(const char *folder)
+{
+	struct statfs system;
+
+	return statfs(folder, &system) == 0 && system.f_type != PROC_SUPER_MAGIC &&
+	       system.f_type != SYSFS_MAGIC;
+}
+
 /* Whether `mkdir -p folder` is worth typing: the first part of it that is there takes folders. */
 static bool can_be_made(const char *folder)
 {
 	char part[GP_OUTPUT_BYTES];
-	struct statfs system;
 	char *slash;
 
 	snprintf(part, sizeof(part), "%s", folder);
@@ -83,8 +91,7 @@ static bool can_be_made(const char *folder)
 			return false;
 		slash[slash == part ? 1 : 0] = 0;
 	}
-	return access(part, W_OK | X_OK) == 0 && statfs(part, &system) == 0 &&
-	       system.f_type != PROC_SUPER_MAGIC && system.f_type != SYSFS_MAGIC;
+	return access(part, W_OK | X_OK) == 0 && takes_files(part);
 }
 
 static int check_folder(const char *folder, const struct kind *kind, char *message,
@@ -100,6 +107,8 @@ static int check_folder(const char *folder, const struct kind *kind, char *messa
 		error = -ENOTDIR;
 	else if (access(folder, W_OK | X_OK) < 0)
 		error = -errno;
+	else if (!takes_files(folder))
+		error = -EPERM;
 	if (error == -ENOENT && can_be_made(folder))
 		snprintf(message, message_bytes,
 			 "%s cannot be written to %s: %s; type: mkdir -p %s", kind->what, folder,

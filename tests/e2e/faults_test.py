@@ -122,6 +122,13 @@ class Entered(Case):
                 self.assertIn("launches have their kernel record", run.summary, run.seen)
         self.assertGreater(calls, 200 // (1 if FULL else STEP))
 
+    def test_all_calls_enter(self):
+        """So do those of the writer's thread while the recording starts, which the program waits for."""
+        whole, run = Run(), Run(0, FOR_GOOD, enters=True)
+        self.assertEqual((run.result, run.lines), (whole.result, []))
+        self.assertIn("all 500 launches have their kernel record", run.summary)
+        self.assertGreater(len(run.seen.splitlines()), 200)
+
 
 # It goes on until both its threads were looked at often: what it prints is the same each time.
 PYTHON = """

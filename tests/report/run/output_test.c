@@ -89,6 +89,9 @@ static void test_bad_names_get_one_line(void **state)
 	assert_string_equal(message,
 			    "traces cannot be written to /proc/none/a: No such file or directory; "
 			    "choose another folder with -o");
+	assert_int_equal(gp_output_template("/proc/x", name, message, sizeof(message)), -EPERM);
+	assert_string_equal(message, "traces cannot be written to /proc: Operation not permitted; "
+				     "choose another folder with -o");
 	assert_int_equal(gp_output_summary("/dev/null/x", name, message, sizeof(message)),
 			 -ENOTDIR);
 	assert_non_null(strstr(message, "/dev/null"));

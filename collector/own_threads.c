@@ -1,6 +1,6 @@
 #include "collector/own_threads.h"
 
-#include <stdint.h>
+#include <stddef.h>
 
 #include "collector/atomic.h"
 #include "collector/identity.h"
@@ -24,14 +24,26 @@ bool gp_own_thread_is_this(void)
 	return is_own;
 }
 
-/* One that ends meanwhile might be counted here and not there. */
-bool gp_own_threads_are_all(bool *may_change)
+/* The kernel counts a main thread that has ended, the C library does not. */
+static bool count_others(const uint32_t *libc_threads, uint32_t own, uint32_t *others)
 {
-	uint32_t before = gp_load32_acquire(&gp_since_fork.own_threads);
 	bool main_has_ended;
 	uint32_t threads = gp_identity_threads(&main_has_ended);
 
-	*may_change = threads != 0 || before > 1;
-	return main_has_ended && threads == before + 1 &&
-	       gp_load32_acquire(&gp_since_fork.own_threads) == before;
+	if (threads == 0)
+		threads = libc_threads != NULL ? gp_load32(libc_threads) : 0;
+	else if (main_has_ended)
+		threads--;
+	*others = threads - own;
+	return threads != 0;
+}
+
+/* One that ends meanwhile might be counted here and not there. */
+bool gp_own_threads_are_all(const uint32_t *libc_threads, bool *may_change)
+{
+	uint32_t others, before = gp_load32_acquire(&gp_since_fork.own_threads);
+	bool is_known = count_others(libc_threads, before, &others);
+
+	*may_change = is_known || before > 1;
+	return is_known && others == 0 && gp_load32_acquire(&gp_since_fork.own_threads) == before;
 }

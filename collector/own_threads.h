@@ -6,6 +6,7 @@
 #define COLLECTOR_OWN_THREADS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* By a thread of the profiler's, at its very beginning and end. */
 void gp_own_thread_begins(void);
@@ -15,9 +16,10 @@ void gp_own_thread_ends(void);
 bool gp_own_thread_is_this(void);
 
 /*
- * By a thread of ours: whether the main thread has ended, and all that are left are ours.  *may_change: false where that is not to be known
- * (/proc cannot be read now, or must not be any more) and none but the caller is ours: then the C library ends the program by itself.
+ * By a thread of ours: whether the main thread has ended, and all that are left are ours.  libc_threads: where the C library counts its
+ * threads, or NULL; it is read where /proc cannot be, or must not be any more.  *may_change: false where neither tells, and none but the
+ * caller is ours: then the C library ends the program by itself.
  */
-bool gp_own_threads_are_all(bool *may_change);
+bool gp_own_threads_are_all(const uint32_t *libc_threads, bool *may_change);
 
 #endif

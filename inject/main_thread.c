@@ -1,14 +1,19 @@
 #include "inject/main_thread.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "collector/own_threads.h"
 #include "collector/sys.h"
+#include "inject/dlsym.h"
 
 #define LOOK_NS 100000000u
+/* By this glibc ends a program with its last thread.  Debuggers find it, from 2.34 on. */
+#define LIBC_THREADS "__nptl_nthreads"
 
 static pthread_key_t key;
 static sigset_t mask; /* of the main thread at its end: what the program's exit handlers expect */
@@ -17,12 +22,13 @@ static sigset_t mask; /* of the main thread at its end: what the program's exit 
 static void *end_with_the_last(void *unused)
 {
 	bool is_last = false, may_change = true;
+	const uint32_t *libc_threads = gp_dlsym(RTLD_DEFAULT, LIBC_THREADS);
 
 	gp_own_thread_begins();
 	gp_sys_set_thread_name("gpuprof-end");
 	while (!is_last && may_change) {
 		gp_sys_sleep(LOOK_NS);
-		is_last = gp_own_threads_are_all(&may_change);
+		is_last = gp_own_threads_are_all(libc_threads, &may_change);
 	}
 	if (is_last) {
 		pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -22,6 +23,7 @@
 
 enum { ALL_TOO_EARLY = 1, NOT_KNOWN, ENDED = 42 };
 
+static const uint32_t *libc_threads;
 static uint32_t looks; /* of the profiler's thread, while the program's still ran */
 static uint32_t program_ends;
 
@@ -30,7 +32,7 @@ static void *be_the_profilers(void *unused)
 	bool may_change;
 
 	gp_own_thread_begins();
-	while (!gp_own_threads_are_all(&may_change)) {
+	while (!gp_own_threads_are_all(libc_threads, &may_change)) {
 		if (!may_change)
 			_exit(NOT_KNOWN);
 		gp_add32_ordered(&looks, 1);
@@ -47,12 +49,24 @@ static void *be_the_programs(void *unused)
 	return unused;
 }
 
+static void take_all_descriptors(void)
+{
+	struct rlimit none;
+
+	getrlimit(RLIMIT_NOFILE, &none);
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+}
+
 /* In a process of its own, of which the calling thread is the main one. */
-static void leave_others_at_work(void)
+static void leave_others_at_work(bool has_proc)
 {
 	pthread_t thread;
 
 	alarm(MOST_SECONDS);
+	dlopen("libgcc_s.so.1", RTLD_NOW); /* as pthread_exit() does */
+	if (!has_proc)
+		take_all_descriptors();
 	if (gp_since_fork_prepare() != 0 ||
 	    pthread_create(&thread, NULL, be_the_programs, NULL) != 0 ||
 	    pthread_create(&thread, NULL, be_the_profilers, NULL) != 0)
@@ -60,20 +74,32 @@ static void leave_others_at_work(void)
 	pthread_exit(NULL);
 }
 
-static void a_program_ends_with_the_last_thread_of_its_own(void **state)
+static void check_end(bool has_proc)
 {
 	int status;
-	pid_t child;
+	pid_t child = fork();
 
-	(void)state;
-	if (UNDER_TSAN) /* it has a thread of its own in the program */
-		skip();
-	child = fork();
 	if (child == 0)
-		leave_others_at_work();
+		leave_others_at_work(has_proc);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), ENDED);
+}
+
+static void a_program_ends_with_the_last_thread_of_its_own(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN) /* it has a thread of its own in the program */
+		skip();
+	check_end(true);
+}
+
+static void so_it_does_where_proc_cannot_be_read(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || libc_threads == NULL)
+		skip();
+	check_end(false);
 }
 
 static void a_program_whose_main_thread_lives_goes_on(void **state)
@@ -81,23 +107,22 @@ static void a_program_whose_main_thread_lives_goes_on(void **state)
 	bool may_change = false;
 
 	(void)state;
-	assert_false(gp_own_threads_are_all(&may_change));
+	assert_false(gp_own_threads_are_all(libc_threads, &may_change));
 	assert_true(may_change);
 }
 
 /* As where the program has taken all descriptors: it may give one back. */
 static void what_is_not_known_may_change_while_others_of_ours_run(void **state)
 {
-	struct rlimit before, none;
+	struct rlimit before;
 	bool may_change[2];
 
 	(void)state;
 	getrlimit(RLIMIT_NOFILE, &before);
-	none = (struct rlimit){0, before.rlim_max};
-	setrlimit(RLIMIT_NOFILE, &none);
+	take_all_descriptors();
 	for (int i = 0; i < 2; i++) {
 		gp_own_thread_begins();
-		assert_false(gp_own_threads_are_all(&may_change[i]));
+		assert_false(gp_own_threads_are_all(NULL, &may_change[i]));
 	}
 	gp_own_thread_ends();
 	gp_own_thread_ends();
@@ -110,9 +135,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_ends_with_the_last_thread_of_its_own),
+		cmocka_unit_test(so_it_does_where_proc_cannot_be_read),
 		cmocka_unit_test(a_program_whose_main_thread_lives_goes_on),
 		cmocka_unit_test(what_is_not_known_may_change_while_others_of_ours_run),
 	};
 
+	libc_threads = dlsym(RTLD_DEFAULT, "__nptl_nthreads");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,10 +115,11 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	pthread_key_t key;
 
-	(void)argv;
 	atexit(say_the_end);
-	if (argc == 1) /* else the recording begins when main is gone */
+	if (argc == 1 || argc == 3) /* else the recording begins when main is gone */
 		gpuprof_mark("main");
+	if (argc == 3 && (chroot(argv[2]) || chdir("/")))
+		return 5;
 	if (pipe(at_main_end) || pthread_key_create(&key, leave) || pthread_setspecific(key, &key) ||
 	    pthread_create(&thread, NULL, work, NULL) || pthread_detach(thread))
 		return 3;
@@ -199,6 +200,16 @@ class Ends(Case):
                     self.assertIn("1,000", self.run_gpuprof("summary", trace).stdout)
                     self.assertNotIn("PARTIAL", self.run_gpuprof("summary", trace).stdout)
                     os.unlink(self.path(trace))
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_a_main_thread_that_leaves_others_at_work_in_a_folder_without_proc(self):
+        # what pthread_exit() would load there
+        program = self.compile("leaves", MAIN_LEAVES, f"-I{support.ROOT}/include", "-lpthread", "-Wl,--no-as-needed", "-lgcc_s")
+        os.mkdir(self.path("root"))
+        results = self.run_every_way([program, "chroot", self.path("root")])
+        self.assertEqual((results[PLAIN].returncode, results[PLAIN].stdout), (0, "workerexit handler\n"))
+        for trace in self.traces():
+            self.assertIn("1,000", self.run_gpuprof("summary", trace).stdout)
 
     def test_a_kernel_that_never_ends(self):
         results = self.run_every_way([*GPU, "start=25", "exit=3"], GPUSIM_KERNEL_NS=NEVER_NS)

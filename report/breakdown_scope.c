@@ -157,12 +157,15 @@ static int take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tal
 {
 	const struct gp_model *model = scope->models[process];
 	uint64_t *names = gp_scope_names(model);
+	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
 	struct gp_scope_op at = {.scope = scope, .model = model, .process = process};
 
 	if (!names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		at.op = &model->ops[i];
+		if (!gp_slice_filter_has(&filter, at.op->start_ns, at.op->end_ns))
+			continue;
 		at.name = at.op->kind == GP_OP_KERNEL ? gp_scope_name(scope, model, at.op, names)
 						      : GP_SCOPE_NO_TEXT;
 		take(tally, &at);
@@ -185,6 +188,7 @@ static int take_calls(struct gp_scope *scope, size_t process, struct gp_tally *t
 {
 	const struct gp_model *model = scope->models[process];
 	uint64_t *names = new_numbers(API_IDS);
+	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
 	struct gp_scope_call at = {.scope = scope, .model = model, .process = process};
 
 	if (!names)
@@ -193,9 +197,12 @@ static int take_calls(struct gp_scope *scope, size_t process, struct gp_tally *t
 		uint16_t api = model->calls[i].api;
 		uint64_t *name = &names[api];
 
+		at.call = &model->calls[i];
+		if (!gp_slice_filter_has(&filter, at.call->start_ns,
+					 at.call->start_ns + at.call->duration_ns))
+			continue;
 		if (*name == GP_SCOPE_NO_TEXT)
 			*name = gp_scope_text(scope, gp_model_api(model, api).name);
-		at.call = &model->calls[i];
 		at.name = *name;
 		at.class = gp_model_api_class(model, api);
 		take(tally, &at);

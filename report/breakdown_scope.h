@@ -17,6 +17,7 @@
 #include "report/model.h"
 #include "report/names.h"
 #include "report/sheet.h"
+#include "report/slice_filter.h"
 #include "report/tally.h"
 
 struct gp_torch_snapshot;
@@ -98,7 +99,7 @@ struct gp_scope_call {
 
 typedef void gp_scope_take_op(struct gp_tally *tally, const struct gp_scope_op *at);
 
-/* Call take for every operation, or every call, of every model.  Returns 0 or -ENOMEM. */
+/* Call take for every operation, or every call, of every model; of a part of a trace (gp_part), for those that begin in it.  Returns 0 or -ENOMEM. */
 int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take);
 int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
 		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at));

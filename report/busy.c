@@ -264,6 +264,21 @@ static void add(struct gp_busy *busy, struct progress *progress, uint64_t start_
 	progress->reached_ns = end_ns;
 }
 
+/* Of a part of a trace (gp_part), what runs in its time. */
+static void add_op(struct gp_busy *busy, struct progress *progress, const struct gp_model *model,
+		   const struct gp_op *op)
+{
+	struct gp_interval time = {op->start_ns, op->end_ns};
+
+	if (model->part.is_one && time.start_ns < model->part.from_ns)
+		time.start_ns = model->part.from_ns;
+	if (model->part.is_one && time.end_ns > model->part.to_ns)
+		time.end_ns = model->part.to_ns;
+	if (!model->part.is_one || time.start_ns < time.end_ns)
+		add(busy, progress, model->base_unix_ns + time.start_ns,
+		    model->base_unix_ns + time.end_ns);
+}
+
 static int measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t device,
 		   size_t model_count, struct gp_window window)
 {
@@ -276,12 +291,8 @@ static int measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t devic
 		return result;
 	busy->possible_ns = parts.total_ns;
 	gp_device_ops_start(ops, device);
-	while (gp_device_ops_next(ops, &at)) {
-		const struct gp_op *op = gp_op_of(ops->models, at);
-		uint64_t base_ns = ops->models[at.model]->base_unix_ns;
-
-		add(busy, &progress, base_ns + op->start_ns, base_ns + op->end_ns);
-	}
+	while (gp_device_ops_next(ops, &at))
+		add_op(busy, &progress, ops->models[at.model], gp_op_of(ops->models, at));
 	free(parts.intervals);
 	return 0;
 }

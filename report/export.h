@@ -38,16 +38,15 @@ struct gp_export_source {
 	 */
 	const struct gp_model *(*get)(void *context, size_t index);
 	void *context;
-	bool are_parts; /* of one process, in the order of time (report/parts.h): for exporters that can add them up */
+	bool are_parts; /* of one process, in the order of time (report/parts.h): what they come to is added up */
 };
 
 /* What not all formats heed. */
 enum gp_export_heeds {
-	GP_EXPORT_LIMIT = 1,   /* slice_limit */
-	GP_EXPORT_VALUE = 2,   /* measure */
-	GP_EXPORT_PART = 4,    /* choice */
-	GP_EXPORT_PARTS = 8,   /* a source's are_parts */
-	GP_EXPORT_MEMORY = 16, /* needs all allocations in each part */
+	GP_EXPORT_LIMIT = 1,  /* slice_limit */
+	GP_EXPORT_VALUE = 2,  /* measure */
+	GP_EXPORT_PART = 4,   /* choice */
+	GP_EXPORT_MEMORY = 8, /* needs all allocations in each part */
 };
 
 struct gp_exporter {

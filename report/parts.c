@@ -36,9 +36,8 @@ int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 	if (p->path)
 		result = gp_chunk_index_make(path, wish->with_memory, &p->index);
 	if (result == 0)
-		result = gp_chunk_index_cut(p->index, choice->from_ns, choice->to_ns,
-					    wish->is_whole ? UINT64_MAX : wish->events, &p->starts,
-					    &p->count);
+		result = gp_chunk_index_cut(p->index, choice->from_ns, choice->to_ns, wish->events,
+					    &p->starts, &p->count);
 	if (result == 0 &&
 	    !gp_chunk_index_is_for(p->index, p->starts, p->count, p->to_ns, p->events / MARGIN))
 		result = -ENOTSUP;
@@ -63,6 +62,23 @@ void gp_parts_close(struct gp_parts *p)
 size_t gp_parts_count(const struct gp_parts *p)
 {
 	return p->count;
+}
+
+int gp_parts_cut(const struct gp_parts *p, uint64_t *starts, uint32_t count)
+{
+	return gp_chunk_index_share(p->index, p->starts[0], p->to_ns, starts, count);
+}
+
+size_t gp_parts_between(const struct gp_parts *p, uint64_t from_ns, uint64_t to_ns, size_t *first)
+{
+	size_t end = p->count;
+
+	while (to_ns > 0 && end > 1 && p->starts[end - 1] >= to_ns)
+		end--;
+	*first = 0;
+	while (*first + 1 < end && p->starts[*first + 1] <= from_ns)
+		(*first)++;
+	return end - *first;
 }
 
 const char *gp_parts_trouble(const struct gp_parts *p)

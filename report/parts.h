@@ -20,7 +20,6 @@ struct gp_parts;
 
 struct gp_parts_wish {
 	uint64_t events; /* about so many are in memory at a time */
-	bool is_whole; /* all that is chosen is to be one part, around which as much is loaded as around one of that size */
 	bool with_memory; /* each part is to have all allocations: what is made of it tells when most was in use */
 };
 
@@ -33,6 +32,13 @@ int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 void gp_parts_close(struct gp_parts *parts);
 
 size_t gp_parts_count(const struct gp_parts *parts);
+
+/* Where `count` stretches of time begin that hold about as many events each, of all that is chosen: the first is that of the choice, the others are later than 0.  0 or -ENOMEM. */
+int gp_parts_cut(const struct gp_parts *parts, uint64_t *starts, uint32_t count);
+
+/* The parts in which something begins of such a stretch (to_ns 0 = to the end): how many, from *first on. */
+size_t gp_parts_between(const struct gp_parts *parts, uint64_t from_ns, uint64_t to_ns,
+			size_t *first);
 
 /* As gp_export_source's; NULL: it cannot be read, and gp_parts_trouble() says why. */
 const struct gp_model *gp_parts_get(void *parts, size_t index);

@@ -33,6 +33,13 @@ struct gp_slice_filter gp_slice_filter_of(const struct gp_slice_choice *choice,
 	};
 }
 
+struct gp_slice_filter gp_slice_filter_of_part(const struct gp_model *model)
+{
+	const struct gp_slice_choice all = {0};
+
+	return gp_slice_filter_of(&all, model);
+}
+
 static bool has_any_call(const struct gp_slice_filter *filter, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->call_count; i++)

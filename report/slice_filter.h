@@ -33,6 +33,9 @@ bool gp_slice_choice_is_all(const struct gp_slice_choice *choice);
 struct gp_slice_filter gp_slice_filter_of(const struct gp_slice_choice *choice,
 					  const struct gp_model *model);
 
+/* Everything, or of a part (gp_part) what begins in it. */
+struct gp_slice_filter gp_slice_filter_of_part(const struct gp_model *model);
+
 static inline bool gp_slice_filter_has_moment(const struct gp_slice_filter *filter, uint64_t ns)
 {
 	return filter->is_open || (ns >= filter->from_ns && ns < filter->to_ns &&

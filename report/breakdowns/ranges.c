@@ -86,17 +86,25 @@ static void put_range(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_key(scope, sheet, row);
 }
 
+static void take_ranges(struct gp_scope *scope, struct gp_tally *tally,
+			const struct gp_model *model)
+{
+	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
+
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (gp_slice_filter_has(&filter, range->start_ns, range->end_ns))
+			count_range(tally, find_row(scope, tally, model, range), range);
+	}
+}
+
 static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	struct gp_tally tally = {0};
 
 	for (size_t m = 0; m < scope->model_count; m++)
-		for (uint32_t i = 0; i < scope->models[m]->range_count; i++) {
-			const struct gp_range *range = &scope->models[m]->ranges[i];
-
-			count_range(&tally, find_row(scope, &tally, scope->models[m], range),
-				    range);
-		}
+		take_ranges(scope, &tally, scope->models[m]);
 	return gp_scope_rows(scope, sheet, &tally, 0, put_range);
 }
 

@@ -33,6 +33,7 @@ struct arguments {
 struct opened {
 	struct gp_model *model;
 	struct gp_parts *parts; /* NULL = the model is all */
+	size_t first;           /* part that is in the file at hand */
 	struct gp_export_source source;
 };
 
@@ -138,15 +139,19 @@ static const struct gp_model *get_model(void *opened, size_t index)
 	return ((struct opened *)opened)->model;
 }
 
-/* A part of a trace needs no more than that in memory, whatever the format; all of it, where that adds parts up. */
+static const struct gp_model *get_part(void *context, size_t index)
+{
+	struct opened *opened = context;
+
+	return gp_parts_get(opened->parts, opened->first + index);
+}
+
+/* Which are the last slices, only the whole tells. */
 static bool is_for_parts(const struct arguments *a)
 {
-	const struct gp_export_options *options = &a->request.options;
-	bool is_window = options->choice.from_ns > 0 || options->choice.to_ns > 0;
 	struct stat status;
 
-	return a->parts == 0 && options->slice_limit == 0 && !gp_import_find(a->trace) &&
-	       (is_window || (a->request.exporter->heeds & GP_EXPORT_PARTS)) &&
+	return a->request.options.slice_limit == 0 && !gp_import_find(a->trace) &&
 	       (a->at_once > 0 || (stat(a->trace, &status) == 0 && S_ISREG(status.st_mode) &&
 				   (uint64_t)status.st_size >= LARGE_BYTES));
 }
@@ -155,7 +160,6 @@ static int open_parts(const struct arguments *a, struct opened *opened)
 {
 	const struct gp_parts_wish wish = {
 		.events = a->at_once > 0 ? a->at_once : GP_PARTS_EVENTS,
-		.is_whole = !(a->request.exporter->heeds & GP_EXPORT_PARTS),
 		.with_memory = (a->request.exporter->heeds & GP_EXPORT_MEMORY) != 0,
 	};
 	int result = gp_parts_open(a->trace, &a->request.options.choice, &wish, &opened->parts);
@@ -163,8 +167,8 @@ static int open_parts(const struct arguments *a, struct opened *opened)
 	if (result != 0)
 		return result;
 	opened->source = (struct gp_export_source){.count = gp_parts_count(opened->parts),
-						   .get = gp_parts_get,
-						   .context = opened->parts,
+						   .get = get_part,
+						   .context = opened,
 						   .are_parts = true};
 	return 0;
 }
@@ -252,28 +256,42 @@ static size_t find_ending(const char *path, const char *suffix)
 	return length;
 }
 
-static int write_part(const struct opened *opened, const struct arguments *a, const char *path,
+/* One of the files, of what begins in the time that is chosen. */
+static int write_part(struct opened *opened, const struct arguments *a, const char *path,
 		      uint64_t number)
 {
+	const struct gp_slice_choice *choice = &a->request.options.choice;
 	size_t ending = find_ending(path, a->request.exporter->suffix);
 	char *name;
 	int status;
 
 	if (asprintf(&name, "%.*s.%" PRIu64 "%s", (int)ending, path, number, path + ending) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (opened->parts)
+		opened->source.count = gp_parts_between(opened->parts, choice->from_ns,
+							choice->to_ns, &opened->first);
 	status = write_source(opened, a, name);
 	free(name);
 	return status;
 }
 
-static int write_parts(const struct opened *opened, const struct arguments *a, const char *path)
+/* Where each of the files begins. */
+static int cut(const struct opened *opened, const struct arguments *a, uint64_t *starts)
+{
+	uint32_t count = (uint32_t)a->parts;
+
+	return opened->parts ? gp_parts_cut(opened->parts, starts, count)
+			     : gp_slice_choice_cut(&a->request.options.choice, opened->model,
+						   starts, count);
+}
+
+static int write_parts(struct opened *opened, const struct arguments *a, const char *path)
 {
 	struct arguments part = *a;
 	uint64_t *starts = calloc((size_t)a->parts, sizeof(*starts));
 	int status = 0;
 
-	if (!starts || gp_slice_choice_cut(&a->request.options.choice, opened->model, starts,
-					   (uint32_t)a->parts) < 0) {
+	if (!starts || cut(opened, a, starts) < 0) {
 		free(starts);
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	}
@@ -287,7 +305,7 @@ static int write_parts(const struct opened *opened, const struct arguments *a, c
 	return status;
 }
 
-static int write_all(const struct opened *opened, const struct arguments *a)
+static int write_all(struct opened *opened, const struct arguments *a)
 {
 	char *path = a->output ? strdup(a->output)
 			       : gp_output_path(a->trace, a->request.exporter->suffix);

@@ -92,6 +92,6 @@ const struct gp_exporter gp_exporter_csv = {
 	.suffix = ".csv",
 	.help = "every event, a row each",
 	.readers = "pandas, DuckDB, R, spreadsheets",
-	.heeds = GP_EXPORT_PART | GP_EXPORT_PARTS,
+	.heeds = GP_EXPORT_PART,
 	.write = write_csv,
 };

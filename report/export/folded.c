@@ -70,6 +70,6 @@ const struct gp_exporter gp_exporter_folded = {
 	.suffix = ".folded",
 	.help = "call stacks and their values, a line each",
 	.readers = "flamegraph.pl, inferno, speedscope, Perfetto",
-	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_PARTS | GP_EXPORT_MEMORY,
+	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_MEMORY,
 	.write = write_folded,
 };

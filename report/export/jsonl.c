@@ -63,6 +63,6 @@ const struct gp_exporter gp_exporter_jsonl = {
 	.suffix = ".jsonl",
 	.help = "every event, an object on a line each",
 	.readers = "jq, DuckDB, pandas, log pipelines",
-	.heeds = GP_EXPORT_PART | GP_EXPORT_PARTS,
+	.heeds = GP_EXPORT_PART,
 	.write = write_jsonl,
 };

@@ -218,8 +218,9 @@ static void take_table(struct collection *e, struct gp_scope *scope, int first)
 	gp_sheet_close(&sheet);
 }
 
-static void take_tables(struct collection *e, struct gp_model *const *models)
+static void take_tables(struct collection *e)
 {
+	struct gp_model *const models[] = {(struct gp_model *)e->model};
 	struct gp_scope scope;
 	int result = gp_scope_open(&scope, models, 1, true);
 
@@ -292,7 +293,8 @@ static void take_process(struct collection *e)
 	end_labels(e, PROCESS, 1);
 }
 
-static void take_model(struct collection *e)
+/* What is once for a process, and in each of its parts. */
+static void take_whole(struct collection *e)
 {
 	struct gp_model *const models[] = {(struct gp_model *)e->model};
 	const struct gp_model *model = e->model;
@@ -302,7 +304,6 @@ static void take_model(struct collection *e)
 	add_sample(e, STARTED, NULL, NULL, model->base_unix_ns + model->first_ns);
 	gp_missing_each(model, take_missing, e);
 	take_memory(e, models);
-	take_tables(e, models);
 }
 
 /* ---- the text ---- */
@@ -344,7 +345,9 @@ static size_t take_all(struct collection *e, const struct gp_export_source *sour
 		e->model = source->get(source->context, i);
 		if (!e->model)
 			continue;
-		take_model(e);
+		if (gp_export_is_first(source, i))
+			take_whole(e);
+		take_tables(e);
 		if (options->progress)
 			options->progress(options->progress_context);
 		taken++;
@@ -382,5 +385,6 @@ const struct gp_exporter gp_exporter_openmetrics = {
 	.suffix = ".prom",
 	.help = "figures of the summary, as metrics with labels",
 	.readers = "Prometheus (node exporter, push gateway), VictoriaMetrics, Grafana Agent",
+	.heeds = GP_EXPORT_MEMORY,
 	.write = write_openmetrics,
 };

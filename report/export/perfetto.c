@@ -141,6 +141,6 @@ const struct gp_exporter gp_exporter_perfetto = {
 	.suffix = ".pftrace",
 	.help = "timeline in Perfetto's own format: smaller, with its GPU tabs",
 	.readers = "https://ui.perfetto.dev, trace_processor",
-	.heeds = GP_EXPORT_PART | GP_EXPORT_PARTS,
+	.heeds = GP_EXPORT_PART,
 	.write = write_perfetto,
 };

@@ -246,7 +246,7 @@ const struct gp_exporter gp_exporter_pprof = {
 	.suffix = ".pb.gz",
 	.help = "call stacks with all values, --value first",
 	.readers = "go tool pprof, Pyroscope, Polar Signals",
-	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_PARTS | GP_EXPORT_MEMORY,
+	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_MEMORY,
 	.is_compressed = true,
 	.write = write_pprof,
 };

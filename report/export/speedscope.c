@@ -120,7 +120,7 @@ static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
 
 /* ---- what Python did, thread by thread ---- */
 
-/* The looks at a thread that are wanted: how many, and for how long they stand. */
+/* The looks at a thread that are wanted: how many, and for how long they stand.  Each part of a process has all of them. */
 struct looks {
 	struct gp_stack_profile *profile;
 	const struct gp_model *model;
@@ -134,7 +134,8 @@ static uint64_t time_of(const struct looks *looks, uint32_t index)
 	struct gp_host_time time = gp_host_look_time(looks->model, index);
 
 	return looks->model->samples[index].stack != GP_NONE &&
-			       gp_slice_filter_has(&looks->filter, time.start_ns, time.end_ns)
+			       gp_slice_filter_has_in_any(&looks->filter, time.start_ns,
+							  time.end_ns)
 		       ? time.end_ns - time.start_ns
 		       : 0;
 }
@@ -204,7 +205,7 @@ static int put_threads(struct gp_json *json, const struct gp_export_source *sour
 {
 	int result = 0;
 
-	for (size_t i = 0; i < source->count && result == 0; i++) {
+	for (size_t i = 0; i < source->count && gp_export_is_first(source, i) && result == 0; i++) {
 		struct looks looks = {.profile = profile, .model = source->get(source->context, i)};
 
 		if (!looks.model)
@@ -214,7 +215,7 @@ static int put_threads(struct gp_json *json, const struct gp_export_source *sour
 		for (; result == 0 && looks.first < looks.model->sample_count;
 		     looks.first = looks.end) {
 			looks.end = gp_host_looks_end(looks.model, looks.first);
-			result = put_thread(json, &looks, source->count > 1);
+			result = put_thread(json, &looks, source->count > 1 && !source->are_parts);
 		}
 		gp_call_tree_use(&profile->tree, NULL);
 	}

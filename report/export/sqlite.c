@@ -192,6 +192,6 @@ const struct gp_exporter gp_exporter_sqlite = {
 	.suffix = ".sqlite",
 	.help = "tables as nsys export --type=sqlite has them",
 	.readers = "sqlite3, pandas, scripts written for nsys",
-	.heeds = GP_EXPORT_PART | GP_EXPORT_PARTS,
+	.heeds = GP_EXPORT_PART,
 	.write = write_sqlite,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/even_share.h"
 #include "report/memory_rules.h"
 #include "report/model.h"
 #include "report/room.h"
@@ -818,6 +819,28 @@ int gp_chunk_index_cut(const struct gp_chunk_index *x, uint64_t from_ns, uint64_
 		events += e->events;
 	}
 	return 0;
+}
+
+int gp_chunk_index_share(const struct gp_chunk_index *x, uint64_t from_ns, uint64_t to_ns,
+			 uint64_t *starts, uint32_t count)
+{
+	struct gp_even_share share = {0};
+	int64_t *cuts = malloc(count * sizeof(*cuts));
+	int result = cuts ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < x->order_count && result == 0; i++) {
+		const struct entry *e = in_order(x, i);
+
+		result = gp_even_share_add(&share, e->first_ns, e->last_ns, e->events);
+	}
+	if (result == 0)
+		gp_even_share_cut(&share, on_timeline(x, from_ns),
+				  to_ns > 0 ? on_timeline(x, to_ns) : INT64_MAX, cuts, count);
+	for (uint32_t i = 0; i < count && result == 0; i++)
+		starts[i] = i > 0 && cuts[i] <= x->first_ns ? 1 : (uint64_t)(cuts[i] - x->first_ns);
+	free(cuts);
+	gp_even_share_free(&share);
+	return result;
 }
 
 /* The beginning of a chunk that is as many events before a time; or the time. */

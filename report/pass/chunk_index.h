@@ -44,6 +44,13 @@ void gp_chunk_index_free(struct gp_chunk_index *index);
 int gp_chunk_index_cut(const struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
 		       uint64_t most, uint64_t **starts, uint32_t *count);
 
+/*
+ * Share such a window out among `count` stretches with about as many events each, as far as the chunks tell: where they begin, the first at from_ns, the
+ * others later than 0.  Returns 0 or -ENOMEM.
+ */
+int gp_chunk_index_share(const struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
+			 uint64_t *starts, uint32_t count);
+
 /* Choose what is to be loaded for such a window, with as many events as `margin` before and after it. */
 void gp_chunk_index_choose(struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
 			   uint64_t margin);

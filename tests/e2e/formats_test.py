@@ -311,8 +311,13 @@ class Formats(Case):
         self.assertTrue(any(row["kind"] == "allocation" for row in rows), "a moment has no duration")
 
     def test_parts(self):
+        for options in ((), ("--at-once", "60")):
+            self.check_files(options)
+
+    def check_files(self, options):
+        """As many files as are wanted, which have all between them; however much is in memory at a time."""
         whole = [row for row in self.csv_rows() if row["kind"] not in ABOUT]
-        self.export("csv", "--parts", "3", out="p.csv")
+        self.export("csv", "--parts", "3", *options, out="p.csv")
         self.assertEqual(self.files(".csv"), ["p.1.csv", "p.2.csv", "p.3.csv"])
         parts = []
         for name in self.files(".csv"):
@@ -322,13 +327,13 @@ class Formats(Case):
         self.assertEqual(sorted((row for part in parts for row in part), key=key), sorted(whole, key=key))
         for part in parts:
             self.assertGreater(len(part), len(whole) / 5)
-        self.run_gpuprof("export", "-F", "folded", "--value", "operations", "--parts", "2", "-o", self.path("p.folded"), self.trace)
+        self.run_gpuprof("export", "-F", "folded", "--value", "operations", "--parts", "2", *options, "-o", self.path("p.folded"), self.trace)
         stacked = 0
         for name in ("p.1.folded", "p.2.folded"):
             with open(self.path(name), encoding="utf-8") as file:
                 stacked += sum(int(line.rsplit(" ", 1)[1]) for line in file)
         self.assertEqual(stacked, sum(row["kind"] in ("kernel", "copy", "set") for row in whole))
-        self.export("chrome", "--parts", "2", out="p.json.gz")
+        self.export("chrome", "--parts", "2", *options, out="p.json.gz")
         drawn = 0
         for name in ("p.1.json.gz", "p.2.json.gz"):
             with gzip.open(self.path(name)) as file:
@@ -372,6 +377,35 @@ class Formats(Case):
             whole = all_events()
             for events in ("40", "300", "100000"):
                 self.assertEqual(all_events("--at-once", events), whole, events)
+
+    def stack_values(self, *options):
+        """{profile: {stack: value}} of speedscope's format"""
+        done = self.run_gpuprof("export", "-F", "speedscope", *options, "-o", "-", self.trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        values = {}
+        for profile in found["profiles"]:
+            stacks = values[profile["name"]] = collections.Counter()
+            for stack, weight in zip(profile["samples"], profile["weights"]):
+                stacks[tuple(found["shared"]["frames"][frame]["name"] for frame in stack)] += weight
+            self.assertEqual(sum(stacks.values()), profile["endValue"])
+        return values
+
+    def test_figures_in_parts(self):
+        """Sums and the longest, of formats that have nothing else."""
+        whole = self.stack_values()
+        self.assertGreater(len(whole), 3)
+        for events in ("40", "300"):
+            self.assertEqual(self.stack_values("--at-once", events), whole, events)
+        lines = []
+        for options in ((), ("--at-once", "40"), ("--at-once", "300")):
+            with open(self.export("openmetrics", *options), encoding="utf-8") as file:
+                lines.append(sorted(line for line in file if "gpuprof_missing" not in line))
+        for name in ("gpuprof_kernel_longest_seconds", "gpuprof_range_seconds_total", "gpuprof_device_busy_seconds_total", "gpuprof_memory_peak_bytes"):
+            self.assertTrue(any(line.startswith(name) for line in lines[0]), name)
+        self.maxDiff = None
+        self.assertEqual(lines[1], lines[0])
+        self.assertEqual(lines[2], lines[0])
 
     def test_in_parts(self):
         """What is read in parts, or of which only a part is read, is the same."""

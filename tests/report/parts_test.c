@@ -250,13 +250,11 @@ static char *write_whole(const struct gp_exporter *exporter, const char *path,
 }
 
 static char *write_parts(const struct gp_exporter *exporter, const char *path,
-			 const struct gp_slice_choice *choice, uint64_t events, bool is_whole,
-			 size_t *length)
+			 const struct gp_slice_choice *choice, uint64_t events, size_t *length)
 {
 	struct gp_export_source source = {.get = gp_parts_get, .are_parts = true};
 	const struct gp_parts_wish wish = {
 		.events = events,
-		.is_whole = is_whole,
 		.with_memory = (exporter->heeds & GP_EXPORT_MEMORY) != 0,
 	};
 	struct gp_parts *parts;
@@ -265,8 +263,6 @@ static char *write_parts(const struct gp_exporter *exporter, const char *path,
 	assert_int_equal(gp_parts_open(path, choice, &wish, &parts), 0);
 	source.count = gp_parts_count(parts);
 	source.context = parts;
-	if (is_whole)
-		assert_int_equal(source.count, 1);
 	text = write_source(exporter, &source, choice, length);
 	assert_null(gp_parts_trouble(parts));
 	gp_parts_close(parts);
@@ -320,29 +316,34 @@ static void check_lines(char *found, char *expected)
 
 /* ---- tests ---- */
 
+static void check_parts(const struct gp_exporter *exporter, const char *path, uint64_t events)
+{
+	const struct gp_slice_choice choices[] = {{0}, {.from_ns = 2100000}, {.least_ns = 900}};
+	const size_t count = exporter->heeds & GP_EXPORT_PART ? 3 : 1;
+	size_t length;
+
+	for (size_t i = 0; i < count; i++)
+		check_lines(write_parts(exporter, path, &choices[i], events, &length),
+			    write_whole(exporter, path, &choices[i], &length));
+}
+
 static void test_all_parts(void **state)
 {
 	static const struct gp_exporter *const exporters[] = {&gp_exporter_csv, &gp_exporter_jsonl,
-							      &gp_exporter_folded};
+							      &gp_exporter_folded,
+							      &gp_exporter_openmetrics};
 	static const uint64_t events[] = {100, 1000, 100000};
-	const struct gp_slice_choice all = {0}, late = {.from_ns = 2100000},
-				     long_ones = {.least_ns = 900};
-	const struct gp_slice_choice *const choices[] = {&all, &late, &long_ones};
 	struct scene s;
 	const char *path = make(&s, false);
-	size_t length;
 
 	(void)state;
 	for (size_t e = 0; e < sizeof(exporters) / sizeof(exporters[0]); e++)
 		for (size_t n = 0; n < sizeof(events) / sizeof(events[0]); n++)
-			for (size_t c = 0; c < sizeof(choices) / sizeof(choices[0]); c++)
-				check_lines(write_parts(exporters[e], path, choices[c], events[n],
-							false, &length),
-					    write_whole(exporters[e], path, choices[c], &length));
+			check_parts(exporters[e], path, events[n]);
 	gp_builder_free(&s.b);
 }
 
-/* A window of a format that cannot add parts up is one part, and the same but for the ids of arrows. */
+/* Of a window that is one part all is the same. */
 static void test_windows(void **state)
 {
 	static const struct gp_exporter *const exporters[] = {
@@ -354,7 +355,7 @@ static void test_windows(void **state)
 		{.to_ns = 300000},
 		{.from_ns = 1000000, .to_ns = 1100000},
 		{.from_ns = 3333333, .to_ns = 4444444, .least_ns = 500},
-		{.from_ns = 5000000},
+		{.from_ns = 14000000},
 	};
 	struct scene s;
 	const char *path = make(&s, false);
@@ -363,8 +364,8 @@ static void test_windows(void **state)
 	for (size_t e = 0; e < sizeof(exporters) / sizeof(exporters[0]); e++)
 		for (size_t w = 0; w < sizeof(windows) / sizeof(windows[0]); w++) {
 			size_t found_length, length;
-			char *found = write_parts(exporters[e], path, &windows[w], 100, true,
-						  &found_length);
+			char *found =
+				write_parts(exporters[e], path, &windows[w], 2000, &found_length);
 			char *whole = write_whole(exporters[e], path, &windows[w], &length);
 
 			assert_int_equal(found_length, length);
@@ -381,7 +382,7 @@ static void test_a_part_is_small(void **state)
 	struct scene s;
 	const char *path = make(&s, true);
 	struct gp_model *whole = load(path);
-	const struct gp_parts_wish wish = {.events = 100, .is_whole = true};
+	const struct gp_parts_wish wish = {.events = 1000};
 	const struct gp_model *part;
 	struct gp_parts *parts;
 
@@ -418,7 +419,7 @@ static const struct gp_range *longest_of(const struct gp_model *model)
 static void test_a_range_longer_than_a_part(void **state)
 {
 	const struct gp_slice_choice window = {.from_ns = 3000000, .to_ns = 3100000};
-	const struct gp_parts_wish wish = {.events = 100, .is_whole = true};
+	const struct gp_parts_wish wish = {.events = 1000};
 	struct scene s;
 	const char *path = make(&s, true);
 	struct gp_model *whole = load(path);
@@ -522,6 +523,40 @@ static void test_parts_that_cost_more_than_the_whole(void **state)
 	gp_builder_free(&s.b);
 }
 
+/* As many stretches as are wanted, with about as many events each; their parts have all of them between them. */
+static void test_files_of_equal_size(void **state)
+{
+	const struct gp_slice_choice window = {.from_ns = 1000000, .to_ns = 13000000};
+	const struct gp_parts_wish wish = {.events = 1000};
+	const struct gp_model *part;
+	uint64_t starts[6];
+	struct gp_parts *parts;
+	struct scene s;
+	size_t first, end = 0;
+
+	(void)state;
+	assert_int_equal(gp_parts_open(make(&s, true), &window, &wish, &parts), 0);
+	assert_int_equal(gp_parts_cut(parts, starts, 6), 0);
+	assert_int_equal(starts[0], 1000000);
+	for (size_t i = 1; i < 6; i++) /* blocks are much alike */
+		assert_in_range(starts[i], 1000000 + i * 2000000 - 200000,
+				1000000 + i * 2000000 + 200000);
+	for (size_t i = 0; i < 6; i++) {
+		size_t count = gp_parts_between(parts, starts[i],
+						i + 1 < 6 ? starts[i + 1] : window.to_ns, &first);
+
+		assert_true(i > 0 ? first == end || first + 1 == end : first == 0);
+		part = gp_parts_get(parts, first);
+		assert_true(first == 0 || part->part.from_ns <= part->first_ns + starts[i]);
+		assert_true(part->part.to_ns > part->first_ns + starts[i]);
+		assert_true(count >= 2 && count < 4);
+		end = first + count;
+	}
+	assert_int_equal(end, gp_parts_count(parts));
+	gp_parts_close(parts);
+	gp_builder_free(&s.b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -530,6 +565,7 @@ int main(void)
 		cmocka_unit_test(test_a_part_is_small),
 		cmocka_unit_test(test_a_range_longer_than_a_part),
 		cmocka_unit_test(test_what_only_the_whole_tells),
+		cmocka_unit_test(test_files_of_equal_size),
 		cmocka_unit_test(test_parts_that_cost_more_than_the_whole),
 	};
 

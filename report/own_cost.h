@@ -3,10 +3,9 @@
  *
  * Hooks measure themselves now and then; what CUPTI takes around them and for its GPU records
  * cannot be measured from within, so that calibrated figures stand for it: one table in own_cost.c.
- *
- * Threads that launch at once wait for each other in the driver, which makes its records one at a time, and more of a wait becomes
- * of every wait that is there anyway. That part is in proportion to the time that calls which start operations are inside at the
- * same time: the sum of their durations without the time that at least one is inside.
+ * CUPTI takes longer where memory is slow (other programs use it, too; the program's own data are larger than the processor's caches),
+ * and where threads launch at once, which it makes wait for each other.  Both is seen in the trace: by how much longer than usual the
+ * middle call of a kind takes.
  */
 #ifndef REPORT_OWN_COST_H
 #define REPORT_OWN_COST_H
@@ -20,7 +19,6 @@ struct gp_own_cost {
 	double callbacks_ns; /* CUPTI around them */
 	double records_ns;   /* CUPTI for kernel, copy and set records */
 	bool hooks_unknown;  /* there were some, but none was sampled in a process */
-	double waiting_ns;   /* of threads for each other's records, beyond the above */
 };
 
 struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_count);

@@ -80,10 +80,6 @@ void gp_summary_print_cost(const struct gp_summary *summary)
 	print_share(summary, gp_own_cost_total_ns(&cost));
 	if (!brief)
 		print_kinds_of_cost(summary->out, &cost);
-	if (cost.waiting_ns > 0)
-		fprintf(summary->out,
-			"%s and about %s in which threads wait for each other in the driver",
-			brief ? "," : "\n ", gp_format_ns_about(cost.waiting_ns).text);
 	fputs("\n", summary->out);
 }
 

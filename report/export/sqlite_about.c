@@ -186,6 +186,7 @@ static void put_streams(struct gp_sqlite_export *e)
 			gp_value_whole(stream->context_id),
 			gp_value_whole((uint64_t)(int64_t)stream->priority),
 			gp_value_whole(stream->flags),
+			gp_sqlite_if_any(stream->correlation_id),
 		};
 
 		GP_SQLITE_PUT(e, GP_SQLITE_STREAM, values);

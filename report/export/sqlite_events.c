@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/cuda_names.h"
 #include "report/export/sqlite_names.h"
 #include "report/export/sqlite_writer.h"
 #include "report/nsys_numbers.h"
@@ -255,6 +256,26 @@ static void put_event(struct gp_sqlite_export *e, const struct gp_record_event *
 	GP_SQLITE_PUT(e, GP_SQLITE_EVENT, values);
 }
 
+static void put_overheads(struct gp_sqlite_export *e)
+{
+	const struct gp_model *model = e->model;
+
+	for (uint32_t i = 0; i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+		const struct gp_value values[] = {
+			gp_sqlite_time(e, overhead->start_ns),
+			gp_sqlite_time(e, overhead->end_ns),
+			gp_sqlite_thread(e, overhead->thread_id),
+			gp_sqlite_if_any(overhead->correlation_id),
+			gp_sqlite_string(e->db, gp_overhead_name(overhead->overhead_kind)),
+			number(overhead->overhead_kind),
+		};
+
+		if (gp_slice_filter_has(&e->filter, overhead->start_ns, overhead->end_ns))
+			GP_SQLITE_PUT(e, GP_SQLITE_OVERHEAD, values);
+	}
+}
+
 static void put_syncs(struct gp_sqlite_export *e)
 {
 	const struct gp_model *model = e->model;
@@ -386,6 +407,7 @@ void gp_sqlite_write_events(struct gp_sqlite_export *e)
 {
 	put_calls(e);
 	put_ops(e);
+	put_overheads(e);
 	put_syncs(e);
 	put_all_memory(e);
 }

@@ -56,7 +56,7 @@ static const struct {
 			       ", isGreenContext" MAYBE},
 	[GP_SQLITE_STREAM] = {"TARGET_INFO_CUDA_STREAM",
 			      "streamId" ID ", hwId" ID ", vmId" ID ", processId" ID
-			      ", contextId" ID ", priority" ID ", flag" ID},
+			      ", contextId" ID ", priority" ID ", flag" ID ", correlationId" MAYBE},
 	[GP_SQLITE_STREAM_NAME] = {"TARGET_INFO_NVTX_CUDA_STREAM",
 				   "name TEXT NOT NULL, hwId" ID ", vmId" ID ", processId" ID
 				   ", deviceId" ID ", contextId" ID ", streamId" ID},
@@ -90,6 +90,9 @@ static const struct {
 	[GP_SQLITE_SYNC] = {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
 			    SPAN ", " PLACE ", syncType" ID ", eventId" ID},
 	[GP_SQLITE_EVENT] = {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", PLACE ", eventId" ID},
+	[GP_SQLITE_OVERHEAD] = {"PROFILER_OVERHEAD",
+				SPAN ", globalTid" MAYBE ", correlationId" MAYBE ", nameId" ID
+				     ", overheadType" ID},
 	[GP_SQLITE_MEMORY] = {"CUDA_GPU_MEMORY_USAGE_EVENTS",
 			      "start" ID ", globalPid" ID ", deviceId" ID ", contextId" ID
 			      ", address" ID ", pc" ID ", bytes" ID ", memKind" ID

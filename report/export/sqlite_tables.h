@@ -2,7 +2,7 @@
  * sqlite_tables: a database with the tables that `nsys export --type=sqlite` writes for CUDA and NVTX, row by row.
  *
  * Tables and columns have the names, order and meaning of that export's schema 3.16, so that what was written for it reads this; one
- * table is ours alone (GP_SQLITE_LINK).  A table
+ * table (GP_SQLITE_LINK) and the last column of GP_SQLITE_STREAM are ours alone.  A table
  * without rows is not there, as in that export, but for StringIds and the tables of names (ENUM_...).  All goes through prepared
  * statements in one transaction, without a journal: a database that was not closed is worth nothing.
  */
@@ -35,6 +35,7 @@ enum gp_sqlite_table {
 	GP_SQLITE_RUNTIME,
 	GP_SQLITE_SYNC,
 	GP_SQLITE_EVENT,
+	GP_SQLITE_OVERHEAD,
 	GP_SQLITE_MEMORY,
 	GP_SQLITE_GPU_FAULT,
 	GP_SQLITE_NVTX,

@@ -175,6 +175,14 @@ static bool take_stream_kind(struct gp_pull *pull, struct gp_kineto_event *event
 	return take_text(pull, event->stream_kind, sizeof(event->stream_kind), &length);
 }
 
+static bool take_domain(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	size_t length;
+
+	(void)number;
+	return take_text(pull, event->domain, sizeof(event->domain), &length);
+}
+
 static bool take_grid(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	(void)number;
@@ -195,6 +203,7 @@ static bool take_block(struct gp_pull *pull, struct gp_kineto_event *event, uint
 static const struct field args_fields[] = {
 	{"name", take_label, 0},
 	{"file", take_label, 0},
+	{"domain", take_domain, 0},
 	{"grid", take_grid, 0},
 	{"block", take_block, 0},
 	NUMBER("device", DEVICE),

@@ -72,6 +72,7 @@ struct gp_kineto_event {
 	uint32_t streams[GP_KINETO_STREAMS]; /* that a call made; more are left out */
 	uint32_t stream_count;
 	uint32_t devices; /* a bit for each, between which memory goes to and fro */
+	char domain[GP_KINETO_LABEL_BYTES]; /* of a range; only our own export says so */
 	char stream_kind[GP_KINETO_WORD_BYTES];
 	char phase[GP_KINETO_WORD_BYTES];
 	char category[GP_KINETO_WORD_BYTES];

@@ -319,9 +319,24 @@ static int take_driver(struct gp_importing *im, const struct gp_kineto_event *e)
 	return take_call(im, e, true);
 }
 
+/* 0: the default domain.  Returns 0 or -ENOMEM. */
+static int find_domain(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t *domain)
+{
+	size_t bytes = strlen(e->domain);
+	bool is_new = false;
+
+	*domain = 0;
+	if (bytes == 0)
+		return 0;
+	*domain = gp_texts_number(&im->domains, e->domain, bytes, &is_new);
+	if (*domain == 0)
+		return -ENOMEM;
+	return is_new ? gp_import_string(im, GP_STRING_DOMAIN, *domain, 0, e->domain, bytes) : 0;
+}
+
 static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t category)
 {
-	const struct gp_import_span span = {
+	struct gp_import_span span = {
 		.start_ns = e->start_ns,
 		.end_ns = end_of(e),
 		.thread_id = thread_of(e),
@@ -329,7 +344,7 @@ static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, 
 		.category = category,
 	};
 
-	if (span.text == 0 || note_process(im, e) != 0)
+	if (span.text == 0 || note_process(im, e) != 0 || find_domain(im, e, &span.domain) != 0)
 		return -ENOMEM;
 	gp_import_note_time(im, span.start_ns, span.end_ns);
 	return gp_import_span(&im->ranges, &span);
@@ -396,7 +411,12 @@ static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *
 {
 	union gp_any_record record = {0};
 
-	record.overhead = (struct gp_record_overhead){.start_ns = e->start_ns, .end_ns = end_of(e)};
+	record.overhead = (struct gp_record_overhead){
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id =
+			gp_kineto_number(e, GP_KINETO_THREAD, 0), /* only our own export says so */
+	};
 	for (uint32_t i = 0; i <= OVERHEADS; i++) {
 		uint32_t kind = i == 0 ? 1 : i << 16;
 

@@ -103,6 +103,30 @@ static int take_gpu(void *context, const struct gp_row *row)
 	return gp_import_record(n->r->im, GP_RECORD_DEVICE, &record);
 }
 
+/* What joins a GPU to the host and to others: gpuprof's own table. */
+static int take_link(void *context, const struct gp_row *row)
+{
+	struct numbering *n = context;
+	uint32_t device = gp_row_number(row, GP_NSYS_cudaId, GP_NONE);
+	uint32_t lanes = number_of(row, GP_NSYS_lanes);
+	int64_t peak = gp_row_whole(row, GP_NSYS_peakBandwidth);
+	union gp_any_record record = {0};
+	size_t bytes;
+	bool is_pcie = strcmp(gp_row_text(row, GP_NSYS_kind, &bytes), "PCIe") == 0;
+
+	if (!is_of_pid(n->r, row, GP_NSYS_pid) || device >= GP_DEVICE_LIMIT)
+		return 0;
+	record.link = (struct gp_record_link){
+		.device_id = (uint16_t)device,
+		.link_kind = is_pcie ? GP_LINK_PCIE : GP_LINK_NVLINK,
+		.generation = small_of(row, GP_NSYS_generation),
+		.lanes = lanes,
+	};
+	if (!is_pcie && lanes > 0 && peak > 0)
+		record.link.lane_mbytes_per_s = (uint32_t)((uint64_t)peak / lanes / 1000000);
+	return gp_import_record(n->r->im, GP_RECORD_LINK, &record);
+}
+
 /* ---- contexts and streams ---- */
 
 static int take_context(void *context, const struct gp_row *row)
@@ -134,6 +158,7 @@ static int take_stream(void *context, const struct gp_row *row)
 		.id = number_of(row, GP_NSYS_streamId),
 		.context_id = number_of(row, GP_NSYS_contextId),
 		.priority = (int32_t)gp_row_whole(row, GP_NSYS_priority),
+		.correlation_id = number_of(row, GP_NSYS_correlationId), /* only gpuprof says so */
 	};
 	return gp_import_record(r->im, GP_RECORD_STREAM, &record);
 }
@@ -206,6 +231,7 @@ int gp_nsys_take_facts(struct gp_nsys_reading *r)
 	} tables[] = {
 		{"TARGET_INFO_CUDA_DEVICE", take_number, &numbering},
 		{"TARGET_INFO_GPU", take_gpu, &numbering},
+		{"TARGET_INFO_GPU_LINK", take_link, &numbering},
 		{"TARGET_INFO_CUDA_CONTEXT_INFO", take_context, r},
 		{"TARGET_INFO_CUDA_STREAM", take_stream, r},
 		{"TARGET_INFO_NVTX_CUDA_STREAM", name_stream, r},

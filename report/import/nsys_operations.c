@@ -272,6 +272,24 @@ static int take_event(void *context, const struct gp_row *row)
 	return gp_import_record(r->im, GP_RECORD_EVENT, &record);
 }
 
+/* What CUPTI and the driver did beside the program's calls. */
+static int take_overhead(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	union gp_any_record record = {0};
+
+	if (!gp_nsys_is_of_process(r, row))
+		return 0;
+	record.overhead = (struct gp_record_overhead){
+		.overhead_kind = number_of(row, GP_NSYS_overheadType),
+		.start_ns = gp_nsys_time(row, GP_NSYS_start),
+		.end_ns = gp_nsys_time(row, GP_NSYS_end),
+		.thread_id = (uint32_t)(gp_row_whole(row, GP_NSYS_globalTid) & 0xffffff),
+		.correlation_id = number_of(row, GP_NSYS_correlationId),
+	};
+	return gp_import_record(r->im, GP_RECORD_OVERHEAD, &record);
+}
+
 int gp_nsys_take_operations(struct gp_nsys_reading *r)
 {
 	static const struct {
@@ -284,6 +302,7 @@ int gp_nsys_take_operations(struct gp_nsys_reading *r)
 		{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", take_graph},
 		{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", take_sync},
 		{"CUPTI_ACTIVITY_KIND_CUDA_EVENT", take_event},
+		{"PROFILER_OVERHEAD", take_overhead},
 	};
 	int result = 0;
 

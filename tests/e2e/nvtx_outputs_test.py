@@ -246,6 +246,15 @@ class Outputs(support.Case):
                                             "Reduction operation": "Max"})
         self.assertEqual(self.only_event(events, "user_annotation", "loss")["args"]["payload"], 0.25)
 
+    def test_domains_are_read_again_from_exports(self):
+        """What NCCL's ranges say depends on it: making communicators is set-up."""
+        self.run_compiled(COLLECTIVE, *FLAGS)
+        trace = self.only_trace()
+        for form, name in (("chrome", "t.json"), ("sqlite", "t.sqlite")):
+            self.run_gpuprof("export", "--format", form, "-o", self.path(name), trace)
+            result = self.run_gpuprof("summary", "--by", "nvtx", "--format", "json", self.path(name))
+            self.assertIn(("NCCL", "ncclAllReduce"), [(row["Domain"], row["Range"]) for row in json.loads(result.stdout)["rows"]], form)
+
     def test_deep_nesting_and_pops_without_a_push(self):
         result = self.run_compiled(DEEP, *FLAGS)
         self.assertEqual(result.stdout, "99999 0 -1\n")

@@ -186,6 +186,9 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 		result = list_calls(advisor);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look);
+	if (advisor->has_memory)
+		gp_memory_sites_free(&advisor->memory);
+	advisor->has_memory = false;
 	return result;
 }
 
@@ -243,7 +246,7 @@ static bool can_have_stacks(const struct gp_advisor *advisor)
 }
 
 static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
-		       struct gp_advice *advice)
+		       uint32_t processes, struct gp_advice *advice)
 {
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
@@ -259,7 +262,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.count = found->count,
 		.time_ns = found->time_ns,
 		.saves_ns = found->saves_ns,
-		.processes = found->processes,
+		.processes = processes,
+		.pid = advisor->scope.models[found->process]->pid,
 		.saves_in_loop_ns = found->saves_in_loop_ns,
 		.bytes = found->bytes,
 		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,
@@ -301,24 +305,65 @@ static int compare_findings(const void *a, const void *b, const void *context)
 	return 0;
 }
 
+static void limit_savings(const struct gp_advisor *advisor, struct gp_case *found)
+{
+	uint64_t most_ns = gp_rules[found->rule]->is_of_gpu ? advisor->span_ns : advisor->idle_ns;
+
+	if (found->saves_ns > most_ns)
+		found->saves_ns = most_ns;
+	if (found->saves_in_loop_ns > found->saves_ns)
+		found->saves_in_loop_ns = found->saves_ns;
+	if (found->saves_in_loop_ns > advisor->loop_ns)
+		found->saves_in_loop_ns = advisor->loop_ns;
+}
+
+static bool says_more(const struct gp_case *found, const struct gp_case *other)
+{
+	if (found->saves_ns != other->saves_ns)
+		return found->saves_ns > other->saves_ns;
+	return found->bytes != other->bytes ? found->bytes > other->bytes
+					    : found->count > other->count;
+}
+
+/*
+ * What several processes found at one place: in the row's count how many they are, in its first sum the number of the case that stands for
+ * them all.
+ */
+static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
+{
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		uint64_t key[GP_TALLY_KEYS];
+		struct gp_tally_row *row;
+
+		if (advisor->cases[i].count == 0)
+			continue;
+		memcpy(key, advisor->index.rows[i].key, sizeof(key));
+		key[GP_CASE_PROCESS] = 0;
+		row = gp_tally_find(places, key);
+		limit_savings(advisor, &advisor->cases[i]);
+		if (row->count++ == 0 ||
+		    says_more(&advisor->cases[i], &advisor->cases[row->sums[0]]))
+			row->sums[0] = i;
+	}
+	if (places->error < 0)
+		advisor->error = places->error;
+}
+
 static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 {
-	int result = 0;
+	struct gp_tally places = {0};
+	int result;
 
-	for (uint32_t i = 0; result == 0 && i < advisor->case_count; i++) {
-		struct gp_case *found = &advisor->cases[i];
-		uint64_t most_ns =
-			gp_rules[found->rule]->is_of_gpu ? advisor->span_ns : advisor->idle_ns;
+	join_processes(advisor, &places);
+	result = advisor->error;
+	for (uint32_t i = 0; result == 0 && i < places.count; i++) {
+		const struct gp_case *found = &advisor->cases[places.rows[i].sums[0]];
 
-		if (found->saves_ns > most_ns)
-			found->saves_ns = most_ns;
-		if (found->saves_in_loop_ns > found->saves_ns)
-			found->saves_in_loop_ns = found->saves_ns;
-		if (found->saves_in_loop_ns > advisor->loop_ns)
-			found->saves_in_loop_ns = advisor->loop_ns;
 		if (gp_advisor_is_worth(advisor, found))
-			result = add_finding(advisor, found, advice);
+			result =
+				add_finding(advisor, found, (uint32_t)places.rows[i].count, advice);
 	}
+	gp_tally_free(&places);
 	return result == 0 ? gp_array_sort(advice->findings, advice->count,
 					   sizeof(*advice->findings), compare_findings, NULL)
 			   : result;
@@ -346,17 +391,29 @@ static void put_idle(const struct gp_wheres *wheres, struct gp_advice *advice)
 
 /* ---- all together ---- */
 
+/* What any rule keeps of a case has room in it. */
+static void *spare_own(void)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; gp_rules[i]; i++)
+		most = gp_rules[i]->own_bytes > most ? gp_rules[i]->own_bytes : most;
+	return calloc(1, most + 1);
+}
+
 static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
 {
 	char message[256];
 
+	advisor->spare.own = spare_own();
 	advisor->sites = gp_call_sites_new();
 	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
 	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
 	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
 	if (gp_scope_open(&advisor->scope, models, count, false) != 0 ||
 	    gp_busy_lives_ns(&advisor->span_ns, models, count) != 0 || !advisor->sites ||
-	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack)
+	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack ||
+	    !advisor->spare.own)
 		return -ENOMEM;
 	return 0;
 }
@@ -368,13 +425,14 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_tally_free(&advisor->host_work);
 	gp_tally_free(&advisor->habits);
 	gp_room_free(advisor->stretches);
+	for (uint32_t i = 0; i < advisor->case_count; i++)
+		free(advisor->cases[i].own);
 	free(advisor->cases);
+	free(advisor->spare.own);
 	free(advisor->loops);
 	free(advisor->sites_without_stack);
 	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
 		gp_room_free(advisor->calls[i].indices);
-	if (advisor->has_memory)
-		gp_memory_sites_free(&advisor->memory);
 	gp_call_sites_free(advisor->sites);
 	gp_scope_close(&advisor->scope);
 }
@@ -385,7 +443,7 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	struct gp_advisor advisor = {.basis = basis};
 	int result = open_advisor(&advisor, models, model_count);
 
-	*advice = (struct gp_advice){.span_ns = advisor.span_ns};
+	*advice = (struct gp_advice){.span_ns = advisor.span_ns, .process_count = model_count};
 	if (result == 0)
 		result = look(&advisor);
 	advice->loop_ns = advisor.loop_ns;

@@ -3,8 +3,7 @@
  * report/rules/, best first.
  *
  * A finding is what a rule says of one place of the program; of several processes that do the same
- * there, it is one.  Its time counts from all of them, what it could save from the one that could
- * save most: processes run side by side.
+ * there, it is one, and all that it says is of the one that could save most: processes run side by side.
  *
  * A rule says nothing where its thresholds are not reached, which stand in its file.  What a change
  * could save is the most that it could: the time that passed cannot get shorter than what the GPU
@@ -41,7 +40,8 @@ struct gp_rule {
 	bool is_once;  /* it happens once in a run, however long that is */
 	bool is_moved; /* a change moves that time out of what is measured: no run is shorter */
 	bool is_of_results; /* what is computed may be wrong: told before what costs time */
-	bool is_of_gpu; /* the GPU itself would be faster: it can save more than its idle time */
+	bool is_of_gpu;   /* the GPU itself would be faster: it can save more than its idle time */
+	size_t own_bytes; /* that it keeps of a case in its own */
 	/*
 	 * Gathers cases of the advisor's present process; or, called once, of all of them.  One of
 	 * these is NULL.
@@ -68,11 +68,11 @@ const struct gp_rule *gp_rule_find(const char *id);
 
 struct gp_finding {
 	const struct gp_rule *rule;
-	uint64_t count;   /* of what the sentence counts */
-	uint64_t time_ns; /* that these took, of the host's or the GPU's time */
-	uint64_t
-		saves_ns; /* of the time that passed, at most; of several processes, of the one that could save most */
-	uint32_t processes;        /* that had it */
+	uint64_t count;            /* of what the sentence counts */
+	uint64_t time_ns;          /* that these took, of the host's or the GPU's time */
+	uint64_t saves_ns;         /* of the time that passed, at most */
+	uint32_t processes;        /* that had it: what is told is of one of them, ... */
+	uint32_t pid;              /* ... this one */
 	uint64_t saves_in_loop_ns; /* of that, what was in the main loop */
 	uint64_t bytes;            /* 0 = it is not about any */
 	uint64_t show_at_ns,
@@ -85,6 +85,7 @@ struct gp_finding {
 struct gp_advice {
 	struct gp_finding *findings; /* what is worth most first */
 	uint32_t count, capacity;
+	size_t process_count;
 	uint64_t span_ns; /* the time that was recorded: from the first call to the last */
 	uint64_t loop_ns; /* of its main loop; 0 = none was found */
 	uint32_t loop_passes;

@@ -96,12 +96,12 @@ static void add_words(char *text, size_t bytes, const char *words)
 }
 
 /*
- * When it is saved: what happens once in a run; where the main loop has no part in it, or a small one; and of what several processes had, in
- * one of them alone.
+ * When it is saved: what happens once in a run; where the main loop has no part in it, or a small one; and of several processes, in which.
  */
-static void say_when(char *text, size_t bytes, const struct gp_finding *finding, bool has_loop)
+static void say_when(char *text, size_t bytes, const struct gp_finding *finding,
+		     const struct gp_advice *advice)
 {
-	double share = finding->saves_ns == 0 || !has_loop
+	double share = finding->saves_ns == 0 || advice->loop_ns == 0
 			       ? 1
 			       : (double)finding->saves_in_loop_ns / (double)finding->saves_ns;
 	char words[64];
@@ -116,8 +116,12 @@ static void say_when(char *text, size_t bytes, const struct gp_finding *finding,
 	} else if (share < 0.005 && !finding->rule->is_once) {
 		add_words(text, bytes, "outside of the loop");
 	}
-	if (finding->saves_ns > 0 && finding->processes > 1) {
-		snprintf(words, sizeof(words), "the most in one of %s processes",
+	if (advice->process_count > 1) {
+		snprintf(words, sizeof(words), "pid %u", finding->pid);
+		add_words(text, bytes, words);
+	}
+	if (finding->processes > 1) {
+		snprintf(words, sizeof(words), "the most of %s processes",
 			 gp_format_count(finding->processes).text);
 		add_words(text, bytes, words);
 	}
@@ -131,7 +135,7 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128];
 
-	say_when(where, sizeof(where), finding, advice->loop_ns > 0);
+	say_when(where, sizeof(where), finding, advice);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	print_wrapped(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
@@ -292,7 +296,7 @@ static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128], text[2048], *fitted;
 
-	say_when(where, sizeof(where), finding, advice->loop_ns > 0);
+	say_when(where, sizeof(where), finding, advice);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
@@ -423,6 +427,8 @@ static void put_finding(struct gp_json *json, const struct gp_finding *finding, 
 	put_number(json, ", \"bytes\": ", finding->bytes);
 	put_number(json, ", \"saves_ns\": ", finding->saves_ns);
 	put_number(json, ", \"saves_in_loop_ns\": ", finding->saves_in_loop_ns);
+	put_number(json, ", \"processes\": ", finding->processes);
+	put_number(json, ", \"pid\": ", finding->pid);
 	gp_json_text(json, finding->rule->is_once ? ", \"once_per_run\": true"
 						  : ", \"once_per_run\": false");
 	gp_json_text(json, ", \"saves_share\": ");

@@ -21,19 +21,24 @@ static struct gp_case *append(struct gp_advisor *advisor, uint32_t site, uint64_
 		advisor->error = advisor->error < 0 ? advisor->error : result;
 		return &advisor->spare;
 	}
-	advisor->cases[advisor->case_count] = (struct gp_case){.rule = advisor->rule,
-							       .site = site,
-							       .detail = detail,
-							       .other_detail = other_detail,
-							       .other_site = GP_NO_SITE,
-							       .process = advisor->process};
-	return &advisor->cases[advisor->case_count++];
+	advisor->cases[advisor->case_count] =
+		(struct gp_case){.rule = advisor->rule,
+				 .site = site,
+				 .detail = detail,
+				 .other_detail = other_detail,
+				 .process = advisor->process,
+				 .own = calloc(1, gp_rules[advisor->rule]->own_bytes + 1)};
+	if (advisor->cases[advisor->case_count].own)
+		return &advisor->cases[advisor->case_count++];
+	advisor->error = -ENOMEM;
+	return &advisor->spare;
 }
 
 struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 				uint64_t other_detail)
 {
-	const uint64_t key[GP_TALLY_KEYS] = {advisor->rule, site, detail, other_detail};
+	const uint64_t key[GP_TALLY_KEYS] = {advisor->rule, site, detail, other_detail,
+					     advisor->process};
 	const struct gp_tally_row *row = gp_tally_find(&advisor->index, key);
 	size_t number;
 
@@ -68,21 +73,11 @@ static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
 	return at_ns == GP_ALL_THE_TIME || (at_ns >= loop->start_ns && at_ns < loop->end_ns);
 }
 
-/* What the present process could have saved, so much more. */
-static void add_savings(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
-			uint64_t saves_ns)
+void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		     uint64_t saves_ns)
 {
-	if (found->processes == 0 || found->process != advisor->process) {
-		found->processes++;
-		found->process = advisor->process;
-		found->process_saves_ns = found->process_loop_ns = 0;
-	}
-	found->process_saves_ns += saves_ns;
-	if (found->process_saves_ns > found->saves_ns)
-		found->saves_ns = found->process_saves_ns;
-	found->process_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
-	if (found->process_loop_ns > found->saves_in_loop_ns)
-		found->saves_in_loop_ns = found->process_loop_ns;
+	found->saves_ns += saves_ns;
+	found->saves_in_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
 }
 
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
@@ -99,7 +94,7 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 	}
 	found->count++;
 	found->time_ns += time_ns;
-	add_savings(advisor, found, at_ns, saves_ns);
+	gp_advisor_save(advisor, found, at_ns, saves_ns);
 }
 
 void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
@@ -146,8 +141,8 @@ void gp_advisor_save_once(struct gp_advisor *advisor)
 		if (one->end_ns <= from_ns)
 			continue;
 		reached_ns = one->end_ns;
-		add_savings(advisor, &advisor->cases[one->number], from_ns,
-			    (uint64_t)((double)(one->end_ns - from_ns) * (double)one->share));
+		gp_advisor_save(advisor, &advisor->cases[one->number], from_ns,
+				(uint64_t)((double)(one->end_ns - from_ns) * (double)one->share));
 	}
 	advisor->stretch_count = 0;
 }
@@ -203,7 +198,7 @@ const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor)
 	int result = 0;
 
 	if (!advisor->has_memory)
-		result = gp_memory_sites_of(scope->models, scope->model_count, &scope->devices,
+		result = gp_memory_sites_of(&scope->models[advisor->process], 1, &scope->devices,
 					    GP_MEMORY_ALL, &advisor->memory);
 	advisor->has_memory = true;
 	if (result < 0)

@@ -2,8 +2,8 @@
  * advisor: what the rules of advice work on, and where they put what they find (report/advice.h).
  *
  * A rule walks over the calls or operations of the present process, and for each that it is about
- * finds the case of its place and adds to it.  Whether a case is worth a word is decided when all
- * processes were looked at.
+ * finds the case of its place and adds to it.  A case is of one process: what several did at a place are as
+ * many cases, of which that with the largest savings is told for all.
  */
 #ifndef REPORT_RULES_ADVISOR_H
 #define REPORT_RULES_ADVISOR_H
@@ -14,24 +14,17 @@
 #include "report/call_site.h"
 #include "report/memory_sites.h"
 
-/* What was found at one place. */
+/* What a process did at one place. */
 struct gp_case {
 	uint32_t rule;                 /* index in gp_rules */
 	uint32_t site;                 /* for gp_call_sites_at(); UINT32_MAX = none */
 	uint64_t detail, other_detail; /* what else tells cases apart; the rule's */
-	uint64_t count, time_ns, bytes;
-	uint64_t extra, longest_ns;        /* the rule's ... */
-	uint64_t cause_ns[GP_IDLE_CAUSES]; /* ... too */
-	uint32_t other_site;               /* ... too; GP_NO_SITE = none */
-	uint64_t copied_ns, peak_ns;       /* of copies: what they took, and at their peak had */
-	uint64_t without_peak;             /* copies whose peak is not known */
-	uint64_t votes_ns;                 /* of its site, where that was voted for */
-	uint64_t saves_ns;                 /* of the process that could save most */
-	uint64_t saves_in_loop_ns;         /* the same, of what was in the main loop */
-	uint64_t process_saves_ns;         /* of the process that was looked at last */
-	uint64_t process_loop_ns;          /* of that what was in its main loop */
 	size_t process;
-	uint32_t processes; /* in how many it was found */
+	uint64_t count, time_ns, bytes;
+	uint64_t votes_ns;         /* of its site, where that was voted for */
+	uint64_t saves_ns;         /* at most */
+	uint64_t saves_in_loop_ns; /* of that what was in the process's main loop */
+	void *own;                 /* what else the rule keeps: its own_bytes, zero at first */
 	uint64_t show_unix_ns,
 		show_ns; /* its longest call or idle time; 0, 0 = it is about neither */
 };
@@ -71,7 +64,7 @@ struct gp_launch_span {
 struct gp_advisor {
 	struct gp_scope scope; /* models, texts, names */
 	struct gp_call_sites *sites;
-	struct gp_memory_sites memory; /* once it was asked for */
+	struct gp_memory_sites memory; /* of the present process, once it was asked for */
 	bool has_memory;
 	uint64_t span_ns;
 	struct gp_loop *loops;  /* of each process */
@@ -108,8 +101,8 @@ struct gp_advisor {
 };
 
 /*
- * The case of the present rule with these, made if there is none; good until the next one is asked
- * for.  Never NULL: error tells.
+ * The case of the present rule and process with these, made if there is none; good until the next one is asked
+ * for, but for what it owns.  Never NULL: error tells.
  */
 struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 				uint64_t other_detail);
@@ -118,14 +111,21 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call);
 #define GP_NO_SITE UINT32_MAX
 
+/* In the key of a case in the advisor's index: its process. */
+#define GP_CASE_PROCESS 4
+
 /*
  * One more of a case: when it was on the process's timeline, what it took, and what it could have
- * saved in the present process.  lull, if there is one: the idle time that it explains, if the case
+ * saved.  lull, if there is one: the idle time that it explains, if the case
  * turns out to be worth a word.
  */
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: in the main loop as much as outside */
+
+/* So much more that a case could have saved, at that time. */
+void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		     uint64_t saves_ns);
 
 /*
  * Of a case that threads, or copies, can be about at the same time: it could have saved a share of that
@@ -160,7 +160,7 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text);
 const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number);
 
-/* Memory by call site, of all processes; NULL: there is no memory, and error tells. */
+/* The present process's memory by call site; NULL: there is no memory, and error tells. */
 const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor);
 
 /* Whether a site says where a call was made: it is one, and its call had a stack. */

@@ -11,18 +11,21 @@
 #include "report/memory_sites.h"
 #include "report/rules/advisor.h"
 
-/*
- * In a case's cause_ns, of the present process: time in the calls, and what of it would have been spared.
- * Of all: the blocks that leaked, and are not counted among those at the same time.
- */
-enum { TIME, SPARED, LEAKED };
+struct own {
+	uint64_t at_once; /* blocks that were in use at the same time */
+	uint64_t leaked;  /* that leaked, and are not counted among those */
+	uint64_t in_use;  /* during the walk over the calls, and ... */
+	uint64_t kept;    /* ... so many at most until then: these would be allocated anyway */
+};
 
 /* Blocks that leaked, where there were more at the same time for them. */
 static uint64_t count_leaked(const struct gp_advisor *advisor, const struct gp_memory_sites *memory,
 			     const struct gp_memory_site *row)
 {
+	struct gp_model *const model = advisor->scope.models[advisor->process];
+
 	if (row->blocks_at_once == row->freed_at_once || !gp_memory_site_is_leak(memory, row) ||
-	    !gp_memory_sites_knows_leaks(advisor->scope.models, advisor->scope.model_count))
+	    !gp_memory_sites_knows_leaks(&model, 1))
 		return 0;
 	return row->left_blocks;
 }
@@ -32,61 +35,79 @@ static void take_row(struct gp_advisor *advisor, const struct gp_memory_sites *m
 {
 	uint64_t leaked = count_leaked(advisor, memory, row);
 	uint64_t at_once = leaked > 0 ? row->freed_at_once : row->blocks_at_once;
-	uint64_t spared = row->allocations - leaked - at_once;
-	uint64_t time_ns = row->allocate_ns + row->free_ns;
 	struct gp_case *found;
+	struct own *own;
 
-	if (spared == 0 || row->allocations == 0)
+	if (row->allocations == leaked + at_once)
 		return;
 	found = gp_advisor_case(advisor, gp_advisor_same_site(advisor, memory->sites, row->site),
 				row->kind, 0);
-	found->count += spared;
-	found->time_ns += time_ns;
-	found->bytes += row->allocated_bytes;
-	found->extra += at_once;
-	found->cause_ns[LEAKED] += leaked;
-	found->cause_ns[TIME] += time_ns;
-	found->cause_ns[SPARED] +=
-		(uint64_t)((double)time_ns * (double)spared / (double)row->allocations);
+	own = found->own;
+	own->at_once += at_once;
+	own->leaked += leaked;
 }
 
-static void take_call(struct gp_advisor *advisor, const struct gp_case *found, uint32_t number)
+/* The case of an allocation. */
+static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_memory_event *event)
+{
+	return gp_advisor_case(advisor,
+			       gp_advisor_site(advisor, &advisor->model->calls[event->call]),
+			       event->memory_kind, 0);
+}
+
+static void spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32_t number)
 {
 	const struct gp_call *call = number != GP_NONE ? &advisor->model->calls[number] : NULL;
 
-	if (call)
-		gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call),
-				   (double)found->cause_ns[SPARED] / (double)found->cause_ns[TIME]);
+	if (!call)
+		return;
+	found->time_ns += call->duration_ns;
+	gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call), 1);
 }
 
-/* Of the calls that allocate, and those that free the same, the share that would have been spared. */
+/* With one of the blocks that there are already; the first ones are needed, and with them what the first call of all does besides. */
+static void take_allocation(struct gp_advisor *advisor, const struct gp_memory_event *event)
+{
+	struct gp_case *found = case_of(advisor, event);
+	struct own *own = found->own;
+
+	if (own->at_once == 0 || (own->leaked > 0 && event->other == GP_NONE))
+		return;
+	if (++own->in_use > own->kept) {
+		own->kept = own->in_use;
+		return;
+	}
+	found->count++;
+	found->bytes += event->bytes;
+	spare_call(advisor, found, event->call);
+	if (event->other != GP_NONE)
+		spare_call(advisor, found, advisor->model->memory[event->other].call);
+}
+
+static void take_free(struct gp_advisor *advisor, const struct gp_memory_event *event)
+{
+	const struct gp_memory_event *other =
+		event->other != GP_NONE ? &advisor->model->memory[event->other] : NULL;
+	struct own *own = other && other->call != GP_NONE ? case_of(advisor, other)->own : NULL;
+
+	if (own && own->in_use > 0)
+		own->in_use--;
+}
+
+/* The calls that allocate, and those that free the same. */
 static void take_calls(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
 
 	for (uint32_t i = 0; advisor->error == 0 && i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
-		const struct gp_case *found;
 
-		if (event->op != GP_MEMORY_ALLOC || event->call == GP_NONE)
-			continue;
-		found = gp_advisor_case(advisor,
-					gp_advisor_site(advisor, &model->calls[event->call]),
-					event->memory_kind, 0);
-		if (found->cause_ns[TIME] == 0)
-			continue;
-		take_call(advisor, found, event->call);
-		if (event->other != GP_NONE)
-			take_call(advisor, found, model->memory[event->other].call);
+		if (event->op == GP_MEMORY_FREE)
+			take_free(advisor, event);
+		else if (event->op == GP_MEMORY_ALLOC && event->call != GP_NONE)
+			take_allocation(advisor, event);
 	}
 	gp_advisor_save_once(advisor);
-}
-
-static void begin_process(struct gp_advisor *advisor)
-{
-	for (uint32_t i = 0; i < advisor->case_count; i++)
-		if (advisor->cases[i].rule == advisor->rule)
-			advisor->cases[i].cause_ns[TIME] = advisor->cases[i].cause_ns[SPARED] = 0;
 }
 
 /* While the process allocated its GPU had nothing to do: these are the calls. */
@@ -102,37 +123,16 @@ static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *foun
 	}
 }
 
-static void take_memory(struct gp_advisor *advisor, const struct gp_memory_sites *memory)
-{
-	for (uint32_t i = 0; advisor->error == 0 && i < memory->row_count; i++)
-		take_row(advisor, memory, &memory->rows[i]);
-}
-
-/* Of a process alone: what all of them could save at the same time is not saved twice. */
-static void take_own_memory(struct gp_advisor *advisor)
-{
-	struct gp_scope *scope = &advisor->scope;
-	struct gp_memory_sites memory;
-
-	advisor->error = gp_memory_sites_of(&scope->models[advisor->process], 1, &scope->devices,
-					    GP_MEMORY_ALL, &memory);
-	take_memory(advisor, &memory);
-	gp_memory_sites_free(&memory);
-}
-
 static void look(struct gp_advisor *advisor)
 {
-	const struct gp_memory_sites *all =
-		advisor->scope.model_count == 1 ? gp_advisor_memory(advisor) : NULL;
+	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
 
-	begin_process(advisor);
-	if (all)
-		take_memory(advisor, all);
-	else if (advisor->error == 0)
-		take_own_memory(advisor);
+	for (uint32_t i = 0; memory && advisor->error == 0 && i < memory->row_count; i++)
+		take_row(advisor, memory, &memory->rows[i]);
 	take_calls(advisor);
 	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
 		if (advisor->cases[i].rule == advisor->rule &&
+		    advisor->cases[i].process == advisor->process &&
 		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
 			explain_lulls(advisor, &advisor->cases[i]);
 			return;
@@ -141,17 +141,17 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	uint64_t leaked = found->cause_ns[LEAKED];
+	const struct own *own = found->own;
 
 	(void)advisor;
 	fprintf(out, "%s memory is allocated %s times, but only %s block%s in use at the same time",
 		gp_allocation_name((uint8_t)found->detail),
-		gp_format_count(found->count + found->extra + leaked).text,
-		gp_format_count(found->extra).text, found->extra == 1 ? " is" : "s are");
-	if (leaked > 0)
-		fprintf(out, ", besides %s that %s never freed", gp_format_count(leaked).text,
-			leaked == 1 ? "was" : "were");
-	fprintf(out, "; the calls that allocate and free take %s",
+		gp_format_count(found->count + own->at_once + own->leaked).text,
+		gp_format_count(own->at_once).text, own->at_once == 1 ? " is" : "s are");
+	if (own->leaked > 0)
+		fprintf(out, ", besides %s that %s never freed", gp_format_count(own->leaked).text,
+			own->leaked == 1 ? "was" : "were");
+	fprintf(out, "; the other allocations and their frees take %s",
 		gp_format_ns(found->time_ns).text);
 }
 
@@ -165,12 +165,13 @@ static const char *const others[GP_MEMORY_KINDS] = {
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const char *other = found->detail < GP_MEMORY_KINDS ? others[found->detail] : NULL;
+	const struct own *own = found->own;
 
 	(void)advisor;
-	if (found->cause_ns[LEAKED] > 0)
-		fprintf(out, "free %s first; ", found->cause_ns[LEAKED] == 1 ? "that" : "those");
+	if (own->leaked > 0)
+		fprintf(out, "free %s first; ", own->leaked == 1 ? "that" : "those");
 	fprintf(out, "allocate %s before the loop and use %s again%s",
-		found->extra == 1 ? "the block" : "the blocks", found->extra == 1 ? "it" : "them",
+		own->at_once == 1 ? "the block" : "the blocks", own->at_once == 1 ? "it" : "them",
 		other ? other : "");
 }
 
@@ -190,6 +191,7 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 	.ignore = "The loop is set-up that runs once, or what is in it takes much longer for a "
 		  "reason of its own.",
 	.threshold = {.saves_percent = 2, .saves_ns = 200000, .count = 16},
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

@@ -126,14 +126,16 @@ static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct re
 /* What is beyond twice the median of the case, the system took from the thread. */
 static void put_limits(struct gp_advisor *advisor, struct rests *rests)
 {
+	struct gp_copies *own;
+
 	advisor->error =
 		gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows), compare_rests, NULL);
 	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
 		for (end = first;
 		     end < rests->count && rests->rows[end].number == rests->rows[first].number;)
 			end++;
-		advisor->cases[rests->rows[first].number].longest_ns =
-			2 * rests->rows[first + (end - first) / 2].ns;
+		own = advisor->cases[rests->rows[first].number].own;
+		own->most_ns = 2 * rests->rows[first + (end - first) / 2].ns;
 	}
 }
 
@@ -144,8 +146,9 @@ static void add(struct gp_advisor *advisor, const struct rest *rest)
 		gp_advisor_call(advisor, gp_advisor_calls(advisor, GP_API_COPY), rest->copy);
 	const struct gp_op *op = gp_host_copy(advisor, call);
 	struct gp_case *found = &advisor->cases[rest->number];
+	struct gp_copies *own = found->own;
 	uint64_t waited_ns = call->duration_ns - rest->ns, end_ns = gp_call_end_ns(call);
-	uint64_t rest_ns = rest->ns < found->longest_ns ? rest->ns : found->longest_ns;
+	uint64_t rest_ns = rest->ns < own->most_ns ? rest->ns : own->most_ns;
 	struct gp_lull *lull;
 	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
 
@@ -154,9 +157,9 @@ static void add(struct gp_advisor *advisor, const struct rest *rest)
 		       idle_ns < waited_ns ? idle_ns : waited_ns, lull);
 	gp_advisor_show(advisor, found, call);
 	found->bytes += op->bytes;
-	found->extra += gp_copy_is_pageable(op);
-	found->copied_ns += op->end_ns - op->start_ns;
-	gp_copy_peak_add(advisor->model, op, &found->peak_ns, &found->without_peak);
+	own->pageable += gp_copy_is_pageable(op);
+	own->copied_ns += op->end_ns - op->start_ns;
+	gp_copy_peak_add(advisor->model, op, &own->peak_ns, &own->without_peak);
 }
 
 void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
@@ -174,12 +177,14 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 
 void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
 {
-	if (found->copied_ns == 0)
+	const struct gp_copies *own = found->own;
+
+	if (own->copied_ns == 0)
 		return;
-	fprintf(out, "; %s GB/s", gp_format_gb_per_s(found->bytes, found->copied_ns).text);
-	if (gp_copy_peak_is_known(found->without_peak, found->peak_ns, found->copied_ns))
+	fprintf(out, "; %s GB/s", gp_format_gb_per_s(found->bytes, own->copied_ns).text);
+	if (gp_copy_peak_is_known(own->without_peak, own->peak_ns, own->copied_ns))
 		fprintf(out, ", %s %% of the link's peak",
-			gp_format_percent((double)found->peak_ns, (double)found->copied_ns).text);
+			gp_format_percent((double)own->peak_ns, (double)own->copied_ns).text);
 }
 
 static const char *const read_less[GP_LANGUAGES] = {

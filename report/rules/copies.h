@@ -30,11 +30,19 @@ bool gp_copy_waits_for_others(const struct gp_advisor *advisor, const struct gp_
 struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *call,
 			     const struct gp_op *op);
 
+/* What such a rule keeps of a case. */
+struct gp_copies {
+	uint64_t pageable;           /* copies from or to such memory */
+	uint64_t most_ns;            /* that a call takes for its copy, and no more */
+	uint64_t copied_ns, peak_ns; /* what they took, and at their peak had */
+	uint64_t without_peak;       /* copies whose peak is not known */
+};
+
 /*
  * Gather the copies that the filter takes, are not staged, and do not wait for others, in cases: the
  * time in the call; of that could be saved what it did not wait, and what the GPU had to wait then.
  * Of a call that is far slower than most of its case only so much as they took; of calls of several
- * threads at the same time, that time once.  extra counts those of pageable memory.
+ * threads at the same time, that time once.
  */
 typedef bool gp_copy_filter(const struct gp_op *op);
 void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter);

@@ -13,8 +13,9 @@
 #include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
 
-/* In a case's cause_ns: whether looks at Python are known of any of its idle times. */
-enum { WORK };
+struct own {
+	bool has_looks; /* at Python's stacks, of any of its idle times */
+};
 
 #define LEAST_NS 200000u
 
@@ -66,14 +67,6 @@ static bool has_workers(const struct gp_model *model)
 		if (strcmp(model->threads[i].name, "pt_data_pin") == 0)
 			return true;
 	return false;
-}
-
-/* A case's extra: it is, too, of a process without workers.  Asked once a process. */
-static void note_workers(const struct gp_advisor *advisor, struct gp_case *found)
-{
-	if ((found->count == 0 || found->process != advisor->process) &&
-	    !has_workers(advisor->model))
-		found->extra = true;
 }
 
 /* What a call copies so, which may be several at once. */
@@ -129,13 +122,13 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t waited_ns = host_ns(at);
 	struct gp_case *found =
 		gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
+	struct own *own = found->own;
 
-	note_workers(advisor, found);
 	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	gp_advisor_show_lull(found, at->lull);
 	found->bytes += bytes_of_batch(advisor, at->call_after);
-	found->cause_ns[WORK] |= gp_meanwhile_add(advisor, found, at, until_unix_ns(advisor, at));
+	own->has_looks |= gp_meanwhile_add(advisor, found, at, until_unix_ns(advisor, at));
 }
 
 static void look(struct gp_advisor *advisor)
@@ -154,6 +147,8 @@ static bool is_little(const struct gp_case *found)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	fprintf(out,
 		"%s times the GPU has nothing to do, for %s on average, until the host %s %s%s",
 		gp_format_count(found->count).text,
@@ -161,7 +156,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		is_little(found) ? "copies" : "has made, or received, the",
 		gp_format_bytes(found->bytes / found->count).text,
 		is_little(found) ? " to it" : " that it copies next");
-	if (found->cause_ns[WORK])
+	if (own->has_looks)
 		gp_meanwhile_tell(advisor, found, out);
 }
 
@@ -198,15 +193,17 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	if (is_little(found))
 		fputs(not_before, out);
-	else if (found->extra)
-		gp_language_advise(advisor, found, read_ahead, out);
-	else
+	else if (has_workers(advisor->scope.models[found->process]))
 		fputs(more_workers, out);
+	else
+		gp_language_advise(advisor, found, read_ahead, out);
 }
 
 static bool names_place(const struct gp_case *found)
 {
-	return found->cause_ns[WORK] != 0;
+	const struct own *own = found->own;
+
+	return own->has_looks;
 }
 
 const struct gp_rule gp_rule_data_loading = {
@@ -230,6 +227,7 @@ const struct gp_rule gp_rule_data_loading = {
 		"then several at once (batches) help, if they come at once. Or it does something "
 		"else than data, for which the GPU could not wait less.",
 	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

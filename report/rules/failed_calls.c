@@ -22,11 +22,14 @@
 
 #define DRIVER_BIT ((uint64_t)1 << 16)
 
-/*
- * Detail: the function's number, or LASTING; other_detail: the error; extra: when the first was; count: in the thread
- * with most.  In cause_ns: the thread that was looked at last, how many it has had, and how many there were in all.
- */
-enum { THREAD, IN_THREAD, IN_ALL };
+/* Detail: the function's number, or LASTING; other_detail: the error; count: in the thread with most. */
+struct own {
+	uint64_t first_ns;  /* of a lasting error: when it was told first */
+	uint64_t error;     /* and by whom: the driver and the runtime tell of the same */
+	uint64_t in_thread; /* calls of the thread that was looked at last */
+	uint64_t in_all;
+	uint32_t thread_id; /* that one */
+};
 
 /* Errors after which a process's context cannot be used any more. */
 static bool is_lasting(uint16_t code)
@@ -42,28 +45,24 @@ static uint64_t error_of(const struct gp_call *call)
 static struct gp_case *lasting_case(struct gp_advisor *advisor, const struct gp_call *call)
 {
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, LASTING, call->status);
-	uint64_t unix_ns = advisor->model->base_unix_ns + call->start_ns;
+	struct own *own = found->own;
 
-	if (found->count == 0 || unix_ns < found->extra) {
-		found->extra = unix_ns;
+	if (found->count == 0 || call->start_ns < own->first_ns) {
+		own->first_ns = call->start_ns;
+		own->error = error_of(call);
 		found->site = gp_advisor_site(advisor, call);
-		/* for the text; what tells cases apart is without it, as the driver and the runtime tell of the same */
-		found->other_detail = error_of(call);
 	}
 	return found;
 }
 
 /* Calls of a thread are looked at one after the other. */
-static void count_in_thread(const struct gp_advisor *advisor, struct gp_case *found,
-			    const struct gp_call *call)
+static void count_in_thread(struct own *own, const struct gp_call *call)
 {
-	uint64_t thread = ((uint64_t)advisor->process + 1) << 32 | call->thread_id;
-
-	if (found->cause_ns[THREAD] != thread)
-		found->cause_ns[IN_THREAD] = 0;
-	found->cause_ns[THREAD] = thread;
-	found->cause_ns[IN_THREAD]++;
-	found->cause_ns[IN_ALL]++;
+	if (own->thread_id != call->thread_id)
+		own->in_thread = 0;
+	own->thread_id = call->thread_id;
+	own->in_thread++;
+	own->in_all++;
 }
 
 static bool is_of_full_cache(const struct gp_advisor *advisor, uint32_t site, uint8_t class,
@@ -92,14 +91,16 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call 
 static void take(struct gp_advisor *advisor, const struct gp_call *call)
 {
 	struct gp_case *found = case_of(advisor, call);
+	struct own *own;
 	uint64_t count;
 
 	if (!found)
 		return;
+	own = found->own;
 	count = found->count;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, 0, NULL);
-	count_in_thread(advisor, found, call);
-	found->count = count > found->cause_ns[IN_THREAD] ? count : found->cause_ns[IN_THREAD];
+	count_in_thread(own, call);
+	found->count = count > own->in_thread ? count : own->in_thread;
 	gp_advisor_show(advisor, found, call);
 }
 
@@ -113,24 +114,26 @@ static void look(struct gp_advisor *advisor)
 static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case *found,
 			 const char *error, FILE *out)
 {
+	const struct own *own = found->own;
+
 	fprintf(out, "%s failed %s time%s", gp_advisor_text_of(advisor, found->detail),
 		gp_format_count(found->count).text, found->count == 1 ? "" : "s");
-	if (found->cause_ns[IN_ALL] > found->count)
-		fprintf(out, " in one thread, %s in all",
-			gp_format_count(found->cause_ns[IN_ALL]).text);
+	if (own->in_all > found->count)
+		fprintf(out, " in one thread, %s in all", gp_format_count(own->in_all).text);
 	fprintf(out, ": %s, and the program went on", error);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+	uint64_t code = found->detail == LASTING ? own->error : found->other_detail;
 	char error[GP_FAILURE_ERROR_BYTES];
 
-	gp_failure_error(error, (uint16_t)found->other_detail,
-			 (found->other_detail & DRIVER_BIT) != 0);
+	gp_failure_error(error, (uint16_t)code, (code & DRIVER_BIT) != 0);
 	if (found->detail == LASTING)
 		fprintf(out, "%s: a call returned it here first, and %s call%s failed with it",
-			error, gp_format_count(found->cause_ns[IN_ALL]).text,
-			found->cause_ns[IN_ALL] == 1 ? "" : "s in all");
+			error, gp_format_count(own->in_all).text,
+			own->in_all == 1 ? "" : "s in all");
 	else
 		tell_of_call(advisor, found, error, out);
 }
@@ -170,6 +173,7 @@ const struct gp_rule gp_rule_failed_calls = {
 		  "tried again after a cache was given up, say.",
 	.threshold = {.count = 3},
 	.is_of_results = true,
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

@@ -103,6 +103,10 @@ static bool is_alone(const struct gp_model *model, const struct streams *streams
 
 /* ---- the kernels ---- */
 
+struct own {
+	uint64_t multiprocessors; /* of the device */
+};
+
 static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op)
 {
 	const struct gp_record_device *device = gp_model_device(advisor->model, op->device_id);
@@ -110,6 +114,7 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op)
 	uint64_t took_ns = op->end_ns - op->start_ns, name;
 	struct gp_occupancy occupancy;
 	struct gp_case *found;
+	struct own *own;
 
 	if (!device || !gp_occupancy_of(device, &advisor->model->shapes[op->shape], &occupancy) ||
 	    occupancy.sms_used > MOST_SMS)
@@ -119,7 +124,8 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op)
 				occupancy.grid_blocks);
 	gp_advisor_add(advisor, found, op->start_ns, took_ns,
 		       (uint64_t)((double)took_ns * (1 - occupancy.sms_used)), NULL);
-	found->extra = device->multiprocessors;
+	own = found->own;
+	own->multiprocessors = device->multiprocessors;
 }
 
 static void look(struct gp_advisor *advisor)
@@ -147,12 +153,14 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	fprintf(out,
 		"kernel %s (%s times, %s in all) has only %s block%s for the %s SMs of the GPU",
 		gp_scope_kernel_of(&advisor->scope, found->detail),
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
 		gp_format_count(found->other_detail).text, found->other_detail == 1 ? "" : "s",
-		gp_format_count(found->extra).text);
+		gp_format_count(own->multiprocessors).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -180,6 +188,7 @@ const struct gp_rule gp_rule_few_blocks = {
 		  "bandwidth.",
 	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 4},
 	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

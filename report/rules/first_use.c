@@ -13,6 +13,11 @@
 #include "report/rules/advisor.h"
 #include "report/rules/code.h"
 
+struct own {
+	uint64_t places;   /* where code was loaded */
+	uint64_t place_ns; /* of the case's site */
+};
+
 /* A look-up that takes that long loads what it looks up. */
 #define LOOK_UP_NS 100000u
 
@@ -76,10 +81,10 @@ static bool is_better(const struct gp_advisor *advisor, const struct place *left
 	return left->ns > right->ns;
 }
 
-/* Of several processes, that of the one with most at its place. */
 static void put_place(struct gp_advisor *advisor, struct places *places)
 {
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	struct own *own = found->own;
 	uint32_t best = 0;
 
 	advisor->error = gp_array_sort(places->rows, places->count, sizeof(*places->rows),
@@ -90,11 +95,9 @@ static void put_place(struct gp_advisor *advisor, struct places *places)
 	for (uint32_t i = 1; i < places->count; i++)
 		if (is_better(advisor, &places->rows[i], &places->rows[best]))
 			best = i;
-	if (places->rows[best].ns <= found->longest_ns)
-		return;
 	found->site = places->rows[best].site;
-	found->longest_ns = places->rows[best].ns;
-	found->extra = places->count;
+	own->place_ns = places->rows[best].ns;
+	own->places = places->count;
 }
 
 /* Going through the loads, thread by thread. */
@@ -163,13 +166,15 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	fprintf(out,
 		"amid its work the GPU had to wait %s time%s for code to be loaded, for %s in all",
 		gp_format_count(found->count).text, found->count == 1 ? "" : "s",
 		gp_format_ns(found->time_ns).text);
-	if (found->extra > 1 && gp_advisor_knows(advisor, found->site))
-		fprintf(out, " at %s places, %s of it here", gp_format_count(found->extra).text,
-			gp_format_ns(found->longest_ns).text);
+	if (own->places > 1 && gp_advisor_knows(advisor, found->site))
+		fprintf(out, " at %s places, %s of it here", gp_format_count(own->places).text,
+			gp_format_ns(own->place_ns).text);
 	fputs(": kernels are loaded when they are first used", out);
 }
 
@@ -198,6 +203,7 @@ const struct gp_rule gp_rule_first_use = {
 	.threshold = {.saves_percent = 3, .saves_ns = 20000000, .count = 1},
 	.is_once = true,
 	.is_moved = true,
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

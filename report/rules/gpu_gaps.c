@@ -6,7 +6,6 @@
  */
 #include "report/rules/rules.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,47 +21,35 @@
 #define HABIT_SHARE    4u /* a quarter of those between such operations */
 #define MOST_COMMAND   60 /* characters */
 
-/*
- * In a case's cause_ns: what is known of the host in its longest one, how many end in an import, the cause's share of the
- * longest in 255ths, the text of its range, and whether looks at Python are known of any.
- */
-enum { TOTAL, XLA, LOAD, COMPILER, MOMENTS, TUNER, IMPORTS, SHARE, RANGE, WORK, KEPT };
-static_assert((int)KEPT <= (int)GP_IDLE_CAUSES, "a case has no room for it");
+struct own {
+	struct gp_host_time host; /* what is known of the host in its longest one ... */
+	uint64_t range;           /* ... and the text of its range */
+	uint64_t before;          /* the text of the call before it ... */
+	uint32_t before_site;     /* ... and where that is; GP_NO_SITE = there is none */
+	uint8_t share;            /* of its cause, in 255ths */
+	uint64_t longest_ns;
+	uint64_t imports; /* how many end in an import */
+	bool has_looks;   /* at Python's stacks, of any */
+};
 
 /* From which on the cause is the whole of it. */
 #define WHOLE_SHARE 230u
 
-static void keep_host_time(struct gp_advisor *advisor, struct gp_case *found,
-			   const struct gp_host_time *host)
-{
-	found->cause_ns[TOTAL] = host->total_ns;
-	found->cause_ns[XLA] = host->xla_ns;
-	found->cause_ns[LOAD] = host->load_ns;
-	found->cause_ns[COMPILER] = host->compiler;
-	found->cause_ns[MOMENTS] = host->moments;
-	found->cause_ns[TUNER] = host->tuner;
-	found->cause_ns[RANGE] = gp_advisor_text(advisor, host->range ? host->range : "");
-}
-
 /* What is imported, is once: where most end so, the work itself is in an import. */
 static bool works_in_import(const struct gp_case *found)
 {
-	return found->count > 1 && found->cause_ns[IMPORTS] * 2 > found->count;
+	const struct own *own = found->own;
+
+	return found->count > 1 && own->imports * 2 > found->count;
 }
 
 static struct gp_host_time kept_host_time(const struct gp_advisor *advisor,
 					  const struct gp_case *found)
 {
-	struct gp_host_time host = {
-		.total_ns = found->cause_ns[TOTAL],
-		.xla_ns = found->cause_ns[XLA],
-		.load_ns = found->cause_ns[LOAD],
-		.compiler = (enum gp_compiler)found->cause_ns[COMPILER],
-		.moments = (unsigned)found->cause_ns[MOMENTS],
-		.tuner = (enum gp_tuner)found->cause_ns[TUNER],
-		.range = gp_advisor_text_of(advisor, found->cause_ns[RANGE]),
-	};
+	const struct own *own = found->own;
+	struct gp_host_time host = own->host;
 
+	host.range = gp_advisor_text_of(advisor, own->range);
 	if (host.compiler == GP_COMPILER_IMPORT && works_in_import(found))
 		host.compiler = GP_COMPILER_NONE;
 	return host;
@@ -150,33 +137,36 @@ static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 /* ---- all that is told ---- */
 
+/* It is the longest of its case. */
+static void keep(struct gp_advisor *advisor, struct own *own, const struct gp_lull_at *at)
+{
+	own->host = gp_host_time_of(advisor, at);
+	own->range = gp_advisor_text(advisor, own->host.range ? own->host.range : "");
+	own->share = at->lull->cause_share[at->lull->cause];
+	own->longest_ns = gp_lull_ns(at->lull);
+	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
+	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
+}
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t idle_ns = gp_lull_ns(at->lull);
-	uint64_t before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
 	uint64_t after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
 	uint32_t site = gp_advisor_site(advisor, at->call_after);
 	struct gp_case *found;
+	struct own *own;
 
 	if (idle_ns < LEAST_NS && !(may_be_habit(advisor, at) && is_habit(advisor, at)))
 		return;
 	found = gp_advisor_case(advisor, site, after, at->lull->cause);
-
+	own = found->own;
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	gp_advisor_show_lull(found, at->lull);
-	found->cause_ns[IMPORTS] += gp_host_time_ends_in_import(advisor, at);
+	own->imports += gp_host_time_ends_in_import(advisor, at);
 	if (at->lull->cause == GP_IDLE_HOST)
-		found->cause_ns[WORK] |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
-	if (idle_ns > found->longest_ns) {
-		struct gp_host_time host = gp_host_time_of(advisor, at);
-
-		keep_host_time(advisor, found, &host);
-		found->cause_ns[SHARE] = at->lull->cause_share[at->lull->cause];
-		found->longest_ns = idle_ns;
-		found->extra = before;
-		found->other_site =
-			at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
-	}
+		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
+	if (idle_ns > own->longest_ns)
+		keep(advisor, own, at);
 }
 
 static void look(struct gp_advisor *advisor)
@@ -187,7 +177,8 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	const char *before = gp_advisor_text_of(advisor, found->extra);
+	const struct own *own = found->own;
+	const char *before = gp_advisor_text_of(advisor, own->before);
 	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
 	struct gp_host_time host = kept_host_time(advisor, found);
 	uint64_t looks = 0;
@@ -196,22 +187,21 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		fprintf(out, "%s times the GPU has nothing to do, for %s on average, %s at most",
 			gp_format_count(found->count).text,
 			gp_format_ns(found->time_ns / found->count).text,
-			gp_format_ns(found->longest_ns).text);
+			gp_format_ns(own->longest_ns).text);
 	else
 		fprintf(out, "the GPU has nothing to do for %s",
-			gp_format_ns(found->longest_ns).text);
-	fprintf(out, ": %s%s%s", found->cause_ns[SHARE] < WHOLE_SHARE ? "mostly " : "",
+			gp_format_ns(own->longest_ns).text);
+	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause),
-		cause == GP_IDLE_HOST && !found->cause_ns[WORK] ? " (the host was in no CUDA call)"
-								: "");
-	if (found->cause_ns[WORK])
+		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)" : "");
+	if (own->has_looks)
 		looks = gp_meanwhile_tell(advisor, found, out);
 	gp_host_time_tell(&host, out);
 	gp_meanwhile_tell_looks(advisor, found, looks, out);
 	if (*before)
 		fprintf(out, "; after %s", before);
-	if (*before && gp_advisor_knows(advisor, found->other_site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, found->other_site).place);
+	if (*before && gp_advisor_knows(advisor, own->before_site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->before_site).place);
 	fprintf(out, "%s before %s", *before ? "," : ";",
 		gp_advisor_text_of(advisor, found->detail));
 }
@@ -280,12 +270,13 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	struct gp_host_time host = kept_host_time(advisor, found);
+	const struct own *own = found->own;
 
 	if (gp_host_time_advise(&host, out))
 		return;
 	if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
-	else if (found->cause_ns[WORK])
+	else if (own->has_looks)
 		fputs("do that before the first launch, after the last, or in another process; "
 		      "more "
 		      "of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
@@ -297,7 +288,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 static bool names_place(const struct gp_case *found)
 {
-	return found->cause_ns[WORK] != 0;
+	const struct own *own = found->own;
+
+	return own->has_looks;
 }
 
 const struct gp_rule gp_rule_gpu_gaps = {
@@ -326,6 +319,7 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		  "before.",
 	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
 	.threshold = {.saves_percent = 5, .saves_ns = LEAST_NS, .count = 1},
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

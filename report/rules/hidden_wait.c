@@ -10,8 +10,10 @@
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
 
-/* In cause_ns: that the calls took. */
-enum { IN_CALLS };
+struct own {
+	uint64_t calls_ns; /* that the calls took */
+	uint64_t idle_ns;  /* that the GPU waited after them */
+};
 
 /* Copies that wait at the same time share the idle time after them: it is there once. */
 static uint64_t new_idle_ns(const struct gp_advisor *advisor, const struct gp_call *call)
@@ -29,6 +31,7 @@ static void look(struct gp_advisor *advisor)
 		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
 		const struct gp_op *op = gp_host_copy(advisor, call);
 		struct gp_case *found;
+		struct own *own;
 		struct gp_lull *lull;
 		uint64_t saves_ns, idle_ns;
 
@@ -39,8 +42,9 @@ static void look(struct gp_advisor *advisor)
 		if (saves_ns == 0)
 			continue;
 		found = gp_copy_case(advisor, call, op);
-		found->extra += idle_ns;
-		found->cause_ns[IN_CALLS] += call->duration_ns;
+		own = found->own;
+		own->idle_ns += idle_ns;
+		own->calls_ns += call->duration_ns;
 		gp_advisor_add(advisor, found, call->start_ns, gp_copy_waited_ns(advisor, call, op),
 			       saves_ns, lull);
 		gp_advisor_show(advisor, found, call);
@@ -50,14 +54,16 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	(void)advisor;
 	fprintf(out,
 		"%s %s copies, %s in all, held up the host for %s, %s of it because kernels "
 		"before them had to end first; then the GPU waited for the host, for %s in all: "
 		"each time the shorter of the two could be saved",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
-		gp_format_bytes(found->bytes).text, gp_format_ns(found->cause_ns[IN_CALLS]).text,
-		gp_format_ns(found->time_ns).text, gp_format_ns(found->extra).text);
+		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
+		gp_format_ns(found->time_ns).text, gp_format_ns(own->idle_ns).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -79,6 +85,7 @@ const struct gp_rule gp_rule_hidden_wait = {
 		"the next iteration is launched.",
 	.ignore = "What the host does next depends on the result, each time.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

@@ -6,8 +6,6 @@
  */
 #include "report/rules/rules.h"
 
-#include <assert.h>
-
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/language.h"
@@ -40,12 +38,13 @@ static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lu
 	       cause_ns * 5 >= idle_ns * 4;
 }
 
-/*
- * In a case's cause_ns: of the sequence that its extra names; the text of where launches are made, of the process that could save
- * most; and whether looks at Python are known.
- */
-enum { OPERATIONS, OCCURRENCES, PLACES, PLACES_SAVE, WORK, KEPT };
-static_assert((int)KEPT <= (int)GP_IDLE_CAUSES, "a case has no room for it");
+struct own {
+	uint64_t sequence; /* the text of one that a graph would launch at once, ... */
+	uint64_t operations, occurrences; /* ... of so many, so often; 0 = there is none */
+	uint64_t sequence_gap_ns;         /* ... with so much of the idle time */
+	uint64_t places;                  /* the text of where launches are made */
+	bool has_looks;                   /* at Python's stacks meanwhile */
+};
 
 static void note_launch(struct gp_launch_span *span, const struct gp_lull_at *at)
 {
@@ -77,17 +76,16 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
 }
 
-/* Of several processes, that of the one that could save most. */
 static void put_places(struct gp_advisor *advisor, struct gp_case *found)
 {
 	char text[GP_LAUNCH_PLACES_BYTES];
 	uint32_t site = gp_launch_places_sum(advisor, &advisor->launch_places, text);
+	struct own *own = found->own;
 
-	if (site == GP_NO_SITE || found->process_saves_ns <= found->cause_ns[PLACES_SAVE])
+	if (site == GP_NO_SITE)
 		return;
-	found->cause_ns[PLACES_SAVE] = found->process_saves_ns;
 	found->site = site;
-	found->cause_ns[PLACES] = gp_advisor_text(advisor, text);
+	own->places = gp_advisor_text(advisor, text);
 }
 
 /* One and the same kernel, again and again, has no beginning: how many are taken for one pass is chance. */
@@ -107,16 +105,17 @@ static void note_sequence(struct gp_advisor *advisor, struct gp_case *found,
 			  const struct gp_sequences *sequences, const struct gp_sequence *row)
 {
 	const struct gp_op *op = &advisor->model->ops[sequences->elements[row->first].op];
+	struct own *own = found->own;
 	char text[GP_SEQUENCE_TEXT_BYTES];
 
-	if (op->graph_id != 0 || row->gap_ns * 2 < found->process_saves_ns ||
-	    row->gap_ns <= found->longest_ns || is_one_kernel(advisor->model, sequences, row))
+	if (op->graph_id != 0 || row->gap_ns * 2 < found->saves_ns ||
+	    row->gap_ns <= own->sequence_gap_ns || is_one_kernel(advisor->model, sequences, row))
 		return;
 	gp_sequence_text(text, advisor->scope.names, advisor->model, sequences, row);
-	found->longest_ns = row->gap_ns;
-	found->extra = gp_advisor_text(advisor, text);
-	found->cause_ns[OPERATIONS] = row->length;
-	found->cause_ns[OCCURRENCES] = row->count;
+	own->sequence_gap_ns = row->gap_ns;
+	own->sequence = gp_advisor_text(advisor, text);
+	own->operations = row->length;
+	own->occurrences = row->count;
 }
 
 static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
@@ -138,16 +137,17 @@ static void look(struct gp_advisor *advisor)
 {
 	struct gp_launch_span *span = &advisor->launch_span;
 	struct gp_case *found;
+	struct own *own;
 
 	*span = (struct gp_launch_span){.start_ns = UINT64_MAX};
 	gp_advisor_lulls(advisor, 0, is_launch_bound, take_lull);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
-	if (advisor->error == 0 && found->process == advisor->process &&
-	    gp_advisor_is_worth(advisor, found)) {
+	own = found->own;
+	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
 		put_places(advisor, found);
 		if (!gp_advisor_knows(advisor, found->site))
-			found->cause_ns[WORK] |= gp_meanwhile_add_time(
-				advisor, found, span->thread, span->start_ns, span->end_ns);
+			own->has_looks = gp_meanwhile_add_time(advisor, found, span->thread,
+							       span->start_ns, span->end_ns);
 		look_for_sequence(advisor, found);
 	}
 	gp_launch_places_free(&advisor->launch_places);
@@ -155,26 +155,27 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	uint64_t operations = found->cause_ns[OPERATIONS], times = found->cause_ns[OCCURRENCES];
+	const struct own *own = found->own;
 
 	fprintf(out,
 		"the GPU waits for the launches of %s kernels, which run for only %s on average",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text);
-	if (gp_advisor_knows(advisor, found->site) &&
-	    *gp_advisor_text_of(advisor, found->cause_ns[PLACES]))
-		fprintf(out, "; %s", gp_advisor_text_of(advisor, found->cause_ns[PLACES]));
-	else if (found->cause_ns[WORK])
+	if (gp_advisor_knows(advisor, found->site) && *gp_advisor_text_of(advisor, own->places))
+		fprintf(out, "; %s", gp_advisor_text_of(advisor, own->places));
+	else if (own->has_looks)
 		gp_meanwhile_tell_shares(advisor, found,
 					 "from the first of these launches to the last", out);
-	if (times > 0)
+	if (own->occurrences > 0)
 		fprintf(out,
 			"; the same %s operations come %s times: %s; as a graph they take %s "
 			"launches "
 			"in place of %s",
-			gp_format_count(operations).text, gp_format_count(times).text,
-			gp_advisor_text_of(advisor, found->extra), gp_format_count(times).text,
-			gp_format_count(times * operations).text);
+			gp_format_count(own->operations).text,
+			gp_format_count(own->occurrences).text,
+			gp_advisor_text_of(advisor, own->sequence),
+			gp_format_count(own->occurrences).text,
+			gp_format_count(own->occurrences * own->operations).text);
 }
 
 static const char *const changes[GP_LANGUAGES] = {
@@ -199,7 +200,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 static bool names_place(const struct gp_case *found)
 {
-	return found->cause_ns[WORK] != 0;
+	const struct own *own = found->own;
+
+	return own->has_looks;
 }
 
 const struct gp_rule gp_rule_launch_bound = {
@@ -221,6 +224,7 @@ const struct gp_rule gp_rule_launch_bound = {
 		"elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
 	.ignore = "Shapes or the sequence of kernels change with each iteration.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 200},
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

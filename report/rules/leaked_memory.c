@@ -17,35 +17,36 @@
 
 #define LEAST_BYTES (1u << 20)
 
-/* In a case's cause_ns: of the process with the most passes. */
-enum { PASSES, BLOCKS, BYTES };
+struct own {
+	uint64_t allocations;  /* at the site, those that were freed, too */
+	uint64_t passes;       /* in which it grew; 0 = it did not */
+	uint64_t blocks;       /* in most of them by so many, ... */
+	uint64_t bytes_a_pass; /* ... and on average by so much */
+};
 
 static void note_growth(struct gp_advisor *advisor, const struct gp_growth *growth)
 {
-	struct gp_case *found;
+	struct own *own;
 
 	if (*gp_call_sites_at(advisor->sites, growth->site).owner)
 		return;
-	found = gp_advisor_case(advisor, growth->site, growth->kind, 0);
-	if (growth->passes <= found->cause_ns[PASSES])
+	own = gp_advisor_case(advisor, growth->site, growth->kind, 0)->own;
+	if (growth->passes <= own->passes)
 		return;
-	found->cause_ns[PASSES] = growth->passes;
-	found->cause_ns[BLOCKS] = growth->blocks;
-	found->cause_ns[BYTES] = growth->bytes / growth->passes;
+	own->passes = growth->passes;
+	own->blocks = growth->blocks;
+	own->bytes_a_pass = growth->bytes / growth->passes;
 }
 
 static void look_for_growth(struct gp_advisor *advisor)
 {
-	for (size_t i = 0; i < advisor->scope.model_count && advisor->error == 0; i++) {
-		struct gp_growth *growths;
-		uint32_t count;
+	struct gp_growth *growths;
+	uint32_t count;
 
-		advisor->error =
-			gp_growths_of(advisor->sites, advisor->scope.models[i], &growths, &count);
-		for (uint32_t k = 0; k < count && advisor->error == 0; k++)
-			note_growth(advisor, &growths[k]);
-		free(growths);
-	}
+	advisor->error = gp_growths_of(advisor->sites, advisor->model, &growths, &count);
+	for (uint32_t i = 0; i < count && advisor->error == 0; i++)
+		note_growth(advisor, &growths[i]);
+	free(growths);
 }
 
 /* What is little and does not grow is left to the end of the process. */
@@ -53,56 +54,61 @@ static void forget_little(struct gp_advisor *advisor)
 {
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
+		const struct own *own = found->own;
 
-		if (found->rule == advisor->rule && found->bytes < LEAST_BYTES &&
-		    found->cause_ns[PASSES] == 0)
+		if (found->rule == advisor->rule && found->bytes < LEAST_BYTES && own->passes == 0)
 			found->count = 0;
 	}
 }
 
-static void look_at_all(struct gp_advisor *advisor)
+static void take_row(struct gp_advisor *advisor, const struct gp_memory_sites *memory,
+		     const struct gp_memory_site *row)
+{
+	struct gp_case *found;
+	struct own *own;
+
+	if (row->kind == GP_MEMORY_IPC || row->left_blocks == 0 ||
+	    *gp_call_sites_at(memory->sites, row->site).owner)
+		return;
+	found = gp_advisor_case(advisor, gp_advisor_same_site(advisor, memory->sites, row->site),
+				row->kind, 0);
+	own = found->own;
+	found->count += row->left_blocks;
+	found->bytes += row->left_bytes;
+	own->allocations += row->allocations;
+}
+
+static void look(struct gp_advisor *advisor)
 {
 	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
+	struct gp_model *const model = advisor->scope.models[advisor->process];
 
-	if (!memory ||
-	    !gp_memory_sites_knows_leaks(advisor->scope.models, advisor->scope.model_count))
+	if (!memory || !gp_memory_sites_knows_leaks(&model, 1))
 		return;
-	for (uint32_t i = 0; i < memory->row_count; i++) {
-		const struct gp_memory_site *row = &memory->rows[i];
-		struct gp_case *found;
-
-		if (row->kind == GP_MEMORY_IPC || row->left_blocks == 0 ||
-		    *gp_call_sites_at(memory->sites, row->site).owner)
-			continue;
-		found = gp_advisor_case(advisor,
-					gp_advisor_same_site(advisor, memory->sites, row->site),
-					row->kind, 0);
-		found->count += row->left_blocks;
-		found->bytes += row->left_bytes;
-		found->extra += row->allocations;
-	}
+	for (uint32_t i = 0; i < memory->row_count; i++)
+		take_row(advisor, memory, &memory->rows[i]);
 	look_for_growth(advisor);
 	forget_little(advisor);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	(void)advisor;
 	fprintf(out,
 		"%s of %s block%s of %s memory that %s allocated here %s never freed, %s in all",
-		gp_format_count(found->count).text, gp_format_count(found->extra).text,
-		found->extra == 1 ? "" : "s", gp_allocation_name((uint8_t)found->detail),
-		found->extra == 1 ? "was" : "were", found->count == 1 ? "was" : "were",
+		gp_format_count(found->count).text, gp_format_count(own->allocations).text,
+		own->allocations == 1 ? "" : "s", gp_allocation_name((uint8_t)found->detail),
+		own->allocations == 1 ? "was" : "were", found->count == 1 ? "was" : "were",
 		gp_format_bytes(found->bytes).text);
-	if (found->cause_ns[PASSES] == 0)
+	if (own->passes == 0)
 		return;
 	fprintf(out,
 		": it grew %s times, until the work ended; mostly by %s block%s, %s on average, "
 		"with kernels launched in between",
-		gp_format_count(found->cause_ns[PASSES]).text,
-		gp_format_count(found->cause_ns[BLOCKS]).text,
-		found->cause_ns[BLOCKS] == 1 ? "" : "s",
-		gp_format_bytes(found->cause_ns[BYTES]).text);
+		gp_format_count(own->passes).text, gp_format_count(own->blocks).text,
+		own->blocks == 1 ? "" : "s", gp_format_bytes(own->bytes_a_pass).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -126,7 +132,8 @@ const struct gp_rule gp_rule_leaked_memory = {
 		  "sites, and who held most at the peak.",
 	.ignore = "The blocks are a cache or a table that the program needs until its end.",
 	.threshold = {.count = 16},
-	.look_at_all = look_at_all,
+	.own_bytes = sizeof(struct own),
+	.look = look,
 	.tell = tell,
 	.advise = advise,
 };

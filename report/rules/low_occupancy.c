@@ -60,6 +60,10 @@ static struct known_shape ask(const struct gp_advisor *advisor, const struct gp_
 	return known;
 }
 
+struct own {
+	double share; /* of an SM's threads that it fills at most */
+};
+
 static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint32_t kind,
 			struct known_shape *shapes)
 {
@@ -67,6 +71,7 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 	uint64_t took_ns = op->end_ns - op->start_ns, name;
 	const struct gp_call *call;
 	struct gp_case *found;
+	struct own *own;
 
 	if (!known->is_known || known->device_id != op->device_id)
 		*known = ask(advisor, op);
@@ -78,7 +83,8 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 				known->limit);
 	gp_advisor_add(advisor, found, op->start_ns, took_ns,
 		       (uint64_t)((double)took_ns * (1 - known->share / ENOUGH)), NULL);
-	found->extra = (uint64_t)(known->share * 1000);
+	own = found->own;
+	own->share = known->share;
 }
 
 static void look(struct gp_advisor *advisor)
@@ -103,10 +109,11 @@ static void look(struct gp_advisor *advisor)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const char *name = gp_scope_kernel_of(&advisor->scope, found->detail);
+	const struct own *own = found->own;
 
 	fprintf(out, "kernel %s (%s times, %s in all) fills at most %.1f %% of an SM's threads",
 		name, gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
-		(double)found->extra / 10);
+		own->share * 100);
 	if (found->other_detail != GP_LIMIT_NONE)
 		fprintf(out, "; what limits it: %s",
 			gp_occupancy_limit_name((enum gp_occupancy_limit)found->other_detail));
@@ -145,6 +152,7 @@ const struct gp_rule gp_rule_low_occupancy = {
 		  "that keep their data in registers and have much work for each thread.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
 	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

@@ -13,32 +13,39 @@
 #include "report/rules/launch_places.h"
 #include "report/rules/meanwhile.h"
 
+struct own {
+	uint64_t cause_ns[GP_IDLE_CAUSES]; /* of the idle time */
+	uint64_t places;                   /* the text of where launches are made */
+	bool has_places;
+};
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, at->lull->device, 0);
+	struct own *own = found->own;
 
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
 	gp_advisor_show_lull(found, at->lull);
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
-		found->cause_ns[i] += gp_lull_cause_ns(at->lull, (enum gp_idle_cause)i);
+		own->cause_ns[i] += gp_lull_cause_ns(at->lull, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
 	gp_launch_places_add(advisor, &advisor->launch_places,
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
 	gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
 }
 
-/* Of several processes, that of the one that could save most; in a case's extra the text, in longest_ns what it could save. */
 static void put_places(struct gp_advisor *advisor, struct gp_case *found)
 {
 	char text[GP_LAUNCH_PLACES_BYTES];
 	uint32_t site = gp_launch_places_sum(advisor, &advisor->launch_places, text);
+	struct own *own = found->own;
 
-	if (site == GP_NO_SITE || found->process_saves_ns <= found->longest_ns)
+	if (site == GP_NO_SITE)
 		return;
-	found->longest_ns = found->process_saves_ns;
 	found->site = site;
-	found->extra = gp_advisor_text(advisor, text);
+	own->has_places = true;
+	own->places = gp_advisor_text(advisor, text);
 }
 
 /* The places are those of all GPUs of the process: of several, none is told of one. */
@@ -49,36 +56,37 @@ static void look(struct gp_advisor *advisor)
 	gp_advisor_usual_lulls(advisor, 0, gp_advisor_waits_for_host, take_lull);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	if (advisor->error == 0 && advisor->basis->lulls.device_count == 1 &&
-	    found->process == advisor->process && gp_advisor_is_worth(advisor, found))
+	    gp_advisor_is_worth(advisor, found))
 		put_places(advisor, found);
 	gp_launch_places_free(&advisor->launch_places);
 }
 
-static enum gp_idle_cause top_cause(const struct gp_case *found)
+static enum gp_idle_cause top_cause(const struct own *own)
 {
 	uint32_t top = 0;
 
 	for (uint32_t i = 1; i < GP_IDLE_CAUSES; i++)
-		if (found->cause_ns[i] > found->cause_ns[top])
+		if (own->cause_ns[i] > own->cause_ns[top])
 			top = i;
 	return (enum gp_idle_cause)top;
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	enum gp_idle_cause cause = top_cause(found);
+	const struct own *own = found->own;
+	enum gp_idle_cause cause = top_cause(own);
 
 	fprintf(out,
 		"GPU %u had nothing to do %s times, for %s on average; %s %% of that time was %s",
 		advisor->scope.devices.entries[found->detail].number,
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
-		gp_format_percent((double)found->cause_ns[cause], (double)found->time_ns).text,
+		gp_format_percent((double)own->cause_ns[cause], (double)found->time_ns).text,
 		gp_idle_cause_name(cause));
 	if (!gp_advisor_knows(advisor, found->site))
 		gp_meanwhile_tell(advisor, found, out);
-	else if (*gp_advisor_text_of(advisor, found->extra) && found->longest_ns > 0)
-		fprintf(out, "; %s", gp_advisor_text_of(advisor, found->extra));
+	else if (own->has_places && *gp_advisor_text_of(advisor, own->places))
+		fprintf(out, "; %s", gp_advisor_text_of(advisor, own->places));
 	else
 		fputs("; most of it was before what is launched here", out);
 }
@@ -107,6 +115,7 @@ const struct gp_rule gp_rule_low_utilisation = {
 		"launch ahead, larger batches, less work of the host between launches.",
 	.ignore = "The program uses the GPU now and then on purpose.",
 	.threshold = {.saves_percent = 30, .saves_ns = 20000000, .count = 100},
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

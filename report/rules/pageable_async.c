@@ -67,6 +67,7 @@ const struct gp_rule gp_rule_pageable_async = {
 		  "memory is short, for what is locked cannot be paged out.",
 	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 4},
 	.is_of_gpu = true, /* of its copy engines */
+	.own_bytes = sizeof(struct gp_copies),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

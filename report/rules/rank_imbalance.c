@@ -15,6 +15,11 @@
 #include "report/rules/advisor.h"
 #include "report/text.h"
 
+struct own {
+	uint64_t mean_ns;
+	bool talks; /* more than one rank has communication */
+};
+
 struct rank {
 	uint64_t ns; /* in which its GPUs had work, but for communication and autotuning */
 	bool talks;  /* it has communication */
@@ -69,6 +74,7 @@ static void look_at_all(struct gp_advisor *advisor)
 	size_t busiest = 0;
 	struct gp_case *found;
 	struct rank rank;
+	struct own *own;
 
 	for (size_t i = 0; i < advisor->scope.model_count && advisor->error == 0; i++) {
 		if (!is_rank(models[i]))
@@ -83,15 +89,19 @@ static void look_at_all(struct gp_advisor *advisor)
 	if (advisor->error != 0 || ranks < 2 || most_ns * ranks * 10 < total_ns * 11 ||
 	    !are_different(models, advisor->scope.model_count))
 		return;
-	found = gp_advisor_case(advisor, GP_NO_SITE, busiest, total_ns / ranks);
+	advisor->process = busiest;
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	own = found->own;
+	own->mean_ns = total_ns / ranks;
+	own->talks = talking > 1;
 	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, most_ns, most_ns - total_ns / ranks, NULL);
 	found->count = ranks;
-	found->extra = talking > 1;
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	const struct gp_model *model = advisor->scope.models[found->detail];
+	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct own *own = found->own;
 
 	fputs("the GPU of rank ", out);
 	gp_text_print(out, model->info[GP_INFO_RANK]);
@@ -99,8 +109,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		" computes for %s, those of all %s ranks for %s on average: %s the others wait for "
 		"it",
 		gp_format_ns(found->time_ns).text, gp_format_count(found->count).text,
-		gp_format_ns(found->other_detail).text,
-		found->extra ? "in each collective operation" : "where ranks wait for each other,");
+		gp_format_ns(own->mean_ns).text,
+		own->talks ? "in each collective operation" : "where ranks wait for each other,");
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -123,6 +133,7 @@ const struct gp_rule gp_rule_rank_imbalance = {
 	.ignore = "The ranks do different things on purpose, and do not wait for each other.",
 	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 2},
 	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
 	.look_at_all = look_at_all,
 	.tell = tell,
 	.advise = advise,

@@ -19,9 +19,15 @@
 /* What is shorter is nobody's start. */
 #define LEAST_HOST_NS 100000000u
 
-/* A case's detail, besides those of enum gp_end_part: what the program did for itself; in its cause_ns then whether Python's part of it is known, ... */
+/* A case's detail, besides those of enum gp_end_part: what the program did for itself. */
 #define HOST_WORK ((uint32_t)GP_END_PARTS)
-enum { KNOWN, CALLS, ALL };
+
+struct own {
+	uint64_t make_ns, end_ns; /* at the process's start, and at its end */
+	uint64_t until_first_ns;  /* of the program's own: what it is a part of ... */
+	uint64_t calls;           /* ... the text of the calls around most of it ... */
+	bool has_looks;           /* ... and whether Python's part of it is known */
+};
 
 #define TEXT_BYTES 1536
 
@@ -69,13 +75,11 @@ static void explain_all(struct gp_advisor *advisor)
 static void add(struct gp_advisor *advisor, uint32_t part, uint64_t start_ns, uint64_t end_ns)
 {
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, part, 0);
-	uint64_t ns = start_ns + end_ns;
+	struct own *own = found->own;
 
-	gp_advisor_add(advisor, found, 0, ns, ns, NULL);
-	if (ns <= found->longest_ns)
-		return;
-	found->longest_ns = ns;
-	found->extra = end_ns;
+	gp_advisor_add(advisor, found, 0, start_ns + end_ns, start_ns + end_ns, NULL);
+	own->make_ns = start_ns;
+	own->end_ns = end_ns;
 }
 
 /* ---- what the program does for itself ---- */
@@ -141,32 +145,34 @@ static uint64_t text_of_longest(struct gp_advisor *advisor, const struct own_tim
 static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_call *starter = find_starter(advisor->model, first->start_ns + first->ns);
-	struct own_time own = {0};
+	struct own_time time = {0};
 	struct gp_case *found;
+	struct own *own;
 
 	if (starter)
-		own = own_time_of(advisor->model, starter);
-	own.ns -= own.ns < first->part_ns[GP_END_NCCL] ? own.ns : first->part_ns[GP_END_NCCL];
-	if (own.ns < LEAST_HOST_NS || own.ns * 2 < first->ns)
+		time = own_time_of(advisor->model, starter);
+	time.ns -= time.ns < first->part_ns[GP_END_NCCL] ? time.ns : first->part_ns[GP_END_NCCL];
+	if (time.ns < LEAST_HOST_NS || time.ns * 2 < first->ns)
 		return;
-	add(advisor, HOST_WORK, own.ns, 0);
+	add(advisor, HOST_WORK, time.ns, 0);
 	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
-	if (found->longest_ns != own.ns)
-		return;
-	found->cause_ns[KNOWN] = gp_meanwhile_add_time(
-		advisor, found, starter->thread_id, first->start_ns, first->start_ns + first->ns);
-	found->cause_ns[CALLS] = text_of_longest(advisor, &own);
-	found->cause_ns[ALL] = first->ns;
+	own = found->own;
+	own->has_looks = gp_meanwhile_add_time(advisor, found, starter->thread_id, first->start_ns,
+					       first->start_ns + first->ns);
+	own->calls = text_of_longest(advisor, &time);
+	own->until_first_ns = first->ns;
 }
 
 static void tell_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	fprintf(out, "until the first operation, for %s of %s, the program was in no call of CUDA",
-		gp_format_ns(found->longest_ns).text, gp_format_ns(found->cause_ns[ALL]).text);
-	if (found->cause_ns[KNOWN])
+		gp_format_ns(own->make_ns).text, gp_format_ns(own->until_first_ns).text);
+	if (own->has_looks)
 		gp_meanwhile_tell(advisor, found, out);
 	else
-		fputs(gp_advisor_text_of(advisor, found->cause_ns[CALLS]), out);
+		fputs(gp_advisor_text_of(advisor, own->calls), out);
 }
 
 #define IMPORT_LESS                                                                                \
@@ -199,49 +205,17 @@ static void look(struct gp_advisor *advisor)
 	look_at_host(advisor, &ends.first);
 }
 
-/* The first process that took as long as the longest; NULL: there is no memory. */
-static const struct gp_model *longest_of(const struct gp_advisor *advisor,
-					 const struct gp_case *found)
+/* Whether the process made more than one. */
+static bool makes_several(const struct gp_model *model)
 {
 	struct gp_ends ends;
 
-	for (size_t i = 0; i < advisor->scope.model_count; i++) {
-		const struct gp_model *model = advisor->scope.models[i];
-
-		if (gp_ends_of(&ends, model) == 0 &&
-		    (found->detail == GP_END_CONTEXT
-			     ? ends.first.part_ns[GP_END_CONTEXT]
-			     : ends.nccl_make_ns + ends.nccl_end_ns) == found->longest_ns)
-			return model;
-	}
-	return NULL;
+	return gp_ends_of(&ends, model) == 0 && ends.nccl_made > 1;
 }
 
-/* Other times of the page may be another process's. */
-static void tell_whose(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_model *model =
-		advisor->scope.model_count > 1 ? longest_of(advisor, found) : NULL;
-
-	if (model)
-		fprintf(out, " (pid %u, the longest)", model->pid);
-}
-
-/* Whether a process made more than one. */
-static bool makes_several(const struct gp_advisor *advisor)
-{
-	struct gp_ends ends;
-
-	for (size_t i = 0; i < advisor->scope.model_count; i++)
-		if (gp_ends_of(&ends, advisor->scope.models[i]) == 0 && ends.nccl_made > 1)
-			return true;
-	return false;
-}
-
-/* Of several processes, of the one that took longest. */
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	uint64_t end_ns = found->extra, make_ns = found->longest_ns - end_ns;
+	const struct own *own = found->own;
 
 	if (found->detail == HOST_WORK) {
 		tell_host(advisor, found, out);
@@ -249,21 +223,22 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	}
 	if (found->detail == GP_END_CONTEXT) {
 		fprintf(out, "making contexts took %s before the first operation",
-			gp_format_ns(make_ns).text);
-		tell_whose(advisor, found, out);
+			gp_format_ns(own->make_ns).text);
 		return;
 	}
 	fputs("NCCL took ", out);
-	if (make_ns > 0)
-		fprintf(out, "%s to make communicators", gp_format_ns(make_ns).text);
-	if (end_ns > 0)
-		fprintf(out, "%s%s to end %s", make_ns > 0 ? ", and " : "",
-			gp_format_ns(end_ns).text, make_ns > 0 ? "them" : "communicators");
-	tell_whose(advisor, found, out);
+	if (own->make_ns > 0)
+		fprintf(out, "%s to make communicators", gp_format_ns(own->make_ns).text);
+	if (own->end_ns > 0)
+		fprintf(out, "%s%s to end %s", own->make_ns > 0 ? ", and " : "",
+			gp_format_ns(own->end_ns).text,
+			own->make_ns > 0 ? "them" : "communicators");
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct gp_model *model = advisor->scope.models[found->process];
+
 	if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, host_changes, out);
 	else if (found->detail == GP_END_CONTEXT)
@@ -272,10 +247,10 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		      out);
 	else
 		fprintf(out, "%sdo something else while they are made (%s)",
-			makes_several(advisor)
+			makes_several(model)
 				? "make few communicators, others from them (ncclCommSplit), and "
 				: "",
-			gp_language_of(advisor->scope.models[found->process]) == GP_LANGUAGE_TORCH
+			gp_language_of(model) == GP_LANGUAGE_TORCH
 				? "init_process_group with a device_id"
 				: "ncclCommInitRankConfig with blocking = 0");
 }
@@ -314,6 +289,7 @@ const struct gp_rule gp_rule_start_up = {
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
 	.is_once = true,
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

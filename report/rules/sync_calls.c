@@ -33,6 +33,7 @@ const struct gp_rule gp_rule_sync_calls = {
 		  "stay in order, streams wait for each other by events.",
 	.ignore = "The host needs what was computed, or the program measures times.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
+	.own_bytes = sizeof(struct gp_waits),
 	.look = look,
 	.tell = gp_waits_tell,
 	.advise = advise,

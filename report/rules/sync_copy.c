@@ -32,13 +32,16 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct gp_copies *own = found->own;
+
 	(void)advisor;
 	fprintf(out, "%s synchronous %s copies, %s in all, held up the host for %s",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
-	if (found->extra > 0)
+	if (own->pageable > 0)
 		fprintf(out, "; %s of pageable memory",
-			found->extra == found->count ? "all" : gp_format_count(found->extra).text);
+			own->pageable == found->count ? "all"
+						      : gp_format_count(own->pageable).text);
 	if (!is_of_results(found))
 		gp_copies_tell_rate(found, out);
 }
@@ -63,10 +66,12 @@ static const char *const changes[][GP_LANGUAGES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct gp_copies *own = found->own;
+
 	if (is_of_results(found))
 		gp_copies_advise_less(advisor, found, out);
 	else
-		gp_language_advise(advisor, found, changes[found->extra > 0], out);
+		gp_language_advise(advisor, found, changes[own->pageable > 0], out);
 }
 
 const struct gp_rule gp_rule_sync_copy = {
@@ -82,6 +87,7 @@ const struct gp_rule gp_rule_sync_copy = {
 	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
 	.is_of_gpu = true, /* of its copy engines */
+	.own_bytes = sizeof(struct gp_copies),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

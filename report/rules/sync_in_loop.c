@@ -53,6 +53,7 @@ const struct gp_rule gp_rule_sync_in_loop = {
 	.ignore = "The loop is there to measure each iteration, or the next iteration depends on "
 		  "what the host makes of this one's result.",
 	.threshold = {.saves_percent = 5, .saves_ns = 200000, .count = GP_LOOP_CALLS},
+	.own_bytes = sizeof(struct gp_waits),
 	.look = look,
 	.tell = gp_waits_tell,
 	.advise = advise,

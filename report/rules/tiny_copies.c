@@ -23,12 +23,17 @@ struct row {
 	uint64_t op_start_ns, op_end_ns;     /* ... and on the GPU, if that takes longer */
 };
 
+struct own {
+	uint64_t rows;
+};
+
 static void end_row(struct gp_advisor *advisor, struct row *row)
 {
 	uint64_t call_ns = row->call_end_ns - row->call_start_ns;
 	uint64_t op_ns = row->op_end_ns - row->op_start_ns;
 	bool is_on_host = call_ns > op_ns;
 	struct gp_case *found;
+	struct own *own;
 
 	if (row->count >= ROW_COPIES) {
 		found = gp_advisor_case(advisor, row->site, row->copy_kind, 0);
@@ -39,7 +44,8 @@ static void end_row(struct gp_advisor *advisor, struct row *row)
 			is_on_host ? row->call_end_ns : row->op_end_ns, 1 - 1 / (double)row->count);
 		found->count += row->count - 1;
 		found->bytes += row->bytes;
-		found->extra++;
+		own = found->own;
+		own->rows++;
 	}
 	row->count = 0;
 }
@@ -95,7 +101,8 @@ static void look(struct gp_advisor *advisor)
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	uint64_t in_a_row = found->count / found->extra;
+	const struct own *own = found->own;
+	uint64_t in_a_row = found->count / own->rows;
 
 	(void)advisor;
 	fprintf(out, "%s %s copies of %s on average, ", gp_format_count(found->count).text,
@@ -129,6 +136,7 @@ const struct gp_rule gp_rule_tiny_copies = {
 	.ignore = "The pieces are not there at the same time.",
 	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 64},
 	.is_of_gpu = true, /* of its copy engines */
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

@@ -31,14 +31,16 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bo
 	uint64_t api = gp_advisor_text(advisor, gp_model_api(advisor->model, call->api).name);
 	uint32_t site = gp_advisor_site(advisor, call);
 	struct gp_case *found;
+	struct gp_waits *own;
 
 	if (saves_ns == 0)
 		return;
 	found = gp_advisor_case(advisor, in_loop ? site : GP_NO_SITE, api, 0);
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, lull);
 	gp_advisor_show(advisor, found, call);
-	if (saves_ns > found->extra) {
-		found->extra = saves_ns;
+	own = found->own;
+	if (saves_ns > own->most_ns) {
+		own->most_ns = saves_ns;
 		found->site = site;
 	}
 }

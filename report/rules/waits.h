@@ -10,6 +10,11 @@
 /* From so many calls of one site, function and thread on it is a loop. */
 #define GP_LOOP_CALLS 16u
 
+/* What such a rule keeps of a case. */
+struct gp_waits {
+	uint64_t most_ns; /* that the call at the case's site could save */
+};
+
 /*
  * Put the waits of loops, or the others, into cases: of loops by site and function; of others by
  * function, with the site that could save most at once.

@@ -86,7 +86,8 @@ static void the_thread_with_most_is_told(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		struct build b = begin(1 + i);
 
-		fail_calls(&b, 100, BUILD_MALLOC, OUT_OF_MEMORY, i == 1 ? 5 : 2);
+		fail_calls(&b, 100, BUILD_MALLOC, OUT_OF_MEMORY, i == 1 ? 5 : 3);
+		fail_calls(&b, 200, BUILD_MALLOC, OUT_OF_MEMORY, i == 1 ? 4 : 0);
 		ranks[i] = build_end(&b);
 	}
 	told = told_of(ranks, 3, &times);

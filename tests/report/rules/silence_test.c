@@ -76,7 +76,19 @@ static void processes_allocate_at_the_same_time(void **state)
 
 	(void)state;
 	assert_in_range(alone_ns, 19 * MS, 20 * MS);
-	assert_int_equal(saved(two, 2, "alloc-in-loop", "80 times"), alone_ns);
+	assert_int_equal(saved(two, 2, "alloc-in-loop", "40 times"), alone_ns);
+}
+
+/* The first call makes the context, say: its block is needed, so that no part of that would be spared. */
+static void the_first_allocation_is_not_spared(void **state)
+{
+	struct gp_model *usual = allocate(1), *slow = allocate(1);
+
+	(void)state;
+	slow->calls[0].start_ns -= MS;
+	slow->calls[0].duration_ns += MS;
+	assert_int_equal(saved(&slow, 1, "alloc-in-loop", "1 block is in use"),
+			 saved(&usual, 1, "alloc-in-loop", "their frees take 19.5"));
 }
 
 /* What leaks is to be freed, and not one of the blocks to be kept. */
@@ -134,7 +146,8 @@ static void threads_wait_at_the_same_time(void **state)
 
 /* ---- the GPU worked meanwhile ---- */
 
-static uint64_t compile(uint64_t kernel_ns)
+/* From 10 to 110 ms, within a call of that class, if any, from 5 to 130 ms; after a kernel of 2 ms and so long. */
+static uint64_t compile(uint64_t kernel_ns, enum gp_api_class class, const char *words)
 {
 	struct build b = build_begin(1);
 	uint32_t index;
@@ -145,14 +158,29 @@ static uint64_t compile(uint64_t kernel_ns)
 	index = BUILD_GROW(&b, jits, jit_count);
 	b.model->jits[index] =
 		(struct gp_record_jit){.start_ns = 10 * MS, .end_ns = 110 * MS, .op_kind = 3};
-	return saved_of(&b, "jit-compile", NULL);
+	if (class != GP_API_OTHER) {
+		build_api(&b, 99, "cuSomething", class);
+		build_call(&b, THREAD, 99, 5 * MS, 125 * MS, 0);
+	}
+	return saved_of(&b, "jit-compile", words);
 }
 
 static void the_gpu_works_while_the_driver_compiles(void **state)
 {
 	(void)state;
-	assert_int_equal(compile(MS), 100 * MS);
-	assert_int_equal(compile(140 * MS), 0);
+	assert_int_equal(compile(MS, GP_API_OTHER, "1 time, for 100.0ms in all"), 100 * MS);
+	assert_int_equal(compile(140 * MS, GP_API_OTHER, NULL), 0);
+}
+
+/* It keeps the code in its cache, and loads it: without the compilation that would not be there either. */
+static void what_the_call_does_besides_compiling_counts(void **state)
+{
+	static const char words[] = "for 100.0ms in all, in calls that took 125.0ms";
+
+	(void)state;
+	assert_int_equal(compile(MS, GP_API_MODULE, words), 125 * MS);
+	assert_int_equal(compile(18 * MS, GP_API_LAUNCH, words), 110 * MS);
+	assert_int_equal(compile(MS, GP_API_SYNC, NULL), 100 * MS);
 }
 
 /* ---- launches ---- */
@@ -367,9 +395,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_allocate_at_the_same_time),
+		cmocka_unit_test(the_first_allocation_is_not_spared),
 		cmocka_unit_test(blocks_leak_between_those_that_are_freed),
 		cmocka_unit_test(threads_wait_at_the_same_time),
 		cmocka_unit_test(the_gpu_works_while_the_driver_compiles),
+		cmocka_unit_test(what_the_call_does_besides_compiling_counts),
 		cmocka_unit_test(the_host_computes_between_launches),
 		cmocka_unit_test(a_pool_helps_only_a_devices_memory),
 		cmocka_unit_test(pieces_of_a_whole_are_copied),

@@ -129,6 +129,7 @@ static void become_clean(const struct job *job)
 		syscall(SYS_dup3, job->progress_fd, PROGRESS_FD, 0);
 	if (!job->is_heard)
 		silence();
+	syscall(SYS_fcntl, STDERR_FILENO, F_SETFD, 0); /* Node.js has it closed by exec */
 	/* whatever it prints goes where our own lines go, never to the program's stdout */
 	syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
 	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);

@@ -1,13 +1,12 @@
 /* main: the program `gpuprof`: finds the command and runs it. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gpuprof/version.h"
 #include "report/command.h"
 #include "report/nearest.h"
 #include "report/run.h"
+#include "report/streams.h"
 
 struct command {
 	const char *name;
@@ -103,30 +102,17 @@ static int refuse(const char *name)
 	return gp_command_fail(GP_EXIT_USAGE, "there is no command %s; see gpuprof help", name);
 }
 
-/*
- * Where a standard stream is closed, the next file opened would take its place, and what is meant
- * for the user would go into a trace.  The program that `gpuprof run` starts finds it closed.
- */
-static void keep_streams_free(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
-	keep_streams_free();
+	gp_streams_keep_free();
 	if (argc < 2)
 		return gp_command_fail(GP_EXIT_USAGE, "no command given; see gpuprof help");
 	command = find(argv[1]);
 	if (!command)
 		return refuse(argv[1]);
+	if (command->run != gp_command_run)
+		gp_streams_wait();
 	return command->run(argc - 1, argv + 1);
 }

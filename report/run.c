@@ -27,6 +27,7 @@
 #include "report/run/repeat.h"
 #include "report/run/session.h"
 #include "report/run/target.h"
+#include "report/streams.h"
 
 #define MESSAGE_BYTES 2048
 
@@ -345,6 +346,7 @@ static void finish(struct run *run)
 	size_t count;
 	int error = gp_session_traces(&run->session, &traces, &count);
 
+	gp_streams_wait(); /* whatever the program did to them */
 	gp_nothing_read(&run->nothing, &run->session);
 	if (gp_target_bar_text(run->bar))
 		run->nothing.is_said = true;

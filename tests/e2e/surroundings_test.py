@@ -76,6 +76,14 @@ static void log_to(const char *argument)
 		exit(14);
 }
 
+/* As Node.js does with all that it has open. */
+static void close_with_exec(const char *argument)
+{
+	(void)argument;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 static void change_root(const char *argument)
 {
 	if (chroot(argument) || chdir("/"))
@@ -185,7 +193,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*function)(const char *argument);
 	} steps[] = {{"use-up", use_up}, {"close", close_all}, {"chroot", change_root}, {"nobody", become_nobody},
-		     {"umask", change_mask}, {"stderr", take_stderr}, {"log", log_to}, {"nothing", nothing}, {"clear", clear_environment}, {"forbid", forbid}, {"strict", be_strict},
+		     {"umask", change_mask}, {"stderr", take_stderr}, {"log", log_to}, {"close-with-exec", close_with_exec}, {"nothing", nothing}, {"clear", clear_environment}, {"forbid", forbid}, {"strict", be_strict},
 		     {"kill-all", kill_all_threads}, {"kill-this", kill_this_thread}, {"kill-rest", kill_for_the_rest}};
 	void *context, *module;
 
@@ -265,6 +273,10 @@ class Surroundings(Case):
             said = file.read()
         self.assertTrue(said.startswith("launches 3000\n"), said)
         self.assertIn("all 3,000 launches have their kernel record", said)
+
+    def test_standard_descriptors_that_exec_closes(self):
+        self.assertIn("all 3,000 launches have their kernel record", self.run_step("close-with-exec"))
+        self.check_trace()
 
     def test_standard_descriptors_that_are_closed_from_the_start(self):
         for closed, is_heard in (("<&- >&-", True), ("<&-", True), ("2>&-", False), ("<&- >&- 2>&-", False)):

@@ -45,6 +45,8 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 		return "--value is for call stacks";
 	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
 		return "--start, --end, --min-duration and --parts are for events";
+	if (!(exporter->heeds & GP_EXPORT_RANGES) && options->ranges_on_streams)
+		return "--ranges-on-streams is for Chrome traces";
 	return NULL;
 }
 

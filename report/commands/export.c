@@ -64,6 +64,9 @@ static const char usage[] =
 	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
 	"(default:\n"
 	"                       0 = all)\n"
+	"      --ranges-on-streams  chrome: ranges on the tracks of the streams, where "
+	"HolisticTrace-\n"
+	"                       Analysis looks for them, not on tracks of their own above\n"
 	"      --at-once N      have about N events in memory at a time (default: 2 million of a\n"
 	"                       trace from 64 MiB on, else all)\n"
 	"\n"
@@ -105,6 +108,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"start", .time_ns = &choice->from_ns},
 		{"end", .time_ns = &choice->to_ns},
 		{"min-duration", .time_ns = &choice->least_ns},
+		{"ranges-on-streams", .flag = &a->request.options.ranges_on_streams},
 		{"parts", .number = &a->parts, .most = MOST_PARTS},
 		{"at-once", .number = &a->at_once, .most = GP_COMMAND_MOST},
 		{"help", 'h', .print = print_usage},

@@ -498,23 +498,30 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 		append_to_name(chrome, " (context %u)", op->context_id);
 }
 
-/* The ranges of the program that did something there, above the stream. */
-static void write_spans(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream,
-			const struct gp_op *op, struct gp_chrome_gpu *gpu, uint32_t stream_tid)
+/* Outer ones first: where two begin at once, readers take the first one for the outer. */
+static void write_spans(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream)
 {
 	uint32_t first = first_span(spans, stream), end = first_span(spans, stream + 1);
 
-	if (first == end)
-		return;
-	name_stream(chrome, op, stream_tid);
-	append_to_name(chrome, ", ranges");
-	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), true);
 	for (uint32_t i = first; i < end; i++)
 		gp_chrome_write_span(chrome, &spans->spans[i]);
 }
 
+/* The ranges of the program that did something there, above the stream. */
+static void write_span_track(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream,
+			     const struct gp_op *op, struct gp_chrome_gpu *gpu, uint32_t stream_tid)
+{
+	if (chrome->options->ranges_on_streams ||
+	    first_span(spans, stream) == first_span(spans, stream + 1))
+		return;
+	name_stream(chrome, op, stream_tid);
+	append_to_name(chrome, ", ranges");
+	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), true);
+	write_spans(chrome, spans, stream);
+}
+
 static void write_track(struct gp_chrome *chrome, struct texts *texts, const struct track *track,
-			struct gp_chrome_gpu *gpu)
+			const struct spans *spans, uint32_t stream, struct gp_chrome_gpu *gpu)
 {
 	const struct gp_op *ops = chrome->model->ops, *first = &ops[track->first_op];
 
@@ -522,6 +529,8 @@ static void write_track(struct gp_chrome *chrome, struct texts *texts, const str
 	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, track->tid, false);
 	gp_chrome_note_stream(chrome, (struct gp_chrome_stream){first->device_id, first->context_id,
 								first->stream_id, 0});
+	if (chrome->options->ranges_on_streams)
+		write_spans(chrome, spans, stream);
 	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++)
 		if (ops[i].untimed)
 			continue;
@@ -543,9 +552,9 @@ static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_
 	if (result == 0)
 		result = assign_tids(chrome, tracks, count, gpu);
 	for (uint32_t i = 0; result == 0 && i < count; i++) {
-		write_spans(chrome, spans, first_track + i, &chrome->model->ops[tracks[i].first_op],
-			    gpu, tracks[i].tid);
-		write_track(chrome, &texts, &tracks[i], gpu);
+		write_span_track(chrome, spans, first_track + i,
+				 &chrome->model->ops[tracks[i].first_op], gpu, tracks[i].tid);
+		write_track(chrome, &texts, &tracks[i], spans, first_track + i, gpu);
 	}
 	if (result < 0)
 		chrome->error = result;

@@ -117,18 +117,24 @@ void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *rang
 
 /* ---- on the GPU ---- */
 
-/* Such slices follow from others: the limit does not count them. */
+/* Such slices follow from others: the limit does not count them.  On a stream's own track they lie whatever else is there. */
 void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_range_span *span)
 {
 	const struct gp_range *range = &chrome->model->ranges[span->range];
 	const char *domain = chrome->model->domains[range->domain];
+	uint32_t tid;
 
 	if (!gp_chrome_is_shown(chrome, span->start_ns, span->end_ns))
 		return;
-	gp_chrome_open_slice(chrome, "gpu_user_annotation", name_of(chrome, range), span->start_ns,
-			     span->end_ns, "thread");
+	tid = chrome->options->ranges_on_streams
+		      ? gp_chrome_first_tid(chrome)
+		      : gp_chrome_place_again(chrome, span->start_ns, span->end_ns);
+	gp_chrome_open(chrome, "X", "gpu_user_annotation", name_of(chrome, range), tid,
+		       span->start_ns);
+	gp_json_key(&chrome->json, "dur");
+	gp_json_us(&chrome->json, span->end_ns - span->start_ns);
+	gp_json_text(&chrome->json, ",\"args\":{\"thread\":");
 	gp_json_unsigned(&chrome->json, range->thread_id);
 	gp_chrome_put_text(&chrome->json, "domain", domain);
 	gp_json_text(&chrome->json, "}}");
-	chrome->slices--;
 }

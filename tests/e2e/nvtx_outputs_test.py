@@ -199,8 +199,8 @@ class Outputs(support.Case):
         text = self.run_gpuprof("trace", "nvtx", "--format", "json", *options, self.only_trace()).stdout
         return json.loads(text)["rows"]
 
-    def events(self):
-        result = self.run_gpuprof("export", "--format", "chrome", "-o", self.path("all.json"), self.only_trace())
+    def events(self, *options):
+        result = self.run_gpuprof("export", "--format", "chrome", *options, "-o", self.path("all.json"), self.only_trace())
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.path("all.json"), encoding="utf-8") as file:
             return json.load(file)["traceEvents"]
@@ -236,6 +236,21 @@ class Outputs(support.Case):
         self.assertNotEqual(end["args"]["thread"], clear["tid"])
         self.assertGreater(end["ts"], clear["ts"] + clear["dur"])
         self.assertEqual({row["Range"]: row["GPU ops"] for row in self.rows("nvtx-gpu")}, {"clear": 2, "across": 2})
+
+    def test_on_the_streams_own_tracks(self):
+        """HolisticTraceAnalysis gives an operation the last of the ranges of its own track that it lies in."""
+        self.run_compiled(NAMED, *GPU_FLAGS)
+        events = self.events("--ranges-on-streams")
+        place = lambda event: (event["pid"], event["tid"])
+        sets = [event for event in events if event.get("cat") == "gpu_memset"]
+        spans = [event for event in events if event.get("cat") == "gpu_user_annotation"]
+        self.assertEqual([span["name"] for span in spans], ["clear"])
+        self.assertEqual({place(event) for event in sets + spans}, {place(sets[0])})
+        self.assertLess(events.index(spans[0]), events.index(sets[0]))
+        self.assertFalse([event for event in events if event["name"] == "thread_name" and event["args"]["name"].endswith(", ranges")])
+        refused = self.run_gpuprof("export", "--format", "csv", "--ranges-on-streams", self.only_trace())
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--ranges-on-streams is for Chrome traces", refused.stderr)
 
     def test_payloads(self):
         self.run_compiled(COLLECTIVE, *FLAGS)

@@ -430,6 +430,18 @@ static void say_where(const struct gp_repeat *repeat)
 			repeat->folders[repeat->count - 1]);
 }
 
+static void say_failure(const struct gp_repeat *repeat, bool compares)
+{
+	if (WIFSIGNALED(repeat->status))
+		fprintf(stderr, "gpuprof: run %zu was ended by signal %d", repeat->count,
+			WTERMSIG(repeat->status));
+	else
+		fprintf(stderr, "gpuprof: run %zu ended with exit status %d", repeat->count,
+			WEXITSTATUS(repeat->status));
+	fprintf(stderr, ": no further one was made%s\n",
+		compares ? ", and nothing was compared" : "");
+}
+
 /* The program's own failure comes first. */
 static int conclude(const struct gp_run_options *options, const struct gp_repeat *repeat)
 {
@@ -440,9 +452,7 @@ static int conclude(const struct gp_run_options *options, const struct gp_repeat
 		say_where(repeat);
 	if (repeat->status != 0) {
 		if (check.text)
-			fprintf(stderr, "gpuprof: run %zu failed: %s\n", repeat->count,
-				*check.baseline ? "nothing was compared"
-						: "no further one was made");
+			say_failure(repeat, *check.baseline);
 		return gp_child_end_alike(repeat->status);
 	}
 	if (repeat->interrupted)

@@ -166,6 +166,12 @@ static void print_note(const struct arguments *arguments, FILE *out)
 	fputs("\n", out);
 }
 
+static const char *nothing(const struct gp_compare_result *found)
+{
+	return found->hidden > 0 ? "Nothing differs but times, by less than 0.1 %"
+				 : "Nothing differs";
+}
+
 static int write_tables(const struct arguments *arguments, const struct gp_run_set *a,
 			const struct gp_run_set *b, FILE *out, struct gp_compare_result *found)
 {
@@ -179,7 +185,9 @@ static int write_tables(const struct arguments *arguments, const struct gp_run_s
 		writer.text_most = TEXT_COLUMNS;
 	result = gp_compare_write(&writer, a, b, &arguments->options, found);
 	closed = gp_sheet_writer_close(&writer);
-	if (is_for_people(arguments) && are_single(a, b) && found->rows > 0)
+	if (is_for_people(arguments) && found->rows == 0)
+		fprintf(out, "%s\n", nothing(found));
+	else if (is_for_people(arguments) && are_single(a, b))
 		print_note(arguments, out);
 	return result == 0 ? closed : result;
 }
@@ -201,10 +209,8 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 	}
 	if (result < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
-	if (found.rows == 0)
-		gp_command_fail(0, found.hidden > 0
-					   ? "nothing differs but times, by less than 0.1 %%"
-					   : "nothing differs");
+	if (found.rows == 0 && !is_for_people(arguments))
+		gp_command_fail(0, "%s", nothing(&found));
 	else if (are_single(a, b) && !is_for_people(arguments))
 		gp_command_fail(0, "one run each: " SINGLE);
 	if (found.hidden > 0)

@@ -58,12 +58,12 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 	(void)advisor;
 	fprintf(out,
-		"%s %s copies, %s in all, held up the host for %s, %s of it because kernels "
-		"before them had to end first; then the GPU waited for the host, for %s in all: "
-		"each time the shorter of the two could be saved",
+		"%s %s copies, %s in all, held up the host for %s, for kernels before them had "
+		"to end first; then the GPU waited for the host, for %s in all: each time the "
+		"shorter of the two could be saved",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
-		gp_format_ns(found->time_ns).text, gp_format_ns(own->idle_ns).text);
+		gp_format_ns(own->idle_ns).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -216,9 +216,10 @@ class Launcher(Compare):
         self.baseline()
         script = self.write("program", f'#!/bin/sh\n{self.demo} 21\nexit "$1"\n', 0o755)
         result = self.repeat(3, ["--runs", "3", "--check", "base.json"], script, "3")
-        self.assertEqual(result.stderr, "gpuprof: 1 run: gpuprof-runs/1\ngpuprof: run 1 failed: nothing was compared\n")
+        self.assertEqual(result.stderr, "gpuprof: 1 run: gpuprof-runs/1\ngpuprof: run 1 ended with exit status 3: no further one was made, and nothing was compared\n")
         self.assertEqual(os.listdir(self.path("gpuprof-runs")), ["1"])
-        self.repeat(-signal.SIGKILL, ["--runs", "3", "--check", "base.json"], "sh", "-c", "kill -9 $$")
+        result = self.repeat(-signal.SIGKILL, ["--runs", "3", "--check", "base.json"], "sh", "-c", "kill -9 $$")
+        self.assertIn("run 1 was ended by signal 9: no further one was made", result.stderr)
         self.repeat(127, ["--check", "base.json"], "no-such-program")
 
     def test_an_interrupted_series_ends(self):
@@ -280,6 +281,9 @@ class Diff(Compare):
         self.assertRegex(text.stdout, r"(?s)\n\nOne run each: .* --runs 7 ")
         self.assertLessEqual(max(map(len, text.stdout.splitlines())), 160)
         self.assert_one_line(self.run_gpuprof("diff", "-F", "csv", "a.gpuprof", "b.gpuprof").stderr, "one run each", "--runs")
+        same = self.run_gpuprof("diff", "a.gpuprof", "a.gpuprof")
+        self.assertEqual((same.stdout, same.stderr), ("A: a.gpuprof\nB: a.gpuprof\n\nNothing differs\n", ""))
+        self.assert_one_line(self.run_gpuprof("diff", "-F", "csv", "a.gpuprof", "a.gpuprof").stderr, "Nothing differs")
 
     def test_two_sets_of_runs(self):
         tables = self.tables(*self.runs("a", 20), "--", *self.runs("b", 18))

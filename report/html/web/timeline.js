@@ -241,10 +241,12 @@ class Timeline {
 			const group = groupOf(kinds[i], text);
 			if (!found.has(group)) found.set(group, i);
 		});
+		const KERNELS = ['gemm', 'attention', 'elementwise', 'reduce', 'norm', 'comm'];
+		const nameOf = (group) => (group === 'other' && !KERNELS.some((one) => found.has(one)) ? 'kernels' : GROUP_NAMES[group]);
 		this.legend.replaceChildren(
-			...Object.entries(GROUP_NAMES)
-				.filter(([group]) => found.has(group))
-				.map(([group, name]) => el('span', null, swatch(group === 'range' ? this.rgb[found.get(group)] : hueOf(group)), ' ' + name)),
+			...Object.keys(GROUP_NAMES)
+				.filter((group) => found.has(group))
+				.map((group) => el('span', null, swatch(group === 'range' ? this.rgb[found.get(group)] : hueOf(group)), ' ' + nameOf(group))),
 			el('span', { class: 'dim' }, '?: keys'),
 		);
 	}

@@ -71,8 +71,8 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 {
 	(void)state;
 	check(4, 200 * US, "hidden-wait",
-	      "held up the host for 8.970ms, 7.410ms of it because kernels before them had to end "
-	      "first; then the GPU waited for the host, for 20.28ms in all: each time the shorter",
+	      "held up the host for 8.970ms, for kernels before them had to end first; then the "
+	      "GPU waited for the host, for 20.28ms in all: each time the shorter",
 	      "read results less often", 8970 * US);
 }
 

@@ -492,8 +492,8 @@ static void test_what_only_the_whole_tells(void **state)
 static void test_parts_that_cost_more_than_the_whole(void **state)
 {
 	const struct gp_slice_choice all = {0};
-	const struct gp_parts_wish few = {.events = 4000},
-				   each = {.events = 500, .with_memory = true};
+	const struct gp_parts_wish few = {.events = 8000},
+				   each = {.events = 1000, .with_memory = true};
 	const struct gp_model *part;
 	uint64_t taken = 0;
 	struct gp_parts *parts;
@@ -527,7 +527,7 @@ static void test_parts_that_cost_more_than_the_whole(void **state)
 static void test_files_of_equal_size(void **state)
 {
 	const struct gp_slice_choice window = {.from_ns = 1000000, .to_ns = 13000000};
-	const struct gp_parts_wish wish = {.events = 1000};
+	const struct gp_parts_wish wish = {.events = 2000};
 	const struct gp_model *part;
 	uint64_t starts[6];
 	struct gp_parts *parts;

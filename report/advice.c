@@ -371,8 +371,23 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 /* ---- where there is none ---- */
 
-static void put_idle(const struct gp_wheres *wheres, struct gp_advice *advice)
+/* Before a device's first operation, and after its last one. */
+static void put_idle_ends(const struct gp_device_lulls *device, struct gp_advice *advice)
 {
+	advice->idle_before_ns = advice->idle_after_ns = 0;
+	for (uint32_t i = 0; i < device->count; i++) {
+		const struct gp_lull *lull = &device->lulls[i];
+
+		if (lull->before.op == GP_NONE)
+			advice->idle_before_ns += gp_lull_ns(lull);
+		else if (lull->after.op == GP_NONE)
+			advice->idle_after_ns += gp_lull_ns(lull);
+	}
+}
+
+static void put_idle(const struct gp_basis *basis, struct gp_advice *advice)
+{
+	const struct gp_wheres *wheres = &basis->wheres;
 	uint64_t most_ns = 0;
 
 	for (size_t i = 0; i < wheres->count; i++) {
@@ -386,6 +401,7 @@ static void put_idle(const struct gp_wheres *wheres, struct gp_advice *advice)
 		advice->wall_ns = gp_state_wall_ns(state_ns);
 		advice->idle_ns = gp_state_idle_ns(state_ns);
 		advice->idle_cause = gp_idle_cause_name(gp_state_top_cause(state_ns));
+		put_idle_ends(&basis->lulls.devices[i], advice);
 	}
 }
 
@@ -455,7 +471,7 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	if (result == 0)
 		result = judge(&advisor, advice);
 	if (result == 0 && advice->count == 0)
-		put_idle(&basis->wheres, advice);
+		put_idle(basis, advice);
 	close_advisor(&advisor);
 	return result;
 }

@@ -95,8 +95,10 @@ struct gp_advice {
 	/* Where there is no finding: of the GPU that worked most, as summaries have it. */
 	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */
 	const char *idle_cause;    /* of most of the idle time */
-	uint32_t gpus;             /* that worked */
-	bool has_looks;            /* at Python's stacks: they tell what the host did meanwhile */
+	uint64_t idle_before_ns,
+		idle_after_ns; /* of it before the first operation, and after the last */
+	uint32_t gpus;         /* that worked */
+	bool has_looks;        /* at Python's stacks: they tell what the host did meanwhile */
 };
 
 /*

@@ -377,6 +377,28 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 
 /* ---- no findings ---- */
 
+/* Whether idle time is mostly no part of the work itself. */
+static bool idle_is_at_ends(const struct gp_advice *advice)
+{
+	return (advice->idle_before_ns + advice->idle_after_ns) * 2 >= advice->idle_ns;
+}
+
+/* Then how much is before it, and how much after it. */
+static void print_idle_ends(FILE *out, const struct gp_advice *advice)
+{
+	uint64_t before_ns = advice->idle_before_ns, after_ns = advice->idle_after_ns;
+
+	if (!idle_is_at_ends(advice))
+		return;
+	fputs(", ", out);
+	if (before_ns * 20 >= advice->idle_ns)
+		fprintf(out, "%s before its first operation", gp_format_ns(before_ns).text);
+	if (before_ns * 20 >= advice->idle_ns && after_ns * 20 >= advice->idle_ns)
+		fputs(" and ", out);
+	if (after_ns * 20 >= advice->idle_ns)
+		fprintf(out, "%s after its last", gp_format_ns(after_ns).text);
+}
+
 /* Most rules have a least time that their share of the recorded time does not reach. */
 static bool is_too_short(uint64_t span_ns)
 {
@@ -404,8 +426,9 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
 		gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
 		advice->idle_cause);
-	fprintf(out, ": gpuprof summary --by idle,gap%s --top 20 FILE\n",
-		advice->has_looks ? ",host" : "");
+	print_idle_ends(out, advice);
+	fprintf(out, ":%sgpuprof summary --by idle,gap%s --top 20 FILE\n",
+		idle_is_at_ends(advice) ? "\n  " : " ", advice->has_looks ? ",host" : "");
 }
 
 /* ---- findings, for programs ---- */

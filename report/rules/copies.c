@@ -9,6 +9,7 @@
 #include "report/rules/language.h"
 
 #define STAGED_BYTES 65536u
+#define RESULT_BYTES 4096u
 
 /* A call that only puts a copy into a stream takes less. */
 #define HELD_UP_NS 20000u
@@ -173,6 +174,11 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 		add(advisor, &rests.rows[i]);
 	gp_advisor_save_once(advisor);
 	gp_room_free(rests.rows);
+}
+
+bool gp_copies_are_results(const struct gp_case *found)
+{
+	return found->bytes <= found->count * RESULT_BYTES;
 }
 
 void gp_copies_tell_rate(const struct gp_case *found, FILE *out)

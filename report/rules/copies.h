@@ -47,6 +47,9 @@ struct gp_copies {
 typedef bool gp_copy_filter(const struct gp_op *op);
 void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter);
 
+/* Whether they are of so few bytes, on average, that they take as long as one of a byte: no rate tells anything of them. */
+bool gp_copies_are_results(const struct gp_case *found);
+
 /* Writes what helps where the host waits for results. */
 void gp_copies_advise_less(const struct gp_advisor *advisor, const struct gp_case *found,
 			   FILE *out);

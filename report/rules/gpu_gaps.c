@@ -11,6 +11,7 @@
 
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/dependency.h"
 #include "report/rules/host_time.h"
 #include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
@@ -193,7 +194,9 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 			gp_format_ns(own->longest_ns).text);
 	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause),
-		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)" : "");
+		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)"
+		: cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)"
+					      : "");
 	if (own->has_looks)
 		looks = gp_meanwhile_tell(advisor, found, out);
 	gp_host_time_tell(&host, out);
@@ -261,8 +264,6 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_ALLOC] = "allocate before the work begins",
 	[GP_IDLE_SETUP] =
 		"make streams, graphs and libraries, and load code, before the work begins",
-	[GP_IDLE_DEPENDENCY] = "see what the operation waits for: an event, a host function, "
-			       "another device",
 	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
 	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
 };
@@ -274,7 +275,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 	if (gp_host_time_advise(&host, out))
 		return;
-	if (changes[found->other_detail])
+	if (found->other_detail == GP_IDLE_DEPENDENCY)
+		gp_dependency_advise(advisor, found, out);
+	else if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
 	else if (own->has_looks)
 		fputs("do that before the first launch, after the last, or in another process; "

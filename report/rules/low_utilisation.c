@@ -10,6 +10,7 @@
 #include "report/answers/gpu_sweep.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/dependency.h"
 #include "report/rules/launch_places.h"
 #include "report/rules/meanwhile.h"
 
@@ -93,8 +94,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	(void)found;
+	if (top_cause(found->own) == GP_IDLE_DEPENDENCY) {
+		gp_dependency_advise(advisor, found, out);
+		return;
+	}
 	fputs("launch ahead of the GPU, and give it more work at a time: gpuprof summary --by "
 	      "idle,gap says what it waits for",
 	      out);

@@ -30,7 +30,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		found->detail == GP_COPY_HTOD ? "from" : "to", gp_format_bytes(found->bytes).text,
 		gp_format_ns(found->time_ns).text);
-	gp_copies_tell_rate(found, out);
+	if (!gp_copies_are_results(found))
+		gp_copies_tell_rate(found, out);
 }
 
 static const char *const changes[GP_LANGUAGES] = {
@@ -45,7 +46,10 @@ static const char *const changes[GP_LANGUAGES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	gp_language_advise(advisor, found, changes, out);
+	if (found->detail == GP_COPY_DTOH && gp_copies_are_results(found))
+		gp_copies_advise_less(advisor, found, out);
+	else
+		gp_language_advise(advisor, found, changes, out);
 }
 
 const struct gp_rule gp_rule_pageable_async = {

@@ -4,8 +4,12 @@
  */
 #include "report/rules/rules.h"
 
+#include <errno.h>
+
 #include "report/answers/ends.h"
+#include "report/array.h"
 #include "report/format.h"
+#include "report/room.h"
 #include "report/rules/advisor.h"
 #include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
@@ -104,27 +108,60 @@ static void put_call(const struct gp_advisor *advisor, const struct gp_call *cal
 		 is_known ? gp_call_sites_at(advisor->sites, site).place : "");
 }
 
-/* The time of the thread with that call in none, until then, and between which two most of it is. */
+/* The time until a call in which no thread was in any, and the longest stretch of that. */
 struct own_time {
 	uint64_t ns, longest_ns;
-	const struct gp_call *after; /* that longest one; NULL: there is none */
+	const struct gp_call *before, *after; /* that longest one; NULL: there is none */
 };
 
-static struct own_time own_time_of(const struct gp_model *model, const struct gp_call *starter)
+static int compare_starts(const void *a, const void *b, const void *context)
 {
+	const struct gp_call *calls = context;
+	uint64_t left = calls[*(const uint32_t *)a].start_ns,
+		 right = calls[*(const uint32_t *)b].start_ns;
+
+	return (left > right) - (left < right);
+}
+
+/* The calls that began before that one did, and itself, in the order of time; NULL: there is no memory. */
+static uint32_t *list_until(const struct gp_model *model, const struct gp_call *starter,
+			    uint32_t *count)
+{
+	uint32_t *list = gp_room_take(((size_t)model->call_count + 1) * sizeof(*list));
+
+	*count = 0;
+	for (uint32_t i = 0; list && i < model->call_count; i++)
+		if (model->calls[i].start_ns <= starter->start_ns)
+			list[(*count)++] = i;
+	if (list && gp_array_sort(list, *count, sizeof(*list), compare_starts, model->calls) == 0)
+		return list;
+	gp_room_free(list);
+	return NULL;
+}
+
+static struct own_time own_time_of(struct gp_advisor *advisor, const struct gp_call *starter)
+{
+	const struct gp_call *calls = advisor->model->calls, *last = NULL;
 	struct own_time own = {0};
+	uint32_t count;
+	uint32_t *list = list_until(advisor->model, starter, &count);
 
-	for (const struct gp_call *call = starter;
-	     call > model->calls && call[-1].thread_id == call->thread_id; call--) {
-		uint64_t from_ns = gp_call_end_ns(&call[-1]);
-		uint64_t ns = call->start_ns > from_ns ? call->start_ns - from_ns : 0;
+	if (!list)
+		advisor->error = -ENOMEM;
+	for (uint32_t i = 0; list && i < count; i++) {
+		const struct gp_call *call = &calls[list[i]];
+		uint64_t from_ns = last ? gp_call_end_ns(last) : call->start_ns;
 
-		own.ns += ns;
-		if (ns > own.longest_ns) {
-			own.longest_ns = ns;
-			own.after = call;
+		if (call->start_ns > from_ns) {
+			own.ns += call->start_ns - from_ns;
+			if (call->start_ns - from_ns > own.longest_ns)
+				own = (struct own_time){own.ns, call->start_ns - from_ns, last,
+							call};
 		}
+		if (!last || gp_call_end_ns(call) > from_ns)
+			last = call;
 	}
+	gp_room_free(list);
 	return own;
 }
 
@@ -133,8 +170,7 @@ static uint64_t text_of_longest(struct gp_advisor *advisor, const struct own_tim
 {
 	char text[TEXT_BYTES], from[TEXT_BYTES / 3], to[TEXT_BYTES / 3];
 
-	put_call(advisor, own->after - 1, gp_advisor_site(advisor, own->after - 1), from,
-		 sizeof(from));
+	put_call(advisor, own->before, gp_advisor_site(advisor, own->before), from, sizeof(from));
 	put_call(advisor, own->after, gp_advisor_site(advisor, own->after), to, sizeof(to));
 	snprintf(text, sizeof(text), "; the longest time between calls is %s, from %s to %s",
 		 gp_format_ns(own->longest_ns).text, from, to);
@@ -150,7 +186,7 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 	struct own *own;
 
 	if (starter)
-		time = own_time_of(advisor->model, starter);
+		time = own_time_of(advisor, starter);
 	time.ns -= time.ns < first->part_ns[GP_END_NCCL] ? time.ns : first->part_ns[GP_END_NCCL];
 	if (time.ns < LEAST_HOST_NS || time.ns * 2 < first->ns)
 		return;

@@ -12,14 +12,6 @@
 #include "report/rules/copies.h"
 #include "report/rules/language.h"
 
-/* Copies of no more, on average, take as long as one of a byte: no rate tells anything of them. */
-#define RESULT_BYTES 4096u
-
-static bool is_of_results(const struct gp_case *found)
-{
-	return found->bytes <= found->count * RESULT_BYTES;
-}
-
 static bool is_synchronous(const struct gp_op *op)
 {
 	return !(op->flags & GP_COPY_ASYNC);
@@ -42,7 +34,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		fprintf(out, "; %s of pageable memory",
 			own->pageable == found->count ? "all"
 						      : gp_format_count(own->pageable).text);
-	if (!is_of_results(found))
+	if (!gp_copies_are_results(found))
 		gp_copies_tell_rate(found, out);
 }
 
@@ -68,7 +60,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	const struct gp_copies *own = found->own;
 
-	if (is_of_results(found))
+	if (gp_copies_are_results(found))
 		gp_copies_advise_less(advisor, found, out);
 	else
 		gp_language_advise(advisor, found, changes[own->pageable > 0], out);

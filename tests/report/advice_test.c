@@ -499,6 +499,13 @@ static void test_no_advice(void **state)
 	assert_non_null(strstr(text, "\n  the GPU was idle for 60.4 % of the time, mostly "
 				     "host-bound: gpuprof summary --by idle,gap --top 20 FILE\n"));
 	free(text);
+	advice.idle_before_ns = 2 * MS;
+	advice.idle_after_ns = MS / 10;
+	text = printed_none(&advice);
+	assert_non_null(strstr(text, " mostly host-bound, 2.000ms before its first operation:\n"
+				     "  gpuprof summary --by idle,gap --top 20 FILE\n"));
+	free(text);
+	advice.idle_before_ns = advice.idle_after_ns;
 	advice.doubt = "operations are missing";
 	advice.gpus = 2;
 	text = printed_none(&advice);

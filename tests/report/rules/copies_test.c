@@ -66,6 +66,27 @@ static void a_number_is_read_less_often(void **state)
 	      1600 * US);
 }
 
+/* Asynchronous ones of pageable memory are no different. */
+static void a_number_is_no_matter_of_bandwidth(void **state)
+{
+	struct gp_model *model = copy_back(4, 10 * US);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	(void)state;
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		model->ops[i].flags |= GP_COPY_ASYNC;
+		model->ops[i].destination_kind = GP_COPY_PAGEABLE;
+	}
+	advice = ask(&model, 1);
+	found = find(&advice, "pageable-async");
+	assert_non_null(found);
+	assert_null(strstr(found->found, "GB/s"));
+	assert_non_null(strstr(found->change, "read results less often"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* The calls' time, and the idle time after them: of these the shorter is what is claimed. */
 static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 {
@@ -117,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_read_less_often),
+		cmocka_unit_test(a_number_is_no_matter_of_bandwidth),
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
 		cmocka_unit_test(threads_that_copy_at_once_save_the_time_once),
 	};

@@ -63,6 +63,38 @@ static void test_few_and_short_waits(void **state)
 	}
 }
 
+/* Kernels that are launched at once and begin long after the one before them; with another stream there is something to wait for. */
+static void test_what_was_launched_and_does_not_begin(void **state)
+{
+	static const char alone[] = "the process has no other stream that it could wait for";
+
+	(void)state;
+	for (uint32_t streams = 1; streams <= 2; streams++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct gp_advice advice;
+		const struct gp_finding *found;
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 1; i <= 4; i++) {
+			build_call(&b, 100, BUILD_LAUNCH, i * 20000, 10000, i);
+			build_op(&b, GP_OP_KERNEL, i == 1 && streams == 2 ? 6 : 7, i * 200 * MS,
+				 i * 200 * MS + MS, i);
+		}
+		build_call(&b, 100, BUILD_DEVICE_SYNC, 900 * MS, 1000, 0);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "gpu-gaps");
+		assert_non_null(found);
+		assert_non_null(strstr(found->found, "dependency (it had been launched, but did "
+						     "not begin)"));
+		assert_true((strstr(found->change, alone) != NULL) == (streams == 1));
+		assert_non_null(strstr(found->change, "nvidia-smi"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Those that are long enough by themselves need no others. */
 static void test_long_waits(void **state)
 {
@@ -116,6 +148,7 @@ int main(void)
 		cmocka_unit_test(test_few_and_short_waits),
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),
 		cmocka_unit_test(test_long_waits),
+		cmocka_unit_test(test_what_was_launched_and_does_not_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,18 @@ static void the_calls_around_the_longest_time_are_named(void **state)
 		  "(train.py:7)");
 }
 
+/* Another thread launches, as a worker does; a third one's call is no time of the program's own. */
+static void calls_of_all_threads_count(void **state)
+{
+	struct build b = wait(400 * MS);
+
+	(void)state;
+	b.model->calls[1].thread_id = 101;
+	build_call(&b, 102, BUILD_MALLOC, 11 * MS, 50 * MS, 0);
+	check(&b, "for 350.0ms of 402.0ms, the program was in no call of CUDA; the longest time "
+		  "between calls is 340.0ms, from cudaMalloc to cudaLaunchKernel at load");
+}
+
 static void looks_at_python_tell_more(void **state)
 {
 	struct build b = wait(400 * MS);
@@ -147,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
+		cmocka_unit_test(calls_of_all_threads_count),
 		cmocka_unit_test(looks_at_python_tell_more),
 		cmocka_unit_test(another_thread_of_python_s_is_told),
 		cmocka_unit_test(of_several_others_the_busiest_is_told),

@@ -1,6 +1,8 @@
 #include "report/parts.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +12,32 @@
 /* One of so many of a part's events is loaded before and after it: ranges that begin in it, and what still ran when it began. */
 #define MARGIN 16u
 
+/* While one is used the next is loaded, by a thread: each is half of what may be in memory. */
+#define AT_ONCE 2u
+
+/* malloc() maps what is larger, and so gives it back: else what one thread has freed is kept for that thread, and the other takes as much again. */
+#define MAPPED_BYTES (1 << 20)
+
+/* One that is being loaded, or was. */
+struct loaded {
+	uint32_t at;
+	struct gp_model *model; /* NULL: see trouble */
+	char trouble[4352];
+};
+
 struct gp_parts {
 	char *path;
-	struct gp_chunk_index *index;
+	struct gp_chunk_index
+		*index;   /* of whoever loads, while that goes on: what is chosen in it changes */
 	uint64_t *starts; /* from the first call or operation on */
 	uint32_t count;
-	uint64_t to_ns, events;
-	struct gp_model *model; /* of the part `at` */
-	uint32_t at;
+	uint64_t to_ns, margin;
+	struct loaded now; /* its model NULL: there is none yet, or it could not be read */
+	struct loaded next;
+	pthread_t thread;                /* loads the next one ... */
+	bool is_loading;                 /* ... until it is waited for */
+	bool has_begun;                  /* a part was asked for */
 	uint64_t first_ns, base_unix_ns; /* of all models */
-	char trouble[4352];
 };
 
 int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
@@ -30,16 +48,17 @@ int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 
 	if (!p)
 		return -ENOMEM;
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	p->path = strdup(path);
 	p->to_ns = choice->to_ns;
-	p->events = wish->events;
+	p->margin = wish->events / MARGIN;
 	if (p->path)
 		result = gp_chunk_index_make(path, wish->with_memory, &p->index);
 	if (result == 0)
-		result = gp_chunk_index_cut(p->index, choice->from_ns, choice->to_ns, wish->events,
-					    &p->starts, &p->count);
+		result = gp_chunk_index_cut(p->index, choice->from_ns, choice->to_ns,
+					    wish->events / AT_ONCE, &p->starts, &p->count);
 	if (result == 0 &&
-	    !gp_chunk_index_is_for(p->index, p->starts, p->count, p->to_ns, p->events / MARGIN))
+	    !gp_chunk_index_is_for(p->index, p->starts, p->count, p->to_ns, p->margin))
 		result = -ENOTSUP;
 	if (result == 0)
 		*parts = p;
@@ -48,11 +67,21 @@ int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 	return result;
 }
 
+/* What the thread loads is there. */
+static void wait_for_next(struct gp_parts *p)
+{
+	if (p->is_loading)
+		pthread_join(p->thread, NULL);
+	p->is_loading = false;
+}
+
 void gp_parts_close(struct gp_parts *p)
 {
 	if (!p)
 		return;
-	gp_model_free(p->model);
+	wait_for_next(p);
+	gp_model_free(p->now.model);
+	gp_model_free(p->next.model);
 	gp_chunk_index_free(p->index);
 	free(p->starts);
 	free(p->path);
@@ -83,59 +112,92 @@ size_t gp_parts_between(const struct gp_parts *p, uint64_t from_ns, uint64_t to_
 
 const char *gp_parts_trouble(const struct gp_parts *p)
 {
-	return p->trouble[0] ? p->trouble : NULL;
+	return p->now.trouble[0] ? p->now.trouble : NULL;
+}
+
+/* Of p nothing changes but what is chosen in its index. */
+static void load(struct gp_parts *p, struct loaded *part)
+{
+	const struct gp_load_options options = {.save_to = -1, .chosen = p->index};
+	bool is_last = part->at + 1 == p->count;
+
+	gp_chunk_index_choose(p->index, p->starts[part->at],
+			      is_last ? p->to_ns : p->starts[part->at + 1], p->margin);
+	if (gp_model_load_with(p->path, &options, &part->model, part->trouble,
+			       sizeof(part->trouble)) != 0) {
+		part->model = NULL;
+		return;
+	}
+	part->trouble[0] = '\0';
+	part->model->part = (struct gp_part){
+		.is_one = true,
+		.from_ns = part->at > 0 ? part->model->first_ns + p->starts[part->at] : 0,
+		.to_ns = is_last ? UINT64_MAX : part->model->first_ns + p->starts[part->at + 1],
+	};
+}
+
+static void *load_next(void *parts)
+{
+	struct gp_parts *p = parts;
+
+	load(p, &p->next);
+	return NULL;
+}
+
+/* Where there is no thread to be had, it is loaded once it is asked for. */
+static void begin_next(struct gp_parts *p, uint32_t at)
+{
+	p->next.at = at;
+	p->is_loading = pthread_create(&p->thread, NULL, load_next, p) == 0;
 }
 
 /* Parts of one trace are on one timeline, or it was written to meanwhile. */
-static bool is_alike(struct gp_parts *p)
+static void check_alike(struct gp_parts *p)
 {
-	const struct gp_model *m = p->model;
+	struct loaded *now = &p->now;
 
+	if (!now->model)
+		return;
 	if (p->base_unix_ns == 0) {
-		p->first_ns = m->first_ns;
-		p->base_unix_ns = m->base_unix_ns;
+		p->first_ns = now->model->first_ns;
+		p->base_unix_ns = now->model->base_unix_ns;
 	}
-	if (m->first_ns == p->first_ns && m->base_unix_ns == p->base_unix_ns)
-		return true;
-	snprintf(p->trouble, sizeof(p->trouble),
+	if (now->model->first_ns == p->first_ns && now->model->base_unix_ns == p->base_unix_ns)
+		return;
+	snprintf(now->trouble, sizeof(now->trouble),
 		 "%s has changed while it was read; once it no longer does, repeat the command",
 		 p->path);
-	return false;
+	gp_model_free(now->model);
+	now->model = NULL;
 }
 
-static void load(struct gp_parts *p, uint32_t at)
+/* That part is the one at hand, and there is no next one. */
+static void turn_to(struct gp_parts *p, uint32_t at)
 {
-	const struct gp_load_options options = {.save_to = -1, .chosen = p->index};
-	bool is_last = at + 1 == p->count;
-
-	gp_chunk_index_choose(p->index, p->starts[at], is_last ? p->to_ns : p->starts[at + 1],
-			      p->events / MARGIN);
-	if (gp_model_load_with(p->path, &options, &p->model, p->trouble, sizeof(p->trouble)) != 0)
-		p->model = NULL;
-	else if (!is_alike(p)) {
-		gp_model_free(p->model);
-		p->model = NULL;
+	gp_model_free(p->now.model);
+	p->now.model = NULL;
+	wait_for_next(p);
+	if (p->next.model && p->next.at == at) {
+		p->now = p->next;
+	} else {
+		gp_model_free(p->next.model);
+		p->now.at = at;
+		load(p, &p->now);
 	}
-	if (!p->model)
-		return;
-	p->at = at;
-	p->trouble[0] = '\0';
-	p->model->part = (struct gp_part){
-		.is_one = true,
-		.from_ns = at > 0 ? p->first_ns + p->starts[at] : 0,
-		.to_ns = is_last ? UINT64_MAX : p->first_ns + p->starts[at + 1],
-	};
+	p->next.model = NULL;
+	check_alike(p);
 }
 
 const struct gp_model *gp_parts_get(void *context, size_t index)
 {
 	struct gp_parts *p = context;
+	bool is_in_order = !p->has_begun || index == p->now.at + 1;
 
-	if (p->model && p->at == index)
-		return p->model;
-	gp_model_free(p->model);
-	p->model = NULL;
-	if (!p->trouble[0])
-		load(p, (uint32_t)index);
-	return p->model;
+	if (p->now.trouble[0] || (p->now.model && p->now.at == index))
+		return p->now.model;
+	turn_to(p, (uint32_t)index);
+	p->has_begun = true;
+	if (p->now.model && is_in_order && index + 1 < p->count)
+		begin_next(p, (uint32_t)index + 1);
+	return p->now.model;
 }

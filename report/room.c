@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ static struct {
 	size_t count, capacity;
 	char trouble[PATH_MAX + 128];
 } rooms = {.limit_bytes = UINT64_MAX};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void gp_room_limit(uint64_t bytes)
 {
@@ -241,7 +243,7 @@ static void *move_to_file(void *room, size_t bytes)
 	return moved;
 }
 
-void *gp_room_resize(void *room, size_t bytes)
+static void *resize(void *room, size_t bytes)
 {
 	struct file *file = find(room);
 	void *resized = NULL;
@@ -253,6 +255,16 @@ void *gp_room_resize(void *room, size_t bytes)
 	if (!resized && bytes >= SMALL_BYTES)
 		resized = move_to_file(room, bytes);
 	return resized ? resized : resize_in_memory(room, bytes);
+}
+
+void *gp_room_resize(void *room, size_t bytes)
+{
+	void *resized;
+
+	pthread_mutex_lock(&lock);
+	resized = resize(room, bytes);
+	pthread_mutex_unlock(&lock);
+	return resized;
 }
 
 void *gp_room_take(size_t bytes)
@@ -269,13 +281,10 @@ static void *take_zeroed_memory(size_t count, size_t element_bytes)
 	return room;
 }
 
-void *gp_room_take_zeroed(size_t count, size_t element_bytes)
+static void *take_zeroed(size_t count, size_t element_bytes, size_t bytes)
 {
-	size_t bytes;
 	void *room = NULL;
 
-	if (__builtin_mul_overflow(count, element_bytes, &bytes))
-		return NULL;
 	if (fits_in_memory(0, bytes))
 		room = take_zeroed_memory(count, element_bytes);
 	if (!room && bytes >= SMALL_BYTES)
@@ -283,12 +292,28 @@ void *gp_room_take_zeroed(size_t count, size_t element_bytes)
 	return room ? room : take_zeroed_memory(count, element_bytes);
 }
 
+void *gp_room_take_zeroed(size_t count, size_t element_bytes)
+{
+	size_t bytes;
+	void *room;
+
+	if (__builtin_mul_overflow(count, element_bytes, &bytes))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	room = take_zeroed(count, element_bytes, bytes);
+	pthread_mutex_unlock(&lock);
+	return room;
+}
+
 void gp_room_free(void *room)
 {
-	struct file *file = find(room);
+	struct file *file;
 
+	pthread_mutex_lock(&lock);
+	file = find(room);
 	if (file)
 		free_file(file);
 	else
 		free_memory(room);
+	pthread_mutex_unlock(&lock);
 }

@@ -4,7 +4,7 @@
  * As malloc(), realloc() and free(), as long as all rooms together are within a limit.  A room beyond it is a mapped file
  * without a name, in a folder for temporary files, of which the kernel keeps in memory what is in use: however long the
  * trace, the memory that nobody else can have is bounded, and the disk has the rest.  Where there is no such folder, rooms are
- * memory.  One thread.
+ * memory.  All but the limit and the trouble are for any thread; a room belongs to one at a time.
  */
 #ifndef REPORT_ROOM_H
 #define REPORT_ROOM_H

@@ -435,7 +435,7 @@ class BrowserTest(HtmlCase):
         for view in ("timeline", "flame", "memory", "kernels"):
             self.go(view)
             self.assertGreater(self.ink(f"#view-{view} canvas"), 5, view)
-        self.assertRegex(run("gpuprof.timeline.legend.textContent"), "copies, sets.*launches.*keys")
+        self.assertRegex(run("gpuprof.timeline.legend.textContent"), "copies, sets.*launches")
         self.go("tables")
         self.assertGreater(run("document.querySelectorAll('#view-tables .row').length"), 1)
         for word in run("gpuprof.state.tables.map((table) => table.word)"):
@@ -607,6 +607,17 @@ class BrowserTest(HtmlCase):
         self.browser.frames()
         self.assertEqual(run("gpuprof.timeline.span.map((t) => t - gpuprof.state.index.zero)"), [1000, 3000])
         self.assertFalse(run("document.getElementById('view-timeline').hidden"))
+        self.assert_no_problem()
+
+    def test_a_finding_about_the_loop_leads_to_an_iteration(self):
+        self.open(self.write_page(self.write_kernels([(40, 10), (5, 100)] * 20)))
+        run = self.browser.run
+        finding = {"title": "slow", "found": "kernels are slow", "change": "none", "place": "", "callers": "", "meaning": "", "ignore": "", "saves": 9, "savesInLoop": 9, "worth": "9ns"}
+        run(f"gpuprof.state.about.advice = [{json.dumps(finding)}]")
+        run("gpuprof.views.overview.theme()")
+        run("document.querySelector('.advice .go').click()")
+        self.browser.frames()
+        self.assertAlmostEqual(run("gpuprof.timeline.span[1] - gpuprof.timeline.span[0]"), 155000, delta=1000)
         self.assert_no_problem()
 
     def test_of_too_many_events_the_page_says_which_stand_together_and_how_busy_the_gpu_was_is_still_of_all(self):

@@ -14,10 +14,21 @@ function showGap(gap) {
 	if (y + h > timeline.y + timeline.box.clientHeight - TOP) timeline.scroll(y + h - timeline.y - timeline.box.clientHeight + TOP);
 }
 
-/* What leads to where a finding can be seen: its longest call or idle time, or the calls that it names; null: nothing does. */
+/* An iteration of the main loop that took as long as most do; none where no loop was found. */
+function usualIteration() {
+	const passes = recordsOf('iteration').sort((a, b) => a.Wall - b.Wall);
+	return passes[passes.length >> 1];
+}
+
+/*
+ * What leads to where a finding can be seen: its longest call or idle time, the calls that it names, or an iteration where it is about the loop;
+ * null: nothing does.
+ */
 function evidence(finding) {
-	const call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
+	const pass = finding.savesInLoop * 2 > finding.saves && usualIteration(),
+		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
 	if (finding.showFor) return () => showGap({ Start: finding.showAt, Duration: finding.showFor });
+	if (!call && pass) return () => showGap({ Start: pass.Start, Duration: pass.Wall });
 	if (!call) return null;
 	return () => {
 		openView('timeline');
@@ -83,9 +94,9 @@ function adviceSection(about) {
 							marked(beginning(f.found)),
 							f.place ? [', at ', el('code', null, plain(f.place))] : null,
 							f.callers ? ' < ' + plain(f.callers) : null,
-							'. ',
-							marked(sentence(f.change)),
+							'.',
 						),
+						el('p', { class: 'change' }, '→ ', marked(sentence(f.change))),
 						el(
 							'details',
 							null,
@@ -101,7 +112,7 @@ function adviceSection(about) {
 								{
 									class: 'go',
 									onclick: evidence(f),
-									title: 'Its longest time, call or gap',
+									title: 'Its longest time, call or gap; or an iteration of the loop',
 								},
 								'see it in the timeline ›',
 							)

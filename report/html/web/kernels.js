@@ -120,7 +120,7 @@ function kernelsView() {
 						'Of those in the timeline: what was shorter than ' + fmtNs(state.index.least) + ' is here where it stands alone.',
 					)
 				: '',
-			el('h2', null, 'Durations'),
+			el('h2', null, 'Durations ', el('small', { class: 'most' })),
 			histogram,
 			el('h2', null, 'Duration over time ', el('small', null, '0 to ' + fmtNs(s.max) + '; click to see one')),
 			over,
@@ -159,7 +159,7 @@ function kernelsView() {
 	) {
 		if (!s || !histogram) return;
 		const width = Math.max(200, right.clientWidth - 34);
-		drawHistogram(histogram, s, width, 130);
+		right.querySelector('.most').textContent = 'the highest column is ' + fmtCount(drawHistogram(histogram, s, width, 130)) + ' of ' + fmtCount(s.n);
 		drawOverTime(over, found, width, 110);
 		over.onclick = (e) => {
 			const t = state.ev.start[found[0]] + (e.offsetX / width) * (state.ev.start[found.at(-1)] - state.ev.start[found[0]]);
@@ -205,7 +205,7 @@ function kernelsView() {
 	};
 }
 
-/* Columns of equal ratio, from the shortest to the longest. */
+/* Columns of equal ratio, from the shortest to the longest.  Returns how many the highest stands for. */
 function drawHistogram(canvas, s, width, height) {
 	const { ctx } = fitCanvas(canvas, width, height),
 		foot = 18,
@@ -241,6 +241,7 @@ function drawHistogram(canvas, s, width, height) {
 	ctx.fillRect(clamp(x, 0, width - 1), 12, 1, height - foot - 12);
 	ctx.textAlign = x > width - 70 ? 'right' : x < 70 ? 'left' : 'center';
 	ctx.fillText('median ' + fmtNs(s.median), clamp(x, 0, width), 10);
+	return most;
 }
 
 function drawOverTime(canvas, found, width, height) {

@@ -112,6 +112,7 @@ function memoryView() {
 		);
 		sayAbout();
 		lower.replaceChildren(el('div', { class: 'bar' }, tabs, about, buttons), grid.node);
+		fit();
 	}
 	function sayAbout() {
 		about.textContent =
@@ -125,6 +126,14 @@ function memoryView() {
 		const there = words.filter(([w]) => (w === 'held' ? hasMoment() : tableOf(w)));
 		tabs.replaceChildren(...there.map(([w, title]) => el('button', { 'data-word': w, onclick: () => openTable(w) }, title)));
 		if (there.length) openTable(there.some(([w]) => w === word) ? word : there[0][0]);
+	}
+	/* The chart has what the table's rows leave. */
+	function fit() {
+		if (!grid || node.hidden) return;
+		const above = chart.node.getBoundingClientRect().top - node.getBoundingClientRect().top,
+			below = lower.clientHeight - grid.node.clientHeight + (grid.shown.length + 2) * ROW_HEIGHT;
+		chart.node.style.setProperty('--room', node.clientHeight - above - below + 'px');
+		chart.draw();
 	}
 	/* The moment has moved. */
 	function follow() {
@@ -158,6 +167,7 @@ function memoryView() {
 		node,
 		key: (e) => momentKey(e, chart),
 		resize() {
+			fit();
 			draw();
 			if (grid) {
 				grid.layout();
@@ -167,6 +177,7 @@ function memoryView() {
 		theme: draw,
 		print: draw,
 		show() {
+			fit();
 			draw();
 			if (moment.series) follow();
 			if (grid) grid.draw();

@@ -247,7 +247,6 @@ class Timeline {
 			...Object.keys(GROUP_NAMES)
 				.filter((group) => found.has(group))
 				.map((group) => el('span', null, swatch(group === 'range' ? this.rgb[found.get(group)] : hueOf(group)), ' ' + nameOf(group))),
-			el('span', { class: 'dim' }, '?: keys'),
 		);
 	}
 
@@ -569,6 +568,8 @@ const lowerBoundFrom = (t, i, until) => {
 function titlesOf(tracks) {
 	const isOfGpu = (t) => ['stream', 'gpu-ranges'].includes(t.kind),
 		shorten = (t) => (t.kind === 'thread' ? t.name : t.name.replace(/ \(thread \d+\)$/, '')),
+		/* first what tells it from others, for there may be no room for the rest */
+		numberFirst = (t) => (t.kind === 'thread' ? t.name : t.name.replace(/(\S+) \(thread (\d+)\)$/, 'thread $2 ($1)')),
 		keyOf = (t) => [t.process, t.kind, shorten(t)].join(),
 		ownerOf = ({ process: p }) => (state.about.processes[p].rank !== undefined ? 'r' + state.about.processes[p].rank : state.about.processes[p].pid) + ': ',
 		counts = new Map(),
@@ -578,7 +579,7 @@ function titlesOf(tracks) {
 		owners.set(t.kind + t.id, (owners.get(t.kind + t.id) ?? new Set()).add(t.process));
 	}
 	return new Map(
-		tracks.map((t) => [t, (isOfGpu(t) && owners.get(t.kind + t.id).size > 1 ? ownerOf(t) : '') + (counts.get(keyOf(t)) === 1 ? shorten(t) : t.name)]),
+		tracks.map((t) => [t, (isOfGpu(t) && owners.get(t.kind + t.id).size > 1 ? ownerOf(t) : '') + (counts.get(keyOf(t)) === 1 ? shorten(t) : numberFirst(t))]),
 	);
 }
 const isSameThread = (a, b) => a.process === b.process && a.id === b.id;

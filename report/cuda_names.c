@@ -189,6 +189,11 @@ bool gp_overhead_is_of_profiler(uint32_t overhead_kind)
 	       overhead_kind == 8 << 16;
 }
 
+bool gp_overhead_is_of_context(uint32_t overhead_kind)
+{
+	return overhead_kind == 3 << 16;
+}
+
 /* The compiler, modules loaded by the runtime, functions loaded when they are first used. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind)
 {

@@ -34,4 +34,7 @@ bool gp_overhead_is_of_code(uint32_t overhead_kind);
 /* Buffers, and what CUPTI sets up and instruments: it would not be there without a profiler. */
 bool gp_overhead_is_of_profiler(uint32_t overhead_kind);
 
+/* Of it, what CUPTI sets up for a context as soon as the driver has made it. */
+bool gp_overhead_is_of_context(uint32_t overhead_kind);
+
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/answers/call_cause.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/own_cost.h"
@@ -91,8 +92,11 @@ static int gather_overheads(struct gp_groups *groups, const struct gp_model *mod
 
 	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
-		uint32_t row = gp_groups_find(groups, gp_overhead_name(overhead->overhead_kind));
+		uint32_t row;
 
+		if (!gp_overhead_holds_up(model, overhead))
+			continue;
+		row = gp_groups_find(groups, gp_overhead_name(overhead->overhead_kind));
 		if (row == UINT32_MAX)
 			return -ENOMEM;
 		result = gp_groups_add(groups, row, overhead->end_ns - overhead->start_ns);

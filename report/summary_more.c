@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "report/answers/call_cause.h"
 #include "report/answers/queue.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
@@ -181,6 +182,8 @@ static void count_code(struct kinds *kinds, struct gp_model *model)
 		bool loads = gp_overhead_is_of_loading(overhead->overhead_kind);
 		uint64_t within_ns = within(overhead, start_ns, end_ns);
 
+		if (!gp_overhead_holds_up(model, overhead))
+			continue;
 		*(loads ? &kinds->load_ns : &kinds->overhead_ns) += within_ns;
 		*(loads ? &kinds->loaded : &kinds->overheads) += within_ns > 0;
 	}

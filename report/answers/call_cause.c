@@ -55,6 +55,46 @@ bool gp_range_is_set_up(const struct gp_model *model, const struct gp_range *ran
 	       (begins_with(text, "ncclComm") || begins_with(text, "ncclGetUniqueId"));
 }
 
+static bool is_of_thread_before(const void *element, const void *key)
+{
+	const struct gp_call *call = element;
+	const uint32_t *thread_id = key;
+
+	return call->thread_id < *thread_id;
+}
+
+static bool has_calls(const struct gp_model *model, uint32_t thread_id)
+{
+	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+					   is_of_thread_before, &thread_id);
+
+	return at < model->call_count && model->calls[at].thread_id == thread_id;
+}
+
+bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead *overhead)
+{
+	return !gp_overhead_is_of_profiler(overhead->overhead_kind) || overhead->thread_id == 0 ||
+	       model->call_count == 0 || has_calls(model, overhead->thread_id);
+}
+
+uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call)
+{
+	uint64_t call_end_ns = call->start_ns + call->duration_ns, made_ns = 0;
+
+	if (gp_model_api_class(model, call->api) != GP_API_ALLOC)
+		return call_end_ns;
+	for (uint32_t i = 0; i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+
+		if (gp_overhead_is_of_context(overhead->overhead_kind) &&
+		    overhead->thread_id == call->thread_id &&
+		    overhead->start_ns >= call->start_ns && overhead->end_ns <= call_end_ns &&
+		    overhead->end_ns > made_ns)
+			made_ns = overhead->end_ns;
+	}
+	return made_ns > 0 ? made_ns : call_end_ns;
+}
+
 /* ---- of a process ---- */
 
 static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
@@ -78,10 +118,12 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < model->context_count; i++) {
-		uint32_t call = gp_model_context_call(model, model->contexts[i].id);
+		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+		const struct gp_call *call = &model->calls[at != GP_NONE ? at : 0];
 
-		if (call != GP_NONE)
-			result = add_call(setups, &model->calls[call], 0, GP_IDLE_SETUP);
+		if (at != GP_NONE)
+			result = add(setups, call->start_ns, gp_call_made_context_ns(model, call),
+				     0, GP_IDLE_SETUP);
 	}
 	return result;
 }
@@ -116,23 +158,6 @@ static int take_call(struct gp_process_calls *calls, const struct gp_model *mode
 			cause);
 }
 
-static bool is_of_thread_before(const void *element, const void *key)
-{
-	const struct gp_call *call = element;
-	const uint32_t *thread_id = key;
-
-	return call->thread_id < *thread_id;
-}
-
-static bool has_calls(const struct gp_model *model, uint32_t thread_id)
-{
-	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
-					   is_of_thread_before, &thread_id);
-
-	return at < model->call_count && model->calls[at].thread_id == thread_id;
-}
-
-/* CUPTI's own thread, and ours that fetches what it recorded, hold nobody up. */
 static int add_profiler(struct gp_process_calls *calls, const struct gp_model *model)
 {
 	int result = 0;
@@ -141,7 +166,7 @@ static int add_profiler(struct gp_process_calls *calls, const struct gp_model *m
 		const struct gp_overhead *overhead = &model->overheads[i];
 
 		if (gp_overhead_is_of_profiler(overhead->overhead_kind) &&
-		    (overhead->thread_id == 0 || has_calls(model, overhead->thread_id)))
+		    gp_overhead_holds_up(model, overhead))
 			result = add(&calls->profiler, overhead->start_ns, overhead->end_ns, 0,
 				     GP_IDLE_PROFILER);
 	}

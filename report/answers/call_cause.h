@@ -34,6 +34,15 @@ enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_c
 bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range);
 bool gp_range_is_set_up(const struct gp_model *model, const struct gp_range *range);
 
+/*
+ * When the context was there that this call made: the end of what CUPTI did for it, amid a call that allocates, which goes on with what it is
+ * for (to make gigabytes page-locked takes longer than any context); else the end of the call.
+ */
+uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call);
+
+/* Whether it may have held the program up: not what CUPTI did in its own thread, or in ours that fetches what it recorded. */
+bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead *overhead);
+
 /* A time, on the process's timeline, in which a thread of it was in a call of that cause. */
 struct gp_call_time {
 	uint64_t start_ns, end_ns;
@@ -49,7 +58,10 @@ struct gp_call_times {
 };
 
 struct gp_process_calls {
-	/* Of calls that made a context, whatever they are for, or loaded code, and of NCCL's set-up: all devices wait for these; device_id is 0. */
+	/*
+	 * Of calls that made a context, whatever they are for, until it was there, or loaded code, and of NCCL's set-up: all devices wait for these;
+	 * device_id is 0.
+	 */
 	struct gp_call_times setups;
 	/* Of all others that keep their device waiting.  Not of those that wait: they keep only their thread. */
 	struct gp_call_times others;

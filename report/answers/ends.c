@@ -21,6 +21,7 @@ const char *gp_end_part_name(enum gp_end_part part)
 		[GP_END_NCCL] = "NCCL",
 		[GP_END_CONTEXT] = "making contexts",
 		[GP_END_CODE] = "loading code",
+		[GP_END_MEMORY] = "allocating memory",
 	};
 
 	return names[part];
@@ -41,12 +42,23 @@ static uint64_t before_first_call_ns(const struct gp_model *model)
 
 /* ---- what both ends are made of ---- */
 
-/* The few calls that load code, found in one pass over all calls. */
+/* What is shorter is in nobody's start; there may be millions of them. */
+#define LEAST_ALLOCATION_NS 100000u
+
+/* The few calls that load code, or take long to allocate memory, found in one pass over all calls. */
 struct loads {
 	const struct gp_model *model;
 	uint32_t *calls;
 	uint32_t count, capacity;
 };
+
+static bool counts(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api_class(model, call->api);
+
+	return class == GP_API_MODULE ||
+	       (class == GP_API_ALLOC && call->duration_ns >= LEAST_ALLOCATION_NS);
+}
 
 static int find_loads(struct loads *loads, const struct gp_model *model)
 {
@@ -54,7 +66,7 @@ static int find_loads(struct loads *loads, const struct gp_model *model)
 
 	*loads = (struct loads){.model = model};
 	for (uint32_t i = 0; i < model->call_count && result == 0; i++) {
-		if (gp_model_api_class(model, model->calls[i].api) != GP_API_MODULE)
+		if (!counts(model, &model->calls[i]))
 			continue;
 		result = gp_array_grow_room(&loads->calls, &loads->capacity, loads->count,
 					    sizeof(*loads->calls));
@@ -99,11 +111,6 @@ static uint64_t take(struct parts *parts, uint64_t start_ns, uint64_t end_ns)
 	return to_ns - from_ns;
 }
 
-static void take_call(struct parts *parts, const struct gp_call *call)
-{
-	take(parts, call->start_ns, call->start_ns + call->duration_ns);
-}
-
 static void take_nccl(struct parts *parts, const struct gp_model *model, struct gp_end *end)
 {
 	for (uint32_t i = 0, count = nccl_ranges(model); i < count; i++) {
@@ -122,17 +129,22 @@ static void take_nccl(struct parts *parts, const struct gp_model *model, struct 
 static void take_contexts(struct parts *parts, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->context_count; i++) {
-		uint32_t call = gp_model_context_call(model, model->contexts[i].id);
+		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+		const struct gp_call *call = &model->calls[at != GP_NONE ? at : 0];
 
-		if (call != GP_NONE)
-			take_call(parts, &model->calls[call]);
+		if (at != GP_NONE)
+			take(parts, call->start_ns, gp_call_made_context_ns(model, call));
 	}
 }
 
-static void take_code(struct parts *parts, const struct loads *loads)
+static void take_calls(struct parts *parts, const struct loads *loads, enum gp_api_class class)
 {
-	for (uint32_t i = 0; i < loads->count; i++)
-		take_call(parts, &loads->model->calls[loads->calls[i]]);
+	for (uint32_t i = 0; i < loads->count; i++) {
+		const struct gp_call *call = &loads->model->calls[loads->calls[i]];
+
+		if (gp_model_api_class(loads->model, call->api) == class)
+			take(parts, call->start_ns, call->start_ns + call->duration_ns);
+	}
 }
 
 /* ---- NCCL's set-up, wherever ---- */
@@ -192,7 +204,8 @@ static int split(struct gp_end *end, const struct loads *loads, uint64_t start_n
 		else if (part == GP_END_CONTEXT)
 			take_contexts(&parts, model);
 		else
-			take_code(&parts, loads);
+			take_calls(&parts, loads,
+				   part == GP_END_CODE ? GP_API_MODULE : GP_API_ALLOC);
 		all_ns = gp_busy_union(parts.intervals, parts.count);
 		end->part_ns[part] = all_ns - told_ns;
 		told_ns = all_ns;

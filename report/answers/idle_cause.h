@@ -4,8 +4,8 @@
  * "The host" is the thread that made the call which ended the gap: the one that started the operation after it.  After the last operation it
  * is the thread that started that one.  From the beginning of the gap to its end, each instant has the first cause that fits:
  *
- *   SETUP       a thread of its process, whichever, was in a call that made a context, whatever that was for, in one that loaded code,
- *               or made or ended a communicator of NCCL's
+ *   SETUP       a thread of its process, whichever, was in a call that made a context, whatever that was for (of one that allocates: until
+ *               the context was there), in one that loaded code, or made or ended a communicator of NCCL's
  *   SYNC        the thread was in a call that waits, though the device had finished; and up to GP_IDLE_RETURN_NS after it came back from
  *               one that had begun before the gap
  *   COPY        the same of calls that copy or set memory: the host prepares or moves data, or comes back from a copy that waited
@@ -13,8 +13,8 @@
  *   SETUP       it made streams, graphs, or set something else up
  *   LAUNCH      it was in a call that launches or puts something else into a stream; and from the end of the call that started the next
  *               operation to its start, if that is GP_IDLE_LATENCY_NS at most: launching cannot keep up with operations that short
- *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device;
- *               and all of a gap between two operations of one launch of a graph
+ *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device,
+ *               or another program that the GPU ran meanwhile; and all of a gap between two operations of one launch of a graph
  *   as above    the host was in no call, but another thread of its process in one for the same device: the cause is that of its call
  *   PROFILER    no thread was in a call, but one in CUPTI, as it says, for its own sake
  *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or another one in a wait), but at work

@@ -569,6 +569,8 @@ static void graphs_and_captures_are_part_of_the_balance(void **state)
 	build_op(&b, GP_OP_KERNEL, 7, 210, 220, 4);
 	build_overhead(&b, 1u << 16, 100, 350);
 	build_overhead(&b, 1u << 16, 400, 450);
+	build_overhead(&b, 1u << 16, 500, 9000);
+	b.model->overheads[2].thread_id = 99; /* gpuprof's: it makes no calls */
 	text = summarize(&b);
 	expect(text, "1 launch, 1 captured into a graph; 1 graph launch; 2 GPU records, nothing "
 		     "was dropped");

@@ -72,6 +72,27 @@ static void ends_are_split_by_what_they_were_for(void **state)
 	gp_model_free(model);
 }
 
+/* What CUPTI makes ready for it is seen 30 ms after the call's begin: the other 70 ms are those of the allocation, for which it was. */
+static void a_context_is_made_amid_the_call_that_allocates(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model;
+	struct gp_ends ends;
+
+	(void)state;
+	build_overhead(&b, 3u << 16, 20 * MS, 30 * MS);
+	build_overhead(&b, 2u << 16, 40 * MS, 50 * MS);   /* of another kind */
+	build_overhead(&b, 3u << 16, 450 * MS, 460 * MS); /* in another call */
+	for (uint32_t i = 0; i < b.model->overhead_count; i++)
+		b.model->overheads[i].thread_id = 100;
+	model = build_end(&b);
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], 30 * MS);
+	assert_int_equal(ends.first.part_ns[GP_END_MEMORY], 70 * MS);
+	assert_int_equal(ends.first.part_ns[GP_END_CODE], 50 * MS);
+	gp_model_free(model);
+}
+
 /* It began 2 s of the machine's life before the first call. */
 static void the_time_before_the_first_call_is_known_by_the_process(void **state)
 {
@@ -197,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_are_split_by_what_they_were_for),
+		cmocka_unit_test(a_context_is_made_amid_the_call_that_allocates),
 		cmocka_unit_test(the_time_before_the_first_call_is_known_by_the_process),
 		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
 		cmocka_unit_test(where_operations_may_be_missing_there_is_no_end),

@@ -19,6 +19,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_sequence,
 	&gp_breakdown_iteration,
 	&gp_breakdown_tuning,
+	&gp_breakdown_critical_path,
 	&gp_breakdown_exec,
 	&gp_breakdown_stack,
 	&gp_breakdown_caller,

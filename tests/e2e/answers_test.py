@@ -12,7 +12,7 @@ PROGRAMS = ("overlap", "streams", "graph", "zoo", "copies")
 class Idle(Tables):
 
     def check(self, program, *arguments):
-        found = self.tables("time,idle,gap,gap-site,device", self.record(program, *arguments))
+        found = self.tables("time,idle,gap,gap-site,device,critical-path", self.record(program, *arguments))
         for row in found["time"]:
             idle = [cause for cause in found["idle"] if cause["Device"] == row["Device"]]
             gaps = [gap for gap in found["gap"] if gap["Device"] == row["Device"]]
@@ -26,6 +26,7 @@ class Idle(Tables):
             self.assertLessEqual(max(row["Compute"], row["Copy"], row["Communication"]), row["Busy"])
             self.assertGreaterEqual(row["Compute"] + row["Copy"] + row["Communication"], row["Busy"])
             self.assertEqual(row["Span"] - row["Idle inside"], row["Busy"])
+            self.assertEqual(self.sum(found["critical-path"], "Total"), row["Wall"], program)
         self.assertEqual(len(found["time"]), len(found["device"]))
 
     def test_causes_and_gaps_add_up_to_idle_time(self):

@@ -1,0 +1,123 @@
+/* What each moment waited for, followed back from the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/answers/critical_path.h"
+#include "tests/report/model_builder.h"
+
+#define US 1000u
+
+struct expected {
+	uint64_t from_us, to_us;
+	enum gp_path_kind kind;
+	uint32_t index;
+};
+
+static void check(struct build *b, const struct expected *expected, uint32_t count)
+{
+	struct gp_model *model = build_end(b);
+	struct gp_path path;
+
+	assert_int_equal(gp_path_of(&path, model), 0);
+	assert_int_equal(path.count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(path.steps[i].start_ns, expected[i].from_us * US);
+		assert_int_equal(path.steps[i].end_ns, expected[i].to_us * US);
+		assert_int_equal(path.steps[i].kind, expected[i].kind);
+		assert_int_equal(path.steps[i].index, expected[i].index);
+		assert_true(i == 0 || path.steps[i].end_ns == path.steps[i - 1].start_ns);
+	}
+	gp_path_free(&path);
+	gp_model_free(model);
+}
+
+/* A launch, a pause, a second one into the same stream, and a wait. */
+static struct build two_kernels(uint64_t second_us, uint32_t second_stream)
+{
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_LAUNCH, 10 * US, 10 * US, 1);
+	build_call(&b, 100, BUILD_LAUNCH, 50 * US, 10 * US, 2);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 60 * US, 1000 * US, 0);
+	build_op(&b, GP_OP_KERNEL, 7, 25 * US, 500 * US, 1);
+	build_op(&b, GP_OP_KERNEL, second_stream, second_us * US, 1050 * US, 2);
+	return b;
+}
+
+static void kernels_wait_for_those_before_them_in_their_stream(void **state)
+{
+	static const struct expected expected[] = {
+		{1050, 1060, GP_PATH_CALL, 2}, {502, 1050, GP_PATH_OPERATION, 1},
+		{500, 502, GP_PATH_STEP, 1},   {25, 500, GP_PATH_OPERATION, 0},
+		{20, 25, GP_PATH_LAUNCH, 0},   {10, 20, GP_PATH_CALL, 0},
+	};
+	struct build b = two_kernels(502, 7);
+
+	(void)state;
+	check(&b, expected, 6);
+}
+
+/* Else the first kernel made nothing longer. */
+static void or_for_their_launch(void **state)
+{
+	static const struct expected expected[] = {
+		{1050, 1060, GP_PATH_CALL, 2}, {65, 1050, GP_PATH_OPERATION, 1},
+		{60, 65, GP_PATH_LAUNCH, 1},   {50, 60, GP_PATH_CALL, 1},
+		{20, 50, GP_PATH_HOST, 1},     {10, 20, GP_PATH_CALL, 0},
+	};
+	struct build b = two_kernels(65, 8);
+
+	(void)state;
+	check(&b, expected, 6);
+}
+
+static void or_for_another_stream_where_they_begin_when_that_one_s_ended(void **state)
+{
+	static const struct expected expected[] = {
+		{1050, 1060, GP_PATH_CALL, 2}, {502, 1050, GP_PATH_OPERATION, 1},
+		{500, 502, GP_PATH_STEP, 1},   {25, 500, GP_PATH_OPERATION, 0},
+		{20, 25, GP_PATH_LAUNCH, 0},   {10, 20, GP_PATH_CALL, 0},
+	};
+	static const struct expected late[] = {
+		{1050, 1060, GP_PATH_CALL, 2}, {600, 1050, GP_PATH_OPERATION, 1},
+		{60, 600, GP_PATH_LAUNCH, 1},  {50, 60, GP_PATH_CALL, 1},
+		{20, 50, GP_PATH_HOST, 1},     {10, 20, GP_PATH_CALL, 0},
+	};
+	struct build soon = two_kernels(502, 8), later = two_kernels(600, 8);
+
+	(void)state;
+	check(&soon, expected, 6);
+	check(&later, late, 6);
+}
+
+/* The host does something else after its wait, and ends in a call that does not wait. */
+static void what_the_host_does_is_on_it(void **state)
+{
+	static const struct expected expected[] = {
+		{3000, 3005, GP_PATH_CALL, 3}, {1060, 3000, GP_PATH_HOST, 3},
+		{1050, 1060, GP_PATH_CALL, 2}, {502, 1050, GP_PATH_OPERATION, 1},
+		{500, 502, GP_PATH_STEP, 1},   {25, 500, GP_PATH_OPERATION, 0},
+		{20, 25, GP_PATH_LAUNCH, 0},   {10, 20, GP_PATH_CALL, 0},
+	};
+	struct build b = two_kernels(502, 7);
+
+	(void)state;
+	build_call(&b, 100, BUILD_LAUNCH, 3000 * US, 5 * US, 0);
+	check(&b, expected, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_wait_for_those_before_them_in_their_stream),
+		cmocka_unit_test(or_for_their_launch),
+		cmocka_unit_test(or_for_another_stream_where_they_begin_when_that_one_s_ended),
+		cmocka_unit_test(what_the_host_does_is_on_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -289,6 +289,23 @@ static void explain_unreadable(int error, const char *path, char *message, size_
 	snprintf(message, message_bytes, "%s cannot be read: %s%s", path, why, next);
 }
 
+/* What a file is that nothing here reads, as far as its name tells, and what to type. */
+static void explain_other(const char *path, char *message, size_t message_bytes)
+{
+	const char *suffix = strrchr(path, '.');
+
+	if (suffix && (strcmp(suffix, ".nsys-rep") == 0 || strcmp(suffix, ".qdrep") == 0))
+		snprintf(message, message_bytes,
+			 "%s is a report of nsys, which only nsys can read; type: nsys export "
+			 "--type=sqlite %s, and name the .sqlite file here",
+			 path, path);
+	else
+		snprintf(message, message_bytes,
+			 "%s is not a gpuprof trace, nor one of torch.profiler or nsys (SQLite); "
+			 "gpuprof's are files called NAME" GP_TRACE_SUFFIX,
+			 path);
+}
+
 /* Whether the file is a trace of a version that this reader knows. */
 static int check_magic(struct gp_trace *t, const char *path, char *message, size_t message_bytes)
 {
@@ -303,10 +320,7 @@ static int check_magic(struct gp_trace *t, const char *path, char *message, size
 			 "%s is empty: the program has not written to it, or the disk was full",
 			 path);
 	else if (!magic || memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) != 0)
-		snprintf(message, message_bytes,
-			 "%s is not a gpuprof trace, nor one of torch.profiler or nsys (SQLite); "
-			 "gpuprof's are files called NAME" GP_TRACE_SUFFIX,
-			 path);
+		explain_other(path, message, message_bytes);
 	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_CIRCLE)
 		snprintf(message, message_bytes,
 			 "%s was written by a newer gpuprof (trace version %u, this one reads up "

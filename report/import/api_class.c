@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The first row with which a name begins, behind its "cuda" or "cu". */
+/* The first row with which a name begins, behind its "cuda", "cu" or "hip": HIP's functions have CUDA's names, with some of its own. */
 static const struct {
 	const char *begin;
 	enum gp_api_class class;
@@ -10,6 +10,9 @@ static const struct {
 	{"LaunchHostFunc", GP_API_HOST},
 	{"StreamAddCallback", GP_API_HOST},
 	{"Launch", GP_API_LAUNCH},
+	{"ModuleLaunch", GP_API_LAUNCH},
+	{"ExtLaunch", GP_API_LAUNCH},
+	{"ExtModuleLaunch", GP_API_LAUNCH},
 	{"Memcpy", GP_API_COPY},
 	{"Memset", GP_API_SET},
 	{"GraphLaunch", GP_API_GRAPH_LAUNCH},
@@ -33,6 +36,7 @@ static const struct {
 	{"Array3DCreate", GP_API_ALLOC},
 	{"ArrayCreate", GP_API_ALLOC},
 	{"HostAlloc", GP_API_ALLOC},
+	{"HostMalloc", GP_API_ALLOC},
 	{"HostRegister", GP_API_ALLOC},
 	{"IpcOpenMemHandle", GP_API_ALLOC},
 	{"Malloc", GP_API_ALLOC},
@@ -45,6 +49,7 @@ static const struct {
 	{"MulticastCreate", GP_API_ALLOC},
 	{"ArrayDestroy", GP_API_FREE},
 	{"Free", GP_API_FREE},
+	{"HostFree", GP_API_FREE},
 	{"HostUnregister", GP_API_FREE},
 	{"IpcCloseMemHandle", GP_API_FREE},
 	{"MemFree", GP_API_FREE},
@@ -99,10 +104,10 @@ static const struct {
 	{"WaitExternal", GP_API_CONTROL},
 };
 
-/* Without the beginnings of the two APIs, and of the functions that the compiler calls for the program. */
+/* Without the beginnings of the APIs, and of the functions that the compiler calls for the program. */
 static const char *behind_prefix(const char *name, size_t *bytes)
 {
-	static const char *const prefixes[] = {"__cuda", "cuda", "cu"};
+	static const char *const prefixes[] = {"__cuda", "cuda", "cu", "hip"};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t length = strlen(prefixes[i]);

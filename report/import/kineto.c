@@ -406,7 +406,8 @@ int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t
 	if (result == -ENODATA)
 		snprintf(message, message_bytes,
 			 "%s is JSON, but no trace of torch.profiler: it has none of its events; "
-			 "gpuprof's own traces are files called NAME.gpuprof",
+			 "what others write, such as jax.profiler, is not read: record the program "
+			 "with gpuprof-run",
 			 path);
 	else if (result == -ENOTUNIQ)
 		snprintf(message, message_bytes,

@@ -340,6 +340,24 @@ class Import(Case):
         result = self.run_gpuprof("summary", path)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("other.json is JSON, but no trace of torch.profiler", result.stderr)
+        os.rename(path, self.path("other.nsys-rep"))
+        with open(self.path("other.nsys-rep"), "wb") as file:
+            file.write(b"QDSTRM" + bytes(100))
+        result = self.run_gpuprof("summary", self.path("other.nsys-rep"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("type: nsys export --type=sqlite", result.stderr)
+
+    def test_a_trace_of_an_amd_gpu_is_read(self):
+        """PyTorch for ROCm calls HIP's functions CUDA's runtime in its traces."""
+        events = []
+        for i in range(3):
+            events += [{"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 7, "tid": 7, "ts": 50 * i, "dur": 8, "args": {"correlation": i + 1}},
+                       {"ph": "X", "cat": "kernel", "name": "Cijk_Ailk_Bljk", "pid": 0, "tid": 0, "ts": 12 + 50 * i, "dur": 20, "args": {"device": 0, "stream": 0, "correlation": i + 1}}]
+        with open(self.path("rocm.json"), "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "AMD Instinct MI300X", "numSms": 304}], "traceEvents": events}, file)
+        said = self.run_gpuprof("summary", self.path("rocm.json")).stdout
+        self.assertIn("AMD Instinct MI300X, 304 SMs", said)
+        self.assertIn("all 3 launches have their kernel record", said)
 
 
 if __name__ == "__main__":

@@ -29,13 +29,35 @@ static void names_tell_what_the_recorder_knows(void **state)
 	}
 }
 
+static void functions_of_hip_are_as_cuda_s(void **state)
+{
+	static const struct {
+		const char *name;
+		enum gp_api_class class;
+	} functions[] = {
+		{"hipLaunchKernel", GP_API_LAUNCH},
+		{"hipModuleLaunchKernel", GP_API_LAUNCH},
+		{"hipExtModuleLaunchKernel", GP_API_LAUNCH},
+		{"hipModuleLoadData", GP_API_MODULE},
+		{"hipMemcpyWithStream", GP_API_COPY},
+		{"hipHostMalloc", GP_API_ALLOC},
+		{"hipHostFree", GP_API_FREE},
+		{"hipStreamSynchronize", GP_API_SYNC},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		assert_int_equal(gp_import_api_class(functions[i].name, strlen(functions[i].name)),
+				 functions[i].class);
+}
+
 static void others_are_others(void **state)
 {
 	static const char *const others[] = {"cudaGetErrorString",
 					     "cudaStreamIsCapturing",
 					     "cudaEventQuery",
 					     "cuInit",
-					     "hipLaunchKernel",
+					     "hipGetDevice",
 					     "cuda",
 					     "",
 					     "MallocHost",
@@ -50,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_tell_what_the_recorder_knows),
+		cmocka_unit_test(functions_of_hip_are_as_cuda_s),
 		cmocka_unit_test(others_are_others),
 	};
 

@@ -53,6 +53,17 @@ static __attribute__((constructor)) void find_clone(void)
 	clone_directly = (clone_function *)gp_dlsym_in_libc("clone", (uintptr_t)clone);
 }
 
+/* It ends a program for a clone() of ours, which it does not know. */
+static bool is_under_valgrind;
+
+/* It preloads a library of its own. */
+static __attribute__((constructor)) void look_for_valgrind(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	is_under_valgrind = preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL;
+}
+
 static void have_default(int number)
 {
 	static const uint64_t standard[4]; /* as the kernel has it: SIG_DFL, and nothing else */
@@ -265,6 +276,10 @@ void gp_finish_run(const char *trace_path, uint64_t timeout_ns)
 	if (gp_sys_is_confined()) /* also to look whether a file is there */
 		gp_say("the program has forbidden system calls to itself (seccomp); make the "
 		       "summary and the Chrome trace with: gpuprof finish %s",
+		       gp_shell_word(trace_path, word, sizeof(word)));
+	else if (is_under_valgrind)
+		gp_say("no process of gpuprof's can be started under valgrind; make the summary "
+		       "and the Chrome trace with: gpuprof finish %s",
 		       gp_shell_word(trace_path, word, sizeof(word)));
 	else if (!find_program(program, sizeof(program)))
 		gp_say("the program gpuprof is not beside %s; see what was recorded with: gpuprof "

@@ -45,6 +45,16 @@ class Valgrind(Case):
             self.run_checked([GPUPROF, *reader.split(), traces[0]], *LEAKS)
         self.run_checked([GPUPROF, "merge", "-o", "merged.json", *traces], *LEAKS)
 
+    def test_the_end_of_a_program(self):
+        """Its status stays, though valgrind does not know how we start a process: how to get the summary is said."""
+        result = subprocess.run([*VALGRIND, os.path.join(BUILD, "programs", "launch")], cwd=self.folder,
+                                env=support.environment(LD_PRELOAD=LIBRARY, GPUPROF_OUTPUT="t"), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, timeout=LIMIT_S, universal_newlines=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("launches 500\n", result.stdout)
+        self.assertEqual(result.stderr, "gpuprof: no process of gpuprof's can be started under valgrind; make the summary and the Chrome trace "
+                                        f"with: gpuprof finish {self.path('t.gpuprof')}\n")
+
     def test_units(self):
         for unit in UNITS:
             self.run_checked([os.path.join(BUILD, "tests", unit + "_test")], folder=support.ROOT)

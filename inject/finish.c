@@ -23,9 +23,10 @@
 #include "inject/output.h"
 #include "inject/say.h"
 
-#define STACK_BYTES    (64u * 1024u)
-#define PROGRESS_FD    3
-#define MOST_VARIABLES 4096
+#define STACK_BYTES       (64u * 1024u)
+#define USUAL_STACK_BYTES (8u << 20)
+#define PROGRESS_FD       3
+#define MOST_VARIABLES    4096
 
 /*
  * Three processes: the program; a helper, which shares its memory, never execs and therefore ends
@@ -102,14 +103,23 @@ static void copy_environment(struct job *job)
  */
 static void raise_limits(void)
 {
-	static const int resources[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_NOFILE};
+	static const struct {
+		int resource;
+		rlim_t enough;
+	} wanted[] = {{RLIMIT_AS, RLIM_INFINITY},
+		      {RLIMIT_DATA, RLIM_INFINITY},
+		      {RLIMIT_CPU, RLIM_INFINITY},
+		      {RLIMIT_NOFILE, RLIM_INFINITY},
+		      {RLIMIT_STACK, USUAL_STACK_BYTES}};
 	struct rlimit limit;
 
-	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
-		if (syscall(SYS_prlimit64, 0, resources[i], NULL, &limit) != 0)
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (syscall(SYS_prlimit64, 0, wanted[i].resource, NULL, &limit) != 0 ||
+		    limit.rlim_cur >= wanted[i].enough)
 			continue;
-		limit.rlim_cur = limit.rlim_max;
-		syscall(SYS_prlimit64, 0, resources[i], &limit, NULL);
+		limit.rlim_cur =
+			limit.rlim_max < wanted[i].enough ? limit.rlim_max : wanted[i].enough;
+		syscall(SYS_prlimit64, 0, wanted[i].resource, &limit, NULL);
 	}
 }
 

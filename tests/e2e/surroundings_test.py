@@ -288,6 +288,13 @@ class Surroundings(Case):
                 self.check_trace()
                 os.unlink(self.path("t.gpuprof"))
 
+    def test_a_stack_that_is_small(self):
+        """The program's limit is not meant for what makes the summary."""
+        result = self.run_program(["sh", "-c", f"ulimit -S -s 128; exec env LD_PRELOAD={support.LIBRARY} {self.program} nothing own"], PLAIN,
+                                  GPUPROF_OUTPUT="t")
+        self.assertEqual((result.returncode, result.stdout), (9, "launches 3000\n"))
+        self.assertIn("all 3,000 launches have their kernel record", result.stderr)
+
     def test_a_mask_that_forbids_everything(self):
         self.run_step("umask")
         self.check_trace()

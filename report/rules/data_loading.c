@@ -176,7 +176,7 @@ static const char *const read_ahead[GP_LANGUAGES] = {
 	[GP_LANGUAGE_NATIVE] =
 		"prepare the next data while the GPU computes, in other threads, in page-locked "
 		"buffers (cudaMallocHost); where some do already, in more of them, or with less "
-		"work for each piece",
+		"work for each piece; where it waits for requests, several at once",
 	[GP_LANGUAGE_PYTHON] = AHEAD_IN_PYTHON,
 	[GP_LANGUAGE_TORCH] =
 		"prepare the next data while the GPU computes, in other processes (DataLoader: "

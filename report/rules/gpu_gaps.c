@@ -279,6 +279,8 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		gp_dependency_advise(advisor, found, out);
 	else if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
+	else if (own->has_looks && gp_meanwhile_compiler(advisor, found) != GP_COMPILER_NONE)
+		fputs(gp_host_time_change(gp_meanwhile_compiler(advisor, found)), out);
 	else if (own->has_looks)
 		fputs("do that before the first launch, after the last, or in another process; "
 		      "more "

@@ -257,6 +257,11 @@ void gp_host_time_tell(const struct gp_host_time *host, FILE *out)
 		fprintf(out, "; loading code took %s of it", gp_format_ns(host->load_ns).text);
 }
 
+const char *gp_host_time_change(enum gp_compiler compiler)
+{
+	return compiler_changes[compiler];
+}
+
 static const char *change_of(const struct gp_host_time *host)
 {
 	if (host->xla_ns * 2 >= host->total_ns)

@@ -38,6 +38,9 @@ bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct 
 /* "; CuPy was compiling, or loading what it had compiled, when it began", "; loading code took 45.13ms of it"; nothing where nothing is known. */
 void gp_host_time_tell(const struct gp_host_time *host, FILE *out);
 
+/* What helps against that compiler's time. */
+const char *gp_host_time_change(enum gp_compiler compiler);
+
 /* What helps against it; false, and nothing is printed: what the host did is not known, or it was loading code most of the time. */
 bool gp_host_time_advise(const struct gp_host_time *host, FILE *out);
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/format.h"
 #include "report/host_work.h"
@@ -96,6 +97,39 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 	if (looks > 0)
 		tell_others(advisor, found, time_ns, out);
 	return looks;
+}
+
+static enum gp_compiler compiler_at(const struct gp_host_place *place)
+{
+	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++) {
+		char what[128];
+
+		snprintf(what, sizeof(what), "compiling (%s)", gp_compiler_name(i));
+		if (strcmp(place->what, what) == 0)
+			return i;
+	}
+	return GP_COMPILER_NONE;
+}
+
+enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
+				       const struct gp_case *found)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	enum gp_compiler compiler = GP_COMPILER_NONE;
+	uint64_t time_ns = 0;
+	uint32_t count;
+	struct gp_host_function *functions = gp_host_work_functions(
+		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
+
+	for (uint32_t i = 0; functions && i < count; i++)
+		time_ns += functions[i].total_ns;
+	if (functions && count > 0 && functions[0].total_ns * 2 >= time_ns) {
+		struct gp_host_place place = gp_host_places_at(places, functions[0].place);
+
+		compiler = compiler_at(&place);
+	}
+	free(functions);
+	return compiler;
 }
 
 void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,

@@ -24,6 +24,10 @@ bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *fou
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 			   FILE *out);
 
+/* The compiler that what is told first of it names, if that is most of the time; else GP_COMPILER_NONE. */
+enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
+				       const struct gp_case *found);
+
 /*
  * The same of times that hold more than the case's idle ones, as shares: "; by 145 looks from the first of these launches to the last the host was
  * in step (train.py:40) for 63.0 % of the time; in load (data.py:7) for 20.1 %".  when: "from ... to ...".

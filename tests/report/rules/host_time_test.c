@@ -23,6 +23,8 @@
 /* The file of a function on the stack of each call; NULL = the user's own is all that there is. */
 struct calls {
 	const char *before, *within, *after;
+	const char
+		*looked; /* the same of a look at Python's stack meanwhile; NULL = there was none */
 	bool other_thread; /* the first is of one, which has no Python on its stacks */
 	const char *command;
 };
@@ -62,6 +64,12 @@ static struct gp_model *wait_for_host(const struct calls *calls)
 			build_stack_of_last(&b, find_stack(&b, user, files[i]));
 		if (i != 1)
 			build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 50000, i + 1);
+	}
+	if (calls->looked) {
+		uint32_t stack = find_stack(&b, user, calls->looked);
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+		b.model->samples[index] = build_sample(100, stack, 10, 210);
 	}
 	build_stacks_end(&b);
 	return build_end(&b);
@@ -119,6 +127,14 @@ static void imports_count_where_they_are_new(void **state)
 	      "Python was importing when it ended", "imported while the GPU waits", NULL);
 	/* nor does another thread's import say anything */
 	check(&(struct calls){.before = IMPORTS}, "loading code", "py-spy record", "importing");
+}
+
+/* Where no call was made in it, either. */
+static void compilers_are_told_by_looks(void **state)
+{
+	(void)state;
+	check(&(struct calls){.looked = CUPY}, "compiling (CuPy) at f (compiler.py:2) for 200.0ms",
+	      "CUPY_CACHE_DIR", NULL);
 }
 
 /* Looks at the thread say what else another profiler would be asked for. */
@@ -399,6 +415,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compilers_are_told_by_stacks),
 		cmocka_unit_test(imports_count_where_they_are_new),
+		cmocka_unit_test(compilers_are_told_by_looks),
 		cmocka_unit_test(looks_say_what_the_host_was_at),
 		cmocka_unit_test(looks_in_all_of_them_are_added),
 		cmocka_unit_test(without_any_stack_python_is_known_by_its_name),

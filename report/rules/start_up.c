@@ -1,11 +1,12 @@
 /*
- * What NCCL takes to make its communicators and to end them, contexts that take a second and more to be made, and what the program did for itself
- * before the first operation, if that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * What NCCL takes to make its communicators and to end them, contexts that take a second and more to be made, and before the first operation what
+ * it took to page-lock memory, and what the program did for itself, if that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/rules/rules.h"
 
 #include <errno.h>
 
+#include "report/answers/call_cause.h"
 #include "report/answers/ends.h"
 #include "report/array.h"
 #include "report/format.h"
@@ -28,6 +29,7 @@
 
 struct own {
 	uint64_t make_ns, end_ns; /* at the process's start, and at its end */
+	uint64_t bytes;           /* of page-locked memory */
 	uint64_t until_first_ns;  /* of the program's own: what it is a part of ... */
 	uint64_t calls;           /* ... the text of the calls around most of it ... */
 	bool has_looks;           /* ... and whether Python's part of it is known */
@@ -84,6 +86,51 @@ static void add(struct gp_advisor *advisor, uint32_t part, uint64_t start_ns, ui
 	gp_advisor_add(advisor, found, 0, start_ns + end_ns, start_ns + end_ns, NULL);
 	own->make_ns = start_ns;
 	own->end_ns = end_ns;
+}
+
+/* ---- page-locked memory ---- */
+
+static bool makes_context(const struct gp_model *model, uint32_t call)
+{
+	for (uint32_t i = 0; i < model->context_count; i++)
+		if (gp_model_context_call(model, model->contexts[i].id) == call)
+			return true;
+	return false;
+}
+
+/* Of a call that allocates, without the context that it may have made first. */
+static uint64_t allocation_ns(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_call *call = &model->calls[index];
+
+	if (call->duration_ns < LEAST_NS || !makes_context(model, index))
+		return call->duration_ns;
+	return gp_call_end_ns(call) - gp_call_made_context_ns(model, call);
+}
+
+static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *first)
+{
+	const struct gp_model *model = advisor->model;
+	uint64_t ns = 0, bytes = 0;
+	struct own *own;
+
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->op != GP_MEMORY_ALLOC || event->call == GP_NONE ||
+		    event->memory_kind != GP_MEMORY_PINNED ||
+		    event->time_ns > first->start_ns + first->ns)
+			continue;
+		ns += allocation_ns(model, event->call);
+		bytes += event->bytes;
+	}
+	if (ns > first->part_ns[GP_END_MEMORY]) /* of several threads */
+		ns = first->part_ns[GP_END_MEMORY];
+	if (ns < LEAST_HOST_NS)
+		return;
+	add(advisor, GP_END_MEMORY, ns, 0);
+	own = gp_advisor_case(advisor, GP_NO_SITE, GP_END_MEMORY, 0)->own;
+	own->bytes = bytes;
 }
 
 /* ---- what the program does for itself ---- */
@@ -238,6 +285,7 @@ static void look(struct gp_advisor *advisor)
 	}
 	if (ends.first.part_ns[GP_END_CONTEXT] >= SLOW_CONTEXT_NS)
 		add(advisor, GP_END_CONTEXT, ends.first.part_ns[GP_END_CONTEXT], 0);
+	look_at_locked(advisor, &ends.first);
 	look_at_host(advisor, &ends.first);
 }
 
@@ -262,6 +310,12 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 			gp_format_ns(own->make_ns).text);
 		return;
 	}
+	if (found->detail == GP_END_MEMORY) {
+		fprintf(out,
+			"allocating %s of page-locked memory took %s before the first operation",
+			gp_format_bytes(own->bytes).text, gp_format_ns(own->make_ns).text);
+		return;
+	}
 	fputs("NCCL took ", out);
 	if (own->make_ns > 0)
 		fprintf(out, "%s to make communicators", gp_format_ns(own->make_ns).text);
@@ -280,6 +334,10 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	else if (found->detail == GP_END_CONTEXT)
 		fputs("keep the driver loaded between runs (nvidia-smi -pm 1), and let the process "
 		      "see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)",
+		      out);
+	else if (found->detail == GP_END_MEMORY)
+		fputs("page-lock only what is copied again and again: one copy from pageable "
+		      "memory takes less than to page-lock it",
 		      out);
 	else
 		fprintf(out, "%sdo something else while they are made (%s)",
@@ -303,7 +361,9 @@ const struct gp_rule gp_rule_start_up = {
 	.meaning =
 		"A process makes a context on each GPU before its first operation and, with NCCL, "
 		"communicators, which all of their processes make together: whoever comes first "
-		"waits for the last. And it imports, or reads data: what Python did from the first "
+		"waits for the last. Page-locked memory takes long, too: the system finds and "
+		"locks each page of it. And it imports, or reads data: what Python did from the "
+		"first "
 		"call of CUDA on is told by looks at its stacks (--host-samples), of other "
 		"programs "
 		"the longest time between two calls, and which these are. It is so once in a "
@@ -319,7 +379,8 @@ const struct gp_rule gp_rule_start_up = {
 		"(ncclGroupStart, ncclGroupEnd), while the program reads its data "
 		"(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "
 		"device_id). Contexts: nvidia-smi -pm 1 keeps the driver loaded where no program "
-		"does; CUDA_VISIBLE_DEVICES hides GPUs that are not used. The program's own: "
+		"does; CUDA_VISIBLE_DEVICES hides GPUs that are not used. Page-locked memory: only "
+		"for what is copied again and again. The program's own: "
 		"import only what is used (python3 -X importtime lists what takes how long), read "
 		"data in another thread while the context is made.",
 	.ignore = "The program runs for long: then it is over soon.",

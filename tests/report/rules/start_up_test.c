@@ -147,6 +147,40 @@ static void a_thread_is_not_its_own_other(void **state)
 	check_parts(&b, "meanwhile the host was in backward (train.py:3) for", "another");
 }
 
+/* The first call allocates for 300 ms; it may have made the context first, for 120 of these. */
+static struct build lock(bool makes_context)
+{
+	struct build b = wait(400 * MS);
+	struct gp_call *call = &b.model->calls[0];
+	uint32_t index = BUILD_GROW(&b, memory, memory_count);
+
+	call->duration_ns = 300 * MS;
+	call->memory = index;
+	call->correlation_id = 9;
+	b.model->memory[index] = (struct gp_memory_event){.time_ns = 300 * MS,
+							  .bytes = 2ull << 30,
+							  .other = GP_NONE,
+							  .op = GP_MEMORY_ALLOC,
+							  .memory_kind = GP_MEMORY_PINNED};
+	if (makes_context) {
+		build_context_made_by(&b, 1, 7, 9);
+		build_overhead(&b, 3u << 16, 110 * MS, 120 * MS);
+		b.model->overheads[0].thread_id = call->thread_id;
+	}
+	return b;
+}
+
+static void page_locked_memory_takes_its_time(void **state)
+{
+	struct build alone = lock(false), first = lock(true), device = lock(false);
+
+	(void)state;
+	check(&alone, "allocating 2.000GiB of page-locked memory took 300.0ms before the first");
+	check(&first, "allocating 2.000GiB of page-locked memory took 180.0ms before the first");
+	device.model->memory[0].memory_kind = GP_MEMORY_DEVICE;
+	check(&device, NULL);
+}
+
 static void what_is_short_is_nothing(void **state)
 {
 	struct build b = wait(90 * MS);
@@ -164,6 +198,7 @@ int main(void)
 		cmocka_unit_test(another_thread_of_python_s_is_told),
 		cmocka_unit_test(of_several_others_the_busiest_is_told),
 		cmocka_unit_test(a_thread_is_not_its_own_other),
+		cmocka_unit_test(page_locked_memory_takes_its_time),
 		cmocka_unit_test(what_is_short_is_nothing),
 	};
 

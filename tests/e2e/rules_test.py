@@ -5,6 +5,7 @@ import concurrent.futures
 import glob
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -137,6 +138,17 @@ class ExplainTest(Case):
             for part in ("What it means", "What helps", "When to ignore it", "When it speaks"):
                 self.assertIn(part, text)
             self.assertNotIn("at least 0B", text)
+
+    def test_every_cause_of_idle_time_is_explained(self):
+        rules = {line.split()[0] for line in self.run_gpuprof("explain", "--list").stdout.splitlines()}
+        listed = [line.split()[0] for line in self.run_gpuprof("explain", "--causes").stdout.splitlines()]
+        self.assertIn("launch-bound", listed)  # a rule, too: that is explained
+        for cause in listed:
+            text = self.run_gpuprof("explain", cause).stdout
+            self.assertTrue(text.startswith(cause + (": " if cause in rules else ", a cause of idle time: ")), text)
+            self.assertIn("What helps", text)
+            for named in re.findall(r"[Rr]ules?: ([a-z, \n-]+)\.", text):
+                self.assertLessEqual(set(re.findall(r"[a-z-]+", named)), rules)
 
     def test_a_rule_that_is_none(self):
         done = self.run_gpuprof("explain", "no-such-rule")

@@ -15,6 +15,8 @@
 /* Times of traces are far below; sums of two fit. */
 #define MOST_NS  999999999999999999
 #define MOST_ROW 1000000000
+#define ROWS                                                                                       \
+	10000 /* of a table where the request names no other number: one of iterations may have millions */
 
 #define PERFETTO_UI "https://ui.perfetto.dev"
 
@@ -81,7 +83,7 @@ static int write_tables(const struct gp_call_of_endpoint *call, const char *word
 	struct gp_summary_by by = {.words = words,
 				   .format = &gp_sheet_json,
 				   .sort = gp_request_value(call->request, "sort")};
-	int64_t rows = 0;
+	int64_t rows = ROWS;
 	int result = take_number(call, "top", 0, MOST_ROW, &rows);
 
 	by.row_limit = (size_t)rows;

@@ -103,6 +103,14 @@ class ServeCase(Case):
             file.write(ServeCase.recorded)
         return file.name
 
+    def write_kernels(self, count):
+        """A trace of so many kernels of different names."""
+        events = [{"ph": "X", "cat": "kernel", "name": f"kernel_{i}", "pid": 0, "tid": 7, "ts": 10 * i, "dur": 5, "args": {"device": 0, "context": 1, "stream": 7, "correlation": i + 1}}
+                  for i in range(count)]
+        with open(self.path("kernels.json"), "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}, file)
+        return file.name
+
     def printed(self, *arguments):
         done = self.run_gpuprof(*arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -111,6 +119,11 @@ class ServeCase(Case):
 
 class NumbersTest(ServeCase):
     """They are those of the other commands."""
+
+    def test_of_a_long_table_the_first_rows_are_answered_unless_all_are_wanted(self):
+        server = Server(self, self.write_kernels(10050))
+        for path, rows in (("/api/kernels", 10000), ("/api/kernels?top=0", 10050), ("/api/kernels?top=10020", 10020)):
+            self.assertEqual(len(server.json(path)["rows"]), rows, path)
 
     def assert_agrees(self, trace):
         server = Server(self, trace)

@@ -380,7 +380,9 @@ class Untouched(Case):
 
     def check_crowd(self, way, launches):
         """Where the machine is so busy that the writer does not get to run, records of calls are lost, and said to be; of kernels none is."""
-        summary = self.run_gpuprof("summary", self.path(way.replace(" ", "-") + ".gpuprof")).stdout
+        result = self.run_gpuprof("summary", self.path(way.replace(" ", "-") + ".gpuprof"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""), self.files())
+        summary = result.stdout
         self.assertIn("\nRecords\n", summary)
         calls, kernels, lost = (int(found.group(1).replace(",", "")) if found else 0 for found in (
             re.search(r"([\d,]+) launches", summary[summary.index("\nRecords\n"):]), re.search(r"; ([\d,]+) GPU records", summary),

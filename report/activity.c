@@ -159,6 +159,7 @@ static int add_operation(struct gp_activity *activity, uint32_t row, const struc
 	if (row == UINT32_MAX)
 		return -ENOMEM;
 	++*count_of(activity, op);
+	activity->operations.rows[row].is_aside = gp_op_is_on_host(op);
 	add_bytes(&activity->operations.rows[row], model, op);
 	if (!op->untimed)
 		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
@@ -268,8 +269,9 @@ static int add_summed_operations(struct gp_activity *activity, const struct gp_m
 
 	if (row == UINT32_MAX)
 		return -ENOMEM;
-	*count_of(activity, &op) += sum->spread.count + sum->untimed;
 	group = &activity->operations.rows[row];
+	group->is_aside = gp_op_is_on_host(&op);
+	*count_of(activity, &op) += sum->spread.count + sum->untimed;
 	group->bytes += sum->bytes;
 	group->timed_bytes += sum->timed_bytes;
 	if (sum->spread.count > 0)

@@ -21,9 +21,10 @@
 struct gp_activity {
 	struct gp_groups operations;
 	struct gp_groups calls;
-	uint64_t failures;                      /* calls; report/answers/failures.h says which */
-	uint64_t launches, graph_launches;      /* calls */
-	uint64_t kernels, copies, sets, graphs; /* operations */
+	uint64_t failures;                 /* calls; report/answers/failures.h says which */
+	uint64_t launches, graph_launches; /* calls */
+	uint64_t kernels, copies, sets,
+		graphs; /* operations; copies from host to host are rows aside */
 };
 
 /* Returns 0 or -ENOMEM. */

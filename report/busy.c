@@ -83,7 +83,7 @@ static void stretch_to_calls(struct gp_window *window, const struct gp_model *mo
 static void stretch_to_ops(struct gp_window *window, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->op_count; i++)
-		if (!model->ops[i].untimed)
+		if (!model->ops[i].untimed && !gp_op_is_on_host(&model->ops[i]))
 			stretch(window, model->base_unix_ns + model->ops[i].start_ns,
 				model->base_unix_ns + model->ops[i].end_ns);
 }

@@ -108,6 +108,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct gp_group *left = &rows[*(const uint32_t *)a];
 	const struct gp_group *right = &rows[*(const uint32_t *)b];
 
+	if (left->is_aside != right->is_aside)
+		return left->is_aside ? 1 : -1;
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
 	if (left->count != right->count)
@@ -120,7 +122,8 @@ uint64_t gp_groups_time_ns(const struct gp_groups *groups)
 	uint64_t total_ns = 0;
 
 	for (uint32_t i = 0; i < groups->count; i++)
-		total_ns += groups->rows[i].total_ns;
+		if (!groups->rows[i].is_aside)
+			total_ns += groups->rows[i].total_ns;
 	return total_ns;
 }
 

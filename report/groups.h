@@ -7,6 +7,7 @@
 #ifndef REPORT_GROUPS_H
 #define REPORT_GROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct gp_group {
 	uint64_t *durations_ns; /* of those that have one */
 	uint32_t duration_count, capacity;
 	uint64_t total_ns; /* their sum */
+	bool is_aside;     /* in no sum of groups, and behind all others in their order */
 	uint64_t apart_ns; /* of that: of operations that were set apart */
 	uint64_t count;    /* all, timed or not */
 	uint64_t failed;
@@ -52,10 +54,10 @@ int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp
 /* What its durations amount to. */
 struct gp_stats gp_group_stats(const struct gp_group *group);
 
-/* What all of them took together. */
+/* What all of them took together, but for those aside. */
 uint64_t gp_groups_time_ns(const struct gp_groups *groups);
 
-/* The row numbers by total time, longest first, then by count and key. Free it; NULL if there is no
+/* The row numbers by total time, longest first, then by count and key; those aside are last. Free it; NULL if there is no
  * memory. */
 uint32_t *gp_groups_by_time(const struct gp_groups *groups);
 

@@ -68,6 +68,12 @@ struct gp_op {
 	uint16_t destination_kind : 4; /* a set's memory kind is here */
 };
 #define GP_OP_KIND_UNKNOWN 15u
+
+/* A copy from host to host, which CUPTI tells like others, with a device and a stream: no work of the GPU. */
+static inline bool gp_op_is_on_host(const struct gp_op *op)
+{
+	return op->copy_kind == GP_COPY_HTOH && op->kind == GP_OP_COPY;
+}
 static_assert(sizeof(struct gp_op) == 64, "operations are most of a model");
 
 /* What many operations share, and is seldom asked for: kept once. */

@@ -66,7 +66,7 @@ static int project_call(struct projection *p, const struct gp_call *call)
 		uint32_t stream = find_stream(p, i);
 
 		for (uint32_t k = 0; result == 0 && k < p->open_count; k++)
-			if (!p->model->ops[i].untimed)
+			if (!p->model->ops[i].untimed && !gp_op_is_on_host(&p->model->ops[i]))
 				result = stretch(p, &p->open[k], stream, &p->model->ops[i]);
 	}
 	return result;

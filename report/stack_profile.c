@@ -109,7 +109,7 @@ static void add_op(struct gp_stack_profile *profile, const struct gp_model *mode
 	node = find_call(profile, model, gp_model_op_cause(model, op), stack);
 	node = find_leaf(profile, node, name_op(profile, model, op, buffer), GP_SITE_OPERATION);
 	add(profile, node, GP_MEASURE_OPERATIONS, 1, stack);
-	if (!op->untimed)
+	if (!op->untimed && !gp_op_is_on_host(op))
 		add(profile, node, GP_MEASURE_GPU_TIME, op->end_ns - op->start_ns, stack);
 }
 

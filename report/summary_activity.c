@@ -90,8 +90,9 @@ static void put_group(const struct listing *listing, const struct gp_group *grou
 	struct gp_stats stats = gp_group_stats(group);
 	struct gp_table *table = listing->table;
 
-	gp_table_figure(table,
-			gp_format_percent((double)group->total_ns, (double)listing->total_ns));
+	gp_table_figure(table, group->is_aside ? (struct gp_figure){"-"}
+					       : gp_format_percent((double)group->total_ns,
+								   (double)listing->total_ns));
 	gp_table_figure(table, gp_format_ns(group->total_ns));
 	gp_table_figure(table, gp_format_count(group->count));
 	if (listing->failures)
@@ -113,7 +114,8 @@ static void print_folded(const struct listing *listing, const uint32_t *order, u
 	uint64_t hidden_ns = 0;
 
 	for (uint32_t i = shown; i < groups->count; i++)
-		hidden_ns += groups->rows[order[i]].total_ns;
+		if (!groups->rows[order[i]].is_aside)
+			hidden_ns += groups->rows[order[i]].total_ns;
 	fprintf(listing->summary->out, "  ... %s more, %s (%s %%)%s\n",
 		gp_format_count(groups->count - shown).text, gp_format_ns(hidden_ns).text,
 		gp_format_percent((double)hidden_ns, (double)listing->total_ns).text,
@@ -127,7 +129,7 @@ static uint32_t rows_with(const struct listing *listing, const uint32_t *order, 
 	const struct gp_groups *groups = listing->groups;
 	uint32_t count = 1;
 
-	while (count < groups->count &&
+	while (count < groups->count && !groups->rows[order[count]].is_aside &&
 	       (double)groups->rows[order[count]].total_ns >= share * (double)listing->total_ns)
 		count++;
 	return count;

@@ -122,7 +122,7 @@ static void count_ops(struct kinds *kinds, struct gp_tally *seen, const struct g
 
 		if (i == 0 || !gp_ops_share_stream(op, op - 1))
 			count_place(kinds, seen, process, op);
-		if (op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_HTOH) {
+		if (gp_op_is_on_host(op)) {
 			kinds->host_copies++;
 			kinds->host_copy_ns += op->end_ns - op->start_ns;
 		}
@@ -235,7 +235,6 @@ static void print_queues(const struct gp_summary *summary, const struct kinds *k
 	end(&line);
 }
 
-/* CUPTI tells them like others, with a device and a stream: what of them the GPU did, nobody knows. */
 static void print_host_copies(const struct gp_summary *summary, const struct kinds *kinds)
 {
 	struct line line;
@@ -243,7 +242,7 @@ static void print_host_copies(const struct gp_summary *summary, const struct kin
 	if (kinds->host_copies == 0)
 		return;
 	begin(&line, summary, "copy");
-	add(&line, "%s from host to host took %s: they count as GPU activity, as CUPTI has them",
+	add(&line, "%s from host to host took %s, on the host: they are no work of a GPU",
 	    gp_format_count(kinds->host_copies).text, gp_format_ns(kinds->host_copy_ns).text);
 	end(&line);
 }
@@ -405,8 +404,8 @@ static void print_in_brief(const struct gp_summary *summary, const struct kinds 
 		 "operations found their stream idle", NULL},
 		{kinds->blocked_ns, gp_format_ns(kinds->blocked_ns), "in full queues", NULL},
 		{kinds->host_copies, gp_format_count(kinds->host_copies),
-		 "host-to-host copies that count as GPU activity",
-		 "host-to-host copy that counts as GPU activity"},
+		 "copies from host to host, no work of a GPU",
+		 "copy from host to host, no work of a GPU"},
 		{matters(summary, kinds->sync_ns), gp_format_ns(kinds->sync_ns),
 		 "in synchronisation", NULL},
 		{unified[GP_UNIFIED_HTOD], gp_format_bytes(unified[GP_UNIFIED_HTOD]),

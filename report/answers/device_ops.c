@@ -72,7 +72,8 @@ static bool find_next(struct gp_device_ops *ops, size_t number, uint64_t *start_
 	const struct gp_model *model = ops->models[run->model];
 	uint32_t *next = &ops->next[number];
 
-	while (*next < run->end && model->ops[*next].untimed)
+	while (*next < run->end &&
+	       (model->ops[*next].untimed || gp_op_is_on_host(&model->ops[*next])))
 		(*next)++;
 	if (*next == run->end)
 		return false;

@@ -1,5 +1,6 @@
 /*
- * device_ops: the timed operations of a device, whatever their stream, context and process, in the order of their starts.
+ * device_ops: the timed operations of a device, whatever their stream, context and process, in the order of their starts; but for copies
+ * from host to host (gp_op_is_on_host()), which keep no device busy.
  */
 #ifndef REPORT_ANSWERS_DEVICE_OPS_H
 #define REPORT_ANSWERS_DEVICE_OPS_H

@@ -221,7 +221,7 @@ static bool find_work(const struct gp_model *model, struct gp_interval *work)
 	if (model->totals && model->totals->last_op_ns > 0)
 		*work = (struct gp_interval){model->totals->first_op_ns, model->totals->last_op_ns};
 	for (uint32_t i = 0; i < model->op_count; i++) {
-		if (model->ops[i].untimed)
+		if (model->ops[i].untimed || gp_op_is_on_host(&model->ops[i]))
 			continue;
 		if (model->ops[i].start_ns < work->start_ns)
 			work->start_ns = model->ops[i].start_ns;

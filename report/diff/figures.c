@@ -222,7 +222,8 @@ static void take_op(struct gathering *g, const struct gp_op *op)
 		[GP_OP_GRAPH] = GP_METRIC_KERNEL_TIME,
 	};
 
-	add(g, times[op->kind], op->end_ns - op->start_ns);
+	if (!gp_op_is_on_host(op))
+		add(g, times[op->kind], op->end_ns - op->start_ns);
 	if (op->kind == GP_OP_COPY)
 		take_copy(g, op);
 	else if (op->kind == GP_OP_SET)

@@ -20,7 +20,8 @@ static void add_sum(struct gp_counts *counts, const struct gp_model *model,
 		return;
 	}
 	counts->operations += sum->spread.count + sum->untimed;
-	counts->gpu_ns += sum->spread.total_ns;
+	if (sum->kind != GP_SUM_COPY || sum->first.copy.copy_kind != GP_COPY_HTOH)
+		counts->gpu_ns += sum->spread.total_ns;
 }
 
 struct gp_counts gp_counts_of(const struct gp_model *model)
@@ -30,7 +31,8 @@ struct gp_counts gp_counts_of(const struct gp_model *model)
 	for (uint32_t i = 0; i < model->call_count; i++)
 		add_calls(&counts, model, model->calls[i].api, 1);
 	for (uint32_t i = 0; i < model->op_count; i++)
-		counts.gpu_ns += model->ops[i].end_ns - model->ops[i].start_ns;
+		if (!gp_op_is_on_host(&model->ops[i]))
+			counts.gpu_ns += model->ops[i].end_ns - model->ops[i].start_ns;
 	counts.operations = model->op_count;
 	if (!model->totals)
 		return counts;

@@ -190,7 +190,9 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 	}
 	s->reversed += r->end_ns < r->start_ns;
 	gp_spread_add(&sum->spread, length_ns);
-	return length_ns > 0 ? note_time(s, r->device_id, r->start_ns, r->end_ns) : 0;
+	if (length_ns == 0 || (kind == GP_SUM_COPY && record->copy.copy_kind == GP_COPY_HTOH))
+		return 0;
+	return note_time(s, r->device_id, r->start_ns, r->end_ns);
 }
 
 static APART int add_kernel(struct gp_sums *s, const union gp_any_record *record)

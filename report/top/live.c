@@ -306,6 +306,11 @@ static int take_copy(struct gp_live *l, const union gp_any_record *record, const
 
 	(void)text;
 	(void)thread_id;
+	if (kind == GP_COPY_HTOH) { /* no work of a device */
+		add(&l->copies[kind], r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0,
+		    r->bytes);
+		return 0;
+	}
 	return add_operation(l, &l->copies[kind], r->device_id, r->start_ns, r->end_ns, r->bytes);
 }
 

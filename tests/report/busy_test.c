@@ -154,6 +154,26 @@ static void gpus_of_one_number_are_told_apart(void **state)
 	gp_model_free(models[1]);
 }
 
+static void copies_within_the_host_keep_no_device_busy(void **state)
+{
+	struct gp_device_list devices = {0};
+	struct build b = build_begin(1);
+	struct gp_busy *busy;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 0, SPAN, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 100, 110, 1);
+	build_op(&b, GP_OP_COPY, 7, 20, 60, 2)->copy_kind = GP_COPY_HTOH;
+	build_op(&b, GP_OP_COPY, 7, 120, 125, 3)->copy_kind = GP_COPY_HTOH + 1;
+	b.model = build_end(&b);
+	busy = gp_busy_of(&b.model, 1, gp_busy_window(&b.model, 1), &devices);
+	assert_int_equal(busy[0].operations, 2);
+	assert_int_equal(busy[0].inside_ns, 15);
+	free(busy);
+	gp_device_list_free(&devices);
+	gp_model_free(b.model);
+}
+
 static void without_calls_the_operations_are_the_window(void **state)
 {
 	struct build b = build_begin(1);
@@ -383,6 +403,7 @@ int main(void)
 		cmocka_unit_test(the_first_operation_of_each_part),
 		cmocka_unit_test(any_process_s_recording_counts),
 		cmocka_unit_test(what_others_record_says_nothing_of_a_device),
+		cmocka_unit_test(copies_within_the_host_keep_no_device_busy),
 		cmocka_unit_test(without_calls_the_operations_are_the_window),
 	};
 

@@ -111,7 +111,9 @@ static uint64_t allocation_ns(const struct gp_model *model, uint32_t index)
 static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
+	const struct gp_call *longest = NULL;
 	uint64_t ns = 0, bytes = 0;
+	struct gp_case *found;
 	struct own *own;
 
 	for (uint32_t i = 0; i < model->memory_count; i++) {
@@ -121,6 +123,8 @@ static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *firs
 		    event->memory_kind != GP_MEMORY_PINNED ||
 		    event->time_ns > first->start_ns + first->ns)
 			continue;
+		if (!longest || model->calls[event->call].duration_ns > longest->duration_ns)
+			longest = &model->calls[event->call];
 		ns += allocation_ns(model, event->call);
 		bytes += event->bytes;
 	}
@@ -129,7 +133,10 @@ static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *firs
 	if (ns < LEAST_HOST_NS)
 		return;
 	add(advisor, GP_END_MEMORY, ns, 0);
-	own = gp_advisor_case(advisor, GP_NO_SITE, GP_END_MEMORY, 0)->own;
+	found = gp_advisor_case(advisor, GP_NO_SITE, GP_END_MEMORY, 0);
+	found->site = gp_advisor_site(advisor, longest);
+	gp_advisor_show(advisor, found, longest);
+	own = found->own;
 	own->bytes = bytes;
 }
 

@@ -49,6 +49,23 @@ static void check_parts(struct build *b, const char *found_part, const char *abs
 	gp_model_free(model);
 }
 
+/* Where that is in the program. */
+static void check_place(struct build *b, const char *place)
+{
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	build_stacks_end(b);
+	model = build_end(b);
+	advice = ask(&model, 1);
+	found = find(&advice, "start-up");
+	assert_non_null(found);
+	assert_string_equal(found->place, place);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static void check(struct build *b, const char *found_part)
 {
 	check_parts(b, found_part, NULL);
@@ -173,8 +190,11 @@ static struct build lock(bool makes_context)
 static void page_locked_memory_takes_its_time(void **state)
 {
 	struct build alone = lock(false), first = lock(true), device = lock(false);
+	struct build placed = lock(false);
 
 	(void)state;
+	placed.model->calls[0].stack = placed.model->calls[1].stack;
+	check_place(&placed, "load (train.py:7)");
 	check(&alone, "allocating 2.000GiB of page-locked memory took 300.0ms before the first");
 	check(&first, "allocating 2.000GiB of page-locked memory took 180.0ms before the first");
 	device.model->memory[0].memory_kind = GP_MEMORY_DEVICE;

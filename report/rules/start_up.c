@@ -26,11 +26,12 @@
 
 /* A case's detail, besides those of enum gp_end_part: what the program did for itself. */
 #define HOST_WORK ((uint32_t)GP_END_PARTS)
+#define HOST_END  ((uint32_t)GP_END_PARTS + 1) /* ... and after the last operation */
 
 struct own {
 	uint64_t make_ns, end_ns; /* at the process's start, and at its end */
 	uint64_t bytes;           /* of page-locked memory */
-	uint64_t until_first_ns;  /* of the program's own: what it is a part of ... */
+	uint64_t whole_ns;        /* of the program's own: what it is a part of ... */
 	uint64_t calls;           /* ... the text of the calls around most of it ... */
 	bool has_looks;           /* ... and whether Python's part of it is known */
 };
@@ -162,7 +163,7 @@ static void put_call(const struct gp_advisor *advisor, const struct gp_call *cal
 		 is_known ? gp_call_sites_at(advisor->sites, site).place : "");
 }
 
-/* The time until a call in which no thread was in any, and the longest stretch of that. */
+/* The time in which no thread was in any call, and the longest stretch of that. */
 struct own_time {
 	uint64_t ns, longest_ns;
 	const struct gp_call *before, *after; /* that longest one; NULL: there is none */
@@ -177,15 +178,14 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
-/* The calls that began before that one did, and itself, in the order of time; NULL: there is no memory. */
-static uint32_t *list_until(const struct gp_model *model, const struct gp_call *starter,
-			    uint32_t *count)
+/* The calls that began by then, in the order of time; NULL: there is no memory. */
+static uint32_t *list_until(const struct gp_model *model, uint64_t to_ns, uint32_t *count)
 {
 	uint32_t *list = gp_room_take(((size_t)model->call_count + 1) * sizeof(*list));
 
 	*count = 0;
 	for (uint32_t i = 0; list && i < model->call_count; i++)
-		if (model->calls[i].start_ns <= starter->start_ns)
+		if (model->calls[i].start_ns <= to_ns)
 			list[(*count)++] = i;
 	if (list && gp_array_sort(list, *count, sizeof(*list), compare_starts, model->calls) == 0)
 		return list;
@@ -193,26 +193,28 @@ static uint32_t *list_until(const struct gp_model *model, const struct gp_call *
 	return NULL;
 }
 
-static struct own_time own_time_of(struct gp_advisor *advisor, const struct gp_call *starter)
+/* From then until the start of the last call that began by to_ns. */
+static struct own_time own_time_of(struct gp_advisor *advisor, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct gp_call *calls = advisor->model->calls, *last = NULL;
 	struct own_time own = {0};
 	uint32_t count;
-	uint32_t *list = list_until(advisor->model, starter, &count);
+	uint32_t *list = list_until(advisor->model, to_ns, &count);
 
 	if (!list)
 		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; list && i < count; i++) {
 		const struct gp_call *call = &calls[list[i]];
-		uint64_t from_ns = last ? gp_call_end_ns(last) : call->start_ns;
+		uint64_t reached_ns = last ? gp_call_end_ns(last) : call->start_ns;
+		uint64_t since_ns = reached_ns > from_ns ? reached_ns : from_ns;
 
-		if (call->start_ns > from_ns) {
-			own.ns += call->start_ns - from_ns;
-			if (call->start_ns - from_ns > own.longest_ns)
-				own = (struct own_time){own.ns, call->start_ns - from_ns, last,
+		if (call->start_ns > since_ns) {
+			own.ns += call->start_ns - since_ns;
+			if (call->start_ns - since_ns > own.longest_ns)
+				own = (struct own_time){own.ns, call->start_ns - since_ns, last,
 							call};
 		}
-		if (!last || gp_call_end_ns(call) > from_ns)
+		if (!last || gp_call_end_ns(call) > reached_ns)
 			last = call;
 	}
 	gp_room_free(list);
@@ -231,34 +233,50 @@ static uint64_t text_of_longest(struct gp_advisor *advisor, const struct own_tim
 	return gp_advisor_text(advisor, text);
 }
 
-/* Where the program did something else than to call CUDA or NCCL for most of the time until the first operation. */
-static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
+/* Where the program did something else than to call CUDA or NCCL for most of an end. */
+static void take_host(struct gp_advisor *advisor, uint32_t detail, const struct gp_end *end,
+		      struct own_time time, uint32_t thread)
 {
-	const struct gp_call *starter = find_starter(advisor->model, first->start_ns + first->ns);
-	struct own_time time = {0};
 	struct gp_case *found;
 	struct own *own;
 
-	if (starter)
-		time = own_time_of(advisor, starter);
-	time.ns -= time.ns < first->part_ns[GP_END_NCCL] ? time.ns : first->part_ns[GP_END_NCCL];
-	if (time.ns < LEAST_HOST_NS || time.ns * 2 < first->ns)
+	time.ns -= time.ns < end->part_ns[GP_END_NCCL] ? time.ns : end->part_ns[GP_END_NCCL];
+	if (time.ns < LEAST_HOST_NS || time.ns * 2 < end->ns)
 		return;
-	add(advisor, HOST_WORK, time.ns, 0);
-	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
+	add(advisor, detail, time.ns, 0);
+	found = gp_advisor_case(advisor, GP_NO_SITE, detail, 0);
 	own = found->own;
-	own->has_looks = gp_meanwhile_add_time(advisor, found, starter->thread_id, first->start_ns,
-					       first->start_ns + first->ns);
+	own->has_looks = gp_meanwhile_add_time(advisor, found, thread, end->start_ns,
+					       end->start_ns + end->ns);
 	own->calls = text_of_longest(advisor, &time);
-	own->until_first_ns = first->ns;
+	own->whole_ns = end->ns;
+}
+
+static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
+{
+	const struct gp_call *starter = find_starter(advisor->model, first->start_ns + first->ns);
+
+	if (starter)
+		take_host(advisor, HOST_WORK, first, own_time_of(advisor, 0, starter->start_ns),
+			  starter->thread_id);
+}
+
+/* Of several processes, others may be at work meanwhile. */
+static void look_at_host_end(struct gp_advisor *advisor, const struct gp_end *last)
+{
+	if (last->ns >= LEAST_HOST_NS && advisor->scope.model_count == 1)
+		take_host(advisor, HOST_END, last,
+			  own_time_of(advisor, last->start_ns, last->start_ns + last->ns),
+			  advisor->model->pid);
 }
 
 static void tell_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
 
-	fprintf(out, "until the first operation, for %s of %s, the program was in no call of CUDA",
-		gp_format_ns(own->make_ns).text, gp_format_ns(own->until_first_ns).text);
+	fprintf(out, "%s operation, for %s of %s, the program was in no call of CUDA",
+		found->detail == HOST_END ? "after the last" : "until the first",
+		gp_format_ns(own->make_ns).text, gp_format_ns(own->whole_ns).text);
 	if (own->has_looks)
 		gp_meanwhile_tell(advisor, found, out);
 	else
@@ -279,6 +297,18 @@ static const char *const host_changes[GP_LANGUAGES] = {
 	[GP_LANGUAGE_CUPY] = IMPORT_LESS,
 };
 
+#define END_EARLIER                                                                                \
+	"do what can be done piece by piece while the GPU still works on what follows, or on the " \
+	"GPU"
+
+static const char *const end_changes[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] = END_EARLIER "; perf record -g tells what takes it",
+	[GP_LANGUAGE_PYTHON] = END_EARLIER,
+	[GP_LANGUAGE_TORCH] = END_EARLIER,
+	[GP_LANGUAGE_JAX] = END_EARLIER,
+	[GP_LANGUAGE_CUPY] = END_EARLIER,
+};
+
 static void look(struct gp_advisor *advisor)
 {
 	struct gp_ends ends;
@@ -294,6 +324,7 @@ static void look(struct gp_advisor *advisor)
 		add(advisor, GP_END_CONTEXT, ends.first.part_ns[GP_END_CONTEXT], 0);
 	look_at_locked(advisor, &ends.first);
 	look_at_host(advisor, &ends.first);
+	look_at_host_end(advisor, &ends.last);
 }
 
 /* Whether the process made more than one. */
@@ -308,7 +339,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const struct own *own = found->own;
 
-	if (found->detail == HOST_WORK) {
+	if (found->detail == HOST_WORK || found->detail == HOST_END) {
 		tell_host(advisor, found, out);
 		return;
 	}
@@ -338,6 +369,8 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 	if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, host_changes, out);
+	else if (found->detail == HOST_END)
+		gp_language_advise(advisor, found, end_changes, out);
 	else if (found->detail == GP_END_CONTEXT)
 		fputs("keep the driver loaded between runs (nvidia-smi -pm 1), and let the process "
 		      "see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)",
@@ -359,12 +392,12 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 /* The second clause of what the program did says when, or which calls. */
 static bool names_place(const struct gp_case *found)
 {
-	return found->detail == HOST_WORK;
+	return found->detail == HOST_WORK || found->detail == HOST_END;
 }
 
 const struct gp_rule gp_rule_start_up = {
 	.id = "start-up",
-	.title = "it takes long until the GPU has something to do",
+	.title = "it takes long until the GPU has something to do, or after it had",
 	.meaning =
 		"A process makes a context on each GPU before its first operation and, with NCCL, "
 		"communicators, which all of their processes make together: whoever comes first "
@@ -377,8 +410,10 @@ const struct gp_rule gp_rule_start_up = {
 		"process: what is a large part of a short run is nothing in a long one. NCCL's "
 		"functions are known by its NVTX ranges alone: of a build of NCCL without them, or "
 		"without nvtx in --trace, their time is taken for the program's own. Communicators "
-		"are mostly ended after the last operation: that is in its end. What a process "
-		"does "
+		"are mostly ended after the last operation: that is in its end. Of a process "
+		"alone, what it does for itself "
+		"between its last operation and its last call is told, too: it checks results, or "
+		"writes them. What a process does "
 		"before its first call of CUDA is not recorded; the summary's start says how long "
 		"it took.",
 	.change =
@@ -389,7 +424,9 @@ const struct gp_rule gp_rule_start_up = {
 		"does; CUDA_VISIBLE_DEVICES hides GPUs that are not used. Page-locked memory: only "
 		"for what is copied again and again. The program's own: "
 		"import only what is used (python3 -X importtime lists what takes how long), read "
-		"data in another thread while the context is made.",
+		"data in another thread while the context is made; after the last operation, what "
+		"can be done "
+		"piece by piece while the GPU works.",
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
 	.is_once = true,

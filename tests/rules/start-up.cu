@@ -31,5 +31,7 @@ int main(int argc, char **argv)
 		launch_spin(1000);
 	CHECK(cudaDeviceSynchronize());
 	in_range(nccl, "ncclCommDestroy", sin ? 100000 : 2000);
+	if (sin)
+		compute(200000);
 	return end_loop(start);
 }

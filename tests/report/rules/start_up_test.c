@@ -201,6 +201,21 @@ static void page_locked_memory_takes_its_time(void **state)
 	check(&device, NULL);
 }
 
+/* In pieces, too: what the program does after its last operation. */
+static void what_the_program_does_at_its_end_is_told(void **state)
+{
+	struct build b = wait(0), busy = wait(0);
+
+	(void)state;
+	build_call(&b, 100, BUILD_FREE, 1103 * MS, MS, 0);
+	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
+	check(&b, "after the last operation, for 300.0ms of 303.0ms, the program was in no call of "
+		  "CUDA; "
+		  "the longest time between calls is 200.0ms, from cudaFree to cudaFree");
+	build_call(&busy, 100, BUILD_FREE, 1004 * MS, 300 * MS, 0);
+	check(&busy, NULL);
+}
+
 static void what_is_short_is_nothing(void **state)
 {
 	struct build b = wait(90 * MS);
@@ -219,6 +234,7 @@ int main(void)
 		cmocka_unit_test(of_several_others_the_busiest_is_told),
 		cmocka_unit_test(a_thread_is_not_its_own_other),
 		cmocka_unit_test(page_locked_memory_takes_its_time),
+		cmocka_unit_test(what_the_program_does_at_its_end_is_told),
 		cmocka_unit_test(what_is_short_is_nothing),
 	};
 

@@ -26,6 +26,7 @@ extern const struct gp_rule gp_rule_launch_bound;
 extern const struct gp_rule gp_rule_gpu_gaps;
 extern const struct gp_rule gp_rule_low_utilisation;
 extern const struct gp_rule gp_rule_repeated_copy;
+extern const struct gp_rule gp_rule_unified_faults;
 extern const struct gp_rule gp_rule_default_stream;
 extern const struct gp_rule gp_rule_low_occupancy;
 extern const struct gp_rule gp_rule_few_blocks;

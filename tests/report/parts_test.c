@@ -332,7 +332,7 @@ static void test_all_parts(void **state)
 	static const struct gp_exporter *const exporters[] = {&gp_exporter_csv, &gp_exporter_jsonl,
 							      &gp_exporter_folded,
 							      &gp_exporter_openmetrics};
-	static const uint64_t events[] = {100, 1000, 100000};
+	static const uint64_t events[] = {400, 2000, 100000};
 	struct scene s;
 	const char *path = make(&s, false);
 

@@ -451,8 +451,10 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	advice->loop_passes = advisor.loop_passes;
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
 		advice->doubt = gp_recorded_why_not_all(models[i]);
-	for (size_t i = 0; i < model_count; i++)
+	for (size_t i = 0; i < model_count; i++) {
 		advice->has_looks |= models[i]->sample_count > 0;
+		advice->is_damaged |= gp_recorded_is_damaged(models[i]);
+	}
 	if (result == 0)
 		result = judge(&advisor, advice);
 	if (result == 0 && advice->count == 0)

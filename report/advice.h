@@ -90,7 +90,8 @@ struct gp_advice {
 	uint64_t loop_ns; /* of its main loop; 0 = none was found */
 	uint32_t loop_passes;
 	const char
-		*doubt; /* why operations may be missing, and idle times shorter; NULL: none are */
+		*doubt;  /* why operations may be missing, and idle times shorter; NULL: none are */
+	bool is_damaged; /* a part of a trace cannot be read */
 	bool lacks_stacks; /* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
 	/* Where there is no finding: of the GPU that worked most, as summaries have it. */
 	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */

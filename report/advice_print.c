@@ -414,13 +414,15 @@ static bool is_too_short(uint64_t span_ns)
 
 void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 {
-	if (is_too_short(advice->span_ns))
+	if (advice->is_damaged)
+		fputs("No advice: in what can be read of the trace no rule found anything", out);
+	else if (is_too_short(advice->span_ns))
 		fprintf(out, "No advice: %s, first to last CUDA call, is too short for most rules",
 			gp_format_ns(advice->span_ns).text);
 	else
 		fputs("No advice: none of the rules found anything worth a change", out);
 	fputs(" (`gpuprof explain --list` names them)\n", out);
-	if (advice->wall_ns == 0 || advice->idle_ns * 2 < advice->wall_ns)
+	if (advice->is_damaged || advice->wall_ns == 0 || advice->idle_ns * 2 < advice->wall_ns)
 		return;
 	fprintf(out, "  the %sGPU was idle for %s%s %% of the time, mostly %s",
 		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",

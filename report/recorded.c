@@ -59,6 +59,11 @@ bool gp_recorded_kind(const struct gp_model *model, const char *word)
 	       gp_option_list_has(DEFAULT_WORDS, word);
 }
 
+bool gp_recorded_is_damaged(const struct gp_model *model)
+{
+	return model->losses.damaged_bytes + model->losses.unknown_records > 0;
+}
+
 bool gp_recorded_has_lost(const struct gp_model *model)
 {
 	static const enum gp_counter losses[] = {
@@ -72,7 +77,7 @@ bool gp_recorded_has_lost(const struct gp_model *model)
 	for (size_t i = 0; i < GP_WRITE_CAUSES; i++)
 		if (model->counters[gp_write_causes[i]] > 0)
 			return true;
-	return model->losses.damaged_bytes + model->losses.unknown_records > 0;
+	return gp_recorded_is_damaged(model);
 }
 
 bool gp_recorded_is_last_part(const struct gp_model *model)
@@ -123,7 +128,7 @@ static bool lacks_operations(const struct gp_model *model)
 	const struct gp_losses *missing = &model->losses;
 
 	return !gp_recorded_kind(model, "gpu") || gp_concern_has_lost_operations(model) ||
-	       missing->damaged_bytes + missing->unknown_records + missing->ops_untimed > 0 ||
+	       gp_recorded_is_damaged(model) || missing->ops_untimed > 0 ||
 	       model->counters[GP_COUNTER_LEFT_OUT_KERNELS] > 0;
 }
 

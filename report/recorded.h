@@ -25,6 +25,9 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
 /* Whether --trace had that word, or one that comprises it: "gpu", "memory", ...; of another recorder's trace: whether it tells of that. */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
+/* Whether a part of the file cannot be read: what it held, and of which time, nobody knows. */
+bool gp_recorded_is_damaged(const struct gp_model *model);
+
 /* Whether records are missing that the process made: dropped, not written, or in a damaged part of the file. */
 bool gp_recorded_has_lost(const struct gp_model *model);
 

@@ -247,7 +247,7 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 		result = sum_nccl(ends, model, false);
 	if (result == 0)
 		result = sum_nccl(ends, model, true);
-	if (result == 0 && !gp_recorded_is_last_part(model))
+	if (result == 0 && !gp_recorded_is_last_part(model) && !gp_recorded_is_damaged(model))
 		result = split(&ends->first, &loads, model->first_call_ns, work.start_ns);
 	if (result == 0 && !gp_recorded_why_not_all(model))
 		result = split(&ends->last, &loads, work.end_ns, model->last_call_ns);

@@ -25,7 +25,7 @@ struct gp_ends {
 	uint64_t
 		before_ns; /* from the process's beginning to its first call, to 10 ms; 0 = not known */
 	struct gp_end
-		first; /* from the first call to the first operation's start; 0 where only the last part was kept */
+		first; /* from the first call to the first operation's start; 0 where only the last part was kept, or a part cannot be read */
 	struct gp_end
 		last; /* from the last operation's end to the last call's; 0 where operations may be missing */
 	/* Wherever they lie: while NCCL made communicators, and while it ended them. */

@@ -172,7 +172,7 @@ class ExplainTest(Case):
 
 
 # Ranks are above.
-WITHOUT_PROGRAM = {"rank-imbalance", "unified-faults"}  # the simulated device has no page faults
+WITHOUT_PROGRAM = {"rank-imbalance", "unified-faults"}  # the simulated device's memory is where it is touched
 
 
 if __name__ == "__main__":

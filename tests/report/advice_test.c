@@ -511,6 +511,13 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_non_null(strstr(text, "the busiest GPU was idle for at most 60.4 % of"));
 	free(text);
+	advice.is_damaged = true;
+	text = printed_none(&advice);
+	assert_string_equal(
+		text,
+		"No advice: a part of the trace cannot be read, and in the rest none of the "
+		"rules found anything worth a change (`gpuprof explain --list` names them)\n");
+	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 	model = take_turns(1, 50, 1000);

@@ -216,6 +216,16 @@ static void what_the_program_does_at_its_end_is_told(void **state)
 	check(&busy, NULL);
 }
 
+/* Operations before it may be in what cannot be read. */
+static void what_was_first_nobody_knows_of_a_damaged_trace(void **state)
+{
+	struct build b = wait(400 * MS);
+
+	(void)state;
+	b.model->losses.damaged_bytes = 1;
+	check(&b, NULL);
+}
+
 static void what_is_short_is_nothing(void **state)
 {
 	struct build b = wait(90 * MS);
@@ -235,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_thread_is_not_its_own_other),
 		cmocka_unit_test(page_locked_memory_takes_its_time),
 		cmocka_unit_test(what_the_program_does_at_its_end_is_told),
+		cmocka_unit_test(what_was_first_nobody_knows_of_a_damaged_trace),
 		cmocka_unit_test(what_is_short_is_nothing),
 	};
 

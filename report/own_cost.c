@@ -32,9 +32,9 @@ enum naming { ANY_NAME, WITHOUT_ASYNC, WITH_ASYNC };
 
 /*
  * What the middle call of a kind takes under gpuprof on that machine, how much of it is CUPTI's, and of what it takes more (or less)
- * in a trace.  From 108 pairs of processes of bench/overhead, with and without gpuprof, on two machines that others used, too: bare,
- * a launch took 3.4 to 4.4 us on them whatever else ran, under gpuprof 4.5 to 7.3 us; of 16 threads bare 5.6 to 11, under gpuprof 7.2
- * to 11.  Copies that wait are not here: what they take is the GPU's.
+ * in a trace: the share is from 108 pairs of processes of bench/overhead, with and without gpuprof, on two other machines, which others
+ * used, too.  Bare, a launch took 3.4 to 4.4 us on these whatever else ran, under gpuprof 4.5 to 7.3 us; of 16 threads bare 5.6 to
+ * 11, under gpuprof 7.2 to 11.  Copies that wait are not here: what they take is the GPU's.
  */
 static const struct usual_call {
 	uint8_t class;
@@ -109,6 +109,12 @@ static double slower_ns(const struct usual_call *usual, const struct gp_spread *
 	return (double)spread->count * (more_ns > least_ns ? more_ns : least_ns);
 }
 
+static bool has_record(const struct usual_call *usual)
+{
+	return usual->class != GP_API_ALLOC && usual->class != GP_API_FREE;
+}
+
+/* A call whose operation has no record is not looked at: nothing stands for that, so that there is nothing to correct. */
 static void add_slower(struct gp_own_cost *cost, const struct gp_model *model)
 {
 	struct gp_spread spreads[USUAL_CALLS] = {0};
@@ -119,17 +125,13 @@ static void add_slower(struct gp_own_cost *cost, const struct gp_model *model)
 
 		if (call->duration_ns <= LONGEST_NS && !call->captured && call->status == 0)
 			usual = usual_call_of(model, call);
-		if (usual)
+		if (usual && (call->first_op != GP_NONE || !has_record(usual)))
 			gp_spread_add(&spreads[usual - usual_calls], call->duration_ns);
 	}
-	for (size_t i = 0; i < USUAL_CALLS; i++) {
-		bool has_record =
-			usual_calls[i].class != GP_API_ALLOC && usual_calls[i].class != GP_API_FREE;
-
+	for (size_t i = 0; i < USUAL_CALLS; i++)
 		if (spreads[i].count > 0)
-			*(has_record ? &cost->records_ns : &cost->callbacks_ns) +=
+			*(has_record(&usual_calls[i]) ? &cost->records_ns : &cost->callbacks_ns) +=
 				slower_ns(&usual_calls[i], &spreads[i]);
-	}
 }
 
 static struct gp_own_cost cost_of(const struct gp_model *model)

@@ -19,8 +19,8 @@
 /* A middle call's duration is one of a histogram's. */
 #define NEARLY_NS 150
 
-/* One thread that launches one kernel after the other, each call as long. */
-static struct gp_model *launch(uint32_t duration_ns)
+/* One thread that launches one kernel after the other, each call as long; of the kernels there are records, or not. */
+static struct gp_model *launch(uint32_t duration_ns, bool has_records)
 {
 	struct gp_model *model;
 	struct gp_builder b;
@@ -32,7 +32,8 @@ static struct gp_model *launch(uint32_t duration_ns)
 		uint64_t start_ns = 100000ull * i;
 
 		gp_builder_call(&b, GP_TEST_LAUNCH, i + 1, start_ns, duration_ns);
-		gp_builder_kernel(&b, i + 1, start_ns + 2000, start_ns + 2100);
+		if (has_records)
+			gp_builder_kernel(&b, i + 1, start_ns + 2000, start_ns + 2100);
 	}
 	model = gp_builder_load(&b);
 	gp_builder_free(&b);
@@ -42,7 +43,7 @@ static struct gp_model *launch(uint32_t duration_ns)
 /* What CUPTI takes for the record of a kernel, where each launch takes so long. */
 static double record_ns(uint32_t launch_ns)
 {
-	struct gp_model *model = launch(launch_ns);
+	struct gp_model *model = launch(launch_ns, true);
 	struct gp_own_cost cost = gp_own_cost_of(&model, 1);
 
 	assert_int_equal(cost.callbacks_ns, CALLS * CALLBACK_NS);
@@ -75,10 +76,19 @@ static void test_a_full_queue_is_not_cupti_s(void **state)
 	assert_int_equal(record_ns(50000), RECORD_NS);
 }
 
+static void test_without_records_there_is_nothing_to_correct(void **state)
+{
+	struct gp_model *model = launch(1000, false);
+
+	(void)state;
+	assert_true(gp_own_cost_of(&model, 1).records_ns == 0);
+	gp_model_free(model);
+}
+
 /* Counters are of the whole run, calls and records only of what --keep-last kept. */
 static void test_the_hooks_of_what_is_kept(void **state)
 {
-	struct gp_model *model = launch(1000);
+	struct gp_model *model = launch(1000, true);
 	struct gp_own_cost cost;
 
 	(void)state;
@@ -101,6 +111,7 @@ int main(void)
 		cmocka_unit_test(test_longer_launches_are_mostly_cupti_s),
 		cmocka_unit_test(test_a_faster_machine_takes_half_at_least),
 		cmocka_unit_test(test_a_full_queue_is_not_cupti_s),
+		cmocka_unit_test(test_without_records_there_is_nothing_to_correct),
 		cmocka_unit_test(test_the_hooks_of_what_is_kept),
 	};
 

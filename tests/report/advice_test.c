@@ -513,10 +513,9 @@ static void test_no_advice(void **state)
 	free(text);
 	advice.is_damaged = true;
 	text = printed_none(&advice);
-	assert_string_equal(
-		text,
-		"No advice: a part of the trace cannot be read, and in the rest none of the "
-		"rules found anything worth a change (`gpuprof explain --list` names them)\n");
+	assert_string_equal(text,
+			    "No advice: in what can be read of the trace no rule found anything "
+			    "(`gpuprof explain --list` names them)\n");
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);

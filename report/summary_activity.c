@@ -263,7 +263,7 @@ static const char *which_calls(const struct gp_summary *summary)
 
 static int print_api(const struct gp_summary *summary)
 {
-	bool failures = !summary->options->brief || summary->activity.failures > 0;
+	bool failures = summary->activity.failures > 0;
 	struct listing listing = {
 		.summary = summary,
 		.groups = &summary->activity.calls,

@@ -155,10 +155,10 @@ static void print_longest(const struct gp_summary *summary, const struct gp_wher
 
 	if (!gap)
 		return;
-	fprintf(summary->out, "    longest gap %s, %s: between ",
+	fprintf(summary->out, "    longest gap between operations %s, %s: from ",
 		gp_format_ns(gap->end_ns - gap->start_ns).text, gp_idle_cause_name(gap->cause));
 	print_op(summary, gap->before);
-	fputs(" and ", summary->out);
+	fputs(" to ", summary->out);
 	print_op(summary, gap->after);
 	print_site(summary, gap->after);
 	fputs("\n", summary->out);

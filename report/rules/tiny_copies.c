@@ -110,7 +110,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_bytes(found->bytes / found->count).text);
 	if (in_a_row < found->count)
 		fprintf(out, "%s at a time, ", gp_format_count(in_a_row).text);
-	fprintf(out, "one right after the other, took %s", gp_format_ns(found->time_ns).text);
+	fprintf(out, "one right after the other, took %s with the time between them",
+		gp_format_ns(found->time_ns).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -78,7 +78,7 @@ class Idle(Tables):
         before, after = page.split("GPU activities", 1)
         self.assertIn("GPU busy (", before)
         self.assertRegex(before, r"\n    idle    [a-z-]+ [0-9.]+ %, ")
-        self.assertIn("longest gap ", before)
+        self.assertIn("longest gap between operations ", before)
         self.assertIn("gpuprof summary --by time,idle,gap,kind,iteration,queue --top 20 FILE", before)
 
 

@@ -69,6 +69,25 @@ static void each_time_is_that_of_the_process_that_took_longest(void **state)
 	gp_model_free(models[1]);
 }
 
+/* As in the busy line above it. */
+static void time_in_which_no_process_lived_does_not_count(void **state)
+{
+	struct gp_model *models[] = {
+		build_process(42, "220", 150 * MS, 1001 * MS),
+		build_process(43, "124", 120 * MS, 1001 * MS),
+	};
+	char *text;
+
+	(void)state;
+	models[1]->base_unix_ns += 10000ull * MS;
+	text = print(models, 2);
+	expect(text, " of 2.002s");
+	expect(text, " start 150.0ms (7.5 %) until the first operation");
+	free(text);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 /* The operations of one begin too soon to be told of. */
 static void what_is_not_told_chooses_no_process(void **state)
 {
@@ -140,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_time_is_that_of_the_process_that_took_longest),
+		cmocka_unit_test(time_in_which_no_process_lived_does_not_count),
 		cmocka_unit_test(what_is_not_told_chooses_no_process),
 		cmocka_unit_test(one_process_is_not_named),
 		cmocka_unit_test(python_is_told_of),

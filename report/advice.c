@@ -311,8 +311,8 @@ static bool says_more(const struct gp_case *found, const struct gp_case *other)
 }
 
 /*
- * What several processes found at one place: in the row's count how many they are, in its first sum the number of the case that stands for
- * them all.
+ * What several processes found at one place, and is worth a word in each: in the row's count how many they are, in its first sum the
+ * number of the case that stands for them all.
  */
 static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
 {
@@ -320,12 +320,12 @@ static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
 		uint64_t key[GP_TALLY_KEYS];
 		struct gp_tally_row *row;
 
-		if (advisor->cases[i].count == 0)
+		limit_savings(advisor, &advisor->cases[i]);
+		if (!gp_advisor_is_worth(advisor, &advisor->cases[i]))
 			continue;
 		memcpy(key, advisor->index.rows[i].key, sizeof(key));
 		key[GP_CASE_PROCESS] = 0;
 		row = gp_tally_find(places, key);
-		limit_savings(advisor, &advisor->cases[i]);
 		if (row->count++ == 0 ||
 		    says_more(&advisor->cases[i], &advisor->cases[row->sums[0]]))
 			row->sums[0] = i;
@@ -341,13 +341,9 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 	join_processes(advisor, &places);
 	result = advisor->error;
-	for (uint32_t i = 0; result == 0 && i < places.count; i++) {
-		const struct gp_case *found = &advisor->cases[places.rows[i].sums[0]];
-
-		if (gp_advisor_is_worth(advisor, found))
-			result =
-				add_finding(advisor, found, (uint32_t)places.rows[i].count, advice);
-	}
+	for (uint32_t i = 0; result == 0 && i < places.count; i++)
+		result = add_finding(advisor, &advisor->cases[places.rows[i].sums[0]],
+				     (uint32_t)places.rows[i].count, advice);
 	gp_tally_free(&places);
 	return result == 0 ? gp_array_sort(advice->findings, advice->count,
 					   sizeof(*advice->findings), compare_findings, NULL)

@@ -214,11 +214,50 @@ static void little_leaks_are_told(void **state)
 	}
 }
 
+/* A call site of a process that left so many blocks of that size. */
+static struct gp_model *leave_blocks(uint32_t pid, uint32_t count, uint64_t bytes)
+{
+	struct build b = build_begin(pid);
+	uint32_t stack = build_python(&b, BUILD_OUTERMOST, "train.py", "main", 1);
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 0; i < count; i++) {
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000000 + i * 10000,
+			     (i + 1) * (UINT64_C(1) << 32), bytes);
+		build_stack_of_last(&b, stack);
+	}
+	build_call(&b, 100, BUILD_LAUNCH, 2000000, 1000, count + 1);
+	build_op(&b, GP_OP_KERNEL, 7, 2100000, 3100000, count + 1);
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+/* One block is no leak, however large: beside it those of another process are told as without it. */
+static void what_is_no_leak_hides_none(void **state)
+{
+	struct gp_model *models[] = {leave_blocks(1, 1, UINT64_C(2) << 30),
+				     leave_blocks(2, 40, 10 << 20)};
+	struct gp_advice first = ask(&models[0], 1), both = ask(models, 2);
+	const struct gp_finding *found = find(&both, "leaked-memory");
+
+	(void)state;
+	assert_null(find(&first, "leaked-memory"));
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "40 of 40 blocks"));
+	assert_int_equal(found->pid, 2);
+	assert_int_equal(found->processes, 1);
+	gp_advice_free(&first);
+	gp_advice_free(&both);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_or_more_with_each_pass_is_growth),
 		cmocka_unit_test(little_leaks_are_told),
+		cmocka_unit_test(what_is_no_leak_hides_none),
 		cmocka_unit_test(what_one_thread_sets_up_for_another_is_none),
 		cmocka_unit_test(what_ends_or_differs_or_comes_seldom_is_none),
 	};

@@ -12,10 +12,11 @@
 #include "report/rules/advisor.h"
 
 struct own {
-	uint64_t at_once; /* blocks that were in use at the same time */
-	uint64_t leaked;  /* that leaked, and are not counted among those */
-	uint64_t in_use;  /* during the walk over the calls, and ... */
-	uint64_t kept;    /* ... so many at most until then: these would be allocated anyway */
+	bool recurs;          /* on some device more often than blocks were in use there at once */
+	uint64_t leaked;      /* blocks that are in none of the sums but allocations */
+	uint64_t allocations; /* during the walk over the calls, of all devices: so many, ... */
+	uint64_t in_use;      /* ... so many blocks at that time, and ... */
+	uint64_t kept;        /* ... at most until then: these would be allocated anyway */
 };
 
 /* Blocks that leaked, where there were more at the same time for them. */
@@ -35,15 +36,10 @@ static void take_row(struct gp_advisor *advisor, const struct gp_memory_sites *m
 {
 	uint64_t leaked = count_leaked(advisor, memory, row);
 	uint64_t at_once = leaked > 0 ? row->freed_at_once : row->blocks_at_once;
-	struct gp_case *found;
-	struct own *own;
+	uint32_t site = gp_advisor_same_site(advisor, memory->sites, row->site);
+	struct own *own = gp_advisor_case(advisor, site, row->kind, 0)->own;
 
-	if (row->allocations == leaked + at_once)
-		return;
-	found = gp_advisor_case(advisor, gp_advisor_same_site(advisor, memory->sites, row->site),
-				row->kind, 0);
-	own = found->own;
-	own->at_once += at_once;
+	own->recurs |= row->allocations > leaked + at_once;
 	own->leaked += leaked;
 }
 
@@ -71,7 +67,10 @@ static void take_allocation(struct gp_advisor *advisor, const struct gp_memory_e
 	struct gp_case *found = case_of(advisor, event);
 	struct own *own = found->own;
 
-	if (own->at_once == 0 || (own->leaked > 0 && event->other == GP_NONE))
+	if (!own->recurs)
+		return;
+	own->allocations++;
+	if (own->leaked > 0 && event->other == GP_NONE)
 		return;
 	if (++own->in_use > own->kept) {
 		own->kept = own->in_use;
@@ -145,9 +144,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 	(void)advisor;
 	fprintf(out, "%s memory is allocated %s times, but only %s block%s in use at the same time",
-		gp_allocation_name((uint8_t)found->detail),
-		gp_format_count(found->count + own->at_once + own->leaked).text,
-		gp_format_count(own->at_once).text, own->at_once == 1 ? " is" : "s are");
+		gp_allocation_name((uint8_t)found->detail), gp_format_count(own->allocations).text,
+		gp_format_count(own->kept).text, own->kept == 1 ? " is" : "s are");
 	if (own->leaked > 0)
 		fprintf(out, ", besides %s that %s never freed", gp_format_count(own->leaked).text,
 			own->leaked == 1 ? "was" : "were");
@@ -171,7 +169,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	if (own->leaked > 0)
 		fprintf(out, "free %s first; ", own->leaked == 1 ? "that" : "those");
 	fprintf(out, "allocate %s before the loop and use %s again%s",
-		own->at_once == 1 ? "the block" : "the blocks", own->at_once == 1 ? "it" : "them",
+		own->kept == 1 ? "the block" : "the blocks", own->kept == 1 ? "it" : "them",
 		other ? other : "");
 }
 

@@ -91,6 +91,31 @@ static void the_first_allocation_is_not_spared(void **state)
 			 saved(&usual, 1, "alloc-in-loop", "their frees take 19.5"));
 }
 
+/* Two devices by turns: what is allocated on one is free before the other has its block, and no block is in use on both. */
+static void devices_allocate_by_turns(void **state)
+{
+	struct build b = build_begin(1);
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_device(&b, 1, "GPU");
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * 2 * MS;
+		struct gp_memory_event *event = build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE,
+							     at_ns, 0x1000 * (1 + i % 2), 64);
+
+		event->device_id = i % 2;
+		b.model->calls[b.model->call_count - 1].start_ns = at_ns - MS / 2;
+		b.model->calls[b.model->call_count - 1].duration_ns = MS / 2;
+		build_kernel(&b, at_ns, 7, at_ns + 10 * US, MS, GP_NONE);
+		build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + MS + 100 * US,
+			     0x1000 * (1 + i % 2), 0);
+	}
+	assert_in_range(
+		saved_of(&b, "alloc-in-loop", "allocated 40 times, but only 1 block is in use"),
+		19 * MS, 20 * MS);
+}
+
 /* What leaks is to be freed, and not one of the blocks to be kept. */
 static void blocks_leak_between_those_that_are_freed(void **state)
 {
@@ -396,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_allocate_at_the_same_time),
 		cmocka_unit_test(the_first_allocation_is_not_spared),
+		cmocka_unit_test(devices_allocate_by_turns),
 		cmocka_unit_test(blocks_leak_between_those_that_are_freed),
 		cmocka_unit_test(threads_wait_at_the_same_time),
 		cmocka_unit_test(the_gpu_works_while_the_driver_compiles),

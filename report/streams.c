@@ -1,7 +1,9 @@
 #include "report/streams.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void gp_streams_keep_free(void)
@@ -15,7 +17,15 @@ void gp_streams_keep_free(void)
 		close(fd);
 }
 
-/* The same pipe or terminal, opened for us alone.  -1: it cannot be, as a socket; and a pipe that nobody reads is not waited for. */
+/* A file never makes anybody wait, and opened again would be written from its beginning. */
+static bool is_pipe_or_terminal(int stream)
+{
+	struct stat status;
+
+	return isatty(stream) || (fstat(stream, &status) == 0 && S_ISFIFO(status.st_mode));
+}
+
+/* The same pipe or terminal, opened for us alone.  -1: it cannot be; and a pipe that nobody reads is not waited for. */
 static int open_again(int stream, int flags)
 {
 	char path[32];
@@ -29,7 +39,7 @@ static void let_wait(int stream)
 	int flags = fcntl(stream, F_GETFL);
 	int fd;
 
-	if (flags < 0 || !(flags & O_NONBLOCK))
+	if (flags < 0 || !(flags & O_NONBLOCK) || !is_pipe_or_terminal(stream))
 		return;
 	fd = open_again(stream, flags);
 	if (fd < 0)

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import support
-from support import BARE, PLAIN, Case
+from support import BARE, LAUNCHED, PLAIN, Case
 
 PROGRAM = r"""
 #define _GNU_SOURCE
@@ -273,6 +273,19 @@ class Surroundings(Case):
             said = file.read()
         self.assertTrue(said.startswith("launches 3000\n"), said)
         self.assertIn("all 3,000 launches have their kernel record", said)
+
+    def test_a_log_that_is_not_blocking(self):
+        """What the program wrote into it stays, and ours comes after it."""
+        for way in (BARE, LAUNCHED):
+            line, own = support.command(way, [self.program, "nothing", ""])
+            with self.subTest(way), open(self.path("log"), "w+", encoding="utf-8") as file:
+                os.set_blocking(file.fileno(), False)
+                subprocess.run(line, env=support.environment(GPUPROF_OUTPUT="t", GPUPROF_CHROME="none", **own), cwd=self.folder,
+                               stdin=subprocess.DEVNULL, stdout=file, stderr=file, timeout=support.LIMIT_S, check=False)
+                file.seek(0)
+                said = file.read()
+                self.assertTrue(said.startswith("launches 3000\n"), said)
+                self.assertIn("all 3,000 launches have their kernel record", said)
 
     def test_standard_descriptors_that_exec_closes(self):
         self.assertIn("all 3,000 launches have their kernel record", self.run_step("close-with-exec"))

@@ -1,4 +1,4 @@
-/* streams: what is printed into a pipe that somebody made non-blocking. */
+/* streams: what is printed into a pipe or a file that somebody made non-blocking. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,9 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,21 +54,49 @@ static void what_is_written_waits_for_the_reader(void **state)
 	assert_int_equal(all, BYTES);
 }
 
-/* It ends: nobody ever reads that pipe. */
+/* It ends: nobody ever reads that pipe, which has a name, for which the kernel would wait. */
 static void a_pipe_without_a_reader_stays_as_it_is(void **state)
 {
-	int ends[2], saved = dup(STDERR_FILENO);
+	char folder[] = "/tmp/gpuprof-streams-XXXXXX", path[64];
+	int reading, writing, flags, saved = dup(STDERR_FILENO);
 
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
-	close(ends[0]);
-	dup2(ends[1], STDERR_FILENO);
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reading = open(path, O_RDONLY | O_NONBLOCK);
+	writing = open(path, O_WRONLY | O_NONBLOCK);
+	assert_true(reading >= 0 && writing >= 0);
+	close(reading);
+	dup2(writing, STDERR_FILENO);
 	gp_streams_wait();
-	assert_true((fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK) != 0);
+	flags = fcntl(STDERR_FILENO, F_GETFL);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-	close(ends[1]);
+	close(writing);
+	unlink(path);
+	rmdir(folder);
+	assert_true((flags & O_NONBLOCK) != 0);
+}
+
+/* Nobody is waited for there; opened again, it would be written from its beginning. */
+static void a_file_is_written_where_it_ends(void **state)
+{
+	char path[] = "/tmp/gpuprof-streams-XXXXXX", bytes[32] = "";
+	int file = mkstemp(path), saved = dup(STDERR_FILENO);
+
+	(void)state;
+	unlink(path);
+	assert_int_equal(write(file, "the program's, ", 15), 15);
+	assert_int_equal(fcntl(file, F_SETFL, O_NONBLOCK), 0);
+	dup2(file, STDERR_FILENO);
+	gp_streams_wait();
+	assert_int_equal(write(STDERR_FILENO, "ours", 4), 4);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	assert_int_equal(pread(file, bytes, sizeof(bytes) - 1, 0), 19);
+	assert_string_equal(bytes, "the program's, ours");
+	close(file);
 }
 
 int main(void)
@@ -73,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_waits_for_the_reader),
 		cmocka_unit_test(a_pipe_without_a_reader_stays_as_it_is),
+		cmocka_unit_test(a_file_is_written_where_it_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

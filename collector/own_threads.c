@@ -6,7 +6,7 @@
 #include "collector/identity.h"
 #include "collector/since_fork.h"
 
-static __thread bool is_own __attribute__((tls_model("initial-exec")));
+static __thread bool is_own;
 
 void gp_own_thread_begins(void)
 {
@@ -17,6 +17,11 @@ void gp_own_thread_begins(void)
 void gp_own_thread_ends(void)
 {
 	gp_add32_ordered(&gp_since_fork.own_threads, (uint32_t)-1);
+}
+
+void gp_own_thread_becomes_programs(void)
+{
+	is_own = false;
 }
 
 bool gp_own_thread_is_this(void)

@@ -12,6 +12,9 @@
 void gp_own_thread_begins(void);
 void gp_own_thread_ends(void);
 
+/* By one that runs code of the program's from here on: what that does is recorded.  It still counts as ours: the program does not go on for it. */
+void gp_own_thread_becomes_programs(void);
+
 /* Whether the calling thread is one, since its beginning. */
 bool gp_own_thread_is_this(void);
 

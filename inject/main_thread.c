@@ -32,6 +32,7 @@ static void *end_with_the_last(void *unused)
 	}
 	if (is_last) {
 		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+		gp_own_thread_becomes_programs();
 		exit(EXIT_SUCCESS);
 	}
 	gp_own_thread_ends();

@@ -71,21 +71,51 @@ int main(int argc, char **argv)
 }
 """
 
-# The main thread leaves others at work, which mark what they do; there is no GPU.
+# The main thread leaves others at work.  1,000 ranges are made late: by such a thread, or as the argument says by an exit handler, or by a child
+# that this forks.  There is no GPU.
 MAIN_LEAVES = r"""
 #include "gpuprof/gpuprof.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int at_main_end[2];
+static const char *who = "worker";
+
+static void mark_late(const char *me)
+{
+	for (int i = 0; !strcmp(who, me) && i < 1000; i++) {
+		gpuprof_range_push("late");
+		gpuprof_range_pop();
+	}
+}
+
+static void fork_a_child(void)
+{
+	pid_t child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		mark_late("child");
+		exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status != 0)
+		puts("a child that failed");
+}
 
 static void say_the_end(void)
 {
 	sigset_t blocked;
 
+	mark_late("handler");
+	if (!strcmp(who, "child"))
+		fork_a_child();
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	puts(sigismember(&blocked, SIGALRM) || sigismember(&blocked, SIGSEGV) ? "deaf exit handler" : "exit handler");
 }
@@ -102,10 +132,7 @@ static void *work(void *unused)
 
 	if (read(at_main_end[0], &byte, 1) != 0) /* until main has begun to leave */
 		exit(4);
-	for (int i = 0; i < 1000; i++) {
-		gpuprof_range_push("late");
-		gpuprof_range_pop();
-	}
+	mark_late("worker");
 	printf("worker"); /* not written before the end */
 	return unused;
 }
@@ -118,6 +145,8 @@ int main(int argc, char **argv)
 	atexit(say_the_end);
 	if (argc == 1 || argc == 3) /* else the recording begins when main is gone */
 		gpuprof_mark("main");
+	if (argc == 2)
+		who = argv[1];
 	if (argc == 3 && (chroot(argv[2]) || chdir("/")))
 		return 5;
 	if (pipe(at_main_end) || pthread_key_create(&key, leave) || pthread_setspecific(key, &key) ||
@@ -192,10 +221,11 @@ class Ends(Case):
     def test_a_main_thread_that_leaves_others_at_work(self):
         """The program ends with the last of its own threads: ours are not what it goes on for."""
         program = self.compile("leaves", MAIN_LEAVES, f"-I{support.ROOT}/include", "-lpthread")
-        for argument in ([], ["later"]):
+        for argument in ([], ["worker"], ["handler"], ["child"]):
             with self.subTest(argument):
                 results = self.run_every_way([program, *argument])
                 self.assertEqual((results[PLAIN].returncode, results[PLAIN].stdout), (0, "workerexit handler\n"))
+                self.assertEqual(self.traces(), ["bare.gpuprof", "gpuprof-run.gpuprof"])
                 for trace in self.traces():
                     self.assertIn("1,000", self.run_gpuprof("summary", trace).stdout)
                     self.assertNotIn("PARTIAL", self.run_gpuprof("summary", trace).stdout)

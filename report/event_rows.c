@@ -504,6 +504,7 @@ static void write_about(struct rows *rows)
 	write_devices(rows);
 	write_threads(rows);
 	gp_missing_each(rows->model, write_missing, rows);
+	gp_missing_of_part(rows->model, write_missing, rows);
 }
 
 static void write_events(struct rows *rows)

@@ -39,10 +39,6 @@ void gp_missing_each(const struct gp_model *model,
 		{"copies and sets without an operation", losses->copies_in_flight},
 		{"operations without a call", losses->ops_without_call},
 		{"operations without times", losses->ops_untimed},
-		{"trace read in parts: how many launches and copies lack their operation, "
-		 "operations "
-		 "their call or times, is not known here, but to gpuprof summary",
-		 model->part.is_one},
 	};
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
@@ -55,4 +51,16 @@ void gp_missing_each(const struct gp_model *model,
 	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
 		if ((model->unknown & untold[i].unknown) != 0)
 			take(context, untold[i].what, 1);
+}
+
+void gp_missing_of_part(const struct gp_model *model,
+			void (*take)(void *context, const char *what, uint64_t count),
+			void *context)
+{
+	if (model->part.is_one)
+		take(context,
+		     "trace read in parts: how many launches and copies lack their operation, "
+		     "operations "
+		     "their call or times, is not known here, but to gpuprof summary",
+		     1);
 }

@@ -222,6 +222,7 @@ void gp_sqlite_write_about(struct gp_sqlite_export *e)
 	put_contexts(e);
 	put_streams(e);
 	gp_missing_each(e->model, gp_sqlite_put_missing, e);
+	gp_missing_of_part(e->model, gp_sqlite_put_missing, e);
 }
 
 /* ---- the session ---- */

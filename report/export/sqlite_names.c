@@ -66,6 +66,20 @@ static const struct gp_sqlite_name syncs[] = {
 	{4, "CONTEXT_SYNCHRONIZE", "Context sync"},
 };
 
+/* CUPTI's numbers. */
+static const struct gp_sqlite_name overheads[] = {
+	{0, "UNKNOWN", "Unknown"},
+	{1, "DRIVER_COMPILER", "Driver Compiler"},
+	{1 << 16, "CUPTI_BUFFER_FLUSH", "Buffer Flush"},
+	{2 << 16, "CUPTI_INSTRUMENTATION", "Instrumentation"},
+	{3 << 16, "CUPTI_RESOURCE", "Resource"},
+	{4 << 16, "RUNTIME_TRIGGERED_MODULE_LOADING", "Runtime Triggered Module Loading"},
+	{5 << 16, "LAZY_FUNCTION_LOADING", "Lazy Function Loading"},
+	{6 << 16, "COMMAND_BUFFER_FULL", "Command Buffer Full"},
+	{7 << 16, "ACTIVITY_BUFFER_REQUEST", "Activity Buffer Request"},
+	{8 << 16, "UVM_ACTIVITY_INIT", "UVM Activity Init"},
+};
+
 static const struct gp_sqlite_name streams[] = {
 	{0, "UNKNOWN", "Unknown"},
 	{1, "DEFAULT", "Default stream"},
@@ -111,6 +125,7 @@ const struct gp_sqlite_names gp_sqlite_all_names[] = {
 	{"ENUM_CUDA_KERNEL_LAUNCH_TYPE", "CUDA_KERNEL_LAUNCH_TYPE_", launch_types,
 	 COUNT(launch_types)},
 	{"ENUM_CUPTI_SYNC_TYPE", "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_", syncs, COUNT(syncs)},
+	{"ENUM_CUPTI_OVERHEAD_TYPE", "CUPTI_ACTIVITY_OVERHEAD_", overheads, COUNT(overheads)},
 	{"ENUM_CUPTI_STREAM_TYPE", "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_", streams, COUNT(streams)},
 	{"ENUM_CUDA_UNIF_MEM_ACCESS_TYPE", "CUDA_UNIF_MEM_ACCESS_TYPE_", accesses, COUNT(accesses)},
 	{"ENUM_CUDA_UNIF_MEM_MIGRATION", "CUDA_UNIF_MEM_MIGRATION_", migrations, COUNT(migrations)},

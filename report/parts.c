@@ -1,7 +1,6 @@
 #include "report/parts.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +13,6 @@
 
 /* While one is used the next is loaded, by a thread: each is half of what may be in memory. */
 #define AT_ONCE 2u
-
-/* malloc() maps what is larger, and so gives it back: else what one thread has freed is kept for that thread, and the other takes as much again. */
-#define MAPPED_BYTES (1 << 20)
 
 /* One that is being loaded, or was. */
 struct loaded {
@@ -48,7 +44,6 @@ int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 
 	if (!p)
 		return -ENOMEM;
-	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	p->path = strdup(path);
 	p->to_ns = choice->to_ns;
 	p->margin = wish->events / MARGIN;

@@ -3,6 +3,9 @@
  *
  * Each part is a model of its own, with the same definitions, threads and times; what begins in it is its own (struct gp_part), and what
  * it needs of others is in it, too.  Of what goes on in many parts (a range, an allocation) the part has it in which it begins.
+ *
+ * While the caller uses one part a thread loads the next: a program that is to stay small has malloc() map what is large (mallopt(),
+ * M_MMAP_THRESHOLD), or each of the two threads keeps what it has freed.
  */
 #ifndef REPORT_PARTS_H
 #define REPORT_PARTS_H

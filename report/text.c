@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <locale.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +20,23 @@
 /* "\u{10ffff}" and its NUL */
 #define ESCAPE_BYTES 11
 
+static locale_t utf8_locale; /* 0: there is none */
+
+static void make_utf8_locale(void)
+{
+	utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
 /* The program's own locale may be "C", where every character beyond ASCII has no width. */
 static int columns_of(uint32_t code)
 {
-	static locale_t utf8_locale;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	locale_t before;
 	int columns;
 
 	if (code < 0x7f)
 		return 1;
-	if (utf8_locale == (locale_t)0)
-		utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	pthread_once(&once, make_utf8_locale);
 	if (utf8_locale == (locale_t)0)
 		return 1;
 	before = uselocale(utf8_locale);

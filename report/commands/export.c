@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,9 @@ struct opened {
 
 /* From so many bytes on a trace is large. */
 #define LARGE_BYTES (UINT64_C(64) << 20)
+
+/* malloc() maps what is larger, and so gives it back: else what one thread has freed is kept for that thread, and the other takes as much again. */
+#define MAPPED_BYTES (1 << 20)
 
 static const char usage[] =
 	"usage: gpuprof export [options] FILE\n"
@@ -166,8 +170,10 @@ static int open_parts(const struct arguments *a, struct opened *opened)
 		.events = a->at_once > 0 ? a->at_once : GP_PARTS_EVENTS,
 		.with_memory = (a->request.exporter->heeds & GP_EXPORT_MEMORY) != 0,
 	};
-	int result = gp_parts_open(a->trace, &a->request.options.choice, &wish, &opened->parts);
+	int result;
 
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	result = gp_parts_open(a->trace, &a->request.options.choice, &wish, &opened->parts);
 	if (result != 0)
 		return result;
 	opened->source = (struct gp_export_source){.count = gp_parts_count(opened->parts),

@@ -502,8 +502,9 @@ static struct gp_model *new_model(const char *path)
 
 static void explain_size(const char *path, char *message, size_t message_bytes)
 {
-	const char *trouble = gp_room_trouble();
+	char trouble[GP_ROOM_TROUBLE_BYTES];
 
+	gp_room_trouble(trouble);
 	snprintf(
 		message, message_bytes,
 		"%s is too large for the memory that is left here%s%s%s, or what it comes to in "

@@ -29,18 +29,22 @@ static struct {
 	uint64_t limit_bytes, memory_bytes;
 	struct file *files;
 	size_t count, capacity;
-	char trouble[PATH_MAX + 128];
+	char trouble[GP_ROOM_TROUBLE_BYTES];
 } rooms = {.limit_bytes = UINT64_MAX};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void gp_room_limit(uint64_t bytes)
 {
+	pthread_mutex_lock(&lock);
 	rooms.limit_bytes = bytes;
+	pthread_mutex_unlock(&lock);
 }
 
-const char *gp_room_trouble(void)
+void gp_room_trouble(char text[GP_ROOM_TROUBLE_BYTES])
 {
-	return rooms.trouble;
+	pthread_mutex_lock(&lock);
+	memcpy(text, rooms.trouble, sizeof(rooms.trouble));
+	pthread_mutex_unlock(&lock);
 }
 
 /* ---- memory ---- */

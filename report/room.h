@@ -4,11 +4,12 @@
  * As malloc(), realloc() and free(), as long as all rooms together are within a limit.  A room beyond it is a mapped file
  * without a name, in a folder for temporary files, of which the kernel keeps in memory what is in use: however long the
  * trace, the memory that nobody else can have is bounded, and the disk has the rest.  Where there is no such folder, rooms are
- * memory.  All but the limit and the trouble are for any thread; a room belongs to one at a time.
+ * memory.  All functions are for any thread; a room belongs to one at a time.
  */
 #ifndef REPORT_ROOM_H
 #define REPORT_ROOM_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,9 @@ void *gp_room_resize(void *room, size_t bytes);
 /* NULL, and what is from malloc(), too. */
 void gp_room_free(void *room);
 
+#define GP_ROOM_TROUBLE_BYTES (PATH_MAX + 128)
+
 /* Why a file could not be had, for the user; "" if none was wanted or all were had. */
-const char *gp_room_trouble(void);
+void gp_room_trouble(char text[GP_ROOM_TROUBLE_BYTES]);
 
 #endif

@@ -18,7 +18,8 @@
 #include "gpuprof/counter.h"
 #include "gpuprof/record.h"
 
-#define GP_EMIT_WAIT_NS 100000000u
+#define GP_EMIT_WAIT_NS    100000000u
+#define GP_START_TIMEOUT_S 5 /* then the program runs on without a collector */
 
 enum gp_ring_place {
 	GP_RINGS_AUTO, /* the first of the following that works */
@@ -49,6 +50,7 @@ struct gp_collector_config {
  * Returns 0 or -errno; after an error the process runs on without a collector, and gp_emit() does nothing.
  * -EEXIST: already started.  A forked child of a process that records starts anew, with a file and rings of its own;
  * nothing of its parent's is touched.  -ECHILD: this is a child of vfork().
+ * -ETIMEDOUT: the writer did not come that far in GP_START_TIMEOUT_S.
  */
 int gp_collector_start(const struct gp_collector_config *config);
 

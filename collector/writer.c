@@ -21,11 +21,10 @@
 #define IDLE_POLL_NS (50 * NS_PER_MS)
 #define MEMORY_POLL_NS                                                                             \
 	(10 * NS_PER_MS) /* what is lost when a process with rings in private memory is killed */
-#define ANCHOR_NS        (1000 * NS_PER_MS)
-#define MAX_NEW_RINGS    4 /* in a pass: they take time, and the other rings fill meanwhile */
-#define FIRST_RINGS      2
-#define START_TIMEOUT_NS (5000ull * NS_PER_MS) /* then the program runs on without us */
-#define MAX_ROUNDS       16 /* over the rings before the clock is looked at again */
+#define ANCHOR_NS     (1000 * NS_PER_MS)
+#define MAX_NEW_RINGS 4 /* in a pass: they take time, and the other rings fill meanwhile */
+#define FIRST_RINGS   2
+#define MAX_ROUNDS    16 /* over the rings before the clock is looked at again */
 
 enum progress {
 	STARTING,
@@ -363,7 +362,7 @@ static bool wait_for_thread(void)
 
 	while ((progress = gp_load32_acquire(&writer.progress)) == STARTING || progress == READY) {
 		gp_sys_wait(&writer.progress, progress, IDLE_POLL_NS);
-		if (gp_sys_now_ns() - start_ns > START_TIMEOUT_NS &&
+		if (gp_sys_now_ns() - start_ns > GP_START_TIMEOUT_S * 1000ull * NS_PER_MS &&
 		    gp_replace32(&writer.progress, STARTING, ABANDONED))
 			return false;
 	}

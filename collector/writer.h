@@ -11,7 +11,7 @@
 
 #include "collector/collector.h"
 
-/* Start the thread and wait until records can be taken.  0 or -errno: then nothing is left behind; -ETIMEDOUT: it did not come that far in 5 s.
+/* Start the thread and wait until records can be taken.  0 or -errno: then nothing is left behind; -ETIMEDOUT: as gp_collector_start().
  * Once per process; a forked child may do it again. */
 int gp_writer_start(const struct gp_collector_config *config);
 

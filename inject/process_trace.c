@@ -25,10 +25,10 @@
 #include "inject/output.h"
 #include "inject/say.h"
 
-#define STOP_TIMEOUT_NS  3000000000u
-#define START_TIMEOUT_NS 1000000000u
-#define START_WAITS      10
-#define MOST_DIGITS      200 /* of a start time in the name of a link */
+#define STOP_TIMEOUT_NS 3000000000u
+#define MOST_WAIT_NS    1000000000u
+#define START_WAITS     10
+#define MOST_DIGITS     200 /* of a start time in the name of a link */
 
 /* gp_since_fork.recording */
 enum progress { UNTRIED, STARTING, TRIED };
@@ -142,10 +142,10 @@ static void register_leaving(void)
 static void say_no_start(const char *path, int error)
 {
 	if (error == -ETIMEDOUT)
-		gp_say("nothing is recorded: gpuprof's thread had not made %s after 5 s, as where "
+		gp_say("nothing is recorded: gpuprof's thread had not made %s after %d s, as where "
 		       "a disk or a network stands still; choose another folder with -o or "
 		       "GPUPROF_OUTPUT",
-		       path);
+		       path, GP_START_TIMEOUT_S);
 	else
 		gp_say("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
 		       "written with -o or GPUPROF_OUTPUT",
@@ -176,12 +176,12 @@ static void start(void)
  */
 static void wait_for_start(void)
 {
-	uint64_t give_up_ns = gp_sys_now_ns() + START_TIMEOUT_NS;
+	uint64_t give_up_ns = gp_sys_now_ns() + MOST_WAIT_NS;
 
 	for (int waits = 0; gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
 			    (waits < START_WAITS || gp_sys_now_ns() < give_up_ns);
 	     waits++)
-		gp_sys_wait(&gp_since_fork.recording, STARTING, START_TIMEOUT_NS / START_WAITS);
+		gp_sys_wait(&gp_since_fork.recording, STARTING, MOST_WAIT_NS / START_WAITS);
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 

@@ -409,12 +409,16 @@ static int hold_thread(pthread_t *thread, void *(*body)(void *))
 static void a_thread_that_comes_too_late(void)
 {
 	struct gp_collector_config config = {.trace_path = in_folder("t")};
+	uint64_t start_ns;
 
 	sem_init(&let_go, 0, 0);
 	sem_init(&has_ended, 0, 0);
 	real_thread = gp_sys.thread;
 	gp_sys.thread = hold_thread;
+	start_ns = gp_sys_now_ns();
 	CHECK(gp_collector_start(&config) == -ETIMEDOUT);
+	CHECK(gp_sys_now_ns() - start_ns >=
+	      GP_START_TIMEOUT_S * 1000000000ull); /* which the program is told */
 	CHECK(!gp_collector_is_live());
 	sem_post(&let_go);
 	sem_wait(&has_ended);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,12 +18,16 @@ void gp_streams_keep_free(void)
 		close(fd);
 }
 
-/* A file never makes anybody wait, and opened again would be written from its beginning. */
+/* Not a file, which never makes anybody wait, and opened again would be written from its beginning; nor the master's side of a
+ * terminal, which opened again is another terminal. */
 static bool is_pipe_or_terminal(int stream)
 {
 	struct stat status;
+	int number;
 
-	return isatty(stream) || (fstat(stream, &status) == 0 && S_ISFIFO(status.st_mode));
+	if (isatty(stream))
+		return ioctl(stream, TIOCGPTN, &number) != 0;
+	return fstat(stream, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
 /* The same pipe or terminal, opened for us alone.  -1: it cannot be; and a pipe that nobody reads is not waited for. */

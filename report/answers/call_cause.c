@@ -119,11 +119,11 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 
 	for (uint32_t i = 0; result == 0 && i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
-		const struct gp_call *call = &model->calls[at != GP_NONE ? at : 0];
 
 		if (at != GP_NONE)
-			result = add(setups, call->start_ns, gp_call_made_context_ns(model, call),
-				     0, GP_IDLE_SETUP);
+			result = add(setups, model->calls[at].start_ns,
+				     gp_call_made_context_ns(model, &model->calls[at]), 0,
+				     GP_IDLE_SETUP);
 	}
 	return result;
 }

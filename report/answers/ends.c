@@ -130,10 +130,10 @@ static void take_contexts(struct parts *parts, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
-		const struct gp_call *call = &model->calls[at != GP_NONE ? at : 0];
 
 		if (at != GP_NONE)
-			take(parts, call->start_ns, gp_call_made_context_ns(model, call));
+			take(parts, model->calls[at].start_ns,
+			     gp_call_made_context_ns(model, &model->calls[at]));
 	}
 }
 

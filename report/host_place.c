@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/answers/frame_marks.h"
 #include "report/array.h"
 #include "report/code_rank.h"
 #include "report/frame_numbers.h"
@@ -220,6 +219,11 @@ static void put_wait(char *text, const struct gp_place *place)
 	snprintf(text, TEXT_BYTES, WAITING "%s", function);
 }
 
+static void put_compiler(char *text, enum gp_compiler compiler)
+{
+	snprintf(text, TEXT_BYTES, "compiling (%s)", gp_compiler_name(compiler));
+}
+
 static void put_texts(struct gp_host_places *places, const struct gp_frame_numbers_of *known,
 		      uint32_t stack, struct texts *texts)
 {
@@ -231,8 +235,7 @@ static void put_texts(struct gp_host_places *places, const struct gp_frame_numbe
 
 	texts->what[0] = texts->own[0] = texts->function[0] = '\0';
 	if (compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT)
-		snprintf(texts->what, sizeof(texts->what), "compiling (%s)",
-			 gp_compiler_name(compiler));
+		put_compiler(texts->what, compiler);
 	else if (compiler == GP_COMPILER_IMPORT && import != GP_NONE)
 		put_import(texts->what, place_of(places, model, import));
 	else if (compiler == GP_COMPILER_IMPORT && own != GP_NONE)
@@ -324,6 +327,18 @@ bool gp_host_place_has_verb(const struct gp_host_place *place)
 bool gp_host_place_waits(const struct gp_host_place *place)
 {
 	return begins(place->what, WAITING);
+}
+
+enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place)
+{
+	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++) {
+		char what[TEXT_BYTES];
+
+		put_compiler(what, i);
+		if (strcmp(place->what, what) == 0)
+			return i;
+	}
+	return GP_COMPILER_NONE;
 }
 
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number)

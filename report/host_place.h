@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/answers/frame_marks.h"
 #include "report/model.h"
 
 struct gp_host_place {
@@ -44,6 +45,9 @@ bool gp_host_place_has_verb(const struct gp_host_place *place);
 
 /* Whether the thread only waited there. */
 bool gp_host_place_waits(const struct gp_host_place *place);
+
+/* The compiler that the thread was in there, or GP_COMPILER_NONE. */
+enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place);
 
 /* The place of that number, good as long as places; of another number, one that says "(no memory)", of function 0. */
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number);

@@ -40,6 +40,11 @@ struct gp_call {
 	uint32_t memory;   /* index in memory[], or GP_NONE */
 };
 
+static inline uint64_t gp_call_end_ns(const struct gp_call *call)
+{
+	return call->start_ns + call->duration_ns;
+}
+
 /* GRAPH: a whole graph launch, where nodes are not recorded one by one. */
 enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET, GP_OP_GRAPH };
 

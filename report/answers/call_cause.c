@@ -79,7 +79,7 @@ bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead
 
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call)
 {
-	uint64_t call_end_ns = call->start_ns + call->duration_ns, made_ns = 0;
+	uint64_t call_end_ns = gp_call_end_ns(call), made_ns = 0;
 
 	if (gp_model_api_class(model, call->api) != GP_API_ALLOC)
 		return call_end_ns;

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "report/array.h"
+#include "report/busy.h"
 #include "report/room.h"
-
-/* A launch reaches an idle device sooner: what begins later waited for something else. */
-#define LATENCY_NS 50000u
 
 /* So soon after what it waited for an operation begins. */
 #define SOON_NS 20000u
@@ -22,11 +20,6 @@ struct walk {
 	uint64_t at_ns;    /* so far back it is known */
 	int error;
 };
-
-static uint64_t call_end_ns(const struct gp_call *call)
-{
-	return call->start_ns + call->duration_ns;
-}
 
 /* ---- lists ---- */
 
@@ -43,7 +36,7 @@ static void list_outer(struct walk *walk)
 		if (call->start_ns < reached_ns)
 			continue;
 		walk->outer[walk->outer_count++] = i;
-		reached_ns = call_end_ns(call);
+		reached_ns = gp_call_end_ns(call);
 	}
 }
 
@@ -66,22 +59,28 @@ static int list_ends(struct walk *walk)
 			     model->ops);
 }
 
+struct moment {
+	const struct gp_model *model;
+	uint32_t thread_id;
+	uint64_t time_ns;
+};
+
+static bool is_before_moment(const void *element, const void *key)
+{
+	const struct moment *moment = key;
+	const struct gp_call *call = &moment->model->calls[*(const uint32_t *)element];
+
+	return call->thread_id < moment->thread_id ||
+	       (call->thread_id == moment->thread_id && call->start_ns < moment->time_ns);
+}
+
 /* How many of the outer calls come before the first of that thread that begins at that time or later. */
 static uint32_t outer_before(const struct walk *walk, uint32_t thread_id, uint64_t time_ns)
 {
-	uint32_t low = 0, high = walk->outer_count;
+	const struct moment moment = {walk->model, thread_id, time_ns};
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct gp_call *call = &walk->model->calls[walk->outer[middle]];
-
-		if (call->thread_id < thread_id ||
-		    (call->thread_id == thread_id && call->start_ns < time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_array_lower_bound(walk->outer, walk->outer_count, sizeof(*walk->outer),
+				    is_before_moment, &moment);
 }
 
 /* The thread's last outer call that began before that time; NULL: there is none. */
@@ -94,20 +93,21 @@ static const struct gp_call *last_call(const struct walk *walk, uint32_t thread_
 	return call && call->thread_id == thread_id ? call : NULL;
 }
 
+static bool ends_by(const void *element, const void *key)
+{
+	const struct moment *moment = key;
+
+	return moment->model->ops[*(const uint32_t *)element].end_ns <= moment->time_ns;
+}
+
 /* The operation that ended last of those that ended at that time or before; GP_NONE: there is none. */
 static uint32_t last_end(const struct walk *walk, uint64_t time_ns)
 {
-	uint32_t low = 0, high = walk->end_count;
+	const struct moment moment = {.model = walk->model, .time_ns = time_ns};
+	uint32_t count = gp_array_lower_bound(walk->ends, walk->end_count, sizeof(*walk->ends),
+					      ends_by, &moment);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (walk->model->ops[walk->ends[middle]].end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? walk->ends[low - 1] : GP_NONE;
+	return count > 0 ? walk->ends[count - 1] : GP_NONE;
 }
 
 /* ---- steps ---- */
@@ -130,7 +130,7 @@ static void step_to(struct walk *walk, uint64_t start_ns, uint8_t kind, uint32_t
 static bool waits_for(const struct walk *walk, const struct gp_call *call, uint32_t number)
 {
 	const struct gp_op *op = &walk->model->ops[number];
-	uint64_t until_ns = call_end_ns(call) < walk->at_ns ? call_end_ns(call) : walk->at_ns;
+	uint64_t until_ns = gp_call_end_ns(call) < walk->at_ns ? gp_call_end_ns(call) : walk->at_ns;
 
 	if (op->end_ns <= call->start_ns || op->call == GP_NONE ||
 	    walk->model->calls[op->call].start_ns > until_ns)
@@ -143,7 +143,7 @@ static bool waits_for(const struct walk *walk, const struct gp_call *call, uint3
 	case GP_API_ALLOC:
 	case GP_API_FREE:
 		/* those that wait end soon after; else it ended meanwhile by chance */
-		return until_ns - op->end_ns <= LATENCY_NS &&
+		return until_ns - op->end_ns <= GP_BUSY_LATENCY_NS &&
 		       (op->end_ns - call->start_ns) * 2 >= until_ns - call->start_ns;
 	default:
 		return false;
@@ -163,7 +163,7 @@ static uint32_t follow_thread(struct walk *walk, uint32_t thread_id, bool *goes_
 		step_to(walk, walk->first_ns, GP_PATH_HOST, number);
 		return GP_NONE;
 	}
-	step_to(walk, call_end_ns(call), GP_PATH_HOST, number);
+	step_to(walk, gp_call_end_ns(call), GP_PATH_HOST, number);
 	op = last_end(walk, walk->at_ns);
 	number = (uint32_t)(call - walk->model->calls);
 	if (op != GP_NONE && waits_for(walk, call, op)) {
@@ -180,7 +180,7 @@ static uint32_t find_dependency(const struct walk *walk, const struct gp_op *op,
 	uint32_t other = last_end(walk, op->start_ns);
 	const struct gp_op *ops = walk->model->ops;
 
-	if (op->start_ns - ready_ns <= LATENCY_NS || other == GP_NONE ||
+	if (op->start_ns - ready_ns <= GP_BUSY_LATENCY_NS || other == GP_NONE ||
 	    ops[other].end_ns <= ready_ns || op->start_ns - ops[other].end_ns > SOON_NS ||
 	    ops[other].start_ns >= op->start_ns)
 		return GP_NONE;
@@ -204,7 +204,7 @@ static uint32_t follow_op(struct walk *walk, uint32_t number, uint32_t *thread_i
 	const struct gp_model *model = walk->model;
 	const struct gp_op *op = &model->ops[number], *before = before_in_stream(model, op);
 	const struct gp_call *call = op->call == GP_NONE ? NULL : &model->calls[op->call];
-	uint64_t launched_ns = call ? call_end_ns(call) : 0, ready_ns;
+	uint64_t launched_ns = call ? gp_call_end_ns(call) : 0, ready_ns;
 	uint32_t other;
 
 	step_to(walk, op->start_ns, GP_PATH_OPERATION, number);
@@ -244,10 +244,10 @@ static void follow(struct walk *walk)
 
 		if (call->start_ns < walk->first_ns)
 			walk->first_ns = call->start_ns;
-		if (call_end_ns(call) < call_ns)
+		if (gp_call_end_ns(call) < call_ns)
 			continue;
 		thread_id = call->thread_id;
-		call_ns = call_end_ns(call);
+		call_ns = gp_call_end_ns(call);
 	}
 	walk->at_ns = op_ns > call_ns ? op_ns : call_ns;
 	if (call_ns >= op_ns)

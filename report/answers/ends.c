@@ -143,7 +143,7 @@ static void take_calls(struct parts *parts, const struct loads *loads, enum gp_a
 		const struct gp_call *call = &loads->model->calls[loads->calls[i]];
 
 		if (gp_model_api_class(loads->model, call->api) == class)
-			take(parts, call->start_ns, call->start_ns + call->duration_ns);
+			take(parts, call->start_ns, gp_call_end_ns(call));
 	}
 }
 

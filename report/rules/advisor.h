@@ -172,11 +172,6 @@ uint32_t gp_advisor_same_site(struct gp_advisor *advisor, const struct gp_call_s
 
 /* ---- what rules ask of calls ---- */
 
-static inline uint64_t gp_call_end_ns(const struct gp_call *call)
-{
-	return call->start_ns + call->duration_ns;
-}
-
 static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	return gp_model_api_class(advisor->model, call->api);

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/format.h"
 #include "report/host_work.h"
@@ -99,18 +98,6 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 	return looks;
 }
 
-static enum gp_compiler compiler_at(const struct gp_host_place *place)
-{
-	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++) {
-		char what[128];
-
-		snprintf(what, sizeof(what), "compiling (%s)", gp_compiler_name(i));
-		if (strcmp(place->what, what) == 0)
-			return i;
-	}
-	return GP_COMPILER_NONE;
-}
-
 enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 				       const struct gp_case *found)
 {
@@ -126,7 +113,7 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 	if (functions && count > 0 && functions[0].total_ns * 2 >= time_ns) {
 		struct gp_host_place place = gp_host_places_at(places, functions[0].place);
 
-		compiler = compiler_at(&place);
+		compiler = gp_host_place_compiler(&place);
 	}
 	free(functions);
 	return compiler;

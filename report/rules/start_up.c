@@ -254,8 +254,10 @@ static void take_host(struct gp_advisor *advisor, uint32_t detail, const struct 
 
 static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 {
-	const struct gp_call *starter = find_starter(advisor->model, first->start_ns + first->ns);
+	const struct gp_call *starter = NULL;
 
+	if (first->ns >= LEAST_HOST_NS)
+		starter = find_starter(advisor->model, first->start_ns + first->ns);
 	if (starter)
 		take_host(advisor, HOST_WORK, first, own_time_of(advisor, 0, starter->start_ns),
 			  starter->thread_id);

@@ -171,8 +171,9 @@ static const struct gp_chronicle chronicle_api = {
 };
 
 const struct gp_chronicle *const gp_chronicles[] = {
-	&chronicle_gpu,     &chronicle_api,     &gp_chronicle_exec,
-	&gp_chronicle_nvtx, &gp_chronicle_host, NULL,
+	&chronicle_gpu,          &chronicle_api,     &gp_chronicle_exec,
+	&gp_chronicle_nvtx,      &gp_chronicle_host, &gp_chronicle_queue,
+	&gp_chronicle_bandwidth, &gp_chronicle_path, NULL,
 };
 
 const struct gp_chronicle *gp_chronicle_find(const char *word)
@@ -188,6 +189,7 @@ const struct gp_chronicle *gp_chronicle_find(const char *word)
 /* What is left of one model. */
 struct cursor {
 	uint32_t *order;
+	struct gp_curve made; /* in place of order, where rows are made */
 	uint32_t at, count;
 };
 
@@ -224,7 +226,9 @@ static uint64_t next_unix_ns(const struct walk *walk, size_t model)
 
 	if (cursor->at == cursor->count)
 		return UINT64_MAX;
-	return m->base_unix_ns + walk->chronicle->start(m, cursor->order[cursor->at]);
+	return m->base_unix_ns + (walk->chronicle->make
+					  ? cursor->made.points[cursor->at].time_ns
+					  : walk->chronicle->start(m, cursor->order[cursor->at]));
 }
 
 static void put_next(struct walk *walk, size_t model)
@@ -235,7 +239,7 @@ static void put_next(struct walk *walk, size_t model)
 		gp_merge_put(&walk->merge, model, unix_ns - walk->start_unix_ns);
 }
 
-static int choose_rows(struct cursor *cursor, const struct sorting *sorting)
+static int choose_rows(struct cursor *cursor, struct sorting *sorting)
 {
 	const struct gp_chronicle *chronicle = sorting->chronicle;
 	uint32_t count = chronicle->count(sorting->model);
@@ -246,7 +250,16 @@ static int choose_rows(struct cursor *cursor, const struct sorting *sorting)
 	for (uint32_t i = 0; i < count; i++)
 		if (!chronicle->has || chronicle->has(sorting->model, i))
 			cursor->order[cursor->count++] = i;
+	qsort_r(cursor->order, cursor->count, sizeof(*cursor->order), compare_starts, sorting);
 	return 0;
+}
+
+static int make_rows(struct cursor *cursor, const struct sorting *sorting)
+{
+	int result = sorting->chronicle->make(&cursor->made, sorting->model);
+
+	cursor->count = cursor->made.count;
+	return result;
 }
 
 static int begin(struct walk *walk)
@@ -260,10 +273,11 @@ static int begin(struct walk *walk)
 		struct sorting sorting = {walk->chronicle, walk->scope->models[i]};
 		struct cursor *cursor = &walk->cursors[i];
 
-		if (choose_rows(cursor, &sorting) < 0)
-			return -ENOMEM;
-		qsort_r(cursor->order, cursor->count, sizeof(*cursor->order), compare_starts,
-			&sorting);
+		int result = walk->chronicle->make ? make_rows(cursor, &sorting)
+						   : choose_rows(cursor, &sorting);
+
+		if (result < 0)
+			return result;
 		if (next_unix_ns(walk, i) < walk->start_unix_ns)
 			walk->start_unix_ns = next_unix_ns(walk, i);
 	}
@@ -274,10 +288,26 @@ static int begin(struct walk *walk)
 
 static void end(struct walk *walk)
 {
-	for (size_t i = 0; walk->cursors && i < walk->scope->model_count; i++)
+	for (size_t i = 0; walk->cursors && i < walk->scope->model_count; i++) {
 		gp_room_free(walk->cursors[i].order);
+		gp_curve_free(&walk->cursors[i].made);
+	}
 	free(walk->cursors);
 	gp_merge_close(&walk->merge);
+}
+
+static void write_row(struct walk *walk, size_t model, int64_t start_ns,
+		      struct gp_sheet_writer *writer)
+{
+	const struct gp_chronicle *chronicle = walk->chronicle;
+	const struct gp_model *m = walk->scope->models[model];
+	const struct cursor *cursor = &walk->cursors[model];
+
+	if (chronicle->make)
+		chronicle->write_point(walk->scope, m, &cursor->made.points[cursor->at], start_ns,
+				       writer);
+	else
+		chronicle->write(walk->scope, m, cursor->order[cursor->at], start_ns, writer);
 }
 
 static bool is_before(int64_t start_ns, uint64_t ns)
@@ -300,8 +330,7 @@ static uint64_t write_part(struct walk *walk, const struct gp_chronicle_part *pa
 		if (!is_before(start_ns, part->to_ns) || writer->error < 0)
 			break;
 		if (part->from_ns == 0 || !is_before(start_ns, part->from_ns)) {
-			walk->chronicle->write(walk->scope, walk->scope->models[head.sequence],
-					       cursor->order[cursor->at], start_ns, writer);
+			write_row(walk, head.sequence, start_ns, writer);
 			rows++;
 		}
 		cursor->at++;

@@ -1,8 +1,8 @@
 /*
- * chronicle: every GPU operation, API call, launch or range in the order of their starts: the
+ * chronicle: every GPU operation, API call, launch or range in the order of their starts, what changed between them, what was waited for: the
  * tables of `gpuprof trace`.
  *
- * Rows are written as they are found; what it takes in memory is four bytes for each.
+ * Rows are written as they are found; what it takes in memory is four bytes for each event, 24 for each of what is made of them.
  */
 #ifndef REPORT_CHRONICLE_H
 #define REPORT_CHRONICLE_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/answers/curves.h"
 #include "report/breakdown_scope.h"
 #include "report/sheet_writer.h"
 
@@ -24,10 +25,16 @@ struct gp_chronicle {
 	/* One row, of that start. */
 	void (*write)(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
 		      int64_t start_ns, struct gp_sheet_writer *writer);
+	/* Rows that are no events of the model: they are made of it, in the order of time; then the functions above are NULL.  0 or -errno. */
+	int (*make)(struct gp_curve *rows, const struct gp_model *model);
+	void (*write_point)(struct gp_scope *scope, const struct gp_model *model,
+			    const struct gp_curve_point *row, int64_t start_ns,
+			    struct gp_sheet_writer *writer);
 };
 
 /* The parts of several files: chronicle.c has those of operations and calls. */
 extern const struct gp_chronicle gp_chronicle_exec, gp_chronicle_host, gp_chronicle_nvtx;
+extern const struct gp_chronicle gp_chronicle_queue, gp_chronicle_bandwidth, gp_chronicle_path;
 
 /* The chronicles; ends with NULL. */
 extern const struct gp_chronicle *const gp_chronicles[];
@@ -44,8 +51,8 @@ struct gp_chronicle_part {
 	uint64_t limit; /* the first so many of them; 0 = all */
 };
 
-/* Write those rows; *rows is how many there were.  Returns 0 or -ENOMEM; what fails in writing, the
- * writer knows. */
+/* Write those rows; *rows is how many there were.  Returns 0, -ENOMEM or -EOVERFLOW; what fails in
+ * writing, the writer knows. */
 int gp_chronicle_write(const struct gp_chronicle *chronicle, struct gp_scope *scope,
 		       const struct gp_chronicle_part *part, struct gp_sheet_writer *writer,
 		       uint64_t *rows);

@@ -45,9 +45,12 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 		return "--value is for call stacks";
 	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
 		return "--start, --end, --min-duration and --parts are for events";
-	if (!(exporter->heeds & GP_EXPORT_RANGES) && options->ranges_on_streams)
-		return "--ranges-on-streams is for Chrome traces";
-	return NULL;
+	if (exporter->heeds & GP_EXPORT_DRAWN)
+		return NULL;
+	return options->ranges_on_streams ? "--ranges-on-streams is for Chrome traces"
+	       : options->counters        ? "--counters is for Chrome traces"
+	       : options->critical_path   ? "--critical-path is for Chrome traces"
+					  : NULL;
 }
 
 void gp_export_explain_cut(uint64_t ranges, FILE *messages)

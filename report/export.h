@@ -22,7 +22,9 @@ struct gp_export_options {
 	enum gp_measure measure; /* of formats of stacks: what to show; GP_MEASURES = not chosen */
 	struct gp_slice_choice choice; /* which part of the trace */
 	bool ranges_on_streams; /* the program's ranges on the streams' own tracks, as in Kineto's traces */
-	FILE *messages; /* where the line goes that says what was left out; NULL = nowhere */
+	bool counters;          /* the lengths of queues and the bandwidth of copies over time */
+	bool critical_path; /* as a track */
+	FILE *messages;     /* where the line goes that says what was left out; NULL = nowhere */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;
 };
@@ -44,11 +46,11 @@ struct gp_export_source {
 
 /* What not all formats heed. */
 enum gp_export_heeds {
-	GP_EXPORT_LIMIT = 1,   /* slice_limit */
-	GP_EXPORT_VALUE = 2,   /* measure */
-	GP_EXPORT_PART = 4,    /* choice */
-	GP_EXPORT_MEMORY = 8,  /* needs all allocations in each part */
-	GP_EXPORT_RANGES = 16, /* ranges_on_streams */
+	GP_EXPORT_LIMIT = 1,  /* slice_limit */
+	GP_EXPORT_VALUE = 2,  /* measure */
+	GP_EXPORT_PART = 4,   /* choice */
+	GP_EXPORT_MEMORY = 8, /* needs all allocations in each part */
+	GP_EXPORT_DRAWN = 16, /* ranges_on_streams, counters, critical_path */
 };
 
 struct gp_exporter {

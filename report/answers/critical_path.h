@@ -9,6 +9,7 @@
 #ifndef REPORT_ANSWERS_CRITICAL_PATH_H
 #define REPORT_ANSWERS_CRITICAL_PATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/model.h"
@@ -24,9 +25,16 @@ enum gp_path_kind {
 /* Steps touch each other: each ends where the one before it, which is later, began. */
 struct gp_path_step {
 	uint64_t start_ns, end_ns;
-	uint32_t index; /* of the operation or call */
+	uint32_t index; /* of the operation or call; GP_NONE: of none */
 	uint8_t kind;
 };
+
+/* Whether the step is about an operation, not a call. */
+static inline bool gp_path_is_of_op(const struct gp_path_step *step)
+{
+	return step->kind == GP_PATH_OPERATION || step->kind == GP_PATH_LAUNCH ||
+	       step->kind == GP_PATH_STEP;
+}
 
 /* The last one first.  Free steps. */
 struct gp_path {

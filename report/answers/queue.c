@@ -67,7 +67,7 @@ static void change(struct walk *walk, uint64_t time_ns, uint64_t length)
 	if (length > walk->queue->most)
 		walk->queue->most = length;
 	if (walk->take)
-		walk->take(walk->context, length);
+		walk->take(walk->context, time_ns, length);
 }
 
 static void take_launch(struct walk *walk, const struct launch *launch)

@@ -33,7 +33,7 @@ struct gp_queue {
 };
 
 /* What a queue's length became at each of its changes, in the order of time. */
-typedef void gp_queue_take(void *context, uint64_t length);
+typedef void gp_queue_take(void *context, uint64_t time_ns, uint64_t length);
 
 /*
  * Of the operations first to end - 1 of a model, which are one stream's.  take may be NULL.  Returns 0 or -ENOMEM.

@@ -2,22 +2,16 @@
 #include "report/answers/critical_path.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "report/activity.h"
 #include "report/breakdown.h"
+#include "report/path_words.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
 	{"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
-};
-
-static const char *const categories[] = {
-	[GP_PATH_OPERATION] = "GPU", [GP_PATH_CALL] = "API",    [GP_PATH_HOST] = "host",
-	[GP_PATH_LAUNCH] = "launch", [GP_PATH_STEP] = "launch",
 };
 
 struct gathering {
@@ -27,49 +21,25 @@ struct gathering {
 	struct gp_tally *tally;
 };
 
-/* What a thread does for itself is told by the call that it makes then. */
-static uint64_t text_of_host(struct gathering *gathering, uint32_t next)
-{
-	const struct gp_model *model = gathering->model;
-	char text[256];
-
-	if (next == GP_NONE)
-		return gp_scope_text(gathering->scope, "(the program, after its last call)");
-	snprintf(text, sizeof(text), "(the program, before %s)",
-		 gp_model_api(model, model->calls[next].api).name);
-	return gp_scope_text(gathering->scope, text);
-}
-
-static uint64_t what_is(struct gathering *gathering, const struct gp_path_step *step)
+static uint64_t what_is(struct gathering *gathering, const struct gp_path_step *step,
+			bool is_kernel)
 {
 	const struct gp_model *model = gathering->model;
 	struct gp_scope *scope = gathering->scope;
-	char label[GP_ACTIVITY_LABEL_BYTES];
+	char room[GP_PATH_WORDS_BYTES];
 
-	switch (step->kind) {
-	case GP_PATH_OPERATION:
-		if (model->ops[step->index].kind == GP_OP_KERNEL)
-			return gp_scope_name(scope, model, &model->ops[step->index],
-					     gathering->names);
-		gp_activity_label(label, &model->ops[step->index]);
-		return gp_scope_text(scope, label);
-	case GP_PATH_CALL:
-		return gp_scope_text(scope,
-				     gp_model_api(model, model->calls[step->index].api).name);
-	case GP_PATH_HOST:
-		return text_of_host(gathering, step->index);
-	case GP_PATH_LAUNCH:
-		return gp_scope_text(scope, "(from a call's end to its operation's start)");
-	default:
-		return gp_scope_text(scope, "(from one operation to the next)");
-	}
+	if (is_kernel)
+		return gp_scope_name(scope, model, &model->ops[step->index], gathering->names);
+	return gp_scope_text(scope,
+			     gp_path_words(room, model, step, scope->names, scope->full_names));
 }
 
 static void take_step(struct gathering *gathering, const struct gp_path_step *step)
 {
 	bool is_kernel = step->kind == GP_PATH_OPERATION &&
 			 gathering->model->ops[step->index].kind == GP_OP_KERNEL;
-	const uint64_t key[GP_TALLY_KEYS] = {step->kind, is_kernel, what_is(gathering, step)};
+	const uint64_t key[GP_TALLY_KEYS] = {step->kind, is_kernel,
+					     what_is(gathering, step, is_kernel)};
 	struct gp_tally_row *row = gp_tally_find(gathering->tally, key);
 
 	row->count++;
@@ -95,7 +65,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_text(sheet, categories[row->key[0]]);
+	gp_scope_put_text(sheet, gp_path_category((uint8_t)row->key[0]));
 	gp_scope_put_text(sheet, row->key[1] ? gp_scope_kernel_of(scope, row->key[2])
 					     : gp_scope_text_of(scope, row->key[2]));
 }

@@ -91,10 +91,11 @@ struct lengths {
 	struct gp_tally_row *row;
 };
 
-static void take_length(void *context, uint64_t length)
+static void take_length(void *context, uint64_t time_ns, uint64_t length)
 {
 	struct lengths *lengths = context;
 
+	(void)time_ns;
 	lengths->row->count++;
 	gp_tally_value(&lengths->tally, lengths->row, 0, length);
 }

@@ -71,6 +71,9 @@ static const char usage[] =
 	"      --ranges-on-streams  chrome: ranges on the tracks of the streams, where "
 	"HolisticTrace-\n"
 	"                       Analysis looks for them, not on tracks of their own above\n"
+	"      --counters       chrome: queue lengths of streams and bandwidth of copies over "
+	"time\n"
+	"      --critical-path  chrome: what each moment waited for, as a track\n"
 	"      --at-once N      have about N events in memory at a time (default: 2 million of a\n"
 	"                       trace from 64 MiB on, else all)\n"
 	"\n"
@@ -113,6 +116,8 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"end", .time_ns = &choice->to_ns},
 		{"min-duration", .time_ns = &choice->least_ns},
 		{"ranges-on-streams", .flag = &a->request.options.ranges_on_streams},
+		{"counters", .flag = &a->request.options.counters},
+		{"critical-path", .flag = &a->request.options.critical_path},
 		{"parts", .number = &a->parts, .most = MOST_PARTS},
 		{"at-once", .number = &a->at_once, .most = GP_COMMAND_MOST},
 		{"help", 'h', .print = print_usage},
@@ -154,12 +159,15 @@ static const struct gp_model *get_part(void *context, size_t index)
 	return gp_parts_get(opened->parts, opened->first + index);
 }
 
-/* Which are the last slices, only the whole tells. */
+/* Which are the last slices, what came before, and what was waited for, only the whole tells. */
 static bool is_for_parts(const struct arguments *a)
 {
 	struct stat status;
 
-	return a->request.options.slice_limit == 0 && !gp_import_find(a->trace) &&
+	const struct gp_export_options *options = &a->request.options;
+
+	return options->slice_limit == 0 && !options->counters && !options->critical_path &&
+	       !gp_import_find(a->trace) &&
 	       (a->at_once > 0 || (stat(a->trace, &status) == 0 && S_ISREG(status.st_mode) &&
 				   (uint64_t)status.st_size >= LARGE_BYTES));
 }

@@ -13,15 +13,14 @@
 #include "report/traces.h"
 
 #define MESSAGE_BYTES 4352
+#define WORDS_BYTES   256
 
 static const char usage[] =
-	"usage: gpuprof trace gpu|api|exec|nvtx|host [options] FILE...\n"
+	"usage: gpuprof trace LIST [options] FILE...\n"
 	"\n"
-	"Print every GPU operation (gpu), API call (api), launch with its queue and kernel "
-	"(exec),\n"
-	"NVTX range (nvtx) or look at what Python did (host) of trace files, one a line, in the "
-	"order\n"
-	"of their starts.  Times count from the first of the trace files' calls and operations.\n"
+	"Print what happened in trace files, one a line, in the order of starts.  Times count from "
+	"the\n"
+	"first of the trace files' calls and operations.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
 	"      --start TIME     only what starts at that time or later: 1.5s, 20ms, 300us, 5000ns\n"
@@ -37,7 +36,16 @@ static const char usage[] =
 	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
 	"said);\n"
 	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
-	"line.\n";
+	"line.\n"
+	"\n"
+	"Lists:\n";
+
+static void print_usage(void)
+{
+	fputs(usage, stdout);
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+		printf("  %-19s  %s\n", (*at)->word, (*at)->help);
+}
 
 struct arguments {
 	const struct gp_chronicle *chronicle;
@@ -49,13 +57,40 @@ struct arguments {
 	struct gp_chronicle_part part;
 };
 
+/* "gpu, api or nvtx", as much as fits. */
+static void list_words(char words[WORDS_BYTES])
+{
+	size_t used = 0;
+
+	words[0] = '\0';
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at && used < WORDS_BYTES; at++)
+		used += (size_t)snprintf(words + used, WORDS_BYTES - used, "%s%s",
+					 at == gp_chronicles ? ""
+					 : at[1]             ? ", "
+							     : " or ",
+					 (*at)->word);
+}
+
 static int refuse(const char *word)
 {
 	struct gp_nearest nearest = {.word = word};
+	char otherwise[WORDS_BYTES + 8] = "say ";
 
 	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
 		gp_nearest_try(&nearest, (*at)->word);
-	return gp_command_refuse("trace", "list", &nearest, "say gpu, api, exec, nvtx or host");
+	list_words(otherwise + strlen(otherwise));
+	return gp_command_refuse("trace", "list", &nearest, otherwise);
+}
+
+static int refuse_none(void)
+{
+	char words[WORDS_BYTES];
+
+	list_words(words);
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "trace: say what to list, %s, then name trace files; see gpuprof "
+			       "trace --help",
+			       words);
 }
 
 static int check(struct arguments *a, int argc, char **argv)
@@ -64,9 +99,7 @@ static int check(struct arguments *a, int argc, char **argv)
 	if (!a->chronicle && argc > 1)
 		return refuse(argv[0]);
 	if (!a->chronicle)
-		return gp_command_fail(GP_EXIT_USAGE, "trace: say what to list, gpu, api, exec, "
-						      "nvtx or host, then name trace files; "
-						      "see gpuprof trace --help");
+		return refuse_none();
 	if (a->part.from_ns >= a->part.to_ns)
 		return gp_command_fail(GP_EXIT_USAGE, "trace: --start has to be before --end");
 	a->traces = argv + 1;
@@ -83,10 +116,11 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"limit", 'l', .number = &a->part.limit, .most = GP_COMMAND_MOST},
 		{"full-names", 'f', .flag = &a->full_names},
 		{"output", 'o', .text = &a->output},
+		{"help", 'h', .print = print_usage},
 		{0},
 	};
 	const struct gp_command_line line = {
-		.command = "trace", .usage = usage, .options = options, .arguments = a};
+		.command = "trace", .options = options, .arguments = a};
 	int status = gp_command_line_read(&line, argc, argv);
 
 	return status == GP_COMMAND_GO_ON ? check(a, argc - optind, argv + optind) : status;

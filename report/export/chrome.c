@@ -430,6 +430,10 @@ static void write_events(struct gp_chrome *chrome)
 	gp_chrome_write_syncs(chrome);
 	gp_chrome_write_unified(chrome, &tids);
 	gp_chrome_write_memory(chrome);
+	if (chrome->options->counters)
+		gp_chrome_write_counters(chrome);
+	if (chrome->options->critical_path)
+		gp_chrome_write_path(chrome, &tids);
 	free(tids.taken);
 }
 
@@ -567,6 +571,6 @@ const struct gp_exporter gp_exporter_chrome = {
 	.suffix = ".json",
 	.help = "timeline as Chrome trace, with Kineto's fields",
 	.readers = "https://ui.perfetto.dev, chrome://tracing, HolisticTraceAnalysis",
-	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART | GP_EXPORT_RANGES,
+	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART | GP_EXPORT_DRAWN,
 	.write = write_chrome,
 };

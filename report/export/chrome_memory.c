@@ -64,19 +64,6 @@ static bool find_series(const struct gp_model *model, struct accounts *accounts)
 	return true;
 }
 
-static void open_counter(struct gp_chrome *chrome, const char *name, uint32_t pid, uint64_t time_ns)
-{
-	struct gp_json *json = &chrome->json;
-
-	gp_json_text(json, ",\n{\"ph\":\"C\",\"name\":\"");
-	gp_json_text(json, name);
-	gp_json_text(json, "\",\"pid\":");
-	gp_json_unsigned(json, pid);
-	gp_json_text(json, ",\"ts\":");
-	gp_json_us(json, time_ns + chrome->offset_ns);
-	gp_json_text(json, ",\"args\":{");
-}
-
 static void write_account(struct gp_chrome *chrome, struct account *account, uint64_t time_ns)
 {
 	struct gp_json *json = &chrome->json;
@@ -90,7 +77,7 @@ static void write_account(struct gp_chrome *chrome, struct account *account, uin
 			 *chrome->owner ? ", " : "", chrome->owner);
 	else
 		snprintf(name, sizeof(name), "Host memory");
-	open_counter(chrome, name, gpu ? gpu->pid : chrome->host_pid, time_ns);
+	gp_chrome_open_counter(chrome, name, gpu ? gpu->pid : chrome->host_pid, time_ns);
 	for (uint8_t kind = 1; kind < GP_MEMORY_KINDS; kind++) {
 		const char *word = gp_allocation_name(kind);
 
@@ -160,7 +147,7 @@ static void write_usages(struct gp_chrome *chrome)
 		if (!gp_chrome_is_moment_shown(chrome, usage->time_ns))
 			continue;
 		snprintf(name, sizeof(name), "GPU %u memory in use by all processes", gpu->number);
-		open_counter(chrome, name, gpu->pid, usage->time_ns);
+		gp_chrome_open_counter(chrome, name, gpu->pid, usage->time_ns);
 		gp_json_text(&chrome->json, "\"bytes\":");
 		gp_chrome_put_number(&chrome->json, usage->free_bytes < usage->total_bytes
 							    ? usage->total_bytes - usage->free_bytes
@@ -183,7 +170,7 @@ static void write_pools(struct gp_chrome *chrome)
 		snprintf(handle, sizeof(handle), " 0x%llx", (unsigned long long)pool->address);
 		snprintf(name, sizeof(name), "%s%sGPU %u pool%s", chrome->owner,
 			 *chrome->owner ? ": " : "", gpu->number, pool->address ? handle : "");
-		open_counter(chrome, name, gpu->pid, pool->time_ns);
+		gp_chrome_open_counter(chrome, name, gpu->pid, pool->time_ns);
 		gp_json_text(&chrome->json, "\"reserved\":");
 		gp_chrome_put_number(&chrome->json, pool->reserved_bytes);
 		gp_chrome_put_field(&chrome->json, "used", pool->used_bytes);

@@ -63,6 +63,20 @@ void gp_chrome_open_slice(struct gp_chrome *chrome, const char *category, const 
 	gp_json_text(&chrome->json, "\":");
 }
 
+void gp_chrome_open_counter(struct gp_chrome *chrome, const char *name, uint32_t pid,
+			    uint64_t time_ns)
+{
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, ",\n{\"ph\":\"C\",\"name\":\"");
+	gp_json_text(json, name);
+	gp_json_text(json, "\",\"pid\":");
+	gp_json_unsigned(json, pid);
+	gp_json_text(json, ",\"ts\":");
+	gp_json_us(json, time_ns + chrome->offset_ns);
+	gp_json_text(json, ",\"args\":{");
+}
+
 struct gp_chrome_text gp_chrome_take(struct gp_json *scratch)
 {
 	struct gp_chrome_text text = {.length = (uint32_t)scratch->used};

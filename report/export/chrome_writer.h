@@ -246,6 +246,10 @@ void gp_chrome_write_syncs(struct gp_chrome *chrome);
 void gp_chrome_write_ops(struct gp_chrome *chrome);
 void gp_chrome_write_memory(struct gp_chrome *chrome);
 
+/* What only some ask for: curves, and the critical path as a track; both need the model as a whole. */
+void gp_chrome_write_counters(struct gp_chrome *chrome);
+void gp_chrome_write_path(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+
 /* Sorts as the model has it: a range of the thread whose track is being written. */
 void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *range);
 
@@ -297,6 +301,10 @@ void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *cat
 /* A slice of the track, from its beginning to {"first":: the caller goes on with a number. */
 void gp_chrome_open_slice(struct gp_chrome *chrome, const char *category, const char *name,
 			  uint64_t start_ns, uint64_t end_ns, const char *first);
+
+/* A counter of a pid, from its beginning to {: the caller goes on with "series":number, and }}. */
+void gp_chrome_open_counter(struct gp_chrome *chrome, const char *name, uint32_t pid,
+			    uint64_t time_ns);
 
 /* The text of a memory writer, which is emptied; bytes is NULL if there was no memory for it. */
 struct gp_chrome_text gp_chrome_take(struct gp_json *scratch);

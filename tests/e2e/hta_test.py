@@ -43,7 +43,8 @@ class Made:
         cat = "kernel" if kind != "copy" else "gpu_memset" if name.startswith("Memset") else "gpu_memcpy"
         call = {"kernel": "cudaLaunchKernel", "gpu_memset": "cudaMemsetAsync", "gpu_memcpy": "cudaMemcpyAsync"}[cat]
         self.add("cuda_runtime", call, 40, 41, called, self.host, correlation=correlation)
-        self.add(cat, name, 0, stream, start, end, device=0, context=1, stream=stream, correlation=correlation)
+        size = {} if cat == "kernel" else {"bytes": self.random.randrange(1, 1 << 20)}
+        self.add(cat, name, 0, stream, start, end, device=0, context=1, stream=stream, correlation=correlation, **size)
         return end
 
     def write(self, path, count, slow):
@@ -107,8 +108,33 @@ class Figures(Tables):
             self.same(self.sum(rows, column), sum(launch[at] for launch in launches), column)
         self.same(max(row["Max"] for row in rows), max(launch[2] for launch in launches), "longest delay")
 
+    def curve(self, word, path, column, *by):
+        """[(time since the first point, value), ...] of each curve."""
+        result = self.run_gpuprof("trace", word, "--format", "json", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = {}
+        for row in json.loads(result.stdout)["rows"]:
+            found.setdefault(tuple(row[name] for name in by), []).append((row["Start"], row[column]))
+        return found
+
+    def same_curves(self, ours, theirs, what):
+        """Times are whole ns from somewhere on, the same for all curves of a trace."""
+        self.assertEqual(set(ours), {(key,) for key in theirs}, what)
+        if not theirs:
+            return
+        offset = min(points[0][0] for points in theirs.values()) - min(points[0][0] for points in ours.values())
+        for key, points in theirs.items():
+            self.assertEqual([time + offset for time, _ in ours[(key,)]], [time for time, _ in points], (what, key))
+            for (_, mine), (_, value) in zip(ours[(key,)], points):
+                self.assertAlmostEqual(mine, value, delta=0.002 + abs(value) / 1000, msg=(what, key))
+
+    def check_curves(self, path, trace):
+        self.same_curves(self.curve("queue", path, "Length", "Stream"), trace.queue_lengths(), "queue")
+        self.same_curves(self.curve("bandwidth", path, "GB/s", "Direction"), trace.bandwidth(), "bandwidth")
+
     def check(self, path, names=hta.LAUNCHES):
         trace = hta.Trace(path)
+        self.check_curves(path, trace)
         found = json.loads(self.summary("--by", WORDS, "--full-names", "--format", "json", path).stdout)
         found = {table["report"]: table["rows"] for table in found}
         self.assertEqual(len(found["time"]), 1)
@@ -139,6 +165,28 @@ class Figures(Tables):
         path = self.path("full.json")
         Made(99).write(path, 6000, 60)
         self.assertGreater(self.sum(self.check(path)["queue-stream"], "Full"), 0)
+
+    def test_curves_and_critical_path_as_tracks(self):
+        """The numbers of points and steps in the Chrome trace are those of the lists, the path has no hole, and is no event of the program's."""
+        path = REAL[1]
+        out = self.path("drawn.json")
+        result = self.run_gpuprof("export", "--counters", "--critical-path", "-o", out, path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(out) as file:
+            events = json.load(file)["traceEvents"]
+        queue = [event["args"]["operations"] for event in events if event["name"].startswith("queue of stream")]
+        rates = [event["args"]["GB/s"] for event in events if "GB/s" in event.get("args", {})]
+        self.assertEqual(queue, [length for _, length in self.curve("queue", path, "Length")[()]])
+        self.assertEqual(rates, [rate for _, rate in self.curve("bandwidth", path, "GB/s")[()]])
+        steps = [event for event in events if event.get("cat") == "critical_path"]
+        listed = json.loads(self.run_gpuprof("trace", "critical-path", "--format", "json", path).stdout)["rows"]
+        listed = [row for row in listed if row["Duration"] > 0]
+        self.assertEqual([step["name"] for step in steps], [row["What"] for row in listed])
+        for step, after in zip(steps, steps[1:]):
+            self.assertAlmostEqual(step["ts"] + step["dur"], after["ts"], places=2)
+        refused = self.run_gpuprof("export", "--format", "csv", "--counters", path)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--counters is for Chrome traces", refused.stderr)
 
     def test_few_kernels_of_real_traces_are_of_unknown_kind(self):
         for path in REAL:

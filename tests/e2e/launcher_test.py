@@ -568,7 +568,7 @@ class Words(Case):
         for options, program, said in ((["--stacks=maybe"], "true", "a list, with commas between, of the words all|launch|sync|alloc|none"),
                                        ([], "/tmp", "cannot run /tmp: it is a folder")):
             self.assert_one_line(self.run_program([program], options=options).stderr, said)
-        for arguments, said in ((("trace", "bar", "x"), "there is no list bar; say gpu, api, exec, nvtx or host"),
+        for arguments, said in ((("trace", "bar", "x"), "there is no list bar; say gpu, api, exec, nvtx, host, queue, bandwidth or critical-path"),
                                 (("export", "--format", "bar", "x"), "no format bar; name one of chrome, "),
                                 (("merge", "--format", "bar", "x"), "no format bar; name one of chrome, ")):
             self.assert_one_line(self.run_gpuprof(*arguments).stderr, said)

@@ -109,8 +109,8 @@ class Trace(Case):
     def test_what_is_wrong_is_said_in_one_line(self):
         trace = self.record("demo", "3")
         for arguments, part in (
-                ((), "gpu, api, exec, nvtx or host"),
-                ((trace,), "gpu, api, exec, nvtx or host"),
+                ((), "gpu, api, exec, nvtx, host, queue, bandwidth or critical-path"),
+                ((trace,), "gpu, api, exec, nvtx, host, queue, bandwidth or critical-path"),
                 (("gpu",), "name trace files"),
                 (("gpu", "--start", "soon", trace), "a time such as 1.5s"),
                 (("gpu", "--start", "-1", trace), "a time such as 1.5s"),

@@ -15,7 +15,7 @@ LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaM
 DRIVER_LAUNCHES = ("cuLaunchKernel", "cuLaunchKernelEx")
 STEP_NS = 30  # between kernels that had been launched, longer is no "kernel wait"
 
-Event = collections.namedtuple("Event", "name cat start end stream correlation")
+Event = collections.namedtuple("Event", "name cat start end stream correlation bytes")
 
 
 def nanoseconds(microseconds):
@@ -31,7 +31,7 @@ def events(path):
             args = event.get("args", {})
             start = nanoseconds(event["ts"])
             yield Event(event["name"], event["cat"], start, start + nanoseconds(event["dur"]),
-                        int(args.get("stream", -1)), int(args.get("correlation", -1)))
+                        int(args.get("stream", -1)), int(args.get("correlation", -1)), int(args.get("bytes", 0)))
 
 
 def kind(name):
@@ -142,6 +142,17 @@ class Trace:
         """By stream: how long its queue had that many or more."""
         return {stream: sum(after[0] - at[0] for at, after in zip(row, row[1:]) if at[1] >= most)
                 for stream, row in self.queue_lengths().items()}
+
+    def bandwidth(self):
+        """By direction of copies, or sets: what GB/s come to, at each change."""
+        found = collections.defaultdict(list)
+        for event in self.gpu:
+            if kind(event.name) == "memory" and event.bytes and event.end > event.start:
+                rate = event.bytes / (event.end - event.start)
+                direction = event.name.split()[1] if event.cat == "gpu_memcpy" else "set"
+                found[direction] += [(event.start, 1, rate), (event.end, 0, -rate)]
+        return {direction: [(time, sum(change for _, _, change in sorted(changes)[:i + 1]))
+                            for i, (time, _, _) in enumerate(sorted(changes))] for direction, changes in found.items()}
 
     def launches(self, names):
         """(time in the call, time of the kernel, launch delay) of each that these functions launched."""

@@ -70,6 +70,17 @@ static void tell_others(const struct gp_advisor *advisor, const struct gp_case *
 		gp_format_ns_about(function.total_ns).text);
 }
 
+/* What the looks found at the host for this finding, longest first, which the caller frees; NULL where nothing looked. */
+static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
+					     const struct gp_case *found, uint32_t *count)
+{
+	*count = 0;
+	if (!advisor->scope.host_places)
+		return NULL;
+	return gp_host_work_functions(&advisor->host_work, (uint64_t)(found - advisor->cases),
+				      advisor->scope.host_places, count);
+}
+
 static bool is_named(const struct gp_host_function *functions, uint32_t index)
 {
 	return index < MOST_FUNCTIONS && functions[index].total_ns * 20 >= functions[0].total_ns;
@@ -80,8 +91,7 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 	const struct gp_host_places *places = advisor->scope.host_places;
 	uint64_t looks = 0, time_ns = 0;
 	uint32_t count;
-	struct gp_host_function *functions = gp_host_work_functions(
-		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
 
 	for (uint32_t i = 0; functions && i < count; i++) {
 		looks += functions[i].looks;
@@ -105,8 +115,7 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 	enum gp_compiler compiler = GP_COMPILER_NONE;
 	uint64_t time_ns = 0;
 	uint32_t count;
-	struct gp_host_function *functions = gp_host_work_functions(
-		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
 
 	for (uint32_t i = 0; functions && i < count; i++)
 		time_ns += functions[i].total_ns;
@@ -125,8 +134,7 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 	const struct gp_host_places *places = advisor->scope.host_places;
 	uint64_t looks = 0, time_ns = 0;
 	uint32_t count;
-	struct gp_host_function *functions = gp_host_work_functions(
-		&advisor->host_work, (uint64_t)(found - advisor->cases), places, &count);
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
 
 	for (uint32_t i = 0; functions && i < count; i++) {
 		looks += functions[i].looks;

@@ -1,0 +1,51 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000u
+
+/* So often: a graph with a set of 1.4 us, launched by calls of 2.9 us one after the other; nobody looked at the host, and no call has a stack. */
+static struct gp_model *idle_again_and_again(uint32_t times)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= times; i++) {
+		build_call(&b, 100, BUILD_GRAPH_LAUNCH, at_ns, 2900, i);
+		build_op(&b, GP_OP_SET, 7, at_ns + 2900, at_ns + 4300, i);
+		at_ns += 3000;
+	}
+	return build_end(&b);
+}
+
+static void test_nobody_looked_at_the_host(void **state)
+{
+	struct gp_model *model = idle_again_and_again(20000);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "low-utilisation");
+
+	(void)state;
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "GPU 0 had nothing to do 19,999 times, for 1.600us"));
+	assert_null(strstr(found->found, "meanwhile"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nobody_looked_at_the_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

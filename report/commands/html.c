@@ -5,6 +5,7 @@
 
 #include "report/command.h"
 #include "report/command_line.h"
+#include "report/diff/run_set.h"
 #include "report/format.h"
 #include "report/host_looks.h"
 #include "report/html/html.h"
@@ -15,12 +16,16 @@
 
 static const char usage[] =
 	"usage: gpuprof html [options] FILE...\n"
+	"       gpuprof html [options] A... -- B...\n"
 	"\n"
 	"Write one HTML file that shows all of a recording: an overview, a timeline, tables, "
 	"flame\n"
 	"graphs, memory over time.  It opens in any browser of today by a double click and loads "
 	"nothing\n"
-	"from anywhere.  Several trace files of one run become one page.\n"
+	"from anywhere.  Several trace files of one run become one page.  A... -- B... are sets "
+	"of\n"
+	"repeated runs, as for gpuprof diff: the page tells what differs between all of them; the\n"
+	"rest of it shows the run of B whose wall time is the median.\n"
 	"\n"
 	"  -o, --output OUT     the file to write, - for standard output (default: NAME.html "
 	"beside "
@@ -39,6 +44,7 @@ static const char usage[] =
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof html --compare before.gpuprof after.gpuprof\n"
+	"  gpuprof html -o compared.html before/* -- after/*\n"
 	"  gpuprof html gpuprof-app-1234.gpuprof\n"
 	"  gpuprof html -o report.html rank*.gpuprof\n"
 	"  gpuprof html --min-duration 20us trace.json.gz\n"
@@ -52,8 +58,11 @@ struct arguments {
 	const char *output; /* NULL = not given */
 	char **bases;       /* room for as many as there are words */
 	size_t base_count;
-	char **traces;
+	char **runs; /* of sets: those to compare with */
+	size_t run_count;
+	char **traces; /* of sets: the runs that are compared with those */
 	size_t trace_count;
+	struct gp_run_set base_set, run_set;
 	struct gp_html_options options;
 };
 
@@ -65,6 +74,24 @@ static int take_base(const struct gp_command_line *line, const char *path)
 	return GP_COMMAND_GO_ON;
 }
 
+static int check(const struct arguments *a)
+{
+	int status = gp_command_check_traces("html", a->output, a->traces, a->trace_count);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (a->run_count > 0 && a->base_count > 0)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "html: runs before -- are what is compared with: leave out "
+				       "--compare %s",
+				       a->bases[0]);
+	if (!gp_command_output_is_free("html", a->output, a->bases, a->base_count) ||
+	    !gp_command_output_is_free("html", a->output, a->runs, a->run_count))
+		return GP_EXIT_USAGE;
+	return GP_COMMAND_GO_ON;
+}
+
+/* Words before "--" are the runs to compare with. */
 static int parse(int argc, char **argv, struct arguments *a)
 {
 	const struct gp_command_option options[] = {
@@ -76,16 +103,20 @@ static int parse(int argc, char **argv, struct arguments *a)
 	};
 	const struct gp_command_line line = {
 		.command = "html", .usage = usage, .options = options, .arguments = a};
-	int status = gp_command_line_read(&line, argc, argv);
+	int separator = 1, status;
 
+	while (separator < argc && strcmp(argv[separator], "--") != 0)
+		separator++;
+	status = gp_command_line_read(&line, separator, argv);
 	a->traces = argv + optind;
-	a->trace_count = (size_t)(argc - optind);
-	if (status == GP_COMMAND_GO_ON)
-		status = gp_command_check_traces("html", a->output, a->traces, a->trace_count);
-	if (status == GP_COMMAND_GO_ON &&
-	    !gp_command_output_is_free("html", a->output, a->bases, a->base_count))
-		return GP_EXIT_USAGE;
-	return status;
+	a->trace_count = (size_t)(separator - optind);
+	if (separator < argc) {
+		a->runs = a->traces;
+		a->run_count = a->trace_count;
+		a->traces = argv + separator + 1;
+		a->trace_count = (size_t)(argc - separator - 1);
+	}
+	return status == GP_COMMAND_GO_ON ? check(a) : status;
 }
 
 static void explain(const struct gp_html_result *result)
@@ -104,7 +135,8 @@ static void explain(const struct gp_html_result *result)
 	gp_host_depth_explain(&result->host_depth, stderr);
 }
 
-static int write_page(const struct gp_traces *traces, const struct arguments *a, const char *path)
+static int write_page(struct gp_model *const *models, size_t count, const struct arguments *a,
+		      const char *path)
 {
 	char message[MESSAGE_BYTES];
 	struct gp_html_result written = {0};
@@ -116,8 +148,7 @@ static int write_page(const struct gp_traces *traces, const struct arguments *a,
 		if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
 			result = gp_output_file_compress(&file);
 		if (result == 0)
-			result = gp_html_write(traces->models, traces->count, &a->options,
-					       file.stream, &written);
+			result = gp_html_write(models, count, &a->options, file.stream, &written);
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	if (result != 0)
@@ -126,11 +157,11 @@ static int write_page(const struct gp_traces *traces, const struct arguments *a,
 	return gp_command_wrote(path, a->output);
 }
 
-static int write_named(const struct gp_traces *traces, const struct arguments *a)
+static int write_named(struct gp_model *const *models, size_t count, const struct arguments *a)
 {
 	char *path = a->output ? strdup(a->output) : gp_output_path(a->traces[0], GP_HTML_SUFFIX);
-	int status =
-		path ? write_page(traces, a, path) : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	int status = path ? write_page(models, count, a, path)
+			  : gp_command_fail(GP_EXIT_FAILED, "no memory");
 
 	free(path);
 	return status;
@@ -148,9 +179,48 @@ static int write_compared(const struct gp_traces *traces, void *arguments)
 	a->options.base = bases.models;
 	a->options.base_count = bases.count;
 	if (status == 0)
-		status = write_named(traces, a);
+		status = write_named(traces->models, traces->count, a);
 	status = status == 0 && bases.any_failed ? GP_EXIT_FAILED : status;
 	gp_traces_free(&bases);
+	return status;
+}
+
+/* ---- sets of runs ---- */
+
+static int fail_runs(const char *message)
+{
+	return gp_command_fail(GP_EXIT_FAILED, "html: %s", message);
+}
+
+/* All runs' figures into set, the models of the one in the middle into run. */
+static int load_runs(char **paths, size_t count, struct gp_run_set *set, struct gp_run_models *run)
+{
+	char message[MESSAGE_BYTES];
+
+	count = gp_traces_name_once(paths, count);
+	if (gp_run_set_load(set, paths, count, message, sizeof(message)) < 0 ||
+	    gp_run_models_load(run, gp_run_set_middle(set)->name, message, sizeof(message)) < 0)
+		return fail_runs(message);
+	return 0;
+}
+
+static int write_sets(struct arguments *a)
+{
+	struct gp_run_models base = {0}, run = {0};
+	int status = load_runs(a->runs, a->run_count, &a->base_set, &base);
+
+	if (status == 0)
+		status = load_runs(a->traces, a->trace_count, &a->run_set, &run);
+	a->options.base = base.models;
+	a->options.base_count = base.count;
+	a->options.base_runs = &a->base_set;
+	a->options.runs = &a->run_set;
+	if (status == 0)
+		status = write_named(run.models, run.count, a);
+	gp_run_models_free(&base);
+	gp_run_models_free(&run);
+	gp_run_set_free(&a->base_set);
+	gp_run_set_free(&a->run_set);
 	return status;
 }
 
@@ -163,7 +233,9 @@ int gp_command_html(int argc, char **argv)
 	if (!a.bases)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	status = parse(argc, argv, &a);
-	if (status == GP_COMMAND_GO_ON)
+	if (status == GP_COMMAND_GO_ON && a.run_count > 0)
+		status = write_sets(&a);
+	else if (status == GP_COMMAND_GO_ON)
 		status = gp_traces_use(a.traces, a.trace_count, write_compared, &a);
 	free(a.bases);
 	return status;

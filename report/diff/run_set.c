@@ -95,28 +95,23 @@ int gp_run_note_partial(struct gp_run_figures *run, const struct gp_model *model
 
 /* ---- the traces of a run ---- */
 
-struct pile {
-	struct gp_model **models;
-	uint32_t count, capacity;
-};
-
-static void free_pile(struct pile *pile)
+void gp_run_models_free(struct gp_run_models *run)
 {
-	for (uint32_t i = 0; i < pile->count; i++)
-		gp_model_free(pile->models[i]);
-	free(pile->models);
+	for (uint32_t i = 0; i < run->count; i++)
+		gp_model_free(run->models[i]);
+	free(run->models);
 }
 
-static int load_trace(struct pile *pile, const char *path, const struct message *message)
+static int load_trace(struct gp_run_models *run, const char *path, const struct message *message)
 {
-	int result = gp_array_grow(&pile->models, &pile->capacity, pile->count,
-				   sizeof(struct gp_model *));
+	int result =
+		gp_array_grow(&run->models, &run->capacity, run->count, sizeof(struct gp_model *));
 
 	if (result < 0)
 		return no_memory(message);
-	result = gp_model_load(path, &pile->models[pile->count], message->text, message->bytes);
+	result = gp_model_load(path, &run->models[run->count], message->text, message->bytes);
 	if (result == 0)
-		pile->count++;
+		run->count++;
 	return result;
 }
 
@@ -128,7 +123,7 @@ static int is_trace(const struct dirent *entry)
 	       strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-static int load_entry(struct pile *pile, const char *folder, const char *name,
+static int load_entry(struct gp_run_models *run, const char *folder, const char *name,
 		      const struct message *message)
 {
 	char *path;
@@ -136,12 +131,12 @@ static int load_entry(struct pile *pile, const char *folder, const char *name,
 
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return no_memory(message);
-	result = load_trace(pile, path, message);
+	result = load_trace(run, path, message);
 	free(path);
 	return result;
 }
 
-static int load_folder(struct pile *pile, const char *folder, const struct message *message)
+static int load_folder(struct gp_run_models *run, const char *folder, const struct message *message)
 {
 	struct dirent **entries;
 	int count = scandir(folder, &entries, is_trace, alphasort), result = 0;
@@ -153,7 +148,7 @@ static int load_folder(struct pile *pile, const char *folder, const struct messa
 	}
 	for (int i = 0; i < count; i++) {
 		if (result == 0)
-			result = load_entry(pile, folder, entries[i]->d_name, message);
+			result = load_entry(run, folder, entries[i]->d_name, message);
 		free(entries[i]);
 	}
 	free(entries);
@@ -175,17 +170,19 @@ static int compare_starts(const void *a, const void *b)
 	       ((*left)->base_unix_ns < (*right)->base_unix_ns);
 }
 
-/* The process that began first comes first. */
-static int load_pile(struct pile *pile, const char *path, const struct message *message)
+int gp_run_models_load(struct gp_run_models *run, const char *path, char *message,
+		       size_t message_bytes)
 {
+	const struct message where = {message, message_bytes};
 	struct stat status;
 	int result;
 
+	*run = (struct gp_run_models){0};
 	if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-		return load_trace(pile, path, message);
-	result = load_folder(pile, path, message);
-	if (pile->count > 0)
-		qsort(pile->models, pile->count, sizeof(struct gp_model *), compare_starts);
+		return load_trace(run, path, &where);
+	result = load_folder(run, path, &where);
+	if (run->count > 0)
+		qsort(run->models, run->count, sizeof(struct gp_model *), compare_starts);
 	return result;
 }
 
@@ -210,11 +207,11 @@ static int compare_machines(const struct gp_run_set *set, const struct gp_machin
 	return 0;
 }
 
-static int take_machine(struct gp_run_set *set, const struct pile *pile, const char *path,
+static int take_machine(struct gp_run_set *set, const struct gp_run_models *of, const char *path,
 			const struct message *message)
 {
 	struct gp_machine machine;
-	int result = gp_machine_of(pile->models, pile->count, &machine);
+	int result = gp_machine_of(of->models, of->count, &machine);
 
 	if (result < 0)
 		no_memory(message);
@@ -227,16 +224,16 @@ static int take_machine(struct gp_run_set *set, const struct pile *pile, const c
 	return result;
 }
 
-static int take_run(struct gp_run_set *set, const struct pile *pile, const char *path,
+static int take_run(struct gp_run_set *set, const struct gp_run_models *of, const char *path,
 		    const struct message *message)
 {
 	struct gp_run_figures run = {.name = strdup(path)};
 	int result = run.name ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < pile->count; i++)
-		result = gp_run_note_partial(&run, pile->models[i]);
+	for (uint32_t i = 0; result == 0 && i < of->count; i++)
+		result = gp_run_note_partial(&run, of->models[i]);
 	if (result == 0)
-		result = gp_figures_of(pile->models, pile->count, &run.figures);
+		result = gp_figures_of(of->models, of->count, &run.figures);
 	if (result == 0)
 		result = gp_array_grow(&set->runs, &set->capacity, set->count, sizeof(*set->runs));
 	if (result == 0) {
@@ -256,16 +253,42 @@ int gp_run_set_load(struct gp_run_set *set, char *const *paths, size_t count, ch
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
-		struct pile pile = {0};
+		struct gp_run_models run;
 
-		result = load_pile(&pile, paths[i], &where);
+		result = gp_run_models_load(&run, paths[i], message, message_bytes);
 		if (result == 0)
-			result = take_machine(set, &pile, paths[i], &where);
+			result = take_machine(set, &run, paths[i], &where);
 		if (result == 0)
-			result = take_run(set, &pile, paths[i], &where);
-		free_pile(&pile);
+			result = take_run(set, &run, paths[i], &where);
+		gp_run_models_free(&run);
 	}
 	return result;
+}
+
+static double wall_of(const struct gp_run_figures *run)
+{
+	return run->figures.values[GP_METRIC_WALL];
+}
+
+/* How many runs come before one in the order of their times, and of equal ones in the set's. */
+static uint32_t place_of(const struct gp_run_set *set, uint32_t run)
+{
+	uint32_t place = 0;
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		double time = wall_of(&set->runs[i]), own = wall_of(&set->runs[run]);
+
+		place += time < own || (!(time > own) && i < run);
+	}
+	return place;
+}
+
+const struct gp_run_figures *gp_run_set_middle(const struct gp_run_set *set)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		if (place_of(set, i) == (set->count - 1) / 2)
+			return &set->runs[i];
+	return &set->runs[0];
 }
 
 /* ---- values ---- */

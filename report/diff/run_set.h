@@ -36,6 +36,20 @@ int gp_run_set_load(struct gp_run_set *set, char *const *paths, size_t count, ch
 		    size_t message_bytes);
 void gp_run_set_free(struct gp_run_set *set);
 
+/* The run in the middle of all by the time from its first to its last CUDA call; of an even number, the shorter of two.  There is one. */
+const struct gp_run_figures *gp_run_set_middle(const struct gp_run_set *set);
+
+/* The processes of a run, that which began first first. */
+struct gp_run_models {
+	struct gp_model **models;
+	uint32_t count, capacity;
+};
+
+/* Of the run at that path.  gp_run_models_free() in either case.  Returns as gp_run_set_load(). */
+int gp_run_models_load(struct gp_run_models *run, const char *path, char *message,
+		       size_t message_bytes);
+void gp_run_models_free(struct gp_run_models *run);
+
 /* The values of a metric in all runs into values[set->count]; of a kind of named figures, what field() gives of each. */
 void gp_run_set_metric(const struct gp_run_set *set, enum gp_metric metric, double *values);
 

@@ -204,7 +204,20 @@ static void put_doubt(void *context, const char *line)
 	list->separator = ",";
 }
 
-/* {"name": the other run's file, "margin": what times may differ by from run to run, "doubts": [a line, ...], "tables": what comes next} */
+/* What each metric that a table may name is. */
+static void put_meanings(struct gp_json *json)
+{
+	for (int i = 0; i < GP_METRICS; i++) {
+		gp_json_string_after(json, i > 0 ? "," : ",\"meanings\":{", gp_metric_rows[i].name);
+		gp_json_string_after(json, ":", gp_metric_rows[i].meaning);
+	}
+	gp_json_text(json, "}");
+}
+
+/*
+ * {"name": the other run's file, "own": this one's, "runs": [how many there are of the other's kind, of this one's], "margin": what times may differ by from
+ * run to run, "meanings": {metric: a line, ...}, "doubts": [a line, ...], "tables": what comes next}
+ */
 static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
 {
 	struct list list = {.separator = ""};
@@ -212,7 +225,12 @@ static int write_name(const struct gp_run_set *base, const struct gp_run_set *ow
 
 	if (result != 0)
 		return result;
-	gp_json_string_after(&list.json, "{\"name\":", base->runs[0].name);
+	gp_json_string_after(&list.json, "{\"name\":", gp_run_set_middle(base)->name);
+	gp_json_string_after(&list.json, ",\"own\":", gp_run_set_middle(own)->name);
+	put_field(&list.json, ",\"runs\":[", base->count);
+	put_field(&list.json, ",", own->count);
+	gp_json_text(&list.json, "]");
+	put_meanings(&list.json);
 	gp_json_text(&list.json, ",\"margin\":{\"percent\":");
 	gp_json_unsigned(&list.json, (uint64_t)(100 * GP_THRESHOLD_SHARE + 0.5));
 	gp_json_text(&list.json, ",\"ns\":");
@@ -246,18 +264,26 @@ static int put_comparison(struct page *page, const struct gp_run_set *base,
 	return result;
 }
 
+static int put_differences_of(struct page *page, struct gp_run_set *base, struct gp_run_set *own)
+{
+	int result = gp_kernel_names_match(base, own);
+
+	return result == 0 ? put_comparison(page, base, own) : result;
+}
+
 static int put_differences(struct page *page)
 {
 	const struct gp_html_options *options = page->options;
 	struct gp_run_set base, own = {0};
-	int result = make_run(&base, options->base, options->base_count);
+	int result;
 
+	if (options->base_runs)
+		return put_differences_of(page, options->base_runs, options->runs);
+	result = make_run(&base, options->base, options->base_count);
 	if (result == 0)
 		result = make_run(&own, page->models, page->model_count);
 	if (result == 0)
-		result = gp_kernel_names_match(&base, &own);
-	if (result == 0)
-		result = put_comparison(page, &base, &own);
+		result = put_differences_of(page, &base, &own);
 	gp_run_set_free(&base);
 	gp_run_set_free(&own);
 	return result;

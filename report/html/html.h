@@ -21,12 +21,16 @@
 /* More events make a page slow. */
 #define GP_HTML_EVENTS 4000000u
 
+struct gp_run_set;
+
 struct gp_html_options {
 	uint64_t
 		event_limit; /* of the timeline: of more, short neighbours stand together; 0 = none */
 	uint64_t least_ns;   /* of the timeline: shorter neighbours stand together; 0 = none do */
 	struct gp_model *const *base; /* a run to compare with: all of its processes */
 	size_t base_count;            /* 0 = none */
+	/* Repeated runs, of which the models and the base are one each: what differs is told of all.  NULL: there are no others. */
+	struct gp_run_set *base_runs, *runs;
 	const char *
 		perfetto_ui; /* of a page that is served: where its trace can be opened; NULL: the page is a file */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The page of `gpuprof html`: that it holds what was recorded, that no name does anything in it, and that a browser shows it."""
 import base64
+import glob
 import hashlib
 import itertools
 import json
@@ -103,6 +104,15 @@ class HtmlCase(Case):
     def record_hostile(self):
         program = self.compile_named("hostile", [name.encode() for name in NAMES])
         return self.record(program, NAMES[0], NAMES[1])
+
+    def record_sets(self):
+        """Of a program, and of it doing more: five runs each."""
+        words = []
+        for name, program in (("before", [ZOO, "2"]), ("after", [ZOO, "3"])):
+            done = self.run_program(program, options=("--runs", "5", "-o", name, "--chrome", "none", "--stacks=all"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            words += ["--"] * (name == "after") + sorted(os.path.join(self.folder, name, entry) for entry in os.listdir(self.path(name)))
+        return words
 
 
 class PageTest(HtmlCase):
@@ -352,8 +362,26 @@ class PageTest(HtmlCase):
         self.assertEqual(found["tables"], printed)
         self.assertEqual(found["doubts"], ["program of A: ranges, of B: demo"])
         self.assertEqual(found["margin"], {"percent": 5, "ns": 50000})
+        self.assertEqual((found["own"], found["runs"]), (trace, [1, 1]))
         self.assertEqual(len(page.columns("basestacks", 2 + len(page.json("about")["measures"]))[0]),
                          len(Page(self.write_page(base)).columns("stacks", 2 + len(page.json("about")["measures"]))[0]))
+
+    def test_of_sets_of_runs_it_holds_what_diff_prints_and_the_run_in_the_middle(self):
+        words = self.record_sets()
+        page = Page(self.write_page(*words))
+        found = page.json("diff")
+        self.assertEqual(found["tables"], json.loads(self.run_gpuprof("diff", "--format", "json", *words).stdout))
+        self.assertEqual(found["runs"], [5, 5])
+        at = words.index("--")
+        for name, runs in ((found["name"], words[:at]), (found["own"], words[at + 1:])):
+            walls = {run: json.loads(self.run_gpuprof("check", "--write-baseline", "-", run).stdout)["metrics"]["wall"][0] for run in runs}
+            self.assertEqual(name, sorted(walls, key=walls.get)[2])
+        self.assertEqual(page.text("tables"), Page(self.write_page(*glob.glob(os.path.join(found["own"], "*")))).text("tables"))
+        for arguments, part in ((("--compare", words[0], words[0], "--", words[1]), "--compare"), ((words[0], "--"), "name trace files"),
+                                ((words[0], "--", "none.gpuprof"), "none.gpuprof"), (("-o", words[0], words[0], "--", words[-1]), "another file")):
+            done = self.run_gpuprof("html", *arguments)
+            self.assertNotEqual(done.returncode, 0)
+            self.assert_one_line(done.stderr, part)
 
     def test_the_page_is_written_after_a_run(self):
         done = self.run_program([ZOO], options=("-o", "out", "--chrome", "none", "--html"))
@@ -814,6 +842,21 @@ class BrowserTest(HtmlCase):
         self.assert_no_problem()
         self.open(self.write_page("--compare", other, trace))
         self.assertGreater(run("document.querySelectorAll('#view-overview td.more, #view-overview td.less').length"), 3)
+
+    def test_sets_of_runs_are_told_as_such(self):
+        self.open(self.write_page(*self.record_sets()))
+        run = self.browser.run
+        told = run("[...document.querySelectorAll('#view-overview section')].find((part) => part.textContent.startsWith('Compared with')).textContent")
+        for part in ("another set of runs", "A: before, the median of 5 runs; B: now, the median of 5 runs", "after/", "a rank test of the runs"):
+            self.assertIn(part, told)
+        self.assertNotIn("of one run each", told)
+        titles = "[...document.querySelectorAll('#view-overview .mini.gap')].filter((table) => /^(Times|Counts|Bytes)$/.test(table.querySelector('th').textContent)).flatMap((table) => [...table.querySelectorAll('td:first-child')].map((cell) => cell.textContent))"
+        self.assertIn("launches", run(titles))
+        self.assertNotIn("_", "".join(run(titles)))
+        self.assertGreater(run("document.querySelectorAll('#view-overview td.more').length"), 0)
+        self.go("flame")
+        self.assertGreater(self.ink("#view-flame canvas"), 5)
+        self.assert_no_problem()
 
     def test_who_held_memory_is_shown_of_every_moment(self):
         self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "leaks"))))

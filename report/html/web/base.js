@@ -14,9 +14,7 @@ const state = {
 	sites: [],
 	base: null,
 	diff: [],
-	baseName: '',
-	doubts: [],
-	margin: null,
+	compared: null, // with what, where the page is compared: data "diff"
 	search: '',
 	matches: null,
 	damaged: 0,

@@ -4,23 +4,46 @@
 async function readDiff() {
 	const found = await readJson('diff', null);
 	if (!found) return [];
-	state.baseName = found.name;
-	state.doubts = found.doubts;
-	state.margin = found.margin;
-	return found.tables.map((table) => ({
-		word: table.report,
-		title: DIFF_TITLES[table.report] || table.report,
-		help: 'A: the other run, B: this one; Sure: whether that can be told from so many runs',
-		all: table.rows.length,
-		sort: table.columns.findIndex((column) => column.name === 'Change'),
-		columns: table.columns.map((column) => [
+	state.compared = found;
+	return found.tables.map((table) => diffTable(table, found.meanings));
+}
+function diffTable(table, meanings) {
+	const columns = table.columns.map((column) => [
 			column.name,
 			column.unit === 'text' ? '' : column.unit,
 			column.unit === 'text' ? 1 : 0,
 		]),
-		rows: table.rows.map((row) => table.columns.map((column) => row[column.name])),
-	}));
+		rows = table.rows.map((row) => table.columns.map((column) => row[column.name])),
+		metric = table.columns.findIndex((column) => column.name === 'Metric');
+	if (metric >= 0) {
+		columns.splice(metric, 0, ['Meaning', '', 1]);
+		for (const row of rows) row.splice(metric, 1, meanings[row[metric]] || '', metricTitle(row[metric]));
+	}
+	return {
+		word: table.report,
+		title: DIFF_TITLES[table.report] || table.report,
+		help: sidesText() + '; Sure: whether that can be told from so many runs',
+		all: rows.length,
+		sort: columns.findIndex((column) => column[0] === 'Change'),
+		columns,
+		rows,
+	};
 }
+/* Names of metrics are for files of thresholds: here they are words, those of idle time's causes as elsewhere. */
+const CAUSE_TITLES = { host: 'host-bound', launch: 'launch-bound', copy: 'copy-bound', setup: 'set-up' };
+const metricTitle = (name) =>
+	name
+		.replace(/^idle_(.*)$/, (_, cause) => 'idle: ' + (CAUSE_TITLES[cause] || cause))
+		.replaceAll('_', ' ')
+		.replace(/^gpu\b/, 'GPU')
+		.replace(/\b([hd])to([hd])\b/, (_, from, to) => from.toUpperCase() + 'to' + to.toUpperCase());
+
+/* Whether there are several runs of one side. */
+const areSets = () => Math.max(...state.compared.runs) > 1;
+const lastName = (path) => plain(path.split('/').slice(-2).join('/'));
+const fmtRuns = (count) => (count > 1 ? 'the median of ' + count + ' runs' : 'one run');
+const sidesText = () =>
+	areSets() ? 'A: before, ' + fmtRuns(state.compared.runs[0]) + '; B: now, ' + fmtRuns(state.compared.runs[1]) : 'A: the other run, B: this one';
 const DIFF_TITLES = {
 	'diff-times': 'Times',
 	'diff-counts': 'Counts',
@@ -89,7 +112,7 @@ const COUNT_OF = { 'gpu-time': 'operations', 'api-time': 'calls' };
 const LOOK_NS = 2e7;
 
 /* Whether a time that has changed has changed by more than the same program's may from run to run: what the gate tolerates (gpuprof check). */
-const isBeyondMargin = (before, now) => Math.abs(now - before) > Math.max((state.margin.percent / 100) * before, state.margin.ns);
+const isBeyondMargin = (before, now) => Math.abs(now - before) > Math.max((state.compared.margin.percent / 100) * before, state.compared.margin.ns);
 /* Whether two times that looks tell differ by more than twice what chance makes of as many looks. */
 const isBeyondLooks = (before, now) => Math.abs(now - before) > 2 * Math.sqrt((before + now) * LOOK_NS);
 
@@ -117,7 +140,7 @@ const changeLegend = (unit) => [
 			]
 		: []),
 ];
-const marginText = () => state.margin.percent + ' % or ' + state.margin.ns / 1000 + 'us';
+const marginText = () => state.compared.margin.percent + ' % or ' + state.compared.margin.ns / 1000 + 'us';
 function changeText(frame, format, worth) {
 	const by = frame.now - frame.before;
 	return (
@@ -136,11 +159,17 @@ function changeText(frame, format, worth) {
 /* The largest changes, for the overview. */
 function compareSection() {
 	const tables = state.diff.filter((table) => table.rows.length).slice(0, 4);
-	if (!state.baseName) return null;
+	if (!state.compared) return null;
 	return section(
-		'Compared with ' + plain(state.baseName.split('/').pop()),
-		'A: that run, B: this one; the largest changes first',
-		state.doubts.map((line) => el('p', { class: 'doubt' }, marked(plain(line)))),
+		'Compared with ' + (areSets() ? 'another set of runs' : plain(state.compared.name.split('/').pop())),
+		sidesText() + '; the largest changes first',
+		areSets() &&
+			el(
+				'p',
+				{ class: 'dim' },
+				'All else on this page is of one run, that of median wall time: ' + lastName(state.compared.own) + ', its flame graph compared with ' + lastName(state.compared.name) + '.',
+			),
+		state.compared.doubts.map((line) => el('p', { class: 'doubt' }, marked(plain(line)))),
 		tables.length ? el('div', { class: 'two' }, tables.map(changeTable)) : el('p', null, 'Nothing differs.'),
 		tables.length &&
 			el(
@@ -149,11 +178,13 @@ function compareSection() {
 				el('b', { class: 'more' }, 'Red'),
 				' and ',
 				el('b', { class: 'less' }, 'blue'),
-				': more and less, surely: what is counted differs. In black, a time beyond ' +
-					marginText() +
-					': of one run each it may differ that much by chance (gpuprof diff compares repeated runs). ',
+				areSets()
+					? ': more and less, surely: what is counted differs, or a rank test of the runs tells them apart. In black: perhaps, of so few runs it cannot be told. '
+					: ': more and less, surely: what is counted differs. In black, a time beyond ' +
+							marginText() +
+							': of one run each it may differ that much by chance (gpuprof diff compares repeated runs). ',
 				el('span', { class: 'same' }, 'Grey'),
-				': less than that.',
+				areSets() ? ': within what such runs differ by chance.' : ': less than that.',
 			),
 	);
 }
@@ -170,6 +201,7 @@ function worthOfRow(value) {
 function changeTable(table) {
 	const column = (title) => table.columns.findIndex((c) => c[0] === title),
 		name = nameColumn(table),
+		meaning = column('Meaning'),
 		either = (title) => (column(title) < 0 ? column('Total ' + title) : column(title)),
 		[a, b, by, percent] = [either('A'), either('B'), column('Change'), column('Change %')],
 		go = () => openView('tables', table.word),
@@ -181,7 +213,7 @@ function changeTable(table) {
 		el(
 			'tr',
 			{ tabIndex: 0, onclick: go, onkeydown: (e) => e.key === 'Enter' && go() },
-			nameCell(null, values[name], values[name], marks.get(plain(values[name]))),
+			nameCell(null, values[name], meaning < 0 ? values[name] : values[name] + ': ' + values[meaning], marks.get(plain(values[name]))),
 			[a, b].map((c) => el('td', null, fmtUnit(values[c], unit))),
 			el('td', { class: classOf(values) }, (values[by] > 0 ? '+' : '') + fmtUnit(values[by], unit)),
 			el('td', { class: classOf(values) }, fmtChange(values[percent])),

@@ -203,9 +203,33 @@ static void a_median_is_the_middle(void **state)
 	assert_true(isnan(gp_median(odd, 0)));
 }
 
+static const char *middle_of(const double *walls, uint32_t count)
+{
+	static struct gp_run_figures runs[4];
+	static char names[][2] = {"a", "b", "c", "d"};
+	const struct gp_run_set set = {.runs = runs, .count = count};
+
+	for (uint32_t i = 0; i < count; i++) {
+		runs[i].name = names[i];
+		runs[i].figures.values[GP_METRIC_WALL] = walls[i];
+	}
+	return gp_run_set_middle(&set)->name;
+}
+
+static void the_middle_run_is_by_wall_time(void **state)
+{
+	(void)state;
+	assert_string_equal(middle_of((const double[]){7}, 1), "a");
+	assert_string_equal(middle_of((const double[]){9, 5, 7}, 3), "c");
+	assert_string_equal(middle_of((const double[]){5, 5, 5}, 3), "b");
+	assert_string_equal(middle_of((const double[]){8, 2, 6, 4}, 4), "d");
+	assert_string_equal(middle_of((const double[]){NAN, NAN}, 2), "a");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_middle_run_is_by_wall_time),
 		cmocka_unit_test(a_whole_trace_is_a_run),
 		cmocka_unit_test(what_is_lost_makes_a_run_partial),
 		cmocka_unit_test(a_trace_without_end_or_kernels_is_partial),

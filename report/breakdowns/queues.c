@@ -9,12 +9,24 @@
 
 /* ---- by operation ---- */
 
-enum { LATE, SHORT, CALL_NS, GPU_NS };
+enum { LATE, SHORT, LONG_CALLS, LONG_WAITS, CALL_NS, GPU_NS };
+
+/* From there on a call, and the way from its end to the operation's start, count as outliers. */
+#define LONG_CALL_NS 50000u
+#define LONG_WAIT_NS 100000u
 
 static const struct gp_sheet_column kernel_columns[] = {
-	GP_SHARE_COLUMNS,         {"Count", GP_UNIT_COUNT},   GP_SPREAD_COLUMNS(GP_UNIT_NS),
-	{"Late", GP_UNIT_COUNT},  {"Short", GP_UNIT_COUNT},   {"API time", GP_UNIT_NS},
-	{"GPU time", GP_UNIT_NS}, {"Category", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
+	GP_SHARE_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Late", GP_UNIT_COUNT},
+	{"Short", GP_UNIT_COUNT},
+	{"Long calls", GP_UNIT_COUNT},
+	{"Long waits", GP_UNIT_COUNT},
+	{"API time", GP_UNIT_NS},
+	{"GPU time", GP_UNIT_NS},
+	{"Category", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},
 };
 
 static uint64_t name_of(const struct gp_scope_op *at)
@@ -49,6 +61,8 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 	row->count++;
 	row->sums[LATE] += is_late(at, call->start_ns);
 	row->sums[SHORT] += op->end_ns - op->start_ns < call->duration_ns;
+	row->sums[LONG_CALLS] += call->duration_ns > LONG_CALL_NS;
+	row->sums[LONG_WAITS] += gp_queue_delay_ns(at->model, op) > LONG_WAIT_NS;
 	row->sums[CALL_NS] += call->duration_ns;
 	row->sums[GPU_NS] += op->end_ns - op->start_ns;
 	gp_tally_value(tally, row, 0, gp_queue_delay_ns(at->model, op));
@@ -161,7 +175,7 @@ const struct gp_breakdown gp_breakdown_queue_kernel = {
 	.nothing = NOTHING,
 	.head = {"queue-kernel", "From launch to start", kernel_columns, COUNT(kernel_columns)},
 	.sort_column = 1,
-	.fold_before = 13,
+	.fold_before = 15,
 	.fill = fill_kernels,
 };
 

@@ -107,6 +107,9 @@ class Figures(Tables):
         for column, at in (("API time", 0), ("GPU time", 1), ("Total", 2)):
             self.same(self.sum(rows, column), sum(launch[at] for launch in launches), column)
         self.same(max(row["Max"] for row in rows), max(launch[2] for launch in launches), "longest delay")
+        self.assertEqual(self.sum(rows, "Short"), sum(launch[1] < launch[0] for launch in launches))
+        self.assertEqual(self.sum(rows, "Long calls"), sum(launch[0] > 50000 for launch in launches))
+        self.assertEqual(self.sum(rows, "Long waits"), sum(launch[2] > 100000 for launch in launches))
 
     def curve(self, word, path, column, *by):
         """[(time since the first point, value), ...] of each curve."""
@@ -165,6 +168,19 @@ class Figures(Tables):
         path = self.path("full.json")
         Made(99).write(path, 6000, 60)
         self.assertGreater(self.sum(self.check(path)["queue-stream"], "Full"), 0)
+
+    def test_operators_have_their_kernels_and_delays(self):
+        path = [path for path in REAL if "cpu" in path][0]
+        theirs, ours = hta.Trace(path).operator_launches(), {}
+        for row in self.tables("nvtx-launch", "--full-names", path)["nvtx-launch"]:
+            key, count = (row["Range"], row["Kernels"] // row["Count"]), row["Count"]
+            before = ours.get(key, (0, 0, 0))
+            ours[key] = (before[0] + count, before[1] + count * row["Launch avg"], before[2] + count * row["Start avg"])
+        self.assertGreater(len(theirs), 10)
+        self.assertEqual({key: row[0] for key, row in ours.items()}, {key: row[0] for key, row in theirs.items()})
+        for key, (count, launch, start) in theirs.items():
+            self.same(ours[key][1] / count, launch, key)
+            self.same(ours[key][2] / count, start, key)
 
     def test_curves_and_critical_path_as_tracks(self):
         """The numbers of points and steps in the Chrome trace are those of the lists, the path has no hole, and is no event of the program's."""

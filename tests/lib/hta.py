@@ -72,6 +72,7 @@ class Trace:
     def __init__(self, path):
         found = list(events(path))
         self.gpu = sorted((event for event in found if event.cat in GPU), key=lambda event: event.start)
+        self.operators = sorted((event for event in found if event.cat == "cpu_op"), key=lambda event: event.start)
         self.calls = {event.correlation: event for event in found
                       if event.cat in ("cuda_runtime", "cuda_driver") and event.name in LAUNCHES + DRIVER_LAUNCHES}
 
@@ -142,6 +143,22 @@ class Trace:
         """By stream: how long its queue had that many or more."""
         return {stream: sum(after[0] - at[0] for at, after in zip(row, row[1:]) if at[1] >= most)
                 for stream, row in self.queue_lengths().items()}
+
+    def operator_launches(self):
+        """By operator and the kernels that it launched, of those that lie in no further one: how often; from its start to the first call, and
+        from there to the kernel, on average."""
+        rows = {}
+        for kernel in sorted((event for event in self.gpu if event.cat == "kernel" and event.correlation in self.calls),
+                             key=lambda event: self.calls[event.correlation].start):
+            call = self.calls[kernel.correlation]
+            around = [operator for operator in self.operators if operator.start <= call.start and operator.end >= call.end]
+            if around:
+                rows.setdefault((around[-1].name, around[-1].start), []).append((call.start, kernel))
+        found = collections.defaultdict(list)
+        for (name, start), launched in rows.items():
+            found[(name, len(launched))].append((launched[0][0] - start, launched[0][1].start - launched[0][0]))
+        return {key: (len(delays), statistics.mean(delay for delay, _ in delays), statistics.mean(delay for _, delay in delays))
+                for key, delays in found.items()}
 
     def bandwidth(self):
         """By direction of copies, or sets: what GB/s come to, at each change."""

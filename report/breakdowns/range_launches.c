@@ -1,0 +1,219 @@
+/* What each push/pop range launches itself, not those within it: which kernels, how long until the first, how long until that begins. */
+#include "report/breakdowns/ranges.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/array.h"
+#include "report/breakdown.h"
+#include "report/stats.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Kernels of one range that are named; of more it is told how many. */
+#define MOST_NAMED     8
+#define SEQUENCE_BYTES 1024
+
+static const struct gp_sheet_column columns[] = {
+	{"Count", GP_UNIT_COUNT},       {"Kernels", GP_UNIT_COUNT}, {"Launch avg", GP_UNIT_NS},
+	{"Launch med", GP_UNIT_NS},     {"Launch max", GP_UNIT_NS}, {"Start avg", GP_UNIT_NS},
+	{"Start med", GP_UNIT_NS},      {"Start max", GP_UNIT_NS},  {"GPU time", GP_UNIT_NS},
+	{"PID", GP_UNIT_NUMBER},        {"Domain", GP_UNIT_TEXT},   {"Range", GP_UNIT_TEXT},
+	{"Kernel names", GP_UNIT_TEXT},
+};
+
+/* A range that is open, and what it launched. */
+struct opened {
+	uint32_t range;
+	uint32_t count; /* of its kernels */
+	uint64_t names[MOST_NAMED];
+	uint64_t launch_ns, start_ns, gpu_ns;
+};
+
+struct walk {
+	struct gp_scope *scope;
+	struct gp_tally *tally;
+	const struct gp_model *model;
+	uint64_t process;
+	uint64_t *names;
+	struct opened *open; /* the outermost first */
+	uint32_t count, capacity, next;
+};
+
+enum { LAUNCH, START }; /* series */
+enum { KERNELS, GPU_NS };
+enum { TEXT, DOMAIN, NAMES, PROCESS };
+
+/* "a > b (3 times) > c > 8 more" */
+static void write_names(const struct walk *walk, const struct opened *opened,
+			char text[SEQUENCE_BYTES])
+{
+	uint32_t named = opened->count < MOST_NAMED ? opened->count : MOST_NAMED;
+	size_t used = 0;
+
+	for (uint32_t i = 0, same; i < named && used < SEQUENCE_BYTES; i += same) {
+		for (same = 1; i + same < named && opened->names[i + same] == opened->names[i];)
+			same++;
+		used += (size_t)snprintf(text + used, SEQUENCE_BYTES - used, "%s%s",
+					 i > 0 ? " > " : "",
+					 gp_scope_kernel_of(walk->scope, opened->names[i]));
+		if (same > 1 && used < SEQUENCE_BYTES)
+			used += (size_t)snprintf(text + used, SEQUENCE_BYTES - used, " (%u times)",
+						 same);
+	}
+	if (opened->count > named && used < SEQUENCE_BYTES)
+		snprintf(text + used, SEQUENCE_BYTES - used, " > %u more", opened->count - named);
+}
+
+static void close_range(struct walk *walk, const struct opened *opened)
+{
+	struct gp_range_key key =
+		gp_range_key_of(walk->scope, walk->model, &walk->model->ranges[opened->range]);
+	char text[SEQUENCE_BYTES];
+	struct gp_tally_row *row;
+
+	if (opened->count == 0)
+		return;
+	write_names(walk, opened, text);
+	row = gp_tally_find(walk->tally,
+			    (uint64_t[GP_TALLY_KEYS]){[TEXT] = key.text,
+						      [DOMAIN] = key.domain,
+						      [NAMES] = gp_scope_text(walk->scope, text),
+						      [PROCESS] = walk->process});
+	row->count++;
+	row->sums[KERNELS] += opened->count;
+	row->sums[GPU_NS] += opened->gpu_ns;
+	gp_tally_value(walk->tally, row, LAUNCH, opened->launch_ns);
+	gp_tally_value(walk->tally, row, START, opened->start_ns);
+}
+
+/* Those that had ended when the call began, or are another thread's; call: NULL = all. */
+static void close_ranges(struct walk *walk, const struct gp_call *call)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < walk->count; i++) {
+		const struct gp_range *range = &walk->model->ranges[walk->open[i].range];
+
+		if (call && range->thread_id == call->thread_id && range->end_ns >= call->start_ns)
+			walk->open[kept++] = walk->open[i];
+		else
+			close_range(walk, &walk->open[i]);
+	}
+	walk->count = kept;
+}
+
+static int open_ranges(struct walk *walk, const struct gp_call *call)
+{
+	for (; walk->next < walk->model->range_count; walk->next++) {
+		const struct gp_range *range = &walk->model->ranges[walk->next];
+
+		if (range->thread_id > call->thread_id ||
+		    (range->thread_id == call->thread_id && range->start_ns > call->start_ns))
+			return 0;
+		if (range->style != GP_STYLE_PUSH_POP || range->thread_id != call->thread_id ||
+		    range->end_ns < call->start_ns)
+			continue;
+		if (gp_array_grow(&walk->open, &walk->capacity, walk->count, sizeof(*walk->open)) <
+		    0)
+			return -ENOMEM;
+		walk->open[walk->count++] = (struct opened){.range = walk->next};
+	}
+	return 0;
+}
+
+static void take_kernel(struct walk *walk, const struct gp_call *call, const struct gp_op *op)
+{
+	struct opened *opened = &walk->open[walk->count - 1];
+
+	if (opened->count < MOST_NAMED)
+		opened->names[opened->count] =
+			gp_scope_name(walk->scope, walk->model, op, walk->names);
+	if (opened->count++ == 0) {
+		opened->launch_ns = call->start_ns - walk->model->ranges[opened->range].start_ns;
+		opened->start_ns =
+			op->start_ns > call->start_ns ? op->start_ns - call->start_ns : 0;
+	}
+	opened->gpu_ns += op->end_ns - op->start_ns;
+}
+
+static int walk_calls(struct walk *walk)
+{
+	const struct gp_model *model = walk->model;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->first_op == GP_NONE)
+			continue;
+		close_ranges(walk, call);
+		result = open_ranges(walk, call);
+		for (uint32_t op = call->first_op; walk->count > 0 && op != GP_NONE;
+		     op = model->ops[op].next_op)
+			if (model->ops[op].kind == GP_OP_KERNEL && !model->ops[op].untimed)
+				take_kernel(walk, call, &model->ops[op]);
+	}
+	if (result == 0)
+		close_ranges(walk, NULL);
+	return result;
+}
+
+static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t process)
+{
+	const struct gp_model *model = scope->models[process];
+	struct walk walk = {.scope = scope,
+			    .tally = tally,
+			    .model = model,
+			    .process = process,
+			    .names = gp_scope_names(model)};
+	int result = walk.names ? walk_calls(&walk) : -ENOMEM;
+
+	free(walk.open);
+	free(walk.names);
+	return result;
+}
+
+static void put_delays(struct gp_sheet *sheet, const struct gp_tally_series *series)
+{
+	struct gp_stats stats = gp_stats_of(series->values, series->count);
+
+	gp_sheet_cell(sheet, gp_value_real(stats.mean));
+	gp_sheet_cell(sheet, gp_value_real(stats.median));
+	gp_scope_put_whole(sheet, stats.max);
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	(void)total;
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[KERNELS]);
+	put_delays(sheet, &row->series[LAUNCH]);
+	put_delays(sheet, &row->series[START]);
+	gp_scope_put_whole(sheet, row->sums[GPU_NS]);
+	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[DOMAIN]));
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[TEXT]));
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[NAMES]));
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = walk_model(scope, &tally, i);
+	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+}
+
+const struct gp_breakdown gp_breakdown_nvtx_launch = {
+	.help = "what each NVTX range, or operator, launches itself: kernels in order, delays",
+	.nothing = GP_RANGE_NOTHING("NVTX range that launched a kernel"),
+	.head = {"nvtx-launch", "Launches by NVTX range", columns, COUNT(columns)},
+	.sort_column = 0,
+	.fold_before = 12,
+	.fill = fill,
+};

@@ -1,0 +1,99 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/breakdown.h"
+#include "tests/report/model_builder.h"
+
+#define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+enum { COUNT, LAST, HELD_UP, WAITED, TOTAL, PID, DEVICE, RANK };
+
+/* A rank whose kernels of communication, on one stream behind each other, take that long. */
+static struct gp_model *rank_of(uint32_t pid, const char *rank, const uint64_t *durations_ns,
+				size_t count)
+{
+	struct build b = build_begin(pid);
+	uint32_t name = build_name(&b, ALL_REDUCE), gemm = build_name(&b, "gemm");
+	uint64_t at_ns = 1000 * pid;
+
+	build_device(&b, 0, "GPU");
+	build_info(&b, GP_INFO_RANK, rank);
+	build_op(&b, GP_OP_KERNEL, 7, 0, 500, 0)->name = gemm;
+	for (size_t i = 0; i < count; i++) {
+		build_op(&b, GP_OP_KERNEL, 20 + pid, at_ns, at_ns + durations_ns[i], 0)->name =
+			name;
+		at_ns += 5000;
+	}
+	return build_end(&b);
+}
+
+static void look(struct gp_model **models, size_t count, struct gp_scope *scope,
+		 struct gp_sheet *sheet)
+{
+	assert_int_equal(gp_scope_open(scope, models, count, false), 0);
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_collective_rank, scope, sheet), 0);
+}
+
+static void forget(struct gp_model **models, size_t count, struct gp_scope *scope,
+		   struct gp_sheet *sheet)
+{
+	gp_sheet_close(sheet);
+	gp_scope_close(scope);
+	for (size_t i = 0; i < count; i++)
+		gp_model_free(models[i]);
+}
+
+/* The last to come waits least: 100 of 300 and 400, then 200 of 1000 and 600. */
+static void who_ran_shortest_came_last(void **state)
+{
+	static const uint64_t first[] = {300, 200}, second[] = {100, 1000}, third[] = {400, 600};
+	static const uint64_t expected[][5] = {
+		{2, 1, 600, 200, 500}, {2, 1, 250, 800, 1100}, {2, 0, 0, 700, 1000}};
+	struct gp_model *models[] = {rank_of(1, "0", first, 2), rank_of(2, "1", second, 2),
+				     rank_of(3, "2", third, 2)};
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+
+	(void)state;
+	look(models, 3, &scope, &sheet);
+	assert_int_equal(gp_sheet_rows(&sheet), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct gp_value *row = gp_sheet_row(&sheet, i);
+
+		for (size_t k = COUNT; k <= TOTAL; k++)
+			assert_int_equal(row[k].whole, expected[i][k]);
+		assert_int_equal(row[PID].whole, i + 1);
+		assert_int_equal(row[RANK].text[0], '0' + (char)i);
+	}
+	forget(models, 3, &scope, &sheet);
+}
+
+static void what_not_all_did_as_often_is_not_compared(void **state)
+{
+	static const uint64_t twice[] = {300, 200}, once[] = {100};
+	struct gp_model *models[] = {rank_of(1, "0", twice, 2), rank_of(2, "1", once, 1)};
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+
+	(void)state;
+	look(models, 2, &scope, &sheet);
+	assert_int_equal(gp_sheet_rows(&sheet), 0);
+	forget(models, 2, &scope, &sheet);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_ran_shortest_came_last),
+		cmocka_unit_test(what_not_all_did_as_often_is_not_compared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,5 +1,5 @@
 /*
- * trace: a trace that is the same each time, of steps of a training.  For bench/hooks, which counts what it takes to read it.
+ * trace: a trace that is the same each time, of steps of a training, of any size.  For bench/hooks, which counts what it takes to read it.
  *
  *   trace LAUNCHES FILE
  *
@@ -160,23 +160,37 @@ static uint64_t add_steps(struct gp_builder *b, uint32_t number, uint64_t start_
 	return start_ns;
 }
 
-static uint64_t add_all(struct gp_builder *b, uint32_t count)
+/* What is sealed goes to the file, so that memory does not grow with it. */
+static bool put_away(struct gp_builder *b, FILE *file)
+{
+	size_t length;
+
+	gp_builder_seal(b);
+	length = b->length;
+	b->length = 0;
+	return fwrite(b->bytes, 1, length, file) == length;
+}
+
+static bool write_all(struct gp_builder *b, uint32_t count, FILE *file)
 {
 	uint64_t ns = 1000000;
+	bool is_written = true;
 
-	for (uint32_t done = 0; done < count; done += STEPS_A_CHUNK) {
+	define(b);
+	for (uint32_t done = 0; done < count && is_written; done += STEPS_A_CHUNK) {
+		is_written = put_away(b, file);
 		ns = add_steps(b, done, ns);
 		gp_builder_chunk(b, WRITER, 0);
 		gp_builder_anchor(b, ns);
 	}
-	return ns;
+	gp_builder_end(b, ns);
+	return is_written && put_away(b, file);
 }
 
 int main(int argc, char **argv)
 {
 	long launches = argc == 3 ? atol(argv[1]) : 0;
 	struct gp_builder b;
-	uint64_t end_ns;
 	FILE *file;
 	bool is_written;
 
@@ -185,12 +199,8 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	gp_builder_init(&b);
-	define(&b);
-	end_ns = add_all(&b, (uint32_t)launches / STEP_LAUNCHES);
-	gp_builder_end(&b, end_ns);
-	gp_builder_seal(&b);
 	file = fopen(argv[2], "w");
-	is_written = file && fwrite(b.bytes, 1, b.length, file) == b.length;
+	is_written = file && write_all(&b, (uint32_t)(launches / STEP_LAUNCHES), file);
 	is_written = file && fclose(file) == 0 && is_written;
 	gp_builder_free(&b);
 	return is_written ? 0 : 1;

@@ -7,10 +7,17 @@
 #include "report/array.h"
 #include "report/merge.h"
 
+#define LOOKS_EACH 16u /* at what is kept, for each that waited */
+#define NEAR                                                                                       \
+	32u /* so many of the last are looked at for the place of one that is to come before them */
+#define FIRST_TIMES 16384u /* mapped by malloc(), which then grows without copying */
+
 void gp_cover_free(struct gp_cover *c)
 {
-	for (uint32_t i = 0; i < c->device_count; i++)
+	for (uint32_t i = 0; i < c->device_count; i++) {
 		free(c->devices[i].times);
+		free(c->devices[i].waiting);
+	}
 	free(c->devices);
 	free(c->scratch);
 	*c = (struct gp_cover){0};
@@ -34,59 +41,23 @@ static struct gp_cover_device *device_of(struct gp_cover *c, uint32_t device)
 	if (gp_array_grow(&c->devices, &c->device_capacity, c->device_count, sizeof(*c->devices)) !=
 	    0)
 		return NULL;
-	c->devices[c->device_count] = (struct gp_cover_device){.device = device};
-	return &c->devices[c->device_count++];
-}
-
-/* ---- what is not kept any more ---- */
-
-/* The older half of a device's is summed up. */
-static void settle(struct gp_cover *c, struct gp_cover_device *d)
-{
-	uint32_t gone = d->count / 2;
-
-	if (gone == 0)
-		return;
-	if (d->settled_ns == 0)
-		d->settled_from_ns = d->times[0].start_ns;
-	for (uint32_t i = 0; i < gone; i++)
-		d->settled_ns += d->times[i].end_ns - d->times[i].start_ns;
-	d->settled_until_ns = d->times[gone - 1].end_ns;
-	memmove(d->times, d->times + gone, (d->count - gone) * sizeof(*d->times));
-	d->count -= gone;
-	c->kept -= gone;
-}
-
-static void settle_if_many(struct gp_cover *c)
-{
-	if (c->kept <= GP_COVER_TIMES)
-		return;
-	for (uint32_t i = 0; i < c->device_count; i++)
-		settle(c, &c->devices[i]);
-}
-
-/* False: nothing is left of it. */
-static bool cut(struct gp_cover_device *d, struct gp_cover_time *time)
-{
-	uint64_t from_ns = d->settled_until_ns;
-
-	if (time->start_ns >= from_ns)
-		return true;
-	d->late_ns += (time->end_ns < from_ns ? time->end_ns : from_ns) - time->start_ns;
-	time->start_ns = from_ns;
-	return time->end_ns > from_ns;
+	found = &c->devices[c->device_count];
+	*found = (struct gp_cover_device){.device = device, .capacity = FIRST_TIMES};
+	found->times = malloc(FIRST_TIMES * sizeof(*found->times));
+	if (!found->times)
+		return NULL;
+	c->device_count++;
+	return found;
 }
 
 /* ---- joining what is in order with what is in order ---- */
 
-static void put(struct gp_cover_time *to, uint32_t *count, struct gp_cover_time time)
+static inline void put(struct gp_cover_time *to, uint32_t *count, struct gp_cover_time time)
 {
-	struct gp_cover_time *last = *count > 0 ? &to[*count - 1] : NULL;
-
-	if (!last || time.start_ns > last->end_ns)
+	if (*count == 0 || time.start_ns > to[*count - 1].end_ns)
 		to[(*count)++] = time;
-	else if (time.end_ns > last->end_ns)
-		last->end_ns = time.end_ns;
+	else if (time.end_ns > to[*count - 1].end_ns)
+		to[*count - 1].end_ns = time.end_ns;
 }
 
 static bool ends_before(const void *element, const void *time_ns)
@@ -110,97 +81,216 @@ static int make_room(struct gp_cover_time **array, uint32_t *capacity, uint64_t 
 	return 0;
 }
 
-/*
- * Most come in order, one device's behind what it has: these need no more than a look each.  Returns how many there were, from the first
- * on, or a negative errno value.
- */
-static int64_t append_ordered(struct gp_cover *c, const struct gp_sum_time *times, uint32_t count)
+/* In place of those from `first` on, of which `gone` are in it, comes what was joined. */
+static void replace(struct gp_cover_device *d, uint32_t first, uint32_t gone,
+		    const struct gp_cover_time *joined, uint32_t count)
 {
-	struct gp_cover_device *d = device_of(c, times[0].device);
-	uint64_t reached_ns = d && d->count > 0 ? d->times[d->count - 1].start_ns : 0;
-	uint32_t before, i;
-	int result = d ? make_room(&d->times, &d->capacity, (uint64_t)d->count + count) : -ENOMEM;
+	uint32_t after = first + gone;
 
-	if (result != 0)
-		return result;
-	before = d->count;
-	for (i = 0; i < count && times[i].device == d->device && times[i].start_ns >= reached_ns;
-	     i++) {
-		struct gp_cover_time time = {times[i].start_ns, times[i].end_ns};
-
-		reached_ns = time.start_ns;
-		if (cut(d, &time))
-			put(d->times, &d->count, time);
-	}
-	c->kept += d->count - before;
-	return i;
+	memmove(d->times + first + count, d->times + after, (d->count - after) * sizeof(*d->times));
+	memcpy(d->times + first, joined, count * sizeof(*d->times));
+	d->count = first + count + (d->count - after);
 }
 
-/* Times of one device, in order.  What ends before the first of them stays as it is. */
-static int add_run(struct gp_cover *c, const struct gp_sum_time *times, uint32_t count)
+/* How many of those kept are where something waits, or behind. */
+static uint32_t kept_behind(const struct gp_cover_device *d)
 {
-	struct gp_cover_device *d = device_of(c, times[0].device);
-	uint32_t first, left, joined = 0, at = 0;
-	int result;
+	return d->count - gp_array_lower_bound(d->times, d->count, sizeof(*d->times), ends_before,
+					       &d->waiting_from_ns);
+}
 
-	if (!d)
-		return -ENOMEM;
-	first = gp_array_lower_bound(d->times, d->count, sizeof(*d->times), ends_before,
-				     &times[0].start_ns);
-	left = d->count - first;
-	result = make_room(&c->scratch, &c->scratch_capacity, (uint64_t)left + count);
+/* Times in order.  What ends before the first of them, or begins after the last, stays as it is. */
+static int join_ordered(struct gp_cover *c, struct gp_cover_device *d,
+			const struct gp_cover_time *times, uint32_t count)
+{
+	uint32_t left = kept_behind(d), first = d->count - left, joined = 0, at = 0;
+	struct gp_cover_time *kept;
+	int result = make_room(&c->scratch, &c->scratch_capacity, (uint64_t)left + count);
+
 	if (result == 0)
 		result = make_room(&d->times, &d->capacity, (uint64_t)d->count + count);
 	if (result != 0)
 		return result;
+	kept = d->times + first;
 	for (uint32_t i = 0; i < count; i++) {
-		struct gp_cover_time time = {times[i].start_ns, times[i].end_ns};
-
-		while (at < left && d->times[first + at].start_ns <= time.start_ns)
-			put(c->scratch, &joined, d->times[first + at++]);
-		if (cut(d, &time))
-			put(c->scratch, &joined, time);
+		while (at < left && kept[at].start_ns <= times[i].start_ns)
+			put(c->scratch, &joined, kept[at++]);
+		put(c->scratch, &joined, times[i]);
 	}
-	while (at < left)
-		put(c->scratch, &joined, d->times[first + at++]);
-	memcpy(d->times + first, c->scratch, joined * sizeof(*d->times));
-	d->count = first + joined;
+	while (at < left && kept[at].start_ns <= c->scratch[joined - 1].end_ns)
+		put(c->scratch, &joined, kept[at++]);
+	replace(d, first, at, c->scratch, joined);
 	c->kept += joined;
-	c->kept -= left;
+	c->kept -= at;
 	return 0;
 }
 
 static int compare_times(const void *a, const void *b, const void *context)
 {
-	const struct gp_sum_time *left = a, *right = b;
+	const struct gp_cover_time *left = a, *right = b;
 
 	(void)context;
-	if (left->device != right->device)
-		return left->device < right->device ? -1 : 1;
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-int gp_cover_add(struct gp_cover *c, struct gp_sum_time *times, uint32_t count)
+static int join(struct gp_cover *c, struct gp_cover_device *d)
 {
-	int64_t done;
+	uint32_t count = d->waiting_count;
 	int result;
 
 	if (count == 0)
 		return 0;
-	done = append_ordered(c, times, count);
-	if (done < 0)
-		return (int)done;
-	times += done;
-	count -= (uint32_t)done;
-	result = count > 0 ? gp_array_sort(times, count, sizeof(*times), compare_times, NULL) : 0;
-	for (uint32_t first = 0, end; first < count && result == 0; first = end) {
-		for (end = first + 1; end < count && times[end].device == times[first].device;)
-			end++;
-		result = add_run(c, times + first, end - first);
-	}
-	settle_if_many(c);
+	result = gp_array_sort(d->waiting, count, sizeof(*d->waiting), compare_times, NULL);
+	if (result == 0)
+		result = join_ordered(c, d, d->waiting, count);
+	d->waiting_count = 0;
 	return result;
 }
+
+int gp_cover_join(struct gp_cover *c)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < c->device_count && result == 0; i++)
+		result = join(c, &c->devices[i]);
+	return result;
+}
+
+/* ---- what is not kept any more ---- */
+
+/* The older half of a device's is summed up. */
+static void sum_up(struct gp_cover *c, struct gp_cover_device *d)
+{
+	uint32_t gone = d->count / 2;
+
+	if (gone == 0)
+		return;
+	if (d->settled_ns == 0)
+		d->settled_from_ns = d->times[0].start_ns;
+	for (uint32_t i = 0; i < gone; i++)
+		d->settled_ns += d->times[i].end_ns - d->times[i].start_ns;
+	d->settled_until_ns = d->times[gone - 1].end_ns;
+	memmove(d->times, d->times + gone, (d->count - gone) * sizeof(*d->times));
+	d->count -= gone;
+	c->kept -= gone;
+}
+
+/* What waits is older than some of what would be summed up. */
+static int sum_up_if_many(struct gp_cover *c)
+{
+	int result;
+
+	if (c->kept <= GP_COVER_TIMES)
+		return 0;
+	result = gp_cover_join(c);
+	for (uint32_t i = 0; i < c->device_count; i++)
+		sum_up(c, &c->devices[i]);
+	return result;
+}
+
+/* False: nothing is left of it. */
+static bool cut(struct gp_cover_device *d, struct gp_cover_time *time)
+{
+	uint64_t from_ns = d->settled_until_ns;
+
+	if (time->start_ns >= from_ns)
+		return true;
+	d->late_ns += (time->end_ns < from_ns ? time->end_ns : from_ns) - time->start_ns;
+	time->start_ns = from_ns;
+	return time->end_ns > from_ns;
+}
+
+/* ---- one after the other ---- */
+
+/* Not much more is looked at again than is new. */
+static bool wait_long_enough(const struct gp_cover_device *d)
+{
+	return d->waiting_count % GP_COVER_WAITING == 0 &&
+	       d->waiting_count >= kept_behind(d) / LOOKS_EACH;
+}
+
+static int let_wait(struct gp_cover *c, struct gp_cover_device *d, struct gp_cover_time time)
+{
+	int result = gp_array_grow(&d->waiting, &d->waiting_capacity, d->waiting_count,
+				   sizeof(*d->waiting));
+
+	if (result != 0)
+		return result;
+	if (d->waiting_count == 0 || time.start_ns < d->waiting_from_ns)
+		d->waiting_from_ns = time.start_ns;
+	d->waiting[d->waiting_count++] = time;
+	return wait_long_enough(d) ? join(c, d) : 0;
+}
+
+/* Among the last ones, which begin after it: false where its place is farther off. */
+static bool put_near(struct gp_cover_device *d, struct gp_cover_time time)
+{
+	struct gp_cover_time after[NEAR];
+	uint32_t count = 0;
+
+	while (count < d->count && d->times[d->count - 1 - count].start_ns > time.start_ns)
+		if (++count > NEAR)
+			return false;
+	memcpy(after, d->times + d->count - count, count * sizeof(*after));
+	d->count -= count;
+	put(d->times, &d->count, time);
+	for (uint32_t i = 0; i < count; i++)
+		put(d->times, &d->count, after[i]);
+	return true;
+}
+
+/* One that begins before one that came earlier. */
+static __attribute__((noinline)) int add_back(struct gp_cover *c, struct gp_cover_device *d,
+					      struct gp_cover_time time)
+{
+	uint32_t before = d->count;
+
+	int result = gp_array_grow(&d->times, &d->capacity, before, sizeof(*d->times));
+
+	if (result != 0)
+		return result;
+	if (!put_near(d, time))
+		return let_wait(c, d, time);
+	c->kept += d->count;
+	c->kept -= before;
+	return 0;
+}
+
+/* Most come in order, one device's behind what it has: these need no more than a look each. */
+static inline int add_one(struct gp_cover *c, struct gp_cover_device *d, struct gp_cover_time time)
+{
+	uint32_t before = d->count;
+	int result;
+
+	if (!cut(d, &time))
+		return 0;
+	if (time.start_ns < d->reached_ns)
+		return add_back(c, d, time);
+	result = gp_array_grow(&d->times, &d->capacity, before, sizeof(*d->times));
+	if (result != 0)
+		return result;
+	put(d->times, &d->count, time);
+	d->reached_ns = time.start_ns;
+	c->kept += d->count - before;
+	return 0;
+}
+
+int gp_cover_add(struct gp_cover *c, const struct gp_sum_time *times, uint32_t count)
+{
+	struct gp_cover_device *d = NULL;
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		if (!d || d->device != times[i].device)
+			d = device_of(c, times[i].device);
+		result = d ? add_one(c, d,
+				     (struct gp_cover_time){times[i].start_ns, times[i].end_ns})
+			   : -ENOMEM;
+	}
+	return result == 0 ? sum_up_if_many(c) : result;
+}
+
+/* ---- what it comes to ---- */
 
 /* Of all of it, the part before a time by which what is not kept has ended. */
 static uint64_t length_until(const struct gp_cover_device *d, uint64_t until_ns)
@@ -303,6 +393,10 @@ static int add_overlapping(const struct gp_cover_device *const *devices, uint32_
 {
 	uint64_t until_ns = 0, longest_ns = 0, sum_ns = 0, room_ns;
 
+	if (count == 1) {
+		*ns += length_until(devices[0], UINT64_MAX);
+		return 0;
+	}
 	for (uint32_t i = 0; i < count; i++)
 		if (devices[i]->settled_until_ns > until_ns)
 			until_ns = devices[i]->settled_until_ns;

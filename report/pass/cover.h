@@ -3,6 +3,9 @@
  *
  * The last million times that others do not touch are kept, all devices together; what lies before them is only summed up.  Of a time that
  * reaches back beyond that, the part there is not counted, and told: covered is at least what is said then.
+ *
+ * What begins before the last one that came of its device waits until there are many, measured by what is kept behind the first of them,
+ * and is joined with that then: however times go back, one costs some thirty looks.
  */
 #ifndef REPORT_PASS_COVER_H
 #define REPORT_PASS_COVER_H
@@ -12,7 +15,8 @@
 
 #include "report/pass/sums.h"
 
-#define GP_COVER_TIMES (1u << 20)
+#define GP_COVER_TIMES   (1u << 20)
+#define GP_COVER_WAITING 2048u /* so many at least */
 
 struct gp_cover_time {
 	uint64_t start_ns, end_ns;
@@ -22,6 +26,10 @@ struct gp_cover_device {
 	uint32_t device;
 	struct gp_cover_time *times; /* disjoint, in order */
 	uint32_t count, capacity;
+	uint64_t reached_ns;           /* none of them begins later */
+	struct gp_cover_time *waiting; /* in any order */
+	uint32_t waiting_count, waiting_capacity;
+	uint64_t waiting_from_ns;  /* where the first of them begins */
 	uint64_t settled_ns;       /* length of those that are not kept any more ... */
 	uint64_t settled_from_ns;  /* ... all of which begin then or later ... */
 	uint64_t settled_until_ns; /* ... and end by then */
@@ -39,8 +47,11 @@ struct gp_cover {
 
 void gp_cover_free(struct gp_cover *cover);
 
-/* Adds times in any order, which are sorted on the way.  Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_cover_add(struct gp_cover *cover, struct gp_sum_time *times, uint32_t count);
+/* Adds times in any order.  Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_cover_add(struct gp_cover *cover, const struct gp_sum_time *times, uint32_t count);
+
+/* What waits is joined, before anything is asked.  Returns as the above. */
+int gp_cover_join(struct gp_cover *cover);
 
 /* From when to when devices had something to do, all together; false: none had. */
 bool gp_cover_span(const struct gp_cover *cover, struct gp_cover_time *span);

@@ -454,6 +454,8 @@ int gp_one_pass_end(struct gp_one_pass *p, struct gp_totals *totals, uint64_t *u
 		result = gp_live_memory_settle(&p->totals.memory);
 	if (result == 0)
 		result = gp_cover_add(&p->totals.cover, own->times, own->time_count);
+	if (result == 0)
+		result = gp_cover_join(&p->totals.cover);
 	for (uint32_t i = 0; i < p->worker_count && result == 0; i++)
 		result = gp_sums_join(&p->totals.sums, &p->workers[i].sums);
 	*unknown = p->unknown;

@@ -14,10 +14,12 @@ static void add(struct gp_cover *cover, uint32_t device, uint64_t start_ns, uint
 	assert_int_equal(gp_cover_add(cover, &time, 1), 0);
 }
 
-static uint64_t ns_of(const struct gp_cover *cover, uint32_t device)
+static uint64_t ns_of(struct gp_cover *cover, uint32_t device)
 {
-	uint64_t late_ns, ns = gp_cover_ns(cover, device, &late_ns);
+	uint64_t late_ns, ns;
 
+	assert_int_equal(gp_cover_join(cover), 0);
+	ns = gp_cover_ns(cover, device, &late_ns);
 	assert_int_equal(late_ns, 0);
 	return ns;
 }
@@ -74,8 +76,46 @@ static void test_what_comes_too_late(void **state)
 	assert_true(settled_until_ns > 1000);
 	add(&cover, 0, 600, 800);
 	add(&cover, 0, settled_until_ns - 100, settled_until_ns + 1);
+	assert_int_equal(gp_cover_join(&cover), 0);
 	assert_int_equal(gp_cover_ns(&cover, 0, &late_ns), 5 * (GP_COVER_TIMES + UINT64_C(1)) + 1);
 	assert_int_equal(late_ns, 300);
+	gp_cover_free(&cover);
+}
+
+/* The last first: what each join finds is all of the others. */
+static void test_times_that_go_back(void **state)
+{
+	const uint64_t many = 2 * (uint64_t)GP_COVER_TIMES;
+	struct gp_cover cover = {0};
+	uint64_t late_ns, ns;
+
+	(void)state;
+	for (uint64_t i = many; i-- > 0;)
+		add(&cover, (uint32_t)(i % 2), 1000 + 10 * i, 1000 + 10 * i + 5);
+	assert_int_equal(gp_cover_join(&cover), 0);
+	for (uint32_t device = 0; device < 2; device++) {
+		ns = gp_cover_ns(&cover, device, &late_ns);
+		assert_int_equal(ns + late_ns, 5 * many / 2);
+		assert_true(ns >= 5 * (uint64_t)GP_COVER_TIMES / 4);
+		assert_int_equal(cover.devices[device].waiting_count, 0);
+	}
+	gp_cover_free(&cover);
+}
+
+/* What waits is within what is kept when half of that is summed up, and counts. */
+static void test_what_waits_is_not_late(void **state)
+{
+	struct gp_cover cover = {0};
+
+	(void)state;
+	for (uint64_t i = 1; i <= GP_COVER_TIMES / 2;
+	     i++) { /* every other one comes after its neighbour */
+		add(&cover, 0, 20 * i, 20 * i + 5);
+		add(&cover, 0, 20 * i - 10, 20 * i - 5);
+	}
+	add(&cover, 0, 20 * GP_COVER_TIMES, 20 * GP_COVER_TIMES + 5);
+	assert_int_equal(ns_of(&cover, 0), 5 * (GP_COVER_TIMES + UINT64_C(1)));
+	assert_true(cover.kept <= GP_COVER_TIMES);
 	gp_cover_free(&cover);
 }
 
@@ -84,8 +124,10 @@ static uint64_t union_of(struct gp_cover *covers, uint32_t count, uint64_t *more
 	const struct gp_cover_device *devices[4];
 	uint64_t ns;
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(gp_cover_join(&covers[i]), 0);
 		devices[i] = &covers[i].devices[0];
+	}
 	assert_int_equal(gp_cover_union(devices, count, &ns, more_ns), 0);
 	return ns;
 }
@@ -161,6 +203,8 @@ int main(void)
 		cmocka_unit_test(test_times_side_by_side),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_what_comes_too_late),
+		cmocka_unit_test(test_times_that_go_back),
+		cmocka_unit_test(test_what_waits_is_not_late),
 		cmocka_unit_test(test_several_covers),
 		cmocka_unit_test(test_several_covers_of_many_times),
 	};

@@ -4,21 +4,22 @@
     bench/gpu_stacks.py [--build FOLDER] [--rounds N] [--processes N] [--nsys PROGRAM] [--optimizer fused|foreach|each]
 
 Two tables.  Inside one process under `gpuprof-run --stacks=all`, blocks of steps by turns: paused, recording without stacks,
-recording with a native and Python stack at every call.  Then whole processes by turns: bare, gpuprof with all stacks, and nsys
-without any, where it is installed.  Medians over the rounds, in ms a step and us a launch, and at the end the ratio of what
-gpuprof adds with all stacks to what nsys adds with none.
+recording with a native and Python stack at every call.  Then whole processes by turns: bare, gpuprof as it is by default and with
+all stacks, and nsys without any, where it is installed.  Medians over the rounds, in ms a step and us a launch, and at the end the
+ratios of what gpuprof adds to what nsys adds.
 """
 import argparse
 import ctypes
 import json
 import os
-import shutil
 import statistics
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+import recording
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 5
@@ -171,7 +172,7 @@ def main():
     arguments.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build"))
     arguments.add_argument("--rounds", type=int, default=9)
     arguments.add_argument("--processes", type=int, help="of each kind; default: a third of the rounds, 3 at least")
-    arguments.add_argument("--nsys", default="nsys", help="the program, where it is not found by that name")
+    arguments.add_argument("--nsys", default=recording.find_nsys(), help="the program, where it is not found")
     arguments.add_argument("--optimizer", choices=("fused", "foreach", "each"), default="each")
     arguments.add_argument("--child", help=argparse.SUPPRESS)
     arguments.add_argument("--out", help=argparse.SUPPRESS)
@@ -179,29 +180,28 @@ def main():
     if options.child:
         child(options.child, options.optimizer, options.rounds, options.out)
         return
-    gpuprof = [os.path.join(os.path.abspath(options.build), "gpuprof-run"), "--quiet", "--chrome", "none",
-               "-o", "FOLDER/trace", "--stacks=all"]
+    gpuprof = [os.path.join(os.path.abspath(options.build), "gpuprof-run"), "--quiet", "--chrome", "none", "-o", "FOLDER/trace"]
+    all_stacks = [*gpuprof, "--stacks=all"]
     launches = run([], "count", options)
     print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations a step")
-    inside = run(gpuprof, "inside", options)
+    inside = run(all_stacks, "inside", options)
     print_table("one process, gpuprof on and off:", inside, "paused", launches)
     print_table("the same blocks, what the stacks add:", {name: inside[name] for name in ("no stacks", "all stacks")},
                 "no stacks", launches)
 
-    prefixes = {"bare": [], "gpuprof, all stacks": gpuprof}
-    if shutil.which(options.nsys):
-        prefixes["nsys, no stacks"] = [options.nsys, "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-o",
-                                       "FOLDER/nsys"]
+    prefixes = {"bare": [], "gpuprof": gpuprof, "gpuprof, all stacks": all_stacks}
+    if options.nsys:
+        prefixes["nsys, no stacks"] = recording.nsys_command(options.nsys, "FOLDER/nsys")
     times = {name: [] for name in prefixes}
     for _ in range(options.processes or max(3, options.rounds // 3)):
         for name, prefix in prefixes.items():
             times[name].append(run(prefix, "plain", options))
     added = print_table("a process each:", times, "bare", launches)
-    if "nsys, no stacks" in added:
-        ratio = added["gpuprof, all stacks"] / added["nsys, no stacks"]
-        print(f"\nratio of what is added, gpuprof with all stacks to nsys with none: {ratio:.2f} (at most 0.6 is wanted)")
-    else:
-        print("\nnsys is not installed: no ratio")
+    if not options.nsys:
+        print("\nnsys is not installed: no ratios")
+        return
+    for name, wanted in (("gpuprof", 0.3), ("gpuprof, all stacks", 0.6)):
+        print(f"\nratio of what is added, {name} to nsys without stacks: {added[name] / added['nsys, no stacks']:.2f} (at most {wanted} is wanted)")
 
 
 if __name__ == "__main__":

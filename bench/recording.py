@@ -1,6 +1,7 @@
-"""For the benchmarks: traces of bench/steps on the simulated device; a minimal client of CUPTI on a real one."""
+"""For the benchmarks: traces of bench/steps on the simulated device; on a real one a minimal client of CUPTI, and nsys."""
 import glob
 import os
+import shutil
 import subprocess
 import sys
 
@@ -26,6 +27,17 @@ def check_floor(stderr, least_bytes):
     words = stderr.split()
     if "bytes" not in words or int(words[words.index("bytes") - 1]) < least_bytes:
         sys.exit(f"the bare client recorded nothing: {stderr.strip() or 'it was not loaded'}; name a library with --cupti")
+
+
+def find_nsys():
+    """The program, or None.  The one that comes with Nsight Compute records and cannot report: its cost is that of any."""
+    places = ("/usr/local/cuda/bin/nsys", "/opt/nvidia/nsight-systems*/**/bin/nsys", "/opt/nvidia/nsight-*/*/host/target-linux-x64/nsys")
+    return shutil.which("nsys") or next((path for place in places for path in sorted(glob.glob(place, recursive=True))), None)
+
+
+def nsys_command(nsys, output, *more):
+    """What stands before a program: CUDA's calls and what the GPU does, no sampling.  Writes files that begin with that path."""
+    return [nsys, "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", *more, "-o", output]
 
 
 def record(build, folder, name, steps, *options):

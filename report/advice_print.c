@@ -7,40 +7,26 @@
 #include "report/call_site.h"
 #include "report/format.h"
 #include "report/json_write.h"
+#include "report/paragraph.h"
 #include "report/text.h"
 
 #define COLUMNS      120
 #define MARGIN       20 /* of the lines below the first */
-#define EXPLAIN_WIDE 100
 #define BRIEF_WIDE   110
 #define BRIEF_MARGIN 10
 #define BRIEF_LINES  2  /* of what was found, and of what helps */
 #define PLACED_LINES 3  /* of what was found, where that says where to look */
 #define BRIEF_NAME   12 /* columns that the function of a place has at least */
 #define BRIEF_MOST   8  /* findings */
+#define TOLD_WHOLLY  3  /* findings of one rule where all are told; of others a line */
+
+/* One that is shown. */
+struct chosen {
+	const struct gp_finding *finding;
+	bool stands_for_all; /* of its rule: not all of them are shown */
+};
 
 /* ---- findings, for people ---- */
-
-/*
- * Text in lines of so many columns, those from the second on behind a margin; the first one begins
- * at that column.
- */
-static void print_wrapped(FILE *out, const char *text, size_t column, size_t margin, size_t columns)
-{
-	for (size_t length; (length = strcspn(text, " ")) > 0;
-	     text += length, text += *text == ' ') {
-		if (column > margin && column + 1 + length > columns) {
-			fprintf(out, "\n%*s", (int)margin, "");
-			column = margin;
-		} else if (column > margin) {
-			putc(' ', out);
-			column++;
-		}
-		fwrite(text, 1, length, out);
-		column += length;
-	}
-	putc('\n', out);
-}
 
 struct gp_figure gp_finding_worth(const struct gp_finding *finding)
 {
@@ -62,11 +48,11 @@ static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t sp
 		fprintf(out, "  %16s  ", worth.text);
 }
 
-static void print_fitted(FILE *out, const char *before, const char *text)
+static void print_fitted(FILE *out, int margin, const char *before, const char *text)
 {
 	char *fitted = gp_text_fit(text, COLUMNS - MARGIN - strlen(before));
 
-	fprintf(out, "%*s%s%s\n", MARGIN, "", before, fitted ? fitted : "(no memory)");
+	fprintf(out, "%*s%s%s\n", margin, "", before, fitted ? fitted : "(no memory)");
 	free(fitted);
 }
 
@@ -81,10 +67,10 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 		 *finding->callers ? GP_SITE_SEPARATOR : "", finding->callers);
 	if (*finding->callers == '\0' ||
 	    gp_text_columns(line) <= COLUMNS - MARGIN - strlen("at ")) {
-		print_fitted(out, "at ", line);
+		print_fitted(out, MARGIN, "at ", line);
 	} else {
-		print_fitted(out, "at ", finding->place);
-		print_fitted(out, " " GP_SITE_SEPARATOR, finding->callers);
+		print_fitted(out, MARGIN, "at ", finding->place);
+		print_fitted(out, MARGIN, " " GP_SITE_SEPARATOR, finding->callers);
 	}
 }
 
@@ -95,11 +81,31 @@ static void add_words(char *text, size_t bytes, const char *words)
 	snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : " (", words);
 }
 
+/* How many findings of its rule there are. */
+static uint32_t count_alike(const struct gp_advice *advice, const struct gp_finding *finding)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < advice->count; i++)
+		count += advice->findings[i].rule == finding->rule;
+	return count;
+}
+
+/* The first of its rule, which saves most of them. */
+static bool is_first(const struct gp_advice *advice, const struct gp_finding *finding)
+{
+	for (const struct gp_finding *at = advice->findings; at < finding; at++)
+		if (at->rule == finding->rule)
+			return false;
+	return true;
+}
+
 /*
- * When it is saved: what happens once in a run; where the main loop has no part in it, or a small one; and of several processes, in which.
+ * When it is saved: what happens once in a run; where the main loop has no part in it, or a small one; of several processes, in which; of
+ * several places that are not all told, that there are more.
  */
 static void say_when(char *text, size_t bytes, const struct gp_finding *finding,
-		     const struct gp_advice *advice)
+		     const struct gp_advice *advice, bool stands_for_all)
 {
 	double share = finding->saves_ns == 0 || advice->loop_ns == 0
 			       ? 1
@@ -125,23 +131,28 @@ static void say_when(char *text, size_t bytes, const struct gp_finding *finding,
 			 gp_format_count(finding->processes).text);
 		add_words(text, bytes, words);
 	}
+	if (stands_for_all) {
+		snprintf(words, sizeof(words), "the most of %u places",
+			 count_alike(advice, finding));
+		add_words(text, bytes, words);
+	}
 	if (text[0] != '\0')
 		strncat(text, ")", bytes - strlen(text) - 1);
 }
 
 static void print_finding(FILE *out, const struct gp_finding *finding,
-			  const struct gp_advice *advice)
+			  const struct gp_advice *advice, bool stands_for_all)
 {
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128];
 
-	say_when(where, sizeof(where), finding, advice);
+	say_when(where, sizeof(where), finding, advice, stands_for_all);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
-	print_wrapped(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
+	gp_paragraph_wrap(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
 	print_place(out, finding);
 	fprintf(out, "%*s", MARGIN, "");
-	print_wrapped(out, finding->change, MARGIN, MARGIN, COLUMNS);
+	gp_paragraph_wrap(out, finding->change, MARGIN, MARGIN, COLUMNS);
 }
 
 /* What takes less than half of the time is a loop, but not what the program is about. */
@@ -164,9 +175,66 @@ static void print_doubts(FILE *out, const struct gp_advice *advice)
 		fputs("  for the lines to change, record with --stacks=all\n", out);
 }
 
+/* One of many of its rule: what is to be changed stands with the first ones. */
+static void print_line(FILE *out, const struct gp_finding *finding, const struct gp_advice *advice)
+{
+	char text[1200];
+
+	snprintf(text, sizeof(text), "%s: %s%s", finding->rule->id,
+		 *finding->place ? "the same at " : "",
+		 *finding->place ? finding->place : finding->found);
+	print_worth(out, finding, advice->span_ns);
+	print_fitted(out, 0, "", text);
+}
+
+static void print_all(FILE *out, const struct gp_advice *advice)
+{
+	for (uint32_t i = 0; i < advice->count; i++) {
+		const struct gp_finding *finding = &advice->findings[i];
+		uint32_t before = 0;
+
+		for (uint32_t k = 0; k < i; k++)
+			before += advice->findings[k].rule == finding->rule;
+		if (before < TOLD_WHOLLY)
+			print_finding(out, finding, advice, false);
+		else
+			print_line(out, finding, advice);
+	}
+}
+
+/* One of each rule first, best first, then others as far as there is room: many of one rule would hide all else.  At most limit. */
+static size_t choose(const struct gp_advice *advice, size_t limit, struct chosen *chosen)
+{
+	size_t rules = 0, room, count = 0;
+
+	for (uint32_t i = 0; i < advice->count; i++)
+		rules += is_first(advice, &advice->findings[i]);
+	room = limit > rules ? limit - rules : 0; /* for those that are not */
+	for (uint32_t i = 0; i < advice->count && count < limit; i++) {
+		const struct gp_finding *finding = &advice->findings[i];
+		bool first = is_first(advice, finding);
+
+		if (!first && room == 0)
+			continue;
+		room -= !first;
+		chosen[count++] = (struct chosen){finding, false};
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint32_t alike = 0;
+
+		for (size_t k = 0; k < count; k++)
+			alike += chosen[k].finding->rule == chosen[i].finding->rule;
+		chosen[i].stands_for_all = is_first(advice, chosen[i].finding) &&
+					   alike < count_alike(advice, chosen[i].finding);
+	}
+	return count;
+}
+
 void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 {
-	size_t count = limit > 0 && limit < advice->count ? limit : advice->count;
+	struct chosen chosen[BRIEF_MOST];
+	size_t count = limit > 0 ? choose(advice, limit < BRIEF_MOST ? limit : BRIEF_MOST, chosen)
+				 : advice->count;
 
 	if (count == 0)
 		return;
@@ -175,8 +243,10 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 	fputs(" (`gpuprof explain RULE` says more)\n", out);
 	if (advice->loop_ns > 0)
 		print_loop(out, advice);
-	for (size_t i = 0; i < count; i++)
-		print_finding(out, &advice->findings[i], advice);
+	for (size_t i = 0; limit > 0 && i < count; i++)
+		print_finding(out, chosen[i].finding, advice, chosen[i].stands_for_all);
+	if (limit == 0)
+		print_all(out, advice);
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
 	if (advice->count > 1)
@@ -186,7 +256,7 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 
 /* ---- findings, for one screen ---- */
 
-/* Lines that print_wrapped() takes. */
+/* Lines that gp_paragraph_wrap() takes. */
 static size_t count_lines(const char *text, size_t column, size_t margin, size_t columns)
 {
 	size_t lines = 1;
@@ -290,19 +360,20 @@ static void describe_in_brief(char *text, size_t size, const struct gp_finding *
 		describe_with_less_place(text, size, finding, bytes, column);
 }
 
-static void print_finding_in_brief(FILE *out, const struct gp_finding *finding,
+static void print_finding_in_brief(FILE *out, const struct chosen *chosen,
 				   const struct gp_advice *advice)
 {
+	const struct gp_finding *finding = chosen->finding;
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128], text[2048], *fitted;
 
-	say_when(where, sizeof(where), finding, advice);
+	say_when(where, sizeof(where), finding, advice, chosen->stands_for_all);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
 	describe_in_brief(text, sizeof(text), finding, column);
 	fitted = gp_text_fit(text, PLACED_LINES * (BRIEF_WIDE - BRIEF_MARGIN));
-	print_wrapped(out, fitted ? fitted : "(no memory)", column, BRIEF_MARGIN, BRIEF_WIDE);
+	gp_paragraph_wrap(out, fitted ? fitted : "(no memory)", column, BRIEF_MARGIN, BRIEF_WIDE);
 	free(fitted);
 }
 
@@ -326,39 +397,12 @@ static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
 	while (count_lines(text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE) > BRIEF_LINES &&
 	       (last = last_part(text, strlen(text))) > 0)
 		text[last] = '\0';
-	print_wrapped(out, text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
-}
-
-/* Of what makes results wrong, one finding of a rule is enough to look there: others would take the places of all else. */
-static bool gives_way(const struct gp_advice *advice, uint32_t number)
-{
-	const struct gp_rule *rule = advice->findings[number].rule;
-
-	return rule->is_of_results && number > 0 && advice->findings[number - 1].rule == rule;
-}
-
-/* Those that have a place, best first; returns how many: at most limit. */
-static size_t choose(const struct gp_advice *advice, size_t limit, const struct gp_finding **chosen)
-{
-	size_t others = 0, room, count = 0;
-
-	for (uint32_t i = 0; i < advice->count; i++)
-		others += !gives_way(advice, i);
-	room = limit > others ? limit - others : 0; /* for those that give way */
-	for (uint32_t i = 0; i < advice->count && count < limit; i++) {
-		bool last = gives_way(advice, i);
-
-		if (last && room == 0)
-			continue;
-		room -= last;
-		chosen[count++] = &advice->findings[i];
-	}
-	return count;
+	gp_paragraph_wrap(out, text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
 }
 
 void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit)
 {
-	const struct gp_finding *chosen[BRIEF_MOST];
+	struct chosen chosen[BRIEF_MOST];
 	size_t count = choose(advice, limit < BRIEF_MOST ? limit : BRIEF_MOST, chosen), same = 0;
 
 	fprintf(out, "Advice: what each could save at most, of %s",
@@ -367,8 +411,9 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 		fprintf(out, " (of the loop: %s)", gp_format_ns(advice->loop_ns).text);
 	fputs("; more of a rule: gpuprof explain RULE\n", out);
 	for (size_t i = 0; i < count; i++) {
-		print_finding_in_brief(out, chosen[i], advice);
-		print_change_in_brief(out, chosen[i], i + 1 < count ? chosen[i + 1] : NULL, &same);
+		print_finding_in_brief(out, &chosen[i], advice);
+		print_change_in_brief(out, chosen[i].finding,
+				      i + 1 < count ? chosen[i + 1].finding : NULL, &same);
 	}
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
@@ -484,12 +529,6 @@ int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 
 /* ---- rules ---- */
 
-static void explain(FILE *out, const char *title, const char *text)
-{
-	fprintf(out, "\n%s\n  ", title);
-	print_wrapped(out, text, 2, 2, EXPLAIN_WIDE);
-}
-
 /* Below which figures the rule says nothing. */
 static void print_threshold(FILE *out, const struct gp_rule *rule)
 {
@@ -515,9 +554,9 @@ static void print_threshold(FILE *out, const struct gp_rule *rule)
 void gp_rule_explain(FILE *out, const struct gp_rule *rule)
 {
 	fprintf(out, "%s: %s\n", rule->id, rule->title);
-	explain(out, "What it means", rule->meaning);
-	explain(out, "What helps", rule->change);
-	explain(out, "When to ignore it", rule->ignore);
+	gp_paragraph_explain(out, "What it means", rule->meaning);
+	gp_paragraph_explain(out, "What helps", rule->change);
+	gp_paragraph_explain(out, "When to ignore it", rule->ignore);
 	print_threshold(out, rule);
 }
 

@@ -70,3 +70,29 @@ void gp_paragraph_fold(FILE *out, const char *text, size_t columns)
 		fold_line(out, text, length, columns);
 	}
 }
+
+void gp_paragraph_wrap(FILE *out, const char *text, size_t column, size_t margin, size_t columns)
+{
+	for (size_t length; (length = strcspn(text, " ")) > 0;
+	     text += length, text += *text == ' ') {
+		if (column > margin && column + 1 + length > columns) {
+			fprintf(out, "\n%*s", (int)margin, "");
+			column = margin;
+		} else if (column > margin) {
+			putc(' ', out);
+			column++;
+		}
+		fwrite(text, 1, length, out);
+		column += length;
+	}
+	putc('\n', out);
+}
+
+#define EXPLAIN_COLUMNS 100
+#define EXPLAIN_MARGIN  2
+
+void gp_paragraph_explain(FILE *out, const char *title, const char *text)
+{
+	fprintf(out, "\n%s\n%*s", title, EXPLAIN_MARGIN, "");
+	gp_paragraph_wrap(out, text, EXPLAIN_MARGIN, EXPLAIN_MARGIN, EXPLAIN_COLUMNS);
+}

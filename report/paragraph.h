@@ -26,4 +26,10 @@ void gp_paragraph_end(struct gp_paragraph *paragraph);
  */
 void gp_paragraph_fold(FILE *out, const char *text, size_t columns);
 
+/* Text in lines of so many columns, those from the second on behind a margin; the first one begins at that column. */
+void gp_paragraph_wrap(FILE *out, const char *text, size_t column, size_t margin, size_t columns);
+
+/* An empty line, a title, and below it the text in lines, indented. */
+void gp_paragraph_explain(FILE *out, const char *title, const char *text);
+
 #endif

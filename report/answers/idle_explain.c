@@ -3,62 +3,57 @@
 #include <assert.h>
 #include <string.h>
 
+#include "report/paragraph.h"
+
 static const struct explanation {
 	const char *title;
-	const char *means, *helps; /* lines, each indented by two */
+	const char *means, *helps; /* sentences */
 } explanations[] = {
 	[GP_IDLE_HOST] =
 		{"the program did something else",
-		 "  No thread was in a CUDA call: input was read, Python ran, the host computed.\n",
-		 "  `gpuprof summary --by host FILE` says what Python did meanwhile, `perf record "
-		 "-g` what native\n"
-		 "  code did.  Rules: data-loading, gpu-gaps, start-up.\n"},
+		 "No thread was in a CUDA call: input was read, Python ran, the host computed.",
+		 "`gpuprof summary --by host FILE` says what Python did meanwhile, `perf record "
+		 "-g` what native code did. Rules: data-loading, gpu-gaps, start-up."},
 	[GP_IDLE_LAUNCH] = {"operations are as short as what starting them takes",
-			    "  The thread was in a call that launches, or the next operation began "
-			    "within 50 us of its launch.\n",
-			    "  CUDA graphs, fewer and larger kernels.  Rule: launch-bound.\n"},
+			    "The thread was in a call that launches, or the next operation began "
+			    "within 50 us of its launch.",
+			    "CUDA graphs, fewer and larger kernels. Rule: launch-bound."},
 	[GP_IDLE_SYNC] = {"the host was in a call that waits, or came back from one",
-			  "  The GPU had finished, and the thread that was to give it more had not "
-			  "left the call that waits\n"
-			  "  for it, or had left it at most 50 us ago.\n",
-			  "  Wait less often, or give the GPU the next work before waiting.  "
-			  "Rules: sync-in-loop, sync-calls.\n"},
+			  "The GPU had finished, and the thread that was to give it more had not "
+			  "left the call that waits for it, or had left it at most 50 us ago.",
+			  "Wait less often, or give the GPU the next work before waiting. Rules: "
+			  "sync-in-loop, sync-calls."},
 	[GP_IDLE_COPY] = {"the host was in a call that copies or sets memory",
-			  "  It moved or prepared data itself, as it must where its memory is "
-			  "pageable, or came back from a\n"
-			  "  copy that waited.\n",
-			  "  Page-locked memory, asynchronous copies, fewer and larger ones.  "
-			  "Rules: pageable-async, sync-copy,\n"
-			  "  tiny-copies, hidden-wait, sync-memset.\n"},
+			  "It moved or prepared data itself, as it must where its memory is "
+			  "pageable, or came back from a copy that waited.",
+			  "Page-locked memory, asynchronous copies, fewer and larger ones. Rules: "
+			  "pageable-async, sync-copy, tiny-copies, hidden-wait, sync-memset."},
 	[GP_IDLE_ALLOC] = {"the host was in a call that allocates or frees",
-			   "  cudaMalloc() and cudaFree() wait for the GPU, and take long.\n",
-			   "  Allocate once, or take memory from a pool.  Rule: alloc-in-loop.\n"},
+			   "cudaMalloc() and cudaFree() wait for the GPU, and take long.",
+			   "Allocate once, or take memory from a pool. Rule: alloc-in-loop."},
 	[GP_IDLE_SETUP] = {"contexts, code, streams, events or graphs were made",
-			   "  The first call makes the context; code is loaded when it is first "
-			   "used; NCCL makes\n"
-			   "  communicators.\n",
-			   "  Most of it is once per run, and no part of what lasts.  Rules: "
-			   "start-up, first-use, jit-compile.\n"},
+			   "The first call makes the context; code is loaded when it is first "
+			   "used; NCCL makes communicators.",
+			   "Most of it is once per run, and no part of what lasts. Rules: "
+			   "start-up, first-use, jit-compile."},
 	[GP_IDLE_DEPENDENCY] = {"the next operation had been launched, but did not begin",
-				"  More than 50 us after its launch it waited for an event, a "
-				"function of the host, managed memory\n"
-				"  or another device; or another process had the GPU, which serves "
-				"several by turns.\n",
-				"  `nvidia-smi` lists the processes that use the GPU: with others "
-				"on it, times say little of the\n"
-				"  program.  `gpuprof summary --by queue FILE` says how long "
-				"operations waited, by stream.\n"},
+				"More than 50 us after its launch it waited for an event, a "
+				"function of the host, managed memory or another device; or "
+				"another process had the GPU, which serves several by turns.",
+				"`nvidia-smi` lists the processes that use the GPU: with others on "
+				"it, times say little of the program. `gpuprof summary --by queue "
+				"FILE` says how long operations waited, by stream."},
 	[GP_IDLE_PROFILER] = {"CUPTI was at work for itself",
-			      "  No thread was in a CUDA call, but one, as CUPTI says, in CUPTI: "
-			      "for buffers of records, say.\n",
-			      "  Without a profiler such times are not there.\n"},
+			      "No thread was in a CUDA call, but one, as CUPTI says, in CUPTI: for "
+			      "buffers of records, say.",
+			      "Without a profiler such times are not there."},
 	[GP_IDLE_UNUSED] =
 		{"none of the processes that use the device lived",
-		 "  Of several processes only others did.\n",
-		 "  Look at the processes one by one: gpuprof summary FILE, or --by process.\n"},
+		 "Of several processes only others did.",
+		 "Look at the processes one by one: gpuprof summary FILE, or --by process."},
 	[GP_IDLE_UNKNOWN] = {"the call that started the next operation is not in the trace",
-			     "  It was lost, or made before the recording began.\n",
-			     "  Records, at the summary's end, says what is missing, and why.\n"},
+			     "It was lost, or made before the recording began.",
+			     "Records, at the summary's end, says what is missing, and why."},
 };
 static_assert(sizeof(explanations) / sizeof(explanations[0]) == GP_IDLE_CAUSES,
 	      "a cause is not explained");
@@ -76,8 +71,9 @@ void gp_idle_cause_explain(FILE *out, enum gp_idle_cause cause)
 {
 	const struct explanation *of = &explanations[cause];
 
-	fprintf(out, "%s, a cause of idle time: %s\n\nWhat it means\n%s\nWhat helps\n%s",
-		gp_idle_cause_name(cause), of->title, of->means, of->helps);
+	fprintf(out, "%s, a cause of idle time: %s\n", gp_idle_cause_name(cause), of->title);
+	gp_paragraph_explain(out, "What it means", of->means);
+	gp_paragraph_explain(out, "What helps", of->helps);
 }
 
 void gp_idle_causes_list(FILE *out)

@@ -20,7 +20,8 @@
 /* They keep their data in registers and shared memory, and few threads busy. */
 static bool is_meant_so(const struct gp_advisor *advisor, uint32_t kind)
 {
-	static const char *const kinds[] = {"GEMM", "convolution", "attention", "communication"};
+	static const char *const kinds[] = {"GEMM", "GEMV", "convolution", "attention",
+					    "communication"};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(gp_kinds_name(advisor->kinds, kind), kinds[i]) == 0)

@@ -678,6 +678,34 @@ static void test_a_long_place_keeps_its_line(void **state)
 	free(text);
 }
 
+/* Where all are told, the fourth of a rule and those behind it have a line each. */
+static void test_many_findings_of_one_rule(void **state)
+{
+	struct gp_finding findings[5];
+	struct gp_advice advice = {.findings = findings, .count = 5, .span_ns = 10 * MS};
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < advice.count; i++)
+		findings[i] = (struct gp_finding){.rule = gp_rule_find("alloc-in-loop"),
+						  .saves_ns = (5 - i) * MS,
+						  .found = "it allocates",
+						  .change = "do it before",
+						  .place = "f (a.c:1)",
+						  .callers = ""};
+	text = printed(&advice, 0);
+	assert_non_null(strstr(text, "   3.000ms  30.0 %  alloc-in-loop: it allocates\n"
+				     "                    at f (a.c:1)\n"
+				     "                    do it before\n"
+				     "   2.000ms  20.0 %  alloc-in-loop: the same at f (a.c:1)\n"
+				     "   1.000ms  10.0 %  alloc-in-loop: the same at f (a.c:1)\n"));
+	free(text);
+	text = printed(&advice, 2);
+	assert_non_null(strstr(text, "   4.000ms  40.0 %  alloc-in-loop: it allocates\n"));
+	assert_non_null(strstr(text, "alloc-in-loop (the most of 5 places): it allocates\n"));
+	free(text);
+}
+
 /* What each of several findings has below it, and which of them have a place. */
 static void test_findings_share_a_screen(void **state)
 {
@@ -700,9 +728,19 @@ static void test_findings_share_a_screen(void **state)
 	out = open_memstream(&text, &bytes);
 	gp_advice_print_brief(out, &advice, 3);
 	fclose(out);
-	assert_non_null(strstr(text, "failed-calls: A\n          -> look\n"));
-	assert_null(strstr(text, ": B\n"));
-	assert_non_null(strstr(text, ": D\n          -> (both) do it\n  ... 1 more: "));
+	assert_non_null(strstr(text, "failed-calls: A\n"));
+	assert_non_null(strstr(text, "failed-calls: B\n          -> (both) look\n"));
+	assert_non_null(strstr(
+		text,
+		"launch-bound (the most of 2 places): C\n          -> do it\n  ... 1 more: "));
+	free(text);
+
+	out = open_memstream(&text, &bytes);
+	gp_advice_print_brief(out, &advice, 2);
+	fclose(out);
+	assert_non_null(
+		strstr(text, "failed-calls (the most of 2 places): A\n          -> look\n"));
+	assert_non_null(strstr(text, "launch-bound (the most of 2 places): C\n"));
 	free(text);
 
 	out = open_memstream(&text, &bytes);
@@ -726,6 +764,7 @@ int main(void)
 		cmocka_unit_test(test_turns_of_host_and_gpu),
 		cmocka_unit_test(test_what_does_not_fit_on_a_screen),
 		cmocka_unit_test(test_findings_share_a_screen),
+		cmocka_unit_test(test_many_findings_of_one_rule),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),

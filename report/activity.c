@@ -59,7 +59,8 @@ void gp_activity_label(char label[], const struct gp_op *op)
 	}
 	if (op->kind == GP_OP_COPY)
 		name_ends(ends, sizeof(ends), op);
-	else if (op->destination_kind != GP_COPY_DEVICE)
+	else if (op->destination_kind != GP_COPY_DEVICE &&
+		 op->destination_kind != GP_ACTIVITY_UNTOLD)
 		snprintf(ends, sizeof(ends), " %s", gp_memory_name(op->destination_kind));
 	for (char *c = ends; *c; c++)
 		*c = (char)tolower((unsigned char)*c);

@@ -73,7 +73,8 @@ static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
 	struct gp_tally_row *row = gp_tally_find(tally, key);
 
 	row->sums[OPS]++;
-	row->sums[OPS_NS] += at->op->end_ns - at->op->start_ns;
+	if (!gp_op_is_on_host(at->op))
+		row->sums[OPS_NS] += at->op->end_ns - at->op->start_ns;
 }
 
 static const char *thread_name(const struct gp_model *model, uint64_t id)

@@ -23,12 +23,13 @@ static const struct gp_sheet_column size_columns[] = {
 	{"GB/s", GP_UNIT_GB_PER_S}, {"Peak %", GP_UNIT_PERCENT}, {"Operation", GP_UNIT_TEXT},
 };
 
-/* What the label is made of. */
+/* What the label is made of, which does not say where a set was where that is not told. */
 static void take_copy(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	const struct gp_op *op = at->op;
+	bool is_anywhere = op->kind == GP_OP_SET && op->destination_kind == GP_ACTIVITY_UNTOLD;
 	const uint64_t key[GP_TALLY_KEYS] = {op->kind, op->copy_kind, op->source_kind,
-					     op->destination_kind};
+					     is_anywhere ? GP_COPY_DEVICE : op->destination_kind};
 	struct gp_tally_row *row;
 
 	if (op->kind != GP_OP_COPY && op->kind != GP_OP_SET)

@@ -91,6 +91,8 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 	char label[GP_ACTIVITY_LABEL_BYTES];
 	uint64_t name = at->name;
 
+	if (gp_op_is_on_host(at->op))
+		return;
 	if (at->op->kind != GP_OP_KERNEL) {
 		gp_activity_label(label, at->op);
 		name = gp_scope_text(at->scope, label);

@@ -51,12 +51,16 @@ static const struct gp_sheet_column process_columns[] = {
 	{"PID", GP_UNIT_NUMBER},  {"Rank", GP_UNIT_TEXT},   {"Program", GP_UNIT_TEXT},
 };
 
+/* A copy from host to host is one more, of no time of a GPU. */
 static void count_operation(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS],
 			    const struct gp_op *op)
 {
 	struct gp_tally_row *row = gp_tally_find(tally, key);
 
-	gp_scope_count_op(tally, row, op);
+	if (gp_op_is_on_host(op))
+		row->count++;
+	else
+		gp_scope_count_op(tally, row, op);
 	row->sums[KINDS + op->kind]++;
 	row->sums[BYTES] += op->bytes;
 }
@@ -78,7 +82,7 @@ static void count_busy(struct gp_tally_row *row, const struct gp_op *op)
 {
 	uint64_t from = op->start_ns > row->sums[REACHED_NS] ? op->start_ns : row->sums[REACHED_NS];
 
-	if (op->end_ns > from) {
+	if (op->end_ns > from && !gp_op_is_on_host(op)) {
 		row->sums[BUSY_NS] += op->end_ns - from;
 		row->sums[REACHED_NS] = op->end_ns;
 	}

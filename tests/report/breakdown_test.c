@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/activity.h"
 #include "report/breakdown.h"
 #include "tests/report/model_builder.h"
 
@@ -113,6 +114,58 @@ static void untimed_kernels_are_counted_apart(void **state)
 	expect(&made, "twice", "Total", 40);
 	expect(&made, "[memset]", "Time %", 20);
 	assert_string_equal(cell(&made, "[memset]", "Category").text, "set");
+	end(&made);
+	gp_model_free(model);
+}
+
+static void copies_within_the_host_are_copies_and_no_time_of_a_gpu(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+	struct gp_op *copy;
+
+	(void)state;
+	build_kernel(&b, build_name(&b, "k"), 100, 110, 0);
+	copy = build_op(&b, GP_OP_COPY, 7, 200, 290, 0);
+	copy->copy_kind = GP_COPY_HTOH;
+	copy->source_kind = GP_COPY_PINNED;
+	copy->destination_kind = GP_COPY_PAGEABLE;
+	model = build_end(&b);
+	made = make(&gp_breakdown_copy_time, &model, 1);
+	expect(&made, "[memcpy HtoH pinned to pageable]", "Total", 90);
+	end(&made);
+	made = make(&gp_breakdown_gpu, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	expect(&made, "k", "Time %", 100);
+	end(&made);
+	made = make(&gp_breakdown_kind, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	end(&made);
+	made = make(&gp_breakdown_stream, &model, 1);
+	expect_at(&made, 0, "Copies", 1);
+	expect_at(&made, 0, "Total", 10);
+	expect_at(&made, 0, "Busy", 10);
+	end(&made);
+	gp_model_free(model);
+}
+
+/* CUPTI does not say it of many in graphs. */
+static void sets_of_any_memory_and_of_the_devices_are_one_row(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	build_op(&b, GP_OP_SET, 7, 100, 110, 0)->destination_kind = GP_COPY_DEVICE;
+	build_op(&b, GP_OP_SET, 7, 200, 210, 0)->destination_kind = GP_ACTIVITY_UNTOLD;
+	model = build_end(&b);
+	made = make(&gp_breakdown_copy_time, &model, 1);
+	expect(&made, "[memset]", "Count", 2);
+	end(&made);
+	made = make(&gp_breakdown_gpu, &model, 1);
+	expect(&made, "[memset]", "Count", 2);
 	end(&made);
 	gp_model_free(model);
 }
@@ -496,6 +549,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(untimed_kernels_are_counted_apart),
+		cmocka_unit_test(copies_within_the_host_are_copies_and_no_time_of_a_gpu),
+		cmocka_unit_test(sets_of_any_memory_and_of_the_devices_are_one_row),
 		cmocka_unit_test(kernels_of_two_processes_are_one_row),
 		cmocka_unit_test(a_launch_is_split_into_call_queue_and_kernel),
 		cmocka_unit_test(failed_calls_are_counted_apart),

@@ -138,7 +138,7 @@ function eventAt(row, t, slack) {
  */
 async function momentsOf(rows) {
 	const { start } = state.ev,
-		dur = state.ev.busy,
+		dur = onGpu(state.ev, state.index.labels),
 		n = rows.reduce((sum, row) => sum + row.n, 0),
 		buckets = clamp(n >> 8, 1, 1 << 16),
 		scale = buckets / (state.end + 1),
@@ -287,6 +287,11 @@ function busyTimes(ev, { grouped, crowded, labels }) {
 	const busy = Float64Array.from(ev.dur);
 	for (let i = 0; i < ev.n; i++) if (isTogether(labels.kinds[ev.label[i]])) busy[i] = Math.min(ev.aux[i], ev.dur[i]);
 	return busy;
+}
+/* The same, nothing of copies from host to host: they keep no GPU busy. */
+function onGpu(ev, { texts }) {
+	const aside = new Set(texts.keys().filter((label) => texts[label].startsWith('[memcpy HtoH ')));
+	return aside.size ? ev.busy.map((busy, i) => (aside.has(ev.label[i]) ? 0 : busy)) : ev.busy;
 }
 const isTogether = (kind) => kind === 'm' || kind === 'n';
 /* What Python did, by looks at its stack: in words; a function of the user's, of a library. */

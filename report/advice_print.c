@@ -45,7 +45,7 @@ static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t sp
 		fprintf(out, "  %8s %5s %%  ", worth.text,
 			gp_format_percent((double)finding->saves_ns, (double)span_ns).text);
 	else
-		fprintf(out, "  %16s  ", worth.text);
+		fprintf(out, "  %8s %7s  ", worth.text, finding->bytes > 0 ? "memory" : "");
 }
 
 static void print_fitted(FILE *out, int margin, const char *before, const char *text)

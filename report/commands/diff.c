@@ -175,15 +175,17 @@ static const char *nothing(const struct gp_compare_result *found)
 static int write_tables(const struct arguments *arguments, const struct gp_run_set *a,
 			const struct gp_run_set *b, FILE *out, struct gp_compare_result *found)
 {
+	struct gp_compare_options options = arguments->options;
 	struct gp_sheet_writer writer;
 	int result, closed;
 
+	options.in_words = is_for_people(arguments);
 	gp_sheet_writer_open(&writer, arguments->format, out, true);
 	if (is_for_people(arguments))
 		print_heading(arguments, a, b, out);
 	if (!arguments->options.full_names)
 		writer.text_most = TEXT_COLUMNS;
-	result = gp_compare_write(&writer, a, b, &arguments->options, found);
+	result = gp_compare_write(&writer, a, b, &options, found);
 	closed = gp_sheet_writer_close(&writer);
 	if (is_for_people(arguments) && found->rows == 0)
 		fprintf(out, "%s\n", nothing(found));

@@ -207,7 +207,8 @@ static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name
 			change_of(pair),
 			share_of(pair),
 			gp_value_text(pair->sure),
-			gp_value_text(gp_metric_rows[rows[i].metric].name),
+			gp_value_text(c->options->in_words ? gp_metric_rows[rows[i].metric].words
+							   : gp_metric_rows[rows[i].metric].name),
 		};
 
 		gp_sheet_writer_row(c->writer, values);

@@ -17,7 +17,8 @@
 
 struct gp_compare_options {
 	bool full_names;
-	size_t top; /* rows of a table; 0 = all, those of next to no effect too */
+	bool in_words; /* metrics, for people: else by their names */
+	size_t top;    /* rows of a table; 0 = all, those of next to no effect too */
 };
 
 /* Of next to no effect: a time of less than a thousandth of the larger wall time, or of the sum of its table, where nothing else differs. */

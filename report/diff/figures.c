@@ -19,9 +19,10 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const struct gp_metric_row gp_metric_rows[GP_METRICS] = {
-#define GP_METRIC(NAME, name, unit, kind, recorded, gated, meaning)                                \
+#define GP_METRIC(NAME, name, words, unit, kind, recorded, gated, meaning)                         \
 	[GP_METRIC_##NAME] = {                                                                     \
-		name, meaning, GP_UNIT_##unit, GP_METRIC_##kind, GP_METRIC_OF_##recorded, gated},
+		name, words, meaning, GP_UNIT_##unit, GP_METRIC_##kind, GP_METRIC_OF_##recorded,   \
+		gated},
 #include "report/diff/metric.def"
 #undef GP_METRIC
 };

@@ -15,7 +15,7 @@
 #include "report/sheet.h"
 
 enum gp_metric {
-#define GP_METRIC(NAME, name, unit, kind, recorded, gated, meaning) GP_METRIC_##NAME,
+#define GP_METRIC(NAME, name, words, unit, kind, recorded, gated, meaning) GP_METRIC_##NAME,
 #include "report/diff/metric.def"
 #undef GP_METRIC
 	GP_METRICS
@@ -27,7 +27,7 @@ enum gp_metric_kind { GP_METRIC_EXACT, GP_METRIC_TIME };
 enum gp_metric_source { GP_METRIC_OF_GPU, GP_METRIC_OF_MEMORY, GP_METRIC_OF_WAITS };
 
 struct gp_metric_row {
-	const char *name, *meaning;
+	const char *name, *words, *meaning;
 	enum gp_unit unit;
 	enum gp_metric_kind kind;
 	enum gp_metric_source source;

@@ -204,19 +204,21 @@ static void put_doubt(void *context, const char *line)
 	list->separator = ",";
 }
 
-/* What each metric that a table may name is. */
+/* What each metric that a table may name is, in words, and what that means. */
 static void put_meanings(struct gp_json *json)
 {
 	for (int i = 0; i < GP_METRICS; i++) {
 		gp_json_string_after(json, i > 0 ? "," : ",\"meanings\":{", gp_metric_rows[i].name);
-		gp_json_string_after(json, ":", gp_metric_rows[i].meaning);
+		gp_json_string_after(json, ":[", gp_metric_rows[i].words);
+		gp_json_string_after(json, ",", gp_metric_rows[i].meaning);
+		gp_json_text(json, "]");
 	}
 	gp_json_text(json, "}");
 }
 
 /*
  * {"name": the other run's file, "own": this one's, "runs": [how many there are of the other's kind, of this one's], "margin": what times may differ by from
- * run to run, "meanings": {metric: a line, ...}, "doubts": [a line, ...], "tables": what comes next}
+ * run to run, "meanings": {metric: [words, a line], ...}, "doubts": [a line, ...], "tables": what comes next}
  */
 static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
 {

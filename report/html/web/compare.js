@@ -17,7 +17,8 @@ function diffTable(table, meanings) {
 		metric = table.columns.findIndex((column) => column.name === 'Metric');
 	if (metric >= 0) {
 		columns.splice(metric, 0, ['Meaning', '', 1]);
-		for (const row of rows) row.splice(metric, 1, meanings[row[metric]] || '', metricTitle(row[metric]));
+		/* names of metrics are for files of thresholds */
+		for (const row of rows) row.splice(metric, 1, meanings[row[metric]][1], meanings[row[metric]][0]);
 	}
 	return {
 		word: table.report,
@@ -29,15 +30,6 @@ function diffTable(table, meanings) {
 		rows,
 	};
 }
-/* Names of metrics are for files of thresholds: here they are words, those of idle time's causes as elsewhere. */
-const CAUSE_TITLES = { host: 'host-bound', launch: 'launch-bound', copy: 'copy-bound', setup: 'set-up' };
-const metricTitle = (name) =>
-	name
-		.replace(/^idle_(.*)$/, (_, cause) => 'idle: ' + (CAUSE_TITLES[cause] || cause))
-		.replaceAll('_', ' ')
-		.replace(/^gpu\b/, 'GPU')
-		.replace(/\b([hd])to([hd])\b/, (_, from, to) => from.toUpperCase() + 'to' + to.toUpperCase());
-
 /* Whether there are several runs of one side. */
 const areSets = () => Math.max(...state.compared.runs) > 1;
 const lastName = (path) => plain(path.split('/').slice(-2).join('/'));

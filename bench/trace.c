@@ -4,7 +4,7 @@
  *   trace LAUNCHES FILE
  *
  * A step is 100 launches of 20 kernels in shapes of their own, in two ranges, by two threads into two streams; a copy, an allocation
- * and its free, and a wait.  Times differ from step to step as if by chance.
+ * and its free, and a wait.  Times differ from step to step as if by chance.  Clocks are compared each second, as in a recording.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +21,7 @@
 #define KERNELS       20u
 #define OTHERS        10u /* every so many launches are of the other thread */
 #define STEPS_A_CHUNK 4u  /* and ring */
+#define ANCHORS_NS    1000000000u
 
 enum { WRITER, CALLS, OTHER_CALLS, WORK }; /* rings */
 
@@ -173,16 +174,21 @@ static bool put_away(struct gp_builder *b, FILE *file)
 
 static bool write_all(struct gp_builder *b, uint32_t count, FILE *file)
 {
-	uint64_t ns = 1000000;
+	uint64_t ns = 1000000, anchor_ns = ANCHORS_NS;
 	bool is_written = true;
 
 	define(b);
 	for (uint32_t done = 0; done < count && is_written; done += STEPS_A_CHUNK) {
 		is_written = put_away(b, file);
 		ns = add_steps(b, done, ns);
+		if (ns < anchor_ns)
+			continue;
 		gp_builder_chunk(b, WRITER, 0);
 		gp_builder_anchor(b, ns);
+		anchor_ns += ANCHORS_NS;
 	}
+	gp_builder_chunk(b, WRITER, 0);
+	gp_builder_anchor(b, ns);
 	gp_builder_end(b, ns);
 	return is_written && put_away(b, file);
 }

@@ -1,5 +1,6 @@
 #include "report/decode.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -129,9 +130,14 @@ INLINE void store(uint8_t *at, uint8_t bytes, uint64_t value)
 	}
 }
 
-static void init_decoder(struct decoder *d)
+/* What each chunk begins with: it is made once. */
+static struct decoder fresh;
+static pthread_once_t fresh_is_made = PTHREAD_ONCE_INIT;
+
+static void make_fresh(void)
 {
-	memset(d, 0, sizeof(*d));
+	struct decoder *d = &fresh;
+
 	for (uint16_t i = 0; i < GP_FIELDS; i++) {
 		struct kind_fields *kind = &d->kinds[gp_fields[i].kind];
 
@@ -148,6 +154,12 @@ static void init_decoder(struct decoder *d)
 		d->last[i].head.slots =
 			i == GP_RECORD_STRING ? 0 : (uint8_t)(record_bytes[i] / GP_SLOT_BYTES);
 	}
+}
+
+static void init_decoder(struct decoder *d)
+{
+	pthread_once(&fresh_is_made, make_fresh);
+	*d = fresh;
 }
 
 INLINE bool is_in_ticks(uint8_t kind)

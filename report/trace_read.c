@@ -226,17 +226,31 @@ static int next_in_circle(struct gp_trace *t, struct gp_chunk *chunk)
 	return t->error;
 }
 
+/* Whether the file is longer or shorter than it was. */
+static bool has_changed(struct gp_trace *t)
+{
+	uint64_t before = t->size;
+	struct stat status;
+
+	if (fstat(t->fd, &status) != 0) {
+		t->error = -errno;
+		return false;
+	}
+	t->size = t->state.file_bytes = (uint64_t)status.st_size;
+	return t->size != before;
+}
+
 int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 {
-	struct stat status;
 	uint64_t found;
 
-	if (fstat(t->fd, &status) != 0)
-		return -errno;
-	t->size = t->state.file_bytes = (uint64_t)status.st_size;
-	if (t->is_circle)
-		return next_in_circle(t, chunk);
+	if (t->is_circle) {
+		has_changed(t);
+		return t->error != 0 ? t->error : next_in_circle(t, chunk);
+	}
 	found = search(t, chunk);
+	if (found == NO_CHUNK && has_changed(t))
+		found = search(t, chunk);
 	if (found == NO_CHUNK)
 		return finish_scan(t);
 	t->state.chunks++;

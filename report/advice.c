@@ -17,6 +17,8 @@
 
 /* Of ten passes the first and the last may differ from the others. */
 #define LOOP_ITERATIONS 8u
+/* Profilers that record a few steps of a loop stand for all of them. */
+#define SAMPLE_ITERATIONS 3u
 
 /*
  * What is particular comes before what is general: each explains the idle times that it is about,
@@ -66,7 +68,8 @@ static void note_loop(struct gp_advisor *advisor, size_t process)
 	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
 	struct gp_loop *loop = &advisor->loops[process];
 
-	if (iterations->count < LOOP_ITERATIONS)
+	if (iterations->count <
+	    (advisor->scope.models[process]->recorder ? SAMPLE_ITERATIONS : LOOP_ITERATIONS))
 		return;
 	loop->start_ns = iterations->rows[0].start_ns;
 	loop->end_ns = iterations->rows[iterations->count - 1].end_ns;
@@ -434,6 +437,23 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_scope_close(&advisor->scope);
 }
 
+/* A few pages are nobody's trouble. */
+#define MANAGED_BYTES (UINT64_C(1) << 20)
+
+/* Whether a process has managed memory of which nobody recorded what moves; others' traces cannot be recorded anew with our options. */
+static bool lacks_unified(const struct gp_model *model)
+{
+	uint64_t bytes = 0;
+
+	if (model->recorder || model->op_count == 0 || gp_recorded_kind(model, "unified"))
+		return false;
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (model->memory[i].op == GP_MEMORY_ALLOC &&
+		    model->memory[i].memory_kind == GP_MEMORY_MANAGED)
+			bytes += model->memory[i].bytes;
+	return bytes >= MANAGED_BYTES;
+}
+
 int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_advice *advice)
 {
@@ -450,6 +470,7 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	for (size_t i = 0; i < model_count; i++) {
 		advice->has_looks |= models[i]->sample_count > 0;
 		advice->is_damaged |= gp_recorded_is_damaged(models[i]);
+		advice->lacks_unified |= lacks_unified(models[i]);
 	}
 	if (result == 0)
 		result = judge(&advisor, advice);

@@ -93,6 +93,7 @@ struct gp_advice {
 		*doubt;  /* why operations may be missing, and idle times shorter; NULL: none are */
 	bool is_damaged; /* a part of a trace cannot be read */
 	bool lacks_stacks; /* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
+	bool lacks_unified; /* managed memory is used, and what moves of it was not recorded */
 	/* Where there is no finding: of the GPU that worked most, as summaries have it. */
 	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */
 	const char *idle_cause;    /* of most of the idle time */

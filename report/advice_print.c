@@ -167,12 +167,22 @@ static void print_loop(FILE *out, const struct gp_advice *advice)
 			gp_format_count(advice->loop_passes).text);
 }
 
+/* What another recording would tell. */
+static void print_hints(FILE *out, const struct gp_advice *advice)
+{
+	if (advice->lacks_stacks)
+		fputs("  for the lines to change, record with --stacks=all\n", out);
+	if (advice->lacks_unified)
+		fputs("  what moves of managed memory, and who waits for it, is known with "
+		      "--trace=default,unified\n",
+		      out);
+}
+
 static void print_doubts(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->doubt)
 		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
-	if (advice->lacks_stacks)
-		fputs("  for the lines to change, record with --stacks=all\n", out);
+	print_hints(out, advice);
 }
 
 /* One of many of its rule: what is to be changed stands with the first ones. */
@@ -467,6 +477,7 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 	else
 		fputs("No advice: none of the rules found anything worth a change", out);
 	fputs(" (`gpuprof explain --list` names them)\n", out);
+	print_hints(out, advice);
 	if (advice->is_damaged || advice->wall_ns == 0 || advice->idle_ns * 2 < advice->wall_ns)
 		return;
 	fprintf(out, "  the %sGPU was idle for %s%s %% of the time, mostly %s",

@@ -419,12 +419,25 @@ static uint64_t judged_loop_ns(const struct gp_advisor *advisor)
 	return advisor->loop_ns > least_ns ? advisor->loop_ns : least_ns;
 }
 
+/* A few steps of a loop that another profiler recorded stand for all: shares tell, and so much smaller numbers. */
+#define SAMPLE_PART 10u
+
+static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	return advisor->scope.models[found->process]->recorder &&
+	       advisor->loop_ns * 2 >= advisor->span_ns && !gp_rules[found->rule]->is_once;
+}
+
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)
 {
-	const struct gp_rule_threshold *least = &gp_rules[found->rule]->threshold;
+	struct gp_rule_threshold least = gp_rules[found->rule]->threshold;
 
-	return found->count > 0 && found->count >= least->count && found->bytes >= least->bytes &&
-	       (is_much(least, found->saves_ns, advisor->span_ns) ||
+	if (is_sample(advisor, found)) {
+		least.count /= SAMPLE_PART;
+		least.saves_ns /= SAMPLE_PART;
+	}
+	return found->count > 0 && found->count >= least.count && found->bytes >= least.bytes &&
+	       (is_much(&least, found->saves_ns, advisor->span_ns) ||
 		(advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
-		 is_much(least, found->saves_in_loop_ns, judged_loop_ns(advisor))));
+		 is_much(&least, found->saves_in_loop_ns, judged_loop_ns(advisor))));
 }

@@ -38,6 +38,9 @@ struct own {
 
 #define TEXT_BYTES 1536
 
+/* The longest time between calls is worth a word where it is that part of all of them. */
+#define LEAST_PART 10u
+
 /* Whether most of a lull of the present process is within that time. */
 static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_lull *lull,
 			 uint64_t start_ns, uint64_t end_ns)
@@ -165,7 +168,7 @@ static void put_call(const struct gp_advisor *advisor, const struct gp_call *cal
 
 /* The time in which no thread was in any call, and the longest stretch of that. */
 struct own_time {
-	uint64_t ns, longest_ns;
+	uint64_t ns, longest_ns, pieces;
 	const struct gp_call *before, *after; /* that longest one; NULL: there is none */
 };
 
@@ -210,9 +213,10 @@ static struct own_time own_time_of(struct gp_advisor *advisor, uint64_t from_ns,
 
 		if (call->start_ns > since_ns) {
 			own.ns += call->start_ns - since_ns;
+			own.pieces++;
 			if (call->start_ns - since_ns > own.longest_ns)
-				own = (struct own_time){own.ns, call->start_ns - since_ns, last,
-							call};
+				own = (struct own_time){own.ns, call->start_ns - since_ns,
+							own.pieces, last, call};
 		}
 		if (!last || gp_call_end_ns(call) > reached_ns)
 			last = call;
@@ -221,11 +225,18 @@ static struct own_time own_time_of(struct gp_advisor *advisor, uint64_t from_ns,
 	return own;
 }
 
-/* "; the longest time between calls is 300.1ms, from cudaFree at main (x.cu:3) to cudaMalloc at load (x.cu:7)" */
+/* "; that is in 3,210 pieces between its calls, of 1.2ms at most", or "; the longest time between calls is 300.1ms, from cudaFree at main (x.cu:3) to cudaMalloc at load (x.cu:7)" */
 static uint64_t text_of_longest(struct gp_advisor *advisor, const struct own_time *own)
 {
 	char text[TEXT_BYTES], from[TEXT_BYTES / 3], to[TEXT_BYTES / 3];
 
+	/* one of many small pieces is no place to look at */
+	if (own->longest_ns * LEAST_PART < own->ns) {
+		snprintf(text, sizeof(text),
+			 "; that is in %s pieces between its calls, of %s at most",
+			 gp_format_count(own->pieces).text, gp_format_ns(own->longest_ns).text);
+		return gp_advisor_text(advisor, text);
+	}
 	put_call(advisor, own->before, gp_advisor_site(advisor, own->before), from, sizeof(from));
 	put_call(advisor, own->after, gp_advisor_site(advisor, own->after), to, sizeof(to));
 	snprintf(text, sizeof(text), "; the longest time between calls is %s, from %s to %s",

@@ -464,6 +464,44 @@ static char *printed_none(const struct gp_advice *advice)
 	return text;
 }
 
+/* It is said where a MiB and more is managed, with findings and without, but not of others' traces, nor where that was recorded. */
+static void test_managed_memory_is_hinted_at(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *options, *recorder;
+		bool said;
+	} cases[] = {
+		{1 << 20, "TRACE=default", NULL, true},
+		{1 << 19, "TRACE=default", NULL, false},
+		{1 << 20, "TRACE=default,unified", NULL, false},
+		{1 << 20, NULL, "torch.profiler", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct gp_advice advice;
+		char *text;
+
+		build_device(&b, 0, "GPU");
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_MANAGED, 100, 0x1000, cases[i].bytes);
+		build_call(&b, 100, BUILD_LAUNCH, 200, 10, 1);
+		build_op(&b, GP_OP_KERNEL, 7, 300, 400, 1)->name = 0;
+		if (cases[i].options)
+			build_info(&b, GP_INFO_OPTIONS, cases[i].options);
+		b.model->recorder = cases[i].recorder;
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		text = printed_none(&advice);
+		assert_int_equal(strstr(text, "--trace=default,unified") != NULL, cases[i].said);
+		free(text);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* No rule speaks of a moment, though the GPU is idle in it; nor of a GPU that is at work. */
 /* Which process that is, is told where there are several. */
 static void test_what_several_processes_save(void **state)
@@ -779,6 +817,7 @@ int main(void)
 		cmocka_unit_test(test_a_long_place_keeps_its_line),
 		cmocka_unit_test(test_what_several_processes_save),
 		cmocka_unit_test(test_no_advice),
+		cmocka_unit_test(test_managed_memory_is_hinted_at),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_lulls),

@@ -20,12 +20,12 @@ ifeq ($(strip $(O)),)
 $(error O is empty: name the folder to build in, as in make O=build)
 endif
 
-WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wframe-larger-than=65536
 CFLAGS   ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -isystem $(CUDA_HOME)/include \
 	-isystem $(CUDA_HOME)/extras/CUPTI/include -MMD -MP $(CFLAGS)
 ifneq ($(SAN),)
-ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
+ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-frame-larger-than
 endif
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -48,7 +48,7 @@ INJECT_PARTS := $(filter-out $(O)/inject/init.o $(O)/inject/libc_direct.o,$(INJE
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
-LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/oldest_libc.h)
+LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-Wframe-larger-than=16384 -include collector/oldest_libc.h)
 $(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)
 # The functions that it defines are those that a compiler would make of it.
 $(O)/inject/libc_direct.o: ALL_CFLAGS += -fno-builtin

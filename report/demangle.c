@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <libiberty/demangle.h>
 
 #include "report/memory_stream.h"
+#include "report/stack_room.h"
 
 /* The library's callback forms allocate nothing, so that a jump out of them leaks nothing. */
 struct output {
@@ -37,10 +37,7 @@ static void append(const char *text, size_t length, void *context)
  */
 static bool has_room_for(const char *mangled)
 {
-	struct rlimit stack;
-
-	return getrlimit(RLIMIT_STACK, &stack) == 0 &&
-	       strlen(mangled) < stack.rlim_cur / STACK_PER_BYTE;
+	return strlen(mangled) < GP_STACK_ROOM_BYTES / STACK_PER_BYTE;
 }
 
 static int demangle_into(struct output *output, const char *mangled)

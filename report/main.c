@@ -6,6 +6,7 @@
 #include "report/command.h"
 #include "report/nearest.h"
 #include "report/run.h"
+#include "report/stack_room.h"
 #include "report/streams.h"
 
 struct command {
@@ -114,5 +115,5 @@ int main(int argc, char **argv)
 		return refuse(argv[1]);
 	if (command->run != gp_command_run)
 		gp_streams_wait();
-	return command->run(argc - 1, argv + 1);
+	return gp_stack_room_run(command->run, argc - 1, argv + 1);
 }

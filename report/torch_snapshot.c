@@ -16,11 +16,16 @@
 #define NO_HISTORY "(no history: torch.cuda.memory._record_memory_history() gives it)"
 #define NO_PYTHON  "(native code, which no Python had called)"
 
+struct texts {
+	char functions[PLACES][TEXT_BYTES], files[PLACES][TEXT_BYTES];
+};
+
 struct load {
 	struct gp_pickle pickle;
 	struct gp_torch_snapshot *snapshot;
 	const struct gp_model *model;
 	uint32_t *by_address; /* indices of the model's memory events */
+	struct texts *texts;  /* of the block that is looked at */
 };
 
 /* ---- the file ---- */
@@ -167,20 +172,20 @@ static uint32_t find_native_site(struct load *load, const struct gp_pickle_value
 static uint32_t find_site(struct load *load, const struct gp_pickle_value *frames)
 {
 	struct gp_place places[PLACES];
-	char functions[PLACES][TEXT_BYTES], files[PLACES][TEXT_BYTES];
+	struct texts *texts = load->texts;
 	uint32_t count = frames->kind == GP_PICKLE_LIST ? frames->count : 0, taken = 0;
 
 	for (uint32_t i = 0; i < count && i < FRAMES && taken < PLACES; i++) {
 		const struct gp_pickle *pickle = &load->pickle;
 		const struct gp_pickle_value *frame = gp_pickle_at(pickle, frames, i);
 		const char *file =
-			copy_text(gp_pickle_get(pickle, frame, "filename"), files[taken]);
+			copy_text(gp_pickle_get(pickle, frame, "filename"), texts->files[taken]);
 
 		if (!ends_with(file, ".py") && file[0] != '<')
 			continue;
 		places[taken] = (struct gp_place){
-			.function =
-				copy_text(gp_pickle_get(pickle, frame, "name"), functions[taken]),
+			.function = copy_text(gp_pickle_get(pickle, frame, "name"),
+					      texts->functions[taken]),
 			.file = file,
 			.module = "",
 			.line = (uint32_t)gp_pickle_number(gp_pickle_get(pickle, frame, "line")),
@@ -302,7 +307,8 @@ static int load_bytes(struct load *load, const char *bytes, size_t count, const 
 	load->snapshot->sites = gp_call_sites_new();
 	load->by_address = gp_array_order(load->model->memory, load->model->memory_count,
 					  sizeof(*load->model->memory), compare_addresses, NULL);
-	if (!load->snapshot->sites || !load->by_address)
+	load->texts = malloc(sizeof(*load->texts));
+	if (!load->snapshot->sites || !load->by_address || !load->texts)
 		return -ENOMEM;
 	return result < 0 ? result : take_segments(load, problem);
 }
@@ -327,6 +333,7 @@ int gp_torch_snapshot_load(const char *path, const struct gp_model *model,
 			 path, result == -EPROTO && problem ? problem : strerror(-result));
 	gp_pickle_free(&load.pickle);
 	gp_room_free(load.by_address);
+	free(load.texts);
 	free(bytes);
 	return result;
 }

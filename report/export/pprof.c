@@ -153,7 +153,7 @@ static void put_sample(struct pprof *pprof, uint32_t node)
 
 /* ---- the file ---- */
 
-#define PIECE_BYTES 65536u
+#define PIECE_BYTES 16384u
 #define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
 
 /* Compress what there is of the message and write it: a message may come in pieces. */

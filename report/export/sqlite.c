@@ -13,7 +13,7 @@
 #include "report/export/sqlite_writer.h"
 
 #define API_IDS    65536u
-#define COPY_BYTES 65536u
+#define COPY_BYTES 16384u
 
 /* ---- one process ---- */
 

@@ -405,36 +405,61 @@ static int put_data(struct page *page)
 	return result < 0 ? result : gp_html_put_text(page->out, "end", "end", 3);
 }
 
+static int write_page(struct page *page)
+{
+	int error = gp_scope_open(&page->scope, page->models, page->model_count, false);
+	int opened = gp_stack_profile_open(&page->profile, false, false);
+	char message[64];
+
+	page->kinds = gp_kinds_new(NULL, message, sizeof(message));
+	page->timeline.walk.event_limit = page->options->event_limit;
+	page->timeline.walk.least_ns = page->options->least_ns;
+	if (error == 0)
+		error = page->kinds ? opened : -ENOMEM;
+	put_page(page);
+	if (error == 0)
+		error = put_data(page);
+	fputs("</body></html>\n", page->out);
+	return error;
+}
+
+static struct gp_html_result result_of(const struct gp_html_timeline *timeline)
+{
+	return (struct gp_html_result){
+		.events = timeline->events,
+		.is_limited = timeline->walk.is_limited,
+		.grouped = timeline->walk.grouped,
+		.least_ns = gp_html_tracks_least_ns(&timeline->walk),
+		.crowded = timeline->walk.crowded,
+		.host_depth = timeline->walk.host_depth,
+	};
+}
+
+static void free_page(struct page *page)
+{
+	gp_html_timeline_free(&page->timeline);
+	gp_stack_profile_close(&page->profile);
+	gp_scope_close(&page->scope);
+	gp_kinds_free(page->kinds);
+	free(page);
+}
+
 int gp_html_write(struct gp_model *const *models, size_t model_count,
 		  const struct gp_html_options *options, FILE *out, struct gp_html_result *result)
 {
-	struct page page = {
-		.models = models, .model_count = model_count, .options = options, .out = out};
-	int error = gp_scope_open(&page.scope, models, model_count, false);
-	int opened = gp_stack_profile_open(&page.profile, false, false);
-	char message[64];
+	struct page *page = calloc(1, sizeof(*page));
+	int error;
 
-	page.kinds = gp_kinds_new(NULL, message, sizeof(message));
-	page.timeline.walk.event_limit = options->event_limit;
-	page.timeline.walk.least_ns = options->least_ns;
-	if (error == 0)
-		error = page.kinds ? opened : -ENOMEM;
-	put_page(&page);
-	if (error == 0)
-		error = put_data(&page);
-	fputs("</body></html>\n", out);
+	if (!page)
+		return -ENOMEM;
+	page->models = models;
+	page->model_count = model_count;
+	page->options = options;
+	page->out = out;
+	error = write_page(page);
 	if (result)
-		*result = (struct gp_html_result){
-			.events = page.timeline.events,
-			.is_limited = page.timeline.walk.is_limited,
-			.grouped = page.timeline.walk.grouped,
-			.least_ns = gp_html_tracks_least_ns(&page.timeline.walk),
-			.crowded = page.timeline.walk.crowded,
-			.host_depth = page.timeline.walk.host_depth};
-	gp_html_timeline_free(&page.timeline);
-	gp_stack_profile_close(&page.profile);
-	gp_scope_close(&page.scope);
-	gp_kinds_free(page.kinds);
+		*result = result_of(&page->timeline);
+	free_page(page);
 	if (error == 0 && (fflush(out) != 0 || ferror(out)))
 		error = -EIO;
 	return error;

@@ -368,10 +368,10 @@ static int take_function(struct gp_importing *im, const struct gp_kineto_event *
  */
 static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	char text[sizeof(e->label) + sizeof(e->name) + 16];
+	char *text = NULL;
 	const char *end = strrchr(e->name, '(');
-	size_t bytes =
-		end && end > e->name && *e->label ? (size_t)(end - e->name - 1) : e->name_bytes;
+	int bytes =
+		end && end > e->name && *e->label ? (int)(end - e->name - 1) : (int)e->name_bytes;
 	struct gp_import_span span = {
 		.start_ns = e->start_ns,
 		.end_ns = GP_IMPORT_OPEN,
@@ -382,13 +382,13 @@ static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
 	};
 
 	if (*e->label)
-		bytes = (size_t)snprintf(text, sizeof(text), "%s(%u): %.*s", e->label,
-					 gp_kineto_number(e, GP_KINETO_LINE, 0), (int)bytes,
-					 e->name);
-	else
-		memcpy(text, e->name, bytes);
+		bytes = asprintf(&text, "%s(%u): %.*s", e->label,
+				 gp_kineto_number(e, GP_KINETO_LINE, 0), bytes, e->name);
+	if (bytes < 0)
+		return -ENOMEM;
 	gp_import_note_time(im, span.start_ns, span.start_ns);
-	span.text = gp_import_code(im, text, bytes, true);
+	span.text = gp_import_code(im, *e->label ? text : e->name, (size_t)bytes, true);
+	free(*e->label ? text : NULL);
 	return span.text != 0 ? gp_import_begin_look(im, &span) : -ENOMEM;
 }
 

@@ -303,10 +303,14 @@ class Surroundings(Case):
 
     def test_a_stack_that_is_small(self):
         """The program's limit is not meant for what makes the summary."""
-        result = self.run_program(["sh", "-c", f"ulimit -S -s 128; exec env LD_PRELOAD={support.LIBRARY} {self.program} nothing own"], PLAIN,
-                                  GPUPROF_OUTPUT="t")
-        self.assertEqual((result.returncode, result.stdout), (9, "launches 3000\n"))
-        self.assertIn("all 3,000 launches have their kernel record", result.stderr)
+        for limit in ("-S -s", "-s"):  # the second one for good
+            with self.subTest(limit):
+                result = self.run_program(["sh", "-c", f"ulimit {limit} 128; exec env LD_PRELOAD={support.LIBRARY} {self.program} nothing own"],
+                                          PLAIN, GPUPROF_OUTPUT="t", GPUPROF_HTML="1")
+                self.assertEqual((result.returncode, result.stdout), (9, "launches 3000\n"))
+                self.assertIn("all 3,000 launches have their kernel record", result.stderr)
+                with open(self.path("t.html"), encoding="utf-8") as page:
+                    self.assertTrue(page.read().endswith("</body></html>\n"))
 
     def test_a_mask_that_forbids_everything(self):
         self.run_step("umask")

@@ -316,7 +316,7 @@ struct gp_model {
 	struct gp_op_detail *details; /* all different */
 	struct gp_memory_event *memory;
 	struct gp_mapping *mappings; /* sorted by call */
-	struct gp_overhead *overheads;
+	struct gp_overhead *overheads; /* sorted by (start, longest first) */
 	char **names; /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
 	struct gp_record_device *devices;

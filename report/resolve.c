@@ -282,6 +282,16 @@ static int add_thread(struct gp_load *load, uint32_t named, uint32_t id)
 	return 0;
 }
 
+static int compare_overheads(const void *a, const void *b, const void *context)
+{
+	const struct gp_overhead *left = a, *right = b;
+
+	(void)context;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
+}
+
 /* What needs no more than its order. */
 static int order_records(struct gp_model *m)
 {
@@ -291,6 +301,7 @@ static int order_records(struct gp_model *m)
 		size_t record_bytes;
 		gp_array_compare *compare;
 	} kinds[] = {
+		{m->overheads, m->overhead_count, sizeof(*m->overheads), compare_overheads},
 		{m->syncs, m->sync_count, sizeof(*m->syncs), compare_syncs},
 		{m->events, m->event_count, sizeof(*m->events), compare_events},
 		{m->jits, m->jit_count, sizeof(*m->jits), compare_jits},

@@ -77,22 +77,36 @@ bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead
 	       model->call_count == 0 || has_calls(model, overhead->thread_id);
 }
 
+static bool starts_before(const void *element, const void *key)
+{
+	const struct gp_overhead *overhead = element;
+	const uint64_t *time_ns = key;
+
+	return overhead->start_ns < *time_ns;
+}
+
+/* Of other threads, and of other kinds, there are few while a context is made; a damaged trace may have any number. */
+#define MOST_LOOKED_AT 1024u
+
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call)
 {
-	uint64_t call_end_ns = gp_call_end_ns(call), made_ns = 0;
+	uint64_t call_end_ns = gp_call_end_ns(call);
+	uint32_t end;
 
 	if (gp_model_api_class(model, call->api) != GP_API_ALLOC)
 		return call_end_ns;
-	for (uint32_t i = 0; i < model->overhead_count; i++) {
-		const struct gp_overhead *overhead = &model->overheads[i];
+	end = gp_array_lower_bound(model->overheads, model->overhead_count,
+				   sizeof(*model->overheads), starts_before, &call_end_ns);
+	for (uint32_t i = end; i > 0 && end - i < MOST_LOOKED_AT; i--) {
+		const struct gp_overhead *overhead = &model->overheads[i - 1];
 
+		if (overhead->start_ns < call->start_ns)
+			break;
 		if (gp_overhead_is_of_context(overhead->overhead_kind) &&
-		    overhead->thread_id == call->thread_id &&
-		    overhead->start_ns >= call->start_ns && overhead->end_ns <= call_end_ns &&
-		    overhead->end_ns > made_ns)
-			made_ns = overhead->end_ns;
+		    overhead->thread_id == call->thread_id && overhead->end_ns <= call_end_ns)
+			return overhead->end_ns;
 	}
-	return made_ns > 0 ? made_ns : call_end_ns;
+	return call_end_ns;
 }
 
 /* ---- of a process ---- */

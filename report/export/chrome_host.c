@@ -9,16 +9,6 @@
 
 /* ---- overhead ---- */
 
-static int compare_overheads(const void *a, const void *b, const void *context)
-{
-	const struct gp_overhead *left = a, *right = b;
-
-	(void)context;
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
-}
-
 static void write_overhead(struct gp_chrome *chrome, const struct gp_overhead *overhead)
 {
 	gp_chrome_open_slice(chrome, "overhead", gp_overhead_name(overhead->overhead_kind),
@@ -30,21 +20,15 @@ static void write_overhead(struct gp_chrome *chrome, const struct gp_overhead *o
 void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
 {
 	const struct gp_model *model = chrome->model;
-	uint32_t *order;
 
 	if (model->overhead_count == 0)
 		return;
-	order = gp_array_order(model->overheads, model->overhead_count, sizeof(*model->overheads),
-			       compare_overheads, NULL);
-	if (!order)
-		chrome->error = -ENOMEM;
 	snprintf(chrome->track_name, sizeof(chrome->track_name), "CUPTI and driver overhead");
 	gp_chrome_begin_track(chrome, tids, chrome->host_pid, gp_chrome_fresh_tid(tids), true);
-	for (uint32_t i = 0; order && i < model->overhead_count; i++)
-		if (gp_chrome_is_shown(chrome, model->overheads[order[i]].start_ns,
-				       model->overheads[order[i]].end_ns))
-			write_overhead(chrome, &model->overheads[order[i]]);
-	gp_room_free(order);
+	for (uint32_t i = 0; i < model->overhead_count; i++)
+		if (gp_chrome_is_shown(chrome, model->overheads[i].start_ns,
+				       model->overheads[i].end_ns))
+			write_overhead(chrome, &model->overheads[i]);
 }
 
 /* ---- the driver's compiler ---- */

@@ -195,14 +195,6 @@ static int compare_ranges(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-static int compare_overheads(const void *a, const void *b, const void *context)
-{
-	const struct gp_overhead *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
-
 /* Ranges that any thread may end. */
 static void write_started(struct gp_perfetto *p)
 {
@@ -236,19 +228,14 @@ static void write_named(struct gp_perfetto *p, enum gp_perfetto_category categor
 static void write_overheads(struct gp_perfetto *p)
 {
 	const struct gp_model *model = p->model;
-	uint32_t *order = gp_array_order(model->overheads, model->overhead_count,
-					 sizeof(*model->overheads), compare_overheads, NULL);
 
-	if (!order)
-		p->error = -ENOMEM;
 	gp_perfetto_begin_track(p, "CUPTI and driver overhead", false);
-	for (uint32_t i = 0; order && i < model->overhead_count && p->error == 0; i++) {
-		const struct gp_overhead *overhead = &model->overheads[order[i]];
+	for (uint32_t i = 0; i < model->overhead_count && p->error == 0; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
 
 		write_named(p, GP_PERFETTO_OVERHEAD, gp_overhead_name(overhead->overhead_kind),
 			    overhead->start_ns, overhead->end_ns);
 	}
-	gp_room_free(order);
 }
 
 static void write_jits(struct gp_perfetto *p)

@@ -223,6 +223,9 @@ static void test_times_count_from_the_first_anchor(void **state)
 						     .free_bytes = 5,
 						     .total_bytes = 9});
 	gp_builder_add(&b, &(struct gp_record_overhead){.kind = GP_RECORD_OVERHEAD,
+							.start_ns = GP_TEST_CUPTI(1700),
+							.end_ns = GP_TEST_CUPTI(1800)});
+	gp_builder_add(&b, &(struct gp_record_overhead){.kind = GP_RECORD_OVERHEAD,
 							.overhead_kind = 3,
 							.start_ns = GP_TEST_CUPTI(1500),
 							.end_ns = GP_TEST_CUPTI(1600)});
@@ -244,6 +247,7 @@ static void test_times_count_from_the_first_anchor(void **state)
 	assert_int_equal(m->usages[0].time_ns, 2000);
 	assert_int_equal(m->overheads[0].start_ns, 1500);
 	assert_int_equal(m->overheads[0].end_ns, 1600);
+	assert_int_equal(m->overheads[1].start_ns, 1700); /* it came first */
 	assert_int_equal(m->last_delivery_ns, 4000);
 	assert_int_equal(m->end_ns, 1000000000);
 	gp_model_free(m);

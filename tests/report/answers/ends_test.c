@@ -93,6 +93,28 @@ static void a_context_is_made_amid_the_call_that_allocates(void **state)
 	gp_model_free(model);
 }
 
+/* A damaged trace has any number of them: the last ones in the call are looked at. */
+static void many_overheads_in_a_call_take_no_time(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model;
+	struct gp_ends ends;
+
+	(void)state;
+	build_overhead(&b, 3u << 16, 20 * MS, 30 * MS);
+	b.model->overheads[0].thread_id = 100;
+	for (uint32_t i = 0; i < 2000; i++)
+		build_overhead(&b, 3u << 16, 31 * MS + i, 31 * MS + i + 1); /* of another thread */
+	model = build_end(&b);
+	model->overhead_count = 1000;
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], 30 * MS);
+	model->overhead_count = 2001;
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], 100 * MS);
+	gp_model_free(model);
+}
+
 /* It began 2 s of the machine's life before the first call. */
 static void the_time_before_the_first_call_is_known_by_the_process(void **state)
 {
@@ -222,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_are_split_by_what_they_were_for),
 		cmocka_unit_test(a_context_is_made_amid_the_call_that_allocates),
+		cmocka_unit_test(many_overheads_in_a_call_take_no_time),
 		cmocka_unit_test(the_time_before_the_first_call_is_known_by_the_process),
 		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
 		cmocka_unit_test(where_operations_may_be_missing_there_is_no_end),

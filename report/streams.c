@@ -1,11 +1,15 @@
 #include "report/streams.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "report/write_all.h"
 
 void gp_streams_keep_free(void)
 {
@@ -39,12 +43,45 @@ static int open_again(int stream, int flags)
 	return open(path, (flags & (O_ACCMODE | O_APPEND)) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-static void let_wait(int stream)
+static ssize_t write_waiting(void *stream, const char *bytes, size_t count)
+{
+	int error = gp_write_all((int)(intptr_t)stream, bytes, count);
+
+	errno = -error;
+	return error == 0 ? (ssize_t)count : 0;
+}
+
+/* A socket cannot be opened again: what is printed waits each time that there is no room. */
+static void print_waiting(FILE **file, int stream)
+{
+	const cookie_io_functions_t functions = {.write = write_waiting};
+	FILE *waiting = fopencookie((void *)(intptr_t)stream, "w", functions);
+
+	if (!waiting)
+		return;
+	if (stream == STDERR_FILENO)
+		setvbuf(waiting, NULL, _IONBF, 0);
+	fflush(*file);
+	*file = waiting;
+}
+
+static bool is_socket(int stream)
+{
+	struct stat status;
+
+	return fstat(stream, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+static void let_wait(FILE **file, int stream)
 {
 	int flags = fcntl(stream, F_GETFL);
 	int fd;
 
-	if (flags < 0 || !(flags & O_NONBLOCK) || !is_pipe_or_terminal(stream))
+	if (flags < 0 || !(flags & O_NONBLOCK))
+		return;
+	if (is_socket(stream))
+		print_waiting(file, stream);
+	if (!is_pipe_or_terminal(stream))
 		return;
 	fd = open_again(stream, flags);
 	if (fd < 0)
@@ -56,6 +93,6 @@ static void let_wait(int stream)
 
 void gp_streams_wait(void)
 {
-	let_wait(STDOUT_FILENO);
-	let_wait(STDERR_FILENO);
+	let_wait(&stdout, STDOUT_FILENO);
+	let_wait(&stderr, STDERR_FILENO);
 }

@@ -9,9 +9,9 @@
 void gp_streams_keep_free(void);
 
 /*
- * Programs make the pipe or terminal that they write to non-blocking (Node.js, asyncio, ssh), for all that have it: what we print would be cut
+ * Programs make the pipe, terminal or socket that they write to non-blocking (Node.js, asyncio, ssh), for all that have it: what we print would be cut
  * where nobody reads fast enough.  From here on ours wait, and nobody else's.  Not before a program is started, which is to have its own.
- * A socket (systemd's journal) cannot be opened again and stays as it is: what it has no room for is cut.
+ * For a socket (systemd's journal), which cannot be opened again, stdout and stderr become streams that wait.
  */
 void gp_streams_wait(void);
 

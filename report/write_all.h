@@ -1,4 +1,7 @@
-/* write_all: bytes into a descriptor, however often a write() takes only part of them or a signal interrupts it. */
+/*
+ * write_all: bytes into a descriptor, however often a write() takes only part of them, has no room for any where it is not to wait, or is
+ * interrupted by a signal.
+ */
 #ifndef REPORT_WRITE_ALL_H
 #define REPORT_WRITE_ALL_H
 

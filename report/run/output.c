@@ -156,9 +156,20 @@ static int check(const char *name, const struct kind *kind, char absolute[GP_OUT
 	return check_folder(folder, kind, message, message_bytes);
 }
 
+/* Files are made beside it: -o /dev/null would fill /dev. */
+static bool is_device(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
+}
+
 int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		       size_t message_bytes)
 {
+	if (is_device(name))
+		return refuse(-ENOTSUP, message, message_bytes,
+			      "that is a device, and traces are files (NAME.gpuprof)", name);
 	return check(name, &(struct kind){"traces", "-o"}, absolute, message, message_bytes);
 }
 

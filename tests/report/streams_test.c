@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,32 +20,33 @@
 #define BYTES 1000000 /* more than a pipe holds */
 
 /* As the program `gpuprof`, beside others that have the same pipe: what they see of it stays. */
-static void write_all(int writing)
+static void write_all(int writing, int stream)
 {
 	static const char thousand[1000];
 	int thousands = 0;
 
-	dup2(writing, STDOUT_FILENO);
+	dup2(writing, stream);
 	gp_streams_wait();
-	while (thousands < BYTES / 1000 && write(STDOUT_FILENO, thousand, 1000) == 1000)
+	while (thousands < BYTES / 1000 &&
+	       fwrite(thousand, 1000, 1, stream == STDOUT_FILENO ? stdout : stderr) == 1)
 		thousands++;
+	if (fflush(stdout) != 0)
+		_exit(2);
 	_exit(thousands == BYTES / 1000 && (fcntl(writing, F_GETFL) & O_NONBLOCK) ? 0 : 1);
 }
 
-static void what_is_written_waits_for_the_reader(void **state)
+static void check_that_it_waits(int ends[2], int stream)
 {
 	char bytes[512];
-	int ends[2], status;
+	int status;
 	ssize_t length;
 	size_t all = 0;
 	pid_t child;
 
-	(void)state;
-	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
 	child = fork();
 	if (child == 0)
-		write_all(ends[1]);
+		write_all(ends[1], stream);
 	close(ends[1]);
 	while ((length = read(ends[0], bytes, sizeof(bytes))) > 0)
 		all += (size_t)length;
@@ -52,6 +54,19 @@ static void what_is_written_waits_for_the_reader(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_int_equal(all, BYTES);
+}
+
+static void what_is_written_waits_for_the_reader(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++) {
+		assert_int_equal(pipe(ends), 0);
+		check_that_it_waits(ends, stream);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+		check_that_it_waits(ends, stream);
+	}
 }
 
 /* It ends: nobody ever reads that pipe, which has a name, for which the kernel would wait. */

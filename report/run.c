@@ -28,6 +28,7 @@
 #include "report/run/session.h"
 #include "report/run/target.h"
 #include "report/streams.h"
+#include "report/text.h"
 
 #define MESSAGE_BYTES 2048
 
@@ -41,8 +42,9 @@ struct run {
 	struct gp_nothing nothing;
 	struct gp_child_signals signals;
 	struct gp_environment environment;
-	int status;                  /* how the program ended, as waitpid() has it */
-	char message[MESSAGE_BYTES]; /* why a step failed, for the user */
+	int status;                     /* how the program ended, as waitpid() has it */
+	char name[GP_CHILD_NAME_BYTES]; /* what the kernel called it then */
+	char message[MESSAGE_BYTES];    /* why a step failed, for the user */
 };
 
 __attribute__((format(printf, 3, 4))) static int explain(struct run *run, int error,
@@ -301,17 +303,32 @@ static int status_of_start_error(int error)
 	return error == -ENOENT ? GP_RUN_NOT_FOUND : GP_RUN_NOT_EXECUTABLE;
 }
 
+#define KERNELS_NAME_BYTES 15u /* of a longer one it keeps the first */
+
+/* A shell, or env, becomes what it is told to run. */
+static void say_new_name(const struct run *run)
+{
+	const char *old = basename(run->options.program[0]);
+
+	if (!*run->name || strncmp(old, run->name, KERNELS_NAME_BYTES) == 0)
+		return;
+	fputs(", by then ", stderr);
+	gp_text_print(stderr, run->name);
+	fputs(",", stderr);
+}
+
 /* What shells do not all tell, and nobody where we are process 1. */
 static void say_how_it_ended(const struct run *run, bool has_trace)
 {
 	const char *program = run->options.program[0];
 	int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
 
-	if (number)
-		fprintf(stderr, "gpuprof: %s was ended by %s (%s)%s\n", program, strsigno(number),
-			strsignal(number),
+	if (number) {
+		fprintf(stderr, "gpuprof: %s", program);
+		say_new_name(run);
+		fprintf(stderr, " was ended by %s (%s)%s\n", strsigno(number), strsignal(number),
 			has_trace || run->stands_aside ? "" : "; nothing was recorded");
-	else if (!has_trace && !run->stands_aside)
+	} else if (!has_trace && !run->stands_aside)
 		gp_nothing_print(&run->nothing, program);
 	if (has_trace && !run->nothing.has_driver)
 		gp_nothing_print_driver(stderr);
@@ -376,6 +393,7 @@ static int run_program(struct run *run)
 	struct gp_child_wait wait = {
 		.for_all = !strcmp(run->options.values[GP_OPTION_ID_WAIT], "all"),
 		.on_waiting = is_quiet ? NULL : say_waiting,
+		.name = run->name,
 	};
 	int error;
 

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -21,6 +23,7 @@ struct child {
 	struct gp_witness witness;
 	bool stop_asked; /* we got a stop signal of the terminal since the child last ran */
 	bool interrupted;
+	char *name; /* what the kernel calls it, up to 15 bytes; or NULL */
 };
 
 /*
@@ -159,6 +162,22 @@ static void stop_alike(struct child *child, int stop_signal)
 		kill(getpid(), SIGSTOP);
 }
 
+/* As long as it is not reaped. */
+static void note_name(const struct child *child)
+{
+	char path[64];
+	FILE *file;
+
+	if (!child->name)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)child->pid);
+	file = fopen(path, "re");
+	if (file && fgets(child->name, GP_CHILD_NAME_BYTES, file))
+		child->name[strcspn(child->name, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
 /* Take every change of state that the kernel has for us. */
 static void reap(struct child *child)
 {
@@ -166,6 +185,7 @@ static void reap(struct child *child)
 	pid_t pid;
 	int status;
 
+	note_name(child);
 	while ((pid = waitpid(whom, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
 		if (pid != child->pid)
 			continue;
@@ -256,7 +276,7 @@ static void wait_for_rest(void (*on_waiting)(void))
 int gp_child_run(const struct gp_child_signals *signals, const struct gp_child_wait *wait,
 		 char **arguments, char **environment, int *status)
 {
-	struct child child = {.reaps_all = wait->for_all || getpid() == 1};
+	struct child child = {.reaps_all = wait->for_all || getpid() == 1, .name = wait->name};
 	int error;
 
 	if (wait->for_all)

@@ -24,10 +24,13 @@ struct gp_child_signals {
  */
 void gp_child_hold_signals(struct gp_child_signals *signals);
 
-/* How long to wait. */
+#define GP_CHILD_NAME_BYTES 64
+
+/* How long to wait, and what to tell of it. */
 struct gp_child_wait {
 	bool for_all;             /* also for what the program leaves running, daemons among it */
 	void (*on_waiting)(void); /* called if there is such; NULL = not */
+	char *name; /* GP_CHILD_NAME_BYTES: what the kernel called the program in the end, which is another one after exec; "" where it does not say; NULL = not */
 	bool *interrupted; /* set where SIGINT, SIGTERM, SIGHUP or SIGQUIT came meanwhile, whatever the program did then; NULL = not */
 };
 

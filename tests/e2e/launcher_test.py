@@ -36,6 +36,10 @@ class Program(Case):
                 self.assertEqual(lines[0], f"gpuprof: {sys.executable} was ended by {name} ({text}){rest}")
                 self.assertEqual("nothing was recorded" in result.stderr, bool(rest))
 
+    def test_a_program_that_became_another_has_both_names(self):
+        result = self.run_program(["env", *support.GPU, "raise=15"], options=["-s", "none"])
+        self.assertIn(f"gpuprof: env, by then {os.path.basename(sys.executable)}, was ended by SIGTERM (Terminated)", result.stderr)
+
     def test_standard_streams_are_the_programs(self):
         result = self.run_program(["sh", "-c", "cat; echo error >&2"], options=["-q"], stdin="in\n")
         self.assertEqual((result.stdout, result.stderr), ("in\n", "error\n"))

@@ -9,6 +9,7 @@ struct job {
 	int (*command)(int argc, char **argv);
 	int argc;
 	char **argv;
+	sigset_t signals; /* that are blocked */
 	int result;
 };
 
@@ -16,6 +17,7 @@ static void *work(void *context)
 {
 	struct job *job = context;
 
+	pthread_sigmask(SIG_SETMASK, &job->signals, NULL);
 	job->result = job->command(job->argc, job->argv);
 	return NULL;
 }
@@ -40,15 +42,18 @@ static void give_threads_room(void)
 
 int gp_stack_room_run(int (*command)(int argc, char **argv), int argc, char **argv)
 {
-	struct job job = {command, argc, argv, 0};
+	struct job job = {.command = command, .argc = argc, .argv = argv};
 	pthread_t thread;
 	sigset_t all;
 
 	give_threads_room();
-	if (has_room() || pthread_create(&thread, NULL, work, &job) != 0)
+	if (has_room())
 		return command(argc, argv);
-	sigfillset(&all); /* after it has started: it has the signals that the program had */
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	pthread_join(thread, NULL);
+	sigfillset(&all); /* before there is another thread to take them */
+	pthread_sigmask(SIG_SETMASK, &all, &job.signals);
+	if (pthread_create(&thread, NULL, work, &job) == 0)
+		pthread_join(thread, NULL);
+	else
+		work(&job);
 	return job.result;
 }

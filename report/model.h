@@ -315,9 +315,9 @@ struct gp_model {
 	struct gp_op *ops;
 	struct gp_op_detail *details; /* all different */
 	struct gp_memory_event *memory;
-	struct gp_mapping *mappings; /* sorted by call */
+	struct gp_mapping *mappings;   /* sorted by call */
 	struct gp_overhead *overheads; /* sorted by (start, longest first) */
-	char **names; /* kernel names as recorded (mangled) */
+	char **names;                  /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
 	struct gp_record_device *devices;
 	char **device_names; /* parallel to devices; with what the program calls it, if it does */

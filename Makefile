@@ -20,12 +20,12 @@ ifeq ($(strip $(O)),)
 $(error O is empty: name the folder to build in, as in make O=build)
 endif
 
-WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wframe-larger-than=65536
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CFLAGS   ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -isystem $(CUDA_HOME)/include \
 	-isystem $(CUDA_HOME)/extras/CUPTI/include -MMD -MP $(CFLAGS)
 ifneq ($(SAN),)
-ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-frame-larger-than
+ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -48,7 +48,9 @@ INJECT_PARTS := $(filter-out $(O)/inject/init.o $(O)/inject/libc_direct.o,$(INJE
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
-LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-Wframe-larger-than=16384 -include collector/oldest_libc.h)
+LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/oldest_libc.h)
+# A program's threads may have small stacks.
+LIBRARY_CFLAGS += $(if $(SAN),,-Wframe-larger-than=16384)
 $(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)
 # The functions that it defines are those that a compiler would make of it.
 $(O)/inject/libc_direct.o: ALL_CFLAGS += -fno-builtin
@@ -78,6 +80,8 @@ $(O)/gpuprof-run: gpuprof-run
 	$(Q)install -m 755 $< $@
 
 # ---- the read side ----
+# Every command has a stack of 8 MiB (report/stack_room.h).
+$(O)/report/%.o: ALL_CFLAGS += $(if $(SAN),,-Wframe-larger-than=65536)
 # Static archives, so that the program needs nothing but libc on the machine it is copied to.
 REPORT_LIBS ?= -Wl,-Bstatic -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -Wl,-Bdynamic -lm -ldl -lpthread
 $(O)/gpuprof: $(REPORT)

@@ -33,7 +33,7 @@ $(O)/programs/places++: tests/programs/places.cc
 
 # ---- fuzzing: not part of `make check`, for it ends when time is up; findings become tests ----
 FUZZ_SECONDS ?= 30
-FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all -Wno-frame-larger-than
+FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS      := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 
 FUZZED := $(patsubst %.c,$(O)/tests/fuzz/%.o,$(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c))) \

@@ -264,6 +264,50 @@ static void test_a_file_of_many_modules_is_one(void **state)
 	gp_symbols_free(s.symbols);
 }
 
+/* The one that most frames are in comes first, and so many are named. */
+static void test_many_files_that_cannot_be_read(void **state)
+{
+	enum { FILES = 7 };
+	struct gp_record_module modules[FILES];
+	struct gp_frame frames[2 * FILES];
+	struct gp_text texts[FILES];
+	char paths[FILES][32];
+	struct scene s;
+	size_t count;
+	char *text;
+
+	(void)state;
+	build(&s, NULL);
+	for (uint32_t i = 0; i < FILES; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/nonexistent/lib%u.so", i);
+		texts[i] = (struct gp_text){.space = GP_STRING_MODULE,
+					    .id = i + 1,
+					    .length = (uint32_t)strlen(paths[i]),
+					    .bytes = paths[i]};
+		modules[i] = (struct gp_record_module){.id = i + 1, .end_address = UINT64_MAX};
+		for (uint32_t f = 0; f < 2; f++)
+			frames[2 * i + f] = (struct gp_frame){.address = 0x1234 + f,
+							      .id = 2 * i + f + 1,
+							      .origin = i,
+							      .kind = GP_FRAME_NATIVE};
+	}
+	s.model = (struct gp_model){.frames = frames,
+				    .modules = modules,
+				    .texts = texts,
+				    .frame_count = 2 * FILES,
+				    .module_count = FILES,
+				    .text_count = FILES};
+	for (uint32_t i = 0; i < FILES; i++)
+		gp_symbols_find(s.symbols, &s.model, 2 * i, &count);
+	gp_symbols_find(s.symbols, &s.model, 2 * 5 + 1, &count);
+	text = explanation(&s);
+	assert_non_null(strstr(
+		text, "functions have no names in /nonexistent/lib5.so (the file is gone), "));
+	assert_non_null(strstr(text, " and 2 more\n"));
+	free(text);
+	gp_symbols_free(s.symbols);
+}
+
 static void test_python_frames(void **state)
 {
 	static const char code[] = "\5\0\0\0\3\0\0\0/home/train.py\0Net.step\0\xd0\x02";
@@ -348,6 +392,38 @@ static void test_code_in_no_file_has_the_name_of_the_perf_map(void **state)
 	unlink(path);
 }
 
+/* Of frames in any order, each address once. */
+static void test_kept_names_are_those_of_all_frames(void **state)
+{
+	const void *addresses[] = {outer_function(), around_function(), outer_function()};
+	FILE *trace = tmpfile();
+	struct gp_frame frames[3];
+	struct scene s;
+	size_t count;
+
+	(void)state;
+	assert_non_null(trace);
+	assert_int_equal(ftruncate(fileno(trace), 8), 0);
+	build(&s, NULL);
+	for (uint32_t i = 0; i < 3; i++) {
+		frames[i] = s.frames[0];
+		frames[i].id = i + 1;
+		frames[i].address = (uintptr_t)addresses[i];
+	}
+	s.model.frames = frames;
+	s.model.frame_count = 3;
+	s.model.file_bytes = 8;
+	assert_int_equal(gp_keep_names(fileno(trace), &s.model), 0);
+	set_path(&s, "/nonexistent/libx.so");
+	assert_string_equal(gp_symbols_find(s.symbols, &s.model, 2, &count)->function,
+			    "outer_function");
+	assert_string_equal(gp_symbols_find(s.symbols, &s.model, 1, &count)->function,
+			    "inner_function");
+	gp_symbols_free(s.symbols);
+	free(s.model.frame_names.bytes);
+	fclose(trace);
+}
+
 static void test_kept_names_need_no_file(void **state)
 {
 	FILE *trace = tmpfile();
@@ -377,10 +453,12 @@ int main(void)
 		cmocka_unit_test(test_another_build_is_not_asked),
 		cmocka_unit_test(test_files_that_cannot_be_read),
 		cmocka_unit_test(test_a_file_of_many_modules_is_one),
+		cmocka_unit_test(test_many_files_that_cannot_be_read),
 		cmocka_unit_test(test_python_frames),
 		cmocka_unit_test(test_what_is_no_function),
 		cmocka_unit_test(test_code_in_no_file_has_the_name_of_the_perf_map),
 		cmocka_unit_test(test_kept_names_need_no_file),
+		cmocka_unit_test(test_kept_names_are_those_of_all_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ import recording
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 5
 TURNS = 5
-STACKS_WORD = 24  # of struct gp_since_fork: whether stacks are taken
+STACKS_WORD = 28  # where struct gp_since_fork has stacks, as collector/since_fork.c asserts
 
 
 # ---- the step ----

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "collector/atomic.h"
@@ -11,6 +12,7 @@
 struct gp_since_fork gp_since_fork;
 
 static_assert(sizeof(gp_since_fork) == GP_SINCE_FORK_BYTES, "whole pages");
+static_assert(offsetof(struct gp_since_fork, stacks) == 28, "bench/gpu_stacks.py finds it there");
 
 static void wipe(void)
 {

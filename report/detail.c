@@ -34,14 +34,12 @@ static struct known *add(struct gp_load *load, const struct gp_op_detail *detail
 	struct gp_model *m = load->model;
 	struct known *known = calloc(1, sizeof(*known));
 
-	if (!known || GP_LOAD_GROW(load, m->details, m->detail_count, details) != 0) {
-		free(known);
-		return NULL;
+	if (known && GP_LOAD_GROW(load, m->details, m->detail_count, details) == 0) {
+		m->details[m->detail_count++] = known->detail = *detail;
+		known->number = m->detail_count;
+		if (tsearch(known, &load->details->tree, compare))
+			return known;
 	}
-	m->details[m->detail_count++] = known->detail = *detail;
-	known->number = m->detail_count;
-	if (tsearch(known, &load->details->tree, compare))
-		return known;
 	free(known);
 	return NULL;
 }

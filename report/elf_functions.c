@@ -59,10 +59,9 @@ static struct unit *new_unit(struct gp_elf_functions *functions, Dwarf_Die *die)
 {
 	struct unit *unit = calloc(1, sizeof(*unit));
 
-	if (!unit)
-		return NULL;
-	unit->offset = dwarf_dieoffset(die);
-	if (!tsearch(unit, &functions->units, compare_units)) {
+	if (unit)
+		unit->offset = dwarf_dieoffset(die);
+	if (!unit || !tsearch(unit, &functions->units, compare_units)) {
 		free(unit);
 		return NULL;
 	}

@@ -56,6 +56,60 @@ static void test_a_program_with_debug_information(void **state)
 	gp_elf_code_close(code);
 }
 
+static volatile uint32_t nothing; /* so that no call is the last thing that a function does */
+
+static __attribute__((noinline)) void *here(void)
+{
+	return __builtin_return_address(0);
+}
+
+#define DEEPER(name, next)                                                                         \
+	static inline __attribute__((always_inline)) void *name(void)                              \
+	{                                                                                          \
+		void *address = next();                                                            \
+                                                                                                   \
+		return (char *)address + nothing;                                                  \
+	}
+DEEPER(inlined_1, here)
+DEEPER(inlined_2, inlined_1)
+DEEPER(inlined_3, inlined_2)
+DEEPER(inlined_4, inlined_3)
+DEEPER(inlined_5, inlined_4)
+DEEPER(inlined_6, inlined_5)
+DEEPER(inlined_7, inlined_6)
+DEEPER(inlined_8, inlined_7)
+DEEPER(inlined_9, inlined_8)
+DEEPER(inlined_10, inlined_9)
+DEEPER(inlined_11, inlined_10)
+DEEPER(inlined_12, inlined_11)
+DEEPER(inlined_13, inlined_12)
+DEEPER(inlined_14, inlined_13)
+DEEPER(inlined_15, inlined_14)
+DEEPER(inlined_16, inlined_15)
+DEEPER(inlined_17, inlined_16)
+
+static __attribute__((noinline)) void *around_all(void)
+{
+	void *address = inlined_17();
+
+	return (char *)address + nothing;
+}
+
+/* The innermost ones are told of. */
+static void test_functions_that_are_inlined_deep(void **state)
+{
+	char path[4096];
+	uint64_t address = find(around_all(), path, sizeof(path));
+	struct gp_elf_code *code = open_file("/proc/self/exe");
+	const struct gp_elf_place *places;
+
+	(void)state;
+	assert_int_equal(gp_elf_code_find(code, address - 1, &places), GP_ELF_PLACES);
+	assert_string_equal(places[0].function, "inlined_1");
+	assert_string_equal(places[GP_ELF_PLACES - 1].function, "inlined_16");
+	gp_elf_code_close(code);
+}
+
 /* Its own symbol table is all that there need be. */
 static void test_a_library_of_the_system(void **state)
 {
@@ -91,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_program_with_debug_information),
+		cmocka_unit_test(test_functions_that_are_inlined_deep),
 		cmocka_unit_test(test_a_library_of_the_system),
 		cmocka_unit_test(test_what_is_refused),
 	};

@@ -249,14 +249,18 @@ static void stays_a_copy_without_files(void **state)
 {
 	const struct gp_record_module module = {
 		.id = 1, .start_address = 0x1000, .end_address = 0x2000};
+	static const char *const paths[] = {"/nowhere/lib.so", "lib.so", "/dev/null",
+					    "/etc/passwd"};
 	char copy[400] = {17};
 	struct gp_model *model;
 
 	(void)state;
-	model = load_copy(&module, "/nowhere/lib.so", copy, sizeof(copy));
-	assert_int_equal(model->frame_count, 1);
-	assert_int_equal(model->frames[0].kind, GP_FRAME_COPY);
-	gp_model_free(model);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		model = load_copy(&module, paths[i], copy, sizeof(copy));
+		assert_int_equal(model->frame_count, 1);
+		assert_int_equal(model->frames[0].kind, GP_FRAME_COPY);
+		gp_model_free(model);
+	}
 }
 
 static void *symbol(void *library, const char *name)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "report/diff/baseline.h"
@@ -63,6 +64,27 @@ static void what_is_written_can_be_read(void **state)
 	assert_true(kernel->total_ns == 4321 && kernel->count == 1);
 	free(text);
 	gp_run_set_free(&read);
+	gp_run_set_free(&set);
+}
+
+static void a_file_is_read_or_refused(void **state)
+{
+	char path[] = "/tmp/gpuprof-baseline-XXXXXX", message[256] = "";
+	struct gp_run_set set = some_runs(), read;
+	char *text = text_of(&set);
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(gp_baseline_read(&read, path, message, sizeof(message)), 0);
+	assert_int_equal(read.count, 3);
+	gp_run_set_free(&read);
+	close(fd);
+	unlink(path);
+	assert_int_equal(gp_baseline_read(&read, path, message, sizeof(message)), -ENOENT);
+	assert_non_null(strstr(message, "No such file"));
+	assert_int_equal(read.count, 0);
+	free(text);
 	gp_run_set_free(&set);
 }
 
@@ -166,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_can_be_read),
+		cmocka_unit_test(a_file_is_read_or_refused),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(a_cut_file_is_refused_wherever_it_is_cut),
 		cmocka_unit_test(any_byte_may_be_another),

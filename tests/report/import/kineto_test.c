@@ -785,6 +785,35 @@ static void nonsense_is_counted_and_nothing_else(void **state)
 	gp_model_free(m);
 }
 
+/* Facts that are of another kind than they are to be are passed over, whatever is in them. */
+static void nonsense_among_the_facts_is_passed_over(void **state)
+{
+	static const char *const facts[] = {
+		"\"deviceProperties\":{\"a\":[1]}",
+		"\"deviceProperties\":[7,[{}],{\"id\":1,\"new\":{\"b\":[]},\"name\":\"G\"}]",
+		"\"distributedInfo\":[[3]]",
+		"\"metadata\":[{}]",
+		"\"metadata\":{\"processes\":{\"a\":{}}}",
+		"\"baseTimeNanoseconds\":-5",
+		"\"baseTimeNanoseconds\":{}",
+		"\"cupti_version\":26,\"cuda_driver_version\":[]",
+	};
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		struct gp_model *m;
+
+		snprintf(text, sizeof(text), "{%s,\"traceEvents\":[" LAUNCH "]}", facts[i]);
+		m = load(text);
+		assert_int_equal(m->call_count, 1);
+		assert_int_equal(m->device_count, i == 1);
+		assert_null(m->info[GP_INFO_RANK]);
+		assert_null(m->info[GP_INFO_DRIVER_VERSION]);
+		gp_model_free(m);
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, open_file, close_file)
 
 int main(void)
@@ -809,6 +838,7 @@ int main(void)
 		T(synchronisations_and_events_are_read),
 		T(the_caching_allocator_is_a_pool),
 		T(facts_of_the_process_are_read_wherever_they_stand),
+		T(nonsense_among_the_facts_is_passed_over),
 		T(categories_of_older_versions_are_known),
 		T(events_alone_are_a_trace),
 		T(a_cut_trace_opens_as_far_as_it_goes),

@@ -323,6 +323,35 @@ static void of_several_processes_the_busiest_is_read(void **state)
 	gp_model_free(m);
 }
 
+static void links_and_overheads_are_read(void **state)
+{
+	struct gp_model *m = load(
+		"CREATE TABLE TARGET_INFO_GPU_LINK (gpuId INT, cudaId INT, pid INT, kind TEXT, "
+		"generation INT, lanes INT, peakBandwidth INT);"
+		"INSERT INTO TARGET_INFO_GPU_LINK VALUES (4, 1, 9, 'PCIe', 5, 16, 63000000000), "
+		"(4, 1, 9, 'NVLink', 4, 18, 450000000000), (4, 1, 10, 'PCIe', 3, 8, 1), "
+		"(4, 99999, 9, 'PCIe', 3, 8, 1);"
+		"CREATE TABLE PROFILER_OVERHEAD (start INT, end INT, globalTid INT, "
+		"correlationId INT, overheadType INT);"
+		"INSERT INTO PROFILER_OVERHEAD VALUES (20, 25, " TID ", 50, 65536), "
+		"(10, 12, " TID ", 0, 1), (30, 35, " OTHER
+		", 51, 65536);" INSERT_CALL("1", "2", "50", "5", "0"));
+
+	(void)state;
+	assert_int_equal(m->link_count, 2);
+	assert_int_equal(m->links[0].link_kind, GP_LINK_PCIE);
+	assert_int_equal(m->links[0].generation, 5);
+	assert_int_equal(m->links[0].lanes, 16);
+	assert_int_equal(m->links[1].link_kind, GP_LINK_NVLINK);
+	assert_int_equal(m->links[1].lane_mbytes_per_s, 25000);
+	assert_int_equal(m->overhead_count, 2); /* in the order of time */
+	assert_int_equal(m->overheads[0].overhead_kind, 1);
+	assert_int_equal(m->overheads[0].end_ns - m->overheads[0].start_ns, 2);
+	assert_int_equal(m->overheads[1].correlation_id, 50);
+	assert_int_equal(m->overheads[1].thread_id, 5);
+	gp_model_free(m);
+}
+
 static void graphs_syncs_and_events_are_read(void **state)
 {
 	struct gp_model *m = load(
@@ -600,6 +629,7 @@ int main(void)
 		T(memory_of_kernels_that_is_not_there_is_not_known),
 		T(devices_contexts_and_names_are_read),
 		T(of_several_processes_the_busiest_is_read),
+		T(links_and_overheads_are_read),
 		T(graphs_syncs_and_events_are_read),
 		T(what_a_kernel_lacks_is_made_up_for_or_left_out),
 		T(operations_of_devices_that_cannot_be_are_counted),

@@ -50,6 +50,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_nvtx_gpu,
 	&gp_breakdown_nvtx_kernel,
 	&gp_breakdown_nvtx_launch,
+	&gp_breakdown_counter,
 	&gp_breakdown_nvtx_time,
 	&gp_breakdown_stream,
 	&gp_breakdown_context,

@@ -28,6 +28,8 @@ void gp_model_free(struct gp_model *m)
 	for (size_t i = 0; i < GP_INFO_LIMIT; i++)
 		free(m->info[i]);
 	free_texts(m->notes, m->note_count);
+	free_texts(m->counter_texts, m->counter_text_count);
+	gp_room_free(m->counted);
 	free_texts(m->names, m->name_count);
 	free_texts(m->device_names, m->device_count);
 	for (uint32_t i = 0; i < m->thread_count; i++)

@@ -279,6 +279,15 @@ struct gp_packed_names {
 	uint64_t text_bytes; /* of what is packed */
 };
 
+/* What a hardware counter said of one kernel: of others' traces alone. */
+struct gp_counted {
+	uint64_t
+		start_ns; /* of the kernel's turn, as the profiler tells it: in the order of the launches */
+	uint32_t kernel; /* index in counter_texts, as counter */
+	uint32_t counter;
+	double value;
+};
+
 struct gp_totals;
 
 /* The part of a process that a model is for: what begins in it, of the model's times.  Around it more is loaded, and of the rest only definitions. */
@@ -309,6 +318,9 @@ struct gp_model {
 	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
 	char **notes;              /* GP_INFO_NOTE, in order */
 	uint32_t note_count;
+	struct gp_counted *counted; /* as they came */
+	char **counter_texts;
+	uint32_t counted_count, counter_text_count;
 	uint32_t pid;
 
 	struct gp_call *calls;

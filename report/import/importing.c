@@ -17,8 +17,8 @@ void gp_importing_begin(struct gp_importing *im, struct gp_load *load)
 
 void gp_importing_free(struct gp_importing *im)
 {
-	struct gp_texts *texts[] = {&im->kernels, &im->shapes,  &im->apis,  &im->messages,
-				    &im->codes,   &im->domains, &im->frames};
+	struct gp_texts *texts[] = {&im->kernels, &im->shapes,  &im->apis,   &im->messages,
+				    &im->codes,   &im->domains, &im->frames, &im->counters};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		gp_texts_free(texts[i]);
@@ -245,6 +245,42 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 	record.memory.memory_kind = call->memory->kind;
 	record.memory.device_id = call->memory->device_id;
 	return gp_import_record(im, GP_RECORD_MEMORY, &record);
+}
+
+/* The index in the model's texts; GP_NONE: no memory. */
+static uint32_t counter_text(struct gp_importing *im, const char *text)
+{
+	struct gp_model *m = im->load->model;
+	bool is_new;
+	uint32_t number = gp_texts_number(&im->counters, text, strlen(text), &is_new);
+
+	if (number == 0)
+		return GP_NONE;
+	if (!is_new)
+		return number - 1;
+	if (gp_array_grow_room(&m->counter_texts, &im->counter_text_capacity, m->counter_text_count,
+			       sizeof(*m->counter_texts)) < 0)
+		return GP_NONE;
+	m->counter_texts[m->counter_text_count] = strdup(text);
+	return m->counter_texts[m->counter_text_count] ? m->counter_text_count++ : GP_NONE;
+}
+
+int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *kernel,
+		      const char *counter, double value)
+{
+	struct gp_model *m = im->load->model;
+	struct gp_counted counted = {.start_ns = start_ns,
+				     .kernel = counter_text(im, kernel),
+				     .counter = counter_text(im, counter),
+				     .value = value};
+	int result = counted.kernel == GP_NONE || counted.counter == GP_NONE ? -ENOMEM : 0;
+
+	if (result == 0)
+		result = gp_array_grow_room(&m->counted, &im->counted_capacity, m->counted_count,
+					    sizeof(*m->counted));
+	if (result == 0)
+		m->counted[m->counted_count++] = counted;
+	return result;
 }
 
 int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span)

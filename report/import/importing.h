@@ -38,12 +38,13 @@ struct gp_import_spans {
 
 struct gp_importing {
 	struct gp_load *load;
-	struct gp_texts kernels, shapes, apis, messages, codes, domains, frames;
+	struct gp_texts kernels, shapes, apis, messages, codes, domains, frames, counters;
 	struct gp_import_spans ranges, functions, looks;
 	uint32_t open_looks[GP_FRAME_DEPTH]; /* that have begun, by index, the innermost last */
 	uint32_t open_look_count;
-	uint64_t first_ns, last_ns; /* of all that was taken */
-	uint64_t range_id;          /* the last one of start/end ranges */
+	uint32_t counted_capacity, counter_text_capacity; /* of the model's */
+	uint64_t first_ns, last_ns;                       /* of all that was taken */
+	uint64_t range_id;                                /* the last one of start/end ranges */
 	bool is_cut; /* the file ends before its end, or goes on with what cannot be read */
 };
 
@@ -74,6 +75,10 @@ int gp_import_record(struct gp_importing *im, enum gp_record_kind kind,
 int gp_import_string(struct gp_importing *im, enum gp_string_space space, uint32_t id,
 		     uint32_t value, const char *text, size_t bytes);
 int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text);
+
+/* A hardware counter of a kernel, which was that one's in the order of launches. */
+int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *kernel,
+		      const char *counter, double value);
 
 /* The numbers by which records refer to it, told to the model when they are new.  0: no memory. */
 uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t bytes);

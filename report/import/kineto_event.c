@@ -1,5 +1,6 @@
 #include "report/import/kineto_event.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +259,29 @@ static bool is_key(const char *key, const char *text)
 	return *key == *text && strcmp(key, text) == 0;
 }
 
+/* CUPTI's metrics are called "smsp__inst_executed.sum": no other key has two of these lines. */
+static bool is_counter(const char *key)
+{
+	return strstr(key, "__") != NULL;
+}
+
+static bool take_counter(struct gp_pull *pull, struct gp_kineto_event *event, const char *key)
+{
+	struct gp_kineto_counter *counter = &event->counters[event->counter_count];
+	enum gp_pull_token token;
+	size_t bytes;
+
+	if (event->counter_count == GP_KINETO_COUNTERS)
+		return gp_pull_skip(pull, GP_PULL_KEY);
+	snprintf(counter->name, sizeof(counter->name), "%s", key);
+	token = gp_pull_next(pull);
+	if (token == GP_PULL_NUMBER) {
+		counter->value = strtod(gp_pull_text(pull, &bytes), NULL);
+		event->counter_count++;
+	}
+	return gp_pull_skip(pull, token);
+}
+
 /* The entries of an object, up to its closing bracket. */
 static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
 			const struct field *fields, size_t count)
@@ -270,8 +294,9 @@ static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
 
 		while (i < count && !is_key(fields[i].key, key))
 			i++;
-		if (i < count ? !fields[i].take(pull, event, fields[i].number)
-			      : !gp_pull_skip(pull, token))
+		if (i < count         ? !fields[i].take(pull, event, fields[i].number)
+		    : is_counter(key) ? !take_counter(pull, event, key)
+				      : !gp_pull_skip(pull, token))
 			return false;
 	}
 	return token == GP_PULL_OBJECT_END;

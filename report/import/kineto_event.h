@@ -59,9 +59,17 @@ enum gp_kineto_number {
 	GP_KINETO_NUMBERS
 };
 
-#define GP_KINETO_WORD_BYTES  32u
-#define GP_KINETO_LABEL_BYTES 256u
-#define GP_KINETO_STREAMS     32u
+#define GP_KINETO_WORD_BYTES    32u
+#define GP_KINETO_LABEL_BYTES   256u
+#define GP_KINETO_STREAMS       32u
+#define GP_KINETO_COUNTERS      32u
+#define GP_KINETO_COUNTER_BYTES 80u
+
+/* Of CUPTI's range profiler: a metric of a kernel. */
+struct gp_kineto_counter {
+	char name[GP_KINETO_COUNTER_BYTES];
+	double value;
+};
 
 struct gp_kineto_event {
 	uint64_t start_ns, duration_ns;
@@ -71,6 +79,7 @@ struct gp_kineto_event {
 	uint32_t grid[3], block[3];
 	uint32_t streams[GP_KINETO_STREAMS]; /* that a call made; more are left out */
 	uint32_t stream_count;
+	uint32_t counter_count;
 	uint32_t devices; /* a bit for each, between which memory goes to and fro */
 	char domain[GP_KINETO_LABEL_BYTES]; /* of a range; only our own export says so */
 	char stream_kind[GP_KINETO_WORD_BYTES];
@@ -80,6 +89,7 @@ struct gp_kineto_event {
 		[GP_KINETO_LABEL_BYTES]; /* "name" in "args": of a process or thread; "file" of what Python did */
 	size_t name_bytes;
 	char name[GP_PULL_TEXT_BYTES + 1];
+	struct gp_kineto_counter counters[GP_KINETO_COUNTERS]; /* more are left out */
 };
 
 /* Read the event behind its opening bracket, which was the last token, up to the closing one. False: the input is at its end. */

@@ -610,6 +610,17 @@ static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e
 	return gp_import_record(im, GP_RECORD_POOL, &record);
 }
 
+/* Of CUPTI's range profiler: a kernel, of which there are counters in place of times. */
+static int take_counted(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < e->counter_count; i++)
+		result = gp_import_counter(im, e->start_ns, e->name, e->counters[i].name,
+					   e->counters[i].value);
+	return result;
+}
+
 /* What the model has in another form, or makes itself. */
 static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e)
 {
@@ -638,6 +649,7 @@ static const struct {
 	{"unified_memory", take_unified},
 	{"host_function", take_host_function},
 	{"gpu_graph", take_graph},
+	{"cuda_profiler_range", take_counted},
 	{"gpu_user_annotation", take_nothing},
 	{"external_correlation", take_nothing},
 	{"Trace", take_nothing},

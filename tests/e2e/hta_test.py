@@ -204,6 +204,31 @@ class Figures(Tables):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--counters is for Chrome traces", refused.stderr)
 
+    def counted(self, launches):
+        """A trace as torch.profiler writes it with CUPTI's range profiler: counters of two kernels in place of their times."""
+        made = Made(0)
+        made.add("cpu_op", "aten::linear", 40, 41, 900, 9000)
+        made.add("cpu_op", "aten::addmm", 40, 41, 1000, 5000)
+        for i in range(launches):
+            made.add("cuda_runtime", "cudaLaunchKernel", 40, 41, 2000 + 4000 * i, 3000 + 4000 * i, correlation=i + 1)
+        for i, (name, value) in enumerate((("gemm", 1500), ("void relu<float>(float*)", 10.25))):
+            made.add("cuda_profiler_range", name, 0, 0, 20000 + 100 * i, 20100 + 100 * i,
+                     **{"smsp__inst_executed.sum": value, "dram__bytes.sum": 64})
+        path = self.path("counted-%d.json" % launches)
+        with open(path, "w") as file:
+            file.write('{"schemaVersion": 1, "traceEvents": [\n%s\n]}\n' % ",\n".join(made.events))
+        return self.tables("counter", "--full-names", path)["counter"]
+
+    def test_hardware_counters_have_their_operators(self):
+        rows = {(row["Counter"], row["Name"]): row for row in self.counted(2)}
+        self.assertEqual(len(rows), 4)
+        gemm, relu = rows["smsp__inst_executed.sum", "gemm"], rows["smsp__inst_executed.sum", "void relu<float>(float*)"]
+        self.assertEqual((gemm["Count"], gemm["Sum"], gemm["Outermost"], gemm["Operator"]), (1, 1500, "aten::linear", "aten::addmm"))
+        self.assertEqual((relu["Avg"], relu["Min"], relu["Max"], relu["Outermost"], relu["Operator"]),
+                         (10.25, 10.25, 10.25, "aten::linear", "aten::linear"))
+        # whose launch is whose is not known where there are more of them
+        self.assertEqual({row["Operator"] for row in self.counted(3)}, {None})
+
     def test_a_few_steps_get_advice(self):
         """Three steps of a small network that torch.profiler recorded: its kernels are shorter than their launches."""
         for path in REAL:

@@ -31,7 +31,7 @@ $(PLACES): tests/programs/places.h | $(O)/sim/libcuda.so
 $(O)/programs/places $(O)/programs/libplaces.so: tests/programs/places.c
 $(O)/programs/places++: tests/programs/places.cc
 
-# ---- fuzzing: not part of `make check`, for it ends when time is up; findings become tests ----
+# ---- fuzzing: `make fuzz` ends when time is up; findings become tests.  `make check` has a short run without clang, the same each time ----
 FUZZ_SECONDS ?= 30
 FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS      := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
@@ -69,6 +69,17 @@ fuzz-code: $(O)/tests/fuzz/seed-code/plugin
 fuzz-import: $(O)/tests/fuzz/seed-import/database
 fuzz-pickle: $(O)/tests/fuzz/seed-pickle/snapshot
 fuzz-trace: $(O)/tests/fuzz/seed-trace/0
+
+# Programs without libFuzzer, of the objects that there are.
+SHORT_TIMES := 2000
+SHORT       := $(addprefix $(O)/tests/fuzz/,$(addsuffix _short,$(FUZZERS)))
+SHORT_SEEDS := code/plugin import/database pickle/snapshot trace/0
+check-built: $(SHORT) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
+CHECKS += $(foreach name,$(FUZZERS),'$(O)/tests/fuzz/$(name)_short $(SHORT_TIMES) $(O)/tests/fuzz/seed-$(name) tests/fuzz/$(name)')
+$(SHORT): $(O)/tests/fuzz/%_short: tests/fuzz/%_fuzz.c tests/fuzz/short.c tests/lib/dice.h $(filter-out $(O)/report/main.o,$(REPORT))
+	@mkdir -p $(@D)
+	$(call say,TEST)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(REPORT_LIBS)
 
 .PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
 fuzz: $(addprefix fuzz-,$(FUZZERS))

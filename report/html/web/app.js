@@ -193,6 +193,7 @@ const KEYS = [
 	['I', 'flame graph: upside down'],
 	['← → , . P', 'memory: move the moment by a pixel (Shift: ten), to the change before or after, to the peak'],
 	['M', 'memory: mark the moment: the table says what came since'],
+	['Tab, ← →, Enter', 'tables: from the rows to the titles of columns, to the next one, sort by it'],
 	['W S F', 'memory: closer, farther (also Ctrl+wheel); the moment in the timeline'],
 ];
 function showHelp() {

@@ -72,9 +72,10 @@ class Grid {
 						class: column.text ? 'text' : '',
 						role: 'columnheader',
 						title: column.title + (column.hint ? ': ' + column.hint : ''),
-						tabIndex: -1,
+						tabIndex: c === this.sortColumn ? 0 : -1,
 						style: { width: column.width + 'px', flex: 'none' },
 						onclick: () => this.sort(c),
+						onkeydown: (e) => this.headKey(e, c),
 						'aria-sort':
 							c === this.sortColumn
 								? this.descending
@@ -88,12 +89,23 @@ class Grid {
 		);
 	}
 
+	/* From title to title; Enter, as of any button, sorts. */
+	headKey(event, c) {
+		const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+		if (!step || event.ctrlKey || event.metaKey) return;
+		event.preventDefault();
+		event.stopPropagation();
+		this.head.children[c + step]?.focus();
+	}
+
 	sort(c) {
+		const hadFocus = this.head.contains(document.activeElement);
 		this.descending = c === this.sortColumn ? !this.descending : !this.columns[c].text;
 		this.sortColumn = c;
 		this.order();
 		this.layout();
 		this.draw();
+		if (hadFocus) this.head.children[c].focus();
 	}
 
 	setFilter(text) {

@@ -167,9 +167,34 @@ static void print_loop(FILE *out, const struct gp_advice *advice)
 			gp_format_count(advice->loop_passes).text);
 }
 
+/* "app+0x1f0": what a place is called in a file whose functions have no names. */
+static bool is_nameless(const char *place)
+{
+	const char *at = strstr(place, "+0x");
+
+	return at && at > place && strcspn(place, " ") == strlen(place) &&
+	       at[3 + strspn(at + 3, "0123456789abcdef")] == '\0';
+}
+
+/* The first such file. */
+static void print_nameless(FILE *out, const struct gp_advice *advice)
+{
+	for (uint32_t i = 0; i < advice->count; i++)
+		if (is_nameless(advice->findings[i].place)) {
+			fputs("  no symbols in ", out);
+			fwrite(advice->findings[i].place, 1,
+			       (size_t)(strstr(advice->findings[i].place, "+0x") -
+					advice->findings[i].place),
+			       out);
+			fputs(": built with -g, and not stripped, its lines have names\n", out);
+			return;
+		}
+}
+
 /* What another recording would tell. */
 static void print_hints(FILE *out, const struct gp_advice *advice)
 {
+	print_nameless(out, advice);
 	if (advice->lacks_stacks)
 		fputs("  for the lines to change, record with --stacks=all\n", out);
 	if (advice->lacks_unified)

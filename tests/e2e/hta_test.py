@@ -1,5 +1,6 @@
 """What HolisticTraceAnalysis says of a Kineto trace, gpuprof says, too: of real ones, and of made ones with all that can overlap."""
 import glob
+import gzip
 import json
 import os
 import random
@@ -203,6 +204,24 @@ class Figures(Tables):
         refused = self.run_gpuprof("export", "--format", "csv", "--counters", path)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--counters is for Chrome traces", refused.stderr)
+
+    def occupancies(self, path):
+        opened = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
+        with opened as file:
+            return {event["args"]["correlation"]: event["args"] for event in json.load(file)["traceEvents"] if event.get("cat") == "kernel"}
+
+    def test_occupancies_are_those_of_the_traces(self):
+        """But for kernels that have more shared memory than 48 KiB, which a kernel has to ask for: Kineto says that none of their blocks fits."""
+        for path in REAL:
+            out = self.path("again.json")
+            self.assertEqual(self.run_gpuprof("export", "-o", out, path).returncode, 0)
+            ours, theirs, key = self.occupancies(out), self.occupancies(path), "est. achieved occupancy %"
+            self.assertEqual(set(ours), set(theirs))
+            for correlation, args in theirs.items():
+                if args["shared memory"] > 48 << 10:
+                    self.assertEqual(args[key], 0)
+                else:
+                    self.assertEqual(ours[correlation][key], args[key], path)
 
     def counted(self, launches):
         """A trace as torch.profiler writes it with CUPTI's range profiler: counters of two kernels in place of their times."""

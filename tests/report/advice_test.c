@@ -744,6 +744,25 @@ static void test_many_findings_of_one_rule(void **state)
 	free(text);
 }
 
+/* A place in a file without symbols says how it gets a name. */
+static void test_places_without_symbols(void **state)
+{
+	struct gp_finding finding = {.rule = gp_rules[0], .place = "main+0x11f0", .callers = ""};
+	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = MS};
+	char *text;
+
+	(void)state;
+	finding.found = finding.change = "it waits";
+	text = printed(&advice, 0);
+	assert_non_null(strstr(text, "  no symbols in main: built with -g, and not stripped, its "
+				     "lines have names\n"));
+	free(text);
+	finding.place = "operator+0 (a.c:1)";
+	text = printed(&advice, 0);
+	assert_null(strstr(text, "no symbols"));
+	free(text);
+}
+
 /* What each of several findings has below it, and which of them have a place. */
 static void test_findings_share_a_screen(void **state)
 {
@@ -802,6 +821,7 @@ int main(void)
 		cmocka_unit_test(test_turns_of_host_and_gpu),
 		cmocka_unit_test(test_what_does_not_fit_on_a_screen),
 		cmocka_unit_test(test_findings_share_a_screen),
+		cmocka_unit_test(test_places_without_symbols),
 		cmocka_unit_test(test_many_findings_of_one_rule),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),

@@ -14,7 +14,9 @@
 #include "report/rules/meanwhile.h"
 
 struct own {
-	bool has_looks; /* at Python's stacks, of any of its idle times */
+	bool has_looks;   /* at Python's stacks, of any of its idle times */
+	bool takes_turns; /* several threads copy, as those of a server do that wait for requests */
+	uint32_t thread_id; /* the first one */
 };
 
 #define LEAST_NS 200000u
@@ -128,6 +130,9 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	gp_advisor_show_lull(found, at->lull);
 	found->bytes += bytes_of_batch(advisor, at->call_after);
+	if (found->count == 1)
+		own->thread_id = at->call_after->thread_id;
+	own->takes_turns |= own->thread_id != at->call_after->thread_id;
 	own->has_looks |= gp_meanwhile_add(advisor, found, at, until_unix_ns(advisor, at));
 }
 
@@ -156,6 +161,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		is_little(found) ? "copies" : "has made, or received, the",
 		gp_format_bytes(found->bytes / found->count).text,
 		is_little(found) ? " to it" : " that it copies next");
+	if (own->takes_turns)
+		fputs(", in several threads by turns", out);
 	if (own->has_looks)
 		gp_meanwhile_tell(advisor, found, out);
 }
@@ -191,6 +198,12 @@ static const char *const read_ahead[GP_LANGUAGES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
+	if (own->takes_turns)
+		fputs("where these threads wait for requests, that is no fault: take several at "
+		      "once, if they come at once; else ",
+		      out);
 	if (is_little(found))
 		fputs(not_before, out);
 	else if (has_workers(advisor->scope.models[found->process]))

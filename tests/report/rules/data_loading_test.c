@@ -16,9 +16,9 @@
 
 /*
  * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies it
- * in a call of 1 ms that begins the copies, a small and a large one, when it is nearly over.
+ * in a call of 1 ms that begins the copies, a small and a large one, when it is nearly over.  By turns in so many threads.
  */
-static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
+static struct gp_model *load_data_in(uint32_t threads, uint32_t times, uint64_t host_ns)
 {
 	struct build b = build_begin(1);
 	uint64_t at_ns = MS;
@@ -28,10 +28,10 @@ static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
 	for (uint32_t i = 1; i <= times; i++) {
 		struct gp_op *op;
 
-		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 2 * i);
+		build_call(&b, 100 + i % threads, BUILD_LAUNCH, at_ns, 10000, 2 * i);
 		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20000 + MS, 2 * i);
 		at_ns += MS + 20000 + host_ns;
-		build_call(&b, 100, 31, at_ns, MS, 2 * i + 1);
+		build_call(&b, 100 + i % threads, 31, at_ns, MS, 2 * i + 1);
 		at_ns += MS;
 		op = build_op(&b, GP_OP_COPY, 7, at_ns - 20000, at_ns - 19000, 2 * i + 1);
 		op->copy_kind = GP_COPY_HTOD;
@@ -41,6 +41,32 @@ static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
 		op->bytes = 1 << 20;
 	}
 	return build_end(&b);
+}
+
+static struct gp_model *load_data(uint32_t times, uint64_t host_ns)
+{
+	return load_data_in(1, times, host_ns);
+}
+
+/* As a server's do, which wait for requests; of one thread nothing is known. */
+static void test_threads_that_take_turns(void **state)
+{
+	struct gp_model *models[] = {load_data(20, MS), load_data_in(3, 20, MS)};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct gp_advice advice = ask(&models[i], 1);
+		const struct gp_finding *found = find(&advice, "data-loading");
+
+		assert_non_null(found);
+		assert_int_equal(strstr(found->found, ", in several threads by turns") != NULL,
+				 i == 1);
+		assert_int_equal(strstr(found->change, "wait for requests, that is no fault") !=
+					 NULL,
+				 i == 1);
+		gp_advice_free(&advice);
+		gp_model_free(models[i]);
+	}
 }
 
 /* Of idle times in which a slow copy follows, the host's part is that of loading data. */
@@ -202,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data_before_slow_copies),
+		cmocka_unit_test(test_threads_that_take_turns),
 		cmocka_unit_test(test_batches_without_launches),
 		cmocka_unit_test(test_what_the_host_did),
 		cmocka_unit_test(test_workers_that_load_data),

@@ -47,9 +47,12 @@
  * only what this chunk has said before, so that every chunk decodes alone.  The rules (value modulo 2^64):
  *      LAST    the field's value in the previous record of the same kind, 0 if none
  *      STRIDE  that value plus its last change: a, b -> b + (b - a); before the first value there is 0: 7 -> 14
- *      AFTER   a start time: the end of the previous record of the same time domain (ticks or ns), 0 if none
+ *      AFTER   a start time: the end of the previous record that has such a field of the same clock, whatever its kind, 0 if
+ *              none.  There are two clocks, ticks and ns, as the field's name ends; in ticks the end is the start and the
+ *              duration, duration_low_ticks + duration_high_ticks * 2^32
  *      LENGTH  an end time: coded as a duration, predicted by the previous record's of the same kind
- * Members that are not listed are zero in the record; kind and slots follow from the kind.
+ * A field is as many bytes of the record as its row says, from the member on (of an array, several elements), as one unsigned
+ * integer.  Members that are not listed are zero in the record; kind and slots follow from the kind.
  *
  * Payload, form KEPT: as PACKED.
  *

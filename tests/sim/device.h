@@ -85,8 +85,8 @@
  *		may-not-record		cuptiActivityEnable returns 35
  *		old-driver		cuptiSubscribe returns 15, as where CUPTI wants a newer one
  *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
- *	came after 11.8, and one without cuptiActivityRegisterCallbacks: put one first in
- *	LD_LIBRARY_PATH.
+ *	came after 11.8, and one without cuptiActivityRegisterCallbacks: name one with
+ *	--cupti (GPUPROF_CUPTI), for the one beside libcudart comes before LD_LIBRARY_PATH.
  *
  * Threads: everything here may be called by any thread at any time.
  */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
+#include "report/apart.h"
 #include "report/export.h"
 #include "report/format.h"
 #include "report/html/html.h"
@@ -41,7 +42,8 @@ struct piece {
 	const struct gp_model *model; /* NULL = it could not be read */
 	int lock;                     /* descriptor of the trace, locked; -1 = none */
 	int save_to;                  /* the same if the trace may be added to, else -1 */
-	char *chrome_path;            /* the Chrome trace, once it is written */
+	char *chrome_path;            /* where the Chrome trace goes, or went; NULL = none */
+	struct gp_apart export;       /* who writes it beside us */
 	uint32_t running_pid;         /* left out because it still runs; 0 = not */
 };
 
@@ -51,8 +53,9 @@ struct finishing {
 	struct piece *pieces;
 	struct gp_model **models;
 	size_t piece_count, model_count;
-	bool is_large; /* made in one pass: totals alone, and nothing that shows each event */
-	FILE *text;    /* in memory, so that what several processes print does not mix */
+	size_t begun, ended; /* pieces up to which exports were begun beside us, and ended */
+	bool is_large;       /* made in one pass: totals alone, and nothing that shows each event */
+	FILE *text;          /* in memory, so that what several processes print does not mix */
 	char *text_bytes;
 	size_t text_length;
 	char *page_path; /* the HTML page, once it is written */
@@ -119,38 +122,91 @@ static bool lock(struct piece *piece)
 	return true;
 }
 
-static int write_chrome(struct finishing *f, const struct gp_model *model, const char *path,
+static int write_chrome(struct finishing *f, const struct piece *piece, FILE *messages,
 			char *message)
 {
 	struct gp_export_options options = {
 		.slice_limit = f->options->chrome_limit,
-		.messages = f->text,
+		.messages = messages,
 		.progress = show_progress,
 		.progress_context = f,
 	};
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, path, message, MESSAGE_BYTES);
+	int result = gp_output_file_open(&file, piece->chrome_path, message, MESSAGE_BYTES);
 
 	if (result != 0)
 		return result;
-	result = gp_export_model(f->exporter, model, &options, file.stream);
+	result = gp_export_model(f->exporter, piece->model, &options, file.stream);
 	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
 }
 
-static void export_piece(struct finishing *f, struct piece *piece, const struct gp_model *model)
-{
-	char *path = gp_output_path(piece->path, f->exporter->suffix), message[MESSAGE_BYTES];
-	int result = -ENOMEM;
+/* For report/apart.h, too. */
+struct export_work {
+	struct finishing *f;
+	const struct piece *piece;
+};
 
-	snprintf(message, sizeof(message), "no memory for the Chrome trace of %s", piece->path);
-	if (path)
-		result = write_chrome(f, model, path, message);
-	if (result == 0) {
-		piece->chrome_path = path;
+static int do_export(void *context, FILE *messages)
+{
+	const struct export_work *work = context;
+	char message[MESSAGE_BYTES];
+	int result = write_chrome(work->f, work->piece, messages, message);
+
+	if (result != 0)
+		fail(work->f, result, message);
+	return result;
+}
+
+static void drop_chrome(struct finishing *f, struct piece *piece, int result)
+{
+	if (f->result == 0)
+		f->result = result;
+	free(piece->chrome_path);
+	piece->chrome_path = NULL;
+}
+
+static void end_export(struct finishing *f, struct piece *piece)
+{
+	char message[MESSAGE_BYTES];
+	int result = piece->export.process ? gp_apart_end(&piece->export, f->text) : 0;
+
+	if (result == -ECANCELED) {
+		snprintf(message, sizeof(message),
+			 "the Chrome trace of %s is not complete: the process that wrote it was "
+			 "ended; try: "
+			 "gpuprof export --format chrome",
+			 piece->path);
+		fail(f, result, message);
+	}
+	if (result != 0)
+		drop_chrome(f, piece, result);
+}
+
+/* Of those that are written beside us, the first ones, so that there are no more than so many. */
+static void end_exports(struct finishing *f, size_t most)
+{
+	for (; f->begun - f->ended > most; f->ended++)
+		end_export(f, &f->pieces[f->ended]);
+}
+
+/* Beside us, while we go on with other traces and the summary; where that cannot be, now. */
+static void export_piece(struct finishing *f, struct piece *piece)
+{
+	struct export_work work = {f, piece};
+	unsigned most = gp_apart_most();
+	int result = 0;
+
+	piece->chrome_path = gp_output_path(piece->path, f->exporter->suffix);
+	if (!piece->chrome_path) {
+		fail(f, -ENOMEM, "no memory for the name of a Chrome trace");
 		return;
 	}
-	free(path);
-	fail(f, result, message);
+	if (most > 0)
+		end_exports(f, most - 1);
+	if (most == 0 || !gp_apart_begin(&piece->export, do_export, &work))
+		result = do_export(&work, f->text);
+	if (result != 0)
+		drop_chrome(f, piece, result);
 }
 
 static int write_page_to(struct finishing *f, const char *path, char *message)
@@ -182,7 +238,7 @@ static void write_page(struct finishing *f)
 	fail(f, result, message);
 }
 
-/* Both outputs are there, or will not be: whoever comes next may have the trace. */
+/* Whoever comes next may have the trace, when the Chrome trace is there, or will not be: who writes it beside us holds the lock, too. */
 static void unlock(struct piece *piece)
 {
 	if (piece->lock >= 0)
@@ -231,7 +287,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 		(void)gp_keep_names(piece->save_to,
 				    *model); /* else it is read where the files are */
 	if (f->exporter && !f->is_large)
-		export_piece(f, piece, *model);
+		export_piece(f, piece);
 }
 
 static void take_piece(struct finishing *f, struct piece *piece)
@@ -246,6 +302,7 @@ static void take_piece(struct finishing *f, struct piece *piece)
 		fail(f, -EBUSY, message);
 	}
 	unlock(piece);
+	f->begun++;
 }
 
 /* ---- what is printed ---- */
@@ -357,6 +414,7 @@ static void write_text(struct finishing *f)
 		fail(f, result, "no memory for the summary");
 	if (f->options->html && f->model_count > 0)
 		write_page(f);
+	end_exports(f, 0);
 	if (!f->options->names_no_files)
 		name_files(f);
 	name_what_is_left_out(f);

@@ -1,0 +1,30 @@
+/*
+ * apart: work in a process of its own, beside ours, which has all that we have loaded and shares the pages of it.
+ *
+ * Where it ends by a fault, we do not; and the other way round.
+ */
+#ifndef REPORT_APART_H
+#define REPORT_APART_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct gp_apart {
+	pid_t process; /* 0 = none */
+	int from;      /* where its messages come from, and its result */
+};
+
+/* Lines for the user go to messages. Returns 0 or a negative errno value above -256. */
+typedef int gp_apart_work(void *context, FILE *messages);
+
+/* How many such processes are worth while at once: one for each core; 0 = there is one core. */
+unsigned gp_apart_most(void);
+
+/* Begin.  False: there can be no more processes; nothing has been done. */
+bool gp_apart_begin(struct gp_apart *apart, gp_apart_work *work, void *context);
+
+/* Wait for its end, and pass on its messages.  Returns the work's result, -ECANCELED if the process ended before the work did, or -EIO or -ENOMEM. */
+int gp_apart_end(struct gp_apart *apart, FILE *messages);
+
+#endif

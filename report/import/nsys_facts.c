@@ -45,11 +45,21 @@ static int take_number(void *context, const struct gp_row *row)
 	return 0;
 }
 
+/* Windows lists what drives a display, too, all of it as CUDA's first device. */
+static bool is_display_alone(const struct gp_row *row)
+{
+	return gp_row_has(row, GP_NSYS_smCount) && number_of(row, GP_NSYS_smCount) == 0 &&
+	       number_of(row, GP_NSYS_computeMajor) == 0 &&
+	       gp_row_whole(row, GP_NSYS_totalMemory) == 0;
+}
+
 /* GP_NONE: the process did not use that GPU. */
 static uint32_t find_device(const struct numbering *n, const struct gp_row *row)
 {
 	uint32_t gpu = number_of(row, GP_NSYS_id);
 
+	if (is_display_alone(row))
+		return GP_NONE;
 	for (uint32_t i = 0; i < n->count; i++)
 		if (n->pairs[i].gpu == gpu)
 			return n->pairs[i].device;

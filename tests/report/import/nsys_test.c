@@ -323,6 +323,21 @@ static void of_several_processes_the_busiest_is_read(void **state)
 	gp_model_free(m);
 }
 
+static void what_only_drives_a_display_is_no_gpu(void **state)
+{
+	struct gp_model *m = load(
+		INSERT_KERNEL("4000", "7000", "40",
+			      PID) "CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, cuDevice INT, "
+				   "totalMemory INT, smCount INT, computeMajor INT);"
+				   "INSERT INTO TARGET_INFO_GPU VALUES "
+				   "(0, 'GeForce', 1, 6442450944, 10, 6), "
+				   "(1, 'Basic Render Driver', 1, 0, 0, 0);");
+
+	(void)state;
+	assert_string_equal(m->device_names[0], "GeForce");
+	gp_model_free(m);
+}
+
 static void links_and_overheads_are_read(void **state)
 {
 	struct gp_model *m = load(
@@ -629,6 +644,7 @@ int main(void)
 		T(memory_of_kernels_that_is_not_there_is_not_known),
 		T(devices_contexts_and_names_are_read),
 		T(of_several_processes_the_busiest_is_read),
+		T(what_only_drives_a_display_is_no_gpu),
 		T(links_and_overheads_are_read),
 		T(graphs_syncs_and_events_are_read),
 		T(what_a_kernel_lacks_is_made_up_for_or_left_out),

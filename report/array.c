@@ -164,30 +164,18 @@ uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes
 	return order_indices(&o, count, is_ordered(&o, count));
 }
 
-/* Follow each cycle of the permutation once: order[i] is where element i comes from. */
-static int permute(char *array, uint32_t count, size_t element_bytes, uint32_t *order)
+/* order[i] is where element i comes from.  By way of a copy: in place each move would wait for the one before, and for memory. */
+static int permute(char *array, uint32_t count, size_t element_bytes, const uint32_t *order)
 {
-	char *spare = malloc(element_bytes);
+	char *ordered = gp_room_take(count * element_bytes);
 
-	if (!spare)
+	if (!ordered)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t to = i, from = order[i];
-
-		if (from == i)
-			continue;
-		memcpy(spare, array + i * element_bytes, element_bytes);
-		while (from != i) {
-			memcpy(array + to * element_bytes, array + from * element_bytes,
-			       element_bytes);
-			order[to] = to;
-			to = from;
-			from = order[to];
-		}
-		memcpy(array + to * element_bytes, spare, element_bytes);
-		order[to] = to;
-	}
-	free(spare);
+	for (size_t i = 0; i < count; i++)
+		memcpy(ordered + i * element_bytes, array + order[i] * element_bytes,
+		       element_bytes);
+	memcpy(array, ordered, count * element_bytes);
+	gp_room_free(ordered);
 	return 0;
 }
 

@@ -93,14 +93,15 @@ def find_stacks_word():
         line = next(line for line in maps if line.rstrip().endswith("libgpuprof.so"))
     base = int(line.split("-")[0], 16)
     path = os.path.realpath(line.split()[-1])
-    return ctypes.c_uint32.from_address(base + find_symbol(path, "gp_since_fork") + STACKS_WORD)
+    word = ctypes.c_uint32.from_address(base + find_symbol(path, "gp_since_fork") + STACKS_WORD)
+    if word.value != 1:
+        sys.exit("this gpuprof takes no stacks: start it with --stacks=all")
+    return word
 
 
 def measure_inside(step, synchronize, rounds):
     library = ctypes.CDLL(None)
     stacks = find_stacks_word()
-    if stacks.value != 1:
-        sys.exit("this gpuprof takes no stacks: start it with --stacks=all")
 
     def time_paused():
         library.gpuprof_v1_stop()

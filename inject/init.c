@@ -269,7 +269,7 @@ static void complain(void)
 
 static void finish_session(uint64_t most_s)
 {
-	uint64_t timeout_s = gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S);
+	uint64_t timeout_s = gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT);
 
 	gp_session_finish((timeout_s < most_s ? timeout_s : most_s) * 1000000000u);
 }

@@ -299,6 +299,6 @@ void gp_process_trace_close(void)
 	say_what_is_missing(error);
 	if (!gp_process_trace_in_session() && wants_finish())
 		gp_finish_run(gp_collector_trace_path(),
-			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S) * 1000000000u);
+			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT) * 1000000000u);
 	pthread_setcancelstate(saved_state, NULL);
 }

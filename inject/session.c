@@ -203,7 +203,7 @@ static void *fetching_thread(void *unused)
 	gp_emit_is_patient();
 	gp_fetch_here();
 	gp_share_serve_here();
-	gp_stack_begin_samples(gp_option_number(GP_OPTION_ID_HOST_SAMPLES_MS) * 1000000u,
+	gp_stack_begin_samples(gp_option_number(GP_OPTION_ID_HOST_SAMPLES) * 1000000u,
 			       SAMPLES_REST);
 	gp_store32_release(&session.has_begun, 1);
 	gp_sys_wake(&session.has_begun);
@@ -408,7 +408,7 @@ static int look_for_addresses(void)
 
 static int make_buffers(void)
 {
-	uint64_t most_bytes = gp_option_number(GP_OPTION_ID_CUPTI_MEMORY_MIB) << 20;
+	uint64_t most_bytes = gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20;
 	int error = gp_buffers_init(gp_budget_part(most_bytes, BUDGET_PART),
 				    gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
 				    wake_fetching_thread);

@@ -249,7 +249,7 @@ class Ends(Case):
 
     def test_a_hung_gpu_holds_the_end_up_for_the_time_limit_only(self):
         results = self.run_every_way([*GPU, "start=25", "exit=3"], GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT="flush-hangs",
-                                     GPUPROF_FLUSH_TIMEOUT_S="1")
+                                     GPUPROF_FLUSH_TIMEOUT="1")
         self.assertEqual(results[PLAIN].returncode, 3)
         for way in (BARE, LAUNCHED):
             lines = [line for line in own_lines(results[way].stderr) if "the GPU did not finish" in line]

@@ -160,7 +160,7 @@ class Looks(Case):
                 os.unlink(path)
         result = self.run_program([sys.executable, self.write("program.py", PYTHON), support.HERE], support.PLAIN,
                                   LD_PRELOAD=f"{FAULTS} {LIBRARY}", GPUPROF_OUTPUT="t", GPUPROF_SUMMARY="none", GPUPROF_CHROME="none",
-                                  GPUPROF_HOST_SAMPLES_MS="5", FAULTS_SEEN=seen, FAULTS_ONLY=f"syscall {LOOKS[name]}",
+                                  GPUPROF_HOST_SAMPLES="5", FAULTS_SEEN=seen, FAULTS_ONLY=f"syscall {LOOKS[name]}",
                                   FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "launches 10\n", ""))
         summary = self.run_gpuprof("summary", "--full", trace)

@@ -123,7 +123,7 @@ class Host(Case):
                 os.set_blocking(writing, True)
             with self.subTest(output, signals=signals):
                 ended = subprocess.run([program, *signals], env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT=output,
-                                                                          GPUPROF_FINISH_TIMEOUT_S="1"),
+                                                                          GPUPROF_FINISH_TIMEOUT="1"),
                                        cwd=self.folder, stderr=writing, timeout=15, check=False)
                 self.assertEqual(ended.returncode, 5)
             os.close(reading)

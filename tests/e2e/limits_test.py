@@ -437,7 +437,7 @@ class Memory(Case):
         """CUPTI keeps all buffers to the end: 4 MiB of them, some 20,000 records."""
         for way in (BARE, LAUNCHED):
             result = self.run_program([*GPU, "launch=60000"], way, GPUSIM_FAULT="late-buffers", GPUPROF_CHROME="none",
-                                      GPUPROF_CUPTI_MEMORY_MIB="4")
+                                      GPUPROF_CUPTI_MEMORY="4")
             self.assertEqual((result.returncode, result.stdout), (0, "launches 60000\n"), result.stderr)
             with_record = self.number(result.stderr, "([0-9,]+) with kernel record")
             without = self.number(result.stderr, "([0-9,]+) without kernel record")

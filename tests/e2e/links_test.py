@@ -86,7 +86,7 @@ class Links(Case):
         self.assertIn("PCIe 5.0 x16", self.run_gpuprof("summary", trace).stdout)
 
     def test_whoever_waits_for_the_summary_waits_for_the_answer(self):
-        result = self.record("demo", BARE, GPUSIM_FAULT="nvml-hangs", GPUPROF_FINISH_TIMEOUT_S=1)
+        result = self.record("demo", BARE, GPUSIM_FAULT="nvml-hangs", GPUPROF_FINISH_TIMEOUT=1)
         self.assertIn("GPU busy", result.stderr)
         self.assertNotIn("PCIe", result.stderr)
 

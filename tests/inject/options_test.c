@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,8 +24,8 @@ static char *environment[] = {
 	"GPUPROF_TRACE=api-all",
 	"GPUPROF_SESSION=/tmp/session",
 	"GPUPROF_OUTPUTS=misspelt",
-	"GPUPROF_FLUSH_TIMEOUT_S=",
-	"GPUPROF_FINISH_TIMEOUT_S=86401",
+	"GPUPROF_FLUSH_TIMEOUT=",
+	"GPUPROF_FINISH_TIMEOUT=86401",
 	"GPUPROFOUTPUT=not ours",
 	NULL,
 };
@@ -53,16 +54,33 @@ static void defaults_stand_for_the_rest(void **state)
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
 }
 
+/* --flush-timeout is GPUPROF_FLUSH_TIMEOUT, and so on: whoever knows the one knows the other. */
+static void variables_are_called_as_the_options(void **state)
+{
+	(void)state;
+	for (int i = 0; i < GP_OPTIONS; i++) {
+		char variable[64] = "";
+
+		for (size_t k = 0; gp_option_rows[i].long_name[k] != '\0'; k++) {
+			char letter = gp_option_rows[i].long_name[k];
+
+			assert_in_range(k, 0, sizeof(variable) - 2);
+			variable[k] = letter == '-' ? '_' : (char)toupper(letter);
+		}
+		assert_string_equal(gp_option_rows[i].variable, variable);
+	}
+}
+
 static void nonsense_becomes_the_default(void **state)
 {
 	(void)state;
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
-	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT_S), 5);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT), 5);
 	/* a choice that begins as one does is none */
 	assert_string_equal(gp_option_text(GP_OPTION_ID_RINGS), "auto");
 	assert_string_equal(gp_option_text(GP_OPTION_ID_TRACE), "api-all");
 	/* a number outside of its bounds, too */
-	assert_int_equal(gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT_S), 30);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT), 30);
 }
 
 static void every_default_is_of_its_type(void **state)
@@ -147,7 +165,7 @@ static void complaints_name_the_variable(void **state)
 	assert_non_null(strstr(text, "GPUPROF_CHROME_LIMIT=many"));
 	assert_non_null(strstr(text, "GPUPROF_RINGS=mem is not auto|shm|file|memory; using auto"));
 	assert_non_null(
-		strstr(text, "FINISH_TIMEOUT_S=86401 is not a number from 1 to 86400; using 30"));
+		strstr(text, "FINISH_TIMEOUT=86401 is not a number from 1 to 86400; using 30"));
 	assert_null(strstr(text, "GPUPROF_SESSION"));
 	assert_null(strstr(text, "GPUPROFOUTPUT="));
 	assert_null(strstr(text, "GPUPROF_FLUSH_MS"));
@@ -170,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_come_from_the_environment),
 		cmocka_unit_test(defaults_stand_for_the_rest),
+		cmocka_unit_test(variables_are_called_as_the_options),
 		cmocka_unit_test(nonsense_becomes_the_default),
 		cmocka_unit_test(every_default_is_of_its_type),
 		cmocka_unit_test(seconds_have_fractions),

@@ -110,9 +110,14 @@ static bool has_rate(const struct gp_op *op)
 	       op->end_ns > op->start_ns && op->bytes > 0;
 }
 
+/* No more than that: of absurd times, or those of a damaged file, whose sums are numbers still. */
+#define MOST_BYTES_PER_S (UINT64_C(1) << 56)
+
 static uint64_t rate_of(const struct gp_op *op)
 {
-	return (uint64_t)((double)op->bytes * 1e9 / (double)(op->end_ns - op->start_ns));
+	double rate = (double)op->bytes * 1e9 / (double)(op->end_ns - op->start_ns);
+
+	return rate < (double)MOST_BYTES_PER_S ? (uint64_t)rate : MOST_BYTES_PER_S;
 }
 
 enum { BEGINS, ENDS };

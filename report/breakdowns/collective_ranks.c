@@ -1,10 +1,11 @@
 /*
- * Who came late to the operations that ranks make together, and who waited for whom: kernels of communication end on all GPUs at about one
- * time, so that the one which ran shortest was the last to come.
+ * Who came late to the operations that ranks make together, and who waited for whom: kernels of collectives that no rank can leave before all
+ * have come end on all GPUs at about one time, so that the one which ran shortest was the last to come.
  *
- * The n-th kernel of a name, in the n-th stream of a GPU with communication, is taken for the same operation on all GPUs, where all that have
- * such have as many.  Clocks need not agree: only durations are compared.
+ * The n-th kernel of a name, in the n-th stream of a GPU with such kernels, is taken for the same operation on all GPUs, where all that have
+ * such have as many: no trace says which communicator a kernel is of.  Clocks need not agree: only durations are compared.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,10 +21,10 @@ static const struct gp_sheet_column columns[] = {
 	{"Device", GP_UNIT_NUMBER}, {"Rank", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
 };
 
-/* A kernel of communication. */
+/* A kernel of a collective. */
 struct part {
 	uint64_t name, start_ns, duration_ns;
-	uint32_t stream; /* of those of its GPU that have communication, in their order */
+	uint32_t stream; /* of those of its GPU that have such, in their order */
 	uint16_t device_id;
 	uint16_t process;
 };
@@ -46,6 +47,27 @@ static void add(struct parts *parts, struct part part)
 		parts->parts[parts->count++] = part;
 }
 
+/* Without regard to case, and to "_" in the text. */
+static bool begins_with(const char *text, const char *word)
+{
+	for (; *word != '\0'; text++)
+		if (*text != '_' && tolower((unsigned char)*text) != *word++)
+			return false;
+	return true;
+}
+
+/* Whether each rank waits for all others in it: not sends, and broadcasts, whose sender may go on. */
+static bool is_of_all_ranks(const char *name)
+{
+	static const char *const words[] = {"allreduce", "allgather", "reducescatter", "alltoall"};
+
+	for (; *name != '\0'; name++)
+		for (size_t i = 0; i < COUNT(words); i++)
+			if (begins_with(name, words[i]))
+				return true;
+	return false;
+}
+
 /* Those of one model, stream after stream. */
 static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process,
 		   const uint8_t *kinds, uint64_t *names)
@@ -63,7 +85,8 @@ static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process
 			const struct gp_op *op = &model->ops[i];
 
 			if (op->untimed ||
-			    gp_kinds_of_op(kinds, model, op) != GP_KIND_COMMUNICATION)
+			    gp_kinds_of_op(kinds, model, op) != GP_KIND_COMMUNICATION ||
+			    !is_of_all_ranks(gp_model_kernel_name(model, op)))
 				continue;
 			add(parts, (struct part){.name = gp_scope_name(scope, model, op, names),
 						 .start_ns = op->start_ns,
@@ -122,29 +145,32 @@ static int compare(const void *a, const void *b, const void *context)
 	return order(left->start_ns, right->start_ns);
 }
 
-/* One operation: parts of so many GPUs, each that far from the one before. */
+/* One operation: parts of so many GPUs, each that far from the one before.  Where several ran shortest none of them was the last. */
 static void take_operation(struct gp_tally *tally, const struct part *parts, uint32_t gpus,
 			   uint32_t distance)
 {
-	uint32_t last = 0;
-	uint64_t waited_ns = 0;
+	uint64_t shortest_ns = parts[0].duration_ns, waited_ns = 0;
+	uint32_t as_short = 0;
 
 	for (uint32_t i = 1; i < gpus; i++)
-		if (parts[i * distance].duration_ns < parts[last * distance].duration_ns)
-			last = i;
-	for (uint32_t i = 0; i < gpus; i++)
-		waited_ns += parts[i * distance].duration_ns - parts[last * distance].duration_ns;
+		if (parts[i * distance].duration_ns < shortest_ns)
+			shortest_ns = parts[i * distance].duration_ns;
+	for (uint32_t i = 0; i < gpus; i++) {
+		as_short += parts[i * distance].duration_ns == shortest_ns;
+		waited_ns += parts[i * distance].duration_ns - shortest_ns;
+	}
 	for (uint32_t i = 0; i < gpus; i++) {
 		const struct part *part = &parts[i * distance];
+		bool is_last = as_short == 1 && part->duration_ns == shortest_ns;
 		struct gp_tally_row *row =
 			gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){[PROCESS] = part->process,
 								       [DEVICE] = part->device_id,
 								       [NAME] = part->name});
 
 		row->count++;
-		row->sums[LAST] += i == last;
-		row->sums[HELD_UP_NS] += i == last ? waited_ns / (gpus - 1) : 0;
-		row->sums[WAITED_NS] += part->duration_ns - parts[last * distance].duration_ns;
+		row->sums[LAST] += is_last;
+		row->sums[HELD_UP_NS] += is_last ? waited_ns / (gpus - 1) : 0;
+		row->sums[WAITED_NS] += part->duration_ns - shortest_ns;
 		row->sums[TOTAL_NS] += part->duration_ns;
 	}
 }
@@ -203,9 +229,9 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_collective_rank = {
-	.help = "who came late to operations that ranks make together, and who waited",
-	.nothing = "no two GPUs made as many operations of communication; name the traces of all "
-		   "ranks",
+	.help = "who came late to collectives, taken for one communicator of all ranks",
+	.nothing = "no two GPUs made as many operations of a collective (AllReduce, AllGather, "
+		   "ReduceScatter, AllToAll); name the traces of all ranks",
 	.head = {"collective-rank", "Ranks in communication", columns, COUNT(columns)},
 	.sort_column = 2,
 	.fill = fill,

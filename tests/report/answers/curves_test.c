@@ -82,11 +82,35 @@ static void copies_of_one_direction_add_up(void **state)
 	gp_model_free(model);
 }
 
+/* As many bytes a second as no number holds: at most 2^56, which add up all the same. */
+static void rates_beyond_all_numbers_are_cut(void **state)
+{
+	static const struct gp_curve_point expected[] = {
+		{0, UINT64_C(1) << 56, 7, 0},
+		{100, UINT64_C(2) << 56, 8, 0},
+		{200, UINT64_C(1) << 56, 7, 0},
+		{300, 0, 8, 0},
+	};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_curve curve;
+
+	(void)state;
+	copy(&b, 7, 0, 200, GP_COPY_HTOD, UINT64_C(1) << 60);
+	copy(&b, 8, 100, 300, GP_COPY_HTOD, UINT64_C(1) << 60);
+	model = build_end(&b);
+	assert_int_equal(gp_curve_bandwidth(&curve, model), 0);
+	assert_points(&curve, expected, COUNT(expected), model);
+	gp_curve_free(&curve);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queues_of_streams_are_told_side_by_side),
 		cmocka_unit_test(copies_of_one_direction_add_up),
+		cmocka_unit_test(rates_beyond_all_numbers_are_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,12 +15,12 @@
 
 enum { COUNT, LAST, HELD_UP, WAITED, TOTAL, PID, DEVICE, RANK };
 
-/* A rank whose kernels of communication, on one stream behind each other, take that long. */
-static struct gp_model *rank_of(uint32_t pid, const char *rank, const uint64_t *durations_ns,
-				size_t count)
+/* A rank whose kernels of that name, on one stream behind each other, take that long. */
+static struct gp_model *rank_with(const char *kernel, uint32_t pid, const char *rank,
+				  const uint64_t *durations_ns, size_t count)
 {
 	struct build b = build_begin(pid);
-	uint32_t name = build_name(&b, ALL_REDUCE), gemm = build_name(&b, "gemm");
+	uint32_t name = build_name(&b, kernel), gemm = build_name(&b, "gemm");
 	uint64_t at_ns = 1000 * pid;
 
 	build_device(&b, 0, "GPU");
@@ -32,6 +32,12 @@ static struct gp_model *rank_of(uint32_t pid, const char *rank, const uint64_t *
 		at_ns += 5000;
 	}
 	return build_end(&b);
+}
+
+static struct gp_model *rank_of(uint32_t pid, const char *rank, const uint64_t *durations_ns,
+				size_t count)
+{
+	return rank_with(ALL_REDUCE, pid, rank, durations_ns, count);
 }
 
 static void look(struct gp_model **models, size_t count, struct gp_scope *scope,
@@ -88,11 +94,67 @@ static void what_not_all_did_as_often_is_not_compared(void **state)
 	forget(models, 2, &scope, &sheet);
 }
 
+/* Who waits for whom is known of collectives only: a send waits for one rank, a broadcast's sender for none. */
+static void only_collectives_of_all_ranks_are_compared(void **state)
+{
+	static const struct {
+		const char *kernel;
+		size_t rows;
+	} cases[] = {
+		{"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", 0},
+		{"ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)",
+		 0},
+		{"ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 0},
+		{"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 2},
+		{"ncclDevKernel_ReduceScatter_Sum_u32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+		 2},
+		{"nccl_all_to_all_kernel", 2},
+	};
+	static const uint64_t first[] = {300, 200}, second[] = {100, 1000};
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *models[] = {rank_with(cases[i].kernel, 1, "0", first, 2),
+					     rank_with(cases[i].kernel, 2, "1", second, 2)};
+
+		look(models, 2, &scope, &sheet);
+		if (gp_sheet_rows(&sheet) != cases[i].rows)
+			fail_msg("%s: %zu rows", cases[i].kernel, gp_sheet_rows(&sheet));
+		forget(models, 2, &scope, &sheet);
+	}
+}
+
+/* 200, 200 and 500: the third waited, for two. */
+static void of_several_as_short_none_is_last(void **state)
+{
+	static const uint64_t as_short[] = {200}, longer[] = {500};
+	struct gp_model *models[] = {rank_of(1, "0", as_short, 1), rank_of(2, "1", as_short, 1),
+				     rank_of(3, "2", longer, 1)};
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+
+	(void)state;
+	look(models, 3, &scope, &sheet);
+	assert_int_equal(gp_sheet_rows(&sheet), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct gp_value *row = gp_sheet_row(&sheet, i);
+
+		assert_int_equal(row[LAST].whole, 0);
+		assert_int_equal(row[HELD_UP].whole, 0);
+		assert_int_equal(row[WAITED].whole, row[PID].whole == 3 ? 300 : 0);
+	}
+	forget(models, 3, &scope, &sheet);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_ran_shortest_came_last),
 		cmocka_unit_test(what_not_all_did_as_often_is_not_compared),
+		cmocka_unit_test(only_collectives_of_all_ranks_are_compared),
+		cmocka_unit_test(of_several_as_short_none_is_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,13 +18,10 @@ struct gp_apart {
 /* Lines for the user go to messages. Returns 0 or a negative errno value above -256. */
 typedef int gp_apart_work(void *context, FILE *messages);
 
-/* How many such processes are worth while at once: one for each core; 0 = there is one core. */
-unsigned gp_apart_most(void);
-
-/* Begin.  False: there can be no more processes; nothing has been done. */
+/* Begin.  The process ends with ours at the latest.  False: there can be no more processes; nothing has been done. */
 bool gp_apart_begin(struct gp_apart *apart, gp_apart_work *work, void *context);
 
-/* Wait for its end, and pass on its messages.  Returns the work's result, -ECANCELED if the process ended before the work did, or -EIO or -ENOMEM. */
+/* Wait for its end, and pass on its messages.  Returns the work's result, or -ECANCELED if the process ended before the work did, or its messages could not be taken. */
 int gp_apart_end(struct gp_apart *apart, FILE *messages);
 
 #endif

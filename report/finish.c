@@ -12,6 +12,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "report/apart.h"
+#include "report/cores.h"
 #include "report/export.h"
 #include "report/format.h"
 #include "report/html/html.h"
@@ -35,6 +36,7 @@
 #define LOCK_TRIES         50
 #define MUCH_TO_OPEN_BYTES (64 << 20)
 #define LOCK_PAUSE_NS      10000000
+#define MOST_EXPORTS       8 /* at once: a disk is not faster for more */
 
 /* A trace being finished. */
 struct piece {
@@ -167,15 +169,16 @@ static void drop_chrome(struct finishing *f, struct piece *piece, int result)
 
 static void end_export(struct finishing *f, struct piece *piece)
 {
-	char message[MESSAGE_BYTES];
+	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
 	int result = piece->export.process ? gp_apart_end(&piece->export, f->text) : 0;
 
 	if (result == -ECANCELED) {
+		gp_output_file_clean(piece->chrome_path);
 		snprintf(message, sizeof(message),
-			 "the Chrome trace of %s is not complete: the process that wrote it was "
-			 "ended; try: "
-			 "gpuprof export --format chrome",
-			 piece->path);
+			 "no Chrome trace was made: the process that wrote it was ended; for it, "
+			 "type: "
+			 "gpuprof export %s",
+			 gp_shell_word(piece->path, word, sizeof(word)));
 		fail(f, result, message);
 	}
 	if (result != 0)
@@ -189,11 +192,20 @@ static void end_exports(struct finishing *f, size_t most)
 		end_export(f, &f->pieces[f->ended]);
 }
 
+/* Where it is being written already, by another trace's: of "app" and "app.gpuprof" both are app.json. */
+static bool is_being_written(const struct finishing *f, const char *path)
+{
+	for (size_t i = f->ended; i < f->begun; i++)
+		if (f->pieces[i].export.process && strcmp(f->pieces[i].chrome_path, path) == 0)
+			return true;
+	return false;
+}
+
 /* Beside us, while we go on with other traces and the summary; where that cannot be, now. */
 static void export_piece(struct finishing *f, struct piece *piece)
 {
 	struct export_work work = {f, piece};
-	unsigned most = gp_apart_most();
+	uint32_t most = gp_cores() < MOST_EXPORTS ? gp_cores() : MOST_EXPORTS;
 	int result = 0;
 
 	piece->chrome_path = gp_output_path(piece->path, f->exporter->suffix);
@@ -201,9 +213,8 @@ static void export_piece(struct finishing *f, struct piece *piece)
 		fail(f, -ENOMEM, "no memory for the name of a Chrome trace");
 		return;
 	}
-	if (most > 0)
-		end_exports(f, most - 1);
-	if (most == 0 || !gp_apart_begin(&piece->export, do_export, &work))
+	end_exports(f, is_being_written(f, piece->chrome_path) ? 0 : most - 1);
+	if (!gp_apart_begin(&piece->export, do_export, &work))
 		result = do_export(&work, f->text);
 	if (result != 0)
 		drop_chrome(f, piece, result);
@@ -400,18 +411,35 @@ static bool used_driver(const struct finishing *f)
 	return false;
 }
 
-static void write_text(struct finishing *f)
+/* For report/apart.h. */
+static int do_summary(void *context, FILE *messages)
 {
 	const struct gp_summary_options options = {.brief = true};
-	int result = 0;
+	const struct finishing *f = context;
 
+	return gp_summary_print(messages, f->models, f->model_count, &options);
+}
+
+/* Apart: what makes it end does not end us, nor those who write Chrome traces. */
+static void write_summary(struct finishing *f)
+{
+	struct gp_apart apart;
+	int result = gp_apart_begin(&apart, do_summary, f) ? gp_apart_end(&apart, f->text)
+							   : do_summary(f, f->text);
+
+	if (result == -ECANCELED)
+		fail(f, result, "the summary is not complete: the process that made it was ended");
+	else if (result != 0)
+		fail(f, result, "no memory for the summary");
+}
+
+static void write_text(struct finishing *f)
+{
 	if (f->options->at_exit && f->model_count > 0 && !used_driver(f) &&
 	    !gp_nothing_finds_driver())
 		gp_nothing_print_driver(f->text);
 	if (wants_summary(f) && f->model_count > 0)
-		result = gp_summary_print(f->text, f->models, f->model_count, &options);
-	if (result != 0)
-		fail(f, result, "no memory for the summary");
+		write_summary(f);
 	if (f->options->html && f->model_count > 0)
 		write_page(f);
 	end_exports(f, 0);

@@ -74,6 +74,22 @@ static int create(const char *path)
 	return fd >= 0 ? fd : -errno;
 }
 
+static char *temporary_of(const char *path)
+{
+	char *temporary;
+
+	return asprintf(&temporary, "%s.tmp", path) < 0 ? NULL : temporary;
+}
+
+void gp_output_file_clean(const char *path)
+{
+	char *temporary = is_special(path) ? NULL : temporary_of(path);
+
+	if (temporary)
+		(void)unlink(temporary);
+	free(temporary);
+}
+
 static int open_stream(struct gp_output_file *file, const char *path)
 {
 	int fd;
@@ -87,9 +103,10 @@ static int open_stream(struct gp_output_file *file, const char *path)
 	}
 	if (gp_output_is_trace(path))
 		return -EEXIST;
-	if (!is_special(path) && asprintf(&file->temporary, "%s.tmp", path) < 0) {
-		file->temporary = NULL;
-		return -ENOMEM;
+	if (!is_special(path)) {
+		file->temporary = temporary_of(path);
+		if (!file->temporary)
+			return -ENOMEM;
 	}
 	fd = file->temporary ? create(file->temporary) : gp_shared_folder_open(path, O_TRUNC);
 	if (fd < 0)

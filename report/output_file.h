@@ -34,6 +34,9 @@ int gp_output_file_compress(struct gp_output_file *file);
 int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 			 size_t message_bytes);
 
+/* Remove what is left of PATH.tmp where whoever wrote it was ended. */
+void gp_output_file_clean(const char *path);
+
 /* Whether a trace is there, at the end of a link too: "merge -o *.gpuprof" names one, to be written over. */
 bool gp_output_is_trace(const char *path);
 

@@ -305,14 +305,14 @@ static int status_of_start_error(int error)
 
 #define KERNELS_NAME_BYTES 15u /* of a longer one it keeps the first */
 
-/* A shell, or env, becomes what it is told to run. */
+/* A shell, or env, becomes what it is told to run; some programs rename themselves. */
 static void say_new_name(const struct run *run)
 {
 	const char *old = basename(run->options.program[0]);
 
 	if (!*run->name || strncmp(old, run->name, KERNELS_NAME_BYTES) == 0)
 		return;
-	fputs(", by then ", stderr);
+	fputs(", its process then called ", stderr);
 	gp_text_print(stderr, run->name);
 	fputs(",", stderr);
 }

@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/array.h"
+#include "report/cores.h"
 
 #define BLOCK_BYTES  (1u << 18) /* of payloads: what one thread takes at a time */
 #define BLOCK_CHUNKS 256u
@@ -224,14 +224,6 @@ static void *work(void *context)
 	return NULL;
 }
 
-static uint32_t cores(void)
-{
-	cpu_set_t set;
-	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-
-	return count < (int)MOST_THREADS ? (uint32_t)count : MOST_THREADS;
-}
-
 static void start_threads(struct gp_one_pass *p, uint32_t wanted)
 {
 	for (p->worker_count = 1; p->worker_count < wanted; p->worker_count++) {
@@ -256,7 +248,7 @@ static void end_threads(struct gp_one_pass *p)
 struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink)
 {
 	struct gp_one_pass *p = calloc(1, sizeof(*p));
-	uint32_t threads = cores();
+	uint32_t cores = gp_cores(), threads = cores < MOST_THREADS ? cores : MOST_THREADS;
 
 	if (!p)
 		return NULL;

@@ -38,7 +38,7 @@ class Program(Case):
 
     def test_a_program_that_became_another_has_both_names(self):
         result = self.run_program(["env", *support.GPU, "raise=15"], options=["-s", "none"])
-        self.assertIn(f"gpuprof: env, by then {os.path.basename(sys.executable)}, was ended by SIGTERM (Terminated)", result.stderr)
+        self.assertIn(f"gpuprof: env, its process then called {os.path.basename(sys.executable)}, was ended by SIGTERM (Terminated)", result.stderr)
 
     def test_standard_streams_are_the_programs(self):
         result = self.run_program(["sh", "-c", "cat; echo error >&2"], options=["-q"], stdin="in\n")

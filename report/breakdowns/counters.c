@@ -16,6 +16,7 @@ static const struct gp_sheet_column columns[] = {
 	{"Outermost", GP_UNIT_TEXT}, {"Operator", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
 };
 
+enum { AVG_COLUMN = 2, COUNTER_COLUMN = 5 };
 enum { COUNTER, KERNEL, OPERATOR, OUTERMOST };
 
 /* The values that one kernel has stand side by side in the model. */
@@ -153,15 +154,22 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, const stru
 	return result;
 }
 
-/* Of hostile values: a sum that is no number any more. */
+/* None where it is no number: there is none, or of hostile values, whose sum is beyond all numbers. */
 static void put_real(struct gp_sheet *sheet, double value)
 {
 	gp_sheet_cell(sheet, isfinite(value) ? gp_value_real(value) : gp_value_none());
 }
 
+/* Of shares and of ratios a sum says nothing: "....pct_of_peak_sustained_active", "....pct", "....ratio". */
+static bool has_sum(const char *counter)
+{
+	return strstr(counter, ".pct") == NULL && strstr(counter, ".ratio") == NULL;
+}
+
 static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
 		    double total)
 {
+	const char *counter = gp_scope_text_of(scope, row->key[COUNTER]);
 	const struct gp_tally_series *series = &row->series[0];
 	double sum = 0, least = 0, most = 0;
 
@@ -175,14 +183,33 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 		most = i == 0 || value > most ? value : most;
 	}
 	gp_scope_put_whole(sheet, row->count);
-	put_real(sheet, sum);
+	put_real(sheet, has_sum(counter) ? sum : NAN);
 	put_real(sheet, sum / (double)row->count);
 	put_real(sheet, least);
 	put_real(sheet, most);
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[COUNTER]));
+	gp_scope_put_text(sheet, counter);
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[OUTERMOST]));
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[OPERATOR]));
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[KERNEL]));
+}
+
+static int compare_counters(const void *a, const void *b, const void *context)
+{
+	const struct gp_value *left = a, *right = b;
+
+	(void)context;
+	return strcmp(left[COUNTER_COLUMN].text, right[COUNTER_COLUMN].text);
+}
+
+/* Those of one counter together, as numbers of several do not compare; of these the highest average first. */
+static int order_rows(struct gp_sheet *sheet)
+{
+	int result = gp_sheet_sort(sheet, AVG_COLUMN);
+
+	if (result < 0)
+		return result;
+	return gp_array_sort(sheet->cells, (uint32_t)gp_sheet_rows(sheet),
+			     COUNT(columns) * sizeof(*sheet->cells), compare_counters, NULL);
 }
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
@@ -192,7 +219,8 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
 		result = take_model(scope, &tally, scope->models[i]);
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	result = gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return result == 0 ? order_rows(sheet) : result;
 }
 
 const struct gp_breakdown gp_breakdown_counter = {
@@ -201,7 +229,8 @@ const struct gp_breakdown gp_breakdown_counter = {
 		"no hardware counter is in this trace; gpuprof records none, torch.profiler does "
 		"with CUPTI's range profiler",
 	.head = {"counter", "Hardware counters", columns, COUNT(columns)},
-	.sort_column = 1,
+	.sort_column = COUNTER_COLUMN,
 	.fold_before = 8,
 	.fill = fill,
+	.is_in_order = true,
 };

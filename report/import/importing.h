@@ -43,6 +43,7 @@ struct gp_importing {
 	uint32_t open_looks[GP_FRAME_DEPTH]; /* that have begun, by index, the innermost last */
 	uint32_t open_look_count;
 	uint32_t counted_capacity, counter_text_capacity; /* of the model's */
+	uint64_t counters_left_out;                       /* values for which there was no room */
 	uint64_t first_ns, last_ns;                       /* of all that was taken */
 	uint64_t range_id;                                /* the last one of start/end ranges */
 	bool is_cut; /* the file ends before its end, or goes on with what cannot be read */

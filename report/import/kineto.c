@@ -350,6 +350,21 @@ static int tell_allocators(struct gp_importing *im)
 	return result;
 }
 
+static int tell_counters(struct gp_importing *im)
+{
+	char *note;
+
+	if (im->counters_left_out == 0)
+		return 0;
+	if (asprintf(&note,
+		     "%llu values of hardware counters were left out: of a kernel the first %u are "
+		     "read, and names of up to %u bytes",
+		     (unsigned long long)im->counters_left_out, GP_KINETO_COUNTERS,
+		     GP_KINETO_COUNTER_BYTES - 1) < 0)
+		return -ENOMEM;
+	return gp_load_note(im->load, note);
+}
+
 /* Returns 0, also where the trace is cut, -ENODATA if there is nothing in it that torch.profiler writes, or what reading failed with. */
 static int take(struct gp_importing *im, struct gp_pull *pull)
 {
@@ -374,6 +389,8 @@ static int take(struct gp_importing *im, struct gp_pull *pull)
 		result = tell_recorder(r);
 	if (result == 0)
 		result = tell_allocators(im);
+	if (result == 0)
+		result = tell_counters(im);
 	if (result == 0)
 		result = gp_importing_finish(im, (uint64_t)r->unix_ns);
 	free(r);

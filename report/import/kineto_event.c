@@ -268,16 +268,19 @@ static bool is_counter(const char *key)
 static bool take_counter(struct gp_pull *pull, struct gp_kineto_event *event, const char *key)
 {
 	struct gp_kineto_counter *counter = &event->counters[event->counter_count];
+	bool has_room =
+		event->counter_count < GP_KINETO_COUNTERS && strlen(key) < sizeof(counter->name);
 	enum gp_pull_token token;
 	size_t bytes;
 
-	if (event->counter_count == GP_KINETO_COUNTERS)
-		return gp_pull_skip(pull, GP_PULL_KEY);
-	snprintf(counter->name, sizeof(counter->name), "%s", key);
+	if (has_room)
+		snprintf(counter->name, sizeof(counter->name), "%s", key);
 	token = gp_pull_next(pull);
-	if (token == GP_PULL_NUMBER) {
+	if (token == GP_PULL_NUMBER && has_room) {
 		counter->value = strtod(gp_pull_text(pull, &bytes), NULL);
 		event->counter_count++;
+	} else if (token == GP_PULL_NUMBER) {
+		event->counters_left_out++;
 	}
 	return gp_pull_skip(pull, token);
 }

@@ -62,8 +62,8 @@ enum gp_kineto_number {
 #define GP_KINETO_WORD_BYTES    32u
 #define GP_KINETO_LABEL_BYTES   256u
 #define GP_KINETO_STREAMS       32u
-#define GP_KINETO_COUNTERS      32u
-#define GP_KINETO_COUNTER_BYTES 80u
+#define GP_KINETO_COUNTERS      256u
+#define GP_KINETO_COUNTER_BYTES 256u
 
 /* Of CUPTI's range profiler: a metric of a kernel. */
 struct gp_kineto_counter {
@@ -80,7 +80,8 @@ struct gp_kineto_event {
 	uint32_t streams[GP_KINETO_STREAMS]; /* that a call made; more are left out */
 	uint32_t stream_count;
 	uint32_t counter_count;
-	uint32_t devices; /* a bit for each, between which memory goes to and fro */
+	uint32_t counters_left_out; /* more than there is room for, or whose name is too long */
+	uint32_t devices;           /* a bit for each, between which memory goes to and fro */
 	char domain[GP_KINETO_LABEL_BYTES]; /* of a range; only our own export says so */
 	char stream_kind[GP_KINETO_WORD_BYTES];
 	char phase[GP_KINETO_WORD_BYTES];
@@ -89,7 +90,7 @@ struct gp_kineto_event {
 		[GP_KINETO_LABEL_BYTES]; /* "name" in "args": of a process or thread; "file" of what Python did */
 	size_t name_bytes;
 	char name[GP_PULL_TEXT_BYTES + 1];
-	struct gp_kineto_counter counters[GP_KINETO_COUNTERS]; /* more are left out */
+	struct gp_kineto_counter counters[GP_KINETO_COUNTERS];
 };
 
 /* Read the event behind its opening bracket, which was the last token, up to the closing one. False: the input is at its end. */

@@ -615,6 +615,7 @@ static int take_counted(struct gp_importing *im, const struct gp_kineto_event *e
 {
 	int result = 0;
 
+	im->counters_left_out += e->counters_left_out;
 	for (uint32_t i = 0; result == 0 && i < e->counter_count; i++)
 		result = gp_import_counter(im, e->start_ns, e->name, e->counters[i].name,
 					   e->counters[i].value);

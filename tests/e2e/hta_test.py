@@ -248,6 +248,36 @@ class Figures(Tables):
         # whose launch is whose is not known where there are more of them
         self.assertEqual({row["Operator"] for row in self.counted(3)}, {None})
 
+    def counted_as(self, *kernels):
+        made = Made(0)
+        for i, counters in enumerate(kernels):
+            made.add("cuda_profiler_range", "gemm%d" % i, 0, 0, 20000 + 100 * i, 20100 + 100 * i, **counters)
+        path = self.path("named.json")
+        with open(path, "w") as file:
+            file.write('{"schemaVersion": 1, "traceEvents": [\n%s\n]}\n' % ",\n".join(made.events))
+        return path
+
+    def test_counters_with_long_names_stay_apart(self):
+        long = "l1tex__t_requests_pipe_lsu_mem_global_op_ld_lookup_miss.sum.pct_of_peak_sustained_"
+        path = self.counted_as({long + "elapsed": 10.5, long + "active": 90.25})
+        rows = self.tables("counter", path)["counter"]
+        self.assertEqual([(row["Counter"], row["Count"], row["Avg"]) for row in rows], [(long + "active", 1, 90.25), (long + "elapsed", 1, 10.5)])
+
+    def test_counters_without_room_are_counted(self):
+        path = self.counted_as({"sm__c%03d.sum" % i: i + 0.5 for i in range(258)}, {"sm__%s.sum" % ("c" * 300): 1.5, "sm__kept.sum": 2})
+        rows = self.tables("counter", path)["counter"]
+        self.assertEqual(len(rows), 257)
+        self.assertIn(("sm__c255.sum", 255.5), [(row["Counter"], row["Avg"]) for row in rows])
+        self.assertRegex(self.run_gpuprof("summary", path).stdout, "3 values of hardware counters were left out")
+
+    def test_counters_are_ordered_by_name_and_shares_have_no_sum(self):
+        path = self.counted_as({"sm__b.avg.pct_of_peak_sustained_active": 50.5, "sm__a.sum": 1.5, "sm__c.ratio": 1e9},
+                               {"sm__b.avg.pct_of_peak_sustained_active": 70.5, "sm__a.sum": 2.5, "sm__c.ratio": 2e9})
+        rows = [(row["Counter"], row["Name"], row["Sum"]) for row in self.tables("counter", path)["counter"]]
+        self.assertEqual(rows, [("sm__a.sum", "gemm1", 2.5), ("sm__a.sum", "gemm0", 1.5),
+                                ("sm__b.avg.pct_of_peak_sustained_active", "gemm1", None), ("sm__b.avg.pct_of_peak_sustained_active", "gemm0", None),
+                                ("sm__c.ratio", "gemm1", None), ("sm__c.ratio", "gemm0", None)])
+
     def test_a_few_steps_get_advice(self):
         """Three steps of a small network that torch.profiler recorded: its kernels are shorter than their launches."""
         for path in REAL:

@@ -12,8 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Kernels of one range that are named; of more it is told how many. */
-#define MOST_NAMED     8
-#define SEQUENCE_BYTES 1024
+#define MOST_NAMED 8
 
 static const struct gp_sheet_column columns[] = {
 	{"Count", GP_UNIT_COUNT},       {"Kernels", GP_UNIT_COUNT}, {"Launch avg", GP_UNIT_NS},
@@ -28,6 +27,7 @@ struct opened {
 	uint32_t range;
 	uint32_t count; /* of its kernels */
 	uint64_t names[MOST_NAMED];
+	uint64_t hash; /* of the names of all of them, in order */
 	uint64_t launch_ns, start_ns, gpu_ns;
 };
 
@@ -42,66 +42,75 @@ struct walk {
 };
 
 enum { LAUNCH, START }; /* series */
-enum { KERNELS, GPU_NS };
-enum { TEXT, DOMAIN, NAMES, PROCESS };
+enum { KERNELS, GPU_NS, NAMES };
+enum { TEXT, DOMAIN, HASH, ALL, PROCESS };
 
-/* "a > b (3 times) > c > 8 more" */
-static void write_names(const struct walk *walk, const struct opened *opened,
-			char text[SEQUENCE_BYTES])
+static void write_names(const struct walk *walk, const struct opened *opened, FILE *out)
 {
 	uint32_t named = opened->count < MOST_NAMED ? opened->count : MOST_NAMED;
-	size_t used = 0;
 
-	for (uint32_t i = 0, same; i < named && used < SEQUENCE_BYTES; i += same) {
+	for (uint32_t i = 0, same; i < named; i += same) {
 		for (same = 1; i + same < named && opened->names[i + same] == opened->names[i];)
 			same++;
-		used += (size_t)snprintf(text + used, SEQUENCE_BYTES - used, "%s%s",
-					 i > 0 ? " > " : "",
-					 gp_scope_kernel_of(walk->scope, opened->names[i]));
-		if (same > 1 && used < SEQUENCE_BYTES)
-			used += (size_t)snprintf(text + used, SEQUENCE_BYTES - used, " (%u times)",
-						 same);
+		fprintf(out, "%s%s", i > 0 ? " > " : "",
+			gp_scope_kernel_of(walk->scope, opened->names[i]));
+		if (same > 1)
+			fprintf(out, " (%u times)", same);
 	}
-	if (opened->count > named && used < SEQUENCE_BYTES)
-		snprintf(text + used, SEQUENCE_BYTES - used, " > %u more", opened->count - named);
+	if (opened->count > named)
+		fprintf(out, " > %u more", opened->count - named);
+}
+
+/* The number of "a > b (3 times) > c > 8 more". */
+static uint64_t number_names(const struct walk *walk, const struct opened *opened)
+{
+	uint64_t number = GP_SCOPE_NO_TEXT;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return number;
+	write_names(walk, opened, out);
+	if (fclose(out) == 0)
+		number = gp_scope_text(walk->scope, text);
+	free(text);
+	return number;
 }
 
 static void close_range(struct walk *walk, const struct opened *opened)
 {
 	struct gp_range_key key =
 		gp_range_key_of(walk->scope, walk->model, &walk->model->ranges[opened->range]);
-	char text[SEQUENCE_BYTES];
 	struct gp_tally_row *row;
 
 	if (opened->count == 0)
 		return;
-	write_names(walk, opened, text);
-	row = gp_tally_find(walk->tally,
-			    (uint64_t[GP_TALLY_KEYS]){[TEXT] = key.text,
-						      [DOMAIN] = key.domain,
-						      [NAMES] = gp_scope_text(walk->scope, text),
-						      [PROCESS] = walk->process});
-	row->count++;
+	row = gp_tally_find(walk->tally, (uint64_t[GP_TALLY_KEYS]){[TEXT] = key.text,
+								   [DOMAIN] = key.domain,
+								   [HASH] = opened->hash,
+								   [ALL] = opened->count,
+								   [PROCESS] = walk->process});
+	if (row->count++ == 0)
+		row->sums[NAMES] = number_names(walk, opened);
 	row->sums[KERNELS] += opened->count;
 	row->sums[GPU_NS] += opened->gpu_ns;
 	gp_tally_value(walk->tally, row, LAUNCH, opened->launch_ns);
 	gp_tally_value(walk->tally, row, START, opened->start_ns);
 }
 
-/* Those that had ended when the call began, or are another thread's; call: NULL = all. */
+/* Those that had ended when the call began, or are another thread's, up to the innermost one that goes on; call: NULL = all.  Those
+   around it go on, too; but one of another domain may have ended: it launches nothing more, and is closed when it is the innermost. */
 static void close_ranges(struct walk *walk, const struct gp_call *call)
 {
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < walk->count; i++) {
-		const struct gp_range *range = &walk->model->ranges[walk->open[i].range];
+	for (; walk->count > 0; walk->count--) {
+		const struct opened *last = &walk->open[walk->count - 1];
+		const struct gp_range *range = &walk->model->ranges[last->range];
 
 		if (call && range->thread_id == call->thread_id && range->end_ns >= call->start_ns)
-			walk->open[kept++] = walk->open[i];
-		else
-			close_range(walk, &walk->open[i]);
+			return;
+		close_range(walk, last);
 	}
-	walk->count = kept;
 }
 
 static int open_ranges(struct walk *walk, const struct gp_call *call)
@@ -126,10 +135,12 @@ static int open_ranges(struct walk *walk, const struct gp_call *call)
 static void take_kernel(struct walk *walk, const struct gp_call *call, const struct gp_op *op)
 {
 	struct opened *opened = &walk->open[walk->count - 1];
+	uint64_t name = gp_scope_name(walk->scope, walk->model, op, walk->names);
 
 	if (opened->count < MOST_NAMED)
-		opened->names[opened->count] =
-			gp_scope_name(walk->scope, walk->model, op, walk->names);
+		opened->names[opened->count] = name;
+	opened->hash = (opened->hash ^ (name + 1)) * UINT64_C(0x9e3779b97f4a7c15);
+	opened->hash ^= opened->hash >> 32;
 	if (opened->count++ == 0) {
 		opened->launch_ns = call->start_ns - walk->model->ranges[opened->range].start_ns;
 		opened->start_ns =
@@ -196,7 +207,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[DOMAIN]));
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[TEXT]));
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[NAMES]));
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->sums[NAMES]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)

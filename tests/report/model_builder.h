@@ -272,6 +272,11 @@ static inline void build_range(struct build *b, uint32_t thread, const char *tex
 				 &b->model->range_text_count, sizeof(*b->model->range_texts));
 
 	b->model->range_texts[at] = text;
+	if (b->model->domain_count == 0) { /* all are of the default one */
+		b->model->domains = malloc(sizeof(*b->model->domains));
+		build_check(b->model->domains != NULL);
+		b->model->domains[b->model->domain_count++] = "";
+	}
 	b->model->ranges[index] = (struct gp_range){.start_ns = start_ns,
 						    .end_ns = end_ns,
 						    .thread_id = thread,

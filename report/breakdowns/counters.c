@@ -27,6 +27,9 @@ struct walk {
 	uint32_t *kernels; /* the first values of kernels, in their order */
 	uint32_t *calls;   /* that launch, in their order */
 	uint32_t kernel_count, call_count;
+	uint32_t *
+		earlier; /* of each range: one of its thread before it, all between them have ended */
+	uint32_t *outer; /* of each range: the one around it and all around that */
 };
 
 static bool begins_kernel(const struct gp_model *model, uint32_t i)
@@ -84,24 +87,60 @@ static bool is_before(const void *element, const void *key)
 						   : range->start_ns <= call->start_ns;
 }
 
-/* The push/pop ranges around a call: of the thread's that begin before it the last that goes on, and the one around all of those. */
-static void find_operators(const struct gp_model *model, const struct gp_call *call,
-			   const char **innermost, const char **outermost)
+static int list_ranges(struct walk *walk)
 {
+	const struct gp_model *model = walk->model;
+
+	walk->earlier = gp_room_take(((size_t)model->range_count + 1) * sizeof(*walk->earlier));
+	walk->outer = gp_room_take(((size_t)model->range_count + 1) * sizeof(*walk->outer));
+	if (!walk->earlier || !walk->outer)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		walk->earlier[i] =
+			i > 0 && range[-1].thread_id == range->thread_id ? i - 1 : GP_NONE;
+		walk->outer[i] = range->parent < i ? walk->outer[range->parent] : i;
+	}
+	return 0;
+}
+
+static bool goes_on(const struct gp_range *range, uint64_t ns)
+{
+	return range->style == GP_STYLE_PUSH_POP && range->end_ns >= ns;
+}
+
+/* From that range on the first that goes on; those that had ended are not looked at again, as calls come in the order of time. */
+static uint32_t skip_ended(struct walk *walk, uint32_t at, uint64_t ns)
+{
+	uint32_t found = at;
+
+	while (found != GP_NONE && !goes_on(&walk->model->ranges[found], ns))
+		found = walk->earlier[found];
+	while (at != found) {
+		uint32_t next = walk->earlier[at];
+
+		walk->earlier[at] = found;
+		at = next;
+	}
+	return found;
+}
+
+/* The push/pop ranges around a call: of the thread's that begin before it the last that goes on, and the one around all of those. */
+static void find_operators(struct walk *walk, const struct gp_call *call, const char **innermost,
+			   const char **outermost)
+{
+	const struct gp_model *model = walk->model;
 	uint32_t at = gp_array_lower_bound(model->ranges, model->range_count,
 					   sizeof(*model->ranges), is_before, call);
 
 	at = at > 0 && model->ranges[at - 1].thread_id == call->thread_id ? at - 1 : GP_NONE;
+	at = skip_ended(walk, at, call->start_ns);
 	*innermost = *outermost = "";
-	for (; at != GP_NONE; at = model->ranges[at].parent) {
-		const struct gp_range *range = &model->ranges[at];
-
-		if (range->style != GP_STYLE_PUSH_POP || range->end_ns < call->start_ns)
-			continue;
-		*outermost = gp_model_range_text(model, range);
-		if (**innermost == '\0')
-			*innermost = *outermost;
-	}
+	if (at == GP_NONE)
+		return;
+	*innermost = gp_model_range_text(model, &model->ranges[at]);
+	*outermost = gp_model_range_text(model, &model->ranges[walk->outer[at]]);
 }
 
 static void take_value(struct walk *walk, const struct gp_counted *at, const char *innermost,
@@ -132,7 +171,7 @@ static void take_all(struct walk *walk)
 		const char *innermost = "", *outermost = "";
 
 		if (is_joined)
-			find_operators(model, &model->calls[walk->calls[k]], &innermost,
+			find_operators(walk, &walk->model->calls[walk->calls[k]], &innermost,
 				       &outermost);
 		for (uint32_t i = walk->kernels[k];
 		     i < model->counted_count &&
@@ -145,12 +184,19 @@ static void take_all(struct walk *walk)
 static int take_model(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model)
 {
 	struct walk walk = {.scope = scope, .tally = tally, .model = model};
-	int result = model->counted_count > 0 ? list(&walk) : 0;
+	int result = 0;
 
+	if (model->counted_count == 0)
+		return 0;
+	result = list(&walk);
+	if (result == 0)
+		result = list_ranges(&walk);
 	if (result == 0)
 		take_all(&walk);
 	gp_room_free(walk.kernels);
 	gp_room_free(walk.calls);
+	gp_room_free(walk.earlier);
+	gp_room_free(walk.outer);
 	return result;
 }
 

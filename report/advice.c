@@ -68,8 +68,9 @@ static void note_loop(struct gp_advisor *advisor, size_t process)
 	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
 	struct gp_loop *loop = &advisor->loops[process];
 
-	if (iterations->count <
-	    (advisor->scope.models[process]->recorder ? SAMPLE_ITERATIONS : LOOP_ITERATIONS))
+	if (iterations->count < (gp_recorded_few_steps(advisor->scope.models[process])
+					 ? SAMPLE_ITERATIONS
+					 : LOOP_ITERATIONS))
 		return;
 	loop->start_ns = iterations->rows[0].start_ns;
 	loop->end_ns = iterations->rows[iterations->count - 1].end_ns;
@@ -222,6 +223,7 @@ static void put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 		site = gp_call_sites_at(advisor->sites, found->site);
 	finding->place = strdup(site.place);
 	finding->callers = strdup(site.callers);
+	finding->naming = site.naming;
 }
 
 /* A trace of another format has the stacks that it has: recording anew with our options is no help. */

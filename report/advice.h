@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "report/model.h"
+#include "report/symbols.h"
 
 struct gp_advisor;
 struct gp_case;
@@ -79,6 +80,7 @@ struct gp_finding {
 		show_ns; /* its longest call or idle time, counted as a scope counts moments; 0, 0 = none */
 	char *found, *change;
 	char *place, *callers; /* the call site as report/call_site.h has it; "" = there is none */
+	enum gp_naming naming; /* of the place */
 	bool names_place;      /* as the rule says */
 };
 

@@ -167,28 +167,28 @@ static void print_loop(FILE *out, const struct gp_advice *advice)
 			gp_format_count(advice->loop_passes).text);
 }
 
-/* "app+0x1f0": what a place is called in a file whose functions have no names. */
-static bool is_nameless(const char *place)
-{
-	const char *at = strstr(place, "+0x");
-
-	return at && at > place && strcspn(place, " ") == strlen(place) &&
-	       at[3 + strspn(at + 3, "0123456789abcdef")] == '\0';
-}
-
-/* The first such file. */
+/* Of the first place without a name ("app+0x1f0"): how it gets one. */
 static void print_nameless(FILE *out, const struct gp_advice *advice)
 {
-	for (uint32_t i = 0; i < advice->count; i++)
-		if (is_nameless(advice->findings[i].place)) {
-			fputs("  no symbols in ", out);
-			fwrite(advice->findings[i].place, 1,
-			       (size_t)(strstr(advice->findings[i].place, "+0x") -
-					advice->findings[i].place),
-			       out);
-			fputs(": built with -g, and not stripped, its lines have names\n", out);
-			return;
-		}
+	static const char *const words[][2] = {
+		[GP_WITHOUT_SYMBOLS] = {"no symbols in ",
+					": built with -g, and not stripped, its lines have names"},
+		[GP_FILE_UNREAD] = {"no names of ",
+				    ": that file is not here, or is another build than the one "
+				    "that ran; `gpuprof finish FILE`,\n"
+				    "  where it is, adds them to the trace"},
+	};
+
+	for (uint32_t i = 0; i < advice->count; i++) {
+		const struct gp_finding *finding = &advice->findings[i];
+		const char *at = strstr(finding->place, "+0x");
+
+		if (finding->naming == GP_NAMED || !at)
+			continue;
+		fprintf(out, "  %s%.*s%s\n", words[finding->naming][0], (int)(at - finding->place),
+			finding->place, words[finding->naming][1]);
+		return;
+	}
 }
 
 /* What another recording would tell. */

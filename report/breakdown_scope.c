@@ -230,6 +230,14 @@ void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const s
 		gp_tally_value(tally, row, 0, op->end_ns - op->start_ns);
 }
 
+void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op)
+{
+	if (gp_op_is_on_host(op))
+		row->count++;
+	else
+		gp_scope_count_op(tally, row, op);
+}
+
 /* ---- the rows ---- */
 
 int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,

@@ -106,6 +106,10 @@ int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
 
 /* One more operation of the row: its time goes to series 0, or it is counted in sums 0. */
 void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op);
+
+/* The same, where times are a GPU's: a copy from host to host is one more, without time. */
+void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row,
+			   const struct gp_op *op);
 #define GP_SCOPE_UNTIMED 0
 
 /* ---- the rows ---- */

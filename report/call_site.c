@@ -50,12 +50,14 @@ struct texts {
 	char place[TEXT_BYTES], callers[TEXT_BYTES];
 	const char *owner;
 	bool is_own;
+	enum gp_naming naming;
 };
 
 struct site {
 	char *place, *callers;
 	const char *owner;
 	bool is_own;
+	enum gp_naming naming;
 };
 
 struct gp_call_sites {
@@ -147,6 +149,7 @@ static void take_place(struct walk *walk, uint32_t frame, const struct gp_place 
 {
 	if (walk->taken == 0) {
 		walk->site = frame;
+		walk->texts->naming = place->naming;
 		append(walk->texts->place, "", place);
 	} else {
 		append(walk->texts->callers, walk->taken > 1 ? GP_SITE_SEPARATOR : "", place);
@@ -233,7 +236,7 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 static bool append_site(struct gp_call_sites *sites, const struct texts *texts)
 {
 	struct site site = {strdup(texts->place), strdup(texts->callers), texts->owner,
-			    texts->is_own};
+			    texts->is_own, texts->naming};
 
 	if (site.place && site.callers &&
 	    gp_array_grow(&sites->sites, &sites->site_capacity, sites->site_count,
@@ -308,7 +311,7 @@ uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_pl
 
 uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site site)
 {
-	struct texts texts = {.owner = site.owner, .is_own = site.is_own};
+	struct texts texts = {.owner = site.owner, .is_own = site.is_own, .naming = site.naming};
 
 	snprintf(texts.place, sizeof(texts.place), "%s", site.place);
 	snprintf(texts.callers, sizeof(texts.callers), "%s", site.callers);
@@ -320,9 +323,10 @@ struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t
 	const struct site *site;
 
 	if (number >= sites->site_count)
-		return (struct gp_call_site){"(no memory)", "", "", false};
+		return (struct gp_call_site){"(no memory)", "", "", false, GP_NAMED};
 	site = &sites->sites[number];
-	return (struct gp_call_site){site->place, site->callers, site->owner, site->is_own};
+	return (struct gp_call_site){site->place, site->callers, site->owner, site->is_own,
+				     site->naming};
 }
 
 void gp_call_sites_explain(const struct gp_call_sites *sites, FILE *out)

@@ -30,7 +30,8 @@ struct gp_call_site {
 	const char *callers; /* of the user's code, the innermost first; "" if there are none */
 	/* who made the call for itself: a caching allocator ("PyTorch"), or what such a library uses ("cuBLAS"); else "" */
 	const char *owner;
-	bool is_own; /* the place is in the user's code */
+	bool is_own;           /* the place is in the user's code */
+	enum gp_naming naming; /* of the place */
 };
 
 struct gp_call_sites;

@@ -120,6 +120,11 @@ const char *gp_recorded_why_no_end(const struct gp_model *model)
 	return "the process was killed or crashed, the disk was full, or the file was cut";
 }
 
+bool gp_recorded_few_steps(const struct gp_model *model)
+{
+	return model->recorder && strcmp(model->recorder, "torch.profiler") == 0;
+}
+
 /* ---- all operations ---- */
 
 /* Besides what the end of the trace may lack. */

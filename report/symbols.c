@@ -340,6 +340,16 @@ static void find_native(struct gp_symbols *symbols, const struct known *known,
 		find_in_no_file(known, frame, native);
 }
 
+/* Names that a trace has were read where its files were. */
+static enum gp_naming naming_of(const struct known *known, const struct native *native)
+{
+	if (native->module[0] != '/')
+		return GP_NAMED;
+	if (native->file)
+		return native->file->code ? GP_WITHOUT_SYMBOLS : GP_FILE_UNREAD;
+	return known->names ? GP_WITHOUT_SYMBOLS : GP_NAMED;
+}
+
 static void look_up_in_module(struct gp_symbols *symbols, const struct known *known,
 			      const struct native *native, struct frame_places *found)
 {
@@ -362,6 +372,7 @@ static void look_up_in_module(struct gp_symbols *symbols, const struct known *kn
 		.file = "",
 		.module = native->module,
 		.kind = GP_FRAME_NATIVE,
+		.naming = naming_of(known, native),
 	};
 	set_places(found, places, 1);
 }

@@ -14,6 +14,13 @@
 
 #include "report/model.h"
 
+/* Whether a function has a name, and what would give it one. */
+enum gp_naming {
+	GP_NAMED,           /* or nothing gives it one */
+	GP_WITHOUT_SYMBOLS, /* its file is that which ran, and does not tell */
+	GP_FILE_UNREAD,     /* its file is not here, or is another build than the one that ran */
+};
+
 struct gp_place {
 	const char *
 		function; /* demangled; where that is not known, "libx.so+0x1f0" or the like; never NULL */
@@ -21,7 +28,8 @@ struct gp_place {
 	const char *module; /* the path of its file; "" of Python's and of code in no file */
 	uint32_t line;      /* 0 if not known */
 	uint16_t kind;      /* enum gp_frame_kind */
-	bool is_stub;       /* what the compiler made on the host for a kernel, to launch it */
+	enum gp_naming naming;
+	bool is_stub; /* what the compiler made on the host for a kernel, to launch it */
 };
 
 /*

@@ -107,7 +107,7 @@ static struct rate *find_rate(struct rates *rates, const struct gp_op *op)
 static bool has_rate(const struct gp_op *op)
 {
 	return (op->kind == GP_OP_COPY || op->kind == GP_OP_SET) && !op->untimed &&
-	       op->end_ns > op->start_ns && op->bytes > 0;
+	       !gp_op_is_on_host(op) && op->end_ns > op->start_ns && op->bytes > 0;
 }
 
 /* No more than that: of absurd times, or those of a damaged file, whose sums are numbers still. */

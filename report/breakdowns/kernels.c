@@ -91,13 +91,11 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 	char label[GP_ACTIVITY_LABEL_BYTES];
 	uint64_t name = at->name;
 
-	if (gp_op_is_on_host(at->op))
-		return;
 	if (at->op->kind != GP_OP_KERNEL) {
 		gp_activity_label(label, at->op);
 		name = gp_scope_text(at->scope, label);
 	}
-	gp_scope_count_op(
+	gp_scope_count_gpu_op(
 		tally, gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){name, at->op->kind}), at->op);
 }
 

@@ -60,9 +60,7 @@ static int take_model(struct gp_tally *tally, const struct gp_kinds *kinds,
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
 		const uint64_t key[GP_TALLY_KEYS] = {key_of(names, model, &tuning, i)};
 
-		if (gp_op_is_on_host(&model->ops[i]))
-			continue;
-		gp_scope_count_op(tally, gp_tally_find(tally, key), &model->ops[i]);
+		gp_scope_count_gpu_op(tally, gp_tally_find(tally, key), &model->ops[i]);
 	}
 	gp_tuning_free(&tuning);
 	free(names);

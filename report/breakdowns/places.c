@@ -51,16 +51,12 @@ static const struct gp_sheet_column process_columns[] = {
 	{"PID", GP_UNIT_NUMBER},  {"Rank", GP_UNIT_TEXT},   {"Program", GP_UNIT_TEXT},
 };
 
-/* A copy from host to host is one more, of no time of a GPU. */
 static void count_operation(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS],
 			    const struct gp_op *op)
 {
 	struct gp_tally_row *row = gp_tally_find(tally, key);
 
-	if (gp_op_is_on_host(op))
-		row->count++;
-	else
-		gp_scope_count_op(tally, row, op);
+	gp_scope_count_gpu_op(tally, row, op);
 	row->sums[KINDS + op->kind]++;
 	row->sums[BYTES] += op->bytes;
 }

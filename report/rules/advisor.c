@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/recorded.h"
 #include "report/room.h"
 #include "report/stats.h"
 
@@ -419,13 +420,16 @@ static uint64_t judged_loop_ns(const struct gp_advisor *advisor)
 	return advisor->loop_ns > least_ns ? advisor->loop_ns : least_ns;
 }
 
-/* A few steps of a loop that another profiler recorded stand for all: shares tell, and so much smaller numbers. */
+/* A few steps of a loop that stand for all: shares of time tell, and so much smaller numbers. */
 #define SAMPLE_PART 10u
 
 static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *found)
 {
-	return advisor->scope.models[found->process]->recorder &&
-	       advisor->loop_ns * 2 >= advisor->span_ns && !gp_rules[found->rule]->is_once;
+	const struct gp_rule *rule = gp_rules[found->rule];
+
+	return gp_recorded_few_steps(advisor->scope.models[found->process]) &&
+	       advisor->loop_ns * 2 >= advisor->span_ns && !rule->is_once &&
+	       rule->threshold.saves_ns > 0;
 }
 
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)

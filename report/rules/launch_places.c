@@ -208,7 +208,8 @@ static uint32_t site_of_common(struct gp_advisor *advisor, const struct callers 
 	else
 		snprintf(place, sizeof(place), "%s:%u-%u)", function, caller->least_line,
 			 caller->most_line);
-	site = gp_call_sites_of_text(advisor->sites, (struct gp_call_site){place, "", "", true});
+	site = gp_call_sites_of_text(advisor->sites,
+				     (struct gp_call_site){place, "", "", true, GP_NAMED});
 	if (site == GP_NO_SITE)
 		advisor->error = -ENOMEM;
 	return site;

@@ -2,6 +2,7 @@
 """A trace is read where the files of its program are not: the names of its functions are in it."""
 import os
 import shutil
+import subprocess
 
 import support
 from support import BARE, LAUNCHED, BUILD, Case
@@ -60,6 +61,21 @@ class Elsewhere(Case):
         summary = self.run_gpuprof("summary", "out.gpuprof").stdout
         self.assertIn("killed", summary)
         self.assertNotIn("damaged", summary)
+
+    def test_advice_says_how_places_get_names(self):
+        self.program = shutil.copy(os.path.join(BUILD, "rules", "alloc-in-loop"), self.path("app"))
+        subprocess.run(["strip", self.program], check=True)
+        self.run_program([self.program, "sin"], BARE, GPUPROF_OUTPUT="out", GPUPROF_SUMMARY="none", GPUPROF_CHROME="none",
+                         GPUPROF_STACKS="all")
+        self.assertIn("no symbols in app: built with -g", self.run_gpuprof("advice", "out.gpuprof").stdout)
+        os.rename(self.program, self.path("gone"))
+        gone = self.run_gpuprof("advice", "out.gpuprof").stdout
+        self.assertIn("no names of app: that file is not here", gone)
+        self.assertNotIn("no symbols", gone)
+        os.rename(self.path("gone"), self.program)
+        self.assertEqual(self.run_gpuprof("finish", "out.gpuprof").returncode, 0)
+        os.rename(self.program, self.path("gone"))
+        self.assertIn("no symbols in app", self.run_gpuprof("advice", "out.gpuprof").stdout)
 
     def test_a_trace_that_cannot_be_written_to_is_read_all_the_same(self):
         self.run_program([self.program], BARE, GPUPROF_OUTPUT="out", GPUPROF_SUMMARY="none", GPUPROF_CHROME="none")

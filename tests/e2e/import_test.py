@@ -209,6 +209,19 @@ class Import(Case):
         self.assertEqual(self.run_gpuprof("advice", database).stdout, self.run_gpuprof("advice", trace).stdout)
         self.assertIn("leaked-memory.cu:11", self.run_gpuprof("advice", database).stdout)
 
+    def test_few_blocks_that_are_left_are_no_finding_of_an_export_either(self):
+        """The main loop is most of the time, and less is left than the rule asks for."""
+        self.run_program([os.path.join(support.BUILD, "programs", "demo")], options=("--stacks=all",), GPUPROF_OUTPUT="demo")
+        trace = self.path("demo.gpuprof")
+        findings = {}
+        for path in (trace, self.path("demo.sqlite")):
+            if path != trace:
+                self.run_gpuprof("export", "--format", "sqlite", "-o", path, trace)
+            told = json.loads(self.run_gpuprof("advice", "--format", "json", path).stdout)
+            self.assertGreater(2 * told["loop_ns"], told["span_ns"])
+            findings[path] = [(one["rule"], one["found"]) for one in told["findings"]]
+        self.assertEqual(findings[self.path("demo.sqlite")], findings[trace])
+
     APP, RUNTIME = "/opt/app/solver", "/usr/lib/x86_64-linux-gnu/libcudart.so.12"
 
     def nsys_export(self, path):

@@ -15,22 +15,24 @@
 
 #define MS 1000000u
 
-/*
- * So many times: a kernel of 1 ms, a wait for it, and a host that does something else for as long
- * as it is told before it launches the next.
- */
+/* A kernel of 1 ms, and a wait for it; returns its end. */
+static uint64_t take_turn(struct build *b, uint32_t number, uint64_t at_ns)
+{
+	build_call(b, 100, BUILD_LAUNCH, at_ns, 10000, number);
+	build_op(b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20000 + MS, number);
+	build_call(b, 100, BUILD_DEVICE_SYNC, at_ns + 10000, MS + 15000, 0);
+	return at_ns + MS + 30000;
+}
+
+/* So many times, and a host that does something else for as long as it is told before it launches the next. */
 static struct gp_model *take_turns(uint32_t pid, uint32_t times, uint64_t host_ns)
 {
 	struct build b = build_begin(pid);
 	uint64_t at_ns = MS;
 
 	build_device(&b, 0, "GPU");
-	for (uint32_t i = 1; i <= times; i++) {
-		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
-		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20000 + MS, i);
-		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 10000, MS + 15000, 0);
-		at_ns += MS + 30000 + host_ns;
-	}
+	for (uint32_t i = 1; i <= times; i++)
+		at_ns = take_turn(&b, i, at_ns) + host_ns;
 	b.model->first_ns = MS;
 	return build_end(&b);
 }
@@ -51,6 +53,55 @@ static void test_turns_of_host_and_gpu(void **state)
 	assert_null(advice.doubt);
 	gp_advice_free(&advice);
 	gp_model_free(model);
+}
+
+/* Six steps, and in one of them a call that fails. */
+static struct gp_model *take_steps(const char *recorder)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 6; i++) {
+		uint64_t start_ns = at_ns;
+
+		at_ns = take_turn(&b, i, at_ns) + MS / 6;
+		build_range(&b, 100, "step", start_ns, at_ns - 1000);
+	}
+	build_call(&b, 100, BUILD_MALLOC, at_ns - MS / 12, 1000, 0)->status = 2;
+	b.model->first_ns = MS;
+	b.model->recorder = recorder;
+	return build_end(&b);
+}
+
+/*
+ * A few steps of torch.profiler's stand for all: a tenth of the least is enough of what costs time; not of what is only counted, and of no
+ * recorder that records a run as a whole.
+ */
+static void test_few_steps_stand_for_all(void **state)
+{
+	static const struct {
+		const char *recorder;
+		bool stands_for_all;
+	} cases[] = {
+		{"torch.profiler", true},
+		{"nsys", false},
+		{"gpuprof, from an exported SQLite file", false},
+		{"gpuprof, from an exported Chrome trace", false},
+		{NULL, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = take_steps(cases[i].recorder);
+		struct gp_advice advice = ask(&model, 1);
+
+		assert_int_equal(find(&advice, "sync-calls") != NULL, cases[i].stands_for_all);
+		assert_int_equal(advice.loop_ns > 0, cases[i].stands_for_all);
+		assert_null(find(&advice, "failed-calls"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
 }
 
 /* The host does next to nothing: the GPU hardly waits for it, and nobody needs to be told. */
@@ -744,8 +795,8 @@ static void test_many_findings_of_one_rule(void **state)
 	free(text);
 }
 
-/* A place in a file without symbols says how it gets a name. */
-static void test_places_without_symbols(void **state)
+/* A place without a name says how it gets one, as far as that is known. */
+static void test_places_without_names(void **state)
 {
 	struct gp_finding finding = {.rule = gp_rules[0], .place = "main+0x11f0", .callers = ""};
 	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = MS};
@@ -753,13 +804,21 @@ static void test_places_without_symbols(void **state)
 
 	(void)state;
 	finding.found = finding.change = "it waits";
+	finding.naming = GP_WITHOUT_SYMBOLS;
 	text = printed(&advice, 0);
 	assert_non_null(strstr(text, "  no symbols in main: built with -g, and not stripped, its "
 				     "lines have names\n"));
 	free(text);
-	finding.place = "operator+0 (a.c:1)";
+	finding.naming = GP_FILE_UNREAD;
+	text = printed(&advice, 0);
+	assert_non_null(strstr(text, "  no names of main: that file is not here, or is another "
+				     "build than the one that ran; `gpuprof finish FILE`,\n"));
+	assert_null(strstr(text, "no symbols"));
+	free(text);
+	finding.naming = GP_NAMED;
 	text = printed(&advice, 0);
 	assert_null(strstr(text, "no symbols"));
+	assert_null(strstr(text, "no names"));
 	free(text);
 }
 
@@ -821,8 +880,9 @@ int main(void)
 		cmocka_unit_test(test_turns_of_host_and_gpu),
 		cmocka_unit_test(test_what_does_not_fit_on_a_screen),
 		cmocka_unit_test(test_findings_share_a_screen),
-		cmocka_unit_test(test_places_without_symbols),
+		cmocka_unit_test(test_places_without_names),
 		cmocka_unit_test(test_many_findings_of_one_rule),
+		cmocka_unit_test(test_few_steps_stand_for_all),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_loading_of_code),

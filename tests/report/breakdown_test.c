@@ -127,7 +127,8 @@ static void copies_within_the_host_are_copies_and_no_time_of_a_gpu(void **state)
 
 	(void)state;
 	build_kernel(&b, build_name(&b, "k"), 100, 110, 0);
-	copy = build_op(&b, GP_OP_COPY, 7, 200, 290, 0);
+	build_call(&b, 1, BUILD_LAUNCH, 150, 20, 1);
+	copy = build_op(&b, GP_OP_COPY, 7, 200, 290, 1);
 	copy->copy_kind = GP_COPY_HTOH;
 	copy->source_kind = GP_COPY_PINNED;
 	copy->destination_kind = GP_COPY_PAGEABLE;
@@ -136,11 +137,20 @@ static void copies_within_the_host_are_copies_and_no_time_of_a_gpu(void **state)
 	expect(&made, "[memcpy HtoH pinned to pageable]", "Total", 90);
 	end(&made);
 	made = make(&gp_breakdown_gpu, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
 	expect(&made, "k", "Time %", 100);
+	expect(&made, "[memcpy HtoH pinned to pageable]", "Count", 1);
+	expect(&made, "[memcpy HtoH pinned to pageable]", "Total", 0);
+	expect_none(&made, "[memcpy HtoH pinned to pageable]", "Avg");
 	end(&made);
 	made = make(&gp_breakdown_kind, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	expect_at(&made, 1, "Count", 1);
+	expect_at(&made, 1, "Total", 0);
+	end(&made);
+	made = make(&gp_breakdown_queue_kernel, &model, 1);
+	expect(&made, "[memcpy HtoH pinned to pageable]", "Count", 1);
+	expect(&made, "[memcpy HtoH pinned to pageable]", "GPU time", 0);
 	end(&made);
 	made = make(&gp_breakdown_stream, &model, 1);
 	expect_at(&made, 0, "Copies", 1);

@@ -203,6 +203,7 @@ static void test_another_build_is_not_asked(void **state)
 	place = find(&s, &count);
 	assert_int_equal(count, 1);
 	assert_non_null(strstr(place->function, "symbols_test+0x"));
+	assert_int_equal(place->naming, GP_FILE_UNREAD);
 	text = explanation(&s);
 	assert_non_null(strstr(text, "symbols_test (the file is another build"));
 	free(text);
@@ -229,6 +230,8 @@ static void test_files_that_cannot_be_read(void **state)
 		s.modules[0].bias = 0;
 		set_path(&s, paths[i][0]);
 		assert_string_equal(find(&s, &count)->function, paths[i][1]);
+		assert_int_equal(find(&s, &count)->naming,
+				 paths[i][0][0] == '/' ? GP_FILE_UNREAD : GP_NAMED);
 		text = explanation(&s);
 		assert_non_null(strstr(text, "functions have no names in"));
 		free(text);

@@ -74,6 +74,7 @@ static void copies_of_one_direction_add_up(void **state)
 	copy(&b, 8, 50, 150, GP_COPY_HTOD, 2000);
 	copy(&b, 9, 60, 160, GP_COPY_DTOH, 500);
 	copy(&b, 9, 170, 170, GP_COPY_DTOH, 500); /* no duration: no rate */
+	copy(&b, 9, 171, 175, GP_COPY_HTOH, 500); /* no device's */
 	build_op(&b, GP_OP_KERNEL, 9, 180, 190, 0);
 	model = build_end(&b);
 	assert_int_equal(gp_curve_bandwidth(&curve, model), 0);

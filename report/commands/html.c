@@ -16,7 +16,7 @@
 
 static const char usage[] =
 	"usage: gpuprof html [options] FILE...\n"
-	"       gpuprof html [options] A... -- B...\n"
+	"       gpuprof html -o OUT [options] A... -- B...\n"
 	"\n"
 	"Write one HTML file that shows all of a recording: an overview, a timeline, tables, "
 	"flame\n"
@@ -85,6 +85,11 @@ static int check(const struct arguments *a)
 				       "html: runs before -- are what is compared with: leave out "
 				       "--compare %s",
 				       a->bases[0]);
+	if (a->run_count > 0 && !a->output)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"html: beside the traces of sets of runs the page would be taken for one "
+			"of them the next time: name it with -o OUT, elsewhere");
 	if (!gp_command_output_is_free("html", a->output, a->bases, a->base_count) ||
 	    !gp_command_output_is_free("html", a->output, a->runs, a->run_count))
 		return GP_EXIT_USAGE;

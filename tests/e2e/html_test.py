@@ -378,7 +378,7 @@ class PageTest(HtmlCase):
             self.assertEqual(name, sorted(walls, key=walls.get)[2])
         self.assertEqual(page.text("tables"), Page(self.write_page(*glob.glob(os.path.join(found["own"], "*")))).text("tables"))
         for arguments, part in ((("--compare", words[0], words[0], "--", words[1]), "--compare"), ((words[0], "--"), "name trace files"),
-                                ((words[0], "--", "none.gpuprof"), "none.gpuprof"), (("-o", words[0], words[0], "--", words[-1]), "another file")):
+                                (("-o", "page.html", words[0], "--", "none.gpuprof"), "none.gpuprof"), ((words[0], "--", words[-1]), "-o OUT"), (("-o", words[0], words[0], "--", words[-1]), "another file")):
             done = self.run_gpuprof("html", *arguments)
             self.assertNotEqual(done.returncode, 0)
             self.assert_one_line(done.stderr, part)

@@ -100,18 +100,10 @@ static void begin_at(struct gp_chrome *chrome, struct accounts *accounts, uint64
 		write_account(chrome, &accounts->rows[i], time_ns);
 }
 
-/* The first moment that is written. */
-static uint64_t find_first(const struct gp_chrome *chrome)
-{
-	uint64_t cut_ns = chrome->is_cut ? chrome->cut_ns : 0;
-
-	return cut_ns > chrome->filter.from_ns ? cut_ns : chrome->filter.from_ns;
-}
-
 static void write_accounts(struct gp_chrome *chrome, struct accounts *accounts)
 {
 	const struct gp_model *model = chrome->model;
-	uint64_t first_ns = find_first(chrome);
+	uint64_t first_ns = gp_chrome_first_shown(chrome);
 	bool has_begun = first_ns == 0 || chrome->is_later;
 
 	for (uint32_t i = 0; i < model->memory_count; i++) {

@@ -278,6 +278,14 @@ static inline bool gp_chrome_is_moment_shown(const struct gp_chrome *chrome, uin
 	       gp_slice_filter_has_moment(&chrome->filter, ns);
 }
 
+/* Where what is written begins: what counters are at then is what they were before.  0: it has no beginning. */
+static inline uint64_t gp_chrome_first_shown(const struct gp_chrome *chrome)
+{
+	uint64_t cut_ns = chrome->is_cut ? chrome->cut_ns : 0;
+
+	return cut_ns > chrome->filter.from_ns ? cut_ns : chrome->filter.from_ns;
+}
+
 /*
  * Where the arrow from its call to an operation ends: at the operation's start, or a little later
  * within it if by clocks that differ the call began after it. False: there is no arrow.

@@ -205,6 +205,30 @@ class Figures(Tables):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--counters is for Chrome traces", refused.stderr)
 
+    def drawn(self, path, *options):
+        """{name: [(ts, value), ...]} of the counters that --counters draws."""
+        out, found = self.path("window.json"), {}
+        result = self.run_gpuprof("export", "--counters", *options, "-o", out, path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(out) as file:
+            for event in json.load(file)["traceEvents"]:
+                for key in ("operations", "GB/s"):
+                    if event["ph"] == "C" and key in event["args"]:
+                        found.setdefault(event["name"], []).append((event["ts"], event["args"][key]))
+        return found
+
+    def test_curves_in_a_window_begin_with_what_holds_then(self):
+        path = REAL[1]
+        points = self.curve("queue", path, "Length")[()]
+        gap, start = max((after[0] - at[0], at[0]) for at, after in zip(points, points[1:]) if at[1] > 0)
+        whole, window = self.drawn(path), self.drawn(path, "--start", f"{start + gap // 2}ns")
+        first = min(points[0][0] for points in window.values())
+        held = {name: [value for ts, value in points if ts < first][-1] for name, points in whole.items() if points[0][0] < first}
+        self.assertGreater(max(held.values()), 0)
+        self.assertEqual({name: points[0] for name, points in window.items() if name in held}, {name: (first, value) for name, value in held.items()})
+        for name, points in whole.items():
+            self.assertEqual([point for point in window[name] if point[0] > first], [point for point in points if point[0] > first], name)
+
     def occupancies(self, path):
         opened = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
         with opened as file:

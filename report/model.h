@@ -81,6 +81,12 @@ static inline bool gp_op_is_on_host(const struct gp_op *op)
 }
 static_assert(sizeof(struct gp_op) == 64, "operations are most of a model");
 
+/* How long it had a GPU; 0 where that is not known, or it was a copy from host to host. */
+static inline uint64_t gp_op_gpu_ns(const struct gp_op *op)
+{
+	return op->untimed || gp_op_is_on_host(op) ? 0 : op->end_ns - op->start_ns;
+}
+
 /* What many operations share, and is seldom asked for: kept once. */
 struct gp_op_detail {
 	uint64_t graph_node_id;

@@ -430,7 +430,7 @@ static void add_element(struct sums *sums, const struct gp_model *model, uint32_
 		if (i == first)
 			sums[0].own_gap_ns = gap_ns;
 		sums[1].gap_ns += gap_ns;
-		sums[1].gpu_ns += ops[i].untimed ? 0 : ops[i].end_ns - ops[i].start_ns;
+		sums[1].gpu_ns += gp_op_gpu_ns(&ops[i]);
 	}
 }
 

@@ -195,7 +195,7 @@ static void sum_up(struct gp_tuning *tuning, const struct gp_model *model)
 		const struct gp_op *op = &model->ops[i];
 
 		tuning->ops[tuning->of[i]]++;
-		tuning->ns[tuning->of[i]] += op->untimed ? 0 : op->end_ns - op->start_ns;
+		tuning->ns[tuning->of[i]] += gp_op_gpu_ns(op);
 	}
 }
 

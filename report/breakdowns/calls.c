@@ -73,8 +73,7 @@ static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
 	struct gp_tally_row *row = gp_tally_find(tally, key);
 
 	row->sums[OPS]++;
-	if (!gp_op_is_on_host(at->op))
-		row->sums[OPS_NS] += at->op->end_ns - at->op->start_ns;
+	row->sums[OPS_NS] += gp_op_gpu_ns(at->op);
 }
 
 static const char *thread_name(const struct gp_model *model, uint64_t id)

@@ -64,7 +64,7 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 	row->sums[LONG_CALLS] += call->duration_ns > LONG_CALL_NS;
 	row->sums[LONG_WAITS] += gp_queue_delay_ns(at->model, op) > LONG_WAIT_NS;
 	row->sums[CALL_NS] += call->duration_ns;
-	row->sums[GPU_NS] += gp_op_is_on_host(op) ? 0 : op->end_ns - op->start_ns;
+	row->sums[GPU_NS] += gp_op_gpu_ns(op);
 	gp_tally_value(tally, row, 0, gp_queue_delay_ns(at->model, op));
 }
 

@@ -17,7 +17,7 @@ static void take_model(struct gp_tally *tally, const struct gp_model *model,
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		const uint64_t key[GP_TALLY_KEYS] = {tuning->of[i]};
 
-		gp_scope_count_op(tally, gp_tally_find(tally, key), &model->ops[i]);
+		gp_scope_count_gpu_op(tally, gp_tally_find(tally, key), &model->ops[i]);
 	}
 }
 

@@ -136,7 +136,8 @@ static void test_callers_that_are_missing_are_said(void **state)
 
 static void test_what_a_function_did_hangs_below_it(void **state)
 {
-	static const struct gp_place launch = {"cudaLaunchKernel", "", "", 0, GP_SITE_CALL, false};
+	static const struct gp_place launch = {"cudaLaunchKernel", "",    "",   0,
+					       GP_SITE_CALL,       false, false};
 	struct build build = build_begin(1);
 	struct gp_call_tree tree;
 	uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5), node;
@@ -268,15 +269,17 @@ static void test_labels(void **state)
 		struct gp_place place;
 		const char *label;
 	} cases[] = {
-		{{"f", "", "", 0, GP_FRAME_NATIVE, false}, "f"},
-		{{"f", "/x/f.c", "", 0, GP_FRAME_NATIVE, false}, "f"},
-		{{"f", "/x/f.c", "", 12, GP_FRAME_NATIVE, false}, "f (f.c:12)"},
-		{{"f", "f.py", "", 0, GP_FRAME_PYTHON, false}, "f (f.py)"},
-		{{"f", "/x/f.py", "", 12, GP_FRAME_PYTHON, false}, "f (f.py:12)"},
-		{{"f", "/x/y/__init__.py", "", 3, GP_FRAME_PYTHON, false}, "f (y/__init__.py:3)"},
-		{{"f", "y/__main__.py", "", 0, GP_FRAME_PYTHON, false}, "f (y/__main__.py)"},
-		{{"f", "/__init__.py", "", 0, GP_FRAME_PYTHON, false}, "f (__init__.py)"},
-		{{"f", "__init__.py", "", 0, GP_FRAME_PYTHON, false}, "f (__init__.py)"},
+		{{"f", "", "", 0, GP_FRAME_NATIVE, GP_NAMED, false}, "f"},
+		{{"f", "/x/f.c", "", 0, GP_FRAME_NATIVE, GP_NAMED, false}, "f"},
+		{{"f", "/x/f.c", "", 12, GP_FRAME_NATIVE, GP_NAMED, false}, "f (f.c:12)"},
+		{{"f", "f.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false}, "f (f.py)"},
+		{{"f", "/x/f.py", "", 12, GP_FRAME_PYTHON, GP_NAMED, false}, "f (f.py:12)"},
+		{{"f", "/x/y/__init__.py", "", 3, GP_FRAME_PYTHON, GP_NAMED, false},
+		 "f (y/__init__.py:3)"},
+		{{"f", "y/__main__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false},
+		 "f (y/__main__.py)"},
+		{{"f", "/__init__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false}, "f (__init__.py)"},
+		{{"f", "__init__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false}, "f (__init__.py)"},
 	};
 	char label[GP_SITE_LABEL_BYTES];
 

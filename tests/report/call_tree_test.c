@@ -136,8 +136,8 @@ static void test_callers_that_are_missing_are_said(void **state)
 
 static void test_what_a_function_did_hangs_below_it(void **state)
 {
-	static const struct gp_place launch = {"cudaLaunchKernel", "",    "",   0,
-					       GP_SITE_CALL,       false, false};
+	static const struct gp_place launch = {"cudaLaunchKernel", "",       "",   0,
+					       GP_SITE_CALL,       GP_NAMED, false};
 	struct build build = build_begin(1);
 	struct gp_call_tree tree;
 	uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5), node;

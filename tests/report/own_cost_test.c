@@ -19,36 +19,47 @@
 /* A middle call's duration is one of a histogram's. */
 #define NEARLY_NS 150
 
-/* One thread that launches one kernel after the other, each call as long; of the kernels there are records, or not. */
-static struct gp_model *launch(uint32_t duration_ns, bool has_records)
+/* So many threads that launch one kernel so long after the other, each call as long; of the kernels there are records, or not. */
+static struct gp_model *launch(uint32_t threads, uint32_t period_ns, uint32_t duration_ns,
+			       bool has_records)
 {
 	struct gp_model *model;
 	struct gp_builder b;
+	uint32_t id = 0;
 
 	gp_builder_init(&b);
 	gp_builder_start(&b);
-	gp_builder_chunk(&b, 1, 100);
-	for (uint32_t i = 0; i < CALLS; i++) {
-		uint64_t start_ns = 100000ull * i;
+	for (uint32_t thread = 0; thread < threads; thread++) {
+		gp_builder_chunk(&b, thread + 1, 100 + thread);
+		for (uint32_t i = 0; i < CALLS; i++) {
+			uint64_t start_ns = (uint64_t)period_ns * i;
 
-		gp_builder_call(&b, GP_TEST_LAUNCH, i + 1, start_ns, duration_ns);
-		if (has_records)
-			gp_builder_kernel(&b, i + 1, start_ns + 2000, start_ns + 2100);
+			gp_builder_call(&b, GP_TEST_LAUNCH, ++id, start_ns, duration_ns);
+			if (has_records)
+				gp_builder_kernel(&b, id, start_ns + 2000, start_ns + 2100);
+		}
 	}
 	model = gp_builder_load(&b);
 	gp_builder_free(&b);
 	return model;
 }
 
-/* What CUPTI takes for the record of a kernel, where each launch takes so long. */
+/* What CUPTI takes for the record of a kernel in it. */
+static double record_ns_of(uint32_t threads, uint32_t period_ns, uint32_t launch_ns)
+{
+	struct gp_model *model = launch(threads, period_ns, launch_ns, true);
+	struct gp_own_cost cost = gp_own_cost_of(&model, 1);
+	uint32_t calls = threads * CALLS;
+
+	assert_int_equal(cost.callbacks_ns, calls * CALLBACK_NS);
+	gp_model_free(model);
+	return cost.records_ns / calls;
+}
+
+/* The same of one thread that launches now and then. */
 static double record_ns(uint32_t launch_ns)
 {
-	struct gp_model *model = launch(launch_ns, true);
-	struct gp_own_cost cost = gp_own_cost_of(&model, 1);
-
-	assert_int_equal(cost.callbacks_ns, CALLS * CALLBACK_NS);
-	gp_model_free(model);
-	return cost.records_ns / CALLS;
+	return record_ns_of(1, 100000, launch_ns);
 }
 
 static void test_what_is_usual(void **state)
@@ -61,6 +72,18 @@ static void test_longer_launches_are_mostly_cupti_s(void **state)
 {
 	(void)state;
 	assert_true(fabs(record_ns(USUAL_NS + 2000) - (RECORD_NS + 0.9 * 2000)) < NEARLY_NS);
+}
+
+/* Threads that launch at once wait for each other without us, too; those that take turns do not. */
+static void test_threads_that_launch_at_once(void **state)
+{
+	const uint32_t launch_ns = USUAL_NS + 2000;
+
+	(void)state;
+	assert_true(fabs(record_ns_of(2, launch_ns, launch_ns) - (RECORD_NS + 0.65 * 2000)) <
+		    NEARLY_NS);
+	assert_true(fabs(record_ns_of(2, 3 * launch_ns, launch_ns) - (RECORD_NS + 0.9 * 2000)) <
+		    NEARLY_NS);
 }
 
 static void test_a_faster_machine_takes_half_at_least(void **state)
@@ -78,7 +101,7 @@ static void test_a_full_queue_is_not_cupti_s(void **state)
 
 static void test_without_records_there_is_nothing_to_correct(void **state)
 {
-	struct gp_model *model = launch(1000, false);
+	struct gp_model *model = launch(1, 100000, 1000, false);
 
 	(void)state;
 	assert_true(gp_own_cost_of(&model, 1).records_ns == 0);
@@ -88,7 +111,7 @@ static void test_without_records_there_is_nothing_to_correct(void **state)
 /* Counters are of the whole run, calls and records only of what --keep-last kept. */
 static void test_the_hooks_of_what_is_kept(void **state)
 {
-	struct gp_model *model = launch(1000, true);
+	struct gp_model *model = launch(1, 100000, 1000, true);
 	struct gp_own_cost cost;
 
 	(void)state;
@@ -109,6 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_usual),
 		cmocka_unit_test(test_longer_launches_are_mostly_cupti_s),
+		cmocka_unit_test(test_threads_that_launch_at_once),
 		cmocka_unit_test(test_a_faster_machine_takes_half_at_least),
 		cmocka_unit_test(test_a_full_queue_is_not_cupti_s),
 		cmocka_unit_test(test_without_records_there_is_nothing_to_correct),

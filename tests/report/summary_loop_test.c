@@ -213,9 +213,6 @@ static void ranges_of_autotuning_come_last(void **state)
 	build_range(&b, 100, "XlaModule:#hlo_module=jit_step,program_id=7#", 3 * MS, 4 * MS);
 	add_kernel(&b, 3 * MS + 10 * US, 0);
 	model = build_end(&b);
-	model->domains = calloc(1, sizeof(*model->domains));
-	model->domain_count = 1;
-	model->domains[0] = "";
 	for (uint32_t i = 0; i < model->range_count; i++) {
 		struct gp_range *range = &model->ranges[i];
 

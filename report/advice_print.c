@@ -91,13 +91,19 @@ static uint32_t count_alike(const struct gp_advice *advice, const struct gp_find
 	return count;
 }
 
-/* The first of its rule, which saves most of them. */
+/* ... and how many of them stand before it: those that save more. */
+static uint32_t count_before(const struct gp_advice *advice, const struct gp_finding *finding)
+{
+	uint32_t count = 0;
+
+	for (const struct gp_finding *at = advice->findings; at < finding; at++)
+		count += at->rule == finding->rule;
+	return count;
+}
+
 static bool is_first(const struct gp_advice *advice, const struct gp_finding *finding)
 {
-	for (const struct gp_finding *at = advice->findings; at < finding; at++)
-		if (at->rule == finding->rule)
-			return false;
-	return true;
+	return count_before(advice, finding) == 0;
 }
 
 /*
@@ -226,11 +232,8 @@ static void print_all(FILE *out, const struct gp_advice *advice)
 {
 	for (uint32_t i = 0; i < advice->count; i++) {
 		const struct gp_finding *finding = &advice->findings[i];
-		uint32_t before = 0;
 
-		for (uint32_t k = 0; k < i; k++)
-			before += advice->findings[k].rule == finding->rule;
-		if (before < TOLD_WHOLLY)
+		if (count_before(advice, finding) < TOLD_WHOLLY)
 			print_finding(out, finding, advice, false);
 		else
 			print_line(out, finding, advice);

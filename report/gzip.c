@@ -5,9 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <zlib.h>
+
+#include "report/cores.h"
 
 #define LEVEL        1
 #define RAW_WINDOW   (-15) /* zlib's way to ask for no header */
@@ -225,8 +226,8 @@ FILE *gp_gzip_open(FILE *to)
 {
 	static const cookie_io_functions_t functions = {.write = write_text, .close = close_gzip};
 	struct gzip *gzip = calloc(1, sizeof(*gzip));
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	long wanted = cores < 2 ? 2 : cores < MOST_BLOCKS ? cores : MOST_BLOCKS;
+	uint32_t cores = gp_cores();
+	uint32_t wanted = cores < 2 ? 2 : cores < MOST_BLOCKS ? cores : MOST_BLOCKS;
 	bool complete = gzip != NULL;
 	FILE *stream;
 

@@ -7,6 +7,7 @@
 
 #include "report/array.h"
 #include "report/breakdown.h"
+#include "report/memory_stream.h"
 #include "report/stats.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -72,7 +73,7 @@ static uint64_t number_names(const struct walk *walk, const struct opened *opene
 	if (!out)
 		return number;
 	write_names(walk, opened, out);
-	if (fclose(out) == 0)
+	if (gp_memory_stream_close(out, &text) == 0)
 		number = gp_scope_text(walk->scope, text);
 	free(text);
 	return number;
@@ -113,14 +114,13 @@ static void close_ranges(struct walk *walk, const struct gp_call *call)
 	}
 }
 
-static int open_ranges(struct walk *walk, const struct gp_call *call)
+static int open_ranges(struct walk *walk, uint32_t index)
 {
-	for (; walk->next < walk->model->range_count; walk->next++) {
+	const struct gp_call *call = &walk->model->calls[index];
+
+	for (; gp_model_range_is_next(walk->model, index, walk->next); walk->next++) {
 		const struct gp_range *range = &walk->model->ranges[walk->next];
 
-		if (range->thread_id > call->thread_id ||
-		    (range->thread_id == call->thread_id && range->start_ns > call->start_ns))
-			return 0;
 		if (range->style != GP_STYLE_PUSH_POP || range->thread_id != call->thread_id ||
 		    range->end_ns < call->start_ns)
 			continue;
@@ -160,7 +160,7 @@ static int walk_calls(struct walk *walk)
 		if (call->first_op == GP_NONE)
 			continue;
 		close_ranges(walk, call);
-		result = open_ranges(walk, call);
+		result = open_ranges(walk, i);
 		for (uint32_t op = call->first_op; walk->count > 0 && op != GP_NONE;
 		     op = model->ops[op].next_op)
 			if (model->ops[op].kind == GP_OP_KERNEL && !model->ops[op].untimed)

@@ -133,18 +133,21 @@ static void count_memory(void)
 	gp_count_set(GP_COUNTER_MAX_MEMORY_REFUSED, gp_budget_refusals());
 }
 
-static void say_counters(void)
+static int say_counters(void)
 {
 	uint64_t totals[GP_COUNTERS];
 	uint64_t ticks = gp_clock_ticks();
+	int error;
 
 	count_memory();
 	gp_count_total(&writer.arena, totals);
 	for (int i = 0; i < GP_COUNTERS; i++)
 		if (totals[i] != writer.reported[i])
 			say_counter((enum gp_counter)i, totals[i], ticks);
-	if (gp_drain_finish_own(&writer.drain) == 0)
+	error = gp_drain_finish_own(&writer.drain);
+	if (!error)
 		memcpy(writer.reported, totals, sizeof(totals));
+	return error;
 }
 
 static void say_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
@@ -302,28 +305,50 @@ static int give_up_rest(int error)
 
 	for (uint32_t i = 0; i < lanes; i++)
 		gp_drain_give_up(&writer.drain, writer.arena.lanes[i].ring, error);
+	/* what is cut off may have said them */
+	memset(writer.reported, 0, sizeof(writer.reported));
 	return gp_drain_make_room(&writer.drain, error) == 0 ? 0 : error;
 }
 
-/* Everything published is in the file, or counted there as missing, or the error says why not. */
-static int finish(void)
+/* The end is not said before the counters are in the file: a reader takes a trace that has one as told completely. */
+static int say_last(bool is_all)
 {
-	int error = 0;
+	int error;
+
+	make_turn();
+	say_thread_names();
+	say_anchor();
+	error = say_counters();
+	if (error || !is_all)
+		return error;
+	say_end();
+	return gp_drain_finish_own(&writer.drain);
+}
+
+/* Everything published is in the file, or counted there as missing, or the error says why not. */
+static int end_trace(void)
+{
+	bool is_private = writer.arena.path[0] == '\0';
+	int error = 0, unsaid;
 
 	while (!error && drain_rings(&error))
 		;
 	if (writer.drain.is_full && !gp_load32(&writer.is_full))
 		end_at_limit();
-	if (error && writer.arena.path[0] == '\0')
+	if (error && is_private)
 		error = give_up_rest(error);
-	make_turn();
-	say_thread_names();
-	say_anchor();
-	say_counters();
-	if (!error) {
-		say_end();
-		error = gp_drain_finish_own(&writer.drain);
-	}
+	unsaid = say_last(!error);
+	if (error || !unsaid)
+		return error;
+	/* all records had room, or were given up before, but these had none */
+	error = is_private ? give_up_rest(unsaid) : unsaid;
+	return error ? error : say_last(true);
+}
+
+static int finish(void)
+{
+	int error = end_trace();
+
 	/* what the kernel closes with the thread may still be open when the thread is joined */
 	writer.drain.file.stays_open = false;
 	gp_tracefile_close(&writer.drain.file);

@@ -8,7 +8,9 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -329,6 +331,48 @@ static void a_file_that_may_not_grow(void)
 	check_account(kept, write_error);
 }
 
+/* Shared with the child of a case: how long its trace got. */
+static uint64_t *trace_bytes;
+
+static void little_room_at_the_end(void)
+{
+	struct stat status;
+	int why;
+
+	real_call = gp_sys.call;
+	gp_sys.call = limited_call;
+	start_in(GP_RINGS_MEMORY);
+	for (uint32_t i = 0; i < 100; i++)
+		emit_call_surely(i);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	gp_sys.call = real_call;
+	read_trace();
+	CHECK(said.ends == 1);
+	check_account(100, gp_collector_unwritten(&why) > 0 ? write_error : 0);
+	CHECK(stat(gp_collector_trace_path(), &status) == 0);
+	*trace_bytes = (uint64_t)status.st_size;
+}
+
+/* For all records, but not for the counters, or not for the end after them. */
+static void no_end_without_its_counters(void **unused)
+{
+	uint64_t whole_bytes;
+
+	(void)unused;
+	trace_bytes = mmap(NULL, sizeof(*trace_bytes), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(trace_bytes != MAP_FAILED);
+	write_error = -EFBIG;
+	room_bytes = UINT64_MAX;
+	run_case(little_room_at_the_end);
+	whole_bytes = *trace_bytes;
+	for (uint64_t missing_bytes = 0; missing_bytes < 320; missing_bytes += 8) {
+		room_bytes = whole_bytes - missing_bytes;
+		run_case(little_room_at_the_end);
+	}
+	munmap(trace_bytes, sizeof(*trace_bytes));
+}
+
 static void each_cause_is_counted_as_itself(void **unused)
 {
 	static const int errors[] = {-EFBIG, -EDQUOT, -EIO};
@@ -440,6 +484,7 @@ int main(void)
 		cmocka_unit_test(all_calls_fail_from_one_on),
 		cmocka_unit_test(a_full_disk),
 		cmocka_unit_test(each_cause_is_counted_as_itself),
+		cmocka_unit_test(no_end_without_its_counters),
 		cmocka_unit_test(a_late_thread_is_waited_for_no_longer),
 	};
 

@@ -66,16 +66,15 @@ static void note_idle(struct gp_advisor *advisor)
 static void note_loop(struct gp_advisor *advisor, size_t process)
 {
 	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
-	struct gp_loop *loop = &advisor->loops[process];
+	uint64_t loop_ns = gp_iterations_ns(iterations);
 
 	if (iterations->count < (gp_recorded_few_steps(advisor->scope.models[process])
 					 ? SAMPLE_ITERATIONS
 					 : LOOP_ITERATIONS))
 		return;
-	loop->start_ns = iterations->rows[0].start_ns;
-	loop->end_ns = iterations->rows[iterations->count - 1].end_ns;
-	if (loop->end_ns - loop->start_ns > advisor->loop_ns) {
-		advisor->loop_ns = loop->end_ns - loop->start_ns;
+	advisor->loops[process] = iterations;
+	if (loop_ns > advisor->loop_ns) {
+		advisor->loop_ns = loop_ns;
 		advisor->loop_passes = iterations->count;
 	}
 }

@@ -276,6 +276,22 @@ static struct gp_figure share_of_loop(const struct gp_summary *summary)
 				 (double)summary->busy[device].possible_ns);
 }
 
+/* ", in 3 stretches, up to 417.0ms apart" */
+static void print_stretches(FILE *out, const struct gp_iterations *all)
+{
+	uint64_t apart_ns = 0;
+
+	for (uint32_t i = 1; i < all->stretch_count; i++) {
+		uint64_t ns = all->stretches[i].start_ns - all->stretches[i - 1].end_ns;
+
+		apart_ns = ns > apart_ns ? ns : apart_ns;
+	}
+	if (all->stretch_count > 1)
+		fprintf(out, ", in %s stretches, %s%s apart",
+			gp_format_count(all->stretch_count).text,
+			all->stretch_count > 2 ? "up to " : "", gp_format_ns(apart_ns).text);
+}
+
 /* "longest 417.0ms (number 1, of more operations), of the others 123.1ms (number 16)" */
 static void print_longest_iteration(FILE *out, const struct longest *larger,
 				    const struct longest *other)
@@ -308,6 +324,7 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 	if (all->passes > 0)
 		fprintf(summary->out, ", each of %s times the same operations",
 			gp_format_count(all->passes).text);
+	print_stretches(summary->out, all);
 	fprintf(summary->out, ", %s %% of the time", share_of_loop(summary).text);
 	print_longest_iteration(summary->out, &larger, &other);
 	if (!summary->options->brief)
@@ -315,7 +332,7 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 	fputs("\n", summary->out);
 }
 
-/* From the first iteration's start to the last one's end, on the devices that worked in it. */
+/* Of all its iterations, on the devices that worked in them. */
 static void sum_loop(const struct gp_summary *summary, uint64_t state_ns[GP_STATES])
 {
 	for (size_t i = 0; i < summary->devices.count; i++) {

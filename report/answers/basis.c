@@ -5,7 +5,8 @@
 
 /* What devices did within a time. */
 struct within {
-	struct gp_interval time; /* Unix ns */
+	const struct gp_iterations *loop; /* its stretches ... */
+	uint64_t base_unix_ns;            /* ... since then */
 	uint64_t (*state_ns)[GP_STATES];
 };
 
@@ -26,42 +27,49 @@ static int find_loops(struct gp_basis *basis, struct gp_model *const *models)
 	return result;
 }
 
-static struct gp_interval time_of_loop(const struct gp_basis *basis, struct gp_model *const *models)
+static uint64_t since_base(const struct within *within, uint64_t unix_ns)
 {
-	const struct gp_iterations *all = basis->iterations;
-
-	if (basis->model_count != 1 || all->count == 0)
-		return (struct gp_interval){0};
-	return (struct gp_interval){
-		.start_ns = models[0]->base_unix_ns + all->rows[0].start_ns,
-		.end_ns = models[0]->base_unix_ns + all->rows[all->count - 1].end_ns,
-	};
+	return unix_ns > within->base_unix_ns ? unix_ns - within->base_unix_ns : 0;
 }
 
 static void add_within(void *context, size_t device, unsigned state, uint64_t start_ns,
 		       uint64_t end_ns)
 {
 	const struct within *within = context;
-	uint64_t from_ns = start_ns > within->time.start_ns ? start_ns : within->time.start_ns;
-	uint64_t to_ns = end_ns < within->time.end_ns ? end_ns : within->time.end_ns;
+	const struct gp_iterations *loop = within->loop;
+	uint64_t first_ns = since_base(within, start_ns), last_ns = since_base(within, end_ns);
 
-	if (state > 0 && from_ns < to_ns)
+	for (uint32_t i = gp_iterations_stretch_at(loop, first_ns);
+	     state > 0 && i < loop->stretch_count && loop->stretches[i].start_ns < last_ns; i++) {
+		const struct gp_interval *stretch = &loop->stretches[i];
+		uint64_t from_ns = first_ns > stretch->start_ns ? first_ns : stretch->start_ns;
+		uint64_t to_ns = last_ns < stretch->end_ns ? last_ns : stretch->end_ns;
+
 		within->state_ns[device][state] += to_ns - from_ns;
+	}
 }
 
-/* Where the loop begins or ends within a gap. */
+/* Where a stretch of the loop begins or ends within a gap. */
 static bool is_cut(void *context, uint64_t start_ns, uint64_t end_ns)
 {
 	const struct within *within = context;
-	uint64_t from_ns = within->time.start_ns, to_ns = within->time.end_ns;
+	const struct gp_iterations *loop = within->loop;
+	uint64_t first_ns = since_base(within, start_ns), last_ns = since_base(within, end_ns);
+	uint32_t at = gp_iterations_stretch_at(loop, first_ns);
 
-	return (from_ns > start_ns && from_ns < end_ns) || (to_ns > start_ns && to_ns < end_ns);
+	return at < loop->stretch_count && ((loop->stretches[at].start_ns > first_ns &&
+					     loop->stretches[at].start_ns < last_ns) ||
+					    loop->stretches[at].end_ns < last_ns);
 }
 
 static int sweep(struct gp_basis *basis, struct gp_model *const *models,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
-	struct within loop = {time_of_loop(basis, models), basis->in_loop_ns};
+	static const struct gp_iterations none = {0};
+	bool is_alone = basis->model_count == 1;
+	struct within loop = {.loop = is_alone ? &basis->iterations[0] : &none,
+			      .base_unix_ns = is_alone ? models[0]->base_unix_ns : 0,
+			      .state_ns = basis->in_loop_ns};
 	struct gp_sweep_taker takers[] = {
 		{0}, {0}, {.segment = add_within, .context = &loop, .needs_order = is_cut}};
 	int result = gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);

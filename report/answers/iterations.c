@@ -11,6 +11,7 @@
 #include "report/answers/passes.h"
 #include "report/answers/queue.h"
 #include "report/answers/sequences.h"
+#include "report/answers/stretches.h"
 #include "report/array.h"
 #include "report/groups.h"
 #include "report/room.h"
@@ -571,13 +572,16 @@ static uint64_t begun_ns(const struct gp_model *model, const struct gp_iteration
 	return call != GP_NONE ? model->calls[call].start_ns : row->start_ns;
 }
 
-/* Each lasts to the start of the next, but for one after which recording paused: what came then is not known. */
+/* Each lasts to the start of the next, but for the last of a stretch, and one after which recording paused: what came then is not known. */
 static void join(struct gp_iterations *iterations, const struct gp_model *model)
 {
 	for (uint32_t i = 1; i < iterations->count; i++) {
 		struct gp_iteration *row = &iterations->rows[i - 1], *next = row + 1;
 		bool paused = gp_model_gates_until(model, begun_ns(model, row)) !=
 			      gp_model_gates_until(model, begun_ns(model, next));
+
+		if (row->ends_stretch)
+			continue;
 
 		if (!paused || row->end_ns > next->start_ns)
 			row->end_ns = next->start_ns;
@@ -618,12 +622,38 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	if (result == 0)
 		result = gp_array_sort(iterations->rows, iterations->count,
 				       sizeof(*iterations->rows), compare_starts, NULL);
+	if (result == 0)
+		result = gp_stretches_mark(iterations);
 	join(iterations, model);
-	return result;
+	return result == 0 ? gp_stretches_gather(iterations) : result;
+}
+
+uint64_t gp_iterations_ns(const struct gp_iterations *iterations)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < iterations->stretch_count; i++)
+		sum_ns += iterations->stretches[i].end_ns - iterations->stretches[i].start_ns;
+	return sum_ns;
+}
+
+static bool has_ended(const void *element, const void *key)
+{
+	const struct gp_interval *stretch = element;
+	const uint64_t *time_ns = key;
+
+	return stretch->end_ns <= *time_ns;
+}
+
+uint32_t gp_iterations_stretch_at(const struct gp_iterations *iterations, uint64_t time_ns)
+{
+	return gp_array_lower_bound(iterations->stretches, iterations->stretch_count,
+				    sizeof(*iterations->stretches), has_ended, &time_ns);
 }
 
 void gp_iterations_free(struct gp_iterations *iterations)
 {
 	gp_room_free(iterations->rows);
+	gp_room_free(iterations->stretches);
 	*iterations = (struct gp_iterations){0};
 }

@@ -12,8 +12,9 @@
  * evaluation, a checkpoint.  Where in the sequence a pass begins, and which passes that differ a little count, says report/answers/passes.h.
  * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.
  *
- * An iteration lasts from the start of its first operation to that of the next one's, the last one, and the last before recording paused, to
- * its own last operation's end: so what lies between two passes, waiting for data for example, counts.  What was before the first and after the last is in none.
+ * An iteration lasts from the start of its first operation to that of the next one's: so what lies between two passes, waiting for data for example, counts.
+ * The last one, the last before recording paused, and the last of a stretch (report/answers/stretches.h) last to their own last operation's end.
+ * What was before the first, between stretches and after the last is in none.
  */
 #ifndef REPORT_ANSWERS_ITERATIONS_H
 #define REPORT_ANSWERS_ITERATIONS_H
@@ -22,6 +23,7 @@
 #include <stdint.h>
 
 #include "report/answers/tuning.h"
+#include "report/busy.h"
 #include "report/model.h"
 
 #define GP_ITERATION_NAME_BYTES 128
@@ -31,11 +33,15 @@ struct gp_iteration {
 	uint32_t first_op;         /* by sequence: index in ops, else GP_NONE */
 	uint32_t range;            /* by range: index in ranges, else GP_NONE */
 	uint64_t op_count;         /* by range: started in it; else the stream's in that time */
+	bool ends_stretch;         /* the loop was left for long, and begun again */
 };
 
 struct gp_iterations {
 	struct gp_iteration *rows; /* by start */
 	uint32_t count, capacity;
+	struct gp_interval
+		*stretches;     /* that the iterations make up, in order; on the model's timeline */
+	uint32_t stretch_count; /* 1 for most loops */
 	bool by_range;
 	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
 	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "#" for each number; else "" */
@@ -45,5 +51,11 @@ struct gp_iterations {
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning);
 void gp_iterations_free(struct gp_iterations *iterations);
+
+/* For how long the loop ran: all its stretches. */
+uint64_t gp_iterations_ns(const struct gp_iterations *iterations);
+
+/* The first stretch that had not ended by then; stretch_count: all had. */
+uint32_t gp_iterations_stretch_at(const struct gp_iterations *iterations, uint64_t time_ns);
 
 #endif

@@ -69,9 +69,13 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 
 static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
 {
-	const struct gp_loop *loop = &advisor->loops[advisor->process];
+	const struct gp_iterations *loop = advisor->loops[advisor->process];
+	uint32_t at;
 
-	return at_ns == GP_ALL_THE_TIME || (at_ns >= loop->start_ns && at_ns < loop->end_ns);
+	if (at_ns == GP_ALL_THE_TIME)
+		return true;
+	at = loop ? gp_iterations_stretch_at(loop, at_ns) : 0;
+	return loop && at < loop->stretch_count && at_ns >= loop->stretches[at].start_ns;
 }
 
 void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,

@@ -43,11 +43,6 @@ struct gp_call_list {
 };
 #define GP_ADVISOR_CLASSES (GP_API_MODULE + 1)
 
-/* A main loop, on its process's timeline; 0, 0 = it has none. */
-struct gp_loop {
-	uint64_t start_ns, end_ns;
-};
-
 /* Where launches are made (report/rules/launch_places.h).  Zeroed = empty. */
 struct gp_launch_places {
 	uint64_t *site_ns; /* by the number of the site */
@@ -67,7 +62,7 @@ struct gp_advisor {
 	struct gp_memory_sites memory; /* of the present process, once it was asked for */
 	bool has_memory;
 	uint64_t span_ns;
-	struct gp_loop *loops;  /* of each process */
+	const struct gp_iterations **loops; /* of each process: its main loop; NULL = it has none */
 	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
 	uint32_t loop_passes;   /* of that one */
 	struct gp_kinds *kinds; /* of kernels */

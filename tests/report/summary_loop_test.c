@@ -128,6 +128,29 @@ static void an_iteration_may_repeat_the_same(void **state)
 	}
 }
 
+/* Twice the same loop; between, the program does something else for a second. */
+static void what_lies_between_two_loops_is_no_iteration(void **state)
+{
+	struct build b = begin(42, 2);
+	struct gp_model *model;
+	uint64_t at_ns = MS;
+	char *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < 60; i++) {
+		add_kernel(&b, at_ns += 50 * US, 0);
+		add_kernel(&b, at_ns += 50 * US, 1);
+		at_ns += i == 39 ? 1000 * MS : 0;
+	}
+	model = build_end(&b);
+	text = print(&model, 1);
+	expect(text, " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % "
+		     "of the time, longest 100.0us (number 1) in it 2.0 % busy");
+	expect(text, " gpu-gaps (outside of the loop): the GPU has nothing to do for 1.000s");
+	free(text);
+	gp_model_free(model);
+}
+
 /* A loop that waits for the GPU in each pass. */
 static struct gp_model *build_waiting(uint32_t pid)
 {
@@ -235,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_longest_iteration_is_told_of_all_and_of_those_alike),
 		cmocka_unit_test(an_iteration_may_repeat_the_same),
+		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),
 		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(ranges_of_autotuning_come_last),
